@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,8 +23,17 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// entries are what a unit made, by slash path in the exec root.
-type entries map[string]merkle.Entry
+// made is what a unit made, in order of the slash paths in the exec root.
+type made []snapshot.Out
+
+// at returns what was made at the path.
+func (m made) at(path string) (snapshot.Out, bool) {
+	i, ok := slices.BinarySearchFunc(m, path, func(o snapshot.Out, path string) int { return strings.Compare(o.Path, path) })
+	if !ok {
+		return snapshot.Out{}, false
+	}
+	return m[i], true
+}
 
 // assembler turns inputs into Merkle trees. What it finds out about workspace files and artifacts it remembers for the
 // length of one build.
@@ -118,11 +128,15 @@ func (a *assembler) entry(ctx context.Context, n *instance, in action.Input, lit
 	case in.Host != nil:
 		e, err = a.host(ctx, *in.Host)
 	case in.Spec != nil:
-		u, ok := n.byName[in.Spec.Spec]
+		var out snapshot.Out
+		u := n.named(in.Spec.Spec)
+		ok := u != nil
 		if ok {
-			e, ok = u.out[in.Spec.Path]
+			out, ok = u.out.at(in.Spec.Path)
 		}
-		if !ok {
+		if ok {
+			e = entryOf(out)
+		} else {
 			err = fmt.Errorf("action %q has no output %q", in.Spec.Spec, in.Spec.Path)
 		}
 	case in.Artifact != nil:

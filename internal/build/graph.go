@@ -36,7 +36,7 @@ type instance struct {
 	resolved bool
 	failed   bool // its expansion failed or was skipped
 	specs    []*unit
-	byName   map[string]*unit
+	byName   map[string]*unit // of many units; see named
 	outputs  map[string]action.Artifact
 	waiters  []*unit
 	after    []*unit // gates that its actions wait for
@@ -50,7 +50,7 @@ type unit struct {
 	state    state
 	wait     int // blockers not gone yet
 	waiters  []*unit
-	out      entries // when done
+	out      made // when done
 	key      digest.Digest
 	root     digest.Digest // of its inputs
 	number   int           // its number in the snapshot that the graph was made from
@@ -123,16 +123,44 @@ func (g *graph) newUnit(n *instance, s *action.Spec) *unit {
 
 // resolve gives an instance its specs and outputs and returns the units that were waiting for it, with the new ones.
 func (g *graph) resolve(n *instance, specs []action.Spec, outs map[string]action.Artifact) ([]*unit, error) {
-	n.resolved, n.outputs, n.byName = true, outs, map[string]*unit{}
+	n.resolved, n.outputs, n.specs = true, outs, make([]*unit, 0, len(specs))
 	for i := range specs {
-		if n.byName[specs[i].Name] != nil {
+		if n.named(specs[i].Name) != nil {
 			return nil, fmt.Errorf("%s plans two actions named %q", n.plan.At, specs[i].Name)
 		}
-		u := g.newUnit(n, &specs[i])
-		n.specs = append(n.specs, u)
-		n.byName[specs[i].Name] = u
+		n.add(g.newUnit(n, &specs[i]))
 	}
 	return n.specs, nil
+}
+
+// manyUnits is how many an instance has that are found by a map.
+const manyUnits = 8
+
+// add gives the instance a unit with a Spec.
+func (n *instance) add(u *unit) {
+	n.specs = append(n.specs, u)
+	switch {
+	case n.byName != nil:
+		n.byName[u.spec.Name] = u
+	case len(n.specs) > manyUnits:
+		n.byName = make(map[string]*unit, cap(n.specs))
+		for _, u := range n.specs {
+			n.byName[u.spec.Name] = u
+		}
+	}
+}
+
+// named returns the unit whose Spec has the name, or nil.
+func (n *instance) named(name string) *unit {
+	if n.byName != nil {
+		return n.byName[name]
+	}
+	for _, u := range n.specs {
+		if u.spec.Name == name {
+			return u
+		}
+	}
+	return nil
 }
 
 // gates has the actions of instances wait for those that come before them, and returns what they wait for. Ten thousand copies that
@@ -246,7 +274,7 @@ func (g *graph) eachBlocker(n *instance, inputs []action.Input, depth int, f fun
 	for _, in := range inputs {
 		switch {
 		case in.Spec != nil:
-			b := n.byName[in.Spec.Spec]
+			b := n.named(in.Spec.Spec)
 			if b == nil {
 				return fmt.Errorf("%s: no action %q in this step", n.plan.At, in.Spec.Spec)
 			}

@@ -81,23 +81,22 @@ func (l *library) read(i int, hit map[int]bool, g *graph) (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &instance{plan: &kept.Plan, level: kept.Level, resolved: true, outputs: kept.Plan.Outputs, byName: map[string]*unit{}}
+	n := &instance{plan: &kept.Plan, level: kept.Level, resolved: true, outputs: kept.Plan.Outputs}
 	for at := l.first[i]; at < l.first[i+1]; at++ {
 		u := &unit{instance: n, state: done, number: at}
 		var k snapshot.Unit
 		if hit[at] {
 			if k, err = l.m.Unit(at); err == nil {
 				u = g.newUnit(n, &k.Spec)
-				u.number, u.last = at, &lastResult{key: k.Key, root: k.Root, outs: entriesOf(k.Outs)}
+				u.number, u.last = at, &lastResult{key: k.Key, root: k.Root, outs: k.Outs}
 			}
 		} else if k, err = l.m.Result(at); err == nil {
-			u.spec, u.key, u.root, u.out = &k.Spec, k.Key, k.Root, entriesOf(k.Outs)
+			u.spec, u.key, u.root, u.out = &k.Spec, k.Key, k.Root, k.Outs
 		}
 		if err != nil {
 			return nil, err
 		}
-		n.specs = append(n.specs, u)
-		n.byName[k.Spec.Name] = u
+		n.add(u)
 	}
 	return n, nil
 }
@@ -290,15 +289,11 @@ func (r *Loaded) keep(w *worker, outs []output, found []event.CheckFinished, che
 			if u.last == nil {
 				continue
 			}
-			outs, err := savedOuts(u.out)
-			if err != nil {
-				return
-			}
 			if !r.programs(u) {
 				_ = os.Remove(w.o.Snapshot.Path) // the next run plans
 				return
 			}
-			r.update.Results[u.number] = snapshot.Unit{Key: u.key, Root: u.root, Outs: outs}
+			r.update.Results[u.number] = snapshot.Unit{Key: u.key, Root: u.root, Outs: u.out}
 		}
 	}
 	for i := range outs {

@@ -105,7 +105,7 @@ func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[stri
 			if f.bad[u.spec.Name] {
 				return outcome{kind: event.Failed, failure: &event.Failure{}}
 			}
-			return outcome{kind: event.Executed, out: entries{}}
+			return outcome{kind: event.Executed}
 		}
 		if pools == nil {
 			pools = map[string]int{}
@@ -400,7 +400,7 @@ func TestLateProgress(t *testing.T) {
 					say(message{u: u, progress: event.ActionProgress{ID: u.id}})
 				}
 			}()
-			return outcome{kind: event.Executed, out: entries{}}
+			return outcome{kind: event.Executed}
 		}
 		l := &loop{g: g, work: work, sink: &record{ended: map[string]event.Outcome{}}, jobs: 1, pools: map[string]int{}, messages: make(chan message, 16)}
 		if err := l.run(t.Context(), units); err != nil {

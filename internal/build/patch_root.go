@@ -17,15 +17,7 @@ import (
 type lastResult struct {
 	key  digest.Digest
 	root digest.Digest // of its inputs
-	outs entries
-}
-
-func entriesOf(outs []snapshot.Out) entries {
-	o := make(entries, len(outs))
-	for _, out := range outs {
-		o[out.Path] = entryOf(out)
-	}
-	return o
+	outs made
 }
 
 // inputRoot merges the unit's inputs into the tree of an exec root, as root does. Where it is known what tree that was the
@@ -148,19 +140,6 @@ func folderOf(p string) string {
 	return p[:max(i, 0)]
 }
 
-// same tells whether two outputs of a unit are the same.
-func same(a, b merkle.Entry) bool {
-	switch {
-	case a.File != nil && b.File != nil:
-		return *a.File == *b.File
-	case a.Dir != nil && b.Dir != nil:
-		x, ok := a.Dir.Ref()
-		y, _ := b.Dir.Ref()
-		return ok && x == y
-	}
-	return false
-}
-
 // replaced puts what an input is now in the place of what it was, if that is there.
 func replaced(d *merkle.Dir, name string, m changedInput) bool {
 	switch {
@@ -203,14 +182,19 @@ func (w *worker) changedInput(ctx context.Context, n *instance, in *action.Input
 	}
 	switch {
 	case from != nil:
-		by := n.byName[from.Spec]
+		by := n.named(from.Spec)
 		if by == nil || in.Sub != "" {
 			return changedInput{}, false
 		}
-		if by.last == nil || same(by.last.outs[from.Path], by.out[from.Path]) {
+		if by.last == nil {
 			return changedInput{}, true
 		}
-		return changedInput{in.Path, by.last.outs[from.Path], by.out[from.Path]}, true
+		was, had := by.last.outs.at(from.Path)
+		is, has := by.out.at(from.Path)
+		if was == is || !had || !has {
+			return changedInput{}, had && has
+		}
+		return changedInput{in.Path, entryOf(was), entryOf(is)}, true
 	case in.Host != nil:
 		e, err := w.host(ctx, *in.Host) // also so that the file can be found by its digest
 		was, ok := w.others[hostKey(*in.Host)]

@@ -49,7 +49,7 @@ type message struct {
 
 // outcome is how a unit ended.
 type outcome struct {
-	out     entries
+	out     made
 	root    digest.Digest // of the inputs
 	kind    event.Outcome
 	key     digest.Digest // of the Action; zero when there is none

@@ -230,12 +230,8 @@ func (r *snapshotter) instance(n *instance) error {
 		}
 		l.add(await)
 		l.compact()
-		kept := snapshot.Unit{Instance: r.instances[n], Spec: *u.spec, Hosts: l.hosts, Needs: l.units, Always: u.spec.NoCache || n.plan.Cache == plan.CacheInputs, Key: u.key, Root: u.root}
+		kept := snapshot.Unit{Instance: r.instances[n], Spec: *u.spec, Hosts: l.hosts, Needs: l.units, Always: u.spec.NoCache || n.plan.Cache == plan.CacheInputs, Key: u.key, Root: u.root, Outs: u.out}
 		r.m.Title.Always = r.m.Title.Always || kept.Always
-		var err error
-		if kept.Outs, err = savedOuts(u.out); err != nil {
-			return err
-		}
 		r.m.Units = append(r.m.Units, kept)
 	}
 	return nil
@@ -268,29 +264,6 @@ func (r *snapshotter) after(n *instance) []int {
 	return all
 }
 
-// savedOuts are a unit's outputs, sorted by path.
-func savedOuts(of entries) ([]snapshot.Out, error) {
-	var outs []snapshot.Out
-	for path, e := range of {
-		out := snapshot.Out{Path: path}
-		switch {
-		case e.File != nil:
-			out.Digest, out.Executable = e.File.Digest, e.File.Executable
-		case e.Dir != nil:
-			ref, ok := e.Dir.Ref()
-			if !ok {
-				return nil, errNotSaved
-			}
-			out.Dir, out.Digest = true, ref
-		default:
-			return nil, errNotSaved
-		}
-		outs = append(outs, out)
-	}
-	slices.SortFunc(outs, func(a, b snapshot.Out) int { return strings.Compare(a.Path, b.Path) })
-	return outs, nil
-}
-
 // inputs adds what the inputs, seen from instance n, come from.
 func (r *snapshotter) inputs(n *instance, inputs []action.Input, to *links, depth int) error {
 	if depth > 100 {
@@ -305,10 +278,10 @@ func (r *snapshotter) inputs(n *instance, inputs []action.Input, to *links, dept
 			}
 			to.hosts = append(to.hosts, h)
 		case in.Spec != nil:
-			if n == nil || n.byName[in.Spec.Spec] == nil {
+			if n == nil || n.named(in.Spec.Spec) == nil {
 				return errNotSaved
 			}
-			to.units = append(to.units, r.units[n.byName[in.Spec.Spec]])
+			to.units = append(to.units, r.units[n.named(in.Spec.Spec)])
 		case in.Artifact != nil:
 			l := r.links[*in.Artifact]
 			if l == nil {

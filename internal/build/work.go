@@ -21,6 +21,7 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/secret"
+	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
@@ -261,20 +262,21 @@ func (w *worker) finish(u *unit, a *action.Action, res *action.Result, o outcome
 		}
 		return o
 	}
-	o.out, o.root = entries{}, a.InputRoot
+	o.out, o.root = make(made, 0, len(res.Files)+len(res.Dirs)), a.InputRoot
 	for _, f := range res.Files {
-		o.out[f.Path] = merkle.Entry{File: &merkle.File{Digest: f.Digest, Executable: f.Executable}}
+		o.out = append(o.out, snapshot.Out{Path: f.Path, Digest: f.Digest, Executable: f.Executable})
 	}
 	for _, d := range res.Dirs {
-		o.out[d.Path] = merkle.Entry{Dir: merkle.Ref(d.Root)}
+		o.out = append(o.out, snapshot.Out{Path: d.Path, Dir: true, Digest: d.Root})
 	}
+	slices.SortFunc(o.out, func(a, b snapshot.Out) int { return strings.Compare(a.Path, b.Path) })
 	for _, want := range u.spec.Outputs {
-		e, ok := o.out[want.Path]
+		e, ok := o.out.at(want.Path)
 		problem := ""
 		switch {
 		case !ok:
 			problem = fmt.Sprintf("the command ended with exit code %d but did not write its output %s", res.ExitCode, want.Path)
-		case want.Tree != (e.Dir != nil):
+		case want.Tree != e.Dir:
 			problem = fmt.Sprintf("output %s should be a %s, but the command wrote a %s", want.Path, kindOf(want.Tree), kindOf(!want.Tree))
 		}
 		if problem != "" {
