@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/hexmage/hexmage/internal/stat"
 )
 
 // maxLinks is how many links a path may lead through: as many as Linux follows.
@@ -67,14 +69,14 @@ func Resolve(root, name string) (at string, links []string, err error) {
 			return "", links, &OutsideError{Root: root, Path: name}
 		}
 		here := strings.TrimSuffix(at, sep) + sep + part
-		info, err := os.Lstat(here)
+		is, err := stat.Lstat(here)
 		if err != nil && slices.Contains(rest, "..") { // it leads nowhere; a path made of it would lead somewhere
 			return "", links, err
 		}
 		if err != nil {
 			return filepath.Join(here, filepath.Join(rest...)), links, nil
 		}
-		if info.Mode()&fs.ModeSymlink == 0 {
+		if !is.IsSymlink() {
 			at, depth = here, depth+1
 			continue
 		}

@@ -47,6 +47,8 @@ type prober struct {
 	fd   int
 	path []byte
 	st   unix.Stat_t
+
+	missing error // why there was nothing
 }
 
 func (l *prober) lstat(path string, s *Stamp) error {
@@ -69,9 +71,25 @@ func (l *prober) lstat(path string, s *Stamp) error {
 			return nil
 		case unix.EINTR:
 		case unix.ENOENT, unix.ENOTDIR:
+			l.missing = errno
 			return nil
 		default:
 			return errno
 		}
 	}
+}
+
+// Lstat returns the Stamp of what is at path; of nothing, the zero Stamp and an error that is fs.ErrNotExist.
+func Lstat(path string) (s Stamp, err error) {
+	var short [256]byte
+	l := prober{fd: unix.AT_FDCWD, path: short[:0]}
+	if path == "" {
+		err = unix.ENOENT
+	} else if err = l.lstat(path, &s); err == nil && !s.Exists() {
+		err = l.missing
+	}
+	if err != nil {
+		return Stamp{}, &fs.PathError{Op: "lstat", Path: path, Err: err}
+	}
+	return s, nil
 }

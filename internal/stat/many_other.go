@@ -5,6 +5,7 @@ package stat
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"syscall"
 )
@@ -31,4 +32,13 @@ func (l *prober) lstat(path string, s *Stamp) error {
 	}
 	*s = st
 	return err
+}
+
+// Lstat returns the Stamp of what is at path; of nothing, the zero Stamp and an error that is fs.ErrNotExist.
+func Lstat(path string) (Stamp, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return Stamp{}, err
+	}
+	return Of(info), nil
 }

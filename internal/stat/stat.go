@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -58,15 +57,6 @@ const RacyWindow = 2 * time.Second
 // further change might leave the Stamp as it is. What was found out about the content at that moment must not be
 // remembered under the Stamp.
 func (s Stamp) Racy(at time.Time) bool { return at.Add(-RacyWindow).UnixNano() < max(s.MTime, s.CTime) }
-
-// Lstat returns the Stamp of what is at path; of nothing, the zero Stamp and an error that is fs.ErrNotExist.
-func Lstat(path string) (Stamp, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return Stamp{}, err
-	}
-	return Of(info), nil
-}
 
 // Of returns the Stamp that an os.FileInfo from Stat or Lstat holds.
 func Of(info fs.FileInfo) Stamp {

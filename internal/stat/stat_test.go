@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -136,6 +137,29 @@ func BenchmarkLstats20000(b *testing.B) {
 	for b.Loop() {
 		if _, err := stat.Lstats(dir, paths, 0); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func TestLstat(t *testing.T) {
+	dir := t.TempDir()
+	at := filepath.Join(dir, strings.Repeat("d", 200), strings.Repeat("e", 200)) // longer than what is at hand for most
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, at, "x")
+	info, err := os.Lstat(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := stat.Lstat(at); err != nil || s != stat.Of(info) {
+		t.Errorf("%+v, %v; want %+v", s, err, stat.Of(info))
+	}
+	for _, p := range []string{"", filepath.Join(dir, "none"), filepath.Join(at, "below"), "a\x00b"} {
+		_, want := os.Lstat(p)
+		s, err := stat.Lstat(p)
+		if err == nil || s.Exists() || errors.Is(err, fs.ErrNotExist) != errors.Is(want, fs.ErrNotExist) || err.Error() != want.Error() {
+			t.Errorf("%q: %+v, %v; os.Lstat says %v", p, s, err, want)
 		}
 	}
 }

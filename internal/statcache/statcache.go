@@ -39,6 +39,9 @@ type Cache struct {
 	now  func() time.Time
 	load sync.Once
 
+	// Keep, if not nil, is given the content of a small file that was read to be hashed: who hashes a file wants it, as a rule.
+	Keep func(d digest.Digest, content []byte)
+
 	mu      sync.Mutex
 	entries map[file]entry
 	dirty   bool
@@ -133,7 +136,11 @@ func (c *Cache) settled(path string, size int64) (digest.Digest, stat.Stamp, err
 		b, before, err := atomicfile.Read(path, maxWhole)
 		if err == nil {
 			if after, err := stat.Lstat(path); err == nil && after == before && int64(len(b)) == before.Size {
-				return c.fn.Bytes(b), before, nil
+				d := c.fn.Bytes(b)
+				if c.Keep != nil {
+					c.Keep(d, b)
+				}
+				return d, before, nil
 			}
 		}
 	}

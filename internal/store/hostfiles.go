@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,11 +27,17 @@ type HostFiles struct {
 	files  map[digest.Digest]string
 	refs   map[digest.Digest]Ref
 	copied map[digest.Digest]bool // files of which somebody has a copy
+
+	recent map[digest.Digest][]byte // content that was read to be hashed, and is wanted next
+	size   int                      // bytes of it
 }
+
+// maxRecent is how many bytes are kept of what was read to be hashed.
+const maxRecent = 1 << 20
 
 // WithHostFiles returns Blobs over next that know no files yet.
 func WithHostFiles(next Blobs) *HostFiles {
-	return &HostFiles{next: next, files: map[digest.Digest]string{}, refs: map[digest.Digest]Ref{}, copied: map[digest.Digest]bool{}}
+	return &HostFiles{next: next, files: map[digest.Digest]string{}, refs: map[digest.Digest]Ref{}, copied: map[digest.Digest]bool{}, recent: map[digest.Digest][]byte{}}
 }
 
 // ChangedError says that a host file is not what it was when its digest was taken. It is an ErrCorrupt.
@@ -80,6 +85,33 @@ func (s *HostFiles) AddRef(d digest.Digest, path string, st stat.Stamp, now time
 	s.refs[d] = Ref{Path: path, Digest: d, Stamp: st}
 }
 
+// Keep says that b, which becomes the store's, is the content of a file that is going to be added, and read by an action soon: so that need not read
+// it again. Not much is kept, and nothing for long.
+func (s *HostFiles) Keep(d digest.Digest, b []byte) {
+	if len(b) > maxCopy {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.size += len(b); s.size > maxRecent {
+		clear(s.recent)
+		s.size = len(b)
+	}
+	s.recent[d] = b
+}
+
+// take returns what was kept, and keeps it no longer: most files are wanted once.
+func (s *HostFiles) take(d digest.Digest) ([]byte, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, ok := s.recent[d]
+	if ok {
+		delete(s.recent, d)
+		s.size -= len(b)
+	}
+	return b, ok
+}
+
 func (s *HostFiles) file(d digest.Digest) (string, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -90,7 +122,7 @@ func (s *HostFiles) file(d digest.Digest) (string, bool) {
 // Open implements Blobs.
 func (s *HostFiles) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
 	if path, ok := s.file(d); ok {
-		if r, ok := whole(path, d); ok {
+		if r, ok := s.whole(path, d); ok {
 			return r, nil
 		}
 	}
@@ -105,15 +137,18 @@ func (s *HostFiles) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, e
 }
 
 // whole returns the content of a small file, if it is right.
-func whole(path string, d digest.Digest) (io.ReadCloser, bool) {
+func (s *HostFiles) whole(path string, d digest.Digest) (io.ReadCloser, bool) {
 	if d.Size() > maxCopy {
 		return nil, false
+	}
+	if b, ok := s.take(d); ok {
+		return Whole(b), true
 	}
 	b, err := atomicfile.ReadWhole(path, d.Size())
 	if err != nil || d.Function().Bytes(b) != d {
 		return nil, false
 	}
-	return io.NopCloser(bytes.NewReader(b)), true
+	return Whole(b), true
 }
 
 // own opens the file with that content; where none is known, it returns nil.
@@ -122,7 +157,7 @@ func (s *HostFiles) own(d digest.Digest) (io.ReadCloser, error) {
 	if !ok {
 		return nil, nil
 	}
-	if b, ok := whole(path, d); ok {
+	if b, ok := s.whole(path, d); ok {
 		return b, nil
 	}
 	f, err := atomicfile.OpenRegular(path)

@@ -104,3 +104,42 @@ func TestSourceChanged(t *testing.T) {
 		}
 	}
 }
+
+// What was read to be hashed is given to the first who wants it, as it was then; little is kept, and a large file not at all.
+func TestKeep(t *testing.T) {
+	dir := t.TempDir()
+	s := store.WithHostFiles(memory.NewBlobs())
+	add := func(name string, size int) digest.Digest {
+		b := storetest.Bytes(int64(len(name)), size)
+		copy(b, name)
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		d := fn.Bytes(b)
+		s.Keep(d, b)
+		s.Add(d, path)
+		if err := os.WriteFile(path, []byte("saved since"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	first := add("first", 4096)
+	for i, want := range []error{nil, store.ErrCorrupt} {
+		b, err := store.ReadBlob(t.Context(), s, first, 1<<20)
+		if !errors.Is(err, want) || err == nil && fn.Bytes(b) != first {
+			t.Errorf("time %d: %d bytes, %v", i, len(b), err)
+		}
+	}
+	large := add("large", 65<<10)
+	if _, err := readAll(t.Context(), s, large); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("large: %v", err)
+	}
+	early := add("early", 60<<10)
+	for i := range 17 {
+		add("later"+string(rune('a'+i)), 62<<10)
+	}
+	if _, err := readAll(t.Context(), s, early); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("what was kept before a MiB of others: %v", err)
+	}
+}

@@ -113,6 +113,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 	}
 	e := &engineParts{fn: fn, inUse: inUse, damage: damage, blobs: store.WithHostFiles(blobs), results: results, trees: merkle.NewTrees(a.Cache), state: a.Places().State()}
 	e.stats = statcache.Open(e.state.StatCache(fn), fn, time.Now)
+	e.stats.Keep = e.blobs.Keep
 	if err := os.MkdirAll(string(e.state), 0o755); err != nil {
 		return nil, front.Engine(err)
 	}

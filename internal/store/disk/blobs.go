@@ -33,7 +33,6 @@
 package disk
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -119,7 +118,7 @@ func (s *Blobs) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error
 	if d.Size() <= smallSize { // whole and checked at once; what is wrong is looked at below
 		b, err := s.dir.ReadWhole(layout.Name(layout.Blobs, d), d.Size())
 		if err == nil && d.Function().Bytes(b) == d {
-			return io.NopCloser(bytes.NewReader(b)), nil
+			return store.Whole(b), nil
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
