@@ -47,8 +47,6 @@ type prober struct {
 	fd   int
 	path []byte
 	st   unix.Stat_t
-
-	missing error // why there was nothing
 }
 
 func (l *prober) lstat(path string, s *Stamp) error {
@@ -58,38 +56,46 @@ func (l *prober) lstat(path string, s *Stamp) error {
 	if strings.IndexByte(path, 0) >= 0 {
 		return unix.EINVAL
 	}
-	flags := unix.AT_SYMLINK_NOFOLLOW
 	if path == "" {
 		path = "."
 	}
 	l.path = append(append(l.path[:0], path...), 0)
+	switch errno := fstatat(l.fd, &l.path[0], &l.st); errno {
+	case 0:
+		*s = FromUnix(&l.st)
+		return nil
+	case unix.ENOENT, unix.ENOTDIR:
+		return nil
+	default:
+		return errno
+	}
+}
+
+// fstatat looks at the name, which ends with a zero, below the open folder.
+func fstatat(fd int, name *byte, st *unix.Stat_t) unix.Errno {
 	for {
-		_, _, errno := unix.Syscall6(unix.SYS_NEWFSTATAT, uintptr(l.fd), uintptr(unsafe.Pointer(&l.path[0])), uintptr(unsafe.Pointer(&l.st)), uintptr(flags), 0, 0)
-		switch errno {
-		case 0:
-			*s = FromUnix(&l.st)
-			return nil
-		case unix.EINTR:
-		case unix.ENOENT, unix.ENOTDIR:
-			l.missing = errno
-			return nil
-		default:
+		_, _, errno := unix.Syscall6(unix.SYS_NEWFSTATAT, uintptr(fd), uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(st)), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
+		if errno != unix.EINTR {
 			return errno
 		}
 	}
 }
 
 // Lstat returns the Stamp of what is at path; of nothing, the zero Stamp and an error that is fs.ErrNotExist.
-func Lstat(path string) (s Stamp, err error) {
-	var short [256]byte
-	l := prober{fd: unix.AT_FDCWD, path: short[:0]}
-	if path == "" {
-		err = unix.ENOENT
-	} else if err = l.lstat(path, &s); err == nil && !s.Exists() {
-		err = l.missing
+func Lstat(path string) (Stamp, error) {
+	var st unix.Stat_t
+	var short [256]byte // most paths have room in it
+	name := short[:]
+	if len(path) >= len(short) {
+		name = make([]byte, len(path)+1)
 	}
-	if err != nil {
-		return Stamp{}, &fs.PathError{Op: "lstat", Path: path, Err: err}
+	copy(name, path)
+	errno := unix.EINVAL
+	if strings.IndexByte(path, 0) < 0 {
+		errno = fstatat(unix.AT_FDCWD, &name[0], &st)
 	}
-	return s, nil
+	if errno != 0 {
+		return Stamp{}, &fs.PathError{Op: "lstat", Path: path, Err: errno}
+	}
+	return FromUnix(&st), nil
 }
