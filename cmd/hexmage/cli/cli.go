@@ -57,7 +57,7 @@ func Main(args []string, env Env) int {
 			return code
 		}
 	}
-	front.LateGC()
+	front.TuneHeap()
 	if env.Heap != 0 {
 		debug.SetMemoryLimit(env.Heap)
 	}

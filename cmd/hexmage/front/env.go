@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"strings"
 
 	"golang.org/x/term"
@@ -69,33 +70,42 @@ func (e Env) Var(name string) string {
 	return ""
 }
 
-// Bounds of the heap while building.
+// When garbage is collected.
 const (
-	buildGC = 50    // percent that the heap may grow by, of what was in use, until it is looked through
-	large   = 2_000 // actions of a build before which what planning left is given back to the system, which takes as long as some actions
+	littleHeap = 48 << 20 // bytes that the heap may have without being looked through: most commands end before
+	heapGrowth = 50       // percent that a larger one may grow by, of what was in use, until it is looked through again
+	large      = 2_000    // actions of a build before which what planning left is given back to the system, which takes as long as some actions
 )
 
-// BoundHeap has garbage collected more often, rather than take more memory, in a build of so many actions. A limit in bytes is set only where the
-// machine lets the process have little (limits_linux.go): a heap that is kept near what it needs is looked through all the time.
+// BoundHeap gives what planning left back to the system, before a build of so many actions. A limit in bytes is set only where the
+// machine lets the process have little (limits_linux.go): a heap that is held near what it needs is looked through all the time.
 func (e Env) BoundHeap(actions int) {
 	if actions >= large {
 		debug.FreeOSMemory()
 	}
-	debug.SetGCPercent(buildGC)
 }
 
-// firstGC lets the heap grow to about 64 MB before it is looked through for the first time: most commands end before.
-const firstGC = 1600
+// TuneHeap says when garbage is collected, from now on. Go would begin at 4 MB, or look through a small heap as often as through a large one, in
+// proportion; what is large here is read in streams, and the graph of a large pipeline should not cost several times its size.
+func TuneHeap() {
+	debug.SetGCPercent(growth(0))
+	tuneAgain()
+}
 
-// LateGC begins to collect garbage late, and then goes on as Go does by itself: what is large here is read in streams, and the graph
-// of a large pipeline should not cost several times its size.
-func LateGC() {
-	debug.SetGCPercent(firstGC)
-	runtime.SetFinalizer(new(struct{ _ [16]byte }), func(any) {
-		if was := debug.SetGCPercent(100); was != firstGC {
-			debug.SetGCPercent(was) // a build has begun
-		}
+// tuneAgain has the next time that garbage is collected say when the one after that will be.
+func tuneAgain() {
+	runtime.SetFinalizer(new([16]byte), func(any) {
+		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(live)
+		debug.SetGCPercent(growth(live[0].Value.Uint64()))
+		tuneAgain()
 	})
+}
+
+// growth is how much the heap may grow by, in percent, with so many bytes in use.
+func growth(live uint64) int {
+	const least = 4 << 20 // Go counts no less
+	return max(heapGrowth, int(100*littleHeap/max(least, live))-100)
 }
 
 // ExitError carries an exit code and what to say with it.

@@ -1,0 +1,39 @@
+package front
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+)
+
+// A small heap is not looked through at all, a large one when it has grown by half.
+func TestGrowth(t *testing.T) {
+	for live, want := range map[uint64]int{0: 1100, 4 << 20: 1100, 12 << 20: 300, 24 << 20: 100, 32 << 20: 50, 1 << 30: 50} {
+		if is := growth(live); is != want {
+			t.Errorf("%d bytes in use: %d %%, want %d", live, is, want)
+		}
+	}
+}
+
+// What is in use counts, also when it becomes more later.
+func TestTuneHeap(t *testing.T) {
+	defer debug.SetGCPercent(100)
+	TuneHeap()
+	kept := make([][]byte, 0, 64)
+	for range 64 {
+		kept = append(kept, make([]byte, 1<<20))
+	}
+	runtime.GC()
+	for range 100 {
+		is := debug.SetGCPercent(growth(0))
+		debug.SetGCPercent(is)
+		if is == heapGrowth {
+			runtime.KeepAlive(kept)
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+		runtime.GC()
+	}
+	t.Errorf("with %d MiB in use the heap may still grow as a small one", len(kept))
+}
