@@ -57,7 +57,7 @@ func (l *library) instance(at addrs.Instance) *instance {
 	if n := l.loaded[i]; n != nil {
 		return n
 	}
-	n, err := l.read(i, nil, nil)
+	n, err := l.read(i, nil, nil, nil)
 	if err != nil {
 		return nil
 	}
@@ -75,8 +75,8 @@ func (l *library) index() {
 	}
 }
 
-// read makes an instance with its units. Those for which hit is set wait to run, in g; the others are done.
-func (l *library) read(i int, hit map[int]bool, g *graph) (*instance, error) {
+// read makes an instance with its units. Those for which hit is set wait to run, in g; the others are done. The hosts in other are something else now.
+func (l *library) read(i int, hit, other map[int]bool, g *graph) (*instance, error) {
 	kept, err := l.m.Instance(i)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (l *library) read(i int, hit map[int]bool, g *graph) (*instance, error) {
 		if hit[at] {
 			if k, err = l.m.Unit(at); err == nil {
 				u = g.newUnit(n, &k.Spec)
-				u.number, u.last = at, &lastResult{key: k.Key, root: k.Root, outs: k.Outs}
+				u.number, u.last = at, &lastResult{key: k.Key, root: k.Root, outs: k.Outs, read: anyOf(other, k.Hosts)}
 			}
 		} else if k, err = l.m.Result(at); err == nil {
 			u.spec, u.key, u.root, u.out = &k.Spec, k.Key, k.Root, k.Outs
@@ -166,7 +166,7 @@ func (r *Loaded) changes(w *worker, other map[int]bool) (*scope, error) {
 		}
 	}
 	s := &scope{pipeline: r.title.Pipeline, profile: r.title.Profile, actions: len(owner), outs: make([]output, r.m.Outputs())}
-	if s.units, err = r.graph(w.g, hit, owner); err != nil {
+	if s.units, err = r.graph(w.g, hit, other, owner); err != nil {
 		return nil, err
 	}
 	s.known, s.cached = len(owner), len(owner)
@@ -199,7 +199,7 @@ func (r *Loaded) changes(w *worker, other map[int]bool) (*scope, error) {
 }
 
 // graph puts the instances with units that may have to run into g, and returns these units, and the gates that they wait for.
-func (r *Loaded) graph(g *graph, hit map[int]bool, owner []int) (units []*unit, err error) {
+func (r *Loaded) graph(g *graph, hit, other map[int]bool, owner []int) (units []*unit, err error) {
 	if g.library, err = newLibrary(r.m, owner); err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (r *Loaded) graph(g *graph, hit map[int]bool, owner []int) (units []*unit, 
 		if !some {
 			continue
 		}
-		n, err := g.library.read(i, hit, g)
+		n, err := g.library.read(i, hit, other, g)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/store"
 )
@@ -18,6 +19,7 @@ type lastResult struct {
 	key  digest.Digest
 	root digest.Digest // of its inputs
 	outs made
+	read bool // some file of the machine that it reads, a program too, is something else now
 }
 
 // inputRoot merges the unit's inputs into the tree of an exec root, as root does. Where it is known what tree that was the
@@ -29,6 +31,24 @@ func (w *worker) inputRoot(ctx context.Context, u *unit) (*merkle.Dir, map[diges
 		}
 	}
 	return w.root(ctx, u.instance, u.spec.Inputs)
+}
+
+// asBefore tells whether all that the unit's action is made from is as it was in the last build, though it might not have been: then its result is
+// that of then, as are those of units that nothing could have reached.
+func (w *worker) asBefore(ctx context.Context, u *unit) bool {
+	if u.last == nil || u.last.read || u.spec.NoCache || u.instance.plan.Cache == plan.CacheInputs || w.fresh(u) {
+		return false
+	}
+	for i := range u.spec.Inputs {
+		in := &u.spec.Inputs[i]
+		if in.Host != nil {
+			continue
+		}
+		if m, ok := w.changedInput(ctx, u.instance, in); !ok || m.path != "" {
+			return false
+		}
+	}
+	return true
 }
 
 const (

@@ -43,6 +43,9 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	if u.spec == nil {
 		return w.expand(ctx, u)
 	}
+	if w.asBefore(ctx, u) {
+		return outcome{kind: event.Cached, key: u.last.key, root: u.last.root, out: u.last.outs}
+	}
 	root, literals, err := w.inputRoot(ctx, u)
 	if err != nil {
 		return w.broken(ctx, u, err)
