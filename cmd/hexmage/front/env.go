@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"strings"
 
 	"golang.org/x/term"
@@ -92,12 +91,15 @@ func TuneHeap() {
 	tuneAgain()
 }
 
-// tuneAgain has the next time that garbage is collected say when the one after that will be.
+// tuneAgain has the next time that garbage is collected say when the one after that will be. (Package runtime/metrics has maps that are made at each
+// start.)
 func tuneAgain() {
 	runtime.SetFinalizer(new([16]byte), func(any) {
-		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-		metrics.Read(live)
-		debug.SetGCPercent(growth(live[0].Value.Uint64()))
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		percent := debug.SetGCPercent(heapGrowth)
+		live := m.NextGC * 100 / uint64(100+max(0, percent))
+		debug.SetGCPercent(growth(live))
 		tuneAgain()
 	})
 }
