@@ -121,7 +121,7 @@ func (r *snapshotter) check(c plan.Check, found event.CheckFinished) error {
 		}
 	}
 	l.compact()
-	r.m.Checks = append(r.m.Checks, snapshot.Check{Plan: c, Result: string(found.Result), Message: found.Message, Hosts: l.hosts, Units: l.units})
+	r.to.Check(&snapshot.Check{Plan: c, Result: string(found.Result), Message: found.Message, Hosts: l.hosts, Units: l.units})
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/snapshot"
+	"github.com/hexmage/hexmage/internal/snapshot/snapshottest"
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
@@ -19,7 +20,7 @@ import (
 func wideSnapshot(tb testing.TB, n int) (workspace, path string) {
 	workspace = tb.TempDir()
 	path = filepath.Join(workspace, "snapshot")
-	m := &snapshot.Build{Fn: digest.BLAKE3, Title: snapshot.Title{Pipeline: "wide"}}
+	m := &snapshottest.Build{Fn: digest.BLAKE3, Title: snapshot.Title{Pipeline: "wide"}}
 	if err := os.Mkdir(filepath.Join(workspace, "src"), 0o755); err != nil {
 		tb.Fatal(err)
 	}

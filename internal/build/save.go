@@ -134,7 +134,9 @@ func noteLinks(symlinks []string, at string, note func(string, fs.FileInfo)) fun
 // snapshotter makes a snapshot of a build that succeeded.
 type snapshotter struct {
 	w         *worker
-	m         *snapshot.Build
+	to        *snapshot.Writer
+	awaiting  []int // of Title
+	always    bool
 	hosts     map[string]int // by hostKey
 	units     map[*unit]int
 	instances map[*instance]int
@@ -160,26 +162,19 @@ func (l *links) compact() *links {
 var errNotSaved = errors.New("a part of the build is not known")
 
 // remember returns the snapshot of the build, or an error when something of it cannot be kept.
-func (w *worker) remember(p *plan.Plan, outs []output, checks []event.CheckFinished) (*snapshot.Build, error) {
-	o := &w.o
-	r := &snapshotter{w: w, hosts: map[string]int{}, units: map[*unit]int{}, instances: map[*instance]int{}, spans: map[addrs.Instance][]int{}, links: map[addrs.Output]*links{},
-		m: &snapshot.Build{Fn: w.fn, Title: snapshot.Title{Pipeline: p.Pipeline, Description: p.Description, Profile: p.Profile, Exported: o.exportsID()}, Reads: o.Snapshot.Reads, Globs: o.Snapshot.Globs, Lookups: o.Snapshot.Lookups}}
-	r.m.Hosts = make([]snapshot.Host, 0, len(w.notes.hosts))
-	for i, k := range slices.Sorted(maps.Keys(w.notes.hosts)) {
-		h := w.notes.hosts[k]
-		slices.SortFunc(h.Files, func(a, b snapshot.File) int { return strings.Compare(a.Path, b.Path) })
-		r.hosts[k] = i
-		r.m.Hosts = append(r.m.Hosts, *h)
-	}
+func (w *worker) remember(p *plan.Plan, outs []output, checks []event.CheckFinished) (*snapshot.Writer, error) {
+	at := make(map[addrs.Instance]int, len(w.g.order))
+	r := &snapshotter{w: w, hosts: map[string]int{}, units: map[*unit]int{}, instances: make(map[*instance]int, len(w.g.order)), spans: map[addrs.Instance][]int{}, links: map[addrs.Output]*links{},
+		to: snapshot.NewWriter(w.fn, at)}
+	r.reads(w.o.Snapshot)
 	for i, n := range w.g.order {
-		r.instances[n] = i
+		r.instances[n], at[n.plan.At] = i, i
 		for _, u := range n.specs {
 			r.units[u] = len(r.units)
 		}
 	}
-	r.m.Instances, r.m.Units, r.m.Outputs = make([]snapshot.Instance, 0, len(r.instances)), make([]snapshot.Unit, 0, len(r.units)), make([]snapshot.Output, 0, len(outs))
-	for _, n := range w.g.order {
-		if err := r.instance(n); err != nil {
+	for i, n := range w.g.order {
+		if err := r.instance(i, n); err != nil {
 			return nil, err
 		}
 	}
@@ -190,17 +185,39 @@ func (w *worker) remember(p *plan.Plan, outs []output, checks []event.CheckFinis
 			return nil, err
 		}
 		l.compact()
-		r.m.Outputs = append(r.m.Outputs, snapshot.Output{Plan: *x.planned, Hosts: l.hosts, Units: l.units, ID: x.id})
+		r.to.Output(&snapshot.Output{Plan: *x.planned, Hosts: l.hosts, Units: l.units, ID: x.id})
 	}
 	for i, found := range checks {
 		if err := r.check(p.Checks[i], found); err != nil {
 			return nil, err
 		}
 	}
-	return r.m, nil
+	r.to.Title(snapshot.Title{Pipeline: p.Pipeline, Description: p.Description, Profile: p.Profile, Always: r.always, Awaiting: r.awaiting, Exported: w.o.exportsID()})
+	return r.to, nil
 }
 
-func (r *snapshotter) instance(n *instance) error {
+// reads adds what the plan was made from, and what was looked at for the actions.
+func (r *snapshotter) reads(from *Snapshot) {
+	for _, read := range from.Reads {
+		r.to.Read(read)
+	}
+	for _, g := range from.Globs {
+		r.to.Glob(g)
+	}
+	for _, l := range from.Lookups {
+		r.to.Lookup(l)
+	}
+	hosts := r.w.notes.hosts
+	for i, k := range slices.Sorted(maps.Keys(hosts)) {
+		h := hosts[k]
+		slices.SortFunc(h.Files, func(a, b snapshot.File) int { return strings.Compare(a.Path, b.Path) })
+		r.hosts[k] = i
+		r.to.Host(*h)
+	}
+}
+
+// instance adds the instance with that number, and its units.
+func (r *snapshotter) instance(i int, n *instance) error {
 	p := n.plan
 	await := &links{}
 	if err := r.inputs(n, n.awaited, await, 0); err != nil {
@@ -210,9 +227,9 @@ func (r *snapshotter) instance(n *instance) error {
 	kept := snapshot.Instance{Plan: *p, After: r.after(n), Level: n.level, AwaitHosts: await.hosts, AwaitUnits: await.units}
 	kept.Plan.Specs, kept.Plan.Waits, kept.Plan.AwaitValues, kept.Plan.Await, kept.Plan.Deferred = nil, n.planned.Waits, n.planned.AwaitValues, n.planned.Await, n.planned.Deferred
 	if len(await.hosts) > 0 || len(await.units) > 0 {
-		r.m.Title.Awaiting = append(r.m.Title.Awaiting, len(r.m.Instances))
+		r.awaiting = append(r.awaiting, i)
 	}
-	r.m.Instances = append(r.m.Instances, kept)
+	r.to.Instance(&kept)
 	for _, u := range n.specs {
 		if u.key.IsZero() {
 			return errNotSaved
@@ -230,9 +247,9 @@ func (r *snapshotter) instance(n *instance) error {
 		}
 		l.add(await)
 		l.compact()
-		kept := snapshot.Unit{Instance: r.instances[n], Spec: *u.spec, Hosts: l.hosts, Needs: l.units, Always: u.spec.NoCache || n.plan.Cache == plan.CacheInputs, Key: u.key, Root: u.root, Outs: u.out}
-		r.m.Title.Always = r.m.Title.Always || kept.Always
-		r.m.Units = append(r.m.Units, kept)
+		kept := snapshot.Unit{Instance: i, Spec: *u.spec, Hosts: l.hosts, Needs: l.units, Always: u.spec.NoCache || n.plan.Cache == plan.CacheInputs, Key: u.key, Root: u.root, Outs: u.out}
+		r.always = r.always || kept.Always
+		r.to.Unit(&kept)
 	}
 	return nil
 }

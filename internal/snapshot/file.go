@@ -7,7 +7,6 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/statefile"
@@ -302,38 +301,6 @@ func (w *writer) end(s section) {
 	t.data = append(t.data, w.Block...)
 	t.ends = binary.LittleEndian.AppendUint32(t.ends, uint32(len(t.data)))
 	w.Block = w.Block[:0]
-}
-
-// Save puts the snapshot at path. A crash of the machine may damage it, so that it counts as none.
-func (m *Build) Save(path string) error { return statefile.Write(path, kind(), m.block()) }
-
-// Encode returns what the snapshot's file holds.
-func (m *Build) Encode() []byte { return statefile.Encode(kind(), m.block()) }
-
-func (m *Build) block() []byte {
-	w := &writer{encoder: encoder{known: map[string]uint64{}, at: make(map[addrs.Instance]int, len(m.Instances))}}
-	for i := range m.Instances {
-		w.at[m.Instances[i].Plan.At] = i
-	}
-	w.title(m.Title)
-	w.end(secTitle)
-	each(w, secReads, m.Reads, func(v *Read) { w.read(*v) })
-	each(w, secGlobs, m.Globs, func(v *Glob) { w.glob(*v) })
-	each(w, secLookups, m.Lookups, func(v *Lookup) { w.lookup(*v) })
-	each(w, secHosts, m.Hosts, func(v *Host) { w.host(*v) })
-	each(w, secInstances, m.Instances, func(v *Instance) { w.instance(*v) })
-	each(w, secUnits, m.Units, w.unit)
-	each(w, secResults, m.Units, w.result)
-	each(w, secOutputs, m.Outputs, w.output)
-	each(w, secChecks, m.Checks, w.check)
-	return w.first(m.Fn)
-}
-
-func each[T any](w *writer, s section, l []T, write func(*T)) {
-	for i := range l {
-		write(&l[i])
-		w.end(s)
-	}
 }
 
 // first returns the first block.

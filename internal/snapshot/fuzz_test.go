@@ -4,11 +4,12 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/snapshot"
+	"github.com/hexmage/hexmage/internal/snapshot/snapshottest"
 	"github.com/hexmage/hexmage/internal/statefile"
 )
 
 // encoded are the blocks of a whole snapshot.
-func encoded(t testing.TB, m *snapshot.Build) [][]byte {
+func encoded(t testing.TB, m *snapshottest.Build) [][]byte {
 	f, err := statefile.Parse(m.Encode(), snapshot.Kind())
 	if err != nil {
 		t.Fatal(err)

@@ -90,7 +90,7 @@ func (d *decoder) skipHost() {
 	d.Digest()
 }
 
-func (e *encoder) instance(n Instance) {
+func (e *encoder) instance(n *Instance) {
 	p := &n.Plan
 	e.address(p.At)
 	e.ints(n.After)

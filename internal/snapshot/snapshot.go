@@ -15,20 +15,6 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// Build is what is kept of a build.
-type Build struct {
-	Fn        digest.Function
-	Title     Title
-	Reads     []Read
-	Globs     []Glob
-	Lookups   []Lookup
-	Hosts     []Host
-	Instances []Instance // in dependency order
-	Units     []Unit     // in dependency order; the units of one instance stand together
-	Outputs   []Output   // in the order in which they are shown
-	Checks    []Check    // likewise
-}
-
 // Title is what a snapshot says of the whole build.
 type Title struct {
 	Pipeline    string
@@ -52,7 +38,7 @@ type Glob struct {
 	Dir      string // slash path, relative to the workspace or absolute
 	Patterns []string
 	Found    []string
-	Dirs     []int // indices of Reads
+	Dirs     []int // numbers of Reads
 }
 
 // Lookup is something else of the machine that the plan depends on, such as a variable of the environment. The value is
@@ -97,8 +83,8 @@ type Instance struct {
 type Unit struct {
 	Instance int
 	Spec     action.Spec
-	Hosts    []int // indices of Build.Hosts that it reads
-	Needs    []int // indices of Build.Units whose outputs it reads
+	Hosts    []int // numbers of the hosts that it reads
+	Needs    []int // numbers of the units whose outputs it reads
 	Always   bool  // it runs every time
 	Key      digest.Digest
 	Root     digest.Digest // of its inputs

@@ -16,6 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/snapshot"
+	"github.com/hexmage/hexmage/internal/snapshot/snapshottest"
 )
 
 // fill sets every field of what v points to, down to a depth, to something that is not its zero, so that a field which the
@@ -75,8 +76,8 @@ func inputs() []action.Input {
 	}
 }
 
-func full(t testing.TB) *snapshot.Build {
-	var m snapshot.Build
+func full(t testing.TB) *snapshottest.Build {
+	var m snapshottest.Build
 	count := 0
 	fill(reflect.ValueOf(&m).Elem(), 12, &count)
 	if count < 100 {
@@ -109,8 +110,8 @@ func full(t testing.TB) *snapshot.Build {
 }
 
 // read takes a whole snapshot apart.
-func read(r *snapshot.Reader) (*snapshot.Build, error) {
-	m := &snapshot.Build{Fn: r.Fn()}
+func read(r *snapshot.Reader) (*snapshottest.Build, error) {
+	m := &snapshottest.Build{Fn: r.Fn()}
 	var errs [4]error
 	m.Title, errs[0] = r.Title()
 	m.Reads, errs[1] = r.Reads()
@@ -164,7 +165,7 @@ func read(r *snapshot.Reader) (*snapshot.Build, error) {
 }
 
 // kept is what a snapshot says that was put at a path.
-func kept(t *testing.T, path string) *snapshot.Build {
+func kept(t *testing.T, path string) *snapshottest.Build {
 	t.Helper()
 	r, err := snapshot.Open(path)
 	if err != nil {

@@ -10,10 +10,11 @@ import (
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/snapshot"
+	"github.com/hexmage/hexmage/internal/snapshot/snapshottest"
 )
 
 // large is a snapshot beside which an update is little.
-func large(t testing.TB) *snapshot.Build {
+func large(t testing.TB) *snapshottest.Build {
 	m := full(t)
 	for i := range 2000 {
 		m.Lookups = append(m.Lookups, snapshot.Lookup{Name: fmt.Sprintf("variable %d", i), Value: digest.BLAKE3.Bytes([]byte{byte(i)})})
@@ -22,7 +23,7 @@ func large(t testing.TB) *snapshot.Build {
 }
 
 // change changes something of everything that an update can change, and returns the update.
-func change(m *snapshot.Build, n int) snapshot.Update {
+func change(m *snapshottest.Build, n int) snapshot.Update {
 	text := fmt.Sprint("edition ", n)
 	m.Reads[1].Path, m.Hosts[0].Path, m.Units[1].Outs[0].Path, m.Outputs[0].ID = "read "+text, "host "+text, "out "+text, "id "+text
 	m.Title.Exported, m.Checks[1].Message = digest.BLAKE3.Bytes([]byte(text)), "message "+text
@@ -31,7 +32,7 @@ func change(m *snapshot.Build, n int) snapshot.Update {
 		Checks: map[int]snapshot.Check{1: m.Checks[1]}}
 }
 
-func saved(t *testing.T, m *snapshot.Build) string {
+func saved(t *testing.T, m *snapshottest.Build) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "state", "snapshot")
 	if err := m.Save(path); err != nil {
