@@ -18,6 +18,7 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
 // ErrStale says that a plan is not what planning would give now: the pipeline has to be planned again. It is no failure.
@@ -53,23 +54,65 @@ func Load(machine Machine, o Options) (*Loaded, error) {
 	return r, r.lookAt(r.m.Hosts())
 }
 
-// LoadUnchanged is Load where nothing is to be done: nothing that the last build read or exported has changed. Else it returns nil, with an error
-// or without, as soon as it knows.
-func LoadUnchanged(machine Machine, o Options) (*Loaded, error) {
+// LoadUnchanged is Load where nothing is to be done: all that the last build read and exported is as it was, but for the times of a few small files.
+// Else it returns nil, with an error or without, as soon as it knows.
+func LoadUnchanged(ctx context.Context, machine Machine, o Options) (*Loaded, error) {
 	r, err := open(machine, o)
 	if err != nil || r.title.Always {
 		return nil, err
 	}
 	if recent := r.m.RecentHosts(); len(recent) <= maxRecent { // what was edited a minute ago is edited again
-		if same, err := r.same(recent); err != nil || !same {
+		changed, err := r.changedOf(recent)
+		if err != nil {
+			return nil, err
+		}
+		if same, err := r.touched(ctx, changed); err != nil || !same {
 			return nil, err
 		}
 	}
-	if err := r.lookAt(0); err != nil || !r.Unchanged() {
+	r.changed = nil
+	if err := r.lookAt(maxRecent); err != nil || len(r.changed) > maxRecent || r.others {
 		return nil, err
+	}
+	if same, err := r.touched(ctx, r.changed); err != nil || !same {
+		return nil, err
+	}
+	if r.changed = nil; !r.Unchanged() {
+		return nil, nil
 	}
 	return r, nil
 }
+
+// touched tells whether what is in the files of some hosts is the same, though their times are not. Large files and folders are not read: that is
+// for a run that shows what it does.
+func (r *Loaded) touched(ctx context.Context, hosts []int) (bool, error) {
+	if len(hosts) == 0 {
+		return true, nil
+	}
+	for _, i := range hosts {
+		h, err := r.m.Host(i)
+		if err != nil || h.Dir {
+			return false, err
+		}
+		now, err := r.stamps(h.Files)
+		if err != nil {
+			return false, err
+		}
+		for k, f := range h.Files {
+			if f.Other || f.Stamp.Size > maxTouched || f.Stamp.Size != now[k].Size {
+				return false, nil
+			}
+		}
+	}
+	a := newAssembler(nil, r.machine.Fn, merkle.HashFiles(r.machine.Fn), store.WithHostFiles(nil), r.machine.Workspace)
+	a.notes, a.others = newNotes(), map[string]snapshot.Host{}
+	r.changed = hosts
+	other, err := r.reread(ctx, a)
+	return err == nil && len(other) == 0, err
+}
+
+// maxTouched is how large a file may be, in bytes, that is read to see whether it changed.
+const maxTouched = 1 << 20
 
 // maxRecent is how many hosts are worth a look of their own.
 const maxRecent = 64
@@ -92,26 +135,25 @@ func open(machine Machine, o Options) (*Loaded, error) {
 	return r, r.Fresh()
 }
 
-// same tells whether the files of some hosts are as they were.
-func (r *Loaded) same(hosts []int) (bool, error) {
-	var files []snapshot.File
+// changedOf returns those of some hosts of which files are not as they were.
+func (r *Loaded) changedOf(hosts []int) (changed []int, err error) {
 	for _, i := range hosts {
 		h, err := r.m.Host(i)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
-		files = append(files, h.Files...)
-	}
-	stamps, err := r.stamps(files)
-	if err != nil {
-		return false, err
-	}
-	for i, f := range files {
-		if !f.Clean || f.Stamp != stamps[i] {
-			return false, nil
+		stamps, err := r.stamps(h.Files)
+		if err != nil {
+			return nil, err
+		}
+		for k, f := range h.Files {
+			if !f.Clean || f.Stamp != stamps[k] {
+				changed = append(changed, i)
+				break
+			}
 		}
 	}
-	return true, nil
+	return changed, nil
 }
 
 func (r *Loaded) stamps(files []snapshot.File) ([]stat.Stamp, error) {
@@ -280,7 +322,7 @@ func (r *Loaded) Units() int { return r.m.Units() }
 
 // Finish ends a run in which nothing had changed: it sends the events of a build in which every action was cached.
 func (r *Loaded) Finish(o Options, start time.Time) Result {
-	if len(r.update.Reads) > 0 {
+	if len(r.update.Reads) > 0 || len(r.update.Hosts) > 0 {
 		r.save(o)
 	}
 	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Actions: r.m.Units()})

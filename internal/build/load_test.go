@@ -1,12 +1,16 @@
 package build_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/snapshot"
+	"github.com/hexmage/hexmage/internal/snapshot/snapshottest"
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
@@ -16,7 +20,7 @@ func TestLoadUnchanged(t *testing.T) {
 	machine, o := build.Machine{Workspace: workspace}, build.Options{Snapshot: &build.Snapshot{Path: path}}
 	same := func() bool {
 		t.Helper()
-		r, err := build.LoadUnchanged(machine, o)
+		r, err := build.LoadUnchanged(t.Context(), machine, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,3 +68,60 @@ func TestLoadUnchanged(t *testing.T) {
 		t.Errorf("no file is known to have changed before: %v", err)
 	}
 }
+
+// A file with another time and the same content is no change, as often as that happens; one with other content of the same size is.
+func TestLoadTouched(t *testing.T) {
+	workspace := t.TempDir()
+	path, src := filepath.Join(t.TempDir(), "snapshot"), filepath.Join(workspace, "src")
+	content := []byte("one")
+	save := func(when time.Time) {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(src, content, 0o644), os.Chtimes(src, when, when)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := time.Now().Add(-time.Hour)
+	save(first)
+	s, err := stat.Lstat(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &snapshottest.Build{Fn: fn, Title: snapshot.Title{Pipeline: "p"},
+		Hosts: []snapshot.Host{{Path: "src", Digest: fn.Bytes(content), Files: []snapshot.File{{Path: "src", Stamp: s, Clean: true}}}}}
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	machine, o := build.Machine{Workspace: workspace, Fn: fn}, build.Options{Snapshot: &build.Snapshot{Path: path}, Sink: discard{}}
+	for i := range 3 {
+		save(first.Add(time.Duration(i) * time.Minute))
+		r, err := build.LoadUnchanged(t.Context(), machine, o)
+		if err != nil || r == nil {
+			t.Fatalf("time %d: there is something to do, %v", i, err)
+		}
+		r.Finish(o, time.Now())
+		now, err := snapshot.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		is, _ := stat.Lstat(src)
+		if h, err := now.Host(0); err != nil || h.Files[0].Stamp != is {
+			t.Errorf("time %d: the next run does not know of it: %+v, %v", i, h, err)
+		}
+	}
+	content = []byte("two")
+	save(first)
+	if r, err := build.LoadUnchanged(t.Context(), machine, o); r != nil || err != nil {
+		t.Errorf("another content: %v, %v", r, err)
+	}
+	if err := os.Truncate(src, 3<<20); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := build.LoadUnchanged(t.Context(), machine, o); r != nil || err != nil {
+		t.Errorf("a large file: %v, %v", r, err)
+	}
+}
+
+// discard is an event.Sink.
+type discard struct{}
+
+func (discard) Send(event.Event) {}

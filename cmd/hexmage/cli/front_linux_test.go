@@ -221,6 +221,12 @@ func TestFrontLeavesTheRest(t *testing.T) {
 		asks("another "+program, "run p", e, false)
 	}
 	at := func(name string) string { return filepath.Join(env.Dir, filepath.FromSlash(name)) }
+	for range 2 { // and the second time it knows the new one
+		if err := os.Chtimes(at("text"), time.Now(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		asks("an input with another time", "run p", env, true)
+	}
 	for what, do := range map[string]func() error{
 		"an input":      func() error { return os.WriteFile(at("text"), []byte("four words are here\n"), 0o644) },
 		"the pipeline":  func() error { return os.WriteFile(at("pipelines/p.hcl"), []byte(frontPipeline+"# more\n"), 0o644) },

@@ -70,7 +70,10 @@ func (a *App) unchanged(c RunFlags) (*unchanged, error) {
 	}
 	last := a.Last(&c, workspace, out, fn)
 	r.o = a.Options(last, &c, out)
-	if r.loaded, err = a.Load(last, r.o, build.LoadUnchanged); err != nil || r.loaded == nil {
+	load := func(m build.Machine, o build.Options) (*build.Loaded, error) {
+		return build.LoadUnchanged(context.Background(), m, o)
+	}
+	if r.loaded, err = a.Load(last, r.o, load); err != nil || r.loaded == nil {
 		return nil, err
 	}
 	return r, nil
