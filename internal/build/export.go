@@ -95,8 +95,8 @@ func (w *worker) export(ctx context.Context, outs []output) (ready []event.Outpu
 		return nil, fmt.Errorf("wait for another hexmage that writes to %s: %w", w.o.Out, err)
 	}
 	defer unlock()
-	if w.exportCheck.holds(w.o.exportsID()) {
-		x.exports, x.gone = w.exportCheck.exports, w.exportCheck.gone
+	if x.exports = w.exportCheck.exports(w.o.exportsID()); x.exports != nil {
+		x.gone = w.exportCheck.gone
 	} else {
 		x.exports = knownExports(x.stateFile)
 		x.sweep = x.file == nil // who wrote there last, and whether to the end, is not known
@@ -279,55 +279,85 @@ func (w *worker) identity(e merkle.Entry) string {
 // exportCheck looks at the outputs that stand in their places beside what else a run begins with: of ten thousand outputs, few belong to actions
 // that run.
 type exportCheck struct {
-	*exports                 // nil: they cannot be read, or looked at
-	done     chan struct{}   // closed when all is known
-	of       digest.Digest   // what is remembered; what was found holds while it is the same
-	gone     map[string]bool // by file name: those that do not stand as they were left
-	torn     bool            // a run was killed while it wrote outputs: what it left beside them has to go
+	file *statefile.File // nil: there is none
+	ok   bool            // what is remembered could be read, and looked at
+	done chan struct{}   // closed when all is known
+	gone map[string]bool // by file name: those that do not stand as they were left
+	torn bool            // a run was killed while it wrote outputs: what it left beside them has to go
 }
 
 // checkExports begins to look.
 func (o *Options) checkExports() *exportCheck {
-	c, file, out := &exportCheck{done: make(chan struct{})}, o.exportsFile(), o.Out
+	c, file, out := &exportCheck{done: make(chan struct{}), gone: map[string]bool{}}, o.exportsFile(), o.Out
 	go func() {
 		defer close(c.done)
 		_, err := os.Lstat(file + writing)
 		c.torn = err == nil
-		x, err := readExports(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			x, err = newExports(), nil // a pipeline without outputs leaves none
-		}
-		if err != nil {
+		if c.file, err = statefile.Read(file, exportsKind()); errors.Is(err, fs.ErrNotExist) {
+			c.ok = true // a pipeline without outputs leaves none
 			return
 		}
-		names := slices.Collect(maps.Keys(x.known))
-		ok, err := intact(out, names, x.known)
-		if err != nil {
-			return // it is looked at again, and the error comes again
+		if err == nil {
+			err = c.look(out)
 		}
-		c.of, c.exports, c.gone = x.id(), x, map[string]bool{}
-		for i, name := range names {
-			if !ok[i] {
-				c.gone[name] = true
-			}
-		}
+		c.ok = err == nil // else it is looked at again, and the error comes again
 	}()
 	return c
 }
 
-// holds waits for what was found and tells whether it is of the file as it is now.
-func (c *exportCheck) holds(id digest.Digest) bool {
+// look finds out what is gone from the folder.
+func (c *exportCheck) look(out string) error {
+	var all standing
+	later := map[string]bool{} // of what comes again the last counts
+	for i := len(c.file.Blocks) - 1; i >= 0; i-- {
+		if !eachExported(c.file.Blocks[i], func(name string, e exported, gone bool) {
+			if !later[name] && !gone {
+				all.add(name, e)
+			}
+			if i > 0 {
+				later[name] = true
+			}
+		}) {
+			return statefile.ErrDamaged
+		}
+	}
+	there, err := all.look(out)
+	for i, ok := range there {
+		if !ok {
+			c.gone[all.names[i]] = true
+		}
+	}
+	return err
+}
+
+// id names what is remembered of the outputs; none where nothing is.
+func (c *exportCheck) id() digest.Digest {
+	if c.file == nil {
+		return digest.Digest{}
+	}
+	return c.file.ID()
+}
+
+// exports waits for what was found and returns what is remembered, if that is the file with the id as it is now; else nil.
+func (c *exportCheck) exports(id digest.Digest) *exports {
 	if c == nil {
-		return false
+		return nil
 	}
 	<-c.done
-	return !c.of.IsZero() && c.of == id
+	if !c.ok || c.file == nil || c.id() != id {
+		return nil
+	}
+	x, err := exportsOf(c.file)
+	if err != nil {
+		return nil
+	}
+	return x
 }
 
 // whole tells whether the outputs stand as they did when what is remembered of them had the id, and nothing else was exported since.
 func (c *exportCheck) whole(id digest.Digest) bool {
 	<-c.done
-	return !c.torn && c.exports != nil && c.of == id && len(c.gone) == 0
+	return !c.torn && c.ok && c.id() == id && len(c.gone) == 0
 }
 
 // intact tells which of the outputs stand as they were left.
@@ -398,7 +428,21 @@ func (x *exports) block(names []string) []byte {
 
 // read takes the outputs of a block, and tells whether all of it was right.
 func (x *exports) read(block []byte) bool {
+	return eachExported(block, func(name string, e exported, gone bool) {
+		if gone {
+			delete(x.known, name)
+			return
+		}
+		e.files = slices.Clone(e.files)
+		x.known[name] = e
+	})
+}
+
+// eachExported calls f for each output of a block, and for each that there is no more, and tells whether all of it was right. The files are others the
+// next time.
+func eachExported(block []byte, f func(name string, e exported, gone bool)) bool {
 	d := statefile.Decode(block)
+	files := []fileStamp{}
 	for d.Len() > 0 {
 		name, out := d.Text(), exported{id: d.Text()}
 		n := d.Uint()
@@ -407,15 +451,12 @@ func (x *exports) read(block []byte) bool {
 		if n >>= 2; n > uint64(d.Len()) { // a file takes more than a byte
 			return false
 		}
-		out.files = make([]fileStamp, n)
-		for i := range out.files {
-			out.files[i] = fileStamp{d.Text(), d.Stamp()}
+		files = files[:0]
+		for range n {
+			files = append(files, fileStamp{d.Text(), d.Stamp()})
 		}
-		if gone {
-			delete(x.known, name)
-		} else {
-			x.known[name] = out
-		}
+		out.files = files
+		f(name, out, gone)
 	}
 	return !d.Bad()
 }
@@ -491,35 +532,61 @@ func stamps(dir string) ([]fileStamp, error) {
 }
 
 // intact tells of each of names whether what was exported under it to the folder out is still there, every file with
-// its stamp. It looks at many files at once.
+// its stamp.
 func intact(out string, names []string, known map[string]exported) ([]bool, error) {
-	there := make([]bool, len(names))
-	var paths []string
+	var all standing
 	for _, name := range names {
-		e := known[name]
-		if e.dir || len(e.files) == 0 {
-			paths = append(paths, name)
-		}
-		for _, f := range e.files {
-			paths = append(paths, path.Join(name, f.path))
-		}
+		all.add(name, known[name])
 	}
-	found, err := stat.Lstats(out, paths, 0)
+	return all.look(out)
+}
+
+// standing are exported outputs with what is to be found where each stands.
+type standing struct {
+	names  []string
+	ends   []int // in paths
+	paths  []string
+	stamps []stat.Stamp // none of a folder, of which only that it is there counts
+}
+
+func (s *standing) add(name string, e exported) {
+	const nothing = 1 // no file has that mode
+	switch {
+	case e.dir:
+		s.paths, s.stamps = append(s.paths, name), append(s.stamps, stat.Stamp{})
+	case len(e.files) == 0:
+		s.paths, s.stamps = append(s.paths, name), append(s.stamps, stat.Stamp{Mode: nothing})
+	}
+	for _, f := range e.files {
+		p := name
+		if !f.stamp.Exists() {
+			f.stamp.Mode = nothing
+		}
+		if f.path != "" {
+			p = path.Join(name, f.path)
+		}
+		s.paths, s.stamps = append(s.paths, p), append(s.stamps, f.stamp)
+	}
+	s.names, s.ends = append(s.names, name), append(s.ends, len(s.paths))
+}
+
+// look tells of each output whether all of it is there. It looks at many files at once.
+func (s *standing) look(out string) ([]bool, error) {
+	found, err := stat.Lstats(out, s.paths, 0)
 	if errors.Is(err, fs.ErrPermission) {
 		err = nil // what cannot be looked at does not stand: exporting it says what is wrong
 	}
-	for i, name := range names {
-		e := known[name]
-		ok := true
-		if e.dir || len(e.files) == 0 {
-			ok = e.dir && found[0].IsDir()
-			found = found[1:]
+	there := make([]bool, len(s.names))
+	at := 0
+	for i, end := range s.ends {
+		there[i] = true
+		for ; at < end; at++ {
+			if want := s.stamps[at]; want.Exists() {
+				there[i] = there[i] && found[at] == want
+			} else {
+				there[i] = there[i] && found[at].IsDir()
+			}
 		}
-		for _, f := range e.files {
-			ok = ok && found[0] == f.stamp && found[0].Exists()
-			found = found[1:]
-		}
-		there[i] = ok
 	}
 	return there, err
 }
