@@ -46,13 +46,22 @@ func ReadFS(fsys fs.FS, name string, limit int64) ([]byte, error) {
 func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	var b bytes.Buffer
 	if f, ok := r.(fs.File); ok { // the size is a hint: a file may grow
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			b.Grow(int(min(info.Size(), limit)) + bytes.MinRead)
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() <= limit {
+			all := make([]byte, info.Size()+1) // which the buffer would clear once more
+			n, err := io.ReadFull(r, all)
+			if err == io.EOF || err == io.ErrUnexpectedEOF {
+				return all[:n], nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			b = *bytes.NewBuffer(all)
 		}
 	}
-	if n, err := b.ReadFrom(io.LimitReader(r, limit+1)); err != nil {
+	if _, err := b.ReadFrom(io.LimitReader(r, limit+1-int64(b.Len()))); err != nil {
 		return nil, err
-	} else if n > limit {
+	}
+	if int64(b.Len()) > limit {
 		return nil, &LargeError{name, limit}
 	}
 	return b.Bytes(), nil

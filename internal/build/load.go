@@ -326,14 +326,15 @@ func (r *Loaded) Finish(o Options, start time.Time) Result {
 		r.save(o)
 	}
 	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Actions: r.m.Units()})
-	var res Result
+	res := Result{Outputs: make([]event.OutputReady, 0, r.m.Outputs())}
+	in := filepath.Clean(o.Out) + string(filepath.Separator)
 	for i := range r.m.Outputs() {
 		x, err := r.m.OutputLinks(i)
 		if err != nil {
 			break // it has a right checksum, so this cannot be
 		}
 		name, _ := plan.FileName(x.Plan.Name)
-		out := event.OutputReady{Name: x.Plan.Name, Path: filepath.Join(o.Out, name), Show: x.Plan.Show}
+		out := event.OutputReady{Name: x.Plan.Name, Path: in + name, Show: x.Plan.Show}
 		o.Sink.Send(out)
 		res.Outputs = append(res.Outputs, out)
 	}
