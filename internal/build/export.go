@@ -298,16 +298,16 @@ func (o *Options) checkExports() *exportCheck {
 			return
 		}
 		if err == nil {
-			err = c.look(out)
+			err = c.compare(out)
 		}
 		c.ok = err == nil // else it is looked at again, and the error comes again
 	}()
 	return c
 }
 
-// look finds out what is gone from the folder.
-func (c *exportCheck) look(out string) error {
-	var all standing
+// compare finds out what is gone from the folder.
+func (c *exportCheck) compare(out string) error {
+	var all exportedFiles
 	later := map[string]bool{} // of what comes again the last counts
 	for i := len(c.file.Blocks) - 1; i >= 0; i-- {
 		if !eachExported(c.file.Blocks[i], func(name string, e exported, gone bool) {
@@ -321,7 +321,7 @@ func (c *exportCheck) look(out string) error {
 			return statefile.ErrDamaged
 		}
 	}
-	there, err := all.look(out)
+	there, err := all.present(out)
 	for i, ok := range there {
 		if !ok {
 			c.gone[all.names[i]] = true
@@ -534,22 +534,22 @@ func stamps(dir string) ([]fileStamp, error) {
 // intact tells of each of names whether what was exported under it to the folder out is still there, every file with
 // its stamp.
 func intact(out string, names []string, known map[string]exported) ([]bool, error) {
-	var all standing
+	var all exportedFiles
 	for _, name := range names {
 		all.add(name, known[name])
 	}
-	return all.look(out)
+	return all.present(out)
 }
 
-// standing are exported outputs with what is to be found where each stands.
-type standing struct {
+// exportedFiles are outputs with the files that are to be found where each was put.
+type exportedFiles struct {
 	names  []string
 	ends   []int // in paths
 	paths  []string
 	stamps []stat.Stamp // none of a folder, of which only that it is there counts
 }
 
-func (s *standing) add(name string, e exported) {
+func (s *exportedFiles) add(name string, e exported) {
 	const nothing = 1 // no file has that mode
 	switch {
 	case e.dir:
@@ -570,8 +570,8 @@ func (s *standing) add(name string, e exported) {
 	s.names, s.ends = append(s.names, name), append(s.ends, len(s.paths))
 }
 
-// look tells of each output whether all of it is there. It looks at many files at once.
-func (s *standing) look(out string) ([]bool, error) {
+// present tells of each output whether all of it is there. It looks at many files at once.
+func (s *exportedFiles) present(out string) ([]bool, error) {
 	found, err := stat.Lstats(out, s.paths, 0)
 	if errors.Is(err, fs.ErrPermission) {
 		err = nil // what cannot be looked at does not stand: exporting it says what is wrong

@@ -51,7 +51,7 @@ func QuickSizes() Sizes { return Sizes{Few: 1000, Chain: 100, Large: 16 << 20} }
 
 // Cases are all that is measured.
 func Cases(s Sizes) []Case {
-	everyone, others := []string{staged, ninja, ninjaDefault, samurai, maketool}, []string{staged, ninja, samurai, maketool}
+	everyone, others := []string{staged, ninja, ninjaDefault, samurai, maketool, isolated}, []string{staged, ninja, samurai, maketool, isolated}
 	everything := []Scenario{NoOp, Changed, Back, Touched, Comment, Restored}
 	most := []Scenario{NoOp, Changed}
 	var all []Case
@@ -113,7 +113,7 @@ func Cases(s Sizes) []Case {
 		all = append(all, Case{
 			Name:  fmt.Sprintf("large 8 x %d MB", s.Large>>20),
 			Graph: func() Graph { return Large(8, s.Large) },
-			Tools: []string{ninja}, Scenarios: most,
+			Tools: []string{ninja, isolated}, Scenarios: most,
 			Limits: Limits{Ninja: map[Scenario]float64{Cold: 2, NoOp: 2, Changed: 2.5}},
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -30,6 +31,7 @@ type floorRun struct {
 	other []bool // what has other content than it had then
 	null  *os.File
 	ran   atomic.Bool
+	roots chan *floorRoot // free ones; nil: actions run in the workspace, and out/ shares files with the store
 }
 
 // made is a source, or what an action made.
@@ -39,8 +41,8 @@ type made struct {
 	key   digest.Digest // of the action, by which the store has it; of a source none
 }
 
-// buildFloor builds the graph of the working directory.
-func buildFloor(jobs int) error {
+// buildFloor builds the graph of the working directory. If isolated, it promises of actions what hexmage does, too (see floorRoot).
+func buildFloor(jobs int, isolated bool) error {
 	text, err := os.ReadFile(floorGraph)
 	if err != nil {
 		return err
@@ -59,6 +61,11 @@ func buildFloor(jobs int) error {
 	}
 	if err := errors.Join(os.MkdirAll("out", 0o755), os.MkdirAll("store", 0o755), os.MkdirAll("new", 0o755)); err != nil {
 		return err
+	}
+	if isolated {
+		if err := f.isolate(jobs); err != nil {
+			return err
+		}
 	}
 	if err := parallel(jobs, len(sources), func(k int) error { return f.source(sources[k]) }); err != nil {
 		return err
@@ -142,13 +149,19 @@ func (f *floorRun) action(numbers []int) error {
 	var err error
 	if m.sum, err = hashFile(stored(m.key)); errors.Is(err, fs.ErrNotExist) {
 		argv[0], argv[1] = argv[1], "new/"+m.key.Hex()
-		if m.sum, err = f.start(argv); err == nil {
+		if f.roots != nil {
+			m.sum, err = f.apart(argv, numbers, stored(m.key))
+		} else if m.sum, err = f.start("", argv); err == nil {
 			err = os.Rename(argv[1], stored(m.key))
 		}
 	}
 	if err == nil && strings.HasPrefix(f.names[out], "out/") {
-		if err = os.Link(stored(m.key), f.names[out]); errors.Is(err, fs.ErrExist) {
-			err = errors.Join(os.Remove(f.names[out]), os.Link(stored(m.key), f.names[out]))
+		share := os.Link
+		if f.roots != nil {
+			share = copyTo // whoever writes to it changes nothing in the store
+		}
+		if err = share(stored(m.key), f.names[out]); errors.Is(err, fs.ErrExist) {
+			err = errors.Join(os.Remove(f.names[out]), share(stored(m.key), f.names[out]))
 		}
 		if err == nil {
 			m.stamp, err = stat.Lstat(f.names[out])
@@ -160,17 +173,17 @@ func (f *floorRun) action(numbers []int) error {
 
 func stored(key digest.Digest) string { return "store/" + key.Hex()[:32] }
 
-// start runs a command and returns the digest of what it made.
-func (f *floorRun) start(argv []string) (digest.Digest, error) {
+// start runs a command in a folder and returns the digest of what it made.
+func (f *floorRun) start(dir string, argv []string) (digest.Digest, error) {
 	f.ran.Store(true)
-	p, err := os.StartProcess(argv[0], argv, &os.ProcAttr{Env: environment("/"), Files: []*os.File{f.null, f.null, f.null}})
+	p, err := os.StartProcess(filepath.Join(dir, argv[0]), argv, &os.ProcAttr{Dir: dir, Env: environment("/"), Files: []*os.File{f.null, f.null, f.null}})
 	if err != nil {
 		return digest.Digest{}, err
 	}
 	if st, err := p.Wait(); err != nil || !st.Success() {
 		return digest.Digest{}, fmt.Errorf("%s: %v, %w", argv, st, err)
 	}
-	return hashFile(argv[1])
+	return hashFile(filepath.Join(dir, argv[1]))
 }
 
 func hashFile(path string) (digest.Digest, error) {

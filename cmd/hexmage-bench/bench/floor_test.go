@@ -7,11 +7,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// The floor runs what content asks for, and makes links of its store.
+// The floor runs what content asks for, and makes links of its store; if it is isolated, copies.
 func TestFloor(t *testing.T) {
+	t.Run("plain", func(t *testing.T) { testFloor(t, false) })
+	t.Run("isolated", func(t *testing.T) {
+		if _, err := sandbox.Open(); err != nil {
+			t.Skip(err)
+		}
+		testFloor(t, true)
+	})
+}
+
+func testFloor(t *testing.T, isolated bool) {
 	t.Chdir(t.TempDir())
 	old := time.Now().Add(-time.Hour)
 	write := func(path, text string) {
@@ -43,16 +54,22 @@ func TestFloor(t *testing.T) {
 		{"comment", func() { write("src/a", "A\n// of which nothing depends\n") }, 1, "A\nb\n"},
 		{"back", func() { write("src/a", "a\n") }, 0, "a\nb\n"},
 		{"touched", func() { write("src/b", "b\n") }, 0, "a\nb\n"},
-		{"an output changed", func() { write("new/x", "wrong\n"); _ = os.Rename("new/x", "out/all") }, 0, "a\nb\n"},
+		{"an output changed", func() { write("y/x", "wrong\n"); _ = os.Rename("y/x", "out/all") }, 0, "a\nb\n"},
 		{"outputs removed", func() { _ = os.RemoveAll("out") }, 0, "a\nb\n"},
 	} {
 		c.before()
 		_ = os.Remove("ran")
-		if err := buildFloor(2); err != nil {
+		_ = os.RemoveAll("new")
+		if err := buildFloor(2, isolated); err != nil {
 			t.Fatalf("%s: %v", c.what, err)
 		}
-		ran, _ := os.ReadFile("ran")
-		if n := strings.Count(string(ran), "ran\n"); n != c.runs {
+		n := 0
+		roots, _ := filepath.Glob("new/root*/ran")
+		for _, path := range append(roots, "ran") {
+			ran, _ := os.ReadFile(path)
+			n += strings.Count(string(ran), "ran\n")
+		}
+		if n != c.runs {
 			t.Errorf("%s: %d actions ran, not %d", c.what, n, c.runs)
 		}
 		for path, want := range map[string]string{"out/all": c.all, "out/b": "b\n"} {
@@ -60,6 +77,16 @@ func TestFloor(t *testing.T) {
 				t.Errorf("%s: %s is %q, %v, not %q", c.what, path, b, err, want)
 			}
 		}
+	}
+	out, err := os.Stat("out/b")
+	files, _ := os.ReadDir("store")
+	shared := false
+	for _, f := range files {
+		info, _ := f.Info()
+		shared = shared || os.SameFile(out, info)
+	}
+	if err != nil || shared == isolated {
+		t.Errorf("out/b is in the store: %v, %v", shared, err)
 	}
 	// What is as it was is not looked at twice.
 	f := floorRun{names: []string{"src/a", "obj/a", "out/all"}}
@@ -94,7 +121,7 @@ func TestFloor(t *testing.T) {
 		t.Fatal(err)
 	}
 	write("tools/first", "#!/bin/sh\nexit 3\n")
-	if err := buildFloor(2); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+	if err := buildFloor(2, isolated); err == nil || !strings.Contains(err.Error(), "exit status 3") {
 		t.Errorf("an action that fails: %v", err)
 	}
 	if _, err := os.Lstat("state"); err == nil {

@@ -27,9 +27,10 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 	fs.SetOutput(stderr)
 	if len(args) > 0 && args[0] == FloorCommand {
 		jobs := fs.Int("j", 1, "processes at once")
+		apart := fs.Bool("isolated", false, "keep actions from what they do not declare")
 		err := fs.Parse(args[1:])
 		if err == nil {
-			err = buildFloor(*jobs)
+			err = buildFloor(*jobs, *apart)
 		}
 		if err != nil {
 			fmt.Fprintln(stderr, "floor:", err)

@@ -49,13 +49,13 @@ func scenarios() []Scenario {
 
 func (g *GraphResult) markdown(b *strings.Builder) {
 	fmt.Fprintf(b, "\n**%s**: %d actions\n\n", g.Name, g.Actions)
-	tools := slices.DeleteFunc([]string{shipped, staged, ninja, ninjaDefault, samurai, maketool, floor}, func(tool string) bool { return g.Find(Cold, tool) == nil })
+	tools := slices.DeleteFunc([]string{shipped, staged, ninja, ninjaDefault, samurai, maketool, isolated, floor}, func(tool string) bool { return g.Find(Cold, tool) == nil })
 	head, row := "| |", "|---|"
 	ratios := []struct {
 		a, b, head string
 		of         func(Sample) float64
 	}{
-		{shipped, ninja, "× ninja", wall}, {shipped, samurai, "× samurai", wall}, {shipped, maketool, "× make", wall}, {shipped, floor, "× floor", wall},
+		{shipped, ninja, "× ninja", wall}, {shipped, samurai, "× samurai", wall}, {shipped, maketool, "× make", wall}, {shipped, isolated, "× isolated", wall}, {shipped, floor, "× floor", wall},
 		{staged, ninja, "staged × ninja", wall}, {shipped, ninja, "CPU × ninja", cpu},
 	}
 	for _, t := range tools {

@@ -23,7 +23,8 @@ const (
 	ninjaDefault = "ninja, own -j"
 	samurai      = "samurai"
 	maketool     = "make"
-	floor        = "floor" // what the promises cost at least; of a restore, hard links
+	isolated     = "isolated floor" // the floor with actions that are kept from what they do not declare
+	floor        = "floor"          // what the promises cost at least; of a restore, hard links
 )
 
 // tool is one tool with a workspace of its own.
@@ -47,7 +48,7 @@ func newTools(o Options, c Case, dir string) []*tool {
 		return t
 	}
 	j := "-j" + strconv.Itoa(o.Jobs)
-	built := []string{"out", "obj", ".ninja_log", ".ninja_deps"}
+	built, ofFloor := []string{"out", "obj", ".ninja_log", ".ninja_deps"}, []string{"out", "store", "new", "state"}
 	for _, name := range append([]string{shipped}, c.Tools...) {
 		switch name {
 		case shipped, staged:
@@ -64,11 +65,13 @@ func newTools(o Options, c Case, dir string) []*tool {
 			if o.Samurai != "" {
 				add(name, "out", built, o.Samurai, j)
 			}
+		case isolated:
+			add(name, "out", ofFloor, o.Floor, FloorCommand, "-isolated", "-j", strconv.Itoa(o.Jobs))
 		case maketool:
 			add(name, "out", built, o.Make, "-rs", j) // -r: no search for implicit rules, as in makefiles that care
 		}
 	}
-	add(floor, "out", []string{"out", "store", "new", "state"}, o.Floor, FloorCommand, "-j", strconv.Itoa(o.Jobs))
+	add(floor, "out", ofFloor, o.Floor, FloorCommand, "-j", strconv.Itoa(o.Jobs))
 	return all
 }
 
