@@ -60,10 +60,8 @@ func CopyFile(ctx context.Context, blobs Blobs, d digest.Digest, path string, pe
 }
 
 func copyFile(ctx context.Context, blobs Blobs, d digest.Digest, path string, perm fs.FileMode) error {
-	if l, ok := blobs.(Local); ok && d.Size() >= MinRef && perm&0o222 != 0 {
-		if err := l.Link(ctx, d, path, perm); !errors.Is(err, errors.ErrUnsupported) {
-			return err
-		}
+	if d.Size() >= MinRef && perm&0o222 != 0 {
+		return newFile(path, func(f *os.File) error { return Fill(ctx, blobs, d, f, perm) })
 	}
 	r, err := blobs.Open(ctx, d)
 	if err != nil {
@@ -73,20 +71,48 @@ func copyFile(ctx context.Context, blobs Blobs, d digest.Digest, path string, pe
 	return writeFile(ctx, r, d, path, perm)
 }
 
+// Fill does what CopyFile does for an empty file of the caller's, which is open for writing. After an error the file may hold a part.
+func Fill(ctx context.Context, blobs Blobs, d digest.Digest, f *os.File, perm fs.FileMode) error {
+	if l, ok := blobs.(Local); ok && d.Size() >= MinRef && perm&0o222 != 0 {
+		err := l.Link(ctx, d, f.Name(), perm)
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+		if err := f.Truncate(0); err != nil {
+			return err
+		}
+	}
+	r, err := blobs.Open(ctx, d)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return fill(ctx, f, r, d, perm)
+}
+
 // writeFile makes path a file with the content of r, which must be what d says.
 func writeFile(ctx context.Context, r io.Reader, d digest.Digest, path string, perm fs.FileMode) error {
+	return newFile(path, func(f *os.File) error { return fill(ctx, f, r, d, perm) })
+}
+
+// fill gives an empty file the content of r, which must be what d says.
+func fill(ctx context.Context, f *os.File, r io.Reader, d digest.Digest, perm fs.FileMode) error {
+	if err := Copy(ctx, f, r, d); err != nil {
+		return err
+	}
+	if perm&0o222 == 0 {
+		return atomicfile.SetFile(f, perm, LinkTime())
+	}
+	return f.Chmod(perm)
+}
+
+// newFile makes a file that fill fills. When that fails there is none.
+func newFile(path string, fill func(*os.File) error) error {
 	f, err := atomicfile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	if err = Copy(ctx, f, r, d); err == nil {
-		if perm&0o222 == 0 {
-			err = atomicfile.SetFile(f, perm, LinkTime())
-		} else {
-			err = f.Chmod(perm)
-		}
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = errors.Join(fill(f), f.Close()); err != nil {
 		os.Remove(path)
 	}
 	return err

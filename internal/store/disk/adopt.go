@@ -36,6 +36,9 @@ func (s *Blobs) adopt(ctx context.Context, fn digest.Function, path string) (dig
 	if err != nil {
 		return digest.Digest{}, err
 	}
+	if f.Stamp.Size >= store.MinRef {
+		startWrite(path)
+	}
 	d, err := s.hash(ctx, fn, f)
 	if err != nil {
 		return digest.Digest{}, err
@@ -55,6 +58,17 @@ func (s *Blobs) adopt(ctx context.Context, fn digest.Function, path string) (dig
 	}
 	defer r.Close()
 	return d, s.write(ctx, d, r, layout.Blobs)
+}
+
+// startWrite has the disk begin with a large file while the processor hashes it: so the flush at the end of the build finds less to do. The file is
+// opened again, as what the caller holds of it with a lease ends when it closes it.
+func startWrite(path string) {
+	if f, err := atomicfile.OpenFile(path, os.O_RDONLY, 0); err == nil {
+		go func() {
+			defer f.Close()
+			atomicfile.StartWrite(f)
+		}()
+	}
 }
 
 // Ref implements store.Local: what the store has is in it.

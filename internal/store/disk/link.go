@@ -21,7 +21,7 @@ import (
 // proofs tells), is moved away, and the error is both store.ErrNotFound and store.ErrCorrupt.
 func (s *Blobs) Link(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
 	if perm&0o222 != 0 {
-		return s.copyOut(d, path, perm)
+		return s.copyOut(ctx, d, path, perm)
 	}
 	executable := perm&0o111 != 0
 	if !s.noClone.Load() {
@@ -150,11 +150,11 @@ func (s *Blobs) copyTo(ctx context.Context, d digest.Digest, path string, perm f
 }
 
 // copyOut is Link for who wants to write to the file: by reflink, else by a copy that the kernel makes.
-func (s *Blobs) copyOut(d digest.Digest, path string, perm fs.FileMode) error {
+func (s *Blobs) copyOut(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
 	if !s.proofs.own(d) {
 		return fmt.Errorf("copy %s without a look at it: %w", d, errors.ErrUnsupported)
 	}
-	src, err := os.Open(s.Path(d))
+	src, err := atomicfile.OpenFile(s.Path(d), os.O_RDONLY, 0)
 	if err != nil {
 		return fmt.Errorf("copy %s: %w: %w", d, err, errors.ErrUnsupported)
 	}
@@ -162,11 +162,15 @@ func (s *Blobs) copyOut(d digest.Digest, path string, perm fs.FileMode) error {
 	if !s.unmodified(d, src) {
 		return fmt.Errorf("copy %s without a look at it: %w", d, errors.ErrUnsupported)
 	}
-	dst, err := atomicfile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	dst, err := atomicfile.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	err = s.contents(dst, src, d)
+	if st, serr := dst.Stat(); serr != nil || !st.Mode().IsRegular() || st.Size() > 0 {
+		err = errors.Join(serr, fs.ErrExist) // it is not what the caller has made
+	} else {
+		err = s.contents(ctx, dst, src, d)
+	}
 	if err == nil && !s.unmodified(d, src) { // something wrote to it meanwhile
 		err = errors.ErrUnsupported
 	}
@@ -174,14 +178,16 @@ func (s *Blobs) copyOut(d digest.Digest, path string, perm fs.FileMode) error {
 		err = dst.Chmod(perm)
 	}
 	if err = errors.Join(err, dst.Close()); err != nil {
-		os.Remove(path)
 		return fmt.Errorf("copy %s to %s: %w", d, path, err)
 	}
 	return nil
 }
 
-// contents gives dst the content of src.
-func (s *Blobs) contents(dst, src *os.File, d digest.Digest) error {
+// copyPart is how many bytes are copied before it is looked whether the copy is still wanted.
+const copyPart = 32 << 20
+
+// contents gives dst, which is empty, the content of src.
+func (s *Blobs) contents(ctx context.Context, dst, src *os.File, d digest.Digest) error {
 	if !s.noClone.Load() {
 		forever, err := cloneFile(dst, src)
 		if err == nil {
@@ -191,9 +197,16 @@ func (s *Blobs) contents(dst, src *os.File, d digest.Digest) error {
 			s.noClone.Store(true)
 		}
 	}
-	n, err := io.Copy(dst, src) // by copy_file_range, on Linux
-	if err == nil && n != d.Size() {
-		err = fmt.Errorf("%d bytes of it: %w", n, errors.ErrUnsupported)
+	n, err := atomicfile.CopyDirect(ctx, dst, src, d.Size())
+	for err == nil && n < d.Size() {
+		var k int64
+		k, err = io.CopyN(dst, src, min(copyPart, d.Size()-n)) // by copy_file_range, on Linux
+		if n += k; err == io.EOF {
+			err = fmt.Errorf("%d bytes of it: %w", n, errors.ErrUnsupported)
+		}
+		if err == nil {
+			err = context.Cause(ctx)
+		}
 	}
 	return err
 }
