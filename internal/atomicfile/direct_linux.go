@@ -116,3 +116,10 @@ func GiveName(f *os.File, path string) error {
 func StartWrite(f *os.File) {
 	_ = unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE)
 }
+
+// Free returns how many bytes the file system that the file is on has for this user.
+func Free(f *os.File) (int64, error) {
+	var st unix.Statfs_t
+	err := again(func() error { return unix.Fstatfs(int(f.Fd()), &st) })
+	return int64(st.Bavail) * st.Bsize, os.NewSyscallError("fstatfs", err)
+}

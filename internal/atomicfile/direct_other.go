@@ -19,3 +19,6 @@ func GiveName(*os.File, string) error { return errors.ErrUnsupported }
 
 // StartWrite has the kernel begin to write to the disk what it has in memory of the file. It does nothing on this system.
 func StartWrite(*os.File) {}
+
+// Free returns how many bytes the file system that the file is on has for this user: it is not known.
+func Free(*os.File) (int64, error) { return 0, errors.ErrUnsupported }

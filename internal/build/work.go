@@ -30,6 +30,7 @@ type worker struct {
 	*assembler
 	o           Options
 	exportCheck *exportCheck // nil: nobody looks at the outputs meanwhile
+	early       *earlyCopies // nil: nothing is exported
 	partial     bool         // the graph has what a change reaches: that something else is no longer in the store is no failure
 	last        lastRuns
 	printed     string // how the names of files with what was printed begin
@@ -107,6 +108,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		o.kind = event.Cached // another process has executed it meanwhile
 	}
 	o = w.finish(u, a, res, o)
+	w.early.ended(u, &o)
 	if o.kind != event.Failed {
 		if err := w.last.end(u, key); err != nil {
 			return w.broken(ctx, u, err)
