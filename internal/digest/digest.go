@@ -101,10 +101,47 @@ func (f Function) Reader(r io.Reader) (Digest, error) {
 		if err != nil {
 			return Digest{}, err
 		}
-		if k == len(buf) && k < 1<<20 {
-			buf = make([]byte, 1<<20)
+		if k == len(buf) {
+			k, err := ahead(h, r)
+			if err != nil {
+				return Digest{}, err
+			}
+			return f.Sum(h, n+k), nil
 		}
 	}
+}
+
+// ahead writes to h what r still holds and returns how much that is. What comes next is read while the last that came is hashed: of a large file in memory,
+// one takes about as long as the other.
+func ahead(h hash.Hash, r io.Reader) (n int64, err error) {
+	type part struct {
+		b   []byte
+		err error
+	}
+	free, parts := make(chan []byte, 2), make(chan part, 2)
+	go func() { // until there is no more to read: then nobody reads r any more when ahead returns
+		for b := range free {
+			k, err := r.Read(b)
+			parts <- part{b[:k], err}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	free <- make([]byte, 256<<10)
+	free <- make([]byte, 256<<10)
+	for p := range parts {
+		h.Write(p.b)
+		n += int64(len(p.b))
+		if p.err == io.EOF {
+			return n, nil
+		}
+		if p.err != nil {
+			return n, p.err
+		}
+		free <- p.b[:cap(p.b)]
+	}
+	return n, nil
 }
 
 // Sum returns the digest of the n bytes that were written to h, which must come from f.New.

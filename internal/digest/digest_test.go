@@ -42,6 +42,19 @@ func TestKnown(t *testing.T) {
 	}
 }
 
+// after notices reads when it is over: under the race detector, also when they are not over yet.
+type after struct {
+	io.Reader
+	over bool
+}
+
+func (a *after) Read(b []byte) (int, error) {
+	if a.over {
+		panic("read after the reader was given back")
+	}
+	return a.Reader.Read(b)
+}
+
 func TestReader(t *testing.T) {
 	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
 		for _, size := range []int{0, 1, 16<<10 - 1, 16 << 10, 16<<10 + 1, 1 << 20, 1<<20 + 16<<10, 3<<20 + 5} {
@@ -56,8 +69,13 @@ func TestReader(t *testing.T) {
 			}
 		}
 		broken := errors.New("broken")
-		if d, err := fn.Reader(io.MultiReader(strings.NewReader("x"), iotest.ErrReader(broken))); !errors.Is(err, broken) || !d.IsZero() {
-			t.Errorf("a reader that fails gives %v, %v", d, err)
+		for _, size := range []int{1, 100_000, 2 << 20} {
+			content := strings.Repeat("x", size)
+			r := &after{Reader: io.MultiReader(strings.NewReader(content), iotest.ErrReader(broken))}
+			d, err := fn.Reader(r)
+			if r.over = true; !errors.Is(err, broken) || !d.IsZero() {
+				t.Errorf("a reader that fails after %d bytes gives %v, %v", size, d, err)
+			}
 		}
 	}
 }
