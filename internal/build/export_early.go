@@ -3,8 +3,10 @@ package build
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -27,21 +29,20 @@ const (
 // that is killed nothing that has to be found and removed. Whatever goes wrong with a copy, it is made at the end as if it had not been tried.
 type earlyCopies struct {
 	w    *worker
-	ctx  context.Context
 	stop context.CancelFunc
 	outs []output                           // of the pipeline
 	of   func() map[addrs.Output][]string   // file names of what is exported, by what it is
 	last func() (known map[string]exported) // what was exported last
 
-	mu      sync.Mutex
-	copies  map[string]*earlyCopy // by file name
-	waiting []*earlyCopy
-	working bool
+	mu     sync.Mutex
+	copies map[string]*earlyCopy // by file name
+	wanted chan *earlyCopy       // has room for all
 }
 
 // earlyCopy is a file without a name that has, or gets, the content of a blob.
 type earlyCopy struct {
 	digest digest.Digest
+	begun  bool          // or nobody wants it any more
 	done   chan struct{} // closed when file counts
 	file   *os.File      // nil: there is none
 }
@@ -51,10 +52,11 @@ func (w *worker) copyEarly(ctx context.Context, outs []output) *earlyCopies {
 	if w.o.Out == "" {
 		return nil
 	}
-	e := &earlyCopies{w: w, outs: outs, copies: map[string]*earlyCopy{}}
-	e.ctx, e.stop = context.WithCancel(ctx)
+	e := &earlyCopies{w: w, outs: outs, copies: map[string]*earlyCopy{}, wanted: make(chan *earlyCopy, maxEarly)}
+	ctx, e.stop = context.WithCancel(ctx)
 	e.of = sync.OnceValue(e.exported)
 	e.last = sync.OnceValue(func() map[string]exported { return knownExports(w.o.exportsFile()).known })
+	go e.work(ctx)
 	return e
 }
 
@@ -107,36 +109,35 @@ func (e *earlyCopies) ended(u *unit, o *outcome) {
 func (e *earlyCopies) add(name string, d digest.Digest) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.copies[name] != nil || len(e.copies) >= maxEarly {
-		return
-	}
-	c := &earlyCopy{digest: d, done: make(chan struct{})}
-	e.copies[name], e.waiting = c, append(e.waiting, c)
-	if !e.working {
-		e.working = true
-		go e.work()
+	if e.copies[name] == nil && len(e.copies) < maxEarly {
+		e.copies[name] = &earlyCopy{digest: d, done: make(chan struct{})}
+		e.wanted <- e.copies[name]
 	}
 }
 
-// work makes the copies that wait.
-func (e *earlyCopies) work() {
-	for {
-		e.mu.Lock()
-		if len(e.waiting) == 0 {
-			e.working = false
-			e.mu.Unlock()
-			return
+// work makes the copies that are wanted.
+func (e *earlyCopies) work(ctx context.Context) {
+	for c := range e.wanted {
+		if e.begin(c) {
+			c.file = e.copy(ctx, c.digest)
+			close(c.done)
 		}
-		c := e.waiting[0]
-		e.waiting = e.waiting[1:]
-		e.mu.Unlock()
-		c.file = e.copy(c.digest)
-		close(c.done)
 	}
+}
+
+// begin tells whether nobody has begun with the copy, or given it up.
+func (e *earlyCopies) begin(c *earlyCopy) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c.begun {
+		return false
+	}
+	c.begun = true
+	return true
 }
 
 // copy returns a copy of the blob that has no name, or nil.
-func (e *earlyCopies) copy(d digest.Digest) *os.File {
+func (e *earlyCopies) copy(ctx context.Context, d digest.Digest) *os.File {
 	f, err := atomicfile.Unnamed(e.w.o.Out)
 	if errors.Is(err, syscall.ENOENT) {
 		f, err = atomicfile.Unnamed(filepath.Dir(e.w.o.Out)) // where the folder will be made
@@ -144,7 +145,7 @@ func (e *earlyCopies) copy(d digest.Digest) *os.File {
 	if err != nil {
 		return nil
 	}
-	if free, err := atomicfile.Free(f); err != nil || free-earlyReserve < 4*d.Size() || store.Fill(e.ctx, e.w.blobs, d, f, 0o644) != nil {
+	if free, err := atomicfile.Free(f); err != nil || free-earlyReserve < 4*d.Size() || store.Fill(ctx, e.w.blobs, d, f, 0o644) != nil {
 		f.Close()
 		return nil
 	}
@@ -160,15 +161,8 @@ func (e *earlyCopies) take(name string, d digest.Digest) *os.File {
 	e.mu.Lock()
 	c := e.copies[name]
 	delete(e.copies, name)
-	for i, w := range e.waiting {
-		if w == c {
-			e.waiting = append(e.waiting[:i:i], e.waiting[i+1:]...)
-			c = nil
-			break
-		}
-	}
 	e.mu.Unlock()
-	if c == nil {
+	if c == nil || e.begin(c) {
 		return nil
 	}
 	<-c.done
@@ -185,13 +179,8 @@ func (e *earlyCopies) close() {
 		return
 	}
 	e.stop()
-	e.mu.Lock()
-	names := make([]string, 0, len(e.copies))
-	for name := range e.copies {
-		names = append(names, name)
-	}
-	e.mu.Unlock()
-	for _, name := range names {
+	close(e.wanted)
+	for _, name := range slices.Collect(maps.Keys(e.copies)) { // nobody adds to them any more
 		if f := e.take(name, digest.Digest{}); f != nil {
 			f.Close()
 		}

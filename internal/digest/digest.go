@@ -102,7 +102,7 @@ func (f Function) Reader(r io.Reader) (Digest, error) {
 			return Digest{}, err
 		}
 		if k == len(buf) {
-			k, err := ahead(h, r)
+			k, err := hashRest(h, r)
 			if err != nil {
 				return Digest{}, err
 			}
@@ -111,15 +111,15 @@ func (f Function) Reader(r io.Reader) (Digest, error) {
 	}
 }
 
-// ahead writes to h what r still holds and returns how much that is. What comes next is read while the last that came is hashed: of a large file in memory,
+// hashRest writes to h what r still holds and returns how much that is. What comes next is read while the last that came is hashed: of a large file in memory,
 // one takes about as long as the other.
-func ahead(h hash.Hash, r io.Reader) (n int64, err error) {
+func hashRest(h hash.Hash, r io.Reader) (n int64, err error) {
 	type part struct {
 		b   []byte
 		err error
 	}
 	free, parts := make(chan []byte, 2), make(chan part, 2)
-	go func() { // until there is no more to read: then nobody reads r any more when ahead returns
+	go func() { // until there is no more to read: then nobody reads r any more when hashRest returns
 		for b := range free {
 			k, err := r.Read(b)
 			parts <- part{b[:k], err}
