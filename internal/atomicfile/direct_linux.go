@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	directWindow = 8 << 20 // bytes of the source that are mapped at a time
+	directWindow = 4 << 20 // bytes of the source that are mapped at a time
 	directUnit   = 4 << 10 // what a disk takes directly is a multiple of it
 )
 

@@ -65,7 +65,8 @@ type Blobs struct {
 	proofs  *proofs
 	leases  func() bool // whether the file system says who has a file open for writing; asked once
 
-	buffers sync.Pool // of *[]byte, for small blobs
+	buffers sync.Pool     // of *[]byte, for small blobs
+	started chan struct{} // has one for each file that the disk is told to begin with
 
 	mu    sync.Mutex
 	fresh map[string]bool // names of files that are right, as this process wrote or hashed them, but not synced yet
@@ -78,7 +79,7 @@ func NewBlobs(root string) (*Blobs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
-	s := &Blobs{root: root, sync: atomicfile.NewSyncer(root), proofs: newProofs(root), fresh: map[string]bool{}}
+	s := &Blobs{root: root, sync: atomicfile.NewSyncer(root), proofs: newProofs(root), fresh: map[string]bool{}, started: make(chan struct{}, maxStarted)}
 	if err := layout.Root(root).Prepare(staleAge); err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
