@@ -46,6 +46,12 @@ func NewBudget() *Budget {
 // Refill makes the budget full again: for a step that is planned when the values that it waits for are there.
 func (b *Budget) Refill() { b.left.Store(maxWork) }
 
+// Left is how many units are left: what Restore takes, when what they were spent on is done again.
+func (b *Budget) Left() int64 { return b.left.Load() }
+
+// Restore makes the budget what it was.
+func (b *Budget) Restore(left int64) { b.left.Store(left) }
+
 // Allow adds what the arguments of so many instances may cost.
 func (b *Budget) Allow(instances int) { b.left.Add(int64(instances) * instanceWork) }
 

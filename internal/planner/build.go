@@ -8,8 +8,10 @@ package planner
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -40,6 +42,8 @@ type Options struct {
 
 	EnvVars  map[string]string // values of variables from the environment, by the variable's name
 	FlagVars map[string]string // values of variables from the command line
+
+	Workers int // how many evaluate at once; 0: as many as there are processors
 
 	// Reads is what was looked at to make these options: it becomes part of the plan's.
 	Reads step.Reads
@@ -82,12 +86,7 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	if ds.HasErrors() {
 		return nil, p.together(diags)
 	}
-	for _, name := range p.order {
-		diags = append(diags, p.evaluate(p.objects[name])...)
-		if p.budget.Spent() {
-			break // whatever comes would fail for the same reason
-		}
-	}
+	diags = append(diags, p.evaluateAll()...)
 	diags = append(diags, p.checkAbsent()...)
 	if diags.HasErrors() {
 		return nil, p.together(diags)
@@ -138,7 +137,10 @@ func newPlanner(o Options) *planner {
 		roots = append(roots, step.Root{Dir: r.Dir, At: "external/" + r.ID})
 	}
 	p := &planner{o: o, cfg: o.Config, roots: roots, files: workspace.NewFiles(o.Workspace, dirs...), budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema),
-		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool), places: make(map[string]string), said: make(map[saying]bool), extender: newExtender()}
+		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool), places: make(map[string]string), said: make(map[saying]bool), extender: newExtender(), workers: o.Workers}
+	if p.workers == 0 {
+		p.workers = runtime.GOMAXPROCS(0)
+	}
 	p.functions = lang.Functions(p.files)
 	return p
 }
@@ -154,6 +156,7 @@ type planner struct {
 	files     *workspace.Files
 	functions map[string]function.Function
 	budget    *lang.Budget
+	workers   int
 	schemas   map[string]*kindSchema
 	copied    int // instances of all steps with for_each, and of all steps of modules
 	framed    int // copies of calls
@@ -169,9 +172,10 @@ type planner struct {
 	order   []string           // dependencies first
 	outputs []plan.Output
 	places  map[string]string // of outputs, by the name of the file that each will be
-	env     map[string]bool   // variables of the environment that kinds looked at
 	said    map[saying]bool
 
+	mu        sync.Mutex      // of what follows, to which steps that are evaluated at once add
+	env       map[string]bool // variables of the environment that kinds looked at
 	extender  *Extender
 	arguments map[addrs.Instance][]Argument // nil: nobody asks for them
 }
@@ -548,6 +552,11 @@ func (p *planner) noteReads(r step.Reads) {
 	for name, text := range r.Texts {
 		p.files.Text(name, text)
 	}
+	if len(r.Env) == 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, name := range r.Env {
 		p.env[name] = true
 	}

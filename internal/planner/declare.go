@@ -34,6 +34,7 @@ type stepState struct {
 	instances []*instance // those that exist; for a step with when = false and without for_each one without a plan
 	byAt      map[addrs.Instance]*instance
 	off       map[string]bool // keys of copies of which when is false
+	value     cty.Value       // what expressions see of it
 	attrs     cty.Value       // of a toolchain: what kinds see of it
 }
 
@@ -78,11 +79,6 @@ func (s *stepState) instance(at addrs.Instance) *instance { return s.byAt[at] }
 // exists tells whether there is a copy of the step, or it itself.
 func (s *stepState) exists() bool {
 	return s != nil && slices.ContainsFunc(s.instances, func(in *instance) bool { return in.planned != nil })
-}
-
-func (s *stepState) add(in *instance) {
-	s.instances = append(s.instances, in)
-	s.byAt[in.at] = in
 }
 
 // instance is one copy of a step.

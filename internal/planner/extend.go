@@ -41,7 +41,7 @@ type waitingOutput struct {
 }
 
 // keep notes what there is to say of an instance beside its plan.
-func (x *Extender) keep(in *instance, c *copyOf, planned step.Planned) {
+func (p *planner) keep(in *instance, c *copyOf, planned step.Planned) {
 	n := in.planned
 	if n == nil || n.Waits == plan.ForNothing && !n.Explains {
 		return
@@ -50,7 +50,9 @@ func (x *Extender) keep(in *instance, c *copyOf, planned step.Planned) {
 	if n.Waits == plan.ForValues {
 		w.of, w.copy = in, c
 	}
-	x.instances[in.at] = w
+	p.mu.Lock()
+	p.extender.instances[in.at] = w
+	p.mu.Unlock()
 }
 
 // with is what there is to say of the instance when values are there.

@@ -119,6 +119,9 @@ func (p *planner) namesIn(f *frame) []Named {
 
 // noteArguments keeps what the arguments of an instance are, those that are set.
 func (e *evaluator) noteArguments(in *instance, c *copyOf, args []*argValue) {
+	if e.p.arguments == nil {
+		return
+	}
 	vals, _ := e.previews(c, args, &argValue{val: cty.NilVal}, nil)
 	var all []Argument
 	for _, a := range e.args {
@@ -126,5 +129,7 @@ func (e *evaluator) noteArguments(in *instance, c *copyOf, args []*argValue) {
 			all = append(all, Argument{a.name, valueOf(v)})
 		}
 	}
+	e.p.mu.Lock()
 	e.p.arguments[in.at] = all
+	e.p.mu.Unlock()
 }

@@ -25,9 +25,7 @@ const maxCopies = 200_000
 // evalStep expands a step or toolchain into its instances in a frame, plans each, and makes the value that others see.
 func (p *planner) evalStep(d *stepDecl, f *frame) hcl.Diagnostics {
 	b := d.block
-	s := &stepState{stepDecl: d, placement: placement{of: d.object, frame: f}, at: b.At}
-	s.at.Module = f.at
-	f.steps[b.At] = s
+	s := newState(d, f)
 	keys, values, diags := p.keys(f, b.ForEach)
 	if diags.HasErrors() {
 		return diags
@@ -42,60 +40,91 @@ func (p *planner) evalStep(d *stepDecl, f *frame) hcl.Diagnostics {
 		}
 	}
 	p.budget.Allow(len(keys))
-	e := p.evaluator(s, &f.scope, &later{p: p})
-	s.instances = make([]*instance, 0, len(keys))
-	s.byAt = make(map[addrs.Instance]*instance, len(keys))
-	all := make([]instance, len(keys))
-	for i, k := range keys {
-		in := &all[i]
-		in.at = addrs.Instance{Step: s.at, Key: k, Keyed: b.ForEach != nil}
-		c := &copyOf{e: e, value: values[i]}
-		if in.at.Keyed {
-			c.key = cty.StringVal(k)
+	all, ok := p.evaluator(s, &f.scope, &later{p: p}).copies(keys, values)
+	if diags = append(diags, p.finish(all)...); ok {
+		s.take(all)
+		s.publish()
+	}
+	return diags
+}
+
+func newState(d *stepDecl, f *frame) *stepState {
+	s := &stepState{stepDecl: d, placement: placement{of: d.object, frame: f}, at: d.block.At}
+	s.at.Module = f.at
+	return s
+}
+
+// evaluated is what came of one copy of a step.
+type evaluated struct {
+	instance
+	exists bool                 // else its when is false
+	attrs  map[string]cty.Value // of a toolchain
+	diags  hcl.Diagnostics
+}
+
+// copy evaluates the step for one key. What it changes beside the evaluator is the same in whatever order that is done: copies of one step, and steps
+// that do not need each other, are evaluated at once.
+func (e *evaluator) copy(out *evaluated, key string, value cty.Value) {
+	b := e.s.block
+	in := &out.instance
+	in.at = addrs.Instance{Step: e.s.at, Key: key, Keyed: b.ForEach != nil}
+	c := &copyOf{e: e, value: value}
+	if in.at.Keyed {
+		c.key = cty.StringVal(key)
+	}
+	out.exists = true
+	if e.when != nil {
+		v, ds := e.when.value(c)
+		if out.diags = append(out.diags, ds...); ds.HasErrors() {
+			return
 		}
-		exists := true
-		if e.when != nil {
-			v, ds := e.when.value(c)
-			if diags = append(diags, ds...); ds.HasErrors() {
-				return diags
-			}
-			if v.IsNull() {
-				r := b.When.Range()
-				return append(diags, errorf(&r, "when is null", "when of %s must be true or false. If it is made from what may be null, say which of the two that means: coalesce(…, false).", b.At)...)
-			}
-			exists = v.True()
+		if v.IsNull() {
+			r := b.When.Range()
+			out.diags = append(out.diags, errorf(&r, "when is null", "when of %s must be true or false. If it is made from what may be null, say which of the two that means: coalesce(…, false).", b.At)...)
+			return
 		}
-		if !exists && in.at.Keyed {
+		if out.exists = v.True(); !out.exists && in.at.Keyed {
+			return
+		}
+	}
+	var ds hcl.Diagnostics
+	in.outputs, in.classes, ds = e.instanceOutputs(c)
+	if out.diags = append(out.diags, ds...); ds.HasErrors() || !out.exists {
+		return
+	}
+	var planned step.Planned
+	in.planned, planned, ds = e.plan(in, c, false)
+	if out.diags = append(out.diags, ds...); ds.HasErrors() {
+		return
+	}
+	e.p.keep(in, c, planned)
+	if b.At.Kind == addrs.Toolchain {
+		out.attrs = planned.Attrs
+	}
+}
+
+// take makes what others see of the step from its copies.
+func (s *stepState) take(all []evaluated) {
+	s.instances = make([]*instance, 0, len(all))
+	s.byAt = make(map[addrs.Instance]*instance, len(all))
+	for i := range all {
+		in := &all[i].instance
+		if !all[i].exists && in.at.Keyed {
 			if s.off == nil {
 				s.off = make(map[string]bool)
 			}
-			s.off[k] = true
+			s.off[in.at.Key] = true
 			continue
 		}
-		var ds hcl.Diagnostics
-		in.outputs, in.classes, ds = e.instanceOutputs(c)
-		if diags = append(diags, ds...); ds.HasErrors() {
-			return diags
-		}
-		var planned step.Planned
-		if exists {
-			in.planned, planned, ds = e.plan(in, c, false)
-			diags = append(diags, ds...)
-			if ds.HasErrors() && b.ForEach != nil {
-				return diags // the other copies would say the same
-			}
-		}
-		s.add(in)
-		p.extender.keep(in, c, planned)
-		if b.At.Kind == addrs.Toolchain {
-			f.scope.Toolchains[b.At.Name] = toolchainValue(in, planned.Attrs)
-			s.attrs = plainAttrs(f.scope.Toolchains[b.At.Name])
-		}
+		s.instances = append(s.instances, in)
+		s.byAt[in.at] = in
 	}
-	if b.At.Kind != addrs.Toolchain {
-		f.scope.Steps[b.At] = stepValue(s, nil)
+	if s.block.At.Kind != addrs.Toolchain {
+		s.value = stepValue(s, nil)
+		return
 	}
-	return diags
+	s.value = toolchainValue(s.instances[0], all[0].attrs)
+	s.attrs = plainAttrs(s.value)
 }
 
 // toolchainValue is what expressions see of a toolchain: what is known of it, and dir, the path of its tree.
@@ -236,8 +265,6 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (n *plan.Insta
 	}
 	if !resolving { // else it was said while planning
 		diags = append(diags, p.dummies.tooShort(ce.refs)...)
-	}
-	if p.arguments != nil && !resolving {
 		e.noteArguments(in, c, args)
 	}
 	req, known := e.request(in, args, []*argValue{env, files}, ce, n)
@@ -270,10 +297,6 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (n *plan.Insta
 	fill(n, planned)
 	if ds := p.checkPlanned(s, in, n, planned); ds.HasErrors() {
 		return nil, planned, append(diags, ds...)
-	}
-	if !resolving {
-		share(n, p.last)
-		p.last = n
 	}
 	return n, planned, diags
 }
