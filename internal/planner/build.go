@@ -43,6 +43,10 @@ type Options struct {
 	EnvVars  map[string]string // values of variables from the environment, by the variable's name
 	FlagVars map[string]string // values of variables from the command line
 
+	// Made is told of instances when they are made, long before the plan is: in dependency order, each as the plan will have it and at most once. It must not
+	// wait for anything. There may be no plan in the end. nil: nobody asks.
+	Made func([]*plan.Instance)
+
 	Workers int // how many evaluate at once; 0: as many as there are processors
 
 	// Reads is what was looked at to make these options: it becomes part of the plan's.
@@ -85,6 +89,9 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	diags = append(diags, ds...)
 	if ds.HasErrors() {
 		return nil, p.together(diags)
+	}
+	if diags.HasErrors() {
+		p.o.Made = nil
 	}
 	diags = append(diags, p.evaluateAll()...)
 	diags = append(diags, p.checkAbsent()...)
@@ -137,7 +144,7 @@ func newPlanner(o Options) *planner {
 		roots = append(roots, step.Root{Dir: r.Dir, At: "external/" + r.ID})
 	}
 	p := &planner{o: o, cfg: o.Config, roots: roots, files: workspace.NewFiles(o.Workspace, dirs...), budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema),
-		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool), places: make(map[string]string), said: make(map[saying]bool), extender: newExtender(), workers: o.Workers}
+		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool), places: make(map[string]string), said: make(map[saying]bool), handed: make(map[addrs.Instance]bool), extender: newExtender(), workers: o.Workers}
 	if p.workers == 0 {
 		p.workers = runtime.GOMAXPROCS(0)
 	}
@@ -173,6 +180,8 @@ type planner struct {
 	outputs []plan.Output
 	places  map[string]string // of outputs, by the name of the file that each will be
 	said    map[saying]bool
+
+	handed map[addrs.Instance]bool // toolchains that Made knows
 
 	mu        sync.Mutex      // of what follows, to which steps that are evaluated at once add
 	env       map[string]bool // variables of the environment that kinds looked at

@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/plan"
 )
 
 // Planning is done on all processors, and gives the same as on one, also the same diagnostics and the same use of the budget. So only what is alike is
@@ -31,6 +32,9 @@ func (p *planner) evaluateAll() (diags hcl.Diagnostics) {
 		}
 		if diags = append(diags, ds...); p.budget.Spent() {
 			break
+		}
+		if ds.HasErrors() {
+			p.o.Made = nil
 		}
 		at += n
 	}
@@ -214,14 +218,45 @@ func (p *planner) spread(n int, do func(from, to int)) {
 
 // finish notes what the copies of a step gave that depends on the order, and returns what there is to say of them.
 func (p *planner) finish(all []evaluated) (diags hcl.Diagnostics) {
+	var made []*plan.Instance
 	for i := range all {
 		diags = append(diags, p.dummies.unwarned(all[i].diags)...)
 		if n := all[i].planned; n != nil {
 			share(n, p.last)
 			p.last = n
+			made = append(made, n)
 		}
 	}
+	if p.o.Made != nil && !diags.HasErrors() {
+		p.hand(made)
+	}
 	return diags
+}
+
+// hand has Made told of instances, and first of the toolchains that they are the first to need: a plan has no others.
+func (p *planner) hand(made []*plan.Instance) {
+	var all []*plan.Instance
+	var with func(n *plan.Instance)
+	with = func(n *plan.Instance) {
+		for _, at := range n.Needs() {
+			if at.Kind != addrs.Toolchain || p.handed[at] {
+				continue
+			}
+			if in := p.instance(at); in != nil && in.planned != nil {
+				p.handed[at] = true
+				with(in.planned)
+			}
+		}
+		all = append(all, n)
+	}
+	for _, n := range made {
+		if n.At.Kind != addrs.Toolchain {
+			with(n)
+		}
+	}
+	if len(all) > 0 {
+		p.o.Made(all)
+	}
 }
 
 // publish lets others see the step.

@@ -97,3 +97,59 @@ func TestWorkersPlanTheSame(t *testing.T) {
 		})
 	}
 }
+
+// Instances are handed on as the plan has them, in an order in which each comes after what it needs, with the toolchains that a plan has; and nothing more once
+// something is wrong.
+func TestMade(t *testing.T) {
+	const text = `
+toolchain "used" { version = "1" }
+toolchain "unused" { version = "1" }
+step "exec" "a" {
+  for_each = toset(["x", "y"])
+  argv     = ["${toolchain.used.dir}/cc", each.key]
+  output "o" { file = "o" }
+}
+step "exec" "b" {
+  argv       = ["ld", step.exec.a["x"].outputs.o]
+  depends_on = [step.exec.c]
+}
+step "exec" "c" { argv = ["c"] }
+`
+	made := func(text string, workers int) (*plan.Plan, []*plan.Instance) {
+		var told []*plan.Instance
+		p, _, _, _ := loadAndBuild(fstest.MapFS{"pipelines/x.hcl": {Data: []byte(text)}}, "x",
+			planner.Options{Kinds: kindsForTest(), Workspace: t.TempDir(), Workers: workers, Made: func(more []*plan.Instance) { told = append(told, more...) }})
+		return p, told
+	}
+	for _, workers := range []int{1, 4} {
+		p, told := made(text, workers)
+		there := map[*plan.Instance]bool{}
+		at := map[string]bool{}
+		for _, n := range told {
+			for _, d := range n.Deps {
+				if !at[d.String()] {
+					t.Errorf("%s comes before %s, which it needs", n.At, d)
+				}
+			}
+			if there[n] {
+				t.Errorf("%s comes twice", n.At)
+			}
+			there[n], at[n.At.String()] = true, true
+		}
+		for _, n := range p.Instances {
+			if !there[n] {
+				t.Errorf("nobody was told of %s", n.At)
+			}
+			delete(there, n)
+		}
+		if len(there) > 0 {
+			t.Errorf("told of what the plan does not have: %v", at)
+		}
+		if p, told := made(text+"step \"exec\" \"d\" { argv = [file(\"gone\")] }\nstep \"exec\" \"e\" {\n  for_each = toset([\"x\"])\n  argv = [\"e\"]\n}\n", workers); p != nil || len(told) > 5 {
+			t.Errorf("%d instances, also after a mistake", len(told))
+		}
+		if p, told := made(text+"step \"exec\" \"d\" { argv = [step.exec.none.outputs.o] }\n", workers); p != nil || len(told) > 0 {
+			t.Errorf("%d instances of a pipeline whose references are wrong", len(told))
+		}
+	}
+}
