@@ -72,26 +72,9 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 }
 
 func run(ctx context.Context, p *plan.Plan, o Options, start time.Time) (Result, error) {
-	g, units, err := newGraph(p)
-	if err != nil {
-		o.Sink.Send(event.BuildStarted{Pipeline: p.Pipeline, Profile: p.Profile})
-		o.Sink.Send(event.BuildFinished{})
-		return Result{}, err
-	}
-	w := newWorker(g, o)
-	w.last = newLastRuns(o, p.Pipeline)
-	if o.Snapshot != nil || o.OnRead != nil {
-		w.notes = newNotes()
-	}
-	s := &scope{pipeline: p.Pipeline, profile: p.Profile, actions: g.units, units: append(units, g.gates()...), outs: make([]output, len(p.Outputs)), checks: make([]check, len(p.Checks))}
-	for i, out := range p.Outputs {
-		s.outs[i] = output{Output: out, planned: &p.Outputs[i]}
-	}
-	for i, c := range p.Checks {
-		s.checks[i].Check = c
-	}
-	s.keep = func(outs []output, checks []event.CheckFinished) { w.saveSnapshot(p, outs, checks) }
-	return w.build(ctx, s, start)
+	parts := make(chan Part, 1)
+	parts <- Part{Whole: &Whole{Plan: p, Sink: o.Sink, Snapshot: o.Snapshot, Extender: o.Extender, Hints: o.Hints}}
+	return stream(ctx, p.Pipeline, parts, o, start)
 }
 
 // scope is what of a plan a build looks at, and what it knows of the rest: of a plan that was just made all, of one with what the last build found out
@@ -109,9 +92,9 @@ type scope struct {
 }
 
 // build carries out what is in the scope, exports, has the checks evaluated, makes what was stored safe, and has the next run's snapshot kept.
-func (w *worker) build(ctx context.Context, s *scope, start time.Time) (r Result, err error) {
-	l := w.loop()
-	l.sum.Actions, l.sum.Cached = s.known, s.cached
+func (w *worker) build(ctx context.Context, l *loop, s *scope, start time.Time) (r Result, err error) {
+	l.sum.Actions += s.known
+	l.sum.Cached += s.cached
 	w.o.Sink.Send(event.BuildStarted{Pipeline: s.pipeline, Profile: s.profile, Actions: s.actions})
 	w.early = w.copyEarly(ctx, s.outs)
 	err = l.run(ctx, s.units)

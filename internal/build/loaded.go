@@ -123,7 +123,7 @@ func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
 	}
-	res, err := w.build(ctx, s, start)
+	res, err := w.build(ctx, w.loop(), s, start)
 	if changed := (*store.ChangedError)(nil); lost(err) && ctx.Err() == nil && !errors.As(err, &changed) { // it was in the snapshot: its action runs again
 		return r.all(ctx, o, start)
 	}

@@ -33,7 +33,8 @@ type worker struct {
 	early       *earlyCopies // nil: nothing is exported
 	partial     bool         // the graph has what a change reaches: that something else is no longer in the store is no failure
 	last        lastRuns
-	printed     string // how the names of files with what was printed begin
+	whole       chan struct{} // closed when the plan is whole, or there is none; nil: it was from the start
+	printed     string        // how the names of files with what was printed begin
 	values      func() (secret.Values, error)
 	programs    sync.Map // name and path list → *program
 	listings    sync.Map // *merkle.Dir → *listing: folders that count by what was read of them
@@ -451,6 +452,9 @@ func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Fai
 	f.ExitCode = res.ExitCode
 	all := bytes.Join([][]byte{res.Stdout, res.Stderr}, nil)
 	f.Output = tail(all, 40)
+	if n.Explains && w.whole != nil {
+		<-w.whole // who has hints comes with it
+	}
 	if n.Explains && w.o.Hints != nil {
 		values := u.instance.values
 		if values == nil && len(n.AwaitValues) > 0 { // it was extended by an earlier build
