@@ -173,7 +173,7 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 		own := *a
 		own.Profile = profile
 		own.Env.Stderr = io.Discard
-		p, diags, err := own.planConfig(workspace, cfg)
+		p, diags, err := own.planConfig(workspace, cfg, nil)
 		switch {
 		case err != nil:
 			return nil, err

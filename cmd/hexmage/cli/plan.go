@@ -53,6 +53,11 @@ func (p *planned) extend(o *build.Options) { o.Extender, o.Hints = p.more, p.mor
 
 // plan plans a pipeline, restricted to steps if any are given. It returns the workspace too. Diagnostics are printed.
 func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*planned, string, error) {
+	return a.planAs(ctx, pipeline, steps, nil)
+}
+
+// planAs is plan, and tells of instances as planner.Options.Made does.
+func (a *app) planAs(ctx context.Context, pipeline string, steps []string, made func([]*plan.Instance)) (*planned, string, error) {
 	selection, err := selected(steps)
 	if err != nil {
 		return nil, "", err
@@ -67,7 +72,7 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plann
 	var p *planned
 	if !diags.HasErrors() {
 		var more hcl.Diagnostics
-		if p, more, err = a.planConfig(workspace, cfg); err != nil {
+		if p, more, err = a.planConfig(workspace, cfg, made); err != nil {
 			return nil, "", err
 		}
 		diags = append(diags, more...)
@@ -85,12 +90,14 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plann
 	return p, workspace, nil
 }
 
-func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*planned, hcl.Diagnostics, error) {
+func (a *app) planConfig(workspace string, cfg *config.Pipeline, made func([]*plan.Instance)) (*planned, hcl.Diagnostics, error) {
 	d, err := a.domain(workspace)
 	if err != nil {
 		return nil, nil, err
 	}
-	p, more, diags := planner.Build(a.plannerOptions(workspace, cfg, d))
+	o := a.plannerOptions(workspace, cfg, d)
+	o.Made = made
+	p, more, diags := planner.Build(o)
 	if p == nil {
 		return nil, diags, nil
 	}
@@ -104,7 +111,7 @@ func (a *app) later(ctx context.Context, workspace, pipeline string, fresh func(
 		if diags.HasErrors() {
 			return nil, diags
 		}
-		p, diags, err := a.planConfig(workspace, cfg)
+		p, diags, err := a.planConfig(workspace, cfg, nil)
 		switch {
 		case err != nil:
 			return nil, err
@@ -330,7 +337,7 @@ func (a *app) validate(ctx context.Context, name string) ([]checked, error) {
 	for _, profile := range profiles {
 		own := *a
 		own.Profile = profile
-		p, more, err := own.planConfig(workspace, cfg)
+		p, more, err := own.planConfig(workspace, cfg, nil)
 		if err != nil {
 			return append(out, checked{name, profile, false}), err
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
@@ -153,6 +152,7 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 		return r.make(ctx, began)
 	}
 	o := r.options(ctx)
+	o.Sink = r.watchers()
 	o.Snapshot, o.All = &build.Snapshot{Path: r.previous.Snapshot}, again
 	if last.Changed() <= fewChanged {
 		o.Hasher = r.engine.stats.Direct()
@@ -205,49 +205,6 @@ func (r *oneRun) because(err error) {
 	fmt.Fprintf(r.a.Env.Stderr, "hexmage: planned: %s\n", why)
 }
 
-// make plans the pipeline and builds it.
-func (r *oneRun) make(ctx context.Context, began time.Time) (build.Result, error) {
-	end := r.phase("plan")
-	p, _, err := r.a.plan(ctx, r.c.Pipeline, r.c.Steps)
-	end()
-	switch {
-	case r.watches == nil:
-	case err == nil:
-		r.watches.plan(p.Reads)
-	default:
-		r.watches.unplanned(r.a.load(ctx, r.workspace, r.c.Pipeline))
-	}
-	if err != nil {
-		return r.unable(err)
-	}
-	if missing := p.Missing(); len(missing) > 0 {
-		for _, m := range missing {
-			fmt.Fprintf(r.a.Env.Stderr, "missing: %s\n", ansi.Visible(m, false))
-		}
-		return r.unable(front.Usage("this machine lacks what the pipeline needs (profile %q); `hexmage plan` shows what would run", p.Profile))
-	}
-	if err := r.open(ctx); err != nil {
-		return r.unable(err)
-	}
-	if r.verify, err = startVerifying(r.c.Verify, r.engine, p.Plan); err != nil {
-		return r.unable(err)
-	}
-	o := r.options(ctx)
-	if o.Fresh, err = choose(r.a.Fresh, "--fresh", p.Plan); err != nil {
-		return r.unable(err)
-	}
-	p.extend(&o)
-	r.watching.Plan(p.Plan)
-	o.Sink = r.verify.wrap(o.Sink)
-	if r.previous.Snapshot != "" {
-		o.Snapshot = newSnapshot(r.now(r.engine.fn), p, began)
-	}
-	p.files, p.names, p.Reads.Texts = nil, nil, nil
-	r.a.Env.BoundHeap(len(p.Instances))
-	defer r.phase("build")()
-	return build.Run(ctx, p.Plan, o)
-}
-
 // unable ends the command before a build began.
 func (r *oneRun) unable(err error) (build.Result, error) {
 	r.over = true
@@ -279,9 +236,10 @@ func (r *oneRun) watchers() event.Sink {
 	return r.watching
 }
 
+// options are those of a build, but for who is told of it.
 func (r *oneRun) options(ctx context.Context) build.Options {
 	o := r.engine.options(r.a)
-	o.Sink, o.Workspace, o.KeepGoing, o.Prune = r.watchers(), r.workspace, r.c.KeepGoing, len(r.c.Steps) == 0
+	o.Workspace, o.KeepGoing, o.Prune = r.workspace, r.c.KeepGoing, len(r.c.Steps) == 0
 	o.OutIn, o.Out = r.outIn, r.out
 	o.Secrets, o.LogDir = r.a.secrets(ctx, r.workspace, r.c.Pipeline), r.a.logsOf(r.workspace, r.c.Pipeline)
 	if r.watches != nil {
