@@ -147,13 +147,19 @@ func (w *workspace) edit(name string, change func(string) string) {
 
 func (w *workspace) plan() (*plan.Plan, *planner.Extender, hcl.Diagnostics) {
 	w.t.Helper()
+	return planner.Build(w.options())
+}
+
+// options are for planning.
+func (w *workspace) options() planner.Options {
+	w.t.Helper()
 	cfg, diags := config.Load(os.DirFS(w.dir), "p", nil)
 	if diags.HasErrors() {
 		w.t.Fatal(diags)
 	}
 	kinds := fetchWorkspace(w.t).Kinds()
 	kinds[addrs.Toolchain] = sdkKind{w.sdks, w.tools}
-	return planner.Build(planner.Options{Config: cfg, Workspace: w.dir, Kinds: kinds})
+	return planner.Options{Config: cfg, Workspace: w.dir, Kinds: kinds}
 }
 
 // events collects what ran and what failed, and the keys of all actions.
@@ -199,6 +205,19 @@ func (w *workspace) snapshot() string { return filepath.Join(w.at, "snapshot") }
 // run builds a plan, which x extends, and returns what came of it.
 func (w *workspace) run(p *plan.Plan, x plan.Extender, hints func(addrs.Instance, plan.Known, string, []byte) []string) *events {
 	w.t.Helper()
+	o := w.engine()
+	sink := &events{keys: map[string]string{}}
+	o.Sink, o.Extender, o.Hints = sink, x, hints
+	if _, err := build.Run(w.t.Context(), p, o); err != nil {
+		w.t.Fatal(err)
+	}
+	slices.Sort(sink.ran)
+	return sink
+}
+
+// engine is what the workspace's pipeline is built with.
+func (w *workspace) engine() build.Options {
+	w.t.Helper()
 	onDisk, err := disk.NewBlobs(w.at)
 	if err != nil {
 		w.t.Fatal(err)
@@ -217,18 +236,12 @@ func (w *workspace) run(p *plan.Plan, x plan.Extender, hints func(addrs.Instance
 		w.t.Fatal(err)
 	}
 	run := local.New(local.Options{Dir: scratch, Store: blobs, Trees: trees, Fn: fn, Self: self})
-	sink := &events{keys: map[string]string{}}
-	_, err = build.Run(w.t.Context(), p, build.Options{
+	return build.Options{
 		Executor: execute.Cached(run, results, blobs, fn, trees.Has), Blobs: blobs, Results: results,
-		Hasher: statcache.Open(filepath.Join(w.at, "stat"), fn, time.Now), Fn: fn, Sink: sink, Workspace: w.dir,
+		Hasher: statcache.Open(filepath.Join(w.at, "stat"), fn, time.Now), Fn: fn, Workspace: w.dir,
 		Out: filepath.Join(w.at, "out"), State: filepath.Join(w.at, "state"), LogDir: filepath.Join(w.at, "logs"), Jobs: 2, KeepGoing: true,
-		Extender: x, Hints: hints, Snapshot: &build.Snapshot{Path: w.snapshot()},
-	})
-	if err != nil {
-		w.t.Fatal(err)
+		Snapshot: &build.Snapshot{Path: w.snapshot()},
 	}
-	slices.Sort(sink.ran)
-	return sink
 }
 
 func names(target string, objects ...string) []string {
