@@ -31,11 +31,11 @@ type stepState struct {
 	*stepDecl
 	placement
 	at        addrs.Step
-	instances []*instance // those that exist; for a step with when = false and without for_each one without a plan
-	byAt      map[addrs.Instance]*instance
-	off       map[string]bool // keys of copies of which when is false
-	value     cty.Value       // what expressions see of it
-	attrs     cty.Value       // of a toolchain: what kinds see of it
+	instances []*instance                  // those that exist; for a step with when = false and without for_each one without a plan
+	byAt      map[addrs.Instance]*instance // nil: there is at most one
+	off       map[string]bool              // keys of copies of which when is false
+	value     cty.Value                    // what expressions see of it
+	attrs     cty.Value                    // of a toolchain: what kinds see of it
 }
 
 // placement is an object in one frame, and what follows from its references there.
@@ -74,7 +74,12 @@ func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
 }
 
 // instance returns the instance of that address, or nil.
-func (s *stepState) instance(at addrs.Instance) *instance { return s.byAt[at] }
+func (s *stepState) instance(at addrs.Instance) *instance {
+	if len(s.instances) == 1 && s.instances[0].at == at {
+		return s.instances[0]
+	}
+	return s.byAt[at]
+}
 
 // exists tells whether there is a copy of the step, or it itself.
 func (s *stepState) exists() bool {

@@ -106,7 +106,9 @@ func (e *evaluator) copy(out *evaluated, key string, value cty.Value) {
 // take makes what others see of the step from its copies.
 func (s *stepState) take(all []evaluated) {
 	s.instances = make([]*instance, 0, len(all))
-	s.byAt = make(map[addrs.Instance]*instance, len(all))
+	if len(all) > 1 {
+		s.byAt = make(map[addrs.Instance]*instance, len(all))
+	}
 	for i := range all {
 		in := &all[i].instance
 		if !all[i].exists && in.at.Keyed {
@@ -117,7 +119,9 @@ func (s *stepState) take(all []evaluated) {
 			continue
 		}
 		s.instances = append(s.instances, in)
-		s.byAt[in.at] = in
+		if s.byAt != nil {
+			s.byAt[in.at] = in
+		}
 	}
 	if s.block.At.Kind != addrs.Toolchain {
 		s.value = stepValue(s, nil)
