@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/layout"
+	"github.com/hexmage/hexmage/internal/store/pack"
 )
 
 // CollectOptions say what may stay.
@@ -212,7 +213,7 @@ func (p *plan) drop(r *result) {
 	if !p.remove(r.item) {
 		return
 	}
-	late := r.used.Add(2 * usedEvery)
+	late := r.used.Add(2 * pack.UsedEvery)
 	blob := func(b *blob) {
 		if b.holds--; b.holds == 0 && b.used.Before(late) {
 			p.removeBlob(b)
@@ -235,9 +236,6 @@ func (p *plan) drop(r *result) {
 		}
 	}
 }
-
-// usedEvery is how exact the time of a result's last use is.
-const usedEvery = time.Hour
 
 func (p *plan) removeBlob(b *blob) {
 	p.remove(b.item)
@@ -344,6 +342,9 @@ func (v *verifier) right(ctx context.Context, d digest.Digest, place disk.Place,
 }
 
 func (p *plan) carryOut(ctx context.Context) error {
+	if err := p.s.dropResults(ctx, func(r *result) bool { return p.gone[r.item] }); err != nil {
+		return err
+	}
 	trees := merkle.NewTrees(string(p.s.root))
 	for _, it := range p.chosen {
 		if err := context.Cause(ctx); err != nil {
@@ -353,7 +354,8 @@ func (p *plan) carryOut(ctx context.Context) error {
 		switch it.kind {
 		case layout.Trees:
 			err = trees.Remove(ctx, it.name)
-		case layout.Results, layout.Blobs, layout.Executables:
+		case layout.Results: // gone already
+		case layout.Blobs, layout.Executables:
 			err = removeUnused(it)
 		default:
 			err = os.RemoveAll(it.path)
@@ -365,7 +367,22 @@ func (p *plan) carryOut(ctx context.Context) error {
 	return nil
 }
 
-// removeUnused removes a file, unless it was replaced or used since it was looked at. That cannot be while the lock is held
+// dropResults removes results, all at once: the pack is written anew without them, and without what is wrong with it. Where nothing is to be removed
+// the pack stays as it is.
+func (s *survey) dropResults(ctx context.Context, drop func(*result) bool) error {
+	gone := map[digest.Digest]bool{}
+	for _, r := range s.results {
+		if drop(r) {
+			gone[r.record.Key] = true
+		}
+	}
+	if len(gone) == 0 && s.damage == "" {
+		return nil
+	}
+	return s.pack.Compact(ctx, func(r pack.Record) bool { return !gone[r.Key] })
+}
+
+// removeUnused removes a file, unless it was replaced since it was looked at. That cannot be while the lock is held
 // by all who should; where locks do not work, it keeps a mistake to the smallest window there is.
 func removeUnused(it *item) error {
 	st, err := os.Lstat(it.path)
@@ -376,7 +393,7 @@ func removeUnused(it *item) error {
 		return err
 	}
 	now, err := newItem(layout.Item{Kind: it.kind, Path: it.path, Digest: it.name, Info: st})
-	if err != nil || len(now.inodes) != 1 || now.inodes[0].id != it.inodes[0].id || it.kind == layout.Results && !now.used.Equal(it.used) {
+	if err != nil || len(now.inodes) != 1 || now.inodes[0].id != it.inodes[0].id {
 		return err
 	}
 	if err := os.Remove(it.path); err != nil && !errors.Is(err, fs.ErrNotExist) {

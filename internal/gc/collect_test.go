@@ -60,9 +60,7 @@ func TestCollectByAge(t *testing.T) {
 	if !c.known(t, old) || !c.has(t, "nobody names it") {
 		t.Error("a dry run removed something")
 	}
-	if err := os.Chtimes(c.results.Path(old.Key(c.fn)), time.Time{}, now); err != nil {
-		t.Fatal(err)
-	}
+	c.use(t, old, now)
 	o.DryRun = false
 	did := collect(t, c, o)
 	if did.Freed != would.Freed || did.Freed == 0 || did.Before-did.Freed != did.After {
@@ -169,14 +167,14 @@ func TestCollectBroken(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	flip(t, c.results.Path(torn.Key(c.fn)))
+	c.flipResult(t, torn)
 	sum := collect(t, c, gc.CollectOptions{})
 	if sum.Broken != 3 {
 		t.Errorf("%+v", sum)
 	}
 	for a, want := range map[*action.Action]bool{good: true, lacks: false, lacksDeep: false, torn: false} {
-		if _, err := os.Lstat(c.results.Path(a.Key(c.fn))); (err == nil) != want {
-			t.Errorf("%s: %v", a.Command.Args, err)
+		if _, ok := c.record(t, a); ok != want {
+			t.Errorf("%s: is there: %v", a.Command.Args, ok)
 		}
 	}
 }
@@ -260,7 +258,7 @@ func TestCollectRandom(t *testing.T) {
 		for _, a := range actions {
 			if c.known(t, a) {
 				stayed++
-			} else if _, err := os.Lstat(c.results.Path(a.Key(c.fn))); err == nil {
+			} else if _, ok := c.record(t, a); ok {
 				t.Errorf("%+v: a result stayed that is not whole", o)
 			}
 		}

@@ -185,9 +185,7 @@ func TestCollectReadsWhatNobodyWillReadAgain(t *testing.T) {
 			old := c.remember(t, "4", "beside", inputs, "goes itself")
 			_, dir := c.unpack(t, "bin", "in a tree")
 			for _, r := range []*action.Action{a, deep, other} {
-				if err := os.Chtimes(c.results.Path(r.Key(c.fn)), time.Time{}, later); err != nil {
-					t.Fatal(err)
-				}
+				c.use(t, r, later)
 			}
 			switch what {
 			case "blob":

@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
@@ -243,9 +244,8 @@ func Find(root, text string) ([]Found, error) {
 		if dir, ok := merkle.NewTrees(root).Find(d); ok {
 			found = append(found, Found{layout.Trees, dir})
 		}
-		path = layout.Root(root).File(layout.Results, d)
-		if _, err := os.Lstat(path); err == nil {
-			found = append(found, Found{layout.Results, path})
+		if has, err := disk.OpenPack(root).Has(d); err == nil && has {
+			found = append(found, Found{layout.Results, layout.Root(root).Results()})
 		}
 	}
 	return found, nil

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/layout"
+	"github.com/hexmage/hexmage/internal/store/pack"
 )
 
 // survey is what a cache folder holds, and which result needs what.
@@ -27,6 +29,8 @@ type survey struct {
 	mu      sync.Mutex              // of blobs, while results are read
 	blobs   map[digest.Digest]*blob // by Unsized
 	copies  []*item                 // executable copies of blobs that are gone
+	pack    *pack.Pack
+	damage  string // what is wrong with the pack of results itself
 	results []*result
 	trees   map[digest.Digest]*unpacked // by Unsized
 	others  []*item
@@ -40,14 +44,13 @@ type blob struct {
 	holds  int           // results and folders that need it
 }
 
-// result is a result's file and what it names.
+// result is a result's record and what it names.
 type result struct {
 	*item
-	name  digest.Digest // of the action, without size
-	key   digest.Digest // with size; zero when the Action is not in the store
-	value *action.Result
-	bad   error // it is no result, or names what is not there
-	torn  bool  // bad: the file itself is damaged
+	record pack.Record
+	value  *action.Result
+	bad    error // it is no result, or names what is not there
+	torn   bool  // bad: the record itself is damaged
 
 	blobs   []*blob
 	folders []*folder
@@ -77,7 +80,7 @@ type unpacked struct {
 func readSurvey(ctx context.Context, root string) (*survey, error) {
 	s := newSurvey(root)
 	err := s.root.Each(ctx, s.add)
-	for _, f := range []func(context.Context) error{s.readResults, s.readFolders} {
+	for _, f := range []func(context.Context) error{s.listResults, s.readResults, s.readFolders} {
 		if err == nil {
 			err = f(ctx)
 		}
@@ -90,7 +93,7 @@ func readSurvey(ctx context.Context, root string) (*survey, error) {
 }
 
 func newSurvey(root string) *survey {
-	return &survey{root: layout.Root(root), blobs: map[digest.Digest]*blob{}, trees: map[digest.Digest]*unpacked{}}
+	return &survey{root: layout.Root(root), pack: disk.OpenPack(root), blobs: map[digest.Digest]*blob{}, trees: map[digest.Digest]*unpacked{}}
 }
 
 // add notes what is in the cache folder.
@@ -100,8 +103,7 @@ func (s *survey) add(at layout.Item) error {
 		return err
 	}
 	switch at.Kind {
-	case layout.Results:
-		s.results = append(s.results, &result{item: it, name: at.Digest})
+	case layout.Results: // listResults has them one by one
 	case layout.Blobs:
 		s.blobs[at.Digest] = &blob{item: it, digest: at.Digest.Sized(at.Info.Size())}
 	case layout.Executables:
@@ -163,27 +165,35 @@ func (s *survey) items(f func(*item)) {
 	}
 }
 
-// readResults reads every result, and checks it as far as its key is known.
+// listResults lists what is in the pack of results. Each counts the bytes that it takes there; what is left of the file is an item of its own.
+func (s *survey) listResults(ctx context.Context) error {
+	all, err := s.pack.List(ctx)
+	if err != nil {
+		return err
+	}
+	s.damage = all.Damage
+	at := s.root.Results()
+	for _, r := range all.Records {
+		it := &item{kind: layout.Results, name: r.Key.Unsized(), path: at + "#" + r.Key.Function().String() + "-" + r.Key.Hex(), used: r.Used, files: 1,
+			inodes: []inode{{bytes: r.Size}}}
+		s.results = append(s.results, &result{item: it, record: r})
+	}
+	if all.Waste > 0 {
+		s.others = append(s.others, &item{kind: layout.State, path: at, used: time.Now(), files: 1, inodes: []inode{{bytes: all.Waste}}})
+	}
+	return nil
+}
+
+// readResults reads every result.
 func (s *survey) readResults(ctx context.Context) error {
 	return s.each(ctx, len(s.results), func(i int) error {
 		r := s.results[i]
-		b, err := os.ReadFile(r.path)
-		if errors.Is(err, fs.ErrNotExist) {
-			r.bad = err
-			return nil
-		}
-		if err != nil {
+		b, err := r.record.Read()
+		if unreadable(err) {
 			return err
 		}
-		// The checksum is of the key, too, whose size only the Action tells: it is in the file, or in the store.
-		if a := s.action(r); a != nil {
-			r.key = a.digest
-			r.value, err = disk.Decode(r.key, b)
-		} else if key, ok := disk.KeyOf(r.name.Function(), r.name.Hex(), b); ok {
-			r.key = key
-			r.value, err = disk.Decode(key, b)
-		} else {
-			r.value, err = action.DecodeResult(b, r.name.Function())
+		if err == nil {
+			r.value, err = disk.Decode(r.record.Key, b)
 		}
 		if err != nil {
 			r.bad, r.torn = err, true
@@ -359,28 +369,18 @@ func (s *survey) command(a *blob) *blob {
 // maxMessage is how large an Action or a Command may be, in bytes.
 const maxMessage = 1 << 20
 
-var errGone = errors.New("the result is gone")
-
 // load returns the Action whose result r is, the digest of its Command, and the store that has what the key was made of, as far as that is
 // known: from beside the result, or from the store.
 func (s *survey) load(ctx context.Context, r *result) (a *action.Action, command digest.Digest, blobs store.Blobs, err error) {
-	file, err := os.ReadFile(r.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = errGone
-	} else if err == nil && r.key.IsZero() {
-		err = errors.New("its Action is gone")
-	}
+	file, err := r.record.Read()
 	if err != nil {
 		return nil, command, nil, err
 	}
-	beside := map[digest.Digest][]byte{}
-	for _, m := range disk.Messages(file) {
-		beside[r.name.Function().Bytes(m)] = m
-	}
-	blobs = store.Overlay(&reader{s}, beside)
-	b, err := store.ReadBlob(ctx, blobs, r.key, maxMessage)
+	fn := r.record.Key.Function()
+	blobs = store.Overlay(&reader{s}, disk.Messages(fn, file))
+	b, err := store.ReadBlob(ctx, blobs, r.record.Key, maxMessage)
 	if err == nil {
-		a, command, err = action.DecodeAction(b, r.name.Function())
+		a, command, err = action.DecodeAction(b, fn)
 	}
 	return a, command, blobs, err
 }

@@ -95,7 +95,7 @@ func (v *verifier) outOfTheWay(ctx context.Context, d disk.Damage) error {
 	return nil
 }
 
-// suspects reports results that may be wrong. A command that read a damaged file made outputs that are whole and wrong. So a result is
+// suspects reports results that may be wrong, and drops them, with those that were found damaged. A command that read a damaged file made outputs that are whole and wrong. So a result is
 // suspect if its inputs hold a blob or a tree that was found damaged, now or since the last repair; and if nobody knows its inputs any
 // more. Results made from wrong outputs are right: their keys are of these outputs, which nothing asks for once the suspect one is gone.
 func (v *verifier) suspects(ctx context.Context) error {
@@ -107,7 +107,7 @@ func (v *verifier) suspects(ctx context.Context) error {
 		v.damaged[d.Of] = true
 	}
 	if len(v.damaged) == 0 {
-		return nil
+		return v.dropResults(ctx)
 	}
 	var search merkle.Search
 	for _, r := range v.s.results {
@@ -122,19 +122,15 @@ func (v *verifier) suspects(ctx context.Context) error {
 			continue
 		}
 		v.found.Suspect++
-		err := v.add(Problem{Kind: layout.Results, Path: r.path, Text: why}, func() (string, error) {
-			err := os.Remove(r.path) // nothing is to be seen in it
-			if errors.Is(err, fs.ErrNotExist) {
-				err = nil
-			}
-			return "removed", err
-		})
-		if err != nil {
+		if err := v.add(Problem{Kind: layout.Results, Path: r.path, Text: why}, v.drop(r)); err != nil {
 			return err
 		}
 	}
 	if !v.o.Repair {
 		return nil
+	}
+	if err := v.dropResults(ctx); err != nil {
+		return err
 	}
 	// A snapshot would have the next run believe that nothing is to be done, and what was moved away would stay away. A folder that is kept
 	// has links to files, which a damaged one does not leave by being moved away.
@@ -160,8 +156,6 @@ func (s *survey) reason(ctx context.Context, r *result, search *merkle.Search, d
 	const unknown = "something in the cache was damaged, and nobody knows whether this was made from it"
 	hit, err := s.inputs(ctx, r, search, func(d digest.Digest) bool { return damaged[d.Unsized()] })
 	switch {
-	case errors.Is(err, errGone):
-		return ""
 	case hit:
 		return "it was made from something that was found damaged, and may be wrong"
 	case err != nil:

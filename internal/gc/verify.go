@@ -48,11 +48,11 @@ type Verified struct {
 }
 
 // Verify reads everything in the cache folder that has a digest: blobs, their executable copies and the files of unpacked
-// trees are hashed, whatever their times say; results are decoded, their checksums computed where their Actions are in the
-// store, and what they name must be there.
+// trees are hashed, whatever their times say; results are decoded, their checksums computed, and what they name must be
+// there.
 //
 // It may run beside builds. What it finds damaged is on record from then on, for builds and collections to heed (Settle). To repair, it
-// must be alone (else ErrInUse): blobs, results and copies that are damaged are moved to <root>/damaged, unpacked trees are removed; all
+// must be alone (else ErrInUse): blobs and copies that are damaged are moved to <root>/damaged, results and unpacked trees are removed; all
 // of it is made again when a build wants it. So are results that may be wrong because a command read what was damaged: see suspects.
 //
 // The error is about what could not be read; Verified then has what was found anyway.
@@ -84,7 +84,7 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 	})
 	v.total = l.total
 	err = errors.Join(v.blobs(ctx), v.results(ctx), v.trees(ctx))
-	if ctx.Err() == nil {
+	if ctx.Err() == nil { // which drops results, all that are to go at once
 		err = errors.Join(err, v.suspects(ctx))
 	}
 	if ctx.Err() != nil {
@@ -95,7 +95,7 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 }
 
 func newVerifier(s *survey, o VerifyOptions) *verifier {
-	return &verifier{s: s, o: o, hashed: map[fileID]digest.Digest{}, damaged: map[digest.Digest]bool{}}
+	return &verifier{s: s, o: o, hashed: map[fileID]digest.Digest{}, damaged: map[digest.Digest]bool{}, dropped: map[*result]bool{}}
 }
 
 type verifier struct {
@@ -104,6 +104,8 @@ type verifier struct {
 	repair *disk.Blobs // nil: nothing is repaired
 	total  int64
 	done   atomic.Int64
+
+	dropped map[*result]bool // what is to go
 
 	mu      sync.Mutex
 	damaged map[digest.Digest]bool   // blobs and trees, by Unsized
@@ -190,19 +192,37 @@ func (c *counted) Read(b []byte) (int, error) {
 func (v *verifier) results(context.Context) error {
 	v.found.Results = len(v.s.results)
 	for _, r := range v.s.results {
-		if r.bad == nil || errors.Is(r.bad, fs.ErrNotExist) {
+		if r.bad == nil {
 			continue
 		}
 		text := r.bad.Error()
 		if !r.torn {
 			text = "it names what is not there: " + text
 		}
-		err := v.add(Problem{Kind: layout.Results, Path: r.path, Text: text}, func() (string, error) { return v.away(r.item, "ac-") })
-		if err != nil {
+		if err := v.add(Problem{Kind: layout.Results, Path: r.path, Text: text}, v.drop(r)); err != nil {
 			return err
 		}
 	}
+	if v.s.damage != "" { // what it was, nobody knows
+		p := Problem{Kind: layout.Results, Path: v.s.root.Results(), Text: v.s.damage}
+		return v.add(p, func() (string, error) { return "written anew without it", nil })
+	}
 	return errors.Join(v.take()...)
+}
+
+// drop returns what repairs a problem with the result: it goes when dropResults is called.
+func (v *verifier) drop(r *result) func() (string, error) {
+	return func() (string, error) {
+		v.dropped[r] = true
+		return "removed", nil
+	}
+}
+
+func (v *verifier) dropResults(ctx context.Context) error {
+	if !v.o.Repair {
+		return nil
+	}
+	return v.s.dropResults(ctx, func(r *result) bool { return v.dropped[r] })
 }
 
 // trees hashes all files of trees that are complete.

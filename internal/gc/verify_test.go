@@ -64,19 +64,18 @@ func TestVerify(t *testing.T) {
 	if err := os.Truncate(cut, 5); err != nil {
 		t.Fatal(err)
 	}
-	want = append(want, cut, c.results.Path(short.Key(c.fn))) // its result names a blob of another size
-	damage(c.results.Path(entry.Key(c.fn)))
+	want = append(want, cut, c.path(short)) // its result names a blob of another size
+	c.flipResult(t, entry)
+	want = append(want, c.path(entry))
 	if err := os.Remove(c.blobs.Path(alone.Key(c.fn))); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(c.results.Path(alone.Key(c.fn)), []byte("\x12\xff"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	want = append(want, c.results.Path(alone.Key(c.fn)))
+	c.flipResult(t, alone)
+	want = append(want, c.path(alone))
 	if err := os.Remove(path("its blob is gone")); err != nil {
 		t.Fatal(err)
 	}
-	want = append(want, c.results.Path(lacks.Key(c.fn)))
+	want = append(want, c.path(lacks))
 	exec := strings.Replace(path("its executable copy is damaged"), "/cas/", "/exec/", 1)
 	if _, err := os.Lstat(exec); err == nil { // not where files are cloned
 		damage(exec)
@@ -95,7 +94,7 @@ func TestVerify(t *testing.T) {
 	// What was moved away leaves results that name it: they go now, as they could not be used.
 	again := verify(gc.VerifyOptions{Repair: true})
 	for _, p := range again {
-		if !strings.Contains(p, "/ac/") {
+		if !strings.Contains(p, "/results/pack#") {
 			t.Errorf("still wrong after the repair: %s", p)
 		}
 	}
@@ -105,7 +104,7 @@ func TestVerify(t *testing.T) {
 	if !c.known(t, fine) || !c.known(t, copied) || c.known(t, blob) || c.known(t, entry) {
 		t.Error("what was right should be known, what was damaged not")
 	}
-	if left, err := os.ReadDir(filepath.Join(c.root, "damaged")); err != nil || len(left) < 6 {
+	if left, err := os.ReadDir(filepath.Join(c.root, "damaged")); err != nil || len(left) < 5 {
 		t.Errorf("damaged/ has %v, %v", left, err)
 	}
 	if c.trees.Has(r.Dirs[0].Root) {
@@ -181,7 +180,7 @@ func TestReadAndFind(t *testing.T) {
 		{"blake3:" + d.Hex() + "/4", nil},
 		{"sha256:" + d.Hex(), nil},
 		{root.String(), []gc.Found{{Kind: layout.Blobs, Path: c.blobs.Path(root)}, {Kind: layout.Trees, Path: dir}}},
-		{key.Hex(), []gc.Found{{Kind: layout.Blobs, Path: c.blobs.Path(key)}, {Kind: layout.Results, Path: c.results.Path(key)}}},
+		{key.Hex(), []gc.Found{{Kind: layout.Blobs, Path: c.blobs.Path(key)}, {Kind: layout.Results, Path: c.pack()}}},
 		{strings.Repeat("0", 64), nil},
 	} {
 		if got, err := gc.Find(c.root, test.text); err != nil || !slices.Equal(got, test.want) {

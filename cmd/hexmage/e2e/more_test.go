@@ -31,28 +31,23 @@ output "o" { value = step.exec.hello.outputs.o }
 	if r := w.runJSON(t, "p"); r.executed != 0 || r.cached != 1 {
 		t.Errorf("again: executed %q", r.names)
 	}
-	found := map[string]int{}
-	for _, store := range []string{"cas", "ac"} {
-		err := filepath.WalkDir(filepath.Join(w.cache, store), func(p string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			found[store]++
-			name := d.Name()
-			if filepath.Base(filepath.Dir(p)) != name[:2] || len(name) != 64 {
-				t.Errorf("%s: not Bazel's layout", p)
-			}
-			if sum := sha256.Sum256([]byte(read(t, p))); store == "cas" && hex.EncodeToString(sum[:]) != name {
-				t.Errorf("%s: its content has the digest %x", p, sum)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
+	found := 0
+	err := filepath.WalkDir(filepath.Join(w.cache, "cas"), func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
 		}
-	}
-	if found["cas"] < 1 || found["ac"] != 1 {
-		t.Errorf("files: %v", found)
+		found++
+		name := d.Name()
+		if filepath.Base(filepath.Dir(p)) != name[:2] || len(name) != 64 {
+			t.Errorf("%s: not Bazel's layout", p)
+		}
+		if sum := sha256.Sum256([]byte(read(t, p))); hex.EncodeToString(sum[:]) != name {
+			t.Errorf("%s: its content has the digest %x", p, sum)
+		}
+		return nil
+	})
+	if err != nil || found < 1 {
+		t.Fatalf("%d files, %v", found, err)
 	}
 	const hello = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03" // of "hello\n"
 	if text := read(t, filepath.Join(w.cache, "cas", hello[:2], hello)); text != "hello\n" {

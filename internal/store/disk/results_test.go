@@ -12,6 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/store/pack"
 	"github.com/hexmage/hexmage/internal/store/storetest"
 )
 
@@ -28,143 +29,133 @@ func TestResults(t *testing.T) {
 	storetest.Results(t, "*disk.Results", func(t *testing.T) store.Results { return openResults(t, t.TempDir()) })
 }
 
+// All results are in one file, whatever function their keys are of.
 func TestResultsLayout(t *testing.T) {
 	root := t.TempDir()
 	c := openResults(t, root)
-	for fn, folder := range map[digest.Function]string{digest.BLAKE3: "blake3/ac", digest.SHA256: "ac"} {
+	keys := map[digest.Digest]bool{}
+	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
 		key := fn.Bytes([]byte("k"))
+		keys[key] = true
 		if err := c.Put(t.Context(), key, storetest.Result(fn, 3), nil); err != nil {
 			t.Fatal(err)
 		}
-		b, err := os.ReadFile(filepath.Join(root, folder, key.Hex()[:2], key.Hex()))
-		if err != nil {
-			t.Fatal(err)
+	}
+	p := filepath.Join(root, "results", "pack")
+	l, err := pack.Open(p, t.TempDir()).List(t.Context())
+	if st, serr := os.Stat(p); err != nil || serr != nil || len(l.Records) != 2 || st.Size() != l.Records[0].Size+l.Records[1].Size+l.Waste {
+		t.Fatalf("%+v, %v, %v", l, err, serr)
+	}
+	for _, r := range l.Records {
+		b, err := r.Read()
+		if err != nil || !keys[r.Key] {
+			t.Fatal(r.Key, err)
 		}
-		if r, err := action.DecodeResult(b, fn); err != nil || r.ExitCode != 3 {
-			t.Fatalf("the file is not an ActionResult: %v, %v", r, err)
+		if r, err := action.DecodeResult(b, r.Key.Function()); err != nil || r.ExitCode != 3 {
+			t.Fatalf("the record is not an ActionResult: %v, %v", r, err)
 		}
 	}
 }
 
+// Wherever its record is damaged, a result is not found, and the next one that is put is.
 func TestResultsDamaged(t *testing.T) {
-	c := openResults(t, t.TempDir())
-	key := digest.BLAKE3.Bytes([]byte("k"))
+	root := t.TempDir()
+	c := openResults(t, root)
+	key, other := digest.BLAKE3.Bytes([]byte("k")), digest.BLAKE3.Bytes([]byte("other"))
 	want := storetest.Result(digest.BLAKE3, 1)
-	put := func() []byte {
-		t.Helper()
-		if err := c.Put(t.Context(), key, want, nil); err != nil {
+	messages := map[digest.Digest][]byte{digest.BLAKE3.Bytes([]byte("m")): []byte("m")}
+	for _, k := range []digest.Digest{key, other} {
+		if err := c.Put(t.Context(), k, want, messages); err != nil {
 			t.Fatal(err)
 		}
-		b, err := os.ReadFile(c.Path(key))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
 	}
-	good := put()
-	bad := map[string][]byte{"empty": {}, "no checksum": want.Encode(), "zeros": make([]byte, len(good))}
-	for i := range good {
+	l, err := disk.OpenPack(root).List(t.Context())
+	p := filepath.Join(root, "results", "pack")
+	good, rerr := os.ReadFile(p)
+	if err := errors.Join(err, rerr); err != nil {
+		t.Fatal(err)
+	}
+	for i := range l.Records[0].Size {
+		if i >= 20 && i < 28 { // when it was used
+			continue
+		}
 		b := bytes.Clone(good)
-		b[i] ^= 1
-		bad["flipped "+string(rune('0'+i))] = b
-		bad["cut "+string(rune('0'+i))] = good[:i]
-	}
-	for name, b := range bad {
-		if err := os.WriteFile(c.Path(key), b, 0o644); err != nil {
+		b[l.Records[0].At+i] ^= 1
+		if err := os.WriteFile(p, b, 0o644); err != nil {
 			t.Fatal(err)
 		}
+		c := openResults(t, root)
 		if r, err := c.Get(t.Context(), key); !errors.Is(err, store.ErrNotFound) {
-			t.Fatalf("%s: got %v, %v; want ErrNotFound", name, r, err)
+			t.Fatalf("byte %d: got %v, %v; want ErrNotFound", i, r, err)
 		}
-		if _, err := os.Lstat(c.Path(key)); err == nil {
-			t.Fatalf("%s: the damaged entry is still there", name)
+		if m, err := c.Messages(t.Context(), key); !errors.Is(err, store.ErrNotFound) {
+			t.Fatalf("byte %d: messages %v, %v; want ErrNotFound", i, m, err)
+		}
+		storetest.Want(t, c, other, want)
+		if i%16 == 0 {
+			if err := c.Put(t.Context(), key, want, nil); err != nil {
+				t.Fatal(err)
+			}
+			storetest.Want(t, c, key, want)
 		}
 	}
-	put()
-	storetest.Want(t, c, key, want)
+}
 
-	other := digest.BLAKE3.Bytes([]byte("other"))
-	if err := os.MkdirAll(filepath.Dir(c.Path(other)), 0o755); err != nil {
+// The result of one key, moved to where that of another is, is not taken for it.
+func TestResultsMoved(t *testing.T) {
+	root := t.TempDir()
+	c := openResults(t, root)
+	keys := []digest.Digest{digest.BLAKE3.Bytes([]byte("k")), digest.BLAKE3.Bytes([]byte("j"))}
+	for _, k := range keys {
+		if err := c.Put(t.Context(), k, storetest.Result(digest.BLAKE3, 1), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := disk.OpenPack(root).List(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(c.Path(other), good, 0o644); err != nil {
+	p := filepath.Join(root, "results", "pack")
+	b, err := os.ReadFile(p)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Get(t.Context(), other); !errors.Is(err, store.ErrNotFound) {
-		t.Fatalf("a result under another key: %v, want ErrNotFound", err)
+	one, two := l.Records[0], l.Records[1]
+	if one.Size != two.Size {
+		t.Fatal("they differ in more than their keys")
+	}
+	copy(b[two.At+two.Size-100:], b[one.At+one.Size-100:one.At+one.Size]) // the end of their content, which is the same
+	copy(b[two.At+76:two.At+108], b[one.At+76:one.At+108])                // their checksums, which are not
+	if err := os.WriteFile(p, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Get(t.Context(), keys[1]); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the checksum of another's: %v", err)
 	}
 }
 
 func TestUseIsRecorded(t *testing.T) {
-	c := openResults(t, t.TempDir())
+	root := t.TempDir()
+	c := openResults(t, root)
 	key := digest.BLAKE3.Bytes([]byte("k"))
 	if err := c.Put(t.Context(), key, storetest.Result(digest.BLAKE3, 1), nil); err != nil {
 		t.Fatal(err)
 	}
-	old := time.Now().Add(-48 * time.Hour)
-	if err := os.Chtimes(c.Path(key), old, old); err != nil {
+	used := func() pack.Record {
+		l, err := disk.OpenPack(root).List(t.Context())
+		if err != nil || len(l.Records) != 1 {
+			t.Fatal(l, err)
+		}
+		return l.Records[0]
+	}
+	if err := used().Use(time.Now().Add(-48 * time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Get(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := os.Stat(c.Path(key)); err != nil || time.Since(st.ModTime()) > time.Hour {
-		t.Fatalf("time of last use is %v, %v", st.ModTime(), err)
-	}
-}
-
-func FuzzEntry(f *testing.F) {
-	key := digest.BLAKE3.Bytes([]byte("k"))
-	root := f.TempDir()
-	c := openResults(f, root)
-	if err := c.Put(f.Context(), key, storetest.Result(digest.BLAKE3, 1), nil); err != nil {
-		f.Fatal(err)
-	}
-	good, err := os.ReadFile(c.Path(key))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(good)
-	f.Add(good[:len(good)-1])
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if err := os.WriteFile(c.Path(key), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		_, err := c.Get(t.Context(), key)
-		if bytes.Equal(b, good) != (err == nil) {
-			t.Fatalf("entry %x: %v", b, err)
-		}
-	})
-}
-
-// A result's file tells its key by the Action in it.
-func TestKeyOf(t *testing.T) {
-	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
-		c := openResults(t, t.TempDir())
-		a := &action.Action{Command: action.Command{Args: []string{"cc"}, Outputs: []string{"a.o"}}, InputRoot: fn.Bytes([]byte("directory"))}
-		e := a.Encode(fn)
-		messages := map[digest.Digest][]byte{e.Key: e.Action, fn.Bytes(e.Command): e.Command, a.InputRoot: []byte("directory"), fn.Bytes(nil): {}}
-		if err := c.Put(t.Context(), e.Key, storetest.Result(fn, 1), messages); err != nil {
-			t.Fatal(err)
-		}
-		b, err := os.ReadFile(c.Path(e.Key))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if key, ok := disk.KeyOf(fn, e.Key.Hex(), b); !ok || key != e.Key {
-			t.Errorf("the file is of %v, %v; want %v", key, ok, e.Key)
-		}
-		if key, ok := disk.KeyOf(fn, a.InputRoot.Hex(), b); ok {
-			t.Errorf("the file under another name is of %v", key)
-		}
-		b[len(b)/2] ^= 1
-		if err := os.WriteFile(c.Path(e.Key), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if m, err := c.Messages(t.Context(), e.Key); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("messages of a damaged result: %v, %v", m, err)
-		}
+	if got := used().Used; time.Since(got) > time.Hour {
+		t.Fatalf("time of last use is %v", got)
 	}
 }
 

@@ -58,16 +58,13 @@ func (r Root) in(parts ...string) string {
 
 // part is the name of the folder for files of the kind, which are named by digests.
 func (k Kind) part() string {
-	switch k {
-	case Results:
-		return "ac"
-	case Blobs:
+	if k == Blobs {
 		return "cas"
 	}
 	return "exec"
 }
 
-// Name returns the slash path below the root of the Result, Blob or Executable with the digest: for SHA-256 where Bazel has it, for other
+// Name returns the slash path below the root of the Blob or Executable with the digest: for SHA-256 where Bazel has it, for other
 // functions in a folder of the function.
 func Name(k Kind, d digest.Digest) string {
 	var b [96]byte
@@ -82,8 +79,11 @@ func Name(k Kind, d digest.Digest) string {
 	return string(append(p, h...))
 }
 
-// File returns where the Result, Blob or Executable with the digest is, or would be.
+// File returns where the Blob or Executable with the digest is, or would be.
 func (r Root) File(k Kind, d digest.Digest) string { return r.in(filepath.FromSlash(Name(k, d))) }
+
+// Results returns the file that all results are in. Beside it there are others, whose names begin like its own.
+func (r Root) Results() string { return r.in("results", "pack") }
 
 const (
 	treesDir     = "trees"
@@ -121,6 +121,9 @@ const (
 	NewFiles   = "new" // files that are being written: they keep to themselves, see atomicfile.Spread
 	NewFolders = "tmp" // exec roots, trees
 )
+
+// New returns the folder for files that are being written.
+func (r Root) New() string { return r.in(NewFiles) }
 
 // Scratch returns the folder that all exec roots are below.
 func (r Root) Scratch() string { return r.in(NewFolders) }
@@ -241,7 +244,7 @@ func (s StateDir) InUseLock() string { return s.in("in-use.lock") }
 
 // old are the patterns of what earlier versions of hexmage remembered under other names, below the root.
 func old() []string {
-	return []string{"state/memo", "state/history", "state/statcache-*", "state/verified", "state/exports-*", "state/devices", "laid"} // until 2026-11
+	return []string{"state/memo", "state/history", "state/statcache-*", "state/verified", "state/exports-*", "state/devices", "laid", "ac", "blake3/ac"} // until 2026-11
 }
 
 func isObsolete(name string) bool {
@@ -252,15 +255,24 @@ func isObsolete(name string) bool {
 type Item struct {
 	Kind   Kind
 	Path   string
-	Digest digest.Digest // of Results, Blobs, Executables and Trees: what the name tells, which has no size
+	Digest digest.Digest // of Blobs, Executables and Trees: what the name tells, which has no size
 	Info   fs.FileInfo
 }
 
-// Each calls f with all that is in the folder, kind by kind. What comes or goes meanwhile may be told of or not. What has no name that
+// Each calls f with all that is in the folder, kind by kind; all results are one Item. What comes or goes meanwhile may be told of or not. What has no name that
 // anything of ours has is passed over.
 func (r Root) Each(ctx context.Context, f func(Item) error) error {
+	result := func(it Item) error {
+		if it.Path != r.Results() {
+			it.Kind = State
+		}
+		return f(it)
+	}
+	if err := eachIn(ctx, Results, filepath.Dir(r.Results()), result); err != nil {
+		return err
+	}
 	for _, fn := range Functions() {
-		for _, k := range []Kind{Results, Blobs, Executables} { // an executable after its blob
+		for _, k := range []Kind{Blobs, Executables} { // an executable after its blob
 			if err := r.eachShard(ctx, fn, k, f); err != nil {
 				return err
 			}
@@ -318,24 +330,26 @@ func (r Root) Each(ctx context.Context, f func(Item) error) error {
 			}
 		}
 		if isObsolete(stateDir + "/" + filepath.Base(it.Path)) {
-			it.Kind = Obsolete
+			return nil
 		}
 		return f(it)
 	})
 	if err != nil {
 		return err
 	}
-	return eachIn(ctx, Obsolete, string(r), func(it Item) error {
-		if isObsolete(filepath.Base(it.Path)) {
-			return f(it)
+	found, err := r.obsolete()
+	for _, p := range found {
+		info, serr := os.Lstat(p)
+		if err == nil && serr == nil {
+			err = f(Item{Kind: Obsolete, Path: p, Info: info})
 		}
-		return nil
-	})
+	}
+	return err
 }
 
 // obsolete returns the paths of what earlier versions of hexmage remembered.
 func (r Root) obsolete() (found []string, err error) {
-	for _, dir := range []string{"", stateDir} {
+	for _, dir := range []string{"", stateDir, digest.BLAKE3.String()} {
 		entries, err := readDir(r.in(dir))
 		if err != nil {
 			return nil, err

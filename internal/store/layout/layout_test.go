@@ -25,10 +25,9 @@ func all(r layout.Root) map[string]string {
 	st := r.State()
 	return map[string]string{
 		"blake3/cas/" + h[:2] + "/" + h:  r.File(layout.Blobs, b3()),
-		"blake3/ac/" + h[:2] + "/" + h:   r.File(layout.Results, b3()),
 		"blake3/exec/" + h[:2] + "/" + h: r.File(layout.Executables, b3()),
 		"cas/" + s[:2] + "/" + s:         r.File(layout.Blobs, sha()), // as Bazel has it
-		"ac/" + s[:2] + "/" + s:          r.File(layout.Results, sha()),
+		"results/pack":                   r.Results(),
 		"exec/" + s[:2] + "/" + s:        r.File(layout.Executables, sha()),
 		"trees/blake3-" + h:              r.Tree(b3()),
 		"trees/sha256-" + s:              r.Tree(sha()),
@@ -115,7 +114,7 @@ func TestEach(t *testing.T) {
 		"trees/sha256-" + h[:60], "README", "blake3/other/x", "old/x",
 		// Earlier versions had these.
 		"state/memo/x", "state/history/p-0123/x.run", "state/statcache-blake3", "state/statcache-blake3-12-34", "state/verified", "state/exports-0123456789abcdef",
-		"state/exports-0123456789abcdef.lock", "state/devices/sums/x", "laid/x/a", "laid/x.list"} {
+		"state/exports-0123456789abcdef.lock", "state/devices/sums/x", "laid/x/a", "laid/x.list", "results/pack.index", "blake3/ac/" + h[:2] + "/" + h, "ac/" + s[:2] + "/" + s} {
 		write(t, filepath.Join(string(r), name))
 	}
 	if err := os.MkdirAll(r.File(layout.Blobs, digest.BLAKE3.Bytes(nil)), 0o755); err != nil { // a folder is no blob
@@ -123,8 +122,8 @@ func TestEach(t *testing.T) {
 	}
 	bare, baresha := "blake3:"+h+"/0", "sha256:"+s+"/0"
 	want := []string{
-		"results blake3/ac/" + h[:2] + "/" + h + " " + bare, "blobs blake3/cas/" + h[:2] + "/" + h + " " + bare, "executables blake3/exec/" + h[:2] + "/" + h + " " + bare,
-		"results ac/" + s[:2] + "/" + s + " " + baresha, "blobs cas/" + s[:2] + "/" + s + " " + baresha, "executables exec/" + s[:2] + "/" + s + " " + baresha,
+		"results results/pack", "state results/pack.index", "blobs blake3/cas/" + h[:2] + "/" + h + " " + bare, "executables blake3/exec/" + h[:2] + "/" + h + " " + bare,
+		"blobs cas/" + s[:2] + "/" + s + " " + baresha, "executables exec/" + s[:2] + "/" + s + " " + baresha,
 		"trees trees/blake3-" + h + " " + bare, "trees trees/sha256-" + s + " " + baresha,
 		"downloads downloads/deb/x.deb", "state downloads/deb/lock", "downloads downloads/git/repo", "downloads downloads/x.zip", "state downloads/x.zip.lock",
 		"dirpool dirpool/x", "dirpool dirpool/x.list", "damaged damaged/x", "state shipped/x", "scratch tmp/x", "scratch new/put-1-x",
@@ -132,6 +131,7 @@ func TestEach(t *testing.T) {
 		"state state/statcache", "state state/proofs", "state state/exports", "state state/last-runs", "state state/runner", "state state/actions.lock", "state state/in-use.lock",
 		"obsolete state/memo", "obsolete state/history", "obsolete state/statcache-blake3", "obsolete state/statcache-blake3-12-34", "obsolete state/verified",
 		"obsolete state/exports-0123456789abcdef", "obsolete state/exports-0123456789abcdef.lock", "obsolete state/devices", "obsolete laid",
+		"obsolete ac", "obsolete blake3/ac",
 	}
 	got := each(t, r)
 	for kinds := layout.Kinds(); len(kinds) > 0; kinds = kinds[1:] {
@@ -139,7 +139,7 @@ func TestEach(t *testing.T) {
 			t.Errorf("there is nothing of kind %s", kinds[0])
 		}
 	}
-	if e, b := slices.Index(got, want[2]), slices.Index(got, want[1]); e < b {
+	if e, b := slices.Index(got, want[3]), slices.Index(got, want[2]); e < b {
 		t.Error("an executable comes before its blob")
 	}
 	slices.Sort(got)
