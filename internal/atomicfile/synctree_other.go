@@ -34,8 +34,12 @@ func syncFile(path string) error {
 }
 
 func syncAll(_ string, files []placed) error {
-	dirs := map[string]bool{}
+	dirs, synced := map[string]bool{}, map[string]bool{}
 	for _, f := range files {
+		if synced[f.path] {
+			continue
+		}
+		synced[f.path] = true
 		if err := syncFile(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

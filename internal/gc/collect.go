@@ -342,9 +342,9 @@ func (v *verifier) right(ctx context.Context, d digest.Digest, place disk.Place,
 }
 
 func (p *plan) carryOut(ctx context.Context) error {
-	if err := p.s.dropResults(ctx, func(r *result) bool { return p.gone[r.item] }); err != nil {
-		return err
-	}
+	// Results first. That takes room, and there may be none until the rest is gone: a result without its blobs does no harm.
+	drop := func() error { return p.s.dropResults(ctx, func(r *result) bool { return p.gone[r.item] }) }
+	full := drop()
 	trees := merkle.NewTrees(string(p.s.root))
 	for _, it := range p.chosen {
 		if err := context.Cause(ctx); err != nil {
@@ -363,6 +363,9 @@ func (p *plan) carryOut(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+	}
+	if full != nil {
+		return drop()
 	}
 	return nil
 }

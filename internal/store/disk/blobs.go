@@ -1,5 +1,5 @@
-// Package disk keeps blobs and results as files, in the layout of Bazel's disk cache: <root>/blake3/cas/ab/<hash> and
-// <root>/blake3/ac/ab/<hash>, for SHA-256 without blake3/. One enters it by NewBlobs and NewResults.
+// Package disk keeps blobs as files, in the layout of Bazel's disk cache (<root>/blake3/cas/ab/<hash>, for SHA-256 without blake3/), and
+// results in one pack. One enters it by NewBlobs and NewResults.
 //
 // Blobs are read-only files. They are written to <root>/new and renamed, so any number of processes may share a root, and
 // a blob is there either whole or not at all, but for two dangers. A crash of the machine may leave a file whose content

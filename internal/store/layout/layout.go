@@ -1,5 +1,5 @@
-// Package layout knows where things are in a cache folder, and what they are called there: the layout of Bazel's disk cache for blobs
-// and results, and beside it what hexmage keeps of its own.
+// Package layout knows where things are in a cache folder, and what they are called there: the layout of Bazel's disk cache for blobs,
+// and beside it what hexmage keeps of its own.
 //
 // One enters it with a Root, which has a method for each place; Each goes through all there is. The package does not know what is in a
 // file, nor who may remove it.
