@@ -96,13 +96,13 @@ func (w *worker) build(ctx context.Context, l *loop, s *scope, start time.Time) 
 	l.sum.Actions += s.known
 	l.sum.Cached += s.cached
 	w.o.Sink.Send(event.BuildStarted{Pipeline: s.pipeline, Profile: s.profile, Actions: s.actions})
-	w.early = w.copyEarly(ctx, s.outs)
+	w.early.Store(w.copyEarly(ctx, s.outs))
 	err = l.run(ctx, s.units)
 	good := func() bool { return err == nil && l.sum.Failed == 0 }
 	if good() && w.o.Out != "" {
 		r.Outputs, err = w.export(ctx, s.outs)
 	}
-	w.early.close()
+	w.early.Load().close()
 	if good() {
 		r.Roots, err = w.roots(ctx)
 	}

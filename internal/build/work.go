@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -29,9 +30,9 @@ import (
 type worker struct {
 	*assembler
 	o           Options
-	exportCheck *exportCheck // nil: nobody looks at the outputs meanwhile
-	early       *earlyCopies // nil: nothing is exported
-	partial     bool         // the graph has what a change reaches: that something else is no longer in the store is no failure
+	exportCheck *exportCheck                // nil: nobody looks at the outputs meanwhile
+	early       atomic.Pointer[earlyCopies] // nil: nothing is exported, or what there is to export is not known yet
+	partial     bool                        // the graph has what a change reaches: that something else is no longer in the store is no failure
 	last        lastRuns
 	whole       chan struct{} // closed when the plan is whole, or there is none; nil: it was from the start
 	printed     string        // how the names of files with what was printed begin
@@ -109,7 +110,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		o.kind = event.Cached // another process has executed it meanwhile
 	}
 	o = w.finish(u, a, res, o)
-	w.early.ended(u, &o)
+	w.early.Load().ended(u, &o)
 	if o.kind != event.Failed {
 		if err := w.last.end(u, key); err != nil {
 			return w.broken(ctx, u, err)
