@@ -388,14 +388,6 @@ type exports struct {
 
 func newExports() *exports { return &exports{known: map[string]exported{}, touch: map[string]bool{}} }
 
-// id names what the file had; none without one.
-func (x *exports) id() digest.Digest {
-	if x.file == nil {
-		return digest.Digest{}
-	}
-	return x.file.ID()
-}
-
 func (x *exports) set(name string, e exported) { x.known[name], x.touch[name] = e, true }
 
 func (x *exports) remove(name string) {
