@@ -230,7 +230,7 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s has %v", tool.name, level)
 		}
 	}
-	if want := []string{shipped, staged, ninja, ninjaDefault, maketool, floor}; !slices.Equal(names, want) {
+	if want := []string{shipped, staged, ninja, ninjaDefault, maketool, isolated, floor}; !slices.Equal(names, want) {
 		t.Errorf("%v, not %v", names, want)
 	}
 }

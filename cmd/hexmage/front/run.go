@@ -2,7 +2,9 @@ package front
 
 import (
 	"context"
+	"os/signal"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/build"
@@ -36,6 +38,7 @@ func Run(args []string, env Env) (code int, done bool) {
 	if err != nil || r == nil {
 		return 0, false
 	}
+	signal.Ignore(syscall.SIGPIPE) // a reader that went away is an error of writing, as in a build
 	return Written(env, ExitWith(context.Background(), r.finish(), env)), true
 }
 
