@@ -53,7 +53,7 @@ func stream(ctx context.Context, pipeline string, parts <-chan Part, o Options, 
 	l := w.loop()
 	l.sink = nil
 	defer l.begin()()
-	all, late, err := l.early(ctx, parts)
+	all, late, err := l.untilWhole(ctx, parts)
 	if err == nil {
 		return w.carryOut(ctx, l, all, late, start)
 	}
@@ -66,8 +66,8 @@ func stream(ctx context.Context, pipeline string, parts <-chan Part, o Options, 
 	return Result{}, &UnplannedError{err}
 }
 
-// early carries out what may be before the plan is whole. It returns the plan, and the units that were not to begin before.
-func (l *loop) early(ctx context.Context, parts <-chan Part) (*Whole, []*unit, error) {
+// untilWhole carries out what may be before the plan is whole. It returns the plan, and the units that were not to begin before.
+func (l *loop) untilWhole(ctx context.Context, parts <-chan Part) (*Whole, []*unit, error) {
 	var late []*unit
 	stopped := ctx.Done()
 	for {
@@ -94,12 +94,12 @@ func (l *loop) early(ctx context.Context, parts <-chan Part) (*Whole, []*unit, e
 					late = append(late, units...)
 					continue
 				}
-				for i, u := range units {
+				for _, u := range units {
 					if !isolated(u.spec) {
-						late = append(late, units[i])
+						late = append(late, u)
 						continue
 					}
-					l.note(l.admit(units[i : i+1]))
+					l.note(l.admit([]*unit{u}))
 				}
 			}
 		}

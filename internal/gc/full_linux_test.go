@@ -3,20 +3,19 @@ package gc_test
 import (
 	"os"
 	"os/exec"
-	"os/signal"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/gc"
+	"github.com/hexmage/hexmage/internal/store/storetest"
 )
 
 // fullRoot is the variable that makes the test binary run only the child's part of TestCollectWithoutRoom.
 const fullRoot = "HEXMAGE_TEST_FULL_ROOT"
 
-// On a disk that is full there is no room to write results anew. What else is to go goes all the same, and makes room. A limit on the size of files
-// stands in for the disk, for a whole process: so it is a child's.
+// On a disk that is full there is no room to write results anew. What else is to go goes all the same, and makes room. The
+// disk is full for a whole process: so it is a child's.
 func TestCollectWithoutRoom(t *testing.T) {
 	root := os.Getenv(fullRoot)
 	if root == "" {
@@ -32,20 +31,8 @@ func TestCollectWithoutRoom(t *testing.T) {
 	o := gc.CollectOptions{MaxAge: 30 * day, Now: time.Now().Add(60 * day)} // blobs cannot be made old
 	old, _ := c.run(t, time.Now(), "a=old")
 	young, _ := c.run(t, o.Now.Add(-day), "a=young")
-	signal.Ignore(syscall.SIGXFSZ)
-	var was syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
-		t.Fatal(err)
-	}
-	limit := was
-	limit.Cur = 200
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	_, err := gc.Collect(t.Context(), root, o)
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
-		t.Fatal(err)
-	}
+	var err error
+	storetest.FullDisk(t, 200, func() { _, err = gc.Collect(t.Context(), root, o) })
 	if err == nil || c.has(t, "old") || !c.has(t, "young") {
 		t.Errorf("%v; old is there: %v, young is there: %v", err, c.has(t, "old"), c.has(t, "young"))
 	}

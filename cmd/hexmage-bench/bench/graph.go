@@ -288,7 +288,7 @@ func (g Graph) write(programs string, dirs ...string) error {
 				return err
 			}
 		}
-		if err := copyProgram(filepath.Join(programs, g.Program), filepath.Join(dir, "tools", g.Program)); err != nil {
+		if err := copyTo(filepath.Join(programs, g.Program), filepath.Join(dir, "tools", g.Program)); err != nil {
 			return err
 		}
 		for name, text := range files {
@@ -334,14 +334,6 @@ func writeSource(path string, size int64, source, edition uint64, comment string
 	_, err = io.CopyN(f, rand.NewChaCha8(seed), size)
 	_, cerr := f.WriteString(comment)
 	return errors.Join(err, cerr, f.Close())
-}
-
-func copyProgram(from, to string) error {
-	b, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, b, 0o755)
 }
 
 func (g Graph) ninja() string {

@@ -90,7 +90,7 @@ func (a *app) openEngine(ctx context.Context) (_ *engineParts, err error) {
 		return nil, front.Engine(err)
 	}
 	if gc.Tidy(ctx, a.Cache, reaper.End) {
-		fmt.Fprintln(a.Env.Stderr, "hexmage: the cache is of an earlier version: what it remembered of earlier runs and of results in its own way is thrown away; blobs, downloads and toolchains stay")
+		fmt.Fprintln(a.Env.Stderr, "hexmage: the cache is of an earlier version: what it remembered of earlier runs and of their results is thrown away, so actions run once more; blobs, downloads and toolchains stay")
 	}
 	if err := a.settle(ctx); err != nil {
 		return nil, err

@@ -156,6 +156,6 @@ func (r *oneRun) whole(p *planned, began time.Time) *build.Whole {
 		all.Snapshot = newSnapshot(r.now(r.engine.fn), p, began)
 	}
 	p.files, p.names, p.Reads.Texts = nil, nil, nil
-	r.a.Env.BoundHeap(len(p.Instances))
+	front.FreeHeap(len(p.Instances))
 	return all
 }

@@ -159,7 +159,7 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	}
 	more := r.a.later(ctx, r.workspace, r.c.Pipeline, last.Fresh)
 	o.Extender, o.Hints = more, more.Explain
-	r.a.Env.BoundHeap(last.Changed())
+	front.FreeHeap(last.Changed())
 	end := r.phase("build")
 	res, err := last.Run(ctx, o)
 	end()

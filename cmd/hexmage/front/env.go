@@ -76,31 +76,26 @@ const (
 	large      = 2_000    // actions of a build before which what planning left is given back to the system, which takes as long as some actions
 )
 
-// BoundHeap gives what planning left back to the system, before a build of so many actions. A limit in bytes is set only where the
-// machine lets the process have little (limits_linux.go): a heap that is held near what it needs is looked through all the time.
-func (e Env) BoundHeap(actions int) {
+// FreeHeap gives what planning left back to the system, before a build of so many actions.
+func FreeHeap(actions int) {
 	if actions >= large {
 		debug.FreeOSMemory()
 	}
 }
 
 // TuneHeap says when garbage is collected, from now on. Go would begin at 4 MB, or look through a small heap as often as through a large one, in
-// proportion; what is large here is read in streams, and the graph of a large pipeline should not cost several times its size.
-func TuneHeap() {
-	debug.SetGCPercent(growth(0))
-	tuneAgain()
-}
+// proportion; what is large here is read in streams, and the graph of a large pipeline should not cost several times its size. A limit in bytes is set only
+// where the machine lets the process have little (limits_linux.go): a heap that is held near what it needs is looked through all the time.
+func TuneHeap() { tune(growth(0)) }
 
-// tuneAgain has the next time that garbage is collected say when the one after that will be. (Package runtime/metrics has maps that are made at each
-// start.)
-func tuneAgain() {
+// tune lets the heap grow by so many percent, and has the next time that garbage is collected say what comes after it. (Package runtime/metrics, which
+// tells what is in use, has maps that are made at each start.)
+func tune(percent int) {
+	debug.SetGCPercent(percent)
 	runtime.SetFinalizer(new([16]byte), func(any) {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		percent := debug.SetGCPercent(heapGrowth)
-		live := m.NextGC * 100 / uint64(100+max(0, percent))
-		debug.SetGCPercent(growth(live))
-		tuneAgain()
+		tune(growth(m.NextGC * 100 / uint64(100+percent)))
 	})
 }
 

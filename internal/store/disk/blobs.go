@@ -18,15 +18,11 @@
 // <root>/blake3/exec/ab/<hash> (<root>/exec/… for SHA-256) with mode 0555, which is derived: it may be deleted at any
 // time, and nothing but Link reads it.
 //
-// A result's file is an ActionResult message. Its last field, number 65000, which other programs pass over as unknown, is a
-// BLAKE3 checksum of the key and of all bytes before that field: so a result that was cut short, changed, or moved to another
-// key is noticed, removed and not found. A result without the field (another program's) is not trusted either. Before that
-// field stand, as field 64999 each, the messages that were put with the result: the Action first, then its Command and
-// Directories of its inputs. They are for people who ask later what a key was made of, and need no file each. Files of results
-// are synced together, too; the checksum tells which of them a crash of the machine left unfinished. The time of such a file
-// is when its result was last used, to the hour: what collecting garbage by age goes by.
+// A result is an ActionResult message in the pack (package pack), under the key of its action. As field 64999 each, which other programs pass over as
+// unknown, it has the messages that were put with it: the Action, its Command and Directories of its inputs. They are for people who ask later what a
+// key was made of, and need no file each.
 //
-// What is found damaged is moved to <root>/damaged, and stays on record for as long as something may rest on it (Damages).
+// A blob that is found damaged is moved to <root>/damaged, and stays on record for as long as something may rest on it (Damages).
 //
 // The package does not know what blobs mean, what was made from which, nor whether those that results name are there; it
 // deletes only what is damaged.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -42,23 +41,15 @@ func TestFull(t *testing.T) {
 	if err := os.Link(work, work+"2"); err != nil { // so that Adopt has to copy
 		t.Fatal(err)
 	}
-	signal.Ignore(syscall.SIGXFSZ)
-	var was syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
-		t.Fatal(err)
-	}
-	limit := was
-	limit.Cur = 100_000
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	perr := s.Put(t.Context(), d, bytes.NewReader(b))
-	_, aerr := s.Adopt(t.Context(), digest.BLAKE3, work)
-	missing, merr := s.Missing(t.Context(), []digest.Digest{d})
-	left, rerr := os.ReadDir(filepath.Join(root, "new"))
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
-		t.Fatal(err)
-	}
+	var perr, aerr, merr, rerr error
+	var missing []digest.Digest
+	var left []os.DirEntry
+	storetest.FullDisk(t, 100_000, func() {
+		perr = s.Put(t.Context(), d, bytes.NewReader(b))
+		_, aerr = s.Adopt(t.Context(), digest.BLAKE3, work)
+		missing, merr = s.Missing(t.Context(), []digest.Digest{d})
+		left, rerr = os.ReadDir(filepath.Join(root, "new"))
+	})
 	if !errors.Is(perr, syscall.EFBIG) || !errors.Is(aerr, syscall.EFBIG) {
 		t.Errorf("Put %v, Adopt %v; want the error of the write", perr, aerr)
 	}
