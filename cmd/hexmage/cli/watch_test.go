@@ -62,10 +62,21 @@ type line struct {
 
 func (w *watching) path(name string) string { return filepath.Join(w.dir, filepath.FromSlash(name)) }
 
+// write puts a file there in one piece, as most editors do, so that there is one change and one build of it.
 func (w *watching) write(name, text string) {
 	w.t.Helper()
+	const whole = ".whole" // in a folder of which no entry counts
+	w.overwrite(whole, text)
 	p := w.path(name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(text), 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.Rename(w.path(whole), p)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// overwrite empties a file and then writes it: a build may come between.
+func (w *watching) overwrite(name, text string) {
+	w.t.Helper()
+	if err := os.WriteFile(w.path(name), []byte(text), 0o644); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -160,11 +171,34 @@ func (w *watching) until(what string, is func(line) bool) line {
 	}
 }
 
-// built waits for the end of a build after which the output is as wanted. On a busy machine one may come before, of a file that was
-// emptied and not yet written.
+// built waits for the end of the build that makes the output as wanted. The end of an earlier one may be read only now, when the output
+// is there already: so it waits until none is under way, and takes what they said.
 func (w *watching) built(want string) {
 	w.t.Helper()
 	w.until(fmt.Sprintf("a build that makes %q", want), func(l line) bool { return l.Event == "build_finished" && w.out() == want })
+	for read, deadline := -1, time.Now().Add(time.Minute); ; {
+		if time.Now().After(deadline) {
+			w.t.Fatal("it has built for a minute")
+		}
+		time.Sleep(100 * time.Millisecond) // for what was said to be read
+		w.mu.Lock()
+		underWay := 0
+		for _, l := range w.all {
+			switch l.Event {
+			case "build_started":
+				underWay++
+			case "build_finished":
+				underWay--
+			}
+		}
+		was := read
+		if read = len(w.all); underWay == 0 && read == was {
+			w.lines = nil
+			w.mu.Unlock()
+			return
+		}
+		w.mu.Unlock()
+	}
 }
 
 // idle fails if something is built.
@@ -208,12 +242,12 @@ func TestWatch(t *testing.T) {
 	w.idle("an editor's save")
 
 	// What fails leaves the output as it was, and is built when it is mended.
-	w.write("src/b.txt", "broken")
+	w.overwrite("src/b.txt", "broken")
 	w.until("a failure", func(l line) bool { return l.Event == "build_finished" && l.Failed == 1 })
 	if w.out() != "DB" {
 		t.Errorf("after a failure the output is %q", w.out())
 	}
-	w.write("src/b.txt", "x")
+	w.overwrite("src/b.txt", "x")
 	w.built("DX")
 
 	// Files come and go.
@@ -455,7 +489,7 @@ output "other" { value = step.exec.other.outputs.o }
 func TestWatchPolling(t *testing.T) {
 	t.Parallel()
 	w := startWatching(t, "--poll")
-	w.write("src/a.txt", "polled")
+	w.overwrite("src/a.txt", "polled")
 	w.built("POLLEDB")
 	w.write("src/c.txt", "c")
 	w.built("POLLEDBC")
@@ -486,7 +520,7 @@ func TestWatchFailsAtFirst(t *testing.T) {
 		t.Errorf("%d builds before it watches", n)
 	}
 	w.mu.Unlock()
-	w.write("src/a.txt", "fine")
+	w.overwrite("src/a.txt", "fine")
 	w.built("FINE")
 }
 
