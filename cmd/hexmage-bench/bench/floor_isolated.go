@@ -13,7 +13,7 @@ import (
 )
 
 // floorRoot is where one action at a time runs that sees its inputs and nothing else, and can change nothing but what it makes: a folder, and a thread
-// that is kept to it by the kernel. Inputs are copies, as the action may write beside them; many, or large ones, are hard links.
+// that is kept to it by the kernel. Inputs are copies, as the action may write beside them; many are hard links.
 type floorRoot struct {
 	dir    string
 	thread *sandbox.Worker
@@ -94,9 +94,6 @@ func (r *floorRoot) put(from, name string, put func(from, to string) error) erro
 	info, err := os.Stat(from)
 	if err != nil {
 		return err
-	}
-	if info.Size() >= large {
-		put = os.Link
 	}
 	r.ready[name] = info.Mode()&0o111 != 0
 	return put(from, filepath.Join(r.dir, name))
