@@ -47,7 +47,7 @@ func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	var b bytes.Buffer
 	if f, ok := r.(fs.File); ok { // the size is a hint: a file may grow
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() <= limit {
-			all := make([]byte, info.Size()+1) // which the buffer would clear once more
+			all := room(info.Size() + 1) // which the buffer would clear once more
 			n, err := io.ReadFull(r, all)
 			if err == io.EOF || err == io.ErrUnexpectedEOF {
 				return all[:n], nil

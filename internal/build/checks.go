@@ -126,13 +126,13 @@ func (r *snapshotter) check(c plan.Check, found event.CheckFinished) error {
 }
 
 // checks are those of the pipeline, with what came of each, unless that depends on what is in the sets.
-func (r *Loaded) checks(hit, other map[int]bool) ([]check, error) {
+func (r *Loaded) checks(hit []bool, other map[int]bool) ([]check, error) {
 	all, err := r.m.Checks()
 	out := make([]check, len(all))
 	for i := range all {
 		c := &all[i]
 		out[i] = check{Check: c.Plan, saved: c}
-		if !anyOf(hit, c.Units) && !anyOf(other, c.Hosts) {
+		if !anyHit(hit, c.Units...) && !anyOf(other, c.Hosts) {
 			out[i].known = &event.CheckFinished{Check: c.Plan.At, Description: c.Plan.Description, Where: c.Plan.Where, Severity: c.Plan.Severity,
 				Result: event.CheckResult(c.Result), Message: c.Message}
 		}

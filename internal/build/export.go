@@ -29,6 +29,7 @@ type exporter struct {
 	stateFile string
 	gone      map[string]bool // what is known ahead of it of outputs that do not stand as they were left; nil: nothing
 	sweep     bool            // a killed run may have left files beside the outputs
+	since     bool            // nothing was exported since the build that the outputs' lastID is of
 }
 
 // exportsFile is where it is remembered what stands in the folder of outputs.
@@ -69,16 +70,24 @@ func CheckOut(in, out string) error {
 
 // output is an output of the pipeline on the way to its place.
 type output struct {
-	plan.Output
-	planned *plan.Output                // as the plan has it; nil when load tells
-	load    func() (plan.Output, error) // nil: Output has all; else only Name and Show
-	id      string                      // what it is, as identity says; "" when that has to be found out
-	lastID  string                      // its id in the last build, where that is known
-	name    string                      // of its file in Out
-	entry   *merkle.Entry
-	inPlace bool
-	found   exported
-	err     error
+	Name, Show string
+	planned    *plan.Output // nil: it is read from the snapshot when it is wanted
+	number     int          // among the snapshot's
+	id         string       // what it is, as identity says; "" when that has to be found out
+	lastID     string       // its id in the last build, where that is known
+	name       string       // of its file in Out
+	entry      *merkle.Entry
+	inPlace    bool
+	found      exported
+	err        error
+}
+
+// plannedOutput returns an output as the plan has it.
+func (w *worker) plannedOutput(out *output) (plan.Output, error) {
+	if out.planned != nil {
+		return *out.planned, nil
+	}
+	return w.savedOutput(out.number)
 }
 
 // export puts the pipeline's outputs in their place. It fills in what it finds out about each of outs.
@@ -95,9 +104,15 @@ func (w *worker) export(ctx context.Context, outs []output) (ready []event.Outpu
 		return nil, fmt.Errorf("wait for another hexmage that writes to %s: %w", w.o.Out, err)
 	}
 	defer unlock()
-	if x.exports = w.exportCheck.exports(w.o.exportsID()); x.exports != nil {
+	if w.exportCheck.settled(w.o.exportsID()) {
 		x.gone = w.exportCheck.gone
-	} else {
+		if x.since = w.exportCheck.id() == w.exported; x.since {
+			x.exports = changesTo(w.exportCheck.file)
+		} else if x.exports, err = exportsOf(w.exportCheck.file); err != nil {
+			x.exports, x.gone = nil, nil
+		}
+	}
+	if x.exports == nil {
 		x.exports = knownExports(x.stateFile)
 		x.sweep = x.file == nil // who wrote there last, and whether to the end, is not known
 	}
@@ -110,30 +125,39 @@ func (w *worker) export(ctx context.Context, outs []output) (ready []event.Outpu
 	if perr := x.put(ctx, known); perr != nil {
 		err = perr // of an output before the one that could not be prepared
 	}
-	for _, out := range known {
+	in := filepath.Clean(w.o.Out) + string(filepath.Separator)
+	ready = make([]event.OutputReady, 0, len(outs))
+	for i := range outs {
+		out := &outs[i]
 		if !out.inPlace {
 			return ready, err
 		}
-		r := event.OutputReady{Name: out.Name, Path: filepath.Join(w.o.Out, out.name), Show: out.Show}
+		r := event.OutputReady{Name: out.Name, Path: in + out.name, Show: out.Show}
 		w.o.Sink.Send(r)
 		ready = append(ready, r)
 	}
-	if err == nil && w.o.Prune {
+	if err == nil && w.o.Prune && !x.since { // the last build did
 		err = x.prune(now)
 	}
 	return ready, err
 }
 
-// prepare finds out what the outputs are called and are. It returns those before the first with which that fails, and all
-// names with the outputs that have them.
+// prepare finds out what the outputs are called and are. It returns those that have to be looked at, up to the first with which that
+// fails, and all names with the outputs that have them, unless the last build had the same.
 func (x *exporter) prepare(ctx context.Context, outs []output) ([]*output, map[string]string, error) {
-	known, now := make([]*output, 0, len(outs)), make(map[string]string, len(outs))
+	var known []*output
+	var now map[string]string
+	if !x.since {
+		known, now = make([]*output, 0, len(outs)), make(map[string]string, len(outs))
+	}
 	for i := range outs {
 		out := &outs[i]
 		if err := out.prepare(ctx, x, now); err != nil {
 			return known, now, fmt.Errorf("output %q: %w", out.Name, err)
 		}
-		known = append(known, out)
+		if out.inPlace = x.since && out.id == out.lastID && !x.gone[out.name]; !out.inPlace {
+			known = append(known, out)
+		}
 	}
 	return known, now, nil
 }
@@ -142,10 +166,12 @@ func (out *output) prepare(ctx context.Context, x *exporter, now map[string]stri
 	if out.name, err = plan.FileName(out.Name); err != nil {
 		return err
 	}
-	if other, ok := now[out.name]; ok {
-		return fmt.Errorf("its place is that of output %q too: rename one of them", other)
+	if now != nil {
+		if other, ok := now[out.name]; ok {
+			return fmt.Errorf("its place is that of output %q too: rename one of them", other)
+		}
+		now[out.name] = out.Name
 	}
-	now[out.name] = out.Name
 	if out.id == "" {
 		if err := out.find(ctx, x); err != nil {
 			return err
@@ -160,21 +186,16 @@ func (out *output) find(ctx context.Context, x *exporter) error {
 	if out.entry != nil {
 		return nil
 	}
-	if out.load != nil {
-		full, err := out.load()
-		if err != nil {
+	full, err := x.plannedOutput(out)
+	if err != nil {
+		return err
+	}
+	if full.Waits != plan.ForNothing {
+		if full, err = x.extendOutput(ctx, full); err != nil {
 			return err
 		}
-		out.Output, out.load = full, nil
 	}
-	if out.Waits != plan.ForNothing {
-		full, err := x.extendOutput(ctx, out.Output)
-		if err != nil {
-			return err
-		}
-		out.Output = full
-	}
-	e, err := x.outputEntry(ctx, out.Output)
+	e, err := x.outputEntry(ctx, full)
 	out.entry = &e
 	return err
 }
@@ -307,7 +328,11 @@ func (o *Options) checkExports() *exportCheck {
 
 // compare finds out what is gone from the folder.
 func (c *exportCheck) compare(out string) error {
-	var all exportedFiles
+	n := 0
+	for _, b := range c.file.Blocks {
+		n += len(b) / 96 // bytes of an output, or fewer
+	}
+	all := exportedFiles{names: make([]string, 0, n), ends: make([]int, 0, n), paths: make([]string, 0, n), stamps: make([]stat.Stamp, 0, n)}
 	later := map[string]bool{} // of what comes again the last counts
 	for i := len(c.file.Blocks) - 1; i >= 0; i-- {
 		if !eachExported(c.file.Blocks[i], func(name string, e exported, gone bool) {
@@ -338,20 +363,13 @@ func (c *exportCheck) id() digest.Digest {
 	return c.file.ID()
 }
 
-// exports waits for what was found and returns what is remembered, if that is the file with the id as it is now; else nil.
-func (c *exportCheck) exports(id digest.Digest) *exports {
+// settled waits for what was found, and tells whether it is all of what is remembered, in the file with the id as it is now.
+func (c *exportCheck) settled(id digest.Digest) bool {
 	if c == nil {
-		return nil
+		return false
 	}
 	<-c.done
-	if !c.ok || c.file == nil || c.id() != id {
-		return nil
-	}
-	x, err := exportsOf(c.file)
-	if err != nil {
-		return nil
-	}
-	return x
+	return c.ok && c.file != nil && c.id() == id
 }
 
 // whole tells whether the outputs stand as they did when what is remembered of them had the id, and nothing else was exported since.
@@ -384,6 +402,7 @@ type exports struct {
 	known map[string]exported
 	file  *statefile.File // nil: there is none, or it has to be written anew
 	touch map[string]bool // names that are something else than in the file
+	few   bool            // known has only these
 }
 
 func newExports() *exports { return &exports{known: map[string]exported{}, touch: map[string]bool{}} }
@@ -466,6 +485,13 @@ func exportsOf(f *statefile.File) (*exports, error) {
 	return x, nil
 }
 
+// changesTo returns what a file says, for who does not ask what that is, and remembers more.
+func changesTo(f *statefile.File) *exports {
+	x := newExports()
+	x.file, x.few = f, true
+	return x
+}
+
 func readExports(path string) (*exports, error) {
 	f, err := statefile.Read(path, exportsKind())
 	if err != nil {
@@ -488,6 +514,20 @@ func knownExports(path string) *exports {
 func (x *exports) write(path string) error {
 	if x.file != nil && x.file.Append(path, x.block(slices.Sorted(maps.Keys(x.touch)))) == nil {
 		return nil
+	}
+	if x.few {
+		all, err := exportsOf(x.file)
+		if err != nil {
+			return err
+		}
+		for name := range x.touch {
+			if e, ok := x.known[name]; ok {
+				all.known[name] = e
+			} else {
+				delete(all.known, name)
+			}
+		}
+		x = all
 	}
 	return statefile.Write(path, exportsKind(), x.block(slices.Sorted(maps.Keys(x.known))))
 }

@@ -64,15 +64,12 @@ func (w *worker) copyEarly(ctx context.Context, outs []output) *earlyCopies {
 func (e *earlyCopies) exported() map[addrs.Output][]string {
 	of := map[addrs.Output][]string{}
 	for _, out := range e.outs {
-		p := out.Output
 		if out.id != "" {
 			continue // it is what it was
 		}
-		if out.load != nil {
-			var err error
-			if p, err = out.load(); err != nil {
-				continue
-			}
+		p, err := e.w.plannedOutput(&out)
+		if err != nil {
+			continue
 		}
 		if name, err := plan.FileName(p.Name); err == nil && p.Artifact.Artifact != nil && p.Artifact.Sub == "" {
 			of[*p.Artifact.Artifact] = append(of[*p.Artifact.Artifact], name)

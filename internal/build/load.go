@@ -397,7 +397,7 @@ func (r *Loaded) reread(ctx context.Context, a *assembler) (map[int]bool, error)
 
 // affected tells which units may have to run: those that read what changed, those that always run, and all that need them. It
 // also returns the instance of each unit.
-func (r *Loaded) affected(other map[int]bool) (hit map[int]bool, owner []int, err error) {
+func (r *Loaded) affected(other map[int]bool) (hit []bool, owner []int, err error) {
 	n := r.m.Units()
 	owner = make([]int, n)
 	var todo []int
@@ -434,7 +434,7 @@ func (r *Loaded) affected(other map[int]bool) (hit map[int]bool, owner []int, er
 			count[d]++
 		}
 	}
-	hit = map[int]bool{}
+	hit = make([]bool, n)
 	for len(todo) > 0 {
 		i := todo[len(todo)-1]
 		if todo = todo[:len(todo)-1]; hit[i] {
@@ -451,6 +451,11 @@ func (r *Loaded) affected(other map[int]bool) (hit map[int]bool, owner []int, er
 // anyOf tells whether one of the numbers is in the set.
 func anyOf(of map[int]bool, in []int) bool {
 	return slices.ContainsFunc(in, func(i int) bool { return of[i] })
+}
+
+// anyHit tells whether one of the units is hit; none is where nobody found that out.
+func anyHit(hit []bool, units ...int) bool {
+	return len(hit) > 0 && slices.ContainsFunc(units, func(i int) bool { return hit[i] })
 }
 
 // entryOf is what an output of a unit is.

@@ -76,7 +76,7 @@ func (l *library) index() {
 }
 
 // read makes an instance with its units. Those for which hit is set wait to run, in g; the others are done. The hosts in other are something else now.
-func (l *library) read(i int, hit, other map[int]bool, g *graph) (*instance, error) {
+func (l *library) read(i int, hit []bool, other map[int]bool, g *graph) (*instance, error) {
 	kept, err := l.m.Instance(i)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (l *library) read(i int, hit, other map[int]bool, g *graph) (*instance, err
 	for at := l.first[i]; at < l.first[i+1]; at++ {
 		u := &unit{instance: n, state: done, number: at}
 		var k snapshot.Unit
-		if hit[at] {
+		if anyHit(hit, at) {
 			if k, err = l.m.Unit(at); err == nil {
 				u = g.newUnit(n, &k.Spec)
 				u.number, u.last = at, &lastResult{key: k.Key, root: k.Root, outs: k.Outs, read: anyOf(other, k.Hosts)}
@@ -112,6 +112,10 @@ func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 	w.notes, w.exportCheck = newNotes(), r.exports
 	w.last = newLastRuns(o, r.title.Pipeline)
 	w.partial, w.others = true, map[string]snapshot.Host{}
+	w.exported, w.savedOutput = r.title.Exported, func(i int) (plan.Output, error) {
+		x, err := r.m.Output(i)
+		return x.Plan, err
+	}
 	other, err := r.reread(ctx, w.assembler)
 	if err != nil {
 		return Result{}, err
@@ -161,7 +165,7 @@ func (r *Loaded) changes(w *worker, other map[int]bool) (*scope, error) {
 		if err != nil {
 			return nil, err
 		}
-		if anyOf(hit, n.AwaitUnits) || anyOf(other, n.AwaitHosts) {
+		if anyHit(hit, n.AwaitUnits...) || anyOf(other, n.AwaitHosts) {
 			return nil, errAll // which actions it has may be another answer now
 		}
 	}
@@ -183,11 +187,8 @@ func (r *Loaded) changes(w *worker, other map[int]bool) (*scope, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.outs[i] = output{Output: x.Plan, id: x.ID, lastID: x.ID, load: func() (plan.Output, error) {
-			x, err := r.m.Output(i)
-			return x.Plan, err
-		}}
-		if anyOf(hit, x.Units) || anyOf(other, x.Hosts) {
+		s.outs[i] = output{Name: x.Plan.Name, Show: x.Plan.Show, number: i, id: x.ID, lastID: x.ID}
+		if anyHit(hit, x.Units...) || anyOf(other, x.Hosts) {
 			s.outs[i].id = ""
 		}
 	}
@@ -199,7 +200,7 @@ func (r *Loaded) changes(w *worker, other map[int]bool) (*scope, error) {
 }
 
 // graph puts the instances with units that may have to run into g, and returns these units, and the gates that they wait for.
-func (r *Loaded) graph(g *graph, hit, other map[int]bool, owner []int) (units []*unit, err error) {
+func (r *Loaded) graph(g *graph, hit []bool, other map[int]bool, owner []int) (units []*unit, err error) {
 	if g.library, err = newLibrary(r.m, owner); err != nil {
 		return nil, err
 	}

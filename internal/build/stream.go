@@ -155,7 +155,7 @@ func (w *worker) carryOut(ctx context.Context, l *loop, all *Whole, late []*unit
 	l.sink = w.o.Sink
 	s := &scope{pipeline: p.Pipeline, profile: p.Profile, actions: w.g.units, units: append(append(late, units...), w.g.gates()...), outs: make([]output, len(p.Outputs)), checks: make([]check, len(p.Checks))}
 	for i, out := range p.Outputs {
-		s.outs[i] = output{Output: out, planned: &p.Outputs[i]}
+		s.outs[i] = output{Name: out.Name, Show: out.Show, planned: &p.Outputs[i]}
 	}
 	for i, c := range p.Checks {
 		s.checks[i].Check = c

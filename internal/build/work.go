@@ -30,7 +30,9 @@ import (
 type worker struct {
 	*assembler
 	o           Options
-	exportCheck *exportCheck                // nil: nobody looks at the outputs meanwhile
+	exportCheck *exportCheck  // nil: nobody looks at the outputs meanwhile
+	exported    digest.Digest // names what was remembered of outputs when the last build had ended; none where that is not known
+	savedOutput func(int) (plan.Output, error)
 	early       atomic.Pointer[earlyCopies] // nil: nothing is exported, or what there is to export is not known yet
 	partial     bool                        // the graph has what a change reaches: that something else is no longer in the store is no failure
 	last        lastRuns

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package boundedfile
+
+// room is memory for n bytes.
+func room(n int64) []byte { return make([]byte, n) }
