@@ -196,26 +196,29 @@ func Read(path string, limit int64) ([]byte, stat.Stamp, error) {
 }
 
 // ReadWhole returns the content of the file name, which must have that many bytes, in three system calls. Whether it is a regular file it does not
-// ask: it is for who knows the content by its digest.
-func (d *Dir) ReadWhole(name string, size int64) ([]byte, error) {
+// ask: it is for who knows the content by its digest. The content is put into room if that has a byte more.
+func (d *Dir) ReadWhole(name string, size int64, room []byte) ([]byte, error) {
 	defer runtime.KeepAlive(d)
-	b, err := readWhole(d.fd(), name, size)
+	b, err := readWhole(d.fd(), name, size, room)
 	return b, pathError("read", d.Path(name), err)
 }
 
 // ReadWhole is that of a Dir for any path that is no symlink.
 func ReadWhole(path string, size int64) ([]byte, error) {
-	b, err := readWhole(unix.AT_FDCWD, path, size)
+	b, err := readWhole(unix.AT_FDCWD, path, size, nil)
 	return b, pathError("read", path, err)
 }
 
-func readWhole(dir int, name string, size int64) ([]byte, error) {
+func readWhole(dir int, name string, size int64, room []byte) ([]byte, error) {
 	fd, err := openRead(dir, name)
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(fd)
-	b, n := make([]byte, size+1), 0
+	if int64(cap(room)) <= size {
+		room = make([]byte, size+1)
+	}
+	b, n := room[:size+1], 0
 	err = again(func() (err error) { n, err = unix.Read(fd, b); return err })
 	if err == nil && int64(n) != size { // who reads in pieces may get more, or all
 		err = ErrUnfit

@@ -99,7 +99,7 @@ func Read(path string, limit int64) ([]byte, stat.Stamp, error) {
 }
 
 // ReadWhole returns the content of the file name, which must have that many bytes.
-func (d *Dir) ReadWhole(name string, size int64) ([]byte, error) {
+func (d *Dir) ReadWhole(name string, size int64, _ []byte) ([]byte, error) {
 	return ReadWhole(d.Path(name), size)
 }
 

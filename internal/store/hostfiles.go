@@ -142,13 +142,13 @@ func (s *HostFiles) whole(path string, d digest.Digest) (io.ReadCloser, bool) {
 		return nil, false
 	}
 	if b, ok := s.take(d); ok {
-		return Whole(b), true
+		return Whole(b, nil), true
 	}
 	b, err := atomicfile.ReadWhole(path, d.Size())
 	if err != nil || d.Function().Bytes(b) != d {
 		return nil, false
 	}
-	return Whole(b), true
+	return Whole(b, nil), true
 }
 
 // own opens the file with that content; where none is known, it returns nil.

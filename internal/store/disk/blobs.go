@@ -113,10 +113,12 @@ func (s *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Diges
 // Open implements store.Blobs. A blob that turns out to be damaged is moved away, so that it is missing from then on.
 func (s *Blobs) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
 	if d.Size() <= smallSize { // whole and checked at once; what is wrong is looked at below
-		b, err := s.dir.ReadWhole(layout.Name(layout.Blobs, d), d.Size())
+		room := s.buffers.Get().(*[]byte)
+		b, err := s.dir.ReadWhole(layout.Name(layout.Blobs, d), d.Size(), *room)
 		if err == nil && d.Function().Bytes(b) == d {
-			return store.Whole(b), nil
+			return store.Whole(b, func() { s.buffers.Put(room) }), nil
 		}
+		s.buffers.Put(room)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
 		}
