@@ -40,7 +40,7 @@ func fetchWorkspace(t *testing.T) steps.Workspace {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	return steps.Workspace{Catalogue: c, Lock: l}
+	return steps.Workspace{Catalogue: func() *toolchains.Catalogue { return c }, Lock: l}
 }
 
 func toolchainKind(t *testing.T) step.Kind { return fetchWorkspace(t).Kinds()[addrs.Toolchain] }

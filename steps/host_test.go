@@ -17,7 +17,7 @@ import (
 func TestHTPContextPlan(t *testing.T) {
 	w := fetchWorkspace(t)
 	k := w.Kinds()["htp_context"]
-	target, diags := w.Catalogue.Target("SM8750", nil)
+	target, diags := w.Catalogue().Target("SM8750", nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

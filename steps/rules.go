@@ -69,16 +69,16 @@ func (q *question) ask() {
 			used = append(used, k)
 		}
 	}
-	found, diags := q.w.Catalogue.Ask(facts.Subject{Target: facts.TargetOf(q.p.Target), Toolchains: used, Step: about}, "step")
+	found, diags := q.w.Catalogue().Ask(facts.Subject{Target: facts.TargetOf(q.p.Target), Toolchains: used, Step: about}, "step")
 	q.p.Report(diags...)
-	found = append(found, q.w.Catalogue.Judge(q.found)...)
+	found = append(found, q.w.Catalogue().Judge(q.found)...)
 	var distinct []qnn.Finding
 	for _, f := range found {
 		if !slices.Contains(distinct, f) {
 			distinct = append(distinct, f)
 		}
 	}
-	q.p.Report(q.w.Catalogue.Diagnostics(distinct, q.p.ArgRange)...)
+	q.p.Report(q.w.Catalogue().Diagnostics(distinct, q.p.ArgRange)...)
 }
 
 // askToolchain asks the rules about one toolchain and the target, also when it cannot be had on this machine. attrs are what is known of it.
@@ -87,12 +87,12 @@ func (w Workspace) askToolchain(p *step.Plan, version string, attrs map[string]c
 	if len(attrs) > 0 {
 		have = cty.ObjectVal(attrs)
 	}
-	known := knownRelease(w.Catalogue, p.At.Name, version, have)
+	known := knownRelease(w.Catalogue(), p.At.Name, version, have)
 	if known.Version == "" {
 		return
 	}
-	found, diags := w.Catalogue.Ask(facts.Subject{Target: facts.TargetOf(p.Target), Toolchains: []qnn.Known{known}}, p.At.Name)
-	p.Report(append(diags, w.Catalogue.Diagnostics(found, p.ArgRange)...)...)
+	found, diags := w.Catalogue().Ask(facts.Subject{Target: facts.TargetOf(p.Target), Toolchains: []qnn.Known{known}}, p.At.Name)
+	p.Report(append(diags, w.Catalogue().Diagnostics(found, p.ArgRange)...)...)
 }
 
 // say says a fact of the step.
@@ -113,7 +113,7 @@ func (q *question) known(name string) (qnn.Known, bool) {
 	if learn(&said, attrs); said.Version == "" {
 		return qnn.Known{}, false
 	}
-	return knownRelease(q.w.Catalogue, name, said.Version, attrs), true
+	return knownRelease(q.w.Catalogue(), name, said.Version, attrs), true
 }
 
 // knownRelease is what is known of the release that a toolchain block names ("": the default one): what its record says, and on top what the block has

@@ -72,7 +72,7 @@ func TestSteps(t *testing.T) {
 	mine := []step.Toolchain{compatToolchain("qairt", "2.41.0.251128", "archive"), compatToolchain("hexagon", "6.4.0.2", "installed")}
 	old := []step.Toolchain{compatToolchain("qairt", "2.31.0.250130", "archive")}
 	makes := out("makefile", "llama")
-	kinds := steps.Workspace{Catalogue: c, Dir: workspace}.Kinds()
+	kinds := steps.Workspace{Catalogue: func() *toolchains.Catalogue { return c }, Dir: workspace}.Kinds()
 	folders := func(dir string) string { return dir + "/include " + dir + "/src " + dir + "/src/ops" }
 	for name, x := range map[string]struct {
 		kind       string
@@ -149,7 +149,7 @@ func TestSteps(t *testing.T) {
 // What does not fit the target is said of a toolchain beside what it says itself, also when it cannot be had.
 func TestToolchainRules(t *testing.T) {
 	w := fetchWorkspace(t)
-	target, _ := w.Catalogue.Target("SM8850", nil)
+	target, _ := w.Catalogue().Target("SM8850", nil)
 	for name, x := range map[string]struct {
 		tool, version, profile string
 		want                   []string
@@ -200,7 +200,7 @@ func TestRulesOfAnInstalledCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := fetchRequest(k, addrs.Toolchain, "hexagon", "device", map[string]cty.Value{"path": cty.StringVal(root)})
-	r.Target, _ = w.Catalogue.Target("SM8850", nil)
+	r.Target, _ = w.Catalogue().Target("SM8850", nil)
 	if _, diags = k.Plan(r); len(diags) != 1 || !strings.Contains(diags[0].Detail, "has tools 8.8.06") {
 		t.Errorf("%v", diags)
 	}

@@ -10,8 +10,10 @@ import (
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/qnn"
@@ -38,7 +40,7 @@ func Catalogue(files map[string][]byte) (*toolchains.Catalogue, hcl.Diagnostics)
 
 // Workspace is what the kinds are told of the workspace that is planned.
 type Workspace struct {
-	Catalogue *toolchains.Catalogue
+	Catalogue func() *toolchains.Catalogue // nil: there is none
 	Lock      *toolchains.Lock
 	Machine   toolchains.Machine
 	Dir       string            // where paths of the workspace start
@@ -48,15 +50,22 @@ type Workspace struct {
 	Asked func(toolchains.Request)
 }
 
+// Target makes the object that `target` is of a target block.
+func (w Workspace) Target(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics) {
+	return w.Catalogue().Target(name, args)
+}
+
 // find returns the record of a SoC.
-func (w Workspace) find(name string) (*qnn.SoC, error) { return w.Catalogue.FindSoC(name) }
+func (w Workspace) find(name string) (*qnn.SoC, error) { return w.Catalogue().FindSoC(name) }
 
 // Kinds is the table of kinds that the planner gets, by the name that follows `step`; that of `toolchain` blocks is under addrs.Toolchain. Where
 // there is a catalogue, its rules of what goes together are asked before a step is planned.
 func (w Workspace) Kinds() map[string]step.Kind {
-	var targets oppackage.Targets // that op packages can be built for
-	if w.Catalogue != nil {
-		targets = w.Catalogue.Arches
+	targets := func() oppackage.Targets { // that op packages can be built for
+		if w.Catalogue == nil {
+			return nil
+		}
+		return w.Catalogue().Arches
 	}
 	known := sync.OnceValues(func() (metrics.Set, hcl.Diagnostics) { return metrics.Load(w.Metrics) })
 	return map[string]step.Kind{
@@ -73,10 +82,10 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"exec":          step.New(execSchema(), asked(w, Exec.facts, Exec.Plan)),
 		"fetch":         step.New(fetchSchema(), Fetch.Plan),
 		"git":           step.New(gitSchema(), Git.Plan),
-		"kernel_test":   step.New(kernelTestSchema(), func(t KernelTest, p *step.Plan) { t.Plan(p, targets) }),
-		"makefile":      step.New(makefileSchema(), asked(w, Makefile.facts, func(m Makefile, p *step.Plan) { m.Plan(p, targets) })),
+		"kernel_test":   step.New(kernelTestSchema(), func(t KernelTest, p *step.Plan) { t.Plan(p, targets()) }),
+		"makefile":      step.New(makefileSchema(), asked(w, Makefile.facts, func(m Makefile, p *step.Plan) { m.Plan(p, targets()) })),
 		"model":         step.New(modelSchema(), Model.Plan),
-		"oppackage":     step.New(opPackageSchema(), asked(w, OpPackage.facts, func(o OpPackage, p *step.Plan) { o.Plan(p, targets) })),
+		"oppackage":     step.New(opPackageSchema(), asked(w, OpPackage.facts, func(o OpPackage, p *step.Plan) { o.Plan(p, targets()) })),
 		"patch":         step.New(patchSchema(), Patch.Plan),
 		"python":        step.New(pythonSchema(), Python.Plan),
 		"quantize":      step.New(quantizeSchema(), asked(w, Quantize.facts, Quantize.Plan)),

@@ -101,7 +101,7 @@ func (t Toolchain) Plan(p *step.Plan, w Workspace) {
 // ask tells what the block asks of the catalogue; of what it says itself there is nothing to ask.
 func (t Toolchain) ask(p *step.Plan, w Workspace) {
 	q := toolchains.Request{Name: p.At.Name, Version: t.Version, Source: t.Use, Profile: p.Profile, Machine: w.Machine}
-	cat := w.Catalogue
+	cat := w.Catalogue()
 	if t.Python != "" {
 		q.Own, q.Version = t.own()
 		cat = cat.With(q.Name, q.Version, q.Own)
@@ -152,7 +152,7 @@ func said(name string, err error) string {
 // request returns the catalogue with what the block says of the release on top, and what is asked of it.
 func (t Toolchain) request(p *step.Plan, w Workspace, m toolchains.Machine) (*toolchains.Catalogue, toolchains.Request) {
 	q := toolchains.Request{Name: p.At.Name, Version: t.Version, Source: t.Use, Profile: p.Profile, Lock: w.Lock, Machine: m}
-	cat := w.Catalogue
+	cat := w.Catalogue()
 	if path := t.Path; path != "" {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(w.Dir, path)

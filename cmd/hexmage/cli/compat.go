@@ -50,21 +50,21 @@ func (c *compatCmd) Run(ctx context.Context, a *app) error {
 	case c.Rules && len(c.Files) > 0:
 		return front.Usage("--rules and files are two questions")
 	case len(c.Files) > 0:
-		return a.compatFiles(ctx, d.catalogue, c.Files)
+		return a.compatFiles(ctx, d.catalogue(), c.Files)
 	case c.Rules:
-		return a.compatRules(d.catalogue)
+		return a.compatRules(d.catalogue())
 	case len(a.SoC) == 0:
-		return a.compatSoCs(d.catalogue)
+		return a.compatSoCs(d.catalogue())
 	}
 	soc, err := a.oneSoC("")
 	if err != nil {
 		return err
 	}
-	s, err := d.catalogue.FindSoC(soc)
+	s, err := d.catalogue().FindSoC(soc)
 	if err != nil {
 		return front.Usage("%v", err)
 	}
-	m, diags := d.catalogue.Matrix(s)
+	m, diags := d.catalogue().Matrix(s)
 	if diags.HasErrors() {
 		return a.printDiags(diags, nil)
 	}
@@ -72,9 +72,9 @@ func (c *compatCmd) Run(ctx context.Context, a *app) error {
 		return a.printJSON(struct {
 			SoC socRecord `json:"soc"`
 			*facts.Matrix
-		}{recordOf(d.catalogue, s), m})
+		}{recordOf(d.catalogue(), s), m})
 	}
-	fmt.Fprint(a.Env.Stdout, matrixText(a, recordOf(d.catalogue, s), m))
+	fmt.Fprint(a.Env.Stdout, matrixText(a, recordOf(d.catalogue(), s), m))
 	return nil
 }
 

@@ -285,8 +285,8 @@ func (c *deviceInfoCmd) Run(ctx context.Context, a *app) error {
 		return front.Engine(err)
 	}
 	i := deviceInfo{Details: h}
-	if s := socOf(d.catalogue, h.Info); s != nil {
-		i.Target = &deviceTargetInfo{s.Name, s.Marketing, archOf(d.catalogue, h.Info), s.SoCModel, s.VTCMMB, s.MinSDK}
+	if s := socOf(d.catalogue(), h.Info); s != nil {
+		i.Target = &deviceTargetInfo{s.Name, s.Marketing, archOf(d.catalogue(), h.Info), s.SoCModel, s.VTCMMB, s.MinSDK}
 	}
 	if a.JSON {
 		return a.printJSON(i)

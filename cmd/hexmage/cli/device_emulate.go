@@ -179,7 +179,7 @@ func (c *deviceEmulateCmd) options(a *app) (phone.Options, error) {
 		return o, err
 	}
 	soc := func(name string) (phone.SoCProps, error) {
-		s, err := d.catalogue.FindSoC(name)
+		s, err := d.catalogue().FindSoC(name)
 		if err != nil {
 			return phone.SoCProps{}, err
 		}

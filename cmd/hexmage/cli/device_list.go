@@ -87,12 +87,12 @@ func (l *deviceListCmd) Run(ctx context.Context, a *app) error {
 			r.State = "in use"
 		}
 		if s.Aside == nil {
-			r.describe(d.catalogue, s.Info)
+			r.describe(d.catalogue(), s.Info)
 		}
 		rows = append(rows, r)
 	}
 	if failed == nil {
-		others, err := describeAll(ctx, c, d.catalogue, func(serial string) bool {
+		others, err := describeAll(ctx, c, d.catalogue(), func(serial string) bool {
 			return slices.ContainsFunc(rows, func(r deviceRow) bool { return r.Serial == serial && r.Server == "" })
 		})
 		if err != nil {

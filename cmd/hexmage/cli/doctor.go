@@ -40,7 +40,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	o := doctor.Options{Probes: doctor.System(), Catalogue: d.catalogue, Lock: d.lock, Machine: d.machine, Profile: a.Profile, Store: a.Cache}
+	o := doctor.Options{Probes: doctor.System(), Catalogue: d.catalogue(), Lock: d.lock, Machine: d.machine, Profile: a.Profile, Store: a.Cache}
 	var seen []doctor.Device // asked once: a phone that is away takes its time
 	asked, unseen := false, error(nil)
 	o.Probes.Devices = func(ctx context.Context) ([]doctor.Device, error) {
@@ -109,12 +109,12 @@ func (a *app) storedRoots(ctx context.Context, d *domain, profile string) map[st
 	own := *a
 	own.Profile = profile
 	var ws []wanted
-	for _, t := range d.catalogue.Toolchains {
-		if _, _, err := d.catalogue.Find(t.Name, ""); err != nil {
+	for _, t := range d.catalogue().Toolchains {
+		if _, _, err := d.catalogue().Find(t.Name, ""); err != nil {
 			continue
 		}
 		q := toolchains.Request{Name: t.Name, Profile: profile, Lock: d.lock, Machine: d.machine}
-		if ch, err := d.catalogue.Choose(q); err == nil && ch.Host == "" {
+		if ch, err := d.catalogue().Choose(q); err == nil && ch.Host == "" {
 			ws = append(ws, wanted{name: t.Name, version: t.Default})
 		}
 	}

@@ -12,9 +12,11 @@ import (
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/model/aotconfig"
@@ -26,7 +28,8 @@ import (
 // domain is what the engine is told of Qualcomm's world for one workspace.
 type domain struct {
 	kinds     map[string]step.Kind
-	catalogue *toolchains.Catalogue
+	target    func(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics) // as planner.Options wants it
+	catalogue func() *toolchains.Catalogue
 	lock      *toolchains.Lock
 	machine   toolchains.Machine
 	reads     step.Reads        // what was read to make it
@@ -54,7 +57,7 @@ func (a *app) domain(workspace string) (*domain, error) {
 			reads.Texts[name] = string(text)
 		}
 	}
-	cat, diags := a.catalogues.load(files)
+	cat, diags := a.catalogues.of(files)
 	if diags.HasErrors() {
 		return nil, a.printDiags(diags, nil)
 	}
@@ -62,8 +65,8 @@ func (a *app) domain(workspace string) (*domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &domain{catalogue: cat, lock: lock, machine: a.machine(), reads: reads, names: names}
-	d.kinds = steps.Workspace{Catalogue: cat, Lock: lock, Machine: d.machine, Dir: workspace, Metrics: measured}.Kinds()
+	w := steps.Workspace{Catalogue: cat, Lock: lock, Machine: a.machine(), Dir: workspace, Metrics: measured}
+	d := &domain{kinds: w.Kinds(), target: w.Target, catalogue: cat, lock: lock, machine: w.Machine, reads: reads, names: names}
 	if a.Serial != "" {
 		d.kinds["run"] = onSerial{d.kinds["run"], a.Serial}
 	}
@@ -84,6 +87,19 @@ func (c *catalogues) begin(workspace string) {
 			_, _ = c.load(files)
 		}
 	}()
+}
+
+// of returns what has the catalogue with the files. Without any it is the shipped one, in which nothing is wrong: it is read when somebody asks, as
+// many a pipeline has no toolchains.
+func (c *catalogues) of(files map[string][]byte) (func() *toolchains.Catalogue, hcl.Diagnostics) {
+	if len(files) == 0 {
+		return sync.OnceValue(func() *toolchains.Catalogue {
+			cat, _ := c.load(files)
+			return cat
+		}), nil
+	}
+	cat, diags := c.load(files)
+	return func() *toolchains.Catalogue { return cat }, diags
 }
 
 func (c *catalogues) load(files map[string][]byte) (*toolchains.Catalogue, hcl.Diagnostics) {

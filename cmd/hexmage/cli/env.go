@@ -119,9 +119,9 @@ func (a *app) printEnv(ctx context.Context, p *planned, workspace, shell string)
 		return (err == nil || errors.Is(err, sdk.ErrNoVersion)) && is.Name == toolchain
 	})
 	for _, l := range ls {
-		t, r, err := d.catalogue.Find(l.Name, l.Version)
+		t, r, err := d.catalogue().Find(l.Name, l.Version)
 		if is, bad := sdk.Identify(l.Path); err != nil && bad == nil {
-			t, r, _, err = d.catalogue.ReleaseOf(is, l.Path)
+			t, r, _, err = d.catalogue().ReleaseOf(is, l.Path)
 		}
 		if err == nil { // one that only the pipeline knows sets nothing
 			values, err := t.Env(r, l.Path)

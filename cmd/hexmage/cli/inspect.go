@@ -29,7 +29,7 @@ Examples:
 func (c *inspectCmd) Run(ctx context.Context, a *app) error {
 	p := inspect.Printer{Out: a.Env.Stdout, Err: a.Env.Stderr, JSON: a.JSON, Dir: a.WorkDir}
 	if d, err := a.domain(a.here()); err == nil { // files can be described without
-		p.SoC, p.CompiledAs = d.catalogue.WithModel, d.catalogue.CompiledAs
+		p.SoC, p.CompiledAs = d.catalogue().WithModel, d.catalogue().CompiledAs
 	}
 	if !p.Print(ctx, c.Files...) {
 		return &front.ExitError{Code: ExitFailed}

@@ -73,7 +73,7 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	}
 	if c.What == "" { // what the shipped lock pins is pinned; a release that is named is to be in the workspace's own
 		reqs = slices.DeleteFunc(reqs, func(q toolchains.Request) bool {
-			return !slices.Contains(c.Upgrade, q.Name) && len(relock.Check(d.catalogue, d.lock, []toolchains.Request{q})) == 0
+			return !slices.Contains(c.Upgrade, q.Name) && len(relock.Check(d.catalogue(), d.lock, []toolchains.Request{q})) == 0
 		})
 	}
 	inUse, err := gc.Use(ctx, a.Cache, func() { fmt.Fprintln(a.Env.Stderr, "hexmage: waiting until the cache is collected") })
@@ -89,7 +89,7 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	o.Upgrade = func(name string) bool { return slices.Contains(c.Upgrade, name) }
 	line := a.progressLine(a.Env.Terminal, progressLines)
 	o.Progress = line.download
-	changes, err := relock.Update(ctx, d.catalogue, lock, reqs, o)
+	changes, err := relock.Update(ctx, d.catalogue(), lock, reqs, o)
 	line.end()
 	changes = append(a.pinning.changes, changes...)
 	changed := false
@@ -152,7 +152,7 @@ func (a *app) lockOptions() (relock.Options, error) {
 
 // checkLock says what of the requests is not pinned, or not as it is.
 func (a *app) checkLock(d *domain, reqs []toolchains.Request) error {
-	problems := relock.Check(d.catalogue, d.lock, reqs)
+	problems := relock.Check(d.catalogue(), d.lock, reqs)
 	for _, p := range problems {
 		if !a.JSON {
 			fmt.Fprintln(a.Env.Stdout, p)
@@ -205,7 +205,7 @@ func (c *lockCmd) requests(ctx context.Context, a *app, d *domain) ([]toolchains
 		if slices.ContainsFunc(all, func(q toolchains.Request) bool { return q.Name == name }) || a.pinning != nil && a.pinning.calls(name) {
 			continue
 		}
-		if _, _, err := d.catalogue.Find(name, ""); err != nil {
+		if _, _, err := d.catalogue().Find(name, ""); err != nil {
 			return nil, front.Usage("--upgrade %s: %v", name, err)
 		}
 		add(toolchains.Request{Name: name, Profile: a.Profile, Machine: d.machine})

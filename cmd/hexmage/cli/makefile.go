@@ -33,7 +33,7 @@ func (f packageFlags) read(a *app, dir string) (oppackage.Package, []oppackage.A
 	if err != nil {
 		return oppackage.Package{}, nil, err
 	}
-	table := oppackage.Targets(d.catalogue.Arches)
+	table := oppackage.Targets(d.catalogue().Arches)
 	p, arches, err := packageAt(table, dir, f.Package, f.Arch)
 	if err != nil {
 		return p, nil, err

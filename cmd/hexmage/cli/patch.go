@@ -460,7 +460,7 @@ func (a *app) between(w wanted) error {
 	if err != nil {
 		return err
 	}
-	t, _, err := d.catalogue.Find(w.name, "")
+	t, _, err := d.catalogue().Find(w.name, "")
 	if err != nil {
 		return &front.ExitError{Code: ExitUsage, Err: err}
 	}
@@ -478,7 +478,7 @@ func (a *app) stored(ctx context.Context, w wanted) bool {
 	if err != nil {
 		return false
 	}
-	if _, _, err := d.catalogue.Find(w.name, w.version); err != nil {
+	if _, _, err := d.catalogue().Find(w.name, w.version); err != nil {
 		return false
 	}
 	quiet := *a

@@ -66,9 +66,11 @@ func (a *app) planAs(ctx context.Context, pipeline string, steps []string, made 
 	if err != nil {
 		return nil, "", err
 	}
-	a.catalogues.begin(workspace)
 	names := map[string]string{}
 	cfg, diags := a.loadFrom(ctx, listedFS{rooted.FS(workspace), names}, workspace, pipeline)
+	if cfg != nil && len(cfg.Toolchains)+len(cfg.Targets)+len(cfg.Calls)+len(a.SoC) > 0 {
+		a.catalogues.begin(workspace)
+	}
 	var p *planned
 	if !diags.HasErrors() {
 		var more hcl.Diagnostics
@@ -124,7 +126,7 @@ func (a *app) later(ctx context.Context, workspace, pipeline string, fresh func(
 
 func (a *app) plannerOptions(workspace string, cfg *config.Pipeline, d *domain) planner.Options {
 	return planner.Options{
-		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, TargetNames: a.SoC, TargetFlag: "--soc", Targets: d.catalogue.Target,
+		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, TargetNames: a.SoC, TargetFlag: "--soc", Targets: d.target,
 		EnvVars: a.EnvVars(), FlagVars: a.Set, Reads: d.reads,
 	}
 }

@@ -417,14 +417,14 @@ func (c *toolchainListCmd) Run(ctx context.Context, a *app) error {
 	}
 	var ts []*toolchains.Toolchain
 	for _, name := range c.Names {
-		t, _, err := d.catalogue.Find(parseWanted(name).name, "")
+		t, _, err := d.catalogue().Find(parseWanted(name).name, "")
 		if err != nil {
 			return &front.ExitError{Code: ExitUsage, Err: err}
 		}
 		ts = append(ts, t)
 	}
 	if len(ts) == 0 {
-		ts = d.catalogue.Toolchains
+		ts = d.catalogue().Toolchains
 	}
 	rows, err := a.toolchainRows(ctx, d, ts)
 	if err != nil {
@@ -523,12 +523,12 @@ func (a *app) toolchainRow(d *domain, t *toolchains.Toolchain, r *toolchains.Rel
 	}
 	for _, profile := range profiles {
 		q := toolchains.Request{Name: t.Name, Version: r.Version, Profile: profile, Lock: d.lock, Machine: d.machine}
-		ch, err := d.catalogue.Choose(q)
+		ch, err := d.catalogue().Choose(q)
 		row.Profile, row.State = profile, toFetch
 		if err != nil && !errors.Is(err, toolchains.ErrNotAvailable) {
 			q.Locking = true
 			row.State, row.Detail = toLock, err.Error()
-			ch, err = d.catalogue.Choose(q)
+			ch, err = d.catalogue().Choose(q)
 		}
 		if err != nil {
 			row.State, row.Detail = byHand, err.Error()
@@ -550,7 +550,7 @@ func (a *app) toolchainRow(d *domain, t *toolchains.Toolchain, r *toolchains.Rel
 	}
 	if row.Installed == "" && row.State != isHere {
 		q := toolchains.Request{Name: t.Name, Version: r.Version, Source: "installed", Profile: row.Profile, Lock: d.lock, Machine: d.machine}
-		if ch, err := d.catalogue.Choose(q); err == nil {
+		if ch, err := d.catalogue().Choose(q); err == nil {
 			row.Installed, row.Programs = ch.Host, programsOf(ch)
 			if row.State == byHand || row.State == toLock {
 				row.State, row.Source = isHere, "installed"
@@ -668,7 +668,7 @@ func (c *toolchainShowCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	w := parseWanted(c.Name)
-	t, r, err := d.catalogue.Find(w.name, w.version)
+	t, r, err := d.catalogue().Find(w.name, w.version)
 	if err != nil {
 		return &front.ExitError{Code: ExitUsage, Err: err}
 	}
@@ -687,7 +687,7 @@ func (c *toolchainShowCmd) Run(ctx context.Context, a *app) error {
 	for _, p := range t.Pushes {
 		shown := pushSetShown{Name: p.Name, Files: p.Files}
 		if p.PerArch() && w.version != "" {
-			shown.Arches = d.catalogue.PushArches(t, r)
+			shown.Arches = d.catalogue().PushArches(t, r)
 		}
 		s.PushSets = append(s.PushSets, shown)
 	}
@@ -750,7 +750,7 @@ func sourcesOf(d *domain, t *toolchains.Toolchain, r *toolchains.Release) (out [
 	for _, s := range r.Sources {
 		q := toolchains.Request{Name: t.Name, Version: r.Version, Source: s.Kind, Profile: "device", Lock: d.lock, Machine: d.machine, Locking: true}
 		shown := sourceShown{Kind: s.Kind, Locked: d.lock.Find(t.Name, r.Version, s.Kind) != nil}
-		ch, err := d.catalogue.Choose(q)
+		ch, err := d.catalogue().Choose(q)
 		switch {
 		case s.Kind == "installed" && err != nil:
 			shown.Detail = "none found"

@@ -84,7 +84,7 @@ func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
 // folder returns the folder that what names, if it names none of the catalogue's toolchains.
 func (a *app) folder(d *domain, what string) (string, bool) {
 	if !strings.ContainsAny(what, `/\`) && what != "." && what != ".." {
-		if _, _, err := d.catalogue.Find(parseWanted(what).name, ""); err == nil {
+		if _, _, err := d.catalogue().Find(parseWanted(what).name, ""); err == nil {
 			return "", false
 		}
 	}
@@ -102,7 +102,7 @@ func (c *toolchainVerifyCmd) stored(ctx context.Context, a *app, d *domain, v *v
 	if err != nil {
 		return verify.Checks{}, err
 	}
-	t, r, err := d.catalogue.Find(l.Name, l.Version)
+	t, r, err := d.catalogue().Find(l.Name, l.Version)
 	if err != nil {
 		return verify.Checks{}, &front.ExitError{Code: ExitUsage, Err: err}
 	}
@@ -127,14 +127,14 @@ func (c *toolchainVerifyCmd) folder(d *domain, dir string, v *verified) (verify.
 		if err != nil {
 			return verify.Checks{}, &front.ExitError{Code: ExitFailed, Err: err}
 		}
-		t, r, known, err := d.catalogue.ReleaseOf(is, dir)
+		t, r, known, err := d.catalogue().ReleaseOf(is, dir)
 		if err != nil {
 			return verify.Checks{}, &front.ExitError{Code: ExitUsage, Err: err}
 		}
 		v.Name, v.Version, v.Known = t.Name, r.Version, known
 		return t.Verify(r), nil
 	}
-	t, r, err := d.catalogue.Find(w.name, w.version)
+	t, r, err := d.catalogue().Find(w.name, w.version)
 	if err != nil {
 		return verify.Checks{}, &front.ExitError{Code: ExitUsage, Err: err}
 	}
