@@ -16,14 +16,15 @@ import (
 // thrown away and done again, one after the other, with the budget that there was: whatever depends on the order then does so as it always has.
 
 const (
-	window  = 1024 // steps of which it is looked which may be evaluated at once
+	window  = 1024 // steps of which it is looked which may be evaluated at once, at most
 	portion = 32   // of copies or steps that one goroutine takes at a time
 )
 
 // evaluateAll evaluates the objects in order.
 func (p *planner) evaluateAll() (diags hcl.Diagnostics) {
-	for at := 0; at < len(p.order); {
-		n := p.alike(at)
+	most := portion // at first few: the sooner somebody is told of them, the sooner their actions begin
+	for at := 0; at < len(p.order); most = min(2*most, window) {
+		n := p.alike(at, most)
 		ds, ok := p.atOnce(p.order[at : at+n])
 		n = max(1, n)
 		for i := 0; i < n && !ok; i++ {
@@ -41,10 +42,10 @@ func (p *planner) evaluateAll() (diags hcl.Diagnostics) {
 	return diags
 }
 
-// alike is how many objects from one on may be evaluated at once, as far as their references allow: steps without for_each.
-func (p *planner) alike(at int) int {
+// alike is how many objects from one on, at most so many, may be evaluated at once, as far as their references allow: steps without for_each.
+func (p *planner) alike(at, most int) int {
 	n := 0
-	for at+n < len(p.order) && n < window {
+	for at+n < len(p.order) && n < most {
 		o := p.objects[p.order[at+n]]
 		if o.step == nil || o.step.block.ForEach != nil || o.step.block.At.Kind == addrs.Toolchain {
 			break
