@@ -293,35 +293,49 @@ func (r *Reader) Result(i int) (Unit, error) {
 // writer collects records.
 type writer struct {
 	encoder
-	tables [sections]table
+	sections [sections]records
+}
+
+// records are those of a section. They are kept in parts, as one piece of memory that grows is copied again and again.
+type records struct {
+	ends  []byte // as those of a table
+	parts [][]byte
+	size  int // of the parts together
+}
+
+const (
+	firstPart = 512      // bytes of a section's first part; further ones have as many as there are already
+	mostPart  = 64 << 10 // but no more than this
+)
+
+func (r *records) add(b []byte) {
+	if i := len(r.parts) - 1; i < 0 || len(r.parts[i])+len(b) > cap(r.parts[i]) {
+		r.parts = append(r.parts, make([]byte, 0, max(len(b), firstPart, min(r.size, mostPart))))
+	}
+	last := &r.parts[len(r.parts)-1]
+	*last = append(*last, b...)
+	r.size += len(b)
+	r.ends = binary.LittleEndian.AppendUint32(r.ends, uint32(r.size))
 }
 
 func (w *writer) end(s section) {
-	t := &w.tables[s]
-	t.data = append(t.data, w.Block...)
-	t.ends = binary.LittleEndian.AppendUint32(t.ends, uint32(len(t.data)))
+	w.sections[s].add(w.Block)
 	w.Block = w.Block[:0]
 }
 
-// first returns the first block.
-func (w *writer) first(fn digest.Function) []byte {
-	w.tables[secStrings] = table{}
-	w.Block = w.Block[:0]
+// first returns the first block, in parts.
+func (w *writer) first(fn digest.Function) [][]byte {
+	w.sections[secStrings] = records{}
 	for _, s := range w.all {
-		w.Block = append(w.Block, s...)
+		w.Block = append(w.Block[:0], s...)
 		w.end(secStrings)
 	}
-	size := 1 + int(sections)*8
-	for _, t := range w.tables {
-		size += len(t.ends) + len(t.data)
+	head := statefile.Encoder{Block: []byte{byte(fn)}}
+	var parts [][]byte
+	for _, s := range w.sections {
+		head.Uint32(uint32(len(s.ends) / 4))
+		head.Uint32(uint32(s.size))
+		parts = append(append(parts, s.ends), s.parts...)
 	}
-	e := statefile.Encoder{Block: append(make([]byte, 0, size), byte(fn))}
-	for _, t := range w.tables {
-		e.Uint32(uint32(t.len()))
-		e.Uint32(uint32(len(t.data)))
-	}
-	for _, t := range w.tables {
-		e.Block = append(append(e.Block, t.ends...), t.data...)
-	}
-	return e.Block
+	return slices.Insert(parts, 0, head.Block)
 }

@@ -35,9 +35,12 @@ func (w *writer) from(r *Reader) {
 	w.old = len(w.all)
 }
 
-// updated returns the first block with some records replaced.
-func (r *Reader) updated(u Update) ([]byte, error) {
-	w := &writer{encoder: encoder{known: map[string]uint64{}}, tables: r.tables}
+// updated returns the first block with some records replaced, in parts.
+func (r *Reader) updated(u Update) ([][]byte, error) {
+	w := &writer{encoder: encoder{known: map[string]uint64{}}}
+	for s, t := range r.tables {
+		w.sections[s] = records{ends: t.ends, parts: [][]byte{t.data}, size: len(t.data)}
+	}
 	w.from(r)
 	title, err := r.retitled(u)
 	if err != nil {
@@ -57,7 +60,7 @@ func replace[T any](w *writer, r *Reader, s section, with map[int]T, write func(
 		return
 	}
 	old := r.tables[s]
-	w.tables[s] = table{make([]byte, 0, len(old.ends)), make([]byte, 0, len(old.data)+4096)}
+	w.sections[s] = records{ends: make([]byte, 0, len(old.ends))}
 	for i := range old.len() {
 		if v, ok := with[i]; ok {
 			write(&v)
@@ -139,5 +142,5 @@ func (r *Reader) Save(path string, u Update) error {
 	if err != nil {
 		return err
 	}
-	return statefile.Write(path, kind(), b)
+	return statefile.WriteParts(path, kind(), b)
 }

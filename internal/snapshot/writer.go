@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"slices"
+
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/statefile"
@@ -76,7 +78,11 @@ func (w *Writer) Check(c *Check) {
 }
 
 // Save puts the snapshot at path; the Writer is done then. A crash of the machine may damage it, so that it counts as none.
-func (w *Writer) Save(path string) error { return statefile.Write(path, kind(), w.w.first(w.fn)) }
+func (w *Writer) Save(path string) error {
+	return statefile.WriteParts(path, kind(), w.w.first(w.fn))
+}
 
 // Encode returns what the snapshot's file holds; the Writer is done then.
-func (w *Writer) Encode() []byte { return statefile.Encode(kind(), w.w.first(w.fn)) }
+func (w *Writer) Encode() []byte {
+	return statefile.Encode(kind(), slices.Concat(w.w.first(w.fn)...))
+}

@@ -18,6 +18,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -61,9 +62,11 @@ func (k Kind) header() []byte {
 }
 
 // chained is the checksum of a block that follows what has the checksum before.
-func chained(before [sumSize]byte, block []byte) (sum [sumSize]byte) {
+func chained(before [sumSize]byte, parts ...[]byte) (sum [sumSize]byte) {
 	h := blake3.New()
-	h.Write(block) // first, as the hasher copies what is not aligned
+	for _, p := range parts {
+		h.Write(p) // before the rest, as the hasher copies what is not aligned
+	}
 	h.Write(before[:])
 	h.Sum(sum[:0])
 	return sum
@@ -167,11 +170,9 @@ func ReadID(path string) (digest.Digest, error) {
 	return id(sum, st.Size()), nil
 }
 
-// frame returns the block with its length and checksum around it, after head.
-func frame(head, block []byte, sum [sumSize]byte) []byte {
-	b := append(make([]byte, 0, len(head)+headSize+len(block)+sumSize), head...)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(block)))
-	return append(append(b, block...), sum[:]...)
+// frame returns the block with its length before it and the checksum behind it.
+func frame(block []byte, sum [sumSize]byte) []byte {
+	return slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(block))), block, sum[:])
 }
 
 // Append adds a block to the file at path, from where f was read. It returns ErrNoRoom where the file had better be written as a
@@ -194,7 +195,7 @@ func (f *File) Append(path string, block []byte) error {
 		return fmt.Errorf("add to %s: it has changed: %w", path, ErrNoRoom)
 	}
 	sum := chained(f.sum, block)
-	if n, err := to.Write(frame(nil, block, sum)); err != nil {
+	if n, err := to.Write(frame(block, sum)); err != nil {
 		if n > 0 {
 			_ = to.Truncate(f.size) // else it counts as damaged
 		}
@@ -207,15 +208,27 @@ func (f *File) Append(path string, block []byte) error {
 // Write makes the file at path hold the blocks, in place of what it held. It does not sync: a file that a crash of the machine
 // damaged counts as none.
 func Write(path string, k Kind, blocks ...[]byte) error {
-	return replace(path, k, blocks, atomicfile.Place)
+	return replace(path, k, inOnePart(blocks), atomicfile.Place)
+}
+
+// WriteParts is Write of one block, which need not be in one piece.
+func WriteParts(path string, k Kind, block [][]byte) error {
+	return replace(path, k, [][][]byte{block}, atomicfile.Place)
+}
+
+func inOnePart(blocks [][]byte) (all [][][]byte) {
+	for _, b := range blocks {
+		all = append(all, [][]byte{b})
+	}
+	return all
 }
 
 // Commit is Write of what is to survive a crash of the machine.
 func Commit(path string, k Kind, blocks ...[]byte) error {
-	return replace(path, k, blocks, atomicfile.Commit)
+	return replace(path, k, inOnePart(blocks), atomicfile.Commit)
 }
 
-func replace(path string, k Kind, blocks [][]byte, place func(*os.File, string, os.FileMode) error) error {
+func replace(path string, k Kind, blocks [][][]byte, place func(*os.File, string, os.FileMode) error) error {
 	dir := filepath.Dir(path)
 	perm, dirPerm := os.FileMode(0o600), os.FileMode(0o700)
 	if k.Shared {
@@ -231,7 +244,7 @@ func replace(path string, k Kind, blocks [][]byte, place func(*os.File, string, 
 	}
 	w := Writer{f: tmp, kind: k}
 	for _, b := range blocks {
-		if err := w.Add(b); err != nil {
+		if err := w.Add(b...); err != nil {
 			tmp.Close()
 			os.Remove(tmp.Name())
 			return fmt.Errorf("remember the %s: %w", k.Name, err)
@@ -271,23 +284,27 @@ func Create(path string, k Kind) (*Writer, error) {
 	return &Writer{f: f, kind: k}, nil
 }
 
-// Add writes a block. After an error no other may follow.
-func (w *Writer) Add(block []byte) error {
+// Add writes a block, which may be in parts. After an error no other may follow.
+func (w *Writer) Add(block ...[]byte) error {
+	size := 0
+	for _, p := range block {
+		size += len(p)
+	}
 	var head []byte
 	if w.size == 0 {
 		head = w.kind.header()
 		w.sum = blake3.Sum256(head)
 	}
-	w.size += int64(len(head) + headSize + len(block) + sumSize)
+	w.size += int64(len(head) + headSize + size + sumSize)
 	if w.size > w.kind.Max {
 		return ErrNoRoom
 	}
-	w.sum = chained(w.sum, block)
-	if len(block) <= inOnePiece {
-		_, err := w.f.Write(frame(head, block, w.sum))
-		return err
+	w.sum = chained(w.sum, block...)
+	all := append(append([][]byte{binary.LittleEndian.AppendUint32(head, uint32(size))}, block...), w.sum[:])
+	if size <= inOnePiece {
+		all = [][]byte{slices.Concat(all...)}
 	}
-	for _, part := range [][]byte{binary.LittleEndian.AppendUint32(head, uint32(len(block))), block, w.sum[:]} {
+	for _, part := range all {
 		if _, err := w.f.Write(part); err != nil {
 			return err
 		}
