@@ -2,6 +2,7 @@ package build
 
 import (
 	"context"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -107,32 +108,67 @@ func (w *worker) patchInputRoot(ctx context.Context, u *unit) *merkle.Dir {
 	if err != nil {
 		return nil
 	}
-	open := map[string]*merkle.Dir{"": root}
-	order := make([]string, 0, len(folders))
-	for f := range folders {
-		order = append(order, f)
+	changed := map[string][]changedInput{}
+	inner := map[string]bool{} // folders with folders of inputs
+	for _, m := range all {
+		changed[folderOf(m.path)] = append(changed[folderOf(m.path)], m)
 	}
-	slices.Sort(order) // a folder comes after the one it is in
-	for _, f := range order {
+	for f := range folders {
+		inner[folderOf(f)] = true
+	}
+	open := map[string]*merkle.Dir{"": root}
+	for _, f := range slices.Sorted(maps.Keys(folders)) { // a folder comes after the one it is in
 		in, name := open[folderOf(f)], path.Base(f)
-		if in.Dirs[name] == nil {
+		d := in.Dirs[name]
+		if d == nil {
 			return nil
 		}
-		d, err := in.Dirs[name].Open(ctx, blobs)
-		if err != nil {
+		if !inner[f] && len(changed[f]) == 0 {
+			continue
+		}
+		if !inner[f] {
+			if swapped := swap(ctx, blobs, d, changed[f]); swapped != nil {
+				in.Dirs[name] = swapped
+				delete(changed, f)
+				continue
+			}
+		}
+		if d, err = d.Open(ctx, blobs); err != nil {
 			return nil
 		}
 		in.Dirs[name], open[f] = d, d
 	}
-	for _, m := range all {
-		if !replaced(open[folderOf(m.path)], path.Base(m.path), m) {
-			return nil
+	for f, these := range changed {
+		for _, m := range these {
+			if !replaced(open[f], path.Base(m.path), m) {
+				return nil
+			}
 		}
 	}
 	if openKnown(ctx, root, blobs, messages) != nil {
 		return nil
 	}
 	return root
+}
+
+// swap returns the folder with what moved where that is files, and all that there is in it; else nil.
+func swap(ctx context.Context, blobs store.Blobs, d *merkle.Dir, moved []changedInput) *merkle.Dir {
+	ref, ok := d.Ref()
+	swaps := make(map[string]merkle.Swap, len(moved))
+	for _, m := range moved {
+		if m.old.File == nil || m.now.File == nil {
+			return nil
+		}
+		swaps[path.Base(m.path)] = merkle.Swap{Was: *m.old.File, Is: *m.now.File}
+	}
+	if !ok || len(swaps) < len(moved) || len(swaps) == 0 {
+		return nil
+	}
+	swapped, err := merkle.Swapped(ctx, blobs, ref, swaps)
+	if err != nil {
+		return nil // it is opened, which tells why
+	}
+	return swapped
 }
 
 // openKnown opens the folders whose messages are in no store but beside the last result.

@@ -25,7 +25,7 @@ const (
 )
 
 // Encode returns the digest of d's root Directory message, and all Directory messages by digest. Folders that are Refs
-// count by their digest and are not among the messages.
+// count by their digest; of those that are not Swapped there is no message.
 func (d *Dir) Encode(fn digest.Function) (root digest.Digest, blobs map[digest.Digest][]byte) {
 	blobs = map[digest.Digest][]byte{}
 	return d.encode(fn, func(_ *Dir, dg digest.Digest, b []byte) { blobs[dg] = b }), blobs
@@ -33,6 +33,9 @@ func (d *Dir) Encode(fn digest.Function) (root digest.Digest, blobs map[digest.D
 
 func (d *Dir) encode(fn digest.Function, add func(*Dir, digest.Digest, []byte)) digest.Digest {
 	if !d.ref.IsZero() {
+		if d.message != nil {
+			add(d, d.ref, d.message)
+		}
 		return d.ref
 	}
 	names := make([]string, 0, max(len(d.Files), len(d.Dirs), len(d.Symlinks)))
@@ -40,12 +43,7 @@ func (d *Dir) encode(fn digest.Function, add func(*Dir, digest.Digest, []byte)) 
 	b := make([]byte, 0, size+len(d.Dirs)*entrySize+len(d.Symlinks)*entrySize)
 	m := make([]byte, 0, 2*entrySize)
 	for _, name := range names {
-		f := d.Files[name]
-		m = appendString(m[:0], 1, name)
-		m = action.AppendDigest(m, 2, f.Digest)
-		if f.Executable {
-			m = protowire.AppendVarint(protowire.AppendTag(m, 4, protowire.VarintType), 1)
-		}
+		m = appendFile(m[:0], name, d.Files[name])
 		b = appendBytes(b, 1, m)
 	}
 	names, _ = sortedNames(names[:0], d.Dirs)
@@ -64,6 +62,15 @@ func (d *Dir) encode(fn digest.Function, add func(*Dir, digest.Digest, []byte)) 
 	dg := fn.Bytes(b)
 	add(d, dg, b)
 	return dg
+}
+
+func appendFile(m []byte, name string, f File) []byte {
+	m = appendString(m, 1, name)
+	m = action.AppendDigest(m, 2, f.Digest)
+	if f.Executable {
+		m = protowire.AppendVarint(protowire.AppendTag(m, 4, protowire.VarintType), 1)
+	}
+	return m
 }
 
 // entrySize is about how many bytes an entry takes beside its name.

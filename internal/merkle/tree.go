@@ -35,7 +35,8 @@ type Dir struct {
 	Dirs     map[string]*Dir
 	Symlinks map[string]string // targets with slashes, relative to the link's folder
 
-	ref digest.Digest // not zero: only the root Directory's digest is known, and the maps are nil
+	ref     digest.Digest // not zero: only the root Directory's digest is known, and the maps are nil
+	message []byte        // of ref, if that is known too
 }
 
 // Ref returns a folder of which only the digest of the root Directory message is known. It is never changed, so it may
@@ -200,7 +201,7 @@ func (d *Dir) merge(ctx context.Context, blobs store.Blobs, at string, sub *Dir)
 		return nil
 	}
 	if d.ref.IsZero() && len(d.Files)+len(d.Dirs)+len(d.Symlinks) == 0 && !sub.ref.IsZero() {
-		*d = Dir{ref: sub.ref}
+		*d = Dir{ref: sub.ref, message: sub.message}
 		return nil
 	}
 	if err := d.expand(ctx, blobs); err != nil {
@@ -255,6 +256,9 @@ func (d *Dir) expand(ctx context.Context, blobs store.Blobs) error {
 func (d *Dir) opened(ctx context.Context, blobs store.Blobs) (*Dir, error) {
 	if d.ref.IsZero() {
 		return d, nil
+	}
+	if d.message != nil {
+		return decodeDirectory(d.message, d.ref.Function())
 	}
 	if blobs == nil {
 		return nil, fmt.Errorf("tree %s: its Directory is needed and there is no store to read it from", d.ref)
