@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
@@ -169,8 +171,14 @@ func (r *Loaded) changes(w *worker, other map[int]bool) (*scope, error) {
 			return nil, errAll // which actions it has may be another answer now
 		}
 	}
-	s := &scope{pipeline: r.title.Pipeline, profile: r.title.Profile, actions: len(owner), outs: make([]output, r.m.Outputs())}
-	if s.units, err = r.graph(w.g, hit, other, owner); err != nil {
+	s := &scope{pipeline: r.title.Pipeline, profile: r.title.Profile, actions: len(owner)}
+	var outs errgroup.Group // beside the graph: both may be ten thousand records
+	outs.Go(func() (err error) {
+		s.outs, err = r.outputs(hit, other)
+		return err
+	})
+	s.units, err = r.graph(w.g, hit, other, owner)
+	if err = errors.Join(err, outs.Wait()); err != nil {
 		return nil, err
 	}
 	s.known, s.cached = len(owner), len(owner)
@@ -182,21 +190,27 @@ func (r *Loaded) changes(w *worker, other map[int]bool) (*scope, error) {
 			}
 		}
 	}
-	for i := range s.outs {
-		x, err := r.m.OutputLinks(i)
-		if err != nil {
-			return nil, err
-		}
-		s.outs[i] = output{Name: x.Plan.Name, Show: x.Plan.Show, number: i, id: x.ID, lastID: x.ID}
-		if anyHit(hit, x.Units...) || anyOf(other, x.Hosts) {
-			s.outs[i].id = ""
-		}
-	}
 	if s.checks, err = r.checks(hit, other); err != nil {
 		return nil, err
 	}
 	s.keep = func(outs []output, checks []event.CheckFinished) { r.keep(w, outs, checks, s.checks) }
 	return s, nil
+}
+
+// outputs are those of the pipeline. Of those that may be something else than they were it is to be found out what they are.
+func (r *Loaded) outputs(hit []bool, other map[int]bool) ([]output, error) {
+	outs := make([]output, r.m.Outputs())
+	for i := range outs {
+		x, err := r.m.OutputLinks(i)
+		if err != nil {
+			return nil, err
+		}
+		outs[i] = output{Name: x.Plan.Name, Show: x.Plan.Show, number: i, id: x.ID, lastID: x.ID}
+		if anyHit(hit, x.Units...) || anyOf(other, x.Hosts) {
+			outs[i].id = ""
+		}
+	}
+	return outs, nil
 }
 
 // graph puts the instances with units that may have to run into g, and returns these units, and the gates that they wait for.
