@@ -112,12 +112,6 @@ func (s *HostFiles) take(d digest.Digest) ([]byte, bool) {
 	return b, ok
 }
 
-// Known tells whether a file with the digest was added.
-func (s *HostFiles) Known(d digest.Digest) bool {
-	_, ok := s.file(d)
-	return ok
-}
-
 func (s *HostFiles) file(d digest.Digest) (string, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -186,7 +180,7 @@ func (s *HostFiles) Missing(ctx context.Context, ds []digest.Digest) ([]digest.D
 	}
 	var still []digest.Digest
 	for _, d := range missing {
-		if !s.Known(d) {
+		if _, ok := s.file(d); !ok {
 			still = append(still, d)
 		}
 	}

@@ -188,8 +188,6 @@ func testInputs(t *testing.T, r room) {
 			res := r.sh(t, strings.ReplaceAll(script, "IN", in), map[string]string{in: "input\n", "src/big": big})
 			if r.strict && in != "out/in" {
 				wants(t, res, "")
-			} else if r.strict && name != "append" && res.ExitCode != 0 {
-				t.Errorf("%s of %s, where outputs are written: exit %d, %s", name, in, res.ExitCode, res.Stderr)
 			}
 			for _, text := range []string{"input\n", big} {
 				d := digest.BLAKE3.Bytes([]byte(text))

@@ -123,7 +123,7 @@ func (l *layout) writable(at string) bool {
 	return false
 }
 
-// maxOwn is how large an input may be, in bytes, that a command gets a copy of where it may replace it.
+// maxOwn is how large an input may be, in bytes, that is copied so that a command may do with it what it likes.
 const maxOwn = 1 << 20
 
 // maxWhole is how large an input may be, in bytes, that is copied in one piece.
@@ -142,7 +142,8 @@ func (l *layout) put(ctx context.Context, f merkle.File, rel, p string, writable
 	return is, err
 }
 
-// file puts an input at p: a link, or a copy (see copies).
+// file puts an input at p. Where a restricted command may replace it, it gets a copy of its own. A large file is linked even so: a
+// command that changes the mode, to write to it, gets a copy then.
 func (l *layout) file(ctx context.Context, f merkle.File, p string, writable bool) error {
 	if !l.copies(f, writable) {
 		return store.Link(ctx, l.x.o.Store, f.Digest, p, f.Executable)
@@ -154,17 +155,9 @@ func (l *layout) file(ctx context.Context, f merkle.File, p string, writable boo
 	return store.CopyFile(ctx, l.x.o.Store, f.Digest, p, perm)
 }
 
-// copies tells whether an input is copied. What the store has is linked, as making and removing a file takes several times as long as making and removing
-// a name; a restricted command that changes the mode of a link, to write to it, gets a copy then. Where it may replace what it reads, a small file of the
-// host is copied, which need not be stored so, and a program, which would be copied in the store.
+// copies tells whether an input is copied.
 func (l *layout) copies(f merkle.File, writable bool) bool {
-	return l.unsupervised() || writable && f.Digest.Size() <= maxOwn && (f.Executable || l.ofHost(f.Digest))
-}
-
-// ofHost tells whether content is that of a file that is known outside of the store.
-func (l *layout) ofHost(d digest.Digest) bool {
-	files, ok := l.x.o.Store.(*store.HostFiles)
-	return ok && files.Known(d)
+	return writable && f.Digest.Size() <= maxOwn || l.unsupervised()
 }
 
 // unsupervised tells whether nothing keeps a restricted command from changing the mode and the times of what is linked.
