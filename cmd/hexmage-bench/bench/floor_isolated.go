@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/store"
@@ -95,8 +96,11 @@ func (r *floorRoot) put(from, name string, put func(from, to string) error) erro
 	if err != nil {
 		return err
 	}
-	r.ready[name] = info.Mode()&0o111 != 0
-	return put(from, filepath.Join(r.dir, name))
+	to := filepath.Join(r.dir, name)
+	if r.ready[name] = info.Mode()&0o111 != 0; r.ready[name] {
+		return atomicfile.WriteProgram(func() error { return put(from, to) })
+	}
+	return put(from, to)
 }
 
 // copyTo makes a new file with the content and the mode of another.
