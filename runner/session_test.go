@@ -216,8 +216,8 @@ func TestPushOverALinkThatBreaks(t *testing.T) {
 // TestPushOverALinkThatBreaksUnderLoad: such a link carries a push once there are pauses, and what is said of the push says so.
 func TestPushOverALinkThatBreaksUnderLoad(t *testing.T) {
 	t.Parallel()
-	s := newSession(t, func(o *phone.Options) { o.SlowBytesPerSecond, o.DropAboveBytes = 24e6, 4e6 })
-	data := make([]byte, 24e6)
+	s := newSession(t, func(o *phone.Options) { o.SlowBytesPerSecond, o.DropAboveBytes = 24e6, 2e6 }) // also a busy machine sends more than 2.5 MB in a second
+	data := make([]byte, 12e6)
 	_, _ = rand.NewChaCha8([32]byte{3}).Read(data)
 	var out bytes.Buffer
 	res, err := s.Run(t.Context(), session.Request{Files: map[string]push.File{"f": file(string(data), false)}, Args: []string{"sha256sum", "f"}, Stdout: &out})
