@@ -293,7 +293,7 @@ func (r *Reader) Result(i int) (Unit, error) {
 // writer collects records.
 type writer struct {
 	encoder
-	sections [sections]records
+	collected [sections]records
 }
 
 // records are those of a section. They are kept in parts, as one piece of memory that grows is copied again and again.
@@ -304,13 +304,13 @@ type records struct {
 }
 
 const (
-	firstPart = 512      // bytes of a section's first part; further ones have as many as there are already
-	mostPart  = 64 << 10 // but no more than this
+	minPart = 512      // bytes of a section's first part; further ones have as many as there are already
+	maxPart = 64 << 10 // but no more than this, where a record is not larger
 )
 
 func (r *records) add(b []byte) {
 	if i := len(r.parts) - 1; i < 0 || len(r.parts[i])+len(b) > cap(r.parts[i]) {
-		r.parts = append(r.parts, make([]byte, 0, max(len(b), firstPart, min(r.size, mostPart))))
+		r.parts = append(r.parts, make([]byte, 0, max(len(b), minPart, min(r.size, maxPart))))
 	}
 	last := &r.parts[len(r.parts)-1]
 	*last = append(*last, b...)
@@ -319,20 +319,20 @@ func (r *records) add(b []byte) {
 }
 
 func (w *writer) end(s section) {
-	w.sections[s].add(w.Block)
+	w.collected[s].add(w.Block)
 	w.Block = w.Block[:0]
 }
 
 // first returns the first block, in parts.
 func (w *writer) first(fn digest.Function) [][]byte {
-	w.sections[secStrings] = records{}
+	w.collected[secStrings] = records{}
 	for _, s := range w.all {
 		w.Block = append(w.Block[:0], s...)
 		w.end(secStrings)
 	}
 	head := statefile.Encoder{Block: []byte{byte(fn)}}
 	var parts [][]byte
-	for _, s := range w.sections {
+	for _, s := range w.collected {
 		head.Uint32(uint32(len(s.ends) / 4))
 		head.Uint32(uint32(s.size))
 		parts = append(append(parts, s.ends), s.parts...)

@@ -39,7 +39,7 @@ func (w *writer) from(r *Reader) {
 func (r *Reader) updated(u Update) ([][]byte, error) {
 	w := &writer{encoder: encoder{known: map[string]uint64{}}}
 	for s, t := range r.tables {
-		w.sections[s] = records{ends: t.ends, parts: [][]byte{t.data}, size: len(t.data)}
+		w.collected[s] = records{ends: t.ends, parts: [][]byte{t.data}, size: len(t.data)}
 	}
 	w.from(r)
 	title, err := r.retitled(u)
@@ -60,7 +60,7 @@ func replace[T any](w *writer, r *Reader, s section, with map[int]T, write func(
 		return
 	}
 	old := r.tables[s]
-	w.sections[s] = records{ends: make([]byte, 0, len(old.ends))}
+	w.collected[s] = records{ends: make([]byte, 0, len(old.ends))}
 	for i := range old.len() {
 		if v, ok := with[i]; ok {
 			write(&v)

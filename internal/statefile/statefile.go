@@ -170,9 +170,13 @@ func ReadID(path string) (digest.Digest, error) {
 	return id(sum, st.Size()), nil
 }
 
-// frame returns the block with its length before it and the checksum behind it.
-func frame(block []byte, sum [sumSize]byte) []byte {
-	return slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(block))), block, sum[:])
+// framed returns a block that is in parts with its length before it and the checksum behind it.
+func framed(sum [sumSize]byte, parts ...[]byte) [][]byte {
+	size := 0
+	for _, p := range parts {
+		size += len(p)
+	}
+	return slices.Concat([][]byte{binary.LittleEndian.AppendUint32(nil, uint32(size))}, parts, [][]byte{sum[:]})
 }
 
 // Append adds a block to the file at path, from where f was read. It returns ErrNoRoom where the file had better be written as a
@@ -195,7 +199,7 @@ func (f *File) Append(path string, block []byte) error {
 		return fmt.Errorf("add to %s: it has changed: %w", path, ErrNoRoom)
 	}
 	sum := chained(f.sum, block)
-	if n, err := to.Write(frame(block, sum)); err != nil {
+	if n, err := to.Write(slices.Concat(framed(sum, block)...)); err != nil {
 		if n > 0 {
 			_ = to.Truncate(f.size) // else it counts as damaged
 		}
@@ -208,27 +212,31 @@ func (f *File) Append(path string, block []byte) error {
 // Write makes the file at path hold the blocks, in place of what it held. It does not sync: a file that a crash of the machine
 // damaged counts as none.
 func Write(path string, k Kind, blocks ...[]byte) error {
-	return replace(path, k, inOnePart(blocks), atomicfile.Place)
+	return replace(path, k, adding(blocks), atomicfile.Place)
 }
 
 // WriteParts is Write of one block, which need not be in one piece.
-func WriteParts(path string, k Kind, block [][]byte) error {
-	return replace(path, k, [][][]byte{block}, atomicfile.Place)
+func WriteParts(path string, k Kind, parts [][]byte) error {
+	return replace(path, k, func(w *Writer) error { return w.Add(parts...) }, atomicfile.Place)
 }
 
-func inOnePart(blocks [][]byte) (all [][][]byte) {
-	for _, b := range blocks {
-		all = append(all, [][]byte{b})
+func adding(blocks [][]byte) func(*Writer) error {
+	return func(w *Writer) error {
+		for _, b := range blocks {
+			if err := w.Add(b); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	return all
 }
 
 // Commit is Write of what is to survive a crash of the machine.
 func Commit(path string, k Kind, blocks ...[]byte) error {
-	return replace(path, k, inOnePart(blocks), atomicfile.Commit)
+	return replace(path, k, adding(blocks), atomicfile.Commit)
 }
 
-func replace(path string, k Kind, blocks [][][]byte, place func(*os.File, string, os.FileMode) error) error {
+func replace(path string, k Kind, add func(*Writer) error, place func(*os.File, string, os.FileMode) error) error {
 	dir := filepath.Dir(path)
 	perm, dirPerm := os.FileMode(0o600), os.FileMode(0o700)
 	if k.Shared {
@@ -242,13 +250,10 @@ func replace(path string, k Kind, blocks [][][]byte, place func(*os.File, string
 	if err != nil {
 		return fmt.Errorf("remember the %s: %w", k.Name, err)
 	}
-	w := Writer{f: tmp, kind: k}
-	for _, b := range blocks {
-		if err := w.Add(b...); err != nil {
-			tmp.Close()
-			os.Remove(tmp.Name())
-			return fmt.Errorf("remember the %s: %w", k.Name, err)
-		}
+	if err := add(&Writer{f: tmp, kind: k}); err != nil {
+		tmp.Close()
+		os.Remove(tmp.Name())
+		return fmt.Errorf("remember the %s: %w", k.Name, err)
 	}
 	return place(tmp, path, perm)
 }
@@ -285,27 +290,27 @@ func Create(path string, k Kind) (*Writer, error) {
 }
 
 // Add writes a block, which may be in parts. After an error no other may follow.
-func (w *Writer) Add(block ...[]byte) error {
-	size := 0
-	for _, p := range block {
-		size += len(p)
-	}
+func (w *Writer) Add(parts ...[]byte) error {
 	var head []byte
 	if w.size == 0 {
 		head = w.kind.header()
 		w.sum = blake3.Sum256(head)
 	}
-	w.size += int64(len(head) + headSize + size + sumSize)
-	if w.size > w.kind.Max {
+	sum := chained(w.sum, parts...)
+	all := append([][]byte{head}, framed(sum, parts...)...)
+	size := 0
+	for _, p := range all {
+		size += len(p)
+	}
+	if w.size += int64(size); w.size > w.kind.Max {
 		return ErrNoRoom
 	}
-	w.sum = chained(w.sum, block...)
-	all := append(append([][]byte{binary.LittleEndian.AppendUint32(head, uint32(size))}, block...), w.sum[:])
+	w.sum = sum
 	if size <= inOnePiece {
 		all = [][]byte{slices.Concat(all...)}
 	}
-	for _, part := range all {
-		if _, err := w.f.Write(part); err != nil {
+	for _, p := range all {
+		if _, err := w.f.Write(p); err != nil {
 			return err
 		}
 	}

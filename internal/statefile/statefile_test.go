@@ -247,6 +247,29 @@ func TestWriter(t *testing.T) {
 	}
 }
 
+// A block in parts is the block.
+func TestWriteParts(t *testing.T) {
+	for _, size := range []int{0, 3, 100 << 10, 300 << 10} { // written at once, and part by part
+		whole := make([]byte, size)
+		for i := range whole {
+			whole[i] = byte(i / 1000)
+		}
+		dir := t.TempDir()
+		one, parts := filepath.Join(dir, "one"), filepath.Join(dir, "parts")
+		err := errors.Join(statefile.Write(one, kind(), whole), statefile.WriteParts(parts, kind(), [][]byte{whole[:size/3], nil, whole[size/3 : size/2], whole[size/2:]}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := os.ReadFile(one)
+		if got, err := os.ReadFile(parts); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d bytes: %d in the file of parts, %d in the other, %v", size, len(got), len(want), err)
+		}
+		if f, err := statefile.Read(parts, kind()); err != nil || len(f.Blocks) != 1 || !bytes.Equal(f.Blocks[0], whole) {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
+
 // What a killed process left of a file goes when the next one is written beside it; all else stays.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
