@@ -2,6 +2,7 @@ package build_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -61,5 +62,58 @@ func TestEarlyCutOff(t *testing.T) {
 	}
 	if b, err := os.ReadFile(filepath.Join(w.Out, "all")); err != nil || string(b) != "two\nother\n" {
 		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// Of an action with many inputs, what changed of them is exchanged in the tree of the last build. That is the tree that a build of the whole plan makes,
+// as its action is known then.
+func TestSomeOfManyInputsChange(t *testing.T) {
+	w := newWorld(t)
+	host := func(at, p string) action.Input {
+		return action.Input{Path: at, Host: &action.HostPath{Path: p}}
+	}
+	files := map[string]string{"tree/one": "1\n", "tree/two": "2\n"}
+	inputs := []action.Input{{Path: "obj/compiled", Artifact: out("compile")}, host("tree", "tree")}
+	for i := range 80 {
+		name := fmt.Sprint("f", i)
+		files[name] = fmt.Sprintf("text %d\n", i)
+		inputs = append(inputs, host("obj/"+name, name), host("obj/deep/"+name, name))
+	}
+	files["src"], files["top"] = "one\n", "top\n"
+	w.write(files)
+	inputs = append(inputs, host("top", "top"))
+	p := planOf([]plan.Output{output("all", "link", "")},
+		sh("compile", "cat src > out", host("src", "src")),
+		sh("link", "cat $(find . -type f ! -name out | sort) > out", inputs...))
+	w.Snapshot = &build.Snapshot{Path: filepath.Join(w.cache, "snapshot")}
+	w.ok(p, 2)
+	for _, c := range []struct {
+		name     string
+		change   func()
+		executed int
+	}{
+		{"what is compiled, beside a folder", func() { w.write(map[string]string{"src": "two\n"}) }, 2},
+		{"a file in two folders", func() { w.write(map[string]string{"f7": "a longer text than there was\n"}) }, 1},
+		{"files", func() { w.write(map[string]string{"f0": "", "f79": "last\n", "top": "other\n"}) }, 1},
+		{"a mode", func() {
+			if err := os.Chmod(filepath.Join(w.Workspace, "f3"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}, 1},
+		{"a folder", func() { w.write(map[string]string{"tree/two": "3\n", "tree/three": "3\n"}) }, 1},
+		{"back", func() { w.write(map[string]string{"tree/two": "2\n", "src": "one\n", "f7": "text 7\n"}) }, 2},
+	} {
+		c.change()
+		last, err := build.Load(build.Machine{Workspace: w.Workspace, Fn: fn}, w.Options)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if r, err := last.Run(t.Context(), w.Options); err != nil || r.Failed > 0 || r.Executed > c.executed || r.Executed == 0 {
+			t.Errorf("%s: %+v, %v; want %d executed", c.name, r.BuildFinished, err, c.executed)
+		}
+		snapshot := *w.Snapshot
+		w.Snapshot = nil
+		w.ok(p, 0)
+		w.Snapshot = &snapshot
 	}
 }

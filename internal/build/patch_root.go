@@ -108,11 +108,23 @@ func (w *worker) patchInputRoot(ctx context.Context, u *unit) *merkle.Dir {
 	if err != nil {
 		return nil
 	}
+	if !putIn(ctx, blobs, root, folders, all) {
+		return nil
+	}
+	if openKnown(ctx, root, blobs, messages) != nil {
+		return nil
+	}
+	return root
+}
+
+// putIn puts what moved into the tree, in whose folders all inputs are, and opens no more of these than it has to. It returns false where something is
+// not what it was taken for; the tree is of no use then.
+func putIn(ctx context.Context, blobs store.Blobs, root *merkle.Dir, folders map[string]bool, moved []changedInput) bool {
 	changed := map[string][]changedInput{}
-	inner := map[string]bool{} // folders with folders of inputs
-	for _, m := range all {
+	for _, m := range moved {
 		changed[folderOf(m.path)] = append(changed[folderOf(m.path)], m)
 	}
+	inner := map[string]bool{} // folders with folders of inputs
 	for f := range folders {
 		inner[folderOf(f)] = true
 	}
@@ -120,35 +132,33 @@ func (w *worker) patchInputRoot(ctx context.Context, u *unit) *merkle.Dir {
 	for _, f := range slices.Sorted(maps.Keys(folders)) { // a folder comes after the one it is in
 		in, name := open[folderOf(f)], path.Base(f)
 		d := in.Dirs[name]
-		if d == nil {
-			return nil
-		}
-		if !inner[f] && len(changed[f]) == 0 {
+		switch {
+		case d == nil:
+			return false
+		case inner[f]:
+		case len(changed[f]) == 0:
 			continue
-		}
-		if !inner[f] {
+		default:
 			if swapped := swap(ctx, blobs, d, changed[f]); swapped != nil {
 				in.Dirs[name] = swapped
 				delete(changed, f)
 				continue
 			}
 		}
-		if d, err = d.Open(ctx, blobs); err != nil {
-			return nil
+		d, err := d.Open(ctx, blobs)
+		if err != nil {
+			return false
 		}
 		in.Dirs[name], open[f] = d, d
 	}
 	for f, these := range changed {
 		for _, m := range these {
 			if !replaced(open[f], path.Base(m.path), m) {
-				return nil
+				return false
 			}
 		}
 	}
-	if openKnown(ctx, root, blobs, messages) != nil {
-		return nil
-	}
-	return root
+	return true
 }
 
 // swap returns the folder with what moved where that is files, and all that there is in it; else nil.
@@ -161,7 +171,7 @@ func swap(ctx context.Context, blobs store.Blobs, d *merkle.Dir, moved []changed
 		}
 		swaps[path.Base(m.path)] = merkle.Swap{Was: *m.old.File, Is: *m.now.File}
 	}
-	if !ok || len(swaps) < len(moved) || len(swaps) == 0 {
+	if !ok || len(swaps) < len(moved) {
 		return nil
 	}
 	swapped, err := merkle.Swapped(ctx, blobs, ref, swaps)
