@@ -14,3 +14,6 @@ func EncodeIndex(pack []byte, all []Record) []byte {
 	}
 	return encodeIndex(h.id, int64(len(pack)), places)
 }
+
+// Head returns the bytes of an empty pack whose records begin with mark.
+func Head(mark []byte) []byte { return newHead(head{mark: [markSize]byte(mark)}).encode() }

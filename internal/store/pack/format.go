@@ -222,7 +222,7 @@ func (o *opened) each(from, to int64, f func(Record) error) (end, stray int64, e
 					last = r
 				}
 			}
-			i += markSize
+			i++ // and no more: one that is torn within a mark that ends as it begins would hide the next one
 		}
 		kept = copy(buf, b[i:])
 	}

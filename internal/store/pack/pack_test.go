@@ -192,8 +192,18 @@ func TestUsed(t *testing.T) {
 
 // A process that was killed leaves the beginning of a record. Whatever is left of it, others that were put before and after are there.
 func TestTorn(t *testing.T) {
+	t.Run("any mark", func(t *testing.T) { testTorn(t, nil) })
+	// One that ends as it begins: the end of a torn one and the beginning of the next look like a mark, too.
+	t.Run("a mark that repeats itself", func(t *testing.T) { testTorn(t, pack.Head([]byte("ab------------ab"))) })
+	t.Run("a mark of one letter", func(t *testing.T) { testTorn(t, pack.Head(bytes.Repeat([]byte("a"), 16))) })
+}
+
+func testTorn(t *testing.T, head []byte) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "pack")
+	if head != nil {
+		write(t, path, head)
+	}
 	p := pack.Open(path, dir)
 	put(t, p, 0)
 	put(t, p, 1)
