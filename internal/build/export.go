@@ -307,10 +307,13 @@ type exportCheck struct {
 	torn bool            // a run was killed while it wrote outputs: what it left beside them has to go
 }
 
+// fewExports is up to how many bytes of what is remembered of outputs are looked into at once: a goroutine would begin no sooner.
+const fewExports = 16 << 10
+
 // checkExports begins to look.
 func (o *Options) checkExports() *exportCheck {
 	c, file, out := &exportCheck{done: make(chan struct{}), gone: map[string]bool{}}, o.exportsFile(), o.Out
-	go func() {
+	look := func() {
 		defer close(c.done)
 		_, err := os.Lstat(file + writing)
 		c.torn = err == nil
@@ -322,7 +325,12 @@ func (o *Options) checkExports() *exportCheck {
 			err = c.compare(out)
 		}
 		c.ok = err == nil // else it is looked at again, and the error comes again
-	}()
+	}
+	if info, err := os.Lstat(file); err == nil && info.Size() > fewExports {
+		go look()
+	} else {
+		look()
+	}
 	return c
 }
 
