@@ -158,7 +158,7 @@ func walls() []wall {
 		{[]string{"internal/build"}, []string{"internal/planner", "internal/report", "internal/gc"}, "a build gets a plan and tells events", nil},
 		{[]string{"internal/report"}, []string{"internal/build", "internal/execute", "internal/plan", "internal/store"}, "a report shows events", nil},
 		{[]string{"cmd/hexmage/front"}, append(language, "github.com/alecthomas/kong", "github.com/go-git", "golang.org/x/crypto", "net/http", "crypto/tls", "text/template", "encoding/gob",
-			"cmd/hexmage/cli", "steps", "qnn", "toolchains", "runner", "model", "oppackage", "patches", "standin", "internal/planner", "internal/lang", "internal/config", "internal/step", "internal/gc"),
+			"cmd/hexmage/cli", "steps", "qnn", "toolchains", "runner", "model", "oppackage", "patches", "standin", "internal/planner", "internal/lang", "internal/config", "internal/step"),
 			"what is linked is started with every run, also where there is nothing to do (docs/design/0018-front.md)", nil},
 		{[]string{"internal", "qnn", "oppackage", "patches", "model", "runner", "toolchains", "standin", "steps", "cmd"}, []string{"github.com/bazelbuild/remote-apis"}, "generated protobuf types are for tests of our own encoding", nil},
 	}

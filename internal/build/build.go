@@ -55,6 +55,10 @@ type Options struct {
 	Fresh     func(step string) bool // says of a step, such as `run.bench["64"]`, that nothing of it is looked up; nil: of none
 	All       bool                   // every action is looked at, whatever a snapshot says of it
 	Pools     map[string]int         // resources; one of each that is not named
+
+	// Plain has a plan that was loaded be carried out only if what may run needs neither the Secrets, the Extender and the Hints nor another executor or
+	// the network, all checks are known, and it is known what the change reaches.
+	Plain bool
 }
 
 // Result is how a build went.

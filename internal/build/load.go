@@ -51,36 +51,38 @@ func Load(machine Machine, o Options) (*Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r, r.lookAt(r.m.Hosts())
+	return r, r.lookAt()
 }
 
-// LoadUnchanged is Load where nothing is to be done: all that the last build read and exported is as it was, but for the times of a few small files.
-// Else it returns nil, with an error or without, as soon as it knows.
-func LoadUnchanged(ctx context.Context, machine Machine, o Options) (*Loaded, error) {
+// LoadTouched is Load, but that a few small files which have other times and the same content have not changed.
+func LoadTouched(ctx context.Context, machine Machine, o Options) (*Loaded, error) {
 	r, err := open(machine, o)
-	if err != nil || r.title.Always {
+	if err != nil {
 		return nil, err
 	}
-	if recent := r.m.RecentHosts(); len(recent) <= maxRecent { // what was edited a minute ago is edited again
+	same := !r.title.Always
+	if recent := r.m.RecentHosts(); same && len(recent) <= maxRecent { // what was edited a minute ago is edited again: then no more files are read
 		changed, err := r.changedOf(recent)
 		if err != nil {
 			return nil, err
 		}
-		if same, err := r.touched(ctx, changed); err != nil || !same {
+		if same, err = r.touched(ctx, changed); err != nil {
 			return nil, err
 		}
 	}
 	r.changed = nil
-	if err := r.lookAt(maxRecent); err != nil || len(r.changed) > maxRecent || r.others {
+	if err := r.lookAt(); err != nil {
 		return nil, err
 	}
-	if same, err := r.touched(ctx, r.changed); err != nil || !same {
-		return nil, err
+	if !same || r.others || len(r.changed) > maxRecent {
+		return r, nil
 	}
-	if r.changed = nil; !r.Unchanged() {
-		return nil, nil
+	changed := r.changed
+	if same, err = r.touched(ctx, changed); same {
+		changed = nil
 	}
-	return r, nil
+	r.changed = changed
+	return r, err
 }
 
 // touched tells whether what is in the files of some hosts is the same, though their times are not. Large files and folders are not read: that is
@@ -164,35 +166,25 @@ func (r *Loaded) stamps(files []snapshot.File) ([]stat.Stamp, error) {
 	return stat.Lstats(r.machine.Workspace, paths, 0)
 }
 
-// atATime is how many files lookAt looks at before it may stop.
-const atATime = 2048
-
-// lookAt looks at the files of the hosts and notes which of these changed, until it has more of them than most.
-func (r *Loaded) lookAt(most int) error {
+// lookAt looks at the files of the hosts and notes which of these changed.
+func (r *Loaded) lookAt() error {
 	files, of := make([]snapshot.File, 0, r.m.Hosts()), make([]int, 0, r.m.Hosts())
 	if err := r.m.EachFile(func(host int, f snapshot.File) { files, of = append(files, f), append(of, host) }); err != nil {
 		return err
 	}
-	for len(files) > 0 && len(r.changed) <= most {
-		n := len(files)
-		if most < r.m.Hosts() {
-			n = min(n, atATime)
+	stamps, err := r.stamps(files)
+	if err != nil {
+		return err
+	}
+	for i := range files {
+		f := &files[i]
+		if f.Clean && f.Stamp == stamps[i] {
+			continue
 		}
-		stamps, err := r.stamps(files[:n])
-		if err != nil {
-			return err
+		if len(r.changed) == 0 || r.changed[len(r.changed)-1] != of[i] {
+			r.changed = append(r.changed, of[i])
 		}
-		for i := range n {
-			f := &files[i]
-			if f.Clean && f.Stamp == stamps[i] {
-				continue
-			}
-			if len(r.changed) == 0 || r.changed[len(r.changed)-1] != of[i] {
-				r.changed = append(r.changed, of[i])
-			}
-			r.others = r.others || f.Other
-		}
-		files, of = files[n:], of[n:]
+		r.others = r.others || f.Other
 	}
 	return nil
 }

@@ -15,12 +15,12 @@ import (
 )
 
 // Wherever among many files the one stands that changed, and whether it did before or not, there is something to do.
-func TestLoadUnchanged(t *testing.T) {
+func TestLoadWide(t *testing.T) {
 	workspace, path := wideSnapshot(t, 3000)
 	machine, o := build.Machine{Workspace: workspace}, build.Options{Snapshot: &build.Snapshot{Path: path}}
 	same := func() bool {
 		t.Helper()
-		r, err := build.LoadUnchanged(t.Context(), machine, o)
+		r, err := build.LoadTouched(t.Context(), machine, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,10 +28,10 @@ func TestLoadUnchanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (r != nil) != all.Unchanged() {
-			t.Errorf("LoadUnchanged says %v, Load %v", r != nil, all.Unchanged())
+		if r.Unchanged() != all.Unchanged() || r.Changed() != all.Changed() {
+			t.Errorf("LoadTouched says %v, %d; Load %v, %d", r.Unchanged(), r.Changed(), all.Unchanged(), all.Changed())
 		}
-		return r != nil
+		return r.Unchanged()
 	}
 	for range 2 {
 		if !same() {
@@ -94,8 +94,8 @@ func TestLoadTouched(t *testing.T) {
 	machine, o := build.Machine{Workspace: workspace, Fn: fn}, build.Options{Snapshot: &build.Snapshot{Path: path}, Sink: discard{}}
 	for i := range 3 {
 		save(first.Add(time.Duration(i) * time.Minute))
-		r, err := build.LoadUnchanged(t.Context(), machine, o)
-		if err != nil || r == nil {
+		r, err := build.LoadTouched(t.Context(), machine, o)
+		if err != nil || !r.Unchanged() {
 			t.Fatalf("time %d: there is something to do, %v", i, err)
 		}
 		r.Finish(o, time.Now())
@@ -110,13 +110,13 @@ func TestLoadTouched(t *testing.T) {
 	}
 	content = []byte("two")
 	save(first)
-	if r, err := build.LoadUnchanged(t.Context(), machine, o); r != nil || err != nil {
+	if r, err := build.LoadTouched(t.Context(), machine, o); err != nil || r.Unchanged() {
 		t.Errorf("another content: %v, %v", r, err)
 	}
 	if err := os.Truncate(src, 3<<20); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := build.LoadUnchanged(t.Context(), machine, o); r != nil || err != nil {
+	if r, err := build.LoadTouched(t.Context(), machine, o); err != nil || r.Unchanged() {
 		t.Errorf("a large file: %v, %v", r, err)
 	}
 }

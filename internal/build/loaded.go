@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
@@ -103,8 +104,11 @@ func (l *library) read(i int, hit []bool, other map[int]bool, g *graph) (*instan
 	return n, nil
 }
 
+// ErrNotPlain says that a build would not be a plain one: see Options.Plain. It is no failure, and nothing was done or told.
+var ErrNotPlain = errors.New("more is needed than what carries out a plain build")
+
 // Run builds what changed, or all of it where o.All says so or where it cannot be told what that is. The error is ErrStale when the snapshot is not
-// what its checksum says; else see Run of plans.
+// what its checksum says, ErrNotPlain where o.Plain is not to be had; else see Run of plans.
 func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 	start := time.Now()
 	if r.others || o.All {
@@ -129,8 +133,11 @@ func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
 	}
+	if o.Plain && !s.plain(w.g) {
+		return Result{}, ErrNotPlain
+	}
 	res, err := w.build(ctx, w.loop(), s, start)
-	if changed := (*store.ChangedError)(nil); lost(err) && ctx.Err() == nil && !errors.As(err, &changed) { // it was in the snapshot: its action runs again
+	if changed := (*store.ChangedError)(nil); lost(err) && ctx.Err() == nil && !o.Plain && !errors.As(err, &changed) { // it was in the snapshot: its action runs again
 		return r.all(ctx, o, start)
 	}
 	return res, err
@@ -141,6 +148,9 @@ var errAll = errors.New("all of it has to be looked at")
 
 // all builds the whole plan.
 func (r *Loaded) all(ctx context.Context, o Options, start time.Time) (Result, error) {
+	if o.Plain {
+		return Result{}, ErrNotPlain
+	}
 	p, err := r.m.Plan()
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
@@ -195,6 +205,18 @@ func (r *Loaded) changes(w *worker, other map[int]bool) (*scope, error) {
 	}
 	s.keep = func(outs []output, checks []event.CheckFinished) { r.keep(w, outs, checks, s.checks) }
 	return s, nil
+}
+
+// plain tells whether all that may run is what Options.Plain says.
+func (s *scope) plain(g *graph) bool {
+	for _, n := range g.order {
+		for _, u := range n.specs {
+			if u.state != done && (n.plan.Waits != plan.ForNothing || n.plan.Explains || !isolated(u.spec) || u.spec.Platform[action.PropertyHost] != "") {
+				return false
+			}
+		}
+	}
+	return !slices.ContainsFunc(s.checks, func(c check) bool { return c.known == nil })
 }
 
 // outputs are those of the pipeline. Of those that may be something else than they were it is to be found out what they are.

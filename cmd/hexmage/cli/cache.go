@@ -191,7 +191,7 @@ func (c *cachePathCmd) Run(_ context.Context, a *app) error {
 func cacheError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
-		return &front.ExitError{Code: ExitInterrupted, Err: errInterrupted}
+		return &front.ExitError{Code: ExitInterrupted, Err: front.ErrInterrupted}
 	case errors.Is(err, gc.ErrInUse):
 		return &front.ExitError{Code: ExitLocked, Err: err}
 	}

@@ -90,7 +90,7 @@ func (c *deviceEmulateCmd) Run(ctx context.Context, a *app) error {
 	if o.Image, err = c.image(ctx, a, e); err != nil {
 		return err
 	}
-	if o.Dir, err = os.MkdirTemp(e.scratch, "phone"); err != nil {
+	if o.Dir, err = os.MkdirTemp(e.Scratch, "phone"); err != nil {
 		return front.Engine(err)
 	}
 	if c.Data != "" {
@@ -101,7 +101,7 @@ func (c *deviceEmulateCmd) Run(ctx context.Context, a *app) error {
 		defer free()
 	}
 	if o.Data == "" && o.DiskBytes == 0 {
-		if o.Data, err = os.MkdirTemp(e.scratch, "data"); err != nil {
+		if o.Data, err = os.MkdirTemp(e.Scratch, "data"); err != nil {
 			return front.Engine(err)
 		}
 	}
@@ -252,7 +252,7 @@ func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (s
 	if err != nil {
 		return "", err
 	}
-	dir, err := e.trees.Path(ctx, e.blobs, res.Roots[out])
+	dir, err := e.Trees.Path(ctx, e.Blobs, res.Roots[out])
 	if err != nil {
 		return "", front.Engine(err)
 	}
@@ -327,7 +327,7 @@ func carryOut(p *phone.Emulator, line string) error {
 
 // wait waits until the user, or the phone itself, ends it.
 func (c *deviceEmulateCmd) wait(ctx context.Context, a *app, p *phone.Emulator) error {
-	defer a.interrupts.notify(nil)() // one Ctrl-C is all it takes
+	defer a.interrupts.Notify(nil)() // one Ctrl-C is all it takes
 	over := make(chan struct{})
 	if c.Stdin {
 		go func() {

@@ -74,7 +74,7 @@ func (g *gitModules) open(ctx context.Context) (gitmodule.Store, error) {
 	if g.lock == nil {
 		var err error
 		if g.inUse, err = gc.Use(ctx, a.Cache, func() { fmt.Fprintln(a.Env.Stderr, "hexmage: waiting until the cache is collected") }); err != nil {
-			return gitmodule.Store{}, a.writable(err)
+			return gitmodule.Store{}, a.Writable(err)
 		}
 		if g.lock, err = a.ownLock(g.workspace); err != nil {
 			return gitmodule.Store{}, fmt.Errorf("%s cannot be read", toolchains.LockFile) // printed by then

@@ -153,7 +153,7 @@ func (r *oneRun) whole(p *planned, began time.Time) *build.Whole {
 	all.Sink = r.verify.wrap(r.watchers())
 	r.watching.Plan(p.Plan)
 	if r.previous.Snapshot != "" {
-		all.Snapshot = newSnapshot(r.now(r.engine.fn), p, began)
+		all.Snapshot = newSnapshot(r.now(r.engine.Fn), p, began)
 	}
 	p.files, p.names, p.Reads.Texts = nil, nil, nil
 	front.FreeHeap(len(p.Instances))

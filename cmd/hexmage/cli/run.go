@@ -55,7 +55,7 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	if r.over {
 		return err
 	}
-	if err := outcome(ctx, res, err); err != nil {
+	if err := front.Outcome(ctx, res, err); err != nil {
 		return err
 	}
 	if err := a.ShowOutputs(res.Outputs); err != nil {
@@ -109,9 +109,7 @@ func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 		}
 		r.done()
 		r.watching = nil
-		if !r.saidChanged(err) {
-			fmt.Fprintf(r.a.Env.Stderr, "hexmage: something in the cache was damaged and is dropped; building again (%v)\n", err)
-		}
+		r.a.SayAgain(err)
 		r.shut()
 		res, err = r.run(ctx, true)
 	}
@@ -120,9 +118,6 @@ func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 	}
 	return res, err
 }
-
-// fewChanged is up to how many changed files are read without asking the stat cache, which has to be read for that.
-const fewChanged = 64
 
 // run loads the plan, or makes it, and builds it: what changed, or after a build that found the cache damaged all of it.
 func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
@@ -154,8 +149,8 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	o := r.options(ctx)
 	o.Sink = r.watchers()
 	o.Snapshot, o.All = &build.Snapshot{Path: r.previous.Snapshot}, again
-	if last.Changed() <= fewChanged {
-		o.Hasher = r.engine.stats.Direct()
+	if last.Changed() <= front.FewChanged {
+		o.Hasher = r.engine.Stats.Direct()
 	}
 	more := r.a.later(ctx, r.workspace, r.c.Pipeline, last.Fresh)
 	o.Extender, o.Hints = more, more.Explain
@@ -218,7 +213,7 @@ func (r *oneRun) open(ctx context.Context) (err error) {
 	}
 	defer r.phase("open the cache")()
 	if r.engine, err = r.a.openEngine(ctx); err == nil {
-		r.survive = survivePipes()
+		r.survive = front.SurvivePipes()
 	}
 	return err
 }
@@ -241,7 +236,7 @@ func (r *oneRun) options(ctx context.Context) build.Options {
 	o := r.engine.options(r.a)
 	o.Workspace, o.KeepGoing, o.Prune = r.workspace, r.c.KeepGoing, len(r.c.Steps) == 0
 	o.OutIn, o.Out = r.outIn, r.out
-	o.Secrets, o.LogDir = r.a.secrets(ctx, r.workspace, r.c.Pipeline), r.a.logsOf(r.workspace, r.c.Pipeline)
+	o.Secrets, o.LogDir = r.a.secrets(ctx, r.workspace, r.c.Pipeline), r.a.LogsOf(r.workspace, r.c.Pipeline)
 	if r.watches != nil {
 		o.OnRead = r.watches.add
 	}
@@ -263,27 +258,6 @@ func (r *oneRun) close() {
 	r.done()
 	r.endTrace()
 	r.shut()
-}
-
-// outcome is the error with which a command ends after a build, or nil. What failed in the build, the report has told.
-func outcome(ctx context.Context, res build.Result, err error) error {
-	exit := &front.ExitError{Err: err}
-	if res.Failed > 0 {
-		exit.Err = nil
-	}
-	switch {
-	case ctx.Err() != nil:
-		return &front.ExitError{Code: ExitInterrupted, Err: errInterrupted}
-	case errors.As(err, new(*build.InputError)):
-		exit.Code = ExitUsage
-	case err != nil:
-		exit.Code = ExitEngine
-	case res.Failed > 0:
-		exit.Code = ExitFailed
-	default:
-		return nil
-	}
-	return exit
 }
 
 // selected parses step addresses of the command line.
@@ -397,28 +371,12 @@ func choose(f front.StepsFlag, flag string, p *plan.Plan) (func(step string) boo
 	return func(step string) bool { return wanted[step] }, nil
 }
 
-// saidChanged says, if that is the error, that a file changed while the build read it.
-func (r *oneRun) saidChanged(err error) bool {
-	var changed *store.ChangedError
-	if !errors.As(err, &changed) {
-		return false
-	}
-	r.done() // what shows the build
-	fmt.Fprintf(r.a.Env.Stderr, "hexmage: %s was saved while it was read; building again\n", changed.Path)
-	return true
-}
-
-// sound is the error of a build, or one if something was found damaged while it went on, by this process or another: results that it used
-// may have been made from that.
+// sound is the error of a build, or one if something was found damaged while it went on.
 func (r *oneRun) sound(err error) error {
-	if err != nil || r.over || r.engine == nil {
+	if r.over || r.engine == nil {
 		return err
 	}
-	found, err := r.engine.damage.Found()
-	if err == nil && len(found) > 0 {
-		err = fmt.Errorf("%s: %w", found[0].Hex(), store.ErrCorrupt)
-	}
-	return err
+	return r.engine.Sound(err)
 }
 
 // shut ends the engine, if there is one.
@@ -445,7 +403,7 @@ func startVerifying(f front.StepsFlag, e *engineParts, p *plan.Plan) (*verifying
 	if err != nil {
 		return nil, err
 	}
-	o := execute.VerifyOptions{Next: e.executor, Again: e.again, Store: e.blobs, Roots: e.roots}
+	o := execute.VerifyOptions{Next: e.executor, Again: e.again, Store: e.Blobs, Roots: e.Roots}
 	if len(f.Steps) > 0 {
 		o.Select = chosen
 	}

@@ -2,15 +2,20 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
+	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute/reaper"
 	"github.com/hexmage/hexmage/internal/fetch"
+	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/steps"
@@ -55,12 +60,10 @@ func (a *app) netrc() string {
 func tools() map[string]tool.Func {
 	t := steps.Tools()
 	t["emulator-init"] = emulatorInit
-	t[reaperTool] = reap
+	t[front.ReaperTool] = reap
+	t[front.FailuresTool] = explainFailures
 	return t
 }
-
-// reaperTool is the tool that ends what is left when hexmage was killed.
-const reaperTool = "reaper"
 
 // reap is a process that waits for the end of the hexmage that started it.
 func reap(_ context.Context, args []string, env tool.Env) int {
@@ -71,6 +74,30 @@ func reap(_ context.Context, args []string, env tool.Env) int {
 	return ExitOK
 }
 
+// explainFailures says more of failures, for a hexmage that does without the catalogue.
+func explainFailures(_ context.Context, args []string, env tool.Env) int {
+	if len(args) != 1 {
+		return ExitUsage
+	}
+	a := &app{App: front.App{Env: Env{Stderr: env.Stderr, Vars: env.Vars}}}
+	failed := &failureSink{next: report.Lines(io.Discard, report.Options{})}
+	sink := a.diagnosed(args[0], failed)
+	for in, out := json.NewDecoder(env.Stdin), json.NewEncoder(env.Stdout); ; {
+		var f front.FailedAction
+		if err := in.Decode(&f); err != nil {
+			return ExitOK // there are no more
+		}
+		if f.Failure == nil {
+			return ExitUsage
+		}
+		sink.Send(event.ActionFinished{Step: f.Step, Name: f.Name, Failure: f.Failure})
+		f.Failure = failed.seen[len(failed.seen)-1].Failure
+		if out.Encode(f) != nil {
+			return ExitEngine
+		}
+	}
+}
+
 // runTool is `hexmage tool NAME ARG…`: what the executor calls for an action of a built-in tool.
 func runTool(args []string, env Env) int {
 	all := tools()
@@ -78,7 +105,7 @@ func runTool(args []string, env Env) int {
 		fmt.Fprintf(env.Stderr, "hexmage tool: want the name of a built-in tool: %s\n", strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 		return ExitUsage
 	}
-	ctx, stop := newInterrupts(nil).watch(context.Background())
+	ctx, stop := front.NewInterrupts(nil).Watch(context.Background())
 	defer stop()
 	return all[args[0]](ctx, args[1:], tool.Env{Vars: env.Vars, Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr})
 }

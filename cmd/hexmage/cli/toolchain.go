@@ -215,12 +215,12 @@ func (a *app) fetch(ctx context.Context, p *planned, workspace string, show bool
 	if err != nil {
 		return nil, err
 	}
-	return a.locations(instances, res, func(root digest.Digest) (string, error) { return e.trees.Path(ctx, e.blobs, root) })
+	return a.locations(instances, res, func(root digest.Digest) (string, error) { return e.Trees.Path(ctx, e.Blobs, root) })
 }
 
 // locate says where the plan's toolchains are, without fetching anything. ok is false when not all of them are here.
 func (a *app) locate(ctx context.Context, p *planned, workspace string) (_ []located, ok bool, err error) {
-	if err := a.settle(ctx); err != nil {
+	if err := a.Settle(ctx); err != nil {
 		return nil, false, err
 	}
 	o, err := a.lookupOnly(workspace)

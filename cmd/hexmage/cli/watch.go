@@ -119,11 +119,11 @@ func (v *viewer) loop(ctx context.Context) error {
 			select {
 			case <-v.w.Changed():
 			case <-ctx.Done():
-				return &front.ExitError{Code: ExitInterrupted, Err: errInterrupted}
+				return &front.ExitError{Code: ExitInterrupted, Err: front.ErrInterrupted}
 			}
 		}
 		if changed, err = v.w.Settle(ctx); err != nil {
-			return &front.ExitError{Code: ExitInterrupted, Err: errInterrupted}
+			return &front.ExitError{Code: ExitInterrupted, Err: front.ErrInterrupted}
 		}
 		for i, p := range changed {
 			if rel, err := filepath.Rel(v.workspace, p); err == nil && filepath.IsLocal(rel) {
@@ -165,7 +165,7 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 	again = <-newer
 	cancel(nil)
 	if ctx.Err() != nil {
-		return false, &front.ExitError{Code: ExitInterrupted, Err: errInterrupted}
+		return false, &front.ExitError{Code: ExitInterrupted, Err: front.ErrInterrupted}
 	}
 	var exit *front.ExitError
 	switch {
@@ -325,9 +325,4 @@ func (v *viewer) watch(failed bool, since time.Time) bool {
 		}
 	}
 	return v.w.Set(s)
-}
-
-// logsOf is the folder with what actions of a workspace's pipeline printed: others have steps of the same names.
-func (a *app) logsOf(workspace, pipeline string) string {
-	return filepath.Join(a.Places().State().Logs(), filepath.Base(a.RunLogOf(workspace, pipeline)))
 }

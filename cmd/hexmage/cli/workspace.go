@@ -23,17 +23,17 @@ import (
 type app struct {
 	front.App
 
-	interrupts *interrupts
+	interrupts *front.Interrupts
 	catalogues *catalogues
 	pinning    *modulePins // of `hexmage lock`; nil: modules of git repositories are as the lock has them
 }
 
-func newApp(g front.Global, env Env, in *interrupts) (*app, error) {
+func newApp(g front.Global, env Env, in *front.Interrupts) (*app, error) {
 	base, err := front.NewApp(g, env)
 	if err != nil {
 		return nil, err
 	}
-	base.Notify = in.notify
+	base.Notify = in.Notify
 	return &app{App: *base, interrupts: in, catalogues: new(catalogues)}, nil
 }
 

@@ -2,15 +2,21 @@ package front
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os/signal"
 	"slices"
 	"syscall"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Main is the program hexmage: it runs the command line, here where there is nothing to do, else by the engine. It returns the exit code.
+// Main is the program hexmage: it runs the command line, here where it can, else by the engine. It returns the exit code.
 func Main(args []string, env Env, engine func() int) int {
 	if code, done := Run(args[1:], env); done {
 		return code
@@ -18,8 +24,8 @@ func Main(args []string, env Env, engine func() int) int {
 	return engine()
 }
 
-// Run is `hexmage run` where nothing is to be done, with the exit code. done is false where that cannot be told, and for any other command: then nothing
-// was said or changed, and the engine finds out what is to be done, or what is wrong.
+// Run is `hexmage run` where the plan of the last run holds, and nothing is to be done or only what package front can do, with the exit code. done is
+// false where that cannot be told, and for any other command: then the engine finds out what is to be done, or what is wrong.
 func Run(args []string, env Env) (code int, done bool) {
 	if !slices.Contains(args, "run") || env.Var(EnvCPUProfile) != "" || env.Var(EnvMemProfile) != "" || lowLimits() {
 		return 0, false
@@ -34,64 +40,167 @@ func Run(args []string, env Env) (code int, done bool) {
 	if err != nil {
 		return 0, false
 	}
-	r, err := a.unchanged(flags)
-	if err != nil || r == nil {
+	r, err := a.loadedRun(flags)
+	if err != nil {
 		return 0, false
+	}
+	if !r.loaded.Unchanged() {
+		return r.carryOut()
 	}
 	signal.Ignore(syscall.SIGPIPE) // a reader that went away is an error of writing, as in a build
 	return Written(env, ExitWith(context.Background(), r.finish(), env)), true
 }
 
-// unchanged is a run that has nothing to do.
-type unchanged struct {
+// loadedRun is a run whose plan is that of the last one.
+type loadedRun struct {
 	*App
 	c         RunFlags
 	workspace string
+	outIn     string // no link may lead from here to out
+	out       string
 	began     time.Time
+	last      Last
 	loaded    *build.Loaded
-	o         build.Options
 }
 
-// unchanged returns the run that the flags ask for, if it has nothing to do; else nil or an error.
-func (a *App) unchanged(c RunFlags) (*unchanged, error) {
+// errElsewhere says that a run is for the engine.
+var errElsewhere = errors.New("it is for the engine")
+
+// loadedRun returns the run that the flags ask for.
+func (a *App) loadedRun(c RunFlags) (r *loadedRun, err error) {
 	if a.Fresh.On || c.Verify.On || c.Trace != "" {
-		return nil, nil
+		return nil, errElsewhere
 	}
 	a.Serial = c.Serial
-	workspace, err := a.Workspace(c.Pipeline)
-	if err != nil {
+	r = &loadedRun{App: a, c: c, began: time.Now()}
+	if r.workspace, err = a.Workspace(c.Pipeline); err != nil {
 		return nil, err
 	}
-	in, out := a.OutFolder(c.Out, c.Pipeline)
-	if err := build.CheckOut(in, out); err != nil {
+	r.outIn, r.out = a.OutFolder(c.Out, c.Pipeline)
+	if err := build.CheckOut(r.outIn, r.out); err != nil {
 		return nil, err
 	}
-	r := &unchanged{App: a, c: c, workspace: workspace, began: time.Now()}
 	fn, err := a.DigestFunction()
 	if err != nil {
 		return nil, err
 	}
-	last := a.Last(&c, workspace, out, fn)
-	r.o = a.Options(last, &c, out)
-	load := func(m build.Machine, o build.Options) (*build.Loaded, error) {
-		return build.LoadUnchanged(context.Background(), m, o)
-	}
-	if r.loaded, err = a.Load(last, r.o, load); err != nil || r.loaded == nil {
-		return nil, err
-	}
-	return r, nil
+	r.last = a.Last(&c, r.workspace, r.out, fn)
+	r.loaded, err = a.Load(r.last, a.Options(r.last, &c, r.out), func(m build.Machine, o build.Options) (*build.Loaded, error) {
+		return build.LoadTouched(context.Background(), m, o)
+	})
+	return r, err
 }
 
-// finish shows the run.
-func (r *unchanged) finish() error {
+// finish shows the run, in which there is nothing to do.
+func (r *loadedRun) finish() error {
 	w := r.Watch(r.workspace, r.c.Pipeline, nil)
-	r.o.Sink = w
-	res := r.loaded.Finish(r.o, r.began)
+	o := r.App.Options(r.last, &r.c, r.out)
+	o.Sink = w
+	res := r.loaded.Finish(o, r.began)
 	w.End()
 	if err := r.ShowOutputs(res.Outputs); err != nil {
 		return err
 	}
 	return Checked(res)
+}
+
+// carryOut carries out what changed, if all of that needs no more than there is here.
+func (r *loadedRun) carryOut() (code int, done bool) {
+	in := NewInterrupts(func(text string) { fmt.Fprint(r.Env.Stderr, "\n", text) })
+	r.Notify = in.Notify
+	ctx, stop := in.Watch(context.Background())
+	defer stop()
+	defer SurvivePipes()()
+	err := r.build(ctx, in)
+	if err != nil && ctx.Err() == nil && beyond(err) {
+		if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound) {
+			r.SayAgain(err)
+		}
+		return 0, false
+	}
+	return Written(r.Env, ExitWith(ctx, err, r.Env)), true
+}
+
+// beyond tells whether the engine begins again after such an error.
+func beyond(err error) bool {
+	for _, is := range []error{errElsewhere, build.ErrNotPlain, build.ErrStale, store.ErrCorrupt, store.ErrNotFound} {
+		if errors.Is(err, is) {
+			return true
+		}
+	}
+	return false
+}
+
+// build is carryOut between the first signal that is watched for and the last.
+func (r *loadedRun) build(ctx context.Context, in *Interrupts) error {
+	b, err := r.OpenBuilder(ctx, in, nil, nil)
+	if ctx.Err() != nil {
+		return &ExitError{Code: ExitInterrupted, Err: ErrInterrupted}
+	}
+	if err != nil {
+		return errElsewhere // the engine finds it, too, and says so
+	}
+	defer b.Close()
+	if r.last.Snapshot != r.Last(&r.c, r.workspace, r.out, b.Fn).Snapshot { // what the snapshot has may have been made from what was found damaged since
+		return errElsewhere
+	}
+	o := b.Options(r.App)
+	o.Executor, o.Plain = b.Cached(execute.Route(map[string]execute.Executor{action.ExecutorLocal: b.Host})), true
+	o.Snapshot = &build.Snapshot{Path: r.last.Snapshot}
+	o.Workspace, o.OutIn, o.Out, o.KeepGoing, o.Prune, o.LogDir = r.workspace, r.outIn, r.out, r.c.KeepGoing, len(r.c.Steps) == 0, r.LogsOf(r.workspace, r.c.Pipeline)
+	if r.loaded.Changed() <= FewChanged {
+		o.Hasher = b.Stats.Direct()
+	}
+	shown := func() {}
+	explain := &explainer{app: r.App, workspace: r.workspace, open: func() event.Sink {
+		w := r.Watch(r.workspace, r.c.Pipeline, nil)
+		shown = w.End
+		return w
+	}}
+	o.Sink = explain
+	res, err := r.loaded.Run(ctx, o)
+	explain.end()
+	shown()
+	if err = Outcome(ctx, res, b.Sound(err)); err != nil {
+		return err
+	}
+	if err := r.ShowOutputs(res.Outputs); err != nil {
+		return err
+	}
+	return Checked(res)
+}
+
+// FewChanged is up to how many changed files are read without asking the stat cache, which has to be read for that.
+const FewChanged = 64
+
+// SayAgain says why a build begins again: a file changed while it read it, or something was damaged.
+func (a *App) SayAgain(err error) {
+	if changed := (*store.ChangedError)(nil); errors.As(err, &changed) {
+		fmt.Fprintf(a.Env.Stderr, "hexmage: %s was saved while it was read; building again\n", changed.Path)
+		return
+	}
+	fmt.Fprintf(a.Env.Stderr, "hexmage: something in the cache was damaged and is dropped; building again (%v)\n", err)
+}
+
+// Outcome is the error with which a command ends after a build, or nil. What failed in the build, the report has told.
+func Outcome(ctx context.Context, res build.Result, err error) error {
+	exit := &ExitError{Err: err}
+	if res.Failed > 0 {
+		exit.Err = nil
+	}
+	switch {
+	case ctx.Err() != nil:
+		return &ExitError{Code: ExitInterrupted, Err: ErrInterrupted}
+	case errors.As(err, new(*build.InputError)):
+		exit.Code = ExitUsage
+	case err != nil:
+		exit.Code = ExitEngine
+	case res.Failed > 0:
+		exit.Code = ExitFailed
+	default:
+		return nil
+	}
+	return exit
 }
 
 // Checked returns the error for what came of the checks of a run.

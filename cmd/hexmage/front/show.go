@@ -89,6 +89,11 @@ func (w *Watching) End() {
 	}
 }
 
+// LogsOf is the folder with what actions of a workspace's pipeline printed: others have steps of the same names.
+func (a *App) LogsOf(workspace, pipeline string) string {
+	return filepath.Join(a.Places().State().Logs(), filepath.Base(a.RunLogOf(workspace, pipeline)))
+}
+
 // RunLogOf is the folder with the runs of a workspace's pipeline.
 func (a *App) RunLogOf(workspace, pipeline string) string {
 	if filepath.Dir(workspace) == a.Places().Shipped() { // its name changes with hexmage

@@ -1,0 +1,259 @@
+package front
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/dirpool"
+	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/execute/reaper"
+	"github.com/hexmage/hexmage/internal/execute/sandbox"
+	"github.com/hexmage/hexmage/internal/gc"
+	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/statcache"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/store/layout"
+)
+
+// Builder is what carries out plans on this machine: the stores of the cache folder, and executors for this machine's processors.
+type Builder struct {
+	Fn          digest.Function
+	Blobs       *store.HostFiles
+	Results     store.Results
+	Trees       *merkle.Trees
+	Stats       *statcache.Cache
+	Host, Other *local.Executor // what runs again, to compare, does so by the other one, in exec roots with other names: a command that writes down where it ran is found
+	Roots       string          // folder that all exec roots are below
+	Scratch     string          // folder of this process
+	State       layout.StateDir
+	Damage      *disk.DamageWatch
+
+	flush  func(context.Context) error
+	alive  []func()       // to be called when there are no children any more
+	reaper *reaper.Reaper // nil until a command starts
+	live   func()         // to be called at its end
+	locks  *execute.Locks // of actions
+	inUse  func()         // nothing is collected before it is called
+}
+
+// ReaperTool is the built-in tool that ends what is left when hexmage was killed.
+const ReaperTool = "reaper"
+
+// OpenBuilder puts it together on the cache folder. A second interrupt ends what its executors have started. extra and private are variables for
+// some actions: see local.Options.
+func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]string, private map[string]map[string]string) (_ *Builder, err error) {
+	defer func() { err = a.Writable(err) }()
+	fn, err := a.DigestFunction()
+	if err != nil {
+		return nil, err
+	}
+	// The watch begins first: what is found damaged after it was looked at what there is, this build finds out.
+	damage, err := disk.WatchDamage(a.Cache)
+	if err != nil {
+		return nil, Engine(err)
+	}
+	if gc.Tidy(ctx, a.Cache, reaper.End) {
+		fmt.Fprintln(a.Env.Stderr, "hexmage: the cache is of an earlier version: what it remembered of earlier runs and of their results is thrown away, so actions run once more; blobs, downloads and toolchains stay")
+	}
+	if err := a.Settle(ctx); err != nil {
+		return nil, err
+	}
+	if err := damage.Settled(); err != nil {
+		return nil, Engine(err)
+	}
+	inUse, err := gc.Use(ctx, a.Cache, func() { fmt.Fprintln(a.Env.Stderr, "hexmage: waiting until the cache is collected") })
+	if err != nil {
+		return nil, err // also when interrupted
+	}
+	defer func() {
+		if err != nil {
+			inUse()
+		}
+	}()
+	blobs, results, err := a.Stores()
+	if err != nil {
+		return nil, Engine(err)
+	}
+	e := &Builder{Fn: fn, inUse: inUse, Damage: damage, Blobs: store.WithHostFiles(blobs), Results: results, Trees: merkle.NewTrees(a.Cache), State: a.Places().State(), Roots: a.Places().Scratch()}
+	e.Stats = statcache.Open(e.State.StatCache(fn), fn, time.Now)
+	e.Stats.Keep = e.Blobs.Keep
+	if err := os.MkdirAll(string(e.State), 0o755); err != nil {
+		return nil, Engine(err)
+	}
+	if e.Scratch, e.live, err = a.Places().NewRun(); err != nil {
+		return nil, Engine(err)
+	}
+	e.locks = execute.NewLocks(e.State.ActionsLock())
+	begin := sync.OnceValues(func() (int, error) {
+		held, err := e.locks.File()
+		if err != nil {
+			return 0, err
+		}
+		if e.reaper, err = reaper.New([]string{a.Env.Self, "tool", ReaperTool}, e.Scratch, held); err != nil {
+			return 0, err
+		}
+		return e.reaper.Pid(), nil
+	})
+	base, workspace, err := a.sandbox()
+	if err != nil {
+		return nil, err
+	}
+	folders := dirpool.New(a.Places().DirPool(), fn, store.Unmodified, disk.LastDamage(a.Cache))
+	here := local.Options{
+		Dir: e.Scratch, Pool: folders, Store: e.Blobs, Trees: e.Trees, Fn: fn, Self: a.Env.Self, Extra: extra,
+		Begin: begin, Base: base, Workspace: workspace, Private: private,
+	}
+	if dir := a.Env.Var("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		here.Memory = filepath.Join(dir, "hexmage")
+	}
+	e.Host, e.Other = local.New(here), local.New(here)
+	e.alive = []func(){in.OnKill(e.Host.Kill), in.OnKill(e.Other.Kill)}
+	e.flush = func(ctx context.Context) error {
+		// Blobs first: a result must not outlive what it names.
+		if err := blobs.Flush(ctx); err != nil {
+			return err
+		}
+		return results.Flush(ctx)
+	}
+	return e, nil
+}
+
+// Cached is the executor of a build whose actions next carries out: what is known is not done again, and what others do is waited for.
+func (e *Builder) Cached(next execute.Executor) execute.Caching {
+	cached := execute.Undamaged(execute.Cached(next, e.Results, e.Blobs, e.Fn, e.Trees.Has), e.Blobs, e.Damage)
+	return execute.Exclusive(cached, e.locks, e.Fn)
+}
+
+// Options are what every build has in common, but for its executor.
+func (e *Builder) Options(a *App) build.Options {
+	return build.Options{
+		Blobs: e.Blobs, Results: e.Results, Hasher: e.Stats, Fn: e.Fn,
+		State: string(e.State), LogDir: e.State.Logs(), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.Everything(),
+		Pools: map[string]int{"gpu": 1, "memory_gb": memoryGB()},
+	}
+}
+
+// Sound is the error of a build, or one if something was found damaged while it went on, by this process or another: results that it used
+// may have been made from that.
+func (e *Builder) Sound(err error) error {
+	if err != nil {
+		return err
+	}
+	found, err := e.Damage.Found()
+	if err == nil && len(found) > 0 {
+		err = fmt.Errorf("%s: %w", found[0].Hex(), store.ErrCorrupt)
+	}
+	return err
+}
+
+// Close writes what the next run can use. What fails here costs time later, nothing else.
+func (e *Builder) Close() {
+	if e.reaper != nil { // no command runs any more
+		e.reaper.Stop()
+		defer e.reaper.Wait()
+	}
+	_ = errors.Join(e.Host.Close(), e.Other.Close())
+	for _, over := range e.alive {
+		over()
+	}
+	_ = e.Stats.Save()
+	_ = os.RemoveAll(e.Scratch)
+	e.live()
+	_ = e.locks.Close()
+	e.inUse()
+}
+
+// Stores opens those of the cache folder.
+func (a *App) Stores() (*disk.Blobs, *disk.Results, error) {
+	blobs, err := disk.NewBlobs(a.Cache)
+	if err != nil {
+		return nil, nil, err
+	}
+	results, err := disk.NewResults(a.Cache)
+	return blobs, results, err
+}
+
+// Settle deals with what was found damaged, by an earlier run or by `cache verify`, before anything in the cache is used.
+func (a *App) Settle(ctx context.Context) error {
+	dropped, err := gc.Settle(ctx, a.Cache)
+	if dropped > 0 {
+		fmt.Fprintf(a.Env.Stderr, "hexmage: something in the cache was found damaged: results that may have been made from it are dropped (%d)\n", dropped)
+	}
+	if err != nil {
+		return Engine(fmt.Errorf("deal with what was found damaged in the cache: %w", err))
+	}
+	return nil
+}
+
+// sandbox returns what restricted actions may see of this machine, nil if they are not to be restricted, and the folder
+// where an action that failed may have looked for files.
+func (a *App) sandbox() (*sandbox.Base, string, error) {
+	level, from, err := a.SandboxLevel()
+	if err != nil {
+		return nil, "", err
+	}
+	switch level {
+	case sandbox.Off:
+		return nil, "", nil
+	case sandbox.Staged:
+		return nil, a.Root, nil
+	}
+	base, err := sandbox.Open()
+	switch {
+	case err == nil:
+		if err := base.Unsupervised(); err != nil {
+			open := ""
+			if base.Mounts() != nil { // else all that is not theirs is read-only
+				open = ", and are not kept from changing mode and times of your files elsewhere and of toolchains, which they share"
+			}
+			fmt.Fprintf(a.Env.Stderr, "hexmage: actions get copies of their inputs%s: %v\n", open, err)
+		}
+		return base, a.Root, nil
+	case from != "": // asked for by name
+		return nil, "", Usage("%s: this machine can have no strict sandbox: %w", from, err)
+	}
+	fmt.Fprintf(a.Env.Stderr, "hexmage: actions are not kept from what they do not declare (sandbox \"staged\"): %v\n", err)
+	return nil, a.Root, nil
+}
+
+// memoryGB is this machine's memory: the pool memory_gb. Where it cannot be told, steps that ask for memory run one at a
+// time.
+func memoryGB() int {
+	f, err := os.Open("/proc/meminfo")
+	if err != nil {
+		return 1
+	}
+	defer f.Close()
+	s := bufio.NewScanner(f)
+	for s.Scan() {
+		if rest, ok := strings.CutPrefix(s.Text(), "MemTotal:"); ok {
+			kb, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")))
+			if err == nil {
+				return max(1, kb>>20)
+			}
+		}
+	}
+	return 1
+}
+
+// Writable adds what to do to the error of a cache folder that cannot be written to.
+func (a *App) Writable(err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return Engine(fmt.Errorf("%w: make the cache %s writable, or choose another folder with HEXMAGE_CACHE", err, a.Cache))
+	}
+	return err
+}
