@@ -195,33 +195,63 @@ func TestKilledCommand(t *testing.T) {
 	}
 }
 
-// TestInterrupted: the first Ctrl-C ends the commands, too, and is told by the exit code.
-func TestInterrupted(t *testing.T) {
-	w := newWorld(t)
-	w.write(t, "pipelines/p.hcl", `step "exec" "slow" { argv = ["sh", "-c", "sleep 1000; true"] }`)
-	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
-	defer cancel()
-	cmd := w.command(ctx, "--json", "run", "p")
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for s := bufio.NewScanner(stdout); s.Scan(); {
-		if strings.Contains(s.Text(), `"event":"node_started"`) {
-			_ = cmd.Process.Signal(os.Interrupt)
+// slowStep waits while its source says so.
+const slowStep = `
+step "exec" "slow" {
+  argv   = ["sh", "-c", "if grep -q wait text; then sleep 1000; fi; cp text o"]
+  inputs = ["text"]
+  output "o" { file = "o" }
+}
+output "o" { value = step.exec.slow.outputs.o }
+`
+
+// TestEnded: the first Ctrl-C ends the commands, too, and is told by the exit code; so does what kills hexmage. Both hold where the engine does the work, and
+// where the program hexmage does, as nothing but a source has changed.
+func TestEnded(t *testing.T) {
+	for _, program := range []string{"hexmage-engine", "hexmage"} {
+		for name, end := range map[string]syscall.Signal{"interrupted": syscall.SIGINT, "killed": syscall.SIGKILL} {
+			t.Run(program+" "+name, func(t *testing.T) {
+				w := newWorld(t)
+				w.write(t, "pipelines/p.hcl", slowStep)
+				if program == "hexmage" {
+					w.write(t, "text", "go\n")
+					w.runJSON(t, "p")
+				}
+				w.write(t, "text", "wait\n")
+				ctx, cancel := context.WithTimeout(t.Context(), runLimit)
+				defer cancel()
+				cmd := w.command(ctx, "--json", "run", "p")
+				stdout, err := cmd.StdoutPipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				for s := bufio.NewScanner(stdout); s.Scan(); {
+					if !strings.Contains(s.Text(), `"event":"node_started"`) {
+						continue
+					}
+					if is, err := os.Readlink("/proc/" + itoa(cmd.Process.Pid) + "/exe"); err != nil || filepath.Base(is) != program {
+						t.Errorf("%s does it: %v", is, err)
+					}
+					_ = cmd.Process.Signal(end)
+				}
+				_ = cmd.Wait()
+				if code := cmd.ProcessState.ExitCode(); end == syscall.SIGINT && code != 130 {
+					t.Errorf("exit code %d, want 130", code)
+				}
+				if left := running(w); len(left) > 0 {
+					t.Errorf("still running: %q", left)
+				}
+				w.write(t, "text", "on\n")
+				if w.runJSON(t, "p"); read(t, filepath.Join(w.dir, "out/p/o")) != "on\n" {
+					t.Error("it does not go on")
+				}
+				w.clean(t)
+			})
 		}
 	}
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 130 {
-		t.Errorf("exit code %d, want 130", code)
-	}
-	if left := running(w); len(left) > 0 {
-		t.Errorf("still running: %q", left)
-	}
-	w.clean(t)
 }
 
 // TestTwoAtOnce: two people's builds share a cache, and do nothing twice.
