@@ -67,7 +67,7 @@ func Cases(s Sizes) []Case {
 		// The second form of a graph is compared with what matters most.
 		form := ""
 		if explicit {
-			form, everyone, others = " explicit", []string{ninja}, []string{ninja}
+			form, everyone, others = " explicit", []string{ninja, isolated}, []string{ninja, isolated}
 		}
 		if s.Few > 0 {
 			all = append(all, Case{

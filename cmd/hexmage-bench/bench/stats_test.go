@@ -69,7 +69,7 @@ func TestAffected(t *testing.T) {
 // What the cases promise is met, missed, or missed by as much as the floor is above it.
 func TestBudgets(t *testing.T) {
 	c := Case{Name: "case", Limits: Limits{
-		Ninja:    map[Scenario]float64{Cold: 1, NoOp: 1, Changed: 0.5},
+		Ninja:    map[Scenario]float64{Cold: 1, NoOp: 1, Changed: 0.5, Back: 0.5},
 		Memory:   map[Scenario]float64{Cold: 80e6, NoOp: 30e6},
 		Restore:  0.4,
 		Syscalls: 85,
@@ -87,6 +87,10 @@ func TestBudgets(t *testing.T) {
 	add(Changed, shipped, 9, 0)
 	add(Changed, ninja, 10, 0)
 	add(Changed, floor, 1, 0)
+	add(Back, shipped, 9, 0)
+	add(Back, ninja, 10, 0)
+	add(Back, isolated, 8, 0)
+	add(Back, floor, 1, 0)
 	add(Restored, shipped, 500, 0)
 	add(Restored, floor, 200, 0)
 	verdicts := func(g *GraphResult) map[string]string {
@@ -97,12 +101,13 @@ func TestBudgets(t *testing.T) {
 		return all
 	}
 	want := map[string]string{
-		"cold: hexmage / ninja":        asFloor,
-		"no-op: hexmage / ninja":       met,
-		"one changed: hexmage / ninja": missed,
-		"outputs removed":              met, // by what the floor takes
-		"cold: peak memory":            met,
-		"no-op: peak memory":           missed,
+		"cold: hexmage / ninja":         asFloor,
+		"no-op: hexmage / ninja":        met,
+		"one changed: hexmage / ninja":  missed,
+		"changed back: hexmage / ninja": asIsolated,
+		"outputs removed":               met, // by what the floor takes
+		"cold: peak memory":             met,
+		"no-op: peak memory":            missed,
 		"cold: system calls of hexmage's own process for each action": unmeasured,
 		"case: wrong outputs, and actions run for nothing":            met,
 	}
