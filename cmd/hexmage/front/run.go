@@ -134,10 +134,10 @@ func beyond(err error) bool {
 // build is carryOut between the first signal that is watched for and the last.
 func (r *loadedRun) build(ctx context.Context, in *Interrupts) error {
 	b, err := r.OpenBuilder(ctx, in, nil, nil)
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil && err != nil:
 		return &ExitError{Code: ExitInterrupted, Err: ErrInterrupted}
-	}
-	if err != nil {
+	case err != nil:
 		return errElsewhere // the engine finds it, too, and says so
 	}
 	defer b.Close()
