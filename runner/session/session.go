@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/execute"
@@ -202,6 +203,29 @@ func (q Request) placement(sums map[string]string) *push.Placement {
 	return p
 }
 
+// stdin is what a command reads, which may end before it has read all: then somebody may still be reading when it is closed.
+type stdin struct {
+	mu sync.Mutex
+	in io.ReadCloser // nil when it is closed
+}
+
+func (s *stdin) Read(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.in == nil {
+		return 0, os.ErrClosed
+	}
+	return s.in.Read(b)
+}
+
+func (s *stdin) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := s.in
+	s.in = nil
+	return in.Close()
+}
+
 // command runs the command in the run's folder. When ctx ends it is killed, with all that it started.
 func (s *Session) command(ctx context.Context, dir string, q Request) (Result, error) {
 	line, err := q.commandLine(dir)
@@ -217,8 +241,9 @@ func (s *Session) command(ctx context.Context, dir string, q Request) (Result, e
 		if err != nil {
 			return Result{}, fmt.Errorf("standard input: %w", err)
 		}
-		defer in.Close()
-		streams.Stdin = in
+		input := &stdin{in: in}
+		defer input.Close()
+		streams.Stdin = input
 	}
 	samples := s.sample(ctx, dir, q)
 	start := time.Now()
