@@ -56,8 +56,8 @@ type Options struct {
 	All       bool                   // every action is looked at, whatever a snapshot says of it
 	Pools     map[string]int         // resources; one of each that is not named
 
-	// Plain has a plan that was loaded be carried out only if what may run needs neither the Secrets, the Extender and the Hints nor another executor or
-	// the network, all checks are known, and it is known what the change reaches.
+	// Plain has a plan that was loaded be carried out only if what may run and be put out needs neither the Secrets, the Extender and the Hints nor another
+	// executor, the network or this machine's own files, is remembered, all checks are known, and it is known what the change reaches.
 	Plain bool
 }
 

@@ -104,7 +104,8 @@ func (l *library) read(i int, hit []bool, other map[int]bool, g *graph) (*instan
 	return n, nil
 }
 
-// ErrNotPlain says that a build would not be a plain one: see Options.Plain. It is no failure, and nothing was done or told.
+// ErrNotPlain says that a build would not be a plain one: see Options.Plain. It is no failure, and nothing was done or told, but where what the snapshot
+// names turned out to be gone: then all of the build follows what was told.
 var ErrNotPlain = errors.New("more is needed than what carries out a plain build")
 
 // Run builds what changed, or all of it where o.All says so or where it cannot be told what that is. The error is ErrStale when the snapshot is not
@@ -133,11 +134,13 @@ func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
 	}
-	if o.Plain && !s.plain(w.g) {
-		return Result{}, ErrNotPlain
+	if o.Plain {
+		if plain, err := r.plain(w.g, s); err != nil || !plain {
+			return Result{}, errors.Join(ErrNotPlain, err)
+		}
 	}
 	res, err := w.build(ctx, w.loop(), s, start)
-	if changed := (*store.ChangedError)(nil); lost(err) && ctx.Err() == nil && !o.Plain && !errors.As(err, &changed) { // it was in the snapshot: its action runs again
+	if changed := (*store.ChangedError)(nil); lost(err) && ctx.Err() == nil && !errors.As(err, &changed) { // it was in the snapshot: its action runs again
 		return r.all(ctx, o, start)
 	}
 	return res, err
@@ -207,16 +210,24 @@ func (r *Loaded) changes(w *worker, other map[int]bool) (*scope, error) {
 	return s, nil
 }
 
-// plain tells whether all that may run is what Options.Plain says.
-func (s *scope) plain(g *graph) bool {
+// plain tells whether all that may run, and all outputs that may be something else, are what Options.Plain says.
+func (r *Loaded) plain(g *graph, s *scope) (bool, error) {
 	for _, n := range g.order {
 		for _, u := range n.specs {
 			if u.state != done && (n.plan.Waits != plan.ForNothing || n.plan.Explains || !isolated(u.spec) || u.spec.Platform[action.PropertyHost] != "") {
-				return false
+				return false, nil
 			}
 		}
 	}
-	return !slices.ContainsFunc(s.checks, func(c check) bool { return c.known == nil })
+	for i := range s.outs {
+		if s.outs[i].id != "" {
+			continue
+		}
+		if x, err := r.m.Output(s.outs[i].number); err != nil || x.Plan.Waits != plan.ForNothing {
+			return false, err
+		}
+	}
+	return !slices.ContainsFunc(s.checks, func(c check) bool { return c.known == nil }), nil
 }
 
 // outputs are those of the pipeline. Of those that may be something else than they were it is to be found out what they are.

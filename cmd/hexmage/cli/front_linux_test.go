@@ -255,6 +255,50 @@ func TestFrontCarriesOut(t *testing.T) {
 	}
 }
 
+// An output that is made of a value is the engine's to make; where it is as it was, the rest is not.
+func TestFrontLeavesTexts(t *testing.T) {
+	env := worldWith(t, map[string]string{"text": "one two\n", "other": "a\n", "pipelines/p.hcl": `
+step "exec" "count" {
+  argv   = ["sh", "-c", "wc -w < text > n"]
+  inputs = ["text"]
+  output "n" { value = "n" }
+}
+step "exec" "copy" {
+  argv   = ["cp", "other", "o"]
+  inputs = ["other"]
+  output "o" { file = "o" }
+}
+output "said" { value = "there are ${step.exec.count.outputs.n} words" }
+output "o"    { value = step.exec.copy.outputs.o }
+`})
+	engine := func(env cli.Env) int { return cli.Main([]string{"hexmage", "run", "p"}, env) }
+	said(t, env, false, engine)
+	for _, c := range []struct {
+		name, text, said, o string
+		done                bool
+	}{{"other", "b\n", "there are 2 words", "b\n", true}, {"text", "one\n", "there are 1 words", "b\n", false}} {
+		if err := os.WriteFile(filepath.Join(env.Dir, c.name), []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		done := false
+		text := said(t, env, false, func(env cli.Env) (code int) {
+			code, done = front.Run([]string{"run", "p"}, env)
+			return code
+		})
+		if done != c.done || !done && text != "0\n\n" {
+			t.Errorf("%s: it did it: %v; said %s", c.name, done, text)
+		}
+		if !done {
+			said(t, env, false, engine)
+		}
+		for name, want := range map[string]string{"said": c.said, "o": c.o} {
+			if b, err := os.ReadFile(filepath.Join(env.Dir, "out", "p", name)); err != nil || strings.TrimSpace(string(b)) != strings.TrimSpace(want) {
+				t.Errorf("after %s, %s is %q: %v", c.name, name, b, err)
+			}
+		}
+	}
+}
+
 // In any doubt the program hexmage says and changes nothing: the engine is to find out.
 func TestFrontLeavesTheRest(t *testing.T) {
 	env := frontWorld(t)
