@@ -56,29 +56,13 @@ func Load(machine Machine, o Options) (*Loaded, error) {
 
 // LoadTouched is Load, but that a few small files which have other times and the same content have not changed.
 func LoadTouched(ctx context.Context, machine Machine, o Options) (*Loaded, error) {
-	r, err := open(machine, o)
-	if err != nil {
-		return nil, err
-	}
-	same := !r.title.Always
-	if recent := r.m.RecentHosts(); same && len(recent) <= maxRecent { // what was edited a minute ago is edited again: then no more files are read
-		changed, err := r.changedOf(recent)
-		if err != nil {
-			return nil, err
-		}
-		if same, err = r.touched(ctx, changed); err != nil {
-			return nil, err
-		}
-	}
-	r.changed = nil
-	if err := r.lookAt(); err != nil {
-		return nil, err
-	}
-	if !same || r.others || len(r.changed) > maxRecent {
-		return r, nil
+	r, err := Load(machine, o)
+	if err != nil || r.title.Always || r.others || len(r.changed) > maxTouchedHosts {
+		return r, err
 	}
 	changed := r.changed
-	if same, err = r.touched(ctx, changed); same {
+	same, err := r.touched(ctx, changed)
+	if same {
 		changed = nil
 	}
 	r.changed = changed
@@ -116,8 +100,8 @@ func (r *Loaded) touched(ctx context.Context, hosts []int) (bool, error) {
 // maxTouched is how large a file may be, in bytes, that is read to see whether it changed.
 const maxTouched = 1 << 20
 
-// maxRecent is how many hosts are worth a look of their own.
-const maxRecent = 64
+// maxTouchedHosts is how many hosts are read for that.
+const maxTouchedHosts = 64
 
 // open reads the snapshot and looks at what the plan was made from.
 func open(machine Machine, o Options) (*Loaded, error) {
@@ -135,27 +119,6 @@ func open(machine Machine, o Options) (*Loaded, error) {
 		return nil, err
 	}
 	return r, r.Fresh()
-}
-
-// changedOf returns those of some hosts of which files are not as they were.
-func (r *Loaded) changedOf(hosts []int) (changed []int, err error) {
-	for _, i := range hosts {
-		h, err := r.m.Host(i)
-		if err != nil {
-			return nil, err
-		}
-		stamps, err := r.stamps(h.Files)
-		if err != nil {
-			return nil, err
-		}
-		for k, f := range h.Files {
-			if !f.Clean || f.Stamp != stamps[k] {
-				changed = append(changed, i)
-				break
-			}
-		}
-	}
-	return changed, nil
 }
 
 func (r *Loaded) stamps(files []snapshot.File) ([]stat.Stamp, error) {

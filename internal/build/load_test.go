@@ -64,9 +64,6 @@ func TestLoadWide(t *testing.T) {
 			}
 		}
 	}
-	if m, err := snapshot.Open(path); err != nil || len(m.RecentHosts()) == 0 {
-		t.Errorf("no file is known to have changed before: %v", err)
-	}
 }
 
 // A file with another time and the same content is no change, as often as that happens; one with other content of the same size is.

@@ -3,7 +3,6 @@ package snapshot
 import (
 	"encoding/binary"
 	"errors"
-	"maps"
 	"slices"
 	"unsafe"
 
@@ -191,9 +190,6 @@ func (r *Reader) Hosts() int { return r.len(secHosts) }
 
 // Host returns what was looked at for an input.
 func (r *Reader) Host(i int) (Host, error) { return record(r, secHosts, i, (*decoder).host) }
-
-// RecentHosts are those that later runs than the first found changed, in no order.
-func (r *Reader) RecentHosts() []int { return slices.Collect(maps.Keys(r.newer[secHosts])) }
 
 // EachFile calls f with all Files of all Hosts, in order, and the number of the Host.
 func (r *Reader) EachFile(f func(host int, file File)) error {

@@ -82,8 +82,10 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 }
 
 // options are what every build with this engine has in common.
-func (e *engineParts) options(a *app) build.Options {
-	o := e.Options(&a.App)
+func (e *engineParts) options(a *app) build.Options { return e.withDevices(e.Options(&a.App)) }
+
+// withDevices has a build use devices, too.
+func (e *engineParts) withDevices(o build.Options) build.Options {
 	o.Executor = e.executor
 	o.Pools[runner.Executor], o.Pools["emulated"] = e.phones, e.emulated
 	return o

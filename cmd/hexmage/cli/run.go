@@ -149,9 +149,7 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	o := r.options(ctx)
 	o.Sink = r.watchers()
 	o.Snapshot, o.All = &build.Snapshot{Path: r.previous.Snapshot}, again
-	if last.Changed() <= front.FewChanged {
-		o.Hasher = r.engine.Stats.Direct()
-	}
+	o.Hasher = r.engine.Hasher(last.Changed())
 	more := r.a.later(ctx, r.workspace, r.c.Pipeline, last.Fresh)
 	o.Extender, o.Hints = more, more.Explain
 	front.FreeHeap(last.Changed())
@@ -233,10 +231,8 @@ func (r *oneRun) watchers() event.Sink {
 
 // options are those of a build, but for who is told of it.
 func (r *oneRun) options(ctx context.Context) build.Options {
-	o := r.engine.options(r.a)
-	o.Workspace, o.KeepGoing, o.Prune = r.workspace, r.c.KeepGoing, len(r.c.Steps) == 0
-	o.OutIn, o.Out = r.outIn, r.out
-	o.Secrets, o.LogDir = r.a.secrets(ctx, r.workspace, r.c.Pipeline), r.a.LogsOf(r.workspace, r.c.Pipeline)
+	o := r.engine.withDevices(r.engine.RunOptions(&r.a.App, &r.c.RunFlags, r.workspace, r.outIn, r.out))
+	o.Secrets = r.a.secrets(ctx, r.workspace, r.c.Pipeline)
 	if r.watches != nil {
 		o.OnRead = r.watches.add
 	}

@@ -147,6 +147,25 @@ func (e *Builder) Options(a *App) build.Options {
 	}
 }
 
+// RunOptions are those of `hexmage run`, but for its executor and who is told of it. No link may lead from outIn to out.
+func (e *Builder) RunOptions(a *App, c *RunFlags, workspace, outIn, out string) build.Options {
+	o := e.Options(a)
+	o.Workspace, o.KeepGoing, o.Prune = workspace, c.KeepGoing, len(c.Steps) == 0
+	o.OutIn, o.Out, o.LogDir = outIn, out, a.LogsOf(workspace, c.Pipeline)
+	return o
+}
+
+// fewChanged is up to how many changed files are read without asking the stat cache, which has to be read for that.
+const fewChanged = 64
+
+// Hasher is for a build in which so many files and folders have to be looked into again.
+func (e *Builder) Hasher(changed int) merkle.Hasher {
+	if changed <= fewChanged {
+		return e.Stats.Direct()
+	}
+	return e.Stats
+}
+
 // Sound is the error of a build, or one if something was found damaged while it went on, by this process or another: results that it used
 // may have been made from that.
 func (e *Builder) Sound(err error) error {

@@ -144,13 +144,9 @@ func (r *loadedRun) build(ctx context.Context, in *Interrupts) error {
 	if r.last.Snapshot != r.Last(&r.c, r.workspace, r.out, b.Fn).Snapshot { // what the snapshot has may have been made from what was found damaged since
 		return errElsewhere
 	}
-	o := b.Options(r.App)
+	o := b.RunOptions(r.App, &r.c, r.workspace, r.outIn, r.out)
 	o.Executor, o.Plain = b.Cached(execute.Route(map[string]execute.Executor{action.ExecutorLocal: b.Host})), true
-	o.Snapshot = &build.Snapshot{Path: r.last.Snapshot}
-	o.Workspace, o.OutIn, o.Out, o.KeepGoing, o.Prune, o.LogDir = r.workspace, r.outIn, r.out, r.c.KeepGoing, len(r.c.Steps) == 0, r.LogsOf(r.workspace, r.c.Pipeline)
-	if r.loaded.Changed() <= FewChanged {
-		o.Hasher = b.Stats.Direct()
-	}
+	o.Snapshot, o.Hasher = &build.Snapshot{Path: r.last.Snapshot}, b.Hasher(r.loaded.Changed())
 	shown := func() {}
 	explain := &explainer{app: r.App, workspace: r.workspace, open: func() event.Sink {
 		w := r.Watch(r.workspace, r.c.Pipeline, nil)
@@ -169,9 +165,6 @@ func (r *loadedRun) build(ctx context.Context, in *Interrupts) error {
 	}
 	return Checked(res)
 }
-
-// FewChanged is up to how many changed files are read without asking the stat cache, which has to be read for that.
-const FewChanged = 64
 
 // SayAgain says why a build begins again: a file changed while it read it, or something was damaged.
 func (a *App) SayAgain(err error) {
