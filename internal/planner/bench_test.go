@@ -148,6 +148,23 @@ func BenchmarkEvaluate(b *testing.B) {
 	benchPlan(b, s.String(), workspace, steps*copies+1)
 }
 
+// BenchmarkCompute is a pipeline of ten steps whose copies each work out by arithmetic and functions which five of the step before they take.
+func BenchmarkCompute(b *testing.B) {
+	const steps, copies = 10, 500
+	var s strings.Builder
+	fmt.Fprintf(&s, "locals {\n  names = { for i in range(%d) : format(\"s%%05d\", i) => i }\n}\n", copies)
+	for i := range steps {
+		in, inputs := `["src/${each.key}"]`, `["tools/tiny", "src/${each.key}"]`
+		if i > 0 {
+			inputs = `["tools/tiny"]`
+			in = fmt.Sprintf(`[for j in range(5) : step.exec.s%d[format("s%%05d", (each.value + 97 * j) %% %d)].outputs.o]`, i-1, copies)
+		}
+		fmt.Fprintf(&s, "step \"exec\" \"s%d\" {\n  for_each = local.names\n  argv = concat([\"./tools/tiny\", \"o\"], %s)\n  inputs = %s\n", i, in, inputs)
+		s.WriteString("  output \"o\" { file = \"o\" }\n}\n")
+	}
+	benchPlan(b, s.String(), b.TempDir(), steps*copies)
+}
+
 // The same 10,000 instances: written out, by for_each over the steps, and by for_each over modules, three levels of them.
 const compileSteps = `step "exec" "cc%[1]s" {
   argv   = ["cc", %[2]s, "-o", "x.o"]

@@ -149,18 +149,19 @@ locals {
 			}
 			g.Nodes = append(g.Nodes, n)
 		}
-		in := `["src/${each.key}"]`
-		if layer > 0 {
+		in, inputs := `["src/${each.key}"]`, `["tools/tiny", "src/${each.key}"]`
+		if layer > 0 { // outputs in argv are inputs
+			inputs = `["tools/tiny"]`
 			in = fmt.Sprintf(`[for j in range(%d) : step.exec.l%02d[format("s%%05d", (each.value + %d * j) %% %d)].outputs.o]`, fanIn, layer-1, stride, width)
 		}
 		fmt.Fprintf(&b, `
 step "exec" "l%02d" {
   for_each = local.names
   argv     = concat(["./tools/tiny", "o"], %s)
-  inputs   = concat(["tools/tiny"], %[2]s)
+  inputs   = %s
   output "o" { file = "o" }
 }
-`, layer, in)
+`, layer, in, inputs)
 	}
 	fmt.Fprintf(&b, "\noutput \"last\" { value = [for s in step.exec.l%02d : s.outputs.o] }\n", layers-1)
 	g.HCL = []string{b.String()}
