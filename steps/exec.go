@@ -79,7 +79,7 @@ func (x Exec) Plan(p *step.Plan) {
 		}
 	}
 	if len(x.Inputs) > 0 {
-		e.inputs = slices.Grow(e.inputs, min(len(x.Inputs), 1000)+1) // those among the outputs are there already
+		e.inputs = slices.Grow(e.inputs, min(len(x.Inputs), 1000)) // those among the outputs are there already
 	}
 	for _, in := range x.Inputs {
 		e.input("inputs", in)

@@ -118,10 +118,10 @@ func (w *worker) build(ctx context.Context, l *loop, s *scope, start time.Time) 
 		}
 	}
 	err = errors.Join(err, safe())
+	w.notes.report(w.o.OnRead)
 	if good() && w.o.Snapshot != nil {
 		s.keep(s.outs, r.Checks)
 	}
-	w.notes.report(w.o.OnRead)
 	if w.partial && lost(err) {
 		return r, err // all of it follows
 	}

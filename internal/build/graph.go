@@ -34,6 +34,7 @@ type instance struct {
 	plan     *plan.Instance          // as it was extended last
 	values   map[addrs.Output][]byte // by which it was extended
 	level    int                     // length of the longest chain of instances that depend on this one
+	number   int                     // its number in the snapshot that is being made
 	awaited  []action.Input          // what its expansion looked at
 	resolved bool
 	failed   bool // its expansion failed or was skipped
@@ -55,7 +56,7 @@ type unit struct {
 	out      made // when done
 	key      digest.Digest
 	root     digest.Digest // of its inputs
-	number   int           // its number in the snapshot that the graph was made from
+	number   int           // its number in the snapshot that the graph was made from, or that is being made
 	last     *lastResult   // what came of it the last time; nil unless it may run in a graph that was made from a snapshot
 
 	printed  *execute.Printed // of the action that runs

@@ -133,15 +133,13 @@ func noteLinks(symlinks []string, at string, note func(string, fs.FileInfo)) fun
 
 // snapshotter makes a snapshot of a build that succeeded.
 type snapshotter struct {
-	w         *worker
-	to        *snapshot.Writer
-	awaiting  []int // of Title
-	always    bool
-	hosts     map[string]int // by hostKey
-	units     map[*unit]int
-	instances map[*instance]int
-	spans     map[addrs.Instance][]int // of snapshot.Instance.After
-	links     map[addrs.Output]*links
+	w        *worker
+	to       *snapshot.Writer
+	awaiting []int // of Title
+	always   bool
+	hosts    map[string]int           // by hostKey
+	spans    map[addrs.Instance][]int // of snapshot.Instance.After
+	links    map[addrs.Output]*links
 }
 
 // links are the hosts and units that something was made from.
@@ -163,16 +161,22 @@ var errNotSaved = errors.New("a part of the build is not known")
 
 // remember returns the snapshot of the build, or an error when something of it cannot be kept.
 func (w *worker) remember(p *plan.Plan, outs []output, checks []event.CheckFinished) (*snapshot.Writer, error) {
-	at := make(map[addrs.Instance]int, len(w.g.order))
-	r := &snapshotter{w: w, hosts: map[string]int{}, units: map[*unit]int{}, instances: make(map[*instance]int, len(w.g.order)), spans: map[addrs.Instance][]int{}, links: map[addrs.Output]*links{},
-		to: snapshot.NewWriter(w.fn, at)}
-	r.reads(w.o.Snapshot)
+	units := 0
 	for i, n := range w.g.order {
-		r.instances[n], at[n.plan.At] = i, i
+		n.number = i
 		for _, u := range n.specs {
-			r.units[u] = len(r.units)
+			u.number = units
+			units++
 		}
 	}
+	number := func(at addrs.Instance) (int, bool) {
+		if n := w.g.instances[at]; n != nil {
+			return n.number, true
+		}
+		return 0, false
+	}
+	r := &snapshotter{w: w, hosts: map[string]int{}, spans: map[addrs.Instance][]int{}, links: map[addrs.Output]*links{}, to: snapshot.NewWriter(w.fn, number)}
+	r.reads(w.o.Snapshot)
 	for i, n := range w.g.order {
 		if err := r.instance(i, n); err != nil {
 			return nil, err
@@ -196,7 +200,7 @@ func (w *worker) remember(p *plan.Plan, outs []output, checks []event.CheckFinis
 	return r.to, nil
 }
 
-// reads adds what the plan was made from, and what was looked at for the actions.
+// reads adds what the plan was made from, and what was looked at for the actions. That is noted no longer then.
 func (r *snapshotter) reads(from *Snapshot) {
 	for _, read := range from.Reads {
 		r.to.Read(read)
@@ -213,6 +217,7 @@ func (r *snapshotter) reads(from *Snapshot) {
 		slices.SortFunc(h.Files, func(a, b snapshot.File) int { return strings.Compare(a.Path, b.Path) })
 		r.hosts[k] = i
 		r.to.Host(*h)
+		delete(hosts, k)
 	}
 }
 
@@ -265,13 +270,13 @@ func (r *snapshotter) after(n *instance) []int {
 		spans, ok := r.spans[at]
 		if !ok {
 			for _, m := range r.w.g.copies(at) {
-				i, last := r.instances[m], len(spans)-1
+				last := len(spans) - 1
 				switch {
 				case m == nil:
-				case last > 0 && spans[last] == i-1:
-					spans[last] = i
+				case last > 0 && spans[last] == m.number-1:
+					spans[last] = m.number
 				default:
-					spans = append(spans, i, i)
+					spans = append(spans, m.number, m.number)
 				}
 			}
 			r.spans[at] = spans
@@ -298,7 +303,7 @@ func (r *snapshotter) inputs(n *instance, inputs []action.Input, to *links, dept
 			if n == nil || n.named(in.Spec.Spec) == nil {
 				return errNotSaved
 			}
-			to.units = append(to.units, r.units[n.named(in.Spec.Spec)])
+			to.units = append(to.units, n.named(in.Spec.Spec).number)
 		case in.Artifact != nil:
 			l := r.links[*in.Artifact]
 			if l == nil {
@@ -330,8 +335,11 @@ func (x *output) from() []action.Input {
 	return in
 }
 
-// saveSnapshot leaves the snapshot for the next run. That it could not be is no failure: the next run plans.
+// saveSnapshot leaves the snapshot for the next run. That it could not be is no failure: the next run plans. Nothing is built any more: what was
+// found out on the way goes before the snapshot takes as much memory.
 func (w *worker) saveSnapshot(p *plan.Plan, outs []output, checks []event.CheckFinished) {
+	w.hosts, w.artifacts, w.folders = nil, nil, nil
+	freeHeap(w.g.units)
 	m, err := w.remember(p, outs, checks)
 	if err != nil {
 		_ = os.Remove(w.o.Snapshot.Path)

@@ -90,7 +90,10 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	if w.o.LogDir != "" {
 		u.printed = execute.NewPrinted(filepath.Join(w.o.LogDir, w.printed+strconv.Itoa(u.id)))
 		req.Printed = u.printed
-		defer u.printed.Remove()
+		defer func() {
+			u.printed.Remove()
+			u.printed = nil
+		}()
 	}
 	start = time.Now()
 	res, tries, err := w.run(ctx, u, req)

@@ -150,7 +150,7 @@ func (e *encoder) refs(l []addrs.Instance) {
 	e.Int(len(l))
 	last := 0
 	for _, at := range l {
-		i, ok := e.at[at]
+		i, ok := e.at(at)
 		if !ok {
 			e.Signed(0)
 			e.address(at)

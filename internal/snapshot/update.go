@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/statefile"
 )
@@ -35,9 +36,12 @@ func (w *writer) from(r *Reader) {
 	w.old = len(w.all)
 }
 
+// noNumber is encoder.at where numbers of instances are not at hand.
+func noNumber(addrs.Instance) (int, bool) { return 0, false }
+
 // updated returns the first block with some records replaced, in parts.
 func (r *Reader) updated(u Update) ([][]byte, error) {
-	w := &writer{encoder: encoder{known: map[string]uint64{}}}
+	w := &writer{encoder: encoder{known: map[string]uint64{}, at: noNumber}}
 	for s, t := range r.tables {
 		w.collected[s] = records{ends: t.ends, parts: [][]byte{t.data}, size: len(t.data)}
 	}
@@ -74,7 +78,7 @@ func replace[T any](w *writer, r *Reader, s section, with map[int]T, write func(
 // delta returns a block to add to the file: the strings that are new, and the records that replace others, each with its section and
 // its index.
 func (r *Reader) delta(u Update) ([]byte, error) {
-	w := &writer{encoder: encoder{known: map[string]uint64{}}}
+	w := &writer{encoder: encoder{known: map[string]uint64{}, at: noNumber}}
 	w.from(r)
 	title, err := r.retitled(u)
 	if err != nil {

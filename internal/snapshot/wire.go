@@ -17,7 +17,7 @@ type encoder struct {
 	scans int // through the old ones
 	old   int // how many of all are in known only once somebody asked for them, which few are
 
-	at map[addrs.Instance]int // numbers of instances; without one, an address is written out
+	at func(addrs.Instance) (int, bool) // numbers of instances; of one without, the address is written out
 }
 
 func (e *encoder) string(s string) {

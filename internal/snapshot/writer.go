@@ -16,8 +16,8 @@ type Writer struct {
 	fn digest.Function
 }
 
-// NewWriter returns a Writer. All digests are of the function; at has the numbers of the instances that are going to come.
-func NewWriter(fn digest.Function, at map[addrs.Instance]int) *Writer {
+// NewWriter returns a Writer. All digests are of the function; at knows the numbers of the instances that are going to come.
+func NewWriter(fn digest.Function, at func(addrs.Instance) (int, bool)) *Writer {
 	return &Writer{writer{encoder: encoder{known: map[string]uint64{}, at: at}}, fn}
 }
 

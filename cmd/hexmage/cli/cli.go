@@ -53,6 +53,9 @@ func Main(args []string, env Env) int {
 			return code
 		}
 	}
+	if env.Var(front.EnvMemProfile) == "" {
+		runtime.MemProfileRate = 0 // what is noted for a profile takes 2 MB
+	}
 	front.TuneHeap()
 	if env.Heap != 0 {
 		debug.SetMemoryLimit(env.Heap)

@@ -156,6 +156,5 @@ func (r *oneRun) whole(p *planned, began time.Time) *build.Whole {
 		all.Snapshot = newSnapshot(r.now(r.engine.Fn), p, began)
 	}
 	p.files, p.names, p.Reads.Texts = nil, nil, nil
-	front.FreeHeap(len(p.Instances))
 	return all
 }

@@ -152,7 +152,6 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	o.Hasher = r.engine.Hasher(last.Changed())
 	more := r.a.later(ctx, r.workspace, r.c.Pipeline, last.Fresh)
 	o.Extender, o.Hints = more, more.Explain
-	front.FreeHeap(last.Changed())
 	end := r.phase("build")
 	res, err := last.Run(ctx, o)
 	end()

@@ -71,38 +71,43 @@ func (e Env) Var(name string) string {
 
 // When garbage is collected.
 const (
-	littleHeap = 48 << 20 // bytes that the heap may have without being looked through: most commands end before
-	heapGrowth = 50       // percent that a larger one may grow by, of what was in use, until it is looked through again
-	large      = 2_000    // actions of a build before which what planning left is given back to the system, which takes as long as some actions
+	littleHeap  = 44 << 20  // bytes that the heap may have without being looked through: most commands end before
+	growLittle  = 16        // percent that a larger one may grow by, of what was in use, until it is looked through again
+	growMuch    = 50        // the same of one of manyBytes, which takes long to look through
+	manyBytes   = 128 << 20 // in use
+	growAtFirst = 60        // what a little heap may grow by once it was looked through: how much is in use is only learnt some time after
 )
-
-// FreeHeap gives what planning left back to the system, before a build of so many actions.
-func FreeHeap(actions int) {
-	if actions >= large {
-		debug.FreeOSMemory()
-	}
-}
 
 // TuneHeap says when garbage is collected, from now on. Go would begin at 4 MB, or look through a small heap as often as through a large one, in
 // proportion; what is large here is read in streams, and the graph of a large pipeline should not cost several times its size. A limit in bytes is set only
 // where the machine lets the process have little (limits_linux.go): a heap that is held near what it needs is looked through all the time.
+//
+// When garbage is collected, pages of the program itself are given back, too: more than half of them only its start needed.
 func TuneHeap() { tune(growth(0)) }
 
-// tune lets the heap grow by so many percent, and has the next time that garbage is collected say what comes after it. (Package runtime/metrics, which
-// tells what is in use, has maps that are made at each start.)
+// tune lets the heap grow by so many percent, and has the next time that garbage is collected say what comes after it. (Package
+// runtime/metrics, which tells what is in use, has maps that are made at each start.)
 func tune(percent int) {
 	debug.SetGCPercent(percent)
 	runtime.SetFinalizer(new([16]byte), func(any) {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		tune(growth(m.NextGC * 100 / uint64(100+percent)))
+		freeProgram()
 	})
 }
 
 // growth is how much the heap may grow by, in percent, with so many bytes in use.
 func growth(live uint64) int {
 	const least = 4 << 20 // Go counts no less
-	return max(heapGrowth, int(100*littleHeap/max(least, live))-100)
+	switch fit := int(100*littleHeap/max(least, live)) - 100; {
+	case live == 0:
+		return fit
+	case live >= manyBytes:
+		return growMuch
+	default:
+		return max(growLittle, min(growAtFirst, fit))
+	}
 }
 
 // ExitError carries an exit code and what to say with it.

@@ -32,7 +32,10 @@ func (m *Build) writer() *snapshot.Writer {
 	for i := range m.Instances {
 		at[m.Instances[i].Plan.At] = i
 	}
-	w := snapshot.NewWriter(m.Fn, at)
+	w := snapshot.NewWriter(m.Fn, func(of addrs.Instance) (int, bool) {
+		i, ok := at[of]
+		return i, ok
+	})
 	w.Title(m.Title)
 	for _, r := range m.Reads {
 		w.Read(r)
