@@ -20,6 +20,7 @@ type builder struct {
 	m        *Module
 	pipeline bool                 // the module is a pipeline
 	first    map[string]hcl.Range // by what: `variable "x"`
+	step     *hcl.BodySchema      // of steps; nil: there was none yet
 }
 
 // partsSchema is what a profile may hold, as a module does.
@@ -144,7 +145,10 @@ func (b *builder) part(blk *hcl.Block, to *Parts, of string) (diags hcl.Diagnost
 		to.Toolchains = append(to.Toolchains, t)
 		return append(diags, b.unique(t.At.String()+of, t.Range)...)
 	case "step":
-		s, diags := stepBlock(blk)
+		if b.step == nil {
+			b.step = stepSchema()
+		}
+		s, diags := stepBlock(blk, b.step)
 		to.Steps = append(to.Steps, s)
 		return append(diags, b.unique(s.At.String()+of, s.Range)...)
 	case "module":

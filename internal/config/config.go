@@ -29,6 +29,7 @@ type Pipeline struct {
 	Dirs     []string             // every folder listed, spelt likewise
 	Roots    []Root               // folders, not in the workspace, that modules do not lead out of
 	Absent   []string             // folders that would be modules, were they there, and files that would count, could they be read
+	Rest     *Rest                // of one that was opened: steps that are not read yet; nil: all are
 }
 
 // Root is a folder of this machine that modules are in, as in ModuleFolder.

@@ -30,6 +30,10 @@ const MaxFile = 4 << 20
 // calls. find says where modules are that a source names otherwise than by a relative path; it may be nil. The pipeline
 // is returned also when there are errors, as far as it could be read, so that diagnostics can show their source.
 func Load(fsys fs.FS, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
+	return load(fsys, name, find, nil)
+}
+
+func load(fsys fs.FS, name string, find Finder, rest *Rest) (*Pipeline, hcl.Diagnostics) {
 	p := &Pipeline{Name: name, Module: &Module{Dir: workspace.Folder}, Files: make(map[string]*hcl.File)}
 	names, dirs, err := workspace.List(fsys)
 	p.Dirs = dirs
@@ -46,7 +50,7 @@ func Load(fsys fs.FS, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
 			p.Dirs = append(p.Dirs, dir)
 		}
 	}
-	l := &loader{p: p, find: find, read: make(map[string]*Module)}
+	l := &loader{p: p, find: find, rest: rest, read: make(map[string]*Module)}
 	diags = append(diags, l.module(p.Module, ModuleFolder{FS: fsys, Dir: p.Module.Dir}, files, true)...)
 	diags = append(diags, loadVarFiles(p, fsys, names)...)
 	return p, diags
@@ -101,7 +105,7 @@ func loadVarFiles(p *Pipeline, fsys fs.FS, names []string) hcl.Diagnostics {
 		if !isOwn && isPipeline[base] {
 			continue
 		}
-		file, ds := parse(fsys, f, f)
+		file, ds := parse(fsys, f, f, nil)
 		diags = append(diags, ds...)
 		if file == nil {
 			p.Absent = append(p.Absent, f)
@@ -125,8 +129,8 @@ func loadVarFiles(p *Pipeline, fsys fs.FS, names []string) hcl.Diagnostics {
 // it as it goes: for a file of a megabyte, which has ten thousand steps, that takes 200 MB more than what is made of it.
 const partSize = 4 << 10
 
-// parse reads a file of fsys, which is called name in diagnostics.
-func parse(fsys fs.FS, file, name string) (*hcl.File, hcl.Diagnostics) {
+// parse reads a file of fsys, which is called name in diagnostics. Of a large one, rest takes what it can, if it is not nil.
+func parse(fsys fs.FS, file, name string, rest *Rest) (*hcl.File, hcl.Diagnostics) {
 	info, err := fs.Stat(fsys, file)
 	if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
 		err = errors.New("it is no regular file")
@@ -143,6 +147,11 @@ func parse(fsys fs.FS, file, name string) (*hcl.File, hcl.Diagnostics) {
 	}
 	// However lines end, the scripts in a file are the same: a shell takes a carriage return for a part of its line.
 	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+	if rest != nil && len(src) >= restSize {
+		if f := rest.take(src, name); f != nil {
+			return f, nil
+		}
+	}
 	f, diags := parseParts(src, name, partSize)
 	if f != nil || diags.HasErrors() && len(src) > lang.MaxPart {
 		return f, diags
@@ -150,9 +159,13 @@ func parse(fsys fs.FS, file, name string) (*hcl.File, hcl.Diagnostics) {
 	return lang.Parse(src, name, hcl.InitialPos)
 }
 
+// restSize is the size in bytes from which on a file is so large that steps of it are left for later.
+const restSize = 64 << 10
+
 // part is a piece of a file that is parsed by itself.
 type part struct {
 	src   []byte
+	name  string // of the file
 	start hcl.Pos
 
 	file  *hcl.File
@@ -173,13 +186,13 @@ func parseParts(src []byte, name string, size int) (*hcl.File, hcl.Diagnostics) 
 		var parts []*part // a few: what is wrong with a file ends it early
 		for len(parts) < 8*runtime.GOMAXPROCS(0) && start.Byte < len(src) {
 			end := start.Byte + partLength(src[start.Byte:], size)
-			p := &part{src: src[start.Byte:end:end], start: start}
+			p := &part{src: src[start.Byte:end:end], name: name, start: start}
 			parts = append(parts, p)
 			start.Byte, start.Line = end, start.Line+bytes.Count(p.src, []byte{'\n'})
 		}
 		var all sync.WaitGroup
 		for _, p := range parts {
-			all.Go(func() { p.file, p.diags = lang.Parse(p.src, name, p.start) })
+			all.Go(p.parse)
 		}
 		all.Wait()
 		for _, p := range parts {
@@ -190,6 +203,8 @@ func parseParts(src []byte, name string, size int) (*hcl.File, hcl.Diagnostics) 
 	}
 	return &hcl.File{Body: body, Bytes: src, Nav: navigation{body}}, nil
 }
+
+func (p *part) parse() { p.file, p.diags = lang.Parse(p.src, p.name, p.start) }
 
 // addTo adds what was parsed.
 func (p *part) addTo(body *hclsyntax.Body) hcl.Diagnostics {

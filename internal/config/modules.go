@@ -51,6 +51,7 @@ type loader struct {
 	read   map[string]*Module // by the folder's name
 	chain  []link             // from the pipeline to the module that is being read
 	single bool               // what it calls is not read
+	rest   *Rest              // takes steps of the pipeline's own files; nil: they are read
 }
 
 // link is a call, and the folder that it names.
@@ -62,10 +63,14 @@ type link struct {
 // module reads the files of a module, and what it calls.
 func (l *loader) module(m *Module, from ModuleFolder, files []string, pipeline bool) hcl.Diagnostics {
 	b := &builder{m: m, pipeline: pipeline}
+	rest := l.rest
+	if !pipeline {
+		rest = nil
+	}
 	var diags hcl.Diagnostics
 	for _, f := range files {
 		name := path.Join(from.Root, f)
-		file, ds := parse(from.FS, f, name)
+		file, ds := parse(from.FS, f, name, rest)
 		diags = append(diags, ds...)
 		if file == nil {
 			l.p.Absent = append(l.p.Absent, name)

@@ -29,10 +29,15 @@ func newBlock(blk *hcl.Block, at addrs.Step) *Block {
 	return b
 }
 
-func stepBlock(blk *hcl.Block) (*Block, hcl.Diagnostics) {
-	b := newBlock(blk, addrs.Step{Kind: blk.Labels[0], Name: blk.Labels[1]})
+// stepSchema is what every step may hold, whatever its kind.
+func stepSchema() *hcl.BodySchema {
 	schema := attributes(MetaArguments()...)
 	schema.Blocks = []hcl.BlockHeaderSchema{{Type: "output", LabelNames: []string{"name"}}, {Type: secretFile, LabelNames: []string{"variable"}}}
+	return schema
+}
+
+func stepBlock(blk *hcl.Block, schema *hcl.BodySchema) (*Block, hcl.Diagnostics) {
+	b := newBlock(blk, addrs.Step{Kind: blk.Labels[0], Name: blk.Labels[1]})
 	c, remain, diags := blk.Body.PartialContent(schema)
 	if b.At.Kind == addrs.Toolchain {
 		diags = append(diags, errorf(&b.KindRange, "A toolchain is not a step", "Write toolchain %q { … } instead.", b.At.Name)...)

@@ -3,9 +3,11 @@ package lang
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -34,6 +36,9 @@ const (
 // Budget is what evaluating the expressions of a plan may still cost. It is safe for concurrent use.
 type Budget struct {
 	left atomic.Int64
+
+	once sync.Once
+	ops  map[*hclsyntax.Operation]*hclsyntax.Operation // those whose results are counted, with what stands in for them
 }
 
 // NewBudget returns a full budget.

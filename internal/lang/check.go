@@ -38,13 +38,18 @@ type DeclaredStep struct {
 
 // Refs returns the references of traversals, and a diagnostic for each that has no meaning.
 func Refs(ts []hcl.Traversal) ([]Ref, hcl.Diagnostics) {
-	var refs []Ref
+	if len(ts) == 0 {
+		return nil, nil
+	}
+	refs := make([]Ref, 0, len(ts))
 	var diags hcl.Diagnostics
 	for _, t := range ts {
-		r, ds := ParseRef(t)
-		diags = append(diags, ds...)
-		if !ds.HasErrors() {
-			refs = append(refs, r)
+		n := len(refs)
+		refs = refs[:n+1]
+		ds := parseRef(t, &refs[n])
+		if diags = append(diags, ds...); ds.HasErrors() {
+			refs[n] = Ref{}
+			refs = refs[:n]
 		}
 	}
 	return refs, diags
@@ -53,7 +58,8 @@ func Refs(ts []hcl.Traversal) ([]Ref, hcl.Diagnostics) {
 // Check says whether what the reference means is declared; each tells whether each.key and each.value are in scope.
 // No evaluation can hide what it finds, as try() would.
 func (d *Declared) Check(r Ref, each bool) hcl.Diagnostics {
-	if in := d.Elsewhere[r.Object()]; len(in) > 0 {
+	if len(d.Elsewhere) > 0 && len(d.Elsewhere[r.Object()]) > 0 {
+		in := d.Elsewhere[r.Object()]
 		return errorf(r.Range, "Not in this profile", "There is no %s in profile %s. It is there in %s: move what uses it into that profile, too.", r.Object(), d.In, strings.Join(in, ", "))
 	}
 	switch r.Root {

@@ -17,13 +17,15 @@ func (b *Budget) Count(node any, functions map[string]function.Function) {
 	if !ok {
 		return
 	}
-	ops := map[*hclsyntax.Operation]*hclsyntax.Operation{}
-	for _, op := range []*hclsyntax.Operation{hclsyntax.OpAdd, hclsyntax.OpSubtract, hclsyntax.OpMultiply, hclsyntax.OpDivide,
-		hclsyntax.OpModulo, hclsyntax.OpNegate, hclsyntax.OpEqual, hclsyntax.OpNotEqual} {
-		own := *op
-		own.Impl = bounded(op.Impl, nil)
-		ops[op] = &own
-	}
+	b.once.Do(func() {
+		b.ops = map[*hclsyntax.Operation]*hclsyntax.Operation{}
+		for _, op := range []*hclsyntax.Operation{hclsyntax.OpAdd, hclsyntax.OpSubtract, hclsyntax.OpMultiply, hclsyntax.OpDivide,
+			hclsyntax.OpModulo, hclsyntax.OpNegate, hclsyntax.OpEqual, hclsyntax.OpNotEqual} {
+			own := *op
+			own.Impl = bounded(op.Impl, nil)
+			b.ops[op] = &own
+		}
+	})
 	hclsyntax.VisitAll(n, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch e := n.(type) {
 		case *hclsyntax.ForExpr:
@@ -44,13 +46,13 @@ func (b *Budget) Count(node any, functions map[string]function.Function) {
 			b.count(&e.TrueResult, counted{whole: true, unified: true})
 			b.count(&e.FalseResult, counted{whole: true, unified: true})
 		case *hclsyntax.BinaryOpExpr:
-			if op, ok := ops[e.Op]; ok {
+			if op, ok := b.ops[e.Op]; ok {
 				e.Op = op
 			}
 			b.count(&e.LHS, counted{number: e.Op.Type == cty.Number})
 			b.count(&e.RHS, counted{number: e.Op.Type == cty.Number})
 		case *hclsyntax.UnaryOpExpr:
-			if op, ok := ops[e.Op]; ok {
+			if op, ok := b.ops[e.Op]; ok {
 				e.Op = op
 			}
 			b.count(&e.Val, counted{number: e.Op.Type == cty.Number})

@@ -30,9 +30,10 @@ type Scope struct {
 	Target       cty.Value
 	Targets      cty.Value
 	Toolchains   map[string]cty.Value
-	Caller       *Scope                   // of a module: it has the toolchains that this one lacks
-	Steps        map[addrs.Step]cty.Value // by their address in the module
-	Modules      map[string]*Outputs      // by the call's name
+	Caller       *Scope                                  // of a module: it has the toolchains that this one lacks
+	Steps        map[addrs.Step]cty.Value                // by their address in the module
+	Step         func(addrs.Step) (v cty.Value, ok bool) // one that is not in Steps: its value is made when it is wanted; nil: there are no others
+	Modules      map[string]*Outputs                     // by the call's name
 	Each         cty.Value
 	Functions    map[string]function.Function
 }
@@ -96,6 +97,9 @@ func (s *Scope) EvalContext(refs []Ref) *hcl.EvalContext {
 			}
 		case StepRoot:
 			v, ok := s.Steps[r.Step]
+			if !ok && s.Step != nil && kinds[r.Step.Kind][r.Step.Name] == cty.NilVal {
+				v, ok = s.Step(r.Step)
+			}
 			if !ok {
 				continue
 			}

@@ -54,7 +54,7 @@ type Options struct {
 }
 
 // Build plans a pipeline, and returns with the plan who can say more of it. The plan is nil when there are errors; there may be warnings with a
-// plan.
+// plan. Where some of the configuration is not read yet (config.Rest), it may also be nil without errors: it has to be read whole then, and planned again.
 func Build(o Options) (*plan.Plan, *Extender, hcl.Diagnostics) {
 	p := newPlanner(o)
 	made, diags := p.build()
@@ -79,6 +79,9 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	for _, m := range p.modules { // a caller's names come before those of what it calls
 		p.declareNames(m)
 	}
+	if p.cfg.Rest != nil && (diags.HasErrors() || !p.asRead()) {
+		return nil, nil
+	}
 	for _, m := range p.modules {
 		diags = append(diags, p.unsaid(m, p.declare(m))...)
 	}
@@ -88,7 +91,7 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	ds = p.sort()
 	diags = append(diags, ds...)
 	if ds.HasErrors() {
-		return nil, p.together(diags)
+		return nil, p.failed(diags)
 	}
 	if diags.HasErrors() {
 		p.o.Made = nil
@@ -96,9 +99,17 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	diags = append(diags, p.evaluateAll()...)
 	diags = append(diags, p.checkAbsent()...)
 	if diags.HasErrors() {
-		return nil, p.together(diags)
+		return nil, p.failed(diags)
 	}
 	return p.assemble(), diags
+}
+
+// failed is what there is to say of a pipeline that cannot be planned.
+func (p *planner) failed(diags hcl.Diagnostics) hcl.Diagnostics {
+	if p.cfg.Rest != nil {
+		return nil
+	}
+	return p.together(diags)
 }
 
 // together makes one error of those about toolchains that steps cannot do without and nobody declares, and one of those about a target.
@@ -182,6 +193,11 @@ type planner struct {
 	said    map[saying]bool
 
 	handed map[addrs.Instance]bool // toolchains that Made knows
+	read   []*stepState            // planned as they were read, in order
+	gone   *config.Block           // stands for the blocks of those
+
+	lastNames   []string              // of outputs, for the next step that has the same
+	lastOutputs []step.DeclaredOutput // likewise
 
 	mu        sync.Mutex      // of what follows, to which steps that are evaluated at once add
 	env       map[string]bool // variables of the environment that kinds looked at
@@ -276,38 +292,45 @@ func (p *planner) add(o *object) *object {
 	return o
 }
 
+// link finds the objects that an object needs, of those that are not planned yet.
+func (p *planner) link(o *object) {
+	var seen map[string]bool
+	if len(o.refs) > 8 {
+		seen = make(map[string]bool, len(o.refs))
+	}
+	dep := func(name string) {
+		if seen[name] || seen == nil && slices.Contains(o.deps, name) || p.objects[name] == nil {
+			return
+		}
+		if seen != nil {
+			seen[name] = true
+		}
+		o.deps = append(o.deps, name)
+	}
+	for _, r := range o.refs {
+		s := o.scope.steps[r.Step]
+		switch {
+		case s == nil:
+			dep(o.scope.object(r, false))
+		case s.object != nil: // spelt once
+			dep(s.object.name)
+		}
+	}
+	for _, r := range o.order {
+		dep(o.scope.object(r, true))
+	}
+	for _, name := range o.implicit {
+		dep(name)
+	}
+	if o.in.caller != nil {
+		dep(string(o.in.at)) // its frames
+	}
+}
+
 // sort puts the objects in order, and reports circles as the chain of references that makes them.
 func (p *planner) sort() hcl.Diagnostics {
 	for _, o := range p.objects {
-		var seen map[string]bool
-		if len(o.refs) > 8 {
-			seen = make(map[string]bool, len(o.refs))
-		}
-		dep := func(name string) {
-			if seen[name] || seen == nil && slices.Contains(o.deps, name) || p.objects[name] == nil {
-				return
-			}
-			if seen != nil {
-				seen[name] = true
-			}
-			o.deps = append(o.deps, name)
-		}
-		for _, r := range o.refs {
-			if s := o.scope.steps[r.Step]; s != nil && s.object != nil { // spelt once
-				dep(s.object.name)
-				continue
-			}
-			dep(o.scope.object(r, false))
-		}
-		for _, r := range o.order {
-			dep(o.scope.object(r, true))
-		}
-		for _, name := range o.implicit {
-			dep(name)
-		}
-		if o.in.caller != nil {
-			dep(string(o.in.at)) // its frames
-		}
+		p.link(o)
 	}
 	deps := func(name string) []string { return p.objects[name].deps }
 	order, cycles := dag.Order(p.order, deps)
@@ -449,14 +472,20 @@ func (p *planner) checkStepRef(f *frame, r lang.Ref) hcl.Diagnostics {
 		}
 		at := addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}
 		if s.off[r.Key] {
-			return errorf(&r.Range, "No such copy of a step", "There is no %s, since its when is false. Its keys are: %s.", at, orNone(keys))
+			return errorf(whereOf(r), "No such copy of a step", "There is no %s, since its when is false. Its keys are: %s.", at, orNone(keys))
 		}
 		if near := nearest.Name(r.Key, keys); near != "" {
-			return errorf(&r.Range, "No such copy of a step", "There is no %s. Did you mean [%q]?", at, near)
+			return errorf(whereOf(r), "No such copy of a step", "There is no %s. Did you mean [%q]?", at, near)
 		}
-		return errorf(&r.Range, "No such copy of a step", "There is no %s. Its keys are: %s.", at, orNone(keys))
+		return errorf(whereOf(r), "No such copy of a step", "There is no %s. Its keys are: %s.", at, orNone(keys))
 	}
 	return nil
+}
+
+// whereOf is where a reference stands: taking the address of its range would move every reference that is right to the heap.
+func whereOf(r lang.Ref) *hcl.Range {
+	at := r.Range
+	return &at
 }
 
 func orNone(list []string) string {
@@ -510,6 +539,9 @@ func (p *planner) assemble() *plan.Plan {
 		return nil
 	})
 	out.Instances = make([]*plan.Instance, 0, n+len(reached))
+	for _, s := range p.read {
+		out.Instances = append(out.Instances, s.instances[0].planned)
+	}
 	for _, name := range p.order { // in dependency order; the instances of a step do not need each other
 		o := p.objects[name]
 		if o.step == nil {

@@ -24,17 +24,18 @@ type stepDecl struct {
 	*kindSchema
 	content *hcl.BodyContent // of the block's body; nil when it does not fit the schema
 	object  *object
+	planned bool // as it was read: nothing else is left of it
 }
 
 // stepState is what is known of a step or toolchain in one frame.
 type stepState struct {
 	*stepDecl
-	placement
+	*placement
 	at        addrs.Step
 	instances []*instance                  // those that exist; for a step with when = false and without for_each one without a plan
 	byAt      map[addrs.Instance]*instance // nil: there is at most one
 	off       map[string]bool              // keys of copies of which when is false
-	value     cty.Value                    // what expressions see of it
+	value     cty.Value                    // what expressions see of it; of a step without for_each none: see frame.stepValue
 	attrs     cty.Value                    // of a toolchain: what kinds see of it
 }
 
@@ -168,13 +169,19 @@ func (p *planner) declareBlocks(m *module) hcl.Diagnostics {
 				m.steps[b.At] = &stepDecl{block: b, kindSchema: new(kindSchema)}
 				continue
 			}
-			if p.schemas[b.At.Kind] == nil {
-				p.schemas[b.At.Kind] = schemaOf(k, b.At.Kind == addrs.Toolchain)
-			}
-			m.steps[b.At] = &stepDecl{block: b, kindSchema: p.schemas[b.At.Kind]}
+			p.declareBlock(m, b, k)
 		}
 	}
 	return diags
+}
+
+func (p *planner) declareBlock(m *module, b *config.Block, k step.Kind) *stepDecl {
+	if p.schemas[b.At.Kind] == nil {
+		p.schemas[b.At.Kind] = schemaOf(k, b.At.Kind == addrs.Toolchain)
+	}
+	s := &stepDecl{block: b, kindSchema: p.schemas[b.At.Kind]}
+	m.steps[b.At] = s
+	return s
 }
 
 // declareNames notes what references in a module can mean; its callers' toolchains are among that.
@@ -204,18 +211,7 @@ func (p *planner) declareNames(m *module) {
 			d.Toolchains = append(d.Toolchains, at.Name)
 			continue
 		}
-		ds := lang.DeclaredStep{ForEach: s.block.ForEach != nil}
-		p.copies = p.copies || ds.ForEach
-		if s.kind != nil && s.schema.OutputsFrom == "" {
-			ds.Outputs = []string{}
-			for _, o := range s.schema.Outputs {
-				ds.Outputs = append(ds.Outputs, o.Name)
-			}
-			for _, o := range s.block.Outputs {
-				ds.Outputs = append(ds.Outputs, o.Name)
-			}
-		}
-		d.Steps[at] = ds
+		d.Steps[at] = p.declaredStep(s)
 	}
 	if m.caller != nil {
 		d.Toolchains = append(d.Toolchains, m.caller.declared.Toolchains...)
@@ -223,6 +219,26 @@ func (p *planner) declareNames(m *module) {
 	slices.Sort(d.Toolchains)
 	d.Toolchains = slices.Compact(d.Toolchains)
 	m.declared = d
+}
+
+// declaredStep is what references to a step can mean.
+func (p *planner) declaredStep(s *stepDecl) lang.DeclaredStep {
+	ds := lang.DeclaredStep{ForEach: s.block.ForEach != nil}
+	p.copies = p.copies || ds.ForEach
+	if s.kind != nil && s.schema.OutputsFrom == "" {
+		ds.Outputs = make([]string, 0, len(s.schema.Outputs)+len(s.block.Outputs))
+		for _, o := range s.schema.Outputs {
+			ds.Outputs = append(ds.Outputs, o.Name)
+		}
+		for _, o := range s.block.Outputs {
+			ds.Outputs = append(ds.Outputs, o.Name)
+		}
+		if slices.Equal(ds.Outputs, p.lastNames) {
+			ds.Outputs = p.lastNames
+		}
+		p.lastNames = ds.Outputs
+	}
+	return ds
 }
 
 // elsewhere lists what other profiles than the one chosen declare, by the profiles' names.
@@ -257,6 +273,14 @@ func elsewhere(m *config.Module, profile string) map[string][]string {
 }
 
 func (p *planner) declareStep(m *module, s *stepDecl) hcl.Diagnostics {
+	if s.kind == nil {
+		return p.declareStepWith(m, s, nil)
+	}
+	return p.declareStepWith(m, s, s.allVariables())
+}
+
+// declareStepWith is declareStep for who has the step's variables.
+func (p *planner) declareStepWith(m *module, s *stepDecl, ts []hcl.Traversal) hcl.Diagnostics {
 	b := s.block
 	o := p.add(&object{name: m.name(b.At.String()), in: m, scope: m, rng: b.Range, step: s, failed: s.kind == nil})
 	s.object = o
@@ -282,17 +306,6 @@ func (p *planner) declareStep(m *module, s *stepDecl) hcl.Diagnostics {
 		}
 	}
 	o.failed = diags.HasErrors()
-	exprs := []hcl.Expression{b.ForEach, b.When, b.Target, b.Timeout, b.Retries, b.RetryExitCodes, b.Resources, b.Env, b.Cache}
-	for _, own := range b.Outputs {
-		exprs = append(exprs, own.Path)
-	}
-	for _, d := range b.DependsOn {
-		exprs = append(exprs, d.Key)
-	}
-	for _, f := range b.SecretFiles {
-		exprs = append(exprs, f.Content)
-	}
-	ts := append(s.variables(), variables(exprs...)...)
 	diags = append(diags, p.referMatrix(s)...)
 	diags = append(diags, p.refer(o, b.ForEach != nil, ts)...)
 	diags = append(diags, p.referOrder(o, b.DependsOn)...)
@@ -328,6 +341,22 @@ func (p *planner) referOrder(o *object, on []config.Dependency) hcl.Diagnostics 
 	}
 	o.failed = o.failed || diags.HasErrors()
 	return diags
+}
+
+// allVariables are those of the whole block.
+func (s *stepDecl) allVariables() []hcl.Traversal {
+	b := s.block
+	exprs := []hcl.Expression{b.ForEach, b.When, b.Target, b.Timeout, b.Retries, b.RetryExitCodes, b.Resources, b.Env, b.Cache}
+	for _, own := range b.Outputs {
+		exprs = append(exprs, own.Path)
+	}
+	for _, d := range b.DependsOn {
+		exprs = append(exprs, d.Key)
+	}
+	for _, f := range b.SecretFiles {
+		exprs = append(exprs, f.Content)
+	}
+	return append(s.variables(), variables(exprs...)...)
 }
 
 // variables are those of the arguments of the kind. It decodes the body.
@@ -373,12 +402,14 @@ func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostic
 	}
 	refs, ds := lang.Refs(known)
 	diags = append(diags, ds...)
+	const few = 16 // of which one is found as quickly without a map
 	var seen map[hcl.Range]bool
-	if len(refs) > 1 {
+	if len(refs) > few {
 		seen = make(map[hcl.Range]bool, len(refs))
 	}
-	for _, r := range refs {
-		if seen[r.Range] {
+	o.refs = slices.Grow(o.refs, len(refs))
+	for i, r := range refs {
+		if seen[r.Range] || seen == nil && slices.ContainsFunc(refs[:i], func(o lang.Ref) bool { return o.Range == r.Range }) {
 			continue
 		}
 		if seen != nil {

@@ -63,6 +63,14 @@ func plainOf(val cty.Value, e hcl.Expression, ty cty.Type, what func() string) (
 }
 
 func (p *planner) evalLocal(l *config.Local, f *frame) hcl.Diagnostics {
+	if x, ok := l.Expr.(hclsyntax.Expression); ok {
+		if elems, ok := f.textsOf(x); ok {
+			if val := cty.TupleVal(elems); p.budget.Take(val) == nil {
+				f.scope.Locals[l.Name] = val
+				return nil
+			}
+		}
+	}
 	val, diags := p.eval(&f.scope, l.Expr)
 	f.scope.Locals[l.Name] = val
 	return diags

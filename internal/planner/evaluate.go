@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -92,6 +93,7 @@ func (p *planner) atOnce(names []string) (diags hcl.Diagnostics, ok bool) {
 			p.copied++
 		}
 		diags = append(diags, a.frame.inside(p.finish(a.all[:]))...)
+		a.of, a.state = nil, nil // its instance stays
 	}
 	return diags, true
 }
@@ -226,6 +228,11 @@ func (p *planner) finish(all []evaluated) (diags hcl.Diagnostics) {
 			share(n, p.last)
 			p.last = n
 			made = append(made, n)
+			in := &all[i].instance
+			if in.classes = n.Classes; slices.Equal(in.outputs, p.lastOutputs) {
+				in.outputs = p.lastOutputs
+			}
+			p.lastOutputs = in.outputs
 		}
 	}
 	if p.o.Made != nil && !diags.HasErrors() {
@@ -264,9 +271,19 @@ func (p *planner) hand(made []*plan.Instance) {
 func (s *stepState) publish() {
 	b, f := s.block, s.frame
 	f.steps[b.At] = s
-	if b.At.Kind == addrs.Toolchain {
+	switch {
+	case b.At.Kind == addrs.Toolchain:
 		f.scope.Toolchains[b.At.Name] = s.value
-	} else {
+	case s.value != cty.NilVal:
 		f.scope.Steps[b.At] = s.value
 	}
+}
+
+// stepValue is what expressions see of a step without for_each. It is made for who asks: most of the time few do, and it takes twice the memory of the step's plan.
+func (f *frame) stepValue(at addrs.Step) (cty.Value, bool) {
+	s := f.steps[at]
+	if s == nil {
+		return cty.NilVal, false
+	}
+	return stepValue(s, nil), true
 }

@@ -21,9 +21,10 @@ import (
 // evaluator evaluates the block of a step for one instance after the other. What does not depend on each.key and
 // each.value it evaluates once; what it gives may be shared by all instances. It is not safe for concurrent use.
 type evaluator struct {
-	p   *planner
-	s   *stepState
-	ctx *hcl.EvalContext // all but each
+	p     *planner
+	s     *stepState
+	scope *lang.Scope
+	ctx   *hcl.EvalContext // all but each; see evalContext
 
 	later   *later           // that ctx is of
 	dummies *hcl.EvalContext // the same with dummies for what is sensitive; nil until it is needed
@@ -90,7 +91,10 @@ type argValue struct {
 
 func (p *planner) evaluator(s *stepState, scope *lang.Scope, l *later) *evaluator {
 	b := s.block
-	e := &evaluator{p: p, s: s, ctx: scope.EvalContext(s.object.refs), later: l}
+	e := &evaluator{p: p, s: s, scope: scope, later: l}
+	if b.ForEach != nil { // several may evaluate copies
+		e.evalContext()
+	}
 	e.target = e.known(b.Target, "target", cty.DynamicPseudoType)
 	e.where, e.source, e.ranges = config.Where(b.Range), p.cfg.Source(b.Whole), argRanges(b)
 	e.plain = make(map[string]cty.Value, len(s.schema.Args))
@@ -148,13 +152,21 @@ func (e *evaluator) known(x hcl.Expression, name string, ty cty.Type) *known {
 	return &known{expr: x, ty: ty, name: name, of: e.s.block.At, each: e.usesEach(x)}
 }
 
+// evalContext is what HCL is given, but for each. It is made when it is wanted: most steps that are written out are evaluated without it.
+func (e *evaluator) evalContext() *hcl.EvalContext {
+	if e.ctx == nil {
+		e.ctx = e.scope.EvalContext(e.s.object.refs)
+	}
+	return e.ctx
+}
+
 // evalContext is what HCL is given to evaluate an expression.
 func (c *copyOf) evalContext() *hcl.EvalContext {
 	if c.key == cty.NilVal {
-		return c.e.ctx
+		return c.e.evalContext()
 	}
 	if c.ctx == nil {
-		c.ctx = c.e.ctx.NewChild()
+		c.ctx = c.e.evalContext().NewChild()
 		c.ctx.Variables = map[string]cty.Value{lang.Each: cty.ObjectVal(map[string]cty.Value{"key": c.key, "value": c.value})}
 	}
 	return c.ctx
@@ -167,7 +179,11 @@ func (k *known) value(c *copyOf) (cty.Value, hcl.Diagnostics) {
 	if k.done {
 		return k.val, nil
 	}
-	v, diags := c.e.p.budget.Value(k.expr, c.evalContext())
+	ctx := (*hcl.EvalContext)(nil)
+	if !isLiteral(k.expr) {
+		ctx = c.evalContext()
+	}
+	v, diags := c.e.p.budget.Value(k.expr, ctx)
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
@@ -189,7 +205,14 @@ func (e *evaluator) value(a *argument, c *copyOf) (*argValue, hcl.Diagnostics) {
 	if a.texts != nil && text(c.value) {
 		return argValueOf(a.name, a.fill(c)), nil
 	}
-	v, diags := e.decode(a, c.evalContext())
+	if v, ok := e.writtenOut(a); ok {
+		a.value = argValueOf(a.name, v)
+		return a.value, nil
+	}
+	v, diags, ok := a.unset()
+	if !ok {
+		v, diags = e.decode(a, c.evalContext())
+	}
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -212,11 +235,20 @@ func (a *argument) fill(c *copyOf) cty.Value {
 	return cty.ListVal(elems)
 }
 
+// unset is the value of an argument that is not there.
+func (a *argument) unset() (cty.Value, hcl.Diagnostics, bool) {
+	spec, ok := a.spec.(*hcldec.AttrSpec)
+	if !ok || a.attr != nil {
+		return cty.NilVal, nil, false
+	}
+	return cty.NullVal(spec.Type.WithoutOptionalAttributesDeep()), nil, true
+}
+
 func (e *evaluator) decode(a *argument, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	if v, diags, ok := a.unset(); ok {
+		return v, diags
+	}
 	if spec, ok := a.spec.(*hcldec.AttrSpec); ok {
-		if a.attr == nil {
-			return cty.NullVal(spec.Type.WithoutOptionalAttributesDeep()), nil
-		}
 		v, diags := e.p.budget.Value(a.attr.Expr, ctx)
 		if e.p.budget.Spent() {
 			return cty.NilVal, diags

@@ -45,7 +45,7 @@ func (p *planner) dependencies(n *placement, used []addrs.Instance, known bool) 
 	if known {
 		static = &n.static[1]
 	}
-	static.once.Do(func() { static.deps = slices.Clip(p.staticDependencies(n, known)) })
+	static.once.Do(func() { static.deps = slices.Clone(p.staticDependencies(n, known)) }) // which has room for more
 	var out []addrs.Instance
 	for _, at := range used {
 		if _, found := slices.BinarySearchFunc(static.deps, at, addrs.Compare); found {
@@ -206,7 +206,7 @@ func (e *evaluator) asDeferred(c *copyOf, req step.Request, args, meta []*argVal
 		marks = append(marks, lang.OutputMarks(v.val)...)
 	}
 	var words string
-	n.AwaitValues, words = p.awaited(&s.placement, marks)
+	n.AwaitValues, words = p.awaited(s.placement, marks)
 	n.Waits, n.Deferred = plan.ForValues, "waits for the value of "+words
 	req.Args, req.Env = e.previews(c, args, meta[0], req.Env)
 	planned, ds := p.ask(s, req)

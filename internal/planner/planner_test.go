@@ -181,6 +181,20 @@ func boards(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnost
 // load plans the pipeline named p of the archive's files. Its comment may hold "profile=x", "var x=1" and "env x=1" lines.
 func load(t testing.TB, a *txtar.Archive, workers int) (*plan.Plan, *planner.Extender, hcl.Diagnostics, *config.Pipeline) {
 	t.Helper()
+	o := unpack(t, a)
+	o.Workers = workers
+	cfg, diags := config.Load(os.DirFS(o.Workspace), "p", nil)
+	if diags.HasErrors() {
+		return nil, nil, diags, cfg
+	}
+	o.Config = cfg
+	p, x, ds := planner.Build(o)
+	return p, x, append(diags, ds...), cfg
+}
+
+// unpack returns the options to plan the archive's pipeline with, but for its configuration.
+func unpack(t testing.TB, a *txtar.Archive) planner.Options {
+	t.Helper()
 	dir := t.TempDir()
 	for _, f := range a.Files {
 		if strings.HasPrefix(f.Name, "want") {
@@ -194,7 +208,7 @@ func load(t testing.TB, a *txtar.Archive, workers int) (*plan.Plan, *planner.Ext
 			t.Fatal(err)
 		}
 	}
-	o := planner.Options{Kinds: kindsForTest(), Targets: boards, Workspace: dir, Workers: workers, EnvVars: map[string]string{}, FlagVars: map[string]string{}}
+	o := planner.Options{Kinds: kindsForTest(), Targets: boards, Workspace: dir, EnvVars: map[string]string{}, FlagVars: map[string]string{}}
 	for _, line := range strings.Split(string(a.Comment), "\n") {
 		key, value, _ := strings.Cut(line, "=")
 		switch word, name, _ := strings.Cut(key, " "); word {
@@ -208,13 +222,7 @@ func load(t testing.TB, a *txtar.Archive, workers int) (*plan.Plan, *planner.Ext
 			o.EnvVars[name] = value
 		}
 	}
-	cfg, diags := config.Load(os.DirFS(dir), "p", nil)
-	if diags.HasErrors() {
-		return nil, nil, diags, cfg
-	}
-	o.Config = cfg
-	p, x, ds := planner.Build(o)
-	return p, x, append(diags, ds...), cfg
+	return o
 }
 
 // Every testdata/*.txtar has the files of a workspace, and what must come out: the plan as text, as mermaid, or the

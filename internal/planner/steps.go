@@ -49,7 +49,7 @@ func (p *planner) evalStep(d *stepDecl, f *frame) hcl.Diagnostics {
 }
 
 func newState(d *stepDecl, f *frame) *stepState {
-	s := &stepState{stepDecl: d, placement: placement{of: d.object, frame: f}, at: d.block.At}
+	s := &stepState{stepDecl: d, placement: &placement{of: d.object, frame: f}, at: d.block.At}
 	s.at.Module = f.at
 	return s
 }
@@ -124,7 +124,9 @@ func (s *stepState) take(all []evaluated) {
 		}
 	}
 	if s.block.At.Kind != addrs.Toolchain {
-		s.value = stepValue(s, nil)
+		if s.block.ForEach != nil {
+			s.value = stepValue(s, nil)
+		}
 		return
 	}
 	s.value = toolchainValue(s.instances[0], all[0].attrs)
@@ -427,7 +429,7 @@ func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv,
 	for _, t := range req.Toolchains {
 		used = append(used, t.Output.Instance)
 	}
-	n.Deps = p.dependencies(&s.placement, used, known)
+	n.Deps = p.dependencies(s.placement, used, known)
 	return req, known
 }
 

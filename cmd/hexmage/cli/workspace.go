@@ -56,13 +56,16 @@ func (a *app) place(at string, folders ...string) (string, error) {
 
 // load reads a pipeline of a workspace, and the modules that it calls.
 func (a *app) load(ctx context.Context, workspace, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
-	return a.loadFrom(ctx, rooted.FS(workspace), workspace, pipeline)
+	return a.loadFrom(ctx, config.Load, rooted.FS(workspace), workspace, pipeline)
 }
 
-func (a *app) loadFrom(ctx context.Context, files fs.FS, workspace, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
+// reader is config.Load, or config.Open.
+type reader func(files fs.FS, pipeline string, find config.Finder) (*config.Pipeline, hcl.Diagnostics)
+
+func (a *app) loadFrom(ctx context.Context, read reader, files fs.FS, workspace, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
 	find, done := a.finder(ctx, workspace)
 	defer done()
-	return config.Load(files, pipeline, find)
+	return read(files, pipeline, find)
 }
 
 // finder finds the modules of a workspace's pipelines, until done is called: those of git repositories, and those with a name.

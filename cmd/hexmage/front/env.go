@@ -71,43 +71,51 @@ func (e Env) Var(name string) string {
 
 // When garbage is collected.
 const (
-	littleHeap  = 44 << 20  // bytes that the heap may have without being looked through: most commands end before
-	growLittle  = 16        // percent that a larger one may grow by, of what was in use, until it is looked through again
-	growMuch    = 50        // the same of one of manyBytes, which takes long to look through
-	manyBytes   = 128 << 20 // in use
-	growAtFirst = 60        // what a little heap may grow by once it was looked through: how much is in use is only learnt some time after
+	littleHeap = 44 << 20 // bytes that the heap may have without being looked through: most commands end before
+	growLittle = 16       // percent that a larger one may grow by, of what was in use, until it is looked through again: with its program a process has 80 MB then
+	largeHeap  = 50 << 20 // in use: a process has more than that in any case, and it takes long to look through
+	growLarge  = 50       // percent that it may grow by
+
+	// growFirst is the most that a heap may grow by that was looked through, also a little one: how much is in use is learnt some time after garbage was
+	// collected, and may be several times as much then.
+	growFirst = 60
 )
 
 // TuneHeap says when garbage is collected, from now on. Go would begin at 4 MB, or look through a small heap as often as through a large one, in
 // proportion; what is large here is read in streams, and the graph of a large pipeline should not cost several times its size. A limit in bytes is set only
 // where the machine lets the process have little (limits_linux.go): a heap that is held near what it needs is looked through all the time.
 //
-// When garbage is collected, pages of the program itself are given back, too: more than half of them only its start needed.
-func TuneHeap() { tune(growth(0)) }
+// Now and then when garbage is collected, pages of the program itself are given back, too: more than half of them only its start needed.
+func TuneHeap() { tune(growth(0), 0) }
 
-// tune lets the heap grow by so many percent, and has the next time that garbage is collected say what comes after it. (Package
+// freeEvery is how many collections there are from one after which the program's pages are given back to the next: those that are needed have to come back.
+const freeEvery = 4
+
+// tune lets the heap grow by so many percent, and has the next time that garbage is collected, after so many, say what comes after it. (Package
 // runtime/metrics, which tells what is in use, has maps that are made at each start.)
-func tune(percent int) {
+func tune(percent, collected int) {
 	debug.SetGCPercent(percent)
 	runtime.SetFinalizer(new([16]byte), func(any) {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		tune(growth(m.NextGC * 100 / uint64(100+percent)))
-		freeProgram()
+		tune(growth(m.NextGC*100/uint64(100+percent)), collected+1)
+		if collected%freeEvery == 0 {
+			freeProgram()
+		}
 	})
 }
 
 // growth is how much the heap may grow by, in percent, with so many bytes in use.
 func growth(live uint64) int {
 	const least = 4 << 20 // Go counts no less
-	switch fit := int(100*littleHeap/max(least, live)) - 100; {
+	upTo := func(heap uint64) int { return int(100*heap/max(least, live)) - 100 }
+	switch {
 	case live == 0:
-		return fit
-	case live >= manyBytes:
-		return growMuch
-	default:
-		return max(growLittle, min(growAtFirst, fit))
+		return upTo(littleHeap)
+	case live >= largeHeap:
+		return growLarge
 	}
+	return max(growLittle, min(upTo(littleHeap), growFirst))
 }
 
 // ExitError carries an exit code and what to say with it.

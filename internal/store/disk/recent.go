@@ -7,7 +7,7 @@ import (
 )
 
 // maxRecent is how many bytes of small blobs are kept in memory.
-const maxRecent = 2 << 20
+const maxRecent = 1 << 20
 
 // recent has the content of the small blobs that were hashed last: what one action writes the next ones read. Content is copied in and out, so nobody
 // else has its memory, of which there is no more than maxRecent. The zero value has none.
