@@ -233,7 +233,7 @@ func (p *planner) declaredStep(s *stepDecl) lang.DeclaredStep {
 		for _, o := range s.block.Outputs {
 			ds.Outputs = append(ds.Outputs, o.Name)
 		}
-		if slices.Equal(ds.Outputs, p.lastNames) {
+		if p.lastNames != nil && slices.Equal(ds.Outputs, p.lastNames) { // nil is not known
 			ds.Outputs = p.lastNames
 		}
 		p.lastNames = ds.Outputs
