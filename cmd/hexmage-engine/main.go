@@ -9,5 +9,7 @@ import (
 )
 
 func main() {
-	os.Exit(cli.Main(os.Args, cli.System()))
+	env := cli.System()
+	cli.Process(env)
+	os.Exit(cli.Main(os.Args, env))
 }

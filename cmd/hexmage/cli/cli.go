@@ -42,6 +42,13 @@ type givenError struct{ error }
 
 func (e givenError) Unwrap() error { return e.error }
 
+// Process sets what holds for a process that is nothing else: what is noted of memory for a profile that nobody asked for takes 5 MB.
+func Process(env Env) {
+	if env.Var(front.EnvMemProfile) == "" {
+		runtime.MemProfileRate = 0
+	}
+}
+
 // Main runs the command line and returns the exit code.
 func Main(args []string, env Env) int {
 	args, child := front.InChild(args, &env)
@@ -52,9 +59,6 @@ func Main(args []string, env Env) int {
 		if code, ok := front.Limited(args, &env); ok {
 			return code
 		}
-	}
-	if env.Var(front.EnvMemProfile) == "" {
-		runtime.MemProfileRate = 0 // what is noted for a profile takes 2 MB
 	}
 	front.TuneHeap()
 	if env.Heap != 0 {
