@@ -9,7 +9,5 @@ import (
 )
 
 func main() {
-	env := cli.System()
-	cli.Process(env)
-	os.Exit(cli.Main(os.Args, env))
+	os.Exit(cli.Main(os.Args, cli.System()))
 }

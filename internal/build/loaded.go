@@ -139,6 +139,7 @@ func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 			return Result{}, errors.Join(ErrNotPlain, err)
 		}
 	}
+	freeHeap(len(s.units))
 	res, err := w.build(ctx, w.loop(), s, start)
 	if changed := (*store.ChangedError)(nil); lost(err) && ctx.Err() == nil && !errors.As(err, &changed) { // it was in the snapshot: its action runs again
 		return r.all(ctx, o, start)

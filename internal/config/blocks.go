@@ -145,10 +145,7 @@ func (b *builder) part(blk *hcl.Block, to *Parts, of string) (diags hcl.Diagnost
 		to.Toolchains = append(to.Toolchains, t)
 		return append(diags, b.unique(t.At.String()+of, t.Range)...)
 	case "step":
-		if b.step == nil {
-			b.step = stepSchema()
-		}
-		s, diags := stepBlock(blk, b.step)
+		s, diags := b.stepBlock(blk)
 		to.Steps = append(to.Steps, s)
 		return append(diags, b.unique(s.At.String()+of, s.Range)...)
 	case "module":

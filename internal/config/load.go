@@ -185,10 +185,7 @@ func parseParts(src []byte, name string, size int) (*hcl.File, hcl.Diagnostics) 
 	for start.Byte < len(src) {
 		var parts []*part // a few: what is wrong with a file ends it early
 		for len(parts) < 8*runtime.GOMAXPROCS(0) && start.Byte < len(src) {
-			end := start.Byte + partLength(src[start.Byte:], size)
-			p := &part{src: src[start.Byte:end:end], name: name, start: start}
-			parts = append(parts, p)
-			start.Byte, start.Line = end, start.Line+bytes.Count(p.src, []byte{'\n'})
+			parts = append(parts, nextPart(src, name, &start, size))
 		}
 		var all sync.WaitGroup
 		for _, p := range parts {
@@ -202,6 +199,14 @@ func parseParts(src []byte, name string, size int) (*hcl.File, hcl.Diagnostics) 
 		}
 	}
 	return &hcl.File{Body: body, Bytes: src, Nav: navigation{body}}, nil
+}
+
+// nextPart returns the part of a file that begins at a place, of about size bytes, and moves the place behind it.
+func nextPart(src []byte, name string, start *hcl.Pos, size int) *part {
+	end := start.Byte + partLength(src[start.Byte:], size)
+	p := &part{src: src[start.Byte:end:end], name: name, start: *start}
+	start.Byte, start.Line = end, start.Line+bytes.Count(p.src, []byte{'\n'})
+	return p
 }
 
 func (p *part) parse() { p.file, p.diags = lang.Parse(p.src, p.name, p.start) }

@@ -64,9 +64,7 @@ type link struct {
 func (l *loader) module(m *Module, from ModuleFolder, files []string, pipeline bool) hcl.Diagnostics {
 	b := &builder{m: m, pipeline: pipeline}
 	rest := l.rest
-	if !pipeline {
-		rest = nil
-	}
+	l.rest = nil // what it calls is read whole
 	var diags hcl.Diagnostics
 	for _, f := range files {
 		name := path.Join(from.Root, f)

@@ -34,9 +34,7 @@ func (r *Rest) take(src []byte, name string) *hcl.File {
 	var steps []*part
 	start := hcl.InitialPos
 	for start.Byte < len(src) {
-		end := start.Byte + partLength(src[start.Byte:], partSize)
-		p := &part{src: src[start.Byte:end:end], name: name, start: start}
-		start.Byte, start.Line = end, start.Line+bytes.Count(p.src, []byte{'\n'})
+		p := nextPart(src, name, &start, partSize)
 		if onlySteps(p.src) {
 			steps = append(steps, p)
 			continue
@@ -100,14 +98,14 @@ func (p *part) steps(each func(hcl.Body)) []*Block {
 		return nil
 	}
 	each(body)
-	b, schema := &builder{pipeline: true}, stepSchema()
+	b := &builder{pipeline: true}
 	all := make([]*Block, 0, len(body.Blocks))
 	for _, blk := range body.Blocks {
 		if blk.Type != "step" || len(blk.Labels) != 2 {
 			return nil
 		}
 		hb := blk.AsHCLBlock()
-		s, diags := stepBlock(hb, schema)
+		s, diags := b.stepBlock(hb)
 		if len(diags) > 0 || len(b.checkLabels(hb)) > 0 {
 			return nil
 		}

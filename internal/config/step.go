@@ -36,7 +36,11 @@ func stepSchema() *hcl.BodySchema {
 	return schema
 }
 
-func stepBlock(blk *hcl.Block, schema *hcl.BodySchema) (*Block, hcl.Diagnostics) {
+func (m *builder) stepBlock(blk *hcl.Block) (*Block, hcl.Diagnostics) {
+	if m.step == nil {
+		m.step = stepSchema()
+	}
+	schema := m.step
 	b := newBlock(blk, addrs.Step{Kind: blk.Labels[0], Name: blk.Labels[1]})
 	c, remain, diags := blk.Body.PartialContent(schema)
 	if b.At.Kind == addrs.Toolchain {

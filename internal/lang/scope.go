@@ -31,8 +31,8 @@ type Scope struct {
 	Targets      cty.Value
 	Toolchains   map[string]cty.Value
 	Caller       *Scope                                  // of a module: it has the toolchains that this one lacks
-	Steps        map[addrs.Step]cty.Value                // by their address in the module
-	Step         func(addrs.Step) (v cty.Value, ok bool) // one that is not in Steps: its value is made when it is wanted; nil: there are no others
+	Step         func(addrs.Step) (v cty.Value, ok bool) // by its address in the module; nil: there are none
+	Steps        map[addrs.Step]cty.Value                // those that have another value here
 	Modules      map[string]*Outputs                     // by the call's name
 	Each         cty.Value
 	Functions    map[string]function.Function

@@ -16,7 +16,6 @@ import (
 // asRead plans steps of the pipeline as they are read. It says no when the pipeline has to be read whole.
 func (p *planner) asRead() bool {
 	m := p.root
-	p.gone = new(config.Block)
 	others, ok := p.planRead(m.parts.Steps)
 	for ok {
 		blocks, right := p.cfg.Rest.Next(func(body hcl.Body) { p.budget.Count(body, p.functions) })
@@ -51,7 +50,7 @@ func (p *planner) planRead(blocks []*config.Block) (others []*config.Block, ok b
 			others = append(others, b)
 			continue
 		}
-		if diags := p.declareStepWith(p.root, s, ts); len(diags) > 0 {
+		if diags := p.declareStep(p.root, s, ts); len(diags) > 0 {
 			return nil, false
 		}
 		p.link(s.object)
@@ -121,6 +120,6 @@ func (p *planner) letGo(s *stepDecl) {
 	p.read = append(p.read, of)
 	s.planned = true
 	if n := of.instances[0].planned; n.Waits == plan.ForNothing && !n.Explains {
-		s.block, s.content, s.object, of.placement = p.gone, nil, nil, nil
+		s.block, s.content, s.object, of.placement = &p.gone, nil, nil, nil
 	}
 }

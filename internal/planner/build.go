@@ -194,7 +194,7 @@ type planner struct {
 
 	handed map[addrs.Instance]bool // toolchains that Made knows
 	read   []*stepState            // planned as they were read, in order
-	gone   *config.Block           // stands for the blocks of those
+	gone   config.Block            // stands for the blocks of those
 
 	lastNames   []string              // of outputs, for the next step that has the same
 	lastOutputs []step.DeclaredOutput // likewise

@@ -114,7 +114,7 @@ func (p *planner) declare(m *module) hcl.Diagnostics {
 	for _, blocks := range [][]*config.Block{m.parts.Toolchains, m.parts.Steps} {
 		for _, b := range blocks {
 			if s := m.steps[b.At]; s != nil && s.block == b {
-				diags = append(diags, p.declareStep(m, s)...)
+				diags = append(diags, p.declareStep(m, s, s.allVariables())...)
 			}
 		}
 	}
@@ -272,15 +272,8 @@ func elsewhere(m *config.Module, profile string) map[string][]string {
 	return in
 }
 
-func (p *planner) declareStep(m *module, s *stepDecl) hcl.Diagnostics {
-	if s.kind == nil {
-		return p.declareStepWith(m, s, nil)
-	}
-	return p.declareStepWith(m, s, s.allVariables())
-}
-
-// declareStepWith is declareStep for who has the step's variables.
-func (p *planner) declareStepWith(m *module, s *stepDecl, ts []hcl.Traversal) hcl.Diagnostics {
+// declareStep makes the object of a step or toolchain, and checks it and what it refers to.
+func (p *planner) declareStep(m *module, s *stepDecl, ts []hcl.Traversal) hcl.Diagnostics {
 	b := s.block
 	o := p.add(&object{name: m.name(b.At.String()), in: m, scope: m, rng: b.Range, step: s, failed: s.kind == nil})
 	s.object = o
@@ -343,8 +336,11 @@ func (p *planner) referOrder(o *object, on []config.Dependency) hcl.Diagnostics 
 	return diags
 }
 
-// allVariables are those of the whole block.
+// allVariables are those of the whole block; none of a kind that is not known.
 func (s *stepDecl) allVariables() []hcl.Traversal {
+	if s.kind == nil {
+		return nil
+	}
 	b := s.block
 	exprs := []hcl.Expression{b.ForEach, b.When, b.Target, b.Timeout, b.Retries, b.RetryExitCodes, b.Resources, b.Env, b.Cache}
 	for _, own := range b.Outputs {

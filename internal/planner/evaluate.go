@@ -271,19 +271,19 @@ func (p *planner) hand(made []*plan.Instance) {
 func (s *stepState) publish() {
 	b, f := s.block, s.frame
 	f.steps[b.At] = s
-	switch {
-	case b.At.Kind == addrs.Toolchain:
+	if b.At.Kind == addrs.Toolchain {
 		f.scope.Toolchains[b.At.Name] = s.value
-	case s.value != cty.NilVal:
-		f.scope.Steps[b.At] = s.value
 	}
 }
 
-// stepValue is what expressions see of a step without for_each. It is made for who asks: most of the time few do, and it takes twice the memory of the step's plan.
+// stepValue is what expressions see of a step. That of one without for_each is made for who asks: few do, and it takes as much memory as the step's plan.
 func (f *frame) stepValue(at addrs.Step) (cty.Value, bool) {
 	s := f.steps[at]
-	if s == nil {
+	switch {
+	case s == nil:
 		return cty.NilVal, false
+	case s.value != cty.NilVal:
+		return s.value, true
 	}
 	return stepValue(s, nil), true
 }

@@ -176,38 +176,32 @@ func (f *frame) textsOf(x hclsyntax.Expression) ([]cty.Value, bool) {
 
 // textOf is the value of a text that is written out, or of the output of a step that is planned, where that is a path.
 func (f *frame) textOf(x hclsyntax.Expression) (cty.Value, bool) {
-	switch x := lang.Inner(x).(type) {
-	case *hclsyntax.TemplateExpr:
-		if len(x.Parts) == 1 {
-			if l, ok := x.Parts[0].(*hclsyntax.LiteralValueExpr); ok && text(l.Val) {
-				return l.Val, true
-			}
-		}
-	case *hclsyntax.ScopeTraversalExpr:
-		t := x.Traversal
-		if len(t) != 5 || t.RootName() != lang.StepRoot {
-			break
-		}
-		var names [4]string // of the kind, the step, "outputs" and the output
-		for i := range names {
-			a, ok := t[i+1].(hcl.TraverseAttr)
-			if !ok {
-				return cty.NilVal, false
-			}
-			names[i] = a.Name
-		}
-		s := f.steps[addrs.Step{Kind: names[0], Name: names[1]}]
-		if names[2] != "outputs" || s == nil || len(s.instances) != 1 {
-			break
-		}
-		in := s.instances[0]
-		if c := outputClass(in.outputs, names[3]); in.planned == nil || in.at.Keyed || c != action.File && c != action.Tree {
-			break
-		}
-		at := addrs.Output{Instance: in.at, Name: names[3]}
-		return cty.StringVal(at.Path()).Mark(at), true
+	if isLiteral(x) {
+		v, diags := x.Value(nil)
+		return v, !diags.HasErrors() && text(v)
 	}
-	return cty.NilVal, false
+	ref, ok := lang.Inner(x).(*hclsyntax.ScopeTraversalExpr)
+	if !ok || len(ref.Traversal) != 5 || ref.Traversal.RootName() != lang.StepRoot {
+		return cty.NilVal, false
+	}
+	var names [4]string // of the kind, the step, "outputs" and the output
+	for i := range names {
+		a, ok := ref.Traversal[i+1].(hcl.TraverseAttr)
+		if !ok {
+			return cty.NilVal, false
+		}
+		names[i] = a.Name
+	}
+	s := f.steps[addrs.Step{Kind: names[0], Name: names[1]}]
+	if names[2] != "outputs" || s == nil || len(s.instances) != 1 {
+		return cty.NilVal, false
+	}
+	in := s.instances[0]
+	if c := outputClass(in.outputs, names[3]); in.planned == nil || in.at.Keyed || c != action.File && c != action.Tree {
+		return cty.NilVal, false
+	}
+	at := addrs.Output{Instance: in.at, Name: names[3]}
+	return cty.StringVal(at.Path()).Mark(at), true
 }
 
 // setOfTexts evaluates toset(…) of a list of texts to its elements, as they are ordered in the set, which cty takes long

@@ -33,7 +33,7 @@ type HostFiles struct {
 }
 
 // maxRecent is how many bytes are kept of what was read to be hashed.
-const maxRecent = 256 << 10
+const maxRecent = 1 << 20
 
 // WithHostFiles returns Blobs over next that know no files yet.
 func WithHostFiles(next Blobs) *HostFiles {

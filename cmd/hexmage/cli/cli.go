@@ -42,13 +42,6 @@ type givenError struct{ error }
 
 func (e givenError) Unwrap() error { return e.error }
 
-// Process sets what holds for a process that is nothing else: what is noted of memory for a profile that nobody asked for takes 5 MB.
-func Process(env Env) {
-	if env.Var(front.EnvMemProfile) == "" {
-		runtime.MemProfileRate = 0
-	}
-}
-
 // Main runs the command line and returns the exit code.
 func Main(args []string, env Env) int {
 	args, child := front.InChild(args, &env)

@@ -97,13 +97,14 @@ func (s *Blobs) hash(ctx context.Context, fn digest.Function, f *atomicfile.Regu
 	for n < len(*buf) {
 		k, err := f.Read((*buf)[n:])
 		n += k
-		if err != nil && err != io.EOF {
+		if err == io.EOF {
+			return fn.Bytes((*buf)[:n]), context.Cause(ctx)
+		}
+		if err != nil {
 			return digest.Digest{}, err
 		}
-		if err == io.EOF || int64(n) == f.Stamp.Size { // a file that grows now breaks the caller's promise, and is noticed by its size
-			d := fn.Bytes((*buf)[:n])
-			s.recent.keep(d, (*buf)[:n])
-			return d, context.Cause(ctx)
+		if int64(n) == f.Stamp.Size { // a file that grows now breaks the caller's promise, and is noticed by its size
+			return fn.Bytes((*buf)[:n]), context.Cause(ctx)
 		}
 	}
 	return digest.Digest{}, errors.New("it grows while it is read: something still writes to it")

@@ -63,7 +63,6 @@ type Blobs struct {
 
 	buffers sync.Pool     // of *[]byte, for small blobs
 	started chan struct{} // has one for each file that the disk is told to begin with
-	recent  recent
 
 	mu    sync.Mutex
 	fresh map[string]bool // names of files that are right, as this process wrote or hashed them, but not synced yet
@@ -115,9 +114,6 @@ func (s *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Diges
 func (s *Blobs) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
 	if d.Size() <= smallSize { // whole and checked at once; what is wrong is looked at below
 		room := s.buffers.Get().(*[]byte)
-		if b, ok := s.recent.read(d, *room); ok {
-			return store.Whole(b, func() { s.buffers.Put(room) }), nil
-		}
 		b, err := s.dir.ReadWhole(layout.Name(layout.Blobs, d), d.Size(), *room)
 		if err == nil && d.Function().Bytes(b) == d {
 			return store.Whole(b, func() { s.buffers.Put(room) }), nil

@@ -291,35 +291,3 @@ func TestNewRefusesAFile(t *testing.T) {
 		t.Fatal("a file was taken for a store's folder")
 	}
 }
-
-// What an action wrote is in memory for those that read it next: also when its file is gone. Nobody changes what the next one gets.
-func TestAdoptedIsAtHand(t *testing.T) {
-	root := t.TempDir()
-	s := open(t, root)
-	path := filepath.Join(root, "output")
-	if err := os.WriteFile(path, []byte("what an action wrote"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	d, err := s.Adopt(t.Context(), digest.BLAKE3, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(s.Path(d)); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		err := store.UseBlob(t.Context(), s, d, 100, func(b []byte, kept bool) error {
-			if string(b) != "what an action wrote" || kept {
-				t.Errorf("%q, kept: %v", b, kept)
-			}
-			clear(b)
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := open(t, root).Open(t.Context(), d); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("another process: %v", err)
-	}
-}
