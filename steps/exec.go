@@ -118,7 +118,7 @@ func (x Exec) Plan(p *step.Plan) {
 type execPlan struct {
 	*Exec
 	p       *step.Plan
-	outputs map[string]addrs.Output // outputs used, by path
+	outputs map[string]bool // paths of outputs used
 	inputs  []action.Input
 	seen    map[string]bool // paths of inputs, when there are many
 }
@@ -126,14 +126,12 @@ type execPlan struct {
 // useOutputs makes an input of every output that an argument was made from.
 func (e *execPlan) useOutputs() {
 	if n := len(e.p.Uses); n > 0 {
-		e.outputs = make(map[string]addrs.Output, n)
+		e.outputs = make(map[string]bool, n)
 		e.inputs = make([]action.Input, 0, n+1)
 	}
 	for _, u := range e.p.Uses {
-		o := u.Output
-		at := o.Path()
-		e.outputs[at] = o
-		e.add(action.Input{Path: at, Artifact: &o, Shared: o.Kind == addrs.Toolchain})
+		e.outputs[u.At] = true
+		e.add(action.Input{Path: u.At, Artifact: u.Output, Shared: u.Output.Kind == addrs.Toolchain})
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.p.Toolchains)) {
 		e.add(e.p.Toolchains[name].Input())
@@ -192,7 +190,7 @@ func (e *execPlan) input(arg, name string) string {
 }
 
 func (e *execPlan) isOutput(name string) bool {
-	return atOrAbove(name, func(p string) bool { _, ok := e.outputs[p]; return ok })
+	return atOrAbove(name, func(p string) bool { return e.outputs[p] })
 }
 
 // atOrAbove says whether a clean relative path, or a folder that it is in, is among the paths that has knows.

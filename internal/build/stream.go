@@ -199,13 +199,13 @@ func (g *graph) complete(p *plan.Plan) ([]*unit, error) {
 	for i := len(g.order) - 1; i >= 0; i-- { // topological: dependents come later
 		n := g.order[i]
 		n.level = max(n.level, whole[n.plan.At.Step])
-		for _, d := range n.plan.Needs() {
-			if dep := g.instances[d]; dep != nil {
+		n.plan.EachNeed(func(at addrs.Instance) {
+			if dep := g.instances[at]; dep != nil {
 				dep.level = max(dep.level, n.level+1)
 			} else {
-				whole[d.Step] = max(whole[d.Step], n.level+1)
+				whole[at.Step] = max(whole[at.Step], n.level+1)
 			}
-		}
+		})
 	}
 	heap.Init(&g.ready)
 	heap.Init(&g.away)

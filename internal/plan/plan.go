@@ -60,7 +60,7 @@ type Instance struct {
 	Where       string   // of the block: "pipelines/x.hcl:12"
 	Source      []string // the block's lines, for failure reports
 
-	// Deps are the instances it may need, from static references: a superset of those its specs take inputs from.
+	// Deps are the instances it may need, from static references, beside those that Specs and Outputs take from: see Needs.
 	Deps []addrs.Instance
 
 	// After are those of depends_on: all of their actions come before any of the instance's own. A step with for_each stands,
@@ -94,12 +94,33 @@ type Instance struct {
 // Output returns the address of an output of the instance.
 func (n *Instance) Output(name string) addrs.Output { return addrs.Output{Instance: n.At, Name: name} }
 
-// Needs are the instances that come before the instance: Deps and After, sorted.
+// Needs are the instances that come before the instance, sorted: Deps, After, and what its parts take from.
 func (n *Instance) Needs() []addrs.Instance {
-	if len(n.After) == 0 {
-		return n.Deps
+	var all []addrs.Instance
+	n.EachNeed(func(at addrs.Instance) { all = append(all, at) })
+	return addrs.SortInstances(all)
+}
+
+// EachNeed calls f for all of Needs, in any order, and for some of them more than once.
+func (n *Instance) EachNeed(f func(at addrs.Instance)) {
+	for _, of := range [][]addrs.Instance{n.Deps, n.After} {
+		for _, at := range of {
+			f(at)
+		}
 	}
-	return addrs.SortInstances(append(slices.Clip(n.Deps), n.After...))
+	inputs := func(of []action.Input) {
+		for i := range of {
+			if from := of[i].Artifact; from != nil {
+				f(from.Instance)
+			}
+		}
+	}
+	for i := range n.Specs {
+		inputs(n.Specs[i].Inputs)
+	}
+	for _, o := range n.Outputs {
+		inputs(o.Parts)
+	}
 }
 
 // Values of Instance.Cache.
@@ -236,9 +257,7 @@ func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 				visit(n.At)
 				continue
 			}
-			for _, d := range n.Needs() {
-				visit(d)
-			}
+			n.EachNeed(visit)
 		}
 	}
 	for _, s := range steps {

@@ -70,8 +70,8 @@ func asRead(t *testing.T, files fs.FS, name string, o planner.Options) bool {
 	}
 	at := map[addrs.Instance]int{}
 	for i, n := range got.Instances {
-		at[n.At] = i
-		for _, d := range n.Deps {
+		at[n.At], at[addrs.Instance{Step: n.At.Step}] = i, i // which stands for all copies in After
+		for _, d := range n.Needs() {
 			if before, ok := at[d]; !ok || before >= i {
 				t.Fatalf("%s comes before %s, which it needs", n.At, d)
 			}

@@ -507,11 +507,9 @@ func (p *planner) assemble() *plan.Plan {
 	out := &plan.Plan{Pipeline: p.cfg.Name, Description: p.cfg.Description, Profile: p.profileName(), Outputs: p.outputs}
 	toolchains := make(map[addrs.Instance]*plan.Instance)
 	var needed []addrs.Instance // toolchains, by others than toolchains
-	note := func(deps []addrs.Instance) {
-		for _, d := range deps {
-			if d.Kind == addrs.Toolchain {
-				needed = append(needed, d)
-			}
+	note := func(at addrs.Instance) {
+		if at.Kind == addrs.Toolchain {
+			needed = append(needed, at)
 		}
 	}
 	n := 0
@@ -524,17 +522,19 @@ func (p *planner) assemble() *plan.Plan {
 					toolchains[in.at] = in.planned
 				default:
 					n++
-					note(in.planned.Needs())
+					in.planned.EachNeed(note)
 				}
 			}
 		}
 	}
 	for _, e := range p.outputs {
-		note(e.Deps)
+		for _, at := range e.Deps {
+			note(at)
+		}
 	}
 	reached := dag.Reach(needed, func(at addrs.Instance) []addrs.Instance {
 		if n := toolchains[at]; n != nil {
-			return n.Deps
+			return n.Needs()
 		}
 		return nil
 	})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
@@ -93,6 +94,30 @@ type instance struct {
 	outputs []step.DeclaredOutput // all of them, own and the kind's; Path is set for own ones
 	classes map[string]action.Class
 	planned *plan.Instance // nil when when = false
+	used    atomic.Pointer[usedOutput]
+}
+
+// usedOutput is an output as all have it that use it.
+type usedOutput struct {
+	addrs.Output
+	path string
+	next *usedOutput // of the same instance
+}
+
+// output returns an output for who uses it.
+func (in *instance) output(name string) *usedOutput {
+	at := addrs.Output{Instance: in.at, Name: name}
+	for {
+		first := in.used.Load()
+		for o := first; o != nil; o = o.next {
+			if o.Name == name {
+				return o
+			}
+		}
+		if o := (&usedOutput{at, at.Path(), first}); in.used.CompareAndSwap(first, o) {
+			return o
+		}
+	}
 }
 
 // declare makes an object for everything in a module and checks every reference, before anything is evaluated.

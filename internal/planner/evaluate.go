@@ -246,15 +246,15 @@ func (p *planner) hand(made []*plan.Instance) {
 	var all []*plan.Instance
 	var with func(n *plan.Instance)
 	with = func(n *plan.Instance) {
-		for _, at := range n.Needs() {
+		n.EachNeed(func(at addrs.Instance) {
 			if at.Kind != addrs.Toolchain || p.handed[at] {
-				continue
+				return
 			}
 			if in := p.instance(at); in != nil && in.planned != nil {
 				p.handed[at] = true
 				with(in.planned)
 			}
-		}
+		})
 		all = append(all, n)
 	}
 	for _, n := range made {

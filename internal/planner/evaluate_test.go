@@ -126,7 +126,7 @@ step "exec" "c" { argv = ["c"] }
 		there := map[*plan.Instance]bool{}
 		at := map[string]bool{}
 		for _, n := range told {
-			for _, d := range n.Deps {
+			for _, d := range n.Needs() {
 				if !at[d.String()] {
 					t.Errorf("%s comes before %s, which it needs", n.At, d)
 				}

@@ -86,7 +86,13 @@ type copyOf struct {
 type argValue struct {
 	val, plain cty.Value // with marks and without
 	lang.Traits
-	uses []step.Use // outputs it was made from, also value outputs
+	uses []use // outputs it was made from, also value outputs
+}
+
+// use is an output that what is at a path was made from.
+type use struct {
+	at     cty.Path
+	output addrs.Output
 }
 
 func (p *planner) evaluator(s *stepState, scope *lang.Scope, l *later) *evaluator {
@@ -321,7 +327,7 @@ func argValueOf(name string, v cty.Value) *argValue {
 // unmarkTexts is for a list of strings, of which there may be ten thousand: no path for each.
 func (a *argValue) unmarkTexts(at cty.Path) {
 	elems := a.val.AsValueSlice()
-	a.uses = make([]step.Use, 0, len(elems))
+	a.uses = make([]use, 0, len(elems))
 	for i, v := range elems {
 		if !v.IsMarked() {
 			continue
@@ -341,11 +347,11 @@ func (a *argValue) use(at cty.Path, marks func(func(any))) {
 	first := len(a.uses)
 	marks(func(m any) {
 		if o, ok := m.(addrs.Output); ok {
-			a.uses = append(a.uses, step.Use{Path: at, Output: o})
+			a.uses = append(a.uses, use{at, o})
 		}
 	})
 	if same := a.uses[first:]; len(same) > 1 {
-		slices.SortFunc(same, func(a, b step.Use) int { return addrs.CompareOutputs(a.Output, b.Output) })
+		slices.SortFunc(same, func(a, b use) int { return addrs.CompareOutputs(a.output, b.output) })
 	}
 }
 

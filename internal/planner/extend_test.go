@@ -25,7 +25,7 @@ type lister struct {
 func (l lister) plan(p *step.Plan) {
 	var tree *addrs.Output
 	for _, u := range p.Uses {
-		tree = &u.Output
+		tree = u.Output
 	}
 	p.Tree("dir")
 	p.Await([]action.Input{{Path: "src", Artifact: tree}}, func(p *step.Plan, found action.Listing) error {

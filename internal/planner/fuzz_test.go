@@ -40,12 +40,12 @@ func FuzzBuild(f *testing.F) {
 		}
 		seen := make(map[addrs.Instance]bool)
 		for _, n := range p.Instances {
-			for _, d := range n.Deps {
+			for _, d := range n.Needs() {
 				if !seen[d] {
 					t.Errorf("%s comes before %s, which it needs", n.At, d)
 				}
 			}
-			seen[n.At] = true
+			seen[n.At], seen[addrs.Instance{Step: n.At.Step}] = true, true // all copies of a step have one address in After
 			if n.Waits == plan.ForValues {
 				values := make(map[addrs.Output][]byte)
 				for _, o := range n.AwaitValues {

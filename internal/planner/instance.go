@@ -46,7 +46,7 @@ func (p *planner) dependencies(n *placement, used []addrs.Instance, known bool) 
 		static = &n.static[1]
 	}
 	static.once.Do(func() { static.deps = slices.Clone(p.staticDependencies(n, known)) }) // which has room for more
-	var out []addrs.Instance
+	out := make([]addrs.Instance, 0, len(used)+len(static.deps))
 	for _, at := range used {
 		if _, found := slices.BinarySearchFunc(static.deps, at, addrs.Compare); found {
 			continue
@@ -362,6 +362,23 @@ func withMeta(n *plan.Instance, specs []action.Spec) []action.Spec {
 		out[i] = s
 	}
 	return out
+}
+
+// spare leaves out of an instance's Deps what its parts say by themselves.
+func spare(n *plan.Instance) {
+	deps := n.Deps
+	n.Deps = nil
+	said := make([]bool, len(deps))
+	n.EachNeed(func(at addrs.Instance) {
+		if i, found := slices.BinarySearchFunc(deps, at, addrs.Compare); found {
+			said[i] = true
+		}
+	})
+	for i, at := range deps {
+		if !said[i] {
+			n.Deps = append(n.Deps, at)
+		}
+	}
 }
 
 // checkPlanned finds mistakes of a kind before they become puzzling failures.

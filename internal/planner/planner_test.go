@@ -49,7 +49,7 @@ func (c command) plan(p *step.Plan) {
 		}
 	}
 	for _, u := range p.Uses {
-		add(action.Input{Path: u.Output.Path(), Artifact: &u.Output, Shared: u.Output.Kind == addrs.Toolchain})
+		add(action.Input{Path: u.Output.Path(), Artifact: u.Output, Shared: u.Output.Kind == addrs.Toolchain})
 	}
 	for _, name := range append(c.Inputs, c.Stdin) {
 		if name != "" && !strings.HasPrefix(name, "steps/") { // there are the outputs
@@ -89,7 +89,7 @@ func (sdk) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	}
 	var ins []action.Input
 	for _, u := range r.Uses {
-		ins = append(ins, action.Input{Path: u.Output.Path(), Artifact: &u.Output, Shared: true})
+		ins = append(ins, action.Input{Path: u.Output.Path(), Artifact: u.Output, Shared: true})
 	}
 	return step.Planned{
 		Specs:   []action.Spec{{Args: args, Inputs: ins, Outputs: []action.Output{{Path: "out", Tree: true}}}},
@@ -111,7 +111,7 @@ func (patch) Schema() step.Schema {
 func (patch) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	in := action.Input{Path: "src"}
 	if len(r.Uses) > 0 {
-		in.Artifact = &r.Uses[0].Output
+		in.Artifact = r.Uses[0].Output
 	} else {
 		in.Host = &action.HostPath{Path: r.Args.GetAttr("source").AsString()}
 	}
@@ -147,7 +147,7 @@ func (compile) Schema() step.Schema {
 }
 
 func (compile) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
-	src := r.Uses[0].Output
+	src := *r.Uses[0].Output
 	make1 := func(files []string) ([]action.Spec, map[string]action.Artifact, error) {
 		var specs []action.Spec
 		outs := make(map[string]action.Artifact)

@@ -304,6 +304,9 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (n *plan.Insta
 	if ds := p.checkPlanned(s, in, n, planned); ds.HasErrors() {
 		return nil, planned, append(diags, ds...)
 	}
+	if n.Waits == plan.ForNothing {
+		spare(n)
+	}
 	return n, planned, diags
 }
 
@@ -399,12 +402,16 @@ func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv,
 			used = slices.Grow(used, len(v.uses))
 		}
 		for _, u := range v.uses {
-			used = append(used, u.Output.Instance)
-			if u.Output.Kind == addrs.Toolchain {
-				p.useToolchain(req.Toolchains, s.frame, u.Output.Step.Name)
+			used = append(used, u.output.Instance)
+			if u.output.Kind == addrs.Toolchain {
+				p.useToolchain(req.Toolchains, s.frame, u.output.Step.Name)
 			}
-			if p.class(u.Output) != action.Value {
-				req.Uses = append(req.Uses, u)
+			in := p.instance(u.output.Instance)
+			if in == nil {
+				req.Uses = append(req.Uses, step.Uses(u.at, u.output))
+			} else if outputClass(in.outputs, u.output.Name) != action.Value {
+				o := in.output(u.output.Name)
+				req.Uses = append(req.Uses, step.Use{Path: u.at, Output: &o.Output, At: o.path})
 			}
 		}
 	}

@@ -100,7 +100,7 @@ func (r Request) Used(name string) []addrs.Output {
 			continue
 		}
 		if a, ok := u.Path[0].(cty.GetAttrStep); ok && a.Name == name {
-			out = append(out, u.Output)
+			out = append(out, *u.Output)
 		}
 	}
 	return addrs.SortOutputs(out)
@@ -110,8 +110,12 @@ func (r Request) Used(name string) []addrs.Output {
 // it is one of them, and Path leads to the list.
 type Use struct {
 	Path   cty.Path
-	Output addrs.Output
+	Output *addrs.Output // that all share who use it: nobody changes it
+	At     string        // Output.Path()
 }
+
+// Uses says that what is at a path was made from an output.
+func Uses(path cty.Path, o addrs.Output) Use { return Use{Path: path, Output: &o, At: o.Path()} }
 
 // DeclaredOutput is an `output` block of the step: label, and the attribute that gives its class.
 type DeclaredOutput struct {

@@ -142,7 +142,7 @@ func checkInput(t *testing.T, r step.Request, specs []action.Spec, in action.Inp
 		t.Errorf("the input at %q is %d things", in.Path, n)
 	}
 	if o := in.Artifact; o != nil {
-		used := slices.ContainsFunc(r.Uses, func(u step.Use) bool { return u.Output == *o })
+		used := slices.ContainsFunc(r.Uses, func(u step.Use) bool { return *u.Output == *o })
 		for _, tool := range r.Toolchains {
 			used = used || tool.Output == *o
 		}
