@@ -133,9 +133,10 @@ func Layered(layers, width int, explicit bool) Graph {
 	var b strings.Builder
 	fmt.Fprintf(&b, header+`
 locals {
-  names = { for i in range(%d) : format("s%%05d", i) => i }
+  names = [for i in range(%[1]d) : format("s%%05d", i)]
+  reads = { for i in range(%[1]d) : local.names[i] => [for j in range(%[2]d) : local.names[(i + %[3]d * j) %% %[1]d]] }
 }
-`, width)
+`, width, fanIn, stride)
 	for layer := range layers {
 		for i := range width {
 			n := Node{Out: name(layer, i)}
@@ -152,11 +153,11 @@ locals {
 		in, inputs := `["src/${each.key}"]`, `["tools/tiny", "src/${each.key}"]`
 		if layer > 0 { // outputs in argv are inputs
 			inputs = `["tools/tiny"]`
-			in = fmt.Sprintf(`[for j in range(%d) : step.exec.l%02d[format("s%%05d", (each.value + %d * j) %% %d)].outputs.o]`, fanIn, layer-1, stride, width)
+			in = fmt.Sprintf(`[for name in each.value : step.exec.l%02d[name].outputs.o]`, layer-1)
 		}
 		fmt.Fprintf(&b, `
 step "exec" "l%02d" {
-  for_each = local.names
+  for_each = local.reads
   argv     = concat(["./tools/tiny", "o"], %s)
   inputs   = %s
   output "o" { file = "o" }
