@@ -209,7 +209,13 @@ func nextPart(src []byte, name string, start *hcl.Pos, size int) *part {
 	return p
 }
 
-func (p *part) parse() { p.file, p.diags = lang.Parse(p.src, p.name, p.start) }
+func (p *part) parse() {
+	if body, ok := lang.ParseWritten(p.src, p.name, p.start); ok {
+		p.file = &hcl.File{Body: body, Bytes: p.src}
+		return
+	}
+	p.file, p.diags = lang.Parse(p.src, p.name, p.start)
+}
 
 // addTo adds what was parsed.
 func (p *part) addTo(body *hclsyntax.Body) hcl.Diagnostics {
