@@ -37,7 +37,7 @@ func wideSnapshot(tb testing.TB, n int) (workspace, path string) {
 		d := digest.BLAKE3.Bytes([]byte(name))
 		at := addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "obj"}, Key: name, Keyed: true}
 		m.Hosts = append(m.Hosts, snapshot.Host{Path: name, Digest: d, Files: []snapshot.File{{Path: name, Stamp: s, Clean: true}}})
-		m.Instances = append(m.Instances, snapshot.Instance{Plan: plan.Instance{At: at, Where: "pipelines/wide.hcl:2", Source: []string{"step", "}"},
+		m.Instances = append(m.Instances, snapshot.Instance{Plan: plan.Instance{At: at, Where: "pipelines/wide.hcl:2", Source: "step\n}",
 			Outputs: map[string]action.Artifact{"o": {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Path: "o"}}}}}}})
 		m.Units = append(m.Units, snapshot.Unit{Instance: i, Hosts: []int{i}, Key: d, Root: d, Outs: []snapshot.Out{{Path: "o", Digest: d}},
 			Spec: action.Spec{Args: []string{"cc", name}, Inputs: []action.Input{{Path: name, Host: &action.HostPath{Path: name}}}}})

@@ -448,7 +448,10 @@ func (w *worker) value(ctx context.Context, o addrs.Output) ([]byte, error) {
 // failure describes what went wrong. The whole kept output goes to a log file, its end into the report.
 func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Failure {
 	n := u.instance.plan
-	f := &event.Failure{Summary: summary, Where: n.Where, Source: n.Source}
+	f := &event.Failure{Summary: summary, Where: n.Where}
+	if n.Source != "" {
+		f.Source = strings.Split(n.Source, "\n")
+	}
 	if u.spec != nil {
 		f.Command = u.spec.Args
 	}

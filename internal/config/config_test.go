@@ -41,10 +41,10 @@ func TestLoadFolder(t *testing.T) {
 	if config.Where(a.Range) != "pipelines/p/one.hcl:1" {
 		t.Errorf("where %s", config.Where(a.Range))
 	}
-	if got := p.Source(a.Whole); len(got) != 7 || got[0] != `step "exec" "a" {` || got[6] != "}" {
+	if got := p.Source(a.Whole); got != "step \"exec\" \"a\" {\n  argv = [\"x\"]\n\n  output \"o\" {\n    tree = \"t\"\n  }\n}" {
 		t.Errorf("source %q", got)
 	}
-	if got := p.Source(p.Steps[1].Whole); len(got) != 4 || got[3] != "}" {
+	if got := p.Source(p.Steps[1].Whole); !strings.HasSuffix(got, "\n  argv = [\"x\"]\n}") || strings.Count(got, "\n") != 3 {
 		t.Errorf("source at the end of a file %q", got)
 	}
 }

@@ -67,24 +67,6 @@ func duplicate(what string, second, first hcl.Range) hcl.Diagnostics {
 
 func where(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }
 
-// source returns the whole lines that a range touches; it looks at no more of the file than that.
-func source(files map[string]*hcl.File, r hcl.Range) []string {
-	f := files[r.Filename]
-	if f == nil || !r.CanSliceBytes(f.Bytes) {
-		return nil
-	}
-	first := bytes.LastIndexByte(f.Bytes[:r.Start.Byte], '\n') + 1
-	last := len(f.Bytes)
-	if n := bytes.IndexByte(f.Bytes[r.End.Byte:], '\n'); n >= 0 {
-		last = r.End.Byte + n
-	}
-	lines := strings.Split(string(f.Bytes[first:last]), "\n")
-	for i, l := range lines {
-		lines[i] = strings.TrimSuffix(l, "\r")
-	}
-	return lines
-}
-
 // content decodes a body by the schema, with a did-you-mean for names that the schema does not have.
 func content(body hcl.Body, schema *hcl.BodySchema, what string, more ...string) (*hcl.BodyContent, hcl.Diagnostics) {
 	c, _, diags := body.PartialContent(schema)

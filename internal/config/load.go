@@ -105,13 +105,11 @@ func loadVarFiles(p *Pipeline, fsys fs.FS, names []string) hcl.Diagnostics {
 		if !isOwn && isPipeline[base] {
 			continue
 		}
-		file, ds := parse(fsys, f, f, nil)
+		file, ds := p.parse(fsys, f, f, nil)
 		diags = append(diags, ds...)
 		if file == nil {
-			p.Absent = append(p.Absent, f)
 			continue
 		}
-		p.Files[f] = file
 		values, ds := file.Body.JustAttributes()
 		diags = append(diags, ds...)
 		v := &VarFile{Name: f, Own: isOwn, Values: values}
@@ -129,8 +127,9 @@ func loadVarFiles(p *Pipeline, fsys fs.FS, names []string) hcl.Diagnostics {
 // it as it goes: for a file of a megabyte, which has ten thousand steps, that takes 200 MB more than what is made of it.
 const partSize = 4 << 10
 
-// parse reads a file of fsys, which is called name in diagnostics. Of a large one, rest takes what it can, if it is not nil.
-func parse(fsys fs.FS, file, name string, rest *Rest) (*hcl.File, hcl.Diagnostics) {
+// parse reads a file of fsys, which is called name in diagnostics, and adds it to those of the pipeline. It returns nil for one that cannot be read. Of a large one,
+// rest takes what it can, if it is not nil.
+func (p *Pipeline) parse(fsys fs.FS, file, name string, rest *Rest) (*hcl.File, hcl.Diagnostics) {
 	info, err := fs.Stat(fsys, file)
 	if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
 		err = errors.New("it is no regular file")
@@ -143,20 +142,39 @@ func parse(fsys fs.FS, file, name string, rest *Rest) (*hcl.File, hcl.Diagnostic
 		src, err = fs.ReadFile(fsys, file)
 	}
 	if err != nil {
+		p.Absent = append(p.Absent, name)
 		return nil, errorf(nil, "A file cannot be read", "%s: %s.", name, err)
 	}
-	// However lines end, the scripts in a file are the same: a shell takes a carriage return for a part of its line.
-	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
-	if rest != nil && len(src) >= restSize {
-		if f := rest.take(src, name); f != nil {
+	if crlf := []byte("\r\n"); bytes.Contains(src, crlf) {
+		// However lines end, the scripts in a file are the same: a shell takes a carriage return for a part of its line.
+		src = bytes.ReplaceAll(src, crlf, []byte("\n"))
+	}
+	text := string(src)
+	f, diags := parseText(text, name, rest)
+	if f == nil {
+		p.Absent = append(p.Absent, name)
+		return nil, diags
+	}
+	f.Bytes = src
+	p.Files[name] = f
+	if p.texts == nil {
+		p.texts = make(map[string]string)
+	}
+	p.texts[name] = text
+	return f, diags
+}
+
+func parseText(text, name string, rest *Rest) (*hcl.File, hcl.Diagnostics) {
+	if rest != nil && len(text) >= restSize {
+		if f := rest.take(text, name); f != nil {
 			return f, nil
 		}
 	}
-	f, diags := parseParts(src, name, partSize)
-	if f != nil || diags.HasErrors() && len(src) > lang.MaxPart {
+	f, diags := parseParts(text, name, partSize)
+	if f != nil || diags.HasErrors() && len(text) > lang.MaxPart {
 		return f, diags
 	}
-	return lang.Parse(src, name, hcl.InitialPos)
+	return lang.Parse([]byte(text), name, hcl.InitialPos)
 }
 
 // restSize is the size in bytes from which on a file is so large that steps of it are left for later.
@@ -164,7 +182,7 @@ const restSize = 64 << 10
 
 // part is a piece of a file that is parsed by itself.
 type part struct {
-	src   []byte
+	src   string
 	name  string // of the file
 	start hcl.Pos
 
@@ -176,7 +194,7 @@ type part struct {
 // is right by itself, so is the whole, and it has the same blocks: no block, comment, text or heredoc goes on from one to
 // the next. Otherwise, and for files that are small, it returns nil; the whole file has to be parsed then. Of a file that is too
 // large for that, what is wrong with the part is told.
-func parseParts(src []byte, name string, size int) (*hcl.File, hcl.Diagnostics) {
+func parseParts(src, name string, size int) (*hcl.File, hcl.Diagnostics) {
 	if len(src) < 2*size {
 		return nil, nil
 	}
@@ -198,23 +216,23 @@ func parseParts(src []byte, name string, size int) (*hcl.File, hcl.Diagnostics) 
 			}
 		}
 	}
-	return &hcl.File{Body: body, Bytes: src, Nav: navigation{body}}, nil
+	return &hcl.File{Body: body, Nav: navigation{body}}, nil
 }
 
 // nextPart returns the part of a file that begins at a place, of about size bytes, and moves the place behind it.
-func nextPart(src []byte, name string, start *hcl.Pos, size int) *part {
+func nextPart(src, name string, start *hcl.Pos, size int) *part {
 	end := start.Byte + partLength(src[start.Byte:], size)
-	p := &part{src: src[start.Byte:end:end], name: name, start: *start}
-	start.Byte, start.Line = end, start.Line+bytes.Count(p.src, []byte{'\n'})
+	p := &part{src: src[start.Byte:end], name: name, start: *start}
+	start.Byte, start.Line = end, start.Line+strings.Count(p.src, "\n")
 	return p
 }
 
 func (p *part) parse() {
 	if body, ok := lang.ParseWritten(p.src, p.name, p.start); ok {
-		p.file = &hcl.File{Body: body, Bytes: p.src}
+		p.file = &hcl.File{Body: body}
 		return
 	}
-	p.file, p.diags = lang.Parse(p.src, p.name, p.start)
+	p.file, p.diags = lang.Parse([]byte(p.src), p.name, p.start)
 }
 
 // addTo adds what was parsed.
@@ -237,7 +255,7 @@ func (p *part) addTo(body *hclsyntax.Body) hcl.Diagnostics {
 }
 
 // partLength is how long a part of about size bytes is: to the next line that looks like the header of a block.
-func partLength(src []byte, size int) int {
+func partLength(src string, size int) int {
 	for i := size; i < len(src); i++ {
 		if src[i-1] == '\n' && isHeader(src[i:]) {
 			return i
@@ -247,7 +265,7 @@ func partLength(src []byte, size int) int {
 }
 
 // isHeader says whether a line begins with a word, a space, and a label or brace.
-func isHeader(line []byte) bool {
+func isHeader(line string) bool {
 	for i, c := range line {
 		switch {
 		case c >= 'a' && c <= 'z' || c == '_':

@@ -68,13 +68,11 @@ func (l *loader) module(m *Module, from ModuleFolder, files []string, pipeline b
 	var diags hcl.Diagnostics
 	for _, f := range files {
 		name := path.Join(from.Root, f)
-		file, ds := parse(from.FS, f, name, rest)
+		file, ds := l.p.parse(from.FS, f, name, rest)
 		diags = append(diags, ds...)
 		if file == nil {
-			l.p.Absent = append(l.p.Absent, name)
 			continue
 		}
-		l.p.Files[name] = file
 		diags = append(diags, b.file(file.Body)...)
 	}
 	diags = append(diags, b.finish()...)
@@ -166,8 +164,8 @@ func LoadModule(folder ModuleFolder) (*Pipeline, hcl.Diagnostics) {
 
 // Text is what is written at a place, "" where its file is not among those read.
 func (p *Pipeline) Text(r hcl.Range) string {
-	if f := p.Files[r.Filename]; f != nil && r.CanSliceBytes(f.Bytes) {
-		return string(r.SliceBytes(f.Bytes))
+	if text := p.texts[r.Filename]; r.Start.Byte <= r.End.Byte && r.End.Byte <= len(text) {
+		return text[r.Start.Byte:r.End.Byte]
 	}
 	return ""
 }

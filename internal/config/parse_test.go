@@ -24,7 +24,7 @@ func TestParseParts(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	parts, _ := parseParts([]byte(long.String()), "x", small)
+	parts, _ := parseParts(long.String(), "x", small)
 	if parts == nil {
 		t.Fatal("not parsed in parts")
 	}
@@ -71,7 +71,7 @@ func TestParsePartsRefuses(t *testing.T) {
 		"mistake":         line + line + "step \"a\" {\n",
 		"small":           "locals {}\n",
 	} {
-		if f, _ := parseParts([]byte(src), "x", small); f != nil {
+		if f, _ := parseParts(src, "x", small); f != nil {
 			t.Errorf("%s is parsed in parts", name)
 		}
 	}
@@ -81,7 +81,7 @@ func FuzzParseParts(f *testing.F) {
 	f.Add("locals {\n  a = 1\n}\nstep \"a\" \"b\" {\n  c = <<E\nE\n}\n")
 	f.Add("/*\na*/\nb {}\nc {}\n")
 	f.Fuzz(func(t *testing.T, src string) {
-		parts, _ := parseParts([]byte(src), "x", 4)
+		parts, _ := parseParts(src, "x", 4)
 		if parts == nil {
 			return
 		}

@@ -1,9 +1,9 @@
 package config
 
 import (
-	"bytes"
 	"io/fs"
 	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
@@ -29,7 +29,7 @@ func Open(fsys fs.FS, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
 
 // take takes parts out of a file, which is large, that have nothing but steps as far as their lines tell, and returns the file with the others. It returns nil,
 // and takes nothing, when the file has to be parsed whole.
-func (r *Rest) take(src []byte, name string) *hcl.File {
+func (r *Rest) take(src, name string) *hcl.File {
 	body := &hclsyntax.Body{Attributes: hclsyntax.Attributes{}}
 	var steps []*part
 	start := hcl.InitialPos
@@ -47,15 +47,15 @@ func (r *Rest) take(src []byte, name string) *hcl.File {
 		return nil
 	}
 	r.parts = append(r.parts, steps...)
-	return &hcl.File{Body: body, Bytes: src, Nav: navigation{body}}
+	return &hcl.File{Body: body, Nav: navigation{body}}
 }
 
 // onlySteps says whether all lines that look like headers of blocks are those of steps, and there are some.
-func onlySteps(src []byte) bool {
+func onlySteps(src string) bool {
 	found := false
-	for line := range bytes.Lines(src) {
+	for line := range strings.Lines(src) {
 		switch {
-		case bytes.HasPrefix(line, []byte(`step "`)):
+		case strings.HasPrefix(line, `step "`):
 			found = true
 		case isHeader(line):
 			return false

@@ -17,7 +17,7 @@ import (
 func compareWritten(t *testing.T, src string) bool {
 	t.Helper()
 	start := hcl.Pos{Line: 7, Column: 1, Byte: 1000}
-	got, ok := lang.ParseWritten([]byte(src), "x.hcl", start)
+	got, ok := lang.ParseWritten(src, "x.hcl", start)
 	if !ok {
 		return false
 	}

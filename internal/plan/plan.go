@@ -57,8 +57,8 @@ type Glob struct {
 type Instance struct {
 	At          addrs.Instance
 	Description string
-	Where       string   // of the block: "pipelines/x.hcl:12"
-	Source      []string // the block's lines, for failure reports
+	Where       string // of the block: "pipelines/x.hcl:12"
+	Source      string // the block's lines, for failure reports
 
 	// Deps are the instances it may need, from static references, beside those that Specs and Outputs take from: see Needs.
 	Deps []addrs.Instance

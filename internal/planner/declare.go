@@ -425,26 +425,33 @@ func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostic
 	diags = append(diags, ds...)
 	const few = 16 // of which one is found as quickly without a map
 	var seen map[hcl.Range]bool
+	var before []hcl.Range
 	if len(refs) > few {
 		seen = make(map[hcl.Range]bool, len(refs))
 	}
-	o.refs = slices.Grow(o.refs, len(refs))
-	for i, r := range refs {
-		if seen[r.Range] || seen == nil && slices.ContainsFunc(refs[:i], func(o lang.Ref) bool { return o.Range == r.Range }) {
+	right := refs[:0] // in place: there may be ten thousand, of 300 bytes
+	for _, r := range refs {
+		switch {
+		case seen[r.Range] || slices.Contains(before, r.Range):
 			continue
-		}
-		if seen != nil {
+		case seen != nil:
 			seen[r.Range] = true
+		default:
+			before = append(before, r.Range)
 		}
 		switch ds := o.check(r, each); {
 		case !ds.HasErrors():
-			o.refs = append(o.refs, r)
+			right = append(right, r)
 			diags = append(diags, ds...)
 		default:
 			o.failed = true
 			diags = append(diags, p.firstOnly(o.scope, r, ds)...)
 		}
 	}
+	if len(o.refs) > 0 {
+		right = append(o.refs, right...)
+	}
+	o.refs = right
 	o.failed = o.failed || diags.HasErrors()
 	return diags
 }

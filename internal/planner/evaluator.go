@@ -42,7 +42,7 @@ type evaluator struct {
 	broken bool        // the body does not fit the schema: hcldec says how
 
 	where  string
-	source []string
+	source string
 	ranges map[string]hcl.Range
 	plain  map[string]cty.Value // of the arguments of one instance, for ObjectVal, which does not keep it
 }
@@ -84,7 +84,7 @@ type copyOf struct {
 
 // argValue is the value of an argument.
 type argValue struct {
-	val, plain cty.Value // with marks and without
+	val, plain cty.Value // with marks, unless it is known and written out, and without
 	lang.Traits
 	uses []use // outputs it was made from, also value outputs
 }
@@ -92,7 +92,7 @@ type argValue struct {
 // use is an output that what is at a path was made from.
 type use struct {
 	at     cty.Path
-	output addrs.Output
+	output *addrs.Output
 }
 
 func (p *planner) evaluator(s *stepState, scope *lang.Scope, l *later) *evaluator {
@@ -212,8 +212,8 @@ func (e *evaluator) value(a *argument, c *copyOf) (*argValue, hcl.Diagnostics) {
 		return argValueOf(a.name, a.fill(c)), nil
 	}
 	if v, ok := e.writtenOut(a); ok {
-		a.value = argValueOf(a.name, v)
-		return a.value, nil
+		a.value = v
+		return v, nil
 	}
 	v, diags, ok := a.unset()
 	if !ok {
@@ -347,11 +347,11 @@ func (a *argValue) use(at cty.Path, marks func(func(any))) {
 	first := len(a.uses)
 	marks(func(m any) {
 		if o, ok := m.(addrs.Output); ok {
-			a.uses = append(a.uses, use{at, o})
+			a.uses = append(a.uses, use{at, &o})
 		}
 	})
 	if same := a.uses[first:]; len(same) > 1 {
-		slices.SortFunc(same, func(a, b use) int { return addrs.CompareOutputs(a.output, b.output) })
+		slices.SortFunc(same, func(a, b use) int { return addrs.CompareOutputs(*a.output, *b.output) })
 	}
 }
 

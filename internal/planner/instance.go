@@ -45,13 +45,16 @@ func (p *planner) dependencies(n *placement, used []addrs.Instance, known bool) 
 	if known {
 		static = &n.static[1]
 	}
-	static.once.Do(func() { static.deps = slices.Clone(p.staticDependencies(n, known)) }) // which has room for more
-	out := make([]addrs.Instance, 0, len(used)+len(static.deps))
-	for _, at := range used {
+	static.once.Do(func() { static.deps = slices.Clip(p.staticDependencies(n, known)) })
+	var out []addrs.Instance
+	for i, at := range used {
 		if _, found := slices.BinarySearchFunc(static.deps, at, addrs.Compare); found {
 			continue
 		}
 		if in := p.instance(at); in != nil && in.planned != nil {
+			if out == nil {
+				out = make([]addrs.Instance, 0, len(used)-i+len(static.deps))
+			}
 			out = append(out, at)
 		}
 	}
@@ -68,7 +71,7 @@ type staticDeps struct {
 }
 
 func (p *planner) staticDependencies(n *placement, known bool) []addrs.Instance {
-	var deps []addrs.Instance
+	deps := make([]addrs.Instance, 0, len(n.of.refs))
 	add := func(in *instance) {
 		if in != nil && in.planned != nil {
 			deps = append(deps, in.at)
@@ -200,10 +203,11 @@ func (p *planner) staticAwaited(n *placement) []addrs.Output {
 // place, when the kind accepts that.
 func (e *evaluator) asDeferred(c *copyOf, req step.Request, args, meta []*argValue, n *plan.Instance) {
 	p, s := e.p, e.s
-	argsVal := e.values(args)
-	marks := lang.OutputMarks(argsVal)
-	for _, v := range meta {
-		marks = append(marks, lang.OutputMarks(v.val)...)
+	var marks []addrs.Output
+	for _, v := range append(slices.Clip(args), meta...) {
+		for _, u := range v.uses {
+			marks = append(marks, *u.output)
+		}
 	}
 	var words string
 	n.AwaitValues, words = p.awaited(s.placement, marks)

@@ -408,7 +408,7 @@ func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv,
 			}
 			in := p.instance(u.output.Instance)
 			if in == nil {
-				req.Uses = append(req.Uses, step.Uses(u.at, u.output))
+				req.Uses = append(req.Uses, step.Uses(u.at, *u.output))
 			} else if outputClass(in.outputs, u.output.Name) != action.Value {
 				o := in.output(u.output.Name)
 				req.Uses = append(req.Uses, step.Use{Path: u.at, Output: &o.Output, At: o.path})
@@ -438,15 +438,6 @@ func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv,
 	}
 	n.Deps = p.dependencies(s.placement, used, known)
 	return req, known
-}
-
-// values is the object of all arguments.
-func (e *evaluator) values(args []*argValue) cty.Value {
-	vals := make(map[string]cty.Value, len(args))
-	for i, v := range args {
-		vals[e.args[i].name] = v.val
-	}
-	return cty.ObjectVal(vals)
 }
 
 // targetOf is what an instance is built for, null when there is none, or when it is not said which.

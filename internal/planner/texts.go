@@ -120,28 +120,48 @@ func text(v cty.Value) bool {
 }
 
 // writtenOut is the value of an argument that has nothing but texts and outputs of steps: what HCL makes of it, in a tenth of the time.
-func (e *evaluator) writtenOut(a *argument) (cty.Value, bool) {
+func (e *evaluator) writtenOut(a *argument) (*argValue, bool) {
 	spec, ok := a.spec.(*hcldec.AttrSpec)
 	if !ok || a.attr == nil || a.each || len(e.later.filled) > 0 || e.later.dummy {
-		return cty.NilVal, false
+		return nil, false
 	}
 	x, ok := a.attr.Expr.(hclsyntax.Expression)
 	if !ok {
-		return cty.NilVal, false
+		return nil, false
 	}
-	var v cty.Value
-	switch ty := spec.Type; {
-	case ty == cty.String:
-		v, ok = e.s.frame.textOf(x)
-	case ty.IsListType() && ty.ElementType() == cty.String:
-		var elems []cty.Value
-		if elems, ok = e.s.frame.textsOf(x); ok {
-			v = cty.ListVal(elems)
+	xs := []hclsyntax.Expression{x}
+	isList := spec.Type.IsListType() && spec.Type.ElementType() == cty.String
+	if isList {
+		list, ok := lang.Inner(x).(*hclsyntax.TupleConsExpr)
+		if !ok || len(list.Exprs) == 0 {
+			return nil, false
 		}
-	default:
-		ok = false
+		xs = list.Exprs
+	} else if spec.Type != cty.String {
+		return nil, false
 	}
-	return v, ok && e.p.budget.Take(v) == nil
+	v := &argValue{}
+	at := cty.GetAttrPath(a.name)
+	elems := make([]cty.Value, len(xs))
+	for i, x := range xs {
+		var of *usedOutput
+		if elems[i], of, ok = e.s.frame.textOf(x); !ok {
+			return nil, false
+		}
+		if of == nil {
+			continue
+		}
+		if v.uses == nil {
+			v.uses = make([]use, 0, len(xs)-i)
+		}
+		v.uses = append(v.uses, use{at, &of.Output})
+	}
+	v.plain, v.Marked = elems[0], len(v.uses) > 0
+	if isList {
+		v.plain = cty.ListVal(elems)
+	}
+	v.val = v.plain
+	return v, e.p.budget.Take(v.plain) == nil
 }
 
 // isLiteral says whether an expression is one text or number.
@@ -167,41 +187,45 @@ func (f *frame) textsOf(x hclsyntax.Expression) ([]cty.Value, bool) {
 	}
 	elems := make([]cty.Value, len(list.Exprs))
 	for i, x := range list.Exprs {
-		if elems[i], ok = f.textOf(x); !ok {
+		v, of, ok := f.textOf(x)
+		if !ok {
 			return nil, false
+		}
+		if elems[i] = v; of != nil {
+			elems[i] = v.Mark(of.Output)
 		}
 	}
 	return elems, true
 }
 
-// textOf is the value of a text that is written out, or of the output of a step that is planned, where that is a path.
-func (f *frame) textOf(x hclsyntax.Expression) (cty.Value, bool) {
+// textOf is the value, without marks, of a text that is written out, or of the output of a step that is planned, where that is a path, and that output.
+func (f *frame) textOf(x hclsyntax.Expression) (cty.Value, *usedOutput, bool) {
 	if isLiteral(x) {
 		v, diags := x.Value(nil)
-		return v, !diags.HasErrors() && text(v)
+		return v, nil, !diags.HasErrors() && text(v)
 	}
 	ref, ok := lang.Inner(x).(*hclsyntax.ScopeTraversalExpr)
 	if !ok || len(ref.Traversal) != 5 || ref.Traversal.RootName() != lang.StepRoot {
-		return cty.NilVal, false
+		return cty.NilVal, nil, false
 	}
 	var names [4]string // of the kind, the step, "outputs" and the output
 	for i := range names {
 		a, ok := ref.Traversal[i+1].(hcl.TraverseAttr)
 		if !ok {
-			return cty.NilVal, false
+			return cty.NilVal, nil, false
 		}
 		names[i] = a.Name
 	}
 	s := f.steps[addrs.Step{Kind: names[0], Name: names[1]}]
 	if names[2] != "outputs" || s == nil || len(s.instances) != 1 {
-		return cty.NilVal, false
+		return cty.NilVal, nil, false
 	}
 	in := s.instances[0]
 	if c := outputClass(in.outputs, names[3]); in.planned == nil || in.at.Keyed || c != action.File && c != action.Tree {
-		return cty.NilVal, false
+		return cty.NilVal, nil, false
 	}
-	at := addrs.Output{Instance: in.at, Name: names[3]}
-	return cty.StringVal(at.Path()).Mark(at), true
+	o := in.output(names[3])
+	return cty.StringVal(o.path), o, true
 }
 
 // setOfTexts evaluates toset(…) of a list of texts to its elements, as they are ordered in the set, which cty takes long

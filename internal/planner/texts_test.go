@@ -79,7 +79,7 @@ output "all" { value = slice(local.all, 0, 2) }
 			t.Fatal(diags)
 		}
 		for _, n := range p.Instances {
-			n.Source = nil
+			n.Source = ""
 		}
 		return p
 	}

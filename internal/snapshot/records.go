@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"strings"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -99,7 +100,7 @@ func (e *encoder) instance(n *Instance) {
 	e.ints(n.AwaitUnits)
 	e.string(p.Description)
 	e.string(p.Where)
-	e.strings(p.Source)
+	e.lines(p.Source)
 	e.Int(p.Retries)
 	encodeMap(e, p.Resources, e.Int)
 	e.string(p.Cache)
@@ -123,7 +124,7 @@ func (d *decoder) instance() Instance {
 	n := Instance{Plan: plan.Instance{At: d.address()}, After: d.ints(d.r.len(secInstances), nil), Level: d.small(),
 		AwaitHosts: d.ints(d.r.len(secHosts), nil), AwaitUnits: d.ints(d.r.len(secUnits), nil)}
 	p := &n.Plan
-	p.Description, p.Where, p.Source, p.Retries = d.string(), d.string(), d.strings(), d.small()
+	p.Description, p.Where, p.Source, p.Retries = d.string(), d.string(), d.lines(), d.small()
 	p.Resources, p.Cache, p.Explains = decodeMap(d, d.small), d.string(), d.Bool()
 	p.Outputs, p.Classes = decodeMap(d, d.artifact), decodeMap(d, d.class)
 	p.Waits, p.AwaitValues, p.Await, p.Deferred = plan.Waits(d.Below(int(plan.ForListing)+1)), d.outputs(), d.inputs(), d.string()
@@ -131,6 +132,20 @@ func (d *decoder) instance() Instance {
 	p.RetryExitCodes, p.Deps, p.After = d.codes(), d.refs(), d.refs()
 	return n
 }
+
+// lines writes a text as lines, which texts have in common.
+func (e *encoder) lines(text string) {
+	if text == "" {
+		e.Int(0)
+		return
+	}
+	e.Int(strings.Count(text, "\n") + 1)
+	for line := range strings.SplitSeq(text, "\n") {
+		e.string(line)
+	}
+}
+
+func (d *decoder) lines() string { return strings.Join(d.strings(), "\n") }
 
 func (e *encoder) address(at addrs.Instance) {
 	e.string(string(at.Module))

@@ -140,7 +140,7 @@ func (a *app) planText(name string, text []byte) (*planned, hcl.Diagnostics, err
 	p, more, err := a.planConfig(a.here(), cfg, nil)
 	if p != nil {
 		for _, n := range p.Instances { // failures are shown without the place in a file that nobody has written
-			n.Where, n.Source = "", nil
+			n.Where, n.Source = "", ""
 		}
 	}
 	return p, append(diags, more...), err
