@@ -20,7 +20,7 @@ func ParseWritten(src, name string, start hcl.Pos) (body *hclsyntax.Body, ok boo
 	}
 	w := &written{src: src, name: name, start: start.Byte, line: start.Line}
 	w.spaces()
-	return w.body(hcl.Range{Filename: name, Start: w.pos()}, true)
+	return w.body(hcl.Range{Filename: name, Start: w.pos()}, 0)
 }
 
 // written is a place in a source that is read. Each of its methods that is not ok has found something that is not written out.
@@ -33,7 +33,7 @@ type written struct {
 	began int    // offset in src where that line began
 }
 
-// maxWritten is how many lists may be in each other.
+// maxWritten is how many lists, or blocks, may be in each other.
 const maxWritten = 10
 
 func (w *written) pos() hcl.Pos {
@@ -82,8 +82,9 @@ func (w *written) lineEnd() bool {
 	return w.at == len(w.src) || w.next() == '\n'
 }
 
-// body reads what is in a block up to its brace, or in the source up to its end.
-func (w *written) body(open hcl.Range, whole bool) (*hclsyntax.Body, bool) {
+// body reads what is in a block up to its brace or, at depth 0, in the source up to its end.
+func (w *written) body(open hcl.Range, depth int) (*hclsyntax.Body, bool) {
+	whole := depth == 0
 	b := &hclsyntax.Body{Attributes: hclsyntax.Attributes{}, Blocks: hclsyntax.Blocks{}}
 	for {
 		w.lines()
@@ -108,7 +109,7 @@ func (w *written) body(open hcl.Range, whole bool) (*hclsyntax.Body, bool) {
 			b.Attributes[name] = a
 			continue
 		}
-		block, ok := w.block(name, at)
+		block, ok := w.block(name, at, depth)
 		if !ok || !w.lineEnd() {
 			return nil, false
 		}
@@ -117,7 +118,7 @@ func (w *written) body(open hcl.Range, whole bool) (*hclsyntax.Body, bool) {
 }
 
 // block reads a block whose type was read.
-func (w *written) block(name string, at hcl.Range) (*hclsyntax.Block, bool) {
+func (w *written) block(name string, at hcl.Range, depth int) (*hclsyntax.Block, bool) {
 	b := &hclsyntax.Block{Type: name, TypeRange: at}
 	for w.next() == '"' {
 		start := w.pos()
@@ -129,12 +130,12 @@ func (w *written) block(name string, at hcl.Range) (*hclsyntax.Block, bool) {
 		w.spaces()
 	}
 	var ok bool
-	if b.OpenBraceRange, ok = w.take('{'); !ok {
+	if b.OpenBraceRange, ok = w.take('{'); !ok || depth == maxWritten {
 		return nil, false
 	}
 	w.spaces()
 	if c := w.next(); c == '\n' || c == '}' {
-		b.Body, ok = w.body(b.OpenBraceRange, false)
+		b.Body, ok = w.body(b.OpenBraceRange, depth+1)
 		if ok {
 			end := b.Body.SrcRange.End
 			b.CloseBraceRange = hcl.Range{Filename: w.name, Start: hcl.Pos{Line: end.Line, Column: end.Column - 1, Byte: end.Byte - 1}, End: end}
@@ -193,10 +194,13 @@ func (w *written) expression(depth int) (hclsyntax.Expression, bool) {
 // list reads a list.
 func (w *written) list(depth int) (hclsyntax.Expression, bool) {
 	open, _ := w.take('[')
+	if depth == maxWritten {
+		return nil, false
+	}
 	x := &hclsyntax.TupleConsExpr{OpenRange: open}
 	for w.lines(); w.next() != ']'; w.lines() {
 		e, ok := w.expression(depth + 1)
-		if !ok || depth >= maxWritten {
+		if !ok {
 			return nil, false
 		}
 		x.Exprs = append(x.Exprs, e)

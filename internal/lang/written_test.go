@@ -57,11 +57,14 @@ func TestParseWritten(t *testing.T) {
 			t.Errorf("not read: %q", src)
 		}
 	}
+	if compareWritten(t, "a = "+strings.Repeat("[", 1<<20)) || compareWritten(t, strings.Repeat("a{\n", 1<<20)) { // and takes no memory
+		t.Error("read what has no end")
+	}
 	for _, src := range []string{ // they are HCL's, or wrong
 		"a = \"${b}\"", "a = \"\"", "a = b[0]", "a = f(1)", "a = 1 + 2", "a = [for x in y : x]", "a = b.0", "a = b .c", "a = -1", "a = 1.5", "a = 1e3", "a = 1x", "a = {}", "a = (b)",
 		"a = 1 # x", "# x\n", "a = 1\na = 2", "a", "a {", "a }", "a = [1", "a = [1 2]", "a = [,]", "a = 1 b = 2", "a b {}", "a {} b {}", "a = \"x", "a = \"x\n\"", "a = \"\\n\"", "a = \"ä\"",
 		"ä = 1", "a = 1\r\n", "a { b = 1, }", "a { b = 1\n}", "a = <<E\nx\nE\n", "a = true.b", "a = b.", "a = b..c", "a = for", "a == b", "a = ", "a =\n1", "a { b {} }", "a { b }", "\x00", "a = \"\x00\"",
-		"a = " + strings.Repeat("[", 20) + strings.Repeat("]", 20), "a = " + strings.Repeat("1", 2000), "1a = 2", "-a = 1", "a \"x\" = 1", "a\n{}",
+		"a = " + strings.Repeat("[", 20) + strings.Repeat("]", 20), "a = " + strings.Repeat("1", 2000), strings.Repeat("a{\n", 20) + strings.Repeat("}\n", 20), "1a = 2", "-a = 1", "a \"x\" = 1", "a\n{}",
 	} {
 		if compareWritten(t, src) {
 			t.Errorf("read: %q", src)

@@ -141,12 +141,22 @@ type Output struct {
 	Where       string // "pipelines/x.hcl:40"
 	Show        string // "" or "table": how a report shows it
 
-	Class       action.Class   // File, Tree or Value for an artifact; 0 for a literal
-	Artifact    action.Input   // what it is: Artifact and Sub are set, Path is ""; zero for a literal
-	Literal     string         // text as it is, anything else as JSON; "(sensitive)" when the value is
-	Waits       Waits          // ForValues: an Extender gives the literal
-	AwaitValues []addrs.Output // of ForValues: what the literal depends on
-	Deps        []addrs.Instance
+	Class       action.Class     // File, Tree or Value for an artifact; 0 for a literal
+	Artifact    action.Input     // what it is: Artifact and Sub are set, Path is ""; zero for a literal
+	Literal     string           // text as it is, anything else as JSON; "(sensitive)" when the value is
+	Waits       Waits            // ForValues: an Extender gives the literal
+	AwaitValues []addrs.Output   // of ForValues: what the literal depends on
+	Deps        []addrs.Instance // the instances it may need, beside that of Artifact
+}
+
+// EachNeed calls f for the instances that the output may need, for some of them maybe twice.
+func (o *Output) EachNeed(f func(at addrs.Instance)) {
+	for _, at := range o.Deps {
+		f(at)
+	}
+	if o.Artifact.Artifact != nil {
+		f(o.Artifact.Artifact.Instance)
+	}
 }
 
 // Check is a `check` block, or a copy of one, in one place: what must be true when all is done. It is in no key, and runs nothing.
@@ -288,9 +298,7 @@ func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 	}
 	for _, o := range p.Outputs {
 		have := true
-		for _, d := range o.Deps {
-			have = have && keep[d]
-		}
+		o.EachNeed(func(at addrs.Instance) { have = have && keep[at] })
 		if have {
 			out.Outputs = append(out.Outputs, o)
 		}

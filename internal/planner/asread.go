@@ -116,10 +116,15 @@ func (p *planner) haveAll(ts []hcl.Traversal) bool {
 
 // letGo keeps of a step that is planned what others need of it, and what is needed where more will be said of it.
 func (p *planner) letGo(s *stepDecl) {
-	of := p.rootFrame().steps[s.block.At]
+	at := s.block.At
+	of := p.rootFrame().steps[at]
 	p.read = append(p.read, of)
 	s.planned = true
 	if n := of.instances[0].planned; n.Waits == plan.ForNothing && !n.Explains {
-		s.block, s.content, s.object, of.placement = &p.gone, nil, nil, nil
+		if p.gone[s.kindSchema] == nil {
+			p.gone[s.kindSchema] = &stepDecl{block: new(config.Block), kindSchema: s.kindSchema, planned: true}
+		}
+		of.stepDecl, of.placement = p.gone[s.kindSchema], nil
+		p.root.steps[at] = of.stepDecl
 	}
 }

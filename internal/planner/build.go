@@ -154,7 +154,7 @@ func newPlanner(o Options) *planner {
 		dirs = append(dirs, r.Dir)
 		roots = append(roots, step.Root{Dir: r.Dir, At: "external/" + r.ID})
 	}
-	p := &planner{o: o, cfg: o.Config, roots: roots, files: workspace.NewFiles(o.Workspace, dirs...), budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema),
+	p := &planner{o: o, cfg: o.Config, roots: roots, files: workspace.NewFiles(o.Workspace, dirs...), budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema), gone: make(map[*kindSchema]*stepDecl),
 		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool), places: make(map[string]string), said: make(map[saying]bool), handed: make(map[addrs.Instance]bool), extender: newExtender(), workers: o.Workers}
 	if p.workers == 0 {
 		p.workers = runtime.GOMAXPROCS(0)
@@ -192,9 +192,9 @@ type planner struct {
 	places  map[string]string // of outputs, by the name of the file that each will be
 	said    map[saying]bool
 
-	handed map[addrs.Instance]bool // toolchains that Made knows
-	read   []*stepState            // planned as they were read, in order
-	gone   config.Block            // stands for the blocks of those
+	handed map[addrs.Instance]bool   // toolchains that Made knows
+	read   []*stepState              // planned as they were read, in order
+	gone   map[*kindSchema]*stepDecl // stands for those of a kind of which nothing else is left
 
 	lastNames   []string              // of outputs, for the next step that has the same
 	lastOutputs []step.DeclaredOutput // likewise
@@ -528,9 +528,7 @@ func (p *planner) assemble() *plan.Plan {
 		}
 	}
 	for _, e := range p.outputs {
-		for _, at := range e.Deps {
-			note(at)
-		}
+		e.EachNeed(note)
 	}
 	reached := dag.Reach(needed, func(at addrs.Instance) []addrs.Instance {
 		if n := toolchains[at]; n != nil {

@@ -25,7 +25,7 @@ type stepDecl struct {
 	*kindSchema
 	content *hcl.BodyContent // of the block's body; nil when it does not fit the schema
 	object  *object
-	planned bool // as it was read: nothing else is left of it
+	planned bool // as it was read
 }
 
 // stepState is what is known of a step or toolchain in one frame.
@@ -33,11 +33,11 @@ type stepState struct {
 	*stepDecl
 	*placement
 	at        addrs.Step
-	instances []*instance                  // those that exist; for a step with when = false and without for_each one without a plan
-	byAt      map[addrs.Instance]*instance // nil: there is at most one
-	off       map[string]bool              // keys of copies of which when is false
-	value     cty.Value                    // what expressions see of it; of a step without for_each none: see frame.stepValue
-	attrs     cty.Value                    // of a toolchain: what kinds see of it
+	instances []*instance          // those that exist; for a step with when = false and without for_each one without a plan
+	byKey     map[string]*instance // nil: there is at most one
+	off       map[string]bool      // keys of copies of which when is false
+	value     cty.Value            // what expressions see of it; of a step without for_each none: see frame.stepValue
+	attrs     cty.Value            // of a toolchain: what kinds see of it
 }
 
 // placement is an object in one frame, and what follows from its references there.
@@ -77,10 +77,14 @@ func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
 
 // instance returns the instance of that address, or nil.
 func (s *stepState) instance(at addrs.Instance) *instance {
-	if len(s.instances) == 1 && s.instances[0].at == at {
-		return s.instances[0]
+	in := s.byKey[at.Key]
+	if len(s.instances) == 1 {
+		in = s.instances[0]
 	}
-	return s.byAt[at]
+	if in == nil || in.at != at {
+		return nil
+	}
+	return in
 }
 
 // exists tells whether there is a copy of the step, or it itself.

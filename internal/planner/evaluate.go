@@ -93,7 +93,6 @@ func (p *planner) atOnce(names []string) (diags hcl.Diagnostics, ok bool) {
 			p.copied++
 		}
 		diags = append(diags, a.frame.inside(p.finish(a.all[:]))...)
-		a.of, a.state = nil, nil // its instance stays
 	}
 	return diags, true
 }
@@ -224,11 +223,11 @@ func (p *planner) finish(all []evaluated) (diags hcl.Diagnostics) {
 	var made []*plan.Instance
 	for i := range all {
 		diags = append(diags, p.dummies.unwarned(all[i].diags)...)
-		if n := all[i].planned; n != nil {
+		if in := all[i].instance; in != nil && in.planned != nil {
+			n := in.planned
 			share(n, p.last)
 			p.last = n
 			made = append(made, n)
-			in := &all[i].instance
 			if in.classes = n.Classes; slices.Equal(in.outputs, p.lastOutputs) {
 				in.outputs = p.lastOutputs
 			}

@@ -121,13 +121,15 @@ func (p *planner) outputsOf(out *config.Output, n *placement, base plan.Output, 
 // artifactOutput makes the output of a path: an output's, or one below it.
 func (p *planner) artifactOutput(out *config.Output, e plan.Output, val cty.Value, marks []addrs.Output) (plan.Output, hcl.Diagnostics) {
 	plain, _ := val.Unmark()
-	for i := range marks {
-		m := &marks[i]
-		rest, ok := strings.CutPrefix(plain.AsString(), m.Path())
-		if ok && (rest == "" || rest[0] == '/' && p.class(*m) == action.Tree) {
-			e.Class = p.class(*m)
-			e.Artifact = action.Input{Artifact: m, Sub: strings.TrimPrefix(rest, "/")}
-			e.Deps = []addrs.Instance{m.Instance}
+	for _, m := range marks {
+		in := p.instance(m.Instance)
+		if in == nil {
+			continue
+		}
+		o, class := in.output(m.Name), outputClass(in.outputs, m.Name)
+		rest, ok := strings.CutPrefix(plain.AsString(), o.path)
+		if ok && (rest == "" || rest[0] == '/' && class == action.Tree) {
+			e.Class, e.Artifact = class, action.Input{Artifact: &o.Output, Sub: strings.TrimPrefix(rest, "/")}
 			return e, nil
 		}
 	}

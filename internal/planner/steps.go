@@ -56,7 +56,7 @@ func newState(d *stepDecl, f *frame) *stepState {
 
 // evaluated is what came of one copy of a step.
 type evaluated struct {
-	instance
+	*instance
 	exists bool                 // else its when is false
 	attrs  map[string]cty.Value // of a toolchain
 	diags  hcl.Diagnostics
@@ -66,8 +66,8 @@ type evaluated struct {
 // that do not need each other, are evaluated at once.
 func (e *evaluator) copy(out *evaluated, key string, value cty.Value) {
 	b := e.s.block
-	in := &out.instance
-	in.at = addrs.Instance{Step: e.s.at, Key: key, Keyed: b.ForEach != nil}
+	in := &instance{at: addrs.Instance{Step: e.s.at, Key: key, Keyed: b.ForEach != nil}}
+	out.instance = in
 	c := &copyOf{e: e, value: value}
 	if in.at.Keyed {
 		c.key = cty.StringVal(key)
@@ -107,10 +107,10 @@ func (e *evaluator) copy(out *evaluated, key string, value cty.Value) {
 func (s *stepState) take(all []evaluated) {
 	s.instances = make([]*instance, 0, len(all))
 	if len(all) > 1 {
-		s.byAt = make(map[addrs.Instance]*instance, len(all))
+		s.byKey = make(map[string]*instance, len(all))
 	}
 	for i := range all {
-		in := &all[i].instance
+		in := all[i].instance
 		if !all[i].exists && in.at.Keyed {
 			if s.off == nil {
 				s.off = make(map[string]bool)
@@ -119,8 +119,8 @@ func (s *stepState) take(all []evaluated) {
 			continue
 		}
 		s.instances = append(s.instances, in)
-		if s.byAt != nil {
-			s.byAt[in.at] = in
+		if s.byKey != nil {
+			s.byKey[in.at.Key] = in
 		}
 	}
 	if s.block.At.Kind != addrs.Toolchain {
