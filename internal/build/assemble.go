@@ -292,7 +292,12 @@ func (a *assembler) keep(ctx context.Context, literals map[digest.Digest][]byte)
 }
 
 // hostKey tells what is read of the machine's files for an input.
-func hostKey(h action.HostPath) string { return h.Path + "\x00" + strings.Join(h.Globs, "\x00") }
+func hostKey(h action.HostPath) string {
+	if len(h.Globs) == 0 {
+		return h.Path // which has no zero
+	}
+	return h.Path + "\x00" + strings.Join(h.Globs, "\x00")
+}
 
 // host reads a file or folder of the workspace.
 func (a *assembler) host(ctx context.Context, h action.HostPath) (merkle.Entry, error) {

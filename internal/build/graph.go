@@ -39,6 +39,7 @@ type instance struct {
 	resolved bool
 	failed   bool // its expansion failed or was skipped
 	specs    []*unit
+	single   [1]*unit         // specs, where there is one
 	byName   map[string]*unit // of many units; see named
 	outputs  map[string]action.Artifact
 	waiters  []*unit
@@ -101,7 +102,10 @@ func (g *graph) newUnit(n *instance, s *action.Spec) *unit {
 
 // resolve gives an instance its specs and outputs and returns the units that were waiting for it, with the new ones.
 func (g *graph) resolve(n *instance, specs []action.Spec, outs map[string]action.Artifact) ([]*unit, error) {
-	n.resolved, n.outputs, n.specs = true, outs, make([]*unit, 0, len(specs))
+	n.resolved, n.outputs, n.specs = true, outs, n.single[:0]
+	if len(specs) > 1 {
+		n.specs = make([]*unit, 0, len(specs))
+	}
 	for i := range specs {
 		if n.named(specs[i].Name) != nil {
 			return nil, fmt.Errorf("%s plans two actions named %q", n.plan.At, specs[i].Name)

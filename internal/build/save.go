@@ -139,7 +139,7 @@ type snapshotter struct {
 	always   bool
 	hosts    map[string]int           // by hostKey
 	spans    map[addrs.Instance][]int // of snapshot.Instance.After
-	links    map[addrs.Output]*links
+	links    map[addrs.Output]*links  // of outputs of several parts
 }
 
 // links are the hosts and units that something was made from.
@@ -305,14 +305,21 @@ func (r *snapshotter) inputs(n *instance, inputs []action.Input, to *links, dept
 			}
 			to.units = append(to.units, n.named(in.Spec.Spec).number)
 		case in.Artifact != nil:
+			m := r.w.g.instances[in.Artifact.Instance]
+			if m == nil {
+				return errNotSaved
+			}
+			parts := m.outputs[in.Artifact.Name].Parts
+			if len(parts) == 1 { // as most have, which are not worth keeping
+				if err := r.inputs(m, parts, to, depth+1); err != nil {
+					return err
+				}
+				break
+			}
 			l := r.links[*in.Artifact]
 			if l == nil {
-				m := r.w.g.instances[in.Artifact.Instance]
-				if m == nil {
-					return errNotSaved
-				}
 				l = &links{}
-				if err := r.inputs(m, m.outputs[in.Artifact.Name].Parts, l, depth+1); err != nil {
+				if err := r.inputs(m, parts, l, depth+1); err != nil {
 					return err
 				}
 				r.links[*in.Artifact] = l.compact()
@@ -339,6 +346,9 @@ func (x *output) from() []action.Input {
 // found out on the way goes before the snapshot takes as much memory.
 func (w *worker) saveSnapshot(p *plan.Plan, outs []output, checks []event.CheckFinished) {
 	w.hosts, w.artifacts, w.folders = nil, nil, nil
+	for i := range outs {
+		outs[i].entry, outs[i].found = nil, exported{}
+	}
 	freeHeap(w.g.units)
 	m, err := w.remember(p, outs, checks)
 	if err != nil {

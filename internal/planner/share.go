@@ -20,8 +20,12 @@ func share(n, last *plan.Instance) {
 		if slices.Equal(a.Outputs, b.Outputs) {
 			a.Outputs = b.Outputs
 		}
-		if a.Description == b.Description {
-			a.Description = b.Description
+		a.Description = sameText(a.Description, b.Description)
+		for j := range min(len(a.Inputs), len(b.Inputs)) {
+			x, y := &a.Inputs[j], &b.Inputs[j]
+			if x.Host != nil && y.Host != nil && x.Host.Path == y.Host.Path && len(x.Host.Globs)+len(y.Host.Globs) == 0 {
+				x.Path, x.Host = sameText(x.Path, y.Path), y.Host
+			}
 		}
 	}
 	n.Resources = sameMap(n.Resources, last.Resources)
@@ -36,6 +40,14 @@ func share(n, last *plan.Instance) {
 		}
 	}
 	n.Outputs = last.Outputs
+}
+
+// sameText is a text as another one has it that says the same.
+func sameText(s, last string) string {
+	if s == last {
+		return last
+	}
+	return s
 }
 
 func sameMap[V comparable](m, last map[string]V) map[string]V {
