@@ -16,6 +16,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 
@@ -71,9 +72,9 @@ func (e Env) Var(name string) string {
 
 // When garbage is collected.
 const (
-	littleHeap = 44 << 20 // bytes that the heap may have without being looked through: most commands end before
-	growLittle = 16       // percent that a larger one may grow by, of what was in use, until it is looked through again: with its program a process has 80 MB then
-	largeHeap  = 50 << 20 // in use: a process has more than that in any case, and it takes long to look through
+	littleHeap = 40 << 20 // bytes that the heap may have without being looked through: most commands end before
+	growLittle = 10       // percent that a larger one may grow by, of what was in use, until it is looked through again: with its program, and what is lost between objects, a process has 80 MB then
+	largeHeap  = 60 << 20 // in use: a process has much more than that in any case, and it takes long to look through
 	growLarge  = 50       // percent that it may grow by
 
 	// growFirst is the most that a heap may grow by that was looked through, also a little one: how much is in use is learnt some time after garbage was
@@ -85,23 +86,24 @@ const (
 // proportion; what is large here is read in streams, and the graph of a large pipeline should not cost several times its size. A limit in bytes is set only
 // where the machine lets the process have little (limits_linux.go): a heap that is held near what it needs is looked through all the time.
 //
-// Now and then when garbage is collected, pages of the program itself are given back, too: more than half of them only its start needed.
-func TuneHeap() { tune(growth(0), 0) }
+// When garbage is collected, pages of the program itself are given back, too, now and then: more than half of them only its start needed.
+func TuneHeap() { tune(growth(0), time.Time{}) }
 
-// freeEvery is how many collections there are from one after which the program's pages are given back to the next: those that are needed have to come back.
-const freeEvery = 4
+// freeEvery is how long the program's pages are left alone once they were given back: those that are needed have to come back.
+const freeEvery = 100 * time.Millisecond
 
-// tune lets the heap grow by so many percent, and has the next time that garbage is collected, after so many, say what comes after it. (Package
-// runtime/metrics, which tells what is in use, has maps that are made at each start.)
-func tune(percent, collected int) {
+// tune lets the heap grow by so many percent, and has the next time that garbage is collected say what comes after it, with when the program's pages were given
+// back last. (Package runtime/metrics, which tells what is in use, has maps that are made at each start.)
+func tune(percent int, freed time.Time) {
 	debug.SetGCPercent(percent)
 	runtime.SetFinalizer(new([16]byte), func(any) {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		tune(growth(m.NextGC*100/uint64(100+percent)), collected+1)
-		if collected%freeEvery == 0 {
+		if now := time.Now(); now.Sub(freed) >= freeEvery {
 			freeProgram()
+			freed = now
 		}
+		tune(growth(m.NextGC*100/uint64(100+percent)), freed)
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 
 // A small heap is not looked through at all, a larger one as soon as it has grown by some, and a large one when it has grown by half.
 func TestGrowth(t *testing.T) {
-	for live, want := range map[uint64]int{0: 1000, 7 << 20: 60, 24 << 20: 60, 32 << 20: 37, 40 << 20: 16, 49 << 20: 16, 50 << 20: 50, 1 << 30: 50} {
+	for live, want := range map[uint64]int{0: 900, 7 << 20: 60, 24 << 20: 60, 32 << 20: 25, 40 << 20: 10, 59 << 20: 10, 60 << 20: 50, 1 << 30: 50} {
 		if is := growth(live); is != want {
 			t.Errorf("%d bytes in use: %d %%, want %d", live, is, want)
 		}
