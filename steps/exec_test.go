@@ -46,7 +46,7 @@ func TestExec(t *testing.T) {
 		"network":       cty.True,
 		"ok_exit_codes": cty.ListVal([]cty.Value{cty.NumberIntVal(1)}),
 	})
-	r.Uses = []step.Use{step.Uses(cty.GetAttrPath("argv").IndexInt(0), llvm), step.Uses(cty.GetAttrPath("argv").IndexInt(2), src), step.Uses(cty.GetAttrPath("inputs").IndexInt(1), src)}
+	r.Uses = []step.Use{step.UseOf(cty.GetAttrPath("argv").IndexInt(0), llvm), step.UseOf(cty.GetAttrPath("argv").IndexInt(2), src), step.UseOf(cty.GetAttrPath("inputs").IndexInt(1), src)}
 	r.Toolchains = map[string]step.Toolchain{"llvm": {Output: llvm, Attrs: cty.EmptyObjectVal}}
 	r.Env = map[string]string{"A": "b"}
 	r.Outputs = []step.DeclaredOutput{{Name: "o", Class: action.File, Path: "a.o"}, {Name: "t", Class: action.Tree, Path: "out"}, {Name: "v", Class: action.Value, Path: "v.json"}}

@@ -97,7 +97,7 @@ func TestPythonScript(t *testing.T) {
 	tools := out(addrs.Toolchain, "tools")
 	p, diags := table()["python"].Plan(step.Request{Roots: []step.Root{{Dir: "/cache/modules", At: "external/x"}}, At: addrs.Instance{Step: addrs.Step{Kind: "python", Name: "x"}},
 		Args: cty.ObjectVal(map[string]cty.Value{"environment": cty.StringVal("toolchains/tools"), "script": cty.StringVal("/cache/modules/x/example.py")}),
-		Uses: []step.Use{step.Uses(cty.GetAttrPath("environment"), tools)}})
+		Uses: []step.Use{step.UseOf(cty.GetAttrPath("environment"), tools)}})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

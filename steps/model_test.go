@@ -61,7 +61,7 @@ func TestContextIsKeyedByTheCompilerThatRuns(t *testing.T) {
 	} {
 		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "context", Name: "x"}},
 			Args:       cty.ObjectVal(map[string]cty.Value{"model": cty.StringVal("m"), "config": cty.StringVal("c"), "compiler": cty.StringVal(c.compiler)}),
-			Uses:       []step.Use{step.Uses(cty.GetAttrPath("compiler"), mllm), step.Uses(cty.GetAttrPath("compiler"), built)},
+			Uses:       []step.Use{step.UseOf(cty.GetAttrPath("compiler"), mllm), step.UseOf(cty.GetAttrPath("compiler"), built)},
 			Target:     cty.ObjectVal(map[string]cty.Value{"soc": cty.StringVal("SM8750"), "arch": cty.StringVal("v79"), "soc_model": cty.NumberIntVal(69), "vtcm_mb": cty.NumberIntVal(8)}),
 			Toolchains: map[string]step.Toolchain{"qairt": toolchain("qairt"), "mllm": c.mllm}}
 		p, diags := table()["context"].Plan(r)

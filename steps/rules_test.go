@@ -93,7 +93,7 @@ func TestSteps(t *testing.T) {
 		"given to make":          {kind: "exec", args: map[string]cty.Value{"argv": texts("make", "-C", "ops", "HEXAGON_SDK_ROOT_V79=x", "HEXAGON_TOOLS_VERSION_V79=y", "htp_v79"), "inputs": texts("ops")}, toolchains: open, looks: "ops/Makefile"},
 		"set in the Makefile":    {kind: "exec", args: map[string]cty.Value{"argv": texts("make", "-C", "set", "htp_v79"), "inputs": texts("set/Makefile")}, toolchains: open, looks: "set/Makefile"},
 		"a Makefile of ours": {kind: "exec", args: map[string]cty.Value{"argv": texts("make", "-C", makes.Path(), "htp_v79"), "inputs": texts("ops/Makefile")},
-			uses: []step.Use{step.Uses(cty.GetAttrPath("argv"), makes)}, toolchains: open},
+			uses: []step.Use{step.UseOf(cty.GetAttrPath("argv"), makes)}, toolchains: open},
 		"a config, old SDK":         {kind: "exec", args: map[string]cty.Value{"argv": texts("compile", "--aot_config", "cfg.json")}, toolchains: old, errors: "signed-pd", looks: "cfg.json"},
 		"a config, new SDK":         {kind: "exec", args: map[string]cty.Value{"argv": texts("compile", "--aot_config=cfg.json")}, toolchains: open, warnings: "signed-pd-skel", looks: "cfg.json"},
 		"other JSON":                {kind: "exec", args: map[string]cty.Value{"argv": texts("compile", "other.json", "huge.json", "none.json")}, toolchains: open, looks: "huge.json none.json other.json"},

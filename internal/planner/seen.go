@@ -65,7 +65,7 @@ func (v *seen) request(r step.Request) step.Request {
 	uses := r.Uses
 	r.Uses = make([]step.Use, len(uses))
 	for i, u := range uses {
-		r.Uses[i] = step.Uses(u.Path, v.output(*u.Output))
+		r.Uses[i] = step.UseOf(u.Path, v.output(*u.Output))
 	}
 	toolchains := r.Toolchains
 	r.Toolchains = make(map[string]step.Toolchain, len(toolchains))

@@ -408,7 +408,7 @@ func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv,
 			}
 			in := p.instance(u.output.Instance)
 			if in == nil {
-				req.Uses = append(req.Uses, step.Uses(u.at, *u.output))
+				req.Uses = append(req.Uses, step.UseOf(u.at, *u.output))
 			} else if outputClass(in.outputs, u.output.Name) != action.Value {
 				o := in.output(u.output.Name)
 				req.Uses = append(req.Uses, step.Use{Path: u.at, Output: &o.Output, At: o.path})

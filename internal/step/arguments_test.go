@@ -77,7 +77,7 @@ func plan(t *testing.T, k step.Kind, src string, uses ...step.Use) (step.Planned
 func TestArguments(t *testing.T) {
 	var got everything
 	o := out("a")
-	use := func(arg string) step.Use { return step.Uses(cty.GetAttrPath(arg), o) }
+	use := func(arg string) step.Use { return step.UseOf(cty.GetAttrPath(arg), o) }
 	if _, diags := plan(t, kindOf(&got), `
 text  = 12
 seed  = 18446744073709551615

@@ -114,8 +114,8 @@ type Use struct {
 	At     string        // Output.Path()
 }
 
-// Uses says that what is at a path was made from an output.
-func Uses(path cty.Path, o addrs.Output) Use { return Use{Path: path, Output: &o, At: o.Path()} }
+// UseOf returns a Use of an output that nobody else has.
+func UseOf(path cty.Path, o addrs.Output) Use { return Use{Path: path, Output: &o, At: o.Path()} }
 
 // DeclaredOutput is an `output` block of the step: label, and the attribute that gives its class.
 type DeclaredOutput struct {
