@@ -184,14 +184,15 @@ func (d *Dir) Link(name, to string) error {
 // of bytes, and fails if it has more than limit.
 func (d *Dir) Read(name string, expect int, limit int64) (b []byte, s stat.Stamp, err error) {
 	defer runtime.KeepAlive(d)
-	b, s, err = read(d.fd(), name, expect, limit)
+	b, s, err = read(d.fd(), name, expect, limit, nil)
 	return b, s, pathError("read", d.Path(name), err)
 }
 
 // Read returns the content of a regular file that is no symlink, and the Stamp that it had when it was opened, in four system calls. It fails if
-// it has more than limit bytes, or if another process has to give it up first; then a plain open waits for that.
-func Read(path string, limit int64) ([]byte, stat.Stamp, error) {
-	b, s, err := read(unix.AT_FDCWD, path, 0, limit)
+// it has more than limit bytes, or if another process has to give it up first; then a plain open waits for that. The content is put into room if that has a
+// byte more.
+func Read(path string, limit int64, room []byte) ([]byte, stat.Stamp, error) {
+	b, s, err := read(unix.AT_FDCWD, path, 0, limit, room)
 	return b, s, pathError("read", path, err)
 }
 
@@ -238,7 +239,7 @@ func openRead(dir int, name string) (fd int, err error) {
 	return fd, err
 }
 
-func read(dir int, name string, expect int, limit int64) (b []byte, s stat.Stamp, err error) {
+func read(dir int, name string, expect int, limit int64, room []byte) (b []byte, s stat.Stamp, err error) {
 	fd, err := openRead(dir, name)
 	if err != nil {
 		return nil, s, err
@@ -250,7 +251,10 @@ func read(dir int, name string, expect int, limit int64) (b []byte, s stat.Stamp
 			err = ErrUnfit
 		}
 	}
-	for b = make([]byte, 0, max(expect, int(min(s.Size, limit)))+1); err == nil; b = append(b, 0)[:len(b)] {
+	if want := max(expect, int(min(s.Size, limit))) + 1; cap(room) < want && err == nil {
+		room = make([]byte, 0, want)
+	}
+	for b = room[:0]; err == nil; b = append(b, 0)[:len(b)] {
 		var n int
 		if err = again(func() (err error) { n, err = unix.Read(fd, b[len(b):cap(b)]); return err }); err != nil {
 			break

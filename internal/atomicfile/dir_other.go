@@ -89,7 +89,7 @@ func (d *Dir) Read(name string, expect int, limit int64) ([]byte, stat.Stamp, er
 
 // Read returns the content of a regular file that is no symlink, and the Stamp that it had when it was opened. It fails if it has more than limit
 // bytes.
-func Read(path string, limit int64) ([]byte, stat.Stamp, error) {
+func Read(path string, limit int64, _ []byte) ([]byte, stat.Stamp, error) {
 	if st, err := stat.Lstat(path); err != nil {
 		return nil, st, err
 	} else if !st.IsRegular() {
@@ -105,7 +105,7 @@ func (d *Dir) ReadWhole(name string, size int64, _ []byte) ([]byte, error) {
 
 // ReadWhole is that of a Dir for any path that is no symlink.
 func ReadWhole(path string, size int64) ([]byte, error) {
-	b, _, err := Read(path, size)
+	b, _, err := Read(path, size, nil)
 	if err == nil && int64(len(b)) != size {
 		err = &fs.PathError{Op: "read", Path: path, Err: ErrUnfit}
 	}

@@ -41,6 +41,7 @@ type Cache struct {
 
 	// Keep, if not nil, is given the content of a small file that was read to be hashed: who hashes a file wants it, as a rule.
 	Keep func(d digest.Digest, content []byte)
+	Room func(size int64) []byte // if not nil, gives memory for the next content of that size, or none
 
 	mu      sync.Mutex
 	entries map[file]entry
@@ -133,7 +134,11 @@ const maxWhole = 64 << 10
 // settled hashes a file, of about that size, that does not change meanwhile. It returns its stamp too.
 func (c *Cache) settled(path string, size int64) (digest.Digest, stat.Stamp, error) {
 	if size <= maxWhole {
-		b, before, err := atomicfile.Read(path, maxWhole)
+		var room []byte
+		if c.Room != nil {
+			room = c.Room(size)
+		}
+		b, before, err := atomicfile.Read(path, maxWhole, room)
 		if err == nil {
 			if after, err := stat.Lstat(path); err == nil && after == before && int64(len(b)) == before.Size {
 				d := c.fn.Bytes(b)

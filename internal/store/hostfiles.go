@@ -30,7 +30,11 @@ type HostFiles struct {
 
 	recent map[digest.Digest][]byte // content that was read to be hashed, and is wanted next
 	size   int                      // bytes of it
+	spare  [][]byte                 // memory of what was used
 }
+
+// maxSpare is how many pieces of memory wait to be used again.
+const maxSpare = 8
 
 // maxRecent is how many bytes are kept of what was read to be hashed.
 const maxRecent = 1 << 20
@@ -100,6 +104,29 @@ func (s *HostFiles) Keep(d digest.Digest, b []byte) {
 	s.recent[d] = b
 }
 
+// Room returns memory for a content of that size that is going to be kept, if there is any to spare.
+func (s *HostFiles) Room(size int64) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, b := range s.spare {
+		if int64(cap(b)) > size {
+			last := len(s.spare) - 1
+			s.spare[i], s.spare[last], s.spare = s.spare[last], nil, s.spare[:last]
+			return b[:0]
+		}
+	}
+	return nil
+}
+
+// used takes back the memory of what was taken.
+func (s *HostFiles) used(b []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.spare) < maxSpare {
+		s.spare = append(s.spare, b)
+	}
+}
+
 // take returns what was kept, and keeps it no longer: most files are wanted once.
 func (s *HostFiles) take(d digest.Digest) ([]byte, bool) {
 	s.mu.Lock()
@@ -142,7 +169,7 @@ func (s *HostFiles) whole(path string, d digest.Digest) (io.ReadCloser, bool) {
 		return nil, false
 	}
 	if b, ok := s.take(d); ok {
-		return Whole(b, nil), true
+		return Whole(b, func() { s.used(b) }), true
 	}
 	b, err := atomicfile.ReadWhole(path, d.Size())
 	if err != nil || d.Function().Bytes(b) != d {

@@ -143,3 +143,38 @@ func TestKeep(t *testing.T) {
 		t.Errorf("what was kept before a MiB of others: %v", err)
 	}
 }
+
+// The memory of what was kept is there again once its reader is closed, and not before.
+func TestRoom(t *testing.T) {
+	s := store.WithHostFiles(memory.NewBlobs())
+	if s.Room(1) != nil {
+		t.Error("there is room before anything was kept")
+	}
+	b := append(make([]byte, 0, 100), "content"...)
+	d := fn.Bytes(b)
+	s.Add(d, filepath.Join(t.TempDir(), "gone"))
+	s.Keep(d, b)
+	r, err := s.Open(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Room(1) != nil {
+		t.Error("what is read is given to others")
+	}
+	if got, err := io.ReadAll(r); err != nil || string(got) != "content" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := errors.Join(r.Close(), r.Close()); err != nil {
+		t.Error(err)
+	}
+	if s.Room(100) != nil {
+		t.Error("100 bytes are room for 100 and one more")
+	}
+	if room := s.Room(99); cap(room) != 100 || len(room) != 0 || s.Room(1) != nil {
+		t.Errorf("%d bytes of %d, and maybe once more", len(room), cap(room))
+	}
+	kept, err := store.ReadBlob(t.Context(), s, d, 100) // gone: nothing else has it
+	if err == nil {
+		t.Errorf("%q is there twice", kept)
+	}
+}

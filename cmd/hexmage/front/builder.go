@@ -90,7 +90,7 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 	}
 	e := &Builder{Fn: fn, inUse: inUse, Damage: damage, Blobs: store.WithHostFiles(blobs), Results: results, Trees: merkle.NewTrees(a.Cache), State: a.Places().State(), Roots: a.Places().Scratch()}
 	e.Stats = statcache.Open(e.State.StatCache(fn), fn, time.Now)
-	e.Stats.Keep = e.Blobs.Keep
+	e.Stats.Keep, e.Stats.Room = e.Blobs.Keep, e.Blobs.Room
 	if err := os.MkdirAll(string(e.State), 0o755); err != nil {
 		return nil, Engine(err)
 	}

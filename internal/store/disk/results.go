@@ -106,6 +106,11 @@ func (c *Results) Flush(ctx context.Context) error {
 
 func encode(r *action.Result, messages map[digest.Digest][]byte) []byte {
 	b := r.Encode()
+	more := 0
+	for _, m := range messages {
+		more += len(m) + 16 // a tag and a length
+	}
+	b = slices.Grow(b, more)
 	for _, d := range slices.SortedFunc(maps.Keys(messages), byHash) {
 		b = protowire.AppendBytes(protowire.AppendTag(b, messageField, protowire.BytesType), messages[d])
 	}
