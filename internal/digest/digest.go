@@ -5,6 +5,7 @@
 package digest
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -235,6 +236,9 @@ func (d Digest) Hex() string { return hex.EncodeToString(d.hash[:]) }
 
 // AppendHex appends the hash as Hex spells it.
 func (d Digest) AppendHex(b []byte) []byte { return hex.AppendEncode(b, d.hash[:]) }
+
+// CompareHash compares two digests by their hashes, as bytes.Compare does.
+func (d Digest) CompareHash(o Digest) int { return bytes.Compare(d.hash[:], o.hash[:]) }
 
 // AppendHash appends the 32 bytes of the hash to b.
 func (d Digest) AppendHash(b []byte) []byte { return append(b, d.hash[:]...) }

@@ -85,7 +85,8 @@ func (e Entry) String() string {
 // entry returns what has the name in d itself, which must not be a Ref.
 func (d *Dir) entry(name string) (Entry, bool) {
 	if f, ok := d.Files[name]; ok {
-		return Entry{File: &f}, true
+		file := f // memory of its own only where there is one
+		return Entry{File: &file}, true
 	}
 	if c, ok := d.Dirs[name]; ok {
 		return Entry{Dir: c}, true

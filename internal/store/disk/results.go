@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -111,13 +110,13 @@ func encode(r *action.Result, messages map[digest.Digest][]byte) []byte {
 		more += len(m) + 16 // a tag and a length
 	}
 	b = slices.Grow(b, more)
-	for _, d := range slices.SortedFunc(maps.Keys(messages), byHash) {
+	keys := slices.AppendSeq(make([]digest.Digest, 0, len(messages)), maps.Keys(messages))
+	slices.SortFunc(keys, digest.Digest.CompareHash)
+	for _, d := range keys {
 		b = protowire.AppendBytes(protowire.AppendTag(b, messageField, protowire.BytesType), messages[d])
 	}
 	return b
 }
-
-func byHash(a, b digest.Digest) int { return bytes.Compare(a.AppendHash(nil), b.AppendHash(nil)) }
 
 // Decode returns the result in what the pack of results has under the key. Looking after the cache takes it; Get is what everyone else wants.
 func Decode(key digest.Digest, b []byte) (*action.Result, error) {
