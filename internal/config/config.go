@@ -30,8 +30,6 @@ type Pipeline struct {
 	Roots    []Root               // folders, not in the workspace, that modules do not lead out of
 	Absent   []string             // folders that would be modules, were they there, and files that would count, could they be read
 	Rest     *Rest                // of one that was opened: steps that are not read yet; nil: all are
-
-	texts map[string]string // of Files: what is made of a file shares its text
 }
 
 // Root is a folder of this machine that modules are in, as in ModuleFolder.
@@ -209,10 +207,11 @@ func Where(r hcl.Range) string { return where(r) }
 
 // Source returns the lines of the range, or nothing when its file is not among those read.
 func (p *Pipeline) Source(r hcl.Range) string {
-	text := p.texts[r.Filename]
-	if r.Start.Byte > r.End.Byte || r.End.Byte > len(text) {
+	f := p.Files[r.Filename]
+	if f == nil || !r.CanSliceBytes(f.Bytes) {
 		return ""
 	}
+	text := textOf(f.Bytes)
 	first, last := strings.LastIndexByte(text[:r.Start.Byte], '\n')+1, len(text)
 	if n := strings.IndexByte(text[r.End.Byte:], '\n'); n >= 0 {
 		last = r.End.Byte + n

@@ -150,22 +150,21 @@ func (p *Pipeline) parse(fsys fs.FS, file, name string, rest *Rest) (*hcl.File, 
 		// However lines end, the scripts in a file are the same: a shell takes a carriage return for a part of its line.
 		src = bytes.ReplaceAll(src, crlf, []byte("\n"))
 	}
-	text := unsafe.String(unsafe.SliceData(src), len(src)) // nobody changes src, and one copy of 4 MB is enough
-	f, diags := parseText(text, name, rest)
+	f, diags := parseSource(src, name, rest)
 	if f == nil {
 		p.Absent = append(p.Absent, name)
 		return nil, diags
 	}
 	f.Bytes = src
 	p.Files[name] = f
-	if p.texts == nil {
-		p.texts = make(map[string]string)
-	}
-	p.texts[name] = text
 	return f, diags
 }
 
-func parseText(text, name string, rest *Rest) (*hcl.File, hcl.Diagnostics) {
+// textOf is what is in a file, without a copy of it: nobody changes what was read, and what is made of a file shares its text.
+func textOf(src []byte) string { return unsafe.String(unsafe.SliceData(src), len(src)) }
+
+func parseSource(src []byte, name string, rest *Rest) (*hcl.File, hcl.Diagnostics) {
+	text := textOf(src)
 	if rest != nil && len(text) >= restSize {
 		if f := rest.take(text, name); f != nil {
 			return f, nil
@@ -175,7 +174,7 @@ func parseText(text, name string, rest *Rest) (*hcl.File, hcl.Diagnostics) {
 	if f != nil || diags.HasErrors() && len(text) > lang.MaxPart {
 		return f, diags
 	}
-	return lang.Parse([]byte(text), name, hcl.InitialPos)
+	return lang.Parse(src, name, hcl.InitialPos)
 }
 
 // restSize is the size in bytes from which on a file is so large that steps of it are left for later.

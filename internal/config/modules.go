@@ -164,8 +164,8 @@ func LoadModule(folder ModuleFolder) (*Pipeline, hcl.Diagnostics) {
 
 // Text is what is written at a place, "" where its file is not among those read.
 func (p *Pipeline) Text(r hcl.Range) string {
-	if text := p.texts[r.Filename]; r.Start.Byte <= r.End.Byte && r.End.Byte <= len(text) {
-		return text[r.Start.Byte:r.End.Byte]
+	if f := p.Files[r.Filename]; f != nil && r.CanSliceBytes(f.Bytes) {
+		return textOf(r.SliceBytes(f.Bytes))
 	}
 	return ""
 }

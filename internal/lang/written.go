@@ -174,7 +174,7 @@ func (w *written) expression(depth int) (hclsyntax.Expression, bool) {
 	switch c := w.next(); {
 	case c == '"':
 		text, at, ok := w.text()
-		if !ok || text == "" { // of an empty one HCL makes no parts
+		if !ok || text == "" { // HCL has the text of an empty one behind its quotes
 			return nil, false
 		}
 		return &hclsyntax.TemplateExpr{Parts: []hclsyntax.Expression{&hclsyntax.LiteralValueExpr{Val: cty.StringVal(text), SrcRange: at}}, SrcRange: w.since(start)}, true

@@ -57,7 +57,7 @@ func TestParseWritten(t *testing.T) {
 			t.Errorf("not read: %q", src)
 		}
 	}
-	if compareWritten(t, "a = "+strings.Repeat("[", 1<<20)) || compareWritten(t, strings.Repeat("a{\n", 1<<20)) { // and takes no memory
+	if compareWritten(t, "a = "+strings.Repeat("[", 1<<20)) || compareWritten(t, strings.Repeat("a{\n", 1<<20)) { // TestBombs says with how much memory
 		t.Error("read what has no end")
 	}
 	for _, src := range []string{ // they are HCL's, or wrong

@@ -60,7 +60,7 @@ type Instance struct {
 	Where       string // of the block: "pipelines/x.hcl:12"
 	Source      string // the block's lines, for failure reports
 
-	// Deps are the instances it may need, from static references, beside those that Specs and Outputs take from: see Needs.
+	// Deps are the instances it may need, from static references; of one that Waits for nothing those that Specs and Outputs take from may be left out: see Needs.
 	Deps []addrs.Instance
 
 	// After are those of depends_on: all of their actions come before any of the instance's own. A step with for_each stands,
@@ -94,7 +94,7 @@ type Instance struct {
 // Output returns the address of an output of the instance.
 func (n *Instance) Output(name string) addrs.Output { return addrs.Output{Instance: n.At, Name: name} }
 
-// Needs are the instances that come before the instance, sorted: Deps, After, and what its parts take from.
+// Needs are the instances that come before the instance, sorted: Deps, After, and those that Specs and Outputs take from.
 func (n *Instance) Needs() []addrs.Instance {
 	var all []addrs.Instance
 	n.EachNeed(func(at addrs.Instance) { all = append(all, at) })
@@ -146,7 +146,7 @@ type Output struct {
 	Literal     string           // text as it is, anything else as JSON; "(sensitive)" when the value is
 	Waits       Waits            // ForValues: an Extender gives the literal
 	AwaitValues []addrs.Output   // of ForValues: what the literal depends on
-	Deps        []addrs.Instance // the instances it may need, beside that of Artifact
+	Deps        []addrs.Instance // the instances it may need; that of Artifact may be left out
 }
 
 // EachNeed calls f for the instances that the output may need, for some of them maybe twice.
