@@ -24,7 +24,7 @@ func execRequest(args map[string]cty.Value) step.Request {
 	for name, v := range args {
 		all[name] = v
 	}
-	return step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "a"}}, Args: cty.ObjectVal(all),
+	return step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "a"}}, Args: all,
 		Range: hcl.Range{Filename: "p.hcl"}, ArgRanges: map[string]hcl.Range{"argv": {Filename: "argv"}}}
 }
 

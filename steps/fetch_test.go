@@ -56,7 +56,7 @@ func fetchRequest(k step.Kind, kind, name, profile string, args map[string]cty.V
 	for n, v := range args {
 		all[n] = v
 	}
-	return step.Request{At: at, Args: cty.ObjectVal(all), Profile: profile, Target: cty.NullVal(cty.DynamicPseudoType)}
+	return step.Request{At: at, Args: all, Profile: profile, Target: cty.NullVal(cty.DynamicPseudoType)}
 }
 
 func target(t *testing.T, soc string) cty.Value {

@@ -30,7 +30,7 @@ func TestHTPContextPlan(t *testing.T) {
 		for _, name := range []string{"onnx", "htp_host", "gnu_runtime"} {
 			tools[name] = compatToolchain(name, release, "pypi")
 		}
-		p, diags := k.Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "htp_context", Name: "x"}}, Args: cty.ObjectVal(all), Target: target, Toolchains: tools})
+		p, diags := k.Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "htp_context", Name: "x"}}, Args: all, Target: target, Toolchains: tools})
 		var said []string
 		for _, d := range diags {
 			said = append(said, d.Detail)
@@ -96,7 +96,7 @@ func TestHTPContextPlan(t *testing.T) {
 func TestPythonScript(t *testing.T) {
 	tools := out(addrs.Toolchain, "tools")
 	p, diags := table()["python"].Plan(step.Request{Roots: []step.Root{{Dir: "/cache/modules", At: "external/x"}}, At: addrs.Instance{Step: addrs.Step{Kind: "python", Name: "x"}},
-		Args: cty.ObjectVal(map[string]cty.Value{"environment": cty.StringVal("toolchains/tools"), "script": cty.StringVal("/cache/modules/x/example.py")}),
+		Args: map[string]cty.Value{"environment": cty.StringVal("toolchains/tools"), "script": cty.StringVal("/cache/modules/x/example.py")},
 		Uses: []step.Use{step.UseOf(cty.GetAttrPath("environment"), tools)}})
 	if diags.HasErrors() {
 		t.Fatal(diags)

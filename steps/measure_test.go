@@ -39,7 +39,7 @@ func planRunOf(t *testing.T, kind step.Kind, body string) (step.Planned, hcl.Dia
 		t.Fatal(diags)
 	}
 	return kind.Plan(step.Request{
-		At: addrs.Instance{Step: addrs.Step{Kind: "run", Name: "x"}}, Args: args, Target: cty.NullVal(cty.DynamicPseudoType), Profile: "device",
+		At: addrs.Instance{Step: addrs.Step{Kind: "run", Name: "x"}}, Args: args.AsValueMap(), Target: cty.NullVal(cty.DynamicPseudoType), Profile: "device",
 		Toolchains: map[string]step.Toolchain{"adb": {Output: addrs.Output{Instance: addrs.Instance{Step: addrs.Step{Kind: addrs.Toolchain, Name: "adb"}}, Name: "dir"}}},
 	})
 }

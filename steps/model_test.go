@@ -31,7 +31,7 @@ func TestModelMistakes(t *testing.T) {
 		{"reference", map[string]cty.Value{"model": str("m"), "config": str("c"), "tokenizer": str("t"), "prompt": str("x")}, ""},
 		{"context", map[string]cty.Value{"model": str("m"), "config": str("c"), "compiler": str("x")}, "Add a block `target"},
 	} {
-		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: tt.kind, Name: "x"}}, Args: cty.ObjectVal(tt.args), Target: cty.NullVal(cty.DynamicPseudoType)}
+		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: tt.kind, Name: "x"}}, Args: tt.args, Target: cty.NullVal(cty.DynamicPseudoType)}
 		_, diags := table()[tt.kind].Plan(r)
 		if (tt.want == "") == diags.HasErrors() || tt.want != "" && !strings.Contains(diags.Error(), tt.want) {
 			t.Errorf("%s %v: diagnostics %v, want %q", tt.kind, tt.args, diags, tt.want)
@@ -60,7 +60,7 @@ func TestContextIsKeyedByTheCompilerThatRuns(t *testing.T) {
 		"one of this machine's": {"/opt/bin/c", standIn(true), ""},
 	} {
 		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "context", Name: "x"}},
-			Args:       cty.ObjectVal(map[string]cty.Value{"model": cty.StringVal("m"), "config": cty.StringVal("c"), "compiler": cty.StringVal(c.compiler)}),
+			Args:       map[string]cty.Value{"model": cty.StringVal("m"), "config": cty.StringVal("c"), "compiler": cty.StringVal(c.compiler)},
 			Uses:       []step.Use{step.UseOf(cty.GetAttrPath("compiler"), mllm), step.UseOf(cty.GetAttrPath("compiler"), built)},
 			Target:     cty.ObjectVal(map[string]cty.Value{"soc": cty.StringVal("SM8750"), "arch": cty.StringVal("v79"), "soc_model": cty.NumberIntVal(69), "vtcm_mb": cty.NumberIntVal(8)}),
 			Toolchains: map[string]step.Toolchain{"qairt": toolchain("qairt"), "mllm": c.mllm}}
@@ -85,7 +85,7 @@ func TestContextIsWhereItIsWritten(t *testing.T) {
 	for program, want := range map[string]string{"mllm-qwen3-aot-c": "context.bin", "mllm-qwen3-aot-sha-c": "context.bin", "mllm-qwen2-aot-c": "qwen2-lpbq.bin",
 		"mllm-qwen2-aot-c-sha": "qwen2-lpbq-sha.bin", "mllm-llama-aot-c": "llama-lpbq.bin", "mllm-llama-aot-c-sha": "llama-lpbq-sha.bin"} {
 		p, diags := table()["context"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "context", Name: "x"}},
-			Args:       cty.ObjectVal(map[string]cty.Value{"model": cty.StringVal("m"), "config": cty.StringVal("c"), "compiler": cty.StringVal("bin/" + program)}),
+			Args:       map[string]cty.Value{"model": cty.StringVal("m"), "config": cty.StringVal("c"), "compiler": cty.StringVal("bin/" + program)},
 			Target:     cty.ObjectVal(map[string]cty.Value{"soc": cty.StringVal("SM8750"), "arch": cty.StringVal("v79"), "soc_model": cty.NumberIntVal(69), "vtcm_mb": cty.NumberIntVal(8)}),
 			Toolchains: map[string]step.Toolchain{"qairt": toolchain("qairt")}})
 		if diags.HasErrors() {
@@ -118,7 +118,7 @@ func TestUpstreamsQuantiser(t *testing.T) {
 		"upstream's llama":  {args: map[string]cty.Value{"pymllm": str("/mllm"), "architecture": str("llama")}, refuse: "block_size = 32"},
 	} {
 		c.args["model"] = str("/hub")
-		p, diags := table()["quantize"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "quantize", Name: "x"}}, Args: cty.ObjectVal(c.args),
+		p, diags := table()["quantize"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "quantize", Name: "x"}}, Args: c.args,
 			Toolchains: map[string]step.Toolchain{"mllm_quantiser": toolchain("mllm_quantiser")}})
 		if c.refuse != "" {
 			if !diags.HasErrors() || !strings.Contains(diags.Error(), c.refuse) {

@@ -24,7 +24,7 @@ func patchRequest(args map[string]cty.Value) step.Request {
 		}
 	}
 	return step.Request{
-		At: instance("patch", "ops"), Args: cty.ObjectVal(args),
+		At: instance("patch", "ops"), Args: args,
 		Toolchains: map[string]step.Toolchain{"qairt": {Output: addrs.Output{Instance: instance(addrs.Toolchain, "qairt"), Name: "dir"}}},
 	}
 }

@@ -62,10 +62,11 @@ func exampleRequest(t *testing.T, kind string, k step.Kind) step.Request {
 		}
 		kinds[kind] = cty.ObjectVal(objects)
 	}
-	r.Args, _, diags = hcldec.PartialDecode(block.Body, spec, &hcl.EvalContext{Variables: map[string]cty.Value{"step": cty.ObjectVal(kinds), "toolchain": cty.ObjectVal(tools)}})
+	args, _, diags := hcldec.PartialDecode(block.Body, spec, &hcl.EvalContext{Variables: map[string]cty.Value{"step": cty.ObjectVal(kinds), "toolchain": cty.ObjectVal(tools)}})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
+	r.Args = args.AsValueMap()
 	for _, name := range k.Schema().Toolchains {
 		r.Toolchains[name] = compatToolchain(name, map[string]string{"qairt": "2.41.0.251128", "hexagon": "6.4.0.2", "ndk": "r28b"}[name], "archive")
 	}

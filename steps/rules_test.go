@@ -108,7 +108,7 @@ func TestSteps(t *testing.T) {
 		"another kind":              {kind: "git", args: map[string]cty.Value{"url": cty.StringVal("https://x/soc_model=660"), "commit": cty.StringVal(strings.Repeat("a", 40))}, toolchains: open},
 	} {
 		looked := map[string]bool{}
-		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: x.kind, Name: "it"}}, Args: cty.ObjectVal(x.args), Uses: x.uses, Outputs: x.outputs, Env: x.env, Target: target, Toolchains: map[string]step.Toolchain{},
+		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: x.kind, Name: "it"}}, Args: x.args, Uses: x.uses, Outputs: x.outputs, Env: x.env, Target: target, Toolchains: map[string]step.Toolchain{},
 			Open: func(name string) (fs.File, error) {
 				looked[name] = true
 				return os.Open(filepath.Join(workspace, name))

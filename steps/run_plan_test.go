@@ -30,7 +30,7 @@ func request(args map[string]cty.Value) step.Request {
 		all[name] = v
 	}
 	return step.Request{
-		At: addrs.Instance{Step: addrs.Step{Kind: "run", Name: "qwen3"}}, Profile: "device", Args: cty.ObjectVal(all),
+		At: addrs.Instance{Step: addrs.Step{Kind: "run", Name: "qwen3"}}, Profile: "device", Args: all,
 		Target:     cty.ObjectVal(map[string]cty.Value{"soc": cty.StringVal("SM8750"), "arch": cty.StringVal("v79"), "soc_model": cty.NumberIntVal(69), "vtcm_mb": cty.NumberIntVal(8), "soc_id": cty.NumberIntVal(618)}),
 		Toolchains: map[string]step.Toolchain{"adb": toolchain("adb"), "llvm": toolchain("llvm"), "qemu": toolchain("qemu"), "busybox": toolchain("busybox")},
 	}

@@ -25,11 +25,11 @@ func TestRunMistakes(t *testing.T) {
 		r := step.Request{
 			At: at, Target: cty.NullVal(cty.DynamicPseudoType), Env: map[string]string{"ADSP_LIBRARY_PATH": tt.library},
 			Toolchains: map[string]step.Toolchain{"adb": {Output: adb}},
-			Args: cty.ObjectVal(map[string]cty.Value{
+			Args: map[string]cty.Value{
 				"argv": cty.ListVal([]cty.Value{cty.StringVal("./p")}),
 				"push": cty.MapVal(map[string]cty.Value{tt.push: cty.StringVal("p")}),
 				"pull": cty.ListVal([]cty.Value{cty.StringVal(tt.pull)}),
-			}),
+			},
 		}
 		_, diags := table()["run"].Plan(r)
 		if (tt.want == "") == diags.HasErrors() || tt.want != "" && !strings.Contains(diags.Error(), tt.want) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -319,15 +318,15 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, 
 		root = filepath.VolumeName(name) + string(filepath.Separator)
 	}
 	host, note := a.notes.note(h)
-	at, links, err := rooted.Resolve(root, strings.TrimPrefix(name, root))
-	note = noteLinks(links, at, note)
+	now := time.Now()
+	place, err := rooted.Resolve(root, strings.TrimPrefix(name, root))
+	at, st := place.Path, place.Stamp
+	note = noteLinks(place, note)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return merkle.Entry{}, &InputError{Path: h.Path, Unfit: err}
 	}
-	now := time.Now()
-	var st fs.FileInfo
-	if err == nil {
-		st, err = os.Lstat(at) // it is no link
+	if err == nil && !st.Exists() {
+		st, err = stat.Lstat(at) // why not
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -359,7 +358,7 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, 
 			return nil
 		})
 		return merkle.Entry{Dir: d}, err
-	case !st.Mode().IsRegular():
+	case !st.IsRegular():
 		return merkle.Entry{}, fmt.Errorf("%s is neither a file nor a folder", h.Path)
 	}
 	note("", st)
@@ -367,8 +366,8 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, 
 	if err != nil {
 		return merkle.Entry{}, err
 	}
-	a.files.AddRef(d, at, stat.Of(st), now)
-	f := merkle.File{Digest: d, Executable: st.Mode()&0o111 != 0}
+	a.files.AddRef(d, at, st, now)
+	f := merkle.File{Digest: d, Executable: st.Executable()}
 	host.Digest, host.Executable = f.Digest, f.Executable
 	return merkle.Entry{File: &f}, nil
 }
@@ -380,12 +379,12 @@ type largeFiles struct {
 }
 
 // note returns a callback of merkle.Scan that notes large files and calls next.
-func (l *largeFiles) note(next func(string, fs.FileInfo)) func(string, fs.FileInfo) {
-	return func(p string, info fs.FileInfo) {
+func (l *largeFiles) note(next func(string, stat.Stamp)) func(string, stat.Stamp) {
+	return func(p string, st stat.Stamp) {
 		if next != nil {
-			next(p, info)
+			next(p, st)
 		}
-		if info.Size() < store.MinRef || !info.Mode().IsRegular() {
+		if st.Size < store.MinRef || !st.IsRegular() {
 			return
 		}
 		l.mu.Lock()
@@ -393,6 +392,6 @@ func (l *largeFiles) note(next func(string, fs.FileInfo)) func(string, fs.FileIn
 		if l.stamps == nil {
 			l.stamps = map[string]stat.Stamp{}
 		}
-		l.stamps[p] = stat.Of(info)
+		l.stamps[p] = st
 	}
 }

@@ -2,7 +2,6 @@ package build
 
 import (
 	"errors"
-	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -17,6 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/stat"
 )
@@ -43,16 +43,15 @@ func newNotes() *hostNotes {
 
 // note begins a Host's record. It returns what is to be called with every file, folder and symlink before it is read: the
 // path relative to the Host's own, or absolute, and what Lstat says of it.
-func (n *hostNotes) note(h action.HostPath) (*snapshot.Host, func(rel string, info fs.FileInfo)) {
+func (n *hostNotes) note(h action.HostPath) (*snapshot.Host, func(rel string, s stat.Stamp)) {
 	if n == nil {
-		return &snapshot.Host{}, func(string, fs.FileInfo) {}
+		return &snapshot.Host{}, func(string, stat.Stamp) {}
 	}
 	host := &snapshot.Host{Path: h.Path, Globs: h.Globs}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.hosts[hostKey(h)] = host
-	return host, func(rel string, info fs.FileInfo) {
-		s := stat.Of(info)
+	return host, func(rel string, s stat.Stamp) {
 		f := snapshot.File{Path: path.Join(h.Path, rel), Stamp: s, Clean: !s.Racy(time.Now())}
 		if path.IsAbs(rel) {
 			f.Path = rel
@@ -119,16 +118,16 @@ func (n *hostNotes) of(h action.HostPath) *snapshot.Host {
 func hostPath(h *snapshot.Host) action.HostPath { return action.HostPath{Path: h.Path, Globs: h.Globs} }
 
 // noteLinks notes the symlinks that led to where a Host is, and returns the function to note what is there with.
-func noteLinks(symlinks []string, at string, note func(string, fs.FileInfo)) func(string, fs.FileInfo) {
-	for _, l := range symlinks {
-		if info, err := os.Lstat(l); err == nil {
-			note(filepath.ToSlash(l), info)
+func noteLinks(p rooted.Place, note func(string, stat.Stamp)) func(string, stat.Stamp) {
+	for _, l := range p.Links {
+		if s, err := stat.Lstat(l); err == nil {
+			note(filepath.ToSlash(l), s)
 		}
 	}
-	if len(symlinks) == 0 {
+	if len(p.Links) == 0 {
 		return note
 	}
-	return func(rel string, info fs.FileInfo) { note(path.Join(filepath.ToSlash(at), rel), info) }
+	return func(rel string, s stat.Stamp) { note(path.Join(filepath.ToSlash(p.Path), rel), s) }
 }
 
 // snapshotter makes a snapshot of a build that succeeded.

@@ -337,7 +337,7 @@ func (v *verifier) right(ctx context.Context, d digest.Digest, place disk.Place,
 	if err != nil {
 		return false, err
 	}
-	is, err := v.hash(ctx, it.path, info, d.Function())
+	is, err := v.hash(ctx, it.path, stat.Of(info), d.Function())
 	return is.Unsized() == d, err
 }
 

@@ -129,7 +129,7 @@ func (v *verifier) blobs(ctx context.Context) error {
 		if err != nil {
 			return v.cannot(err)
 		}
-		is, err := v.hash(ctx, it.path, info, it.name.Function())
+		is, err := v.hash(ctx, it.path, stat.Of(info), it.name.Function())
 		if err != nil {
 			return v.cannot(err)
 		}
@@ -146,8 +146,8 @@ func (v *verifier) blobs(ctx context.Context) error {
 }
 
 // hash returns the digest of the file. One that has several names is read once.
-func (v *verifier) hash(ctx context.Context, path string, info fs.FileInfo, fn digest.Function) (digest.Digest, error) {
-	id := identify(stat.Of(info))
+func (v *verifier) hash(ctx context.Context, path string, st stat.Stamp, fn digest.Function) (digest.Digest, error) {
+	id := identify(st)
 	v.mu.Lock()
 	d, ok := v.hashed[id]
 	v.mu.Unlock()
@@ -254,8 +254,8 @@ func (v *verifier) trees(ctx context.Context) error {
 
 // tree says what is wrong with the tree, "" for nothing.
 func (v *verifier) tree(ctx context.Context, u *unpacked) (string, error) {
-	hash := func(path string, info fs.FileInfo) (digest.Digest, error) {
-		return v.hash(ctx, path, info, u.name.Function())
+	hash := func(path string, st stat.Stamp) (digest.Digest, error) {
+		return v.hash(ctx, path, st, u.name.Function())
 	}
 	is, err := merkle.Scan(ctx, merkle.HasherFunc(hash), u.path, merkle.ScanOptions{})
 	if err != nil {

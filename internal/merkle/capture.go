@@ -162,7 +162,7 @@ func (c *capturer) resolve(p string) (string, stat.Stamp, error) {
 }
 
 func captureDir(ctx context.Context, blobs store.Blobs, fn digest.Function, dir string, copied bool) (action.OutputDir, error) {
-	d, err := Scan(ctx, HasherFunc(func(p string, _ fs.FileInfo) (digest.Digest, error) {
+	d, err := Scan(ctx, HasherFunc(func(p string, _ stat.Stamp) (digest.Digest, error) {
 		if copied {
 			return store.PutFile(ctx, blobs, fn, p)
 		}

@@ -16,23 +16,24 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/stat"
 )
 
 // Hasher gives the digests of host files. It is called from several goroutines at once.
 type Hasher interface {
-	// Hash returns the digest of the regular file at path, whose Lstat gave info.
-	Hash(path string, info fs.FileInfo) (digest.Digest, error)
+	// Hash returns the digest of the regular file at path, of which Lstat said st.
+	Hash(path string, st stat.Stamp) (digest.Digest, error)
 }
 
 // HasherFunc is a Hasher's Hash.
-type HasherFunc func(path string, info fs.FileInfo) (digest.Digest, error)
+type HasherFunc func(path string, st stat.Stamp) (digest.Digest, error)
 
 // Hash implements Hasher.
-func (h HasherFunc) Hash(path string, info fs.FileInfo) (digest.Digest, error) { return h(path, info) }
+func (h HasherFunc) Hash(path string, st stat.Stamp) (digest.Digest, error) { return h(path, st) }
 
 // HashFiles returns a Hasher that reads every file. A statcache.Cache is one that does not.
 func HashFiles(fn digest.Function) Hasher {
-	return HasherFunc(func(path string, _ fs.FileInfo) (digest.Digest, error) {
+	return HasherFunc(func(path string, _ stat.Stamp) (digest.Digest, error) {
 		f, err := os.Open(path)
 		if err != nil {
 			return digest.Digest{}, err
@@ -51,7 +52,7 @@ type ScanOptions struct {
 
 	// Seen, if not nil, is called with every folder, file and symlink that the tree was made from, before it is read, with its
 	// slash path in the folder ("" for the folder itself) and what Lstat says. It is called from several goroutines at once.
-	Seen func(path string, info fs.FileInfo)
+	Seen func(path string, st stat.Stamp)
 }
 
 // UnfitError says of something in a folder that it cannot be in a tree.
@@ -76,7 +77,7 @@ func (e *UnfitError) Unwrap() error { return e.Err }
 func Scan(ctx context.Context, h Hasher, dir string, opts ScanOptions) (*Dir, error) {
 	s := &scanner{h: h, seen: opts.Seen}
 	if s.seen == nil {
-		s.seen = func(string, fs.FileInfo) {}
+		s.seen = func(string, stat.Stamp) {}
 	}
 	for _, g := range opts.Globs {
 		if !doublestar.ValidatePattern(g) {
@@ -119,7 +120,7 @@ type glob struct{ pattern, base string }
 type scanner struct {
 	h     Hasher
 	globs []glob
-	seen  func(string, fs.FileInfo)
+	seen  func(string, stat.Stamp)
 	g     *errgroup.Group
 	mu    sync.Mutex // held while a Dir is changed
 }
@@ -153,7 +154,7 @@ func (s *scanner) dir(ctx context.Context, d *Dir, at, dir string, depth int) er
 	if err != nil {
 		return err
 	}
-	s.seen(at, info)
+	s.seen(at, stat.Of(info))
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -175,7 +176,7 @@ func (s *scanner) dir(ctx context.Context, d *Dir, at, dir string, depth int) er
 		case e.Type() == fs.ModeSymlink:
 			var target string
 			if info, err := e.Info(); err == nil {
-				s.seen(p, info)
+				s.seen(p, stat.Of(info))
 			}
 			if target, err = os.Readlink(full); err == nil {
 				target = filepath.ToSlash(target)
@@ -201,12 +202,13 @@ func (s *scanner) file(d *Dir, e fs.DirEntry, p, full string) error {
 	if err != nil {
 		return err
 	}
-	s.seen(p, info)
-	dg, err := s.h.Hash(full, info)
+	st := stat.Of(info)
+	s.seen(p, st)
+	dg, err := s.h.Hash(full, st)
 	if err != nil {
 		return err
 	}
-	s.set(d, e.Name(), Entry{File: &File{Digest: dg, Executable: info.Mode()&0o111 != 0}})
+	s.set(d, e.Name(), Entry{File: &File{Digest: dg, Executable: st.Executable()}})
 	return nil
 }
 

@@ -44,7 +44,7 @@ type evaluator struct {
 	where  string
 	source string
 	ranges map[string]hcl.Range
-	plain  map[string]cty.Value // of the arguments of one instance, for ObjectVal, which does not keep it
+	plain  map[string]cty.Value // of the arguments of one instance, for its kind, which does not keep it
 }
 
 // known is an expression that must be known while planning.

@@ -222,7 +222,7 @@ func (e *evaluator) asDeferred(c *copyOf, req step.Request, args, meta []*argVal
 
 // previews are the arguments and the environment, with the names of values that are not known yet in their place. Of what is known, only
 // what is shown belongs to the latter.
-func (e *evaluator) previews(c *copyOf, args []*argValue, env *argValue, shown map[string]string) (cty.Value, map[string]string) {
+func (e *evaluator) previews(c *copyOf, args []*argValue, env *argValue, shown map[string]string) (map[string]cty.Value, map[string]string) {
 	vals := make(map[string]cty.Value, len(args))
 	for i, a := range e.args {
 		vals[a.name] = placeholders(args[i].val)
@@ -244,7 +244,7 @@ func (e *evaluator) previews(c *copyOf, args []*argValue, env *argValue, shown m
 			}
 		}
 	}
-	return cty.ObjectVal(vals), vars
+	return vals, vars
 }
 
 // preview is the value of an expression, of which as much is shown as is known: of a script all but the value that it waits for.

@@ -125,7 +125,7 @@ func (e *evaluator) noteArguments(in *instance, c *copyOf, args []*argValue) {
 	vals, _ := e.previews(c, args, &argValue{val: cty.NilVal}, nil)
 	var all []Argument
 	for _, a := range e.args {
-		if v := vals.GetAttr(a.name); !v.IsNull() {
+		if v := vals[a.name]; !v.IsNull() {
 			all = append(all, Argument{a.name, valueOf(v)})
 		}
 	}

@@ -83,8 +83,8 @@ func (sdk) Schema() step.Schema {
 }
 
 func (sdk) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
-	args := []string{action.ToolArg0, "tool", "get", r.At.Name, r.Args.GetAttr("version").AsString()}
-	if v := r.Args.GetAttr("release"); !v.IsNull() {
+	args := []string{action.ToolArg0, "tool", "get", r.At.Name, r.Args["version"].AsString()}
+	if v := r.Args["release"]; !v.IsNull() {
 		args = append(args, v.AsString())
 	}
 	var ins []action.Input
@@ -94,7 +94,7 @@ func (sdk) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	return step.Planned{
 		Specs:   []action.Spec{{Args: args, Inputs: ins, Outputs: []action.Output{{Path: "out", Tree: true}}}},
 		Outputs: map[string]action.Artifact{"dir": {Class: action.Tree, Parts: []action.Input{{Spec: &action.SpecOutput{Path: "out"}}}}},
-		Attrs:   map[string]cty.Value{"version": r.Args.GetAttr("version")},
+		Attrs:   map[string]cty.Value{"version": r.Args["version"]},
 	}, nil
 }
 
@@ -113,7 +113,7 @@ func (patch) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	if len(r.Uses) > 0 {
 		in.Artifact = r.Uses[0].Output
 	} else {
-		in.Host = &action.HostPath{Path: r.Args.GetAttr("source").AsString()}
+		in.Host = &action.HostPath{Path: r.Args["source"].AsString()}
 	}
 	return step.Planned{
 		Specs:   []action.Spec{{Args: []string{action.ToolArg0, "tool", "patch"}, Inputs: []action.Input{in}, Outputs: []action.Output{{Path: "out", Tree: true}}}},
@@ -151,7 +151,7 @@ func (compile) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	make1 := func(files []string) ([]action.Spec, map[string]action.Artifact, error) {
 		var specs []action.Spec
 		outs := make(map[string]action.Artifact)
-		for _, t := range r.Args.GetAttr("targets").AsValueSlice() {
+		for _, t := range r.Args["targets"].AsValueSlice() {
 			target := t.AsString()
 			for _, f := range files {
 				specs = append(specs, action.Spec{Name: target + "/" + f, Args: []string{"clang", "-c", "src/" + f},

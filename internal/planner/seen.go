@@ -76,7 +76,17 @@ func (v *seen) request(r step.Request) step.Request {
 		return r
 	}
 	text := v.replacer() // one text may hold several paths
-	if args, err := cty.Transform(r.Args, func(_ cty.Path, x cty.Value) (cty.Value, error) {
+	args := r.Args
+	r.Args = make(map[string]cty.Value, len(args))
+	for name, v := range args {
+		r.Args[name] = replacedIn(v, text)
+	}
+	r.Env, r.Secrets = replaced(r.Env, text), replaced(r.Secrets, text)
+	return r
+}
+
+func replacedIn(v cty.Value, text *strings.Replacer) cty.Value {
+	now, err := cty.Transform(v, func(_ cty.Path, x cty.Value) (cty.Value, error) {
 		if x.Type() == cty.String && x.IsKnown() && !x.IsNull() {
 			if was := x.AsString(); strings.Contains(was, "/") {
 				if now := text.Replace(was); now != was {
@@ -85,11 +95,11 @@ func (v *seen) request(r step.Request) step.Request {
 			}
 		}
 		return x, nil
-	}); err == nil { // it never fails
-		r.Args = args
+	})
+	if err != nil { // it never fails
+		return v
 	}
-	r.Env, r.Secrets = replaced(r.Env, text), replaced(r.Secrets, text)
-	return r
+	return now
 }
 
 func replaced(texts map[string]string, text *strings.Replacer) map[string]string {

@@ -383,13 +383,12 @@ func argRanges(b *config.Block) map[string]hcl.Range {
 func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv, n *plan.Instance) (step.Request, bool) {
 	p, s := e.p, e.s
 	req := step.Request{At: in.at, Profile: p.profileName(), Target: cty.NullVal(cty.DynamicPseudoType), Range: s.block.Range, ArgRanges: e.ranges, Open: p.files.Open, Roots: p.roots,
-		Toolchains: make(map[string]step.Toolchain), Env: ce.env, Secrets: ce.secrets}
+		Toolchains: make(map[string]step.Toolchain), Args: e.plain, Env: ce.env, Secrets: ce.secrets}
 	known := true
 	for i, v := range args {
 		e.plain[e.args[i].name] = v.plain
 		known = known && !v.Unknown
 	}
-	req.Args = cty.ObjectVal(e.plain)
 	for _, o := range in.outputs {
 		if o.Path != "" {
 			req.Outputs = append(req.Outputs, o)

@@ -45,10 +45,17 @@ func (e *OutsideError) Error() string {
 // ErrIrregular says that something is neither a file nor a folder, and is not opened.
 var ErrIrregular = errors.New("it is no regular file or folder")
 
-// Resolve returns where name, relative to the folder root, is: a path below root without links on the way from there, and the paths of
-// the links that led to it. Whether anything is there, whoever uses the path finds out. The error is an *OutsideError when a link
-// leads out of root; below the root of the file system, none does.
-func Resolve(root, name string) (at string, links []string, err error) {
+// Place is where a path leads.
+type Place struct {
+	Path  string     // below the root, without links on the way from there
+	Links []string   // paths of the links that led to it
+	Stamp stat.Stamp // of what is there, from when the path was followed; the zero Stamp where nothing is, or nobody may look
+}
+
+// Resolve returns where name, relative to the folder root, is. The error is an *OutsideError when a link leads out of root; below the root
+// of the file system, none does.
+func Resolve(root, name string) (Place, error) {
+	var p Place
 	sep := string(filepath.Separator)
 	root = filepath.Clean(root)
 	top := filepath.Dir(root) == root
@@ -61,43 +68,47 @@ func Resolve(root, name string) (at string, links []string, err error) {
 		case part == "" || part == ".":
 			continue
 		case part == ".." && depth > 0:
-			at, depth = filepath.Dir(at), depth-1
+			at, depth, p.Stamp = filepath.Dir(at), depth-1, stat.Stamp{}
 			continue
 		case part == ".." && top:
 			continue
 		case part == "..":
-			return "", links, &OutsideError{Root: root, Path: name}
+			return p, &OutsideError{Root: root, Path: name}
 		}
 		here := strings.TrimSuffix(at, sep) + sep + part
 		is, err := stat.Lstat(here)
 		if err != nil && slices.Contains(rest, "..") { // it leads nowhere; a path made of it would lead somewhere
-			return "", links, err
+			return p, err
 		}
 		if err != nil {
-			return filepath.Join(here, filepath.Join(rest...)), links, nil
+			p.Path, p.Stamp = filepath.Join(here, filepath.Join(rest...)), stat.Stamp{}
+			return p, nil
 		}
 		if !is.IsSymlink() {
-			at, depth = here, depth+1
+			at, depth, p.Stamp = here, depth+1, is
 			continue
 		}
-		if links = append(links, here); len(links) > maxLinks {
-			return "", links, &fs.PathError{Op: "follow", Path: name, Err: syscall.ELOOP}
+		if p.Links = append(p.Links, here); len(p.Links) > maxLinks {
+			return p, &fs.PathError{Op: "follow", Path: name, Err: syscall.ELOOP}
 		}
 		target, err := os.Readlink(here)
 		if err != nil {
-			return "", links, err
+			return p, err
 		}
 		to, ok := inside(root, target, depth)
 		if !ok {
 			link := filepath.ToSlash(strings.TrimPrefix(strings.TrimPrefix(here, root), sep))
-			return "", links, &OutsideError{Root: root, Path: name, Link: link, Target: target}
+			return p, &OutsideError{Root: root, Path: name, Link: link, Target: target}
 		}
 		if filepath.IsAbs(target) {
-			at, depth = root, 0
+			at, depth, p.Stamp = root, 0, stat.Stamp{}
 		}
 		rest = append(strings.Split(to, sep), rest...)
 	}
-	return at, links, nil
+	if p.Path = at; !p.Stamp.Exists() { // the root, or up from somewhere
+		p.Stamp, _ = stat.Lstat(at)
+	}
+	return p, nil
 }
 
 // inside returns the target of a link that is depth folders below root, relative to root if it is absolute, and tells whether it goes
@@ -143,8 +154,8 @@ func (f folder) at(op, name string) (string, error) {
 	if !fs.ValidPath(name) {
 		return "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	at, _, err := Resolve(f.root, filepath.FromSlash(path.Join(f.dir, name)))
-	return at, err
+	p, err := Resolve(f.root, filepath.FromSlash(path.Join(f.dir, name)))
+	return p.Path, err
 }
 
 // Open implements fs.FS.

@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/stat"
 )
 
 // world is a folder with files and links, beside one that is none of its business.
@@ -62,37 +64,38 @@ func TestResolve(t *testing.T) {
 		{"absolute", "a/file", []string{"absolute"}},
 		{"nothing", "a/none", []string{"nothing"}},
 	} {
-		at, links, err := rooted.Resolve(root, c.name)
+		got, err := rooted.Resolve(root, c.name)
 		var want []string
 		for _, l := range c.links {
 			want = append(want, filepath.Join(root, l))
 		}
-		if err != nil || at != filepath.Join(root, c.at) || !slices.Equal(links, want) {
-			t.Errorf("%s: %s, links %q, %v", c.name, at, links, err)
+		is, _ := stat.Lstat(got.Path)
+		if err != nil || got.Path != filepath.Join(root, c.at) || !slices.Equal(got.Links, want) || got.Stamp != is || is.Exists() != !strings.Contains(c.at, "none") && c.name != "a/file/below" {
+			t.Errorf("%s: %+v, %v; there is %+v", c.name, got, err, is)
 		}
 	}
 	// The root may be reached by a link, and links may name it as it really is.
-	if at, _, err := rooted.Resolve(filepath.Join(filepath.Dir(root), "alias"), "absolute"); err != nil || at != filepath.Join(filepath.Dir(root), "alias", "a/file") {
-		t.Errorf("by another name of the root: %s, %v", at, err)
+	if got, err := rooted.Resolve(filepath.Join(filepath.Dir(root), "alias"), "absolute"); err != nil || got.Path != filepath.Join(filepath.Dir(root), "alias", "a/file") {
+		t.Errorf("by another name of the root: %+v, %v", got, err)
 	}
 	for name, link := range map[string]string{
 		"out": "out", "out-absolute": "out-absolute", "out-chain": "out", "out-folder/file": "out-folder", "folder/chain": "out", "again": "again",
 		"../outside/file": "", "sneaky": "", "by-alias/file": "by-alias",
 	} {
-		at, _, err := rooted.Resolve(root, name)
+		got, err := rooted.Resolve(root, name)
 		var outside *rooted.OutsideError
-		if !errors.As(err, &outside) || outside.Path != name || outside.Link != link && name != "sneaky" || at != "" {
-			t.Errorf("%s: %q, %v", name, at, err)
+		if !errors.As(err, &outside) || outside.Path != name || outside.Link != link && name != "sneaky" || got.Path != "" {
+			t.Errorf("%s: %q, %v", name, got.Path, err)
 		}
 	}
 	for _, name := range []string{"loop", "up-nothing"} {
-		if at, _, err := rooted.Resolve(root, name); err == nil || at != "" {
-			t.Errorf("%s: %q, %v", name, at, err)
+		if got, err := rooted.Resolve(root, name); err == nil || got.Path != "" {
+			t.Errorf("%s: %q, %v", name, got.Path, err)
 		}
 	}
 	// From the root of the file system nothing leads out.
-	if at, links, err := rooted.Resolve("/", filepath.Join(root, "out-chain")); err != nil || filepath.Base(filepath.Dir(at)) != "outside" || len(links) < 3 {
-		t.Errorf("%s, %q, %v", at, links, err)
+	if got, err := rooted.Resolve("/", filepath.Join(root, "out-chain")); err != nil || filepath.Base(filepath.Dir(got.Path)) != "outside" || len(got.Links) < 3 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/internal/statefile"
 )
@@ -24,7 +25,7 @@ func FuzzHit(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := c.Hash(file, info)
+		d, err := c.Hash(file, stat.Of(info))
 		if err != nil {
 			t.Fatal(err)
 		}

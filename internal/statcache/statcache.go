@@ -7,7 +7,6 @@ package statcache
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -92,20 +91,20 @@ func (c *Cache) Direct() Direct { return Direct{c} }
 const maxDirect = 1 << 20
 
 // Hash implements merkle.Hasher.
-func (h Direct) Hash(path string, info fs.FileInfo) (digest.Digest, error) {
-	if info.Size() > maxDirect {
-		return h.c.Hash(path, info)
+func (h Direct) Hash(path string, st stat.Stamp) (digest.Digest, error) {
+	if st.Size > maxDirect {
+		return h.c.Hash(path, st)
 	}
-	d, _, err := h.c.settled(path, info.Size())
+	d, _, err := h.c.settled(path, st.Size)
 	return d, err
 }
 
 // Hash implements merkle.Hasher.
-func (c *Cache) Hash(path string, info fs.FileInfo) (digest.Digest, error) {
+func (c *Cache) Hash(path string, st stat.Stamp) (digest.Digest, error) {
 	c.known()
-	f, t, ok := of(stat.Of(info))
+	f, t, ok := of(st)
 	if !ok {
-		d, _, err := c.settled(path, info.Size())
+		d, _, err := c.settled(path, st.Size)
 		return d, err
 	}
 	c.mu.Lock()
@@ -121,7 +120,7 @@ func (c *Cache) Hash(path string, info fs.FileInfo) (digest.Digest, error) {
 		return e.digest, nil
 	}
 	c.mu.Unlock()
-	d, s, err := c.settled(path, info.Size())
+	d, s, err := c.settled(path, st.Size)
 	if err == nil {
 		c.remember(s, d)
 	}

@@ -25,7 +25,7 @@ func hash(t *testing.T, c *statcache.Cache, path, content string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.Hash(path, info)
+	got, err := c.Hash(path, stat.Of(info))
 	if err != nil || got != fn.Bytes([]byte(content)) {
 		t.Fatalf("digest of %s is %v, %v; want that of %q", path, got, err, content)
 	}
@@ -80,7 +80,7 @@ func TestStatCache(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d, err := other.Hash(file, info); err != nil || d != digest.SHA256.Bytes([]byte("two")) {
+		if d, err := other.Hash(file, stat.Of(info)); err != nil || d != digest.SHA256.Bytes([]byte("two")) {
 			t.Errorf("another function's cache was used: %v, %v", d, err)
 		}
 	}
@@ -202,7 +202,7 @@ func TestDirect(t *testing.T) {
 	}{{10, 0}, {2 << 20, 1}} {
 		cache := statcache.Open(state, digest.BLAKE3, soon)
 		text := strings.Repeat("x", c.size)
-		d, err := cache.Direct().Hash(path, write(text))
+		d, err := cache.Direct().Hash(path, stat.Of(write(text)))
 		if err != nil || d != digest.BLAKE3.Bytes([]byte(text)) {
 			t.Errorf("%d bytes: %v, %v", c.size, d, err)
 		}

@@ -187,24 +187,19 @@ func (f *field) values() string {
 	return ""
 }
 
-// decode fills a struct from the object of its arguments. What is wrong is said to the plan, at the argument, which is at unless at is "".
-func (a *arguments) decode(p *Plan, at string, v cty.Value, to reflect.Value) {
+// decode fills a struct from its arguments. What is wrong is said to the plan, at the argument, which is at unless at is "".
+func (a *arguments) decode(p *Plan, at string, args map[string]cty.Value, to reflect.Value) {
 	to.Set(a.zero)
-	if v == cty.NilVal || v.IsNull() {
-		return
-	}
 	for _, f := range a.fields {
-		if !v.Type().HasAttribute(f.name) {
+		x, ok := args[f.name]
+		if !ok || x.IsNull() || !x.IsKnown() {
 			continue
 		}
 		arg := at
 		if arg == "" {
 			arg = f.name
 		}
-		d := decoding{p: p, f: f, arg: arg}
-		if x := v.GetAttr(f.name); !x.IsNull() && x.IsKnown() {
-			d.set(x, to.FieldByIndex(f.index))
-		}
+		decoding{p: p, f: f, arg: arg}.set(x, to.FieldByIndex(f.index))
 	}
 }
 
@@ -259,7 +254,7 @@ func (d decoding) set(v cty.Value, to reflect.Value) {
 		return
 	}
 	if d.f.nested != nil {
-		d.f.nested.decode(d.p, d.arg, v, to)
+		d.f.nested.decode(d.p, d.arg, v.AsValueMap(), to)
 		return
 	}
 	d.scalar(v, to)

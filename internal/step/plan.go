@@ -45,8 +45,8 @@ func (k *kind[A]) Plan(r Request) (Planned, hcl.Diagnostics) {
 func Decode[A any](v cty.Value) (A, hcl.Diagnostics) {
 	var a A
 	p := &Plan{}
-	if v != cty.NilVal && v.Type().IsObjectType() {
-		argumentsOf(reflect.TypeFor[A]()).decode(p, "", v, reflect.ValueOf(&a).Elem())
+	if v != cty.NilVal && v.Type().IsObjectType() && !v.IsNull() {
+		argumentsOf(reflect.TypeFor[A]()).decode(p, "", v.AsValueMap(), reflect.ValueOf(&a).Elem())
 	}
 	return a, p.diags
 }

@@ -3,8 +3,6 @@ package step_test
 import (
 	"testing"
 
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
@@ -21,5 +19,5 @@ func TestLateErrors(t *testing.T) {
 		p.Toolchain("linker")
 	})
 	linker := step.Toolchain{Output: addrs.Output{Name: "dir"}}
-	steptest.Kind(t, "*step.kind", k, step.Request{Args: cty.EmptyObjectVal, Toolchains: map[string]step.Toolchain{"linker": linker}})
+	steptest.Kind(t, "*step.kind", k, step.Request{Toolchains: map[string]step.Toolchain{"linker": linker}})
 }

@@ -65,8 +65,8 @@ type OutputSpec struct {
 // Request is what Plan is given.
 type Request struct {
 	At      addrs.Instance
-	Args    cty.Value // decoded by Schema.Args, unmarked, wholly known; attributes not set are null
-	Uses    []Use     // which argument uses which output
+	Args    map[string]cty.Value // decoded by Schema.Args, unmarked, wholly known; null where not set. Whoever keeps it copies it
+	Uses    []Use                // which argument uses which output
 	Outputs []DeclaredOutput
 	Env     map[string]string // the `env` meta-argument, but for what is sensitive
 	Secrets map[string]string // what is sensitive of it, and `secret_file` blocks, as properties of an action's platform: see action.PropertySecret

@@ -67,11 +67,11 @@ func (f *Files) real(name string) (slash, host string, err error) {
 	if slash, host, err = f.place(name); err != nil || filepath.IsAbs(name) {
 		return slash, host, err
 	}
-	host, _, err = rooted.Resolve(f.root, filepath.FromSlash(slash))
+	p, err := rooted.Resolve(f.root, filepath.FromSlash(slash))
 	if err != nil && !errors.As(err, new(*rooted.OutsideError)) {
 		err = cannotRead(slash, err)
 	}
-	return slash, host, err
+	return slash, p.Path, err
 }
 
 // below returns the folder, of those whose files are read, that an absolute path is in, and the rest of the path.
@@ -98,14 +98,14 @@ func (f *Files) Read(name string) (string, error) {
 			return "", fmt.Errorf("%s is not in the workspace: give a file that is elsewhere to a step as an input", slash)
 		}
 	}
-	host, _, err := rooted.Resolve(root, inside)
+	host, err := rooted.Resolve(root, inside)
 	if errors.As(err, new(*rooted.OutsideError)) {
 		return "", err
 	}
 	if err != nil {
 		return "", cannotRead(slash, err)
 	}
-	in, err := os.OpenFile(host, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
+	in, err := os.OpenFile(host.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
 	if err != nil {
 		return "", cannotRead(slash, err)
 	}
@@ -129,7 +129,7 @@ func (f *Files) Read(name string) (string, error) {
 		return "", fmt.Errorf("%s is not text in UTF-8: give it to a step as an input instead", slash)
 	}
 	text := string(b)
-	f.Text(host, text)
+	f.Text(host.Path, text)
 	return text, nil
 }
 

@@ -175,10 +175,11 @@ func Write(dir string, edits []Edit, when *rename.When) (names []string, err err
 	if last+len(edits) > 9999 {
 		return nil, fmt.Errorf("%s has no number left below 9999", dir)
 	}
-	rules, _, err := rooted.Resolve(dir, "rules.hcl")
+	place, err := rooted.Resolve(dir, "rules.hcl")
 	if err != nil {
 		return nil, err
 	}
+	rules := place.Path
 	old, err := os.ReadFile(rules)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

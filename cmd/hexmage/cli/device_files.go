@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/lease"
@@ -137,7 +138,7 @@ func (p pushSet) add(from, name string) error {
 		if !st.Mode().IsRegular() {
 			return fmt.Errorf("%s is neither a file nor a folder", at)
 		}
-		d, err := p.stats.Hash(at, st)
+		d, err := p.stats.Hash(at, stat.Of(st))
 		if err != nil {
 			return err
 		}

@@ -106,10 +106,11 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 		}
 	}
 	if changed { // what was pinned before an error is kept
-		path, _, perr := rooted.Resolve(root, toolchains.LockFile) // a link is to stay one
+		place, perr := rooted.Resolve(root, toolchains.LockFile) // a link is to stay one
 		if perr != nil {
 			return front.Usage("%w", perr)
 		}
+		path := place.Path
 		if werr := atomicfile.WriteFile(filepath.Dir(path), path, lock.Encode(), 0o644); werr != nil {
 			return front.Engine(werr)
 		}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/event"
@@ -43,7 +41,7 @@ func TestKindOnSerial(t *testing.T) {
 		device(p)
 		p.Await(nil, func(p *step.Plan, _ action.Listing) error { device(p); return nil })
 	})
-	p, diags := onSerial{k, "1234"}.Plan(step.Request{Args: cty.EmptyObjectVal})
+	p, diags := onSerial{k, "1234"}.Plan(step.Request{})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -45,11 +45,11 @@ func (a *app) place(at string, folders ...string) (string, error) {
 		if dir == "" || err != nil || !filepath.IsLocal(rel) {
 			continue
 		}
-		real, _, err := rooted.Resolve(dir, rel)
+		real, err := rooted.Resolve(dir, rel)
 		if err != nil {
 			return "", front.Usage("%w", err)
 		}
-		return real, nil
+		return real.Path, nil
 	}
 	return at, nil
 }

@@ -107,7 +107,7 @@ func (a *App) Workspace(pipeline string) (string, error) {
 		return "", Usage("%q is no pipeline name: give the name of a file in pipelines/ without .hcl", pipeline)
 	}
 	if a.Root != "" {
-		if _, _, err := rooted.Resolve(a.Root, filepath.Join(workspace.Folder, pipeline)); err != nil {
+		if _, err := rooted.Resolve(a.Root, filepath.Join(workspace.Folder, pipeline)); err != nil {
 			return "", Usage("%w", err)
 		}
 	}
