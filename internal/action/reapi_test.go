@@ -92,8 +92,8 @@ func TestWireDirectory(t *testing.T) {
 	fn := digest.BLAKE3
 	empty := fn.Bytes(nil)
 	d := &merkle.Dir{
-		Files:    map[string]merkle.File{"b": {Digest: fn.Bytes([]byte("b"))}, "a.sh": {Digest: empty, Executable: true}, "ä": {Digest: empty}},
-		Dirs:     map[string]*merkle.Dir{"sub": {Files: map[string]merkle.File{"f": {Digest: empty}}}, "none": {}, "same": {}},
+		Files:    map[string]*merkle.File{"b": {Digest: fn.Bytes([]byte("b"))}, "a.sh": {Digest: empty, Executable: true}, "ä": {Digest: empty}},
+		Dirs:     map[string]*merkle.Dir{"sub": {Files: map[string]*merkle.File{"f": {Digest: empty}}}, "none": {}, "same": {}},
 		Symlinks: map[string]string{"z": "sub/f", "l": "b"},
 	}
 	sub := &repb.Directory{Files: []*repb.FileNode{{Name: "f", Digest: pb(empty)}}}

@@ -55,16 +55,19 @@ type OutputDir struct {
 }
 
 // Encode returns the ActionResult in wire form.
-func (r *Result) Encode() []byte {
-	var b []byte
+func (r *Result) Encode() []byte { return r.AppendTo(nil) }
+
+// AppendTo appends the ActionResult in wire form.
+func (r *Result) AppendTo(b []byte) []byte {
+	var m []byte
 	for _, f := range r.Files {
-		m := appendString(nil, 1, f.Path)
+		m = appendString(m[:0], 1, f.Path)
 		m = appendDigest(m, 2, f.Digest)
 		m = appendBool(m, 4, f.Executable)
 		b = appendMessage(b, 2, m)
 	}
 	for _, d := range r.Dirs {
-		m := appendString(nil, 1, d.Path)
+		m = appendString(m[:0], 1, d.Path)
 		if !d.Tree.IsZero() {
 			m = appendDigest(m, 3, d.Tree)
 		}
@@ -81,7 +84,7 @@ func (r *Result) Encode() []byte {
 	if len(r.Stderr) > 0 {
 		b = appendMessage(b, 7, r.Stderr)
 	}
-	var m []byte
+	m = m[:0]
 	if r.Worker != "" {
 		m = appendString(m, 1, r.Worker)
 	}

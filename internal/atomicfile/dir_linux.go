@@ -47,12 +47,20 @@ func pathError(op, path string, err error) error {
 	return &fs.PathError{Op: op, Path: path, Err: err}
 }
 
+// pathError is pathError of a name below d, whose path is made where there is an error.
+func (d *Dir) pathError(op, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return pathError(op, d.Path(name), err)
+}
+
 // Stat returns the Stamp of what is at name, which is not followed if it is a symlink.
 func (d *Dir) Stat(name string) (stat.Stamp, error) {
 	defer runtime.KeepAlive(d)
 	var st unix.Stat_t
 	if err := again(func() error { return unix.Fstatat(d.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW) }); err != nil {
-		return stat.Stamp{}, pathError("lstat", d.Path(name), err)
+		return stat.Stamp{}, d.pathError("lstat", name, err)
 	}
 	return stat.FromUnix(&st), nil
 }
@@ -81,7 +89,7 @@ func (d *Dir) create(name, to string, b []byte, perm fs.FileMode, mtime time.Tim
 		return err
 	})
 	if err != nil {
-		return s, pathError("create", d.Path(name), err)
+		return s, d.pathError("create", name, err)
 	}
 	for err == nil && len(b) > 0 {
 		var n int
@@ -107,7 +115,7 @@ func (d *Dir) create(name, to string, b []byte, perm fs.FileMode, mtime time.Tim
 	}
 	if err != nil {
 		_ = unix.Unlinkat(d.fd(), name, 0)
-		return stat.Stamp{}, pathError("write", d.Path(name), err)
+		return stat.Stamp{}, d.pathError("write", name, err)
 	}
 	return s, nil
 }
@@ -125,7 +133,7 @@ func setTime(fd int, mtime time.Time) error {
 func (d *Dir) SetTime(name string, mtime time.Time) error {
 	defer runtime.KeepAlive(d)
 	ts := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(mtime.UnixNano())}
-	return pathError("utimensat", d.Path(name), again(func() error { return unix.UtimesNanoAt(d.fd(), name, ts, unix.AT_SYMLINK_NOFOLLOW) }))
+	return d.pathError("utimensat", name, again(func() error { return unix.UtimesNanoAt(d.fd(), name, ts, unix.AT_SYMLINK_NOFOLLOW) }))
 }
 
 // SetFile gives an open file the permissions and the modification time.
@@ -147,7 +155,7 @@ func (d *Dir) RenameNew(from, to string) error {
 	}
 	// The file system does not know how: a moment lies between looking and renaming.
 	if _, err := d.Stat(to); err == nil {
-		return pathError("rename", d.Path(to), unix.EEXIST)
+		return d.pathError("rename", to, unix.EEXIST)
 	}
 	return d.Rename(from, to)
 }
@@ -185,7 +193,7 @@ func (d *Dir) Link(name, to string) error {
 func (d *Dir) Read(name string, expect int, limit int64) (b []byte, s stat.Stamp, err error) {
 	defer runtime.KeepAlive(d)
 	b, s, err = read(d.fd(), name, expect, limit, nil)
-	return b, s, pathError("read", d.Path(name), err)
+	return b, s, d.pathError("read", name, err)
 }
 
 // Read returns the content of a regular file that is no symlink, and the Stamp that it had when it was opened, in four system calls. It fails if
@@ -201,7 +209,7 @@ func Read(path string, limit int64, room []byte) ([]byte, stat.Stamp, error) {
 func (d *Dir) ReadWhole(name string, size int64, room []byte) ([]byte, error) {
 	defer runtime.KeepAlive(d)
 	b, err := readWhole(d.fd(), name, size, room)
-	return b, pathError("read", d.Path(name), err)
+	return b, d.pathError("read", name, err)
 }
 
 // ReadWhole is that of a Dir for any path that is no symlink.
@@ -272,7 +280,12 @@ func read(dir int, name string, expect int, limit int64, room []byte) (b []byte,
 }
 
 // Remove removes the file name.
-func (d *Dir) Remove(name string) error {
+func (d *Dir) Remove(name string) error { return d.unlink(name, 0) }
+
+// RemoveFolder removes the folder name, which must be empty.
+func (d *Dir) RemoveFolder(name string) error { return d.unlink(name, unix.AT_REMOVEDIR) }
+
+func (d *Dir) unlink(name string, flags int) error {
 	defer runtime.KeepAlive(d)
-	return pathError("remove", d.Path(name), again(func() error { return unix.Unlinkat(d.fd(), name, 0) }))
+	return d.pathError("remove", name, again(func() error { return unix.Unlinkat(d.fd(), name, flags) }))
 }

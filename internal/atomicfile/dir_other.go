@@ -132,3 +132,6 @@ func read(path string, limit int64) ([]byte, stat.Stamp, error) {
 
 // Remove removes the file name.
 func (d *Dir) Remove(name string) error { return os.Remove(d.Path(name)) }
+
+// RemoveFolder removes the folder name, which must be empty.
+func (d *Dir) RemoveFolder(name string) error { return os.Remove(d.Path(name)) }

@@ -98,23 +98,13 @@ func (a *assembler) root(ctx context.Context, n *instance, inputs []action.Input
 	for _, in := range inputs {
 		e, err := a.entry(ctx, n, in, literals)
 		if err == nil {
-			err = a.put(ctx, root, in.Path, e)
+			err = root.InsertEntry(ctx, a.blobs, in.Path, e)
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("input %s: %w", in.Path, err)
 		}
 	}
 	return root, literals, nil
-}
-
-func (a *assembler) put(ctx context.Context, root *merkle.Dir, path string, e merkle.Entry) error {
-	switch {
-	case e.Dir != nil:
-		return root.Merge(ctx, a.blobs, path, e.Dir)
-	case e.File != nil:
-		return root.Insert(ctx, a.blobs, path, *e.File)
-	}
-	return root.InsertSymlink(ctx, a.blobs, path, e.Symlink)
 }
 
 // entry returns what an input is.
@@ -264,7 +254,7 @@ func (a *assembler) compose(ctx context.Context, o addrs.Output) (merkle.Entry, 
 			if stored = stored && e.Dir != nil; stored {
 				_, stored = e.Dir.Ref()
 			}
-			err = a.put(ctx, dir, p.Path, e)
+			err = dir.InsertEntry(ctx, a.blobs, p.Path, e)
 		}
 		if err != nil {
 			return merkle.Entry{}, fmt.Errorf("%s: %w", o, err)

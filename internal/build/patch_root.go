@@ -210,10 +210,10 @@ func folderOf(p string) string {
 func replaced(d *merkle.Dir, name string, m changedInput) bool {
 	switch {
 	case m.old.File != nil && m.now.File != nil:
-		if have, ok := d.Files[name]; !ok || have != *m.old.File {
+		if have, ok := d.Files[name]; !ok || *have != *m.old.File {
 			return false
 		}
-		d.Files[name] = *m.now.File
+		d.Files[name] = m.now.File
 	case m.old.Dir != nil && m.now.Dir != nil:
 		have := d.Dirs[name]
 		if have == nil {

@@ -58,7 +58,7 @@ func (w *worker) reads(ctx context.Context, u *unit, a *action.Action, root *mer
 			return nil, err
 		}
 		if e.Dir == nil || in.Shared || in.Whole {
-			if err := w.put(ctx, r.fixed, in.Path, e); err != nil {
+			if err := r.fixed.InsertEntry(ctx, w.blobs, in.Path, e); err != nil {
 				return nil, err
 			}
 			continue
@@ -140,7 +140,7 @@ func (r *reads) Narrow(ctx context.Context, paths []string) (*action.Action, err
 		if e.File == nil {
 			return nil, fmt.Errorf("%s is no file", p)
 		}
-		if err := root.Insert(ctx, r.w.blobs, p, *e.File); err != nil {
+		if err := root.InsertEntry(ctx, r.w.blobs, p, e); err != nil {
 			return nil, err
 		}
 	}

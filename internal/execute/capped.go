@@ -23,7 +23,7 @@ type Capped struct {
 	tail    []byte // ring once full
 	next    int
 	dropped int64
-	whole   *wholeStream // nil: nobody wants it
+	whole   wholeStream
 }
 
 const half = action.MaxInline/2 - 64 // room for the line that says what was left out
@@ -37,7 +37,7 @@ func (c *Capped) Write(p []byte) (int, error) {
 }
 
 func (c *Capped) put(p []byte) {
-	if c.whole != nil {
+	if c.whole.of != nil {
 		if c.whole.file == nil && !c.whole.bad && len(c.head)+len(c.tail)+len(p) > 2*half {
 			c.whole.open(c.head, c.tail)
 		}
@@ -84,9 +84,9 @@ func (c *Capped) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.put(c.hide.End())
-	if c.whole != nil {
+	if c.whole.of != nil {
 		c.whole.close(c.tail[c.next:], c.tail[:c.next])
-		c.whole = nil
+		c.whole.of = nil
 	}
 }
 
@@ -105,8 +105,9 @@ const maxPrinted = 64 << 20
 // wholeStream is the file of a stream that is longer than what is kept in memory. That it cannot be written (a full disk)
 // is no reason to fail: what is kept stays.
 type wholeStream struct {
-	path string
-	of   *Printed
+	of   *Printed // nil: nobody wants it
+	name string   // what its path ends with
+	path string   // of the file
 	file *os.File
 	size int64
 	bad  bool
@@ -114,6 +115,7 @@ type wholeStream struct {
 
 // open makes the file, with what was printed so far.
 func (w *wholeStream) open(so ...[]byte) {
+	w.path = w.of.path + w.name
 	var f *os.File
 	var err error
 	var other sync.WaitGroup

@@ -144,8 +144,7 @@ func (a *Request) Streams() (stdout, stderr *Capped) {
 	stdout, stderr = &Capped{hide: a.Secrets.Hider()}, &Capped{hide: a.Secrets.Hider()}
 	if p := a.Printed; p != nil {
 		p.Remove()
-		stdout.whole = &wholeStream{path: p.path + stdoutName, of: p}
-		stderr.whole = &wholeStream{path: p.path + stderrName, of: p}
+		stdout.whole, stderr.whole = wholeStream{of: p, name: stdoutName}, wholeStream{of: p, name: stderrName}
 	}
 	return stdout, stderr
 }

@@ -68,9 +68,9 @@ func (c *comparer) results(ctx context.Context, first, second *action.Result) er
 
 // top is the folder that holds a result's outputs, under their whole paths.
 func top(r *action.Result) *merkle.Dir {
-	all := &merkle.Dir{Files: map[string]merkle.File{}, Dirs: map[string]*merkle.Dir{}}
+	all := &merkle.Dir{Files: map[string]*merkle.File{}, Dirs: map[string]*merkle.Dir{}}
 	for _, f := range r.Files {
-		all.Files[f.Path] = merkle.File{Digest: f.Digest, Executable: f.Executable}
+		all.Files[f.Path] = &merkle.File{Digest: f.Digest, Executable: f.Executable}
 	}
 	for _, d := range r.Dirs {
 		all.Dirs[d.Path] = merkle.Ref(d.Root)

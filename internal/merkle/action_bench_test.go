@@ -49,8 +49,8 @@ func BenchmarkSmallAction(b *testing.B) {
 		}
 		d := fn.Bytes(content)
 		s.Add(d, source)
-		in := &merkle.Dir{Files: map[string]merkle.File{"s": {Digest: d}}, Dirs: map[string]*merkle.Dir{
-			"tools": {Files: map[string]merkle.File{"tiny": {Digest: fn.Bytes(program), Executable: true}}}}}
+		in := &merkle.Dir{Files: map[string]*merkle.File{"s": {Digest: d}}, Dirs: map[string]*merkle.Dir{
+			"tools": {Files: map[string]*merkle.File{"tiny": {Digest: fn.Bytes(program), Executable: true}}}}}
 		inputRoot, dirs := in.Encode(fn)
 		a := &action.Action{Command: action.Command{Args: []string{"tools/tiny", "s", "o"}, Outputs: []string{"o"}}, InputRoot: inputRoot}
 		e := a.Encode(fn)

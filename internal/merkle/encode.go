@@ -43,7 +43,7 @@ func (d *Dir) encode(fn digest.Function, add func(*Dir, digest.Digest, []byte)) 
 	b := make([]byte, 0, size+len(d.Dirs)*entrySize+len(d.Symlinks)*entrySize)
 	m := make([]byte, 0, 2*entrySize)
 	for _, name := range names {
-		m = appendFile(m[:0], name, d.Files[name])
+		m = appendFile(m[:0], name, *d.Files[name])
 		b = appendBytes(b, 1, m)
 	}
 	names, _ = sortedNames(names[:0], d.Dirs)
@@ -139,7 +139,7 @@ func (d *Dir) Put(ctx context.Context, blobs store.Blobs, fn digest.Function) (d
 func decodeDirectory(b []byte, fn digest.Function) (*Dir, error) {
 	d := &Dir{}
 	if n := len(b) / (entrySize + 20); n > 64 { // mostly files; where it is something else, the room is given back soon
-		d.Files = make(map[string]File, n)
+		d.Files = make(map[string]*File, n)
 	}
 	var last [4]string
 	err := eachField(b, func(num protowire.Number, m []byte) error {

@@ -69,7 +69,7 @@ func (m *materialiser) dir(ctx context.Context, d *Dir, at, dest string, depth i
 		if err := checkName(name); err != nil {
 			return err
 		}
-		if err := m.file(ctx, f, filepath.Join(dest, name)); err != nil {
+		if err := m.file(ctx, *f, filepath.Join(dest, name)); err != nil {
 			return fmt.Errorf("%s: %w", path.Join(at, name), err)
 		}
 	}

@@ -99,7 +99,7 @@ func TestMaterialiseRefusesWhatEscapes(t *testing.T) {
 		"symlink absolute": {Symlinks: map[string]string{"l": "/etc"}},
 		"name up":          {Symlinks: map[string]string{"../l": "x"}},
 		"folder up":        {Dirs: map[string]*merkle.Dir{"..": {}}},
-		"file up":          {Files: map[string]merkle.File{"../f": {Digest: putText(t, blobs, "x")}}},
+		"file up":          {Files: map[string]*merkle.File{"../f": {Digest: putText(t, blobs, "x")}}},
 	} {
 		top := t.TempDir()
 		dest := filepath.Join(top, "a", "dest")

@@ -29,9 +29,9 @@ type File struct {
 }
 
 // Dir is a folder. The zero Dir is empty and ready to use. Names are single path elements; a name is in one map only.
-// A Dir is not safe for use by several goroutines while one of them changes it.
+// A Dir is not safe for use by several goroutines while one of them changes it. A File never changes, so trees share it.
 type Dir struct {
-	Files    map[string]File
+	Files    map[string]*File
 	Dirs     map[string]*Dir
 	Symlinks map[string]string // targets with slashes, relative to the link's folder
 
@@ -85,8 +85,7 @@ func (e Entry) String() string {
 // entry returns what has the name in d itself, which must not be a Ref.
 func (d *Dir) entry(name string) (Entry, bool) {
 	if f, ok := d.Files[name]; ok {
-		file := f // memory of its own only where there is one
-		return Entry{File: &file}, true
+		return Entry{File: f}, true
 	}
 	if c, ok := d.Dirs[name]; ok {
 		return Entry{Dir: c}, true
@@ -99,9 +98,9 @@ func (d *Dir) set(name string, e Entry) {
 	switch {
 	case e.File != nil:
 		if d.Files == nil {
-			d.Files = map[string]File{}
+			d.Files = map[string]*File{}
 		}
-		d.Files[name] = *e.File
+		d.Files[name] = e.File
 	case e.Dir != nil:
 		if d.Dirs == nil {
 			d.Dirs = map[string]*Dir{}
@@ -136,6 +135,14 @@ func (d *Dir) Insert(ctx context.Context, blobs store.Blobs, p string, f File) e
 // InsertSymlink is Insert for a symlink.
 func (d *Dir) InsertSymlink(ctx context.Context, blobs store.Blobs, p, target string) error {
 	return d.insert(ctx, blobs, p, Entry{Symlink: target})
+}
+
+// InsertEntry is Insert for a file or a symlink, which d has in common with whoever else has the entry. A folder is Merged.
+func (d *Dir) InsertEntry(ctx context.Context, blobs store.Blobs, p string, e Entry) error {
+	if e.Dir != nil {
+		return d.Merge(ctx, blobs, p, e.Dir)
+	}
+	return d.insert(ctx, blobs, p, e)
 }
 
 // Merge puts the contents of sub into the folder at the slash path ("" is d itself), making folders as needed. Folders
@@ -213,8 +220,7 @@ func (d *Dir) merge(ctx context.Context, blobs store.Blobs, at string, sub *Dir)
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(sub.Files)) {
-		f := sub.Files[name]
-		if err := d.put(ctx, blobs, at, name, Entry{File: &f}); err != nil {
+		if err := d.put(ctx, blobs, at, name, Entry{File: sub.Files[name]}); err != nil {
 			return err
 		}
 	}

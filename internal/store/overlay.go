@@ -12,7 +12,7 @@ import (
 // Overlay returns Blobs that have the messages, which must be what their digests say and not change, beside what next has. What
 // is put stays in memory: next is only read. So it is no Local: nothing is laid out from it.
 func Overlay(next Blobs, messages map[digest.Digest][]byte) Blobs {
-	return &overlay{next: next, messages: messages, put: map[digest.Digest][]byte{}}
+	return &overlay{next: next, messages: messages}
 }
 
 type overlay struct {
@@ -20,7 +20,7 @@ type overlay struct {
 	messages map[digest.Digest][]byte
 
 	mu  sync.Mutex
-	put map[digest.Digest][]byte
+	put map[digest.Digest][]byte // nil until something is put
 }
 
 func (o *overlay) own(d digest.Digest) ([]byte, bool) {
@@ -47,6 +47,9 @@ func (o *overlay) Put(ctx context.Context, d digest.Digest, r io.Reader) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.put == nil {
+		o.put = map[digest.Digest][]byte{}
+	}
 	o.put[d] = b.Bytes()
 	return nil
 }

@@ -66,8 +66,8 @@ func (p *Pool) Keeps(d *merkle.Dir) bool {
 
 // Tree is what is in a folder.
 type Tree struct {
-	Files map[string]merkle.File // by slash path
-	Dirs  []string               // slash paths of the folders in it, each after the one that it is in
+	Files map[string]*merkle.File // by slash path
+	Dirs  []string                // slash paths of the folders in it, each after the one that it is in
 }
 
 // Folder is a folder of an exec root that goes back to the pool.
@@ -97,7 +97,7 @@ func (f *Folder) Make(link func(name string, f merkle.File) error) error {
 		}
 	}
 	for name, file := range f.tree.Files {
-		if err := link(name, file); err != nil {
+		if err := link(name, *file); err != nil {
 			return err
 		}
 	}
@@ -129,7 +129,7 @@ func (p *Pool) Take(f *Folder, link func(name string, f merkle.File) error) (boo
 		return false, os.RemoveAll(f.Path)
 	}
 	for _, name := range want {
-		if err := link(name, f.tree.Files[name]); err != nil {
+		if err := link(name, *f.tree.Files[name]); err != nil {
 			return false, errors.Join(err, os.RemoveAll(f.Path))
 		}
 	}
@@ -146,7 +146,7 @@ func (p *Pool) differences(f *Folder, has *list) (drop, want []string, err error
 		if ok {
 			known++
 		}
-		if ok && now == was.File {
+		if ok && *now == was.File {
 			names = append(names, was.name)
 			continue
 		}
@@ -240,7 +240,7 @@ func (p *Pool) take(f *Folder) (has *list, ok bool) {
 }
 
 // missing are the names of files that has does not have.
-func missing(files map[string]merkle.File, has []listed) (names []string) {
+func missing(files map[string]*merkle.File, has []listed) (names []string) {
 	known := make(map[string]bool, len(has))
 	for _, k := range has {
 		known[k.name] = true

@@ -35,17 +35,17 @@ func newBench(t *testing.T) *bench {
 	return &bench{Pool: New(filepath.Join(dir, "pool"), fn, func(_ digest.Digest, s stat.Stamp) bool { return s.Mode&0o222 == 0 }, time.Time{}), t: t, roots: t.TempDir()}
 }
 
-func someFiles(n int) map[string]merkle.File {
-	files := map[string]merkle.File{}
+func someFiles(n int) map[string]*merkle.File {
+	files := map[string]*merkle.File{}
 	for i := range n {
-		files[fmt.Sprintf("f%03d", i)] = merkle.File{Digest: fn.Bytes(fmt.Append(nil, i)), Executable: i%2 == 1}
+		files[fmt.Sprintf("f%03d", i)] = &merkle.File{Digest: fn.Bytes(fmt.Append(nil, i)), Executable: i%2 == 1}
 	}
 	return files
 }
 
 // run has a folder with the files in an exec root, from the pool or laid out anew, and gives it back after use. It returns how many
 // files had to be linked.
-func (b *bench) run(key string, files map[string]merkle.File, use func(dir string) error) int {
+func (b *bench) run(key string, files map[string]*merkle.File, use func(dir string) error) int {
 	b.t.Helper()
 	tree := Tree{Files: files, Dirs: dirsOf(files)}
 	f := b.Folder(key, filepath.Join(b.roots, "in"), tree)
@@ -94,7 +94,7 @@ func (b *bench) run(key string, files map[string]merkle.File, use func(dir strin
 }
 
 // dirsOf are the folders that files are in.
-func dirsOf(files map[string]merkle.File) (dirs []string) {
+func dirsOf(files map[string]*merkle.File) (dirs []string) {
 	for name := range files {
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 			dirs = append(dirs, dir)
@@ -131,17 +131,17 @@ func TestTakenAgain(t *testing.T) {
 	}{
 		{func() {}, 100},
 		{func() {}, 0},
-		{func() { files["f003"] = merkle.File{Digest: fn.Bytes([]byte("other"))} }, 1},
-		{func() { delete(files, "f004"); files["new"] = merkle.File{Digest: fn.Bytes([]byte("new"))} }, 1},
-		{func() { files["f005"] = merkle.File{Digest: files["f005"].Digest} }, 1}, // no longer executable
+		{func() { files["f003"] = &merkle.File{Digest: fn.Bytes([]byte("other"))} }, 1},
+		{func() { delete(files, "f004"); files["new"] = &merkle.File{Digest: fn.Bytes([]byte("new"))} }, 1},
+		{func() { files["f005"] = &merkle.File{Digest: files["f005"].Digest} }, 1}, // no longer executable
 		{func() {
 			for i := range 60 {
-				files[fmt.Sprintf("f%03d", i)] = merkle.File{Digest: fn.Bytes(fmt.Append(nil, "x", i))}
+				files[fmt.Sprintf("f%03d", i)] = &merkle.File{Digest: fn.Bytes(fmt.Append(nil, "x", i))}
 			}
 		}, 102},
 		{func() {}, 0},
 	}
-	files["f101"] = merkle.File{Digest: fn.Bytes([]byte("101"))}
+	files["f101"] = &merkle.File{Digest: fn.Bytes([]byte("101"))}
 	steps[0].links = 101
 	for i, s := range steps {
 		s.change()
@@ -178,10 +178,10 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-func tree(names ...string) map[string]merkle.File {
-	files := map[string]merkle.File{}
+func tree(names ...string) map[string]*merkle.File {
+	files := map[string]*merkle.File{}
 	for _, name := range names {
-		files[name] = merkle.File{Digest: fn.Bytes([]byte(name))}
+		files[name] = &merkle.File{Digest: fn.Bytes([]byte(name))}
 	}
 	return files
 }
@@ -197,13 +197,13 @@ func TestTree(t *testing.T) {
 	}{
 		{func() {}, all},
 		{func() {}, 0},
-		{func() { files["b/c/x"] = merkle.File{Digest: fn.Bytes([]byte("other"))} }, 1},
+		{func() { files["b/c/x"] = &merkle.File{Digest: fn.Bytes([]byte("other"))} }, 1},
 		{func() {}, 0},
-		{func() { delete(files, "b/c/x"); files["n/m/x"] = merkle.File{Digest: fn.Bytes([]byte("new"))} }, 1},
+		{func() { delete(files, "b/c/x"); files["n/m/x"] = &merkle.File{Digest: fn.Bytes([]byte("new"))} }, 1},
 		{func() {}, 0},
 		{func() { delete(files, "b/d/y/z") }, 0},
-		{func() { delete(files, "e"); files["e/f"] = merkle.File{Digest: fn.Bytes([]byte("in a folder"))} }, 1},
-		{func() { delete(files, "e/f"); files["e"] = merkle.File{Digest: fn.Bytes([]byte("no folder"))} }, 1},
+		{func() { delete(files, "e"); files["e/f"] = &merkle.File{Digest: fn.Bytes([]byte("in a folder"))} }, 1},
+		{func() { delete(files, "e/f"); files["e"] = &merkle.File{Digest: fn.Bytes([]byte("no folder"))} }, 1},
 		{func() {}, 0},
 	} {
 		s.change()
@@ -349,14 +349,14 @@ func TestBound(t *testing.T) {
 func FuzzList(f *testing.F) {
 	p := New(f.TempDir(), fn, nil, time.Time{})
 	st := stat.Stamp{Dev: 1, Inode: 2, MTime: 3, CTime: 4, Mode: 0o40755}
-	want := map[string]merkle.File{"a": {Digest: fn.Bytes(nil)}, "b/c": {Digest: fn.Bytes([]byte("b")), Executable: true}}
+	want := map[string]*merkle.File{"a": {Digest: fn.Bytes(nil)}, "b/c": {Digest: fn.Bytes([]byte("b")), Executable: true}}
 	folder := p.Folder("key", "", Tree{Files: want, Dirs: dirsOf(want)})
 	folder.dirs[0] = st
 	if err := p.write(folder, st); err != nil {
 		f.Fatal(err)
 	}
 	l, ok := p.list(folder.name, st)
-	if !ok || l.since.Unix() != folder.since.Unix() || !reflect.DeepEqual(l.files, []listed{{"a", want["a"]}, {"b/c", want["b/c"]}}) || !reflect.DeepEqual(l.dirs, []listedDir{{"b", st}}) {
+	if !ok || l.since.Unix() != folder.since.Unix() || !reflect.DeepEqual(l.files, []listed{{"a", *want["a"]}, {"b/c", *want["b/c"]}}) || !reflect.DeepEqual(l.dirs, []listedDir{{"b", st}}) {
 		f.Fatal(l, ok)
 	}
 	file, err := statefile.Read(filepath.Join(p.dir, folder.name+listSuffix), listKind())
@@ -397,9 +397,9 @@ func TestManyAtOnce(t *testing.T) {
 		wg.Go(func() {
 			dest := filepath.Join(b.roots, fmt.Sprint(g))
 			for n := range rounds {
-				want := map[string]merkle.File{}
+				want := map[string]*merkle.File{}
 				for i := range files {
-					want[fmt.Sprintf("f%d", i)] = merkle.File{Digest: fn.Bytes(fmt.Append(nil, i, i == (g+n)%files))}
+					want[fmt.Sprintf("f%d", i)] = &merkle.File{Digest: fn.Bytes(fmt.Append(nil, i, i == (g+n)%files))}
 				}
 				f := b.Folder("key", dest, Tree{Files: want})
 				link := func(name string, file merkle.File) error {

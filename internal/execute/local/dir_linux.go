@@ -31,6 +31,3 @@ func setTime(_ *os.File, fd int, t time.Time) error {
 	ts := [2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(t.UnixNano())}
 	return unix.UtimesNanoAt(fd, ".", ts[:], 0)
 }
-
-func rmdir(p string) error  { return unix.Rmdir(p) }
-func unlink(p string) error { return unix.Unlink(p) }

@@ -29,7 +29,7 @@ type wide struct {
 	blobs *disk.Blobs
 	kept  string
 	deep  bool // each file is in a folder of its own
-	files map[string]merkle.File
+	files map[string]*merkle.File
 }
 
 // both runs a test with all inputs in one folder, and with each in a folder of its own.
@@ -52,7 +52,7 @@ func newWide(t *testing.T, deep bool) *wide {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wide{t: t, blobs: blobs, kept: filepath.Join(root, "dirpool"), deep: deep, files: map[string]merkle.File{}}
+	w := &wide{t: t, blobs: blobs, kept: filepath.Join(root, "dirpool"), deep: deep, files: map[string]*merkle.File{}}
 	if err := os.MkdirAll(filepath.Join(root, "tmp", "run"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func (w *wide) set(name, content string) {
 	if err := w.blobs.Put(w.t.Context(), d, strings.NewReader(content)); err != nil {
 		w.t.Fatal(err)
 	}
-	w.files[name] = merkle.File{Digest: d}
+	w.files[name] = &merkle.File{Digest: d}
 }
 
 // run adds all files up with a command, which script may follow, and checks the sum.
@@ -85,7 +85,7 @@ func (w *wide) run(script string) {
 	root := &merkle.Dir{}
 	var want strings.Builder
 	for name, f := range w.files {
-		if err := root.Insert(w.t.Context(), w.blobs, "in/"+w.in(name), f); err != nil {
+		if err := root.Insert(w.t.Context(), w.blobs, "in/"+w.in(name), *f); err != nil {
 			w.t.Fatal(err)
 		}
 	}

@@ -233,15 +233,14 @@ func (s *execRoot) clear(rel string) error {
 		delete(in.has, path.Base(rel))
 		in.watched = false
 	}
-	full := s.path(rel)
 	if !k.is.IsDir() {
-		if err := unlink(full); err == nil || errors.Is(err, fs.ErrNotExist) {
+		if err := s.at.Remove(rel); err == nil || errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-	} else if rmdir(full) == nil {
+	} else if s.at.RemoveFolder(rel) == nil {
 		return nil
 	}
-	return removeAll(full)
+	return removeAll(s.path(rel))
 }
 
 // drop removes what the action does not want of what the last one left.
@@ -263,25 +262,24 @@ func (s *execRoot) clean() error {
 		if !k.is.IsDir() {
 			continue
 		}
-		at := s.path(rel)
 		now, err := s.at.Stat(rel)
 		if err != nil {
 			return err
 		}
 		if now.Inode != k.is.Inode || now.Dev != k.is.Dev || now.Mode != k.is.Mode {
-			return fmt.Errorf("%s is not as it was made", at)
+			return fmt.Errorf("%s is not as it was made", s.path(rel))
 		}
 		if k.watched && now.MTime == dirpool.WatchedTime().UnixNano() {
 			continue
 		}
 		k.watched, k.busy = false, true
-		names, err := k.names(at)
+		names, err := s.names(rel, k)
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
 			if !k.has[name] {
-				if err := removeAll(filepath.Join(at, name)); err != nil {
+				if err := removeAll(filepath.Join(s.path(rel), name)); err != nil {
 					return err
 				}
 			}
@@ -290,12 +288,12 @@ func (s *execRoot) clean() error {
 	return nil
 }
 
-// names are those of what is in a folder, which is at the path.
-func (k *entry) names(path string) ([]string, error) {
+// names are those of what is in a folder, which is at the slash path.
+func (s *execRoot) names(rel string, k *entry) ([]string, error) {
 	if k.dir != nil {
 		return entries(k.dir, k.fd)
 	}
-	f, err := atomicfile.OpenFile(path, os.O_RDONLY, 0)
+	f, err := atomicfile.OpenFile(s.path(rel), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -61,9 +61,9 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 	writable := l.writable(at)
 	for name, f := range d.Files {
 		p := rel + "/" + name
-		done, err := l.useHostFile(f, p)
+		done, err := l.useHostFile(*f, p)
 		if !done && err == nil {
-			err = l.ensure(p, entry{file: f, copy: l.copies(f, writable)}, func(to string) (stat.Stamp, error) { return l.put(ctx, f, p, to, writable) })
+			err = l.ensure(p, entry{file: *f, copy: l.copies(*f, writable)}, func(to string) (stat.Stamp, error) { return l.put(ctx, *f, p, to, writable) })
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", path.Join(at, name), err)
@@ -198,12 +198,13 @@ func (x *Executor) toolchains(ctx context.Context, in store.Blobs, root *merkle.
 	if x.o.Trees == nil {
 		return nil, nil
 	}
-	dir, err := root.Sub(ctx, in, "toolchains")
-	if errors.Is(err, merkle.ErrNotExist) {
-		return nil, nil
-	}
+	root, err := root.Open(ctx, in)
 	if err != nil {
 		return nil, err
+	}
+	dir := root.Dirs["toolchains"]
+	if dir == nil {
+		return nil, nil
 	}
 	if dir, err = dir.Open(ctx, in); err != nil {
 		return nil, err
@@ -226,7 +227,7 @@ func (l *layout) pooled(ctx context.Context, d *merkle.Dir, at, rel string, dept
 	if s := l.s.entries[rel]; at == "" || !pool.Keeps(d) || s != nil && s.own || l.unsupervised() {
 		return false, nil
 	}
-	tree := dirpool.Tree{Files: map[string]merkle.File{}}
+	tree := dirpool.Tree{Files: map[string]*merkle.File{}}
 	if ok, err := l.flatten(ctx, d, "", &tree, depth); !ok || err != nil {
 		return false, err
 	}

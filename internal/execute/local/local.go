@@ -64,6 +64,7 @@ type Executor struct {
 	begin    func() (child int, err error) // once; the id of a child that belongs to no command
 	begun    atomic.Bool
 	orphans  *os.File // see orphanList; from begin on
+	null     *os.File // standard input of commands that have none; likewise
 	programs sync.Map // of the host, by name: where they are
 
 	mu     sync.Mutex
@@ -78,11 +79,11 @@ func New(o Options) *Executor {
 	// Several executors may have one folder.
 	mark := strconv.FormatUint(uint64(rand.Uint32()), 36)
 	x := &Executor{o: o, mark: mark, groups: map[int]bool{}}
-	x.begin = sync.OnceValues(func() (int, error) {
+	x.begin = sync.OnceValues(func() (child int, err error) {
 		adoptOrphans()
 		x.orphans = orphanList()
-		if o.Begin == nil {
-			return 0, nil
+		if x.null, err = os.Open(os.DevNull); err != nil || o.Begin == nil {
+			return 0, err
 		}
 		return o.Begin()
 	})
@@ -91,8 +92,10 @@ func New(o Options) *Executor {
 
 // Close removes what is left of exec roots. Nothing is executed any more.
 func (x *Executor) Close() error {
-	if x.orphans != nil {
-		x.orphans.Close()
+	for _, f := range []*os.File{x.orphans, x.null} {
+		if f != nil {
+			f.Close()
+		}
 	}
 	return x.roots.close()
 }
@@ -363,15 +366,14 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 		}
 		c.path = found
 	}
-	stdin := os.DevNull
-	if in := a.Command.Platform[action.PropertyStdin]; in != "" {
-		stdin = filepath.Join(root, filepath.FromSlash(in))
-	}
+	c.stdin = x.null
 	var err error
-	if c.stdin, err = atomicfile.OpenFile(s.host(stdin), os.O_RDONLY, 0); err != nil {
-		return nil, &execute.Error{Op: "open standard input", Err: err}
+	if in := a.Command.Platform[action.PropertyStdin]; in != "" {
+		if c.stdin, err = atomicfile.OpenFile(s.host(filepath.Join(root, filepath.FromSlash(in))), os.O_RDONLY, 0); err != nil {
+			return nil, &execute.Error{Op: "open standard input", Err: err}
+		}
+		defer c.stdin.Close()
 	}
-	defer c.stdin.Close()
 	stdout, stderr := a.Streams()
 	defer stdout.Close()
 	defer stderr.Close()

@@ -60,14 +60,21 @@ func (c *Results) Get(ctx context.Context, key digest.Digest) (*action.Result, e
 
 func (c *Results) read(key digest.Digest) ([]byte, error) {
 	b, ok, err := c.pack.Get(key)
-	if err == nil && !ok {
-		err = store.ErrNotFound
-	}
 	if err != nil {
 		return nil, fmt.Errorf("action %s: %w", key, err)
 	}
+	if !ok {
+		return nil, &missing{key}
+	}
 	return b, nil
 }
+
+// missing is store.ErrNotFound of a result. Nobody reads what it says where an action is new, as most are that are looked up in vain.
+type missing struct{ key digest.Digest }
+
+func (e *missing) Error() string { return fmt.Sprintf("action %s: %v", e.key, store.ErrNotFound) }
+
+func (e *missing) Unwrap() error { return store.ErrNotFound }
 
 // Messages implements store.Results.
 func (c *Results) Messages(ctx context.Context, key digest.Digest) (map[digest.Digest][]byte, error) {
@@ -103,13 +110,15 @@ func (c *Results) Flush(ctx context.Context) error {
 	return nil
 }
 
+// usualResult is how many bytes a result of few outputs takes, beside what its command printed.
+const usualResult = 256
+
 func encode(r *action.Result, messages map[digest.Digest][]byte) []byte {
-	b := r.Encode()
 	more := 0
 	for _, m := range messages {
 		more += len(m) + 16 // a tag and a length
 	}
-	b = slices.Grow(b, more)
+	b := r.AppendTo(make([]byte, 0, usualResult+len(r.Stdout)+len(r.Stderr)+more))
 	keys := slices.AppendSeq(make([]digest.Digest, 0, len(messages)), maps.Keys(messages))
 	slices.SortFunc(keys, digest.Digest.CompareHash)
 	for _, d := range keys {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/zeebo/blake3"
@@ -87,13 +88,12 @@ type Record struct {
 	pack *opened
 }
 
-// encodeRecord returns a record that is used now.
-func (h *head) encodeRecord(key digest.Digest, body []byte) ([]byte, error) {
+// encodeRecord returns a record that is used now, in room if that is enough.
+func (h *head) encodeRecord(key digest.Digest, body, room []byte) ([]byte, error) {
 	if len(body) > MaxBody {
 		return nil, fmt.Errorf("%d bytes are too many", len(body))
 	}
-	b := make([]byte, 0, recordHead+len(body))
-	b = append(b, h.mark[:]...)
+	b := append(slices.Grow(room[:0], recordHead+len(body)), h.mark[:]...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(body)))
 	b = appendTime(b, time.Now())
 	b = binary.LittleEndian.AppendUint32(b, uint32(key.Function()))

@@ -32,8 +32,9 @@ type Pack struct {
 	path string
 	tmp  string // the folder for files that are being written
 
-	mu  sync.Mutex
-	now *opened // nil: there is none, or its head is damaged
+	mu   sync.Mutex
+	now  *opened // nil: there is none, or its head is damaged
+	room []byte  // for the next record that is put
 }
 
 // opened is a file, which may be no longer in its place. What was there to be read stays so.
@@ -165,6 +166,9 @@ func (p *Pack) find(hash uint64) (o *opened, at int64, err error) {
 	return p.now, at, err
 }
 
+// maxRoom is how many bytes of memory are kept for the next record at most.
+const maxRoom = 64 << 10
+
 // Put adds a record. When it returns nil, all processes find it.
 func (p *Pack) Put(ctx context.Context, key digest.Digest, body []byte) error {
 	p.mu.Lock()
@@ -176,7 +180,10 @@ func (p *Pack) Put(ctx context.Context, key digest.Digest, body []byte) error {
 			}
 		}
 		o := p.now
-		b, err := o.encodeRecord(key, body)
+		b, err := o.encodeRecord(key, body, p.room)
+		if cap(b) <= maxRoom {
+			p.room = b
+		}
 		if err == nil && o.appendTo == nil {
 			o.appendTo, err = os.OpenFile(p.path, os.O_WRONLY|os.O_APPEND, 0)
 			if errors.Is(err, fs.ErrNotExist) {
