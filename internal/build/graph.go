@@ -20,13 +20,49 @@ import (
 // is done when all of some instances are, and the actions of instances that come after these (depends_on) wait for it.
 type graph struct {
 	mu        sync.RWMutex
-	instances map[addrs.Instance]*instance
+	instances instances
 	order     []*instance
 	units     int
 	ready     readyHeap // units that work on this machine
 	away      readyHeap // units that work elsewhere: they take no slot here
 
 	library *library // of instances that take no part; nil: all instances take part
+}
+
+// instances are found by their addresses: copies of a step by their keys alone, as a map with the whole address of each would take as much
+// memory as the instances.
+type instances struct {
+	single map[addrs.Step]*instance
+	copies map[addrs.Step]map[string]*instance
+}
+
+// at returns the instance with the address, or nil.
+func (all *instances) at(a addrs.Instance) *instance {
+	if a.Keyed {
+		return all.copies[a.Step][a.Key]
+	}
+	return all.single[a.Step]
+}
+
+// put takes in an instance that is not there yet.
+func (all *instances) put(n *instance) {
+	at := n.plan.At
+	if !at.Keyed {
+		if all.single == nil {
+			all.single = map[addrs.Step]*instance{}
+		}
+		all.single[at.Step] = n
+		return
+	}
+	copies := all.copies[at.Step]
+	if copies == nil {
+		if all.copies == nil {
+			all.copies = map[addrs.Step]map[string]*instance{}
+		}
+		copies = map[string]*instance{}
+		all.copies[at.Step] = copies
+	}
+	copies[at.Key] = n
 }
 
 type instance struct {
@@ -47,22 +83,25 @@ type instance struct {
 }
 
 type unit struct {
-	id       int
+	id       int32
+	wait     int32 // blockers not gone yet
+	number   int32 // its number in the snapshot that the graph was made from, or that is being made
+	state    state
 	instance *instance    // nil: a gate
 	spec     *action.Spec // nil: an expansion
-	gated    []*instance  // of a gate: what has to be done
-	state    state
-	wait     int // blockers not gone yet
+	gate     *gate        // nil: none
 	waiters  []*unit
 	out      made // when done
 	key      digest.Digest
 	root     digest.Digest // of its inputs
-	number   int           // its number in the snapshot that the graph was made from, or that is being made
 	last     *lastResult   // what came of it the last time; nil unless it may run in a graph that was made from a snapshot
 
 	printed  *execute.Printed // of the action that runs
 	programs []*program       // of this machine that its action starts; a worker sets them
 }
+
+// gate is what has to be done before the actions that come after it.
+type gate struct{ needs []*instance }
 
 // state is where a unit stands.
 type state uint8
@@ -79,7 +118,7 @@ const (
 func (s state) ended() bool { return s >= done }
 
 func newGraph(p *plan.Plan) (*graph, []*unit, error) {
-	g := &graph{instances: map[addrs.Instance]*instance{}}
+	g := &graph{}
 	units, err := g.complete(p)
 	return g, units, err
 }
@@ -87,7 +126,7 @@ func newGraph(p *plan.Plan) (*graph, []*unit, error) {
 // instance returns the instance with the address, or nil. Unlike the rest of the graph it may be asked by workers.
 func (g *graph) instance(at addrs.Instance) *instance {
 	g.mu.RLock()
-	n := g.instances[at]
+	n := g.instances.at(at)
 	g.mu.RUnlock()
 	if n != nil || g.library == nil {
 		return n
@@ -97,7 +136,7 @@ func (g *graph) instance(at addrs.Instance) *instance {
 
 func (g *graph) newUnit(n *instance, s *action.Spec) *unit {
 	g.units++
-	return &unit{id: g.units, instance: n, spec: s}
+	return &unit{id: int32(g.units), instance: n, spec: s}
 }
 
 // resolve gives an instance its specs and outputs and returns the units that were waiting for it, with the new ones.
@@ -153,7 +192,7 @@ func (g *graph) gates() []*unit {
 	for _, n := range g.order {
 		for _, at := range n.plan.After {
 			if known[at] == nil {
-				known[at] = &unit{gated: g.copies(at)}
+				known[at] = &unit{gate: &gate{g.copies(at)}}
 				gates = append(gates, known[at])
 			}
 			n.after = append(n.after, known[at])
@@ -164,7 +203,7 @@ func (g *graph) gates() []*unit {
 
 // copies returns the instances that an element of plan.Instance.After stands for.
 func (g *graph) copies(at addrs.Instance) []*instance {
-	if n := g.instances[at]; n != nil || at.Keyed {
+	if n := g.instances.at(at); n != nil || at.Keyed {
 		return []*instance{n}
 	}
 	var all []*instance
@@ -236,7 +275,7 @@ func (g *graph) block(u *unit) (bad bool, err error) {
 		}
 	}
 	if u.instance == nil {
-		g.eachOf(u.gated, map[*instance]bool{}, add)
+		g.eachOf(u.gate.needs, map[*instance]bool{}, add)
 		return bad, nil
 	}
 	if u.spec != nil {
@@ -262,7 +301,7 @@ func (g *graph) eachBlocker(n *instance, inputs []action.Input, depth int, f fun
 			}
 			f(nil, b)
 		case in.Artifact != nil:
-			m := g.instances[in.Artifact.Instance]
+			m := g.instances.at(in.Artifact.Instance)
 			if m == nil && g.library != nil {
 				continue // all of it is done
 			}

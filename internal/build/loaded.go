@@ -86,12 +86,12 @@ func (l *library) read(i int, hit []bool, other map[int]bool, g *graph) (*instan
 	}
 	n := &instance{plan: &kept.Plan, level: kept.Level, resolved: true, outputs: kept.Plan.Outputs}
 	for at := l.first[i]; at < l.first[i+1]; at++ {
-		u := &unit{instance: n, state: done, number: at}
+		u := &unit{instance: n, state: done, number: int32(at)}
 		var k snapshot.Unit
 		if anyHit(hit, at) {
 			if k, err = l.m.Unit(at); err == nil {
 				u = g.newUnit(n, &k.Spec)
-				u.number, u.last = at, &lastResult{key: k.Key, root: k.Root, outs: k.Outs, read: anyOf(other, k.Hosts)}
+				u.number, u.last = int32(at), &lastResult{key: k.Key, root: k.Root, outs: k.Outs, read: anyOf(other, k.Hosts)}
 			}
 		} else if k, err = l.m.Result(at); err == nil {
 			u.spec, u.key, u.root, u.out = &k.Spec, k.Key, k.Root, k.Outs
@@ -115,7 +115,7 @@ func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 	if r.others || o.All {
 		return r.all(ctx, o, start)
 	}
-	w := newWorker(&graph{instances: map[addrs.Instance]*instance{}}, o)
+	w := newWorker(&graph{}, o)
 	w.notes, w.exportCheck = newNotes(), r.exports
 	w.last = newLastRuns(o, r.title.Pipeline)
 	w.partial, w.others = true, map[string]snapshot.Host{}
@@ -269,7 +269,7 @@ func (r *Loaded) graph(g *graph, hit []bool, other map[int]bool, owner []int) (u
 		if err != nil {
 			return nil, err
 		}
-		g.instances[n.plan.At] = n
+		g.instances.put(n)
 		g.order = append(g.order, n)
 		in[i], after[i] = n, kept.After
 		for _, u := range n.specs {
@@ -291,8 +291,8 @@ func (r *Loaded) gates(in map[int]*instance, after map[int][]int) ([]*unit, erro
 		for of := after[i]; len(of) > 1; of = of[2:] {
 			span := [2]int(of)
 			if known[span] == nil {
-				gate := &unit{}
-				if err := r.gated(gate, of[:2], in, map[int]bool{}); err != nil {
+				gate := &unit{gate: &gate{}}
+				if err := r.gated(gate.gate, of[:2], in, map[int]bool{}); err != nil {
 					return nil, err
 				}
 				known[span] = gate
@@ -305,7 +305,7 @@ func (r *Loaded) gates(in map[int]*instance, after map[int][]int) ([]*unit, erro
 }
 
 // gated adds to the gate what is to be done in this build of the instances in the spans.
-func (r *Loaded) gated(gate *unit, spans []int, in map[int]*instance, seen map[int]bool) error {
+func (r *Loaded) gated(to *gate, spans []int, in map[int]*instance, seen map[int]bool) error {
 	for ; len(spans) > 1; spans = spans[2:] {
 		for i := spans[0]; i <= spans[1]; i++ {
 			if seen[i] {
@@ -313,14 +313,14 @@ func (r *Loaded) gated(gate *unit, spans []int, in map[int]*instance, seen map[i
 			}
 			seen[i] = true
 			if in[i] != nil {
-				gate.gated = append(gate.gated, in[i])
+				to.needs = append(to.needs, in[i])
 				continue
 			}
 			kept, err := r.m.At(i)
 			if err != nil {
 				return err
 			}
-			if err := r.gated(gate, kept.After, in, seen); err != nil {
+			if err := r.gated(to, kept.After, in, seen); err != nil {
 				return err
 			}
 		}
@@ -342,7 +342,7 @@ func (r *Loaded) keep(w *worker, outs []output, found []event.CheckFinished, che
 				_ = os.Remove(w.o.Snapshot.Path) // the next run plans
 				return
 			}
-			r.update.Results[u.number] = snapshot.Unit{Key: u.key, Root: u.root, Outs: u.out}
+			r.update.Results[int(u.number)] = snapshot.Unit{Key: u.key, Root: u.root, Outs: u.out}
 		}
 	}
 	for i := range outs {
@@ -373,7 +373,7 @@ func (r *Loaded) programs(u *unit) bool {
 	if len(u.programs) == 0 {
 		return true
 	}
-	kept, err := r.m.Unit(u.number)
+	kept, err := r.m.Unit(int(u.number))
 	if err != nil {
 		return false
 	}

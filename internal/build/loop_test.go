@@ -397,7 +397,7 @@ func TestLateProgress(t *testing.T) {
 				defer close(ended)
 				time.Sleep(time.Second)
 				for range 100 { // more than the channel holds
-					say(message{u: u, progress: event.ActionProgress{ID: u.id}})
+					say(message{u: u, progress: event.ActionProgress{ID: int(u.id)}})
 				}
 			}()
 			return outcome{kind: event.Executed}

@@ -273,7 +273,7 @@ func (l *loop) take(m message) error {
 	u := m.u
 	switch {
 	case m.started:
-		l.send(event.ActionStarted{ID: u.id, Step: u.instance.plan.At.Short(), Name: u.spec.Name, Description: u.description()})
+		l.send(event.ActionStarted{ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Description: u.description()})
 		return nil
 	case m.out == nil:
 		l.send(m.progress)
@@ -310,7 +310,7 @@ func (l *loop) take(m message) error {
 		}
 	}
 	l.send(event.ActionFinished{
-		ID: u.id, Step: u.instance.plan.At.Short(), Name: u.spec.Name, Description: u.description(), Outcome: o.kind,
+		ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Description: u.description(), Outcome: o.kind,
 		Key: hexOf(o.key), Action: o.key, Duration: o.took, Worker: o.worker, Failure: o.failure, Warning: o.warning,
 	})
 	return l.release(u)
@@ -335,7 +335,7 @@ func (l *loop) expanded(u *unit, o *outcome) error {
 		l.sum.Failed++
 		l.sum.Actions++
 		l.send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: 1})
-		l.send(event.ActionFinished{ID: u.id, Step: n.plan.At.Short(), Outcome: event.Failed, Failure: o.failure})
+		l.send(event.ActionFinished{ID: int(u.id), Step: n.plan.At.Short(), Outcome: event.Failed, Failure: o.failure})
 		return l.admit(take(&n.waiters))
 	}
 	u.state = done
@@ -382,11 +382,11 @@ func (l *loop) skip(u *unit) error {
 		l.sum.Skipped++
 		l.sum.Actions++
 		l.send(event.ActionsPlanned{Step: u.instance.plan.At.Short(), Actions: 1})
-		l.send(event.ActionFinished{ID: u.id, Step: u.instance.plan.At.Short(), Outcome: event.Skipped})
+		l.send(event.ActionFinished{ID: int(u.id), Step: u.instance.plan.At.Short(), Outcome: event.Skipped})
 		return l.admit(take(&u.instance.waiters))
 	}
 	l.sum.Skipped++
-	l.send(event.ActionFinished{ID: u.id, Step: u.instance.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
+	l.send(event.ActionFinished{ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
 	return l.release(u)
 }
 
@@ -404,7 +404,7 @@ func (l *loop) skipRest() {
 			if !u.state.ended() {
 				u.state = skipped
 				l.sum.Skipped++
-				l.send(event.ActionFinished{ID: u.id, Step: n.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
+				l.send(event.ActionFinished{ID: int(u.id), Step: n.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
 			}
 		}
 	}

@@ -164,12 +164,12 @@ func (w *worker) remember(p *plan.Plan, outs []output, checks []event.CheckFinis
 	for i, n := range w.g.order {
 		n.number = i
 		for _, u := range n.specs {
-			u.number = units
+			u.number = int32(units)
 			units++
 		}
 	}
 	number := func(at addrs.Instance) (int, bool) {
-		if n := w.g.instances[at]; n != nil {
+		if n := w.g.instances.at(at); n != nil {
 			return n.number, true
 		}
 		return 0, false
@@ -302,9 +302,9 @@ func (r *snapshotter) inputs(n *instance, inputs []action.Input, to *links, dept
 			if n == nil || n.named(in.Spec.Spec) == nil {
 				return errNotSaved
 			}
-			to.units = append(to.units, n.named(in.Spec.Spec).number)
+			to.units = append(to.units, int(n.named(in.Spec.Spec).number))
 		case in.Artifact != nil:
-			m := r.w.g.instances[in.Artifact.Instance]
+			m := r.w.g.instances.at(in.Artifact.Instance)
 			if m == nil {
 				return errNotSaved
 			}

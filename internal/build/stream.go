@@ -44,7 +44,7 @@ func Stream(ctx context.Context, pipeline string, parts <-chan Part, o Options) 
 func stream(ctx context.Context, pipeline string, parts <-chan Part, o Options, start time.Time) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w := newWorker(&graph{instances: map[addrs.Instance]*instance{}}, o)
+	w := newWorker(&graph{}, o)
 	w.last = newLastRuns(o, pipeline)
 	if o.Snapshot != nil || o.OnRead != nil {
 		w.notes = newNotes()
@@ -169,7 +169,7 @@ func (w *worker) carryOut(ctx context.Context, l *loop, all *Whole, late []*unit
 func (g *graph) add(pn *plan.Instance) ([]*unit, error) {
 	n := &instance{planned: pn, plan: pn}
 	g.mu.Lock()
-	g.instances[pn.At] = n
+	g.instances.put(n)
 	g.mu.Unlock()
 	g.order = append(g.order, n)
 	if pn.Waits != plan.ForNothing {
@@ -182,7 +182,7 @@ func (g *graph) add(pn *plan.Instance) ([]*unit, error) {
 func (g *graph) complete(p *plan.Plan) ([]*unit, error) {
 	var units []*unit
 	for _, pn := range p.Instances {
-		if g.instances[pn.At] != nil {
+		if g.instances.at(pn.At) != nil {
 			continue
 		}
 		us, err := g.add(pn)
@@ -193,14 +193,14 @@ func (g *graph) complete(p *plan.Plan) ([]*unit, error) {
 	}
 	g.order = g.order[:0]
 	for _, pn := range p.Instances {
-		g.order = append(g.order, g.instances[pn.At])
+		g.order = append(g.order, g.instances.at(pn.At))
 	}
 	whole := map[addrs.Step]int{}            // levels that all copies of a step have at least
 	for i := len(g.order) - 1; i >= 0; i-- { // topological: dependents come later
 		n := g.order[i]
 		n.level = max(n.level, whole[n.plan.At.Step])
 		n.plan.EachNeed(func(at addrs.Instance) {
-			if dep := g.instances[at]; dep != nil {
+			if dep := g.instances.at(at); dep != nil {
 				dep.level = max(dep.level, n.level+1)
 			} else {
 				whole[at.Step] = max(whole[at.Step], n.level+1)

@@ -85,10 +85,10 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 
 	say(message{u: u, started: true})
 	req.Progress = throttled(func(done, total int64, text string) {
-		say(message{u: u, progress: event.ActionProgress{ID: u.id, Done: done, Total: total, Unit: "bytes", Text: text}})
+		say(message{u: u, progress: event.ActionProgress{ID: int(u.id), Done: done, Total: total, Unit: "bytes", Text: text}})
 	})
 	if w.o.LogDir != "" {
-		u.printed = execute.NewPrinted(filepath.Join(w.o.LogDir, w.printed+strconv.Itoa(u.id)))
+		u.printed = execute.NewPrinted(filepath.Join(w.o.LogDir, w.printed+strconv.Itoa(int(u.id))))
 		req.Printed = u.printed
 		defer func() {
 			u.printed.Remove()

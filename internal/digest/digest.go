@@ -58,14 +58,18 @@ func (f Function) New() hash.Hash {
 
 // Digest names a blob by its hash and its size in bytes. The zero Digest names nothing.
 type Digest struct {
-	fn   Function
 	hash [32]byte
-	size int64
+	kind uint64 // the function in the upper byte, the size below: a build has some of them for each action, and looks most of them up
 }
+
+// MaxSize is the size in bytes of the largest blob that there can be a digest of.
+const MaxSize = 1<<56 - 1
+
+func kindOf(f Function, size int64) uint64 { return uint64(f)<<56 | uint64(min(size, MaxSize)) }
 
 // Bytes returns the digest of b.
 func (f Function) Bytes(b []byte) Digest {
-	d := Digest{fn: f, size: int64(len(b))}
+	d := Digest{kind: kindOf(f, int64(len(b)))}
 	if f == SHA256 {
 		d.hash = sha256.Sum256(b)
 	} else {
@@ -147,14 +151,14 @@ func hashRest(h hash.Hash, r io.Reader) (n int64, err error) {
 
 // Sum returns the digest of the n bytes that were written to h, which must come from f.New.
 func (f Function) Sum(h hash.Hash, n int64) Digest {
-	d := Digest{fn: f, size: n}
+	d := Digest{kind: kindOf(f, n)}
 	h.Sum(d.hash[:0])
 	return d
 }
 
 // New makes a Digest from a hash in hexadecimal (64 digits, lower case) and a size in bytes.
 func New(f Function, hexHash string, size int64) (Digest, error) {
-	d := Digest{fn: f, size: size}
+	var d Digest
 	if f != BLAKE3 && f != SHA256 {
 		return Digest{}, fmt.Errorf("digest %s: no digest function", hexHash)
 	}
@@ -164,16 +168,17 @@ func New(f Function, hexHash string, size int64) (Digest, error) {
 	if _, err := hex.Decode(d.hash[:], []byte(hexHash)); err != nil {
 		return Digest{}, fmt.Errorf("digest %q: %w", hexHash, err)
 	}
-	if size < 0 {
-		return Digest{}, fmt.Errorf("digest %s: negative size %d", hexHash, size)
+	if size < 0 || size > MaxSize {
+		return Digest{}, fmt.Errorf("digest %s: no blob has a size of %d", hexHash, size)
 	}
+	d.kind = kindOf(f, size)
 	return d, nil
 }
 
 // FromHex is New of a hash in bytes.
 func FromHex(f Function, hexHash []byte, size int64) (Digest, error) {
-	d := Digest{fn: f, size: size}
-	if (f != BLAKE3 && f != SHA256) || len(hexHash) != 2*len(d.hash) || size < 0 {
+	d := Digest{kind: kindOf(f, size)}
+	if (f != BLAKE3 && f != SHA256) || len(hexHash) != 2*len(d.hash) || size < 0 || size > MaxSize {
 		return New(f, string(hexHash), size) // it says what is wrong
 	}
 	for i := range d.hash {
@@ -199,8 +204,8 @@ func nibble(c byte) byte {
 
 // FromHash makes a Digest from the 32 bytes of a hash and a size in bytes.
 func FromHash(f Function, hash []byte, size int64) (Digest, error) {
-	d := Digest{fn: f, size: size}
-	if (f != BLAKE3 && f != SHA256) || len(hash) != len(d.hash) || size < 0 {
+	d := Digest{kind: kindOf(f, size)}
+	if (f != BLAKE3 && f != SHA256) || len(hash) != len(d.hash) || size < 0 || size > MaxSize {
 		return Digest{}, fmt.Errorf("digest %x: want 32 bytes, a digest function and a size, not %s and %d", hash, f, size)
 	}
 	copy(d.hash[:], hash)
@@ -226,10 +231,10 @@ func Parse(s string) (Digest, error) {
 }
 
 // Function returns the function that made the digest.
-func (d Digest) Function() Function { return d.fn }
+func (d Digest) Function() Function { return Function(d.kind >> 56) }
 
 // Size returns the blob's size in bytes.
-func (d Digest) Size() int64 { return d.size }
+func (d Digest) Size() int64 { return int64(d.kind & MaxSize) }
 
 // Hex returns the hash as 64 hexadecimal digits.
 func (d Digest) Hex() string { return hex.EncodeToString(d.hash[:]) }
@@ -245,18 +250,17 @@ func (d Digest) AppendHash(b []byte) []byte { return append(b, d.hash[:]...) }
 
 // Unsized returns the digest without the size, as a file's name tells it.
 func (d Digest) Unsized() Digest {
-	d.size = 0
-	return d
+	return d.Sized(0)
 }
 
-// Sized returns the digest with the size, which is not negative.
+// Sized returns the digest with the size, which is not negative; of one beyond MaxSize it is MaxSize.
 func (d Digest) Sized(size int64) Digest {
-	d.size = size
+	d.kind = kindOf(d.Function(), size)
 	return d
 }
 
 // IsZero tells whether d names nothing.
-func (d Digest) IsZero() bool { return d.fn == 0 }
+func (d Digest) IsZero() bool { return d.kind>>56 == 0 }
 
 // Short returns the first 12 digits of the hash, for people.
 func (d Digest) Short() string { return d.Hex()[:12] }
@@ -266,5 +270,5 @@ func (d Digest) String() string {
 	if d.IsZero() {
 		return "none"
 	}
-	return d.fn.String() + ":" + d.Hex() + "/" + strconv.FormatInt(d.size, 10)
+	return d.Function().String() + ":" + d.Hex() + "/" + strconv.FormatInt(d.Size(), 10)
 }

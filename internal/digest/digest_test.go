@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"math/rand"
 	"strings"
 	"testing"
@@ -85,7 +86,7 @@ func TestMalformed(t *testing.T) {
 	for _, s := range []string{
 		"", "none", h, "blake3:" + h, "blake3/" + h + ":1", h + "/1", "md5:" + h + "/1", "blake3:" + h[1:] + "/1", "blake3:" + h + "0/1",
 		"blake3:" + strings.ToUpper(h) + "/1", "blake3:" + h[:62] + "zz/1", "blake3:" + h + "/-1", "blake3:" + h + "/x", "blake3:" + h + "/",
-		"blake3:" + h + "/99999999999999999999", "BLAKE3:" + h + "/1",
+		"blake3:" + h + "/99999999999999999999", "blake3:" + h + "/72057594037927936", "BLAKE3:" + h + "/1",
 	} {
 		if d, err := digest.Parse(s); err == nil {
 			t.Errorf("Parse(%q) is %v", s, d)
@@ -135,10 +136,32 @@ func BenchmarkReader(b *testing.B) {
 	}
 }
 
+// The function and the size have a word in common: neither shows in the other.
+func TestLargestSize(t *testing.T) {
+	for _, f := range []digest.Function{digest.BLAKE3, digest.SHA256} {
+		h := f.Bytes([]byte("x")).AppendHash(nil)
+		d, err := digest.FromHash(f, h, digest.MaxSize)
+		if err != nil || d.Function() != f || d.Size() != digest.MaxSize {
+			t.Errorf("%v: %v, %v", f, d, err)
+		}
+		if back, err := digest.Parse(d.String()); err != nil || back != d {
+			t.Errorf("%v read back is %v, %v", d, back, err)
+		}
+		if _, err := digest.FromHash(f, h, digest.MaxSize+1); err == nil {
+			t.Errorf("%v: a size that no blob has was taken", f)
+		}
+		for size, want := range map[int64]int64{0: 0, 7: 7, digest.MaxSize: digest.MaxSize, digest.MaxSize + 1: digest.MaxSize, math.MaxInt64: digest.MaxSize} {
+			if s := d.Sized(size); s.Function() != f || s.Size() != want || s.Unsized() != d.Unsized() || s.IsZero() {
+				t.Errorf("%v with size %d is %v", d, size, s)
+			}
+		}
+	}
+}
+
 func TestFromHexAgreesWithNew(t *testing.T) {
 	good := digest.SHA256.Bytes([]byte("x")).Hex()
 	for _, h := range []string{good, "", good[1:], good + "0", strings.ToUpper(good), "g" + good[1:], good[:63] + "\x00", "/" + good[1:], ":" + good[1:], "`" + good[1:]} {
-		for _, size := range []int64{0, 1, -1} {
+		for _, size := range []int64{0, 1, -1, digest.MaxSize, digest.MaxSize + 1, math.MaxInt64} {
 			for _, f := range []digest.Function{digest.BLAKE3, digest.SHA256, 0, 9} {
 				a, aerr := digest.New(f, h, size)
 				b, berr := digest.FromHex(f, []byte(h), size)

@@ -23,6 +23,7 @@ import (
 // look whether they are as they were.
 type execRoot struct {
 	dir     string            // absolute
+	parts   [3]string         // paths of the folders in it that are always there: see root, home and tmp
 	at      *atomicfile.Dir   // dir
 	shape   string            // what actions have in common that may use it
 	entries map[string]*entry // by slash path below dir: what was made, but for what the command made
@@ -78,13 +79,14 @@ func (s *execRoot) networkRefused() (refused, known bool) {
 	return false, false
 }
 
-func (s *execRoot) root() string { return filepath.Join(s.dir, "root") }
-func (s *execRoot) home() string { return filepath.Join(s.dir, "home") }
-func (s *execRoot) tmp() string  { return filepath.Join(s.dir, "tmp") }
+func (s *execRoot) root() string { return s.parts[0] }
+func (s *execRoot) home() string { return s.parts[1] }
+func (s *execRoot) tmp() string  { return s.parts[2] }
 
 // newExecRoot makes one in a new folder dir, with these folders, slash paths below the root, that stay.
 func newExecRoot(dir, shape string, outputs []string) (*execRoot, error) {
 	s := &execRoot{dir: dir, shape: shape, entries: map[string]*entry{}, unwatched: true}
+	s.parts = [3]string{s.path("root"), s.path("home"), s.path("tmp")}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -25,6 +26,7 @@ type Results struct {
 	path string
 	pack *pack.Pack
 	sync *atomicfile.Syncer
+	room sync.Pool // of *[]byte: what a result was encoded in
 }
 
 // NewResults returns the cache in the folder root, usually the blob store's, which it creates if needed.
@@ -90,7 +92,13 @@ func (c *Results) Put(ctx context.Context, key digest.Digest, r *action.Result, 
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if err := c.pack.Put(ctx, key, encode(r, messages)); err != nil {
+	room, _ := c.room.Get().(*[]byte)
+	if room == nil {
+		room = new([]byte)
+	}
+	defer c.room.Put(room)
+	*room = encode((*room)[:0], r, messages)
+	if err := c.pack.Put(ctx, key, *room); err != nil {
 		return fmt.Errorf("action %s: remember its result: %w", key, err)
 	}
 	c.sync.Later(c.path, nil)
@@ -110,15 +118,9 @@ func (c *Results) Flush(ctx context.Context) error {
 	return nil
 }
 
-// usualResult is how many bytes a result of few outputs takes, beside what its command printed.
-const usualResult = 256
-
-func encode(r *action.Result, messages map[digest.Digest][]byte) []byte {
-	more := 0
-	for _, m := range messages {
-		more += len(m) + 16 // a tag and a length
-	}
-	b := r.AppendTo(make([]byte, 0, usualResult+len(r.Stdout)+len(r.Stderr)+more))
+// encode appends the result and the messages.
+func encode(b []byte, r *action.Result, messages map[digest.Digest][]byte) []byte {
+	b = r.AppendTo(b)
 	keys := slices.AppendSeq(make([]digest.Digest, 0, len(messages)), maps.Keys(messages))
 	slices.SortFunc(keys, digest.Digest.CompareHash)
 	for _, d := range keys {
