@@ -25,7 +25,7 @@ func execRequest(args map[string]cty.Value) step.Request {
 		all[name] = v
 	}
 	return step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "a"}}, Args: all,
-		Range: hcl.Range{Filename: "p.hcl"}, ArgRanges: map[string]hcl.Range{"argv": {Filename: "argv"}}}
+		Range: hcl.Range{Filename: "p.hcl"}, ArgAt: func(name string) (hcl.Range, bool) { return hcl.Range{Filename: "argv"}, name == "argv" }}
 }
 
 func execTexts(s ...string) cty.Value {

@@ -13,14 +13,16 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/lang"
 )
 
 // builder puts a module's skeleton together from files, and finds duplicates.
 type builder struct {
-	m        *Module
-	pipeline bool                 // the module is a pipeline
-	first    map[string]hcl.Range // by what: `variable "x"`
-	step     *hcl.BodySchema      // of steps; nil: there was none yet
+	m          *Module
+	pipeline   bool                 // the module is a pipeline
+	first      map[string]hcl.Range // by what: `variable "x"`
+	step       *hcl.BodySchema      // of steps; nil: there was none yet
+	stepOutput *hcl.BodySchema      // of their outputs; likewise
 }
 
 // partsSchema is what a profile may hold, as a module does.
@@ -49,7 +51,7 @@ func (b *builder) schema() *hcl.BodySchema {
 // every system.
 func fileName(s string) bool {
 	for part := range strings.SplitSeq(s, ".") {
-		if !hclsyntax.ValidIdentifier(part) {
+		if !lang.IsIdentifier(part) {
 			return false
 		}
 	}
@@ -89,7 +91,7 @@ func (b *builder) checkLabels(blk *hcl.Block) (diags hcl.Diagnostics) {
 		if blk.Type == "output" && b.pipeline && fileName(l) || blk.Type == "target" { // an output's name is the name of what is exported; of targets others say which there are
 			continue
 		}
-		if !hclsyntax.ValidIdentifier(l) {
+		if !lang.IsIdentifier(l) {
 			diags = append(diags, errorf(&blk.LabelRanges[i], "Not a name",
 				"%q cannot be used in references. Names start with a letter or _ and go on with letters, digits, _ and -.", l)...)
 		}

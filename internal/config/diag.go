@@ -70,6 +70,10 @@ func where(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start
 // content decodes a body by the schema, with a did-you-mean for names that the schema does not have.
 func content(body hcl.Body, schema *hcl.BodySchema, what string, more ...string) (*hcl.BodyContent, hcl.Diagnostics) {
 	c, _, diags := body.PartialContent(schema)
+	others := names(body, schema)
+	if len(others) == 0 {
+		return c, diags
+	}
 	var args, blocks []string
 	for _, a := range schema.Attributes {
 		args = append(args, a.Name)
@@ -78,7 +82,7 @@ func content(body hcl.Body, schema *hcl.BodySchema, what string, more ...string)
 		blocks = append(blocks, b.Type)
 	}
 	blocks = append(blocks, more...)
-	return c, append(diags, Unexpected(names(body, schema), args, blocks, what)...)
+	return c, append(diags, Unexpected(others, args, blocks, what)...)
 }
 
 // Unexpected returns a diagnostic for each name that is neither among the arguments nor among the blocks; what says

@@ -186,8 +186,9 @@ type part struct {
 	name  string // of the file
 	start hcl.Pos
 
-	file  *hcl.File
-	diags hcl.Diagnostics
+	file    *hcl.File
+	written bool // it is what lang.ParseWritten reads
+	diags   hcl.Diagnostics
 }
 
 // parseParts parses a file in parts that begin where a line looks like the header of a block, some at once, and puts them together. When each part
@@ -229,7 +230,7 @@ func nextPart(src, name string, start *hcl.Pos, size int) *part {
 
 func (p *part) parse() {
 	if body, ok := lang.ParseWritten(p.src, p.name, p.start); ok {
-		p.file = &hcl.File{Body: body}
+		p.file, p.written = &hcl.File{Body: body}, true
 		return
 	}
 	p.file, p.diags = lang.Parse([]byte(p.src), p.name, p.start)

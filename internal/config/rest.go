@@ -64,7 +64,8 @@ func onlySteps(src string) bool {
 	return found
 }
 
-// Next reads some more of the steps, and calls each, for several at once, with what was parsed before it makes blocks of it. It returns none when all are read.
+// Next reads some more of the steps, and calls each, for several at once, with what was parsed before it makes blocks of it, where there are more than constants,
+// references, and lists of these. It returns none when all are read.
 // It is not ok when the files have to be read whole: something in them is wrong, or is no step.
 func (r *Rest) Next(each func(hcl.Body)) (steps []*Block, ok bool) {
 	n := min(len(r.parts), 8*runtime.GOMAXPROCS(0))
@@ -97,7 +98,9 @@ func (p *part) steps(each func(hcl.Body)) []*Block {
 	if len(body.Attributes) > 0 {
 		return nil
 	}
-	each(body)
+	if !p.written {
+		each(body)
+	}
 	b := &builder{pipeline: true}
 	all := make([]*Block, 0, len(body.Blocks))
 	for _, blk := range body.Blocks {

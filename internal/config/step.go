@@ -11,6 +11,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/lang"
 )
 
 // MetaArguments returns the names of the arguments that every step has, whatever its kind.
@@ -38,7 +39,7 @@ func stepSchema() *hcl.BodySchema {
 
 func (m *builder) stepBlock(blk *hcl.Block) (*Block, hcl.Diagnostics) {
 	if m.step == nil {
-		m.step = stepSchema()
+		m.step, m.stepOutput = stepSchema(), attributes("file", "tree", "value")
 	}
 	schema := m.step
 	b := newBlock(blk, addrs.Step{Kind: blk.Labels[0], Name: blk.Labels[1]})
@@ -63,7 +64,7 @@ func (m *builder) stepBlock(blk *hcl.Block) (*Block, hcl.Diagnostics) {
 			b.SecretFiles = append(b.SecretFiles, f)
 			continue
 		}
-		o, ds := stepOutput(ob)
+		o, ds := stepOutput(ob, m.stepOutput)
 		diags = append(diags, ds...)
 		if o == nil {
 			continue
@@ -82,12 +83,15 @@ func (m *builder) stepBlock(blk *hcl.Block) (*Block, hcl.Diagnostics) {
 // meta takes the meta-arguments that are there.
 func (b *Block) meta(c *hcl.BodyContent) hcl.Diagnostics {
 	diags := text(c, "description", &b.Description)
-	for name, to := range map[string]*hcl.Expression{
-		"for_each": &b.ForEach, "when": &b.When, "timeout": &b.Timeout, "retries": &b.Retries,
-		"resources": &b.Resources, "env": &b.Env, "cache": &b.Cache, "retry_exit_codes": &b.RetryExitCodes, "target": &b.Target,
+	for _, m := range [...]struct {
+		name string
+		to   *hcl.Expression
+	}{
+		{"for_each", &b.ForEach}, {"when", &b.When}, {"timeout", &b.Timeout}, {"retries", &b.Retries},
+		{"resources", &b.Resources}, {"env", &b.Env}, {"cache", &b.Cache}, {"retry_exit_codes", &b.RetryExitCodes}, {"target", &b.Target},
 	} {
-		if a := c.Attributes[name]; a != nil {
-			*to = a.Expr
+		if a := c.Attributes[m.name]; a != nil {
+			*m.to = a.Expr
 		}
 	}
 	var ds hcl.Diagnostics
@@ -123,7 +127,7 @@ const secretFile = "secret_file"
 
 func secretFileBlock(blk *hcl.Block) (*SecretFile, hcl.Diagnostics) {
 	f := &SecretFile{Name: blk.Labels[0], Range: blk.DefRange}
-	if strings.Trim(f.Name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") != "" || !hclsyntax.ValidIdentifier(f.Name) {
+	if strings.Trim(f.Name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") != "" || !lang.IsIdentifier(f.Name) {
 		return nil, errorf(&blk.LabelRanges[0], "Not the name of a variable",
 			"%q would be the variable of the environment that has the file's path: letters, digits and _, such as secret_file \"NETRC\".", f.Name)
 	}
@@ -136,25 +140,28 @@ func secretFileBlock(blk *hcl.Block) (*SecretFile, hcl.Diagnostics) {
 	return f, diags
 }
 
-func stepOutput(blk *hcl.Block) (*StepOutput, hcl.Diagnostics) {
+func stepOutput(blk *hcl.Block, schema *hcl.BodySchema) (*StepOutput, hcl.Diagnostics) {
 	o := &StepOutput{Name: blk.Labels[0], Range: blk.DefRange}
-	if !hclsyntax.ValidIdentifier(o.Name) {
+	if !lang.IsIdentifier(o.Name) {
 		return nil, errorf(&blk.LabelRanges[0], "Not a name",
 			"%q cannot be used in references. Names start with a letter or _ and go on with letters, digits, _ and -.", o.Name)
 	}
 	if ds := nameLength(o.Name, blk.LabelRanges[0]); ds.HasErrors() {
 		return nil, ds
 	}
-	c, diags := content(blk.Body, attributes("file", "tree", "value"), "an output block of a step")
-	for class, name := range map[action.Class]string{action.File: "file", action.Tree: "tree", action.Value: "value"} {
-		a := c.Attributes[name]
+	c, diags := content(blk.Body, schema, "an output block of a step")
+	for _, is := range [...]struct {
+		class action.Class
+		name  string
+	}{{action.File, "file"}, {action.Tree, "tree"}, {action.Value, "value"}} {
+		a := c.Attributes[is.name]
 		if a == nil {
 			continue
 		}
 		if o.Path != nil {
 			return nil, append(diags, errorf(&o.Range, "An output has one class", "Output %q sets more than one of file, tree and value. Keep one.", o.Name)...)
 		}
-		o.Class, o.Path = class, a.Expr
+		o.Class, o.Path = is.class, a.Expr
 	}
 	if o.Path == nil {
 		if !diags.HasErrors() {

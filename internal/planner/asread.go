@@ -73,12 +73,12 @@ func (p *planner) plain(s *stepDecl) bool {
 		return false
 	}
 	for _, x := range []hcl.Expression{b.Timeout, b.Retries, b.RetryExitCodes, b.Resources, b.Cache} {
-		if x != nil && len(x.Variables()) > 0 {
+		if x != nil && len(lang.Variables(x)) > 0 {
 			return false
 		}
 	}
 	for _, o := range b.Outputs {
-		if len(o.Path.Variables()) > 0 {
+		if len(lang.Variables(o.Path)) > 0 {
 			return false
 		}
 	}

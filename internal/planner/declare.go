@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/customdecode"
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
@@ -54,6 +55,9 @@ type kindSchema struct {
 	schema       step.Schema
 	implied      *hcl.BodySchema
 	args, blocks []string // names, for did-you-mean; sorted
+
+	names []string    // of schema.Args, sorted
+	unset []*argument // likewise, as they are where a block does not have them; nil for what is no plain argument
 }
 
 func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
@@ -72,6 +76,16 @@ func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
 		k.blocks = append(k.blocks, "output", "secret_file")
 	}
 	slices.Sort(k.args)
+	k.names = sortedKeys(k.schema.Args)
+	k.unset = make([]*argument, len(k.names))
+	for i, name := range k.names {
+		if spec, ok := k.schema.Args[name].(*hcldec.AttrSpec); ok && customdecode.CustomExpressionDecoderForType(spec.Type) == nil {
+			a := &argument{name: name, spec: spec, required: spec.Required}
+			v, _, _ := a.unset()
+			a.value = argValueOf(name, v)
+			k.unset[i] = a
+		}
+	}
 	return k
 }
 
@@ -396,7 +410,7 @@ func (s *stepDecl) variables() []hcl.Traversal {
 		if spec, ok := spec.(*hcldec.AttrSpec); !ok {
 			ts = append(ts, hcldec.Variables(s.block.Body, hcldec.ObjectSpec{name: s.schema.Args[name]})...)
 		} else if a := content.Attributes[spec.Name]; a != nil {
-			ts = append(ts, a.Expr.Variables()...)
+			ts = append(ts, lang.Variables(a.Expr)...)
 		}
 	}
 	return ts
@@ -530,7 +544,7 @@ func variables(exprs ...hcl.Expression) []hcl.Traversal {
 	var ts []hcl.Traversal
 	for _, e := range exprs {
 		if e != nil {
-			ts = append(ts, e.Variables()...)
+			ts = append(ts, lang.Variables(e)...)
 		}
 	}
 	return ts

@@ -98,7 +98,7 @@ func (p *planner) evalTargets(f *frame) hcl.Diagnostics {
 		all = f.target.AsValueMap()
 	}
 	for name, v := range f.targets {
-		if hclsyntax.ValidIdentifier(name) {
+		if lang.IsIdentifier(name) {
 			all[name] = v
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/ext/customdecode"
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -43,7 +42,6 @@ type evaluator struct {
 
 	where  string
 	source string
-	ranges map[string]hcl.Range
 	plain  map[string]cty.Value // of the arguments of one instance, for its kind, which does not keep it
 }
 
@@ -102,7 +100,7 @@ func (p *planner) evaluator(s *stepState, scope *lang.Scope, l *later) *evaluato
 		e.evalContext()
 	}
 	e.target = e.known(b.Target, "target", cty.DynamicPseudoType)
-	e.where, e.source, e.ranges = config.Where(b.Range), p.cfg.Source(b.Whole), argRanges(b)
+	e.where, e.source = config.Where(b.Range), p.cfg.Source(b.Whole)
 	e.plain = make(map[string]cty.Value, len(s.schema.Args))
 	e.when = e.known(b.When, "when", cty.Bool)
 	e.meta = []*known{e.known(b.Timeout, "timeout", cty.String), e.known(b.Retries, "retries", cty.Number),
@@ -122,22 +120,23 @@ func (p *planner) evaluator(s *stepState, scope *lang.Scope, l *later) *evaluato
 	if e.broken = content == nil; e.broken {
 		return e
 	}
-	for _, name := range sortedKeys(s.schema.Args) {
-		a := &argument{name: name, spec: s.schema.Args[name]}
-		if spec, ok := a.spec.(*hcldec.AttrSpec); ok && customdecode.CustomExpressionDecoderForType(spec.Type) == nil {
-			a.required = spec.Required
-			if a.attr = content.Attributes[spec.Name]; a.attr != nil {
-				if a.each = e.usesEach(a.attr.Expr); a.each {
-					a.texts = e.compileArgument(a.attr.Expr, spec.Type)
-				}
+	e.args = make([]*argument, len(s.names))
+	for i, name := range s.names {
+		spec, plain := s.schema.Args[name].(*hcldec.AttrSpec)
+		if plain && s.unset[i] != nil && content.Attributes[spec.Name] == nil {
+			e.args[i] = s.unset[i]
+			continue
+		}
+		a := &argument{name: name, spec: s.schema.Args[name], required: plain && spec.Required}
+		if s.unset[i] != nil {
+			a.attr = content.Attributes[spec.Name]
+			if a.each = e.usesEach(a.attr.Expr); a.each {
+				a.texts = e.compileArgument(a.attr.Expr, spec.Type)
 			}
 		} else {
 			a.each = b.ForEach != nil && slices.ContainsFunc(hcldec.Variables(s.block.Body, hcldec.ObjectSpec{name: a.spec}), isEach)
-			if ok {
-				a.required = spec.Required
-			}
 		}
-		e.args = append(e.args, a)
+		e.args[i] = a
 	}
 	if b.Env != nil {
 		e.env = &argument{name: "env", each: e.usesEach(b.Env)}

@@ -359,30 +359,32 @@ func (e *evaluator) checkArguments(args []*argValue) hcl.Diagnostics {
 }
 
 func (e *evaluator) argRange(name string) hcl.Range {
-	if r, ok := e.ranges[name]; ok {
+	if r, ok := argRange(e.s.block, name); ok {
 		return r
 	}
 	return e.s.block.Range
 }
 
-func argRanges(b *config.Block) map[string]hcl.Range {
-	m := make(map[string]hcl.Range, len(b.Names)+1)
-	if b.Env != nil {
-		m["env"] = b.Env.Range()
+// argRange is where an argument or block of a step is, if it is there.
+func argRange(b *config.Block, name string) (hcl.Range, bool) {
+	for _, n := range slices.Backward(b.Names) { // the profile's come last
+		if n.Name == name {
+			return n.Range, true
+		}
 	}
-	if len(b.SecretFiles) > 0 {
-		m["secret_file"] = b.SecretFiles[0].Range
+	switch {
+	case name == "env" && b.Env != nil:
+		return b.Env.Range(), true
+	case name == "secret_file" && len(b.SecretFiles) > 0:
+		return b.SecretFiles[0].Range, true
 	}
-	for _, n := range b.Names { // the profile's come last
-		m[n.Name] = n.Range
-	}
-	return m
+	return hcl.Range{}, false
 }
 
 // request makes what the kind is given, and the instance's dependencies. It says whether all arguments are known.
 func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv, n *plan.Instance) (step.Request, bool) {
 	p, s := e.p, e.s
-	req := step.Request{At: in.at, Profile: p.profileName(), Target: cty.NullVal(cty.DynamicPseudoType), Range: s.block.Range, ArgRanges: e.ranges, Open: p.files.Open, Roots: p.roots,
+	req := step.Request{At: in.at, Profile: p.profileName(), Target: cty.NullVal(cty.DynamicPseudoType), Range: s.block.Range, ArgAt: func(name string) (hcl.Range, bool) { return argRange(s.block, name) }, Open: p.files.Open, Roots: p.roots,
 		Toolchains: make(map[string]step.Toolchain), Args: e.plain, Env: ce.env, Secrets: ce.secrets}
 	known := true
 	for i, v := range args {

@@ -71,7 +71,7 @@ func plan(t *testing.T, k step.Kind, src string, uses ...step.Use) (step.Planned
 	if diags.HasErrors() {
 		return step.Planned{}, diags
 	}
-	return k.Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "all", Name: "x"}}, Args: v.AsValueMap(), Uses: uses, ArgRanges: map[string]hcl.Range{"count": {Filename: "count"}}})
+	return k.Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "all", Name: "x"}}, Args: v.AsValueMap(), Uses: uses, ArgAt: func(name string) (hcl.Range, bool) { return hcl.Range{Filename: "count"}, name == "count" }})
 }
 
 func TestArguments(t *testing.T) {

@@ -74,9 +74,9 @@ type Request struct {
 	Profile    string
 	Target     cty.Value // what whoever knows targets made of the target block: an object, or null
 	Toolchains map[string]Toolchain
-	Range      hcl.Range            // of the step block's header, for diagnostics
-	ArgRanges  map[string]hcl.Range // of the name of each argument and block that is set, "env" among them
-	Roots      []Root               // that modules are in, which are not in the workspace
+	Range      hcl.Range                                 // of the step block's header, for diagnostics
+	ArgAt      func(name string) (at hcl.Range, ok bool) // where the name of an argument or block is, "env" among them, if it is set; nil: nobody knows
+	Roots      []Root                                    // that modules are in, which are not in the workspace
 
 	// Open opens a file or folder of this machine, at an absolute path or one relative to the workspace. It is for Plan.Open, which says that
 	// planning depends on it.
@@ -85,8 +85,10 @@ type Request struct {
 
 // ArgRange returns where the argument is set, or else the step block's header: the subject of a diagnostic about it.
 func (r Request) ArgRange(name string) *hcl.Range {
-	if at, ok := r.ArgRanges[name]; ok {
-		return &at
+	if r.ArgAt != nil {
+		if at, ok := r.ArgAt(name); ok {
+			return &at
+		}
 	}
 	at := r.Range
 	return &at
