@@ -155,7 +155,7 @@ func (e *evaluator) copies(keys []string, values []cty.Value) ([]evaluated, bool
 	var bad atomic.Bool
 	e.p.spread(len(keys)-first, func(from, to int) {
 		own := *e
-		own.plain = make(map[string]cty.Value, len(e.plain))
+		own.plain = make(map[string]cty.Value)
 		for i := first + from; i < first+to && !bad.Load(); i++ {
 			if own.copy(&all[i], keys[i], values[i]); all[i].diags.HasErrors() {
 				bad.Store(true)

@@ -101,7 +101,7 @@ func (p *planner) evaluator(s *stepState, scope *lang.Scope, l *later) *evaluato
 	}
 	e.target = e.known(b.Target, "target", cty.DynamicPseudoType)
 	e.where, e.source = config.Where(b.Range), p.cfg.Source(b.Whole)
-	e.plain = make(map[string]cty.Value, len(s.schema.Args))
+	e.plain = make(map[string]cty.Value)
 	e.when = e.known(b.When, "when", cty.Bool)
 	e.meta = []*known{e.known(b.Timeout, "timeout", cty.String), e.known(b.Retries, "retries", cty.Number),
 		e.known(b.RetryExitCodes, "retry_exit_codes", cty.List(cty.Number)), e.known(b.Resources, "resources", cty.Map(cty.Number)), e.known(b.Cache, "cache", cty.String)}

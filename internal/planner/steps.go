@@ -388,7 +388,11 @@ func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv,
 		Toolchains: make(map[string]step.Toolchain), Args: e.plain, Env: ce.env, Secrets: ce.secrets}
 	known := true
 	for i, v := range args {
-		e.plain[e.args[i].name] = v.plain
+		if name := e.args[i].name; v.plain.IsNull() {
+			delete(e.plain, name)
+		} else {
+			e.plain[name] = v.plain
+		}
 		known = known && !v.Unknown
 	}
 	for _, o := range in.outputs {

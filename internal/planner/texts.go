@@ -157,11 +157,14 @@ func (e *evaluator) writtenOut(a *argument) (*argValue, bool) {
 		v.uses = append(v.uses, use{at, &of.Output})
 	}
 	v.plain, v.Marked = elems[0], len(v.uses) > 0
+	var err error
 	if isList {
-		v.plain = cty.ListVal(elems)
+		v.plain, err = cty.ListVal(elems), e.p.budget.TakeList(elems)
+	} else {
+		err = e.p.budget.Take(v.plain)
 	}
 	v.val = v.plain
-	return v, e.p.budget.Take(v.plain) == nil
+	return v, err == nil
 }
 
 // isLiteral says whether an expression is one text or number.

@@ -65,7 +65,7 @@ type OutputSpec struct {
 // Request is what Plan is given.
 type Request struct {
 	At      addrs.Instance
-	Args    map[string]cty.Value // decoded by Schema.Args, unmarked, wholly known; null where not set. Whoever keeps it copies it
+	Args    map[string]cty.Value // decoded by Schema.Args, unmarked, wholly known; those that are set. Whoever keeps it copies it
 	Uses    []Use                // which argument uses which output
 	Outputs []DeclaredOutput
 	Env     map[string]string // the `env` meta-argument, but for what is sensitive
