@@ -1,14 +1,18 @@
 package atomicfile_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/stat"
 )
 
 func TestWriteFileReplacesAndMakesFolders(t *testing.T) {
@@ -135,5 +139,53 @@ func TestSyncerFails(t *testing.T) {
 	}
 	if err := s.Flush(); err != nil || len(done) != 1 {
 		t.Fatalf("tried again: %v, done %v", err, len(done) == 1)
+	}
+}
+
+// Names that are longer than most are names all the same, and none ends at a zero in it.
+func TestNamesOfAnyLength(t *testing.T) {
+	root := t.TempDir()
+	d, err := atomicfile.OpenDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := strings.Repeat("f", 200)
+	if err := os.Mkdir(filepath.Join(root, folder), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 53, 54, 55, 56, 200, 255} { // with the folder, 254 to 257 bytes, and more
+		name := folder + "/" + strings.Repeat("n", n)
+		if err := d.Create(name, []byte("x"), 0o644, time.Time{}); err != nil {
+			t.Fatal(n, err)
+		}
+		s, err := d.Stat(name)
+		b, _, rerr := d.Read(name, 0, 1)
+		is, lerr := os.Lstat(filepath.Join(root, name))
+		if err != nil || rerr != nil || lerr != nil || string(b) != "x" || s != stat.Of(is) {
+			t.Errorf("%d: %v, %q, %v, %v, %v", n, s, b, err, rerr, lerr)
+		}
+		if err := d.Remove(name); err != nil {
+			t.Error(n, err)
+		}
+		if _, err := d.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%d: it is there after it was removed: %v", n, err)
+		}
+	}
+	for _, name := range []string{"x\x00y", strings.Repeat("n", 300) + "\x00"} {
+		if err := d.Create(name, nil, 0o644, time.Time{}); err == nil {
+			t.Errorf("%q was made", name)
+		}
+		if _, err := d.Stat(name); err == nil {
+			t.Errorf("%q is there", name)
+		}
+		if err := d.Remove(name); err == nil {
+			t.Errorf("%q was removed", name)
+		}
+	}
+	if err := d.RemoveFolder(folder); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(root); err != nil || len(entries) > 0 {
+		t.Error(entries, err)
 	}
 }

@@ -58,11 +58,8 @@ func (d *Dir) pathError(op, name string, err error) error {
 // Stat returns the Stamp of what is at name, which is not followed if it is a symlink.
 func (d *Dir) Stat(name string) (stat.Stamp, error) {
 	defer runtime.KeepAlive(d)
-	var st unix.Stat_t
-	if err := again(func() error { return unix.Fstatat(d.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW) }); err != nil {
-		return stat.Stamp{}, d.pathError("lstat", name, err)
-	}
-	return stat.FromUnix(&st), nil
+	s, err := stat.LstatAt(d.fd(), name)
+	return s, d.pathError("lstat", name, err)
 }
 
 // Create makes the new file name with content b, exactly the permissions perm, and the modification time (the zero time:
@@ -83,11 +80,7 @@ func (d *Dir) CreateStamped(name, tmp string, b []byte, perm fs.FileMode, mtime 
 
 func (d *Dir) create(name, to string, b []byte, perm fs.FileMode, mtime time.Time, stamp bool) (s stat.Stamp, err error) {
 	defer runtime.KeepAlive(d)
-	var fd int
-	err = again(func() (err error) {
-		fd, err = unix.Openat(d.fd(), name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC|unix.O_NOFOLLOW, uint32(perm))
-		return err
-	})
+	fd, err := openat(d.fd(), name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC|unix.O_NOFOLLOW, uint32(perm))
 	if err != nil {
 		return s, d.pathError("create", name, err)
 	}
@@ -114,7 +107,7 @@ func (d *Dir) create(name, to string, b []byte, perm fs.FileMode, mtime time.Tim
 		err = cerr
 	}
 	if err != nil {
-		_ = unix.Unlinkat(d.fd(), name, 0)
+		_ = unlinkat(d.fd(), name, 0)
 		return stat.Stamp{}, d.pathError("write", name, err)
 	}
 	return s, nil
@@ -240,11 +233,7 @@ func readWhole(dir int, name string, size int64, room []byte) ([]byte, error) {
 
 // openRead opens what is at name below the open folder. It waits for nobody, and follows no symlink.
 func openRead(dir int, name string) (fd int, err error) {
-	err = again(func() (err error) {
-		fd, err = unix.Openat(dir, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-		return err
-	})
-	return fd, err
+	return openat(dir, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 }
 
 func read(dir int, name string, expect int, limit int64, room []byte) (b []byte, s stat.Stamp, err error) {
@@ -287,5 +276,5 @@ func (d *Dir) RemoveFolder(name string) error { return d.unlink(name, unix.AT_RE
 
 func (d *Dir) unlink(name string, flags int) error {
 	defer runtime.KeepAlive(d)
-	return d.pathError("remove", name, again(func() error { return unix.Unlinkat(d.fd(), name, flags) }))
+	return d.pathError("remove", name, unlinkat(d.fd(), name, flags))
 }

@@ -121,5 +121,5 @@ func StartWrite(f *os.File) {
 func Free(f *os.File) (int64, error) {
 	var st unix.Statfs_t
 	err := again(func() error { return unix.Fstatfs(int(f.Fd()), &st) })
-	return int64(st.Bavail) * st.Bsize, os.NewSyscallError("fstatfs", err)
+	return int64(st.Bavail) * int64(st.Bsize), os.NewSyscallError("fstatfs", err)
 }

@@ -83,6 +83,15 @@ func fstatat(fd int, name *byte, st *unix.Stat_t) unix.Errno {
 
 // Lstat returns the Stamp of what is at path; of nothing, the zero Stamp and an error that is fs.ErrNotExist.
 func Lstat(path string) (Stamp, error) {
+	s, err := LstatAt(unix.AT_FDCWD, path)
+	if err != nil {
+		err = &fs.PathError{Op: "lstat", Path: path, Err: err}
+	}
+	return s, err
+}
+
+// LstatAt is Lstat of what is at path below an open folder. The error is the system's.
+func LstatAt(dir int, path string) (Stamp, error) {
 	var st unix.Stat_t
 	var short [256]byte // most paths have room in it
 	name := short[:]
@@ -92,10 +101,10 @@ func Lstat(path string) (Stamp, error) {
 	copy(name, path)
 	errno := unix.EINVAL
 	if strings.IndexByte(path, 0) < 0 {
-		errno = fstatat(unix.AT_FDCWD, &name[0], &st)
+		errno = fstatat(dir, &name[0], &st)
 	}
 	if errno != 0 {
-		return Stamp{}, &fs.PathError{Op: "lstat", Path: path, Err: errno}
+		return Stamp{}, errno
 	}
 	return FromUnix(&st), nil
 }
