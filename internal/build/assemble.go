@@ -94,7 +94,7 @@ func newAssembler(g *graph, fn digest.Function, hasher merkle.Hasher, files *sto
 // the store yet.
 func (a *assembler) root(ctx context.Context, n *instance, inputs []action.Input) (*merkle.Dir, map[digest.Digest][]byte, error) {
 	root := &merkle.Dir{}
-	literals := map[digest.Digest][]byte{}
+	literals := literalsOf(inputs)
 	for _, in := range inputs {
 		e, err := a.entry(ctx, n, in, literals)
 		if err == nil {
@@ -105,6 +105,14 @@ func (a *assembler) root(ctx context.Context, n *instance, inputs []action.Input
 		}
 	}
 	return root, literals, nil
+}
+
+// literalsOf returns what the literal contents among inputs are put into; nil where there are none.
+func literalsOf(inputs []action.Input) map[digest.Digest][]byte {
+	if slices.ContainsFunc(inputs, func(in action.Input) bool { return in.Content != nil }) {
+		return map[digest.Digest][]byte{}
+	}
+	return nil
 }
 
 // entry returns what an input is.
@@ -216,8 +224,14 @@ func (a *assembler) open(ctx context.Context, d *merkle.Dir) (*merkle.Dir, error
 	return opened, nil
 }
 
-// artifact puts an output of an instance together from its parts.
+// artifact puts an output of an instance together from its parts. What is one output of an action, as most are, is known as soon as it is looked at: that is not
+// remembered.
 func (a *assembler) artifact(ctx context.Context, o addrs.Output) (merkle.Entry, error) {
+	if n := a.g.instance(o.Instance); n != nil {
+		if parts := n.outputs[o.Name].Parts; len(parts) == 1 && parts[0].Path == "" && parts[0].Spec != nil && parts[0].Sub == "" {
+			return a.compose(ctx, o)
+		}
+	}
 	a.mu.Lock()
 	c := a.artifacts[o]
 	if c == nil {
@@ -238,7 +252,7 @@ func (a *assembler) compose(ctx context.Context, o addrs.Output) (merkle.Entry, 
 	if !ok {
 		return merkle.Entry{}, fmt.Errorf("%s is no output of its step", o)
 	}
-	literals := map[digest.Digest][]byte{}
+	literals := literalsOf(art.Parts)
 	if len(art.Parts) == 1 && art.Parts[0].Path == "" {
 		e, err := a.entry(ctx, n, art.Parts[0], literals)
 		if err == nil && art.Class == action.Tree && e.Dir == nil {

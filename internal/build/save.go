@@ -52,9 +52,12 @@ func (n *hostNotes) note(h action.HostPath) (*snapshot.Host, func(rel string, s 
 	defer n.mu.Unlock()
 	n.hosts[hostKey(h)] = host
 	return host, func(rel string, s stat.Stamp) {
-		f := snapshot.File{Path: path.Join(h.Path, rel), Stamp: s, Clean: !s.Racy(time.Now())}
-		if path.IsAbs(rel) {
+		f := snapshot.File{Path: path.Clean(h.Path), Stamp: s, Clean: !s.Racy(time.Now())} // which is often h.Path itself, and no more memory
+		switch {
+		case path.IsAbs(rel):
 			f.Path = rel
+		case rel != "":
+			f.Path = path.Join(h.Path, rel)
 		}
 		n.mu.Lock()
 		defer n.mu.Unlock()
