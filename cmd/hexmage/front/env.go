@@ -74,7 +74,6 @@ func (e Env) Var(name string) string {
 const (
 	firstHeap  = 24 << 20 // bytes that the heap may have until it is looked through first: most commands end before. What only the start needed of the program goes then
 	littleHeap = 40 << 20 // bytes that it may have after that
-	laterHeap  = 44 << 20 // the same once memory was given back to the system, by a build of many actions that has planned: there is less garbage of all sizes then
 	growLittle = 10       // percent that a larger one may grow by, of what was in use, until it is looked through again: with its program, and what is lost between objects, a process has 80 MB then
 	largeHeap  = 60 << 20 // in use: a process has much more than that in any case, and it takes long to look through
 	growLarge  = 50       // percent that it may grow by
@@ -89,7 +88,7 @@ const (
 // where the machine lets the process have little (limits_linux.go): a heap that is held near what it needs is looked through all the time.
 //
 // When garbage is collected, pages of the program itself are given back, too, now and then: more than half of them only its start needed.
-func TuneHeap() { tune(growth(0, littleHeap), time.Time{}) }
+func TuneHeap() { tune(growth(0), time.Time{}) }
 
 // freeEvery is how long the program's pages are left alone once they were given back: those that are needed have to come back.
 const freeEvery = 100 * time.Millisecond
@@ -105,16 +104,12 @@ func tune(percent int, freed time.Time) {
 			freeProgram()
 			freed = now
 		}
-		little := uint64(littleHeap)
-		if m.NumForcedGC > 0 {
-			little = laterHeap
-		}
-		tune(growth(m.NextGC*100/uint64(100+percent), little), freed)
+		tune(growth(m.NextGC*100/uint64(100+percent)), freed)
 	})
 }
 
-// growth is how much the heap may grow by, in percent, with so many bytes in use, where one with little in use may have so many.
-func growth(live, little uint64) int {
+// growth is how much the heap may grow by, in percent, with so many bytes in use.
+func growth(live uint64) int {
 	const least = 4 << 20 // Go counts no less
 	upTo := func(heap uint64) int { return int(100*heap/max(least, live)) - 100 }
 	switch {
@@ -123,7 +118,7 @@ func growth(live, little uint64) int {
 	case live >= largeHeap:
 		return growLarge
 	}
-	return max(growLittle, min(upTo(little), growFirst))
+	return max(growLittle, min(upTo(littleHeap), growFirst))
 }
 
 // ExitError carries an exit code and what to say with it.

@@ -10,13 +10,8 @@ import (
 // A small heap is not looked through at all, a larger one as soon as it has grown by some, and a large one when it has grown by half.
 func TestGrowth(t *testing.T) {
 	for live, want := range map[uint64]int{0: 500, 7 << 20: 60, 24 << 20: 60, 32 << 20: 25, 40 << 20: 10, 59 << 20: 10, 60 << 20: 50, 1 << 30: 50} {
-		if is := growth(live, littleHeap); is != want {
+		if is := growth(live); is != want {
 			t.Errorf("%d bytes in use: %d %%, want %d", live, is, want)
-		}
-	}
-	for live, want := range map[uint64]int{28 << 20: 57, 32 << 20: 37, 40 << 20: 10, 60 << 20: 50} {
-		if is := growth(live, laterHeap); is != want {
-			t.Errorf("%d bytes in use after planning: %d %%, want %d", live, is, want)
 		}
 	}
 }
@@ -31,7 +26,7 @@ func TestTuneHeap(t *testing.T) {
 	}
 	runtime.GC()
 	for range 100 {
-		is := debug.SetGCPercent(growth(0, littleHeap))
+		is := debug.SetGCPercent(growth(0))
 		debug.SetGCPercent(is)
 		if is == growLarge {
 			runtime.KeepAlive(kept)
