@@ -53,7 +53,7 @@ func Main(args []string, env Env) int {
 			return code
 		}
 	}
-	front.TuneHeap()
+	front.TuneHeap(front.EngineHeap)
 	if env.Heap != 0 {
 		debug.SetMemoryLimit(env.Heap)
 	}

@@ -7,6 +7,7 @@
 package front
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,8 +73,7 @@ func (e Env) Var(name string) string {
 
 // When garbage is collected.
 const (
-	firstHeap  = 24 << 20 // bytes that the heap may have until it is looked through first: most commands end before. What only the start needed of the program goes then
-	littleHeap = 40 << 20 // bytes that it may have after that
+	littleHeap = 40 << 20 // bytes that the heap may have without being looked through: most commands end before
 	growLittle = 10       // percent that a larger one may grow by, of what was in use, until it is looked through again: with its program, and what is lost between objects, a process has 80 MB then
 	largeHeap  = 60 << 20 // in use: a process has much more than that in any case, and it takes long to look through
 	growLarge  = 50       // percent that it may grow by
@@ -83,12 +83,18 @@ const (
 	growFirst = 60
 )
 
-// TuneHeap says when garbage is collected, from now on. Go would begin at 4 MB, or look through a small heap as often as through a large one, in
+// EngineHeap is how many bytes the heap of the engine may have until it is looked through first. Its program is large: what only the start needed of that goes then.
+const EngineHeap = 24 << 20
+
+// TuneHeap says when garbage is collected, from now on: first when the heap has so many bytes, or littleHeap for 0. Go would begin at 4 MB, or look through a small heap as often as through a large one, in
 // proportion; what is large here is read in streams, and the graph of a large pipeline should not cost several times its size. A limit in bytes is set only
 // where the machine lets the process have little (limits_linux.go): a heap that is held near what it needs is looked through all the time.
 //
 // When garbage is collected, pages of the program itself are given back, too, now and then: more than half of them only its start needed.
-func TuneHeap() { tune(growth(0), time.Time{}) }
+func TuneHeap(first uint64) {
+	const least = 4 << 20 // Go counts no less
+	tune(int(100*cmp.Or(first, littleHeap)/least)-100, time.Time{})
+}
 
 // freeEvery is how long the program's pages are left alone once they were given back: those that are needed have to come back.
 const freeEvery = 100 * time.Millisecond
@@ -110,15 +116,10 @@ func tune(percent int, freed time.Time) {
 
 // growth is how much the heap may grow by, in percent, with so many bytes in use.
 func growth(live uint64) int {
-	const least = 4 << 20 // Go counts no less
-	upTo := func(heap uint64) int { return int(100*heap/max(least, live)) - 100 }
-	switch {
-	case live == 0:
-		return upTo(firstHeap)
-	case live >= largeHeap:
+	if live >= largeHeap {
 		return growLarge
 	}
-	return max(growLittle, min(upTo(littleHeap), growFirst))
+	return max(growLittle, min(int(100*littleHeap/max(1, live))-100, growFirst))
 }
 
 // ExitError carries an exit code and what to say with it.

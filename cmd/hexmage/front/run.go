@@ -30,7 +30,7 @@ func Run(args []string, env Env) (code int, done bool) {
 	if !slices.Contains(args, "run") || env.Var(EnvCPUProfile) != "" || env.Var(EnvMemProfile) != "" || lowLimits() {
 		return 0, false
 	}
-	TuneHeap()
+	TuneHeap(0)
 	env.Stdout, env.Stderr = NewOutput(env.Stdout), NewOutput(env.Stderr)
 	global, flags, ok := Parse(args)
 	if !ok {
