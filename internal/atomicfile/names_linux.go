@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Package unix makes memory for each name that it gives to the system, of which a store gives a score for each action. Most names have room where the call is
-// made.
+// Package unix puts each name that it gives to the system into memory of its own, and a cold action takes some twenty such calls. Here most names have room on the
+// stack of who calls, as in package stat.
 
 const shortName = 256 // bytes, with the zero at the end
 

@@ -132,12 +132,7 @@ func (d *Dir) Insert(ctx context.Context, blobs store.Blobs, p string, f File) e
 	return d.insert(ctx, blobs, p, Entry{File: &f})
 }
 
-// InsertSymlink is Insert for a symlink.
-func (d *Dir) InsertSymlink(ctx context.Context, blobs store.Blobs, p, target string) error {
-	return d.insert(ctx, blobs, p, Entry{Symlink: target})
-}
-
-// InsertEntry is Insert for a file or a symlink, which d has in common with whoever else has the entry. A folder is Merged.
+// InsertEntry is Insert for a file, which d has in common with whoever else has the entry, or a symlink. A folder is Merged.
 func (d *Dir) InsertEntry(ctx context.Context, blobs store.Blobs, p string, e Entry) error {
 	if e.Dir != nil {
 		return d.Merge(ctx, blobs, p, e.Dir)

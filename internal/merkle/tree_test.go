@@ -40,7 +40,7 @@ func build(t testing.TB, blobs store.Blobs, entries ...string) (*merkle.Dir, dig
 	for _, e := range entries {
 		var err error
 		if p, target, ok := strings.Cut(e, "->"); ok {
-			err = d.InsertSymlink(ctx, nil, p, target)
+			err = d.InsertEntry(ctx, nil, p, merkle.Entry{Symlink: target})
 		} else {
 			p, content, _ := strings.Cut(e, "=")
 			b := []byte(content)

@@ -56,8 +56,7 @@ type kindSchema struct {
 	implied      *hcl.BodySchema
 	args, blocks []string // names, for did-you-mean; sorted
 
-	names []string    // of schema.Args, sorted
-	unset []*argument // likewise, as they are where a block does not have them; nil for what is no plain argument
+	unset []*argument // of schema.Args, sorted by name, as they are where a block does not have them; of what is more than an attribute without a value
 }
 
 func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
@@ -76,15 +75,15 @@ func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
 		k.blocks = append(k.blocks, "output", "secret_file")
 	}
 	slices.Sort(k.args)
-	k.names = sortedKeys(k.schema.Args)
-	k.unset = make([]*argument, len(k.names))
-	for i, name := range k.names {
-		if spec, ok := k.schema.Args[name].(*hcldec.AttrSpec); ok && customdecode.CustomExpressionDecoderForType(spec.Type) == nil {
-			a := &argument{name: name, spec: spec, required: spec.Required}
-			v, _, _ := a.unset()
-			a.value = argValueOf(name, v)
-			k.unset[i] = a
+	for _, name := range sortedKeys(k.schema.Args) {
+		a := &argument{name: name, spec: k.schema.Args[name]}
+		if spec, ok := a.spec.(*hcldec.AttrSpec); ok {
+			if a.required = spec.Required; customdecode.CustomExpressionDecoderForType(spec.Type) == nil {
+				v, _, _ := a.unset()
+				a.value = argValueOf(name, v)
+			}
 		}
+		k.unset = append(k.unset, a)
 	}
 	return k
 }

@@ -120,21 +120,19 @@ func (p *planner) evaluator(s *stepState, scope *lang.Scope, l *later) *evaluato
 	if e.broken = content == nil; e.broken {
 		return e
 	}
-	e.args = make([]*argument, len(s.names))
-	for i, name := range s.names {
-		spec, plain := s.schema.Args[name].(*hcldec.AttrSpec)
-		if plain && s.unset[i] != nil && content.Attributes[spec.Name] == nil {
-			e.args[i] = s.unset[i]
+	e.args = make([]*argument, len(s.unset))
+	for i, unset := range s.unset {
+		spec, _ := unset.spec.(*hcldec.AttrSpec)
+		plain := unset.value != nil
+		if plain && content.Attributes[spec.Name] == nil {
+			e.args[i] = unset
 			continue
 		}
-		a := &argument{name: name, spec: s.schema.Args[name], required: plain && spec.Required}
-		if s.unset[i] != nil {
-			a.attr = content.Attributes[spec.Name]
-			if a.each = e.usesEach(a.attr.Expr); a.each {
-				a.texts = e.compileArgument(a.attr.Expr, spec.Type)
-			}
-		} else {
-			a.each = b.ForEach != nil && slices.ContainsFunc(hcldec.Variables(s.block.Body, hcldec.ObjectSpec{name: a.spec}), isEach)
+		a := &argument{name: unset.name, spec: unset.spec, required: unset.required}
+		if !plain {
+			a.each = b.ForEach != nil && slices.ContainsFunc(hcldec.Variables(s.block.Body, hcldec.ObjectSpec{a.name: a.spec}), isEach)
+		} else if a.attr = content.Attributes[spec.Name]; e.usesEach(a.attr.Expr) {
+			a.each, a.texts = true, e.compileArgument(a.attr.Expr, spec.Type)
 		}
 		e.args[i] = a
 	}
