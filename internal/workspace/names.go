@@ -21,6 +21,16 @@ func Names(fsys fs.FS) ([]string, error) {
 	return names, err
 }
 
+// Has tells whether there is a pipeline of that name, which is not empty and has no slash, without a look at the others. It may be one that cannot be read.
+func Has(fsys fs.FS, name string) bool {
+	file := path.Join(Folder, name+".hcl")
+	if info, err := fs.Stat(fsys, file); !errors.Is(err, fs.ErrNotExist) && !strings.HasSuffix(file, VarSuffix) && (err != nil || !info.IsDir()) {
+		return true
+	}
+	files, _ := FilesOf(fsys, name)
+	return len(files) > 0
+}
+
 // List is Names, and the folders that were listed for it.
 func List(fsys fs.FS) (names, dirs []string, err error) {
 	dirs = []string{Folder}

@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -28,6 +29,11 @@ func TestNames(t *testing.T) {
 		got, err := workspace.Names(fsys)
 		if err != nil || strings.Join(got, " ") != tt.want {
 			t.Errorf("Names = %v, %v; want %s", got, err, tt.want)
+		}
+		for _, name := range []string{"a", "b", "dir", "empty", "vars", "both", "README", "a.hexvars", "vars.hexvars", "x"} {
+			if has := workspace.Has(fsys, name); has != slices.Contains(got, name) {
+				t.Errorf("with %v, Has(%q) = %v", tt.files, name, has)
+			}
 		}
 	}
 }

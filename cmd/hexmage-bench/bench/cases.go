@@ -18,6 +18,7 @@ type Case struct {
 // Limits are what hexmage promises of a graph. What is 0, or not there, has none.
 type Limits struct {
 	Ninja    map[Scenario]float64 // hexmage's time over ninja's
+	Time     map[Scenario]float64 // seconds
 	Memory   map[Scenario]float64 // bytes
 	Restore  float64              // seconds, or restoreLinks times the floor
 	Syscalls float64              // of hexmage's own process, for each action of a cold build
@@ -29,12 +30,13 @@ const (
 
 	// Seconds.
 	watchLimit = 0.06  // from a save to the final output
-	startLimit = 0.003 // a small pipeline with nothing to do
+	startLimit = 0.003 // a small graph or pipeline with nothing to do
 	mainLimit  = 0.025 // the main pipeline with nothing to do
 )
 
 // Sizes say how large the graphs of the cases are. Of size 0 there are none.
 type Sizes struct {
+	Small           int // actions in the smallest wide graph
 	Few, Many, Most int // actions in a wide graph
 	Chain           int
 	Layers, Width   int
@@ -43,11 +45,11 @@ type Sizes struct {
 
 // FullSizes are those that the promises are about.
 func FullSizes() Sizes {
-	return Sizes{Few: 1000, Many: 10_000, Most: 100_000, Chain: 500, Layers: 20, Width: 500, Large: 256 << 20}
+	return Sizes{Small: 5, Few: 1000, Many: 10_000, Most: 100_000, Chain: 500, Layers: 20, Width: 500, Large: 256 << 20}
 }
 
 // QuickSizes are those of what is done in less than a minute.
-func QuickSizes() Sizes { return Sizes{Few: 1000, Chain: 100, Large: 16 << 20} }
+func QuickSizes() Sizes { return Sizes{Small: 5, Few: 1000, Chain: 100, Large: 16 << 20} }
 
 // Cases are all that is measured.
 func Cases(s Sizes) []Case {
@@ -55,6 +57,14 @@ func Cases(s Sizes) []Case {
 	everything := []Scenario{NoOp, Changed, Back, Touched, Comment, Restored}
 	most := []Scenario{NoOp, Changed}
 	var all []Case
+	if s.Small > 0 {
+		all = append(all, Case{
+			Name:  fmt.Sprintf("small %d", s.Small),
+			Graph: func() Graph { return Wide(s.Small-1, 1, false) },
+			Tools: []string{ninja, samurai, maketool}, Scenarios: []Scenario{NoOp},
+			Limits: Limits{Time: map[Scenario]float64{NoOp: startLimit}},
+		})
+	}
 	if s.Chain > 0 {
 		all = append(all, Case{
 			Name:  fmt.Sprintf("chain %d", s.Chain),

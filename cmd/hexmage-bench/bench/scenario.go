@@ -37,9 +37,11 @@ const (
 const tick = 20 * time.Millisecond
 
 const (
-	mostCold = 9 // cold builds of a graph by each tool
-	edits    = 3 // edits after each cold build
-	noOps    = 3 // no-ops after each cold build
+	mostCold = 9  // cold builds of a graph by each tool
+	edits    = 3  // edits after each cold build
+	noOps    = 3  // no-ops after each cold build
+	brief    = 30 // no-ops where each takes a few milliseconds
+	fewNodes = 10 // actions of a graph of which each does
 )
 
 // graphRun is the measuring of one graph.
@@ -106,7 +108,11 @@ func (r *graphRun) round(ctx context.Context, n int) error {
 	// The rest is the same for both numbers of jobs.
 	tools := slices.DeleteFunc(slices.Clone(r.tools), func(t *tool) bool { return t.name == ninjaDefault })
 	if r.measures(NoOp) {
-		for range noOps {
+		times := noOps
+		if len(r.Nodes) <= fewNodes {
+			times = brief
+		}
+		for range times {
 			if err := r.each(ctx, NoOp, tools); err != nil {
 				return err
 			}

@@ -286,6 +286,9 @@ func (g *GraphResult) budgets() []Budget {
 				timed(s, budget(": hexmage / ninja", v, limit, times))
 			}
 		}
+		if x, limit := g.Find(s, shipped), g.Limits.Time[s]; x != nil && limit > 0 {
+			timed(s, budget("", median(x.values(wall)), limit, seconds))
+		}
 	}
 	if x := g.Find(Restored, shipped); x != nil && g.Limits.Restore > 0 {
 		b := budget("", median(x.values(wall)), g.Limits.Restore, seconds)

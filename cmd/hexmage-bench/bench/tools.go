@@ -168,7 +168,7 @@ func measureNoOp(ctx context.Context, o Options, ws, name string) (Example, erro
 	if _, err := p.measure(ctx); err != nil {
 		return e, fmt.Errorf("%s: %w", name, err)
 	}
-	for range mostCold {
+	for range brief {
 		s, err := p.measure(ctx)
 		if err != nil {
 			return e, fmt.Errorf("%s: %w", name, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains/gitmodule"
 )
@@ -86,7 +87,7 @@ func (a *app) kindUsers(ctx context.Context) map[string][]string {
 	for _, name := range a.Pipelines() {
 		var from fs.FS = hexmage.Shipped
 		if a.Root != "" {
-			if own := rooted.FS(a.Root); slices.Contains(front.Names(own), name) {
+			if own := rooted.FS(a.Root); workspace.Has(own, name) {
 				from = own
 			}
 		}

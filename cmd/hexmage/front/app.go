@@ -112,9 +112,9 @@ func (a *App) Workspace(pipeline string) (string, error) {
 		}
 	}
 	switch {
-	case a.Root != "" && slices.Contains(Names(rooted.FS(a.Root)), pipeline):
+	case a.Root != "" && workspace.Has(rooted.FS(a.Root), pipeline):
 		return a.Root, nil
-	case slices.Contains(Names(hexmage.Shipped), pipeline):
+	case workspace.Has(hexmage.Shipped, pipeline):
 		return a.Shipped()
 	}
 	return "", Usage("there is no pipeline %q here. There are: %s", pipeline, strings.Join(a.Pipelines(), ", "))

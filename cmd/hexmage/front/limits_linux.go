@@ -55,8 +55,8 @@ func readLimits() limits {
 	var l limits
 	l.space, l.data = softLimit(unix.RLIMIT_AS, math.MaxUint64), softLimit(unix.RLIMIT_DATA, math.MaxUint64)
 	l.threads = softLimit(unix.RLIMIT_NPROC, lowThreads)
-	groups, _ := os.ReadFile("/proc/self/cgroup")
-	for line := range strings.Lines(string(groups)) {
+	groups := kernelFile("/proc/self/cgroup")
+	for line := range strings.Lines(groups) {
 		_, line, _ = strings.Cut(strings.TrimSpace(line), ":")
 		kind, at, _ := strings.Cut(line, ":")
 		switch kind {
@@ -101,15 +101,27 @@ func groupLimit(dir, name string, most uint64) uint64 {
 	if name == "" {
 		return 0
 	}
-	b, err := os.ReadFile(path.Join(dir, name))
-	if err != nil {
-		return 0
-	}
-	n, err := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 64)
-	if err != nil || n > most { // "max"
+	n, err := strconv.ParseUint(strings.TrimSpace(kernelFile(dir+"/"+name)), 10, 64)
+	if err != nil || n > most { // there is none, or "max"
 		return 0
 	}
 	return n
+}
+
+// kernelFile is the text of a small file that the kernel makes, "" of one that cannot be read. Every command reads some: package os would ask for each whether
+// it is one to be waited for, in six more system calls.
+func kernelFile(name string) string {
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	b := make([]byte, 4096)
+	n, err := unix.Read(fd, b)
+	if err != nil {
+		return ""
+	}
+	return string(b[:n])
 }
 
 // kills is how many processes of the control group were killed for want of memory.

@@ -91,13 +91,13 @@ func (a *App) loadedRun(c RunFlags) (r *loadedRun, err error) {
 	return r, err
 }
 
-// finish shows the run, in which there is nothing to do.
+// finish shows the run, in which there is nothing to do. It is not in the run log: no action was looked at.
 func (r *loadedRun) finish() error {
-	w := r.Watch(r.workspace, r.c.Pipeline, nil)
 	o := r.App.Options(r.last, &r.c, r.out)
-	o.Sink = w
+	show, end := r.show(nil)
+	o.Sink = show
 	res := r.loaded.Finish(o, r.began)
-	w.End()
+	end()
 	if err := r.ShowOutputs(res.Outputs); err != nil {
 		return err
 	}

@@ -45,18 +45,12 @@ func (a *App) Watch(workspace, pipeline string, shown event.Sink) *Watching {
 	w := &Watching{a: a, shown: func() {}}
 	dir := a.RunLogOf(workspace, pipeline)
 	w.record = runlog.Record(dir, runlog.Info{Pipeline: pipeline, Variables: a.variables(), Version: BinaryVersion(), Jobs: a.Jobs, Started: time.Now()}, runlog.Limits{})
-	var show event.Sink
-	switch {
-	case shown != nil:
+	if shown != nil {
 		w.Sink = Sinks{shown, w.record}
 		return w
-	case a.JSON:
-		show = report.JSON(a.Env.Stdout)
-	case a.Live:
-		show, w.shown = a.Display(func() (time.Duration, bool) { return w.estimate.Left() })
-	default:
-		show, w.shown = a.Display(nil)
 	}
+	show, end := a.show(func() (time.Duration, bool) { return w.estimate.Left() })
+	w.shown = end
 	if a.JSON || a.Live {
 		w.estimate = runlog.Estimate(show, a.Jobs, func() *runlog.Book { return runlog.Open(dir) })
 		show = w.estimate
@@ -131,6 +125,17 @@ func BinaryVersion() string {
 		return info.Main.Version
 	}
 	return "(devel)"
+}
+
+// show returns a sink that shows a run as usual, and a function to call at its end. left is how long it will go on, and is asked where that is seen.
+func (a *App) show(left func() (time.Duration, bool)) (event.Sink, func()) {
+	switch {
+	case a.JSON:
+		return report.JSON(a.Env.Stdout), func() {}
+	case a.Live:
+		return a.Display(left)
+	}
+	return a.Display(nil)
 }
 
 // Display returns a sink for people, and a function to call at its end. left, if not nil, is how long the build will go on.
