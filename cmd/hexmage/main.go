@@ -10,6 +10,7 @@ import (
 )
 
 func main() {
+	front.TakeStack()
 	env, err := front.FrontSystem()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "hexmage:", err)

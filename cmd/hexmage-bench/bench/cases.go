@@ -8,6 +8,7 @@ type Case struct {
 	Graph     func() Graph
 	Tools     []string   // that build it beside hexmage and the floor
 	Scenarios []Scenario // beside cold
+	NoOps     int        // how many after each cold build; 0: noOps
 	ColdOnce  bool       // in the first round alone: it takes minutes
 	Traced    bool       // hexmage's system calls are counted
 	Asked     bool       // it is only measured if it is asked for by name
@@ -61,7 +62,7 @@ func Cases(s Sizes) []Case {
 		all = append(all, Case{
 			Name:  fmt.Sprintf("small %d", s.Small),
 			Graph: func() Graph { return Wide(s.Small-1, 1, false) },
-			Tools: []string{ninja, samurai, maketool}, Scenarios: []Scenario{NoOp},
+			Tools: []string{ninja, samurai, maketool}, Scenarios: []Scenario{NoOp}, NoOps: brief,
 			Limits: Limits{Time: map[Scenario]float64{NoOp: startLimit}},
 		})
 	}

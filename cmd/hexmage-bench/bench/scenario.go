@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,6 @@ const (
 	edits    = 3  // edits after each cold build
 	noOps    = 3  // no-ops after each cold build
 	brief    = 30 // no-ops where each takes a few milliseconds
-	fewNodes = 10 // actions of a graph of which each does
 )
 
 // graphRun is the measuring of one graph.
@@ -108,11 +108,7 @@ func (r *graphRun) round(ctx context.Context, n int) error {
 	// The rest is the same for both numbers of jobs.
 	tools := slices.DeleteFunc(slices.Clone(r.tools), func(t *tool) bool { return t.name == ninjaDefault })
 	if r.measures(NoOp) {
-		times := noOps
-		if len(r.Nodes) <= fewNodes {
-			times = brief
-		}
-		for range times {
+		for range cmp.Or(r.NoOps, noOps) {
 			if err := r.each(ctx, NoOp, tools); err != nil {
 				return err
 			}

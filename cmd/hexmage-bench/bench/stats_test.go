@@ -206,7 +206,7 @@ func TestPageHasLimits(t *testing.T) {
 			}
 			row += " | " + limit
 		}
-		if !bytes.Contains(page, []byte("\n"+row+" |\n")) {
+		if c.Limits.Ninja != nil && !bytes.Contains(page, []byte("\n"+row+" |\n")) {
 			t.Errorf("the page has no row %q", row+" |")
 		}
 		say := func(has bool, text string) {
@@ -218,7 +218,7 @@ func TestPageHasLimits(t *testing.T) {
 		say(c.Limits.Memory != nil, fmt.Sprintf("%.0f MB cold and %.0f MB with nothing to do", c.Limits.Memory[Cold]/1e6, c.Limits.Memory[NoOp]/1e6))
 		say(c.Limits.Syscalls > 0, fmt.Sprintf("own process %.0f system calls", c.Limits.Syscalls))
 		say(true, fmt.Sprintf("graph that is watched are %g ms", watchLimit*1e3))
-		say(true, fmt.Sprintf("nothing to do takes %g ms, the main pipeline %g ms", startLimit*1e3, mainLimit*1e3))
+		say(true, fmt.Sprintf("nothing to do, and a graph of five actions, take %g ms, the main pipeline %g ms", startLimit*1e3, mainLimit*1e3))
 		say(true, fmt.Sprintf("at most %g × what the floor takes", nearFloor))
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
-	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/verify"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/stat"
@@ -386,7 +386,7 @@ func (r *oneRun) shut() {
 // verifying puts what verification found among a build's events. A nil one stands for a build that does not verify.
 type verifying struct {
 	next     event.Sink
-	verifier *execute.Verifier
+	verifier *verify.Verifier
 }
 
 // startVerifying makes the engine verify the steps that the flag names. It returns nil when the flag was not given.
@@ -398,11 +398,11 @@ func startVerifying(f front.StepsFlag, e *engineParts, p *plan.Plan) (*verifying
 	if err != nil {
 		return nil, err
 	}
-	o := execute.VerifyOptions{Next: e.executor, Again: e.again, Store: e.Blobs, Roots: e.Roots}
+	o := verify.Options{Next: e.executor, Again: e.again, Store: e.Blobs, Roots: e.Roots}
 	if len(f.Steps) > 0 {
 		o.Select = chosen
 	}
-	v := execute.Verify(o)
+	v := verify.New(o)
 	e.executor = v
 	return &verifying{verifier: v}, nil
 }

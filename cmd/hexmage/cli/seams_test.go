@@ -8,7 +8,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/event/eventtest"
-	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/verify"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/internal/step/steptest"
 	"github.com/hexmage/hexmage/runner"
@@ -22,7 +22,7 @@ func TestSinks(t *testing.T) {
 		},
 		"*cli.dedupFailures": func(_ *testing.T, next event.Sink) event.Sink { return &dedupFailures{next: next} },
 		"*cli.verifying": func(_ *testing.T, next event.Sink) event.Sink {
-			return (&verifying{verifier: execute.Verify(execute.VerifyOptions{})}).wrap(next)
+			return (&verifying{verifier: verify.New(verify.Options{})}).wrap(next)
 		},
 	} {
 		t.Run(name, func(t *testing.T) { eventtest.Decorator(t, name, wrap) })

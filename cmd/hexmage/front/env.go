@@ -61,6 +61,22 @@ func System() Env {
 	return e
 }
 
+// TakeStack has the caller's stack grow at once to what a run without work needs. Each time that it grows by and by, the runtime looks through all frames,
+// with tables that are nowhere in memory yet: that takes 0.15 of the 3 ms that such a run has.
+func TakeStack() { largeFrame(false) }
+
+//go:noinline
+func largeFrame(used bool) byte {
+	if !used {
+		return 0 // what is not used is not cleared
+	}
+	var frame [24 << 10]byte
+	for i := range frame {
+		frame[i] = frame[i/2] + 1
+	}
+	return frame[len(frame)-1]
+}
+
 // Var returns a variable of the environment, or "".
 func (e Env) Var(name string) string {
 	for i := len(e.Vars) - 1; i >= 0; i-- {

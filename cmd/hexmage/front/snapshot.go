@@ -4,15 +4,17 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/statefile"
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/workspace"
 )
@@ -27,16 +29,6 @@ func (a *App) OutFolder(named, pipeline string) (in, out string) {
 	return a.WorkDir, filepath.Join(a.WorkDir, "out", pipeline)
 }
 
-// request is what `hexmage run` was asked for, as far as it decides which snapshot is of use (docs/design/0003).
-type request struct {
-	Workspace, Pipeline, Profile, Out string
-	Steps                             []string
-	SoCs                              []string
-	EnvVars, FlagVars                 map[string]string
-	Serial                            string
-	Damaged                           time.Time // when something in the cache was last found damaged: what is of before may have been made from it
-}
-
 // Last is the last run that was asked for the same.
 type Last struct {
 	Machine  build.Machine
@@ -45,10 +37,33 @@ type Last struct {
 
 // Last returns the last run that was asked for the same.
 func (a *App) Last(c *RunFlags, workspace, out string, fn digest.Function) Last {
-	r := request{Workspace: workspace, Pipeline: c.Pipeline, Profile: a.Profile, Out: out, Steps: c.Steps,
-		SoCs: a.SoC, EnvVars: a.EnvVars(), FlagVars: a.Set, Serial: a.Serial, Damaged: disk.LastDamage(a.Cache).UTC()}
 	// The name is a digest: values of variables may be secret.
-	return Last{a.machineNow(workspace, fn), filepath.Join(a.Places().State().Snapshots(), fn.Bytes(fmt.Appendf(nil, "%#v", r)).Hex()[:32])}
+	return Last{a.machineNow(workspace, fn), filepath.Join(a.Places().State().Snapshots(), fn.Bytes(a.request(c, workspace, out)).Hex()[:32])}
+}
+
+// request is what `hexmage run` was asked for, as far as it decides which snapshot is of use (docs/design/0003).
+func (a *App) request(c *RunFlags, workspace, out string) []byte {
+	var e statefile.Encoder
+	for _, s := range []string{workspace, c.Pipeline, a.Profile, out, a.Serial} {
+		e.Text(s)
+	}
+	for _, list := range [][]string{c.Steps, a.SoC} {
+		e.Int(len(list))
+		for _, s := range list {
+			e.Text(s)
+		}
+	}
+	for _, vars := range []map[string]string{a.EnvVars(), a.Set} {
+		e.Int(len(vars))
+		for _, name := range slices.Sorted(maps.Keys(vars)) {
+			e.Text(name)
+			e.Text(vars[name])
+		}
+	}
+	damaged := disk.LastDamage(a.Cache) // what is of before something was found damaged may have been made from it
+	e.Signed(damaged.Unix())
+	e.Int(damaged.Nanosecond())
+	return e.Block
 }
 
 // Load returns what load does of the plan of the last run, unless the cache has damage. The options are those of Options.

@@ -13,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/executetest"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
+	"github.com/hexmage/hexmage/internal/execute/verify"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
@@ -52,7 +53,7 @@ func TestLocal(t *testing.T) {
 
 // The stack of the program, with and without what only --verify has, to the outermost decorator.
 func TestStack(t *testing.T) {
-	for name, verify := range map[string]bool{"build": false, "verify": true} {
+	for name, twice := range map[string]bool{"build": false, "verify": true} {
 		t.Run(name, func(t *testing.T) {
 			executetest.Run(t, "*trace.traced", func(t *testing.T) executetest.Setup {
 				_, err := sandbox.Open()
@@ -64,8 +65,8 @@ func TestStack(t *testing.T) {
 				}
 				route := execute.Route(map[string]execute.Executor{action.ExecutorLocal: s.Executor})
 				x := exclusive(t, executetest.World{Next: undamaged(execute.Cached(route, results, s.Store, s.Fn, nil), s.Store), Fn: s.Fn})
-				if verify {
-					x = execute.Verify(execute.VerifyOptions{Next: x, Again: route, Store: s.Store})
+				if twice {
+					x = verify.New(verify.Options{Next: x, Again: route, Store: s.Store})
 				}
 				s.Executor = traced(t, x)
 				return s
@@ -80,7 +81,7 @@ func decorators() map[string]func(*testing.T, executetest.World) execute.Caching
 		"*execute.CachedExecutor": cached,
 		"*execute.exclusive":      exclusive,
 		"*execute.undamaged":      func(_ *testing.T, w executetest.World) execute.Caching { return undamaged(w.Next, w.Blobs) },
-		"*execute.Verifier":       notVerified,
+		"*verify.Verifier":        notVerified,
 		"*trace.traced":           func(t *testing.T, w executetest.World) execute.Caching { return traced(t, w.Next) },
 	}
 }
@@ -99,7 +100,7 @@ func undamaged(next execute.Caching, blobs store.Blobs) execute.Caching {
 
 // notVerified is a Verifier that is to verify another step.
 func notVerified(_ *testing.T, w executetest.World) execute.Caching {
-	return execute.Verify(execute.VerifyOptions{Next: w.Next, Again: w.Next, Store: w.Blobs, Select: func(string) bool { return false }})
+	return verify.New(verify.Options{Next: w.Next, Again: w.Next, Store: w.Blobs, Select: func(string) bool { return false }})
 }
 
 func traced(t *testing.T, next execute.Caching) execute.Caching {
@@ -136,8 +137,8 @@ func TestDecorators(t *testing.T) {
 		})
 	}
 	t.Run("verified", func(t *testing.T) {
-		executetest.Decorator(t, "*execute.Verifier", func(_ *testing.T, w executetest.World) execute.Executor {
-			return execute.Verify(execute.VerifyOptions{Next: w.Next, Again: w.Next, Store: w.Blobs})
+		executetest.Decorator(t, "*verify.Verifier", func(_ *testing.T, w executetest.World) execute.Executor {
+			return verify.New(verify.Options{Next: w.Next, Again: w.Next, Store: w.Blobs})
 		}, executetest.Passes{NoLookup: true})
 	})
 	t.Run("route", func(t *testing.T) {

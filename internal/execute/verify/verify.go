@@ -1,4 +1,7 @@
-package execute
+// Package verify runs actions twice and tells whether their outputs are the same, and if not, in what they differ: which section of an ELF file, which member of
+// an archive, which line of a text, and the usual reason. One enters it with New, an execute.Caching around another. It does not know what a step or a plan is, and takes
+// what a file is from its bytes, which may be anything.
+package verify
 
 import (
 	"bytes"
@@ -11,30 +14,31 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
 type stepName struct{ step, name string }
 
-// VerifyOptions are what Verify needs.
-type VerifyOptions struct {
-	Next   Caching                // executes and remembers
-	Again  Executor               // executes and remembers nothing
+// Options are what New needs.
+type Options struct {
+	Next   execute.Caching        // executes and remembers
+	Again  execute.Executor       // executes and remembers nothing
 	Store  store.Blobs            // has the outputs of both
 	Roots  string                 // a folder that all exec roots are below, of earlier processes too
 	Select func(step string) bool // which steps are verified; nil: all
 }
 
-// Verify returns an Executor that runs each action once more than needed and compares what the two runs left, bit by bit:
+// New returns an Executor that runs each action once more than needed and compares what the two runs left, bit by bit:
 // an action whose result is known is run once, another twice. Lookup finds nothing for actions that are to be verified, so
 // whoever watches sees them run. What the cache knows stays as it is, and it is what Execute returns.
-func Verify(o VerifyOptions) *Verifier {
+func New(o Options) *Verifier {
 	return &Verifier{o: o, found: map[stepName]event.ActionVerified{}}
 }
 
-// Verifier is what Verify returns.
+// Verifier is what New returns.
 type Verifier struct {
-	o VerifyOptions
+	o Options
 
 	mu    sync.Mutex
 	found map[stepName]event.ActionVerified
@@ -75,7 +79,7 @@ func (v *Verifier) record(s stepName, e event.ActionVerified) {
 }
 
 // selected tells whether the action is to be verified.
-func (v *Verifier) selected(a *Request) (stepName, bool) {
+func (v *Verifier) selected(a *execute.Request) (stepName, bool) {
 	return stepName{a.Step, a.Name}, v.o.Select == nil || v.o.Select(a.Step)
 }
 
@@ -96,7 +100,7 @@ func unverifiable(a *action.Action) string {
 }
 
 // Lookup implements Lookup.
-func (v *Verifier) Lookup(ctx context.Context, a *Request) (*action.Result, bool, error) {
+func (v *Verifier) Lookup(ctx context.Context, a *execute.Request) (*action.Result, bool, error) {
 	if _, ok := v.selected(a); ok && unverifiable(a.Action) == "" {
 		return nil, false, nil
 	}
@@ -108,7 +112,7 @@ func (v *Verifier) Lookup(ctx context.Context, a *Request) (*action.Result, bool
 }
 
 // Execute implements Executor.
-func (v *Verifier) Execute(ctx context.Context, a *Request) (*action.Result, error) {
+func (v *Verifier) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
 	s, ok := v.selected(a)
 	if !ok {
 		return v.o.Next.Execute(ctx, a)
@@ -138,7 +142,7 @@ func (v *Verifier) Execute(ctx context.Context, a *Request) (*action.Result, err
 	}
 	c := comparer{blobs: v.o.Store, roots: v.o.Roots, varies: a.Varies, all: second.Varies}
 	if err := c.results(ctx, first, second); err != nil {
-		return nil, &Error{Op: "compare the outputs of two runs", Err: err}
+		return nil, &execute.Error{Op: "compare the outputs of two runs", Err: err}
 	}
 	e := event.ActionVerified{Verdict: event.Same, Known: known, Differences: c.found, More: c.more}
 	if len(c.found) > 0 {

@@ -1,4 +1,4 @@
-package execute_test
+package verify_test
 
 import (
 	"archive/zip"
@@ -19,18 +19,40 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/executetest"
 	"github.com/hexmage/hexmage/internal/execute/local"
+	"github.com/hexmage/hexmage/internal/execute/verify"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/memory"
 )
 
+const fn = digest.BLAKE3
+
+// faked is an executor in memory, with a cache around it. The action is `make`, with an output a.o and a folder inc.
+func faked(t *testing.T) (fake *executetest.Fake, cached *execute.CachedExecutor, blobs *memory.Blobs, a *action.Action) {
+	t.Helper()
+	blobs = memory.NewBlobs()
+	root, err := (&merkle.Dir{}).Put(t.Context(), blobs, fn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake = &executetest.Fake{Store: blobs, Fn: fn, Commands: map[string]func(context.Context, *executetest.Call) (int, error){
+		"make": func(_ context.Context, c *executetest.Call) (int, error) {
+			c.Outputs["a.o"], c.Outputs["inc/x"] = "object", "x"
+			return 0, nil
+		},
+	}}
+	return fake, execute.Cached(fake, memory.NewResults(), blobs, fn, nil), blobs,
+		&action.Action{Command: action.Command{Args: []string{"make"}, Outputs: []string{"a.o", "inc"}}, InputRoot: root}
+}
+
 // verifier is a Verifier over real processes, with a memory.
 type verifier struct {
-	*execute.Verifier
+	*verify.Verifier
 	cached *execute.CachedExecutor
 	empty  *action.Action // an action without inputs, outputs or command
 }
@@ -48,7 +70,7 @@ func newVerifier(t *testing.T, choose func(string) bool) verifier {
 	}
 	host := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn})
 	cached := execute.Cached(host, memory.NewResults(), blobs, fn, nil)
-	v := execute.Verify(execute.VerifyOptions{Next: cached, Again: local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn}), Store: blobs, Roots: filepath.Join(root, "tmp"), Select: choose})
+	v := verify.New(verify.Options{Next: cached, Again: local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn}), Store: blobs, Roots: filepath.Join(root, "tmp"), Select: choose})
 	return verifier{v, cached, &action.Action{InputRoot: none}}
 }
 
@@ -224,10 +246,10 @@ func TestVerifyLocates(t *testing.T) {
 		"no ELF": {func(n int64) []byte { return fmt.Appendf(nil, "\x7fELF\x02\x01\x01 %d", n) }, []string{"1 of 9 bytes differ, in 1 range, the first at 0x8"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
-			w.fake.Commands["make"] = counted(c.f)
-			v := execute.Verify(execute.VerifyOptions{Next: w.x, Again: w.fake, Store: w.blobs})
-			if _, err := v.Execute(t.Context(), &execute.Request{Action: w.action("make")}); err != nil {
+			fake, cached, blobs, a := faked(t)
+			fake.Commands["make"] = counted(c.f)
+			v := verify.New(verify.Options{Next: cached, Again: fake, Store: blobs})
+			if _, err := v.Execute(t.Context(), &execute.Request{Action: a}); err != nil {
 				t.Fatal(err)
 			}
 			e, _ := v.Take("", "")
@@ -263,9 +285,9 @@ func TestVerifySections(t *testing.T) {
 		t.Fatal(err)
 	}
 	stamp := bytes.Index(prog, binary.LittleEndian.AppendUint64(nil, 7_777_777))
-	w := newWorld(t, nil)
+	fake, cached, blobs, a := faked(t)
 	n := 0
-	w.fake.Commands["make"] = func(_ context.Context, c *executetest.Call) (int, error) {
+	fake.Commands["make"] = func(_ context.Context, c *executetest.Call) (int, error) {
 		b := bytes.Clone(prog)
 		b[stamp+8] += byte(n)
 		b[stamp+24] += byte(n)
@@ -273,8 +295,8 @@ func TestVerifySections(t *testing.T) {
 		c.Outputs["a.o"], c.Outputs["inc/x"] = string(b), "x"
 		return 0, nil
 	}
-	v := execute.Verify(execute.VerifyOptions{Next: w.x, Again: w.fake, Store: w.blobs})
-	if _, err := v.Execute(t.Context(), &execute.Request{Action: w.action("make")}); err != nil {
+	v := verify.New(verify.Options{Next: cached, Again: fake, Store: blobs})
+	if _, err := v.Execute(t.Context(), &execute.Request{Action: a}); err != nil {
 		t.Fatal(err)
 	}
 	e, _ := v.Take("", "")
@@ -357,10 +379,10 @@ func TestVerifyAllowedExitCode(t *testing.T) {
 }
 
 func TestVerifyErrors(t *testing.T) {
-	w := newWorld(t, nil)
+	_, cached, blobs, a := faked(t)
 	gone := errors.New("the second run could not start")
-	v := execute.Verify(execute.VerifyOptions{Next: w.x, Again: failing{gone}, Store: w.blobs})
-	if r, err := v.Execute(t.Context(), &execute.Request{Action: w.action("cc")}); !errors.Is(err, gone) {
+	v := verify.New(verify.Options{Next: cached, Again: failing{gone}, Store: blobs})
+	if r, err := v.Execute(t.Context(), &execute.Request{Action: a}); !errors.Is(err, gone) {
 		t.Errorf("%v, %v", r, err)
 	}
 	if _, ok := v.Take("", ""); ok {
