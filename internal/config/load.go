@@ -185,6 +185,7 @@ type part struct {
 	src   string
 	name  string // of the file
 	start hcl.Pos
+	brief bool // what is wrong is found, and told, when the file is read again
 
 	file    *hcl.File
 	written bool // it is what lang.ParseWritten reads
@@ -229,7 +230,7 @@ func nextPart(src, name string, start *hcl.Pos, size int) *part {
 }
 
 func (p *part) parse() {
-	if body, ok := lang.ParseWritten(p.src, p.name, p.start); ok {
+	if body, ok := lang.ParseWritten(p.src, p.name, p.start, p.brief); ok {
 		p.file, p.written = &hcl.File{Body: body}, true
 		return
 	}

@@ -35,6 +35,7 @@ func (r *Rest) take(src, name string) *hcl.File {
 	start := hcl.InitialPos
 	for start.Byte < len(src) {
 		p := nextPart(src, name, &start, partSize)
+		p.brief = true
 		if onlySteps(p.src) {
 			steps = append(steps, p)
 			continue

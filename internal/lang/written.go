@@ -9,7 +9,10 @@ import (
 // ParseWritten reads blocks that are written out: nothing in them but texts, whole numbers, true, false, null, references and lists of these, no comment and
 // nothing that is not ASCII. What it makes of them is what HCL's parser does, in a tenth of the time and without a list of all tokens, which takes several times
 // the memory that the source does. Texts in the body are parts of src. It is not ok if there is anything else, or anything wrong: that is for Parse.
-func ParseWritten(src, name string, start hcl.Pos) (body *hclsyntax.Body, ok bool) {
+//
+// If brief, nobody tells where something is wrong by what it makes: names after dots have no ranges, and references share those that they have in common, which
+// halves them.
+func ParseWritten(src, name string, start hcl.Pos, brief bool) (body *hclsyntax.Body, ok bool) {
 	if start.Column != 1 {
 		return nil, false
 	}
@@ -18,7 +21,7 @@ func ParseWritten(src, name string, start hcl.Pos) (body *hclsyntax.Body, ok boo
 			return nil, false
 		}
 	}
-	w := &written{src: src, name: name, start: start.Byte, line: start.Line}
+	w := &written{src: src, name: name, start: start.Byte, line: start.Line, brief: brief}
 	w.spaces()
 	return w.body(hcl.Range{Filename: name, Start: w.pos()}, 0)
 }
@@ -31,6 +34,9 @@ type written struct {
 	at    int    // offset in src
 	line  int    // that at is in
 	began int    // offset in src where that line began
+
+	brief bool
+	last  hcl.Traversal // that was read, if brief
 }
 
 // maxWritten is how many lists, or blocks, may be in each other.
@@ -248,9 +254,23 @@ func (w *written) reference() (hclsyntax.Expression, bool) {
 		if !ok {
 			return nil, false
 		}
-		t = append(t, hcl.TraverseAttr{Name: name, SrcRange: w.since(dot)})
+		t = append(t, w.attr(name, dot, len(t)))
 	}
+	w.last = t
 	return &hclsyntax.ScopeTraversalExpr{Traversal: t, SrcRange: w.since(start)}, true
+}
+
+// attr is the name after a dot that was read, the n-th of a reference.
+func (w *written) attr(name string, dot hcl.Pos, n int) hcl.Traverser {
+	if !w.brief {
+		return hcl.TraverseAttr{Name: name, SrcRange: w.since(dot)}
+	}
+	if n < len(w.last) {
+		if a := w.last[n].(hcl.TraverseAttr); a.Name == name {
+			return w.last[n]
+		}
+	}
+	return hcl.TraverseAttr{Name: name}
 }
 
 // text reads what is in quotes, and tells where that is, without them.

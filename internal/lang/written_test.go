@@ -1,6 +1,7 @@
 package lang_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/lang"
 )
@@ -17,7 +19,7 @@ import (
 func compareWritten(t *testing.T, src string) bool {
 	t.Helper()
 	start := hcl.Pos{Line: 7, Column: 1, Byte: 1000}
-	got, ok := lang.ParseWritten(src, "x.hcl", start)
+	got, ok := lang.ParseWritten(src, "x.hcl", start, false)
 	if !ok {
 		return false
 	}
@@ -29,7 +31,47 @@ func compareWritten(t *testing.T, src string) bool {
 	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("of\n%s\nHCL makes something else:\n%s", src, cmp.Diff(got, want, cmp.Exporter(func(reflect.Type) bool { return true })))
 	}
+	brief, ok := lang.ParseWritten(src, "x.hcl", start, true)
+	_ = hclsyntax.VisitAll(want, func(n hclsyntax.Node) hcl.Diagnostics {
+		if e, ok := n.(*hclsyntax.ScopeTraversalExpr); ok {
+			for i, step := range e.Traversal[1:] {
+				e.Traversal[1+i] = hcl.TraverseAttr{Name: step.(hcl.TraverseAttr).Name}
+			}
+		}
+		return nil
+	})
+	if !ok || !reflect.DeepEqual(brief, want) {
+		t.Fatalf("of\n%s\nbriefly something else is made:\n%s", src, cmp.Diff(brief, want, cmp.Exporter(func(reflect.Type) bool { return true })))
+	}
 	return true
+}
+
+// References of a long list share what they have in common, and what is wrong with one has a place.
+func TestParseWrittenBriefly(t *testing.T) {
+	var src strings.Builder
+	src.WriteString("a = [\n")
+	for i := range 10_000 {
+		fmt.Fprintf(&src, "  step.exec.a%d.outputs.o,\n", i)
+	}
+	src.WriteString("]\n")
+	var body *hclsyntax.Body
+	memory := func(brief bool) int64 {
+		return testing.Benchmark(func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				body, _ = lang.ParseWritten(src.String(), "x.hcl", hcl.InitialPos, brief)
+			}
+		}).AllocedBytesPerOp() / 10_000
+	}
+	if whole, brief := memory(false), memory(true); brief > whole*4/5 {
+		t.Errorf("a reference takes %d bytes, briefly %d", whole, brief)
+	}
+	x := body.Attributes["a"].Expr
+	steps := cty.ObjectVal(map[string]cty.Value{"exec": cty.EmptyObjectVal})
+	_, diags := lang.NewBudget().Value(x.(*hclsyntax.TupleConsExpr).Exprs[1], &hcl.EvalContext{Variables: map[string]cty.Value{"step": steps}})
+	if len(diags) != 1 || diags[0].Subject.String() != "x.hcl:3,3-25" {
+		t.Errorf("%v", diags)
+	}
 }
 
 const writtenOut = `

@@ -64,13 +64,13 @@ func Build(o Options) (*plan.Plan, *Extender, hcl.Diagnostics) {
 func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	diags := p.chooseProfile()
 	if diags.HasErrors() {
-		return nil, diags
+		return nil, p.failed(diags)
 	}
 	p.targets = Targets(p.cfg, p.o.TargetNames)
 	root, ds := p.newModule(nil, nil, p.cfg.Module)
 	p.root = root
 	if diags = append(diags, ds...); ds.HasErrors() {
-		return nil, diags
+		return nil, p.failed(diags)
 	}
 	diags = append(diags, p.prepareRoot()...)
 	for _, m := range p.modules {
@@ -104,7 +104,7 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	return p.assemble(), diags
 }
 
-// failed is what there is to say of a pipeline that cannot be planned.
+// failed is what there is to say of a pipeline that cannot be planned: nothing, where it is read whole for that.
 func (p *planner) failed(diags hcl.Diagnostics) hcl.Diagnostics {
 	if p.cfg.Rest != nil {
 		return nil

@@ -97,9 +97,9 @@ func (l *lines) stepLine(st *stepState) string {
 	}
 	var notes []string
 	if st.actions > 1 {
-		n := plural(st.actions, "action")
+		n := plural(int(st.actions), "action")
 		if st.cached > 0 && st.executed > 0 {
-			n += fmt.Sprintf(" (%s cached)", thousands(st.cached))
+			n += fmt.Sprintf(" (%s cached)", thousands(int(st.cached)))
 		}
 		notes = append(notes, n)
 	}
@@ -291,6 +291,7 @@ func (l *lines) complete(g *group) string {
 	if g.late || g.ended < g.planned {
 		return ""
 	}
+	l.steps.drop(g)
 	return l.release(g)
 }
 
@@ -305,11 +306,11 @@ func (l *lines) release(g *group) string {
 	} else {
 		for kind, word := range []string{heldCached: l.dim("cached  "), heldNotRun: l.yellow("not run ")} {
 			if g.count[kind] > 0 {
-				fmt.Fprintf(&b, "  %s %s %s\n", word, l.column(g.name), l.dim(plural(g.actions[kind], "action")))
+				fmt.Fprintf(&b, "  %s %s %s\n", word, l.column(g.name), l.dim(plural(int(g.actions[kind]), "action")))
 			}
 		}
 	}
-	g.held, g.actions, g.count = nil, [2]int{}, [2]int{}
+	g.held, g.actions, g.count = nil, [2]int32{}, [2]int32{}
 	return b.String()
 }
 
@@ -317,7 +318,9 @@ func (l *lines) release(g *group) string {
 func (l *lines) rest() string {
 	var b strings.Builder
 	for _, g := range l.steps.order {
-		b.WriteString(l.release(g))
+		if g != nil {
+			b.WriteString(l.release(g))
+		}
 	}
 	return b.String()
 }
@@ -326,7 +329,7 @@ func (l *lines) rest() string {
 type steps struct {
 	by      map[string]*stepState // those that have not ended
 	groups  map[string]*group
-	order   []*group
+	order   []*group // nil: there is nothing more to say of it
 	running map[int]*activity
 	wide    int // columns of the longest name
 	total   int
@@ -337,12 +340,12 @@ type steps struct {
 type stepState struct {
 	name     string
 	group    *group
-	actions  int // 0: not known yet
-	ended    int
-	cached   int
-	executed int
-	failed   int
-	skipped  int
+	actions  int32 // 0: not known yet
+	ended    int32
+	cached   int32
+	executed int32
+	failed   int32
+	skipped  int32
 	busy     time.Duration // of its actions, added up
 	workers  []string      // other than this machine's own, each once
 }
@@ -350,13 +353,15 @@ type stepState struct {
 // group is all instances of a step: one, or the copies that for_each makes.
 type group struct {
 	name    string // exec.obj
-	planned int    // instances whose number of actions is known
-	ended   int    // of these
+	at      int32  // in order
+	planned int32  // instances whose number of actions is known
+	ended   int32  // of these
 	late    bool   // some became known only after others had ended: more may come
+	alone   bool   // it is no copy
 
 	held    []*stepState // ended, not shown yet: the first few of them
-	actions [2]int       // how many actions those that ended and are not shown have, by held word
-	count   [2]int       // and how many instances they are
+	actions [2]int32     // how many actions those that ended and are not shown have, by held word
+	count   [2]int32     // and how many instances they are
 }
 
 // withoutKeys is an address as files write it.
@@ -397,11 +402,19 @@ func (s *steps) group(name string) *group {
 	base := withoutKeys(name)
 	g := s.groups[base]
 	if g == nil {
-		g = &group{name: base}
+		g = &group{name: base, at: int32(len(s.order)), alone: base == name}
 		s.groups[base] = g
 		s.order = append(s.order, g)
 	}
 	return g
+}
+
+// drop forgets a step of which all is said. Of copies, more may come.
+func (s *steps) drop(g *group) {
+	if g.alone {
+		delete(s.groups, g.name)
+		s.order[g.at] = nil
+	}
 }
 
 // add takes an event in. It returns the step that the event completed, if it did.
@@ -410,7 +423,7 @@ func (s *steps) add(e event.Event, now time.Time) *stepState {
 	case event.ActionsPlanned:
 		st := s.step(e.Step)
 		s.wide = max(s.wide, columns(e.Step))
-		st.actions = e.Actions
+		st.actions = int32(e.Actions)
 		st.group.planned++
 		st.group.late = st.group.late || st.group.ended > 0
 		s.total += e.Actions
