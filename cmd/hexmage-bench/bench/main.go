@@ -52,7 +52,7 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 	if err := fs.Parse(args); err != nil {
 		return 2
 	}
-	o.Cases, o.Watched, o.Examples, o.Budget = Cases(FullSizes()), 1000, []string{"examples/hello"}, 15*time.Second
+	o.Cases, o.Watched, o.Examples, o.Budget = Cases(FullSizes()), 1000, []string{"examples/hello"}, 60*time.Second
 	if *quick {
 		o.Cases, o.Watched, o.Repeat, o.Budget = Cases(QuickSizes()), 0, 1, 0
 	}
