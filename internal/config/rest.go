@@ -102,7 +102,7 @@ func (p *part) steps(each func(hcl.Body)) []*Block {
 	if !p.written {
 		each(body)
 	}
-	b := &builder{pipeline: true}
+	b := &builder{pipeline: true, written: p.written}
 	all := make([]*Block, 0, len(body.Blocks))
 	for _, blk := range body.Blocks {
 		if blk.Type != "step" || len(blk.Labels) != 2 {

@@ -90,13 +90,15 @@ func (e Env) Var(name string) string {
 // When garbage is collected.
 const (
 	littleHeap = 40 << 20 // bytes that the heap may have without being looked through: most commands end before
-	growLittle = 10       // percent that a larger one may grow by, of what was in use, until it is looked through again: with its program, and what is lost between objects, a process has 80 MB then
+	growLittle = 13       // percent that a larger one may grow by, of what was in use, until it is looked through again: with its program, and what is lost between objects, a process has 80 MB then
 	largeHeap  = 60 << 20 // in use: a process has much more than that in any case, and it takes long to look through
 	growLarge  = 50       // percent that it may grow by
 
-	// growFirst is the most that a heap may grow by that was looked through, also a little one: how much is in use is learnt some time after garbage was
-	// collected, and may be several times as much then.
+	// growFirst is the most that a little heap may grow by that was looked through: how much is in use is learnt some time after garbage was
+	// collected, and may be several times as much then. Up to smallHeap it may be growSmall: a graph of a thousand actions needs no more.
 	growFirst = 60
+	smallHeap = 28 << 20
+	growSmall = 150
 )
 
 // EngineHeap is how many bytes the heap of the engine may have until it is looked through first. Its program is large: what only the start needed of that goes then.
@@ -135,7 +137,8 @@ func growth(live uint64) int {
 	if live >= largeHeap {
 		return growLarge
 	}
-	return max(growLittle, min(int(100*littleHeap/max(1, live))-100, growFirst))
+	to := func(heap uint64) int { return int(100*heap/max(1, live)) - 100 }
+	return max(growLittle, min(to(littleHeap), max(growFirst, min(to(smallHeap), growSmall))))
 }
 
 // ExitError carries an exit code and what to say with it.

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// A small heap is not looked through at all, a larger one as soon as it has grown by some, and a large one when it has grown by half.
+// A small heap may become more than twice as large until it is looked through again, a larger one may grow by some, and a large one by half.
 func TestGrowth(t *testing.T) {
-	for live, want := range map[uint64]int{0: 60, 1: 60, 7 << 20: 60, 24 << 20: 60, 32 << 20: 25, 40 << 20: 10, 59 << 20: 10, 60 << 20: 50, 1 << 30: 50} {
+	for live, want := range map[uint64]int{0: 150, 1: 150, 7 << 20: 150, 14 << 20: 100, 24 << 20: 60, 32 << 20: 25, 40 << 20: 13, 59 << 20: 13, 60 << 20: 50, 1 << 30: 50} {
 		if is := growth(live); is != want {
 			t.Errorf("%d bytes in use: %d %%, want %d", live, is, want)
 		}
