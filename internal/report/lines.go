@@ -357,7 +357,7 @@ type group struct {
 	planned int32  // instances whose number of actions is known
 	ended   int32  // of these
 	late    bool   // some became known only after others had ended: more may come
-	alone   bool   // it is no copy
+	single  bool   // it is no copy
 
 	held    []*stepState // ended, not shown yet: the first few of them
 	actions [2]int32     // how many actions those that ended and are not shown have, by held word
@@ -402,7 +402,7 @@ func (s *steps) group(name string) *group {
 	base := withoutKeys(name)
 	g := s.groups[base]
 	if g == nil {
-		g = &group{name: base, at: int32(len(s.order)), alone: base == name}
+		g = &group{name: base, at: int32(len(s.order)), single: base == name}
 		s.groups[base] = g
 		s.order = append(s.order, g)
 	}
@@ -411,7 +411,7 @@ func (s *steps) group(name string) *group {
 
 // drop forgets a step of which all is said. Of copies, more may come.
 func (s *steps) drop(g *group) {
-	if g.alone {
+	if g.single {
 		delete(s.groups, g.name)
 		s.order[g.at] = nil
 	}
