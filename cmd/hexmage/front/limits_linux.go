@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -116,12 +117,17 @@ func kernelFile(name string) string {
 		return ""
 	}
 	defer unix.Close(fd)
-	b := make([]byte, 4096)
-	n, err := unix.Read(fd, b)
-	if err != nil {
-		return ""
+	b := make([]byte, 0, 4096)
+	for {
+		b = slices.Grow(b, 512)
+		n, err := unix.Read(fd, b[len(b):cap(b)])
+		if err != nil {
+			return ""
+		}
+		if b = b[:len(b)+n]; n == 0 {
+			return string(b)
+		}
 	}
-	return string(b[:n])
 }
 
 // kills is how many processes of the control group were killed for want of memory.
