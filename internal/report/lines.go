@@ -328,6 +328,7 @@ func (l *lines) rest() string {
 // steps keeps, per step of a build, what a person wants to know: how many of its actions ended, and how.
 type steps struct {
 	by      map[string]*stepState // those that have not ended
+	single  *stepState            // stands there for a step that is no copy, has one action, and did not begin: of ten thousand nothing else is known for long
 	groups  map[string]*group
 	order   []*group // nil: there is nothing more to say of it
 	running map[int]*activity
@@ -385,16 +386,28 @@ type activity struct {
 }
 
 func newSteps() *steps {
-	return &steps{by: map[string]*stepState{}, groups: map[string]*group{}, running: map[int]*activity{}}
+	return &steps{by: map[string]*stepState{}, single: new(stepState), groups: map[string]*group{}, running: map[int]*activity{}}
 }
 
 func (s *steps) step(name string) *stepState {
 	st := s.by[name]
-	if st == nil {
-		st = &stepState{name: name, group: s.group(name)}
-		s.by[name] = st
+	if st != nil && st != s.single {
+		return st
+	}
+	planned := st != nil
+	st = &stepState{name: name, group: s.group(name)}
+	s.by[name] = st
+	if planned {
+		st.plan(1)
 	}
 	return st
+}
+
+// plan says how many actions the step has.
+func (st *stepState) plan(actions int) {
+	st.actions = int32(actions)
+	st.group.planned++
+	st.group.late = st.group.late || st.group.ended > 0
 }
 
 // group returns the group of a step's instance: exec.obj for exec.obj["a.c"], module.aot.exec.obj for module.aot["x"].exec.obj.
@@ -421,12 +434,13 @@ func (s *steps) drop(g *group) {
 func (s *steps) add(e event.Event, now time.Time) *stepState {
 	switch e := e.(type) {
 	case event.ActionsPlanned:
-		st := s.step(e.Step)
 		s.wide = max(s.wide, columns(e.Step))
-		st.actions = int32(e.Actions)
-		st.group.planned++
-		st.group.late = st.group.late || st.group.ended > 0
 		s.total += e.Actions
+		if e.Actions == 1 && s.by[e.Step] == nil && !strings.Contains(e.Step, "[") {
+			s.by[e.Step] = s.single
+		} else {
+			s.step(e.Step).plan(e.Actions)
+		}
 	case event.ActionStarted:
 		text := e.Description
 		if text == "" {
