@@ -276,22 +276,25 @@ func (st *stepState) held() int {
 func (l *lines) ended(st *stepState) string {
 	g, kind := st.group, st.held()
 	if l.o.Verbose || kind == heldNot || g.planned <= few {
-		return l.stepLine(st) + l.complete(g)
+		return l.stepLine(st) + l.complete(st)
 	}
 	g.actions[kind] += st.actions
 	g.count[kind]++
 	if len(g.held) <= few {
 		g.held = append(g.held, st)
 	}
-	return l.complete(g)
+	return l.complete(st)
 }
 
-// complete returns the lines that were held back, if the group has ended.
-func (l *lines) complete(g *group) string {
+// complete returns the lines that were held back, if the group of a step that ended has ended.
+func (l *lines) complete(st *stepState) string {
+	g := st.group
 	if g.late || g.ended < g.planned {
 		return ""
 	}
-	l.steps.drop(g)
+	if !copied(st.name) { // of copies, more may come
+		l.steps.drop(g)
+	}
 	return l.release(g)
 }
 
@@ -358,12 +361,14 @@ type group struct {
 	planned int32  // instances whose number of actions is known
 	ended   int32  // of these
 	late    bool   // some became known only after others had ended: more may come
-	single  bool   // it is no copy
 
 	held    []*stepState // ended, not shown yet: the first few of them
 	actions [2]int32     // how many actions those that ended and are not shown have, by held word
 	count   [2]int32     // and how many instances they are
 }
+
+// copied tells whether an address is that of a copy, or of something in one.
+func copied(name string) bool { return strings.Contains(name, "[") }
 
 // withoutKeys is an address as files write it.
 func withoutKeys(name string) string {
@@ -415,19 +420,17 @@ func (s *steps) group(name string) *group {
 	base := withoutKeys(name)
 	g := s.groups[base]
 	if g == nil {
-		g = &group{name: base, at: int32(len(s.order)), single: base == name}
+		g = &group{name: base, at: int32(len(s.order))}
 		s.groups[base] = g
 		s.order = append(s.order, g)
 	}
 	return g
 }
 
-// drop forgets a step of which all is said. Of copies, more may come.
+// drop forgets a step of which all is said.
 func (s *steps) drop(g *group) {
-	if g.single {
-		delete(s.groups, g.name)
-		s.order[g.at] = nil
-	}
+	delete(s.groups, g.name)
+	s.order[g.at] = nil
 }
 
 // add takes an event in. It returns the step that the event completed, if it did.
@@ -436,7 +439,7 @@ func (s *steps) add(e event.Event, now time.Time) *stepState {
 	case event.ActionsPlanned:
 		s.wide = max(s.wide, columns(e.Step))
 		s.total += e.Actions
-		if e.Actions == 1 && s.by[e.Step] == nil && !strings.Contains(e.Step, "[") {
+		if e.Actions == 1 && s.by[e.Step] == nil && !copied(e.Step) {
 			s.by[e.Step] = s.single
 		} else {
 			s.step(e.Step).plan(e.Actions)

@@ -21,14 +21,14 @@ func Names(fsys fs.FS) ([]string, error) {
 	return names, err
 }
 
-// Has tells whether there is a pipeline of that name, which is not empty and has no slash, without a look at the others. It may be one that cannot be read.
+// Has tells whether a name is one of Names, and lists none for the usual one, of a file. The name has no slash.
 func Has(fsys fs.FS, name string) bool {
 	file := path.Join(Folder, name+".hcl")
-	if info, err := fs.Stat(fsys, file); !errors.Is(err, fs.ErrNotExist) && !strings.HasSuffix(file, VarSuffix) && (err != nil || !info.IsDir()) {
+	if info, err := fs.Stat(fsys, file); err == nil && info.Mode().IsRegular() && !strings.HasSuffix(file, VarSuffix) {
 		return true
 	}
-	files, _ := FilesOf(fsys, name)
-	return len(files) > 0
+	names, _ := Names(fsys)
+	return slices.Contains(names, name)
 }
 
 // List is Names, and the folders that were listed for it.

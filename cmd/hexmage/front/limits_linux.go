@@ -135,8 +135,7 @@ func (l *limits) kills() uint64 {
 	if l.killed == "" {
 		return 0
 	}
-	b, _ := os.ReadFile(l.killed)
-	for line := range strings.Lines(string(b)) {
+	for line := range strings.Lines(kernelFile(l.killed)) {
 		if rest, ok := strings.CutPrefix(line, "oom_kill "); ok {
 			n, _ := strconv.ParseUint(strings.TrimSpace(rest), 10, 64)
 			return n
@@ -164,8 +163,7 @@ func (l *limits) heap() int64 {
 // addresses are the bytes of addresses that this process has taken. Go's runtime takes half a gigabyte or one as it begins, most of
 // which never becomes memory.
 func addresses() uint64 {
-	b, _ := os.ReadFile("/proc/self/statm")
-	first, _, _ := strings.Cut(string(b), " ")
+	first, _, _ := strings.Cut(kernelFile("/proc/self/statm"), " ")
 	pages, _ := strconv.ParseUint(first, 10, 64)
 	return pages * uint64(os.Getpagesize())
 }
