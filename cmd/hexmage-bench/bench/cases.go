@@ -49,7 +49,7 @@ func FullSizes() Sizes {
 	return Sizes{Small: 5, Few: 1000, Many: 10_000, Most: 100_000, Chain: 500, Layers: 20, Width: 500, Large: 256 << 20}
 }
 
-// QuickSizes are those of what is done in less than a minute.
+// QuickSizes are those of what is done in about a minute.
 func QuickSizes() Sizes { return Sizes{Small: 5, Few: 1000, Chain: 100, Large: 16 << 20} }
 
 // Cases are all that is measured.

@@ -39,7 +39,7 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 		return 0
 	}
 	o := Options{Log: stderr, Env: env, Age: stat.RacyWindow + time.Second/2}
-	quick := fs.Bool("quick", false, "only 1,000 actions, a short chain and small files, once, and no watching: under a minute")
+	quick := fs.Bool("quick", false, "only 1,000 actions, a short chain and small files, once, and no watching: about a minute")
 	only := fs.String("only", "", "only these, with commas between: cases, or how their names begin, such as wide-10000-explicit, layered, large and watch")
 	list := fs.Bool("list", false, "print the names of the cases, and measure nothing")
 	doc := fs.String("o", "", "also put the report between the marks of this document")

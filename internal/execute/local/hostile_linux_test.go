@@ -643,6 +643,10 @@ func TestHonest(t *testing.T) {
 	defer asOthers(t)()
 	p := newPlace(t, base, 1)
 	p.inputs["src/in2"] = "#!/bin/sh\necho hello\n"
+	p.tree = p.room.root(t, p.inputs)
+	if err := p.blobs.(*disk.Blobs).Flush(t.Context()); err != nil { // which sets the times of inputs back (docs/sandbox.md): not while a script compares them
+		t.Fatal(err)
+	}
 	for name, c := range honest() {
 		res, err := p.run(t, "out/o", c[0])
 		if err != nil {
