@@ -16,9 +16,9 @@ type Convert struct {
 
 func convertSchema() step.Schema {
 	return step.Schema{
-		Summary: "Converts safetensors to .mllm, natively and in a fixed order.",
+		Summary: "Converts safetensors, or a PyTorch checkpoint, to .mllm, natively and in a fixed order.",
 		ArgDocs: map[string]string{
-			"model":  "Folder with model.safetensors, or the file.",
+			"model":  "Folder with model.safetensors, or the file: .safetensors, or .pth, .pt or .bin with the state dict of one model, of which nothing is run.",
 			"name":   "Name of the model in the file's header.",
 			"format": "Version of the file format.",
 		},
@@ -33,7 +33,7 @@ func convertSchema() step.Schema {
 // Plan plans the conversion.
 func (c Convert) Plan(p *step.Plan) {
 	s := c.Spec
-	if s.Input, s.Output = c.Model.InRoot(), "model.mllm"; path.Ext(s.Input) != ".safetensors" {
+	if s.Input, s.Output = c.Model.InRoot(), "model.mllm"; path.Ext(s.Input) != ".safetensors" && !convert.Torch(s.Input) {
 		s.Input += "/model.safetensors"
 	}
 	a := step.Tool(p, "", "convert to .mllm "+s.Format, convert.Tool, s).In(c.Model.Input())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -15,9 +16,18 @@ import (
 // Tool is the tool's name, and its behaviour version: raise it whenever an output changes.
 const Tool tool.Name[Spec] = "convert/2"
 
+// Torch tells whether a file is read as a PyTorch checkpoint, by its name.
+func Torch(name string) bool {
+	switch filepath.Ext(name) {
+	case ".pth", ".pt", ".bin":
+		return true
+	}
+	return false
+}
+
 // Spec says what to convert.
 type Spec struct {
-	Input  string `json:"input"`                    // a .safetensors file or a .safetensors.index.json
+	Input  string `json:"input"`                    // a .safetensors file, a .safetensors.index.json, or a PyTorch checkpoint
 	Output string `json:"output"`                   // the .mllm file to write
 	Name   string `arg:"name,required" json:"name"` // stored in a version 2 header
 	Format string `arg:"format" default:"v2" oneof:"v1 v2" json:"format"`
@@ -50,11 +60,19 @@ func Run(ctx context.Context, s Spec, env tool.Env) error {
 
 // convertFile writes beside the final name first, so that a failed conversion leaves no file that looks finished.
 func convertFile(ctx context.Context, in, out string, o Options) (err error) {
-	m, err := safetensors.Open(in)
+	var from io.Closer
+	var to func(io.Writer) error
+	if Torch(in) {
+		f, ferr := os.Open(in)
+		from, err, to = f, ferr, func(w io.Writer) error { return convertTorch(ctx, w, f, o) }
+	} else {
+		m, merr := safetensors.Open(in)
+		from, err, to = m, merr, func(w io.Writer) error { return Convert(ctx, w, m, o) }
+	}
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, m.Close()) }()
+	defer func() { err = errors.Join(err, from.Close()) }()
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return err
 	}
@@ -63,7 +81,7 @@ func convertFile(ctx context.Context, in, out string, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	err = Convert(ctx, f, m, o)
+	err = to(f)
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/catalogfile/catalogfiletest"
 	"github.com/hexmage/hexmage/internal/flatbuffer"
 	"github.com/hexmage/hexmage/model/inspect"
+	"github.com/hexmage/hexmage/model/torch/torchtest"
 	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
 )
 
@@ -111,7 +112,23 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// TestDamagedFormats: what is cut off or damaged is an error or a warning, never described as whole.
+// A checkpoint's tensors are told; of one that would run something, what.
+func TestCheckpoints(t *testing.T) {
+	data := []byte("twelve bytes")
+	good := torchtest.Archive(torchtest.Pickle(torchtest.Tensor{Name: "w", Storage: "0", Class: "HalfStorage", Count: 6, Shape: []int{2, 3}}), torchtest.Storage("0", data))
+	d, err := describe(t, good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &inspect.Tensors{Count: 1, List: []inspect.Tensor{{Name: "w", DType: "F16", Shape: []int64{2, 3}, Offset: int64(bytes.Index(good, data)), Size: 12}}}
+	if diff := cmp.Diff(want, d.Tensors); d.Format != "torch" || diff != "" {
+		t.Errorf("%s: %s", d.Format, diff)
+	}
+	if _, err := describe(t, torchtest.Archive([]byte("\x80\x02cos\nsystem\n(X\x04\x00\x00\x00true tR."))); err == nil || !strings.Contains(err.Error(), "it imports os.system") {
+		t.Error(err)
+	}
+}
+
 func TestDamagedFormats(t *testing.T) {
 	context := qnnctxtest.Real(t, "2.51-SM8750.bin")
 	damaged := bytes.Clone(context)
