@@ -11,11 +11,12 @@ type Model struct{ qwen3.MakeSpec }
 
 func modelSchema() step.Schema {
 	return step.Schema{
-		Summary: "Makes a small model of the Qwen3 architecture with seeded weights, in the Hugging Face layout.",
+		Summary: "Makes a small model of one of upstream's architectures with seeded weights, in the Hugging Face layout.",
 		ArgDocs: map[string]string{
-			"seed":       "The weights follow from it alone.",
-			"layers":     "Number of transformer layers.",
-			"block_size": "`linear_block_size` in config.json.",
+			"seed":         "The weights follow from it alone.",
+			"architecture": "qwen3, qwen2 (no norms of heads, biases) or llama (neither). The latter two want block_size 32.",
+			"layers":       "Number of transformer layers.",
+			"block_size":   "`linear_block_size` in config.json.",
 		},
 		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "config.json, tokenizer.json, model.safetensors"}},
 		Example: `step "model" "toy" { seed = 79 }`,

@@ -111,7 +111,9 @@ func TestUpstreamsQuantiser(t *testing.T) {
 	}{
 		"the stand-in":      {args: map[string]cty.Value{}, tool: string(quantizer.Tool)},
 		"ours":              {args: map[string]cty.Value{"tensors": str("upstream")}, tool: string(quantizer.UpstreamTool)},
-		"ours, llama":       {args: map[string]cty.Value{"tensors": str("upstream"), "architecture": str("llama")}, refuse: "only qwen3"},
+		"ours, llama":       {args: map[string]cty.Value{"tensors": str("upstream"), "architecture": str("llama"), "block_size": cty.NumberIntVal(32)}, tool: string(quantizer.UpstreamTool)},
+		"ours, blocks":      {args: map[string]cty.Value{"tensors": str("upstream"), "architecture": str("qwen2")}, refuse: "block_size = 32"},
+		"a stand-in, llama": {args: map[string]cty.Value{"architecture": str("llama"), "block_size": cty.NumberIntVal(32)}, refuse: "qwen3 alone"},
 		"upstream's":        {args: map[string]cty.Value{"pymllm": str("/mllm")}, argv: "programs/mllm_quantise.py", told: []string{`"architecture":"qwen3"`, `"block_size":16`, `"device":"cpu"`, `"calibration":"mllm.txt"`}},
 		"upstream's on GPU": {args: map[string]cty.Value{"pymllm": str("/mllm"), "device": str("cuda")}, argv: "programs/mllm_quantise.py", told: []string{`"device":"cuda"`}, pool: "gpu=1"},
 		"of another text":   {args: map[string]cty.Value{"pymllm": str("/mllm"), "calibration": str("/text")}, argv: "programs/mllm_quantise.py", told: []string{`text"`}},

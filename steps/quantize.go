@@ -29,7 +29,7 @@ func quantizeSchema() step.Schema {
 			"model":        "Folder in the Hugging Face layout: an artifact or a workspace path.",
 			"block_size":   "LPBQ block; becomes the model's `linear_block_size`. Upstream has it fixed at 32 for qwen2 and llama.",
 			"pymllm":       "Upstream's source tree: its own train.py quantises, unmodified, in toolchain `mllm_quantiser`.",
-			"tensors":      "Without `pymllm`: which quantiser of ours. `upstream` has upstream's arithmetic and all its points of quantisation, which `onnx_llm` needs; `standin` is that of the open profile's programs. Both take Qwen3 with weights in F32.",
+			"tensors":      "Without `pymllm`: which quantiser of ours. `upstream` has upstream's arithmetic and all its points of quantisation, which `onnx_llm` needs; `standin` is that of the open profile's programs, and takes Qwen3 alone. Both take weights in F32.",
 			"architecture": "Upstream's folder name: qwen3, qwen2 or llama.",
 			"calibration":  "A text file whose paragraphs are the samples, 1,024 characters each at least, such as what `fetch` got of a hub's data set by its digest; by default some of ours.",
 			"max_length":   "Upstream's --max_length: tokens of a sample, and of the context that the model can have later.",
@@ -47,22 +47,23 @@ func quantizeSchema() step.Schema {
 
 // Plan plans the quantising.
 func (q Quantize) Plan(p *step.Plan) {
+	if q.Architecture != "qwen3" && q.BlockSize != 32 {
+		p.Fail("block_size", "Not upstream's block size", "Upstream's %s has blocks of 32. Write block_size = 32.", q.Architecture)
+		return
+	}
 	if !q.PyMLLM.IsSet() && q.Tensors == "standin" {
+		if q.Architecture != "qwen3" {
+			p.Fail("architecture", "Not for the open profile's quantiser", `It takes qwen3 alone: write tensors = "upstream", or give pymllm.`)
+			return
+		}
 		s := quantizer.Spec{Model: q.Model.InRoot(), BlockSize: q.BlockSize, Out: "dir"}
 		p.Tree("dir", step.Tool(p, "", "quantise W4A16 LPBQ", quantizer.Tool, s).In(q.Model.Input()).OutTree(s.Out))
 		return
 	}
 	at, in := text(p, q.Calibration, "mllm.txt")
 	if !q.PyMLLM.IsSet() {
-		s := quantizer.UpstreamSpec{Model: q.Model.InRoot(), BlockSize: q.BlockSize, Calibration: at, Samples: q.NumSamples, MaxLength: q.MaxLength, Out: "dir"}
-		if q.Architecture != "qwen3" {
-			p.Fail("architecture", "Not for our quantiser", "Without pymllm, upstream's sources, only qwen3 is quantised.")
-		}
+		s := quantizer.UpstreamSpec{Model: q.Model.InRoot(), Architecture: q.Architecture, BlockSize: q.BlockSize, Calibration: at, Samples: q.NumSamples, MaxLength: q.MaxLength, Out: "dir"}
 		p.Tree("dir", step.Tool(p, "", "quantise W4A16 LPBQ with upstream's arithmetic", quantizer.UpstreamTool, s).In(q.Model.Input(), in).OutTree(s.Out))
-		return
-	}
-	if q.Architecture != "qwen3" && q.BlockSize != 32 {
-		p.Fail("block_size", "Not upstream's block size", "Upstream's %s has blocks of 32. Write block_size = 32.", q.Architecture)
 		return
 	}
 	if !q.Model.IsSet() {

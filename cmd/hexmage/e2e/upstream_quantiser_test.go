@@ -39,7 +39,6 @@ func TestUpstreamsQuantiser(t *testing.T) {
 	}
 
 	w.writeUpstreams(t, clone)
-	w.write(t, "architecture.py", otherArchitecture)
 	w.write(t, "converter.py", upstreamsConverter)
 	w.write(t, "pipelines/held.hcl", heldPipeline)
 	wants(t, slow("run", "held"), exitOK)
@@ -120,32 +119,34 @@ func torchSaid(t *testing.T, path string) torch {
 
 // heldToUpstream compares what pipeline held made: our quantiser's tensors with upstream's, and our converter's with upstream's.
 func heldToUpstream(t *testing.T, out string) {
-	t.Run("native", func(t *testing.T) {
-		ours, theirs := tensorsOf(t, filepath.Join(out, "ours.mllm")), tensorsOf(t, filepath.Join(out, "mllm.qwen3"))
-		if len(ours) != 225 || len(theirs) != 589 {
-			t.Errorf("%d tensors, upstream has %d", len(ours), len(theirs))
-		}
-		for name, a := range ours {
-			b, ok := theirs[name]
-			switch {
-			case !ok || a.dtype != b.dtype || !slices.Equal(a.shape, b.shape) || len(a.data) != len(b.data):
-				t.Errorf("%s is %v %v, upstream's %v %v", name, a.dtype, a.shape, b.dtype, b.shape)
-			case strings.HasSuffix(name, ".fake_quant.scale"):
-				x, y := float(a.data), float(b.data)
-				if math.Abs(x-y) > 1e-6*y {
-					t.Errorf("%s is %v, upstream's %v", name, x, y)
-				}
-			case strings.HasPrefix(name, "model.mllm_max_"):
-				for i := 0; i < len(a.data); i += 2 {
-					if x, y := binary.LittleEndian.Uint16(a.data[i:]), binary.LittleEndian.Uint16(b.data[i:]); max(x, y)-min(x, y) > 1 {
-						t.Errorf("%s[%d] is %d, upstream's %d", name, i/2, x, y)
-					}
-				}
-			case !bytes.Equal(a.data, b.data):
-				t.Errorf("%s is another than upstream's", name)
+	for kind, count := range map[string][2]int{"qwen3": {225, 589}, "qwen2": {219, 583}, "llama": {213, 577}} {
+		t.Run("native "+kind, func(t *testing.T) {
+			ours, theirs := tensorsOf(t, filepath.Join(out, "ours."+kind)), tensorsOf(t, filepath.Join(out, "mllm."+kind))
+			if got := [2]int{len(ours), len(theirs)}; got != count {
+				t.Errorf("tensors, ours and upstream's: %d, want %d", got, count)
 			}
-		}
-	})
+			for name, a := range ours {
+				b, ok := theirs[name]
+				switch {
+				case !ok || a.dtype != b.dtype || !slices.Equal(a.shape, b.shape) || len(a.data) != len(b.data):
+					t.Errorf("%s is %v %v, upstream's %v %v", name, a.dtype, a.shape, b.dtype, b.shape)
+				case strings.HasSuffix(name, ".fake_quant.scale"):
+					x, y := float(a.data), float(b.data)
+					if math.Abs(x-y) > 1e-6*y {
+						t.Errorf("%s is %v, upstream's %v", name, x, y)
+					}
+				case strings.HasPrefix(name, "model.mllm_max_"):
+					for i := 0; i < len(a.data); i += 2 {
+						if x, y := binary.LittleEndian.Uint16(a.data[i:]), binary.LittleEndian.Uint16(b.data[i:]); max(x, y)-min(x, y) > 1 {
+							t.Errorf("%s[%d] is %d, upstream's %d", name, i/2, x, y)
+						}
+					}
+				case !bytes.Equal(a.data, b.data):
+					t.Errorf("%s is another than upstream's", name)
+				}
+			}
+		})
+	}
 
 	t.Run("converter", func(t *testing.T) {
 		for kind, count := range map[string]int{"qwen3": 589, "qwen2": 583, "llama": 577} {
@@ -195,30 +196,6 @@ func tensorsOf(t *testing.T, path string) map[string]stored {
 	}
 	return out
 }
-
-// otherArchitecture gives the small model another architecture: the same weights, with biases for qwen2, and without norms of the heads.
-const otherArchitecture = `
-import json, os, shutil, sys
-import torch
-from safetensors.torch import load_file, save_file
-source, to, kind = sys.argv[1:]
-shutil.copytree(source, to)
-config = json.load(open(to + "/config.json"))
-tensors = load_file(to + "/model.safetensors")
-if kind != "qwen3":
-    config |= {"model_type": kind, "architectures": [{"qwen2": "Qwen2ForCausalLM", "llama": "LlamaForCausalLM"}[kind]], "attention_bias": kind == "qwen2", "mlp_bias": False}
-    tensors = {n: t for n, t in tensors.items() if "q_norm" not in n and "k_norm" not in n}
-    if kind == "qwen2":
-        torch.manual_seed(7)
-        for n in list(tensors):
-            if n.endswith(("q_proj.weight", "k_proj.weight", "v_proj.weight")):
-                tensors[n.replace("weight", "bias")] = 0.1 * torch.randn(len(tensors[n]))
-for name, text in (("config.json", json.dumps(config)), ):
-    os.remove(to + "/" + name)
-    open(to + "/" + name, "w").write(text)
-os.remove(to + "/model.safetensors")
-save_file(tensors, to + "/model.safetensors", {"format": "pt"})
-`
 
 // inTorch runs train.py once more, and before it converts the model has it read what the emulator read, with the weights that it is about to store.
 const inTorch = `
@@ -305,26 +282,25 @@ toolchain "mllm_quantiser" {}
 locals {
   blocks = { qwen3 = 16, qwen2 = 32, llama = 32 }
 }
-step "model" "tiny" {
-  seed   = 79
-  layers = 2
+step "model" "kind" {
+  for_each     = local.blocks
+  seed         = 79
+  layers       = 2
+  architecture = each.key
+  block_size   = each.value
 }
 step "quantize" "ours" {
-  model       = step.model.tiny.outputs.dir
-  tensors     = "upstream"
-  max_length  = 256
-  num_samples = 2
-}
-step "python" "kind" {
-  for_each    = local.blocks
-  environment = toolchain.mllm_quantiser.dir
-  script      = "architecture.py"
-  args        = [step.model.tiny.outputs.dir, "dir", each.key]
-  output "dir" { tree = "dir" }
+  for_each     = local.blocks
+  model        = step.model.kind[each.key].outputs.dir
+  tensors      = "upstream"
+  architecture = each.key
+  block_size   = each.value
+  max_length   = 256
+  num_samples  = 2
 }
 step "quantize" "kind" {
   for_each     = local.blocks
-  model        = step.python.kind[each.key].outputs.dir
+  model        = step.model.kind[each.key].outputs.dir
   pymllm       = "mllm"
   architecture = each.key
   block_size   = each.value
@@ -351,12 +327,13 @@ step "python" "stored" {
   environment = toolchain.mllm_quantiser.dir
   script      = "stored.py"
   inputs      = ["host", "mllm", "mllm.txt"]
-  args        = ["mllm", each.key, step.python.kind[each.key].outputs.dir, tostring(each.value), "mllm.txt", "2", step.htp_emulate.kind[each.key].outputs.dir, "stored.json"]
+  args        = ["mllm", each.key, step.model.kind[each.key].outputs.dir, tostring(each.value), "mllm.txt", "2", step.htp_emulate.kind[each.key].outputs.dir, "stored.json"]
   output "json" { file = "stored.json" }
 }
 step "convert" "ours" {
-  model = step.quantize.ours.outputs.dir
-  name  = "ours"
+  for_each = local.blocks
+  model    = step.quantize.ours[each.key].outputs.dir
+  name     = "ours"
 }
 step "convert" "kind" {
   for_each = local.blocks
@@ -371,7 +348,7 @@ step "python" "converted" {
   args        = ["mllm", step.quantize.kind[each.key].outputs.dir, "it.mllm"]
   output "mllm" { file = "it.mllm" }
 }
-output "ours.mllm" { value = step.convert.ours.outputs.model }
+output "ours" { value = { for k, s in step.convert.ours : k => s.outputs.model } }
 output "mllm" { value = { for k, s in step.convert.kind : k => s.outputs.model } }
 output "converted" { value = { for k, s in step.python.converted : k => s.outputs.mllm } }
 output "stored" { value = { for k, s in step.python.stored : k => s.outputs.json } }

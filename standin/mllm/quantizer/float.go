@@ -65,6 +65,11 @@ func loadFloat(path string, c qwen3.Config) (*floatModel, error) {
 			return nil, err
 		}
 	}
+	for _, l := range c.Biases() {
+		if err := load(l.Name+".bias", int64(l.Out)); err != nil {
+			return nil, err
+		}
+	}
 	f.weights[qwen3.LMHead+".weight"] = f.weights[qwen3.Embedding+".weight"]
 	return f, nil
 }
@@ -156,13 +161,16 @@ func (p *pass) layer(l int, h []float64) []float64 {
 }
 
 func (p *pass) linear(name string, x []float64) []float64 {
-	w := p.m.weights[name+".weight"]
+	w, bias := p.m.weights[name+".weight"], p.m.weights[name+".bias"]
 	y := make([]float64, len(w)/len(x))
 	for o := range y {
 		row := w[o*len(x) : (o+1)*len(x)]
 		acc := 0.0
 		for i, v := range x {
 			acc = float64(acc + float64(v*float64(row[i])))
+		}
+		if bias != nil {
+			acc = float64(acc + float64(bias[o]))
 		}
 		y[o] = acc
 	}

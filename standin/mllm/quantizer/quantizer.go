@@ -58,6 +58,9 @@ func (s span) symmetric8() affine {
 
 // quantise gives the tensors of the quantised model.
 func quantise(ctx context.Context, m *floatModel, t *qwen3.Tokenizer) ([]safetensors.Source, error) {
+	if kind := m.c.Architecture(); kind != "qwen3" {
+		return nil, fmt.Errorf("model_type is %q; the open profile's programs know qwen3", kind)
+	}
 	spans, err := calibrate(ctx, m, t)
 	if err != nil {
 		return nil, err

@@ -18,16 +18,17 @@ import (
 )
 
 // UpstreamTool is the tool's name, and its behaviour version: raise it whenever an output changes.
-const UpstreamTool tool.Name[UpstreamSpec] = "quantize-upstream/1"
+const UpstreamTool tool.Name[UpstreamSpec] = "quantize-upstream/2"
 
 // UpstreamSpec says what to quantise with upstream's arithmetic into all of upstream's tensors that anybody computes with.
 type UpstreamSpec struct {
-	Model       string `json:"model"`       // folder with config.json, tokenizer.json, model.safetensors (F32)
-	BlockSize   int    `json:"block_size"`  // of LPBQ
-	Calibration string `json:"calibration"` // a text file whose paragraphs are the samples
-	Samples     int    `json:"samples"`     // paragraphs that are taken, from the first
-	MaxLength   int    `json:"max_length"`  // tokens of a sample, and positions of the tables
-	Out         string `json:"out"`         // folder to write
+	Model        string `json:"model"`        // folder with config.json, tokenizer.json, model.safetensors (F32)
+	Architecture string `json:"architecture"` // that the model is to have; "": whichever it has
+	BlockSize    int    `json:"block_size"`   // of LPBQ
+	Calibration  string `json:"calibration"`  // a text file whose paragraphs are the samples
+	Samples      int    `json:"samples"`      // paragraphs that are taken, from the first
+	MaxLength    int    `json:"max_length"`   // tokens of a sample, and positions of the tables
+	Out          string `json:"out"`          // folder to write
 }
 
 // leastText is the length, in characters, below which upstream passes over a text.
@@ -45,6 +46,9 @@ func RunUpstream(ctx context.Context, s UpstreamSpec, env tool.Env) error {
 // QuantiseUpstream quantises a model folder and returns the number of tensors.
 func QuantiseUpstream(ctx context.Context, s UpstreamSpec) (int, error) {
 	return quantiseFolder(s.Model, s.Out, s.BlockSize, "", func(m *floatModel, t *qwen3.Tokenizer) ([]safetensors.Source, error) {
+		if is := m.c.Architecture(); s.Architecture != "" && is != s.Architecture {
+			return nil, fmt.Errorf("the model is a %s, not a %s: write architecture = %q", is, s.Architecture, is)
+		}
 		text, err := os.ReadFile(s.Calibration)
 		if err != nil {
 			return nil, err
@@ -120,6 +124,13 @@ func (u *upstream) quantise(ctx context.Context, t *qwen3.Tokenizer, samples []s
 	rounded := maps.Clone(u.weights)
 	for _, l := range u.c.Linears() {
 		rounded[l.Name+".weight"] = u.blocks(l, u.weights[l.Name+".weight"])
+	}
+	for _, l := range u.c.Biases() {
+		var data []byte
+		for _, v := range u.weights[l.Name+".bias"] {
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
+		}
+		u.add(l.Name+".bias", safetensors.F32, data, l.Out)
 	}
 	u.floatModel = &floatModel{c: u.c, weights: rounded, angles: u.angles}
 	u.rotations()
@@ -278,11 +289,21 @@ func (u *upstream) read(ids []int) error {
 		if l > 0 {
 			see("input_layernorm_input_qdq", h)
 		}
-		n := see("self_attn.q_proj_input_qdq", norm("input_layernorm", h))
+		n := norm("input_layernorm", h)
 		heads := map[string][][]float64{}
 		for _, t := range []string{"q", "k"} {
-			x := see("self_attn."+t+"_norm_input_qdq", linear("self_attn."+t+"_proj", n))
-			heads[t] = u.rotate(name+"self_attn."+t, norm("self_attn."+t+"_norm", x))
+			x := linear("self_attn."+t+"_proj", n)
+			if c.Architecture() == "qwen3" {
+				x = norm("self_attn."+t+"_norm", see("self_attn."+t+"_norm_input_qdq", x))
+				heads[t] = u.rotate(name+"self_attn."+t, x, "_norm_output_qdq", x)
+			} else { // what shares the rotation's range there is what goes into the projection
+				heads[t] = u.rotate(name+"self_attn."+t, see("self_attn."+t+"_proj_output_qdq", x), "_proj_input_qdq", n)
+			}
+		}
+		if c.Architecture() == "qwen3" {
+			see("self_attn.q_proj_input_qdq", n)
+		} else {
+			see("self_attn.v_proj_input_qdq", n)
 		}
 		see("self_attn.k_cast_to_int8_qdq", heads["k"])
 		v := see("self_attn.v_cast_to_int8_qdq", see("self_attn.v_cast_to_int16_qdq", linear("self_attn.v_proj", n)))
@@ -317,18 +338,22 @@ func (u *upstream) read(ids []int) error {
 	return nil
 }
 
-// rotate turns the heads of all tokens by their positions. name is upstream's, up to "_rope_…".
-func (u *upstream) rotate(name string, rows [][]float64) [][]float64 {
+// rotate turns the heads of all tokens by their positions. name is upstream's, up to "_rope_…". The point whose range is shared with what the rotation
+// concatenates is called other, and is of these values.
+func (u *upstream) rotate(name string, rows [][]float64, other string, of [][]float64) [][]float64 {
 	half := u.c.HeadDim / 2
 	out := make([][]float64, len(rows))
 	var before, after, straight, crossed span
+	for _, x := range of {
+		for _, v := range x {
+			before.add(v)
+		}
+	}
 	for p, x := range rows {
 		out[p] = make([]float64, len(x))
 		for base := 0; base < len(x); base += 2 * half {
 			for i := range half {
 				a, b, sin, cos := x[base+i], x[base+half+i], u.sin[p][i], u.cos[p][i]
-				before.add(a)
-				before.add(b)
 				after.add(a)
 				after.add(-b)
 				ac, bc, as, bs := float64(a*cos), float64(b*cos), float64(a*sin), float64(-b*sin)
@@ -343,9 +368,9 @@ func (u *upstream) rotate(name string, rows [][]float64) [][]float64 {
 	}
 	u.see(name+"_rope_mul_0_output_qdq", []float64{straight.lo, straight.hi})
 	u.see(name+"_rope_mul_1_output_qdq", []float64{crossed.lo, crossed.hi})
-	// What goes into the rotation and what its concatenation makes share a range there. With the first sample that of the concatenation replaces the other, which
+	// The two share a range there. With the first sample that of the concatenation replaces the other, which
 	// has one more half; from the second on both are in it.
-	for _, act := range []string{"_norm_output_qdq", "_rope_neg_half_qdq"} {
+	for _, act := range []string{other, "_rope_neg_half_qdq"} {
 		u.see(name+act, []float64{after.lo, after.hi})
 		if u.turned[name] {
 			u.see(name+act, []float64{before.lo, before.hi})

@@ -13,18 +13,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/host"
 	"github.com/hexmage/hexmage/model/safetensors"
 	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 )
 
 // tensors quantises a small seeded model and returns the bytes of each tensor.
-func tensors(t *testing.T) map[string][]byte {
+func tensors(t *testing.T, architecture string, block int) map[string][]byte {
 	t.Helper()
 	dir := t.TempDir()
-	c := qwen3.DefaultConfig()
-	c.NumHiddenLayers = 2
-	if err := qwen3.Make(filepath.Join(dir, "in"), 79, c); err != nil {
+	if err := qwen3.RunMake(t.Context(), qwen3.MakeSpec{Seed: 79, Layers: 2, Architecture: architecture, BlockSize: block, Out: filepath.Join(dir, "in")}, tool.Env{Stdout: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := host.Text("mllm.txt")
@@ -34,7 +33,7 @@ func tensors(t *testing.T) map[string][]byte {
 	if err := os.WriteFile(filepath.Join(dir, "text"), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := UpstreamSpec{Model: filepath.Join(dir, "in"), BlockSize: 16, Calibration: filepath.Join(dir, "text"), Samples: 2, MaxLength: 64, Out: filepath.Join(dir, "out")}
+	s := UpstreamSpec{Model: filepath.Join(dir, "in"), Architecture: architecture, BlockSize: block, Calibration: filepath.Join(dir, "text"), Samples: 2, MaxLength: 64, Out: filepath.Join(dir, "out")}
 	if _, err := QuantiseUpstream(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
@@ -54,10 +53,16 @@ func tensors(t *testing.T) map[string][]byte {
 	return out
 }
 
-// TestUpstreamsNumbers holds our quantiser to what upstream's train.py (b9c30702, PyTorch 2.6.0 on a CPU) wrote for the same model and text:
+// TestUpstreamsNumbers holds our quantiser to what upstream's train.py of each architecture (b9c30702, PyTorch 2.6.0 on a CPU) wrote for the same model and text:
 // what comes from weights and all zero points to the bit, scales of activations to eight parts of ten million, the tables within one step.
 func TestUpstreamsNumbers(t *testing.T) {
-	raw, err := os.ReadFile("testdata/upstream.json")
+	for architecture, block := range map[string]int{"qwen3": 16, "qwen2": 32, "llama": 32} {
+		t.Run(architecture, func(t *testing.T) { upstreamsNumbers(t, architecture, block) })
+	}
+}
+
+func upstreamsNumbers(t *testing.T, architecture string, block int) {
+	raw, err := os.ReadFile("testdata/upstream-" + architecture + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +74,7 @@ func TestUpstreamsNumbers(t *testing.T) {
 	if err := json.Unmarshal(raw, &want); err != nil {
 		t.Fatal(err)
 	}
-	got := tensors(t)
+	got := tensors(t, architecture, block)
 	if n := len(want.SHA256) + len(want.Scales) + len(want.Tables); n != len(got) || len(want.Scales) < 70 || len(want.Tables) != 2 {
 		t.Errorf("%d tensors, upstream has %d", len(got), n)
 	}
@@ -98,6 +103,26 @@ func TestUpstreamsNumbers(t *testing.T) {
 				t.Errorf("%s[%d] is %d, upstream's %d", name, i/2, a, b)
 			}
 		}
+	}
+}
+
+// TestAnotherArchitecture: a model of one architecture is not quantised as one of another.
+func TestAnotherArchitecture(t *testing.T) {
+	dir := t.TempDir()
+	make := func(architecture string, block int) error {
+		return qwen3.RunMake(t.Context(), qwen3.MakeSpec{Seed: 1, Layers: 1, Architecture: architecture, BlockSize: block, Out: dir}, tool.Env{Stdout: io.Discard})
+	}
+	if err := make("llama", 16); err == nil || !strings.Contains(err.Error(), "fixed at 32 for llama") {
+		t.Errorf("blocks of 16: %v", err)
+	}
+	if err := make("llama", 32); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := QuantiseUpstream(t.Context(), UpstreamSpec{Model: dir, Architecture: "qwen2", BlockSize: 32, Out: filepath.Join(dir, "out")}); err == nil || !strings.Contains(err.Error(), `write architecture = "llama"`) {
+		t.Errorf("a llama as a qwen2: %v", err)
+	}
+	if _, err := Quantise(t.Context(), dir, filepath.Join(dir, "out"), 0); err == nil || !strings.Contains(err.Error(), "know qwen3") {
+		t.Errorf("a llama for the open profile: %v", err)
 	}
 }
 

@@ -1,8 +1,10 @@
 package qwen3
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/model/aotconfig"
@@ -13,6 +15,7 @@ import (
 // Config is a model's config.json in the two forms that it has: the hub's, which quantisers read, and upstream's, which its compiler and
 // runner read. Of each form all keys are mandatory; unknown ones are ignored.
 type Config struct {
+	ModelType             string  `json:"model_type,omitempty"` // the architecture: qwen3, which "" is, qwen2 or llama; see Architecture
 	AttentionBias         bool    `json:"attention_bias"`
 	BOSTokenID            int     `json:"bos_token_id"`
 	EOSTokenID            int     `json:"eos_token_id"`
@@ -38,7 +41,7 @@ const maxConfig = 1 << 20
 // DefaultConfig is the model that the open profile runs.
 func DefaultConfig() Config {
 	return Config{
-		HeadDim: 32, HiddenSize: 128, IntermediateSize: 256, LinearBlockSize: 16, LinearImplType: LinearImplType(16),
+		ModelType: "qwen3", HeadDim: 32, HiddenSize: 128, IntermediateSize: 256, LinearBlockSize: 16, LinearImplType: LinearImplType(16),
 		MaxCacheLength: 256, MaxPositionEmbeddings: 256, NumAttentionHeads: 4, NumHiddenLayers: 4, NumKeyValueHeads: 2,
 		RMSNormEps: 1e-06, RopeTheta: 10000, TieWordEmbeddings: true, VocabSize: 512, BOSTokenID: 509, EOSTokenID: 511,
 	}
@@ -47,8 +50,14 @@ func DefaultConfig() Config {
 // LinearImplType is the name upstream gives to LPBQ linears with this block size.
 func LinearImplType(block int) string { return fmt.Sprintf("QNN_LPBQ_w4a16o16_G%d", block) }
 
-// architecture is the value of a config's "architectures" entry.
-const architecture = "Qwen3ForCausalLM"
+// Architecture is the model's: qwen3, qwen2 or llama. The latter two have no norms of heads, and qwen2 has biases of what heads are made by. Our quantiser with
+// upstream's arithmetic takes all three, the open profile's programs Qwen3 alone.
+func (c Config) Architecture() string { return cmp.Or(c.ModelType, "qwen3") }
+
+// classes are the values of a config's "architectures" entry.
+func classes() map[string]string {
+	return map[string]string{"qwen3": "Qwen3ForCausalLM", "qwen2": "Qwen2ForCausalLM", "llama": "LlamaForCausalLM"}
+}
 
 // ReadConfig reads and checks a config.json as upstream's compiler and runner read it.
 func ReadConfig(path string) (Config, error) {
@@ -78,6 +87,9 @@ func ParseConfig(raw []byte) (Config, error) {
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return c, err
 	}
+	if c.Architecture() != "qwen3" {
+		return c, fmt.Errorf("model_type is %q; the open profile's programs know qwen3", c.ModelType)
+	}
 	c.LinearBlockSize = 0
 	for _, block := range []int{16, 32, 64} {
 		if c.LinearImplType == LinearImplType(block) {
@@ -95,7 +107,13 @@ func ParseHub(raw []byte) (Config, error) {
 	if err := json.Unmarshal(raw, &keys); err != nil {
 		return c, err
 	}
-	for _, k := range append(aotconfig.Keys("qwen3"), "linear_block_size") {
+	var of struct {
+		ModelType string `json:"model_type"`
+	}
+	if err := json.Unmarshal(raw, &of); err != nil {
+		return c, err
+	}
+	for _, k := range append(aotconfig.Keys(cmp.Or(of.ModelType, "qwen3")), "linear_block_size") {
 		_, ok := keys[k]
 		switch {
 		case ok || k == "linear_impl_type" || k == "max_cache_length":
@@ -154,8 +172,12 @@ func (c Config) Validate() error {
 		return fmt.Errorf("rms_norm_eps is %v; the DSP op knows only 1e-06", c.RMSNormEps)
 	case !c.TieWordEmbeddings:
 		return fmt.Errorf("tie_word_embeddings is false; the ahead-of-time compiler has no lm_head for untied models")
-	case c.AttentionBias:
-		return fmt.Errorf("attention_bias is true; Qwen3 has none")
+	case classes()[c.Architecture()] == "":
+		return fmt.Errorf("model_type is %q, not qwen3, qwen2 or llama", c.ModelType)
+	case c.AttentionBias != (c.Architecture() == "qwen2"):
+		return fmt.Errorf("attention_bias is %v; qwen2 has biases, and qwen3 and llama have none", c.AttentionBias)
+	case c.Architecture() != "qwen3" && b != 32:
+		return fmt.Errorf("linear_block_size is %d; upstream has it fixed at 32 for %s", b, c.ModelType)
 	case !(c.RopeTheta > 1):
 		return fmt.Errorf("rope_theta is %v", c.RopeTheta)
 	}
@@ -178,7 +200,8 @@ func (c Config) Encode() ([]byte, error) {
 		HiddenAct     string   `json:"hidden_act"`
 		Config
 	}
-	b, err := json.MarshalIndent(named{qnn.StandIn + " stand-in", []string{architecture}, "qwen3", "silu", c}, "", "  ")
+	kind := c.Architecture()
+	b, err := json.MarshalIndent(named{qnn.StandIn + " stand-in", []string{classes()[kind]}, kind, "silu", c}, "", "  ")
 	if err != nil {
 		return nil, err
 	}
@@ -228,11 +251,23 @@ func (c Config) Norms() []NormSpec {
 		p := fmt.Sprintf("model.layers.%d.", l)
 		out = append(out,
 			NormSpec{p + "input_layernorm", c.HiddenSize},
-			NormSpec{p + "post_attention_layernorm", c.HiddenSize},
-			NormSpec{p + "self_attn.q_norm", c.HeadDim},
-			NormSpec{p + "self_attn.k_norm", c.HeadDim})
+			NormSpec{p + "post_attention_layernorm", c.HiddenSize})
+		if c.Architecture() == "qwen3" {
+			out = append(out, NormSpec{p + "self_attn.q_norm", c.HeadDim}, NormSpec{p + "self_attn.k_norm", c.HeadDim})
+		}
 	}
 	return append(out, NormSpec{"model.norm", c.HiddenSize})
+}
+
+// Biases lists the linear layers that have one.
+func (c Config) Biases() []LinearSpec {
+	var out []LinearSpec
+	for _, l := range c.Linears() {
+		if c.AttentionBias && (strings.HasSuffix(l.Name, ".q_proj") || strings.HasSuffix(l.Name, ".k_proj") || strings.HasSuffix(l.Name, ".v_proj")) {
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 // The names of activations, after "model.layers.L.".

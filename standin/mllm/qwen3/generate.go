@@ -176,8 +176,10 @@ func (g generator) tensors(followers [][]int) []safetensors.Source {
 		for _, n := range []string{"input_layernorm", "post_attention_layernorm"} {
 			add(pre+n+".weight", g.norm(pre+n, h, 1), h)
 		}
-		for _, n := range []string{"q_norm", "k_norm"} {
-			add(pre+"self_attn."+n+".weight", g.norm(pre+n, c.HeadDim, 1.3), c.HeadDim)
+		if c.Architecture() == "qwen3" {
+			for _, n := range []string{"q_norm", "k_norm"} {
+				add(pre+"self_attn."+n+".weight", g.norm(pre+n, c.HeadDim, 1.3), c.HeadDim)
+			}
 		}
 		add(pre+"self_attn.q_proj.weight", g.random(pre+"q", c.QSize(), h, 1), c.QSize(), h)
 		add(pre+"self_attn.k_proj.weight", g.random(pre+"k", c.KVSize(), h, 1), c.KVSize(), h)
@@ -194,6 +196,9 @@ func (g generator) tensors(followers [][]int) []safetensors.Source {
 		add(pre+"mlp.gate_proj.weight", gate, f, h)
 		add(pre+"mlp.up_proj.weight", up, f, h)
 		add(pre+"mlp.down_proj.weight", down, h, f)
+	}
+	for _, l := range c.Biases() {
+		add(l.Name+".bias", g.random(l.Name+".bias", l.Out, 1, 0.3), l.Out)
 	}
 	return out
 }
@@ -257,22 +262,24 @@ func floats(name string, data []float32, shape []int) safetensors.Source {
 
 // MakeTool and ReferenceTool are the tools' names, and their behaviour versions: raise them whenever an output changes.
 const (
-	MakeTool      tool.Name[MakeSpec]      = "make-model/3"
+	MakeTool      tool.Name[MakeSpec]      = "make-model/4"
 	ReferenceTool tool.Name[ReferenceSpec] = "reference/1"
 )
 
 // MakeSpec says which model to make.
 type MakeSpec struct {
-	Seed      uint64 `arg:"seed,required" json:"seed"`
-	Layers    int    `arg:"layers" default:"4" range:"1..64" json:"layers"`
-	BlockSize int    `arg:"block_size" default:"16" oneof:"16 32 64" json:"block_size"`
-	Out       string `json:"out"` // folder to write
+	Seed         uint64 `arg:"seed,required" json:"seed"`
+	Layers       int    `arg:"layers" default:"4" range:"1..64" json:"layers"`
+	BlockSize    int    `arg:"block_size" default:"16" oneof:"16 32 64" json:"block_size"`
+	Architecture string `arg:"architecture" default:"qwen3" oneof:"qwen3 qwen2 llama" json:"architecture"`
+	Out          string `json:"out"` // folder to write
 }
 
 // RunMake is the tool that writes a seeded model.
 func RunMake(_ context.Context, s MakeSpec, env tool.Env) error {
 	c := DefaultConfig()
 	c.NumHiddenLayers, c.LinearBlockSize, c.LinearImplType = s.Layers, s.BlockSize, LinearImplType(s.BlockSize)
+	c.ModelType, c.AttentionBias = s.Architecture, s.Architecture == "qwen2"
 	if err := Make(s.Out, s.Seed, c); err != nil {
 		return err
 	}
