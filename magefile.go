@@ -42,7 +42,7 @@ func Test() error {
 	return race()
 }
 
-// TestAll runs Test, and what takes hours: the long forms of faults, pushes and of what is cut in profile host, a real model compiled twice and taken through upstream's quantiser, two hours of kills, a look at the whole cache after each hostile action, and every fuzz target for a minute.
+// TestAll runs Test, and what takes hours: the long forms of faults, pushes and of what is cut in profile host, a real model compiled twice and taken through upstream's quantiser, two hours of kills, a look at the whole cache after each hostile action, every fuzz target for a minute, and those of PyTorch's checkpoints for an hour.
 func TestAll() error {
 	mg.SerialDeps(Test, Faults, Hunt)
 	long := map[string]string{"HEXMAGE_PUSH_MB": "1024", "HEXMAGE_CUTS": "all", "HEXMAGE_SMOLLM2": "twice"}
@@ -58,7 +58,10 @@ func TestAll() error {
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_UPSTREAM": "all"}, "go", "test", "-timeout=3h", "-count=1", "-v", "-run=TestUpstream", "./cmd/hexmage/e2e"); err != nil {
 		return err // without HEXMAGE_TEST_MLLM, a clone of upstream, it says what it passed over
 	}
-	return sh.RunV("go", "run", "./internal/archtest/fuzzall")
+	if err := sh.RunV("go", "run", "./internal/archtest/fuzzall"); err != nil {
+		return err
+	}
+	return sh.RunV("go", "run", "./internal/archtest/fuzzall", "-time=30m", "./model/torch") // two targets
 }
 
 // Faults runs the fault suite's long form: hundreds of kills, damaged files and full disks. Test has its short form.

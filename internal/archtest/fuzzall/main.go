@@ -1,5 +1,5 @@
-// Command fuzzall runs every fuzz target of the repository in turn, each for -time, and fails when one found something: what it found is
-// then in the package's testdata/fuzz, to be mended and committed. It does not know what any target reads. `go test -fuzz` takes one target of one package at a time.
+// Command fuzzall runs every fuzz target of the repository, or of the packages that it is given, in turn, each for -time, and fails when one found something: what it found
+// is then in the package's testdata/fuzz, to be mended and committed. It does not know what any target reads. `go test -fuzz` takes one target of one package at a time.
 package main
 
 import (
@@ -16,14 +16,18 @@ import (
 func main() {
 	each := flag.Duration("time", time.Minute, "how long each target runs")
 	flag.Parse()
-	if err := run(*each); err != nil {
+	packages := flag.Args()
+	if len(packages) == 0 {
+		packages = []string{"./..."}
+	}
+	if err := run(*each, packages); err != nil {
 		fmt.Fprintln(os.Stderr, "fuzzall:", err)
 		os.Exit(1)
 	}
 }
 
-func run(each time.Duration) error {
-	list := exec.Command("go", "test", "-list", "^Fuzz", "./...")
+func run(each time.Duration, packages []string) error {
+	list := exec.Command("go", append([]string{"test", "-list", "^Fuzz"}, packages...)...)
 	list.Stderr = os.Stderr
 	out, err := list.Output()
 	if err != nil {
