@@ -91,6 +91,7 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"quantize":      step.New(quantizeSchema(), asked(w, Quantize.facts, Quantize.Plan)),
 		"reference":     step.New(referenceSchema(), Reference.Plan),
 		"run":           step.New(runSchema(), asked(w, Run.facts, func(r Run, p *step.Plan) { r.Plan(p, known) })),
+		"vocab":         step.New(vocabSchema(), Vocab.Plan),
 		addrs.Toolchain: step.New(toolchainSchema(), func(t Toolchain, p *step.Plan) { t.Plan(p, w) }),
 	}
 }
