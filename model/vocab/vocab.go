@@ -2,7 +2,7 @@
 // rules by which byte pairs are merged as lines. Upstream ships both for a few models, and has tools/convertor/vocab.py for others, of which the second file is
 // wrong for what the tokenizers library writes today.
 //
-// Without merges a tokenizer says "merge file is broken" on the phone and ends with exit code 0.
+// Without merges a tokenizer says "merge file is broken" on the phone and ends with exit code 0. The package does not know how text is cut into tokens, nor what a model is.
 package vocab
 
 import (
