@@ -131,6 +131,7 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 		if last.Unchanged() {
 			o := r.a.Options(r.previous, &r.c.RunFlags, r.out)
 			o.Sink, r.unchanged = r.watchers(), true
+			r.a.TidyIdle()
 			return last.Finish(o, began), nil
 		}
 	}

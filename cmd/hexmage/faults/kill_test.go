@@ -66,6 +66,30 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// TestKilledAtTheEnd: what a build left that was killed while it removed its scratch folder, when all was done, goes with the next run, which has nothing to do.
+func TestKilledAtTheEnd(t *testing.T) {
+	const size = 1000
+	want := clean(t, size, 1)
+	w := newWorld(t, size)
+	w.variant(t, 0)
+	w.builds(t, want[0])
+	for i, args := range [][]string{{"run", "p"}, {"run", "p", "--trace", filepath.Join(t.TempDir(), "trace.json")}} { // by the small program, and by the engine
+		left := filepath.Join(w.cache, "tmp", fmt.Sprintf("run-%d-7", 1<<22+i), "exec-1", "root")
+		if err := os.MkdirAll(left, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []string{filepath.Join(left, "file"), filepath.Join(left, "..", "..", "lock")} {
+			if err := os.WriteFile(f, nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if o := w.hexmage(t, args...); o.code != exitOK {
+			t.Fatal(o)
+		}
+		w.tidy(t)
+	}
+}
+
 // kill starts a build and kills something of it. It says what.
 func (w *world) kill(t *testing.T, r *rand.Rand, whole time.Duration) string {
 	t.Helper()

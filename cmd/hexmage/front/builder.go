@@ -132,6 +132,14 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 	return e, nil
 }
 
+// TidyIdle does in a run that finds nothing to do what OpenBuilder does in others: a build that was killed when all was done, while it removed its scratch folder, has left
+// the rest of it, and no run may come that has something to do.
+func (a *App) TidyIdle() {
+	if runs, err := a.Places().Runs(); err == nil && len(runs) > 0 {
+		gc.Tidy(context.Background(), a.Cache, reaper.End)
+	}
+}
+
 // Cached is the executor of a build whose actions next carries out: what is known is not done again, and what others do is waited for.
 func (e *Builder) Cached(next execute.Executor) execute.Caching {
 	cached := execute.Undamaged(execute.Cached(next, e.Results, e.Blobs, e.Fn, e.Trees.Has), e.Blobs, e.Damage)

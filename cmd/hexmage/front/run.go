@@ -98,6 +98,7 @@ func (r *loadedRun) finish() error {
 	o.Sink = show
 	res := r.loaded.Finish(o, r.began)
 	end()
+	r.TidyIdle()
 	if err := r.ShowOutputs(res.Outputs); err != nil {
 		return err
 	}
