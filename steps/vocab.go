@@ -20,7 +20,7 @@ func vocabSchema() step.Schema {
 			"tokenizer": "The model's tokenizer.json, or a folder with it.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "vocab", Class: action.File, Doc: "The vocabulary, such as qwen_vocab.mllm: byte for byte what upstream ships for its models."},
+			{Name: "vocab", Class: action.File, Doc: "The vocabulary, such as qwen_vocab.mllm."},
 			{Name: "merges", Class: action.File, Doc: "The merges, such as qwen_merges.txt, without which the programs say \"merge file is broken\"."},
 		},
 		Example: `step "vocab" "qwen" {

@@ -13,13 +13,13 @@ package torch
 
 import (
 	"archive/zip"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/hexmage/hexmage/model/safetensors"
@@ -44,7 +44,7 @@ const (
 	maxShared  = 64 // names of the tensors of one view: tied weights have two or three
 )
 
-// Tensor is a view of a storage.
+// Tensor is a view of a storage; without a Name, one that the pickle has made and not put into the dict yet.
 type Tensor struct {
 	Name  string
 	DType safetensors.DType
@@ -157,7 +157,7 @@ func entries(r io.ReaderAt, size int64) (map[string]storage, []byte, error) {
 			storages[name] = s
 		}
 	}
-	slices.SortFunc(all, func(a, b storage) int { return int(min(1, max(-1, a.offset-b.offset))) })
+	slices.SortFunc(all, func(a, b storage) int { return cmp.Compare(a.offset, b.offset) })
 	for i := 1; i < len(all); i++ {
 		if before := all[i-1]; before.offset+before.size > all[i].offset {
 			return nil, nil, fmt.Errorf("%w: entries %q and %q lie on each other", ErrFormat, before.key, all[i].key)
@@ -197,7 +197,7 @@ func said(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "None"
-	case *view:
+	case *Tensor:
 		return "one tensor"
 	case *list, tuple:
 		return "a list"
@@ -207,15 +207,6 @@ func said(v any) string {
 		return v.String()
 	}
 	return fmt.Sprintf("%T", v)
-}
-
-// view is a tensor without a name.
-type view struct {
-	dtype          safetensors.DType
-	storage        storage
-	first          int64
-	shape, strides []int64
-	size           int64
 }
 
 // add takes in the tensors of a state dict. What begins with _ is left out, and what is no tensor, as upstream's converter does.
@@ -229,7 +220,7 @@ func (f *File) add(d *dict, file io.ReaderAt) error {
 		if strings.HasPrefix(name, "_") {
 			continue
 		}
-		v, ok := d.values[i].(*view)
+		v, ok := d.values[i].(*Tensor)
 		if _, inner := d.values[i].(*dict); inner {
 			return fmt.Errorf("%q is a dict, not a tensor: save the state_dict() of one model", name)
 		}
@@ -240,7 +231,9 @@ func (f *File) add(d *dict, file io.ReaderAt) error {
 			return fmt.Errorf("tensor %q appears twice", name)
 		}
 		seen[name] = true
-		f.tensors = append(f.tensors, Tensor{Name: name, DType: v.dtype, Shape: v.shape, Size: v.size, file: file, storage: v.storage, first: v.first, strides: v.strides})
+		t := *v // tied weights are one value under two names
+		t.Name, t.file = name, file
+		f.tensors = append(f.tensors, t)
 	}
 	if len(f.tensors) == 0 {
 		return errors.New("there is no tensor in it")
@@ -257,7 +250,7 @@ func (f *File) apart() error {
 		}
 	}
 	for _, all := range of {
-		sort.SliceStable(all, func(a, b int) bool { return f.tensors[all[a]].begin() < f.tensors[all[b]].begin() })
+		slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(f.tensors[a].begin(), f.tensors[b].begin()) })
 		shared, end := 1, int64(0)
 		for i, k := range all {
 			t := &f.tensors[k]
@@ -370,7 +363,7 @@ func (c *checkpoint) call(fn any, args tuple) (any, error) {
 		return nil, errors.New("an OrderedDict has arguments")
 	case "_rebuild_parameter": // data, requires_grad, hooks
 		if len(args) == 3 {
-			if v, ok := args[0].(*view); ok {
+			if v, ok := args[0].(*Tensor); ok {
 				return v, nil
 			}
 		}
@@ -384,7 +377,7 @@ func (c *checkpoint) call(fn any, args tuple) (any, error) {
 }
 
 // rebuild is a tensor: storage, first element, shape, strides, and for _v2 requires_grad, hooks and metadata, for _v3 its type before the metadata.
-func rebuild(fn string, args tuple) (*view, error) {
+func rebuild(fn string, args tuple) (*Tensor, error) {
 	if len(args) < 4 {
 		return nil, fmt.Errorf("%s has %d arguments", fn, len(args))
 	}
@@ -395,10 +388,10 @@ func rebuild(fn string, args tuple) (*view, error) {
 	if !ok1 || !ok2 || !ok3 || !ok4 || len(shape) != len(strides) {
 		return nil, fmt.Errorf("%s has arguments that make no tensor", fn)
 	}
-	v := &view{dtype: s.dtype, storage: s, first: first, shape: shape, strides: strides}
+	v := &Tensor{DType: s.dtype, Shape: shape, storage: s, first: first, strides: strides}
 	if fn == "_rebuild_tensor_v3" && len(args) >= 7 {
 		if of, ok := args[6].(class); ok {
-			v.dtype = dtypes[of.name]
+			v.DType = dtypes[of.name]
 		}
 	}
 	return v, v.check()
@@ -419,50 +412,50 @@ func numbers(v any) ([]int64, bool) {
 }
 
 // check finds that the view is inside its storage and has no element twice.
-func (v *view) check() error {
-	width := v.dtype.Size()
+func (t *Tensor) check() error {
+	width := t.DType.Size()
 	if width == 0 {
 		return errors.New("the type of a tensor's elements is not known")
 	}
-	if len(v.shape) > maxRank {
-		return fmt.Errorf("a tensor has %d dimensions (limit %d)", len(v.shape), maxRank)
+	if len(t.Shape) > maxRank {
+		return fmt.Errorf("a tensor has %d dimensions (limit %d)", len(t.Shape), maxRank)
 	}
-	room := v.storage.size / width
+	room := t.storage.size / width
 	count := int64(1)
-	order := make([]int, len(v.shape))
-	for i, d := range v.shape {
-		if d < 0 || v.strides[i] < 0 {
-			return fmt.Errorf("a tensor has shape %v and strides %v", v.shape, v.strides)
+	order := make([]int, len(t.Shape))
+	for i, d := range t.Shape {
+		if d < 0 || t.strides[i] < 0 {
+			return fmt.Errorf("a tensor has shape %v and strides %v", t.Shape, t.strides)
 		}
 		if d > 0 && count > math.MaxInt64/width/d {
-			return fmt.Errorf("a tensor of shape %v is too large", v.shape)
+			return fmt.Errorf("a tensor of shape %v is too large", t.Shape)
 		}
 		count *= d
 		order[i] = i
 	}
-	v.size = count * width
-	if v.first < 0 || v.first > room {
-		return fmt.Errorf("a tensor begins at element %d of storage %.40q, which has %d", v.first, v.storage.key, room)
+	t.Size = count * width
+	if t.first < 0 || t.first > room {
+		return fmt.Errorf("a tensor begins at element %d of storage %.40q, which has %d", t.first, t.storage.key, room)
 	}
 	if count == 0 {
 		return nil
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return int(min(1, max(-1, v.strides[a]-v.strides[b]))) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.strides[a], t.strides[b]) })
 	reach := int64(1) // elements from the first to the last of what is inside
 	for _, i := range order {
-		if v.shape[i] == 1 {
+		if t.Shape[i] == 1 {
 			continue
 		}
-		if v.strides[i] < reach {
-			return fmt.Errorf("a tensor of shape %v and strides %v has elements twice: make it contiguous() and save it again", v.shape, v.strides)
+		if t.strides[i] < reach {
+			return fmt.Errorf("a tensor of shape %v and strides %v has elements twice: make it contiguous() and save it again", t.Shape, t.strides)
 		}
-		if v.strides[i] > (room-reach)/(v.shape[i]-1) {
-			return fmt.Errorf("a tensor of shape %v and strides %v reaches beyond its storage of %d elements", v.shape, v.strides, room)
+		if t.strides[i] > (room-reach)/(t.Shape[i]-1) {
+			return fmt.Errorf("a tensor of shape %v and strides %v reaches beyond its storage of %d elements", t.Shape, t.strides, room)
 		}
-		reach += (v.shape[i] - 1) * v.strides[i]
+		reach += (t.Shape[i] - 1) * t.strides[i]
 	}
-	if reach > room-v.first {
-		return fmt.Errorf("a tensor of shape %v reaches beyond its storage of %d elements", v.shape, room)
+	if reach > room-t.first {
+		return fmt.Errorf("a tensor of shape %v reaches beyond its storage of %d elements", t.Shape, room)
 	}
 	return nil
 }

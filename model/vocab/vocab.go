@@ -6,7 +6,6 @@
 package vocab
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -144,37 +143,6 @@ func (t *Tokenizer) Passed() (n int) {
 		}
 	}
 	return n
-}
-
-// Read reads a vocabulary as upstream's reader does.
-func Read(raw []byte) ([]Token, error) {
-	r := bytes.NewReader(raw)
-	number := func() (v int32, err error) { err = binary.Read(r, binary.LittleEndian, &v); return v, err }
-	if m, err := number(); err != nil || m != magic {
-		return nil, fmt.Errorf("it begins with %d, not %d", m, magic)
-	}
-	n, err := number()
-	if err != nil || n <= 0 || n > maxToken {
-		return nil, fmt.Errorf("it has %d tokens (limit %d)", n, maxToken)
-	}
-	var all []Token
-	for range n {
-		id, err1 := number()
-		size, err2 := number()
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, err
-		}
-		if size < 0 || int(size) > r.Len() || id < 0 || id >= n {
-			return nil, fmt.Errorf("token %d of %d has the number %d and %d bytes", len(all), n, id, size)
-		}
-		text := make([]byte, size)
-		_, _ = r.Read(text)
-		if _, err := number(); err != nil {
-			return nil, err
-		}
-		all = append(all, Token{int(id), string(text)})
-	}
-	return all, nil
 }
 
 // Tool is the tool's name, and its behaviour version: raise it whenever an output changes.

@@ -3,7 +3,9 @@ package vocab_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,6 +36,37 @@ func tokenizer(t testing.TB, tokens map[string]int, added []vocab.Token, merges 
 	return b
 }
 
+// read reads a vocabulary as upstream's reader does (mllm/tokenizers/Tokenizer.cpp of branch v1).
+func read(raw []byte) ([]vocab.Token, error) {
+	r := bytes.NewReader(raw)
+	number := func() (v int32, err error) { err = binary.Read(r, binary.LittleEndian, &v); return v, err }
+	if m, err := number(); err != nil || m != 23333 {
+		return nil, fmt.Errorf("it begins with %d", m)
+	}
+	n, err := number()
+	if err != nil || n <= 0 || n > 1<<20 {
+		return nil, fmt.Errorf("it has %d tokens", n)
+	}
+	var all []vocab.Token
+	for range n {
+		id, err1 := number()
+		size, err2 := number()
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, err
+		}
+		if size < 0 || int(size) > r.Len() || id < 0 || id >= n {
+			return nil, fmt.Errorf("token %d of %d has the number %d and %d bytes", len(all), n, id, size)
+		}
+		text := make([]byte, size)
+		_, _ = r.Read(text)
+		if _, err := number(); err != nil {
+			return nil, err
+		}
+		all = append(all, vocab.Token{ID: int(id), Text: string(text)})
+	}
+	return all, nil
+}
+
 // What upstream's tools/convertor/vocab.py of branch v1 (013e4cec) writes for the tokenizer of our small models.
 func TestUpstreams(t *testing.T) {
 	dir := t.TempDir()
@@ -52,7 +85,8 @@ func TestUpstreams(t *testing.T) {
 	}
 }
 
-// The files that upstream ships come out again of a tokenizer.json with what is in them.
+// The files that upstream ships come out again of a tokenizer.json that is made of what is in them: so layout and order are upstream's. That a hub's tokenizer.json has
+// the same tokens is not shown here.
 func TestShipped(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
@@ -67,7 +101,7 @@ func TestShipped(t *testing.T) {
 			return b
 		}
 		file, lines := show("_vocab.mllm"), show("_merges.txt")
-		all, err := vocab.Read(file)
+		all, err := read(file)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -103,7 +137,7 @@ func TestForms(t *testing.T) {
 		if string(got.Lines()) != "a b\n# #\n" || got.Passed() != 1 || len(got.Tokens) != 6 || got.Tokens[5].Text != "<|end|>" {
 			t.Errorf("%+v", got)
 		}
-		if back, err := vocab.Read(got.Vocabulary()); err != nil || !slices.Equal(back, got.Tokens) {
+		if back, err := read(got.Vocabulary()); err != nil || !slices.Equal(back, got.Tokens) {
 			t.Errorf("%v, %v", back, err)
 		}
 		if before != nil && !bytes.Equal(before.Vocabulary(), got.Vocabulary()) {
@@ -148,25 +182,11 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if back, err := vocab.Read(got.Vocabulary()); err != nil || !slices.Equal(back, got.Tokens) {
+		if back, err := read(got.Vocabulary()); err != nil || !slices.Equal(back, got.Tokens) {
 			t.Errorf("%v, %v", back, err)
 		}
 		if n := bytes.Count(got.Lines(), []byte("\n")); n != len(got.Merges) {
 			t.Errorf("%d lines of %d merges", n, len(got.Merges))
-		}
-	})
-}
-
-// FuzzRead: whatever a vocabulary says of itself, reading it takes what it has.
-func FuzzRead(f *testing.F) {
-	t, err := vocab.Parse(tokenizer(f, map[string]int{"a": 0, "b": 1}, nil, []string{"a b"}))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(t.Vocabulary())
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		if all, err := vocab.Read(raw); err == nil && 12*len(all) > len(raw) {
-			t.Errorf("%d tokens of %d bytes", len(all), len(raw))
 		}
 	})
 }

@@ -147,7 +147,7 @@ func (r *oneRun) planned(ctx context.Context, g *planning) (*planned, error) {
 	return p, nil
 }
 
-// whole is what a build is told when its plan is made. From then on planning holds no memory.
+// whole is what a build is told when its plan is made. From then on planning holds no memory, and there are only actions to carry out.
 func (r *oneRun) whole(p *planned, began time.Time) *build.Whole {
 	front.OneMore()
 	all := &build.Whole{Plan: p.Plan, Extender: p.more, Hints: p.more.Explain}

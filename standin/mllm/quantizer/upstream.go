@@ -23,7 +23,7 @@ const UpstreamTool tool.Name[UpstreamSpec] = "quantize-upstream/2"
 // UpstreamSpec says what to quantise with upstream's arithmetic into all of upstream's tensors that anybody computes with.
 type UpstreamSpec struct {
 	Model        string `json:"model"`        // folder with config.json, tokenizer.json, model.safetensors (F32)
-	Architecture string `json:"architecture"` // that the model is to have; "": whichever it has
+	Architecture string `json:"architecture"` // that the model is to have
 	BlockSize    int    `json:"block_size"`   // of LPBQ
 	Calibration  string `json:"calibration"`  // a text file whose paragraphs are the samples
 	Samples      int    `json:"samples"`      // paragraphs that are taken, from the first
@@ -46,7 +46,7 @@ func RunUpstream(ctx context.Context, s UpstreamSpec, env tool.Env) error {
 // QuantiseUpstream quantises a model folder and returns the number of tensors.
 func QuantiseUpstream(ctx context.Context, s UpstreamSpec) (int, error) {
 	return quantiseFolder(s.Model, s.Out, s.BlockSize, "", func(m *floatModel, t *qwen3.Tokenizer) ([]safetensors.Source, error) {
-		if is := m.c.Architecture(); s.Architecture != "" && is != s.Architecture {
+		if is := m.c.Architecture(); is != s.Architecture {
 			return nil, fmt.Errorf("the model is a %s, not a %s: write architecture = %q", is, s.Architecture, is)
 		}
 		text, err := os.ReadFile(s.Calibration)
@@ -293,18 +293,18 @@ func (u *upstream) read(ids []int) error {
 		heads := map[string][][]float64{}
 		for _, t := range []string{"q", "k"} {
 			x := linear("self_attn."+t+"_proj", n)
-			if c.Architecture() == "qwen3" {
+			if c.HeadNorms() {
 				x = norm("self_attn."+t+"_norm", see("self_attn."+t+"_norm_input_qdq", x))
 				heads[t] = u.rotate(name+"self_attn."+t, x, "_norm_output_qdq", x)
 			} else { // what shares the rotation's range there is what goes into the projection
 				heads[t] = u.rotate(name+"self_attn."+t, see("self_attn."+t+"_proj_output_qdq", x), "_proj_input_qdq", n)
 			}
 		}
-		if c.Architecture() == "qwen3" {
-			see("self_attn.q_proj_input_qdq", n)
-		} else {
-			see("self_attn.v_proj_input_qdq", n)
+		input := "self_attn.v_proj_input_qdq"
+		if c.HeadNorms() {
+			input = "self_attn.q_proj_input_qdq"
 		}
+		see(input, n)
 		see("self_attn.k_cast_to_int8_qdq", heads["k"])
 		v := see("self_attn.v_cast_to_int8_qdq", see("self_attn.v_cast_to_int16_qdq", linear("self_attn.v_proj", n)))
 		mixed := see("self_attn.attn_value_matmul_output_qdq", u.attend(name+"self_attn.", heads["q"], heads["k"], v))

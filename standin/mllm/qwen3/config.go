@@ -54,6 +54,9 @@ func LinearImplType(block int) string { return fmt.Sprintf("QNN_LPBQ_w4a16o16_G%
 // upstream's arithmetic takes all three, the open profile's programs Qwen3 alone.
 func (c Config) Architecture() string { return cmp.Or(c.ModelType, "qwen3") }
 
+// HeadNorms tells whether what attention compares is normalised in each head.
+func (c Config) HeadNorms() bool { return c.Architecture() == "qwen3" }
+
 // classes are the values of a config's "architectures" entry.
 func classes() map[string]string {
 	return map[string]string{"qwen3": "Qwen3ForCausalLM", "qwen2": "Qwen2ForCausalLM", "llama": "LlamaForCausalLM"}
@@ -107,13 +110,10 @@ func ParseHub(raw []byte) (Config, error) {
 	if err := json.Unmarshal(raw, &keys); err != nil {
 		return c, err
 	}
-	var of struct {
-		ModelType string `json:"model_type"`
-	}
-	if err := json.Unmarshal(raw, &of); err != nil {
+	if err := json.Unmarshal(raw, &c); err != nil {
 		return c, err
 	}
-	for _, k := range append(aotconfig.Keys(cmp.Or(of.ModelType, "qwen3")), "linear_block_size") {
+	for _, k := range append(aotconfig.Keys(c.Architecture()), "linear_block_size") {
 		_, ok := keys[k]
 		switch {
 		case ok || k == "linear_impl_type" || k == "max_cache_length":
@@ -122,9 +122,6 @@ func ParseHub(raw []byte) (Config, error) {
 		default:
 			return c, fmt.Errorf("key %q is missing", k)
 		}
-	}
-	if err := json.Unmarshal(raw, &c); err != nil {
-		return c, err
 	}
 	c.LinearImplType, c.MaxCacheLength = LinearImplType(c.LinearBlockSize), c.MaxPositionEmbeddings
 	return c, c.Validate()
@@ -252,7 +249,7 @@ func (c Config) Norms() []NormSpec {
 		out = append(out,
 			NormSpec{p + "input_layernorm", c.HiddenSize},
 			NormSpec{p + "post_attention_layernorm", c.HiddenSize})
-		if c.Architecture() == "qwen3" {
+		if c.HeadNorms() {
 			out = append(out, NormSpec{p + "self_attn.q_norm", c.HeadDim}, NormSpec{p + "self_attn.k_norm", c.HeadDim})
 		}
 	}

@@ -176,7 +176,7 @@ func (g generator) tensors(followers [][]int) []safetensors.Source {
 		for _, n := range []string{"input_layernorm", "post_attention_layernorm"} {
 			add(pre+n+".weight", g.norm(pre+n, h, 1), h)
 		}
-		if c.Architecture() == "qwen3" {
+		if c.HeadNorms() {
 			for _, n := range []string{"q_norm", "k_norm"} {
 				add(pre+"self_attn."+n+".weight", g.norm(pre+n, c.HeadDim, 1.3), c.HeadDim)
 			}
