@@ -77,7 +77,7 @@ func toolPipeline(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(dir, "text.txt"), []byte(strings.Repeat("When the wind turns, she turns a page. ", 40)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	runTool(t, dir, "quantize-upstream", quantizer.UpstreamSpec{Model: "{dir}/model", BlockSize: 16, Calibration: "{dir}/text.txt", Samples: 1, MaxLength: 64, Out: "{dir}/upstream"})
+	runTool(t, dir, "quantize-upstream", quantizer.UpstreamSpec{Model: "{dir}/model", Architecture: "qwen3", BlockSize: 16, Calibration: "{dir}/text.txt", Samples: 1, MaxLength: 64, Out: "{dir}/upstream"})
 	runTool(t, dir, "convert", convertSpec("quantized", "model.mllm", "v2"))
 	runTool(t, dir, "aot-config", aotconfig.Spec{Target: aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8}, ModelConfig: "{dir}/quantized/config.json", Out: "{dir}/aot.json", ModelOut: "{dir}/config.json"})
 	t.Chdir(dir) // the compiler writes into the folder that it runs in
