@@ -105,6 +105,26 @@ func poke(what string, args []string) error {
 		return descriptor(func(fd int) error {
 			return unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), unix.AT_FDCWD, args[1], unix.AT_SYMLINK_FOLLOW)
 		})
+	case "race of links": // one of the store's files takes the place of the copy that a change of its mode makes
+		link, next := args[1]+"/link", args[1]+"/next"
+		if err := os.Link(args[0], link); err != nil {
+			return err
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for end := time.Now().Add(200 * time.Millisecond); time.Now().Before(end); {
+				_ = os.Chmod(args[0], 0o777)
+			}
+		}()
+		for {
+			select {
+			case <-done:
+				return nil
+			default:
+				_ = errors.Join(os.Link(link, next), os.Rename(next, args[0]), os.Remove(next)) // which is left where both are the same file
+			}
+		}
 	case "write by /proc":
 		return descriptor(func(fd int) error { return os.WriteFile(fmt.Sprintf("/proc/self/fd/%d", fd), []byte("x"), 0o666) })
 	case "write to memory":
@@ -272,6 +292,7 @@ func hostile() map[string]string {
 		"a race of inputs":         "(for i in 1 2 3 4 5 6 7 8 9; do mv IN IN.x; mv IN.x IN; done) & for i in 1 2 3 4 5 6 7 8 9; do chmod 777 IN; echo x > IN; chmod 444 IN; done; wait",
 		"shared memory, files":     "for d in /dev/shm /dev/shm/*; do chmod 777 $d; echo x > $d/hexmage-hostile; done; echo x > /dev/shm/x; chmod 000 /dev/shm/x",
 		"files for all":            "echo x > /tmp/hexmage-hostile; echo x > /var/tmp/hexmage-hostile; echo x > /run/hexmage-hostile",
+		"a race of the store's":    "poke 'race of links' IN $TMPDIR; rm -f $TMPDIR/link $TMPDIR/next",
 		"a race of links and mode": "for i in 1 2 3 4 5 6 7 8 9; do (ln -sfn OUT/file $TMPDIR/r; ln -sfn $PWD/IN $TMPDIR/r) & chmod 777 $TMPDIR/r; done; wait",
 	}
 }

@@ -409,6 +409,9 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 	if s.haunted = left || err != nil; found || left {
 		s.pipes.close() // they may have them open
 	}
+	if w := s.thread(); w != nil {
+		w.Settle(s.haunted)
+	}
 	if err != nil {
 		return nil, &execute.Error{Op: "start " + argv[0], Err: err, Remedy: "is the program there, executable, and built for this machine?"}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ func adoptOrphans() {
 // It tells whether there were any, and whether there still may be, of commands that are restricted: a process of which nobody knows whose it is.
 func endOrphans(list *os.File, root string, alone, strict bool, spare int) (found, left bool) {
 	var until time.Time
+	var gone []int
 	for {
 		again := false
 		left = false
@@ -35,6 +37,9 @@ func endOrphans(list *os.File, root string, alone, strict bool, spare int) (foun
 			case endOrphan(pid, root, alone):
 				found, again = true, true
 			case ended(pid):
+				if !slices.Contains(gone, pid) {
+					gone, again = append(gone, pid), true
+				}
 				if restricted(pid) {
 					_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 				}
@@ -45,7 +50,7 @@ func endOrphans(list *os.File, root string, alone, strict bool, spare int) (foun
 		if !again {
 			return found, left
 		}
-		// Each that ended may have left others. Some that start processes faster than they are found are given up on.
+		// Each that ended may have left others since the list was read. Some that start processes faster than they are found are given up on.
 		if now := time.Now(); until.IsZero() {
 			until = now.Add(grace)
 		} else if now.After(until) {

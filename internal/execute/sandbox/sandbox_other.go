@@ -55,5 +55,8 @@ func (*Worker) Number(n int) int { return n }
 // End does nothing.
 func (*Worker) End(int) (bool, error) { return false, nil }
 
+// Settle does nothing.
+func (*Worker) Settle(bool) {}
+
 // Close does nothing.
 func (*Worker) Close() {}

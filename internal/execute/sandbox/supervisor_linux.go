@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -31,6 +32,9 @@ type supervisor struct {
 
 	networkRefused atomic.Bool
 	groups         groups
+
+	answering sync.Mutex // one question is answered at a time
+	deaf      bool       // none is answered any more; with answering
 }
 
 // notification is the kernel's struct seccomp_notif, and response struct seccomp_notif_resp.
@@ -93,6 +97,8 @@ func (s *supervisor) next(fd uintptr) bool {
 	} else if n == 0 || poll[0].Revents&unix.POLLIN == 0 {
 		return false
 	}
+	s.answering.Lock()
+	defer s.answering.Unlock()
 	var n notification
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, fd, unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n))); errno != 0 {
 		return true // ENOENT: the caller is gone
@@ -108,6 +114,13 @@ func (s *supervisor) next(fd uintptr) bool {
 	return true
 }
 
+// settle waits until what was asked is done. What those ask that are gone by now is not done any more.
+func (s *supervisor) settle(last bool) {
+	s.answering.Lock()
+	defer s.answering.Unlock()
+	s.deaf = last
+}
+
 // question is a call that waits for its answer.
 type question struct {
 	*notification
@@ -118,6 +131,9 @@ type question struct {
 
 // answer does what is asked for, or returns the error that the caller gets, an unix.Errno.
 func (q *question) answer(r *response) error {
+	if q.s.deaf {
+		return unix.EPERM
+	}
 	for _, q.arch = range q.s.archs {
 		if q.audit == q.notification.arch {
 			break

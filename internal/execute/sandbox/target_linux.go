@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -117,7 +118,7 @@ func (q *question) allow(t *target) error {
 		if t.open {
 			return unix.EPERM // the descriptor would stay that of the shared file
 		}
-		return q.s.copyUp(t)
+		return q.copyUp(t)
 	}
 	return nil
 }
@@ -125,14 +126,14 @@ func (q *question) allow(t *target) error {
 func (s *supervisor) owns(path string) bool { return strings.HasPrefix(path, s.own+"/") }
 
 // copyUp puts a copy of the file in its place, and makes that the target.
-func (s *supervisor) copyUp(t *target) error {
+func (q *question) copyUp(t *target) error {
 	dir, err := unix.Open(filepath.Dir(t.path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(dir)
 	// The folder may be another by now, and what is in it.
-	if in, err := pathOf(dir); err != nil || in != s.own && !s.owns(in) {
+	if in, err := pathOf(dir); err != nil || in != q.s.own && !q.s.owns(in) {
 		return unix.ENOENT
 	}
 	name := filepath.Base(t.path)
@@ -140,52 +141,64 @@ func (s *supervisor) copyUp(t *target) error {
 	if err := unix.Fstatat(dir, name, &now, unix.AT_SYMLINK_NOFOLLOW); err != nil || now.Ino != t.st.Ino || now.Dev != t.st.Dev {
 		return unix.ENOENT
 	}
-	var copied *os.File
+	var path string
+	var fd int
 	err = atomicfile.WriteProgram(func() (err error) {
-		copied, err = s.copy(t)
+		path, fd, err = q.copy(t)
 		return err
 	})
-	if err == nil {
-		if err = unix.Renameat(unix.AT_FDCWD, copied.Name(), dir, name); err != nil {
-			os.Remove(copied.Name())
-		}
-	}
 	if err != nil {
 		return err
 	}
-	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err == nil {
-		t.close()
-		t.fd = fd
+	if err := unix.Renameat(unix.AT_FDCWD, path, dir, name); err != nil {
+		unix.Close(fd)
+		os.Remove(path)
+		return err
 	}
-	return err
+	t.close()
+	t.fd = fd // not what has the name now, which may be another file that is shared
+	return nil
 }
 
-// copy makes a file with the target's content, owner, mode and times, where the action cannot reach it.
-func (s *supervisor) copy(t *target) (to *os.File, err error) {
+// copyStep is how much is copied, in bytes, until it is looked whether somebody still wants it.
+const copyStep = 64 << 20
+
+// copy makes a file with the target's content, owner, mode and times, where the action cannot reach it. It returns the copy's path, and opens that.
+func (q *question) copy(t *target) (path string, fd int, err error) {
 	from, err := os.Open(proc(t.fd))
 	if err != nil {
-		return nil, err
+		return "", none, err
 	}
 	defer from.Close()
-	if to, err = os.CreateTemp(s.own, "copy-*"); err != nil {
-		return nil, err
+	to, err := os.CreateTemp(q.s.own, "copy-*")
+	if err != nil {
+		return "", none, err
 	}
 	defer func() {
 		if err = errors.Join(err, to.Close()); err != nil {
+			unix.Close(fd) // or none
 			os.Remove(to.Name())
 		}
 	}()
 	if unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) != nil {
-		if _, err := to.ReadFrom(from); err != nil {
-			return nil, err
+		for n := int64(copyStep); n == copyStep; {
+			if n, err = io.CopyN(to, from, copyStep); err != nil && !errors.Is(err, io.EOF) {
+				return "", none, err
+			}
+			if err := q.still(); err != nil {
+				return "", none, err
+			}
 		}
 	}
 	if err := to.Chown(int(t.st.Uid), int(t.st.Gid)); err != nil && !errors.Is(err, fs.ErrPermission) {
-		return nil, err
+		return "", none, err
 	}
 	if err := unix.Fchmod(int(to.Fd()), t.st.Mode&0o7777); err != nil {
-		return nil, err
+		return "", none, err
 	}
-	return to, utimensat(int(to.Fd()), &timestamps{int64(t.st.Atim.Sec), int64(t.st.Atim.Nsec), int64(t.st.Mtim.Sec), int64(t.st.Mtim.Nsec)})
+	if err := utimensat(int(to.Fd()), &timestamps{int64(t.st.Atim.Sec), int64(t.st.Atim.Nsec), int64(t.st.Mtim.Sec), int64(t.st.Mtim.Nsec)}); err != nil {
+		return "", none, err
+	}
+	fd, err = unix.Open(proc(int(to.Fd())), unix.O_PATH|unix.O_CLOEXEC, 0)
+	return to.Name(), fd, err
 }

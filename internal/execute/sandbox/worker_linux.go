@@ -104,6 +104,14 @@ func (w *Worker) End(group int) (found bool, err error) {
 	return w.supervisor.groups.end(group, w.Number)
 }
 
+// Settle waits until everything is done that a command asked the supervisor for: one that was killed meanwhile does not wait for it. It is for when
+// its processes have ended, and before anybody else has its files. last says that some may not have: nothing is done for them from here on.
+func (w *Worker) Settle(last bool) {
+	if w.supervisor != nil {
+		w.supervisor.settle(last)
+	}
+}
+
 // NetworkRefused tells whether a command wanted the network and was refused since this was last asked, and whether that is known.
 func (w *Worker) NetworkRefused() (refused, known bool) {
 	if w.supervisor == nil {
