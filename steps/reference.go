@@ -5,7 +5,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 )
 
 // Reference are the arguments of kind reference.
@@ -13,7 +13,7 @@ type Reference struct {
 	Model     step.Path `arg:"model,required"`
 	Config    step.Path `arg:"config,required"`
 	Tokenizer step.Path `arg:"tokenizer,required"`
-	qwen3.ReferenceSpec
+	openmodel.ReferenceSpec
 }
 
 func referenceSchema() step.Schema {
@@ -44,6 +44,6 @@ func (r Reference) Plan(p *step.Plan) {
 	}
 	s := r.ReferenceSpec
 	s.Model, s.Config, s.Tokenizer, s.Out = r.Model.InRoot(), r.Config.InRoot(), r.Tokenizer.InRoot(), "tokens.json"
-	a := step.Tool(p, "", "reference forward pass", qwen3.ReferenceTool, s).In(r.Model.Input(), r.Config.Input(), r.Tokenizer.Input())
+	a := step.Tool(p, "", "reference forward pass", openmodel.ReferenceTool, s).In(r.Model.Input(), r.Config.Input(), r.Tokenizer.Input())
 	p.File("tokens", a.Out(s.Out))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/hexmage/hexmage/runner/measure"
 	"github.com/hexmage/hexmage/standin/kerneltest"
 	"github.com/hexmage/hexmage/standin/mllm/compiler"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 	"github.com/hexmage/hexmage/standin/mllm/quantizer"
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/toolchains/python"
 	"github.com/hexmage/hexmage/toolchains/sources"
@@ -23,23 +23,23 @@ import (
 // Tools is the table of the built-in tools, by the name that follows `hexmage tool`.
 func Tools() map[string]tool.Func {
 	return map[string]tool.Func{
-		compiler.Tool.String():          compiler.Run, // in the place of upstream's program, with its flags
-		aotconfig.Tool.String():         tool.New(aotconfig.Tool, aotconfig.Run),
-		kerneltest.Tool.String():        tool.New(kerneltest.Tool, kerneltest.RunTool),
-		libcheck.Tool.String():          tool.New(libcheck.Tool, libcheck.Run),
-		opconfig.Tool.String():          tool.New(opconfig.Tool, opconfig.Run),
-		oppackage.Tool.String():         tool.New(oppackage.Tool, oppackage.Run),
-		patches.Tool.String():           tool.New(patches.Tool, patches.Run),
-		phone.Tool.String():             tool.New(phone.Tool, phone.RunTool),
-		vocab.Tool.String():             tool.New(vocab.Tool, vocab.Run),
-		convert.Tool.String():           tool.New(convert.Tool, convert.Run),
-		quantizer.Tool.String():         tool.New(quantizer.Tool, quantizer.Run),
-		quantizer.UpstreamTool.String(): tool.New(quantizer.UpstreamTool, quantizer.RunUpstream),
-		qwen3.MakeTool.String():         tool.New(qwen3.MakeTool, qwen3.RunMake),
-		qwen3.ReferenceTool.String():    tool.New(qwen3.ReferenceTool, qwen3.RunReference),
-		measure.Tool.String():           tool.New(measure.Tool, measure.Metrics),
-		sources.Tool.String():           tool.New(sources.Tool, sources.Run),
-		git.Tool.String():               tool.New(git.Tool, git.Run),
-		python.Tool.String():            tool.New(python.Tool, python.Run),
+		compiler.Tool.String():           compiler.Run, // in the place of upstream's program, with its flags
+		aotconfig.Tool.String():          tool.New(aotconfig.Tool, aotconfig.Run),
+		kerneltest.Tool.String():         tool.New(kerneltest.Tool, kerneltest.RunTool),
+		libcheck.Tool.String():           tool.New(libcheck.Tool, libcheck.Run),
+		opconfig.Tool.String():           tool.New(opconfig.Tool, opconfig.Run),
+		oppackage.Tool.String():          tool.New(oppackage.Tool, oppackage.Run),
+		patches.Tool.String():            tool.New(patches.Tool, patches.Run),
+		phone.Tool.String():              tool.New(phone.Tool, phone.RunTool),
+		vocab.Tool.String():              tool.New(vocab.Tool, vocab.Run),
+		convert.Tool.String():            tool.New(convert.Tool, convert.Run),
+		quantizer.Tool.String():          tool.New(quantizer.Tool, quantizer.Run),
+		quantizer.UpstreamTool.String():  tool.New(quantizer.UpstreamTool, quantizer.RunUpstream),
+		openmodel.MakeTool.String():      tool.New(openmodel.MakeTool, openmodel.RunMake),
+		openmodel.ReferenceTool.String(): tool.New(openmodel.ReferenceTool, openmodel.RunReference),
+		measure.Tool.String():            tool.New(measure.Tool, measure.Metrics),
+		sources.Tool.String():            tool.New(sources.Tool, sources.Run),
+		git.Tool.String():                tool.New(git.Tool, git.Run),
+		python.Tool.String():             tool.New(python.Tool, python.Run),
 	}
 }

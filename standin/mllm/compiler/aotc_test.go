@@ -17,23 +17,23 @@ import (
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/safetensors"
 	"github.com/hexmage/hexmage/standin/mllm/blob"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 	"github.com/hexmage/hexmage/standin/mllm/quantizer"
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 )
 
 // small is a model that is quick to quantise and whose sizes all differ.
-func small() qwen3.Config {
-	c := qwen3.DefaultConfig()
+func small() openmodel.Config {
+	c := openmodel.DefaultConfig()
 	c.HiddenSize, c.IntermediateSize, c.NumHiddenLayers, c.NumAttentionHeads, c.NumKeyValueHeads, c.HeadDim = 64, 96, 2, 3, 1, 16
 	c.MaxCacheLength, c.MaxPositionEmbeddings = 64, 64
 	return c
 }
 
-func smallWeights(t *testing.T) *qwen3.Weights {
+func smallWeights(t *testing.T) *openmodel.Weights {
 	t.Helper()
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
-	if err := qwen3.Make(in, 9, small()); err != nil {
+	if err := openmodel.Make(in, 9, small()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := quantizer.Quantise(context.Background(), in, out, 0); err != nil {
@@ -52,7 +52,7 @@ func smallWeights(t *testing.T) *qwen3.Weights {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := qwen3.LoadWeights(f, small())
+	w, err := openmodel.LoadWeights(f, small())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestContext(t *testing.T) {
 }
 
 // checkPacked unpacks every int4 weight and compares it with the model's.
-func checkPacked(t *testing.T, w *qwen3.Weights, b *blob.Blob) {
+func checkPacked(t *testing.T, w *openmodel.Weights, b *blob.Blob) {
 	t.Helper()
 	for _, s := range b.Statics {
 		raw, want := s.Data, w.Bytes(s.Name)
@@ -138,7 +138,7 @@ func checkPacked(t *testing.T, w *qwen3.Weights, b *blob.Blob) {
 
 // Patterns on linear names override the fallback, and one that matches nothing does no harm.
 func TestLinearPatterns(t *testing.T) {
-	c := qwen3.DefaultConfig()
+	c := openmodel.DefaultConfig()
 	good := aotconfig.Method{Method: "LPBQ", Sym: true, Precision: "w4a16", BlockSize: 16}
 	other := aotconfig.Method{Method: "per-channel", Sym: true, Precision: "w8a16"}
 	cases := map[string]struct {
@@ -227,7 +227,7 @@ func TestBackendTakes(t *testing.T) {
 
 // Values and keys that QNN or its tools do not know are refused in their words.
 func TestConfigWords(t *testing.T) {
-	c := qwen3.DefaultConfig()
+	c := openmodel.DefaultConfig()
 	good, err := aotconfig.Write(aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8}, aotconfig.Model{Type: "qwen3", Layers: c.NumHiddenLayers, BlockSize: c.LinearBlockSize})
 	if err != nil {
 		t.Fatal(err)

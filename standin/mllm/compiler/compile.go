@@ -22,7 +22,7 @@ import (
 	"github.com/hexmage/hexmage/qnn/buildid"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/standin/mllm/blob"
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 )
 
 // Tool is the tool's name, which is that of upstream's program, and its behaviour version: raise it whenever an output changes. It takes upstream's
@@ -103,7 +103,7 @@ func Run(ctx context.Context, args []string, env tool.Env) int {
 }
 
 func compile(ctx context.Context, o options, stdout io.Writer) error {
-	c, err := qwen3.ReadConfig(o.config)
+	c, err := openmodel.ReadConfig(o.config)
 	if err != nil {
 		return fmt.Errorf("model config: %w", err)
 	}
@@ -174,7 +174,7 @@ func dump(g blob.Graph) error {
 	return os.WriteFile(dumped(g), b.Bytes(), 0o644)
 }
 
-func loadWeights(path string, c qwen3.Config) (*qwen3.Weights, error) {
+func loadWeights(path string, c openmodel.Config) (*openmodel.Weights, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func loadWeights(path string, c qwen3.Config) (*qwen3.Weights, error) {
 	if m.Version != mllm.V2 {
 		return nil, fmt.Errorf("%s: .mllm version %d; the compiler reads version 2, convert with format = \"v2\"", path, m.Version)
 	}
-	w, err := qwen3.LoadWeights(m, c)
+	w, err := openmodel.LoadWeights(m, c)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/model/aotconfig"
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 )
 
 // aim is what a checked config asks for, in the numbers a context binary carries.
@@ -21,7 +21,7 @@ type aim struct {
 }
 
 // parseAOT reads a config and checks it against the model: what upstream's compiler overlooks is refused here.
-func parseAOT(raw []byte, c qwen3.Config) (aim, error) {
+func parseAOT(raw []byte, c openmodel.Config) (aim, error) {
 	a, err := aotconfig.Parse(raw)
 	if err != nil {
 		return aim{}, err
@@ -51,14 +51,14 @@ func parseAOT(raw []byte, c qwen3.Config) (aim, error) {
 }
 
 // checkLinears resolves each linear's method, as upstream does: the first pattern that matches its name, else "fallback".
-func checkLinears(methods map[string]aotconfig.Method, c qwen3.Config) error {
+func checkLinears(methods map[string]aotconfig.Method, c openmodel.Config) error {
 	for pattern, m := range methods {
 		if pattern != "fallback" {
 			re, err := regexp.Compile(pattern)
 			if err != nil {
 				return fmt.Errorf("quant_recipe.builtin_llm_pass.linear: %w", err)
 			}
-			if !slices.ContainsFunc(c.Linears(), func(l qwen3.LinearSpec) bool { return re.MatchString(l.Name) }) {
+			if !slices.ContainsFunc(c.Linears(), func(l openmodel.LinearSpec) bool { return re.MatchString(l.Name) }) {
 				continue
 			}
 		}

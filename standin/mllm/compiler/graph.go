@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hexmage/hexmage/standin/mllm/blob"
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 )
 
 // opPackage is the op package whose RMSNorm the graphs call.
@@ -12,20 +12,20 @@ const opPackage = "LLaMAPackage"
 
 // statics packs the weights once, for all graphs, and remembers where each one is.
 type statics struct {
-	w      *qwen3.Weights
+	w      *openmodel.Weights
 	list   []blob.Tensor
 	number map[string]blob.Operand
 }
 
-func newStatics(w *qwen3.Weights) *statics {
+func newStatics(w *openmodel.Weights) *statics {
 	s := &statics{w: w, number: map[string]blob.Operand{}}
 	c := w.Config
-	s.affine(qwen3.Embedding+".weight", qwen3.Embedding, c.VocabSize, c.HiddenSize)
+	s.affine(openmodel.Embedding+".weight", openmodel.Embedding, c.VocabSize, c.HiddenSize)
 	for _, n := range c.Norms() {
 		s.affine(n.Name+".weight", n.Name, 1, n.Dim)
 	}
-	s.affine(qwen3.CosTable, qwen3.ActCos, c.MaxCacheLength, c.HeadDim)
-	s.affine(qwen3.SinTable, qwen3.ActSin, c.MaxCacheLength, c.HeadDim)
+	s.affine(openmodel.CosTable, openmodel.ActCos, c.MaxCacheLength, c.HeadDim)
+	s.affine(openmodel.SinTable, openmodel.ActSin, c.MaxCacheLength, c.HeadDim)
 	for _, l := range c.Linears() {
 		s.add(blob.Tensor{Name: l.Name + ".weight", DType: blob.Int4Packed, Dims: dims(l.In, l.Out), Data: pack(w.Bytes(l.Name + ".weight"))})
 		s.add(blob.Tensor{Name: l.Name + ".scale1", DType: blob.Uint8, Dims: dims(l.Out, l.In/c.LinearBlockSize), Data: w.Bytes(l.Name + ".scale1")})
@@ -63,7 +63,7 @@ func pack(weight []byte) []byte {
 type graph struct {
 	blob.Graph
 	s *statics
-	c qwen3.Config
+	c openmodel.Config
 	n int
 }
 
@@ -77,18 +77,18 @@ func buildGraph(s *statics, n int) blob.Graph {
 	g.Inputs = []uint32{uint32(ids), uint32(past)}
 	var keys, values []blob.Operand
 	for l := range c.NumHiddenLayers {
-		keys = append(keys, g.state(fmt.Sprintf("past_key_%d", l), qwen3.LayerAct(l, qwen3.ActKCache)))
+		keys = append(keys, g.state(fmt.Sprintf("past_key_%d", l), openmodel.LayerAct(l, openmodel.ActKCache)))
 	}
 	for l := range c.NumHiddenLayers {
-		values = append(values, g.state(fmt.Sprintf("past_value_%d", l), qwen3.LayerAct(l, qwen3.ActVCache)))
+		values = append(values, g.state(fmt.Sprintf("past_value_%d", l), openmodel.LayerAct(l, openmodel.ActVCache)))
 	}
-	h := g.activation("model.embed_tokens", qwen3.Embedding, dims(n, c.HiddenSize))
-	g.op(blob.OpEmbedding, "model.embed_tokens", "Embedding", h, ids, s.number[qwen3.Embedding+".weight"])
+	h := g.activation("model.embed_tokens", openmodel.Embedding, dims(n, c.HiddenSize))
+	g.op(blob.OpEmbedding, "model.embed_tokens", "Embedding", h, ids, s.number[openmodel.Embedding+".weight"])
 	for l := range c.NumHiddenLayers {
 		h = g.layer(l, h, past, keys[l], values[l])
 	}
-	final := g.norm(qwen3.FinalNorm, qwen3.ActHead, h, dims(n, c.HiddenSize))
-	logits := g.linear(qwen3.LMHead, qwen3.ActLogits, final, dims(n, c.VocabSize))
+	final := g.norm(openmodel.FinalNorm, openmodel.ActHead, h, dims(n, c.HiddenSize))
+	logits := g.linear(openmodel.LMHead, openmodel.ActLogits, final, dims(n, c.VocabSize))
 	g.Tensors[logits].Name, g.Tensors[logits].Kind = "logits", blob.Output
 	g.Outputs = []uint32{uint32(logits)}
 	for _, o := range append(keys, values...) {
@@ -102,38 +102,38 @@ func (g *graph) layer(l int, h, past, keys, values blob.Operand) blob.Operand {
 	c, s, n := g.c, g.s, g.n
 	name := fmt.Sprintf("model.layers.%d.", l)
 	attn, mlp := name+"self_attn.", name+"mlp."
-	act := func(a string) string { return qwen3.LayerAct(l, a) }
+	act := func(a string) string { return openmodel.LayerAct(l, a) }
 	wide, ffn := dims(n, c.HiddenSize), dims(n, c.IntermediateSize)
 	qDims := [4]uint32{1, uint32(n), uint32(c.NumAttentionHeads), uint32(c.HeadDim)}
 	kvDims := [4]uint32{1, uint32(n), uint32(c.NumKeyValueHeads), uint32(c.HeadDim)}
 	rope := func(x blob.Operand, which, a string, d [4]uint32) blob.Operand {
 		y := g.activation(attn+which+"_rope", act(a), d)
-		g.op(blob.OpRoPE, attn+which+"_rope", "RoPE", y, x, s.number[qwen3.CosTable], s.number[qwen3.SinTable], past)
+		g.op(blob.OpRoPE, attn+which+"_rope", "RoPE", y, x, s.number[openmodel.CosTable], s.number[openmodel.SinTable], past)
 		return y
 	}
-	n1 := g.norm(name+"input_layernorm", act(qwen3.ActAttnInput), h, wide)
-	q := g.linear(attn+"q_proj", act(qwen3.ActQ), n1, qDims)
-	k := g.linear(attn+"k_proj", act(qwen3.ActK), n1, kvDims)
-	v := g.linear(attn+"v_proj", act(qwen3.ActV), n1, kvDims)
-	q = rope(g.norm(attn+"q_norm", act(qwen3.ActQNorm), q, qDims), "q", qwen3.ActQRope, qDims)
-	k = rope(g.norm(attn+"k_norm", act(qwen3.ActKNorm), k, kvDims), "k", qwen3.ActKRope, kvDims)
+	n1 := g.norm(name+"input_layernorm", act(openmodel.ActAttnInput), h, wide)
+	q := g.linear(attn+"q_proj", act(openmodel.ActQ), n1, qDims)
+	k := g.linear(attn+"k_proj", act(openmodel.ActK), n1, kvDims)
+	v := g.linear(attn+"v_proj", act(openmodel.ActV), n1, kvDims)
+	q = rope(g.norm(attn+"q_norm", act(openmodel.ActQNorm), q, qDims), "q", openmodel.ActQRope, qDims)
+	k = rope(g.norm(attn+"k_norm", act(openmodel.ActKNorm), k, kvDims), "k", openmodel.ActKRope, kvDims)
 	g.op(blob.OpKVWrite, attn+"k_cache", "KVWrite", keys, k, past)
 	g.op(blob.OpKVWrite, attn+"v_cache", "KVWrite", values, v, past)
 
-	at := g.activation(attn+"attention", act(qwen3.ActAttn), dims(n, c.QSize()))
-	scores := g.activation(attn+"scores", act(qwen3.ActScores), [4]uint32{1, uint32(c.NumAttentionHeads), uint32(n), uint32(c.MaxCacheLength)})
+	at := g.activation(attn+"attention", act(openmodel.ActAttn), dims(n, c.QSize()))
+	scores := g.activation(attn+"scores", act(openmodel.ActScores), [4]uint32{1, uint32(c.NumAttentionHeads), uint32(n), uint32(c.MaxCacheLength)})
 	g.op(blob.OpAttention, attn+"attention", "Attention", at, q, keys, values, past)
 	last := &g.Ops[len(g.Ops)-1]
 	last.Out = append(last.Out, scores)
 
-	h1 := g.binary(blob.OpAdd, name+"add_0", "Add", act(qwen3.ActAdd0), h, g.linear(attn+"o_proj", act(qwen3.ActAttnOut), at, wide), wide)
-	n2 := g.norm(name+"post_attention_layernorm", act(qwen3.ActMLPInput), h1, wide)
-	gate := g.linear(mlp+"gate_proj", act(qwen3.ActGate), n2, ffn)
-	up := g.linear(mlp+"up_proj", act(qwen3.ActUp), n2, ffn)
-	silu := g.activation(mlp+"act", act(qwen3.ActSiLU), ffn)
+	h1 := g.binary(blob.OpAdd, name+"add_0", "Add", act(openmodel.ActAdd0), h, g.linear(attn+"o_proj", act(openmodel.ActAttnOut), at, wide), wide)
+	n2 := g.norm(name+"post_attention_layernorm", act(openmodel.ActMLPInput), h1, wide)
+	gate := g.linear(mlp+"gate_proj", act(openmodel.ActGate), n2, ffn)
+	up := g.linear(mlp+"up_proj", act(openmodel.ActUp), n2, ffn)
+	silu := g.activation(mlp+"act", act(openmodel.ActSiLU), ffn)
 	g.op(blob.OpSiLU, mlp+"act", "SiLU", silu, gate)
-	product := g.binary(blob.OpMul, mlp+"mul", "Mul", act(qwen3.ActMul), silu, up, ffn)
-	down := g.linear(mlp+"down_proj", act(qwen3.ActMLPOut), product, wide)
+	product := g.binary(blob.OpMul, mlp+"mul", "Mul", act(openmodel.ActMul), silu, up, ffn)
+	down := g.linear(mlp+"down_proj", act(openmodel.ActMLPOut), product, wide)
 	return g.binary(blob.OpAdd, name+"add_1", "Add", c.HiddenAct(l+1), h1, down, wide)
 }
 
@@ -192,7 +192,7 @@ func (g *graph) binary(code uint32, name, kind, quant string, a, b blob.Operand,
 }
 
 // shape is what the blob's header says of the model.
-func shape(c qwen3.Config) blob.Shape {
+func shape(c openmodel.Config) blob.Shape {
 	u := func(v int) uint32 { return uint32(v) }
 	return blob.Shape{BlockSize: u(c.LinearBlockSize), Vocab: u(c.VocabSize), Hidden: u(c.HiddenSize), Layers: u(c.NumHiddenLayers), Heads: u(c.NumAttentionHeads),
 		KVHeads: u(c.NumKeyValueHeads), HeadDim: u(c.HeadDim), Intermediate: u(c.IntermediateSize), Context: u(c.MaxCacheLength)}

@@ -9,18 +9,18 @@ import (
 
 	"github.com/hexmage/hexmage/model/safetensors"
 	"github.com/hexmage/hexmage/qnn"
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 )
 
 // floatModel is the unquantised model. Its forward pass reports every value that will be quantised.
 type floatModel struct {
-	c       qwen3.Config
+	c       openmodel.Config
 	weights map[string][]float32 // [out][in]
 	angles  [][]float64
 	mark    string // what says that a stand-in made it
 }
 
-func loadFloat(path string, c qwen3.Config) (*floatModel, error) {
+func loadFloat(path string, c openmodel.Config) (*floatModel, error) {
 	m, err := safetensors.Open(path)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func loadFloat(path string, c qwen3.Config) (*floatModel, error) {
 		f.weights[name] = w
 		return nil
 	}
-	if err := load(qwen3.Embedding+".weight", int64(c.VocabSize), int64(c.HiddenSize)); err != nil {
+	if err := load(openmodel.Embedding+".weight", int64(c.VocabSize), int64(c.HiddenSize)); err != nil {
 		return nil, err
 	}
 	for _, n := range c.Norms() {
@@ -58,7 +58,7 @@ func loadFloat(path string, c qwen3.Config) (*floatModel, error) {
 		}
 	}
 	for _, l := range c.Linears() {
-		if l.Name == qwen3.LMHead {
+		if l.Name == openmodel.LMHead {
 			continue // tied to the embedding
 		}
 		if err := load(l.Name+".weight", int64(l.Out), int64(l.In)); err != nil {
@@ -70,7 +70,7 @@ func loadFloat(path string, c qwen3.Config) (*floatModel, error) {
 			return nil, err
 		}
 	}
-	f.weights[qwen3.LMHead+".weight"] = f.weights[qwen3.Embedding+".weight"]
+	f.weights[openmodel.LMHead+".weight"] = f.weights[openmodel.Embedding+".weight"]
 	return f, nil
 }
 
@@ -89,38 +89,38 @@ func (m *floatModel) newPass(see func(string, []float64)) *pass {
 func (p *pass) step(id int) []float64 {
 	c := p.m.c
 	h := make([]float64, c.HiddenSize)
-	for i, v := range p.m.weights[qwen3.Embedding+".weight"][id*c.HiddenSize : (id+1)*c.HiddenSize] {
+	for i, v := range p.m.weights[openmodel.Embedding+".weight"][id*c.HiddenSize : (id+1)*c.HiddenSize] {
 		h[i] = float64(v)
 	}
 	for l := range c.NumHiddenLayers {
 		h = p.layer(l, h)
 		p.see(c.HiddenAct(l+1), h)
 	}
-	n := p.norm(qwen3.FinalNorm, h)
-	p.see(qwen3.ActHead, n)
-	logits := p.linear(qwen3.LMHead, n)
-	p.see(qwen3.ActLogits, logits)
+	n := p.norm(openmodel.FinalNorm, h)
+	p.see(openmodel.ActHead, n)
+	logits := p.linear(openmodel.LMHead, n)
+	p.see(openmodel.ActLogits, logits)
 	return logits
 }
 
 func (p *pass) layer(l int, h []float64) []float64 {
 	c := p.m.c
 	name := fmt.Sprintf("model.layers.%d.", l)
-	seen := func(act string, v []float64) []float64 { p.see(qwen3.LayerAct(l, act), v); return v }
+	seen := func(act string, v []float64) []float64 { p.see(openmodel.LayerAct(l, act), v); return v }
 
-	n1 := seen(qwen3.ActAttnInput, p.norm(name+"input_layernorm", h))
-	q := seen(qwen3.ActQ, p.linear(name+"self_attn.q_proj", n1))
-	k := seen(qwen3.ActK, p.linear(name+"self_attn.k_proj", n1))
-	v := seen(qwen3.ActV, p.linear(name+"self_attn.v_proj", n1))
+	n1 := seen(openmodel.ActAttnInput, p.norm(name+"input_layernorm", h))
+	q := seen(openmodel.ActQ, p.linear(name+"self_attn.q_proj", n1))
+	k := seen(openmodel.ActK, p.linear(name+"self_attn.k_proj", n1))
+	v := seen(openmodel.ActV, p.linear(name+"self_attn.v_proj", n1))
 	position := len(p.keys[l])
-	q = seen(qwen3.ActQNorm, p.norm(name+"self_attn.q_norm", q))
-	k = seen(qwen3.ActKNorm, p.norm(name+"self_attn.k_norm", k))
+	q = seen(openmodel.ActQNorm, p.norm(name+"self_attn.q_norm", q))
+	k = seen(openmodel.ActKNorm, p.norm(name+"self_attn.k_norm", k))
 	straight, crossed := p.rope(position, q)
-	q = seen(qwen3.ActQRope, plus(seen(qwen3.ActQRopeCos, straight), seen(qwen3.ActQRopeSin, crossed)))
+	q = seen(openmodel.ActQRope, plus(seen(openmodel.ActQRopeCos, straight), seen(openmodel.ActQRopeSin, crossed)))
 	straight, crossed = p.rope(position, k)
-	k = seen(qwen3.ActKRope, plus(seen(qwen3.ActKRopeCos, straight), seen(qwen3.ActKRopeSin, crossed)))
-	p.keys[l] = append(p.keys[l], seen(qwen3.ActKCache, k))
-	p.values[l] = append(p.values[l], seen(qwen3.ActVCache, v))
+	k = seen(openmodel.ActKRope, plus(seen(openmodel.ActKRopeCos, straight), seen(openmodel.ActKRopeSin, crossed)))
+	p.keys[l] = append(p.keys[l], seen(openmodel.ActKCache, k))
+	p.values[l] = append(p.values[l], seen(openmodel.ActVCache, v))
 
 	at := make([]float64, c.QSize())
 	for i := range c.NumAttentionHeads {
@@ -128,36 +128,36 @@ func (p *pass) layer(l int, h []float64) []float64 {
 		scores := make([]float64, position+1)
 		for j, key := range p.keys[l] {
 			product := dot(q[i*d:(i+1)*d], key[kv*d:(kv+1)*d])
-			seen(qwen3.ActQK, []float64{product})
+			seen(openmodel.ActQK, []float64{product})
 			scores[j] = float64(product / math.Sqrt(float64(d)))
 		}
-		seen(qwen3.ActScores, scores)
+		seen(openmodel.ActScores, scores)
 		masked := float64(slices.Min(scores) - 20) // what upstream puts in the place of what is masked
-		seen(qwen3.ActScaling, []float64{1 / math.Sqrt(float64(d))})
-		seen(qwen3.ActReduceMin, []float64{slices.Min(scores)})
-		seen(qwen3.ActNeg20, []float64{-20})
-		seen(qwen3.ActMinus, []float64{masked})
-		seen(qwen3.ActWhere, append(scores[:len(scores):len(scores)], masked))
+		seen(openmodel.ActScaling, []float64{1 / math.Sqrt(float64(d))})
+		seen(openmodel.ActReduceMin, []float64{slices.Min(scores)})
+		seen(openmodel.ActNeg20, []float64{-20})
+		seen(openmodel.ActMinus, []float64{masked})
+		seen(openmodel.ActWhere, append(scores[:len(scores):len(scores)], masked))
 		for j, w := range softmax(scores) {
 			for e, x := range p.values[l][j][kv*d : (kv+1)*d] {
 				at[i*d+e] = float64(at[i*d+e] + float64(w*x))
 			}
 		}
 	}
-	seen(qwen3.ActAttn, at)
-	h1 := seen(qwen3.ActAdd0, plus(h, seen(qwen3.ActAttnOut, p.linear(name+"self_attn.o_proj", at))))
+	seen(openmodel.ActAttn, at)
+	h1 := seen(openmodel.ActAdd0, plus(h, seen(openmodel.ActAttnOut, p.linear(name+"self_attn.o_proj", at))))
 
-	n2 := seen(qwen3.ActMLPInput, p.norm(name+"post_attention_layernorm", h1))
-	gate := seen(qwen3.ActGate, p.linear(name+"mlp.gate_proj", n2))
-	up := seen(qwen3.ActUp, p.linear(name+"mlp.up_proj", n2))
+	n2 := seen(openmodel.ActMLPInput, p.norm(name+"post_attention_layernorm", h1))
+	gate := seen(openmodel.ActGate, p.linear(name+"mlp.gate_proj", n2))
+	up := seen(openmodel.ActUp, p.linear(name+"mlp.up_proj", n2))
 	act, product := make([]float64, len(gate)), make([]float64, len(gate))
 	for i, g := range gate {
 		act[i] = float64(g / float64(1+exp64(max(-g, -600))))
 		product[i] = float64(act[i] * up[i])
 	}
-	seen(qwen3.ActSiLU, act)
-	seen(qwen3.ActMul, product)
-	return plus(h1, seen(qwen3.ActMLPOut, p.linear(name+"mlp.down_proj", product)))
+	seen(openmodel.ActSiLU, act)
+	seen(openmodel.ActMul, product)
+	return plus(h1, seen(openmodel.ActMLPOut, p.linear(name+"mlp.down_proj", product)))
 }
 
 func (p *pass) linear(name string, x []float64) []float64 {

@@ -20,7 +20,7 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/safetensors"
 	"github.com/hexmage/hexmage/qnn"
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 )
 
 // generated is the number of tokens each calibration prompt is continued by: decoding sees other values than prompts do.
@@ -57,7 +57,7 @@ func (s span) symmetric8() affine {
 }
 
 // quantise gives the tensors of the quantised model.
-func quantise(ctx context.Context, m *floatModel, t *qwen3.Tokenizer) ([]safetensors.Source, error) {
+func quantise(ctx context.Context, m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) {
 	if kind := m.c.Architecture(); kind != "qwen3" {
 		return nil, fmt.Errorf("model_type is %q; the open profile's programs know qwen3", kind)
 	}
@@ -66,7 +66,7 @@ func quantise(ctx context.Context, m *floatModel, t *qwen3.Tokenizer) ([]safeten
 		return nil, err
 	}
 	b := &builder{}
-	b.sixteen(qwen3.Embedding, m.weights[qwen3.Embedding+".weight"], m.c.VocabSize, m.c.HiddenSize)
+	b.sixteen(openmodel.Embedding, m.weights[openmodel.Embedding+".weight"], m.c.VocabSize, m.c.HiddenSize)
 	for _, n := range m.c.Norms() {
 		b.sixteen(n.Name, m.weights[n.Name+".weight"], n.Dim)
 	}
@@ -75,17 +75,17 @@ func quantise(ctx context.Context, m *floatModel, t *qwen3.Tokenizer) ([]safeten
 	}
 	table := affine{math.Float32frombits(0x38000100), 32768} // 1/32767
 	b.tables(m, table)
-	eight, fixed := map[string]bool{}, map[string]affine{qwen3.ActSin: table, qwen3.ActCos: table}
+	eight, fixed := map[string]bool{}, map[string]affine{openmodel.ActSin: table, openmodel.ActCos: table}
 	for l := range m.c.NumHiddenLayers {
-		eight[qwen3.LayerAct(l, qwen3.ActKCache)], eight[qwen3.LayerAct(l, qwen3.ActVCache)] = true, true
-		fixed[qwen3.LayerAct(l, qwen3.ActSoftmax)] = affine{math.Float32frombits(0x37800080), 0} // 1/65535
-		fixed[qwen3.LayerAct(l, qwen3.ActSigmoid)] = affine{0x1p-16, 0}
-		for half, whole := range map[string]string{qwen3.ActQNegHalf: qwen3.ActQNorm, qwen3.ActKNegHalf: qwen3.ActKNorm} {
-			s, ok := spans[qwen3.LayerAct(l, whole)]
+		eight[openmodel.LayerAct(l, openmodel.ActKCache)], eight[openmodel.LayerAct(l, openmodel.ActVCache)] = true, true
+		fixed[openmodel.LayerAct(l, openmodel.ActSoftmax)] = affine{math.Float32frombits(0x37800080), 0} // 1/65535
+		fixed[openmodel.LayerAct(l, openmodel.ActSigmoid)] = affine{0x1p-16, 0}
+		for half, whole := range map[string]string{openmodel.ActQNegHalf: openmodel.ActQNorm, openmodel.ActKNegHalf: openmodel.ActKNorm} {
+			s, ok := spans[openmodel.LayerAct(l, whole)]
 			if !ok {
-				return nil, fmt.Errorf("calibration never saw activation %q", qwen3.LayerAct(l, whole))
+				return nil, fmt.Errorf("calibration never saw activation %q", openmodel.LayerAct(l, whole))
 			}
-			fixed[qwen3.LayerAct(l, half)] = s.asymmetric() // the two halves are one tensor again right after
+			fixed[openmodel.LayerAct(l, half)] = s.asymmetric() // the two halves are one tensor again right after
 		}
 	}
 	for _, name := range m.c.Activations() {
@@ -106,7 +106,7 @@ func quantise(ctx context.Context, m *floatModel, t *qwen3.Tokenizer) ([]safeten
 }
 
 // calibrate runs the float model on the sample prompts and on what it answers.
-func calibrate(ctx context.Context, m *floatModel, t *qwen3.Tokenizer) (map[string]*span, error) {
+func calibrate(ctx context.Context, m *floatModel, t *openmodel.Tokenizer) (map[string]*span, error) {
 	spans := map[string]*span{}
 	see := func(act string, values []float64) {
 		s := spans[act]
@@ -118,7 +118,7 @@ func calibrate(ctx context.Context, m *floatModel, t *qwen3.Tokenizer) (map[stri
 			s.add(v)
 		}
 	}
-	for _, prompt := range qwen3.SamplePrompts() {
+	for _, prompt := range openmodel.SamplePrompts() {
 		ids, err := t.Encode(prompt)
 		if err != nil {
 			return nil, err
@@ -183,7 +183,7 @@ func (b *builder) sixteen(name string, w []float32, shape ...int) {
 }
 
 // lpbq quantises a linear layer: 4 bits per weight, a scale of 1..16 per block, a float scale per output.
-func (b *builder) lpbq(l qwen3.LinearSpec, w []float32, block int) {
+func (b *builder) lpbq(l openmodel.LinearSpec, w []float32, block int) {
 	blocks := l.In / block
 	weight, scale1 := make([]byte, l.In*l.Out), make([]byte, l.Out*blocks)
 	var scale2 []byte
@@ -227,8 +227,8 @@ func (b *builder) tables(m *floatModel, a affine) {
 			}
 		}
 	}
-	b.add(qwen3.SinTable, safetensors.U16, sins, 1, c.MaxCacheLength, c.HeadDim)
-	b.add(qwen3.CosTable, safetensors.U16, coss, 1, c.MaxCacheLength, c.HeadDim)
+	b.add(openmodel.SinTable, safetensors.U16, sins, 1, c.MaxCacheLength, c.HeadDim)
+	b.add(openmodel.CosTable, safetensors.U16, coss, 1, c.MaxCacheLength, c.HeadDim)
 }
 
 // Tool is the tool's name, and its behaviour version: raise it whenever an output changes.
@@ -253,22 +253,22 @@ func Run(ctx context.Context, s Spec, env tool.Env) error {
 // Quantise quantises the model folder in into the folder out and returns the number of tensors. block 0 means the config's own block size;
 // another one is written into the new config, since compiler and runner must agree with the weights.
 func Quantise(ctx context.Context, in, out string, block int) (int, error) {
-	return quantiseFolder(in, out, block, qnn.StandIn+" stand-in", func(m *floatModel, t *qwen3.Tokenizer) ([]safetensors.Source, error) { return quantise(ctx, m, t) })
+	return quantiseFolder(in, out, block, qnn.StandIn+" stand-in", func(m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) { return quantise(ctx, m, t) })
 }
 
 // quantiseFolder reads a model folder, has it quantised, and writes the new folder; it returns the number of tensors. The new one is marked as a
 // stand-in's with mark, or as the model is.
-func quantiseFolder(in, out string, block int, mark string, quantise func(*floatModel, *qwen3.Tokenizer) ([]safetensors.Source, error)) (int, error) {
+func quantiseFolder(in, out string, block int, mark string, quantise func(*floatModel, *openmodel.Tokenizer) ([]safetensors.Source, error)) (int, error) {
 	raw, err := os.ReadFile(filepath.Join(in, "config.json"))
 	if err != nil {
 		return 0, err
 	}
-	c, err := qwen3.ParseHub(raw)
+	c, err := openmodel.ParseHub(raw)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", filepath.Join(in, "config.json"), err)
 	}
 	if block != 0 && block != c.LinearBlockSize {
-		c.LinearBlockSize, c.LinearImplType = block, qwen3.LinearImplType(block)
+		c.LinearBlockSize, c.LinearImplType = block, openmodel.LinearImplType(block)
 		if err := c.Validate(); err != nil {
 			return 0, fmt.Errorf("block_size: %w", err)
 		}
@@ -280,7 +280,7 @@ func quantiseFolder(in, out string, block int, mark string, quantise func(*float
 	if err != nil {
 		return 0, err
 	}
-	t, err := qwen3.ParseTokenizer(tok)
+	t, err := openmodel.ParseTokenizer(tok)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", filepath.Join(in, "tokenizer.json"), err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/safetensors"
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 )
 
 func TestMaths(t *testing.T) {
@@ -71,7 +71,7 @@ func TestLPBQ(t *testing.T) {
 		w[3*in+i] = 0 // an output without weights
 	}
 	b := &builder{}
-	b.lpbq(qwen3.LinearSpec{Name: "l", In: in, Out: out}, w, block)
+	b.lpbq(openmodel.LinearSpec{Name: "l", In: in, Out: out}, w, block)
 	data := map[string][]byte{}
 	for _, s := range b.out {
 		var buf bytes.Buffer
@@ -103,8 +103,8 @@ func TestLPBQ(t *testing.T) {
 func TestQuantisedModelFollowsTheFloatModel(t *testing.T) {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
-	c := qwen3.DefaultConfig()
-	if err := qwen3.Make(in, 3, c); err != nil {
+	c := openmodel.DefaultConfig()
+	if err := openmodel.Make(in, 3, c); err != nil {
 		t.Fatal(err)
 	}
 	n, err := Quantise(context.Background(), in, out, 0)
@@ -120,7 +120,7 @@ func TestQuantisedModelFollowsTheFloatModel(t *testing.T) {
 		t.Errorf("%d tensors were written, %d read, the schema has %d", n, len(m.Tensors()), len(schema))
 	}
 	w := weights(t, m, c)
-	tok, err := qwen3.ReadTokenizer(filepath.Join(out, "tokenizer.json"))
+	tok, err := openmodel.ReadTokenizer(filepath.Join(out, "tokenizer.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestQuantisedModelFollowsTheFloatModel(t *testing.T) {
 	}
 	agree, total := 0, 0
 	for _, prompt := range []string{"When the wind turns, she", "hello", "The model has layers", "a notebook and a clock"} {
-		r, err := qwen3.Generate(context.Background(), w, tok, prompt, 24)
+		r, err := openmodel.Generate(context.Background(), w, tok, prompt, 24)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestQuantisedModelFollowsTheFloatModel(t *testing.T) {
 }
 
 // weights takes the way of the pipeline: through a .mllm file.
-func weights(t *testing.T, m *safetensors.Model, c qwen3.Config) *qwen3.Weights {
+func weights(t *testing.T, m *safetensors.Model, c openmodel.Config) *openmodel.Weights {
 	t.Helper()
 	var b bytes.Buffer
 	if err := convert.Convert(context.Background(), &b, m, convert.Options{Version: mllm.V2}); err != nil {
@@ -163,7 +163,7 @@ func weights(t *testing.T, m *safetensors.Model, c qwen3.Config) *qwen3.Weights 
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := qwen3.LoadWeights(f, c)
+	w, err := openmodel.LoadWeights(f, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func weights(t *testing.T, m *safetensors.Model, c qwen3.Config) *qwen3.Weights 
 func TestRunRefuses(t *testing.T) {
 	dir := t.TempDir()
 	model := filepath.Join(dir, "model")
-	if err := qwen3.Make(model, 1, qwen3.DefaultConfig()); err != nil {
+	if err := openmodel.Make(model, 1, openmodel.DefaultConfig()); err != nil {
 		t.Fatal(err)
 	}
 	config, err := os.ReadFile(filepath.Join(model, "config.json"))
@@ -207,7 +207,7 @@ func TestRunRefuses(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	dir := t.TempDir()
-	if err := qwen3.Make(dir, 1, qwen3.DefaultConfig()); err != nil {
+	if err := openmodel.Make(dir, 1, openmodel.DefaultConfig()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -220,9 +220,9 @@ func TestCancel(t *testing.T) {
 // The block size that was asked for must be the one that is written down.
 func TestBlockSizeGoesIntoTheConfig(t *testing.T) {
 	dir := t.TempDir()
-	small := qwen3.DefaultConfig()
+	small := openmodel.DefaultConfig()
 	small.NumHiddenLayers = 1
-	if err := qwen3.Make(dir, 1, small); err != nil {
+	if err := openmodel.Make(dir, 1, small); err != nil {
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "out")
@@ -233,7 +233,7 @@ func TestBlockSizeGoesIntoTheConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := qwen3.ParseHub(raw)
+	c, err := openmodel.ParseHub(raw)
 	if err != nil || c.LinearBlockSize != 32 {
 		t.Fatalf("%+v, %v", c, err)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/safetensors"
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 )
 
 // UpstreamTool is the tool's name, and its behaviour version: raise it whenever an output changes.
@@ -45,7 +45,7 @@ func RunUpstream(ctx context.Context, s UpstreamSpec, env tool.Env) error {
 
 // QuantiseUpstream quantises a model folder and returns the number of tensors.
 func QuantiseUpstream(ctx context.Context, s UpstreamSpec) (int, error) {
-	return quantiseFolder(s.Model, s.Out, s.BlockSize, "", func(m *floatModel, t *qwen3.Tokenizer) ([]safetensors.Source, error) {
+	return quantiseFolder(s.Model, s.Out, s.BlockSize, "", func(m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) {
 		if is := m.c.Architecture(); is != s.Architecture {
 			return nil, fmt.Errorf("the model is a %s, not a %s: write architecture = %q", is, s.Architecture, is)
 		}
@@ -116,8 +116,8 @@ func (a affine) store(v float32) uint16 {
 	return uint16(min(max(q, 0), 65535))
 }
 
-func (u *upstream) quantise(ctx context.Context, t *qwen3.Tokenizer, samples []string) ([]safetensors.Source, error) {
-	u.stored(qwen3.Embedding, u.weights[qwen3.Embedding+".weight"], u.c.VocabSize, u.c.HiddenSize)
+func (u *upstream) quantise(ctx context.Context, t *openmodel.Tokenizer, samples []string) ([]safetensors.Source, error) {
+	u.stored(openmodel.Embedding, u.weights[openmodel.Embedding+".weight"], u.c.VocabSize, u.c.HiddenSize)
 	for _, n := range u.c.Norms() {
 		u.stored(n.Name, u.weights[n.Name+".weight"], n.Dim)
 	}
@@ -148,7 +148,7 @@ func (u *upstream) quantise(ctx context.Context, t *qwen3.Tokenizer, samples []s
 		}
 	}
 	for l := range u.c.NumHiddenLayers {
-		u.activation(qwen3.LayerAct(l, "mlp.sigmoid_output_qdq"), affine{1.0 / 65536, 0})
+		u.activation(openmodel.LayerAct(l, "mlp.sigmoid_output_qdq"), affine{1.0 / 65536, 0})
 	}
 	for _, name := range slices.Sorted(maps.Keys(u.spans)) {
 		a := u.spans[name].single(65535)
@@ -182,7 +182,7 @@ func (u *upstream) stored(name string, w []float32, shape ...int) {
 }
 
 // blocks writes a matrix [out][in] and returns it as the quantiser's own model has it: rounded by the blocks' scales before these were rounded.
-func (u *upstream) blocks(l qwen3.LinearSpec, w []float32) []float32 {
+func (u *upstream) blocks(l openmodel.LinearSpec, w []float32) []float32 {
 	block := u.c.LinearBlockSize
 	count := l.In / block
 	nibbles, scale1, scale2 := make([]byte, l.In*l.Out), make([]byte, l.Out*count), []byte(nil)
@@ -225,15 +225,15 @@ func (u *upstream) rotations() {
 		for i, f := range frequencies {
 			s, c := sincos64(float64(float32(float32(p) * float32(f))))
 			sin[i], cos[i] = float64(float32(s)), float64(float32(c))
-			u.see(qwen3.ActSin, sin[i:i+1])
-			u.see(qwen3.ActCos, cos[i:i+1])
+			u.see(openmodel.ActSin, sin[i:i+1])
+			u.see(openmodel.ActCos, cos[i:i+1])
 		}
 		u.sin, u.cos = append(u.sin, sin), append(u.cos, cos)
 	}
 	for _, t := range []struct {
 		name, point string
 		rows        [][]float64
-	}{{qwen3.SinTable, qwen3.ActSin, u.sin}, {qwen3.CosTable, qwen3.ActCos, u.cos}} {
+	}{{openmodel.SinTable, openmodel.ActSin, u.sin}, {openmodel.CosTable, openmodel.ActCos, u.cos}} {
 		a := u.spans[t.point].single(65535)
 		var data []byte
 		for _, row := range t.rows {
@@ -267,7 +267,7 @@ func (u *upstream) read(ids []int) error {
 			return fmt.Errorf("the tokenizer gives token %d, the model's vocabulary has %d", id, c.VocabSize)
 		}
 		row := make([]float64, c.HiddenSize)
-		for i, v := range u.weights[qwen3.Embedding+".weight"][id*c.HiddenSize : (id+1)*c.HiddenSize] {
+		for i, v := range u.weights[openmodel.Embedding+".weight"][id*c.HiddenSize : (id+1)*c.HiddenSize] {
 			row[i] = float64(v)
 		}
 		h = append(h, row)
@@ -330,11 +330,11 @@ func (u *upstream) read(ids []int) error {
 		h = sums(h, see("add_1_lhs_input_qdq", linear("mlp.down_proj", see("mlp.down_proj_input_qdq", product))))
 	}
 	for _, r := range h {
-		u.see(qwen3.ActFinal, r)
+		u.see(openmodel.ActFinal, r)
 	}
-	last := pass.norm(qwen3.FinalNorm, h[len(h)-1]) // of the last token alone it wants to know what comes next
-	u.see(qwen3.ActHead, last)
-	u.see(qwen3.ActLogits, pass.linear(qwen3.LMHead, last))
+	last := pass.norm(openmodel.FinalNorm, h[len(h)-1]) // of the last token alone it wants to know what comes next
+	u.see(openmodel.ActHead, last)
+	u.see(openmodel.ActLogits, pass.linear(openmodel.LMHead, last))
 	return nil
 }
 

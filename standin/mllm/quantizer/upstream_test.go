@@ -16,14 +16,14 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/host"
 	"github.com/hexmage/hexmage/model/safetensors"
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 )
 
 // tensors quantises a small seeded model and returns the bytes of each tensor.
 func tensors(t *testing.T, architecture string, block int) map[string][]byte {
 	t.Helper()
 	dir := t.TempDir()
-	if err := qwen3.RunMake(t.Context(), qwen3.MakeSpec{Seed: 79, Layers: 2, Architecture: architecture, BlockSize: block, Out: filepath.Join(dir, "in")}, tool.Env{Stdout: io.Discard}); err != nil {
+	if err := openmodel.RunMake(t.Context(), openmodel.MakeSpec{Seed: 79, Layers: 2, Architecture: architecture, BlockSize: block, Out: filepath.Join(dir, "in")}, tool.Env{Stdout: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := host.Text("mllm.txt")
@@ -110,7 +110,7 @@ func upstreamsNumbers(t *testing.T, architecture string, block int) {
 func TestAnotherArchitecture(t *testing.T) {
 	dir := t.TempDir()
 	make := func(architecture string, block int) error {
-		return qwen3.RunMake(t.Context(), qwen3.MakeSpec{Seed: 1, Layers: 1, Architecture: architecture, BlockSize: block, Out: dir}, tool.Env{Stdout: io.Discard})
+		return openmodel.RunMake(t.Context(), openmodel.MakeSpec{Seed: 1, Layers: 1, Architecture: architecture, BlockSize: block, Out: dir}, tool.Env{Stdout: io.Discard})
 	}
 	if err := make("llama", 16); err == nil || !strings.Contains(err.Error(), "fixed at 32 for llama") {
 		t.Errorf("blocks of 16: %v", err)

@@ -17,8 +17,8 @@ import (
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/standin/mllm/compiler"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 	"github.com/hexmage/hexmage/standin/mllm/quantizer"
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
@@ -26,7 +26,7 @@ import (
 // chained is what the tools of a pipeline make of the model that the open profile runs.
 type chained struct {
 	context, config, tokenizer []byte
-	weights                    *qwen3.Weights
+	weights                    *openmodel.Weights
 	said                       string   // what the compiler printed
 	wrote                      []string // files of the compiler
 }
@@ -35,7 +35,7 @@ func chain(t testing.TB) chained {
 	t.Helper()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	if err := qwen3.Make(at("model"), 42, qwen3.DefaultConfig()); err != nil {
+	if err := openmodel.Make(at("model"), 42, openmodel.DefaultConfig()); err != nil {
 		t.Fatal(err)
 	}
 	run := func(_, stderr string, code int) {
@@ -82,11 +82,11 @@ func chain(t testing.TB) chained {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := qwen3.ParseConfig(read("config.json"))
+	c, err := openmodel.ParseConfig(read("config.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := qwen3.LoadWeights(file, c)
+	w, err := openmodel.LoadWeights(file, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,22 +94,22 @@ func chain(t testing.TB) chained {
 }
 
 // want is what the reference says.
-func (m chained) want(t testing.TB, prompt string) qwen3.Result {
+func (m chained) want(t testing.TB, prompt string) openmodel.Result {
 	t.Helper()
-	tokenizer, err := qwen3.ParseTokenizer(m.tokenizer)
+	tokenizer, err := openmodel.ParseTokenizer(m.tokenizer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := qwen3.Generate(t.Context(), m.weights, tokenizer, prompt, 32)
+	want, err := openmodel.Generate(t.Context(), m.weights, tokenizer, prompt, 32)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return want
 }
 
-func check(t testing.TB, prompt string, tokens []byte, want qwen3.Result) {
+func check(t testing.TB, prompt string, tokens []byte, want openmodel.Result) {
 	t.Helper()
-	var got qwen3.Result
+	var got openmodel.Result
 	if err := json.Unmarshal(tokens, &got); err != nil {
 		t.Fatalf("%q: %v in %s", prompt, err, tokens)
 	}
@@ -126,7 +126,7 @@ func TestWholeChain(t *testing.T) {
 	}
 	ph := newPhone(t, p, "v79", m.weights, m.config, m.tokenizer)
 	ph.write("qwen3.bin", m.context)
-	for _, prompt := range qwen3.SamplePrompts()[:4] {
+	for _, prompt := range openmodel.SamplePrompts()[:4] {
 		out, code := ph.run(prompt, flags()...)
 		if code != 0 {
 			t.Fatalf("%q: exit code %d\n%s", prompt, code, out)

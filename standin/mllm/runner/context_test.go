@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 )
 
 // The types and ops of docs/design/0002 §7.
@@ -22,8 +22,8 @@ const buildID = "v2.41.0.251128000000_0"
 // writer makes a context binary straight from the text of 0002 §7, apart from the compiler, so that the runner is tested against
 // the document.
 type writer struct {
-	w       *qwen3.Weights
-	c       qwen3.Config
+	w       *openmodel.Weights
+	c       openmodel.Config
 	statics []byte
 	index   map[string]uint32
 	strings []byte
@@ -82,7 +82,7 @@ func (w *writer) static(name string, dtype uint32, dims [4]int, affine string, d
 
 func (w *writer) allStatics() {
 	c := w.c
-	w.static(qwen3.Embedding, quint16, [4]int{1, 1, c.VocabSize, c.HiddenSize}, qwen3.Embedding, w.w.Bytes(qwen3.Embedding+".weight"))
+	w.static(openmodel.Embedding, quint16, [4]int{1, 1, c.VocabSize, c.HiddenSize}, openmodel.Embedding, w.w.Bytes(openmodel.Embedding+".weight"))
 	for _, n := range c.Norms() {
 		w.static(n.Name, quint16, [4]int{1, 1, 1, n.Dim}, n.Name, w.w.Bytes(n.Name+".weight"))
 	}
@@ -96,8 +96,8 @@ func (w *writer) allStatics() {
 		w.static(l.Name+".scale1", uint8s, [4]int{1, 1, l.Out, l.In / c.LinearBlockSize}, "", w.w.Bytes(l.Name+".scale1"))
 		w.static(l.Name+".scale2", float32s, [4]int{1, 1, 1, l.Out}, "", w.w.Bytes(l.Name+".scale2"))
 	}
-	w.static("cos", quint16, [4]int{1, 1, c.MaxCacheLength, c.HeadDim}, qwen3.ActCos, w.w.Bytes(qwen3.CosTable))
-	w.static("sin", quint16, [4]int{1, 1, c.MaxCacheLength, c.HeadDim}, qwen3.ActSin, w.w.Bytes(qwen3.SinTable))
+	w.static("cos", quint16, [4]int{1, 1, c.MaxCacheLength, c.HeadDim}, openmodel.ActCos, w.w.Bytes(openmodel.CosTable))
+	w.static("sin", quint16, [4]int{1, 1, c.MaxCacheLength, c.HeadDim}, openmodel.ActSin, w.w.Bytes(openmodel.SinTable))
 }
 
 func (g *graph) tensor(name string, dtype, kind uint32, dims [4]int, affine string) uint32 {
@@ -151,19 +151,19 @@ func (g *graph) build() (io []uint32, inputs, outputs int) {
 	var keys, values []uint32
 	for l := range c.NumHiddenLayers {
 		keys = append(keys, g.tensor(fmt.Sprintf("past_key_%d", l), quint8, state, [4]int{1, c.MaxCacheLength, c.NumKeyValueHeads, c.HeadDim},
-			qwen3.LayerAct(l, qwen3.ActKCache)))
+			openmodel.LayerAct(l, openmodel.ActKCache)))
 	}
 	for l := range c.NumHiddenLayers {
 		values = append(values, g.tensor(fmt.Sprintf("past_value_%d", l), quint8, state, [4]int{1, c.MaxCacheLength, c.NumKeyValueHeads, c.HeadDim},
-			qwen3.LayerAct(l, qwen3.ActVCache)))
+			openmodel.LayerAct(l, openmodel.ActVCache)))
 	}
-	hidden := g.act(qwen3.Embedding, c.HiddenSize)
-	g.op(embedding, "embed", []uint32{ids, g.index[qwen3.Embedding]}, []uint32{hidden})
+	hidden := g.act(openmodel.Embedding, c.HiddenSize)
+	g.op(embedding, "embed", []uint32{ids, g.index[openmodel.Embedding]}, []uint32{hidden})
 	for l := range c.NumHiddenLayers {
 		hidden = g.layer(l, hidden, past, keys[l], values[l])
 	}
-	logits := g.tensor("logits", quint16, output, [4]int{1, 1, g.n, c.VocabSize}, qwen3.ActLogits)
-	g.linear(qwen3.LMHead, g.norm(qwen3.FinalNorm, hidden, g.act(qwen3.ActHead, c.HiddenSize)), logits)
+	logits := g.tensor("logits", quint16, output, [4]int{1, 1, g.n, c.VocabSize}, openmodel.ActLogits)
+	g.linear(openmodel.LMHead, g.norm(openmodel.FinalNorm, hidden, g.act(openmodel.ActHead, c.HiddenSize)), logits)
 	io = append([]uint32{ids, past}, append(keys, values...)...)
 	inputs = len(io)
 	io = append(io, logits)
@@ -173,39 +173,39 @@ func (g *graph) build() (io []uint32, inputs, outputs int) {
 
 func (g *graph) layer(l int, hidden, past, keys, values uint32) uint32 {
 	c, h, kv, d := g.c, g.c.NumAttentionHeads, g.c.NumKeyValueHeads, g.c.HeadDim
-	a := func(name string, dims ...int) uint32 { return g.act(qwen3.LayerAct(l, name), dims...) }
+	a := func(name string, dims ...int) uint32 { return g.act(openmodel.LayerAct(l, name), dims...) }
 	p := fmt.Sprintf("model.layers.%d.", l)
-	n1 := g.norm(p+"input_layernorm", hidden, a(qwen3.ActAttnInput, c.HiddenSize))
-	q := g.linear(p+"self_attn.q_proj", n1, a(qwen3.ActQ, h, d))
-	k := g.linear(p+"self_attn.k_proj", n1, a(qwen3.ActK, kv, d))
-	v := g.linear(p+"self_attn.v_proj", n1, a(qwen3.ActV, kv, d))
-	qn := g.norm(p+"self_attn.q_norm", q, a(qwen3.ActQNorm, h, d))
-	kn := g.norm(p+"self_attn.k_norm", k, a(qwen3.ActKNorm, kv, d))
-	qr, kr := a(qwen3.ActQRope, h, d), a(qwen3.ActKRope, kv, d)
+	n1 := g.norm(p+"input_layernorm", hidden, a(openmodel.ActAttnInput, c.HiddenSize))
+	q := g.linear(p+"self_attn.q_proj", n1, a(openmodel.ActQ, h, d))
+	k := g.linear(p+"self_attn.k_proj", n1, a(openmodel.ActK, kv, d))
+	v := g.linear(p+"self_attn.v_proj", n1, a(openmodel.ActV, kv, d))
+	qn := g.norm(p+"self_attn.q_norm", q, a(openmodel.ActQNorm, h, d))
+	kn := g.norm(p+"self_attn.k_norm", k, a(openmodel.ActKNorm, kv, d))
+	qr, kr := a(openmodel.ActQRope, h, d), a(openmodel.ActKRope, kv, d)
 	g.op(rope, p+"q_rope", []uint32{qn, g.index["cos"], g.index["sin"], past}, []uint32{qr})
 	g.op(rope, p+"k_rope", []uint32{kn, g.index["cos"], g.index["sin"], past}, []uint32{kr})
 	g.op(kvWrite, p+"k_cache", []uint32{kr, past}, []uint32{keys})
 	g.op(kvWrite, p+"v_cache", []uint32{v, past}, []uint32{values})
-	scores := g.tensor(p+"scores", quint16, native, [4]int{1, h, g.n, c.MaxCacheLength}, qwen3.LayerAct(l, qwen3.ActScores))
-	at := a(qwen3.ActAttn, h*d)
+	scores := g.tensor(p+"scores", quint16, native, [4]int{1, h, g.n, c.MaxCacheLength}, openmodel.LayerAct(l, openmodel.ActScores))
+	at := a(openmodel.ActAttn, h*d)
 	g.op(attention, p+"attention", []uint32{qr, keys, values, past}, []uint32{at, scores})
-	o := g.linear(p+"self_attn.o_proj", at, a(qwen3.ActAttnOut, c.HiddenSize))
-	h1 := a(qwen3.ActAdd0, c.HiddenSize)
+	o := g.linear(p+"self_attn.o_proj", at, a(openmodel.ActAttnOut, c.HiddenSize))
+	h1 := a(openmodel.ActAdd0, c.HiddenSize)
 	g.op(add, p+"add_0", []uint32{hidden, o}, []uint32{h1})
-	n2 := g.norm(p+"post_attention_layernorm", h1, a(qwen3.ActMLPInput, c.HiddenSize))
-	gate := g.linear(p+"mlp.gate_proj", n2, a(qwen3.ActGate, c.IntermediateSize))
-	up := g.linear(p+"mlp.up_proj", n2, a(qwen3.ActUp, c.IntermediateSize))
-	s, m := a(qwen3.ActSiLU, c.IntermediateSize), a(qwen3.ActMul, c.IntermediateSize)
+	n2 := g.norm(p+"post_attention_layernorm", h1, a(openmodel.ActMLPInput, c.HiddenSize))
+	gate := g.linear(p+"mlp.gate_proj", n2, a(openmodel.ActGate, c.IntermediateSize))
+	up := g.linear(p+"mlp.up_proj", n2, a(openmodel.ActUp, c.IntermediateSize))
+	s, m := a(openmodel.ActSiLU, c.IntermediateSize), a(openmodel.ActMul, c.IntermediateSize)
 	g.op(silu, p+"mlp.act", []uint32{gate}, []uint32{s})
 	g.op(mul, p+"mlp.mul", []uint32{s, up}, []uint32{m})
-	down := g.linear(p+"mlp.down_proj", m, a(qwen3.ActMLPOut, c.HiddenSize))
+	down := g.linear(p+"mlp.down_proj", m, a(openmodel.ActMLPOut, c.HiddenSize))
 	next := g.act(c.HiddenAct(l+1), c.HiddenSize)
 	g.op(add, p+"add_1", []uint32{h1, down}, []uint32{next})
 	return next
 }
 
 // contextBinary compiles weights for v79, SM8750, with the graphs for 32 tokens and for one.
-func contextBinary(w *qwen3.Weights) []byte {
+func contextBinary(w *openmodel.Weights) []byte {
 	wr := &writer{w: w, c: w.Config, index: map[string]uint32{}}
 	wr.allStatics()
 	c := w.Config

@@ -15,21 +15,21 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/model/aotconfig"
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 )
 
 // small has every shape that could be mixed up different from every other.
-func small() qwen3.Config {
-	c := qwen3.DefaultConfig()
+func small() openmodel.Config {
+	c := openmodel.DefaultConfig()
 	c.HiddenSize, c.IntermediateSize, c.NumHiddenLayers = 96, 160, 2
 	c.NumAttentionHeads, c.NumKeyValueHeads, c.HeadDim, c.MaxCacheLength, c.MaxPositionEmbeddings = 4, 2, 24, 80, 80
 	return c
 }
 
-func modelFiles(t testing.TB, c qwen3.Config) (config, tokenizer []byte) {
+func modelFiles(t testing.TB, c openmodel.Config) (config, tokenizer []byte) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := qwen3.Make(dir, 7, c); err != nil {
+	if err := openmodel.Make(dir, 7, c); err != nil {
 		t.Fatal(err)
 	}
 	_, config, err := aotconfig.ReadModel(filepath.Join(dir, "config.json"))
@@ -70,7 +70,7 @@ func TestAgreesWithTheReference(t *testing.T) {
 	config, tokenizer := modelFiles(t, c)
 	config = withKey(t, config, "max_new_tokens", 48)
 	ph := newPhone(t, p, "v79", w, config, tokenizer)
-	ref, err := qwen3.ParseTokenizer(tokenizer)
+	ref, err := openmodel.ParseTokenizer(tokenizer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestAgreesWithTheReference(t *testing.T) {
 	}
 	distinct := map[int]bool{}
 	for _, prompt := range prompts {
-		want, err := qwen3.Generate(context.Background(), w, ref, prompt, 48)
+		want, err := openmodel.Generate(context.Background(), w, ref, prompt, 48)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestAgreesWithTheReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got qwen3.Result
+		var got openmodel.Result
 		if err := json.Unmarshal(raw, &got); err != nil {
 			t.Fatalf("%v in %s", err, raw)
 		}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 	devrunner "github.com/hexmage/hexmage/standin/mllm/runner"
 	"github.com/hexmage/hexmage/standin/phone/cdsp"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
@@ -86,7 +86,7 @@ func build(t testing.TB) programs {
 	return programs{filepath.Join(dir, devrunner.Program), filepath.Join(dsp, cdsp.Program), filepath.Join(dsp, "rmsnorm.so")}
 }
 
-func newPhone(t testing.TB, p programs, arch string, w *qwen3.Weights, config, tokenizer []byte) *handset {
+func newPhone(t testing.TB, p programs, arch string, w *openmodel.Weights, config, tokenizer []byte) *handset {
 	t.Helper()
 	ph := &handset{t: t, dir: t.TempDir(), system: t.TempDir(), env: map[string]string{
 		"LD_LIBRARY_PATH": ".", "ADSP_LIBRARY_PATH": ";dsp;/vendor/lib/rfsa/adsp", "OPEN_FASTRPC_DEVICE": "cdsp.sock", "OPEN_RUNNER_RESULTS": "results/tokens.json",

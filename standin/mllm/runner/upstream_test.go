@@ -19,7 +19,7 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/standin/mllm/compiler"
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 	devrunner "github.com/hexmage/hexmage/standin/mllm/runner"
 )
 
@@ -168,7 +168,7 @@ func TestLikeUpstream(t *testing.T) {
 
 // TestToysTensors: the toy has every point that upstream's Qwen3 quantises, and none beside; scales have upstream's ranks.
 func TestToysTensors(t *testing.T) {
-	c := qwen3.DefaultConfig()
+	c := openmodel.DefaultConfig()
 	var want []string
 	for l := range c.NumHiddenLayers {
 		for in, names := range upstreamsPoints() {

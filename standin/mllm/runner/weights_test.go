@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/model/mllm"
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 )
 
 // randomWeights makes a model whose values are noise, scaled so that activations use their range without leaving it much: it says
 // nothing, but every bit of the arithmetic decides a token.
-func randomWeights(t testing.TB, c qwen3.Config, seed uint64) *qwen3.Weights {
+func randomWeights(t testing.TB, c openmodel.Config, seed uint64) *openmodel.Weights {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	var sources []mllm.Source
@@ -28,8 +28,8 @@ func randomWeights(t testing.TB, c qwen3.Config, seed uint64) *qwen3.Weights {
 		for range n {
 			data = append(data, randomValue(r, c, s.Name)...)
 		}
-		if s.Name == qwen3.SinTable || s.Name == qwen3.CosTable {
-			data = rotation(c, s.Name == qwen3.CosTable)
+		if s.Name == openmodel.SinTable || s.Name == openmodel.CosTable {
+			data = rotation(c, s.Name == openmodel.CosTable)
 		}
 		sources = append(sources, mllm.Source{Name: s.Name, DType: s.DType, Shape: s.Shape, Size: int64(len(data)), Write: func(w io.Writer) error {
 			_, err := w.Write(data)
@@ -44,14 +44,14 @@ func randomWeights(t testing.TB, c qwen3.Config, seed uint64) *qwen3.Weights {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := qwen3.LoadWeights(f, c)
+	w, err := openmodel.LoadWeights(f, c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
 
-func randomValue(r *rand.Rand, c qwen3.Config, name string) []byte {
+func randomValue(r *rand.Rand, c openmodel.Config, name string) []byte {
 	le := binary.LittleEndian
 	f32 := func(v float64) []byte { return le.AppendUint32(nil, math.Float32bits(float32(v))) }
 	i32 := func(v int) []byte { return le.AppendUint32(nil, uint32(v)) }
@@ -95,7 +95,7 @@ func randomValue(r *rand.Rand, c qwen3.Config, name string) []byte {
 	return f32(spread / 4000)
 }
 
-func rotation(c qwen3.Config, cosine bool) []byte {
+func rotation(c openmodel.Config, cosine bool) []byte {
 	var out []byte
 	for p := range c.MaxCacheLength {
 		for i := range c.HeadDim {

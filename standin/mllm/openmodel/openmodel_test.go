@@ -1,4 +1,4 @@
-package qwen3_test
+package openmodel_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/model/safetensors"
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 )
 
 func files(t *testing.T, dir string) map[string][]byte {
@@ -27,7 +27,7 @@ func files(t *testing.T, dir string) map[string][]byte {
 func TestMakeDependsOnItsArgumentsAlone(t *testing.T) {
 	a, b, c := t.TempDir(), t.TempDir(), t.TempDir()
 	for dir, seed := range map[string]uint64{a: 1, b: 1, c: 2} {
-		if err := qwen3.Make(dir, seed, qwen3.DefaultConfig()); err != nil {
+		if err := openmodel.Make(dir, seed, openmodel.DefaultConfig()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -40,8 +40,8 @@ func TestMakeDependsOnItsArgumentsAlone(t *testing.T) {
 	if bytes.Equal(fa["model.safetensors"], fc["model.safetensors"]) {
 		t.Error("another seed gave the same weights")
 	}
-	c1, err := qwen3.ParseHub(fa["config.json"])
-	if err != nil || c1 != qwen3.DefaultConfig() {
+	c1, err := openmodel.ParseHub(fa["config.json"])
+	if err != nil || c1 != openmodel.DefaultConfig() {
 		t.Errorf("config came back as %+v, %v", c1, err)
 	}
 	m, err := safetensors.Open(filepath.Join(a, "model.safetensors"))
@@ -57,14 +57,14 @@ func TestMakeDependsOnItsArgumentsAlone(t *testing.T) {
 // Every id is in use exactly once, and the sample texts survive encoding.
 func TestGeneratedTokenizer(t *testing.T) {
 	dir := t.TempDir()
-	if err := qwen3.Make(dir, 1, qwen3.DefaultConfig()); err != nil {
+	if err := openmodel.Make(dir, 1, openmodel.DefaultConfig()); err != nil {
 		t.Fatal(err)
 	}
-	tok, err := qwen3.ReadTokenizer(filepath.Join(dir, "tokenizer.json"))
+	tok, err := openmodel.ReadTokenizer(filepath.Join(dir, "tokenizer.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id := range qwen3.DefaultConfig().VocabSize {
+	for id := range openmodel.DefaultConfig().VocabSize {
 		if _, err := tok.Decode([]int{id}); err != nil {
 			t.Error(err)
 		}
@@ -72,7 +72,7 @@ func TestGeneratedTokenizer(t *testing.T) {
 	if _, err := tok.Decode([]int{512}); err == nil {
 		t.Error("id 512 is in use")
 	}
-	for _, p := range qwen3.SamplePrompts() {
+	for _, p := range openmodel.SamplePrompts() {
 		ids, err := tok.Encode(p)
 		if err != nil {
 			t.Fatal(err)
@@ -90,15 +90,15 @@ func TestGeneratedTokenizer(t *testing.T) {
 }
 
 func TestConfigRejects(t *testing.T) {
-	good, err := qwen3.DefaultConfig().Encode()
+	good, err := openmodel.DefaultConfig().Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := qwen3.ParseHub(good); err != nil {
+	if _, err := openmodel.ParseHub(good); err != nil {
 		t.Fatal(err)
 	}
 	// Upstream's compiler and runner end at what the hub's config lacks.
-	if _, err := qwen3.ParseConfig(good); err == nil || !strings.Contains(err.Error(), `"linear_impl_type" is missing`) || !strings.Contains(err.Error(), "type_error.302") {
+	if _, err := openmodel.ParseConfig(good); err == nil || !strings.Contains(err.Error(), `"linear_impl_type" is missing`) || !strings.Contains(err.Error(), "type_error.302") {
 		t.Errorf("the hub's config: %v", err)
 	}
 	for _, added := range []string{`"linear_impl_type": "QNN_LPBQ_w4a16o16_G32",`, `"max_cache_length": 256,`} {
@@ -107,7 +107,7 @@ func TestConfigRejects(t *testing.T) {
 		}
 	}
 	theirs := strings.Replace(string(good), "{", `{"linear_impl_type": "QNN_LPBQ_w4a16o16_G32", "max_cache_length": 128,`, 1)
-	if c, err := qwen3.ParseConfig([]byte(theirs)); err != nil || c.LinearBlockSize != 32 || c.MaxCacheLength != 128 {
+	if c, err := openmodel.ParseConfig([]byte(theirs)); err != nil || c.LinearBlockSize != 32 || c.MaxCacheLength != 128 {
 		t.Errorf("upstream's form: %+v, %v", c, err)
 	}
 	cases := map[string]struct{ from, to, want string }{
@@ -126,7 +126,7 @@ func TestConfigRejects(t *testing.T) {
 			if bad == string(good) {
 				t.Fatalf("no %q in the config:\n%s", c.from, good)
 			}
-			if _, err := qwen3.ParseHub([]byte(bad)); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := openmodel.ParseHub([]byte(bad)); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
@@ -135,7 +135,7 @@ func TestConfigRejects(t *testing.T) {
 
 func TestPrompt(t *testing.T) {
 	for in, want := range map[string]string{"hi": "hi", "hi\n": "hi", "hi\r\nyou\n": "hi", "": "", "\n": "", " a \n": " a "} {
-		if got := qwen3.Prompt([]byte(in)); got != want {
+		if got := openmodel.Prompt([]byte(in)); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package qwen3_test
+package openmodel_test
 
 import (
 	"os"
@@ -8,11 +8,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hexmage/hexmage/standin/mllm/qwen3"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 )
 
 // tiny has all bytes, a few merges whose ranks matter, and added tokens of which one begins like the other.
-func tiny(t testing.TB) *qwen3.Tokenizer {
+func tiny(t testing.TB) *openmodel.Tokenizer {
 	t.Helper()
 	var vocab []string
 	add := func(s string) { vocab = append(vocab, s) }
@@ -38,7 +38,7 @@ func tiny(t testing.TB) *qwen3.Tokenizer {
 		b.WriteString(`"` + s + `":` + itoa(i))
 	}
 	b.WriteString(`},"merges":["b c",["a","b"],"ab c","Ġ a","Ġa b","a a"]}}`)
-	tok, err := qwen3.ParseTokenizer([]byte(b.String()))
+	tok, err := openmodel.ParseTokenizer([]byte(b.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestParseTokenizerRejects(t *testing.T) {
 		`{"model":{"type":"BPE","vocab":{}}}`:  "no token for byte",
 		`{"model":{"type":"BPE","vocab":{"a":`: "unexpected end",
 	} {
-		if _, err := qwen3.ParseTokenizer([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := openmodel.ParseTokenizer([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
@@ -112,18 +112,18 @@ func TestParseTokenizerRejects(t *testing.T) {
 
 func FuzzTokenizer(f *testing.F) {
 	dir := f.TempDir()
-	if err := qwen3.Make(dir, 1, qwen3.DefaultConfig()); err != nil {
+	if err := openmodel.Make(dir, 1, openmodel.DefaultConfig()); err != nil {
 		f.Fatal(err)
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, "tokenizer.json"))
 	if err != nil {
 		f.Fatal(err)
 	}
-	tok, err := qwen3.ParseTokenizer(raw)
+	tok, err := openmodel.ParseTokenizer(raw)
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, s := range append(qwen3.SamplePrompts(), "  a\t\n b  ", "\x00\xff") {
+	for _, s := range append(openmodel.SamplePrompts(), "  a\t\n b  ", "\x00\xff") {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

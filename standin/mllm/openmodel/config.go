@@ -1,4 +1,4 @@
-package qwen3
+package openmodel
 
 import (
 	"cmp"
