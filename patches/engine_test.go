@@ -279,14 +279,18 @@ func TestUpstream(t *testing.T) {
 	if clone == "" {
 		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")
 	}
-	checkout := func(rev, folder string) string {
+	tree := func(rev string, folders ...string) string {
 		t.Helper()
 		dir := t.TempDir()
-		cmd := exec.Command("sh", "-c", `git -C "$1" archive "$2" "$3" | tar -x -C "$4"`, "sh", clone, rev, folder, dir)
+		cmd := exec.Command("sh", append([]string{"-c", `clone=$1 rev=$2 dir=$3; shift 3; git -C "$clone" archive "$rev" "$@" | tar -x -C "$dir"`, "sh", clone, rev, dir}, folders...)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("git archive %s: %v\n%s", rev, err, out)
 		}
-		return filepath.Join(dir, folder)
+		return dir
+	}
+	checkout := func(rev, folder string) string {
+		t.Helper()
+		return filepath.Join(tree(rev, folder), folder)
 	}
 	t.Run("before the rename", func(t *testing.T) {
 		r := request(t, nil, newHeader)
@@ -324,16 +328,21 @@ func TestUpstream(t *testing.T) {
 			t.Errorf("changed %q, %v", report.Changed, err)
 		}
 	})
-	t.Run("main's runner", func(t *testing.T) { // one place in one file of the whole tree
+	t.Run("main's runners", func(t *testing.T) { // few places in three files of the whole tree
 		r := request(t, nil, newHeader)
-		r.Source = strings.TrimSuffix(checkout("main", "mllm/backends/qnn/aot_rt"), "/mllm/backends/qnn/aot_rt")
+		r.Source = tree("main", "mllm/backends/qnn/aot_rt", "examples")
 		var err error
 		if r.SeriesFS, err = patches.Shipped("mllm-aot"); err != nil {
 			t.Fatal(err)
 		}
 		report, err := patches.Apply(t.Context(), r)
-		if err != nil || !cmp.Equal(report.Changed, []string{"mllm/backends/qnn/aot_rt/QnnAOTRuntime.hpp"}) || len(report.Edits[0].Changed) != 1 {
+		if err != nil || !cmp.Equal(report.Changed, []string{"examples/llama_qnn_aot/aot_run.cpp", "examples/qwen2_qnn_aot/aot_run.cpp", "mllm/backends/qnn/aot_rt/QnnAOTRuntime.hpp"}) {
 			t.Errorf("changed %q, %v", report.Changed, err)
+		}
+		for _, e := range report.Edits {
+			if len(e.Changed) != 1 {
+				t.Errorf("%s changes %d places", e.Rule, len(e.Changed))
+			}
 		}
 	})
 	t.Run("main with a new SDK", func(t *testing.T) {

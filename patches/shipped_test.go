@@ -19,6 +19,10 @@ type sample struct{ header, file, src, want string }
 
 // samples has one for every rule that comes with hexmage.
 func samples() map[string]sample {
+	const runner = "examples/qwen2_qnn_aot/aot_run.cpp"
+	const asks = "config.num_heads = qwen2_cfg.num_attention_heads;\nauto input_tensor = tokenizer.convertMessage({.prompt = \"hello\"});\n" +
+		"input_tensor[\"sequence\"] = mllm::Tensor::arange(0, seq_len.get(), 1, mllm::kInt64, mllm::kCPU).view({1, -1});\nrun(input_tensor);\n"
+	const reads = "config.num_heads = qwen2_cfg.num_key_value_heads;\nauto input_tensor = tokenizer.convertMessage({.prompt = [] { std::string line; std::getline(std::cin, line); return line; }()});\nrun(input_tensor);\n"
 	const core = "#define INIT_PKG_CORE_INIT_FUNC() x\n"
 	return map[string]sample{
 		`rename "interface_scale"`:      {newHeader, "src/a.cpp", "f(t.get_interface_scale());\n", "f(t.interface_scale());\n"},
@@ -32,6 +36,10 @@ func samples() map[string]sample {
 		`insert "core_init"`: {core, "src/PInterface.cpp", "INIT_PACKAGE_OP_DEF()\nINIT_PACKAGE_PARAM_ORDER_DEF()\nint init() {\n  REGISTER_PACKAGE_PARAM_ORDERS()\n  REGISTER_PACKAGE_OPS()\n  return 0;\n}\n",
 			"INIT_PACKAGE_OP_DEF()\nINIT_PACKAGE_PARAM_ORDER_DEF()\nINIT_PKG_CORE_INIT_FUNC()\nint init() {\n  REGISTER_PACKAGE_PARAM_ORDERS()\n  return 0;\n}\n"},
 		`call "performance"`:            {newHeader, "mllm/backends/qnn/aot_rt/QnnAOTRuntime.hpp", "void generate(int n, bool perf = false);\n", "void generate(int n, bool perf = true);\n"},
+		`call "prompt"`:                 {newHeader, runner, asks, reads},
+		`call "numbers"`:                {newHeader, runner, asks, reads},
+		`call "heads_qwen2"`:            {newHeader, runner, asks, reads},
+		`call "heads_llama"`:            {newHeader, "examples/llama_qnn_aot/aot_run.cpp", "config.num_heads = llama_cfg.num_attention_heads;\n", "config.num_heads = llama_cfg.num_key_value_heads;\n"},
 		`call "register_ops"`:           {core, "src/PInterface.cpp", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n  REGISTER_PACKAGE_OPS();\n}\n", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n}\n"},
 		`call "register_optimizations"`: {core, "src/PInterface.cpp", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n  REGISTER_PACKAGE_OPTIMIZATIONS()\n}\n", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n}\n"},
 	}

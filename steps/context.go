@@ -68,8 +68,10 @@ func (c Context) Plan(p *step.Plan) {
 	compile := p.Action("compile", "compile ahead of time for "+t.SoC, args...)
 	compile.SetEnv(map[string]string{"LD_LIBRARY_PATH": lib + ":" + path.Dir(c.Compiler.InRoot())})
 	compile.In(qairt.Input(), c.Model.Input(), c.Compiler.Input(), aotConfig.As("aot_config.json"), config.As("config.json"))
-	if c.standIn(p) {
-		compile.Set(action.PropertyTool, string(compiler.Tool)) // a wrapper of a built-in tool, whose behaviour belongs in the key
+	for _, t := range compiler.Tools() {
+		if t.String() == path.Base(c.Compiler.InRoot()) && c.standIn(p) {
+			compile.Set(action.PropertyTool, string(t)) // a wrapper of a built-in tool, whose behaviour belongs in the key
+		}
 	}
 	if c.MemoryGB > 0 {
 		compile.Set(action.PropertyPool, "memory_gb="+strconv.Itoa(c.MemoryGB))

@@ -53,11 +53,12 @@ func TestContextIsKeyedByTheCompilerThatRuns(t *testing.T) {
 		mllm     step.Toolchain
 		want     string
 	}{
-		"the stand-in":          {mllm.Path() + "/bin/c", standIn(true), string(compiler.Tool)},
-		"a toolchain's own":     {mllm.Path() + "/bin/c", standIn(false), ""},
-		"upstream's, built":     {built.Path() + "/c", standIn(true), ""},
-		"one of the workspace":  {"bin/c", standIn(true), ""},
-		"one of this machine's": {"/opt/bin/c", standIn(true), ""},
+		"the stand-in":            {mllm.Path() + "/bin/mllm-qwen3-aot-sha-c", standIn(true), string(compiler.Qwen3)},
+		"the stand-in of Llama's": {mllm.Path() + "/bin/mllm-llama-aot-c-sha", standIn(true), string(compiler.Llama)},
+		"a toolchain's own":       {mllm.Path() + "/bin/mllm-qwen3-aot-sha-c", standIn(false), ""},
+		"upstream's, built":       {built.Path() + "/mllm-qwen3-aot-sha-c", standIn(true), ""},
+		"one of the workspace":    {"bin/mllm-qwen3-aot-sha-c", standIn(true), ""},
+		"one of this machine's":   {"/opt/bin/mllm-qwen3-aot-sha-c", standIn(true), ""},
 	} {
 		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "context", Name: "x"}},
 			Args:       map[string]cty.Value{"model": cty.StringVal("m"), "config": cty.StringVal("c"), "compiler": cty.StringVal(c.compiler)},
@@ -113,7 +114,7 @@ func TestUpstreamsQuantiser(t *testing.T) {
 		"ours":              {args: map[string]cty.Value{"tensors": str("upstream")}, tool: string(quantizer.UpstreamTool)},
 		"ours, llama":       {args: map[string]cty.Value{"tensors": str("upstream"), "architecture": str("llama"), "block_size": cty.NumberIntVal(32)}, tool: string(quantizer.UpstreamTool)},
 		"ours, blocks":      {args: map[string]cty.Value{"tensors": str("upstream"), "architecture": str("qwen2")}, refuse: "block_size = 32"},
-		"a stand-in, llama": {args: map[string]cty.Value{"architecture": str("llama"), "block_size": cty.NumberIntVal(32)}, refuse: "qwen3 alone"},
+		"a stand-in, llama": {args: map[string]cty.Value{"architecture": str("llama"), "block_size": cty.NumberIntVal(32)}, tool: string(quantizer.Tool)},
 		"upstream's":        {args: map[string]cty.Value{"pymllm": str("/mllm")}, argv: "programs/mllm_quantise.py", told: []string{`"architecture":"qwen3"`, `"block_size":16`, `"device":"cpu"`, `"calibration":"mllm.txt"`}},
 		"upstream's on GPU": {args: map[string]cty.Value{"pymllm": str("/mllm"), "device": str("cuda")}, argv: "programs/mllm_quantise.py", told: []string{`"device":"cuda"`}, pool: "gpu=1"},
 		"of another text":   {args: map[string]cty.Value{"pymllm": str("/mllm"), "calibration": str("/text")}, argv: "programs/mllm_quantise.py", told: []string{`text"`}},

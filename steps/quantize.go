@@ -1,6 +1,8 @@
 package steps
 
 import (
+	"fmt"
+
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/standin/mllm/quantizer"
@@ -52,11 +54,7 @@ func (q Quantize) Plan(p *step.Plan) {
 		return
 	}
 	if !q.PyMLLM.IsSet() && q.Tensors == "standin" {
-		if q.Architecture != "qwen3" {
-			p.Fail("architecture", "Not for the open profile's quantiser", `It takes qwen3 alone: write tensors = "upstream", or give pymllm.`)
-			return
-		}
-		s := quantizer.Spec{Model: q.Model.InRoot(), BlockSize: q.BlockSize, Out: "dir"}
+		s := quantizer.Spec{Model: q.Model.InRoot(), Architecture: q.Architecture, BlockSize: q.BlockSize, Out: "dir"}
 		p.Tree("dir", step.Tool(p, "", "quantise W4A16 LPBQ", quantizer.Tool, s).In(q.Model.Input()).OutTree(s.Out))
 		return
 	}
@@ -67,7 +65,8 @@ func (q Quantize) Plan(p *step.Plan) {
 		return
 	}
 	if !q.Model.IsSet() {
-		p.Missing("The folder of the Hugging Face model is not given: download it (Qwen/Qwen3-1.7B) and name it as the `model` of the step or module, for the shipped pipelines with --var model=FOLDER.")
+		p.Missing(fmt.Sprintf("The folder of the Hugging Face model is not given: download it (such as %s) and name it as the `model` of the step or module, for the shipped pipelines with --var model=FOLDER.",
+			map[string]string{"qwen3": "Qwen/Qwen3-1.7B", "qwen2": "Qwen/Qwen2.5-1.5B-Instruct", "llama": "meta-llama/Llama-3.2-3B-Instruct"}[q.Architecture]))
 	}
 	args := map[string]any{"sources": q.PyMLLM.InRoot(), "architecture": q.Architecture, "model": q.Model.InRoot(), "block_size": q.BlockSize, "calibration": at,
 		"samples": q.NumSamples, "max_length": q.MaxLength, "device": q.Device, "out": "dir"}

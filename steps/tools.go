@@ -22,8 +22,7 @@ import (
 
 // Tools is the table of the built-in tools, by the name that follows `hexmage tool`.
 func Tools() map[string]tool.Func {
-	return map[string]tool.Func{
-		compiler.Tool.String():           compiler.Run, // in the place of upstream's program, with its flags
+	tools := map[string]tool.Func{
 		aotconfig.Tool.String():          tool.New(aotconfig.Tool, aotconfig.Run),
 		kerneltest.Tool.String():         tool.New(kerneltest.Tool, kerneltest.RunTool),
 		libcheck.Tool.String():           tool.New(libcheck.Tool, libcheck.Run),
@@ -42,4 +41,8 @@ func Tools() map[string]tool.Func {
 		git.Tool.String():                tool.New(git.Tool, git.Run),
 		python.Tool.String():             tool.New(python.Tool, python.Run),
 	}
+	for _, name := range compiler.Tools() { // in the place of upstream's programs, with their flags
+		tools[name.String()] = compiler.New(name)
+	}
+	return tools
 }

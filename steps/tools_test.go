@@ -73,7 +73,7 @@ func toolPipeline(t *testing.T) string {
 		t.Fatal(err)
 	}
 	runTool(t, dir, "make-model", openmodel.MakeSpec{Seed: 1, Layers: 4, BlockSize: 16, Out: "{dir}/model"})
-	runTool(t, dir, "quantize", quantizer.Spec{Model: "{dir}/model", Out: "{dir}/quantized"})
+	runTool(t, dir, "quantize", quantizer.Spec{Architecture: "qwen3", Model: "{dir}/model", Out: "{dir}/quantized"})
 	if err := os.WriteFile(filepath.Join(dir, "text.txt"), []byte(strings.Repeat("When the wind turns, she turns a page. ", 40)), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func golden() map[string][2]string {
 		"model.mllm":                  {"convert.Tool", "6a2f8f7c24febb3b5c692c01016f1ee8bfdf943ee08a691fad7a12af64d0c60a"},
 		"config.json":                 {"aotconfig.Tool", "e1f184227a4051c42c6e2af833a064d520c925e0fc25cea7e8bb5a26122d0974"},
 		"aot.json":                    {"aotconfig.Tool", "6eb8291c21d7692001980862142eec1f1e7f691e021b5328c753b8f3a9da2a99"},
-		"context.bin":                 {"compiler.Tool", "c80ab71ca1784ff76157ed248c6e49558f7c54c81d2637e6b0d514b3df925320"},
+		"context.bin":                 {"compiler.Qwen3", "c80ab71ca1784ff76157ed248c6e49558f7c54c81d2637e6b0d514b3df925320"},
 		"tokens.json":                 {"openmodel.ReferenceTool", "06d4f1907ba1d63fc9a37b9ff2a2fa42dbbe761c1e4b261b34ffbc0ede16766a"},
 	}
 }
@@ -230,7 +230,7 @@ func compilerRefuses(t *testing.T, dir string) {
 
 // A model quantised with another block size than its config says must be refused by every program that reads it.
 func blockSizeMustAgree(t *testing.T, dir string) {
-	runTool(t, dir, "quantize", quantizer.Spec{Model: "{dir}/model", Out: "{dir}/q32", BlockSize: 32})
+	runTool(t, dir, "quantize", quantizer.Spec{Architecture: "qwen3", Model: "{dir}/model", Out: "{dir}/q32", BlockSize: 32})
 	runTool(t, dir, "convert", convertSpec("q32", "q32.mllm", "v2"))
 	if _, stderr, code := tryTool(t, dir, "reference", referenceSpec("q32.mllm", "config.json", "x", "t.json")); code != 1 || !strings.Contains(stderr, "linear_block_size 16") {
 		t.Errorf("exit %d, %s", code, stderr)

@@ -121,6 +121,9 @@ func (ch *Choice) take(c *Catalogue, q Request) (ok bool, reason string, err err
 		if spec.StripPrefix, ch.embeddedID, ch.Archive, err = c.takeEmbedded(t.Name, r.Version); err != nil {
 			return false, "", err
 		}
+		if id := spec.Layout.Verify.BuildID; id != nil && ch.embeddedID != "" {
+			id.Want = ch.embeddedID // the catalogue's is the vendor's
+		}
 		spec.Kind, spec.File = sources.KindArchive, EmbeddedFile
 		if e := q.Lock.Find(t.Name, r.Version, "embedded"); e != nil {
 			spec.Size, spec.SHA256 = e.Size, e.SHA256

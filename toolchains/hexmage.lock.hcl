@@ -270,8 +270,8 @@ locked "make" "4.3" {
 
 locked "mllm" "1" {
   source = "embedded"
-  size   = 98646
-  sha256 = "23c51c5073a5c8480d34c0e83005b48ab54883ba44b1f75221191996f0aa9524"
+  size   = 99526
+  sha256 = "c9594177b6ee09d0366a52846c1f1414bf41678e2745d00aad2975f7db0f095a"
 }
 
 locked "mllm_quantiser" "2.6.0" {
@@ -1393,6 +1393,12 @@ locked "qairt" "2.41.0.251128" {
   source = "embedded"
   size   = 85308
   sha256 = "c6cc310758e793e03cc4ebcdaf57d4e450b796f5b396c1c2a90efb1fa03ebde9"
+}
+
+locked "qairt" "2.42.0.251225" {
+  source = "embedded"
+  size   = 92508
+  sha256 = "63ec32956f2d067eb325918cc29167c4ccfd025a18da1cb37a7bd063c2254e9d"
 }
 
 locked "qemu" "7.2" {

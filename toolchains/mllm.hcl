@@ -7,7 +7,7 @@ toolchain "mllm" {
   default     = "1"
 
   verify {
-    layout = ["bin/mllm-qwen3-aot-sha-c", "src/runner/main.cc"]
+    layout = ["bin/mllm-qwen3-aot-sha-c", "bin/mllm-qwen2-aot-c-sha", "bin/mllm-llama-aot-c-sha", "src/runner/main.cc"]
   }
 
   release "1" {

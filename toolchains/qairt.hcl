@@ -240,6 +240,7 @@ toolchain "qairt" {
     build_id = "v2.42.0.251225135753_193295"
     core_api = "2.32.0"
     htp_api  = "5.41.0"
+    source "embedded" {}
     source "archive" {
       size   = 1543955191
       sha256 = "1a744ed72a813fc9dd4a29e31b1685f784786102fd45414d74915bb3351ae321"

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -412,6 +413,10 @@ func (s *stepDecl) variables() []hcl.Traversal {
 			ts = append(ts, lang.Variables(a.Expr)...)
 		}
 	}
+	slices.SortFunc(ts, func(a, b hcl.Traversal) int { // plans are in an order that comes from this one
+		at, bt := a.SourceRange(), b.SourceRange()
+		return cmp.Or(cmp.Compare(at.Filename, bt.Filename), cmp.Compare(at.Start.Byte, bt.Start.Byte))
+	})
 	return ts
 }
 

@@ -12,8 +12,8 @@ profile "device" {
     oppackage = step.oppackage.llama.outputs.dir
     makefile  = step.makefile.llama.outputs.dir
     commands  = step.oppackage.llama.outputs.compile_commands
-    context   = step.context.qwen3.outputs.context
-    config    = step.context.qwen3.outputs.config
+    context   = step.context.llm.outputs.context
+    config    = step.context.llm.outputs.config
     htp       = null
     table     = null
 
@@ -21,13 +21,16 @@ profile "device" {
     device = null
     serial = var.serial == "" ? null : var.serial
     runner = {
-      for name in ["mllm-qwen3-aot-runner", "libMllmRT.so", "libMllmCPUBackend.so", "libMllmQNNBackend.so", "libomp.so"] :
+      for name in [local.program, "libMllmRT.so", "libMllmCPUBackend.so", "libMllmQNNBackend.so", "libomp.so"] :
       name => "${step.exec.android.outputs.bin}/${name}"
     }
     packages = {} # a graph of upstream's ahead-of-time compiler has operations of QNN alone
     pull     = []
     expect   = null
     env      = {}
+
+    # How long answers may be. Upstream's runner for Llama has no tokenizer of Llama's and no prompt: it is given as many made-up tokens.
+    flags = { qwen3 = [], qwen2 = ["--gen_len", "256"], llama = ["--seq_len", "256", "--gen_len", "64"] }[var.architecture]
 
     # What both builds begin with. CMake takes a relative root for one below the sources. Upstream's project would download two others, one
     # of which downloads four more, from branches: its headers are all that is used, so a target of ours has them.
@@ -75,7 +78,7 @@ profile "device" {
   }
 
   step "patch" "mllm" {
-    description = "have the runner print how fast it was"
+    description = "have the runners read a prompt, count heads right, and print how fast they were"
     source      = step.git.mllm.outputs.dir
     series      = "mllm-aot"
   }
@@ -87,7 +90,7 @@ profile "device" {
     argv = [<<-EOT
       ${local.prepare}
       ${local.cmake} -S ${step.git.mllm.outputs.dir} -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=bfd -DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=bfd -DCPM_highway_SOURCE="$HEXMAGE_ROOT/${step.git.highway.outputs.dir}" -DHWY_ENABLE_TESTS=OFF -DHWY_ENABLE_EXAMPLES=OFF -DHWY_ENABLE_CONTRIB=OFF -DMLLM_CPU_BACKEND_COMPILE_OPTIONS=-march=x86-64-v3 -DMLLM_QUALCOMM_QNN_AOT_ON_X86_ENABLE=ON
-      cmake --build build --target mllm-qwen3-aot-sha-c
+      cmake --build build --target ${local.compiler}
     EOT
     ]
     output "bin" { tree = "build/bin" }
@@ -100,7 +103,7 @@ profile "device" {
     argv = [<<-EOT
       ${local.prepare}
       ${local.cmake} -S ${step.patch.mllm.outputs.dir} -DCMAKE_BUILD_TYPE=Release -DCMAKE_TOOLCHAIN_FILE="$HEXMAGE_ROOT/${toolchain.ndk.dir}/build/cmake/android.toolchain.cmake" -DMLLM_CROSS_COMPILE=ON -DMLLM_BUILD_ARM_BACKEND=ON -DMLLM_BUILD_QNN_BACKEND=ON -DANDROID_PLATFORM=android-28 -DANDROID_ABI=arm64-v8a '-DMLLM_CPU_BACKEND_COMPILE_OPTIONS=-march=armv8.2-a+fp16+fp16fml+dotprod+i8mm;-ffast-math;-Wno-nan-infinity-disabled'
-      cmake --build build --target mllm-qwen3-aot-runner
+      cmake --build build --target ${local.program}
       cp ${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/lib/clang/*/lib/linux/aarch64/libomp.so build/bin/ # -fopenmp links it dynamically
     EOT
     ]
@@ -124,10 +127,10 @@ profile "device" {
     targets = ["htp_aarch64", "htp_${target.arch}"]
   }
 
-  step "context" "qwen3" {
-    model     = step.convert.qwen3.outputs.model
-    config    = "${step.quantize.qwen3.outputs.dir}/config.json"
-    compiler  = "${step.exec.aot_tools.outputs.bin}/mllm-qwen3-aot-sha-c"
+  step "context" "llm" {
+    model     = step.convert.llm.outputs.model
+    config    = "${step.quantize.llm.outputs.dir}/config.json"
+    compiler  = "${step.exec.aot_tools.outputs.bin}/${local.compiler}"
     memory_gb = 64
   }
 }

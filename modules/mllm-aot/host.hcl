@@ -8,12 +8,12 @@ profile "host" {
   toolchain "mllm_quantiser" { when = var.quantizer != "native" }
 
   locals {
-    model   = var.model == "" ? step.model.qwen3.outputs.dir : var.model
+    model   = var.model == "" ? step.model.llm.outputs.dir : var.model
     pymllm  = var.quantizer == "native" ? null : var.mllm == "" ? step.git.mllm.outputs.dir : var.mllm
     tensors = "upstream"
 
-    htp       = step.htp_context.qwen3.outputs.dir
-    table     = step.accuracy.qwen3.outputs.table
+    htp       = step.htp_context.llm.outputs.dir
+    table     = step.accuracy.llm.outputs.table
     oppackage = null
     makefile  = null
     commands  = null
@@ -27,14 +27,16 @@ profile "host" {
     packages = {}
     pull     = []
     expect   = null
+    flags    = []
     env      = {}
   }
 
-  step "model" "qwen3" {
-    when        = var.model == ""
-    description = "a small model of the same architecture, for machines without the real one"
-    seed        = 79
-    block_size  = var.block_size
+  step "model" "llm" {
+    when         = var.model == ""
+    description  = "a small model of the same architecture, for machines without the real one"
+    seed         = 79
+    architecture = var.architecture
+    block_size   = local.block_size
   }
 
   step "git" "mllm" {
@@ -44,28 +46,28 @@ profile "host" {
     commit      = "b9c307020b2e200ea43cd67747d1581e4eba85fd"
   }
 
-  step "onnx_llm" "qwen3" {
+  step "onnx_llm" "llm" {
     description = "the quantised model as a graph, with upstream's points of quantisation"
-    model       = step.quantize.qwen3.outputs.dir
+    model       = step.quantize.llm.outputs.dir
     context     = var.context
   }
 
   # By its own choice the compiler makes contexts of these graphs whose rows from the 16th of a chunk on are wrong, by 1 part of 100 and without a word.
-  step "htp_context" "qwen3" {
-    graphs       = step.onnx_llm.qwen3.outputs.dir
+  step "htp_context" "llm" {
+    graphs       = step.onnx_llm.llm.outputs.dir
     optimization = 3
   }
 
-  step "htp_emulate" "qwen3" {
+  step "htp_emulate" "llm" {
     description = "what the NPU would say"
-    context     = step.htp_context.qwen3.outputs.dir
+    context     = step.htp_context.llm.outputs.dir
     prompt      = var.prompt
     tokens      = var.tokens
   }
 
-  step "onnx_run" "qwen3" {
+  step "onnx_run" "llm" {
     description = "what the same numbers say on the CPU"
-    graphs      = step.onnx_llm.qwen3.outputs.dir
+    graphs      = step.onnx_llm.llm.outputs.dir
     prompt      = var.prompt
     tokens      = var.tokens
   }
@@ -73,7 +75,7 @@ profile "host" {
   # A difference of one step in 65,535 moves what later layers say, so the gate is a twin of the first layers.
   step "onnx_llm" "twin" {
     description = "the first layers alone"
-    model       = step.quantize.qwen3.outputs.dir
+    model       = step.quantize.llm.outputs.dir
     context     = var.context
     layers      = 2
   }
@@ -112,14 +114,14 @@ profile "host" {
     outputs   = { twin = step.htp_emulate.twin.outputs.dir }
   }
 
-  step "accuracy" "qwen3" {
+  step "accuracy" "llm" {
     title     = "${target.soc}, Hexagon ${target.arch}: ${var.prompt}"
     reference = step.onnx_run.float.outputs.dir
-    outputs   = { emulator = step.htp_emulate.qwen3.outputs.dir, cpu = step.onnx_run.qwen3.outputs.dir }
-    contexts  = { emulator = step.htp_context.qwen3.outputs.dir }
-    times     = { emulator = step.htp_emulate.qwen3.outputs.times }
+    outputs   = { emulator = step.htp_emulate.llm.outputs.dir, cpu = step.onnx_run.llm.outputs.dir }
+    contexts  = { emulator = step.htp_context.llm.outputs.dir }
+    times     = { emulator = step.htp_emulate.llm.outputs.times }
 
-    compile_times = { emulator = step.htp_context.qwen3.outputs.times }
+    compile_times = { emulator = step.htp_context.llm.outputs.times }
   }
 
   check "twin" {
@@ -128,12 +130,12 @@ profile "host" {
   }
 
   check "npu" {
-    condition     = step.accuracy.qwen3.outputs.rows.emulator.cpu_nodes == 0
+    condition     = step.accuracy.llm.outputs.rows.emulator.cpu_nodes == 0
     error_message = "Nodes stayed on the CPU."
   }
 
   check "quantised" {
-    condition     = step.accuracy.qwen3.outputs.rows.emulator.cosine >= var.near
-    error_message = "The quantised model is far from the float one: cosine ${step.accuracy.qwen3.outputs.rows.emulator.cosine}."
+    condition     = step.accuracy.llm.outputs.rows.emulator.cosine >= var.near
+    error_message = "The quantised model is far from the float one: cosine ${step.accuracy.llm.outputs.rows.emulator.cosine}."
   }
 }

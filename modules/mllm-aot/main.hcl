@@ -2,7 +2,18 @@
 # What differs between our stand-ins, the vendor's compiler and emulator for x86, and the real thing stands in open.hcl, host.hcl and device.hcl.
 
 module {
-  description = "Qwen3 in mllm's scheme (W4A16 LPBQ), compiled ahead of time into a context for one Hexagon, run on a phone"
+  description = "Qwen3, Qwen2 or Llama in mllm's scheme (W4A16 LPBQ), compiled ahead of time into a context for one Hexagon, run on a phone"
+}
+
+variable "architecture" {
+  type        = string
+  default     = "qwen3"
+  description = "The model's: qwen3, qwen2 (also Qwen1.5 and Qwen2.5) or llama (Llama 3)"
+
+  validation {
+    condition     = contains(["qwen3", "qwen2", "llama"], var.architecture)
+    error_message = "It is qwen3, qwen2 or llama, by the model_type of config.json."
+  }
 }
 
 variable "model" {
@@ -12,9 +23,8 @@ variable "model" {
 }
 
 variable "block_size" {
-  type        = number
-  default     = 16
-  description = "LPBQ block size: 16 for 1.7B, 32 for 4B"
+  type        = optional(number)
+  description = "LPBQ block size: of Qwen3 16 for 1.7B, which is the default, and 32 for 4B; of Qwen2 and Llama 32"
 }
 
 variable "prompt" {
@@ -77,33 +87,42 @@ variable "serial" {
 
 toolchain "adb" {}
 
-# --- the model ------------------------------------------------------------------------------------------------------
+locals {
+  block_size = var.block_size == null ? { qwen3 = 16, qwen2 = 32, llama = 32 }[var.architecture] : var.block_size
 
-step "quantize" "qwen3" {
-  model       = local.model
-  block_size  = var.block_size
-  pymllm      = local.pymllm
-  tensors     = local.tensors
-  calibration = var.calibration == "" ? null : var.calibration
-  device      = var.quantizer == "upstream-cuda" ? "cuda" : "cpu"
+  # Upstream's names: the last words change places. The latter two compilers write one file of theirs and take no -o.
+  compiler = { qwen3 = "mllm-qwen3-aot-sha-c", qwen2 = "mllm-qwen2-aot-c-sha", llama = "mllm-llama-aot-c-sha" }[var.architecture]
+  program  = "mllm-${var.architecture}-aot-runner"
 }
 
-step "convert" "qwen3" {
-  model = step.quantize.qwen3.outputs.dir
-  name  = "qwen3"
+# --- the model ------------------------------------------------------------------------------------------------------
+
+step "quantize" "llm" {
+  model        = local.model
+  architecture = var.architecture
+  block_size   = local.block_size
+  pymllm       = local.pymllm
+  tensors      = local.tensors
+  calibration  = var.calibration == "" ? null : var.calibration
+  device       = var.quantizer == "upstream-cuda" ? "cuda" : "cpu"
+}
+
+step "convert" "llm" {
+  model = step.quantize.llm.outputs.dir
+  name  = var.architecture
 }
 
 # --- the device -----------------------------------------------------------------------------------------------------
 
-step "run" "qwen3" {
+step "run" "llm" {
   description = "prefill in chunks of 32, then decode"
   when        = local.runs
-  title       = "qwen3-aot-${target.arch} on ${target.soc}"
+  title       = "${var.architecture}-aot-${target.arch} on ${target.soc}"
   device      = local.device
   serial      = local.serial
   timeout     = "30m"
 
-  argv = ["./mllm-qwen3-aot-runner", "-m", "model.bin", "-t", "tokenizer.json", "-c", "config.json", "--ar_len", "32"]
+  argv = concat(["./${local.program}", "-m", "model.bin", "-t", "tokenizer.json", "-c", "config.json", "--ar_len", "32"], local.flags)
   env = merge(local.env, {
     LD_LIBRARY_PATH   = "$HEXMAGE_ROOT"
     ADSP_LIBRARY_PATH = "$HEXMAGE_ROOT;/vendor/lib/rfsa/adsp;/system/lib/rfsa/adsp;/dsp" # a list with ':' is taken as one folder
@@ -114,7 +133,7 @@ step "run" "qwen3" {
 
   push = merge(toolchain.qairt.htp_runtime[target.arch], local.packages, local.runner, {
     "model.bin"      = local.context
-    "tokenizer.json" = "${step.quantize.qwen3.outputs.dir}/tokenizer.json"
+    "tokenizer.json" = "${step.quantize.llm.outputs.dir}/tokenizer.json"
     "config.json"    = local.config
   })
 }
@@ -138,7 +157,7 @@ output "compile_commands" {
 
 output "model" {
   description = "the quantised model, as upstream's runner reads it"
-  value       = step.convert.qwen3.outputs.model
+  value       = step.convert.llm.outputs.model
 }
 
 output "context" {
@@ -159,16 +178,16 @@ output "table" {
 
 output "stdout" {
   description = "what the runner printed"
-  value       = step.run.qwen3.outputs.stdout
+  value       = step.run.llm.outputs.stdout
 }
 
 output "samples" {
   description = "memory, processors, clocks, temperatures and battery while it ran: samples.csv, samples.json"
-  value       = step.run.qwen3.outputs.samples
+  value       = step.run.llm.outputs.samples
 }
 
 output "metrics" {
   description = "what was measured"
-  value       = step.run.qwen3.outputs.metrics
+  value       = step.run.llm.outputs.metrics
   show        = "table"
 }

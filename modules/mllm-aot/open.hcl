@@ -14,56 +14,58 @@ profile "open" {
     hvx  = var.mllm == "" ? "v66" : null
     runs = var.mllm == ""
 
-    model   = step.model.qwen3.outputs.dir
+    model   = step.model.llm.outputs.dir
     pymllm  = null
     tensors = "standin"
 
     oppackage = step.oppackage.llama.outputs.dir
     makefile  = step.makefile.llama.outputs.dir
     commands  = step.oppackage.llama.outputs.compile_commands
-    context   = step.context.qwen3.outputs.context
-    config    = step.context.qwen3.outputs.config
+    context   = step.context.llm.outputs.context
+    config    = step.context.llm.outputs.config
     htp       = null
     table     = null
 
     device = step.emulator.phone.outputs.image
     serial = null
-    runner = { "mllm-qwen3-aot-runner" = step.exec.runner.outputs.bin }
+    runner = { (local.program) = step.exec.runner.outputs.bin }
     packages = {
       "libQnnLLaMAPackage_CPU.so" = "${step.oppackage.llama.outputs.dir}/htp_aarch64/libQnnLLaMAPackage.so"
       "libQnnLLaMAPackage_HTP.so" = "${step.oppackage.llama.outputs.dir}/htp_${target.arch}/libQnnLLaMAPackage.so"
     }
+    flags  = []
     pull   = ["results/tokens.json"]
-    expect = step.reference.qwen3.outputs.tokens
+    expect = step.reference.llm.outputs.tokens
     env    = { OPEN_RUNNER_RESULTS = "results/tokens.json" } # the stand-in's alone: upstream's runner writes no file
   }
 
-  step "model" "qwen3" {
-    description = "a small model of the same architecture, for machines without the real one"
-    seed        = 79
-    block_size  = var.block_size
+  step "model" "llm" {
+    description  = "a small model of the same architecture, for machines without the real one"
+    seed         = 79
+    architecture = var.architecture
+    block_size   = local.block_size
   }
 
   step "exec" "runner" {
-    description = "the stand-in's runner, with the flags and the output of upstream's"
+    description = "the stand-in's runner, with the flags and the output of upstream's for Qwen3"
     argv = ["sh", "-c", join(" ", [
       "exec ${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++ --target=aarch64-none-linux-android21",
       "-O2 -std=c++17 -ffreestanding -fno-builtin -ffp-contract=off -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-stack-protector",
-      "-nostdlibinc -nostdlib -static -fuse-ld=lld -o mllm-qwen3-aot-runner ${toolchain.mllm.dir}/src/runner/*.cc",
+      "-nostdlibinc -nostdlib -static -fuse-ld=lld -o runner ${toolchain.mllm.dir}/src/runner/*.cc",
     ])]
     inputs = [toolchain.llvm.dir]
-    output "bin" { file = "mllm-qwen3-aot-runner" }
+    output "bin" { file = "runner" }
   }
 
   step "emulator" "phone" {
     description = "a phone for machines without one"
   }
 
-  step "reference" "qwen3" {
+  step "reference" "llm" {
     description = "what the device must say"
-    model       = step.convert.qwen3.outputs.model
-    config      = step.context.qwen3.outputs.config
-    tokenizer   = "${step.quantize.qwen3.outputs.dir}/tokenizer.json"
+    model       = step.convert.llm.outputs.model
+    config      = step.context.llm.outputs.config
+    tokenizer   = "${step.quantize.llm.outputs.dir}/tokenizer.json"
     prompt      = var.prompt
   }
 
@@ -86,9 +88,9 @@ profile "open" {
     hvx     = local.hvx
   }
 
-  step "context" "qwen3" {
-    model    = step.convert.qwen3.outputs.model
-    config   = "${step.quantize.qwen3.outputs.dir}/config.json"
-    compiler = "${toolchain.mllm.dir}/bin/mllm-qwen3-aot-sha-c"
+  step "context" "llm" {
+    model    = step.convert.llm.outputs.model
+    config   = "${step.quantize.llm.outputs.dir}/config.json"
+    compiler = "${toolchain.mllm.dir}/bin/${local.compiler}"
   }
 }

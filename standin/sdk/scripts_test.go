@@ -26,6 +26,8 @@ func TestScripts(t *testing.T) {
 		{"sourced elsewhere by a shell that does not say where the script is", "/", ". '" + roots["qairt"] + "/bin/envsetup.sh' && echo never", "!change to the SDK's folder"},
 		{"sourced in the SDK's folder", roots["hexagon"], `. ./setup_sdk_env.source && echo "$HEXAGON_SDK_ROOT" && ls "$DEFAULT_HEXAGON_TOOLS_ROOT/Tools/bin"`, "hexagon-clang++"},
 		{"sourced elsewhere", "/", ". '" + roots["hexagon"] + "/setup_sdk_env.source' && echo never", "!change to its folder"},
+		{"the context compiler of Qwen2", roots["mllm"], `HEXMAGE_SELF=echo bin/mllm-qwen2-aot-c-sha -m x`, "tool mllm-qwen2-aot-c-sha -m x"},
+		{"the context compiler of Llama", roots["mllm"], `HEXMAGE_SELF=echo bin/mllm-llama-aot-c-sha -m x`, "tool mllm-llama-aot-c-sha -m x"},
 		{"the context compiler", roots["mllm"], `HEXMAGE_SELF=echo bin/mllm-qwen3-aot-sha-c -m "a b.mllm" -o c.bin`, "tool mllm-qwen3-aot-sha-c -m a b.mllm -o c.bin"},
 	} {
 		cmd := exec.Command("sh", "-c", c.script)

@@ -38,8 +38,8 @@ func TestByHand(t *testing.T) {
 	server := errors.New("connection refused")
 	free := int64(9e9)
 	missing := []string{"module.aot.exec.aot_tools: The program cmake is not in PATH: apt-get install cmake.", "module.aot.exec.aot_tools: The program ninja is not in PATH: apt-get install ninja-build.",
-		"module.aot.quantize.qwen3: The folder of the Hugging Face model is not given: download it (Qwen/Qwen3-1.7B) and name it with --var model=FOLDER.",
-		"module.aot.toolchain.hexagon: it is missing: said elsewhere.", "module.aot.run.qwen3: No phone is attached: connect one."}
+		"module.aot.quantize.llm: The folder of the Hugging Face model is not given: download it (Qwen/Qwen3-1.7B) and name it with --var model=FOLDER.",
+		"module.aot.toolchain.hexagon: it is missing: said elsewhere.", "module.aot.run.llm: No phone is attached: connect one."}
 	stored := map[string]bool{}
 	f.programs["adb"] = "Android Debug Bridge version 1.0.41\nVersion 29.0.6-debian\nInstalled as /usr/lib/android-sdk/platform-tools/adb\n"
 	walk := func() []doctor.Step {
@@ -81,7 +81,7 @@ func TestByHand(t *testing.T) {
 		{"accepts the agreements", func() { f.write("home/ana/account", "qpm\nHexagonSDK6.x\n") }, "hexagon", "accepts the licence of hexagonsdk6.x", "hexmage lock hexagon 6.2.0.1 --profile device", false, "qpm-cli offers hexagonsdk6.x", "login"},
 		{"locks, and is refused", func() { f.write("home/ana/logs/qik.log", "2026-01-01 ERROR HTTP status code 401\n") }, "hexagon", "refused: 2026-01-01 ERROR HTTP status code 401 (/home/ana/logs/qik.log)", "hexmage lock hexagon 6.2.0.1 --profile device", false, "", ""},
 		{"locks", func() { stored["hexagon"] = true }, "programs", "not in PATH: cmake, ninja", "apt-get install cmake ninja-build", false, "6.2.0.1, in the store", "hexagon"},
-		{"installs them", func() { missing = missing[2:] }, "module.aot.quantize.qwen3", "--var model=FOLDER", "", false, "r28b, pinned: the build downloads it", "ndk"},
+		{"installs them", func() { missing = missing[2:] }, "module.aot.quantize.llm", "--var model=FOLDER", "", false, "r28b, pinned: the build downloads it", "ndk"},
 		{"names the model", func() { missing = missing[1:] }, "phone", "no adb server runs", "hexmage device list", false, "29.0.6-debian, which cannot pair: over Wi-Fi take Google's", "adb"},
 		{"starts the server", func() { server = nil }, "phone", "WSL sees no USB until Windows hands it over", "usbipd attach --wsl --auto-attach --busid BUSID", false, "", ""},
 		{"attaches the phone", func() {

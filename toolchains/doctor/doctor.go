@@ -70,7 +70,7 @@ type Options struct {
 type Pipeline struct {
 	Name, Profile string
 	SoC           string   // what it builds for, "" when it does not say
-	Missing       []string // "run.qwen3: No phone is attached: connect one …"
+	Missing       []string // "run.llm: No phone is attached: connect one …"
 	Err           string   // why it can't be planned
 	Asked         []toolchains.Request
 	Takes         map[string]Take // by TakeOf: what is known of the toolchains

@@ -82,7 +82,7 @@ output "so" { value = step.exec.llama.outputs.so }
 
 func pushes(more string) string {
 	return `
-step "run" "qwen3" {
+step "run" "llm" {
   argv = ["/system/bin/true"]
   env  = { LD_LIBRARY_PATH = "$HEXMAGE_ROOT" }
   push = {
@@ -91,7 +91,7 @@ step "run" "qwen3" {
 ` + more + `
   }
 }
-output "stdout" { value = step.run.qwen3.outputs.stdout }
+output "stdout" { value = step.run.llm.outputs.stdout }
 `
 }
 
@@ -100,13 +100,13 @@ output "stdout" { value = step.run.qwen3.outputs.stdout }
 func TestVersionFailures(t *testing.T) {
 	contextStep := func(args string) string {
 		return `
-step "context" "qwen3" {
+step "context" "llm" {
   model    = "model.mllm"
   config   = "config.json"
   compiler = "compiler"
 ` + args + `
 }
-output "context" { value = step.context.qwen3.outputs.context }
+output "context" { value = step.context.llm.outputs.context }
 `
 	}
 	for name, x := range map[string]struct {

@@ -32,7 +32,7 @@ Examples:
 
     hexmage show qwen3-aot-v79                         its variables, targets, toolchains, steps, outputs
     hexmage show qwen3-aot-v79 module.aot              a call of a module: what goes in and out
-    hexmage show qwen3-aot-v79 module.aot.context.qwen3
+    hexmage show qwen3-aot-v79 module.aot.context.llm
     hexmage show qwen3-aot-v79 var.prompt              a value
     hexmage show qwen3-aot-v79 toolchain.qairt --json  for programs
     hexmage show module mllm-aot                       a module's variables and outputs

@@ -147,10 +147,10 @@ func TestKilled(t *testing.T) {
 		kill(t, w, started, time.Duration(50+r.IntN(1500))*time.Millisecond)
 	}
 	for range 2 { // while the phone runs: adb's server, the emulator, qemu
-		kill(t, w, `"step":"module.aot.run.qwen3","name":"run"`, time.Duration(r.IntN(900))*time.Millisecond)
+		kill(t, w, `"step":"module.aot.run.llm","name":"run"`, time.Duration(r.IntN(900))*time.Millisecond)
 	}
 	for i := range 6 { // while outputs are put in place
-		if pid := kill(t, w, `"step":"module.aot.run.qwen3","name":"metrics"`, time.Duration(5*i)*time.Millisecond); pid > 0 && w.interruptedExport(t) {
+		if pid := kill(t, w, `"step":"module.aot.run.llm","name":"metrics"`, time.Duration(5*i)*time.Millisecond); pid > 0 && w.interruptedExport(t) {
 			w.write(t, fmt.Sprintf("out/%s/.hexmage-%d-1/new", pipeline, pid), "what it leaves when it is just then")
 		}
 	}

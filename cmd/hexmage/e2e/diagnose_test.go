@@ -17,7 +17,7 @@ func TestLimits(t *testing.T) {
 		return w.run(t, "run", pipeline)
 	}
 	o := with("  limit \"prefill_tokens_per_s\" { min = 1000000 }\n")
-	wants(t, o, exitFailed, aot+"run.qwen3 metrics: failed: exit code 1", "below its limit of 1000000 tokens/s", "hint: prefill_tokens_per_s is beyond the limit that the step sets.")
+	wants(t, o, exitFailed, aot+"run.llm metrics: failed: exit code 1", "below its limit of 1000000 tokens/s", "hint: prefill_tokens_per_s is beyond the limit that the step sets.")
 	if strings.Contains(o.stderr, "on emulator") {
 		t.Errorf("the device was asked again:\n%s", o)
 	}

@@ -37,7 +37,7 @@ func TestFlakyPhone(t *testing.T) {
 	}
 	w.edit(t, moduleFile, `    "model.bin" `, "    \"ballast.bin\" = \"ballast.bin\"\n    \"model.bin\" ")
 	w.edit(t, moduleFile, `  timeout     = "30m"`, "  repeat      = 2\n  timeout     = \"30m\"")
-	w.writeShipped(t, w.shipped(t).output("runs", "step.run.qwen3.outputs.results"))
+	w.writeShipped(t, w.shipped(t).output("runs", "step.run.llm.outputs.results"))
 	phone := w.emulate(t, "--fault", "drop-every=20MB", "--connect")
 	o := w.run(t, "run", pipeline, "--serial", phone.Serial)
 	wants(t, o, exitOK, "tokens as the reference", "2 of 2 runs", "times while files were pushed: they went on in small pieces, with pauses")

@@ -55,7 +55,7 @@ func TestNoise(t *testing.T) {
 	w.choose(t, e, server)
 	own := attached(t, good)
 	w.writeShipped(t, own)
-	o = w.run(t, "run", pipeline, aot+"run.qwen3")
+	o = w.run(t, "run", pipeline, aot+"run.llm")
 	wants(t, o, exitOK, "on it (emulator SM8750 v79)")
 	if strings.Contains(o.stdout+o.stderr, "hint: ") {
 		t.Errorf("the good run has hints: %s", o)
@@ -67,7 +67,7 @@ func TestNoise(t *testing.T) {
 
 	// A failure that is in no catalogue, among noise.
 	w.writeShipped(t, provocation{instead: "./mllm-qwen3-aot-runner -m model.bin -t tokenizer.json -c config.json --ar_len 32 && exit 3"}.pipeline(t, own))
-	o = w.run(t, "run", pipeline, aot+"run.qwen3")
+	o = w.run(t, "run", pipeline, aot+"run.llm")
 	wants(t, o, exitFailed, "exit code 3")
 	if strings.Contains(o.stderr, "hint: ") {
 		t.Errorf("noise is taken for a failure: %s", o)

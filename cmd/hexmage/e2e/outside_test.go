@@ -46,13 +46,13 @@ func TestTenLines(t *testing.T) {
 	wants(t, w.run(t, "--soc", "SM8650", "validate", "chat"), exitOK, "chat: valid in profile open, device")
 
 	plan := w.run(t, "--soc", "SM8650", "plan", "chat")
-	wants(t, plan, exitOK, "module.aot.step.context.qwen3", "module.aot.step.run.qwen3", "module.aot.toolchain.llvm", "htp_v75", "libQnnHtpV75Skel.so")
+	wants(t, plan, exitOK, "module.aot.step.context.llm", "module.aot.step.run.llm", "module.aot.toolchain.llvm", "htp_v75", "libQnnHtpV75Skel.so")
 	if strings.Contains(plan.stdout, "v79") {
 		t.Errorf("there is something of v79 in the plan for SM8650:\n%s", plan.stdout)
 	}
 
 	o := w.run(t, "--soc", "SM8650", "--offline", "run", "chat")
-	wants(t, o, exitOK, "qwen3-aot-v75 on SM8650   profile: open", "on emulator SM8650 v75", aot+"run.qwen3")
+	wants(t, o, exitOK, "qwen3-aot-v75 on SM8650   profile: open", "on emulator SM8650 v75", aot+"run.llm")
 	if m := regexp.MustCompile(`\n +tokens as the reference +(\d+) of (\d+)\n`).FindStringSubmatch(o.stdout); m == nil || m[1] != m[2] || m[1] == "0" {
 		t.Errorf("not all tokens are the reference's: %q in\n%s", m, o.stdout)
 	}
@@ -65,7 +65,7 @@ func TestTenLines(t *testing.T) {
 
 	device := w.run(t, "--profile", "device", "--soc", "SM8650", "plan", "chat")
 	wants(t, device, exitOK, "mllm-qwen3-aot-sha-c", "cmake -B", "train.py", "-mv75", "--ar_len 32", "github.com/UbiquitousLearning/mllm",
-		"missing: "+aot+"step.quantize.qwen3: ")
+		"missing: "+aot+"step.quantize.llm: ")
 	if strings.Contains(device.stdout, "stand-in") || strings.Contains(device.stdout, "emulator") {
 		t.Errorf("there is something of the stand-in in it:\n%s", device.stdout)
 	}
@@ -109,13 +109,13 @@ func TestProduct(t *testing.T) {
 	at := func(build string) string { return fmt.Sprintf("module.aot[%q].", build) }
 	var steps, edges []string
 	for build := range builds {
-		context, run := at(build)+"step.context.qwen3", at(build)+"step.run.qwen3"
+		context, run := at(build)+"step.context.llm", at(build)+"step.run.llm"
 		steps = append(steps, "\n"+context+" ", "\n"+run+" ")
 		edges = append(edges, fmt.Sprintf("[%q,%q]", context, run))
 	}
 	wants(t, w.run(t, "plan", "all"), exitOK, steps...)
 	wants(t, w.run(t, "graph", "--format", "json", "all"), exitOK, edges...)
-	wants(t, w.run(t, "explain", "all", at("SM8650-32")+"model.qwen3"), exitOK, at("SM8650-32")+"model.qwen3\n  will run: never ran")
+	wants(t, w.run(t, "explain", "all", at("SM8650-32")+"model.llm"), exitOK, at("SM8650-32")+"model.llm\n  will run: never ran")
 
 	r := w.runJSON(t, "--offline", "all")
 	sources, err := filepath.Glob(filepath.Join(shared.repo, "oppackage/example/LLaMAPackage/src/*.cpp"))
@@ -130,10 +130,10 @@ func TestProduct(t *testing.T) {
 	}
 	// The shipped pipeline has done SM8750-16, and the toolchains, the runner, the Makefile and the patch with it.
 	if diff := cmp.Diff(map[string]int{
-		"model.qwen3": 1, "quantize.qwen3": 1, "convert.qwen3": 1, "reference.qwen3": 1, // of block size 32
+		"model.llm": 1, "quantize.llm": 1, "convert.llm": 1, "reference.llm": 1, // of block size 32
 		"oppackage.llama": len(sources) + len(ops) + 2, // and a link and a check for v75
 		"emulator.phone":  1,                           // SM8650's image
-		"context.qwen3":   3 * 2, "run.qwen3": 3 * 2,
+		"context.llm":   3 * 2, "run.llm": 3 * 2,
 	}, ran); diff != "" {
 		t.Errorf("executed %d, by step (-want +ran):\n%s\n%q", r.executed, diff, r.names)
 	}
@@ -147,14 +147,14 @@ func TestProduct(t *testing.T) {
 		}
 	}
 
-	again := w.run(t, "run", "--fresh="+at("SM8650-32")+"reference.qwen3", "all")
+	again := w.run(t, "run", "--fresh="+at("SM8650-32")+"reference.llm", "all")
 	wants(t, again, exitOK, ": 1 executed, ", "qwen3-aot-v75 on SM8650", "qwen3-aot-v79 on SM8750")
-	if !regexp.MustCompile(`(?m)^ +ok +` + regexp.QuoteMeta(at("SM8650-32")+"reference.qwen3") + ` `).MatchString(again.stderr) {
+	if !regexp.MustCompile(`(?m)^ +ok +` + regexp.QuoteMeta(at("SM8650-32")+"reference.llm") + ` `).MatchString(again.stderr) {
 		t.Errorf("progress does not name the copy:\n%s", again.stderr)
 	}
 	if r := w.runJSON(t, "all"); r.executed != 0 {
 		t.Errorf("again: executed %d %q", r.executed, r.names)
 	}
 	names := slices.Sorted(maps.Keys(builds))
-	wants(t, w.run(t, "run", "all", at("SM8650-64")+"context.qwen3"), exitUsage, "did you mean "+at(names[0])+"context.qwen3?")
+	wants(t, w.run(t, "run", "all", at("SM8650-64")+"context.llm"), exitUsage, "did you mean "+at(names[0])+"context.llm?")
 }

@@ -124,7 +124,7 @@ func TestOneOp(t *testing.T) {
 		{"a comment", "// SiLU:", "// Sigmoid linear unit:", sorted([]string{aot + "patch.ops"}, objects)},
 		// The model is neither made, quantised, converted nor compiled again.
 		{"a constant", "BEGIN_PKG_OP_DEFINITION(PKG_SiLU);", `extern "C" int constant() { return 42; } BEGIN_PKG_OP_DEFINITION(PKG_SiLU);`,
-			sorted([]string{aot + "patch.ops", aot + "run.qwen3 run", aot + "run.qwen3 metrics"}, objects, libraries, checks)},
+			sorted([]string{aot + "patch.ops", aot + "run.llm run", aot + "run.llm metrics"}, objects, libraries, checks)},
 		{"the constant back", `extern "C" int constant() { return 42; } `, "", nil},
 	} {
 		w.edit(t, op, c.old, c.new)
@@ -136,7 +136,7 @@ func TestOneOp(t *testing.T) {
 	}
 	// A wrong number in an op is one on the phone: what runs there is what was built.
 	w.edit(t, "oppackage/example/LLaMAPackage/src/ops/RMSNorm.cpp", "divide(1.0f,", "divide(1.75f,")
-	wants(t, w.run(t, "run", pipeline), 1, aot+"run.qwen3", "tokens differ from the reference")
+	wants(t, w.run(t, "run", pipeline), 1, aot+"run.llm", "tokens differ from the reference")
 	if left := running(w); len(left) > 0 {
 		t.Errorf("still running: %q", left)
 	}

@@ -68,18 +68,18 @@ func TestProvokedPhones(t *testing.T) {
 	t.Run("another SoC than the phone says", func(t *testing.T) { // is seen before anything is pushed
 		w.writeShipped(t, good)
 		e := start(t, phone.Faults{Silicon: &phone.SoCProps{Model: "SM8650", SoCModel: 57, Arch: "v75", SoCID: 557, VTCMMB: 8}}, io.Discard)
-		wants(t, w.run(t, "run", pipeline, aot+"run.qwen3"), exitFailed, "check before pushing", e.Addr()+" has Hexagon v75, the target is v79; build for the device's SoC, or choose another device")
+		wants(t, w.run(t, "run", pipeline, aot+"run.llm"), exitFailed, "check before pushing", e.Addr()+" has Hexagon v75, the target is v79; build for the device's SoC, or choose another device")
 	})
 	for _, m := range phoneMistakes() {
 		t.Run(m.id+"/"+m.mistake, func(t *testing.T) {
 			var log bytes.Buffer
 			start(t, m.faults, &log)
 			w.writeShipped(t, provocation{before: m.before}.pipeline(t, good))
-			o := w.run(t, "run", pipeline, aot+"run.qwen3")
+			o := w.run(t, "run", pipeline, aot+"run.llm")
 			if m.code == 0 {
 				m.code = exitFailed
 			}
-			wants(t, o, m.code, aot+"run.qwen3", m.says)
+			wants(t, o, m.code, aot+"run.llm", m.says)
 			diagnosed(t, cat, m.id, o)
 			if t.Failed() {
 				t.Logf("the phone's log:\n%s", &log)

@@ -42,7 +42,7 @@ type provocation struct {
 	script string
 	// What is changed in the pipeline before that, old and new by turns.
 	edits []string
-	at    string // the step that fails then; "" run.qwen3, or exec.it with a script
+	at    string // the step that fails then; "" run.llm, or exec.it with a script
 }
 
 const onPhone = "the emulated phone"
@@ -52,7 +52,7 @@ const (
 	hexagonClang = "${toolchain.hexagon.dir}/tools/HEXAGON_Tools/19.0.04/Tools/bin/hexagon-clang++"
 	ndkClang     = "${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++ --target=aarch64-none-linux-android21"
 	busybox      = "${toolchain.busybox.dir}/bin/busybox"
-	compiler     = "${toolchain.mllm.dir}/bin/mllm-qwen3-aot-sha-c -m ${step.convert.qwen3.outputs.model} -c ${step.context.qwen3.outputs.config} -aot_cfg cfg.json -o o"
+	compiler     = "${toolchain.mllm.dir}/bin/mllm-qwen3-aot-sha-c -m ${step.convert.llm.outputs.model} -c ${step.context.llm.outputs.config} -aot_cfg cfg.json -o o"
 	headers      = "-I ${toolchain.qairt.dir}/include/QNN"
 )
 
@@ -78,7 +78,7 @@ func TestProvoked(t *testing.T) {
 				p.unpack("${step.exec.other.outputs.o}")
 			}
 			w.writeShipped(t, p.pipeline(t, good))
-			at := aot + cmp.Or(p.at, "run.qwen3")
+			at := aot + cmp.Or(p.at, "run.llm")
 			if p.script != "" {
 				at = aot + "exec.it"
 			}
@@ -133,7 +133,7 @@ func (p *provocation) unpack(source string) {
 
 // aotConfig are the commands that write the compiler's config for a target, {"soc":"SM8750","arch":"v79"} without the braces.
 func aotConfig(target, out string) string {
-	return `echo '{"model_config":"${step.quantize.qwen3.outputs.dir}/config.json","vtcm_mb":8,"out":"` + out + `","model_out":"config.json",` + target + "}' > args\n$HEXMAGE_SELF tool aot-config args\n"
+	return `echo '{"model_config":"${step.quantize.llm.outputs.dir}/config.json","vtcm_mb":8,"out":"` + out + `","model_out":"config.json",` + target + "}' > args\n$HEXMAGE_SELF tool aot-config args\n"
 }
 
 // compiled are the commands that compile the model for a target, without the pipeline's help.

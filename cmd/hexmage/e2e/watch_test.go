@@ -108,7 +108,7 @@ func TestWatchRuns(t *testing.T) {
 
 	w.edit(t, op, before, constant+before)
 	ran, failed := v.until(t, "build_finished")
-	for _, want := range []string{aot + "run.qwen3 run", aot + "run.qwen3 metrics", aot + "oppackage.llama htp_v79/" + library} {
+	for _, want := range []string{aot + "run.llm run", aot + "run.llm metrics", aot + "oppackage.llama htp_v79/" + library} {
 		if !slices.Contains(ran, want) {
 			t.Errorf("a saved op: executed %q, want %q among it", ran, want)
 		}
@@ -120,7 +120,7 @@ func TestWatchRuns(t *testing.T) {
 
 	w.edit(t, op, constant, `extern "C" int constant() { return 42 } `)
 	ran, failed = v.until(t, "build_finished")
-	if len(failed) == 0 || slices.Contains(ran, aot+"run.qwen3 run") {
+	if len(failed) == 0 || slices.Contains(ran, aot+"run.llm run") {
 		t.Errorf("a mistake: executed %q, failed %q", ran, failed)
 	}
 	if linked() != good {
@@ -137,7 +137,7 @@ func TestWatchRuns(t *testing.T) {
 
 	w.edit(t, openFile, "seed        = 79", "seed        = 80")
 	ran, failed = v.until(t, "build_finished")
-	for _, want := range []string{aot + "model.qwen3", aot + "context.qwen3 compile", aot + "run.qwen3 run"} {
+	for _, want := range []string{aot + "model.llm", aot + "context.llm compile", aot + "run.llm run"} {
 		if !slices.Contains(ran, want) {
 			t.Errorf("a saved file of the module: executed %q, want %q among it", ran, want)
 		}

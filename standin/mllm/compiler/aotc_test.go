@@ -36,7 +36,7 @@ func smallWeights(t *testing.T) *openmodel.Weights {
 	if err := openmodel.Make(in, 9, small()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := quantizer.Quantise(context.Background(), in, out, 0); err != nil {
+	if _, err := quantizer.Quantise(context.Background(), quantizer.Spec{Model: in, Architecture: "qwen3", Out: out}); err != nil {
 		t.Fatal(err)
 	}
 	m, err := safetensors.Open(filepath.Join(out, "model.safetensors"))
@@ -171,13 +171,13 @@ func TestParse(t *testing.T) {
 		"none":   {nil, "--model_path is required"},
 	}
 	for name, c := range cases {
-		_, _, err := parse(c.args)
+		_, _, err := newProgram(Qwen3.String()).parse(c.args)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
 	var out bytes.Buffer
-	if code := Run(t.Context(), []string{"-h"}, tool.Env{Stdout: &out}); code != 0 || !strings.Contains(out.String(), "--qnn_env_path") {
+	if code := New(Qwen3)(t.Context(), []string{"-h"}, tool.Env{Stdout: &out}); code != 0 || !strings.Contains(out.String(), "--qnn_env_path") {
 		t.Errorf("-h: exit %d, %q", code, out.String())
 	}
 }

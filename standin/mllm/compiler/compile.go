@@ -1,5 +1,5 @@
 // Package compiler is the open profile's ahead-of-time compiler: it takes the place, the flags and the messages of upstream's
-// mllm-qwen3-aot-sha-c, and writes a context binary whose graphs the open profile's device runner executes.
+// mllm-qwen3-aot-sha-c and its like for other architectures, and writes a context binary whose graphs the open profile's device runner executes.
 //
 // It checks what upstream's compiler overlooks (block sizes, layer counts, unknown names) and never reports success without a file.
 // It does not schedule, tile or optimise anything, and does not know how a graph is run.
@@ -17,6 +17,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/tool"
+	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/buildid"
@@ -25,9 +26,26 @@ import (
 	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 )
 
-// Tool is the tool's name, which is that of upstream's program, and its behaviour version: raise it whenever an output changes. It takes upstream's
+// The tools' names, which are those of upstream's programs, and their behaviour versions: raise them whenever an output changes. They take upstream's
 // flags.
-const Tool tool.Name[[]string] = "mllm-qwen3-aot-sha-c/2"
+const (
+	Qwen3 tool.Name[[]string] = "mllm-qwen3-aot-sha-c/2"
+	Qwen2 tool.Name[[]string] = "mllm-qwen2-aot-c-sha/1"
+	Llama tool.Name[[]string] = "mllm-llama-aot-c-sha/1"
+)
+
+// Tools are all of them.
+func Tools() []tool.Name[[]string] { return []tool.Name[[]string]{Qwen3, Qwen2, Llama} }
+
+// program is one of them.
+type program struct {
+	name, architecture string
+	fixed              string // the file that it writes; "": the one that -o names
+}
+
+func newProgram(name string) program {
+	return program{name, strings.Split(name, "-")[1], aotconfig.FixedOutput(name)}
+}
 
 // defaultEnv is upstream's fixed default for --qnn_env_path.
 const defaultEnv = "/opt/qcom/aistack/qairt/2.41.0.251128/lib/x86_64-linux-clang/"
@@ -40,18 +58,23 @@ const maxAOTConfig = 1 << 20
 
 type options struct{ model, config, aot, env, out string }
 
-const usage = `usage: mllm-qwen3-aot-sha-c -m MODEL -c CONFIG -aot_cfg AOT_CONFIG -o OUTPUT [-qnn_env FOLDER/]
+func (p program) usage() string {
+	text := "usage: " + p.name + ` -m MODEL -c CONFIG -aot_cfg AOT_CONFIG [-qnn_env FOLDER/]
   -h, --help                  show this text
   -m, --model_path            quantised model, .mllm version 2
   -c, --config                model config json
   -aot_cfg, --aot_config      ahead-of-time config json: target machine and quantisation recipe
   -qnn_env, --qnn_env_path    folder of libQnnHtp.so, with a slash at its end (default ` + defaultEnv + `)
-  -o, --output_context_name   context binary to write
 `
+	if p.fixed != "" {
+		return text + "It writes " + p.fixed + " into the folder that it runs in.\n"
+	}
+	return text + "  -o, --output_context_name   context binary to write; must be given\n"
+}
 
 // parse takes "flag value" pairs only, like upstream's parser: no "=", no positional arguments.
-func parse(args []string) (o options, help bool, err error) {
-	o.env = defaultEnv
+func (p program) parse(args []string) (o options, help bool, err error) {
+	o.env, o.out = defaultEnv, p.fixed
 	for i := 0; i < len(args); i++ {
 		var to *string
 		switch args[i] {
@@ -66,8 +89,11 @@ func parse(args []string) (o options, help bool, err error) {
 		case "-qnn_env", "--qnn_env_path":
 			to = &o.env
 		case "-o", "--output_context_name":
-			to = &o.out
-		default:
+			if p.fixed == "" {
+				to = &o.out
+			}
+		}
+		if to == nil {
 			return o, false, fmt.Errorf("unknown argument %q", args[i])
 		}
 		if i++; i == len(args) {
@@ -83,29 +109,34 @@ func parse(args []string) (o options, help bool, err error) {
 	return o, false, nil
 }
 
-// Run is the tool "mllm-qwen3-aot-sha-c". It returns 0, or 134 on any error, as upstream's program does.
-func Run(ctx context.Context, args []string, env tool.Env) int {
+// New returns the process of one of the tools. It returns 0, or 134 on any error, as upstream's programs do.
+func New(name tool.Name[[]string]) tool.Func { return newProgram(name.String()).run }
+
+func (p program) run(ctx context.Context, args []string, env tool.Env) int {
 	stdout, stderr := env.Stdout, env.Stderr
-	o, help, err := parse(args)
+	o, help, err := p.parse(args)
 	if help {
-		fmt.Fprint(stdout, usage)
+		fmt.Fprint(stdout, p.usage())
 		return 0
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "[ERROR] %v\n%s", err, usage)
+		fmt.Fprintf(stderr, "[ERROR] %v\n%s", err, p.usage())
 		return aborted
 	}
-	if err := compile(ctx, o, stdout); err != nil {
+	if err := p.compile(ctx, o, stdout); err != nil {
 		fmt.Fprintf(stderr, "[ERROR] %v\n", err)
 		return aborted
 	}
 	return 0
 }
 
-func compile(ctx context.Context, o options, stdout io.Writer) error {
+func (p program) compile(ctx context.Context, o options, stdout io.Writer) error {
 	c, err := openmodel.ReadConfig(o.config)
 	if err != nil {
 		return fmt.Errorf("model config: %w", err)
+	}
+	if is := c.Architecture(); is != p.architecture {
+		return fmt.Errorf("model config: %s: model_type is %q; %s compiles %s", o.config, is, p.name, p.architecture)
 	}
 	raw, err := boundedfile.Read(o.aot, maxAOTConfig)
 	if err != nil {
@@ -141,7 +172,7 @@ func compile(ctx context.Context, o options, stdout io.Writer) error {
 		g := buildGraph(s, n)
 		payload.Graphs = append(payload.Graphs, g)
 		fmt.Fprintln(stdout, "SHA model traced successfully.")
-		if err := dump(g); err != nil {
+		if err := p.dump(g); err != nil {
 			return err
 		}
 	}
@@ -155,23 +186,25 @@ func compile(ctx context.Context, o options, stdout io.Writer) error {
 	fmt.Fprintln(stdout, "SHA compilation completed successfully!")
 	fmt.Fprintln(stdout, "Output files:")
 	for _, g := range payload.Graphs {
-		fmt.Fprintf(stdout, "  - %s (IR dump for seq=%d)\n", dumped(g), g.Tokens)
+		fmt.Fprintf(stdout, "  - %s (IR dump for seq=%d)\n", p.dumped(g), g.Tokens)
 	}
 	fmt.Fprintf(stdout, "  - %s (QNN context)\n", o.out)
 	return nil
 }
 
 // dumped is the file that upstream's compiler writes of a graph, whatever its flags, into the folder that it runs in.
-func dumped(g blob.Graph) string { return fmt.Sprintf("qwen3_qnn_aot_sha_%d.mir", g.Tokens) }
+func (p program) dumped(g blob.Graph) string {
+	return fmt.Sprintf("%s_qnn_aot_sha_%d.mir", p.architecture, g.Tokens)
+}
 
 // dump writes that file: what is in it is not upstream's.
-func dump(g blob.Graph) error {
+func (p program) dump(g blob.Graph) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s stand-in, in the place of upstream's dump of %s\n", qnn.StandIn, g.Name)
 	for _, o := range g.Ops {
 		fmt.Fprintf(&b, "%s %s\n", o.Type, o.Name)
 	}
-	return os.WriteFile(dumped(g), b.Bytes(), 0o644)
+	return os.WriteFile(p.dumped(g), b.Bytes(), 0o644)
 }
 
 func loadWeights(path string, c openmodel.Config) (*openmodel.Weights, error) {

@@ -31,6 +31,9 @@ func newStatics(w *openmodel.Weights) *statics {
 		s.add(blob.Tensor{Name: l.Name + ".scale1", DType: blob.Uint8, Dims: dims(l.Out, l.In/c.LinearBlockSize), Data: w.Bytes(l.Name + ".scale1")})
 		s.add(blob.Tensor{Name: l.Name + ".scale2", DType: blob.Float32, Dims: dims(1, l.Out), Data: w.Bytes(l.Name + ".scale2")})
 	}
+	for _, l := range c.Biases() {
+		s.add(blob.Tensor{Name: l.Name + ".bias", DType: blob.Float32, Dims: dims(1, l.Out), Data: w.Bytes(l.Name + ".bias")})
+	}
 	return s
 }
 
@@ -77,10 +80,10 @@ func buildGraph(s *statics, n int) blob.Graph {
 	g.Inputs = []uint32{uint32(ids), uint32(past)}
 	var keys, values []blob.Operand
 	for l := range c.NumHiddenLayers {
-		keys = append(keys, g.state(fmt.Sprintf("past_key_%d", l), openmodel.LayerAct(l, openmodel.ActKCache)))
+		keys = append(keys, g.state(fmt.Sprintf("past_key_%d", l), c.LayerAct(l, openmodel.ActKCache)))
 	}
 	for l := range c.NumHiddenLayers {
-		values = append(values, g.state(fmt.Sprintf("past_value_%d", l), openmodel.LayerAct(l, openmodel.ActVCache)))
+		values = append(values, g.state(fmt.Sprintf("past_value_%d", l), c.LayerAct(l, openmodel.ActVCache)))
 	}
 	h := g.activation("model.embed_tokens", openmodel.Embedding, dims(n, c.HiddenSize))
 	g.op(blob.OpEmbedding, "model.embed_tokens", "Embedding", h, ids, s.number[openmodel.Embedding+".weight"])
@@ -102,12 +105,15 @@ func (g *graph) layer(l int, h, past, keys, values blob.Operand) blob.Operand {
 	c, s, n := g.c, g.s, g.n
 	name := fmt.Sprintf("model.layers.%d.", l)
 	attn, mlp := name+"self_attn.", name+"mlp."
-	act := func(a string) string { return openmodel.LayerAct(l, a) }
+	act := func(a string) string { return c.LayerAct(l, a) }
 	wide, ffn := dims(n, c.HiddenSize), dims(n, c.IntermediateSize)
 	qDims := [4]uint32{1, uint32(n), uint32(c.NumAttentionHeads), uint32(c.HeadDim)}
 	kvDims := [4]uint32{1, uint32(n), uint32(c.NumKeyValueHeads), uint32(c.HeadDim)}
-	rope := func(x blob.Operand, which, a string, d [4]uint32) blob.Operand {
-		y := g.activation(attn+which+"_rope", act(a), d)
+	rope := func(x blob.Operand, which, normed, turned string, d [4]uint32) blob.Operand {
+		if c.HeadNorms() {
+			x = g.norm(attn+which+"_norm", act(normed), x, d)
+		}
+		y := g.activation(attn+which+"_rope", act(turned), d)
 		g.op(blob.OpRoPE, attn+which+"_rope", "RoPE", y, x, s.number[openmodel.CosTable], s.number[openmodel.SinTable], past)
 		return y
 	}
@@ -115,8 +121,8 @@ func (g *graph) layer(l int, h, past, keys, values blob.Operand) blob.Operand {
 	q := g.linear(attn+"q_proj", act(openmodel.ActQ), n1, qDims)
 	k := g.linear(attn+"k_proj", act(openmodel.ActK), n1, kvDims)
 	v := g.linear(attn+"v_proj", act(openmodel.ActV), n1, kvDims)
-	q = rope(g.norm(attn+"q_norm", act(openmodel.ActQNorm), q, qDims), "q", openmodel.ActQRope, qDims)
-	k = rope(g.norm(attn+"k_norm", act(openmodel.ActKNorm), k, kvDims), "k", openmodel.ActKRope, kvDims)
+	q = rope(q, "q", openmodel.ActQNorm, openmodel.ActQRope, qDims)
+	k = rope(k, "k", openmodel.ActKNorm, openmodel.ActKRope, kvDims)
 	g.op(blob.OpKVWrite, attn+"k_cache", "KVWrite", keys, k, past)
 	g.op(blob.OpKVWrite, attn+"v_cache", "KVWrite", values, v, past)
 
@@ -181,7 +187,11 @@ func (g *graph) norm(name, quant string, x blob.Operand, d [4]uint32) blob.Opera
 
 func (g *graph) linear(name, quant string, x blob.Operand, d [4]uint32) blob.Operand {
 	y := g.activation(name, quant, d)
-	g.op(blob.OpLinear, name, "Linear", y, x, g.s.number[name+".weight"], g.s.number[name+".scale1"], g.s.number[name+".scale2"])
+	in := []blob.Operand{x, g.s.number[name+".weight"], g.s.number[name+".scale1"], g.s.number[name+".scale2"]}
+	if bias, ok := g.s.number[name+".bias"]; ok {
+		in = append(in, bias)
+	}
+	g.op(blob.OpLinear, name, "Linear", y, in...)
 	return y
 }
 

@@ -50,8 +50,7 @@ func DefaultConfig() Config {
 // LinearImplType is the name upstream gives to LPBQ linears with this block size.
 func LinearImplType(block int) string { return fmt.Sprintf("QNN_LPBQ_w4a16o16_G%d", block) }
 
-// Architecture is the model's: qwen3, qwen2 or llama. The latter two have no norms of heads, and qwen2 has biases of what heads are made by. Our quantiser with
-// upstream's arithmetic takes all three, the open profile's programs Qwen3 alone.
+// Architecture is the model's: qwen3, qwen2 or llama. The latter two have no norms of heads, and qwen2 has biases of what heads are made by.
 func (c Config) Architecture() string { return cmp.Or(c.ModelType, "qwen3") }
 
 // HeadNorms tells whether what attention compares is normalised in each head.
@@ -81,17 +80,14 @@ func ParseConfig(raw []byte) (Config, error) {
 	if err := json.Unmarshal(raw, &keys); err != nil {
 		return Config{}, err
 	}
-	for _, k := range aotconfig.Keys("qwen3") {
-		if keys[k] == nil { // the number and the words after it are those of upstream's JSON library, which does not say which key
-			return Config{}, fmt.Errorf("key %q is missing: [json.exception.type_error.302] type must not be null", k)
-		}
-	}
 	var c Config
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return c, err
 	}
-	if c.Architecture() != "qwen3" {
-		return c, fmt.Errorf("model_type is %q; the open profile's programs know qwen3", c.ModelType)
+	for _, k := range aotconfig.Keys(c.Architecture()) {
+		if keys[k] == nil { // the number and the words after it are those of upstream's JSON library, which does not say which key
+			return Config{}, fmt.Errorf("key %q is missing: [json.exception.type_error.302] type must not be null", k)
+		}
 	}
 	c.LinearBlockSize = 0
 	for _, block := range []int{16, 32, 64} {
@@ -326,8 +322,24 @@ const (
 	fixedTable = 32768 // zero point of the sin and cos tables
 )
 
-// LayerAct is the full name of a layer's activation.
-func LayerAct(layer int, act string) string { return fmt.Sprintf("model.layers.%d.%s", layer, act) }
+// LayerAct is the full name of a layer's activation. Where heads have no norms, upstream calls what goes into the projections and comes out of them otherwise.
+func (c Config) LayerAct(layer int, act string) string {
+	if !c.HeadNorms() {
+		switch act {
+		case ActAttnInput:
+			act = "self_attn.v_proj_input_qdq"
+		case ActQ:
+			act = "self_attn.q_proj_output_qdq"
+		case ActK:
+			act = "self_attn.k_proj_output_qdq"
+		case ActQNorm: // whose range is the rotation's there, as this one's is here
+			act = "self_attn.q_proj_input_qdq"
+		case ActKNorm:
+			act = "self_attn.k_proj_input_qdq"
+		}
+	}
+	return fmt.Sprintf("model.layers.%d.%s", layer, act)
+}
 
 // HiddenAct is the activation that layer's input (or, for the number of layers, the final norm's) is quantised with.
 // Layer 0's is the embedding's own and has no activation; the name is then "".
@@ -338,7 +350,7 @@ func (c Config) HiddenAct(layer int) string {
 	case c.NumHiddenLayers:
 		return ActFinal
 	}
-	return LayerAct(layer, ActLayerInput)
+	return c.LayerAct(layer, ActLayerInput)
 }
 
 // layerActs lists what every layer has; ActLayerInput is missing in layer 0.
@@ -353,10 +365,10 @@ func (c Config) Activations() []string {
 	out := []string{ActFinal, ActHead, ActLogits, ActSin, ActCos}
 	for l := range c.NumHiddenLayers {
 		if l > 0 {
-			out = append(out, LayerAct(l, ActLayerInput))
+			out = append(out, c.LayerAct(l, ActLayerInput))
 		}
 		for _, a := range layerActs() {
-			out = append(out, LayerAct(l, a))
+			out = append(out, c.LayerAct(l, a))
 		}
 	}
 	return out
@@ -386,6 +398,9 @@ func (c Config) Schema() []TensorSpec {
 			TensorSpec{l.Name + ".weight", mllm.Int8, i(1, 1, l.In, l.Out)},
 			TensorSpec{l.Name + ".scale1", mllm.Uint8, i(l.Out * l.In / c.LinearBlockSize)},
 			TensorSpec{l.Name + ".scale2", mllm.Float32, i(l.Out)})
+	}
+	for _, l := range c.Biases() {
+		out = append(out, TensorSpec{l.Name + ".bias", mllm.Float32, i(l.Out)})
 	}
 	for _, n := range []string{SinTable, CosTable} {
 		out = append(out, TensorSpec{n, mllm.Uint16, i(1, c.MaxCacheLength, c.HeadDim)})

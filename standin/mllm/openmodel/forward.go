@@ -19,6 +19,7 @@ type tensor struct {
 	q quant
 }
 
+// norm is a norm layer; without weights it is none, and what goes in comes out.
 type norm struct {
 	w []uint16
 	q quant
@@ -62,13 +63,15 @@ func NewReference(w *Weights) *Reference {
 	for l := range c.NumHiddenLayers {
 		p := fmt.Sprintf("model.layers.%d.", l)
 		ly := &layer{inNorm: n(p + "input_layernorm"), postNorm: n(p + "post_attention_layernorm"),
-			qNorm: n(p + "self_attn.q_norm"), kNorm: n(p + "self_attn.k_norm"),
 			q: linears[p+"self_attn.q_proj"], k: linears[p+"self_attn.k_proj"], v: linears[p+"self_attn.v_proj"], o: linears[p+"self_attn.o_proj"],
 			gate: linears[p+"mlp.gate_proj"], up: linears[p+"mlp.up_proj"], down: linears[p+"mlp.down_proj"],
 			act: map[string]quant{}, next: w.quant(c.HiddenAct(l + 1)),
 			heads: c.NumAttentionHeads, headDim: c.HeadDim, groups: c.NumAttentionHeads / c.NumKeyValueHeads}
+		if c.HeadNorms() {
+			ly.qNorm, ly.kNorm = n(p+"self_attn.q_norm"), n(p+"self_attn.k_norm")
+		}
 		for _, a := range layerActs() {
-			ly.act[a] = w.quant(LayerAct(l, a))
+			ly.act[a] = w.quant(c.LayerAct(l, a))
 		}
 		r.layers = append(r.layers, ly)
 	}
@@ -95,6 +98,9 @@ func (r *Reference) Step(id int) ([]uint16, error) {
 }
 
 func (n norm) apply(x tensor, q quant) tensor {
+	if n.w == nil {
+		return x
+	}
 	out := make([]uint16, len(x.v))
 	for i := 0; i < len(x.v); i += len(n.w) { // one row, or one row per head
 		rmsNorm(out[i:i+len(n.w)], x.v[i:i+len(n.w)], n.w, x.q, n.q, q)

@@ -78,12 +78,12 @@ func (w *Weights) check() error {
 	}
 	for l := range c.NumHiddenLayers {
 		for _, a := range []string{ActKCache, ActVCache} {
-			if _, z := w.Affine(LayerAct(l, a)); z != 128 {
-				return fmt.Errorf("%s: zero point %d; the KV cache is symmetric around 128", LayerAct(l, a), z)
+			if _, z := w.Affine(c.LayerAct(l, a)); z != 128 {
+				return fmt.Errorf("%s: zero point %d; the KV cache is symmetric around 128", c.LayerAct(l, a), z)
 			}
 		}
-		if s, z := w.Affine(LayerAct(l, ActSoftmax)); math.Float32bits(s) != bitsUnit || z != 0 {
-			return fmt.Errorf("%s: scale %v, zero point %d; fixed at 1/65535 and 0", LayerAct(l, ActSoftmax), s, z)
+		if s, z := w.Affine(c.LayerAct(l, ActSoftmax)); math.Float32bits(s) != bitsUnit || z != 0 {
+			return fmt.Errorf("%s: scale %v, zero point %d; fixed at 1/65535 and 0", c.LayerAct(l, ActSoftmax), s, z)
 		}
 	}
 	ss, sz := w.Affine(ActSin)
@@ -103,6 +103,13 @@ func (w *Weights) check() error {
 			}
 		}
 	}
+	for _, l := range c.Biases() {
+		for o, v := range floats32(w.data[l.Name+".bias"]) {
+			if !(v > -0x1p100 && v < 0x1p100) {
+				return fmt.Errorf("%s.bias[%d] is %v", l.Name, o, v)
+			}
+		}
+	}
 	return nil
 }
 
@@ -112,6 +119,7 @@ type linear struct {
 	weight         []int8 // [out][in]
 	scale1         []uint8
 	scale2         []float32
+	bias           []float32 // nil: none
 }
 
 func (w *Weights) linear(s LinearSpec) linear {
@@ -120,11 +128,16 @@ func (w *Weights) linear(s LinearSpec) linear {
 	for i, b := range w.data[s.Name+".weight"] { // stored [in][out]
 		l.weight[i%s.Out*s.In+i/s.Out] = int8(b<<4) >> 4
 	}
-	raw := w.data[s.Name+".scale2"]
-	for o := range s.Out {
-		l.scale2 = append(l.scale2, math.Float32frombits(binary.LittleEndian.Uint32(raw[4*o:])))
-	}
+	l.scale2, l.bias = floats32(w.data[s.Name+".scale2"]), floats32(w.data[s.Name+".bias"])
 	return l
+}
+
+func floats32(raw []byte) []float32 {
+	var out []float32
+	for ; len(raw) >= 4; raw = raw[4:] {
+		out = append(out, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
+	}
+	return out
 }
 
 func (l linear) apply(x []uint16, qx, qo quant) []uint16 {
@@ -140,7 +153,11 @@ func (l linear) apply(x []uint16, qx, qo quant) []uint16 {
 			}
 			acc += sum * int64(l.scale1[o*blocks+b])
 		}
-		y[o] = qo.u16(float32(float32(acc) * float32(qx.scale*l.scale2[o])))
+		v := float32(float32(acc) * float32(qx.scale*l.scale2[o]))
+		if l.bias != nil {
+			v = float32(v + l.bias[o])
+		}
+		y[o] = qo.u16(v)
 	}
 	return y
 }

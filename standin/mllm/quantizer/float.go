@@ -106,15 +106,18 @@ func (p *pass) step(id int) []float64 {
 func (p *pass) layer(l int, h []float64) []float64 {
 	c := p.m.c
 	name := fmt.Sprintf("model.layers.%d.", l)
-	seen := func(act string, v []float64) []float64 { p.see(openmodel.LayerAct(l, act), v); return v }
+	seen := func(act string, v []float64) []float64 { p.see(c.LayerAct(l, act), v); return v }
 
 	n1 := seen(openmodel.ActAttnInput, p.norm(name+"input_layernorm", h))
 	q := seen(openmodel.ActQ, p.linear(name+"self_attn.q_proj", n1))
 	k := seen(openmodel.ActK, p.linear(name+"self_attn.k_proj", n1))
 	v := seen(openmodel.ActV, p.linear(name+"self_attn.v_proj", n1))
 	position := len(p.keys[l])
-	q = seen(openmodel.ActQNorm, p.norm(name+"self_attn.q_norm", q))
-	k = seen(openmodel.ActKNorm, p.norm(name+"self_attn.k_norm", k))
+	if c.HeadNorms() {
+		q, k = p.norm(name+"self_attn.q_norm", q), p.norm(name+"self_attn.k_norm", k)
+	}
+	seen(openmodel.ActQNorm, q)
+	seen(openmodel.ActKNorm, k)
 	straight, crossed := p.rope(position, q)
 	q = seen(openmodel.ActQRope, plus(seen(openmodel.ActQRopeCos, straight), seen(openmodel.ActQRopeSin, crossed)))
 	straight, crossed = p.rope(position, k)

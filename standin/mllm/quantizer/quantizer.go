@@ -1,4 +1,4 @@
-// Package quantizer is the open profile's quantiser: it turns the float weights of a small Qwen3 into W4A16 LPBQ.
+// Package quantizer is the open profile's quantiser: it turns the float weights of a small Qwen3, Qwen2 or Llama into W4A16 LPBQ.
 //
 // Linear weights become 4-bit integers with an 8-bit scale per block and a float scale per output; embedding and norm weights become 16-bit;
 // activation ranges are observed by running the float model on sample prompts. Names and layouts are upstream's
@@ -58,9 +58,6 @@ func (s span) symmetric8() affine {
 
 // quantise gives the tensors of the quantised model.
 func quantise(ctx context.Context, m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) {
-	if kind := m.c.Architecture(); kind != "qwen3" {
-		return nil, fmt.Errorf("model_type is %q; the open profile's programs know qwen3", kind)
-	}
 	spans, err := calibrate(ctx, m, t)
 	if err != nil {
 		return nil, err
@@ -73,19 +70,20 @@ func quantise(ctx context.Context, m *floatModel, t *openmodel.Tokenizer) ([]saf
 	for _, l := range m.c.Linears() {
 		b.lpbq(l, m.weights[l.Name+".weight"], m.c.LinearBlockSize)
 	}
+	b.biases(m)
 	table := affine{math.Float32frombits(0x38000100), 32768} // 1/32767
 	b.tables(m, table)
 	eight, fixed := map[string]bool{}, map[string]affine{openmodel.ActSin: table, openmodel.ActCos: table}
 	for l := range m.c.NumHiddenLayers {
-		eight[openmodel.LayerAct(l, openmodel.ActKCache)], eight[openmodel.LayerAct(l, openmodel.ActVCache)] = true, true
-		fixed[openmodel.LayerAct(l, openmodel.ActSoftmax)] = affine{math.Float32frombits(0x37800080), 0} // 1/65535
-		fixed[openmodel.LayerAct(l, openmodel.ActSigmoid)] = affine{0x1p-16, 0}
+		eight[m.c.LayerAct(l, openmodel.ActKCache)], eight[m.c.LayerAct(l, openmodel.ActVCache)] = true, true
+		fixed[m.c.LayerAct(l, openmodel.ActSoftmax)] = affine{math.Float32frombits(0x37800080), 0} // 1/65535
+		fixed[m.c.LayerAct(l, openmodel.ActSigmoid)] = affine{0x1p-16, 0}
 		for half, whole := range map[string]string{openmodel.ActQNegHalf: openmodel.ActQNorm, openmodel.ActKNegHalf: openmodel.ActKNorm} {
-			s, ok := spans[openmodel.LayerAct(l, whole)]
+			s, ok := spans[m.c.LayerAct(l, whole)]
 			if !ok {
-				return nil, fmt.Errorf("calibration never saw activation %q", openmodel.LayerAct(l, whole))
+				return nil, fmt.Errorf("calibration never saw activation %q", m.c.LayerAct(l, whole))
 			}
-			fixed[openmodel.LayerAct(l, half)] = s.asymmetric() // the two halves are one tensor again right after
+			fixed[m.c.LayerAct(l, half)] = s.asymmetric() // the two halves are one tensor again right after
 		}
 	}
 	for _, name := range m.c.Activations() {
@@ -215,6 +213,17 @@ func (b *builder) lpbq(l openmodel.LinearSpec, w []float32, block int) {
 	b.add(l.Name+".scale2", safetensors.F32, scale2, l.Out)
 }
 
+// biases are added as they are.
+func (b *builder) biases(m *floatModel) {
+	for _, l := range m.c.Biases() {
+		var data []byte
+		for _, v := range m.weights[l.Name+".bias"] {
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
+		}
+		b.add(l.Name+".bias", safetensors.F32, data, l.Out)
+	}
+}
+
 func (b *builder) tables(m *floatModel, a affine) {
 	c := m.c
 	var sins, coss []byte
@@ -236,29 +245,30 @@ const Tool tool.Name[Spec] = "quantize/2"
 
 // Spec says what to quantise.
 type Spec struct {
-	Model     string `json:"model"`                // folder with config.json, tokenizer.json, model.safetensors (F32)
-	BlockSize int    `json:"block_size,omitempty"` // of LPBQ: 16, 32 or 64; 0: linear_block_size of config.json
-	Out       string `json:"out"`                  // folder to write
+	Model        string `json:"model"`                // folder with config.json, tokenizer.json, model.safetensors (F32)
+	Architecture string `json:"architecture"`         // qwen3, qwen2 or llama, which the model has to be of
+	BlockSize    int    `json:"block_size,omitempty"` // of LPBQ: 16, 32 or 64; 0: linear_block_size of config.json
+	Out          string `json:"out"`                  // folder to write
 }
 
 // Run is the tool.
 func Run(ctx context.Context, s Spec, env tool.Env) error {
-	n, err := Quantise(ctx, s.Model, s.Out, s.BlockSize)
+	n, err := Quantise(ctx, s)
 	if err == nil {
 		fmt.Fprintf(env.Stdout, "wrote %s, %d tensors\n", filepath.Join(s.Out, "model.safetensors"), n)
 	}
 	return err
 }
 
-// Quantise quantises the model folder in into the folder out and returns the number of tensors. block 0 means the config's own block size;
-// another one is written into the new config, since compiler and runner must agree with the weights.
-func Quantise(ctx context.Context, in, out string, block int) (int, error) {
-	return quantiseFolder(in, out, block, qnn.StandIn+" stand-in", func(m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) { return quantise(ctx, m, t) })
+// Quantise quantises a model folder and returns the number of tensors. A block size that is not the config's own is written into the new config, since
+// compiler and runner must agree with the weights.
+func Quantise(ctx context.Context, s Spec) (int, error) {
+	return quantiseFolder(s.Model, s.Out, s.Architecture, s.BlockSize, qnn.StandIn+" stand-in", func(m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) { return quantise(ctx, m, t) })
 }
 
 // quantiseFolder reads a model folder, has it quantised, and writes the new folder; it returns the number of tensors. The new one is marked as a
 // stand-in's with mark, or as the model is.
-func quantiseFolder(in, out string, block int, mark string, quantise func(*floatModel, *openmodel.Tokenizer) ([]safetensors.Source, error)) (int, error) {
+func quantiseFolder(in, out, architecture string, block int, mark string, quantise func(*floatModel, *openmodel.Tokenizer) ([]safetensors.Source, error)) (int, error) {
 	raw, err := os.ReadFile(filepath.Join(in, "config.json"))
 	if err != nil {
 		return 0, err
@@ -266,6 +276,9 @@ func quantiseFolder(in, out string, block int, mark string, quantise func(*float
 	c, err := openmodel.ParseHub(raw)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", filepath.Join(in, "config.json"), err)
+	}
+	if is := c.Architecture(); is != architecture {
+		return 0, fmt.Errorf("the model is a %s, not a %s: write architecture = %q", is, architecture, is)
 	}
 	if block != 0 && block != c.LinearBlockSize {
 		c.LinearBlockSize, c.LinearImplType = block, openmodel.LinearImplType(block)

@@ -107,7 +107,7 @@ func TestQuantisedModelFollowsTheFloatModel(t *testing.T) {
 	if err := openmodel.Make(in, 3, c); err != nil {
 		t.Fatal(err)
 	}
-	n, err := Quantise(context.Background(), in, out, 0)
+	n, err := Quantise(context.Background(), Spec{Model: in, Architecture: "qwen3", Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,9 +192,9 @@ func TestRunRefuses(t *testing.T) {
 		spec Spec
 		want string
 	}{
-		"no model": {Spec{Model: filepath.Join(dir, "none"), Out: "o"}, "none"},
-		"block":    {Spec{Model: model, Out: filepath.Join(dir, "o"), BlockSize: 24}, "choose 16, 32 or 64"},
-		"stock":    {Spec{Model: noBlock, Out: filepath.Join(dir, "o")}, "linear_block_size"},
+		"no model": {Spec{Model: filepath.Join(dir, "none"), Architecture: "qwen3", Out: "o"}, "none"},
+		"block":    {Spec{Model: model, Architecture: "qwen3", Out: filepath.Join(dir, "o"), BlockSize: 24}, "choose 16, 32 or 64"},
+		"stock":    {Spec{Model: noBlock, Architecture: "qwen3", Out: filepath.Join(dir, "o")}, "linear_block_size"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestCancel(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Quantise(ctx, dir, filepath.Join(dir, "out"), 0); err != context.Canceled {
+	if _, err := Quantise(ctx, Spec{Model: dir, Architecture: "qwen3", Out: filepath.Join(dir, "out")}); err != context.Canceled {
 		t.Errorf("got %v", err)
 	}
 }
@@ -226,7 +226,7 @@ func TestBlockSizeGoesIntoTheConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "out")
-	if _, err := Quantise(context.Background(), dir, out, 32); err != nil {
+	if _, err := Quantise(context.Background(), Spec{Model: dir, Architecture: "qwen3", BlockSize: 32, Out: out}); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := os.ReadFile(filepath.Join(out, "config.json"))

@@ -45,10 +45,7 @@ func RunUpstream(ctx context.Context, s UpstreamSpec, env tool.Env) error {
 
 // QuantiseUpstream quantises a model folder and returns the number of tensors.
 func QuantiseUpstream(ctx context.Context, s UpstreamSpec) (int, error) {
-	return quantiseFolder(s.Model, s.Out, s.BlockSize, "", func(m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) {
-		if is := m.c.Architecture(); is != s.Architecture {
-			return nil, fmt.Errorf("the model is a %s, not a %s: write architecture = %q", is, s.Architecture, is)
-		}
+	return quantiseFolder(s.Model, s.Out, s.Architecture, s.BlockSize, "", func(m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) {
 		text, err := os.ReadFile(s.Calibration)
 		if err != nil {
 			return nil, err
@@ -125,13 +122,7 @@ func (u *upstream) quantise(ctx context.Context, t *openmodel.Tokenizer, samples
 	for _, l := range u.c.Linears() {
 		rounded[l.Name+".weight"] = u.blocks(l, u.weights[l.Name+".weight"])
 	}
-	for _, l := range u.c.Biases() {
-		var data []byte
-		for _, v := range u.weights[l.Name+".bias"] {
-			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
-		}
-		u.add(l.Name+".bias", safetensors.F32, data, l.Out)
-	}
+	u.biases(u.floatModel)
 	u.floatModel = &floatModel{c: u.c, weights: rounded, angles: u.angles}
 	u.rotations()
 	u.turned = map[string]bool{}
@@ -148,7 +139,7 @@ func (u *upstream) quantise(ctx context.Context, t *openmodel.Tokenizer, samples
 		}
 	}
 	for l := range u.c.NumHiddenLayers {
-		u.activation(openmodel.LayerAct(l, "mlp.sigmoid_output_qdq"), affine{1.0 / 65536, 0})
+		u.activation(u.c.LayerAct(l, "mlp.sigmoid_output_qdq"), affine{1.0 / 65536, 0})
 	}
 	for _, name := range slices.Sorted(maps.Keys(u.spans)) {
 		a := u.spans[name].single(65535)

@@ -121,8 +121,8 @@ func TestAnotherArchitecture(t *testing.T) {
 	if _, err := QuantiseUpstream(t.Context(), UpstreamSpec{Model: dir, Architecture: "qwen2", BlockSize: 32, Out: filepath.Join(dir, "out")}); err == nil || !strings.Contains(err.Error(), `write architecture = "llama"`) {
 		t.Errorf("a llama as a qwen2: %v", err)
 	}
-	if _, err := Quantise(t.Context(), dir, filepath.Join(dir, "out"), 0); err == nil || !strings.Contains(err.Error(), "know qwen3") {
-		t.Errorf("a llama for the open profile: %v", err)
+	if _, err := Quantise(t.Context(), Spec{Model: dir, Architecture: "qwen3", Out: filepath.Join(dir, "out")}); err == nil || !strings.Contains(err.Error(), `write architecture = "llama"`) {
+		t.Errorf("a llama as a qwen3: %v", err)
 	}
 }
 

@@ -31,21 +31,24 @@ type chained struct {
 	wrote                      []string // files of the compiler
 }
 
-func chain(t testing.TB) chained {
+func chain(t testing.TB, program tool.Name[[]string]) chained {
 	t.Helper()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	if err := openmodel.Make(at("model"), 42, openmodel.DefaultConfig()); err != nil {
-		t.Fatal(err)
-	}
 	run := func(_, stderr string, code int) {
 		t.Helper()
 		if code != 0 {
 			t.Fatalf("exit code %d\n%s", code, stderr)
 		}
 	}
-	run(tooltest.Run(t, quantizer.Tool, quantizer.Run, quantizer.Spec{Model: at("model"), Out: at("quantised")}))
-	run(tooltest.Run(t, convert.Tool, convert.Run, convert.Spec{Input: at("quantised/model.safetensors"), Output: at("qwen3.mllm"), Format: "v2"}))
+	model := openmodel.MakeSpec{Seed: 42, Layers: 4, BlockSize: 16, Architecture: strings.Split(program.String(), "-")[1], Out: at("model")}
+	context, more := "qwen3.bin", []string{"-o", "qwen3.bin"}
+	if model.Architecture != "qwen3" {
+		model.BlockSize, context, more = 32, aotconfig.FixedOutput(program.String()), nil
+	}
+	run(tooltest.Run(t, openmodel.MakeTool, openmodel.RunMake, model))
+	run(tooltest.Run(t, quantizer.Tool, quantizer.Run, quantizer.Spec{Architecture: model.Architecture, Model: at("model"), Out: at("quantised")}))
+	run(tooltest.Run(t, convert.Tool, convert.Run, convert.Spec{Input: at("quantised/model.safetensors"), Output: at("model.mllm"), Format: "v2"}))
 	run(tooltest.Run(t, aotconfig.Tool, aotconfig.Run, aotconfig.Spec{Target: aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8},
 		ModelConfig: at("quantised/config.json"), Out: at("aot.json"), ModelOut: at("config.json")}))
 	if err := os.WriteFile(at("libQnnHtp.so"), []byte("\x00"+buildID+"\x00"), 0o644); err != nil {
@@ -53,7 +56,7 @@ func chain(t testing.TB) chained {
 	}
 	var out bytes.Buffer
 	t.Chdir(t.TempDir()) // it writes into the folder that it runs in
-	if code := compiler.Run(t.Context(), []string{"-m", at("qwen3.mllm"), "-c", at("config.json"), "-aot_cfg", at("aot.json"), "-qnn_env", dir + "/", "-o", "qwen3.bin"},
+	if code := compiler.New(program)(t.Context(), append([]string{"-m", at("model.mllm"), "-c", at("config.json"), "-aot_cfg", at("aot.json"), "-qnn_env", dir + "/"}, more...),
 		tool.Env{Stdout: &out, Stderr: &out}); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, &out)
 	}
@@ -73,11 +76,11 @@ func chain(t testing.TB) chained {
 	for _, e := range entries {
 		wrote = append(wrote, e.Name())
 	}
-	context, err := os.ReadFile("qwen3.bin")
+	compiled, err := os.ReadFile(context)
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw := read("qwen3.mllm")
+	raw := read("model.mllm")
 	file, err := mllm.Parse(bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +93,7 @@ func chain(t testing.TB) chained {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return chained{context, read("config.json"), read("quantised/tokenizer.json"), w, out.String(), wrote}
+	return chained{compiled, read("config.json"), read("quantised/tokenizer.json"), w, out.String(), wrote}
 }
 
 // want is what the reference says.
@@ -120,7 +123,13 @@ func check(t testing.TB, prompt string, tokens []byte, want openmodel.Result) {
 
 // From float weights to tokens, by the tools a pipeline uses.
 func TestWholeChain(t *testing.T) {
-	p, m := build(t), chain(t)
+	p := build(t)
+	for _, program := range compiler.Tools() {
+		t.Run(program.String(), func(t *testing.T) { wholeChain(t, p, chain(t, program)) })
+	}
+}
+
+func wholeChain(t *testing.T, p programs, m chained) {
 	if raw, err := os.ReadFile(p.runner); err != nil || !bytes.Contains(raw, []byte(qnn.StandIn)) {
 		t.Errorf("the runner does not say that it is a stand-in: %v", err)
 	}
@@ -141,7 +150,7 @@ func TestWholeChain(t *testing.T) {
 
 // The same on the emulated phone, over adb: there the runner finds the DSP and the SoC where a phone has them.
 func TestOnTheEmulatedPhone(t *testing.T) {
-	p, m := build(t), chain(t)
+	p, m := build(t), chain(t, compiler.Qwen3)
 	d := phonetest.Device(t, phonetest.Image(t, func(i *phone.Image) { i.FastRPCShell = p.shell }), nil)
 	s, err := d.Sync(t.Context())
 	if err != nil {

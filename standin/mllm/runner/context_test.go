@@ -151,11 +151,11 @@ func (g *graph) build() (io []uint32, inputs, outputs int) {
 	var keys, values []uint32
 	for l := range c.NumHiddenLayers {
 		keys = append(keys, g.tensor(fmt.Sprintf("past_key_%d", l), quint8, state, [4]int{1, c.MaxCacheLength, c.NumKeyValueHeads, c.HeadDim},
-			openmodel.LayerAct(l, openmodel.ActKCache)))
+			c.LayerAct(l, openmodel.ActKCache)))
 	}
 	for l := range c.NumHiddenLayers {
 		values = append(values, g.tensor(fmt.Sprintf("past_value_%d", l), quint8, state, [4]int{1, c.MaxCacheLength, c.NumKeyValueHeads, c.HeadDim},
-			openmodel.LayerAct(l, openmodel.ActVCache)))
+			c.LayerAct(l, openmodel.ActVCache)))
 	}
 	hidden := g.act(openmodel.Embedding, c.HiddenSize)
 	g.op(embedding, "embed", []uint32{ids, g.index[openmodel.Embedding]}, []uint32{hidden})
@@ -173,7 +173,7 @@ func (g *graph) build() (io []uint32, inputs, outputs int) {
 
 func (g *graph) layer(l int, hidden, past, keys, values uint32) uint32 {
 	c, h, kv, d := g.c, g.c.NumAttentionHeads, g.c.NumKeyValueHeads, g.c.HeadDim
-	a := func(name string, dims ...int) uint32 { return g.act(openmodel.LayerAct(l, name), dims...) }
+	a := func(name string, dims ...int) uint32 { return g.act(g.c.LayerAct(l, name), dims...) }
 	p := fmt.Sprintf("model.layers.%d.", l)
 	n1 := g.norm(p+"input_layernorm", hidden, a(openmodel.ActAttnInput, c.HiddenSize))
 	q := g.linear(p+"self_attn.q_proj", n1, a(openmodel.ActQ, h, d))
@@ -186,7 +186,7 @@ func (g *graph) layer(l int, hidden, past, keys, values uint32) uint32 {
 	g.op(rope, p+"k_rope", []uint32{kn, g.index["cos"], g.index["sin"], past}, []uint32{kr})
 	g.op(kvWrite, p+"k_cache", []uint32{kr, past}, []uint32{keys})
 	g.op(kvWrite, p+"v_cache", []uint32{v, past}, []uint32{values})
-	scores := g.tensor(p+"scores", quint16, native, [4]int{1, h, g.n, c.MaxCacheLength}, openmodel.LayerAct(l, openmodel.ActScores))
+	scores := g.tensor(p+"scores", quint16, native, [4]int{1, h, g.n, c.MaxCacheLength}, c.LayerAct(l, openmodel.ActScores))
 	at := a(openmodel.ActAttn, h*d)
 	g.op(attention, p+"attention", []uint32{qr, keys, values, past}, []uint32{at, scores})
 	o := g.linear(p+"self_attn.o_proj", at, a(openmodel.ActAttnOut, c.HiddenSize))

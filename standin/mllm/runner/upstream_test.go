@@ -106,7 +106,7 @@ func source(t *testing.T) string {
 // TestLikeUpstream: the stand-in's compiler and runner take upstream's flags and no others, and print upstream's lines.
 func TestLikeUpstream(t *testing.T) {
 	var help bytes.Buffer
-	if code := compiler.Run(t.Context(), []string{"-h"}, tool.Env{Stdout: &help}); code != 0 {
+	if code := compiler.New(compiler.Qwen3)(t.Context(), []string{"-h"}, tool.Env{Stdout: &help}); code != 0 {
 		t.Fatal(code)
 	}
 	var flags []string
@@ -115,7 +115,7 @@ func TestLikeUpstream(t *testing.T) {
 		flags = append(flags, short, long)
 		for _, f := range []string{short, long} {
 			var out bytes.Buffer
-			if code := compiler.Run(t.Context(), []string{f, "x"}, tool.Env{Stdout: io.Discard, Stderr: &out}); strings.Contains(out.String(), "unknown argument") || code != 134 && pair != "-h|--help" {
+			if code := compiler.New(compiler.Qwen3)(t.Context(), []string{f, "x"}, tool.Env{Stdout: io.Discard, Stderr: &out}); strings.Contains(out.String(), "unknown argument") || code != 134 && pair != "-h|--help" {
 				t.Errorf("%s: exit %d, %s", f, code, &out)
 			}
 		}
@@ -144,7 +144,7 @@ func TestLikeUpstream(t *testing.T) {
 		t.Errorf("the runner's flags: %s", d)
 	}
 
-	made := chain(t)
+	made := chain(t, compiler.Qwen3)
 	if d := cmp.Diff(append([]string{"qwen3.bin"}, upstreamWrites()...), made.wrote); d != "" {
 		t.Errorf("the compiler's files: %s", d)
 	}

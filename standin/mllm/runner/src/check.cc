@@ -45,13 +45,14 @@ struct Checker {
   }
 
   void linear() {
-    counts(4, 1);
+    counts(op->n_in > 4 ? 5 : 4, 1);
     const Tensor *w = op->in[1];
     if (w->dtype != DTYPE_INT4PACKED || w->kind != KIND_STATIC) wrong("its weight is not packed int4");
     u32 n_in = w->dims[2], n_out = w->dims[3];
     if (n_in % c->block || n_out % 2 || n_out > 65536 || w->dims[0] != 1 || w->dims[1] != 1) wrong("its weight has unusable dims");
     operand(op->in[2], {DTYPE_UINT8, n_out, n_in / c->block}, "scale1 does not fit the weight");
     operand(op->in[3], {DTYPE_FLOAT32, 1, n_out}, "scale2 does not fit the weight");
+    if (op->n_in > 4) operand(op->in[4], {DTYPE_FLOAT32, 1, n_out}, "its bias does not fit the weight");
     activation(op->in[0], u64(g->n) * n_in, "its input does not fit the weight");
     activation(op->out[0], u64(g->n) * n_out, "its output does not fit the weight");
   }

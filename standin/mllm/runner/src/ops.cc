@@ -55,6 +55,7 @@ void linear(const Run &run, const Op &op) {
   u32 n_in = weight.dims[2], n_out = weight.dims[3], block = run.context->block, blocks = n_in / block;
   static i32 partial[65536];
   static i64 sum[65536];
+  const f32 *bias = op.n_in > 4 ? op.in[4]->floats() : nullptr;
   f32 inverse = inverse_scale(out);
   for (u32 r = 0; r < run.n; r++) {
     for (u32 o = 0; o < n_out; o++) sum[o] = 0;
@@ -71,8 +72,10 @@ void linear(const Run &run, const Op &op) {
       }
       for (u32 o = 0; o < n_out; o++) sum[o] += i64(partial[o]) * scale1.data[u64(o) * blocks + b];
     }
-    for (u32 o = 0; o < n_out; o++)
-      out.q16()[u64(r) * n_out + o] = quantise16(static_cast<f32>(sum[o]) * (x.scale * scale2.floats()[o]), inverse, out.zero_point);
+    for (u32 o = 0; o < n_out; o++) {
+      f32 y = static_cast<f32>(sum[o]) * (x.scale * scale2.floats()[o]);
+      out.q16()[u64(r) * n_out + o] = quantise16(bias ? y + bias[o] : y, inverse, out.zero_point);
+    }
   }
 }
 

@@ -31,12 +31,12 @@ type plannedStep struct {
 	}
 }
 
-// devicePlan plans the shipped pipeline for a phone on a machine that has nothing of the vendor's.
-func devicePlan(t *testing.T) []plannedStep {
+// planned plans a shipped pipeline on a machine that has nothing of the vendor's.
+func planned(t *testing.T, pipeline, profile string) []plannedStep {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	env := cli.Env{Stdout: &stdout, Stderr: &stderr, Dir: filepath.Join("..", "..", ".."), Vars: []string{"HEXMAGE_CACHE=" + t.TempDir(), "HOME=" + t.TempDir()}}
-	if code := cli.Main([]string{"hexmage", "plan", "qwen3-aot-v79", "--profile", "device", "--json"}, env); code != cli.ExitOK {
+	if code := cli.Main([]string{"hexmage", "plan", pipeline, "--profile", profile, "--json"}, env); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
 	var p struct{ Steps []plannedStep }
@@ -46,12 +46,42 @@ func devicePlan(t *testing.T) []plannedStep {
 	return p.Steps
 }
 
-// TestDevicePlan: every command of the profile device, but those that fetch toolchains: what these do depends on what the machine has.
-// go test ./cmd/hexmage/cli -run DevicePlan -update writes it anew.
-func TestDevicePlan(t *testing.T) {
-	const golden = "testdata/qwen3-aot-v79.device.txt"
+func devicePlan(t *testing.T) []plannedStep { return planned(t, "qwen3-aot-v79", "device") }
+
+// TestPlans: every command of every shipped pipeline in each of its profiles, but those that fetch toolchains: what these do depends on what the machine has.
+// go test ./cmd/hexmage/cli -run Plans -update writes them anew.
+func TestPlans(t *testing.T) {
+	pipelines, err := filepath.Glob("../../../pipelines/*.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{}
+	for _, file := range pipelines {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(text, []byte("\n")); n > 40 {
+			t.Errorf("%s has %d lines", file, n)
+		}
+		name := strings.TrimSuffix(filepath.Base(file), ".hcl")
+		for _, m := range regexp.MustCompile(`(?m)^profile "(\w+)"`).FindAllSubmatch(text, -1) {
+			profile := string(m[1])
+			golden := filepath.Join("testdata/plans", name+"."+profile+".txt")
+			want[golden] = true
+			t.Run(name+"/"+profile, func(t *testing.T) { isGolden(t, golden, commands(planned(t, name, profile))) })
+		}
+	}
+	have, err := filepath.Glob("testdata/plans/*")
+	if err != nil || len(have) != len(want) {
+		t.Errorf("%d files of plans, %d plans, %v", len(have), len(want), err)
+	}
+}
+
+// commands writes down what is run.
+func commands(steps []plannedStep) string {
 	var b strings.Builder
-	for _, s := range devicePlan(t) {
+	for _, s := range steps {
 		if strings.Contains(s.Address, "toolchain.") {
 			continue
 		}
@@ -82,7 +112,11 @@ func TestDevicePlan(t *testing.T) {
 			}
 		}
 	}
-	got := regexp.MustCompile(`(?m) +$`).ReplaceAllString(b.String(), "")
+	return regexp.MustCompile(`(?m) +$`).ReplaceAllString(b.String(), "")
+}
+
+func isGolden(t *testing.T, golden, got string) {
+	t.Helper()
 	if flag.Lookup("update").Value.String() == "true" {
 		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -94,7 +128,7 @@ func TestDevicePlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {
-		t.Errorf("the plan is another (go test ./cmd/hexmage/cli -run DevicePlan -update writes it): %s", d)
+		t.Errorf("the plan is another (go test ./cmd/hexmage/cli -run Plans -update writes it): %s", d)
 	}
 }
 
@@ -137,12 +171,12 @@ func TestDeviceDefects(t *testing.T) {
 		t.Error("the compiler's program is for this machine's processor alone, and its key does not know it")
 	}
 
-	run := steps["run.qwen3"].Actions[0]
+	run := steps["run.llm"].Actions[0]
 	var pushed []string
 	for _, in := range run.Inputs {
 		if name, ok := strings.CutPrefix(in.Path, "push/"); ok {
 			pushed = append(pushed, name)
-			if strings.HasSuffix(name, "config.json") && !strings.Contains(in.Artifact, "context.qwen3.outputs.config") {
+			if strings.HasSuffix(name, "config.json") && !strings.Contains(in.Artifact, "context.llm.outputs.config") {
 				t.Errorf("the runner gets %s as its config", in.Artifact)
 			}
 		}

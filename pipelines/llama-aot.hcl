@@ -1,0 +1,36 @@
+# Llama 3 the same way as qwen3-aot-v79: 3B, or another with tied embeddings:
+#   hexmage run llama-aot                              the open stand-in, an emulated phone
+#   hexmage run llama-aot --profile host --var model=Llama-3.2-3B-Instruct
+#   hexmage run llama-aot --profile device --var model=Llama-3.2-3B-Instruct --soc SM8650
+pipeline { description = "Llama 3, W4A16 LPBQ, compiled ahead of time for one Hexagon, and run" }
+profile "open" { default = true }
+profile "host" {}
+profile "device" {}
+target "SM8750" {}
+toolchain "qairt" { version = "2.41.0.251128" }
+toolchain "hexagon" { version = "6.4.0.2" }
+toolchain "ndk" { version = "r28b" }
+
+variable "mllm" { type = optional(string) }
+variable "model" { type = optional(string) }
+variable "prompt" { type = optional(string) }
+variable "serial" { type = optional(string) }
+variable "quantizer" { type = optional(string) }
+
+module "aot" {
+  source       = "mllm-aot"
+  architecture = "llama"
+  mllm         = var.mllm
+  model        = var.model
+  prompt       = var.prompt
+  serial       = var.serial
+  quantizer    = var.quantizer
+}
+
+output "model.mllm" { value = module.aot.model }
+output "context.bin" { value = module.aot.context }
+output "stdout.txt" { value = module.aot.stdout }
+output "samples" { value = module.aot.samples }
+output "htp" { value = module.aot.htp }
+output "table" { value = module.aot.table }
+output "metrics" { value = module.aot.metrics }
