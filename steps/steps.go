@@ -70,6 +70,7 @@ func (w Workspace) Kinds() map[string]step.Kind {
 	known := sync.OnceValues(func() (metrics.Set, hcl.Diagnostics) { return metrics.Load(w.Metrics) })
 	return map[string]step.Kind{
 		"accuracy":      step.New(accuracySchema(), Accuracy.Plan),
+		"audit":         step.New(auditSchema(), Audit.Plan),
 		"bundle":        step.New(bundleSchema(), Bundle.Plan),
 		"htp_context":   step.New(htpContextSchema(), func(h HTPContext, p *step.Plan) { h.Plan(p, w.find) }),
 		"htp_emulate":   step.New(htpEmulateSchema(), HTPEmulate.Plan),

@@ -3,6 +3,7 @@ package steps
 import (
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/aotconfig"
+	"github.com/hexmage/hexmage/model/audit"
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/model/vocab"
 	"github.com/hexmage/hexmage/oppackage"
@@ -30,6 +31,7 @@ func Tools() map[string]tool.Func {
 		oppackage.Tool.String():          tool.New(oppackage.Tool, oppackage.Run),
 		patches.Tool.String():            tool.New(patches.Tool, patches.Run),
 		phone.Tool.String():              tool.New(phone.Tool, phone.RunTool),
+		audit.Tool.String():              tool.New(audit.Tool, audit.Run),
 		vocab.Tool.String():              tool.New(vocab.Tool, vocab.Run),
 		convert.Tool.String():            tool.New(convert.Tool, convert.Run),
 		quantizer.Tool.String():          tool.New(quantizer.Tool, quantizer.Run),

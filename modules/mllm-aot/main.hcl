@@ -112,6 +112,12 @@ step "convert" "llm" {
   name  = var.architecture
 }
 
+step "audit" "llm" {
+  description = "whether the model fits its config, and what upstream's programs do to it without a word"
+  model       = step.convert.llm.outputs.model
+  config      = "${step.quantize.llm.outputs.dir}/config.json"
+}
+
 # --- the device -----------------------------------------------------------------------------------------------------
 
 step "run" "llm" {

@@ -1,0 +1,138 @@
+package audit_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/internal/tool/tooltest"
+	"github.com/hexmage/hexmage/model/audit"
+	"github.com/hexmage/hexmage/model/convert"
+	"github.com/hexmage/hexmage/model/mllm"
+	"github.com/hexmage/hexmage/standin/mllm/openmodel"
+	"github.com/hexmage/hexmage/standin/mllm/quantizer"
+)
+
+// quantised makes a small model, quantised with upstream's arithmetic, and returns its .mllm file and its config.json.
+func quantised(t *testing.T, architecture string) (model, config string) {
+	t.Helper()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	run := func(_, stderr string, code int) {
+		t.Helper()
+		if code != 0 {
+			t.Fatalf("exit code %d\n%s", code, stderr)
+		}
+	}
+	if err := os.WriteFile(at("text.txt"), []byte(strings.Repeat("When the wind turns, she turns a page. ", 40)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run(tooltest.Run(t, openmodel.MakeTool, openmodel.RunMake, openmodel.MakeSpec{Seed: 3, Layers: 2, BlockSize: 32, Architecture: architecture, Out: at("model")}))
+	run(tooltest.Run(t, quantizer.UpstreamTool, quantizer.RunUpstream, quantizer.UpstreamSpec{Model: at("model"), Architecture: architecture, BlockSize: 32,
+		Calibration: at("text.txt"), Samples: 1, MaxLength: 64, Out: at("quantised")}))
+	run(tooltest.Run(t, convert.Tool, convert.Run, convert.Spec{Input: at("quantised/model.safetensors"), Output: at("model.mllm"), Format: "v2"}))
+	return at("model.mllm"), at("quantised/config.json")
+}
+
+// TestFound: Qwen2 has biases, which upstream's compiler leaves out; Qwen2 and Llama have the range of the rotation at what goes into q and k, Qwen3 has not.
+func TestFound(t *testing.T) {
+	for architecture, want := range map[string]struct {
+		biases int
+		wide   bool
+	}{"qwen3": {0, false}, "qwen2": {6, true}, "llama": {0, true}} {
+		model, config := quantised(t, architecture)
+		out := filepath.Join(t.TempDir(), "found.json")
+		if _, stderr, code := tooltest.Run(t, audit.Tool, audit.Run, audit.Spec{Model: model, Config: config, Out: out}); code != 0 {
+			t.Fatalf("%s: exit code %d\n%s", architecture, code, stderr)
+		}
+		raw, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got audit.Found
+		if err := json.Unmarshal(raw, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Biases != want.biases || (got.BiasMost > 0) != (want.biases > 0) || (got.Widest > 1) != want.wide || (got.WidestAt != "") != want.wide {
+			t.Errorf("%s: %s", architecture, raw)
+		}
+	}
+}
+
+// TestDoesNotFit: each number of a config.json that is another than the tensors' is named, as upstream's own configs of Qwen2 have some.
+func TestDoesNotFit(t *testing.T) {
+	model, config := quantised(t, "qwen2")
+	raw, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := os.ReadFile(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := mllm.Parse(bytes.NewReader(m), int64(len(m)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, c := range map[string]struct {
+		change func(*audit.Config)
+		want   string
+	}{
+		"none":                {func(*audit.Config) {}, ""},
+		"intermediate_size":   {func(c *audit.Config) { c.Intermediate = 4096 }, "model.layers.0.mlp.gate_proj.weight has 256, and config.json says intermediate_size is 4096"},
+		"num_key_value_heads": {func(c *audit.Config) { c.KVHeads = 4 }, "model.layers.0.self_attn.k_proj.weight has 64, and config.json says num_key_value_heads is 4 of head_dim 32"},
+		"num_attention_heads": {func(c *audit.Config) { c.Heads = 8 }, "num_attention_heads is 8"},
+		"fewer layers":        {func(c *audit.Config) { c.Layers = 1 }, "more layers than config.json says"},
+		"more layers":         {func(c *audit.Config) { c.Layers = 3 }, "the model has no model.layers.2.self_attn.q_proj.weight"},
+		"no layers":           {func(c *audit.Config) { c.Layers = 0 }, "num_hidden_layers is 0"},
+		"too many layers":     {func(c *audit.Config) { c.Layers = 1 << 30 }, "(1 to 1024)"},
+		"vocab_size":          {func(c *audit.Config) { c.Vocab++ }, "model.embed_tokens.weight has 512, and config.json says vocab_size is 513"},
+		"head_dim unsaid":     {func(c *audit.Config) { c.HeadDim = 0 }, ""},
+	} {
+		var said audit.Config
+		if err := json.Unmarshal(raw, &said); err != nil {
+			t.Fatal(err)
+		}
+		c.change(&said)
+		_, err := audit.Check(f, said)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", key, err, c.want)
+		}
+	}
+}
+
+// TestHostile: what a model has in the place of a scale or a bias is said.
+func TestHostile(t *testing.T) {
+	bad := func(name string, d mllm.DType, data []byte) error {
+		var b bytes.Buffer
+		sources := []mllm.Source{{Name: name, DType: d, Shape: []int64{int64(len(data)) / max(d.Size(), 1)}, Size: int64(len(data)), Write: func(w io.Writer) error { _, err := w.Write(data); return err }}}
+		if err := mllm.Write(&b, mllm.V2, "", sources); err != nil {
+			t.Fatal(err)
+		}
+		f, err := mllm.Parse(bytes.NewReader(b.Bytes()), int64(b.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = audit.Check(f, audit.Config{Hidden: 2, Intermediate: 2, Layers: 1, Heads: 1, KVHeads: 1, HeadDim: 2, Vocab: 2})
+		return err
+	}
+	for name, c := range map[string]struct {
+		tensor string
+		d      mllm.DType
+		data   []byte
+		want   string
+	}{
+		"bias of bytes":  {"x.bias", mllm.Uint8, []byte{1}, "x.bias is"},
+		"bias of NaN":    {"x.bias", mllm.Float32, []byte{0, 0, 0xc0, 0x7f}, "x.bias holds NaN"},
+		"scale of zero":  {"model.layers.0.self_attn.v_proj_input_qdq.fake_quant.scale", mllm.Float32, []byte{0, 0, 0, 0}, "scale is 0"},
+		"scale of bytes": {"model.layers.0.self_attn.v_proj_input_qdq.fake_quant.scale", mllm.Uint8, []byte{1, 2}, "not one float"},
+	} {
+		if err := bad(c.tensor, c.d, c.data); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
