@@ -1,8 +1,6 @@
 package steps
 
 import (
-	"path"
-
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/model/convert"
@@ -33,9 +31,7 @@ func convertSchema() step.Schema {
 // Plan plans the conversion.
 func (c Convert) Plan(p *step.Plan) {
 	s := c.Spec
-	if s.Input, s.Output = c.Model.InRoot(), "model.mllm"; path.Ext(s.Input) != ".safetensors" && !convert.Torch(s.Input) {
-		s.Input += "/model.safetensors"
-	}
+	s.Input, s.Output = c.Model.InRoot(), "model.mllm"
 	a := step.Tool(p, "", "convert to .mllm "+s.Format, convert.Tool, s).In(c.Model.Input())
 	p.File("model", a.Out(s.Output))
 }

@@ -89,6 +89,8 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"oppackage":     step.New(opPackageSchema(), asked(w, OpPackage.facts, func(o OpPackage, p *step.Plan) { o.Plan(p, targets()) })),
 		"patch":         step.New(patchSchema(), Patch.Plan),
 		"python":        step.New(pythonSchema(), Python.Plan),
+		"rotate_v1":     step.New(rotateV1Schema(), RotateV1.Plan),
+		"quantize_v1":   step.New(quantizeV1Schema(), QuantizeV1.Plan),
 		"quantize":      step.New(quantizeSchema(), asked(w, Quantize.facts, Quantize.Plan)),
 		"reference":     step.New(referenceSchema(), Reference.Plan),
 		"run":           step.New(runSchema(), asked(w, Run.facts, func(r Run, p *step.Plan) { r.Plan(p, known) })),

@@ -276,7 +276,16 @@ locked "mllm" "1" {
 
 locked "mllm_quantiser" "2.6.0" {
   source = "python"
-  asked  = "302a8df6a5049e393fd60ae2aab452613d49062d70b1619b0985afaea382f110"
+  asked  = "f5df0e7e660bd0497c1f1e87a3ec396137dfb7dd492d93eb6ae54712d269f583"
+  wheel "accelerate" {
+    version = "1.15.0"
+    file    = "accelerate-1.15.0-py3-none-any.whl"
+    size    = 394295
+    sha256  = "97eacca0b73e45cb867dbf8c5d5d4dc32219544300e0c8992c7334dc2ef33cec"
+    licence "accelerate-1.15.0.dist-info/licenses/LICENSE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
   wheel "aiohappyeyeballs" {
     version = "2.7.1"
     file    = "aiohappyeyeballs-2.7.1-py3-none-any.whl"
@@ -293,12 +302,6 @@ locked "mllm_quantiser" "2.6.0" {
     sha256  = "1ffa3a523a36d8628f98c06492ae16a31a23d14c0b4ec721757b477319f656d6"
     licence "aiohttp-3.14.5.dist-info/licenses/LICENSE.txt" {
       sha256 = "2e4be5fc6c4c72a466fcb665d726e049a6891981fe536c4f04b6366749461d23"
-    }
-    licence "aiohttp-3.14.5.dist-info/licenses/vendor/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
-    licence "aiohttp-3.14.5.dist-info/licenses/vendor/llhttp/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     }
     licence "aiohttp-3.14.5.dist-info/licenses/vendor/llhttp/LICENSE" {
       sha256 = "628168d68bb5a8a17e0bbefb3bd74e326e1edc20583d76f52f457c82c921867d"
@@ -323,11 +326,11 @@ locked "mllm_quantiser" "2.6.0" {
     }
   }
   wheel "certifi" {
-    version = "2026.10.18"
-    file    = "certifi-2026.10.18-py3-none-any.whl"
-    size    = 134093
-    sha256  = "73191c47aaa79da394e8fee2dbc2ec827432cab56311122c9e47abf79e390f62"
-    licence "certifi-2026.10.18.dist-info/licenses/LICENSE" {
+    version = "2026.10.19.post1"
+    file    = "certifi-2026.10.19.post1-py3-none-any.whl"
+    size    = 134047
+    sha256  = "1324c476b4811eff41a8bc2122cd0bbd4d9c7234c725446d99ab1612b3a7fdd2"
+    licence "certifi-2026.10.19.post1.dist-info/licenses/LICENSE" {
       sha256 = "e93716da6b9c0d5a4a1df60fe695b370f0695603d21f6f83f053e42cfc10caf7"
     }
   }
@@ -489,131 +492,50 @@ locked "mllm_quantiser" "2.6.0" {
     licence "numpy-2.4.6.dist-info/licenses/LICENSE.txt" {
       sha256 = "4860083caa0de2ac3292ca98bd074bd8f45d8b32624e37b1e70a240bff61e488"
     }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/include/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/include/numpy/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/include/numpy/libdivide/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
     licence "numpy-2.4.6.dist-info/licenses/numpy/_core/include/numpy/libdivide/LICENSE.txt" {
       sha256 = "fbc539f47d0cf83bc61378080fb873d5c14630126cacbfe754035c3926daa5ec"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/common/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/common/pythoncapi-compat/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     }
     licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/common/pythoncapi-compat/COPYING" {
       sha256 = "3f2c1ffa76383a55ae0aac01c9737cd70050dff63e1f026694fbe9d662573c98"
     }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/highway/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
     licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/highway/LICENSE" {
       sha256 = "e340270d4f64384569a91d546acb5b094d69ce47f0c015db77abb74dc6f815af"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/multiarray/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     }
     licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/multiarray/dragon4_LICENSE.txt" {
       sha256 = "f7b14309e5f54e5022b26448eefd419988ada2aec01d3c1162d84a0ea8f21f2c"
     }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/npysort/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/npysort/x86-simd-sort/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
     licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/npysort/x86-simd-sort/LICENSE.md" {
       sha256 = "211e7d737d6179a08f791ebb0a99897ce7cd2457410c542876d125576edfe910"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/umath/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/umath/svml/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     }
     licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/umath/svml/LICENSE" {
       sha256 = "c17011467b4fe6e20fbfbeda4df09e58c2bca5480a063e55735a4000a379aad9"
     }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/fft/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/fft/pocketfft/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
     licence "numpy-2.4.6.dist-info/licenses/numpy/fft/pocketfft/LICENSE.md" {
       sha256 = "a85ca13fdf90160b64a0698215868c13b74d835ad0a4e2ba44713b8c5058a056"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/linalg/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/linalg/lapack_lite/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     }
     licence "numpy-2.4.6.dist-info/licenses/numpy/linalg/lapack_lite/LICENSE.txt" {
       sha256 = "a14cc25e10d40a3aa705b7de2fb764a6535d8ee9b2db4e1724900585457dfd55"
     }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/ma/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
     licence "numpy-2.4.6.dist-info/licenses/numpy/ma/LICENSE" {
       sha256 = "05f3b88351988ecfad10abe92c0c50e5875c6452d5009a0084cc291551ffcca6"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/random/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     }
     licence "numpy-2.4.6.dist-info/licenses/numpy/random/LICENSE.md" {
       sha256 = "103166b62b80443afb9eb3488e052ea06be0cff566b908f199e561fde49af19f"
     }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/distributions/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
     licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/distributions/LICENSE.md" {
       sha256 = "469778be8f33d54e1bcaab28c281cc472916d2d273f835e55bc487d30503face"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/mt19937/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     }
     licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/mt19937/LICENSE.md" {
       sha256 = "0e111337b25494a773106695f0e799f642b8567aaacca4f116a74a8177179156"
     }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/pcg64/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
     licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/pcg64/LICENSE.md" {
       sha256 = "e7d4f4fb20358f314210a892ae17351e04993813646f697ec387385ca2a36918"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/philox/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     }
     licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/philox/LICENSE.md" {
       sha256 = "6f5828a57223d4cc7f8ea505a2623e7b978b242752c1515e355f46ba2cec1800"
     }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/sfc64/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
     licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/sfc64/LICENSE.md" {
       sha256 = "9d4098846018319cd68e228ee6220361787f73bccbf00237a85e4fc9621b998f"
-    }
-    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/splitmix64/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     }
     licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/splitmix64/LICENSE.md" {
       sha256 = "268b0ca06759d31ea3ca68dd35f20e877916e927b1c2a835e4592a3c4354b1f9"
@@ -759,9 +681,6 @@ locked "mllm_quantiser" "2.6.0" {
     licence "pandas-3.1.1.dist-info/licenses/LICENSE" {
       sha256 = "9850f6b5bdef7346503065807b878deb8058b976c5c329f4c4d23bf4796ce9ae"
     }
-    licence "pandas-3.1.1.dist-info/licenses/LICENSES/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
     licence "pandas-3.1.1.dist-info/licenses/LICENSES/BOTTLENECK_LICENCE" {
       sha256 = "053a90e30580f5d9d79817add1567f88b4a3eeb11bcded9ecf74619d17768066"
     }
@@ -807,12 +726,6 @@ locked "mllm_quantiser" "2.6.0" {
     licence "pandas-3.1.1.dist-info/licenses/LICENSES/XSIMD_LICENSE" {
       sha256 = "501352acba62cc54e8e3d293754d606f919c9b425b962193c211f9fa29cd9940"
     }
-    licence "pandas-3.1.1.dist-info/licenses/subprojects/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
-    licence "pandas-3.1.1.dist-info/licenses/subprojects/fast_float-8.2.10/" {
-      sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    }
     licence "pandas-3.1.1.dist-info/licenses/subprojects/fast_float-8.2.10/LICENSE-APACHE" {
       sha256 = "097a889aa954d04e088b790b10a4014d6189561d0a6013935a73ce3d4ddaaf06"
     }
@@ -821,6 +734,15 @@ locked "mllm_quantiser" "2.6.0" {
     }
     licence "pandas-3.1.1.dist-info/licenses/subprojects/fast_float-8.2.10/LICENSE-MIT" {
       sha256 = "e562f3f974ced7e69dd1db77b820b36bcf8f30377f1aa105723fba449c53c4e6"
+    }
+  }
+  wheel "pillow" {
+    version = "13.0.0"
+    file    = "pillow-13.0.0-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 7142544
+    sha256  = "5f56499c1a74d2b862beb0c33b8016f99d095858455df9d21583bbbc1c15b582"
+    licence "pillow-13.0.0.dist-info/licenses/LICENSE" {
+      sha256 = "dda12a98c1979cf3d94df1cff45d27a4cb3f04a60c76f76902ac54cac03ec0ce"
     }
   }
   wheel "propcache" {
@@ -833,6 +755,15 @@ locked "mllm_quantiser" "2.6.0" {
     }
     licence "propcache-0.5.4.dist-info/licenses/NOTICE" {
       sha256 = "56d6ac6c8105c0a51304c21db060e361af9a8ea0af9a75c239c28b5d13693838"
+    }
+  }
+  wheel "psutil" {
+    version = "7.2.2"
+    file    = "psutil-7.2.2-cp36-abi3-manylinux2010_x86_64.manylinux_2_12_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 155560
+    sha256  = "076a2d2f923fd4821644f5ba89f059523da90dc9014e85f8e45a5774ca5bc6f9"
+    licence "psutil-7.2.2.dist-info/LICENSE" {
+      sha256 = "b89c063b3786e28e0c0a38f1931db61fed35e69dd2a2966fbecffee0f46c8d10"
     }
   }
   wheel "pyarrow" {
@@ -869,11 +800,11 @@ locked "mllm_quantiser" "2.6.0" {
     }
   }
   wheel "regex" {
-    version = "2026.11.15"
-    file    = "regex-2026.11.15-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
-    size    = 809328
-    sha256  = "7ad141cdbb94ee48a9128b7118bf82b4df2b80f3b3caa22c36045da49e765481"
-    licence "regex-2026.11.15.dist-info/licenses/LICENSE.txt" {
+    version = "2026.11.19"
+    file    = "regex-2026.11.19-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 809356
+    sha256  = "5403bbcbd207f6e498fab36c4bfa31d857a0bd4173f74a845f1f731cb95d31ff"
+    licence "regex-2026.11.19.dist-info/licenses/LICENSE.txt" {
       sha256 = "bff55ef4cdcc8c14ce259f8e8ab60e264418440d6335f4dc138273fbd506144d"
     }
   }
@@ -1016,6 +947,15 @@ locked "mllm_quantiser" "2.6.0" {
     }
     licence "yarl-1.25.1.dist-info/licenses/NOTICE" {
       sha256 = "56d6ac6c8105c0a51304c21db060e361af9a8ea0af9a75c239c28b5d13693838"
+    }
+  }
+  wheel "zstandard" {
+    version = "0.25.0"
+    file    = "zstandard-0.25.0-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    size    = 5547173
+    sha256  = "8e735494da3db08694d26480f1493ad2cf86e99bdd53e8e9771b2752a5c0246a"
+    licence "zstandard-0.25.0.dist-info/licenses/LICENSE" {
+      sha256 = "788fe85e53724a40b299051c4abc9cf74d42b27e7968325b80891c25f79adb4b"
     }
   }
 }

@@ -16,18 +16,27 @@ import (
 // Tool is the tool's name, and its behaviour version: raise it whenever an output changes.
 const Tool tool.Name[Spec] = "convert/2"
 
-// Torch tells whether a file is read as a PyTorch checkpoint, by its name.
-func Torch(name string) bool {
+// checkpoint tells whether a file is a PyTorch checkpoint, by its name or, where that says nothing, by how it begins: as an archive or as a pickle.
+func checkpoint(name string) bool {
 	switch filepath.Ext(name) {
 	case ".pth", ".pt", ".bin":
 		return true
+	case ".safetensors", ".json":
+		return false
 	}
-	return false
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var head [2]byte
+	_, err = io.ReadFull(f, head[:])
+	return err == nil && (string(head[:]) == "PK" || head[0] == 0x80 && head[1] >= 2 && head[1] <= 5)
 }
 
 // Spec says what to convert.
 type Spec struct {
-	Input  string `json:"input"`                    // a .safetensors file, a .safetensors.index.json, or a PyTorch checkpoint
+	Input  string `json:"input"`                    // a .safetensors file, a .safetensors.index.json, a PyTorch checkpoint, or a folder with model.safetensors
 	Output string `json:"output"`                   // the .mllm file to write
 	Name   string `arg:"name,required" json:"name"` // stored in a version 2 header
 	Format string `arg:"format" default:"v2" oneof:"v1 v2" json:"format"`
@@ -62,7 +71,10 @@ func Run(ctx context.Context, s Spec, env tool.Env) error {
 func convertFile(ctx context.Context, in, out string, o Options) (err error) {
 	var from io.Closer
 	var to func(io.Writer) error
-	if Torch(in) {
+	if st, err := os.Stat(in); err == nil && st.IsDir() {
+		in = filepath.Join(in, "model.safetensors")
+	}
+	if checkpoint(in) {
 		f, ferr := os.Open(in)
 		from, err, to = f, ferr, func(w io.Writer) error { return convertTorch(ctx, w, f, o) }
 	} else {

@@ -140,6 +140,8 @@ step "python" "tests" {
 
 	t.Run("qwen3", func(t *testing.T) { qwen3OnHost(t, w) })
 
+	t.Run("family", func(t *testing.T) { familyOnHost(t, w) })
+
 	t.Run("outputs", func(t *testing.T) { outputs(t, w) })
 
 	t.Run("keys", func(t *testing.T) { keys(t, w) })

@@ -37,12 +37,12 @@ func TestMistakes(t *testing.T) {
 		{"unknown step", "= step.patch.ops.outputs.dir\n    package = \"LLaMAPackage\"\n    targets", "= step.patch.opz.outputs.dir\n    package = \"LLaMAPackage\"\n    targets", exitUsage,
 			[]string{openFile, "step.patch.opz", "step.patch.ops"}},
 		{"unknown output", "step.convert.llm.outputs.model", "step.convert.llm.outputs.modl", exitUsage, []string{moduleFile, "modl", "model"}},
-		{"unknown argument", `  name  = "qwen3"`, `  nome  = "qwen3"`, exitUsage, []string{moduleFile, "nome"}},
+		{"unknown argument", `  name  = var.architecture`, `  nome  = var.architecture`, exitUsage, []string{moduleFile, "nome"}},
 		{"unknown series", `= "mllm"` + "\n  }", `= "llama"` + "\n  }", exitUsage, []string{openFile, `no patch series "llama"`}},
 		{"unknown SoC", `"SM8750"`, `"SM9999"`, exitUsage, []string{pipelineFile, "SM9999", "SM8750"}},
 		{"unknown release", `"2.41.0.251128"`, `"2.41.0.251129"`, exitUsage, []string{pipelineFile, "2.41.0.251129", "2.41.0.251128"}},
 		{"syntax", `step "convert" "llm" {`, `step "convert" "llm" {{`, exitUsage, []string{moduleFile}},
-		{"cycle", `model       = local.model`, `model       = step.convert.llm.outputs.model`, exitUsage,
+		{"cycle", `model        = local.model`, `model        = step.convert.llm.outputs.model`, exitUsage,
 			[]string{moduleFile, "step.quantize.llm", "step.convert.llm"}},
 	} {
 		t.Run(c.what, func(t *testing.T) {

@@ -130,10 +130,10 @@ func TestProduct(t *testing.T) {
 	}
 	// The shipped pipeline has done SM8750-16, and the toolchains, the runner, the Makefile and the patch with it.
 	if diff := cmp.Diff(map[string]int{
-		"model.llm": 1, "quantize.llm": 1, "convert.llm": 1, "reference.llm": 1, // of block size 32
+		"model.llm": 1, "quantize.llm": 1, "convert.llm": 1, "audit.llm": 1, "reference.llm": 1, // of block size 32
 		"oppackage.llama": len(sources) + len(ops) + 2, // and a link and a check for v75
 		"emulator.phone":  1,                           // SM8650's image
-		"context.llm":   3 * 2, "run.llm": 3 * 2,
+		"context.llm":     3 * 2, "run.llm": 3 * 2,
 	}, ran); diff != "" {
 		t.Errorf("executed %d, by step (-want +ran):\n%s\n%q", r.executed, diff, r.names)
 	}

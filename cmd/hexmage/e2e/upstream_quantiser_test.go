@@ -38,6 +38,10 @@ func TestUpstreamsQuantiser(t *testing.T) {
 		t.Errorf("again: %q ran", r.names)
 	}
 
+	for name, nodes := range family() { // the same, of a Qwen2 and a Llama
+		wants(t, slow("run", "--profile=host", "--var=mllm="+clone, name), exitOK, nodes, "passed", "check.twin")
+	}
+
 	w.writeUpstreams(t, clone)
 	w.write(t, "converter.py", upstreamsConverter)
 	w.write(t, "pipelines/held.hcl", heldPipeline)

@@ -20,11 +20,12 @@ PLAIN = "{% for m in messages %}{{ m.content }}{% endfor %}"
 SAYS = 8  # tokens that qwen3's train.py generates in the end to see whether it can; the others go on to max_length
 
 
-def prepare(source: Path, to: Path, block: int) -> None:
-    """The model as train.py wants it: with the block size in config.json, which stock configs lack, and with a chat template."""
+def prepare(source: Path, to: Path, block: int | None) -> None:
+    """The model as upstream's programs want it: with a chat template, and for train.py with the block size in config.json, which stock configs lack."""
     shutil.copytree(source, to, copy_function=link)
-    config = json.loads((to / "config.json").read_text())
-    replace(to / "config.json", json.dumps(config | {"linear_block_size": block}, indent=2) + "\n")
+    if block is not None:
+        config = json.loads((to / "config.json").read_text())
+        replace(to / "config.json", json.dumps(config | {"linear_block_size": block}, indent=2) + "\n")
     settings = to / "tokenizer_config.json"
     known = json.loads(settings.read_text()) if settings.is_file() else TOKENIZER
     if not known.get("chat_template") and not (to / "chat_template.jinja").is_file():
@@ -45,7 +46,7 @@ def samples(text: str, count: int) -> list[dict[str, str]]:
     found = [{"text": " ".join(p.split())} for p in text.split("\n\n")]
     found = [s for s in found if len(s["text"]) >= LEAST]
     if not found:
-        raise Wrong(f"The calibration text has no paragraph of {LEAST} characters, and train.py passes over shorter ones. Paragraphs end with an empty line.")
+        raise Wrong(f"The calibration text has no paragraph of {LEAST} characters, and upstream passes over shorter ones. Paragraphs end with an empty line.")
     return found[:count]
 
 

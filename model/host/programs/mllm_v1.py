@@ -1,0 +1,145 @@
+"""Runs the programs of mllm's branch v1 that prepare a model for its QNN backend, unmodified. stage says which:
+
+rotated: sources, model, calibration, seed → rotation.bin, model.pth (floats of the rotated model), same.json
+distribution: sources, model, rotation, calibration, samples → distribution.json
+export: sources, model, rotation, distribution, threshold, clip_all, quant_bias → model.pth (int8), layers.json, shadow.json
+
+Upstream leaves its matrix to chance. It gets a seed here, and is kept, as all three need the same; a model that is rotated already goes without. Its data set is a text whose paragraphs are
+the samples: no two of one length, as it cannot flatten those. layers.json is a table: how many layers keep their precision at which threshold.
+same.json tells whether the rotated model still says what the model says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import command
+import compare
+import mllm
+from arch import Wrong
+
+SCRIPTS = {"distribution": "get_distribution.py", "export": "export_qnn_model.py", "rotated": "export_rotate_model.py"}
+FEWEST = 2  # samples, which upstream's schema asks for
+LONGEST, STEP = 6000, 16  # characters of a sample, beyond which it is cut; each is cut by as many more than the one before
+THRESHOLDS = (2, 4, 8, 16, 32, 64, 128)
+ALIKE = 256  # tokens on which the rotated model is compared
+
+
+def main(a: dict[str, Any]) -> None:
+    sources, out = Path(a["sources"]).resolve(), command.fresh(a["out"]).resolve()
+    tools = sources / "tools" / "qnn_convertor"
+    if not (tools / SCRIPTS[a["stage"]]).is_file():
+        raise Wrong(f"{a['sources']} has no tools/qnn_convertor/{SCRIPTS[a['stage']]}: it is to be mllm's branch v1.")
+    work = Path(tempfile.mkdtemp())
+    prepared, dataset, settings = work / "prepared", work / "dataset", work / "config.json"
+    mllm.prepare(Path(a["model"]), prepared, None)
+    kind = json.loads((prepared / "config.json").read_text()).get("model_type")
+    if kind != "qwen2":
+        raise Wrong(f"The model is a {kind}: upstream's v1 prepares qwen2 (also Qwen1.5 and Qwen2.5), and qwen2-vl.")
+    surround(tools, a["seed"])
+    model = {"model_type": "qwen2", "tokenizer_name": str(prepared), "model_name": str(prepared)}
+    if a["stage"] == "rotated":
+        model |= {"online_rotation": True, "random_rotate": True, "save_rotation": str(out / "rotation.bin")}
+    elif a["rotation"]:
+        model |= {"online_rotation": True, "R_path": str(Path(a["rotation"]).resolve())}
+    count = samples(Path(a["calibration"]).read_text(), a["samples"], dataset)
+    distribution = Path(a["distribution"]).resolve() if a["stage"] == "export" else out / "distribution.json"
+    made = out / "model.pth"
+    config = {
+        "profile_config": {"dataset_path": str(dataset), "output_path": str(distribution), "num_samples": count, "no_bias": True, "model_config": model},
+        "export_config": {
+            "scale_file": str(distribution),
+            "output_model": str(made),
+            "t01m_clip_threshold": a["threshold"],
+            "clip_all": a["clip_all"],
+            "quant_bias": a["quant_bias"],
+            "model_config": model,
+        },
+    }
+    settings.write_text(json.dumps(config))
+    sys.argv = [SCRIPTS[a["stage"]], "--config_file", str(settings)]
+    runpy.run_path(str(tools / SCRIPTS[a["stage"]]), run_name="__main__")
+    if a["stage"] == "export":
+        table, shadow = layers(json.loads(distribution.read_text()), a["threshold"], a["clip_all"])
+        (out / "layers.json").write_text(json.dumps(table))
+        (out / "shadow.json").write_text(json.dumps(shadow))
+    if a["stage"] == "rotated":
+        (out / "same.json").write_text(json.dumps(same(prepared, made, Path(a["calibration"]).read_text())))
+
+
+def samples(text: str, count: int, to: Path) -> int:
+    """Writes the data set as upstream has it, a compressed file of lines."""
+    import zstandard  # slow, and only in this program's environment
+
+    found = mllm.samples(text, count)
+    if len(found) < FEWEST:
+        raise Wrong(f"The calibration text has {len(found)} paragraphs of {mllm.LEAST} characters; upstream wants {FEWEST} at least.")
+    lines = [json.dumps({"text": s["text"][: min(len(s["text"]), LONGEST) - i * STEP]}) for i, s in enumerate(found)]
+    to.mkdir()
+    (to / "val.jsonl.zst").write_bytes(zstandard.ZstdCompressor().compress("\n".join(lines).encode()))
+    return len(found)
+
+
+def surround(tools: Path, seed: int) -> None:
+    """Has upstream's programs find each other, and stay on the processor."""
+    sys.path.insert(0, str(tools))
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    import torch  # slow, and only in this program's environment
+
+    torch.set_num_threads(mllm.THREADS)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.manual_seed(seed)
+    to = torch.Tensor.to
+    torch.Tensor.to = lambda self, *to_what, **how: to(self, *("cpu" if w == "cuda" else w for w in to_what), **how)
+
+
+def layers(distribution: dict[str, Any], threshold: int, clip_all: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Which layers keep their precision: those whose range is more than the threshold times what it is without the top 0.1 %."""
+    ratio = {
+        (name, side): distribution["ori"][name][side] / max(distribution["top_0_1"][name][side], 1e-30)
+        for name in distribution["ori"]
+        for side in ("input", "output")
+    }
+    rows = []
+    for t in sorted({*THRESHOLDS, threshold}):
+        kept = [k for k, r in ratio.items() if not clip_all and r >= t]
+        sides = [sum(side == s for _, side in kept) for s in ("input", "output")]
+        widest = max(kept, key=lambda k: ratio[k], default=None)
+        rows.append([f"{t}" + (" (taken)" if t == threshold else ""), *map(str, sides), f"{widest[0]} {widest[1]}, {ratio[widest]:.1f}" if widest else ""])
+    table = {
+        "title": "Layers that keep their precision (shadow outliers)",
+        "columns": [{"name": n, "label": n, "unit": ""} for n in ("threshold", "inputs", "outputs", "widest")],
+        "lines": rows,
+        "note": f"Of {len(distribution['ori'])} layers. A range counts that is as many times as wide as without its top 0.1 %.",
+    }
+    shadow = {f"{name}.{side}": r for (name, side), r in ratio.items() if not clip_all and r >= threshold}
+    return table, shadow
+
+
+def same(model: Path, rotated: Path, text: str) -> dict[str, float]:
+    """How near the rotated model's words are to the model's."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    ids = AutoTokenizer.from_pretrained(model)(text[:LONGEST], return_tensors="pt").input_ids[:, :ALIKE]
+    said = []
+    with torch.no_grad():
+        for weights in (None, torch.load(rotated)):
+            m = AutoModelForCausalLM.from_pretrained(model, torch_dtype=torch.float32)
+            if weights is not None:
+                m.lm_head.weight = torch.nn.Parameter(weights["lm_head.weight"])  # of its own, where the model's is the embedding's
+                missing = set(m.state_dict()) - set(weights)
+                if missing:
+                    raise Wrong(f"The rotated model has no {', '.join(sorted(missing))}.")
+                m.load_state_dict(weights, strict=False)  # upstream's has biases that are zero, where the model has none
+            said.append(m(ids).logits[0].numpy())
+    return compare.rows(said[0], said[1])
+
+
+command.run(main)
