@@ -23,9 +23,9 @@ func auditSchema() step.Schema {
 			{Name: "found", Class: action.Value, Doc: "For checks: { biases, bias_most, widest, widest_at }: how many biases are not zero, which upstream's compilers leave out, and the largest value among them; " +
 				"how many times as wide as its own the range is that what goes into q and k is quantised with, and where."},
 		},
-		Example: `step "audit" "qwen2" {
-  model  = step.convert.qwen2.outputs.model
-  config = "${step.quantize.qwen2.outputs.dir}/config.json"
+		Example: `step "audit" "qwen3" {
+  model  = step.convert.qwen3.outputs.model
+  config = "${step.quantize.qwen3.outputs.dir}/config.json"
 }`,
 	}
 }

@@ -36,6 +36,7 @@ profile "open" {}
 toolchain "hexagon" {}
 toolchain "ndk" {}
 toolchain "mllm" {}
+toolchain "mllm_quantiser" {}
 toolchain "llvm" {}
 toolchain "qemu" {}
 toolchain "busybox" {}
