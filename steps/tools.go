@@ -16,6 +16,7 @@ import (
 	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 	"github.com/hexmage/hexmage/standin/mllm/quantizer"
 	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/steps/probe"
 	"github.com/hexmage/hexmage/toolchains/python"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/git"
@@ -29,6 +30,9 @@ func Tools() map[string]tool.Func {
 		libcheck.Tool.String():           tool.New(libcheck.Tool, libcheck.Run),
 		opconfig.Tool.String():           tool.New(opconfig.Tool, opconfig.Run),
 		oppackage.Tool.String():          tool.New(oppackage.Tool, oppackage.Run),
+		probe.Compile.String():           tool.New(probe.Compile, probe.RunCompile),
+		probe.Gather.String():            tool.New(probe.Gather, probe.RunGather),
+		probe.Matrix.String():            tool.New(probe.Matrix, probe.RunMatrix),
 		patches.Tool.String():            tool.New(patches.Tool, patches.Run),
 		phone.Tool.String():              tool.New(phone.Tool, phone.RunTool),
 		audit.Tool.String():              tool.New(audit.Tool, audit.Run),

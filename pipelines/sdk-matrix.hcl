@@ -1,0 +1,38 @@
+# What of an op package compiles with which release of QAIRT, for which Hexagon, and the first line that does not:
+#   hexmage run sdk-matrix                                      our example as it is, with the headers of the open stand-in
+#   hexmage run sdk-matrix --var series=mllm                    the same, with the rules for renamed APIs
+#   hexmage run sdk-matrix --var sources=LLaMAPackage           one's own; --profile device has the vendor's headers
+pipeline { description = "One op package against several SDK releases and every Hexagon: what compiles where" }
+profile "open" { default = true }
+profile "device" {}
+toolchain "hexagon" { version = "6.4.0.2" }
+toolchain "ndk" { version = "r28b" }
+
+variable "sources" { type = optional(string) }
+variable "series" { type = optional(string) }
+variable "package" { type = optional(string) }
+variable "targets" { type = optional(list(string)) }
+variable "releases" {
+  type    = list(string)
+  default = ["2.31.0.250130", "2.41.0.251128", "2.42.0.251225"]
+}
+
+module "sdk" {
+  source   = "sdk-matrix"
+  for_each = toset(var.releases)
+  release  = each.value
+  sources  = var.sources
+  series   = var.series
+  package  = var.package
+  targets  = var.targets
+}
+
+step "sdk_matrix" "package" {
+  title = "What compiles"
+  cells = { for release, m in module.sdk : release => m.cells }
+}
+
+output "table" {
+  value = step.sdk_matrix.package.outputs.table
+  show  = "table"
+}
