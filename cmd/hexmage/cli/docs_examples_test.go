@@ -125,7 +125,7 @@ int main(void) { return puts(SAID) < 0; }
 #define SAID "it works"
 `, run: all, want: map[string]string{"said": "it works\n"}},
 			"check/1":    {files: withKinds},
-			kindExamples: {files: aroundKinds, run: []string{"exec.tokenizer", "convert.llm"}, want: map[string]string{"json": "{\"a\": 1}\n"}},
+			kindExamples: {files: aroundKinds, run: []string{"exec.tokenizer", "convert.qwen3"}, want: map[string]string{"json": "{\"a\": 1}\n"}},
 		},
 		"from-terraform.md": {
 			"A module, ported/1": {at: "modules/greet/main.hcl", files: `
