@@ -81,6 +81,7 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"convert":         step.New(convertSchema(), Convert.Plan),
 		"emulator":        step.New(emulatorSchema(), Emulator.Plan),
 		"exec":            step.New(execSchema(), asked(w, Exec.facts, Exec.Plan)),
+		"fetch_files":     step.New(fetchFilesSchema(), FetchFiles.Plan),
 		"fetch":           step.New(fetchSchema(), Fetch.Plan),
 		"git":             step.New(gitSchema(), Git.Plan),
 		"kernel_test":     step.New(kernelTestSchema(), func(t KernelTest, p *step.Plan) { t.Plan(p, targets()) }),
