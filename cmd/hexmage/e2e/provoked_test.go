@@ -114,10 +114,15 @@ func (p provocation) pipeline(t *testing.T, good shipped) shipped {
 	if p.instead != "" {
 		command = p.instead
 	}
+	changed := false
 	for l := range strings.Lines(good[moduleFile]) {
-		if strings.Contains(l, `argv = ["./mllm-qwen3-aot-runner"`) {
+		if strings.Contains(l, `argv = concat(["./${local.program}"`) {
 			good = good.with(t, l, "  argv = [\"sh\", \"-c\", <<-EOT\n"+p.before+"\n"+command+"\nEOT\n  ]\n")
+			changed = true
 		}
+	}
+	if !changed {
+		t.Fatalf("%s has no argv of the runner", moduleFile)
 	}
 	for name, source := range p.push {
 		good = good.with(t, "local.runner, {\n", "local.runner, {\n    \""+name+"\" = \""+source+"\"\n")

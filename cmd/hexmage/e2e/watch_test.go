@@ -135,7 +135,7 @@ func TestWatchRuns(t *testing.T) {
 		t.Error("undone: the library is not the first one")
 	}
 
-	w.edit(t, openFile, "seed        = 79", "seed        = 80")
+	w.edit(t, openFile, "seed         = 79", "seed         = 80")
 	ran, failed = v.until(t, "build_finished")
 	for _, want := range []string{aot + "model.llm", aot + "context.llm compile", aot + "run.llm run"} {
 		if !slices.Contains(ran, want) {
