@@ -11,7 +11,9 @@ package patches
 
 import (
 	"context"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +25,7 @@ import (
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/srctree"
 	"github.com/hexmage/hexmage/internal/tool"
+	"github.com/hexmage/hexmage/patches/lint"
 	"github.com/hexmage/hexmage/patches/rename"
 	"github.com/hexmage/hexmage/patches/series"
 )
@@ -44,6 +47,21 @@ func Shipped(name string) (fs.FS, error) {
 		known = append(known, e.Name())
 	}
 	return nil, fmt.Errorf("hexmage has no patch series %q, it has %s; one of your own is a folder with ranges of patches, named with its path: ./%s", name, strings.Join(known, ", "), name)
+}
+
+// Digest is that of all that comes with hexmage for Diagnose: series, and what SDKs have changed. Whoever keeps a Hint keeps it with this.
+func Digest() string {
+	sum := sha256.New()
+	_ = fs.WalkDir(shipped, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := shipped.ReadFile(name)
+		fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
+		return err
+	}) // of what is part of the program there is no error
+	sum.Write(lint.Text())
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // Request says what to patch.

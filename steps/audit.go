@@ -17,7 +17,7 @@ func auditSchema() step.Schema {
 		Summary: "Holds a quantised .mllm to its config.json, and finds what mllm's ahead-of-time programs leave out of it, or make worse, without a word.",
 		ArgDocs: map[string]string{
 			"model":  "The .mllm file (v2).",
-			"config": "The model's config.json. A shape that is not what it says is an error.",
+			"config": "The model's config.json. A matrix whose shape is not what it says is an error.",
 		},
 		Outputs: []step.OutputSpec{
 			{Name: "found", Class: action.Value, Doc: "For checks: { biases, bias_most, widest, widest_at }: how many biases are not zero, which upstream's compilers leave out, and the largest value among them; " +

@@ -16,7 +16,7 @@ func convertSchema() step.Schema {
 	return step.Schema{
 		Summary: "Converts safetensors, or a PyTorch checkpoint, to .mllm, natively and in a fixed order.",
 		ArgDocs: map[string]string{
-			"model":  "Folder with model.safetensors, or the file: .safetensors, or .pth, .pt or .bin with the state dict of one model, of which nothing is run.",
+			"model":  "Folder with model.safetensors, whole or in parts, or the file: .safetensors, or .pth, .pt or .bin with the state dict of one model, of which nothing is run.",
 			"name":   "Name of the model in the file's header.",
 			"format": "Version of the file format.",
 		},

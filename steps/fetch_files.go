@@ -49,6 +49,8 @@ func (f FetchFiles) Plan(p *step.Plan) {
 		u, err := url.Parse(at)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "file" {
 			p.Fail(map[bool]string{true: "url", false: "mirrors"}[i == 0], "Not an address", "%q is none of https://, http:// and file://.", at)
+		} else if u.RawQuery != "" || u.Fragment != "" {
+			p.Fail(map[bool]string{true: "url", false: "mirrors"}[i == 0], "Not a folder's address", "%q has something after its path, and names of files are to follow it. For one file with such an address take kind fetch.", at)
 		}
 	}
 	if len(f.SHA256) == 0 {
@@ -62,6 +64,11 @@ func (f FetchFiles) Plan(p *step.Plan) {
 		}
 		if name != path.Clean(name) || path.IsAbs(name) || strings.HasPrefix(name, "..") || name == "." || strings.ContainsAny(name, "\\\x00") {
 			p.Fail("sha256", "Not a name", "%q is no path below the folder.", name)
+		}
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			if _, ok := f.SHA256[dir]; ok && !p.Failed() {
+				p.Fail("sha256", "A file and a folder", "%q is a file, and %q is to be below it.", dir, name)
+			}
 		}
 		if p.Failed() {
 			continue

@@ -76,4 +76,13 @@ func TestFetchFiles(t *testing.T) {
 			t.Errorf("%q = %q is planned", name, sum)
 		}
 	}
+	zero := cty.StringVal(strings.Repeat("0", 64))
+	if _, diags := k.Plan(fetchRequest(k, "fetch_files", "model", "host", request(map[string]cty.Value{"a": zero, "a/b/c": zero}))); !diags.HasErrors() {
+		t.Error("a file is a folder, too")
+	}
+	query := request(map[string]cty.Value{"a": zero})
+	query["url"] = cty.StringVal("https://example.com/m?download=true")
+	if _, diags := k.Plan(fetchRequest(k, "fetch_files", "model", "host", query)); !diags.HasErrors() {
+		t.Error("names follow a query")
+	}
 }

@@ -155,7 +155,6 @@ func (b opBuild) makeInterface(pkg oppackage.Package) action.Input {
 
 // compile plans the compilation of each source for an arch, and returns the lines and the objects, at their paths.
 func (b opBuild) compile(a oppackage.Arch, pkg oppackage.Package) (compiles []oppackage.Compile, objects []action.Input) {
-	folders, headers := pkg.Headers()
 	compiles, _ = oppackage.Lines(a, pkg, b.roots)
 	for _, c := range compiles {
 		rel := strings.TrimPrefix(c.Source, pkg.Dir+"/")
@@ -169,13 +168,19 @@ func (b opBuild) compile(a oppackage.Arch, pkg oppackage.Package) (compiles []op
 		} else {
 			act.In(b.source.Below(rel))
 		}
-		for _, f := range slices.Concat(folders, headers) {
-			act.In(b.source.Below(f))
-		}
-		act.In(b.toolchains[a.Target]...).In(b.more...)
+		b.reads(act, a, pkg)
 		objects = append(objects, act.Out(c.Object).As(c.Object))
 	}
 	return compiles, objects
+}
+
+// reads gives a compilation what it may read beside its source: headers, the SDKs, and what flags refer to.
+func (b opBuild) reads(act *step.Action, a oppackage.Arch, pkg oppackage.Package) {
+	folders, headers := pkg.Headers()
+	for _, f := range slices.Concat(folders, headers) {
+		act.In(b.source.Below(f))
+	}
+	act.In(b.toolchains[a.Target]...).In(b.more...)
 }
 
 // link plans the linking of an arch's objects, and returns the library.

@@ -10,6 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/steps/probe"
 )
 
@@ -70,20 +71,17 @@ func (o OpProbe) Plan(p *step.Plan, all oppackage.Targets) {
 // probe plans the compilations, each by a tool that says what came of it in the object's place.
 func (b opBuild) probe(pkg oppackage.Package) {
 	pkg = b.place(pkg)
-	folders, headers := pkg.Headers()
+	rules := patches.Digest()
 	var results []string
 	var said []action.Input
 	for _, a := range b.arches {
 		compiles, _ := oppackage.Lines(a, pkg, b.roots)
 		for _, c := range compiles {
 			rel := strings.TrimPrefix(c.Source, pkg.Dir+"/")
-			s := probe.CompileSpec{Args: c.Args, Target: a.Target, Source: rel, Out: strings.TrimSuffix(c.Object, ".o") + ".json"}
+			s := probe.CompileSpec{Args: c.Args, Target: a.Target, Source: rel, Rules: rules, Out: strings.TrimSuffix(c.Object, ".o") + ".json"}
 			act := step.Tool(b.p, a.Target+"/"+rel, "try "+rel+" for "+a.Target, probe.Compile, s).In(b.source.Below(rel))
 			b.compiler(act)
-			for _, f := range slices.Concat(folders, headers) {
-				act.In(b.source.Below(f))
-			}
-			act.In(b.toolchains[a.Target]...).In(b.more...)
+			b.reads(act, a, pkg)
 			results, said = append(results, s.Out), append(said, act.Out(s.Out).As(s.Out))
 		}
 	}

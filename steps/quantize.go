@@ -31,7 +31,7 @@ func quantizeSchema() step.Schema {
 			"model":        "Folder in the Hugging Face layout: an artifact or a workspace path.",
 			"block_size":   "LPBQ block; becomes the model's `linear_block_size`. Upstream has it fixed at 32 for qwen2 and llama.",
 			"pymllm":       "Upstream's source tree: its own train.py quantises, unmodified, in toolchain `mllm_quantiser`.",
-			"tensors":      "Without `pymllm`: which quantiser of ours. `upstream` has upstream's arithmetic and all its points of quantisation, which `onnx_llm` needs; `standin` is that of the open profile's programs, and takes Qwen3 alone. Both take weights in F32.",
+			"tensors":      "Without `pymllm`: which quantiser of ours. `upstream` has upstream's arithmetic and all its points of quantisation, which `onnx_llm` needs; `standin` is that of the open profile's programs. Both take weights in F32, and 65,536 tokens at most.",
 			"architecture": "Upstream's folder name: qwen3, qwen2 or llama.",
 			"calibration":  "A text file whose paragraphs are the samples, 1,024 characters each at least, such as what `fetch` got of a hub's data set by its digest; by default some of ours.",
 			"max_length":   "Upstream's --max_length: tokens of a sample, and of the context that the model can have later.",

@@ -35,7 +35,7 @@ type Config struct {
 
 // Found is what there is to say of a model.
 type Found struct {
-	Biases   int     `json:"biases"`    // linear layers whose bias is not zero: upstream's compilers take weights and scales alone
+	Biases   int     `json:"biases"`    // biases that are not zero, a tensor each: upstream's compilers take weights and scales alone
 	BiasMost float64 `json:"bias_most"` // the largest value among them
 
 	// Widest says how many times as wide as its own the range is that what goes into q and k is quantised with. Upstream's quantiser of Qwen2 and Llama gives
@@ -51,7 +51,7 @@ const (
 	maxBias   = 1 << 20
 )
 
-// Check looks at a model. The error lists every shape that is not what the config says.
+// Check looks at a model. The error lists the shapes of matrices that are not what the config says.
 func Check(f *mllm.File, c Config) (Found, error) {
 	if c.HeadDim == 0 && c.Heads > 0 {
 		c.HeadDim = c.Hidden / c.Heads
@@ -121,6 +121,8 @@ func (c Config) shapes(f *mllm.File) error {
 		is(at+"self_attn.q_proj.weight", map[int]string{0: hidden, 1: heads("num_attention_heads", c.Heads)}, int64(c.Hidden), q)
 		is(at+"self_attn.k_proj.weight", map[int]string{0: hidden, 1: heads("num_key_value_heads", c.KVHeads)}, int64(c.Hidden), kv)
 		is(at+"self_attn.v_proj.weight", map[int]string{0: hidden, 1: heads("num_key_value_heads", c.KVHeads)}, int64(c.Hidden), kv)
+		is(at+"self_attn.o_proj.weight", map[int]string{0: heads("num_attention_heads", c.Heads), 1: hidden}, q, int64(c.Hidden))
+		is(at+"mlp.up_proj.weight", map[int]string{0: hidden, 1: wide}, int64(c.Hidden), int64(c.Intermediate))
 		is(at+"mlp.gate_proj.weight", map[int]string{0: hidden, 1: wide}, int64(c.Hidden), int64(c.Intermediate))
 		is(at+"mlp.down_proj.weight", map[int]string{0: wide, 1: hidden}, int64(c.Intermediate), int64(c.Hidden))
 		if len(errs) > before {
@@ -136,7 +138,7 @@ func (c Config) shapes(f *mllm.File) error {
 // largest is the largest value of a float tensor, without its sign.
 func largest(f *mllm.File, p mllm.Param) (float64, error) {
 	if p.DType != mllm.Float32 || p.Size > maxBias {
-		return 0, fmt.Errorf("%s is %v of %d bytes, not a few floats", p.Name, p.DType, p.Size)
+		return 0, fmt.Errorf("%s is %v of %d bytes, not a few floats: quantise the model again", p.Name, p.DType, p.Size)
 	}
 	raw, err := io.ReadAll(f.Data(p))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -29,14 +30,16 @@ func checkpoint(name string) bool {
 		return false
 	}
 	defer f.Close()
-	var head [2]byte
-	_, err = io.ReadFull(f, head[:])
-	return err == nil && (string(head[:]) == "PK" || head[0] == 0x80 && head[1] >= 2 && head[1] <= 5)
+	var head [9]byte
+	if _, err := io.ReadFull(f, head[:]); err != nil || head[8] == '{' { // safetensors begin with the length of a JSON object, and the object
+		return false
+	}
+	return string(head[:2]) == "PK" || head[0] == 0x80 && head[1] >= 2 && head[1] <= 5
 }
 
 // Spec says what to convert.
 type Spec struct {
-	Input  string `json:"input"`                    // a .safetensors file, a .safetensors.index.json, a PyTorch checkpoint, or a folder with model.safetensors
+	Input  string `json:"input"`                    // a .safetensors file, a .safetensors.index.json, a PyTorch checkpoint, or a folder with model.safetensors, whole or in parts
 	Output string `json:"output"`                   // the .mllm file to write
 	Name   string `arg:"name,required" json:"name"` // stored in a version 2 header
 	Format string `arg:"format" default:"v2" oneof:"v1 v2" json:"format"`
@@ -73,6 +76,11 @@ func convertFile(ctx context.Context, in, out string, o Options) (err error) {
 	var to func(io.Writer) error
 	if st, err := os.Stat(in); err == nil && st.IsDir() {
 		in = filepath.Join(in, "model.safetensors")
+		if _, err := os.Stat(in); errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(in + ".index.json"); err == nil {
+				in += ".index.json"
+			}
+		}
 	}
 	if checkpoint(in) {
 		f, ferr := os.Open(in)

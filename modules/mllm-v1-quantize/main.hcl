@@ -101,7 +101,7 @@ step "exec" "quantizer" {
   shell       = true
   inputs      = [local.sources]
   argv = [<<-EOT
-    cd ${substr(local.sources, 0, 1) == "/" ? "host${local.sources}" : local.sources}
+    cd "${substr(local.sources, 0, 1) == "/" ? "host${local.sources}" : local.sources}"
     g++ -std=c++17 -O2 -mavx2 -mf16c -fopenmp -fuse-ld=bfd -ffile-prefix-map="$HEXMAGE_ROOT"=. -DFMT_HEADER_ONLY -I. -Imllm -Ithird_party -Ithird_party/fmt/include -Itools/quantizer -o "$HEXMAGE_ROOT/quantize" \
       tools/quantizer/*.cpp mllm/ParamLoader.cpp mllm/backends/cpu/compute/GemmKleidiai.cpp mllm/backends/cpu/third_party/ggml/GemmPack.cpp mllm/backends/cpu/third_party/ggml/Quantize*.cpp
   EOT

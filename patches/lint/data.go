@@ -69,6 +69,9 @@ type Unguarded struct {
 	Source  string   `hcl:"source"`
 }
 
+// Text is what Shipped reads.
+func Text() []byte { return shipped }
+
 // Shipped returns what comes with hexmage.
 func Shipped() (Data, error) { return Parse("qairt.hcl", shipped) }
 

@@ -56,7 +56,16 @@ type CompileSpec struct {
 	Args   []string `json:"args"`
 	Target string   `json:"target"`
 	Source string   `json:"source"`
-	Out    string   `json:"out"` // the file that the Result is written to
+	Rules  string   `json:"rules"` // patches.Digest: rules are in results
+	Out    string   `json:"out"`   // the file that the Result is written to
+}
+
+// words keeps the first maxSaid bytes.
+type words struct{ bytes.Buffer }
+
+func (w *words) Write(p []byte) (int, error) {
+	_, _ = w.Buffer.Write(p[:min(len(p), maxSaid-w.Len())])
+	return len(p), nil
 }
 
 // RunCompile is the tool that compiles. A compiler that fails is no failure of it; one that cannot be started is.
@@ -64,14 +73,14 @@ func RunCompile(ctx context.Context, s CompileSpec, env tool.Env) error {
 	if len(s.Args) == 0 {
 		return errors.New("there is nothing to run")
 	}
-	var said bytes.Buffer
+	var said words
 	cmd := exec.CommandContext(ctx, s.Args[0], s.Args[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = env.Vars, &said, &said
 	err := cmd.Run()
 	if failed := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &failed) || !failed.Exited()) {
 		return fmt.Errorf("%s: %w", s.Args[0], err)
 	}
-	text := said.String()[:min(said.Len(), maxSaid)]
+	text := said.String()
 	fmt.Fprint(env.Stderr, text)
 	r := Result{Target: s.Target, Source: s.Source, OK: err == nil}
 	if err != nil {
@@ -180,13 +189,14 @@ func RunMatrix(_ context.Context, s MatrixSpec, _ tool.Env) error {
 	}
 	var lines [][]string
 	var red []string
+	blank := false
 	for i, of := range s.SDKs {
 		line := []string{of.SDK}
 		for _, t := range targets {
 			c, ok := all[i][t]
 			switch {
 			case !ok:
-				line = append(line, "")
+				line, blank = append(line, ""), true
 			case c.Compiled == c.Of:
 				line = append(line, fmt.Sprintf("%d of %d", c.Compiled, c.Of))
 			default:
@@ -200,10 +210,10 @@ func RunMatrix(_ context.Context, s MatrixSpec, _ tool.Env) error {
 		}
 		lines = append(lines, line)
 	}
-	note := "All sources compile everywhere."
-	if len(red) > 0 {
-		note = strings.Join(red, "\n")
+	if len(red) == 0 && !blank {
+		red = []string{"All sources compile everywhere."}
 	}
+	note := strings.Join(red, "\n")
 	return write(s.Out, map[string]any{"title": s.Title, "columns": columns, "lines": lines, "note": note})
 }
 

@@ -38,7 +38,7 @@ func TestByHand(t *testing.T) {
 	server := errors.New("connection refused")
 	free := int64(9e9)
 	missing := []string{"module.aot.exec.aot_tools: The program cmake is not in PATH: apt-get install cmake.", "module.aot.exec.aot_tools: The program ninja is not in PATH: apt-get install ninja-build.",
-		"module.aot.quantize.llm: The folder of the Hugging Face model is not given: download it (Qwen/Qwen3-1.7B) and name it with --var model=FOLDER.",
+		"module.aot.quantize.llm: The folder of the Hugging Face model is not given: download it (such as Qwen/Qwen3-1.7B) and name it with --var model=FOLDER.",
 		"module.aot.toolchain.hexagon: it is missing: said elsewhere.", "module.aot.run.llm: No phone is attached: connect one."}
 	stored := map[string]bool{}
 	f.programs["adb"] = "Android Debug Bridge version 1.0.41\nVersion 29.0.6-debian\nInstalled as /usr/lib/android-sdk/platform-tools/adb\n"

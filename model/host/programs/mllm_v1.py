@@ -5,7 +5,7 @@ distribution: sources, model, rotation, calibration, samples → distribution.js
 export: sources, model, rotation, distribution, threshold, clip_all, quant_bias → model.pth (int8), layers.json, shadow.json
 
 Upstream leaves its matrix to chance. It gets a seed here, and is kept, as all three need the same; a model that is rotated already goes without. Its data set is a text whose paragraphs are
-the samples: no two of one length, as it cannot flatten those. layers.json is a table: how many layers keep their precision at which threshold.
+the samples; every other is cut, as it cannot flatten samples that all have one number of tokens. layers.json is a table: how many layers keep their precision at which threshold.
 same.json tells whether the rotated model still says what the model says.
 """
 
@@ -26,7 +26,7 @@ from arch import Wrong
 
 SCRIPTS = {"distribution": "get_distribution.py", "export": "export_qnn_model.py", "rotated": "export_rotate_model.py"}
 FEWEST = 2  # samples, which upstream's schema asks for
-LONGEST, STEP = 6000, 16  # characters of a sample, beyond which it is cut; each is cut by as many more than the one before
+LONGEST = 6000  # characters of a sample, beyond which it is cut
 THRESHOLDS = (2, 4, 8, 16, 32, 64, 128)
 ALIKE = 256  # tokens on which the rotated model is compared
 
@@ -80,7 +80,7 @@ def samples(text: str, count: int, to: Path) -> int:
     found = mllm.samples(text, count)
     if len(found) < FEWEST:
         raise Wrong(f"The calibration text has {len(found)} paragraphs of {mllm.LEAST} characters; upstream wants {FEWEST} at least.")
-    lines = [json.dumps({"text": s["text"][: min(len(s["text"]), LONGEST) - i * STEP]}) for i, s in enumerate(found)]
+    lines = [json.dumps({"text": s["text"][: min(len(s["text"]), LONGEST) * (8 - i % 2) // 8]}) for i, s in enumerate(found)]
     to.mkdir()
     (to / "val.jsonl.zst").write_bytes(zstandard.ZstdCompressor().compress("\n".join(lines).encode()))
     return len(found)
@@ -100,15 +100,16 @@ def surround(tools: Path, seed: int) -> None:
 
 
 def layers(distribution: dict[str, Any], threshold: int, clip_all: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Which layers keep their precision: those whose range is more than the threshold times what it is without the top 0.1 %."""
-    ratio = {
-        (name, side): distribution["ori"][name][side] / max(distribution["top_0_1"][name][side], 1e-30)
-        for name in distribution["ori"]
-        for side in ("input", "output")
-    }
+    """Which layers keep their precision: those whose range is as many times as wide as without the top 0.1 %, or more, as upstream reckons."""
+    most, without = distribution["ori"], distribution["top_0_1"]
+    ratio = {(name, side): most[name][side] / max(without[name][side], 1e-30) for name in most for side in ("input", "output")}
+
+    def keeps(name: str, side: str, times: int) -> bool:
+        return not clip_all and most[name][side] >= without[name][side] * times
+
     rows = []
     for t in sorted({*THRESHOLDS, threshold}):
-        kept = [k for k, r in ratio.items() if not clip_all and r >= t]
+        kept = [k for k in ratio if keeps(*k, t)]
         sides = [sum(side == s for _, side in kept) for s in ("input", "output")]
         widest = max(kept, key=lambda k: ratio[k], default=None)
         rows.append([f"{t}" + (" (taken)" if t == threshold else ""), *map(str, sides), f"{widest[0]} {widest[1]}, {ratio[widest]:.1f}" if widest else ""])
@@ -116,9 +117,9 @@ def layers(distribution: dict[str, Any], threshold: int, clip_all: bool) -> tupl
         "title": "Layers that keep their precision (shadow outliers)",
         "columns": [{"name": n, "label": n, "unit": ""} for n in ("threshold", "inputs", "outputs", "widest")],
         "lines": rows,
-        "note": f"Of {len(distribution['ori'])} layers. A range counts that is as many times as wide as without its top 0.1 %.",
+        "note": f"Of {len(most)} layers. A range counts that is as many times as wide as without its top 0.1 %.",
     }
-    shadow = {f"{name}.{side}": r for (name, side), r in ratio.items() if not clip_all and r >= threshold}
+    shadow = {f"{name}.{side}": r for (name, side), r in ratio.items() if keeps(name, side, threshold)}
     return table, shadow
 
 

@@ -114,9 +114,13 @@ func ParseHub(raw []byte) (Config, error) {
 		switch {
 		case ok || k == "linear_impl_type" || k == "max_cache_length":
 		case k == "linear_block_size": // the first words are those of upstream's quantiser
-			return c, fmt.Errorf("key %q is missing: Qwen3 LPBQ requires a positive `linear_block_size`, and stock configs lack it: add 16 or 32, the quantiser's block size", k)
+			which := "16 or 32"
+			if c.Architecture() != "qwen3" {
+				which = "32"
+			}
+			return c, fmt.Errorf("key %q is missing: Qwen3 LPBQ requires a positive `linear_block_size`, and stock configs lack it: add %s, the quantiser's block size", k, which)
 		default:
-			return c, fmt.Errorf("key %q is missing", k)
+			return c, fmt.Errorf("key %q is missing: add it to config.json", k)
 		}
 	}
 	c.LinearImplType, c.MaxCacheLength = LinearImplType(c.LinearBlockSize), c.MaxPositionEmbeddings

@@ -1,4 +1,4 @@
-// Package openmodel is the small open Qwen3 model of docs/design/0002: its configuration, a seeded generator of float weights,
+// Package openmodel is the small open model of docs/design/0002: its configuration, a seeded generator of float weights,
 // its tokenizer, and a reference forward pass over quantised weights that is exact to the last bit.
 //
 // The reference exists to be compared with: the device runner implements the same document on its own, and the two must give the
