@@ -65,13 +65,13 @@ func (f FetchFiles) Plan(p *step.Plan) {
 		if name != path.Clean(name) || path.IsAbs(name) || strings.HasPrefix(name, "..") || name == "." || strings.ContainsAny(name, "\\\x00") {
 			p.Fail("sha256", "Not a name", "%q is no path below the folder.", name)
 		}
-		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-			if _, ok := f.SHA256[dir]; ok && !p.Failed() {
-				p.Fail("sha256", "A file and a folder", "%q is a file, and %q is to be below it.", dir, name)
-			}
-		}
 		if p.Failed() {
 			continue
+		}
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) { // of a relative path, so that it ends
+			if _, ok := f.SHA256[dir]; ok {
+				p.Fail("sha256", "A file and a folder", "%q is a file, and %q is to be below it.", dir, name)
+			}
 		}
 		var urls []string
 		for _, at := range append([]string{f.URL}, f.Mirrors...) {
