@@ -35,7 +35,7 @@ func (*explainCmd) Help() string {
 Examples:
 
     hexmage explain qwen3-aot-v79 module.aot.oppackage.llama       every action of the step that is not cached
-    hexmage explain qwen3-aot-v79 module.aot.context.llm --json  for programs
+    hexmage explain qwen3-aot-v79 module.aot.context.llm --json    for programs
     hexmage explain wide 'exec.obj["src/a.c"]'                     one copy of a step with for_each`
 }
 

@@ -194,7 +194,7 @@ It also says what this machine lacks.
 Examples:
 
     hexmage plan qwen3-aot-v79                            every command, its inputs and outputs
-    hexmage plan qwen3-aot-v79 module.aot.context.llm   one step and what it needs
+    hexmage plan qwen3-aot-v79 module.aot.context.llm     one step and what it needs
     hexmage plan qwen3-aot-v79 --profile device           before the SDKs are there
     hexmage plan qwen3-aot-v79 --json | jq '.steps[].address'`
 }
