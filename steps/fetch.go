@@ -54,14 +54,7 @@ func fetchSchema() step.Schema {
 
 // Plan plans the download, and the unpacking.
 func (f Fetch) Plan(p *step.Plan) {
-	u, err := url.Parse(f.URL)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "file" {
-		p.Fail("url", "Not an address", "%q is none of https://, http:// and file://.", f.URL)
-	}
-	sum := strings.ToLower(f.SHA256)
-	if len(sum) != 64 || strings.Trim(sum, "0123456789abcdef") != "" {
-		p.Fail("sha256", "Not a digest", "%q is no SHA-256 digest, which has 64 hexadecimal digits. `sha256sum FILE` prints a file's.", f.SHA256)
-	}
+	u, sum := address(p, "url", f.URL), digestOf(p, "sha256", f.SHA256)
 	if p.Failed() {
 		return
 	}
@@ -86,6 +79,24 @@ func (f Fetch) Plan(p *step.Plan) {
 		Layout: unpack.Layout{StripPrefix: f.StripPrefix}, Out: treeDir})
 	out.In(file.As("archive"))
 	p.Tree("dir", out.OutTree(treeDir))
+}
+
+// address is that of a file or folder to download, or fails.
+func address(p *step.Plan, argument, at string) *url.URL {
+	u, err := url.Parse(at)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "file" {
+		p.Fail(argument, "Not an address", "%q is none of https://, http:// and file://.", at)
+	}
+	return u
+}
+
+// digestOf is a SHA-256 digest as sources want it, or fails.
+func digestOf(p *step.Plan, argument, text string) string {
+	sum := strings.ToLower(text)
+	if len(sum) != 64 || strings.Trim(sum, "0123456789abcdef") != "" {
+		p.Fail(argument, "Not a digest", "%q is no SHA-256 digest, which has 64 hexadecimal digits. `sha256sum FILE` prints a file's.", text)
+	}
+	return sum
 }
 
 // fetch adds an action that gets or unpacks something. apt-get and its helpers are in its PATH.

@@ -46,11 +46,12 @@ func fetchFilesSchema() step.Schema {
 // Plan plans a download for each file.
 func (f FetchFiles) Plan(p *step.Plan) {
 	for i, at := range append([]string{f.URL}, f.Mirrors...) {
-		u, err := url.Parse(at)
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "file" {
-			p.Fail(map[bool]string{true: "url", false: "mirrors"}[i == 0], "Not an address", "%q is none of https://, http:// and file://.", at)
-		} else if u.RawQuery != "" || u.Fragment != "" {
-			p.Fail(map[bool]string{true: "url", false: "mirrors"}[i == 0], "Not a folder's address", "%q has something after its path, and names of files are to follow it. For one file with such an address take kind fetch.", at)
+		argument := "url"
+		if i > 0 {
+			argument = "mirrors"
+		}
+		if u := address(p, argument, at); u != nil && (u.RawQuery != "" || u.Fragment != "") {
+			p.Fail(argument, "Not a folder's address", "%q has something after its path, and names of files are to follow it. For one file with such an address take kind fetch.", at)
 		}
 	}
 	if len(f.SHA256) == 0 {
@@ -58,10 +59,7 @@ func (f FetchFiles) Plan(p *step.Plan) {
 	}
 	var dir []action.Input
 	for _, name := range slices.Sorted(maps.Keys(f.SHA256)) {
-		sum := strings.ToLower(f.SHA256[name])
-		if len(sum) != 64 || strings.Trim(sum, "0123456789abcdef") != "" {
-			p.Fail("sha256", "Not a digest", "%s: %q is no SHA-256 digest, which has 64 hexadecimal digits. `sha256sum FILE` prints a file's.", name, f.SHA256[name])
-		}
+		sum := digestOf(p, "sha256", f.SHA256[name])
 		if name != path.Clean(name) || path.IsAbs(name) || strings.HasPrefix(name, "..") || name == "." || strings.ContainsAny(name, "\\\x00") {
 			p.Fail("sha256", "Not a name", "%q is no path below the folder.", name)
 		}

@@ -48,7 +48,7 @@ def main(a: dict[str, Any]) -> None:
         model |= {"online_rotation": True, "random_rotate": True, "save_rotation": str(out / "rotation.bin")}
     elif a["rotation"]:
         model |= {"online_rotation": True, "R_path": str(Path(a["rotation"]).resolve())}
-    count = samples(Path(a["calibration"]).read_text(), a["samples"], dataset)
+    count = samples(Path(a["calibration"]).read_text(), a["samples"], dataset) if a["stage"] == "distribution" else FEWEST  # the others read none
     distribution = Path(a["distribution"]).resolve() if a["stage"] == "export" else out / "distribution.json"
     made = out / "model.pth"
     config = {
