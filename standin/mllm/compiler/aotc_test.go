@@ -29,14 +29,14 @@ func small() openmodel.Config {
 	return c
 }
 
-func smallWeights(t *testing.T) *openmodel.Weights {
+func smallWeights(t *testing.T, c openmodel.Config) *openmodel.Weights {
 	t.Helper()
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
-	if err := openmodel.Make(in, 9, small()); err != nil {
+	if err := openmodel.Make(in, 9, c); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := quantizer.Quantise(context.Background(), quantizer.Spec{Model: in, Architecture: "qwen3", Out: out}); err != nil {
+	if _, err := quantizer.Quantise(context.Background(), quantizer.Spec{Model: in, Architecture: c.Architecture(), Out: out}); err != nil {
 		t.Fatal(err)
 	}
 	m, err := safetensors.Open(filepath.Join(out, "model.safetensors"))
@@ -52,7 +52,7 @@ func smallWeights(t *testing.T) *openmodel.Weights {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := openmodel.LoadWeights(f, small())
+	w, err := openmodel.LoadWeights(f, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func smallWeights(t *testing.T) *openmodel.Weights {
 
 // The context holds the document's operations in the document's order, on shared weights that are the model's.
 func TestContext(t *testing.T) {
-	w := smallWeights(t)
+	w := smallWeights(t, small())
 	c := w.Config
 	s := newStatics(w)
 	payload := &blob.Blob{Shape: shape(c), OpPackage: opPackage, Statics: s.list, Graphs: []blob.Graph{buildGraph(s, 32), buildGraph(s, 1)}}
@@ -108,6 +108,59 @@ func TestContext(t *testing.T) {
 		}
 	}
 	checkPacked(t, w, payload)
+}
+
+// Qwen2 and Llama have no norms of heads in their graphs, and Qwen2's q, k and v alone have a bias, which is the model's.
+func TestContextOfOthers(t *testing.T) {
+	for architecture, biases := range map[string]int{"qwen2": 3, "llama": 0} {
+		c := small()
+		c.ModelType, c.AttentionBias, c.HeadDim, c.LinearBlockSize, c.LinearImplType = architecture, biases > 0, 32, 32, openmodel.LinearImplType(32)
+		w := smallWeights(t, c)
+		s := newStatics(w)
+		got := 0
+		for _, o := range buildGraph(s, 1).Ops {
+			if strings.HasSuffix(o.Name, "q_norm") || strings.HasSuffix(o.Name, "k_norm") {
+				t.Errorf("%s has %s", architecture, o.Name)
+			}
+			if o.Code != blob.OpLinear || len(o.In) == 4 {
+				continue
+			}
+			got++
+			if bias := s.list[o.In[4]&^(1<<31)]; bias.Name != o.Name+".bias" || !bytes.Equal(bias.Data, w.Bytes(o.Name+".bias")) || len(bias.Data) == 0 {
+				t.Errorf("%s: the bias of %s is %s, %d bytes", architecture, o.Name, bias.Name, len(bias.Data))
+			}
+		}
+		if got != biases*c.NumHiddenLayers {
+			t.Errorf("%s: %d layers have a bias, want %d", architecture, got, biases*c.NumHiddenLayers)
+		}
+	}
+}
+
+// A compiler takes the models of its architecture alone.
+func TestAnotherArchitecture(t *testing.T) {
+	dir := t.TempDir()
+	c := openmodel.DefaultConfig()
+	raw, err := c.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "hub.json"), raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, raw, err = aotconfig.ReadModel(filepath.Join(dir, "hub.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.json"), raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if code := New(Qwen2)(t.Context(), []string{"-m", "m", "-c", filepath.Join(dir, "config.json"), "-aot_cfg", "a"}, tool.Env{Stdout: &out, Stderr: &out}); code != aborted || !strings.Contains(out.String(), "mllm-qwen2-aot-c-sha compiles qwen2") {
+		t.Errorf("exit code %d, %s", code, &out)
+	}
+	if code := New(Llama)(t.Context(), []string{"-o", "x"}, tool.Env{Stdout: &out, Stderr: &out}); code != aborted || !strings.Contains(out.String(), `unknown argument "-o"`) {
+		t.Errorf("-o: exit code %d, %s", code, &out)
+	}
 }
 
 // checkPacked unpacks every int4 weight and compares it with the model's.
