@@ -328,6 +328,32 @@ func TestUpstream(t *testing.T) {
 			t.Errorf("changed %q, %v", report.Changed, err)
 		}
 	})
+	// Upstream mended it with two names of its own in 6f931385; what is built by default has that.
+	t.Run("one name for the tensors of all layers", func(t *testing.T) {
+		for rev, want := range map[string]int{"6f931385^": 2, "bbf87ffb": 0} {
+			r := request(t, nil, newHeader)
+			r.Source = tree(rev, "src/backends/qnn")
+			var err error
+			if r.SeriesFS, err = patches.Shipped("mllm-v1"); err != nil {
+				t.Fatal(err)
+			}
+			report, err := patches.Apply(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			places := 0
+			for _, e := range report.Edits {
+				places += len(e.Changed)
+			}
+			text := read(t, r.Out, "src/backends/qnn/op/QNNLinearINT8.cpp")
+			if places != want || strings.Contains(text, ".name = \"Inception") {
+				t.Errorf("%s: %d places, want %d\n%s", rev, places, want, report.Text())
+			}
+			if want > 0 && (!strings.Contains(text, `.name = strdup((name() + ".stride").c_str()),`) || !strings.Contains(text, `.name = strdup((name() + ".pad").c_str()),`)) {
+				t.Errorf("%s: no name of the layer's", rev)
+			}
+		}
+	})
 	t.Run("main's runners", func(t *testing.T) { // few places in three files of the whole tree
 		r := request(t, nil, newHeader)
 		r.Source = tree("main", "mllm/backends/qnn/aot_rt", "examples")

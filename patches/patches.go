@@ -30,7 +30,7 @@ import (
 	"github.com/hexmage/hexmage/patches/series"
 )
 
-//go:embed mllm mllm-aot
+//go:embed mllm mllm-aot mllm-v1
 var shipped embed.FS
 
 // Shipped returns the series of that name that comes with hexmage. An unknown name is an error that lists the known ones.

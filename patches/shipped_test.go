@@ -23,6 +23,9 @@ func samples() map[string]sample {
 	const asks = "config.num_heads = qwen2_cfg.num_attention_heads;\nauto input_tensor = tokenizer.convertMessage({.prompt = \"hello\"});\n" +
 		"input_tensor[\"sequence\"] = mllm::Tensor::arange(0, seq_len.get(), 1, mllm::kInt64, mllm::kCPU).view({1, -1});\nrun(input_tensor);\n"
 	const reads = "config.num_heads = qwen2_cfg.num_key_value_heads;\nauto input_tensor = tokenizer.convertMessage({.prompt = [] { std::string line; std::getline(std::cin, line); return line; }()});\nrun(input_tensor);\n"
+	const layer = "src/backends/qnn/op/QNNLinearINT8.cpp"
+	const names = "f({.v1 = {.name = \"InceptionV3_InceptionV3_Conv2d_1a_3x3_Conv2D_stride\"}}, {.name = \"InceptionV3_InceptionV3_Conv2d_1a_3x3_Conv2D_pad_amount\"});\n"
+	const named = "f({.v1 = {.name = strdup((name() + \".stride\").c_str())}}, {.name = strdup((name() + \".pad\").c_str())});\n"
 	const core = "#define INIT_PKG_CORE_INIT_FUNC() x\n"
 	return map[string]sample{
 		`rename "interface_scale"`:      {newHeader, "src/a.cpp", "f(t.get_interface_scale());\n", "f(t.interface_scale());\n"},
@@ -40,6 +43,8 @@ func samples() map[string]sample {
 		`call "numbers"`:                {newHeader, runner, asks, reads},
 		`call "heads_qwen2"`:            {newHeader, runner, asks, reads},
 		`call "heads_llama"`:            {newHeader, "examples/llama_qnn_aot/aot_run.cpp", "config.num_heads = llama_cfg.num_attention_heads;\n", "config.num_heads = llama_cfg.num_key_value_heads;\n"},
+		`call "stride"`:                 {newHeader, layer, names, named},
+		`call "pad"`:                    {newHeader, layer, names, named},
 		`call "register_ops"`:           {core, "src/PInterface.cpp", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n  REGISTER_PACKAGE_OPS();\n}\n", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n}\n"},
 		`call "register_optimizations"`: {core, "src/PInterface.cpp", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n  REGISTER_PACKAGE_OPTIMIZATIONS()\n}\n", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n}\n"},
 	}
@@ -48,7 +53,7 @@ func samples() map[string]sample {
 // TestShippedRules: every rule that comes with hexmage does what it is for, once, and leaves comments and strings alone.
 func TestShippedRules(t *testing.T) {
 	series := map[string]string{} // of each rule
-	for _, name := range []string{"mllm", "mllm-aot"} {
+	for _, name := range []string{"mllm", "mllm-aot", "mllm-v1"} {
 		fsys, err := patches.Shipped(name)
 		if err != nil {
 			t.Fatal(err)

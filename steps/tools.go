@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/standin/mllm/compiler"
 	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 	"github.com/hexmage/hexmage/standin/mllm/quantizer"
+	"github.com/hexmage/hexmage/standin/mllm/qwennpu"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/steps/probe"
 	"github.com/hexmage/hexmage/toolchains/python"
@@ -39,6 +40,8 @@ func Tools() map[string]tool.Func {
 		vocab.Tool.String():              tool.New(vocab.Tool, vocab.Run),
 		convert.Tool.String():            tool.New(convert.Tool, convert.Run),
 		quantizer.Tool.String():          tool.New(quantizer.Tool, quantizer.Run),
+		quantizer.V1Tool.String():        tool.New(quantizer.V1Tool, quantizer.RunV1),
+		qwennpu.Tool.String():            tool.New(qwennpu.Tool, qwennpu.Run),
 		quantizer.UpstreamTool.String():  tool.New(quantizer.UpstreamTool, quantizer.RunUpstream),
 		openmodel.MakeTool.String():      tool.New(openmodel.MakeTool, openmodel.RunMake),
 		openmodel.ReferenceTool.String(): tool.New(openmodel.ReferenceTool, openmodel.RunReference),

@@ -113,6 +113,7 @@ toolchain "hexagon" {
     source "qpm" {
       product = "hexagonsdk6.x"
     }
+    source "embedded" {}
   }
 
   release "6.4.0.0" {

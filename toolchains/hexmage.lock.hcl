@@ -94,6 +94,12 @@ locked "gnu_runtime" "12" {
   }
 }
 
+locked "hexagon" "6.3.0.0" {
+  source = "embedded"
+  size   = 25235
+  sha256 = "d72aa7a548c0da6f12f1633c77567822f334c266e453e5c8f52bc9d2eeb7ecca"
+}
+
 locked "hexagon" "6.4.0.2" {
   source = "embedded"
   size   = 26033
@@ -270,8 +276,8 @@ locked "make" "4.3" {
 
 locked "mllm" "1" {
   source = "embedded"
-  size   = 99526
-  sha256 = "c9594177b6ee09d0366a52846c1f1414bf41678e2745d00aad2975f7db0f095a"
+  size   = 128562
+  sha256 = "0721c61f40a34598c370355835edbe690396f65097accb0256508b346bf856d9"
 }
 
 locked "mllm_quantiser" "2.6.0" {
@@ -1327,6 +1333,12 @@ locked "qairt" "2.31.0.250130" {
   source = "embedded"
   size   = 85372
   sha256 = "16a99551005e5de2b1bd55c4a5bdb847a687af23a7f360a7652cf725f6747969"
+}
+
+locked "qairt" "2.37.0.250724" {
+  source = "embedded"
+  size   = 85308
+  sha256 = "a35f2c2318727e80056c3a21dd1be5747654bb602cf197fb013af8908d5ebd5f"
 }
 
 locked "qairt" "2.41.0.251128" {

@@ -213,6 +213,7 @@ toolchain "qairt" {
     core_api     = "2.27.0"
     htp_api      = "5.37.0"
     context_blob = "3.3.3"
+    source "embedded" {}
   }
 
   release "2.37.1.250807" {}

@@ -140,7 +140,13 @@ func (p *Plan) Read(r Reads) {
 }
 
 // Missing says what this machine lacks to run the step, and how to get it.
-func (p *Plan) Missing(texts ...string) { p.out.Missing = append(p.out.Missing, texts...) }
+func (p *Plan) Missing(texts ...string) {
+	for _, t := range texts {
+		if !slices.Contains(p.out.Missing, t) {
+			p.out.Missing = append(p.out.Missing, t)
+		}
+	}
+}
 
 // Programs names programs of the host that the actions start without naming them as argv[0].
 func (p *Plan) Programs(names ...string) { p.out.Programs = append(p.out.Programs, names...) }

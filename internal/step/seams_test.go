@@ -1,6 +1,7 @@
 package step_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -20,4 +21,16 @@ func TestLateErrors(t *testing.T) {
 	})
 	linker := step.Toolchain{Output: addrs.Output{Name: "dir"}}
 	steptest.Kind(t, "*step.kind", k, step.Request{Toolchains: map[string]step.Toolchain{"linker": linker}})
+}
+
+// What a machine lacks is said once, however many actions of a step want it.
+func TestMissingOnce(t *testing.T) {
+	k := step.New(step.Schema{Summary: "Runs.", Example: "step"}, func(_ struct{}, p *step.Plan) {
+		p.Missing("a phone", "a cable")
+		p.Missing("a phone")
+	})
+	planned, diags := k.Plan(step.Request{})
+	if want := []string{"a phone", "a cable"}; diags.HasErrors() || !slices.Equal(planned.Missing, want) {
+		t.Errorf("%q, %v, want %q", planned.Missing, diags, want)
+	}
 }

@@ -48,7 +48,9 @@ func Releases() []Release {
 		qairt("2.41.0.251128", newSpelling, "2.31.0", "5.41.0"),
 		qairt("2.42.0.251225", newSpelling, "2.32.0", "5.41.0"), // the first that knows v81
 		qairt("2.31.0.250130", bothSpellings, "2.22.0", "5.31.0"),
+		qairt("2.37.0.250724", newSpelling, "2.27.0", "5.37.0"), // the reproduction's of llm.npu
 		{Name: "hexagon", Version: "6.4.0.2", Prefix: "Hexagon_SDK/6.4.0.2", tools: "19.0.04"},
+		{Name: "hexagon", Version: "6.3.0.0", Prefix: "Hexagon_SDK/6.3.0.0", tools: "8.8.06"},
 		{Name: "ndk", Version: "r28b", Prefix: "android-ndk-r28b", revision: "28.1.13356709"},
 		{Name: "mllm", Version: "1", Prefix: "mllm-open"},
 	}

@@ -53,6 +53,15 @@ func exp32(t float32) float32 {
 // sqrt32 is correctly rounded: float64's square root of a float32 has more than 2p+2 bits.
 func sqrt32(v float32) float32 { return float32(math.Sqrt(float64(v))) }
 
+// Round is the nearest whole number, half to even, of what is below 131,072 either way, where it stops.
+func Round(u float32) int32 { return rne(u) }
+
+// Exp is e to the power of t, for t <= 0, and 0 below -16.
+func Exp(t float32) float32 { return exp32(t) }
+
+// Sqrt is the square root, correctly rounded.
+func Sqrt(v float32) float32 { return sqrt32(v) }
+
 // RMSNorm normalises one row of uint16 values as docs/design/0002 §3 says. x, w and out have one length.
 func RMSNorm(out, x, w []uint16, xs float32, xz int32, ws float32, wz int32, os float32, oz int32) {
 	rmsNorm(out, x, w, newQuant(xs, xz), newQuant(ws, wz), newQuant(os, oz))

@@ -98,6 +98,19 @@ func ParseConfig(raw []byte) (Config, error) {
 	return c, c.Validate()
 }
 
+// ReadHub reads and checks a config.json as the hub has it.
+func ReadHub(path string) (Config, error) {
+	raw, err := boundedfile.Read(path, maxConfig)
+	if err != nil {
+		return Config{}, err
+	}
+	c, err := ParseHub(raw)
+	if err != nil {
+		return Config{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
 // ParseHub decodes and checks a config as the hub has it, with the linear_block_size that upstream's quantiser asks for. The context is
 // as long as the model's positions, as in the config that is written for upstream's programs.
 func ParseHub(raw []byte) (Config, error) {

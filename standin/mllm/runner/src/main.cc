@@ -7,6 +7,7 @@
 #include "flags.h"
 #include "json.h"
 #include "model.h"
+#include "npu.h"
 #include "report.h"
 #include "tokenizer.h"
 
@@ -123,6 +124,13 @@ void keep(Answer &answer, const Tokenizer &tokenizer, u32 id) {
 }  // namespace
 
 i32 run(i32 count, const char *const *arguments) {
+  Str name = count > 0 ? Str(arguments[0]) : Str();
+  for (size_t i = name.size; i-- > 0;) {
+    if (name.at[i] != '/') continue;
+    name = name.from(i + 1);
+    break;
+  }
+  if (name == "main_qwen_npu" || name == "demo_qwen_npu") return npu::run(name, count, arguments);
   Flags flags = parse_flags(count, arguments);
   if (flags.help) {
     print_help();

@@ -67,7 +67,8 @@ bool StringMap::get(Str left, Str right, u32 *value) const {
   return s.used;
 }
 
-Tokenizer::Tokenizer(const char *path) {
+// The byte alphabet: what each byte is written as in a vocabulary.
+void Tokenizer::spell_bytes() {
   u32 next = 0x100;
   memset(bytes_, 0xff, sizeof bytes_);
   for (u32 b = 0; b < 256; b++) {
@@ -78,6 +79,10 @@ Tokenizer::Tokenizer(const char *path) {
     letters_[b] = letter.str();
     bytes_[c] = static_cast<u16>(b);
   }
+}
+
+Tokenizer::Tokenizer(const char *path) {
+  spell_bytes();
   File file = map_file(path);
   if (!file.found) FAIL("cannot read the tokenizer ", path, "; push it, or correct -t");
   const json::Value *root = json::parse(file.str(), path);
@@ -133,8 +138,15 @@ void Tokenizer::read_merges_beside(Str tokenizer) {
   while (folder && tokenizer.at[folder - 1] != '/') folder--;
   Text path;
   path << tokenizer.to(folder) << "merges.txt";
-  File file = map_file(path.c_str());
-  if (!file.found) FAIL("merge file is broken: ", tokenizer, " has no merges, and ", path.str(), " is not there; push it");
+  if (!file_exists(path.c_str())) FAIL("merge file is broken: ", tokenizer, " has no merges, and ", path.str(), " is not there; push it");
+  read_merges_file(path.str());
+}
+
+void Tokenizer::read_merges_file(Str path) {
+  Text name;
+  name << path;
+  File file = map_file(name.c_str());
+  if (!file.found) FAIL("merge file is broken: ", path, " is not there; push it");
   merges_ = new (take<StringMap>(1)) StringMap(file.size / 4 + 1);
   u32 rank = 0;
   for (Str rest = file.str(); rest.size;) {
@@ -144,10 +156,49 @@ void Tokenizer::read_merges_beside(Str tokenizer) {
     if (line.size && line.at[line.size - 1] == '\r') line.size--;
     if (line.size == 0 || line.starts_with("#version")) continue;
     size_t blank = line.find(' ');
-    if (blank == 0 || blank + 1 >= line.size) FAIL("merge file is broken: ", path.str(), ": \"", line, "\" is no pair");
+    if (blank == 0 || blank + 1 >= line.size) FAIL("merge file is broken: ", path, ": \"", line, "\" is no pair");
     merges_->put(line.to(blank), line.from(blank + 1), rank++);
   }
-  if (rank == 0) FAIL("merge file is broken: ", path.str(), " is empty");
+  if (rank == 0) FAIL("merge file is broken: ", path, " is empty");
+}
+
+Tokenizer::Tokenizer(const char *vocab, const char *merges) {
+  spell_bytes();
+  read_vocab_file(vocab);
+  read_merges_file(merges);
+}
+
+// A vocabulary as mllm v1 has it: of each token its number, its length, its bytes, and a score.
+void Tokenizer::read_vocab_file(Str path) {
+  constexpr u32 magic = 23333;
+  Text name;
+  name << path;
+  File file = map_file(name.c_str());
+  if (!file.found) FAIL("cannot read the vocabulary ", path, "; push it");
+  Str rest = file.str();
+  auto word = [&]() {
+    u32 w;
+    if (rest.size < sizeof w) FAIL(path, ": the vocabulary is broken: was all of it pushed?");
+    memcpy(&w, rest.at, sizeof w);
+    rest = rest.from(sizeof w);
+    return w;
+  };
+  if (word() != magic) FAIL(path, " is no vocabulary of mllm");
+  u32 count = word();
+  if (count == 0 || count > MAX_ID) FAIL(path, ": a vocabulary of ", count, " tokens");
+  vocab_ = new (take<StringMap>(1)) StringMap(count);
+  names_ = take<Str>(count);
+  n_names_ = count;
+  added_ = take<Added>(count);
+  for (u32 i = 0; i < count; i++) {
+    u32 id = word(), size = word();
+    if (id >= count || size > rest.size) FAIL(path, ": token ", i, " of the vocabulary is broken");
+    names_[id] = rest.to(size);
+    vocab_->put(names_[id], "", id);
+    if (names_[id].starts_with("<|") && size > 4 && names_[id].from(size - 2) == "|>") added_[n_added_++] = {id, names_[id], true};  // the file does not say which are
+    rest = rest.from(size);
+    word();  // its score
+  }
 }
 
 void Tokenizer::read_added(const json::Value *list) {

@@ -29,9 +29,11 @@ class StringMap {
 
 class Tokenizer {
  public:
-  explicit Tokenizer(const char *path);
+  explicit Tokenizer(const char *path);            // a tokenizer.json
+  Tokenizer(const char *vocab, const char *merges);  // the two files of mllm v1
   Tokens encode(Str text) const;         // ends the program when a piece has no token
   void decode(u32 id, Text &out) const;  // appends the bytes that a token stands for
+  bool find(Str name, u32 *id) const { return vocab_->get(name, "", id); }
 
  private:
   struct Added {
@@ -43,6 +45,9 @@ class Tokenizer {
   void read_vocab(const json::Value *vocab);
   void read_merges(const json::Value *merges, Str file);
   void read_merges_beside(Str tokenizer);
+  void read_merges_file(Str path);
+  void read_vocab_file(Str path);
+  void spell_bytes();
   const Added *added_at(Str text) const;
   void encode_segment(Str segment, Tokens &out) const;
   void encode_piece(Str piece, Tokens &out) const;

@@ -1,0 +1,169 @@
+# What users of llm.npu (the paper's own program, mllm's branch v1) do by hand: op package, programs, models, vocabulary and merges onto the phone; a prompt of 64, 256 and 1024
+# tokens through int8 layers on the NPU, then tokens on the CPU. What differs between our stand-ins and the real thing stands in open.hcl and device.hcl.
+
+module {
+  description = "Qwen1.5-1.8B with mllm's branch v1: the prompt in int8 on the NPU, tokens on the CPU, beside what the paper measured"
+}
+
+variable "int8" {
+  type        = string
+  default     = ""
+  description = "Profile device: the NPU's model, qwen-1.5-1.8b-chat-int8.mllm of upstream's authors"
+}
+
+variable "q4k" {
+  type        = string
+  default     = ""
+  description = "Profile device: the CPU's, qwen-1.5-1.8b-chat-q4k.mllm"
+}
+
+variable "tokenizer" {
+  type        = string
+  default     = ""
+  description = "Profile device: the model's tokenizer.json, to make vocabulary and merges of; by default upstream's own files are taken"
+}
+
+variable "mllm" {
+  type        = string
+  default     = ""
+  description = "Profile device: sources of yours, such as the paper's artifact; by default upstream's of 2025-02-24, the last whose main_qwen_npu builds as it is"
+}
+
+variable "lengths" {
+  type        = list(string)
+  default     = ["64", "256", "1024"]
+  description = "How many tokens the prompt is filled up to: upstream's -s"
+}
+
+variable "repeat" {
+  type        = number
+  default     = 3
+  description = "Profile device: how often each length is measured"
+}
+
+variable "demo" {
+  type        = bool
+  default     = true
+  description = "Whether demo_qwen_npu runs, too"
+}
+
+variable "serial" {
+  type        = string
+  default     = ""
+  description = "Profile device: serial number of the phone, when several are attached"
+}
+
+toolchain "adb" {}
+
+locals {
+  push = merge({ for name, file in toolchain.qairt.htp_runtime[target.arch] : "qnn-lib/${name}" => file }, {
+    "qnn-lib/libQnnLLaMAPackage_CPU.so"   = "${step.oppackage.llama.outputs.dir}/htp_aarch64/libQnnLLaMAPackage.so"
+    "qnn-lib/libQnnLLaMAPackage_HTP.so"   = "${step.oppackage.llama.outputs.dir}/htp_${target.arch}/libQnnLLaMAPackage.so"
+    "models/qwen-1.5-1.8b-chat-int8.mllm" = local.int8
+    "models/qwen-1.5-1.8b-chat-q4k.mllm"  = local.q4k
+    "vocab/qwen_vocab.mllm"               = local.vocab
+    "vocab/qwen_merges.txt"               = local.merges
+    "bin/main_qwen_npu"                   = local.main
+    "bin/demo_qwen_npu"                   = local.demo
+  })
+
+  # The programs look beside the folder they start in. Graphs of an earlier run that lie there they take up without a look at what these were made of.
+  start = "cd bin && rm -f qnn_context.bin && exec"
+
+  env = merge(local.open_env, { LD_LIBRARY_PATH = "$HEXMAGE_ROOT/qnn-lib", ADSP_LIBRARY_PATH = "$HEXMAGE_ROOT/qnn-lib;/vendor/lib/rfsa/adsp;/system/lib/rfsa/adsp;/dsp" })
+}
+
+# --- the op package -------------------------------------------------------------------------------------------------
+
+step "patch" "ops" {
+  description = "rewrite what the SDK has renamed"
+  source      = local.ops
+  series      = "mllm"
+}
+
+step "makefile" "llama" {
+  source  = step.patch.ops.outputs.dir
+  package = "LLaMAPackage"
+  hvx     = local.hvx
+}
+
+step "oppackage" "llama" {
+  source  = step.patch.ops.outputs.dir
+  package = "LLaMAPackage"
+  targets = ["htp_aarch64", "htp_${target.arch}"]
+  hvx     = local.hvx
+}
+
+# --- the device -----------------------------------------------------------------------------------------------------
+
+step "run" "main" {
+  description = "prompts of several lengths"
+  title       = "${local.name}, int8, on ${target.soc}"
+  device      = local.device
+  serial      = local.serial
+  timeout     = "30m"
+  repeat      = local.repeat
+  matrix      = { seq = var.lengths }
+  argv        = ["sh", "-c", "${local.start} ./main_qwen_npu -s ${matrix.seq} -c $((${matrix.seq} > 512)) ${local.flags}"] # a graph of more than 512 tokens is not to be had
+  env         = local.env
+  push        = local.push
+  pull        = local.pull
+  expect      = local.expect == null ? null : "${local.expect}/${matrix.seq}.json"
+  facts       = { prefill_tokens = matrix.seq } # so the paper counts: all that goes through, also what the prompt is filled up with
+  columns     = ["prefill_tokens_per_s", "prefill_time_us", "load_time_us"]
+  baselines   = ["llm.npu-paper", "llm.npu-reproduction"]
+
+  metric "prompt_tokens" {
+    pattern = "real_seq_length: ?([0-9]+)\\s*$"
+    unit    = "tokens"
+  }
+}
+
+step "run" "demo" {
+  when        = var.demo
+  description = "upstream's demo, which goes through the prompt in chunks of 128"
+  title       = "demo_qwen_npu on ${target.soc}"
+  device      = local.device
+  serial      = local.serial
+  timeout     = "30m"
+  argv        = ["sh", "-c", "${local.start} ./demo_qwen_npu ${local.flags}"]
+  env         = local.env
+  push        = local.push
+}
+
+# --- what comes out -------------------------------------------------------------------------------------------------
+
+output "oppackage" {
+  description = "libQnnLLaMAPackage.so for each target"
+  value       = step.oppackage.llama.outputs.dir
+}
+
+output "makefile" {
+  description = "the same package for make, by hand"
+  value       = step.makefile.llama.outputs.dir
+}
+
+output "vocab" {
+  description = "vocabulary and merges, without which upstream's programs say \"merge file is broken\""
+  value       = local.vocab
+}
+
+output "merges" {
+  value = local.merges
+}
+
+output "stdout" {
+  description = "what main_qwen_npu printed"
+  value       = step.run.main.outputs.stdout
+}
+
+output "samples" {
+  description = "memory, processors, clocks, temperatures and battery while it ran"
+  value       = step.run.main.outputs.samples
+}
+
+output "metrics" {
+  description = "what was measured, beside the paper's table and the reproduction's"
+  value       = step.run.main.outputs.metrics
+  show        = "table"
+}

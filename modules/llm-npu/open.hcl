@@ -1,0 +1,81 @@
+# Our stand-ins for what cannot be downloaded by everybody: real compilers, an emulated phone, a small model.
+
+profile "open" {
+  toolchain "llvm" {} # behind the stand-ins' compiler wrappers
+  toolchain "mllm" {} # the stand-in of upstream's programs
+  toolchain "qemu" {}
+  toolchain "busybox" {}
+
+  locals {
+    name     = "a small Qwen2"
+    ops      = "${path.module}/../../oppackage/example/LLaMAPackage"
+    hvx      = "v66" # all that qemu runs right
+    int8     = step.convert.int8.outputs.model
+    q4k      = step.convert.floats.outputs.model # the stand-in's program reads floats in the place of 4 bits
+    vocab    = step.vocab.small.outputs.vocab
+    merges   = step.vocab.small.outputs.merges
+    main     = step.exec.runner.outputs.bin
+    demo     = step.exec.runner.outputs.bin
+    flags    = "-d 128 -h 4 -f 256"
+    device   = step.emulator.phone.outputs.image
+    serial   = null
+    repeat   = 1
+    pull     = ["results/tokens.json"]
+    expect   = step.reference_v1.small.outputs.dir
+    open_env = { OPEN_RUNNER_RESULTS = "$HEXMAGE_ROOT/results/tokens.json" } # the stand-in's alone: upstream's programs write no file
+  }
+
+  step "model" "small" {
+    description  = "a small model of the same architecture, for machines without the real one"
+    seed         = 15
+    layers       = 2
+    block_size   = 32
+    architecture = "qwen2"
+  }
+
+  step "int8_v1" "small" {
+    model = step.model.small.outputs.dir
+  }
+
+  step "convert" "int8" {
+    name        = "int8"
+    description = "for the NPU"
+    model       = step.int8_v1.small.outputs.dir
+    format      = "v1"
+  }
+
+  step "convert" "floats" {
+    name        = "floats"
+    description = "for the CPU"
+    model       = step.model.small.outputs.dir
+    format      = "v1"
+  }
+
+  step "vocab" "small" {
+    tokenizer = "${step.model.small.outputs.dir}/tokenizer.json"
+  }
+
+  step "reference_v1" "small" {
+    description = "what the device must say"
+    int8        = step.convert.int8.outputs.model
+    floats      = step.convert.floats.outputs.model
+    model       = step.model.small.outputs.dir
+    prompt      = "Why can greatness not be planned? Give three reasons, one a line, and name somebody who found something great while looking for something else."
+    runs        = { for n in var.lengths : n => tonumber(n) > 512 ? 1 : 0 }
+  }
+
+  step "exec" "runner" {
+    description = "the stand-in's program, with the flags and the output of upstream's"
+    argv = ["sh", "-c", join(" ", [
+      "exec ${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++ --target=aarch64-none-linux-android21",
+      "-O2 -std=c++17 -ffreestanding -fno-builtin -ffp-contract=off -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-stack-protector",
+      "-nostdlibinc -nostdlib -static -fuse-ld=lld -o runner ${toolchain.mllm.dir}/src/runner/*.cc",
+    ])]
+    inputs = [toolchain.llvm.dir]
+    output "bin" { file = "runner" }
+  }
+
+  step "emulator" "phone" {
+    description = "a phone for machines without one"
+  }
+}
