@@ -171,6 +171,9 @@ func TestLayout(t *testing.T) {
 			t.Errorf("%s: the test knows no paths", r.Name)
 		}
 		for _, p := range need[r.Name] {
+			if r.Version == "6.3.0.0" { // older tools, and no v81 yet
+				p = strings.NewReplacer("19.0.04", "8.8.06", "computev81", "computev79").Replace(p)
+			}
 			info, err := os.Stat(filepath.Join(root, p)) // follows links
 			if err != nil {
 				t.Errorf("%s: %v", r.Name+" "+r.Version, err)
