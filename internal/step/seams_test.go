@@ -26,11 +26,11 @@ func TestLateErrors(t *testing.T) {
 // What a machine lacks is said once, however many actions of a step want it.
 func TestMissingOnce(t *testing.T) {
 	k := step.New(step.Schema{Summary: "Runs.", Example: "step"}, func(_ struct{}, p *step.Plan) {
-		p.Missing("a phone", "a cable")
-		p.Missing("a phone")
+		p.Missing("a compiler", "a linker")
+		p.Missing("a compiler")
 	})
 	planned, diags := k.Plan(step.Request{})
-	if want := []string{"a phone", "a cable"}; diags.HasErrors() || !slices.Equal(planned.Missing, want) {
+	if want := []string{"a compiler", "a linker"}; diags.HasErrors() || !slices.Equal(planned.Missing, want) {
 		t.Errorf("%q, %v, want %q", planned.Missing, diags, want)
 	}
 }

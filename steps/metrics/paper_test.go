@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -22,6 +23,10 @@ func recorded() map[int][]float64 {
 // TestPaperBesideARecordedRun: a phone's runs are set beside the paper's table and the reproduction's, each length beside its own, with their spread; the same
 // runs on an emulated phone beside neither. What counts is all that goes through the NPU, and not the prompt's own tokens, which the program prints.
 func TestPaperBesideARecordedRun(t *testing.T) {
+	page, err := os.ReadFile("../../docs/mllm.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(t.TempDir())
 	own := []measure.Pattern{{Name: "prompt_tokens", Pattern: `real_seq_length: ?([0-9]+)\s*$`, Unit: "tokens"}} // the module's
 	spec := measure.Spec{Title: "Qwen1.5-1.8B, int8, on SM8750", Profile: "device", Axes: []string{"seq"}, Patterns: own, Known: shipped(t).Known, Baselines: shipped(t).Baselines,
@@ -74,8 +79,17 @@ func TestPaperBesideARecordedRun(t *testing.T) {
 		"seq=1024: prefill speed, llm.npu-paper":        "worse: 0.92 of 1106",
 		"seq=1024: prefill speed, llm.npu-reproduction": "within noise: 1.00 of 1014",
 	} {
+		if strings.HasSuffix(label, "paper") {
+			lines += label + " | " + want + " tokens/s\n"
+		}
 		if rows[label] != want {
 			t.Errorf("%s: %q, want %s; there are %q", label, rows[label], want, rows)
+		}
+	}
+	told := regexp.MustCompile(` +`).ReplaceAllString(string(page), " ")
+	for line := range strings.Lines(lines) {
+		if !strings.Contains(told, " "+strings.ReplaceAll(line, " | ", " ")) {
+			t.Errorf("docs/mllm.md has no line %s", line)
 		}
 	}
 	all, err := filepath.Glob("*.json")
