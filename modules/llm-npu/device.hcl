@@ -51,7 +51,7 @@ profile "device" {
     programs    = ["cmake", "ninja", "python3"]
     shell       = true
     argv = [<<-EOT
-      cmake -S ${step.patch.mllm.outputs.dir} -B build -G Ninja -DCMAKE_TOOLCHAIN_FILE="$HEXMAGE_ROOT/${toolchain.ndk.dir}/build/cmake/android.toolchain.cmake" -DCMAKE_BUILD_TYPE=Release \
+      cmake -S ${step.patch.mllm.outputs.dir} -B build -G Ninja -DCMAKE_TOOLCHAIN_FILE="$HEXMAGE_ROOT/${toolchain.ndk.dir}/build/cmake/android.toolchain.cmake" -DANDROID_NDK="$HEXMAGE_ROOT/${toolchain.ndk.dir}" -DCMAKE_BUILD_TYPE=Release \
         -DANDROID_ABI=arm64-v8a -DANDROID_STL=c++_static -DANDROID_PLATFORM=android-28 -DQNN=ON -DDEBUG=OFF -DTEST=OFF -DQUANT=OFF -DQNN_VALIDATE_NODE=ON -DMLLM_BUILD_XNNPACK_BACKEND=OFF \
         -DCMAKE_C_FLAGS=-ffile-prefix-map="$HEXMAGE_ROOT"=. -DCMAKE_CXX_FLAGS="-march=armv8.2-a+dotprod -ffile-prefix-map=$HEXMAGE_ROOT=. -I$HEXMAGE_ROOT/${toolchain.qairt.dir}/include/QNN"
       cmake --build build --target main_qwen_npu demo_qwen_npu
