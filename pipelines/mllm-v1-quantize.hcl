@@ -7,6 +7,7 @@ profile "host" { default = true }
 variable "mllm" { type = optional(string) }
 variable "model" { type = optional(string) }
 variable "calibration" { type = optional(string) }
+variable "pictures" { type = optional(string) }
 variable "samples" { type = optional(number) }
 variable "threshold" { type = optional(number) }
 variable "rotate" { type = optional(bool) }
@@ -16,6 +17,7 @@ module "v1" {
   mllm        = var.mllm
   model       = var.model
   calibration = var.calibration
+  pictures    = var.pictures
   samples     = var.samples
   threshold   = var.threshold
   rotate      = var.rotate

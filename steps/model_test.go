@@ -149,3 +149,32 @@ func TestUpstreamsQuantiser(t *testing.T) {
 		}
 	}
 }
+
+// TestShowUIPlanned: a model that sees is prepared with its pictures, on a GPU; one that does not on the processor, and is told of none.
+func TestShowUIPlanned(t *testing.T) {
+	for _, kind := range []string{"rotate_v1", "quantize_v1"} {
+		for pictures, pool := range map[string]string{"": "", "/ScreenSpot": "gpu=1"} {
+			args := map[string]cty.Value{"sources": cty.StringVal("/mllm"), "model": cty.StringVal("/ShowUI-2B")}
+			if pictures != "" {
+				args["pictures"] = cty.StringVal(pictures)
+			}
+			p, diags := table()[kind].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: kind, Name: "x"}}, Args: args,
+				Toolchains: map[string]step.Toolchain{"mllm_quantiser": toolchain("mllm_quantiser")}})
+			if diags.HasErrors() || len(p.Specs) == 0 {
+				t.Fatalf("%s: %v", kind, diags)
+			}
+			for _, s := range p.Specs {
+				told, there := "", false
+				for _, in := range s.Inputs {
+					if in.Path == "args.json" {
+						told = string(in.Content.Data)
+					}
+					there = there || strings.Contains(in.Path, "ScreenSpot")
+				}
+				if s.Platform[action.PropertyPool] != pool || there != (pictures != "") || strings.Contains(told, `"pictures":""`) != (pictures == "") {
+					t.Errorf("%s, pictures %q: pool %q, input %v, %s", kind, pictures, s.Platform[action.PropertyPool], there, told)
+				}
+			}
+		}
+	}
+}

@@ -12,6 +12,7 @@ type mllmV1 struct {
 	Sources     step.Path `arg:"sources,required"`
 	Model       step.Path `arg:"model,required"`
 	Calibration step.Path `arg:"calibration"`
+	Pictures    step.Path `arg:"pictures"`
 }
 
 func mllmV1Docs(more map[string]string) map[string]string {
@@ -19,6 +20,7 @@ func mllmV1Docs(more map[string]string) map[string]string {
 		"sources":     "A source tree of mllm's branch v1.",
 		"model":       "The Hugging Face model's folder, of architecture Qwen2 (also Qwen1.5 and Qwen2.5).",
 		"calibration": "A text whose paragraphs the model reads. By default one of ours.",
+		"pictures":    "Of a model that sees (qwen2_vl, such as ShowUI-2B): folder with upstream's data set of pictures and what is asked of them, ScreenSpot. Upstream's program for these asks for a GPU.",
 	}
 	maps.Copy(docs, more)
 	return docs
@@ -26,11 +28,17 @@ func mllmV1Docs(more map[string]string) map[string]string {
 
 // run plans one of them.
 func (m mllmV1) run(p *step.Plan, stage, description string, more map[string]any, inputs ...action.Input) *step.Action {
-	args := map[string]any{"stage": stage, "sources": m.Sources.InRoot(), "model": m.Model.InRoot(), "calibration": "", "samples": 2, "seed": 0, "rotation": "", "distribution": "",
+	args := map[string]any{"stage": stage, "sources": m.Sources.InRoot(), "model": m.Model.InRoot(), "calibration": "", "pictures": "", "samples": 2, "seed": 0, "rotation": "", "distribution": "",
 		"threshold": 64, "clip_all": false, "quant_bias": false, "out": "made"}
+	if m.Pictures.IsSet() {
+		args["pictures"] = m.Pictures.InRoot()
+	}
 	maps.Copy(args, more)
 	a := programIn(p, quantizerToolchain, description, args, "mllm_v1").In(m.Sources.Input(), m.Model.Input()).In(inputs...)
 	a.Name = stage
+	if m.Pictures.IsSet() {
+		a.In(m.Pictures.Input()).Set(action.PropertyPool, "gpu=1")
+	}
 	return a
 }
 

@@ -23,6 +23,12 @@ variable "calibration" {
   description = "A text file whose paragraphs the model reads while its ranges are taken; by default a few of ours. Upstream's data set, pile-val-backup, is gone"
 }
 
+variable "pictures" {
+  type        = string
+  default     = ""
+  description = "For a model that sees, such as ShowUI-2B: the folder with upstream's data set ScreenSpot. Upstream's program for these wants a GPU"
+}
+
 variable "samples" {
   type        = number
   default     = 8
@@ -65,9 +71,10 @@ locals {
 }
 
 step "rotate_v1" "llm" {
-  when    = var.rotate
-  sources = local.sources
-  model   = local.model
+  when     = var.rotate
+  sources  = local.sources
+  model    = local.model
+  pictures = var.pictures == "" ? null : var.pictures
 }
 
 step "quantize_v1" "llm" {
@@ -75,6 +82,7 @@ step "quantize_v1" "llm" {
   sources     = local.sources
   model       = local.model
   calibration = var.calibration == "" ? null : var.calibration
+  pictures    = var.pictures == "" ? null : var.pictures
   num_samples = var.samples
   rotation    = var.rotate ? step.rotate_v1.llm.outputs.rotation : null
   threshold   = var.threshold

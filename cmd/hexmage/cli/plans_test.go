@@ -287,6 +287,11 @@ func TestPageOfMllm(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			if pictures, ok := strings.CutPrefix(a, "pictures="); ok {
+				if err := os.MkdirAll(filepath.Join(dir, pictures), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if model, ok := strings.CutPrefix(a, "model="); ok {
 				if err := os.MkdirAll(filepath.Join(dir, model), 0o755); err != nil {
 					t.Fatal(err)

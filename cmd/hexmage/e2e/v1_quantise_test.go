@@ -79,6 +79,8 @@ func TestV1Quantise(t *testing.T) {
 		t.Errorf("another threshold: %q ran", r.names)
 	}
 	wants(t, slow("run", "--var=threshold=64", "--var=mllm=v1", "mllm-v1-quantize"), exitOK)
+	w.write(t, "screenspot/README.md", "pictures")
+	wants(t, slow("run", "--var=pictures=screenspot", "--var=mllm=v1", "mllm-v1-quantize"), exitFailed, "The model is a qwen2: upstream's v1 prepares qwen2 (also Qwen1.5 and Qwen2.5), and with pictures qwen2_vl.")
 
 	w.write(t, "pipelines/held.hcl", v1Held)
 	wants(t, slow("run", "held"), exitOK)

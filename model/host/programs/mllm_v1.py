@@ -25,6 +25,7 @@ import mllm
 from arch import Wrong
 
 SCRIPTS = {"distribution": "get_distribution.py", "export": "export_qnn_model.py", "rotated": "export_rotate_model.py"}
+PICTURES = {"rotate_vit": True, "no_quantize": True}  # what upstream's config of ShowUI-2B says beyond a language model's
 FEWEST = 2  # samples, which upstream's schema asks for
 LONGEST = 6000  # characters of a sample, beyond which it is cut
 THRESHOLDS = (2, 4, 8, 16, 32, 64, 128)
@@ -40,15 +41,20 @@ def main(a: dict[str, Any]) -> None:
     prepared, dataset, settings = work / "prepared", work / "dataset", work / "config.json"
     mllm.prepare(Path(a["model"]), prepared, None)
     kind = json.loads((prepared / "config.json").read_text()).get("model_type")
-    if kind != "qwen2":
-        raise Wrong(f"The model is a {kind}: upstream's v1 prepares qwen2 (also Qwen1.5 and Qwen2.5), and qwen2-vl.")
-    surround(tools, a["seed"])
-    model = {"model_type": "qwen2", "tokenizer_name": str(prepared), "model_name": str(prepared)}
+    sees = bool(a["pictures"])
+    if kind != ("qwen2_vl" if sees else "qwen2"):
+        raise Wrong(f"The model is a {kind}: upstream's v1 prepares qwen2 (also Qwen1.5 and Qwen2.5), and with pictures qwen2_vl.")
+    surround(tools, a["seed"], sees)
+    model: dict[str, Any] = {"model_type": "qwen2-vl" if sees else "qwen2", "tokenizer_name": str(prepared), "model_name": str(prepared), **(PICTURES if sees else {})}
     if a["stage"] == "rotated":
         model |= {"online_rotation": True, "random_rotate": True, "save_rotation": str(out / "rotation.bin")}
     elif a["rotation"]:
         model |= {"online_rotation": True, "R_path": str(Path(a["rotation"]).resolve())}
-    count = samples(Path(a["calibration"]).read_text(), a["samples"], dataset) if a["stage"] == "distribution" else FEWEST  # the others read none
+    count = FEWEST  # which the other stages do not read
+    if a["stage"] == "distribution" and sees:
+        dataset, count = Path(a["pictures"]).resolve(), a["samples"]
+    elif a["stage"] == "distribution":
+        count = samples(Path(a["calibration"]).read_text(), a["samples"], dataset)
     distribution = Path(a["distribution"]).resolve() if a["stage"] == "export" else out / "distribution.json"
     made = out / "model.pth"
     config = {
@@ -60,6 +66,7 @@ def main(a: dict[str, Any]) -> None:
             "clip_all": a["clip_all"],
             "quant_bias": a["quant_bias"],
             "model_config": model,
+            **({"quantize_vit": True} if sees else {}),
         },
     }
     settings.write_text(json.dumps(config))
@@ -70,7 +77,7 @@ def main(a: dict[str, Any]) -> None:
         (out / "layers.json").write_text(json.dumps(table))
         (out / "shadow.json").write_text(json.dumps(shadow))
     if a["stage"] == "rotated":
-        (out / "same.json").write_text(json.dumps(same(prepared, made, Path(a["calibration"]).read_text())))
+        (out / "same.json").write_text(json.dumps(same(prepared, made, Path(a["calibration"]).read_text(), sees)))
 
 
 def samples(text: str, count: int, to: Path) -> int:
@@ -86,15 +93,20 @@ def samples(text: str, count: int, to: Path) -> int:
     return len(found)
 
 
-def surround(tools: Path, seed: int) -> None:
-    """Has upstream's programs find each other, and stay on the processor."""
+def surround(tools: Path, seed: int, sees: bool) -> None:
+    """Has upstream's programs find each other, and stay on the processor, but that for models that see, which goes to a GPU as it loads one."""
     sys.path.insert(0, str(tools))
-    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    if not sees:
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
     import torch  # slow, and only in this program's environment
 
     torch.set_num_threads(mllm.THREADS)
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.manual_seed(seed)
+    if sees:
+        if not torch.cuda.is_available():
+            raise Wrong("Upstream's program for models that see puts them on a GPU, and this machine has none that PyTorch knows. Run the step on one that has.")
+        return
     to = torch.Tensor.to
     torch.Tensor.to = lambda self, *to_what, **how: to(self, *("cpu" if w == "cuda" else w for w in to_what), **how)
 
@@ -123,16 +135,16 @@ def layers(distribution: dict[str, Any], threshold: int, clip_all: bool) -> tupl
     return table, shadow
 
 
-def same(model: Path, rotated: Path, text: str) -> dict[str, float]:
-    """How near the rotated model's words are to the model's."""
+def same(model: Path, rotated: Path, text: str, sees: bool) -> dict[str, float]:
+    """How near the rotated model's words are to the model's. One that sees is asked without a picture."""
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, AutoTokenizer
 
     ids = AutoTokenizer.from_pretrained(model)(text[:LONGEST], return_tensors="pt").input_ids[:, :ALIKE]
     said = []
     with torch.no_grad():
         for weights in (None, torch.load(rotated)):
-            m = AutoModelForCausalLM.from_pretrained(model, torch_dtype=torch.float32)
+            m = (AutoModelForImageTextToText if sees else AutoModelForCausalLM).from_pretrained(model, torch_dtype=torch.float32)
             if weights is not None:
                 m.lm_head.weight = torch.nn.Parameter(weights["lm_head.weight"])  # of its own, where the model's is the embedding's
                 missing = set(m.state_dict()) - set(weights)
