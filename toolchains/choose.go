@@ -131,7 +131,7 @@ func (ch *Choice) take(c *Catalogue, q Request) (ok bool, reason string, err err
 			return false, "", fmt.Errorf("the digest of its open stand-in is not in %s: run `hexmage lock %s %s`", LockFile, t.Name, r.Version)
 		}
 	case "deb":
-		spec.Kind, spec.Architecture = sources.KindDeb, s.Architecture
+		spec.Kind, spec.Architecture, spec.Suite = sources.KindDeb, s.Architecture, s.Suite
 		spec.Packages, err = lockedPackages(s, q.Lock.Find(t.Name, r.Version, "deb"))
 		if err != nil && !q.Locking {
 			return false, "", err

@@ -72,6 +72,7 @@ type Source struct {
 
 	Packages     []string      `hcl:"packages,optional"`     // of a deb source
 	Architecture string        `hcl:"architecture,optional"` // of a deb source: what its packages are for, as Debian calls it; "" is this machine
+	Suite        string        `hcl:"suite,optional"`        // of a deb source: the suite that has them, where that is none of this machine's
 	Links        []*Link       `hcl:"link,block"`
 	Wraps        []unpack.Wrap `hcl:"wrap,block"`
 

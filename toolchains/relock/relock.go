@@ -225,7 +225,7 @@ func pin(ctx context.Context, ch *toolchains.Choice, o sources.Options) (*toolch
 	e := &toolchains.Locked{Name: ch.Toolchain.Name, Version: ch.Release.Version, Source: ch.Source.Kind}
 	switch ch.Source.Kind {
 	case "deb":
-		client := deb.Client{Dir: filepath.Join(o.Downloads, "deb"), Architecture: ch.Spec.Architecture, Offline: o.Offline, Progress: o.Progress}
+		client := deb.Client{Dir: filepath.Join(o.Downloads, "deb"), Architecture: ch.Spec.Architecture, Suite: ch.Spec.Suite, Offline: o.Offline, Progress: o.Progress}
 		var err error
 		e.Packages, err = client.Index(ctx, ch.Spec.Packages)
 		return e, err

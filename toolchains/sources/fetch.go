@@ -113,7 +113,7 @@ func (w *work) fetch(ctx context.Context, out string) error {
 
 func (s *work) packages(ctx context.Context) ([]string, error) {
 	o := s.o
-	c := deb.Client{Dir: filepath.Join(o.Downloads, "deb"), System: true, Architecture: s.Architecture, Offline: o.Offline, Progress: o.Progress}
+	c := deb.Client{Dir: filepath.Join(o.Downloads, "deb"), System: true, Architecture: s.Architecture, Suite: s.Suite, Offline: o.Offline, Progress: o.Progress}
 	r, err := c.Get(ctx, s.Packages)
 	if err != nil {
 		return nil, err

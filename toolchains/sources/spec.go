@@ -66,6 +66,8 @@ type Spec struct {
 	Packages []deb.Package `json:"packages,omitempty"`
 	// Architecture is what the packages are for, where that is not this machine.
 	Architecture string `json:"architecture,omitempty"`
+	// Suite is the suite that has them, where that is none of this machine's.
+	Suite string `json:"suite,omitempty"`
 
 	Programs   []Program `json:"programs,omitempty"`   // of KindPrograms
 	Host       []string  `json:"host,omitempty"`       // of KindPrograms: folders of this machine that they need

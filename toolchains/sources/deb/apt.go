@@ -37,6 +37,9 @@ func (c *Client) apt(ctx context.Context) (*apt, error) {
 	if !archRE.MatchString(c.Architecture) {
 		return nil, fmt.Errorf("%q is not what Debian calls an architecture", c.Architecture)
 	}
+	if !archRE.MatchString(c.Suite) {
+		return nil, fmt.Errorf("%q is not what Debian calls a suite", c.Suite)
+	}
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return nil, fmt.Errorf("%w (%v): packages come from Debian or Ubuntu; on another system install the tool yourself and write `use = \"installed\"` in its toolchain block",
@@ -46,7 +49,12 @@ func (c *Client) apt(ctx context.Context) (*apt, error) {
 	if a.private, err = c.configure("apt.conf", true); err != nil {
 		return nil, err
 	}
-	if c.System && c.Architecture == "" {
+	if c.Suite != "" {
+		if err := c.only(ctx, a); err != nil {
+			return nil, err
+		}
+	}
+	if c.System && c.Architecture == "" && c.Suite == "" {
 		if a.system, err = c.configure("system.conf", false); err != nil {
 			return nil, err
 		}
@@ -93,6 +101,50 @@ func (c *Client) configure(name string, ownLists bool) (string, error) {
 	fmt.Fprintf(&b, "Dir::State::status %s;\nDir::Cache %s;\n", q(status), q(filepath.Join(dir, cache)))
 	conf := filepath.Join(dir, name)
 	return conf, os.WriteFile(conf, []byte(b.String()), 0o644)
+}
+
+// keyring has the keys of all releases of Debian that are not over, where its package is installed.
+const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+// only makes our own lists those of the suite, from the server from which this machine has the distribution.
+func (c *Client) only(ctx context.Context, a *apt) error {
+	// Without what releases say of themselves: of suites whose lists are not there, as in ours, nothing would be said.
+	out, err := a.run(ctx, a.private, c.Dir, "indextargets", "--no-release-info", "--format", "$(COMPONENT) $(RELEASE) $(REPO_URI)", "Created-By: Packages")
+	if err != nil {
+		return fmt.Errorf("ask where this machine has its packages from: %w", err)
+	}
+	var server string
+	for line := range strings.Lines(out) {
+		f := strings.Fields(line)
+		if len(f) != 3 || f[0] != "main" {
+			continue
+		}
+		// Suites with updates lie where the release itself does; those of security fixes, and of others than the distribution, lie elsewhere.
+		if strings.HasSuffix(f[1], "-updates") || server == "" && !strings.Contains(f[1], "-") {
+			server = f[2]
+		}
+	}
+	if server == "" {
+		return fmt.Errorf("suite %s: %w: no server of the distribution's is in /etc/apt/sources.list, nor in files beside it", c.Suite, ErrNoPackage)
+	}
+	signed := ""
+	if _, err := os.Stat(keyring); err == nil {
+		signed = "[signed-by=" + keyring + "] "
+	}
+	dir, err := filepath.Abs(c.lists())
+	if err != nil {
+		return err
+	}
+	list := filepath.Join(dir, "sources.list")
+	if err := os.WriteFile(list, []byte("deb "+signed+server+" "+c.Suite+" main\n"), 0o644); err != nil {
+		return err
+	}
+	conf, err := os.OpenFile(a.private, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(conf, "Dir::Etc::sourcelist %q;\nDir::Etc::sourceparts \"-\";\n", list)
+	return errors.Join(err, conf.Close())
 }
 
 // run calls apt-get and returns its standard output.
@@ -153,7 +205,11 @@ func (c *Client) update(ctx context.Context, a *apt) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, updateTime, fmt.Errorf("apt-get update did not end within %s: look at the network and at /etc/apt/sources.list", updateTime))
 	defer cancel()
 	if _, err := a.run(ctx, a.private, c.Dir, "update"); err != nil {
-		return fmt.Errorf("update the package lists: %w", err)
+		err = fmt.Errorf("update the package lists: %w", err)
+		if c.Suite != "" {
+			err = fmt.Errorf("%w; where this machine's server has no suite %s, install the tool yourself and write `use = \"installed\"` in its toolchain block", err, c.Suite)
+		}
+		return err
 	}
 	a.fresh = true
 	return nil
@@ -221,10 +277,13 @@ func arguments(ps []Package) []string {
 
 // lists is the folder of all that apt writes.
 func (c *Client) lists() string {
-	if c.Architecture != "" {
-		return filepath.Join(c.Dir, "apt-"+c.Architecture)
+	name := "apt"
+	for _, s := range []string{c.Architecture, c.Suite} {
+		if s != "" {
+			name += "-" + s
+		}
 	}
-	return filepath.Join(c.Dir, "apt")
+	return filepath.Join(c.Dir, name)
 }
 
 // hasLists tells whether our own package lists are there.

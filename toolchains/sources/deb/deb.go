@@ -41,7 +41,10 @@ type Client struct {
 	// Architecture is Debian's name of the machine that the packages are for, "arm64"; "" is this one. Those of another one have lists of their own: no
 	// system has them.
 	Architecture string
-	Progress     func(done, total int64, what string) // may be nil
+	// Suite is another suite of the distribution than those that this machine is configured for, such as "trixie-backports"; "" is none. It is asked
+	// for where this machine has the distribution from, and has lists of its own.
+	Suite    string
+	Progress func(done, total int64, what string) // may be nil
 
 	// A download is given up when no byte of it comes for First, or over Stall less than Floor bytes a second. Zero values are the defaults: five
 	// minutes, one minute, 1024.
@@ -204,7 +207,7 @@ func versions(ps []Package) string {
 var (
 	nameRE    = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]+$`)
 	versionRE = lazyregexp.New(`^[A-Za-z0-9.+~:-]*$`)
-	archRE    = lazyregexp.New(`^[a-z0-9-]*$`)
+	archRE    = lazyregexp.New(`^[a-z0-9-]*$`) // also of suites
 	digestRE  = lazyregexp.New(`^([0-9a-f]{64})?$`)
 )
 

@@ -32,6 +32,7 @@ while [ $# -gt 0 ]; do
 	-c) conf=$2; shift ;;
 	--print-uris) print=1 ;;
 	update) update=1 ;;
+	indextargets) cat "$dir/targets"; exit 0 ;;
 	download) ;;
 	*) args="$args $1" ;;
 	esac
@@ -279,6 +280,54 @@ func TestForeign(t *testing.T) {
 	c.Architecture = "arm64\"; x"
 	if _, err := c.Get(t.Context(), []deb.Package{{Name: "xx"}}); err == nil || !strings.Contains(err.Error(), "architecture") {
 		t.Errorf("a name that is none: %v", err)
+	}
+}
+
+// TestSuite has packages of another suite than this machine's: from the server that it has the distribution from, by lists of their own.
+func TestSuite(t *testing.T) {
+	a := newArchive(t)
+	x := a.publish(t, "xx", "2.0-1")
+	a.index(t, "served", x)
+	a.index(t, "system", a.publish(t, "xx", "1.0-1")) // what this machine's suites have
+	a.write(t, "targets", "main stable-security http://security.example/\nmain stable http://other.example/\nnon-free stable http://third.example/\n"+
+		"main stable-updates http://deb.example/\nmain stable http://late.example/\n")
+	c := a.client(t)
+	c.Suite = "next-backports"
+	for _, want := range []deb.Package{x, {Name: "xx"}} {
+		r, err := c.Get(t.Context(), []deb.Package{want})
+		if err != nil || len(r.Files) != 1 || r.Packages[0].Version != "2.0-1" || len(r.Warnings) != 0 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	lists := filepath.Join(c.Dir, "apt-next-backports")
+	list, err := os.ReadFile(filepath.Join(lists, "sources.list"))
+	if err != nil || strings.Count(string(list), "\n") != 1 || !strings.HasSuffix(string(list), " http://deb.example/ next-backports main\n") {
+		t.Errorf("%v: %s", err, list)
+	}
+	conf, err := os.ReadFile(filepath.Join(lists, "apt.conf"))
+	if err != nil || !strings.HasSuffix(string(conf), fmt.Sprintf("Dir::Etc::sourcelist %q;\nDir::Etc::sourceparts \"-\";\n", filepath.Join(lists, "sources.list"))) {
+		t.Errorf("%v:\n%s", err, conf)
+	}
+	if _, err := os.Stat(filepath.Join(c.Dir, "apt")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the lists of this machine's suites: %v", err)
+	}
+
+	c = a.client(t)
+	c.Suite = "next backports"
+	if _, err := c.Get(t.Context(), []deb.Package{{Name: "xx"}}); err == nil || !strings.Contains(err.Error(), "calls a suite") {
+		t.Errorf("a name that is none: %v", err)
+	}
+	c.Suite = "next-backports"
+	a.write(t, "unreachable", "E: The repository 'http://deb.example next-backports Release' does not have a Release file.\n")
+	if err := os.Remove(filepath.Join(a.dir, "own.index")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Get(t.Context(), []deb.Package{{Name: "xx"}}); err == nil || !strings.Contains(err.Error(), "no suite next-backports, install the tool yourself and write `use = \"installed\"`") {
+		t.Errorf("a server without the suite: %v", err)
+	}
+	a.write(t, "targets", "main stable-security http://security.example/\n")
+	if _, err := c.Get(t.Context(), []deb.Package{{Name: "xx"}}); !errors.Is(err, deb.ErrNoPackage) || !strings.Contains(err.Error(), "suite next-backports") {
+		t.Errorf("no server: %v", err)
 	}
 }
 
