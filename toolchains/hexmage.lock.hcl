@@ -1353,6 +1353,16 @@ locked "qairt" "2.42.0.251225" {
   sha256 = "63ec32956f2d067eb325918cc29167c4ccfd025a18da1cb37a7bd063c2254e9d"
 }
 
+locked "qemu" "11.1" {
+  source = "deb"
+  package "qemu-user" {
+    version = "1:11.1.3+ds-1~bpo13+1"
+    arch    = "amd64"
+    size    = 70501080
+    sha256  = "c22209644efe80e5d7f5ac67d319dc1d91f9f977a3a1cee734952c97d6097172"
+  }
+}
+
 locked "qemu" "7.2" {
   source = "deb"
   package "qemu-user-static" {

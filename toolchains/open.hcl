@@ -89,6 +89,37 @@ toolchain "qemu" {
       }
     }
   }
+
+  # The HVX of v68 and v69, of integers. Of another suite than the distribution's own, which was tried on Debian 12, too: the programs are static.
+  release "11.1" {
+    verify {
+      run "usr/bin/qemu-hexagon-static" {
+        args  = ["--version"]
+        match = "qemu-hexagon version [1-9][0-9]\\."
+      }
+    }
+    source "deb" {
+      suite    = "trixie-backports"
+      packages = ["qemu-user"]
+      only     = ["usr/bin/qemu-aarch64", "usr/bin/qemu-hexagon", "usr/share/doc/**"]
+      link "usr/bin/qemu-aarch64-static" {
+        to = "qemu-aarch64"
+      }
+      link "usr/bin/qemu-hexagon-static" {
+        to = "qemu-hexagon"
+      }
+    }
+    source "installed" {
+      program "usr/bin/qemu-aarch64-static" {
+        names = ["qemu-aarch64-static", "qemu-aarch64"]
+        copy  = true
+      }
+      program "usr/bin/qemu-hexagon-static" {
+        names = ["qemu-hexagon-static", "qemu-hexagon"]
+        copy  = true
+      }
+    }
+  }
 }
 
 toolchain "adb" {

@@ -11,7 +11,7 @@ func TestTools(t *testing.T) {
 	t.Setenv(toolchaintest.EnvRoot, "") // what is fetched is what is tested
 	for _, c := range []struct{ name, program string }{
 		{"llvm", "usr/bin/clang-22"}, {"llvm", "usr/bin/ld.lld-22"},
-		{"qemu", "usr/bin/qemu-hexagon-static"}, {"qemu", "usr/bin/qemu-aarch64-static"},
+		{"qemu", "usr/bin/qemu-hexagon-static"}, {"qemu", "usr/bin/qemu-aarch64-static"}, {"qemu@11.1", "usr/bin/qemu-hexagon-static"},
 	} {
 		if out, err := exec.CommandContext(t.Context(), toolchaintest.Path(t, c.name, c.program), "--version").CombinedOutput(); err != nil {
 			t.Errorf("%s: %v: %s", c.program, err, out)
