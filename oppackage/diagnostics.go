@@ -111,7 +111,7 @@ func Explain(spec, output string, renames func(output string) []string) []string
 				places = ", first at " + d.Place()
 			}
 		}
-		hints = append(hints, fmt.Sprintf("op %s does not compile for %s%s", strings.TrimSuffix(path.Base(op), ".o"), target, places))
+		hints = append(hints, fmt.Sprintf("op %s does not compile for %s%s", strings.TrimSuffix(path.Base(op), path.Ext(op)), target, places))
 	}
 	return append(hints, renames(output)...)
 }

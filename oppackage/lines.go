@@ -48,6 +48,19 @@ type Compile struct {
 	Source  string // slash path from where the compiler runs, as are the others
 	Object  string
 	Depfile string // make rule that lists the headers, which the compiler writes beside the object
+
+	flags []string // of Args, those that name no file of the line's
+}
+
+// ViaAssembly returns two lines in place of one: text makes, at text.Object, the instructions that the source is compiled to, for reading; object makes
+// the object of them.
+func (c Compile) ViaAssembly() (text, object Compile) {
+	text, object = c, c
+	text.Object, object.Depfile = strings.TrimSuffix(c.Object, ".o")+".s", ""
+	object.Source = text.Object
+	text.Args = slices.Concat(c.flags, []string{"-MMD", "-MP", "-MF", c.Depfile, "-S", c.Source, "-o", text.Object})
+	object.Args = slices.Concat(c.flags, []string{"-c", object.Source, "-o", c.Object})
+	return text, object
 }
 
 // Link is the line that makes the library.
@@ -171,7 +184,8 @@ func Lines(a Arch, p Package, r Roots) ([]Compile, Link) {
 		if src == p.interfaceName() && p.Interface != "" {
 			c.Source = p.Interface
 		}
-		c.Args = slices.Concat(cxx, flags, more, p.extraFlags(a.Target, src), []string{"-MMD", "-MP", "-MF", c.Depfile, "-c", c.Source, "-o", c.Object})
+		c.flags = slices.Concat(cxx, flags, more, p.extraFlags(a.Target, src))
+		c.Args = slices.Concat(c.flags, []string{"-MMD", "-MP", "-MF", c.Depfile, "-c", c.Source, "-o", c.Object})
 		compiles = append(compiles, c)
 		link.Objects = append(link.Objects, object)
 	}

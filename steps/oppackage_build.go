@@ -157,21 +157,35 @@ func (b opBuild) makeInterface(pkg oppackage.Package) action.Input {
 func (b opBuild) compile(a oppackage.Arch, pkg oppackage.Package) (compiles []oppackage.Compile, objects []action.Input) {
 	compiles, _ = oppackage.Lines(a, pkg, b.roots)
 	for _, c := range compiles {
-		rel := strings.TrimPrefix(c.Source, pkg.Dir+"/")
-		act := b.p.Action(a.Target+"/"+strings.TrimPrefix(c.Object, path.Join(pkg.Build, a.Folder)+"/"), "compile "+rel+" for "+a.Target, c.Args...)
-		b.compiler(act)
-		// The compiler says which headers it read: a change of one compiles those sources again that include it.
-		act.Depfile = c.Depfile
-		if c.Source == pkg.Interface {
-			act.Description = "compile the interface for " + a.Target
-			act.In(action.Input{Path: c.Source, Spec: &action.SpecOutput{Spec: interfaceName, Path: c.Source}})
-		} else {
-			act.In(b.source.Below(rel))
-		}
-		b.reads(act, a, pkg)
-		objects = append(objects, act.Out(c.Object).As(c.Object))
+		objects = append(objects, b.compilation(a, pkg, c))
 	}
 	return compiles, objects
+}
+
+// compilation plans a line, and returns what it makes, at its path.
+func (b opBuild) compilation(a oppackage.Arch, pkg oppackage.Package, c oppackage.Compile) action.Input {
+	act := b.p.Action(made(a, pkg, c), "compile "+strings.TrimPrefix(c.Source, pkg.Dir+"/")+" for "+a.Target, c.Args...)
+	b.compiler(act)
+	// The compiler says which headers it read: a change of one compiles those sources again that include it.
+	act.Depfile = c.Depfile
+	if c.Source == pkg.Interface {
+		act.Description = "compile the interface for " + a.Target
+	}
+	b.reads(act.In(b.sourceOf(pkg, c)), a, pkg)
+	return act.Out(c.Object).As(c.Object)
+}
+
+// made names the action that makes an object.
+func made(a oppackage.Arch, pkg oppackage.Package, c oppackage.Compile) string {
+	return a.Target + "/" + strings.TrimPrefix(c.Object, path.Join(pkg.Build, a.Folder)+"/")
+}
+
+// sourceOf is the source of a line: one of the package, or the interface that is made.
+func (b opBuild) sourceOf(pkg oppackage.Package, c oppackage.Compile) action.Input {
+	if c.Source == pkg.Interface {
+		return action.Input{Path: c.Source, Spec: &action.SpecOutput{Spec: interfaceName, Path: c.Source}}
+	}
+	return b.source.Below(strings.TrimPrefix(c.Source, pkg.Dir+"/"))
 }
 
 // reads gives a compilation what it may read beside its source: headers, the SDKs, and what flags refer to.
