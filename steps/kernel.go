@@ -24,10 +24,6 @@ type KernelTest struct {
 	Cases   []kerneltest.Case `block:"case,required"`
 }
 
-// emulatedHVX is the newest HVX that the emulated DSP has. It executes some newer instructions wrongly without a word, so the
-// compiler is to refuse them.
-const emulatedHVX = "-mhvx=v66"
-
 // reference is the target whose build has the ops' reference branches.
 const reference = "htp_aarch64"
 
@@ -41,7 +37,7 @@ func kernelTestSchema() step.Schema {
 			"tools_version": "Version of the Hexagon tools, a folder of the SDK's tools/HEXAGON_Tools. Default: toolchain.hexagon's.",
 			"case":          "A call of the op that the label names, once for each of seeds (default: [1]); parameters are inputs after the others. A tensor has stored numbers: data (all of them, or one for all), a file (little-endian), or made up ones whose real values are between low and high. An element of an output may differ from the reference by max_abs, or by max_ulp steps of its type (default: 0, not at all).",
 		}),
-		Outputs:    []step.OutputSpec{{Name: "report", Class: action.Tree, Doc: "<arch>.txt and .json: what each call came to, with the largest errors."}},
+		Outputs:    []step.OutputSpec{{Name: "report", Class: action.Tree, Doc: "<arch>.txt and .json: what each call came to, with the largest errors, and what became of each op of the package."}},
 		Toolchains: []string{"qairt", "hexagon", "ndk", "llvm", "qemu"},
 		Example: `step "kernel_test" "ops" {
   source = step.patch.ops.outputs.dir
@@ -69,6 +65,8 @@ type kernels struct {
 	only  []string       // patterns of sources; none is the whole package
 	qemu  action.Input
 	llvm  action.Input
+
+	release string // of qemu
 }
 
 // Plan checks the cases, and leaves the rest to when the sources are there.
@@ -86,8 +84,12 @@ func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
 	for _, a := range t.Archs {
 		targets = append(targets, "htp_"+strings.TrimPrefix(a, "htp_"))
 	}
-	k := kernels{opBuild: newBuild(p, all, t.opSource, targets, "archs", t.Tools), only: t.Sources, qemu: p.Toolchain("qemu").Input(), llvm: p.Toolchain("llvm").Input()}
-	k.hvx = emulatedHVX
+	qemu := p.Toolchain("qemu")
+	release, diags := step.Decode[struct {
+		Version string `arg:"version"`
+	}](qemu.Attrs)
+	p.Report(diags...)
+	k := kernels{opBuild: newBuild(p, all, t.opSource, targets, "archs", t.Tools), only: t.Sources, qemu: qemu.Input(), llvm: p.Toolchain("llvm").Input(), release: release.Version}
 	for _, a := range k.arches[min(1, len(k.arches)):] {
 		if a.Family != "hexagon" {
 			p.Fail("archs", "Not a Hexagon arch", "%s is no arch of a DSP: say %s.", a.Target, strings.Join(quantised, ", "))
@@ -114,8 +116,9 @@ func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
 	})
 	p.Explain(func(spec string, output []byte) []string {
 		hints := explainBuild(spec, output)
-		if strings.Contains(string(output), "'Q6_") {
-			hints = append(hints, "the emulated DSP has HVX up to v66, and the op uses newer instructions: it can be tested on a device only; test the package's other ops with sources = […]")
+		if kerneltest.HVX(k.release, "") != "" && strings.Contains(string(output), "'Q6_") {
+			hints = append(hints, "the emulated DSP of qemu "+k.release+" has HVX up to v66, and the op uses newer instructions; toolchain \"qemu\" { version = \"11.1\" } has the integers of v68 and v69, too, and "+
+				"says what no emulator has, which can be tested on a device only; or test the package's other ops with sources = […]")
 		}
 		return hints
 	})
@@ -184,11 +187,32 @@ func (k kernels) tests(pkg oppackage.Package) error {
 	}
 	var report []action.Input
 	for _, a := range k.arches[1:] {
-		_, objects := k.compile(a, pkg)
-		report = append(report, k.test(a, k.link(a, pkg, objects), shell, program)...)
+		hvx := kerneltest.HVX(k.release, a.Compiled)
+		pkg.HVX = oppackage.HVXFlags(hvx)
+		objects, sources, read := k.viaAssembly(a, pkg)
+		lib := k.link(a, pkg, objects)
+		lib.Path = lib.Spec.Path
+		code := kerneltest.Code{Library: lib.Spec.Path, HVX: hvx, Sources: sources}
+		report = append(report, k.test(a, code, shell, program, append(read, lib))...)
 	}
 	k.p.Tree("report", report...)
 	return nil
+}
+
+// viaAssembly plans the compilation of each source for an arch by way of a text of its instructions, so that those that the emulator gets wrong are
+// found before they run: it returns the objects, the sources with these texts, and what of them is read.
+func (k kernels) viaAssembly(a oppackage.Arch, pkg oppackage.Package) (objects []action.Input, sources []kerneltest.Source, read []action.Input) {
+	lines, _ := oppackage.Lines(a, pkg, k.roots)
+	for _, c := range lines {
+		text, object := c.ViaAssembly()
+		assembly, source := k.compilation(a, pkg, text), k.sourceOf(pkg, c)
+		act := k.p.Action(made(a, pkg, object), "assemble "+path.Base(object.Source)+" for "+a.Target, object.Args...).In(assembly).In(k.toolchains[a.Target]...)
+		k.compiler(act)
+		objects = append(objects, act.Out(object.Object).As(object.Object))
+		sources = append(sources, kerneltest.Source{Path: source.Path, Assembly: assembly.Path})
+		read = append(read, source, assembly)
+	}
+	return objects, sources, read
 }
 
 // interfaceOf has an interface made for the ops that the chosen sources register.
@@ -241,12 +265,12 @@ func dspProgram(p *step.Plan, llvm action.Input) (action.Input, error) {
 	return a.In(llvm).In(sources...).Out(cdsp.Program).As(cdsp.Program), err
 }
 
-// test runs the cases for an arch.
-func (k kernels) test(a oppackage.Arch, lib, shell, program action.Input) []action.Input {
+// test runs the cases for an arch. read is what code names.
+func (k kernels) test(a oppackage.Arch, code kerneltest.Code, shell, program action.Input, read []action.Input) []action.Input {
 	out := path.Join(k.p.At.Dir(), "report", a.Version)
-	lib.Path, program.Path = lib.Spec.Path, program.Spec.Path
+	program.Path = program.Spec.Path
 	test := step.Tool(k.p, a.Target+"/test", "run kernel tests for "+a.Version, kerneltest.Tool, kerneltest.Spec{Cases: k.cases, Arch: a.Compiled,
-		Library: lib.Path, Shell: shell.Path, Reference: program.Path, Qemu: k.qemu.Path + "/usr/bin", Out: out})
-	test.In(lib, shell, program, k.qemu).In(k.files...).SetEnv(k.p.Env)
+		Code: code, Shell: shell.Path, Reference: program.Path, Qemu: k.qemu.Path + "/usr/bin", Out: out})
+	test.In(shell, program, k.qemu).In(read...).In(k.files...).SetEnv(k.p.Env)
 	return []action.Input{test.Out(out + ".json").As(a.Version + ".json"), test.Out(out + ".txt").As(a.Version + ".txt")}
 }

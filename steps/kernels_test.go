@@ -168,10 +168,13 @@ output "report" {
 }
 `
 
-// kernelWorkspace has the example package and emulators.
-func kernelWorkspace(t *testing.T, more string) *workspace {
+// kernelWorkspace has the example package and emulators, qemu or a release of it ("qemu@11.1").
+func kernelWorkspace(t *testing.T, qemu, more string) *workspace {
 	t.Helper()
 	w := newWorkspace(t)
+	if _, release, ok := strings.Cut(qemu, "@"); ok {
+		w.qemu = release
+	}
 	w.pipeline(strings.Replace(kernelPipeline, "@more@", more, 1))
 	pkg := filepath.Join(w.dir, "pkg")
 	if err := os.RemoveAll(pkg); err != nil {
@@ -183,7 +186,7 @@ func kernelWorkspace(t *testing.T, more string) *workspace {
 	// Small programs in the place of large toolchains, which would be copied for each test.
 	programs := map[string]string{"llvm/usr/bin/clang-22": toolchaintest.Path(t, "llvm", "usr/bin/clang-22")}
 	for _, q := range []string{"qemu-hexagon-static", "qemu-aarch64-static"} {
-		programs["qemu/usr/bin/"+q] = toolchaintest.Path(t, "qemu", "usr/bin/"+q)
+		programs["qemu/usr/bin/"+q] = toolchaintest.Path(t, qemu, "usr/bin/"+q)
 	}
 	for at, real := range programs {
 		sdktest.Write(t, w.sdks, map[string]string{at: "#!/bin/sh\nexec " + real + " \"$@\"\n"})
@@ -192,14 +195,15 @@ func kernelWorkspace(t *testing.T, more string) *workspace {
 }
 
 func TestKernels(t *testing.T) {
-	w := kernelWorkspace(t, "")
+	w := kernelWorkspace(t, "qemu", "")
 	if _, failures := w.build(); len(failures) > 0 {
 		t.Fatalf("%s\n%s\n%s", failures[0].Summary, failures[0].Output, failures[0].Hints)
 	}
 	for _, arch := range []string{"v73", "v75", "v79", "v81"} {
 		data, err := os.ReadFile(filepath.Join(w.at, "out/report", arch+".txt"))
 		want := fmt.Sprintf("RMSNorm on %[1]s, seed 1: 780 elements, 0 differ, max abs error 0, 0 ulp\nRMSNorm on %[1]s, seed 2: 780 elements, 0 differ, max abs error 0, 0 ulp\n", arch)
-		if err != nil || !strings.HasPrefix(string(data), want) || strings.Count(string(data), ", 0 differ,") != 7 {
+		if err != nil || !strings.HasPrefix(string(data), want) || strings.Count(string(data), ", 0 differ,") != 7 ||
+			!strings.HasSuffix(string(data), "\nRMSNorm: ran with HVX v66\nRoPE: ran with HVX v66\nSiLU: ran with HVX v66\n") {
 			t.Errorf("%s: %v\n%s", arch, err, data)
 		}
 	}
@@ -229,7 +233,7 @@ func TestKernels(t *testing.T) {
 
 // TestKernelsRefused has what the emulator would get wrong refused before it runs, and what no op takes said.
 func TestKernelsRefused(t *testing.T) {
-	w := kernelWorkspace(t, "archs = [\"v79\"]\n  sources = [\"src/ops/RMS*.cpp\", \"src/ops/SiLU.cpp\"]")
+	w := kernelWorkspace(t, "qemu", "archs = [\"v79\"]\n  sources = [\"src/ops/RMS*.cpp\", \"src/ops/SiLU.cpp\"]")
 	only := strings.Index(kernelPipeline, `  case "LLaMAAdd"`)
 	end := strings.Index(kernelPipeline, "}\n\noutput")
 	text := strings.Replace(kernelPipeline[:only]+kernelPipeline[end:], "@more@", "archs = [\"v79\"]\n  sources = [\"src/ops/RMS*.cpp\", \"src/ops/SiLU.cpp\"]", 1)

@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 }
 
 // sdkKind is a kind of toolchain that is a folder of this machine.
-type sdkKind struct{ base, tools string }
+type sdkKind struct{ base, tools, qemu string }
 
 func (sdkKind) Schema() step.Schema {
 	return step.Schema{Args: hcldec.ObjectSpec{}, Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree}}}
@@ -54,6 +54,9 @@ func (k sdkKind) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	attrs := map[string]cty.Value{}
 	if r.At.Name == "hexagon" {
 		attrs["tools_version"] = cty.StringVal(k.tools)
+	}
+	if r.At.Name == "qemu" {
+		attrs["version"] = cty.StringVal(k.qemu)
 	}
 	in := action.Input{Host: &action.HostPath{Path: filepath.Join(k.base, r.At.Name)}}
 	return step.Planned{Outputs: map[string]action.Artifact{"dir": {Class: action.Tree, Parts: []action.Input{in}}}, Attrs: attrs}, nil
@@ -118,12 +121,12 @@ output "report" {
 type workspace struct {
 	t                   *testing.T
 	dir, sdks, llvm, at string
-	tools               string
+	tools, qemu         string
 }
 
 func newWorkspace(t *testing.T) *workspace {
 	t.Helper()
-	w := &workspace{t: t, dir: t.TempDir(), sdks: t.TempDir(), at: t.TempDir(), tools: sdktest.ToolsVersion}
+	w := &workspace{t: t, dir: t.TempDir(), sdks: t.TempDir(), at: t.TempDir(), tools: sdktest.ToolsVersion, qemu: "7.2"}
 	_, w.llvm = sdktest.SDKs(t, w.sdks)
 	w.pipeline(pipeline)
 	files := sdktest.Package()
@@ -158,7 +161,7 @@ func (w *workspace) options() planner.Options {
 		w.t.Fatal(diags)
 	}
 	kinds := fetchWorkspace(w.t).Kinds()
-	kinds[addrs.Toolchain] = sdkKind{w.sdks, w.tools}
+	kinds[addrs.Toolchain] = sdkKind{w.sdks, w.tools, w.qemu}
 	return planner.Options{Config: cfg, Workspace: w.dir, Kinds: kinds}
 }
 

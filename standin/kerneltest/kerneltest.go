@@ -204,6 +204,8 @@ type Machines struct {
 	Library     string // the op package for the arch
 	Reference   string // the program with the ops' reference branches
 	Arch        string // "v79"
+	HVX         string // of the library's instructions: "v66"
+	Ops         []Op   // of the library; those that are refused are not run
 }
 
 // Run calls the ops on both machines. An error means that it could not be found out whether they agree; that they do not is in
@@ -255,8 +257,12 @@ func Run(ctx context.Context, m Machines, cases []Case) ([]Result, error) {
 				results = append(results, r)
 				continue
 			}
+			if r.Failed = refusalOf(m.Ops, c.Op); r.Failed != "" {
+				results = append(results, r)
+				continue
+			}
 			if d == nil {
-				if d, err = startDSP(ctx, m.QemuHexagon, m.Shell, m.Arch, m.Library); err != nil {
+				if d, err = startDSP(ctx, m); err != nil {
 					return nil, fmt.Errorf("%s: %w", m.Arch, err)
 				}
 			}

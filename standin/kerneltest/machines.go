@@ -10,6 +10,8 @@ import (
 	"math"
 	"os/exec"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/version"
 )
 
 // process is an emulated program that is asked and answers.
@@ -80,7 +82,7 @@ func words(w ...uint32) []byte {
 	return b
 }
 
-func text(s string) []byte { return append(words(uint32(len(s))), s...) }
+func str(s string) []byte { return append(words(uint32(len(s))), s...) }
 
 func (t Tensor) wire() []byte {
 	b := words(t.dtype().number)
@@ -91,7 +93,7 @@ func (t Tensor) wire() []byte {
 }
 
 func (c call) request() []byte {
-	b := append(text(c.c.Op), words(uint32(len(c.c.Outputs)), uint32(len(c.c.Inputs)))...)
+	b := append(str(c.c.Op), words(uint32(len(c.c.Outputs)), uint32(len(c.c.Inputs)))...)
 	for _, t := range c.c.Outputs {
 		b = append(b, t.wire()...)
 	}
@@ -149,14 +151,25 @@ const (
 	kindExecute, maxErrors = 3, 4096
 )
 
-// startDSP starts the DSP of an arch and has it load a library, named by an absolute path.
-func startDSP(ctx context.Context, qemu, shell, arch, library string) (*dsp, error) {
-	p, err := start(ctx, "the emulated DSP", qemu, "-cpu", "v67", shell, arch)
+// cpu is the emulator's name of the processor that has a library's instructions. It is no newer than need be: with it come those that the library has not.
+func cpu(arch, hvx string) string {
+	switch {
+	case hvx == "v66":
+		return "v67" // the only one of the qemu that has no newer HVX
+	case version.Older("73", strings.TrimPrefix(arch, "v")):
+		return "v73" // the newest that any has
+	}
+	return arch
+}
+
+// startDSP starts the DSP of an arch and has it load the library.
+func startDSP(ctx context.Context, m Machines) (*dsp, error) {
+	p, err := start(ctx, "the emulated DSP", m.QemuHexagon, "-cpu", cpu(m.Arch, m.HVX), m.Shell, m.Arch)
 	if err != nil {
 		return nil, err
 	}
 	d := &dsp{process: p}
-	if d.handle, err = d.call(kindOpen, text(library)); err != nil {
+	if d.handle, err = d.call(kindOpen, str(m.Library)); err != nil {
 		return nil, errors.Join(fmt.Errorf("loading the library: %w", err), d.close())
 	}
 	info, err := d.call(kindInfo, d.handle)
