@@ -28,10 +28,11 @@ func (d *Device) Forward(ctx context.Context, local, remote string) (string, err
 		return local, err
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
-	if err != nil || local != "tcp:0" {
+	at := "tcp:" + strconv.FormatUint(n, 10)
+	if err != nil || local != "tcp:0" && local != at { // which it also tells of a port that it did not choose
 		return "", fmt.Errorf("adb: forward: %w: %q is no port", ErrProtocol, port)
 	}
-	return "tcp:" + strconv.FormatUint(n, 10), nil
+	return at, nil
 }
 
 // Forwards returns what the server forwards to this device.

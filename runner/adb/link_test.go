@@ -211,6 +211,12 @@ func TestForward(t *testing.T) {
 	if err := d.KillForward(t.Context(), at); err != nil {
 		t.Error(err)
 	}
+	if again, err := d.Forward(t.Context(), at, "tcp:4000"); err != nil || again != at {
+		t.Errorf("of a port that is named: %q, %v", again, err)
+	}
+	if err := d.KillForward(t.Context(), at); err != nil {
+		t.Error(err)
+	}
 	if err := d.KillForward(t.Context(), at); err == nil {
 		t.Error("it was there after its end")
 	}
