@@ -194,6 +194,190 @@ locked "linux_arm64" "12" {
   }
 }
 
+locked "lldb" "22" {
+  source = "deb"
+  package "lldb-22" {
+    version = "1:22.1.8-1~deb12u1"
+    arch    = "amd64"
+    size    = 1561572
+    sha256  = "748dd1fcb732ba672670cff14c5773ee23fcc7d33c0fcd0a8735e76ab01ce63c"
+  }
+  package "liblldb-22" {
+    version = "1:22.1.8-1~deb12u1"
+    arch    = "amd64"
+    size    = 4646852
+    sha256  = "7bac3d439ed91aff52bf34dca177633d2725d450770ea048f8054f4de4c48d2f"
+  }
+  package "libclang-cpp22" {
+    version = "1:22.1.8-1~deb12u1"
+    arch    = "amd64"
+    size    = 13222636
+    sha256  = "662a8497190dd6cebaee2ac9421ed9d91cb1199eeabd154eafc4b5c1ac01d4b3"
+  }
+  package "libllvm22" {
+    version = "1:22.1.8-1~deb12u1"
+    arch    = "amd64"
+    size    = 29378692
+    sha256  = "729ec3e943d320515c2bbdc96acfffd7ce34861e62bd5c42726bf586d644dfe2"
+  }
+  package "libffi8" {
+    version = "3.4.4-1"
+    arch    = "amd64"
+    size    = 22856
+    sha256  = "6d9f6c25c30efccce6d4bceaa48ea86c329a3432abb360a141f76ac223a4c34a"
+  }
+  package "libedit2" {
+    version = "3.1-20221030-2"
+    arch    = "amd64"
+    size    = 92992
+    sha256  = "1cf14abf2716d3279db12d0657a5737cf70074a1e71d3bdf73206625e3c89ce6"
+  }
+  package "libbsd0" {
+    version = "0.11.7-2"
+    arch    = "amd64"
+    size    = 117416
+    sha256  = "bb31cc8b40f962a85b2cec970f7f79cc704a1ae4bad24257a822055404b2c60b"
+  }
+  package "libmd0" {
+    version = "1.0.4-2"
+    arch    = "amd64"
+    size    = 29456
+    sha256  = "03539fd30c509e27101d13a56e52eda9062bdf1aefe337c07ab56def25a13eab"
+  }
+  package "libz3-4" {
+    version = "4.8.12-3.1"
+    arch    = "amd64"
+    size    = 7216172
+    sha256  = "6221ca25ad5abcfbe1965801029d85a88b4775320384b4b716de8fab7a4d2f7a"
+  }
+  package "libxml2" {
+    version = "2.9.14+dfsg-1.3~deb12u6"
+    arch    = "amd64"
+    size    = 688760
+    sha256  = "4460e39dda10a815881374217cde08474747cfa018358cd8612c14b390eff53b"
+  }
+  package "libicu72" {
+    version = "72.1-3+deb12u1"
+    arch    = "amd64"
+    size    = 9376124
+    sha256  = "f7f6f99c6d7b025914df2447fc93e11d22c44c0c8bdd8b6f36691c9e7ddcef88"
+  }
+  package "libncurses6" {
+    version = "6.4-4"
+    arch    = "amd64"
+    size    = 103136
+    sha256  = "72300f09f02669c06c99b641ea795d52300ec7eb65eaccddf7bc3b72934f0ef5"
+  }
+  package "libipt2" {
+    version = "2.0.5-1"
+    arch    = "amd64"
+    size    = 43852
+    sha256  = "d3687e2b7654a6450dbdfbadde216ce08cd84f52155f70cd7104309f897e62e5"
+  }
+  package "libpython3.11" {
+    version = "3.11.2-6+deb12u9"
+    arch    = "amd64"
+    size    = 1988800
+    sha256  = "5737023cb469c012203bc6f4e6f522459d7561be499a69139df278785ec62129"
+  }
+  package "libexpat1" {
+    version = "2.5.0-1+deb12u5"
+    arch    = "amd64"
+    size    = 107940
+    sha256  = "cae5ded666d8573dd33060bc66fbac21eea8b101a6b56e2af8bd590fcfa65d79"
+  }
+  package "libssl3" {
+    version = "3.0.22-1~deb12u2"
+    arch    = "amd64"
+    size    = 2039888
+    sha256  = "cb4784740daa9b3b0eaea2b444bbefa686794afbbf3d678d238c1fd9875f2efd"
+  }
+  package "libcurl4" {
+    version = "7.88.1-10+deb12u15"
+    arch    = "amd64"
+    size    = 392184
+    sha256  = "3042904de01f9c4fbdcf1452b8f81abedcf2b015f9b9deba109063322b5bd68b"
+  }
+  package "libnghttp2-14" {
+    version = "1.52.0-1+deb12u3"
+    arch    = "amd64"
+    size    = 72404
+    sha256  = "5a5736cee57e51c1baed869979e6ecdbc6495e939e33203d6cfe3b6e5a149e3f"
+  }
+  package "librtmp1" {
+    version = "2.4+20151223.gitfa8646d.1-2+b2"
+    arch    = "amd64"
+    size    = 60824
+    sha256  = "e1f69020dc2c466e421ec6a58406b643be8b5c382abf0f8989011c1d3df91c87"
+  }
+  package "libssh2-1" {
+    version = "1.10.0-3+deb12u1"
+    arch    = "amd64"
+    size    = 175976
+    sha256  = "fff72a194e493f88e100a2567e22472bb4ab828d429c2956965c6f2f134f1b3a"
+  }
+  package "libpsl5" {
+    version = "0.21.2-1"
+    arch    = "amd64"
+    size    = 58684
+    sha256  = "4f0d35610204e4e754b057748719744114621f2f6f4202d846c314860a981afb"
+  }
+  package "libbrotli1" {
+    version = "1.0.9-2+deb12u1"
+    arch    = "amd64"
+    size    = 274704
+    sha256  = "e27b3d655fa6fadd7a56f706687e94573c0af68b7d6df394a32a381a3a6c6d8b"
+  }
+  package "libldap-2.5-0" {
+    version = "2.5.13+dfsg-5"
+    arch    = "amd64"
+    size    = 183248
+    sha256  = "4b6c30f6554149c594628d945edc6003f0eea8d0cc1341638c0e71375db147ed"
+  }
+  package "libsasl2-2" {
+    version = "2.1.28+dfsg-10+deb12u1"
+    arch    = "amd64"
+    size    = 59908
+    sha256  = "d6f20408e2be92ebd9f5e3b1c1935b075efb3f03abb5f48f7b991a0ad3e2d6a5"
+  }
+  package "libgssapi-krb5-2" {
+    version = "1.20.1-2+deb12u5"
+    arch    = "amd64"
+    size    = 135168
+    sha256  = "d8b87aea91b956b416c01a28c44ff6228315ae3b73de40acddac3dc5043607d2"
+  }
+  package "libkrb5-3" {
+    version = "1.20.1-2+deb12u5"
+    arch    = "amd64"
+    size    = 332280
+    sha256  = "c90801be09701af221b54dd502a59cb378b7284ff31e480738baca317d2f7653"
+  }
+  package "libk5crypto3" {
+    version = "1.20.1-2+deb12u5"
+    arch    = "amd64"
+    size    = 79712
+    sha256  = "7b6e47d15c5c9cdcd456137533d8308aeba608a54cec73b28bd59bfc4b54cf06"
+  }
+  package "libkrb5support0" {
+    version = "1.20.1-2+deb12u5"
+    arch    = "amd64"
+    size    = 33212
+    sha256  = "8b9c05f2d8d461a10d657b118f572af5bf8fd6c8f93dcef81e852c5ab0f428ab"
+  }
+  package "libkeyutils1" {
+    version = "1.6.3-2"
+    arch    = "amd64"
+    size    = 8808
+    sha256  = "cfac89e6a7a54ff3c6a4f843310e25efeddaa771baeae470bd98bd588c373563"
+  }
+  package "libcom-err2" {
+    version = "1.47.0-2+b2"
+    arch    = "amd64"
+    size    = 20044
+    sha256  = "a2bac7015e78fbc0c504df3e441f3a22292f1d2d77f9ccda760057f3690e22f2"
+  }
+}
+
 locked "llvm" "22" {
   source = "deb"
   package "clang-22" {

@@ -55,6 +55,41 @@ toolchain "llvm" {
   }
 }
 
+# NDKs have one of their own, with its other half for phones: a pipeline whose NDK has it is debugged with that.
+toolchain "lldb" {
+  description = "LLDB, the debugger, for programs on the emulated phone"
+  page        = "https://lldb.llvm.org"
+  default     = "22"
+
+  verify {
+    layout = ["usr/bin/lldb-22"]
+    run "usr/bin/lldb-22" {
+      args  = ["--version"]
+      match = "lldb version (2[0-9]|[3-9][0-9])\\."
+    }
+  }
+
+  release "22" {
+    source "deb" {
+      only = ["usr/bin/**", "usr/lib/**", "lib/**", "usr/share/doc/**"]
+      packages = ["lldb-22", "liblldb-22", "libclang-cpp22", "libllvm22",
+        # Libraries that not every machine has.
+        "libffi8", "libedit2", "libbsd0", "libmd0", "libz3-4", "libxml2", "libicu72", "libncurses6", "libipt2", "libpython3.11", "libexpat1", "libssl3",
+        "libcurl4", "libnghttp2-14", "librtmp1", "libssh2-1", "libpsl5", "libbrotli1", "libldap-2.5-0", "libsasl2-2",
+      "libgssapi-krb5-2", "libkrb5-3", "libk5crypto3", "libkrb5support0", "libkeyutils1", "libcom-err2"]
+      wrap "usr/bin/lldb-22" {
+        program   = "usr/lib/llvm-22/bin/lldb"
+        libraries = ["usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu"]
+      }
+    }
+    source "installed" {
+      program "usr/bin/lldb-22" {
+        names = ["lldb-22", "lldb-21", "lldb-20", "lldb"]
+      }
+    }
+  }
+}
+
 toolchain "qemu" {
   description = "user emulation of AArch64 and Hexagon programs"
   page        = "https://www.qemu.org"
