@@ -61,20 +61,30 @@ type streams struct {
 	file             *os.File // nil: standard output is no output
 }
 
+// standardInput returns what opens the standard input that the action names; nil: it is empty.
+func standardInput(ctx context.Context, blobs store.Blobs, a *execute.Request) (func() (io.ReadCloser, error), error) {
+	name := a.Command.Platform[action.PropertyStdin]
+	if name == "" {
+		return nil, nil
+	}
+	e, err := merkle.Ref(a.InputRoot).Lookup(ctx, execute.Inputs(blobs, a.Action), name)
+	if err != nil {
+		return nil, fmt.Errorf("standard input: %w", err)
+	}
+	if e.File == nil {
+		return nil, fmt.Errorf("standard input: %s is %s", name, e)
+	}
+	return func() (io.ReadCloser, error) { return blobs.Open(ctx, e.File.Digest) }, nil
+}
+
 // openStreams looks for the standard input that the action names, and opens below dir the file for its standard output. What is
 // printed shows as the action's progress, a line at a time.
 func openStreams(ctx context.Context, blobs store.Blobs, a *execute.Request, dir string) (*streams, error) {
-	s := &streams{}
-	if name := a.Command.Platform[action.PropertyStdin]; name != "" {
-		e, err := merkle.Ref(a.InputRoot).Lookup(ctx, execute.Inputs(blobs, a.Action), name)
-		if err != nil {
-			return nil, fmt.Errorf("standard input: %w", err)
-		}
-		if e.File == nil {
-			return nil, fmt.Errorf("standard input: %s is %s", name, e)
-		}
-		s.stdin = func() (io.ReadCloser, error) { return blobs.Open(ctx, e.File.Digest) }
+	in, err := standardInput(ctx, blobs, a)
+	if err != nil {
+		return nil, err
 	}
+	s := &streams{stdin: in}
 	s.outHead, s.errHead = a.Streams()
 	line := &lastLine{report: func(text string) { a.Report(0, 0, text) }}
 	s.stdout, s.stderr = io.MultiWriter(s.outHead, line), io.MultiWriter(s.errHead, line)
@@ -86,7 +96,6 @@ func openStreams(ctx context.Context, blobs store.Blobs, a *execute.Request, dir
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return nil, err
 		}
-		var err error
 		if s.file, err = os.Create(to); err != nil {
 			return nil, err
 		}

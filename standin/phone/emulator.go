@@ -46,6 +46,12 @@ type setup struct {
 	Faults   Faults `json:"faults"`
 }
 
+// DebugStub has a program for AArch64 that is started with these variables stand before its first instruction until a debugger comes to the socket, a path in the folder where it
+// starts. They are qemu's own, which has the stub and passes on neither of them.
+func DebugStub(socket string) map[string]string {
+	return map[string]string{"QEMU_GDB": socket, "QEMU_UNSET_ENV": "QEMU_GDB,QEMU_UNSET_ENV"}
+}
+
 // order is what the parent tells the child later, each as one line of JSON.
 type order struct {
 	Unplug time.Duration `json:"unplug,omitempty"` // cut all links and take none for so long

@@ -1,0 +1,86 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/check"
+	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/push"
+	"github.com/hexmage/hexmage/runner/session"
+)
+
+// Debugging says how the command of an action is debugged.
+type Debugging struct {
+	// Server says how that device starts a program under a debug server.
+	Server func(devinfo.Info) (session.Server, error)
+	Port   int       // of this machine, for the debugger to connect to; 0: a free one
+	Output io.Writer // what the program prints, also to its standard error
+	// With is called while the program stands before its first instruction. When it returns, the program is ended.
+	With func(context.Context, Stopped) error
+}
+
+// Stopped is a program that stands before its first instruction on a device.
+type Stopped struct {
+	Device  devinfo.Info
+	Address string          // of the debug server on this machine: "127.0.0.1:5039"
+	Ended   <-chan struct{} // closed when the program has ended
+}
+
+// Debug has the action's command started under a debug server, on a device that fits its platform, with what Execute would push, set and give it. Nothing of it is
+// measured, and there is no result. The time limit of the command does not hold.
+func (d *Device) Debug(ctx context.Context, a *execute.Request, g Debugging) (err error) {
+	q, err := d.request(ctx, a.Action)
+	if err != nil {
+		return &execute.Error{Op: "read the action's inputs", Err: err}
+	}
+	if q.Stdin, err = standardInput(ctx, d.o.Store, a); err != nil {
+		return &execute.Error{Op: "read the action's inputs", Err: err}
+	}
+	q.Stdout, q.Stderr = g.Output, g.Output
+	q.Report = a.Report
+	u, err := d.use(ctx, a, &notes{}, nil)
+	if err != nil {
+		return failed("use a device", err)
+	}
+	defer u.release()
+	debug := func(ctx context.Context) { err = d.debugOn(ctx, a, q, u, g) }
+	if u.lease == nil {
+		debug(ctx)
+	} else {
+		u.lease.Watched(ctx, debug)
+	}
+	return err
+}
+
+func (d *Device) debugOn(ctx context.Context, a *execute.Request, q session.Request, u *inUse, g Debugging) error {
+	want := wanted(a.Command.Platform)
+	if err := errors.Join(devinfo.CheckDevice(u.info, want), check.Files(ctx, q, want, u.dev)); err != nil {
+		return &execute.Error{Op: "check before pushing to " + u.info.String(), Err: err, Refused: !adb.Retryable(err)}
+	}
+	server, err := g.Server(u.info)
+	if err != nil {
+		return &execute.Error{Op: "debug on " + u.info.String(), Err: err, Refused: true}
+	}
+	s := &session.Session{Device: u.dev, Lease: u.held, Wait: u.wait, Sums: push.Sums{Dir: filepath.Join(d.o.State, "sums")}}
+	var with error // what came of the debugger, which says itself what it was
+	err = s.Debug(ctx, q, server, func(ctx context.Context, socket string, ended <-chan struct{}) error {
+		local, err := u.dev.Forward(ctx, "tcp:"+strconv.Itoa(g.Port), socket)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = u.dev.KillForward(context.WithoutCancel(ctx), local) }()
+		with = g.With(ctx, Stopped{u.info, "127.0.0.1:" + strings.TrimPrefix(local, "tcp:"), ended})
+		return with
+	})
+	if err == nil || with != nil {
+		return with
+	}
+	return failed("debug on "+u.info.String(), err)
+}

@@ -1,0 +1,221 @@
+//go:build linux
+
+package debug_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/runner/debug"
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
+)
+
+const source = `static int twice(int number) {
+  volatile int seen = number;
+  return 2 * seen;
+}
+int answer(int number) {
+  return twice(number) + 1;
+}
+void _start(void) {
+  answer(20);
+  for (;;) {}
+}
+`
+
+// compile compiles the source, which lies at src/program.c of a folder, into program there and, without its symbols, into stripped. It returns the folder.
+func compile(t *testing.T, args ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "src"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "src/program.c"), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	clang := toolchaintest.Path(t, "llvm", "usr/bin/clang-22")
+	args = append([]string{"--target=aarch64-none-linux-android21", "-ffreestanding", "-nostdlib", "-static", "-fuse-ld=lld",
+		"--ld-path=" + toolchaintest.Path(t, "llvm", "usr/bin/ld.lld-22"), "src/program.c"}, args...)
+	for _, more := range [][]string{{"-o", "program"}, {"-s", "-o", "stripped"}} {
+		cmd := exec.CommandContext(t.Context(), clang, append(slices.Clone(args), more...)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	return dir
+}
+
+func read(t *testing.T, path string) *debug.Program {
+	t.Helper()
+	p, err := debug.Read(path)
+	if err != nil || p == nil {
+		t.Fatalf("%s: %v, %v", path, p, err)
+	}
+	return p
+}
+
+// lldb has LLDB carry out the commands, up to one that fails.
+func lldb(t *testing.T, commands ...string) string {
+	t.Helper()
+	argv := debug.Argv(toolchaintest.Path(t, "lldb", "usr/bin/lldb-22"), commands, true)
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + t.TempDir()}
+	out, err := cmd.CombinedOutput()
+	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
+		t.Fatalf("%q: %v\n%s", argv, err, out)
+	}
+	return string(out)
+}
+
+// What was pushed without symbols is told by its code: what has them may be of any name, and what was compiled otherwise is another program.
+func TestSameCode(t *testing.T) {
+	t.Parallel()
+	dir := compile(t, "-g", "-ffile-prefix-map=/nowhere=.", "-fdebug-compilation-dir=.")
+	with, without := read(t, filepath.Join(dir, "program")), read(t, filepath.Join(dir, "stripped"))
+	if !with.Info || without.Info || !with.SameCode(without) || !slices.Equal(with.Folders, []string{"."}) {
+		t.Errorf("%+v, %+v", with, without)
+	}
+	if other := read(t, filepath.Join(compile(t, "-g", "-O2"), "stripped")); other.SameCode(with) {
+		t.Error("a program that does something else has the same code")
+	}
+	text := filepath.Join(dir, "src/program.c")
+	if p, err := debug.Read(text); p != nil || err != nil {
+		t.Errorf("a text is the program %+v, %v", p, err)
+	}
+}
+
+// LLDB finds the sources by the map, whatever the compiler was told to write down of where it ran; without the map it does not.
+func TestSources(t *testing.T) {
+	t.Parallel()
+	const text = "static int twice(int number)"
+	for name, args := range map[string][]string{
+		"nothing":      {"-g"},
+		"the folder":   {"-g", "-fdebug-compilation-dir=."},
+		"another root": {"-g", "-fdebug-compilation-dir=/proc/self/cwd"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := compile(t, args...)
+			elsewhere := filepath.Join(t.TempDir(), "it is here")
+			if err := os.Rename(filepath.Join(dir, "src"), elsewhere); err != nil { // an exec root is gone when its action has ended
+				t.Fatal(err)
+			}
+			p := read(t, filepath.Join(dir, "program"))
+			target := debug.Target{Program: p.Path, Folder: dir}
+			if out := lldb(t, append(target.Load(), "source list --name twice")...); strings.Contains(out, text) {
+				t.Errorf("without a map: %s", out)
+			}
+			target.Sources = debug.Sources(p.Folders, map[string]string{"src": elsewhere, "toolchains/llvm": t.TempDir()})
+			if out := lldb(t, append(target.Load(), "source list --name twice")...); !strings.Contains(out, text) {
+				t.Errorf("with %v: %s", target.Sources, out)
+			}
+		})
+	}
+}
+
+// Breakpoints that are nowhere are told, by LLDB's own words, and what the user may have meant.
+func TestAbsent(t *testing.T) {
+	t.Parallel()
+	dir := compile(t, "-g")
+	target := debug.Target{Program: filepath.Join(dir, "program"), Folder: dir}
+	want := map[string]string{
+		"answer":        "",
+		"program.c:6":   "",
+		"twice":         "",
+		"anser":         "there is no function anser in program: did you mean answer?",
+		"Model::decode": "there is no function Model::decode in program: give its name as in the source",
+		"progam.c:6":    "nothing was compiled from a file progam.c in program: did you mean program.c?",
+		"program.c:600": "line 600 of program.c has no code",
+	}
+	for text := range want {
+		b, err := debug.ParseBreak(text)
+		if err != nil || b.String() != text {
+			t.Fatalf("%s: %v, %v", text, b, err)
+		}
+		target.Breaks = append(target.Breaks, b)
+	}
+	out := lldb(t, target.Load()...)
+	absent := target.Absent(out)
+	for _, b := range target.Breaks {
+		said := ""
+		if slices.Contains(absent, b) {
+			said = target.Explain(b)
+		}
+		if w := want[b.String()]; !strings.HasPrefix(said, w) || (w == "") != (said == "") {
+			t.Errorf("%s: %q, want %q\n%s", b, said, w, out)
+		}
+	}
+}
+
+func TestParseBreak(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]debug.Break{
+		"main.cc:12":            {File: "main.cc", Line: 12},
+		"src/runner/main.cc:12": {File: "src/runner/main.cc", Line: 12},
+		"Model::decode":         {Function: "Model::decode"},
+		"run":                   {Function: "run"},
+	} {
+		if b, err := debug.ParseBreak(text); err != nil || b != want {
+			t.Errorf("%s: %+v, %v", text, b, err)
+		}
+	}
+	for _, text := range []string{"", " ", "main.cc:", "main.cc:x", "main.cc:0", "main.cc:-1", "a\nquit"} {
+		if b, err := debug.ParseBreak(text); err == nil {
+			t.Errorf("%q is %+v", text, b)
+		}
+	}
+}
+
+// The commands, word by word: what a path or a name has in it does not become a command.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	target := debug.Target{
+		Program: "/x/a b/run", Libraries: []string{"/x/a b/lib/libM.so"}, Folder: "/x/a b",
+		Sources: debug.Sources([]string{".", "/e"}, map[string]string{"toolchains/mllm": "/t/1", "src": "/w/src"}),
+		Breaks:  []debug.Break{{File: "main.cc", Line: 3}, {Function: "a\"`b"}},
+	}
+	want := []string{
+		`settings set target.source-map "/e/toolchains/mllm" "/t/1" "/e/src" "/w/src" "toolchains/mllm" "/t/1" "src" "/w/src"`,
+		`settings set target.exec-search-paths "/x/a b"`,
+		`target create "/x/a b/run"`,
+		`target modules add "/x/a b/lib/libM.so"`,
+		`breakpoint set --file "main.cc" --line 3`,
+		"breakpoint set --name \"a\\\"\\`b\"",
+		`gdb-remote 127.0.0.1:5039`,
+		`process continue`,
+	}
+	if got := append(target.Load(), target.Attach("127.0.0.1:5039")...); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	target.Breaks = nil
+	if got := target.Attach("127.0.0.1:5039"); !slices.Equal(got, want[6:7]) {
+		t.Errorf("without breakpoints: %q", got)
+	}
+}
+
+// The folder is as NDKs are; no vendor's file is in it.
+func TestInNDK(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	if lldb, server := debug.InNDK(root); lldb != "" || server != "" {
+		t.Errorf("in an empty folder: %q, %q", lldb, server)
+	}
+	llvm := filepath.Join(root, "toolchains/llvm/prebuilt/linux-x86_64")
+	for _, at := range []string{"bin/lldb", "bin/lldb.sh", "lib/clang/19/lib/linux/aarch64/lldb-server", "lib/clang/19/lib/linux/arm/lldb-server"} {
+		if err := os.MkdirAll(filepath.Join(llvm, filepath.Dir(at)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(llvm, at), nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if lldb, server := debug.InNDK(root); lldb != filepath.Join(llvm, "bin/lldb.sh") || server != filepath.Join(llvm, "lib/clang/19/lib/linux/aarch64/lldb-server") {
+		t.Errorf("%q, %q", lldb, server)
+	}
+}
