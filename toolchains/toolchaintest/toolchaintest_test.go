@@ -12,6 +12,7 @@ func TestTools(t *testing.T) {
 	for _, c := range []struct{ name, program string }{
 		{"llvm", "usr/bin/clang-22"}, {"llvm", "usr/bin/ld.lld-22"},
 		{"qemu", "usr/bin/qemu-hexagon-static"}, {"qemu", "usr/bin/qemu-aarch64-static"}, {"qemu@11.1", "usr/bin/qemu-hexagon-static"},
+		{"lldb", "usr/bin/lldb-22"},
 	} {
 		if out, err := exec.CommandContext(t.Context(), toolchaintest.Path(t, c.name, c.program), "--version").CombinedOutput(); err != nil {
 			t.Errorf("%s: %v: %s", c.program, err, out)

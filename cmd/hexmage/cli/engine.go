@@ -32,8 +32,9 @@ type engineParts struct {
 	executor execute.Caching
 	again    execute.Executor // the same without memory
 	device   *runner.Device
-	phones   int // how many actions can run on devices at the same time
-	emulated int // and on emulated ones
+	devices  runner.Options // of device
+	phones   int            // how many actions can run on devices at the same time
+	emulated int            // and on emulated ones
 }
 
 // adbServer is where the user's own adb server listens, unless adb's variables say otherwise.
@@ -71,7 +72,7 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 	if len(listed.Devices) > 0 {
 		devices.Pool = pool.New(devices.State, listed.Devices)
 	}
-	e.device, e.emulated = runner.New(devices), max(1, listed.Emulated)
+	e.device, e.devices, e.emulated = runner.New(devices), devices, max(1, listed.Emulated)
 	e.phones = max(e.emulated, len(listed.Devices))
 	if a.Serial != "" {
 		e.phones = 1

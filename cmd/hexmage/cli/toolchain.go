@@ -191,26 +191,44 @@ func toolchainInstances(p *plan.Plan) []*plan.Instance {
 // fetch fetches and verifies the plan's toolchains, unless they are there, and says where they are. show tells whether the
 // build is shown also when nobody looks.
 func (a *app) fetch(ctx context.Context, p *planned, workspace string, show bool) ([]located, error) {
-	instances := toolchainInstances(p.Plan)
-	var steps []addrs.Step
-	for _, n := range instances {
-		steps = append(steps, n.At.Step)
-		for _, m := range n.Missing {
-			fmt.Fprintf(a.Env.Stderr, "missing: %s: %s\n", n.At, m)
-		}
-		if len(n.Missing) > 0 {
-			return nil, front.Usage("this machine can't get it yet (profile %q)", p.Profile)
-		}
-	}
-	p, err := p.Select(steps...)
-	if err != nil {
-		return nil, front.Engine(err)
+	if err := a.fetchable(p); err != nil {
+		return nil, err
 	}
 	e, err := a.openEngine(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer e.close()
+	return a.fetchWith(ctx, e, p, workspace, show)
+}
+
+// fetchable says what this machine lacks to get the plan's toolchains.
+func (a *app) fetchable(p *planned) error {
+	for _, n := range toolchainInstances(p.Plan) {
+		for _, m := range n.Missing {
+			fmt.Fprintf(a.Env.Stderr, "missing: %s: %s\n", n.At, m)
+		}
+		if len(n.Missing) > 0 {
+			return front.Usage("this machine can't get it yet (profile %q)", p.Profile)
+		}
+	}
+	return nil
+}
+
+// fetchWith is fetch with an engine that is there already.
+func (a *app) fetchWith(ctx context.Context, e *engineParts, p *planned, workspace string, show bool) ([]located, error) {
+	if err := a.fetchable(p); err != nil {
+		return nil, err
+	}
+	instances := toolchainInstances(p.Plan)
+	var steps []addrs.Step
+	for _, n := range instances {
+		steps = append(steps, n.At.Step)
+	}
+	p, err := p.Select(steps...)
+	if err != nil {
+		return nil, front.Engine(err)
+	}
 	res, err := a.buildRoots(ctx, e, p, workspace, rootsOf(instances), show)
 	if err != nil {
 		return nil, err

@@ -95,11 +95,14 @@ func OnTerminal(w io.Writer) bool {
 }
 
 // Screen is standard error for those who move the cursor themselves, and make visible what they show.
-func (e Env) Screen() io.Writer {
-	if o, ok := e.Stderr.(*output); ok {
+func (e Env) Screen() io.Writer { return Unfiltered(e.Stderr) }
+
+// Unfiltered is where what is printed to w ends up, for a program that has the terminal for itself.
+func Unfiltered(w io.Writer) io.Writer {
+	if o, ok := w.(*output); ok {
 		return o.Writer
 	}
-	return e.Stderr
+	return w
 }
 
 // Written is the exit code of a command that is told when what it wrote did not arrive. A reader that goes away has seen enough.

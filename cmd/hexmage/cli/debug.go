@@ -1,0 +1,632 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/ansi"
+	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/runner"
+	"github.com/hexmage/hexmage/runner/debug"
+	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/push"
+	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/toolchains/sources"
+)
+
+// debugCmd is `hexmage debug PIPELINE [STEP]`.
+type debugCmd struct {
+	Pipeline string   `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
+	Step     string   `arg:"" optional:"" help:"The run step (KIND.NAME, module.NAME.KIND.NAME) whose program it is. Default: the pipeline's only one."`
+	Break    []string `short:"b" sep:"none" placeholder:"PLACE" help:"Stop there: FILE:LINE or FUNCTION. May be repeated. Without it the program stands before its first instruction."`
+	Batch    bool     `help:"At the first breakpoint print the backtrace, arguments and variables, and end: for scripts. Exit code 1 where the program ends before."`
+	Print    bool     `help:"Start no debugger: print how one connects, and keep the program standing until Ctrl-C. For editors, with --json."`
+	Port     int      `placeholder:"N" help:"Port of this machine for the debugger. Default: a free one."`
+	Serial   string   `short:"s" placeholder:"SERIAL" help:"On this device, as for hexmage run."`
+}
+
+// Help has the examples of `hexmage debug --help`.
+func (*debugCmd) Help() string {
+	return `Builds what the run step needs, pushes it as the step does, and starts the step's program in the same folder, with the same environment,
+arguments and input, under a debug server: lldb-server of the NDK on a phone, the emulator's own on the emulated one. LLDB then has the
+program with its symbols, its libraries, and the sources it was compiled from. What the program prints goes to standard error.
+docs/debug.md tells more.
+
+Examples:
+
+    hexmage debug qwen3-aot-v79 --break parse_flags                     then: bt, frame variable, next, step, continue, quit
+    hexmage debug qwen3-aot-v79 -b model.cc:30 -b Model::decode         to the first of two
+    hexmage debug qwen3-aot-v79 module.aot.run.llm -b run --batch       print where it is, and end
+    hexmage debug qwen3-aot-v79 --print --port 5039                     for an editor's debugger
+    hexmage debug qwen3-aot-v79 --profile device -s R5CXC1AAAAA         on a phone`
+}
+
+// Run debugs.
+func (c *debugCmd) Run(ctx context.Context, a *app) error {
+	s := &debugging{c: c, a: a}
+	for _, text := range c.Break {
+		b, err := debug.ParseBreak(text)
+		if err != nil {
+			return front.Usage("--break %w", err)
+		}
+		s.target.Breaks = append(s.target.Breaks, b)
+	}
+	switch {
+	case c.Batch && len(c.Break) == 0:
+		return front.Usage("--batch prints where the program stops first: say where with --break FILE:LINE or --break FUNCTION")
+	case c.Batch && c.Print:
+		return front.Usage("--batch starts a debugger and --print starts none: give one of them")
+	case c.Port < 0 || c.Port > 65535:
+		return front.Usage("--port %d: want a number from 1 to 65535", c.Port)
+	}
+	a.Serial = c.Serial
+	if err := s.choose(ctx); err != nil {
+		return err
+	}
+	e, err := a.openEngine(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.close()
+	s.engine = e
+	if err := s.build(ctx); err != nil {
+		return err
+	}
+	if err := s.findLLDB(ctx); err != nil {
+		return err
+	}
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+	if err := s.placed(ctx); err != nil {
+		return err
+	}
+	return s.run(ctx)
+}
+
+// debugging is one `hexmage debug`.
+type debugging struct {
+	c         *debugCmd
+	a         *app
+	workspace string
+	plan      *planned       // of the step and what it needs
+	step      *plan.Instance // the run step
+	engine    *engineParts
+	roots     map[addrs.Output]digest.Digest // trees that were built
+
+	request *execute.Request // the step's program on the device
+	store   store.Blobs      // has all that it is made of
+	target  debug.Target
+	lldb    string // the program
+	server  string // lldb-server for a phone, "" where there is none
+}
+
+// choose finds the run step.
+func (s *debugging) choose(ctx context.Context) error {
+	var steps []string
+	if s.c.Step != "" {
+		at, _ := addrs.CutKey(s.c.Step)
+		steps = []string{at}
+	}
+	p, workspace, err := s.a.plan(ctx, s.c.Pipeline, steps)
+	if err != nil {
+		return err
+	}
+	var found []*plan.Instance
+	var names []string
+	for _, n := range p.Instances {
+		if n.At.Kind == kindRun && s.means(n.At) {
+			found, names = append(found, n), append(names, n.At.Short())
+		}
+	}
+	switch {
+	case len(found) == 0 && s.c.Step != "":
+		return front.Usage("%s is no run step: a program is debugged that a step of kind run starts on a device", s.c.Step)
+	case len(found) == 0:
+		return front.Usage("pipeline %s has no run step in this profile: a program is debugged that a step of kind run starts on a device", s.c.Pipeline)
+	case len(found) > 1:
+		return front.Usage("pipeline %s has several run steps: name one of %s", s.c.Pipeline, strings.Join(names, ", "))
+	}
+	s.workspace, s.step = workspace, found[0]
+	if s.plan, err = p.Select(s.step.At.Step); err != nil {
+		return front.Engine(err)
+	}
+	missing := s.plan.Missing()
+	for _, m := range missing {
+		fmt.Fprintf(s.a.Env.Stderr, "missing: %s\n", ansi.Visible(m, false))
+	}
+	if len(missing) > 0 {
+		return front.Usage("this machine lacks what the step needs (profile %q); `hexmage plan` shows what would run", s.plan.Profile)
+	}
+	return nil
+}
+
+// kindRun is the kind of steps that start a program on a device.
+const kindRun = "run"
+
+// means tells whether the user may mean that step, or copy of one.
+func (s *debugging) means(at addrs.Instance) bool {
+	if s.c.Step == "" || at.Short() == s.c.Step {
+		return true
+	}
+	name, key := addrs.CutKey(s.c.Step)
+	step, err := addrs.ParseStep(name)
+	return err == nil && key == "" && step.Kind == kindRun && step.Covers(at.Step)
+}
+
+// maker is a step whose output is pushed.
+type maker struct {
+	of   *plan.Instance
+	path string // in the run's folder
+}
+
+// makers are those of what is pushed.
+func (s *debugging) makers() (all []maker) {
+	for _, spec := range s.step.Specs {
+		for _, in := range spec.Inputs {
+			at, pushed := strings.CutPrefix(in.Path+"/", runner.PushDir+"/")
+			if !pushed || in.Artifact == nil {
+				continue
+			}
+			if n := s.plan.Instance(in.Artifact.Instance); n != nil && n.At.Kind != addrs.Toolchain {
+				all = append(all, maker{n, path.Clean(at)})
+			}
+		}
+	}
+	return all
+}
+
+// symbols is the output of a step that has, in a folder, what it made before its symbols were taken out.
+const symbols = "symbols"
+
+// trees are the folders of which this has to know where they are: those with symbols, those that sources were compiled from, and the NDK.
+func (s *debugging) trees() (all []addrs.Output) {
+	add := func(n *plan.Instance, output string) {
+		if n != nil && n.Classes[output] == action.Tree && installedAt(n) == "" && !slices.Contains(all, n.Output(output)) {
+			all = append(all, n.Output(output))
+		}
+	}
+	add(s.ndk(), "dir")
+	for _, m := range s.makers() {
+		add(m.of, symbols)
+		for _, spec := range m.of.Specs {
+			for _, in := range spec.Inputs {
+				if in.Artifact != nil {
+					add(s.plan.Instance(in.Artifact.Instance), in.Artifact.Name)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// ndk is the pipeline's NDK, if it has one.
+func (s *debugging) ndk() *plan.Instance {
+	for _, n := range toolchainInstances(s.plan.Plan) {
+		if n.At.Name == "ndk" {
+			return n
+		}
+	}
+	return nil
+}
+
+// build builds what the step needs.
+func (s *debugging) build(ctx context.Context) error {
+	var needs []addrs.Step
+	for _, at := range s.step.Needs() {
+		needs = append(needs, at.Step)
+	}
+	if len(needs) == 0 {
+		return nil
+	}
+	p, err := s.plan.Select(needs...)
+	if err != nil {
+		return front.Engine(err)
+	}
+	res, err := s.a.buildRoots(ctx, s.engine, p, s.workspace, s.trees(), true)
+	s.roots = res.Roots
+	return err
+}
+
+// tree returns where the output is on this machine.
+func (s *debugging) tree(ctx context.Context, o addrs.Output) (string, error) {
+	if n := s.plan.Instance(o.Instance); n != nil && installedAt(n) != "" {
+		return installedAt(n), nil
+	}
+	root, ok := s.roots[o]
+	if !ok {
+		return "", nil
+	}
+	dir, err := s.engine.Trees.Path(ctx, s.engine.Blobs, root)
+	if err != nil {
+		return "", front.Engine(err)
+	}
+	return dir, nil
+}
+
+// prepare makes the step's action, and lays out its programs, with their symbols, for the debugger.
+func (s *debugging) prepare(ctx context.Context) error {
+	o := s.engine.options(s.a)
+	o.Workspace = s.workspace
+	s.plan.extend(&o)
+	seen, err := build.Preview(ctx, s.plan.Plan, o, func(step, _ string) bool { return step == s.step.At.Short() })
+	if err != nil {
+		return front.Engine(err)
+	}
+	for _, v := range seen.Actions {
+		if v.Instance.At != s.step.At || v.Spec == nil || v.Spec.Platform[action.PropertyExecutor] != runner.Executor {
+			continue
+		}
+		if v.Err != nil {
+			return front.Engine(fmt.Errorf("%s: %w", s.step.At.Short(), v.Err))
+		}
+		if v.Action == nil {
+			return front.Usage("%s waits for %s, of which no result is kept (cache = false): there is nothing to start the program with", s.step.At.Short(), strings.Join(v.Waits, ", "))
+		}
+		s.step, s.store = v.Instance, seen.Store
+		s.request = &execute.Request{Action: v.Action, Step: s.step.At.Short(), Name: v.Spec.Name}
+		break // of several runs the first
+	}
+	if s.request == nil {
+		return front.Engine(fmt.Errorf("%s starts nothing on a device", s.step.At.Short()))
+	}
+	return s.programs(ctx)
+}
+
+// programs lays out what is pushed and is a program or library, each with its symbols if they are anywhere.
+func (s *debugging) programs(ctx context.Context) error {
+	dir, err := os.MkdirTemp(s.engine.Scratch, "debug")
+	if err != nil {
+		return front.Engine(err)
+	}
+	s.target.Folder = dir
+	found, err := s.pushed(ctx, dir)
+	if err != nil {
+		return err
+	}
+	with, err := s.withSymbols(ctx)
+	if err != nil {
+		return err
+	}
+	for at, p := range found {
+		i := slices.IndexFunc(with, func(other *debug.Program) bool { return other.Info && other.SameCode(p) })
+		if i < 0 {
+			continue
+		}
+		found[at] = with[i]
+		if err := errors.Join(os.Remove(p.Path), os.Symlink(with[i].Path, p.Path)); err != nil {
+			return front.Engine(err)
+		}
+	}
+	name := path.Clean(s.request.Command.Args[0])
+	if found[name] == nil {
+		return front.Usage("%s starts %s, which is no program that it pushes, and only such a one can be debugged: have its argv begin with it, where now a shell starts it", s.step.At.Short(), s.request.Command.Args[0])
+	}
+	for _, at := range slices.Sorted(maps.Keys(found)) {
+		if here := filepath.Join(dir, filepath.FromSlash(at)); at == name {
+			s.target.Program = here
+		} else {
+			s.target.Libraries = append(s.target.Libraries, here)
+		}
+	}
+	if err := s.informed(name, found); err != nil {
+		return err
+	}
+	return s.sources(ctx, found)
+}
+
+// pushed writes the programs and libraries among what is pushed to the folder. It returns them by their paths in the run's folder.
+func (s *debugging) pushed(ctx context.Context, dir string) (map[string]*debug.Program, error) {
+	found := map[string]*debug.Program{}
+	sub, err := merkle.Ref(s.request.InputRoot).Sub(ctx, s.store, runner.PushDir)
+	if errors.Is(err, merkle.ErrNotExist) {
+		return found, nil
+	}
+	if err == nil {
+		if root, ok := sub.Ref(); ok {
+			sub, err = merkle.Load(ctx, s.store, root)
+		}
+	}
+	if err == nil {
+		err = sub.Walk(func(at string, e merkle.Entry) error {
+			if e.File == nil {
+				return nil
+			}
+			r, err := s.store.Open(ctx, e.File.Digest)
+			if err != nil {
+				return err
+			}
+			head := make([]byte, 20)
+			_, err = io.ReadFull(r, head)
+			r.Close()
+			if err != nil || !debug.IsProgram(head) {
+				return nil
+			}
+			to := filepath.Join(dir, filepath.FromSlash(at))
+			if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+				return err
+			}
+			if err := store.Link(ctx, s.store, e.File.Digest, to, e.File.Executable); err != nil {
+				return err
+			}
+			p, err := debug.Read(to)
+			if p != nil {
+				found[at] = p
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return nil, front.Engine(fmt.Errorf("what %s pushes: %w", s.step.At.Short(), err))
+	}
+	return found, nil
+}
+
+// withSymbols are the programs and libraries in the outputs that have symbols.
+func (s *debugging) withSymbols(ctx context.Context) (all []*debug.Program, err error) {
+	for _, m := range s.makers() {
+		dir, err := s.tree(ctx, m.of.Output(symbols))
+		if err != nil {
+			return nil, err
+		}
+		if dir == "" {
+			continue
+		}
+		err = filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return err
+			}
+			p, err := debug.Read(at)
+			if p != nil {
+				all = append(all, p)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, front.Engine(fmt.Errorf("%s: %w", m.of.Output(symbols), err))
+		}
+	}
+	return all, nil
+}
+
+// informed tells who has no debug information, which is an error where it is asked for.
+func (s *debugging) informed(name string, found map[string]*debug.Program) error {
+	for _, p := range found {
+		if p.Info {
+			return nil
+		}
+	}
+	remedy := "compile it with -g; to push it stripped, give the step that makes it an output \"" + symbols + "\" with the folder of the unstripped ones (docs/debug.md)"
+	for _, b := range s.target.Breaks {
+		if b.File != "" {
+			return front.Usage("--break %s: %s has no debug information, so there are no lines: %s", b, name, remedy)
+		}
+	}
+	fmt.Fprintf(s.a.Env.Stderr, "hexmage: %s has no debug information: there are functions, but no lines, arguments and variables; %s\n", name, remedy)
+	return nil
+}
+
+// sources finds out where is what the programs were compiled from.
+func (s *debugging) sources(ctx context.Context, found map[string]*debug.Program) error {
+	for _, m := range s.makers() {
+		var folders []string
+		for at, p := range found {
+			if p.Info && (at == m.path || strings.HasPrefix(at, m.path+"/") || m.path == ".") {
+				folders = append(folders, p.Folders...)
+			}
+		}
+		inputs := map[string]string{}
+		for _, spec := range m.of.Specs {
+			for _, in := range spec.Inputs {
+				switch {
+				case len(folders) == 0 || inputs[in.Path] != "":
+				case in.Host != nil:
+					inputs[in.Path] = front.Absolute(s.workspace, filepath.FromSlash(in.Host.Path))
+				case in.Artifact != nil:
+					dir, err := s.tree(ctx, *in.Artifact)
+					if err != nil {
+						return err
+					}
+					if dir != "" {
+						inputs[in.Path] = filepath.Join(dir, filepath.FromSlash(in.Sub))
+					}
+				}
+			}
+		}
+		maps.DeleteFunc(inputs, func(_, here string) bool { _, err := os.Stat(here); return err != nil })
+		for _, m := range debug.Sources(folders, inputs) {
+			if !slices.Contains(s.target.Sources, m) {
+				s.target.Sources = append(s.target.Sources, m)
+			}
+		}
+	}
+	return nil
+}
+
+// findLLDB gets the debugger: that of the pipeline's NDK, which has its other half for phones, else the catalogue's.
+func (s *debugging) findLLDB(ctx context.Context) error {
+	if n := s.ndk(); n != nil {
+		root, err := s.tree(ctx, n.Output("dir"))
+		if err != nil {
+			return err
+		}
+		if s.lldb, s.server = debug.InNDK(root); s.lldb != "" {
+			return nil
+		}
+	}
+	p, err := s.a.toolchainPlan([]wanted{{name: "lldb"}})
+	if err != nil {
+		return err
+	}
+	found, err := s.a.fetchWith(ctx, s.engine, p, s.a.here(), true)
+	if err != nil {
+		return err
+	}
+	s.lldb = filepath.Join(found[0].Path, "usr", "bin", "lldb-22")
+	return nil
+}
+
+// command is LLDB with these commands.
+func (s *debugging) command(ctx context.Context, commands []string, batch bool) *exec.Cmd {
+	argv := debug.Argv(s.lldb, commands, batch)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = s.a.WorkDir
+	cmd.Env = slices.DeleteFunc(slices.Clone(s.a.Env.Vars), func(kv string) bool { return strings.HasPrefix(kv, sources.SecretPrefix) })
+	return cmd
+}
+
+// placed sees to it that all breakpoints are somewhere, before a device is asked for.
+func (s *debugging) placed(ctx context.Context) error {
+	if len(s.target.Breaks) == 0 {
+		return nil
+	}
+	printed, err := s.command(ctx, s.target.Load(), true).CombinedOutput()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return front.Engine(fmt.Errorf("%s: %w: %s", s.lldb, err, bytes.TrimSpace(printed)))
+	}
+	for _, b := range s.target.Absent(string(printed)) {
+		return front.Usage("--break %s: %s", b, s.target.Explain(b))
+	}
+	return nil
+}
+
+// run starts the program on a device and the debugger here.
+func (s *debugging) run(ctx context.Context) error {
+	o := s.engine.devices
+	o.Store = s.store
+	device := runner.New(o)
+	defer device.Close()
+	front.IsData(s.a.Env.Stderr) // of the program
+	bar := s.a.progressLine(s.a.Live, 0)
+	s.request.Progress = func(done, total int64, text string) { bar.bytes(text+" ")(done, total) }
+	err := device.Debug(ctx, s.request, runner.Debugging{
+		Server: s.serverOn, Port: s.c.Port, Output: s.a.Env.Stderr,
+		With: func(ctx context.Context, at runner.Stopped) error {
+			bar.end()
+			return s.with(ctx, at)
+		},
+	})
+	bar.end()
+	var exit *front.ExitError
+	if refused := (*execute.Error)(nil); errors.As(err, &refused) {
+		if refused.Remedy != "" {
+			err = fmt.Errorf("%w\nto do: %s", err, refused.Remedy)
+		}
+		if refused.Refused {
+			return &front.ExitError{Code: ExitFailed, Err: err}
+		}
+	}
+	if err == nil || errors.As(err, &exit) {
+		return err
+	}
+	return front.Engine(err)
+}
+
+// serverOn says how the device starts the program.
+func (s *debugging) serverOn(i devinfo.Info) (session.Server, error) {
+	if i.Emulated {
+		return session.Server{Env: phone.DebugStub(session.DebugSocket)}, nil
+	}
+	if s.server == "" {
+		return session.Server{}, errors.New("the pipeline has no NDK with lldb-server for AArch64, which a phone needs: declare toolchain \"ndk\", or use --profile device")
+	}
+	st, err := os.Stat(s.server)
+	if err != nil {
+		return session.Server{}, err
+	}
+	return session.LLDBServer(push.File{Open: func() (io.ReadCloser, error) { return os.Open(s.server) }, Size: st.Size()}), nil
+}
+
+// with has the debugger, or the user, at the program.
+func (s *debugging) with(ctx context.Context, at runner.Stopped) error {
+	commands := slices.Concat(s.target.Load(), s.target.Attach(at.Address))
+	switch {
+	case s.c.Print:
+		return s.print(ctx, at, commands)
+	case s.c.Batch:
+		var printed bytes.Buffer
+		cmd := s.command(ctx, slices.Concat(commands, debug.Show()), true)
+		cmd.Stdout, cmd.Stderr = &printed, &printed
+		err := cmd.Run()
+		text, ok := debug.Stopped(printed.String())
+		fmt.Fprint(s.a.Env.Stdout, text)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !ok:
+			return &front.ExitError{Code: ExitFailed, Err: errors.New("the program did not come to a breakpoint: LLDB says above how it ended, or where it stopped")}
+		case err != nil:
+			return front.Engine(fmt.Errorf("%s: %w", s.lldb, err))
+		}
+		return nil
+	}
+	fmt.Fprintf(s.a.Env.Stderr, "hexmage: %s on %s, at %s; `quit` ends it\n", s.request.Command.Args[0], at.Device, at.Address)
+	cmd := s.command(ctx, commands, false)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.a.Env.Stdin, front.Unfiltered(s.a.Env.Stdout), front.Unfiltered(s.a.Env.Stderr)
+	err := inForeground(cmd)
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) { // how people leave a debugger is theirs
+		return front.Engine(fmt.Errorf("%s: %w", s.lldb, err))
+	}
+	return nil
+}
+
+// stopped is what --print --json prints.
+type stopped struct {
+	Device    string          `json:"device"`
+	Address   string          `json:"address"`
+	Program   string          `json:"program"` // with its symbols
+	SourceMap []debug.Mapping `json:"source_map"`
+	Commands  []string        `json:"commands"` // of LLDB
+	LLDB      []string        `json:"lldb"`     // program and arguments that carry them out
+}
+
+// print says how one connects, and waits until the program has ended, or the user ends it.
+func (s *debugging) print(ctx context.Context, at runner.Stopped, commands []string) error {
+	argv := debug.Argv(s.lldb, commands, false)
+	if s.a.JSON {
+		err := s.a.printJSON(stopped{at.Device.String(), at.Address, s.target.Program, s.target.Sources, commands, argv})
+		if err != nil {
+			return err
+		}
+	} else {
+		line := func(name, text string) { fmt.Fprintf(s.a.Env.Stdout, "%-10s %s\n", name, text) }
+		line("device", at.Device.String())
+		line("address", at.Address)
+		line("program", s.target.Program)
+		for _, m := range s.target.Sources {
+			line("sources", m.From+" is "+m.To)
+		}
+		line("lldb", action.Quote(argv))
+		line("end", "Ctrl-C, or the end of the program")
+	}
+	defer s.a.interrupts.Notify(nil)() // one Ctrl-C is all it takes
+	select {
+	case <-ctx.Done():
+	case <-at.Ended:
+	}
+	return nil
+}
