@@ -21,6 +21,7 @@ type HTPContext struct {
 	Fallback       bool      `arg:"fallback"`
 	Floats         bool      `arg:"floats"`
 	DLC            bool      `arg:"dlc"`
+	Optrace        bool      `arg:"optrace"`
 }
 
 // socsSince is the first release of htp_host that was seen to make one file for several SoCs.
@@ -38,9 +39,10 @@ func htpContextSchema() step.Schema {
 			"fallback":        "Whether nodes may stay on the CPU. Otherwise one that the compiler does not take is an error.",
 			"floats":          "Whether products of quantised tensors may be computed in 16-bit floats. Otherwise that is an error: the compiler does it without a word.",
 			"dlc":             "Whether to write each graph as a DLC too, before it is compiled, for the vendor's own tools. It is an action of its own.",
+			"optrace":         "Whether to compile so that operations can be traced (`profiling = \"optrace\"` of `htp_emulate`), with a NAME.schematic beside each context, which the vendor's viewer reads traces by.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "dir", Class: action.Tree, Doc: "device/: one context of all graphs, with their weights once, or with `socs` one file; emulator/GRAPH/: each graph alone, as the emulator needs it, where device/ is not that; graphs/GRAPH.json: what the compiler made of it; manifest.json; nodes.json: which node runs where."},
+			{Name: "dir", Class: action.Tree, Doc: "device/: one context of all graphs, with their weights once, or with `socs` one file; emulator/GRAPH/: each graph alone, as the emulator needs it, where device/ is not that; graphs/GRAPH.json: what the compiler made of it, and GRAPH.trace.json, of which nodes; manifest.json; nodes.json: which node runs where."},
 			{Name: "dlc", Class: action.Tree, Doc: "GRAPH.dlc of each graph, with `dlc = true`; else empty."},
 			{Name: "times", Class: action.File, Doc: "Seconds that each compile took (JSON)."},
 		},
@@ -72,6 +74,9 @@ func (h HTPContext) Plan(p *step.Plan, find func(name string) (*qnn.SoC, error))
 	compile := map[string]any{"floats": h.Floats, "out": "dir", "times": "times.json"}
 	if len(socs) > 0 {
 		compile["socs"] = socs
+	}
+	if h.Optrace {
+		compile["optrace"] = true
 	}
 	if h.Optimization > 0 {
 		compile["optimization"] = h.Optimization

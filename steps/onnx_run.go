@@ -36,11 +36,11 @@ func saidOutputs() []step.OutputSpec {
 	}
 }
 
-// plan plans the run; libraries is where the vendor's are, "" for ONNX Runtime's own kernels.
-func (s Said) plan(p *step.Plan, graphs step.Path, libraries string) {
+// plan plans the run, nil where it cannot; more are arguments for the vendor's emulator, nil for ONNX Runtime's own kernels.
+func (s Said) plan(p *step.Plan, graphs step.Path, more map[string]any) *step.Action {
 	if (s.Prompt == "") != s.Inputs.IsSet() {
 		p.Fail("prompt", "Neither prompt nor inputs, or both", "A language model takes a prompt, any other graph inputs: a folder of samples.")
-		return
+		return nil
 	}
 	of, on := "onnx_say", "on the CPU"
 	args := map[string]any{"graphs": graphs.InRoot(), "out": "dir", "said": "said.json", "times": "times.json"}
@@ -58,15 +58,15 @@ func (s Said) plan(p *step.Plan, graphs step.Path, libraries string) {
 		}
 	}
 	programs := []string{of}
-	if libraries != "" {
-		args["libraries"], args["program"] = libraries, of
+	if maps.Copy(args, more); more != nil {
+		args["program"] = of
 		on, programs = "on the vendor's emulator", []string{"guarded", of}
 	}
-	a := program(p, "run "+on, args, libraries != "", programs[0], programs[1:]...).In(inputs...)
+	a := program(p, "run "+on, args, more != nil, programs[0], programs[1:]...).In(inputs...)
 	p.Tree("dir", a.OutTree("dir"))
 	p.Output("words", action.Value, a.Out("said.json"))
 	p.File("times", a.Out("times.json"))
-	a.Vary(measured, "times.json")
+	return a.Vary(measured, "times.json")
 }
 
 // ONNXRun are the arguments of kind onnx_run.
@@ -88,4 +88,4 @@ func onnxRunSchema() step.Schema {
 }
 
 // Plan plans the answering.
-func (o ONNXRun) Plan(p *step.Plan) { o.plan(p, o.Graphs, "") }
+func (o ONNXRun) Plan(p *step.Plan) { o.plan(p, o.Graphs, nil) }

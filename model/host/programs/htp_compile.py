@@ -1,4 +1,5 @@
-"""The part of htp_context and htp_dlc that compiles, in a process of its own: graphs, libraries, soc_model, vtcm_mb, optimization, fallback, dlc.
+"""The part of htp_context and htp_dlc that compiles, in a process of its own: graphs, libraries, soc_model, vtcm_mb, optimization, fallback,
+dlc, optrace.
 
 It leaves a context, and json/GRAPH/*.json of each graph; with dlc *.dlc in place of a context: the provider writes either.
 """
@@ -24,7 +25,9 @@ def main(spec: dict[str, Any]) -> dict[str, Any]:
     if spec.get("dlc"):
         options |= {"dump_qnn_ir_dlc": "1", "dump_qnn_ir_dlc_dir": ".", "qnn_ir_backend_path": str(libraries / "libQnnIr.so")}
     else:
-        options |= {"enable_htp_prepare_only": "1", "dump_json_qnn_graph": "1"}
+        options |= {"enable_htp_prepare_only": "1", "dump_json_qnn_graph": "1", "enable_framework_op_trace": "1"}
+    if spec["optrace"]:
+        options |= {"profiling_level": "optrace", "profiling_file_path": "compile.csv"}
     if spec["optimization"] is not None:
         options["htp_graph_finalization_optimization_mode"] = str(spec["optimization"])
     names = spec["graphs"]
@@ -48,12 +51,12 @@ def entries(spec: dict[str, Any], i: int) -> dict[str, str]:
 
 
 def dump(spec: dict[str, Any], name: str) -> dict[str, str]:
-    """Has the provider write down what it makes of a graph."""
+    """Has the provider write down what it makes of a graph, and of which nodes it made what."""
     if spec.get("dlc"):
         return {}
     folder = Path("json", Path(name).stem)
     folder.mkdir(parents=True)
-    return {"json_qnn_graph_dir": str(folder)}
+    return {"json_qnn_graph_dir": str(folder), "framework_op_trace_dir": str(folder)}
 
 
 def session_of(name: str, libraries: Path, entries: dict[str, str], options: dict[str, str]) -> onnxruntime.InferenceSession:

@@ -1,5 +1,5 @@
-"""Compiles quantised graphs: graphs, libraries, target, socs, optimization, fallback, floats →
-out: device/, emulator/GRAPH/, graphs/GRAPH.json, manifest.json, nodes.json; times: a JSON file.
+"""Compiles quantised graphs: graphs, libraries, target, socs, optimization, fallback, floats, optrace →
+out: device/, emulator/GRAPH/, graphs/GRAPH.json and GRAPH.trace.json, manifest.json, nodes.json; times: a JSON file.
 
 Where the graphs have a points.json, every point in it must be in the graph that the compiler writes down, to the bit.
 
@@ -33,7 +33,7 @@ def main(a: dict[str, Any]) -> None:
             f"{source.name} has {len(graphs)} graphs, and contexts for several SoCs in one file do not share weights. "
             "Compile one graph, or each SoC in a step of its own: for_each = target in place of socs."
         )
-    o = context.Options(Path(a["libraries"]), a.get("optimization"), a["fallback"])
+    o = context.Options(Path(a["libraries"]), a.get("optimization"), a["fallback"], a.get("optrace", False))
     out = command.fresh(a["out"])
     points = json.loads((source / "points.json").read_text()) if (source / "points.json").is_file() else {}
     nodes: dict[str, Any] = {}
@@ -68,10 +68,11 @@ def main(a: dict[str, Any]) -> None:
 
 
 def say_graphs(graphs: list[Path], dumps: Path, to: Path, floats: bool) -> None:
-    """Writes what the compiler made of each graph, GRAPH.json; of one that it took apart GRAPH.1.json and so on, too."""
+    """Writes what the compiler made of each graph, GRAPH.json; of one that it took apart GRAPH.1.json and so on, too. GRAPH.trace.json says of which nodes."""
     to.mkdir()
     for g in graphs:
         made = qnngraph.read(dumps / g.stem)
+        (to / f"{g.stem}.trace.json").write_bytes((dumps / g.stem / qnngraph.TRACE).read_bytes())
         if not floats:
             qnngraph.check(g.name, onnx.load(g, load_external_data=False), made)
         for i, m in enumerate(made):

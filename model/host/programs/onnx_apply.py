@@ -1,6 +1,8 @@
-"""Runs one graph on samples: graphs, libraries, inputs → out: a *.npz for each; said: a JSON file that says how many; times: a JSON file.
+"""Runs one graph on samples: graphs, libraries, inputs → out: a *.npz for each; said: a JSON file that says how many; times: a JSON file;
+profile: where its time goes, a folder.
 
-With libraries, graphs is what htp_context made, and runs on the vendor's emulator; else it runs on ONNX Runtime's own kernels.
+With libraries, graphs is what htp_context made, and runs on the vendor's emulator; else it runs on ONNX Runtime's own kernels. profile is filled if
+profiling says how: basic, detailed, optrace.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ def main(a: dict[str, Any]) -> dict[str, Any]:
                 f"Give htp_emulate one of their twins, which htp_context puts beside it: emulator/{graphs[0].stem.removesuffix('_ctx')}, for one."
             )
         at = plain.graph(folder)
-        run = session.htp(at, Path(a["libraries"]))
+        run = session.htp(at, Path(a["libraries"]), session.profiled(a, at))
     else:
         at = plain.graph(folder)
         run = session.cpu(at)

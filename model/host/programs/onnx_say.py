@@ -1,6 +1,8 @@
-"""Lets a decoder answer: graphs, libraries, prompt, system, tokens, text → out: said.json, said.npy, text.npy; said: said.json once more; times: a JSON file.
+"""Lets a decoder answer: graphs, libraries, prompt, system, tokens, text → out: said.json, said.npy, text.npy; said: said.json once more; times: a JSON file;
+profile: where its time goes, a folder.
 
-With libraries, graphs is what htp_context made, and runs on the vendor's emulator; else it runs on ONNX Runtime's own kernels.
+With libraries, graphs is what htp_context made, and runs on the vendor's emulator; else it runs on ONNX Runtime's own kernels. profile is filled if
+profiling says how: basic, detailed, optrace.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ def main(a: dict[str, Any]) -> dict[str, Any]:
     ids = words.encode(Path(a["text"]).read_text())[: of.context] if a.get("text") else []
     if a.get("text") and len(ids) < 2:
         raise Wrong(f"The text has {len(ids)} tokens: what the model thinks of each given those before it takes two at least.")
-    d = session.Decoder(of, *runs(folder, libraries), session.zeros(folder))
+    d = session.Decoder(of, *runs(a, folder, libraries), session.zeros(folder))
     said = d.say(prompt, a["tokens"])
     out = command.fresh(a["out"])
     report: dict[str, Any] = {"prompt": a["prompt"], "prompt_tokens": said.prompt, "tokens": said.tokens, "text": words.decode(said.tokens)}
@@ -54,11 +56,12 @@ def main(a: dict[str, Any]) -> dict[str, Any]:
     return {"tokens": len(said.tokens)}
 
 
-def runs(folder: Path, libraries: Path | None) -> tuple[session.Run, session.Run]:
+def runs(a: dict[str, Any], folder: Path, libraries: Path | None) -> tuple[session.Run, session.Run]:
     """Prefill and decode."""
     if libraries is None:
         return session.cpu(folder / "prefill.onnx"), session.cpu(folder / "decode.onnx")
-    prefill, decode = (session.htp(folder / "emulator" / g / f"{g}_ctx.onnx", libraries) for g in feed.GRAPHS)
+    contexts = [folder / "emulator" / g / f"{g}_ctx.onnx" for g in feed.GRAPHS]
+    prefill, decode = (session.htp(at, libraries, session.profiled(a, at)) for at in contexts)
     return prefill, decode
 
 

@@ -33,13 +33,16 @@ QNN_PRODUCTS = (
 SHAPES = ("Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
 
 
+TRACE = "qnn_op_trace.json"  # beside it, of which nodes of the ONNX graph the provider made which of the compiler's
+
 Graph = dict[str, Any]
 Point = tuple[str, int, str]  # the bits of the scale, a float32; the zero point; one of TYPES
 
 
 def read(folder: Path) -> list[Graph]:
     """What the compiler wrote down of one ONNX graph: more than one where it took it apart."""
-    made = [without_garbage(json.loads(p.read_text())) for p in sorted(folder.glob("*.json")) if not p.name.endswith("_tensor_log.json")]
+    names = [p for p in sorted(folder.glob("*.json")) if not p.name.endswith("_tensor_log.json") and p.name != TRACE]
+    made = [without_garbage(json.loads(p.read_text())) for p in names]
     if not made:
         raise Wrong(f"The compiler does not say what it made of {folder.name}.")
     return made

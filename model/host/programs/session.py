@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,8 +31,11 @@ def cpu(model: Path | bytes, folder: Path | None = None) -> Run:
     return _run(s)
 
 
-def htp(context: Path, libraries: Path) -> Run:
-    """A compiled context, as its EP-context model names it, on the vendor's emulator, which is in the folder of libraries. Nothing of it runs elsewhere."""
+def htp(context: Path, libraries: Path, profile: dict[str, str] | None = None) -> Run:
+    """A compiled context, as its EP-context model names it, on the vendor's emulator, which is in the folder of libraries. Nothing of it runs elsewhere.
+
+    profile: what profiled gives.
+    """
     made = system.read(binary(context), libraries)
     if len(made["graphs"]) > 1:
         raise Wrong(
@@ -39,19 +43,31 @@ def htp(context: Path, libraries: Path) -> Run:
             f"Emulate the graphs' twins, which htp_context puts beside it: emulator/GRAPH/, each with one graph."
         )
     try:
-        return load(context, libraries)
+        return load(context, libraries, profile=profile)
     except Exception as e:
         raise Wrong(refused(context, made["build"], system.release(libraries), str(e))) from e
 
 
-def load(context: Path, libraries: Path, shared: bool = False) -> Run:
+def profiled(a: dict[str, Any], context: Path) -> dict[str, str]:
+    """Options for a session that is to write where its time goes, if a program's arguments ask for it: profiling, the level, and profile, the folder.
+
+    The provider writes folder/GRAPH.csv, and GRAPH_qnn.log for the vendor's viewer, after each run.
+    """
+    if not a.get("profiling"):
+        return {}
+    folder = Path(a["profile"]).resolve()
+    folder.mkdir(exist_ok=True)
+    return {"profiling_level": a["profiling"], "profiling_file_path": str(folder / f"{context.stem.removesuffix('_ctx')}.csv")}
+
+
+def load(context: Path, libraries: Path, shared: bool = False, profile: dict[str, str] | None = None) -> Run:
     """A compiled context on whatever the libraries are for; shared says that another session of this process has its graph in the same context."""
     o = onnxruntime.SessionOptions()
     o.log_severity_level = 3
     o.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     if shared:
         o.add_session_config_entry("ep.share_ep_contexts", "1")
-    o.add_provider_for_devices(devices(libraries), {"backend_path": backend(libraries)})
+    o.add_provider_for_devices(devices(libraries), {"backend_path": backend(libraries)} | (profile or {}))
     return _run(onnxruntime.InferenceSession(str(context), sess_options=o, enable_fallback=0))
 
 
