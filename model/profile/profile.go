@@ -61,8 +61,8 @@ type Op struct {
 // wholeCycles is the event whose parts are the nodes.
 const wholeCycles = "Accelerator (execute) time (cycles)"
 
-// node finds a node's name in that of an event: "conv:OpId_17 (cycles)", "Input OpId_2 (cycles)".
-var node = lazyregexp.New(`^(.+?)[: ]OpId_\d+ \(cycles\)$`)
+// node finds a node's name in that of an event: "conv:OpId_17 (cycles)", "Input OpId_2 (cycles)"; or its number, "OpId_25 (cycles)", where the compiler gave none.
+var node = lazyregexp.New(`^(?:(.+?)[: ])?(OpId_\d+) \(cycles\)$`)
 
 // values are what was said of one thing, run by run.
 type values struct {
@@ -77,7 +77,7 @@ func Of(events []Event, made map[string]Node) (Profile, error) {
 		if e.Root {
 			totals.add(e.Name, e.Name, e.Unit, e.Value)
 		} else if m := node.FindStringSubmatch(e.Name); m != nil && e.Unit == "CYCLES" {
-			nodes.add(e.Name, m[1], e.Unit, e.Value) // with the number: two may have one name
+			nodes.add(e.Name, cmp.Or(m[1], m[2]), e.Unit, e.Value) // with the number: two may have one name
 		}
 	}
 	if len(totals.list) == 0 {

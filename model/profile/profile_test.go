@@ -101,11 +101,13 @@ Msg Timestamp, Message, Time, Unit of Measurement, Timing Source, Event Level, E
 1001,EXECUTE,100,CYCLES,BACKEND,ROOT,Accelerator (execute) time (cycles)
 1001,EXECUTE,70,CYCLES,BACKEND,SUB-EVENT,/layer, 0/MatMul_3:OpId_120 (cycles)
 1001,EXECUTE,20,CYCLES,BACKEND,SUB-EVENT,/layer, 0/MatMul_3:OpId_121 (cycles)
+1001,EXECUTE,10,CYCLES,BACKEND,SUB-EVENT,OpId_25 (cycles)
 1001,EXECUTE,3278,US,BACKEND,ROOT,QNN (execute) time
 1002,EXECUTE,3001,US,NETRUN,ROOT,Graph 0: block
 1002,EXECUTE,400,CYCLES,BACKEND,ROOT,Accelerator (execute) time (cycles)
 1002,EXECUTE,300,CYCLES,BACKEND,SUB-EVENT,/layer, 0/MatMul_3:OpId_120 (cycles)
-1002,EXECUTE,110,CYCLES,BACKEND,SUB-EVENT,/layer, 0/MatMul_3:OpId_121 (cycles)
+1002,EXECUTE,80,CYCLES,BACKEND,SUB-EVENT,/layer, 0/MatMul_3:OpId_121 (cycles)
+1002,EXECUTE,20,CYCLES,BACKEND,SUB-EVENT,OpId_25 (cycles)
 1003,EXECUTE,0,OBJECT,BACKEND,SUB-EVENT,opaque
 1003,EXECUTE,550.1000,INF/SEC,NETRUN,ROOT,NetRun IPS
 `
@@ -113,13 +115,16 @@ Msg Timestamp, Message, Time, Unit of Measurement, Timing Source, Event Level, E
 func TestViewers(t *testing.T) {
 	t.Parallel()
 	p := of(t, []byte(strings.ReplaceAll(viewers, "\n", "\r\n")), map[string]profile.Node{"/layer, 0/MatMul_3": {Op: "MatMul"}, "gone": {Op: "Reshape", ONNX: []string{"a"}}})
-	if p.Runs != 2 || p.Cycles != 100 || p.Assigned != 1 || len(p.Nodes) != 2 || len(p.Silent) != 1 || p.Silent[0].Name != "gone" {
+	if p.Runs != 2 || p.Cycles != 100 || p.Assigned != 1 || len(p.Nodes) != 3 || len(p.Silent) != 1 || p.Silent[0].Name != "gone" {
 		t.Fatalf("%+v", p)
 	}
 	if n := p.Nodes[0]; n.Name != "/layer, 0/MatMul_3" || n.Cycles != 70 || n.Most != 300 || n.Op != "MatMul" {
 		t.Errorf("%+v", n)
 	}
-	if o := p.Ops; len(o) != 1 || o[0].Nodes != 2 || o[0].Share != 1 {
+	if n := p.Nodes[2]; n.Name != "OpId_25" || n.Cycles != 10 || n.Share != 0.1 {
+		t.Errorf("%+v", n)
+	}
+	if o := p.Ops; len(o) != 2 || o[0].Op != "MatMul" || o[0].Nodes != 2 || math.Abs(o[0].Share-0.9) > 1e-9 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -224,8 +229,9 @@ func TestTool(t *testing.T) {
 	table, nodes, _ = run(func(s *profile.Spec) {
 		s.Profile, s.Graphs, s.Sampled = at("profile/net.csv"), "", map[string]float64{"mean_gpu_busy": 0.4, "mean_cpu": 0.25, "peak_dmabuf": 12.5, "decode_time_us": 3}
 	})
-	has("phone", table, `"cycles"`, "GPU busy 0 %: the NPU or the CPU worked, and 0.25 cores were", "peak DMA buffers")
-	if strings.Contains(table+nodes, "emulator's") || strings.Contains(table, "no performance") || strings.Contains(table, "decode_time") {
+	has("phone", nodes, "GPU busy 0 %")
+	has("phone", table, `"cycles"`, "GPU busy 0 %: the NPU or the CPU worked. Of the CPU 0.25 cores were busy.", "peak DMA buffers")
+	if strings.Contains(table+nodes, "emulator's") || strings.Contains(table, "no performance") || strings.Contains(table, "decode_time") || strings.Contains(table, "ONNX") {
 		t.Errorf("of a phone:\n%s", table)
 	}
 	table, _, _ = run(func(s *profile.Spec) { s.Sampled = map[string]float64{"mean_gpu_busy": 87} })

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -36,9 +37,19 @@ func (p Profile) show(title string, top int, sampled map[string]float64) table {
 		if p.Emulator {
 			cycles = "emulator's cycles"
 		}
-		t.Columns = []column{{"node", "node", ""}, {"op", "op", ""}, {"onnx", "of ONNX nodes", ""}, {"cycles", cycles, ""}, {"share", "share", "%"}}
+		known := func(n Node) bool { return n.Op != "" || len(n.ONNX) > 0 }
+		of := slices.ContainsFunc(p.Nodes, known) // whether there is something to say of what nodes are
+		t.Columns = []column{{"node", "node", ""}}
+		if of {
+			t.Columns = append(t.Columns, column{"op", "op", ""}, column{"onnx", "of ONNX nodes", ""})
+		}
+		t.Columns = append(t.Columns, column{"cycles", cycles, ""}, column{"share", "share", "%"})
 		for _, n := range p.Nodes[:min(top, len(p.Nodes))] {
-			t.Lines = append(t.Lines, []string{n.Name, n.Op, strconv.Itoa(len(n.ONNX)), strconv.FormatFloat(n.Cycles, 'f', -1, 64), percent(n.Share)})
+			line := []string{n.Name}
+			if of {
+				line = append(line, n.Op, strconv.Itoa(len(n.ONNX)))
+			}
+			t.Lines = append(t.Lines, append(line, strconv.FormatFloat(n.Cycles, 'f', -1, 64), percent(n.Share)))
 		}
 	}
 	add := func(name, label string, value any, unit string) {
@@ -52,7 +63,10 @@ func (p Profile) show(title string, top int, sampled map[string]float64) table {
 		add("others", fmt.Sprintf("the other %d nodes", more), percent(rest), "%")
 	}
 	if len(p.Nodes) > top { // of few nodes one sees it
-		for _, o := range p.Ops[:min(top, len(p.Ops))] {
+		for _, o := range p.Ops {
+			if o.Share < leastShare {
+				break
+			}
 			add("op_"+o.Op, fmt.Sprintf("all of %s (%d)", o.Op, o.Nodes), percent(o.Share), "%")
 		}
 	}
@@ -63,7 +77,7 @@ func (p Profile) show(title string, top int, sampled map[string]float64) table {
 		}
 	}
 	if silent > 0 {
-		add("silent", "nodes without cycles of their own, since another does their work", silent, "")
+		add("silent", "nodes without cycles of their own", silent, "")
 	}
 	add("runs", "runs", p.Runs, "")
 	for _, x := range p.Totals {
@@ -77,11 +91,11 @@ func (p Profile) show(title string, top int, sampled map[string]float64) table {
 			add(s.name, s.label, v, s.unit)
 		}
 	}
-	if says := proof(sampled); says != "" {
-		add("proof", "what worked", says, "")
-	}
 	return t
 }
+
+// leastShare is that of operations that the table leaves out.
+const leastShare = 0.001
 
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) }
 
@@ -108,11 +122,11 @@ func proof(sampled map[string]float64) string {
 		return ""
 	}
 	if gpu >= idleGPU {
-		return fmt.Sprintf("GPU busy %.0f %%: the GPU worked too, for this or for the screen", gpu)
+		return fmt.Sprintf("GPU busy %.0f %%: the GPU worked too, for this or for the screen.", gpu)
 	}
-	says := fmt.Sprintf("GPU busy %.0f %%: the NPU or the CPU worked", gpu)
+	says := fmt.Sprintf("GPU busy %.0f %%: the NPU or the CPU worked.", gpu)
 	if cpu, ok := sampled["mean_cpu"]; ok {
-		says += fmt.Sprintf(", and %.2f cores were", cpu)
+		says += fmt.Sprintf(" Of the CPU %.2f cores were busy.", cpu)
 	}
 	return says
 }

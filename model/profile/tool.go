@@ -55,8 +55,8 @@ func Run(_ context.Context, s Spec, _ tool.Env) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", filepath.Base(file), err)
 	}
-	if p.Emulator = s.Emulator; p.Emulator {
-		p.Note = Emulated
+	if p.Note = proof(s.Sampled); s.Emulator {
+		p.Emulator, p.Note = true, strings.TrimSpace(p.Note+" "+Emulated)
 	}
 	if err := write(s.Out, p); err != nil {
 		return err
