@@ -28,13 +28,24 @@ variable "fallback" {
   description = "Whether nodes that the NPU does not take may stay on the CPU"
 }
 
+variable "optrace" {
+  type        = bool
+  default     = false
+  description = "Whether it is compiled so that the vendor's runtime can trace its operations"
+}
+
+variable "htp_host" {
+  type        = optional(string)
+  description = "The release of the vendor's compiler, such as 2.4.0, where what loads the context is older than the newest"
+}
+
 variable "least" {
   type        = number
   default     = 0.99
   description = "The cosine that is good enough, of the worst output of the worst sample"
 }
 
-toolchain "htp_host" {}
+toolchain "htp_host" { version = var.htp_host }
 toolchain "gnu_runtime" {}
 toolchain "onnx" {}
 
@@ -60,6 +71,7 @@ step "onnx_quantize" "net" {
 step "htp_context" "net" {
   graphs   = var.quantise ? step.onnx_quantize.net.outputs.dir : local.model
   fallback = var.fallback
+  optrace  = var.optrace
 }
 
 step "onnx_run" "net" {
@@ -106,6 +118,11 @@ check "near" {
 output "context" {
   description = "device/: the context; manifest.json; nodes.json: which node runs where"
   value       = step.htp_context.net.outputs.dir
+}
+
+output "samples" {
+  description = "what it was run on"
+  value       = local.samples
 }
 
 output "rows" {

@@ -272,34 +272,39 @@ func TestUpstreamsHeaders(t *testing.T) {
 }
 
 // TestPageOfMllm: every command of docs/mllm.md can be planned, with the folder of a model where it names one.
-func TestPageOfMllm(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/mllm.md")
+func TestPageOfMllm(t *testing.T) { everyCommand(t, "mllm.md", 9) }
+
+// TestPageOfProfiles: so can those of docs/profile.md, with a graph and samples.
+func TestPageOfProfiles(t *testing.T) { everyCommand(t, "profile.md", 5) }
+
+func everyCommand(t *testing.T, name string, least int) {
+	t.Helper()
+	page, err := os.ReadFile("../../../docs/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	commands := regexp.MustCompile("`hexmage (run|show) ([^`]+)`").FindAllStringSubmatch(string(page), -1)
+	commands := regexp.MustCompile("(?m)(?:`|^\\$ )hexmage (run|show) ([^`#\n]+)").FindAllStringSubmatch(string(page), -1)
 	for _, m := range commands {
 		args := strings.Fields(m[2])
 		for _, a := range args {
-			if name, file, _ := strings.Cut(a, "="); name == "int8" || name == "q4k" {
-				if err := os.WriteFile(filepath.Join(dir, file), []byte("weights"), 0o644); err != nil {
-					t.Fatal(err)
-				}
+			variable, at, _ := strings.Cut(a, "=")
+			at = filepath.Join(dir, at)
+			var files []string
+			switch {
+			case variable == "int8", variable == "q4k", variable == "model" && filepath.Ext(at) == ".onnx":
+				files = []string{at}
+			case variable == "samples", variable == "pictures":
+				files = []string{filepath.Join(at, "0.npz")}
+			case variable == "model":
+				files = []string{filepath.Join(at, "config.json"), filepath.Join(at, "tokenizer.json"), filepath.Join(at, "model.safetensors")}
 			}
-			if pictures, ok := strings.CutPrefix(a, "pictures="); ok {
-				if err := os.MkdirAll(filepath.Join(dir, pictures), 0o755); err != nil {
+			for _, f := range files {
+				if err := os.MkdirAll(filepath.Dir(f), 0o755); err != nil {
 					t.Fatal(err)
 				}
-			}
-			if model, ok := strings.CutPrefix(a, "model="); ok {
-				if err := os.MkdirAll(filepath.Join(dir, model), 0o755); err != nil {
+				if err := os.WriteFile(f, []byte("{}"), 0o644); err != nil {
 					t.Fatal(err)
-				}
-				for _, name := range []string{"config.json", "tokenizer.json", "model.safetensors"} {
-					if err := os.WriteFile(filepath.Join(dir, model, name), []byte("{}"), 0o644); err != nil {
-						t.Fatal(err)
-					}
 				}
 			}
 		}
@@ -313,7 +318,7 @@ func TestPageOfMllm(t *testing.T) {
 			t.Errorf("%s: exit code %d: %s", m[0], code, &stderr)
 		}
 	}
-	if len(commands) < 9 {
+	if len(commands) < least {
 		t.Errorf("%d commands", len(commands))
 	}
 }
