@@ -1,0 +1,244 @@
+//go:build linux
+
+package e2e_test
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/model/profile"
+)
+
+// profiled reads what a pipeline has put under out/.
+func profiled(t *testing.T, w *world, pipeline string) (p profile.Profile) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(w.dir, "out", pipeline, "nodes.json"))), &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestProfileNPU: what the vendor's runtime says of where a graph's time goes, in three levels, on its emulator. Each node of the graph is there.
+func TestProfileNPU(t *testing.T) {
+	w := hostWarmed(t)
+	const pipeline = "profile-npu"
+	var contexts []string
+	for _, level := range []string{"basic", "detailed", "optrace"} {
+		t.Run(level, func(t *testing.T) {
+			o := w.run(t, "run", pipeline, "--var=level="+level)
+			wants(t, o, exitOK, "the example for SM8750, Hexagon v79: "+level, "QNN (load binary) time", "QNN (execute) time", "no performance of an NPU", "0.9998")
+			at := filepath.Join(w.dir, "out", pipeline)
+			p := profiled(t, w, pipeline)
+			if !p.Emulator || p.Runs != 8 || !strings.Contains(p.Note, "no performance") {
+				t.Errorf("%+v", p)
+			}
+			if log := read(t, filepath.Join(at, "profile", "net_qnn.log")); len(log) < 1000 {
+				t.Errorf("the vendor's log has %d bytes", len(log))
+			}
+			contexts = append(contexts, read(t, filepath.Join(at, "context", "device", "net_ctx_qnn.bin")))
+			schematics, err := filepath.Glob(filepath.Join(at, "context", "device", "*.schematic"))
+			if err != nil || (len(schematics) == 1) != (level == "optrace") {
+				t.Errorf("schematics: %q, %v", schematics, err)
+			}
+			if level == "basic" {
+				if len(p.Nodes) != 0 || strings.Contains(o.stdout, "share") {
+					t.Errorf("there are nodes: %+v", p.Nodes)
+				}
+				return
+			}
+			wants(t, o, exitOK, "emulator's cycles", "FullyConnected")
+			everyNode(t, p, filepath.Join(at, "context"))
+			if p.Cycles <= 0 || p.Assigned != 1 {
+				t.Errorf("nodes have %v of %v cycles", p.Assigned, p.Cycles)
+			}
+			share := 0.0
+			for _, n := range p.Nodes {
+				share += n.Share
+			}
+			if math.Abs(share-1) > 1e-9 {
+				t.Errorf("shares add up to %v", share)
+			}
+			t.Log(o.stdout[strings.Index(o.stdout, "the example for SM8750, Hexagon v79: "+level):])
+		})
+	}
+	if len(contexts) != 3 || contexts[1] != contexts[2] {
+		t.Error("the context for an optrace is another")
+	}
+	if r := w.runJSON(t, pipeline); r.executed != 0 {
+		t.Errorf("again: %q ran", r.names)
+	}
+
+	t.Run("heaviest", func(t *testing.T) {
+		w.write(t, "heavy.py", heavyGraph)
+		w.write(t, "pipelines/heavy.hcl", `profile "host" { default = true }
+toolchain "onnx" {}
+step "python" "graph" {
+  environment = toolchain.onnx.dir
+  script      = "heavy.py"
+  args        = ["dir"]
+  output "dir" { tree = "dir" }
+}
+output "graph" { value = step.python.graph.outputs.dir }
+`)
+		wants(t, w.run(t, "run", "heavy"), exitOK)
+		wants(t, w.run(t, "run", pipeline, "--var=model=out/heavy/graph/heavy.onnx", "--var=samples=out/heavy/graph", "--var=top=1"), exitOK, "heavy.onnx for SM8750", "the other ", "all of Conv2d (2)")
+		p := profiled(t, w, pipeline)
+		if n := p.Nodes[0]; n.Op != "Conv2d" || !slices.Contains(n.ONNX, n.Name) || n.Share < 0.5 || p.Ops[0].Op != "Conv2d" {
+			t.Errorf("the wide convolution is not the heaviest: %+v", p.Nodes)
+		}
+	})
+
+	t.Run("words", func(t *testing.T) {
+		w.write(t, "pipelines/words.hcl", profiledWords)
+		wants(t, w.run(t, "run", "words"), exitOK, "decode", "no performance")
+		p := profiled(t, w, "words")
+		if p.Runs != 3 || p.Assigned != 1 || len(p.Nodes) < 100 { // an answer of four tokens, the first of which prefill says
+			t.Errorf("%d runs, %d nodes, %v", p.Runs, len(p.Nodes), p.Assigned)
+		}
+		wants(t, w.run(t, "run", "words", "--var=graph="), exitFailed, "a profile of each of 2 graphs", "decode.csv, prefill.csv")
+	})
+}
+
+// everyNode: each node of the compiler's graph, and each of the ONNX graph that is on the NPU, is in the profile, or is said to be silent.
+func everyNode(t *testing.T, p profile.Profile, context string) {
+	t.Helper()
+	names, sources := map[string]bool{}, map[string]bool{}
+	for _, n := range slices.Concat(p.Nodes, p.Silent) {
+		names[n.Name] = true
+		for _, s := range n.ONNX {
+			sources[s] = true
+		}
+	}
+	var made struct {
+		Graph struct {
+			Nodes map[string]struct{ Type string }
+		}
+	}
+	var placed map[string][]struct{ On, Name string }
+	for name, to := range map[string]any{"graphs/net.json": &made, "nodes.json": &placed} {
+		if err := json.Unmarshal([]byte(read(t, filepath.Join(context, name))), to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(made.Graph.Nodes) != 7 || len(placed["net"]) != 20 {
+		t.Errorf("%v, %v", made, placed)
+	}
+	for _, name := range slices.Sorted(maps.Keys(made.Graph.Nodes)) {
+		if !names[name] {
+			t.Errorf("the profile does not know %s of the compiler's graph", name)
+		}
+	}
+	for _, n := range placed["net"] {
+		if n.On == "NPU" && !sources[n.Name] {
+			t.Errorf("the profile does not know %s of the ONNX graph", n.Name)
+		}
+	}
+}
+
+// heavyGraph has a convolution with most of the graph's products, beside a narrow one and small nodes.
+const heavyGraph = `
+import os, sys
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+out = sys.argv[1]
+os.makedirs(out)
+r = np.random.default_rng(79)
+def weights(name, *shape):
+    return numpy_helper.from_array((r.standard_normal(shape) * 0.05).astype(np.float32), name)
+nodes = [
+    helper.make_node("Conv", ["x", "narrow"], ["a"], name="narrow", pads=[0, 0, 0, 0]),
+    helper.make_node("Relu", ["a"], ["b"], name="relu"),
+    helper.make_node("Conv", ["b", "wide"], ["c"], name="wide", pads=[1, 1, 1, 1]),
+    helper.make_node("GlobalAveragePool", ["c"], ["y"], name="pool"),
+]
+graph = helper.make_graph(nodes, "heavy", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 32, 32])],
+    [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 128, 1, 1])], [weights("narrow", 128, 4, 1, 1), weights("wide", 128, 128, 3, 3)])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), out + "/heavy.onnx")
+for i in range(3):
+    np.savez(f"{out}/{i}.npz", x=r.standard_normal((1, 4, 32, 32)).astype(np.float32))
+`
+
+const profiledWords = `
+profile "host" { default = true }
+target "SM8750" {}
+variable "graph" { default = "/decode.csv" }
+toolchain "htp_host" {}
+toolchain "gnu_runtime" {}
+toolchain "onnx" {}
+step "model" "tiny" {
+  seed   = 79
+  layers = 2
+}
+step "onnx_llm" "tiny" { model = step.model.tiny.outputs.dir }
+step "onnx_quantize" "tiny" { graphs = step.onnx_llm.tiny.outputs.dir }
+step "htp_context" "tiny" { graphs = step.onnx_quantize.tiny.outputs.dir }
+step "htp_emulate" "tiny" {
+  context   = step.htp_context.tiny.outputs.dir
+  prompt    = "What is the capital of France?"
+  tokens    = 4
+  profiling = "detailed"
+}
+step "npu_profile" "tiny" {
+  title    = "decode"
+  profile  = "${step.htp_emulate.tiny.outputs.profile}${var.graph}"
+  graphs   = "${step.htp_context.tiny.outputs.dir}/graphs"
+  emulator = true
+}
+output "nodes.json" { value = step.npu_profile.tiny.outputs.nodes }
+output "table" {
+  value = step.npu_profile.tiny.outputs.table
+  show  = "table"
+}
+`
+
+// TestProfileOfAPhone: the table has what a phone's kernel told meanwhile. The phone is the emulated one, and what its program writes is a profile of the vendor's
+// emulator, in the place of qnn-net-run.
+func TestProfileOfAPhone(t *testing.T) {
+	w := warmed(t)
+	csv, err := os.ReadFile(filepath.Join(shared.repo, "model", "profile", "testdata", "detailed.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, "net.csv", string(csv))
+	w.write(t, "pipelines/phone.hcl", `profile "open" { default = true }
+target "SM8750" {}
+toolchain "adb" {}
+toolchain "llvm" {}
+toolchain "qemu" {}
+toolchain "busybox" {}
+step "emulator" "phone" {}
+step "run" "net" {
+  device    = step.emulator.phone.outputs.image
+  push      = { "net.csv" = "net.csv" }
+  argv      = ["sh", "-c", "sleep 0.5; mkdir results; cp net.csv results/"]
+  pull      = ["results/net.csv"]
+  sample_ms = 20
+}
+step "npu_profile" "net" {
+  profile = "${step.run.net.outputs.results}/net.csv"
+  sampled = { for name, m in step.run.net.outputs.measured : name => m.median }
+}
+check "gpu" {
+  condition     = step.run.net.outputs.measured.mean_gpu_busy.median < 10
+  error_message = "The GPU was busy, so it may be that the graph ran there."
+}
+output "table" {
+  value = step.npu_profile.net.outputs.table
+  show  = "table"
+}
+`)
+	o := w.run(t, "run", "phone")
+	wants(t, o, exitOK, "GPU busy 0 %: the NPU or the CPU worked. Of the CPU 0.", "head", "peak RSS", "passed         check.gpu")
+	if strings.Contains(o.stdout, "emulator's") {
+		t.Errorf("it says of a phone that it is the vendor's emulator: %s", o)
+	}
+	t.Log(o.stdout)
+}
