@@ -108,3 +108,43 @@ func TestPythonScript(t *testing.T) {
 		t.Errorf("%+v", p.Specs[0].Inputs)
 	}
 }
+
+// TestHTPEmulatePlan: with profiling there is a profile, which no two runs have alike; without, the emulator is asked for nothing.
+func TestHTPEmulatePlan(t *testing.T) {
+	w := fetchWorkspace(t)
+	for level, want := range map[string]string{"": "", "detailed": "it has measured times", "all": "refused"} {
+		args := map[string]cty.Value{"context": cty.StringVal("ctx"), "inputs": cty.StringVal("samples")}
+		if level != "" {
+			args["profiling"] = cty.StringVal(level)
+		}
+		tools := map[string]step.Toolchain{}
+		for _, name := range []string{"onnx", "htp_host", "gnu_runtime"} {
+			tools[name] = compatToolchain(name, "2.7.0", "pypi")
+		}
+		p, diags := w.Kinds()["htp_emulate"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "htp_emulate", Name: "x"}}, Args: args, Toolchains: tools})
+		if want == "refused" {
+			if !diags.HasErrors() || !strings.Contains(diags.Error(), "optrace") {
+				t.Errorf("%s: %v", level, diags)
+			}
+			continue
+		}
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		varies := ""
+		for _, o := range p.Specs[0].Outputs {
+			if o.Path == "profile" {
+				varies = o.Varies
+			}
+		}
+		told := ""
+		for _, in := range p.Specs[0].Inputs {
+			if in.Path == "args.json" {
+				told = string(in.Content.Data)
+			}
+		}
+		if varies != want || (len(p.Outputs["profile"].Parts) == 1) != (level != "") || strings.Contains(told, "profil") != (level != "") || !strings.Contains(told, `"program":"onnx_apply"`) {
+			t.Errorf("%q: varies %q, %+v, %s", level, varies, p.Outputs["profile"], told)
+		}
+	}
+}
