@@ -30,7 +30,7 @@ func npuProfileSchema() step.Schema {
 		Outputs: []step.OutputSpec{
 			{Name: "table", Class: action.File, Doc: "The table (JSON)."},
 			{Name: "nodes", Class: action.File, Doc: "All that was read, with every node (JSON)."},
-			{Name: "rows", Class: action.Value, Doc: "The same, for checks: { level, emulator, note, runs, cycles, totals, nodes = [{ name, op, onnx, cycles, share }], silent }."},
+			{Name: "rows", Class: action.Value, Doc: "The same, for checks: { emulator, note, runs, cycles, assigned, totals, nodes = [{ name, op, onnx, cycles, share, … }], ops, silent }."},
 		},
 		Example: `step "npu_profile" "net" {
   profile  = step.htp_emulate.net.outputs.profile
