@@ -31,6 +31,7 @@ output "profile" { value = module.net.profile }
 output "nodes.json" { value = module.net.nodes }
 output "log" { value = module.net.log }
 output "context" { value = module.net.context }
+output "schematic" { value = module.net.schematic }
 output "accuracy" { value = module.net.accuracy }
 output "metrics" { value = module.net.metrics }
 output "table" { value = module.net.table }

@@ -91,6 +91,28 @@ func TestHTPContextPlan(t *testing.T) {
 	}
 }
 
+// TestHTPContextOptrace: schematics are an output of their own, since no two are alike.
+func TestHTPContextOptrace(t *testing.T) {
+	w := fetchWorkspace(t)
+	target, diags := w.Catalogue().Target("SM8750", nil)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	tools := map[string]step.Toolchain{}
+	for _, name := range []string{"onnx", "htp_host", "gnu_runtime"} {
+		tools[name] = compatToolchain(name, "2.4.0", "pypi")
+	}
+	p, diags := w.Kinds()["htp_context"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "htp_context", Name: "x"}}, Target: target, Toolchains: tools,
+		Args: map[string]cty.Value{"graphs": cty.StringVal("net.onnx"), "optrace": cty.True}})
+	if diags.HasErrors() || len(p.Specs) != 1 {
+		t.Fatal(diags)
+	}
+	want := []action.Output{{Path: "dir", Tree: true}, {Path: "times.json", Varies: "it has measured times"}, {Path: "schematics", Tree: true, Varies: "it has addresses of the compiler's memory"}}
+	if d := cmp.Diff(want, p.Specs[0].Outputs); d != "" || len(p.Outputs["schematic"].Parts) != 1 {
+		t.Errorf("%+v, %s", p.Outputs["schematic"], d)
+	}
+}
+
 // TestPythonScript: a script that is outside of the workspace, as that of a shipped module is, runs from where it is among the inputs,
 // which is the same place on every machine.
 func TestPythonScript(t *testing.T) {

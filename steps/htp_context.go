@@ -39,11 +39,12 @@ func htpContextSchema() step.Schema {
 			"fallback":        "Whether nodes may stay on the CPU. Otherwise one that the compiler does not take is an error.",
 			"floats":          "Whether products of quantised tensors may be computed in 16-bit floats. Otherwise that is an error: the compiler does it without a word.",
 			"dlc":             "Whether to write each graph as a DLC too, before it is compiled, for the vendor's own tools. It is an action of its own.",
-			"optrace":         "Whether to compile so that operations can be traced (`profiling = \"optrace\"` of `htp_emulate`), with a NAME.schematic beside each context, which the vendor's viewer reads traces by.",
+			"optrace":         "Whether to compile so that operations can be traced (`profiling = \"optrace\"` of `htp_emulate`). The contexts are the same.",
 		},
 		Outputs: []step.OutputSpec{
 			{Name: "dir", Class: action.Tree, Doc: "device/: one context of all graphs, with their weights once, or with `socs` one file; emulator/GRAPH/: each graph alone, as the emulator needs it, where device/ is not that; graphs/GRAPH.json: what the compiler made of it, and GRAPH.trace.json, of which nodes; manifest.json; nodes.json: which node runs where."},
 			{Name: "dlc", Class: action.Tree, Doc: "GRAPH.dlc of each graph, with `dlc = true`; else empty."},
+			{Name: "schematic", Class: action.Tree, Doc: "With `optrace = true` what the vendor's viewer reads traces by, in device/ and, of contexts for the emulator, GRAPH/; else empty."},
 			{Name: "times", Class: action.File, Doc: "Seconds that each compile took (JSON)."},
 		},
 		Toolchains: []string{onnxToolchain, htpToolchain, runtimeToolchain},
@@ -76,7 +77,7 @@ func (h HTPContext) Plan(p *step.Plan, find func(name string) (*qnn.SoC, error))
 		compile["socs"] = socs
 	}
 	if h.Optrace {
-		compile["optrace"] = true
+		compile["schematics"] = "schematics"
 	}
 	if h.Optimization > 0 {
 		compile["optimization"] = h.Optimization
@@ -84,6 +85,12 @@ func (h HTPContext) Plan(p *step.Plan, find func(name string) (*qnn.SoC, error))
 	a := h.action(p, "compile for "+t.SoC, args, compile, "htp_context", "htp_facts")
 	p.Tree("dir", a.OutTree("dir"))
 	p.File("times", a.Out("times.json"))
+	if h.Optrace {
+		p.Tree("schematic", a.OutTree("schematics"))
+		a.Vary("it has addresses of the compiler's memory", "schematics")
+	} else {
+		p.Tree("schematic")
+	}
 	h.vary(a.Vary(measured, "times.json"))
 	if !h.DLC {
 		p.Tree("dlc")

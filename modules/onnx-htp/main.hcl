@@ -120,6 +120,11 @@ output "context" {
   value       = step.htp_context.net.outputs.dir
 }
 
+output "schematic" {
+  description = "with optrace what the vendor's viewer reads traces by"
+  value       = var.optrace ? step.htp_context.net.outputs.schematic : null
+}
+
 output "samples" {
   description = "what it was run on"
   value       = local.samples

@@ -64,8 +64,13 @@ step "npu_profile" "net" {
 }
 
 output "context" {
-  description = "what was run; with optrace NAME.schematic lies beside the context"
+  description = "what was run"
   value       = module.net.context
+}
+
+output "schematic" {
+  description = "level optrace: what the vendor's viewer reads traces by"
+  value       = module.net.schematic
 }
 
 output "profile" {

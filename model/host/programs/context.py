@@ -33,7 +33,7 @@ class Options:
     libraries: Path
     optimization: int | None = None  # 1 to 3; None is the compiler's own choice
     fallback: bool = False  # nodes may stay on the CPU
-    optrace: bool = False  # with the schematic that traces of operations are read by
+    schematics: Path | None = None  # where, for traces of operations, the schematics go that these are read by
 
 
 @dataclass
@@ -78,14 +78,16 @@ def run(graphs: list[Path], folder: Path, targets: list[Target], o: Options, mor
         "vtcm_mb": targets[0].vtcm_mb,
         "optimization": o.optimization,
         "fallback": o.fallback,
-        "optrace": o.optrace,
+        "optrace": o.schematics is not None,
         **more,
     }
     report = command.child("htp_compile", spec, folder)
-    for schematic in sorted(folder.glob("*_schematic.bin")):  # a context is *.bin, too
-        schematic.rename(schematic.with_name(schematic.name.removesuffix("_schematic.bin") + ".schematic"))
-    for times in folder.glob("compile*"):
-        times.unlink()
+    if o.schematics is not None:
+        (o.schematics / folder.name).mkdir(parents=True)
+        for schematic in folder.glob("*_schematic.bin"):
+            schematic.rename(o.schematics / folder.name / schematic.name)
+        for profile in folder.glob("compile*"):
+            profile.unlink()
     for g in graphs:
         (folder / g.name).unlink()
     (folder / "weights.bin").unlink(missing_ok=True)

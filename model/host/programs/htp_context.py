@@ -1,5 +1,6 @@
-"""Compiles quantised graphs: graphs, libraries, target, socs, optimization, fallback, floats, optrace →
-out: device/, emulator/GRAPH/, graphs/GRAPH.json and GRAPH.trace.json, manifest.json, nodes.json; times: a JSON file.
+"""Compiles quantised graphs: graphs, libraries, target, socs, optimization, fallback, floats →
+out: device/, emulator/GRAPH/, graphs/GRAPH.json and GRAPH.trace.json, manifest.json, nodes.json; times: a JSON file;
+schematics: a folder, if operations are to be traced.
 
 Where the graphs have a points.json, every point in it must be in the graph that the compiler writes down, to the bit.
 
@@ -33,7 +34,7 @@ def main(a: dict[str, Any]) -> None:
             f"{source.name} has {len(graphs)} graphs, and contexts for several SoCs in one file do not share weights. "
             "Compile one graph, or each SoC in a step of its own: for_each = target in place of socs."
         )
-    o = context.Options(Path(a["libraries"]), a.get("optimization"), a["fallback"], a.get("optrace", False))
+    o = context.Options(Path(a["libraries"]), a.get("optimization"), a["fallback"], command.fresh(a["schematics"]) if "schematics" in a else None)
     out = command.fresh(a["out"])
     points = json.loads((source / "points.json").read_text()) if (source / "points.json").is_file() else {}
     nodes: dict[str, Any] = {}
