@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -103,6 +104,57 @@ func source(t *testing.T) string {
 	return all.String()
 }
 
+// flagsIn are the flags that a file of the runner's looks for.
+func flagsIn(t *testing.T, file string) (flags []string) {
+	t.Helper()
+	text, err := fs.ReadFile(devrunner.Sources(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`flag == "(-[\w-]+)"`).FindAllStringSubmatch(string(text), -1) {
+		flags = append(flags, m[1])
+	}
+	return flags
+}
+
+// TestUpstreamsNpu: flags, paths and lines of main_qwen_npu and demo_qwen_npu are those of upstream's sources. The clone is the caller's.
+func TestUpstreamsNpu(t *testing.T) {
+	clone := os.Getenv("HEXMAGE_TEST_MLLM")
+	if clone == "" {
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")
+	}
+	var theirs string
+	for _, file := range []string{"examples/main_qwen_npu.cpp", "examples/demo_qwen_npu.cpp", "src/backends/qnn/QNNExecutor.cpp"} {
+		out, err := exec.CommandContext(t.Context(), "git", "-C", clone, "show", "bbf87ffb:"+file).Output()
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		theirs += string(out)
+	}
+	if len(flagsIn(t, "npu.cc")) < 8 {
+		t.Errorf("flags %q", flagsIn(t, "npu.cc"))
+	}
+	for _, f := range flagsIn(t, "npu.cc") {
+		if !regexp.MustCompile(`cmdParser.add<\w+>\("\w+", '` + f[1:] + `'`).MatchString(theirs) {
+			t.Errorf("upstream's have no flag %s", f)
+		}
+	}
+	text, err := fs.ReadFile(devrunner.Sources(), "npu.cc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := regexp.MustCompile(`"(\.\./[\w./-]+)"`).FindAllStringSubmatch(string(text), -1)
+	if len(told) != 4 {
+		t.Errorf("paths %q", told)
+	}
+	told = append(told, []string{"", "Load model: "}, []string{"", "real_seq_length: "}, []string{"", "[Q] "}, []string{"", "[A] "}, []string{"", "prefill time: "}, []string{"", "===================="})
+	for _, m := range told {
+		if !strings.Contains(theirs, m[1]) || !strings.Contains(string(text), m[1]) {
+			t.Errorf("%q is not in both", m[1])
+		}
+	}
+}
+
 // TestLikeUpstream: the stand-in's compiler and runner take upstream's flags and no others, and print upstream's lines.
 func TestLikeUpstream(t *testing.T) {
 	var help bytes.Buffer
@@ -135,9 +187,7 @@ func TestLikeUpstream(t *testing.T) {
 		flags = append(flags, strings.Split(pair, "|")...)
 	}
 	own = nil
-	for _, m := range regexp.MustCompile(`flag == "(-[\w-]+)"`).FindAllStringSubmatch(text, -1) {
-		own = append(own, m[1])
-	}
+	own = flagsIn(t, "flags.cc")
 	slices.Sort(flags)
 	slices.Sort(own)
 	if d := cmp.Diff(flags, slices.Compact(own)); d != "" {
