@@ -5,7 +5,7 @@
 #   hexmage run profile-npu … --var level=basic                           the whole graph alone; or optrace
 #   hexmage run profile-npu … --profile device                            on a phone, with GPU and memory beside it
 
-pipeline { description = "Where an ONNX graph's time goes on the NPU: the vendor's profile, on its emulator or a phone" }
+pipeline { description = "Where an ONNX graph's time goes on the NPU: the vendor's profile, on emulator or phone" }
 profile "host" { default = true }
 profile "device" {}
 target "SM8750" {}

@@ -19,7 +19,7 @@ func int8V1Schema() step.Schema {
 		},
 		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "config.json, tokenizer.json, and model.safetensors with upstream's names, for `convert`."}},
 		Example: `step "int8_v1" "qwen" {
-  model = step.model.small.outputs.dir
+  model = step.model.toy.outputs.dir
 }`,
 	}
 }

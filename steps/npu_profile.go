@@ -33,8 +33,8 @@ func npuProfileSchema() step.Schema {
 			{Name: "rows", Class: action.Value, Doc: "The same, for checks: { emulator, note, runs, cycles, assigned, totals, nodes = [{ name, op, onnx, cycles, share, … }], ops, silent }."},
 		},
 		Example: `step "npu_profile" "net" {
-  profile  = step.htp_emulate.net.outputs.profile
-  graphs   = "${step.htp_context.net.outputs.dir}/graphs"
+  profile  = step.htp_emulate.lpbq.outputs.profile
+  graphs   = "${step.htp_context.lpbq.outputs.dir}/graphs"
   emulator = true
 }`,
 	}

@@ -30,9 +30,9 @@ func referenceV1Schema() step.Schema {
 		},
 		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "LENGTH.json for each length: prompt tokens, tokens and text."}},
 		Example: `step "reference_v1" "qwen" {
-  int8   = step.convert.int8.outputs.model
-  floats = step.convert.floats.outputs.model
-  model  = step.model.small.outputs.dir
+  int8   = step.convert.qwen3.outputs.model
+  floats = step.convert.qwen3.outputs.model
+  model  = step.model.toy.outputs.dir
   prompt = "Why can greatness not be planned?"
   runs   = { "64" = 0 }
 }`,
