@@ -33,5 +33,6 @@ output "makefile" { value = module.npu.makefile }
 output "vocab.mllm" { value = module.npu.vocab }
 output "merges.txt" { value = module.npu.merges }
 output "stdout.txt" { value = module.npu.stdout }
+output "demo.txt" { value = module.npu.demo }
 output "samples" { value = module.npu.samples }
 output "metrics" { value = module.npu.metrics }

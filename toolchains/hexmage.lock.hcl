@@ -460,8 +460,8 @@ locked "make" "4.3" {
 
 locked "mllm" "1" {
   source = "embedded"
-  size   = 128562
-  sha256 = "0721c61f40a34598c370355835edbe690396f65097accb0256508b346bf856d9"
+  size   = 129351
+  sha256 = "3afb460cc7e9b0149496e992f5adc0def52031a0212fc103086e06203251cdb4"
 }
 
 locked "mllm_quantiser" "2.6.0" {

@@ -66,13 +66,10 @@ profile "open" {
 
   step "exec" "runner" {
     description = "the stand-in's program, with the flags and the output of upstream's"
-    argv = ["sh", "-c", join(" ", [
-      "exec ${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++ --target=aarch64-none-linux-android21",
-      "-O2 -std=c++17 -ffreestanding -fno-builtin -ffp-contract=off -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-stack-protector",
-      "-nostdlibinc -nostdlib -static -fuse-ld=lld -o runner ${toolchain.mllm.dir}/src/runner/*.cc",
-    ])]
-    inputs = [toolchain.llvm.dir]
+    argv        = ["sh", "${toolchain.mllm.dir}/bin/build-runner", "${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++"]
+    inputs      = [toolchain.llvm.dir]
     output "bin" { file = "runner" }
+    output "symbols" { tree = "symbols" } # for `hexmage debug`
   }
 
   step "emulator" "phone" {

@@ -48,14 +48,8 @@ profile "open" {
 
   step "exec" "runner" {
     description = "the stand-in's runner, with the flags and the output of upstream's for Qwen3"
-    argv = ["sh", "-ec", join(" ", [
-      "clang='${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++ --target=aarch64-none-linux-android21';",
-      "$clang -c -g -O2 -std=c++17 -ffreestanding -fno-builtin -ffp-contract=off -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-stack-protector",
-      "-nostdlibinc ${toolchain.mllm.dir}/src/runner/*.cc;",
-      "mkdir symbols; $clang -nostdlib -static -fuse-ld=lld -o symbols/runner *.o;",
-      "$clang -nostdlib -static -fuse-ld=lld -s -o runner *.o", # what is pushed: another comment in the sources is no other program
-    ])]
-    inputs = [toolchain.llvm.dir]
+    argv        = ["sh", "${toolchain.mllm.dir}/bin/build-runner", "${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++"]
+    inputs      = [toolchain.llvm.dir]
     output "bin" { file = "runner" }
     output "symbols" { tree = "symbols" } # for `hexmage debug`
   }

@@ -18,7 +18,6 @@ import (
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
@@ -151,14 +150,7 @@ func (s *debugging) choose(ctx context.Context) error {
 	if s.plan, err = p.Select(s.step.At.Step); err != nil {
 		return front.Engine(err)
 	}
-	missing := s.plan.Missing()
-	for _, m := range missing {
-		fmt.Fprintf(s.a.Env.Stderr, "missing: %s\n", ansi.Visible(m, false))
-	}
-	if len(missing) > 0 {
-		return front.Usage("this machine lacks what the step needs (profile %q); `hexmage plan` shows what would run", s.plan.Profile)
-	}
-	return nil
+	return s.a.runnable(s.plan, "the step")
 }
 
 // kindRun is the kind of steps that start a program on a device.
@@ -476,6 +468,9 @@ func (s *debugging) findLLDB(ctx context.Context) error {
 	}
 	p, err := s.a.toolchainPlan([]wanted{{name: "lldb"}})
 	if err != nil {
+		return err
+	}
+	if err := s.a.fetchable(p); err != nil {
 		return err
 	}
 	found, err := s.a.fetchWith(ctx, s.engine, p, s.a.here(), true)

@@ -3,11 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
-	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/plan"
 )
@@ -138,11 +136,8 @@ func (r *oneRun) planned(ctx context.Context, g *planning) (*planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if missing := p.Missing(); len(missing) > 0 {
-		for _, m := range missing {
-			fmt.Fprintf(r.a.Env.Stderr, "missing: %s\n", ansi.Visible(m, false))
-		}
-		return nil, front.Usage("this machine lacks what the pipeline needs (profile %q); `hexmage plan` shows what would run", p.Profile)
+	if err := r.a.runnable(p, "the pipeline"); err != nil {
+		return nil, err
 	}
 	return p, nil
 }

@@ -40,6 +40,18 @@ type planned struct {
 	names map[string]string    // in folders of the workspace, as listedFS
 }
 
+// runnable says what this machine lacks to run the plan. what needs it is told to the user: "the pipeline".
+func (a *app) runnable(p *planned, what string) error {
+	missing := p.Missing()
+	for _, m := range missing {
+		fmt.Fprintf(a.Env.Stderr, "missing: %s\n", ansi.Visible(m, false))
+	}
+	if len(missing) > 0 {
+		return front.Usage("this machine lacks what %s needs (profile %q); `hexmage plan` shows what would run", what, p.Profile)
+	}
+	return nil
+}
+
 // Select is plan.Plan.Select.
 func (p *planned) Select(steps ...addrs.Step) (*planned, error) {
 	some, err := p.Plan.Select(steps...)

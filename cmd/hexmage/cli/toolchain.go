@@ -215,11 +215,8 @@ func (a *app) fetchable(p *planned) error {
 	return nil
 }
 
-// fetchWith is fetch with an engine that is there already.
+// fetchWith is fetch of what is fetchable, with an engine that is there already.
 func (a *app) fetchWith(ctx context.Context, e *engineParts, p *planned, workspace string, show bool) ([]located, error) {
-	if err := a.fetchable(p); err != nil {
-		return nil, err
-	}
 	instances := toolchainInstances(p.Plan)
 	var steps []addrs.Step
 	for _, n := range instances {

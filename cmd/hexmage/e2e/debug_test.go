@@ -149,7 +149,7 @@ func debugsByHand(t *testing.T, w *world) {
 
 // debugsWithoutInformation has a program without debug information named, before a phone is asked for, with what to do.
 func debugsWithoutInformation(t *testing.T, w *world) {
-	w.edit(t, openFile, "$clang -c -g ", "$clang -c ")
+	w.edit(t, openFile, `output "symbols" {`, `output "others" {`)
 	o := w.run(t, "debug", pipeline, "--break", "flags.cc:20", "--batch")
 	wants(t, o, exitUsage, "--break flags.cc:20: "+debugged+" has no debug information, so there are no lines: compile it with -g", `an output "symbols"`)
 	wants(t, w.run(t, "debug", pipeline, "--break", "parse_flags", "--batch"), exitUsage, "there is no function parse_flags in "+debugged)

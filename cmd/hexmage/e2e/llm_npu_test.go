@@ -3,7 +3,6 @@
 package e2e_test
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,8 +30,13 @@ func TestLLMNPU(t *testing.T) {
 	if r := w.runJSON(t, "--offline", "llm-npu"); r.executed != 0 {
 		t.Errorf("again: %q ran", r.names)
 	}
+	demo, err := os.ReadFile(filepath.Join(w.dir, "out", "llm-npu", "demo.txt"))
+	if err != nil || !strings.Contains(string(demo), "[A] ") || strings.Contains(string(demo), "QNN context retrieved") {
+		t.Errorf("the demo: %v\n%s", err, demo)
+	}
 	// One length more runs that one alone, and its reference.
-	if r := w.runJSON(t, "--offline", `--var=lengths=["64","256","1024","100"]`, "llm-npu"); r.executed == 0 || strings.Count(strings.Join(r.names, "\n"), "run.main") > 2 {
+	r := w.runJSON(t, "--offline", `--var=lengths=["64","256","1024","100"]`, "llm-npu")
+	if names := strings.Join(r.names, "\n"); strings.Count(names, "run.main run[") != 1 || !strings.Contains(names, "run.main run[seq=100]") || !strings.Contains(names, "reference_v1.small") {
 		t.Errorf("another length: %q ran", r.names)
 	}
 }
@@ -50,23 +54,7 @@ func TestUpstreamV1Configures(t *testing.T) {
 		}
 	}
 	w := newWorld(t).withDownloads(t)
-	o := w.run(t, "plan", "--json", "--profile", "device", "llm-npu")
-	wants(t, o, exitOK)
-	var plan struct {
-		Steps []struct {
-			Address string
-			Actions []struct{ Argv []string }
-		}
-	}
-	if err := json.Unmarshal([]byte(o.stdout), &plan); err != nil {
-		t.Fatal(err)
-	}
-	var script string
-	for _, s := range plan.Steps {
-		if s.Address == "module.npu.step.exec.android" {
-			script = s.Actions[0].Argv[len(s.Actions[0].Argv)-1]
-		}
-	}
+	script := w.deviceScripts(t, "llm-npu")["module.npu.exec.android"]
 	configure, build, ok := strings.Cut(script, "\ncmake --build ")
 	if !ok || !strings.Contains(build, "main_qwen_npu demo_qwen_npu") {
 		t.Fatalf("the step builds other programs:\n%s", script)
@@ -76,28 +64,20 @@ func TestUpstreamV1Configures(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(root, "toolchains"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	run := func(script string, args ...string) (string, error) {
-		cmd := exec.CommandContext(t.Context(), "/bin/sh", append([]string{"-eu", "-c", script, "sh"}, args...)...)
-		cmd.Dir, cmd.Env = root, []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HEXMAGE_ROOT=" + root, "HOME=" + root, "https_proxy=http://127.0.0.1:1", "http_proxy=http://127.0.0.1:1"}
-		out, err := cmd.CombinedOutput()
-		return string(out), err
-	}
-	if out, err := run(`mkdir -p "$3"; git -C "$1" archive bbf87ffb CMakeLists.txt src include examples third_party tools | tar -x -C "$3"; rmdir "$3/third_party/googletest"; cp -r "$2/googletest" "$3/third_party/"`, clone, deps, sources); err != nil {
+	if out, err := offline(t, root, `mkdir -p "$3"; git -C "$1" archive bbf87ffb CMakeLists.txt src include examples third_party tools | tar -x -C "$3"; rmdir "$3/third_party/googletest"; cp -r "$2/googletest" "$3/third_party/"`, clone, deps, sources); err != nil {
 		t.Skipf("the clone lacks the commit, or the folder googletest: %v %s", err, out)
 	}
 	for _, name := range []string{"ndk", "llvm"} {
-		o := w.run(t, "toolchain", "fetch", name)
-		wants(t, o, exitOK)
-		if err := os.Symlink(regexp.MustCompile(`(?m)/\S*$`).FindString(strings.TrimSpace(o.stdout)), filepath.Join(root, "toolchains", name)); err != nil {
+		if err := os.Symlink(w.tree(t, name), filepath.Join(root, "toolchains", name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	openmp := "touch omp.a; set -- -DOpenMP_C_FLAGS=-fopenmp -DOpenMP_CXX_FLAGS=-fopenmp -DOpenMP_C_LIB_NAMES=omp -DOpenMP_CXX_LIB_NAMES=omp -DOpenMP_omp_LIBRARY=$PWD/omp.a\n"
-	if out, err := run(openmp + strings.Replace(configure, "cmake -S", `cmake "$@" -S`, 1)); err != nil || !strings.Contains(out, "Build files have been written to") || !strings.Contains(out, "QNN ARM detected") {
+	if out, err := offline(t, root, openmp+strings.Replace(configure, "cmake -S", `cmake "$@" -S`, 1)); err != nil || !strings.Contains(out, "Build files have been written to") || !strings.Contains(out, "QNN ARM detected") {
 		t.Fatalf("it does not configure: %v\n%s", err, out)
 	}
 	for _, name := range []string{"main_qwen_npu", "demo_qwen_npu"} {
-		out, err := run("ninja -C build -t commands " + name)
+		out, err := offline(t, root, "ninja -C build -t commands "+name)
 		if err != nil || !strings.Contains(out, "-o "+root+"/bin-arm/"+name+" ") || !strings.Contains(out, "op/QNNLinearINT8.cpp") || !strings.Contains(out, "toolchains/qairt/include/QNN") {
 			t.Errorf("%s is not built where the step looks, or of other sources: %v\n%.3000s", name, err, out)
 		}

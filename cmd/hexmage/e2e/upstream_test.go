@@ -17,6 +17,46 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// deviceScripts are the scripts that profile device of a pipeline plans, of each step with one action, by the step's address without ".step".
+func (w *world) deviceScripts(t *testing.T, pipeline string) map[string]string {
+	t.Helper()
+	o := w.run(t, "plan", "--json", "--profile", "device", pipeline)
+	wants(t, o, exitOK)
+	var plan struct {
+		Steps []struct {
+			Address string
+			Actions []struct{ Argv []string }
+		}
+	}
+	if err := json.Unmarshal([]byte(o.stdout), &plan); err != nil {
+		t.Fatal(err)
+	}
+	scripts := map[string]string{}
+	for _, s := range plan.Steps {
+		if len(s.Actions) == 1 {
+			scripts[strings.Replace(s.Address, ".step.", ".", 1)] = s.Actions[0].Argv[len(s.Actions[0].Argv)-1]
+		}
+	}
+	return scripts
+}
+
+// tree is where a toolchain of the stand-in's is.
+func (w *world) tree(t *testing.T, toolchain string) string {
+	t.Helper()
+	o := w.run(t, "toolchain", "fetch", toolchain)
+	wants(t, o, exitOK)
+	return regexp.MustCompile(`(?m)/\S*$`).FindString(strings.TrimSpace(o.stdout))
+}
+
+// offline runs a script of a step in an exec root. In the sandbox there is no network; here nobody answers at the addresses of proxies.
+func offline(t *testing.T, root, script string, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", append([]string{"-eu", "-c", script, "sh"}, args...)...)
+	cmd.Dir, cmd.Env = root, []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HEXMAGE_ROOT=" + root, "HOME=" + root, "https_proxy=http://127.0.0.1:1", "http_proxy=http://127.0.0.1:1"}
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
 // TestUpstreamBuilds runs both build steps of profile device as the plan has them, on upstream's own sources: configured without network,
 // and for x86 compiled until the first header of the vendor's, of which hexmage says whose it is. No header of the vendor's is replaced.
 func TestUpstreamBuilds(t *testing.T) {
@@ -36,31 +76,10 @@ func TestUpstreamBuilds(t *testing.T) {
 		}
 	}
 	w := newWorld(t).withDownloads(t)
-	o := w.run(t, "plan", "--json", "--profile", "device", pipeline)
-	wants(t, o, exitOK)
-	var plan struct {
-		Steps []struct {
-			Address string
-			Actions []struct{ Argv []string }
-		}
-	}
-	if err := json.Unmarshal([]byte(o.stdout), &plan); err != nil {
-		t.Fatal(err)
-	}
-	scripts := map[string]string{}
-	for _, s := range plan.Steps {
-		if len(s.Actions) == 1 {
-			scripts[strings.Replace(s.Address, ".step.", ".", 1)] = s.Actions[0].Argv[len(s.Actions[0].Argv)-1]
-		}
-	}
-	tree := func(toolchain string) string {
-		o := w.run(t, "toolchain", "fetch", toolchain)
-		wants(t, o, exitOK)
-		return regexp.MustCompile(`(?m)/\S*$`).FindString(strings.TrimSpace(o.stdout))
-	}
+	scripts := w.deviceScripts(t, pipeline)
 	for step, links := range map[string]map[string]string{
 		aot + "exec.aot_tools": {"steps/git/mllm.dir": clone, "steps/git/highway.dir": deps + "/highway"},
-		aot + "exec.android":   {"steps/patch/mllm.dir": clone, "toolchains/ndk": tree("ndk"), "toolchains/llvm": tree("llvm")},
+		aot + "exec.android":   {"steps/patch/mllm.dir": clone, "toolchains/ndk": w.tree(t, "ndk"), "toolchains/llvm": w.tree(t, "llvm")},
 	} {
 		t.Run(step, func(t *testing.T) {
 			root := t.TempDir()
@@ -78,13 +97,7 @@ func TestUpstreamBuilds(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			// In the sandbox there is no network; here nobody answers at the addresses of proxies.
-			run := func(script string) (string, error) {
-				cmd := exec.CommandContext(t.Context(), "/bin/sh", "-eu", "-c", script)
-				cmd.Dir, cmd.Env = root, []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HEXMAGE_ROOT=" + root, "HOME=" + root, "https_proxy=http://127.0.0.1:1", "http_proxy=http://127.0.0.1:1"}
-				out, err := cmd.CombinedOutput()
-				return string(out), err
-			}
+			run := func(script string) (string, error) { return offline(t, root, script) }
 			configure, _, ok := strings.Cut(scripts[step], "\ncmake --build ")
 			if !ok {
 				t.Fatalf("the step builds nothing:\n%s", scripts[step])

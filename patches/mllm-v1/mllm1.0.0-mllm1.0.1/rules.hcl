@@ -1,5 +1,5 @@
-# Until February 2025 upstream's int8 linear layer gave two tensors of each layer the same two names, left over from another network. The SDKs of then took the second
-# for the first; newer ones refuse it, and the program dies: "Tensor name InceptionV3_…_Conv2D_stride already exists in the graph". The paper's artifact has it so.
+# Until February 2025 upstream's int8 linear layer gave two tensors of each layer the same two names, left over from another network. With newer SDKs
+# the program dies of it: "Tensor name InceptionV3_…_Conv2D_stride already exists in the graph". So the reproduction of the paper reports of the artifact.
 # The names outlive the call that makes the tensors, which are as many as the model has layers: so they are never given back.
 
 call "stride" {

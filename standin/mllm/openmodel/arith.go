@@ -23,20 +23,22 @@ func newQuant(scale float32, zp int32) quant {
 
 // Every operation below sits in its own float32 conversion: the language then forbids fusing it with the next one.
 
-func rne(u float32) int32 {
+// Round is the nearest whole number, half to even, of what is below 131,072 either way, where it stops.
+func Round(u float32) int32 {
 	u = min(max(u, -131072), 131072)
 	return int32(float32(float32(u+magic) - magic))
 }
 
 func (q quant) u16(y float32) uint16 {
-	return uint16(min(max(rne(float32(y*q.inv))+q.zp, 0), 65535))
+	return uint16(min(max(Round(float32(y*q.inv))+q.zp, 0), 65535))
 }
 
 func (q quant) u8(y float32) uint8 {
-	return uint8(min(max(rne(float32(y*q.inv))+128, 0), 255))
+	return uint8(min(max(Round(float32(y*q.inv))+128, 0), 255))
 }
 
-func exp32(t float32) float32 {
+// Exp is e to the power of t, for t <= 0, and 0 from -16 down.
+func Exp(t float32) float32 {
 	if !(t > -16) {
 		return 0
 	}
@@ -50,17 +52,8 @@ func exp32(t float32) float32 {
 	return float32(p * math.Float32frombits(uint32(int32(n)+127)<<23))
 }
 
-// sqrt32 is correctly rounded: float64's square root of a float32 has more than 2p+2 bits.
-func sqrt32(v float32) float32 { return float32(math.Sqrt(float64(v))) }
-
-// Round is the nearest whole number, half to even, of what is below 131,072 either way, where it stops.
-func Round(u float32) int32 { return rne(u) }
-
-// Exp is e to the power of t, for t <= 0, and 0 below -16.
-func Exp(t float32) float32 { return exp32(t) }
-
-// Sqrt is the square root, correctly rounded.
-func Sqrt(v float32) float32 { return sqrt32(v) }
+// Sqrt is correctly rounded: float64's square root of a float32 has more than 2p+2 bits.
+func Sqrt(v float32) float32 { return float32(math.Sqrt(float64(v))) }
 
 // RMSNorm normalises one row of uint16 values as docs/design/0002 §3 says. x, w and out have one length.
 func RMSNorm(out, x, w []uint16, xs float32, xz int32, ws float32, wz int32, os float32, oz int32) {
@@ -75,7 +68,7 @@ func rmsNorm(out, x, w []uint16, qx, qw, qo quant) {
 	}
 	m := float32(float32(s) / float32(len(x)))
 	v := float32(float32(m*float32(qx.scale*qx.scale)) + math.Float32frombits(bitsEps))
-	r := float32(1 / sqrt32(v))
+	r := float32(1 / Sqrt(v))
 	k := float32(qx.scale * r)
 	for i, xv := range x {
 		y := float32(float32(int32(xv)-qx.zp) * k)
@@ -86,7 +79,7 @@ func rmsNorm(out, x, w []uint16, qx, qw, qo quant) {
 
 // attend computes one query head against keys and values of the positions so far; keys[j] and values[j] are that position's rows.
 func attend(out, q []uint16, keys, values [][]uint8, qq, qk, qv, qs, qo quant) {
-	isd := float32(1 / sqrt32(float32(len(q))))
+	isd := float32(1 / Sqrt(float32(len(q))))
 	ms := float32(float32(qq.scale*qk.scale) * isd)
 	scores := make([]uint16, len(keys))
 	top := uint16(0)
@@ -101,7 +94,7 @@ func attend(out, q []uint16, keys, values [][]uint8, qq, qk, qv, qs, qo quant) {
 	var total uint64
 	weights := make([]uint32, len(keys))
 	for j, s := range scores {
-		e := exp32(float32(float32(int32(s)-int32(top)) * qs.scale))
+		e := Exp(float32(float32(int32(s)-int32(top)) * qs.scale))
 		weights[j] = uint32(float32(float32(float32(e*1048576)+magic) - magic))
 		total += uint64(weights[j])
 	}
@@ -109,7 +102,7 @@ func attend(out, q []uint16, keys, values [][]uint8, qq, qk, qv, qs, qo quant) {
 	mv := float32(qv.scale * math.Float32frombits(bitsUnit))
 	acc := make([]int64, len(out))
 	for j, v := range values {
-		p := int64(min(max(rne(float32(float32(weights[j])*g)), 0), 65535))
+		p := int64(min(max(Round(float32(float32(weights[j])*g)), 0), 65535))
 		for d := range acc {
 			acc[d] += p * (int64(v[d]) - 128)
 		}
@@ -121,7 +114,7 @@ func attend(out, q []uint16, keys, values [][]uint8, qq, qk, qv, qs, qo quant) {
 
 func silu(v uint16, qx, qo quant) uint16 {
 	x := float32(float32(int32(v)-qx.zp) * qx.scale)
-	e := exp32(-float32(math.Abs(float64(x))))
+	e := Exp(-float32(math.Abs(float64(x))))
 	n := float32(1 + e)
 	g := float32(e / n)
 	if x >= 0 {

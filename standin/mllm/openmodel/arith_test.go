@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "rewrite testdata")
 func TestExpVectors(t *testing.T) {
 	for in, want := range map[uint32]uint32{0: 0x3F800000, 0xBF000000: 0x3F1B4598, 0xBF800000: 0x3EBC5AB2, 0xBEB17218: 0x3F3504F5,
 		0xC0500000: 0x3D1ED1B4, 0xC1200000: 0x383E6BCE, 0xC17FD70A: 0x33F418AA, 0xC1800000: 0} {
-		if got := math.Float32bits(exp32(math.Float32frombits(in))); got != want {
+		if got := math.Float32bits(Exp(math.Float32frombits(in))); got != want {
 			t.Errorf("exp(%08X) = %08X, want %08X", in, got, want)
 		}
 	}
@@ -26,7 +26,7 @@ func TestExpVectors(t *testing.T) {
 func TestExpIsExp(t *testing.T) {
 	for x := float32(-15.999); x <= 0; x += 0.00037 {
 		want := math.Exp(float64(x))
-		if got := float64(exp32(x)); math.Abs(got-want) > 2e-6*want {
+		if got := float64(Exp(x)); math.Abs(got-want) > 2e-6*want {
 			t.Fatalf("exp(%v) = %v, want %v", x, got, want)
 		}
 	}
@@ -35,8 +35,8 @@ func TestExpIsExp(t *testing.T) {
 func TestRNE(t *testing.T) {
 	for in, want := range map[float32]int32{0.5: 0, 1.5: 2, 2.5: 2, -0.5: 0, -1.5: -2, 65534.5: 65534, 65535.5: 65536, 0.49999997: 0,
 		1e30: 131072, -1e30: -131072, 70000.51: 70001} {
-		if got := rne(in); got != want {
-			t.Errorf("rne(%v) = %d, want %d", in, got, want)
+		if got := Round(in); got != want {
+			t.Errorf("Round(%v) = %d, want %d", in, got, want)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func TestSqrtIsCorrectlyRounded(t *testing.T) {
 	p := prng(7)
 	for range 20000 {
 		v := math.Float32frombits(uint32(p.next())&0x3fffffff | 0x10000000)
-		r := sqrt32(v)
+		r := Sqrt(v)
 		exact := func(f float32) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(float64(f)) }
 		for _, n := range []float32{math.Nextafter32(r, 0), math.Nextafter32(r, 1e30)} {
 			half := new(big.Float).Add(exact(r), exact(n)) // twice the midpoint; its square must lie on n's side of v

@@ -139,7 +139,7 @@ func (g generator) stream(name string) *prng {
 // random is a matrix of deviation gain/sqrt(columns), so that a normalised input gives outputs of deviation gain.
 func (g generator) random(name string, rows, cols int, gain float32) []float32 {
 	p := g.stream(name)
-	scale := float32(gain / sqrt32(float32(cols)))
+	scale := float32(gain / Sqrt(float32(cols)))
 	w := make([]float32, rows*cols)
 	for i := range w {
 		w[i] = float32(p.normal() * scale)
@@ -224,7 +224,7 @@ func (g generator) remember(l int, embed []float32, followers [][]int, gate, up,
 			next = append(next, int(p.next()%uint64(g.c.EOSTokenID)))
 		}
 		for k, n := range next {
-			weight := float32(float32(0.5) / sqrt32(float32(len(next))))
+			weight := float32(float32(0.5) / Sqrt(float32(len(next))))
 			weight -= float32(float32(k) * 0.01)
 			for i, e := range row(n) {
 				down[i*f+j] = float32(down[i*f+j] + float32(e*weight))

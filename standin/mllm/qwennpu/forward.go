@@ -117,11 +117,12 @@ func norm(x, w []float32) []float32 {
 
 // rope turns the heads of x, in place.
 func (l *layer) rope(x, sin, cos []float32) {
+	half := l.headDim / 2
 	for h := 0; h < len(x); h += l.headDim {
-		for i := range l.half {
-			a, b := x[h+i], x[h+i+l.half]
+		for i := range half {
+			a, b := x[h+i], x[h+i+half]
 			x[h+i] = float32(float32(a*cos[i]) - float32(b*sin[i]))
-			x[h+i+l.half] = float32(float32(b*cos[i]) + float32(a*sin[i]))
+			x[h+i+half] = float32(float32(b*cos[i]) + float32(a*sin[i]))
 		}
 	}
 }

@@ -16,9 +16,9 @@ import (
 
 // Shape is what upstream's program is told by flags and not by its files.
 type Shape struct {
-	Hidden int `json:"hidden"` // -d
-	Heads  int `json:"heads"`  // -h
-	FFN    int `json:"ffn"`    // -f
+	Hidden int // -d
+	Heads  int // -h
+	FFN    int // -f
 }
 
 // file is a .mllm of version 1, which holds no shapes.
@@ -123,10 +123,10 @@ func (f file) eight(name string, in, out int, biased bool) (linear, error) {
 
 // layer is a decoder layer.
 type layer struct {
-	inNorm, postNorm              []float32
-	q, k, v, o, gate, up, down    linear
-	keys, values                  [][]float32 // by position
-	heads, kvHeads, headDim, half int
+	inNorm, postNorm           []float32
+	q, k, v, o, gate, up, down linear
+	keys, values               [][]float32 // by position
+	heads, kvHeads, headDim    int
 }
 
 // model is all of a file, with the caches of its layers.
@@ -165,7 +165,7 @@ func load(f file, s Shape, read func(f file, name string, in, out int, biased bo
 			break
 		}
 		kv := f.elements(at + "self_attn.k_proj.bias")
-		l := &layer{heads: s.Heads, kvHeads: kv / headDim, headDim: headDim, half: headDim / 2}
+		l := &layer{heads: s.Heads, kvHeads: kv / headDim, headDim: headDim}
 		if l.kvHeads < 1 || kv%headDim != 0 || s.Heads%l.kvHeads != 0 {
 			return nil, fmt.Errorf("%s: keys of %d values for %d heads of %d: are the flags those of the model?", f.name, kv, s.Heads, headDim)
 		}

@@ -165,14 +165,13 @@ func TestNpuRefuses(t *testing.T) {
 		"another model's flags": {func(*handset) {}, []string{"-s", "64"}, "are -d, -h and -f those of the model?"},
 		"keys of other heads":   {func(*handset) {}, []string{"-d", "128", "-h", "1", "-f", "256"}, "are -d and -h those of the model?"},
 		"another ffn":           {func(*handset) {}, []string{"-d", "128", "-h", "4", "-f", "128"}, "are -d, -h and -f those of the model?"},
-		"no heads":              {func(*handset) {}, []string{"-d", "128", "-h", "0"}, "-d 128 with -h 0 is no model"},
+		"no heads":              {func(*handset) {}, []string{"-d", "128", "-h", "0"}, "-d 128 with -h 0 and -f 5504 is no model"},
 		"a cache that is full":  {func(*handset) {}, npuFlags("-s", "2000"), "-s 2000 with -l 1124"},
 		"a flag":                {func(*handset) {}, npuFlags("-q", "1"), "undefined short option: -q"},
 		"an op package of x86":  {func(ph *handset) { ph.write("qnn-lib/libQnnLLaMAPackage_CPU.so", opPackage(62)) }, npuFlags(), "unexpected e_machine: 62"},
 		"a stub of another SDK": {func(ph *handset) {
 			ph.write("qnn-lib/libQnnHtpV79Stub.so", []byte("\x00v2.25.5.240807173323_97754\x00"))
 		}, npuFlags(), "Stub lib id mismatch"},
-		"graphs of another model": {func(ph *handset) { ph.write("bin/qnn_context.bin", []byte("12345678")) }, npuFlags(), "qnn_context.bin is that of another model or SDK"},
 		"a vocabulary of another": {func(ph *handset) { ph.write("vocab/qwen_vocab.mllm", int8s) }, npuFlags(), "is no vocabulary of mllm"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -195,6 +194,15 @@ func TestNpuTakesUpItsGraphs(t *testing.T) {
 			t.Errorf("taken up: want %v; exit code %d\n%s", want, code, out)
 		}
 	}
+	kept, err := os.ReadFile(filepath.Join(ph.dir, "bin/qnn_context.bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ph.write("bin/qnn_context.bin", append(slices.Clone(kept[1:]), kept[0]))
+	if out, code := ph.start("demo_qwen_npu", npuFlags()...); code != 1 || !strings.Contains(out, "that of another model or SDK") {
+		t.Errorf("of another model: exit code %d\n%s", code, out)
+	}
+	ph.write("bin/qnn_context.bin", kept)
 	ph.write("qnn-lib/libQnnHtp.so", []byte("\x00"+strings.Replace(buildID, "2.41", "2.42", 1)+"\x00"))
 	ph.write("qnn-lib/libQnnHtpV79Stub.so", []byte("\x00"+strings.Replace(buildID, "2.41", "2.42", 1)+"\x00"))
 	ph.write("qnn-lib/libQnnHtpV79Skel.so", []byte("\x00"+strings.Replace(buildID, "2.41", "2.42", 1)+"\x00"))

@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -130,6 +131,12 @@ func TestUpstreamsNpu(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 		theirs += string(out)
+	}
+	for rev, keeps := range map[string]bool{"bbf87ffb": false, "71d7a680": true, "origin/v1": true} { // the graphs of an earlier run
+		err := exec.CommandContext(t.Context(), "git", "-C", clone, "grep", "-q", "-F", `exists("qnn_context.bin")`, rev, "--", "*QNNBackend.cpp").Run()
+		if _, failed := errors.AsType[*exec.ExitError](err); (err == nil) != keeps || err != nil && !failed {
+			t.Errorf("%s: programs take up qnn_context.bin: want %v, %v", rev, keeps, err)
+		}
 	}
 	if len(flagsIn(t, "npu.cc")) < 8 {
 		t.Errorf("flags %q", flagsIn(t, "npu.cc"))

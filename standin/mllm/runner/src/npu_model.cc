@@ -14,13 +14,15 @@ constexpr u32 MAX_LAYERS = 256;
 f32 absolute(f32 v) { return v < 0 ? -v : v; }
 f32 larger(f32 a, f32 b) { return a > b ? a : b; }
 
-// x in steps of scale.
+// A value in steps of 1/inverse; one that is clipped has 8 bits.
+i32 steps(f32 x, f32 inverse, bool clip) {
+  i32 q = round_even(x * inverse);
+  return !clip ? q : q < -128 ? -128 : q > 127 ? 127 : q;
+}
+
 void quantise(const f32 *x, u64 n, f32 scale, bool clip, i32 *out) {
   f32 inverse = 1.0f / scale;
-  for (u64 i = 0; i < n; i++) {
-    i32 q = round_even(x[i] * inverse);
-    out[i] = !clip ? q : q < -128 ? -128 : q > 127 ? 127 : q;
-  }
+  for (u64 i = 0; i < n; i++) out[i] = steps(x[i], inverse, clip);
 }
 
 // Values in steps of 1/32767 of the largest one, as a tensor of rows.
@@ -99,6 +101,12 @@ void sine_and_cosine(double x, double *sin, double *cos) {
 
 }  // namespace
 
+void Shape::check() const {
+  constexpr u32 most = 65536;  // what is kept of a token at a time
+  if (hidden == 0 || heads == 0 || ffn == 0 || hidden > most || ffn > most || hidden % (2 * heads) != 0)
+    FAIL("-d ", hidden, " with -h ", heads, " and -f ", ffn, " is no model");
+}
+
 Turns::Turns(u32 head_dim, u32 positions) : sin(take<f32>(u64(head_dim) / 2 * positions)), cos(take<f32>(u64(head_dim) / 2 * positions)) {
   u32 half = head_dim / 2;
   double base = root(THETA, half);
@@ -135,15 +143,11 @@ void Linear::apply8(const i32 *x, f32 scale_of_x, f32 *y) const {
   for (u32 o = 0; o < out; o++) {
     f32 v = static_cast<f32>(sums[o]) * step;
     if (bias) v = v + bias[o];
-    i32 q = round_even(v * inverse);
-    if (clip_out) q = q < -128 ? -128 : q > 127 ? 127 : q;
-    y[o] = static_cast<f32>(q) * scale_out;
+    y[o] = static_cast<f32>(steps(v, inverse, clip_out)) * scale_out;
   }
 }
 
 Model::Model(const NpuFile &file, Shape shape, bool int8s, const Turns &turns, u32 positions) : shape_(shape), positions_(positions), int8s_(int8s), turns_(turns) {
-  if (shape.hidden == 0 || shape.heads == 0 || shape.ffn == 0 || shape.hidden > 65536 || shape.ffn > 65536 || shape.hidden % (2 * shape.heads) != 0)
-    FAIL("a model with -d ", shape.hidden, ", -h ", shape.heads, " and -f ", shape.ffn, " is none");
   head_dim_ = shape.hidden / shape.heads;
   vocab_ = static_cast<u32>(file.elements("model.embed_tokens.weight") / shape.hidden);
   embedding_ = file.floats("model.embed_tokens.weight", u64(vocab_) * shape.hidden);
@@ -225,10 +229,7 @@ void Model::norm8(const f32 *rows, u32 n, const f32 *weight, const Linear &behin
   const Tensor *in[] = {&x, &w};
   dsp->execute("RMSNorm", y, in, 2, d);
   f32 inverse = 1.0f / behind.scale_in;
-  for (u64 i = 0; i < count; i++) {
-    i32 q = round_even(static_cast<f32>(y.q16()[i] - ZERO) * y.scale * inverse);
-    out[i] = !behind.clip_in ? q : q < -128 ? -128 : q > 127 ? 127 : q;
-  }
+  for (u64 i = 0; i < count; i++) out[i] = steps(static_cast<f32>(y.q16()[i] - ZERO) * y.scale, inverse, behind.clip_in);
 }
 
 void Model::turn(f32 *x, u32 size, u32 position) const {

@@ -8,6 +8,8 @@ namespace npu {
 
 struct Shape {
   u32 hidden, heads, ffn;
+
+  void check() const;  // ends the program where no model has it
 };
 
 // A layer with weights of either kind.
@@ -38,7 +40,7 @@ struct Turns {
 
 class Model {
  public:
-  // All of a file: with int8 layers, or with float ones. There is room for so many positions.
+  // All of a file: with int8 layers, or with float ones, of a shape that was checked. There is room for so many positions.
   Model(const NpuFile &file, Shape shape, bool int8s, const Turns &turns, u32 positions);
 
   u32 vocab() const { return vocab_; }
