@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
@@ -181,9 +182,13 @@ func (out *output) prepare(ctx context.Context, x *exporter, now map[string]stri
 	return nil
 }
 
-// find finds out what the output is.
+// find finds out what the output is. Of a file that is what it was its id says that: no part of the plan has to be read.
 func (out *output) find(ctx context.Context, x *exporter) error {
 	if out.entry != nil {
+		return nil
+	}
+	if f, ok := fileOf(out.id); ok {
+		out.entry = &merkle.Entry{File: &f}
 		return nil
 	}
 	full, err := x.plannedOutput(out)
@@ -289,12 +294,23 @@ func (w *worker) outputEntry(ctx context.Context, out plan.Output) (merkle.Entry
 	return entry, err
 }
 
+// identity names what an output is.
 func (w *worker) identity(e merkle.Entry) string {
 	if e.File != nil {
-		return fmt.Sprint(e.File.Digest, e.File.Executable)
+		return e.File.Digest.String() + " " + strconv.FormatBool(e.File.Executable)
 	}
 	root, _ := e.Dir.Encode(w.fn)
 	return root.String()
+}
+
+// fileOf returns the file of an identity, if it is one of a file.
+func fileOf(id string) (merkle.File, bool) {
+	text, executable, ok := strings.Cut(id, " ")
+	if !ok {
+		return merkle.File{}, false
+	}
+	d, err := digest.Parse(text)
+	return merkle.File{Digest: d, Executable: executable == "true"}, err == nil
 }
 
 // exportCheck looks at the outputs that stand in their places beside what else a run begins with: of ten thousand outputs, few belong to actions

@@ -8,11 +8,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // counting counts what is looked up.
@@ -155,6 +158,44 @@ func TestPlain(t *testing.T) {
 				}
 			} else if !errors.Is(err, build.ErrNotPlain) || told.events > 0 || r.Executed > 0 {
 				t.Errorf("%+v, %v, %d events", r.BuildFinished, err, told.events)
+			}
+		})
+	}
+}
+
+// Outputs that were removed come back as they were, also where their content has to be made again.
+func TestRemovedOutputsComeBack(t *testing.T) {
+	w := newWorld(t)
+	w.Snapshot = &build.Snapshot{Path: filepath.Join(w.cache, "snapshot")}
+	w.ok(planOf([]plan.Output{output("f", "f", ""), output("part", "d", "sub/x"), outputTree("d", "d"), {Name: "text", Literal: "text"}},
+		sh("f", "echo file > out; chmod +x out"), shTree("d", "mkdir -p out/sub; echo x > out/sub/x")), 2)
+	want := list(t, w.Out)
+	for _, c := range []struct {
+		name     string
+		lost     string // the content of a blob that is no longer in the store
+		executed int
+	}{{"all there", "", 0}, {"no text", "text\n", 0}, {"no file", "file\n", 1}} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := os.RemoveAll(w.Out); err != nil {
+				t.Fatal(err)
+			}
+			if c.lost != "" {
+				if err := os.Remove(layout.Root(w.cache).File(layout.Blobs, fn.Bytes([]byte(c.lost)))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			last, err := build.Load(build.Machine{Workspace: w.Workspace, Fn: fn}, w.Options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r, err := last.Run(t.Context(), w.Options); err != nil || r.Failed > 0 || r.Executed != c.executed {
+				t.Errorf("%+v, %v; want %d executed", r.BuildFinished, err, c.executed)
+			}
+			if d := cmp.Diff(want, list(t, w.Out)); d != "" {
+				t.Error(d)
+			}
+			if st, err := os.Stat(filepath.Join(w.Out, "f")); err != nil || st.Mode().Perm() != 0o755 {
+				t.Errorf("mode %v, %v", st, err)
 			}
 		})
 	}
