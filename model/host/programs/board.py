@@ -40,18 +40,21 @@ def main(a: dict[str, Any]) -> dict[str, Any] | None:
     os.environ.setdefault("ADSP_LIBRARY_PATH", str(libraries))  # where the NPU looks for its part of the libraries
     of, words = arch.load(BUNDLE / "arch.json"), tokens.Text(BUNDLE)
     prompt = words.chat(a["prompt"], a["system"])
+    have = [p.stem.removesuffix("_ctx") for p in BUNDLE.glob("*_ctx.onnx")]
+    parts = [feed.stems(have, g) for g in feed.GRAPHS]
     try:
         if alone := a["contexts"]:
-            runs = [session.htp(Path(alone, g, f"{g}_ctx.onnx"), libraries) for g in feed.GRAPHS]
+            runs = [session.chain([session.htp(Path(alone, n, f"{n}_ctx.onnx"), libraries) for n in names]) for names in parts]
         else:
-            runs = [session.load(BUNDLE / f"{g}_ctx.onnx", libraries, shared=True) for g in feed.GRAPHS]
+            shared = manifest["context"]["shared"]
+            runs = [session.chain([session.load(BUNDLE / f"{n}_ctx.onnx", libraries, shared=shared) for n in names]) for names in parts]
     except Exception as e:
         made = manifest["context"]
         raise Wrong(
             f"The context was not loaded: {e}\nWhat the vendor's libraries say of it stands above. "
             f"The context is for {made['soc']}, Hexagon v{made['arch']}, and was made by QAIRT {made['qairt']}."
         ) from e
-    said = session.Decoder(of, runs[0], runs[1], session.zeros(BUNDLE)).say(prompt, a["tokens"])
+    said = session.Decoder(of, runs[0], runs[1], session.zeros(BUNDLE), session.table(BUNDLE, of)).say(prompt, a["tokens"])
     text = words.decode(said.tokens)
     if a["json"]:
         return {"prompt_tokens": said.prompt, "tokens": said.tokens, "text": text}
