@@ -64,7 +64,7 @@ def select(kind: str, patterns: Sequence[str], names: Sequence[str]) -> list[str
     for p in patterns:
         some = matching(p, names)
         if not some:
-            raise Wrong(f"There is no {kind} {p!r}{near(p, names)}.")
+            raise Wrong(f"There is no {kind} called {p!r}{near(p, names)}.")
         found.update(some)
     return [n for n in names if n in found]
 
@@ -502,7 +502,7 @@ def apply(g: Graph, number: int, e: dict[str, Any], tools: Tools) -> list[Place]
     try:
         places = EDITS[e["kind"]](g, e, tools)
     except Wrong as w:
-        raise Wrong(f"{g.name}: edit {number}, {e['kind']}, is expected at {e['expect']} places. {w}") from w
+        raise Wrong(f"{g.name}: edit {number}, {e['kind']}, is expected at {count(e['expect'])}. {w}") from w
     counted(g, number, e, places)
     for n in g.nodes:
         for o in n.output:
@@ -511,12 +511,16 @@ def apply(g: Graph, number: int, e: dict[str, Any], tools: Tools) -> list[Place]
     return places
 
 
+def count(n: int) -> str:
+    return "1 place" if n == 1 else f"{n} places"
+
+
 def counted(g: Graph, number: int, e: dict[str, Any], places: list[Place]) -> None:
     if len(places) == e["expect"]:
         return
     shown = "".join(f"\n  {p.at}" for p in places[:SHOWN]) + (f"\n  … and {len(places) - SHOWN} more" if len(places) > SHOWN else "")
     how = "say more of what is meant, or expect so many" if len(places) > e["expect"] else "look for what it should have found beside these"
-    raise Wrong(f"{g.name}: edit {number}, {e['kind']}, is expected at {e['expect']} places, and has {len(places)}: {how}.{shown}")
+    raise Wrong(f"{g.name}: edit {number}, {e['kind']}, is expected at {count(e['expect'])}, and has {len(places)}: {how}.{shown}")
 
 
 def split(g: Graph, number: int, e: dict[str, Any]) -> tuple[list[Graph], list[Place]]:
@@ -525,7 +529,7 @@ def split(g: Graph, number: int, e: dict[str, Any]) -> tuple[list[Graph], list[P
         names = select("tensor that a node makes", e["tensors"], [o for n in g.nodes for o in n.output if o])
         graphs = _halves(g, names, e["into"])
     except Wrong as w:
-        raise Wrong(f"{g.name}: edit {number}, split, is expected at {e['expect']} places. {w}") from w
+        raise Wrong(f"{g.name}: edit {number}, split, is expected at {count(e['expect'])}. {w}") from w
     places = [Place(name, [f"~ {name}: from {e['into'][0]} to {e['into'][1]}"]) for name in names]
     counted(g, number, e, places)
     return graphs, places

@@ -19,6 +19,7 @@ Feeds = dict[str, np.ndarray]
 
 MOVES = {"Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose"}  # what an index goes through on its way to a Gather
 BATCH = 256  # tensors that are looked at in one run
+MEANT = 0.001  # of a smaller difference a message says how to allow it
 MOST_SAMPLE = 1 << 30  # elements of an input that is made up
 
 
@@ -215,7 +216,7 @@ class Both:
             f"{self.original.name} says something else after the edits: {output} differs by {x} (sample {x.sample}); allowed is a part of {tolerance:g}.",
             *self._first(feeds, x.sample, tolerance),
         ]
-        if np.isfinite(x.part) and x.part < 0.05:
+        if np.isfinite(x.part) and x.part < MEANT:
             says.append(f"If that is meant, say how much may differ: tolerance = {_above(x.part):g}.")
         return "\n".join(says)
 

@@ -94,7 +94,7 @@ def story(original: Graph, graphs: list[Graph], done: list[tuple[dict[str, Any],
     after = " and ".join(f"{h.name} of {len(h.nodes)}" for h in graphs)
     lines = [f"{original.name}, {len(original.nodes)} nodes → {after} nodes", ""]
     for number, (e, places) in enumerate(done, 1):
-        lines.append(f"{number}. {e['kind']}: {len(places)} {'place' if len(places) == 1 else 'places'}")
+        lines.append(f"{number}. {e['kind']}: {edits.count(len(places))}")
         said = [f"   {line}" for p in places for line in p.lines]
         lines += said[:LINES]
         if len(said) > LINES:

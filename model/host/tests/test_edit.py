@@ -201,13 +201,13 @@ class Edits(Case):
 
     def test_too_many_and_too_few(self) -> None:
         said = self.edit(SILU | {"expect": 1})
-        self.assertIn("edit 1, replace, is expected at 1 places, and has 2", said)
+        self.assertIn("edit 1, replace, is expected at 1 place, and has 2", said)
         self.assertIn("\n  act\n  act2", said)
         self.assertIn("is expected at 3 places, and has 2", self.edit(SILU | {"expect": 3}))
         said = self.edit(SILU | {"pattern": ["s = Sigmoid(x)", "y = Add(x, s)"]})
         self.assertIn("the nearest has 1 of its 2 lines, at y = Add(e, x)", said)
         self.assertIn("has no node Sigmoyd; the names nearest to it are Sigmoid", self.edit(SILU | {"pattern": ["y = Sigmoyd(x)"]}))
-        self.assertIn("no node 'gates'; the names nearest to it are gate", self.edit({"kind": "fold", "expect": 1, "nodes": ["gates"]}))
+        self.assertIn("no node called 'gates'; the names nearest to it are gate", self.edit({"kind": "fold", "expect": 1, "nodes": ["gates"]}))
 
     def test_rename(self) -> None:
         said = self.edit(
