@@ -1,7 +1,7 @@
 # Edits of a model's ONNX graphs that are checked: what says something else afterwards is refused (docs/onnx.md).
 #
 #   hexmage run onnx-edit                                                 two layers with seeded weights
-#   hexmage run onnx-edit --var model=models/SmolLM2-135M-Instruct --var layers=30 --var tolerance=0.001
+#   hexmage run onnx-edit --var model=models/SmolLM2-135M-Instruct --var layers=30 --var tolerance=0.01
 #   hexmage inspect --diff out/onnx-edit/graphs/decode.onnx out/onnx-edit/edited/decode.onnx
 
 pipeline { description = "A model's ONNX graphs edited and cut in two, checked against what they were, node by node" }

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,7 +15,23 @@ import (
 // whose inputs belong together; and last those that have the same name alone. Constants belong together by name, then by content; inputs by name, then by
 // type at the same place.
 func Diff(a, b *Graph) []diff.Section {
-	m := &matcher{a: a, b: b, tensors: map[string]string{}, back: map[string]string{}}
+	if reflect.DeepEqual(a, b) { // a graph that ONNX does not allow, such as one with two tensors of a name, is what it is, too
+		return nil
+	}
+	m := &matcher{a: a, b: b, tensors: map[string]string{}, back: map[string]string{}, made: map[string]bool{}}
+	for _, g := range []*Graph{a, b} {
+		for _, v := range g.Inputs {
+			m.made[v.Name] = true
+		}
+		for _, c := range g.Constants {
+			m.made[c.Name] = true
+		}
+		for _, n := range g.Nodes {
+			for _, name := range n.Outputs {
+				m.made[name] = true
+			}
+		}
+	}
 	sections := []diff.Section{m.model(), m.values("inputs", a.Inputs, b.Inputs), m.constants()}
 	m.match()
 	sections = append(sections, m.nodes(), m.names(), m.values("outputs", a.Outputs, b.Outputs))
@@ -25,6 +42,7 @@ func Diff(a, b *Graph) []diff.Section {
 type matcher struct {
 	a, b          *Graph
 	tensors, back map[string]string // the second's name of a tensor of the first, and the other way round
+	made          map[string]bool   // tensors that either has; a name that neither has is the same in both
 	pair          []int             // of the first's nodes: which of the second's, or -1
 	paired        []int             // likewise of the second's
 }
@@ -260,8 +278,12 @@ func (m *matcher) translated(names []string) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
 		now, ok := m.tensors[name]
-		if !ok && name != "" {
+		switch {
+		case ok || name == "":
+		case m.made[name]:
 			now = "\x00" + name
+		default:
+			now = name
 		}
 		out[i] = now
 	}

