@@ -57,6 +57,12 @@ cp vocabulary "$2"
 -- vocabulary --
 {"a": 1}
 `
+	const withNet = `
+-- pipelines/p.hcl --
+profile "host" { default = true }
+toolchain "onnx" {}
+step "onnx_llm" "smollm2" { model = "models/smollm2" }
+`
 	withKinds := strings.Replace(aroundKinds, "output \"json\"", "{{"+kindExamples+"}}\noutput \"json\"", 1)
 	return map[string]map[string]docExample{
 		"language.md": {
@@ -126,6 +132,10 @@ int main(void) { return puts(SAID) < 0; }
 `, run: all, want: map[string]string{"said": "it works\n"}},
 			"check/1":    {files: withKinds},
 			kindExamples: {files: aroundKinds, run: []string{"exec.tokenizer", "convert.qwen3"}, want: map[string]string{"json": "{\"a\": 1}\n"}},
+		},
+		"onnx.md": {
+			"Edits/1":    {files: withNet},
+			"Patterns/1": {files: withNet},
 		},
 		"from-terraform.md": {
 			"A module, ported/1": {at: "modules/greet/main.hcl", files: `

@@ -277,6 +277,9 @@ func TestPageOfMllm(t *testing.T) { everyCommand(t, "mllm.md", 9) }
 // TestPageOfProfiles: so can those of docs/profile.md, with a graph and samples.
 func TestPageOfProfiles(t *testing.T) { everyCommand(t, "profile.md", 5) }
 
+// TestPageOfGraphs: so can every command of docs/onnx.md.
+func TestPageOfGraphs(t *testing.T) { everyCommand(t, "onnx.md", 2) }
+
 func everyCommand(t *testing.T, name string, least int) {
 	t.Helper()
 	page, err := os.ReadFile("../../../docs/" + name)
