@@ -121,3 +121,25 @@ toolchain "python" {
     }
   }
 }
+
+# For boards: the same Python for arm64 Linux. It goes there with what is run, so that a board needs none of its own.
+toolchain "python_arm64" {
+  description = "Python for arm64 Linux, to be pushed to boards"
+  page        = "https://www.python.org/downloads"
+  default     = "3.13"
+
+  verify {
+    layout = ["bin/python3.13", "lib/python3.13/os.py"]
+    elf "bin/python3.13" {
+      machine = 183
+    }
+  }
+
+  release "3.13" {
+    source "maven" {
+      coordinates  = "org.bytedeco:cpython:3.13.5-1.5.12:linux-arm64@jar"
+      strip_prefix = "org/bytedeco/cpython/linux-arm64"
+      only         = ["bin/python3.13", "*.so*", "lib/*-*/**", "lib/python3.13/*", "lib/python3.13/[!st]*/**", "lib/python3.13/{sqlite3,sysconfig,tomllib}/**"] # all but its tests and packages of its own
+    }
+  }
+}
