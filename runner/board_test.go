@@ -120,7 +120,7 @@ func TestBoardPush(t *testing.T) {
 		t.Errorf("again: %+v, %v", p, err)
 	}
 	files, total := map[string]push.File{}, int64(0)
-	for i := range 40 {
+	for i := range 24 {
 		f := file(strings.Repeat(fmt.Sprintf("%05d\n", i), 40000), i%2 == 0)
 		files[fmt.Sprintf("some/f%d", i)] = f
 		total += f.Size

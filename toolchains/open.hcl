@@ -226,6 +226,19 @@ toolchain "linux_arm64" {
       only         = ["lib/*.so*", "lib/aarch64-linux-gnu/*.so*", "usr/lib/aarch64-linux-gnu/*.so*", "usr/share/doc/**"]
     }
   }
+
+  # Newer, for what is pushed to boards.
+  release "13" {
+    verify {
+      layout = ["usr/lib/aarch64-linux-gnu/libc.so.6"]
+    }
+    source "deb" {
+      suite        = "trixie"
+      architecture = "arm64"
+      packages     = ["libc6", "libgcc-s1", "libstdc++6"]
+      only         = ["lib/*.so*", "usr/lib/*.so*", "usr/lib/aarch64-linux-gnu/*.so*", "usr/share/doc/**"]
+    }
+  }
 }
 
 # For tests: a board on this machine. Its users are those of a file that the test writes, which is what nss_wrapper is for.

@@ -125,21 +125,26 @@ toolchain "python" {
 # For boards: the same Python for arm64 Linux. It goes there with what is run, so that a board needs none of its own.
 toolchain "python_arm64" {
   description = "Python for arm64 Linux, to be pushed to boards"
-  page        = "https://www.python.org/downloads"
+  page        = "https://www.debian.org"
   default     = "3.13"
 
   verify {
-    layout = ["bin/python3.13", "lib/python3.13/os.py"]
-    elf "bin/python3.13" {
+    layout = ["usr/bin/python3.13", "usr/lib/python3.13/os.py"]
+    elf "usr/bin/python3.13" {
+      machine = 183
+    }
+    elf "usr/lib/aarch64-linux-gnu/*.so*" {
       machine = 183
     }
   }
 
+  # Of Debian 13: it wants glibc 2.38 of the board.
   release "3.13" {
-    source "maven" {
-      coordinates  = "org.bytedeco:cpython:3.13.5-1.5.12:linux-arm64@jar"
-      strip_prefix = "org/bytedeco/cpython/linux-arm64"
-      only         = ["bin/python3.13", "*.so*", "lib/*-*/**", "lib/python3.13/*", "lib/python3.13/[!st]*/**", "lib/python3.13/{sqlite3,sysconfig,tomllib}/**"] # all but its tests and packages of its own
+    source "deb" {
+      suite        = "trixie"
+      architecture = "arm64"
+      packages     = ["python3.13-minimal", "libpython3.13-minimal", "libpython3.13-stdlib", "libbz2-1.0", "libexpat1", "libffi8", "liblzma5", "zlib1g"]
+      only         = ["usr/bin/python3.13", "usr/lib/python3.13/**", "usr/lib/aarch64-linux-gnu/*.so*", "usr/share/doc/**"]
     }
   }
 }

@@ -46,7 +46,7 @@ variable "processor" {
 
 variable "python" {
   type        = string
-  default     = "$HEXMAGE_ROOT/python/bin/python3.13"
+  default     = "$HEXMAGE_ROOT/python/usr/bin/python3.13"
   description = "The board's command for Python: by default that of the one that is pushed"
 }
 
@@ -114,9 +114,9 @@ step "run" "board" {
   var.processor ? ["--processor", "graphs"] : ["--libraries", "qnn"])
   env = {
     PYTHON          = var.python
-    PYTHONHOME      = "$HEXMAGE_ROOT/python"
+    PYTHONHOME      = "$HEXMAGE_ROOT/python/usr"
     PYTHONPATH      = "$HEXMAGE_ROOT/site"
-    LD_LIBRARY_PATH = "$HEXMAGE_ROOT/python"
+    LD_LIBRARY_PATH = "$HEXMAGE_ROOT/python/usr/lib/aarch64-linux-gnu"
   }
   pull = ["said"]
 }
