@@ -120,12 +120,12 @@ func TestBoardPush(t *testing.T) {
 		t.Errorf("again: %+v, %v", p, err)
 	}
 	files, total := map[string]push.File{}, int64(0)
-	for i := range 24 {
+	for i := range 14 {
 		f := file(strings.Repeat(fmt.Sprintf("%05d\n", i), 40000), i%2 == 0)
 		files[fmt.Sprintf("some/f%d", i)] = f
 		total += f.Size
 	}
-	c.CutAfter(3<<20, true)
+	c.CutAfter(1<<20, true)
 	if p, err = run.Push(t.Context(), to, files, nil); err != nil || p.Dropped < 2 || p.Sent > 2*total {
 		t.Errorf("%+v of %d, %v", p, total, err)
 	}

@@ -210,16 +210,18 @@ toolchain "linux_arm64" {
   default     = "12"
 
   verify {
-    layout = ["lib/ld-linux-aarch64.so.1"]
-    elf "lib/aarch64-linux-gnu/*.so*" {
-      machine = 183
-    }
     elf "usr/lib/aarch64-linux-gnu/*.so*" {
       machine = 183
     }
   }
 
   release "12" {
+    verify {
+      layout = ["lib/ld-linux-aarch64.so.1"]
+      elf "lib/aarch64-linux-gnu/*.so*" {
+        machine = 183
+      }
+    }
     source "deb" {
       architecture = "arm64"
       packages     = ["libc6", "libgcc-s1", "libstdc++6", "libatomic1"]
@@ -230,13 +232,16 @@ toolchain "linux_arm64" {
   # Newer, for what is pushed to boards.
   release "13" {
     verify {
-      layout = ["usr/lib/aarch64-linux-gnu/libc.so.6"]
+      layout = ["usr/lib/ld-linux-aarch64.so.1"]
     }
     source "deb" {
       suite        = "trixie"
       architecture = "arm64"
       packages     = ["libc6", "libgcc-s1", "libstdc++6"]
-      only         = ["lib/*.so*", "usr/lib/*.so*", "usr/lib/aarch64-linux-gnu/*.so*", "usr/share/doc/**"]
+      only         = ["usr/lib/*.so*", "usr/lib/aarch64-linux-gnu/*.so*", "usr/share/doc/**"]
+      link "lib" { # where programs look for their loader
+        to = "usr/lib"
+      }
     }
   }
 }

@@ -48,7 +48,7 @@ func TestBoardORT(t *testing.T) {
 	w := hostWarmed(t)
 	w.write(t, "pipelines/loopback.hcl", loopback)
 	programs := t.TempDir()
-	python := "#!/bin/sh\nexec " + toolchaintest.Path(t, "qemu", "usr/bin/qemu-aarch64-static") + " -L " + toolchaintest.Root(t, "linux_arm64@13") + ` "$HEXMAGE_ROOT/python/usr/bin/python3.13" "$@"` + "\n"
+	python := "#!/bin/sh\nexec " + toolchaintest.Path(t, "qemu@11.1", "usr/bin/qemu-aarch64-static") + " -L " + toolchaintest.Root(t, "linux_arm64@13") + ` "$HEXMAGE_ROOT/python/usr/bin/python3.13" "$@"` + "\n"
 	if err := os.WriteFile(filepath.Join(programs, "arm64-python"), []byte(python), 0o755); err != nil {
 		t.Fatal(err)
 	}
