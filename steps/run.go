@@ -316,10 +316,11 @@ func (o *oneRun) output(name string) action.Input { return o.action.Out(name) }
 
 // plan plans the run on the device.
 func (o *oneRun) plan(adb *step.Toolchain) {
-	o.action = o.p.Action(o.cell.Name, "run "+path.Base(o.Argv[0])+" on the device", o.Argv...).In(o.pushed()...)
+	o.action = o.p.Action(o.cell.Name, "run "+path.Base(o.Argv[0])+" on the device", o.Argv...)
 	if adb != nil {
 		o.action.In(adb.Input()).Set(runner.PropertyADB, adb.Output.Path())
 	}
+	o.action.In(o.pushed()...)
 	env := make(map[string]string, len(o.p.Env))
 	for k, v := range o.p.Env {
 		env[k] = o.cell.Fill(v)

@@ -56,16 +56,17 @@ toolchain "onnx" {}
 toolchain "python_arm64" {}
 toolchain "onnx_arm64" {}
 toolchain "htp_linux_arm64" { when = !var.processor }
-toolchain "adb" { when = !startswith(var.board, "ssh://") } # devices.hcl may have a phone of the name
+toolchain "adb" { when = substr(var.board, 0, 6) != "ssh://" } # devices.hcl may have a phone of the name
 
 locals {
   where = var.processor ? "ONNX Runtime's own kernels in the NPU's place" : "the NPU"
 
-  # What the vendor's execution provider opens, for the board's arch alone.
-  npu = var.processor ? {} : merge(
-    { for name, file in toolchain.htp_linux_arm64.htp_runtime[target.arch] : "qnn/${name}" => file },
-    { "qnn/libonnxruntime_providers_qnn.so" = "${toolchain.htp_linux_arm64.dir}/onnxruntime_qnn/libonnxruntime_providers_qnn.so" },
-  )
+  # The vendor's execution provider, and what it opens, for the board's arch alone.
+  arch = upper(target.arch)
+  npu = var.processor ? {} : {
+    for name in ["libonnxruntime_providers_qnn.so", "libQnnHtp.so", "libQnnSystem.so", "libQnnHtp${local.arch}Stub.so", "libQnnHtp${local.arch}Skel.so"] :
+    "qnn/${name}" => "${toolchain.htp_linux_arm64.dir}/onnxruntime_qnn/${name}"
+  }
 }
 
 step "onnx_llm" "float" {
@@ -118,14 +119,14 @@ step "run" "board" {
     PYTHONPATH      = "$HEXMAGE_ROOT/site"
     LD_LIBRARY_PATH = "$HEXMAGE_ROOT/python/usr/lib/aarch64-linux-gnu"
   }
-  pull = ["said"]
+  pull = ["said/said.json", "said/said.npy", "said/times.json"]
 }
 
 step "accuracy" "board" {
   title     = "${target.soc}, Hexagon ${target.arch}, the board on ${local.where}: ${var.prompt}"
   reference = step.htp_emulate.way.outputs.dir
-  outputs   = { board = "${step.run.board.outputs.results}/said", float = step.onnx_run.float.outputs.dir }
-  times     = { board = "${step.run.board.outputs.results}/said/times.json", float = step.onnx_run.float.outputs.times }
+  outputs   = { board = step.run.board.outputs.results, float = step.onnx_run.float.outputs.dir }
+  times     = { board = "${step.run.board.outputs.results}/times.json", float = step.onnx_run.float.outputs.times }
 }
 
 output "bundle" {
