@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/lease"
 	"github.com/hexmage/hexmage/runner/link"
@@ -288,4 +291,20 @@ func TestBoardOfPool(t *testing.T) {
 		t.Fatalf("%+v, %v", l, err)
 	}
 	l.Return()
+}
+
+// TestBoardExecutes runs an action on a board, by its address: an executor like any other. A debugger does not reach it.
+func TestBoardExecutes(t *testing.T) {
+	t.Parallel()
+	s := sshtest.Start(t, sshtest.Options{})
+	b := newBench(t, func(o *runner.Options) { o.Serial, o.SSH = s.Address(), s.Options(t) })
+	a := b.action(t, map[string]string{"push/run": "x:#!/bin/sh\nmkdir results && echo $1 >results/out && uname -m\n"}, action.Command{Args: []string{"./run", "words"}, Outputs: []string{"results/out"}})
+	r, err := b.device.Execute(t.Context(), &execute.Request{Action: a})
+	if err != nil || r.ExitCode != 0 || len(r.Files) != 1 || r.Worker != "board "+s.Address() {
+		t.Errorf("%+v, %v", r, err)
+	}
+	err = b.device.Debug(t.Context(), &execute.Request{Action: a}, runner.Debugging{Server: stub, With: func(context.Context, runner.Stopped) error { return nil }})
+	if refused, ok := errors.AsType[*execute.Error](err); !ok || !refused.Refused || !strings.Contains(err.Error(), "and no boards") {
+		t.Errorf("debugged: %v", err)
+	}
 }

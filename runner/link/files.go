@@ -124,14 +124,14 @@ func (s shellFiles) Push(ctx context.Context, at string, mode fs.FileMode, modif
 	return in.close(), refused(err, "push", at)
 }
 
-// told counts what is written.
-type told struct {
+// counted counts what is written.
+type counted struct {
 	w        io.Writer
 	n        int64
 	progress func(int64)
 }
 
-func (t *told) Write(b []byte) (int, error) {
+func (t *counted) Write(b []byte) (int, error) {
 	n, err := t.w.Write(b)
 	if t.n += int64(n); n > 0 && t.progress != nil {
 		t.progress(t.n)
@@ -142,7 +142,7 @@ func (t *told) Write(b []byte) (int, error) {
 // Pull implements Transfer.
 func (s shellFiles) Pull(ctx context.Context, at string, w io.Writer, progress func(received int64)) error {
 	var said limited
-	code, err := s.d.Shell(ctx, "exec cat "+Quote(at), Streams{Stdout: &told{w: w, progress: progress}, Stderr: &said})
+	code, err := s.d.Shell(ctx, "exec cat "+Quote(at), Streams{Stdout: &counted{w: w, progress: progress}, Stderr: &said})
 	if err == nil && code != 0 {
 		err = &ExitError{Code: code, Said: strings.TrimSpace(said.String())}
 	}

@@ -183,21 +183,21 @@ func dropped(ctx context.Context, err error) error {
 
 // unreachableError is a link.ErrDropped of a link that was not made.
 type unreachableError struct {
-	why string
+	what string
 	err error
 }
 
-func (e *unreachableError) Error() string { return e.why + ": " + e.err.Error() }
+func (e *unreachableError) Error() string { return e.what + ": " + e.err.Error() }
 func (e *unreachableError) Unwrap() error { return e.err }
 
 // Is implements what errors.Is asks.
 func (e *unreachableError) Is(target error) bool { return target == link.ErrDropped }
 
-func unreachable(ctx context.Context, why string, err error) error {
+func unreachable(ctx context.Context, what string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	return &unreachableError{why, err}
+	return &unreachableError{what, err}
 }
 
 // connection is a link to a board that works, or has worked.
