@@ -298,7 +298,7 @@ func TestBoardExecutes(t *testing.T) {
 	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{})
 	b := newBench(t, func(o *runner.Options) { o.Serial, o.SSH = s.Address(), s.Options(t) })
-	a := b.action(t, map[string]string{"push/run": "x:#!/bin/sh\nmkdir results && echo $1 >results/out && uname -m\n"}, action.Command{Args: []string{"./run", "words"}, Outputs: []string{"results/out"}})
+	a := b.action(t, map[string]string{"push/run": "x:#!/bin/sh\necho $1 >results/out && uname -m\n"}, action.Command{Args: []string{"./run", "words"}, Outputs: []string{"results/out"}})
 	r, err := b.device.Execute(t.Context(), &execute.Request{Action: a})
 	if err != nil || r.ExitCode != 0 || len(r.Files) != 1 || r.Worker != "board "+s.Address() {
 		t.Errorf("%+v, %v", r, err)

@@ -184,7 +184,7 @@ func dropped(ctx context.Context, err error) error {
 // unreachableError is a link.ErrDropped of a link that was not made.
 type unreachableError struct {
 	what string
-	err error
+	err  error
 }
 
 func (e *unreachableError) Error() string { return e.what + ": " + e.err.Error() }
