@@ -1,4 +1,4 @@
-# A language model's bundle on a board with Linux, over ssh: how fast, and its logits beside the emulator's (docs/boards.md).
+# A language model on a board with Linux, over ssh: how fast, and its logits beside the emulator's (docs/boards.md).
 #
 #   hexmage run board-ort --var board=ssh://ubuntu@192.168.1.9 --soc QCS9100
 #   hexmage run board-ort --var board=desk --var model=SmolLM2-135M-Instruct    a name of devices.hcl, a model of yours
