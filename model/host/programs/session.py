@@ -127,6 +127,21 @@ class Said:
     decode: list[float] = field(default_factory=list)  # seconds a token
 
 
+def keep(out: Path, said: Said, report: dict[str, Any], text: np.ndarray | None) -> str:
+    """Writes what was said into a folder, as accuracy reads it: said.json, said.npy and text.npy, the logits after each token of a text; gives said.json."""
+    np.save(out / "said.npy", np.stack(said.logits))
+    if text is not None:
+        np.save(out / "text.npy", text)
+    made = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+    (out / "said.json").write_text(made)
+    return made
+
+
+def times(said: Said) -> str:
+    """How long it took, as accuracy reads it."""
+    return json.dumps({"prefill": [round(t, 3) for t in said.prefill], "decode": [round(t, 3) for t in said.decode]}) + "\n"
+
+
 class Decoder:
     """Both graphs and the cache between them."""
 

@@ -285,6 +285,19 @@ class Board(unittest.TestCase):
         with self.assertRaisesRegex(Wrong, "for a board, aarch64"):
             board.installed(runtime)
 
+    def test_the_processor_in_the_npus_place(self) -> None:
+        said = session.Said([1, 2, 3], [4, 5], [np.zeros(8, np.float32)] * 2, [0.25, 0.25], [0.125])
+        with mock.patch.object(session, "cpu", lambda model: str(model)):
+            runs, on = board.graphs({"processor": "graphs"}, {})
+        self.assertEqual(runs, ["graphs/prefill.onnx", "graphs/decode.onnx"])
+        self.assertRegex(on, "ONNX Runtime [0-9.]+'s own kernels on .*, in the NPU's place")
+        lines = board.figures(said, 0.5, on).splitlines()
+        self.assertEqual(lines[1:], ["load: 500.0 ms", "prompt: 3 tokens in 500.0 ms", "time to first token: 500.0 ms", "answer: 1 more tokens in 125.0 ms"])
+        with tempfile.TemporaryDirectory() as d:
+            session.keep(Path(d), said, {"tokens": said.tokens, "on": on}, np.ones((3, 8), np.float32))
+            self.assertEqual(sorted(p.name for p in Path(d).iterdir()), ["said.json", "said.npy", "text.npy"])
+        self.assertEqual(json.loads(session.times(said)), {"prefill": [0.25, 0.25], "decode": [0.125]})
+
     def test_the_npu_of_several_devices(self) -> None:
         kinds = onnxruntime.OrtHardwareDeviceType
         offers = [mock.Mock(ep_name=session.PROVIDER, device=mock.Mock(type=k)) for k in (kinds.GPU, kinds.NPU)]
