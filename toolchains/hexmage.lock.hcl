@@ -216,6 +216,131 @@ locked "linux_arm64" "13" {
   }
 }
 
+locked "litert" "2.3.0" {
+  source = "python"
+  asked  = "da3d1f91ca1c0c8a167c77a204026d61183f6ed197a1857ab2fd36cd68498f4a"
+  wheel "ai-edge-litert" {
+    version = "2.3.0"
+    file    = "ai_edge_litert-2.3.0-cp313-cp313-manylinux_2_27_x86_64.whl"
+    size    = 21781769
+    sha256  = "985ac3823fe1d5d6a04cf5f613cc2adf98a9c8a456af0b5efa8d9ac6b118ea14"
+    licence "ai_edge_litert-2.3.0.dist-info/licenses/LICENSE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "backports-strenum" {
+    version = "1.3.1"
+    file    = "backports_strenum-1.3.1-py3-none-any.whl"
+    size    = 8304
+    sha256  = "cdcfe36dc897e2615dc793b7d3097f54d359918fc448754a517e6f23044ccf83"
+    licence "backports_strenum-1.3.1.dist-info/LICENSE" {
+      sha256 = "1dceef1677a39befa8bf0285ab2db441ba117520bb2de839547ace006a17750d"
+    }
+  }
+  wheel "flatbuffers" {
+    version = "25.12.19"
+    file    = "flatbuffers-25.12.19-py2.py3-none-any.whl"
+    size    = 26661
+    sha256  = "7634f50c427838bb021c2d66a3d1168e9d199b0607e6329399f04846d42e20b4"
+  }
+  wheel "ml-dtypes" {
+    version = "0.6.0"
+    file    = "ml_dtypes-0.6.0-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 410169
+    sha256  = "26b1f1fa4f0435a2946859823f6e2bf06796f1e9f10f5a05b08a5e3c8f46ff69"
+    licence "ml_dtypes-0.6.0.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "ml_dtypes-0.6.0.dist-info/licenses/LICENSE.eigen" {
+      sha256 = "3f3d9e0024b1921b067d6f7f88deb4a60cbe7a78e76c64e3f1d7fc3b779b9d04"
+    }
+  }
+  wheel "numpy" {
+    version = "2.4.6"
+    file    = "numpy-2.4.6-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 16633220
+    sha256  = "a7830bab239b79cda9c08c2da014761cafb48da6150e1da17ac06283f43b6089"
+    licence "numpy-2.4.6.dist-info/licenses/LICENSE.txt" {
+      sha256 = "4860083caa0de2ac3292ca98bd074bd8f45d8b32624e37b1e70a240bff61e488"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/include/numpy/libdivide/LICENSE.txt" {
+      sha256 = "fbc539f47d0cf83bc61378080fb873d5c14630126cacbfe754035c3926daa5ec"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/common/pythoncapi-compat/COPYING" {
+      sha256 = "3f2c1ffa76383a55ae0aac01c9737cd70050dff63e1f026694fbe9d662573c98"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/highway/LICENSE" {
+      sha256 = "e340270d4f64384569a91d546acb5b094d69ce47f0c015db77abb74dc6f815af"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/multiarray/dragon4_LICENSE.txt" {
+      sha256 = "f7b14309e5f54e5022b26448eefd419988ada2aec01d3c1162d84a0ea8f21f2c"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/npysort/x86-simd-sort/LICENSE.md" {
+      sha256 = "211e7d737d6179a08f791ebb0a99897ce7cd2457410c542876d125576edfe910"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/umath/svml/LICENSE" {
+      sha256 = "c17011467b4fe6e20fbfbeda4df09e58c2bca5480a063e55735a4000a379aad9"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/fft/pocketfft/LICENSE.md" {
+      sha256 = "a85ca13fdf90160b64a0698215868c13b74d835ad0a4e2ba44713b8c5058a056"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/linalg/lapack_lite/LICENSE.txt" {
+      sha256 = "a14cc25e10d40a3aa705b7de2fb764a6535d8ee9b2db4e1724900585457dfd55"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/ma/LICENSE" {
+      sha256 = "05f3b88351988ecfad10abe92c0c50e5875c6452d5009a0084cc291551ffcca6"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/LICENSE.md" {
+      sha256 = "103166b62b80443afb9eb3488e052ea06be0cff566b908f199e561fde49af19f"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/distributions/LICENSE.md" {
+      sha256 = "469778be8f33d54e1bcaab28c281cc472916d2d273f835e55bc487d30503face"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/mt19937/LICENSE.md" {
+      sha256 = "0e111337b25494a773106695f0e799f642b8567aaacca4f116a74a8177179156"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/pcg64/LICENSE.md" {
+      sha256 = "e7d4f4fb20358f314210a892ae17351e04993813646f697ec387385ca2a36918"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/philox/LICENSE.md" {
+      sha256 = "6f5828a57223d4cc7f8ea505a2623e7b978b242752c1515e355f46ba2cec1800"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/sfc64/LICENSE.md" {
+      sha256 = "9d4098846018319cd68e228ee6220361787f73bccbf00237a85e4fc9621b998f"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/splitmix64/LICENSE.md" {
+      sha256 = "268b0ca06759d31ea3ca68dd35f20e877916e927b1c2a835e4592a3c4354b1f9"
+    }
+  }
+  wheel "protobuf" {
+    version = "7.36.2"
+    file    = "protobuf-7.36.2-cp310-abi3-manylinux2014_x86_64.whl"
+    size    = 343223
+    sha256  = "89f23aa53c24553a2416fd4fd1ec06f74fa42b14b546d8883128813f775bbfd2"
+    licence "protobuf-7.36.2.dist-info/LICENSE" {
+      sha256 = "6e5e117324afd944dcf67f36cf329843bc1a92229a8cd9bb573d7a83130fea7d"
+    }
+  }
+  wheel "tqdm" {
+    version = "4.70.1"
+    file    = "tqdm-4.70.1-py3-none-any.whl"
+    size    = 80199
+    sha256  = "c293e525e6fef9c20e8728fd4612df02a0aa31bb5fe91ecd93e123b1b7bffa73"
+    licence "tqdm-4.70.1.dist-info/licenses/LICENCE" {
+      sha256 = "fcff87c3a47ce8028a8512aa182d4fcf0ad1c90544ee75cf9b343684cac194de"
+    }
+  }
+  wheel "typing-extensions" {
+    version = "4.16.0"
+    file    = "typing_extensions-4.16.0-py3-none-any.whl"
+    size    = 45571
+    sha256  = "481caa481374e813c1b176ada14e97f1f67a4539ce9cfeb3f350d78d6370c2e8"
+    licence "typing_extensions-4.16.0.dist-info/licenses/LICENSE" {
+      sha256 = "3b2f81fe21d181c499c59a256c8e1968455d6689d269aa85373bfb6af41da3bf"
+    }
+  }
+}
+
 locked "lldb" "22" {
   source = "deb"
   package "lldb-22" {

@@ -173,3 +173,18 @@ toolchain "onnx_arm64" {
     }
   }
 }
+
+# LiteRT with the plug-ins that compile for an NPU, the vendor's among them: what they compile with are the libraries of htp_host.
+toolchain "litert" {
+  description = "LiteRT with its plug-ins for NPUs, an environment of Python's"
+  page        = "https://ai.google.dev/edge/litert"
+  default     = "2.3.0"
+
+  release "2.3.0" {
+    source "python" {
+      python       = "3.13"
+      until        = "2026-11-20"
+      requirements = ["ai-edge-litert==2.3.0", "flatbuffers==25.12.19", "numpy==2.4.6"]
+    }
+  }
+}

@@ -42,6 +42,7 @@ toolchain "qemu" {}
 toolchain "busybox" {}
 toolchain "adb" {}
 toolchain "onnx" {}
+toolchain "litert" {}
 toolchain "htp_host" { use = "pypi" }
 toolchain "gnu_runtime" {}
 toolchain "tools" {
@@ -65,6 +66,17 @@ step "onnx_llm" "smollm2" { model = "models/smollm2" }
 `
 	withKinds := strings.Replace(aroundKinds, "output \"json\"", "{{"+kindExamples+"}}\noutput \"json\"", 1)
 	return map[string]map[string]docExample{
+		"fallback.md": {
+			"In a pipeline of your own/1": {files: `
+-- pipelines/p.hcl --
+profile "host" { default = true }
+target "SM8750" {}
+toolchain "onnx" {}
+toolchain "htp_host" {}
+toolchain "gnu_runtime" {}
+-- net.onnx --
+`},
+		},
 		"language.md": {
 			"The pipeline language/1": {files: "-- src/LLaMAPackage/src/LLaMAPackageInterface.cpp --\n"},
 			"profile/1": {files: `
