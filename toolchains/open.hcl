@@ -260,7 +260,7 @@ toolchain "sshd" {
     source "deb" {
       packages = ["openssh-server", "libnss-wrapper", # and libraries that not every machine has
       "libwrap0", "libnsl2", "libtirpc3", "libgssapi-krb5-2", "libkrb5-3", "libk5crypto3", "libkrb5support0", "libkeyutils1", "libssl3"]
-      only     = ["usr/sbin/sshd", "usr/lib/x86_64-linux-gnu/*.so*", "lib/x86_64-linux-gnu/*.so*", "usr/share/doc/**"]
+      only = ["usr/sbin/sshd", "usr/lib/x86_64-linux-gnu/*.so*", "lib/x86_64-linux-gnu/*.so*", "usr/share/doc/**"]
     }
   }
 }
