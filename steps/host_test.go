@@ -192,7 +192,7 @@ func TestFallbackPlan(t *testing.T) {
 		}
 	}
 	known := w.Catalogue().Facts
-	if len(got.Remedies) != len(known.Refused) || len(got.Remedies) < 10 || got.Arch != "v79" || got.Compiled != "net.pte" || got.Title != "x" {
+	if len(got.Remedies) != len(known.Refused) || len(got.Remedies) < 10 || got.Arch != "v79" || got.Compiled != "in/compiled/net.pte" || got.Title != "x" {
 		t.Errorf("%+v", got)
 	}
 	for _, k := range got.Taken {
