@@ -282,7 +282,9 @@ func (d *Differences) facts(one, two Description) error {
 			return err
 		}
 		both[i] = map[string]string{}
-		flatten("", tree, both[i])
+		if flatten("", tree, both[i]); len(both[i]) > maxFacts {
+			return fmt.Errorf("%s: there is more to say of it than is compared: %d facts", []string{d.A, d.B}[i], len(both[i]))
+		}
 	}
 	d.Sections = append(d.Sections, compared("facts", both[0], both[1]))
 	return nil
@@ -300,7 +302,7 @@ func flatten(at string, tree any, to map[string]string) {
 			flatten(fmt.Sprintf("%s[%d]", at, i), v, to)
 		}
 	default:
-		if s := fmt.Sprint(x); len(to) < maxFacts && at != "path" && s != "" {
+		if s := fmt.Sprint(x); s != "" {
 			to[at] = short(s)
 		}
 	}

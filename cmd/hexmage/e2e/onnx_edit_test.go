@@ -67,22 +67,26 @@ func TestONNXEdit(t *testing.T) {
 		)
 	})
 
-	t.Run("programs", func(t *testing.T) {
-		for _, sub := range []string{"programs", "tests"} {
-			if err := os.CopyFS(filepath.Join(w.dir, "host", sub), os.DirFS(filepath.Join(shared.repo, "model", "host", sub))); err != nil {
-				t.Fatal(err)
+	t.Run("programs", func(t *testing.T) { programs(t, w, "test_edit.py") })
+
+	t.Run("exported", func(t *testing.T) { // by PyTorch: open dimensions, branches, constants that nodes make
+		w.write(t, "toolchains/vad.hcl", vadToolchain)
+		w.write(t, "hexmage.lock.hcl", vadLock)
+		w.write(t, "pipelines/vad.hcl", vadPipeline)
+		wants(t, w.run(t, "run", "vad"), exitOK)
+		said := read(t, filepath.Join(w.dir, "out", "vad", "edited", "diff.txt"))
+		for _, want := range []string{"~ input: [batch, sequence] → [1, 576]", "~ output → speech", "3. fold: 73 places", "by a part of 0 of its largest value", "output: the same", "stateN: the same"} {
+			if !strings.Contains(said, want) {
+				t.Errorf("diff.txt has no %q:\n%s", want, said)
 			}
 		}
-		w.write(t, "pipelines/tests.hcl", `profile "host" { default = true }
-toolchain "onnx" {}
-step "python" "tests" {
-  environment = toolchain.onnx.dir
-  script      = "host/tests/test_edit.py"
-  args        = ["host/programs"]
-  inputs      = ["host/programs"]
-}
-`)
-		wants(t, w.run(t, "run", "tests"), exitOK, "1 executed")
+		wants(t, w.run(t, "inspect", "--diff", "out/vad/model.onnx", "out/vad/edited/silero_vad_16k_op15.onnx"), exitFailed,
+			"~ input: float32[batch×sequence] → float32[1×576]", "nodes: 73 removed,", "output is now called speech")
+	})
+
+	t.Run("compiled", func(t *testing.T) {
+		w.write(t, "pipelines/compiled.hcl", compiledPipeline)
+		wants(t, w.run(t, "run", "compiled"), exitOK, "edited", "4 of 4", "not a phone's speed")
 	})
 }
 
@@ -110,6 +114,114 @@ module "edit" {
 }
 output "edited" { value = module.edit.edited }
 output "table" { value = module.edit.table }
+`
+
+// A voice detector, MIT, as its authors exported it with PyTorch 2.3.1.
+const (
+	vadToolchain = `
+toolchain "silero_vad" {
+  description = "Silero's voice detector"
+  default     = "6.2.0"
+  release "6.2.0" {
+    source "pypi" {
+      project = "silero-vad"
+    }
+  }
+}
+`
+	vadLock = `
+locked "silero_vad" "6.2.0" {
+  source = "pypi"
+  file   = "silero_vad-6.2.0-py3-none-any.whl"
+  size   = 6118499
+  sha256 = "8a31f1e58e73cdc20820d842f757e678e0ae1b0ee1cb7b8aa50f20f8fd7f7638"
+  tree   = "0b09361d4a97637ebb81a40accdb6eaea623e4249ba02ce31fd82fc44c1aef58"
+  licence "silero_vad-6.2.0.dist-info/licenses/LICENSE" {
+    sha256 = "2e63e9a38b6e8fc0c7bc37ce174caca1862870856c6daf5697cfb785e925520b"
+  }
+}
+`
+	vadPipeline = `
+profile "host" { default = true }
+toolchain "onnx" {}
+toolchain "silero_vad" {}
+locals { model = "${toolchain.silero_vad.dir}/silero_vad/data/silero_vad_16k_op15.onnx" }
+step "onnx_edit" "vad" {
+  model = local.model
+  edit "fix_shape" {
+    expect = 2
+    dims   = { batch = 1, sequence = 576 }
+  }
+  edit "rename" {
+    expect  = 1
+    tensors = ["output"]
+    to      = "speech"
+  }
+  edit "fold" { expect = 73 }
+}
+output "model.onnx" { value = local.model }
+output "edited" { value = step.onnx_edit.vad.outputs.dir }
+`
+)
+
+// compiledPipeline has an edited model quantised and compiled, and the emulator answer from it.
+const compiledPipeline = `
+profile "host" { default = true }
+target "SM8750" {}
+toolchain "htp_host" {}
+toolchain "gnu_runtime" {}
+toolchain "onnx" {}
+step "model" "tiny" {
+  architecture = "llama"
+  block_size   = 32
+  seed         = 79
+  layers       = 2
+}
+step "onnx_llm" "float" {
+  model   = step.model.tiny.outputs.dir
+  context = 64
+}
+step "onnx_edit" "older" {
+  model     = step.onnx_llm.float.outputs.dir
+  tolerance = 1e-5
+  edit "replace" {
+    expect  = 5
+    pattern = ["y = RMSNormalization(x, w, axis=-1, epsilon=$e)"]
+    by = [
+      "square = Mul(x, x)",
+      "mean = ReduceMean(square, [-1], keepdims=1)",
+      "more = Add(mean, $e)",
+      "root = Sqrt(more)",
+      "unit = Div(x, root)",
+      "y = Mul(unit, w)",
+    ]
+  }
+}
+step "onnx_quantize" "older" { graphs = step.onnx_edit.older.outputs.dir }
+step "htp_context" "older" { graphs = step.onnx_quantize.older.outputs.dir }
+step "onnx_run" "float" {
+  graphs = step.onnx_llm.float.outputs.dir
+  prompt = "What is the capital of France?"
+  tokens = 4
+}
+step "htp_emulate" "older" {
+  context = step.htp_context.older.outputs.dir
+  prompt  = "What is the capital of France?"
+  tokens  = 4
+}
+step "accuracy" "older" {
+  reference = step.onnx_run.float.outputs.dir
+  outputs   = { edited = step.htp_emulate.older.outputs.dir }
+  contexts  = { edited = step.htp_context.older.outputs.dir }
+}
+check "near" {
+  condition     = step.accuracy.older.outputs.rows["edited"].cosine > 0.99 && step.accuracy.older.outputs.rows["edited"].cpu_nodes == 0
+  error_message = "The edited model says something else on the emulator."
+}
+output "table" {
+  value = step.accuracy.older.outputs.table
+  show  = "table"
+}
 `
 
 // wrongPipeline has an edit that is not what was meant, one that has more places, and one whose name is misspelt.

@@ -536,14 +536,7 @@ def split(g: Graph, number: int, e: dict[str, Any]) -> tuple[list[Graph], list[P
 
 
 def _halves(g: Graph, names: list[str], into: list[str]) -> list[Graph]:
-    makers, known = g.makers(), g.known()
-    first: set[int] = set()
-    wait = list(names)
-    while wait:
-        n = makers.get(wait.pop())
-        if n is not None and id(n) not in first:
-            first.add(id(n))
-            wait.extend(taken(n))
+    makers, known, first = g.makers(), g.known(), g.behind(names)
     free: set[str] = set(g.constants)  # what needs no input, and may be in both
     for n in g.nodes:
         if all(name in free for name in taken(n)) and n.op_type not in SEEDED:
@@ -561,13 +554,7 @@ def _halves(g: Graph, names: list[str], into: list[str]) -> list[Graph]:
     if also:
         shown = "".join(f"\n  {name}, which {text(n)} takes" for name, n in list(also.items())[:SHOWN])
         raise Wrong(f"{len(also)} more tensors go from the one to the other: name them in tensors, too, or cut elsewhere.{shown}")
-    copies: set[int] = set()
-    wait = list(again)
-    while wait:
-        n = makers.get(wait.pop())
-        if n is not None and id(n) not in copies:
-            copies.add(id(n))
-            wait.extend(taken(n))
+    copies = g.behind(again)
     ends = [known[name] if name in known and known[name].type.tensor_type.elem_type else None for name in names]
     if None in ends:
         raise Wrong(f"It is not known of which type {names[ends.index(None)]} is: ONNX's own inference does not say.")

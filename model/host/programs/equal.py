@@ -10,9 +10,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto
 
+import plain
 from arch import Wrong
 from onnxgraph import Graph, dims, dtype, shape, taken, text
-from plain import MOST
 from runtime import onnxruntime
 
 Feeds = dict[str, np.ndarray]
@@ -84,28 +84,10 @@ class Samples:
         """Name and inputs of each sample. back has the original's name of each input that now has another."""
         sizes = {back.get(v.name, v.name): v for g in edited for v in g.inputs}
         wanted = {v.name: sizes.get(v.name, v) for v in self.original.inputs}
-        yield from self._files(wanted) if self.folder else self._seeded(wanted)
-
-    def _files(self, wanted: dict[str, onnx.ValueInfoProto]) -> Iterator[tuple[str, Feeds]]:
-        files = sorted(Path(self.folder).glob("*.npz"))
-        if not files or len(files) > MOST:
-            raise Wrong(f"{self.folder} has {len(files)} files *.npz; from 1 to {MOST} are wanted, each with {', '.join(wanted)}.")
-        for path in files:
-            try:
-                with np.load(path, allow_pickle=False) as z:
-                    have = {name: z[name] for name in z.files}
-            except (OSError, ValueError) as e:
-                raise Wrong(f"{path.name} is no file of arrays: {e}.") from e
-            feeds = {}
-            for v in self.original.inputs:
-                kind, a = _dtype(v), have.get(v.name)
-                if a is None:
-                    raise Wrong(f"{path.name} has no {v.name}; it has {', '.join(sorted(have)) or 'nothing'}.")
-                want = dims(wanted[v.name])
-                if a.dtype != kind or len(a.shape) != len(want) or any(isinstance(d, int) and d != n for d, n in zip(want, a.shape, strict=True)):
-                    raise Wrong(f"{path.name}: {v.name} is {a.dtype} {list(a.shape)}; the graph takes {kind} {shape(wanted[v.name])}.")
-                feeds[v.name] = a
-            yield path.stem, feeds
+        if self.folder:
+            yield from plain.samples(Path(self.folder), {v.name: (_dtype(v), dims(wanted[v.name])) for v in self.original.inputs})
+        else:
+            yield from self._seeded(wanted)
 
     def _seeded(self, wanted: dict[str, onnx.ValueInfoProto]) -> Iterator[tuple[str, Feeds]]:
         r = np.random.default_rng(self.seed)
@@ -259,16 +241,9 @@ def _above(part: float) -> float:
 
 def _cut(g: Graph, names: list[str], feeds: Feeds) -> Feeds:
     """Some tensors that nodes of a graph make."""
-    makers = g.makers()
-    live: set[int] = set()
-    wait = list(names)
-    while wait:
-        n = makers.get(wait.pop())
-        if n is not None and id(n) not in live:
-            live.add(id(n))
-            wait.extend(taken(n))
     if not names:
         return {}
+    live = g.behind(names)
     made = g.proto([n for n in g.nodes if id(n) in live], [onnx.ValueInfoProto(name=name) for name in names])
     return run(session(made.SerializeToString(), g.folder, f"a part of {g.name}"), feeds, f"a part of {g.name}")
 

@@ -13,7 +13,7 @@ import onnx
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
 from arch import Wrong
-from tensors import DATA
+from tensors import DATA, dtype_of, external
 
 SMALL = 1024  # bytes of a tensor that stays in the graph's own file
 SHOWN = 8  # elements of a list that a text has
@@ -196,21 +196,21 @@ class Graph:
                 count += 1
         return count
 
+    def behind(self, names: Iterable[str]) -> set[int]:
+        """The nodes, by id, that make these tensors, and all that these nodes need."""
+        makers, found, wait = self.makers(), set[int](), list(names)
+        while wait:
+            n = makers.get(wait.pop())
+            if n is not None and id(n) not in found:
+                found.add(id(n))
+                wait.extend(taken(n))
+        return found
+
     def dead(self) -> tuple[set[int], set[str]]:
         """Nodes, by id, that no output needs, and constants that nobody takes."""
-        makers = self.makers()
-        live: set[int] = set()
-        names = [v.name for v in self.outputs]
-        seen = set(names)
-        while names:
-            n = makers.get(names.pop())
-            if n is None or id(n) in live:
-                continue
-            live.add(id(n))
-            more = set(taken(n)) - seen
-            seen |= more
-            names.extend(more)
-        return {id(n) for n in self.nodes if id(n) not in live}, {name for name in self.constants if name not in seen}
+        live = self.behind(self.ends())
+        used = self.ends().union(*(taken(n) for n in self.nodes if id(n) in live))
+        return {id(n) for n in self.nodes if id(n) not in live}, self.constants.keys() - used
 
     def drop(self, before: tuple[set[int], set[str]]) -> list[onnx.NodeProto]:
         """Takes away what is dead and was not before, and gives the nodes of it."""
@@ -345,7 +345,7 @@ def dtype(kind: int) -> np.dtype:
     """The type of arrays for a type of tensors."""
     if kind not in KINDS:
         raise Wrong(f"There is no type of tensors with the number {kind}.")
-    return np.dtype(helper.tensor_dtype_to_np_dtype(kind))
+    return dtype_of(kind)
 
 
 def dims(v: onnx.ValueInfoProto) -> list[int | str]:
@@ -418,18 +418,15 @@ class File:
         if t.data_type == TensorProto.STRING:
             return t
         raw = g.raw(t)
-        made = TensorProto(name=t.name, data_type=t.data_type, dims=t.dims, doc_string=t.doc_string)
         if len(raw) < SMALL:
-            made.raw_data = raw
-            return made
+            return TensorProto(name=t.name, data_type=t.data_type, dims=t.dims, doc_string=t.doc_string, raw_data=raw)
         key = hashlib.sha256(raw).digest()
         if key not in self.at:
             self.file.write(b"\0" * (-self.file.tell() % 64))
             self.at[key] = self.file.tell()
             self.file.write(raw)
-        made.data_location = TensorProto.EXTERNAL
-        for k, v in (("location", DATA), ("offset", str(self.at[key])), ("length", str(len(raw)))):
-            made.external_data.add(key=k, value=v)
+        made = external(t.name, t.data_type, list(t.dims), self.at[key], len(raw))
+        made.doc_string = t.doc_string
         return made
 
     def close(self) -> None:
