@@ -39,7 +39,7 @@ def main(a: dict[str, Any]) -> None:
     dlcs = command.fresh(a["dlc"]) if "dlc" in a else None
     begun = time.monotonic()
     compiled = out / model.name
-    said = run(model.resolve(), compiled, libraries, target, out / "ir", dlcs)
+    said = run(model.resolve(), compiled, libraries, target, {"ir_json": command.fresh(str(out / "ir"))})
     seconds = round(time.monotonic() - begun, 2)
     left = refused(said)
     if not compiled.is_file() or compiled.read_bytes()[4:8] != MAGIC:
@@ -51,18 +51,28 @@ def main(a: dict[str, Any]) -> None:
         )
     described = contexts(compiled, out / "contexts", libraries, target)
     (out / "refused.json").write_text(json.dumps(left, indent=1) + "\n")
-    for p in sorted(dlcs.glob("*.dlc")) if dlcs else ():
-        dlc.without_times(p)
+    if dlcs is not None:
+        write_dlcs(model.resolve(), libraries, target, dlcs)
     files = {str(p.relative_to(out)): {"bytes": p.stat().st_size, "sha256": context.digest(p)} for p in sorted(out.rglob("*")) if p.is_file()}
     manifest = {"target": target.__dict__, "contexts": described, "files": files}
     (out / "manifest.json").write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
     Path(a["times"]).write_text(json.dumps({"compile": seconds}) + "\n")
 
 
-def run(model: Path, compiled: Path, libraries: Path, target: context.Target, ir: Path, dlcs: Path | None) -> str:
-    """Runs LiteRT's program; what it said. It ends with an error and leaves an empty file where it fails, which is for others to see."""
+def write_dlcs(model: Path, libraries: Path, target: context.Target, dlcs: Path) -> None:
+    """Writes each partition as a DLC. Where the plug-in writes these it compiles no contexts, so this is a run of its own."""
+    with tempfile.TemporaryDirectory() as d:
+        said = run(model, Path(d) / model.name, libraries, target, {"dlc": dlcs})
+    made = sorted(dlcs.glob("*.dlc"))
+    if not made:
+        raise Wrong(f"{model.name} was compiled, and the plug-in writes no DLC of it.\n{command.tail(said, 20)}")
+    for p in made:
+        dlc.without_times(p)
+
+
+def run(model: Path, compiled: Path, libraries: Path, target: context.Target, folders: dict[str, Path]) -> str:
+    """Runs LiteRT's program, which also writes into folders, by what they are for; what it said. It ends with an error and leaves an empty file where it fails, which is for others to see."""
     litert = Path(ai_edge_litert.__path__[0])
-    ir.mkdir()
     with tempfile.TemporaryDirectory() as d:
         (Path(d) / LPAI).write_bytes(emptylib.library(LPAI))
         argv = [
@@ -75,10 +85,8 @@ def run(model: Path, compiled: Path, libraries: Path, target: context.Target, ir
             f"--soc_model={target.soc}",
             f"--libs={litert / 'vendors' / 'qualcomm' / 'compiler'}",
             f"--qualcomm_vtcm_size={target.vtcm_mb}",
-            f"--qualcomm_ir_json_dir={ir.resolve()}",
+            *(f"--qualcomm_{of}_dir={folder.resolve()}" for of, folder in folders.items()),
         ]
-        if dlcs is not None:
-            argv.append(f"--qualcomm_dlc_dir={dlcs.resolve()}")
         paths = [str(libraries), d, str(litert), *(os.path.abspath(p) for p in os.environ.get("LD_LIBRARY_PATH", "").split(":") if p)]
         r = subprocess.run(argv, cwd=d, env={**os.environ, "LD_LIBRARY_PATH": ":".join(paths)}, capture_output=True, text=True, errors="replace", check=False)
         if r.returncode < 0:
@@ -109,6 +117,8 @@ def contexts(compiled: Path, to: Path, libraries: Path, target: context.Target) 
     data = compiled.read_bytes()
     found = []
     for i, (at, size) in enumerate(places(data)):
+        if size == 0:
+            raise Wrong(f"{compiled.name} was compiled, and its context {i} is empty.")
         binary = to / f"{i}.bin"
         binary.write_bytes(data[at : at + size])
         facts = context.fact(binary, libraries)
