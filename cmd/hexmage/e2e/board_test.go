@@ -84,7 +84,7 @@ func TestBoardORT(t *testing.T) {
 		t.Errorf("with another prompt: %q ran", r.names)
 	}
 	o = w.run(t, "device", "push", "-s", c.Address(), filepath.Join("out", "loopback", "bundle"), s.Home+"/")
-	if o.code != 0 || !regexp.MustCompile(`files, [0-9.]+ MB: 0 B sent in `).MatchString(o.stdout) {
+	if o.code != 0 || !regexp.MustCompile(`files, [0-9.]+ [kM]B: 0 B sent in `).MatchString(o.stdout) {
 		t.Errorf("the bundle, again: %s", o)
 	}
 	if strings.Contains(o.stdout+o.stderr, strings.Split(key, "\n")[1]) {
