@@ -20,6 +20,10 @@ type Facts struct {
 	SDKs   []*SDK
 	// Grounds are what shipped records stand on that do not say it themselves.
 	Grounds []*Ground
+	// Refused are operations that stay on the CPU.
+	Refused []*Refused
+	// Precisions say in which types operations are taken.
+	Precisions []*Precision
 }
 
 // SoC is a record of a system on a chip. Two number spaces are easily confused: SoCModel is what QNN's APIs and

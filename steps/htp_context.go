@@ -87,7 +87,7 @@ func (h HTPContext) Plan(p *step.Plan, find func(name string) (*qnn.SoC, error))
 	if h.Optimization > 0 {
 		compile["optimization"] = h.Optimization
 	}
-	a := h.action(p, "compile for "+t.SoC, args, compile, "htp_context", "htp_facts")
+	a := h.action(p, "compile for "+t.SoC, args, compile, "htp_context", "htp_facts", "htp_reasons")
 	p.Tree("dir", a.OutTree("dir"))
 	p.File("times", a.Out("times.json"))
 	if h.Optrace {

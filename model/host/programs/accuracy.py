@@ -32,6 +32,8 @@ def compared(reference: Path, outputs: Path) -> dict[str, Any]:
     most = min(same + 1, len(r["tokens"]), len(g["tokens"]))  # rows before which both had said the same
     said = (np.load(reference / "said.npy")[:most], np.load(outputs / "said.npy")[:most])
     found: dict[str, Any] = {"words": g["text"], "tokens": len(r["tokens"]), "equal": same}
+    if "on" in g:
+        found["on"] = g["on"]
     if "text_tokens" in r and "text_tokens" in g:
         text = (np.load(reference / "text.npy"), np.load(outputs / "text.npy"))
         found |= rows(*(np.concatenate(pair) for pair in zip(said, text, strict=True)))
@@ -165,7 +167,7 @@ def main(a: dict[str, Any]) -> None:
         "title": a["title"],
         "columns": [{"name": name, "label": label, "unit": unit} for name, label, unit in shown],
         "lines": [[cell(line, c[0]) for c in shown] for line in lines],
-        "note": " ".join(s for s in (says, EMULATOR if a["contexts"] else "") if s),
+        "note": " ".join(s for s in (says, EMULATOR if a["contexts"] else "", *(f"{name} ran on {n['on']}." for name, n in found.items() if "on" in n)) if s),
     }
     for at, made in ((a["table"], table), (a["rows"], found), (a["first_bad"], bad)):
         Path(at).write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n")

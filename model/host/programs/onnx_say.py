@@ -7,11 +7,8 @@ profiling says how: basic, detailed, optrace.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 import arch
 import command
@@ -45,14 +42,11 @@ def main(a: dict[str, Any]) -> dict[str, Any]:
     said = d.say(prompt, a["tokens"])
     out = command.fresh(a["out"])
     report: dict[str, Any] = {"prompt": a["prompt"], "prompt_tokens": said.prompt, "tokens": said.tokens, "text": words.decode(said.tokens)}
-    np.save(out / "said.npy", np.stack(said.logits))
     if ids:
         d.clear()
-        np.save(out / "text.npy", d.read(ids))
         report["text_tokens"] = ids
-    for at in (out / "said.json", Path(a["said"])):
-        at.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
-    Path(a["times"]).write_text(json.dumps({"prefill": [round(t, 3) for t in said.prefill], "decode": [round(t, 3) for t in said.decode]}) + "\n")
+    Path(a["said"]).write_text(session.keep(out, said, report, d.read(ids) if ids else None))
+    Path(a["times"]).write_text(session.times(said))
     return {"tokens": len(said.tokens)}
 
 

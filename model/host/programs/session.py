@@ -31,19 +31,19 @@ def cpu(model: Path | bytes, folder: Path | None = None) -> Run:
     return _run(s)
 
 
-def htp(context: Path, libraries: Path, profile: dict[str, str] | None = None) -> Run:
+def htp(context: Path, libraries: Path, profile: dict[str, str] | None = None, parts: int = 1, rest: bool = False) -> Run:
     """A compiled context, as its EP-context model names it, on the vendor's emulator, which is in the folder of libraries. Nothing of it runs elsewhere.
 
-    profile: what profiled gives.
+    profile: what profiled gives. Of a graph that was taken apart parts are those of the NPU, and rest says that it has nodes of the CPU, which run there.
     """
     made = system.read(binary(context), libraries)
-    if len(made["graphs"]) > 1:
+    if len(made["graphs"]) > parts:
         raise Wrong(
             f"{context} is one of {len(made['graphs'])} graphs that share one context, for a device: the vendor's emulator loads no such context, and crashes. "
             f"Emulate the graphs' twins, which htp_context puts beside it: emulator/GRAPH/, each with one graph."
         )
     try:
-        return load(context, libraries, profile=profile)
+        return load(context, libraries, profile=profile, rest=rest)
     except Exception as e:
         raise Wrong(refused(context, made["build"], system.release(libraries), str(e))) from e
 
@@ -60,11 +60,14 @@ def profiled(a: dict[str, Any], context: Path) -> dict[str, str]:
     return {"profiling_level": a["profiling"], "profiling_file_path": str(folder / f"{context.stem.removesuffix('_ctx')}.csv")}
 
 
-def load(context: Path, libraries: Path, shared: bool = False, profile: dict[str, str] | None = None) -> Run:
-    """A compiled context on whatever the libraries are for; shared says that another session of this process has its graph in the same context."""
+def load(context: Path, libraries: Path, shared: bool = False, profile: dict[str, str] | None = None, rest: bool = False) -> Run:
+    """A compiled context on whatever the libraries are for; shared says that another session of this process has its graph in the same context, rest that nodes of the
+    graph run on the CPU.
+    """
     o = onnxruntime.SessionOptions()
     o.log_severity_level = 3
-    o.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+    if not rest:
+        o.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     if shared:
         o.add_session_config_entry("ep.share_ep_contexts", "1")
     o.add_provider_for_devices(devices(libraries), {"backend_path": backend(libraries)} | (profile or {}))
@@ -125,6 +128,21 @@ class Said:
     logits: list[np.ndarray] = field(default_factory=list)  # before each token, float32 [vocabulary]
     prefill: list[float] = field(default_factory=list)  # seconds a chunk
     decode: list[float] = field(default_factory=list)  # seconds a token
+
+
+def keep(out: Path, said: Said, report: dict[str, Any], text: np.ndarray | None) -> str:
+    """Writes what was said into a folder, as accuracy reads it: said.json, said.npy and text.npy, the logits after each token of a text; gives said.json."""
+    np.save(out / "said.npy", np.stack(said.logits))
+    if text is not None:
+        np.save(out / "text.npy", text)
+    made = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+    (out / "said.json").write_text(made)
+    return made
+
+
+def times(said: Said) -> str:
+    """How long it took, as accuracy reads it."""
+    return json.dumps({"prefill": [round(t, 3) for t in said.prefill], "decode": [round(t, 3) for t in said.decode]}) + "\n"
 
 
 class Decoder:

@@ -28,6 +28,7 @@ import onnx
 from onnx import TensorProto, helper
 
 import arch
+import assigned
 import board
 import canonical
 import command
@@ -40,6 +41,8 @@ import mllm
 import origin
 import parts
 import dlc
+import emptylib
+import placement
 import plain
 import qnngraph
 import quantize
@@ -286,6 +289,19 @@ class Board(unittest.TestCase):
                     board.installed(runtime)
         with self.assertRaisesRegex(Wrong, "for a board, aarch64"):
             board.installed(runtime)
+
+    def test_the_processor_in_the_npus_place(self) -> None:
+        said = session.Said([1, 2, 3], [4, 5], [np.zeros(8, np.float32)] * 2, [0.25, 0.25], [0.125])
+        with mock.patch.object(session, "cpu", lambda model: str(model)):
+            runs, on = board.graphs({"processor": "graphs"}, {})
+        self.assertEqual(runs, ["graphs/prefill.onnx", "graphs/decode.onnx"])
+        self.assertRegex(on, "ONNX Runtime [0-9.]+'s own kernels on .*, in the NPU's place")
+        lines = board.figures(said, 0.5, on).splitlines()
+        self.assertEqual(lines[1:], ["load: 500.0 ms", "prompt: 3 tokens in 500.0 ms", "time to first token: 500.0 ms", "answer: 1 more tokens in 125.0 ms"])
+        with tempfile.TemporaryDirectory() as d:
+            session.keep(Path(d), said, {"tokens": said.tokens, "on": on}, np.ones((3, 8), np.float32))
+            self.assertEqual(sorted(p.name for p in Path(d).iterdir()), ["said.json", "said.npy", "text.npy"])
+        self.assertEqual(json.loads(session.times(said)), {"prefill": [0.25, 0.25], "decode": [0.125]})
 
     def test_the_npu_of_several_devices(self) -> None:
         kinds = onnxruntime.OrtHardwareDeviceType
@@ -676,6 +692,65 @@ class Context(unittest.TestCase):
                     context.compile_graphs([Path(d) / "g.onnx"], Path(d) / "out", [self.target], context.Options(Path(d)))
         finally:
             command.child = child
+
+
+class Assigned(unittest.TestCase):
+    """Why nodes stay on the CPU, as the provider's log has it."""
+
+    LOG = """2026-11-27 09:10:00.000000001 [V:onnxruntime:, x.cc:1 f] Validation PASSED for 1 nodes in NodeUnit (Relu) :
+\tOperator type: Relu Node name: kept Node index: 1
+2026-11-27 09:10:00.000000002 [V:onnxruntime:, x.cc:1 f] Validation FAILED for 3 nodes in NodeUnit (Cosh) :
+\tOperator type: DequantizeLinear Node name: x dq Node index: 2
+\tOperator type: Cosh Node name: bent Node index: 3
+\tOperator type: QuantizeLinear Node name:  Node index: 4
+\tREASON : no such
+  op
+2026-11-27 09:10:00.000000003 [V:onnxruntime:, x.cc:1 f] something else
+\tREASON : of nobody
+"""
+
+    def test_reasons(self) -> None:
+        self.assertEqual(assigned.reasons(self.LOG), {"x dq": "no such op", "bent": "no such op", "": "no such op"})
+        self.assertEqual(assigned.reasons(""), {})
+
+
+class Placement(unittest.TestCase):
+    def model(self, nodes: list[onnx.NodeProto]) -> onnx.ModelProto:
+        value = helper.make_tensor_value_info
+        ends = [value("x", TensorProto.FLOAT, [1, "n"]), value("w", TensorProto.INT8, [4])], [value("y", TensorProto.FLOAT16, [1, 4])]
+        w = helper.make_tensor("w", TensorProto.INT8, [4], [1, 2, 3, 4])
+        return helper.make_model(helper.make_graph(nodes, "g", *ends, [w], value_info=[value("kept", TensorProto.UINT4, [2, 2])]))
+
+    def test_placed(self) -> None:
+        node = helper.make_node
+        original = self.model([node("Relu", ["x"], ["seen"], "a"), node("Relu", ["seen"], ["kept"], "b"), node("Cosh", ["kept", "w", ""], ["bent"], "c"), node("Relu", ["bent"], ["y"], "d")])
+        compiled = self.model([node("EPContext", ["x"], ["kept"]), node("Cosh", ["kept", "w", ""], ["bent"], "c"), node("EPContext", ["bent"], ["y"])])
+        nodes = [{"on": "NPU", "name": "d", "op": "Relu", "part": 0}, *({"on": "NPU", "name": n, "op": "Relu", "part": 1} for n in "ab"), {"on": "CPU", "name": "c", "op": "Cosh", "why": "none"}]
+        got = placement.placed("g", compiled, nodes, original)
+        self.assertEqual(got["parts"], [{"nodes": 2, "inputs": ["x"], "outputs": ["kept"]}, {"nodes": 1, "inputs": ["bent"], "outputs": ["y"]}])
+        self.assertEqual(got["cpu"], [{"name": "c", "op": "Cosh", "inputs": ["kept", "w"], "outputs": ["bent"], "why": "none"}])
+        self.assertEqual(
+            got["tensors"],
+            {
+                "bent": {"type": "", "shape": None},
+                "kept": {"type": "uint4", "shape": [2, 2]},
+                "w": {"type": "int8", "shape": [4], "constant": True},
+                "x": {"type": "float32", "shape": [1, -1]},
+                "y": {"type": "float16", "shape": [1, 4]},
+            },
+        )
+
+
+class EmptyLibrary(unittest.TestCase):
+    def test_it_is_loaded(self) -> None:
+        import ctypes
+
+        with tempfile.TemporaryDirectory() as d:
+            at = Path(d) / "libnothing.so"
+            at.write_bytes(emptylib.library("libnothing.so"))
+            ctypes.CDLL(str(at))
+            with self.assertRaises(AttributeError):
+                ctypes.CDLL(str(at)).something
 
 
 class Container(unittest.TestCase):
