@@ -67,17 +67,17 @@ def graphs(a: dict[str, Any], manifest: dict[str, Any]) -> tuple[list[session.Ru
     if a["processor"]:
         on = f"ONNX Runtime {onnxruntime.__version__}'s own kernels on {platform.machine()}, in the NPU's place"
         alone = Path(a["processor"])
-        return [session.chain([session.cpu(alone / f"{n}.onnx") for n in names]) for names in parts([p.stem for p in alone.glob("*.onnx")])], on
+        return [session.chain([session.cpu(alone / f"{n}.onnx") for n in names]) for names in parts(alone, ".onnx")], on
     libraries = Path(a["libraries"]) if a["libraries"] else installed(manifest["runtime"])
-    have = [p.stem.removesuffix("_ctx") for p in BUNDLE.glob("*_ctx.onnx")]
+    each = parts(BUNDLE, "_ctx.onnx")
     own = os.environ.get("ADSP_LIBRARY_PATH")  # where the NPU looks for its part of the libraries
     os.environ["ADSP_LIBRARY_PATH"] = ";".join([str(libraries), *([own] if own else [])])
     try:
         if alone := a["contexts"]:
-            twins = [session.chain([session.htp(Path(alone, n, f"{n}_ctx.onnx"), libraries) for n in names]) for names in parts(have)]
+            twins = [session.chain([session.htp(Path(alone, n, f"{n}_ctx.onnx"), libraries) for n in names]) for names in each]
             return twins, "the vendor's emulator for x86, in the NPU's place"
         shared = manifest["context"]["shared"]
-        return [session.chain([session.load(BUNDLE / f"{n}_ctx.onnx", libraries, shared=shared) for n in names]) for names in parts(have)], "the NPU"
+        return [session.chain([session.load(BUNDLE / f"{n}_ctx.onnx", libraries, shared=shared) for n in names]) for names in each], "the NPU"
     except Exception as e:
         made = manifest["context"]
         raise Wrong(
@@ -86,9 +86,13 @@ def graphs(a: dict[str, Any], manifest: dict[str, Any]) -> tuple[list[session.Ru
         ) from e
 
 
-def parts(have: list[str]) -> list[list[str]]:
-    """Of graphs by their names those of each graph, in their order."""
-    return [feed.stems(have, g) for g in feed.GRAPHS]
+def parts(folder: Path, end: str) -> list[list[str]]:
+    """The graphs of a folder by their names, which end so there: those of each graph, in their order."""
+    have = [p.name.removesuffix(end) for p in folder.glob(f"*{end}")]
+    found = [feed.stems(have, g) for g in feed.GRAPHS]
+    if missing := [g for g, names in zip(feed.GRAPHS, found, strict=True) if not names]:
+        raise Wrong(f"{folder} has no {' and no '.join(g + end for g in missing)}.")
+    return found
 
 
 def figures(said: session.Said, loaded: float, on: str) -> str:

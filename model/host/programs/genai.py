@@ -194,10 +194,10 @@ def ends(models: list[Path], arch: Arch, width: int) -> set[int]:
     for t in tensors(arch):
         want[0]["past_" + t] = kind, [1, arch.kv_heads, arch.context, arch.head_dim]
         want[1]["new_" + t] = kind, [1, arch.kv_heads, width, arch.head_dim]
-    for side, have, wanted in zip(("takes", "gives"), sides, want, strict=True):
+    for verb, have, wanted in zip(("takes", "gives"), sides, want, strict=True):
         if have != wanted:
             odd = sorted(n for n in have.keys() | wanted.keys() if have.get(n) != wanted.get(n))
-            raise Wrong(f"{models[0].name} {side} other tensors than arch.json says: {', '.join(odd[:8])}.")
+            raise Wrong(f"{models[0].name} {verb} other tensors than arch.json says: {', '.join(odd[:8])}.")
     return kinds
 
 

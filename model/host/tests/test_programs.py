@@ -292,9 +292,18 @@ class Board(unittest.TestCase):
 
     def test_the_processor_in_the_npus_place(self) -> None:
         said = session.Said([1, 2, 3], [4, 5], [np.zeros(8, np.float32)] * 2, [0.25, 0.25], [0.125])
-        with mock.patch.object(session, "cpu", lambda model: str(model)):
-            runs, on = board.graphs({"processor": "graphs"}, {})
-        self.assertEqual(runs, ["graphs/prefill.onnx", "graphs/decode.onnx"])
+        with tempfile.TemporaryDirectory() as d, mock.patch.object(session, "cpu", lambda model: lambda feeds: {**feeds, model.stem: len(feeds)}):
+            for name in ("prefill.onnx", "decode_0.onnx"):
+                (Path(d) / name).touch()
+            (prefill, decode), on = board.graphs({"processor": d}, {})
+            self.assertEqual(prefill({}), {"prefill": 0})
+            self.assertEqual(decode({}), {"decode_0": 0})
+            (Path(d) / "decode_1.onnx").touch()
+            (_, decode), _ = board.graphs({"processor": d}, {})
+            self.assertEqual(decode({}), {"decode_0": 0, "decode_1": 1})  # what the first part gives the second takes
+            (Path(d) / "prefill.onnx").unlink()
+            with self.assertRaisesRegex(Wrong, "has no prefill.onnx"):
+                board.graphs({"processor": d}, {})
         self.assertRegex(on, "ONNX Runtime [0-9.]+'s own kernels on .*, in the NPU's place")
         lines = board.figures(said, 0.5, on).splitlines()
         self.assertEqual(lines[1:], ["load: 500.0 ms", "prompt: 3 tokens in 500.0 ms", "time to first token: 500.0 ms", "answer: 1 more tokens in 125.0 ms"])
