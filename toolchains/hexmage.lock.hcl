@@ -1313,6 +1313,893 @@ locked "ninja" "1.11.1" {
   }
 }
 
+locked "olive" "0.13.0" {
+  source = "python"
+  asked  = "dffa4812c6ee0c04b222bc80587e9433f7875a2b62df5f0d24f550bc8f98234a"
+  wheel "aiohappyeyeballs" {
+    version = "2.7.1"
+    file    = "aiohappyeyeballs-2.7.1-py3-none-any.whl"
+    size    = 15038
+    sha256  = "9243213661e29250eb41368e5daa826fc017156c3b8a11440826b2e3ed376472"
+    licence "aiohappyeyeballs-2.7.1.dist-info/licenses/LICENSE" {
+      sha256 = "3b2f81fe21d181c499c59a256c8e1968455d6689d269aa85373bfb6af41da3bf"
+    }
+  }
+  wheel "aiohttp" {
+    version = "3.14.5"
+    file    = "aiohttp-3.14.5-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 1911038
+    sha256  = "1ffa3a523a36d8628f98c06492ae16a31a23d14c0b4ec721757b477319f656d6"
+    licence "aiohttp-3.14.5.dist-info/licenses/LICENSE.txt" {
+      sha256 = "2e4be5fc6c4c72a466fcb665d726e049a6891981fe536c4f04b6366749461d23"
+    }
+    licence "aiohttp-3.14.5.dist-info/licenses/vendor/llhttp/LICENSE" {
+      sha256 = "628168d68bb5a8a17e0bbefb3bd74e326e1edc20583d76f52f457c82c921867d"
+    }
+  }
+  wheel "aiosignal" {
+    version = "1.4.0"
+    file    = "aiosignal-1.4.0-py3-none-any.whl"
+    size    = 7490
+    sha256  = "053243f8b92b990551949e63930a839ff0cf0b0ebbe0597b0f3fb19e1a0fe82e"
+    licence "aiosignal-1.4.0.dist-info/licenses/LICENSE" {
+      sha256 = "6fd5243e92dd7f98ec69c7ac377728e74905709ff527a5bf98d6d0263c04f5b6"
+    }
+  }
+  wheel "alembic" {
+    version = "1.20.1"
+    file    = "alembic-1.20.1-py3-none-any.whl"
+    size    = 270355
+    sha256  = "9970712cfb81ea26c8658d378aaa5b8f6ff9146e5bb111d70497c164016cf598"
+    licence "alembic-1.20.1.dist-info/licenses/LICENSE" {
+      sha256 = "6e68d94a03a0e3e327ddf3e86d1ebedc14eece3922022618fc246a36296fd0cc"
+    }
+  }
+  wheel "annotated-types" {
+    version = "0.8.0"
+    file    = "annotated_types-0.8.0-py3-none-any.whl"
+    size    = 13427
+    sha256  = "f072f4d804ea359e4eaf198b1af7a8b0943881a87f31bb764f8bf219bb9419e0"
+    licence "annotated_types-0.8.0.dist-info/licenses/LICENSE" {
+      sha256 = "fe1049884b1a0d9342901e88e07f32925d24b3121d9972b6a6805fb9824b095d"
+    }
+  }
+  wheel "attrs" {
+    version = "26.1.0"
+    file    = "attrs-26.1.0-py3-none-any.whl"
+    size    = 67548
+    sha256  = "c647aa4a12dfbad9333ca4e71fe62ddc36f4e63b2d260a37a8b83d2f043ac309"
+    licence "attrs-26.1.0.dist-info/licenses/LICENSE" {
+      sha256 = "882115c95dfc2af1eeb6714f8ec6d5cbcabf667caff8729f42420da63f714e9f"
+    }
+  }
+  wheel "certifi" {
+    version = "2026.10.19.post1"
+    file    = "certifi-2026.10.19.post1-py3-none-any.whl"
+    size    = 134047
+    sha256  = "1324c476b4811eff41a8bc2122cd0bbd4d9c7234c725446d99ab1612b3a7fdd2"
+    licence "certifi-2026.10.19.post1.dist-info/licenses/LICENSE" {
+      sha256 = "e93716da6b9c0d5a4a1df60fe695b370f0695603d21f6f83f053e42cfc10caf7"
+    }
+  }
+  wheel "charset-normalizer" {
+    version = "3.5.2"
+    file    = "charset_normalizer-3.5.2-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 254660
+    sha256  = "7218e8f32b0956cfcd048fd42d9d5779809745ca1d86113ca56f66e7ae1549c4"
+    licence "charset_normalizer-3.5.2.dist-info/licenses/LICENSE" {
+      sha256 = "6d0d41bfe170ac6c7dc248c9a63e254d0fb45a60d50a8257d0af92c6e249b887"
+    }
+  }
+  wheel "colorlog" {
+    version = "6.12.0"
+    file    = "colorlog-6.12.0-py3-none-any.whl"
+    size    = 12239
+    sha256  = "30d392604e9110045a2c2aeefc27d7a017abbab63f3a8aee594eac0801df784e"
+    licence "colorlog-6.12.0.dist-info/licenses/LICENSE" {
+      sha256 = "b1d9082bc483623fd59fc7279b457f0e40d942a76426cde257239e04dfe4125a"
+    }
+  }
+  wheel "datasets" {
+    version = "2.21.0"
+    file    = "datasets-2.21.0-py3-none-any.whl"
+    size    = 527251
+    sha256  = "25e4e097110ce28824b746a107727ada94024cba11db8bc588d468414692b65a"
+    licence "datasets-2.21.0.dist-info/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+  }
+  wheel "dill" {
+    version = "0.3.8"
+    file    = "dill-0.3.8-py3-none-any.whl"
+    size    = 116252
+    sha256  = "c36ca9ffb54365bdd2f8eb3eff7d2a21237f8452b57ace88b1ac615b7e815bd7"
+    licence "dill-0.3.8.dist-info/LICENSE" {
+      sha256 = "51e88a23e78877ceabd727c219c7a5e33f65da9ba03ac4fd285ba904aa1ce22b"
+    }
+  }
+  wheel "filelock" {
+    version = "4.2.12"
+    file    = "filelock-4.2.12-py3-none-any.whl"
+    size    = 222442
+    sha256  = "21decfec02f116ed4c954433cdb31f28c3b346b784543177b6d7059da2702ee9"
+    licence "filelock-4.2.12.dist-info/licenses/LICENSE" {
+      sha256 = "608c89d5060ae9921adccf3236695bc654a9946e12323ef6c021dfa04e294d48"
+    }
+  }
+  wheel "flatbuffers" {
+    version = "25.12.19"
+    file    = "flatbuffers-25.12.19-py2.py3-none-any.whl"
+    size    = 26661
+    sha256  = "7634f50c427838bb021c2d66a3d1168e9d199b0607e6329399f04846d42e20b4"
+  }
+  wheel "frozenlist" {
+    version = "1.8.0"
+    file    = "frozenlist-1.8.0-cp313-cp313-manylinux1_x86_64.manylinux_2_28_x86_64.manylinux_2_5_x86_64.whl"
+    size    = 234391
+    sha256  = "fb30f9626572a76dfe4293c7194a09fb1fe93ba94c7d4f720dfae3b646b45027"
+    licence "frozenlist-1.8.0.dist-info/licenses/LICENSE" {
+      sha256 = "6fd5243e92dd7f98ec69c7ac377728e74905709ff527a5bf98d6d0263c04f5b6"
+    }
+  }
+  wheel "fsspec" {
+    version = "2024.6.1"
+    file    = "fsspec-2024.6.1-py3-none-any.whl"
+    size    = 177561
+    sha256  = "3cb443f8bcd2efb31295a5b9fdb02aee81d8452c80d28f97a6d0959e6cee101e"
+    licence "fsspec-2024.6.1.dist-info/licenses/LICENSE" {
+      sha256 = "2dc35496ce53a7307915c008a844aad53e772b49b34cdd00445067691407ec94"
+    }
+  }
+  wheel "hf-xet" {
+    version = "1.8.0"
+    file    = "hf_xet-1.8.0-cp38-abi3-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    size    = 4292483
+    sha256  = "29dab7c904cd1914a0439c6e1306c12c7497c8bd32290fbe563ebf51ca4b6d6d"
+    licence "hf_xet-1.8.0.dist-info/licenses/LICENSE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "huggingface-hub" {
+    version = "0.36.2"
+    file    = "huggingface_hub-0.36.2-py3-none-any.whl"
+    size    = 566395
+    sha256  = "48f0c8eac16145dfce371e9d2d7772854a4f591bcb56c9cf548accf531d54270"
+    licence "huggingface_hub-0.36.2.dist-info/licenses/LICENSE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "idna" {
+    version = "3.20"
+    file    = "idna-3.20-py3-none-any.whl"
+    size    = 69583
+    sha256  = "ab7ae7122974553370f0bdb919e1a960b2cd1bc1ef0276416d896db81c14582c"
+    licence "idna-3.20.dist-info/licenses/LICENSE.md" {
+      sha256 = "1a9a4f0e3d479a27240ddd59a9137a66ab4a0f9dfdc8ca6188cc0bfd85187f04"
+    }
+  }
+  wheel "jinja2" {
+    version = "3.1.6"
+    file    = "jinja2-3.1.6-py3-none-any.whl"
+    size    = 134899
+    sha256  = "85ece4451f492d0c13c5dd7c13a64681a86afae63a5f347908daf103ce6d2f67"
+    licence "jinja2-3.1.6.dist-info/licenses/LICENSE.txt" {
+      sha256 = "3b49dcee4105eb37bac10faf1be260408fe85d252b8e9df2e0979fc1e094437b"
+    }
+  }
+  wheel "lightning-utilities" {
+    version = "0.15.3"
+    file    = "lightning_utilities-0.15.3-py3-none-any.whl"
+    size    = 31906
+    sha256  = "6c55f1bee70084a1cbeaa41ada96e4b3a0fea5909e844dd335bd80f5a73c5f91"
+    licence "lightning_utilities-0.15.3.dist-info/licenses/LICENSE" {
+      sha256 = "a41e2fae9915ae56028f8dbd0bf27995f1907613cbcd2d81a61b010ad34e9fe9"
+    }
+  }
+  wheel "mako" {
+    version = "1.4.3"
+    file    = "mako-1.4.3-py3-none-any.whl"
+    size    = 80164
+    sha256  = "723296007c870bfd6b3f0c3230dba7198096e5269297ebf5e4eff9e7ffa39d4f"
+    licence "mako-1.4.3.dist-info/licenses/LICENSE" {
+      sha256 = "8c1d171bc5d341ad9cd33d5e2c39b96a82c7bd49b3ae89a470c37e5822232054"
+    }
+  }
+  wheel "markupsafe" {
+    version = "3.0.4"
+    file    = "markupsafe-3.0.4-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 23017
+    sha256  = "434139499bb20b502ed3baa1f169e618f924a97e7a777fea1a49446d80106cf6"
+    licence "markupsafe-3.0.4.dist-info/licenses/LICENSE.txt" {
+      sha256 = "489a8e1108509ed98a37bb983e11e0f7e1d31f0bd8f99a79c8448e7ff37d07ea"
+    }
+  }
+  wheel "ml-dtypes" {
+    version = "0.6.0"
+    file    = "ml_dtypes-0.6.0-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 410169
+    sha256  = "26b1f1fa4f0435a2946859823f6e2bf06796f1e9f10f5a05b08a5e3c8f46ff69"
+    licence "ml_dtypes-0.6.0.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "ml_dtypes-0.6.0.dist-info/licenses/LICENSE.eigen" {
+      sha256 = "3f3d9e0024b1921b067d6f7f88deb4a60cbe7a78e76c64e3f1d7fc3b779b9d04"
+    }
+  }
+  wheel "mpmath" {
+    version = "1.3.0"
+    file    = "mpmath-1.3.0-py3-none-any.whl"
+    size    = 536198
+    sha256  = "a0b2b9fe80bbcd81a6647ff13108738cfb482d481d826cc0e02f5b35e5c88d2c"
+    licence "mpmath-1.3.0.dist-info/LICENSE" {
+      sha256 = "c26cae81da4508e5e249985777a33821f183223ebb74d7f8cfbf90fe7eef2fb7"
+    }
+  }
+  wheel "multidict" {
+    version = "7.2.1"
+    file    = "multidict-7.2.1-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 516056
+    sha256  = "cd69c99affd1b4debc1f9a53058ea6e3a9b34f2e733840bb45891666cd8ede0a"
+    licence "multidict-7.2.1.dist-info/licenses/LICENSE" {
+      sha256 = "2e4be5fc6c4c72a466fcb665d726e049a6891981fe536c4f04b6366749461d23"
+    }
+  }
+  wheel "multiprocess" {
+    version = "0.70.16"
+    file    = "multiprocess-0.70.16-py312-none-any.whl"
+    size    = 146741
+    sha256  = "fc0544c531920dde3b00c29863377f87e1632601092ea2daca74e4beb40faa2e"
+    licence "multiprocess-0.70.16.dist-info/COPYING" {
+      sha256 = "9f7ff27cb930d2c3202ee07e3d2d6146f4de676d069a33da3166c98cdba83a95"
+    }
+    licence "multiprocess-0.70.16.dist-info/LICENSE" {
+      sha256 = "e9750979d24a83676123df010f73ccb55b59bd1153fa819cce43abe41e2d1040"
+    }
+  }
+  wheel "networkx" {
+    version = "3.7"
+    file    = "networkx-3.7-py3-none-any.whl"
+    size    = 2142205
+    sha256  = "e3fd2c13a7814cee3746340d8d7f8598a67f16a58bf47fb7f8793fab6efca1b0"
+    licence "networkx-3.7.dist-info/licenses/LICENSE.txt" {
+      sha256 = "6025f323ea29dc2f0ee0abd9523bf910186f55b0e148e6ebf646c55566278e2e"
+    }
+  }
+  wheel "numpy" {
+    version = "2.4.6"
+    file    = "numpy-2.4.6-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 16633220
+    sha256  = "a7830bab239b79cda9c08c2da014761cafb48da6150e1da17ac06283f43b6089"
+    licence "numpy-2.4.6.dist-info/licenses/LICENSE.txt" {
+      sha256 = "4860083caa0de2ac3292ca98bd074bd8f45d8b32624e37b1e70a240bff61e488"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/include/numpy/libdivide/LICENSE.txt" {
+      sha256 = "fbc539f47d0cf83bc61378080fb873d5c14630126cacbfe754035c3926daa5ec"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/common/pythoncapi-compat/COPYING" {
+      sha256 = "3f2c1ffa76383a55ae0aac01c9737cd70050dff63e1f026694fbe9d662573c98"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/highway/LICENSE" {
+      sha256 = "e340270d4f64384569a91d546acb5b094d69ce47f0c015db77abb74dc6f815af"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/multiarray/dragon4_LICENSE.txt" {
+      sha256 = "f7b14309e5f54e5022b26448eefd419988ada2aec01d3c1162d84a0ea8f21f2c"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/npysort/x86-simd-sort/LICENSE.md" {
+      sha256 = "211e7d737d6179a08f791ebb0a99897ce7cd2457410c542876d125576edfe910"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/umath/svml/LICENSE" {
+      sha256 = "c17011467b4fe6e20fbfbeda4df09e58c2bca5480a063e55735a4000a379aad9"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/fft/pocketfft/LICENSE.md" {
+      sha256 = "a85ca13fdf90160b64a0698215868c13b74d835ad0a4e2ba44713b8c5058a056"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/linalg/lapack_lite/LICENSE.txt" {
+      sha256 = "a14cc25e10d40a3aa705b7de2fb764a6535d8ee9b2db4e1724900585457dfd55"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/ma/LICENSE" {
+      sha256 = "05f3b88351988ecfad10abe92c0c50e5875c6452d5009a0084cc291551ffcca6"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/LICENSE.md" {
+      sha256 = "103166b62b80443afb9eb3488e052ea06be0cff566b908f199e561fde49af19f"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/distributions/LICENSE.md" {
+      sha256 = "469778be8f33d54e1bcaab28c281cc472916d2d273f835e55bc487d30503face"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/mt19937/LICENSE.md" {
+      sha256 = "0e111337b25494a773106695f0e799f642b8567aaacca4f116a74a8177179156"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/pcg64/LICENSE.md" {
+      sha256 = "e7d4f4fb20358f314210a892ae17351e04993813646f697ec387385ca2a36918"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/philox/LICENSE.md" {
+      sha256 = "6f5828a57223d4cc7f8ea505a2623e7b978b242752c1515e355f46ba2cec1800"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/sfc64/LICENSE.md" {
+      sha256 = "9d4098846018319cd68e228ee6220361787f73bccbf00237a85e4fc9621b998f"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/splitmix64/LICENSE.md" {
+      sha256 = "268b0ca06759d31ea3ca68dd35f20e877916e927b1c2a835e4592a3c4354b1f9"
+    }
+  }
+  wheel "nvidia-cublas-cu12" {
+    version = "12.4.5.8"
+    file    = "nvidia_cublas_cu12-12.4.5.8-py3-none-manylinux2014_x86_64.whl"
+    size    = 363438805
+    sha256  = "2fc8da60df463fdefa81e323eef2e36489e1c94335b5358bcb38360adf75ac9b"
+    licence "nvidia_cublas_cu12-12.4.5.8.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cuda-cupti-cu12" {
+    version = "12.4.127"
+    file    = "nvidia_cuda_cupti_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl"
+    size    = 13813957
+    sha256  = "9dec60f5ac126f7bb551c055072b69d85392b13311fcc1bcda2202d172df30fb"
+    licence "nvidia_cuda_cupti_cu12-12.4.127.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cuda-nvrtc-cu12" {
+    version = "12.4.127"
+    file    = "nvidia_cuda_nvrtc_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl"
+    size    = 24640306
+    sha256  = "a178759ebb095827bd30ef56598ec182b85547f1508941a3d560eb7ea1fbf338"
+    licence "nvidia_cuda_nvrtc_cu12-12.4.127.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cuda-runtime-cu12" {
+    version = "12.4.127"
+    file    = "nvidia_cuda_runtime_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl"
+    size    = 883737
+    sha256  = "64403288fa2136ee8e467cdc9c9427e0434110899d07c779f25b5c068934faa5"
+    licence "nvidia_cuda_runtime_cu12-12.4.127.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cudnn-cu12" {
+    version = "9.1.0.70"
+    file    = "nvidia_cudnn_cu12-9.1.0.70-py3-none-manylinux2014_x86_64.whl"
+    size    = 664752741
+    sha256  = "165764f44ef8c61fcdfdfdbe769d687e06374059fbb388b6c89ecb0e28793a6f"
+    licence "nvidia_cudnn_cu12-9.1.0.70.dist-info/License.txt" {
+      sha256 = "49cf79bdb35734b52fe6203013b3bd759f81e998cd32aa2c65c51db9a88c61d2"
+    }
+  }
+  wheel "nvidia-cufft-cu12" {
+    version = "11.2.1.3"
+    file    = "nvidia_cufft_cu12-11.2.1.3-py3-none-manylinux2014_x86_64.whl"
+    size    = 211459117
+    sha256  = "f083fc24912aa410be21fa16d157fed2055dab1cc4b6934a0e03cba69eb242b9"
+    licence "nvidia_cufft_cu12-11.2.1.3.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-curand-cu12" {
+    version = "10.3.5.147"
+    file    = "nvidia_curand_cu12-10.3.5.147-py3-none-manylinux2014_x86_64.whl"
+    size    = 56305206
+    sha256  = "a88f583d4e0bb643c49743469964103aa59f7f708d862c3ddb0fc07f851e3b8b"
+    licence "nvidia_curand_cu12-10.3.5.147.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cusolver-cu12" {
+    version = "11.6.1.9"
+    file    = "nvidia_cusolver_cu12-11.6.1.9-py3-none-manylinux2014_x86_64.whl"
+    size    = 127936057
+    sha256  = "19e33fa442bcfd085b3086c4ebf7e8debc07cfe01e11513cc6d332fd918ac260"
+    licence "nvidia_cusolver_cu12-11.6.1.9.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cusparse-cu12" {
+    version = "12.3.1.170"
+    file    = "nvidia_cusparse_cu12-12.3.1.170-py3-none-manylinux2014_x86_64.whl"
+    size    = 207454763
+    sha256  = "ea4f11a2904e2a8dc4b1833cc1b5181cde564edd0d5cd33e3c168eff2d1863f1"
+    licence "nvidia_cusparse_cu12-12.3.1.170.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cusparselt-cu12" {
+    version = "0.6.2"
+    file    = "nvidia_cusparselt_cu12-0.6.2-py3-none-manylinux2014_x86_64.whl"
+    size    = 150057751
+    sha256  = "df2c24502fd76ebafe7457dbc4716b2fec071aabaed4fb7691a201cde03704d9"
+    licence "cusparselt/LICENSE.txt" {
+      sha256 = "e8d158885a681b95ec7a6fc06dd8d4a52989f374cb1380c8a4c8fb27fd3d5d5e"
+    }
+  }
+  wheel "nvidia-nccl-cu12" {
+    version = "2.21.5"
+    file    = "nvidia_nccl_cu12-2.21.5-py3-none-manylinux2014_x86_64.whl"
+    size    = 188654414
+    sha256  = "8579076d30a8c24988834445f8d633c697d42397e92ffc3f63fa26766d25e0a0"
+    licence "nvidia_nccl_cu12-2.21.5.dist-info/License.txt" {
+      sha256 = "f769fa2d363213f599366da46e2a8d650c86eaae845aec4d44b2f5fd01d4ec59"
+    }
+  }
+  wheel "nvidia-nvjitlink-cu12" {
+    version = "12.4.127"
+    file    = "nvidia_nvjitlink_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl"
+    size    = 21066810
+    sha256  = "06b3b9b25bf3f8af351d664978ca26a16d2c5127dbd53c0497e28d1fb9611d57"
+    licence "nvidia_nvjitlink_cu12-12.4.127.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-nvtx-cu12" {
+    version = "12.4.127"
+    file    = "nvidia_nvtx_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl"
+    size    = 99144
+    sha256  = "781e950d9b9f60d8241ccea575b32f5105a5baf4c2351cab5256a24869f12a1a"
+    licence "nvidia_nvtx_cu12-12.4.127.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "olive-ai" {
+    version = "0.13.0"
+    file    = "olive_ai-0.13.0-py3-none-any.whl"
+    size    = 897379
+    sha256  = "b4b1768de04659cb9ed3b806ebe9b02f93e959479ca753334bb6ba592a0d5de4"
+    licence "olive_ai-0.13.0.dist-info/licenses/LICENSE" {
+      sha256 = "c2cfccb812fe482101a8f04597dfc5a9991a6b2748266c47ac91b6a5aae15383"
+    }
+    licence "olive_ai-0.13.0.dist-info/licenses/NOTICE.txt" {
+      sha256 = "87b46d4daf00f2e621a0a27e9cefe449c683f2a1cb623d1e9fc51812aa72e7f1"
+    }
+  }
+  wheel "onnx" {
+    version = "1.23.2"
+    file    = "onnx-1.23.2-cp312-abi3-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 8881633
+    sha256  = "7abf381d278f31ac62487fddedc9dd42da842dce94d5d43536836ee3efdf4a2b"
+    licence "onnx-1.23.2.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "onnx-1.23.2.dist-info/licenses/NOTICE" {
+      sha256 = "a4a6f2d7c4df16d4478df326169800219a6b4f51ce6f9a86074cc467e8adab28"
+    }
+  }
+  wheel "onnx-ir" {
+    version = "1.1.0"
+    file    = "onnx_ir-1.1.0-py3-none-any.whl"
+    size    = 192241
+    sha256  = "76cc313a788c073b75271c1b6abb172aaf90fcc6335ed40f9f3238b2064a2fa3"
+    licence "onnx_ir-1.1.0.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+  }
+  wheel "onnxruntime" {
+    version = "1.31.1"
+    file    = "onnxruntime-1.31.1-cp313-cp313-manylinux_2_28_x86_64.whl"
+    size    = 23760717
+    sha256  = "74a6a52994616c4d18b33db1e13c226333a70a6ba07480a5cab9c2a50dff1430"
+    licence "onnxruntime/LICENSE" {
+      sha256 = "2f07c72751aed99790b8a4869cf2311df85a860b22ded05fa22803587a48922c"
+    }
+    licence "onnxruntime/ThirdPartyNotices.txt" {
+      sha256 = "143764b952fdb1a7c69ce653bfba74a7744d6a8a573bfb73e235fba356c83de3"
+    }
+  }
+  wheel "onnxruntime-genai" {
+    version = "0.18.0"
+    file    = "onnxruntime_genai-0.18.0-cp313-cp313-manylinux_2_28_x86_64.whl"
+    size    = 11246660
+    sha256  = "5e841f51315eba711ad60c2df1cd59332387fc1cf3708ce1d2320991a1479438"
+    licence "onnxruntime_genai/LICENSE" {
+      sha256 = "c2cfccb812fe482101a8f04597dfc5a9991a6b2748266c47ac91b6a5aae15383"
+    }
+    licence "onnxruntime_genai/ThirdPartyNotices.txt" {
+      sha256 = "1a9f2942f14951194c1d643ad2df25ed9ed72f97d41d23cc4726cfba7c01eaec"
+    }
+  }
+  wheel "onnxscript" {
+    version = "0.7.2"
+    file    = "onnxscript-0.7.2-py3-none-any.whl"
+    size    = 754215
+    sha256  = "d0e7121c6a1eefd608058928e111cbdb76709f70d269ff0d07aee493bd1d13c9"
+    licence "onnxscript-0.7.2.dist-info/licenses/LICENSE" {
+      sha256 = "2f07c72751aed99790b8a4869cf2311df85a860b22ded05fa22803587a48922c"
+    }
+  }
+  wheel "opentelemetry-api" {
+    version = "1.45.2"
+    file    = "opentelemetry_api-1.45.2-py3-none-any.whl"
+    size    = 60335
+    sha256  = "2cbd737377e710ee740d261c94e93fa0f08e6d037c18f17513cc0a2d94479a34"
+    licence "opentelemetry_api-1.45.2.dist-info/licenses/LICENSE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "opentelemetry-sdk" {
+    version = "1.45.2"
+    file    = "opentelemetry_sdk-1.45.2-py3-none-any.whl"
+    size    = 141756
+    sha256  = "ff974ea70ee4f1d51e2ec152db37c2b626c7bf82bb3f7d86114fd8704e7199c6"
+    licence "opentelemetry_sdk-1.45.2.dist-info/licenses/LICENSE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "opentelemetry-semantic-conventions" {
+    version = "0.66b2"
+    file    = "opentelemetry_semantic_conventions-0.66b2-py3-none-any.whl"
+    size    = 206280
+    sha256  = "4cbe61e5f9275d57ab31708446e7938ef4291ebbe6a7fca6f7a629c5acae87d8"
+    licence "opentelemetry_semantic_conventions-0.66b2.dist-info/licenses/LICENSE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "optuna" {
+    version = "5.0.0"
+    file    = "optuna-5.0.0-py3-none-any.whl"
+    size    = 442352
+    sha256  = "5fff892ae6baf4948c810c5b8635ec67e08efb0709b41cb73b14e30391d44720"
+    licence "optuna-5.0.0.dist-info/licenses/LICENSE" {
+      sha256 = "c3df8e8523cf46be4b366ee7dd11578454b10ea5ec5159e57df849513aafe059"
+    }
+    licence "optuna-5.0.0.dist-info/licenses/LICENSE_THIRD_PARTY" {
+      sha256 = "dbff6df3cb59b7fb11de7e234630e139318ee8cada55e2f14a24d184c48954a8"
+    }
+  }
+  wheel "packaging" {
+    version = "26.3"
+    file    = "packaging-26.3-py3-none-any.whl"
+    size    = 129956
+    sha256  = "d7193f7c8e4e93f444fde0262bf90af30e16fa0ad0ad44cb553c87339b23cd1c"
+    licence "packaging-26.3.dist-info/licenses/LICENSE" {
+      sha256 = "cad1ef5bd340d73e074ba614d26f7deaca5c7940c3d8c34852e65c4909686c48"
+    }
+    licence "packaging-26.3.dist-info/licenses/LICENSE.APACHE" {
+      sha256 = "0d542e0c8804e39aa7f37eb00da5a762149dc682d7829451287e11b938e94594"
+    }
+    licence "packaging-26.3.dist-info/licenses/LICENSE.BSD" {
+      sha256 = "b70e7e9b742f1cc6f948b34c16aa39ffece94196364bc88ff0d2180f0028fac5"
+    }
+  }
+  wheel "pandas" {
+    version = "3.1.1"
+    file    = "pandas-3.1.1-cp313-cp313-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 11978871
+    sha256  = "645fa00fd85cfced2d2c09dc116d3694f578501b1ce4899153fbe64788ecda98"
+    licence "pandas-3.1.1.dist-info/licenses/LICENSE" {
+      sha256 = "9850f6b5bdef7346503065807b878deb8058b976c5c329f4c4d23bf4796ce9ae"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/BOTTLENECK_LICENCE" {
+      sha256 = "053a90e30580f5d9d79817add1567f88b4a3eeb11bcded9ecf74619d17768066"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/DATEUTIL_LICENSE" {
+      sha256 = "ba00f51a0d92823b5a1cde27d8b5b9d2321e67ed8da9bc163eff96d5e17e577e"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/HAVEN_LICENSE" {
+      sha256 = "48216b40b3d1b19452923dd6fd74655bf5c0df9d76b51eb0efade7e0b88bfbcc"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/HAVEN_MIT" {
+      sha256 = "87217d0a79195441ab615a3abb3ab6777502e57804ea83f973df975a67ebd720"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/KLIB_LICENSE" {
+      sha256 = "7463172c3a23321c1838896eba437f70a6de80ac5a840b2960966c8c5444abf1"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/MUSL_LICENSE" {
+      sha256 = "50a343c1ce9e27cd6c58023f13b91d2cd679861fe7fb6bbbbfbec3dcafc3583f"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/NUMPY_LICENSE" {
+      sha256 = "81d42da02a56b611c35abc83d2241564b46bec3a5b1960b395d55cebca68fb6f"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/PACKAGING_LICENSE" {
+      sha256 = "1871330068a18f1f07c3f147a41c008e59f367f217041ca6eb20b0298639a128"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/PSF_LICENSE" {
+      sha256 = "3b2f81fe21d181c499c59a256c8e1968455d6689d269aa85373bfb6af41da3bf"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/PYPERCLIP_LICENSE" {
+      sha256 = "eafcd440e3570c6bc7b77dcec15dec398d13bc9b5e897336b221ff81ff19f345"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/PYUPGRADE_LICENSE" {
+      sha256 = "70aedcd6928272bd176e4fdc3384af22ee759d006fb15105d994756e4f2d1b7a"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/SAS7BDAT_LICENSE" {
+      sha256 = "458d5fd4175825440ad32d6bf6af45d1a19d4adb316b557d869c6560b6692e00"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/STATSBASE_JL_LICENSE" {
+      sha256 = "f371ccf0fb892a4cd9f2e550c4b8cf4362793d17028dc642ad55c1e01a41dfe1"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/ULTRAJSON_LICENSE" {
+      sha256 = "2bfbb5bb8ec66d136ec62d836ddc0c0019d44ef4d9389f1f6cab1c1109d774a2"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/XSIMD_LICENSE" {
+      sha256 = "501352acba62cc54e8e3d293754d606f919c9b425b962193c211f9fa29cd9940"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/subprojects/fast_float-8.2.10/LICENSE-APACHE" {
+      sha256 = "097a889aa954d04e088b790b10a4014d6189561d0a6013935a73ce3d4ddaaf06"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/subprojects/fast_float-8.2.10/LICENSE-BOOST" {
+      sha256 = "8d8291caf1cee26d23acf3eb67c9f9a2d58f1c681b16a4fbe8cbfb9e3c0b5a9b"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/subprojects/fast_float-8.2.10/LICENSE-MIT" {
+      sha256 = "e562f3f974ced7e69dd1db77b820b36bcf8f30377f1aa105723fba449c53c4e6"
+    }
+  }
+  wheel "prompt-toolkit" {
+    version = "3.0.53"
+    file    = "prompt_toolkit-3.0.53-py3-none-any.whl"
+    size    = 392288
+    sha256  = "01c0891d7f9237d5e339f7d3e42cdae80b7534abb1c7c0e3352efba6231492f2"
+    licence "prompt_toolkit-3.0.53.dist-info/licenses/AUTHORS.rst" {
+      sha256 = "d3dc62c6bc8436658495ab89aea37511e7fa9391d282657239c9cfb80dbd42e5"
+    }
+    licence "prompt_toolkit-3.0.53.dist-info/licenses/LICENSE" {
+      sha256 = "303574d9bdd85c757d6025017942bf17baeedf2778f62bd7f425d07d880f4c4a"
+    }
+  }
+  wheel "propcache" {
+    version = "0.5.4"
+    file    = "propcache-0.5.4-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 234316
+    sha256  = "f85915e00dcb1cd9f2f890ead064ed40a27df06f0db65be427b29482ae357572"
+    licence "propcache-0.5.4.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "propcache-0.5.4.dist-info/licenses/NOTICE" {
+      sha256 = "56d6ac6c8105c0a51304c21db060e361af9a8ea0af9a75c239c28b5d13693838"
+    }
+  }
+  wheel "protobuf" {
+    version = "7.36.2"
+    file    = "protobuf-7.36.2-cp310-abi3-manylinux2014_x86_64.whl"
+    size    = 343223
+    sha256  = "89f23aa53c24553a2416fd4fd1ec06f74fa42b14b546d8883128813f775bbfd2"
+    licence "protobuf-7.36.2.dist-info/LICENSE" {
+      sha256 = "6e5e117324afd944dcf67f36cf329843bc1a92229a8cd9bb573d7a83130fea7d"
+    }
+  }
+  wheel "pyarrow" {
+    version = "26.0.1"
+    file    = "pyarrow-26.0.1-cp313-cp313-manylinux_2_28_x86_64.whl"
+    size    = 55038406
+    sha256  = "f71221bbc7707e3fad920d0478db9350791d4714ec445299ee0d56559fbc156c"
+    licence "pyarrow-26.0.1.dist-info/licenses/LICENSE.txt" {
+      sha256 = "cd03925a27219d326d622609fbcae6567279af8b8885c33d5969a9e4ef5d7525"
+    }
+    licence "pyarrow-26.0.1.dist-info/licenses/NOTICE.txt" {
+      sha256 = "afd895d61a00101f6d5a41cf518c83865d815e8109e956f512a0ce4ea9738c06"
+    }
+  }
+  wheel "pydantic" {
+    version = "2.14.4"
+    file    = "pydantic-2.14.4-py3-none-any.whl"
+    size    = 494865
+    sha256  = "653a2ad9f6d8858529c77c72717d0ea991d6c6837fe683246b2f4b2bbfc3fadc"
+    licence "pydantic-2.14.4.dist-info/licenses/LICENSE" {
+      sha256 = "a9e186f3ca16b5eef84318e7a701721351a00cb7b8ae3a4394b67b49e3529ef3"
+    }
+  }
+  wheel "pydantic-core" {
+    version = "2.50.5"
+    file    = "pydantic_core-2.50.5-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    size    = 2264332
+    sha256  = "cbfde3ad127786f1dea1a6cd89a5eb824a16203f24743ad2b4e07506f43bc844"
+    licence "pydantic_core-2.50.5.dist-info/licenses/LICENSE" {
+      sha256 = "2afdd30d54b4d62b6f488a6bcc1546e84ec5061f13f4209c03d012348783795a"
+    }
+  }
+  wheel "python-dateutil" {
+    version = "4.0.0"
+    file    = "python_dateutil-4.0.0-py3-none-any.whl"
+    size    = 92853
+    sha256  = "a5e246f79eb80475e691bf93862cead98decd8a498cf53ba0516fcdc0f50dc1c"
+    licence "python_dateutil-4.0.0.dist-info/licenses/AUTHORS.md" {
+      sha256 = "56004c45a95e9ee5582ea60f9a7ee42179c8594c7b9c245bbfb4a3445b4af640"
+    }
+    licence "python_dateutil-4.0.0.dist-info/licenses/LICENSE" {
+      sha256 = "ba00f51a0d92823b5a1cde27d8b5b9d2321e67ed8da9bc163eff96d5e17e577e"
+    }
+  }
+  wheel "pyyaml" {
+    version = "6.0.3"
+    file    = "pyyaml-6.0.3-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 801626
+    sha256  = "0f29edc409a6392443abf94b9cf89ce99889a1dd5376d94316ae5145dfedd5d6"
+    licence "pyyaml-6.0.3.dist-info/licenses/LICENSE" {
+      sha256 = "8d3928f9dc4490fd635707cb88eb26bd764102a7282954307d3e5167a577e8a4"
+    }
+  }
+  wheel "questionary" {
+    version = "2.1.1"
+    file    = "questionary-2.1.1-py3-none-any.whl"
+    size    = 36753
+    sha256  = "a51af13f345f1cdea62347589fbb6df3b290306ab8930713bfae4d475a7d4a59"
+    licence "questionary-2.1.1.dist-info/LICENSE" {
+      sha256 = "3a492ab6d436c5e75f54a9a556de91c4322c8ad408fe849c7da1f7352721c63a"
+    }
+    licence "questionary-2.1.1.dist-info/NOTICE" {
+      sha256 = "1018494513f932a205f189a61e63292d67657904789ec7175b12054b33d735f7"
+    }
+  }
+  wheel "regex" {
+    version = "2026.11.19"
+    file    = "regex-2026.11.19-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 809356
+    sha256  = "5403bbcbd207f6e498fab36c4bfa31d857a0bd4173f74a845f1f731cb95d31ff"
+    licence "regex-2026.11.19.dist-info/licenses/LICENSE.txt" {
+      sha256 = "bff55ef4cdcc8c14ce259f8e8ab60e264418440d6335f4dc138273fbd506144d"
+    }
+  }
+  wheel "requests" {
+    version = "2.34.2"
+    file    = "requests-2.34.2-py3-none-any.whl"
+    size    = 73075
+    sha256  = "2a0d60c172f83ac6ab31e4554906c0f3b3588d37b5cb939b1c061f4907e278e0"
+    licence "requests-2.34.2.dist-info/licenses/LICENSE" {
+      sha256 = "09e8a9bcec8067104652c168685ab0931e7868f9c8284b66f5ae6edae5f1130b"
+    }
+    licence "requests-2.34.2.dist-info/licenses/NOTICE" {
+      sha256 = "f5110972dedad2b4e9d314518daf3b7d72d6e02e499acd802181de6f74571dcc"
+    }
+  }
+  wheel "safetensors" {
+    version = "0.8.0"
+    file    = "safetensors-0.8.0-cp310-abi3-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
+    size    = 516040
+    sha256  = "fd6f3f93c9a0a7cc2788ee63fb763353d4bd2e89b0751bc78fcf7dda00bea774"
+    licence "safetensors-0.8.0.dist-info/licenses/LICENSE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "setuptools" {
+    version = "84.2.1"
+    file    = "setuptools-84.2.1-py3-none-any.whl"
+    size    = 876263
+    sha256  = "ca140b45d5325a9478f880e351484f62fef15f336462e449ca0c03c873d589c2"
+    licence "setuptools-84.2.1.dist-info/licenses/LICENSE" {
+      sha256 = "86da0f01aeae46348a3c3d465195dc1ceccde79f79e87769a64b8da04b2a4741"
+    }
+  }
+  wheel "sqlalchemy" {
+    version = "2.1.9"
+    file    = "sqlalchemy-2.1.9-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 4678129
+    sha256  = "15fb00f016b72e4e89bff3cd3b71f95012882aa5493c6c8c92a46d40714fa0dc"
+    licence "sqlalchemy-2.1.9.dist-info/licenses/AUTHORS" {
+      sha256 = "dc1db0b5d17455adc37b693ff8e409c9a80f603e441695825518c36f786c963e"
+    }
+    licence "sqlalchemy-2.1.9.dist-info/licenses/LICENSE" {
+      sha256 = "e862bb5b904fb5513c3e14288d7a25a12eb0ecc7847a0a965d310e9a955e7cb9"
+    }
+  }
+  wheel "sympy" {
+    version = "1.13.1"
+    file    = "sympy-1.13.1-py3-none-any.whl"
+    size    = 6189177
+    sha256  = "db36cdc64bf61b9b24578b6f7bab1ecdd2452cf008f34faa33776680c26d66f8"
+    licence "sympy-1.13.1.dist-info/LICENSE" {
+      sha256 = "07a5e9819f727b4986ad2829c7a29a6320d42575f720eb24d71b7fef573a0286"
+    }
+  }
+  wheel "tokenizers" {
+    version = "0.22.2"
+    file    = "tokenizers-0.22.2-cp39-abi3-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
+    size    = 3274982
+    sha256  = "369cc9fc8cc10cb24143873a0d95438bb8ee257bb80c71989e3ee290e8d72c67"
+  }
+  wheel "torch" {
+    version = "2.6.0"
+    file    = "torch-2.6.0-cp313-cp313-manylinux1_x86_64.whl"
+    size    = 766626191
+    sha256  = "4874a73507a300a5d089ceaff616a569e7bb7c613c56f37f63ec3ffac65259cf"
+    licence "torch-2.6.0.dist-info/LICENSE" {
+      sha256 = "6ecc267746f8c2b9c1faa1facc857c6f0d26db9bd00e6f43017da06f06120313"
+    }
+    licence "torch-2.6.0.dist-info/NOTICE" {
+      sha256 = "c2cc7bf0caec7652c2b460a8a470bea1677f241e4ab8e431df34cf17f5a9fec0"
+    }
+  }
+  wheel "torchmetrics" {
+    version = "1.9.0"
+    file    = "torchmetrics-1.9.0-py3-none-any.whl"
+    size    = 983384
+    sha256  = "bfdcbff3dd1d96b3374bb2496eb39f23c4b28b8a845b6a18c313688e0d2d9ca1"
+    licence "torchmetrics-1.9.0.dist-info/licenses/LICENSE" {
+      sha256 = "fa31f433f5b4bc1fb730fb9c678f90182d93bf76b6d98ba4d00f40454ac8b832"
+    }
+  }
+  wheel "tqdm" {
+    version = "4.70.1"
+    file    = "tqdm-4.70.1-py3-none-any.whl"
+    size    = 80199
+    sha256  = "c293e525e6fef9c20e8728fd4612df02a0aa31bb5fe91ecd93e123b1b7bffa73"
+    licence "tqdm-4.70.1.dist-info/licenses/LICENCE" {
+      sha256 = "fcff87c3a47ce8028a8512aa182d4fcf0ad1c90544ee75cf9b343684cac194de"
+    }
+  }
+  wheel "transformers" {
+    version = "4.57.3"
+    file    = "transformers-4.57.3-py3-none-any.whl"
+    size    = 11993463
+    sha256  = "c77d353a4851b1880191603d36acb313411d3577f6e2897814f333841f7003f4"
+    licence "transformers-4.57.3.dist-info/licenses/LICENSE" {
+      sha256 = "77fd4710def9ec3c0f6225800e0235f15a425abd4a8b03559127fcd782612049"
+    }
+  }
+  wheel "triton" {
+    version = "3.2.0"
+    file    = "triton-3.2.0-cp313-cp313-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
+    size    = 253154278
+    sha256  = "e5dfa23ba84541d7c0a531dfce76d8bcd19159d50a4a8b14ad01e91734a5c1b0"
+  }
+  wheel "typing-extensions" {
+    version = "4.16.0"
+    file    = "typing_extensions-4.16.0-py3-none-any.whl"
+    size    = 45571
+    sha256  = "481caa481374e813c1b176ada14e97f1f67a4539ce9cfeb3f350d78d6370c2e8"
+    licence "typing_extensions-4.16.0.dist-info/licenses/LICENSE" {
+      sha256 = "3b2f81fe21d181c499c59a256c8e1968455d6689d269aa85373bfb6af41da3bf"
+    }
+  }
+  wheel "typing-inspection" {
+    version = "0.4.5"
+    file    = "typing_inspection-0.4.5-py3-none-any.whl"
+    size    = 14874
+    sha256  = "bc210535442b39e1bf2805e0c7a17dfd6a4ace760c84c7f7d16245d23a6b1c39"
+    licence "typing_inspection-0.4.5.dist-info/licenses/LICENSE" {
+      sha256 = "804b59b25f2c31bd278f9202a19ae49a3945aa2664387e2d0a128c7cacc61ec3"
+    }
+  }
+  wheel "tzdata" {
+    version = "2026.6"
+    file    = "tzdata-2026.6-py2.py3-none-any.whl"
+    size    = 348210
+    sha256  = "0a10eec6e13ef16b627fabed9a5f2ba61a62b1c67f327305f4e7e412a70b4aec"
+    licence "tzdata-2026.6.dist-info/licenses/LICENSE" {
+      sha256 = "df58f69ea88683035d720b5375bcef0cf5aeaa98a1d098d572e0992c378deb46"
+    }
+    licence "tzdata-2026.6.dist-info/licenses/licenses/LICENSE_APACHE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "urllib3" {
+    version = "2.8.0"
+    file    = "urllib3-2.8.0-py3-none-any.whl"
+    size    = 135717
+    sha256  = "0cf3cae568d36aa9576b28dfb35f11328f1cb974ca7647d9475ebb86c75ac6e3"
+    licence "urllib3-2.8.0.dist-info/licenses/LICENSE.txt" {
+      sha256 = "130e3a64d5fdd5d096a752694634a7d9df284469de86e5732100268041e3d686"
+    }
+  }
+  wheel "wcwidth" {
+    version = "0.9.4"
+    file    = "wcwidth-0.9.4-cp310-abi3-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    size    = 785946
+    sha256  = "b185c8b927b23af2721be1783499d1cfa5c028b098b0858951b4ae224477f1c2"
+    licence "wcwidth-0.9.4.dist-info/licenses/LICENSE" {
+      sha256 = "70b98a95a2144eb70af8017fa8c6d95ce247e40867436e8bc649e137fe13d21a"
+    }
+  }
+  wheel "xxhash" {
+    version = "4.1.0"
+    file    = "xxhash-4.1.0-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 478360
+    sha256  = "9ec781ad63129c8559d035cf0b876a3843c8ebb6e423c3e8742b3e9a92124b39"
+    licence "xxhash-4.1.0.dist-info/licenses/LICENSE" {
+      sha256 = "b76e99529f3e47372029e11914a8f4b95d6313463ed5a1a5c9afe96c3e015114"
+    }
+  }
+  wheel "yarl" {
+    version = "1.25.1"
+    file    = "yarl-1.25.1-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 117012
+    sha256  = "be80550d9bfe83d9b62398a37081a90434e6df2d978ec345c3d2820de6beddab"
+    licence "yarl-1.25.1.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "yarl-1.25.1.dist-info/licenses/NOTICE" {
+      sha256 = "56d6ac6c8105c0a51304c21db060e361af9a8ea0af9a75c239c28b5d13693838"
+    }
+  }
+}
+
 locked "onnx" "1.31.1" {
   source = "python"
   asked  = "f7029af7161c4845e7bd082af74b8d9e2c89a36def9ab0093caf8149bcbb5fbc"
