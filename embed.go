@@ -8,5 +8,5 @@ import "embed"
 
 // Shipped has the shipped pipelines, modules and op package, under the paths they have in this repository.
 //
-//go:embed pipelines/*.hcl modules/*/*.hcl modules/*/*.py oppackage/example/LLaMAPackage
+//go:embed pipelines/*.hcl modules/*/*.hcl modules/*/*.py modules/*/*.json oppackage/example/LLaMAPackage
 var Shipped embed.FS

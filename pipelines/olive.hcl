@@ -1,0 +1,34 @@
+# A recipe of Olive's, pass by pass, and a context of what comes out (docs/olive.md):
+#
+#   hexmage run olive                                                       a small example
+#   hexmage run olive --var recipe=recipe.json --var model=net.onnx --var data='{ seen = "raw" }' --var samples=samples
+#   hexmage run olive … --soc SM8650                                        another soc_model; no pass runs again
+#   hexmage inspect out/olive/context/device/*.bin                          what came out
+
+pipeline { description = "A recipe of Olive's as it is, each pass cached, compiled for the target in place of its QNN pass" }
+profile "host" { default = true }
+target "SM8750" {}
+
+variable "recipe" { type = optional(string) }
+variable "model" { type = optional(string) }
+variable "data" { type = optional(map(string)) }
+variable "samples" { type = optional(string) }
+variable "fallback" { type = optional(bool) }
+variable "floats" { type = optional(bool) }
+variable "least" { type = optional(number) }
+
+module "net" {
+  source   = "olive"
+  recipe   = var.recipe
+  model    = var.model
+  data     = var.data
+  samples  = var.samples
+  fallback = var.fallback
+  floats   = var.floats
+  least    = var.least
+}
+
+output "model" { value = module.net.model }
+output "context" { value = module.net.context }
+output "passes" { value = module.net.passes }
+output "table" { value = module.net.table }
