@@ -133,7 +133,7 @@ func (o Olive) read(p *step.Plan) (r olive.Recipe, ok bool) {
 
 // pass plans one pass; before is what the one before it left, nothing for the first, which takes the model.
 func (o Olive) pass(p *step.Plan, r olive.Recipe, pass olive.Pass, i int, before action.Input) *step.Action {
-	args := map[string]any{"recipe": path.Base(o.Recipe.Host()), "name": pass.Name, "config": pass.Config, "accelerators": r.Accelerators, "out": "made/" + pass.Name}
+	args := map[string]any{"name": pass.Name, "config": pass.Config, "accelerators": r.Accelerators, "out": "made/" + pass.Name}
 	var in []action.Input
 	if i == 0 {
 		args["input_model"], args["model"] = r.InputModel, o.Model.InRoot()

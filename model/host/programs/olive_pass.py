@@ -1,4 +1,4 @@
-"""Runs one pass of a recipe of Olive's: recipe, name, config, input_model or none, model, accelerators, data_configs, data → out: the model, model_config.json, manifest.json.
+"""Runs one pass of a recipe of Olive's: name, config, input_model or none, model, accelerators, data_configs, data → out: the model, model_config.json, manifest.json.
 
 It runs in the environment olive. input_model is what the recipe says of its model, for the first pass; any other one takes what the pass before it left in the folder model.
 Olive is asked for this pass alone: what resumes, and what is kept, is not its own cache's business.
@@ -31,7 +31,7 @@ LITTLE = {".txt": "text", ".csv": "csv", ".json": "json", ".jsonl": "json", ".pa
 
 def main(a: dict[str, Any]) -> None:
     out, model = command.fresh(a["out"]).resolve(), Path(a["model"]).resolve()
-    name, of = a["name"], f"{a['recipe']}, pass {a['name']} ({a['config']['type']})"
+    name, of = a["name"], f"Pass {a['name']} ({a['config']['type']})"
     random.seed(0)
     np.random.seed(0)
     torch.manual_seed(0)
