@@ -42,7 +42,7 @@ func Test() error {
 	return race()
 }
 
-// TestAll runs Test, and what takes hours: the long forms of faults, pushes and of what is cut in profile host, a real model compiled twice and taken through upstream's quantiser, half an hour of kills (Hunt by itself takes two), a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour.
+// TestAll runs Test, and what takes hours: the long forms of faults, pushes and of what is cut in profile host, a real model compiled twice and taken through upstream's quantiser, a recipe of Olive's, half an hour of kills (Hunt by itself takes two), a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour.
 func TestAll() error {
 	mg.SerialDeps(Test, Faults)
 	if err := hunt("30m"); err != nil {
@@ -60,6 +60,9 @@ func TestAll() error {
 	}
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_UPSTREAM": "all"}, "go", "test", "-timeout=3h", "-count=1", "-v", "-run=TestUpstream", "./cmd/hexmage/e2e"); err != nil {
 		return err // without HEXMAGE_TEST_MLLM, a clone of upstream, it says what it passed over
+	}
+	if err := sh.RunWithV(map[string]string{"HEXMAGE_OLIVE": "all"}, "go", "test", "-timeout=1h", "-count=1", "-v", "-run=TestOlive$", "./cmd/hexmage/e2e"); err != nil {
+		return err
 	}
 	if err := sh.RunV("go", "run", "./internal/archtest/fuzzall"); err != nil {
 		return err

@@ -239,6 +239,12 @@ func (w *world) runJSON(t *testing.T, args ...string) ran {
 	if o.code != 0 {
 		t.Fatalf("run %q: %s", args, o)
 	}
+	return ranOf(t, o)
+}
+
+// ranOf reads a run's events.
+func ranOf(t *testing.T, o *outcome) ran {
+	t.Helper()
 	r := ran{outcome: o, executed: -1}
 	for text := range strings.Lines(o.stdout) {
 		var l line
