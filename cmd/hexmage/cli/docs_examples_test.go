@@ -43,6 +43,7 @@ toolchain "busybox" {}
 toolchain "adb" {}
 toolchain "onnx" {}
 toolchain "litert" {}
+toolchain "olive" {}
 toolchain "htp_host" { use = "pypi" }
 toolchain "gnu_runtime" {}
 toolchain "tools" {
@@ -57,6 +58,8 @@ output "json" { value = step.exec.tokenizer.outputs.json }
 cp vocabulary "$2"
 -- vocabulary --
 {"a": 1}
+-- recipe.json --
+{"input_model": {"type": "ONNXModel"}, "data_configs": [{"name": "calibration", "type": "RawDataContainer"}], "passes": {"q": {"type": "OnnxStaticQuantization", "data_config": "calibration"}}}
 `
 	const withNet = `
 -- pipelines/p.hcl --
