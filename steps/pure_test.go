@@ -4,12 +4,14 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
@@ -67,6 +69,10 @@ func exampleRequest(t *testing.T, kind string, k step.Kind) step.Request {
 		t.Fatal(diags)
 	}
 	r.Args = args.AsValueMap()
+	if kind == "olive" { // which plans by what is in its recipe
+		files := fstest.MapFS{"recipe.json": {Data: []byte(strings.ReplaceAll(oliveRecipe, "seen", "calibration"))}}
+		r.Open = func(name string) (fs.File, error) { return files.Open(name) }
+	}
 	for _, name := range k.Schema().Toolchains {
 		r.Toolchains[name] = compatToolchain(name, map[string]string{"qairt": "2.41.0.251128", "hexagon": "6.4.0.2", "ndk": "r28b"}[name], "archive")
 	}

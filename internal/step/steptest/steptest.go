@@ -24,16 +24,19 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Kind checks a kind by a request that it can plan. No file can be opened meanwhile.
+// Kind checks a kind by a request that it can plan. No file can be opened meanwhile but those that the request opens.
 func Kind(t *testing.T, name string, k step.Kind, r step.Request) {
 	is(t, name, k)
 	checkSchema(t, k)
 	var mu sync.Mutex
-	opened := map[string]bool{}
+	opened, open := map[string]bool{}, r.Open
 	r.Open = func(name string) (fs.File, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		opened[name] = true
+		if open != nil {
+			return open(name)
+		}
 		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("no file can be opened here")}
 	}
 	before := fmt.Sprintf("%+v", r)
