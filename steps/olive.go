@@ -38,6 +38,7 @@ func oliveSchema() step.Schema {
 		Outputs: []step.OutputSpec{
 			{Name: "dir", Class: action.Tree, Doc: "What the last pass of Olive's left: the model, model_config.json, and manifest.json: graphs with their nodes, inputs and outputs; size and SHA-256 of each file."},
 			{Name: "table", Class: action.File, Doc: "Who ran each pass, what it left, and what of the recipe does not count here (JSON)."},
+			{Name: "compile", Class: action.Value, Doc: "What the recipe says of the compiler, for `htp_context`: { optimization, sharing }; without an EPContextBinaryGenerator null and false."},
 			{Name: "rows", Class: action.Value, Doc: "The same, for checks: { passes = [{ name, type, by, nodes, quantised, bytes, same }] }."},
 		},
 		Toolchains: []string{oliveToolchain},
@@ -58,7 +59,7 @@ func (o Olive) Plan(p *step.Plan) {
 	}
 	var last action.Input
 	var manifests []action.Input
-	report := map[string]any{"title": o.title(p), "table": "table.json", "rows": "rows.json"}
+	report := map[string]any{"title": o.title(p), "table": "table.json", "rows": "rows.json", "options": "compile.json"}
 	var made, others []map[string]any
 	for i, pass := range r.Passes {
 		a := o.pass(p, r, pass, i, last)
@@ -84,6 +85,7 @@ func (o Olive) Plan(p *step.Plan) {
 	p.Tree("dir", last)
 	p.File("table", t.Out("table.json"))
 	p.Output("rows", action.Value, t.Out("rows.json"))
+	p.Output("compile", action.Value, t.Out("compile.json"))
 }
 
 func (o Olive) title(p *step.Plan) string {

@@ -58,9 +58,7 @@ locals {
   model    = local.example ? "${local.made}/net.onnx" : var.model
   data     = local.example ? { seen = "${local.made}/raw" } : var.data
   samples  = local.example ? "${local.made}/samples" : var.samples
-  compile  = [for p in values(jsondecode(file(local.recipe)).passes) : try(p.config, p) if p.type == "EPContextBinaryGenerator"]
-  compiled = length(local.compile) > 0
-  compared = local.compiled && (local.example || var.samples != "")
+  compared = local.example || var.samples != ""
 }
 
 step "python" "example" {
@@ -80,10 +78,9 @@ step "olive" "passes" {
 
 step "htp_context" "net" {
   description  = "what stands for EPContextBinaryGenerator"
-  when         = local.compiled
   graphs       = step.olive.passes.outputs.dir
-  optimization = try(tonumber(local.compile[0].provider_options.htp_graph_finalization_optimization_mode), null)
-  sharing      = try(local.compile[0].weight_sharing, false)
+  optimization = step.olive.passes.outputs.compile.optimization
+  sharing      = step.olive.passes.outputs.compile.sharing
   fallback     = var.fallback
   floats       = var.floats
 }
@@ -126,7 +123,7 @@ output "model" {
 
 output "context" {
   description = "device/: the context; manifest.json; nodes.json: which node runs where"
-  value       = local.compiled ? step.htp_context.net.outputs.dir : null
+  value       = step.htp_context.net.outputs.dir
 }
 
 output "rows" {

@@ -1,4 +1,4 @@
-"""Makes the table of a recipe of Olive's: title, made, others, compile, target → table, rows: JSON files.
+"""Makes the table of a recipe of Olive's: title, made, others, compile, target → table, rows, options: JSON files.
 
 made are the passes that Olive ran, each with the folder that it left; others those that it did not. compile is the one in whose place htp_context compiles.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 import command
 
-TAKEN = {"htp_graph_finalization_optimization_mode"}  # of provider_options: what htp_context is told
+LEVEL = "htp_graph_finalization_optimization_mode"  # of provider_options: what htp_context is told
 COLUMNS = [("name", "pass"), ("type", "type"), ("by", "run by"), ("nodes", "nodes"), ("quantised", "of these Q and DQ"), ("size", "MB")]
 
 
@@ -21,6 +21,14 @@ def main(a: dict[str, Any]) -> None:
     table = {"title": a["title"], "note": "\n".join(notes(a, rows)), "columns": [{"name": n, "label": label} for n, label in COLUMNS], "lines": lines, "rows": []}
     Path(a["table"]).write_text(json.dumps(table, indent=1) + "\n")
     Path(a["rows"]).write_text(json.dumps({"passes": rows}, indent=1) + "\n")
+    Path(a["options"]).write_text(json.dumps(options(a.get("compile", {}).get("config", {})), indent=1) + "\n")
+
+
+def options(config: dict[str, Any]) -> dict[str, Any]:
+    """What htp_context is told of what the recipe says of the compiler; its fields stand beside its type, or below config."""
+    said = config.get("config", config)
+    level = (said.get("provider_options") or {}).get(LEVEL)
+    return {"optimization": int(level) if level else None, "sharing": bool(said.get("weight_sharing", False))}
 
 
 def row(made: dict[str, Any]) -> dict[str, Any]:
@@ -48,13 +56,13 @@ def notes(a: dict[str, Any], rows: list[dict[str, Any]]) -> list[str]:
     said = [f"{r['name']} left the graphs as they were, byte for byte." for r in rows if r.get("same")]
     if "compile" in a:
         name, config = a["compile"]["name"], a["compile"]["config"].get("config", a["compile"]["config"])
-        options = dict(config.get("provider_options") or {})
+        given = dict(config.get("provider_options") or {})
         said.append(f"{name}: Olive finds the vendor's provider on Windows alone, so htp_context compiles in its place.")
-        model = options.pop("soc_model", None)
+        model = given.pop("soc_model", None)
         if "target" in a:
             of = f"{a['target']['soc']}, the target, with soc_model {a['target']['soc_model']}"
             said.append(f"{name}: for {of}" + (f"; the recipe says {model}." if model is not None and str(model) != str(a["target"]["soc_model"]) else "."))
-        if left := sorted(set(options) - TAKEN):
+        if left := sorted(set(given) - {LEVEL}):
             said.append(f"{name}: {', '.join(left)} of its provider_options is for whoever runs the context, and not in it.")
     said += [f"{r['name']} ({r['type']}) does not run: htp_context leaves one folder with all graphs." for r in rows if r["by"] == "nobody"]
     return said
