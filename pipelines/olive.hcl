@@ -1,11 +1,13 @@
 # A recipe of Olive's, pass by pass, and a context of what comes out (docs/olive.md):
 #
-#   hexmage run olive                                                       a small example
-#   hexmage run olive --var recipe=recipe.json --var model=net.onnx --var data='{ seen = "raw" }' --var samples=samples
-#   hexmage run olive … --soc SM8650                                        another soc_model; no pass runs again
-#   hexmage inspect out/olive/context/device/*.bin                          what came out
+#   hexmage run olive                                                   a small example
+#   hexmage run olive --var recipe=recipe.json --var model=net.onnx     one of your own
+#   hexmage run olive … --var data='{ seen = "raw" }'                   with samples for its data_configs
+#   hexmage run olive … --var samples=samples                           held to what the model says of *.npz samples
+#   hexmage run olive … --soc SM8650                                    another soc_model; no pass runs again
+#   hexmage inspect out/olive/context/device/*.bin                      what came out
 
-pipeline { description = "A recipe of Olive's as it is, each pass cached, compiled for the target in place of its QNN pass" }
+pipeline { description = "A recipe of Olive's, each pass cached, compiled in place of its QNN pass" }
 profile "host" { default = true }
 target "SM8750" {}
 
