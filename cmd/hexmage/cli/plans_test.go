@@ -311,6 +311,11 @@ func everyCommand(t *testing.T, name string, least int) {
 			case variable == "model":
 				files = []string{filepath.Join(at, "config.json"), filepath.Join(at, "tokenizer.json"), filepath.Join(at, "model.safetensors")}
 			}
+			if variable == "recipe" { // the plan reads it, and relative paths start in the workspace of the pipeline
+				if err := os.CopyFS(filepath.Join(dir, "pipelines"), os.DirFS("../../../pipelines")); err != nil {
+					t.Fatal(err)
+				}
+			}
 			for _, f := range files {
 				if err := os.MkdirAll(filepath.Dir(f), 0o755); err != nil {
 					t.Fatal(err)
