@@ -1,4 +1,4 @@
-"""Lets a decoder answer: graphs, libraries, prompt, system, tokens, text → out: said.json, said.npy, text.npy; said: said.json once more; times: a JSON file;
+"""Lets a decoder answer: graphs, libraries, prompt, system, tokens, text, choices → out: said.json, said.npy, text.npy; said: said.json once more; times: a JSON file;
 profile: where its time goes, a folder.
 
 With libraries, graphs is what htp_context made, and runs on the vendor's emulator; else it runs on ONNX Runtime's own kernels. profile is filled if
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import arch
+import choices
 import command
 import feed
 import session
@@ -50,6 +51,9 @@ def main(a: dict[str, Any]) -> dict[str, Any]:
         d.clear()
         np.save(out / "text.npy", d.read(ids))
         report["text_tokens"] = ids
+    if a.get("choices"):
+        questions = choices.read(Path(a["choices"]), words, of.chunk)
+        report["choices"] = choices.picked(questions, d.after_each([q.text for q in questions])) if questions else []
     for at in (out / "said.json", Path(a["said"])):
         at.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     Path(a["times"]).write_text(json.dumps({"prefill": [round(t, 3) for t in said.prefill], "decode": [round(t, 3) for t in said.decode]}) + "\n")

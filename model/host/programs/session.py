@@ -162,6 +162,22 @@ class Decoder:
                 times.append(time.monotonic() - begun)
         return np.concatenate(rows)
 
+    def after_each(self, texts: list[list[int]]) -> np.ndarray:
+        """The logits after each of some texts that know nothing of each other, float32 [len(texts), vocabulary]; as many as a chunk holds are read at once."""
+        self.clear()
+        rows: list[np.ndarray] = []
+        while len(rows) < len(texts):
+            together: list[list[int]] = []
+            for text in texts[len(rows) :]:
+                if sum(map(len, together)) + len(text) > self.arch.chunk:
+                    break
+                together.append(text)
+            if not together:
+                raise Wrong(f"A text of {len(texts[len(rows)])} tokens does not fit into a chunk of {self.arch.chunk}.")
+            logits = self.prefill(feed.apart(self.arch, together, self.arch.chunk, self.cache))["logits"][0]
+            rows += [np.asarray(logits[end - 1], np.float32) for end in np.cumsum([len(t) for t in together])]
+        return np.stack(rows)
+
     def say(self, prompt: list[int], most: int) -> Said:
         """Answers greedily with `most` tokens at most."""
         if not prompt:
