@@ -42,6 +42,7 @@ toolchain "qemu" {}
 toolchain "busybox" {}
 toolchain "adb" {}
 toolchain "onnx" {}
+toolchain "aimet" {}
 toolchain "htp_host" { use = "pypi" }
 toolchain "gnu_runtime" {}
 toolchain "tools" {
