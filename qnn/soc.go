@@ -20,6 +20,10 @@ type Facts struct {
 	SDKs   []*SDK
 	// Grounds are what shipped records stand on that do not say it themselves.
 	Grounds []*Ground
+	// Refused are operations that stay on the CPU.
+	Refused []*Refused
+	// Precisions say in which types operations are taken.
+	Precisions []*Precision
 }
 
 // SoC is a record of a system on a chip. Two number spaces are easily confused: SoCModel is what QNN's APIs and
@@ -31,11 +35,12 @@ type SoC struct {
 	SoCModel   int      `hcl:"soc_model"`
 	VTCMMB     int      `hcl:"vtcm_mb,optional"`
 	AndroidIDs []int    `hcl:"soc_ids,optional"`
-	MinSDK     string   `hcl:"min_sdk,optional"` // first QAIRT SDK that knows it, as far as published: "2.37"
-	Aliases    []string `hcl:"aliases,optional"` // other parts of the same model number
-	Lacks      []string `hcl:"lacks,optional"`   // features of its arch that it does not have
-	LPAI       string   `hcl:"lpai,optional"`    // version of its low-power AI core, where it has one
-	Note       string   `hcl:"note,optional"`    // what is not sure
+	MinSDK     string   `hcl:"min_sdk,optional"`       // first QAIRT SDK that knows it, as far as published: "2.37"
+	Aliases    []string `hcl:"aliases,optional"`       // other parts of the same model number
+	Lacks      []string `hcl:"lacks,optional"`         // features of its arch that it does not have
+	LPAI       string   `hcl:"lpai,optional"`          // version of its low-power AI core, where it has one
+	Bandwidth  float64  `hcl:"bandwidth_gbs,optional"` // most that its memory can give, GB/s; 0: not published
+	Note       string   `hcl:"note,optional"`          // what is not sure
 	Facts      []*Fact  `hcl:"fact,block"`
 	From       string   // file of the workspace that has it; "" when it is shipped
 }
@@ -48,6 +53,8 @@ type Arch struct {
 	Features  []string          `hcl:"features,optional"`   // of its HTP
 	Since     map[string]string `hcl:"since,optional"`      // first version said to know it, of "tools" (the Hexagon compilers), or of an SDK such as "qairt"
 	Seen      map[string]string `hcl:"seen,optional"`       // oldest version in which somebody has seen it, where that is a later one
+	ContextMB int               `hcl:"context_mb,optional"` // most that one context may take, in MiB; 0: not known
+	ProcessMB int               `hcl:"process_mb,optional"` // most that all contexts and buffers of a process may take
 	Note      string            `hcl:"note,optional"`       // what is not sure
 	Facts     []*Fact           `hcl:"fact,block"`
 	From      string            // file of the workspace that has it; "" when it is shipped

@@ -16,7 +16,9 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/pool"
+	"github.com/hexmage/hexmage/runner/ssh"
 )
 
 // Phones may take findWait to show up at a server that was just started, which is asked every findPoll.
@@ -25,8 +27,11 @@ const (
 	findPoll = 100 * time.Millisecond
 )
 
-// real finds a phone at the user's own adb server: the one with the serial, the one with the SoC, or the only one.
-func (d *Device) real(ctx context.Context, a *action.Action, serial, soc string) (*adb.Device, error) {
+// real finds a board by its address, else a phone at the user's own adb server: the one with the serial, the one with the SoC, or the only one.
+func (d *Device) real(ctx context.Context, a *action.Action, serial, soc string) (link.Device, error) {
+	if ssh.Is(serial) {
+		return ssh.Dial(ctx, serial, d.o.SSH)
+	}
 	client, wait, err := d.client(ctx, a)
 	if err != nil {
 		return nil, err

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/check"
 	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
 )
@@ -59,10 +59,21 @@ func (d *Device) Debug(ctx context.Context, a *execute.Request, g Debugging) (er
 	return err
 }
 
+// forwarder is a device whose sockets somebody on this machine can connect to.
+type forwarder interface {
+	Forward(ctx context.Context, local, remote string) (string, error)
+	KillForward(ctx context.Context, local string) error
+}
+
 func (d *Device) debugOn(ctx context.Context, a *execute.Request, q session.Request, u *inUse, g Debugging) error {
 	want := wanted(a.Command.Platform)
-	if err := errors.Join(devinfo.CheckDevice(u.info, want), check.Files(ctx, q, want, u.dev)); err != nil {
-		return &execute.Error{Op: "check before pushing to " + u.info.String(), Err: err, Refused: !adb.Retryable(err)}
+	if err := errors.Join(devinfo.CheckDevice(u.info, want), check.Files(ctx, q, want, u.native())); err != nil {
+		return &execute.Error{Op: "check before pushing to " + u.info.String(), Err: err, Refused: !link.Retryable(err)}
+	}
+	phone, ok := u.dev.(forwarder)
+	if !ok {
+		return &execute.Error{Op: "debug on " + u.info.String(), Err: errors.New("a debugger reaches phones, through adb, and no boards"), Refused: true,
+			Remedy: "use a debugger on the board itself: hexmage device push brings the files there"}
 	}
 	server, err := g.Server(u.info)
 	if err != nil {
@@ -71,11 +82,11 @@ func (d *Device) debugOn(ctx context.Context, a *execute.Request, q session.Requ
 	s := &session.Session{Device: u.dev, Lease: u.held, Wait: u.wait, Sums: push.Sums{Dir: filepath.Join(d.o.State, "sums")}}
 	var with error // what came of the debugger, which says itself what it was
 	err = s.Debug(ctx, q, server, func(ctx context.Context, socket string, ended <-chan struct{}) error {
-		local, err := u.dev.Forward(ctx, "tcp:"+strconv.Itoa(g.Port), socket)
+		local, err := phone.Forward(ctx, "tcp:"+strconv.Itoa(g.Port), socket)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = u.dev.KillForward(context.WithoutCancel(ctx), local) }()
+		defer func() { _ = phone.KillForward(context.WithoutCancel(ctx), local) }()
 		with = g.With(ctx, Stopped{u.info, "127.0.0.1:" + strings.TrimPrefix(local, "tcp:"), ended})
 		return with
 	})

@@ -19,9 +19,11 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/runner/ssh"
 )
 
 // Executor is the name by which actions ask for a device.
@@ -35,7 +37,7 @@ const (
 	PropertyVTCM     = "vtcm_mb"   // of the target: what is pushed may want no more
 	PropertyADB      = "adb"       // path in the exec root of the toolchain that has adb
 	PropertyImage    = "image"     // path in the exec root of an emulator's image: the device is the emulated one
-	PropertySerial   = "serial"    // the real device: its serial, or its name in the pool; with an image too, it is the user's choice over that
+	PropertySerial   = "serial"    // the real device: its serial, the address of a board, or its name in the pool; with an image too, it is the user's choice over that
 	PropertySelect   = "select"    // SoC of the real device, such as "SM8750"; without it, a serial, an image and a pool there must be exactly one
 
 	PropertyRepetition = "repetition" // "1", "2", …: makes the same command another action, to be measured again
@@ -62,6 +64,7 @@ type Options struct {
 	Phones int         // how many emulated phones of an image may run at the same time; at least 1
 	ADB    string      // folder with the platform tools, for actions that bring none
 	Home   string      // the user's home folder: phones know the adb key in it; empty: a key in State
+	SSH    ssh.Options // how boards are reached
 	Log    io.Writer   // what emulated devices print, beside what goes with a failed action's output; nil discards it
 	// Emulate starts an emulated device; nil: there are none.
 	Emulate func(context.Context, EmulatedOptions) (Emulated, error)
@@ -128,7 +131,7 @@ func (d *Device) newFolder(name string) (string, error) {
 
 // failed says what could not be done, and whether it may be tried again.
 func failed(op string, err error) *execute.Error {
-	e := &execute.Error{Op: op, Err: err, Retryable: adb.Retryable(err)}
+	e := &execute.Error{Op: op, Err: err, Retryable: link.Retryable(err)}
 	if mismatch := (*devinfo.Mismatch)(nil); errors.As(err, &mismatch) { // the step's or the user's fault
 		e.Refused, e.Retryable = true, false
 	}

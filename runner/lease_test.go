@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/lease"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/standin/phone"
@@ -256,7 +257,7 @@ func TestHoldThatIsLost(t *testing.T) {
 				before = onDevice(t, between, "cd /data/local/tmp; find . -type f | sort | grep -v lease")
 				cord.plug()
 			})
-			if !errors.Is(err, lease.ErrLost) || !adb.Retryable(err) || c.stays && !strings.Contains(err.Error(), "two") {
+			if !errors.Is(err, lease.ErrLost) || !link.Retryable(err) || c.stays && !strings.Contains(err.Error(), "two") {
 				t.Errorf("the push of the first: %v", err)
 			}
 			if _, err := s.Run(t.Context(), session.Request{Args: []string{"touch", "/data/local/tmp/touched"}}); !errors.Is(err, lease.ErrLost) {

@@ -14,9 +14,9 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
-	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/check"
 	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
@@ -26,8 +26,8 @@ import (
 // runOn checks the request against the device in use, and runs it there.
 func (d *Device) runOn(ctx context.Context, a *execute.Request, q session.Request, u *inUse) (*action.Result, error) {
 	want := wanted(a.Command.Platform)
-	if err := errors.Join(devinfo.CheckDevice(u.info, want), check.Files(ctx, q, want, u.dev)); err != nil {
-		return nil, &execute.Error{Op: "check before pushing to " + u.info.String(), Err: err, Refused: !adb.Retryable(err), Retryable: adb.Retryable(err)}
+	if err := errors.Join(devinfo.CheckDevice(u.info, want), check.Files(ctx, q, want, u.native())); err != nil {
+		return nil, &execute.Error{Op: "check before pushing to " + u.info.String(), Err: err, Refused: !link.Retryable(err), Retryable: link.Retryable(err)}
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

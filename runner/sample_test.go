@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/agent"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/standin/phone"
 )
@@ -95,7 +95,7 @@ func TestSamplesOverALinkThatBreaks(t *testing.T) {
 	in, input := io.Pipe()
 	go func() { // once samples are taken
 		for range 100 {
-			if out, err := s.Device.Output(t.Context(), "ps -o args | grep -c 'hexmage[.]agen[t] sample'", nil); err == nil && strings.TrimSpace(out) != "0" {
+			if out, err := link.Output(t.Context(), s.Device, "ps -o args | grep -c 'hexmage[.]agen[t] sample'", nil); err == nil && strings.TrimSpace(out) != "0" {
 				break
 			}
 		}
@@ -106,7 +106,7 @@ func TestSamplesOverALinkThatBreaks(t *testing.T) {
 		Args:  []string{"sh", "-c", "cat >/dev/null; sleep 1000"},
 		Stdin: func() (io.ReadCloser, error) { return in, nil }, SampleEvery: agent.MinInterval,
 	})
-	if !adb.Retryable(err) {
+	if !link.Retryable(err) {
 		t.Fatalf("the link was to break: %v", err)
 	}
 	// The device notices by itself that the link broke, and may take a moment for that.

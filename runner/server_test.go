@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
@@ -65,7 +66,7 @@ func TestServerEnds(t *testing.T) {
 	e := phonetest.Start(t, phonetest.Image(t, nil), nil)
 	check := func(t *testing.T, err error) {
 		t.Helper()
-		if !errors.Is(err, adb.ErrServer) || !adb.Retryable(err) || !strings.Contains(err.Error(), "no adb server answers at ") || strings.Contains(err.Error(), "did not come back") {
+		if !errors.Is(err, adb.ErrServer) || !link.Retryable(err) || !strings.Contains(err.Error(), "no adb server answers at ") || strings.Contains(err.Error(), "did not come back") {
 			t.Errorf("the error is %v", err)
 		}
 	}

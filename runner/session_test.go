@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/standin/phone"
@@ -30,6 +31,9 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) == 6 && os.Args[1] == pushArg {
 		os.Exit(pushProcess(os.Args[2:]))
+	}
+	if len(os.Args) == 6 && os.Args[1] == boardArg {
+		os.Exit(boardProcess(os.Args[2:]))
 	}
 	os.Exit(phonetest.Main(m))
 }
@@ -54,7 +58,7 @@ func newSession(t *testing.T, change func(*phone.Options)) *session.Session {
 // onDevice returns a command's output on the device.
 func onDevice(t *testing.T, s *session.Session, command string) string {
 	t.Helper()
-	out, err := s.Device.Output(t.Context(), command, nil)
+	out, err := link.Output(t.Context(), s.Device, command, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +292,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"environment": {Args: []string{"x"}, Env: map[string]string{"A;rm -rf /": "x"}},
 		"link":        {Args: []string{"x"}, Links: map[string]string{"a": "b\nx - c"}},
 	} {
-		if _, err := s.Run(t.Context(), q); err == nil || adb.Retryable(err) {
+		if _, err := s.Run(t.Context(), q); err == nil || link.Retryable(err) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

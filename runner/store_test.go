@@ -14,6 +14,7 @@ import (
 
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/lease"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/standin/phone"
@@ -80,7 +81,7 @@ func TestTwoProcesses(t *testing.T) {
 	await("the first has the device", func() bool { return said() == "leased\n" })
 	two, others := start()
 	await("the first is in the midst of it", func() bool {
-		out, err := s.Device.Output(t.Context(), "stat -c %s "+cas+"/.*.part 2>/dev/null || echo 0", nil)
+		out, err := link.Output(t.Context(), s.Device, "stat -c %s "+cas+"/.*.part 2>/dev/null || echo 0", nil)
 		return err == nil && len(strings.TrimSpace(out)) >= len("4000000")
 	})
 	if got := others(); got != "" {

@@ -14,12 +14,13 @@ import (
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/lease"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/pool"
 )
 
 // inUse is a device that one action has for itself.
 type inUse struct {
-	dev     *adb.Device
+	dev     link.Device
 	log     *deviceLog // nil: of a real device
 	info    devinfo.Info
 	held    *lease.Lease // nil: nobody else knows it
@@ -28,6 +29,14 @@ type inUse struct {
 	lost  func(err error)
 	lease *pool.Lease   // of a pool; else nil
 	wait  time.Duration // for it to come back when it goes away while files are pushed; 0: as long as a person may need
+}
+
+// native is the device, if it runs programs for AArch64 itself; else nil: what runs them there has its libraries elsewhere.
+func (u *inUse) native() link.Device {
+	if u.info.Machine != "" && u.info.Machine != "aarch64" {
+		return nil
+	}
+	return u.dev
 }
 
 // othersWait is inUse.wait where there are other phones to go on with.
@@ -96,7 +105,7 @@ func (d *Device) onOne(ctx context.Context, a *execute.Request, f func(context.C
 			}
 			a.Report(0, 0, "it failed as if something was wrong with "+u.info.String()+": another phone is tried")
 			continue
-		case ctx.Err() != nil || !adb.Retryable(err) || u.lost == nil:
+		case ctx.Err() != nil || !link.Retryable(err) || u.lost == nil:
 			u.release()
 			return nil, err
 		}
@@ -140,12 +149,13 @@ func (d *Device) use(ctx context.Context, a *execute.Request, n *notes, before *
 	}
 	u := &inUse{dev: dev}
 	u.held, err = lease.Acquire(ctx, d.o.State, dev, func(owner string) {
-		a.Report(0, 0, "waiting for device "+dev.Serial()+", which "+owner+" uses")
+		a.Report(0, 0, "waiting for device "+dev.Place().Serial+", which "+owner+" uses")
 	})
 	if err != nil {
+		link.Close(dev)
 		return nil, err
 	}
-	u.release = u.held.Release
+	u.release = func() { u.held.Release(); link.Close(dev) }
 	if u.info, err = devinfo.Describe(ctx, dev); err != nil {
 		u.release()
 		return nil, err
@@ -158,10 +168,10 @@ func (d *Device) useOfPool(ctx context.Context, a *execute.Request, w pool.Want,
 	if root, err := d.inputFolder(ctx, a.Action, PushDir); err == nil { // else nothing is pushed
 		w.Files = root.String()
 	}
-	w.Server = func(ctx context.Context) (*adb.Client, error) {
+	w.Reach = pool.Reach{SSH: d.o.SSH, Server: func(ctx context.Context) (*adb.Client, error) {
 		c, _, err := d.client(ctx, a.Action)
 		return c, err
-	}
+	}}
 	w.Note = n.add
 	w.Waiting = func(text string) { a.Report(0, 0, text) }
 	l, err := d.o.Pool.Take(ctx, w)

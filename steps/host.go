@@ -33,10 +33,15 @@ func program(p *step.Plan, description string, args any, htp bool, of string, ot
 	a := programIn(p, onnxToolchain, description, args, of, others...)
 	if htp {
 		libraries, runtime := p.Toolchain(htpToolchain), p.Toolchain(runtimeToolchain)
-		a.SetEnv(map[string]string{"LD_LIBRARY_PATH": runtime.Output.Path() + "/usr/lib/x86_64-linux-gnu:" + runtime.Output.Path() + "/lib/x86_64-linux-gnu"})
+		a.SetEnv(htpEnv(runtime))
 		a.In(libraries.Input(), runtime.Input())
 	}
 	return a
+}
+
+// htpEnv is what the vendor's libraries need of the machine, from toolchain gnu_runtime.
+func htpEnv(runtime step.Toolchain) map[string]string {
+	return map[string]string{"LD_LIBRARY_PATH": runtime.Output.Path() + "/usr/lib/x86_64-linux-gnu:" + runtime.Output.Path() + "/lib/x86_64-linux-gnu"}
 }
 
 // programIn is program in another environment, without the vendor's libraries.

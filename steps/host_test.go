@@ -11,6 +11,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/model/placement"
 )
 
 // TestHTPContextPlan: what htp_context asks for, and what it refuses before anything runs.
@@ -168,5 +169,38 @@ func TestHTPEmulatePlan(t *testing.T) {
 		if varies != want || (len(p.Outputs["profile"].Parts) == 1) != (level != "") || strings.Contains(told, "profil") != (level != "") || !strings.Contains(told, `"program":"onnx_apply"`) {
 			t.Errorf("%q: varies %q, %+v, %s", level, varies, p.Outputs["profile"], told)
 		}
+	}
+}
+
+// TestFallbackPlan: the tool is told all facts about operations that stay on the CPU, and the types that the target's arch takes.
+func TestFallbackPlan(t *testing.T) {
+	w := fetchWorkspace(t)
+	target, diags := w.Catalogue().Target("SM8750", nil)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	p, diags := w.Kinds()["fallback"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "fallback", Name: "x"}}, Target: target, Args: map[string]cty.Value{"compiled": cty.StringVal("net.pte")}})
+	if diags.HasErrors() || len(p.Specs) != 1 {
+		t.Fatal(diags)
+	}
+	var got placement.Spec
+	for _, in := range p.Specs[0].Inputs {
+		if in.Path == "args.json" {
+			if err := json.Unmarshal(in.Content.Data, &got); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	known := w.Catalogue().Facts
+	if len(got.Remedies) != len(known.Refused) || len(got.Remedies) < 10 || got.Arch != "v79" || got.Compiled != "in/compiled/net.pte" || got.Title != "x" {
+		t.Errorf("%+v", got)
+	}
+	for _, k := range got.Taken {
+		if of := known.FindPrecision(k.Op); of == nil || !cmp.Equal(of.Takes["v79"], k.Types) || k.Source == "" {
+			t.Errorf("%+v, %+v", k, of)
+		}
+	}
+	if len(got.Taken) < 5 {
+		t.Errorf("%+v", got.Taken)
 	}
 }

@@ -12,6 +12,8 @@ type ONNXQuantize struct {
 	Rotate      bool      `arg:"rotate"`
 	Keep        []string  `arg:"keep,nonull"`
 	BlockSize   int       `arg:"block_size" default:"32" oneof:"16 32 64 128"`
+	KV          string    `arg:"kv" default:"uint16" oneof:"uint16 uint8"`
+	Splits      int       `arg:"splits" default:"1" range:"1..1000"`
 	Calibration step.Path `arg:"calibration"`
 	Samples     int       `arg:"samples" default:"12" range:"1..4096"`
 }
@@ -25,10 +27,12 @@ func onnxQuantizeSchema() step.Schema {
 			"rotate":      "Whether a language model is turned before: the same words, and no column of an activation that is much larger than the others.",
 			"keep":        "Of the schemes of ours but `a16w8`, exceptions: layers, such as \"17\", or matrices, such as \"17.down\", that are quantised as `a16w8` does. `onnx_bisect` finds which.",
 			"block_size":  "Inputs that share a scale, of `lpbq`.",
+			"kv":          "Type of a language model's key/value cache: `uint16`, or `uint8`, which is half as large, and what mllm has.",
+			"splits":      "Parts that a language model's layers are cut into, each for a context of its own: a context may take so much, and no more.",
 			"calibration": "Of a language model a text file, a prompt a line; the model answers them while ranges are noted; by default a dozen lines of ours. Of any other graph a folder of samples: *.npz files with its inputs by name.",
 			"samples":     "Lines that are taken, from the first.",
 		},
-		Outputs:    []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The graphs quantised, and cache.json: scale and zero point of the key/value cache."}},
+		Outputs:    []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The graphs quantised, with `splits` GRAPH_0.onnx, GRAPH_1.onnx and so on in place of each, and cache.json: scale and zero point of the key/value cache."}},
 		Toolchains: []string{onnxToolchain},
 		Example: `step "onnx_quantize" "lpbq" {
   graphs = step.onnx_llm.smollm2.outputs.dir
@@ -41,6 +45,6 @@ func onnxQuantizeSchema() step.Schema {
 func (o ONNXQuantize) Plan(p *step.Plan) {
 	at, in := text(p, o.Calibration, "calibration.txt")
 	a := program(p, "quantise, "+o.Scheme, map[string]any{"graphs": o.Graphs.InRoot(), "scheme": o.Scheme, "block_size": o.BlockSize, "rotate": o.Rotate, "keep": some(o.Keep),
-		"calibration": at, "samples": o.Samples, "out": "dir"}, false, "onnx_quantize")
+		"kv": o.KV, "splits": o.Splits, "calibration": at, "samples": o.Samples, "out": "dir"}, false, "onnx_quantize")
 	p.Tree("dir", a.In(o.Graphs.Input(), in).OutTree("dir"))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hexmage/hexmage/runner/agent"
 	"github.com/hexmage/hexmage/runner/measure"
 	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/runner/ssh"
 	"github.com/hexmage/hexmage/runner/thermal"
 	"github.com/hexmage/hexmage/steps/metrics"
 )
@@ -54,7 +55,7 @@ func runSchema() step.Schema {
 			"stdin":     "Text for its standard input.",
 			"pull":      "Files to bring back, relative to the run's folder.",
 			"device":    "Image of an emulator step; without it a real device is used.",
-			"serial":    "Serial number of the real device, or its name in devices.hcl, needed when several are attached.",
+			"serial":    "Serial number of the real device, the address of a board (`ssh://USER@HOST:PORT`), or the name of either in devices.hcl; needed when several are attached.",
 			"soc":       "SoC of the real device, such as \"SM8750\", when several are attached. Of devices.hcl any phone with the target's SoC is used without it.",
 			"expect":    "tokens.json of a reference: the device's results/tokens.json must hold the same tokens.",
 			"title":     "Title of the metrics table; with ${matrix.AXIS} in it, what a variant is called there.",
@@ -112,7 +113,11 @@ const (
 // Plan plans an action on the device for every run, then one on the host that reads what was measured and compares the tokens. So a better reading
 // of the same runs does not need the device again. known are metrics and baselines, asked for only here.
 func (r Run) Plan(p *step.Plan, known func() (metrics.Set, hcl.Diagnostics)) {
-	adb := p.Toolchain("adb")
+	var adb *step.Toolchain // nil: a board does without
+	if !ssh.Is(r.Serial) {
+		t := p.Toolchain("adb")
+		adb = &t
+	}
 	if len(r.Argv) == 0 {
 		p.Fail("argv", "An empty command", "argv is empty. Its first element is the program.")
 	}
@@ -310,8 +315,12 @@ type oneRun struct {
 func (o *oneRun) output(name string) action.Input { return o.action.Out(name) }
 
 // plan plans the run on the device.
-func (o *oneRun) plan(adb step.Toolchain) {
-	o.action = o.p.Action(o.cell.Name, "run "+path.Base(o.Argv[0])+" on the device", o.Argv...).In(adb.Input()).In(o.pushed()...)
+func (o *oneRun) plan(adb *step.Toolchain) {
+	o.action = o.p.Action(o.cell.Name, "run "+path.Base(o.Argv[0])+" on the device", o.Argv...)
+	if adb != nil {
+		o.action.In(adb.Input()).Set(runner.PropertyADB, adb.Output.Path())
+	}
+	o.action.In(o.pushed()...)
 	env := make(map[string]string, len(o.p.Env))
 	for k, v := range o.p.Env {
 		env[k] = o.cell.Fill(v)
@@ -330,7 +339,7 @@ func (o *oneRun) plan(adb step.Toolchain) {
 	o.p.Report(diags...)
 	for property, value := range map[string]string{
 		action.PropertyExecutor: runner.Executor, action.PropertyPool: "device=1", action.PropertyStdin: "stdin.txt", action.PropertyStdout: stdoutFile,
-		runner.PropertySoC: t.SoC, runner.PropertyArch: t.Arch, runner.PropertySoCModel: t.Model, runner.PropertyVTCM: t.VTCM, runner.PropertyADB: adb.Output.Path(),
+		runner.PropertySoC: t.SoC, runner.PropertyArch: t.Arch, runner.PropertySoCModel: t.Model, runner.PropertyVTCM: t.VTCM,
 	} {
 		o.action.Set(property, value)
 	}

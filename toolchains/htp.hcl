@@ -155,3 +155,36 @@ toolchain "onnx" {
     }
   }
 }
+
+# What a bundle runs with on a board, beside the vendor's libraries: pushed there, so that a board needs no pip and no network. Of what ONNX Runtime and the tokenizers name as
+# needed, the parts that running a model does not import are left out.
+toolchain "onnx_arm64" {
+  description = "ONNX Runtime and what goes with it for arm64 Linux, to be pushed to boards"
+  page        = "https://onnxruntime.ai"
+  default     = "1.31.1"
+
+  release "1.31.1" {
+    source "python" {
+      python       = "3.13"
+      platform     = "manylinux_2_34_aarch64"
+      until        = "2026-11-20"
+      requirements = ["onnxruntime==1.31.1", "numpy==2.4.6", "tokenizers==0.23.3", "jinja2==3.1.6"]
+      overrides    = ["sympy; sys_platform == 'none'", "coloredlogs; sys_platform == 'none'", "huggingface-hub; sys_platform == 'none'"]
+    }
+  }
+}
+
+# LiteRT with the plug-ins that compile for an NPU, the vendor's among them: what they compile with are the libraries of htp_host.
+toolchain "litert" {
+  description = "LiteRT with its plug-ins for NPUs, an environment of Python's"
+  page        = "https://ai.google.dev/edge/litert"
+  default     = "2.3.0"
+
+  release "2.3.0" {
+    source "python" {
+      python       = "3.13"
+      until        = "2026-11-20"
+      requirements = ["ai-edge-litert==2.3.0", "flatbuffers==25.12.19", "numpy==2.4.6"]
+    }
+  }
+}

@@ -210,20 +210,57 @@ toolchain "linux_arm64" {
   default     = "12"
 
   verify {
-    layout = ["lib/ld-linux-aarch64.so.1"]
-    elf "lib/aarch64-linux-gnu/*.so*" {
-      machine = 183
-    }
     elf "usr/lib/aarch64-linux-gnu/*.so*" {
       machine = 183
     }
   }
 
   release "12" {
+    verify {
+      layout = ["lib/ld-linux-aarch64.so.1"]
+      elf "lib/aarch64-linux-gnu/*.so*" {
+        machine = 183
+      }
+    }
     source "deb" {
       architecture = "arm64"
       packages     = ["libc6", "libgcc-s1", "libstdc++6", "libatomic1"]
       only         = ["lib/*.so*", "lib/aarch64-linux-gnu/*.so*", "usr/lib/aarch64-linux-gnu/*.so*", "usr/share/doc/**"]
+    }
+  }
+
+  # Newer, for what is pushed to boards.
+  release "13" {
+    verify {
+      layout = ["usr/lib/ld-linux-aarch64.so.1"]
+    }
+    source "deb" {
+      suite        = "trixie"
+      architecture = "arm64"
+      packages     = ["libc6", "libgcc-s1", "libstdc++6"]
+      only         = ["usr/lib/*.so*", "usr/lib/aarch64-linux-gnu/*.so*", "usr/share/doc/**"]
+      link "lib" { # where programs look for their loader
+        to = "usr/lib"
+      }
+    }
+  }
+}
+
+# For tests: a board on this machine. Its users are those of a file that the test writes, which is what nss_wrapper is for.
+toolchain "sshd" {
+  description = "OpenSSH's server, for tests of boards"
+  page        = "https://www.openssh.com"
+  default     = "9.2"
+
+  verify {
+    layout = ["usr/sbin/sshd", "usr/lib/x86_64-linux-gnu/libnss_wrapper.so"]
+  }
+
+  release "9.2" {
+    source "deb" {
+      packages = ["openssh-server", "libnss-wrapper", # and libraries that not every machine has
+      "libwrap0", "libnsl2", "libtirpc3", "libgssapi-krb5-2", "libkrb5-3", "libk5crypto3", "libkrb5support0", "libkeyutils1", "libssl3"]
+      only = ["usr/sbin/sshd", "usr/lib/x86_64-linux-gnu/*.so*", "lib/x86_64-linux-gnu/*.so*", "usr/share/doc/**"]
     }
   }
 }

@@ -87,7 +87,7 @@ func TestOtherFormats(t *testing.T) {
 			"float32   [4×16]         x"}},
 		"pte":          {pte(context), "pte", []string{"ExecuTorch program (.pte) of 1 methods", "aten::add 2", "QnnBackend 1", inner}},
 		"pte, wrapped": {pte(wrapped), "pte", []string{inner}},
-		"tflite":       {tflite(context), "tflite", []string{"LiteRT model (.tflite)", "made here", "float32   [1×128]        a", "int8      [1×128]        b", "DISPATCH_OP 1, builtin 9 1", inner}},
+		"tflite":       {tflite(context), "tflite", []string{"LiteRT model (.tflite)", "made here", "float32   [1×128]        a", "int8      [1×128]        b", "DISPATCH_OP 1, FULLY_CONNECTED 1", inner}},
 		"a catalog":    {catalog(t), "catalog", []string{"2 files", "2026-09-30 03:02:22 UTC", "skel.so", strings.Repeat("cd", 32), strings.Repeat("ab", 20), "a.inf"}},
 		"wrapped":      {wrapped, "qnn-context", []string{"SM8750 (model 69)"}},
 	} {

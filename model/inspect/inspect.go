@@ -24,7 +24,9 @@ import (
 	"github.com/hexmage/hexmage/model/gguf"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/onnx"
+	"github.com/hexmage/hexmage/model/pte"
 	"github.com/hexmage/hexmage/model/safetensors"
+	"github.com/hexmage/hexmage/model/tflite"
 	"github.com/hexmage/hexmage/model/torch"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
@@ -167,10 +169,10 @@ func (d *Description) read(f *os.File) error {
 		err = d.wrapped(f)
 	case gguf.Is(head):
 		err = d.gguf(f)
-	case flat(head, pteMagic):
+	case flat(head, pte.Magic):
 		d.Format = "pte"
 		d.Program, err = describePTE(f, d.Size)
-	case flat(head, tfliteMagic):
+	case flat(head, tflite.Magic):
 		d.Format = "tflite"
 		d.Program, err = describeTFLite(f, d.Size)
 	case catalogfile.Is(head):

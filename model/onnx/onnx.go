@@ -1,8 +1,8 @@
-// Package onnx reads the outline of ONNX models: inputs, outputs, how many nodes of which kind, and the contexts of another compiler that a
-// model carries or points to. One enters it with Is and Parse.
+// Package onnx reads ONNX models: the outline, which is inputs, outputs, how many nodes of which kind, and the contexts of another compiler that a
+// model carries or points to; or the whole graph, to tell in what two differ. One enters it with Is and Parse, or with ReadGraph and Diff.
 //
-// Weights are skipped, not read, so a model of many GB takes no longer than a small one; nothing in the file is trusted. The package does
-// not know what nodes compute.
+// For an outline weights are skipped, not read, so a model of many GB takes no longer than a small one; for a whole graph they are digested where they
+// are. Nothing in a file is trusted. The package does not know what nodes compute.
 package onnx
 
 import (
@@ -333,6 +333,7 @@ func (m *Model) SortedOps() []string {
 type field struct {
 	n        uint64
 	at, size int64
+	typ      protowire.Type
 }
 
 // parser reads a file by a window that goes forward with what is asked for.
@@ -381,15 +382,17 @@ func (p *parser) walk(f field, each func(num protowire.Number, v field) error) e
 		if n < 0 {
 			return fmt.Errorf("%w: at %d of %d bytes: %w", ErrFormat, at, p.size, protowire.ParseError(n))
 		}
-		v := field{at: at + int64(n)}
+		v := field{at: at + int64(n), typ: typ}
 		k := 0
 		switch b = b[n:]; typ {
 		case protowire.VarintType:
 			v.n, k = protowire.ConsumeVarint(b)
 		case protowire.Fixed32Type:
-			_, k = protowire.ConsumeFixed32(b)
+			var n uint32
+			n, k = protowire.ConsumeFixed32(b)
+			v.n = uint64(n)
 		case protowire.Fixed64Type:
-			_, k = protowire.ConsumeFixed64(b)
+			v.n, k = protowire.ConsumeFixed64(b)
 		case protowire.BytesType:
 			var length uint64
 			if length, k = protowire.ConsumeVarint(b); k > 0 {

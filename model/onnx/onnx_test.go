@@ -3,6 +3,7 @@ package onnx_test
 import (
 	"bytes"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -62,6 +63,8 @@ func message(fields ...any) []byte {
 		switch v := fields[i+1].(type) {
 		case int:
 			b = protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), uint64(v))
+		case float32:
+			b = protowire.AppendFixed32(protowire.AppendTag(b, num, protowire.Fixed32Type), math.Float32bits(v))
 		case string:
 			b = protowire.AppendString(protowire.AppendTag(b, num, protowire.BytesType), v)
 		case []byte:

@@ -69,6 +69,8 @@ type content struct {
 	Others     []*qnn.OtherSoCs  `hcl:"other_socs,block"`
 	Grounds    []*qnn.Ground     `hcl:"fact,block"`
 	Rules      []*Rule           `hcl:"compat,block"`
+	Refused    []*qnn.Refused    `hcl:"refused,block"`
+	Precisions []*qnn.Precision  `hcl:"precision,block"`
 }
 
 type toolchainBlock struct {
@@ -195,6 +197,12 @@ func (s *Set) add(c content, file File) (diags hcl.Diagnostics) {
 		}
 	}
 	s.Grounds = append(s.Grounds, c.Grounds...)
+	for _, r := range c.Refused {
+		s.Refused = replace(s.Refused, r, func(have *qnn.Refused) bool { return have.Op == r.Op && have.Format == r.Format && have.Rank == r.Rank })
+	}
+	for _, p := range c.Precisions {
+		s.Precisions = replace(s.Precisions, p, func(have *qnn.Precision) bool { return have.Name == p.Name })
+	}
 	return append(diags, s.addRules(c.Rules, file)...)
 }
 
@@ -232,8 +240,8 @@ func (s *Set) check() (diags hcl.Diagnostics) {
 		}
 	}
 	for _, soc := range s.SoCs {
-		if !arch.MatchString(soc.Arch) || soc.SoCModel < 0 || soc.VTCMMB < 0 {
-			bad("soc", soc.Name, soc.From, "arch is %q, want a Hexagon arch such as \"v79\"; soc_model and vtcm_mb are not negative.", soc.Arch)
+		if !arch.MatchString(soc.Arch) || soc.SoCModel < 0 || soc.VTCMMB < 0 || soc.Bandwidth < 0 {
+			bad("soc", soc.Name, soc.From, "arch is %q, want a Hexagon arch such as \"v79\"; soc_model, vtcm_mb and bandwidth_gbs are not negative.", soc.Arch)
 		}
 		facts("soc", soc.Name, soc.From, soc.Facts)
 	}
@@ -241,10 +249,34 @@ func (s *Set) check() (diags hcl.Diagnostics) {
 		if !arch.MatchString(a.Name) {
 			bad("arch", a.Name, a.From, "want the name of a Hexagon arch, such as \"v79\".")
 		}
+		if a.ContextMB < 0 || a.ProcessMB < 0 {
+			bad("arch", a.Name, a.From, "context_mb and process_mb are not negative.")
+		}
 		if like := s.FindArch(a.CompileAs); a.CompileAs != "" && (like == nil || like.CompileAs != "") {
 			bad("arch", a.Name, a.From, "compile_as is %q, want an arch that has a record, and that compilers know.", a.CompileAs)
 		}
 		facts("arch", a.Name, a.From, a.Facts)
+	}
+	for _, r := range s.Refused {
+		if !slices.Contains([]string{"onnx", "tflite", "aten"}, r.Format) || r.Change == "" || r.Rank < 0 || r.Op == "*" && r.Rank == 0 {
+			bad("refused", r.Op, "", "format is %q, want onnx, tflite or aten; change says what to put in its place; and \"*\" needs a rank.", r.Format)
+		}
+		facts("refused", r.Op, "", []*qnn.Fact{{Attribute: "change", Sure: r.Sure, Source: r.Source}})
+	}
+	seen := map[string]string{}
+	for _, p := range s.Precisions {
+		for _, op := range p.Ops {
+			if other := seen[op]; other != "" {
+				bad("precision", p.Name, "", "%s is one of %q, too: an operation is in one of them.", op, other)
+			}
+			seen[op] = p.Name
+		}
+		for a := range p.Takes {
+			if s.FindArch(a) == nil {
+				bad("precision", p.Name, "", "takes has %q, which has no record as an arch.", a)
+			}
+		}
+		facts("precision", p.Name, "", []*qnn.Fact{{Attribute: "takes", Sure: p.Sure, Source: p.Source}})
 	}
 	for _, g := range s.Grounds {
 		facts("fact", g.Kind, "", []*qnn.Fact{{Attribute: g.Attribute, Sure: g.Sure, Source: g.Source}})

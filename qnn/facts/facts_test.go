@@ -112,7 +112,7 @@ func TestVendorsCompiler(t *testing.T) {
 
 // TestFormatted keeps the files in the canonical format.
 func TestFormatted(t *testing.T) {
-	for _, name := range []string{"arches.hcl", "compat.hcl", "socs.hcl"} {
+	for _, name := range []string{"arches.hcl", "compat.hcl", "precision.hcl", "refused.hcl", "socs.hcl"} {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -127,5 +127,81 @@ func TestFormatted(t *testing.T) {
 		if !*update || err != nil {
 			t.Errorf("%s is not formatted (%v): run go test ./qnn/facts -run Formatted -update", name, err)
 		}
+	}
+}
+
+// TestRefused: facts about operations come with their grounds, a workspace may replace and add some, and what cannot be is an error.
+func TestRefused(t *testing.T) {
+	load := func(text string) (*facts.Set, string) {
+		s, _, diags := facts.Load([]facts.File{{Name: "toolchains/x.hcl", Content: []byte(text)}})
+		return s, diags.Error()
+	}
+	const known = "\n  sure = \"observed\"\n  source = \"tried\"\n}\n"
+	s, _ := load("refused \"Cosh\" {\n  format = \"onnx\"\n  change = \"Exp\"" + known + "refused \"*\" {\n  format = \"tflite\"\n  rank = 7\n  change = \"Reshape\"" + known +
+		"precision \"MatMul\" {\n  ops = [\"MatMul\"]\n  takes = { v79 = [\"a8w8\"] }" + known)
+	own := 0
+	for _, r := range s.Refused {
+		if r.Source == "tried" {
+			own++
+		}
+	}
+	if p := s.FindPrecision("MatMul"); own != 2 || p == nil || len(p.Takes["v79"]) != 1 || s.FindPrecision("Nothing") != nil {
+		t.Errorf("%d of the workspace, %+v", own, p)
+	}
+	for text, want := range map[string]string{
+		"refused \"A\" {\n  format = \"torch\"\n  change = \"B\"" + known:                                     "want onnx, tflite or aten",
+		"refused \"*\" {\n  format = \"onnx\"\n  change = \"B\"" + known:                                      `"*" needs a rank`,
+		"refused \"A\" {\n  format = \"onnx\"\n  change = \"B\"\n  sure = \"perhaps\"\n  source = \"x\"\n}\n": "want documented, observed or inferred",
+		"precision \"x\" {\n  ops = [\"MatMul\"]\n  takes = {}" + known:                                       "an operation is in one of them",
+		"precision \"x\" {\n  ops = [\"New\"]\n  takes = { v78 = [\"a8\"] }" + known:                          "which has no record as an arch",
+	} {
+		if _, said := load(text); !strings.Contains(said, want) {
+			t.Errorf("%s: %s", text, said)
+		}
+	}
+}
+
+// TestPageOfTypes: the table of docs/fallback.md is what the facts say.
+func TestPageOfTypes(t *testing.T) {
+	s, diags := facts.Builtin()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	page, err := os.ReadFile("../../docs/fallback.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var archs []string
+	for _, p := range s.Precisions {
+		for a := range p.Takes {
+			if !slices.Contains(archs, a) {
+				archs = append(archs, a)
+			}
+		}
+	}
+	slices.Sort(archs)
+	var columns [][]string // archs for which all is the same stand in one
+	for _, a := range archs {
+		same := func(p *qnn.Precision) bool { return slices.Equal(p.Takes[a], p.Takes[columns[len(columns)-1][0]]) }
+		if len(columns) > 0 && !slices.ContainsFunc(s.Precisions, func(p *qnn.Precision) bool { return !same(p) }) {
+			columns[len(columns)-1] = append(columns[len(columns)-1], a)
+		} else {
+			columns = append(columns, []string{a})
+		}
+	}
+	table, under := "| takes", "|---"
+	for _, c := range columns {
+		table, under = table+" | "+strings.Join(c, " "), under+"|---"
+	}
+	table += " |\n" + under + "|\n"
+	for _, p := range s.Precisions {
+		table += "| " + strings.Join(p.Ops, ", ")
+		for _, c := range columns {
+			table += " | " + strings.Join(p.Takes[c[0]], " ")
+		}
+		table += " |\n"
+	}
+	if !strings.Contains(string(page), table) {
+		t.Errorf("docs/fallback.md does not have this table:\n%s", table)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
@@ -68,7 +69,7 @@ func TestServer(t *testing.T) {
 	}
 	_, err = s.Device(e.Addr()).Output(t.Context(), "true", nil)
 	var refused *adb.ServerError
-	if !errors.As(err, &refused) || !adb.Retryable(err) {
+	if !errors.As(err, &refused) || !link.Retryable(err) {
 		t.Errorf("a device that is not connected: got %v", err)
 	}
 	e.Close()
@@ -166,12 +167,12 @@ func TestShell(t *testing.T) {
 		{name: "stdin", command: "cat", stdin: strings.Repeat("0123456789abcde\n", 20000), out: strings.Repeat("0123456789abcde\n", 20000)},
 		{name: "stdin not wanted", command: "echo done", stdin: strings.Repeat("x", 4<<20), out: "done\n"},
 		{name: "no such command", command: "nonesuch", code: 127, err: "/system/bin/sh: nonesuch: not found\n"},
-		{name: "quoting", command: "printf %s " + adb.Quote("it's $HOME \"`\n\\"), out: "it's $HOME \"`\n\\"},
+		{name: "quoting", command: "printf %s " + link.Quote("it's $HOME \"`\n\\"), out: "it's $HOME \"`\n\\"},
 		{name: "binary", command: `printf '\000\377\r\n'`, out: "\x00\xff\r\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out, errOut bytes.Buffer
-			code, err := d.Shell(t.Context(), c.command, adb.Streams{Stdin: strings.NewReader(c.stdin), Stdout: &out, Stderr: &errOut})
+			code, err := d.Shell(t.Context(), c.command, link.Streams{Stdin: strings.NewReader(c.stdin), Stdout: &out, Stderr: &errOut})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -184,19 +185,19 @@ func TestShell(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		start := time.Now()
-		_, err := d.Shell(ctx, "sleep 60", adb.Streams{})
+		_, err := d.Shell(ctx, "sleep 60", link.Streams{})
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 5*time.Second {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 	})
 	t.Run("local failure", func(t *testing.T) {
 		broken := errors.New("broken pipe to the terminal")
-		_, err := d.Shell(t.Context(), "echo x", adb.Streams{Stdout: failing{broken}})
-		if !errors.Is(err, broken) || adb.Retryable(err) {
+		_, err := d.Shell(t.Context(), "echo x", link.Streams{Stdout: failing{broken}})
+		if !errors.Is(err, broken) || link.Retryable(err) {
 			t.Errorf("stdout: %v", err)
 		}
-		_, err = d.Shell(t.Context(), "cat", adb.Streams{Stdin: failing{broken}})
-		if !errors.Is(err, broken) || adb.Retryable(err) {
+		_, err = d.Shell(t.Context(), "cat", link.Streams{Stdin: failing{broken}})
+		if !errors.Is(err, broken) || link.Retryable(err) {
 			t.Errorf("stdin: %v", err)
 		}
 	})
@@ -258,11 +259,11 @@ func TestFiles(t *testing.T) {
 	}
 
 	// What the device refuses leaves the connection usable.
-	var denied *adb.DeviceError
+	var denied *link.FileError
 	if _, err := s.Stat(t.Context(), "/nowhere"); !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &denied) {
 		t.Errorf("stat of nothing: %v", err)
 	}
-	if err := s.Pull(t.Context(), "/nowhere", io.Discard, nil); !errors.As(err, &denied) || adb.Retryable(err) {
+	if err := s.Pull(t.Context(), "/nowhere", io.Discard, nil); !errors.As(err, &denied) || link.Retryable(err) {
 		t.Errorf("pull of nothing: %v", err)
 	}
 	if err := s.Push(t.Context(), "/system/x", 0o644, at, strings.NewReader("x"), nil); !errors.As(err, &denied) {
@@ -275,7 +276,7 @@ func TestFiles(t *testing.T) {
 	// What fails here leaves it unusable, and no half file behind.
 	broken := errors.New("disk on fire")
 	err = s.Push(t.Context(), "/data/local/tmp/half", 0o644, at, io.MultiReader(bytes.NewReader(make([]byte, 1<<20)), failing{broken}), nil)
-	if !errors.Is(err, broken) || adb.Retryable(err) {
+	if !errors.Is(err, broken) || link.Retryable(err) {
 		t.Errorf("push of a file that cannot be read: %v", err)
 	}
 	if err := s.Pull(t.Context(), "/system/build.prop", io.Discard, nil); err == nil || !strings.Contains(err.Error(), "given up") {
@@ -316,8 +317,8 @@ func TestDeviceThatGoesAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.AfterFunc(100*time.Millisecond, func() { e.Close() })
-	_, err := s.Device(e.Addr()).Shell(t.Context(), "sleep 60", adb.Streams{})
-	if !errors.Is(err, adb.ErrDropped) || !adb.Retryable(err) {
+	_, err := s.Device(e.Addr()).Shell(t.Context(), "sleep 60", link.Streams{})
+	if !errors.Is(err, link.ErrDropped) || !link.Retryable(err) {
 		t.Errorf("got %v", err)
 	}
 }

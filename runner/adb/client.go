@@ -12,6 +12,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hexmage/hexmage/runner/layout"
+	"github.com/hexmage/hexmage/runner/link"
 )
 
 // Client talks to one adb server. It holds no connection: each operation opens its own. Safe for concurrent use.
@@ -149,6 +152,9 @@ type Device struct {
 
 // Serial returns the device's serial: its own for USB, "host:port" for TCP.
 func (d *Device) Serial() string { return d.serial }
+
+// Place implements link.Device.
+func (d *Device) Place() link.Place { return link.Place{Serial: d.serial, Folder: layout.Android} }
 
 // Reconnect makes a TCP device usable again after its link broke. For a device on USB it only checks that it is there.
 func (d *Device) Reconnect(ctx context.Context) error {

@@ -7,13 +7,11 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/hexmage/hexmage/runner/link"
 )
 
-// ErrDropped says that a connection ended before the operation on it did: the device went away, or the server did.
-// The operation may be tried again once the device is back.
-var ErrDropped = errors.New("the connection to the device was lost")
-
-// ErrServer says that no adb server listens where one is to be: it has ended, or was not started. It is an ErrDropped, too.
+// ErrServer says that no adb server listens where one is to be: it has ended, or was not started. It is a link.ErrDropped, too.
 var ErrServer = errors.New("no adb server")
 
 // serverGone is an ErrServer.
@@ -33,11 +31,11 @@ func (e *serverGone) Error() string {
 func (e *serverGone) Unwrap() error { return e.err }
 
 // Is implements what errors.Is asks.
-func (e *serverGone) Is(target error) bool { return target == ErrServer || target == ErrDropped }
+func (e *serverGone) Is(target error) bool { return target == ErrServer || target == link.ErrDropped }
 
 // Explain returns the error, or if it says that a connection was lost and that was the server's end, one that says so.
 func (d *Device) Explain(ctx context.Context, err error) error {
-	if !errors.Is(err, ErrDropped) || errors.Is(err, ErrServer) || ctx.Err() != nil {
+	if !errors.Is(err, link.ErrDropped) || errors.Is(err, ErrServer) || ctx.Err() != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, whyWait)
@@ -79,32 +77,10 @@ func (e *ServerError) Error() string {
 	return fmt.Sprintf("adb server refused %q: %s", e.Request, e.Message)
 }
 
-// DeviceError is a file operation that the device refused.
-type DeviceError struct {
-	Op      string // "push", "pull", "stat" or "list"
-	Path    string // on the device
-	Message string // the device's own words, or an errno's
-	cause   error  // fs.ErrNotExist or fs.ErrPermission, where known
-}
-
-// Unwrap returns fs.ErrNotExist or fs.ErrPermission where the device said so by number.
-func (e *DeviceError) Unwrap() error { return e.cause }
-
-func (e *DeviceError) Error() string {
-	return fmt.Sprintf("device: %s %s: %s", e.Op, e.Path, e.Message)
-}
-
-// Retryable reports whether err may go away once the device is connected again.
-func Retryable(err error) bool {
-	if errors.Is(err, ErrDropped) {
-		return true
-	}
-	refused, ok := asServerError(err)
-	if !ok {
-		return false
-	}
+// Passing tells whether the reason may go away once the device is connected again: link.Retryable asks.
+func (e *ServerError) Passing() bool {
 	for _, passing := range []string{"offline", "not found", "still connecting", "closed", "failed to connect", "no devices"} {
-		if strings.Contains(refused.Message, passing) {
+		if strings.Contains(e.Message, passing) {
 			return true
 		}
 	}
@@ -121,14 +97,14 @@ func wrap(ctx context.Context, err error, format string, args ...any) error {
 		return fmt.Errorf("adb: %s: %w", what, cause)
 	}
 	var refused *ServerError
-	var denied *DeviceError
+	var denied *link.FileError
 	switch {
 	case errors.As(err, &refused), errors.As(err, &denied), errors.Is(err, ErrProtocol), errors.Is(err, errLocal):
 		return fmt.Errorf("adb: %s: %w", what, err)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("adb: %s: %w", what, ErrDropped)
+		return fmt.Errorf("adb: %s: %w", what, link.ErrDropped)
 	}
-	return fmt.Errorf("adb: %s: %w (%w)", what, ErrDropped, err)
+	return fmt.Errorf("adb: %s: %w (%w)", what, link.ErrDropped, err)
 }
 
 // errLocal marks what failed on this side: a reader or writer that the caller gave.
@@ -145,17 +121,4 @@ func asServerError(err error) (*ServerError, bool) {
 	var refused *ServerError
 	ok := errors.As(err, &refused)
 	return refused, ok
-}
-
-// ExitError says that a command of Output ended with another exit code than 0.
-type ExitError struct {
-	Serial  string // of the device
-	Service string // what was asked of adb, shortened
-	Code    int
-	Said    string // what the command printed
-}
-
-// Error returns the message.
-func (e *ExitError) Error() string {
-	return fmt.Sprintf("adb: device %s: %s: exit code %d: %s", e.Serial, e.Service, e.Code, e.Said)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/link"
 )
 
 // liar starts a server that accepts every connection, takes what it is sent and answers with reply, then hangs up. Only about features it
@@ -75,7 +76,7 @@ func TestHostileServer(t *testing.T) {
 	const opened = "OKAYOKAY" // transport and service
 	version := func(c *adb.Client) error { _, err := c.Version(t.Context()); return err }
 	shell := func(c *adb.Client) error {
-		_, err := c.Device("x").Shell(t.Context(), "true", adb.Streams{})
+		_, err := c.Device("x").Shell(t.Context(), "true", link.Streams{})
 		return err
 	}
 	sync := func(op func(*adb.Sync) error) func(c *adb.Client) error {
@@ -122,20 +123,20 @@ func TestHostileServer(t *testing.T) {
 		do          func(*adb.Client) error
 		want        error
 	}{
-		{"nothing", "", version, adb.ErrDropped},
-		{"half a status", "OK", version, adb.ErrDropped},
+		{"nothing", "", version, link.ErrDropped},
+		{"half a status", "OK", version, link.ErrDropped},
 		{"another protocol", "HTTP/1.1 400 Bad Request\r\n", version, adb.ErrProtocol},
 		{"length that is no number", "OKAYzzzz", version, adb.ErrProtocol},
 		{"length with a sign", "OKAY-001x", version, adb.ErrProtocol},
-		{"short text", "OKAYffffabc", version, adb.ErrDropped},
+		{"short text", "OKAYffffabc", version, link.ErrDropped},
 		{"version that is no number", "OKAY0004wxyz", version, adb.ErrProtocol},
-		{"short reason", "FAIL0010abc", version, adb.ErrDropped},
+		{"short reason", "FAIL0010abc", version, link.ErrDropped},
 		{"huge shell packet", opened + "\x01\xff\xff\xff\xff", shell, adb.ErrProtocol},
 		{"long exit code", opened + "\x03\x04\x00\x00\x00abcd", shell, adb.ErrProtocol},
-		{"no exit code", opened + "\x01\x01\x00\x00\x00x", shell, adb.ErrDropped},
+		{"no exit code", opened + "\x01\x01\x00\x00\x00x", shell, link.ErrDropped},
 		{"huge chunk", opened + frame("DATA", 64<<10+1), pull, adb.ErrProtocol},
 		{"unknown frame", opened + frame("WHAT", 0), pull, adb.ErrProtocol},
-		{"half a chunk", opened + frame("DATA", 100, 'x'), pull, adb.ErrDropped},
+		{"half a chunk", opened + frame("DATA", 100, 'x'), pull, link.ErrDropped},
 		{"huge reason", opened + frame("FAIL", 1<<31), pull, adb.ErrProtocol},
 		{"early OKAY is taken for what it is", opened + frame("WHAT", 0), push, adb.ErrProtocol},
 		{"huge name", opened + frame("DNT2", 0, append(make([]byte, 64), 0xff, 0xff, 0xff, 0xff)...), list, adb.ErrProtocol},
@@ -145,17 +146,17 @@ func TestHostileServer(t *testing.T) {
 		{"another stat's answer", opened + frame("STA2", 0, make([]byte, 64)...), lstat, adb.ErrProtocol},
 		{"packed data that is none", opened + data([]byte("not packed at all")) + frame("DONE", 0), pull, adb.ErrProtocol},
 		{"half of what was packed", opened + data(packed.Bytes()[:packed.Len()/2]) + frame("DONE", 0), pull, adb.ErrProtocol},
-		{"a link that broke amid packed data", opened + data(packed.Bytes()[:packed.Len()/2]), pull, adb.ErrDropped},
+		{"a link that broke amid packed data", opened + data(packed.Bytes()[:packed.Len()/2]), pull, link.ErrDropped},
 		{"more after what was packed", opened + data(append(packed.Bytes(), "more"...)) + frame("DONE", 0), pull, adb.ErrProtocol},
 		{"packed data that wants much memory", opened + data(wide) + frame("DONE", 0), pull, adb.ErrProtocol},
 		{"packed data, then another frame", opened + data(packed.Bytes()) + frame("WHAT", 0), pull, adb.ErrProtocol},
-		{"only one status", "OKAY", forward, adb.ErrDropped},
+		{"only one status", "OKAY", forward, link.ErrDropped},
 		{"a port that is none", "OKAYOKAY0005x1234", forward, adb.ErrProtocol},
 		{"a huge port", "OKAYOKAY000599999", forward, adb.ErrProtocol},
-		{"half a list of forwards", "OKAY0010x tcp:1", forwards, adb.ErrDropped},
-		{"half a list of devices", "OKAY0000" + "0010x dev", track, adb.ErrDropped},
+		{"half a list of forwards", "OKAY0010x tcp:1", forwards, link.ErrDropped},
+		{"half a list of devices", "OKAY0000" + "0010x dev", track, link.ErrDropped},
 		{"a list with no length", "OKAY0000" + "zzzz", track, adb.ErrProtocol},
-		{"half a stat", opened + frame("STA2", 0, 1, 2, 3), stat, adb.ErrDropped},
+		{"half a stat", opened + frame("STA2", 0, 1, 2, 3), stat, link.ErrDropped},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := c.do(liar(t, []byte(c.reply), third...))
@@ -174,7 +175,7 @@ func TestHostileServer(t *testing.T) {
 		{"a file", frame("STAT", 0o100644, 3, 0, 0, 0, 0, 0, 0, 0), first, stat, nil},
 		{"no file", frame("STAT", 0, make([]byte, 8)...), first, stat, fs.ErrNotExist},
 		{"another answer", frame("STA2", 0, make([]byte, 64)...), first, stat, adb.ErrProtocol},
-		{"half an answer", frame("STAT", 0o100644, 1), first, stat, adb.ErrDropped},
+		{"half an answer", frame("STAT", 0o100644, 1), first, stat, link.ErrDropped},
 		{"an empty folder", frame("DONE", 0, make([]byte, 12)...), first, list, nil},
 		{"a folder", frame("DENT", 0o100644, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 'x') + frame("DONE", 0, make([]byte, 12)...), first, list, nil},
 		{"a name with a slash", frame("DENT", 0o100644, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, '/'), first, list, adb.ErrProtocol},
@@ -278,7 +279,7 @@ func operate(ctx context.Context, c *adb.Client, op uint8) (err error) {
 		_, err = c.Devices(ctx)
 		return err
 	case 2:
-		_, err = c.Device("x").Shell(ctx, "true", adb.Streams{Stdin: strings.NewReader("in")})
+		_, err = c.Device("x").Shell(ctx, "true", link.Streams{Stdin: strings.NewReader("in")})
 		return err
 	case 8:
 		for _, err = range c.Track(ctx) {

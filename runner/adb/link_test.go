@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
@@ -80,7 +81,7 @@ func TestTransfers(t *testing.T) {
 				if err := y.Pull(t.Context(), path, &back, nil); err != nil || !bytes.Equal(back.Bytes(), f.content) {
 					t.Errorf("%d bytes came back, %v", back.Len(), err)
 				}
-				var denied *adb.DeviceError
+				var denied *link.FileError
 				if err := y.Pull(t.Context(), "/nowhere", io.Discard, nil); !errors.As(err, &denied) {
 					t.Errorf("pull of nothing: %v", err)
 				}
@@ -173,7 +174,7 @@ func TestTrack(t *testing.T) {
 		}
 		n, last = n+1, err
 	}
-	if n < 2 || !errors.Is(last, adb.ErrDropped) {
+	if n < 2 || !errors.Is(last, link.ErrDropped) {
 		t.Errorf("%d lists, the last with %v", n, last)
 	}
 }
@@ -191,7 +192,7 @@ func TestForward(t *testing.T) {
 	if all, err := d.Forwards(t.Context()); err != nil || !slices.Equal(all, []adb.Forwarded{{Serial: d.Serial(), Local: at, Remote: "tcp:4000"}}) {
 		t.Errorf("%v, %v", all, err)
 	}
-	if _, err := d.Forward(t.Context(), at, "tcp:4001"); err == nil || adb.Retryable(err) {
+	if _, err := d.Forward(t.Context(), at, "tcp:4001"); err == nil || link.Retryable(err) {
 		t.Errorf("over one that is there: %v", err)
 	}
 	said := ""
@@ -246,7 +247,7 @@ func TestServerThatCrashes(t *testing.T) {
 		}
 		err := errors.New("not asked yet")
 		for end := time.Now().Add(10 * time.Second); err != nil && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-			if err = d.Reconnect(t.Context()); err != nil && !adb.Retryable(err) {
+			if err = d.Reconnect(t.Context()); err != nil && !link.Retryable(err) {
 				t.Fatal(err)
 			}
 		}

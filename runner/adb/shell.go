@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+
+	"github.com/hexmage/hexmage/runner/link"
 )
 
 // Ids of shell v2 packets: one byte, then the payload's length as 32 bits.
@@ -21,18 +22,11 @@ const (
 // maxShellPacket bounds one packet of output. Daemons send at most their payload size, 1 MiB; larger lengths are not sane.
 const maxShellPacket = 16 << 20
 
-// Streams are the standard streams of a command on the device. A nil Stdin is empty, a nil writer discards.
-// The writers are called from one goroutine, in the order in which output arrived.
-type Streams struct {
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-}
-
 // Shell runs a command line with the device's shell and returns its exit code (128 + number for a signal).
 // The error is for what kept the command from running to its end. When ctx ends, the connection is closed, which
 // on most devices ends the command, but not surely: a caller that must be sure kills it by another Shell.
 // When Shell returns before Stdin is used up, a pending Read of Stdin may still be under way.
-func (d *Device) Shell(ctx context.Context, command string, s Streams) (int, error) {
+func (d *Device) Shell(ctx context.Context, command string, s link.Streams) (int, error) {
 	cn, err := d.open(ctx, "shell,v2,raw:"+command)
 	if err != nil {
 		return 0, err
@@ -60,20 +54,9 @@ func (d *Device) Shell(ctx context.Context, command string, s Streams) (int, err
 	return code, nil
 }
 
-// Output runs a command and returns its standard output. A command that fails is an error with its standard error in it.
+// Output is link.Output.
 func (d *Device) Output(ctx context.Context, command string, stdin io.Reader) (string, error) {
-	var out, errOut limited
-	code, err := d.Shell(ctx, command, Streams{Stdin: stdin, Stdout: &out, Stderr: &errOut})
-	if err != nil {
-		return "", err
-	}
-	if out.over || errOut.over {
-		return "", fmt.Errorf("adb: device %s: %s: more than %d bytes of output", d.serial, serviceName(command), maxOutput)
-	}
-	if code != 0 {
-		return "", &ExitError{Serial: d.serial, Service: serviceName(command), Code: code, Said: strings.TrimSpace(errOut.String() + out.String())}
-	}
-	return out.String(), nil
+	return link.Output(ctx, d, command, stdin)
 }
 
 // sendStdin turns r into packets and then closes the command's stdin.
@@ -162,26 +145,4 @@ func orDiscard(w io.Writer) io.Writer {
 		return io.Discard
 	}
 	return w
-}
-
-// maxOutput bounds what Output holds in memory.
-const maxOutput = 16 << 20
-
-// limited is a buffer that stops growing at maxOutput.
-type limited struct {
-	strings.Builder
-	over bool
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	if l.Len()+len(p) > maxOutput {
-		l.over = true
-		return len(p), nil
-	}
-	return l.Builder.Write(p)
-}
-
-// Quote makes s one word of a POSIX shell's command line.
-func Quote(s string) string {
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

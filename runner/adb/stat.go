@@ -7,57 +7,46 @@ import (
 	"io"
 	"io/fs"
 	"time"
+
+	"github.com/hexmage/hexmage/runner/link"
 )
-
-// Stat is what a device says about a file.
-type Stat struct {
-	Mode     fs.FileMode
-	Size     int64
-	Modified time.Time
-}
-
-// Entry is a file in a folder of the device.
-type Entry struct {
-	Name string // a single path element
-	Stat
-}
 
 // statSize is the length of what follows the id and the error number in STA2, LST2 and DNT2:
 // dev, ino (64 bits each), mode, nlink, uid, gid (32 each), size, atime, mtime, ctime (64 each).
 const statSize = 8 + 8 + 4*4 + 8 + 3*8
 
-// Stat returns what the device says about path, following links. One that does not exist is a DeviceError that wraps fs.ErrNotExist.
-// A daemon of before Android 8 follows no links: then a link is a DeviceError.
-func (s *Sync) Stat(ctx context.Context, path string) (Stat, error) {
+// Stat returns what the device says about path, following links. One that does not exist is a link.FileError that wraps fs.ErrNotExist.
+// A daemon of before Android 8 follows no links: then a link is a link.FileError.
+func (s *Sync) Stat(ctx context.Context, path string) (link.Stat, error) {
 	st, err := s.stat("STA2", path)
 	if err == nil && !s.can.stat && st.Mode&fs.ModeSymlink != 0 {
-		err = &DeviceError{Op: "stat", Path: path, Message: "it is a link, which this device's daemon cannot follow"}
+		err = &link.FileError{Op: "stat", Path: path, Message: "it is a link, which this device's daemon cannot follow"}
 	}
 	return st, s.end(ctx, "stat", path, err)
 }
 
 // Lstat is Stat that does not follow path itself when it is a link.
-func (s *Sync) Lstat(ctx context.Context, path string) (Stat, error) {
+func (s *Sync) Lstat(ctx context.Context, path string) (link.Stat, error) {
 	st, err := s.stat("LST2", path)
 	return st, s.end(ctx, "lstat", path, err)
 }
 
-func (s *Sync) stat(request, path string) (Stat, error) {
+func (s *Sync) stat(request, path string) (link.Stat, error) {
 	if !s.can.stat {
 		return s.statV1(path)
 	}
 	if err := s.command(request, path); err != nil {
-		return Stat{}, err
+		return link.Stat{}, err
 	}
 	id, errno, err := readFrame(s.cn.r)
 	if err != nil {
-		return Stat{}, err
+		return link.Stat{}, err
 	}
 	if id == "FAIL" {
-		return Stat{}, readFail(s.cn.r, errno, "stat", path)
+		return link.Stat{}, readFail(s.cn.r, errno, "stat", path)
 	}
 	if id != request {
-		return Stat{}, fmt.Errorf("%w: want %s, got %q", ErrProtocol, request, id)
+		return link.Stat{}, fmt.Errorf("%w: want %s, got %q", ErrProtocol, request, id)
 	}
 	st, err := readStat(s.cn.r)
 	if err == nil && errno != 0 {
@@ -67,19 +56,19 @@ func (s *Sync) stat(request, path string) (Stat, error) {
 }
 
 // statV1 is the first version of the request, whose answer knows no errors: all of it is zero.
-func (s *Sync) statV1(path string) (Stat, error) {
+func (s *Sync) statV1(path string) (link.Stat, error) {
 	if err := s.command("STAT", path); err != nil {
-		return Stat{}, err
+		return link.Stat{}, err
 	}
 	id, mode, err := readFrame(s.cn.r)
 	if err != nil {
-		return Stat{}, err
+		return link.Stat{}, err
 	}
 	if id == "FAIL" {
-		return Stat{}, readFail(s.cn.r, mode, "stat", path)
+		return link.Stat{}, readFail(s.cn.r, mode, "stat", path)
 	}
 	if id != "STAT" {
-		return Stat{}, fmt.Errorf("%w: want STAT, got %q", ErrProtocol, id)
+		return link.Stat{}, fmt.Errorf("%w: want STAT, got %q", ErrProtocol, id)
 	}
 	st, err := readShort(s.cn.r, mode)
 	if err == nil && mode == 0 {
@@ -89,28 +78,28 @@ func (s *Sync) statV1(path string) (Stat, error) {
 }
 
 // readShort reads the size and the time that follow the mode in the first version.
-func readShort(r io.Reader, mode uint32) (Stat, error) {
+func readShort(r io.Reader, mode uint32) (link.Stat, error) {
 	var b [8]byte
 	if _, err := io.ReadFull(r, b[:]); err != nil {
-		return Stat{}, noEOF(err)
+		return link.Stat{}, noEOF(err)
 	}
-	return Stat{
-		Mode: fileMode(mode), Size: int64(binary.LittleEndian.Uint32(b[:])),
+	return link.Stat{
+		Mode: link.FileMode(mode), Size: int64(binary.LittleEndian.Uint32(b[:])),
 		Modified: time.Unix(int64(binary.LittleEndian.Uint32(b[4:])), 0),
 	}, nil
 }
 
-func readStat(r io.Reader) (Stat, error) {
+func readStat(r io.Reader) (link.Stat, error) {
 	var b [statSize]byte
 	if _, err := io.ReadFull(r, b[:]); err != nil {
-		return Stat{}, noEOF(err)
+		return link.Stat{}, noEOF(err)
 	}
 	size := binary.LittleEndian.Uint64(b[32:])
 	if size > 1<<62 {
-		return Stat{}, fmt.Errorf("%w: a file of %d bytes", ErrProtocol, size)
+		return link.Stat{}, fmt.Errorf("%w: a file of %d bytes", ErrProtocol, size)
 	}
-	return Stat{
-		Mode:     fileMode(binary.LittleEndian.Uint32(b[16:])),
+	return link.Stat{
+		Mode:     link.FileMode(binary.LittleEndian.Uint32(b[16:])),
 		Size:     int64(size),
 		Modified: time.Unix(int64(binary.LittleEndian.Uint64(b[48:])), 0),
 	}, nil
@@ -118,12 +107,12 @@ func readStat(r io.Reader) (Stat, error) {
 
 // List returns the entries of a folder, "." and ".." left out, in the device's order. A folder that does not exist is empty
 // to some daemons and an error to others: use Stat to know.
-func (s *Sync) List(ctx context.Context, path string) ([]Entry, error) {
+func (s *Sync) List(ctx context.Context, path string) ([]link.Entry, error) {
 	all, err := s.list(path)
 	return all, s.end(ctx, "list", path, err)
 }
 
-func (s *Sync) list(path string) ([]Entry, error) {
+func (s *Sync) list(path string) ([]link.Entry, error) {
 	request, entry := "LIST", "DENT"
 	if s.can.list {
 		request, entry = "LIS2", "DNT2"
@@ -131,7 +120,7 @@ func (s *Sync) list(path string) ([]Entry, error) {
 	if err := s.command(request, path); err != nil {
 		return nil, err
 	}
-	var all []Entry
+	var all []link.Entry
 	for {
 		s.cn.within(stallWait)
 		id, first, err := readFrame(s.cn.r)
@@ -144,7 +133,7 @@ func (s *Sync) list(path string) ([]Entry, error) {
 		if id != entry && id != "DONE" {
 			return nil, fmt.Errorf("%w: want %s or DONE, got %q", ErrProtocol, entry, id)
 		}
-		var st Stat
+		var st link.Stat
 		errno := uint32(0)
 		if s.can.list {
 			st, err = readStat(s.cn.r)
@@ -166,12 +155,12 @@ func (s *Sync) list(path string) ([]Entry, error) {
 			}
 			return all, nil
 		case errno != 0 || name == "." || name == "..":
-		case !fs.ValidPath(name) || !isElement(name):
+		case !fs.ValidPath(name) || !link.IsElement(name):
 			return nil, fmt.Errorf("%w: %q is no file name", ErrProtocol, name)
 		case len(all) == maxEntries:
 			return nil, fmt.Errorf("%w: more than %d entries", ErrProtocol, maxEntries)
 		default:
-			all = append(all, Entry{Name: name, Stat: st})
+			all = append(all, link.Entry{Name: name, Stat: st})
 		}
 	}
 }
@@ -184,38 +173,14 @@ func readName(r io.Reader) (string, error) {
 	return readText(r, binary.LittleEndian.Uint32(b[:]), maxPath)
 }
 
-func isElement(name string) bool {
-	for _, c := range []byte(name) {
-		if c == '/' || c == 0 {
-			return false
-		}
-	}
-	return name != ""
-}
-
-// fileMode translates the st_mode of Linux, which is what every device has, whatever this machine is.
-func fileMode(m uint32) fs.FileMode {
-	mode := fs.FileMode(m & 0o777)
-	switch m & 0o170000 {
-	case 0o040000:
-		mode |= fs.ModeDir
-	case 0o120000:
-		mode |= fs.ModeSymlink
-	case 0o100000:
-	default:
-		mode |= fs.ModeIrregular
-	}
-	return mode
-}
-
 // newErrno translates an error number of the device, which is Linux's, whatever this machine is.
 func newErrno(op, path string, n uint32) error {
-	e := &DeviceError{Op: op, Path: path}
+	e := &link.FileError{Op: op, Path: path}
 	switch n {
 	case 1, 13:
-		e.Message, e.cause = "permission denied", fs.ErrPermission
+		e.Message, e.Cause = "permission denied", fs.ErrPermission
 	case 2:
-		e.Message, e.cause = "no such file or directory", fs.ErrNotExist
+		e.Message, e.Cause = "no such file or directory", fs.ErrNotExist
 	case 20:
 		e.Message = "not a directory"
 	case 28:

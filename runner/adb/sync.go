@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/hexmage/hexmage/runner/link"
 )
 
 const (
@@ -18,7 +20,7 @@ const (
 	maxEntries = 1 << 20 // of one folder; more is a device that will not stop
 )
 
-// Sync is a connection for file transfers. One at a time may use it. After an error other than a DeviceError it is of no
+// Sync is a connection for file transfers. One at a time may use it. After an error other than a link.FileError it is of no
 // more use than to be closed.
 type Sync struct {
 	cn     *conn
@@ -41,6 +43,25 @@ func (d *Device) Sync(ctx context.Context) (*Sync, error) {
 		return nil, err
 	}
 	return &Sync{cn: cn, serial: d.serial, can: can}, nil
+}
+
+// Files returns what moves files by the sync service.
+func (d *Device) Files(ctx context.Context) (link.Files, error) {
+	s, err := d.Sync(ctx)
+	if err != nil {
+		return link.Files{}, err
+	}
+	return link.Files{Transfer: transfer{s}, Tree: s}, nil
+}
+
+// transfer tells what each push was.
+type transfer struct{ *Sync }
+
+// Push implements link.Transfer.
+func (t transfer) Push(ctx context.Context, path string, mode fs.FileMode, modified time.Time, r io.Reader, progress func(sent int64)) (int64, error) {
+	before := t.Sent()
+	err := t.Sync.Push(ctx, path, mode, modified, r, progress)
+	return t.Sent() - before, err
 }
 
 // Sent returns how many bytes of files this connection was given to carry: after compression, if there was any.
@@ -66,7 +87,7 @@ func (s *Sync) command(id, path string) error {
 
 // end wraps an operation's error, and remembers one that left the connection out of step.
 func (s *Sync) end(ctx context.Context, op, path string, err error) error {
-	var denied *DeviceError
+	var denied *link.FileError
 	if err != nil && !errors.As(err, &denied) && s.broken == nil {
 		s.broken = err
 	}
@@ -109,7 +130,7 @@ func (s *Sync) push(path string, mode fs.FileMode, modified time.Time, r io.Read
 		return err
 	}
 	s.cn.within(time.Second)
-	var denied *DeviceError
+	var denied *link.FileError
 	if v := <-verdict; errors.As(v, &denied) {
 		s.broken = err
 		return v
@@ -179,7 +200,7 @@ func readFail(r io.Reader, n uint32, op, path string) error {
 	if err != nil {
 		return err
 	}
-	return &DeviceError{Op: op, Path: path, Message: msg}
+	return &link.FileError{Op: op, Path: path, Message: msg}
 }
 
 // Pull copies a file from the device to w. progress, if not nil, is called from this goroutine with the bytes received so far.

@@ -23,15 +23,15 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/buildid"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
-	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
 )
 
 // Files looks into the files of a run for what would fail on the device: machines and archs that are not the device's, libraries of
 // different QNN SDKs, and libraries that are needed and neither pushed nor on the device. dev may be nil: then the device is not asked.
-func Files(ctx context.Context, q session.Request, want qnn.Target, dev *adb.Device) error {
+func Files(ctx context.Context, q session.Request, want qnn.Target, dev link.Device) error {
 	c, err := examine(ctx, q, want, dev)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func Together(ctx context.Context, files map[string]push.File, want qnn.Target) 
 	return s, nil
 }
 
-func examine(ctx context.Context, q session.Request, want qnn.Target, dev *adb.Device) (*checker, error) {
+func examine(ctx context.Context, q session.Request, want qnn.Target, dev link.Device) (*checker, error) {
 	c := &checker{want: want, bases: map[string]string{}, builds: map[string][]string{}, needed: map[string]string{}, systems: map[string][]string{}, found: []*devinfo.Mismatch{}, warned: []qnn.Finding{}}
 	for p := range q.Files {
 		c.bases[path.Base(p)] = p
@@ -281,7 +281,7 @@ func (c *checker) htp() {
 }
 
 // libraries asks the device for the libraries that are needed and not pushed.
-func (c *checker) libraries(ctx context.Context, dev *adb.Device) error {
+func (c *checker) libraries(ctx context.Context, dev link.Device) error {
 	var absent []string
 	for lib := range c.needed {
 		if _, ok := c.bases[lib]; !ok && path.Base(lib) == lib {
@@ -292,7 +292,7 @@ func (c *checker) libraries(ctx context.Context, dev *adb.Device) error {
 		return nil
 	}
 	slices.Sort(absent)
-	out, err := dev.Output(ctx, librariesScript, strings.NewReader(strings.Join(absent, "\n")+"\n"))
+	out, err := link.Output(ctx, dev, librariesScript, strings.NewReader(strings.Join(absent, "\n")+"\n"))
 	if err != nil {
 		return fmt.Errorf("ask the device for its libraries: %w", err)
 	}
@@ -309,7 +309,7 @@ func (c *checker) libraries(ctx context.Context, dev *adb.Device) error {
 
 // Input: names of libraries. Output: those that the device does not have.
 const librariesScript = `while read -r l; do
-	for d in /system/lib64 /vendor/lib64 /odm/lib64 /apex/com.android.runtime/lib64/bionic /apex/com.android.art/lib64 /lib/aarch64-linux-gnu /lib /lib64; do
+	for d in /system/lib64 /vendor/lib64 /odm/lib64 /apex/com.android.runtime/lib64/bionic /apex/com.android.art/lib64 /lib/aarch64-linux-gnu /usr/lib/aarch64-linux-gnu /lib /lib64 /usr/lib /usr/lib64; do
 		[ -e "$d/$l" ] && continue 2
 	done
 	echo "$l"

@@ -16,26 +16,31 @@ import (
 
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/layout"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/thermal"
 )
 
 // Info is what a device says about itself. What it does not say is empty.
 type Info struct {
 	Serial   string `json:"serial"`
-	Name     string // wh`json:"-"` // the pool calls it; the device does not know it
-	Model    string // f`json:"model,omitempty"` // people: "Galaxy S25"
-	SoC      string //`json:"soc,omitempty"` //SM8750"
+	Name     string `json:"-"`                // what the pool calls it; the device does not know it
+	Model    string `json:"model,omitempty"`  // for people: "Galaxy S25"
+	SoC      string `json:"soc,omitempty"`    // "SM8750"
 	SoCID    int    `json:"soc_id,omitempty"` // the kernel's number, not QNN's
-	Arch     string // "v7`json:"-"` //; only emulated devices say it
+	Arch     string `json:"-"`                // "v79"; only emulated devices say it
 	Emulated bool   `json:"emulated,omitempty"`
-	User     string `json:"-"` // who has it at the moment, on whatever host: "hexmage on rack3, process 77"; empty: nobody
+	Machine  string `json:"machine,omitempty"` // of a board, what its kernel calls the processor: "aarch64"; empty: a phone
+	User     string `json:"-"`                 // who has it at the moment, on whatever host: "hexmage on rack3, process 77"; empty: nobody
 }
 
 // String names the device for people.
 func (i Info) String() string {
 	name := i.SoC + " " + i.Serial
-	if i.Emulated {
+	switch {
+	case i.Emulated:
 		name = "emulator " + i.SoC + " " + i.Arch
+	case i.Machine != "":
+		name = strings.TrimSpace("board "+i.SoC) + " " + i.Serial
 	}
 	if i.Name != "" {
 		name = i.Name + " (" + strings.TrimSpace(name) + ")"
@@ -44,12 +49,12 @@ func (i Info) String() string {
 }
 
 // Describe asks a device what it is.
-func Describe(ctx context.Context, dev *adb.Device) (Info, error) {
-	out, err := dev.Output(ctx, describeScript, nil)
+func Describe(ctx context.Context, dev link.Device) (Info, error) {
+	out, err := link.Script(ctx, dev, describeScript, nil)
 	if err != nil {
 		return Info{}, fmt.Errorf("ask the device what it is: %w", err)
 	}
-	i := Info{Serial: dev.Serial()}
+	i := Info{Serial: dev.Place().Serial}
 	for line := range strings.Lines(out) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		switch key {
@@ -61,6 +66,8 @@ func Describe(ctx context.Context, dev *adb.Device) (Info, error) {
 			i.SoCID, _ = strconv.Atoi(value) // absent on devices that are none of Qualcomm's
 		case "arch":
 			i.Arch, i.Emulated = value, true
+		case "machine":
+			i.Machine = printable(value)
 		case "user":
 			i.User = printable(value)
 		}
@@ -78,8 +85,14 @@ func printable(s string) string {
 	}, s)
 }
 
-const describeScript = `echo "soc.model=$(getprop ro.soc.model)"
-echo "product.model=$(getprop ro.product.model)"
+const describeScript = `if command -v getprop >/dev/null 2>&1; then
+	echo "soc.model=$(getprop ro.soc.model)"
+	echo "product.model=$(getprop ro.product.model)"
+else
+	echo "machine=$(uname -m)"
+	echo "soc.model=$(cat /sys/devices/soc0/machine 2>/dev/null)"
+	echo "product.model=$({ tr -d "\\000" </proc/device-tree/model || cat /sys/class/dmi/id/product_name; } 2>/dev/null)"
+fi
 echo "soc_id=$(cat /sys/devices/soc0/soc_id 2>/dev/null)"
 grep '^arch=' /vendor/etc/open_soc 2>/dev/null
 p=$(cat ` + layout.Lease + `/pid 2>/dev/null)
@@ -168,8 +181,9 @@ type Details struct {
 	API         int               `json:"api,omitempty"`              // 35
 	Fingerprint string            `json:"fingerprint,omitempty"`      // of the build
 	ABI         string            `json:"abi,omitempty"`              // "arm64-v8a"
+	System      string            `json:"system,omitempty"`           // of a board: "Ubuntu 24.04.3 LTS, Linux 6.14.0"
 	Memory      Space             `json:"memory"`                     // RAM; Free is what programs can have
-	Disk        Space             `json:"disk"`                       // of /data
+	Disk        Space             `json:"disk"`                       // where hexmage keeps its things: /data of a phone
 	Store       int64             `json:"store"`                      // what hexmage keeps there
 	Battery     int               `json:"battery,omitempty"`          // percent
 	Charging    string            `json:"charging,omitempty"`         // "Charging", "Discharging", …
@@ -193,12 +207,12 @@ type VendorLib struct {
 const maxListed = 500
 
 // Inspect asks a device for all that Details has.
-func Inspect(ctx context.Context, dev *adb.Device) (Details, error) {
+func Inspect(ctx context.Context, dev link.Device) (Details, error) {
 	i, err := Describe(ctx, dev)
 	if err != nil {
 		return Details{}, err
 	}
-	out, err := dev.Output(ctx, inspectScript, nil)
+	out, err := link.Script(ctx, dev, inspectScript, nil)
 	if err != nil {
 		return Details{}, fmt.Errorf("ask the device what it has: %w", err)
 	}
@@ -225,6 +239,8 @@ func (d *Details) set(key, value string) {
 		d.Fingerprint = value
 	case "abi":
 		d.ABI = value
+	case "system":
+		d.System = printable(value)
 	case "disk":
 		d.Disk = Space{Kilobytes(first), Kilobytes(rest)}
 	case "MemTotal:":
@@ -253,11 +269,12 @@ func Kilobytes(s string) int64 {
 	return n << 10
 }
 
-const inspectScript = `echo "android=$(getprop ro.build.version.release)"
+const inspectScript = `command -v getprop >/dev/null 2>&1 || { getprop() { :; }; echo "system=$(. /etc/os-release 2>/dev/null && echo "$PRETTY_NAME, ")Linux $(uname -r)"; }
+echo "android=$(getprop ro.build.version.release)"
 echo "api=$(getprop ro.build.version.sdk)"
 echo "fingerprint=$(getprop ro.build.fingerprint)"
 echo "abi=$(getprop ro.product.cpu.abi)"
-set -- $(df -Pk /data/local/tmp 2>/dev/null | tail -n 1)
+set -- $(df -Pk "${hexmage%/*}" 2>/dev/null | tail -n 1)
 echo "disk=$2 $4"
 while read -r k v _; do case $k in MemTotal:|MemAvailable:) echo "$k=$v" ;; esac; done </proc/meminfo
 set -- $(du -sk ` + layout.Root + ` 2>/dev/null)

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
-	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/layout"
+	"github.com/hexmage/hexmage/runner/link"
 )
 
 const (
@@ -24,9 +24,9 @@ const (
 	defaultGrace = 5 * time.Second  // for one whose link broke to come back
 )
 
-// ErrLost says that another host had the device while the link of the one that held it was broken. It wraps adb.ErrDropped: all of what
+// ErrLost says that another host had the device while the link of the one that held it was broken. It wraps link.ErrDropped: all of what
 // was to be done may be tried again, from the start.
-var ErrLost = fmt.Errorf("another host used the device while its link was broken: nothing more was done to it: %w", adb.ErrDropped)
+var ErrLost = fmt.Errorf("another host used the device while its link was broken: nothing more was done to it: %w", link.ErrDropped)
 
 // Options say who wants a device.
 type Options struct {
@@ -38,7 +38,7 @@ type Options struct {
 
 // Lease is a device that one host has for itself. The nil one is of a device that nobody else knows. Safe for concurrent use.
 type Lease struct {
-	dev     *adb.Device
+	dev     link.Device
 	token   string
 	options Options
 	over    chan struct{} // closed by Release
@@ -52,7 +52,7 @@ type Lease struct {
 
 // OnDevice makes this the only user of a device among hosts: a process on the device has it until Release, or until this process or its link is
 // gone for longer than the others' Grace. It waits until ctx ends.
-func OnDevice(ctx context.Context, dev *adb.Device, o Options) (*Lease, error) {
+func OnDevice(ctx context.Context, dev link.Device, o Options) (*Lease, error) {
 	token := layout.NewID()
 	if o.Grace <= 0 {
 		o.Grace = defaultGrace
@@ -62,7 +62,7 @@ func OnDevice(ctx context.Context, dev *adb.Device, o Options) (*Lease, error) {
 	for {
 		p, said, err := h.start(ctx, mode)
 		if err != nil {
-			return nil, fmt.Errorf("lease of %s on the device: %w", dev.Serial(), err)
+			return nil, fmt.Errorf("lease of %s on the device: %w", dev.Place().Serial, err)
 		}
 		word, owner, _ := strings.Cut(said, " ")
 		if word == "got" {
@@ -87,7 +87,7 @@ func OnDevice(ctx context.Context, dev *adb.Device, o Options) (*Lease, error) {
 		select {
 		case <-time.After(min(poll, o.Grace)):
 		case <-ctx.Done():
-			return nil, fmt.Errorf("lease of %s: %s uses it: %w", dev.Serial(), owner, context.Cause(ctx))
+			return nil, fmt.Errorf("lease of %s: %s uses it: %w", dev.Place().Serial, owner, context.Cause(ctx))
 		}
 	}
 }
@@ -110,7 +110,7 @@ func (h *Lease) Check(ctx context.Context) error {
 	}
 	p, said, err := h.start(ctx, "again")
 	if err != nil {
-		return fmt.Errorf("take the lease of %s on the device again: %w", h.dev.Serial(), err)
+		return fmt.Errorf("take the lease of %s on the device again: %w", h.dev.Place().Serial, err)
 	}
 	word, owner, _ := strings.Cut(said, " ")
 	if word == "got" {
@@ -121,7 +121,7 @@ func (h *Lease) Check(ctx context.Context) error {
 	if owner == "" {
 		owner = "it is gone again"
 	}
-	h.lost = fmt.Errorf("lease of %s: %w (%s)", h.dev.Serial(), ErrLost, owner)
+	h.lost = fmt.Errorf("lease of %s: %w (%s)", h.dev.Place().Serial, ErrLost, owner)
 	return h.lost
 }
 
@@ -193,11 +193,11 @@ const fenced = "hexmage-hold-lost"
 
 // Noticed makes of a script's failure what it means.
 func (h *Lease) Noticed(err error) error {
-	var exit *adb.ExitError // its words alone: the error also shows the script, with the fence in it
+	var exit *link.ExitError // its words alone: the error also shows the script, with the fence in it
 	if h == nil || !errors.As(err, &exit) || !strings.Contains(exit.Said, fenced) {
 		return err
 	}
-	return fmt.Errorf("lease of %s: %w", h.dev.Serial(), ErrLost)
+	return fmt.Errorf("lease of %s: %w", h.dev.Place().Serial, ErrLost)
 }
 
 // deviceProcess is a process on the device.
@@ -208,7 +208,7 @@ type deviceProcess struct {
 
 // start starts the process and returns what it says.
 func (h *Lease) start(ctx context.Context, mode string) (*deviceProcess, string, error) {
-	ctx, heard := context.WithTimeoutCause(ctx, sayWait, fmt.Errorf("%w: nothing was heard of it for %v", adb.ErrDropped, sayWait))
+	ctx, heard := context.WithTimeoutCause(ctx, sayWait, fmt.Errorf("%w: nothing was heard of it for %v", link.ErrDropped, sayWait))
 	defer heard()
 	in, input := io.Pipe()
 	output, out := io.Pipe()
@@ -219,7 +219,7 @@ func (h *Lease) start(ctx context.Context, mode string) (*deviceProcess, string,
 		defer close(over)
 		line := strings.NewReplacer("\n", " ", "\r", " ")
 		head := line.Replace(h.options.Who) + "\n" + h.token + "\n" + line.Replace(h.options.Host) + "\n" + mode + "\n"
-		_, failed = h.dev.Shell(running, script, adb.Streams{Stdin: io.MultiReader(strings.NewReader(head), in), Stdout: out})
+		_, failed = h.dev.Shell(running, h.dev.Place().Folder.Script(script), link.Streams{Stdin: io.MultiReader(strings.NewReader(head), in), Stdout: out})
 		out.Close()
 		in.Close()
 	}()
@@ -252,7 +252,7 @@ func (h *Lease) start(ctx context.Context, mode string) (*deviceProcess, string,
 	case failed != nil:
 		err = failed
 	case errors.Is(err, io.EOF) && said == "":
-		err = adb.ErrDropped
+		err = link.ErrDropped
 	default:
 		err = fmt.Errorf("the device says %.60q", said)
 	}
@@ -266,12 +266,12 @@ func processName() string {
 }
 
 // Acquire is Process, and then OnDevice: the only user among this machine's processes and among hosts. Release gives both back.
-func Acquire(ctx context.Context, state string, dev *adb.Device, waiting func(owner string)) (*Lease, error) {
-	here, err := Process(ctx, filepath.Join(state, "leases"), dev.Serial(), waiting)
+func Acquire(ctx context.Context, state string, dev link.Device, waiting func(owner string)) (*Lease, error) {
+	here, err := Process(ctx, filepath.Join(state, "leases"), dev.Place().Serial, waiting)
 	if err != nil {
 		return nil, err
 	}
-	held, err := OfHost(ctx, state, dev, dev.Serial(), waiting)
+	held, err := OfHost(ctx, state, dev, dev.Place().Serial, waiting)
 	if err != nil {
 		here()
 		return nil, err
@@ -281,7 +281,7 @@ func Acquire(ctx context.Context, state string, dev *adb.Device, waiting func(ow
 }
 
 // OfHost is OnDevice for one that has the Process lease of that key; state is the folder that those who take turns by Process share.
-func OfHost(ctx context.Context, state string, dev *adb.Device, key string, waiting func(owner string)) (*Lease, error) {
+func OfHost(ctx context.Context, state string, dev link.Device, key string, waiting func(owner string)) (*Lease, error) {
 	host, err := hostName(filepath.Join(state, "leases", "host"))
 	if err != nil {
 		return nil, err
@@ -305,7 +305,7 @@ func hostName(file string) (string, error) {
 // Input: who it is for; a token of that holder; its host; then "new", "again" for a holder whose link broke, or the token of a hold that is
 // to be taken over; then nothing until the line "done", which gives the device back. An input that ends without it is a link that broke: the
 // hold stays for its holder. Output: "got"; "busy OWNER"; "stale TOKEN OWNER" of one whose process is gone; "lost OWNER" to a holder
-// that came too late. The word hexmage-lease is in the command line of those that are there.
+// that came too late. Whoever takes over ends what the one before left running. The word hexmage-lease is in the command line of those that are there.
 const script = layout.Guard + `: hexmage-lease
 read -r who && read -r me && read -r host && read -r mode && mkdir -p ` + layout.Root + ` && cd ` + layout.Root + ` || exit 1
 if mkdir lease 2>/dev/null; then
@@ -325,6 +325,9 @@ else
 		mv lease "lease.$$" 2>/dev/null
 		if [ "$(cat "lease.$$/token" 2>/dev/null)" != "$t" ]; then mv "lease.$$" lease; echo "busy $o"; exit 0; fi
 		rm -rf "lease.$$"
+		for f in ` + layout.Runs + `/*/` + layout.PID + `; do
+			[ -f "$f" ] && read -r g <"$f" && [ "$(readlink "/proc/$g/cwd")" = "${f%/*}" ] && kill -9 "-$g"
+		done 2>/dev/null
 		mkdir lease 2>/dev/null || { echo busy; exit 0; }
 	fi
 fi

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,6 +15,8 @@ import (
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/layout"
 	"github.com/hexmage/hexmage/runner/lease"
+	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/runner/ssh"
 )
 
 const (
@@ -46,7 +49,7 @@ func (p *Pool) lease(ctx context.Context, d Device, w Want) (*Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := p.check(ctx, d, w)
+	l, err := p.check(ctx, d, w.Reach)
 	if err != nil {
 		here()
 		return nil, err
@@ -57,10 +60,11 @@ func (p *Pool) lease(ctx context.Context, d Device, w Want) (*Lease, error) {
 		return l.Held.Release, err
 	})
 	if err != nil {
+		link.Close(l.Device)
 		here()
 		return nil, err
 	}
-	l.release = func() { l.Held.Release(); here() }
+	l.release = func() { l.Held.Release(); link.Close(l.Device); here() }
 	return l, nil
 }
 
@@ -97,10 +101,10 @@ func (d Device) key() string {
 }
 
 // check returns a phone that works, which nobody has yet, or says why it does not work.
-func (p *Pool) check(ctx context.Context, d Device, w Want) (*Lease, error) {
+func (p *Pool) check(ctx context.Context, d Device, r Reach) (*Lease, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, checkWait, fmt.Errorf("it does not answer within %v", checkWait))
 	defer cancel()
-	l, err := d.ready(ctx, w)
+	l, err := d.ready(ctx, r)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -108,17 +112,23 @@ func (p *Pool) check(ctx context.Context, d Device, w Want) (*Lease, error) {
 }
 
 // ready is check without a limit of time.
-func (d Device) ready(ctx context.Context, w Want) (*Lease, error) {
-	client, err := d.client(ctx, w)
+func (d Device) ready(ctx context.Context, r Reach) (*Lease, error) {
+	dev, err := d.reach(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	dev, err := client.attach(ctx, d.Serial)
+	l, err := d.works(ctx, dev)
 	if err != nil {
+		link.Close(dev)
 		return nil, err
 	}
+	return l, nil
+}
+
+// works asks a device that can be reached whether it can be used.
+func (d Device) works(ctx context.Context, dev link.Device) (*Lease, error) {
 	info, err := devinfo.Describe(ctx, dev)
-	if adb.Retryable(err) && strings.Contains(d.Serial, ":") { // the server may not know yet that its link is dead
+	if link.Retryable(err) && strings.Contains(d.Serial, ":") { // the server may not know yet that its link is dead
 		if err = dev.Reconnect(ctx); err == nil {
 			info, err = devinfo.Describe(ctx, dev)
 		}
@@ -133,14 +143,31 @@ func (d Device) ready(ctx context.Context, w Want) (*Lease, error) {
 	return &Lease{Device: dev, Info: info, boot: boot}, err
 }
 
-// Attach returns the phone once its adb server can reach it. One with an address is connected to. server returns the user's own adb
-// server, for a phone that names none.
-func (d Device) Attach(ctx context.Context, server func(context.Context) (*adb.Client, error)) (*adb.Device, error) {
-	c, err := d.client(ctx, Want{Server: server})
+// Reach says how devices are reached.
+type Reach struct {
+	Server func(context.Context) (*adb.Client, error) // the user's own adb server, for phones that name none
+	SSH    ssh.Options                                // for boards
+}
+
+// reach returns the device once it can be reached: a phone by its adb server, a board over ssh.
+func (d Device) reach(ctx context.Context, r Reach) (link.Device, error) {
+	if ssh.Is(d.Serial) {
+		o := r.SSH
+		if d.Key != "" {
+			o.Keys = []string{d.Key}
+		}
+		return ssh.Dial(ctx, d.Serial, o)
+	}
+	client, err := d.client(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	dev, err := c.attach(ctx, d.Serial)
+	return client.attach(ctx, d.Serial)
+}
+
+// Attach returns the device once it can be reached. A phone with an address is connected to.
+func (d Device) Attach(ctx context.Context, r Reach) (link.Device, error) {
+	dev, err := d.reach(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("device %s (%s): %w", d.Name, d.Serial, err)
 	}
@@ -156,7 +183,7 @@ type State struct {
 }
 
 // States asks all phones at the same time whether they work. It lends none.
-func (p *Pool) States(ctx context.Context, server func(context.Context) (*adb.Client, error)) []State {
+func (p *Pool) States(ctx context.Context, r Reach) []State {
 	all := make([]State, len(p.phones))
 	now, cancel := context.WithCancel(ctx)
 	cancel() // no waiting
@@ -164,9 +191,10 @@ func (p *Pool) States(ctx context.Context, server func(context.Context) (*adb.Cl
 	for i, ph := range p.phones {
 		wg.Go(func() {
 			s := State{Device: ph.Device}
-			l, err := p.check(ctx, ph.Device, Want{Server: server})
+			l, err := p.check(ctx, ph.Device, r)
 			if s.Aside = err; err == nil {
 				s.Info = l.Info
+				link.Close(l.Device)
 			}
 			if release, err := lease.Process(now, filepath.Join(p.state, "leases"), ph.key(), func(string) { s.InUse = true }); err == nil {
 				release()
@@ -198,12 +226,15 @@ func (p *Pool) relist(ctx context.Context, phones []*poolPhone, w Want) {
 	defer cancel()
 	at := map[Server][]*poolPhone{}
 	for _, ph := range phones {
+		if ssh.Is(ph.Serial) { // no server lists it
+			continue
+		}
 		at[ph.Server] = append(at[ph.Server], ph)
 	}
 	var wg sync.WaitGroup
 	for _, some := range at {
 		wg.Go(func() {
-			c, err := some[0].client(ctx, w)
+			c, err := some[0].client(ctx, w.Reach)
 			if err != nil { // nothing is known
 				return
 			}
@@ -223,14 +254,14 @@ func (p *Pool) relist(ctx context.Context, phones []*poolPhone, w Want) {
 }
 
 // client is the phone's adb server.
-func (d Device) client(ctx context.Context, w Want) (poolClient, error) {
+func (d Device) client(ctx context.Context, r Reach) (poolClient, error) {
 	if d.Server != (Server{}) {
 		return poolClient{adb.NewClient(d.Server.Network, d.Server.Address), d.Server}, nil
 	}
-	if w.Server == nil {
+	if r.Server == nil {
 		return poolClient{}, errors.New("it names no adb server, and the user has none")
 	}
-	c, err := w.Server(ctx)
+	c, err := r.Server(ctx)
 	return poolClient{Client: c}, err
 }
 
@@ -241,7 +272,7 @@ type poolClient struct {
 }
 
 // attach returns the device once the server can reach it. One with an address is connected to.
-func (c poolClient) attach(ctx context.Context, serial string) (*adb.Device, error) {
+func (c poolClient) attach(ctx context.Context, serial string) (link.Device, error) {
 	dev := c.Device(serial)
 	connected := !strings.Contains(serial, ":")
 	for end := time.Now().Add(connectWait); ; {
@@ -286,8 +317,8 @@ func (c poolClient) attach(ctx context.Context, serial string) (*adb.Device, err
 
 // probe tells whether a phone takes any files, and what names the time since it was booted. One whose disk is full of what is ours takes some: the
 // push removes what was not used for long.
-func probe(ctx context.Context, dev *adb.Device) (boot string, err error) {
-	out, err := dev.Output(ctx, probeScript, nil)
+func probe(ctx context.Context, dev link.Device) (boot string, err error) {
+	out, err := link.Script(ctx, dev, probeScript, nil)
 	if err != nil {
 		return "", Short(err)
 	}
@@ -299,11 +330,11 @@ func probe(ctx context.Context, dev *adb.Device) (boot string, err error) {
 	if said["probe"] == "ok" || devinfo.Kilobytes(said["store"]) >= leastStore {
 		return said["boot"], nil
 	}
-	return "", fmt.Errorf("nothing can be written to its /data/local/tmp: %s", said["probe"])
+	return "", fmt.Errorf("nothing can be written to its %s: %s", path.Dir(string(dev.Place().Folder)), said["probe"])
 }
 
 // Output: "probe=ok", or what a write said; the size of our folder in KB; the kernel's boot id, and when init started.
-const probeScript = `f=/data/local/tmp/.hexmage-probe.$$
+const probeScript = `f=${hexmage%/*}/.hexmage-probe.$$
 if m=$( { echo probe >$f; } 2>&1 ) && [ -s $f ]; then echo probe=ok; else echo "probe=${m##*: }"; fi
 rm -f $f
 du -sk ` + layout.Root + ` 2>/dev/null | { read -r n _; echo "store=$n"; }
@@ -326,8 +357,8 @@ func Short(err error) error {
 		return &shortError{lease.ErrLost.Error(), err}
 	case errors.Is(err, errSilent):
 		return &shortError{errSilent.Error(), err}
-	case errors.Is(err, adb.ErrDropped):
-		return &shortError{adb.ErrDropped.Error(), err}
+	case errors.Is(err, link.ErrDropped):
+		return &shortError{link.ErrDropped.Error(), err}
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-// Package pool lends the phones of a lab: to one user at a time, those that work, those first that have the files already.
+// Package pool lends the phones and boards of a lab: to one user at a time, those that work, those first that have the files already.
 //
 // The way in is New, a Pool, and its Take, which returns a Lease. The package knows adb, leases and what a phone says of itself; it does not know
 // what a phone is used for, nor where the list of phones comes from (steps/devices reads it).
@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
-	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/lease"
+	"github.com/hexmage/hexmage/runner/link"
 )
 
 // Server says where an adb server listens. The zero Server is the user's own.
@@ -38,7 +38,8 @@ func (s Server) String() string {
 // Device is a phone that somebody may use.
 type Device struct {
 	Name   string // for people, and for --serial
-	Serial string // "R5CX123"; "HOST:PORT" is connected to
+	Serial string // "R5CX123"; "HOST:PORT" is connected to; "ssh://USER@HOST:PORT" is a board
+	Key    string // of a board: the file with the key; empty: the user's usual ones
 	Server Server
 	SoC    string // "SM8750"; empty: the phone is asked
 }
@@ -50,9 +51,9 @@ type Want struct {
 	Except string // a name that is not wanted; may be empty
 	Files  string // names what is going to be pushed: a phone that had it before is preferred; empty: unknown
 
-	Server  func(context.Context) (*adb.Client, error) // the user's own adb server, for phones that name none
-	Waiting func(text string)                          // told once if all phones that fit are in use; may be nil
-	Note    func(text string)                          // told what people should know: which phone is set aside and why, which is back; may be nil
+	Reach
+	Waiting func(text string) // told once if all phones that fit are in use; may be nil
+	Note    func(text string) // told what people should know: which phone is set aside and why, which is back; may be nil
 }
 
 // Pool lends phones, each to one user at a time: among the goroutines of this process, the processes of this machine, and hosts. Safe
@@ -139,7 +140,7 @@ func (d Device) is(serial string) bool { return d.Name == serial || d.Serial == 
 
 // Lease is a phone that somebody has for himself until it is given back.
 type Lease struct {
-	Device  *adb.Device
+	Device  link.Device
 	Info    devinfo.Info
 	Held    *lease.Lease
 	release func() // the leases
@@ -283,7 +284,10 @@ func (l *Lease) Return() {
 func (l *Lease) Lost(ctx context.Context, err error) {
 	l.release()
 	asked, cancel := context.WithTimeoutCause(ctx, lostWait, fmt.Errorf("it does not answer within %v", lostWait))
-	_, why := l.pool.check(asked, l.phone.Device, l.want)
+	again, why := l.pool.check(asked, l.phone.Device, l.want.Reach)
+	if why == nil {
+		link.Close(again.Device)
+	}
 	cancel()
 	l.pool.change(func() {
 		before := fmt.Sprintf("the run on %s broke off (%v) and is begun again; ", l.phone.Name, Short(err))
@@ -308,7 +312,7 @@ const (
 )
 
 // errSilent says that a phone gave no sign of life. What was done on it may be done on another one.
-var errSilent = fmt.Errorf("it gives no sign of life any more: %w", adb.ErrDropped)
+var errSilent = fmt.Errorf("it gives no sign of life any more: %w", link.ErrDropped)
 
 // alive runs f under a context that ends with errSilent once ask fails again and again.
 func alive(ctx context.Context, ask func(context.Context) error, f func(context.Context)) {
@@ -340,7 +344,7 @@ func (l *Lease) Watched(ctx context.Context, f func(context.Context)) {
 		return
 	}
 	alive(ctx, func(ctx context.Context) error {
-		_, err := l.Device.Output(ctx, "echo", nil)
+		_, err := link.Output(ctx, l.Device, "echo", nil)
 		return err
 	}, f)
 }

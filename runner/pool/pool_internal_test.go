@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/link"
 )
 
 // asked is a pool whose phones answer what the test says.
@@ -249,7 +249,7 @@ func TestAlive(t *testing.T) {
 					return ctx.Err()
 				}, func(ctx context.Context) {
 					<-ctx.Done()
-					if got := time.Since(start); got != c.after || !errors.Is(context.Cause(ctx), adb.ErrDropped) {
+					if got := time.Since(start); got != c.after || !errors.Is(context.Cause(ctx), link.ErrDropped) {
 						t.Errorf("after %v, want %v: %v", got, c.after, context.Cause(ctx))
 					}
 				})

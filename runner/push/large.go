@@ -14,7 +14,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/bytesize"
-	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/link"
 )
 
 // stallWait is how long a transfer may move nothing before its link counts as broken.
@@ -172,7 +172,7 @@ func (t *transfer) append(ctx context.Context, l *largeBlob, at, size int64) (in
 	out, err := t.script(ctx, strings.NewReplacer("ID", t.id, "SUM", l.sum).Replace(appendScript), in)
 	t.Store.pushed.Sent += in.close()
 	if errors.Is(err, errStalled) {
-		return 0, fmt.Errorf("%w: nothing moved for %v", adb.ErrDropped, stallWait)
+		return 0, fmt.Errorf("%w: nothing moved for %v", link.ErrDropped, stallWait)
 	}
 	if err != nil {
 		return 0, full(err)
@@ -251,7 +251,7 @@ func (t *transfer) copy(ctx context.Context, l *largeBlob, todo []span) (int64, 
 		t.Store.pushed.Reused += sum
 		return t.reach(l, out)
 	}
-	if err = full(err); adb.Retryable(err) || ctx.Err() != nil || errors.Is(err, errFull) {
+	if err = full(err); link.Retryable(err) || ctx.Err() != nil || errors.Is(err, errFull) {
 		return 0, err
 	}
 	// A dd that knows no bytes, or a blob that is gone. What it added so far is right, or the digest tells.

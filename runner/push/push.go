@@ -1,7 +1,7 @@
 // Package push has files on a device that lacks them, and sends no byte twice: contents are named by their SHA-256 in a store on the device, large ones are
 // cut into chunks by content, a link that breaks is gone on with to the byte, and the device verifies what arrived.
 //
-// The way in is New, a Store for one session, its Ensure, and Place, which makes files of what is there. The package knows adb and the folders of
+// The way in is New, a Store for one session, its Ensure, and Place, which makes files of what is there. The package knows links and the folders of
 // layout; it does not know what the files are, nor what is run.
 package push
 
@@ -16,10 +16,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/agent"
 	"github.com/hexmage/hexmage/runner/layout"
 	"github.com/hexmage/hexmage/runner/lease"
+	"github.com/hexmage/hexmage/runner/link"
 )
 
 // File is a file for the device.
@@ -32,7 +32,7 @@ type File struct {
 
 // New returns the store of a device for one session. held may be nil where nobody else knows the device; wait is for a device that went away,
 // from the moment it did (0: half a minute); progress, if not nil, is told of bytes that moved.
-func New(dev *adb.Device, held *lease.Lease, sums Sums, wait time.Duration, progress func(done, total int64)) *Store {
+func New(dev link.Device, held *lease.Lease, sums Sums, wait time.Duration, progress func(done, total int64)) *Store {
 	return &Store{dev: dev, held: held, sums: sums, id: layout.NewID(), wait: wait, progress: progress}
 }
 

@@ -98,7 +98,7 @@ chmod 555 $p && mv -f $p $h && : >` + layout.Used + `/$h && echo ok`
 ls -t ` + layout.Used + ` | { n=0; while read -r h && [ $n -lt 8000000 ]; do
 	[ -f "$h" ] && [ -f ` + layout.CAS + `/$h ] || continue
 	n=$((n + $(stat -c %s "$h")))
-	stat -c 'blob %n %s,%Y' ` + layout.CAS + `/$h | sed 's|` + layout.CAS + `/||'
+	stat -c 'blob %n %s,%Y' ` + layout.CAS + `/$h | sed "s|` + layout.CAS + `/||"
 	cat $h
 done; }
 exit 0`

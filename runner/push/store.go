@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/lease"
+	"github.com/hexmage/hexmage/runner/link"
 )
 
 const (
@@ -67,7 +69,7 @@ func (p Pushed) Notice() string {
 
 // Store is the content-addressed store of a device. One session at a time uses it: see package lease.
 type Store struct {
-	dev      *adb.Device
+	dev      link.Device
 	held     *lease.Lease
 	sums     Sums
 	id       string        // of this session, in the names of what is not verified yet
@@ -128,7 +130,7 @@ func (s *Store) repeat(ctx context.Context, t *transfer) error {
 			if err := s.evict(ctx, t.blobs, t.total); err != nil {
 				return fmt.Errorf("make room on the device: %w", err)
 			}
-		case !adb.Retryable(err) && !errors.Is(err, errCorrupted):
+		case !link.Retryable(err) && !errors.Is(err, errCorrupted):
 			return err
 		default:
 			if t.arrived > before {
@@ -137,7 +139,7 @@ func (s *Store) repeat(ctx context.Context, t *transfer) error {
 			if failures++; failures >= maxAttempts {
 				return fmt.Errorf("given up after %d attempts: %w", failures, err)
 			}
-			if adb.Retryable(err) {
+			if link.Retryable(err) {
 				t.dropped()
 			}
 			if err := s.reconnect(ctx); err != nil {
@@ -186,14 +188,14 @@ func (s *Store) script(ctx context.Context, script string, in io.Reader) (string
 	if err := s.held.Check(ctx); err != nil {
 		return "", err
 	}
-	out, err := s.dev.Output(ctx, s.held.Fence()+"agent="+s.agent+"\n"+script, in)
+	out, err := link.Script(ctx, s.dev, s.held.Fence()+"agent="+s.agent+"\n"+script, in)
 	return out, s.held.Noticed(err)
 }
 
 // output runs a script that may run twice, and does so if the link breaks.
 func (s *Store) output(ctx context.Context, script, input string) (string, error) {
 	out, err := s.script(ctx, script, strings.NewReader(input))
-	if adb.Retryable(err) && ctx.Err() == nil && !errors.Is(err, lease.ErrLost) {
+	if link.Retryable(err) && ctx.Err() == nil && !errors.Is(err, lease.ErrLost) {
 		if e := s.reconnect(ctx); e != nil {
 			return "", e
 		}
@@ -210,7 +212,7 @@ func (s *Store) quit(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), quitWait)
 	defer cancel()
-	_, _ = s.dev.Output(ctx, quitScript, strings.NewReader(s.id+"\n"))
+	_, _ = link.Script(ctx, s.dev, quitScript, strings.NewReader(s.id+"\n"))
 }
 
 // reconnect sets up the link again: it asks, less and less often, until the device is back, or for as long as s.wait.
@@ -231,7 +233,7 @@ func (s *Store) reconnect(ctx context.Context) error {
 		if err == nil {
 			err = s.held.Check(ctx)
 		}
-		if err == nil || !adb.Retryable(err) || errors.Is(err, lease.ErrLost) {
+		if err == nil || !link.Retryable(err) || errors.Is(err, lease.ErrLost) {
 			return err
 		}
 		if errors.Is(err, adb.ErrServer) && time.Since(began) > serverWait {
@@ -287,8 +289,8 @@ func (s *Store) evict(ctx context.Context, keep map[string]blob, bytes int64) er
 	}
 	victims, freed := choose(all, keep, bytes)
 	if freed < bytes {
-		return fmt.Errorf("%w: the push needs %s more than is free, and contents of earlier pushes, which would be removed, take up %s only: remove files from the device's /data, or push less",
-			errFull, bytesize.Decimal(bytes), bytesize.Decimal(freed))
+		return fmt.Errorf("%w: the push needs %s more than is free, and contents of earlier pushes, which would be removed, take up %s only: remove files from the device's disk (%s), or push less",
+			errFull, bytesize.Decimal(bytes), bytesize.Decimal(freed), path.Dir(string(s.dev.Place().Folder)))
 	}
 	s.pushed.Evicted += len(victims)
 	_, err = s.output(ctx, removeScript, strings.Join(victims, "\n")+"\n")
@@ -333,14 +335,14 @@ func parseStored(out string) (all []stored) {
 }
 
 func isFull(err error) bool {
-	var denied *adb.DeviceError
+	var denied *link.FileError
 	return errors.Is(err, errFull) || errors.As(err, &denied) && strings.Contains(strings.ToLower(denied.Message), errFull.Error())
 }
 
 // Clear removes all that was pushed to a device, and what runs left there. It returns how many bytes that were, as far as the device says.
 // Nothing outside hexmage's own folder is touched.
-func Clear(ctx context.Context, dev *adb.Device) (int64, error) {
-	out, err := dev.Output(ctx, clearScript, nil)
+func Clear(ctx context.Context, dev link.Device) (int64, error) {
+	out, err := link.Script(ctx, dev, clearScript, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -9,8 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/layout"
+	"github.com/hexmage/hexmage/runner/link"
 )
 
 const (
@@ -143,7 +142,7 @@ func (t *transfer) small(ctx context.Context) error {
 	wg.Wait()
 	t.left = append(again, t.left...)
 	for _, err := range errs { // a link that broke explains the others
-		if adb.Retryable(err) {
+		if link.Retryable(err) {
 			return err
 		}
 	}
@@ -152,21 +151,23 @@ func (t *transfer) small(ctx context.Context) error {
 
 // sender pushes files until there are none, or one fails.
 func (t *transfer) sender(ctx context.Context, failed *bool) error {
-	var sync *adb.Sync
+	var files *link.Files
 	for {
 		b, ok := t.take(failed)
 		if !ok {
 			break
 		}
 		var err error
-		if sync == nil {
-			if sync, err = t.dev.Sync(ctx); err == nil {
-				defer sync.Close()
+		if files == nil {
+			var f link.Files
+			if f, err = link.OpenFiles(ctx, t.dev); err == nil {
+				files = &f
+				defer f.Close()
 			}
 		}
 		began := time.Now()
 		if err == nil {
-			err = t.push(ctx, sync, b)
+			err = t.push(ctx, files, b)
 		}
 		t.landed(b, err)
 		if err == nil {
@@ -216,26 +217,25 @@ func (t *transfer) landed(b blob, err error) {
 	t.changed.Broadcast()
 }
 
-func (t *transfer) push(ctx context.Context, sync *adb.Sync, b blob) error {
+func (t *transfer) push(ctx context.Context, files *link.Files, b blob) error {
 	r, err := b.open()
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	last, before := int64(0), sync.Sent()
-	defer func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.partial -= last
-		t.Store.pushed.Sent += sync.Sent() - before
-	}()
-	return sync.Push(ctx, layout.CAS+"/"+partName(b.sum, t.id), 0o755, time.Unix(blobTime, 0), r, func(sent int64) {
+	last := int64(0)
+	carried, err := files.Push(ctx, t.dev.Place().Folder.CAS()+"/"+partName(b.sum, t.id), 0o755, time.Unix(blobTime, 0), r, func(sent int64) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.partial += sent - last
 		last = sent
 		t.notify()
 	})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.partial -= last
+	t.Store.pushed.Sent += carried
+	return err
 }
 
 // report tells how far it is, with sent bytes of what is under way.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/agent"
 	"github.com/hexmage/hexmage/runner/layout"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
@@ -32,13 +32,13 @@ func TestAgentVerifies(t *testing.T) {
 	dev := phonetest.Device(t, phonetest.Image(t, nil), nil)
 	do := func(command string) string {
 		t.Helper()
-		out, err := dev.Output(t.Context(), command, nil)
+		out, err := link.Script(t.Context(), dev, command, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return strings.TrimSpace(out)
 	}
-	newStore := func(dev *adb.Device) *Store {
+	newStore := func(dev link.Device) *Store {
 		return &Store{dev: dev, id: layout.NewID()}
 	}
 	// Whichever is faster here: the race leaves nothing, and the agent is on the device from then on.
@@ -57,7 +57,7 @@ func TestAgentVerifies(t *testing.T) {
 		name, script string
 		asked        string // by how many pushed files
 	}{
-		{"the agent", "exec " + layout.CAS + "/" + program + ` "$@"`, "3"},
+		{"the agent", "exec " + layout.Android.CAS() + "/" + program + ` "$@"`, "3"},
 		{"one that fails", "exit 1", "3"},
 		{"one that dies", "kill -9 $$", "3"},
 	} {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/layout"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 )
 
@@ -52,7 +52,7 @@ func (s *Session) Debug(ctx context.Context, q Request, server Server, with func
 	if err != nil {
 		return err
 	}
-	dir := layout.Runs + "/" + layout.NewID()
+	dir := s.Device.Place().Folder.Runs() + "/" + layout.NewID()
 	defer s.after(ctx, cleanScript, dir)
 	if err := st.Place(ctx, dir, q.placement(sums)); err != nil {
 		return err
@@ -111,12 +111,12 @@ func (s *Session) listens(ctx context.Context, socket string, ended <-chan struc
 	ctx, cancel := context.WithTimeoutCause(ctx, serverStart, fmt.Errorf("nobody listens at %s after %v", socket, serverStart))
 	defer cancel()
 	for {
-		code, err := s.Device.Shell(ctx, "[ -S "+adb.Quote(socket)+" ]", adb.Streams{})
+		code, err := s.Device.Shell(ctx, "[ -S "+link.Quote(socket)+" ]", link.Streams{})
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
-			return s.Device.Explain(ctx, err)
+			return link.Explain(ctx, s.Device, err)
 		case code == 0:
 			return nil
 		}

@@ -9,7 +9,7 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/link"
 )
 
 // Limits of what a device may give back in one run.
@@ -23,15 +23,15 @@ func (s *Session) pull(ctx context.Context, dir string, q Request) ([]string, er
 	if len(q.Pull) == 0 {
 		return nil, nil
 	}
-	sync, err := s.Device.Sync(ctx)
+	files, err := link.OpenFiles(ctx, s.Device)
 	if err != nil {
 		return nil, err
 	}
-	defer sync.Close()
-	p := puller{sync: sync, device: dir, host: q.PullDir, report: q.reporter("pull"), left: maxPullFiles}
+	defer files.Close()
+	p := puller{files: files, device: dir, host: q.PullDir, report: q.reporter("pull"), left: maxPullFiles}
 	var there []string
 	for _, name := range q.Pull {
-		st, err := sync.Lstat(ctx, path.Join(dir, name))
+		st, err := files.Lstat(ctx, path.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -47,7 +47,7 @@ func (s *Session) pull(ctx context.Context, dir string, q Request) ([]string, er
 }
 
 type puller struct {
-	sync         *adb.Sync
+	files        link.Files
 	device, host string
 	report       func(done, total int64)
 	done         int64
@@ -55,7 +55,7 @@ type puller struct {
 }
 
 // any pulls the file or folder at the slash path name.
-func (p *puller) any(ctx context.Context, name string, st adb.Stat, depth int) error {
+func (p *puller) any(ctx context.Context, name string, st link.Stat, depth int) error {
 	if p.left--; p.left < 0 {
 		return fmt.Errorf("more than %d files", maxPullFiles)
 	}
@@ -63,7 +63,7 @@ func (p *puller) any(ctx context.Context, name string, st adb.Stat, depth int) e
 		return fmt.Errorf("folders more than %d deep", maxPullDepth)
 	}
 	if st.Mode&fs.ModeSymlink != 0 {
-		to, err := p.sync.Stat(ctx, path.Join(p.device, name))
+		to, err := p.files.Stat(ctx, path.Join(p.device, name))
 		if err != nil {
 			return fmt.Errorf("the link %s: %w", name, err)
 		}
@@ -84,7 +84,7 @@ func (p *puller) folder(ctx context.Context, name string, depth int) error {
 	if err := os.MkdirAll(filepath.Join(p.host, filepath.FromSlash(name)), 0o755); err != nil {
 		return err
 	}
-	entries, err := p.sync.List(ctx, path.Join(p.device, name))
+	entries, err := p.files.List(ctx, path.Join(p.device, name))
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (p *puller) folder(ctx context.Context, name string, depth int) error {
 	return nil
 }
 
-func (p *puller) file(ctx context.Context, name string, st adb.Stat) error {
+func (p *puller) file(ctx context.Context, name string, st link.Stat) error {
 	to := filepath.Join(p.host, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (p *puller) file(ctx context.Context, name string, st adb.Stat) error {
 		return err
 	}
 	var got int64
-	err = p.sync.Pull(ctx, path.Join(p.device, name), f, func(n int64) {
+	err = p.files.Pull(ctx, path.Join(p.device, name), f, func(n int64) {
 		got = n
 		if p.report != nil {
 			p.report(p.done+n, 0)
@@ -124,7 +124,7 @@ func (p *puller) file(ctx context.Context, name string, st adb.Stat) error {
 
 // Pull copies a file or folder of the device into an existing, empty folder of this machine, under its own name, which it returns.
 // report, if not nil, is told of bytes that moved.
-func Pull(ctx context.Context, dev *adb.Device, from, dir string, report func(done, total int64)) (string, error) {
+func Pull(ctx context.Context, dev link.Device, from, dir string, report func(done, total int64)) (string, error) {
 	from = path.Clean(from)
 	if !path.IsAbs(from) || from == "/" {
 		return "", fmt.Errorf("%q is no file or folder of a device: want an absolute path", from)
@@ -133,15 +133,15 @@ func Pull(ctx context.Context, dev *adb.Device, from, dir string, report func(do
 	if !filepath.IsLocal(name) {
 		return "", fmt.Errorf("%q is no file name here", name)
 	}
-	sync, err := dev.Sync(ctx)
+	files, err := link.OpenFiles(ctx, dev)
 	if err != nil {
 		return "", err
 	}
-	defer sync.Close()
-	st, err := sync.Stat(ctx, from)
+	defer files.Close()
+	st, err := files.Stat(ctx, from)
 	if err != nil {
 		return "", err
 	}
-	p := puller{sync: sync, device: path.Dir(from), host: dir, report: report, left: maxPullFiles}
+	p := puller{files: files, device: path.Dir(from), host: dir, report: report, left: maxPullFiles}
 	return name, p.any(ctx, name, st, 0)
 }

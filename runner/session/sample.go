@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/agent"
+	"github.com/hexmage/hexmage/runner/layout"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 )
 
@@ -77,11 +78,11 @@ func (s *Session) sample(ctx context.Context, dir string, q Request) (end func()
 	var errOut execute.Capped
 	done := make(chan error, 1)
 	go func() {
-		command := "cd " + adb.Quote(dir) + " && exec ./" + agentFile
-		for _, a := range agent.SampleArgs(pidFile, q.SampleEvery) {
-			command += " " + adb.Quote(a)
+		command := "cd " + link.Quote(dir) + " && exec ./" + agentFile
+		for _, a := range agent.SampleArgs(layout.PID, q.SampleEvery) {
+			command += " " + link.Quote(a)
 		}
-		code, err := s.Device.Shell(ctx, command, adb.Streams{Stdin: stdin, Stdout: out, Stderr: &errOut})
+		code, err := s.Device.Shell(ctx, command, link.Streams{Stdin: stdin, Stdout: out, Stderr: &errOut})
 		if err == nil && code != 0 {
 			err = fmt.Errorf("exit code %d: %s", code, strings.TrimSpace(string(errOut.Bytes())))
 		}

@@ -21,11 +21,11 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/agent"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/layout"
 	"github.com/hexmage/hexmage/runner/lease"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/thermal"
 )
@@ -77,7 +77,7 @@ type Result struct {
 
 // Session is a device in use. Run may be called by one goroutine at a time.
 type Session struct {
-	Device *adb.Device
+	Device link.Device
 	Lease  *lease.Lease // nil: nobody else can use the device
 	Sums   push.Sums
 	Wait   time.Duration // for a device that went away while files are pushed, from the moment it did; 0: half a minute
@@ -108,7 +108,7 @@ func (s *Session) Run(ctx context.Context, q Request) (Result, error) {
 		w.Stdout, w.Stderr, w.Thermal, w.SampleEvery = &out, &errOut, false, 0
 		res, err := s.runOnce(ctx, st, w, sums, false)
 		if err != nil {
-			return res, fmt.Errorf("warm up: %w", s.Device.Explain(ctx, err))
+			return res, fmt.Errorf("warm up: %w", link.Explain(ctx, s.Device, err))
 		}
 		if warmups = append(warmups, res.Duration); res.ExitCode != 0 {
 			res.Warmups, res.Started, res.Pushed = warmups, time.Time{}, st.Pushed()
@@ -117,7 +117,7 @@ func (s *Session) Run(ctx context.Context, q Request) (Result, error) {
 	}
 	res, err := s.runOnce(ctx, st, q, sums, true)
 	res.Warmups, res.Pushed = warmups, st.Pushed()
-	return res, s.Device.Explain(ctx, err)
+	return res, link.Explain(ctx, s.Device, err)
 }
 
 func giveTo(w io.Writer, b []byte) error {
@@ -130,7 +130,7 @@ func giveTo(w io.Writer, b []byte) error {
 
 // runOnce runs the command in a folder of its own, and pulls what it wrote if that counts.
 func (s *Session) runOnce(ctx context.Context, st *push.Store, q Request, sums map[string]string, counts bool) (res Result, err error) {
-	dir := layout.Runs + "/" + layout.NewID()
+	dir := s.Device.Place().Folder.Runs() + "/" + layout.NewID()
 	defer s.after(ctx, cleanScript, dir)
 	if err := st.Place(ctx, dir, q.placement(sums)); err != nil {
 		return res, err
@@ -235,7 +235,7 @@ func (s *Session) command(ctx context.Context, dir string, q Request) (Result, e
 	if err := s.Lease.Check(ctx); err != nil {
 		return Result{}, err
 	}
-	streams := adb.Streams{Stdout: q.Stdout, Stderr: q.Stderr}
+	streams := link.Streams{Stdout: q.Stdout, Stderr: q.Stderr}
 	if q.Stdin != nil {
 		in, err := q.Stdin()
 		if err != nil {
@@ -251,12 +251,12 @@ func (s *Session) command(ctx context.Context, dir string, q Request) (Result, e
 	took := time.Since(start)
 	series := samples()
 	if err != nil {
-		err = s.Device.Explain(ctx, err) // before the link is set up again
+		err = link.Explain(ctx, s.Device, err) // before the link is set up again
 		s.after(ctx, killScript, dir)
 		return Result{}, err
 	}
 	if code == notFound {
-		if absent, err := s.Device.Shell(ctx, q.settings(dir)+"command -v "+q.argument(dir, 0), adb.Streams{}); err == nil && absent != 0 {
+		if absent, err := s.Device.Shell(ctx, q.settings(dir)+"command -v "+q.argument(dir, 0), link.Streams{}); err == nil && absent != 0 {
 			return Result{}, fmt.Errorf("the device has no program %s", q.Args[0])
 		}
 	}
@@ -278,9 +278,9 @@ func (q Request) settings(dir string) string {
 		env[name] = strings.ReplaceAll(value, "$HEXMAGE_ROOT", dir)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "cd %s || exit 126\n", adb.Quote(dir))
+	fmt.Fprintf(&b, "cd %s || exit 126\n", link.Quote(dir))
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		fmt.Fprintf(&b, "export %s=%s\n", name, adb.Quote(env[name]))
+		fmt.Fprintf(&b, "export %s=%s\n", name, link.Quote(env[name]))
 	}
 	return b.String()
 }
@@ -293,7 +293,7 @@ func (q Request) argument(dir string, i int) string {
 			arg = "./" + arg
 		}
 	}
-	return adb.Quote(strings.ReplaceAll(arg, "$HEXMAGE_ROOT", dir))
+	return link.Quote(strings.ReplaceAll(arg, "$HEXMAGE_ROOT", dir))
 }
 
 // commandLine sets up the environment and becomes the command, so that its exit code is what comes back.
@@ -301,7 +301,7 @@ func (q Request) commandLine(dir string) (string, error) {
 	var b strings.Builder
 	b.WriteString(q.settings(dir))
 	// Who cleans up renames the folder before reading the file: either it sees the id, or we see that the folder is gone.
-	fmt.Fprintf(&b, "echo $$ >%s && [ -d %s ] || exit 126\n", pidFile, adb.Quote(dir))
+	fmt.Fprintf(&b, "echo $$ >%s && [ -d %s ] || exit 126\n", layout.PID, link.Quote(dir))
 	if q.Log != NoLog {
 		fmt.Fprintf(&b, "date '+%%m-%%d %%H:%%M:%%S.%%N' >%s\n", startedFile)
 	}
@@ -321,10 +321,10 @@ func (q Request) commandLine(dir string) (string, error) {
 func (s *Session) after(ctx context.Context, script, dir string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWait)
 	defer cancel()
-	_, err := s.Device.Output(ctx, script, strings.NewReader(dir+"\n"))
-	if adb.Retryable(err) {
+	_, err := link.Script(ctx, s.Device, script, strings.NewReader(dir+"\n"))
+	if link.Retryable(err) {
 		if s.Device.Reconnect(ctx) == nil {
-			_, _ = s.Device.Output(ctx, script, strings.NewReader(dir+"\n"))
+			_, _ = link.Script(ctx, s.Device, script, strings.NewReader(dir+"\n"))
 		}
 	}
 }
@@ -435,7 +435,7 @@ exit 0`
 func (s *Session) logOf(ctx context.Context, dir string) []byte {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterWait)
 	defer cancel()
-	out, err := s.Device.Output(ctx, logScript, strings.NewReader(dir+"\n"))
+	out, err := link.Script(ctx, s.Device, logScript, strings.NewReader(dir+"\n"))
 	if err != nil {
 		return nil
 	}
@@ -463,12 +463,10 @@ func since(out string) []byte {
 }
 
 const (
-	// In the run's folder.
-	pidFile     = ".hexmage.pid"     // the process group of the command
-	startedFile = ".hexmage.started" // when it began, as the device's log spells that
+	startedFile = ".hexmage.started" // in the run's folder: when the command began, as the device's log spells that
 
-	// Input: the run's folder. The shell that adb starts leads a session and a process group of its own.
-	killScript = `read -r dir && read -r p <"$dir/` + pidFile + `" && kill -9 "-$p" 2>/dev/null
+	// Input: the run's folder. The shell that a link starts leads a session and a process group of its own.
+	killScript = `read -r dir && read -r p <"$dir/` + layout.PID + `" && kill -9 "-$p" 2>/dev/null
 exit 0`
 
 	// Input: the run's folder. What the command left running is ended, and awaited for a second: it would take part in the next measurement.
@@ -478,7 +476,7 @@ exit 0`
 case $dir in ` + layout.Runs + `/*/* | *..*) exit 1 ;; ` + layout.Runs + `/?*) ;; *) exit 1 ;; esac
 mv "$dir" "$dir.gone" 2>/dev/null
 [ -d "$dir.gone" ] && dir=$dir.gone
-if [ -f "$dir/` + pidFile + `" ] && read -r p <"$dir/` + pidFile + `" && kill -9 "-$p" 2>/dev/null; then
+if [ -f "$dir/` + layout.PID + `" ] && read -r p <"$dir/` + layout.PID + `" && kill -9 "-$p" 2>/dev/null; then
 	n=0
 	while [ $n -lt 20 ] && kill -0 "-$p" 2>/dev/null && sleep 0.05; do n=$((n+1)); done
 fi

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/link"
 )
 
 // Reading is what a sensor says.
@@ -153,7 +153,7 @@ const coolPoll = 2 * time.Second
 
 // CoolDown waits until the device is as cool as c says, and tells report of it meanwhile. That it stays hot, or says nothing of its
 // temperature, is a warning in what it returns, or a CooldownError where c requires it.
-func CoolDown(ctx context.Context, dev *adb.Device, c Cooldown, report func(string)) (Cooled, error) {
+func CoolDown(ctx context.Context, dev link.Device, c Cooldown, report func(string)) (Cooled, error) {
 	start := time.Now()
 	out := Cooled{Below: c.Celsius}
 	for {
@@ -211,8 +211,8 @@ func nothingToRead(c Cooldown, all []Reading) string {
 }
 
 // Read asks a device for its sensors. Those that are off, which give impossible values, are left out.
-func Read(ctx context.Context, dev *adb.Device) ([]Reading, error) {
-	out, err := dev.Output(ctx, script, nil)
+func Read(ctx context.Context, dev link.Device) ([]Reading, error) {
+	out, err := link.Output(ctx, dev, script, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/cdsp"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
@@ -138,7 +139,7 @@ func TestForeignProgramsRun(t *testing.T) {
 			}
 			push(t, d, "/data/local/tmp/"+c.machine, program)
 			var out bytes.Buffer
-			code, err := d.Shell(t.Context(), "cd /data/local/tmp && ./"+c.machine+" a b c", adb.Streams{Stdout: &out, Stderr: &out})
+			code, err := d.Shell(t.Context(), "cd /data/local/tmp && ./"+c.machine+" a b c", link.Streams{Stdout: &out, Stderr: &out})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -277,7 +278,7 @@ func TestFaults(t *testing.T) {
 		}
 		defer s.Close()
 		err = s.Push(t.Context(), "/data/local/tmp/x", 0o644, time.Unix(1, 0), bytes.NewReader(data), nil)
-		if !adb.Retryable(err) {
+		if !link.Retryable(err) {
 			t.Fatalf("push over a link that breaks: got %v, want an error that says it is worth another try", err)
 		}
 		if err := d.Reconnect(t.Context()); err != nil {
@@ -294,7 +295,7 @@ func TestFaults(t *testing.T) {
 		}
 		defer s.Close()
 		err = s.Push(t.Context(), "/data/local/tmp/x", 0o644, time.Unix(1, 0), bytes.NewReader(make([]byte, 3<<20)), nil)
-		if err == nil || !strings.Contains(err.Error(), "no space left on device") || adb.Retryable(err) {
+		if err == nil || !strings.Contains(err.Error(), "no space left on device") || link.Retryable(err) {
 			t.Fatalf("push to a full device: got %v", err)
 		}
 		if _, err := s.Stat(t.Context(), "/data/local/tmp/x"); err == nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
@@ -39,7 +40,7 @@ const openFrame = "FRP1\x01\x00\x00\x00\x07\x00\x00\x00\x06\x00\x00\x00\x02\x00\
 func callDSP(t *testing.T, d *adb.Device, command, frame string) (string, int) {
 	t.Helper()
 	var out bytes.Buffer
-	code, err := d.Shell(t.Context(), command, adb.Streams{Stdin: strings.NewReader(frame), Stdout: &out, Stderr: &out})
+	code, err := d.Shell(t.Context(), command, link.Streams{Stdin: strings.NewReader(frame), Stdout: &out, Stderr: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestReboot(t *testing.T) {
 	output(t, d, "echo stays >/data/local/tmp/x; sleep 77 >/dev/null 2>&1 &")
 
 	// By the device's own command, to our client.
-	if _, err := d.Output(t.Context(), "reboot; sleep 30", nil); !adb.Retryable(err) {
+	if _, err := d.Output(t.Context(), "reboot; sleep 30", nil); !link.Retryable(err) {
 		t.Fatalf("reboot: got %v, want a link that breaks", err)
 	}
 	comeBack(t, d)
@@ -137,7 +138,7 @@ func TestReboot(t *testing.T) {
 		t.Errorf("boot ids: %v %s", seen, errs)
 	}
 
-	if _, err := d.Output(t.Context(), "poweroff; sleep 30", nil); !adb.Retryable(err) {
+	if _, err := d.Output(t.Context(), "poweroff; sleep 30", nil); !link.Retryable(err) {
 		t.Fatalf("poweroff: got %v, want a link that breaks", err)
 	}
 	select {
@@ -210,7 +211,7 @@ func TestLinkStaysAway(t *testing.T) {
 	}
 	defer sync.Close()
 	err = sync.Push(t.Context(), "/data/local/tmp/x", 0o644, time.Unix(1, 0), bytes.NewReader(bytes.Repeat([]byte("hexagon "), 1<<18)), nil)
-	if !adb.Retryable(err) {
+	if !link.Retryable(err) {
 		t.Fatalf("push over a link that breaks: %v", err)
 	}
 	start := time.Now()
@@ -227,7 +228,7 @@ func TestLinkStaysAway(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if _, err := d.Output(t.Context(), "sleep 30", nil); !adb.Retryable(err) {
+	if _, err := d.Output(t.Context(), "sleep 30", nil); !link.Retryable(err) {
 		t.Fatalf("a command on a device that is unplugged: %v", err)
 	}
 	comeBack(t, d)

@@ -19,6 +19,7 @@ import (
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/runner/pool"
+	"github.com/hexmage/hexmage/runner/ssh"
 )
 
 // File is what a devices.hcl says.
@@ -85,7 +86,7 @@ func device(b *hclsyntax.Block) (d pool.Device, diags hcl.Diagnostics) {
 	if d.Name == "" || strings.ContainsFunc(d.Name, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		diags = append(diags, mistake(b.LabelRanges[0], "Unusable name", "%q is no name for a device: --serial takes it, so it has no spaces and is not empty.", d.Name))
 	}
-	diags = append(diags, unexpected(b.Body, []string{"serial", "server", "soc"}, nil, what)...)
+	diags = append(diags, unexpected(b.Body, []string{"serial", "server", "soc", "key"}, nil, what)...)
 	text := func(name string) (string, hcl.Range) {
 		a := b.Body.Attributes[name]
 		if a == nil {
@@ -104,9 +105,14 @@ func device(b *hclsyntax.Block) (d pool.Device, diags hcl.Diagnostics) {
 	}
 	d.Serial, _ = text("serial")
 	if b.Body.Attributes["serial"] == nil {
-		diags = append(diags, mistake(b.DefRange(), "A device without serial", "Add serial = \"…\" to %s: what `hexmage device list` shows first, or HOST:PORT of a phone in the network.", what))
+		diags = append(diags, mistake(b.DefRange(), "A device without serial", "Add serial = \"…\" to %s: what `hexmage device list` shows first, HOST:PORT of a phone in the network, or ssh://USER@HOST of a board.", what))
 	}
 	d.SoC, _ = text("soc")
+	if diags.HasErrors() {
+		return d, diags
+	}
+	own := board(b, &d, text)
+	diags = append(diags, own...)
 	if s, at := text("server"); s != "" && !diags.HasErrors() {
 		var err error
 		if d.Server, err = ParseServer(s); err != nil {
@@ -114,6 +120,28 @@ func device(b *hclsyntax.Block) (d pool.Device, diags hcl.Diagnostics) {
 		}
 	}
 	return d, diags
+}
+
+// board reads what there is of a board alone.
+func board(b *hclsyntax.Block, d *pool.Device, text func(string) (string, hcl.Range)) (diags hcl.Diagnostics) {
+	key, at := text("key")
+	if !ssh.Is(d.Serial) {
+		if key != "" {
+			diags = append(diags, mistake(at, "A key of a phone", "key is the file with the key for a board, whose serial is ssh://USER@HOST. adb has keys of its own."))
+		}
+		return diags
+	}
+	if err := ssh.Check(d.Serial); err != nil {
+		diags = append(diags, mistake(b.Body.Attributes["serial"].Expr.Range(), "Unusable serial", "%v.", err))
+	}
+	if key != "" && !filepath.IsAbs(key) && !strings.HasPrefix(key, "~/") {
+		diags = append(diags, mistake(at, "Unusable key", "key %q: name the file by an absolute path, or one that begins with ~/.", key))
+	}
+	if a := b.Body.Attributes["server"]; a != nil {
+		diags = append(diags, mistake(a.SrcRange, "A board has no adb server", "Leave server out: %s is reached over ssh.", d.Serial))
+	}
+	d.Key = key
+	return diags
 }
 
 // ParseServer reads where an adb server listens: "HOST:PORT" or "unix:PATH".

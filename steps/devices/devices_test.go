@@ -23,6 +23,11 @@ device "twin" {
   serial = "R5CX123"
   server = "unix:/run/adb.sock"
 }
+device "board" {
+  serial = "ssh://ubuntu@10.0.0.9:2222"
+  soc    = "QCS9100"
+  key    = "~/.ssh/board"
+}
 emulated { phones = 2 }
 `), "devices.hcl")
 	if diags.HasErrors() {
@@ -32,6 +37,7 @@ emulated { phones = 2 }
 		{Name: "desk", Serial: "R5CX123"},
 		{Name: "rack", Serial: "10.0.0.7:5555", Server: pool.Server{Network: "tcp", Address: "10.0.0.2:5037"}, SoC: "SM8750"},
 		{Name: "twin", Serial: "R5CX123", Server: pool.Server{Network: "unix", Address: "/run/adb.sock"}},
+		{Name: "board", Serial: "ssh://ubuntu@10.0.0.9:2222", Key: "~/.ssh/board", SoC: "QCS9100"},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -58,6 +64,10 @@ func TestMistakes(t *testing.T) {
 		{"device \"a\" { serial = \"x\" }\ndevice \"a\" { serial = \"y\" }", `devices.hcl:2,1-11: Declared twice; device "a" is declared here and at devices.hcl:1`},
 		{"device \"a\" { serial = \"x\" }\ndevice \"b\" { serial = \"x\" }", `the device with serial x is declared here and at devices.hcl:1`},
 		{"device \"a\" { serial = \"b\" }\ndevice \"b\" { serial = \"x\" }", `"b" is the name of this device and the serial of "a"`},
+		{"device \"a\" {\n  serial = \"ssh://10.0.0.9\"\n}", `devices.hcl:2,12-28: Unusable serial; "ssh://10.0.0.9" is no address of a board: it does not say as which user`},
+		{"device \"a\" {\n  serial = \"ssh://u@h\"\n  key = \"id\"\n}", `devices.hcl:3,9-13: Unusable key; key "id": name the file by an absolute path`},
+		{"device \"a\" {\n  serial = \"ssh://u@h\"\n  server = \"10.0.0.2:5037\"\n}", `A board has no adb server`},
+		{"device \"a\" {\n  serial = \"x\"\n  key = \"/id\"\n}", `A key of a phone`},
 		{`emulated { phones = 0 }`, `phones is 0; it is a whole number from 1 to 256`},
 		{`emulated { phones = 1.5 }`, `phones is 1.5`},
 		{`emulated { phones = "many" }`, `phones is a number`},
@@ -81,6 +91,7 @@ func TestMistakes(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(`device "a" { serial = "x" }`)
 	f.Add(`emulated { phones = 2 }`)
+	f.Add(`device "a" { serial = "ssh://u@h" }`)
 	f.Add(`device "a" "b" { server = 1 }`)
 	f.Fuzz(func(t *testing.T, src string) {
 		got, diags := devices.Parse([]byte(src), "devices.hcl")

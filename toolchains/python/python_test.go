@@ -121,3 +121,12 @@ func TestRelocated(t *testing.T) {
 		}
 	}
 }
+
+// Packages for another machine are installed for that one; those for this one are installed as its interpreter wants them.
+func TestForeign(t *testing.T) {
+	for platform, want := range map[string]string{"": "", "manylinux_2_35_x86_64": "", "manylinux_2_34_aarch64": "aarch64-manylinux_2_34"} {
+		if got := (Asked{Python: "3.13", Platform: platform}).Foreign(); got != want {
+			t.Errorf("%q: %q, want %q", platform, got, want)
+		}
+	}
+}

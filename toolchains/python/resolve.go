@@ -105,6 +105,23 @@ func (a Asked) Tags() string {
 	return cp + "-" + cp + "-" + a.Platform
 }
 
+// platform is what uv calls the platform: manylinux_2_35_x86_64 is x86_64-manylinux_2_35 to it; "" of one of another form.
+func (a Asked) platform() string {
+	parts := strings.SplitN(a.Platform, "_", 4)
+	if len(parts) != 4 {
+		return ""
+	}
+	return parts[3] + "-" + strings.Join(parts[:3], "_")
+}
+
+// Foreign is the platform as uv calls it, where it is not one of this machine's interpreter: packages are not tried there. Else it is empty.
+func (a Asked) Foreign() string {
+	if a = a.Clean(); strings.HasSuffix(a.Platform, "_x86_64") {
+		return ""
+	}
+	return a.platform()
+}
+
 // Digest names it: with another one, the environment is another.
 func (a Asked) Digest() string {
 	a = a.Clean()
@@ -130,13 +147,12 @@ func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi
 	if err := errors.Join(os.WriteFile(in, []byte(strings.Join(a.Requirements, "\n")+"\n"), 0o600), os.WriteFile(over, []byte(strings.Join(a.Overrides, "\n")+"\n"), 0o600)); err != nil {
 		return nil, err
 	}
-	// manylinux_2_35_x86_64 is x86_64-manylinux_2_35 to uv.
-	parts := strings.SplitN(a.Platform, "_", 4)
-	if len(parts) != 4 {
+	platform := a.platform()
+	if platform == "" {
 		return nil, fmt.Errorf("%w: platform %q", ErrAsked, a.Platform)
 	}
 	args := []string{"pip", "compile", "--quiet", "--only-binary", ":all:", "--no-annotate", "--no-header", "--no-emit-index-url", "--no-emit-find-links", "--generate-hashes", "--no-python-downloads",
-		"--python-version", a.Python, "--python-platform", parts[3] + "-" + strings.Join(parts[:3], "_")}
+		"--python-version", a.Python, "--python-platform", platform}
 	if until, err := a.until(); err == nil && !until.IsZero() {
 		args = append(args, "--exclude-newer", until.Format(time.RFC3339))
 	}

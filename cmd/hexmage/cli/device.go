@@ -13,10 +13,11 @@ import (
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/qnn"
-	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
+	"github.com/hexmage/hexmage/runner/ssh"
 	"github.com/hexmage/hexmage/runner/thermal"
 	"github.com/hexmage/hexmage/toolchains"
 )
@@ -40,7 +41,8 @@ func (*deviceCmd) Help() string {
 	return `Devices are those of the adb server: the user's own (ADB_SERVER_SOCKET, ANDROID_ADB_SERVER_PORT, else port 5037), which is
 started with the adb of the PATH, of ANDROID_HOME or of toolchain "adb" if it does not run. With several devices one must be
 chosen by --serial or ANDROID_SERIAL; none is ever chosen silently. Phones that pipelines may use, also at other adb servers, are listed in
-~/.config/hexmage/devices.hcl, whose names --serial takes, too. docs/devices.md tells more.
+~/.config/hexmage/devices.hcl, whose names --serial takes, too. A board is named by its address, ssh://USER@HOST:PORT. docs/devices.md and
+docs/boards.md tell more.
 
 Examples:
 
@@ -48,16 +50,17 @@ Examples:
     hexmage device info --serial R5CXC1AAAAA
     hexmage device push out/qwen3/model.bin /data/local/tmp/qwen3/
     hexmage device shell -- ls -l /vendor/lib64/libQnnHtp.so
-    hexmage device pair 192.168.1.7:37099 123456 && hexmage device connect 192.168.1.7:40555`
+    hexmage device pair 192.168.1.7:37099 123456 && hexmage device connect 192.168.1.7:40555
+    hexmage device info --serial ssh://ubuntu@192.168.1.9`
 }
 
 // deviceTarget is the choice of a device, for every command that needs one.
 type deviceTarget struct {
-	Serial string `short:"s" placeholder:"SERIAL" help:"The device, as device list names it, or a name of devices.hcl; an address such as 192.168.1.7:5555 is connected to. Default: ANDROID_SERIAL, else the only one."`
+	Serial string `short:"s" placeholder:"SERIAL" help:"The device, as device list names it, or a name of devices.hcl; an address such as 192.168.1.7:5555 is connected to, and ssh://USER@HOST is a board. Default: ANDROID_SERIAL, else the only one."`
 }
 
 // open finds the device.
-func (t deviceTarget) open(ctx context.Context, a *app) (*adb.Device, error) {
+func (t deviceTarget) open(ctx context.Context, a *app) (link.Device, error) {
 	serial := t.Serial
 	if serial == "" {
 		serial = a.Env.Var("ANDROID_SERIAL")
@@ -65,7 +68,14 @@ func (t deviceTarget) open(ctx context.Context, a *app) (*adb.Device, error) {
 	if d, ok, err := a.inPool(serial); err != nil {
 		return nil, err
 	} else if ok {
-		dev, err := d.Attach(ctx, a.adbServer)
+		dev, err := d.Attach(ctx, a.reach())
+		if err != nil {
+			return nil, front.Engine(err)
+		}
+		return dev, nil
+	}
+	if ssh.Is(serial) {
+		dev, err := ssh.Dial(ctx, serial, a.ssh())
 		if err != nil {
 			return nil, front.Engine(err)
 		}
@@ -152,14 +162,14 @@ func (c *deviceShellCmd) Run(ctx context.Context, a *app) error {
 	case len(words) > 1:
 		quoted := make([]string, len(words))
 		for i, w := range words {
-			quoted[i] = adb.Quote(w)
+			quoted[i] = link.Quote(w)
 		}
 		line = strings.Join(quoted, " ")
 	}
 	front.IsData(a.Env.Stdout, a.Env.Stderr)
-	code, err := dev.Shell(ctx, line, adb.Streams{Stdin: a.Env.Stdin, Stdout: a.Env.Stdout, Stderr: a.Env.Stderr})
+	code, err := dev.Shell(ctx, line, link.Streams{Stdin: a.Env.Stdin, Stdout: a.Env.Stdout, Stderr: a.Env.Stderr})
 	if err != nil {
-		return front.Engine(dev.Explain(ctx, err))
+		return front.Engine(link.Explain(ctx, dev, err))
 	}
 	if code != 0 {
 		return &front.ExitError{Code: code}
@@ -185,6 +195,9 @@ Examples:
 
 // Run connects.
 func (c *deviceConnectCmd) Run(ctx context.Context, a *app) error {
+	if ssh.Is(c.Address) {
+		return front.Usage("a board is connected to when it is used: name it with --serial %s, or in devices.hcl", c.Address)
+	}
 	client, err := a.adbServer(ctx)
 	if err != nil {
 		return err
@@ -323,12 +336,19 @@ func (a *app) printDevice(i deviceInfo) {
 	} else {
 		line("target", "the catalogue does not know this SoC: declare it in toolchains/*.hcl")
 	}
+	if i.Machine != "" {
+		line("system", "%s, %s", i.Machine, i.System)
+	}
 	if i.Android != "" {
 		line("Android", "%s, API %d, %s", i.Android, i.API, i.ABI)
 	}
 	line("build", "%s", i.Fingerprint)
 	line("memory", "%s, %s available", bytesize.Decimal(i.Memory.Total), bytesize.Decimal(i.Memory.Free))
-	line("/data", "%s, %s free, %s of it are hexmage's", bytesize.Decimal(i.Disk.Total), bytesize.Decimal(i.Disk.Free), bytesize.Decimal(i.Store))
+	where := "/data"
+	if i.Machine != "" {
+		where = "disk"
+	}
+	line(where, "%s, %s free, %s of it are hexmage's", bytesize.Decimal(i.Disk.Total), bytesize.Decimal(i.Disk.Free), bytesize.Decimal(i.Store))
 	if i.Charging != "" {
 		line("battery", "%d %%, %s", i.Battery, strings.ToLower(i.Charging))
 	}
@@ -364,8 +384,8 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if _, err := dev.Output(ctx, "command -v logcat", nil); err != nil {
-		if adb.Retryable(err) {
+	if _, err := link.Output(ctx, dev, "command -v logcat", nil); err != nil {
+		if link.Retryable(err) {
 			return front.Engine(err)
 		}
 		return front.Engine(errors.New("the device has no logcat: is it an Android device? On Linux, see the kernel's log: hexmage device shell dmesg"))
@@ -375,7 +395,7 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 		line += " -d"
 	}
 	for _, f := range c.Filter {
-		line += " " + adb.Quote(f)
+		line += " " + link.Quote(f)
 	}
 	out := a.Env.Stdout
 	if len(c.Filter) == 0 && !c.All {
@@ -384,9 +404,9 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 		out = of
 	}
 	front.IsData(a.Env.Stdout, a.Env.Stderr)
-	code, err := dev.Shell(ctx, line, adb.Streams{Stdout: out, Stderr: a.Env.Stderr})
+	code, err := dev.Shell(ctx, line, link.Streams{Stdout: out, Stderr: a.Env.Stderr})
 	if err != nil {
-		return front.Engine(dev.Explain(ctx, err))
+		return front.Engine(link.Explain(ctx, dev, err))
 	}
 	if code != 0 {
 		return &front.ExitError{Code: ExitFailed}
@@ -438,7 +458,7 @@ type deviceCleanCmd struct {
 
 // Help has the examples of `hexmage device clean --help`.
 func (*deviceCleanCmd) Help() string {
-	return `It removes /data/local/tmp/hexmage and nothing else; files that device push put elsewhere stay. The next run sends everything again.
+	return `It removes /data/local/tmp/hexmage (of a board ~/.hexmage-device) and nothing else; files that device push put elsewhere stay. The next run sends everything again.
 
 Examples:
 

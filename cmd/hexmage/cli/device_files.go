@@ -17,8 +17,8 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/statcache"
-	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/lease"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
 )
@@ -161,9 +161,9 @@ func (a *app) statCache() *statcache.Cache {
 func (a *app) deviceState() string { return a.Places().State().Runner() }
 
 // leaseDevice makes this the only process that uses the device, on whatever machine.
-func (a *app) leaseDevice(ctx context.Context, dev *adb.Device) (*lease.Lease, error) {
+func (a *app) leaseDevice(ctx context.Context, dev link.Device) (*lease.Lease, error) {
 	held, err := lease.Acquire(ctx, a.deviceState(), dev, func(owner string) {
-		fmt.Fprintf(a.Env.Stderr, "hexmage: waiting for device %s, which %s uses\n", dev.Serial(), owner)
+		fmt.Fprintf(a.Env.Stderr, "hexmage: waiting for device %s, which %s uses\n", dev.Place().Serial, owner)
 	})
 	if err != nil {
 		return nil, front.Engine(err)
@@ -172,13 +172,13 @@ func (a *app) leaseDevice(ctx context.Context, dev *adb.Device) (*lease.Lease, e
 }
 
 // folderOn asks whether there is a folder on the device.
-func folderOn(ctx context.Context, dev *adb.Device, at string) (bool, error) {
-	sync, err := dev.Sync(ctx)
+func folderOn(ctx context.Context, dev link.Device, at string) (bool, error) {
+	files, err := link.OpenFiles(ctx, dev)
 	if err != nil {
 		return false, err
 	}
-	defer sync.Close()
-	st, err := sync.Stat(ctx, at)
+	defer files.Close()
+	st, err := files.Stat(ctx, at)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -232,7 +232,7 @@ func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
 	})
 	bar.end()
 	if err != nil {
-		return front.Engine(dev.Explain(ctx, err))
+		return front.Engine(link.Explain(ctx, dev, err))
 	}
 	from := filepath.Join(tmp, name)
 	if st, err := os.Lstat(to); err == nil && st.IsDir() {

@@ -13,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/pool"
+	"github.com/hexmage/hexmage/runner/ssh"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
@@ -72,11 +73,15 @@ func (l *deviceListCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	c, failed := a.adbServer(ctx)
+	ask := a.adbServer
+	if len(listed.Devices) > 0 && !slices.ContainsFunc(listed.Devices, func(d pool.Device) bool { return !ssh.Is(d.Serial) }) {
+		ask = a.runningADB // none is started for boards
+	}
+	c, failed := ask(ctx)
 	if failed != nil && len(listed.Devices) == 0 {
 		return failed
 	}
-	states := pool.New(a.deviceState(), listed.Devices).States(ctx, func(context.Context) (*adb.Client, error) { return c, failed })
+	states := pool.New(a.deviceState(), listed.Devices).States(ctx, pool.Reach{SSH: a.ssh(), Server: func(context.Context) (*adb.Client, error) { return c, failed }})
 	rows := make([]deviceRow, 0, len(states))
 	for _, s := range states {
 		r := deviceRow{Name: s.Name, Serial: s.Serial, Server: s.Server.String(), State: "device", SoC: s.SoC}

@@ -26,6 +26,7 @@ import (
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/pool"
+	"github.com/hexmage/hexmage/runner/ssh"
 	"github.com/hexmage/hexmage/steps/devices"
 	"github.com/hexmage/hexmage/toolchains/sources"
 )
@@ -103,6 +104,17 @@ func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
 	return c, nil
 }
 
+// runningADB returns the user's adb server, if it runs.
+func (a *app) runningADB(ctx context.Context) (*adb.Client, error) {
+	network, address, err := a.adbAddress()
+	if err != nil {
+		return nil, err
+	}
+	c := adb.NewClient(network, address)
+	_, err = c.Version(ctx)
+	return c, err
+}
+
 func isRunning(ctx context.Context, c *adb.Client) bool {
 	_, err := c.Version(ctx)
 	return err == nil
@@ -167,8 +179,19 @@ func (a *app) deviceFile() (devices.File, error) {
 	if diags.HasErrors() {
 		return devices.File{}, a.printDiags(diags, map[string]*hcl.File{path: {Bytes: src}})
 	}
+	for i, d := range f.Devices {
+		if rest, ok := strings.CutPrefix(d.Key, "~/"); ok {
+			f.Devices[i].Key = filepath.Join(a.Env.Var("HOME"), rest)
+		}
+	}
 	return f, nil
 }
+
+// ssh is how the user's boards are reached: with what ssh itself would use.
+func (a *app) ssh() ssh.Options { return ssh.User(a.Env.Var("HOME"), a.Env.Var("SSH_AUTH_SOCK")) }
+
+// reach is how the user's phones and boards are reached.
+func (a *app) reach() pool.Reach { return pool.Reach{Server: a.adbServer, SSH: a.ssh()} }
 
 // inPool finds the user's phone with a name or serial.
 func (a *app) inPool(serial string) (pool.Device, bool, error) {

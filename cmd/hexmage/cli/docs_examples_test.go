@@ -43,6 +43,7 @@ toolchain "busybox" {}
 toolchain "adb" {}
 toolchain "onnx" {}
 toolchain "aimet" {}
+toolchain "litert" {}
 toolchain "htp_host" { use = "pypi" }
 toolchain "gnu_runtime" {}
 toolchain "tools" {
@@ -58,8 +59,25 @@ cp vocabulary "$2"
 -- vocabulary --
 {"a": 1}
 `
+	const withNet = `
+-- pipelines/p.hcl --
+profile "host" { default = true }
+toolchain "onnx" {}
+step "onnx_llm" "smollm2" { model = "models/smollm2" }
+`
 	withKinds := strings.Replace(aroundKinds, "output \"json\"", "{{"+kindExamples+"}}\noutput \"json\"", 1)
 	return map[string]map[string]docExample{
+		"fallback.md": {
+			"In a pipeline of your own/1": {files: `
+-- pipelines/p.hcl --
+profile "host" { default = true }
+target "SM8750" {}
+toolchain "onnx" {}
+toolchain "htp_host" {}
+toolchain "gnu_runtime" {}
+-- net.onnx --
+`},
+		},
 		"language.md": {
 			"The pipeline language/1": {files: "-- src/LLaMAPackage/src/LLaMAPackageInterface.cpp --\n"},
 			"profile/1": {files: `
@@ -127,6 +145,10 @@ int main(void) { return puts(SAID) < 0; }
 `, run: all, want: map[string]string{"said": "it works\n"}},
 			"check/1":    {files: withKinds},
 			kindExamples: {files: aroundKinds, run: []string{"exec.tokenizer", "convert.qwen3"}, want: map[string]string{"json": "{\"a\": 1}\n"}},
+		},
+		"onnx.md": {
+			"Edits/1":    {files: withNet},
+			"Patterns/1": {files: withNet},
 		},
 		"from-terraform.md": {
 			"A module, ported/1": {at: "modules/greet/main.hcl", files: `

@@ -258,7 +258,7 @@ func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
 	client := adb.NewClient(network, address)
 	var out []doctor.Device
 	known := map[string]bool{}
-	for _, s := range pool.New(a.deviceState(), listed.Devices).States(ctx, func(context.Context) (*adb.Client, error) { return client, nil }) {
+	for _, s := range pool.New(a.deviceState(), listed.Devices).States(ctx, pool.Reach{SSH: a.ssh(), Server: func(context.Context) (*adb.Client, error) { return client, nil }}) {
 		d := doctor.Device{Serial: s.Serial, State: "device", Model: strings.TrimSpace(s.Name + " " + s.Info.Model), SoC: s.Info.SoC}
 		if s.Aside != nil {
 			d.State = "set aside: " + s.Aside.Error()

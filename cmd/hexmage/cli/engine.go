@@ -66,7 +66,7 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 	e := &engineParts{Builder: here}
 	devices := runner.Options{
 		Store: e.Blobs, Trees: e.Trees, Fn: e.Fn, Dir: e.Scratch, State: e.State.Runner(),
-		Emulate: steps.EmulatePhone(a.Env.Self, "tool", "emulator-init"), Server: pool.Server{Network: network, Address: address}, Home: a.Env.Var("HOME"),
+		Emulate: steps.EmulatePhone(a.Env.Self, "tool", "emulator-init"), Server: pool.Server{Network: network, Address: address}, Home: a.Env.Var("HOME"), SSH: a.ssh(),
 		Phones: listed.Emulated,
 	}
 	if len(listed.Devices) > 0 {

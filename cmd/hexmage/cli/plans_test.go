@@ -277,6 +277,12 @@ func TestPageOfMllm(t *testing.T) { everyCommand(t, "mllm.md", 9) }
 // TestPageOfProfiles: so can those of docs/profile.md, with a graph and samples.
 func TestPageOfProfiles(t *testing.T) { everyCommand(t, "profile.md", 5) }
 
+// TestPageOfGraphs: so can every command of docs/onnx.md.
+func TestPageOfGraphs(t *testing.T) { everyCommand(t, "onnx.md", 2) }
+
+// TestPageOfFallback: and those of docs/fallback.md.
+func TestPageOfFallback(t *testing.T) { everyCommand(t, "fallback.md", 7) }
+
 func everyCommand(t *testing.T, name string, least int) {
 	t.Helper()
 	page, err := os.ReadFile("../../../docs/" + name)
@@ -292,7 +298,7 @@ func everyCommand(t *testing.T, name string, least int) {
 			at = filepath.Join(dir, at)
 			var files []string
 			switch {
-			case variable == "int8", variable == "q4k", variable == "model" && filepath.Ext(at) == ".onnx":
+			case variable == "int8", variable == "q4k", variable == "model" && slices.Contains([]string{".onnx", ".tflite", ".pte"}, filepath.Ext(at)):
 				files = []string{at}
 			case variable == "samples", variable == "pictures":
 				files = []string{filepath.Join(at, "0.npz")}

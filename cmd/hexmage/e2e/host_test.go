@@ -67,23 +67,7 @@ func TestTinyORT(t *testing.T) {
 		}
 	})
 
-	t.Run("programs", func(t *testing.T) {
-		for _, sub := range []string{"programs", "tests"} {
-			if err := os.CopyFS(filepath.Join(w.dir, "host", sub), os.DirFS(filepath.Join(shared.repo, "model", "host", sub))); err != nil {
-				t.Fatal(err)
-			}
-		}
-		w.write(t, "pipelines/programs.hcl", `profile "host" { default = true }
-toolchain "onnx" {}
-step "python" "tests" {
-  environment = toolchain.onnx.dir
-  script      = "host/tests/test_programs.py"
-  args        = ["host/programs"]
-  inputs      = ["host/programs"]
-}
-`)
-		wants(t, w.run(t, "run", "programs"), exitOK, "1 executed")
-	})
+	t.Run("programs", func(t *testing.T) { programs(t, w, "test_programs.py") })
 
 	t.Run("bundle", func(t *testing.T) {
 		w.write(t, "bundled.py", bundledScript)
@@ -148,6 +132,10 @@ step "python" "tests" {
 
 	t.Run("planted", func(t *testing.T) { planted(t, w) })
 
+	t.Run("fit", func(t *testing.T) { fitted(t, w) })
+
+	t.Run("ways", func(t *testing.T) { ways(t, w) })
+
 	t.Run("twins", func(t *testing.T) { twins(t, w) })
 
 	t.Run("chat", func(t *testing.T) { chat(t, w) })
@@ -195,6 +183,26 @@ step "python" "tests" {
 		}
 		wants(t, w.run(t, "--soc", "SM9999", "run", tinyORT), exitUsage, "SM9999", "SM8750")
 	})
+}
+
+// programs runs tests of the host's programs in their own environment.
+func programs(t *testing.T, w *world, tests string) {
+	t.Helper()
+	for _, sub := range []string{"programs", "tests"} {
+		if err := os.CopyFS(filepath.Join(w.dir, "host", sub), os.DirFS(filepath.Join(shared.repo, "model", "host", sub))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.write(t, "pipelines/programs.hcl", `profile "host" { default = true }
+toolchain "onnx" {}
+step "python" "tests" {
+  environment = toolchain.onnx.dir
+  script      = "host/tests/`+tests+`"
+  args        = ["host/programs"]
+  inputs      = ["host/programs"]
+}
+`)
+	wants(t, w.run(t, "run", "programs"), exitOK, "1 executed")
 }
 
 // asksFor compares what plan and doctor say is to be downloaded for a pipeline with the sizes in the lock of these toolchains; where the machine has no Python 3.13, one

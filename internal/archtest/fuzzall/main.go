@@ -1,5 +1,6 @@
-// Command fuzzall runs every fuzz target of the repository, or of the packages that it is given, in turn, each for -time, and fails when one found something: what it found
-// is then in the package's testdata/fuzz, to be mended and committed. It does not know what any target reads. `go test -fuzz` takes one target of one package at a time.
+// Command fuzzall runs every fuzz target of the repository, or of the packages that it is given, each for -time on one processor, on all processors at once, and fails when one
+// found something: what it found is then in the package's testdata/fuzz, to be mended and committed. It does not know what any target reads. `go test -fuzz` takes one target
+// of one package at a time.
 package main
 
 import (
@@ -9,51 +10,78 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
 func main() {
-	each := flag.Duration("time", time.Minute, "how long each target runs")
+	long := flag.Duration("time", time.Minute, "how long each target runs")
 	flag.Parse()
 	packages := flag.Args()
 	if len(packages) == 0 {
 		packages = []string{"./..."}
 	}
-	if err := run(*each, packages); err != nil {
+	if err := run(*long, packages); err != nil {
 		fmt.Fprintln(os.Stderr, "fuzzall:", err)
 		os.Exit(1)
 	}
 }
 
-func run(each time.Duration, packages []string) error {
+func run(long time.Duration, packages []string) error {
 	list := exec.Command("go", append([]string{"test", "-list", "^Fuzz"}, packages...)...)
 	list.Stderr = os.Stderr
 	out, err := list.Output()
 	if err != nil {
 		return fmt.Errorf("go test -list: %w", err)
 	}
-	found, targets := 0, []string{}
-	for s := bufio.NewScanner(bytes.NewReader(out)); s.Scan(); {
-		// The names of a package's targets come before the line that names the package.
+	each := make(chan target)
+	var found atomic.Int32
+	var wg sync.WaitGroup
+	for range runtime.NumCPU() {
+		wg.Go(func() {
+			for t := range each {
+				// A target waits for its compiler and its first inputs, too: the others have the processors meanwhile.
+				fuzz := exec.Command("go", "test", "-run=^$", "-fuzz=^"+t.name+"$", "-fuzztime="+long.String(), "-parallel=1", t.pkg)
+				said, err := fuzz.CombinedOutput()
+				if err == nil {
+					said = nil
+				} else {
+					found.Add(1)
+				}
+				fmt.Printf("%s %s\n%s", t.pkg, t.name, said)
+			}
+		})
+	}
+	for _, t := range targets(out) {
+		each <- t
+	}
+	close(each)
+	wg.Wait()
+	if n := found.Load(); n > 0 {
+		return fmt.Errorf("%d targets found something: it stands above, and in testdata/fuzz of their packages", n)
+	}
+	return nil
+}
+
+type target struct{ pkg, name string }
+
+// targets are those that `go test -list` named: the names of a package's targets come before the line that names the package.
+func targets(listed []byte) []target {
+	var all []target
+	named := 0 // of all, those whose package is known
+	for s := bufio.NewScanner(bytes.NewReader(listed)); s.Scan(); {
 		fields := strings.Fields(s.Text())
 		switch {
 		case len(fields) == 1 && strings.HasPrefix(fields[0], "Fuzz"):
-			targets = append(targets, fields[0])
+			all = append(all, target{name: fields[0]})
 		case len(fields) >= 2 && fields[0] == "ok":
-			for _, target := range targets {
-				fmt.Printf("%s %s\n", fields[1], target)
-				fuzz := exec.Command("go", "test", "-run=^$", "-fuzz=^"+target+"$", "-fuzztime="+each.String(), fields[1])
-				if said, err := fuzz.CombinedOutput(); err != nil {
-					fmt.Printf("%s", said)
-					found++
-				}
+			for ; named < len(all); named++ {
+				all[named].pkg = fields[1]
 			}
-			targets = nil
 		}
 	}
-	if found > 0 {
-		return fmt.Errorf("%d targets found something: it stands above, and in testdata/fuzz of their packages", found)
-	}
-	return nil
+	return all
 }

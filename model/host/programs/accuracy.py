@@ -35,6 +35,8 @@ def compared(reference: Path, outputs: Path) -> dict[str, Any]:
     most = min(same + 1, len(r["tokens"]), len(g["tokens"]))  # rows before which both had said the same
     said = (np.load(reference / "said.npy")[:most], np.load(outputs / "said.npy")[:most])
     found: dict[str, Any] = {"words": g["text"], "tokens": len(r["tokens"]), "equal": same}
+    if "on" in g:
+        found["on"] = g["on"]
     if "text_tokens" in r and "text_tokens" in g:
         text = (np.load(reference / "text.npy"), np.load(outputs / "text.npy"))
         found |= rows(*(np.concatenate(pair) for pair in zip(said, text, strict=True)))
@@ -145,7 +147,8 @@ def row(a: dict[str, Any], name: str) -> dict[str, Any]:
     if name in a["contexts"]:
         found |= context(Path(a["contexts"][name]))
     if name in a["compile_times"]:
-        found["compile_s"] = round(sum(json.loads(Path(a["compile_times"][name]).read_text()).values()), 1)
+        compiles = json.loads(Path(a["compile_times"][name]).read_text()).values()
+        found["compile_s"], found["compile_mb"] = round(sum(c["seconds"] for c in compiles), 1), max(c["peak_mb"] for c in compiles)
     if name in a["times"]:
         t = json.loads(Path(a["times"][name]).read_text())
         if "sample" in t:
@@ -188,7 +191,8 @@ def main(a: dict[str, Any]) -> None:
     wrong = [name for name, numbers in found.items() if numbers.get("wrong")]
     if wrong:
         says = f"{says} WRONG: {', '.join(wrong)}: the emulator says something else than the same numbers on the CPU, whatever the compiler said of it.".lstrip()
-    note = " ".join(s for s in (says, EMULATOR if a["contexts"] else "") if s)
+    ran = (f"{name} ran on {numbers['on']}." for name, numbers in found.items() if "on" in numbers)
+    note = " ".join(s for s in (says, EMULATOR if a["contexts"] else "", *ran) if s)
     table = {
         "title": a["title"],
         "columns": [{"name": name, "label": label, "unit": unit} for name, label, unit in shown],

@@ -70,7 +70,8 @@ def quantised(at: Path, encodings: dict[str, Any]) -> onnx.ModelProto:
         g = model.graph
         have = {t.name for t in (*g.input, *g.output, *g.initializer)} | {o for n in g.node for o in n.output}
         mine = {**encodings, "encodings": [e for e in encodings["encodings"] if e["name"] in have]}
-        return encodings_to_onnx_qdq(model, mine)
+        made: onnx.ModelProto = encodings_to_onnx_qdq(model, mine)
+        return made
 
 
 command.run(main)

@@ -1,7 +1,8 @@
 """Answers a prompt on a board, from the folder of a bundle: run.sh starts it, as run.sh PROMPT [--tokens N] [--system TEXT] [--json].
 
 With --libraries DIR it takes the vendor's libraries from there, else those of the package onnxruntime-qnn. With --contexts DIR it takes contexts of one
-graph each from there, as the emulator for x86 needs them.
+graph each from there, as the emulator for x86 needs them. With --processor DIR it takes quantised graphs from there, as onnx_quantize makes them, and
+has the processor do what the NPU would. With --report DIR it writes what it said, with its logits, and prints how long it took.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import os
 import platform
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ import feed
 import session
 import tokens
 from arch import Wrong
+from runtime import onnxruntime
 
 PACKAGE = "onnxruntime-qnn"
 DRIVERS = Path("/dev")
@@ -36,27 +39,69 @@ def main(a: dict[str, Any]) -> dict[str, Any] | None:
     manifest = json.loads((BUNDLE / "manifest.json").read_text())
     if short := [n for n, f in manifest["files"].items() if not (BUNDLE / n).is_file() or (BUNDLE / n).stat().st_size != f["bytes"]]:
         raise Wrong(f"The bundle is not whole: {', '.join(short)} should have the size that manifest.json says. Copy the folder again.")
-    libraries = Path(a["libraries"]) if a["libraries"] else installed(manifest["runtime"])
-    os.environ.setdefault("ADSP_LIBRARY_PATH", str(libraries))  # where the NPU looks for its part of the libraries
     of, words = arch.load(BUNDLE / "arch.json"), tokens.Text(BUNDLE)
     prompt = words.chat(a["prompt"], a["system"])
+    begun = time.monotonic()
+    runs, on = graphs(a, manifest)
+    loaded = time.monotonic() - begun
+    decoder = session.Decoder(of, runs[0], runs[1], session.zeros(BUNDLE), session.table(BUNDLE, of))
+    said = decoder.say(prompt, a["tokens"])
+    found = {"prompt_tokens": said.prompt, "tokens": said.tokens, "text": words.decode(said.tokens)}
+    if a["report"]:
+        ids = words.encode(Path(a["read"]).read_text())[: of.context] if a["read"] else []
+        decoder.clear()
+        out = command.fresh(a["report"])
+        texts = {"text_tokens": ids} if ids else {}
+        session.keep(out, said, {"prompt": a["prompt"], **found, **texts, "on": on}, decoder.read(ids) if ids else None)
+        (out / "times.json").write_text(session.times(said))
+    if a["json"]:
+        return found
+    print(found["text"])
+    if a["report"]:
+        print(figures(said, loaded, on))
+    return None
+
+
+def graphs(a: dict[str, Any], manifest: dict[str, Any]) -> tuple[list[session.Run], str]:
+    """Prefill and decode, and in words what they run on."""
+    if a["processor"]:
+        on = f"ONNX Runtime {onnxruntime.__version__}'s own kernels on {platform.machine()}, in the NPU's place"
+        alone = Path(a["processor"])
+        return [session.chain([session.cpu(alone / f"{n}.onnx") for n in names]) for names in parts(alone, ".onnx")], on
+    libraries = Path(a["libraries"]) if a["libraries"] else installed(manifest["runtime"])
+    each = parts(BUNDLE, "_ctx.onnx")
+    own = os.environ.get("ADSP_LIBRARY_PATH")  # where the NPU looks for its part of the libraries
+    os.environ["ADSP_LIBRARY_PATH"] = ";".join([str(libraries), *([own] if own else [])])
     try:
         if alone := a["contexts"]:
-            runs = [session.htp(Path(alone, g, f"{g}_ctx.onnx"), libraries) for g in feed.GRAPHS]
-        else:
-            runs = [session.load(BUNDLE / f"{g}_ctx.onnx", libraries, shared=True) for g in feed.GRAPHS]
+            twins = [session.chain([session.htp(Path(alone, n, f"{n}_ctx.onnx"), libraries) for n in names]) for names in each]
+            return twins, "the vendor's emulator for x86, in the NPU's place"
+        shared = manifest["context"]["shared"]
+        return [session.chain([session.load(BUNDLE / f"{n}_ctx.onnx", libraries, shared=shared) for n in names]) for names in each], "the NPU"
     except Exception as e:
         made = manifest["context"]
         raise Wrong(
             f"The context was not loaded: {e}\nWhat the vendor's libraries say of it stands above. "
             f"The context is for {made['soc']}, Hexagon v{made['arch']}, and was made by QAIRT {made['qairt']}."
         ) from e
-    said = session.Decoder(of, runs[0], runs[1], session.zeros(BUNDLE)).say(prompt, a["tokens"])
-    text = words.decode(said.tokens)
-    if a["json"]:
-        return {"prompt_tokens": said.prompt, "tokens": said.tokens, "text": text}
-    print(text)
-    return None
+
+
+def parts(folder: Path, end: str) -> list[list[str]]:
+    """The graphs of a folder by their names, which end so there: those of each graph, in their order."""
+    have = [p.name.removesuffix(end) for p in folder.glob(f"*{end}")]
+    found = [feed.stems(have, g) for g in feed.GRAPHS]
+    if missing := [g for g, names in zip(feed.GRAPHS, found, strict=True) if not names]:
+        raise Wrong(f"{folder} has no {' and no '.join(g + end for g in missing)}.")
+    return found
+
+
+def figures(said: session.Said, loaded: float, on: str) -> str:
+    """How long it took, in the words of hexmage's metrics: from the prompt, with everything loaded."""
+    lines = [f"ran on: {on}", f"load: {1e3 * loaded:.1f} ms", f"prompt: {len(said.prompt)} tokens in {1e3 * sum(said.prefill):.1f} ms"]
+    lines.append(f"time to first token: {1e3 * sum(said.prefill):.1f} ms")
+    if said.decode:
+        lines.append(f"answer: {len(said.decode)} more tokens in {1e3 * sum(said.decode):.1f} ms")
+    return "\n".join(lines)
 
 
 def installed(runtime: dict[str, Any]) -> Path:
@@ -91,6 +136,9 @@ def options() -> dict[str, Any]:
     p.add_argument("--json", action="store_true", help="print tokens and text as JSON")
     p.add_argument("--libraries", help=f"folder of the vendor's libraries (default: those of the package {PACKAGE})")
     p.add_argument("--contexts", help="folder with GRAPH/GRAPH_ctx.onnx, contexts of one graph each, as the emulator needs them")
+    p.add_argument("--processor", help="folder with quantised graphs, GRAPH.onnx: the processor runs them, in the NPU's place")
+    p.add_argument("--report", help="folder to make, for what was said, its logits, and how long it took; that is printed, too")
+    p.add_argument("--read", help="with --report: a text file, for what the model thinks of each of its tokens")
     return vars(p.parse_args())
 
 

@@ -42,11 +42,12 @@ def whole(speak: session.Decoder, texts: list[list[int]]) -> Iterator[list[int]]
 
 def decoder(folder: Path, arch: Arch) -> session.Decoder:
     """The float model, on the processor."""
-    return session.Decoder(arch, session.cpu(folder / "prefill.onnx"), session.cpu(folder / "decode.onnx"), None)
+    return session.Decoder(arch, session.cpu(folder / "prefill.onnx"), session.cpu(folder / "decode.onnx"), None, session.table(folder, arch))
 
 
 def observe(folder: Path, arch: Arch, texts: list[list[int]]) -> Seen:
     """Lets the float model read texts, and notes what it sees. Tensors of the same name in prefill and decode are the same."""
+    speak = decoder(folder, arch)
     model = onnx.load(folder / "prefill.onnx", load_external_data=False)
     seen = Seen()
     by_input: dict[str, list[str]] = {}
@@ -74,12 +75,14 @@ def observe(folder: Path, arch: Arch, texts: list[list[int]]) -> Seen:
                 seen.rows[key] = seen.rows.get(key, 0) + len(rows)
         return out
 
-    watch = session.Decoder(arch, watched, None, None)
-    for ids in whole(decoder(folder, arch), texts):
+    watch = session.Decoder(arch, watched, None, None, speak.table)
+    for ids in whole(speak, texts):
         watch.clear()
         watch.read(ids)
     seen.ranges["mask"] = (feed.MASK, 0.0)
     seen.ranges["cos"] = seen.ranges["sin"] = (-1.0, 1.0)
+    if speak.table is not None:
+        seen.ranges["embedded"] = min(0.0, float(speak.table.min())), max(0.0, float(speak.table.max()))  # as if all rows were in the graph
     return seen
 
 
@@ -96,7 +99,7 @@ def feeds(folder: Path, arch: Arch, texts: list[list[int]], keep: Callable[[str,
         return runs
 
     assert speak.decode is not None
-    watch, decode = session.Decoder(arch, kept("prefill", speak.prefill), None, None), kept("decode", speak.decode)
+    watch, decode = session.Decoder(arch, kept("prefill", speak.prefill), None, None, speak.table), kept("decode", speak.decode)
     for ids in whole(speak, texts):
         watch.clear()
         row = watch.read(ids)[-1]

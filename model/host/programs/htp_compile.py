@@ -1,21 +1,25 @@
 """The part of htp_context and htp_dlc that compiles, in a process of its own: graphs, libraries, soc_model, vtcm_mb, optimization, fallback,
 dlc, optrace.
 
-It leaves a context, and json/GRAPH/*.json of each graph; with dlc *.dlc in place of a context: the provider writes either.
+It leaves a context, and json/GRAPH/*.json of each graph; with dlc *.dlc in place of a context: the provider writes either. It reports where nodes run, and its
+peak of memory, peak_mb.
 """
 
 from __future__ import annotations
 
+import resource
 import shutil
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import assigned
 import command
 import session
 from arch import Wrong
 from runtime import onnxruntime
 
+MOST = 20  # nodes that an error names
 LITTLE = 64 << 10  # bytes that are free after something could not be written
 
 
@@ -28,12 +32,19 @@ def main(spec: dict[str, Any]) -> dict[str, Any]:
         options |= {"enable_htp_prepare_only": "1", "dump_json_qnn_graph": "1", "enable_framework_op_trace": "1"}
     if spec["optrace"]:
         options |= {"profiling_level": "optrace", "profiling_file_path": "compile.csv"}
+    if spec["fallback"]:
+        options["offload_graph_io_quantization"] = "0"  # what the NPU takes, it gets: the provider would leave the graph's own quantising to the CPU
     if spec["optimization"] is not None:
         options["htp_graph_finalization_optimization_mode"] = str(spec["optimization"])
     names = spec["graphs"]
     # Each with a heap of its own: the compiler's threads that fold one graph's constants would leave the next one another heap in each run.
     made = command.apart([partial(session_of, name, libraries, entries(spec, i), options | dump(spec, name)) for i, name in enumerate(names)])
-    return {"nodes": {Path(name).stem: placed(s) for name, s in zip(names, made, strict=True)}}
+    nodes = {name: assigned.placed(s) for name, s in zip(names, made, strict=True)}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # KiB, of all of this process, while every graph of it is there
+    for name, of in nodes.items():
+        if all(n["on"] == "CPU" for n in of):
+            raise Wrong(f"The NPU takes no node of {name}: {listed(on_cpu(name, libraries, options))}.")
+    return {"nodes": {Path(name).stem: of for name, of in nodes.items()}, "peak_mb": round(peak * 1024 / 1e6, 1)}
 
 
 def entries(spec: dict[str, Any], i: int) -> dict[str, str]:
@@ -72,35 +83,25 @@ def session_of(name: str, libraries: Path, entries: dict[str, str], options: dic
     except Exception as e:
         if (free := shutil.disk_usage(".").free) < LITTLE:
             raise Wrong(f"{name} could not be compiled: no space left on device, where {free} bytes are free: {e}") from e
-        stay = on_cpu(name, libraries, options) if "session.disable_cpu_ep_fallback" in entries else []
-        if stay:
+        if stay := on_cpu(name, libraries, options) if "session.disable_cpu_ep_fallback" in entries else []:
             raise Wrong(
-                f"{len(stay)} nodes of {name} are not for the NPU: {', '.join(stay[:20])}{', …' if len(stay) > 20 else ''}. "
-                "What the compiler says of them stands above. Put others in their place, or let them stay on the CPU with fallback = true."
+                f"{len(stay)} nodes of {name} are not for the NPU: {listed(stay)}. "
+                "Put others in their place, or let them stay on the CPU with fallback = true, of which the kind fallback says what crosses."
             ) from e
         raise Wrong(f"{name} could not be compiled: {e}") from e
 
 
-def placed(s: onnxruntime.InferenceSession) -> list[dict[str, str]]:
-    """Where each node of a graph runs."""
-    return [
-        {"on": "NPU" if part.ep_name == session.PROVIDER else "CPU", "name": n.name, "op": n.op_type}
-        for part in s.get_provider_graph_assignment_info()
-        for n in part.get_nodes()
-    ]
+def listed(stay: list[str]) -> str:
+    return "; ".join(stay[:MOST]) + ("; …" if len(stay) > MOST else "")
 
 
 def on_cpu(name: str, libraries: Path, options: dict[str, str]) -> list[str]:
-    """The nodes of a graph that the NPU does not take, as "name (op)"."""
-    o = onnxruntime.SessionOptions()
-    o.log_severity_level = 2
-    o.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
-    o.add_provider_for_devices(session.devices(libraries), {k: v for k, v in options.items() if k in ("backend_path", "soc_model", "vtcm_mb")})
+    """The nodes of a graph that the NPU does not take, as "name (op): why"."""
     try:
-        s = onnxruntime.InferenceSession(name, sess_options=o, enable_fallback=0)
-        return [f"{n['name']} ({n['op']})" for n in placed(s) if n["on"] == "CPU"]
+        nodes = assigned.asked(name, libraries, {k: v for k, v in options.items() if k in ("backend_path", "soc_model", "vtcm_mb")})
     except Exception:
         return []  # something else is wrong with it, which the first try has told
+    return [f"{n['name']} ({n['op']})" + (f": {n['why']}" if "why" in n else "") for n in nodes if n["on"] == "CPU"]
 
 
 command.run(main)

@@ -1,17 +1,18 @@
-"""Compiles quantised graphs: graphs, libraries, target, socs, optimization, fallback, floats →
-out: device/, emulator/GRAPH/, graphs/GRAPH.json and GRAPH.trace.json, manifest.json, nodes.json; times: a JSON file;
-schematics: a folder, if operations are to be traced.
+"""Compiles quantised graphs: graphs, libraries, target, socs, optimization, fallback, floats, sharing →
+out: device/, emulator/GRAPH/, graphs/GRAPH.json and GRAPH.trace.json, manifest.json, nodes.json, placed.json; times: a JSON file, of each folder the seconds
+and the compiler's peak of memory; schematics: a folder, if operations are to be traced.
 
 Where the graphs have a points.json, every point in it must be in the graph that the compiler writes down, to the bit.
 
 device/ has one context for all graphs, with their weights once, or for one graph a file with a context for each of socs. The emulator loads neither, so
-each graph has a twin of its own there, for the target.
+each graph has a twin of its own there, for the target. Without sharing the twins are in device/, too, in place of the one context.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ import onnx
 import command
 import context
 import dlc
+import placement
 import qnngraph
 from arch import Wrong
 
@@ -40,26 +42,35 @@ def main(a: dict[str, Any]) -> None:
     nodes: dict[str, Any] = {}
     described, times = {}, {}
     found: dict[str, Any] = {}
-    jobs = [("device", graphs, socs or [target])]
+    apart = len(graphs) > 1 and not a.get("sharing", True)
+    jobs = [] if apart else [("device" + at, these, socs or [target]) for at, these in together(source, graphs).items()]
     if socs or len(graphs) > 1:
         jobs += [(f"emulator/{g.stem}", [g], [target]) for g in graphs]
     for folder, these, targets in jobs:
         begun = time.monotonic()
         report = context.compile_graphs(these, out / folder, targets, o)
-        times[folder] = round(time.monotonic() - begun, 2)
+        times[folder] = {"seconds": round(time.monotonic() - begun, 2), "peak_mb": report["peak_mb"]}
         binary = report["binary"]
         if len(targets) > 1:
             dlc.without_times(binary)
         of = context.facts(binary, o.libraries)
-        context.check(of, targets, len(these), o.optimization)
+        graphs_in = sum(len({n["part"] for n in report["nodes"][g.stem] if n["on"] == "NPU"}) for g in these)  # of one that was taken apart, each part
+        context.check(of, targets, graphs_in, o.optimization)
         described[folder] = {"file": f"{folder}/{binary.name}", **(of[0].__dict__ if len(targets) == 1 else {"contexts": [f.__dict__ for f in of]})}
         nodes.update(report["nodes"])
         if len(these) == 1 and these[0].stem in points:
             name = these[0].stem
             found[name] = qnngraph.check_points(qnngraph.read(out / folder / "json" / name), points[name])
-        if folder == "device":
+        if apart or folder.startswith("device"):
             say_graphs(these, out / folder / "json", out / "graphs", a["floats"])
         shutil.rmtree(out / folder / "json")
+    if apart:
+        (out / "device").mkdir()
+        for p in sorted(out.glob("emulator/*/*")):
+            shutil.copyfile(p, out / "device" / p.name)
+    if a["fallback"]:
+        explain(graphs, nodes, target, o)
+    (out / "placed.json").write_text(json.dumps(placement.document(graphs, out / "device", nodes), indent=1) + "\n")
     command.carry(source, out, "arch.json", "cache.json")
     (out / "nodes.json").write_text(json.dumps(nodes, indent=1) + "\n")
     files = {str(p.relative_to(out)): {"bytes": p.stat().st_size, "sha256": context.digest(p)} for p in sorted(out.rglob("*")) if p.is_file()}
@@ -68,9 +79,30 @@ def main(a: dict[str, Any]) -> None:
     Path(a["times"]).write_text(json.dumps(times) + "\n")
 
 
+def together(source: Path, graphs: list[Path]) -> dict[str, list[Path]]:
+    """The graphs of each context, by where in device/ it is to be: all, or of a language model that is cut into parts those of each part."""
+    found: dict[str, list[Path]] = {}
+    for g in graphs:
+        _, _, part = g.stem.rpartition("_")
+        found.setdefault(f"/{part}" if part.isdigit() and (source / "arch.json").is_file() else "", []).append(g)
+    return found
+
+
+def explain(graphs: list[Path], nodes: dict[str, Any], target: context.Target, o: context.Options) -> None:
+    """Adds to nodes that stay on the CPU why they do. It takes another compile, in a process of its own: what is logged would move the compiler's memory."""
+    for g in graphs:
+        if any(n["on"] == "CPU" for n in nodes[g.stem]):
+            spec = {"graph": str(g.resolve()), "libraries": str(o.libraries.resolve()), "soc_model": target.soc_model, "vtcm_mb": target.vtcm_mb}
+            with tempfile.TemporaryDirectory() as d:
+                why = {n["name"]: n["why"] for n in command.child("htp_reasons", spec, Path(d))["nodes"] if "why" in n}
+            for n in nodes[g.stem]:
+                if n["on"] == "CPU" and n["name"] in why:
+                    n["why"] = why[n["name"]]
+
+
 def say_graphs(graphs: list[Path], dumps: Path, to: Path, floats: bool) -> None:
     """Writes what the compiler made of each graph, GRAPH.json; of one that it took apart GRAPH.1.json and so on, too. GRAPH.trace.json says of which nodes."""
-    to.mkdir()
+    to.mkdir(exist_ok=True)
     for g in graphs:
         made = qnngraph.read(dumps / g.stem)
         (to / f"{g.stem}.trace.json").write_bytes((dumps / g.stem / qnngraph.TRACE).read_bytes())

@@ -32,7 +32,9 @@ def main(a: dict[str, Any]) -> dict[str, Any]:
                 f"Give htp_emulate one of their twins, which htp_context puts beside it: emulator/{graphs[0].stem.removesuffix('_ctx')}, for one."
             )
         at = plain.graph(folder)
-        run = session.htp(at, Path(a["libraries"]), session.profiled(a, at))
+        ops = [n.op_type for n in onnx.load(at, load_external_data=False).graph.node]
+        parts = ops.count("EPContext")
+        run = session.htp(at, Path(a["libraries"]), session.profiled(a, at), parts, len(ops) > parts)
     else:
         at = plain.graph(folder)
         run = session.cpu(at)

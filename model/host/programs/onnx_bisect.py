@@ -39,7 +39,7 @@ def main(a: dict[str, Any]) -> dict[str, Any]:
     def score(keep: set[str]) -> float:
         with tempfile.TemporaryDirectory(dir=".") as made:
             folder = Path(made)
-            quantize.write(source, folder, a["scheme"], a["block_size"], seen, keep)
+            quantize.write(source, folder, a["scheme"], a["block_size"], seen, "uint16", of, 1, keep)
             got = session.Decoder(of, session.cpu(folder / "prefill.onnx"), None, session.zeros(folder)).read(ids)
         return compare.rows(want, got)["cosine"]
 

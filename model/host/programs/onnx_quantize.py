@@ -1,4 +1,4 @@
-"""Quantises graphs: graphs, scheme, block_size, rotate, keep, calibration, samples → out: the same quantised, and cache.json.
+"""Quantises graphs: graphs, scheme, block_size, rotate, keep, kv, splits, calibration, samples → out: the same quantised, and cache.json.
 
 Those of onnx_llm are calibrated with a text, any other graph with a folder of samples. ort is ONNX Runtime's own quantiser, whose graphs keep a float cache.
 """
@@ -26,12 +26,12 @@ from arch import Wrong
 def main(a: dict[str, Any]) -> None:
     source = Path(a["graphs"])
     if not (source / "arch.json").is_file():
-        if a["rotate"] or a["keep"]:
-            raise Wrong("rotate and keep are for graphs of onnx_llm: nobody knows the layers of any other graph.")
+        if a["rotate"] or a["keep"] or a["splits"] > 1 or a["kv"] != "uint16":
+            raise Wrong("rotate, keep, splits and kv are for graphs of onnx_llm: nobody knows the layers of any other graph.")
         plain.quantise(plain.graph(source), Path(a["calibration"]), command.fresh(a["out"]), a["scheme"])
         return
-    if a["keep"] and a["scheme"] == "ort":
-        raise Wrong("keep is for the schemes of ours, not for ort.")
+    if a["scheme"] == "ort" and (a["keep"] or a["splits"] > 1 or a["kv"] != "uint16"):
+        raise Wrong("keep, splits and kv are for the schemes of ours, not for ort, whose graphs are whole and have a float cache.")
     of, texts = arch.load(source / "arch.json"), tokens.Text(source).lines(Path(a["calibration"]), a["samples"])
     out = command.fresh(a["out"])
     with tempfile.TemporaryDirectory(dir=".") as made:
@@ -41,8 +41,8 @@ def main(a: dict[str, Any]) -> None:
         if a["scheme"] == "ort":
             by_onnxruntime(graphs, of, texts, command.fresh(f"{made}/ort"), out)
         else:
-            quantize.write(graphs, out, a["scheme"], a["block_size"], calibrate.observe(graphs, of, texts), a["keep"])
-    command.carry(source, out, "arch.json")
+            quantize.write(graphs, out, a["scheme"], a["block_size"], calibrate.observe(graphs, of, texts), a["kv"], of, a["splits"], a["keep"])
+        command.carry(graphs, out, "arch.json")
 
 
 def by_onnxruntime(source: Path, of: arch.Arch, texts: list[list[int]], made: Path, out: Path) -> None:

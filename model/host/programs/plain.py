@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -41,20 +41,23 @@ def inputs(model: onnx.ModelProto) -> dict[str, tuple[np.dtype, tuple[int, ...]]
     return out
 
 
-def samples(folder: Path, wanted: dict[str, tuple[np.dtype, tuple[int, ...]]]) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-    """Each sample's name and its inputs, checked against the graph."""
+def samples(folder: Path, wanted: Mapping[str, tuple[np.dtype, Sequence[int | str]]]) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+    """Each sample's name and its inputs, checked against the graph; a dimension that has a name may have any size."""
     files = sorted(folder.glob("*.npz"))
     if not files or len(files) > MOST:
         raise Wrong(f"{folder} has {len(files)} files *.npz; from 1 to {MOST} are wanted, each with {', '.join(wanted)}.")
     for path in files:
-        with np.load(path, allow_pickle=False) as z:
-            have = {name: z[name] for name in z.files}
+        try:
+            with np.load(path, allow_pickle=False) as z:
+                have = {name: z[name] for name in z.files}
+        except (OSError, ValueError) as e:
+            raise Wrong(f"{path.name} is no file of arrays: {e}.") from e
         for name, (kind, shape) in wanted.items():
             a = have.get(name)
             if a is None:
                 raise Wrong(f"{path.name} has no {name}; it has {', '.join(sorted(have)) or 'nothing'}.")
-            if a.shape != shape or a.dtype != kind:
-                raise Wrong(f"{path.name}: {name} is {a.dtype} {list(a.shape)}; the graph takes {kind} {list(shape)}.")
+            if a.dtype != kind or len(a.shape) != len(shape) or any(isinstance(d, int) and d != n for d, n in zip(shape, a.shape, strict=True)):
+                raise Wrong(f"{path.name}: {name} is {a.dtype} {list(a.shape)}; the graph takes {kind} [{', '.join(map(str, shape))}].")
         yield path.stem, {name: have[name] for name in wanted}
 
 

@@ -12,6 +12,7 @@ import onnx
 
 import command
 import feed
+import session
 import tensors
 from arch import Arch
 
@@ -42,10 +43,10 @@ def turned(name: str, held: dict[str, np.ndarray], turn: np.ndarray) -> np.ndarr
     if name == "norm" or (layer and key in READS.values()):
         return np.ones_like(a)
     if name == "embedding" or (layer and key in WRITES):
-        return (a.astype(np.float64) @ turn).astype(np.float32)
+        return np.asarray(a.astype(np.float64) @ turn, np.float32)
     if name == "head" or (layer and key in READS):
         norm = held["norm" if name == "head" else f"{layer}.{READS[key]}"].astype(np.float64)
-        return (turn.T @ (norm[:, None] * a)).astype(np.float32)
+        return np.asarray(turn.T @ (norm[:, None] * a), np.float32)
     return a
 
 
@@ -65,4 +66,6 @@ def write(source: Path, arch: Arch, to: Path) -> Path:
         onnx.save(model, to / f"{graph}.onnx")
     data.close()
     command.carry(source, to, "arch.json")
+    if (table := session.table(source, arch)) is not None:
+        (to / feed.TABLE).write_bytes(turned("embedding", {"embedding": np.asarray(table, np.float32)}, turn).astype(np.float16).tobytes())
     return to

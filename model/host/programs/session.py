@@ -31,19 +31,19 @@ def cpu(model: Path | bytes, folder: Path | None = None) -> Run:
     return _run(s)
 
 
-def htp(context: Path, libraries: Path, profile: dict[str, str] | None = None) -> Run:
+def htp(context: Path, libraries: Path, profile: dict[str, str] | None = None, parts: int = 1, rest: bool = False) -> Run:
     """A compiled context, as its EP-context model names it, on the vendor's emulator, which is in the folder of libraries. Nothing of it runs elsewhere.
 
-    profile: what profiled gives.
+    profile: what profiled gives. Of a graph that was taken apart parts are those of the NPU, and rest says that it has nodes of the CPU, which run there.
     """
     made = system.read(binary(context), libraries)
-    if len(made["graphs"]) > 1:
+    if len(made["graphs"]) > parts:
         raise Wrong(
             f"{context} is one of {len(made['graphs'])} graphs that share one context, for a device: the vendor's emulator loads no such context, and crashes. "
             f"Emulate the graphs' twins, which htp_context puts beside it: emulator/GRAPH/, each with one graph."
         )
     try:
-        return load(context, libraries, profile=profile)
+        return load(context, libraries, profile=profile, rest=rest)
     except Exception as e:
         raise Wrong(refused(context, made["build"], system.release(libraries), str(e))) from e
 
@@ -60,11 +60,14 @@ def profiled(a: dict[str, Any], context: Path) -> dict[str, str]:
     return {"profiling_level": a["profiling"], "profiling_file_path": str(folder / f"{context.stem.removesuffix('_ctx')}.csv")}
 
 
-def load(context: Path, libraries: Path, shared: bool = False, profile: dict[str, str] | None = None) -> Run:
-    """A compiled context on whatever the libraries are for; shared says that another session of this process has its graph in the same context."""
+def load(context: Path, libraries: Path, shared: bool = False, profile: dict[str, str] | None = None, rest: bool = False) -> Run:
+    """A compiled context on whatever the libraries are for; shared says that another session of this process has its graph in the same context, rest that nodes of the
+    graph run on the CPU.
+    """
     o = onnxruntime.SessionOptions()
     o.log_severity_level = 3
-    o.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+    if not rest:
+        o.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     if shared:
         o.add_session_config_entry("ep.share_ep_contexts", "1")
     o.add_provider_for_devices(devices(libraries), {"backend_path": backend(libraries)} | (profile or {}))
@@ -127,12 +130,27 @@ class Said:
     decode: list[float] = field(default_factory=list)  # seconds a token
 
 
+def keep(out: Path, said: Said, report: dict[str, Any], text: np.ndarray | None) -> str:
+    """Writes what was said into a folder, as accuracy reads it: said.json, said.npy and text.npy, the logits after each token of a text; gives said.json."""
+    np.save(out / "said.npy", np.stack(said.logits))
+    if text is not None:
+        np.save(out / "text.npy", text)
+    made = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+    (out / "said.json").write_text(made)
+    return made
+
+
+def times(said: Said) -> str:
+    """How long it took, as accuracy reads it."""
+    return json.dumps({"prefill": [round(t, 3) for t in said.prefill], "decode": [round(t, 3) for t in said.decode]}) + "\n"
+
+
 class Decoder:
     """Both graphs and the cache between them."""
 
-    def __init__(self, arch: Arch, prefill: Run, decode: Run | None, zeros: dict[str, np.ndarray] | None) -> None:
-        """zeros has the quantised zero of each cache input, in the cache's type; None for float."""
-        self.arch, self.prefill, self.decode, self.zeros = arch, prefill, decode, zeros
+    def __init__(self, arch: Arch, prefill: Run, decode: Run | None, zeros: dict[str, np.ndarray] | None, table: np.ndarray | None = None) -> None:
+        """zeros has the quantised zero of each cache input, in the cache's type; None for float. table is the embedding, where it is outside."""
+        self.arch, self.prefill, self.decode, self.zeros, self.table = arch, prefill, decode, zeros, table
         self.clear()
 
     def clear(self) -> None:
@@ -146,7 +164,8 @@ class Decoder:
         n = len(tokens)
         if self.past + n > self.arch.context:
             raise Wrong(f"The cache holds {self.arch.context} tokens, and this needs more: give onnx_llm a larger context, or ask for less.")
-        out = run(feed.inputs(self.arch, tokens, width, self.past, self.cache) | feed.integers(self.arch, width, self.past))
+        rows = {} if self.table is None else feed.embedded(self.table, tokens, width)
+        out = run(feed.inputs(self.arch, tokens, width, self.past, self.cache) | feed.integers(self.arch, width, self.past) | rows)
         for name, a in self.cache.items():
             a[:, :, self.past : self.past + n] = out[name.replace("past", "new", 1)][:, :, :n]
         self.past += n
@@ -174,7 +193,8 @@ class Decoder:
                 together.append(text)
             if not together:
                 raise Wrong(f"A text of {len(texts[len(rows)])} tokens does not fit into a chunk of {self.arch.chunk}.")
-            logits = self.prefill(feed.apart(self.arch, together, self.arch.chunk, self.cache))["logits"][0]
+            rest = {} if self.table is None else feed.embedded(self.table, [t for text in together for t in text], self.arch.chunk)
+            logits = self.prefill(feed.apart(self.arch, together, self.arch.chunk, self.cache) | rest)["logits"][0]
             rows += [np.asarray(logits[end - 1], np.float32) for end in np.cumsum([len(t) for t in together])]
         return np.stack(rows)
 
@@ -195,6 +215,31 @@ class Decoder:
             begun = time.monotonic()
             row = self.step(self.decode, [token], 1)[-1]
             said.decode.append(time.monotonic() - begun)
+
+
+def table(folder: Path, arch: Arch) -> np.ndarray | None:
+    """The embedding, of graphs that have it outside."""
+    if not arch.outside:
+        return None
+    at, shape = folder / feed.TABLE, (arch.vocabulary, arch.hidden)
+    if not at.is_file() or at.stat().st_size != 2 * shape[0] * shape[1]:
+        raise Wrong(
+            f"{folder} has no {feed.TABLE} of {shape[0]} rows of {shape[1]}: its graphs have no embedding, and take rows of that file. "
+            "Take all of the folder."
+        )
+    return np.memmap(at, np.float16, "r", shape=shape)
+
+
+def chain(runs: list[Run]) -> Run:
+    """The parts of a graph as one, each of which takes what those before it gave."""
+
+    def run(feeds: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        out: dict[str, np.ndarray] = {}
+        for one in runs:
+            out |= one(feeds | out)
+        return out
+
+    return runs[0] if len(runs) == 1 else run
 
 
 def zeros(folder: Path) -> dict[str, np.ndarray] | None:

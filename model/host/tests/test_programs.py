@@ -30,6 +30,7 @@ import onnx
 from onnx import TensorProto, helper
 
 import arch
+import assigned
 import board
 import calibrate
 import canonical
@@ -43,7 +44,10 @@ import foreign
 import genai
 import mllm
 import origin
+import parts
 import dlc
+import emptylib
+import placement
 import plain
 import plot
 import qnngraph
@@ -166,11 +170,12 @@ class Genai(unittest.TestCase):
     def test_says_what_we_say(self) -> None:
         import onnxruntime_genai as og
 
-        for length in (1, 5, 8, 11):
+        for length, outside in ((1, False), (5, False), (5, True), (8, False), (11, False), (11, True)):
+            self.w.arch = dataclasses.replace(self.w.arch, outside=outside)
             ids = [int(i) for i in np.random.default_rng(length).integers(0, 90, length)]
             with tempfile.TemporaryDirectory() as d:
                 self.bundle(Path(d))
-                s = session.Decoder(self.w.arch, session.cpu(Path(d) / "prefill.onnx"), session.cpu(Path(d) / "decode.onnx"), None)
+                s = session.Decoder(self.w.arch, session.cpu(Path(d) / "prefill.onnx"), session.cpu(Path(d) / "decode.onnx"), None, session.table(Path(d), self.w.arch))
                 model = og.Model(og.Config(d))
                 g = og.Generator(model, og.GeneratorParams(model))
                 g.append_tokens(np.array(ids, np.int32))
@@ -292,6 +297,28 @@ class Board(unittest.TestCase):
                     board.installed(runtime)
         with self.assertRaisesRegex(Wrong, "for a board, aarch64"):
             board.installed(runtime)
+
+    def test_the_processor_in_the_npus_place(self) -> None:
+        said = session.Said([1, 2, 3], [4, 5], [np.zeros(8, np.float32)] * 2, [0.25, 0.25], [0.125])
+        with tempfile.TemporaryDirectory() as d, mock.patch.object(session, "cpu", lambda model: lambda feeds: {**feeds, model.stem: len(feeds)}):
+            for name in ("prefill.onnx", "decode_0.onnx"):
+                (Path(d) / name).touch()
+            (prefill, decode), on = board.graphs({"processor": d}, {})
+            self.assertEqual(prefill({}), {"prefill": 0})
+            self.assertEqual(decode({}), {"decode_0": 0})
+            (Path(d) / "decode_1.onnx").touch()
+            (_, decode), _ = board.graphs({"processor": d}, {})
+            self.assertEqual(decode({}), {"decode_0": 0, "decode_1": 1})  # what the first part gives the second takes
+            (Path(d) / "prefill.onnx").unlink()
+            with self.assertRaisesRegex(Wrong, "has no prefill.onnx"):
+                board.graphs({"processor": d}, {})
+        self.assertRegex(on, "ONNX Runtime [0-9.]+'s own kernels on .*, in the NPU's place")
+        lines = board.figures(said, 0.5, on).splitlines()
+        self.assertEqual(lines[1:], ["load: 500.0 ms", "prompt: 3 tokens in 500.0 ms", "time to first token: 500.0 ms", "answer: 1 more tokens in 125.0 ms"])
+        with tempfile.TemporaryDirectory() as d:
+            session.keep(Path(d), said, {"tokens": said.tokens, "on": on}, np.ones((3, 8), np.float32))
+            self.assertEqual(sorted(p.name for p in Path(d).iterdir()), ["said.json", "said.npy", "text.npy"])
+        self.assertEqual(json.loads(session.times(said)), {"prefill": [0.25, 0.25], "decode": [0.125]})
 
     def test_the_npu_of_several_devices(self) -> None:
         kinds = onnxruntime.OrtHardwareDeviceType
@@ -684,6 +711,65 @@ class Context(unittest.TestCase):
             command.child = child
 
 
+class Assigned(unittest.TestCase):
+    """Why nodes stay on the CPU, as the provider's log has it."""
+
+    LOG = """2026-11-27 09:10:00.000000001 [V:onnxruntime:, x.cc:1 f] Validation PASSED for 1 nodes in NodeUnit (Relu) :
+\tOperator type: Relu Node name: kept Node index: 1
+2026-11-27 09:10:00.000000002 [V:onnxruntime:, x.cc:1 f] Validation FAILED for 3 nodes in NodeUnit (Cosh) :
+\tOperator type: DequantizeLinear Node name: x dq Node index: 2
+\tOperator type: Cosh Node name: bent Node index: 3
+\tOperator type: QuantizeLinear Node name:  Node index: 4
+\tREASON : no such
+  op
+2026-11-27 09:10:00.000000003 [V:onnxruntime:, x.cc:1 f] something else
+\tREASON : of nobody
+"""
+
+    def test_reasons(self) -> None:
+        self.assertEqual(assigned.reasons(self.LOG), {"x dq": "no such op", "bent": "no such op", "": "no such op"})
+        self.assertEqual(assigned.reasons(""), {})
+
+
+class Placement(unittest.TestCase):
+    def model(self, nodes: list[onnx.NodeProto]) -> onnx.ModelProto:
+        value = helper.make_tensor_value_info
+        ends = [value("x", TensorProto.FLOAT, [1, "n"]), value("w", TensorProto.INT8, [4])], [value("y", TensorProto.FLOAT16, [1, 4])]
+        w = helper.make_tensor("w", TensorProto.INT8, [4], [1, 2, 3, 4])
+        return helper.make_model(helper.make_graph(nodes, "g", *ends, [w], value_info=[value("kept", TensorProto.UINT4, [2, 2])]))
+
+    def test_placed(self) -> None:
+        node = helper.make_node
+        original = self.model([node("Relu", ["x"], ["seen"], "a"), node("Relu", ["seen"], ["kept"], "b"), node("Cosh", ["kept", "w", ""], ["bent"], "c"), node("Relu", ["bent"], ["y"], "d")])
+        compiled = self.model([node("EPContext", ["x"], ["kept"]), node("Cosh", ["kept", "w", ""], ["bent"], "c"), node("EPContext", ["bent"], ["y"])])
+        nodes = [{"on": "NPU", "name": "d", "op": "Relu", "part": 0}, *({"on": "NPU", "name": n, "op": "Relu", "part": 1} for n in "ab"), {"on": "CPU", "name": "c", "op": "Cosh", "why": "none"}]
+        got = placement.placed("g", compiled, nodes, original)
+        self.assertEqual(got["parts"], [{"nodes": 2, "inputs": ["x"], "outputs": ["kept"]}, {"nodes": 1, "inputs": ["bent"], "outputs": ["y"]}])
+        self.assertEqual(got["cpu"], [{"name": "c", "op": "Cosh", "inputs": ["kept", "w"], "outputs": ["bent"], "why": "none"}])
+        self.assertEqual(
+            got["tensors"],
+            {
+                "bent": {"type": "", "shape": None},
+                "kept": {"type": "uint4", "shape": [2, 2]},
+                "w": {"type": "int8", "shape": [4], "constant": True},
+                "x": {"type": "float32", "shape": [1, -1]},
+                "y": {"type": "float16", "shape": [1, 4]},
+            },
+        )
+
+
+class EmptyLibrary(unittest.TestCase):
+    def test_it_is_loaded(self) -> None:
+        import ctypes
+
+        with tempfile.TemporaryDirectory() as d:
+            at = Path(d) / "libnothing.so"
+            at.write_bytes(emptylib.library("libnothing.so"))
+            ctypes.CDLL(str(at))
+            with self.assertRaises(AttributeError):
+                ctypes.CDLL(str(at)).something
+
+
 class Container(unittest.TestCase):
     def made(self, d: str, **members: bytes) -> Path:
         at = Path(d) / "x.dlc"
@@ -888,7 +974,7 @@ class Schemes(unittest.TestCase):
             source.mkdir()
             out.mkdir()
             decoder.write(source, w.arch, w)
-            quantize.write(source, out, scheme, 32, calibrate.observe(source, w.arch, self.texts), keep)
+            quantize.write(source, out, scheme, 32, calibrate.observe(source, w.arch, self.texts), "uint16", w.arch, 1, keep)
             s = session.Decoder(w.arch, session.cpu(out / "prefill.onnx"), session.cpu(out / "decode.onnx"), session.zeros(out))
             rows = np.concatenate([s.read(self.ids[:9]), *(s.step(s.decode, [t], 1) for t in self.ids[9:])])  # type: ignore[arg-type]
             return compare.rows(textbook(w, self.ids), rows)["cosine"], onnx.load(out / "prefill.onnx")
@@ -1115,6 +1201,20 @@ def model_folder(at: Path) -> weights.Weights:
     return w
 
 
+class Parts(unittest.TestCase):
+    def test_layers(self) -> None:
+        a = dataclasses.replace(made().arch, layers=30)
+        for count in range(1, 31):
+            counts = parts.layers(a, "a16w8", count)
+            self.assertEqual((len(counts), sum(counts)), (count, 30))
+            self.assertGreaterEqual(min(counts), 1)
+        heavy = dataclasses.replace(a, vocabulary=a.vocabulary * 100)
+        self.assertLess(parts.layers(heavy, "a16w8", 2)[0], 15)  # the embedding is larger than the head
+        self.assertGreater(parts.layers(dataclasses.replace(heavy, outside=True), "a16w8", 2)[0], 15)
+        with self.assertRaisesRegex(Wrong, "cannot be cut into 31"):
+            parts.layers(a, "lpbq", 31)
+
+
 class Programs(unittest.TestCase):
     """The programs as steps run them, from a model's folder to what accuracy says."""
 
@@ -1123,7 +1223,7 @@ class Programs(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.at = Path(self.folder.name)
         self.weights = model_folder(self.at / "model")
-        self.program("onnx_llm", model="model", context=160, chunk=16, out="float")
+        self.program("onnx_llm", model="model", context=160, chunk=16, embedding="inside", out="float")
 
     def program(self, name: str, **args: object) -> str:
         """Runs one; gives what it says is wrong."""
@@ -1162,8 +1262,7 @@ class Programs(unittest.TestCase):
         self.assertIn("The text has 1 tokens", self.program("onnx_say", **args, tokens=1, text="empty.txt"))
 
     def test_accuracy_is_what_a_textbook_says(self) -> None:
-        (self.at / "calibration.txt").write_text("What is this?\nTell me more of the sea.\n")
-        self.assertEqual(self.program("onnx_quantize", graphs="float", scheme="a16w4", block_size=32, rotate=False, keep=[], calibration="calibration.txt", samples=2, out="q"), "")
+        self.assertEqual(self.quantise("a16w4", "q"), "")
         f, q = self.say("float", "f"), self.say("q", "g")
         args = {"reference": "f", "outputs": {"q": "g"}, "least": 1}
         files = NOTHING | FILES
@@ -1196,6 +1295,70 @@ class Programs(unittest.TestCase):
         self.assertLess(row["cosine"], 0.9999)  # four bits are not lossless, so the numbers above say something
         self.assertEqual(json.loads((self.at / "bad.json").read_text()), "q")
 
+    def test_parts(self) -> None:
+        import onnxruntime_genai as og
+
+        for count, kv in ((1, "uint16"), (2, "uint16"), (1, "uint8"), (2, "uint8")):
+            self.assertEqual(self.quantise("a16w8", f"{kv}_{count}", kv=kv, splits=count), "")
+            self.say(f"{kv}_{count}", f"{kv}_{count}_said")
+            if count == 2:  # what is handed on is what was there, so all says the same
+                texts = [np.load(self.at / f"{kv}_{n}_said" / "text.npy") for n in (1, 2)]
+                np.testing.assert_allclose(texts[0], texts[1], rtol=1e-4, atol=1e-4)
+        self.assertRegex(self.quantise("a16w8", "many", splits=3), "has 2 layers: they cannot be cut into 3 parts")
+        at = self.at / "uint8_2"
+        of, have = arch.load(at / "arch.json"), [p.stem for p in at.glob("*.onnx")]
+        contexts = {n: at / f"{n}.onnx" for g in feed.GRAPHS for n in feed.stems(have, g)}
+        self.assertEqual(list(contexts), ["prefill_0", "prefill_1", "decode_0", "decode_1"])
+        config = genai.write(at, of, contexts, {"bos": 1, "pad": of.vocabulary - 1}, {})
+        (at / "genai_config.json").write_text(json.dumps(config).replace(json.dumps(genai.NPU), json.dumps(genai.HERE)))
+        said = json.loads((self.at / "uint8_2_said" / "said.json").read_text())
+        model = og.Model(og.Config(str(at)))
+        g = og.Generator(model, og.GeneratorParams(model))
+        g.append_tokens(np.array(said["prompt_tokens"], np.int32))
+        got = []
+        while len(got) < len(said["tokens"]):
+            g.generate_next_token()
+            got.append(int(g.get_next_tokens()[0]))
+        self.assertEqual(got, said["tokens"])
+        del g, model
+
+    def test_an_embedding_outside(self) -> None:
+        self.assertEqual(self.program("onnx_llm", model="model", context=160, chunk=16, embedding="outside", out="outside"), "")
+        size = np.prod(self.weights.shape("embedding")) * 2
+        for graphs in ("float", "outside"):
+            self.assertEqual(self.quantise("a16w8", graphs + "_q", graphs=graphs), "")
+            takes = {v.name for v in onnx.load(self.at / (graphs + "_q") / "decode.onnx", load_external_data=False).graph.input}
+            self.assertEqual({"embedded", "input_ids"} & takes, {"embedded"} if graphs == "outside" else {"input_ids"})
+            self.say(graphs + "_q", graphs + "_said")
+        self.assertEqual((self.at / "outside_q" / "embedding.bin").stat().st_size, size)
+        inside, outside = (np.load(self.at / f"{g}_said" / "text.npy").astype(np.float64) for g in ("float", "outside"))
+        self.assertLess(((inside - outside) ** 2).sum(), 1e-4 * (inside**2).sum())  # the same but for 16-bit floats
+        self.assertEqual(self.quantise("a16w8", "turned", graphs="outside", rotate=True), "")  # and its rows are turned with the rest
+        self.say("turned", "turned_said")
+        turned = np.load(self.at / "turned_said" / "text.npy").astype(np.float64)
+        self.assertLess(((inside - turned) ** 2).sum(), 1e-2 * (inside**2).sum())
+        (self.at / "outside_q" / "embedding.bin").unlink()
+        self.assertIn("has no embedding.bin", self.program("onnx_say", graphs="outside_q", prompt=PROMPT, tokens=1, out="none", said="s.json", times="t.json"))
+
+    def test_a_cache_of_8_bits(self) -> None:
+        self.say("float", "f")
+        for kv, kind in (("uint16", onnx.TensorProto.UINT16), ("uint8", onnx.TensorProto.UINT8)):
+            self.assertEqual(self.quantise("a16w8", kv, kv=kv), "")
+            graph = onnx.load(self.at / kv / "decode.onnx", load_external_data=False).graph
+            cached = {v.name: v.type.tensor_type.elem_type for v in (*graph.input, *graph.output) if v.name.startswith(("past_", "new_"))}
+            self.assertEqual(set(cached.values()), {kind})
+            points = json.loads((self.at / kv / "cache.json").read_text())
+            self.assertEqual({p["type"] for p in points.values()}, {kv})
+            self.assertEqual(sorted(points), sorted(cached))
+            for name in points:
+                self.assertEqual(points[name], points[name.replace("new_", "past_")])  # what comes out goes in as it is
+                self.assertTrue(kv == "uint16" or points[name]["zero_point"] == 128)
+            self.say(kv, kv + "_said")
+        texts = [np.load(self.at / n / "text.npy").astype(np.float64) for n in ("f", "uint16_said", "uint8_said")]
+        noise = [float(((t - texts[0]) ** 2).sum()) for t in texts[1:]]
+        self.assertNotEqual(noise[1], noise[0])
+        self.assertLess(noise[1], 1.2 * noise[0])  # what 8 bits of a weight do is more than what 8 bits of the cache do
+
     def test_the_first_bad_twin_is_named(self) -> None:
         r = np.random.default_rng(6)
         args: dict[str, dict[str, str]] = {"references": {}, "outputs": {}}
@@ -1221,8 +1384,8 @@ class Programs(unittest.TestCase):
 
     def quantise(self, scheme: str, out: str, **more: object) -> str:
         (self.at / "calibration.txt").write_text("What is this?\nTell me more of the sea.\n")
-        args: dict[str, object] = {"graphs": "float", "scheme": scheme, "block_size": 32, "rotate": False, "keep": [], "calibration": "calibration.txt", "samples": 2, "out": out}
-        return self.program("onnx_quantize", **(args | more))
+        args: dict[str, object] = {"graphs": "float", "scheme": scheme, "block_size": 32, "rotate": False, "keep": [], "kv": "uint16", "splits": 1}
+        return self.program("onnx_quantize", **(args | {"calibration": "calibration.txt", "samples": 2, "out": out} | more))
 
     def compare(self, **args: object) -> tuple[dict[str, Any], dict[str, Any]]:
         """What accuracy finds: rows and table."""
@@ -1241,7 +1404,8 @@ class Programs(unittest.TestCase):
         for way, least in {**ways, "turned": 0.9}.items():
             self.assertGreater(rows[way]["cosine"], least, way)
         self.assertFalse((self.at / "ort" / "cache.json").is_file())
-        self.assertIn("keep is for the schemes of ours", self.quantise("ort", "kept", keep=["0"]))
+        for more in ({"keep": ["0"]}, {"kv": "uint8"}, {"splits": 2}):
+            self.assertIn("are for the schemes of ours", self.quantise("ort", next(iter(more)), **more))
 
     def test_what_another_quantiser_is_given(self) -> None:
         (self.at / "calibration.txt").write_text("What is this?\n\nTell me more of the sea.\nA third line.\n")

@@ -1,0 +1,245 @@
+//go:build linux
+
+package e2e_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/model/placement"
+	"github.com/hexmage/hexmage/qnn/facts"
+)
+
+// placedBy reads what a pipeline has put under out/.
+func placedBy(t *testing.T, w *world, pipeline string) (p placement.Placed) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(w.dir, "out", pipeline, "nodes.json"))), &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestFallback: what of a graph stays on the CPU, by the vendor's own compiler, and what the facts put in its place.
+func TestFallback(t *testing.T) {
+	w := hostWarmed(t)
+	t.Run("example", func(t *testing.T) {
+		o := w.run(t, "run", "fallback")
+		wants(t, o, exitOK, "the example for SM8750, Hexagon v79", "bent", "Cosh", "float32 [1×8×64]", "partitions on the NPU", "In place of Cosh: ")
+		p := placedBy(t, w, "fallback")
+		const tensor = 8 * 64 * 4
+		if p.Partitions != 2 || p.CPUNodes != 1 || p.NPUNodes != 3 || p.Crossings != 2 || p.ToNPU != tensor || p.ToCPU != tensor || p.In != tensor || p.Out != tensor || p.Open != 0 {
+			t.Errorf("%+v", p)
+		}
+		if len(p.Nodes) != 1 || p.Nodes[0].Name != "bent" || p.Nodes[0].Op != "Cosh" || p.Nodes[0].Why == "" || p.Nodes[0].Rank != 3 || len(p.Instead) != 1 || p.Instead[0].Sure != "observed" {
+			t.Errorf("%+v, %+v", p.Nodes, p.Instead)
+		}
+		t.Log(o.stdout)
+		if r := w.runJSON(t, "fallback"); r.executed != 0 {
+			t.Errorf("again: %q ran", r.names)
+		}
+		wants(t, w.run(t, "run", "fallback", "--var=partitions=1"), exitCheck, "The NPU runs 2 partitions, 1 at most are wanted")
+		wants(t, w.run(t, "run", "fallback", "--var=partitions=2"), exitOK)
+	})
+
+	t.Run("whole", func(t *testing.T) {
+		wants(t, w.run(t, "run", "onnx-htp"), exitOK)
+		w.write(t, "pipelines/whole.hcl", wholePipeline)
+		wants(t, w.run(t, "run", "whole"), exitOK)
+		if p := placedBy(t, w, "whole"); p.Partitions != 1 || p.CPUNodes != 0 || p.NPUNodes != 20 || p.Crossings != 0 || p.ToNPU+p.ToCPU+p.Between != 0 || p.In == 0 {
+			t.Errorf("%+v", p)
+		}
+	})
+
+	t.Run("remedies", func(t *testing.T) { remedies(t, w) })
+	t.Run("types", func(t *testing.T) {
+		for _, soc := range []string{"SM8350", "SM8750"} {
+			types(t, w, soc)
+		}
+	})
+}
+
+const wholePipeline = `
+profile "host" { default = true }
+target "SM8750" {}
+module "net" { source = "onnx-htp" }
+step "fallback" "net" { compiled = module.net.context }
+output "nodes.json" { value = step.fallback.net.outputs.nodes }
+`
+
+// remedies: each operation of which a fact says that it stays on the CPU does, with a reason; what the fact puts in its place says the same and is whole on the NPU.
+func remedies(t *testing.T, w *world) {
+	t.Helper()
+	w.write(t, "remedies.py", read(t, filepath.Join("testdata", "remedies.py")))
+	w.write(t, "pipelines/remedies.hcl", scriptPipeline("remedies.py"))
+	wants(t, w.run(t, "run", "remedies"), exitOK)
+	// Taken apart it answers on the emulator, too, with the rest on the CPU.
+	wants(t, w.run(t, "run", "onnx-htp", "--var=model=out/remedies/dir/Cosh.onnx", "--var=samples=out/remedies/dir/samples", "--var=quantise=false", "--var=fallback=true"), exitOK, "2 of 3", "1.0000")
+	wants(t, w.run(t, "run", "onnx-htp", "--var=model=out/remedies/dir/Cosh.onnx", "--var=samples=out/remedies/dir/samples", "--var=quantise=false"), exitFailed, "Cosh_1 (Cosh): Operators of type `Cosh` are not supported", "fallback = true")
+	s, diags := facts.Builtin()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	tried := map[string]bool{}
+	made, err := filepath.Glob(filepath.Join(w.dir, "out", "remedies", "dir", "*_changed.onnx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range made {
+		tried[strings.TrimSuffix(filepath.Base(m), "_changed.onnx")] = true
+	}
+	for _, r := range s.Refused {
+		if r.Format != "onnx" {
+			continue
+		}
+		name := r.Op
+		if name == "*" {
+			name = "rank"
+		}
+		if !tried[name] {
+			t.Errorf("%s is not tried", r.Op)
+			continue
+		}
+		delete(tried, name)
+		if !slices.Contains([]string{"Asin", "Cosh", "rank"}, name) && os.Getenv(envCuts) == "" {
+			continue // each compiles twice: all of them take minutes
+		}
+		t.Run(name, func(t *testing.T) {
+			at := "--var=model=out/remedies/dir/" + name
+			wants(t, w.run(t, "run", "fallback", at+".onnx"), exitOK, "In place of ")
+			if p := placedBy(t, w, "fallback"); p.CPUNodes < 1 || p.Partitions != 2 || len(p.Instead) != 1 || p.Instead[0].Op != r.Op || p.Nodes[0].Why == "" {
+				t.Errorf("as it is: %+v", p)
+			}
+			wants(t, w.run(t, "run", "fallback", at+"_changed.onnx", "--var=partitions=1"), exitOK)
+			if p := placedBy(t, w, "fallback"); p.CPUNodes != 0 || p.Partitions != 1 {
+				t.Errorf("with what is put in its place: %+v", p)
+			}
+		})
+	}
+	if len(tried) > 0 {
+		t.Errorf("no fact about %q", slices.Sorted(maps.Keys(tried)))
+	}
+}
+
+// scriptPipeline runs a script that makes a folder.
+func scriptPipeline(script string) string {
+	return `
+profile "host" { default = true }
+toolchain "onnx" {}
+step "python" "script" {
+  environment = toolchain.onnx.dir
+  script      = "` + script + `"
+  args        = ["dir"]
+  output "dir" { tree = "dir" }
+}
+output "dir" { value = step.python.script.outputs.dir }
+`
+}
+
+// types: an operation in a type is taken, or is not, as the facts say of the SoC's arch.
+func types(t *testing.T, w *world, soc string) {
+	t.Helper()
+	s, diags := facts.Builtin()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	of, err := s.FindSoC(soc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, "taken.py", read(t, filepath.Join("testdata", "taken.py")))
+	if err := os.CopyFS(filepath.Join(w.dir, "programs"), os.DirFS(filepath.Join(shared.repo, "model", "host", "programs"))); err != nil && !errors.Is(err, fs.ErrExist) {
+		t.Fatal(err)
+	}
+	w.write(t, "pipelines/taken.hcl", takenPipeline)
+	wants(t, w.run(t, "run", "taken", "--soc", soc), exitOK)
+	var got map[string]map[string]string // by operation and types what the compiler says where it does not take it
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(w.dir, "out", "taken", "taken"))), &got); err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for op, types := range got {
+		var taken []string
+		for name, why := range types {
+			if tried++; why == "" {
+				taken = append(taken, name)
+			}
+		}
+		slices.Sort(taken)
+		p := s.FindPrecision(op)
+		if p == nil || !slices.Equal(slices.Sorted(slices.Values(p.Takes[of.Arch])), taken) {
+			t.Errorf("%s takes %s as %q, the facts say %+v", of.Arch, op, taken, p)
+		}
+	}
+	for _, p := range s.Precisions {
+		for _, op := range p.Ops {
+			if got[op] == nil {
+				t.Errorf("%s: %s was not tried", of.Arch, op)
+			}
+		}
+	}
+	if t.Logf("%s: %d tried", of.Arch, tried); tried < 50 {
+		t.Errorf("%d were tried", tried)
+	}
+}
+
+const takenPipeline = `
+profile "host" { default = true }
+target "SM8750" {}
+toolchain "onnx" {}
+toolchain "htp_host" {}
+toolchain "gnu_runtime" {}
+step "python" "taken" {
+  environment = toolchain.onnx.dir
+  script      = "taken.py"
+  args        = ["programs", "${toolchain.htp_host.dir}/onnxruntime_qnn", "${target.soc_model}", "${target.vtcm_mb}", "taken.json"]
+  inputs      = ["programs", toolchain.gnu_runtime.dir]
+  env         = { LD_LIBRARY_PATH = "${toolchain.gnu_runtime.dir}/usr/lib/x86_64-linux-gnu:${toolchain.gnu_runtime.dir}/lib/x86_64-linux-gnu" }
+  output "taken" { file = "taken.json" }
+}
+output "taken" { value = step.python.taken.outputs.taken }
+`
+
+// TestLiteRT: a .tflite through LiteRT's plug-in: its payload is a context for the target, and an operation that the plug-in does not take stays on the CPU.
+func TestLiteRT(t *testing.T) {
+	w := hostWarmed(t)
+	const pipeline = "litert-qnn"
+	o := w.run(t, "run", pipeline, "--var=dlc=true")
+	wants(t, o, exitOK, "the example for SM8750, Hexagon v79, by LiteRT")
+	if p := placedBy(t, w, pipeline); p.Partitions != 1 || p.CPUNodes != 0 || p.Crossings != 0 || p.In != 8*64*4 {
+		t.Errorf("%+v", p)
+	}
+	at := filepath.Join("out", pipeline)
+	wants(t, w.run(t, "inspect", at+"/compiled/net.tflite"), exitOK, "DISPATCH_OP 1", "for SM8750, Hexagon v79, 8.0 MiB of VTCM, by QNN v2.51.0.", "qnn_partition_0")
+	wants(t, w.run(t, "inspect", at+"/compiled/contexts/0.bin"), exitOK, "QNN context binary for Hexagon v79", "SM8750 (model 69)")
+	wants(t, w.run(t, "inspect", at+"/dlc/qnn_partition_0.dlc"), exitOK, "DLC")
+	var ir struct {
+		Graph struct{ Nodes map[string]any }
+	}
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(w.dir, at, "compiled", "ir", "qnn_partition_0.json"))), &ir); err != nil || len(ir.Graph.Nodes) < 3 {
+		t.Errorf("%+v, %v", ir, err)
+	}
+	if r := w.runJSON(t, pipeline, "--var=dlc=true"); r.executed != 0 {
+		t.Errorf("again: %q ran", r.names)
+	}
+	if err := os.CopyFS(filepath.Join(w.dir, "models"), os.DirFS(filepath.Join(w.dir, at, "example"))); err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, "models/none.tflite", "    TFL3 and nothing more")
+	for _, model := range []string{"fallback", pipeline} {
+		wants(t, w.run(t, "run", model, "--var=model=models/bent.tflite"), exitOK, "bent", "ATAN2", "Op #2 'Atan2'", "is not supported in Qualcomm Compiler")
+		const tensor = 8 * 64 * 4
+		if p := placedBy(t, w, model); p.Partitions != 2 || p.CPUNodes != 1 || p.ToNPU != tensor || p.ToCPU != tensor || len(p.Nodes) != 1 || p.Nodes[0].Op != "ATAN2" {
+			t.Errorf("%s: %+v", model, p)
+		}
+	}
+	wants(t, w.run(t, "run", pipeline, "--var=model=models/bent.tflite", "--var=partitions=1"), exitCheck, "The NPU runs 2 partitions")
+	wants(t, w.run(t, "run", pipeline, "--var=model=models/bent.tflite", "--var=fallback=false"), exitFailed, "1 operations of bent.tflite are not for the NPU: Op #2 'Atan2'", "fallback = true")
+	wants(t, w.run(t, "run", pipeline, "--var=model=models/none.tflite"), exitFailed, "none.tflite could not be compiled")
+}

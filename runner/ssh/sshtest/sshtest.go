@@ -1,0 +1,394 @@
+//go:build linux
+
+// Package sshtest gives tests a board: a real sshd on this machine's loopback, with keys and a home folder of its own, gone when the test ends.
+//
+// It is no board of anybody's: its processor and its system are this machine's. It does not know what is tested with it.
+package sshtest
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/pem"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/knownhosts"
+
+	board "github.com/hexmage/hexmage/runner/ssh"
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
+)
+
+// User is who logs in.
+const User = "board"
+
+// Options say how the server is to be.
+type Options struct {
+	Shell string   // of the user; empty: /bin/sh
+	Disk  int64    // bytes that the user's home has, in memory; 0: as this machine
+	Path  []string // folders that come first where programs are looked for
+}
+
+// Server is a server that runs.
+type Server struct {
+	Home string // the user's; of one with Options.Disk nothing is seen there from outside
+	Key  string // file of the private key that it takes
+	Pid  int    // of the server
+	dir  string
+	addr string
+	host ssh.PublicKey
+	log  *os.File
+	done chan struct{} // closed when it has ended
+}
+
+const (
+	startWait = 10 * time.Second
+	endWait   = 5 * time.Second
+)
+
+// Start starts a server. Where nobody may have a user namespace the test is skipped.
+func Start(t testing.TB, o Options) *Server {
+	t.Helper()
+	root := toolchaintest.Root(t, "sshd")
+	dir, err := os.MkdirTemp("", "board") // t.TempDir can be too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	s := &Server{dir: dir, Home: filepath.Join(dir, "home"), Key: filepath.Join(dir, "id_ed25519")}
+	if err := os.Mkdir(s.Home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.host = NewKey(t, filepath.Join(dir, "host_key"), "")
+	public := NewKey(t, s.Key, "")
+	s.write(t, "authorized_keys", string(ssh.MarshalAuthorizedKey(public)))
+	shell := o.Shell
+	if shell == "" {
+		shell = "/bin/sh"
+	}
+	s.write(t, "passwd", fmt.Sprintf("root:x:0:0::/:/bin/sh\n%s:x:1000:1000::%s:%s\n", User, s.Home, shell))
+	s.write(t, "group", "root:x:0:\n"+User+":x:1000:\n")
+	for try := 0; ; try++ {
+		err := s.start(t, root, o)
+		if err == nil {
+			t.Cleanup(s.stop)
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Logf("sshd:\n%s", s.Log())
+				}
+			})
+			return s
+		}
+		s.stop()
+		if try == 2 || !strings.Contains(err.Error(), "Address already in use") {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (s *Server) write(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// NewKey makes a key and writes it to a file, with a passphrase if there is one. It returns its public half.
+func NewKey(t testing.TB, name, passphrase string) ssh.PublicKey {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var block *pem.Block
+	if passphrase == "" {
+		block, err = ssh.MarshalPrivateKey(private, "a test's")
+	} else {
+		block, err = ssh.MarshalPrivateKeyWithPassphrase(private, "a test's", []byte(passphrase))
+	}
+	if err == nil {
+		err = os.WriteFile(name, pem.EncodeToMemory(block), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := ssh.NewPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// freePort is one that nobody listens at now.
+func freePort(t testing.TB) int {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().(*net.TCPAddr).Port
+}
+
+// start starts sshd as a user that is none of this machine's: not root, so that it needs no account for its own protection, and not the one that runs the test,
+// so that it sees one user with one home.
+func (s *Server) start(t testing.TB, root string, o Options) error {
+	port := freePort(t)
+	s.addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	path := strings.Join(append(slices.Clone(o.Path), "/usr/local/bin", "/usr/bin", "/bin"), ":")
+	s.write(t, "config", strings.Join([]string{
+		"ListenAddress 127.0.0.1", "Port " + strconv.Itoa(port), "HostKey " + filepath.Join(s.dir, "host_key"), "PidFile " + filepath.Join(s.dir, "pid"),
+		"AuthorizedKeysFile " + filepath.Join(s.dir, "authorized_keys"), "PasswordAuthentication no", "KbdInteractiveAuthentication no", "UsePAM no", "StrictModes no",
+		"PrintMotd no", "SetEnv PATH=" + path, "",
+	}, "\n"))
+	lib := filepath.Join(root, "usr/lib/x86_64-linux-gnu")
+	argv := []string{filepath.Join(root, "usr/sbin/sshd"), "-D", "-e", "-f", filepath.Join(s.dir, "config")}
+	if o.Disk > 0 {
+		argv = append([]string{"unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+			fmt.Sprintf(`mount -t tmpfs -o size=%d,mode=755 tmpfs "$BOARD_HOME" && exec unshare --user --map-user=1000 --map-group=1000 "$@"`, o.Disk), "sh"}, argv...)
+	} else {
+		argv = append([]string{"unshare", "--user", "--map-user=1000", "--map-group=1000"}, argv...)
+	}
+	log, err := os.Create(filepath.Join(s.dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, log, log
+	cmd.Env = []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "BOARD_HOME=" + s.Home, "LD_LIBRARY_PATH=" + lib + ":" + filepath.Join(root, "lib/x86_64-linux-gnu"), "LD_PRELOAD=" + filepath.Join(lib, "libnss_wrapper.so"),
+		"NSS_WRAPPER_PASSWD=" + filepath.Join(s.dir, "passwd"), "NSS_WRAPPER_GROUP=" + filepath.Join(s.dir, "group")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.Pid, s.log, s.done = cmd.Process.Pid, log, make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // its log says how it ended
+		close(s.done)
+	}()
+	for end := time.Now().Add(startWait); ; time.Sleep(20 * time.Millisecond) {
+		if nc, err := net.Dial("tcp", s.addr); err == nil {
+			nc.Close()
+			return nil
+		}
+		select {
+		case <-s.done:
+			said := s.Log()
+			if strings.Contains(said, "unshare: ") {
+				t.Skipf("not tried: this machine lets nobody have a user namespace: %s", said)
+			}
+			return fmt.Errorf("sshd ended: %s", said)
+		default:
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("sshd does not listen: %s", s.Log())
+		}
+	}
+}
+
+// Log is what the server said.
+func (s *Server) Log() string {
+	b, _ := os.ReadFile(s.log.Name()) // nothing of one that is gone
+	return string(b)
+}
+
+// stop ends the server, and what runs for those who are logged in.
+func (s *Server) stop() {
+	all := descendants(s.Pid)
+	_ = syscall.Kill(s.Pid, syscall.SIGTERM) // it may have ended
+	select {
+	case <-s.done:
+	case <-time.After(endWait):
+		_ = syscall.Kill(s.Pid, syscall.SIGKILL)
+		<-s.done
+	}
+	for _, pid := range all {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // likewise
+	}
+	s.log.Close()
+}
+
+// descendants are the processes that a process started, and theirs, as far as they are not orphans.
+func descendants(of int) (all []int) {
+	children := map[int][]int{}
+	names, _ := filepath.Glob("/proc/[0-9]*/stat") // a pattern that is right
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			continue // it is gone
+		}
+		_, rest, ok := bytes.Cut(b, []byte(") "))
+		words := strings.Fields(string(rest))
+		if !ok || len(words) < 2 {
+			continue
+		}
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		parent, _ := strconv.Atoi(words[1])
+		children[parent] = append(children[parent], pid)
+	}
+	for left := []int{of}; len(left) > 0; left = left[1:] {
+		all, left = append(all, children[left[0]]...), append(left, children[left[0]]...)
+	}
+	return all
+}
+
+// Address is the board's, as hexmage is told.
+func (s *Server) Address() string { return address(s.addr) }
+
+func address(at string) string { return "ssh://" + User + "@" + at }
+
+// HostKey is by what it is known.
+func (s *Server) HostKey() ssh.PublicKey { return s.host }
+
+// Options are those of who knows the server, at its own address and at others, and has the key that it takes.
+func (s *Server) Options(t testing.TB, at ...string) board.Options {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "known_hosts")
+	if err := os.WriteFile(name, []byte(Known(s.host, append(at, s.addr)...)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return board.Options{Known: []string{name}, Keys: []string{s.Key}}
+}
+
+// Known is a file of known hosts.
+func Known(key ssh.PublicKey, at ...string) string {
+	return knownhosts.Line(at, key) + "\n"
+}
+
+// Cable is a way to a server that may be cut.
+type Cable struct {
+	listener net.Listener
+	to       string
+
+	mu     sync.Mutex
+	conns  map[net.Conn]bool
+	left   int64 // bytes to the server before it is cut; 0: it is not
+	again  int64 // what left is then
+	frozen bool
+	cuts   int
+}
+
+// Cable lays one.
+func (s *Server) Cable(t testing.TB) *Cable {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Cable{listener: ln, to: s.addr, conns: map[net.Conn]bool{}}
+	go c.accept()
+	t.Cleanup(func() {
+		ln.Close()
+		c.Cut()
+	})
+	return c
+}
+
+// At is where it is to be connected to, "127.0.0.1:40000".
+func (c *Cable) At() string { return c.listener.Addr().String() }
+
+// Address is the board's through the cable.
+func (c *Cable) Address() string { return address(c.At()) }
+
+// CutAfter has the cable cut when so many more bytes went to the board; and again and again, if every says so.
+func (c *Cable) CutAfter(n int64, every bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.left, c.again = n, 0; every {
+		c.again = n
+	}
+}
+
+// Cuts tells how often it was cut in that way.
+func (c *Cable) Cuts() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cuts
+}
+
+// Freeze has what is on its way stay there, on the connections that there are, without a word.
+func (c *Cable) Freeze() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.frozen = true
+}
+
+// Cut breaks all connections.
+func (c *Cable) Cut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut()
+}
+
+func (c *Cable) cut() {
+	for nc := range c.conns {
+		if tcp, ok := nc.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0) // what is on its way is lost
+		}
+		nc.Close()
+	}
+	clear(c.conns)
+}
+
+func (c *Cable) accept() {
+	for {
+		from, err := c.listener.Accept()
+		if err != nil {
+			return
+		}
+		to, err := net.Dial("tcp", c.to)
+		if err != nil {
+			from.Close()
+			continue
+		}
+		c.mu.Lock()
+		c.conns[from], c.conns[to], c.frozen = true, true, false
+		c.mu.Unlock()
+		go c.carry(to, from, true)
+		go c.carry(from, to, false)
+	}
+}
+
+// carry moves what comes from one end to the other.
+func (c *Cable) carry(to, from net.Conn, counts bool) {
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		to.Close()
+		from.Close()
+		delete(c.conns, to)
+		delete(c.conns, from)
+	}()
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buf)
+		if err != nil {
+			return
+		}
+		c.mu.Lock()
+		if c.frozen {
+			n = 0
+		}
+		if counts && c.left > 0 {
+			if c.left -= int64(n); c.left <= 0 {
+				c.left = c.again
+				c.cuts++
+				c.cut()
+			}
+		}
+		c.mu.Unlock()
+		if _, err := to.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
