@@ -83,7 +83,7 @@ def asymmetric(low: float, high: float, kind: type[Any]) -> tuple[np.float32, An
     """Scale and zero point of unsigned integers for a range."""
     top = int(np.iinfo(kind).max)
     scale = np.float32(max(high - low, 1e-4) / top)
-    return scale, kind(np.clip(round(-low / float(scale)), 0, top))
+    return scale, kind(min(max(round(-low / float(scale)), 0), top))
 
 
 class Quantiser:
@@ -228,7 +228,8 @@ class Quantiser:
 
     def parameters(self, g: onnx.GraphProto, values: dict[str, np.ndarray], kind: type[Any]) -> dict[str, Point]:
         """Scale and zero point of each tensor that is no matrix, for unsigned integers of a kind; alike for those that only move values."""
-        ranges = dict(self.seen.ranges)
+        names = {t for n in g.node for t in (*n.input, *n.output)}
+        ranges = {t: r for t, r in self.seen.ranges.items() if t in names}
         for name, a in values.items():
             ranges[name] = min(0.0, float(a.min())), max(0.0, float(a.max()))
         root: dict[str, str] = {}
