@@ -1,7 +1,6 @@
 # One model, one text, many ways of quantising it, in one table and one picture (docs/quantizers.md).
 #   mage pipeline quantizers                               SmolLM2-135M
 #   hexmage run quantizers --var model=tiny                two layers with seeded weights: the whole way, in minutes
-#   hexmage run quantizers --var 'ways=["ort", "lpbq"]' --soc SM8650
 #   hexmage run quantizers --var 'bisect=["a16w4"]'        which layers break, and what mends them
 
 pipeline { description = "Quantisers side by side on Qualcomm's HTP emulator: ONNX Runtime, AIMET, LPBQ and others" }
@@ -37,4 +36,5 @@ module "quantizers" {
 }
 output "table" { value = module.quantizers.table }
 output "plot.svg" { value = module.quantizers.plot }
+output "layers" { value = module.quantizers.layers }
 output "exceptions" { value = module.quantizers.exceptions }

@@ -21,16 +21,16 @@ func onnxBisectSchema() step.Schema {
 		Summary: "Finds the first layer of a language model that a way of quantising breaks, and the exceptions with which it does not, as HCL to paste. On the CPU.",
 		ArgDocs: calibratedDocs(map[string]string{
 			"graphs":     "What `onnx_llm` made, float.",
-			"scheme":     "As of `onnx_quantize`: the layers from the first on are quantised so, the others as a16w8.",
+			"scheme":     "As of `onnx_quantize`.",
 			"block_size": "Likewise, of `lpbq`.",
 			"text":       "A text file that the model reads; by default a few lines of ours.",
 			"least":      "The mean cosine to the float model that is good enough.",
-			"most":       "Layers that may be exceptions. Where more break, the first is named, and that is all.",
+			"most":       "Layers that may be exceptions. Where more stand out, the first is named, and that is all.",
 			"title":      "What stands over the table.",
 		}),
 		Outputs: []step.OutputSpec{
 			{Name: "found", Class: action.Value, Doc: "{ first, keep, before, after, hcl, says }: the first layer that breaks, \"\" if none does, the exceptions, the cosine without and with them, the exceptions as an argument of `onnx_quantize`, and all of it in words."},
-			{Name: "table", Class: action.File, Doc: "What was tried (JSON)."},
+			{Name: "table", Class: action.File, Doc: "Each layer's own error: of the layer alone, with what the float model gives it (JSON)."},
 		},
 		Toolchains: []string{onnxToolchain},
 		Example: `step "onnx_bisect" "smollm2" {

@@ -170,8 +170,8 @@ output "exceptions" {
   value       = { for way, s in step.onnx_bisect.way : way => s.outputs.found }
 }
 
-output "tried" {
-  description = "of each scheme in bisect what was tried"
+output "layers" {
+  description = "of each scheme in bisect each layer's own error"
   show        = "table"
   value       = { for way, s in step.onnx_bisect.way : way => s.outputs.table }
 }

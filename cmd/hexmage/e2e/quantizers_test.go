@@ -113,8 +113,8 @@ func waysTable(t *testing.T, at string) map[string]map[string]string {
 func quantizersOnHost(t *testing.T, w *world) {
 	t.Helper()
 	ways := []string{"a16w8", "a8w8_shadow", "lpbq_rotated", "mobilequant", "ort"}
-	args := []string{"quantizers", "--var=model=tiny", `--var=ways=["` + strings.Join(ways, `", "`) + `"]`}
-	wants(t, w.run(t, append([]string{"run"}, args...)...), exitOK, "a16w8", "lpbq_rotated", "passed", "check.agree")
+	args := []string{"quantizers", "--var=model=tiny", `--var=ways=["` + strings.Join(ways, `", "`) + `"]`, `--var=bisect=["a16w4"]`}
+	wants(t, w.run(t, append([]string{"run"}, args...)...), exitOK, "a16w8", "lpbq_rotated", "passed", "check.agree", "its own SQNR", "No layer breaks: ")
 	if r := w.runJSON(t, args...); r.executed != 0 {
 		t.Errorf("again: %q ran", r.names)
 	}
