@@ -107,7 +107,7 @@ func remedies(t *testing.T, w *world) {
 			continue
 		}
 		delete(tried, name)
-		if !slices.Contains([]string{"Asin", "Cosh", "rank"}, name) && os.Getenv(envCuts) == "" {
+		if !slices.Contains([]string{"Asin", "Celu", "Cosh", "rank"}, name) && os.Getenv(envCuts) == "" {
 			continue // each compiles twice: all of them take minutes
 		}
 		t.Run(name, func(t *testing.T) {

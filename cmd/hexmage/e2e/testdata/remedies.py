@@ -81,7 +81,7 @@ PAIRS = {
         lambda g, x: g("Where", g("Greater", g("Abs", x), 0.5), x, 0.0),
         SHAPE,
     ),
-    "Celu": (lambda g, x: g("Celu", x), lambda g, x: g("Elu", x), SHAPE),
+    "Celu": (lambda g, x: g("Celu", x, alpha=2.0), lambda g, x: g("Mul", g("Elu", g("Mul", x, 0.5)), 2.0), SHAPE),
     "ReduceL1": (lambda g, x: g("ReduceL1", x, last(g)), lambda g, x: g("ReduceSum", g("Abs", x), last(g)), [1, 8, 1]),
     "ReduceSumSquare": (lambda g, x: g("ReduceSumSquare", x, last(g)), squares, [1, 8, 1]),
     "ReduceLogSum": (
