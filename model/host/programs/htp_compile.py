@@ -80,7 +80,10 @@ def session_of(name: str, libraries: Path, entries: dict[str, str], options: dic
     except Exception as e:
         if (free := shutil.disk_usage(".").free) < LITTLE:
             raise Wrong(f"{name} could not be compiled: no space left on device, where {free} bytes are free: {e}") from e
-        if stay := on_cpu(name, libraries, options)[0] if "session.disable_cpu_ep_fallback" in entries else []:
+        stay, dropped = on_cpu(name, libraries, options) if "session.disable_cpu_ep_fallback" in entries else ([], "")
+        if dropped:
+            raise Wrong(whole(name, stay, dropped)) from e
+        if stay:
             raise Wrong(
                 f"{len(stay)} nodes of {name} are not for the NPU: {listed(stay)}. "
                 "Put others in their place, or let them stay on the CPU with fallback = true, of which the kind fallback says what crosses."
@@ -93,11 +96,11 @@ def listed(stay: list[str]) -> str:
 
 
 def whole(name: str, stay: list[str], dropped: str) -> str:
-    """Why nothing of a graph is for the NPU: it takes no node, or ONNX Runtime gives it none of those that it takes."""
+    """Why a graph stays on the CPU: the NPU takes no node, or ONNX Runtime gives it none of those that it takes."""
     why = f": {listed(stay)}" if stay else ""
     if dropped:
         return (
-            f"ONNX Runtime gives no node of {name} to the NPU, not even those that it takes: {dropped}\nThat is for ONNX Runtime to mend. "
+            f"ONNX Runtime leaves nodes of {name} to the CPU that the NPU takes: {dropped}\nThat is for ONNX Runtime to mend. "
             f"Cut the graph around the nodes that stay, and compile each piece (onnx_edit cuts), or put others in their place{why}."
         )
     return f"The NPU takes no node of {name}{why}. Put others in their place: what may stand there docs/fallback.md says, or let all of it run on the CPU without this step."

@@ -730,7 +730,7 @@ class Assigned(unittest.TestCase):
         for stay, dropped, wants in (
             (["a (Cosh): none such"], "", ["The NPU takes no node of g.onnx: a (Cosh): none such. Put others"]),
             ([], "", ["The NPU takes no node of g.onnx. Put others"]),
-            (["a (Cosh)"], "QNN set nodes", ["ONNX Runtime gives no node of g.onnx", "QNN set nodes\n", "in their place: a (Cosh)."]),
+            (["a (Cosh)"], "QNN set nodes", ["ONNX Runtime leaves nodes of g.onnx to the CPU that the NPU takes", "QNN set nodes\n", "in their place: a (Cosh)."]),
         ):
             said = of.whole("g.onnx", stay, dropped)
             for want in wants:
