@@ -42,7 +42,7 @@ func htpContextSchema() step.Schema {
 			"optrace":         "Whether to compile so that operations can be traced (`profiling = \"optrace\"` of `htp_emulate`). The contexts are the same.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "dir", Class: action.Tree, Doc: "device/: one context of all graphs, with their weights once, or with `socs` one file; emulator/GRAPH/: each graph alone, as the emulator needs it, where device/ is not that; graphs/GRAPH.json: what the compiler made of it, and GRAPH.trace.json, of which nodes; manifest.json; nodes.json: which node runs where."},
+			{Name: "dir", Class: action.Tree, Doc: "device/: one context of all graphs, with their weights once, or with `socs` one file; emulator/GRAPH/: each graph alone, as the emulator needs it, where device/ is not that; graphs/GRAPH.json: what the compiler made of it, and GRAPH.trace.json, of which nodes; manifest.json; nodes.json: which node runs where; placed.json: the same of each graph with its partitions and tensors, for `fallback`."},
 			{Name: "dlc", Class: action.Tree, Doc: "GRAPH.dlc of each graph, with `dlc = true`; else empty."},
 			{Name: "schematic", Class: action.Tree, Doc: "With `optrace = true` what the vendor's viewer reads traces by, in device/ and, of contexts for the emulator, GRAPH/; else empty."},
 			{Name: "times", Class: action.File, Doc: "Seconds that each compile took (JSON)."},

@@ -238,6 +238,24 @@ func TestState(t *testing.T) {
 	}
 }
 
+// TestSubgraphs: all graphs of a .tflite count, and what is refused in one is told of that one.
+func TestSubgraphs(t *testing.T) {
+	t.Parallel()
+	g := tflite.Graph{Tensors: []tflite.Tensor{{Name: "x", Type: "int8"}}, Ops: []tflite.Op{{Name: "ATAN2", Inputs: []int{0}}}}
+	graphs, err := placement.OfTFLite(&tflite.Model{Graphs: []tflite.Graph{g, g, g}}, []placement.Refused{{Op: "Atan2", Why: "first"}, {Op: "Sign", Why: "other"}, {Op: "Atan2", Why: "second"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var why []string
+	p := placement.Of(graphs, &qnn.Facts{}, "")
+	for _, n := range p.Nodes {
+		why = append(why, n.Graph+": "+n.Why)
+	}
+	if !slices.Equal(why, []string{"graph 0: first", "graph 1: second", "graph 2: "}) || p.Nodes[0].Takes[0] != "int8 [?]" {
+		t.Errorf("%q, %q", why, p.Nodes[0].Takes)
+	}
+}
+
 // TestHostile: lists of a program that are one place of the file add up to any size, and are an error before they do.
 func TestHostile(t *testing.T) {
 	t.Parallel()
