@@ -49,7 +49,7 @@ func TestAll() error {
 		return err
 	}
 	long := map[string]string{"HEXMAGE_PUSH_MB": "1024", "HEXMAGE_CUTS": "all", "HEXMAGE_SMOLLM2": "twice"}
-	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestFlakyPhone|TestCut|TestSmolLM2", "./runner", "./cmd/hexmage/e2e"); err != nil {
+	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestFlakyPhone|TestCut|TestSmolLM2|TestFitPoints", "./runner", "./cmd/hexmage/e2e"); err != nil {
 		return err
 	}
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_HOSTILE": "each"}, "go", "test", "-count=1", "-run=TestHostile$", "./internal/execute/local"); err != nil {

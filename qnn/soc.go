@@ -35,11 +35,12 @@ type SoC struct {
 	SoCModel   int      `hcl:"soc_model"`
 	VTCMMB     int      `hcl:"vtcm_mb,optional"`
 	AndroidIDs []int    `hcl:"soc_ids,optional"`
-	MinSDK     string   `hcl:"min_sdk,optional"` // first QAIRT SDK that knows it, as far as published: "2.37"
-	Aliases    []string `hcl:"aliases,optional"` // other parts of the same model number
-	Lacks      []string `hcl:"lacks,optional"`   // features of its arch that it does not have
-	LPAI       string   `hcl:"lpai,optional"`    // version of its low-power AI core, where it has one
-	Note       string   `hcl:"note,optional"`    // what is not sure
+	MinSDK     string   `hcl:"min_sdk,optional"`       // first QAIRT SDK that knows it, as far as published: "2.37"
+	Aliases    []string `hcl:"aliases,optional"`       // other parts of the same model number
+	Lacks      []string `hcl:"lacks,optional"`         // features of its arch that it does not have
+	LPAI       string   `hcl:"lpai,optional"`          // version of its low-power AI core, where it has one
+	Bandwidth  float64  `hcl:"bandwidth_gbs,optional"` // most that its memory can give, GB/s; 0: not published
+	Note       string   `hcl:"note,optional"`          // what is not sure
 	Facts      []*Fact  `hcl:"fact,block"`
 	From       string   // file of the workspace that has it; "" when it is shipped
 }
@@ -52,6 +53,8 @@ type Arch struct {
 	Features  []string          `hcl:"features,optional"`   // of its HTP
 	Since     map[string]string `hcl:"since,optional"`      // first version said to know it, of "tools" (the Hexagon compilers), or of an SDK such as "qairt"
 	Seen      map[string]string `hcl:"seen,optional"`       // oldest version in which somebody has seen it, where that is a later one
+	ContextMB int               `hcl:"context_mb,optional"` // most that one context may take, in MiB; 0: not known
+	ProcessMB int               `hcl:"process_mb,optional"` // most that all contexts and buffers of a process may take
 	Note      string            `hcl:"note,optional"`       // what is not sure
 	Facts     []*Fact           `hcl:"fact,block"`
 	From      string            // file of the workspace that has it; "" when it is shipped
@@ -81,6 +84,20 @@ type Target struct {
 // Target returns what a pipeline for the SoC builds for when it says no more.
 func (s *SoC) Target() *Target {
 	return &Target{SoC: s.Name, Arch: s.Arch, SoCModel: s.SoCModel, VTCMMB: s.VTCMMB}
+}
+
+// OfKernel returns the catalogue's name of a SoC that Linux names, in /sys/devices/soc0/machine of a board; most have the same in both. The kernel's
+// are those of its drivers/soc/qcom/socinfo.c.
+func OfKernel(name string) string {
+	switch strings.ToUpper(name) {
+	case "X1E80100":
+		return "SC8380XP"
+	case "QCS9075":
+		return "QCS9100"
+	case "QCS8275":
+		return "QCS8300"
+	}
+	return name
 }
 
 // FindArch returns the record of an arch, nil when there is none.

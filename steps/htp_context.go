@@ -22,6 +22,7 @@ type HTPContext struct {
 	Floats         bool      `arg:"floats"`
 	DLC            bool      `arg:"dlc"`
 	Optrace        bool      `arg:"optrace"`
+	Sharing        bool      `arg:"sharing" default:"true"`
 }
 
 // socsSince is the first release of htp_host that was seen to make one file for several SoCs.
@@ -40,12 +41,13 @@ func htpContextSchema() step.Schema {
 			"floats":          "Whether products of quantised tensors may be computed in 16-bit floats. Otherwise that is an error: the compiler does it without a word.",
 			"dlc":             "Whether to write each graph as a DLC too, before it is compiled, for the vendor's own tools. It is an action of its own.",
 			"optrace":         "Whether to compile so that operations can be traced (`profiling = \"optrace\"` of `htp_emulate`). The contexts are the same.",
+			"sharing":         "Whether several graphs have one context, with their weights once, which Hexagon v73 and newer have. Otherwise device/ has a context of each, with weights of its own.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "dir", Class: action.Tree, Doc: "device/: one context of all graphs, with their weights once, or with `socs` one file; emulator/GRAPH/: each graph alone, as the emulator needs it, where device/ is not that; graphs/GRAPH.json: what the compiler made of it, and GRAPH.trace.json, of which nodes; manifest.json; nodes.json: which node runs where; placed.json: the same of each graph with its partitions and tensors, for `fallback`."},
+			{Name: "dir", Class: action.Tree, Doc: "device/: one context of all graphs, with their weights once, without `sharing` one of each, or with `socs` one file; emulator/GRAPH/: each graph alone, as the emulator needs it, where device/ is not that; graphs/GRAPH.json: what the compiler made of it, and GRAPH.trace.json, of which nodes; manifest.json; nodes.json: which node runs where; placed.json: the same of each graph with its partitions and tensors, for `fallback`."},
 			{Name: "dlc", Class: action.Tree, Doc: "GRAPH.dlc of each graph, with `dlc = true`; else empty."},
 			{Name: "schematic", Class: action.Tree, Doc: "With `optrace = true` what the vendor's viewer reads traces by, in device/ and, of contexts for the emulator, GRAPH/; else empty."},
-			{Name: "times", Class: action.File, Doc: "Seconds that each compile took (JSON)."},
+			{Name: "times", Class: action.File, Doc: "Of each compile the seconds that it took, `seconds`, and the memory that the compiler had at its peak, `peak_mb`, in MB (JSON)."},
 		},
 		Toolchains: []string{onnxToolchain, htpToolchain, runtimeToolchain},
 		Example:    `step "htp_context" "lpbq" { graphs = step.onnx_quantize.lpbq.outputs.dir }`,
@@ -75,6 +77,9 @@ func (h HTPContext) Plan(p *step.Plan, find func(name string) (*qnn.SoC, error))
 	compile := map[string]any{"floats": h.Floats, "out": "dir", "times": "times.json"}
 	if len(socs) > 0 {
 		compile["socs"] = socs
+	}
+	if !h.Sharing {
+		compile["sharing"] = false
 	}
 	if h.Optrace {
 		compile["schematics"] = "schematics"

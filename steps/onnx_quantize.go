@@ -10,6 +10,8 @@ type ONNXQuantize struct {
 	Graphs      step.Path `arg:"graphs,required"`
 	Scheme      string    `arg:"scheme" default:"a16w8" oneof:"a16w8 a16w4 lpbq"`
 	BlockSize   int       `arg:"block_size" default:"32" oneof:"16 32 64 128"`
+	KV          string    `arg:"kv" default:"uint16" oneof:"uint16 uint8"`
+	Splits      int       `arg:"splits" default:"1" range:"1..1000"`
 	Calibration step.Path `arg:"calibration"`
 	Samples     int       `arg:"samples" default:"12" range:"1..4096"`
 }
@@ -21,10 +23,12 @@ func onnxQuantizeSchema() step.Schema {
 			"graphs":      "What `onnx_llm` made, or any ONNX graph with fixed shapes: the file, or a folder with it.",
 			"scheme":      "Activations have 16 bits. Weights: `a16w8` int8 and `a16w4` int4, a scale each output; `lpbq` int4 in blocks whose scales are integers of 4 bits, the scheme of mllm.",
 			"block_size":  "Inputs that share a scale, of `lpbq`.",
+			"kv":          "Type of a language model's key/value cache: `uint16`, or `uint8`, which is half as large, and what mllm has.",
+			"splits":      "Parts that a language model's layers are cut into, each for a context of its own: a context may take so much, and no more.",
 			"calibration": "Of a language model a text file, a prompt a line; the model answers them while ranges are noted; by default a dozen lines of ours. Of any other graph a folder of samples: *.npz files with its inputs by name.",
 			"samples":     "Lines that are taken, from the first.",
 		},
-		Outputs:    []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The graphs quantised, and cache.json: scale and zero point of the key/value cache."}},
+		Outputs:    []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The graphs quantised, with `splits` GRAPH_0.onnx, GRAPH_1.onnx and so on in place of each, and cache.json: scale and zero point of the key/value cache."}},
 		Toolchains: []string{onnxToolchain},
 		Example: `step "onnx_quantize" "lpbq" {
   graphs = step.onnx_llm.smollm2.outputs.dir
@@ -36,7 +40,7 @@ func onnxQuantizeSchema() step.Schema {
 // Plan plans the quantising.
 func (o ONNXQuantize) Plan(p *step.Plan) {
 	at, in := text(p, o.Calibration, "calibration.txt")
-	a := program(p, "quantise, "+o.Scheme, map[string]any{"graphs": o.Graphs.InRoot(), "scheme": o.Scheme, "block_size": o.BlockSize,
+	a := program(p, "quantise, "+o.Scheme, map[string]any{"graphs": o.Graphs.InRoot(), "scheme": o.Scheme, "block_size": o.BlockSize, "kv": o.KV, "splits": o.Splits,
 		"calibration": at, "samples": o.Samples, "out": "dir"}, false, "onnx_quantize")
 	p.Tree("dir", a.In(o.Graphs.Input(), in).OutTree("dir"))
 }

@@ -39,6 +39,18 @@ variable "context" {
   description = "Tokens that the key/value cache holds"
 }
 
+variable "chunk" {
+  type        = number
+  default     = 32
+  description = "Tokens that prefill takes at once"
+}
+
+variable "kv" {
+  type        = string
+  default     = "uint16"
+  description = "Type of the key/value cache: uint16 or uint8"
+}
+
 variable "text" {
   type        = string
   default     = ""
@@ -57,6 +69,7 @@ step "onnx_llm" "float" {
   for_each = local.twins
   model    = var.model
   context  = var.context
+  chunk    = var.chunk
   layers   = each.value
 }
 
@@ -72,6 +85,7 @@ step "onnx_quantize" "twin" {
   for_each = local.twins
   graphs   = step.onnx_llm.float[each.key].outputs.dir
   scheme   = var.scheme
+  kv       = var.kv
 }
 
 step "onnx_run" "quantised" {

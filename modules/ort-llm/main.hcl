@@ -34,6 +34,36 @@ variable "context" {
   description = "Tokens that the key/value cache holds: prompt and answer together"
 }
 
+variable "chunk" {
+  type        = number
+  default     = 32
+  description = "Tokens that prefill takes at once"
+}
+
+variable "kv" {
+  type        = string
+  default     = "uint16"
+  description = "Type of the key/value cache: uint16 or uint8"
+}
+
+variable "splits" {
+  type        = number
+  default     = 1
+  description = "Contexts that the layers are cut into: one may take so much, and no more (hexmage fit)"
+}
+
+variable "embedding" {
+  type        = string
+  default     = "inside"
+  description = "Whether the graphs look the rows of tokens up, inside, or are given them, outside: then the table is a file beside the contexts"
+}
+
+variable "sharing" {
+  type        = bool
+  default     = true
+  description = "Whether prefill and decode share their weights in one context"
+}
+
 variable "text" {
   type        = string
   default     = ""
@@ -59,6 +89,8 @@ toolchain "onnx" {}
 step "onnx_llm" "float" {
   model   = var.model
   context = var.context
+  chunk     = var.chunk
+  embedding = var.embedding
 }
 
 step "onnx_run" "float" {
@@ -73,11 +105,14 @@ step "onnx_quantize" "way" {
   for_each = var.schemes
   graphs   = step.onnx_llm.float.outputs.dir
   scheme   = each.value
+  kv       = var.kv
+  splits   = var.splits
 }
 
 step "htp_context" "way" {
   for_each = var.schemes
   graphs   = step.onnx_quantize.way[each.key].outputs.dir
+  sharing  = var.sharing
 }
 
 step "bundle" "way" {
@@ -119,6 +154,8 @@ module "twins" {
   scheme   = each.value
   prompt   = var.prompt
   context  = var.context
+  chunk    = var.chunk
+  kv       = var.kv
   text     = var.text
 }
 

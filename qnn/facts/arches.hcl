@@ -30,6 +30,19 @@ fact "arch" "features" {
   source = "executorch: feature matrix"
 }
 
+# What a context may take: the compiler refuses a graph of more with "limit is 2097152 KB", seen for v68 and, without the SoC, twice more. Of v81 somebody
+# says that 3.6 GB did not load and 1.81 GB did (a model card, qwen3_5_4b_HNPU).
+fact "arch" "context_mb" {
+  sure   = "inferred"
+  source = "executorch#17782 saw the limit for v68; qualcomm/ai-hub-models#274, #22 without the SoC"
+}
+
+# What a process of the DSP can map, all contexts and buffers together: the default of llama.cpp, about 3.2 GB.
+fact "arch" "process_mb" {
+  sure   = "inferred"
+  source = "llama.cpp#22487: what its backend takes a session to map"
+}
+
 arch "v60" {
   htp = false
 }
@@ -52,17 +65,23 @@ arch "v67" {
 }
 
 arch "v68" {
-  features = ["quantized"]
-  since    = { tools = "8.4", llvm = "14", qairt = "2.13" }
+  features   = ["quantized"]
+  context_mb = 2048
+  since      = { tools = "8.4", llvm = "14", qairt = "2.13" }
   fact "since.qairt" {
     sure   = "observed"
     source = "what is in 2.13.0.230725"
   }
+  fact "context_mb" {
+    sure   = "observed"
+    source = "executorch#17782, for SA8295: limit is 2097152 KB"
+  }
 }
 
 arch "v69" {
-  features = ["fp16_partial", "quantized"]
-  since    = { tools = "8.5", llvm = "14", qairt = "2.13" }
+  features   = ["fp16_partial", "quantized"]
+  context_mb = 2048
+  since      = { tools = "8.5", llvm = "14", qairt = "2.13" }
   fact "since.qairt" {
     sure   = "observed"
     source = "what is in 2.13.0.230725"
@@ -75,8 +94,10 @@ arch "v71" {
 }
 
 arch "v73" {
-  features = ["fp16", "layer_norm_16x16", "lpbq", "matmul_16x16", "quantized", "weight_sharing"]
-  since    = { tools = "8.6", llvm = "16", qairt = "2.13" }
+  features   = ["fp16", "layer_norm_16x16", "lpbq", "matmul_16x16", "quantized", "weight_sharing"]
+  context_mb = 2048
+  process_mb = 3052
+  since      = { tools = "8.6", llvm = "16", qairt = "2.13" }
   fact "since.qairt" {
     sure   = "observed"
     source = "what is in 2.13.0.230725"
@@ -84,8 +105,10 @@ arch "v73" {
 }
 
 arch "v75" {
-  features = ["fp16", "layer_norm_16x16", "lpbq", "matmul_16x16", "quantized", "weight_sharing"]
-  since    = { tools = "8.7", llvm = "20", qairt = "2.16" }
+  features   = ["fp16", "layer_norm_16x16", "lpbq", "matmul_16x16", "quantized", "weight_sharing"]
+  context_mb = 2048
+  process_mb = 3052
+  since      = { tools = "8.7", llvm = "20", qairt = "2.16" }
   fact "since.qairt" {
     sure   = "observed"
     source = "XiaoMi/StableDiffusionOnDevice#14, libraries of 2.16.0.231029"
@@ -93,9 +116,11 @@ arch "v75" {
 }
 
 arch "v79" {
-  features = ["fp16", "layer_norm_16x16", "lpbq", "matmul_16x16", "quantized", "weight_sharing"]
-  since    = { tools = "8.8", llvm = "20", qairt = "2.30" }
-  seen     = { qairt = "2.37.0" } # llm.npu reproduction report
+  features   = ["fp16", "layer_norm_16x16", "lpbq", "matmul_16x16", "quantized", "weight_sharing"]
+  context_mb = 2048
+  process_mb = 3052
+  since      = { tools = "8.8", llvm = "20", qairt = "2.30" }
+  seen       = { qairt = "2.37.0" } # llm.npu reproduction report
   fact "since.qairt" {
     sure   = "documented"
     source = "an engineer of the vendor, executorch#7550"
@@ -103,9 +128,11 @@ arch "v79" {
 }
 
 arch "v81" {
-  features = ["extended_udma", "fp16", "layer_norm_16x16", "lpbq", "matmul_16x16", "multi_core", "quantized", "weight_sharing"]
-  since    = { tools = "19.0", llvm = "22", qairt = "2.42" }
-  seen     = { qairt = "2.42.0" } # op packages that rwkv-qualcomm built with it
+  features   = ["extended_udma", "fp16", "layer_norm_16x16", "lpbq", "matmul_16x16", "multi_core", "quantized", "weight_sharing"]
+  context_mb = 2048
+  process_mb = 3052
+  since      = { tools = "19.0", llvm = "22", qairt = "2.42" }
+  seen       = { qairt = "2.42.0" } # op packages that rwkv-qualcomm built with it
 }
 
 arch "v85" {

@@ -240,14 +240,17 @@ func (s *Set) check() (diags hcl.Diagnostics) {
 		}
 	}
 	for _, soc := range s.SoCs {
-		if !arch.MatchString(soc.Arch) || soc.SoCModel < 0 || soc.VTCMMB < 0 {
-			bad("soc", soc.Name, soc.From, "arch is %q, want a Hexagon arch such as \"v79\"; soc_model and vtcm_mb are not negative.", soc.Arch)
+		if !arch.MatchString(soc.Arch) || soc.SoCModel < 0 || soc.VTCMMB < 0 || soc.Bandwidth < 0 {
+			bad("soc", soc.Name, soc.From, "arch is %q, want a Hexagon arch such as \"v79\"; soc_model, vtcm_mb and bandwidth_gbs are not negative.", soc.Arch)
 		}
 		facts("soc", soc.Name, soc.From, soc.Facts)
 	}
 	for _, a := range s.Arches {
 		if !arch.MatchString(a.Name) {
 			bad("arch", a.Name, a.From, "want the name of a Hexagon arch, such as \"v79\".")
+		}
+		if a.ContextMB < 0 || a.ProcessMB < 0 {
+			bad("arch", a.Name, a.From, "context_mb and process_mb are not negative.")
 		}
 		if like := s.FindArch(a.CompileAs); a.CompileAs != "" && (like == nil || like.CompileAs != "") {
 			bad("arch", a.Name, a.From, "compile_as is %q, want an arch that has a record, and that compilers know.", a.CompileAs)

@@ -209,3 +209,17 @@ func TestPageOfTypes(t *testing.T) {
 		t.Errorf("docs/fallback.md does not have this table:\n%s", table)
 	}
 }
+
+// TestNamesOfTheKernel: what Linux calls a SoC leads to the record of that SoC.
+func TestNamesOfTheKernel(t *testing.T) {
+	s, diags := facts.Builtin()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	for name, want := range map[string]string{"X1E80100": "SC8380XP", "QCS9075": "QCS9100", "qcs8275": "QCS8300", "SM8750": "SM8750"} {
+		record, err := s.FindSoC(name)
+		if err != nil || record.Name != want || qnn.OfKernel(name) != want {
+			t.Errorf("%s: %+v, %v; %s", name, record, err, qnn.OfKernel(name))
+		}
+	}
+}

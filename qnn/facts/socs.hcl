@@ -17,6 +17,13 @@ fact "soc" "vtcm_mb" {
   source = "executorch#9084; executorch: devices and versions"
 }
 
+# What the memory of phones with it can give at most: its fastest clock, twice, on all its channels. A phone may have slower memory, and the NPU
+# gets less than all of it.
+fact "soc" "bandwidth_gbs" {
+  sure   = "inferred"
+  source = "a third party's table of the vendor's product pages (gist.github.com, EwoutH, 754fa40a)"
+}
+
 fact "soc" "min_sdk" {
   sure   = "inferred"
   source = "executorch: devices and versions"
@@ -124,11 +131,12 @@ soc "SM7450" {
 }
 
 soc "SM7475" {
-  marketing = "Snapdragon 7+ Gen 2"
-  arch      = "v69"
-  soc_model = 54
-  soc_ids   = [591]
-  note      = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
+  marketing     = "Snapdragon 7+ Gen 2"
+  arch          = "v69"
+  soc_model     = 54
+  bandwidth_gbs = 25.6
+  soc_ids       = [591]
+  note          = "asked for this SoC, the compiler of QAIRT 2.51 compiles for v68"
 }
 
 soc "SXR2230P" {
@@ -141,12 +149,13 @@ soc "SXR2230P" {
 }
 
 soc "SM8550" {
-  marketing = "Snapdragon 8 Gen 2"
-  arch      = "v73"
-  soc_model = 43
-  vtcm_mb   = 8
-  soc_ids   = [519, 536]
-  min_sdk   = "2.23"
+  marketing     = "Snapdragon 8 Gen 2"
+  arch          = "v73"
+  soc_model     = 43
+  vtcm_mb       = 8
+  soc_ids       = [519, 536]
+  min_sdk       = "2.23"
+  bandwidth_gbs = 67.2
 }
 
 soc "QCS8550" {
@@ -158,11 +167,12 @@ soc "QCS8550" {
 }
 
 soc "SM8635" {
-  marketing = "Snapdragon 8s Gen 3"
-  arch      = "v73"
-  soc_model = 68
-  vtcm_mb   = 8
-  lacks     = ["fp16_relaxed_precision"] # rwkv-qualcomm
+  marketing     = "Snapdragon 8s Gen 3"
+  arch          = "v73"
+  soc_model     = 68
+  vtcm_mb       = 8
+  bandwidth_gbs = 67.2
+  lacks         = ["fp16_relaxed_precision"] # rwkv-qualcomm
   fact "vtcm_mb" {
     sure   = "inferred"
     source = "a draft, executorch#19216; the compiler of QAIRT 2.51 targets 4 MB"
@@ -170,10 +180,11 @@ soc "SM8635" {
 }
 
 soc "SM7675" {
-  marketing = "Snapdragon 7+ Gen 3"
-  arch      = "v73"
-  soc_model = 70
-  vtcm_mb   = 4
+  marketing     = "Snapdragon 7+ Gen 3"
+  arch          = "v73"
+  soc_model     = 70
+  vtcm_mb       = 4
+  bandwidth_gbs = 67.2
   fact "vtcm_mb" {
     sure   = "inferred"
     source = "what the compiler of QAIRT 2.51 targets for the number"
@@ -216,6 +227,7 @@ soc "SC8380XP" {
   arch      = "v73"
   soc_model = 60
   vtcm_mb   = 8
+  aliases   = ["X1E80100"]
   fact "vtcm_mb" {
     sure   = "inferred"
     source = "what the compiler of QAIRT 2.51 targets for the number"
@@ -272,12 +284,13 @@ soc "SXR1230P" {
 }
 
 soc "SM8650" {
-  marketing = "Snapdragon 8 Gen 3"
-  arch      = "v75"
-  soc_model = 57
-  vtcm_mb   = 8
-  soc_ids   = [557]
-  min_sdk   = "2.23"
+  marketing     = "Snapdragon 8 Gen 3"
+  arch          = "v75"
+  soc_model     = 57
+  vtcm_mb       = 8
+  soc_ids       = [557]
+  min_sdk       = "2.23"
+  bandwidth_gbs = 76.8
 }
 
 soc "SA8620P" {
@@ -307,14 +320,19 @@ soc "QCS8300" {
 }
 
 soc "SM8750" {
-  marketing = "Snapdragon 8 Elite"
-  arch      = "v79"
-  soc_model = 69
-  vtcm_mb   = 8
-  soc_ids   = [618, 639]
-  min_sdk   = "2.37"
-  lpai      = "v5"
-  aliases   = ["SM8750P"]
+  marketing     = "Snapdragon 8 Elite"
+  arch          = "v79"
+  soc_model     = 69
+  vtcm_mb       = 8
+  soc_ids       = [618, 639]
+  min_sdk       = "2.37"
+  lpai          = "v5"
+  aliases       = ["SM8750P"]
+  bandwidth_gbs = 84.8
+  fact "bandwidth_gbs" {
+    sure   = "inferred"
+    source = "LPDDR5X at 5300 MHz, geektopia.es on 2024-10-22"
+  }
 }
 
 soc "SXR2330P" {
@@ -325,14 +343,19 @@ soc "SXR2330P" {
 }
 
 soc "SM8850" {
-  marketing = "Snapdragon 8 Elite Gen 5"
-  arch      = "v81"
-  soc_model = 87
-  vtcm_mb   = 8
-  soc_ids   = [660, 661, 722, 723, 743]
-  min_sdk   = "2.42"
-  aliases   = ["SM8850P", "SM8847", "SM8847P", "SG8450P"]
-  lpai      = "v6"
+  marketing     = "Snapdragon 8 Elite Gen 5"
+  arch          = "v81"
+  soc_model     = 87
+  vtcm_mb       = 8
+  soc_ids       = [660, 661, 722, 723, 743]
+  min_sdk       = "2.42"
+  aliases       = ["SM8850P", "SM8847", "SM8847P", "SG8450P"]
+  lpai          = "v6"
+  bandwidth_gbs = 84.8
+  fact "bandwidth_gbs" {
+    sure   = "inferred"
+    source = "LPDDR5X at 5300 MHz, lowyat.net in 2025; the width is taken to be its predecessor's"
+  }
   # 87 by the headers of 2.36.1; a README of a third party gives 88, which is SC8480XP.
 }
 
@@ -601,9 +624,10 @@ soc "SM7750" {
 }
 
 soc "SM7550" {
-  arch      = "v73"
-  soc_model = 64
-  vtcm_mb   = 2
+  arch          = "v73"
+  soc_model     = 64
+  vtcm_mb       = 2
+  bandwidth_gbs = 25.6
   fact "soc_model" {
     sure   = "observed"
     source = "the name that the compiler of QAIRT 2.51 writes for the number"

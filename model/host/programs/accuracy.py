@@ -124,7 +124,8 @@ def row(a: dict[str, Any], name: str) -> dict[str, Any]:
     if name in a["contexts"]:
         found |= context(Path(a["contexts"][name]))
     if name in a["compile_times"]:
-        found["compile_s"] = round(sum(json.loads(Path(a["compile_times"][name]).read_text()).values()), 1)
+        compiles = json.loads(Path(a["compile_times"][name]).read_text()).values()
+        found["compile_s"], found["compile_mb"] = round(sum(c["seconds"] for c in compiles), 1), max(c["peak_mb"] for c in compiles)
     if name in a["times"]:
         t = json.loads(Path(a["times"][name]).read_text())
         if "sample" in t:

@@ -36,6 +36,7 @@ class Arch:
     begin: int | None = None  # token that begins one, where the tokenizer puts one there
     context: int = 0  # tokens that the key/value cache holds
     chunk: int = 0  # tokens that prefill takes at once
+    outside: bool = False  # the graphs are given embeddings, in the place of tokens
 
     @property
     def group(self) -> int:
@@ -63,13 +64,13 @@ class Arch:
         angle = np.arange(first, first + count)[:, None] * self.frequencies()[None]
         return np.cos(angle).astype(np.float32)[None, None], np.sin(angle).astype(np.float32)[None, None]
 
-    def sized(self, context: int, chunk: int, layers: int | None) -> Arch:
+    def sized(self, context: int, chunk: int, layers: int | None, outside: bool = False) -> Arch:
         """The same with a cache, and with fewer layers if asked for: a truncated twin."""
         if chunk < 1 or context < chunk:
             raise Wrong(f"A cache of {context} tokens does not hold a chunk of {chunk}.")
         if layers is not None and not 1 <= layers <= self.layers:
             raise Wrong(f"The model has {self.layers} layers: layers = {layers} is not among them.")
-        return replace(self, context=context, chunk=chunk, layers=layers or self.layers)
+        return replace(self, context=context, chunk=chunk, layers=layers or self.layers, outside=outside)
 
     def save(self, at: Path) -> None:
         at.write_text(json.dumps(asdict(self), indent=1, sort_keys=True) + "\n")

@@ -44,7 +44,7 @@ def main(a: dict[str, Any]) -> dict[str, Any] | None:
     begun = time.monotonic()
     runs, on = graphs(a, manifest)
     loaded = time.monotonic() - begun
-    decoder = session.Decoder(of, runs[0], runs[1], session.zeros(BUNDLE))
+    decoder = session.Decoder(of, runs[0], runs[1], session.zeros(BUNDLE), session.table(BUNDLE, of))
     said = decoder.say(prompt, a["tokens"])
     found = {"prompt_tokens": said.prompt, "tokens": said.tokens, "text": words.decode(said.tokens)}
     if a["report"]:
@@ -66,20 +66,33 @@ def graphs(a: dict[str, Any], manifest: dict[str, Any]) -> tuple[list[session.Ru
     """Prefill and decode, and in words what they run on."""
     if a["processor"]:
         on = f"ONNX Runtime {onnxruntime.__version__}'s own kernels on {platform.machine()}, in the NPU's place"
-        return [session.cpu(Path(a["processor"], f"{g}.onnx")) for g in feed.GRAPHS], on
+        alone = Path(a["processor"])
+        return [session.chain([session.cpu(alone / f"{n}.onnx") for n in names]) for names in parts(alone, ".onnx")], on
     libraries = Path(a["libraries"]) if a["libraries"] else installed(manifest["runtime"])
+    each = parts(BUNDLE, "_ctx.onnx")
     own = os.environ.get("ADSP_LIBRARY_PATH")  # where the NPU looks for its part of the libraries
     os.environ["ADSP_LIBRARY_PATH"] = ";".join([str(libraries), *([own] if own else [])])
     try:
         if alone := a["contexts"]:
-            return [session.htp(Path(alone, g, f"{g}_ctx.onnx"), libraries) for g in feed.GRAPHS], "the vendor's emulator for x86, in the NPU's place"
-        return [session.load(BUNDLE / f"{g}_ctx.onnx", libraries, shared=True) for g in feed.GRAPHS], "the NPU"
+            twins = [session.chain([session.htp(Path(alone, n, f"{n}_ctx.onnx"), libraries) for n in names]) for names in each]
+            return twins, "the vendor's emulator for x86, in the NPU's place"
+        shared = manifest["context"]["shared"]
+        return [session.chain([session.load(BUNDLE / f"{n}_ctx.onnx", libraries, shared=shared) for n in names]) for names in each], "the NPU"
     except Exception as e:
         made = manifest["context"]
         raise Wrong(
             f"The context was not loaded: {e}\nWhat the vendor's libraries say of it stands above. "
             f"The context is for {made['soc']}, Hexagon v{made['arch']}, and was made by QAIRT {made['qairt']}."
         ) from e
+
+
+def parts(folder: Path, end: str) -> list[list[str]]:
+    """The graphs of a folder by their names, which end so there: those of each graph, in their order."""
+    have = [p.name.removesuffix(end) for p in folder.glob(f"*{end}")]
+    found = [feed.stems(have, g) for g in feed.GRAPHS]
+    if missing := [g for g, names in zip(feed.GRAPHS, found, strict=True) if not names]:
+        raise Wrong(f"{folder} has no {' and no '.join(g + end for g in missing)}.")
+    return found
 
 
 def figures(said: session.Said, loaded: float, on: str) -> str:

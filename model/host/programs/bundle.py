@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +51,12 @@ VENDOR = (
 
 def main(a: dict[str, Any]) -> None:
     source, out = Path(a["context"]), command.fresh(a["out"])
-    made = json.loads((source / "manifest.json").read_text())["contexts"]["device"]
+    found = json.loads((source / "manifest.json").read_text())["contexts"]
     of, model = arch.load(source / "arch.json"), origin.of(Path(a["model"]))
     command.carry(source, out, "arch.json", "cache.json")
-    contexts = device(source / "device", out)
+    contexts, shared = device(source / "device", out)
+    parts = [v for k, v in sorted(found.items()) if k.startswith("device")] or [found[f"emulator/{n}"] for n in contexts]
+    made = parts[0]
     words = tokens.Text(out)
     ids = genai.special(of, model.ids, words)
     generation = {**{f"{kind}_token_id": i for kind, i in ids.items()}, **model.generation, "eos_token_id": list(of.stop)}
@@ -70,7 +73,13 @@ def main(a: dict[str, Any]) -> None:
     document(
         out / "manifest.json",
         {
-            "context": {"file": Path(made["file"]).name, "qairt": qairt, **{k: made[k] for k in ("soc", "soc_model", "arch", "vtcm_mb", "graphs")}},
+            "context": {
+                "file": Path(made["file"]).name,
+                "shared": shared,
+                "qairt": qairt,
+                **{k: made[k] for k in ("soc", "soc_model", "arch", "vtcm_mb")},
+                "graphs": [g for p in parts for g in p["graphs"]],
+            },
             "runtime": {
                 **packages,
                 "qairt": ".".join(qairt.split(".")[:3]),
@@ -89,30 +98,31 @@ def document(at: Path, d: dict[str, Any]) -> None:
     at.write_text(json.dumps(d, indent=1, ensure_ascii=False) + "\n")
 
 
-def device(source: Path, out: Path) -> dict[str, Path]:
-    """Copies the shared context and its EP-context models, which must name it by its name alone; the models by graph."""
-    models, used = {}, set()
+def device(source: Path, out: Path) -> tuple[dict[str, Path], bool]:
+    """Copies the contexts and their EP-context models, which must name them by their names alone; the models by graph, and whether they share one."""
+    have = {p.stem.removesuffix("_ctx"): p for p in source.rglob("*_ctx.onnx")}
+    models: dict[str, Path] = {}
+    used: set[Path] = set()
     for graph in feed.GRAPHS:
-        at = source / f"{graph}_ctx.onnx"
-        if not at.is_file():
+        if not feed.stems(have, graph):
             raise Wrong(
-                f"{source} has no {at.name}: a bundle is made of both graphs of a language model, as htp_context makes them of what onnx_quantize made."
+                f"{source} has no {graph}_ctx.onnx: a bundle is made of both graphs of a language model, as htp_context makes them of what onnx_quantize made."
             )
+    for stem in (n for graph in feed.GRAPHS for n in feed.stems(have, graph)):
+        at = have[stem]
         for node in onnx.load(at, load_external_data=False).graph.node:
             attributes = {x.name: onnx.helper.get_attribute_value(x) for x in node.attribute}
             name = attributes.get("ep_cache_context", b"").decode(errors="replace")
             if node.op_type != "EPContext" or attributes.get("embed_mode") != 0:
                 raise Wrong(f"{at.name} has a node {node.op_type} beside a context in a file of its own: compile it without fallback.")
-            if Path(name).name != name or not (source / name).is_file():
+            if Path(name).name != name or not (at.parent / name).is_file():
                 raise Wrong(f"{at.name} names the context {name!r}, which is no file beside it.")
-            used.add(name)
-        models[graph] = out / at.name
-        models[graph].write_bytes(at.read_bytes())
-    if len(used) != 1:
-        raise Wrong(f"The graphs are in {len(used)} contexts ({', '.join(sorted(used))}), not in a shared one.")
-    for name in used:
-        (out / name).write_bytes((source / name).read_bytes())
-    return models
+            used.add(at.parent / name)
+        models[stem] = out / at.name
+        models[stem].write_bytes(at.read_bytes())
+    for binary in used:
+        shutil.copyfile(binary, out / binary.name)
+    return models, len(used) < len(models)
 
 
 def tokenizer(out: Path, of: Arch, model: Origin, ids: dict[str, int], words: tokens.Text) -> None:

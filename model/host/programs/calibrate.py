@@ -32,7 +32,8 @@ def observe(folder: Path, arch: Arch, texts: list[list[int]]) -> Seen:
 
     No row is padding, so no range is wider than the model's own. Tensors of the same name in prefill and decode are the same.
     """
-    speak = session.Decoder(arch, session.cpu(folder / "prefill.onnx"), session.cpu(folder / "decode.onnx"), None)
+    table = session.table(folder, arch)
+    speak = session.Decoder(arch, session.cpu(folder / "prefill.onnx"), session.cpu(folder / "decode.onnx"), None, table)
     model = onnx.load(folder / "prefill.onnx", load_external_data=False)
     seen = Seen()
     by_input: dict[str, list[str]] = {}
@@ -59,7 +60,7 @@ def observe(folder: Path, arch: Arch, texts: list[list[int]]) -> Seen:
                 seen.rows[key] = seen.rows.get(key, 0) + len(rows)
         return out
 
-    watch = session.Decoder(arch, watched, None, None)
+    watch = session.Decoder(arch, watched, None, None, table)
     for ids in texts:
         ids = ids[: arch.context - arch.context % arch.chunk]
         missing = -len(ids) % arch.chunk
@@ -71,4 +72,6 @@ def observe(folder: Path, arch: Arch, texts: list[list[int]]) -> Seen:
         watch.read(ids)
     seen.ranges["mask"] = (feed.MASK, 0.0)
     seen.ranges["cos"] = seen.ranges["sin"] = (-1.0, 1.0)
+    if table is not None:
+        seen.ranges["embedded"] = min(0.0, float(table.min())), max(0.0, float(table.max()))  # as if all rows were in the graph
     return seen

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,7 +24,7 @@ T = TypeVar("T")
 
 Part = Callable[[dict[str, Any]], dict[str, Any] | None]
 
-TEXTS = ("tokenizer.json", "chat_template.jinja", "special_tokens.json")  # what goes on beside the graphs
+BESIDE = ("tokenizer.json", "chat_template.jinja", "special_tokens.json", "embedding.bin")  # what goes on beside the graphs
 
 
 def run(command: Part, given: dict[str, Any] | None = None) -> None:
@@ -60,9 +61,9 @@ def fresh(out: str) -> Path:
 
 def carry(source: Path, to: Path, *more: str) -> None:
     """Copies what does not change on the way from a model to its context."""
-    for name in (*TEXTS, *more):
+    for name in (*BESIDE, *more):
         if (source / name).is_file():
-            (to / name).write_bytes((source / name).read_bytes())
+            shutil.copyfile(source / name, to / name)
 
 
 def child(what: str, spec: dict[str, Any], folder: Path) -> dict[str, Any]:

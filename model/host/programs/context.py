@@ -104,7 +104,7 @@ def put(graphs: list[Path], folder: Path, o: Options) -> None:
 
 def found(source: Path) -> list[Path]:
     """The graphs of a folder, that which takes a prompt first, or one file."""
-    graphs = [source] if source.is_file() else sorted(source.glob("*.onnx"), key=lambda p: (p.stem != "prefill", p.name))
+    graphs = [source] if source.is_file() else sorted(source.glob("*.onnx"), key=lambda p: (not p.stem.startswith("prefill"), p.name))
     if not graphs:
         raise Wrong(f"{source} has no *.onnx.")
     return graphs

@@ -3,6 +3,8 @@
 Inputs, for a chunk of S tokens and a cache of C:
   input_ids int32 [1, S]; mask float [1, 1, S, C + S], 0 where a token looks and feed.MASK where not; cos, sin float [1, 1, S, head_dim / 2];
   past_k_I, past_v_I float [1, kv_heads, C, head_dim] of layer I.
+With arch.outside embedded float [1, S, hidden] takes the place of input_ids: rows of embedding.bin, float16 [vocabulary, hidden], which is written beside
+the graphs.
 Outputs: logits float [1, S, vocabulary]; new_k_I, new_v_I float [1, kv_heads, S, head_dim], which the caller puts into the cache.
 """
 
@@ -14,8 +16,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+import feed
 from arch import Arch
-from feed import GRAPHS
 from tensors import DataFile, Nodes
 from weights import Weights
 
@@ -43,10 +45,11 @@ def build(name: str, arch: Arch, tokens: int, weights: Weights, data: DataFile) 
         right = b.op("Add", [b.op("Mul", [two, "cos"], out + "_second_cos"), b.op("Mul", [one, "sin"], out + "_first_sin")], out + "_right")
         return b.op("Concat", [left, right], out, axis=3)
 
-    inputs = [("input_ids", TensorProto.INT32, [1, s]), ("mask", TensorProto.FLOAT, [1, 1, s, keys])]
+    first = ("embedded", TensorProto.FLOAT, [1, s, a.hidden]) if a.outside else ("input_ids", TensorProto.INT32, [1, s])
+    inputs = [first, ("mask", TensorProto.FLOAT, [1, 1, s, keys])]
     inputs += [(t, TensorProto.FLOAT, [1, 1, s, a.head_dim // 2]) for t in ("cos", "sin")]
     outputs = [("logits", TensorProto.FLOAT, [1, s, a.vocabulary])]
-    x = b.op("Gather", [weight("embedding"), "input_ids"], "embedded", axis=0)
+    x = "embedded" if a.outside else b.op("Gather", [weight("embedding"), "input_ids"], "embedded", axis=0)
     for i in range(a.layers):
         o = f"layer{i}_"
         n = norm(x, f"{i}.attention_norm", o + "attention_norm")
@@ -89,9 +92,11 @@ def build(name: str, arch: Arch, tokens: int, weights: Weights, data: DataFile) 
 
 
 def write(folder: Path, arch: Arch, weights: Weights) -> None:
-    """Writes both graphs, their tensors and arch.json into a folder."""
+    """Writes both graphs, their tensors, arch.json, and the embedding if it is outside, into a folder."""
     data = DataFile(folder)
-    for name, tokens in zip(GRAPHS, (arch.chunk, 1), strict=True):
+    for name, tokens in zip(feed.GRAPHS, (arch.chunk, 1), strict=True):
         onnx.save(build(name, arch, tokens, weights, data), folder / f"{name}.onnx")
     data.close()
+    if arch.outside:
+        weights["embedding"].astype(np.float16).tofile(folder / feed.TABLE)
     arch.save(folder / "arch.json")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from arch import Arch
@@ -9,6 +11,18 @@ from arch import Arch
 MASK = -100.0  # far below what attention scores reach, near enough for 16 bits to tell scores apart
 SEES = 65535  # where a token looks, of graphs that are quantised as upstream does
 GRAPHS = ("prefill", "decode")
+TABLE = "embedding.bin"  # the embedding outside of the graphs, float16 [vocabulary, hidden]
+
+
+def stems(names: Iterable[str], graph: str) -> list[str]:
+    """Of names those of a graph: itself, or of one that is cut into parts GRAPH_0 and so on, in their order."""
+    have = set(names)
+    if graph in have:
+        return [graph]
+    found: list[str] = []
+    while f"{graph}_{len(found)}" in have:
+        found.append(f"{graph}_{len(found)}")
+    return found
 
 
 def inputs(arch: Arch, tokens: list[int], width: int, past: int, cache: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -20,6 +34,11 @@ def inputs(arch: Arch, tokens: list[int], width: int, past: int, cache: dict[str
     cos, sin = arch.rotation(past, width)
     ids = np.asarray([*tokens, *[0] * (width - len(tokens))], np.int32).reshape(1, width)
     return {"input_ids": ids, "mask": mask, "cos": cos, "sin": sin, **cache}
+
+
+def embedded(table: np.ndarray, tokens: list[int], width: int) -> dict[str, np.ndarray]:
+    """What graphs take in the place of tokens whose embedding is outside: their rows, and that of token 0 for what fills a chunk up."""
+    return {"embedded": np.asarray(table[[*tokens, *[0] * (width - len(tokens))]], np.float32)[None]}
 
 
 def integers(arch: Arch, width: int, past: int) -> dict[str, np.ndarray]:

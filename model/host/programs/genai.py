@@ -1,7 +1,8 @@
-"""onnxruntime-genai's layout of a decoder: genai_config.json, and the two small graphs that stand beside the contexts in its pipeline.
+"""onnxruntime-genai's layout of a decoder: genai_config.json, and the small graphs that stand beside the contexts in its pipeline.
 
 genai pads a prompt to whole chunks, counts tokens, and holds the key/value cache. What it does not know of our graphs runs on the processor:
   positions.onnx: input_ids, past_sequence_length → mask, cos, sin;
+  embedding.onnx, where the embedding is outside: input_ids → embedded;
   cache.onnx: new_k_I, new_v_I of these tokens into the cache, present_k_I, present_v_I, which is the memory of past_k_I, past_v_I.
 past_sequence_length, int32 [1, 1], is the position of the last token of what runs, padding counted; total_sequence_length is only there
 because genai gives neither without the other.
@@ -52,8 +53,8 @@ class _Graph:
         takes, gives = ([helper.make_tensor_value_info(n, *of) for n, of in side.items()] for side in (inputs, outputs))
         graph = helper.make_graph(self.nodes, at.stem, takes, gives, self.constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10, producer_name="hexmage")
-        onnx.checker.check_model(model, full_check=True)
         onnx.save(model, at)
+        onnx.checker.check_model(str(at), full_check=True)
 
 
 def lengths() -> dict[str, tuple[int, list[Any]]]:
@@ -93,6 +94,17 @@ def cache(at: Path, arch: Arch, kind: int) -> None:
     g.save(at, inputs, outputs)
 
 
+def embedding(at: Path, arch: Arch) -> None:
+    """The rows of tokens, float, from the table beside it."""
+    table = TensorProto(name="table", data_type=TensorProto.FLOAT16, dims=[arch.vocabulary, arch.hidden], data_location=TensorProto.EXTERNAL)
+    for key, value in (("location", feed.TABLE), ("offset", "0"), ("length", str(2 * arch.vocabulary * arch.hidden))):
+        table.external_data.add(key=key, value=value)
+    g = _Graph()
+    g.constants.append(table)
+    g.op("Cast", [g.op("Gather", ["table", "input_ids"], "rows", axis=0)], "embedded", to=TensorProto.FLOAT)
+    g.save(at, {"input_ids": (TensorProto.INT32, [1, "tokens"])}, {"embedded": (TensorProto.FLOAT, [1, "tokens", arch.hidden])})
+
+
 def tensors(arch: Arch) -> list[str]:
     return [f"{t}_{i}" for i in range(arch.layers) for t in "kv"]
 
@@ -109,19 +121,22 @@ def write(folder: Path, arch: Arch, contexts: dict[str, Path], ids: dict[str, in
         )
     past, new = (["past_" + t for t in tensors(arch)], ["new_" + t for t in tensors(arch)])
     kinds = set()
+    parts = {g: feed.stems(contexts, g) for g in feed.GRAPHS}
     for name, width in zip(feed.GRAPHS, (arch.chunk, 1), strict=True):
-        kinds |= ends(contexts[name], arch, width)
+        kinds |= ends([contexts[n] for n in parts[name]], arch, width)
     if len(kinds) != 1:
         raise Wrong(f"The caches of {', '.join(feed.GRAPHS)} have different types.")
     positions(folder / "positions.onnx", arch)
     cache(folder / "cache.onnx", arch, kinds.pop())
-    decoder = {"inputs": ["input_ids", "mask", "cos", "sin", *past], "outputs": ["logits", *new], "session_options": NPU}
     stages = [
         ("positions", {"filename": "positions.onnx", "inputs": ["input_ids", *LENGTHS], "outputs": ["mask", "cos", "sin"], "session_options": HERE}),
-        ("prefill", {"filename": contexts["prefill"].name, **decoder, "run_on_token_gen": False}),
-        ("decode", {"filename": contexts["decode"].name, **decoder, "run_on_prompt": False}),
+        *((n, stage(contexts[n]) | {"run_on_token_gen": False}) for n in parts["prefill"]),
+        *((n, stage(contexts[n]) | {"run_on_prompt": False}) for n in parts["decode"]),
         ("cache", {"filename": "cache.onnx", "inputs": [*LENGTHS, *past, *new], "outputs": ["present_" + t for t in tensors(arch)], "session_options": HERE}),
     ]
+    if arch.outside:
+        embedding(folder / "embedding.onnx", arch)
+        stages.insert(1, ("embedding", {"filename": "embedding.onnx", "inputs": ["input_ids"], "outputs": ["embedded"], "session_options": HERE}))
     return {
         "model": {
             "type": "decoder-pipeline",
@@ -147,24 +162,42 @@ def write(folder: Path, arch: Arch, contexts: dict[str, Path], ids: dict[str, in
     }
 
 
-def ends(model: Path, arch: Arch, width: int) -> set[int]:
-    """Checks that an EP-context model takes and gives what the pipeline says, and tells the type of its cache."""
+def stage(model: Path) -> dict[str, Any]:
+    """What the pipeline says of an EP-context model."""
     graph = onnx.load(model, load_external_data=False).graph
-    sides = [{v.name: (v.type.tensor_type.elem_type, [d.dim_value for d in v.type.tensor_type.shape.dim]) for v in s} for s in (graph.input, graph.output)]
+    return {"filename": model.name, "inputs": [v.name for v in graph.input], "outputs": [v.name for v in graph.output], "session_options": NPU}
+
+
+def ends(models: list[Path], arch: Arch, width: int) -> set[int]:
+    """Checks that the EP-context models of a graph's parts take and give together what the pipeline says, and tells the type of their cache."""
+    sides: list[dict[str, tuple[int, list[int]]]] = [{}, {}]
+    handed: set[str] = set()
+    for model in models:
+        graph = onnx.load(model, load_external_data=False).graph
+        takes, gives = ({v.name: (v.type.tensor_type.elem_type, [d.dim_value for d in v.type.tensor_type.shape.dim]) for v in s} for s in (graph.input, graph.output))
+        handed |= takes.keys() & sides[1].keys()
+        sides = [sides[0] | takes, sides[1] | gives]
+    for side in sides:
+        for name in handed:
+            del side[name]
     kinds = {kind for side in sides for n, (kind, _) in side.items() if n.startswith(("past_", "new_"))}
     kind = next(iter(kinds), 0)
     half = (TensorProto.FLOAT, [1, 1, width, arch.head_dim // 2])
     want: list[dict[str, tuple[int, list[int]]]] = [
-        {"input_ids": (TensorProto.INT32, [1, width]), "mask": (TensorProto.FLOAT, [1, 1, width, arch.context + width]), "cos": half, "sin": half},
+        {"mask": (TensorProto.FLOAT, [1, 1, width, arch.context + width]), "cos": half, "sin": half},
         {"logits": (TensorProto.FLOAT, [1, width, arch.vocabulary])},
     ]
+    if arch.outside:
+        want[0]["embedded"] = TensorProto.FLOAT, [1, width, arch.hidden]
+    else:
+        want[0]["input_ids"] = TensorProto.INT32, [1, width]
     for t in tensors(arch):
         want[0]["past_" + t] = kind, [1, arch.kv_heads, arch.context, arch.head_dim]
         want[1]["new_" + t] = kind, [1, arch.kv_heads, width, arch.head_dim]
-    for side, have, wanted in zip(("takes", "gives"), sides, want, strict=True):
+    for verb, have, wanted in zip(("takes", "gives"), sides, want, strict=True):
         if have != wanted:
             odd = sorted(n for n in have.keys() | wanted.keys() if have.get(n) != wanted.get(n))
-            raise Wrong(f"{model.name} {side} other tensors than arch.json says: {', '.join(odd[:8])}.")
+            raise Wrong(f"{models[0].name} {verb} other tensors than arch.json says: {', '.join(odd[:8])}.")
     return kinds
 
 

@@ -1,11 +1,13 @@
 """The part of htp_context and htp_dlc that compiles, in a process of its own: graphs, libraries, soc_model, vtcm_mb, optimization, fallback,
 dlc, optrace.
 
-It leaves a context, and json/GRAPH/*.json of each graph; with dlc *.dlc in place of a context: the provider writes either.
+It leaves a context, and json/GRAPH/*.json of each graph; with dlc *.dlc in place of a context: the provider writes either. It reports where nodes run, and its
+peak of memory, peak_mb.
 """
 
 from __future__ import annotations
 
+import resource
 import shutil
 from functools import partial
 from pathlib import Path
@@ -38,10 +40,11 @@ def main(spec: dict[str, Any]) -> dict[str, Any]:
     # Each with a heap of its own: the compiler's threads that fold one graph's constants would leave the next one another heap in each run.
     made = command.apart([partial(session_of, name, libraries, entries(spec, i), options | dump(spec, name)) for i, name in enumerate(names)])
     nodes = {name: assigned.placed(s) for name, s in zip(names, made, strict=True)}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # KiB, of all of this process, while every graph of it is there
     for name, of in nodes.items():
         if all(n["on"] == "CPU" for n in of):
             raise Wrong(whole(name, *on_cpu(name, libraries, options)))
-    return {"nodes": {Path(name).stem: of for name, of in nodes.items()}}
+    return {"nodes": {Path(name).stem: of for name, of in nodes.items()}, "peak_mb": round(peak * 1024 / 1e6, 1)}
 
 
 def entries(spec: dict[str, Any], i: int) -> dict[str, str]:

@@ -1,11 +1,11 @@
-"""Compiles quantised graphs: graphs, libraries, target, socs, optimization, fallback, floats →
-out: device/, emulator/GRAPH/, graphs/GRAPH.json and GRAPH.trace.json, manifest.json, nodes.json, placed.json; times: a JSON file;
-schematics: a folder, if operations are to be traced.
+"""Compiles quantised graphs: graphs, libraries, target, socs, optimization, fallback, floats, sharing →
+out: device/, emulator/GRAPH/, graphs/GRAPH.json and GRAPH.trace.json, manifest.json, nodes.json, placed.json; times: a JSON file, of each folder the seconds
+and the compiler's peak of memory; schematics: a folder, if operations are to be traced.
 
 Where the graphs have a points.json, every point in it must be in the graph that the compiler writes down, to the bit.
 
 device/ has one context for all graphs, with their weights once, or for one graph a file with a context for each of socs. The emulator loads neither, so
-each graph has a twin of its own there, for the target.
+each graph has a twin of its own there, for the target. Without sharing the twins are in device/, too, in place of the one context.
 """
 
 from __future__ import annotations
@@ -43,13 +43,14 @@ def main(a: dict[str, Any]) -> None:
     nodes: dict[str, Any] = {}
     described, times = {}, {}
     found: dict[str, Any] = {}
-    jobs = [("device", graphs, socs or [target])]
+    apart = len(graphs) > 1 and not a.get("sharing", True)
+    jobs = [] if apart else [("device" + at, these, socs or [target]) for at, these in together(source, graphs).items()]
     if socs or len(graphs) > 1:
         jobs += [(f"emulator/{g.stem}", [g], [target]) for g in graphs]
     for folder, these, targets in jobs:
         begun = time.monotonic()
         report = context.compile_graphs(these, out / folder, targets, o)
-        times[folder] = round(time.monotonic() - begun, 2)
+        times[folder] = {"seconds": round(time.monotonic() - begun, 2), "peak_mb": report["peak_mb"]}
         binary = report["binary"]
         if len(targets) > 1:
             dlc.without_times(binary)
@@ -61,9 +62,13 @@ def main(a: dict[str, Any]) -> None:
         if len(these) == 1 and these[0].stem in points:
             name = these[0].stem
             found[name] = qnngraph.check_points(qnngraph.read(out / folder / "json" / name), points[name])
-        if folder == "device":
+        if apart or folder.startswith("device"):
             say_graphs(these, out / folder / "json", out / "graphs", a["floats"])
         shutil.rmtree(out / folder / "json")
+    if apart:
+        (out / "device").mkdir()
+        for p in sorted(out.glob("emulator/*/*")):
+            shutil.copyfile(p, out / "device" / p.name)
     if a["fallback"]:
         explain(graphs, nodes, target, o, out)
     (out / "placed.json").write_text(json.dumps(placement.document(graphs, out / "device", nodes), indent=1) + "\n")
@@ -73,6 +78,15 @@ def main(a: dict[str, Any]) -> None:
     manifest = {"target": target.__dict__, "socs": [t.__dict__ for t in socs], "contexts": described, "files": files} | ({"points": found} if found else {})
     (out / "manifest.json").write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
     Path(a["times"]).write_text(json.dumps(times) + "\n")
+
+
+def together(source: Path, graphs: list[Path]) -> dict[str, list[Path]]:
+    """The graphs of each context, by where in device/ it is to be: all, or of a language model that is cut into parts those of each part."""
+    found: dict[str, list[Path]] = {}
+    for g in graphs:
+        _, _, part = g.stem.rpartition("_")
+        found.setdefault(f"/{part}" if part.isdigit() and (source / "arch.json").is_file() else "", []).append(g)
+    return found
 
 
 def explain(graphs: list[Path], nodes: dict[str, Any], target: context.Target, o: context.Options, out: Path) -> None:
@@ -97,7 +111,7 @@ def explain(graphs: list[Path], nodes: dict[str, Any], target: context.Target, o
 
 def say_graphs(graphs: list[Path], dumps: Path, to: Path, floats: bool) -> None:
     """Writes what the compiler made of each graph, GRAPH.json; of one that it took apart GRAPH.1.json and so on, too. GRAPH.trace.json says of which nodes."""
-    to.mkdir()
+    to.mkdir(exist_ok=True)
     for g in graphs:
         made = qnngraph.read(dumps / g.stem)
         (to / f"{g.stem}.trace.json").write_bytes((dumps / g.stem / qnngraph.TRACE).read_bytes())

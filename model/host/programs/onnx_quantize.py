@@ -1,4 +1,4 @@
-"""Quantises graphs: graphs, scheme, block_size, calibration, samples → out: the same quantised, and cache.json.
+"""Quantises graphs: graphs, scheme, block_size, kv, splits, calibration, samples → out: the same quantised, and cache.json.
 
 Those of onnx_llm are calibrated with a text, any other graph with a folder of samples.
 """
@@ -28,7 +28,7 @@ def main(a: dict[str, Any]) -> None:
         raise Wrong(f"{a['calibration']} has no lines to calibrate with.")
     seen = calibrate.observe(source, of, [words.chat(line) for line in lines[: a["samples"]]])
     out = command.fresh(a["out"])
-    quantize.write(source, out, a["scheme"], a["block_size"], seen)
+    quantize.write(source, out, a["scheme"], a["block_size"], seen, a["kv"], of, a["splits"])
     command.carry(source, out, "arch.json")
 
 

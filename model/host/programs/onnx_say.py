@@ -38,7 +38,7 @@ def main(a: dict[str, Any]) -> dict[str, Any]:
     ids = words.encode(Path(a["text"]).read_text())[: of.context] if a.get("text") else []
     if a.get("text") and len(ids) < 2:
         raise Wrong(f"The text has {len(ids)} tokens: what the model thinks of each given those before it takes two at least.")
-    d = session.Decoder(of, *runs(a, folder, libraries), session.zeros(folder))
+    d = session.Decoder(of, *runs(a, folder, libraries), session.zeros(folder), session.table(folder, of))
     said = d.say(prompt, a["tokens"])
     out = command.fresh(a["out"])
     report: dict[str, Any] = {"prompt": a["prompt"], "prompt_tokens": said.prompt, "tokens": said.tokens, "text": words.decode(said.tokens)}
@@ -52,11 +52,19 @@ def main(a: dict[str, Any]) -> dict[str, Any]:
 
 def runs(a: dict[str, Any], folder: Path, libraries: Path | None) -> tuple[session.Run, session.Run]:
     """Prefill and decode."""
-    if libraries is None:
-        return session.cpu(folder / "prefill.onnx"), session.cpu(folder / "decode.onnx")
-    contexts = [folder / "emulator" / g / f"{g}_ctx.onnx" for g in feed.GRAPHS]
-    prefill, decode = (session.htp(at, libraries, session.profiled(a, at)) for at in contexts)
-    return prefill, decode
+    at = folder if libraries is None else folder / "emulator"
+    have = [p.stem for p in at.glob("*.onnx")] if libraries is None else [p.name for p in at.glob("*")]
+    made = []
+    for graph in feed.GRAPHS:
+        names = feed.stems(have, graph)
+        if not names:
+            raise Wrong(f"{at} has no {graph}: of what a step made take all of its folder.")
+        if libraries is None:
+            made.append(session.chain([session.cpu(at / f"{n}.onnx") for n in names]))
+        else:
+            contexts = [at / n / f"{n}_ctx.onnx" for n in names]
+            made.append(session.chain([session.htp(c, libraries, session.profiled(a, c)) for c in contexts]))
+    return made[0], made[1]
 
 
 command.run(main)

@@ -101,11 +101,12 @@ def described(v: onnx.ValueInfoProto | None, constant: bool) -> dict[str, Any]:
 
 
 def document(source: list[Path], folder: Path, nodes: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """placed.json: of each graph, whose compiled model is folder/GRAPH_ctx.onnx."""
+    """placed.json: of each graph, whose compiled model is GRAPH_ctx.onnx somewhere in folder."""
+    compiled = {p.name: p for p in folder.rglob("*_ctx.onnx")}
     out = []
     for g in source:
         original = onnx.load(g, load_external_data=False)
         named(original)
-        compiled = onnx.load(folder / f"{g.stem}_ctx.onnx", load_external_data=False)
-        out.append(placed(g.stem, compiled, nodes[g.stem], onnx.shape_inference.infer_shapes(original)))
+        left = onnx.load(compiled[f"{g.stem}_ctx.onnx"], load_external_data=False)
+        out.append(placed(g.stem, left, nodes[g.stem], onnx.shape_inference.infer_shapes(original)))
     return out

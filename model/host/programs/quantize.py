@@ -1,6 +1,6 @@
 """Quantises a decoder's float graphs: every tensor gets a QuantizeLinear and a DequantizeLinear, as the NPU's compiler takes them.
 
-Activations and the cache are uint16 (A16). The matrices of the layers are, by scheme,
+Activations are uint16 (A16), and so is the cache, or uint8 about 128. The matrices of the layers are, by scheme,
   a16w8  int8, a scale each output
   a16w4  int4, a scale each output
   lpbq   int4 in blocks of inputs; a block's scale is an integer of 4 bits, 1 to 15, times a float each output: the scheme of mllm's ahead-of-time way.
@@ -19,13 +19,16 @@ import onnx
 from onnx import TensorProto, helper
 
 import feed
+import parts
 import tensors
-from arch import Wrong
+from arch import Arch, Wrong
 from calibrate import Seen
 
 SCHEMES = ("a16w8", "a16w4", "lpbq")
+Point = tuple[np.float32, np.uint16 | np.uint8]  # scale and zero point of a tensor
 SAME = {"Reshape", "Transpose", "Slice", "Concat", "Gather"}  # what comes out has the scale of what goes in
 TOP = 65535
+WIDE = "_wide"  # a key or value in 16 bits, before it goes into a cache of 8
 
 
 def per_output(w: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
@@ -62,12 +65,13 @@ def lpbq(w: np.ndarray, block: int, squares: np.ndarray | None) -> tuple[np.ndar
 class Quantiser:
     """One scheme over all graphs of a folder, so that what they share is alike."""
 
-    def __init__(self, source: Path, folder: Path, scheme: str, block: int, seen: Seen) -> None:
+    def __init__(self, source: Path, folder: Path, scheme: str, block: int, seen: Seen, kv: str = "uint16") -> None:
         if scheme not in SCHEMES:
             raise Wrong(f"There is no scheme {scheme!r}; there are {', '.join(SCHEMES)}.")
         self.source, self.scheme, self.block, self.seen = source, scheme, block, seen
+        self.kv = kv
         self.data = tensors.DataFile(folder)
-        self.cache: dict[str, dict[str, float]] = {}
+        self.cache: dict[str, dict[str, float | str]] = {}
         self.matrices: dict[str, list[tuple[str, onnx.TensorProto]]] = {}
 
     def graph(self, model: onnx.ModelProto) -> onnx.ModelProto:
@@ -128,25 +132,30 @@ class Quantiser:
             made.output[0] = out + "_exact"
             q = out if out in cached else out + "_q"
             now[out] = out if out in outputs and out not in cached else out + "_now"
-            node("QuantizeLinear", [out + "_exact", *pair(out)], q)
+            given = made.output[0]
+            if out + WIDE in parameters:
+                node("QuantizeLinear", [given, *pair(out + WIDE)], out + WIDE + "_q")
+                node("DequantizeLinear", [out + WIDE + "_q", *pair(out + WIDE)], out + WIDE + "_now")
+                given = out + WIDE + "_now"
+            node("QuantizeLinear", [given, *pair(out)], q)
             node("DequantizeLinear", [q, *pair(out)], now[out])
         made = helper.make_graph(nodes, g.name, self.ends(g.input, parameters), self.ends(g.output, parameters), list(initializers.values()))
         return helper.make_model(made, opset_imports=model.opset_import, ir_version=model.ir_version, producer_name="hexmage")
 
-    def ends(self, values: list[onnx.ValueInfoProto], parameters: dict[str, tuple[np.float32, np.uint16]]) -> list[onnx.ValueInfoProto]:
+    def ends(self, values: list[onnx.ValueInfoProto], parameters: dict[str, Point]) -> list[onnx.ValueInfoProto]:
         """Inputs or outputs, with those of the cache as integers."""
         out = []
         for v in values:
             w = onnx.ValueInfoProto()
             w.CopyFrom(v)
             if v.name.startswith(("past_", "new_")):
-                w.type.tensor_type.elem_type = TensorProto.UINT16
+                w.type.tensor_type.elem_type = TensorProto.UINT8 if self.kv == "uint8" else TensorProto.UINT16
                 scale, zero = parameters[v.name]
-                self.cache[v.name] = {"scale": float(scale), "zero_point": int(zero)}
+                self.cache[v.name] = {"scale": float(scale), "zero_point": int(zero), "type": self.kv}
             out.append(w)
         return out
 
-    def parameters(self, g: onnx.GraphProto, values: dict[str, np.ndarray]) -> dict[str, tuple[np.float32, np.uint16]]:
+    def parameters(self, g: onnx.GraphProto, values: dict[str, np.ndarray]) -> dict[str, Point]:
         """Scale and zero point of each tensor that is no matrix; alike for those that only move values."""
         ranges = dict(self.seen.ranges)
         for name, a in values.items():
@@ -160,19 +169,27 @@ class Quantiser:
 
         for n in g.node:
             if n.op_type in SAME:
+                out = n.output[0]
+                if self.kv == "uint8" and out.startswith("new_"):
+                    out += WIDE
+                    ranges[out] = ranges[n.output[0]]
                 for t in n.input:
-                    if t in ranges and find(t) != find(n.output[0]):
-                        root[find(t)] = find(n.output[0])
+                    if t in ranges and find(t) != find(out):
+                        root[find(t)] = find(out)
         joined: dict[str, tuple[float, float]] = {}
         for t, (low, high) in ranges.items():
             have = joined.get(find(t), (0.0, 0.0))
             joined[find(t)] = min(low, have[0]), max(high, have[1])
-        out = {}
+        eight = {find(t) for t in ranges if t.startswith("past_")} if self.kv == "uint8" else set()
+        made: dict[str, Point] = {}
         for t in ranges:
             low, high = joined[find(t)]
+            if find(t) in eight:
+                made[t] = np.float32(max(-low, high, 1e-4) / 127), np.uint8(128)
+                continue
             scale = np.float32(max(high - low, 1e-4) / TOP)
-            out[t] = scale, np.uint16(np.clip(round(-low / float(scale)), 0, TOP))
-        return out
+            made[t] = scale, np.uint16(np.clip(round(-low / float(scale)), 0, TOP))
+        return made
 
     def matrix(self, name: str, t: onnx.TensorProto) -> list[tuple[str, onnx.TensorProto]]:
         """The tensors that a matrix becomes, by suffix; made once for all graphs."""
@@ -197,10 +214,16 @@ class Quantiser:
         return self.matrices[name]
 
 
-def write(source: Path, folder: Path, scheme: str, block: int, seen: Seen) -> None:
-    """Writes the quantised graphs, their tensors, and cache.json: scale and zero point of each end of the cache."""
-    q = Quantiser(source, folder, scheme, block, seen)
-    for name in feed.GRAPHS:
-        onnx.save(q.graph(onnx.load(source / f"{name}.onnx", load_external_data=False)), folder / f"{name}.onnx")
+def write(source: Path, folder: Path, scheme: str, block: int, seen: Seen, kv: str, arch: Arch, splits: int) -> None:
+    """Writes the quantised graphs in so many parts, their tensors, and cache.json: scale and zero point of each end of the cache."""
+    counts = parts.layers(arch, scheme, splits)
+    q = Quantiser(source, folder, scheme, block, seen, kv)
+    for name, tokens in zip(feed.GRAPHS, (arch.chunk, 1), strict=True):
+        whole = q.graph(onnx.load(source / f"{name}.onnx", load_external_data=False))
+        if splits == 1:
+            onnx.save(whole, folder / f"{name}.onnx")
+            continue
+        for i, part in enumerate(parts.cut(whole, counts, tokens, arch.hidden)):
+            onnx.save(part, folder / f"{name}_{i}.onnx")
     q.data.close()
     (folder / "cache.json").write_text(json.dumps(q.cache, indent=1, sort_keys=True) + "\n")

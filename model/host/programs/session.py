@@ -149,9 +149,9 @@ def times(said: Said) -> str:
 class Decoder:
     """Both graphs and the cache between them."""
 
-    def __init__(self, arch: Arch, prefill: Run, decode: Run | None, zeros: dict[str, np.ndarray] | None) -> None:
-        """zeros has the quantised zero of each cache input, in the cache's type; None for float."""
-        self.arch, self.prefill, self.decode, self.zeros = arch, prefill, decode, zeros
+    def __init__(self, arch: Arch, prefill: Run, decode: Run | None, zeros: dict[str, np.ndarray] | None, table: np.ndarray | None = None) -> None:
+        """zeros has the quantised zero of each cache input, in the cache's type; None for float. table is the embedding, where it is outside."""
+        self.arch, self.prefill, self.decode, self.zeros, self.table = arch, prefill, decode, zeros, table
         self.clear()
 
     def clear(self) -> None:
@@ -165,7 +165,8 @@ class Decoder:
         n = len(tokens)
         if self.past + n > self.arch.context:
             raise Wrong(f"The cache holds {self.arch.context} tokens, and this needs more: give onnx_llm a larger context, or ask for less.")
-        out = run(feed.inputs(self.arch, tokens, width, self.past, self.cache) | feed.integers(self.arch, width, self.past))
+        rows = {} if self.table is None else feed.embedded(self.table, tokens, width)
+        out = run(feed.inputs(self.arch, tokens, width, self.past, self.cache) | feed.integers(self.arch, width, self.past) | rows)
         for name, a in self.cache.items():
             a[:, :, self.past : self.past + n] = out[name.replace("past", "new", 1)][:, :, :n]
         self.past += n
@@ -198,6 +199,31 @@ class Decoder:
             begun = time.monotonic()
             row = self.step(self.decode, [token], 1)[-1]
             said.decode.append(time.monotonic() - begun)
+
+
+def table(folder: Path, arch: Arch) -> np.ndarray | None:
+    """The embedding, of graphs that have it outside."""
+    if not arch.outside:
+        return None
+    at, shape = folder / feed.TABLE, (arch.vocabulary, arch.hidden)
+    if not at.is_file() or at.stat().st_size != 2 * shape[0] * shape[1]:
+        raise Wrong(
+            f"{folder} has no {feed.TABLE} of {shape[0]} rows of {shape[1]}: its graphs have no embedding, and take rows of that file. "
+            "Take all of the folder."
+        )
+    return np.memmap(at, np.float16, "r", shape=shape)
+
+
+def chain(runs: list[Run]) -> Run:
+    """The parts of a graph as one, each of which takes what those before it gave."""
+
+    def run(feeds: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        out: dict[str, np.ndarray] = {}
+        for one in runs:
+            out |= one(feeds | out)
+        return out
+
+    return runs[0] if len(runs) == 1 else run
 
 
 def zeros(folder: Path) -> dict[str, np.ndarray] | None:

@@ -41,6 +41,7 @@ import feed
 import genai
 import mllm
 import origin
+import parts
 import dlc
 import emptylib
 import placement
@@ -163,11 +164,12 @@ class Genai(unittest.TestCase):
     def test_says_what_we_say(self) -> None:
         import onnxruntime_genai as og
 
-        for length in (1, 5, 8, 11):
+        for length, outside in ((1, False), (5, False), (5, True), (8, False), (11, False), (11, True)):
+            self.w.arch = dataclasses.replace(self.w.arch, outside=outside)
             ids = [int(i) for i in np.random.default_rng(length).integers(0, 90, length)]
             with tempfile.TemporaryDirectory() as d:
                 self.bundle(Path(d))
-                s = session.Decoder(self.w.arch, session.cpu(Path(d) / "prefill.onnx"), session.cpu(Path(d) / "decode.onnx"), None)
+                s = session.Decoder(self.w.arch, session.cpu(Path(d) / "prefill.onnx"), session.cpu(Path(d) / "decode.onnx"), None, session.table(Path(d), self.w.arch))
                 model = og.Model(og.Config(d))
                 g = og.Generator(model, og.GeneratorParams(model))
                 g.append_tokens(np.array(ids, np.int32))
@@ -292,9 +294,18 @@ class Board(unittest.TestCase):
 
     def test_the_processor_in_the_npus_place(self) -> None:
         said = session.Said([1, 2, 3], [4, 5], [np.zeros(8, np.float32)] * 2, [0.25, 0.25], [0.125])
-        with mock.patch.object(session, "cpu", lambda model: str(model)):
-            runs, on = board.graphs({"processor": "graphs"}, {})
-        self.assertEqual(runs, ["graphs/prefill.onnx", "graphs/decode.onnx"])
+        with tempfile.TemporaryDirectory() as d, mock.patch.object(session, "cpu", lambda model: lambda feeds: {**feeds, model.stem: len(feeds)}):
+            for name in ("prefill.onnx", "decode_0.onnx"):
+                (Path(d) / name).touch()
+            (prefill, decode), on = board.graphs({"processor": d}, {})
+            self.assertEqual(prefill({}), {"prefill": 0})
+            self.assertEqual(decode({}), {"decode_0": 0})
+            (Path(d) / "decode_1.onnx").touch()
+            (_, decode), _ = board.graphs({"processor": d}, {})
+            self.assertEqual(decode({}), {"decode_0": 0, "decode_1": 1})  # what the first part gives the second takes
+            (Path(d) / "prefill.onnx").unlink()
+            with self.assertRaisesRegex(Wrong, "has no prefill.onnx"):
+                board.graphs({"processor": d}, {})
         self.assertRegex(on, "ONNX Runtime [0-9.]+'s own kernels on .*, in the NPU's place")
         lines = board.figures(said, 0.5, on).splitlines()
         self.assertEqual(lines[1:], ["load: 500.0 ms", "prompt: 3 tokens in 500.0 ms", "time to first token: 500.0 ms", "answer: 1 more tokens in 125.0 ms"])
@@ -990,6 +1001,20 @@ def model_folder(at: Path) -> weights.Weights:
     return w
 
 
+class Parts(unittest.TestCase):
+    def test_layers(self) -> None:
+        a = dataclasses.replace(made().arch, layers=30)
+        for count in range(1, 31):
+            counts = parts.layers(a, "a16w8", count)
+            self.assertEqual((len(counts), sum(counts)), (count, 30))
+            self.assertGreaterEqual(min(counts), 1)
+        heavy = dataclasses.replace(a, vocabulary=a.vocabulary * 100)
+        self.assertLess(parts.layers(heavy, "a16w8", 2)[0], 15)  # the embedding is larger than the head
+        self.assertGreater(parts.layers(dataclasses.replace(heavy, outside=True), "a16w8", 2)[0], 15)
+        with self.assertRaisesRegex(Wrong, "cannot be cut into 31"):
+            parts.layers(a, "lpbq", 31)
+
+
 class Programs(unittest.TestCase):
     """The programs as steps run them, from a model's folder to what accuracy says."""
 
@@ -998,7 +1023,7 @@ class Programs(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.at = Path(self.folder.name)
         self.weights = model_folder(self.at / "model")
-        self.program("onnx_llm", model="model", context=160, chunk=16, out="float")
+        self.program("onnx_llm", model="model", context=160, chunk=16, embedding="inside", out="float")
 
     def program(self, name: str, **args: object) -> str:
         """Runs one; gives what it says is wrong."""
@@ -1038,7 +1063,7 @@ class Programs(unittest.TestCase):
 
     def test_accuracy_is_what_a_textbook_says(self) -> None:
         (self.at / "calibration.txt").write_text("What is this?\nTell me more of the sea.\n")
-        self.assertEqual(self.program("onnx_quantize", graphs="float", scheme="a16w4", block_size=32, calibration="calibration.txt", samples=2, out="q"), "")
+        self.assertEqual(self.program("onnx_quantize", graphs="float", scheme="a16w4", block_size=32, kv="uint16", splits=1, calibration="calibration.txt", samples=2, out="q"), "")
         f, q = self.say("float", "f"), self.say("q", "g")
         args = {"reference": "f", "references": {}, "outputs": {"q": "g"}, "contexts": {}, "compile_times": {}, "times": {}, "title": "", "least": 1}
         files = {"table": "table.json", "rows": "rows.json", "first_bad": "bad.json"}
@@ -1070,6 +1095,72 @@ class Programs(unittest.TestCase):
         self.assertAlmostEqual(row["cosine_min"], min(cosines))
         self.assertLess(row["cosine"], 0.9999)  # four bits are not lossless, so the numbers above say something
         self.assertEqual(json.loads((self.at / "bad.json").read_text()), "q")
+
+    def test_parts(self) -> None:
+        import onnxruntime_genai as og
+
+        (self.at / "calibration.txt").write_text("What is this?\nTell me more of the sea.\n")
+        args = {"graphs": "float", "scheme": "a16w8", "block_size": 32, "calibration": "calibration.txt", "samples": 2}
+        for count, kv in ((1, "uint16"), (2, "uint16"), (1, "uint8"), (2, "uint8")):
+            self.assertEqual(self.program("onnx_quantize", **args, kv=kv, splits=count, out=f"{kv}_{count}"), "")
+            self.say(f"{kv}_{count}", f"{kv}_{count}_said")
+            if count == 2:  # what is handed on is what was there, so all says the same
+                texts = [np.load(self.at / f"{kv}_{n}_said" / "text.npy") for n in (1, 2)]
+                np.testing.assert_allclose(texts[0], texts[1], rtol=1e-4, atol=1e-4)
+        self.assertRegex(self.program("onnx_quantize", **args, kv="uint16", splits=3, out="many"), "has 2 layers: they cannot be cut into 3 parts")
+        at = self.at / "uint8_2"
+        of, have = arch.load(at / "arch.json"), [p.stem for p in at.glob("*.onnx")]
+        contexts = {n: at / f"{n}.onnx" for g in feed.GRAPHS for n in feed.stems(have, g)}
+        self.assertEqual(list(contexts), ["prefill_0", "prefill_1", "decode_0", "decode_1"])
+        config = genai.write(at, of, contexts, {"bos": 1, "pad": of.vocabulary - 1}, {})
+        (at / "genai_config.json").write_text(json.dumps(config).replace(json.dumps(genai.NPU), json.dumps(genai.HERE)))
+        said = json.loads((self.at / "uint8_2_said" / "said.json").read_text())
+        model = og.Model(og.Config(str(at)))
+        g = og.Generator(model, og.GeneratorParams(model))
+        g.append_tokens(np.array(said["prompt_tokens"], np.int32))
+        got = []
+        while len(got) < len(said["tokens"]):
+            g.generate_next_token()
+            got.append(int(g.get_next_tokens()[0]))
+        self.assertEqual(got, said["tokens"])
+        del g, model
+
+    def test_an_embedding_outside(self) -> None:
+        (self.at / "calibration.txt").write_text("What is this?\nTell me more of the sea.\n")
+        args = {"scheme": "a16w8", "block_size": 32, "kv": "uint16", "splits": 1, "calibration": "calibration.txt", "samples": 2}
+        self.assertEqual(self.program("onnx_llm", model="model", context=160, chunk=16, embedding="outside", out="outside"), "")
+        size = np.prod(self.weights.shape("embedding")) * 2
+        for graphs in ("float", "outside"):
+            self.assertEqual(self.program("onnx_quantize", graphs=graphs, out=graphs + "_q", **args), "")
+            takes = {v.name for v in onnx.load(self.at / (graphs + "_q") / "decode.onnx", load_external_data=False).graph.input}
+            self.assertEqual({"embedded", "input_ids"} & takes, {"embedded"} if graphs == "outside" else {"input_ids"})
+            self.say(graphs + "_q", graphs + "_said")
+        self.assertEqual((self.at / "outside_q" / "embedding.bin").stat().st_size, size)
+        inside, outside = (np.load(self.at / f"{g}_said" / "text.npy").astype(np.float64) for g in ("float", "outside"))
+        self.assertLess(((inside - outside) ** 2).sum(), 1e-4 * (inside**2).sum())  # the same but for 16-bit floats
+        (self.at / "outside_q" / "embedding.bin").unlink()
+        self.assertIn("has no embedding.bin", self.program("onnx_say", graphs="outside_q", prompt=PROMPT, tokens=1, out="none", said="s.json", times="t.json"))
+
+    def test_a_cache_of_8_bits(self) -> None:
+        (self.at / "calibration.txt").write_text("What is this?\nTell me more of the sea.\n")
+        args = {"graphs": "float", "scheme": "a16w8", "block_size": 32, "calibration": "calibration.txt", "samples": 2}
+        self.say("float", "f")
+        for kv, kind in (("uint16", onnx.TensorProto.UINT16), ("uint8", onnx.TensorProto.UINT8)):
+            self.assertEqual(self.program("onnx_quantize", **args, kv=kv, splits=1, out=kv), "")
+            graph = onnx.load(self.at / kv / "decode.onnx", load_external_data=False).graph
+            cached = {v.name: v.type.tensor_type.elem_type for v in (*graph.input, *graph.output) if v.name.startswith(("past_", "new_"))}
+            self.assertEqual(set(cached.values()), {kind})
+            points = json.loads((self.at / kv / "cache.json").read_text())
+            self.assertEqual({p["type"] for p in points.values()}, {kv})
+            self.assertEqual(sorted(points), sorted(cached))
+            for name in points:
+                self.assertEqual(points[name], points[name.replace("new_", "past_")])  # what comes out goes in as it is
+                self.assertTrue(kv == "uint16" or points[name]["zero_point"] == 128)
+            self.say(kv, kv + "_said")
+        texts = [np.load(self.at / n / "text.npy").astype(np.float64) for n in ("f", "uint16_said", "uint8_said")]
+        noise = [float(((t - texts[0]) ** 2).sum()) for t in texts[1:]]
+        self.assertNotEqual(noise[1], noise[0])
+        self.assertLess(noise[1], 1.2 * noise[0])  # what 8 bits of a weight do is more than what 8 bits of the cache do
 
     def test_the_first_bad_twin_is_named(self) -> None:
         r = np.random.default_rng(6)
