@@ -32,7 +32,8 @@ def cpu(model: Path | bytes, folder: Path | None = None) -> Run:
 
 
 def htp(context: Path, libraries: Path, profile: dict[str, str] | None = None, parts: int = 1, rest: bool = False) -> Run:
-    """A compiled context, as its EP-context model names it, on the vendor's emulator, which is in the folder of libraries. Nothing of it runs elsewhere.
+    """A compiled context, as its EP-context model names it, on the vendor's emulator, which is in the folder of libraries. Without rest nothing of it runs
+    elsewhere.
 
     profile: what profiled gives. Of a graph that was taken apart parts are those of the NPU, and rest says that it has nodes of the CPU, which run there.
     """

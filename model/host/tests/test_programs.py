@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 import importlib.machinery
 import importlib.metadata
+import io
 import json
 import math
 import shutil
@@ -707,9 +709,16 @@ class Context(unittest.TestCase):
             with tempfile.TemporaryDirectory() as d:
                 (Path(d) / "g.onnx").write_bytes(b"")
                 with self.assertRaisesRegex(Wrong, "left 0 context binaries"):
-                    context.compile_graphs([Path(d) / "g.onnx"], Path(d) / "out", [self.target], context.Options(Path(d)))
+                    context.compile_graphs([Path(d) / "g.onnx"], Path(d) / "out", [self.target], context.Options(Path(d), placement.name))
         finally:
             command.child = child
+
+
+def program(name: str) -> Any:
+    """A program as a module: it does not run. What only LiteRT's environment has is not needed for it."""
+    nothing = {n: mock.MagicMock() for n in ("ai_edge_litert", "flatbuffers")}
+    with mock.patch.object(command, "run"), mock.patch.dict(sys.modules, nothing):
+        return importlib.import_module(name)
 
 
 class Assigned(unittest.TestCase):
@@ -728,11 +737,79 @@ class Assigned(unittest.TestCase):
 """
 
     def test_reasons(self) -> None:
-        self.assertEqual(assigned.reasons(self.LOG), {"x dq": "no such op", "bent": "no such op", "": "no such op"})
+        self.assertEqual(assigned.reasons(self.LOG), {"x dq": "no such op", "bent": "no such op"})
         self.assertEqual(assigned.reasons(""), {})
+
+    def test_dropped(self) -> None:
+        said = "2026-11-27 09:10:00.000000001 [E:onnxruntime:, ep.cc:1 f] QNN set nodes that cannot be fused together. \nPlease ensure that.\n"
+        self.assertEqual(assigned.dropped(self.LOG + said + self.LOG), "QNN set nodes that cannot be fused together. Please ensure that.")
+        self.assertEqual(assigned.dropped(self.LOG), "")
+
+    def test_whole(self) -> None:
+        of = program("htp_compile")
+        for stay, dropped, wants in (
+            (["a (Cosh): none such"], "", ["The NPU takes no node of g.onnx: a (Cosh): none such. Put others"]),
+            ([], "", ["The NPU takes no node of g.onnx. Put others"]),
+            (["a (Cosh)"], "QNN set nodes", ["ONNX Runtime leaves nodes of g.onnx to the CPU that the NPU takes", "QNN set nodes\n", "in their place: a (Cosh)."]),
+        ):
+            said = of.whole("g.onnx", stay, dropped)
+            for want in wants:
+                self.assertIn(want, said)
+            self.assertNotIn(": .", said)
+
+    def test_no_reason(self) -> None:
+        """A second compile that fails takes the reasons away, and not what was compiled."""
+        of = program("htp_context")
+        wrong = mock.Mock(side_effect=Wrong("it was killed"))
+        with tempfile.TemporaryDirectory() as d, mock.patch.object(command, "child", wrong), mock.patch("sys.stderr", io.StringIO()) as said:
+            graph = Path(d) / "g.onnx"
+            graph.write_bytes(b"")
+            (Path(d) / "out").mkdir()
+            nodes = {"g": [{"on": "CPU", "name": "a", "op": "Cosh"}]}
+            of.explain([graph], nodes, context.Target("SM8750", 69, 79, 8), context.Options(Path(d), placement.name), Path(d) / "out")
+            self.assertEqual(nodes, {"g": [{"on": "CPU", "name": "a", "op": "Cosh"}]})
+            self.assertIn("Why nodes of g.onnx stay on the CPU is not known, the compile that was to tell failed: it was killed", said.getvalue())
+            self.assertEqual(list((Path(d) / "out").iterdir()), [])
+
+
+class LiteRT(unittest.TestCase):
+    def test_refused(self) -> None:
+        """Operations of each subgraph have numbers of their own; of what is said twice of one subgraph one is meant."""
+        op = "LiteRT Op #2 'Atan2' (code=156) is not supported in Qualcomm Compiler.\n"
+        other = op.replace("#2 'Atan2'", "#1 'Sign'")
+        said = f"{op}{op}{other}INFO: Partitioned subgraph<0>, selected 3\n{op}INFO: Partitioned subgraph<1>, selected 3\n"
+        got = program("litert_context").refused(said)
+        self.assertEqual([r["op"] for r in got], ["Atan2", "Sign", "Atan2"])
+        self.assertEqual(got[0], {"op": "Atan2", "why": "Op #2 'Atan2' (code=156) is not supported in Qualcomm Compiler."})
 
 
 class Placement(unittest.TestCase):
+    def test_named(self) -> None:
+        node = helper.make_node
+        made = [node("Relu", ["x"], ["a"]), node("Split", ["a"], ["", "b"], "two"), node("Cosh", ["b"], ["c"], "two"), node("Relu", ["c"], ["y"], "a"), node("Print", ["y"], [])]
+        with tempfile.TemporaryDirectory() as d:
+            given = Path(d) / "given.onnx"
+            onnx.save(self.model(made), given)
+            before, linked = given.read_bytes(), Path(d) / "g.onnx"
+            linked.hardlink_to(given)
+            placement.name(linked)
+            self.assertEqual([n.name for n in onnx.load(linked).graph.node], ["a_", "b", "c", "a", "Print"])
+            self.assertEqual(given.read_bytes(), before)
+            again = linked.read_bytes()
+            placement.name(linked)
+            self.assertEqual(linked.read_bytes(), again)
+            linked.write_bytes(b"no graph")
+            placement.name(linked)
+
+    def test_reads(self) -> None:
+        """What a node's graphs use from outside it takes, too."""
+        node, value = helper.make_node, helper.make_tensor_value_info
+        inner = helper.make_graph([node("Add", ["own", "deep"], ["z"])], "i", [value("own", TensorProto.FLOAT, [])], [value("z", TensorProto.FLOAT, [])])
+        body = helper.make_graph([node("Mul", ["outside", "w"], ["m"]), node("If", ["m"], ["n"], then_branch=inner)], "b", [], [value("n", TensorProto.FLOAT, []), value("given", TensorProto.FLOAT, [])])
+        body.initializer.append(helper.make_tensor("w", TensorProto.FLOAT, [1], [1.0]))
+        self.assertEqual(placement.reads(node("If", ["c", ""], ["y"], then_branch=body)), ["c", "outside", "deep", "given"])
+        self.assertEqual(placement.reads(node("Mul", ["x", "x"], ["y"])), ["x", "x"])
+
     def model(self, nodes: list[onnx.NodeProto]) -> onnx.ModelProto:
         value = helper.make_tensor_value_info
         ends = [value("x", TensorProto.FLOAT, [1, "n"]), value("w", TensorProto.INT8, [4])], [value("y", TensorProto.FLOAT16, [1, 4])]
