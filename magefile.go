@@ -42,14 +42,14 @@ func Test() error {
 	return race()
 }
 
-// TestAll runs Test, and what takes hours: the long forms of faults, pushes and of what is cut in profile host, a real model compiled twice and taken through upstream's quantiser, a recipe of Olive's, half an hour of kills (Hunt by itself takes two), a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour.
+// TestAll runs Test, and what takes hours: the long forms of faults, pushes and of what is cut in profile host, a real model compiled twice, AIMET and a recipe of Olive's in gigabytes of their own, and a real model taken through upstream's quantiser, half an hour of kills (Hunt by itself takes two), a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour.
 func TestAll() error {
 	mg.SerialDeps(Test, Faults)
 	if err := hunt("30m"); err != nil {
 		return err
 	}
-	long := map[string]string{"HEXMAGE_PUSH_MB": "1024", "HEXMAGE_CUTS": "all", "HEXMAGE_SMOLLM2": "twice"}
-	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestFlakyPhone|TestCut|TestSmolLM2|TestFitPoints", "./runner", "./cmd/hexmage/e2e"); err != nil {
+	long := map[string]string{"HEXMAGE_PUSH_MB": "1024", "HEXMAGE_CUTS": "all", "HEXMAGE_SMOLLM2": "twice", "HEXMAGE_QUANTIZERS": "all"}
+	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestFlakyPhone|TestCut|TestSmolLM2|TestFitPoints|TestQuantizers", "./runner", "./cmd/hexmage/e2e"); err != nil {
 		return err
 	}
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_HOSTILE": "each"}, "go", "test", "-count=1", "-run=TestHostile$", "./internal/execute/local"); err != nil {

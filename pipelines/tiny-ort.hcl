@@ -17,18 +17,18 @@ step "model" "tiny" {
   layers = 2
 }
 module "llm" {
-  source  = "ort-llm"
-  model   = step.model.tiny.outputs.dir
-  prompt  = var.prompt
-  tokens  = var.tokens
-  context = var.context
-  chunk   = var.chunk
-  kv      = var.kv
-  splits = var.splits
+  source    = "ort-llm"
+  model     = step.model.tiny.outputs.dir
+  prompt    = var.prompt
+  tokens    = var.tokens
+  context   = var.context
+  chunk     = var.chunk
+  kv        = var.kv
+  splits    = var.splits
   embedding = var.embedding
-  sharing = var.sharing
-  schemes = var.schemes
-  twins   = var.twins
+  sharing   = var.sharing
+  schemes   = var.schemes
+  twins     = var.twins
 }
 check "npu" {
   condition     = alltrue([for row in values(module.llm.rows) : row.cpu_nodes == 0 && row.cosine > 0.95])

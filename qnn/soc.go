@@ -86,6 +86,20 @@ func (s *SoC) Target() *Target {
 	return &Target{SoC: s.Name, Arch: s.Arch, SoCModel: s.SoCModel, VTCMMB: s.VTCMMB}
 }
 
+// OfKernel returns the catalogue's name of a SoC that Linux names, in /sys/devices/soc0/machine of a board; most have the same in both. The kernel's
+// are those of its drivers/soc/qcom/socinfo.c.
+func OfKernel(name string) string {
+	switch strings.ToUpper(name) {
+	case "X1E80100":
+		return "SC8380XP"
+	case "QCS9075":
+		return "QCS9100"
+	case "QCS8275":
+		return "QCS8300"
+	}
+	return name
+}
+
 // FindArch returns the record of an arch, nil when there is none.
 func (f *Facts) FindArch(name string) *Arch {
 	return find(f.Arches, func(a *Arch) bool { return a.Name == name })

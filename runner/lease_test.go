@@ -148,7 +148,7 @@ func TestHold(t *testing.T) {
 	hold(one, "one", "1", grace, nil)
 	servers[0].Close()
 	// Until the device has noticed, the first still has it.
-	if _, err := two.Output(t.Context(), `p=$(cat /data/local/tmp/hexmage/lease/pid); while grep -q hexmage-lease "/proc/$p/cmdline" 2>/dev/null; do sleep 0.05; done`, nil); err != nil {
+	if _, err := link.Output(t.Context(), two, `p=$(cat /data/local/tmp/hexmage/lease/pid); while grep -q hexmage-lease "/proc/$p/cmdline" 2>/dev/null; do sleep 0.05; done`, nil); err != nil {
 		t.Fatal(err)
 	}
 	start := time.Now()
@@ -158,7 +158,7 @@ func TestHold(t *testing.T) {
 	}
 	left := func(command string) {
 		t.Helper()
-		if _, err := two.Output(t.Context(), "cd /data/local/tmp/hexmage && mkdir lease && "+command, nil); err != nil {
+		if _, err := link.Output(t.Context(), two, "cd /data/local/tmp/hexmage && mkdir lease && "+command, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -166,7 +166,7 @@ func TestHold(t *testing.T) {
 	hold(two, "two", "2", forever, never).Release() // what a process of the same host left is taken over at once
 	left(": half written")
 	hold(two, "two", "2", forever, never).Release()
-	if out, err := two.Output(t.Context(), "ls /data/local/tmp/hexmage", nil); err != nil || out != "" {
+	if out, err := link.Output(t.Context(), two, "ls /data/local/tmp/hexmage", nil); err != nil || out != "" {
 		t.Errorf("left: %q, %v", out, err)
 	}
 }

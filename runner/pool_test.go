@@ -18,6 +18,7 @@ import (
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
@@ -148,7 +149,7 @@ func TestPoolErrors(t *testing.T) {
 	if err := c.Connect(t.Context(), full.Addr()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Device(full.Addr()).Output(t.Context(), "dd if=/dev/zero of=/data/fill bs=4096 2>/dev/null; :", nil); err != nil {
+	if _, err := link.Output(t.Context(), c.Device(full.Addr()), "dd if=/dev/zero of=/data/fill bs=4096 2>/dev/null; :", nil); err != nil {
 		t.Fatal(err)
 	}
 	b := newBench(t, func(o *runner.Options) { o.Server, o.Pool = user, pool.New(o.State, devices) })

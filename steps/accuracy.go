@@ -17,6 +17,10 @@ type Accuracy struct {
 	Contexts     map[string]step.Path `arg:"contexts"`
 	CompileTimes map[string]step.Path `arg:"compile_times"`
 	Times        map[string]step.Path `arg:"times"`
+	OnCPU        map[string]step.Path `arg:"on_cpu"`
+	Agree        float64              `arg:"agree" default:"0.9" range:"0..1"`
+	Twins        map[string]step.Path `arg:"twins"`
+	Twin         step.Path            `arg:"twin"`
 	Least        float64              `arg:"least" range:"0..1"`
 	Title        string               `arg:"title"`
 }
@@ -32,11 +36,17 @@ func accuracySchema() step.Schema {
 			"contexts":      "Of the same names, the contexts that they ran from: their sizes and nodes go into the table.",
 			"compile_times": "Likewise how long compiling took, of `htp_context`.",
 			"times":         "Likewise how long answering took.",
+			"on_cpu":        "Likewise what `onnx_run` made of the same quantised graphs, on the CPU: where the outputs are others, the compiler did that without a word, and the line is marked as wrong.",
+			"agree":         "The mean cosine to that, from which on the outputs are the same.",
+			"twins":         "Likewise what truncated twins gave, graphs of the first layers.",
+			"twin":          "What twins are compared with: what the float model's first layers gave.",
 			"title":         "What stands over the table.",
 		},
 		Outputs: []step.OutputSpec{
 			{Name: "table", Class: action.File, Doc: "A line for each, beside the reference's (JSON)."},
 			{Name: "rows", Class: action.Value, Doc: "The same by name, for checks: { lpbq = { words, tokens, equal, cosine, cosine_min, difference_max, sqnr_db, argmax_equal, perplexity, npu_nodes, cpu_nodes, … } }."},
+			{Name: "plot", Class: action.File, Doc: "The same as a picture (SVG), which says all of it without colour."},
+			{Name: "wrong", Class: action.Value, Doc: "The names of those that say something else than their graphs do on the CPU."},
 			{Name: "first_bad", Class: action.Value, Doc: "The name of the first whose cosine is less than `least`; \"\" if all are good."},
 		},
 		Toolchains: []string{onnxToolchain},
@@ -49,17 +59,25 @@ func accuracySchema() step.Schema {
 
 // Plan plans the comparison, one action for all.
 func (c Accuracy) Plan(p *step.Plan) {
-	args := map[string]any{"reference": "", "least": c.Least, "title": c.Title, "table": "table.json", "rows": "rows.json", "first_bad": "first_bad.json"}
+	args := map[string]any{"reference": "", "least": c.Least, "agree": c.Agree, "twin": "", "title": c.Title, "table": "table.json", "rows": "rows.json",
+		"first_bad": "first_bad.json", "wrong": "wrong.json", "plot": "plot.svg"}
 	if c.Reference.IsSet() {
 		args["reference"] = c.Reference.InRoot()
 	}
-	inputs := []action.Input{c.Reference.Input()}
+	if c.Twin.IsSet() != (len(c.Twins) > 0) {
+		p.Fail("twin", "Twins without their float one, or it without them", "twins are compared with twin, what the float model's first layers gave: give both, or neither.")
+	}
+	if c.Twin.IsSet() {
+		args["twin"] = c.Twin.InRoot()
+	}
+	inputs := []action.Input{c.Reference.Input(), c.Twin.Input()}
 	for _, name := range slices.Sorted(maps.Keys(c.Outputs)) {
 		if _, ok := c.References[name]; ok == c.Reference.IsSet() {
 			p.Fail("references", "What to compare with", "%q must have either a reference of its own, in references, or reference, the one of all.", name)
 		}
 	}
-	named := map[string]map[string]step.Path{"outputs": c.Outputs, "references": c.References, "contexts": c.Contexts, "compile_times": c.CompileTimes, "times": c.Times}
+	named := map[string]map[string]step.Path{"outputs": c.Outputs, "references": c.References, "contexts": c.Contexts, "compile_times": c.CompileTimes, "times": c.Times,
+		"on_cpu": c.OnCPU, "twins": c.Twins}
 	for _, name := range slices.Sorted(maps.Keys(named)) { // in one order, of errors too
 		of, at := named[name], map[string]string{}
 		for _, key := range slices.Sorted(maps.Keys(of)) {
@@ -75,5 +93,7 @@ func (c Accuracy) Plan(p *step.Plan) {
 	a := program(p, "compare", args, false, "accuracy").In(inputs...)
 	p.File("table", a.Out("table.json"))
 	p.Output("rows", action.Value, a.Out("rows.json"))
+	p.File("plot", a.Out("plot.svg"))
+	p.Output("wrong", action.Value, a.Out("wrong.json"))
 	p.Output("first_bad", action.Value, a.Out("first_bad.json"))
 }

@@ -34,21 +34,14 @@ func fallbackSchema() step.Schema {
 
 // Plan plans the reading. known has the facts about operations that stay on the CPU, and about types, nil where there are none.
 func (f Fallback) Plan(p *step.Plan, known *qnn.Facts) {
-	s := placement.Spec{Title: f.Title, Compiled: f.Compiled.InRoot(), Remedies: []placement.Remedy{}, Taken: []placement.Taken{}, Top: f.Top, Table: "table.json", Out: "nodes.json"}
+	s := placement.Spec{Title: f.Title, Compiled: f.Compiled.InRoot(), Top: f.Top, Table: "table.json", Out: "nodes.json"}
 	if s.Title == "" {
 		s.Title = p.At.Name
 	}
 	if known != nil {
-		for _, r := range known.Refused {
-			s.Remedies = append(s.Remedies, placement.Remedy{Op: r.Op, Format: r.Format, Rank: r.Rank, Change: r.Change, Sure: r.Sure, Source: r.Source})
-		}
+		s.Refused = known.Refused
 		if t := facts.TargetOf(p.Target); t != nil {
-			s.Arch = t.Arch
-			for _, k := range known.Precisions {
-				for _, op := range k.Ops {
-					s.Taken = append(s.Taken, placement.Taken{Op: op, Types: k.Takes[t.Arch], Sure: k.Sure, Source: k.Source})
-				}
-			}
+			s.Arch, s.Precisions = t.Arch, known.Precisions
 		}
 	}
 	a := step.Tool(p, "", "say what stays on the CPU", placement.Tool, s).In(f.Compiled.Input())

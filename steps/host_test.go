@@ -192,15 +192,7 @@ func TestFallbackPlan(t *testing.T) {
 		}
 	}
 	known := w.Catalogue().Facts
-	if len(got.Remedies) != len(known.Refused) || len(got.Remedies) < 10 || got.Arch != "v79" || got.Compiled != "in/compiled/net.pte" || got.Title != "x" {
+	if len(known.Refused) < 10 || len(known.Precisions) < 5 || !cmp.Equal(got.Refused, known.Refused) || !cmp.Equal(got.Precisions, known.Precisions) || got.Arch != "v79" || got.Compiled != "in/compiled/net.pte" || got.Title != "x" {
 		t.Errorf("%+v", got)
-	}
-	for _, k := range got.Taken {
-		if of := known.FindPrecision(k.Op); of == nil || !cmp.Equal(of.Takes["v79"], k.Types) || k.Source == "" {
-			t.Errorf("%+v, %+v", k, of)
-		}
-	}
-	if len(got.Taken) < 5 {
-		t.Errorf("%+v", got.Taken)
 	}
 }

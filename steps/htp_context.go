@@ -44,7 +44,7 @@ func htpContextSchema() step.Schema {
 			"sharing":         "Whether several graphs have one context, with their weights once, which Hexagon v73 and newer have. Otherwise device/ has a context of each, with weights of its own.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "dir", Class: action.Tree, Doc: "device/: one context of all graphs, with their weights once, without `sharing` one of each, or with `socs` one file; emulator/GRAPH/: each graph alone, as the emulator needs it, where device/ is not that; graphs/GRAPH.json: what the compiler made of it, and GRAPH.trace.json, of which nodes; manifest.json; nodes.json: which node runs where."},
+			{Name: "dir", Class: action.Tree, Doc: "device/: one context of all graphs, with their weights once, without `sharing` one of each, or with `socs` one file; emulator/GRAPH/: each graph alone, as the emulator needs it, where device/ is not that; graphs/GRAPH.json: what the compiler made of it, and GRAPH.trace.json, of which nodes; manifest.json; nodes.json: which node runs where; placed.json: the same of each graph with its partitions and tensors, for `fallback`."},
 			{Name: "dlc", Class: action.Tree, Doc: "GRAPH.dlc of each graph, with `dlc = true`; else empty."},
 			{Name: "schematic", Class: action.Tree, Doc: "With `optrace = true` what the vendor's viewer reads traces by, in device/ and, of contexts for the emulator, GRAPH/; else empty."},
 			{Name: "times", Class: action.File, Doc: "Of each compile the seconds that it took, `seconds`, and the memory that the compiler had at its peak, `peak_mb`, in MB (JSON)."},

@@ -9,20 +9,22 @@ import (
 
 // Said are the arguments of the kinds that run graphs: a language model answers a prompt, any other graph gets samples.
 type Said struct {
-	Prompt string    `arg:"prompt"`
-	System string    `arg:"system"`
-	Tokens int       `arg:"tokens" default:"16" range:"1..4096"`
-	Text   step.Path `arg:"text"`
-	Inputs step.Path `arg:"inputs"`
+	Prompt  string    `arg:"prompt"`
+	System  string    `arg:"system"`
+	Tokens  int       `arg:"tokens" default:"16" range:"1..4096"`
+	Text    step.Path `arg:"text"`
+	Choices bool      `arg:"choices"`
+	Inputs  step.Path `arg:"inputs"`
 }
 
 func saidDocs(more map[string]string) map[string]string {
 	docs := map[string]string{
-		"prompt": "What a language model is asked, put into its chat template.",
-		"system": "What the template's system message says, if anything.",
-		"tokens": "Tokens of the answer, at most; it ends before where the model says so. With the prompt they must fit into the cache.",
-		"text":   "A text file that the model reads, as much as its cache holds, to compare what it thinks of each token. By default a few lines of ours.",
-		"inputs": "For any other graph, in place of a prompt: a folder of samples, *.npz files with the graph's inputs by name.",
+		"prompt":  "What a language model is asked, put into its chat template.",
+		"system":  "What the template's system message says, if anything.",
+		"tokens":  "Tokens of the answer, at most; it ends before where the model says so. With the prompt they must fit into the cache.",
+		"text":    "A text file that the model reads, as much as its cache holds, to compare what it thinks of each token. By default a few lines of ours.",
+		"choices": "Whether a language model answers three dozen questions of ours, too: which of three words goes on with a sentence.",
+		"inputs":  "For any other graph, in place of a prompt: a folder of samples, *.npz files with the graph's inputs by name.",
 	}
 	maps.Copy(docs, more)
 	return docs
@@ -30,7 +32,7 @@ func saidDocs(more map[string]string) map[string]string {
 
 func saidOutputs() []step.OutputSpec {
 	return []step.OutputSpec{
-		{Name: "dir", Class: action.Tree, Doc: "said.json: prompt, tokens and words; said.npy and text.npy: logits before each token of the answer, and after each of the text. Of samples: their outputs, by the samples' names."},
+		{Name: "dir", Class: action.Tree, Doc: "said.json: prompt, tokens and words, and with `choices` which word was taken for the likeliest, of each question, 0 being right; said.npy and text.npy: logits before each token of the answer, and after each of the text. Of samples: their outputs, by the samples' names."},
 		{Name: "words", Class: action.Value, Doc: "The same as said.json, for checks and other steps; of samples how many there were."},
 		{Name: "times", Class: action.File, Doc: "Seconds a chunk of the prompt and a token of the answer, or a sample (JSON)."},
 	}
@@ -53,6 +55,11 @@ func (s Said) plan(p *step.Plan, graphs step.Path, more map[string]any) *step.Ac
 		at, in := text(p, s.Text, "reading.txt")
 		inputs = append(inputs, in)
 		args["prompt"], args["tokens"], args["text"] = s.Prompt, s.Tokens, at
+		if s.Choices {
+			at, in := text(p, step.Path{}, "choices.txt")
+			inputs = append(inputs, in)
+			args["choices"] = at
+		}
 		if s.System != "" {
 			args["system"] = s.System
 		}

@@ -77,6 +77,9 @@ func (w Workspace) Kinds() map[string]step.Kind {
 	}
 	known := sync.OnceValues(func() (metrics.Set, hcl.Diagnostics) { return metrics.Load(w.Metrics) })
 	return map[string]step.Kind{
+		"aimet_quantize":  step.New(aimetQuantizeSchema(), AIMETQuantize.Plan),
+		"hf_folder":       step.New(hfFolderSchema(), HFFolder.Plan),
+		"onnx_bisect":     step.New(onnxBisectSchema(), ONNXBisect.Plan),
 		"accuracy":        step.New(accuracySchema(), Accuracy.Plan),
 		"audit":           step.New(auditSchema(), Audit.Plan),
 		"bundle":          step.New(bundleSchema(), Bundle.Plan),

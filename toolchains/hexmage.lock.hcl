@@ -40,6 +40,836 @@ locked "adb" "29.0.6" {
   }
 }
 
+locked "aimet" "2.42.0" {
+  source = "python"
+  asked  = "8be8f56566ae88740636e6179c98b0bcd116563f276104eba0b0e6dd8336b6d0"
+  wheel "aimet-onnx" {
+    version = "2.42.0"
+    file    = "aimet_onnx-2.42.0-cp310-abi3-manylinux_2_34_x86_64.whl"
+    size    = 85032212
+    sha256  = "a3e0652e7799ef9c5739a2f01544e93437e03e73f616d7133903d97ef9e15789"
+    licence "aimet_onnx-2.42.0.dist-info/licenses/LICENSE" {
+      sha256 = "9c17c34cdf28efc567fcb101b05869acb720157c9325e5c3f05eed3fb158525f"
+    }
+  }
+  wheel "attrs" {
+    version = "26.1.0"
+    file    = "attrs-26.1.0-py3-none-any.whl"
+    size    = 67548
+    sha256  = "c647aa4a12dfbad9333ca4e71fe62ddc36f4e63b2d260a37a8b83d2f043ac309"
+    licence "attrs-26.1.0.dist-info/licenses/LICENSE" {
+      sha256 = "882115c95dfc2af1eeb6714f8ec6d5cbcabf667caff8729f42420da63f714e9f"
+    }
+  }
+  wheel "bokeh" {
+    version = "3.10.2"
+    file    = "bokeh-3.10.2-py3-none-any.whl"
+    size    = 6729346
+    sha256  = "511f0c3ecbd396012b65b677826c92ccfa4e951a25484da068fed46b1183b154"
+    licence "bokeh-3.10.2.dist-info/licenses/LICENSE.txt" {
+      sha256 = "3aecbc527e6f34c88bfef45695682cff659086899d051856203bd68cb5d5b4ec"
+    }
+    licence "bokeh/LICENSE.txt" {
+      sha256 = "3aecbc527e6f34c88bfef45695682cff659086899d051856203bd68cb5d5b4ec"
+    }
+  }
+  wheel "certifi" {
+    version = "2026.10.19.post1"
+    file    = "certifi-2026.10.19.post1-py3-none-any.whl"
+    size    = 134047
+    sha256  = "1324c476b4811eff41a8bc2122cd0bbd4d9c7234c725446d99ab1612b3a7fdd2"
+    licence "certifi-2026.10.19.post1.dist-info/licenses/LICENSE" {
+      sha256 = "e93716da6b9c0d5a4a1df60fe695b370f0695603d21f6f83f053e42cfc10caf7"
+    }
+  }
+  wheel "charset-normalizer" {
+    version = "3.5.2"
+    file    = "charset_normalizer-3.5.2-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 254660
+    sha256  = "7218e8f32b0956cfcd048fd42d9d5779809745ca1d86113ca56f66e7ae1549c4"
+    licence "charset_normalizer-3.5.2.dist-info/licenses/LICENSE" {
+      sha256 = "6d0d41bfe170ac6c7dc248c9a63e254d0fb45a60d50a8257d0af92c6e249b887"
+    }
+  }
+  wheel "cloudpickle" {
+    version = "3.1.3"
+    file    = "cloudpickle-3.1.3-py3-none-any.whl"
+    size    = 22399
+    sha256  = "1654f4f18e416447210a63c5c25a135d65a292156aa5fa519dfa4baf7726dddb"
+    licence "cloudpickle-3.1.3.dist-info/licenses/LICENSE" {
+      sha256 = "3029ea34173e9fdc233ad315dc6b100bd1ea71f529b1c1af97664a272fdc55f5"
+    }
+  }
+  wheel "colorcet" {
+    version = "3.2.1"
+    file    = "colorcet-3.2.1-py3-none-any.whl"
+    size    = 262291
+    sha256  = "3f6fde13cef2169222dd5fe2a2bf847c02d644470fdf167ed566f6421df470f7"
+    licence "colorcet-3.2.1.dist-info/licenses/LICENSE.txt" {
+      sha256 = "c97deeeca4ae375a0334bc7f7af5f707aabfcec959c53c783b9f8771d28fd5b3"
+    }
+  }
+  wheel "filelock" {
+    version = "4.2.12"
+    file    = "filelock-4.2.12-py3-none-any.whl"
+    size    = 222442
+    sha256  = "21decfec02f116ed4c954433cdb31f28c3b346b784543177b6d7059da2702ee9"
+    licence "filelock-4.2.12.dist-info/licenses/LICENSE" {
+      sha256 = "608c89d5060ae9921adccf3236695bc654a9946e12323ef6c021dfa04e294d48"
+    }
+  }
+  wheel "flatbuffers" {
+    version = "25.12.19"
+    file    = "flatbuffers-25.12.19-py2.py3-none-any.whl"
+    size    = 26661
+    sha256  = "7634f50c427838bb021c2d66a3d1168e9d199b0607e6329399f04846d42e20b4"
+  }
+  wheel "fsspec" {
+    version = "2026.9.0"
+    file    = "fsspec-2026.9.0-py3-none-any.whl"
+    size    = 221738
+    sha256  = "8dd6e646e99ea382bd85f97a45e6b526a442d79423a7dc673f1e2756d05fcb5f"
+    licence "fsspec-2026.9.0.dist-info/licenses/LICENSE" {
+      sha256 = "2dc35496ce53a7307915c008a844aad53e772b49b34cdd00445067691407ec94"
+    }
+  }
+  wheel "holoviews" {
+    version = "1.23.2"
+    file    = "holoviews-1.23.2-py3-none-any.whl"
+    size    = 5996936
+    sha256  = "0742d9d1dbc645611f04f8b948558febf556f712872a1e5bc96c37790722e6ca"
+    licence "holoviews-1.23.2.dist-info/licenses/LICENSE.txt" {
+      sha256 = "968d4de496a1aca97ea98d877002c32411d59802dec999632c0de1a91a92dd9c"
+    }
+  }
+  wheel "hvplot" {
+    version = "0.12.2"
+    file    = "hvplot-0.12.2-py3-none-any.whl"
+    size    = 180626
+    sha256  = "0687e2e4d2eeb035c437af0011922abff856054299c121914d903a02b1bb1b22"
+    licence "hvplot-0.12.2.dist-info/licenses/LICENSE" {
+      sha256 = "3def192a7577a55a373395c2256bc61a19dfc03a5a003e091fdb9234ce87528b"
+    }
+  }
+  wheel "idna" {
+    version = "3.20"
+    file    = "idna-3.20-py3-none-any.whl"
+    size    = 69583
+    sha256  = "ab7ae7122974553370f0bdb919e1a960b2cd1bc1ef0276416d896db81c14582c"
+    licence "idna-3.20.dist-info/licenses/LICENSE.md" {
+      sha256 = "1a9a4f0e3d479a27240ddd59a9137a66ab4a0f9dfdc8ca6188cc0bfd85187f04"
+    }
+  }
+  wheel "jinja2" {
+    version = "3.1.6"
+    file    = "jinja2-3.1.6-py3-none-any.whl"
+    size    = 134899
+    sha256  = "85ece4451f492d0c13c5dd7c13a64681a86afae63a5f347908daf103ce6d2f67"
+    licence "jinja2-3.1.6.dist-info/licenses/LICENSE.txt" {
+      sha256 = "3b49dcee4105eb37bac10faf1be260408fe85d252b8e9df2e0979fc1e094437b"
+    }
+  }
+  wheel "joblib" {
+    version = "1.6.0"
+    file    = "joblib-1.6.0-py3-none-any.whl"
+    size    = 306115
+    sha256  = "3dbbf9f6e4b592a2357b854608e980fe6390d131d7a82f011a377ef2ebef7aba"
+    licence "joblib-1.6.0.dist-info/licenses/LICENSE.txt" {
+      sha256 = "42612911c1872c5e4b43f6ae0e8ee59467cd350332241cf72ce90640264fae6a"
+    }
+  }
+  wheel "jsonschema" {
+    version = "4.26.0"
+    file    = "jsonschema-4.26.0-py3-none-any.whl"
+    size    = 90630
+    sha256  = "d489f15263b8d200f8387e64b4c3a75f06629559fb73deb8fdfb525f2dab50ce"
+    licence "jsonschema-4.26.0.dist-info/licenses/COPYING" {
+      sha256 = "4f92a015a13c4d1a040bef018aa13430b4f1bc73b41b16bb846c346766de7439"
+    }
+  }
+  wheel "jsonschema-specifications" {
+    version = "2025.9.1"
+    file    = "jsonschema_specifications-2025.9.1-py3-none-any.whl"
+    size    = 18437
+    sha256  = "98802fee3a11ee76ecaca44429fda8a41bff98b00a0f2838151b113f210cc6fe"
+    licence "jsonschema_specifications-2025.9.1.dist-info/licenses/COPYING" {
+      sha256 = "42dcd63495f87b4eb7c7757afa379bb55a53f94afd7a5f657d9adf57236e515c"
+    }
+  }
+  wheel "linkify-it-py" {
+    version = "2.2.0"
+    file    = "linkify_it_py-2.2.0-py3-none-any.whl"
+    size    = 21971
+    sha256  = "3adc40eb5af300b2605fcfdb968c24e1d780a90f1f2221af7c15e5111e94d443"
+    licence "linkify_it_py-2.2.0.dist-info/licenses/LICENSE" {
+      sha256 = "db5d71f61f0f781f5078df4b6a00d5d3c799fb0bb82bcf448a688e9762618a2e"
+    }
+  }
+  wheel "markdown" {
+    version = "3.11.3"
+    file    = "markdown-3.11.3-py3-none-any.whl"
+    size    = 116758
+    sha256  = "e1a31a112232504d753e5c01bb8c2de90d3f0ba986b063e10770cf7695b09e73"
+    licence "markdown-3.11.3.dist-info/licenses/LICENSE.md" {
+      sha256 = "7ba4eb6d10b32b2d11dce13821340351cdbbb30ba8ccc67841db2ffd86e79aca"
+    }
+  }
+  wheel "markdown-it-py" {
+    version = "4.3.0"
+    file    = "markdown_it_py-4.3.0-py3-none-any.whl"
+    size    = 96951
+    sha256  = "7aa1511a46c39138de78d9eba92ce47e63124d8003fc98b3a351909e04239efa"
+    licence "markdown_it_py-4.3.0.dist-info/licenses/LICENSE" {
+      sha256 = "4a2260d6e2cd0f5a151a1e86dbfe7d3ed552b1e2beabf9941c1ba5c49cbce484"
+    }
+    licence "markdown_it_py-4.3.0.dist-info/licenses/LICENSE.markdown-it" {
+      sha256 = "792c48c5a849a15fdf9e37e8bcf9e6d1dd13b32b46c642a748a0a46a9919d473"
+    }
+  }
+  wheel "markupsafe" {
+    version = "3.0.4"
+    file    = "markupsafe-3.0.4-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 23017
+    sha256  = "434139499bb20b502ed3baa1f169e618f924a97e7a777fea1a49446d80106cf6"
+    licence "markupsafe-3.0.4.dist-info/licenses/LICENSE.txt" {
+      sha256 = "489a8e1108509ed98a37bb983e11e0f7e1d31f0bd8f99a79c8448e7ff37d07ea"
+    }
+  }
+  wheel "mdit-py-plugins" {
+    version = "0.7.0"
+    file    = "mdit_py_plugins-0.7.0-py3-none-any.whl"
+    size    = 72937
+    sha256  = "7f8e30403f3dd8bfe3afcdcbc6e61066d3f2e714167507b9c26eb385ec399353"
+    licence "mdit_py_plugins-0.7.0.dist-info/licenses/LICENSE" {
+      sha256 = "4a2260d6e2cd0f5a151a1e86dbfe7d3ed552b1e2beabf9941c1ba5c49cbce484"
+    }
+  }
+  wheel "mdurl" {
+    version = "0.1.2"
+    file    = "mdurl-0.1.2-py3-none-any.whl"
+    size    = 9979
+    sha256  = "84008a41e51615a49fc9966191ff91509e3c40b939176e643fd50a5c2196b8f8"
+    licence "mdurl-0.1.2.dist-info/LICENSE" {
+      sha256 = "7c605df6e28667a9603118e98274f64a49ce3eed0d26fccce9534a345e0ef955"
+    }
+  }
+  wheel "ml-dtypes" {
+    version = "0.6.0"
+    file    = "ml_dtypes-0.6.0-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 410169
+    sha256  = "26b1f1fa4f0435a2946859823f6e2bf06796f1e9f10f5a05b08a5e3c8f46ff69"
+    licence "ml_dtypes-0.6.0.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "ml_dtypes-0.6.0.dist-info/licenses/LICENSE.eigen" {
+      sha256 = "3f3d9e0024b1921b067d6f7f88deb4a60cbe7a78e76c64e3f1d7fc3b779b9d04"
+    }
+  }
+  wheel "mpmath" {
+    version = "1.3.0"
+    file    = "mpmath-1.3.0-py3-none-any.whl"
+    size    = 536198
+    sha256  = "a0b2b9fe80bbcd81a6647ff13108738cfb482d481d826cc0e02f5b35e5c88d2c"
+    licence "mpmath-1.3.0.dist-info/LICENSE" {
+      sha256 = "c26cae81da4508e5e249985777a33821f183223ebb74d7f8cfbf90fe7eef2fb7"
+    }
+  }
+  wheel "narwhals" {
+    version = "2.29.0"
+    file    = "narwhals-2.29.0-py3-none-any.whl"
+    size    = 501718
+    sha256  = "1c69b3dc30240f6e848c5a673cafc86affa44184ecce721e25b7194663ad10dc"
+    licence "narwhals-2.29.0.dist-info/licenses/LICENSE.md" {
+      sha256 = "811445f30147b8f0c9d444c9025fd528f9532c54b7b83f6e2368473dc91cfdf0"
+    }
+  }
+  wheel "networkx" {
+    version = "3.7"
+    file    = "networkx-3.7-py3-none-any.whl"
+    size    = 2142205
+    sha256  = "e3fd2c13a7814cee3746340d8d7f8598a67f16a58bf47fb7f8793fab6efca1b0"
+    licence "networkx-3.7.dist-info/licenses/LICENSE.txt" {
+      sha256 = "6025f323ea29dc2f0ee0abd9523bf910186f55b0e148e6ebf646c55566278e2e"
+    }
+  }
+  wheel "nh3" {
+    version = "0.3.8"
+    file    = "nh3-0.3.8-cp39-abi3-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    size    = 837369
+    sha256  = "3e97326a8c7b537b5583aad483f249d7c8d0398fbf7b61a995fc508ffdc0d2ee"
+    licence "nh3-0.3.8.dist-info/licenses/LICENSE" {
+      sha256 = "1c5bbd459c8f73e10e39602ac595e8981fb3dd3e895ecfc62e57410f9fbfd47b"
+    }
+  }
+  wheel "numpy" {
+    version = "2.4.6"
+    file    = "numpy-2.4.6-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 16633220
+    sha256  = "a7830bab239b79cda9c08c2da014761cafb48da6150e1da17ac06283f43b6089"
+    licence "numpy-2.4.6.dist-info/licenses/LICENSE.txt" {
+      sha256 = "4860083caa0de2ac3292ca98bd074bd8f45d8b32624e37b1e70a240bff61e488"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/include/numpy/libdivide/LICENSE.txt" {
+      sha256 = "fbc539f47d0cf83bc61378080fb873d5c14630126cacbfe754035c3926daa5ec"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/common/pythoncapi-compat/COPYING" {
+      sha256 = "3f2c1ffa76383a55ae0aac01c9737cd70050dff63e1f026694fbe9d662573c98"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/highway/LICENSE" {
+      sha256 = "e340270d4f64384569a91d546acb5b094d69ce47f0c015db77abb74dc6f815af"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/multiarray/dragon4_LICENSE.txt" {
+      sha256 = "f7b14309e5f54e5022b26448eefd419988ada2aec01d3c1162d84a0ea8f21f2c"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/npysort/x86-simd-sort/LICENSE.md" {
+      sha256 = "211e7d737d6179a08f791ebb0a99897ce7cd2457410c542876d125576edfe910"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/umath/svml/LICENSE" {
+      sha256 = "c17011467b4fe6e20fbfbeda4df09e58c2bca5480a063e55735a4000a379aad9"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/fft/pocketfft/LICENSE.md" {
+      sha256 = "a85ca13fdf90160b64a0698215868c13b74d835ad0a4e2ba44713b8c5058a056"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/linalg/lapack_lite/LICENSE.txt" {
+      sha256 = "a14cc25e10d40a3aa705b7de2fb764a6535d8ee9b2db4e1724900585457dfd55"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/ma/LICENSE" {
+      sha256 = "05f3b88351988ecfad10abe92c0c50e5875c6452d5009a0084cc291551ffcca6"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/LICENSE.md" {
+      sha256 = "103166b62b80443afb9eb3488e052ea06be0cff566b908f199e561fde49af19f"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/distributions/LICENSE.md" {
+      sha256 = "469778be8f33d54e1bcaab28c281cc472916d2d273f835e55bc487d30503face"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/mt19937/LICENSE.md" {
+      sha256 = "0e111337b25494a773106695f0e799f642b8567aaacca4f116a74a8177179156"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/pcg64/LICENSE.md" {
+      sha256 = "e7d4f4fb20358f314210a892ae17351e04993813646f697ec387385ca2a36918"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/philox/LICENSE.md" {
+      sha256 = "6f5828a57223d4cc7f8ea505a2623e7b978b242752c1515e355f46ba2cec1800"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/sfc64/LICENSE.md" {
+      sha256 = "9d4098846018319cd68e228ee6220361787f73bccbf00237a85e4fc9621b998f"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/splitmix64/LICENSE.md" {
+      sha256 = "268b0ca06759d31ea3ca68dd35f20e877916e927b1c2a835e4592a3c4354b1f9"
+    }
+  }
+  wheel "nvidia-cublas-cu12" {
+    version = "12.4.5.8"
+    file    = "nvidia_cublas_cu12-12.4.5.8-py3-none-manylinux2014_x86_64.whl"
+    size    = 363438805
+    sha256  = "2fc8da60df463fdefa81e323eef2e36489e1c94335b5358bcb38360adf75ac9b"
+    licence "nvidia_cublas_cu12-12.4.5.8.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cuda-cupti-cu12" {
+    version = "12.4.127"
+    file    = "nvidia_cuda_cupti_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl"
+    size    = 13813957
+    sha256  = "9dec60f5ac126f7bb551c055072b69d85392b13311fcc1bcda2202d172df30fb"
+    licence "nvidia_cuda_cupti_cu12-12.4.127.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cuda-nvrtc-cu12" {
+    version = "12.4.127"
+    file    = "nvidia_cuda_nvrtc_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl"
+    size    = 24640306
+    sha256  = "a178759ebb095827bd30ef56598ec182b85547f1508941a3d560eb7ea1fbf338"
+    licence "nvidia_cuda_nvrtc_cu12-12.4.127.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cuda-runtime-cu12" {
+    version = "12.4.127"
+    file    = "nvidia_cuda_runtime_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl"
+    size    = 883737
+    sha256  = "64403288fa2136ee8e467cdc9c9427e0434110899d07c779f25b5c068934faa5"
+    licence "nvidia_cuda_runtime_cu12-12.4.127.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cudnn-cu12" {
+    version = "9.1.0.70"
+    file    = "nvidia_cudnn_cu12-9.1.0.70-py3-none-manylinux2014_x86_64.whl"
+    size    = 664752741
+    sha256  = "165764f44ef8c61fcdfdfdbe769d687e06374059fbb388b6c89ecb0e28793a6f"
+    licence "nvidia_cudnn_cu12-9.1.0.70.dist-info/License.txt" {
+      sha256 = "49cf79bdb35734b52fe6203013b3bd759f81e998cd32aa2c65c51db9a88c61d2"
+    }
+  }
+  wheel "nvidia-cufft-cu12" {
+    version = "11.2.1.3"
+    file    = "nvidia_cufft_cu12-11.2.1.3-py3-none-manylinux2014_x86_64.whl"
+    size    = 211459117
+    sha256  = "f083fc24912aa410be21fa16d157fed2055dab1cc4b6934a0e03cba69eb242b9"
+    licence "nvidia_cufft_cu12-11.2.1.3.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-curand-cu12" {
+    version = "10.3.5.147"
+    file    = "nvidia_curand_cu12-10.3.5.147-py3-none-manylinux2014_x86_64.whl"
+    size    = 56305206
+    sha256  = "a88f583d4e0bb643c49743469964103aa59f7f708d862c3ddb0fc07f851e3b8b"
+    licence "nvidia_curand_cu12-10.3.5.147.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cusolver-cu12" {
+    version = "11.6.1.9"
+    file    = "nvidia_cusolver_cu12-11.6.1.9-py3-none-manylinux2014_x86_64.whl"
+    size    = 127936057
+    sha256  = "19e33fa442bcfd085b3086c4ebf7e8debc07cfe01e11513cc6d332fd918ac260"
+    licence "nvidia_cusolver_cu12-11.6.1.9.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cusparse-cu12" {
+    version = "12.3.1.170"
+    file    = "nvidia_cusparse_cu12-12.3.1.170-py3-none-manylinux2014_x86_64.whl"
+    size    = 207454763
+    sha256  = "ea4f11a2904e2a8dc4b1833cc1b5181cde564edd0d5cd33e3c168eff2d1863f1"
+    licence "nvidia_cusparse_cu12-12.3.1.170.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cusparselt-cu12" {
+    version = "0.6.2"
+    file    = "nvidia_cusparselt_cu12-0.6.2-py3-none-manylinux2014_x86_64.whl"
+    size    = 150057751
+    sha256  = "df2c24502fd76ebafe7457dbc4716b2fec071aabaed4fb7691a201cde03704d9"
+    licence "cusparselt/LICENSE.txt" {
+      sha256 = "e8d158885a681b95ec7a6fc06dd8d4a52989f374cb1380c8a4c8fb27fd3d5d5e"
+    }
+  }
+  wheel "nvidia-nccl-cu12" {
+    version = "2.21.5"
+    file    = "nvidia_nccl_cu12-2.21.5-py3-none-manylinux2014_x86_64.whl"
+    size    = 188654414
+    sha256  = "8579076d30a8c24988834445f8d633c697d42397e92ffc3f63fa26766d25e0a0"
+    licence "nvidia_nccl_cu12-2.21.5.dist-info/License.txt" {
+      sha256 = "f769fa2d363213f599366da46e2a8d650c86eaae845aec4d44b2f5fd01d4ec59"
+    }
+  }
+  wheel "nvidia-nvjitlink-cu12" {
+    version = "12.4.127"
+    file    = "nvidia_nvjitlink_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl"
+    size    = 21066810
+    sha256  = "06b3b9b25bf3f8af351d664978ca26a16d2c5127dbd53c0497e28d1fb9611d57"
+    licence "nvidia_nvjitlink_cu12-12.4.127.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-nvtx-cu12" {
+    version = "12.4.127"
+    file    = "nvidia_nvtx_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl"
+    size    = 99144
+    sha256  = "781e950d9b9f60d8241ccea575b32f5105a5baf4c2351cab5256a24869f12a1a"
+    licence "nvidia_nvtx_cu12-12.4.127.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "onnx" {
+    version = "1.23.2"
+    file    = "onnx-1.23.2-cp312-abi3-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 8881633
+    sha256  = "7abf381d278f31ac62487fddedc9dd42da842dce94d5d43536836ee3efdf4a2b"
+    licence "onnx-1.23.2.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "onnx-1.23.2.dist-info/licenses/NOTICE" {
+      sha256 = "a4a6f2d7c4df16d4478df326169800219a6b4f51ce6f9a86074cc467e8adab28"
+    }
+  }
+  wheel "onnx-ir" {
+    version = "1.1.0"
+    file    = "onnx_ir-1.1.0-py3-none-any.whl"
+    size    = 192241
+    sha256  = "76cc313a788c073b75271c1b6abb172aaf90fcc6335ed40f9f3238b2064a2fa3"
+    licence "onnx_ir-1.1.0.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+  }
+  wheel "onnx2torch" {
+    version = "1.5.15"
+    file    = "onnx2torch-1.5.15-py3-none-any.whl"
+    size    = 80965
+    sha256  = "123258e0f147e07b259cf845c8113c5634b8260e52c5fb26b7d507226732d9e5"
+    licence "onnx2torch-1.5.15.dist-info/LICENSE" {
+      sha256 = "8962c4254bacb4b8c3610726040c109a3d3e921dd7a908b6907a6f0c873cb2e0"
+    }
+  }
+  wheel "onnxruntime" {
+    version = "1.31.1"
+    file    = "onnxruntime-1.31.1-cp313-cp313-manylinux_2_28_x86_64.whl"
+    size    = 23760717
+    sha256  = "74a6a52994616c4d18b33db1e13c226333a70a6ba07480a5cab9c2a50dff1430"
+    licence "onnxruntime/LICENSE" {
+      sha256 = "2f07c72751aed99790b8a4869cf2311df85a860b22ded05fa22803587a48922c"
+    }
+    licence "onnxruntime/ThirdPartyNotices.txt" {
+      sha256 = "143764b952fdb1a7c69ce653bfba74a7744d6a8a573bfb73e235fba356c83de3"
+    }
+  }
+  wheel "onnxscript" {
+    version = "0.7.2"
+    file    = "onnxscript-0.7.2-py3-none-any.whl"
+    size    = 754215
+    sha256  = "d0e7121c6a1eefd608058928e111cbdb76709f70d269ff0d07aee493bd1d13c9"
+    licence "onnxscript-0.7.2.dist-info/licenses/LICENSE" {
+      sha256 = "2f07c72751aed99790b8a4869cf2311df85a860b22ded05fa22803587a48922c"
+    }
+  }
+  wheel "osqp" {
+    version = "1.1.3"
+    file    = "osqp-1.1.3-cp313-cp313-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 354138
+    sha256  = "2d3ee63e8c65ef89fce979c068d05bfc3ed92b1bbc4246fbacc663f86cbe02b2"
+    licence "osqp-1.1.3.dist-info/licenses/LICENSE" {
+      sha256 = "b40930bbcf80744c86c46a12bc9da056641d722716c378f5659b9e555ef833e1"
+    }
+  }
+  wheel "packaging" {
+    version = "26.3"
+    file    = "packaging-26.3-py3-none-any.whl"
+    size    = 129956
+    sha256  = "d7193f7c8e4e93f444fde0262bf90af30e16fa0ad0ad44cb553c87339b23cd1c"
+    licence "packaging-26.3.dist-info/licenses/LICENSE" {
+      sha256 = "cad1ef5bd340d73e074ba614d26f7deaca5c7940c3d8c34852e65c4909686c48"
+    }
+    licence "packaging-26.3.dist-info/licenses/LICENSE.APACHE" {
+      sha256 = "0d542e0c8804e39aa7f37eb00da5a762149dc682d7829451287e11b938e94594"
+    }
+    licence "packaging-26.3.dist-info/licenses/LICENSE.BSD" {
+      sha256 = "b70e7e9b742f1cc6f948b34c16aa39ffece94196364bc88ff0d2180f0028fac5"
+    }
+  }
+  wheel "pandas" {
+    version = "3.1.1"
+    file    = "pandas-3.1.1-cp313-cp313-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 11978871
+    sha256  = "645fa00fd85cfced2d2c09dc116d3694f578501b1ce4899153fbe64788ecda98"
+    licence "pandas-3.1.1.dist-info/licenses/LICENSE" {
+      sha256 = "9850f6b5bdef7346503065807b878deb8058b976c5c329f4c4d23bf4796ce9ae"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/BOTTLENECK_LICENCE" {
+      sha256 = "053a90e30580f5d9d79817add1567f88b4a3eeb11bcded9ecf74619d17768066"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/DATEUTIL_LICENSE" {
+      sha256 = "ba00f51a0d92823b5a1cde27d8b5b9d2321e67ed8da9bc163eff96d5e17e577e"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/HAVEN_LICENSE" {
+      sha256 = "48216b40b3d1b19452923dd6fd74655bf5c0df9d76b51eb0efade7e0b88bfbcc"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/HAVEN_MIT" {
+      sha256 = "87217d0a79195441ab615a3abb3ab6777502e57804ea83f973df975a67ebd720"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/KLIB_LICENSE" {
+      sha256 = "7463172c3a23321c1838896eba437f70a6de80ac5a840b2960966c8c5444abf1"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/MUSL_LICENSE" {
+      sha256 = "50a343c1ce9e27cd6c58023f13b91d2cd679861fe7fb6bbbbfbec3dcafc3583f"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/NUMPY_LICENSE" {
+      sha256 = "81d42da02a56b611c35abc83d2241564b46bec3a5b1960b395d55cebca68fb6f"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/PACKAGING_LICENSE" {
+      sha256 = "1871330068a18f1f07c3f147a41c008e59f367f217041ca6eb20b0298639a128"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/PSF_LICENSE" {
+      sha256 = "3b2f81fe21d181c499c59a256c8e1968455d6689d269aa85373bfb6af41da3bf"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/PYPERCLIP_LICENSE" {
+      sha256 = "eafcd440e3570c6bc7b77dcec15dec398d13bc9b5e897336b221ff81ff19f345"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/PYUPGRADE_LICENSE" {
+      sha256 = "70aedcd6928272bd176e4fdc3384af22ee759d006fb15105d994756e4f2d1b7a"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/SAS7BDAT_LICENSE" {
+      sha256 = "458d5fd4175825440ad32d6bf6af45d1a19d4adb316b557d869c6560b6692e00"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/STATSBASE_JL_LICENSE" {
+      sha256 = "f371ccf0fb892a4cd9f2e550c4b8cf4362793d17028dc642ad55c1e01a41dfe1"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/ULTRAJSON_LICENSE" {
+      sha256 = "2bfbb5bb8ec66d136ec62d836ddc0c0019d44ef4d9389f1f6cab1c1109d774a2"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/XSIMD_LICENSE" {
+      sha256 = "501352acba62cc54e8e3d293754d606f919c9b425b962193c211f9fa29cd9940"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/subprojects/fast_float-8.2.10/LICENSE-APACHE" {
+      sha256 = "097a889aa954d04e088b790b10a4014d6189561d0a6013935a73ce3d4ddaaf06"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/subprojects/fast_float-8.2.10/LICENSE-BOOST" {
+      sha256 = "8d8291caf1cee26d23acf3eb67c9f9a2d58f1c681b16a4fbe8cbfb9e3c0b5a9b"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/subprojects/fast_float-8.2.10/LICENSE-MIT" {
+      sha256 = "e562f3f974ced7e69dd1db77b820b36bcf8f30377f1aa105723fba449c53c4e6"
+    }
+  }
+  wheel "panel" {
+    version = "1.10.0"
+    file    = "panel-1.10.0-py3-none-any.whl"
+    size    = 20618587
+    sha256  = "15c9f2bb58567a9e36a22396cb38776df77eb0cc52cd9a99cebb78424b0363c0"
+    licence "panel-1.10.0.dist-info/licenses/LICENSE.txt" {
+      sha256 = "26a6e1ee7a1824aa406340945dfe5478c36d7b0e6f2e52c79916c1ac8a3a5eb1"
+    }
+  }
+  wheel "panel-material-ui" {
+    version = "0.16.6"
+    file    = "panel_material_ui-0.16.6-py3-none-any.whl"
+    size    = 1795336
+    sha256  = "7684c82bb89ac8536b672da1f9e35036931c47ef535c50f07364fa4412695371"
+    licence "panel_material_ui-0.16.6.dist-info/licenses/LICENSE.txt" {
+      sha256 = "abc1bceea7cbcc4943f67e4dc65d6c3aecda7c2d33ec7fe73e051c1962b3093c"
+    }
+  }
+  wheel "param" {
+    version = "2.4.2"
+    file    = "param-2.4.2-py3-none-any.whl"
+    size    = 155563
+    sha256  = "56f56e991d11cdf9fa8248ca3b1c7d5badfd6b4da3b3886b764b95823d270b07"
+    licence "param-2.4.2.dist-info/licenses/LICENSE.txt" {
+      sha256 = "f9e7df20267e59403800301776531f1998c710042814fabfc01211ecffb07716"
+    }
+  }
+  wheel "pillow" {
+    version = "13.0.0"
+    file    = "pillow-13.0.0-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 7142544
+    sha256  = "5f56499c1a74d2b862beb0c33b8016f99d095858455df9d21583bbbc1c15b582"
+    licence "pillow-13.0.0.dist-info/licenses/LICENSE" {
+      sha256 = "dda12a98c1979cf3d94df1cff45d27a4cb3f04a60c76f76902ac54cac03ec0ce"
+    }
+  }
+  wheel "protobuf" {
+    version = "7.36.2"
+    file    = "protobuf-7.36.2-cp310-abi3-manylinux2014_x86_64.whl"
+    size    = 343223
+    sha256  = "89f23aa53c24553a2416fd4fd1ec06f74fa42b14b546d8883128813f775bbfd2"
+    licence "protobuf-7.36.2.dist-info/LICENSE" {
+      sha256 = "6e5e117324afd944dcf67f36cf329843bc1a92229a8cd9bb573d7a83130fea7d"
+    }
+  }
+  wheel "psutil" {
+    version = "7.2.2"
+    file    = "psutil-7.2.2-cp36-abi3-manylinux2010_x86_64.manylinux_2_12_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 155560
+    sha256  = "076a2d2f923fd4821644f5ba89f059523da90dc9014e85f8e45a5774ca5bc6f9"
+    licence "psutil-7.2.2.dist-info/LICENSE" {
+      sha256 = "b89c063b3786e28e0c0a38f1931db61fed35e69dd2a2966fbecffee0f46c8d10"
+    }
+  }
+  wheel "pybind11" {
+    version = "3.1.0"
+    file    = "pybind11-3.1.0-py3-none-any.whl"
+    size    = 319402
+    sha256  = "b8488090f8acffbcb6b5d6a85571a6827a0a2981ffb75e5a0b27b87c4a6b7dd0"
+    licence "pybind11-3.1.0.dist-info/licenses/LICENSE" {
+      sha256 = "83965b843b98f670d3a85bd041ed4b372c8ec50d7b4a5995a83ac697ba675dcb"
+    }
+  }
+  wheel "python-dateutil" {
+    version = "4.0.0"
+    file    = "python_dateutil-4.0.0-py3-none-any.whl"
+    size    = 92853
+    sha256  = "a5e246f79eb80475e691bf93862cead98decd8a498cf53ba0516fcdc0f50dc1c"
+    licence "python_dateutil-4.0.0.dist-info/licenses/AUTHORS.md" {
+      sha256 = "56004c45a95e9ee5582ea60f9a7ee42179c8594c7b9c245bbfb4a3445b4af640"
+    }
+    licence "python_dateutil-4.0.0.dist-info/licenses/LICENSE" {
+      sha256 = "ba00f51a0d92823b5a1cde27d8b5b9d2321e67ed8da9bc163eff96d5e17e577e"
+    }
+  }
+  wheel "pyviz-comms" {
+    version = "3.0.6"
+    file    = "pyviz_comms-3.0.6-py3-none-any.whl"
+    size    = 84275
+    sha256  = "4eba6238cd4a7f4add2d11879ce55411785b7d38a7c5dba42c7a0826ca53e6c2"
+    licence "pyviz_comms-3.0.6.dist-info/licenses/LICENSE" {
+      sha256 = "d9fbe18e55837abc1d7a930d4418055956549ac0bea95bf33504eea2ae024ef2"
+    }
+    licence "pyviz_comms-3.0.6.dist-info/licenses/LICENSE.txt" {
+      sha256 = "6e135fd60b9060c54a845f06b6a11254549b7c985410c00d1186667c371dfe70"
+    }
+  }
+  wheel "pyyaml" {
+    version = "6.0.3"
+    file    = "pyyaml-6.0.3-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 801626
+    sha256  = "0f29edc409a6392443abf94b9cf89ce99889a1dd5376d94316ae5145dfedd5d6"
+    licence "pyyaml-6.0.3.dist-info/licenses/LICENSE" {
+      sha256 = "8d3928f9dc4490fd635707cb88eb26bd764102a7282954307d3e5167a577e8a4"
+    }
+  }
+  wheel "referencing" {
+    version = "0.37.0"
+    file    = "referencing-0.37.0-py3-none-any.whl"
+    size    = 26766
+    sha256  = "381329a9f99628c9069361716891d34ad94af76e461dcb0335825aecc7692231"
+    licence "referencing-0.37.0.dist-info/licenses/COPYING" {
+      sha256 = "42dcd63495f87b4eb7c7757afa379bb55a53f94afd7a5f657d9adf57236e515c"
+    }
+  }
+  wheel "requests" {
+    version = "2.34.2"
+    file    = "requests-2.34.2-py3-none-any.whl"
+    size    = 73075
+    sha256  = "2a0d60c172f83ac6ab31e4554906c0f3b3588d37b5cb939b1c061f4907e278e0"
+    licence "requests-2.34.2.dist-info/licenses/LICENSE" {
+      sha256 = "09e8a9bcec8067104652c168685ab0931e7868f9c8284b66f5ae6edae5f1130b"
+    }
+    licence "requests-2.34.2.dist-info/licenses/NOTICE" {
+      sha256 = "f5110972dedad2b4e9d314518daf3b7d72d6e02e499acd802181de6f74571dcc"
+    }
+  }
+  wheel "rpds-py" {
+    version = "2026.9.1"
+    file    = "rpds_py-2026.9.1-cp313-cp313-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
+    size    = 370794
+    sha256  = "7868b85224291c6cb6759f9b5adb9745f486d226f62b16a614dd5a2a5ab2b35b"
+    licence "rpds_py-2026.9.1.dist-info/licenses/LICENSE" {
+      sha256 = "314e4e91be3baa93c0fb4bccc9e4e97cd643eb839b065af921782c2175fe9909"
+    }
+  }
+  wheel "scikit-learn" {
+    version = "1.9.1"
+    file    = "scikit_learn-1.9.1-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 9121732
+    sha256  = "55e79d6e9b0923f1a978179822bd43d7f5543f45e970a00fe861f43486380aba"
+    licence "scikit_learn-1.9.1.dist-info/licenses/COPYING" {
+      sha256 = "8752dfe82d4a768e76ee309b202e7b33906d1ea9004d68cc61564391cc6b1a96"
+    }
+  }
+  wheel "scipy" {
+    version = "1.18.1"
+    file    = "scipy-1.18.1-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 35312578
+    sha256  = "fdaf5ea890a6183d0565f51a61799d67081bd5b1cf03c5f4b3fd3732108625c9"
+    licence "scipy-1.18.1.dist-info/LICENSE.txt" {
+      sha256 = "17e7db9ffa4913121fa2df484633a362456a482da736c99db4711a98473770ea"
+    }
+  }
+  wheel "setuptools" {
+    version = "84.2.1"
+    file    = "setuptools-84.2.1-py3-none-any.whl"
+    size    = 876263
+    sha256  = "ca140b45d5325a9478f880e351484f62fef15f336462e449ca0c03c873d589c2"
+    licence "setuptools-84.2.1.dist-info/licenses/LICENSE" {
+      sha256 = "86da0f01aeae46348a3c3d465195dc1ceccde79f79e87769a64b8da04b2a4741"
+    }
+  }
+  wheel "sympy" {
+    version = "1.13.1"
+    file    = "sympy-1.13.1-py3-none-any.whl"
+    size    = 6189177
+    sha256  = "db36cdc64bf61b9b24578b6f7bab1ecdd2452cf008f34faa33776680c26d66f8"
+    licence "sympy-1.13.1.dist-info/LICENSE" {
+      sha256 = "07a5e9819f727b4986ad2829c7a29a6320d42575f720eb24d71b7fef573a0286"
+    }
+  }
+  wheel "threadpoolctl" {
+    version = "3.8.0"
+    file    = "threadpoolctl-3.8.0-py3-none-any.whl"
+    size    = 32091
+    sha256  = "f1b49c82704d50f13ffae019c727b0fa4f6791a58f48f06a09c45face1be66da"
+    licence "threadpoolctl-3.8.0.dist-info/licenses/LICENSE" {
+      sha256 = "ecd5f3320c3064582c4ebd53e413d8cd3ee5bb85f039e4137a3e9d3497a43cd4"
+    }
+  }
+  wheel "torch" {
+    version = "2.6.0"
+    file    = "torch-2.6.0-cp313-cp313-manylinux1_x86_64.whl"
+    size    = 766626191
+    sha256  = "4874a73507a300a5d089ceaff616a569e7bb7c613c56f37f63ec3ffac65259cf"
+    licence "torch-2.6.0.dist-info/LICENSE" {
+      sha256 = "6ecc267746f8c2b9c1faa1facc857c6f0d26db9bd00e6f43017da06f06120313"
+    }
+    licence "torch-2.6.0.dist-info/NOTICE" {
+      sha256 = "c2cc7bf0caec7652c2b460a8a470bea1677f241e4ab8e431df34cf17f5a9fec0"
+    }
+  }
+  wheel "torchvision" {
+    version = "0.21.0"
+    file    = "torchvision-0.21.0-cp313-cp313-manylinux1_x86_64.whl"
+    size    = 7238714
+    sha256  = "084ac3f5a1f50c70d630a488d19bf62f323018eae1b1c1232f2b7047d3a7b76d"
+    licence "torchvision-0.21.0.dist-info/LICENSE" {
+      sha256 = "6502f676851cfe25f8af75531dfb32375b7325b73c37e7b43741fa422893e71d"
+    }
+  }
+  wheel "tornado" {
+    version = "6.6.1"
+    file    = "tornado-6.6.1-cp311-abi3-manylinux1_x86_64.manylinux_2_28_x86_64.manylinux_2_5_x86_64.whl"
+    size    = 534470
+    sha256  = "1b6ff57cc69b339f8feb9e7b567b0e0eacb16bfaf234159496623ef7a67ba640"
+    licence "tornado-6.6.1.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+  }
+  wheel "tqdm" {
+    version = "4.70.1"
+    file    = "tqdm-4.70.1-py3-none-any.whl"
+    size    = 80199
+    sha256  = "c293e525e6fef9c20e8728fd4612df02a0aa31bb5fe91ecd93e123b1b7bffa73"
+    licence "tqdm-4.70.1.dist-info/licenses/LICENCE" {
+      sha256 = "fcff87c3a47ce8028a8512aa182d4fcf0ad1c90544ee75cf9b343684cac194de"
+    }
+  }
+  wheel "triton" {
+    version = "3.2.0"
+    file    = "triton-3.2.0-cp313-cp313-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
+    size    = 253154278
+    sha256  = "e5dfa23ba84541d7c0a531dfce76d8bcd19159d50a4a8b14ad01e91734a5c1b0"
+  }
+  wheel "typing-extensions" {
+    version = "4.16.0"
+    file    = "typing_extensions-4.16.0-py3-none-any.whl"
+    size    = 45571
+    sha256  = "481caa481374e813c1b176ada14e97f1f67a4539ce9cfeb3f350d78d6370c2e8"
+    licence "typing_extensions-4.16.0.dist-info/licenses/LICENSE" {
+      sha256 = "3b2f81fe21d181c499c59a256c8e1968455d6689d269aa85373bfb6af41da3bf"
+    }
+  }
+  wheel "tzdata" {
+    version = "2026.6"
+    file    = "tzdata-2026.6-py2.py3-none-any.whl"
+    size    = 348210
+    sha256  = "0a10eec6e13ef16b627fabed9a5f2ba61a62b1c67f327305f4e7e412a70b4aec"
+    licence "tzdata-2026.6.dist-info/licenses/LICENSE" {
+      sha256 = "df58f69ea88683035d720b5375bcef0cf5aeaa98a1d098d572e0992c378deb46"
+    }
+    licence "tzdata-2026.6.dist-info/licenses/licenses/LICENSE_APACHE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "urllib3" {
+    version = "2.8.0"
+    file    = "urllib3-2.8.0-py3-none-any.whl"
+    size    = 135717
+    sha256  = "0cf3cae568d36aa9576b28dfb35f11328f1cb974ca7647d9475ebb86c75ac6e3"
+    licence "urllib3-2.8.0.dist-info/licenses/LICENSE.txt" {
+      sha256 = "130e3a64d5fdd5d096a752694634a7d9df284469de86e5732100268041e3d686"
+    }
+  }
+  wheel "xyzservices" {
+    version = "2026.9.1"
+    file    = "xyzservices-2026.9.1-py3-none-any.whl"
+    size    = 98829
+    sha256  = "af4fddac0f1fa5f7951834e2c58e10109e722be548cb1fe4f1a8e8b18cef4c09"
+    licence "xyzservices-2026.9.1.dist-info/licenses/LICENSE" {
+      sha256 = "d866b8c6c0e77e67b2c3f6d2cca771ffc05f65bbde1674dcf2e0ec55abb6ad61"
+    }
+  }
+}
+
 locked "busybox" "1.35.0" {
   source = "deb"
   package "busybox-static" {

@@ -1,6 +1,6 @@
 // Package flatbuffer reads FlatBuffers without their schema, and writes small ones.
 //
-// One enters it with Root, and then by the numbers of fields, which a schema gives in order. A buffer may be of anybody: every access is
+// One enters it with Root or ReadRoot, and then by the numbers of fields, which a schema gives in order. A buffer may be of anybody: every access is
 // checked, and an absent field reads as zero. It does not know what the fields mean.
 package flatbuffer
 
@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 )
 
 // ErrMalformed is wrapped by what a buffer causes that is no well-formed FlatBuffer.
@@ -26,6 +27,22 @@ type Table struct {
 
 // Root returns the table that the buffer is of.
 func Root(buf []byte) (Table, error) { return tableAt(buf, 0) }
+
+// ReadRoot gives read the table that a file of the given size is of, and reads no more than so many bytes of the file for it.
+func ReadRoot(r io.ReaderAt, size, most int64, read func(Table) error) error {
+	b := make([]byte, min(size, most))
+	if _, err := r.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	t, err := Root(b)
+	if err == nil {
+		err = read(t)
+	}
+	if errors.Is(err, ErrMalformed) && size > most {
+		return fmt.Errorf("its tables lie beyond the first %d MB, which is all that is read, or it is damaged: %w", most>>20, err)
+	}
+	return err
+}
 
 // tableAt follows the unsigned offset stored at ref.
 func tableAt(buf []byte, ref int) (Table, error) {

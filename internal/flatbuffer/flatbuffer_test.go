@@ -101,6 +101,36 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// TestReadRoot: of a file no more is read than the bound, and an error says so where that may be why.
+func TestReadRoot(t *testing.T) {
+	b := sample()
+	of := func(raw []byte, size, most int64) error {
+		return flatbuffer.ReadRoot(bytes.NewReader(raw), size, most, func(t flatbuffer.Table) error {
+			_, err := t.Tables(7, 10)
+			return err
+		})
+	}
+	if err := of(b, int64(len(b)), 1<<20); err != nil {
+		t.Error(err)
+	}
+	if err := of(b[:40], 40, 1<<20); !errors.Is(err, flatbuffer.ErrMalformed) || strings.Contains(err.Error(), "beyond") {
+		t.Error(err)
+	}
+	far := make([]byte, 1<<20+len(b))
+	copy(far[1<<20:], b)
+	binary.LittleEndian.PutUint32(far, 1<<20+binary.LittleEndian.Uint32(b))
+	if err := of(far, int64(len(far)), 2<<20); err != nil {
+		t.Error(err)
+	}
+	if err := of(far, int64(len(far)), 1<<20); !errors.Is(err, flatbuffer.ErrMalformed) || !strings.Contains(err.Error(), "its tables lie beyond the first 1 MB, which is all that is read") {
+		t.Error(err)
+	}
+	mine := errors.New("not that")
+	if err := flatbuffer.ReadRoot(bytes.NewReader(far), int64(len(far)), 2<<20, func(flatbuffer.Table) error { return mine }); err != mine {
+		t.Error(err)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add(sample())
 	f.Add([]byte{})

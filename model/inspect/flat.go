@@ -39,6 +39,7 @@ const (
 	flatHeader  = 8        // an offset, and four letters that say which FlatBuffer it is
 	maxProgram  = 64 << 20 // bytes in which contexts are looked for
 	maxContexts = 256
+	maxLines    = 4096 // inputs and outputs of all methods: a file may name one of a long name any number of times
 )
 
 // describePTE reads an ExecuTorch program: its methods, what they delegate, and the contexts in its segments.
@@ -91,13 +92,15 @@ func describeTFLite(r io.ReaderAt, size int64) (*Program, error) {
 		return nil, err
 	}
 	out := &Program{Version: read.Version, Description: read.Description}
+	left := maxLines
 	for _, g := range read.Graphs {
 		m := Method{Name: g.Name, Ops: map[string]int{}}
 		for _, l := range []struct {
 			of []int
 			to *[]string
 		}{{g.Inputs, &m.Inputs}, {g.Outputs, &m.Outputs}} {
-			for _, i := range l.of {
+			for _, i := range l.of[:min(left, len(l.of))] {
+				left--
 				t := g.Tensors[i]
 				*l.to = append(*l.to, fmt.Sprintf("%-9s %-14s %s", t.Type, dimsText(t.Shape), t.Name))
 			}
@@ -106,6 +109,9 @@ func describeTFLite(r io.ReaderAt, size int64) (*Program, error) {
 			m.Ops[op.Name]++
 		}
 		out.Methods = append(out.Methods, m)
+	}
+	if left == 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("of the methods' inputs and outputs no more than %d are read", maxLines))
 	}
 	return out, out.behind(r, size)
 }

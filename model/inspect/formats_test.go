@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/catalogfile/catalogfiletest"
 	"github.com/hexmage/hexmage/internal/flatbuffer"
 	"github.com/hexmage/hexmage/model/inspect"
+	"github.com/hexmage/hexmage/model/tflite/tflitetest"
 	"github.com/hexmage/hexmage/model/torch/torchtest"
 	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
 )
@@ -176,5 +177,24 @@ func TestContextWithin(t *testing.T) {
 		if diff := cmp.Diff(*alone.Context, c.Context); diff != "" || !bytes.HasPrefix(raw[c.Offset:], context) {
 			t.Errorf("%s: at %d\n%s", name, c.Offset, diff)
 		}
+	}
+}
+
+// TestManyLines: a model that names a tensor of a long name any number of times is told of in bounded room, with a word about the rest.
+func TestManyLines(t *testing.T) {
+	model := tflitetest.Compiled()
+	graph := model[2].([]flatbuffer.Fields)[0]
+	graph[1] = make([]uint32, 1<<16)
+	model[2] = []flatbuffer.Fields{graph, graph}
+	d, err := describe(t, tflitetest.Make(model))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for _, m := range d.Program.Methods {
+		lines += len(m.Inputs) + len(m.Outputs)
+	}
+	if lines != 4096 || len(d.Program.Warnings) != 1 || !strings.Contains(d.Program.Warnings[0], "no more than 4096") {
+		t.Errorf("%d lines, %q", lines, d.Program.Warnings)
 	}
 }

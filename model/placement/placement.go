@@ -6,11 +6,15 @@
 package placement
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/hexmage/hexmage/qnn"
 )
 
 // Graph is a compiled graph.
@@ -47,16 +51,6 @@ type Node struct {
 	Why     string   `json:"why,omitempty"` // what the compiler says of it
 }
 
-// Remedy is what can be put in the place of an operation, and how that is known.
-type Remedy struct {
-	Op     string `json:"op"`
-	Format string `json:"format"`
-	Rank   int    `json:"rank,omitempty"` // of a tensor that it takes or gives, at least; then Op may be "*", any
-	Change string `json:"change"`
-	Sure   string `json:"sure"` // documented, observed, inferred
-	Source string `json:"source"`
-}
-
 // Taken is in which types an arch takes an operation of ONNX's, and how that is known: a16w8 is 16 bits for activations and 8 for weights.
 type Taken struct {
 	Op     string   `json:"op"`
@@ -67,20 +61,20 @@ type Taken struct {
 
 // Placed is what is said of graphs, for checks and tables.
 type Placed struct {
-	NPUNodes   int      `json:"npu_nodes"` // 0 where no part tells of how many it was made
-	CPUNodes   int      `json:"cpu_nodes"`
-	Partitions int      `json:"partitions"`
-	Crossings  int      `json:"crossings"` // tensors that go from the CPU to a part or back, once for each part
-	ToNPU      int64    `json:"to_npu_bytes"`
-	ToCPU      int64    `json:"to_cpu_bytes"`
-	Between    int64    `json:"between_bytes"`   // from one part to another
-	Open       int      `json:"open_tensors"`    // that cross, and whose size is not known
-	In         int64    `json:"in_bytes"`        // from the application to parts
-	Out        int64    `json:"out_bytes"`       // from parts to the application
-	Nodes      []Stays  `json:"nodes"`           // on the CPU
-	Instead    []Remedy `json:"instead"`         // of their operations, each once
-	Taken      []Taken  `json:"taken"`           // of their operations that the arch takes in other types
-	Unknown    []string `json:"no_remedy_known"` // their operations of which no fact says what to do
+	NPUNodes   int            `json:"npu_nodes"` // 0 where no part tells of how many it was made
+	CPUNodes   int            `json:"cpu_nodes"`
+	Partitions int            `json:"partitions"`
+	Crossings  int            `json:"crossings"` // tensors that go from the CPU to a part or back, once for each part
+	ToNPU      int64          `json:"to_npu_bytes"`
+	ToCPU      int64          `json:"to_cpu_bytes"`
+	Between    int64          `json:"between_bytes"`   // from one part to another
+	Open       int            `json:"open_tensors"`    // that cross, and whose size is not known
+	In         int64          `json:"in_bytes"`        // from the application to parts
+	Out        int64          `json:"out_bytes"`       // from parts to the application
+	Nodes      []Stays        `json:"nodes"`           // on the CPU
+	Instead    []*qnn.Refused `json:"instead"`         // of their operations, each once
+	Taken      []Taken        `json:"taken"`           // of their operations that the arch takes in other types
+	Unknown    []string       `json:"no_remedy_known"` // their operations of which no fact says what to do
 }
 
 // Stays is a node on the CPU, as people read it.
@@ -93,17 +87,38 @@ type Stays struct {
 	Why   string   `json:"why,omitempty"`
 }
 
-// Of says it of graphs.
-func Of(graphs []Graph, remedies []Remedy, taken []Taken) Placed {
-	p := Placed{Nodes: []Stays{}, Instead: []Remedy{}, Taken: []Taken{}, Unknown: []string{}}
+// Of says it of graphs that were compiled for an arch, "" where that is not known; known has the facts about their operations.
+func Of(graphs []Graph, known *qnn.Facts, arch string) Placed {
+	p := Placed{Nodes: []Stays{}, Instead: []*qnn.Refused{}, Taken: []Taken{}, Unknown: []string{}}
+	ops := map[operation]bool{}
 	for i := range graphs {
-		p.graph(&graphs[i], remedies, taken)
+		p.graph(&graphs[i])
+		for _, s := range p.Nodes[len(p.Nodes)-len(graphs[i].CPU):] {
+			ops[operation{s.Op, graphs[i].Format, s.Rank}] = true
+		}
 	}
+	unknown := map[string]bool{}
+	for _, o := range slices.SortedFunc(maps.Keys(ops), operation.compare) {
+		if !p.change(o, known, arch) {
+			unknown[o.op] = true
+		}
+	}
+	p.Unknown = slices.AppendSeq(p.Unknown, maps.Keys(unknown))
 	slices.Sort(p.Unknown)
 	return p
 }
 
-func (p *Placed) graph(g *Graph, remedies []Remedy, taken []Taken) {
+// operation is what facts are about.
+type operation struct {
+	op, format string
+	rank       int
+}
+
+func (o operation) compare(x operation) int {
+	return cmp.Or(cmp.Compare(o.op, x.op), cmp.Compare(o.format, x.format), cmp.Compare(o.rank, x.rank))
+}
+
+func (p *Placed) graph(g *Graph) {
 	p.Partitions += len(g.Parts)
 	p.CPUNodes += len(g.CPU)
 	made, parts := map[string]bool{}, map[string]bool{} // what a node of the CPU writes, and what a part does
@@ -144,9 +159,7 @@ func (p *Placed) graph(g *Graph, remedies []Remedy, taken []Taken) {
 		}
 	}
 	for _, n := range g.CPU {
-		s := g.stays(n)
-		p.Nodes = append(p.Nodes, s)
-		p.remedy(s, g.Format, remedies, taken)
+		p.Nodes = append(p.Nodes, g.stays(n))
 	}
 }
 
@@ -207,7 +220,7 @@ func bitsOf(kind string) int64 {
 }
 
 func (g *Graph) stays(n Node) Stays {
-	s := Stays{Graph: shown(g.Name), Name: shown(n.Name), Op: shown(n.Op), Takes: []string{}, Why: shown(strings.Join(strings.Fields(n.Why), " "))}
+	s := Stays{Graph: short(g.Name), Name: short(n.Name), Op: short(n.Op), Takes: []string{}, Why: shown(strings.Join(strings.Fields(n.Why), " "))}
 	for _, name := range n.Inputs {
 		if t := g.Tensors[name]; !t.Constant && t.Type != "" {
 			s.Takes = append(s.Takes, t.String())
@@ -220,26 +233,60 @@ func (g *Graph) stays(n Node) Stays {
 }
 
 func (t Tensor) String() string {
-	return shown(t.Type) + " " + strings.ReplaceAll(fmt.Sprint(t.Shape), " ", "×")
+	if t.Shape == nil {
+		return short(t.Type) + " [?]"
+	}
+	return short(t.Type) + " " + strings.ReplaceAll(fmt.Sprint(t.Shape), " ", "×")
 }
 
-// remedy notes what can be put in the place of an operation, in which types it is taken, or that nobody knows.
-func (p *Placed) remedy(s Stays, format string, remedies []Remedy, taken []Taken) {
-	of := func(r Remedy) bool {
-		return (r.Op == s.Op || r.Op == "*" && r.Rank > 0) && r.Format == format && s.Rank >= r.Rank
-	}
-	as := func(t Taken) bool { return t.Op == s.Op && format == "onnx" && len(t.Types) > 0 }
-	if i := slices.IndexFunc(remedies, of); i >= 0 {
-		if !slices.Contains(p.Instead, remedies[i]) {
-			p.Instead = append(p.Instead, remedies[i])
+// change notes what can be put in the place of an operation, or in which types it is taken; it is false where no fact says either. What is said of the
+// operation itself comes before what is said of any, and of more dimensions before of fewer.
+func (p *Placed) change(o operation, known *qnn.Facts, arch string) bool {
+	var best *qnn.Refused
+	for _, r := range known.Refused {
+		if r.Format == o.format && o.rank >= r.Rank && (o.is(r.Op) || r.Op == "*") && (best == nil || best.Op == "*" && r.Op != "*" || (best.Op == "*") == (r.Op == "*") && r.Rank > best.Rank) {
+			best = r
 		}
-	} else if i := slices.IndexFunc(taken, as); i >= 0 {
-		if !slices.ContainsFunc(p.Taken, as) {
-			p.Taken = append(p.Taken, taken[i])
-		}
-	} else if !slices.Contains(p.Unknown, s.Op) {
-		p.Unknown = append(p.Unknown, s.Op)
 	}
+	if best != nil {
+		if !slices.Contains(p.Instead, best) {
+			p.Instead = append(p.Instead, best)
+		}
+		return true
+	}
+	if of := known.FindPrecision(o.op); of != nil && o.format == "onnx" && len(of.Takes[arch]) > 0 {
+		if !slices.ContainsFunc(p.Taken, func(t Taken) bool { return t.Op == o.op }) {
+			p.Taken = append(p.Taken, Taken{o.op, of.Takes[arch], of.Sure, of.Source})
+		}
+		return true
+	}
+	return false
+}
+
+// is tells whether a fact's name is the operation's: that of ATen's may be without the overload, aten::erfinv of aten::erfinv.out.
+func (o operation) is(name string) bool {
+	bare, _, _ := strings.Cut(o.op, ".")
+	return o.op == name || o.format == "aten" && bare == name
+}
+
+// maxName is what is kept of a name, in letters: a file that has a long one once may name it a million times.
+const maxName = 200
+
+// short is shown of a name.
+func short(s string) string { return shown(cut(s, maxName)) }
+
+// cut is a text of so many letters at most.
+func cut(s string, most int) string {
+	last, n := 0, 0
+	for i := range s {
+		if n++; n == most {
+			last = i
+		}
+		if n > most {
+			return s[:last] + "…"
+		}
+	}
+	return s
 }
 
 // shown makes a text of a file one that may be printed.

@@ -25,8 +25,19 @@ const (
 // Bounds of what is read.
 const (
 	maxDocument = 256 << 20 // bytes
-	maxNodes    = 1 << 20
+	maxRank     = 64
+	maxNodes    = 1 << 20 // and, of a .tflite or a .pte, what they name
 )
+
+// room is what may still be taken of a file: its lists may be one place of it, and so add up to any size.
+type room int
+
+func (r *room) take(n int) error {
+	if *r -= room(n); *r < 0 {
+		return fmt.Errorf("its operations and what they name are more than %d", maxNodes)
+	}
+	return nil
+}
 
 // Read returns the graphs of what was compiled: the folder of htp_context or litert_context, a compiled .tflite, or a .pte.
 func Read(at string) ([]Graph, error) {
@@ -73,6 +84,9 @@ func folder(at string) ([]Graph, error) {
 	if raw, err = boundedfile.Read(filepath.Join(at, refusedFile), maxDocument); err == nil {
 		err = json.Unmarshal(raw, &refused)
 	}
+	if err == nil && len(refused) > maxNodes {
+		err = fmt.Errorf("%s has more than %d operations", refusedFile, maxNodes)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -90,15 +104,19 @@ func Parse(raw []byte) ([]Graph, error) {
 		if nodes += len(g.CPU) + len(g.Parts); nodes > maxNodes {
 			return nil, fmt.Errorf("more than %d nodes", maxNodes)
 		}
+		for name, t := range g.Tensors {
+			if len(t.Shape) > maxRank {
+				return nil, fmt.Errorf("tensor %q has %d dimensions, %d at most are read", cut(name, maxName), len(t.Shape), maxRank)
+			}
+		}
 	}
 	return graphs, nil
 }
 
 // Refused is an operation that LiteRT's plug-in does not take.
 type Refused struct {
-	Index int    `json:"index"` // of the graph's operations
-	Op    string `json:"op"`    // as the plug-in calls it: "Atan2"
-	Why   string `json:"why"`
+	Op  string `json:"op"` // as the plug-in calls it: "Atan2"
+	Why string `json:"why"`
 }
 
 // dispatch is the custom operation that stands for what a plug-in of LiteRT has compiled.
@@ -118,29 +136,40 @@ func readTFLite(at string, refused []Refused) ([]Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return OfTFLite(m, refused), nil
+	return OfTFLite(m, refused)
 }
 
-// OfTFLite returns the graphs of a compiled model that are run. refused are the operations that were not taken, in their order.
-func OfTFLite(m *tflite.Model, refused []Refused) []Graph {
+// OfTFLite returns the graphs of a compiled model. refused are the operations that were not taken, in their order.
+func OfTFLite(m *tflite.Model, refused []Refused) ([]Graph, error) {
+	why := map[string][]string{} // of operations of a kind, in their order
+	for _, r := range refused {
+		why[plain(r.Op)] = append(why[plain(r.Op)], r.Why)
+	}
+	left := room(maxNodes)
 	var graphs []Graph
 	for i, from := range m.Graphs {
 		g := Graph{Name: from.Name, Format: "tflite", Tensors: map[string]Tensor{}}
 		if g.Name == "" {
 			g.Name = "graph " + strconv.Itoa(i)
 		}
-		named := func(list []int) []string { // a tensor's number tells it from others of its name
-			names := []string{}
+		names := make([]string, len(from.Tensors)) // a tensor's number tells it from others of its name
+		named := func(list []int) []string {
+			of := []string{}
 			for _, i := range list {
-				t := from.Tensors[i]
-				name := strconv.Itoa(i) + " " + t.Name
-				g.Tensors[name] = Tensor{t.Type, t.Shape, t.Constant}
-				names = append(names, name)
+				if names[i] == "" {
+					t := from.Tensors[i]
+					names[i] = strconv.Itoa(i) + " " + t.Name
+					g.Tensors[names[i]] = Tensor{t.Type, t.Shape, t.Constant}
+				}
+				of = append(of, names[i])
 			}
-			return names
+			return of
 		}
 		g.Inputs, g.Outputs = named(from.Inputs), named(from.Outputs)
 		for n, op := range from.Ops {
+			if err := left.take(1 + len(op.Inputs) + len(op.Outputs)); err != nil {
+				return nil, err
+			}
 			in, out := named(op.Inputs), named(op.Outputs)
 			if op.Custom && op.Name == dispatch {
 				g.Parts = append(g.Parts, Part{Inputs: in, Outputs: out})
@@ -150,14 +179,17 @@ func OfTFLite(m *tflite.Model, refused []Refused) []Graph {
 			if len(op.Outputs) > 0 {
 				node.Name = from.Tensors[op.Outputs[0]].Name
 			}
-			if k := slices.IndexFunc(refused, func(r Refused) bool { return plain(r.Op) == plain(op.Name) }); k >= 0 {
-				node.Why, refused = refused[k].Why, slices.Delete(slices.Clone(refused), k, k+1)
+			if len(why) > 0 {
+				kind := plain(op.Name)
+				if of := why[kind]; len(of) > 0 {
+					node.Why, why[kind] = of[0], of[1:]
+				}
 			}
 			g.CPU = append(g.CPU, node)
 		}
 		graphs = append(graphs, g)
 	}
-	return graphs
+	return graphs, nil
 }
 
 // plain makes one name of ATAN2 and Atan2, of CONV_2D and Conv2d.
@@ -177,63 +209,106 @@ func readPTE(at string) ([]Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return OfPTE(p), nil
+	return OfPTE(p)
 }
 
 // npuDelegate is ExecuTorch's name of the backend for the NPU.
 const npuDelegate = "QnnBackend"
 
-// OfPTE returns a program's methods as graphs. A call's arguments are inputs and outputs alike: an output is a tensor that nothing before has written. What
-// another backend runs counts as one node on the CPU.
-func OfPTE(p *pte.Program) []Graph {
+// OfPTE returns a program's methods as graphs. What another backend runs counts as one node on the CPU. A call's arguments are inputs and outputs alike, and
+// which is which is a guess: see ends. What is read and nothing before has written is a state, such as a cache, and counts as given.
+func OfPTE(p *pte.Program) ([]Graph, error) {
+	left := room(maxNodes)
 	var graphs []Graph
 	for _, m := range p.Methods {
 		g := Graph{Name: m.Name, Format: "aten", Tensors: map[string]Tensor{}}
-		written := map[int]bool{}
 		name := func(i int) string {
 			text := "value " + strconv.Itoa(i)
 			g.Tensors[text] = Tensor{m.Values[i].Type, m.Values[i].Shape, m.Values[i].Constant}
 			return text
 		}
+		names := func(list []int) (of []string) {
+			for _, i := range list {
+				of = append(of, name(i))
+			}
+			return of
+		}
+		ops := make([]string, len(m.Operators))
+		for i, o := range m.Operators {
+			ops[i] = o.String()
+		}
+		written := map[int]bool{}
 		for i, v := range m.Values {
 			written[i] = v.Constant
 		}
 		for _, i := range m.Inputs {
 			written[i] = true
-			g.Inputs = append(g.Inputs, name(i))
 		}
+		g.Inputs, g.Outputs = names(m.Inputs), names(m.Outputs)
 		for n, c := range m.Calls {
-			var in, out []string
-			for _, i := range tensors(m, c.Args) {
-				if written[i] {
-					in = append(in, name(i))
-				} else {
-					out = append(out, name(i))
+			in, out, err := ends(m, c, written, &left)
+			if err != nil {
+				return nil, err
+			}
+			for _, i := range in {
+				if !written[i] {
 					written[i] = true
+					g.Inputs = append(g.Inputs, name(i))
 				}
 			}
-			if c.Delegate >= 0 && m.Delegates[c.Delegate] == npuDelegate {
-				g.Parts = append(g.Parts, Part{Inputs: in, Outputs: out})
-				continue
+			for _, i := range out {
+				written[i] = true
 			}
-			node := Node{Name: "call " + strconv.Itoa(n), Inputs: in, Outputs: out}
-			if c.Delegate >= 0 {
+			node := Node{Name: "call " + strconv.Itoa(n), Inputs: names(in), Outputs: names(out)}
+			switch {
+			case c.Delegate < 0:
+				node.Op = ops[c.Operator]
+			case m.Delegates[c.Delegate] == npuDelegate:
+				g.Parts = append(g.Parts, Part{Inputs: node.Inputs, Outputs: node.Outputs})
+				continue
+			default:
 				node.Op = m.Delegates[c.Delegate]
-			} else {
-				node.Op = m.Operators[c.Operator].String()
 			}
 			g.CPU = append(g.CPU, node)
 		}
-		for _, i := range m.Outputs {
-			g.Outputs = append(g.Outputs, name(i))
-		}
 		graphs = append(graphs, g)
 	}
-	return graphs
+	return graphs, nil
 }
 
-// tensors are those among a call's arguments, and in lists among them, each once.
-func tensors(m pte.Method, args []int) []int {
+// ends are the tensors that a call reads and writes. ExecuTorch repeats what an operation writes as its last argument; without that, it is those at the end
+// that nothing before has written. What is written already is read, too: it is written in place.
+func ends(m pte.Method, c pte.Call, written map[int]bool, left *room) (in, out []int, err error) {
+	all, err := tensors(m, c.Args, left)
+	if err != nil {
+		return nil, nil, err
+	}
+	if n := len(c.Args) - 1; c.Delegate < 0 && n > 0 {
+		last, err := tensors(m, c.Args[n:], left)
+		if err != nil {
+			return nil, nil, err
+		}
+		before, err := tensors(m, c.Args[:n], left)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(last) > 0 && len(before) == len(all) {
+			writes := map[int]bool{}
+			for _, i := range last {
+				writes[i] = true
+			}
+			return slices.DeleteFunc(all, func(i int) bool { return writes[i] && !written[i] }), last, nil
+		}
+	}
+	k := len(all)
+	for k > 0 && !written[all[k-1]] {
+		k--
+	}
+	return all[:k], all[k:], nil
+}
+
+// tensors are those among arguments, and in lists among them, each once.
+func tensors(m pte.Method, args []int, left *room) ([]int, error) {
 	var found []int
 	seen := map[int]bool{}
 	add := func(i int) {
@@ -242,11 +317,20 @@ func tensors(m pte.Method, args []int) []int {
 			found = append(found, i)
 		}
 	}
-	for _, i := range args {
-		add(i)
-		for _, k := range m.Values[i].List {
-			add(k)
-		}
+	if err := left.take(1 + len(args)); err != nil {
+		return nil, err
 	}
-	return found
+	for _, i := range args {
+		if list := m.Values[i].List; len(list) > 0 && !seen[i] {
+			seen[i] = true
+			if err := left.take(len(list)); err != nil {
+				return nil, err
+			}
+			for _, k := range list {
+				add(k)
+			}
+		}
+		add(i)
+	}
+	return found, nil
 }

@@ -40,7 +40,7 @@ func (p Placed) show(title, arch string, top int, several bool) table {
 		if several {
 			name = n.Graph + ": " + name
 		}
-		t.Lines = append(t.Lines, []string{name, n.Op, strings.Join(n.Takes, ", "), said(n.Why)})
+		t.Lines = append(t.Lines, []string{name, n.Op, strings.Join(n.Takes, ", "), cut(n.Why, maxWhy)})
 	}
 	add := func(name, label string, value any, unit string) {
 		t.Rows = append(t.Rows, row{name, label, value, unit})
@@ -82,12 +82,4 @@ func (p Placed) changes(arch string) string {
 		lines = append(lines, fmt.Sprintf("No fact says what to put in place of %s.", strings.Join(p.Unknown, ", ")))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// said is a reason as a cell has it: not all of a long one.
-func said(why string) string {
-	if letters := []rune(why); len(letters) > maxWhy {
-		return string(letters[:maxWhy-1]) + "…"
-	}
-	return why
 }

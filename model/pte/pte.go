@@ -64,8 +64,8 @@ func (o Operator) String() string {
 
 // Value is a tensor, with Type; a list of other values, with List; or something else, with neither.
 type Value struct {
-	Type     string // "float32", "" of what is no tensor
-	Shape    []int64
+	Type     string  // "float32", "" of what is no tensor
+	Shape    []int64 // -1 are dimensions of which nothing but a bound is known
 	Constant bool
 	List     []int
 }
@@ -93,36 +93,33 @@ func Parse(r io.ReaderAt, size int64) (*Program, error) {
 		}
 		length, behind = int64(p), int64(s)
 	}
-	b := make([]byte, min(length, maxProgram))
-	if _, err := r.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	t, err := flatbuffer.Root(b)
-	if err != nil {
-		return nil, err
-	}
 	out := &Program{}
-	if out.Version, err = t.Uint32(0); err != nil {
-		return nil, err
+	return out, flatbuffer.ReadRoot(r, length, maxProgram, func(t flatbuffer.Table) error { return out.read(t, behind, size) })
+}
+
+// read reads the program whose segments begin behind it in a file of the given size.
+func (p *Program) read(t flatbuffer.Table, behind, size int64) (err error) {
+	if p.Version, err = t.Uint32(0); err != nil {
+		return err
 	}
 	plans, err := t.Tables(1, maxMethods)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	read := flatbuffer.NewReader(maxAll)
-	for _, p := range plans {
-		m, err := method(read, p)
+	for _, plan := range plans {
+		m, err := method(read, plan)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out.Methods = append(out.Methods, m)
+		p.Methods = append(p.Methods, m)
 	}
 	if behind > 0 {
-		if err := out.segments(t, behind, size); err != nil {
-			out.Warning = err.Error()
+		if err := p.segments(t, behind, size); err != nil {
+			p.Warning = err.Error()
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // segments notes where segments are, up to one that is not in the file.
@@ -281,9 +278,16 @@ func value(r *flatbuffer.Reader, t flatbuffer.Table, all int) (v Value, err erro
 	if err != nil {
 		return v, err
 	}
+	dynamic, err := of.Uint8(8)
+	if err != nil {
+		return v, err
+	}
 	allocated, _, err := of.Vector(6) // a table, of which it is enough to know that it is there
 	v.Type, v.Shape, v.Constant = scalarType(scalar), []int64{}, buffer > 0 && allocated == 0
 	for _, n := range sizes {
+		if dynamic > 0 { // then sizes are bounds, and which of them vary nothing says
+			n = -1
+		}
 		v.Shape = append(v.Shape, int64(n))
 	}
 	return v, err

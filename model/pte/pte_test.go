@@ -42,6 +42,29 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestDynamic: sizes of a tensor that vary are bounds, and none is the size.
+func TestDynamic(t *testing.T) {
+	t.Parallel()
+	plan := ptetest.Fallback()
+	plan[2].([]flatbuffer.Fields)[1][1].(flatbuffer.Fields)[8] = uint8(1)
+	p, err := parse(ptetest.Make(plan, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := p.Methods[0].Values
+	if d := cmp.Diff([][]int64{{1, 8, 64}, {-1, -1, -1}}, [][]int64{v[0].Shape, v[1].Shape}); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestBeyond: of a program whose tables may lie behind what is read an error says so.
+func TestBeyond(t *testing.T) {
+	t.Parallel()
+	if _, err := pte.Parse(bytes.NewReader([]byte{0, 0, 0, 5, 'E', 'T', '1', '2'}), 100<<20); err == nil || !strings.Contains(err.Error(), "beyond the first 64 MB") {
+		t.Error(err)
+	}
+}
+
 // TestHostile: indices that lead nowhere.
 func TestHostile(t *testing.T) {
 	t.Parallel()

@@ -5,7 +5,6 @@
 package tflite
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -44,8 +43,8 @@ type Graph struct {
 // Tensor is a tensor of a graph.
 type Tensor struct {
 	Name     string
-	Type     string // "float32"
-	Shape    []int64
+	Type     string  // "float32"
+	Shape    []int64 // -1 is a dimension that is not fixed; nil where nothing says how many there are
 	Constant bool
 }
 
@@ -59,39 +58,36 @@ type Op struct {
 
 // Parse reads the model of the given size behind r.
 func Parse(r io.ReaderAt, size int64) (*Model, error) {
-	b := make([]byte, min(size, maxModel))
-	if _, err := r.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+	out := &Model{}
+	return out, flatbuffer.ReadRoot(r, size, maxModel, out.read)
+}
+
+func (m *Model) read(t flatbuffer.Table) (err error) {
+	read := reader{Reader: flatbuffer.NewReader(maxAll)}
+	if m.Version, err = t.Uint32(0); err != nil {
+		return err
 	}
-	t, err := flatbuffer.Root(b)
-	if err != nil {
-		return nil, err
-	}
-	out, read := &Model{}, reader{Reader: flatbuffer.NewReader(maxAll)}
-	if out.Version, err = t.Uint32(0); err != nil {
-		return nil, err
-	}
-	if out.Description, err = read.String(t, 3); err != nil {
-		return nil, err
+	if m.Description, err = read.String(t, 3); err != nil {
+		return err
 	}
 	if err := read.codes(t); err != nil {
-		return nil, err
+		return err
 	}
 	if err := read.buffers(t); err != nil {
-		return nil, err
+		return err
 	}
 	graphs, err := read.Tables(t, 2, maxGraphs)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, g := range graphs {
 		graph, err := read.graph(g)
 		if err != nil {
-			return nil, fmt.Errorf("graph %q: %w", graph.Name, err)
+			return fmt.Errorf("graph %q: %w", graph.Name, err)
 		}
-		out.Graphs = append(out.Graphs, graph)
+		m.Graphs = append(m.Graphs, graph)
 	}
-	return out, nil
+	return nil
 }
 
 // reader has what graphs refer to.
@@ -195,10 +191,6 @@ func (r *reader) graph(t flatbuffer.Table) (g Graph, err error) {
 }
 
 func (r *reader) tensor(t flatbuffer.Table) (x Tensor, err error) {
-	dims, err := r.Int32s(t, 0, maxRank)
-	if err != nil {
-		return x, err
-	}
 	kind, err := t.Uint8(1)
 	if err != nil {
 		return x, err
@@ -207,13 +199,39 @@ func (r *reader) tensor(t flatbuffer.Table) (x Tensor, err error) {
 	if err != nil {
 		return x, err
 	}
-	x.Name, err = r.String(t, 3)
-	x.Type, x.Shape = typeName(kind), []int64{}
-	for _, n := range dims {
-		x.Shape = append(x.Shape, int64(n))
+	if x.Name, err = r.String(t, 3); err != nil {
+		return x, err
 	}
-	x.Constant = int64(buffer) < int64(len(r.filled)) && r.filled[buffer]
+	x.Type, x.Constant = typeName(kind), int64(buffer) < int64(len(r.filled)) && r.filled[buffer]
+	x.Shape, err = r.shape(t)
 	return x, err
+}
+
+// shape reads a tensor's dimensions. One that is not fixed is 1 there, and only the signature beside them says so.
+func (r *reader) shape(t flatbuffer.Table) ([]int64, error) {
+	dims, err := r.Int32s(t, 0, maxRank)
+	if err != nil {
+		return nil, err
+	}
+	signature, err := r.Int32s(t, 7, maxRank)
+	if err != nil {
+		return nil, err
+	}
+	ranked, err := t.Uint8(8)
+	if err != nil {
+		return nil, err
+	}
+	at, _, err := t.Vector(0)
+	if err != nil || at == 0 && ranked == 0 {
+		return nil, err
+	}
+	shape := make([]int64, len(dims))
+	for i, n := range dims {
+		if shape[i] = int64(n); i < len(signature) && signature[i] < 0 {
+			shape[i] = -1
+		}
+	}
+	return shape, nil
 }
 
 // typeName names an element's type.

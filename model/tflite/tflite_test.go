@@ -39,6 +39,39 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestShape: a dimension that is not fixed is 1 in the shape and -1 in the signature beside it; without a shape there is none, unless a rank is said to be there.
+func TestShape(t *testing.T) {
+	t.Parallel()
+	const open = 0xffffffff
+	for name, c := range map[string]struct {
+		fields flatbuffer.Fields
+		want   []int64
+	}{
+		"fixed":     {flatbuffer.Fields{0: []uint32{1, 8}}, []int64{1, 8}},
+		"signature": {flatbuffer.Fields{0: []uint32{1, 8}, 7: []uint32{open, 8}}, []int64{-1, 8}},
+		"longer":    {flatbuffer.Fields{0: []uint32{1}, 7: []uint32{1, open}}, []int64{1}},
+		"scalar":    {flatbuffer.Fields{0: []uint32{}}, []int64{}},
+		"ranked":    {flatbuffer.Fields{8: uint8(1)}, []int64{}},
+		"none":      {flatbuffer.Fields{}, nil},
+	} {
+		m, err := parse(tflitetest.Make(flatbuffer.Fields{2: []flatbuffer.Fields{{0: []flatbuffer.Fields{c.fields}}}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(c.want, m.Graphs[0].Tensors[0].Shape); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+// TestBeyond: of a model whose tables may lie behind what is read an error says so.
+func TestBeyond(t *testing.T) {
+	t.Parallel()
+	if _, err := tflite.Parse(bytes.NewReader([]byte{0, 0, 0, 5, 'T', 'F', 'L', '3'}), 100<<20); err == nil || !strings.Contains(err.Error(), "beyond the first 64 MB") {
+		t.Error(err)
+	}
+}
+
 // TestHostile: indices that lead nowhere, and a file cut anywhere.
 func TestHostile(t *testing.T) {
 	t.Parallel()

@@ -87,8 +87,8 @@ toolchain "gnu_runtime" {}
 toolchain "onnx" {}
 
 step "onnx_llm" "float" {
-  model   = var.model
-  context = var.context
+  model     = var.model
+  context   = var.context
   chunk     = var.chunk
   embedding = var.embedding
 }

@@ -258,22 +258,40 @@ func (s *Set) check() (diags hcl.Diagnostics) {
 		facts("arch", a.Name, a.From, a.Facts)
 	}
 	for _, r := range s.Refused {
-		if !slices.Contains([]string{"onnx", "tflite", "aten"}, r.Format) || r.Change == "" || r.Rank < 0 || r.Op == "*" && r.Rank == 0 {
-			bad("refused", r.Op, "", "format is %q, want onnx, tflite or aten; change says what to put in its place; and \"*\" needs a rank.", r.Format)
+		if !slices.Contains([]string{"onnx", "tflite", "aten"}, r.Format) {
+			bad("refused", r.Op, "", "format is %q, want onnx, tflite or aten.", r.Format)
+		}
+		if r.Change == "" {
+			bad("refused", r.Op, "", "change is empty, want what to put in its place.")
+		}
+		if r.Rank < 0 {
+			bad("refused", r.Op, "", "rank is %d, want a number of dimensions, or none.", r.Rank)
+		}
+		if r.Op == "*" && r.Rank == 0 {
+			bad("refused", r.Op, "", "it has no rank, want one: \"*\" is any operation on tensors of so many dimensions.")
 		}
 		facts("refused", r.Op, "", []*qnn.Fact{{Attribute: "change", Sure: r.Sure, Source: r.Source}})
 	}
 	seen := map[string]string{}
+	types := regexp.MustCompile(`^(a8|a16)(a8|a16|w4|w8|w16)?$|^f16$|^f32$`)
 	for _, p := range s.Precisions {
+		if len(p.Ops) == 0 {
+			bad("precision", p.Name, "", "ops is empty, want names of operations.")
+		}
 		for _, op := range p.Ops {
 			if other := seen[op]; other != "" {
 				bad("precision", p.Name, "", "%s is one of %q, too: an operation is in one of them.", op, other)
 			}
 			seen[op] = p.Name
 		}
-		for a := range p.Takes {
+		for _, a := range slices.Sorted(maps.Keys(p.Takes)) {
 			if s.FindArch(a) == nil {
 				bad("precision", p.Name, "", "takes has %q, which has no record as an arch.", a)
+			}
+			for _, t := range p.Takes[a] {
+				if !types.MatchString(t) {
+					bad("precision", p.Name, "", "%s takes %q, want types such as a16w8, a16a8, a8 or f16.", a, t)
+				}
 			}
 		}
 		facts("precision", p.Name, "", []*qnn.Fact{{Attribute: "takes", Sure: p.Sure, Source: p.Source}})

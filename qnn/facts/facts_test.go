@@ -149,8 +149,12 @@ func TestRefused(t *testing.T) {
 		t.Errorf("%d of the workspace, %+v", own, p)
 	}
 	for text, want := range map[string]string{
-		"refused \"A\" {\n  format = \"torch\"\n  change = \"B\"" + known:                                     "want onnx, tflite or aten",
-		"refused \"*\" {\n  format = \"onnx\"\n  change = \"B\"" + known:                                      `"*" needs a rank`,
+		"refused \"A\" {\n  format = \"torch\"\n  change = \"B\"" + known:                                     "want onnx, tflite or aten.",
+		"refused \"A\" {\n  format = \"onnx\"\n  change = \"\"" + known:                                       "change is empty",
+		"refused \"A\" {\n  format = \"onnx\"\n  rank = -1\n  change = \"B\"" + known:                         "rank is -1",
+		"precision \"x\" {\n  ops = []\n  takes = {}" + known:                                                 "ops is empty",
+		"precision \"x\" {\n  ops = [\"New\"]\n  takes = { v79 = [\"a9w8\"] }" + known:                        `v79 takes "a9w8", want types such as`,
+		"refused \"*\" {\n  format = \"onnx\"\n  change = \"B\"" + known:                                      "it has no rank, want one",
 		"refused \"A\" {\n  format = \"onnx\"\n  change = \"B\"\n  sure = \"perhaps\"\n  source = \"x\"\n}\n": "want documented, observed or inferred",
 		"precision \"x\" {\n  ops = [\"MatMul\"]\n  takes = {}" + known:                                       "an operation is in one of them",
 		"precision \"x\" {\n  ops = [\"New\"]\n  takes = { v78 = [\"a8\"] }" + known:                          "which has no record as an arch",
@@ -203,5 +207,19 @@ func TestPageOfTypes(t *testing.T) {
 	}
 	if !strings.Contains(string(page), table) {
 		t.Errorf("docs/fallback.md does not have this table:\n%s", table)
+	}
+}
+
+// TestNamesOfTheKernel: what Linux calls a SoC leads to the record of that SoC.
+func TestNamesOfTheKernel(t *testing.T) {
+	s, diags := facts.Builtin()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	for name, want := range map[string]string{"X1E80100": "SC8380XP", "QCS9075": "QCS9100", "qcs8275": "QCS8300", "SM8750": "SM8750"} {
+		record, err := s.FindSoC(name)
+		if err != nil || record.Name != want || qnn.OfKernel(name) != want {
+			t.Errorf("%s: %+v, %v; %s", name, record, err, qnn.OfKernel(name))
+		}
 	}
 }

@@ -1,6 +1,7 @@
 # In which types the compiler of QAIRT 2.51.0 takes operations, through its ONNX Runtime provider: a graph of one operation in each type, compiled for a SoC of each arch
 # (SM8350, SM8450, SM8550, SM8650, SM8750, SM8850, and soc_model 103). a16w8 is 16 bits for activations and 8 for weights, a16a8 the same for two activations, a8 and a16
-# activations alone, f16 and f32 floats. What is missing is refused (error code 3110), or ends the compile (1002).
+# activations alone, f16 and f32 floats. Tried were f16 and f32, and: a8 and a16 with w4, w8 and w16, of norms with w8 and w16; of MatMul also a8 and a16 with each other; of the
+# rest a8 and a16. What of these is missing is refused (error code 3110; of a Conv, ONNX Runtime's that it was not selected), or ends the compile (1002).
 
 precision "MatMul" {
   ops = ["MatMul"]

@@ -227,6 +227,7 @@ soc "SC8380XP" {
   arch      = "v73"
   soc_model = 60
   vtcm_mb   = 8
+  aliases   = ["X1E80100"]
   fact "vtcm_mb" {
     sure   = "inferred"
     source = "what the compiler of QAIRT 2.51 targets for the number"

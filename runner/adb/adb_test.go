@@ -67,7 +67,7 @@ func TestServer(t *testing.T) {
 	if err := s.Disconnect(t.Context(), e.Addr()); err != nil {
 		t.Errorf("disconnect twice: %v", err)
 	}
-	_, err = s.Device(e.Addr()).Output(t.Context(), "true", nil)
+	_, err = link.Output(t.Context(), s.Device(e.Addr()), "true", nil)
 	var refused *adb.ServerError
 	if !errors.As(err, &refused) || !link.Retryable(err) {
 		t.Errorf("a device that is not connected: got %v", err)
@@ -202,13 +202,13 @@ func TestShell(t *testing.T) {
 		}
 	})
 	t.Run("a long command", func(t *testing.T) {
-		_, err := d.Output(t.Context(), ": "+strings.Repeat("x", 70000), nil)
+		_, err := link.Output(t.Context(), d, ": "+strings.Repeat("x", 70000), nil)
 		if err == nil || !strings.Contains(err.Error(), "at most 65535") {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("failing output", func(t *testing.T) {
-		_, err := d.Output(t.Context(), "echo why >&2; exit 2", nil)
+		_, err := link.Output(t.Context(), d, "echo why >&2; exit 2", nil)
 		if err == nil || !strings.HasSuffix(err.Error(), "exit code 2: why") {
 			t.Errorf("got %v", err)
 		}
@@ -283,7 +283,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("use after a failure: %v", err)
 	}
 	for deadline := time.Now().Add(3 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if out, err := d.Output(t.Context(), "ls /data/local/tmp", nil); err == nil && out == "folder\n" {
+		if out, err := link.Output(t.Context(), d, "ls /data/local/tmp", nil); err == nil && out == "folder\n" {
 			break
 		} else if time.Now().After(deadline) {
 			t.Fatalf("on the device: %q, %v", out, err)
@@ -298,11 +298,11 @@ func TestHangUp(t *testing.T) {
 	d := phonetest.Device(t, phonetest.Image(t, nil), nil)
 	for i := range 10 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(20+10*i)*time.Millisecond)
-		if _, err := d.Output(ctx, "sleep 5", strings.NewReader(strings.Repeat("0123456789abcdef", 1<<17))); err == nil {
+		if _, err := link.Output(ctx, d, "sleep 5", strings.NewReader(strings.Repeat("0123456789abcdef", 1<<17))); err == nil {
 			t.Error("the command ended by itself")
 		}
 		cancel()
-		if out, err := d.Output(t.Context(), "echo well", nil); err != nil || out != "well\n" {
+		if out, err := link.Output(t.Context(), d, "echo well", nil); err != nil || out != "well\n" {
 			t.Fatalf("after hanging up %d times: %q, %v", i+1, out, err)
 		}
 	}
@@ -334,7 +334,7 @@ func BenchmarkPull(b *testing.B) { benchmark(b, false) }
 func BenchmarkShell(b *testing.B) {
 	d := phonetest.Device(b, phonetest.Image(b, nil), nil)
 	for b.Loop() {
-		if _, err := d.Output(b.Context(), "true", nil); err != nil {
+		if _, err := link.Output(b.Context(), d, "true", nil); err != nil {
 			b.Fatal(err)
 		}
 	}

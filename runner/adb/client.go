@@ -150,10 +150,7 @@ type Device struct {
 	can *abilities // nil: not asked for yet
 }
 
-// Serial returns the device's serial: its own for USB, "host:port" for TCP.
-func (d *Device) Serial() string { return d.serial }
-
-// Place implements link.Device.
+// Place implements link.Device. The serial is the device's own for USB, "host:port" for TCP.
 func (d *Device) Place() link.Place { return link.Place{Serial: d.serial, Folder: layout.Android} }
 
 // Reconnect makes a TCP device usable again after its link broke. For a device on USB it only checks that it is there.

@@ -96,7 +96,7 @@ func TestTransfers(t *testing.T) {
 func TestLinksOnTheDevice(t *testing.T) {
 	t.Parallel()
 	d := phonetest.Device(t, phonetest.Image(t, nil), nil)
-	if _, err := d.Output(t.Context(), "cd /data/local/tmp && mkdir d && echo abc >d/f && ln -s d/f l && ln -s nowhere x", nil); err != nil {
+	if _, err := link.Output(t.Context(), d, "cd /data/local/tmp && mkdir d && echo abc >d/f && ln -s d/f l && ln -s nowhere x", nil); err != nil {
 		t.Fatal(err)
 	}
 	y, err := d.Sync(t.Context())
@@ -182,14 +182,14 @@ func TestTrack(t *testing.T) {
 func TestForward(t *testing.T) {
 	t.Parallel()
 	d := phonetest.Device(t, phonetest.Image(t, nil), nil)
-	if _, err := d.Output(t.Context(), "ifconfig lo up; nc -ll -p 4000 -e /system/bin/sh -c 'read -r x; echo got $x' >/dev/null 2>&1 </dev/null &", nil); err != nil {
+	if _, err := link.Output(t.Context(), d, "ifconfig lo up; nc -ll -p 4000 -e /system/bin/sh -c 'read -r x; echo got $x' >/dev/null 2>&1 </dev/null &", nil); err != nil {
 		t.Fatal(err)
 	}
 	at, err := d.Forward(t.Context(), "tcp:0", "tcp:4000")
 	if err != nil || !strings.HasPrefix(at, "tcp:") || at == "tcp:0" {
 		t.Fatalf("%q, %v", at, err)
 	}
-	if all, err := d.Forwards(t.Context()); err != nil || !slices.Equal(all, []adb.Forwarded{{Serial: d.Serial(), Local: at, Remote: "tcp:4000"}}) {
+	if all, err := d.Forwards(t.Context()); err != nil || !slices.Equal(all, []adb.Forwarded{{Serial: d.Place().Serial, Local: at, Remote: "tcp:4000"}}) {
 		t.Errorf("%v, %v", all, err)
 	}
 	if _, err := d.Forward(t.Context(), at, "tcp:4001"); err == nil || link.Retryable(err) {
@@ -251,7 +251,7 @@ func TestServerThatCrashes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if out, err := d.Output(t.Context(), "echo here", nil); err != nil || out != "here\n" {
+		if out, err := link.Output(t.Context(), d, "echo here", nil); err != nil || out != "here\n" {
 			t.Fatalf("%q, %v\n%s", out, err, s.Log())
 		}
 		if now := serverPID(t, s); now == old {

@@ -54,11 +54,6 @@ func (d *Device) Shell(ctx context.Context, command string, s link.Streams) (int
 	return code, nil
 }
 
-// Output is link.Output.
-func (d *Device) Output(ctx context.Context, command string, stdin io.Reader) (string, error) {
-	return link.Output(ctx, d, command, stdin)
-}
-
 // sendStdin turns r into packets and then closes the command's stdin.
 func sendStdin(cn *conn, r io.Reader) error {
 	buf := make([]byte, 5+maxChunk)

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/layout"
 	"github.com/hexmage/hexmage/runner/link"
@@ -71,6 +72,9 @@ func Describe(ctx context.Context, dev link.Device) (Info, error) {
 		case "user":
 			i.User = printable(value)
 		}
+	}
+	if i.Machine != "" {
+		i.SoC = qnn.OfKernel(i.SoC)
 	}
 	return i, nil
 }

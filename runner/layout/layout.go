@@ -15,7 +15,9 @@ type Folder string
 const Android Folder = "/data/local/tmp/hexmage"
 
 // Script makes a script ready to run, in which Root is this folder.
-func (f Folder) Script(script string) string { return "hexmage=" + string(f) + "\n" + script }
+func (f Folder) Script(script string) string {
+	return "export LC_ALL=C\nhexmage=" + string(f) + "\n" + script // what its tools say is read
+}
 
 // CAS is where blobs are, named by their SHA-256, which every device can compute.
 func (f Folder) CAS() string { return string(f) + "/cas" }

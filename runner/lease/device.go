@@ -2,12 +2,14 @@ package lease
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +24,8 @@ const (
 	sayWait      = 20 * time.Second // for the device to say who has it
 	endWait      = 5 * time.Second  // for a hold to be given back
 	defaultGrace = 5 * time.Second  // for one whose link broke to come back
+	beatEvery    = 10 * time.Second // a holder says that it is there: a link that is dead without an end looks as one that is quiet
+	beatWait     = time.Minute      // a holder that says nothing for so long counts as one whose link broke
 )
 
 // ErrLost says that another host had the device while the link of the one that held it was broken. It wraps link.ErrDropped: all of what
@@ -34,6 +38,8 @@ type Options struct {
 	Host    string             // the same for all who take turns by Process: what one of them left when it died is taken over at once
 	Grace   time.Duration      // how long another's link may be broken before its hold is taken over; 0: five seconds
 	Waiting func(owner string) // told once who has the device, if somebody does; may be nil
+
+	beatEvery, beatWait time.Duration // 0: the constants; tests wait less
 }
 
 // Lease is a device that one host has for itself. The nil one is of a device that nobody else knows. Safe for concurrent use.
@@ -212,19 +218,39 @@ func (h *Lease) start(ctx context.Context, mode string) (*deviceProcess, string,
 	defer heard()
 	in, input := io.Pipe()
 	output, out := io.Pipe()
-	over := make(chan struct{})
+	over, ending := make(chan struct{}), make(chan struct{})
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var failed error
 	go func() {
 		defer close(over)
 		line := strings.NewReplacer("\n", " ", "\r", " ")
-		head := line.Replace(h.options.Who) + "\n" + h.token + "\n" + line.Replace(h.options.Host) + "\n" + mode + "\n"
+		wait := cmp.Or(h.options.beatWait, beatWait)
+		head := line.Replace(h.options.Who) + "\n" + h.token + "\n" + line.Replace(h.options.Host) + "\n" + mode + "\n" + strconv.Itoa(int(wait.Seconds())) + "\n"
 		_, failed = h.dev.Shell(running, h.dev.Place().Folder.Script(script), link.Streams{Stdin: io.MultiReader(strings.NewReader(head), in), Stdout: out})
 		out.Close()
 		in.Close()
 	}()
+	var saying sync.WaitGroup // the beats, which end before the last word
+	saying.Go(func() {
+		for {
+			select {
+			case <-running.Done():
+				return
+			case <-ending:
+				return
+			case <-over:
+				return
+			case <-time.After(cmp.Or(h.options.beatEvery, beatEvery)):
+			}
+			if _, err := io.WriteString(input, "here\n"); err != nil {
+				return
+			}
+		}
+	})
 	end := sync.OnceFunc(func() {
+		close(ending)
 		go func() {
+			saying.Wait()
 			_, _ = io.WriteString(input, "done\n")
 			input.Close()
 		}()
@@ -303,21 +329,24 @@ func hostName(file string) (string, error) {
 }
 
 // Input: who it is for; a token of that holder; its host; then "new", "again" for a holder whose link broke, or the token of a hold that is
-// to be taken over; then nothing until the line "done", which gives the device back. An input that ends without it is a link that broke: the
-// hold stays for its holder. Output: "got"; "busy OWNER"; "stale TOKEN OWNER" of one whose process is gone; "lost OWNER" to a holder
-// that came too late. Whoever takes over ends what the one before left running. The word hexmage-lease is in the command line of those that are there.
+// to be taken over; then for how many seconds a holder may say nothing; then "here" again and again until the line "done", which gives the device back.
+// An input that ends without it is a link that broke: the hold stays for its holder. Output: "got"; "busy OWNER"; "stale TOKEN OWNER" of one whose process
+// is gone, or that says nothing; "lost OWNER" to a holder that came too late. Whoever takes over ends what the one before left running. The word
+// hexmage-lease is in the command line of those that are there. Times are seconds since the device began: nobody sets that clock.
 const script = layout.Guard + `: hexmage-lease
-read -r who && read -r me && read -r host && read -r mode && mkdir -p ` + layout.Root + ` && cd ` + layout.Root + ` || exit 1
+read -r who && read -r me && read -r host && read -r mode && read -r most && mkdir -p ` + layout.Root + ` && cd ` + layout.Root + ` || exit 1
 if mkdir lease 2>/dev/null; then
 	if [ "$mode" = again ]; then rmdir lease; echo lost; exit 0; fi
 else
-	t= p=
+	t= p= b= now=
 	{ read -r t <lease/token || { sleep 1; read -r t <lease/token; }; read -r p <lease/pid; } 2>/dev/null
 	o=$(cat lease/owner 2>/dev/null)
 	here=
 	[ -n "$p" ] && grep -q hexmage-lease "/proc/$p/cmdline" 2>/dev/null && here=yes
+	there=$here
+	{ read -r b _ <lease/beat && read -r now _ </proc/uptime; } 2>/dev/null && [ "$((${now%%.*} - ${b%%.*}))" -gt "$most" ] && here=
 	if [ "$t" = "$me" ]; then
-		[ -n "$here" ] && kill -9 "$p" 2>/dev/null
+		[ -n "$there" ] && kill -9 "$p" 2>/dev/null
 	elif [ "$mode" = again ]; then echo "lost $o"; exit 0
 	elif [ -n "$here" ]; then echo "busy $o"; exit 0
 	elif [ -n "$t" ] && [ "$mode" != "$t" ] && [ "$(cat lease/host 2>/dev/null)" != "$host" ]; then echo "stale $t $o"; exit 0
@@ -325,6 +354,7 @@ else
 		mv lease "lease.$$" 2>/dev/null
 		if [ "$(cat "lease.$$/token" 2>/dev/null)" != "$t" ]; then mv "lease.$$" lease; echo "busy $o"; exit 0; fi
 		rm -rf "lease.$$"
+		[ -n "$there" ] && kill -9 "$p" 2>/dev/null
 		for f in ` + layout.Runs + `/*/` + layout.PID + `; do
 			[ -f "$f" ] && read -r g <"$f" && [ "$(readlink "/proc/$g/cwd")" = "${f%/*}" ] && kill -9 "-$g"
 		done 2>/dev/null
@@ -334,8 +364,11 @@ fi
 echo $$ >lease/pid
 echo "$host" >lease/host
 echo "$who" >lease/owner
+cat /proc/uptime >lease/beat
 echo "$me" >lease/token
 echo got
-read -r bye
+while read -r bye && [ "$bye" = here ]; do
+	[ "$(cat lease/token 2>/dev/null)" = "$me" ] && cat /proc/uptime >lease/beat
+done
 [ "$bye" = done ] && [ "$(cat lease/token 2>/dev/null)" = "$me" ] && rm -rf lease
 exit 0`

@@ -116,12 +116,24 @@ func (g *guarded) close() int64 {
 	return g.n
 }
 
-// Push implements Transfer.
+// english has the device's tools say what refused reads.
+const english = "export LC_ALL=C\n"
+
+// dropWait is how long a device may take to remove what is not whole.
+const dropWait = 5 * time.Second
+
+// Push implements Transfer. What was there is removed, and not written into: it may have other names, or be a link.
 func (s shellFiles) Push(ctx context.Context, at string, mode fs.FileMode, modified time.Time, r io.Reader, progress func(sent int64)) (int64, error) {
 	in := &guarded{r: r, progress: progress}
 	to := Quote(at)
-	_, err := Output(ctx, s.d, "mkdir -p "+Quote(path.Dir(at))+" && cat >"+to+" && chmod "+strconv.FormatUint(uint64(mode.Perm()), 8)+" "+to+" && touch -d @"+strconv.FormatInt(modified.Unix(), 10)+" "+to, in)
-	return in.close(), refused(err, "push", at)
+	_, err := Output(ctx, s.d, english+"mkdir -p "+Quote(path.Dir(at))+" && rm -f "+to+" && cat >"+to+" && chmod "+strconv.FormatUint(uint64(mode.Perm()), 8)+" "+to+" && touch -d @"+strconv.FormatInt(modified.Unix(), 10)+" "+to, in)
+	sent := in.close()
+	if err != nil && !Retryable(err) { // cat took the end of what came for the file's own
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropWait)
+		defer cancel()
+		_, _ = Output(bounded, s.d, "rm -f "+to, nil) // the error is that of the push
+	}
+	return sent, refused(err, "push", at)
 }
 
 // counted counts what is written.
@@ -142,9 +154,9 @@ func (t *counted) Write(b []byte) (int, error) {
 // Pull implements Transfer.
 func (s shellFiles) Pull(ctx context.Context, at string, w io.Writer, progress func(received int64)) error {
 	var said limited
-	code, err := s.d.Shell(ctx, "exec cat "+Quote(at), Streams{Stdout: &counted{w: w, progress: progress}, Stderr: &said})
+	code, err := s.d.Shell(ctx, english+"exec cat "+Quote(at), Streams{Stdout: &counted{w: w, progress: progress}, Stderr: &said})
 	if err == nil && code != 0 {
-		err = &ExitError{Code: code, Said: strings.TrimSpace(said.String())}
+		err = &ExitError{Code: code, Said: Words(said.String())}
 	}
 	return refused(err, "pull", at)
 }
@@ -179,7 +191,7 @@ func (s shellFiles) Lstat(ctx context.Context, at string) (Stat, error) { return
 
 func (s shellFiles) stat(ctx context.Context, follow, at string) (Stat, error) {
 	name := Quote(at)
-	out, err := Output(ctx, s.d, "[ -e "+name+" ] || [ -L "+name+" ] || exit "+strconv.Itoa(notThere)+"\nexec stat "+follow+"-c "+format+" "+name, nil)
+	out, err := Output(ctx, s.d, english+"[ -e "+name+" ] || [ -L "+name+" ] || exit "+strconv.Itoa(notThere)+"\nexec stat "+follow+"-c "+format+" "+name, nil)
 	if err != nil {
 		return Stat{}, refused(err, "stat", at)
 	}
@@ -195,7 +207,7 @@ const maxEntries = 1 << 20
 
 // List implements Tree.
 func (s shellFiles) List(ctx context.Context, at string) ([]Entry, error) {
-	out, err := Output(ctx, s.d, "cd "+Quote(at)+" && exec find . -mindepth 1 -maxdepth 1 -exec stat -c "+format+" {} +", nil)
+	out, err := Output(ctx, s.d, english+"cd "+Quote(at)+" && exec find . -mindepth 1 -maxdepth 1 -exec stat -c "+format+" {} +", nil)
 	if err != nil {
 		return nil, refused(err, "list", at)
 	}
@@ -217,7 +229,8 @@ func parseList(out string) ([]Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		if e.Name = strings.TrimPrefix(e.Name, "./"); !IsElement(e.Name) {
+		name, ok := strings.CutPrefix(e.Name, "./")
+		if e.Name = name; !ok || !IsElement(name) {
 			return nil, fmt.Errorf("%w: %.60q is no file name", ErrProtocol, e.Name)
 		}
 		if len(all) == maxEntries {

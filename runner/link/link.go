@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/hexmage/hexmage/runner/layout"
 )
@@ -67,7 +68,7 @@ func Output(ctx context.Context, d Device, command string, stdin io.Reader) (str
 		return "", fmt.Errorf("device %s: %s: more than %d bytes of output", d.Place().Serial, short(command), maxOutput)
 	}
 	if code != 0 {
-		return "", &ExitError{Serial: d.Place().Serial, Command: short(command), Code: code, Said: strings.TrimSpace(errOut.String() + out.String())}
+		return "", &ExitError{Serial: d.Place().Serial, Command: short(command), Code: code, Said: Words(errOut.String() + out.String())}
 	}
 	return out.String(), nil
 }
@@ -75,6 +76,22 @@ func Output(ctx context.Context, d Device, command string, stdin io.Reader) (str
 // Script is Output of a script in which the folders of package layout have their names.
 func Script(ctx context.Context, d Device, script string, stdin io.Reader) (string, error) {
 	return Output(ctx, d, d.Place().Folder.Script(script), stdin)
+}
+
+// maxWords is how many bytes of what a device says are in an error: more is for nobody to read.
+const maxWords = 4 << 10
+
+// Words are what a device says, for people: its end, without what would do things to a terminal.
+func Words(said string) string {
+	if said = strings.TrimSpace(said); len(said) > maxWords {
+		said = "… " + said[len(said)-maxWords:]
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) || r == '\n' || r == '\t' {
+			return r
+		}
+		return '.'
+	}, strings.ToValidUTF8(said, "."))
 }
 
 // short makes a command line fit into a message: it can be long.

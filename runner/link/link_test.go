@@ -24,6 +24,7 @@ func TestParseList(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"81a4 12 5 ./a\nb\n",           // a line end in a name
+		"81a4 1 5 ./a\n81a4 12 5 b\n",  // one that looks as the next file
 		"81a4 12 5 ./..\n",             // which leads out
 		"81a4 12 5 ./a/b\n",            // likewise
 		"81a4 12 5 ./\n",               // no name
@@ -73,3 +74,13 @@ type passing bool
 
 func (passing) Error() string   { return "x" }
 func (p passing) Passing() bool { return bool(p) }
+
+// TestWords: what a device says is in errors short, and does nothing to a terminal.
+func TestWords(t *testing.T) {
+	if got := Words(" said\x1b[2J\xff\n\ttwice \n"); got != "said.[2J.\n\ttwice" {
+		t.Errorf("%q", got)
+	}
+	if got := Words(strings.Repeat("x", 1<<20) + "the end"); len(got) > maxWords+8 || !strings.HasSuffix(got, "the end") {
+		t.Errorf("%d bytes", len(got))
+	}
+}

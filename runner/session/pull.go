@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -16,6 +17,7 @@ import (
 const (
 	maxPullDepth = 64
 	maxPullFiles = 100_000
+	maxGrowth    = 64 << 20 // bytes of a file above its size: a log may grow meanwhile, and a file of /proc has no size
 )
 
 // pull brings what the command wrote to q.PullDir and returns which of q.Pull were there.
@@ -109,7 +111,7 @@ func (p *puller) file(ctx context.Context, name string, st link.Stat) error {
 		return err
 	}
 	var got int64
-	err = p.files.Pull(ctx, path.Join(p.device, name), f, func(n int64) {
+	err = p.files.Pull(ctx, path.Join(p.device, name), &sized{w: f, left: st.Size + maxGrowth}, func(n int64) {
 		got = n
 		if p.report != nil {
 			p.report(p.done+n, 0)
@@ -120,6 +122,22 @@ func (p *puller) file(ctx context.Context, name string, st link.Stat) error {
 	}
 	p.done += got
 	return err
+}
+
+// sized takes so many bytes: a device that sends for ever must not fill this machine's disk.
+type sized struct {
+	w    io.Writer
+	left int64
+}
+
+// Write implements io.Writer.
+func (s *sized) Write(b []byte) (int, error) {
+	if int64(len(b)) > s.left {
+		return 0, errors.New("far more comes than the device said that the file has: does something still write it?")
+	}
+	n, err := s.w.Write(b)
+	s.left -= int64(n)
+	return n, err
 }
 
 // Pull copies a file or folder of the device into an existing, empty folder of this machine, under its own name, which it returns.

@@ -29,10 +29,13 @@ func Check(serial string) error {
 // parse reads "ssh://USER@HOST" or "ssh://USER@HOST:PORT".
 func parse(serial string) (address, error) {
 	wrong := func(why string) (address, error) {
-		return address{}, fmt.Errorf("%.80q is no address of a board: %s; want ssh://USER@HOST or ssh://USER@HOST:PORT", serial, why)
+		return address{}, fmt.Errorf("%.80q is no address of a board: %s; want ssh://USER@HOST or ssh://USER@HOST:PORT", Shown(serial), why)
 	}
 	if !Is(serial) || len(serial) > maxAddress || strings.ContainsFunc(serial, unprintable) {
 		return wrong("it is not of that form")
+	}
+	if Shown(serial) != serial {
+		return wrong("it has a password, which would be in logs: use a key")
 	}
 	u, err := url.Parse(serial)
 	switch {
@@ -47,10 +50,7 @@ func parse(serial string) (address, error) {
 	case u.Path != "" || u.RawQuery != "" || u.Fragment != "":
 		return wrong("something follows the host")
 	}
-	if _, secret := u.User.Password(); secret {
-		return address{}, fmt.Errorf("the address of board %s has a password, which would be in logs: use a key; want ssh://USER@HOST or ssh://USER@HOST:PORT", u.Hostname())
-	}
-	a := address{u.User.Username(), u.Hostname(), u.Port()}
+	a := address{u.User.Username(), strings.ToLower(u.Hostname()), u.Port()} // as ssh writes it into its list of known hosts
 	if a.port == "" {
 		a.port = "22"
 	}
@@ -58,6 +58,20 @@ func parse(serial string) (address, error) {
 		return wrong("its port is none")
 	}
 	return a, nil
+}
+
+// Shown is a serial as people may see it: of a board's address, without what may be a password.
+func Shown(serial string) string {
+	rest, ok := strings.CutPrefix(serial, Scheme)
+	at := strings.LastIndexByte(rest, '@')
+	if !ok || at < 0 {
+		return serial
+	}
+	user, _, secret := strings.Cut(rest[:at], ":")
+	if !secret {
+		return serial
+	}
+	return Scheme + user + ":…" + rest[at:]
 }
 
 func unprintable(r rune) bool { return r <= ' ' || r > '~' }

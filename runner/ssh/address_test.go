@@ -12,6 +12,7 @@ func TestParse(t *testing.T) {
 		"ssh://u-1.x@[fe80::1]:22":         {"u-1.x", "fe80::1", "22"},
 		"ssh://ana@snapdragon-x:65535":     {"ana", "snapdragon-x", "65535"},
 		"ssh://firstname.lastname@example": {"firstname.lastname", "example", "22"},
+		"ssh://Ana@Board.LAN":              {"Ana", "board.lan", "22"},
 	} {
 		if got, err := parse(serial); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", serial, got, err)
@@ -38,8 +39,16 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %q", serial, got, err, want)
 		}
 	}
-	if _, err := parse("ssh://u:hunter2@host"); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "use a key") {
+	for _, serial := range []string{"ssh://u:hunter2@host", "ssh://u:hunter2@host/", "ssh://u:hunter2@", "ssh://u:hun%zzter2@host", "ssh://u:hunter2 @host", "ssh://:hunter2@host", "ssh://u:x@hunter2@host"} {
+		if _, err := parse(serial); err == nil || strings.Contains(err.Error(), "ter2") || strings.Contains(Shown(serial), "ter2") {
+			t.Errorf("a password in an address: %v, %s", err, Shown(serial))
+		}
+	}
+	if _, err := parse("ssh://u:hunter2@host"); err == nil || !strings.Contains(err.Error(), "use a key") {
 		t.Errorf("a password in an address: %v", err)
+	}
+	if s := Shown("ssh://u@host:22"); s != "ssh://u@host:22" {
+		t.Error(s)
 	}
 }
 

@@ -92,7 +92,7 @@ func TestHostKeys(t *testing.T) {
 	changed := known("# first\n" + sshtest.Known(other, at))
 	says(t, refused(t, s.Address(), changed), "is another than "+changed.Known[0]+":2 has", "somebody may be in between", "ssh-keygen -f "+changed.Known[0]+" -R '"+name+"'")
 	says(t, refused(t, s.Address(), known("@revoked * "+string(cryptossh.MarshalAuthorizedKey(s.HostKey()))+sshtest.Known(s.HostKey(), at))), "is revoked by")
-	says(t, refused(t, s.Address(), known("nonsense\n")), "read the known hosts")
+	says(t, refused(t, s.Address(), known("nonsense\n")), "read the known hosts", ":1", "make it a comment")
 	for _, text := range []string{
 		knownhosts.HashHostname(name) + " " + string(cryptossh.MarshalAuthorizedKey(s.HostKey())),
 		"# comment\n\n" + sshtest.Known(s.HostKey(), "elsewhere:22", at),
@@ -171,6 +171,12 @@ func TestStrangeShells(t *testing.T) {
 	}
 	s := sshtest.Start(t, sshtest.Options{Shell: noisy})
 	says(t, refused(t, s.Address(), s.Options(t)), `its shell prints "Welcome\n"`, "bashrc")
+	other := filepath.Join(t.TempDir(), "other") // reads a backslash within quotes as fish does
+	if err := os.WriteFile(other, []byte("#!/bin/sh\nexec /bin/sh -c \"$(printf %s \"$2\" | "+`sed 's/\\\\/\\/g'`+")\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s = sshtest.Start(t, sshtest.Options{Shell: other})
+	says(t, refused(t, s.Address(), s.Options(t)), "does not read quotes as a POSIX shell does", "chsh")
 	s = sshtest.Start(t, sshtest.Options{Shell: "/bin/false"})
 	refused(t, s.Address(), s.Options(t))
 }

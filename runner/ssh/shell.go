@@ -27,8 +27,8 @@ func (b *Board) Shell(ctx context.Context, command string, s link.Streams) (int,
 
 // opened is a command that runs.
 type opened struct {
-	ch       ssh.Channel
-	requests <-chan *ssh.Request
+	ch     ssh.Channel
+	status chan ending // how it ended, once its session is closed
 }
 
 // open has the board start a command.
@@ -37,6 +37,8 @@ func (c *connection) open(command string) (opened, error) {
 	if err != nil {
 		return opened{}, err
 	}
+	o := opened{ch, make(chan ending, 1)}
+	go func() { o.status <- status(requests) }() // from now on: a board that sends many holds up all that comes
 	taken, err := ch.SendRequest("exec", true, ssh.Marshal(struct{ Command string }{command}))
 	if err == nil && !taken {
 		err = errNoCommands
@@ -45,7 +47,7 @@ func (c *connection) open(command string) (opened, error) {
 		ch.Close()
 		return opened{}, err
 	}
-	return opened{ch, requests}, nil
+	return o, nil
 }
 
 var errNoCommands = errors.New("the board runs no commands for this user: is it a forced command, or an account for files alone?")
@@ -115,7 +117,7 @@ func (o opened) finish(g *gate, s link.Streams) ending {
 		err := feed(o.ch, s.Stdin)
 		fed <- err
 		if err != nil {
-			o.ch.Close() // a command that saw half of its input must not go on as if that were all
+			o.ch.Close() // the command sees an end of its input, and cannot tell it from a real one
 		}
 	}()
 	var wg sync.WaitGroup
@@ -126,7 +128,7 @@ func (o opened) finish(g *gate, s link.Streams) ending {
 			}
 		})
 	}
-	code, ended := status(o.requests)
+	end := <-o.status
 	wg.Wait()
 	o.ch.Close()
 	select { // a local reader that failed is why the rest failed
@@ -139,10 +141,7 @@ func (o opened) finish(g *gate, s link.Streams) ending {
 	if err := g.failed(); err != nil {
 		return ending{err: fmt.Errorf("%w: %w", errLocal, err)}
 	}
-	if !ended {
-		return ending{err: errors.New("it ended without saying how")}
-	}
-	return ending{code: code}
+	return end
 }
 
 // feed gives a command its input.
@@ -167,13 +166,14 @@ func feed(ch ssh.Channel, in io.Reader) error {
 }
 
 // status reads how a command ended, until its session is closed.
-func status(requests <-chan *ssh.Request) (code int, ended bool) {
+func status(requests <-chan *ssh.Request) ending {
+	end := ending{err: errors.New("it ended without saying how")}
 	for r := range requests {
 		switch r.Type {
 		case "exit-status":
 			var is struct{ Status uint32 }
 			if ssh.Unmarshal(r.Payload, &is) == nil {
-				code, ended = int(is.Status&0xff), true
+				end = ending{code: int(is.Status & 0xff)}
 			}
 		case "exit-signal":
 			var is struct {
@@ -183,14 +183,14 @@ func status(requests <-chan *ssh.Request) (code int, ended bool) {
 				Lang   string
 			}
 			if ssh.Unmarshal(r.Payload, &is) == nil {
-				code, ended = 128+signal(is.Signal), true
+				end = ending{code: 128 + signal(is.Signal)}
 			}
 		}
 		if r.WantReply {
 			_ = r.Reply(false, nil) // there is nobody to tell
 		}
 	}
-	return code, ended
+	return end
 }
 
 // signal is Linux's number of a signal by its name in RFC 4254; 0 of another.

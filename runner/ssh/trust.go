@@ -23,6 +23,8 @@ type Options struct {
 	Known []string // files of known hosts; those that are not there are left out
 	Keys  []string // files with private keys; likewise
 	Agent string   // socket of an agent with more of them; empty: there is none
+
+	every, wait time.Duration // of connection.watch; 0: the constants; tests wait less
 }
 
 // User returns what ssh itself uses without being told otherwise; agent is SSH_AUTH_SOCK.
@@ -42,8 +44,17 @@ func User(home, agent string) Options {
 // maxKey is larger than a file with a key.
 const maxKey = 64 << 10
 
-// keys returns what the user can sign with, and for messages where it is from, and what could not be used.
+// keys returns what the user can sign with, each key once, and for messages where it is from, and what could not be used.
 func (o Options) keys() (all []ssh.Signer, from, unusable []string, done func()) {
+	shown := map[string]bool{} // an agent often holds what the files have, and a board takes so many tries and no more
+	add := func(keys ...ssh.Signer) {
+		for _, k := range keys {
+			if text := string(k.PublicKey().Marshal()); !shown[text] {
+				shown[text] = true
+				all = append(all, k)
+			}
+		}
+	}
 	done = func() {}
 	for _, name := range o.Keys {
 		text, err := boundedfile.Read(name, maxKey)
@@ -61,7 +72,8 @@ func (o Options) keys() (all []ssh.Signer, from, unusable []string, done func())
 		case err != nil:
 			unusable = append(unusable, fmt.Sprintf("%s cannot be used: %v", name, err))
 		default:
-			all, from = append(all, key), append(from, name)
+			add(key)
+			from = append(from, name)
 		}
 	}
 	if o.Agent == "" {
@@ -76,7 +88,8 @@ func (o Options) keys() (all []ssh.Signer, from, unusable []string, done func())
 	if err != nil {
 		unusable = append(unusable, fmt.Sprintf("the agent of SSH_AUTH_SOCK does not answer: %v", err))
 	} else {
-		all, from = append(all, held...), append(from, fmt.Sprintf("the agent (%d)", len(held)))
+		add(held...)
+		from = append(from, fmt.Sprintf("the agent (%d)", len(held)))
 	}
 	return all, from, unusable, func() { nc.Close() }
 }
@@ -100,26 +113,29 @@ func (nobody) Type() string                        { return "none" }
 func (nobody) Marshal() []byte                     { return []byte("none") }
 func (nobody) Verify([]byte, *ssh.Signature) error { return errors.New("nobody signs") }
 
-// trust makes a configuration believe the host of an address if, and only if, the user knows it. refused is what it said when it did not.
-func (o Options) trust(c *ssh.ClientConfig, at address) (refused func() error, err error) {
+// trust makes a configuration believe the host of an address if, and only if, the user knows it. refused is what it said when it did not, believed whether
+// it did.
+func (o Options) trust(c *ssh.ClientConfig, at address) (refused func() error, believed func() bool, err error) {
 	files := o.known()
 	check, err := knownhosts.New(files...)
 	if err != nil {
-		return nil, fmt.Errorf("read the known hosts: %w", err)
+		return nil, nil, fmt.Errorf("read the known hosts: %w: mend that line, or make it a comment", err)
 	}
 	var known *knownhosts.KeyError
 	if errors.As(check(at.dial(), &net.TCPAddr{IP: net.IPv4zero}, nobody{}), &known) {
 		c.HostKeyAlgorithms = algorithms(known.Want)
 	}
 	var why error
+	var taken bool
 	c.HostKeyCallback = func(host string, remote net.Addr, key ssh.PublicKey) error {
 		if err := check(host, remote, key); err != nil {
 			why = o.distrust(at, key, err)
 			return why
 		}
+		taken = true
 		return nil
 	}
-	return func() error { return why }, nil
+	return func() error { return why }, func() bool { return taken }, nil
 }
 
 // algorithms are those by which a host can show one of the keys that are known of it. It may have keys of other kinds that the user never saw.

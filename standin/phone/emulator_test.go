@@ -90,7 +90,7 @@ func TestDeviceIsAPhone(t *testing.T) {
 		{"no DSP", "ls /dev/fastrpc-cdsp 2>/dev/null; echo $?", "1\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := d.Output(t.Context(), c.command, nil)
+			got, err := link.Output(t.Context(), d, c.command, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ func TestDeviceIsAPhone(t *testing.T) {
 func TestNothingOfTheHostShows(t *testing.T) {
 	t.Parallel()
 	d := phonetest.Device(t, phonetest.Image(t, nil), nil)
-	mounts, err := d.Output(t.Context(), "cat /proc/mounts", nil)
+	mounts, err := link.Output(t.Context(), d, "cat /proc/mounts", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestNothingOfTheHostShows(t *testing.T) {
 			t.Errorf("mounted on the device: %s", line)
 		}
 	}
-	home, err := d.Output(t.Context(), "ls -d /home /root /usr /tmp /etc/passwd /.emulator 2>/dev/null; find / -name 'qemu-*' 2>/dev/null; true", nil)
+	home, err := link.Output(t.Context(), d, "ls -d /home /root /usr /tmp /etc/passwd /.emulator 2>/dev/null; find / -name 'qemu-*' 2>/dev/null; true", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestDSPSocket(t *testing.T) {
 	}
 	push(t, d, "/data/local/tmp/client", client)
 	for range 3 { // each connection has a protection domain of its own
-		out, err := d.Output(t.Context(), "/data/local/tmp/client", strings.NewReader("ABC"))
+		out, err := link.Output(t.Context(), d, "/data/local/tmp/client", strings.NewReader("ABC"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestDSPSocket(t *testing.T) {
 	}
 	// Orphans and protection domains are gone, and nothing is left as a zombie.
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		out, err := d.Output(t.Context(), "ps -o comm,stat | grep -E 'qemu|Z' | grep -v grep; true", nil)
+		out, err := link.Output(t.Context(), d, "ps -o comm,stat | grep -E 'qemu|Z' | grep -v grep; true", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestProtectionDomain(t *testing.T) {
 	const path = "/data/local/tmp/none.so"
 	open := binary.LittleEndian.AppendUint32([]byte("FRP1\x01\x00\x00\x00\x07\x00\x00\x00"), uint32(4+len(path)))
 	open = append(binary.LittleEndian.AppendUint32(open, uint32(len(path))), path...)
-	out, err := d.Output(t.Context(), "/data/local/tmp/client", bytes.NewReader(open))
+	out, err := link.Output(t.Context(), d, "/data/local/tmp/client", bytes.NewReader(open))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func TestJunkOnTheLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		out, err := s.Device(e.Addr()).Output(t.Context(), "ps -o comm,stat | grep -cE '^(cat|sh) |Z'; true", nil)
+		out, err := link.Output(t.Context(), s.Device(e.Addr()), "ps -o comm,stat | grep -cE '^(cat|sh) |Z'; true", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,7 +318,7 @@ func TestDataIsKept(t *testing.T) {
 	image, data := phonetest.Image(t, nil), t.TempDir()
 	keep := func(o *phone.Options) { o.Data = data }
 	push(t, phonetest.Device(t, image, keep), "/data/local/tmp/x", []byte("kept"))
-	got, err := phonetest.Device(t, image, keep).Output(t.Context(), "cat /data/local/tmp/x", nil)
+	got, err := link.Output(t.Context(), phonetest.Device(t, image, keep), "cat /data/local/tmp/x", nil)
 	if err != nil || got != "kept" {
 		t.Errorf("after a restart: %q, %v", got, err)
 	}

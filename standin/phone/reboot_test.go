@@ -49,7 +49,7 @@ func callDSP(t *testing.T, d *adb.Device, command, frame string) (string, int) {
 
 func output(t *testing.T, d *adb.Device, command string) string {
 	t.Helper()
-	out, err := d.Output(t.Context(), command, nil)
+	out, err := link.Output(t.Context(), d, command, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", command, err)
 	}
@@ -91,7 +91,7 @@ func TestReboot(t *testing.T) {
 	output(t, d, "echo stays >/data/local/tmp/x; sleep 77 >/dev/null 2>&1 &")
 
 	// By the device's own command, to our client.
-	if _, err := d.Output(t.Context(), "reboot; sleep 30", nil); !link.Retryable(err) {
+	if _, err := link.Output(t.Context(), d, "reboot; sleep 30", nil); !link.Retryable(err) {
 		t.Fatalf("reboot: got %v, want a link that breaks", err)
 	}
 	comeBack(t, d)
@@ -108,7 +108,7 @@ func TestReboot(t *testing.T) {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if id, err := d.Output(t.Context(), bootID, nil); err == nil && !seen[strings.TrimSpace(id)] {
+		if id, err := link.Output(t.Context(), d, bootID, nil); err == nil && !seen[strings.TrimSpace(id)] {
 			seen[strings.TrimSpace(id)] = true
 			break
 		}
@@ -138,7 +138,7 @@ func TestReboot(t *testing.T) {
 		t.Errorf("boot ids: %v %s", seen, errs)
 	}
 
-	if _, err := d.Output(t.Context(), "poweroff; sleep 30", nil); !link.Retryable(err) {
+	if _, err := link.Output(t.Context(), d, "poweroff; sleep 30", nil); !link.Retryable(err) {
 		t.Fatalf("poweroff: got %v, want a link that breaks", err)
 	}
 	select {
@@ -228,7 +228,7 @@ func TestLinkStaysAway(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if _, err := d.Output(t.Context(), "sleep 30", nil); !link.Retryable(err) {
+	if _, err := link.Output(t.Context(), d, "sleep 30", nil); !link.Retryable(err) {
 		t.Fatalf("a command on a device that is unplugged: %v", err)
 	}
 	comeBack(t, d)
@@ -369,7 +369,7 @@ func TestHeat(t *testing.T) {
 	worked := make(chan struct{})
 	go func() {
 		defer close(worked)
-		_, _ = d.Output(t.Context(), "/data/local/tmp/client", strings.NewReader("ABC"))
+		_, _ = link.Output(t.Context(), d, "/data/local/tmp/client", strings.NewReader("ABC"))
 	}()
 	until("warm", func(n int) bool { return n > 40_000 })
 	<-worked

@@ -138,7 +138,7 @@ func board(b *hclsyntax.Block, d *pool.Device, text func(string) (string, hcl.Ra
 		diags = append(diags, mistake(at, "Unusable key", "key %q: name the file by an absolute path, or one that begins with ~/.", key))
 	}
 	if a := b.Body.Attributes["server"]; a != nil {
-		diags = append(diags, mistake(a.SrcRange, "A board has no adb server", "Leave server out: %s is reached over ssh.", d.Serial))
+		diags = append(diags, mistake(a.SrcRange, "A board has no adb server", "Leave server out: %s is reached over ssh.", ssh.Shown(d.Serial)))
 	}
 	d.Key = key
 	return diags

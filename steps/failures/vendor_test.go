@@ -12,6 +12,7 @@ import (
 
 	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
@@ -109,7 +110,7 @@ func TestVendorRuntime(t *testing.T) {
 						push += fmt.Sprintf(" && ln -f ../../%s/%s %s", from, cmp.Or(c.as[name], name), name)
 					}
 				}
-				out, err := d.Output(t.Context(), push+" && LD_LIBRARY_PATH=. "+cmp.Or(c.env, "ADSP_LIBRARY_PATH=$PWD")+" qnn-load libQnnHtp.so 2>&1; echo code $?", nil)
+				out, err := link.Output(t.Context(), d, push+" && LD_LIBRARY_PATH=. "+cmp.Or(c.env, "ADSP_LIBRARY_PATH=$PWD")+" qnn-load libQnnHtp.so 2>&1; echo code $?", nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -137,13 +138,13 @@ func TestVendorRuntime(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(disk, "local/tmp/2.48/context.bin"), qnnctxtest.Real(t, made+"-SM8750.bin"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		out, err := device("").Output(t.Context(), "cd /data/local/tmp/2.48 && LD_LIBRARY_PATH=. ADSP_LIBRARY_PATH=$PWD qnn-load libQnnHtp.so context.bin 2>&1; echo code $?", nil)
+		out, err := link.Output(t.Context(), device(""), "cd /data/local/tmp/2.48 && LD_LIBRARY_PATH=. ADSP_LIBRARY_PATH=$PWD qnn-load libQnnHtp.so context.bin 2>&1; echo code $?", nil)
 		newer := strings.Contains(out, "<E> Using newer context binary on old SDK")
 		if err != nil || !strings.Contains(out, "QnnContext_createFromBinary failed with error "+want) || newer != (want == "5000") {
 			t.Errorf("a context of %s: %v, want %s:\n%s", made, err, want, out)
 		}
 	}
-	out, err := device("").Output(t.Context(), "cd /data/local/tmp/2.48 && qnn-load ./libQnnCpu.so", nil)
+	out, err := link.Output(t.Context(), device(""), "cd /data/local/tmp/2.48 && qnn-load ./libQnnCpu.so", nil)
 	if want := "QnnBackend_create: ok\nqnn-load: 187 operations\n"; err != nil || !strings.Contains(out, want) {
 		t.Errorf("libQnnCpu.so: %v, want %q:\n%s", err, want, out)
 	}

@@ -196,7 +196,7 @@ Examples:
 // Run connects.
 func (c *deviceConnectCmd) Run(ctx context.Context, a *app) error {
 	if ssh.Is(c.Address) {
-		return front.Usage("a board is connected to when it is used: name it with --serial %s, or in devices.hcl", c.Address)
+		return front.Usage("a board is connected to when it is used: name it with --serial %s, or in devices.hcl", ssh.Shown(c.Address))
 	}
 	client, err := a.adbServer(ctx)
 	if err != nil {

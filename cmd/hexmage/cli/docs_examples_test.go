@@ -42,6 +42,7 @@ toolchain "qemu" {}
 toolchain "busybox" {}
 toolchain "adb" {}
 toolchain "onnx" {}
+toolchain "aimet" {}
 toolchain "litert" {}
 toolchain "olive" {}
 toolchain "htp_host" { use = "pypi" }

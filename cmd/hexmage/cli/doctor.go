@@ -19,6 +19,7 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
@@ -276,7 +277,7 @@ func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
 		}
 		d := doctor.Device{Serial: i.Serial, State: i.State, Model: strings.ReplaceAll(i.Props["model"], "_", " ")}
 		if i.Usable() {
-			if soc, err := client.Device(i.Serial).Output(ctx, "getprop ro.soc.model", nil); err == nil {
+			if soc, err := link.Output(ctx, client.Device(i.Serial), "getprop ro.soc.model", nil); err == nil {
 				d.SoC = strings.TrimSpace(soc)
 			}
 		}

@@ -82,6 +82,11 @@ func remedies(t *testing.T, w *world) {
 	// Taken apart it answers on the emulator, too, with the rest on the CPU.
 	wants(t, w.run(t, "run", "onnx-htp", "--var=model=out/remedies/dir/Cosh.onnx", "--var=samples=out/remedies/dir/samples", "--var=quantise=false", "--var=fallback=true"), exitOK, "2 of 3", "1.0000")
 	wants(t, w.run(t, "run", "onnx-htp", "--var=model=out/remedies/dir/Cosh.onnx", "--var=samples=out/remedies/dir/samples", "--var=quantise=false"), exitFailed, "Cosh_1 (Cosh): Operators of type `Cosh` are not supported", "fallback = true")
+	wants(t, w.run(t, "run", "fallback", "--var=model=out/remedies/dir/none.onnx"), exitFailed, "The NPU takes no node of none.onnx: only (Cosh): Operators of type `Cosh` are not supported", "Put others in their place")
+	wants(t, w.run(t, "run", "fallback", "--var=model=out/remedies/dir/nameless.onnx"), exitOK)
+	if p := placedBy(t, w, "fallback"); p.NPUNodes != 5 || p.CPUNodes != 2 || p.Partitions != 3 || !strings.Contains(p.Nodes[0].Why, p.Nodes[0].Op) || !strings.Contains(p.Nodes[1].Why, p.Nodes[1].Op) || p.Nodes[0].Op == p.Nodes[1].Op {
+		t.Errorf("nodes without names: %+v", p)
+	}
 	s, diags := facts.Builtin()
 	if diags.HasErrors() {
 		t.Fatal(diags)
@@ -107,7 +112,7 @@ func remedies(t *testing.T, w *world) {
 			continue
 		}
 		delete(tried, name)
-		if !slices.Contains([]string{"Asin", "Cosh", "rank"}, name) && os.Getenv(envCuts) == "" {
+		if !slices.Contains([]string{"Asin", "Celu", "Cosh", "rank"}, name) && os.Getenv(envCuts) == "" {
 			continue // each compiles twice: all of them take minutes
 		}
 		t.Run(name, func(t *testing.T) {

@@ -57,7 +57,7 @@ func TestSmolLM2(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if contexts != 6 || compared != 36 {
-		t.Errorf("compared %d files, %d of them contexts: want 36, with a shared one and two twins of each scheme", compared, contexts)
+	if contexts != 6 || compared != 38 {
+		t.Errorf("compared %d files, %d of them contexts: want 38, with a shared one and two twins of each scheme", compared, contexts)
 	}
 }

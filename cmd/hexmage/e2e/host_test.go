@@ -140,6 +140,8 @@ func TestTinyORT(t *testing.T) {
 
 	t.Run("chat", func(t *testing.T) { chat(t, w) })
 
+	t.Run("quantizers", func(t *testing.T) { quantizersOnHost(t, w) })
+
 	t.Run("reproducible", func(t *testing.T) {
 		other := newWorld(t).withHostDownloads(t)
 		for _, w := range []*world{w, other} { // in w others were made meanwhile

@@ -1,6 +1,8 @@
-"""Compares what graphs gave: reference, references, outputs, contexts, compile_times, times (by name), least, title → table, rows, first_bad: JSON files.
+"""Compares what graphs gave: reference, references, outputs, contexts, compile_times, times, on_cpu, twins (by name), twin, least, agree, title →
+table, rows, first_bad, wrong: JSON files; plot: the same as a picture.
 
 With references, each is compared with its own, such as truncated twins with the float model cut after as many layers.
+on_cpu is what the same quantised graphs said on the CPU: where a context says something else, its line is wrong. twins are truncated twins beside the float one, twin.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import command
+import plot
 from arch import Wrong
 from compare import perplexity, rows
 
@@ -40,6 +43,9 @@ def compared(reference: Path, outputs: Path) -> dict[str, Any]:
         found["perplexity"] = perplexity(text[1], g["text_tokens"])
     else:
         found |= rows(*said)
+    if g.get("choices"):
+        found |= {"questions": len(g["choices"]), "right": g["choices"].count(0)}
+        found["chosen_equal"] = sum(a == b for a, b in zip(r.get("choices", []), g["choices"], strict=False))
     return found
 
 
@@ -70,10 +76,15 @@ def context(folder: Path) -> dict[str, Any]:
 
 COLUMNS = (
     ("name", "", ""),
+    ("verdict", "", ""),
     ("words", "words", ""),
     ("equal", "tokens equal", ""),
     ("samples", "samples", ""),
+    ("right", "answers right", ""),
+    ("chosen_equal", "answers as float", ""),
     ("cosine", "cosine", ""),
+    ("twin_cosine", "of the first layers", ""),
+    ("cpu_cosine", "to the CPU", ""),
     ("difference_max", "largest difference", ""),
     ("sqnr_db", "SQNR", "dB"),
     ("argmax_equal", "same argmax", "%"),
@@ -91,7 +102,7 @@ COLUMNS = (
 HIDDEN = {
     "words": ("difference_max", "sqnr_db", "argmax_equal"),
     "samples": ("argmax_equal",),
-    "twins": ("words", "equal", "perplexity"),
+    "twins": ("words", "equal", "perplexity", "right", "chosen_equal"),
 }
 
 
@@ -104,6 +115,10 @@ def cell(row: dict[str, Any], name: str) -> str:
     value = row.get(name)
     if name == "argmax_equal" and value is not None:
         return f"{100 * value:.1f}"
+    if name == "verdict":
+        return "WRONG" if row.get("wrong") else ""
+    if name in ("right", "chosen_equal") and value is not None:
+        return f"{value} of {row['questions']}"
     if name == "equal" and value is not None:
         return f"{value} of {row['tokens']}"
     if name == "nodes" and "npu_nodes" in row:
@@ -111,7 +126,7 @@ def cell(row: dict[str, Any], name: str) -> str:
     if name == "words" and isinstance(value, str):
         return " ".join(value.split())
     if isinstance(value, float):
-        return f"{value:.4f}" if name in ("cosine", "difference_max") else f"{value:.2f}" if value < 1e6 else f"{value:.1e}"
+        return f"{value:.4f}" if name.endswith("cosine") or name == "difference_max" else f"{value:.2f}" if value < 1e6 else f"{value:.1e}"
     return "" if value is None else str(value)
 
 
@@ -121,6 +136,14 @@ def row(a: dict[str, Any], name: str) -> dict[str, Any]:
         found = compared(Path(a["references"].get(name) or a["reference"]), Path(a["outputs"][name]))
     except Wrong as e:
         raise Wrong(f"{name}: {e}") from e
+    if name in a["on_cpu"]:
+        try:
+            found["cpu_cosine"] = compared(Path(a["on_cpu"][name]), Path(a["outputs"][name]))["cosine"]
+        except Wrong as e:
+            raise Wrong(f"{name}, beside the same on the CPU: {e}") from e
+        found["wrong"] = found["cpu_cosine"] < a["agree"]
+    if name in a["twins"]:
+        found["twin_cosine"] = compared(Path(a["twin"]), Path(a["twins"][name]))["cosine"]
     if name in a["contexts"]:
         found |= context(Path(a["contexts"][name]))
     if name in a["compile_times"]:
@@ -143,6 +166,8 @@ def own(reference: Path) -> dict[str, Any]:
     line = {"name": "reference", "words": r["text"]}
     if "text_tokens" in r:
         line["perplexity"] = perplexity(np.load(reference / "text.npy"), r["text_tokens"])
+    if r.get("choices"):
+        line |= {"questions": len(r["choices"]), "right": r["choices"].count(0)}
     return line
 
 
@@ -163,14 +188,21 @@ def main(a: dict[str, Any]) -> None:
     hidden = HIDDEN["words" if first else "twins" if a["references"] else "samples"]
     shown = [c for c in COLUMNS if c[0] not in hidden and any(cell(line, c[0]) for line in lines)]
     bad, says = verdict(found, a["least"])
+    wrong = [name for name, numbers in found.items() if numbers.get("wrong")]
+    if wrong:
+        says = f"{says} WRONG: {', '.join(wrong)}: the emulator says something else than the same numbers on the CPU, whatever the compiler said of it.".lstrip()
+    ran = (f"{name} ran on {numbers['on']}." for name, numbers in found.items() if "on" in numbers)
+    note = " ".join(s for s in (says, EMULATOR if a["contexts"] else "", *ran) if s)
     table = {
         "title": a["title"],
         "columns": [{"name": name, "label": label, "unit": unit} for name, label, unit in shown],
         "lines": [[cell(line, c[0]) for c in shown] for line in lines],
-        "note": " ".join(s for s in (says, EMULATOR if a["contexts"] else "", *(f"{name} ran on {n['on']}." for name, n in found.items() if "on" in n)) if s),
+        "note": note,
     }
-    for at, made in ((a["table"], table), (a["rows"], found), (a["first_bad"], bad)):
+    for at, made in ((a["table"], table), (a["rows"], found), (a["first_bad"], bad), (a["wrong"], wrong)):
         Path(at).write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+
+    Path(a["plot"]).write_text(plot.svg(a["title"], found, first, note))
 
 
 command.run(main)

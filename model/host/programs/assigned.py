@@ -15,6 +15,7 @@ REFUSED = re.compile(r"Validation FAILED for \d+ nodes in ")
 NODE = re.compile(r"^\tOperator type: (\S*) Node name: (.*) Node index: \d+$")
 REASON = re.compile(r"^\tREASON : (.*)$")
 INVALID = re.compile(r"QNN\.backendValidateOpConfig\(\) failed for node .* with error code \d+")
+DROPPED = re.compile(r"set nodes that cannot (?:all )?be fused together")  # ONNX Runtime's words where it gives back to the CPU what the provider takes
 RECORD = re.compile(r"^\S*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.")  # how each message of the log begins, after its colour
 
 
@@ -30,8 +31,9 @@ def placed(s: onnxruntime.InferenceSession) -> list[dict[str, Any]]:
     return found
 
 
-def asked(name: str, libraries: Path, options: dict[str, str]) -> list[dict[str, Any]]:
-    """What placed says of a graph that is compiled with the CPU for what the NPU does not take; of those nodes also why.
+def asked(name: str, libraries: Path, options: dict[str, str]) -> tuple[list[dict[str, Any]], str]:
+    """What placed says of a graph that is compiled with the CPU for what the NPU does not take, of those nodes also why; and what ONNX Runtime says where it
+    does not give to the NPU what that takes.
 
     That is in the provider's verbose log, which comes from C and so is taken where the process writes it.
     """
@@ -48,8 +50,26 @@ def asked(name: str, libraries: Path, options: dict[str, str]) -> list[dict[str,
             os.dup2(stderr, 2)
             os.close(stderr)
         log.seek(0)
-        why = reasons(log.read().decode(errors="replace"))
-    return [n | ({"why": why[n["name"]]} if n["on"] == "CPU" and n["name"] in why else {}) for n in placed(s)]
+        text = log.read().decode(errors="replace")
+    why = reasons(text)
+    return [n | ({"why": why[n["name"]]} if n["on"] == "CPU" and n["name"] in why else {}) for n in placed(s)], dropped(text)
+
+
+def dropped(log: str) -> str:
+    """ONNX Runtime's own error, the last, that it does not take parts of the provider's; "" where it takes all."""
+    found = [r for r in records(log) if DROPPED.search(r)]
+    return " ".join(found[-1].split("] ", 1)[-1].split()) if found else ""
+
+
+def records(log: str) -> list[str]:
+    """The messages of a log, each with all of its lines."""
+    found: list[str] = []
+    for line in log.splitlines():
+        if RECORD.match(line) or not found:
+            found.append(line)
+        else:
+            found[-1] += "\n" + line
+    return found
 
 
 def reasons(log: str) -> dict[str, str]:
@@ -62,7 +82,7 @@ def reasons(log: str) -> dict[str, str]:
 
     def end() -> None:
         if why:
-            found.update((n, " ".join(" ".join(why).split())) for n in names)
+            found.update((n, " ".join(" ".join(why).split())) for n in names if n)
 
     for line in log.splitlines():
         if RECORD.match(line):

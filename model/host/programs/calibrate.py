@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +21,7 @@ class Seen:
 
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     squares: dict[str, np.ndarray] = field(default_factory=dict)  # by the weight's name, float64 [in]
+    peaks: dict[str, np.ndarray] = field(default_factory=dict)  # greatest magnitude of each of these columns, by the weight's name, float64 [in]
     rows: dict[str, int] = field(default_factory=dict)
 
     def note(self, name: str, a: np.ndarray) -> None:
@@ -27,13 +29,25 @@ class Seen:
         self.ranges[name] = min(low, float(a.min())), max(high, float(a.max()))
 
 
-def observe(folder: Path, arch: Arch, texts: list[list[int]]) -> Seen:
-    """Lets the float model read texts, each made as long as whole chunks by what it says itself, and notes what it sees.
+def whole(speak: session.Decoder, texts: list[list[int]]) -> Iterator[list[int]]:
+    """Texts, each made as long as whole chunks by what the model says itself: no row is padding, so no range is wider than the model's own."""
+    arch = speak.arch
+    for ids in texts:
+        ids = ids[: arch.context - arch.context % arch.chunk]
+        missing = -len(ids) % arch.chunk
+        if missing:
+            ids = ids + speak.say(ids, missing).tokens
+        yield ids[: len(ids) - len(ids) % arch.chunk] or (ids + ids * arch.chunk)[: arch.chunk]  # it stopped early
 
-    No row is padding, so no range is wider than the model's own. Tensors of the same name in prefill and decode are the same.
-    """
-    table = session.table(folder, arch)
-    speak = session.Decoder(arch, session.cpu(folder / "prefill.onnx"), session.cpu(folder / "decode.onnx"), None, table)
+
+def decoder(folder: Path, arch: Arch) -> session.Decoder:
+    """The float model, on the processor."""
+    return session.Decoder(arch, session.cpu(folder / "prefill.onnx"), session.cpu(folder / "decode.onnx"), None, session.table(folder, arch))
+
+
+def observe(folder: Path, arch: Arch, texts: list[list[int]]) -> Seen:
+    """Lets the float model read texts, and notes what it sees. Tensors of the same name in prefill and decode are the same."""
+    speak = decoder(folder, arch)
     model = onnx.load(folder / "prefill.onnx", load_external_data=False)
     seen = Seen()
     by_input: dict[str, list[str]] = {}
@@ -57,21 +71,37 @@ def observe(folder: Path, arch: Arch, texts: list[list[int]]) -> Seen:
             rows = np.asarray(out[name], np.float64).reshape(-1, out[name].shape[-1])
             for key in keys:
                 seen.squares[key] = seen.squares.get(key, 0.0) + (rows**2).sum(0)
+                seen.peaks[key] = np.maximum(seen.peaks.get(key, 0.0), np.abs(rows).max(0))
                 seen.rows[key] = seen.rows.get(key, 0) + len(rows)
         return out
 
-    watch = session.Decoder(arch, watched, None, None, table)
-    for ids in texts:
-        ids = ids[: arch.context - arch.context % arch.chunk]
-        missing = -len(ids) % arch.chunk
-        if missing:
-            said = speak.say(ids, missing)
-            ids = ids + said.tokens
-        ids = ids[: len(ids) - len(ids) % arch.chunk] or (ids + ids * arch.chunk)[: arch.chunk]  # it stopped early
+    watch = session.Decoder(arch, watched, None, None, speak.table)
+    for ids in whole(speak, texts):
         watch.clear()
         watch.read(ids)
     seen.ranges["mask"] = (feed.MASK, 0.0)
     seen.ranges["cos"] = seen.ranges["sin"] = (-1.0, 1.0)
-    if table is not None:
-        seen.ranges["embedded"] = min(0.0, float(table.min())), max(0.0, float(table.max()))  # as if all rows were in the graph
+    if speak.table is not None:
+        seen.ranges["embedded"] = min(0.0, float(speak.table.min())), max(0.0, float(speak.table.max()))  # as if all rows were in the graph
     return seen
+
+
+def feeds(folder: Path, arch: Arch, texts: list[list[int]], keep: Callable[[str, dict[str, np.ndarray]], None]) -> None:
+    """Lets the float model read texts as observe does, and keeps what its graphs are given: prefill each chunk, decode one token after each text."""
+    speak = decoder(folder, arch)
+    given = {g: [i.name for i in onnx.load(folder / f"{g}.onnx", load_external_data=False).graph.input] for g in feed.GRAPHS}
+
+    def kept(graph: str, run: session.Run) -> session.Run:
+        def runs(feeds: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+            keep(graph, {name: feeds[name] for name in given[graph]})
+            return run(feeds)
+
+        return runs
+
+    assert speak.decode is not None
+    watch, decode = session.Decoder(arch, kept("prefill", speak.prefill), None, None, speak.table), kept("decode", speak.decode)
+    for ids in whole(speak, texts):
+        watch.clear()
+        row = watch.read(ids)[-1]
+        if watch.past < arch.context:
+            watch.step(decode, [int(row.argmax())], 1)

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ class Options:
     """How the compiler is asked to work."""
 
     libraries: Path
+    name: Callable[[Path], None]  # gives the nodes of the graph in a file names: placement.name, which not each environment has that this module is for
     optimization: int | None = None  # 1 to 3; None is the compiler's own choice
     fallback: bool = False  # nodes may stay on the CPU
     schematics: Path | None = None  # where, for traces of operations, the schematics go that these are read by
@@ -67,10 +69,7 @@ def run(graphs: list[Path], folder: Path, targets: list[Target], o: Options, mor
     """Runs the compiler in a folder of its own, in which the graphs are meanwhile."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for g in graphs:
-        for source in (g, g.parent / "weights.bin"):
-            if source.is_file() and not (folder / source.name).exists():
-                os.link(source, folder / source.name) if same_device(source, folder) else shutil.copyfile(source, folder / source.name)
+    put(graphs, folder, o)
     spec = {
         "graphs": [g.name for g in graphs],
         "libraries": str(o.libraries.resolve()),
@@ -92,6 +91,15 @@ def run(graphs: list[Path], folder: Path, targets: list[Target], o: Options, mor
         (folder / g.name).unlink()
     (folder / "weights.bin").unlink(missing_ok=True)
     return report
+
+
+def put(graphs: list[Path], folder: Path, o: Options) -> None:
+    """Puts graphs with their data into a folder, to be compiled there."""
+    for g in graphs:
+        for source in (g, g.parent / "weights.bin"):
+            if source.is_file() and not (folder / source.name).exists():
+                os.link(source, folder / source.name) if same_device(source, folder) else shutil.copyfile(source, folder / source.name)
+        o.name(folder / g.name)
 
 
 def found(source: Path) -> list[Path]:

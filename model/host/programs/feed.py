@@ -49,3 +49,24 @@ def integers(arch: Arch, width: int, past: int) -> dict[str, np.ndarray]:
     for i in range(width):
         looks[0, 0, i, arch.context : arch.context + i + 1] = SEES
     return {"position_ids": positions, "looks": looks}
+
+
+def apart(arch: Arch, texts: list[list[int]], width: int, cache: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What a graph that takes `width` tokens is given for several short texts side by side, none of which sees another, with nothing in the cache."""
+    lengths = [len(t) for t in texts]
+    looks = np.zeros((width, width), bool)
+    positions: list[int] = []
+    for n in lengths:
+        at = len(positions)
+        looks[at : at + n, at : at + n] = np.tril(np.ones((n, n), bool))
+        positions += range(n)
+    rest = np.arange(len(positions), width)
+    looks[rest, rest] = True
+    positions += [0] * len(rest)
+    mask = np.full((1, 1, width, arch.context + width), MASK, np.float32)
+    mask[0, 0, :, arch.context :][looks] = 0
+    sees = np.zeros((1, 1, width, arch.context + width), np.uint16)
+    sees[0, 0, :, arch.context :][looks] = SEES
+    cos, sin = (t[:, :, positions] for t in arch.rotation(0, width))
+    ids = np.asarray([t for text in texts for t in text] + [0] * len(rest), np.int32).reshape(1, width)
+    return {"input_ids": ids, "mask": mask, "cos": cos, "sin": sin, "position_ids": np.asarray(positions, np.int32), "looks": sees, **cache}

@@ -43,7 +43,7 @@ def main(spec: dict[str, Any]) -> dict[str, Any]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # KiB, of all of this process, while every graph of it is there
     for name, of in nodes.items():
         if all(n["on"] == "CPU" for n in of):
-            raise Wrong(f"The NPU takes no node of {name}: {listed(on_cpu(name, libraries, options))}.")
+            raise Wrong(whole(name, *on_cpu(name, libraries, options)))
     return {"nodes": {Path(name).stem: of for name, of in nodes.items()}, "peak_mb": round(peak * 1024 / 1e6, 1)}
 
 
@@ -83,7 +83,10 @@ def session_of(name: str, libraries: Path, entries: dict[str, str], options: dic
     except Exception as e:
         if (free := shutil.disk_usage(".").free) < LITTLE:
             raise Wrong(f"{name} could not be compiled: no space left on device, where {free} bytes are free: {e}") from e
-        if stay := on_cpu(name, libraries, options) if "session.disable_cpu_ep_fallback" in entries else []:
+        stay, dropped = on_cpu(name, libraries, options) if "session.disable_cpu_ep_fallback" in entries else ([], "")
+        if dropped:
+            raise Wrong(whole(name, stay, dropped)) from e
+        if stay:
             raise Wrong(
                 f"{len(stay)} nodes of {name} are not for the NPU: {listed(stay)}. "
                 "Put others in their place, or let them stay on the CPU with fallback = true, of which the kind fallback says what crosses."
@@ -95,13 +98,24 @@ def listed(stay: list[str]) -> str:
     return "; ".join(stay[:MOST]) + ("; …" if len(stay) > MOST else "")
 
 
-def on_cpu(name: str, libraries: Path, options: dict[str, str]) -> list[str]:
-    """The nodes of a graph that the NPU does not take, as "name (op): why"."""
+def whole(name: str, stay: list[str], dropped: str) -> str:
+    """Why a graph stays on the CPU: the NPU takes no node, or ONNX Runtime gives it none of those that it takes."""
+    why = f": {listed(stay)}" if stay else ""
+    if dropped:
+        return (
+            f"ONNX Runtime leaves nodes of {name} to the CPU that the NPU takes: {dropped}\nThat is for ONNX Runtime to mend. "
+            f"Cut the graph around the nodes that stay, and compile each piece (onnx_edit cuts), or put others in their place{why}."
+        )
+    return f"The NPU takes no node of {name}{why}. Put others in their place: what may stand there docs/fallback.md says, or let all of it run on the CPU without this step."
+
+
+def on_cpu(name: str, libraries: Path, options: dict[str, str]) -> tuple[list[str], str]:
+    """The nodes of a graph that the NPU does not take, as "name (op): why", and ONNX Runtime's error where it drops others."""
     try:
-        nodes = assigned.asked(name, libraries, {k: v for k, v in options.items() if k in ("backend_path", "soc_model", "vtcm_mb")})
+        nodes, dropped = assigned.asked(name, libraries, {k: v for k, v in options.items() if k in ("backend_path", "soc_model", "vtcm_mb")})
     except Exception:
-        return []  # something else is wrong with it, which the first try has told
-    return [f"{n['name']} ({n['op']})" + (f": {n['why']}" if "why" in n else "") for n in nodes if n["on"] == "CPU"]
+        return [], ""  # something else is wrong with it, which the first try has told
+    return [f"{n['name']} ({n['op']})" + (f": {n['why']}" if "why" in n else "") for n in nodes if n["on"] == "CPU"], dropped
 
 
 command.run(main)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -36,7 +37,7 @@ def main(a: dict[str, Any]) -> None:
             f"{source.name} has {len(graphs)} graphs, and contexts for several SoCs in one file do not share weights. "
             "Compile one graph, or each SoC in a step of its own: for_each = target in place of socs."
         )
-    o = context.Options(Path(a["libraries"]), a.get("optimization"), a["fallback"], command.fresh(a["schematics"]) if "schematics" in a else None)
+    o = context.Options(Path(a["libraries"]), placement.name, a.get("optimization"), a["fallback"], command.fresh(a["schematics"]) if "schematics" in a else None)
     out = command.fresh(a["out"])
     points = json.loads((source / "points.json").read_text()) if (source / "points.json").is_file() else {}
     nodes: dict[str, Any] = {}
@@ -69,7 +70,7 @@ def main(a: dict[str, Any]) -> None:
         for p in sorted(out.glob("emulator/*/*")):
             shutil.copyfile(p, out / "device" / p.name)
     if a["fallback"]:
-        explain(graphs, nodes, target, o)
+        explain(graphs, nodes, target, o, out)
     (out / "placed.json").write_text(json.dumps(placement.document(graphs, out / "device", nodes), indent=1) + "\n")
     command.carry(source, out, "arch.json", "cache.json")
     (out / "nodes.json").write_text(json.dumps(nodes, indent=1) + "\n")
@@ -88,13 +89,21 @@ def together(source: Path, graphs: list[Path]) -> dict[str, list[Path]]:
     return found
 
 
-def explain(graphs: list[Path], nodes: dict[str, Any], target: context.Target, o: context.Options) -> None:
-    """Adds to nodes that stay on the CPU why they do. It takes another compile, in a process of its own: what is logged would move the compiler's memory."""
+def explain(graphs: list[Path], nodes: dict[str, Any], target: context.Target, o: context.Options, out: Path) -> None:
+    """Adds to nodes that stay on the CPU why they do. It takes another compile, in a process of its own: what is logged would move the compiler's memory.
+
+    Where that one fails there is no reason, which standard error says: what was compiled is sound without.
+    """
     for g in graphs:
         if any(n["on"] == "CPU" for n in nodes[g.stem]):
-            spec = {"graph": str(g.resolve()), "libraries": str(o.libraries.resolve()), "soc_model": target.soc_model, "vtcm_mb": target.vtcm_mb}
-            with tempfile.TemporaryDirectory() as d:
-                why = {n["name"]: n["why"] for n in command.child("htp_reasons", spec, Path(d))["nodes"] if "why" in n}
+            with tempfile.TemporaryDirectory(dir=out) as d:
+                context.put([g], Path(d), o)
+                spec = {"graph": g.name, "libraries": str(o.libraries.resolve()), "soc_model": target.soc_model, "vtcm_mb": target.vtcm_mb}
+                try:
+                    why = {n["name"]: n["why"] for n in command.child("htp_reasons", spec, Path(d))["nodes"] if "why" in n}
+                except Wrong as e:
+                    print(f"Why nodes of {g.name} stay on the CPU is not known, the compile that was to tell failed: {e}", file=sys.stderr)
+                    continue
             for n in nodes[g.stem]:
                 if n["on"] == "CPU" and n["name"] in why:
                     n["why"] = why[n["name"]]

@@ -9,12 +9,13 @@ from typing import Any
 import command
 import context
 import dlc
+import placement
 from arch import Wrong
 
 
 def main(a: dict[str, Any]) -> None:
     out = command.fresh(a["out"])
-    o = context.Options(Path(a["libraries"]), None, a["fallback"])
+    o = context.Options(Path(a["libraries"]), placement.name, None, a["fallback"])
     for g in context.found(Path(a["graphs"])):
         folder = out / g.stem
         context.run([g], folder, [context.Target(**a["target"])], o, {"dlc": True})

@@ -13,7 +13,7 @@ import session
 def main(spec: dict[str, Any]) -> dict[str, Any]:
     libraries = Path(spec["libraries"])
     options = {"backend_path": session.backend(libraries), "soc_model": str(spec["soc_model"]), "vtcm_mb": str(spec["vtcm_mb"])}
-    return {"nodes": assigned.asked(spec["graph"], libraries, options)}
+    return {"nodes": assigned.asked(spec["graph"], libraries, options)[0]}
 
 
 command.run(main)

@@ -25,7 +25,8 @@ import dlc
 import emptylib
 from arch import Wrong
 
-REFUSED = re.compile(r"Op #(\d+) '(\w+)'[^\n]*? is not supported in Qualcomm Compiler\.?")
+REFUSED = re.compile(r"Op #\d+ '(\w+)'[^\n]*? is not supported in Qualcomm Compiler\.?")
+PARTITIONED = "Partitioned subgraph<"
 MAGIC = b"TFL3"
 DISPATCH = b"DISPATCH_OP"  # what stands for what a plug-in has compiled
 LPAI = "libQnnLpai.so"  # of another core, which the plug-in looks for, too, and which no public package has for x86
@@ -94,19 +95,21 @@ def run(model: Path, compiled: Path, libraries: Path, target: context.Target, fo
         return r.stdout + r.stderr
 
 
-def refused(said: str) -> list[dict[str, Any]]:
-    """The operations that the plug-in does not take, in their order, with what it says of each."""
-    found: dict[int, dict[str, Any]] = {}
-    for m in REFUSED.finditer(said):
-        found.setdefault(int(m[1]), {"index": int(m[1]), "op": m[2], "why": m[0]})
-    return [found[i] for i in sorted(found)]
+def refused(said: str) -> list[dict[str, str]]:
+    """The operations that the plug-in does not take, in their order, with what it says of each. It numbers those of each subgraph from 0, and says when it is
+    through with one: of what it says twice before that one is meant.
+    """
+    found: list[dict[str, str]] = []
+    for of in said.split(PARTITIONED):
+        found += [{"op": op, "why": why} for why, op in {m[0]: m[1] for m in REFUSED.finditer(of)}.items()]
+    return found
 
 
-def named(left: list[dict[str, Any]]) -> str:
+def named(left: list[dict[str, str]]) -> str:
     return "; ".join(r["why"].rstrip(".") for r in left[:20]) + ("; …" if len(left) > 20 else "")
 
 
-def reason(said: str, left: list[dict[str, Any]]) -> str:
+def reason(said: str, left: list[dict[str, str]]) -> str:
     """Why nothing came out: what is refused, and else what the program said at its end."""
     return f"{named(left)}." if left else "\n" + command.tail(said, 20)
 

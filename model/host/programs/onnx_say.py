@@ -1,4 +1,4 @@
-"""Lets a decoder answer: graphs, libraries, prompt, system, tokens, text → out: said.json, said.npy, text.npy; said: said.json once more; times: a JSON file;
+"""Lets a decoder answer: graphs, libraries, prompt, system, tokens, text, choices → out: said.json, said.npy, text.npy; said: said.json once more; times: a JSON file;
 profile: where its time goes, a folder.
 
 With libraries, graphs is what htp_context made, and runs on the vendor's emulator; else it runs on ONNX Runtime's own kernels. profile is filled if
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import arch
+import choices
 import command
 import feed
 import session
@@ -45,7 +46,11 @@ def main(a: dict[str, Any]) -> dict[str, Any]:
     if ids:
         d.clear()
         report["text_tokens"] = ids
-    Path(a["said"]).write_text(session.keep(out, said, report, d.read(ids) if ids else None))
+    text = d.read(ids) if ids else None
+    if a.get("choices"):
+        questions = choices.read(Path(a["choices"]), words, of.chunk)
+        report["choices"] = choices.picked(questions, d.after_each([q.text for q in questions])) if questions else []
+    Path(a["said"]).write_text(session.keep(out, said, report, text))
     Path(a["times"]).write_text(session.times(said))
     return {"tokens": len(said.tokens)}
 

@@ -7,7 +7,7 @@ from onnx import TensorProto, helper
 
 from arch import Arch, Wrong
 
-BITS = {"a16w8": 8, "a16w4": 4, "lpbq": 4}
+BITS = {"a16w8": 8, "a16w4": 4, "lpbq": 4, "mobilequant": 8, "a8w8_shadow": 8}  # of the layers' matrices
 
 
 def layers(arch: Arch, scheme: str, count: int) -> list[int]:

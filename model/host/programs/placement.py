@@ -2,11 +2,53 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import onnx
+from google.protobuf.message import DecodeError
 from onnx import helper
+
+
+def named(model: onnx.ModelProto) -> bool:
+    """Gives each node of a graph a name of its own where it has none or shares it, that of what it gives: compilers and their logs tell nodes apart by nothing
+    else. It tells whether there was one.
+    """
+    often = Counter(n.name for n in model.graph.node)
+    taken = {name for name, times in often.items() if times == 1}
+    changed = False
+    for n in model.graph.node:
+        if n.name and often[n.name] == 1:
+            continue
+        n.name = next((o for o in n.output if o), n.op_type)
+        while n.name in taken:
+            n.name += "_"
+        taken.add(n.name)
+        changed = True
+    return changed
+
+
+def name(graph: Path) -> None:
+    """Names the nodes of the graph in a file, as named does."""
+    try:
+        model = onnx.load(graph, load_external_data=False)
+    except DecodeError:
+        return  # it is no graph, which the compiler says
+    if named(model):
+        graph.unlink()  # it may be a link to the one that was given
+        onnx.save(model, graph)
+
+
+def reads(node: onnx.NodeProto) -> list[str]:
+    """What a node takes: its inputs, and what the graphs within it (of If, Loop, Scan) use from outside."""
+    found = [i for i in node.input if i]
+    for a in node.attribute:
+        for g in (a.g, *a.graphs):
+            own = {v.name for v in g.input} | {t.name for t in g.initializer} | {o for n in g.node for o in n.output}
+            used = [i for n in g.node for i in reads(n)] + [o.name for o in g.output]
+            found += [u for u in dict.fromkeys(used) if u not in own and u not in found]
+    return found
 
 
 def placed(name: str, compiled: onnx.ModelProto, nodes: list[dict[str, Any]], original: onnx.ModelProto) -> dict[str, Any]:
@@ -39,7 +81,7 @@ def placed(name: str, compiled: onnx.ModelProto, nodes: list[dict[str, Any]], or
         used |= {*part.input, *part.output}
     for node in graph.node:
         if node.op_type != "EPContext":
-            at = {"name": node.name, "op": node.op_type, "inputs": [i for i in node.input if i], "outputs": [o for o in node.output if o]}
+            at = {"name": node.name, "op": node.op_type, "inputs": reads(node), "outputs": [o for o in node.output if o]}
             found["cpu"].append(at | ({"why": why[node.name]} if why.get(node.name) else {}))
             used |= {*at["inputs"], *at["outputs"]}
     found["tensors"] = {n: described(types.get(n), n in constants) for n in sorted(used)}
@@ -63,6 +105,8 @@ def document(source: list[Path], folder: Path, nodes: dict[str, list[dict[str, A
     compiled = {p.name: p for p in folder.rglob("*_ctx.onnx")}
     out = []
     for g in source:
-        original = onnx.shape_inference.infer_shapes(onnx.load(g, load_external_data=False))
-        out.append(placed(g.stem, onnx.load(compiled[f"{g.stem}_ctx.onnx"], load_external_data=False), nodes[g.stem], original))
+        original = onnx.load(g, load_external_data=False)
+        named(original)
+        left = onnx.load(compiled[f"{g.stem}_ctx.onnx"], load_external_data=False)
+        out.append(placed(g.stem, left, nodes[g.stem], onnx.shape_inference.infer_shapes(original)))
     return out

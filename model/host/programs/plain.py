@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+import foreign
 from arch import Wrong
 
 MOST = 10_000  # samples
@@ -65,11 +66,8 @@ def quantised(model: onnx.ModelProto) -> bool:
 
 
 def quantise(source: Path, folder: Path, out: Path, scheme: str) -> None:
-    """The graph with QuantizeLinear and DequantizeLinear, by ONNX Runtime's quantiser as the vendor's provider wants it."""
-    from onnxruntime.quantization import CalibrationDataReader, QuantType, quantize
-    from onnxruntime.quantization.execution_providers.qnn import get_qnn_qdq_config, qnn_preprocess_model
-
-    if scheme != "a16w8":
+    """A graph and samples for it: the graph with QuantizeLinear and DequantizeLinear."""
+    if scheme not in ("a16w8", "ort"):
         raise Wrong(f"{scheme} is for graphs of onnx_llm; any other graph is quantised by a16w8.")
     model = onnx.load(source, load_external_data=False)
     if quantised(model):
@@ -77,17 +75,27 @@ def quantise(source: Path, folder: Path, out: Path, scheme: str) -> None:
     if not any(v.type.tensor_type.elem_type == TensorProto.FLOAT for v in model.graph.input):
         raise Wrong(f"{source.name} has no float input: there is nothing to quantise.")
     wanted = inputs(model)
+    qdq(source, lambda: (feeds for _, feeds in samples(folder, wanted)), out / source.name)
+
+
+def qdq(source: Path, feeds: Callable[[], Iterator[dict[str, np.ndarray]]], to: Path) -> None:
+    """A graph, quantised to 16-bit activations and 8-bit weights by ONNX Runtime's quantiser as the vendor's provider wants it."""
+    from onnxruntime.quantization import CalibrationDataReader, QuantType, quantize
+    from onnxruntime.quantization.execution_providers.qnn import get_qnn_qdq_config, qnn_preprocess_model
 
     class Reader(CalibrationDataReader):  # type: ignore[misc]
         def __init__(self) -> None:
-            self.rest = samples(folder, wanted)
+            self.rest = feeds()
 
         def get_next(self) -> dict[str, np.ndarray] | None:
-            return next((feeds for _, feeds in self.rest), None)
+            return next(self.rest, None)
 
-    prepared = out / "prepared.onnx"
+    prepared, whole = to.with_name("prepared.onnx"), to.with_name("prepared.onnx.whole")
+    if foreign.data(source):
+        onnx.save(foreign.whole(source), whole)
+        source = whole
     at = prepared if qnn_preprocess_model(source, prepared) else source
     config = get_qnn_qdq_config(at, Reader(), activation_type=QuantType.QUInt16, weight_type=QuantType.QInt8, per_channel=True)
-    quantize(at, out / source.name, config)
-    for extra in out.glob("prepared.onnx*"):
+    quantize(at, to, config)
+    for extra in to.parent.glob("prepared.onnx*"):
         extra.unlink()

@@ -3,13 +3,17 @@
 Activations are uint16 (A16), and so is the cache, or uint8 about 128. The matrices of the layers are, by scheme,
   a16w8  int8, a scale each output
   a16w4  int4, a scale each output
-  lpbq   int4 in blocks of inputs; a block's scale is an integer of 4 bits, 1 to 15, times a float each output: the scheme of mllm's ahead-of-time way.
-The head stays int8 with a scale each output; embedding, norms and biases are uint16.
+  lpbq   int4 in blocks of inputs; a block's scale is an integer of 4 bits, 1 to 15, times a float each output: the scheme of mllm's ahead-of-time way
+  mobilequant  int8, a scale each output, and what goes into them and comes out has 8 bits, too; all else keeps 16: softmax, norms, the rest of attention
+  a8w8_shadow  the same, but that the few columns of an input that reach furthest are cut off in it; what was cut off goes through the matrix beside it, in 16 bits
+The head stays int8 with a scale each output, and so do layers and matrices that are to be kept; embedding, norms and biases are uint16.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +28,13 @@ import tensors
 from arch import Arch, Wrong
 from calibrate import Seen
 
-SCHEMES = ("a16w8", "a16w4", "lpbq")
+SCHEMES = ("a16w8", "a16w4", "lpbq", "mobilequant", "a8w8_shadow")
+EIGHT = ("mobilequant", "a8w8_shadow")  # those with matrices whose inputs and outputs have 8 bits
 Point = tuple[np.float32, np.uint16 | np.uint8]  # scale and zero point of a tensor
 SAME = {"Reshape", "Transpose", "Slice", "Concat", "Gather"}  # what comes out has the scale of what goes in
 TOP = 65535
+SHADOW = 64  # of so many columns one may be cut off
+FURTHER = 1.5  # times as far as the others the furthest has to reach
 WIDE = "_wide"  # a key or value in 16 bits, before it goes into a cache of 8
 
 
@@ -62,17 +69,38 @@ def lpbq(w: np.ndarray, block: int, squares: np.ndarray | None) -> tuple[np.ndar
     return q, best, scale
 
 
+@dataclass
+class Shadow:
+    """Columns of an input that reach further than the others."""
+
+    columns: np.ndarray  # int64
+    inner: tuple[np.float32, Any]  # scale and zero point of 8 bits for all but what is cut off
+    excess: tuple[np.float32, Any]  # and of 16 for that
+    most: np.ndarray  # what is cut off of each column at most, float64
+
+
+def asymmetric(low: float, high: float, kind: type[Any]) -> tuple[np.float32, Any]:
+    """Scale and zero point of unsigned integers for a range."""
+    top = int(np.iinfo(kind).max)
+    scale = np.float32(max(high - low, 1e-4) / top)
+    return scale, kind(min(max(round(-low / float(scale)), 0), top))
+
+
 class Quantiser:
     """One scheme over all graphs of a folder, so that what they share is alike."""
 
-    def __init__(self, source: Path, folder: Path, scheme: str, block: int, seen: Seen, kv: str = "uint16") -> None:
+    def __init__(self, source: Path, folder: Path, scheme: str, block: int, seen: Seen, kv: str = "uint16", keep: Collection[str] = ()) -> None:
         if scheme not in SCHEMES:
             raise Wrong(f"There is no scheme {scheme!r}; there are {', '.join(SCHEMES)}.")
         self.source, self.scheme, self.block, self.seen = source, scheme, block, seen
-        self.kv = kv
+        self.kv, self.keep = kv, frozenset(keep)
         self.data = tensors.DataFile(folder)
         self.cache: dict[str, dict[str, float | str]] = {}
         self.matrices: dict[str, list[tuple[str, onnx.TensorProto]]] = {}
+
+    def kept(self, matrix: str) -> bool:
+        """Whether a matrix is quantised as a16w8 does, whatever the scheme."""
+        return matrix == "head" or matrix in self.keep or matrix.rpartition(".")[0] in self.keep
 
     def graph(self, model: onnx.ModelProto) -> onnx.ModelProto:
         """The graph, quantised."""
@@ -80,9 +108,19 @@ class Quantiser:
         floats = {t.name: t for t in g.initializer if t.data_type == TensorProto.FLOAT}
         matrices = {n.input[1] for n in g.node if n.op_type == "MatMul" and n.input[1] in floats}
         values = {n: tensors.read(self.source, t) for n, t in floats.items() if n not in matrices}
-        parameters = self.parameters(g, values)
+        parameters, narrow = self.parameters(g, values, np.uint16), self.parameters(g, values, np.uint8)
+        if unknown := sorted(self.keep - matrices - {m.rpartition(".")[0] for m in matrices}):
+            raise Wrong(f"keep has {', '.join(unknown)}, and the model has no such layer or matrix: they are called 0, 1, … and 0.q, 0.down, ….")
+        eight = {m for m in matrices if not self.kept(m)} if self.scheme in EIGHT else set()
+        beside: dict[str, Shadow] = {}
+        if self.scheme == "a8w8_shadow":
+            for n in g.node:
+                if n.op_type == "MatMul" and n.input[1] in eight and (found := self.shadow(n.input[0], n.input[1])) is not None:
+                    beside[n.input[0]] = found
+                    narrow[n.input[0]] = found.inner
         nodes: list[onnx.NodeProto] = []
         initializers: dict[str, onnx.TensorProto] = {t.name: t for t in g.initializer if t.name not in floats}
+        done: set[str] = set()
         now: dict[str, str] = {}  # the name under which a tensor goes on
 
         def constant(name: str, a: np.ndarray) -> str:
@@ -96,6 +134,25 @@ class Quantiser:
 
         def node(kind: str, inputs: list[str], output: str, **attributes: Any) -> None:
             nodes.append(helper.make_node(kind, inputs, [output], name=f"{output}/{kind}", **attributes))
+
+        def rounded(of: str, to: str, key: str, scale: Any, zero: Any) -> str:
+            """A tensor, rounded to integers of zero's type."""
+            if to not in done:
+                done.add(to)
+                names = [constant(key + "_scale", np.asarray(scale)), constant(key + "_zero", np.asarray(zero))]
+                node("QuantizeLinear", [of, *names], to + "_q")
+                node("DequantizeLinear", [to + "_q", *names], to)
+            return to
+
+        def excess(x: str, of: Shadow) -> str:
+            """What the 8 bits of x leave of its columns that reach furthest."""
+            if x + "_excess" not in done:
+                columns = constant(x + "_columns", of.columns)
+                node("Gather", [now[x], columns], x + "_hot_exact", axis=2)
+                node("Gather", [x + "_in8", columns], x + "_cut_exact", axis=2)
+                cut = rounded(rounded(x + "_cut_exact", x + "_cut8", x + "_in8", *narrow[x]), x + "_cut", x, *parameters[x])
+                node("Sub", [rounded(x + "_hot_exact", x + "_hot", x, *parameters[x]), cut], x + "_excess_exact")
+            return rounded(x + "_excess_exact", x + "_excess", x + "_excess", *of.excess)
 
         for t in floats:
             if t in matrices:
@@ -126,18 +183,32 @@ class Quantiser:
             made.CopyFrom(n)
             for i, t in enumerate(made.input):
                 made.input[i] = now.get(t, t)
+            few = n.op_type == "MatMul" and n.input[1] in eight
+            x = n.input[0]
+            if few:
+                made.input[0] = rounded(now[x], x + "_in8", x + "_in8", *narrow[x])
             nodes.append(made)
             if out not in parameters:
                 continue
-            made.output[0] = out + "_exact"
+            made.output[0] = exact = out + "_exact"
+            if few:
+                exact = rounded(exact, out + "_out8", out + "_out8", *narrow[out])
+            if few and x in beside:
+                of = beside[x]
+                names = []
+                for _, t in self.hot(n.input[1], floats[n.input[1]], of.columns):
+                    initializers[t.name] = t
+                    names.append(t.name)
+                node("DequantizeLinear", names, n.input[1] + "_hot_now", axis=1)
+                node("MatMul", [excess(x, of), n.input[1] + "_hot_now"], out + "_shadow_exact")
+                shadow = rounded(out + "_shadow_exact", out + "_shadow", out + "_shadow", *self.reach(n.input[1], floats[n.input[1]], of))
+                node("Add", [rounded(exact, out + "_main", out, *parameters[out]), shadow], out + "_sum")
+                exact = out + "_sum"
             q = out if out in cached else out + "_q"
             now[out] = out if out in outputs and out not in cached else out + "_now"
-            given = made.output[0]
             if out + WIDE in parameters:
-                node("QuantizeLinear", [given, *pair(out + WIDE)], out + WIDE + "_q")
-                node("DequantizeLinear", [out + WIDE + "_q", *pair(out + WIDE)], out + WIDE + "_now")
-                given = out + WIDE + "_now"
-            node("QuantizeLinear", [given, *pair(out)], q)
+                exact = rounded(exact, out + WIDE, out + WIDE, *parameters[out + WIDE])
+            node("QuantizeLinear", [exact, *pair(out)], q)
             node("DequantizeLinear", [q, *pair(out)], now[out])
         made = helper.make_graph(nodes, g.name, self.ends(g.input, parameters), self.ends(g.output, parameters), list(initializers.values()))
         return helper.make_model(made, opset_imports=model.opset_import, ir_version=model.ir_version, producer_name="hexmage")
@@ -155,9 +226,10 @@ class Quantiser:
             out.append(w)
         return out
 
-    def parameters(self, g: onnx.GraphProto, values: dict[str, np.ndarray]) -> dict[str, Point]:
-        """Scale and zero point of each tensor that is no matrix; alike for those that only move values."""
-        ranges = dict(self.seen.ranges)
+    def parameters(self, g: onnx.GraphProto, values: dict[str, np.ndarray], kind: type[Any]) -> dict[str, Point]:
+        """Scale and zero point of each tensor that is no matrix, for unsigned integers of a kind; alike for those that only move values."""
+        names = {t for n in g.node for t in (*n.input, *n.output)}
+        ranges = {t: r for t, r in self.seen.ranges.items() if t in names}
         for name, a in values.items():
             ranges[name] = min(0.0, float(a.min())), max(0.0, float(a.max()))
         root: dict[str, str] = {}
@@ -186,17 +258,44 @@ class Quantiser:
             low, high = joined[find(t)]
             if find(t) in eight:
                 made[t] = np.float32(max(-low, high, 1e-4) / 127), np.uint8(128)
-                continue
-            scale = np.float32(max(high - low, 1e-4) / TOP)
-            made[t] = scale, np.uint16(np.clip(round(-low / float(scale)), 0, TOP))
+            else:
+                made[t] = asymmetric(low, high, kind)
         return made
+
+    def shadow(self, x: str, matrix: str) -> Shadow | None:
+        """What goes beside the 8 bits of x; None where no column reaches much further than the others."""
+        peaks = self.seen.peaks[matrix]
+        few = max(1, len(peaks) // SHADOW)
+        order = np.argsort(-peaks, kind="stable")
+        rest = float(peaks[order[few]])
+        if peaks[order[0]] < FURTHER * rest:
+            return None
+        columns = np.sort(order[:few]).astype(np.int64)
+        low, high = self.seen.ranges[x]
+        inner = asymmetric(max(low, -rest), min(high, rest), np.uint8)
+        step = float(inner[0])
+        excess = asymmetric(min(low + rest, 0.0) - step, max(high - rest, 0.0) + step, np.uint16)
+        return Shadow(columns, inner, excess, np.maximum(peaks[columns] - rest, 0) + step)
+
+    def hot(self, name: str, t: onnx.TensorProto, columns: np.ndarray) -> list[tuple[str, onnx.TensorProto]]:
+        """The rows of a matrix that take what was cut off, int8 with a scale each output."""
+        if name + "_hot" not in self.matrices:
+            q, scale = per_output(np.asarray(tensors.read(self.source, t), np.float32)[columns], 127)
+            made = [("_hot_q", q), ("_hot_scale", scale), ("_hot_zero", np.zeros(scale.shape, np.int8))]
+            self.matrices[name + "_hot"] = [(suffix, self.data.tensor(name + suffix, a)) for suffix, a in made]
+        return self.matrices[name + "_hot"]
+
+    def reach(self, name: str, t: onnx.TensorProto, of: Shadow) -> tuple[np.float32, Any]:
+        """Scale and zero point for what these rows make of it, however it falls out."""
+        most = float((np.abs(np.asarray(tensors.read(self.source, t), np.float64)[of.columns]) * of.most[:, None]).sum(0).max())
+        return asymmetric(-most, most, np.uint16)
 
     def matrix(self, name: str, t: onnx.TensorProto) -> list[tuple[str, onnx.TensorProto]]:
         """The tensors that a matrix becomes, by suffix; made once for all graphs."""
         if name not in self.matrices:
             w = np.asarray(tensors.read(self.source, t), np.float32)
             squares = self.seen.squares.get(name)
-            if self.scheme == "lpbq" and name != "head":
+            if self.scheme == "lpbq" and not self.kept(name):
                 q, blocks, scale = lpbq(w, self.block, squares)
                 made = [
                     ("_blocks", blocks),
@@ -206,7 +305,7 @@ class Quantiser:
                     ("_q_zero", np.zeros(blocks.shape, ml_dtypes.int4)),
                 ]
             else:
-                four = self.scheme == "a16w4" and name != "head"
+                four = self.scheme == "a16w4" and not self.kept(name)
                 q, scale = per_output(w, 7 if four else 127)
                 kind = ml_dtypes.int4 if four else np.int8
                 made = [("_q", q.astype(kind)), ("_scale", scale), ("_zero", np.zeros(scale.shape, kind))]
@@ -214,10 +313,10 @@ class Quantiser:
         return self.matrices[name]
 
 
-def write(source: Path, folder: Path, scheme: str, block: int, seen: Seen, kv: str, arch: Arch, splits: int) -> None:
+def write(source: Path, folder: Path, scheme: str, block: int, seen: Seen, kv: str, arch: Arch, splits: int, keep: Collection[str] = ()) -> None:
     """Writes the quantised graphs in so many parts, their tensors, and cache.json: scale and zero point of each end of the cache."""
     counts = parts.layers(arch, scheme, splits)
-    q = Quantiser(source, folder, scheme, block, seen, kv)
+    q = Quantiser(source, folder, scheme, block, seen, kv, keep)
     for name, tokens in zip(feed.GRAPHS, (arch.chunk, 1), strict=True):
         whole = q.graph(onnx.load(source / f"{name}.onnx", load_external_data=False))
         if splits == 1:

@@ -32,7 +32,8 @@ def cpu(model: Path | bytes, folder: Path | None = None) -> Run:
 
 
 def htp(context: Path, libraries: Path, profile: dict[str, str] | None = None, parts: int = 1, rest: bool = False) -> Run:
-    """A compiled context, as its EP-context model names it, on the vendor's emulator, which is in the folder of libraries. Nothing of it runs elsewhere.
+    """A compiled context, as its EP-context model names it, on the vendor's emulator, which is in the folder of libraries. Without rest nothing of it runs
+    elsewhere.
 
     profile: what profiled gives. Of a graph that was taken apart parts are those of the NPU, and rest says that it has nodes of the CPU, which run there.
     """
@@ -180,6 +181,23 @@ class Decoder:
             if times is not None:
                 times.append(time.monotonic() - begun)
         return np.concatenate(rows)
+
+    def after_each(self, texts: list[list[int]]) -> np.ndarray:
+        """The logits after each of some texts that know nothing of each other, float32 [len(texts), vocabulary]; as many as a chunk holds are read at once."""
+        self.clear()
+        rows: list[np.ndarray] = []
+        while len(rows) < len(texts):
+            together: list[list[int]] = []
+            for text in texts[len(rows) :]:
+                if sum(map(len, together)) + len(text) > self.arch.chunk:
+                    break
+                together.append(text)
+            if not together:
+                raise Wrong(f"A text of {len(texts[len(rows)])} tokens does not fit into a chunk of {self.arch.chunk}.")
+            rest = {} if self.table is None else feed.embedded(self.table, [t for text in together for t in text], self.arch.chunk)
+            logits = self.prefill(feed.apart(self.arch, together, self.arch.chunk, self.cache) | rest)["logits"][0]
+            rows += [np.asarray(logits[end - 1], np.float32) for end in np.cumsum([len(t) for t in together])]
+        return np.stack(rows)
 
     def say(self, prompt: list[int], most: int) -> Said:
         """Answers greedily with `most` tokens at most."""

@@ -22,16 +22,16 @@ class DataFile:
         self.at: dict[str, tuple[int, int]] = {}
         self.file = (folder / DATA).open("wb")
 
-    def tensor(self, name: str, a: np.ndarray) -> onnx.TensorProto:
-        """The tensor, in the graph itself if it is small."""
-        t = numpy_helper.from_array(np.ascontiguousarray(a), name)
+    def tensor(self, name: str, a: np.ndarray, key: str = "") -> onnx.TensorProto:
+        """The tensor, in the graph itself if it is small. Tensors of one key, which is the name if there is none, are written once."""
+        t, key = numpy_helper.from_array(np.ascontiguousarray(a), name), key or name
         if len(t.raw_data) < 1024:
             return t
-        if name not in self.at:
+        if key not in self.at:
             self.file.write(b"\0" * (-self.file.tell() % 64))
-            self.at[name] = (self.file.tell(), len(t.raw_data))
+            self.at[key] = (self.file.tell(), len(t.raw_data))
             self.file.write(t.raw_data)
-        offset, length = self.at[name]
+        offset, length = self.at[key]
         return external(name, t.data_type, list(a.shape), offset, length)
 
     def close(self) -> None:

@@ -51,5 +51,12 @@ class Text:
             raise Wrong(f"The model's chat template cannot be filled in: {e}.") from e
         return self.encode(text)
 
+    def lines(self, at: Path, most: int) -> list[list[int]]:
+        """The lines of a text, each as a user says it, the first `most` of them."""
+        lines = [line.strip() for line in at.read_text().splitlines() if line.strip()]
+        if not lines:
+            raise Wrong(f"{at} has no lines to calibrate with.")
+        return [self.chat(line) for line in lines[:most]]
+
     def decode(self, ids: list[int], special: bool = False) -> str:
         return str(self.tokenizer.decode(ids, skip_special_tokens=not special))

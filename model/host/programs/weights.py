@@ -65,6 +65,10 @@ class Weights:
         layer, _, key = name.rpartition(".")
         return self._read(f"model.layers.{layer}.{LAYER[key][0]}", f"blk.{layer}.{LAYER[key][1]}") is not None
 
+    def own_head(self) -> bool:
+        """Whether the head is a tensor of its own, and not the embedding once more."""
+        return self._read(*TOP["head"]) is not None
+
     def shape(self, key: str) -> tuple[int, ...]:
         a = self.arch
         q, kv = a.heads * a.head_dim, a.kv_heads * a.head_dim

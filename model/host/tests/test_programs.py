@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 import importlib.machinery
 import importlib.metadata
+import io
 import json
 import math
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,9 +18,11 @@ import threading
 import time
 import unittest
 import zipfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 from unittest import mock
+from xml.etree import ElementTree
 
 PROGRAMS = sys.argv.pop(1)
 sys.path.insert(0, str(Path(PROGRAMS).resolve()))
@@ -30,12 +35,15 @@ from onnx import TensorProto, helper
 import arch
 import assigned
 import board
+import calibrate
 import canonical
+import choices
 import command
 import compare
 import context
 import decoder
 import feed
+import foreign
 import genai
 import mllm
 import origin
@@ -44,8 +52,11 @@ import dlc
 import emptylib
 import placement
 import plain
+import plot
 import qnngraph
 import quantize
+import quiet
+import rotate
 import session
 import tensors
 import tokens
@@ -698,9 +709,16 @@ class Context(unittest.TestCase):
             with tempfile.TemporaryDirectory() as d:
                 (Path(d) / "g.onnx").write_bytes(b"")
                 with self.assertRaisesRegex(Wrong, "left 0 context binaries"):
-                    context.compile_graphs([Path(d) / "g.onnx"], Path(d) / "out", [self.target], context.Options(Path(d)))
+                    context.compile_graphs([Path(d) / "g.onnx"], Path(d) / "out", [self.target], context.Options(Path(d), placement.name))
         finally:
             command.child = child
+
+
+def program(name: str) -> Any:
+    """A program as a module: it does not run. What only LiteRT's environment has is not needed for it."""
+    nothing = {n: mock.MagicMock() for n in ("ai_edge_litert", "flatbuffers")}
+    with mock.patch.object(command, "run"), mock.patch.dict(sys.modules, nothing):
+        return importlib.import_module(name)
 
 
 class Assigned(unittest.TestCase):
@@ -719,11 +737,79 @@ class Assigned(unittest.TestCase):
 """
 
     def test_reasons(self) -> None:
-        self.assertEqual(assigned.reasons(self.LOG), {"x dq": "no such op", "bent": "no such op", "": "no such op"})
+        self.assertEqual(assigned.reasons(self.LOG), {"x dq": "no such op", "bent": "no such op"})
         self.assertEqual(assigned.reasons(""), {})
+
+    def test_dropped(self) -> None:
+        said = "2026-11-27 09:10:00.000000001 [E:onnxruntime:, ep.cc:1 f] QNN set nodes that cannot be fused together. \nPlease ensure that.\n"
+        self.assertEqual(assigned.dropped(self.LOG + said + self.LOG), "QNN set nodes that cannot be fused together. Please ensure that.")
+        self.assertEqual(assigned.dropped(self.LOG), "")
+
+    def test_whole(self) -> None:
+        of = program("htp_compile")
+        for stay, dropped, wants in (
+            (["a (Cosh): none such"], "", ["The NPU takes no node of g.onnx: a (Cosh): none such. Put others"]),
+            ([], "", ["The NPU takes no node of g.onnx. Put others"]),
+            (["a (Cosh)"], "QNN set nodes", ["ONNX Runtime leaves nodes of g.onnx to the CPU that the NPU takes", "QNN set nodes\n", "in their place: a (Cosh)."]),
+        ):
+            said = of.whole("g.onnx", stay, dropped)
+            for want in wants:
+                self.assertIn(want, said)
+            self.assertNotIn(": .", said)
+
+    def test_no_reason(self) -> None:
+        """A second compile that fails takes the reasons away, and not what was compiled."""
+        of = program("htp_context")
+        wrong = mock.Mock(side_effect=Wrong("it was killed"))
+        with tempfile.TemporaryDirectory() as d, mock.patch.object(command, "child", wrong), mock.patch("sys.stderr", io.StringIO()) as said:
+            graph = Path(d) / "g.onnx"
+            graph.write_bytes(b"")
+            (Path(d) / "out").mkdir()
+            nodes = {"g": [{"on": "CPU", "name": "a", "op": "Cosh"}]}
+            of.explain([graph], nodes, context.Target("SM8750", 69, 79, 8), context.Options(Path(d), placement.name), Path(d) / "out")
+            self.assertEqual(nodes, {"g": [{"on": "CPU", "name": "a", "op": "Cosh"}]})
+            self.assertIn("Why nodes of g.onnx stay on the CPU is not known, the compile that was to tell failed: it was killed", said.getvalue())
+            self.assertEqual(list((Path(d) / "out").iterdir()), [])
+
+
+class LiteRT(unittest.TestCase):
+    def test_refused(self) -> None:
+        """Operations of each subgraph have numbers of their own; of what is said twice of one subgraph one is meant."""
+        op = "LiteRT Op #2 'Atan2' (code=156) is not supported in Qualcomm Compiler.\n"
+        other = op.replace("#2 'Atan2'", "#1 'Sign'")
+        said = f"{op}{op}{other}INFO: Partitioned subgraph<0>, selected 3\n{op}INFO: Partitioned subgraph<1>, selected 3\n"
+        got = program("litert_context").refused(said)
+        self.assertEqual([r["op"] for r in got], ["Atan2", "Sign", "Atan2"])
+        self.assertEqual(got[0], {"op": "Atan2", "why": "Op #2 'Atan2' (code=156) is not supported in Qualcomm Compiler."})
 
 
 class Placement(unittest.TestCase):
+    def test_named(self) -> None:
+        node = helper.make_node
+        made = [node("Relu", ["x"], ["a"]), node("Split", ["a"], ["", "b"], "two"), node("Cosh", ["b"], ["c"], "two"), node("Relu", ["c"], ["y"], "a"), node("Print", ["y"], [])]
+        with tempfile.TemporaryDirectory() as d:
+            given = Path(d) / "given.onnx"
+            onnx.save(self.model(made), given)
+            before, linked = given.read_bytes(), Path(d) / "g.onnx"
+            linked.hardlink_to(given)
+            placement.name(linked)
+            self.assertEqual([n.name for n in onnx.load(linked).graph.node], ["a_", "b", "c", "a", "Print"])
+            self.assertEqual(given.read_bytes(), before)
+            again = linked.read_bytes()
+            placement.name(linked)
+            self.assertEqual(linked.read_bytes(), again)
+            linked.write_bytes(b"no graph")
+            placement.name(linked)
+
+    def test_reads(self) -> None:
+        """What a node's graphs use from outside it takes, too."""
+        node, value = helper.make_node, helper.make_tensor_value_info
+        inner = helper.make_graph([node("Add", ["own", "deep"], ["z"])], "i", [value("own", TensorProto.FLOAT, [])], [value("z", TensorProto.FLOAT, [])])
+        body = helper.make_graph([node("Mul", ["outside", "w"], ["m"]), node("If", ["m"], ["n"], then_branch=inner)], "b", [], [value("n", TensorProto.FLOAT, []), value("given", TensorProto.FLOAT, [])])
+        body.initializer.append(helper.make_tensor("w", TensorProto.FLOAT, [1], [1.0]))
+        self.assertEqual(placement.reads(node("If", ["c", ""], ["y"], then_branch=body)), ["c", "outside", "deep", "given"])
+        self.assertEqual(placement.reads(node("Mul", ["x", "x"], ["y"])), ["x", "x"])
+
     def model(self, nodes: list[onnx.NodeProto]) -> onnx.ModelProto:
         value = helper.make_tensor_value_info
         ends = [value("x", TensorProto.FLOAT, [1, "n"]), value("w", TensorProto.INT8, [4])], [value("y", TensorProto.FLOAT16, [1, 4])]
@@ -891,6 +977,275 @@ class Compare(unittest.TestCase):
         self.assertAlmostEqual(compare.perplexity(np.zeros((5, 7)), [1, 2, 3, 4, 5]), 7)
 
 
+class Turned(unittest.TestCase):
+    """A decoder whose residual stream is turned."""
+
+    def test_orthogonal(self) -> None:
+        for n in (1, 2, 12, 64, 576):
+            turn = rotate.orthogonal(n)
+            np.testing.assert_allclose(turn @ turn.T, np.eye(n), atol=1e-12)
+        one = np.zeros(576)
+        one[5] = 1.0
+        self.assertLess(np.abs(one @ rotate.orthogonal(576)).max(), 0.07)  # what stood in one column stands in all
+
+    def test_the_same_words(self) -> None:
+        ids = [int(i) for i in np.random.default_rng(2).integers(0, 96, 11)]
+        for kind in ("llama", "qwen3", "qwen2"):
+            w = made(model_type=kind, head_dim=16, hidden_size=48, biases=kind == "qwen2")
+            with tempfile.TemporaryDirectory() as d:
+                source = Path(d) / "source"
+                source.mkdir()
+                decoder.write(source, w.arch, w)
+                to = rotate.write(source, w.arch, command.fresh(d + "/turned"))
+                for graph, tokens_now in (("prefill", ids), ("decode", ids[:1])):
+                    run = session.cpu(to / f"{graph}.onnx")
+                    got = session.Decoder(w.arch, run, run, None)
+                    rows = got.read(tokens_now) if graph == "prefill" else got.step(run, tokens_now, 1)
+                    np.testing.assert_allclose(rows, textbook(w, tokens_now), rtol=2e-3, atol=3e-4, err_msg=f"{kind} {graph}")
+                norms = {t.name: t for t in onnx.load(to / "prefill.onnx").graph.initializer if t.name.endswith("mlp_norm")}
+                self.assertTrue(norms and all((onnx.numpy_helper.to_array(t) == 1).all() for t in norms.values()))
+
+    def test_it_spreads_what_reaches_far(self) -> None:
+        w = made(hidden_size=64)
+        embedding = w["embedding"].copy()
+        embedding[:, 7] *= 100
+        with tempfile.TemporaryDirectory() as d:
+            (Path(d) / "source").mkdir()
+            decoder.write(Path(d) / "source", w.arch, changed(w, {"embedding": embedding}))
+            to = rotate.write(Path(d) / "source", w.arch, command.fresh(d + "/turned"))
+            seen = [calibrate.observe(at, w.arch, [[1, 2, 3, 4, 5]]).peaks["0.q"] for at in (Path(d) / "source", to)]
+        before, after = (float(p.max() / np.median(p)) for p in seen)
+        self.assertGreater(before, 4 * after)
+
+
+def changed(w: weights.Weights, tensors_now: dict[str, np.ndarray]) -> weights.Weights:
+    """The same weights with others in the places of some."""
+
+    class Changed(weights.Weights):
+        def __getitem__(self, name: str) -> np.ndarray:
+            return tensors_now.get(name, w[name])
+
+        def has(self, name: str) -> bool:
+            return w.has(name)
+
+    return Changed(w.arch, w._read)
+
+
+def planted(w: weights.Weights, layer: int, far: float) -> weights.Weights:
+    """The same function, but that a layer's down has rows which are much larger than the others, and what goes into them is as much smaller."""
+    up, down = w[f"{layer}.up"].copy(), w[f"{layer}.down"].copy()
+    up[:, :3] /= far
+    down[:3] *= far
+    return changed(w, {f"{layer}.up": up, f"{layer}.down": down})
+
+
+class Schemes(unittest.TestCase):
+    """Ways of quantising, each as a graph that runs on the processor."""
+
+    ids = [int(i) for i in np.random.default_rng(2).integers(0, 96, 16)]
+    texts = [[int(i) for i in np.random.default_rng(s).integers(0, 96, 16)] for s in range(4)]
+
+    def quantised(self, w: weights.Weights, scheme: str, keep: tuple[str, ...] = ()) -> tuple[float, onnx.ModelProto]:
+        """The cosine of both graphs' logits to the float model's, and prefill."""
+        with tempfile.TemporaryDirectory() as d:
+            source, out = Path(d) / "source", Path(d) / "out"
+            source.mkdir()
+            out.mkdir()
+            decoder.write(source, w.arch, w)
+            quantize.write(source, out, scheme, 32, calibrate.observe(source, w.arch, self.texts), "uint16", w.arch, 1, keep)
+            s = session.Decoder(w.arch, session.cpu(out / "prefill.onnx"), session.cpu(out / "decode.onnx"), session.zeros(out))
+            rows = np.concatenate([s.read(self.ids[:9]), *(s.step(s.decode, [t], 1) for t in self.ids[9:])])  # type: ignore[arg-type]
+            return compare.rows(textbook(w, self.ids), rows)["cosine"], onnx.load(out / "prefill.onnx")
+
+    def kinds(self, g: onnx.GraphProto, tensor: str) -> set[str]:
+        """The types that a tensor is rounded to."""
+        zeros = {t.name: str(np.dtype(helper.tensor_dtype_to_np_dtype(t.data_type))) for t in g.initializer}
+        return {zeros[n.input[2]] for n in g.node if n.op_type == "QuantizeLinear" and n.input[0] == tensor}
+
+    def test_mobilequant(self) -> None:
+        w = made()
+        cosine, model = self.quantised(w, "mobilequant")
+        self.assertGreater(cosine, 0.99)
+        g = model.graph
+        self.assertEqual(self.kinds(g, "layer0_q_exact"), {"uint8"})
+        self.assertEqual(self.kinds(g, "layer0_mlp_norm_now"), {"uint8"})
+        for wide in ("layer0_scores_masked_exact", "layer0_attention_exact", "layer0_mlp_norm_exact", "layer0_gate_sigmoid_exact", "logits_exact"):
+            self.assertEqual(self.kinds(g, wide), {"uint16"}, wide)
+
+    def test_shadow(self) -> None:
+        """Where few columns reach far, 8 bits alone lose what is small, and what goes beside them does not."""
+        w = made()
+        norm = w["0.mlp_norm"].copy()
+        norm[:1] *= 60
+        gate, up = w["0.gate"].copy(), w["0.up"].copy()
+        gate[:1] /= 60
+        up[:1] /= 60
+        w = changed(w, {"0.mlp_norm": norm, "0.gate": gate, "0.up": up})
+        plain8, _ = self.quantised(w, "mobilequant")
+        beside, model = self.quantised(w, "a8w8_shadow")
+        self.assertGreater(beside, 0.99)
+        self.assertGreater(1 - plain8, 2 * (1 - beside))
+        columns = [t for t in model.graph.initializer if t.name == "layer0_mlp_norm_columns"]
+        self.assertEqual(onnx.numpy_helper.to_array(columns[0]).tolist(), [0])
+
+    def test_keep(self) -> None:
+        w = planted(made(), 1, 60)
+        bad, _ = self.quantised(w, "a16w4")
+        mended, model = self.quantised(w, "a16w4", ("1.down",))
+        layer, _ = self.quantised(w, "a16w4", ("1",))
+        self.assertGreater(1 - bad, 2 * (1 - mended))
+        self.assertGreater(layer, mended)
+        kinds = {t.name: t.data_type for t in model.graph.initializer}
+        self.assertEqual((kinds["1.down_q"], kinds["1.up_q"]), (TensorProto.INT8, TensorProto.INT4))
+        with self.assertRaisesRegex(Wrong, "keep has 9, 9.down, and the model has no such layer or matrix"):
+            self.quantised(w, "a16w4", ("9", "1", "9.down"))
+
+
+class SideBySide(unittest.TestCase):
+    def test_several_in_a_chunk_are_as_each_alone(self) -> None:
+        for kind in ("llama", "qwen3"):
+            w = made(model_type=kind, head_dim=16)
+            texts = [[3, 5, 7], [1, 2], [9, 9, 8, 4], [6], [2, 4, 6, 8, 10, 12, 14, 16]]
+            with tempfile.TemporaryDirectory() as d:
+                decoder.write(Path(d), w.arch, w)
+                s = session.Decoder(w.arch, session.cpu(Path(d) / "prefill.onnx"), None, None)
+                rows = s.after_each(texts)
+                for row, text in zip(rows, texts, strict=True):
+                    np.testing.assert_allclose(row, textbook(w, text)[-1], rtol=2e-3, atol=2e-4, err_msg=kind)
+                with self.assertRaisesRegex(Wrong, "9 tokens does not fit into a chunk of 8"):
+                    s.after_each([[1] * 9])
+
+    def test_of_upstreams_graphs(self) -> None:
+        texts = [[3, 5, 7], [1, 2], [9, 9, 8]]
+        with tempfile.TemporaryDirectory() as d:
+            means = as_upstream(Path(d), made(model_type="qwen3", head_dim=16))
+            out = Path(d) / "out"
+            out.mkdir()
+            list(upstream.write(Path(d), out, 24, 8, None))
+            of = arch.load(out / "arch.json")
+            rows = session.Decoder(of, session.cpu(out / "prefill.onnx"), None, session.zeros(out)).after_each(texts)
+            self.assertGreater(compare.rows(np.stack([textbook(means, t)[-1] for t in texts]), rows)["cosine"], 0.999)
+
+
+class Questions(unittest.TestCase):
+    def words(self, folder: Path) -> tokens.Text:
+        from tokenizers import Tokenizer, models, pre_tokenizers
+
+        vocabulary = {w: i for i, w in enumerate(("?", "The", "sky", "is", "blue", "red", "wet"))}
+        t = Tokenizer(models.WordLevel(vocabulary, unk_token="?"))
+        t.pre_tokenizer = pre_tokenizers.Whitespace()
+        t.save(str(folder / "tokenizer.json"))
+        return tokens.Text(folder)
+
+    def test_read(self) -> None:
+        with tempfile.TemporaryDirectory() as d:
+            at, words = Path(d) / "q.txt", self.words(Path(d))
+            at.write_text("# what is so\n\nThe sky is | blue | red\nThe sky is | black | white\nThe sky is the sky is the sky | blue | red\n")
+            got = choices.read(at, words, 5)
+            self.assertEqual(got, [choices.Question([1, 2, 3], [4, 5])])  # of the others the answers begin alike, or there is no place
+            logits = np.zeros((1, 7))
+            logits[0, 5] = 1
+            self.assertEqual(choices.picked(got, logits), [1])
+            for line in ("The sky is", "The sky is | blue", " | blue | red", "The sky is | blue | "):
+                at.write_text("\n" + line + "\n")
+                with self.assertRaisesRegex(Wrong, "q.txt:2: a question is"):
+                    choices.read(at, words, 5)
+
+    def test_ours(self) -> None:
+        """Each has a right and two wrong answers, all different, and no sentence is there twice."""
+        lines = [x for x in (Path(PROGRAMS).parent / "texts" / "choices.txt").read_text().splitlines() if x and not x.startswith("#")]
+        parts = [[p.strip() for p in line.split("|")] for line in lines]
+        self.assertTrue(30 <= len(parts) == len({p[0] for p in parts}))
+        self.assertTrue(all(len(p) == len(set(p)) == 4 for p in parts))
+
+
+class Plot(unittest.TestCase):
+    def test_svg(self) -> None:
+        rows = {
+            "a & b": {"perplexity": 12.5, "cosine": 0.99, "right": 30, "context_mb": 196.0, "wrong": False},
+            "far": {"perplexity": 4e9, "cosine": 0.1, "right": 11, "context_mb": 150.0, "wrong": True},
+            "bare": {"cosine": math.inf},
+        }
+        root = ElementTree.fromstring(plot.svg("One <title>", rows, {"perplexity": 12.0, "right": 31}, "A note."))
+        name = "{http://www.w3.org/2000/svg}"
+        words = [t.text for t in root.iter(name + "text")]
+        for want in ("One <title>", "a & b", "far (wrong)", "bare", "12.50", "4.0e+09", "0.9900", "30", "150.0", "A note."):
+            self.assertIn(want, words)
+        self.assertEqual(len(list(root.iter(name + "circle"))), 4)
+        self.assertEqual(len(list(root.iter(name + "path"))), 4)  # a cross for each number of what is wrong
+        self.assertEqual(sum(line.get("stroke-dasharray") is not None for line in root.iter(name + "line")), 2)
+        width = float(root.attrib["width"])
+        for e in root.iter():
+            for key in ("x", "x1", "x2", "cx"):
+                self.assertTrue(0 <= float(e.get(key, 0)) <= width)
+        colours = {e.get(key) for e in root.iter() for key in ("fill", "stroke")} - {None}
+        self.assertEqual(colours, {"white", "black", "none", "#999", "#f2f2f2"})
+
+    def test_one_of_a_kind(self) -> None:
+        ElementTree.fromstring(plot.svg("", {"a": {"perplexity": 1.0, "cosine": 1.0}}, {}, ""))
+
+
+class Foreign(unittest.TestCase):
+    def graph(self, folder: Path, name: str, w: np.ndarray, location: str = "") -> Path:
+        value = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 64])
+        out = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 64])
+        t = onnx.numpy_helper.from_array(w, "w")
+        if location:
+            t = tensors.external("w", TensorProto.FLOAT, list(w.shape), 0, w.nbytes)
+            t.external_data[0].value = location
+        model = helper.make_model(helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], name, [value], [out], [t]))
+        onnx.save(model, folder / f"{name}.onnx")
+        return folder / f"{name}.onnx"
+
+    def test_equal_tensors_are_written_once(self) -> None:
+        r = np.random.default_rng(3)
+        a, b = (r.standard_normal((64, 64)).astype(np.float32) for _ in range(2))
+        with tempfile.TemporaryDirectory() as d:
+            graphs = {n: onnx.load(self.graph(Path(d), n, w)) for n, w in (("one", a), ("two", a), ("three", b))}
+            out = command.fresh(d + "/out")
+            foreign.write(graphs, out)
+            self.assertEqual((out / tensors.DATA).stat().st_size, a.nbytes + b.nbytes)
+            for n, w in (("one", a), ("two", a), ("three", b)):  # two tensors of one name and of other bytes stay apart
+                np.testing.assert_array_equal(onnx.numpy_helper.to_array(onnx.load(out / f"{n}.onnx").graph.initializer[0]), w)
+
+    def test_what_is_refused(self) -> None:
+        w = np.zeros((64, 64), np.float32)
+        with tempfile.TemporaryDirectory() as d:
+            at = self.graph(Path(d), "g", w, "../secret")
+            for location in ("../secret", "nothing.bin"):
+                self.graph(Path(d), "g", w, location)
+                with self.assertRaisesRegex(Wrong, "The tensor w of g.onnx is not where its graph says"):
+                    foreign.whole(at)
+            self.graph(Path(d), "g", w)
+            with mock.patch.object(foreign, "MOST", 1000), self.assertRaisesRegex(Wrong, "takes graphs of 0.0 GB at most"):
+                foreign.whole(at)
+            self.assertEqual(foreign.graphs(Path(d)), [at])
+            model = onnx.load(at)
+            model.graph.node.append(helper.make_node("QuantizeLinear", ["y", "s"], ["q"]))
+            onnx.save(model, at)
+            with self.assertRaisesRegex(Wrong, "g.onnx is quantised already"):
+                foreign.graphs(Path(d))
+            with self.assertRaisesRegex(Wrong, "no samples for g"):
+                list(foreign.samples(Path(d), "g"))
+
+    def test_quiet(self) -> None:
+        with tempfile.TemporaryDirectory() as d:
+            log = f"{d}/log"
+            with quiet.output(log):
+                subprocess.run(["sh", "-c", "echo said; echo complained >&2"], check=True)
+            self.assertEqual(Path(log).read_text(), "said\ncomplained\n")
+            with self.assertRaisesRegex(Wrong, "complained\nKeyError: 'x'"):
+                with quiet.output(log):
+                    raise KeyError("x")
+            with self.assertRaisesRegex(Wrong, "^as it is$"):
+                with quiet.output(log):
+                    raise Wrong("as it is")
+
+
+# What accuracy is given where there is nothing else, and where it writes.
+NOTHING: dict[str, Any] = {"references": {}, "contexts": {}, "compile_times": {}, "times": {}, "on_cpu": {}, "twins": {}, "twin": "", "agree": 0.9, "title": ""}
+FILES = {"table": "table.json", "rows": "rows.json", "first_bad": "bad.json", "wrong": "wrong.json", "plot": "plot.svg"}
+
 TEMPLATE = """{{ bos_token }}{% for m in messages %}<|im_start|>{{ m['role'] }}
 {{ m['content'] }}<|im_end|>
 {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
@@ -936,6 +1291,63 @@ class Parts(unittest.TestCase):
         self.assertGreater(parts.layers(dataclasses.replace(heavy, outside=True), "a16w8", 2)[0], 15)
         with self.assertRaisesRegex(Wrong, "cannot be cut into 31"):
             parts.layers(a, "lpbq", 31)
+
+
+class Bisect(unittest.TestCase):
+    """Which layers become exceptions, of a model whose layers have known errors: its cosine is 1 less what they and the matrices in them do."""
+
+    def search(self, errors: dict[str, float], least: float = 0.9, most: int = 4, rest: float = 0.0) -> tuple[dict[str, Any], int]:
+        """What is found among thirty layers that have an error of 0.001 and more where it says so, and how often the whole model was run."""
+        with mock.patch.object(command, "run"):
+            import onnx_bisect
+        every = [f"{i}.{m}" for i in range(30) for m in ("q", "down")]
+        runs = 0
+
+        def without(keep: Collection[str], layers: Collection[int]) -> float:
+            gone = [k for k in errors if k in keep or k.split(".")[0] in keep]
+            return sum(0.001 for i in layers if str(i) not in keep) + sum(e for k, e in errors.items() if k not in gone and int(k.split(".")[0]) in layers)
+
+        def score(keep: Collection[str]) -> float:
+            nonlocal runs
+            runs += 1
+            return 1 - rest - without(keep, range(30))
+
+        found = onnx_bisect.search(30, every, score, lambda asked: [without(keep, [i]) for i, keep in asked], least, most)[1]
+        return found, runs
+
+    def test_one(self) -> None:
+        found, runs = self.search({"17.down": 0.3})
+        self.assertEqual((found["first"], found["keep"], found["hcl"], runs), ("17", ["17.down"], 'keep = ["17.down"]', 3))
+        self.assertRegex(found["says"], "^Layer 17 is the first that breaks: .* cosine is 0.9700 in place of 0.6700")
+
+    def test_several(self) -> None:
+        found, _ = self.search({"21.down": 0.4, "3.q": 0.1, "3.down": 0.1, "9.q": 0.3})
+        self.assertEqual((found["first"], found["keep"]), ("3", ["3", "9.q", "21.down"]))  # of layer 3 no matrix alone is most of it
+
+    def test_a_matrix_that_was_not_all(self) -> None:
+        found, _ = self.search({"5.down": 0.6, "5.q": 0.1}, least=0.95)
+        self.assertEqual(found["keep"], ["5"])
+
+    def test_innocent(self) -> None:
+        """A layer that stands out and whose exception is not needed is none."""
+        found, _ = self.search({"8.q": 0.05, "17.down": 0.04}, least=0.925)
+        self.assertEqual(found["keep"], ["8.q"])
+        self.assertEqual(self.search({"8.q": 0.05, "17.down": 0.3}, least=0.9)[0]["keep"], ["17.down"])
+
+    def test_none(self) -> None:
+        for errors, more, says in (
+            ({}, {}, "No layer breaks: all of the model has a cosine of 0.9700"),
+            ({}, {"least": 0.98}, "No layer breaks more than the others"),
+            ({"1.q": 0.2}, {"rest": 0.2}, "It is no layer's matrices"),
+        ):
+            found, _ = self.search(errors, **more)  # type: ignore[arg-type]
+            self.assertEqual((found["first"], found["hcl"]), ("", ""), says)
+            self.assertIn(says, found["says"])
+
+    def test_more_than_may_be(self) -> None:
+        found, _ = self.search({f"{i}.q": 0.1 for i in (2, 4, 6, 8)}, most=2)
+        self.assertEqual((found["first"], len(found["keep"]), found["hcl"]), ("2", 2, ""))
+        self.assertRegex(found["says"], "more than 2 layers stand out: the scheme is not for this model")
 
 
 class Programs(unittest.TestCase):
@@ -985,12 +1397,11 @@ class Programs(unittest.TestCase):
         self.assertIn("The text has 1 tokens", self.program("onnx_say", **args, tokens=1, text="empty.txt"))
 
     def test_accuracy_is_what_a_textbook_says(self) -> None:
-        (self.at / "calibration.txt").write_text("What is this?\nTell me more of the sea.\n")
-        self.assertEqual(self.program("onnx_quantize", graphs="float", scheme="a16w4", block_size=32, kv="uint16", splits=1, calibration="calibration.txt", samples=2, out="q"), "")
+        self.assertEqual(self.quantise("a16w4", "q"), "")
         f, q = self.say("float", "f"), self.say("q", "g")
-        args = {"reference": "f", "references": {}, "outputs": {"q": "g"}, "contexts": {}, "compile_times": {}, "times": {}, "title": "", "least": 1}
-        files = {"table": "table.json", "rows": "rows.json", "first_bad": "bad.json"}
-        self.assertEqual(self.program("accuracy", **args, **files), "")
+        args = {"reference": "f", "outputs": {"q": "g"}, "least": 1}
+        files = NOTHING | FILES
+        self.assertEqual(self.program("accuracy", **(files | args)), "")
         row, table = json.loads((self.at / "rows.json").read_text())["q"], json.loads((self.at / "table.json").read_text())
 
         ids = f["text_tokens"]
@@ -1022,15 +1433,13 @@ class Programs(unittest.TestCase):
     def test_parts(self) -> None:
         import onnxruntime_genai as og
 
-        (self.at / "calibration.txt").write_text("What is this?\nTell me more of the sea.\n")
-        args = {"graphs": "float", "scheme": "a16w8", "block_size": 32, "calibration": "calibration.txt", "samples": 2}
         for count, kv in ((1, "uint16"), (2, "uint16"), (1, "uint8"), (2, "uint8")):
-            self.assertEqual(self.program("onnx_quantize", **args, kv=kv, splits=count, out=f"{kv}_{count}"), "")
+            self.assertEqual(self.quantise("a16w8", f"{kv}_{count}", kv=kv, splits=count), "")
             self.say(f"{kv}_{count}", f"{kv}_{count}_said")
             if count == 2:  # what is handed on is what was there, so all says the same
                 texts = [np.load(self.at / f"{kv}_{n}_said" / "text.npy") for n in (1, 2)]
                 np.testing.assert_allclose(texts[0], texts[1], rtol=1e-4, atol=1e-4)
-        self.assertRegex(self.program("onnx_quantize", **args, kv="uint16", splits=3, out="many"), "has 2 layers: they cannot be cut into 3 parts")
+        self.assertRegex(self.quantise("a16w8", "many", splits=3), "has 2 layers: they cannot be cut into 3 parts")
         at = self.at / "uint8_2"
         of, have = arch.load(at / "arch.json"), [p.stem for p in at.glob("*.onnx")]
         contexts = {n: at / f"{n}.onnx" for g in feed.GRAPHS for n in feed.stems(have, g)}
@@ -1049,27 +1458,27 @@ class Programs(unittest.TestCase):
         del g, model
 
     def test_an_embedding_outside(self) -> None:
-        (self.at / "calibration.txt").write_text("What is this?\nTell me more of the sea.\n")
-        args = {"scheme": "a16w8", "block_size": 32, "kv": "uint16", "splits": 1, "calibration": "calibration.txt", "samples": 2}
         self.assertEqual(self.program("onnx_llm", model="model", context=160, chunk=16, embedding="outside", out="outside"), "")
         size = np.prod(self.weights.shape("embedding")) * 2
         for graphs in ("float", "outside"):
-            self.assertEqual(self.program("onnx_quantize", graphs=graphs, out=graphs + "_q", **args), "")
+            self.assertEqual(self.quantise("a16w8", graphs + "_q", graphs=graphs), "")
             takes = {v.name for v in onnx.load(self.at / (graphs + "_q") / "decode.onnx", load_external_data=False).graph.input}
             self.assertEqual({"embedded", "input_ids"} & takes, {"embedded"} if graphs == "outside" else {"input_ids"})
             self.say(graphs + "_q", graphs + "_said")
         self.assertEqual((self.at / "outside_q" / "embedding.bin").stat().st_size, size)
         inside, outside = (np.load(self.at / f"{g}_said" / "text.npy").astype(np.float64) for g in ("float", "outside"))
         self.assertLess(((inside - outside) ** 2).sum(), 1e-4 * (inside**2).sum())  # the same but for 16-bit floats
+        self.assertEqual(self.quantise("a16w8", "turned", graphs="outside", rotate=True), "")  # and its rows are turned with the rest
+        self.say("turned", "turned_said")
+        turned = np.load(self.at / "turned_said" / "text.npy").astype(np.float64)
+        self.assertLess(((inside - turned) ** 2).sum(), 1e-2 * (inside**2).sum())
         (self.at / "outside_q" / "embedding.bin").unlink()
         self.assertIn("has no embedding.bin", self.program("onnx_say", graphs="outside_q", prompt=PROMPT, tokens=1, out="none", said="s.json", times="t.json"))
 
     def test_a_cache_of_8_bits(self) -> None:
-        (self.at / "calibration.txt").write_text("What is this?\nTell me more of the sea.\n")
-        args = {"graphs": "float", "scheme": "a16w8", "block_size": 32, "calibration": "calibration.txt", "samples": 2}
         self.say("float", "f")
         for kv, kind in (("uint16", onnx.TensorProto.UINT16), ("uint8", onnx.TensorProto.UINT8)):
-            self.assertEqual(self.program("onnx_quantize", **args, kv=kv, splits=1, out=kv), "")
+            self.assertEqual(self.quantise("a16w8", kv, kv=kv), "")
             graph = onnx.load(self.at / kv / "decode.onnx", load_external_data=False).graph
             cached = {v.name: v.type.tensor_type.elem_type for v in (*graph.input, *graph.output) if v.name.startswith(("past_", "new_"))}
             self.assertEqual(set(cached.values()), {kind})
@@ -1097,16 +1506,8 @@ class Programs(unittest.TestCase):
                 np.save(self.at / name / "text.npy", of)
                 (self.at / name / "said.json").write_text(json.dumps({"prompt_tokens": [1], "tokens": [2], "text": "", "text_tokens": [1, 2, 3, 4, 5]}))
                 args[side][f"{layers} on the NPU"] = name
-        more = {
-            "reference": "",
-            "contexts": {},
-            "compile_times": {},
-            "times": {},
-            "title": "",
-            "table": "table.json",
-            "rows": "rows.json",
-            "first_bad": "bad.json",
-        }
+        more = NOTHING | FILES | {"reference": ""}
+        del more["references"]
         self.assertEqual(self.program("accuracy", **args, **more, least=0.95), "")
         table = json.loads((self.at / "table.json").read_text())
         self.assertEqual([line[0].split()[0] for line in table["lines"]], ["1", "2", "4", "10"])
@@ -1115,6 +1516,117 @@ class Programs(unittest.TestCase):
         self.assertEqual(json.loads((self.at / "bad.json").read_text()), "4 on the NPU")
         np.save(self.at / "outputs2" / "text.npy", np.full((5, 32), np.nan))
         self.assertIn("2 on the NPU: There are outputs that are no numbers", self.program("accuracy", **args, **more, least=0.95))
+
+    def quantise(self, scheme: str, out: str, **more: object) -> str:
+        (self.at / "calibration.txt").write_text("What is this?\nTell me more of the sea.\n")
+        args: dict[str, object] = {"graphs": "float", "scheme": scheme, "block_size": 32, "rotate": False, "keep": [], "kv": "uint16", "splits": 1}
+        return self.program("onnx_quantize", **(args | {"calibration": "calibration.txt", "samples": 2, "out": out} | more))
+
+    def compare(self, **args: object) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What accuracy finds: rows and table."""
+        self.assertEqual(self.program("accuracy", **(NOTHING | FILES | args)), "")
+        return json.loads((self.at / "rows.json").read_text()), json.loads((self.at / "table.json").read_text())
+
+    def test_ways(self) -> None:
+        self.say("float", "f")
+        ways = {"ort": 0.99, "mobilequant": 0.95, "a8w8_shadow": 0.95, "lpbq": 0.9}
+        for way in ways:
+            self.assertEqual(self.quantise(way, way), "", way)
+            self.say(way, "said_" + way)
+        self.assertEqual(self.quantise("lpbq", "turned", rotate=True), "")
+        self.say("turned", "said_turned")
+        rows, _ = self.compare(reference="f", outputs={w: "said_" + w for w in [*ways, "turned"]}, least=0)
+        for way, least in {**ways, "turned": 0.9}.items():
+            self.assertGreater(rows[way]["cosine"], least, way)
+        self.assertFalse((self.at / "ort" / "cache.json").is_file())
+        for more in ({"keep": ["0"]}, {"kv": "uint8"}, {"splits": 2}):
+            self.assertIn("are for the schemes of ours", self.quantise("ort", next(iter(more)), **more))
+
+    def test_what_another_quantiser_is_given(self) -> None:
+        (self.at / "calibration.txt").write_text("What is this?\n\nTell me more of the sea.\nA third line.\n")
+        self.assertEqual(self.program("onnx_samples", graphs="float", calibration="calibration.txt", samples=2, out="given"), "")
+        for graph, least in (("prefill", 2), ("decode", 2)):
+            given = list(foreign.samples(self.at / "given", graph))
+            self.assertGreaterEqual(len(given), least)
+            run = session.cpu(self.at / "float" / f"{graph}.onnx")
+            want = {i.name for i in onnx.load(self.at / "float" / f"{graph}.onnx", load_external_data=False).graph.input}
+            for feeds in given:
+                self.assertEqual(set(feeds), want)
+                self.assertTrue(np.isfinite(run(feeds)["logits"]).all())
+        self.assertTrue(any(np.abs(f["past_k_0"]).max() > 0 for f in foreign.samples(self.at / "given", "decode")))  # what was read before is in the cache
+        (self.at / "calibration.txt").write_text("\n")
+        self.assertIn("has no lines", self.program("onnx_samples", graphs="float", calibration="calibration.txt", samples=2, out="none"))
+
+    def test_what_is_wrong_is_marked(self) -> None:
+        """Of two contexts that are as near to the float model by their own graphs, one says something else than its graph on the CPU."""
+        self.say("float", "f")
+        self.assertEqual(self.quantise("a16w8", "q"), "")
+        self.say("q", "q_cpu")
+        for name, noise in (("good", 0.0), ("bad", 2.0)):
+            shutil.copytree(self.at / "q_cpu", self.at / name)
+            for file in ("said.npy", "text.npy"):
+                a = np.load(self.at / name / file)
+                np.save(self.at / name / file, a + noise * a.std() * np.random.default_rng(5).standard_normal(a.shape).astype(np.float32))
+        args = {"outputs": {"good": "good", "bad": "bad"}, "on_cpu": {"good": "q_cpu", "bad": "q_cpu"}, "least": 0, "title": "two"}
+        rows, table = self.compare(reference="f", twin="f", twins={"good": "good"}, **args)
+        self.assertEqual((rows["good"]["wrong"], rows["bad"]["wrong"]), (False, True))
+        self.assertEqual(rows["good"]["cpu_cosine"], 1)
+        self.assertEqual(rows["good"]["twin_cosine"], rows["good"]["cosine"])
+        self.assertEqual(json.loads((self.at / "wrong.json").read_text()), ["bad"])
+        at = [c["name"] for c in table["columns"]].index("verdict")
+        self.assertEqual([line[at] for line in table["lines"]], ["", "WRONG", ""])
+        self.assertRegex(table["note"], "^WRONG: bad: the emulator says something else than the same numbers on the CPU")
+        self.assertIn("bad (wrong)", (self.at / "plot.svg").read_text())
+        rows, _ = self.compare(reference="f", **(args | {"agree": 0.0}))
+        self.assertFalse(rows["bad"]["wrong"])
+
+    def test_answers(self) -> None:
+        (self.at / "choices.txt").write_text("The sky is |blue| red | green\nGrass is | green | blue\nSnow is | white | black\n")
+        said = self.say("float", "f", choices="choices.txt")
+        self.assertEqual(said["choices"], [])  # every answer begins with a blank, which is a token of its own here
+        for name, picked in (("a", [0, 1, 0]), ("b", [0, 0, 2])):
+            shutil.copytree(self.at / "f", self.at / name)
+            (self.at / name / "said.json").write_text(json.dumps(said | {"choices": picked}))
+        rows, table = self.compare(reference="a", outputs={"b": "b"}, least=0)
+        self.assertEqual((rows["b"]["right"], rows["b"]["questions"], rows["b"]["chosen_equal"]), (2, 3, 1))
+        names = [c["name"] for c in table["columns"]]
+        self.assertEqual([(line[names.index("right")], line[names.index("chosen_equal")]) for line in table["lines"]], [("2 of 3", ""), ("2 of 3", "1 of 3")])
+
+    def test_a_bad_layer_among_thirty(self) -> None:
+        """One layer's matrix is planted so that 4 bits lose it, and the float model is the same: it is found, with the exception that mends it."""
+        w = made(num_hidden_layers=30, hidden_size=32, intermediate_size=64, vocab_size=260)
+        soft = {f"{i}.{k}": w[f"{i}.{k}"] * np.float32(0.3 if (i, k) == (17, "down") else 0.03) for i in range(30) for k in ("o", "down")}
+        w = planted(changed(w, soft), 17, 40)
+        w.arch = dataclasses.replace(w.arch, context=32)
+        folder = self.at / "thirty"
+        folder.mkdir()
+        decoder.write(folder, w.arch, w)
+        shutil.copyfile(self.at / "float" / "tokenizer.json", folder / "tokenizer.json")
+        for name in ("calibration.txt", "text.txt"):
+            (self.at / name).write_text("The sea is calm, and the lamp is lit.")
+        args = {"graphs": "thirty", "scheme": "a16w4", "block_size": 32, "calibration": "calibration.txt", "samples": 1, "text": "text.txt"}
+        more = {"least": 0.9, "most": 4, "title": "", "found": "found.json", "table": "t.json"}
+        self.assertEqual(self.program("onnx_bisect", **args, **more), "")
+        found, table = (json.loads((self.at / name).read_text()) for name in ("found.json", "t.json"))
+        self.assertEqual((found["first"], found["keep"], found["hcl"]), ("17", ["17.down"], 'keep = ["17.down"]'), found)
+        self.assertTrue(found["before"] < 0.9 <= found["after"], found)
+        self.assertEqual([line[2] for line in table["lines"]], ["17.down" if i == 17 else "" for i in range(30)])
+        worst = min(range(30), key=lambda i: float(table["lines"][i][1]))
+        self.assertEqual(worst, 17)
+
+    def test_a_folder_of_a_folder(self) -> None:
+        """What hf_folder writes is the same model: of one with a head of its own, and of one without."""
+        self.assertEqual(self.program("hf_folder", model="model", out="again"), "")
+        one, two = (weights.open_model(self.at / n)[0] for n in ("model", "again"))
+        self.assertEqual(dataclasses.replace(two.arch, stop=()), dataclasses.replace(one.arch, stop=()))
+        for key in ("embedding", "norm", "head", "1.q", "1.down", "0.mlp_norm"):
+            np.testing.assert_array_equal(one[key], two[key])
+        tied = dict(weights.safetensors(self.at / "model" / "model.safetensors"))
+        tied.pop("lm_head.weight")
+        write_safetensors(self.at / "model" / "model.safetensors", {k: np.array(v) for k, v in tied.items()})
+        self.assertEqual(self.program("hf_folder", model="model", out="tied"), "")
+        self.assertTrue(json.loads((self.at / "tied" / "config.json").read_text())["tie_word_embeddings"])
+        self.assertNotIn("lm_head.weight", dict(weights.safetensors(self.at / "tied" / "model.safetensors")))
 
 
 if __name__ == "__main__":

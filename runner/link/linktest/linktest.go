@@ -140,9 +140,37 @@ func files(t *testing.T, d link.Device) {
 	if err := f.Pull(t.Context(), dir+"/nowhere", io.Discard, nil); err == nil || link.Retryable(err) {
 		t.Errorf("what is not there was pulled: %v", err)
 	}
+	overwrites(t, d, f, dir)
+	broken := errors.New("broken")
+	if _, err := f.Push(t.Context(), dir+"/half", 0o644, at, io.MultiReader(strings.NewReader("half"), failing{broken}), nil); !errors.Is(err, broken) {
+		t.Errorf("a reader that fails: %v", err)
+	}
+	if f, err = link.OpenFiles(t.Context(), d); err != nil { // as it is with files of which one failed
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Stat(t.Context(), dir+"/half"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("half a file is there: %v", err)
+	}
 	_, err = f.Push(t.Context(), "/proc/nothing/x", 0o644, at, strings.NewReader("x"), nil)
 	if _, ok := errors.AsType[*link.FileError](err); !ok || link.Retryable(err) {
 		t.Errorf("pushed to where nothing can be: %v", err)
+	}
+}
+
+// overwrites pushes to names that have a file already: it is gone, and not written into.
+func overwrites(t *testing.T, d link.Device, f link.Files, dir string) {
+	if _, err := link.Output(t.Context(), d, "cd "+link.Quote(dir)+" && echo old >one && ln one two && ln -s one three && echo old >fast && chmod 444 fast", nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"one", "three", "fast"} {
+		if _, err := f.Push(t.Context(), dir+"/"+name, 0o644, time.Unix(1_000_000_000, 0), strings.NewReader("new of "+name), nil); err != nil {
+			t.Errorf("over %s: %v", name, err)
+		}
+	}
+	out, err := link.Output(t.Context(), d, "cd "+link.Quote(dir)+" && for f in one two three fast; do cat $f && echo; done && rm -f one two three fast", nil)
+	if want := "new of one\nold\n\nnew of three\nnew of fast\n"; err != nil || out != want {
+		t.Errorf("%q, %v; want %q", out, err, want)
 	}
 }
 

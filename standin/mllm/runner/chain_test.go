@@ -16,6 +16,7 @@ import (
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/standin/mllm/compiler"
 	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 	"github.com/hexmage/hexmage/standin/mllm/quantizer"
@@ -176,7 +177,7 @@ func TestOnTheEmulatedPhone(t *testing.T) {
 	}
 	const prompt = "The harbour master keeps"
 	command := "cd " + dir + " && OPEN_RUNNER_RESULTS=results/tokens.json LD_LIBRARY_PATH=. ADSP_LIBRARY_PATH='" + dir + ";/dsp' ./runner -m model.bin -c config.json --ar_len 32 && cat results/tokens.json"
-	out, err := d.Output(t.Context(), command, strings.NewReader(prompt+"\n"))
+	out, err := link.Output(t.Context(), d, command, strings.NewReader(prompt+"\n"))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

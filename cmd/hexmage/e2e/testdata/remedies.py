@@ -1,6 +1,7 @@
 """For each operation that the facts say stays on the CPU two graphs, as it is and with what the facts put in its place, which say the same: remedies.py FOLDER.
 
 FOLDER/OP.onnx and FOLDER/OP_changed.onnx, float graphs of one input, with an operation before and one behind. It fails if the two are not equal on the CPU.
+FOLDER/nameless.onnx has nodes without names, and FOLDER/none.onnx one node, that stays on the CPU.
 """
 
 import sys
@@ -34,6 +35,9 @@ class Graph:
 
     def save(self, at: Path, y: str, shape) -> None:
         self.nodes.append(helper.make_node("Sub", [y, self.number(0.125)], ["y"], name="end"))
+        self.write(at, shape)
+
+    def write(self, at: Path, shape) -> None:
         ends = [helper.make_tensor_value_info("x", FLOAT, SHAPE)], [helper.make_tensor_value_info("y", FLOAT, shape)]
         graph = helper.make_graph(self.nodes, at.stem, *ends, self.constants)
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11, producer_name="hexmage"), at)
@@ -81,7 +85,7 @@ PAIRS = {
         lambda g, x: g("Where", g("Greater", g("Abs", x), 0.5), x, 0.0),
         SHAPE,
     ),
-    "Celu": (lambda g, x: g("Celu", x), lambda g, x: g("Elu", x), SHAPE),
+    "Celu": (lambda g, x: g("Celu", x, alpha=2.0), lambda g, x: g("Mul", g("Elu", g("Mul", x, 0.5)), 2.0), SHAPE),
     "ReduceL1": (lambda g, x: g("ReduceL1", x, last(g)), lambda g, x: g("ReduceSum", g("Abs", x), last(g)), [1, 8, 1]),
     "ReduceSumSquare": (lambda g, x: g("ReduceSumSquare", x, last(g)), squares, [1, 8, 1]),
     "ReduceLogSum": (
@@ -114,3 +118,12 @@ for op, (as_it_is, changed, shape) in PAIRS.items():
         g.save(out / f"{name}.onnx", build(g, g("Add", "x", 0.25)), shape)
         said.append(onnxruntime.InferenceSession(out / f"{name}.onnx", providers=["CPUExecutionProvider"]).run(None, samples)[0])
     np.testing.assert_allclose(*said, rtol=1e-4, atol=1e-5, err_msg=op)
+
+g = Graph()
+y = g("Sigmoid", g("Sinh", g("Tanh", g("Cosh", g("Sigmoid", g("Relu", "x"))))))
+for n in g.nodes:
+    n.ClearField("name")
+g.save(out / "nameless.onnx", y, SHAPE)
+g = Graph()
+g.nodes.append(helper.make_node("Cosh", ["x"], ["y"], name="only"))
+g.write(out / "none.onnx", SHAPE)

@@ -1,10 +1,11 @@
 """Asks the vendor's compiler for which types it takes operations: taken.py PROGRAMS LIBRARIES SOC_MODEL VTCM_MB OUT.
 
 Each operation is a graph of its own in each type. a16w8 is activations of 16 bits and weights of 8 (of norms unsigned ones), a16a8 the same for two activations, a16 activations alone, f16 and f32
-floats. OUT is {OP: {TYPES: ""}}, with what the compiler says in place of "" where it does not take it.
+floats. OUT is {OP: {TYPES: ""}}, with what the compiler says in place of "" where it does not take it. It fails where the compiler fails in a way that is no refusal.
 """
 
 import json
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -28,6 +29,12 @@ PRODUCTS = {
 }
 ONE = "CumSum Elu Gelu Relu Softmax".split()
 TWO = ["Add"]
+# How a refusal reads: of the vendor's validation, of the vendor's compiler at its end, and of ONNX Runtime where the provider refuses a Conv whose layout it has changed.
+REFUSALS = re.compile(
+    r"QNN\.backendValidateOpConfig\(\) failed for node .* with error code 3110"
+    r"|Failed to finalize QNN graph\. .*, Code: 1002$"
+    r"|Node 'Conv_token_\d+' .* was inserted using the NHWC format as requested by QNNExecutionProvider, but was not selected by that EP"
+)
 r = np.random.default_rng(79)
 
 
@@ -123,10 +130,12 @@ def main():
                 if at is None:
                     continue
                 try:
-                    nodes = assigned.asked(str(at), libraries, options)
+                    nodes, _ = assigned.asked(str(at), libraries, options)
                     why = next(("" if n["on"] == "NPU" else n.get("why", "?") for n in nodes if n["op"] == op), "it is not there any more")
                 except Exception as e:
-                    why = str(e)
+                    why = str(e).strip()
+                if why and not REFUSALS.search(why):
+                    sys.exit(f"{op} {types} on {soc} is no refusal that is known: {why}")
                 found.setdefault(op, {})[types] = why
             Path(sys.argv[5]).write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
 
