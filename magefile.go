@@ -48,8 +48,8 @@ func TestAll() error {
 	if err := hunt("30m"); err != nil {
 		return err
 	}
-	long := map[string]string{"HEXMAGE_PUSH_MB": "1024", "HEXMAGE_CUTS": "all", "HEXMAGE_SMOLLM2": "twice", "HEXMAGE_QUANTIZERS": "all"}
-	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestFlakyPhone|TestCut|TestSmolLM2|TestFitPoints|TestQuantizers", "./runner", "./cmd/hexmage/e2e"); err != nil {
+	long := map[string]string{"HEXMAGE_PUSH_MB": "1024", "HEXMAGE_CUTS": "all", "HEXMAGE_SMOLLM2": "twice", "HEXMAGE_QUANTIZERS": "all", "HEXMAGE_OLIVE": "all"}
+	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestFlakyPhone|TestCut|TestSmolLM2|TestFitPoints|TestQuantizers|TestOlive$", "./runner", "./cmd/hexmage/e2e"); err != nil {
 		return err
 	}
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_HOSTILE": "each"}, "go", "test", "-count=1", "-run=TestHostile$", "./internal/execute/local"); err != nil {
@@ -60,9 +60,6 @@ func TestAll() error {
 	}
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_UPSTREAM": "all"}, "go", "test", "-timeout=3h", "-count=1", "-v", "-run=TestUpstream", "./cmd/hexmage/e2e"); err != nil {
 		return err // without HEXMAGE_TEST_MLLM, a clone of upstream, it says what it passed over
-	}
-	if err := sh.RunWithV(map[string]string{"HEXMAGE_OLIVE": "all"}, "go", "test", "-timeout=1h", "-count=1", "-v", "-run=TestOlive$", "./cmd/hexmage/e2e"); err != nil {
-		return err
 	}
 	if err := sh.RunV("go", "run", "./internal/archtest/fuzzall"); err != nil {
 		return err
