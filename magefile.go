@@ -36,7 +36,7 @@ func Build() error {
 // Test runs every check there is: lint, then all tests, the engine's under the race detector.
 func Test() error {
 	mg.SerialDeps(Build, Lint)
-	if err := sh.RunV("go", "test", "-timeout=30m", "./..."); err != nil {
+	if err := sh.RunV("go", "test", "-timeout=60m", "./..."); err != nil {
 		return err
 	}
 	return race()
