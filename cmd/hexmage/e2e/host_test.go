@@ -188,7 +188,7 @@ func TestTinyORT(t *testing.T) {
 // programs runs tests of the host's programs in their own environment.
 func programs(t *testing.T, w *world, tests string) {
 	t.Helper()
-	for _, sub := range []string{"programs", "tests"} {
+	for _, sub := range []string{"programs", "tests", "texts"} {
 		if err := os.CopyFS(filepath.Join(w.dir, "host", sub), os.DirFS(filepath.Join(shared.repo, "model", "host", sub))); err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ step "python" "tests" {
   environment = toolchain.onnx.dir
   script      = "host/tests/`+tests+`"
   args        = ["host/programs"]
-  inputs      = ["host/programs"]
+  inputs      = ["host/programs", "host/texts"]
 }
 `)
 	wants(t, w.run(t, "run", "programs"), exitOK, "1 executed")
