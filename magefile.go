@@ -42,12 +42,9 @@ func Test() error {
 	return race()
 }
 
-// TestAll runs Test, and what takes hours: the long forms of faults, pushes and of what is cut in profile host, a real model compiled twice, AIMET and a recipe of Olive's in gigabytes of their own, and a real model taken through upstream's quantiser, half an hour of kills (Hunt by itself takes two), a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour.
+// TestAll runs Test, and what takes hours: the long forms of faults, pushes and of what is cut in profile host, a real model compiled twice, AIMET and a recipe of Olive's in gigabytes of their own, and a real model taken through upstream's quantiser, two hours of kills, a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour.
 func TestAll() error {
-	mg.SerialDeps(Test, Faults)
-	if err := hunt("30m"); err != nil {
-		return err
-	}
+	mg.SerialDeps(Test, Faults, Hunt)
 	long := map[string]string{"HEXMAGE_PUSH_MB": "1024", "HEXMAGE_CUTS": "all", "HEXMAGE_SMOLLM2": "twice", "HEXMAGE_QUANTIZERS": "all", "HEXMAGE_OLIVE": "all"}
 	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestFlakyPhone|TestCut|TestSmolLM2|TestFitPoints|TestQuantizers|TestOlive$", "./runner", "./cmd/hexmage/e2e"); err != nil {
 		return err
@@ -73,11 +70,8 @@ func Faults() error {
 }
 
 // Hunt has eight processes build on one cache for two hours, with hostile actions, kills and damaged files; HEXMAGE_HUNT says for how long.
-func Hunt() error { return hunt("2h") }
-
-// hunt does so for as long as HEXMAGE_HUNT says, and else for long.
-func hunt(long string) error {
-	limit := map[string]string{"HEXMAGE_HUNT": cmp.Or(os.Getenv("HEXMAGE_HUNT"), long)}
+func Hunt() error {
+	limit := map[string]string{"HEXMAGE_HUNT": cmp.Or(os.Getenv("HEXMAGE_HUNT"), "2h")}
 	return sh.RunWithV(limit, "go", "test", "-timeout=24h", "-count=1", "-v", "-run=TestHunt", "./cmd/hexmage/faults")
 }
 

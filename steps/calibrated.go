@@ -33,6 +33,3 @@ func (c Calibrated) quantise(p *step.Plan, environment, description, of string, 
 	args["graphs"], args["samples"], args["out"] = c.Graphs.InRoot(), "samples", "dir"
 	return programIn(p, environment, description, args, of).In(c.Graphs.Input(), samples.As("samples"))
 }
-
-// some is a list that JSON has as one, if it is empty too.
-func some(list []string) []string { return append([]string{}, list...) }

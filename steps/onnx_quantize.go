@@ -48,3 +48,6 @@ func (o ONNXQuantize) Plan(p *step.Plan) {
 		"kv": o.KV, "splits": o.Splits, "calibration": at, "samples": o.Samples, "out": "dir"}, false, "onnx_quantize")
 	p.Tree("dir", a.In(o.Graphs.Input(), in).OutTree("dir"))
 }
+
+// some is a list that JSON has as one, if it is empty too.
+func some(list []string) []string { return append([]string{}, list...) }

@@ -12,6 +12,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/nearest"
 )
 
 // MaxSize is how many bytes a recipe may have.
@@ -223,7 +225,12 @@ func (p *Pass) check(data map[string]Data, fail func(string, ...any)) {
 	why, known := can()[p.Type]
 	switch {
 	case !known:
-		fail("Olive 0.13.0 has no such pass. See whether it is spelled as Olive spells it: %s", strings.Join(like(p.Type), ", "))
+		all := slices.Sorted(maps.Keys(can()))
+		hint := "it has " + strings.Join(all, ", ")
+		if near := nearest.Name(p.Type, all); near != "" {
+			hint = `did you mean "` + near + `"?`
+		}
+		fail("Olive 0.13.0 has no such pass: %s", hint)
 	case why != "":
 		fail("%s", why)
 	}
@@ -254,19 +261,4 @@ func (p *Pass) check(data map[string]Data, fail func(string, ...any)) {
 			}
 		}
 	}
-}
-
-// like are the types that have a word of this one, such as Quantization, or all.
-func like(name string) []string {
-	var found []string
-	all := slices.Sorted(maps.Keys(can()))
-	for _, t := range all {
-		if short := min(len(name), len(t), 6); short > 3 && (strings.EqualFold(t[:short], name[:short]) || strings.EqualFold(t[len(t)-short:], name[len(name)-short:])) {
-			found = append(found, t)
-		}
-	}
-	if found == nil {
-		return all
-	}
-	return found
 }

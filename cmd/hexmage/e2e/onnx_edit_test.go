@@ -164,6 +164,15 @@ output "edited" { value = step.onnx_edit.vad.outputs.dir }
 `
 )
 
+// tinyLlama is the model of these pipelines, with seeded weights.
+const tinyLlama = `step "model" "tiny" {
+  architecture = "llama"
+  block_size   = 32
+  seed         = 79
+  layers       = 2
+}
+`
+
 // compiledPipeline has an edited model quantised and compiled, and the emulator answer from it.
 const compiledPipeline = `
 profile "host" { default = true }
@@ -171,13 +180,7 @@ target "SM8750" {}
 toolchain "htp_host" {}
 toolchain "gnu_runtime" {}
 toolchain "onnx" {}
-step "model" "tiny" {
-  architecture = "llama"
-  block_size   = 32
-  seed         = 79
-  layers       = 2
-}
-step "onnx_llm" "float" {
+` + tinyLlama + `step "onnx_llm" "float" {
   model   = step.model.tiny.outputs.dir
   context = 64
 }
@@ -228,13 +231,7 @@ output "table" {
 const wrongPipeline = `
 profile "host" { default = true }
 toolchain "onnx" {}
-step "model" "tiny" {
-  architecture = "llama"
-  block_size   = 32
-  seed         = 79
-  layers       = 2
-}
-step "onnx_llm" "float" {
+` + tinyLlama + `step "onnx_llm" "float" {
   model   = step.model.tiny.outputs.dir
   context = 64
   chunk   = 8

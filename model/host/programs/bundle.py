@@ -16,7 +16,6 @@ import onnx
 
 import arch
 import command
-import context
 import feed
 import genai
 import origin
@@ -68,7 +67,7 @@ def main(a: dict[str, Any]) -> None:
     packages = {**a["packages"], "onnxruntime": importlib.metadata.version("onnxruntime"), "onnxruntime-genai": version}
     (out / "requirements.txt").write_text("".join(f"{n}>={v}\n" for n, v in packages.items()) + "".join(f"{n}\n" for n in ("jinja2", "numpy", "tokenizers")))
     texts = licences(out, model, [Path(p) for p in a["licences"]])
-    files = {str(p.relative_to(out)): {"bytes": p.stat().st_size, "sha256": context.digest(p)} for p in sorted(out.rglob("*")) if p.is_file()}
+    files = command.files(out)
     qairt = made["build"].removeprefix("v")
     document(
         out / "manifest.json",
@@ -161,7 +160,7 @@ def licences(out: Path, model: Origin, given: list[Path]) -> list[dict[str, Any]
         if at.exists() and at.read_bytes() != p.read_bytes():
             raise Wrong(f"Two licence texts have the name {p.name}: give folders without the same names.")
         at.write_bytes(p.read_bytes())
-        texts.append({"file": f"licences/{p.name}", "bytes": at.stat().st_size, "sha256": context.digest(at)})
+        texts.append({"file": f"licences/{p.name}", "bytes": at.stat().st_size, "sha256": command.digest(at)})
     lines = ["# Licences", "", f"The model{' ' + model.name if model.name else ''}: {model.licence or 'it names no licence'}."]
     lines += [f"- [{Path(t['file']).name}]({t['file']}), sha256 {t['sha256']}" for t in texts] or [
         "It came without a licence text. Find out what its licence asks before you pass this folder on.",

@@ -6,6 +6,7 @@ sentence what is wrong and ends with 1. PROGRAM.py --child ARGS is how one start
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -64,6 +65,16 @@ def carry(source: Path, to: Path, *more: str) -> None:
     for name in (*BESIDE, *more):
         if (source / name).is_file():
             shutil.copyfile(source / name, to / name)
+
+
+def files(folder: Path) -> dict[str, dict[str, Any]]:
+    """What is in a folder, by path: size in bytes and SHA-256 of each file, for a manifest."""
+    return {p.relative_to(folder).as_posix(): {"bytes": p.stat().st_size, "sha256": digest(p)} for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def digest(at: Path) -> str:
+    with at.open("rb") as f:
+        return hashlib.file_digest(f, "sha256").hexdigest()
 
 
 def child(what: str, spec: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
@@ -102,14 +101,6 @@ def put(graphs: list[Path], folder: Path, o: Options) -> None:
         o.name(folder / g.name)
 
 
-def found(source: Path) -> list[Path]:
-    """The graphs of a folder, that which takes a prompt first, or one file."""
-    graphs = [source] if source.is_file() else sorted(source.glob("*.onnx"), key=lambda p: (not p.stem.startswith("prefill"), p.name))
-    if not graphs:
-        raise Wrong(f"{source} has no *.onnx.")
-    return graphs
-
-
 def same_device(a: Path, b: Path) -> bool:
     return a.stat().st_dev == b.stat().st_dev
 
@@ -165,8 +156,3 @@ def check(found: list[Facts], targets: list[Target], graphs: int, optimization: 
         wrong = [f"its {k} is {got[k]}, {want[k]} was asked for" for k in want if want[k] is not None and got[k] != want[k]]
         if wrong:
             raise Wrong(f"The context is not what was asked for, {t.soc}: " + "; ".join(wrong) + ".")
-
-
-def digest(path: Path) -> str:
-    with path.open("rb") as f:
-        return hashlib.file_digest(f, "sha256").hexdigest()

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 
-from arch import Arch
+from arch import Arch, Wrong
 
 MASK = -100.0  # far below what attention scores reach, near enough for 16 bits to tell scores apart
 SEES = 65535  # where a token looks, of graphs that are quantised as upstream does
 GRAPHS = ("prefill", "decode")
 TABLE = "embedding.bin"  # the embedding outside of the graphs, float16 [vocabulary, hidden]
+
+
+def found(source: Path) -> list[Path]:
+    """The graphs of a folder, that which takes a prompt first, or one file."""
+    graphs = [source] if source.is_file() else sorted(source.glob("*.onnx"), key=lambda p: (not p.stem.startswith("prefill"), p.name))
+    if not graphs:
+        raise Wrong(f"{source} has no *.onnx.")
+    return graphs
 
 
 def stems(names: Iterable[str], graph: str) -> list[str]:

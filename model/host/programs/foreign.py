@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, numpy_helper
 
+import feed
 import tensors
 from arch import Wrong
 
@@ -18,9 +19,7 @@ MOST = 1_900_000_000  # bytes of a graph with its tensors: a message of protocol
 
 def graphs(source: Path) -> list[Path]:
     """The graphs of a folder, that which takes a prompt first, or one file. What is quantised already is refused."""
-    found = [source] if source.is_file() else sorted(source.glob("*.onnx"), key=lambda p: (p.stem != "prefill", p.name))
-    if not found:
-        raise Wrong(f"{source} has no *.onnx.")
+    found = feed.found(source)
     for at in found:
         model = onnx.load(at, load_external_data=False)
         if any(n.op_type in ("QuantizeLinear", "DequantizeLinear") for n in model.graph.node):

@@ -23,6 +23,7 @@ import onnx
 import command
 import context
 import dlc
+import feed
 import placement
 import qnngraph
 from arch import Wrong
@@ -30,7 +31,7 @@ from arch import Wrong
 
 def main(a: dict[str, Any]) -> None:
     source = Path(a["graphs"])
-    graphs = context.found(source)
+    graphs = feed.found(source)
     target, socs = context.Target(**a["target"]), [context.Target(**t) for t in a.get("socs", [])]
     if socs and len(graphs) > 1:
         raise Wrong(
@@ -74,7 +75,7 @@ def main(a: dict[str, Any]) -> None:
     (out / "placed.json").write_text(json.dumps(placement.document(graphs, out / "device", nodes), indent=1) + "\n")
     command.carry(source, out, "arch.json", "cache.json")
     (out / "nodes.json").write_text(json.dumps(nodes, indent=1) + "\n")
-    files = {str(p.relative_to(out)): {"bytes": p.stat().st_size, "sha256": context.digest(p)} for p in sorted(out.rglob("*")) if p.is_file()}
+    files = command.files(out)
     manifest = {"target": target.__dict__, "socs": [t.__dict__ for t in socs], "contexts": described, "files": files} | ({"points": found} if found else {})
     (out / "manifest.json").write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
     Path(a["times"]).write_text(json.dumps(times) + "\n")

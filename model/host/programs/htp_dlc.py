@@ -9,6 +9,7 @@ from typing import Any
 import command
 import context
 import dlc
+import feed
 import placement
 from arch import Wrong
 
@@ -16,7 +17,7 @@ from arch import Wrong
 def main(a: dict[str, Any]) -> None:
     out = command.fresh(a["out"])
     o = context.Options(Path(a["libraries"]), placement.name, None, a["fallback"])
-    for g in context.found(Path(a["graphs"])):
+    for g in feed.found(Path(a["graphs"])):
         folder = out / g.stem
         context.run([g], folder, [context.Target(**a["target"])], o, {"dlc": True})
         made = sorted(folder.glob("*.dlc"))

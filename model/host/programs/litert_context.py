@@ -54,7 +54,7 @@ def main(a: dict[str, Any]) -> None:
     (out / "refused.json").write_text(json.dumps(left, indent=1) + "\n")
     if dlcs is not None:
         write_dlcs(model.resolve(), libraries, target, dlcs)
-    files = {str(p.relative_to(out)): {"bytes": p.stat().st_size, "sha256": context.digest(p)} for p in sorted(out.rglob("*")) if p.is_file()}
+    files = command.files(out)
     manifest = {"target": target.__dict__, "contexts": described, "files": files}
     (out / "manifest.json").write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
     Path(a["times"]).write_text(json.dumps({"compile": seconds}) + "\n")

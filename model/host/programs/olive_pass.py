@@ -6,7 +6,6 @@ Olive is asked for this pass alone: what resumes, and what is kept, is not its o
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import json
 import random
@@ -62,8 +61,8 @@ def main(a: dict[str, Any]) -> None:
     graphs = [graph(p, out, of) for p in sorted(out.rglob("*.onnx"))]
     if not graphs and not list(out.rglob("config.json")):
         raise Wrong(f"{of}: Olive left neither an ONNX graph nor a model of Hugging Face's: {', '.join(sorted(p.name for p in out.iterdir()))}.")
-    files = {str(p.relative_to(out)): {"bytes": p.stat().st_size, "sha256": digest(p)} for p in sorted(out.rglob("*")) if p.is_file()}
-    before = {digest(p) for p in ([model] if model.is_file() else model.rglob("*.onnx"))}
+    files = command.files(out)
+    before = {command.digest(p) for p in ([model] if model.is_file() else model.rglob("*.onnx"))}
     manifest = {
         "pass": name,
         "type": a["config"]["type"],
@@ -151,11 +150,6 @@ def shape(v: onnx.ValueInfoProto) -> str:
     t = v.type.tensor_type
     dims = [str(d.dim_value) if d.HasField("dim_value") else d.dim_param or "?" for d in t.shape.dim]
     return f"{onnx.TensorProto.DataType.Name(t.elem_type).lower()}[{', '.join(dims)}]"
-
-
-def digest(p: Path) -> str:
-    with p.open("rb") as f:
-        return hashlib.file_digest(f, "sha256").hexdigest()
 
 
 command.run(main)

@@ -5,7 +5,6 @@ Original and edited graphs run on the same samples, and must say the same, but f
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from contextlib import closing
@@ -51,7 +50,7 @@ def main(a: dict[str, Any]) -> dict[str, Any]:
         carry(source, out, {x.name for x in files})
     told.append("`hexmage inspect --diff` of two files says what is in the one and not in the other, node by node.")
     (out / "diff.txt").write_text("\n".join(told) + "\n")
-    made = {p.relative_to(out).as_posix(): {"bytes": p.stat().st_size, "sha256": digest(p)} for p in sorted(out.rglob("*")) if p.is_file()}
+    made = command.files(out)
     (out / "manifest.json").write_text(json.dumps({"graphs": facts, "files": made}, indent=1, ensure_ascii=False) + "\n")
     Path(a["facts"]).write_text(json.dumps(facts, ensure_ascii=False) + "\n")
     return {name: g["difference"] for name, g in facts.items()}
@@ -112,11 +111,6 @@ def carry(source: Path, out: Path, graphs: set[str]) -> None:
     for p in sorted(source.iterdir()):
         if p.is_file() and p.name not in used | graphs | {DATA, "manifest.json", "diff.txt"}:
             shutil.copyfile(p, out / p.name)
-
-
-def digest(at: Path) -> str:
-    with at.open("rb") as f:
-        return hashlib.file_digest(f, "sha256").hexdigest()
 
 
 command.run(main)
