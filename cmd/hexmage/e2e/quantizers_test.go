@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -122,10 +123,16 @@ func quantizersOnHost(t *testing.T, w *world) {
 	if len(rows) != len(ways)+1 {
 		t.Errorf("%d lines: %q", len(rows), rows)
 	}
-	least := map[string]string{"ort": "0.85"}
+	least := map[string]float64{"ort": 0.85}
 	for _, way := range ways {
 		row := rows[way]
-		if row["verdict"] != "" || row["cosine"] < cmp.Or(least[way], "0.98") || row["twin_cosine"] < cmp.Or(least[way], "0.98") || row["cpu_cosine"] < "0.99" {
+		enough := cmp.Or(least[way], 0.98)
+		for column, want := range map[string]float64{"cosine": enough, "twin_cosine": enough, "cpu_cosine": 0.99} {
+			if got, err := strconv.ParseFloat(row[column], 64); err != nil || !(got >= want) { // and so no NaN
+				t.Errorf("%s: %s is %q, want %g", way, column, row[column], want)
+			}
+		}
+		if row["verdict"] != "" {
 			t.Errorf("%s: %q", way, row)
 		}
 		if nodes := strings.Fields(row["nodes"]); len(nodes) != 3 || nodes[0] != nodes[2] {
