@@ -16,6 +16,9 @@ const (
 	runtimeToolchain = "gnu_runtime"
 )
 
+// libraryPath is the variable with the folders in which programs look for libraries.
+const libraryPath = "LD_LIBRARY_PATH"
+
 // measured is why outputs of times differ.
 const measured = "it has measured times"
 
@@ -41,7 +44,7 @@ func program(p *step.Plan, description string, args any, htp bool, of string, ot
 
 // htpEnv is what the vendor's libraries need of the machine, from toolchain gnu_runtime.
 func htpEnv(runtime step.Toolchain) map[string]string {
-	return map[string]string{"LD_LIBRARY_PATH": runtime.Output.Path() + "/usr/lib/x86_64-linux-gnu:" + runtime.Output.Path() + "/lib/x86_64-linux-gnu"}
+	return map[string]string{libraryPath: runtime.Output.Path() + "/usr/lib/x86_64-linux-gnu:" + runtime.Output.Path() + "/lib/x86_64-linux-gnu"}
 }
 
 // programIn is program in another environment, without the vendor's libraries.

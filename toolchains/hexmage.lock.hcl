@@ -902,6 +902,977 @@ locked "entr" "5.3" {
   }
 }
 
+locked "executorch" "1.5.1" {
+  source = "python"
+  asked  = "2325f0f0f0e2330aacc3c00a2bc8877ee49b47a8b54eef06fb24d54a2a96e202"
+  wheel "anyio" {
+    version = "4.16.0"
+    file    = "anyio-4.16.0-py3-none-any.whl"
+    size    = 134521
+    sha256  = "c66ae634e0b8228396b801741beb3294326d4b6102f7bba4041c0dfb58c29026"
+    licence "anyio-4.16.0.dist-info/licenses/LICENSE" {
+      sha256 = "5361ac9dc58f2ef5fd2e9b09c68297c17f04950909bbc8023bdb82eacf22c2b0"
+    }
+  }
+  wheel "attrs" {
+    version = "26.1.0"
+    file    = "attrs-26.1.0-py3-none-any.whl"
+    size    = 67548
+    sha256  = "c647aa4a12dfbad9333ca4e71fe62ddc36f4e63b2d260a37a8b83d2f043ac309"
+    licence "attrs-26.1.0.dist-info/licenses/LICENSE" {
+      sha256 = "882115c95dfc2af1eeb6714f8ec6d5cbcabf667caff8729f42420da63f714e9f"
+    }
+  }
+  wheel "cattrs" {
+    version = "26.2.1"
+    file    = "cattrs-26.2.1-py3-none-any.whl"
+    size    = 74843
+    sha256  = "a12aaa3453dc8f633a815293179f08b7421ed18d2575c459c3c736f840beac24"
+    licence "cattrs-26.2.1.dist-info/licenses/LICENSE" {
+      sha256 = "f5fb9d1ede37a88ca47f420c499dca0f4a05bc993e12c77d23520aad291c01bf"
+    }
+  }
+  wheel "certifi" {
+    version = "2026.10.19.post1"
+    file    = "certifi-2026.10.19.post1-py3-none-any.whl"
+    size    = 134047
+    sha256  = "1324c476b4811eff41a8bc2122cd0bbd4d9c7234c725446d99ab1612b3a7fdd2"
+    licence "certifi-2026.10.19.post1.dist-info/licenses/LICENSE" {
+      sha256 = "e93716da6b9c0d5a4a1df60fe695b370f0695603d21f6f83f053e42cfc10caf7"
+    }
+  }
+  wheel "charset-normalizer" {
+    version = "3.5.2"
+    file    = "charset_normalizer-3.5.2-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 254660
+    sha256  = "7218e8f32b0956cfcd048fd42d9d5779809745ca1d86113ca56f66e7ae1549c4"
+    licence "charset_normalizer-3.5.2.dist-info/licenses/LICENSE" {
+      sha256 = "6d0d41bfe170ac6c7dc248c9a63e254d0fb45a60d50a8257d0af92c6e249b887"
+    }
+  }
+  wheel "click" {
+    version = "8.5.1"
+    file    = "click-8.5.1-py3-none-any.whl"
+    size    = 126163
+    sha256  = "8bb5376d2006950386f8c6427613334a2acadc5f559cb80e638d00b4df957e37"
+    licence "click-8.5.1.dist-info/licenses/LICENSE.txt" {
+      sha256 = "9a8ad106a394e853bfe21f42f4e72d592819a22805d991b5f3275029292b658d"
+    }
+  }
+  wheel "cloudpickle" {
+    version = "3.1.3"
+    file    = "cloudpickle-3.1.3-py3-none-any.whl"
+    size    = 22399
+    sha256  = "1654f4f18e416447210a63c5c25a135d65a292156aa5fa519dfa4baf7726dddb"
+    licence "cloudpickle-3.1.3.dist-info/licenses/LICENSE" {
+      sha256 = "3029ea34173e9fdc233ad315dc6b100bd1ea71f529b1c1af97664a272fdc55f5"
+    }
+  }
+  wheel "coremltools" {
+    version = "9.0"
+    file    = "coremltools-9.0-cp313-none-manylinux1_x86_64.whl"
+    size    = 2308338
+    sha256  = "0af02216767232ece83bc4ec5035d7bba3c53c27de11be1a32e8461b4025d866"
+    licence "coremltools-9.0.dist-info/licenses/LICENSE.txt" {
+      sha256 = "d467a35319f25bd5310100d06ac8be62f880d1cb425181f1ec2b8333a1000afa"
+    }
+    licence "coremltools-9.0.dist-info/licenses/NOTICE.txt" {
+      sha256 = "bd460ed8dc6e2033c2cf6b7b901a43fec6d0d5414a2ea7b72ab09c277f01f4c9"
+    }
+  }
+  wheel "cuda-bindings" {
+    version = "13.5.0"
+    file    = "cuda_bindings-13.5.0-cp313-cp313-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 8385548
+    sha256  = "d47b6f6d0398f97c82e2525eefb02e7252848e48c902824f6a6b6467a5902894"
+    licence "cuda_bindings-13.5.0.dist-info/licenses/LICENSE" {
+      sha256 = "dc94465a4d540f776490e4b7a73d717d09fffbb1d5a7a6eaab47a0ca6f6624ab"
+    }
+  }
+  wheel "cuda-pathfinder" {
+    version = "1.9.1"
+    file    = "cuda_pathfinder-1.9.1-py3-none-any.whl"
+    size    = 63462
+    sha256  = "b743c132f90ad2d1e71d43fd28f31ebcde518f943e50fd44aca62b2a80d5230d"
+    licence "cuda_pathfinder-1.9.1.dist-info/licenses/LICENSE" {
+      sha256 = "dc94465a4d540f776490e4b7a73d717d09fffbb1d5a7a6eaab47a0ca6f6624ab"
+    }
+  }
+  wheel "cuda-toolkit" {
+    version = "13.0.3.0"
+    file    = "cuda_toolkit-13.0.3.0-py2.py3-none-any.whl"
+    size    = 2512
+    sha256  = "d693caaa261214ddd7dbb60d68e71cbed884e68c2be7509778f3051da0b91c3f"
+  }
+  wheel "executorch" {
+    version = "1.5.1"
+    file    = "executorch-1.5.1-cp313-cp313-manylinux_2_28_x86_64.whl"
+    size    = 18892986
+    sha256  = "083f998ebddc0bc98ad299e3fded57f4fcadb67792ef4c6ef920856cfd7bd3a5"
+    licence "executorch-1.5.1.dist-info/licenses/LICENSE" {
+      sha256 = "c58707ea5d5c0ee17af7e16f1377e4d31ad1533492ab0bf9b87ebd9f718f9e7b"
+    }
+  }
+  wheel "expecttest" {
+    version = "0.3.0"
+    file    = "expecttest-0.3.0-py3-none-any.whl"
+    size    = 8238
+    sha256  = "60f88103086e1754240b42175f622be83b6ffeac419434691ee5a5be819d0544"
+    licence "expecttest-0.3.0.dist-info/LICENSE" {
+      sha256 = "bae75242880e8b3206ff2ee2396575d076e839b1a41f6c5307a8a71dac60e054"
+    }
+  }
+  wheel "filelock" {
+    version = "4.2.12"
+    file    = "filelock-4.2.12-py3-none-any.whl"
+    size    = 222442
+    sha256  = "21decfec02f116ed4c954433cdb31f28c3b346b784543177b6d7059da2702ee9"
+    licence "filelock-4.2.12.dist-info/licenses/LICENSE" {
+      sha256 = "608c89d5060ae9921adccf3236695bc654a9946e12323ef6c021dfa04e294d48"
+    }
+  }
+  wheel "flatbuffers" {
+    version = "25.12.19"
+    file    = "flatbuffers-25.12.19-py2.py3-none-any.whl"
+    size    = 26661
+    sha256  = "7634f50c427838bb021c2d66a3d1168e9d199b0607e6329399f04846d42e20b4"
+  }
+  wheel "fsspec" {
+    version = "2026.9.0"
+    file    = "fsspec-2026.9.0-py3-none-any.whl"
+    size    = 221738
+    sha256  = "8dd6e646e99ea382bd85f97a45e6b526a442d79423a7dc673f1e2756d05fcb5f"
+    licence "fsspec-2026.9.0.dist-info/licenses/LICENSE" {
+      sha256 = "2dc35496ce53a7307915c008a844aad53e772b49b34cdd00445067691407ec94"
+    }
+  }
+  wheel "h11" {
+    version = "0.16.0"
+    file    = "h11-0.16.0-py3-none-any.whl"
+    size    = 37515
+    sha256  = "63cf8bbe7522de3bf65932fda1d9c2772064ffb3dae62d55932da54b31cb6c86"
+    licence "h11-0.16.0.dist-info/licenses/LICENSE.txt" {
+      sha256 = "37db5bb85926db28a427a25867f10b1232003aea1be69ccb851138adb8e6f361"
+    }
+  }
+  wheel "hf-xet" {
+    version = "1.8.0"
+    file    = "hf_xet-1.8.0-cp38-abi3-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    size    = 4292483
+    sha256  = "29dab7c904cd1914a0439c6e1306c12c7497c8bd32290fbe563ebf51ca4b6d6d"
+    licence "hf_xet-1.8.0.dist-info/licenses/LICENSE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "httpcore2" {
+    version = "2.16.2"
+    file    = "httpcore2-2.16.2-py3-none-any.whl"
+    size    = 85551
+    sha256  = "16051ae2a42f776007543f32de9349a317b23d2cbb4e1456b4bac0e88b87419a"
+    licence "httpcore2-2.16.2.dist-info/licenses/LICENSE.md" {
+      sha256 = "c4df125c807b0613501e943a5c92496dd11d2c16604ce396097a8dde396304d9"
+    }
+  }
+  wheel "httpx2" {
+    version = "2.16.2"
+    file    = "httpx2-2.16.2-py3-none-any.whl"
+    size    = 97893
+    sha256  = "f05c13aade4c45dbf1c9060647a1058f0acad62398fad96e741269edb33d46f5"
+    licence "httpx2-2.16.2.dist-info/licenses/LICENSE.md" {
+      sha256 = "7e7d6dbaf7fe160d39fd6e84fd02c33cab96bcbea34d36998d545bceb4a19c30"
+    }
+  }
+  wheel "huggingface-hub" {
+    version = "2.4.0"
+    file    = "huggingface_hub-2.4.0-py3-none-any.whl"
+    size    = 857021
+    sha256  = "42ecfd93ede47bdd333daebbf66a32d7bfe2e18752754fe4d2d4f98a0179d801"
+    licence "huggingface_hub-2.4.0.dist-info/licenses/LICENSE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "hydra-core" {
+    version = "1.4.0rc3"
+    file    = "hydra_core-1.4.0rc3-py3-none-any.whl"
+    size    = 198282
+    sha256  = "96c4fe930b14d944f63a13161c32adf2d6728391a2038cc70a0c996766c5ea38"
+    licence "hydra_core-1.4.0rc3.dist-info/licenses/ATTRIBUTION/LICENSE-antlr4" {
+      sha256 = "b1b379fcaf3219593a4c433feb1b35c780bed23fafaae440b1ae2771a9521e3a"
+    }
+    licence "hydra_core-1.4.0rc3.dist-info/licenses/LICENSE" {
+      sha256 = "52412d7bc7ce4157ea628bbaacb8829e0a9cb3c58f57f99176126bc8cf2bfc85"
+    }
+  }
+  wheel "hypothesis" {
+    version = "6.170.16"
+    file    = "hypothesis-6.170.16-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    size    = 1169691
+    sha256  = "6f35d907646b2aad64c4abc5c9eaf8baa09d2418fa29c8bdd8f6a91b3ba0bf53"
+    licence "hypothesis-6.170.16.dist-info/licenses/LICENSE.txt" {
+      sha256 = "ac89037bac63550644dce8cf32c6765e5fab9dc1a1ce94b89f8a805f341a6750"
+    }
+  }
+  wheel "idna" {
+    version = "3.20"
+    file    = "idna-3.20-py3-none-any.whl"
+    size    = 69583
+    sha256  = "ab7ae7122974553370f0bdb919e1a960b2cd1bc1ef0276416d896db81c14582c"
+    licence "idna-3.20.dist-info/licenses/LICENSE.md" {
+      sha256 = "1a9a4f0e3d479a27240ddd59a9137a66ab4a0f9dfdc8ca6188cc0bfd85187f04"
+    }
+  }
+  wheel "jinja2" {
+    version = "3.1.6"
+    file    = "jinja2-3.1.6-py3-none-any.whl"
+    size    = 134899
+    sha256  = "85ece4451f492d0c13c5dd7c13a64681a86afae63a5f347908daf103ce6d2f67"
+    licence "jinja2-3.1.6.dist-info/licenses/LICENSE.txt" {
+      sha256 = "3b49dcee4105eb37bac10faf1be260408fe85d252b8e9df2e0979fc1e094437b"
+    }
+  }
+  wheel "joblib" {
+    version = "1.6.0"
+    file    = "joblib-1.6.0-py3-none-any.whl"
+    size    = 306115
+    sha256  = "3dbbf9f6e4b592a2357b854608e980fe6390d131d7a82f011a377ef2ebef7aba"
+    licence "joblib-1.6.0.dist-info/licenses/LICENSE.txt" {
+      sha256 = "42612911c1872c5e4b43f6ae0e8ee59467cd350332241cf72ce90640264fae6a"
+    }
+  }
+  wheel "kgb" {
+    version = "7.3"
+    file    = "kgb-7.3-py2.py3-none-any.whl"
+    size    = 59662
+    sha256  = "0b300cd6d234a951f60e54ccda78c99a355393d6ae878d3d5925e726ae2f0450"
+    licence "kgb-7.3.dist-info/licenses/AUTHORS" {
+      sha256 = "f54b6487e043726a6f0fa997fade88e4f4604899b39ecfa26623cdea4b76fa4a"
+    }
+    licence "kgb-7.3.dist-info/licenses/LICENSE" {
+      sha256 = "23c0c922b4c66008c0ea4f2aa2c0f7108df66cae723ab8c1431d6e702d22c26c"
+    }
+  }
+  wheel "markupsafe" {
+    version = "3.0.4"
+    file    = "markupsafe-3.0.4-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 23017
+    sha256  = "434139499bb20b502ed3baa1f169e618f924a97e7a777fea1a49446d80106cf6"
+    licence "markupsafe-3.0.4.dist-info/licenses/LICENSE.txt" {
+      sha256 = "489a8e1108509ed98a37bb983e11e0f7e1d31f0bd8f99a79c8448e7ff37d07ea"
+    }
+  }
+  wheel "mpmath" {
+    version = "1.3.0"
+    file    = "mpmath-1.3.0-py3-none-any.whl"
+    size    = 536198
+    sha256  = "a0b2b9fe80bbcd81a6647ff13108738cfb482d481d826cc0e02f5b35e5c88d2c"
+    licence "mpmath-1.3.0.dist-info/LICENSE" {
+      sha256 = "c26cae81da4508e5e249985777a33821f183223ebb74d7f8cfbf90fe7eef2fb7"
+    }
+  }
+  wheel "narwhals" {
+    version = "2.29.0"
+    file    = "narwhals-2.29.0-py3-none-any.whl"
+    size    = 501718
+    sha256  = "1c69b3dc30240f6e848c5a673cafc86affa44184ecce721e25b7194663ad10dc"
+    licence "narwhals-2.29.0.dist-info/licenses/LICENSE.md" {
+      sha256 = "811445f30147b8f0c9d444c9025fd528f9532c54b7b83f6e2368473dc91cfdf0"
+    }
+  }
+  wheel "networkx" {
+    version = "3.7"
+    file    = "networkx-3.7-py3-none-any.whl"
+    size    = 2142205
+    sha256  = "e3fd2c13a7814cee3746340d8d7f8598a67f16a58bf47fb7f8793fab6efca1b0"
+    licence "networkx-3.7.dist-info/licenses/LICENSE.txt" {
+      sha256 = "6025f323ea29dc2f0ee0abd9523bf910186f55b0e148e6ebf646c55566278e2e"
+    }
+  }
+  wheel "numpy" {
+    version = "2.4.6"
+    file    = "numpy-2.4.6-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 16633220
+    sha256  = "a7830bab239b79cda9c08c2da014761cafb48da6150e1da17ac06283f43b6089"
+    licence "numpy-2.4.6.dist-info/licenses/LICENSE.txt" {
+      sha256 = "4860083caa0de2ac3292ca98bd074bd8f45d8b32624e37b1e70a240bff61e488"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/include/numpy/libdivide/LICENSE.txt" {
+      sha256 = "fbc539f47d0cf83bc61378080fb873d5c14630126cacbfe754035c3926daa5ec"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/common/pythoncapi-compat/COPYING" {
+      sha256 = "3f2c1ffa76383a55ae0aac01c9737cd70050dff63e1f026694fbe9d662573c98"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/highway/LICENSE" {
+      sha256 = "e340270d4f64384569a91d546acb5b094d69ce47f0c015db77abb74dc6f815af"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/multiarray/dragon4_LICENSE.txt" {
+      sha256 = "f7b14309e5f54e5022b26448eefd419988ada2aec01d3c1162d84a0ea8f21f2c"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/npysort/x86-simd-sort/LICENSE.md" {
+      sha256 = "211e7d737d6179a08f791ebb0a99897ce7cd2457410c542876d125576edfe910"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/umath/svml/LICENSE" {
+      sha256 = "c17011467b4fe6e20fbfbeda4df09e58c2bca5480a063e55735a4000a379aad9"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/fft/pocketfft/LICENSE.md" {
+      sha256 = "a85ca13fdf90160b64a0698215868c13b74d835ad0a4e2ba44713b8c5058a056"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/linalg/lapack_lite/LICENSE.txt" {
+      sha256 = "a14cc25e10d40a3aa705b7de2fb764a6535d8ee9b2db4e1724900585457dfd55"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/ma/LICENSE" {
+      sha256 = "05f3b88351988ecfad10abe92c0c50e5875c6452d5009a0084cc291551ffcca6"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/LICENSE.md" {
+      sha256 = "103166b62b80443afb9eb3488e052ea06be0cff566b908f199e561fde49af19f"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/distributions/LICENSE.md" {
+      sha256 = "469778be8f33d54e1bcaab28c281cc472916d2d273f835e55bc487d30503face"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/mt19937/LICENSE.md" {
+      sha256 = "0e111337b25494a773106695f0e799f642b8567aaacca4f116a74a8177179156"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/pcg64/LICENSE.md" {
+      sha256 = "e7d4f4fb20358f314210a892ae17351e04993813646f697ec387385ca2a36918"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/philox/LICENSE.md" {
+      sha256 = "6f5828a57223d4cc7f8ea505a2623e7b978b242752c1515e355f46ba2cec1800"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/sfc64/LICENSE.md" {
+      sha256 = "9d4098846018319cd68e228ee6220361787f73bccbf00237a85e4fc9621b998f"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/splitmix64/LICENSE.md" {
+      sha256 = "268b0ca06759d31ea3ca68dd35f20e877916e927b1c2a835e4592a3c4354b1f9"
+    }
+  }
+  wheel "nvidia-cublas" {
+    version = "13.1.1.3"
+    file    = "nvidia_cublas-13.1.1.3-py3-none-manylinux_2_27_x86_64.whl"
+    size    = 423138758
+    sha256  = "37936a16db8fe4ac1f065c2139360608a543a09275cb1a1af612e08cfa065436"
+    licence "nvidia_cublas-13.1.1.3.dist-info/licenses/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cuda-cupti" {
+    version = "13.0.85"
+    file    = "nvidia_cuda_cupti-13.0.85-py3-none-manylinux_2_25_x86_64.whl"
+    size    = 10715597
+    sha256  = "4eb01c08e859bf924d222250d2e8f8b8ff6d3db4721288cf35d14252a4d933c8"
+    licence "nvidia_cuda_cupti-13.0.85.dist-info/licenses/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cuda-nvrtc" {
+    version = "13.0.88"
+    file    = "nvidia_cuda_nvrtc-13.0.88-py3-none-manylinux2010_x86_64.manylinux_2_12_x86_64.whl"
+    size    = 90215200
+    sha256  = "ad9b6d2ead2435f11cbb6868809d2adeeee302e9bb94bcf0539c7a40d80e8575"
+    licence "nvidia_cuda_nvrtc-13.0.88.dist-info/licenses/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cuda-runtime" {
+    version = "13.0.96"
+    file    = "nvidia_cuda_runtime-13.0.96-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    size    = 2243632
+    sha256  = "7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548"
+    licence "nvidia_cuda_runtime-13.0.96.dist-info/licenses/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cudnn-cu13" {
+    version = "9.20.0.48"
+    file    = "nvidia_cudnn_cu13-9.20.0.48-py3-none-manylinux_2_27_x86_64.whl"
+    size    = 366173588
+    sha256  = "0c45dd8eeb50b603f07995b1b300c62ffe6a1980482b82b3bcf94a4ca9d49304"
+    licence "nvidia_cudnn_cu13-9.20.0.48.dist-info/licenses/License.txt" {
+      sha256 = "49cf79bdb35734b52fe6203013b3bd759f81e998cd32aa2c65c51db9a88c61d2"
+    }
+  }
+  wheel "nvidia-cufft" {
+    version = "12.0.0.61"
+    file    = "nvidia_cufft-12.0.0.61-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    size    = 214085489
+    sha256  = "6c44f692dce8fd5ffd3e3df134b6cdb9c2f72d99cf40b62c32dde45eea9ddad3"
+    licence "nvidia_cufft-12.0.0.61.dist-info/licenses/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cufile" {
+    version = "1.15.1.6"
+    file    = "nvidia_cufile-1.15.1.6-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    size    = 1223672
+    sha256  = "08a3ecefae5a01c7f5117351c64f17c7c62efa5fffdbe24fc7d298da19cd0b44"
+    licence "nvidia_cufile-1.15.1.6.dist-info/licenses/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-curand" {
+    version = "10.4.0.35"
+    file    = "nvidia_curand-10.4.0.35-py3-none-manylinux_2_27_x86_64.whl"
+    size    = 59544258
+    sha256  = "1aee33a5da6e1db083fe2b90082def8915f30f3248d5896bcec36a579d941bfc"
+    licence "nvidia_curand-10.4.0.35.dist-info/licenses/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cusolver" {
+    version = "12.0.4.66"
+    file    = "nvidia_cusolver-12.0.4.66-py3-none-manylinux_2_27_x86_64.whl"
+    size    = 200941980
+    sha256  = "0a759da5dea5c0ea10fd307de75cdeb59e7ea4fcb8add0924859b944babf1112"
+    licence "nvidia_cusolver-12.0.4.66.dist-info/licenses/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cusparse" {
+    version = "12.6.3.3"
+    file    = "nvidia_cusparse-12.6.3.3-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    size    = 145942937
+    sha256  = "2b3c89c88d01ee0e477cb7f82ef60a11a4bcd57b6b87c33f789350b59759360b"
+    licence "nvidia_cusparse-12.6.3.3.dist-info/licenses/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cusparselt-cu13" {
+    version = "0.8.1"
+    file    = "nvidia_cusparselt_cu13-0.8.1-py3-none-manylinux2014_x86_64.whl"
+    size    = 170148586
+    sha256  = "786ce87568c303fadb5afcc7102d454cd3040d75f6f8626f5db460d1871f4dd0"
+  }
+  wheel "nvidia-nccl-cu13" {
+    version = "2.29.7"
+    file    = "nvidia_nccl_cu13-2.29.7-py3-none-manylinux_2_18_x86_64.whl"
+    size    = 205976000
+    sha256  = "edd81538446786ec3b73972543e53bb43bcaf0bfc8ef76cb679fcc390ffe136d"
+    licence "nvidia_nccl_cu13-2.29.7.dist-info/licenses/License.txt" {
+      sha256 = "0f0174a6b4e0b33ac26375bf729533075b32f4c51a5b6802a3d742d7dcdc9a76"
+    }
+  }
+  wheel "nvidia-nvjitlink" {
+    version = "13.5.37"
+    file    = "nvidia_nvjitlink-13.5.37-py3-none-manylinux2010_x86_64.manylinux_2_12_x86_64.whl"
+    size    = 46642491
+    sha256  = "280d7cb9649704145f074b8dbde500de04ce02d0872e066e20a83c17bcaa93eb"
+    licence "nvidia_nvjitlink-13.5.37.dist-info/licenses/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-nvshmem-cu13" {
+    version = "3.4.5"
+    file    = "nvidia_nvshmem_cu13-3.4.5-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    size    = 60412546
+    sha256  = "290f0a2ee94c9f3687a02502f3b9299a9f9fe826e6d0287ee18482e78d495b80"
+    licence "nvidia_nvshmem_cu13-3.4.5.dist-info/licenses/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-nvtx" {
+    version = "13.0.85"
+    file    = "nvidia_nvtx-13.0.85-py3-none-manylinux1_x86_64.manylinux_2_5_x86_64.whl"
+    size    = 148047
+    sha256  = "4936d1d6780fbe68db454f5e72a42ff64d1fd6397df9f363ae786930fd5c1cd4"
+    licence "nvidia_nvtx-13.0.85.dist-info/licenses/License.txt" {
+      sha256 = "9e45e856bedccee9f67254082ca11851d954de2fed7448c4bed19ad9aab99a91"
+    }
+  }
+  wheel "omegaconf" {
+    version = "2.4.1rc1"
+    file    = "omegaconf-2.4.1rc1-py3-none-any.whl"
+    size    = 257872
+    sha256  = "fc772c4e5a7cf6784bfbaa4aa9951676e88b65b82e4c150cf65e931f05ef9b68"
+    licence "omegaconf-2.4.1rc1.dist-info/licenses/ATTRIBUTION/LICENSE-antlr4" {
+      sha256 = "3db1fb3ee79a4b4f9918fc4d0f6133bf18a3cf787f126cd22f8aa9b862281c0c"
+    }
+    licence "omegaconf-2.4.1rc1.dist-info/licenses/LICENSE" {
+      sha256 = "b31375ed5d5cbe7ec2d0c4c14df8afa7a8e5501bbe25f70b6cbc461685f4b91a"
+    }
+  }
+  wheel "packaging" {
+    version = "26.3"
+    file    = "packaging-26.3-py3-none-any.whl"
+    size    = 129956
+    sha256  = "d7193f7c8e4e93f444fde0262bf90af30e16fa0ad0ad44cb553c87339b23cd1c"
+    licence "packaging-26.3.dist-info/licenses/LICENSE" {
+      sha256 = "cad1ef5bd340d73e074ba614d26f7deaca5c7940c3d8c34852e65c4909686c48"
+    }
+    licence "packaging-26.3.dist-info/licenses/LICENSE.APACHE" {
+      sha256 = "0d542e0c8804e39aa7f37eb00da5a762149dc682d7829451287e11b938e94594"
+    }
+    licence "packaging-26.3.dist-info/licenses/LICENSE.BSD" {
+      sha256 = "b70e7e9b742f1cc6f948b34c16aa39ffece94196364bc88ff0d2180f0028fac5"
+    }
+  }
+  wheel "pandas" {
+    version = "3.1.1"
+    file    = "pandas-3.1.1-cp313-cp313-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 11978871
+    sha256  = "645fa00fd85cfced2d2c09dc116d3694f578501b1ce4899153fbe64788ecda98"
+    licence "pandas-3.1.1.dist-info/licenses/LICENSE" {
+      sha256 = "9850f6b5bdef7346503065807b878deb8058b976c5c329f4c4d23bf4796ce9ae"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/BOTTLENECK_LICENCE" {
+      sha256 = "053a90e30580f5d9d79817add1567f88b4a3eeb11bcded9ecf74619d17768066"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/DATEUTIL_LICENSE" {
+      sha256 = "ba00f51a0d92823b5a1cde27d8b5b9d2321e67ed8da9bc163eff96d5e17e577e"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/HAVEN_LICENSE" {
+      sha256 = "48216b40b3d1b19452923dd6fd74655bf5c0df9d76b51eb0efade7e0b88bfbcc"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/HAVEN_MIT" {
+      sha256 = "87217d0a79195441ab615a3abb3ab6777502e57804ea83f973df975a67ebd720"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/KLIB_LICENSE" {
+      sha256 = "7463172c3a23321c1838896eba437f70a6de80ac5a840b2960966c8c5444abf1"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/MUSL_LICENSE" {
+      sha256 = "50a343c1ce9e27cd6c58023f13b91d2cd679861fe7fb6bbbbfbec3dcafc3583f"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/NUMPY_LICENSE" {
+      sha256 = "81d42da02a56b611c35abc83d2241564b46bec3a5b1960b395d55cebca68fb6f"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/PACKAGING_LICENSE" {
+      sha256 = "1871330068a18f1f07c3f147a41c008e59f367f217041ca6eb20b0298639a128"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/PSF_LICENSE" {
+      sha256 = "3b2f81fe21d181c499c59a256c8e1968455d6689d269aa85373bfb6af41da3bf"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/PYPERCLIP_LICENSE" {
+      sha256 = "eafcd440e3570c6bc7b77dcec15dec398d13bc9b5e897336b221ff81ff19f345"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/PYUPGRADE_LICENSE" {
+      sha256 = "70aedcd6928272bd176e4fdc3384af22ee759d006fb15105d994756e4f2d1b7a"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/SAS7BDAT_LICENSE" {
+      sha256 = "458d5fd4175825440ad32d6bf6af45d1a19d4adb316b557d869c6560b6692e00"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/STATSBASE_JL_LICENSE" {
+      sha256 = "f371ccf0fb892a4cd9f2e550c4b8cf4362793d17028dc642ad55c1e01a41dfe1"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/ULTRAJSON_LICENSE" {
+      sha256 = "2bfbb5bb8ec66d136ec62d836ddc0c0019d44ef4d9389f1f6cab1c1109d774a2"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/XSIMD_LICENSE" {
+      sha256 = "501352acba62cc54e8e3d293754d606f919c9b425b962193c211f9fa29cd9940"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/subprojects/fast_float-8.2.10/LICENSE-APACHE" {
+      sha256 = "097a889aa954d04e088b790b10a4014d6189561d0a6013935a73ce3d4ddaaf06"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/subprojects/fast_float-8.2.10/LICENSE-BOOST" {
+      sha256 = "8d8291caf1cee26d23acf3eb67c9f9a2d58f1c681b16a4fbe8cbfb9e3c0b5a9b"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/subprojects/fast_float-8.2.10/LICENSE-MIT" {
+      sha256 = "e562f3f974ced7e69dd1db77b820b36bcf8f30377f1aa105723fba449c53c4e6"
+    }
+  }
+  wheel "parameterized" {
+    version = "0.9.0"
+    file    = "parameterized-0.9.0-py2.py3-none-any.whl"
+    size    = 20475
+    sha256  = "4e0758e3d41bea3bbd05ec14fc2c24736723f243b28d702081aef438c9372b1b"
+    licence "parameterized-0.9.0.dist-info/LICENSE.txt" {
+      sha256 = "01e6ff6a9b4ec0098ae7444ac74dac9d0830cc29b64f71a41a1eb9d2bb12e22e"
+    }
+  }
+  wheel "protobuf" {
+    version = "7.36.2"
+    file    = "protobuf-7.36.2-cp310-abi3-manylinux2014_x86_64.whl"
+    size    = 343223
+    sha256  = "89f23aa53c24553a2416fd4fd1ec06f74fa42b14b546d8883128813f775bbfd2"
+    licence "protobuf-7.36.2.dist-info/LICENSE" {
+      sha256 = "6e5e117324afd944dcf67f36cf329843bc1a92229a8cd9bb573d7a83130fea7d"
+    }
+  }
+  wheel "py-cpuinfo" {
+    version = "9.0.0"
+    file    = "py_cpuinfo-9.0.0-py3-none-any.whl"
+    size    = 22335
+    sha256  = "859625bc251f64e21f077d099d4162689c762b5d6a4c3c97553d56241c9674d5"
+    licence "py_cpuinfo-9.0.0.dist-info/LICENSE" {
+      sha256 = "ddbaf76396bf5c7aa45975a21eafe2e22eecb7da5aa0db7cb0e6152faafef34d"
+    }
+  }
+  wheel "pyaml" {
+    version = "26.7.0"
+    file    = "pyaml-26.7.0-py3-none-any.whl"
+    size    = 27226
+    sha256  = "cfa382780c43ae660669b87d394d550a41856ef175f5749f51f753e12d7077ac"
+    licence "pyaml-26.7.0.dist-info/licenses/COPYING" {
+      sha256 = "dc1342cc1cb49e24c1c9e8a495acc9625ce2e04146c116279af0ab0949cd829c"
+    }
+  }
+  wheel "python-dateutil" {
+    version = "4.0.0"
+    file    = "python_dateutil-4.0.0-py3-none-any.whl"
+    size    = 92853
+    sha256  = "a5e246f79eb80475e691bf93862cead98decd8a498cf53ba0516fcdc0f50dc1c"
+    licence "python_dateutil-4.0.0.dist-info/licenses/AUTHORS.md" {
+      sha256 = "56004c45a95e9ee5582ea60f9a7ee42179c8594c7b9c245bbfb4a3445b4af640"
+    }
+    licence "python_dateutil-4.0.0.dist-info/licenses/LICENSE" {
+      sha256 = "ba00f51a0d92823b5a1cde27d8b5b9d2321e67ed8da9bc163eff96d5e17e577e"
+    }
+  }
+  wheel "pytorch-tokenizers" {
+    version = "1.5.0"
+    file    = "pytorch_tokenizers-1.5.0-cp313-cp313-manylinux_2_28_x86_64.whl"
+    size    = 1570200
+    sha256  = "20ec136dfe9541eb905d586938187bc2d921c281c6ab8a33ecb2642a87654be2"
+    licence "pytorch_tokenizers-1.5.0.dist-info/licenses/LICENSE" {
+      sha256 = "bb76fef0d830eaa1bfcb9c7b2393c7e20fe12567282b66675604aa5ba1b617db"
+    }
+  }
+  wheel "pyyaml" {
+    version = "6.0.3"
+    file    = "pyyaml-6.0.3-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 801626
+    sha256  = "0f29edc409a6392443abf94b9cf89ce99889a1dd5376d94316ae5145dfedd5d6"
+    licence "pyyaml-6.0.3.dist-info/licenses/LICENSE" {
+      sha256 = "8d3928f9dc4490fd635707cb88eb26bd764102a7282954307d3e5167a577e8a4"
+    }
+  }
+  wheel "regex" {
+    version = "2026.11.19"
+    file    = "regex-2026.11.19-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 809356
+    sha256  = "5403bbcbd207f6e498fab36c4bfa31d857a0bd4173f74a845f1f731cb95d31ff"
+    licence "regex-2026.11.19.dist-info/licenses/LICENSE.txt" {
+      sha256 = "bff55ef4cdcc8c14ce259f8e8ab60e264418440d6335f4dc138273fbd506144d"
+    }
+  }
+  wheel "requests" {
+    version = "2.34.2"
+    file    = "requests-2.34.2-py3-none-any.whl"
+    size    = 73075
+    sha256  = "2a0d60c172f83ac6ab31e4554906c0f3b3588d37b5cb939b1c061f4907e278e0"
+    licence "requests-2.34.2.dist-info/licenses/LICENSE" {
+      sha256 = "09e8a9bcec8067104652c168685ab0931e7868f9c8284b66f5ae6edae5f1130b"
+    }
+    licence "requests-2.34.2.dist-info/licenses/NOTICE" {
+      sha256 = "f5110972dedad2b4e9d314518daf3b7d72d6e02e499acd802181de6f74571dcc"
+    }
+  }
+  wheel "ruamel-yaml" {
+    version = "0.19.1"
+    file    = "ruamel_yaml-0.19.1-py3-none-any.whl"
+    size    = 118102
+    sha256  = "27592957fedf6e0b62f281e96effd28043345e0e66001f97683aa9a40c667c93"
+    licence "ruamel_yaml-0.19.1.dist-info/licenses/LICENSE" {
+      sha256 = "3e7632bb0dc1150f15f8161f5eec48dec8a99aaa1dfc9e8f63c02931e0fba7f8"
+    }
+  }
+  wheel "scikit-learn" {
+    version = "1.9.1"
+    file    = "scikit_learn-1.9.1-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 9121732
+    sha256  = "55e79d6e9b0923f1a978179822bd43d7f5543f45e970a00fe861f43486380aba"
+    licence "scikit_learn-1.9.1.dist-info/licenses/COPYING" {
+      sha256 = "8752dfe82d4a768e76ee309b202e7b33906d1ea9004d68cc61564391cc6b1a96"
+    }
+  }
+  wheel "scipy" {
+    version = "1.18.1"
+    file    = "scipy-1.18.1-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 35312578
+    sha256  = "fdaf5ea890a6183d0565f51a61799d67081bd5b1cf03c5f4b3fd3732108625c9"
+    licence "scipy-1.18.1.dist-info/LICENSE.txt" {
+      sha256 = "17e7db9ffa4913121fa2df484633a362456a482da736c99db4711a98473770ea"
+    }
+  }
+  wheel "sentencepiece" {
+    version = "0.2.3"
+    file    = "sentencepiece-0.2.3-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 1717008
+    sha256  = "4d82f2a0f704f5d0cf027bc8cc5ad49e23c11a9cc0b5bd08ca51985917963bf5"
+  }
+  wheel "setuptools" {
+    version = "84.2.1"
+    file    = "setuptools-84.2.1-py3-none-any.whl"
+    size    = 876263
+    sha256  = "ca140b45d5325a9478f880e351484f62fef15f336462e449ca0c03c873d589c2"
+    licence "setuptools-84.2.1.dist-info/licenses/LICENSE" {
+      sha256 = "86da0f01aeae46348a3c3d465195dc1ceccde79f79e87769a64b8da04b2a4741"
+    }
+  }
+  wheel "sortedcontainers" {
+    version = "2.4.0"
+    file    = "sortedcontainers-2.4.0-py2.py3-none-any.whl"
+    size    = 29575
+    sha256  = "a163dcaede0f1c021485e957a39245190e74249897e2ae4b2aa38595db237ee0"
+    licence "sortedcontainers-2.4.0.dist-info/LICENSE" {
+      sha256 = "1db7cae7fce6452e2e608e401a0f953e0133e4c2d75db69fb8ae851d2086f5b6"
+    }
+  }
+  wheel "sympy" {
+    version = "1.14.0"
+    file    = "sympy-1.14.0-py3-none-any.whl"
+    size    = 6299353
+    sha256  = "e091cc3e99d2141a0ba2847328f5479b05d94a6635cb96148ccb3f34671bd8f5"
+    licence "sympy-1.14.0.dist-info/licenses/AUTHORS" {
+      sha256 = "82b1038521b0696c63c90b31ed4a0a2c9c4c16871c648b157b07ca44b6f18f8d"
+    }
+    licence "sympy-1.14.0.dist-info/licenses/LICENSE" {
+      sha256 = "07a5e9819f727b4986ad2829c7a29a6320d42575f720eb24d71b7fef573a0286"
+    }
+  }
+  wheel "tabulate" {
+    version = "0.10.0"
+    file    = "tabulate-0.10.0-py3-none-any.whl"
+    size    = 39814
+    sha256  = "f0b0622e567335c8fabaaa659f1b33bcb6ddfe2e496071b743aa113f8774f2d3"
+    licence "tabulate-0.10.0.dist-info/licenses/LICENSE" {
+      sha256 = "cdfab50d37d8ead06468fb76a3abafcd05c16749ec8a18eebfa50fd48c7cb2d2"
+    }
+  }
+  wheel "threadpoolctl" {
+    version = "3.8.0"
+    file    = "threadpoolctl-3.8.0-py3-none-any.whl"
+    size    = 32091
+    sha256  = "f1b49c82704d50f13ffae019c727b0fa4f6791a58f48f06a09c45face1be66da"
+    licence "threadpoolctl-3.8.0.dist-info/licenses/LICENSE" {
+      sha256 = "ecd5f3320c3064582c4ebd53e413d8cd3ee5bb85f039e4137a3e9d3497a43cd4"
+    }
+  }
+  wheel "tiktoken" {
+    version = "0.14.0"
+    file    = "tiktoken-0.14.0-cp313-cp313-manylinux_2_28_x86_64.whl"
+    size    = 1203884
+    sha256  = "26e60f6a956ee171ab728b37b8439905d7ea1db435c30f9822f291e9861c861d"
+    licence "tiktoken-0.14.0.dist-info/licenses/LICENSE" {
+      sha256 = "418cb499b436128d653d79941333a5437b7be2ea9213dcc2f04d15d5d2c51d86"
+    }
+  }
+  wheel "tokenizers" {
+    version = "0.23.3"
+    file    = "tokenizers-0.23.3-cp310-abi3-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
+    size    = 3396193
+    sha256  = "376851d22bcf9d650a5c3090bb83e6cf9e895fbf0595369fa4cd43c1f69b5f87"
+  }
+  wheel "torch" {
+    version = "2.13.0"
+    file    = "torch-2.13.0-cp313-cp313-manylinux_2_28_x86_64.whl"
+    size    = 526602329
+    sha256  = "a3a9a21312872af8a26950b2c15680335a386a1f56ed03e780653d78b9607e9e"
+    licence "torch-2.13.0.dist-info/licenses/LICENSE" {
+      sha256 = "bd018feef8825e88181c84eb7e3aa4eafb8f08a20d9fd6ef948569610c4a3e43"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/FP16/LICENSE" {
+      sha256 = "17e4f539024be2749ee729d1e2f01d24cef12ece8c9bf18e91a4349be29c80bf"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/FXdiv/LICENSE" {
+      sha256 = "7cac00006125b1486a27e4801ed66357236e984c540bd323945ab7b66b078ec3"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/NNPACK/LICENSE" {
+      sha256 = "ab09e33621f513ebdd1ef685b324f39c1f6bee9221d15600bafd958322df1231"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/NVTX/LICENSE.txt" {
+      sha256 = "abdfd8a6738b27cd1504e091f77b682dbae928339f040b8a6f59a548245991a0"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/NVTX/docs/LICENSE.txt" {
+      sha256 = "abdfd8a6738b27cd1504e091f77b682dbae928339f040b8a6f59a548245991a0"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/NVTX/python/LICENSE.txt" {
+      sha256 = "abdfd8a6738b27cd1504e091f77b682dbae928339f040b8a6f59a548245991a0"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/VulkanMemoryAllocator/LICENSE.txt" {
+      sha256 = "8d70e4cf2a9941f6454da71cd60e38484dd3e34810c824760d550e982af6d97a"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/XNNPACK/LICENSE" {
+      sha256 = "63f519e15726f4c4f830bd958f694c84fecb4e0a4cacc527d2696bb71ef95ada"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/aiter/3rdparty/composable_kernel/LICENSE" {
+      sha256 = "20f3b83dfda01bd18d285e0edbb9d044be6dde04cdf76a1ec18d9fc7127936bf"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/aiter/LICENSE" {
+      sha256 = "0baca809927cad448401b252ce3bae12687c2987597ad7088cf3423f872d5bcd"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/benchmark/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/composable_kernel/LICENSE" {
+      sha256 = "20f3b83dfda01bd18d285e0edbb9d044be6dde04cdf76a1ec18d9fc7127936bf"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/cpp-httplib/LICENSE" {
+      sha256 = "4b45cbe16d7b71b89ae6127e26e0d90a029198ca5e958ad8e3d0b8bbed364d8b"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/cpuinfo/LICENSE" {
+      sha256 = "8e7e60636c3aa0cb03571a1a841ce5697f9551ff92b3c426c2561613d15ade70"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/cpuinfo/deps/clog/LICENSE" {
+      sha256 = "68a14c3e79add023eecd83d611e73f05b8bf1d16852efeb7eb4033a96736da9e"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/cudnn_frontend/LICENSE.txt" {
+      sha256 = "3fc4b473a2c08768a8066bf7e4a58a1185060f3ad674f2ca9e2011bca4adf2ce"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/cutlass/LICENSE.txt" {
+      sha256 = "7bc733829f16663593865344541c6dcc433beb6b6b555c8f86a43e9b399993cf"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/cutlass/python/LICENSE.txt" {
+      sha256 = "00bf1806f664ac1afe4221f5f04b384fb6f1ca6eb33efcb6dccf599eb06d08b9"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/fbgemm/LICENSE" {
+      sha256 = "12c2370ec32e78115dcd71ba22cdcb1297320fdc4ade81f798136d42357c58b8"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/fbgemm/external/composable_kernel/LICENSE" {
+      sha256 = "20f3b83dfda01bd18d285e0edbb9d044be6dde04cdf76a1ec18d9fc7127936bf"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/fbgemm/external/cpuinfo/LICENSE" {
+      sha256 = "8e7e60636c3aa0cb03571a1a841ce5697f9551ff92b3c426c2561613d15ade70"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/fbgemm/external/cpuinfo/deps/clog/LICENSE" {
+      sha256 = "68a14c3e79add023eecd83d611e73f05b8bf1d16852efeb7eb4033a96736da9e"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/fbgemm/external/cutlass/LICENSE.txt" {
+      sha256 = "80a7a18b73d41f64dd9ca881af35938f8de88b18c728703251f4c94d1299884d"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/fbgemm/external/cutlass/python/LICENSE.txt" {
+      sha256 = "42fec630f410aa308f70a51a89fadcd19586fa620f9831a32bee528a9a10000e"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/fbgemm/external/googletest/LICENSE" {
+      sha256 = "9702de7e4117a8e2b20dafab11ffda58c198aede066406496bef670d40a22138"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/fbgemm/external/hipify_torch/LICENSE.txt" {
+      sha256 = "ecf819d55b17c2f091b3ba0934d044368aa0680d8a81374860306aa2b91aa1eb"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/fbgemm/fbgemm_gpu/experimental/hstu/LICENSE" {
+      sha256 = "e364577f7a53353281c4462d5810e284e14d5e801414a9117a108ff2da987bcd"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/fbgemm/fbgemm_gpu/src/quantize_ops/mx/LICENSE" {
+      sha256 = "c2cfccb812fe482101a8f04597dfc5a9991a6b2748266c47ac91b6a5aae15383"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/fbgemm/fbgemm_gpu/test/quantize/mx/LICENSE" {
+      sha256 = "c2cfccb812fe482101a8f04597dfc5a9991a6b2748266c47ac91b6a5aae15383"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/flash-attention/LICENSE" {
+      sha256 = "8c9ccb96c065e706135b6cbad279b721da6156e51f3a5f27c6b3329af9416d73"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/flash-attention/csrc/composable_kernel/LICENSE" {
+      sha256 = "20f3b83dfda01bd18d285e0edbb9d044be6dde04cdf76a1ec18d9fc7127936bf"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/flash-attention/csrc/cutlass/LICENSE.txt" {
+      sha256 = "80a7a18b73d41f64dd9ca881af35938f8de88b18c728703251f4c94d1299884d"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/flash-attention/csrc/cutlass/python/LICENSE.txt" {
+      sha256 = "42fec630f410aa308f70a51a89fadcd19586fa620f9831a32bee528a9a10000e"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/flash-attention/flash_attn/cute/LICENSE" {
+      sha256 = "8c9ccb96c065e706135b6cbad279b721da6156e51f3a5f27c6b3329af9416d73"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/flash-attention/third_party/aiter/3rdparty/composable_kernel/LICENSE" {
+      sha256 = "20f3b83dfda01bd18d285e0edbb9d044be6dde04cdf76a1ec18d9fc7127936bf"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/flash-attention/third_party/aiter/LICENSE" {
+      sha256 = "0baca809927cad448401b252ce3bae12687c2987597ad7088cf3423f872d5bcd"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/flatbuffers/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/flatbuffers/dart/LICENSE" {
+      sha256 = "edd9b3459bee4c79b549a5ef66d06d12bd144ddb8d08e0b448fb421267f43dd5"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/flatbuffers/swift/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/fmt/LICENSE" {
+      sha256 = "07580f2a3b35709ce703d523f447b242f6dfec7582a8c0df102c7fa2849375f8"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/gemmlowp/gemmlowp/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/gloo/LICENSE" {
+      sha256 = "2afbc572cf7f60888159bc2ca48ba58f8adec06682ae5de820d61449d1eeea81"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/googletest/LICENSE" {
+      sha256 = "9702de7e4117a8e2b20dafab11ffda58c198aede066406496bef670d40a22138"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/ideep/LICENSE" {
+      sha256 = "a26add03107a53a605a89711b9b7dbd4f5dd668ae193a912e01a879366a23b0e"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/ideep/mkl-dnn/LICENSE" {
+      sha256 = "e9fc874fc09801b9acf3411ba72394098473704d832d713404b6c4861a086318"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/ideep/mkl-dnn/third_party/gtest/LICENSE" {
+      sha256 = "9702de7e4117a8e2b20dafab11ffda58c198aede066406496bef670d40a22138"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/ideep/mkl-dnn/third_party/opencl/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/kineto/LICENSE" {
+      sha256 = "6f3d59b9103e72e5c977eecf61b261c2e1546a9be2995847e3ee2d31021fd39b"
+    }
+    licence "torch-2.13.0.dist-info/licenses/third_party/kineto/libkineto/third_party/dynolog/LICENSE" {
+      sha256 = "52412d7bc7ce4157ea628bbaacb8829e0a9cb3c58f57f99176126bc8cf2bfc85"
+    }
+  }
+  wheel "torchao" {
+    version = "0.18.0"
+    file    = "torchao-0.18.0-cp310-abi3-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 3372585
+    sha256  = "6540b148e40ba81cbd4de86392225a076a1591146e9cebb099b3b234ba9feebe"
+    licence "torchao-0.18.0.dist-info/licenses/LICENSE" {
+      sha256 = "67901e351baeaa5aef967cccd0886ba679f085df8673d1ecd49592bf284115af"
+    }
+  }
+  wheel "tqdm" {
+    version = "4.70.1"
+    file    = "tqdm-4.70.1-py3-none-any.whl"
+    size    = 80199
+    sha256  = "c293e525e6fef9c20e8728fd4612df02a0aa31bb5fe91ecd93e123b1b7bffa73"
+    licence "tqdm-4.70.1.dist-info/licenses/LICENCE" {
+      sha256 = "fcff87c3a47ce8028a8512aa182d4fcf0ad1c90544ee75cf9b343684cac194de"
+    }
+  }
+  wheel "triton" {
+    version = "3.7.1"
+    file    = "triton-3.7.1-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 197729241
+    sha256  = "58c0e131da05134a2a4788ccbcc0c1105cf0f54c8e98f19e34cd465396dc15eb"
+    licence "triton-3.7.1.dist-info/licenses/LICENSE" {
+      sha256 = "92640fb97222fd0a698ff28ce0c3782c172623f8d6c609b557636a80f28fb946"
+    }
+  }
+  wheel "truststore" {
+    version = "0.10.5"
+    file    = "truststore-0.10.5-py3-none-any.whl"
+    size    = 19017
+    sha256  = "9aaaedaefaf06d8b206278cf8b5012bc897f485a874503501e12d776df78951c"
+    licence "truststore-0.10.5.dist-info/licenses/LICENSE" {
+      sha256 = "33be7b7e8fa4fd19b1760e1a8ed8a668bdab852c91b692dd41424bcb725a9fca"
+    }
+  }
+  wheel "typing-extensions" {
+    version = "4.16.0"
+    file    = "typing_extensions-4.16.0-py3-none-any.whl"
+    size    = 45571
+    sha256  = "481caa481374e813c1b176ada14e97f1f67a4539ce9cfeb3f350d78d6370c2e8"
+    licence "typing_extensions-4.16.0.dist-info/licenses/LICENSE" {
+      sha256 = "3b2f81fe21d181c499c59a256c8e1968455d6689d269aa85373bfb6af41da3bf"
+    }
+  }
+  wheel "tzdata" {
+    version = "2026.6"
+    file    = "tzdata-2026.6-py2.py3-none-any.whl"
+    size    = 348210
+    sha256  = "0a10eec6e13ef16b627fabed9a5f2ba61a62b1c67f327305f4e7e412a70b4aec"
+    licence "tzdata-2026.6.dist-info/licenses/LICENSE" {
+      sha256 = "df58f69ea88683035d720b5375bcef0cf5aeaa98a1d098d572e0992c378deb46"
+    }
+    licence "tzdata-2026.6.dist-info/licenses/licenses/LICENSE_APACHE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "urllib3" {
+    version = "2.8.0"
+    file    = "urllib3-2.8.0-py3-none-any.whl"
+    size    = 135717
+    sha256  = "0cf3cae568d36aa9576b28dfb35f11328f1cb974ca7647d9475ebb86c75ac6e3"
+    licence "urllib3-2.8.0.dist-info/licenses/LICENSE.txt" {
+      sha256 = "130e3a64d5fdd5d096a752694634a7d9df284469de86e5732100268041e3d686"
+    }
+  }
+}
+
 locked "gnu_runtime" "12" {
   source = "deb"
   package "libatomic1" {

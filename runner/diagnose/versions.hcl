@@ -263,6 +263,16 @@ failure "api-version" {
   ]
 }
 
+failure "executorch-soc-0" {
+  where    = ["tool", "device"]
+  patterns = ["unknown custom config socModel 0"]
+  cause    = "The program was built against another release of the QNN SDK than these libraries are of: its structures are laid out differently, and they see SoC model 0."
+  remedy   = "Use the release that it was built against, for its libraries here and on the phone: ExecuTorch 1.5.1 wants QAIRT 2.37 (`hexmage run executorch-qnn --profile device`)."
+  source   = "ExecuTorch 1.5.1 with the libraries of QAIRT 2.51.0"
+  explains = ["device-create", "platform-info"]
+  examples = ["[ERROR] [Qnn ExecuTorch]:  <E> Failed to set scatter gather parameters: unknown custom config socModel 0\n[ERROR] [Qnn ExecuTorch]:  <E> Failed to parse platform config: 14001\n[ERROR] [Qnn ExecuTorch]: Failed to create device_handle for Backend ID 6, error=14001"]
+}
+
 failure "vendor-library-old" {
   where    = ["device"]
   patterns = ["found QNN version (?P<found>[0-9.]+) below minimum (?P<least>[0-9.]+)"]

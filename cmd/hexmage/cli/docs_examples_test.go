@@ -44,6 +44,7 @@ toolchain "adb" {}
 toolchain "onnx" {}
 toolchain "aimet" {}
 toolchain "litert" {}
+toolchain "executorch" {}
 toolchain "olive" {}
 toolchain "htp_host" { use = "pypi" }
 toolchain "gnu_runtime" {}

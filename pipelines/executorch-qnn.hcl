@@ -1,0 +1,26 @@
+# A PyTorch module lowered for a target's NPU by ExecuTorch, with its own quantiser (docs/fallback.md):
+#
+#   hexmage run executorch-qnn --profile device                     a small example, with the SDK that ExecuTorch wants
+#   hexmage run executorch-qnn … --var module=net.py                one of your own: module() and samples()
+#   hexmage run executorch-qnn … --var precision=a16w4              or a8w8, f16
+#   hexmage run executorch-qnn --profile host                       with public packages alone: fails, and says why
+
+pipeline { description = "A PyTorch module lowered to a .pte for the NPU by ExecuTorch" }
+profile "device" { default = true }
+profile "host" {}
+target "SM8750" {}
+
+variable "module" { type = optional(string) }
+variable "precision" { type = optional(string) }
+variable "partitions" { type = optional(number) }
+
+module "net" {
+  source     = "executorch-qnn"
+  module     = var.module
+  precision  = var.precision
+  partitions = var.partitions
+}
+
+output "net.pte" { value = module.net.pte }
+output "nodes.json" { value = module.net.nodes }
+output "table" { value = module.net.table }
