@@ -39,14 +39,17 @@ func Test() error {
 	if err := sh.RunV("go", "test", "-timeout=60m", "./..."); err != nil {
 		return err
 	}
-	return race()
+	return race("-skip=" + planning)
 }
 
-// TestAll runs Test, and what takes hours: the long forms of faults, pushes and of what is cut in profile host, a real model compiled twice, AIMET and a recipe of Olive's in gigabytes of their own, and a real model taken through upstream's quantiser, two hours of kills, a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour.
+// TestAll runs Test, and what takes hours: the long forms of faults, pushes and of what is cut in profile host, a real model compiled twice, AIMET, a recipe of Olive's and ExecuTorch in gigabytes of their own, and a real model taken through upstream's quantiser, two hours of kills, every test of the program under the race detector, a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour.
 func TestAll() error {
 	mg.SerialDeps(Test, Faults, Hunt)
-	long := map[string]string{"HEXMAGE_PUSH_MB": "1024", "HEXMAGE_CUTS": "all", "HEXMAGE_SMOLLM2": "twice", "HEXMAGE_QUANTIZERS": "all", "HEXMAGE_OLIVE": "all"}
-	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestFlakyPhone|TestCut|TestSmolLM2|TestFitPoints|TestQuantizers|TestOlive$", "./runner", "./cmd/hexmage/e2e"); err != nil {
+	if err := race(); err != nil {
+		return err
+	}
+	long := map[string]string{"HEXMAGE_PUSH_MB": "1024", "HEXMAGE_CUTS": "all", "HEXMAGE_SMOLLM2": "twice", "HEXMAGE_QUANTIZERS": "all", "HEXMAGE_OLIVE": "all", "HEXMAGE_EXECUTORCH": "all"}
+	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestFlakyPhone|TestCut|TestSmolLM2|TestFitPoints|TestQuantizers|TestOlive$|TestExecuTorch", "./runner", "./cmd/hexmage/e2e"); err != nil {
 		return err
 	}
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_HOSTILE": "each"}, "go", "test", "-count=1", "-run=TestHostile$", "./internal/execute/local"); err != nil {
@@ -96,13 +99,19 @@ func Bench() error {
 	return sh.RunWithV(map[string]string{"CGO_ENABLED": "0"}, "go", append(args, strings.Fields(os.Getenv("HEXMAGE_BENCH"))...)...)
 }
 
+// planning names the tests in which one process plans, prints or refuses, over and over: half an hour under the race detector, in
+// which next to nothing runs beside anything else. TestAll has them.
+const planning = "^(TestDocExamples|TestExamples|TestShippedPipelines|TestPlans|TestPageOf.*|TestVersionFailures|TestFrontLeavesTheRest|TestHostileWorkspace|TestCompat.*|TestAKindIsOneFileAndOneLine|TestPython|TestLockCommand|TestChoosingAPhone)$|" +
+	"^TestScript$/^(accuracy|add_.*|calibration|checks|diagnose|doctor|env|errors|exitcodes|explain|fit|fmt_upgrade|graph|help|inspect.*|kinds|makefile|matrix|modules.*|pipeline_folder|push_sets|show|standin_refused|target|toolchain.*|variables)$"
+
 // race runs the engine's and the runner's tests under the race detector, which needs a C compiler.
-func race() error {
+func race(args ...string) error {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		_, err = os.Stderr.WriteString("race detector: not run, no gcc on this machine\n")
 		return err
 	}
-	return sh.RunWithV(map[string]string{"CGO_ENABLED": "1"}, "go", "test", "-timeout=30m", "-race", "-short", "./internal/...", "./cmd/...", "./standin/phone", "./runner")
+	args = append([]string{"test", "-timeout=60m", "-race", "-short"}, args...)
+	return sh.RunWithV(map[string]string{"CGO_ENABLED": "1"}, "go", append(args, "./internal/...", "./cmd/...", "./standin/phone", "./runner")...)
 }
 
 // hexmage builds it, which is quick when nothing changed, and runs it.
