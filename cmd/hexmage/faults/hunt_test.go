@@ -28,14 +28,14 @@ import (
 
 // hunted is the pipeline of TestHunt. All that its outputs are follows from two files of the workspace: src/common.h, which has the number
 // of an epoch, and src/a.c, of which there are two. Each action holds a lock of its own from its start until the last of its processes that
-// has not closed it is gone: a second execution of it at the same time fails, and says TWICE. What the hostile ones do, they do after they
-// have read what their output is made from.
+// has not closed it is gone: a second execution of it at the same time fails, and says TWICE, unless what takes the lock was killed. What
+// the hostile ones do, they do after they have read what their output is made from.
 const hunted = `
 locals {
   epoch = trimspace(file("src/common.h"))
   variant = trimspace(file("src/a.c"))
   locks = "LOCKS/${local.epoch}"
-  lock  = "exec 9< \"$LOCK\"; flock -n -E 99 9 || { echo TWI''CE $LOCK >&2; exit 99; }; "
+  lock  = "exec 9< \"$LOCK\"; flock -n -E 99 9 || { [ $? != 99 ] || echo TWI''CE $LOCK >&2; exit 99; }; "
   hostile = HOSTILE
   programs = [for name in split(" ", "NAMES") : "${local.locks}/${name}-${local.epoch}"] // all have all, so that one can have the place of another
 }
