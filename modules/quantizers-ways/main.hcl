@@ -57,8 +57,10 @@ toolchain "htp_host" {}
 toolchain "gnu_runtime" {}
 toolchain "onnx" {}
 toolchain "aimet" { when = length(setintersection(var.ways, keys(local.aimet))) > 0 }
+toolchain "quark" { when = length(setintersection(var.ways, keys(local.quark))) > 0 }
 
 locals {
+  shifts = ["shift_cut", "shift_bias", "shift_read", "shift_write", "shift_swish"]
   ours = {
     ort          = { scheme = "ort", rotate = false }
     a16w8        = { scheme = "a16w8", rotate = false }
@@ -72,9 +74,15 @@ locals {
     aimet_a16w8 = { activations = 16, weights = 8 }
     aimet_a8w8  = { activations = 8, weights = 8 }
   }
+  quark = { # of norms with signed integers the vendor's compiler takes none: they stay float
+    quark_a16w8 = { activations = "uint16", asymmetric = true, power_of_two = false, ranges = "min_max", adjust = [], exclude = [] }
+    quark_a8w8  = { activations = "int8", asymmetric = false, power_of_two = false, ranges = "min_max", adjust = [], exclude = ["RMSNormalization"] }
+    quark_xint8 = { activations = "int8", asymmetric = false, power_of_two = true, ranges = "min_mse", adjust = local.shifts, exclude = ["RMSNormalization"] }
+  }
   graphs = merge(
     { for way, s in step.onnx_quantize.way : way => s.outputs.dir },
     { for way, s in step.aimet_quantize.way : way => s.outputs.dir },
+    { for way, s in step.quark_quantize.way : way => s.outputs.dir },
     { for way, s in step.onnx_llm.mllm : way => s.outputs.dir },
   )
 }
@@ -108,6 +116,17 @@ step "aimet_quantize" "way" {
   graphs      = step.onnx_llm.float.outputs.dir
   activations = each.value.activations
   weights     = each.value.weights
+}
+
+step "quark_quantize" "way" {
+  for_each         = { for way, of in local.quark : way => of if contains(var.ways, way) }
+  graphs           = step.onnx_llm.float.outputs.dir
+  activations      = each.value.activations
+  asymmetric       = each.value.asymmetric
+  power_of_two     = each.value.power_of_two
+  ranges           = each.value.ranges
+  adjust           = each.value.adjust
+  exclude_op_types = each.value.exclude
 }
 
 step "onnx_llm" "mllm" {

@@ -2,7 +2,7 @@
 # compiler makes something else of, without a word, is found by running the same numbers on the CPU, and marked as wrong.
 
 module {
-  description = "One language model quantised in many ways, side by side on Qualcomm's HTP emulator for x86: ONNX Runtime, AIMET, MobileQuant's recipe, LPBQ, mllm's own"
+  description = "One language model quantised in many ways, side by side on Qualcomm's HTP emulator for x86: ONNX Runtime, AIMET, Quark, MobileQuant's recipe, LPBQ, mllm's own"
 }
 
 variable "model" {
@@ -18,14 +18,14 @@ variable "architecture" {
 
 variable "ways" {
   type        = set(string)
-  default     = ["ort", "a16w8", "lpbq", "lpbq_rotated", "mobilequant", "a8w8_shadow"]
-  description = "Ways to quantise: ort, a16w8, a16w4, lpbq, lpbq_rotated, mobilequant, a8w8_shadow, aimet_a16w8, aimet_a8w8, mllm"
+  default     = ["ort", "a16w8", "lpbq", "lpbq_rotated", "mobilequant", "a8w8_shadow", "aimet_a16w8", "quark_a16w8", "quark_a8w8", "mllm"]
+  description = "Ways to quantise: ort, a16w8, a16w4, lpbq, lpbq_rotated, mobilequant, a8w8_shadow, aimet_a16w8, aimet_a8w8, quark_a16w8, quark_a8w8, quark_xint8, mllm"
 
   validation {
     condition = length(setsubtract(var.ways, [
-      "ort", "a16w8", "a16w4", "lpbq", "lpbq_rotated", "mobilequant", "a8w8_shadow", "aimet_a16w8", "aimet_a8w8", "mllm",
+      "ort", "a16w8", "a16w4", "lpbq", "lpbq_rotated", "mobilequant", "a8w8_shadow", "aimet_a16w8", "aimet_a8w8", "quark_a16w8", "quark_a8w8", "quark_xint8", "mllm",
     ])) == 0
-    error_message = "A way is ort, a16w8, a16w4, lpbq, lpbq_rotated, mobilequant, a8w8_shadow, aimet_a16w8, aimet_a8w8 or mllm."
+    error_message = "A way is ort, a16w8, a16w4, lpbq, lpbq_rotated, mobilequant, a8w8_shadow, aimet_a16w8, aimet_a8w8, quark_a16w8, quark_a8w8, quark_xint8 or mllm."
   }
 }
 

@@ -43,6 +43,7 @@ toolchain "busybox" {}
 toolchain "adb" {}
 toolchain "onnx" {}
 toolchain "aimet" {}
+toolchain "quark" {}
 toolchain "litert" {}
 toolchain "executorch" {}
 toolchain "olive" {}

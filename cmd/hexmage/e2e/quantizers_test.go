@@ -14,15 +14,21 @@ import (
 	"testing"
 )
 
-// envQuantizers has TestQuantizers run, which downloads an environment with PyTorch.
+// envQuantizers has TestQuantizers run, which downloads environments with PyTorch. It is the folder of a cache whose downloads are taken, or anything else.
 const envQuantizers = "HEXMAGE_QUANTIZERS"
 
-// TestQuantizers has AIMET quantise a small network: what it makes says on the emulator what the float one says, and its encodings are there in three formats.
+// TestQuantizers has AIMET and Quark quantise a small network: what they make says on the emulator what the float one says, and AIMET's encodings are there in three formats.
+// Then both, and mllm's arithmetic, quantise a small language model: of 8 bits about 0 the compiler makes something else without a word, and the table says WRONG.
 func TestQuantizers(t *testing.T) {
 	if os.Getenv(envQuantizers) == "" {
-		t.Skip("mage testAll runs this: " + envQuantizers + " is not set; it downloads 3.3 GB of Python packages")
+		t.Skip("mage testAll runs this: " + envQuantizers + " is not set; it downloads 3.5 GB of Python packages")
 	}
 	w := hostWarmed(t)
+	if downloads := filepath.Join(os.Getenv(envQuantizers), "downloads"); exists(downloads) {
+		if err := link(downloads, filepath.Join(w.cache, "downloads"), func(p string) bool { return !strings.HasSuffix(p, ".lock") }); err != nil {
+			t.Fatal(err)
+		}
+	}
 	slow := func(args ...string) *outcome {
 		ctx, cancel := context.WithTimeout(t.Context(), 8*runLimit)
 		defer cancel()
@@ -37,9 +43,25 @@ func TestQuantizers(t *testing.T) {
 			t.Errorf("%s: %v, %v", version, found, err)
 		}
 	}
+
+	right, wrong := []string{"aimet_a16w8", "mllm", "quark_a16w8"}, []string{"quark_a8w8", "quark_xint8"}
+	all := slices.Concat(right, wrong)
+	wants(t, slow("run", "quantizers", "--var=model=tiny", `--var=ways=["`+strings.Join(all, `", "`)+`"]`), exitOK, "numbers on the CPU: quark_a8w8, quark_xint8. The compiler took these graphs whole, and said nothing.")
+	rows := waysTable(t, filepath.Join(w.dir, "out", "quantizers", "table"))
+	for _, way := range right {
+		if got, err := strconv.ParseFloat(rows[way]["cpu_cosine"], 64); err != nil || !(got >= 0.99) || rows[way]["verdict"] != "" {
+			t.Errorf("%s: %q", way, rows[way])
+		}
+	}
+	for _, way := range wrong {
+		nodes := strings.Fields(rows[way]["nodes"])
+		if rows[way]["verdict"] != "WRONG" || len(nodes) != 3 || nodes[0] != nodes[2] {
+			t.Errorf("%s: %q: whole on the NPU it computes what it should. Have docs/quantizers.md say so", way, rows[way])
+		}
+	}
 }
 
-// encodingsPipeline has AIMET quantise the example of onnx-htp.
+// encodingsPipeline has AIMET and Quark quantise the example of onnx-htp.
 const encodingsPipeline = `
 profile "host" { default = true }
 target "SM8750" {}
@@ -47,6 +69,7 @@ toolchain "htp_host" {}
 toolchain "gnu_runtime" {}
 toolchain "onnx" {}
 toolchain "aimet" {}
+toolchain "quark" {}
 step "python" "example" {
   environment = toolchain.onnx.dir
   script      = "example.py"
@@ -61,19 +84,29 @@ step "aimet_quantize" "net" {
   graphs      = local.net
   calibration = local.samples
 }
+step "quark_quantize" "net" {
+  for_each         = { int8 = [], pairs = ["Relu"] }
+  graphs           = local.net
+  calibration      = local.samples
+  activations      = each.key == "int8" ? "int8" : "uint16"
+  asymmetric       = each.key != "int8"
+  per_channel      = each.key != "int8"
+  pairs_on_weights = each.key != "int8"
+  exclude_op_types = each.value
+}
 locals {
-  graphs = { aimet = step.aimet_quantize.net.outputs.dir }
+  graphs = merge({ aimet = step.aimet_quantize.net.outputs.dir }, { for way, s in step.quark_quantize.net : way => s.outputs.dir })
 }
 step "onnx_run" "float" {
   graphs = local.net
   inputs = local.samples
 }
 step "htp_context" "net" {
-  for_each = toset(["aimet"])
+  for_each = toset(["aimet", "int8", "pairs"])
   graphs   = local.graphs[each.key]
 }
 step "htp_emulate" "net" {
-  for_each = toset(["aimet"])
+  for_each = toset(["aimet", "int8", "pairs"])
   context  = step.htp_context.net[each.key].outputs.dir
   inputs   = local.samples
 }

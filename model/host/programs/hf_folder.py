@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 import command
+import origin
 import weights
 from arch import Arch
 
-FEW = 8192  # positions that its config allows, where nobody says another number
+FEW = 4096  # positions that its config allows, where nobody says another number: as many as our own quantiser with mllm's arithmetic takes
 
 
 def main(a: dict[str, Any]) -> None:
@@ -25,14 +26,14 @@ def main(a: dict[str, Any]) -> None:
         (out / name).write_text(text)
     (out / "tokenizer_config.json").write_text(json.dumps(settings, indent=1) + "\n")
     own_head = found.own_head()
-    (out / "config.json").write_text(json.dumps(config(found.arch, not own_head), indent=1) + "\n")
+    (out / "config.json").write_text(json.dumps(config(found.arch, not own_head, origin.of(Path(a["model"])).ids), indent=1) + "\n")
     keys = [key for key in weights.TOP if key != "head" or own_head]
     keys += [f"{i}.{key}" for i in range(found.arch.layers) for key in weights.LAYER if found.has(f"{i}.{key}")]
     write(out / "model.safetensors", found, keys)
 
 
-def config(of: Arch, tied: bool) -> dict[str, Any]:
-    """config.json, as transformers reads it."""
+def config(of: Arch, tied: bool, ids: dict[str, int]) -> dict[str, Any]:
+    """config.json, as transformers reads it. ids are special tokens."""
     made: dict[str, Any] = {
         "architectures": [of.architecture.capitalize() + "ForCausalLM"],
         "model_type": of.architecture,
@@ -56,6 +57,8 @@ def config(of: Arch, tied: bool) -> dict[str, Any]:
         made["rope_scaling"] = of.scaling
     if of.stop:
         made["eos_token_id"] = of.stop[0]
+    if "bos" in ids:
+        made["bos_token_id"] = ids["bos"]
     return made
 
 

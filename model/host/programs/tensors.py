@@ -24,7 +24,7 @@ class DataFile:
 
     def tensor(self, name: str, a: np.ndarray, key: str = "") -> onnx.TensorProto:
         """The tensor, in the graph itself if it is small. Tensors of one key, which is the name if there is none, are written once."""
-        t, key = numpy_helper.from_array(np.ascontiguousarray(a), name), key or name
+        t, key = numpy_helper.from_array(np.asarray(a, order="C"), name), key or name
         if len(t.raw_data) < 1024:
             return t
         if key not in self.at:

@@ -104,16 +104,16 @@ func ReadHub(path string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	c, err := ParseHub(raw)
+	c, err := ParseHub(raw, 0)
 	if err != nil {
 		return Config{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, nil
 }
 
-// ParseHub decodes and checks a config as the hub has it, with the linear_block_size that upstream's quantiser asks for. The context is
-// as long as the model's positions, as in the config that is written for upstream's programs.
-func ParseHub(raw []byte) (Config, error) {
+// ParseHub decodes and checks a config as the hub has it, with the linear_block_size that upstream's quantiser asks for, in whose place
+// block is if it is not 0. The context is as long as the model's positions, as in the config that is written for upstream's programs.
+func ParseHub(raw []byte, block int) (Config, error) {
 	var c Config
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &keys); err != nil {
@@ -125,7 +125,7 @@ func ParseHub(raw []byte) (Config, error) {
 	for _, k := range append(aotconfig.Keys(c.Architecture()), "linear_block_size") {
 		_, ok := keys[k]
 		switch {
-		case ok || k == "linear_impl_type" || k == "max_cache_length":
+		case ok || k == "linear_impl_type" || k == "max_cache_length" || k == "linear_block_size" && block != 0:
 		case k == "linear_block_size": // the first words are those of upstream's quantiser
 			which := "16 or 32"
 			if c.Architecture() != "qwen3" {
@@ -136,6 +136,7 @@ func ParseHub(raw []byte) (Config, error) {
 			return c, fmt.Errorf("key %q is missing: add it to config.json", k)
 		}
 	}
+	c.LinearBlockSize = cmp.Or(block, c.LinearBlockSize)
 	c.LinearImplType, c.MaxCacheLength = LinearImplType(c.LinearBlockSize), c.MaxPositionEmbeddings
 	return c, c.Validate()
 }

@@ -40,7 +40,7 @@ func TestMakeDependsOnItsArgumentsAlone(t *testing.T) {
 	if bytes.Equal(fa["model.safetensors"], fc["model.safetensors"]) {
 		t.Error("another seed gave the same weights")
 	}
-	c1, err := openmodel.ParseHub(fa["config.json"])
+	c1, err := openmodel.ParseHub(fa["config.json"], 0)
 	if err != nil || c1 != openmodel.DefaultConfig() {
 		t.Errorf("config came back as %+v, %v", c1, err)
 	}
@@ -94,7 +94,7 @@ func TestConfigRejects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openmodel.ParseHub(good); err != nil {
+	if _, err := openmodel.ParseHub(good, 0); err != nil {
 		t.Fatal(err)
 	}
 	// Upstream's compiler and runner end at what the hub's config lacks.
@@ -126,7 +126,7 @@ func TestConfigRejects(t *testing.T) {
 			if bad == string(good) {
 				t.Fatalf("no %q in the config:\n%s", c.from, good)
 			}
-			if _, err := openmodel.ParseHub([]byte(bad)); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := openmodel.ParseHub([]byte(bad), 0); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})

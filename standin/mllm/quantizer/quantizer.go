@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -273,18 +274,20 @@ func quantiseFolder(in, out, architecture string, block int, mark string, quanti
 	if err != nil {
 		return 0, err
 	}
-	c, err := openmodel.ParseHub(raw)
+	c, err := openmodel.ParseHub(raw, block)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", filepath.Join(in, "config.json"), err)
 	}
 	if is := c.Architecture(); is != architecture {
 		return 0, fmt.Errorf("the model is a %s, not a %s: write architecture = %q", is, architecture, is)
 	}
-	if block != 0 && block != c.LinearBlockSize {
-		c.LinearBlockSize, c.LinearImplType = block, openmodel.LinearImplType(block)
-		if err := c.Validate(); err != nil {
-			return 0, fmt.Errorf("block_size: %w", err)
-		}
+	var said struct {
+		Block int `json:"linear_block_size"`
+	}
+	if err := json.Unmarshal(raw, &said); err != nil {
+		return 0, err
+	}
+	if said.Block != c.LinearBlockSize {
 		if raw, err = c.Encode(); err != nil {
 			return 0, err
 		}

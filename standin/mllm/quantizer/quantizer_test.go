@@ -233,7 +233,7 @@ func TestBlockSizeGoesIntoTheConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := openmodel.ParseHub(raw)
+	c, err := openmodel.ParseHub(raw, 0)
 	if err != nil || c.LinearBlockSize != 32 {
 		t.Fatalf("%+v, %v", c, err)
 	}
