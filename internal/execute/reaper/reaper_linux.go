@@ -36,15 +36,17 @@ func begin(shell string, command []string, dir string, holds *os.File) (*Reaper,
 	if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &r.limit); err != nil {
 		return nil, fmt.Errorf("start the reaper: %w", err)
 	}
+	// Without the mark: another hexmage that ends what a killed one left would end the reaper first, and with it the locks that it holds until all is gone.
+	if err := r.start(shell, append(command[:len(command):len(command)], dir), holds); err != nil {
+		return nil, fmt.Errorf("start the reaper: %w", err)
+	}
 	marked := r.limit
 	if marked.Cur = mark(dir); marked.Cur <= marked.Max { // else there is a limit, and the environment has to do
 		if err := unix.Setrlimit(unix.RLIMIT_RTTIME, &marked); err != nil {
+			r.Stop()
+			r.Wait()
 			return nil, fmt.Errorf("start the reaper: %w", err)
 		}
-	}
-	if err := r.start(shell, append(command[:len(command):len(command)], dir), holds); err != nil {
-		_ = unix.Setrlimit(unix.RLIMIT_RTTIME, &r.limit)
-		return nil, fmt.Errorf("start the reaper: %w", err)
 	}
 	return r, nil
 }

@@ -219,6 +219,34 @@ func TestLocksStay(t *testing.T) {
 }
 
 // What is to outlive hexmage does; without a mark, and with that of another folder, nothing ends.
+// TestEndSparesReapers: whoever else ends what a killed process has left leaves its reaper, which holds the locks until all of that is gone.
+func TestEndSparesReapers(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shell := range []string{shell, "/no/shell"} {
+		dir := t.TempDir()
+		r, err := begin(shell, []string{self, "reap", "x"}, dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := exec.Command("sleep", number())
+		if err := left.Start(); err != nil {
+			t.Fatal(err)
+		}
+		End(dir)
+		if state := left.Wait(); state == nil || !strings.Contains(state.Error(), "killed") {
+			t.Errorf("%s: what was left ended with %v", shell, state)
+		}
+		if !runs(r.Pid()) {
+			t.Errorf("%s: the reaper was ended, too", shell)
+		}
+		r.Stop()
+		r.Wait()
+	}
+}
+
 func TestEnd(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	start := func(env ...string) *exec.Cmd {
