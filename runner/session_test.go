@@ -224,7 +224,6 @@ func TestPushOverALinkThatBreaksUnderLoad(t *testing.T) {
 	data := make([]byte, 12e6)
 	_, _ = rand.NewChaCha8([32]byte{3}).Read(data)
 	var out bytes.Buffer
-	start := time.Now()
 	res, err := s.Run(t.Context(), session.Request{Files: map[string]push.File{"f": file(string(data), false)}, Args: []string{"sha256sum", "f"}, Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
@@ -233,9 +232,6 @@ func TestPushOverALinkThatBreaksUnderLoad(t *testing.T) {
 		t.Errorf("it arrived damaged: %q, want %q", out.String(), want)
 	}
 	t.Logf("%+v", res.Pushed)
-	if took := time.Since(start); res.Pushed.Dropped < 2 && took > 6*time.Second {
-		t.Skipf("this machine is so busy that it sent 12 MB in %v, and the link breaks above 2 MB in a second", took)
-	}
 	if p := res.Pushed; p.Dropped < 2 || p.Dropped > 6 || !p.Paced || !strings.Contains(p.Notice(), "in small pieces, with pauses") {
 		t.Errorf("%+v: want a link that breaks twice, and then a few times at most", p)
 	}
