@@ -38,7 +38,7 @@ func quarkQuantizeSchema() step.Schema {
 			"per_channel_axes": "Of which axis that is, by op: { MatMul = 1 }.",
 			"pairs_on_weights": "Whether weights stay float, with a QuantizeLinear and a DequantizeLinear behind them, in place of integers.",
 			"dedicated_pairs":  "Whether each node that takes a tensor has a pair of its own.",
-			"bias":             "Integers of biases.",
+			"bias":             "Integers of biases. Of a product whose bias has fewer than 32 bits the vendor's compiler makes 16-bit floats, which `htp_context` refuses without `floats = true`.",
 			"adjust":           "Quark's adjustments of shifts, for powers of two: `shift_cut`, `shift_bias`, `shift_read`, `shift_write`, `shift_swish`, `hard_sigmoid`.",
 			"exclude_op_types": "Ops that stay float, such as [\"Softmax\"]. The compiler then computes them in 16-bit floats.",
 		}),

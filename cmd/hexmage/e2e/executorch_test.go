@@ -5,8 +5,6 @@ package e2e_test
 import (
 	"context"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -25,12 +23,7 @@ func TestExecuTorch(t *testing.T) {
 	if from == "" {
 		t.Skip("NOT TESTED: the lowering. HEXMAGE_EXECUTORCH is not set; its environment has 2.9 GB of PyTorch")
 	}
-	w := hostWarmed(t)
-	if downloads := filepath.Join(from, "downloads"); exists(downloads) {
-		if err := link(downloads, filepath.Join(w.cache, "downloads"), func(p string) bool { return !strings.HasSuffix(p, ".lock") }); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w := hostWarmed(t).withDownloadsOf(t, from)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*runLimit) // gigabytes to download and install
 	defer cancel()
 	if o := ended(t, w.command(ctx, "toolchain", "fetch", "executorch")); o.code != exitOK {
@@ -49,8 +42,9 @@ func TestExecuTorch(t *testing.T) {
 	const half = "import torch\ndef module(): return torch.nn.Linear(4, 4)\n"
 	w.write(t, "half.py", half)
 	w.write(t, "none.py", half+"def samples(): return []\n")
+	w.write(t, "typo.py", "import torch\ndef samples(): return []\ndef module(): return torch.nn.Lineal(4, 4)\n")
 	w.write(t, "net.py", half+"def samples(): return [(torch.ones(1, 4),)]\n")
-	for module, want := range map[string]string{"half.py": "half.py has no samples(). It has two functions", "none.py": "samples() of none.py returns no list of tuples"} {
+	for module, want := range map[string]string{"half.py": "half.py has no samples(). It has two functions", "none.py": "samples() of none.py returns no list of tuples", "typo.py": "typo.py, line 3: AttributeError: "} {
 		wants(t, w.run(t, "run", "executorch-qnn", "--profile=host", "--var=module="+module), exitFailed, want)
 	}
 	o := w.run(t, "run", "executorch-qnn", "--profile=host", "--var=module=net.py", "--soc=QCS8550")

@@ -106,7 +106,17 @@ func hostRun(t *testing.T) *world {
 // withHostDownloads links what was downloaded into the world's cache.
 func (w *world) withHostDownloads(t *testing.T) *world {
 	t.Helper()
-	if err := link(filepath.Join(hostRun(t).cache, "downloads"), filepath.Join(w.cache, "downloads"), func(p string) bool { return !strings.HasSuffix(p, ".lock") }); err != nil {
+	return w.withDownloadsOf(t, hostRun(t).cache)
+}
+
+// withDownloadsOf links what was downloaded into another cache, if that is one.
+func (w *world) withDownloadsOf(t *testing.T, cache string) *world {
+	t.Helper()
+	downloads := filepath.Join(cache, "downloads")
+	if !exists(downloads) {
+		return w
+	}
+	if err := link(downloads, filepath.Join(w.cache, "downloads"), func(p string) bool { return !strings.HasSuffix(p, ".lock") }); err != nil {
 		t.Fatal(err)
 	}
 	return w

@@ -40,12 +40,7 @@ func TestOlive(t *testing.T) {
 	if from == "" {
 		t.Skip("NOT TESTED: the passes. HEXMAGE_OLIVE is not set; their environment has 3.2 GB of PyTorch")
 	}
-	w := hostWarmed(t)
-	if downloads := filepath.Join(from, "downloads"); exists(downloads) {
-		if err := link(downloads, filepath.Join(w.cache, "downloads"), func(p string) bool { return !strings.HasSuffix(p, ".lock") }); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w := hostWarmed(t).withDownloadsOf(t, from)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*runLimit) // gigabytes to download and install
 	defer cancel()
 	if o := ended(t, w.command(ctx, "toolchain", "fetch", "olive")); o.code != exitOK {

@@ -21,14 +21,9 @@ const envQuantizers = "HEXMAGE_QUANTIZERS"
 // Then both, and mllm's arithmetic, quantise a small language model: of 8 bits about 0 the compiler makes something else without a word, and the table says WRONG.
 func TestQuantizers(t *testing.T) {
 	if os.Getenv(envQuantizers) == "" {
-		t.Skip("mage testAll runs this: " + envQuantizers + " is not set; it downloads 3.5 GB of Python packages")
+		t.Skip("mage testAll runs this: " + envQuantizers + " is not set; it downloads 3.4 GB of Python packages")
 	}
-	w := hostWarmed(t)
-	if downloads := filepath.Join(os.Getenv(envQuantizers), "downloads"); exists(downloads) {
-		if err := link(downloads, filepath.Join(w.cache, "downloads"), func(p string) bool { return !strings.HasSuffix(p, ".lock") }); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w := hostWarmed(t).withDownloadsOf(t, os.Getenv(envQuantizers))
 	slow := func(args ...string) *outcome {
 		ctx, cancel := context.WithTimeout(t.Context(), 8*runLimit)
 		defer cancel()
@@ -79,20 +74,33 @@ step "python" "example" {
 locals {
   net     = "${step.python.example.outputs.dir}/net.onnx"
   samples = "${step.python.example.outputs.dir}/samples"
+  schemes = {
+    int8       = { activations = "int8", ranges = "min_max", bias = "int32", axis = null }
+    xint8      = { activations = "int8", ranges = "min_mse", bias = "int8", axis = null }
+    pairs      = { activations = "uint16", ranges = "min_max", bias = "int32", axis = 1 }
+    percentile = { activations = "uint16", ranges = "percentile", bias = "int32", axis = 1 }
+    entropy    = { activations = "uint8", ranges = "entropy", bias = "int16", axis = null }
+  }
 }
 step "aimet_quantize" "net" {
   graphs      = local.net
   calibration = local.samples
 }
 step "quark_quantize" "net" {
-  for_each         = { int8 = [], pairs = ["Relu"] }
+  for_each         = local.schemes
   graphs           = local.net
   calibration      = local.samples
-  activations      = each.key == "int8" ? "int8" : "uint16"
-  asymmetric       = each.key != "int8"
-  per_channel      = each.key != "int8"
-  pairs_on_weights = each.key != "int8"
-  exclude_op_types = each.value
+  activations      = each.value.activations
+  asymmetric       = each.value.activations != "int8"
+  ranges           = each.value.ranges
+  power_of_two     = each.value.ranges == "min_mse"
+  adjust           = each.value.ranges == "min_mse" ? ["shift_cut", "shift_bias", "shift_read", "shift_write", "shift_swish", "hard_sigmoid"] : []
+  bias             = each.value.bias
+  per_channel      = each.value.axis != null
+  per_channel_axes = each.value.axis == null ? {} : { MatMul = each.value.axis }
+  pairs_on_weights = each.key == "pairs"
+  dedicated_pairs  = each.key == "pairs"
+  exclude_op_types = each.key == "pairs" ? ["Relu"] : []
 }
 locals {
   graphs = merge({ aimet = step.aimet_quantize.net.outputs.dir }, { for way, s in step.quark_quantize.net : way => s.outputs.dir })
@@ -102,11 +110,12 @@ step "onnx_run" "float" {
   inputs = local.samples
 }
 step "htp_context" "net" {
-  for_each = toset(["aimet", "int8", "pairs"])
+  for_each = toset(concat(["aimet"], keys(local.schemes)))
   graphs   = local.graphs[each.key]
+  floats   = contains(["xint8", "entropy"], each.key) // biases of less than 32 bits, of which the compiler makes floats
 }
 step "htp_emulate" "net" {
-  for_each = toset(["aimet", "int8", "pairs"])
+  for_each = toset(concat(["aimet"], keys(local.schemes)))
   context  = step.htp_context.net[each.key].outputs.dir
   inputs   = local.samples
 }

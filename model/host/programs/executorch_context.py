@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -62,14 +63,21 @@ def given(script: Path) -> tuple[Any, list[tuple[Any, ...]]]:
     if spec is None or spec.loader is None:
         raise Wrong(f"{script.name} is no Python file.")
     of = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # where torch.export looks for what its classes refer to
-    spec.loader.exec_module(of)
-    for name in ("module", "samples"):
-        if not callable(getattr(of, name, None)):
-            raise Wrong(f"{script.name} has no {name}(). It has two functions: module() returns a torch.nn.Module, samples() a list of tuples of its inputs.")
-    samples = list(of.samples())
+    try:
+        spec.loader.exec_module(of)
+        for name in ("module", "samples"):
+            if not callable(getattr(of, name, None)):
+                raise Wrong(f"{script.name} has no {name}(). It has two functions: module() returns a torch.nn.Module, samples() a list of tuples of its inputs.")
+        net, samples = of.module().eval(), list(of.samples())
+    except Wrong:
+        raise
+    except Exception as e:
+        lines = [f.lineno for f in traceback.extract_tb(e.__traceback__) if Path(f.filename).name == script.name]
+        at = lines[-1] if lines else getattr(e, "lineno", None)  # of a script that cannot be read
+        raise Wrong(f"{script.name}, line {at}: {type(e).__name__}: {e}") from e
     if not samples or not all(isinstance(s, tuple) for s in samples):
         raise Wrong(f"samples() of {script.name} returns no list of tuples of inputs: at least one sample is wanted, whose shapes are those that are compiled.")
-    return of.module().eval(), samples
+    return net, samples
 
 
 def quantised(net: Any, samples: list[tuple[Any, ...]], soc: str, precision: str) -> Any:

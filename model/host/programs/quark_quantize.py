@@ -101,7 +101,7 @@ def quantised(at: Path, a: dict[str, Any]) -> onnx.ModelProto:
         )
         made = ModelQuantizer(config).quantize_model(model, None, Reader())
     if made is None:
-        raise Wrong(f"Quark gave nothing for {at.name}: what it said is in quark.log.")
+        raise Wrong(f"Quark gave nothing for {at.name}. It said:\n{command.tail(Path('quark.log').read_text(errors='replace'), 20)}")
     return scalars(made)
 
 
