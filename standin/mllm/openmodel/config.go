@@ -95,16 +95,19 @@ func ParseConfig(raw []byte) (Config, error) {
 			c.LinearBlockSize = block
 		}
 	}
-	return c, c.Validate()
+	return c, cmp.Or(c.Validate(), c.CheckNorm())
 }
 
-// ReadHub reads and checks a config.json as the hub has it.
+// ReadHub reads and checks a config.json as the hub has it, of a model that the stand-in's ops are to compute.
 func ReadHub(path string) (Config, error) {
 	raw, err := boundedfile.Read(path, maxConfig)
 	if err != nil {
 		return Config{}, err
 	}
 	c, err := ParseHub(raw, 0)
+	if err == nil {
+		err = c.CheckNorm()
+	}
 	if err != nil {
 		return Config{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -179,8 +182,8 @@ func (c Config) Validate() error {
 			c.HiddenSize, c.IntermediateSize, c.QSize(), b)
 	case c.VocabSize%2 != 0:
 		return fmt.Errorf("vocab_size %d is odd; int4 weights are packed in pairs of outputs", c.VocabSize)
-	case c.RMSNormEps != 1e-06:
-		return fmt.Errorf("rms_norm_eps is %v; the DSP op knows only 1e-06", c.RMSNormEps)
+	case !(c.RMSNormEps > 0 && c.RMSNormEps < 1):
+		return fmt.Errorf("rms_norm_eps is %v, not between 0 and 1", c.RMSNormEps)
 	case !c.TieWordEmbeddings:
 		return fmt.Errorf("tie_word_embeddings is false; the ahead-of-time compiler has no lm_head for untied models")
 	case classes()[c.Architecture()] == "":
@@ -191,6 +194,14 @@ func (c Config) Validate() error {
 		return fmt.Errorf("linear_block_size is %d; upstream has it fixed at 32 for %s", b, c.ModelType)
 	case !(c.RopeTheta > 1):
 		return fmt.Errorf("rope_theta is %v", c.RopeTheta)
+	}
+	return nil
+}
+
+// CheckNorm says what keeps the stand-in's own ops from this model: their normalisation has no parameter. Quantising with upstream's arithmetic has one.
+func (c Config) CheckNorm() error {
+	if c.RMSNormEps != 1e-06 {
+		return fmt.Errorf("rms_norm_eps is %v; the DSP op knows only 1e-06", c.RMSNormEps)
 	}
 	return nil
 }

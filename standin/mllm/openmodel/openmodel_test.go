@@ -110,11 +110,15 @@ func TestConfigRejects(t *testing.T) {
 	if c, err := openmodel.ParseConfig([]byte(theirs)); err != nil || c.LinearBlockSize != 32 || c.MaxCacheLength != 128 {
 		t.Errorf("upstream's form: %+v, %v", c, err)
 	}
+	other := strings.Replace(theirs, `"rms_norm_eps": 0.000001`, `"rms_norm_eps": 0.00001`, 1)
+	if _, err := openmodel.ParseConfig([]byte(other)); err == nil || !strings.Contains(err.Error(), "only 1e-06") { // of the stand-in's op
+		t.Errorf("another epsilon: %v", err)
+	}
 	cases := map[string]struct{ from, to, want string }{
 		"no block size": {`"linear_block_size": 16,`, ``, "stock configs lack it"},
 		"odd block":     {`"linear_block_size": 16`, `"linear_block_size": 24`, "choose 16, 32 or 64"},
 		"untied":        {`"tie_word_embeddings": true`, `"tie_word_embeddings": false`, "untied"},
-		"eps":           {`"rms_norm_eps": 0.000001`, `"rms_norm_eps": 0.00001`, "only 1e-06"},
+		"eps":           {`"rms_norm_eps": 0.000001`, `"rms_norm_eps": 0`, "between 0 and 1"},
 		"heads":         {`"num_key_value_heads": 2`, `"num_key_value_heads": 3`, "not a multiple"},
 		"huge":          {`"hidden_size": 128`, `"hidden_size": 1000000000`, "not in 2..4096"},
 		"vocab":         {`"eos_token_id": 511`, `"eos_token_id": 512`, "eos_token_id"},

@@ -186,7 +186,7 @@ func (p *pass) norm(name string, x []float64) []float64 {
 	y := make([]float64, len(x))
 	for i := 0; i < len(x); i += len(w) {
 		row := x[i : i+len(w)]
-		r := 1 / math.Sqrt(float64(float64(dot(row, row)/float64(len(w)))+1e-6))
+		r := 1 / math.Sqrt(float64(float64(dot(row, row)/float64(len(w)))+p.m.c.RMSNormEps))
 		for j, v := range row {
 			y[i+j] = float64(float64(v*r) * float64(w[j]))
 		}

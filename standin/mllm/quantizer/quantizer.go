@@ -59,6 +59,9 @@ func (s span) symmetric8() affine {
 
 // quantise gives the tensors of the quantised model.
 func quantise(ctx context.Context, m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) {
+	if err := m.c.CheckNorm(); err != nil {
+		return nil, err
+	}
 	spans, err := calibrate(ctx, m, t)
 	if err != nil {
 		return nil, err

@@ -148,3 +148,46 @@ func TestTheCalibrationText(t *testing.T) {
 		t.Errorf("%d samples, %v", len(got), err)
 	}
 }
+
+// TestEpsilon: upstream's quantiser computes norms with the model's own epsilon, and so does ours; the stand-in's op has one of its own, and its
+// quantiser refuses any other.
+func TestEpsilon(t *testing.T) {
+	dir := t.TempDir()
+	if err := openmodel.RunMake(t.Context(), openmodel.MakeSpec{Seed: 1, Layers: 1, Architecture: "llama", BlockSize: 32, Out: dir}, tool.Env{Stdout: io.Discard}); err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Join(dir, "config.json")
+	raw, err := os.ReadFile(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := strings.Replace(string(raw), `"rms_norm_eps": 0.000001`, `"rms_norm_eps": 0.25`, 1)
+	if other == string(raw) {
+		t.Fatalf("no rms_norm_eps in\n%s", raw)
+	}
+	if err := os.WriteFile(at, []byte(other), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := openmodel.ParseHub([]byte(other), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := loadFloat(filepath.Join(dir, "model.safetensors"), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "model.norm"
+	x := make([]float64, len(m.weights[name+".weight"]))
+	for i := range x {
+		x[i] = 3
+	}
+	got := m.newPass(func(string, []float64) {}).norm(name, x)
+	for i, w := range m.weights[name+".weight"] {
+		if want := float64(w) * 3 / math.Sqrt(9.25); math.Abs(got[i]-want) > 1e-12 {
+			t.Fatalf("value %d is %v, not %v", i, got[i], want)
+		}
+	}
+	if _, err := Quantise(t.Context(), Spec{Model: dir, Architecture: "llama", Out: filepath.Join(dir, "out")}); err == nil || !strings.Contains(err.Error(), "only 1e-06") {
+		t.Errorf("the stand-in's quantiser: %v", err)
+	}
+}
