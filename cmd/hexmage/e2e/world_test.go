@@ -60,6 +60,11 @@ func newWorld(t *testing.T) *world {
 			t.Fatal(err)
 		}
 	}
+	t.Cleanup(func() {
+		if w != shared.cold && w != shared.host { // a world with PyTorch takes 16 GB
+			remove(base)
+		}
+	})
 	return w
 }
 

@@ -3,6 +3,7 @@ package openmodel_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,11 +98,25 @@ func TestEncode(t *testing.T) {
 	}
 }
 
+// TestByteWithoutToken: a text with a byte that has no token is refused, others are not.
+func TestByteWithoutToken(t *testing.T) {
+	tok, err := openmodel.ParseTokenizer([]byte(`{"model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ids, err := tok.Encode("aba"); err != nil || !slices.Equal(ids, []int{2, 0}) {
+		t.Errorf("aba: %v, %v", ids, err)
+	}
+	if _, err := tok.Encode("abc"); err == nil || !strings.Contains(err.Error(), `"c", which is not in the vocabulary`) {
+		t.Errorf("abc: %v", err)
+	}
+}
+
 func TestParseTokenizerRejects(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`:                                    "unexpected end",
 		`{"model":{"type":"Unigram"}}`:         "only BPE",
-		`{"model":{"type":"BPE","vocab":{}}}`:  "no token for byte",
+		`{"model":{"type":"BPE","vocab":{}}}`:  "vocab is empty",
 		`{"model":{"type":"BPE","vocab":{"a":`: "unexpected end",
 	} {
 		if _, err := openmodel.ParseTokenizer([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
