@@ -38,7 +38,7 @@ func quantizeSchema() step.Schema {
 			"num_samples":  "Upstream's --num_samples: paragraphs that are taken, from the first.",
 			"device":       "Of upstream's: where PyTorch computes. A GPU gives other last bits of activations' scales.",
 		},
-		Outputs:    []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "model.safetensors, config.json, tokenizer.json"}},
+		Outputs:    []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "model.safetensors, config.json, tokenizer.json, and of tokenizer_config.json and chat_template.jinja what the model has"}},
 		Toolchains: []string{quantizerToolchain},
 		Example: `step "quantize" "qwen3" {
   model      = step.model.toy.outputs.dir

@@ -3116,7 +3116,7 @@ locked "ninja" "1.11.1" {
 
 locked "olive" "0.13.0" {
   source = "python"
-  asked  = "dffa4812c6ee0c04b222bc80587e9433f7875a2b62df5f0d24f550bc8f98234a"
+  asked  = "65bc7a8120e39a517edb0f9010f2682c2275785fe487c0ece75ac92709c8f342"
   wheel "aiohappyeyeballs" {
     version = "2.7.1"
     file    = "aiohappyeyeballs-2.7.1-py3-none-any.whl"
@@ -3586,10 +3586,10 @@ locked "olive" "0.13.0" {
     }
   }
   wheel "onnxruntime-genai" {
-    version = "0.18.0"
-    file    = "onnxruntime_genai-0.18.0-cp313-cp313-manylinux_2_28_x86_64.whl"
-    size    = 11246660
-    sha256  = "5e841f51315eba711ad60c2df1cd59332387fc1cf3708ce1d2320991a1479438"
+    version = "0.15.2"
+    file    = "onnxruntime_genai-0.15.2-cp313-cp313-manylinux_2_28_x86_64.whl"
+    size    = 11512392
+    sha256  = "9cd21be1be2759aadb6c892d7f8873c284c5f26c0b0068aeeaeb5f38aca8d61e"
     licence "onnxruntime_genai/LICENSE" {
       sha256 = "c2cfccb812fe482101a8f04597dfc5a9991a6b2748266c47ac91b6a5aae15383"
     }

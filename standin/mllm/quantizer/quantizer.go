@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -245,7 +246,7 @@ func (b *builder) tables(m *floatModel, a affine) {
 }
 
 // Tool is the tool's name, and its behaviour version: raise it whenever an output changes.
-const Tool tool.Name[Spec] = "quantize/2"
+const Tool tool.Name[Spec] = "quantize/3"
 
 // Spec says what to quantise.
 type Spec struct {
@@ -314,7 +315,18 @@ func quantiseFolder(in, out, architecture string, block int, mark string, quanti
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return 0, err
 	}
-	for name, b := range map[string][]byte{"config.json": raw, "tokenizer.json": tok} {
+	written := map[string][]byte{"config.json": raw, "tokenizer.json": tok}
+	for _, name := range []string{"tokenizer_config.json", "chat_template.jinja"} { // how the model is asked
+		b, err := os.ReadFile(filepath.Join(in, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		written[name] = b
+	}
+	for name, b := range written {
 		if err := os.WriteFile(filepath.Join(out, name), b, 0o644); err != nil {
 			return 0, err
 		}

@@ -225,9 +225,19 @@ func TestBlockSizeGoesIntoTheConfig(t *testing.T) {
 	if err := openmodel.Make(dir, 1, small); err != nil {
 		t.Fatal(err)
 	}
+	const template = "{{ messages[0].content }}"
+	if err := os.WriteFile(filepath.Join(dir, "chat_template.jinja"), []byte(template), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	out := filepath.Join(dir, "out")
 	if _, err := Quantise(context.Background(), Spec{Model: dir, Architecture: "qwen3", BlockSize: 32, Out: out}); err != nil {
 		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(filepath.Join(out, "chat_template.jinja")); err != nil || string(b) != template {
+		t.Errorf("the chat template: %q, %v", b, err)
+	}
+	if _, err := os.Stat(filepath.Join(out, "tokenizer_config.json")); err == nil {
+		t.Error("a tokenizer_config.json that the model has not")
 	}
 	raw, err := os.ReadFile(filepath.Join(out, "config.json"))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // UpstreamTool is the tool's name, and its behaviour version: raise it whenever an output changes.
-const UpstreamTool tool.Name[UpstreamSpec] = "quantize-upstream/2"
+const UpstreamTool tool.Name[UpstreamSpec] = "quantize-upstream/3"
 
 // UpstreamSpec says what to quantise with upstream's arithmetic into all of upstream's tensors that anybody computes with.
 type UpstreamSpec struct {
