@@ -3116,7 +3116,7 @@ locked "ninja" "1.11.1" {
 
 locked "olive" "0.13.0" {
   source = "python"
-  asked  = "65bc7a8120e39a517edb0f9010f2682c2275785fe487c0ece75ac92709c8f342"
+  asked  = "c305566f1aef072a229b28b0e1ec3cda2b4eb4eee762be821dd7434484407f01"
   wheel "aiohappyeyeballs" {
     version = "2.7.1"
     file    = "aiohappyeyeballs-2.7.1-py3-none-any.whl"
@@ -3586,15 +3586,15 @@ locked "olive" "0.13.0" {
     }
   }
   wheel "onnxruntime-genai" {
-    version = "0.15.2"
-    file    = "onnxruntime_genai-0.15.2-cp313-cp313-manylinux_2_28_x86_64.whl"
-    size    = 11512392
-    sha256  = "9cd21be1be2759aadb6c892d7f8873c284c5f26c0b0068aeeaeb5f38aca8d61e"
+    version = "0.14.1"
+    file    = "onnxruntime_genai-0.14.1-cp313-cp313-manylinux_2_28_x86_64.whl"
+    size    = 58586127
+    sha256  = "5a92c551772a6ccec15dbec7b05a4edf13514e5ad4de9321e16dba28897cb3b3"
     licence "onnxruntime_genai/LICENSE" {
       sha256 = "c2cfccb812fe482101a8f04597dfc5a9991a6b2748266c47ac91b6a5aae15383"
     }
     licence "onnxruntime_genai/ThirdPartyNotices.txt" {
-      sha256 = "1a9f2942f14951194c1d643ad2df25ed9ed72f97d41d23cc4726cfba7c01eaec"
+      sha256 = "40f58c9a6d3319e839996de358170da562b067478ee601aef7a5616f80db13ef"
     }
   }
   wheel "onnxscript" {

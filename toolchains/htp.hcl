@@ -199,7 +199,7 @@ toolchain "olive" {
     source "python" {
       python       = "3.13"
       until        = "2026-11-20"
-      requirements = ["olive-ai==0.13.0", "torch==2.6.0", "transformers==4.57.3", "datasets==2.21.0", "onnx==1.23.2", "onnxruntime==1.31.1", "onnxruntime-genai==0.15.2", "numpy==2.4.6", "ml-dtypes==0.6.0", "tokenizers==0.22.2"]
+      requirements = ["olive-ai==0.13.0", "torch==2.6.0", "transformers==4.57.3", "datasets==2.21.0", "onnx==1.23.2", "onnxruntime==1.31.1", "onnxruntime-genai==0.14.1", "numpy==2.4.6", "ml-dtypes==0.6.0", "tokenizers==0.22.2"]
     }
   }
 }
