@@ -9,8 +9,8 @@ func TestLate(t *testing.T) {
 		over: true,
 		"--- FAIL: FuzzList (1.00s)\n    --- FAIL: FuzzList (0.00s)\n        list_test.go:9: context deadline exceeded\n\n    Failing input written to testdata/fuzz/FuzzList/1a\nFAIL\n": false,
 		over + "\n    Failing input written to testdata/fuzz/FuzzList/1a\n": false,
-		"panic: runtime error\n" + over:                                      false,
-		"": false,
+		"panic: runtime error\n" + over:                                     false,
+		"":                                                                  false,
 	} {
 		if late([]byte(said)) != want {
 			t.Errorf("late is %v of %q", !want, said)
