@@ -18,7 +18,7 @@ variable "architecture" {
 
 variable "ways" {
   type        = set(string)
-  default     = ["ort", "a16w8", "lpbq", "lpbq_rotated", "mobilequant", "a8w8_shadow", "aimet_a16w8", "quark_a16w8", "quark_a8w8"]
+  default     = ["ort", "a16w8", "lpbq", "lpbq_rotated", "mobilequant", "a8w8_shadow", "aimet_a16w8", "quark_a16w8", "quark_a8w8", "mllm"]
   description = "Ways to quantise: ort, a16w8, a16w4, lpbq, lpbq_rotated, mobilequant, a8w8_shadow, aimet_a16w8, aimet_a8w8, quark_a16w8, quark_a8w8, quark_xint8, mllm"
 
   validation {
