@@ -2,10 +2,12 @@ package gc_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -220,5 +222,54 @@ func TestCollectReadsWhatNobodyWillReadAgain(t *testing.T) {
 				t.Errorf("%+v, want %d suspect", sum, want)
 			}
 		})
+	}
+}
+
+// Builds that start at the same time all find the same damage on record: each blob is moved away by one of them, and the others do not mind; nor does it
+// matter that somebody makes it anew meanwhile.
+func TestSettleBesideOthers(t *testing.T) {
+	c := open(t, t.TempDir())
+	const blobs = 20
+	content := func(i int) string { return fmt.Sprint(i, strings.Repeat("x", 1<<16)) }
+	inUse, err := gc.Use(t.Context(), c.root, nil) // so that none of them is alone
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inUse()
+	for round := range 20 {
+		for i := range blobs {
+			c.put(t, content(i))
+			flip(t, c.blobs.Path(c.fn.Bytes([]byte(content(i)))))
+		}
+		if err := c.blobs.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if v, err := gc.Verify(t.Context(), c.root, gc.VerifyOptions{}); err != nil || len(v.Problems) < blobs {
+			t.Fatalf("round %d: %s, %v", round, wrongs(v), err)
+		}
+		var wg sync.WaitGroup
+		for n := range 8 {
+			wg.Go(func() {
+				if n == 0 {
+					for i := range blobs {
+						others, err := disk.NewBlobs(c.root)
+						if err == nil {
+							d := c.fn.Bytes([]byte(content(i)))
+							if err = others.Put(t.Context(), d, strings.NewReader(content(i))); errors.Is(err, store.ErrCorrupt) {
+								err = nil // it was still damaged
+							}
+						}
+						if err != nil {
+							t.Errorf("round %d, made anew: %v", round, err)
+						}
+					}
+					return
+				}
+				if _, err := gc.Settle(t.Context(), c.root); err != nil {
+					t.Errorf("round %d: %v", round, err)
+				}
+			})
+		}
+		wg.Wait()
 	}
 }

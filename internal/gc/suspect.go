@@ -65,7 +65,6 @@ func settle(ctx context.Context, root string, alone bool) (dropped int, err erro
 
 // outOfTheWay sees to it that nothing reads what was found damaged. What is in its place may have been made anew since.
 func (v *verifier) outOfTheWay(ctx context.Context, d disk.Damage) error {
-	path := v.s.root.File(layout.Blobs, d.Of)
 	switch d.Place {
 	case disk.Executable: // nobody misses it
 		if err := os.Remove(v.s.root.File(layout.Executables, d.Of)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -83,13 +82,7 @@ func (v *verifier) outOfTheWay(ctx context.Context, d disk.Damage) error {
 		}
 		return err
 	default:
-		st, err := os.Lstat(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err == nil {
-			_, err = v.blobAway(ctx, d.Of, st.Size())
-		}
+		_, err := v.blobAway(ctx, d.Of)
 		return err
 	}
 	return nil

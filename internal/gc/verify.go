@@ -19,6 +19,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
@@ -138,7 +139,7 @@ func (v *verifier) blobs(ctx context.Context) error {
 		}
 		p := Problem{Kind: it.kind, Path: it.path, Text: fmt.Sprintf("its content is %s", is)}
 		if it.kind == layout.Blobs {
-			return v.note(disk.InStore, it.name, p, func() (string, error) { return v.blobAway(ctx, it.name, info.Size()) })
+			return v.note(disk.InStore, it.name, p, func() (string, error) { return v.blobAway(ctx, it.name) })
 		}
 		return v.note(disk.Executable, it.name, p, func() (string, error) { return v.away(it, string(disk.Executable)) })
 	})
@@ -326,19 +327,35 @@ func (v *verifier) add(p Problem, repair func() (string, error)) error {
 	return err
 }
 
-// blobAway has the store move a blob away, together with its copy: it looks again first.
-func (v *verifier) blobAway(ctx context.Context, name digest.Digest, size int64) (string, error) {
-	d := name.Sized(size)
-	rc, err := v.repair.Open(ctx, d)
-	if err != nil {
-		return "", err
-	}
-	defer rc.Close()
-	_, err = io.Copy(io.Discard, rc)
-	if _, serr := os.Lstat(v.repair.Path(d)); errors.Is(serr, fs.ErrNotExist) {
-		return "moved to damaged/", nil
+// blobAway has the store move a blob away, together with its copy: it looks again first, and as often as others move or replace it meanwhile. It returns
+// nothing of one that is whole.
+func (v *verifier) blobAway(ctx context.Context, name digest.Digest) (string, error) {
+	path := v.s.root.File(layout.Blobs, name)
+	var err error
+	for range 100 {
+		st, serr := os.Lstat(path)
+		switch {
+		case errors.Is(serr, fs.ErrNotExist):
+			return "moved to damaged/", nil
+		case serr != nil:
+			return "", serr
+		}
+		err = readAll(ctx, v.repair, name.Sized(st.Size()))
+		if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrCorrupt) {
+			break
+		}
 	}
 	return "", err
+}
+
+// readAll reads a blob, for what the store finds when it does.
+func readAll(ctx context.Context, blobs store.Blobs, d digest.Digest) error {
+	rc, err := blobs.Open(ctx, d)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, rc)
+	return errors.Join(err, rc.Close())
 }
 
 // away moves a file to the folder for what is damaged, where its name begins as is said.

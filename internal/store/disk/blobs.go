@@ -172,7 +172,7 @@ func (s *Blobs) damaged(d digest.Digest, f *os.File) error {
 	}
 	_ = s.dir.Remove(layout.Name(layout.Executables, d))
 	s.proofs.drop(d)
-	if err := atomicfile.Rename(path, damagePath(s.root, InStore, d)); err != nil {
+	if err := atomicfile.Rename(path, damagePath(s.root, InStore, d)); err != nil && !errors.Is(err, fs.ErrNotExist) { // another process may have, too
 		return fmt.Errorf("blob %s: %w, and it cannot be moved away: %w", d, store.ErrCorrupt, err)
 	}
 	return nil

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import random
+import shutil
 import tempfile
 import traceback
 from collections.abc import Iterator
@@ -25,6 +26,8 @@ from arch import Wrong
 
 HERE = "${model}"  # in model_config.json: the folder that it is in
 CONFIG = "model_config.json"
+BEFORE = "before"  # where what comes from earlier passes stands
+WORDS = (".json", ".jinja", ".txt", ".model")  # of tokenizers and configs
 LITTLE = {".txt": "text", ".csv": "csv", ".json": "json", ".jsonl": "json", ".parquet": "parquet"}  # what reads a file of samples
 
 
@@ -55,7 +58,8 @@ def main(a: dict[str, Any]) -> None:
         if not (out / CONFIG).is_file():
             raise Wrong(f"{of}: Olive ended without a model, and without an error; what it says above is all there is.")
         made = placed(json.loads((out / CONFIG).read_text()), str(out), HERE)
-        if work in json.dumps(made):
+        made = carried(made, model, out)
+        if any(gone in json.dumps(made) for gone in (work, str(model))):
             raise Wrong(f"{of}: Olive's model has files in a folder that is gone: {json.dumps(made)}")
     (out / CONFIG).write_text(json.dumps(made, indent=1, sort_keys=True) + "\n")
     graphs = [graph(p, out, of) for p in sorted(out.rglob("*.onnx"))]
@@ -109,6 +113,23 @@ def placed(value: Any, old: str, new: str) -> Any:
     if isinstance(value, str) and (value == old or value.startswith(old + "/")):
         return new + value[len(old) :]
     return value
+
+
+def carried(value: Any, model: Path, out: Path) -> Any:
+    """A document whose paths into the folder that the pass was given lead into its own: tokenizer and configs go on with it, as a later pass reads its samples with them."""
+    if isinstance(value, dict):
+        return {k: carried(v, model, out) for k, v in value.items()}
+    if isinstance(value, list):
+        return [carried(v, model, out) for v in value]
+    at = Path(value) if isinstance(value, str) and value.startswith(str(model)) else None
+    if at is None or not at.is_relative_to(model) or not at.is_dir():
+        return value
+    to = out / BEFORE / at.relative_to(model / BEFORE if at.is_relative_to(model / BEFORE) else model)
+    to.mkdir(parents=True, exist_ok=True)
+    for p in sorted(at.iterdir()):
+        if p.is_file() and p.suffix in WORDS and not (to / p.name).exists():
+            shutil.copyfile(p, to / p.name)
+    return HERE + "/" + str(to.relative_to(out))
 
 
 def graph(at: Path, out: Path, of: str) -> dict[str, Any]:
