@@ -79,6 +79,11 @@ locals {
     quark_a8w8  = { activations = "int8", asymmetric = false, power_of_two = false, ranges = "min_max", adjust = [], exclude = ["RMSNormalization"] }
     quark_xint8 = { activations = "int8", asymmetric = false, power_of_two = true, ranges = "min_mse", adjust = local.shifts, exclude = ["RMSNormalization"] }
   }
+  optimization = {
+    mllm        = 3 # by its own choice the compiler makes contexts of these graphs that are a little wrong: docs/host.md
+    quark_a8w8  = 1 # of norms in floats before matrices of int8 the optimiser makes an op that it then cannot make: docs/quantizers.md
+    quark_xint8 = 1
+  }
   graphs = merge(
     { for way, s in step.onnx_quantize.way : way => s.outputs.dir },
     { for way, s in step.aimet_quantize.way : way => s.outputs.dir },
@@ -142,7 +147,7 @@ step "onnx_llm" "mllm" {
 step "htp_context" "way" {
   for_each     = var.ways
   graphs       = local.graphs[each.key]
-  optimization = each.key == "mllm" ? 3 : null # by its own choice the compiler makes contexts of these graphs that are a little wrong: docs/host.md
+  optimization = try(local.optimization[each.key], null)
 }
 
 step "htp_emulate" "way" {

@@ -30,6 +30,15 @@ failure "tcm-too-small" {
   examples = ["graph_prepare.cc:217::ERROR:Requires 0x2400000 bytes of TCM, which is greater than the TCM size of 0x800000!\nQnnDsp <E> Failed to finalize graph (id: 1) with err 1002"]
 }
 
+failure "finalize-optimiser" {
+  where    = ["tool"]
+  patterns = ["Failed to finalize QNN graph\\. Error: QNN_COMMON_ERROR_MEM_ALLOC"]
+  cause    = "The vendor's compiler gave this graph up. It calls that memory, also where an op that its own optimiser put in could not be made (\"could not create op: q::…\" in its verbose log)."
+  remedy   = "Compile with less optimisation (`optimization = 1` of htp_context). Where that fails too: a graph of fewer layers, a shorter chunk, a machine with more memory."
+  source   = "QAIRT 2.51.0: an RMSNorm in floats before an MLP of int8, 576 and 1,536 wide; q::SlicePad_shape_inplace"
+  examples = ["prefill.onnx could not be compiled: [ONNXRuntimeError] : 11 : EP_FAIL : Failed to finalize QNN graph. Error: QNN_COMMON_ERROR_MEM_ALLOC: Memory allocation related error., Code: 1002"]
+}
+
 failure "graph-finalize" {
   where    = ["device", "tool"]
   patterns = ["Failed to finalize graph", "RouterX86 graph prepare failed", "Finalize Graph for Idx = [0-9]+ failed", "Graph Finalize failure", "Error finalizing graph"]

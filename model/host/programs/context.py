@@ -97,12 +97,11 @@ def put(graphs: list[Path], folder: Path, o: Options) -> None:
     for g in graphs:
         for source in (g, g.parent / "weights.bin"):
             if source.is_file() and not (folder / source.name).exists():
-                os.link(source, folder / source.name) if same_device(source, folder) else shutil.copyfile(source, folder / source.name)
+                try:
+                    os.link(source, folder / source.name)
+                except OSError:  # a single file that is an input is a mount of its own, on the same device or not
+                    shutil.copyfile(source, folder / source.name)
         o.name(folder / g.name)
-
-
-def same_device(a: Path, b: Path) -> bool:
-    return a.stat().st_dev == b.stat().st_dev
 
 
 def facts(binary: Path, libraries: Path) -> list[Facts]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tokenizers import Tokenizer
 
 import command
 import origin
@@ -24,6 +25,8 @@ def main(a: dict[str, Any]) -> None:
         settings |= json.loads(files.pop("special_tokens.json"))
     for name, text in files.items():
         (out / name).write_text(text)
+    if found.arch.stop and (stop := Tokenizer.from_str(files["tokenizer.json"]).id_to_token(found.arch.stop[0])):
+        settings["pad_token"] = stop  # a GGUF may name none, and whoever makes batches of texts wants one
     (out / "tokenizer_config.json").write_text(json.dumps(settings, indent=1) + "\n")
     own_head = found.own_head()
     (out / "config.json").write_text(json.dumps(config(found.arch, not own_head, origin.of(Path(a["model"])).ids), indent=1) + "\n")

@@ -58,6 +58,9 @@ def main(a: dict[str, Any]) -> None:
         if not (out / CONFIG).is_file():
             raise Wrong(f"{of}: Olive ended without a model, and without an error; what it says above is all there is.")
         made = placed(json.loads((out / CONFIG).read_text()), str(out), HERE)
+        whole = made["config"]
+        if "model_components" in whole and whole.get("model_path", "").startswith(work):  # of a model in parts Olive moves the parts alone
+            whole["model_path"] = HERE
         made = carried(made, model, out)
         if any(gone in json.dumps(made) for gone in (work, str(model))):
             raise Wrong(f"{of}: Olive's model has files in a folder that is gone: {json.dumps(made)}")

@@ -1617,11 +1617,17 @@ class Programs(unittest.TestCase):
     def test_a_folder_of_a_folder(self) -> None:
         """What hf_folder writes is the same model: of one with a head of its own, and of one without."""
         config = self.at / "model" / "config.json"
-        config.write_text(json.dumps(json.loads(config.read_text()) | {"bos_token_id": 1}))
+        config.write_text(json.dumps(json.loads(config.read_text()) | {"bos_token_id": 1, "eos_token_id": 5}))
         self.assertEqual(self.program("hf_folder", model="model", out="again"), "")
         one, two = (weights.open_model(self.at / n)[0] for n in ("model", "again"))
         self.assertEqual(dataclasses.replace(two.arch, stop=()), dataclasses.replace(one.arch, stop=()))
         self.assertEqual(origin.of(self.at / "again").ids["bos"], 1)
+        from tokenizers import Tokenizer
+
+        words = Tokenizer.from_file(str(self.at / "again" / "tokenizer.json"))
+        padding = json.loads((self.at / "again" / "tokenizer_config.json").read_text()).get("pad_token")
+        self.assertTrue(padding)
+        self.assertEqual(padding, words.id_to_token(one.arch.stop[0]))
         for key in ("embedding", "norm", "head", "1.q", "1.down", "0.mlp_norm"):
             np.testing.assert_array_equal(one[key], two[key])
         tied = dict(weights.safetensors(self.at / "model" / "model.safetensors"))
