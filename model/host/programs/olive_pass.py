@@ -61,7 +61,7 @@ def main(a: dict[str, Any]) -> None:
         whole = made["config"]
         if "model_components" in whole and whole.get("model_path", "").startswith(work):  # of a model in parts Olive moves the parts alone
             whole["model_path"] = HERE
-        made = carried(made, model, out)
+        made = carried(made, (model, Path(work)), out)
         if any(gone in json.dumps(made) for gone in (work, str(model))):
             raise Wrong(f"{of}: Olive's model has files in a folder that is gone: {json.dumps(made)}")
     (out / CONFIG).write_text(json.dumps(made, indent=1, sort_keys=True) + "\n")
@@ -118,20 +118,26 @@ def placed(value: Any, old: str, new: str) -> Any:
     return value
 
 
-def carried(value: Any, model: Path, out: Path) -> Any:
-    """A document whose paths into the folder that the pass was given lead into its own: tokenizer and configs go on with it, as a later pass reads its samples with them."""
+def carried(value: Any, gone: tuple[Path, ...], out: Path) -> Any:
+    """A document whose paths into folders that later passes do not have lead into the pass's own: tokenizer and configs go on with it, as a later pass reads its samples with them."""
     if isinstance(value, dict):
-        return {k: carried(v, model, out) for k, v in value.items()}
+        return {k: carried(v, gone, out) for k, v in value.items()}
     if isinstance(value, list):
-        return [carried(v, model, out) for v in value]
-    at = Path(value) if isinstance(value, str) and value.startswith(str(model)) else None
-    if at is None or not at.is_relative_to(model) or not at.is_dir():
+        return [carried(v, gone, out) for v in value]
+    under = [f for f in gone if isinstance(value, str) and Path(value).is_relative_to(f)]
+    if not under:
         return value
-    to = out / BEFORE / at.relative_to(model / BEFORE if at.is_relative_to(model / BEFORE) else model)
-    to.mkdir(parents=True, exist_ok=True)
-    for p in sorted(at.iterdir()):
-        if p.is_file() and p.suffix in WORDS and not (to / p.name).exists():
-            shutil.copyfile(p, to / p.name)
+    at, folder = Path(value), under[0]
+    if at.is_file():
+        to = out / at.name
+        if not to.exists():
+            shutil.copyfile(at, to)
+    else:
+        to = out / BEFORE / at.relative_to(folder / BEFORE if at.is_relative_to(folder / BEFORE) else folder)
+        to.mkdir(parents=True, exist_ok=True)
+        for p in sorted(at.glob("*")):
+            if p.is_file() and p.suffix in WORDS and not (to / p.name).exists():
+                shutil.copyfile(p, to / p.name)
     return HERE + "/" + str(to.relative_to(out))
 
 
