@@ -25,14 +25,26 @@ def main(a: dict[str, Any]) -> None:
         settings |= json.loads(files.pop("special_tokens.json"))
     for name, text in files.items():
         (out / name).write_text(text)
-    if found.arch.stop and (stop := Tokenizer.from_str(files["tokenizer.json"]).id_to_token(found.arch.stop[0])):
-        settings["pad_token"] = stop  # a GGUF may name none, and whoever makes batches of texts wants one
+    said = origin.of(Path(a["model"]))
+    if pad := padding(said, found.arch.stop, files.get("tokenizer.json")):
+        settings["pad_token"] = pad
     (out / "tokenizer_config.json").write_text(json.dumps(settings, indent=1) + "\n")
     own_head = found.own_head()
-    (out / "config.json").write_text(json.dumps(config(found.arch, not own_head, origin.of(Path(a["model"])).ids), indent=1) + "\n")
+    (out / "config.json").write_text(json.dumps(config(found.arch, not own_head, said.ids), indent=1) + "\n")
     keys = [key for key in weights.TOP if key != "head" or own_head]
     keys += [f"{i}.{key}" for i in range(found.arch.layers) for key in weights.LAYER if found.has(f"{i}.{key}")]
     write(out / "model.safetensors", found, keys)
+
+
+def padding(said: origin.Origin, stop: tuple[int, ...], tokenizer: str | None) -> str | None:
+    """What texts of a batch are filled up with, which transformers does not do without: the model's own word, else that of its own token, else what an answer ends with."""
+    word = said.tokenizer.get("pad_token")
+    if isinstance(word, dict):
+        word = word.get("content")
+    if word or not tokenizer:
+        return word or None
+    ids = [*([said.ids["pad"]] if "pad" in said.ids else []), *stop]
+    return Tokenizer.from_str(tokenizer).id_to_token(ids[0]) if ids else None
 
 
 def config(of: Arch, tied: bool, ids: dict[str, int]) -> dict[str, Any]:

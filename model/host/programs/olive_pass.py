@@ -119,13 +119,16 @@ def placed(value: Any, old: str, new: str) -> Any:
 
 
 def carried(value: Any, gone: tuple[Path, ...], out: Path) -> Any:
-    """A document whose paths into folders that later passes do not have lead into the pass's own: tokenizer and configs go on with it, as a later pass reads its samples with them."""
+    """A document whose paths into folders that later passes do not have lead into the pass's own: tokenizer and configs go on with it, as a later pass reads its samples with them.
+
+    Where a model itself is stays as it is: nobody copies weights here, and main refuses a model that was left in such a folder.
+    """
     if isinstance(value, dict):
-        return {k: carried(v, gone, out) for k, v in value.items()}
+        return {k: v if k == "model_path" else carried(v, gone, out) for k, v in value.items()}
     if isinstance(value, list):
         return [carried(v, gone, out) for v in value]
     under = [f for f in gone if isinstance(value, str) and Path(value).is_relative_to(f)]
-    if not under:
+    if not under or not Path(value).exists():
         return value
     at, folder = Path(value), under[0]
     if at.is_file():

@@ -1625,9 +1625,14 @@ class Programs(unittest.TestCase):
         from tokenizers import Tokenizer
 
         words = Tokenizer.from_file(str(self.at / "again" / "tokenizer.json"))
-        padding = json.loads((self.at / "again" / "tokenizer_config.json").read_text()).get("pad_token")
-        self.assertTrue(padding)
-        self.assertEqual(padding, words.id_to_token(one.arch.stop[0]))
+
+        def padding(of: str) -> str:
+            return str(json.loads((self.at / of / "tokenizer_config.json").read_text())["pad_token"])
+
+        self.assertEqual(padding("again"), words.id_to_token(5))
+        (self.at / "model" / "tokenizer_config.json").write_text(json.dumps({"pad_token": {"content": words.id_to_token(7)}}))
+        self.assertEqual(self.program("hf_folder", model="model", out="padded"), "")
+        self.assertEqual(padding("padded"), words.id_to_token(7))
         for key in ("embedding", "norm", "head", "1.q", "1.down", "0.mlp_norm"):
             np.testing.assert_array_equal(one[key], two[key])
         tied = dict(weights.safetensors(self.at / "model" / "model.safetensors"))
