@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hexmage/hexmage/model/host"
 )
 
 // TestOlive: a recipe that cannot run here is refused before anything runs, with the pass and what to do. With HEXMAGE_OLIVE the example's passes run in their environment, which
@@ -70,8 +72,84 @@ func TestOlive(t *testing.T) {
 	if other := aloneJSON(t, w, "olive", "--soc=SM8650"); slices.ContainsFunc(other.names, func(n string) bool { return strings.HasPrefix(n, passes) && n != passes+"table" }) || other.executed == 0 {
 		t.Errorf("for another SoC %q ran", other.names)
 	}
+	languageModel(t, w)
 	w.sound(t)
 }
+
+// languageModel has a small Qwen3 go through passes as recipes for language models have them, on a CPU: rotated, quantised, exported, cut, made static.
+func languageModel(t *testing.T, w *world) {
+	t.Helper()
+	text, err := host.Text("mllm.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, "text.txt", string(text))
+	w.write(t, "llm.json", llmRecipe)
+	w.write(t, "pipelines/llm.hcl", llmPipeline)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*runLimit)
+	defer cancel()
+	o := ended(t, apart(w.command(ctx, "--offline", "run", "llm"), syscall.CLONE_NEWNET, alone))
+	wants(t, o, exitOK)
+	var left struct {
+		Pass   string
+		Graphs []struct{ File string }
+	}
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(w.dir, "out/llm/model/manifest.json"))), &left); err != nil || left.Pass != "static" {
+		t.Errorf("%+v, %v", left, err)
+	}
+	var graphs []string
+	for _, g := range left.Graphs {
+		graphs = append(graphs, g.File)
+	}
+	if want := []string{"context.onnx", "embeddings.onnx", "iterator.onnx", "lm_head.onnx"}; !slices.Equal(graphs, want) {
+		t.Errorf("graphs %q, want %q", graphs, want)
+	}
+	if config := read(t, filepath.Join(w.dir, "out/llm/model/model_config.json")); strings.Contains(config, filepath.Dir(w.cache)) || !strings.Contains(config, "${model}/before/") {
+		t.Errorf("paths that no other machine has, or none into what came from earlier passes:\n%s", config)
+	}
+}
+
+const llmPipeline = `
+profile "host" { default = true }
+target "SM8750" {}
+toolchain "onnx" {}
+toolchain "olive" {}
+step "model" "small" {
+  seed         = 79
+  architecture = "qwen3"
+  layers       = 2
+  block_size   = 32
+}
+step "hf_folder" "small" { model = step.model.small.outputs.dir }
+step "olive" "llm" {
+  recipe = "llm.json"
+  model  = step.hf_folder.small.outputs.dir
+  data   = { joined = "text.txt", lines = "text.txt" }
+}
+output "model" { value = step.olive.llm.outputs.dir }
+`
+
+const llmRecipe = `{
+  "input_model": {"type": "HfModel", "model_path": "a/hub"},
+  "systems": {"npu": {"type": "PythonEnvironment", "python_environment_path": "elsewhere", "accelerators": [{"execution_providers": ["QNNExecutionProvider"]}]}},
+  "target": "npu",
+  "data_configs": [
+    {"name": "joined", "type": "HuggingfaceContainer", "load_dataset_config": {"data_name": "a/text", "split": "train"}, "pre_process_data_config": {"strategy": "join", "max_seq_len": 64, "max_samples": 8}},
+    {"name": "lines", "type": "HuggingfaceContainer", "load_dataset_config": {"data_name": "a/text", "split": "train"}, "pre_process_data_config": {"strategy": "line-by-line", "max_seq_len": 64, "max_samples": 8}}
+  ],
+  "passes": {
+    "rotated": {"type": "QuaRot"},
+    "cuts": {"type": "CaptureSplitInfo", "num_splits": 1, "unique_embeds_lm_head_splits": true},
+    "quantised": {"type": "Gptq", "bits": 8, "sym": true, "group_size": -1, "lm_head": true, "data_config": "joined", "overrides": {"lm_head": {"bits": 4, "symmetric": true, "group_size": 32}}},
+    "built": {"type": "ModelBuilder", "precision": "int4", "int4_block_size": 32, "int4_accuracy_level": 4, "int4_op_types_to_quantize": ["Gather"]},
+    "pairs": {"type": "MatMulNBitsToQDQ", "use_int4": false, "add_zero_point": true, "nodes_to_exclude": ["/lm_head/MatMulNBits"], "save_as_external_data": true},
+    "mended": {"type": "GraphSurgeries", "save_as_external_data": true, "surgeries": [{"surgeon": "RemoveRopeMultiCache"}, {"surgeon": "AttentionMaskToSequenceLengths"}, {"surgeon": "RemoveGidxFromMatMulNBits"}, {"surgeon": "SimplifiedLayerNormToL2Norm"}]},
+    "activations": {"type": "OnnxStaticQuantization", "data_config": "lines", "activation_type": "uint16", "precision": "uint8", "quant_preprocess": true, "op_types_to_exclude": ["GatherBlockQuantized", "GroupQueryAttention", "MatMulNBits"], "save_as_external_data": true},
+    "parts": {"type": "SplitModel"},
+    "static": {"type": "StaticLLM", "batch_size": 1, "context_length": 64}
+  }
+}
+`
 
 // aloneJSON runs a pipeline where there is no network, and wants it to succeed.
 func aloneJSON(t *testing.T, w *world, args ...string) ran {
