@@ -368,8 +368,9 @@ func withMeta(n *plan.Instance, specs []action.Spec) []action.Spec {
 	return out
 }
 
-// spare leaves out of an instance's Deps what its parts say by themselves.
-func spare(n *plan.Instance) {
+// spare leaves out of an instance's Deps what its parts say by themselves, and those of its kind's toolchains that no action of it takes: what a
+// step does with them depends on its arguments, and nobody installs gigabytes that this one leaves alone.
+func spare(n *plan.Instance, toolchains []string) {
 	deps := n.Deps
 	n.Deps = nil
 	said := make([]bool, len(deps))
@@ -379,7 +380,7 @@ func spare(n *plan.Instance) {
 		}
 	})
 	for i, at := range deps {
-		if !said[i] {
+		if !said[i] && (at.Kind != addrs.Toolchain || !slices.Contains(toolchains, at.Name)) {
 			n.Deps = append(n.Deps, at)
 		}
 	}

@@ -98,13 +98,13 @@ func (sdk) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	}, nil
 }
 
-// patch has one required argument and one tree.
+// patch has one required argument and one tree. It takes toolchain git for a source that is a repository.
 type patch struct{}
 
 func (patch) Schema() step.Schema {
 	return step.Schema{
 		Args:    hcldec.ObjectSpec{"source": &hcldec.AttrSpec{Name: "source", Type: cty.String, Required: true}},
-		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree}},
+		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree}}, Toolchains: []string{"git"},
 	}
 }
 
@@ -115,8 +115,12 @@ func (patch) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	} else {
 		in.Host = &action.HostPath{Path: r.Args["source"].AsString()}
 	}
+	ins := []action.Input{in}
+	if git, ok := r.Toolchains["git"]; ok && strings.HasSuffix(r.Args["source"].AsString(), ".git") {
+		ins = append(ins, git.Input())
+	}
 	return step.Planned{
-		Specs:   []action.Spec{{Args: []string{action.ToolArg0, "tool", "patch"}, Inputs: []action.Input{in}, Outputs: []action.Output{{Path: "out", Tree: true}}}},
+		Specs:   []action.Spec{{Args: []string{action.ToolArg0, "tool", "patch"}, Inputs: ins, Outputs: []action.Output{{Path: "out", Tree: true}}}},
 		Outputs: map[string]action.Artifact{"dir": {Class: action.Tree, Parts: []action.Input{{Spec: &action.SpecOutput{Path: "out"}}}}},
 	}, nil
 }

@@ -305,7 +305,7 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (n *plan.Insta
 		return nil, planned, append(diags, ds...)
 	}
 	if n.Waits == plan.ForNothing {
-		spare(n)
+		spare(n, s.schema.Toolchains)
 	}
 	return n, planned, diags
 }
