@@ -21,6 +21,7 @@ require (
 	github.com/magefile/mage v1.17.2
 	github.com/mholt/archives v0.1.5
 	github.com/rogpeppe/go-internal v1.16.0
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/ulikunitz/xz v0.5.15
 	github.com/zclconf/go-cty v1.19.0
 	github.com/zeebo/blake3 v0.2.4

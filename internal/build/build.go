@@ -54,6 +54,7 @@ type Options struct {
 	KeepGoing bool
 	Fresh     func(step string) bool // says of a step, such as `run.bench["64"]`, that nothing of it is looked up; nil: of none
 	All       bool                   // every action is looked at, whatever a snapshot says of it
+	Each      bool                   // ActionFinished is sent of every action, also of those that a snapshot says nothing can have changed of
 	Pools     map[string]int         // resources; one of each that is not named
 
 	// Plain has a plan that was loaded be carried out only if what may run and be put out needs neither the Secrets, the Extender and the Hints nor another
@@ -86,9 +87,10 @@ func run(ctx context.Context, p *plan.Plan, o Options, start time.Time) (Result,
 type scope struct {
 	pipeline, profile string
 
-	actions int // of the plan, as far as they are known
-	known   int // actions of instances that take no part
-	cached  int // actions that take no part, of any instance
+	actions int              // of the plan, as far as they are known
+	known   int              // actions of instances that take no part
+	cached  int              // actions that take no part, of any instance
+	told    func(event.Sink) // sends that those that take no part are cached; nil: nobody asks
 	units   []*unit
 	outs    []output
 	checks  []check
@@ -100,6 +102,9 @@ func (w *worker) build(ctx context.Context, l *loop, s *scope, start time.Time) 
 	l.sum.Actions += s.known
 	l.sum.Cached += s.cached
 	w.o.Sink.Send(event.BuildStarted{Pipeline: s.pipeline, Profile: s.profile, Actions: s.actions})
+	if s.told != nil {
+		s.told(w.o.Sink)
+	}
 	w.early.Store(w.copyEarly(ctx, s.outs))
 	err = l.run(ctx, s.units)
 	safe := w.flush(ctx, l.sum.Executed > 0)

@@ -281,6 +281,9 @@ func (r *Loaded) Finish(o Options, start time.Time) Result {
 		r.save(o)
 	}
 	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Actions: r.m.Units()})
+	if o.Each {
+		r.tell(o.Sink, nil)
+	}
 	res := Result{Outputs: make([]event.OutputReady, 0, r.m.Outputs())}
 	in := filepath.Clean(o.Out) + string(filepath.Separator)
 	for i := range r.m.Outputs() {
@@ -302,6 +305,24 @@ func (r *Loaded) Finish(o Options, start time.Time) Result {
 	res.ChecksFailed = sent(o.Sink, res.Checks)
 	o.Sink.Send(res.BuildFinished)
 	return res
+}
+
+// tell sends that the units that are not hit are cached: of none of them anything changed.
+func (r *Loaded) tell(sink event.Sink, hit []bool) {
+	for i := range r.m.Units() {
+		if anyHit(hit, i) {
+			continue
+		}
+		u, err := r.m.Unit(i)
+		if err != nil {
+			return // it has a right checksum, so this cannot be
+		}
+		n, err := r.m.At(u.Instance)
+		if err != nil {
+			return
+		}
+		sink.Send(event.ActionFinished{Step: n.Plan.At.Short(), Name: u.Spec.Name, Outcome: event.Cached, Key: hexOf(u.Key), Action: u.Key})
+	}
 }
 
 // save leaves the snapshot for the next run, with what changed.

@@ -204,6 +204,9 @@ func (r *Loaded) changes(w *worker, other map[int]bool) (*scope, error) {
 			}
 		}
 	}
+	if w.o.Each {
+		s.told = func(sink event.Sink) { r.tell(sink, hit) }
+	}
 	if s.checks, err = r.checks(hit, other); err != nil {
 		return nil, err
 	}

@@ -38,6 +38,25 @@ type ActionsPlanned struct {
 	Actions int    `json:"nodes"` // how many actions it has
 }
 
+// Diagnostic says what is wrong with a file, or strange, before a build or in place of one.
+type Diagnostic struct {
+	Severity string `json:"severity"` // "error" or "warning"
+	Summary  string `json:"summary"`
+	Detail   string `json:"detail,omitempty"`
+	File     string `json:"file,omitempty"` // relative to the workspace where it is in it; "" where no place is to blame
+	Line     int    `json:"line,omitempty"` // from 1
+	Column   int    `json:"column,omitempty"`
+}
+
+// Error is what a command ends with that could not do what it was asked for. What an action failed with is in its ActionFinished.
+type Error struct {
+	Message  string `json:"message"`
+	ExitCode int    `json:"exit_code"`
+}
+
+func (Diagnostic) EventName() string { return "diagnostic" }
+func (Error) EventName() string      { return "error" }
+
 // ActionStarted says that an action began to run (not sent for cached ones).
 type ActionStarted struct {
 	ID          int    `json:"id"`
@@ -68,7 +87,7 @@ const (
 
 // ActionFinished says that an action ended.
 type ActionFinished struct {
-	ID          int           `json:"id"`
+	ID          int           `json:"id"` // 0: nothing that it reads has changed, so nobody looked at it, or a whole step was skipped
 	Step        string        `json:"step"`
 	Name        string        `json:"name,omitempty"`
 	Description string        `json:"description,omitempty"`

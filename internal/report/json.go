@@ -10,12 +10,16 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
+// Format is what every line of JSON says it is; its number changes when what a line means does, not when lines or fields are added.
+const Format = "hexmage-events/1"
+
 // JSON returns a sink that writes one JSON object a line (NDJSON). Each begins with "event", the event's name in
-// snake_case; the last line of a build is "build_finished". Lines that come close together are written together, a
-// moment later; after "build_finished" and "watch_started" nothing waits.
-func JSON(w io.Writer) event.Sink { return &jsonSink{w: w} }
+// snake_case, "format", and "time", in UTC; the last line of a build is "build_finished". docs/events.schema.json has all of them. Lines that come close
+// together are written together, a moment later; after the last line of something nothing waits.
+func JSON(w io.Writer, now func() time.Time) event.Sink { return &jsonSink{w: w, now: now} }
 
 type jsonSink struct {
+	now     func() time.Time
 	mu      sync.Mutex
 	w       io.Writer
 	pending bytes.Buffer
@@ -30,7 +34,7 @@ func (j *jsonSink) Send(e event.Event) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.pending.WriteString(`{"event":"` + e.EventName() + `"`)
+	j.pending.WriteString(`{"event":"` + e.EventName() + `","format":"` + Format + `","time":"` + j.now().UTC().Format("2006-01-02T15:04:05.000Z") + `"`)
 	if len(b) > 2 { // more than {}
 		j.pending.WriteByte(',')
 	}
@@ -59,7 +63,7 @@ func (j *jsonSink) flush() {
 // ends tells whether nothing may come for a while after the event.
 func ends(e event.Event) bool {
 	switch e.(type) {
-	case event.BuildFinished, event.WatchStarted:
+	case event.BuildFinished, event.WatchStarted, event.Diagnostic, event.Error:
 		return true
 	}
 	return false

@@ -110,7 +110,7 @@ func TestWritesAreFew(t *testing.T) {
 	executed := copies(5000, func(int) event.Outcome { return event.Executed })
 	synctest.Test(t, func(t *testing.T) {
 		var w, j writes
-		d, s := report.Lines(&w, report.Options{}), report.JSON(&j)
+		d, s := report.Lines(&w, report.Options{}), report.JSON(&j, time.Now)
 		for _, e := range executed {
 			d.Send(e)
 			s.Send(e)

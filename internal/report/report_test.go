@@ -148,7 +148,7 @@ func TestCouldNotRunIsNotFailed(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	var b bytes.Buffer
-	s := report.JSON(&b)
+	s := report.JSON(&b, func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 8e6, time.FixedZone("", 3600)) })
 	s.Send(event.ActionFinished{ID: 5, Step: "exec.x", Outcome: event.Failed, Failure: &event.Failure{Summary: "s", Output: "\xff\xfe bad \x00"}})
 	for _, e := range story() {
 		s.Send(e)
@@ -165,6 +165,7 @@ func TestJSON(t *testing.T) {
 		14: `{"event":"build_finished","nodes":5,"executed":1,"cached":2,"failed":1,"skipped":1,"seconds":13.507}`,
 		15: `{"event":"node_finished","id":5,"step":"exec.x","outcome":"failed","duration_ns":0,"failure":{"summary":"s","exit_code":0,"output":"\ufffd\ufffd bad \u0000"}}`,
 	} {
+		want = strings.Replace(want, `",`, `","format":"hexmage-events/1","time":"2026-03-04T04:06:07.008Z",`, 1)
 		if want != "" && !strings.Contains(b.String(), want+"\n") {
 			t.Errorf("no line %s", want)
 		}
@@ -321,7 +322,7 @@ func (closed) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 func TestWriterThatFails(t *testing.T) {
 	d := report.Lines(closed{}, report.Options{Live: true})
-	j := report.JSON(closed{})
+	j := report.JSON(closed{}, time.Now)
 	for _, e := range story() {
 		d.Send(e)
 		j.Send(e)

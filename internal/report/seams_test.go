@@ -3,6 +3,7 @@ package report_test
 import (
 	"io"
 	"testing"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/event/eventtest"
@@ -18,5 +19,5 @@ func TestSinks(t *testing.T) {
 		})
 		eventtest.Sink(t, "*report.Brief", func(*testing.T) event.Sink { return report.NewBrief(io.Discard, o) })
 	}
-	eventtest.Sink(t, "*report.jsonSink", func(*testing.T) event.Sink { return report.JSON(io.Discard) })
+	eventtest.Sink(t, "*report.jsonSink", func(*testing.T) event.Sink { return report.JSON(io.Discard, time.Now) })
 }

@@ -92,7 +92,7 @@ func run(args []string, env Env) (code int) {
 	defer stop()
 	finish, err := profile(env)
 	if err != nil {
-		return front.ExitWith(ctx, err, env)
+		return front.ExitWith(ctx, err, env, global.JSON)
 	}
 	app, err := newApp(*global, env, in)
 	if err == nil {
@@ -102,7 +102,7 @@ func run(args []string, env Env) (code int) {
 	if e := finish(); err == nil {
 		err = e
 	}
-	return front.ExitWith(ctx, err, env)
+	return front.ExitWith(ctx, err, env, global.JSON)
 }
 
 // commands is the command line's grammar, for kong, which shows what a command's Help returns below its one-line description; indented

@@ -21,9 +21,11 @@ import (
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
+	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/internal/step"
@@ -174,6 +176,7 @@ func (a *app) secrets(ctx context.Context, workspace, pipeline string) func() (s
 func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) error {
 	if len(diags) > 0 {
 		fmt.Fprint(a.Env.Stderr, config.Render(diags, files, uint(cmp.Or(a.Env.Width, 100)), a.Coloured()))
+		a.sendDiags(diags)
 	}
 	if diags.HasErrors() {
 		err := &front.ExitError{Code: ExitUsage}
@@ -189,6 +192,26 @@ func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) erro
 		return err
 	}
 	return nil
+}
+
+// sendDiags writes diagnostics for programs. Where what a command prints is one object, only errors are, in its place.
+func (a *app) sendDiags(diags hcl.Diagnostics) {
+	if !a.JSON {
+		return
+	}
+	to := report.JSON(a.Env.Stdout, time.Now)
+	for _, d := range diags {
+		e := event.Diagnostic{Severity: "error", Summary: d.Summary, Detail: d.Detail}
+		if d.Severity != hcl.DiagError {
+			e.Severity = "warning"
+		}
+		if r := d.Subject; r != nil {
+			e.File, e.Line, e.Column = r.Filename, r.Start.Line, r.Start.Column
+		}
+		if a.events || d.Severity == hcl.DiagError {
+			to.Send(e)
+		}
+	}
 }
 
 // planCmd is `hexmage plan PIPELINE [STEP…]`.

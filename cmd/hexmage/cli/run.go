@@ -40,7 +40,7 @@ Examples:
 
 // Run builds the pipeline.
 func (c *runCmd) Run(ctx context.Context, a *app) error {
-	a.Serial = c.Serial
+	a.Serial, a.events = c.Serial, true
 	workspace, err := a.Workspace(c.Pipeline)
 	if err != nil {
 		return err
@@ -131,6 +131,7 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 		if last.Unchanged() {
 			o := r.a.Options(r.previous, &r.c.RunFlags, r.out)
 			o.Sink, r.unchanged = r.watchers(), true
+			o.Each = o.Each && r.watches == nil // a save is no reason to tell of all that it leaves as it is
 			r.a.TidyIdle()
 			return last.Finish(o, began), nil
 		}
@@ -235,7 +236,7 @@ func (r *oneRun) options(ctx context.Context) build.Options {
 	o := r.engine.withDevices(r.engine.RunOptions(&r.a.App, &r.c.RunFlags, r.workspace, r.outIn, r.out))
 	o.Secrets = r.a.secrets(ctx, r.workspace, r.c.Pipeline)
 	if r.watches != nil {
-		o.OnRead = r.watches.add
+		o.OnRead, o.Each = r.watches.add, false
 	}
 	if r.trace != nil {
 		o.Executor, o.Flush = r.trace.Executor(o.Executor), r.trace.Flush(o.Flush)

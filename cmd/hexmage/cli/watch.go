@@ -58,6 +58,7 @@ const maxStopped = 5
 
 // Run watches until it is interrupted.
 func (c *watchCmd) Run(ctx context.Context, a *app) error {
+	a.events = true
 	if a.Serial = c.Serial; c.Serial != "" && !c.OnDevice {
 		return front.Usage("watch: --serial chooses a device to run on: add --run")
 	}
@@ -75,7 +76,7 @@ func (c *watchCmd) Run(ctx context.Context, a *app) error {
 	}
 	v.brief = report.NewBrief(a.Env.Screen(), a.ReportOptions())
 	if a.JSON {
-		v.json = report.JSON(a.Env.Stdout)
+		v.json = report.JSON(a.Env.Stdout, time.Now)
 	}
 	v.w = watch.New(watch.Options{Poll: c.Poll, Note: func(text string) { fmt.Fprintf(a.Env.Stderr, "hexmage: %s\n", text) }})
 	defer v.w.Close()

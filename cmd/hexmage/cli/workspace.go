@@ -25,6 +25,7 @@ type app struct {
 
 	interrupts *front.Interrupts
 	catalogues *catalogues
+	events     bool        // with --json the command prints events, not one object
 	pinning    *modulePins // of `hexmage lock`; nil: modules of git repositories are as the lock has them
 }
 

@@ -22,6 +22,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/hexmage/hexmage/internal/ansi"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/report"
 )
 
 // Exit codes are API: programs may rely on them.
@@ -175,23 +177,28 @@ func Usage(format string, args ...any) error {
 // Engine is the error for what went wrong below.
 func Engine(err error) error { return &ExitError{Code: ExitEngine, Err: err} }
 
-// ExitWith prints what has not been said and chooses the exit code.
-func ExitWith(ctx context.Context, err error, env Env) int {
+// ExitWith prints what has not been said, for programs as JSON too, and chooses the exit code.
+func ExitWith(ctx context.Context, err error, env Env, json bool) int {
 	var exit *ExitError
+	end := event.Error{ExitCode: ExitEngine}
 	switch {
 	case err == nil:
 		return ExitOK
 	case errors.As(err, &exit):
-		if exit.Err != nil {
-			fmt.Fprintln(env.Stderr, "hexmage:", ansi.Visible(exit.Err.Error(), false))
+		if end.ExitCode = exit.Code; exit.Err == nil {
+			return exit.Code
 		}
-		return exit.Code
+		end.Message = exit.Err.Error()
 	case ctx.Err() != nil:
-		fmt.Fprintln(env.Stderr, "hexmage: interrupted")
-		return ExitInterrupted
+		end = event.Error{Message: "interrupted", ExitCode: ExitInterrupted}
+	default:
+		end.Message = err.Error()
 	}
-	fmt.Fprintln(env.Stderr, "hexmage:", ansi.Visible(err.Error(), false))
-	return ExitEngine
+	fmt.Fprintln(env.Stderr, "hexmage:", ansi.Visible(end.Message, false))
+	if json {
+		report.JSON(env.Stdout, time.Now).Send(end)
+	}
+	return end.ExitCode
 }
 
 // Absolute returns path seen from dir.

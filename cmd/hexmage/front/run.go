@@ -48,7 +48,7 @@ func Run(args []string, env Env) (code int, done bool) {
 		return r.carryOut()
 	}
 	signal.Ignore(syscall.SIGPIPE) // a reader that went away is an error of writing, as in a build
-	return Written(env, ExitWith(context.Background(), r.finish(), env)), true
+	return Written(env, ExitWith(context.Background(), r.finish(), env, r.JSON)), true
 }
 
 // loadedRun is a run whose plan is that of the last one.
@@ -119,7 +119,7 @@ func (r *loadedRun) carryOut() (code int, done bool) {
 		}
 		return 0, false
 	}
-	return Written(r.Env, ExitWith(ctx, err, r.Env)), true
+	return Written(r.Env, ExitWith(ctx, err, r.Env, r.JSON)), true
 }
 
 // beyond tells whether the engine begins again after such an error.

@@ -131,7 +131,7 @@ func BinaryVersion() string {
 func (a *App) show(left func() (time.Duration, bool)) (event.Sink, func()) {
 	switch {
 	case a.JSON:
-		return report.JSON(a.Env.Stdout), func() {}
+		return report.JSON(a.Env.Stdout, time.Now), func() {}
 	case a.Live:
 		return a.Display(left)
 	}

@@ -27,6 +27,7 @@ func Run() []event.Event {
 	return []event.Event{
 		event.WatchStarted{Files: 3, Polling: true},
 		event.FilesChanged{Paths: []string{"a.c", "b.c"}},
+		event.Diagnostic{Severity: "warning", Summary: "Odd", Detail: "It is odd.", File: "pipelines/p.hcl", Line: 3, Column: 1},
 		event.BuildStarted{Pipeline: "p", Profile: "open", Actions: 4},
 		event.ActionsPlanned{Step: "exec.compiles", Actions: 2},
 		event.ActionStarted{ID: 1, Step: "exec.compiles", Name: "a.o", Description: "compile a.c"},
@@ -45,6 +46,7 @@ func Run() []event.Event {
 		event.CheckFinished{Check: "check.o", Where: "p.hcl:1", Severity: "error", Result: event.CheckPassed},
 		event.VerifyFinished{Same: 1, Different: 1, Unverified: 1},
 		event.BuildFinished{Actions: 4, Executed: 1, Cached: 1, Failed: 1, Skipped: 1, Seconds: 2},
+		event.Error{Message: "no more", ExitCode: 3},
 	}
 }
 
