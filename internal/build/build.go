@@ -87,14 +87,14 @@ func run(ctx context.Context, p *plan.Plan, o Options, start time.Time) (Result,
 type scope struct {
 	pipeline, profile string
 
-	actions int              // of the plan, as far as they are known
-	known   int              // actions of instances that take no part
-	cached  int              // actions that take no part, of any instance
-	told    func(event.Sink) // sends that those that take no part are cached; nil: nobody asks
-	units   []*unit
-	outs    []output
-	checks  []check
-	keep    func([]output, []event.CheckFinished) // leaves a snapshot
+	actions  int              // of the plan, as far as they are known
+	known    int              // actions of instances that take no part
+	cached   int              // actions that take no part, of any instance
+	sendRest func(event.Sink) // sends that those that take no part are cached; nil: nobody asks
+	units    []*unit
+	outs     []output
+	checks   []check
+	keep     func([]output, []event.CheckFinished) // leaves a snapshot
 }
 
 // build carries out what is in the scope, exports, has the checks evaluated, makes what was stored safe, and has the next run's snapshot kept.
@@ -102,8 +102,8 @@ func (w *worker) build(ctx context.Context, l *loop, s *scope, start time.Time) 
 	l.sum.Actions += s.known
 	l.sum.Cached += s.cached
 	w.o.Sink.Send(event.BuildStarted{Pipeline: s.pipeline, Profile: s.profile, Actions: s.actions})
-	if s.told != nil {
-		s.told(w.o.Sink)
+	if s.sendRest != nil {
+		s.sendRest(w.o.Sink)
 	}
 	w.early.Store(w.copyEarly(ctx, s.outs))
 	err = l.run(ctx, s.units)

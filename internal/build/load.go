@@ -282,7 +282,7 @@ func (r *Loaded) Finish(o Options, start time.Time) Result {
 	}
 	o.Sink.Send(event.BuildStarted{Pipeline: r.title.Pipeline, Profile: r.title.Profile, Actions: r.m.Units()})
 	if o.Each {
-		r.tell(o.Sink, nil)
+		r.sendCached(o.Sink, nil)
 	}
 	res := Result{Outputs: make([]event.OutputReady, 0, r.m.Outputs())}
 	in := filepath.Clean(o.Out) + string(filepath.Separator)
@@ -307,8 +307,8 @@ func (r *Loaded) Finish(o Options, start time.Time) Result {
 	return res
 }
 
-// tell sends that the units that are not hit are cached: of none of them anything changed.
-func (r *Loaded) tell(sink event.Sink, hit []bool) {
+// sendCached sends that the units that are not hit are cached: of none of them anything changed.
+func (r *Loaded) sendCached(sink event.Sink, hit []bool) {
 	for i := range r.m.Units() {
 		if anyHit(hit, i) {
 			continue

@@ -205,7 +205,7 @@ func (r *Loaded) changes(w *worker, other map[int]bool) (*scope, error) {
 		}
 	}
 	if w.o.Each {
-		s.told = func(sink event.Sink) { r.tell(sink, hit) }
+		s.sendRest = func(sink event.Sink) { r.sendCached(sink, hit) }
 	}
 	if s.checks, err = r.checks(hit, other); err != nil {
 		return nil, err
