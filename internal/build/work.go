@@ -1,7 +1,6 @@
 package build
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -459,7 +458,7 @@ func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Fai
 		return f
 	}
 	f.ExitCode = res.ExitCode
-	all := bytes.Join([][]byte{res.Stdout, res.Stderr}, nil)
+	all := []byte(printedNames(string(res.Stdout)+string(res.Stderr), u.spec.Inputs))
 	f.Output = tail(all, 40)
 	if n.Explains && w.whole != nil {
 		<-w.whole // who has hints comes with it
@@ -471,7 +470,9 @@ func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Fai
 		}
 		f.Hints = w.o.Hints(n.At, plan.Known{Values: values}, u.spec.Name, all)
 	}
-	f.Hints = append(f.Hints, res.Hints...)
+	for _, h := range res.Hints {
+		f.Hints = append(f.Hints, printedNames(h, u.spec.Inputs))
+	}
 	if w.o.LogDir != "" && len(all) > 0 {
 		path := filepath.Join(w.o.LogDir, w.logName(n.At, u.spec.Name))
 		if w.log(path, u, res) == nil {

@@ -145,7 +145,7 @@ func middle(s string, room int) string {
 // maxSource is how many lines of a step's block are shown with its failure: enough to know it again.
 const maxSource = 10
 
-// failure is the block that tells why an action failed.
+// failure is the block that tells why an action failed: first the cause, as the command and those who know it say it, then where it comes from.
 func (l *lines) failure(e event.ActionFinished) string {
 	f := e.Failure
 	var b strings.Builder
@@ -154,6 +154,19 @@ func (l *lines) failure(e event.ActionFinished) string {
 		title = "could not run"
 	}
 	fmt.Fprintf(&b, "\n%s %s: %s\n", l.red("✗"), l.bold(strings.TrimSpace(e.Step+" "+e.Name)), title+": "+f.Summary)
+	if out := strings.TrimRight(f.Output, "\n"); out != "" {
+		b.WriteString(indent(shown(out), "  "+l.dim("▏")+" ") + "\n")
+	}
+	for _, h := range f.Hints {
+		b.WriteString(indent(l.yellow("hint: ")+h, "  ") + "\n")
+	}
+	if f.Log != "" {
+		what := "whole output"
+		if f.LogCut {
+			what = "output, but for a part in the middle"
+		}
+		fmt.Fprintf(&b, "  %s: %s\n", what, f.Log)
+	}
 	if f.Where != "" {
 		fmt.Fprintf(&b, "  at %s\n", f.Where)
 	}
@@ -169,19 +182,6 @@ func (l *lines) failure(e event.ActionFinished) string {
 	}
 	if len(f.Command) > 0 {
 		fmt.Fprintf(&b, "  command: %s\n", action.Quote(f.Command))
-	}
-	if out := strings.TrimRight(f.Output, "\n"); out != "" {
-		b.WriteString(indent(shown(out), "  "+l.dim("▏")+" ") + "\n")
-	}
-	if f.Log != "" {
-		what := "whole output"
-		if f.LogCut {
-			what = "output, but for a part in the middle"
-		}
-		fmt.Fprintf(&b, "  %s: %s\n", what, f.Log)
-	}
-	for _, h := range f.Hints {
-		b.WriteString(indent(l.yellow("hint: ")+h, "  ") + "\n")
 	}
 	b.WriteString("\n")
 	return b.String()

@@ -98,15 +98,15 @@ func TestLines(t *testing.T) {
   ok       compile.library              2 actions (1 cached), 1.5 s
 
 ✗ run.bench run: failed: exit code 3
+  ▏ 100%
+  ▏ bad red    end·
+  hint: turn it off
+  and on
+  whole output: /c/run.log
   at pipelines/bench.hcl:7
   │ step "run" "bench" {
   │ }
   command: ./run 'it'\''s' '' -m
-  ▏ 100%
-  ▏ bad red    end·
-  whole output: /c/run.log
-  hint: turn it off
-  and on
 
   failed   run.bench                    on board-7, 12 s
   not run  report.html                  

@@ -19,5 +19,8 @@ func TestSinks(t *testing.T) {
 		})
 		eventtest.Sink(t, "*report.Brief", func(*testing.T) event.Sink { return report.NewBrief(io.Discard, o) })
 	}
+	eventtest.Sink(t, "*report.github", func(*testing.T) event.Sink {
+		return report.GitHub(io.Discard, func(file string) string { return file })
+	})
 	eventtest.Sink(t, "*report.jsonSink", func(*testing.T) event.Sink { return report.JSON(io.Discard, time.Now) })
 }

@@ -196,10 +196,17 @@ func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) erro
 
 // sendDiags writes diagnostics for programs. Where what a command prints is one object, only errors are, in its place.
 func (a *app) sendDiags(diags hcl.Diagnostics) {
-	if !a.JSON {
-		return
+	var to front.Sinks
+	if a.also != nil {
+		to = append(to, a.also)
 	}
-	to := report.JSON(a.Env.Stdout, time.Now)
+	if g := a.GitHub(); g != nil {
+		to = append(to, g)
+	}
+	all := len(to)
+	if a.JSON {
+		to = append(to, report.JSON(a.Env.Stdout, time.Now))
+	}
 	for _, d := range diags {
 		e := event.Diagnostic{Severity: "error", Summary: d.Summary, Detail: d.Detail}
 		if d.Severity != hcl.DiagError {
@@ -210,6 +217,8 @@ func (a *app) sendDiags(diags hcl.Diagnostics) {
 		}
 		if a.events || d.Severity == hcl.DiagError {
 			to.Send(e)
+		} else {
+			to[:all].Send(e)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,11 +12,13 @@ import (
 
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute/verify"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/report/junit"
 	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store"
@@ -51,6 +54,15 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer r.close()
+	if err := r.startJUnit(); err != nil {
+		return err
+	}
+	return r.endJUnit(ctx, c.outcome(ctx, r))
+}
+
+// outcome builds, and shows what came of it.
+func (c *runCmd) outcome(ctx context.Context, r *oneRun) error {
+	a := r.a
 	res, err := r.attempt(ctx)
 	if r.over {
 		return err
@@ -82,7 +94,8 @@ type oneRun struct {
 	trace    *trace.Tracer // nil: nothing is traced
 	end      func()
 	verify   *verifying
-	over     bool // the error is what the command ends with: no build began
+	junit    *junit.Report // nil: nobody wants it
+	over     bool          // the error is what the command ends with: no build began
 
 	show      event.Sink // of the build; nil: as usual
 	watches   *watchSet  // nil: nobody asks what is looked at
@@ -224,6 +237,9 @@ func (r *oneRun) watchers() event.Sink {
 		r.watching = r.a.Watch(r.workspace, r.c.Pipeline, r.show)
 		if r.trace != nil {
 			r.watching.Sink = front.Sinks{r.watching.Sink, r.trace}
+		}
+		if r.junit != nil {
+			r.watching.Sink = front.Sinks{r.watching.Sink, r.junit}
 		}
 		r.watching.Sink = r.a.diagnosed(r.workspace, r.watching.Sink)
 		r.end = r.watching.End
@@ -452,6 +468,45 @@ func (r *oneRun) startTrace() (err error) {
 		return front.Usage("--trace %s: %w", r.c.Trace, err)
 	}
 	return nil
+}
+
+// startJUnit begins the report that --junit asks for. It is written at once, too: a folder that is not there is found out before hours of work.
+func (r *oneRun) startJUnit() error {
+	if r.c.JUnit == "" {
+		return nil
+	}
+	r.junit = junit.New()
+	r.a.also = r.junit
+	if err := r.writeJUnit(); err != nil {
+		return front.Usage("--junit %s: %w", r.c.JUnit, err)
+	}
+	return nil
+}
+
+// endJUnit writes the report, with what the run ended with.
+func (r *oneRun) endJUnit(ctx context.Context, err error) error {
+	if r.junit == nil {
+		return err
+	}
+	if end := front.Ended(ctx, err); end.Message != "" {
+		r.junit.Send(end)
+	}
+	if werr := r.writeJUnit(); werr != nil && err == nil {
+		return front.Engine(fmt.Errorf("--junit %s: %w", r.c.JUnit, werr))
+	}
+	return err
+}
+
+func (r *oneRun) writeJUnit() error {
+	at, err := r.a.place(front.Absolute(r.a.WorkDir, r.c.JUnit))
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := r.junit.Write(&b); err != nil {
+		return err
+	}
+	return atomicfile.PlaceFile(at, b.Bytes(), 0o644)
 }
 
 // phase begins a phase of the run; what it returns ends it.

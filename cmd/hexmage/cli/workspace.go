@@ -14,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage"
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/toolchains/gitmodule"
@@ -26,6 +27,7 @@ type app struct {
 	interrupts *front.Interrupts
 	catalogues *catalogues
 	events     bool        // with --json the command prints events, not one object
+	also       event.Sink  // is sent diagnostics, too; may be nil
 	pinning    *modulePins // of `hexmage lock`; nil: modules of git repositories are as the lock has them
 }
 

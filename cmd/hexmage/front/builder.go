@@ -159,7 +159,7 @@ func (e *Builder) Options(a *App) build.Options {
 func (e *Builder) RunOptions(a *App, c *RunFlags, workspace, outIn, out string) build.Options {
 	o := e.Options(a)
 	o.Workspace, o.KeepGoing, o.Prune = workspace, c.KeepGoing, len(c.Steps) == 0
-	o.Each = a.JSON
+	o.Each = c.each(a)
 	o.OutIn, o.Out, o.LogDir = outIn, out, a.LogsOf(workspace, c.Pipeline)
 	return o
 }

@@ -177,26 +177,30 @@ func Usage(format string, args ...any) error {
 // Engine is the error for what went wrong below.
 func Engine(err error) error { return &ExitError{Code: ExitEngine, Err: err} }
 
-// ExitWith prints what has not been said, for programs as JSON too, and chooses the exit code.
-func ExitWith(ctx context.Context, err error, env Env, json bool) int {
+// Ended says what a command that returned err ends with. There is no message where all has been said.
+func Ended(ctx context.Context, err error) event.Error {
 	var exit *ExitError
-	end := event.Error{ExitCode: ExitEngine}
 	switch {
 	case err == nil:
-		return ExitOK
-	case errors.As(err, &exit):
-		if end.ExitCode = exit.Code; exit.Err == nil {
-			return exit.Code
-		}
-		end.Message = exit.Err.Error()
+		return event.Error{ExitCode: ExitOK}
+	case errors.As(err, &exit) && exit.Err == nil:
+		return event.Error{ExitCode: exit.Code}
+	case exit != nil:
+		return event.Error{Message: exit.Err.Error(), ExitCode: exit.Code}
 	case ctx.Err() != nil:
-		end = event.Error{Message: "interrupted", ExitCode: ExitInterrupted}
-	default:
-		end.Message = err.Error()
+		return event.Error{Message: "interrupted", ExitCode: ExitInterrupted}
 	}
-	fmt.Fprintln(env.Stderr, "hexmage:", ansi.Visible(end.Message, false))
-	if json {
-		report.JSON(env.Stdout, time.Now).Send(end)
+	return event.Error{Message: err.Error(), ExitCode: ExitEngine}
+}
+
+// ExitWith prints what has not been said, for programs as JSON too, and chooses the exit code.
+func ExitWith(ctx context.Context, err error, env Env, json bool) int {
+	end := Ended(ctx, err)
+	if end.Message != "" {
+		fmt.Fprintln(env.Stderr, "hexmage:", ansi.Visible(end.Message, false))
+		if json {
+			report.JSON(env.Stdout, time.Now).Send(end)
+		}
 	}
 	return end.ExitCode
 }

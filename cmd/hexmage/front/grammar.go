@@ -31,6 +31,7 @@ type RunFlags struct {
 	Out       string    `placeholder:"DIR" help:"Outputs go to DIR/PIPELINE. Default: out. DIR may be a link; none is followed below it, and none to the default."`
 	Verify    StepsFlag `placeholder:"STEP" help:"Run every action (with =STEP those of that step) once more than needed, and compare the outputs bit by bit. The cache stays as it is."`
 	Serial    string    `short:"s" placeholder:"SERIAL" help:"Run on this device, whatever the pipeline says: a serial, an address such as 192.168.1.7:5555, or a name of devices.hcl."`
+	JUnit     string    `name:"junit" placeholder:"FILE" help:"Write what became of each action and check in JUnit's XML, for CI services."`
 	Trace     string    `placeholder:"FILE" help:"Write down when what ran, for ui.perfetto.dev or chrome://tracing."`
 }
 

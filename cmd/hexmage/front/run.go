@@ -68,7 +68,7 @@ var errElsewhere = errors.New("it is for the engine")
 
 // loadedRun returns the run that the flags ask for.
 func (a *App) loadedRun(c RunFlags) (r *loadedRun, err error) {
-	if a.Fresh.On || c.Verify.On || c.Trace != "" {
+	if a.Fresh.On || c.Verify.On || c.Trace != "" || c.JUnit != "" {
 		return nil, errElsewhere
 	}
 	a.Serial = c.Serial

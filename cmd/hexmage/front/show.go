@@ -135,7 +135,25 @@ func (a *App) show(left func() (time.Duration, bool)) (event.Sink, func()) {
 	case a.Live:
 		return a.Display(left)
 	}
-	return a.Display(nil)
+	show, end := a.Display(nil)
+	if g := a.GitHub(); g != nil {
+		show = Sinks{show, g}
+	}
+	return show, end
+}
+
+// GitHub returns a sink that has GitHub Actions show what is wrong beside the lines of the workspace's files; nil anywhere else.
+func (a *App) GitHub() event.Sink {
+	if a.JSON || a.Env.Var("GITHUB_ACTIONS") != "true" {
+		return nil
+	}
+	repository := a.Env.Var("GITHUB_WORKSPACE")
+	return report.GitHub(a.Env.Stdout, func(file string) string {
+		if rel, err := filepath.Rel(repository, filepath.Join(a.Root, file)); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel)
+		}
+		return file
+	})
 }
 
 // Display returns a sink for people, and a function to call at its end. left, if not nil, is how long the build will go on.

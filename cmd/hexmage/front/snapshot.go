@@ -79,8 +79,11 @@ var ErrDamaged = fmt.Errorf("something in the cache was found damaged: %w", buil
 
 // Options are those of a build that tell what the last run left in out.
 func (a *App) Options(l Last, c *RunFlags, out string) build.Options {
-	return build.Options{Fn: l.Machine.Fn, State: string(a.Places().State()), Out: out, Prune: len(c.Steps) == 0, Each: a.JSON, Snapshot: &build.Snapshot{Path: l.Snapshot}}
+	return build.Options{Fn: l.Machine.Fn, State: string(a.Places().State()), Out: out, Prune: len(c.Steps) == 0, Each: c.each(a), Snapshot: &build.Snapshot{Path: l.Snapshot}}
 }
+
+// each tells whether somebody counts what became of every action.
+func (c *RunFlags) each(a *App) bool { return a.JSON || c.JUnit != "" }
 
 // BinaryLookup is the Lookup that stands for hexmage itself: kinds and the shipped catalogue are part of it. It is of both programs, so that one of
 // them that is of another version finds no snapshot that holds.

@@ -1,0 +1,52 @@
+package build
+
+import (
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/action"
+)
+
+// printedNames returns what a command printed with the names that files of the workspace have there in place of those in its exec root, as far as
+// its inputs tell: "in/source/a.c:3:5: error" becomes "ops/a.c:3:5: error", which an editor opens.
+func printedNames(printed string, inputs []action.Input) string {
+	at := map[string]string{} // paths in the exec root, and what they are
+	for i := range inputs {
+		if h := inputs[i].Host; h != nil && inputs[i].Path != "" && inputs[i].Path != h.Path {
+			at[inputs[i].Path] = h.Path
+		}
+	}
+	if len(at) == 0 {
+		return printed
+	}
+	var b strings.Builder
+	for len(printed) > 0 {
+		n := strings.IndexFunc(printed, inPath)
+		if n < 0 {
+			n = len(printed)
+		}
+		b.WriteString(printed[:n])
+		printed = printed[n:]
+		end := strings.IndexFunc(printed, func(r rune) bool { return !inPath(r) })
+		if end < 0 {
+			end = len(printed)
+		}
+		b.WriteString(hostName(printed[:end], at))
+		printed = printed[end:]
+	}
+	return b.String()
+}
+
+// inPath tells of a character that it does not end a path where a compiler names one.
+func inPath(r rune) bool {
+	return !strings.ContainsRune(" \t\r\n:;,'\"`()[]<>=|", r)
+}
+
+// hostName is the path with the longest of the paths that it begins with replaced.
+func hostName(path string, at map[string]string) string {
+	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], '/') {
+		if to, ok := at[path[:end]]; ok {
+			return to + path[end:]
+		}
+	}
+	return path
+}
