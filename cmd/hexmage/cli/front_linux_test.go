@@ -102,7 +102,7 @@ func said(t *testing.T, env cli.Env, pty bool, run func(env cli.Env) int) string
 	code := run(env)
 	end()
 	text := regexp.MustCompile(` in [0-9.]+ m?s:`).ReplaceAllString(fmt.Sprintf("%d\n%s\n%s", code, out.String(), errs.String()), " in T:")
-	return regexp.MustCompile(`"seconds":[^,}]+`).ReplaceAllString(text, `"seconds":T`)
+	return regexp.MustCompile(`"(seconds|time)":[^,}]+`).ReplaceAllString(text, `"$1":T`)
 }
 
 // terminal is one whose screen goes to w, until end is called.
@@ -201,7 +201,7 @@ func TestFrontCarriesOut(t *testing.T) {
 	ours, theirs := worldWith(t, files), worldWith(t, files)
 	normal := func(text string, env cli.Env) string {
 		text = strings.NewReplacer(env.Dir, "DIR", strings.TrimPrefix(env.Vars[0], "HEXMAGE_CACHE="), "CACHE").Replace(text)
-		text = regexp.MustCompile(`"(took_s|seconds|left_s|start|started|worker|log|duration_ns)":("[^"]*"|[^,}]+)`).ReplaceAllString(text, `"$1":X`)
+		text = regexp.MustCompile(`"(took_s|seconds|time|left_s|start|started|worker|log|duration_ns)":("[^"]*"|[^,}]+)`).ReplaceAllString(text, `"$1":X`)
 		text = regexp.MustCompile(`logs/p-[0-9a-f]+`).ReplaceAllString(text, "logs/p-X")
 		return regexp.MustCompile(`\b[0-9]+(\.[0-9]+)? m?s\b *`).ReplaceAllString(text, "T ")
 	}
