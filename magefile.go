@@ -19,7 +19,7 @@ func Pipeline(name string) error { return hexmage("run", name) }
 // Watch builds a pipeline, and again after every save of a file that it reads.
 func Watch(name string) error { return hexmage("watch", name) }
 
-// Plan prints every command that a pipeline would run, and runs nothing.
+// Plan prints what a pipeline would run, and runs nothing.
 func Plan(name string) error { return hexmage("plan", name) }
 
 // Lock records the digests of what a pipeline fetches in hexmage.lock.hcl.

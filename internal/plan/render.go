@@ -289,6 +289,7 @@ type jsonInstance struct {
 	Description string         `json:"description,omitempty"`
 	Where       string         `json:"where"`
 	Needs       []string       `json:"needs"`
+	Missing     []string       `json:"missing,omitempty"` // what this machine lacks to run it
 	Deferred    string         `json:"deferred,omitempty"`
 	Actions     []jsonSpec     `json:"actions"` // a preview when deferred
 	Outputs     []jsonOutput   `json:"outputs"`
@@ -387,7 +388,7 @@ func JSON(p *Plan, status any) ([]byte, error) {
 
 func instanceJSON(n *Instance) jsonInstance {
 	j := jsonInstance{Address: n.At.String(), Kind: n.At.Kind, Name: n.At.Name, Description: n.Description, Where: n.Where,
-		Needs: []string{}, Deferred: n.Deferred, Actions: []jsonSpec{}, Outputs: []jsonOutput{},
+		Needs: []string{}, Missing: n.Missing, Deferred: n.Deferred, Actions: []jsonSpec{}, Outputs: []jsonOutput{},
 		TimeoutS: n.Timeout.Seconds(), Retries: n.Retries, RetryAfter: n.RetryExitCodes, Resources: n.Resources, Cache: n.Cache}
 	if n.At.Keyed {
 		key := n.At.Key

@@ -39,7 +39,7 @@ func (b *Brief) Send(e event.Event) {
 		}
 		what := "the pipeline files" // of which something is wrong
 		if e.Files > 0 {
-			what = plural(e.Files, "file")
+			what = Count(e.Files, "file")
 		}
 		fmt.Fprintf(b.w, "%s\n", b.lines.dim(fmt.Sprintf("watching %s%s; Ctrl-C ends it", what, how)))
 	case event.FilesChanged:
@@ -66,7 +66,7 @@ func (b *Brief) Send(e event.Event) {
 func (b *Brief) Done(sum event.BuildFinished, took time.Duration, ended string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	what := plural(sum.Executed, "action")
+	what := Count(sum.Executed, "action")
 	switch {
 	case sum.Failed > 0:
 		what = b.lines.red("failed") + ": " + what + " ran; the outputs are those of the last build that succeeded"
@@ -96,5 +96,5 @@ func milliseconds(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%d ms", d.Milliseconds())
 	}
-	return seconds(d)
+	return Seconds(d)
 }

@@ -35,7 +35,7 @@ func (l *lines) checkTable() string {
 		b.WriteString(l.checkLine(c, wide))
 	}
 	if len(out) > 0 {
-		fmt.Fprintf(&b, "%s of steps that are no part of this run: %s\n", plural(len(out), "check"), some(out, 3))
+		fmt.Fprintf(&b, "%s of steps that are no part of this run: %s\n", Count(len(out), "check"), some(out, 3))
 	}
 	return b.String()
 }

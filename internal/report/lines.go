@@ -46,7 +46,7 @@ func (l *lines) text(e event.Event, now time.Time) string {
 		b.WriteString("\n")
 	case event.ActionFinished:
 		if l.o.Verbose && e.Name != "" {
-			fmt.Fprintf(&b, "    %-8s %s %s  %s\n", e.Outcome, e.Step, e.Name, l.dim(seconds(e.Duration)))
+			fmt.Fprintf(&b, "    %-8s %s %s  %s\n", e.Outcome, e.Step, e.Name, l.dim(Seconds(e.Duration)))
 		}
 		if e.Warning != "" {
 			b.WriteString(indent(l.yellow("note: ")+e.Step+": "+e.Warning, "  ") + "\n")
@@ -66,7 +66,7 @@ func (l *lines) text(e event.Event, now time.Time) string {
 		l.checks = append(l.checks, e)
 	case event.BuildFinished:
 		b.WriteString(l.rest())
-		fmt.Fprintf(&b, "%s in %s: %s executed, %s cached", plural(e.Actions, "action"), total(e.Seconds), thousands(e.Executed), thousands(e.Cached))
+		fmt.Fprintf(&b, "%s in %s: %s executed, %s cached", Count(e.Actions, "action"), total(e.Seconds), thousands(e.Executed), thousands(e.Cached))
 		if e.Failed > 0 {
 			fmt.Fprintf(&b, ", %s", l.red(thousands(e.Failed)+" failed"))
 		}
@@ -74,7 +74,7 @@ func (l *lines) text(e event.Event, now time.Time) string {
 			fmt.Fprintf(&b, ", %s not run", thousands(e.Skipped))
 		}
 		if e.ChecksFailed > 0 {
-			fmt.Fprintf(&b, ", %s", l.red(plural(e.ChecksFailed, "check")+" failed"))
+			fmt.Fprintf(&b, ", %s", l.red(Count(e.ChecksFailed, "check")+" failed"))
 		}
 		b.WriteString("\n" + l.checkTable())
 	}
@@ -97,7 +97,7 @@ func (l *lines) stepLine(st *stepState) string {
 	}
 	var notes []string
 	if st.actions > 1 {
-		n := plural(int(st.actions), "action")
+		n := Count(int(st.actions), "action")
 		if st.cached > 0 && st.executed > 0 {
 			n += fmt.Sprintf(" (%s cached)", thousands(int(st.cached)))
 		}
@@ -110,7 +110,7 @@ func (l *lines) stepLine(st *stepState) string {
 		notes = append(notes, fmt.Sprintf("on %d machines", n))
 	}
 	if st.busy > 0 {
-		notes = append(notes, seconds(st.busy))
+		notes = append(notes, Seconds(st.busy))
 	}
 	return fmt.Sprintf("  %s %s %s\n", paint(fmt.Sprintf("%-8s", word)), l.column(st.name), l.dim(strings.Join(notes, ", ")))
 }
@@ -200,7 +200,8 @@ func (l *lines) red(s string) string    { return l.paint("31", s) }
 func (l *lines) green(s string) string  { return l.paint("32", s) }
 func (l *lines) yellow(s string) string { return l.paint("33", s) }
 
-func plural(n int, what string) string {
+// Count is a number of something, for people: "1 action", "1,234 actions".
+func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
@@ -224,7 +225,8 @@ func total(s float64) string {
 	return fmt.Sprintf("%.2f s", s)
 }
 
-func seconds(d time.Duration) string {
+// Seconds is a time for people: "312 ms", "1.5 s", "41 s".
+func Seconds(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:
 		return fmt.Sprintf("%.0f s", d.Seconds())
@@ -309,7 +311,7 @@ func (l *lines) release(g *group) string {
 	} else {
 		for kind, word := range []string{heldCached: l.dim("cached  "), heldNotRun: l.yellow("not run ")} {
 			if g.count[kind] > 0 {
-				fmt.Fprintf(&b, "  %s %s %s\n", word, l.column(g.name), l.dim(plural(int(g.actions[kind]), "action")))
+				fmt.Fprintf(&b, "  %s %s %s\n", word, l.column(g.name), l.dim(Count(int(g.actions[kind]), "action")))
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func (a *area) rows(s *steps, now time.Time) []string {
 		r := s.running[id]
 		rows = append(rows, a.cut(fmt.Sprintf("  %5.1fs   %s", now.Sub(r.start).Seconds(), r)))
 	}
-	last := fmt.Sprintf("  %s of %s, %.0f s", thousands(s.ended), plural(s.total, "action"), now.Sub(a.start).Seconds())
+	last := fmt.Sprintf("  %s of %s, %.0f s", thousands(s.ended), Count(s.total, "action"), now.Sub(a.start).Seconds())
 	if a.left != nil {
 		if left, ok := a.left(); ok {
 			last += " · about " + about(left) + " left"

@@ -119,7 +119,7 @@ func exampleCProject(t *testing.T, dir string) {
 
 // exampleOpPackage plans only: the compilers are packages of the distribution.
 func exampleOpPackage(t *testing.T, dir string) {
-	said, _ := hexmage(t, dir, t.TempDir(), "plan", "clip")
+	said, _ := hexmage(t, dir, t.TempDir(), "plan", "-v", "clip")
 	for _, want := range []string{"hexagon-clang++", "-mv79", "--target=aarch64", "clip/src/ops/", "libQnn*.so", "its actions follow from the files in clip"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the plan does not say %q:\n%s", want, said)

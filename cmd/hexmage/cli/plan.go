@@ -27,6 +27,7 @@ import (
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/runlog"
 	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
@@ -232,12 +233,13 @@ type planCmd struct {
 
 // Help has the examples of `hexmage plan --help`.
 func (*planCmd) Help() string {
-	return `It says of each action whether its result is known, and if not, what changed since it last ran.
-It also says what this machine lacks.
+	return `It says of each step what a run would do and why, how long that took the last time, and what there is to download. It also says what this
+machine lacks: exit code 2 where it cannot run.
 
 Examples:
 
-    hexmage plan qwen3-aot-v79                            every command, its inputs and outputs
+    hexmage plan qwen3-aot-v79                            a line for each step that something will be done for
+    hexmage plan qwen3-aot-v79 -v                         every command, its inputs and outputs
     hexmage plan qwen3-aot-v79 module.aot.context.llm     one step and what it needs
     hexmage plan qwen3-aot-v79 --profile device           before the SDKs are there
     hexmage plan qwen3-aot-v79 --json | jq '.steps[].address'`
@@ -257,7 +259,8 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 		}
 		s = w.status(ctx)
 	}
-	if a.JSON {
+	switch {
+	case a.JSON:
 		var status any
 		if s != nil {
 			status = s
@@ -267,9 +270,15 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 			return front.Engine(err)
 		}
 		fmt.Fprintln(a.Env.Stdout, string(b))
-		return nil
+	case a.Verbose:
+		fmt.Fprint(a.Env.Stdout, ansi.Visible(plan.Text(p.Plan, s.notes()), false))
+	default:
+		short := &shortPlan{p: p.Plan, status: s, book: runlog.Open(a.RunLogOf(workspace, p.Pipeline)), jobs: a.Jobs, width: cmp.Or(a.Env.Width, 120)}
+		fmt.Fprint(a.Env.Stdout, ansi.Visible(short.text(), false))
 	}
-	fmt.Fprint(a.Env.Stdout, ansi.Visible(plan.Text(p.Plan, s.notes()), false))
+	if cannotRun(p.Plan, s) {
+		return &front.ExitError{Code: ExitUsage} // what is missing was said
+	}
 	return nil
 }
 

@@ -65,7 +65,7 @@ func TestBoardORT(t *testing.T) {
 		}
 	}
 	board := "--var=board=" + c.Address()
-	wants(t, w.run(t, "plan", "loopback", board), exitOK, "bundle/run.sh")
+	wants(t, w.run(t, "plan", "-v", "loopback", board), exitOK, "bundle/run.sh")
 	c.CutAfter(20<<20, false)
 	o := w.run(t, "run", "loopback", board)
 	wants(t, o, exitOK, "in the NPU's place", "4 of 4", "aarch64")

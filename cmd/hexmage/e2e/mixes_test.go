@@ -248,7 +248,7 @@ step "run" "x" {
   push = merge(`+m.push+`)
 }
 `)
-		o := w.run(t, "plan", "mix")
+		o := w.run(t, "plan", "-v", "mix")
 		text := o.stderr
 		if _, pushed, ok := strings.Cut(o.stdout, "push/"); ok {
 			var lines []string

@@ -64,8 +64,8 @@ output "o" { value = step.exec.hello.outputs.o }
 // is missing and how to get it, and runs nothing; to run it is refused, for the same reasons.
 func TestDevicePlan(t *testing.T) {
 	w := newWorld(t)
-	o := w.runWithout(t, "cmake", "plan", pipeline, "--profile", "device")
-	wants(t, o, exitOK, "mllm-qwen3-aot-sha-c", "--ar_len 32", "cmake -B", "train.py", "adb", "android.toolchain.cmake", "-mv79", "libQnnLLaMAPackage.so",
+	o := w.runWithout(t, "cmake", "plan", "-v", pipeline, "--profile", "device")
+	wants(t, o, exitUsage, "mllm-qwen3-aot-sha-c", "--ar_len 32", "cmake -B", "train.py", "adb", "android.toolchain.cmake", "-mv79", "libQnnLLaMAPackage.so",
 		"github.com/UbiquitousLearning/mllm")
 	says := []string{`(?m)^ *missing: .*qairt.*hexmage lock qairt 2\.41\.0\.251128`, `(?m)^ *missing: .*--var model=`,
 		`(?m)^ *missing: .*cmake.*apt-get install cmake`}

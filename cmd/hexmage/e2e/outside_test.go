@@ -45,7 +45,7 @@ func TestTenLines(t *testing.T) {
 	wants(t, w.run(t, "validate", "chat"), exitUsage, "There is no target", "called at pipelines/chat.hcl:6", "--soc")
 	wants(t, w.run(t, "--soc", "SM8650", "validate", "chat"), exitOK, "chat: valid in profile open, device")
 
-	plan := w.run(t, "--soc", "SM8650", "plan", "chat")
+	plan := w.run(t, "--soc", "SM8650", "plan", "-v", "chat")
 	wants(t, plan, exitOK, "module.aot.step.context.llm", "module.aot.step.run.llm", "module.aot.toolchain.llvm", "htp_v75", "libQnnHtpV75Skel.so")
 	if strings.Contains(plan.stdout, "v79") {
 		t.Errorf("there is something of v79 in the plan for SM8650:\n%s", plan.stdout)
@@ -63,8 +63,8 @@ func TestTenLines(t *testing.T) {
 		t.Errorf("again: executed %d %q", r.executed, r.names)
 	}
 
-	device := w.run(t, "--profile", "device", "--soc", "SM8650", "plan", "chat")
-	wants(t, device, exitOK, "mllm-qwen3-aot-sha-c", "cmake -B", "train.py", "-mv75", "--ar_len 32", "github.com/UbiquitousLearning/mllm",
+	device := w.run(t, "--profile", "device", "--soc", "SM8650", "plan", "-v", "chat")
+	wants(t, device, exitUsage, "mllm-qwen3-aot-sha-c", "cmake -B", "train.py", "-mv75", "--ar_len 32", "github.com/UbiquitousLearning/mllm",
 		"missing: "+aot+"step.quantize.llm: ")
 	if strings.Contains(device.stdout, "stand-in") || strings.Contains(device.stdout, "emulator") {
 		t.Errorf("there is something of the stand-in in it:\n%s", device.stdout)

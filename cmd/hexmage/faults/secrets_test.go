@@ -168,7 +168,7 @@ func TestSecrets(t *testing.T) {
 				t.Helper()
 				return w.secretless(t, code, append(args, flags...)...)
 			}
-			for _, args := range [][]string{{"validate", "p"}, {"plan", "p"}, {"--json", "plan", "p"}, {"run", "p"}, {"-v", "run", "p"}, {"--json", "run", "p", "--fresh"},
+			for _, args := range [][]string{{"validate", "p"}, {"plan", "p"}, {"-v", "plan", "p"}, {"--json", "plan", "p"}, {"run", "p"}, {"-v", "run", "p"}, {"--json", "run", "p", "--fresh"},
 				{"run", "p", "--verify"}, {"run", "p", "--fresh", "--trace", filepath.Join(w.base, "trace.json")}, {"graph", "p"}, {"--json", "graph", "p"},
 				{"explain", "p", "exec.use"}, {"--json", "explain", "p", "exec.use"}, {"plan", "p"}, {"lock", "p"}} {
 				hexmage(exitOK, args...)

@@ -1,0 +1,307 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/internal/runlog"
+)
+
+// expected is what a run is expected to take, as far as it is known.
+type expected struct {
+	Took    time.Duration // with as many workers as there are, if all that is deferred has to run
+	Known   int           // actions that will run, or may, and of which it is on record how long they took
+	Unknown int           // those of which it is not
+	Memory  int           // GB that the hungriest step says it takes; 0: none says so
+}
+
+// shortPlan is the plan on a screen: a line for each step that something will be done for, with why, and how long it took when it last ran.
+type shortPlan struct {
+	p      *plan.Plan
+	status *planStatus // nil: nobody asked
+	book   *runlog.Book
+	jobs   int
+	width  int // of the screen, in characters
+}
+
+// planRow is a step of the plan, with all of its copies.
+type planRow struct {
+	at      addrs.Step
+	copies  int
+	actions int
+	status  planStatus // its own counts
+	took    time.Duration
+	may     int // actions that will run, or may
+	known   int // those of which it is known how long they take
+	why     string
+	says    int // how much why says
+	missing []string
+}
+
+// state is what becomes of the step, in a word.
+func (r *planRow) state() string {
+	switch {
+	case len(r.missing) > 0 || r.status.Cannot > 0:
+		return "cannot run"
+	case r.status.WillRun > 0:
+		return "will run"
+	case r.status.Deferred+r.status.Unknown > 0:
+		return "deferred"
+	}
+	return "cached"
+}
+
+func (s *shortPlan) rows() []*planRow {
+	by := map[addrs.Step]*planRow{}
+	var rows []*planRow
+	for _, n := range s.p.Instances {
+		r := by[n.At.Step]
+		if r == nil {
+			r = &planRow{at: n.At.Step}
+			by[n.At.Step] = r
+			rows = append(rows, r)
+		}
+		r.copies++
+		for _, m := range n.Missing {
+			if !slices.Contains(r.missing, m) {
+				r.missing = append(r.missing, m)
+			}
+		}
+		if s.status == nil {
+			r.actions += len(n.Specs)
+			continue
+		}
+		for _, a := range s.status.groups[n.At.Short()] {
+			r.status.add(a)
+			if a.known {
+				r.actions++
+			}
+			if says := says(a.Status); a.Reason != "" && says > r.says {
+				r.why, r.says = a.Reason, says
+			}
+			if mayRun(a) {
+				r.may++
+				if took, ok := s.took(a); ok {
+					r.took += took
+					r.known++
+				}
+			}
+		}
+	}
+	return rows
+}
+
+// says is how much the reason of an action with the status says of its step.
+func says(s build.Status) int {
+	switch s {
+	case build.WillFail:
+		return 3
+	case build.WillRun:
+		return 2
+	}
+	return 1
+}
+
+// mayRun tells of an action that it will run, or that only a step before it tells.
+func mayRun(a *actionStatus) bool {
+	return a.known && (a.Status == build.WillRun || a.Status == build.Deferred)
+}
+
+// took is how long the action took when it last ran.
+func (s *shortPlan) took(a *actionStatus) (time.Duration, bool) {
+	_, was := s.book.Find(s.p.Profile, a.Step, a.Name, func(a *runlog.Action) bool { return a.Outcome == event.Executed })
+	if was == nil {
+		return 0, false
+	}
+	return was.Duration, true
+}
+
+// expected adds up: the larger of all work, shared by the workers, and the longest chain of steps that wait for each other.
+func (s *shortPlan) expected() expected {
+	var e expected
+	var all, longest time.Duration
+	chain := map[addrs.Instance]time.Duration{}
+	for _, n := range s.p.Instances { // in topological order
+		var own, before time.Duration
+		for _, a := range s.status.groups[n.At.Short()] {
+			if !mayRun(a) {
+				continue
+			}
+			took, ok := s.took(a)
+			if ok {
+				e.Known++
+			} else {
+				e.Unknown++
+			}
+			all += took
+			own = max(own, took)
+			e.Memory = max(e.Memory, n.Resources["memory_gb"])
+		}
+		n.EachNeed(func(at addrs.Instance) { before = max(before, chain[at]) })
+		chain[n.At] = before + own
+		longest = max(longest, chain[n.At])
+	}
+	e.Took = max(longest, all/time.Duration(max(1, s.jobs)))
+	return e
+}
+
+// text is the plan for people.
+func (s *shortPlan) text() string {
+	var b strings.Builder
+	b.WriteString(s.p.Pipeline)
+	if s.p.Profile != "" {
+		b.WriteString("  profile: " + s.p.Profile)
+	}
+	b.WriteString("\n")
+	if s.p.Description != "" {
+		b.WriteString(s.p.Description + "\n")
+	}
+	rows := s.rows()
+	b.WriteString("\n")
+	if s.status == nil {
+		for _, r := range rows {
+			fmt.Fprintf(&b, "  %s\n", strings.TrimRight(s.line([]string{r.name(), report.Count(r.actions, "action")}, s.wide(rows)), " "))
+		}
+	} else {
+		s.states(&b, rows)
+	}
+	s.ends(&b, rows)
+	return b.String()
+}
+
+// name is the step, with how many copies there are where it is more than one.
+func (r *planRow) name() string {
+	if r.copies > 1 {
+		return fmt.Sprintf("%s × %d", r.at.Short(), r.copies)
+	}
+	return r.at.Short()
+}
+
+func (s *shortPlan) wide(rows []*planRow) int {
+	wide := 0
+	for _, r := range rows {
+		wide = max(wide, len([]rune(r.name())))
+	}
+	return min(wide, s.width/2)
+}
+
+func (s *shortPlan) line(cells []string, wide int) string {
+	return fmt.Sprintf("%-*s  %s", wide, cells[0], strings.Join(cells[1:], "  "))
+}
+
+// states writes a line for each step, but those that are cached, which are one line.
+func (s *shortPlan) states(b *strings.Builder, rows []*planRow) {
+	var cached []string
+	var others []*planRow
+	for _, r := range rows {
+		if r.state() == "cached" {
+			cached = append(cached, r.at.Short())
+		} else {
+			others = append(others, r)
+		}
+	}
+	if len(cached) > 0 {
+		fmt.Fprintf(b, "  cached      %s: %s\n", report.Count(len(cached), "step"), s.fitted(some(cached, 3), 14+12))
+	}
+	wide := s.wide(others)
+	for _, r := range others {
+		took := ""
+		switch {
+		case r.known == 0 && r.status.WillRun > 0:
+			took = "?"
+		case r.known == 0:
+		case r.known < r.may:
+			took = "> " + report.Seconds(r.took)
+		default:
+			took = "~ " + report.Seconds(r.took)
+		}
+		actions := ""
+		if n := r.status.WillRun; n > 0 && n < r.actions {
+			actions = fmt.Sprintf("%d of %s", n, report.Count(r.actions, "action"))
+		} else if n > 0 {
+			actions = report.Count(n, "action")
+		}
+		head := fmt.Sprintf("  %-10s  %-*s  %-16s  %8s  ", r.state(), wide, r.name(), actions, took)
+		why := r.why
+		if len(r.missing) > 0 {
+			why = "see below"
+		}
+		fmt.Fprintln(b, strings.TrimRight(head+s.fitted(why, len([]rune(head))), " "))
+	}
+}
+
+// fitted is the text as far as there is room behind so many characters.
+func (s *shortPlan) fitted(text string, behind int) string {
+	text, _, _ = strings.Cut(text, "\n")
+	r := []rune(text)
+	if room := max(20, s.width-behind); len(r) > room {
+		return string(r[:room-1]) + "…"
+	}
+	return text
+}
+
+// ends writes what is below the steps: outputs, checks, what is missing, the sum.
+func (s *shortPlan) ends(b *strings.Builder, rows []*planRow) {
+	var names []string
+	for _, o := range s.p.Outputs {
+		names = append(names, o.Name)
+	}
+	b.WriteString("\n")
+	if len(names) > 0 {
+		fmt.Fprintf(b, "outputs: %s\n", s.fitted(some(names, 8), 9))
+	}
+	lacking := map[string][]string{} // by what is missing: the steps that want it
+	var missing []string
+	for _, r := range rows {
+		for _, m := range r.missing {
+			if lacking[m] == nil {
+				missing = append(missing, m)
+			}
+			lacking[m] = append(lacking[m], r.at.Short())
+		}
+	}
+	if len(missing) > 0 {
+		b.WriteString("this machine cannot run it yet\n")
+	}
+	for _, m := range missing {
+		fmt.Fprintf(b, "  missing: %s: %s\n", some(lacking[m], 2), m)
+	}
+	if s.status == nil {
+		return
+	}
+	b.WriteString("-v shows each action, with its command, inputs and outputs\n")
+	fmt.Fprintf(b, "%s%s%s\n", s.status.counts(), s.cost(), s.status.budget())
+}
+
+// cost is what is expected of the run, behind the counts.
+func (s *shortPlan) cost() string {
+	if s.status.WillRun+s.status.Unknown == 0 {
+		return ""
+	}
+	e := s.expected()
+	text := "; about " + report.Seconds(e.Took)
+	switch {
+	case e.Known == 0:
+		text = "; how long, no earlier run tells"
+	case e.Unknown > 0:
+		text += fmt.Sprintf(", and %s that never ran here", report.Count(e.Unknown, "action"))
+	case s.status.Deferred > 0:
+		text += " at most"
+	}
+	if e.Memory > 0 {
+		text += fmt.Sprintf("; up to %d GB of memory", e.Memory)
+	}
+	return text
+}
+
+// cannotRun tells whether something of the plan cannot be run on this machine.
+func cannotRun(p *plan.Plan, s *planStatus) bool {
+	return len(p.Missing()) > 0 || s != nil && s.Cannot > 0
+}
