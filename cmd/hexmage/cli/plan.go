@@ -273,7 +273,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 	case a.Verbose:
 		fmt.Fprint(a.Env.Stdout, ansi.Visible(plan.Text(p.Plan, s.notes()), false))
 	default:
-		short := &shortPlan{p: p.Plan, status: s, book: runlog.Open(a.RunLogOf(workspace, p.Pipeline)), jobs: a.Jobs, width: cmp.Or(a.Env.Width, 120)}
+		short := &shortPlan{p: p.Plan, status: s, book: runlog.Open(a.RunLogOf(workspace, p.Pipeline)), workers: a.Jobs, width: cmp.Or(a.Env.Width, 120)}
 		fmt.Fprint(a.Env.Stdout, ansi.Visible(short.text(), false))
 	}
 	if cannotRun(p.Plan, s) {

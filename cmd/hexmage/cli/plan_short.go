@@ -24,11 +24,11 @@ type expected struct {
 
 // shortPlan is the plan on a screen: a line for each step that something will be done for, with why, and how long it took when it last ran.
 type shortPlan struct {
-	p      *plan.Plan
-	status *planStatus // nil: nobody asked
-	book   *runlog.Book
-	jobs   int
-	width  int // of the screen, in characters
+	p       *plan.Plan
+	status  *planStatus // nil: nobody asked
+	book    *runlog.Book
+	workers int
+	width   int // of the screen, in characters
 }
 
 // planRow is a step of the plan, with all of its copies.
@@ -40,8 +40,8 @@ type planRow struct {
 	took    time.Duration
 	may     int // actions that will run, or may
 	known   int // those of which it is known how long they take
-	why     string
-	says    int // how much why says
+	reason  string
+	says    int // how much reason says
 	missing []string
 }
 
@@ -84,7 +84,7 @@ func (s *shortPlan) rows() []*planRow {
 				r.actions++
 			}
 			if says := says(a.Status); a.Reason != "" && says > r.says {
-				r.why, r.says = a.Reason, says
+				r.reason, r.says = a.Reason, says
 			}
 			if mayRun(a) {
 				r.may++
@@ -148,7 +148,7 @@ func (s *shortPlan) expected() expected {
 		chain[n.At] = before + own
 		longest = max(longest, chain[n.At])
 	}
-	e.Took = max(longest, all/time.Duration(max(1, s.jobs)))
+	e.Took = max(longest, all/time.Duration(max(1, s.workers)))
 	return e
 }
 
@@ -229,11 +229,11 @@ func (s *shortPlan) states(b *strings.Builder, rows []*planRow) {
 			actions = report.Count(n, "action")
 		}
 		head := fmt.Sprintf("  %-10s  %-*s  %-16s  %8s  ", r.state(), wide, r.name(), actions, took)
-		why := r.why
+		reason := r.reason
 		if len(r.missing) > 0 {
-			why = "see below"
+			reason = "see below"
 		}
-		fmt.Fprintln(b, strings.TrimRight(head+s.fitted(why, len([]rune(head))), " "))
+		fmt.Fprintln(b, strings.TrimRight(head+s.fitted(reason, len([]rune(head))), " "))
 	}
 }
 
