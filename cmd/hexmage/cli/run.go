@@ -38,12 +38,18 @@ Examples:
     hexmage run qwen3-aot-v79 module.aot.oppackage.llama   one step and what it needs
     hexmage run qwen3-aot-v79 --var prompt="Who are you?"
     hexmage run qwen3-aot-v79 --profile device             the real SDKs, a real phone
+    hexmage run plan.json                                  just what hexmage plan --out plan.json has said
     hexmage run qwen3-aot-v79 --json | jq .event           for programs`
 }
 
 // Run builds the pipeline.
 func (c *runCmd) Run(ctx context.Context, a *app) error {
 	a.Serial, a.events = c.Serial, true
+	if isSaved(c.Pipeline) {
+		if err := a.takeSaved(ctx, &c.RunFlags); err != nil {
+			return err
+		}
+	}
 	workspace, err := a.Workspace(c.Pipeline)
 	if err != nil {
 		return err

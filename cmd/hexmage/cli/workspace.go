@@ -68,7 +68,34 @@ type reader func(files fs.FS, pipeline string, find config.Finder) (*config.Pipe
 func (a *app) loadFrom(ctx context.Context, read reader, files fs.FS, workspace, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
 	find, done := a.finder(ctx, workspace)
 	defer done()
-	return read(files, pipeline, find)
+	cfg, diags := read(files, pipeline, find)
+	for _, with := range a.With {
+		if cfg != nil {
+			diags = append(diags, setVersion(cfg, with)...)
+		}
+	}
+	return cfg, diags
+}
+
+// setVersion has the pipeline take another release of a toolchain, as --with says.
+func setVersion(cfg *config.Pipeline, with string) hcl.Diagnostics {
+	w := parseWanted(with)
+	fail := func(summary, detail string) hcl.Diagnostics {
+		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: detail}}
+	}
+	if w.name == "" || w.version == "" {
+		return fail("--with takes NAME@VERSION", fmt.Sprintf("%q is none: say it as in --with qairt@2.42.0.251225.", with))
+	}
+	others := cfg.SetVersion(w.name, w.version)
+	switch near := nearest.Name(w.name, others); {
+	case others == nil:
+		return nil
+	case near != "":
+		return fail("--with names no toolchain", fmt.Sprintf("The pipeline has no toolchain %s. Did you mean %s?", w.name, near))
+	case len(others) == 0:
+		return fail("--with names no toolchain", "The pipeline has no toolchains.")
+	}
+	return fail("--with names no toolchain", fmt.Sprintf("The pipeline has no toolchain %s; it has %s.", w.name, strings.Join(others, ", ")))
 }
 
 // finder finds the modules of a workspace's pipelines, until done is called: those of git repositories, and those with a name.

@@ -14,6 +14,7 @@ type Global struct {
 	JSON    bool              `name:"json" help:"Write events or results as JSON: one object, or list of them, a line."`
 	Profile string            `placeholder:"NAME" help:"Profile of the pipeline, such as open or device. Default: HEXMAGE_PROFILE, else the pipeline's own default."`
 	SoC     []string          `name:"soc" sep:"," placeholder:"NAME" help:"Build for this SoC, such as SM8650, instead of the pipeline's targets; with +NAME, for it too. May be repeated."`
+	With    []string          `placeholder:"NAME@VERSION" help:"Another release of a toolchain than the pipeline names, such as qairt@2.42.0.251225: to see what an upgrade would run again, and to try it. May be repeated."`
 	Set     map[string]string `name:"var" placeholder:"NAME=VALUE" mapsep:"none" help:"Set a variable of the pipeline. May be repeated."`
 	Fresh   StepsFlag         `placeholder:"STEP" help:"Run every action, with =STEP those of that step, even if its result is known."`
 	Offline bool              `help:"Never use the network."`
@@ -25,7 +26,7 @@ type Global struct {
 
 // RunFlags are the arguments and flags of `hexmage run PIPELINE [STEP…]`.
 type RunFlags struct {
-	Pipeline  string    `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
+	Pipeline  string    `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there; or a plan that hexmage plan --out has saved."`
 	Steps     []string  `arg:"" optional:"" help:"Only these steps (KIND.NAME, module.NAME.KIND.NAME) and what they need."`
 	KeepGoing bool      `short:"k" help:"After a failure, go on with what does not need it."`
 	Out       string    `placeholder:"DIR" help:"Outputs go to DIR/PIPELINE. Default: out. DIR may be a link; none is followed below it, and none to the default."`

@@ -47,7 +47,7 @@ func (a *App) request(c *RunFlags, workspace, out string) []byte {
 	for _, s := range []string{workspace, c.Pipeline, a.Profile, out, a.Serial} {
 		e.Text(s)
 	}
-	for _, list := range [][]string{c.Steps, a.SoC} {
+	for _, list := range [][]string{c.Steps, a.SoC, a.With} {
 		e.Int(len(list))
 		for _, s := range list {
 			e.Text(s)
