@@ -110,6 +110,7 @@ func run(args []string, env Env) (code int) {
 type commands struct {
 	Global front.Global `embed:""`
 
+	Init      initCmd      `cmd:"" help:"Write a pipeline of your own to begin with, for what you have: ops, a model, an SDK, phones, nothing."`
 	Run       runCmd       `cmd:"" help:"Build a pipeline: fetch, patch, compile, convert, run on the device."`
 	Watch     watchCmd     `cmd:"" help:"Build a pipeline, and again after every save of a file that it reads."`
 	Plan      planCmd      `cmd:"" help:"Print what a pipeline would run, and run nothing."`

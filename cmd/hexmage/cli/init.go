@@ -1,0 +1,478 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+	"golang.org/x/term"
+
+	"github.com/hexmage/hexmage"
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/workspace"
+	"github.com/hexmage/hexmage/qnn/sdk"
+	"github.com/hexmage/hexmage/toolchains"
+)
+
+// templates are what init writes, with @WORDS@ in the place of what the user has.
+//
+//go:embed templates
+var templates embed.FS
+
+// initCmd is `hexmage init [DIR]`.
+type initCmd struct {
+	In       string   `arg:"" optional:"" name:"dir" help:"The workspace, which is made if it is not there. Default: the one that this folder is in, else this folder."`
+	Op       string   `placeholder:"FOLDER" help:"Sources of an op package."`
+	Model    string   `placeholder:"PATH" help:"A language model, as a Hugging Face folder or a GGUF; or a network: .onnx, .tflite, .pte."`
+	SDK      []string `name:"sdk" placeholder:"FOLDER" help:"An SDK that is installed: QAIRT, the Hexagon SDK or the NDK. May be repeated, and goes with --op."`
+	Lab      bool     `help:"Phones, and a program to measure on them."`
+	CI       string   `name:"ci" placeholder:"HOST" enum:",github,gitlab" default:"" help:"Also write what has github or gitlab run the workspace's pipelines."`
+	Name     string   `placeholder:"NAME" help:"Name of the pipeline. Default: that of what you have."`
+	Arch     string   `placeholder:"ARCH" help:"Of a --soc that is in no catalogue: its Hexagon, such as v81. With it and --soc-model a block soc is written."`
+	SoCModel int      `name:"soc-model" placeholder:"N" help:"Of such a SoC: QNN's number of it."`
+	VTCM     int      `name:"vtcm" placeholder:"MB" help:"Of such a SoC: its VTCM, if it is known."`
+	Print    bool     `help:"Write to standard output, and no file."`
+}
+
+// Help has the examples of `hexmage init --help`.
+func (*initCmd) Help() string {
+	return `It writes a short pipeline of your own, which runs at once, and says how. No file that is there is touched. On a
+terminal, without a flag that says what you have, it asks.
+
+Examples:
+
+    hexmage init                                       asks; elsewhere: you have nothing yet
+    hexmage init --op LLaMAPackage --soc SM8650        compiles your op package
+    hexmage init --op LLaMAPackage --sdk $QAIRT_SDK_ROOT
+    hexmage init --model Qwen3-0.6B                    a Hugging Face folder, on the vendor's emulator
+    hexmage init --model net.onnx --print              what it would write
+    hexmage init --lab bench --ci gitlab               in the folder bench: measures a program on phones, in GitLab's CI
+    hexmage init --soc SM9950 --arch v81 --soc-model 113   a SoC that hexmage does not know`
+}
+
+// newFile is a file that init writes, with its slash path in the workspace.
+type newFile struct{ Path, Text string }
+
+// Run writes a pipeline, and what belongs to it.
+func (c *initCmd) Run(ctx context.Context, a *app) error {
+	root := a.here()
+	if c.In != "" {
+		root = front.Absolute(a.WorkDir, c.In)
+	}
+	if st, err := os.Stat(root); err == nil && !st.IsDir() {
+		return front.Usage("%s is a file: name a folder for the workspace", c.In)
+	}
+	soc, err := a.oneSoC("")
+	if err != nil {
+		return err
+	}
+	if in, ok := a.Env.Stdin.(*os.File); ok && c.undecided() && !a.JSON && term.IsTerminal(int(in.Fd())) {
+		if soc, err = c.ask(ctx, a, soc); err != nil {
+			return err
+		}
+	}
+	w := &starter{c: c, a: a, root: root, soc: cmp.Or(soc, defaultSoC)}
+	if err := w.collect(); err != nil {
+		return err
+	}
+	if c.Print {
+		for _, f := range w.files {
+			if len(w.files) > 1 {
+				fmt.Fprintf(a.Env.Stdout, "# %s\n\n", f.Path)
+			}
+			fmt.Fprintln(a.Env.Stdout, f.Text)
+		}
+		return nil
+	}
+	if err := w.write(); err != nil {
+		return err
+	}
+	return w.say()
+}
+
+// undecided tells whether no flag says what the user has.
+func (c *initCmd) undecided() bool {
+	return c.Op == "" && c.Model == "" && len(c.SDK) == 0 && !c.Lab && c.CI == ""
+}
+
+// ask asks what the user has, and for which SoC, which it returns. What is not answered is as if nothing had been asked.
+func (c *initCmd) ask(ctx context.Context, a *app, soc string) (string, error) {
+	answer := answers(ctx, a.Env)
+	var path *string
+	for path == nil && !c.Lab {
+		have, err := answer(menu)
+		switch {
+		case err != nil:
+			return "", err
+		case have == "" || have == "1":
+			path = new(string)
+		case have == "2":
+			path = &c.Op
+		case have == "3":
+			path = &c.Model
+		case have == "4":
+			c.SDK = make([]string, 1)
+			path = &c.SDK[0]
+		case have == "5":
+			c.Lab = true
+		default:
+			fmt.Fprintln(a.Env.Stderr, "A number from 1 to 5, please.")
+		}
+		for path != nil && *path == "" && have > "1" {
+			if *path, err = answer("Where is it? "); err != nil {
+				return "", err
+			}
+		}
+	}
+	if soc != "" {
+		return soc, nil
+	}
+	return answer("Which SoC? `hexmage compat` lists them. [" + defaultSoC + "] ")
+}
+
+const (
+	defaultSoC = "SM8750"
+	menu       = `What do you have?
+  1  nothing yet
+  2  sources of an op package
+  3  a model: a Hugging Face folder or a GGUF; .onnx, .tflite or .pte
+  4  an SDK that is installed
+  5  phones to measure on
+[1] `
+)
+
+// answers returns what asks a question, and returns the line that is the answer.
+func answers(ctx context.Context, env Env) func(question string) (string, error) {
+	lines, end := make(chan string), make(chan error, 1)
+	go func() { // which a read keeps, when the command is interrupted
+		in := bufio.NewScanner(env.Stdin)
+		for in.Scan() {
+			lines <- strings.TrimSpace(in.Text())
+		}
+		end <- cmp.Or(in.Err(), errors.New("no more answers: nothing was written"))
+	}()
+	return func(question string) (string, error) {
+		fmt.Fprint(env.Stderr, question)
+		select {
+		case line := <-lines:
+			return line, nil
+		case err := <-end:
+			return "", front.Usage("%w", err)
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+}
+
+// starter has what init is about to write.
+type starter struct {
+	c         *initCmd
+	a         *app
+	root      string // the workspace
+	soc       string
+	catalogue *toolchains.Catalogue
+	pipeline  string // its name; "" if none is written
+	files     []newFile
+}
+
+// collect puts together what is to be written.
+func (s *starter) collect() error {
+	d, err := s.a.domain(s.root)
+	if err != nil {
+		return err
+	}
+	s.catalogue = d.catalogue()
+	if err := s.target(); err != nil {
+		return err
+	}
+	own := front.Names(rooted.FS(s.root))
+	if !s.c.undecided() || len(own) == 0 || len(s.files) == 0 && s.c.CI == "" {
+		if err := s.start(); err != nil {
+			return err
+		}
+	}
+	if s.c.CI == "" {
+		return nil
+	}
+	if s.pipeline != "" {
+		own = append(own, s.pipeline)
+	}
+	slices.Sort(own)
+	f := newFile{Path: map[string]string{"github": ".github/workflows/hexmage.yml", "gitlab": ".gitlab-ci.yml"}[s.c.CI]}
+	f.Text, err = fill(s.c.CI+".yml", "@names@", strings.Join(slices.Compact(own), " "))
+	s.files = append(s.files, f)
+	return err
+}
+
+// target looks the SoC up, and writes a block for one that no catalogue has.
+func (s *starter) target() error {
+	known, err := s.catalogue.FindSoC(s.soc)
+	switch own := s.c.Arch != "" || s.c.SoCModel != 0; {
+	case err == nil && own:
+		return front.Usage("--arch and --soc-model are for a SoC that is not known, and %s is: Hexagon %s, soc_model %d", known.Name, known.Arch, known.SoCModel)
+	case err == nil:
+		s.soc = known.Name
+		return nil
+	case !own:
+		return front.Usage("%w. What it has to have: --arch, such as v81, and --soc-model, its number of QNN", err)
+	case s.c.Arch == "" || s.c.SoCModel <= 0:
+		return front.Usage("a SoC that is not known needs both --arch, such as v81, and --soc-model, its number of QNN")
+	case s.catalogue.FindArch(s.c.Arch) == nil:
+		return front.Usage("--arch %s: no such Hexagon is known; docs/catalogue.md says how to add one", s.c.Arch)
+	case !named(s.soc):
+		return front.Usage("--soc %s: a SoC's name has letters and digits", s.soc)
+	}
+	text, err := fill("soc.hcl", "@soc@", s.soc, "@arch@", s.c.Arch, "@model@", strconv.Itoa(s.c.SoCModel), "@vtcm@", strconv.Itoa(s.c.VTCM))
+	s.files = append(s.files, newFile{"toolchains/" + s.soc + ".hcl", text})
+	return err
+}
+
+// named tells whether a text is a name of letters, digits, - and _.
+func named(text string) bool { return text != "" && text == nameOf(text) }
+
+// nameOf makes such a name of a text.
+func nameOf(text string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if r < 0x80 && (r == '_' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z') {
+			return r
+		}
+		return '-'
+	}, text), "-")
+}
+
+// start chooses the pipeline by what the user has, and names it.
+func (s *starter) start() error {
+	c := s.c
+	what := 0
+	for _, has := range []bool{c.Op != "", c.Model != "", c.Lab, len(c.SDK) > 0 && c.Op == ""} {
+		if has {
+			what++
+		}
+	}
+	if what > 1 {
+		return front.Usage("one of --op, --model, --lab and --sdk, please: each is a pipeline, and hexmage init can be run for each. Only --sdk goes with --op")
+	}
+	template, name, words := "nothing", "first", []string{}
+	var err error
+	switch {
+	case c.Op != "":
+		template = "op"
+		name, words, err = s.has(c.Op)
+	case c.Model != "":
+		if name, words, err = s.has(c.Model); err == nil {
+			template, err = templateFor(front.Absolute(s.a.WorkDir, c.Model))
+		}
+	case c.Lab:
+		template, name = "lab", "lab"
+		text, err := fill("bench.sh")
+		if err != nil {
+			return err
+		}
+		s.files = append(s.files, newFile{"bench.sh", text})
+	}
+	if err != nil {
+		return err
+	}
+	var blocks string
+	for i, folder := range c.SDK {
+		is, block, err := s.installed(folder)
+		if err != nil {
+			return err
+		}
+		if blocks += block; i == 0 && c.Op == "" {
+			t, r, err := s.catalogue.Find(is.Name, "")
+			if err != nil {
+				return front.Engine(err)
+			}
+			template, name = "sdk", is.Name
+			words = []string{"@sdk@", t.Name, "@standin@", r.Version, "@file@", versionFile(is)}
+		}
+	}
+	name = cmp.Or(c.Name, name)
+	switch {
+	case !named(name):
+		return front.Usage("%q is no name for a pipeline: give --name, of letters, digits, - and _", name)
+	case workspace.Has(hexmage.Shipped, name):
+		return front.Usage("hexmage has a pipeline %s, which one of yours would hide: give --name", name)
+	}
+	s.pipeline = name
+	text, err := fill(template+".hcl", append(words, "@soc@", s.soc, "@name@", name, "profile \"device\" {}", "profile \"device\" {"+blocks+"}")...)
+	if err != nil {
+		return err
+	}
+	s.files = append([]newFile{{workspace.Folder + "/" + name + ".hcl", string(hclwrite.Format([]byte(text)))}}, s.files...)
+	return nil
+}
+
+// has returns a name for what the user has, and what stands for its path in templates: relative to the workspace where it is in that.
+func (s *starter) has(given string) (name string, words []string, err error) {
+	at := front.Absolute(s.a.WorkDir, given)
+	st, err := os.Stat(at)
+	if err != nil {
+		return "", nil, front.Usage("%s: no such file or folder", given)
+	}
+	if s.c.Op != "" && !st.IsDir() {
+		return "", nil, front.Usage("--op %s is a file: name the folder of the op package, which has src/ or a Makefile", given)
+	}
+	name = filepath.Base(at)
+	if !st.IsDir() {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	return nameOf(name), []string{`"@path@"`, quoted(s.inWorkspace(at))}, nil
+}
+
+// inWorkspace is a path as a pipeline of the workspace names it.
+func (s *starter) inWorkspace(at string) string {
+	if rel, err := filepath.Rel(s.root, at); err == nil && filepath.IsLocal(rel) {
+		at = rel
+	}
+	return filepath.ToSlash(at)
+}
+
+// quoted is a string of the language.
+func quoted(text string) string {
+	return string(hclwrite.TokensForValue(cty.StringVal(text)).Bytes())
+}
+
+// templateFor chooses the pipeline for a model by its files.
+func templateFor(at string) (string, error) {
+	if _, err := os.Stat(filepath.Join(at, "config.json")); err == nil {
+		return "model", nil
+	}
+	switch strings.ToLower(filepath.Ext(at)) {
+	case ".gguf":
+		return "model", nil
+	case ".onnx", ".tflite", ".pte":
+		return "net", nil
+	}
+	return "", front.Usage("--model %s is no model that hexmage takes: it wants a Hugging Face folder with a config.json, or a file .gguf, .onnx, .tflite or .pte. `hexmage inspect` says what a file is", at)
+}
+
+// installed says what SDK is in a folder, with the block that has profile device take it.
+func (s *starter) installed(folder string) (sdk.SDK, string, error) {
+	at := front.Absolute(s.a.WorkDir, folder)
+	is, err := sdk.Identify(at)
+	if err != nil {
+		return is, "", front.Usage("--sdk %w", err)
+	}
+	if is.StandIn {
+		return is, "", front.Usage("--sdk %s is the open stand-in of %s, which profile open has anyway", folder, is.Name)
+	}
+	t, r, _, err := s.catalogue.ReleaseOf(is, at)
+	if err != nil {
+		return is, "", front.Usage("--sdk %w", err)
+	}
+	return is, fmt.Sprintf("\ntoolchain %q {\nversion = %s\npath = %s\n}\n", t.Name, quoted(r.Version), quoted(s.inWorkspace(at))), nil
+}
+
+// versionFile is the file in which an SDK says what it is.
+func versionFile(is sdk.SDK) string {
+	return map[string]string{"qairt": "sdk.yaml", "hexagon": "hexagon_sdk.json", "ndk": "source.properties"}[is.Name]
+}
+
+// fill is a template with texts in the place of words, each before its text.
+func fill(name string, words ...string) (string, error) {
+	b, err := fs.ReadFile(templates, path.Join("templates", name))
+	if err != nil {
+		return "", front.Engine(err)
+	}
+	return strings.NewReplacer(words...).Replace(string(b)), nil
+}
+
+// write writes the files, if none of them is there.
+func (s *starter) write() error {
+	places := make([]string, len(s.files))
+	for i, f := range s.files {
+		at, err := s.a.place(filepath.Join(s.root, filepath.FromSlash(f.Path)), s.root)
+		if err != nil {
+			return err
+		}
+		if _, err := os.Lstat(at); err == nil {
+			return s.there(f)
+		}
+		places[i] = at
+	}
+	for i, f := range s.files {
+		err := os.MkdirAll(filepath.Dir(places[i]), 0o755)
+		if err == nil {
+			err = create(places[i], f.Text)
+		}
+		switch {
+		case errors.Is(err, fs.ErrExist):
+			return s.there(f)
+		case err != nil:
+			return front.Engine(err)
+		}
+	}
+	return nil
+}
+
+// there is the error for a file that is there.
+func (s *starter) there(f newFile) error {
+	hint := "--print shows what would be in it"
+	if s.pipeline != "" && strings.HasPrefix(f.Path, workspace.Folder+"/") {
+		hint = "give the pipeline another --name, or see with --print what would be in it"
+	}
+	return front.Usage("%s is there already, and is left as it is: %s", filepath.Join(s.root, filepath.FromSlash(f.Path)), hint)
+}
+
+// create writes a file that is not there.
+func create(at, text string) error {
+	f, err := os.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// say says what was written, and the next two commands.
+func (s *starter) say() error {
+	call := "hexmage "
+	if rel, err := filepath.Rel(s.root, s.a.Env.Dir); err != nil || !filepath.IsLocal(rel) {
+		dir := s.root
+		if rel, err := filepath.Rel(s.a.Env.Dir, dir); err == nil && filepath.IsLocal(rel) {
+			dir = rel
+		}
+		call += "-C " + action.Quote([]string{dir}) + " "
+	}
+	var next []string
+	switch {
+	case s.pipeline != "":
+		next = []string{call + "plan " + s.pipeline, call + "run " + s.pipeline}
+	case s.c.CI != "":
+		next = []string{call + "fmt --check", call + "validate"}
+	default:
+		next = []string{call + "compat --soc " + s.soc, call + "validate"}
+	}
+	var written []string
+	for _, f := range s.files {
+		written = append(written, f.Path)
+	}
+	if s.a.JSON {
+		return s.a.printJSON(struct {
+			Workspace string   `json:"workspace"`
+			Written   []string `json:"written"`
+			Next      []string `json:"next"`
+		}{s.root, written, next})
+	}
+	for _, f := range written {
+		fmt.Fprintf(s.a.Env.Stdout, "wrote %s\n", f)
+	}
+	fmt.Fprintf(s.a.Env.Stdout, "\nNext:\n  %s\n", strings.Join(next, "\n  "))
+	return nil
+}

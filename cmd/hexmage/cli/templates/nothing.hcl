@@ -1,0 +1,24 @@
+# From nothing to a context binary for the NPU, with stand-ins for what is the vendor's: no SDK, no account, no download.
+#
+#   hexmage run @name@                  out/@name@/context.bin, in seconds; the second time nothing is left to do
+#   hexmage run @name@ --soc SM8650     for another phone: only what depends on it
+#   hexmage inspect out/@name@/context.bin
+
+pipeline { description = "A small model, quantised and compiled for the NPU" }
+profile "open" { default = true }
+target "@soc@" {}
+toolchain "qairt" { version = "2.41.0.251128" }
+toolchain "mllm" {} # has the context compiler
+
+step "model" "small" { seed = 1 } # seeded weights, which say nothing
+step "quantize" "small" { model = step.model.small.outputs.dir }
+step "convert" "small" {
+  name  = "small"
+  model = step.quantize.small.outputs.dir
+}
+step "context" "small" {
+  model    = step.convert.small.outputs.model
+  config   = "${step.quantize.small.outputs.dir}/config.json"
+  compiler = "${toolchain.mllm.dir}/bin/mllm-qwen3-aot-sha-c"
+}
+output "context.bin" { value = step.context.small.outputs.context }

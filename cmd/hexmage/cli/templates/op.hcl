@@ -1,0 +1,23 @@
+# Your op package, for a phone's processor and for its NPU:
+#
+#   hexmage run @name@                     with real compilers behind stand-ins of the SDKs: no account
+#   hexmage run @name@ --profile device    with the vendor's SDKs
+#   hexmage watch @name@                   after each save, what changed
+
+pipeline { description = "An op package for AArch64 and Hexagon" }
+profile "open" {
+  default = true
+  toolchain "llvm" {} # the stand-ins' compilers
+}
+profile "device" {}
+target "@soc@" {}
+toolchain "qairt" { version = "2.41.0.251128" }
+toolchain "hexagon" { version = "6.4.0.2" }
+toolchain "ndk" { version = "r28b" }
+
+step "oppackage" "ops" {
+  source  = "@path@"
+  targets = ["htp_aarch64", "htp_${target.arch}"] # "htp_v75" and so on for more
+}
+output "libraries" { value = step.oppackage.ops.outputs.device } # as a phone loads them
+output "report" { value = step.oppackage.ops.outputs.report }

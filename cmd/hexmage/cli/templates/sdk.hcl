@@ -1,0 +1,16 @@
+# A step of your own with a file of an SDK, which is checked first: what must be there, each library's machine, one build id.
+#
+#   hexmage run @name@                     with the stand-in
+#   hexmage run @name@ --profile device    with yours
+
+pipeline { description = "What an SDK says that it is" }
+profile "open" { default = true }
+profile "device" {}
+target "@soc@" {}
+toolchain "@sdk@" { version = "@standin@" }
+
+step "exec" "version" {
+  argv = ["cp", "${toolchain.@sdk@.dir}/@file@", "version.txt"]
+  output "version" { file = "version.txt" }
+}
+output "version.txt" { value = step.exec.version.outputs.version }
