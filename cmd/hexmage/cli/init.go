@@ -80,7 +80,7 @@ func (c *initCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if in, ok := a.Env.Stdin.(*os.File); ok && c.undecided() && !a.JSON && term.IsTerminal(int(in.Fd())) {
+	if in, ok := a.Env.Stdin.(*os.File); ok && !c.pipeline() && c.CI == "" && !a.JSON && term.IsTerminal(int(in.Fd())) {
 		if soc, err = c.ask(ctx, a, soc); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (c *initCmd) Run(ctx context.Context, a *app) error {
 			if len(w.files) > 1 {
 				fmt.Fprintf(a.Env.Stdout, "# %s\n\n", f.Path)
 			}
-			fmt.Fprintln(a.Env.Stdout, f.Text)
+			fmt.Fprint(a.Env.Stdout, f.Text)
 		}
 		return nil
 	}
@@ -104,9 +104,9 @@ func (c *initCmd) Run(ctx context.Context, a *app) error {
 	return w.say()
 }
 
-// undecided tells whether no flag says what the user has.
-func (c *initCmd) undecided() bool {
-	return c.Op == "" && c.Model == "" && len(c.SDK) == 0 && !c.Lab && c.CI == ""
+// pipeline tells whether a flag says of what a pipeline is to be.
+func (c *initCmd) pipeline() bool {
+	return c.Op != "" || c.Model != "" || len(c.SDK) > 0 || c.Lab || c.Name != ""
 }
 
 // ask asks what the user has, and for which SoC, which it returns. What is not answered is as if nothing had been asked.
@@ -200,7 +200,7 @@ func (s *starter) collect() error {
 		return err
 	}
 	own := front.Names(rooted.FS(s.root))
-	if !s.c.undecided() || len(own) == 0 || len(s.files) == 0 && s.c.CI == "" {
+	if s.c.pipeline() || len(own) == 0 || len(s.files) == 0 && s.c.CI == "" { // else one has pipelines, and wants what goes with them
 		if err := s.start(); err != nil {
 			return err
 		}
@@ -314,7 +314,7 @@ func (s *starter) start() error {
 	if err != nil {
 		return err
 	}
-	s.files = append([]newFile{{workspace.Folder + "/" + name + ".hcl", string(hclwrite.Format([]byte(text)))}}, s.files...)
+	s.files = append([]newFile{{workspace.Folder + "/" + name + ".hcl", text}}, s.files...)
 	return nil
 }
 
@@ -384,27 +384,31 @@ func versionFile(is sdk.SDK) string {
 	return map[string]string{"qairt": "sdk.yaml", "hexagon": "hexagon_sdk.json", "ndk": "source.properties"}[is.Name]
 }
 
-// fill is a template with texts in the place of words, each before its text.
+// fill is a template with texts in the place of words, each before its text; one in the language is laid out as `hexmage fmt` does it.
 func fill(name string, words ...string) (string, error) {
 	b, err := fs.ReadFile(templates, path.Join("templates", name))
 	if err != nil {
 		return "", front.Engine(err)
 	}
-	return strings.NewReplacer(words...).Replace(string(b)), nil
+	text := strings.NewReplacer(words...).Replace(string(b))
+	if path.Ext(name) == ".hcl" {
+		text = string(hclwrite.Format([]byte(text)))
+	}
+	return text, nil
 }
 
 // write writes the files, if none of them is there.
 func (s *starter) write() error {
 	places := make([]string, len(s.files))
 	for i, f := range s.files {
-		at, err := s.a.place(filepath.Join(s.root, filepath.FromSlash(f.Path)), s.root)
+		at, err := rooted.Resolve(s.root, filepath.FromSlash(f.Path)) // no link leads out of the workspace
 		if err != nil {
-			return err
+			return front.Usage("%w", err)
 		}
-		if _, err := os.Lstat(at); err == nil {
+		if _, err := os.Lstat(at.Path); err == nil {
 			return s.there(f)
 		}
-		places[i] = at
+		places[i] = at.Path
 	}
 	for i, f := range s.files {
 		err := os.MkdirAll(filepath.Dir(places[i]), 0o755)
