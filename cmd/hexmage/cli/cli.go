@@ -10,11 +10,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
+	"slices"
 	"strings"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/ansi"
@@ -108,7 +112,8 @@ func run(args []string, env Env) (code int) {
 // commands is the command line's grammar, for kong, which shows what a command's Help returns below its one-line description; indented
 // lines stay as they are.
 type commands struct {
-	Global front.Global `embed:""`
+	Global      front.Global `embed:""`
+	ShowVersion versionFlag  `name:"version" help:"Print the version, as hexmage version does."`
 
 	Init      initCmd      `cmd:"" help:"Write a pipeline of your own to begin with, for what you have: ops, a model, an SDK, phones, nothing."`
 	Run       runCmd       `cmd:"" help:"Build a pipeline: fetch, patch, compile, convert, run on the device."`
@@ -134,6 +139,7 @@ type commands struct {
 	Diagnose  diagnoseCmd  `cmd:"" help:"Find the failure in a log: its cause, and what to do."`
 	Doctor    doctorCmd    `cmd:"" help:"Say what this machine has, what it lacks, and how to get it."`
 	Cache     cacheCmd     `cmd:"" help:"Look after the cache: count it, collect garbage, verify it, find what is in it."`
+	Help      helpCmd      `cmd:"" help:"Print the help of a command, as hexmage COMMAND --help does."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
 }
 
@@ -175,11 +181,44 @@ func writeMemProfile(path string) error {
 	return errors.Join(pprof.Lookup("allocs").WriteTo(f, 0), f.Close())
 }
 
+// helpCmd is `hexmage help [COMMAND…]`.
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"Words of the command, such as device push."`
+}
+
+// Help has the examples of `hexmage help --help`.
+func (*helpCmd) Help() string {
+	return `Examples:
+
+    hexmage help               all commands
+    hexmage help device push   one of them, as hexmage device push --help`
+}
+
+// Run prints the command's help. A word that is no command is an error, as it is before --help.
+func (c *helpCmd) Run(_ context.Context, a *app) error {
+	_, err := newParser(new(commands), a.Env).Parse(append(c.Command, "--help")) // which ends here, when it has printed it
+	return front.Usage("%w\nSee: hexmage --help", err)
+}
+
 // versionCmd is `hexmage version`.
 type versionCmd struct{}
 
 // Run prints what this binary is.
-func (*versionCmd) Run(_ context.Context, a *app) error {
+func (*versionCmd) Run(_ context.Context, a *app) error { return printVersion(a.Env.Stdout, a.JSON) }
+
+// versionFlag is `hexmage --version`.
+type versionFlag bool
+
+// BeforeReset prints the version, for kong, before anything is asked for that a command wants.
+func (versionFlag) BeforeReset(kctx *kong.Context) error {
+	if err := printVersion(kctx.Stdout, slices.Contains(kctx.Args, "--json")); err != nil {
+		return err
+	}
+	kctx.Exit(ExitOK)
+	return nil
+}
+
+func printVersion(w io.Writer, asJSON bool) error {
 	version, revision := front.BinaryVersion(), ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
@@ -188,18 +227,20 @@ func (*versionCmd) Run(_ context.Context, a *app) error {
 			}
 		}
 	}
-	if a.JSON {
-		return a.printJSON(map[string]string{"version": version, "revision": revision, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+	if asJSON {
+		return writeJSON(w, map[string]string{"version": version, "revision": revision, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
 	}
-	fmt.Fprintf(a.Env.Stdout, "hexmage %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(w, "hexmage %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return nil
 }
 
-func (a *app) printJSON(v any) error {
+func (a *app) printJSON(v any) error { return writeJSON(a.Env.Stdout, v) }
+
+func writeJSON(w io.Writer, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return front.Engine(err)
 	}
-	fmt.Fprintln(a.Env.Stdout, string(b))
+	fmt.Fprintln(w, string(b))
 	return nil
 }

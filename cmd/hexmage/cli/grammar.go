@@ -28,13 +28,16 @@ func parse(args []string, env Env) (*kong.Context, *front.Global, error) {
 	return kctx, &all.Global, err
 }
 
+// notCommands is how many of the fields of commands come before the commands.
+const notCommands = 2
+
 // grammarOf returns the part of commands that is about every command and the one of that name; nil if there is none.
 func grammarOf(name string) (grammar any, global *front.Global) {
 	all := reflect.TypeFor[commands]()
-	for i := 1; i < all.NumField(); i++ {
+	for i := notCommands; i < all.NumField(); i++ {
 		field := all.Field(i)
 		if named, ok := field.Tag.Lookup("name"); ok && named == name || !ok && strings.ToLower(field.Name) == name {
-			part := reflect.New(reflect.StructOf([]reflect.StructField{all.Field(0), field}))
+			part := reflect.New(reflect.StructOf([]reflect.StructField{all.Field(0), all.Field(1), field}))
 			return part.Interface(), part.Elem().Field(0).Addr().Interface().(*front.Global)
 		}
 	}

@@ -4,20 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage"
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/nearest"
-	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/steps"
-	"github.com/hexmage/hexmage/toolchains/gitmodule"
 )
 
 // kindsCmd is `hexmage kinds [KIND]`.
@@ -80,28 +75,11 @@ func orList(there, name string, names []string) string {
 // kindUsers are the pipelines that use a kind, the workspace's and the shipped ones, by kind. One that cannot be read uses none.
 func (a *app) kindUsers(ctx context.Context) map[string][]string {
 	users := map[string][]string{}
-	offline := *a
-	offline.Offline = true // modules of repositories that are not in the cache are not got to look
-	g := &gitModules{a: &offline, workspace: a.Root}
-	defer g.done()
+	read, done := a.skeletons(ctx)
+	defer done()
 	for _, name := range a.Pipelines() {
-		var from fs.FS = hexmage.Shipped
-		if a.Root != "" {
-			if own := rooted.FS(a.Root); workspace.Has(own, name) {
-				from = own
-			}
-		}
-		cfg, diags := config.Load(from, name, func(source string) (config.ModuleFolder, error) { // as the binary carries them: nothing is unpacked to look
-			if strings.HasPrefix(source, gitmodule.Prefix) {
-				return g.find(ctx, source)
-			}
-			if f, ok := moduleOf(from, source); ok {
-				return f, nil
-			}
-			f, _ := moduleOf(hexmage.Shipped, source)
-			return f, nil
-		})
-		if diags.HasErrors() {
+		cfg, _ := read(name)
+		if cfg == nil {
 			continue
 		}
 		used := map[string]bool{}

@@ -44,6 +44,9 @@ Examples:
 
 // Run builds the pipeline.
 func (c *runCmd) Run(ctx context.Context, a *app) error {
+	if c.Pipeline == "" {
+		return a.which(ctx)
+	}
 	a.Serial, a.events = c.Serial, true
 	if isSaved(c.Pipeline) {
 		if err := a.takeSaved(ctx, &c.RunFlags); err != nil {

@@ -26,7 +26,7 @@ type Global struct {
 
 // RunFlags are the arguments and flags of `hexmage run PIPELINE [STEP…]`.
 type RunFlags struct {
-	Pipeline  string    `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there; or a plan that hexmage plan --out has saved."`
+	Pipeline  string    `arg:"" optional:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there; or a plan that hexmage plan --out has saved. Without one those that there are are listed."`
 	Steps     []string  `arg:"" optional:"" help:"Only these steps (KIND.NAME, module.NAME.KIND.NAME) and what they need."`
 	KeepGoing bool      `short:"k" help:"After a failure, go on with what does not need it."`
 	Out       string    `placeholder:"DIR" help:"Outputs go to DIR/PIPELINE. Default: out. DIR may be a link; none is followed below it, and none to the default."`

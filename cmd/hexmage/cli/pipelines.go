@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/hexmage/hexmage"
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/workspace"
+	"github.com/hexmage/hexmage/toolchains"
+	"github.com/hexmage/hexmage/toolchains/gitmodule"
+)
+
+// skeletons returns what reads a pipeline, the workspace's own or a shipped one, until done is called: nil for one that cannot be read. Nothing is
+// unpacked or got to look.
+func (a *app) skeletons(ctx context.Context) (read func(name string) (cfg *config.Pipeline, own bool), done func()) {
+	offline := *a
+	offline.Offline = true // modules of repositories that are not in the cache are not got to look
+	g := &gitModules{a: &offline, workspace: a.Root}
+	return func(name string) (*config.Pipeline, bool) {
+		var from fs.FS = hexmage.Shipped
+		own := a.Root != "" && workspace.Has(rooted.FS(a.Root), name)
+		if own {
+			from = rooted.FS(a.Root)
+		}
+		cfg, diags := config.Load(from, name, func(source string) (config.ModuleFolder, error) { // as the binary carries them
+			if strings.HasPrefix(source, gitmodule.Prefix) {
+				return g.find(ctx, source)
+			}
+			if f, ok := moduleOf(from, source); ok {
+				return f, nil
+			}
+			f, _ := moduleOf(hexmage.Shipped, source)
+			return f, nil
+		})
+		if diags.HasErrors() {
+			cfg = nil
+		}
+		return cfg, own
+	}, g.done
+}
+
+// The groups in which which lists pipelines.
+const (
+	groupOwn    = "Of this workspace"
+	groupOpen   = "Shipped, with stand-ins for what is the vendor's"
+	groupHost   = "Shipped, with the vendor's compiler and emulator, from public packages"
+	groupOthers = "Shipped, with what you have"
+)
+
+// which is the error for a command that no pipeline was named for: it lists those that there are, with what one has to have for each, beside what
+// hexmage gets by itself.
+func (a *app) which(ctx context.Context) error {
+	d, err := a.domain(a.here())
+	if err != nil {
+		return err
+	}
+	read, done := a.skeletons(ctx)
+	defer done()
+	groups := map[string]string{}
+	names := a.Pipelines()
+	width := 0
+	for _, name := range names {
+		width = max(width, shown(name))
+	}
+	for _, name := range names {
+		cfg, own := read(name)
+		group, says := groupOwn, "cannot be read: hexmage validate "+name
+		var needs []string
+		if cfg != nil {
+			says = cmp.Or(cfg.Description, "no description")
+			for _, profile := range profilesOf(cfg.Module) {
+				need := cmp.Or(strings.Join(d.needs(cfg.Module, profile), ", "), "nothing")
+				needs = append(needs, strings.TrimPrefix(profile+": "+need, ": "))
+			}
+			if !own {
+				group = groupOf(defaultProfile(cfg.Module))
+			}
+		}
+		groups[group] += fmt.Sprintf("  %-*s  %s\n", width, name, says)
+		if len(needs) > 0 {
+			groups[group] += fmt.Sprintf("  %-*s  needs %s\n", width, "", strings.Join(needs, "; "))
+		}
+	}
+	text := "which pipeline? hexmage run NAME [--profile PROFILE]\n\n"
+	for _, group := range []string{groupOwn, groupOpen, groupHost, groupOthers} {
+		if groups[group] != "" {
+			text += group + ":\n\n" + groups[group] + "\n"
+		}
+	}
+	return front.Usage("%sOne of your own: hexmage init. What this machine lacks: hexmage doctor", text)
+}
+
+// profilesOf are the names of a module's profiles; without any, the one that has no name.
+func profilesOf(m *config.Module) (names []string) {
+	for _, p := range m.Profiles {
+		names = append(names, p.Name)
+	}
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	return names
+}
+
+// defaultProfile is the one that is taken when none is named.
+func defaultProfile(m *config.Module) string {
+	for _, p := range m.Profiles {
+		if p.Default {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+func groupOf(profile string) string {
+	switch profile {
+	case "host":
+		return groupHost
+	case "device":
+		return groupOthers
+	}
+	return groupOpen
+}
+
+// needs are the SDKs, by their names in the catalogue, that somebody must have for the steps of a module, and of those that it calls, in a profile;
+// and a device, if one is used. It evaluates nothing but locals that say plainly whether a step is there.
+func (d *domain) needs(m *config.Module, profile string) []string {
+	declared, used, kinds := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	eachModule(m, profile, func(parts []config.Parts) {
+		for _, p := range parts {
+			for _, t := range p.Toolchains {
+				declared[t.At.Name] = true
+			}
+			for _, l := range p.Locals {
+				noteToolchains(l.Expr.Variables(), used)
+			}
+			for _, s := range p.Steps {
+				if off(s.When, parts) {
+					continue
+				}
+				kinds[s.At.Kind] = true
+				noteToolchains(references(s.Body), used)
+			}
+		}
+	})
+	for kind := range kinds {
+		if k := d.kinds[kind]; k != nil {
+			for _, name := range k.Schema().Toolchains {
+				used[name] = true
+			}
+		}
+	}
+	var needs []string
+	for _, t := range d.catalogue().Toolchains {
+		if !declared[t.Name] || !used[t.Name] {
+			continue
+		}
+		ch, err := d.catalogue().Choose(toolchains.Request{Name: t.Name, Profile: profile, Lock: d.lock})
+		if err != nil || !slices.Contains([]string{"embedded", "deb", "pypi", "python", "maven"}, ch.Source.Kind) {
+			needs = append(needs, t.Name)
+		}
+	}
+	if kinds["run"] && !kinds["emulator"] {
+		needs = append(needs, "a phone or board")
+	}
+	return needs
+}
+
+// eachModule calls do with the parts that a module has in a profile, and so for the modules that it calls.
+func eachModule(m *config.Module, profile string, do func([]config.Parts)) {
+	if m == nil {
+		return
+	}
+	parts := []config.Parts{m.Parts}
+	for _, p := range m.Profiles {
+		if p.Name == profile {
+			parts = append(parts, p.Parts)
+		}
+	}
+	do(parts)
+	for _, p := range parts {
+		for _, c := range p.Calls {
+			if !off(c.When, parts) {
+				eachModule(c.Module, profile, do)
+			}
+		}
+	}
+}
+
+// off tells whether a condition is a local that is false, as it stands there.
+func off(when hcl.Expression, parts []config.Parts) bool {
+	if when == nil {
+		return false
+	}
+	t, diags := hcl.AbsTraversalForExpr(when)
+	if diags.HasErrors() || len(t) != 2 || t.RootName() != "local" {
+		return false
+	}
+	attr, ok := t[1].(hcl.TraverseAttr)
+	for _, p := range parts {
+		for _, l := range p.Locals {
+			if ok && l.Name == attr.Name {
+				if v, diags := l.Expr.Value(nil); !diags.HasErrors() && v.RawEquals(cty.False) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// references are those of a block.
+func references(body hcl.Body) (refs []hcl.Traversal) {
+	syntax, ok := body.(*hclsyntax.Body)
+	if !ok {
+		return nil
+	}
+	hclsyntax.VisitAll(syntax, func(n hclsyntax.Node) hcl.Diagnostics {
+		if e, ok := n.(*hclsyntax.ScopeTraversalExpr); ok {
+			refs = append(refs, e.Traversal)
+		}
+		return nil
+	})
+	return refs
+}
+
+// noteToolchains notes the names of the toolchains among references.
+func noteToolchains(refs []hcl.Traversal, names map[string]bool) {
+	for _, t := range refs {
+		if t.RootName() != addrs.Toolchain || len(t) < 2 {
+			continue
+		}
+		if attr, ok := t[1].(hcl.TraverseAttr); ok {
+			names[attr.Name] = true
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage"
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
+)
+
+// TestNeeds: what a shipped pipeline is said to need in a profile, which nothing is planned for, is what of the vendor a plan takes, and a device.
+func TestNeeds(t *testing.T) {
+	env := Env{Stdout: io.Discard, Stderr: io.Discard, Dir: t.TempDir(), Vars: []string{"HEXMAGE_CACHE=" + t.TempDir()}}
+	a, err := newApp(front.Global{Offline: true}, env, front.NewInterrupts(func(string) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := a.domain(a.here())
+	if err != nil {
+		t.Fatal(err)
+	}
+	shipped, err := a.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := 0
+	for _, name := range front.Names(hexmage.Shipped) {
+		cfg, diags := a.load(t.Context(), shipped, name)
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		for _, profile := range profilesOf(cfg.Module) {
+			own := *a
+			own.Profile = profile
+			p, diags, err := own.planConfig(shipped, cfg, nil)
+			if err != nil || diags.HasErrors() {
+				t.Fatalf("%s, profile %s: %v, %v", name, profile, err, diags)
+			}
+			var want []string
+			runs, emulated := false, false
+			for _, n := range p.Instances {
+				runs, emulated = runs || n.At.Kind == "run", emulated || n.At.Kind == "emulator"
+				if n.At.Kind == "toolchain" && profile != "open" && slices.Contains([]string{"qairt", "hexagon", "ndk"}, n.At.Name) {
+					want = append(want, n.At.Name)
+				}
+			}
+			if runs && !emulated {
+				want = append(want, "a phone or board")
+			}
+			got := d.needs(cfg.Module, profile)
+			some += len(got)
+			slices.Sort(want)
+			want = slices.Compact(want)
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, profile %s needs %s, and the plan takes %s", name, profile, strings.Join(got, ", "), strings.Join(want, ", "))
+			}
+		}
+	}
+	if some < 10 {
+		t.Errorf("%d needs in all", some)
+	}
+}
