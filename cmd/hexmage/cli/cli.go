@@ -115,32 +115,34 @@ type commands struct {
 	Global      front.Global `embed:""`
 	ShowVersion versionFlag  `name:"version" help:"Print the version, as hexmage version does."`
 
-	Init      initCmd      `cmd:"" help:"Write a pipeline of your own to begin with, for what you have: ops, a model, an SDK, phones, nothing."`
-	Run       runCmd       `cmd:"" help:"Build a pipeline: fetch, patch, compile, convert, run on the device."`
-	Watch     watchCmd     `cmd:"" help:"Build a pipeline, and again after every save of a file that it reads."`
-	Plan      planCmd      `cmd:"" help:"Print what a pipeline would run, and run nothing."`
-	Explain   explainCmd   `cmd:"" help:"Say why a step will run: what differs from when it last ran."`
-	Show      showCmd      `cmd:"" help:"Show what a pipeline or module takes and gives, or one thing that it names."`
-	Graph     graphCmd     `cmd:"" help:"Print a pipeline's graph of steps (dot, mermaid or json)."`
-	Validate  validateCmd  `cmd:"" help:"Check pipeline files."`
-	Fmt       fmtCmd       `cmd:"" help:"Rewrite pipeline files in the canonical format."`
-	Lock      lockCmd      `cmd:"" help:"Record the digests of the toolchains and modules that a pipeline fetches in hexmage.lock.hcl."`
-	Patch     patchCmd     `cmd:"" help:"Patch op sources for an SDK: check, apply, diff, record, and list what will not compile."`
-	Makefile  makefileCmd  `cmd:"" help:"Write a standalone Makefile for an op package, or compare another one with it."`
-	IDE       ideCmd       `cmd:"" name:"ide" help:"Write what clangd and VS Code need to understand an op package."`
-	Kinds     kindsCmd     `cmd:"" help:"The kinds of step: what each takes and gives, an example, the pipelines that use it."`
-	Inspect   inspectCmd   `cmd:"" help:"Say what a library, context binary, model or SDK is."`
-	Fit       fitCmd       `cmd:"" help:"Reckon what a language model takes of a target before it is compiled: contexts, splits, memory, time a token."`
-	Toolchain toolchainCmd `cmd:"" help:"The toolchains of the catalogue: list, fetch and verify them, find where they are."`
-	Compat    compatCmd    `cmd:"" help:"Print what works with what for a SoC, and why the rest does not."`
-	Env       envCmd       `cmd:"" help:"Print what the SDKs' own environment scripts would set, for a shell."`
-	Debug     debugCmd     `cmd:"" help:"Stop a pipeline's program at a breakpoint on the device, in LLDB, with its symbols and sources."`
-	Device    deviceCmd    `cmd:"" help:"Devices: list them, push and pull files, run commands, read logs, connect over the network."`
-	Diagnose  diagnoseCmd  `cmd:"" help:"Find the failure in a log: its cause, and what to do."`
-	Doctor    doctorCmd    `cmd:"" help:"Say what this machine has, what it lacks, and how to get it."`
-	Cache     cacheCmd     `cmd:"" help:"Look after the cache: count it, collect garbage, verify it, find what is in it."`
-	Help      helpCmd      `cmd:"" help:"Print the help of a command, as hexmage COMMAND --help does."`
-	Version   versionCmd   `cmd:"" help:"Print the version."`
+	Init       initCmd       `cmd:"" help:"Write a pipeline of your own to begin with, for what you have: ops, a model, an SDK, phones, nothing."`
+	Run        runCmd        `cmd:"" help:"Build a pipeline: fetch, patch, compile, convert, run on the device."`
+	Watch      watchCmd      `cmd:"" help:"Build a pipeline, and again after every save of a file that it reads."`
+	Plan       planCmd       `cmd:"" help:"Print what a pipeline would run, and run nothing."`
+	Explain    explainCmd    `cmd:"" help:"Say why a step will run: what differs from when it last ran."`
+	Show       showCmd       `cmd:"" help:"Show what a pipeline or module takes and gives, or one thing that it names."`
+	Graph      graphCmd      `cmd:"" help:"Print a pipeline's graph of steps (dot, mermaid or json)."`
+	Validate   validateCmd   `cmd:"" help:"Check pipeline files."`
+	Fmt        fmtCmd        `cmd:"" help:"Rewrite pipeline files in the canonical format."`
+	Lock       lockCmd       `cmd:"" help:"Record the digests of the toolchains and modules that a pipeline fetches in hexmage.lock.hcl."`
+	Patch      patchCmd      `cmd:"" help:"Patch op sources for an SDK: check, apply, diff, record, and list what will not compile."`
+	Makefile   makefileCmd   `cmd:"" help:"Write a standalone Makefile for an op package, or compare another one with it."`
+	IDE        ideCmd        `cmd:"" name:"ide" help:"Write what clangd and VS Code need to understand an op package."`
+	Kinds      kindsCmd      `cmd:"" help:"The kinds of step: what each takes and gives, an example, the pipelines that use it."`
+	Inspect    inspectCmd    `cmd:"" help:"Say what a library, context binary, model or SDK is."`
+	Fit        fitCmd        `cmd:"" help:"Reckon what a language model takes of a target before it is compiled: contexts, splits, memory, time a token."`
+	Toolchain  toolchainCmd  `cmd:"" help:"The toolchains of the catalogue: list, fetch and verify them, find where they are."`
+	Compat     compatCmd     `cmd:"" help:"Print what works with what for a SoC, and why the rest does not."`
+	Env        envCmd        `cmd:"" help:"Print what the SDKs' own environment scripts would set, for a shell."`
+	Debug      debugCmd      `cmd:"" help:"Stop a pipeline's program at a breakpoint on the device, in LLDB, with its symbols and sources."`
+	Device     deviceCmd     `cmd:"" help:"Devices: list them, push and pull files, run commands, read logs, connect over the network."`
+	Diagnose   diagnoseCmd   `cmd:"" help:"Find the failure in a log: its cause, and what to do."`
+	Doctor     doctorCmd     `cmd:"" help:"Say what this machine has, what it lacks, and how to get it."`
+	Cache      cacheCmd      `cmd:"" help:"Look after the cache: count it, collect garbage, verify it, find what is in it."`
+	Completion completionCmd `cmd:"" help:"Print a script that has a shell complete what is typed after hexmage: bash, zsh or fish."`
+	Complete   completeCmd   `cmd:"" hidden:""`
+	Help       helpCmd       `cmd:"" help:"Print the help of a command, as hexmage COMMAND --help does."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
 }
 
 // profile starts the profiles that the environment asks for. The function that it returns ends and writes them.

@@ -137,18 +137,15 @@ func groupOf(profile string) string {
 // and a device, if one is used. It evaluates nothing but locals that say plainly whether a step is there.
 func (d *domain) needs(m *config.Module, profile string) []string {
 	declared, used, kinds := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	eachModule(m, profile, func(parts []config.Parts) {
-		for _, p := range parts {
-			for _, t := range p.Toolchains {
-				declared[t.At.Name] = true
-			}
-			for _, l := range p.Locals {
-				noteToolchains(l.Expr.Variables(), used)
-			}
-			for _, s := range p.Steps {
-				if off(s.When, parts) {
-					continue
-				}
+	eachModule("", m, profile, func(_ string, p config.Parts) {
+		for _, t := range p.Toolchains {
+			declared[t.At.Name] = true
+		}
+		for _, l := range p.Locals {
+			noteToolchains(l.Expr.Variables(), used)
+		}
+		for _, s := range p.Steps {
+			if !off(s.When, p) {
 				kinds[s.At.Kind] = true
 				noteToolchains(references(s.Body), used)
 			}
@@ -177,29 +174,22 @@ func (d *domain) needs(m *config.Module, profile string) []string {
 	return needs
 }
 
-// eachModule calls do with the parts that a module has in a profile, and so for the modules that it calls.
-func eachModule(m *config.Module, profile string, do func([]config.Parts)) {
+// eachModule calls do with the parts that a module has in a profile, and so for the modules that it calls, with what addresses in them begin with.
+func eachModule(at string, m *config.Module, profile string, do func(at string, p config.Parts)) {
 	if m == nil {
 		return
 	}
-	parts := []config.Parts{m.Parts}
-	for _, p := range m.Profiles {
-		if p.Name == profile {
-			parts = append(parts, p.Parts)
-		}
-	}
-	do(parts)
-	for _, p := range parts {
-		for _, c := range p.Calls {
-			if !off(c.When, parts) {
-				eachModule(c.Module, profile, do)
-			}
+	parts := m.With(profile)
+	do(at, parts)
+	for _, c := range parts.Calls {
+		if !off(c.When, parts) {
+			eachModule(at+"module."+c.Name+".", c.Module, profile, do)
 		}
 	}
 }
 
 // off tells whether a condition is a local that is false, as it stands there.
-func off(when hcl.Expression, parts []config.Parts) bool {
+func off(when hcl.Expression, in config.Parts) bool {
 	if when == nil {
 		return false
 	}
@@ -208,16 +198,10 @@ func off(when hcl.Expression, parts []config.Parts) bool {
 		return false
 	}
 	attr, ok := t[1].(hcl.TraverseAttr)
-	for _, p := range parts {
-		for _, l := range p.Locals {
-			if ok && l.Name == attr.Name {
-				if v, diags := l.Expr.Value(nil); !diags.HasErrors() && v.RawEquals(cty.False) {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	return ok && slices.ContainsFunc(in.Locals, func(l *config.Local) bool {
+		v, diags := l.Expr.Value(nil)
+		return l.Name == attr.Name && !diags.HasErrors() && v.RawEquals(cty.False)
+	})
 }
 
 // references are those of a block.

@@ -1,0 +1,439 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
+	"github.com/hexmage/hexmage/internal/ansi"
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/toolchains"
+)
+
+// completions are the scripts that shells read. Each calls `hexmage complete`.
+//
+//go:embed completion
+var completions embed.FS
+
+// completionCmd is `hexmage completion SHELL`.
+type completionCmd struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+}
+
+// Help has the examples of `hexmage completion --help`.
+func (*completionCmd) Help() string {
+	return `It completes commands, flags, pipelines, profiles, SoCs, variables, steps, kinds, toolchains, and files elsewhere.
+
+Examples:
+
+    eval "$(hexmage completion bash)"                                      in ~/.bashrc
+    eval "$(hexmage completion zsh)"                                       in ~/.zshrc, below compinit
+    hexmage completion fish > ~/.config/fish/completions/hexmage.fish      once`
+}
+
+// Run prints the script.
+func (c *completionCmd) Run(_ context.Context, a *app) error {
+	b, err := fs.ReadFile(completions, "completion/hexmage."+c.Shell)
+	if err != nil {
+		return front.Engine(err)
+	}
+	_, err = a.Env.Stdout.Write(b)
+	return err
+}
+
+// completeCmd is `hexmage complete SHELL -- WORD…`, which the scripts call: what may stand in the place of the last word, one a line, with what it
+// means behind a tab where the shell shows that. A line :files says that a file may, :nospace that the word goes on. bash, which cuts words at other places than it
+// runs them, gives the line up to the cursor and what it takes for the last word.
+type completeCmd struct {
+	Shell string   `arg:"" enum:"bash,zsh,fish"`
+	Words []string `arg:"" optional:""`
+}
+
+// Run prints what may stand there.
+func (c *completeCmd) Run(ctx context.Context, a *app) error {
+	words, cut := c.Words, 0
+	if c.Shell == "bash" {
+		if len(words) != 2 {
+			return front.Usage("complete bash wants a line and its last word")
+		}
+		last := words[1]
+		words = shellWords(words[0])
+		if strings.Trim(last, "=:") == "" { // a word of its own, to bash
+			last = ""
+		}
+		if word := words[len(words)-1]; strings.HasSuffix(word, last) {
+			cut = len(word) - len(last)
+		}
+	}
+	if len(words) < 2 {
+		return nil
+	}
+	l := completedLine{a: a, flags: map[string][]string{}, arguments: map[string][]string{}}
+	if err := l.complete(ctx, words[1:]); err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if l.files {
+		fmt.Fprintln(&out, ":files")
+	}
+	if l.nospace {
+		fmt.Fprintln(&out, ":nospace")
+	}
+	for _, o := range l.offers {
+		switch o.value = l.before + o.value; {
+		case !strings.HasPrefix(o.value, words[len(words)-1]) || !plainWord(o.value) || len(o.value) < cut:
+		case c.Shell == "bash":
+			fmt.Fprintln(&out, o.value[cut:])
+		default:
+			fmt.Fprintf(&out, "%s\t%s\n", o.value, strings.Join(strings.Fields(ansi.Visible(o.means, false)), " "))
+		}
+	}
+	_, err := a.Env.Stdout.Write(out.Bytes())
+	return err
+}
+
+// plainWord tells whether a word means itself to every shell. No other is offered: names of files are whoever's, and would be run.
+func plainWord(word string) bool {
+	return word != "" && strings.IndexFunc(word, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:,+@", r))
+	}) < 0
+}
+
+// shellWords are the words of a line as a shell would have them, whose last one may be unfinished, and empty.
+func shellWords(line string) []string {
+	words, quote := []string{""}, rune(0)
+	escaped, within := false, false
+	last := func() *string { return &words[len(words)-1] }
+	for _, r := range line {
+		switch {
+		case escaped:
+			*last() += string(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped, within = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote, within = r, true
+		case quote == 0 && (r == ' ' || r == '\t'):
+			if within {
+				words, within = append(words, ""), false
+			}
+		default:
+			*last() += string(r)
+			within = true
+		}
+	}
+	return words
+}
+
+// offer is a word that may stand at the cursor, or what a flag may be given, and what it means.
+type offer struct{ value, means string }
+
+// completedLine is a command line that ends in a word which is not finished.
+type completedLine struct {
+	a         *app
+	flags     map[string][]string // what was given so far, by the flag's name
+	arguments map[string][]string // and by the argument's
+
+	offers  []offer
+	before  string // what of the last word stands in front of each offer
+	files   bool   // names of files, too
+	nospace bool
+}
+
+// complete finds what may stand in the place of the last of the words behind the program's name.
+func (l *completedLine) complete(ctx context.Context, words []string) error {
+	node := newParser(new(commands), l.a.Env).Model.Node
+	var wants *kong.Flag // whose value is the next word
+	literal, given := false, 0
+	word := words[len(words)-1]
+	for _, w := range words[:len(words)-1] {
+		switch {
+		case wants != nil:
+			l.flags[wants.Name] = append(l.flags[wants.Name], w)
+			wants = nil
+		case !literal && w == "--":
+			literal = true
+		case !literal && strings.HasPrefix(w, "-"):
+			f, value, valued := flagOf(node, w)
+			switch {
+			case f == nil:
+			case valued:
+				l.flags[f.Name] = append(l.flags[f.Name], value)
+			case !f.IsBool():
+				wants = f
+			}
+		case len(node.Children) > 0:
+			i := slices.IndexFunc(node.Children, func(c *kong.Node) bool { return c.Name == w })
+			if i < 0 {
+				return nil
+			}
+			node = node.Children[i]
+		default:
+			p := argument(node, given)
+			if p == nil || p.Passthrough {
+				return nil
+			}
+			l.arguments[p.Name] = append(l.arguments[p.Name], w)
+			given++
+		}
+	}
+	if err := l.enter(); err != nil {
+		return err
+	}
+	switch {
+	case wants != nil:
+		return l.value(ctx, wants, word)
+	case !literal && strings.HasPrefix(word, "-"):
+		if f, value, valued := flagOf(node, word); f != nil && valued && strings.HasPrefix(word, "--") {
+			l.before = strings.TrimSuffix(word, value)
+			return l.value(ctx, f, value)
+		}
+		for _, f := range flagsOf(node) {
+			if !f.Hidden {
+				l.offers = append(l.offers, offer{"--" + f.Name, f.Help})
+			}
+		}
+		return nil
+	case len(node.Children) > 0:
+		l.commands(node)
+		return nil
+	}
+	if p := argument(node, given); p != nil {
+		return l.positional(ctx, node, p)
+	}
+	return nil
+}
+
+// enter goes to where -C says, and takes the profile that was chosen.
+func (l *completedLine) enter() error {
+	last := func(flag string) string {
+		if given := l.flags[flag]; len(given) > 0 {
+			return given[len(given)-1]
+		}
+		return ""
+	}
+	a, err := newApp(front.Global{Dir: last("dir"), Profile: last("profile"), Offline: true}, l.a.Env, l.a.interrupts)
+	l.a = a
+	return err
+}
+
+// flagsOf are the flags that a command takes.
+func flagsOf(node *kong.Node) (flags []*kong.Flag) {
+	for n := node; n != nil; n = n.Parent {
+		flags = append(flags, n.Flags...)
+	}
+	return flags
+}
+
+// flagOf is the flag that a word is, or the last of the short ones that it has, with its value if that is in the word, too.
+func flagOf(node *kong.Node, word string) (f *kong.Flag, value string, valued bool) {
+	if name, long := strings.CutPrefix(word, "--"); long {
+		name, value, valued = strings.Cut(name, "=")
+		for _, f := range flagsOf(node) {
+			if f.Name == name {
+				return f, value, valued
+			}
+		}
+		return nil, "", false
+	}
+	for i, r := range word[1:] {
+		f = nil
+		for _, of := range flagsOf(node) {
+			if of.Short == r {
+				f = of
+			}
+		}
+		if rest := word[1+i+len(string(r)):]; f != nil && !f.IsBool() {
+			return f, rest, rest != ""
+		}
+	}
+	return f, "", false
+}
+
+// argument is the one that a command takes at the place, if any: the last one may be a list.
+func argument(node *kong.Node, at int) *kong.Positional {
+	n := len(node.Positional)
+	if at < n {
+		return node.Positional[at]
+	}
+	if n > 0 && node.Positional[n-1].IsCumulative() {
+		return node.Positional[n-1]
+	}
+	return nil
+}
+
+func (l *completedLine) commands(node *kong.Node) {
+	for _, c := range node.Children {
+		if !c.Hidden {
+			l.offers = append(l.offers, offer{c.Name, c.Help})
+		}
+	}
+}
+
+func (l *completedLine) offerNames(names []string, means string) {
+	for _, name := range names {
+		l.offers = append(l.offers, offer{name, means})
+	}
+}
+
+// value offers what a flag may be given, of which some is there.
+func (l *completedLine) value(ctx context.Context, f *kong.Flag, some string) error {
+	switch f.Name {
+	case "soc":
+		l.before += some[:strings.LastIndexAny(some, ",+")+1]
+		d, err := l.a.domain(l.a.here())
+		if err != nil {
+			return err
+		}
+		for _, s := range d.catalogue().SortedSoCs() {
+			l.offers = append(l.offers, offer{s.Name, strings.TrimSpace(s.Arch + " " + s.Marketing)})
+		}
+	case "profile":
+		l.profiles(ctx)
+	case "var":
+		l.nospace = true
+		if cfg := l.pipeline(ctx); cfg != nil {
+			for _, v := range cfg.Variables {
+				l.offers = append(l.offers, offer{v.Name + "=", v.Description})
+			}
+		}
+	case "fresh", "verify":
+		l.steps(ctx)
+	case "sandbox":
+		l.offerNames([]string{"strict", "staged", "off"}, "")
+	default:
+		switch {
+		case f.Enum != "":
+			l.offerNames(slices.DeleteFunc(f.EnumSlice(), func(v string) bool { return v == "" }), "")
+		case slices.Contains([]string{"FILE", "DIR", "FOLDER", "PATH", "SDK"}, f.PlaceHolder):
+			l.files = true
+		}
+	}
+	return nil
+}
+
+// positional offers what an argument may be.
+func (l *completedLine) positional(ctx context.Context, node *kong.Node, p *kong.Positional) error {
+	if p.Enum != "" {
+		l.offerNames(p.EnumSlice(), "")
+		return nil
+	}
+	switch path := strings.TrimPrefix(node.Path(), "hexmage "); path + " " + p.Name {
+	case "show address":
+		l.steps(ctx)
+	case "show what":
+		l.pipelines(ctx)
+		l.offers = append(l.offers, offer{"module", "a module, by its name or folder"})
+	case "lock what", "env names":
+		l.pipelines(ctx)
+		return l.toolchains()
+	case "toolchain list names", "toolchain show name", "toolchain fetch names", "toolchain where name", "toolchain env names":
+		return l.toolchains()
+	case "toolchain verify what":
+		l.files = true
+		return l.toolchains()
+	case "kinds kind":
+		d, err := l.a.domain(l.a.here())
+		if err != nil {
+			return err
+		}
+		for _, name := range slices.Sorted(maps.Keys(d.kinds)) {
+			l.offers = append(l.offers, offer{name, d.kinds[name].Schema().Summary})
+		}
+	case "help command":
+		for _, word := range l.arguments["command"] {
+			i := slices.IndexFunc(node.Parent.Children, func(c *kong.Node) bool { return c.Name == word })
+			if i < 0 {
+				return nil
+			}
+			node = &kong.Node{Parent: node.Parent.Children[i]}
+		}
+		l.commands(node.Parent)
+	default:
+		switch p.Name {
+		case "pipeline", "pipelines":
+			l.pipelines(ctx)
+		case "steps", "step":
+			l.steps(ctx)
+		default:
+			l.files = true
+		}
+	}
+	return nil
+}
+
+func (l *completedLine) pipelines(ctx context.Context) {
+	read, done := l.a.skeletons(ctx)
+	defer done()
+	for _, name := range l.a.Pipelines() {
+		means := ""
+		if cfg, _ := read(name); cfg != nil {
+			means = cfg.Description
+		}
+		l.offers = append(l.offers, offer{name, means})
+	}
+}
+
+func (l *completedLine) toolchains() error {
+	d, err := l.a.domain(l.a.here())
+	if err != nil {
+		return err
+	}
+	for _, t := range d.catalogue().Toolchains {
+		l.offers = append(l.offers, offer{t.Name, t.Description})
+	}
+	return nil
+}
+
+// pipeline is the one that the line names so far; nil if it names none that can be read.
+func (l *completedLine) pipeline(ctx context.Context) *config.Pipeline {
+	for _, argument := range []string{"pipeline", "what"} {
+		if given := l.arguments[argument]; len(given) > 0 {
+			read, done := l.a.skeletons(ctx)
+			defer done()
+			cfg, _ := read(given[0])
+			return cfg
+		}
+	}
+	return nil
+}
+
+func (l *completedLine) profiles(ctx context.Context) {
+	cfg := l.pipeline(ctx)
+	if cfg == nil {
+		l.offerNames([]string{toolchains.ProfileOpen, "host", "device"}, "")
+		return
+	}
+	for _, p := range cfg.Profiles {
+		l.offers = append(l.offers, offer{p.Name, p.Description})
+	}
+}
+
+// steps offers the addresses of the steps and toolchains that the pipeline has in the profile, in modules, too.
+func (l *completedLine) steps(ctx context.Context) {
+	cfg := l.pipeline(ctx)
+	if cfg == nil {
+		return
+	}
+	profile := l.a.Profile
+	if profile == "" {
+		profile = defaultProfile(cfg.Module)
+	}
+	eachModule("", cfg.Module, profile, func(at string, p config.Parts) {
+		for _, b := range slices.Concat(p.Steps, p.Toolchains) {
+			if !off(b.When, p) {
+				l.offers = append(l.offers, offer{at + b.At.Short(), b.Description})
+			}
+		}
+	})
+}
