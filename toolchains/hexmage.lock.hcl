@@ -1873,6 +1873,46 @@ locked "executorch" "1.5.1" {
   }
 }
 
+locked "fish" "3.6.0" {
+  source = "deb"
+  package "fish" {
+    version = "3.6.0-3.1+deb12u1"
+    arch    = "amd64"
+    size    = 985816
+    sha256  = "ffe12d263ef84a49554205e7c6607d81bc4f78f350194aab303a9a7a7888bbab"
+  }
+  package "fish-common" {
+    version = "3.6.0-3.1+deb12u1"
+    arch    = "all"
+    size    = 1669240
+    sha256  = "7386d9ae1851784c9ab3818f18389dbe33f4961f48617393509e2cc99ac6b6e1"
+  }
+  package "libpcre2-32-0" {
+    version = "10.42-1+deb12u2"
+    arch    = "amd64"
+    size    = 234736
+    sha256  = "159c10b6a650cac30de79f93189e7bfdcbc42088ec1e7049a08477e4e93be223"
+  }
+  package "libstdc++6" {
+    version = "12.2.0-14+deb12u1"
+    arch    = "amd64"
+    size    = 612604
+    sha256  = "5cd3171216d4ab0fc911cfe9c35509bf2dd8f47761c43b7f6a4296701551a24d"
+  }
+  package "libgcc-s1" {
+    version = "12.2.0-14+deb12u1"
+    arch    = "amd64"
+    size    = 49856
+    sha256  = "3016e62cb4b7cd8038822870601f5ed131befe942774d0f745622cc77d8a88f7"
+  }
+  package "libtinfo6" {
+    version = "6.4-4"
+    arch    = "amd64"
+    size    = 331352
+    sha256  = "072d908f38f51090ca28ca5afa3b46b2957dc61fe35094c0b851426859a49a51"
+  }
+}
+
 locked "gnu_runtime" "12" {
   source = "deb"
   package "libatomic1" {
@@ -5614,5 +5654,33 @@ locked "uv" "0.13.9" {
   }
   licence "uv-0.13.9.dist-info/licenses/LICENSE-MIT" {
     sha256 = "860e3d7a86b84e6a7012c7a635fc64df475cebc6cce34dfeb73a5982ec58176c"
+  }
+}
+
+locked "zsh" "5.9" {
+  source = "deb"
+  package "zsh" {
+    version = "5.9-4+b15"
+    arch    = "amd64"
+    size    = 907512
+    sha256  = "8362cc8bbb530d393950522dc8a9df5a860a61227d62ff669a7524056e6289a8"
+  }
+  package "zsh-common" {
+    version = "5.9-4"
+    arch    = "all"
+    size    = 4147272
+    sha256  = "4f263aa88910f750965b1a83dcbca1355b2cf509acffe96cc2d856333909a7b5"
+  }
+  package "libcap2" {
+    version = "1:2.66-4+deb12u3+b1"
+    arch    = "amd64"
+    size    = 27708
+    sha256  = "8d684c673e7483802a5c447834b0df6fce006eb3a7109e1be412f5ad425bb24f"
+  }
+  package "libtinfo6" {
+    version = "6.4-4"
+    arch    = "amd64"
+    size    = 331352
+    sha256  = "072d908f38f51090ca28ca5afa3b46b2957dc61fe35094c0b851426859a49a51"
   }
 }

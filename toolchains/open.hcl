@@ -388,3 +388,40 @@ toolchain "entr" {
     }
   }
 }
+
+toolchain "zsh" {
+  description = "zsh, for tests of its completion"
+  page        = "https://www.zsh.org"
+  default     = "5.9"
+
+  verify {
+    layout = ["bin/zsh", "usr/lib/x86_64-linux-gnu/zsh/5.9/zsh/zle.so", "usr/share/zsh/functions/Completion/compinit"]
+  }
+
+  release "5.9" {
+    source "deb" {
+      packages = ["zsh", "zsh-common", "libcap2", "libtinfo6"]
+      only     = ["bin/zsh", "usr/lib/**", "lib/**", "usr/share/zsh/**", "usr/share/doc/**"]
+    }
+  }
+}
+
+toolchain "fish" {
+  description = "fish, for tests of its completion"
+  page        = "https://fishshell.com"
+  default     = "3.6.0"
+
+  verify {
+    layout = ["usr/bin/fish", "usr/share/fish/config.fish", "usr/lib/x86_64-linux-gnu/libpcre2-32.so.0"]
+  }
+
+  release "3.6.0" {
+    source "deb" {
+      packages = ["fish", "fish-common", "libpcre2-32-0", "libstdc++6", "libgcc-s1", "libtinfo6"]
+      only     = ["usr/bin/fish", "usr/lib/**", "lib/**", "etc/fish/**", "usr/share/fish/**", "usr/share/doc/**"]
+      link "usr/etc" { # where fish looks for what belongs to it, seen from its program
+        to = "../etc"
+      }
+    }
+  }
+}

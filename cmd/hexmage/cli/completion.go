@@ -88,7 +88,7 @@ func (c *completeCmd) Run(ctx context.Context, a *app) error {
 		fmt.Fprintln(&out, ":nospace")
 	}
 	for _, o := range l.offers {
-		switch o.value = l.before + o.value; {
+		switch o.value = l.prefix + o.value; {
 		case !strings.HasPrefix(o.value, words[len(words)-1]) || !plainWord(o.value) || len(o.value) < cut:
 		case c.Shell == "bash":
 			fmt.Fprintln(&out, o.value[cut:])
@@ -145,7 +145,7 @@ type completedLine struct {
 	arguments map[string][]string // and by the argument's
 
 	offers  []offer
-	before  string // what of the last word stands in front of each offer
+	prefix  string // what of the last word stands in front of each offer
 	files   bool   // names of files, too
 	nospace bool
 }
@@ -195,12 +195,16 @@ func (l *completedLine) complete(ctx context.Context, words []string) error {
 		return l.value(ctx, wants, word)
 	case !literal && strings.HasPrefix(word, "-"):
 		if f, value, valued := flagOf(node, word); f != nil && valued && strings.HasPrefix(word, "--") {
-			l.before = strings.TrimSuffix(word, value)
+			l.prefix = strings.TrimSuffix(word, value)
 			return l.value(ctx, f, value)
 		}
 		for _, f := range flagsOf(node) {
-			if !f.Hidden {
-				l.offers = append(l.offers, offer{"--" + f.Name, f.Help})
+			if f.Hidden {
+				continue
+			}
+			l.offers = append(l.offers, offer{"--" + f.Name, f.Help})
+			if f.Tag.Negatable != "" {
+				l.offers = append(l.offers, offer{"--no-" + f.Name, f.Help})
 			}
 		}
 		return nil
@@ -290,7 +294,7 @@ func (l *completedLine) offerNames(names []string, means string) {
 func (l *completedLine) value(ctx context.Context, f *kong.Flag, some string) error {
 	switch f.Name {
 	case "soc":
-		l.before += some[:strings.LastIndexAny(some, ",+")+1]
+		l.prefix += some[:strings.LastIndexAny(some, ",+")+1]
 		d, err := l.a.domain(l.a.here())
 		if err != nil {
 			return err

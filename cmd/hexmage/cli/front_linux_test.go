@@ -105,10 +105,10 @@ func said(t *testing.T, env cli.Env, pty bool, run func(env cli.Env) int) string
 	return regexp.MustCompile(`"(seconds|time)":[^,}]+`).ReplaceAllString(text, `"$1":T`)
 }
 
-// terminal is one whose screen goes to w, until end is called.
-func terminal(t *testing.T, w io.Writer) (screen *os.File, end func()) {
+// openTerminal opens both ends of a terminal: what is behind it, and the screen.
+func openTerminal(t *testing.T) (master, screen *os.File) {
 	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skipf("this machine has no terminals to give: %v", err)
 	}
@@ -123,6 +123,13 @@ func terminal(t *testing.T, w io.Writer) (screen *os.File, end func()) {
 	if screen, err = os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
 		t.Fatal(err)
 	}
+	return master, screen
+}
+
+// terminal is one whose screen goes to w, until end is called.
+func terminal(t *testing.T, w io.Writer) (screen *os.File, end func()) {
+	t.Helper()
+	master, screen := openTerminal(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
