@@ -295,6 +295,26 @@ func toolchainAttrs(ch *toolchains.Choice) map[string]cty.Value {
 	}
 }
 
+// ToolchainAttributes says of each attribute of a toolchain, by name, what it is: those of toolchainAttrs, its push sets, and the path of its tree.
+func ToolchainAttributes(t *toolchains.Toolchain) map[string]string {
+	all := map[string]string{
+		"dir":           "Path of its tree.",
+		"version":       "The release that was chosen.",
+		"build_id":      "Its whole build id; `null` where it is not known.",
+		"tools_version": "Version of the compilers in it; `null` where it is not known.",
+		"arches":        "Hexagon archs that it can build for.",
+		"source":        "Where it comes from: `\"archive\"`, `\"installed\"`, …",
+		"stand_in":      "Whether it is hexmage's own, in the vendor's place.",
+	}
+	for _, s := range t.Pushes {
+		all[s.Name] = "Files that a device needs of it, name → path, as `push` of a step `run` takes them."
+		if s.PerArch() {
+			all[s.Name] += " One set for each arch: `toolchain." + t.Name + "." + s.Name + "[target.arch]`."
+		}
+	}
+	return all
+}
+
 // passedOver says which other sources were tried before the one that is taken.
 func passedOver(p *step.Plan, ch *toolchains.Choice) {
 	warn := func(summary, text string) {

@@ -21,6 +21,8 @@ type Argument struct {
 	Default  string `json:"default,omitempty"`
 	Values   string `json:"values,omitempty"` // those that there are: "v1 or v2", "1 to 1000"
 	Doc      string `json:"doc"`
+
+	Choices []string `json:"-"` // Values, each; nil where they are no list
 }
 
 // arguments are the fields of a struct that have one of the tags
@@ -145,7 +147,7 @@ func (a *arguments) list(docs map[string]string) []Argument {
 	var out []Argument
 	for _, f := range a.fields {
 		if !f.label {
-			out = append(out, Argument{Name: f.name, Type: f.typeName(), Required: f.required, Default: f.def, Values: f.values(), Doc: docs[f.name]})
+			out = append(out, Argument{Name: f.name, Type: f.typeName(), Required: f.required, Default: f.def, Values: f.values(), Doc: docs[f.name], Choices: f.oneOf})
 		}
 	}
 	slices.SortFunc(out, func(a, b Argument) int { return strings.Compare(a.Name, b.Name) })

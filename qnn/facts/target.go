@@ -21,6 +21,9 @@ func TargetType() cty.Type {
 	return cty.Object(map[string]cty.Type{"soc": cty.String, "arch": cty.String, "soc_model": cty.Number, "vtcm_mb": cty.Number, "soc_id": cty.Number})
 }
 
+// Settable are the arguments of a target block: attributes that it overrides, or has where the SoC has no record.
+func Settable() []string { return []string{"arch", "soc_model", "vtcm_mb"} }
+
 // Target returns what the language knows as `target` for a block `target "NAME" {}`: {soc, arch, soc_model, vtcm_mb, soc_id (the first that
 // Android knows; 0: not known)} of the SoC of that name, with the block's arguments on top, and what the rules say of it. In a block without
 // a name the SoC is an argument, as it once was in all.
@@ -46,7 +49,7 @@ func (s *Set) Target(name string, args map[string]lang.Argument) (cty.Value, hcl
 		say(hcl.DiagError, "soc", "The target has no SoC", "Name it: target \"SM8750\" {}.")
 		return cty.UnknownVal(TargetType()), diags
 	}
-	settable := []string{"arch", "soc_model", "vtcm_mb"}
+	settable := Settable()
 	record, err := s.FindSoC(asked)
 	if err != nil && !slices.ContainsFunc(settable, func(name string) bool {
 		x, ok := args[name]

@@ -42,7 +42,7 @@ func onDevice(kind string) bool { return kind == "run" }
 // domain reads the workspace's own catalogue, lock and metrics, which come before the shipped ones.
 func (a *app) domain(workspace string) (*domain, error) {
 	names := map[string]string{}
-	fsys := listedFS{rooted.FS(workspace), names}
+	fsys := listedFS{a.files(workspace), names}
 	files, err := dataFiles(fsys, workspace, "toolchains")
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (a *app) lock(workspace string) (*toolchains.Lock, error) {
 
 // ownLock reads the workspace's lock file; without one, nothing is pinned.
 func (a *app) ownLock(workspace string) (*toolchains.Lock, error) {
-	b, err := boundedfile.ReadFS(rooted.FS(workspace), toolchains.LockFile, maxData)
+	b, err := boundedfile.ReadFS(a.files(workspace), toolchains.LockFile, maxData)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &toolchains.Lock{}, nil
 	}

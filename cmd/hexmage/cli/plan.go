@@ -175,7 +175,10 @@ func (a *app) secrets(ctx context.Context, workspace, pipeline string) func() (s
 
 // printDiags prints diagnostics. Its error has nothing more to say: one of them is an error.
 func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) error {
-	if len(diags) > 0 {
+	switch {
+	case a.onDiags != nil:
+		a.onDiags(diags)
+	case len(diags) > 0:
 		fmt.Fprint(a.Env.Stderr, config.Render(diags, files, uint(cmp.Or(a.Env.Width, 100)), a.Coloured()))
 		a.sendDiags(diags)
 	}
@@ -396,6 +399,11 @@ func (a *app) validate(ctx context.Context, name string) ([]checked, error) {
 	if err != nil {
 		return []checked{{Pipeline: name, Profile: a.Profile}}, err
 	}
+	return a.validateIn(ctx, workspace, name)
+}
+
+// validateIn is validate of a pipeline of the workspace.
+func (a *app) validateIn(ctx context.Context, workspace, name string) ([]checked, error) {
 	cfg, diags := a.load(ctx, workspace, name)
 	if diags.HasErrors() {
 		return []checked{{Pipeline: name, Profile: a.Profile}}, a.printDiags(diags, cfg.Shown())

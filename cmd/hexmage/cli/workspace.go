@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/langserver"
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/toolchains/gitmodule"
@@ -29,6 +30,17 @@ type app struct {
 	events     bool        // with --json the command prints events, not one object
 	also       event.Sink  // is sent diagnostics, too; may be nil
 	pinning    *modulePins // of `hexmage lock`; nil: modules of git repositories are as the lock has them
+
+	texts   langserver.Texts      // of the editor: what stands in place of files; nil: nothing
+	onDiags func(hcl.Diagnostics) // of the editor: is told what is wrong, in place of the terminal; nil: the terminal is
+}
+
+// files are those of a workspace, as they are on disk, or in an editor.
+func (a *app) files(workspace string) fs.FS {
+	if a.texts == nil {
+		return rooted.FS(workspace)
+	}
+	return langserver.Overlay(rooted.FS(workspace), workspace, a.texts)
 }
 
 func newApp(g front.Global, env Env, in *front.Interrupts) (*app, error) {
@@ -59,7 +71,7 @@ func (a *app) place(at string, folders ...string) (string, error) {
 
 // load reads a pipeline of a workspace, and the modules that it calls.
 func (a *app) load(ctx context.Context, workspace, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
-	return a.loadFrom(ctx, config.Load, rooted.FS(workspace), workspace, pipeline)
+	return a.loadFrom(ctx, config.Load, a.files(workspace), workspace, pipeline)
 }
 
 // reader is config.Load, or config.Open.
@@ -114,7 +126,7 @@ func (a *app) module(workspace, source string) (config.ModuleFolder, error) {
 	if !hclsyntax.ValidIdentifier(source) {
 		return config.ModuleFolder{}, fmt.Errorf("%q is no module: give the name of a shipped one, a relative path, which begins with ./ or ../, or git::URL of a repository", source)
 	}
-	own, ok := moduleOf(rooted.FS(workspace), source)
+	own, ok := moduleOf(a.files(workspace), source)
 	if ok {
 		return own, nil
 	}

@@ -69,7 +69,7 @@ func NewApp(g Global, env Env) (*App, error) {
 	}
 	a.Cache = cache
 	a.Live = env.Terminal && !g.JSON && env.Var("TERM") != "dumb" && env.Var("CI") == ""
-	a.Root = findUp(a.WorkDir, "pipelines")
+	a.Root = FindUp(a.WorkDir, "pipelines")
 	return a, nil
 }
 
@@ -87,8 +87,8 @@ func cacheDir(env Env) (string, error) {
 	return "", Usage("no place for the cache: set HEXMAGE_CACHE or HOME to an absolute path")
 }
 
-// findUp returns the nearest folder at or above dir that has a folder of that name, or "".
-func findUp(dir, name string) string {
+// FindUp returns the nearest folder at or above dir that has a folder of that name, or "".
+func FindUp(dir, name string) string {
 	for {
 		if st, err := os.Stat(filepath.Join(dir, name)); err == nil && st.IsDir() {
 			return dir
