@@ -482,6 +482,9 @@ func TestRename(t *testing.T) {
 	p := c.openAt("modules/m/main.hcl", mark(t, module, `var.dep‸th`))
 	c.renames(p, "a module's variable", "far", files, map[string]string{"modules/m/main.hcl": `variable "depth"→variable "far"; var.depth→var.far`, "pipelines/p.hcl": "depth  = var→far  = var", "pipelines/r.hcl": "depth →far "}, "")
 
+	p = c.openAt("pipelines/p.hcl", mark(t, pipeline, `var.si‸ze`)+"step {\n")
+	c.renames(p, "in a text that does not parse", "x", files, nil, "p.hcl does not parse: mend it first")
+
 	files["pipelines/all.hexvars.hcl"] = "size = 4\n"
 	c = connect(t, files)
 	p = c.openAt("pipelines/p.hcl", mark(t, pipeline, `var.si‸ze`))

@@ -207,7 +207,7 @@ func (v *view) rename(ctx context.Context, p position, name string) (*workspaceE
 		return nil, fmt.Errorf("there is a %s already", to)
 	}
 	for _, s := range v.sources() {
-		if s.body == nil {
+		if s.bad || s.body == nil {
 			return nil, fmt.Errorf("%s does not parse: mend it first", s.file)
 		}
 	}

@@ -57,6 +57,7 @@ type source struct {
 	file string
 	text []byte
 	body *hclsyntax.Body // nil: not at all
+	bad  bool            // only in part
 
 	declared []*declaration
 	uses     []use
@@ -122,7 +123,8 @@ func filesOf(open *documents, dir, but string) []string {
 
 func parsed(file string, text []byte) *source {
 	s := &source{file: file, text: text}
-	f, _ := lang.Parse(text, file, hcl.InitialPos) // what is wrong is told elsewhere
+	f, diags := lang.Parse(text, file, hcl.InitialPos) // what is wrong is told elsewhere
+	s.bad = diags.HasErrors()
 	if f == nil {
 		return s
 	}
