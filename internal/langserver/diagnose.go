@@ -49,7 +49,7 @@ type checker struct {
 type unit struct {
 	root     string // of the workspace; "": none
 	pipeline string
-	alone    string // a module's folder, or a file that is in no workspace
+	single   string // a module's folder, or a file that is in no workspace
 }
 
 func newChecker(s *server) *checker {
@@ -135,11 +135,11 @@ func (c *checker) take(ctx context.Context) {
 func (c *checker) units(ctx context.Context, file string) []unit {
 	ws := c.s.host.Workspace(file, c.s.open)
 	if ws == nil {
-		return []unit{{alone: file}}
+		return []unit{{single: file}}
 	}
 	rel, err := filepath.Rel(ws.Root, file)
 	if err != nil || !filepath.IsLocal(rel) {
-		return []unit{{alone: file}}
+		return []unit{{single: file}}
 	}
 	rel = filepath.ToSlash(rel)
 	names := ws.Pipelines()
@@ -173,7 +173,9 @@ func (c *checker) units(ctx context.Context, file string) []unit {
 	case len(users) > 0:
 		return users
 	case dir != "." && c.isModule(ws, file):
-		return []unit{{root: ws.Root, alone: filepath.Dir(file)}}
+		return []unit{{root: ws.Root, single: filepath.Dir(file)}}
+	case len(names) == 0:
+		return []unit{{single: file}}
 	}
 	return of(names[:min(1, len(names))]...) // the catalogue, or the lock: whatever pipeline there is reads it
 }
@@ -238,7 +240,7 @@ func (c *checker) check(ctx context.Context, u unit) {
 
 func (c *checker) diagnose(ctx context.Context, u unit) (hcl.Diagnostics, error) {
 	if u.root == "" {
-		_, diags := lang.Parse(c.s.open.read(u.alone), u.alone, hcl.InitialPos)
+		_, diags := lang.Parse(c.s.open.read(u.single), u.single, hcl.InitialPos)
 		return diags, nil
 	}
 	ws := c.s.host.Workspace(filepath.Join(u.root, workspace.Folder, u.pipeline+".hcl"), c.s.open)
@@ -246,7 +248,7 @@ func (c *checker) diagnose(ctx context.Context, u unit) (hcl.Diagnostics, error)
 		return nil, nil // it was removed meanwhile
 	}
 	if u.pipeline == "" {
-		_, diags := config.LoadModule(config.ModuleFolder{FS: Overlay(rooted.FS(u.alone), u.alone, c.s.open), Dir: ".", Root: filepath.ToSlash(u.alone)})
+		_, diags := config.LoadModule(config.ModuleFolder{FS: Overlay(rooted.FS(u.single), u.single, c.s.open), Dir: ".", Root: filepath.ToSlash(u.single)})
 		return diags, nil
 	}
 	c.learn(ctx, ws, u)

@@ -265,6 +265,9 @@ func TestDiagnostics(t *testing.T) {
 	}
 	c.openAt("elsewhere.hcl", "a = \n")
 	c.await("elsewhere.hcl", some)
+	c = connect(t, nil)
+	c.openAt("pipelines/first.hcl", "a = \n") // its folder is not there yet
+	c.await("pipelines/first.hcl", some)
 }
 
 const pipeline = `pipeline {}
@@ -553,6 +556,31 @@ func TestFormatting(t *testing.T) {
 	var got []edit
 	if c.call("textDocument/formatting", p, &got); len(got) != 1 || got[0].NewText != "a  = 1\nbb = 2\n" {
 		t.Errorf("lines with a carriage return become %+v", got)
+	}
+}
+
+// Of a large file mistakes are told, and what needs all of it parsed at once is not done.
+func TestLargeFile(t *testing.T) {
+	c := connect(t, map[string]string{"pipelines/q.hcl": ""})
+	var b strings.Builder
+	b.WriteString("variable \"x\" {}\n")
+	for i := 0; b.Len() < 600<<10; i++ {
+		fmt.Fprintf(&b, "step \"exec\" \"s%d\" {\n  argv = [var.x]\n}\n", i)
+	}
+	b.WriteString("stepp \"exec\" \"y\" {}\noutput \"x\" { value = var.‸x }\n")
+	p := c.openAt("pipelines/p.hcl", b.String())
+	if got := messages(c.await("pipelines/p.hcl", some)); !strings.Contains(got, "There is no block stepp") {
+		t.Errorf("told is %q", got)
+	}
+	var found []any
+	if c.call("textDocument/definition", p, &found); len(found) > 0 {
+		t.Errorf("found is %v", found)
+	}
+	p["newName"] = "y"
+	for _, method := range []string{"rename", "formatting"} {
+		if err := c.try("textDocument/"+method, p, nil); err == nil {
+			t.Errorf("%s is done", method)
+		}
 	}
 }
 

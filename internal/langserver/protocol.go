@@ -143,8 +143,3 @@ type prepared struct {
 	Range       span   `json:"range"`
 	Placeholder string `json:"placeholder"`
 }
-
-type messageParams struct {
-	Type    int    `json:"type"` // 1: error, 2: warning
-	Message string `json:"message"`
-}

@@ -63,8 +63,18 @@ func TestNeovim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), filepath.Join(root, "usr", "bin", "nvim"), "--headless", "--clean", "-n", "-c", "luafile "+script)
-	cmd.Env = append(os.Environ(), "HEXMAGE="+binary(t), "ROOT="+dir, "VIMRUNTIME="+filepath.Join(root, "usr", "share", "nvim", "runtime"),
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "editor.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(page), "```lua\n")
+	block, _, ok := strings.Cut(block, "```\n")
+	config := filepath.Join(dir, "init.lua")
+	if err := os.WriteFile(config, []byte(block), 0o644); err != nil || !ok {
+		t.Fatalf("docs/editor.md has no configuration (%v)", err)
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join(root, "usr", "bin", "nvim"), "--headless", "--clean", "-n", "-c", "luafile "+config, "-c", "luafile "+script)
+	cmd.Env = append(os.Environ(), "ROOT="+dir, "VIMRUNTIME="+filepath.Join(root, "usr", "share", "nvim", "runtime"),
 		"LD_LIBRARY_PATH="+filepath.Join(root, "usr", "lib", "x86_64-linux-gnu"), "HOME="+dir, "XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "XDG_STATE_HOME="+dir)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

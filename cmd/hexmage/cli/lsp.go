@@ -90,7 +90,7 @@ func (h *editorHost) workspace(file string, open langserver.Texts) *langserver.W
 	if h.made[root] == nil {
 		own := *h.a
 		own.Root, own.WorkDir, own.catalogues, own.texts = root, root, new(catalogues), open
-		h.made[root] = (&editorWorkspace{a: &own}).tell()
+		h.made[root] = (&editorWorkspace{a: &own}).forServer()
 	}
 	return h.made[root]
 }
@@ -98,7 +98,8 @@ func (h *editorHost) workspace(file string, open langserver.Texts) *langserver.W
 // editorWorkspace is a workspace with what an editor has open.
 type editorWorkspace struct{ a *app }
 
-func (w *editorWorkspace) tell() *langserver.Workspace {
+// forServer is what the server is told of the workspace.
+func (w *editorWorkspace) forServer() *langserver.Workspace {
 	return &langserver.Workspace{
 		Root:      w.a.Root,
 		Pipelines: func() []string { return front.Names(w.a.files(w.a.Root)) },

@@ -5,11 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"io/fs"
+	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -169,6 +173,66 @@ func session(t *testing.T, dir string, env []string, open, text, other string, l
 		t.Errorf("the server ends with %v\n%s", err, stderr.Bytes())
 	}
 	return messages
+}
+
+// TestLSPLeavesAllAsItIs: nothing runs, no file changes, and a repository is not asked for the module that the lock pins.
+func TestLSPLeavesAllAsItIs(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int32
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		http.NotFound(w, nil)
+	})}
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(func() { server.Close() })
+	url := "http://" + l.Addr().String() + "/m.git"
+	files := map[string]string{
+		"pipelines/p.hcl":  "step \"exec\" \"x\" {\n  argv = [\"touch\", \"x\"]\n  output \"x\" { file = \"x\" }\n}\n",
+		"pipelines/m.hcl":  "module \"m\" { source = \"git::" + url + "?ref=v1\" }\n",
+		"hexmage.lock.hcl": "module \"" + url + "\" \"v1\" {\n  commit = \"" + strings.Repeat("ab", 20) + "\"\n  tree   = \"" + strings.Repeat("cd", 32) + "\"\n}\n",
+	}
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cache := t.TempDir()
+	env := append(os.Environ(), "HEXMAGE_CACHE="+cache)
+	session(t, dir, env, "pipelines/p.hcl", files["pipelines/p.hcl"]+"step \"no\" \"x\" {}\n", "", 4)
+	messages := session(t, dir, env, "pipelines/m.hcl", files["pipelines/m.hcl"], "", 0)
+	if len(messages) != 1 || !strings.Contains(messages[0], "offline") || asked.Load() > 0 {
+		t.Errorf("told is %q, asked was %d times", messages, asked.Load())
+	}
+	found := 0
+	err = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		found++
+		rel, _ := filepath.Rel(dir, p)
+		if b, err := os.ReadFile(p); err != nil || string(b) != files[filepath.ToSlash(rel)] {
+			t.Errorf("%s is %q (%v)", rel, b, err)
+		}
+		return nil
+	})
+	if err != nil || found != len(files) {
+		t.Errorf("of %d files there are %d (%v)", len(files), found, err)
+	}
+	for _, name := range []string{"results", "blake3"} {
+		if _, err := os.Stat(filepath.Join(cache, name)); err == nil {
+			t.Errorf("the cache has %s: something ran", name)
+		}
+	}
 }
 
 // A server whose editor goes away without a word ends, and says so.

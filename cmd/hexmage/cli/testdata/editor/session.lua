@@ -1,5 +1,5 @@
--- A session of somebody with `hexmage lsp` in Neovim 0.7, without plug-ins. It prints what it sees, a JSON object a line, for TestNeovim.
-local hexmage, root = vim.env.HEXMAGE, vim.env.ROOT
+-- A session of somebody with `hexmage lsp` in Neovim 0.7, without plug-ins, with the configuration of docs/editor.md. It prints what it sees, a JSON object a line, for TestNeovim.
+local root = vim.env.ROOT
 local limit = 60000
 
 local function say(what, value)
@@ -54,10 +54,8 @@ end
 
 local function session()
   vim.cmd('edit ' .. root .. '/pipelines/greet.hcl')
-  local id = assert(vim.lsp.start_client({ cmd = { hexmage, 'lsp' }, root_dir = root }))
-  assert(vim.lsp.buf_attach_client(0, id))
-  local client = vim.lsp.get_client_by_id(id)
-  await('the start', function() return client.initialized and client.server_capabilities ~= nil end)
+  await('the start', function() return #vim.lsp.get_active_clients() > 0 and vim.lsp.buf_get_clients(0)[1] ~= nil end)
+  local client = vim.lsp.buf_get_clients(0)[1]
 
   await('a mistake', function() return #vim.diagnostic.get(0) > 0 end)
   local told = {}
