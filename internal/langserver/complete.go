@@ -1,15 +1,19 @@
 package langserver
 
 import (
+	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/workspace"
 )
 
 // complete returns what may stand at a place.
@@ -80,6 +84,9 @@ func (v *view) names(c cursor, offset int) []completionItem {
 
 // fits are the arguments and blocks that may stand in the block at the end of a path.
 func (v *view) fits(path []header) (arguments, inner []Word) {
+	if len(path) == 0 && strings.HasSuffix(v.doc.file, workspace.VarSuffix) {
+		return v.settable(), nil
+	}
 	if len(path) == 0 {
 		for _, name := range topLevel() {
 			b, _ := blockNamed(name)
@@ -139,13 +146,45 @@ func (v *view) fits(path []header) (arguments, inner []Word) {
 	return arguments, inner
 }
 
+// settable are the variables to which the document, a file of values, gives values: of its pipeline, or of all.
+func (v *view) settable() []Word {
+	if v.ws == nil {
+		return nil
+	}
+	names := v.ws.Pipelines()
+	own := strings.TrimSuffix(filepath.Base(v.doc.file), workspace.VarSuffix)
+	if dir := v.dir(); filepath.Dir(dir) == filepath.Join(v.ws.Root, workspace.Folder) {
+		own = filepath.Base(dir)
+	}
+	if slices.Contains(names, own) {
+		names = []string{own}
+	}
+	var out []Word
+	for _, name := range names {
+		p, _ := v.ws.Load(context.Background(), name)
+		if p == nil {
+			continue
+		}
+		for _, x := range p.Variables {
+			if !slices.ContainsFunc(out, func(w Word) bool { return w.Name == x.Name }) {
+				out = append(out, variableWord(x))
+			}
+		}
+	}
+	return out
+}
+
+func variableWord(x *config.Variable) Word {
+	return Word{Name: x.Name, Detail: typeName(x.Type), Doc: x.Description}
+}
+
 // variablesOf are the variables of the module that a call names.
 func (v *view) variablesOf(call string) []Word {
 	var out []Word
 	for _, d := range v.declarations("module." + call) {
 		if p, _ := v.called(d.block); p != nil {
 			for _, x := range p.Variables {
-				out = append(out, Word{Name: x.Name, Detail: typeName(x.Type), Doc: x.Description})
+				out = append(out, variableWord(x))
 			}
 			break
 		}
@@ -173,15 +212,19 @@ func argumentWord(a step.Argument) Word {
 
 // have are the arguments that the block at the end of the cursor's path has already, as far as it parses.
 func (v *view) have(c cursor, offset int) []string {
-	b := innermost(v.sources()[0].body, offset)
-	if b == nil || len(c.path) == 0 {
+	body := v.sources()[0].body
+	b := innermost(body, offset)
+	switch {
+	case body == nil, (b == nil) != (len(c.path) == 0):
 		return nil
-	}
-	if last := c.path[len(c.path)-1]; b.Type != last.name || !slices.Equal(b.Labels, last.labels) {
-		return nil
+	case b != nil:
+		if last := c.path[len(c.path)-1]; b.Type != last.name || !slices.Equal(b.Labels, last.labels) {
+			return nil
+		}
+		body = b.Body
 	}
 	var names []string
-	for name := range b.Body.Attributes {
+	for name := range body.Attributes {
 		if name != c.prefix {
 			names = append(names, name)
 		}

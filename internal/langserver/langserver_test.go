@@ -390,6 +390,25 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
+// A file with values offers the variables that it may set, but those that it has.
+func TestCompletionOfValues(t *testing.T) {
+	c := connect(t, map[string]string{"pipelines/p.hcl": pipeline + "variable \"more\" {}\n", "pipelines/q.hcl": "variable \"other\" {}\n"})
+	for name, want := range map[string]string{"pipelines/p.hexvars.hcl": "more", "pipelines/all.hexvars.hcl": "more other"} {
+		p := c.openAt(name, "size = 1\n‸")
+		var got struct {
+			Items []struct{ Label, Detail string }
+		}
+		c.call("textDocument/completion", p, &got)
+		var all []string
+		for _, item := range got.Items {
+			all = append(all, item.Label)
+		}
+		if strings.Join(all, " ") != want {
+			t.Errorf("in %s %q are offered, not %q", name, all, want)
+		}
+	}
+}
+
 // mark puts the cursor behind the first place of an excerpt, at its own mark.
 func mark(t *testing.T, text, excerpt string) string {
 	t.Helper()

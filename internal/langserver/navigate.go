@@ -179,17 +179,22 @@ func (v *view) prepareRename(p position) (*prepared, error) {
 	return &prepared{v.lines.span(x.start, x.end), x.name}, nil
 }
 
-// edits are what is replaced, by file.
+// edits are what is replaced, by what the editor calls a file.
 type edits struct {
-	v   *view
-	out map[string][]textEdit
+	open  *documents
+	lines map[string]*lines // by file
+	had   map[location]bool
+	out   map[string][]textEdit
 }
 
 func (e *edits) add(file string, text []byte, start, end int, name string) {
-	uri := e.v.open.uri(file)
-	edit := textEdit{newLines(text).span(start, end), name}
-	if !slices.Contains(e.out[uri], edit) {
-		e.out[uri] = append(e.out[uri], edit)
+	if e.lines[file] == nil {
+		e.lines[file] = newLines(text)
+	}
+	at := location{e.open.uri(file), e.lines[file].span(start, end)}
+	if !e.had[at] { // a module may be called, and read, in several ways
+		e.had[at] = true
+		e.out[at.URI] = append(e.out[at.URI], textEdit{at.Range, name})
 	}
 }
 
@@ -211,7 +216,7 @@ func (v *view) rename(ctx context.Context, p position, name string) (*workspaceE
 			return nil, fmt.Errorf("%s does not parse: mend it first", s.file)
 		}
 	}
-	e := &edits{v, map[string][]textEdit{}}
+	e := &edits{v.open, map[string]*lines{}, map[location]bool{}, map[string][]textEdit{}}
 	for _, s := range v.sources() {
 		for _, d := range s.declared {
 			if d.object == x.object {

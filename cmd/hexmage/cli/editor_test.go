@@ -121,6 +121,10 @@ func TestNeovim(t *testing.T) {
 			}
 		}
 	}
+	var versions []string
+	if get("versions", &versions); slices.Index(versions, "2.42.0.251225") > slices.Index(versions, "2.41.0.251128") {
+		t.Errorf("the newest release does not come first: %q", versions)
+	}
 	for place, want := range map[string]string{"exec": "step \"exec\"", "argv": "required", "SM8750": "v79", "qairt": "2.41.0.251128", "var.who": "who is greeted"} {
 		var text string
 		if get("hover "+place, &text); !strings.Contains(text, want) {

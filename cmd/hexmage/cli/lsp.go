@@ -22,6 +22,7 @@ import (
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/langserver"
 	"github.com/hexmage/hexmage/internal/step"
+	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/facts"
@@ -140,7 +141,7 @@ func (w *editorWorkspace) words() langserver.Words {
 	}
 	out := langserver.Words{Kinds: step.Describe(kinds), Settable: facts.Settable(), TargetAttributes: targetWords()}
 	if cat != nil {
-		for _, s := range cat.SoCs {
+		for _, s := range cat.SortedSoCs() {
 			out.Targets = append(out.Targets, socWord(s))
 		}
 		for _, t := range cat.Toolchains {
@@ -234,6 +235,7 @@ func toolchainWord(t *toolchains.Toolchain) langserver.Toolchain {
 		w.Doc = strings.Join(doc, " ")
 		out.Versions = append(out.Versions, w)
 	}
+	slices.SortStableFunc(out.Versions, func(a, b langserver.Word) int { return version.Compare(b.Name, a.Name) }) // the newest first
 	attributes := steps.ToolchainAttributes(t)
 	for _, name := range slices.Sorted(maps.Keys(attributes)) {
 		out.Attributes = append(out.Attributes, langserver.Word{Name: name, Doc: attributes[name]})
