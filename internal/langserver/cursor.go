@@ -188,7 +188,7 @@ func read(stack []*frame, end int) cursor {
 	}
 	switch {
 	case top.place == inText && len(stack) > 1:
-		if top.here || !top.plain && len(top.text) == 0 {
+		if top.here || !top.plain {
 			return cursor{}
 		}
 		c.place, c.prefix, c.start = inText, string(top.text), top.start

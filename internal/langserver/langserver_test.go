@@ -326,6 +326,7 @@ func TestCompletion(t *testing.T) {
 		{text: "step \"exec\" \"y\" {\n  ‸\n}", want: "argv mode when for_each output secret_file rule", never: "dir version", now: "  argv = "},
 		{text: "step \"exec\" \"y\" {\n  argv = []\n  m‸ = 1\n}", want: "mode", never: "argv", now: "  mode = 1"},
 		{text: "step \"exec\" \"y\" {\n  mode = \"‸\"\n}", want: "fast small", now: `  mode = "fast"`},
+		{text: "step \"exec\" \"y\" {\n  mode = \"${var.size}‸\"\n}", never: "fast small"},
 		{text: "step \"exec\" \"y\" {\n  output \"a\" {\n    ‸\n  }\n}", want: "file tree value", never: "argv"},
 		{text: "step \"exec\" \"y\" {\n  argv = [step.‸]\n}", want: "patch exec", never: "ops", now: "  argv = [step.patch]"},
 		{text: "step \"exec\" \"y\" {\n  argv = [step.exec.‸]\n}", want: "gen", never: "ops"},
