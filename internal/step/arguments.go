@@ -22,7 +22,7 @@ type Argument struct {
 	Values   string `json:"values,omitempty"` // those that there are: "v1 or v2", "1 to 1000"
 	Doc      string `json:"doc"`
 
-	Choices []string `json:"-"` // Values, each; nil where they are no list
+	Choices []string `json:"-"` // Values, each; none where they are no list
 }
 
 // arguments are the fields of a struct that have one of the tags

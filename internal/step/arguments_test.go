@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -184,13 +185,13 @@ func TestArgumentsForPeople(t *testing.T) {
 		{Name: "row", Type: `blocks "NAME" { value (number, required), when (map(number)) }`, Doc: "A row."},
 		{Name: "one", Type: "block { flags (list(string)) }"},
 		{Name: "text", Type: "string", Required: true},
-		{Name: "format", Type: "string", Default: "v2", Values: "v1 or v2"},
+		{Name: "format", Type: "string", Default: "v2", Values: "v1 or v2", Choices: []string{"v1", "v2"}},
 		{Name: "push", Type: "map(string)"},
 		{Name: "axes", Type: "map(list(string))"},
 		{Name: "wait", Type: "string"},
 		{Name: "any", Type: "any"},
 	} {
-		if d := cmp.Diff(want, byName[want.Name]); d != "" {
+		if d := cmp.Diff(want, byName[want.Name], cmpopts.EquateEmpty()); d != "" {
 			t.Error(d)
 		}
 	}

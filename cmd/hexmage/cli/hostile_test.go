@@ -115,7 +115,7 @@ func TestHostileWorkspace(t *testing.T) {
 		{"diagnosis/own.hcl", "data.hcl", "diagnose in.txt", ExitUsage, ""},
 		{"diagnosis", "folder", "diagnose in.txt", ExitUsage, ""},
 		{"in.txt", "file", "run p", ExitUsage, ""},
-		{"in.txt", "file", "plan p", ExitOK, "exec.a"},
+		{"in.txt", "file", "plan p", ExitUsage, "exec.a"},
 		{"in.txt", "file", "run text", ExitUsage, ""},
 		{"in.txt", "file", "run found", ExitUsage, ""},
 		{"in.txt", "file", "run tool", ExitUsage, ""},
