@@ -45,6 +45,8 @@ func domainExceptions() []domainException {
 		{"internal/execute/sandbox/groups_linux_test.go", "python", "the same"},
 		{"internal/execute/sandbox", "device", "the kernel's devices, such as /dev/null"},
 		{"internal/execute/sandbox", "arch", "a filter of system calls asks which processor they are for"},
+		{"internal/report/page/page.html", "device", "HTML's word for the width of the window"},
+		{"internal/report/page/browser_test.go", "npm", "where the browser test gets its driver from"},
 		{"internal/statcache", "device", "the kernel's number of a file system"},
 		{"internal/store/layout", "device", "a folder of earlier versions, which is taken away"},
 	}

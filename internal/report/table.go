@@ -62,7 +62,7 @@ func tableOf(objects []map[string]json.RawMessage) (t Table) {
 		for _, c := range t.Columns {
 			cell := ""
 			if v, ok := o[c.Name]; ok && string(v) != "null" {
-				cell = Row{Value: v}.text()
+				cell = Row{Value: v}.Text()
 			}
 			cells = append(cells, cell)
 		}
@@ -76,8 +76,8 @@ func (t Table) Write(w io.Writer) {
 	wide, wideValue := 0, 0
 	values := make([]string, len(t.Rows))
 	for i, r := range t.Rows {
-		values[i] = r.text()
-		wide = max(wide, utf8.RuneCountInString(r.label()))
+		values[i] = r.Text()
+		wide = max(wide, utf8.RuneCountInString(r.Title()))
 		wideValue = max(wideValue, utf8.RuneCountInString(values[i]))
 	}
 	title := t.Title
@@ -91,26 +91,24 @@ func (t Table) Write(w io.Writer) {
 	t.writeGrid(w)
 	for i, r := range t.Rows {
 		gap := strings.Repeat(" ", wideValue-utf8.RuneCountInString(values[i]))
-		label := r.label() + strings.Repeat(" ", wide-utf8.RuneCountInString(r.label()))
-		unit := r.Unit
-		if unit == "us" {
-			unit = "µs"
-		}
-		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %s   %s%s %s", label, gap, values[i], unit), " "))
+		label := r.Title() + strings.Repeat(" ", wide-utf8.RuneCountInString(r.Title()))
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %s   %s%s %s", label, gap, values[i], Unit(r.Unit)), " "))
 	}
 	if t.Note != "" {
 		fmt.Fprintf(w, "%s\n", t.Note)
 	}
 }
 
-func (r Row) label() string {
+// Title is the row's name for people.
+func (r Row) Title() string {
 	if r.Label != "" {
 		return r.Label
 	}
 	return r.Name
 }
 
-func (r Row) text() string {
+// Text is the row's value for people.
+func (r Row) Text() string {
 	var s string
 	if json.Unmarshal(r.Value, &s) == nil {
 		return s
@@ -135,20 +133,32 @@ type Column struct {
 	Unit  string `json:"unit,omitempty"`
 }
 
-// head is what stands over the column.
-func (c Column) head() string {
+// Title is what stands over the column.
+func (c Column) Title() string {
 	s := c.Label
 	if s == "" {
 		s = c.Name
 	}
-	switch c.Unit {
-	case "":
-	case "us":
-		s += ", µs"
-	default:
-		s += ", " + c.Unit
+	if c.Unit != "" {
+		s += ", " + Unit(c.Unit)
 	}
 	return s
+}
+
+// Number writes a value with as many digits as say something.
+func Number(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.5g", v)
+}
+
+// Unit is a unit for people.
+func Unit(name string) string {
+	if name == "us" {
+		return "µs"
+	}
+	return name
 }
 
 // writeGrid prints the lines below their columns: texts from the left, numbers from the right.
@@ -158,7 +168,7 @@ func (t Table) writeGrid(w io.Writer) {
 	}
 	all := [][]string{nil}
 	for _, c := range t.Columns {
-		all[0] = append(all[0], c.head())
+		all[0] = append(all[0], c.Title())
 	}
 	all = append(all, t.Lines...)
 	wide := make([]int, len(t.Columns))

@@ -22,6 +22,7 @@ const maxFile = 32 << 20
 const (
 	blockInfo    = 'I' // Info as JSON; the first block
 	blockActions = 'A'
+	blockSummary = 'S' // Summary as JSON
 	blockEnd     = 'E' // totals and fingerprint; the last block
 )
 
@@ -99,7 +100,13 @@ func (r *Run) blocks() [][]byte {
 	for i := range r.Actions {
 		rec.add(&r.Actions[i])
 	}
-	all := [][]byte{infoBlock(r.Info), rec.block()}
+	all := [][]byte{infoBlock(r.Info)}
+	if len(rec.Block) > 0 {
+		all = append(all, rec.block())
+	}
+	if b := r.Summary.block(); b != nil {
+		all = append(all, b)
+	}
 	if r.Ended {
 		all = append(all, endBlock(r.Totals, r.fingerprint))
 	}
@@ -138,7 +145,7 @@ func decode(f *statefile.File, err error) (*Run, error) {
 		return nil, errors.New("it begins with no run")
 	}
 	for _, b := range f.Blocks[1:] {
-		if len(b) == 0 || r.Ended || b[0] == blockActions && !r.actions(b[1:]) || b[0] == blockEnd && !r.end(b[1:]) {
+		if len(b) == 0 || r.Ended || b[0] == blockActions && !r.actions(b[1:]) || b[0] == blockSummary && !r.summary(b[1:]) || b[0] == blockEnd && !r.end(b[1:]) {
 			break
 		}
 	}

@@ -29,6 +29,7 @@ type Recorder struct {
 
 	start   time.Time
 	actions actions
+	summary Summary
 	out     [][]byte // blocks that are not written yet
 	file    *statefile.Writer
 	full    bool // there is no room in the file any more
@@ -47,13 +48,23 @@ func Record(dir string, info Info, limit Limits) *Recorder {
 
 // Toolchains adds the versions of the toolchains that the run uses, by name, to what is recorded of it. It is to be called
 // before the build begins.
-func (r *Recorder) Toolchains(versions map[string]string) { r.info.Toolchains = versions }
+func (r *Recorder) Toolchains(versions map[string]string) {
+	r.info.Toolchains, r.summary.Toolchains = versions, versions
+}
+
+// Steps adds the steps of the run's plan.
+func (r *Recorder) Steps(steps []Step) {
+	if r.summary.Steps = steps; len(steps) > maxSteps {
+		r.summary.Steps, r.summary.Cut = nil, true
+	}
+}
 
 // Err returns what first went wrong.
 func (r *Recorder) Err() error { return r.err }
 
 // Send implements event.Sink. The record is finished with BuildFinished.
 func (r *Recorder) Send(e event.Event) {
+	r.summary.taken(e)
 	switch e := e.(type) {
 	case event.BuildStarted:
 		r.info.Pipeline, r.info.Profile = e.Pipeline, e.Profile
@@ -118,6 +129,10 @@ func (r *Recorder) end(e event.BuildFinished) {
 	}
 	if len(r.actions.Block) > 0 {
 		r.out = append(r.out, r.actions.block())
+	}
+	r.summary.read()
+	if b := r.summary.block(); b != nil {
+		r.out = append(r.out, b)
 	}
 	took := time.Duration(e.Seconds * float64(time.Second))
 	r.out = append(r.out, endBlock(Totals{Executed: e.Executed, Cached: e.Cached, Failed: e.Failed, Skipped: e.Skipped, Took: took}, r.sum))

@@ -11,6 +11,7 @@ package runlog
 
 import (
 	"encoding/hex"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -30,6 +31,9 @@ type Info struct {
 	Toolchains map[string]string `json:"toolchains,omitempty"`
 	Jobs       int               `json:"jobs,omitempty"` // how many actions at once
 	Started    time.Time         `json:"started"`
+	Selected   []string          `json:"selected,omitempty"` // the steps that were asked for; none: all
+	Fresh      []string          `json:"fresh,omitempty"`    // the steps whose results were not to count; "" for all
+	Host       map[string]string `json:"host,omitempty"`     // the machine, by "os", "processors", …
 }
 
 // Action is what a run had of one action.
@@ -53,7 +57,10 @@ type Totals struct {
 type Run struct {
 	Info
 	Totals
-	Ended   bool // it came to its end; else it was killed, and Totals are zero
+	Summary Summary
+	ID      string // among the runs of all pipelines, most likely
+	Ended   bool   // it came to its end; else it was killed, and Totals are zero
+	Thinned bool   // newer runs tell the rest
 	Actions []Action
 
 	fingerprint uint64
@@ -105,12 +112,68 @@ func (b *Book) Runs() []*Run {
 	return runs
 }
 
+// Refs returns the runs by what their names tell, newest first, without reading any.
+func (b *Book) Refs() []Ref {
+	refs := make([]Ref, 0, len(b.names))
+	for i, name := range b.names {
+		var at int64
+		if _, err := fmt.Sscanf(name, "%016x-", &at); err == nil {
+			refs = append(refs, Ref{ID: idOf(name), Started: time.Unix(0, at), book: b, at: i})
+		}
+	}
+	return refs
+}
+
+// Ref is a run that was not read yet.
+type Ref struct {
+	ID      string
+	Started time.Time
+
+	book *Book
+	at   int
+}
+
+// Run reads it; nil if it cannot be read.
+func (r Ref) Run() *Run { return r.book.page(r.at).run }
+
+// Earlier returns the newest earlier run of the book with the same profile for which want returns true; nil if there is none.
+func (b *Book) Earlier(r *Run, want func(*Run) bool) *Run {
+	for i := range b.names {
+		if p := b.page(i); p.run != nil && p.run.Profile == r.Profile && p.run.Started.Before(r.Started) && want(p.run) {
+			return p.run
+		}
+	}
+	return nil
+}
+
+// LastBefore is Last, of runs that began before r did.
+func (b *Book) LastBefore(r *Run, step, name string) (*Run, *Action) {
+	for i := range b.names {
+		p := b.page(i)
+		if p.run == nil || p.run.Profile != r.Profile || !p.run.Started.Before(r.Started) {
+			continue
+		}
+		if at, ok := p.by[step+"\x00"+name]; ok && !p.run.Actions[at].Key.IsZero() {
+			return p.run, &p.run.Actions[at]
+		}
+	}
+	return nil, nil
+}
+
+// idOf is the part of a file's name that is random.
+func idOf(name string) string {
+	_, id, _ := strings.Cut(name, "-")
+	id, _, _ = strings.Cut(id, ".")
+	return id
+}
+
 func (b *Book) page(i int) *page {
 	if b.pages[i] == nil {
 		run, err := read(filepath.Join(b.dir, b.names[i]))
 		p := &page{by: map[string]int{}}
 		if err == nil {
 			p.run = run
+			run.ID, run.Thinned = idOf(b.names[i]), strings.HasSuffix(b.names[i], thinned)
 			for i, a := range run.Actions {
 				p.by[a.Step+"\x00"+a.Name] = i
 			}

@@ -103,6 +103,7 @@ func (t *counted) add(a *Action) bool {
 // thinOld removes from all but the newest keep runs what newer ones tell, and with the last of it the file.
 func thinOld(dir string, names []string, keep int) error {
 	known := map[actionName]counted{}
+	steps := map[string]bool{} // profiles of which a newer run has the steps
 	for i := len(names) - 1; i >= 0; i-- {
 		path := filepath.Join(dir, names[i])
 		run, err := read(path)
@@ -121,11 +122,17 @@ func thinOld(dir string, names []string, keep int) error {
 			}
 			known[id] = t
 		}
-		if i >= len(names)-keep || len(left) == len(run.Actions) && strings.HasSuffix(names[i], thinned) {
+		summary := Summary{Actions: run.Summary.Actions}
+		if len(run.Summary.Steps) > 0 && !steps[run.Profile] {
+			steps[run.Profile] = true
+			summary.Steps, summary.Toolchains = run.Summary.Steps, run.Summary.Toolchains
+		}
+		same := len(left) == len(run.Actions) && len(summary.Steps) == len(run.Summary.Steps)
+		if i >= len(names)-keep || same && strings.HasSuffix(names[i], thinned) {
 			continue
 		}
-		if len(left) > 0 {
-			run.Actions = left
+		if len(left) > 0 || len(summary.Steps) > 0 {
+			run.Actions, run.Summary = left, summary
 			to := strings.TrimSuffix(strings.TrimSuffix(path, suffix), ".old") + thinned
 			if err := statefile.Commit(to, kind(), run.blocks()...); err != nil {
 				return err

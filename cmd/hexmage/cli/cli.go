@@ -120,6 +120,9 @@ type commands struct {
 	Watch      watchCmd      `cmd:"" help:"Build a pipeline, and again after every save of a file that it reads."`
 	Plan       planCmd       `cmd:"" help:"Print what a pipeline would run, and run nothing."`
 	Explain    explainCmd    `cmd:"" help:"Say why a step will run: what differs from when it last ran."`
+	Runs       runsCmd       `cmd:"" help:"List the runs that are on record, or write one down for others."`
+	Compare    compareCmd    `cmd:"" help:"Say in what two runs differ: inputs, tools, times, metrics, outputs."`
+	Report     reportCmd     `cmd:"" help:"Write what a run did as one HTML page."`
 	Show       showCmd       `cmd:"" help:"Show what a pipeline or module takes and gives, or one thing that it names."`
 	Graph      graphCmd      `cmd:"" help:"Print a pipeline's graph of steps (dot, mermaid or json)."`
 	Validate   validateCmd   `cmd:"" help:"Check pipeline files."`

@@ -243,7 +243,7 @@ func (r *oneRun) open(ctx context.Context) (err error) {
 // watchers is where the build's events go.
 func (r *oneRun) watchers() event.Sink {
 	if r.watching == nil {
-		r.watching = r.a.Watch(r.workspace, r.c.Pipeline, r.show)
+		r.watching = r.a.Watch(r.workspace, &r.c.RunFlags, r.show)
 		if r.trace != nil {
 			r.watching.Sink = front.Sinks{r.watching.Sink, r.trace}
 		}

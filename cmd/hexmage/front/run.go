@@ -150,7 +150,7 @@ func (r *loadedRun) build(ctx context.Context, in *Interrupts) error {
 	o.Snapshot, o.Hasher = &build.Snapshot{Path: r.last.Snapshot}, b.Hasher(r.loaded.Changed())
 	shown := func() {}
 	explain := &explainer{app: r.App, workspace: r.workspace, open: func() event.Sink {
-		w := r.Watch(r.workspace, r.c.Pipeline, nil)
+		w := r.Watch(r.workspace, &r.c, nil)
 		shown = w.End
 		return w
 	}}

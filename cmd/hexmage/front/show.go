@@ -8,8 +8,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,10 +43,14 @@ type Watching struct {
 }
 
 // Watch has a run shown as usual, or by show if that is not nil.
-func (a *App) Watch(workspace, pipeline string, shown event.Sink) *Watching {
+func (a *App) Watch(workspace string, c *RunFlags, shown event.Sink) *Watching {
 	w := &Watching{a: a, shown: func() {}}
-	dir := a.RunLogOf(workspace, pipeline)
-	w.record = runlog.Record(dir, runlog.Info{Pipeline: pipeline, Variables: a.variables(), Version: BinaryVersion(), Jobs: a.Jobs, Started: time.Now()}, runlog.Limits{})
+	dir := a.RunLogOf(workspace, c.Pipeline)
+	info := runlog.Info{Pipeline: c.Pipeline, Variables: a.variables(), Version: BinaryVersion(), Jobs: a.Jobs, Started: time.Now(), Selected: c.Steps, Host: host()}
+	if a.Fresh.On {
+		info.Fresh = append([]string{""}[:max(0, 1-len(a.Fresh.Steps))], a.Fresh.Steps...)
+	}
+	w.record = runlog.Record(dir, info, runlog.Limits{})
 	if shown != nil {
 		w.Sink = Sinks{shown, w.record}
 		return w
@@ -62,6 +68,7 @@ func (a *App) Watch(workspace, pipeline string, shown event.Sink) *Watching {
 // Plan tells more of the run, where it is planned.
 func (w *Watching) Plan(p *plan.Plan) {
 	w.record.Toolchains(ToolchainVersions(p))
+	w.record.Steps(stepsOf(p))
 	if w.estimate == nil {
 		return
 	}
@@ -73,6 +80,43 @@ func (w *Watching) Plan(p *plan.Plan) {
 		}
 	}
 	w.estimate.Plan(instances)
+}
+
+// stepsOf are the steps and toolchains of a plan, without keys, and what each needs.
+func stepsOf(p *plan.Plan) []runlog.Step {
+	var all []runlog.Step
+	at := map[addrs.Step]int{}
+	place := func(s addrs.Step) int {
+		s.Module = s.Module.Written()
+		i, ok := at[s]
+		if !ok {
+			i = len(all)
+			at[s], all = i, append(all, runlog.Step{Step: s.Short()})
+		}
+		return i
+	}
+	type edge struct{ from, to int }
+	had := map[edge]bool{}
+	for _, n := range p.Instances {
+		to := place(n.At.Step)
+		n.EachNeed(func(need addrs.Instance) {
+			e := edge{place(need.Step), to}
+			if e.from != to && !had[e] {
+				had[e] = true
+				all[to].Needs = append(all[to].Needs, e.from)
+			}
+		})
+	}
+	return all
+}
+
+// host says what machine this is.
+func host() map[string]string {
+	h := map[string]string{"os": runtime.GOOS, "architecture": runtime.GOARCH, "processors": strconv.Itoa(runtime.NumCPU())}
+	if b, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
+		h["kernel"] = strings.TrimSpace(string(b))
+	}
+	return h
 }
 
 // End is to be called when the run has ended.

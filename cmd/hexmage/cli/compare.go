@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
+	"github.com/hexmage/hexmage/internal/ansi"
+	"github.com/hexmage/hexmage/internal/history"
+	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/internal/runlog"
+)
+
+// compareCmd is `hexmage compare A B`.
+type compareCmd struct {
+	A string `arg:"" optional:"" help:"A run: an id that hexmage runs lists, its first digits, @1 for the newest, or a file that hexmage runs --export wrote. Default: the run of B's pipeline and profile before B."`
+	B string `arg:"" optional:"" default:"@1" help:"The other run, likewise."`
+}
+
+// Help has the examples of `hexmage compare --help`.
+func (*compareCmd) Help() string {
+	return `What changed from A to B: settings, tools, what steps were made of, times, outputs, checks and metrics. Of metrics that were measured several times it says whether the difference is more than their spread.
+
+Examples:
+
+    hexmage compare                                    the newest run with the one before
+    hexmage compare 3f9a @1
+    hexmage compare theirs.json @1                     with a run that somebody else exported
+    hexmage compare @2 @1 --json | jq '.metrics[] | select(.verdict == "more than the spread")'`
+}
+
+// Run compares.
+func (c *compareCmd) Run(ctx context.Context, a *app) error {
+	y, err := a.document(ctx, c.B, true)
+	if err != nil {
+		return err
+	}
+	x, err := c.first(ctx, a, y)
+	if err != nil {
+		return err
+	}
+	found := history.Compare(x, y)
+	if a.JSON {
+		return a.printJSON(struct {
+			Format string `json:"format"`
+			A      string `json:"a"`
+			B      string `json:"b"`
+			*history.Comparison
+		}{"hexmage-compare/0", x.ID, y.ID, found})
+	}
+	var b strings.Builder
+	for _, d := range []struct {
+		name string
+		*history.Document
+	}{{"A", x}, {"B", y}} {
+		fmt.Fprintf(&b, "%s  %s  %s  %s: %s, %d executed, %d cached in %s\n", d.name, d.ID, d.Started.Local().Format(time.DateTime), strings.TrimSpace(d.Pipeline+" "+d.Profile), d.Result, d.Executed, d.Cached, seconds(d.Seconds))
+	}
+	writeComparison(&b, found)
+	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), false))
+	return nil
+}
+
+// first is the run A.
+func (c *compareCmd) first(ctx context.Context, a *app, b *history.Document) (*history.Document, error) {
+	if c.A != "" {
+		return a.document(ctx, c.A, true)
+	}
+	r, err := a.findRun(c.B)
+	if err != nil {
+		return nil, err
+	}
+	earlier := r.book.Earlier(r.Run(), func(*runlog.Run) bool { return true })
+	if earlier == nil {
+		return nil, front.Usage("there is no earlier run of %s with the same profile to compare with: name one", b.Pipeline)
+	}
+	return a.documentOf(ctx, r.book, earlier, true)
+}
+
+func writeComparison(b *strings.Builder, c *history.Comparison) {
+	before := b.Len()
+	changes := func(title string, all []history.Change) {
+		if len(all) == 0 {
+			return
+		}
+		fmt.Fprintf(b, "\n%s\n", title)
+		for _, d := range all {
+			fmt.Fprintf(b, "  %s\n", changeLine(d))
+		}
+	}
+	changes("settings", c.Settings)
+	changes("toolchains", c.Tools)
+	changes("machine", c.Host)
+	if len(c.Steps) > 0 {
+		b.WriteString("\nsteps\n")
+	}
+	for _, s := range c.Steps {
+		stepLines(b, s)
+	}
+	changes("outputs", c.Outputs)
+	changes("checks", c.Checks)
+	if rows := metricRows(c.Metrics); len(rows) > 0 {
+		fmt.Fprintf(b, "\nmetrics\n%s", columns(rows))
+	}
+	if b.Len() == before {
+		b.WriteString("\nnothing differs but times\n")
+	}
+	if len(c.Steps) > 0 && c.Same > 0 {
+		fmt.Fprintf(b, "\nsteps that do not differ: %d\n", c.Same)
+	}
+	for _, n := range c.Notes {
+		fmt.Fprintf(b, "note: %s\n", n)
+	}
+}
+
+func changeLine(d history.Change) string {
+	switch {
+	case d.A == "":
+		return d.Name + ": only in B: " + d.B
+	case d.B == "":
+		return d.Name + ": only in A: " + d.A
+	}
+	return d.Name + ": " + d.A + " → " + d.B
+}
+
+func stepLines(b *strings.Builder, s history.StepChange) {
+	fmt.Fprintf(b, "  %s: %s", s.Step, s.Change)
+	if s.Ran[0]+s.Ran[1] > 0 {
+		fmt.Fprintf(b, ", %s → %s", ranFor(s, 0), ranFor(s, 1))
+	}
+	if s.Outputs != "" {
+		fmt.Fprintf(b, ", outputs %s", map[string]string{"differ": "differ", "the same": "are the same"}[s.Outputs])
+	}
+	b.WriteString("\n")
+	for i, d := range s.Inputs {
+		if i == shownFew {
+			fmt.Fprintf(b, "    and %d more (--json shows %d of them)\n", len(s.Inputs)-i+s.More, len(s.Inputs)-i)
+			break
+		}
+		fmt.Fprintf(b, "    %s\n", changeLine(d))
+	}
+	if s.Unknown != "" {
+		fmt.Fprintf(b, "    not known: %s\n", s.Unknown)
+	}
+}
+
+// ranFor is how long a step's actions ran in one of the runs.
+func ranFor(s history.StepChange, which int) string {
+	if s.Ran[which] == 0 {
+		return "did not run"
+	}
+	return seconds(s.Seconds[which])
+}
+
+// metricRows are those of metrics that differ.
+func metricRows(all []history.MetricChange) (rows [][]string) {
+	for _, c := range all {
+		if c.Verdict == history.Equal {
+			continue
+		}
+		m := c.Metric()
+		name := cmp.Or(m.Label, m.Name)
+		if m.Variant != "" {
+			name = m.Variant + ": " + name
+		}
+		ratio := ""
+		if c.Ratio != 0 {
+			ratio = fmt.Sprintf("%+.1f %%", 100*(c.Ratio-1))
+		}
+		rows = append(rows, []string{"  " + m.Output, name, metricText(c.A), "→", metricText(c.B), ratio, string(c.Verdict)})
+	}
+	return rows
+}
+
+func metricText(m *history.Metric) string {
+	if m == nil {
+		return "-"
+	}
+	text := report.Number(m.Value)
+	if m.N > 1 {
+		text += " ± " + report.Number(m.Spread)
+	}
+	return strings.TrimSpace(text + " " + report.Unit(m.Unit))
+}

@@ -1,0 +1,363 @@
+// Package page writes a run as one HTML page that needs nothing else: no network, no other file.
+//
+// All that a document has is hostile text. It is escaped where it stands, the page's own script takes it from data, and the page forbids
+// itself everything but its own style and script. The package does not know where a document comes from, nor what its steps do.
+package page
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/bytesize"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/history"
+	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/internal/runlog"
+)
+
+//go:embed page.html page.css page.js
+var files embed.FS
+
+const (
+	maxDrawn  = 120 // steps in the graph and the timeline
+	maxListed = 300 // steps in the list before the script adds more
+)
+
+// pageTemplate is the page's form, with its style and script.
+var pageTemplate = sync.OnceValues(func() (*form, error) {
+	text := func(name string) string {
+		b, _ := files.ReadFile(name) // it is in the program
+		return string(b)
+	}
+	t, err := template.New("page").Funcs(template.FuncMap{"bytes": bytesize.Decimal, "seconds": Seconds, "number": report.Number, "unit": report.Unit}).Parse(text("page.html"))
+	f := &form{t, text("page.css"), text("page.js")}
+	return f, err
+})
+
+type form struct {
+	*template.Template
+	style, script string
+}
+
+// view is what the form shows.
+type view struct {
+	*history.Document
+	Title          string
+	Policy         string
+	Style          template.CSS
+	Script         template.JS
+	Began          string
+	Took           string
+	Unchanged      int // actions that nobody had to look at
+	CriticalTime   string
+	Work           string
+	Graph          *graph
+	Timeline       []bar
+	Drawn          int // steps of the timeline
+	Active         int // steps that the run had something of
+	Listed         []step
+	More           int // steps that the script adds
+	Metrics        []metric
+	Base           *history.Document // nil: there is none
+	BaseBegan      string
+	Tables         []table
+	Pictures       []picture
+	HostFacts      []fact
+	ToolchainFacts []fact
+	Data           any
+}
+
+type fact struct{ Name, Value string }
+
+// Write writes the page of a run, beside a baseline that may be nil.
+func Write(w io.Writer, d, base *history.Document) error {
+	f, err := pageTemplate()
+	if err != nil {
+		return err
+	}
+	v := &view{Document: d, Title: d.Pipeline, Style: template.CSS(f.style), Script: template.JS(f.script), Began: moment(d.Started), Took: Seconds(d.Seconds), Base: base}
+	v.Policy = fmt.Sprintf("default-src 'none'; img-src data:; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", sum(f.style), sum(f.script))
+	v.Unchanged = max(0, d.Actions-d.Executed-d.Cached-d.Failed-d.Skipped)
+	v.steps()
+	v.outputs()
+	v.metrics()
+	v.HostFacts, v.ToolchainFacts = facts(d.Host), facts(d.Toolchains)
+	v.Data = dataOf(d)
+	var b bytes.Buffer // a page is whole or not there
+	if err := f.Execute(&b, v); err != nil {
+		return err
+	}
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+// sum names a style or a script in the page's policy.
+func sum(text string) string {
+	s := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(s[:])
+}
+
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+func facts(m map[string]string) (all []fact) {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		all = append(all, fact{name, m[name]})
+	}
+	return all
+}
+
+// Seconds is a duration for people.
+func Seconds(s float64) string {
+	switch {
+	case s <= 0:
+		return "0 s"
+	case s < 0.0001:
+		return "< 0.1 ms"
+	case s < 0.0995:
+		return fmt.Sprintf("%.1f ms", 1000*s)
+	case s < 0.9995:
+		return fmt.Sprintf("%.0f ms", 1000*s)
+	case s < 99.95:
+		return fmt.Sprintf("%.1f s", s)
+	}
+	d := time.Duration(s * float64(time.Second)).Round(time.Second)
+	if d < time.Hour {
+		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
+	}
+	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
+}
+
+// step is a line of the list.
+type step struct {
+	history.Step
+	At       int
+	State    string
+	Counts   string
+	Needed   []link
+	Elapsed  string
+	Detailed bool // the script has more of it
+}
+
+type link struct {
+	At   int
+	Text string
+	Link bool // it is on the page from the start
+}
+
+// state is what a run did for a step, in a word.
+func state(s *history.Step) string {
+	switch {
+	case s.Failed > 0:
+		return "failed"
+	case s.Executed > 0:
+		return "ran"
+	case s.Cached > 0:
+		return "cached"
+	}
+	return "unchanged"
+}
+
+func counts(s *history.Step) string {
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{s.Failed, "failed"}, {s.Executed, "executed"}, {s.Cached, "cached"}} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), "no action looked at")
+}
+
+// elapsed is how long the step took from its first action to its last, "" if none ran.
+func elapsed(s *history.Step) string {
+	if s.Executed+s.Failed == 0 {
+		return ""
+	}
+	return Seconds(max(0, s.End-s.Start))
+}
+
+// steps fills in the graph, the timeline and the list.
+func (v *view) steps() {
+	d := v.Document
+	waited := d.Critical()
+	total, work := 0.0, 0.0
+	for _, s := range waited {
+		total += s
+	}
+	order := make([]int, len(d.Steps))
+	for i := range d.Steps {
+		order[i] = i
+		work += d.Steps[i].Work
+		if d.Steps[i].Ran() {
+			v.Active++
+		}
+	}
+	v.Work = Seconds(work)
+	if len(waited) > 0 {
+		v.CriticalTime = Seconds(total)
+	}
+	// What matters most: failures, the critical path, what ran longest.
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := &d.Steps[a], &d.Steps[b]
+		return cmp.Or(first(x.Failed > 0, y.Failed > 0), first(x.Critical, y.Critical), first(x.Ran(), y.Ran()), cmp.Compare(y.Work, x.Work))
+	})
+	drawn := slices.Clone(order[:min(len(order), maxDrawn)])
+	listed := slices.Clone(order[:min(len(order), maxListed)])
+	slices.Sort(drawn)
+	slices.Sort(listed)
+	v.Graph = draw(d, drawn)
+	span := d.Seconds
+	for i := range d.Steps {
+		span = max(span, d.Steps[i].End)
+	}
+	slices.SortStableFunc(drawn, func(a, b int) int { return cmp.Compare(d.Steps[a].Start, d.Steps[b].Start) })
+	for _, i := range drawn {
+		if d.Steps[i].Ran() {
+			v.Timeline = append(v.Timeline, barOf(&d.Steps[i], i, span, waited))
+		}
+	}
+	v.Drawn, v.More = len(v.Timeline), len(d.Steps)-len(listed)
+	here := make([]bool, len(d.Steps))
+	for _, i := range listed {
+		here[i] = true
+	}
+	for _, i := range listed {
+		s := step{Step: d.Steps[i], At: i, State: state(&d.Steps[i]), Counts: counts(&d.Steps[i]), Elapsed: elapsed(&d.Steps[i]), Detailed: d.Steps[i].Ran()}
+		for _, n := range s.Needs {
+			if len(s.Needed) == maxNeeds {
+				s.Needed = append(s.Needed, link{Text: fmt.Sprintf("and %d more", len(s.Needs)-maxNeeds)})
+				break
+			}
+			s.Needed = append(s.Needed, link{n, d.Steps[n].Step, here[n]})
+		}
+		v.Listed = append(v.Listed, s)
+	}
+}
+
+const maxNeeds = 40 // links of one step
+
+func first(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+// table is an output that is one.
+type table struct {
+	Name string
+	report.Table
+	Wrong string
+}
+
+// Grid tells whether the table has columns.
+func (t table) Grid() bool { return len(t.Columns) > 0 }
+
+// picture is an output that is one.
+type picture struct {
+	Name string
+	URL  template.URL
+}
+
+func (v *view) outputs() {
+	for _, o := range v.Outputs {
+		switch {
+		case len(o.Content) == 0:
+		case o.Show == "table":
+			t, err := report.ParseTable(o.Content)
+			one := table{Name: o.Name, Table: t}
+			if err != nil {
+				one.Wrong = err.Error()
+			}
+			v.Tables = append(v.Tables, one)
+		case path.Ext(o.Path) == ".svg":
+			// As an image it can run nothing and fetch nothing.
+			v.Pictures = append(v.Pictures, picture{o.Name, template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(o.Content))})
+		}
+	}
+}
+
+// metric is a line of the metrics.
+type metric struct {
+	history.MetricChange
+	*history.Metric
+	Difference string
+}
+
+func (v *view) metrics() {
+	var base []history.Metric
+	if v.Base != nil {
+		base = v.Base.Metrics()
+		v.BaseBegan = moment(v.Base.Started)
+	}
+	for _, c := range history.CompareMetrics(base, v.Document.Metrics()) {
+		m := metric{MetricChange: c, Metric: c.Metric()}
+		if c.Ratio != 0 {
+			m.Difference = fmt.Sprintf("%+.1f %%", 100*(c.Ratio-1))
+		}
+		v.Metrics = append(v.Metrics, m)
+	}
+}
+
+// Shown tells whether the output's content is on the page.
+func (v *view) Shown(o runlog.Output) bool {
+	return len(o.Content) > 0 && (o.Show == "table" || path.Ext(o.Path) == ".svg")
+}
+
+// CheckText is what came of a check, in words.
+func (v *view) CheckText(c event.CheckFinished) string {
+	return map[event.CheckResult]string{event.CheckPassed: "passed", event.CheckFailed: "failed", event.CheckUnknown: "not evaluated", event.CheckLeftOut: "not part of this run"}[c.Result]
+}
+
+// data is what the script makes lines of: reasons and workers once, actions as lists.
+type data struct {
+	Reasons []string   `json:"reasons"`
+	Steps   []stepData `json:"steps"`
+}
+
+type stepData struct {
+	Name    string   `json:"name"`
+	State   string   `json:"state"`
+	Counts  string   `json:"counts"`
+	Took    string   `json:"took,omitempty"`
+	Actions [][6]any `json:"actions,omitempty"` // name, outcome, start, seconds, bytes, number of the reason
+}
+
+func dataOf(d *history.Document) data {
+	all := data{Steps: []stepData{}, Reasons: []string{}}
+	number := map[string]int{}
+	round := func(s float64) float64 { return float64(int64(s*1e4+0.5)) / 1e4 }
+	for i := range d.Steps {
+		s := &d.Steps[i]
+		one := stepData{Name: s.Step, State: state(s), Counts: counts(s), Took: elapsed(s)}
+		for _, a := range s.Actions {
+			at, ok := number[a.Reason]
+			if !ok {
+				at = len(all.Reasons)
+				number[a.Reason] = at
+				all.Reasons = append(all.Reasons, a.Reason)
+			}
+			name := strings.TrimSpace(strings.TrimPrefix(a.Copy, s.Step) + " " + a.Name)
+			one.Actions = append(one.Actions, [6]any{name, a.Outcome, round(a.Start), round(a.Seconds), a.Bytes, at})
+		}
+		all.Steps = append(all.Steps, one)
+	}
+	return all
+}
