@@ -72,7 +72,6 @@ type collector struct {
 	loaded map[digest.Digest]loadedAction
 	sizes  map[digest.Digest]int64 // of folders
 	gone   int                     // actions of whose outputs nothing is known any more
-	later  bool                    // the graph is that of another run
 	none   bool                    // there is no graph
 }
 
