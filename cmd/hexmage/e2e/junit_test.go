@@ -12,7 +12,10 @@ func TestJUnitReader(t *testing.T) {
 	w := newWorld(t).withDownloads(t)
 	w.write(t, "pipelines/bad.hcl", `
 step "exec" "good" { argv = ["true"] }
-step "exec" "bad"  { argv = ["sh", "-c", "printf 'a.c:1: error: \\033[1m<&]]>\\001\\n'; exit 3"] }
+step "exec" "bad" {
+  argv       = ["sh", "-c", "printf 'a.c:1: error: \\033[1m<&]]>\\001\\n'; exit 3"]
+  depends_on = [step.exec.good]
+}
 step "exec" "late" {
   argv       = ["true"]
   depends_on = [step.exec.bad]

@@ -113,7 +113,7 @@ func TestProduct(t *testing.T) {
 		steps = append(steps, "\n"+context+" ", "\n"+run+" ")
 		edges = append(edges, fmt.Sprintf("[%q,%q]", context, run))
 	}
-	wants(t, w.run(t, "plan", "all"), exitOK, steps...)
+	wants(t, w.run(t, "plan", "-v", "all"), exitOK, steps...)
 	wants(t, w.run(t, "graph", "--format", "json", "all"), exitOK, edges...)
 	wants(t, w.run(t, "explain", "all", at("SM8650-32")+"model.llm"), exitOK, at("SM8650-32")+"model.llm\n  will run: never ran")
 
