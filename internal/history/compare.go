@@ -60,7 +60,9 @@ func Compare(a, b *Document) *Comparison {
 	c := &Comparison{Seconds: [2]float64{a.Seconds, b.Seconds}}
 	c.Settings = pairs(a.settings(), b.settings())
 	c.Tools = pairs(a.Toolchains, b.Toolchains)
-	c.Host = pairs(a.Host, b.Host)
+	if len(a.Host) > 0 && len(b.Host) > 0 { // records of an earlier hexmage do not have it
+		c.Host = pairs(a.Host, b.Host)
+	}
 	c.steps(a, b)
 	c.Outputs = outputs(a.Outputs, b.Outputs)
 	c.Checks = pairs(a.checks(), b.checks())

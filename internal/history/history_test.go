@@ -150,6 +150,10 @@ func TestCompare(t *testing.T) {
 	if c.Same != 2 || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "on record of one run only: 1") {
 		t.Errorf("%d same, %q", c.Same, c.Notes)
 	}
+	a.Host = nil
+	if c := history.Compare(a, b); len(c.Host) != 0 || len(c.Notes) != 1 {
+		t.Errorf("of a machine that is not on record: %+v, %q", c.Host, c.Notes)
+	}
 	if diff := cmp.Diff([]history.Change{{"profile", "open", "host"}}, c.Settings); diff != "" {
 		t.Error(diff)
 	}

@@ -17,11 +17,14 @@ import (
 	"runtime/pprof"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/ansi"
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/report"
 )
 
 // Exit codes are API: programs may rely on them.
@@ -88,6 +91,9 @@ func run(args []string, env Env) (code int) {
 	}
 	if err != nil {
 		fmt.Fprintf(env.Stderr, "hexmage: %s\nSee: hexmage --help\n", ansi.Visible(err.Error(), false))
+		if slices.Contains(args, "--json") {
+			report.JSON(env.Stdout, time.Now).Send(event.Error{Message: err.Error(), ExitCode: ExitUsage})
+		}
 		return ExitUsage
 	}
 	in := front.NewInterrupts(func(text string) { fmt.Fprint(env.Stderr, "\n", text) })

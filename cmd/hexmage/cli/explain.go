@@ -17,6 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/explain"
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/runlog"
 	"github.com/hexmage/hexmage/internal/store"
 )
@@ -271,12 +272,7 @@ func (t *earlierRun) text(b *strings.Builder, what string) {
 }
 
 // seconds is a duration for people.
-func seconds(s float64) string {
-	if s < 1 {
-		return fmt.Sprintf("%.0f ms", 1000*s)
-	}
-	return fmt.Sprintf("%.1f s", s)
-}
+func seconds(s float64) string { return report.Seconds(time.Duration(s * float64(time.Second))) }
 
 // reasons says why actions will run, from what earlier runs of the pipeline left.
 type reasons struct {

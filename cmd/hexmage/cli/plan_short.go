@@ -167,7 +167,7 @@ func (s *shortPlan) text() string {
 	b.WriteString("\n")
 	if s.status == nil {
 		for _, r := range rows {
-			fmt.Fprintf(&b, "  %s\n", strings.TrimRight(s.line([]string{r.name(), report.Count(r.actions, "action")}, s.wide(rows)), " "))
+			fmt.Fprintf(&b, "  %-*s  %s\n", s.wide(rows), r.name(), report.Count(r.actions, "action"))
 		}
 	} else {
 		s.states(&b, rows)
@@ -190,10 +190,6 @@ func (s *shortPlan) wide(rows []*planRow) int {
 		wide = max(wide, len([]rune(r.name())))
 	}
 	return min(wide, s.width/2)
-}
-
-func (s *shortPlan) line(cells []string, wide int) string {
-	return fmt.Sprintf("%-*s  %s", wide, cells[0], strings.Join(cells[1:], "  "))
 }
 
 // states writes a line for each step, but those that are cached, which are one line.
