@@ -93,6 +93,11 @@
     step.querySelector("summary").focus();
   };
   addEventListener("hashchange", open);
-  document.addEventListener("click", (e) => { const a = e.target.closest && e.target.closest('a[href^="#s"]'); if (a && a.getAttribute("href") === location.hash) open(); });
+  document.addEventListener("click", (e) => {
+    const a = e.target.closest && e.target.closest('a[href^="#s"]');
+    if (!a || a.getAttribute("href") !== location.hash) return;
+    e.preventDefault(); // going where one is already would take the focus away again
+    open();
+  });
   open();
 })();
