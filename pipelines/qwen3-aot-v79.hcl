@@ -1,7 +1,6 @@
 # From nothing to a model running on a phone's NPU:
-#   mage pipeline qwen3-aot-v79                      the open stand-in: real compilers, an emulated phone
-#   hexmage run qwen3-aot-v79 --profile host         upstream's quantiser, the vendor's compiler and emulator
-#   HEXMAGE_PROFILE=device mage plan qwen3-aot-v79   what runs with the real SDKs and a real phone
+# profile open: stand-ins, real compilers, an emulated phone; host: upstream's quantiser, the vendor's compiler and
+# emulator; device: the real SDKs and a real phone (HEXMAGE_PROFILE=device mage plan qwen3-aot-v79)
 pipeline { description = "Qwen3, W4A16 LPBQ, compiled ahead of time for Hexagon v79 (Snapdragon 8 Elite)" }
 profile "open" { default = true }
 profile "host" {}
@@ -35,6 +34,7 @@ output "model.mllm" { value = module.aot.model }
 output "context.bin" { value = module.aot.context }
 output "stdout.txt" { value = module.aot.stdout }
 output "samples" { value = module.aot.samples }
+output "samples.svg" { value = module.aot.plot }
 output "htp" { value = module.aot.htp }
 output "table" { value = module.aot.table }
 output "metrics" { value = module.aot.metrics }

@@ -16,6 +16,7 @@ type Display struct {
 	w       io.Writer
 	lines   *lines
 	area    *area // nil: no live lines
+	pulse   *area // without live lines: what is said after a long silence
 	now     func() time.Time
 	pending strings.Builder // to be written
 	last    time.Time       // of the last write
@@ -27,6 +28,7 @@ type Display struct {
 
 const (
 	redraw  = 100 * time.Millisecond // how often live lines are brought up to date when nothing happens
+	silence = 30 * time.Second       // after so long without a line, one says what still runs: a pipe or a CI's page has no live lines
 	linger  = 50 * time.Millisecond  // how long a line may wait for others, to be written with them
 	maxWait = 32 << 10               // bytes that may wait
 )
@@ -35,20 +37,22 @@ const (
 func Lines(w io.Writer, o Options) *Display {
 	d := &Display{w: w, lines: &lines{o: o, steps: newSteps()}, now: time.Now, stop: make(chan struct{}), done: make(chan struct{})}
 	if !o.Live {
-		close(d.done)
+		d.last = d.now()
+		d.pulse = &area{start: d.last, left: o.Left}
+		go d.tick(silence)
 		return d
 	}
 	if o.Width <= 0 {
 		o.Width = 100
 	}
 	d.area = &area{width: o.Width, start: d.now(), left: o.Left}
-	go d.tick()
+	go d.tick(redraw)
 	return d
 }
 
-func (d *Display) tick() {
+func (d *Display) tick(every time.Duration) {
 	defer close(d.done)
-	t := time.NewTicker(redraw)
+	t := time.NewTicker(every)
 	defer t.Stop()
 	for {
 		select {
@@ -56,7 +60,11 @@ func (d *Display) tick() {
 			return
 		case <-t.C:
 			d.mu.Lock()
-			d.flush()
+			if d.pulse == nil {
+				d.flush()
+			} else if now := d.now(); now.Sub(d.last) >= silence {
+				d.print(d.pulse.beat(d.lines.steps, now))
+			}
 			d.mu.Unlock()
 		}
 	}

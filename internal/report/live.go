@@ -23,6 +23,9 @@ type area struct {
 // maxLive is how many running actions are shown; more than a few would hide the finished ones.
 const maxLive = 6
 
+// maxBeat is how many of them the line after a silence names.
+const maxBeat = 2
+
 // erase returns what removes the lines on the screen.
 func (a *area) erase() string {
 	s := strings.Repeat("\x1b[1A\x1b[2K", a.drawn)
@@ -51,7 +54,7 @@ func (a *area) rows(s *steps, now time.Time) []string {
 			break
 		}
 		r := s.running[id]
-		rows = append(rows, a.cut(fmt.Sprintf("  %5.1fs   %s", now.Sub(r.start).Seconds(), r)))
+		rows = append(rows, a.cut(fmt.Sprintf("  %5.1fs   %s%s", now.Sub(r.start).Seconds(), bar(r.done, r.total), r)))
 	}
 	last := fmt.Sprintf("  %s of %s, %.0f s", thousands(s.ended), Count(s.total, "action"), now.Sub(a.start).Seconds())
 	if a.left != nil {
@@ -60,6 +63,39 @@ func (a *area) rows(s *steps, now time.Time) []string {
 		}
 	}
 	return append(rows, a.cut(last))
+}
+
+// bar draws how much is done, before the name, so that a narrow screen cuts the name and not the bar; "" if it is not known of how much.
+func bar(done, total int64) string {
+	if total <= 0 {
+		return ""
+	}
+	const wide = 10
+	full := int(wide * min(1, max(0, float64(done)/float64(total))))
+	return strings.Repeat("━", full) + strings.Repeat("─", wide-full) + "  "
+}
+
+// beat returns a line that says what runs and how far all is, "" if nothing runs.
+func (a *area) beat(s *steps, now time.Time) string {
+	if len(s.running) == 0 {
+		return ""
+	}
+	var running []string
+	for i, id := range slices.Sorted(maps.Keys(s.running)) {
+		if i == maxBeat {
+			running = append(running, fmt.Sprintf("%d more", len(s.running)-maxBeat))
+			break
+		}
+		r := s.running[id]
+		running = append(running, fmt.Sprintf("%s, %s", plain(r.String()), Seconds(now.Sub(r.start))))
+	}
+	left := ""
+	if a.left != nil {
+		if d, ok := a.left(); ok {
+			left = ", about " + about(d) + " left"
+		}
+	}
+	return fmt.Sprintf("  … after %s %s of %s%s; running: %s\n", Seconds(now.Sub(a.start)), thousands(s.ended), Count(s.total, "action"), left, strings.Join(running, "; "))
 }
 
 // about rounds a time to what a guess deserves.

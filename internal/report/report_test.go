@@ -275,7 +275,7 @@ func TestLive(t *testing.T) {
 		d.Send(event.ActionProgress{ID: 1, Done: 512, Total: 2048, Text: "a\rb\x1b[2J"})
 		time.Sleep(1050 * time.Millisecond)
 		synctest.Wait()
-		want := "p  profile: open\n    1.0s   exec.a  compile  25%  512 B…\n  0 of 2 actions, 1 s"
+		want := "p  profile: open\n    1.0s   ━━────────  exec.a  compile…\n  0 of 2 actions, 1 s"
 		if got := s.String(); got != want {
 			t.Errorf("got:\n%s\nwant:\n%s", got, want)
 		}

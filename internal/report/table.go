@@ -74,11 +74,11 @@ func tableOf(objects []map[string]json.RawMessage) (t Table) {
 // Write prints the table.
 func (t Table) Write(w io.Writer) {
 	wide, wideValue := 0, 0
-	values := make([]string, len(t.Rows))
+	values := make([][2]string, len(t.Rows))
 	for i, r := range t.Rows {
-		values[i] = r.Text()
+		values[i] = r.Measured()
 		wide = max(wide, utf8.RuneCountInString(r.Title()))
-		wideValue = max(wideValue, utf8.RuneCountInString(values[i]))
+		wideValue = max(wideValue, utf8.RuneCountInString(values[i][0]))
 	}
 	title := t.Title
 	if t.Profile != "" {
@@ -90,9 +90,9 @@ func (t Table) Write(w io.Writer) {
 	}
 	t.writeGrid(w)
 	for i, r := range t.Rows {
-		gap := strings.Repeat(" ", wideValue-utf8.RuneCountInString(values[i]))
+		gap := strings.Repeat(" ", wideValue-utf8.RuneCountInString(values[i][0]))
 		label := r.Title() + strings.Repeat(" ", wide-utf8.RuneCountInString(r.Title()))
-		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %s   %s%s %s", label, gap, values[i], Unit(r.Unit)), " "))
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %s   %s%s %s", label, gap, values[i][0], values[i][1]), " "))
 	}
 	if t.Note != "" {
 		fmt.Fprintf(w, "%s\n", t.Note)
@@ -126,6 +126,12 @@ func (r Row) Text() string {
 	return string(r.Value)
 }
 
+// Measured is the row's value and its unit for people.
+func (r Row) Measured() [2]string {
+	texts, unit := Measured(r.Unit, r.Text())
+	return [2]string{texts[0], unit}
+}
+
 // Column is the head of one of a Table's columns.
 type Column struct {
 	Name  string `json:"name"`            // for programs
@@ -140,25 +146,49 @@ func (c Column) Title() string {
 		s = c.Name
 	}
 	if c.Unit != "" {
-		s += ", " + Unit(c.Unit)
+		s += ", " + unitText(c.Unit)
 	}
 	return s
 }
 
-// Number writes a value with as many digits as say something.
-func Number(v float64) string {
+// number writes a value with as many digits as say something.
+func number(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return fmt.Sprintf("%.0f", v)
 	}
 	return fmt.Sprintf("%.5g", v)
 }
 
-// Unit is a unit for people.
-func Unit(name string) string {
+// unitText is a unit for people.
+func unitText(name string) string {
 	if name == "us" {
 		return "µs"
 	}
 	return name
+}
+
+// Cells are the heads of the columns, and below them the lines, for people: what stands in a column is in one unit.
+func (t Table) Cells() [][]string {
+	all := make([][]string, 1+len(t.Lines))
+	for i, line := range t.Lines {
+		all[i+1] = slices.Clone(line[:min(len(line), len(t.Columns))])
+	}
+	for i, c := range t.Columns {
+		var cells []string
+		for _, line := range all[1:] {
+			if i < len(line) {
+				cells = append(cells, line[i])
+			}
+		}
+		cells, c.Unit = Measured(c.Unit, cells...)
+		for _, line := range all[1:] {
+			if i < len(line) {
+				line[i], cells = cells[0], cells[1:]
+			}
+		}
+		all[0] = append(all[0], c.Title())
+	}
+	return all
 }
 
 // writeGrid prints the lines below their columns: texts from the left, numbers from the right.
@@ -166,11 +196,7 @@ func (t Table) writeGrid(w io.Writer) {
 	if len(t.Columns) == 0 {
 		return
 	}
-	all := [][]string{nil}
-	for _, c := range t.Columns {
-		all[0] = append(all[0], c.Title())
-	}
-	all = append(all, t.Lines...)
+	all := t.Cells()
 	wide := make([]int, len(t.Columns))
 	number := make([]bool, len(t.Columns))
 	for i := range number {

@@ -57,7 +57,7 @@ func (s Series) Summary() []Value {
 	add("mean_cpu", mean(at, s.Column(processCPU))/100, 100, "cores")
 	add("mem_available_drop", drop/1e6, 10, "MB")
 	add("mean_gpu_busy", mean(at, s.Column("gpu_busy")), 10, "percent")
-	add("max_temperature", s.hottest(), 10, "°C")
+	add("max_temperature", most(s.Hottest()), 10, "°C")
 	if power := s.power(); len(power) > 0 {
 		mw := mean(at, power)
 		add("mean_power", mw, 1, "mW")
@@ -130,16 +130,19 @@ func drop(values []float64) float64 {
 	return first - least
 }
 
-// hottest is the highest temperature. Sensors that are off say absurd things.
-func (s Series) hottest() float64 {
-	out := math.NaN()
+// Hottest is the highest temperature of any sensor in each row, in °C, NaN where none was read. Sensors that are off say absurd things.
+func (s Series) Hottest() []float64 {
+	out := make([]float64, len(s.Rows))
+	for i := range out {
+		out[i] = math.NaN()
+	}
 	for _, c := range s.Columns {
 		if !strings.HasPrefix(c.Name, zonePrefix) || c.Unit != "C" {
 			continue
 		}
-		for _, v := range s.Column(c.Name) {
-			if v > -50 && v < 150 && !(v <= out) {
-				out = v
+		for i, v := range s.Column(c.Name) {
+			if v > -50 && v < 150 && !(v <= out[i]) {
+				out[i] = v
 			}
 		}
 	}

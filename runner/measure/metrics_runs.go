@@ -38,6 +38,7 @@ func readRuns(spec Spec) (all []*variant, err error) {
 		defer func() { err = errors.Join(err, f.Close()) }()
 		to = f
 	}
+	drawn := 0
 	for _, r := range spec.Runs {
 		b, err := boundedfile.Read(r.Stdout, maxFile)
 		if err != nil {
@@ -64,11 +65,17 @@ func readRuns(spec Spec) (all []*variant, err error) {
 			one.emulated = phone.Emulated
 		}
 		if r.Samples != "" {
-			found, note, err := sampled(r.Samples)
+			series, err := sampled(r.Samples)
 			if err != nil {
 				return nil, err
 			}
-			one.Metrics, one.note = append(one.Metrics, found...), note
+			for _, v := range series.Summary() {
+				one.Metrics = append(one.Metrics, Metric(v))
+			}
+			if one.note, one.sampled = series.Note, true; drawn < plotRuns {
+				one.series = &series
+				drawn++
+			}
 		}
 		i := slices.IndexFunc(all, func(v *variant) bool { return maps.Equal(v.Variant, r.Variant) })
 		if i < 0 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hexmage/hexmage/runner/agent"
 	"github.com/hexmage/hexmage/runner/session"
 )
 
@@ -27,6 +28,7 @@ type Spec struct {
 	Printed   string     `json:"printed,omitempty"`  // file to write what all runs printed to
 	Out       string     `json:"out"`                // file to write
 	Measured  string     `json:"measured,omitempty"` // file to write what pipelines read of it to
+	Plot      string     `json:"plot,omitempty"`     // file to draw the samples to, as SVG
 }
 
 // better is what the blocks of a metric say of which way is better.
@@ -73,6 +75,8 @@ type table struct {
 	Warnings    []string     `json:"warnings,omitempty"`
 
 	breaches []string // of limits
+	courses  []course // to be drawn
+	undrawn  int      // runs that are not
 	measured any      // what pipelines read: metrics by name, or those by variant
 	previous Baseline // the earlier run, without its rows
 }
@@ -98,8 +102,10 @@ type ran struct {
 	Record     *session.Record `json:"record,omitempty"`
 	Metrics    []Metric        `json:"metrics"`
 
-	note     string // what is wrong with its samples
-	emulated bool   // the phone was
+	sampled  bool
+	note     string        // what is wrong with its samples
+	series   *agent.Series // them, of as many runs as are drawn
+	emulated bool          // the phone was
 }
 
 type row struct {
@@ -176,6 +182,12 @@ func (t *table) measure(spec Spec) error {
 		for _, r := range v.Runs {
 			runs = append(runs, r.Metrics)
 			silent = silent && !r.spoke(spec)
+			switch {
+			case r.series != nil:
+				t.courses = append(t.courses, course{Run{Name: v.Name, Repetition: r.Repetition}.String(), *r.series})
+			case r.sampled:
+				t.undrawn++
+			}
 		}
 		v.Stats = Summarize(runs)
 		for i := range v.Stats {

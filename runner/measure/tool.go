@@ -45,6 +45,9 @@ func Metrics(_ context.Context, spec Spec, env tool.Env) error {
 	if err == nil && spec.Measured != "" {
 		err = write(spec.Measured, t.measured)
 	}
+	if err == nil && spec.Plot != "" {
+		err = os.WriteFile(spec.Plot, t.plot(), 0o644)
+	}
 	if err != nil || len(t.breaches) == 0 {
 		return err
 	}
@@ -118,20 +121,17 @@ func readTokens(path string) (*tokens, error) {
 	return t, err
 }
 
-// sampled reads the samples of a run: their summary as metrics, and what is wrong with them, which is no failure.
-func sampled(file string) (found []Metric, note string, err error) {
+// sampled reads the samples of a run. What is wrong with them is no failure.
+func sampled(file string) (agent.Series, error) {
 	b, err := boundedfile.Read(file, maxFile)
 	if err != nil {
-		return nil, "", err
+		return agent.Series{}, err
 	}
 	s, err := agent.ReadJSON(b)
 	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w", file, err)
+		return agent.Series{}, fmt.Errorf("%s: %w", file, err)
 	}
-	for _, v := range s.Summary() {
-		found = append(found, Metric(v))
-	}
-	return found, s.Note, nil
+	return s, nil
 }
 
 // sampleLabel spells the name of such a metric for people.

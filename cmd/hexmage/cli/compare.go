@@ -178,9 +178,5 @@ func metricText(m *history.Metric) string {
 	if m == nil {
 		return "-"
 	}
-	text := report.Number(m.Value)
-	if m.N > 1 {
-		text += " ± " + report.Number(m.Spread)
-	}
-	return strings.TrimSpace(text + " " + report.Unit(m.Unit))
+	return report.Value(m.Unit, m.Value, m.Spread, m.N)
 }

@@ -41,7 +41,7 @@ var pageTemplate = sync.OnceValues(func() (*form, error) {
 		b, _ := files.ReadFile(name) // it is in the program
 		return string(b)
 	}
-	t, err := template.New("page").Funcs(template.FuncMap{"bytes": bytesize.Decimal, "seconds": Seconds, "number": report.Number, "unit": report.Unit}).Parse(text("page.html"))
+	t, err := template.New("page").Funcs(template.FuncMap{"bytes": bytesize.Decimal, "seconds": Seconds, "value": report.Value}).Parse(text("page.html"))
 	f := &form{t, text("page.css"), text("page.js")}
 	return f, err
 })
