@@ -81,6 +81,7 @@ type seen struct {
 	Violations  []string
 	Broken      []string // links
 	Unreached   []string // by the Tab key
+	Opened      int      // ms from the start of loading to the first picture
 	Overflow    int      // pixels beyond the window
 	Tabs        int
 	Actions     int // lines of actions when the steps are open
@@ -103,7 +104,7 @@ func TestBrowser(t *testing.T) {
 		often, actions, added int
 	}{
 		{"whole", whole(), 3, 4, 0},
-		{"large", large(400, 25), 1, 25, 99}, // 300 are there from the start, and one was searched for
+		{"10,000 actions", large(400, 25), 1, 25, 99}, // 300 are there from the start, and one was searched for
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -144,6 +145,7 @@ func TestBrowser(t *testing.T) {
 				}
 			}
 			for _, s := range all {
+				t.Logf("%s, at %d pixels, %s: opened in %d ms", c.name, s.Width, s.ColorScheme, s.Opened)
 				name := fmt.Sprintf("%d-%s-whole.png", s.Width, s.ColorScheme)
 				if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() < 5000 {
 					t.Errorf("the screenshot %s: %v", name, err)

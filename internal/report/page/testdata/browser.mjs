@@ -22,6 +22,7 @@ for (const [width, height, colorScheme] of [[1280, 900, "light"], [1280, 900, "d
   const address = pathToFileURL(page).href;
   tab.on("request", (r) => { if (r.url().split("#")[0] !== address && !r.url().startsWith("data:")) at.requests.push(r.url()); });
   await tab.goto(address);
+  at.opened = await tab.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(Math.round(performance.now()))))));
   await tab.screenshot({ path: join(folder, `${width}-${colorScheme}.png`) });
   at.overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 
