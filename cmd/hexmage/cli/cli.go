@@ -151,6 +151,7 @@ type commands struct {
 	Cache      cacheCmd      `cmd:"" help:"Look after the cache: count it, collect garbage, verify it, find what is in it."`
 	Completion completionCmd `cmd:"" help:"Print a script that has a shell complete what is typed after hexmage: bash, zsh or fish."`
 	Complete   completeCmd   `cmd:"" hidden:""`
+	Man        manCmd        `cmd:"" help:"Print the manual page, for man."`
 	Help       helpCmd       `cmd:"" help:"Print the help of a command, as hexmage COMMAND --help does."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 }
@@ -195,7 +196,7 @@ func writeMemProfile(path string) error {
 
 // helpCmd is `hexmage help [COMMAND…]`.
 type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"Words of the command, such as device push."`
+	Command []string `arg:"" optional:"" help:"Words of the command, such as device push; or the word environment."`
 }
 
 // Help has the examples of `hexmage help --help`.
@@ -203,11 +204,16 @@ func (*helpCmd) Help() string {
 	return `Examples:
 
     hexmage help               all commands
-    hexmage help device push   one of them, as hexmage device push --help`
+    hexmage help device push   one of them, as hexmage device push --help
+    hexmage help environment   the environment variables that hexmage reads`
 }
 
 // Run prints the command's help. A word that is no command is an error, as it is before --help.
 func (c *helpCmd) Run(_ context.Context, a *app) error {
+	if len(c.Command) == 1 && c.Command[0] == environmentTopic {
+		printEnvironment(a.Env.Stdout)
+		return nil
+	}
 	_, err := newParser(new(commands), a.Env).Parse(append(c.Command, "--help")) // which ends here, when it has printed it
 	return front.Usage("%w\nSee: hexmage --help", err)
 }

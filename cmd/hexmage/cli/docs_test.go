@@ -5,8 +5,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +43,106 @@ func TestDocsAreFresh(t *testing.T) {
 		return
 	}
 	t.Error("docs/language.md is not what the kinds say: run go test ./cmd/hexmage/cli -run Docs -update")
+}
+
+// The table of docs/commands.md is made from what the program says: go test ./cmd/hexmage/cli -run Docs -update.
+func TestEnvironmentDocsAreFresh(t *testing.T) {
+	const begin, end = "<!-- environment: generated, do not edit -->\n", "<!-- end of environment -->"
+	path := filepath.Join("..", "..", "..", "docs", "commands.md")
+	doc, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(doc), begin)
+	_, after, there := strings.Cut(rest, end)
+	if !ok || !there {
+		t.Fatalf("docs/commands.md has no section for environment variables: it needs the lines %s and %s", begin, end)
+	}
+	table := "| variable | |\n|---|---|\n"
+	for _, v := range environment() {
+		table += fmt.Sprintf("| `%s` | %s |\n", v.Name, cell(v.Doc))
+	}
+	want := before + begin + "\n" + table + "\n" + end + after
+	if want == string(doc) {
+		return
+	}
+	if !*update {
+		t.Fatal("docs/commands.md is not what the program says: run go test ./cmd/hexmage/cli -run Docs -update")
+	}
+	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEnvironmentIsComplete: every variable of the user's that the program reads is in the table, and no other.
+func TestEnvironmentIsComplete(t *testing.T) {
+	documented := map[string]bool{}
+	for _, v := range environment() {
+		for _, name := range regexp.MustCompile(`[A-Z][A-Z_]+(name)?`).FindAllString(v.Name+" "+v.Doc, -1) {
+			documented[strings.TrimSuffix(name, "name")] = true
+		}
+	}
+	// Of hexmage's own processes, of actions, and of shells that `hexmage env` speaks to.
+	own := []string{"HEXMAGE_DOWNLOADS", "HEXMAGE_OFFLINE", "HEXMAGE_USER_HOME", "HEXMAGE_USER_PATH", "HEXMAGE_OUTLIVES", "HEXMAGE_ROOT", "HEXMAGE_SELF", "HEXMAGE_TOOLCHAIN_", "HEXMAGE_LLVM"}
+	read := map[string]string{}
+	for _, folder := range []string{"cmd/hexmage", "internal", "runner", "toolchains", "steps", "model", "oppackage", "patches", "qnn"} {
+		err := filepath.WalkDir(filepath.Join("..", "..", "..", folder), func(path string, d os.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(filepath.Dir(path), "test") {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			for _, m := range regexp.MustCompile(`\bVar\("([A-Z_]+)"\)|"(HEXMAGE_[A-Z_]+)`).FindAllStringSubmatch(string(b), -1) {
+				read[m[1]+m[2]] = path
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(read) < 15 {
+		t.Errorf("only %d variables are read: this test looks in the wrong place", len(read))
+	}
+	for name, path := range read {
+		if !documented[name] && !slices.Contains(own, name) {
+			t.Errorf("%s reads %s, which environment() does not have", path, name)
+		}
+	}
+	for name := range documented {
+		if _, ok := read[name]; !ok && strings.HasPrefix(name, "HEXMAGE_") {
+			t.Errorf("environment() has %s, which nothing reads", name)
+		}
+	}
+}
+
+// TestManualPage: groff finds nothing wrong with it, and what it shows has every command, flags, examples, the environment.
+func TestManualPage(t *testing.T) {
+	page := manPage(newParser(new(commands), Env{Stdout: io.Discard, Stderr: io.Discard}).Model)
+	for _, want := range []string{".TH HEXMAGE 1", ".SS hexmage device push", `.B \-\-profile=`, "HEXMAGE_CACHE", ".B 130"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	groff, err := exec.LookPath("groff")
+	if err != nil {
+		t.Skip("NOT TESTED: whether groff takes the manual page: this machine has none. Install groff-base to run this test.")
+	}
+	cmd := exec.CommandContext(t.Context(), groff, "-man", "-Kutf8", "-Tutf8", "-ww", "-P-c", "-z")
+	cmd.Stdin = strings.NewReader(page)
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("groff: %v\n%s", err, out)
+	}
+	cmd = exec.CommandContext(t.Context(), groff, "-man", "-Kutf8", "-Tutf8", "-P-cbou")
+	cmd.Stdin = strings.NewReader(page)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"hexmage plan qwen3-aot-v79", "hexmage run [", `eval "$(hexmage completion bash)"`} {
+		if !strings.Contains(strings.ReplaceAll(string(out), "‐", "-"), want) {
+			t.Errorf("the page as it is shown has no %q", want)
+		}
+	}
 }
 
 // Every argument of every kind is documented, and every tool that a kind may plan is in the table.
