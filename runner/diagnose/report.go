@@ -186,6 +186,21 @@ type hit struct {
 	groups map[string]string
 }
 
+// WithCode returns the failures whose messages, as their examples have them, show one of the codes.
+func (c *Catalogue) WithCode(codes []Code) []*Entry {
+	shows := map[*Entry]bool{}
+	for _, e := range c.Entries {
+		for _, text := range e.Examples {
+			for _, f := range c.Text([]byte(text)).Findings {
+				shows[f.Entry] = shows[f.Entry] || slices.ContainsFunc(f.Codes, func(has Code) bool {
+					return slices.ContainsFunc(codes, func(is Code) bool { return has.Family == is.Family && has.Name == is.Name })
+				})
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(c.Entries), func(e *Entry) bool { return !shows[e] })
+}
+
 // Text diagnoses what is in b.
 func (c *Catalogue) Text(b []byte) *Report {
 	r, _ := c.Read(bytes.NewReader(b)) // reading memory does not fail

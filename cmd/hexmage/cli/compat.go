@@ -320,24 +320,29 @@ func bands(releases []facts.ReleaseVerdict, byTools bool, notes *footnotes) []ba
 	return out
 }
 
+// head is what is known of a SoC, in a few lines.
+func (s socRecord) head(a *app) string {
+	known := []string{"Hexagon " + s.Arch, fmt.Sprintf("soc_model %d", s.SoCModel)}
+	if len(s.AndroidIDs) > 0 {
+		known = append(known, "Android soc_id "+numbersText(s.AndroidIDs))
+	}
+	if s.VTCMMB > 0 {
+		known = append(known, fmt.Sprintf("%d MB VTCM", s.VTCMMB))
+	}
+	if s.LPAI != "" {
+		known = append(known, "LPAI "+s.LPAI)
+	}
+	text := fmt.Sprintf("%s  %s\n%s\n", a.painted("1", s.Name), s.Marketing, strings.Join(known, " · "))
+	if len(s.Features) > 0 {
+		text += fmt.Sprintf("its HTP can: %s\n", strings.Join(s.Features, ", "))
+	}
+	return text
+}
+
 // matrixText is the matrix for people.
 func matrixText(a *app, s socRecord, m *facts.Matrix) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", a.painted("1", s.Name), s.Marketing)
-	facts := []string{"Hexagon " + s.Arch, fmt.Sprintf("soc_model %d", s.SoCModel)}
-	if len(s.AndroidIDs) > 0 {
-		facts = append(facts, "Android soc_id "+numbersText(s.AndroidIDs))
-	}
-	if s.VTCMMB > 0 {
-		facts = append(facts, fmt.Sprintf("%d MB VTCM", s.VTCMMB))
-	}
-	if s.LPAI != "" {
-		facts = append(facts, "LPAI "+s.LPAI)
-	}
-	fmt.Fprintf(&b, "%s\n", strings.Join(facts, " · "))
-	if len(s.Features) > 0 {
-		fmt.Fprintf(&b, "its HTP can: %s\n", strings.Join(s.Features, ", "))
-	}
+	b.WriteString(s.head(a))
 	for _, f := range m.Target {
 		fmt.Fprintf(&b, "%s\n", strings.Join(wrap(f.Text(), a.width()), "\n"))
 	}

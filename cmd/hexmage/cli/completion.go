@@ -6,7 +6,6 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 
@@ -30,7 +29,7 @@ type completionCmd struct {
 
 // Help has the examples of `hexmage completion --help`.
 func (*completionCmd) Help() string {
-	return `It completes commands, flags, pipelines, profiles, SoCs, variables, steps, kinds, toolchains, and files elsewhere.
+	return `It completes commands, flags, pipelines, profiles, SoCs, variables, steps, kinds, toolchains, archs, failures, and files elsewhere.
 
 Examples:
 
@@ -299,9 +298,7 @@ func (l *completedLine) value(ctx context.Context, f *kong.Flag, some string) er
 		if err != nil {
 			return err
 		}
-		for _, s := range d.catalogue().SortedSoCs() {
-			l.offers = append(l.offers, offer{s.Name, strings.TrimSpace(s.Arch + " " + s.Marketing)})
-		}
+		l.offers = append(l.offers, d.socOffers()...)
 	case "profile":
 		l.profiles(ctx)
 	case "var":
@@ -334,10 +331,25 @@ func (l *completedLine) positional(ctx context.Context, node *kong.Node, p *kong
 	}
 	switch path := strings.TrimPrefix(node.Path(), "hexmage "); path + " " + p.Name {
 	case "show address":
+		all, err := l.a.explainables(ctx)
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(all, func(x explainable) bool { return x.word == l.arguments["what"][0] }); i >= 0 {
+			l.offers = append(l.offers, all[i].names...)
+			return nil
+		}
 		l.steps(ctx)
 	case "show what":
+		all, err := l.a.explainables(ctx)
+		if err != nil {
+			return err
+		}
 		l.pipelines(ctx)
 		l.offers = append(l.offers, offer{"module", "a module, by its name or folder"})
+		for _, x := range all {
+			l.offers = append(l.offers, offer{x.word, x.means})
+		}
 	case "lock what", "env names":
 		l.pipelines(ctx)
 		return l.toolchains()
@@ -351,9 +363,7 @@ func (l *completedLine) positional(ctx context.Context, node *kong.Node, p *kong
 		if err != nil {
 			return err
 		}
-		for _, name := range slices.Sorted(maps.Keys(d.kinds)) {
-			l.offers = append(l.offers, offer{name, d.kinds[name].Schema().Summary})
-		}
+		l.offers = append(l.offers, d.kindOffers()...)
 	case "help command":
 		for _, word := range l.arguments["command"] {
 			i := slices.IndexFunc(node.Parent.Children, func(c *kong.Node) bool { return c.Name == word })
@@ -393,9 +403,7 @@ func (l *completedLine) toolchains() error {
 	if err != nil {
 		return err
 	}
-	for _, t := range d.catalogue().Toolchains {
-		l.offers = append(l.offers, offer{t.Name, t.Description})
-	}
+	l.offers = append(l.offers, d.toolchainOffers()...)
 	return nil
 }
 

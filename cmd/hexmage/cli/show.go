@@ -18,9 +18,9 @@ import (
 	"github.com/hexmage/hexmage/steps"
 )
 
-// showCmd is `hexmage show PIPELINE [ADDRESS]` and `hexmage show module NAME`.
+// showCmd is `hexmage show PIPELINE [ADDRESS]`, `hexmage show module NAME`, and `hexmage show [kind|soc|arch|toolchain|error] NAME`.
 type showCmd struct {
-	What    string `arg:"" help:"A pipeline; or the word module, before a module."`
+	What    string `arg:"" help:"A pipeline; or one of the words module, kind, soc, arch, toolchain and error, before a name; or such a name alone, where it can mean one thing only."`
 	Address string `arg:"" optional:"" help:"What the pipeline names: a step (KIND.NAME, of a module module.NAME.KIND.NAME), toolchain.NAME, output.NAME, check.NAME, var.NAME, local.NAME, target.NAME, module.NAME. Default: what the pipeline takes and gives. Of module: a name, a folder, or git::URL."`
 }
 
@@ -36,7 +36,13 @@ Examples:
     hexmage show qwen3-aot-v79 var.prompt              a value
     hexmage show qwen3-aot-v79 toolchain.qairt --json  for programs
     hexmage show module mllm-aot                       a module's variables and outputs
-    hexmage show module ./modules/ops                  one of a folder`
+    hexmage show module ./modules/ops                  one of a folder
+    hexmage show SM8750                                a SoC: its arch, numbers, and where they are known from
+    hexmage show arch v79                              a Hexagon arch: what it can do, who knows it, which SoCs have it
+    hexmage show toolchain qairt                       its releases, and how the default one is had
+    hexmage show kind oppackage                        a kind of step, as hexmage kinds does
+    hexmage show 0x80000406                            what a code means, and what to do
+    hexmage show error skel-not-loaded                 a failure that diagnose knows`
 }
 
 // shownThing is what is shown of one address.
@@ -60,12 +66,12 @@ func (c *showCmd) Run(ctx context.Context, a *app) error {
 	if c.What == "module" && c.Address != "" {
 		return a.showModule(ctx, c.Address)
 	}
-	if c.Address == "" {
-		return a.showPipeline(ctx, c.What)
-	}
 	workspace, err := a.Workspace(c.What)
-	if err != nil {
-		return err
+	switch {
+	case err != nil:
+		return c.explain(ctx, a, err)
+	case c.Address == "":
+		return a.showPipeline(ctx, workspace, c.What)
 	}
 	cfg, diags := a.load(ctx, workspace, c.What)
 	if err := a.printDiags(diags, cfg.Shown()); err != nil {

@@ -108,11 +108,7 @@ func (a *app) showModule(ctx context.Context, name string) error {
 }
 
 // showPipeline shows what a pipeline takes and gives.
-func (a *app) showPipeline(ctx context.Context, name string) error {
-	workspace, err := a.Workspace(name)
-	if err != nil {
-		return err
-	}
+func (a *app) showPipeline(ctx context.Context, workspace, name string) error {
 	cfg, diags := a.load(ctx, workspace, name)
 	if err := a.printDiags(diags, cfg.Shown()); err != nil {
 		return err

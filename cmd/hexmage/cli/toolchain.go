@@ -659,7 +659,7 @@ type toolchainShown struct {
 	Variables   []string        `json:"variables,omitempty"` // that `hexmage env` sets
 	PushSets    []pushSetShown  `json:"push_sets,omitempty"`
 	Releases    []*toolchainRow `json:"releases"`          // only the one that was asked for, if one was
-	Sources     []sourceShown   `json:"sources,omitempty"` // of that one
+	Sources     []sourceShown   `json:"sources,omitempty"` // of that one, else of the default
 }
 
 // pushSetShown is a push set; {arch} in it is the number of an arch.
@@ -706,8 +706,9 @@ func (c *toolchainShowCmd) Run(ctx context.Context, a *app) error {
 		}
 		s.PushSets = append(s.PushSets, shown)
 	}
+	s.Sources = sourcesOf(d, t, r)
 	if w.version != "" {
-		s.Note, s.Sources = r.Note, sourcesOf(d, t, r)
+		s.Note = r.Note
 	}
 	if a.JSON {
 		return a.printJSON(s)
@@ -721,6 +722,16 @@ func (a *app) printShown(t *toolchains.Toolchain, s toolchainShown, one bool) {
 	field := func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(w, "  %-10s %s\n", name, text)
+		}
+	}
+	sources := func() {
+		for _, src := range s.Sources {
+			digest := src.Digest
+			if src.Locked {
+				digest = strings.TrimSpace(digest + " (pinned in the lock)")
+			}
+			field(src.Kind, src.Detail)
+			field("", digest)
 		}
 	}
 	rest := func() {
@@ -738,6 +749,8 @@ func (a *app) printShown(t *toolchains.Toolchain, s toolchainShown, one bool) {
 		a.printRows([]*toolchains.Toolchain{t}, s.Releases)
 		fmt.Fprintln(w)
 		rest()
+		fmt.Fprintf(w, "\nhow %s, the default, is had\n", s.Default)
+		sources()
 		return
 	}
 	r := s.Releases[0]
@@ -749,14 +762,7 @@ func (a *app) printShown(t *toolchains.Toolchain, s toolchainShown, one bool) {
 	field("note", s.Note)
 	field("installed", r.Installed)
 	field("arches", strings.Join(r.Arches, " "))
-	for _, src := range s.Sources {
-		digest := src.Digest
-		if src.Locked {
-			digest += " (pinned in the lock)"
-		}
-		field(src.Kind, src.Detail)
-		field("", digest)
-	}
+	sources()
 	rest()
 }
 

@@ -1,0 +1,351 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/ansi"
+	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/qnn/facts"
+	"github.com/hexmage/hexmage/runner/diagnose"
+	"github.com/hexmage/hexmage/steps"
+	"github.com/hexmage/hexmage/toolchains"
+)
+
+// explainable is a sort of thing that show explains, whatever pipelines there are.
+type explainable struct {
+	word  string // before its name
+	means string
+	names []offer
+	has   func(name string) bool
+	show  func(name string) error
+}
+
+// explainables are those sorts.
+func (a *app) explainables(ctx context.Context) ([]explainable, error) {
+	d, err := a.domain(a.here())
+	if err != nil {
+		return nil, err
+	}
+	cat, err := a.failures(a.here())
+	if err != nil {
+		return nil, err
+	}
+	c := d.catalogue()
+	return []explainable{
+		{"kind", "a kind of step, or toolchain", d.kindOffers(), func(name string) bool { return d.kinds[name] != nil },
+			func(name string) error { return listKinds(ctx, a, steps.Workspace{}.Kinds(), name) }},
+		{"soc", "a SoC", d.socOffers(), func(name string) bool { _, err := c.FindSoC(name); return err == nil },
+			func(name string) error { return a.showSoC(c, name) }},
+		{"arch", "a Hexagon arch", archOffers(c), func(name string) bool { return c.FindArch(strings.ToLower(name)) != nil },
+			func(name string) error { return a.showArch(c, name) }},
+		{addrs.Toolchain, "a toolchain of the catalogue, NAME or NAME@VERSION", d.toolchainOffers(), func(name string) bool { _, _, err := c.Find(parseWanted(name).name, ""); return err == nil },
+			func(name string) error { return (&toolchainShowCmd{Name: name}).Run(ctx, a) }},
+		{"error", "a code such as 0x80000406, or what diagnose knows a failure as", failureOffers(cat), func(name string) bool { return cat.Entry(name) != nil || len(cat.Codes.Decode(name)) > 0 },
+			func(name string) error { return a.showError(cat, name) }},
+	}, nil
+}
+
+func (d *domain) kindOffers() (all []offer) {
+	for _, name := range slices.Sorted(maps.Keys(d.kinds)) {
+		all = append(all, offer{name, d.kinds[name].Schema().Summary})
+	}
+	return all
+}
+
+func (d *domain) socOffers() (all []offer) {
+	for _, s := range d.catalogue().SortedSoCs() {
+		all = append(all, offer{s.Name, strings.TrimSpace(s.Arch + " " + s.Marketing)})
+	}
+	return all
+}
+
+func (d *domain) toolchainOffers() (all []offer) {
+	for _, t := range d.catalogue().Toolchains {
+		all = append(all, offer{t.Name, t.Description})
+	}
+	return all
+}
+
+func archOffers(c *toolchains.Catalogue) (all []offer) {
+	for _, x := range c.Arches {
+		all = append(all, offer{x.Name, ""})
+	}
+	return all
+}
+
+func failureOffers(cat *diagnose.Catalogue) (all []offer) {
+	for _, e := range cat.Entries {
+		all = append(all, offer{e.ID, e.Cause})
+	}
+	return all
+}
+
+func offered(all []offer) (names []string) {
+	for _, o := range all {
+		names = append(names, o.value)
+	}
+	return names
+}
+
+// explain shows what is of no pipeline: by its sort and its name, or by the name alone, where things of one sort only have it. none says that it is no pipeline.
+func (c *showCmd) explain(ctx context.Context, a *app, none error) error {
+	all, err := a.explainables(ctx)
+	if err != nil {
+		return err
+	}
+	var words, ways []string
+	names := a.Pipelines()
+	var show func(name string) error
+	for _, x := range all {
+		words = append(words, x.word)
+		names = append(names, offered(x.names)...)
+		switch {
+		case x.word != c.What:
+		case c.Address == "":
+			return front.Usage("say which: `hexmage show %s NAME`. There are %s", x.word, strings.Join(few(offered(x.names)), ", "))
+		default:
+			return x.show(c.Address)
+		}
+		if c.Address == "" && x.has(c.What) {
+			show, ways = x.show, append(ways, fmt.Sprintf("`hexmage show %s %s`", x.word, c.What))
+		}
+	}
+	near := nearest.Name(c.What, names)
+	if c.Address != "" {
+		near = nearest.Name(c.What, append(words, a.Pipelines()...))
+	}
+	switch {
+	case len(ways) == 1:
+		return show(c.What)
+	case len(ways) > 1:
+		return front.Usage("%s is several things: say which, %s", c.What, strings.Join(ways, " or "))
+	case near != "":
+		return givenError{front.Usage("there is no pipeline %q here, nor anything of the catalogue that is called so. Did you mean %s?", c.What, strings.TrimSpace(near+" "+c.Address))}
+	}
+	return givenError{front.Usage("%w. Of the catalogue it shows %s, each before a name", none, strings.Join(words, ", "))}
+}
+
+// nearOrFew is orList of names that are many.
+func nearOrFew(there, name string, names []string) string {
+	if near := nearest.Name(name, names); near != "" {
+		return orList(there, name, []string{near})
+	}
+	return orList(there, name, few(names))
+}
+
+// groundShown says how sure something is, and where it is known from.
+type groundShown struct {
+	Sure   string `json:"sure"`
+	Source string `json:"source"`
+}
+
+// groundsOf are those of some attributes of a record.
+func groundsOf(fact func(attribute string) qnn.Fact, attributes ...string) map[string]groundShown {
+	all := map[string]groundShown{}
+	for _, name := range attributes {
+		f := fact(name)
+		all[name] = groundShown{f.Sure, f.Source}
+	}
+	return all
+}
+
+func groundsText(all map[string]groundShown) string {
+	var rows [][]string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		rows = append(rows, []string{"  " + name, all[name].Sure, all[name].Source})
+	}
+	return "\nknown from\n" + columns(rows)
+}
+
+// showSoC shows what the catalogue has of a SoC.
+func (a *app) showSoC(c *toolchains.Catalogue, name string) error {
+	s, err := c.FindSoC(name)
+	if err != nil {
+		return givenError{front.Usage("%w", err)}
+	}
+	needs, diags := c.Needs(s)
+	if diags.HasErrors() {
+		return a.printDiags(diags, nil)
+	}
+	record, known := recordOf(c, s), []string{"arch", "soc_model"}
+	for attribute, is := range map[string]bool{"vtcm_mb": s.VTCMMB > 0, "soc_ids": len(s.AndroidIDs) > 0, "min_sdk": s.MinSDK != "", "bandwidth_gbs": s.Bandwidth > 0} {
+		if is {
+			known = append(known, attribute)
+		}
+	}
+	grounds := groundsOf(func(attribute string) qnn.Fact { return s.Fact(&c.Facts, attribute) }, known...)
+	if a.JSON {
+		return a.printJSON(struct {
+			Format  string                 `json:"format"`
+			SoC     socRecord              `json:"soc"`
+			Needs   facts.Needs            `json:"needs"`
+			Grounds map[string]groundShown `json:"known_from"`
+		}{"hexmage-show/0", record, needs, grounds})
+	}
+	var b strings.Builder
+	b.WriteString(record.head(a))
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "%s: %s\n", name, text)
+		}
+	}
+	line("also", strings.Join(s.Aliases, ", "))
+	line("lacks, of its arch", strings.Join(s.Lacks, ", "))
+	if s.Bandwidth > 0 {
+		line("its memory gives", fmt.Sprintf("%g GB/s at most", s.Bandwidth))
+	}
+	line("first QAIRT", needs.QAIRT)
+	line("first Hexagon SDK", needs.Hexagon)
+	line("note", s.Note)
+	b.WriteString(groundsText(grounds))
+	fmt.Fprintf(&b, "\nWhich SDKs go together for it: hexmage compat --soc %s. Its arch: hexmage show arch %s\n", s.Name, s.Arch)
+	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), a.Coloured()))
+	return nil
+}
+
+// archShown is what there is to know of a Hexagon arch.
+type archShown struct {
+	Format    string                 `json:"format"`
+	Arch      string                 `json:"arch"`
+	HTP       bool                   `json:"htp"`
+	CompileAs string                 `json:"compile_as,omitempty"`
+	Features  []string               `json:"features,omitempty"`
+	Since     map[string]string      `json:"since,omitempty"`
+	Seen      map[string]string      `json:"seen,omitempty"`
+	ContextMB int                    `json:"context_mb,omitempty"`
+	ProcessMB int                    `json:"process_mb,omitempty"`
+	SoCs      []string               `json:"socs,omitempty"`
+	Note      string                 `json:"note,omitempty"`
+	Grounds   map[string]groundShown `json:"known_from"`
+}
+
+// showArch shows what the catalogue has of a Hexagon arch, with the SoCs that have it.
+func (a *app) showArch(c *toolchains.Catalogue, name string) error {
+	x := c.FindArch(strings.ToLower(name))
+	if x == nil {
+		return givenError{front.Usage("there is no Hexagon arch %q in the catalogue (a block arch in toolchains/*.hcl of the workspace would add it). %s", name, orList("There are", name, offered(archOffers(c))))}
+	}
+	s := archShown{"hexmage-show/0", x.Name, x.HasHTP(), x.CompileAs, x.Features, x.Since, x.Seen, x.ContextMB, x.ProcessMB, nil, x.Note, nil}
+	var socs []string
+	for _, soc := range c.SortedSoCs() {
+		if soc.Arch == x.Name {
+			s.SoCs = append(s.SoCs, soc.Name)
+			socs = append(socs, strings.TrimSpace(soc.Name+" "+also(soc.Marketing != "", "("+soc.Marketing+")")))
+		}
+	}
+	var known []string
+	for _, of := range slices.Sorted(maps.Keys(x.Since)) {
+		known = append(known, "since."+of)
+	}
+	for attribute, is := range map[string]bool{"features": len(x.Features) > 0, "context_mb": x.ContextMB > 0, "process_mb": x.ProcessMB > 0} {
+		if is {
+			known = append(known, attribute)
+		}
+	}
+	s.Grounds = groundsOf(func(attribute string) qnn.Fact { return x.Fact(&c.Facts, attribute) }, known...)
+	if a.JSON {
+		return a.printJSON(s)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  Hexagon arch%s\n", a.painted("1", x.Name), also(!x.HasHTP(), ", without an HTP"))
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "%s: %s\n", name, text)
+		}
+	}
+	line("its HTP can", strings.Join(x.Features, ", "))
+	line("compiled as", x.CompileAs)
+	for _, of := range slices.Sorted(maps.Keys(x.Since)) {
+		line("known to "+of, x.Since[of]+" and newer"+also(x.Seen[of] != "", ", seen in "+x.Seen[of]))
+	}
+	if x.ContextMB > 0 {
+		line("a context takes at most", fmt.Sprintf("%d MiB", x.ContextMB))
+	}
+	if x.ProcessMB > 0 {
+		line("a process maps at most", fmt.Sprintf("%d MiB", x.ProcessMB))
+	}
+	line("SoCs", strings.Join(socs, ", "))
+	line("note", x.Note)
+	b.WriteString(groundsText(s.Grounds))
+	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), a.Coloured()))
+	return nil
+}
+
+// failureShown is a failure that the catalogue knows.
+type failureShown struct {
+	ID       string   `json:"id"`
+	Rank     string   `json:"rank"`
+	Where    []string `json:"where"`
+	Warning  bool     `json:"warning,omitempty"`
+	Benign   bool     `json:"benign,omitempty"`
+	Cause    string   `json:"cause"`
+	Remedy   string   `json:"remedy,omitempty"`
+	Source   string   `json:"source,omitempty"`
+	Explains []string `json:"explains,omitempty"`
+	Examples []string `json:"examples,omitempty"`
+}
+
+// showError says what a code means, with the failures whose messages have it, or what is known of a failure.
+func (a *app) showError(cat *diagnose.Catalogue, name string) error {
+	codes := cat.Codes.Decode(name)
+	entries := cat.WithCode(codes)
+	if e := cat.Entry(name); e != nil {
+		codes, entries = nil, []*diagnose.Entry{e}
+	}
+	if len(codes)+len(entries) == 0 {
+		return givenError{front.Usage("%s is no code that is known (give it as it was printed: 0x80000406, 14001), and no failure of the catalogue. %s", name, nearOrFew("Some are", name, offered(failureOffers(cat))))}
+	}
+	shown := []failureShown{}
+	for _, e := range entries {
+		shown = append(shown, failureShown{e.ID, e.Rank.String(), e.Where, e.Warning, e.Benign, e.Cause, e.Remedy, e.Source, e.Explains, e.Examples})
+	}
+	if a.JSON {
+		return a.printJSON(struct {
+			Format   string          `json:"format"`
+			Codes    []diagnose.Code `json:"codes,omitempty"`
+			Failures []failureShown  `json:"failures"`
+		}{"hexmage-show/0", codes, shown})
+	}
+	var b strings.Builder
+	for _, code := range codes {
+		fmt.Fprintln(&b, code)
+	}
+	for i, f := range shown {
+		if i+len(codes) > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "%s  %s, seen in %s\n%s\n", a.painted("1", f.ID), f.sort(), strings.Join(f.Where, ", "), paragraph(f.Cause, 2))
+		if f.Remedy != "" {
+			fmt.Fprintln(&b, "  remedy\n"+paragraph(f.Remedy, 4))
+		}
+		if len(f.Explains) > 0 {
+			fmt.Fprintln(&b, paragraph("explains "+strings.Join(f.Explains, ", "), 2))
+		}
+		if len(f.Examples) > 0 {
+			fmt.Fprintf(&b, "  looks like\n    %s\n", strings.ReplaceAll(f.Examples[0], "\n", "\n    "))
+		}
+		if f.Source != "" {
+			fmt.Fprintf(&b, "  known from %s\n", f.Source)
+		}
+	}
+	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), a.Coloured()))
+	return nil
+}
+
+// sort is what the failure is, in a word or two.
+func (f failureShown) sort() string {
+	switch {
+	case f.Benign:
+		return "no failure, though it looks like one"
+	case f.Warning:
+		return "a warning"
+	}
+	return "a " + f.Rank
+}
