@@ -206,11 +206,16 @@ func demand(u *unit) map[string]int {
 	if u.spec == nil {
 		return nil
 	}
+	return Demand(u.instance.plan, *u.spec)
+}
+
+// Demand is what of each resource an action of an instance holds while it runs.
+func Demand(n *plan.Instance, spec action.Spec) map[string]int {
 	need := map[string]int{}
-	for name, n := range u.instance.plan.Resources {
+	for name, n := range n.Resources {
 		need[name] = n
 	}
-	for _, kv := range strings.Split(u.spec.Platform[action.PropertyPool], ",") {
+	for _, kv := range strings.Split(spec.Platform[action.PropertyPool], ",") {
 		if name, n, ok := strings.Cut(kv, "="); ok {
 			if v, err := strconv.Atoi(n); err == nil && v > 0 {
 				need[name] = v

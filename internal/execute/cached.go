@@ -111,7 +111,7 @@ func (c *CachedExecutor) completeDir(ctx context.Context, d action.OutputDir) (b
 	if known {
 		return true, nil
 	}
-	dir, err := load(ctx, c.blobs, d)
+	dir, err := merkle.LoadOutput(ctx, c.blobs, d)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt) {
 		return false, nil
 	}
@@ -142,13 +142,6 @@ func (c *CachedExecutor) completeDir(ctx context.Context, d action.OutputDir) (b
 	defer c.mu.Unlock()
 	c.whole[d.Root] = true
 	return true, nil
-}
-
-func load(ctx context.Context, blobs store.Blobs, d action.OutputDir) (*merkle.Dir, error) {
-	if d.Tree.IsZero() {
-		return merkle.Load(ctx, blobs, d.Root)
-	}
-	return merkle.LoadTree(ctx, blobs, d.Tree)
 }
 
 // maxBeside is how many bytes of messages are kept beside a result. Larger ones, such as the Directory of a link's 10,000

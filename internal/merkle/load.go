@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
 )
@@ -101,6 +102,14 @@ func LoadTree(ctx context.Context, blobs store.Blobs, tree digest.Digest) (*Dir,
 		return nil, fmt.Errorf("tree: %s is no proper Tree message: %w", tree, err)
 	}
 	return d, nil
+}
+
+// LoadOutput reads the folder that an action wrote.
+func LoadOutput(ctx context.Context, blobs store.Blobs, d action.OutputDir) (*Dir, error) {
+	if d.Tree.IsZero() {
+		return Load(ctx, blobs, d.Root)
+	}
+	return LoadTree(ctx, blobs, d.Tree)
 }
 
 // maxTree is the limit of a Tree message in bytes.

@@ -237,7 +237,8 @@ type planCmd struct {
 
 // Help has the examples of `hexmage plan --help`.
 func (*planCmd) Help() string {
-	return `It says of each step what a run would do and why, how long that took the last time, and what there is to download. It also says what this
+	return `It says of each step what a run would do and why, how long that took the last time, and what there is to download. It also says how much of
+the disk a run will take and what it will push to phones, as far as earlier runs and the lock tell (~ is about, > is more than), and what this
 machine lacks: exit code 2 where it cannot run.
 
 Examples:
@@ -272,6 +273,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		s = w.status(ctx)
+		s.Expected = w.expect(ctx, workspace, a.Jobs, freeFor(a.Cache), a.Cache)
 	}
 	switch {
 	case a.JSON:
@@ -287,7 +289,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 	case a.Verbose:
 		fmt.Fprint(a.Env.Stdout, ansi.Visible(plan.Text(p.Plan, s.notes()), false))
 	default:
-		short := &shortPlan{p: p.Plan, status: s, book: runlog.Open(a.RunLogOf(workspace, p.Pipeline)), workers: a.Jobs, width: cmp.Or(a.Env.Width, 120)}
+		short := &shortPlan{p: p.Plan, status: s, book: runlog.Open(a.RunLogOf(workspace, p.Pipeline)), width: cmp.Or(a.Env.Width, 120)}
 		fmt.Fprint(a.Env.Stdout, ansi.Visible(short.text(), false))
 	}
 	if cannotRun(p.Plan, s) {
@@ -448,6 +450,7 @@ type planStatus struct {
 	Cannot   int            `json:"cannot_run"`
 	Download int64          `json:"download,omitempty"` // bytes that the actions which will run fetch, where that is known
 	Unknown  int            `json:"unknown_steps"`      // steps whose actions are not known yet; not in the other numbers
+	Expected *expected      `json:"expected,omitempty"` // of plan: what the run will take
 	Actions  []actionStatus `json:"actions"`
 
 	by     map[string]*actionStatus

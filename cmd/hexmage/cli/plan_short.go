@@ -8,27 +8,17 @@ import (
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
-	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/runlog"
 )
 
-// expected is what a run is expected to take, as far as it is known.
-type expected struct {
-	Took    time.Duration // with as many workers as there are, if all that is deferred has to run
-	Known   int           // actions that will run, or may, and of which it is on record how long they took
-	Unknown int           // those of which it is not
-	Memory  int           // GB that the hungriest step says it takes; 0: none says so
-}
-
 // shortPlan is the plan on a screen: a line for each step that something will be done for, with why, and how long it took when it last ran.
 type shortPlan struct {
-	p       *plan.Plan
-	status  *planStatus // nil: nobody asked
-	book    *runlog.Book
-	workers int
-	width   int // of the screen, in characters
+	p      *plan.Plan
+	status *planStatus // nil: nobody asked
+	book   *runlog.Book
+	width  int // of the screen, in characters
 }
 
 // planRow is a step of the plan, with all of its copies.
@@ -88,7 +78,7 @@ func (s *shortPlan) rows() []*planRow {
 			}
 			if mayRun(a) {
 				r.may++
-				if took, ok := s.took(a); ok {
+				if took, ok := tookLast(s.book, s.p.Profile, a.Step, a.Name); ok {
 					r.took += took
 					r.known++
 				}
@@ -112,44 +102,6 @@ func says(s build.Status) int {
 // mayRun tells of an action that it will run, or that only a step before it tells.
 func mayRun(a *actionStatus) bool {
 	return a.known && (a.Status == build.WillRun || a.Status == build.Deferred)
-}
-
-// took is how long the action took when it last ran.
-func (s *shortPlan) took(a *actionStatus) (time.Duration, bool) {
-	_, was := s.book.Find(s.p.Profile, a.Step, a.Name, func(a *runlog.Action) bool { return a.Outcome == event.Executed })
-	if was == nil {
-		return 0, false
-	}
-	return was.Duration, true
-}
-
-// expected adds up: the larger of all work, shared by the workers, and the longest chain of steps that wait for each other.
-func (s *shortPlan) expected() expected {
-	var e expected
-	var all, longest time.Duration
-	chain := map[addrs.Instance]time.Duration{}
-	for _, n := range s.p.Instances { // in topological order
-		var own, before time.Duration
-		for _, a := range s.status.groups[n.At.Short()] {
-			if !mayRun(a) {
-				continue
-			}
-			took, ok := s.took(a)
-			if ok {
-				e.Known++
-			} else {
-				e.Unknown++
-			}
-			all += took
-			own = max(own, took)
-			e.Memory = max(e.Memory, n.Resources["memory_gb"])
-		}
-		n.EachNeed(func(at addrs.Instance) { before = max(before, chain[at]) })
-		chain[n.At] = before + own
-		longest = max(longest, chain[n.At])
-	}
-	e.Took = max(longest, all/time.Duration(max(1, s.workers)))
-	return e
 }
 
 // text is the plan for people.
@@ -273,28 +225,14 @@ func (s *shortPlan) ends(b *strings.Builder, rows []*planRow) {
 		return
 	}
 	b.WriteString("-v shows each action, with its command, inputs and outputs\n")
-	fmt.Fprintf(b, "%s%s%s\n", s.status.counts(), s.cost(), s.status.budget())
-}
-
-// cost is what is expected of the run, behind the counts.
-func (s *shortPlan) cost() string {
-	if s.status.WillRun+s.status.Unknown == 0 {
-		return ""
+	e := s.status.Expected
+	if full := e.full(); full != "" {
+		fmt.Fprintf(b, "warning: %s: %s\n", full, makeRoom)
 	}
-	e := s.expected()
-	text := "; about " + report.Seconds(e.Took)
-	switch {
-	case e.Known == 0:
-		text = "; how long, no earlier run tells"
-	case e.Unknown > 0:
-		text += fmt.Sprintf(", and %s that never ran here", report.Count(e.Unknown, "action"))
-	case s.status.Deferred > 0:
-		text += " at most"
+	if line := e.disk(); line != "" {
+		b.WriteString(line + "\n")
 	}
-	if e.Memory > 0 {
-		text += fmt.Sprintf("; up to %d GB of memory", e.Memory)
-	}
-	return text
+	fmt.Fprintf(b, "%s%s%s\n", s.status.counts(), e.cost(s.status), s.status.budget())
 }
 
 // cannotRun tells whether something of the plan cannot be run on this machine.

@@ -225,13 +225,7 @@ func (c *collector) size(ctx context.Context, d action.OutputDir) int64 {
 	if n, ok := c.sizes[d.Root]; ok {
 		return n
 	}
-	var tree *merkle.Dir
-	var err error
-	if d.Tree.IsZero() {
-		tree, err = merkle.Load(ctx, c.stores.Blobs, d.Root)
-	} else {
-		tree, err = merkle.LoadTree(ctx, c.stores.Blobs, d.Tree)
-	}
+	tree, err := merkle.LoadOutput(ctx, c.stores.Blobs, d)
 	var n int64
 	if err != nil {
 		c.gone++
