@@ -114,14 +114,21 @@ func online(a *step.Action, why string) {
 
 // Download is how much an action would download, in bytes, beside what the folder of downloads has; 0 where it is not known, or nothing.
 func Download(s action.Spec, downloads string) int64 {
-	if s.Platform[action.PropertyTool] != string(sources.Tool) {
-		return 0
-	}
-	for _, in := range s.Inputs {
-		var spec sources.Spec
-		if in.Path == tool.ArgsFile && in.Content != nil && json.Unmarshal(in.Content.Data, &spec) == nil {
-			return spec.Download(downloads)
-		}
+	if spec, ok := argsOf(s, sources.Tool); ok {
+		return spec.Download(downloads)
 	}
 	return 0
+}
+
+// argsOf returns what an action tells a built-in tool, if it is that one's.
+func argsOf[T any](s action.Spec, of tool.Name[T]) (args T, ok bool) {
+	if s.Platform[action.PropertyTool] != string(of) {
+		return args, false
+	}
+	for _, in := range s.Inputs {
+		if in.Path == tool.ArgsFile && in.Content != nil {
+			return args, json.Unmarshal(in.Content.Data, &args) == nil
+		}
+	}
+	return args, false
 }

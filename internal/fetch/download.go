@@ -54,9 +54,9 @@ func (d *download) from(ctx context.Context, addr string) (*Result, error) {
 	if isLocal(addr) {
 		return d.copyLocal(ctx, addr)
 	}
-	u, err := url.Parse(addr)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, errors.New("the address is none of https, http and file")
+	err := remote(addr)
+	if err != nil {
+		return nil, err
 	}
 	d.noRanges = false
 	d.http, d.http1 = nil, d.source.HTTP1
@@ -111,6 +111,15 @@ func (d *download) from(ctx context.Context, addr string) (*Result, error) {
 			return nil, err
 		}
 	}
+}
+
+// remote refuses what is no address of a server.
+func remote(addr string) error {
+	u, err := url.Parse(addr)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return errors.New("the address is none of https, http and file")
+	}
+	return nil
 }
 
 // bear counts a failure after which it may go on, and waits; it gives up after too many without progress.
@@ -242,15 +251,23 @@ func (d *download) start(ctx context.Context, addr string) (*part, *answer, erro
 	return p, a, nil
 }
 
+// localPath is the path of a file of this machine.
+func localPath(addr string) (string, error) {
+	if !strings.HasPrefix(addr, "file://") {
+		return addr, nil
+	}
+	u, err := url.Parse(addr)
+	if err != nil || u.Host != "" && u.Host != "localhost" {
+		return "", errors.New("a file address has the form file:///path")
+	}
+	return filepath.FromSlash(u.Path), nil
+}
+
 // copyLocal takes a file of this machine.
 func (d *download) copyLocal(ctx context.Context, addr string) (*Result, error) {
-	name := addr
-	if strings.HasPrefix(addr, "file://") {
-		u, err := url.Parse(addr)
-		if err != nil || u.Host != "" && u.Host != "localhost" {
-			return nil, errors.New("a file address has the form file:///path")
-		}
-		name = filepath.FromSlash(u.Path)
+	name, err := localPath(addr)
+	if err != nil {
+		return nil, err
 	}
 	in, err := os.Open(name)
 	if err != nil {

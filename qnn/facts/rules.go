@@ -233,11 +233,11 @@ func (s *Set) Judge(found []qnn.Finding) []qnn.Finding {
 	return out
 }
 
-// Diagnostics makes diagnostics of findings; at gives the place of an argument. Notes are left out.
+// Diagnostics makes diagnostics of findings, which are their Extra; at gives the place of an argument. Notes are left out.
 func (s *Set) Diagnostics(found []qnn.Finding, at func(argument string) *hcl.Range) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, f := range found {
-		d := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: s.summary(f.Rule), Detail: f.Text(), Subject: at(f.Argument)}
+		d := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: s.summary(f.Rule), Detail: f.Text(), Subject: at(f.Argument), Extra: f}
 		switch f.Severity {
 		case qnn.SeverityNote, qnn.SeverityOff:
 			continue

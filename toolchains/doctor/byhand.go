@@ -82,7 +82,7 @@ func (w *walk) done(name, format string, args ...any) {
 }
 
 func (w *walk) todo(name, what, do string) {
-	w.steps = append(w.steps, Step{Name: name, State: Later, What: what, Do: do, Command: quoted(do)})
+	w.steps = append(w.steps, Step{Name: name, State: Later, What: what, Do: do, Command: Quoted(do)})
 }
 
 // wsl returns which Windows Subsystem for Linux this is, 1 or 2, and 0 where it is none. The kernel of the first says "-Microsoft", Microsoft's own of the
@@ -310,7 +310,7 @@ func (w *walk) lacks() {
 			}
 			seen[text] = true
 			what, do := cutRemedy(text)
-			if pkg, ok := strings.CutPrefix(quoted(do), "apt-get install "); ok {
+			if pkg, ok := strings.CutPrefix(Quoted(do), "apt-get install "); ok {
 				packages, programs = append(packages, pkg), append(programs, strings.TrimSuffix(strings.TrimPrefix(what, "The program "), " is not in PATH"))
 				continue
 			}

@@ -109,6 +109,26 @@ func Examine(ctx context.Context, o Options) []Finding {
 	return e.found
 }
 
+// Machine looks at the machine alone: its system and size, and what the sandbox and the emulated phone need of the kernel.
+func Machine(o Options) []Finding {
+	e := &examination{o: o, p: o.Probes}
+	e.machine()
+	return e.found
+}
+
+// Lacking says what the pipelines lack.
+func Lacking(o Options) []Finding {
+	e := &examination{o: o, p: o.Probes}
+	e.pipelines()
+	return e.found
+}
+
+// Memory is how much there is, in bytes, and how much of it is free for programs; 0 where the system does not say.
+func Memory(o Options) (total, available int64) {
+	e := &examination{o: o, p: o.Probes}
+	return e.meminfo()
+}
+
 type examination struct {
 	o       Options
 	p       Probes
@@ -123,7 +143,7 @@ func (e *examination) add(f Finding) {
 	if f.Status == OK {
 		f.Remedy, f.Command = "", ""
 	} else if f.Command == "" {
-		f.Command = quoted(f.Remedy)
+		f.Command = Quoted(f.Remedy)
 	}
 	e.found = append(e.found, f)
 }
@@ -133,8 +153,8 @@ func (e *examination) ok(name, format string, args ...any) {
 	e.add(Finding{Name: name, Status: OK, Detail: fmt.Sprintf(format, args...)})
 }
 
-// quoted returns the command that a text tells people to run, "" when it tells none.
-func quoted(text string) string {
+// Quoted returns the command that a text tells people to run, "" when it tells none.
+func Quoted(text string) string {
 	_, after, ok := strings.Cut(text, "un `")
 	if !ok {
 		_, after, ok = strings.Cut(text, "with `")

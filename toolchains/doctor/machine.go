@@ -21,6 +21,14 @@ const (
 	wantMemory  = 30 << 30 // bytes: what converting a model of a few billion parameters was seen to take
 )
 
+// Names of findings about the machine that not every pipeline needs, or that are compared with what it needs.
+const (
+	NameMemory     = "processors, memory"
+	NameDisk       = "disk"
+	NameNamespaces = "user namespaces" // for the emulated phone, as is the next
+	NameBinfmt     = "binfmt_misc"
+)
+
 // read returns a small file of the machine, "" when it is not there.
 func (e *examination) read(file string) string {
 	b, err := os.ReadFile(filepath.Join(e.p.Root, file))
@@ -34,7 +42,7 @@ func (e *examination) read(file string) string {
 func (e *examination) machine() {
 	e.section = SectionMachine
 	e.system()
-	e.memory()
+	e.size()
 	e.disk()
 	e.proxy()
 	if e.p.OS != "linux" {
@@ -109,8 +117,8 @@ func (e *examination) system() {
 	e.add(f)
 }
 
-func (e *examination) memory() {
-	f := Finding{Name: "processors, memory", Status: OK, Detail: strconv.Itoa(e.p.Processors) + " processors"}
+func (e *examination) size() {
+	f := Finding{Name: NameMemory, Status: OK, Detail: strconv.Itoa(e.p.Processors) + " processors"}
 	total, available := e.meminfo()
 	if total > 0 {
 		f.Detail += fmt.Sprintf(", %s of memory, %s available", bytesize.Decimal(total), bytesize.Decimal(available))
@@ -154,7 +162,7 @@ func (e *examination) store() string {
 
 // disk looks at the room on the store's file system, or on that of the nearest folder that is there.
 func (e *examination) disk() {
-	f := Finding{Name: "disk", Status: OK}
+	f := Finding{Name: NameDisk, Status: OK}
 	store := e.store()
 	free, _, err := e.p.Free(store)
 	switch {
@@ -193,10 +201,10 @@ func (e *examination) proxy() {
 func (e *examination) namespaces() {
 	err := e.p.Namespaces()
 	if err == nil {
-		e.ok("user namespaces", "allowed")
+		e.ok(NameNamespaces, "allowed")
 		return
 	}
-	f := Finding{Name: "user namespaces", Status: e.openOnly(), Detail: "not allowed: " + err.Error()}
+	f := Finding{Name: NameNamespaces, Status: e.openOnly(), Detail: "not allowed: " + err.Error()}
 	if errors.Is(err, syscall.ENOSPC) { // which is not about disks here
 		f.Detail = "not allowed: the limit user.max_user_namespaces is reached"
 	}
@@ -229,9 +237,9 @@ func (e *examination) namespaceRemedy() string {
 func (e *examination) binfmt() {
 	release := e.read("proc/sys/kernel/osrelease")
 	if release != "" && !version.Older(release, "6.7") {
-		e.ok("binfmt_misc", "in user namespaces")
+		e.ok(NameBinfmt, "in user namespaces")
 		return
 	}
-	e.add(Finding{Name: "binfmt_misc", Status: e.openOnly(), Detail: "kernel " + release + " has it for the whole machine only",
+	e.add(Finding{Name: NameBinfmt, Status: e.openOnly(), Detail: "kernel " + release + " has it for the whole machine only",
 		Remedy: "The emulated phone runs AArch64 programs through it. Use Linux 6.7 or newer, or a real phone."})
 }

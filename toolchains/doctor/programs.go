@@ -300,7 +300,7 @@ func (e *examination) pipelines() {
 			seen[text] = true
 			detail, remedy := cutRemedy(text)
 			f := Finding{Name: name, Status: e.unless(p.Profile), Detail: detail, Remedy: qnn.Sentence(remedy)}
-			if cmd := quoted(f.Remedy); cmd != "" && slices.ContainsFunc(e.found, func(have Finding) bool { return have.Command == cmd && have.Section == sectionProfile+p.Profile }) {
+			if cmd := Quoted(f.Remedy); cmd != "" && slices.ContainsFunc(e.found, func(have Finding) bool { return have.Command == cmd && have.Section == sectionProfile+p.Profile }) {
 				f.Detail, f.Remedy = "as in profile "+p.Profile+" above", "Run `"+cmd+"`."
 			}
 			e.add(f)

@@ -56,16 +56,26 @@ func Learn(ctx context.Context, s Spec, out string, o Options) (Learned, error) 
 	return run(ctx, s, out, o)
 }
 
-func run(ctx context.Context, s Spec, out string, o Options) (Learned, error) {
-	if err := s.check(); err != nil {
-		return Learned{}, err
-	}
+// Machine is what of the options every tool that downloads wants to know.
+func (o Options) Machine() fetch.Machine {
+	return fetch.Machine{Downloads: o.Downloads, Offline: o.Offline, Mirrors: o.Mirrors, Logins: o.Logins}
+}
+
+func (o Options) withDefaults() Options {
 	if o.Progress == nil {
 		o.Progress = func(int64, int64, string) {}
 	}
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
+	return o
+}
+
+func run(ctx context.Context, s Spec, out string, o Options) (Learned, error) {
+	if err := s.check(); err != nil {
+		return Learned{}, err
+	}
+	o = o.withDefaults()
 	if err := os.MkdirAll(o.Downloads, 0o755); err != nil {
 		return Learned{}, err
 	}

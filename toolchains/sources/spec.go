@@ -107,7 +107,7 @@ type Program struct {
 // earlier runs, under its digest and with the right size, is there: it was compared when it came, and is again before it is used.
 func (s Spec) Download(downloads string) int64 {
 	left := func(kept string, size int64) int64 {
-		if info, err := os.Stat(kept); err == nil && info.Mode().IsRegular() && info.Size() == size {
+		if keeps(kept, size) {
 			return 0
 		}
 		return size
@@ -126,6 +126,12 @@ func (s Spec) Download(downloads string) int64 {
 		return s.Size
 	}
 	return left(filepath.Join(downloads, keptName(s)), s.Size)
+}
+
+// keeps tells whether the file of a download is there; one of size 0 may have any.
+func keeps(name string, size int64) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular() && (size == 0 || info.Size() == size)
 }
 
 // Pinned tells whether the result is fixed by digests.

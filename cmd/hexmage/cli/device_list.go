@@ -77,11 +77,23 @@ func (l *deviceListCmd) Run(ctx context.Context, a *app) error {
 	if len(listed.Devices) > 0 && !slices.ContainsFunc(listed.Devices, func(d pool.Device) bool { return !ssh.Is(d.Serial) }) {
 		ask = a.runningADB // none is started for boards
 	}
-	c, failed := ask(ctx)
-	if failed != nil && len(listed.Devices) == 0 {
-		return failed
+	rows, err := a.deviceRows(ctx, d.catalogue(), listed.Devices, ask)
+	if err != nil {
+		return err
 	}
-	states := pool.New(a.deviceState(), listed.Devices).States(ctx, pool.Reach{SSH: a.ssh(), Server: func(context.Context) (*adb.Client, error) { return c, failed }})
+	if a.JSON {
+		return a.printJSON(rows)
+	}
+	return a.printDevices(rows, len(listed.Devices) > 0)
+}
+
+// deviceRows asks all devices what they are: those of devices.hcl, and what else the adb server sees, if ask has one.
+func (a *app) deviceRows(ctx context.Context, catalogue *toolchains.Catalogue, listed []pool.Device, ask func(context.Context) (*adb.Client, error)) ([]deviceRow, error) {
+	c, failed := ask(ctx)
+	if failed != nil && len(listed) == 0 {
+		return nil, failed
+	}
+	states := pool.New(a.deviceState(), listed).States(ctx, pool.Reach{SSH: a.ssh(), Server: func(context.Context) (*adb.Client, error) { return c, failed }})
 	rows := make([]deviceRow, 0, len(states))
 	for _, s := range states {
 		r := deviceRow{Name: s.Name, Serial: s.Serial, Server: s.Server.String(), State: "device", SoC: s.SoC}
@@ -92,23 +104,20 @@ func (l *deviceListCmd) Run(ctx context.Context, a *app) error {
 			r.State = "in use"
 		}
 		if s.Aside == nil {
-			r.describe(d.catalogue(), s.Info)
+			r.describe(catalogue, s.Info)
 		}
 		rows = append(rows, r)
 	}
 	if failed == nil {
-		others, err := describeAll(ctx, c, d.catalogue(), func(serial string) bool {
+		others, err := describeAll(ctx, c, catalogue, func(serial string) bool {
 			return slices.ContainsFunc(rows, func(r deviceRow) bool { return r.Serial == serial && r.Server == "" })
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		rows = append(rows, others...)
 	}
-	if a.JSON {
-		return a.printJSON(rows)
-	}
-	return a.printDevices(rows, len(states) > 0)
+	return rows, nil
 }
 
 // describeAll asks the devices of an adb server what they are, but for those that are known.

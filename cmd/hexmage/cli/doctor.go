@@ -41,7 +41,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	o := doctor.Options{Probes: doctor.System(), Catalogue: d.catalogue(), Lock: d.lock, Machine: d.machine, Profile: a.Profile, Store: a.Cache}
+	o := a.doctorOptions(d)
 	var seen []doctor.Device // asked once: a phone that is away takes its time
 	asked, unseen := false, error(nil)
 	o.Probes.Devices = func(ctx context.Context) ([]doctor.Device, error) {
@@ -103,6 +103,11 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 		return &front.ExitError{Code: ExitFailed}
 	}
 	return nil
+}
+
+// doctorOptions are what doctor is told of this machine, but for its devices and network.
+func (a *app) doctorOptions(d *domain) doctor.Options {
+	return doctor.Options{Probes: doctor.System(), Catalogue: d.catalogue(), Lock: d.lock, Machine: d.machine, Profile: a.Profile, Store: a.Cache}
 }
 
 // storedRoots finds the default releases that are in the store, as a profile takes them.
@@ -185,19 +190,29 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 			if err != nil {
 				return nil, err
 			}
-			of := doctor.Pipeline{Name: name, Profile: p.Profile, SoC: soc, Asked: asked}
-			if of.Takes, of.Download, err = own.takes(ctx, p, workspace); err != nil {
+			p.Plan = own.checkMachine(p.Plan)
+			of, err := own.lacking(ctx, p, workspace, asked)
+			if err != nil {
 				return nil, err
 			}
-			for _, n := range own.checkMachine(p.Plan).Instances {
-				for _, m := range n.Missing {
-					of.Missing = append(of.Missing, n.At.Short()+": "+m)
-				}
-			}
+			of.SoC = soc
 			out = append(out, of)
 		}
 	}
 	return out, nil
+}
+
+// lacking says what a plan lacks, by what checkMachine has found, and how it gets the toolchains that it asks for.
+func (a *app) lacking(ctx context.Context, p *planned, workspace string, asked []toolchains.Request) (doctor.Pipeline, error) {
+	of := doctor.Pipeline{Name: p.Pipeline, Profile: p.Profile, Asked: asked}
+	var err error
+	of.Takes, of.Download, err = a.takes(ctx, p, workspace)
+	for _, n := range p.Instances {
+		for _, m := range n.Missing {
+			of.Missing = append(of.Missing, n.At.Short()+": "+m)
+		}
+	}
+	return of, err
 }
 
 // takes says of each toolchain of the plan whether it is in the store, and what it would download, by name and version; and how much that is in all.

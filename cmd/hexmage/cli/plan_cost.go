@@ -70,7 +70,7 @@ func (e *expected) full() string {
 }
 
 // makeRoom is what to do where it does not fit.
-const makeRoom = "free some (`hexmage cache gc` removes what was not used for long), or set HEXMAGE_CACHE to a folder on a larger disk"
+const makeRoom = "run `hexmage cache gc`, which removes what was not used for long, or set HEXMAGE_CACHE to a folder on a larger disk"
 
 // freeFor is how many bytes are free where the folder is, or will be; -1 where this system does not say.
 func freeFor(dir string) int64 {

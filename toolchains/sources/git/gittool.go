@@ -150,8 +150,7 @@ func (c *checkout) open(ctx context.Context, o Options) (*git.Repository, error)
 		dir = tmp
 		c.done = append(c.done, func() { os.RemoveAll(tmp) })
 	} else {
-		sum := sha256.Sum256([]byte(o.URL))
-		dir = filepath.Join(o.Downloads, "git", hex.EncodeToString(sum[:8]))
+		dir = o.keeps()
 		if repo := c.held[dir]; repo != nil { // a submodule twice: the lock is ours
 			return repo, fetchCommit(ctx, o, repo)
 		}
@@ -176,6 +175,18 @@ func (c *checkout) open(ctx context.Context, o Options) (*git.Repository, error)
 	}
 	c.held[dir] = repo
 	return repo, fetchCommit(ctx, o, repo)
+}
+
+// keeps is the folder of downloads that has what was fetched of the repository.
+func (o Options) keeps() string {
+	sum := sha256.Sum256([]byte(o.URL))
+	return filepath.Join(o.Downloads, "git", hex.EncodeToString(sum[:8]))
+}
+
+// Has tells whether the commit was fetched before, with all that its files need.
+func Has(o Options) bool {
+	repo, err := git.PlainOpen(o.keeps())
+	return err == nil && complete(repo, plumbing.NewHash(o.Commit))
 }
 
 // fetchCommit makes the repository hold the commit, from the first address that has it.
