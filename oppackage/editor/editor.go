@@ -8,10 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/tailscale/hujson"
 
 	"github.com/hexmage/hexmage/oppackage"
 )
@@ -108,86 +109,83 @@ func Settings(folder string) []Setting {
 	}
 }
 
-// ErrComments says that a settings file has comments or trailing commas, which VS Code reads and this package would lose.
-var ErrComments = errors.New("it is not plain JSON: it has comments, or commas too many")
+// ErrNoSettings says that a file is none that VS Code reads: neither JSON nor JSON with comments.
+var ErrNoSettings = errors.New("it is no object of JSON, with comments or without")
 
 // VSCode returns a settings.json with the settings put in, and the names of those that the user has set otherwise: they stay
-// as they are, unless force says not. ErrComments comes back for a file that cannot be rewritten without loss.
+// as they are, unless force says not. All else of the file, comments and commas too many included, stays to the byte.
 func VSCode(old []byte, settings []Setting, force bool) (out []byte, kept []string, err error) {
-	have := map[string]json.RawMessage{}
-	var order []string
-	if len(bytes.TrimSpace(old)) > 0 {
-		if err := json.Unmarshal(old, &have); err != nil {
-			return nil, nil, fmt.Errorf("%w (%w)", ErrComments, err)
-		}
-		order = keys(old)
+	if len(bytes.TrimSpace(old)) == 0 {
+		old = []byte("{\n}\n")
 	}
+	whole, err := hujson.Parse(old)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w (%w)", ErrNoSettings, err)
+	}
+	object, ok := whole.Value.(*hujson.Object)
+	if !ok {
+		return nil, nil, ErrNoSettings
+	}
+	indent := indentOf(object)
 	changed := false
 	for _, s := range settings {
-		want, err := json.Marshal(s.Value)
+		want, err := json.MarshalIndent(s.Value, indent, "  ")
 		if err != nil {
 			return nil, nil, err
 		}
-		is, ok := have[s.Name]
-		var compact bytes.Buffer
+		value := hujson.Value{BeforeExtra: []byte(" "), Value: hujson.Literal(want)} // packed as it is
+		is := member(object, s.Name)
 		switch {
-		case ok && json.Compact(&compact, is) == nil && bytes.Equal(compact.Bytes(), want):
+		case is != nil && same(is.Value, want):
 			continue
-		case ok && !force:
+		case is != nil && !force:
 			kept = append(kept, s.Name)
 			continue
-		case !ok:
-			order = append(order, s.Name)
+		case is != nil:
+			is.Value.Value = value.Value // with the comments around it
+		default:
+			add(object, hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(s.Name)}, Value: value}, indent)
 		}
-		have[s.Name], changed = want, true
+		changed = true
 	}
 	if !changed {
 		return old, kept, nil
 	}
-	if len(order) != len(have) { // a name that is there twice
-		order = slices.Sorted(maps.Keys(have))
-	}
-	var b bytes.Buffer
-	b.WriteString("{")
-	for i, name := range order {
-		if i > 0 {
-			b.WriteString(",")
-		}
-		key, err := json.Marshal(name)
-		if err != nil {
-			return nil, nil, err
-		}
-		b.Write(key)
-		b.WriteString(":")
-		b.Write(have[name])
-	}
-	b.WriteString("}")
-	var pretty bytes.Buffer
-	if err := json.Indent(&pretty, b.Bytes(), "", "  "); err != nil {
-		return nil, nil, err
-	}
-	pretty.WriteByte('\n')
-	return pretty.Bytes(), kept, nil
+	return whole.Pack(), kept, nil
 }
 
-// keys returns the names of an object in their order.
-func keys(object []byte) []string {
-	d := json.NewDecoder(bytes.NewReader(object))
-	if _, err := d.Token(); err != nil {
-		return nil
-	}
-	var out []string
-	for d.More() {
-		t, err := d.Token()
-		name, ok := t.(string)
-		if err != nil || !ok {
-			return out
-		}
-		out = append(out, name)
-		var skip json.RawMessage
-		if d.Decode(&skip) != nil {
-			return out
+// member returns the one of that name; of several the last, which VS Code takes.
+func member(object *hujson.Object, name string) *hujson.ObjectMember {
+	for i := range slices.Backward(object.Members) {
+		if literal, ok := object.Members[i].Name.Value.(hujson.Literal); ok && literal.String() == name {
+			return &object.Members[i]
 		}
 	}
-	return out
+	return nil
+}
+
+// same tells whether a value is the wanted one, however it is laid out.
+func same(is hujson.Value, want []byte) bool {
+	is = is.Clone()
+	is.Minimize()
+	var compact bytes.Buffer
+	return json.Compact(&compact, want) == nil && bytes.Equal(bytes.TrimSpace(is.Pack()), compact.Bytes())
+}
+
+// add puts a member behind all others, on a line of its own, and behind what comments follow the last.
+func add(object *hujson.Object, m hujson.ObjectMember, indent string) {
+	m.Name.BeforeExtra = slices.Concat(bytes.TrimRight(object.AfterExtra, " \t\r\n"), []byte("\n"+indent))
+	object.Members = append(object.Members, m)
+	object.AfterExtra = []byte("\n")
+}
+
+// indentOf is what the object's members begin their lines with.
+func indentOf(object *hujson.Object) string {
+	if len(object.Members) > 0 {
+		before := string(object.Members[0].Name.BeforeExtra)
+		if i := strings.LastIndex(before, "\n"); i >= 0 && strings.TrimLeft(before[i+1:], " \t") == "" {
+			return before[i+1:]
+		}
+	}
+	return "  "
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tailscale/hujson"
+
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/editor"
 	"github.com/hexmage/hexmage/standin/sdk/sdktest"
@@ -98,19 +100,50 @@ func TestVSCode(t *testing.T) {
 	if out, kept, err = editor.VSCode([]byte(own), settings, true); err != nil || len(kept) > 0 || strings.Contains(string(out), "--mine") {
 		t.Errorf("forced: %v, %v\n%s", kept, err, out)
 	}
-	for _, bad := range []string{"{ // mine\n}", `{"a": 1,}`, "[]", "{"} {
-		if out, _, err := editor.VSCode([]byte(bad), settings, true); !errors.Is(err, editor.ErrComments) {
+	for _, bad := range []string{"[]", "{", "{a: 1}", "{} {}"} {
+		if out, _, err := editor.VSCode([]byte(bad), settings, true); !errors.Is(err, editor.ErrNoSettings) {
 			t.Errorf("%s: %v\n%s", bad, err, out)
+		}
+	}
+}
+
+// TestVSCodeComments: what people write into their settings stays to the byte, wherever it stands.
+func TestVSCodeComments(t *testing.T) {
+	one := []editor.Setting{{Name: "clangd.arguments", Value: []any{"--a"}}}
+	for old, want := range map[string]string{
+		"{\n\t// mine\n\t\"a\": 1, // one\n\t/* last */\n}\n": "{\n\t// mine\n\t\"a\": 1, // one\n\t/* last */\n\t\"clangd.arguments\": [\n\t  \"--a\"\n\t]\n}\n",
+		"{\n  \"a\": 1 // one\n}":                             "{\n  \"a\": 1, // one\n  \"clangd.arguments\": [\n    \"--a\"\n  ]\n}",
+		"{\n  \"a\": 1,\n}\n":                                 "{\n  \"a\": 1,\n  \"clangd.arguments\": [\n    \"--a\"\n  ]\n}\n",
+		"// head\n{ // mine\n}\n// foot\n":                    "// head\n{ // mine\n  \"clangd.arguments\": [\n    \"--a\"\n  ]\n}\n// foot\n",
+		"{\"a\":1}":                                           "{\"a\":1,\n  \"clangd.arguments\": [\n    \"--a\"\n  ]\n}",
+		"{}":                                                  "{\n  \"clangd.arguments\": [\n    \"--a\"\n  ]\n}",
+		"{\n  // as it is\n  \"clangd.arguments\": [ \"--a\", /* so */ ],\n}\n":     "{\n  // as it is\n  \"clangd.arguments\": [ \"--a\", /* so */ ],\n}\n",
+		"{\n  // why\n  \"clangd.arguments\": [\"--b\"], // since\n  \"b\": 2\n}\n": "{\n  // why\n  \"clangd.arguments\": [\n    \"--a\"\n  ], // since\n  \"b\": 2\n}\n",
+	} {
+		out, kept, err := editor.VSCode([]byte(old), one, true)
+		if err != nil || len(kept) > 0 || string(out) != want {
+			t.Errorf("%s\nbecame (%v, %v)\n%s\nwant\n%s", old, kept, err, out, want)
+		}
+		if again, _, err := editor.VSCode(out, one, false); err != nil || string(again) != string(out) {
+			t.Errorf("again: %v\n%s", err, again)
 		}
 	}
 }
 
 func FuzzVSCode(f *testing.F) {
 	f.Add([]byte(`{"a": 1}`))
+	f.Add([]byte("{ // mine\n\"a\": [1,], /* b */ }"))
 	f.Fuzz(func(t *testing.T, old []byte) {
 		out, _, err := editor.VSCode(old, editor.Settings(""), true)
-		if err == nil && !json.Valid(out) {
-			t.Errorf("%q became %q", old, out)
+		if err != nil {
+			return
+		}
+		plain, err := hujson.Standardize(out)
+		if err != nil || !json.Valid(plain) {
+			t.Errorf("%q became %q (%v)", old, out, err)
+		}
+		if again, kept, err := editor.VSCode(out, editor.Settings(""), false); err != nil || len(kept) > 0 || string(again) != string(out) {
+			t.Errorf("again %q became %q (%v, %v)", out, again, kept, err)
 		}
 	})
 }

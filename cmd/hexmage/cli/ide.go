@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
+	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/editor"
@@ -20,7 +21,7 @@ import (
 type ideCmd struct {
 	Folder string `arg:"" optional:"" name:"dir" default:"." help:"Folder of the op package: the one with src and include."`
 	packageFlags
-	Pipeline  string `placeholder:"NAME" help:"Take the toolchains of this pipeline. Default: qairt, hexagon and ndk of the catalogue."`
+	Pipeline  string `placeholder:"NAME" help:"Take the toolchains of this pipeline, and first the arch of its target. Default: qairt, hexagon and ndk of the catalogue."`
 	Workspace string `placeholder:"FOLDER" help:"Folder that VS Code opens. Default: DIR."`
 	Force     bool   `help:"Replace settings of VS Code that you have set otherwise."`
 }
@@ -41,6 +42,11 @@ func (c *ideCmd) Run(ctx context.Context, a *app) error {
 	roots, err := c.roots(ctx, a, arches)
 	if err != nil {
 		return err
+	}
+	if c.Pipeline != "" {
+		if arches, err = c.ofPipeline(ctx, a, arches, roots); err != nil {
+			return err
+		}
 	}
 	commands, err := editor.Commands(dir, arches, p, roots)
 	if err != nil {
@@ -93,7 +99,7 @@ func (c *ideCmd) vscode(a *app, dir string) error {
 	}
 	settings := editor.Settings(filepath.ToSlash(folder))
 	out, kept, err := editor.VSCode(old, settings, c.Force)
-	if errors.Is(err, editor.ErrComments) {
+	if errors.Is(err, editor.ErrNoSettings) {
 		fmt.Fprintf(a.Env.Stderr, "hexmage: %s stays as it is, since %v. Put in by hand:\n", at, err)
 		for _, s := range settings {
 			value, err := json.Marshal(s.Value)
@@ -152,6 +158,48 @@ func (c *ideCmd) roots(ctx context.Context, a *app, arches []oppackage.Arch) (op
 	return r, nil
 }
 
+// ofPipeline are the targets that the pipeline's toolchains can build for, those of its own targets' archs first. No other would have a folder of
+// headers that is there.
+func (c *ideCmd) ofPipeline(ctx context.Context, a *app, arches []oppackage.Arch, r oppackage.Roots) ([]oppackage.Arch, error) {
+	workspace, err := a.Workspace(c.Pipeline)
+	if err != nil {
+		return nil, err
+	}
+	d, err := a.domain(workspace)
+	if err != nil {
+		return nil, err
+	}
+	cfg, diags := a.load(ctx, workspace, c.Pipeline)
+	if diags.HasErrors() {
+		return nil, a.printDiags(diags, cfg.Shown())
+	}
+	wanted := map[string]bool{}
+	for _, t := range planner.Targets(cfg, a.SoC) {
+		if s, err := d.catalogue().FindSoC(t.Name); err == nil {
+			wanted[s.Arch] = true
+		}
+	}
+	have := map[string]string{"qairt": r.QAIRT, "hexagon": r.Hexagon, "ndk": r.NDK}
+	var can, lacks []string
+	arches = slices.DeleteFunc(arches, func(x oppackage.Arch) bool {
+		for _, name := range x.Needs {
+			if have[name] == "" {
+				lacks = append(lacks, fmt.Sprintf("%s, which %s is compiled with", name, x.Target))
+				return true
+			}
+		}
+		can = append(can, x.Target)
+		return false
+	})
+	if len(lacks) > 0 && (len(c.Arch) > 0 || len(can) == 0) {
+		return nil, front.Usage("pipeline %s has no toolchain %s", c.Pipeline, lacks[0])
+	}
+	if len(c.Arch) == 0 {
+		slices.SortStableFunc(arches, func(x, y oppackage.Arch) int { return btoi(wanted[y.Version]) - btoi(wanted[x.Version]) })
+	}
+	return arches, nil
+}
+
 // newestTools is the version of the Hexagon tools in an SDK; of several, the newest.
 func newestTools(sdk string) (string, error) {
 	at := filepath.Join(sdk, "tools", "HEXAGON_Tools")
@@ -195,7 +243,7 @@ func readOrNone(at string) ([]byte, error) {
 func (*ideCmd) Help() string {
 	return `It writes .hexmage/compile_commands.json, a part of .clangd, and settings of VS Code (.vscode/settings.json).
 What you have written into these stays. Run it again when sources are added. Of a file's entries clangd takes the first:
-that of the first target of --arch, by default the newest Hexagon's.
+that of the first target of --arch; by default the newest Hexagon's, and with --pipeline that of the pipeline's own target.
 
 Examples:
 
