@@ -107,12 +107,13 @@ type reckoning struct {
 	workspace string
 	may       map[addrs.Instance]bool // what has actions that will run, or may
 	counted   map[digest.Digest]bool
+	files     map[string]bool // of this machine, likewise
 }
 
 // expect adds up what is known: of actions that ran before, what they left then; of downloads, what the lock says; of steps, what they say they take.
 func (w *reasons) expect(ctx context.Context, workspace string, workers int, free int64, cache string) *expected {
 	e := &expected{Free: free, Cache: cache}
-	r := &reckoning{reasons: w, workspace: workspace, may: map[addrs.Instance]bool{}}
+	r := &reckoning{reasons: w, workspace: workspace, may: map[addrs.Instance]bool{}, files: map[string]bool{}}
 	byInstance := map[addrs.Instance][]*build.Previewed{}
 	for i := range w.seen.Actions {
 		if v := &w.seen.Actions[i]; pending(v) {
@@ -342,7 +343,7 @@ func below(name, folder string) bool {
 	return name == folder || strings.HasPrefix(name, folder+"/")
 }
 
-// here is the size of an input that is a file of this machine, or in the plan.
+// here is the size of an input that is a file of this machine that was not counted yet, or in the plan.
 func (r *reckoning) here(in action.Input) int64 {
 	switch {
 	case in.Content != nil:
@@ -352,7 +353,8 @@ func (r *reckoning) here(in action.Input) int64 {
 		if !filepath.IsAbs(at) {
 			at = filepath.Join(r.workspace, at)
 		}
-		if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() {
+		if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() && !r.files[at] {
+			r.files[at] = true
 			return info.Size()
 		}
 	}
