@@ -37,6 +37,8 @@ func completed() map[string]string {
 		"--col\tne\t":                            "<hexmage><--colour><never>",
 		"help dev\tpul\t":                        "<hexmage><help><device><pull>",
 		"kinds oppackage_\t":                     "<hexmage><kinds><oppackage_probe>",
+		"show so\tSM875\t":                       "<hexmage><show><soc><SM8750>",
+		"show error skel-not\t":                  "<hexmage><show><error><skel-not-loaded>",
 		"toolchain show hexa\t":                  "<hexmage><toolchain><show><hexagon>",
 		"completion fi\t":                        "<hexmage><completion><fish>",
 		"comple\t":                               "<hexmage><completion>", // and not complete, which is the scripts'

@@ -241,23 +241,26 @@ func (r *reckoning) ofTree(tree *merkle.Dir) (n int64) {
 	return n
 }
 
-// exported is how large those of the pipeline's outputs were in its last run that may change: they are copies. Of folders that is not on record.
+// exported is how large those of the pipeline's outputs were in the last run that put any into their places which may change: they are copies. Of folders that
+// is not on record.
 func (r *reckoning) exported() (n int64) {
-	sizes := map[string]int64{}
-	for _, run := range r.book.Runs() {
-		if run.Profile != r.p.Profile {
+	changes := map[string]bool{}
+	for _, o := range r.p.Outputs {
+		if from := o.Artifact.Artifact; from != nil && r.may[from.Instance] {
+			changes[o.Name] = true
+		}
+	}
+	for _, ref := range r.book.Refs() {
+		run := ref.Run()
+		if len(changes) == 0 || run == nil || run.Profile != r.p.Profile || len(run.Summary.Outputs) == 0 {
 			continue
 		}
 		for _, o := range run.Summary.Outputs {
-			if _, newer := sizes[o.Name]; !newer {
-				sizes[o.Name] = o.Bytes
+			if changes[o.Name] {
+				n += o.Bytes
 			}
 		}
-	}
-	for _, o := range r.p.Outputs {
-		if from := o.Artifact.Artifact; from != nil && r.may[from.Instance] {
-			n += sizes[o.Name]
-		}
+		break
 	}
 	return n
 }
