@@ -51,7 +51,7 @@ func noHelp(kong.HelpOptions, *kong.Context) error { return errors.New("help is 
 func newParser(grammar any, env Env, more ...kong.Option) *kong.Kong {
 	return kong.Must(grammar, append(more,
 		kong.Name("hexmage"),
-		kong.Description("Builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines. Nothing is done twice."),
+		kong.Description("Builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines. Nothing is done twice. To begin: hexmage init"),
 		kong.Writers(env.Stdout, env.Stderr),
 		kong.Exit(func(code int) { panic(exitCode(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),

@@ -444,7 +444,7 @@ func create(at, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// say says what was written, and the next two commands.
+// say says what was written, and the next commands.
 func (s *starter) say() error {
 	call := "hexmage "
 	if rel, err := filepath.Rel(s.root, s.a.Env.Dir); err != nil || !filepath.IsLocal(rel) {
@@ -457,7 +457,7 @@ func (s *starter) say() error {
 	var next []string
 	switch {
 	case s.pipeline != "":
-		next = []string{call + "plan " + s.pipeline, call + "run " + s.pipeline}
+		next = []string{call + "plan " + s.pipeline, call + "run " + s.pipeline, call + "report"}
 	case s.c.CI != "":
 		next = []string{call + "fmt --check", call + "validate"}
 	default:
