@@ -126,6 +126,23 @@ func shows(page, printed string) bool {
 	return regexp.MustCompile(`^` + want.String() + `$`).MatchString(steady(printed))
 }
 
+// TestShows: what no two runs have alike may differ, and nothing else.
+func TestShows(t *testing.T) {
+	const page = "p\n  ok       exec.a  12 ms\n  ok       exec.b  2 actions (1 cached), 1.2 s\n3 actions in 1.30 s: 2 executed, 1 cached\n…\n  peak RSS   16.8 MB\n  file  …/o\n"
+	const now = "p\n  cached   toolchain.x\n  ok       exec.b  930 ms\n  ok       exec.a  1.0 s\n3 actions in 2 ms: 2 executed, 1 cached\nx\ny\n  peak RSS      9 MB\n  file  out/o\n"
+	if !shows(page, now) {
+		t.Error("it wants more than it may")
+	}
+	for _, other := range []string{
+		strings.Replace(now, "2 executed, 1", "1 executed, 2", 1), strings.Replace(now, "exec.b", "exec.c", 1), strings.Replace(now, "peak RSS", "peak PSS", 1),
+		strings.Replace(now, "out/o", "out/p", 1), strings.Replace(now, "  ok       exec.a  1.0 s\n", "", 1), now + "more\n", "before\n" + now, strings.Replace(now, "9 MB", "9 tokens", 1),
+	} {
+		if shows(page, other) {
+			t.Errorf("it takes for the page:\n%s", other)
+		}
+	}
+}
+
 // newHome makes a home with the archive, with what the page says that there is, and with what tests keep of downloads.
 func newHome(t *testing.T, page string) *world {
 	t.Helper()
