@@ -70,7 +70,7 @@ func (d *download) begins(ctx context.Context, addr string, http1 bool) error {
 	d.http = d.connect()
 	defer d.http.CloseIdleConnections()
 	a, err := d.get(ctx, addr, 0, asked, "")
-	if errors.Is(err, ErrRefused) || errors.Is(err, errNoRanges) { // some refuse what they do not know, and an empty file has no first byte
+	if t := (*transientError)(nil); !errors.As(err, &t) && (errors.Is(err, ErrRefused) || errors.Is(err, errNoRanges)) { // some refuse what they do not know, and an empty file has no first byte
 		a, err = d.get(ctx, addr, 0, -1, "")
 	}
 	if err != nil {
