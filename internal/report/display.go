@@ -16,7 +16,7 @@ type Display struct {
 	w       io.Writer
 	lines   *lines
 	area    *area // nil: no live lines
-	pulse   *area // without live lines: what is said after a long silence
+	start   time.Time
 	now     func() time.Time
 	pending strings.Builder // to be written
 	last    time.Time       // of the last write
@@ -36,9 +36,8 @@ const (
 // Lines returns a display that prints to w what the events add. Close it when no more events come.
 func Lines(w io.Writer, o Options) *Display {
 	d := &Display{w: w, lines: &lines{o: o, steps: newSteps()}, now: time.Now, stop: make(chan struct{}), done: make(chan struct{})}
+	d.start = d.now()
 	if !o.Live {
-		d.last = d.now()
-		d.pulse = &area{start: d.last, left: o.Left}
 		go d.tick(silence)
 		return d
 	}
@@ -60,10 +59,10 @@ func (d *Display) tick(every time.Duration) {
 			return
 		case <-t.C:
 			d.mu.Lock()
-			if d.pulse == nil {
+			if now := d.now(); d.lines.o.Live {
 				d.flush()
-			} else if now := d.now(); now.Sub(d.last) >= silence {
-				d.print(d.pulse.beat(d.lines.steps, now))
+			} else if now.Sub(d.last) >= silence { // also where nothing was written yet
+				d.print(beat(d.lines.steps, d.start, now))
 			}
 			d.mu.Unlock()
 		}

@@ -76,7 +76,7 @@ func bar(done, total int64) string {
 }
 
 // beat returns a line that says what runs and how far all is, "" if nothing runs.
-func (a *area) beat(s *steps, now time.Time) string {
+func beat(s *steps, start, now time.Time) string {
 	if len(s.running) == 0 {
 		return ""
 	}
@@ -89,13 +89,7 @@ func (a *area) beat(s *steps, now time.Time) string {
 		r := s.running[id]
 		running = append(running, fmt.Sprintf("%s, %s", plain(r.String()), Seconds(now.Sub(r.start))))
 	}
-	left := ""
-	if a.left != nil {
-		if d, ok := a.left(); ok {
-			left = ", about " + about(d) + " left"
-		}
-	}
-	return fmt.Sprintf("  … after %s %s of %s%s; running: %s\n", Seconds(now.Sub(a.start)), thousands(s.ended), Count(s.total, "action"), left, strings.Join(running, "; "))
+	return fmt.Sprintf("  … after %s %s of %s; running: %s\n", Seconds(now.Sub(start)), thousands(s.ended), Count(s.total, "action"), strings.Join(running, "; "))
 }
 
 // about rounds a time to what a guess deserves.

@@ -161,7 +161,7 @@ func TestTimeLeft(t *testing.T) {
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b writes
-		d := report.Lines(&b, report.Options{Left: func() (time.Duration, bool) { return 4 * time.Minute, true }})
+		d := report.Lines(&b, report.Options{})
 		d.Send(event.ActionsPlanned{Step: "exec.a", Actions: 40})
 		for id := range 3 {
 			d.Send(event.ActionStarted{ID: id + 1, Step: fmt.Sprintf("exec.%c", 'a'+id)})
@@ -174,7 +174,7 @@ func TestSilence(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		want := "  … after 30 s 0 of 40 actions, about 4 min left; running: exec.a  25%  512 B of 2.0 KiB  part·[2J, 30 s; exec.b, 30 s; 1 more\n"
+		want := "  … after 30 s 0 of 40 actions; running: exec.a  25%  512 B of 2.0 KiB  part·[2J, 30 s; exec.b, 30 s; 1 more\n"
 		if b.String() != want {
 			t.Errorf("got  %qwant %q", b.String(), want)
 		}
