@@ -15,7 +15,8 @@ type course struct {
 	series agent.Series
 }
 
-// Of a picture of samples: its size and that of a panel, in pixels, how many runs and how many points of each are drawn.
+// Of a picture of samples: its size and that of a panel, in pixels, how many runs are drawn, and about how many points of all of them in a panel: the
+// run log keeps pictures of 256 kB at most.
 const (
 	plotWide   = 760
 	plotLeft   = 64
@@ -23,7 +24,8 @@ const (
 	panelHigh  = 150
 	panelGap   = 46
 	plotRuns   = 64
-	plotPoints = 380
+	plotPoints = 4000
+	plotOne    = 380 // of one run at most
 )
 
 // panel is one measure over time: a line for each run.
@@ -116,7 +118,7 @@ func drawPanel(b *strings.Builder, title string, top int, bounds [2]float64, las
 	}
 	for i, values := range lines {
 		times := runs[i].series.Column("time")
-		step := 1 + len(values)/plotPoints
+		step := 1 + len(values)/min(plotOne, plotPoints/len(lines))
 		var points []string
 		for at := 0; at < len(values) && at < len(times); at += step {
 			if t, v := times[at], values[at]; finite(t) && finite(v) {

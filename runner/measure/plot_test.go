@@ -107,6 +107,20 @@ func TestPlot(t *testing.T) {
 	}
 	wants(text, "A line for each of 64 runs.", "6 more are not drawn.")
 
+	// Of long runs fewer points are drawn: the run log keeps no picture of more than 256 kB.
+	long := "hexmage-samples 1\ncolumn rss kB\ncolumn temperature0 mC cpu\ncolumn mem_available kB\nbegin\n"
+	for i := range 3000 {
+		long += fmt.Sprintf("%d %d %d %d\n", (i+1)*100_000_000, 1000+i%700, 40000+i%9000, 9000000-i)
+	}
+	points, text = run("long", 70, long)
+	if n := len(strings.Join(points, "")); len(points) != 3*64 || n > 200_000 || len(strings.Fields(points[0])) < 40 {
+		t.Errorf("%d lines, of %d bytes, the first of %d points", len(points), n, len(strings.Fields(points[0])))
+	}
+	wants(text, "has left")
+	if points, _ = run("one", 1, long); len(strings.Fields(points[0])) < 300 {
+		t.Errorf("of one run %d points", len(strings.Fields(points[0])))
+	}
+
 	points, text = run("none", 1, "")
 	if len(points) > 0 {
 		t.Errorf("lines of nothing: %q", points)
