@@ -267,12 +267,13 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 		}
 	}
 	var s *planStatus
+	var book *runlog.Book
 	if c.Status {
 		w, err := a.preview(ctx, p, workspace, nil)
 		if err != nil {
 			return err
 		}
-		s = w.status(ctx)
+		s, book = w.status(ctx), w.book
 		s.Expected = w.expect(ctx, workspace, a.Jobs, freeFor(a.Cache), a.Cache)
 	}
 	switch {
@@ -289,7 +290,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 	case a.Verbose:
 		fmt.Fprint(a.Env.Stdout, ansi.Visible(plan.Text(p.Plan, s.notes()), false))
 	default:
-		short := &shortPlan{p: p.Plan, status: s, book: runlog.Open(a.RunLogOf(workspace, p.Pipeline)), width: cmp.Or(a.Env.Width, 120)}
+		short := &shortPlan{p: p.Plan, status: s, book: book, width: cmp.Or(a.Env.Width, 120)}
 		fmt.Fprint(a.Env.Stdout, ansi.Visible(short.text(), false))
 	}
 	if cannotRun(p.Plan, s) {

@@ -17,7 +17,7 @@ import (
 type shortPlan struct {
 	p      *plan.Plan
 	status *planStatus // nil: nobody asked
-	book   *runlog.Book
+	book   *runlog.Book // nil: likewise
 	width  int // of the screen, in characters
 }
 
