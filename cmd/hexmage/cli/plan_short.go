@@ -16,9 +16,9 @@ import (
 // shortPlan is the plan on a screen: a line for each step that something will be done for, with why, and how long it took when it last ran.
 type shortPlan struct {
 	p      *plan.Plan
-	status *planStatus // nil: nobody asked
+	status *planStatus  // nil: nobody asked
 	book   *runlog.Book // nil: likewise
-	width  int // of the screen, in characters
+	width  int          // of the screen, in characters
 }
 
 // planRow is a step of the plan, with all of its copies.
