@@ -33,6 +33,9 @@ func Build() error {
 	return sh.RunWithV(map[string]string{"CGO_ENABLED": "0"}, "go", "build", "-trimpath", "-o", "bin/", "./cmd/hexmage", "./cmd/hexmage-engine")
 }
 
+// Release makes dist/: an archive for each system, lists of the modules in them, and checksums. The version is the git tag's.
+func Release() error { return sh.RunV("go", "run", "./cmd/hexmage-release") }
+
 // Test runs every check there is: lint, then all tests, the engine's under the race detector.
 func Test() error {
 	mg.SerialDeps(Build, Lint)

@@ -15,6 +15,9 @@ import (
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
+// NotLinux is what hexmage is on other systems.
+const NotLinux = "Actions run on Linux only; here hexmage plans, inspects, lints and talks to devices. On Windows use WSL."
+
 const (
 	wantFree    = 10 << 30 // bytes: the open profile needs 2 GB, one vendor SDK unpacks to 4
 	wantFreeMin = 2 << 30
@@ -109,7 +112,7 @@ func (e *examination) system() {
 	}
 	if e.p.OS != "linux" {
 		f.Status = Optional
-		f.Remedy = "Actions run on Linux only; here hexmage plans, inspects, lints and talks to devices. On Windows use WSL."
+		f.Remedy = NotLinux
 	} else if e.p.Arch != "amd64" {
 		f.Status = Optional
 		f.Remedy = "The vendors' SDKs have tools for x86-64 hosts only; the open profile's packages are pinned for amd64."

@@ -25,6 +25,7 @@ import (
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/toolchains/doctor"
 )
 
 // Exit codes are API: programs may rely on them.
@@ -250,6 +251,9 @@ func printVersion(w io.Writer, asJSON bool) error {
 		return writeJSON(w, map[string]string{"version": version, "revision": revision, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
 	}
 	fmt.Fprintf(w, "hexmage %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	if runtime.GOOS != "linux" {
+		fmt.Fprintln(w, doctor.NotLinux)
+	}
 	return nil
 }
 
