@@ -51,6 +51,11 @@ func (e *examination) machine() {
 	if e.p.OS != "linux" {
 		return
 	}
+	if e.p.Ready != nil {
+		if err := e.p.Ready(); err != nil {
+			e.add(Finding{Name: "/proc, /dev", Status: Missing, Detail: err.Error(), Remedy: "No step runs without them."})
+		}
+	}
 	e.sandbox()
 	e.namespaces()
 	e.binfmt()
@@ -233,7 +238,7 @@ func (e *examination) namespaceRemedy() string {
 			return s.remedy
 		}
 	}
-	return "In a container, allow the unshare and mount calls (for docker: --security-opt seccomp=unconfined)."
+	return "In a container, allow the unshare and mount calls (for docker: --security-opt seccomp=unconfined). In a chroot there are none: enter the folder with what changes the root by pivot_root, such as systemd-nspawn."
 }
 
 // binfmt looks whether a user namespace can have its own binfmt_misc: Linux 6.7 and newer.

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 )
 
@@ -19,7 +20,7 @@ const versionLimit = 5 * time.Second // for a program that prints its version
 // System returns the probes of this machine; those of devices and the network are for the caller to add.
 func System() Probes {
 	return Probes{OS: runtime.GOOS, Arch: runtime.GOARCH, Root: "/", Processors: runtime.NumCPU(),
-		Sandbox: sandboxed, Namespaces: namespaces, Free: free, Output: output}
+		Ready: local.Ready, Sandbox: sandboxed, Namespaces: namespaces, Free: free, Output: output}
 }
 
 func sandboxed() (Sandbox, error) {

@@ -57,6 +57,9 @@ const ReaperTool = "reaper"
 // some actions: see local.Options.
 func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]string, private map[string]map[string]string) (_ *Builder, err error) {
 	defer func() { err = a.Writable(err) }()
+	if err := local.Ready(); err != nil {
+		return nil, Engine(err)
+	}
 	fn, err := a.DigestFunction()
 	if err != nil {
 		return nil, err

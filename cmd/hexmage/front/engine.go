@@ -17,7 +17,7 @@ const (
 // FrontSystem returns the environment of the process that is the program hexmage. The error says that there is no engine.
 func FrontSystem() (Env, error) {
 	e := System()
-	e.Front = e.Self
+	e.Front = program(Name)
 	var err error
 	e.Self, err = findEngine(e.Front)
 	return e, err

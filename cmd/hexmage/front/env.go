@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -54,13 +55,30 @@ type Env struct {
 // System returns the environment of a process that is the engine.
 func System() Env {
 	dir, _ := os.Getwd()
-	self, _ := os.Executable()
+	self := program(EngineName)
 	e := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Vars: os.Environ(), Dir: dir, Self: self, Front: sibling(self, Name)}
 	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) {
 		e.Terminal = true
 		e.Width, _, _ = term.GetSize(fd)
 	}
 	return e
+}
+
+// program is the path of this process's program, which has the name. Where the system does not tell, as one without /proc, it is beside what was called: the
+// program hexmage becomes the engine under its own name.
+func program(name string) string {
+	self, err := os.Executable()
+	if err == nil {
+		return self
+	}
+	called, err := exec.LookPath(os.Args[0])
+	if err == nil {
+		called, err = filepath.Abs(called)
+	}
+	if err != nil {
+		return ""
+	}
+	return sibling(called, name)
 }
 
 // TakeStack has the caller's stack grow at once to what a run without work needs. Each time that it grows by and by, the runtime looks through all frames,

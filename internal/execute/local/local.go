@@ -413,7 +413,7 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 		w.Settle(s.haunted)
 	}
 	if err != nil {
-		return nil, &execute.Error{Op: "start " + argv[0], Err: err, Remedy: "is the program there, executable, and built for this machine?"}
+		return nil, &execute.Error{Op: "start " + argv[0], Err: err, Remedy: s.remedy(argv[0])}
 	}
 	progress.flush()
 	if file != nil {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -10,11 +11,23 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
+// errChroot says that this process has changed its root. A thread with mounts of its own has other ones there, too, and what it has open has another path for
+// the rest of the process: the supervisor could not tell what is the action's own.
+var errChroot = errors.New("this process is in a chroot")
+
 // ownMounts lets the calling thread, and what it starts, have mounts that nobody else has. The thread must be allowed to (CAP_SYS_ADMIN). What is
 // mounted goes when the thread and its processes have ended.
 func ownMounts() error {
+	root, err := unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(root)
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("make a mount namespace: %w", err)
+	}
+	if at, err := pathOf(root); err != nil || at != "/" {
+		return errors.Join(errChroot, err)
 	}
 	// What the machine mounts and unmounts meanwhile is to be seen here, but not the other way round.
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {

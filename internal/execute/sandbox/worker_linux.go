@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -31,15 +32,28 @@ func NewMounted(r *Ruleset, network bool, mounts []Mount) (*Worker, error) {
 }
 
 func newWorker(r *Ruleset, network bool, mounts []Mount) (*Worker, error) {
+	w, err := startWorker(func(w *Worker) error {
+		err := ownMounts()
+		if errors.Is(err, errChroot) {
+			return err
+		}
+		return w.change(r, network, mounts, err)
+	})
+	if errors.Is(err, errChroot) && len(mounts) == 0 {
+		return startWorker(func(w *Worker) error { return w.change(r, network, nil, err) }) // another thread, which shares the mounts
+	}
+	return w, err
+}
+
+func startWorker(change func(*Worker) error) (*Worker, error) {
 	w := &Worker{calls: make(chan func()), secret: rand.Uint32N(math.MaxInt32) + 1}
 	ready := make(chan error)
-	go w.live(ready, func() error { return w.change(r, network, mounts) })
+	go w.live(ready, func() error { return change(w) })
 	return w, <-ready
 }
 
-// change makes the calling thread the worker's.
-func (w *Worker) change(r *Ruleset, network bool, mounts []Mount) error {
-	err := ownMounts()
+// change makes the calling thread the worker's. The error is that of making mounts of its own.
+func (w *Worker) change(r *Ruleset, network bool, mounts []Mount, err error) error {
 	if err == nil && r != nil && r.base.unsupervised != nil {
 		err = freeze(r.access.Own)
 	}
