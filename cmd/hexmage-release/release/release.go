@@ -158,7 +158,7 @@ func (r *release) make(ctx context.Context, t Target, made map[string][]byte) er
 		files[partly] = file{content: []byte("This is hexmage for " + t.String() + ", which is only a part of it.\n" + doctor.NotLinux + "\n")}
 	}
 	// The engine has all modules that the other program has.
-	list, err := r.run(ctx, r.work, nil, "go", "run", bomTool, "bin", "-json", "-noserial", "-notimestamp", "-std", filepath.Join(dir, engine+ext))
+	list, err := r.run(ctx, r.work, []string{"CGO_ENABLED=0", "GOFLAGS="}, "go", "run", "-trimpath", bomTool, "bin", "-json", "-noserial", "-notimestamp", "-std", filepath.Join(dir, engine+ext))
 	if err != nil {
 		return err
 	}

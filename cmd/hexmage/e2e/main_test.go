@@ -41,6 +41,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "e2e:", runWithout(os.Args[2], os.Args[3:]))
 		os.Exit(1)
 	}
+	if len(os.Args) > 4 && os.Args[1] == rooted {
+		fmt.Fprintln(os.Stderr, "e2e:", runRooted(os.Args[2], os.Args[3], os.Args[4:]))
+		os.Exit(1)
+	}
 	flag.Parse()
 	if testing.Short() {
 		fmt.Println("e2e: not run: whole pipelines are not short")
