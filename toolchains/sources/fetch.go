@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/archive"
@@ -124,6 +126,10 @@ func (w *work) fetch(ctx context.Context, out string) error {
 func (s *work) packages(ctx context.Context) ([]string, error) {
 	o := s.o
 	c := deb.Client{Dir: filepath.Join(o.Downloads, "deb"), System: true, Architecture: s.Architecture, Suite: s.Suite, Offline: o.Offline, Progress: o.Progress}
+	if s.Suite == "" {
+		release, err := os.ReadFile("/etc/os-release")
+		c.Pinned = pinnedFor(string(release), err)
+	}
 	r, err := c.Get(ctx, s.Packages)
 	if err != nil {
 		return nil, err
@@ -132,6 +138,18 @@ func (s *work) packages(ctx context.Context) ([]string, error) {
 		o.Warn(w)
 	}
 	return r.Files, nil
+}
+
+// pinnedSuite is the suite in which the shipped catalogue's packages are pinned: that of Debian 12.
+const pinnedSuite = "bookworm"
+
+// pinnedFor is that suite for a machine with another release of Debian, which says what it has in etc/os-release.
+func pinnedFor(release string, err error) string {
+	lines := strings.Split(release, "\n")
+	if err != nil || !slices.Contains(lines, "ID=debian") || slices.Contains(lines, "VERSION_CODENAME="+pinnedSuite) {
+		return ""
+	}
+	return pinnedSuite
 }
 
 // archive returns the archive's path: the one that was given, or downloaded.

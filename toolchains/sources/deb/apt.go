@@ -113,13 +113,16 @@ func (c *Client) only(ctx context.Context, a *apt) error {
 	if err != nil {
 		return fmt.Errorf("ask where this machine has its packages from: %w", err)
 	}
-	var server string
+	var server, fixes string
 	for line := range strings.Lines(out) {
 		f := strings.Fields(line)
 		if len(f) != 3 || f[0] != "main" {
 			continue
 		}
 		// Suites with updates lie where the release itself does; those of security fixes, and of others than the distribution, lie elsewhere.
+		if strings.HasSuffix(f[1], "-security") {
+			fixes = f[2]
+		}
 		if strings.HasSuffix(f[1], "-updates") || server == "" && !strings.Contains(f[1], "-") {
 			server = f[2]
 		}
@@ -136,7 +139,14 @@ func (c *Client) only(ctx context.Context, a *apt) error {
 		return err
 	}
 	list := filepath.Join(dir, "sources.list")
-	if err := os.WriteFile(list, []byte("deb "+signed+server+" "+c.Suite+" main\n"), 0o644); err != nil {
+	text := "deb " + signed + server + " " + c.Suite + " main\n"
+	if c.fixes {
+		text += "deb " + signed + server + " " + c.Suite + "-updates main\n"
+	}
+	if c.fixes && fixes != "" {
+		text += "deb " + signed + fixes + " " + c.Suite + "-security main\n"
+	}
+	if err := os.WriteFile(list, []byte(text), 0o644); err != nil {
 		return err
 	}
 	conf, err := os.OpenFile(a.private, os.O_APPEND|os.O_WRONLY, 0)

@@ -43,13 +43,18 @@ type Client struct {
 	Architecture string
 	// Suite is another suite of the distribution than those that this machine is configured for, such as "trixie-backports"; "" is none. It is asked
 	// for where this machine has the distribution from, and has lists of its own.
-	Suite    string
+	Suite string
+	// Pinned is the suite in which packages were pinned, where this machine has another release of the distribution; "" is none. It is asked, with its updates and
+	// security fixes, for what is pinned and not in this machine's own suites.
+	Pinned   string
 	Progress func(done, total int64, what string) // may be nil
 
 	// A download is given up when no byte of it comes for First, or over Stall less than Floor bytes a second. Zero values are the defaults: five
 	// minutes, one minute, 1024.
 	First, Stall time.Duration
 	Floor        int64
+
+	fixes bool // of Suite also the updates and security fixes
 }
 
 // ErrNoClient is what Get and Index return, wrapped, where there is no apt-get.
@@ -101,6 +106,9 @@ func (c *Client) Get(ctx context.Context, want []Package) (res *Result, err erro
 		files, _ := c.cached(want)
 		return &Result{Files: files, Packages: want}, nil
 	}
+	if files, err := c.fromPinned(ctx, a, want); err != nil || files != nil {
+		return &Result{Files: files, Packages: want}, err
+	}
 	got, warnings, err := c.choose(ctx, a, want)
 	if err != nil {
 		return nil, err
@@ -119,6 +127,28 @@ func (c *Client) Get(ctx context.Context, want []Package) (res *Result, err erro
 	}
 	files, _ := c.cached(got)
 	return &Result{Files: files, Packages: got, Warnings: warnings}, nil
+}
+
+// fromPinned returns the files of packages that are pinned and not in this machine's own suites, from the suite in which they were pinned; nil, if that has not all of
+// them either.
+func (c *Client) fromPinned(ctx context.Context, a *apt, want []Package) ([]string, error) {
+	if c.Pinned == "" || slices.ContainsFunc(want, func(p Package) bool { return p.SHA256 == "" || p.Version == "" }) {
+		return nil, nil
+	}
+	if _, err := c.resolve(ctx, a, want); !errors.Is(err, ErrNoPackage) {
+		return nil, nil // they are there, or something else is wrong, which is said when they are chosen
+	}
+	there := *c
+	there.Suite, there.System, there.fixes = c.Pinned, false, true
+	b, err := there.apt(ctx)
+	if err == nil {
+		err = there.download(ctx, b, want, true)
+	}
+	if full(err) || ctx.Err() != nil {
+		return nil, err
+	}
+	files, _ := c.cached(want)
+	return files, nil
 }
 
 // lock lets one process at a time in: apt's lists and the partial downloads are shared by all.

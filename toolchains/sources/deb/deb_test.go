@@ -39,7 +39,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 index=$dir/own.index
-case $conf in */system.conf) index=$dir/system.index ;; esac
+case $conf in */system.conf) index=$dir/system.index ;; */apt-old/*) index=$dir/old.index ;; esac
 [ -z "$update" ] || { [ -e "$dir/unreachable" ] && { cat "$dir/unreachable" >&2; exit 100; }; cp "$dir/served.index" "$dir/own.index"; exit 0; }
 [ -e "$index" ] || { echo "E: Unable to locate package" >&2; exit 100; }
 for a in $args; do
@@ -328,6 +328,32 @@ func TestSuite(t *testing.T) {
 	a.write(t, "targets", "main stable-security http://security.example/\n")
 	if _, err := c.Get(t.Context(), []deb.Package{{Name: "xx"}}); !errors.Is(err, deb.ErrNoPackage) || !strings.Contains(err.Error(), "suite next-backports") {
 		t.Errorf("no server: %v", err)
+	}
+}
+
+// TestOtherRelease has what is pinned from the release in which it was pinned, on a machine with another one that has other versions: with its security fixes,
+// and without a warning. What that has no more is taken from this machine's.
+func TestOtherRelease(t *testing.T) {
+	a := newArchive(t)
+	x, gone := a.publish(t, "xx", "1.0-1"), a.publish(t, "yy", "1.0-1")
+	if err := os.Remove(filepath.Join(a.dir, "pool", "yy-1.0-1")); err != nil {
+		t.Fatal(err)
+	}
+	a.index(t, "served", a.publish(t, "xx", "2.0-1"), a.publish(t, "yy", "2.0-1"))
+	a.index(t, "old", x)
+	a.write(t, "targets", "main new http://deb.example/\nmain new-updates http://deb.example/\nmain new-security http://security.example/\n")
+	c := a.client(t)
+	c.Pinned = "old"
+	if r, err := c.Get(t.Context(), []deb.Package{x}); err != nil || r.Packages[0].Version != "1.0-1" || len(r.Files) != 1 || len(r.Warnings) != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	list, err := os.ReadFile(filepath.Join(c.Dir, "apt-old", "sources.list"))
+	if err != nil || strings.Count(string(list), "\n") != 3 || !strings.Contains(string(list), " http://deb.example/ old-updates main\n") ||
+		!strings.Contains(string(list), " http://security.example/ old-security main\n") {
+		t.Errorf("%v: %s", err, list)
+	}
+	if r, err := c.Get(t.Context(), []deb.Package{gone}); err != nil || r.Packages[0].Version != "2.0-1" || len(r.Warnings) != 1 {
+		t.Errorf("what neither has: %+v, %v", r, err)
 	}
 }
 
