@@ -880,6 +880,16 @@ locked "busybox" "1.35.0" {
   }
 }
 
+locked "debootstrap" "1.0.128" {
+  source = "deb"
+  package "debootstrap" {
+    version = "1.0.128+nmu2+deb12u2"
+    arch    = "all"
+    size    = 45106
+    sha256  = "63f354316e9bbe747b143b7b0d83e5f237c90314a17734fba9ff202c2ef02760"
+  }
+}
+
 locked "entr" "5.3" {
   source = "deb"
   package "entr" {

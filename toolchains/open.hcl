@@ -425,3 +425,19 @@ toolchain "fish" {
     }
   }
 }
+
+toolchain "debootstrap" {
+  description = "debootstrap, which makes root file systems of Debian, for tests of releases"
+  page        = "https://wiki.debian.org/Debootstrap"
+  default     = "1.0.128"
+
+  verify {
+    layout = ["usr/sbin/debootstrap", "usr/share/debootstrap/scripts/bookworm", "usr/share/debootstrap/scripts/trixie"]
+  }
+
+  release "1.0.128" {
+    source "deb" {
+      packages = ["debootstrap"]
+    }
+  }
+}

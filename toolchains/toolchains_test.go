@@ -39,7 +39,7 @@ func builtin(t testing.TB) (*toolchains.Catalogue, *toolchains.Lock) {
 // TestSpecsForTests keeps the specs of toolchaintest what the catalogue and the lock say.
 func TestSpecsForTests(t *testing.T) {
 	c, l := builtin(t)
-	for _, name := range []string{"llvm", "qemu", "qemu@11.1", "adb", "busybox", "make", "ninja", "unzip", "entr", "lldb", "uv", "sshd", "zsh", "fish", "linux_arm64", "linux_arm64@13", "qnnruntime", "htp_linux_arm64", "htp_host", "htp_host@2.4.0"} {
+	for _, name := range []string{"llvm", "qemu", "qemu@11.1", "adb", "busybox", "make", "ninja", "unzip", "entr", "lldb", "uv", "sshd", "zsh", "fish", "debootstrap", "linux_arm64", "linux_arm64@13", "qnnruntime", "htp_linux_arm64", "htp_host", "htp_host@2.4.0"} {
 		request := toolchains.Request{Lock: l}
 		request.Name, request.Version, _ = strings.Cut(name, "@")
 		if tc, _, err := c.Find(request.Name, ""); err == nil && tc.Licence != "" {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"debug/buildinfo"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,8 +15,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
@@ -167,34 +164,6 @@ func unzip(t *testing.T, archive, into string) {
 	if err := os.CopyFS(into, z); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// rooted is the first argument with which the test binary runs a command in another root folder: how, and the folder, are the arguments after it.
-const rooted = "-rooted"
-
-// runRooted is that, in a mount namespace of its own. In a "bare" root there is what is in the folder and nothing else; "chroot" has /proc and /dev, too.
-func runRooted(how, root string, args []string) error {
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("keep mounts to oneself: %w", err)
-	}
-	if how != "bare" {
-		for _, dir := range []string{"proc", "dev"} {
-			at := filepath.Join(root, dir)
-			if err := os.MkdirAll(at, 0o755); err != nil {
-				return err
-			}
-			if err := unix.Mount("/"+dir, at, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
-				return fmt.Errorf("show /%s: %w", dir, err)
-			}
-		}
-	}
-	if err := unix.Chroot(root); err != nil {
-		return err
-	}
-	if err := os.Chdir("/"); err != nil {
-		return err
-	}
-	return syscall.Exec(args[0], args, os.Environ())
 }
 
 // inRoot runs the release's program in another root folder.
