@@ -152,9 +152,9 @@ func (r *release) make(ctx context.Context, t Target, made map[string][]byte) er
 	if err != nil {
 		return err
 	}
-	name := fmt.Sprintf("hexmage-%s-%s-%s", of.Main.Version, t.OS, t.Arch)
+	name := fmt.Sprintf("hexmage_%s_%s", t.OS, t.Arch)
 	if !t.whole() {
-		name += "-part"
+		name += "_part"
 		files[partly] = file{content: []byte("This is hexmage for " + t.String() + ", which is only a part of it.\n" + doctor.NotLinux + "\n")}
 	}
 	// The engine has all modules that the other program has.
@@ -252,7 +252,7 @@ func write(dir string, files map[string][]byte) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	old, err := filepath.Glob(filepath.Join(dir, "hexmage-*"))
+	old, err := filepath.Glob(filepath.Join(dir, "hexmage_*"))
 	if err != nil {
 		return nil, err
 	}

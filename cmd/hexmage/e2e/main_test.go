@@ -26,6 +26,8 @@ type suite struct {
 	cold *world   // the workspace of the run that started from nothing
 	did  *outcome // that run
 
+	releaseOnce sync.Once
+
 	hostOnce sync.Once
 	host     *world // the workspace in which what profile host needs was downloaded
 }

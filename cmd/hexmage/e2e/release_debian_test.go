@@ -26,11 +26,11 @@ func TestReleaseDebian(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("NOT TESTED: debootstrap wants root")
 	}
-	release := released(t, cloned(t))
+	archive := releaseArchive(t)
 	for _, suite := range []string{"bookworm", "trixie"} {
 		t.Run(suite, func(t *testing.T) {
 			root := debian(t, suite)
-			unpacked(t, release, filepath.Join(root, "opt"))
+			unpacked(t, archive, filepath.Join(root, "opt"))
 			hexmage := func(args ...string) *outcome { return asPerson(t, root, "hexmage", args...) }
 			wants(t, hexmage("--version"), 0, "hexmage "+releaseTag+" ")
 			o := hexmage("run", pipeline)
@@ -83,7 +83,7 @@ func asPerson(t *testing.T, root, program string, args ...string) *outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
-	bin := "/opt/hexmage-" + releaseTag + "-linux-amd64"
+	bin := "/opt/" + released
 	cmd := exec.CommandContext(ctx, bin+"/"+program, args...)
 	cmd.Err = nil // it is there in that root
 	cmd.Env = []string{"HOME=/home/new", "PATH=" + bin + ":/usr/bin:/bin"}

@@ -47,19 +47,37 @@ func run(t *testing.T, dir string, argv ...string) string {
 	return string(out)
 }
 
-// released makes the release for this machine by the workflow's own command, and returns the folder in which it is.
-func released(t *testing.T, clone string) string {
+// released is the name of the archive for this machine, and of the folder in it.
+const released = "hexmage_linux_amd64"
+
+// makeRelease makes the release for this machine by the workflow's own command, and returns the folder in which it is.
+func makeRelease(t *testing.T, clone string) string {
 	t.Helper()
 	out := t.TempDir()
 	run(t, clone, "go", "run", "./cmd/hexmage-release", "-only", "linux/amd64", "-o", out)
 	return out
 }
 
-// unpacked unpacks a release's archive with the system's tar, below a folder, and returns the release's own folder.
-func unpacked(t *testing.T, release, below string) string {
+// releaseArchive is the archive of a release for this machine, which is made once for all tests.
+func releaseArchive(t *testing.T) string {
 	t.Helper()
-	run(t, below, "tar", "xzf", filepath.Join(release, "hexmage-"+releaseTag+"-linux-amd64.tar.gz"))
-	return filepath.Join(below, "hexmage-"+releaseTag+"-linux-amd64")
+	at := filepath.Join(shared.base, released+".tar.gz")
+	shared.releaseOnce.Do(func() {
+		if err := copyFile(filepath.Join(makeRelease(t, cloned(t)), released+".tar.gz"), at); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if _, err := os.Stat(at); err != nil {
+		t.Fatalf("no release was made: %v", err)
+	}
+	return at
+}
+
+// unpacked unpacks a release's archive with the system's tar, below a folder, and returns the release's own folder.
+func unpacked(t *testing.T, archive, below string) string {
+	t.Helper()
+	run(t, below, "tar", "xzf", archive)
+	return filepath.Join(below, released)
 }
 
 // TestRelease: the workflow's command makes an archive with both programs and what belongs to them, of the tag's version; its checksums hold, its list of
@@ -70,14 +88,14 @@ func TestRelease(t *testing.T) {
 		t.Error("the workflow does not run `go tool mage release`, or that another command than this test")
 	}
 	clone := cloned(t)
-	first, second := released(t, clone), released(t, clone)
+	first, second := makeRelease(t, clone), makeRelease(t, clone)
 	run(t, first, "sha256sum", "--check", "--strict", "SHA256SUMS")
-	for _, name := range []string{"SHA256SUMS", "hexmage-" + releaseTag + "-linux-amd64.tar.gz", "hexmage-" + releaseTag + "-linux-amd64.cdx.json"} {
+	for _, name := range []string{"SHA256SUMS", released + ".tar.gz", released + ".cdx.json"} {
 		if read(t, filepath.Join(first, name)) != read(t, filepath.Join(second, name)) {
 			t.Errorf("%s: the same commit gave other bytes", name)
 		}
 	}
-	dir := unpacked(t, first, t.TempDir())
+	dir := unpacked(t, filepath.Join(first, released+".tar.gz"), t.TempDir())
 	for _, name := range []string{"LICENSE", "README.md", "completion/hexmage.bash", "completion/hexmage.fish", "completion/hexmage.zsh", "man/man1/hexmage.1"} {
 		if read(t, filepath.Join(dir, name)) == "" {
 			t.Errorf("%s is empty", name)
@@ -129,12 +147,12 @@ func allReleased(t *testing.T, clone, one string) {
 	run(t, clone, "go", "tool", "mage", "release")
 	dist := filepath.Join(clone, "dist")
 	run(t, dist, "sha256sum", "--check", "--strict", "SHA256SUMS")
-	linux := "hexmage-" + releaseTag + "-linux-amd64.tar.gz"
+	linux := released + ".tar.gz"
 	if read(t, filepath.Join(dist, linux)) != read(t, filepath.Join(one, linux)) {
 		t.Errorf("%s is another than alone", linux)
 	}
-	for name, magic := range map[string]string{"linux-arm64": "\x7fELF", "darwin-amd64-part": "\xcf\xfa\xed\xfe", "darwin-arm64-part": "\xcf\xfa\xed\xfe", "windows-amd64-part": "MZ"} {
-		folder := "hexmage-" + releaseTag + "-" + name
+	for name, magic := range map[string]string{"linux_arm64": "\x7fELF", "darwin_amd64_part": "\xcf\xfa\xed\xfe", "darwin_arm64_part": "\xcf\xfa\xed\xfe", "windows_amd64_part": "MZ"} {
+		folder := "hexmage_" + name
 		into, ext := t.TempDir(), ""
 		if strings.HasPrefix(name, "windows") {
 			ext = ".exe"
@@ -148,7 +166,7 @@ func allReleased(t *testing.T, clone, one string) {
 			}
 		}
 		text, err := os.ReadFile(filepath.Join(into, folder, "ONLY-A-PART.txt"))
-		if part := strings.HasSuffix(name, "-part"); part != (err == nil) || part && !strings.Contains(string(text), "plans, inspects, lints and talks to devices") {
+		if part := strings.HasSuffix(name, "_part"); part != (err == nil) || part && !strings.Contains(string(text), "plans, inspects, lints and talks to devices") {
 			t.Errorf("%s: that it is a part: %q, %v", folder, text, err)
 		}
 	}
@@ -171,7 +189,7 @@ func inRoot(t *testing.T, how, root string, args ...string) *outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "/hexmage-"+releaseTag+"-linux-amd64/hexmage", args...)
+	cmd := exec.CommandContext(ctx, "/"+released+"/hexmage", args...)
 	cmd.Err = nil // it is there in that root
 	cmd.Env = []string{"HOME=/home"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -182,7 +200,7 @@ func inRoot(t *testing.T, how, root string, args ...string) *outcome {
 // other program, and say which one is missing.
 func TestReleaseEmptyRoot(t *testing.T) {
 	root := t.TempDir()
-	unpacked(t, released(t, cloned(t)), root)
+	unpacked(t, releaseArchive(t), root)
 	wants(t, inRoot(t, "bare", root, "--version"), 0, "hexmage "+releaseTag+" ")
 	wants(t, inRoot(t, "bare", root, "help"), 0, "Usage:")
 	wants(t, inRoot(t, "bare", root, "init"), 0, "wrote pipelines/first.hcl", "hexmage run first")

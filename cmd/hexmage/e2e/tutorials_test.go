@@ -157,25 +157,15 @@ func newHome(t *testing.T, page string) *world {
 	} else {
 		w.withDownloads(t)
 	}
-	release(t, filepath.Join(base, released+".tar.gz"))
+	if err := copyFile(releaseArchive(t), filepath.Join(base, released+".tar.gz")); err != nil {
+		t.Fatal(err)
+	}
 	for _, is := range regexp.MustCompile(`(?m)^<!-- there is: (\S+) -->$`).FindAllStringSubmatch(page, -1) {
 		if err := os.CopyFS(filepath.Join(base, filepath.Base(is[1])), os.DirFS(filepath.Join(shared.repo, filepath.FromSlash(is[1])))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return w
-}
-
-// released is the name of the archive, and of the folder in it.
-const released = "hexmage_linux_amd64"
-
-// release packs the programs as the archive of a release has them.
-func release(t *testing.T, archive string) {
-	t.Helper()
-	tar := exec.Command("tar", "-czf", archive, "--transform", "s,^\\.,"+released+",", "-C", filepath.Dir(shared.hexmage), ".")
-	if out, err := tar.CombinedOutput(); err != nil {
-		t.Fatalf("tar: %v: %s", err, out)
-	}
 }
 
 // typeAll types the commands into one shell, and returns what each of them printed, with its exit code if that is not 0.
