@@ -70,7 +70,7 @@ type device struct {
 	link     *link
 	dsp      *net.UnixListener // nil: no DSP
 	qemu     *os.File          // qemu-hexagon, which is not in the device's file system
-	aarch64  os.FileInfo       // qemu-aarch64
+	aarch64  os.FileInfo       // qemu-aarch64 that runs programs
 
 	wedged    atomic.Pointer[DSPFault] // nil: the DSP is well
 	killAtDSP atomic.Bool
@@ -106,10 +106,7 @@ func boot(stdin *bufio.Reader, listener *os.File) (*device, error) {
 	if d.qemu, err = os.Open(filepath.Join(s.Image, hiddenDir, qemuHexagon)); err != nil {
 		return nil, err
 	}
-	if d.aarch64, err = os.Stat(filepath.Join(s.Image, hiddenDir, qemuAArch64)); err != nil {
-		return nil, err
-	}
-	if d.state, err = enterRoot(s, d.soc); err != nil {
+	if d.state, err = d.enterRoot(s); err != nil {
 		return nil, err
 	}
 	if err := d.state.sensors(parts(s.Faults.Celsius), load{}); err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // enterRoot makes the image the root of this mount namespace and leaves the host's file system behind.
-func enterRoot(s setup, soc SoCProps) (*state, error) {
+func (d *device) enterRoot(s setup) (*state, error) {
 	// Nothing that is mounted from here on may show outside.
 	if err := mount("none", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return nil, err
@@ -32,7 +32,11 @@ func enterRoot(s setup, soc SoCProps) (*state, error) {
 	if err := mountProc(s.Root); err != nil {
 		return nil, err
 	}
-	if err := registerInterpreters(s); err != nil {
+	aarch64, err := registerInterpreters(s)
+	if err != nil {
+		return nil, err
+	}
+	if d.aarch64, err = os.Stat(aarch64); err != nil {
 		return nil, err
 	}
 	if err := makeDev(s.Root); err != nil {
@@ -42,7 +46,7 @@ func enterRoot(s setup, soc SoCProps) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := st.fill(s.Root, s, soc); err != nil {
+	if err := st.fill(s.Root, s, d.soc); err != nil {
 		return nil, err
 	}
 	if err := pivot(s.Root); err != nil {

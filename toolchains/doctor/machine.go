@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/hexmage/hexmage/internal/binfmt"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/toolchains/verify"
@@ -241,13 +243,18 @@ func (e *examination) namespaceRemedy() string {
 	return "In a container, allow the unshare and mount calls (for docker: --security-opt seccomp=unconfined). In a chroot there are none: enter the folder with what changes the root by pivot_root, such as systemd-nspawn."
 }
 
-// binfmt looks whether a user namespace can have its own binfmt_misc: Linux 6.7 and newer.
+// binfmt looks whether a user namespace can have its own binfmt_misc: Linux 6.7 and newer. Before, the machine's own serves, where it has what is needed.
 func (e *examination) binfmt() {
 	release := e.read("proc/sys/kernel/osrelease")
 	if release != "" && !version.Older(release, "6.7") {
 		e.ok(NameBinfmt, "in user namespaces")
 		return
 	}
+	at := filepath.Join(e.p.Root, "proc/sys/fs/binfmt_misc")
+	if (binfmt.Program{Class: 2, Machine: byte(elf.EM_AARCH64)}).Interpreter(at) != "" && (binfmt.Program{Class: 1, Machine: byte(elf.EM_QDSP6)}).Interpreter(at) != "" {
+		e.ok(NameBinfmt, "for the whole machine, with AArch64 and Hexagon programs")
+		return
+	}
 	e.add(Finding{Name: NameBinfmt, Status: e.openOnly(), Detail: "kernel " + release + " has it for the whole machine only",
-		Remedy: "The emulated phone runs AArch64 programs through it. Use Linux 6.7 or newer, or a real phone."})
+		Remedy: "The emulated phone runs AArch64 and Hexagon programs through it. Use Linux 6.7 or newer, or a real phone, or run `apt-get install qemu-user-static`, which registers them."})
 }

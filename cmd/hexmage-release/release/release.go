@@ -182,7 +182,7 @@ func commitTime(of *buildinfo.BuildInfo) (time.Time, error) {
 			return time.Parse(time.RFC3339, s.Value)
 		}
 	}
-	return time.Time{}, errors.New("Go did not stamp the commit into the program")
+	return time.Time{}, errors.New("the commit is not stamped into the program, which Go does of a clone with git")
 }
 
 // licences are the texts under which the modules in the programs are, and Go's own library.
