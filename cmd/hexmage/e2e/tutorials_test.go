@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// TestTutorials runs what docs/tutorials tell a reader to type, each page from its top in a new home that has nothing but an archive with the two programs, in a release's place, and
+// TestTutorials runs what docs/tutorials tell a reader to type, each page from its top in a new home that has nothing but the released archive, and
 // wants printed what the page shows. A line "<!-- there is: FOLDER -->" names a folder of this repository that the reader has, too.
 // go test ./cmd/hexmage/e2e -run Tutorials -update writes anew what is not printed any more.
 func TestTutorials(t *testing.T) {
