@@ -68,7 +68,7 @@ func FindName(given string, files []string) (string, error) {
 		}
 	}
 	if len(names) != 1 {
-		return "", fmt.Errorf("there are %d files src/*%s to name the op package after: say its name (package = \"…\"), which is the PackageName of its op config", len(names), suffix)
+		return "", fmt.Errorf("there are %d files src/*%s to name the op package after: name a folder that has one, or say the package's name (package = \"…\" of a step, --package of a command), which is the PackageName of its op config", len(names), suffix)
 	}
 	return names[0], ValidateName(names[0])
 }

@@ -46,7 +46,7 @@ func Shipped(name string) (fs.FS, error) {
 		}
 		known = append(known, e.Name())
 	}
-	return nil, fmt.Errorf("hexmage has no patch series %q, it has %s; one of your own is a folder with ranges of patches, named with its path: ./%s", name, strings.Join(known, ", "), name)
+	return nil, fmt.Errorf("hexmage has no patch series %q. There are: %s; name one of your own, which is a folder with ranges of patches, with its path: ./%s", name, strings.Join(known, ", "), name)
 }
 
 // Digest is that of all that comes with hexmage for Diagnose: series, and what SDKs have changed. Whoever keeps a Hint keeps it with this.

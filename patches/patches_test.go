@@ -314,7 +314,7 @@ func TestLoadErrors(t *testing.T) {
 			t.Errorf("Load = %v, want %q", err, want)
 		}
 	}
-	if _, err := patches.Shipped("llama"); err == nil || !strings.Contains(err.Error(), "it has mllm, mllm-aot, mllm-v1; ") {
+	if _, err := patches.Shipped("llama"); err == nil || !strings.Contains(err.Error(), "There are: mllm, mllm-aot, mllm-v1; ") {
 		t.Errorf("Shipped = %v", err)
 	}
 }

@@ -160,7 +160,7 @@ func (f *Facts) FindSoC(name string) (*SoC, error) {
 		return nil, fmt.Errorf("a SoC is named, as in \"SM8750\", and %q is a number: %s", name, f.numbered(n))
 	}
 	sort.Strings(have)
-	hint := "; it has " + strings.Join(have, ", ")
+	hint := fmt.Sprintf("; `hexmage compat` lists the %d that are", len(have))
 	if near := nearest.Name(name, have); near != "" {
 		hint = ` (did you mean "` + near + `"?)`
 	}

@@ -250,7 +250,7 @@ func TestToolchainPlanErrors(t *testing.T) {
 		summary, says string
 	}{
 		"unknown":       {tool: "qnn", summary: "Unknown toolchain", says: "is not in the catalogue"},
-		"no release":    {tool: "ndk", args: map[string]cty.Value{"version": str("r28bb")}, summary: "Unknown toolchain", says: `did you mean "r28b"`},
+		"no release":    {tool: "ndk", args: map[string]cty.Value{"version": str("r28bb")}, summary: "Unknown release", says: `did you mean "r28b"`},
 		"no stand-in":   {tool: "ndk", profile: "open", args: map[string]cty.Value{"version": str("r25c")}, summary: "Toolchain not available", says: "--profile device"},
 		"new SoC":       {tool: "qairt", profile: "device", args: map[string]cty.Value{"version": str("2.42.0.251225")}, soc: "SM8850", says: ""},
 		"path":          {tool: "qairt", args: map[string]cty.Value{"path": str("/no/such")}, summary: "Toolchain not available", says: "can't be had"},

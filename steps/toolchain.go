@@ -85,7 +85,7 @@ func (t Toolchain) Plan(p *step.Plan, w Workspace) {
 	if err != nil {
 		summary := "Toolchain not available"
 		if _, _, unknown := cat.Find(q.Name, q.Version); unknown != nil {
-			summary = "Unknown toolchain"
+			summary = unknownSummary(cat, q.Name)
 		}
 		p.Fail("version", summary, "%s", said(q.Name, err))
 		return
@@ -98,6 +98,14 @@ func (t Toolchain) Plan(p *step.Plan, w Workspace) {
 	p.Missing(missing...)
 }
 
+// unknownSummary says what it is of a toolchain that the catalogue does not have.
+func unknownSummary(cat *toolchains.Catalogue, name string) string {
+	if _, _, err := cat.Find(name, ""); err == nil {
+		return "Unknown release"
+	}
+	return "Unknown toolchain"
+}
+
 // ask tells what the block asks of the catalogue; of what it says itself there is nothing to ask.
 func (t Toolchain) ask(p *step.Plan, w Workspace) {
 	q := toolchains.Request{Name: p.At.Name, Version: t.Version, Source: t.Use, Profile: p.Profile, Machine: w.Machine}
@@ -108,7 +116,7 @@ func (t Toolchain) ask(p *step.Plan, w Workspace) {
 	}
 	sdk, r, err := cat.Find(q.Name, q.Version)
 	if err != nil {
-		p.Fail("", "Unknown toolchain", "%s.", err)
+		p.Fail("", unknownSummary(cat, q.Name), "%s.", err)
 		return
 	}
 	if t.Path == "" && len(t.URLs) == 0 {
@@ -158,7 +166,7 @@ func (t Toolchain) request(p *step.Plan, w Workspace, m toolchains.Machine) (*to
 			path = filepath.Join(w.Dir, path)
 		}
 		q.Source = "installed"
-		cat = cat.Learn(q.Name, q.Version, m, path).With(q.Name, q.Version, &toolchains.Source{Kind: "installed", Paths: []string{path}})
+		cat = cat.Learn(q.Name, q.Version, m, path).With(q.Name, q.Version, &toolchains.Source{Kind: "installed", Paths: []string{path}, Named: true})
 	}
 	if q.Source == "installed" {
 		cat = cat.Learn(q.Name, q.Version, m)
@@ -315,6 +323,9 @@ func ToolchainAttributes(t *toolchains.Toolchain) map[string]string {
 	return all
 }
 
+// OpenStandIn is the summary of a warning that each toolchain has which is the open stand-in, where nobody asked for it.
+const OpenStandIn = "An open stand-in"
+
 // passedOver says which other sources were tried before the one that is taken.
 func passedOver(p *step.Plan, ch *toolchains.Choice) {
 	warn := func(summary, text string) {
@@ -324,7 +335,7 @@ func passedOver(p *step.Plan, ch *toolchains.Choice) {
 		warn("Several copies of an SDK", w)
 	}
 	if p.Profile == "" && ch.Source.Kind == "embedded" {
-		warn("An open stand-in", ch.Spec.Name+" is hexmage's own, in the vendor's place, since the pipeline has no profile: what is built with it runs on no phone. "+
+		warn(OpenStandIn, ch.Spec.Name+" is hexmage's own, in the vendor's place, since the pipeline has no profile: what is built with it runs on no phone. "+
 			"Write profile \"open\" { default = true } if that is meant, and a profile such as \"device\" for the vendor's")
 	}
 	for _, n := range ch.Notes {

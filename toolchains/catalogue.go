@@ -208,6 +208,9 @@ func (c *Catalogue) toolchain(name string) *Toolchain {
 	return nil
 }
 
+// fewReleases are as many as a message lists.
+const fewReleases = 10
+
 // Find returns the toolchain and its release; version "" is the default one. The error names what there is.
 func (c *Catalogue) Find(name, version string) (*Toolchain, *Release, error) {
 	t := c.toolchain(name)
@@ -216,8 +219,8 @@ func (c *Catalogue) Find(name, version string) (*Toolchain, *Release, error) {
 		for _, t := range c.Toolchains {
 			have = append(have, t.Name)
 		}
-		return nil, nil, fmt.Errorf("toolchain %q is not in the catalogue%s; it has %s; add others in toolchains/*.hcl of the workspace",
-			name, didYouMean(name, have), strings.Join(have, ", "))
+		return nil, nil, fmt.Errorf("toolchain %q is not in the catalogue%s; `hexmage toolchain list` has those that are; add others in toolchains/*.hcl of the workspace",
+			name, didYouMean(name, have))
 	}
 	if version == "" {
 		version = t.Default
@@ -229,8 +232,11 @@ func (c *Catalogue) Find(name, version string) (*Toolchain, *Release, error) {
 		}
 		have = append(have, r.Version)
 	}
-	return nil, nil, fmt.Errorf("toolchain %q has no release %q in the catalogue%s; it has %s; add another in toolchains/*.hcl of the workspace",
-		name, version, didYouMean(version, have), strings.Join(have, ", "))
+	all := "it has " + strings.Join(have, ", ")
+	if len(have) > fewReleases {
+		all = fmt.Sprintf("`hexmage toolchain list %s` has the %d that are", name, len(have))
+	}
+	return nil, nil, fmt.Errorf("toolchain %q has no release %q in the catalogue%s; %s; add another in toolchains/*.hcl of the workspace", name, version, didYouMean(version, have), all)
 }
 
 // Source returns the release's source of the kind, nil when it has none.

@@ -123,7 +123,7 @@ func TestSoCNames(t *testing.T) {
 		"4711":   "no SoC in the catalogue has it",
 		"SM7435": "soc_model 61",
 		"SM8751": `did you mean "SM8750"`,
-		"phone":  "it has",
+		"phone":  "`hexmage compat` lists the",
 	} {
 		if _, err := c.FindSoC(name); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v; want %q", name, err, says)

@@ -216,7 +216,7 @@ func (c *Catalogue) notAvailable(t *Toolchain, r *Release, q Request, why []stri
 		fmt.Fprintf(&b, "; where a copy is installed, set %s to its root", strings.Join(s.Env, " or "))
 	}
 	if t.Page != "" && !standIn {
-		fmt.Fprintf(&b, "; its page is %s", t.Page)
+		fmt.Fprintf(&b, "; get it from its page, %s", t.Page)
 	}
 	if t.Licence != "" && !standIn {
 		fmt.Fprintf(&b, " (%s)", t.Licence)

@@ -57,10 +57,13 @@ func (t *Toolchain) Copies(r *Release, m Machine) []Copy {
 			found.Variables = []string{c.variable}
 		}
 		if info, err := os.Stat(c.path); err != nil || !info.IsDir() {
-			if c.variable == "" {
+			if c.variable == "" && !s.Named {
 				continue
 			}
 			found.Err = fmt.Errorf("%s is no folder", found.Name())
+			if c.variable == "" {
+				found.Err = fmt.Errorf("%w: correct the path", found.Err)
+			}
 		} else if found.Found, err = sdk.Identify(c.path); err != nil {
 			found.Err = err
 			if c.variable != "" {

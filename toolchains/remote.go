@@ -62,8 +62,12 @@ func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string,
 		}
 	}
 	if !q.Locking {
+		lock := fmt.Sprintf("hexmage lock %s %s", ch.Toolchain.Name, r.Version)
+		if q.Profile != "" {
+			lock += " --profile " + q.Profile
+		}
 		return false, "", fmt.Errorf("its digest is neither in the catalogue nor in %s, and nothing is downloaded without one: "+
-			"run `hexmage lock %s %s --profile %s`, which downloads it once and pins what came", LockFile, ch.Toolchain.Name, r.Version, q.Profile)
+			"run `%s`, which downloads it once and pins what came", LockFile, lock)
 	}
 	return true, "", nil
 }

@@ -78,7 +78,8 @@ type Source struct {
 
 	Env      []string   `hcl:"env,optional"`   // variables that may name an installed copy
 	Paths    []string   `hcl:"paths,optional"` // where installed copies are usual; "${version}" and "~/" are filled in
-	Programs []*Program `hcl:"program,block"`  // of an installed source made of programs
+	Named    bool       // Paths are those that somebody named, not those where copies are usual: one that is not there is a mistake
+	Programs []*Program `hcl:"program,block"` // of an installed source made of programs
 
 	Steps string `hcl:"steps,optional"` // of a manual source: what people have to do
 

@@ -118,7 +118,7 @@ func TestChoose(t *testing.T) {
 		"no stand-in":         {q: toolchains.Request{Name: "qairt", Version: "2.44.0.260225", Profile: "open"}, says: []string{"no open stand-in", "2.41.0.251128", "--profile device"}},
 		"typing error":        {q: toolchains.Request{Name: "qiart"}, says: []string{`did you mean "qairt"`}},
 		"unknown release":     {q: toolchains.Request{Name: "qairt", Version: "2.41.0.251129"}, says: []string{`did you mean "2.41.0.251128"`}},
-		"beginning of one":    {q: toolchains.Request{Name: "qairt", Version: "2.41"}, says: []string{`(did you mean "2.41.0.251128"?); it has`}},
+		"beginning of one":    {q: toolchains.Request{Name: "qairt", Version: "2.41"}, says: []string{`(did you mean "2.41.0.251128"?); ` + "`hexmage toolchain list qairt` has"}},
 		"account":             {q: toolchains.Request{Name: "hexagon", Version: "6.2.0.1", Profile: "device"}, says: []string{"qpm-cli --login", "HEXAGON_SDK_ROOT", "https://"}},
 		"deb in every":        {q: toolchains.Request{Name: "llvm", Profile: "device"}, source: "deb"},
 		"not of that kind":    {q: toolchains.Request{Name: "mllm", Source: "archive"}, says: []string{"none of that kind"}},

@@ -66,6 +66,9 @@ func (e *InputError) Error() string {
 	if inside := (*merkle.UnfitError)(nil); errors.As(e.Unfit, &inside) {
 		return fmt.Sprintf("%s: %v", path.Join(e.Path, inside.Path), inside.Err)
 	}
+	if errors.Is(e.Unfit, fs.ErrPermission) {
+		return fmt.Sprintf("%s of the workspace, or something in it, may not be read by you: chmod -R u+r %s, or ask whose it is", e.Path, e.Path)
+	}
 	if e.Unfit != nil {
 		return e.Unfit.Error()
 	}
@@ -312,7 +315,12 @@ func (a *assembler) host(ctx context.Context, h action.HostPath) (merkle.Entry, 
 		a.hosts[key] = c
 	}
 	a.mu.Unlock()
-	c.Do(func() { c.entry, c.err = a.scan(ctx, h) })
+	c.Do(func() {
+		c.entry, c.err = a.scan(ctx, h)
+		if errors.Is(c.err, fs.ErrPermission) && !errors.As(c.err, new(*InputError)) {
+			c.err = &InputError{Path: h.Path, Unfit: c.err}
+		}
+	})
 	return c.entry, c.err
 }
 

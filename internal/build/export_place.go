@@ -52,7 +52,7 @@ func (x *exporter) place(ctx context.Context, outs []*output) error {
 		err = x.placeIn(ctx, outs, x.o.Out, true)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: make the folder writable, or give another one with --out", err)
+		return unwritable(x.o.Out, err)
 	}
 	for _, out := range outs {
 		if out.err != nil {
@@ -60,6 +60,23 @@ func (x *exporter) place(ctx context.Context, outs []*output) error {
 		}
 	}
 	return nil
+}
+
+// unwritable is the error for a folder of outputs that is none, or may not be written.
+func unwritable(dir string, err error) error {
+	for at := dir; ; at = filepath.Dir(at) {
+		info, e := os.Stat(at)
+		switch {
+		case e != nil && at != filepath.Dir(at):
+			continue
+		case e != nil:
+		case !info.IsDir():
+			return fmt.Errorf("%s is a file, and outputs want a folder there: remove it, or give another place with --out", at)
+		case errors.Is(err, fs.ErrPermission):
+			return fmt.Errorf("%s may not be written by you (%w): make the folder writable, or give another one with --out", at, fs.ErrPermission)
+		}
+		return fmt.Errorf("%w: make the folder writable, or give another one with --out", err)
+	}
 }
 
 // placeFresh makes the whole folder of outputs elsewhere and moves it to its place, if there is none yet: that saves a rename
@@ -192,7 +209,7 @@ func (p *placer) place(ctx context.Context, out *output) (exported, error) {
 func (p *placer) replace(ctx context.Context, e merkle.Entry, path string) (files []fileStamp, err error) {
 	tmp, err := os.MkdirTemp(filepath.Dir(path), atomicfile.TempName(tempPrefix)+"*")
 	if err != nil {
-		return nil, fmt.Errorf("%w: make the folder writable, or give another one with --out", err)
+		return nil, unwritable(filepath.Dir(path), err)
 	}
 	defer os.RemoveAll(tmp)
 	next := filepath.Join(tmp, "new")

@@ -3,7 +3,10 @@ package build
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
@@ -151,6 +155,9 @@ func (v *previewer) all(g *graph, units []*unit) []Previewed {
 		}
 		if !ok {
 			p = Previewed{Status: Deferred, Waits: waitsFor(g, u)}
+			if err := v.absent(u); err != nil {
+				p = Previewed{Status: WillFail, Err: err}
+			}
 		}
 		p.Instance, p.Spec = u.instance.plan, u.spec
 		all = append(all, p)
@@ -167,6 +174,23 @@ func (v *previewer) all(g *graph, units []*unit) []Previewed {
 		}
 	}
 	return all
+}
+
+// absent is the error for an input of the workspace that is not there, of an action that waits: hours may pass until it is its turn.
+func (v *previewer) absent(u *unit) error {
+	if u.spec == nil {
+		return nil
+	}
+	for _, in := range u.spec.Inputs {
+		if in.Host == nil || filepath.IsAbs(filepath.FromSlash(in.Host.Path)) {
+			continue
+		}
+		place, err := rooted.Resolve(v.workspace, filepath.FromSlash(in.Host.Path))
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !place.Stamp.Exists() {
+			return fmt.Errorf("input %s: %w", in.Path, &InputError{Path: in.Host.Path})
+		}
+	}
+	return nil
 }
 
 // waitsFor returns the instances whose actions keep u waiting.

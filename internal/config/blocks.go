@@ -94,7 +94,7 @@ func (b *builder) checkLabels(blk *hcl.Block) (diags hcl.Diagnostics) {
 		}
 		if !lang.IsIdentifier(l) {
 			diags = append(diags, errorf(&blk.LabelRanges[i], "Not a name",
-				"%q cannot be used in references. Names start with a letter or _ and go on with letters, digits, _ and -.", l)...)
+				"%q cannot be used in references. Choose a name that starts with a letter or _ and goes on with letters, digits, _ and -.", l)...)
 		}
 	}
 	return diags

@@ -144,7 +144,7 @@ func (p *Pipeline) parse(fsys fs.FS, file, name string, rest *Rest) (*hcl.File, 
 	}
 	if err != nil {
 		p.Absent = append(p.Absent, name)
-		return nil, errorf(nil, "A file cannot be read", "%s: %s.", name, err)
+		return nil, errorf(nil, "A file cannot be read", "%s", unreadable(name, err))
 	}
 	if crlf := []byte("\r\n"); bytes.Contains(src, crlf) {
 		// However lines end, the scripts in a file are the same: a shell takes a carriage return for a part of its line.
@@ -158,6 +158,14 @@ func (p *Pipeline) parse(fsys fs.FS, file, name string, rest *Rest) (*hcl.File, 
 	f.Bytes = src
 	p.Files[name] = f
 	return f, diags
+}
+
+// unreadable says what is wrong with a file, and what to do.
+func unreadable(name string, err error) string {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Sprintf("%s may not be read by you: chmod u+r %s, or ask whose it is.", name, name)
+	}
+	return fmt.Sprintf("%s: %s.", name, err)
 }
 
 // textOf is what is in a file, without a copy of it: nobody changes what was read, and what is made of a file shares its text.

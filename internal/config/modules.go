@@ -88,13 +88,21 @@ func (l *loader) module(m *Module, from ModuleFolder, files []string, pipeline b
 	return diags
 }
 
+// sentence ends what an error says, if it is not a question.
+func sentence(err error) string {
+	if text := err.Error(); strings.HasSuffix(text, "?") {
+		return text
+	}
+	return err.Error() + "."
+}
+
 // call reads the module that a call names.
 func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
 	folder, err := l.folder(c.Source, from)
 	if err != nil {
-		diags := errorf(&c.SourceRange, "No such module", "%s.", err)
+		diags := errorf(&c.SourceRange, "No such module", "%s", sentence(err))
 		if errors.As(err, new(*HiddenError)) {
-			diags = errorf(nil, "No such module", "%s: %s.", where(c.SourceRange), err)
+			diags = errorf(nil, "No such module", "%s: %s", where(c.SourceRange), sentence(err))
 		}
 		diags[0].Extra = err
 		return diags
@@ -123,7 +131,7 @@ func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
 	l.p.Dirs = append(l.p.Dirs, dir) // also when it is not there yet
 	files, err := folder.files()
 	if err != nil {
-		return errorf(&c.SourceRange, "A module cannot be read", "%s, which is the folder %s: %s.", c.Source, dir, err)
+		return errorf(&c.SourceRange, "A module cannot be read", "%s, which is the folder %s: %s. %s", c.Source, dir, err, folder.advice(c.Source, dir))
 	}
 	m := &Module{Source: c.Source, Dir: dir}
 	c.Module, l.read[dir] = m, m
@@ -134,6 +142,16 @@ func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
 	diags := l.module(m, folder, files, false)
 	l.chain = l.chain[:len(l.chain)-1]
 	return diags
+}
+
+// advice says what a source that leads to no module may be meant to be: the module of that name among the workspace's, seen from the folder in whose file it stands.
+func (f ModuleFolder) advice(source, dir string) string {
+	own := path.Join(Modules, path.Base(source))
+	from := strings.TrimSuffix(dir, path.Clean(source))
+	if info, err := fs.Stat(f.FS, own); err == nil && info.IsDir() && own != dir && from == workspace.Folder+"/" {
+		return fmt.Sprintf("Paths begin at the folder of the file in which they stand. Did you mean ../%s?", own)
+	}
+	return "Paths begin at the folder of the file in which they stand: correct the path, or write the module there."
 }
 
 // files are those of the module in the folder.

@@ -148,7 +148,7 @@ func stepOutput(blk *hcl.Block, schema *hcl.BodySchema) (*StepOutput, hcl.Diagno
 	o := &StepOutput{Name: blk.Labels[0], Range: blk.DefRange}
 	if !lang.IsIdentifier(o.Name) {
 		return nil, errorf(&blk.LabelRanges[0], "Not a name",
-			"%q cannot be used in references. Names start with a letter or _ and go on with letters, digits, _ and -.", o.Name)
+			"%q cannot be used in references. Choose a name that starts with a letter or _ and goes on with letters, digits, _ and -.", o.Name)
 	}
 	if ds := nameLength(o.Name, blk.LabelRanges[0]); ds.HasErrors() {
 		return nil, ds

@@ -59,7 +59,7 @@ func TestParseRef(t *testing.T) {
 	}
 	for _, tt := range []struct{ in, want string }{
 		{"vra.x", "Did you mean var?"},
-		{"nonsense", `a text needs quotes: "nonsense"`},
+		{"nonsense", `put a text in quotes: "nonsense"`},
 		{"var", "Write var.NAME"},
 		{"step.exec", "Write step.exec.NAME.outputs.OUTPUT"},
 		{"step", "Write step.KIND.NAME.outputs.OUTPUT"},

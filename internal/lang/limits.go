@@ -1,10 +1,13 @@
 package lang
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/zclconf/go-cty/cty"
 )
@@ -187,7 +190,24 @@ func checkJSON(args []cty.Value) error {
 			depth--
 		}
 	}
-	return checkSeparators(text, ",[{")
+	if err := checkSeparators(text, ",[{"); err != nil {
+		return err
+	}
+	return notJSON(text)
+}
+
+// notJSON says where a text stops being JSON.
+func notJSON(text string) error {
+	if json.Valid([]byte(text)) {
+		return nil
+	}
+	var wrong *json.SyntaxError
+	if err := json.Unmarshal([]byte(text), new(json.RawMessage)); !errors.As(err, &wrong) {
+		return err
+	}
+	before := text[:min(max(int(wrong.Offset)-1, 0), len(text))]
+	line, column := 1+strings.Count(before, "\n"), 1+utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+	return fmt.Errorf("the text is no JSON from line %d, column %d on: %s: correct it there", line, column, strings.TrimPrefix(wrong.Error(), "json: "))
 }
 
 func checkRegex(args []cty.Value) error {

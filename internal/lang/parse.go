@@ -3,6 +3,7 @@ package lang
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -24,7 +25,50 @@ func Parse(src []byte, name string, start hcl.Pos) (*hcl.File, hcl.Diagnostics) 
 		return nil, diags
 	}
 	f, diags := hclsyntax.ParseConfig(src, name, start)
-	return f, diags[:min(len(diags), maxSyntax)]
+	return f, placed(diags[:min(len(diags), maxSyntax)], src, name, start)
+}
+
+// mergeMark begins a line that git leaves in a file that it could not merge.
+const mergeMark = "<<<<<<< "
+
+// placed says of mistakes that HCL finds far from where they are made where that is: of a heredoc that nothing ends, and of a merge that git left to people.
+func placed(diags hcl.Diagnostics, src []byte, name string, start hcl.Pos) hcl.Diagnostics {
+	if !diags.HasErrors() {
+		return diags
+	}
+	if at := bytes.Index(append([]byte{'\n'}, src...), []byte("\n"+mergeMark)); at >= 0 {
+		pos := hcl.Pos{Line: start.Line + bytes.Count(src[:at], []byte{'\n'}), Column: 1, Byte: start.Byte + at}
+		end := hcl.Pos{Line: pos.Line, Column: len(mergeMark), Byte: pos.Byte + len(mergeMark) - 1}
+		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "A merge is not finished", Subject: &hcl.Range{Filename: name, Start: pos, End: end},
+			Detail: "Here git left both sides, between lines that begin with <<<<<<< and >>>>>>>. Keep what is right, and remove these lines. (hexmage.lock.hcl: keep either side, then run `hexmage lock`.)"}}
+	}
+	for i, d := range diags {
+		if d.Summary != "Unterminated template string" {
+			continue
+		}
+		if begin := openHeredoc(src, name, start); begin != nil {
+			own := *d
+			own.Summary, own.Subject, own.Context = "A heredoc has no end", begin.Range.Ptr(), nil
+			mark := strings.TrimLeft(strings.TrimSpace(string(begin.Bytes)), "<-")
+			own.Detail = fmt.Sprintf("The text that begins here goes on to the end of the file. End it with a line that has nothing but %s.", mark)
+			diags[i] = &own
+		}
+	}
+	return diags
+}
+
+// openHeredoc is the last heredoc that nothing ends.
+func openHeredoc(src []byte, name string, start hcl.Pos) (begin *hclsyntax.Token) {
+	tokens, _ := hclsyntax.LexConfig(src, name, start)
+	for i, t := range tokens {
+		switch t.Type {
+		case hclsyntax.TokenOHeredoc:
+			begin = &tokens[i]
+		case hclsyntax.TokenCHeredoc:
+			begin = nil
+		}
+	}
+	return begin
 }
 
 // ParseManifest is Parse for a file that is no pipeline, whose expressions spend the budget.

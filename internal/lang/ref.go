@@ -162,8 +162,11 @@ func unknownRoot(r Ref) hcl.Diagnostics {
 	if near := nearest.Name(r.Root, Roots()); near != "" {
 		return errorf(r.Range, "Unknown reference", "There is no %s. Did you mean %s?", r.Root, near)
 	}
-	return errorf(r.Range, "Unknown reference",
-		"There is no %s. References start with %s; a text needs quotes: %q.", r.Root, strings.Join(Roots(), ", "), r.Root)
+	advice := fmt.Sprintf("put a text in quotes: %q", r.Root)
+	if r.Root == strings.ToUpper(r.Root) {
+		advice += fmt.Sprintf("; write $${%s} for a variable of the shell", r.Root)
+	}
+	return errorf(r.Range, "Unknown reference", "There is no %s. References start with %s; %s.", r.Root, strings.Join(Roots(), ", "), advice)
 }
 
 type refParser struct {

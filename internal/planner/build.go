@@ -41,6 +41,7 @@ type Options struct {
 	Targets func(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics)
 
 	EnvVars  map[string]string // values of variables from the environment, by the variable's name
+	Strays   []string          // names among those of EnvVars that no pipeline has, as far as is known: one that is near a variable's is a mistake
 	FlagVars map[string]string // values of variables from the command line
 
 	// Made is told of instances when they are made, long before the plan is: in dependency order, each as the plan will have it and at most once. It must not
@@ -101,7 +102,7 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		return nil, p.failed(diags)
 	}
-	return p.assemble(), diags
+	return p.assemble(), append(diags, p.unused()...)
 }
 
 // failed is what there is to say of a pipeline that cannot be planned: nothing, where it is read whole for that.
@@ -213,6 +214,7 @@ type object struct {
 	scope    *module   // whose names it refers to: in, or for variables its caller
 	step     *stepDecl // of a step or toolchain, else nil
 	local    *config.Local
+	variable bool // of a module
 	rng      hcl.Range
 	refs     []lang.Ref
 	order    []lang.Ref         // of depends_on
@@ -239,12 +241,12 @@ func (p *planner) chooseProfile() hcl.Diagnostics {
 	case p.o.Profile == "":
 		return errorf(nil, "No profile is chosen", "None of the profiles %s is the default. Choose one with --profile, or add default = true to one.", strings.Join(names, ", "))
 	case len(names) == 0:
-		return markOptions(errorf(nil, "No such profile", "Pipeline %s has no profiles: leave out --profile %s.", p.cfg.Name, p.o.Profile), true)
+		return markOptions(errorf(nil, "No such profile", "Pipeline %s has no profiles: leave out --profile and HEXMAGE_PROFILE, of which one says %s.", p.cfg.Name, p.o.Profile), true)
 	}
 	if near := nearest.Name(p.o.Profile, names); near != "" {
-		return markOptions(errorf(nil, "No such profile", "There is no profile %s. Did you mean %s?", p.o.Profile, near), true)
+		return markOptions(errorf(nil, "No such profile", "Pipeline %s has no profile %s, which --profile or HEXMAGE_PROFILE names. Did you mean %s?", p.cfg.Name, p.o.Profile, near), true)
 	}
-	return markOptions(errorf(nil, "No such profile", "There is no profile %s. There are: %s.", p.o.Profile, strings.Join(names, ", ")), true)
+	return markOptions(errorf(nil, "No such profile", "Pipeline %s has no profile %s, which --profile or HEXMAGE_PROFILE names. There are: %s.", p.cfg.Name, p.o.Profile, strings.Join(names, ", ")), true)
 }
 
 func (p *planner) profileName() string {

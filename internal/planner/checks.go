@@ -133,7 +133,7 @@ func (n *checkIn) condition(scope *lang.Scope) (cty.Value, hcl.Diagnostics) {
 	}
 	if err != nil {
 		r := e.Range()
-		return v, append(diags, errorf(&r, "A condition is not true or false", "The condition of %s must be a bool: %s.", n.name, err)...)
+		return v, append(diags, errorf(&r, "A condition is not true or false", "The condition of %s has to be true or false, as a comparison is, such as step.exec.a.outputs.n > 1: %s.", n.name, err)...)
 	}
 	return out, diags
 }

@@ -291,7 +291,7 @@ func (e *evaluator) environment(c *copyOf) (*argValue, hcl.Diagnostics) {
 	v, err := convert.Convert(v, cty.Map(cty.String))
 	if err != nil {
 		r := x.Range()
-		return nil, append(diags, errorf(&r, "A value has the wrong type", "env of %s is a map from names to texts: %s.", e.s.block.At, err)...)
+		return nil, append(diags, errorf(&r, "A value has the wrong type", "env of %s has to be a map from names to texts, such as { FLAGS = \"-O2 -g\" }: %s.", e.s.block.At, err)...)
 	}
 	out := argValueOf("env", v)
 	if !e.env.each {

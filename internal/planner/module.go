@@ -159,7 +159,7 @@ func (p *planner) declareCall(m *module) hcl.Diagnostics {
 	for _, v := range m.cfg.Variables {
 		names = append(names, v.Name)
 		a := c.Arguments[v.Name]
-		vo := p.add(&object{name: m.name("var." + v.Name), in: m, scope: caller, rng: v.Range, eval: func(f *frame) hcl.Diagnostics { return p.evalArgument(v, a, f) }})
+		vo := p.add(&object{name: m.name("var." + v.Name), in: m, scope: caller, variable: true, rng: v.Range, eval: func(f *frame) hcl.Diagnostics { return p.evalArgument(v, a, f) }})
 		if a != nil {
 			vo.rng = a.NameRange
 			diags = append(diags, p.refer(vo, c.ForEach != nil, a.Expr.Variables())...)
@@ -167,7 +167,7 @@ func (p *planner) declareCall(m *module) hcl.Diagnostics {
 		} else if v.Default == nil && !v.Optional {
 			vo.failed = true
 			diags = append(diags, errorf(&c.Range, "A variable has no value",
-				"%s needs a value for %s, which has no default. It is declared at %s.", m.at, v.Name, config.Where(v.Range))...)
+				"%s needs a value for %s, which is declared at %s and has no default. Write %s = … in the block.", m.at, v.Name, config.Where(v.Range), v.Name)...)
 		}
 	}
 	for _, a := range sorted(c.Arguments) {

@@ -310,11 +310,21 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (n *plan.Insta
 	return n, planned, diags
 }
 
+// withKind says of arguments that do not fit the kind where it is told what fits.
+func withKind(kind string, diags hcl.Diagnostics) hcl.Diagnostics {
+	for _, d := range diags {
+		if d.Summary == "Missing required argument" || d.Summary == "Incorrect attribute value type" {
+			d.Detail += fmt.Sprintf(" `hexmage kinds %s` shows what it takes.", kind)
+		}
+	}
+	return diags
+}
+
 // arguments evaluates the arguments of the kind, in the order of e.args, env, and the secret files.
 func (e *evaluator) arguments(c *copyOf) (args []*argValue, env, files *argValue, diags hcl.Diagnostics) {
 	if e.broken {
 		_, diags := hcldec.Decode(e.s.block.Body, e.s.schema.Args, c.evalContext())
-		return nil, nil, nil, lang.Explained(diags, hcldec.Variables(e.s.block.Body, e.s.schema.Args), c.evalContext())
+		return nil, nil, nil, withKind(e.s.block.At.Kind, lang.Explained(diags, hcldec.Variables(e.s.block.Body, e.s.schema.Args), c.evalContext()))
 	}
 	args = make([]*argValue, len(e.args))
 	for i, a := range e.args {

@@ -113,9 +113,12 @@ func (p *planner) givenValues(f *frame) (map[string]inputValue, hcl.Diagnostics)
 			values[a.Name] = inputValue{val: val, from: f.Name, rng: &r}
 		}
 	}
-	for name, s := range p.o.EnvVars {
-		if known[name] { // others are for other pipelines
-			values[name] = inputValue{val: cty.StringVal(s), from: "HEXMAGE_VAR_" + name, text: true}
+	for _, name := range sortedKeys(p.o.EnvVars) {
+		switch {
+		case known[name]:
+			values[name] = inputValue{val: cty.StringVal(p.o.EnvVars[name]), from: "HEXMAGE_VAR_" + name, text: true}
+		case slices.Contains(p.o.Strays, name) && nearest.Name(name, names) != "": // others are for other pipelines
+			undeclared(name, "HEXMAGE_VAR_"+name, nil)
 		}
 	}
 	for _, name := range sortedKeys(p.o.FlagVars) {
@@ -126,6 +129,39 @@ func (p *planner) givenValues(f *frame) (map[string]inputValue, hcl.Diagnostics)
 		values[name] = inputValue{val: cty.StringVal(p.o.FlagVars[name]), from: "--var " + name, text: true}
 	}
 	return values, diags
+}
+
+// unused warns of variables that the command line sets and that lead to nothing, as one that another profile uses.
+func (p *planner) unused() (diags hcl.Diagnostics) {
+	if len(p.o.FlagVars) == 0 {
+		return nil
+	}
+	leads, used := map[string]bool{}, map[string]bool{}
+	for i := len(p.order) - 1; i >= 0; i-- { // who refers comes after
+		o := p.objects[p.order[i]]
+		if (o.local != nil || o.variable) && !leads[o.name] {
+			continue
+		}
+		for _, d := range o.deps {
+			leads[d] = true
+		}
+		for _, r := range o.refs {
+			if r.Root == lang.Var && o.scope == p.root {
+				used[r.Name] = true
+			}
+		}
+	}
+	for _, v := range p.cfg.Variables {
+		if _, set := p.o.FlagVars[v.Name]; set && !used[v.Name] {
+			where := "Nothing uses it"
+			if p.profile != nil {
+				where = fmt.Sprintf("Nothing in profile %s uses it", p.profile.Name)
+			}
+			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "A variable without effect", Subject: v.Range.Ptr(),
+				Detail: fmt.Sprintf("--var sets %s. %s: leave it out, or choose a profile that does.", v.Name, where)})
+		}
+	}
+	return diags
 }
 
 func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Diagnostics) {
@@ -229,7 +265,7 @@ func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.
 		cond, err := convert.Convert(ok, cty.Bool)
 		if err != nil || cond.IsNull() || !cond.IsKnown() {
 			r := check.Condition.Range()
-			diags = append(diags, errorf(&r, "A condition is not true or false", "The condition of a validation must be a bool.")...)
+			diags = append(diags, errorf(&r, "A condition is not true or false", "The condition of a validation has to be true or false, as a comparison is, such as var.x > 1.")...)
 			continue
 		}
 		if cond.True() {
@@ -242,7 +278,7 @@ func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.
 		if _, secret := marks[lang.Sensitive]; !secret && !msg.IsNull() && msg.IsKnown() && msg.Type() == cty.String {
 			text = msg.AsString()
 		}
-		diags = append(diags, errorf(g.rng, "A variable is not valid", "%s\nThe value of var.%s comes from %s; the rule is at %s.", text, v.Name, g.from, config.Where(check.Range))...)
+		diags = append(diags, errorf(g.rng, "A variable is not valid", "%s\nGive var.%s another value: this one comes from %s, and the rule is at %s.", text, v.Name, g.from, config.Where(check.Range))...)
 	}
 	return diags
 }

@@ -51,6 +51,9 @@ func (l *lines) checkLine(c event.CheckFinished, wide int) string {
 	case c.Severity != "error":
 		paint = l.yellow
 	}
+	if c.Result == event.CheckFailed && c.Where != "" && !strings.Contains(text, strings.TrimRight(c.Where, "0123456789")) {
+		text = strings.TrimRight(text, "\n") + "\nat " + c.Where
+	}
 	name := c.Check
 	if l.o.Width > 0 {
 		name = middle(name, wide)

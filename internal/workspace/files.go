@@ -148,7 +148,7 @@ func (f *Files) Open(name string) (fs.File, error) {
 
 func cannotRead(slash string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s does not exist: relative paths start in the workspace", slash)
+		return fmt.Errorf("%s does not exist: correct the path, which starts in the workspace if it is relative", slash)
 	}
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

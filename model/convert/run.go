@@ -79,6 +79,8 @@ func convertFile(ctx context.Context, in, out string, o Options) (err error) {
 		if _, err := os.Stat(in); errors.Is(err, fs.ErrNotExist) {
 			if _, err := os.Stat(in + ".index.json"); err == nil {
 				in += ".index.json"
+			} else {
+				return fmt.Errorf("there is no model.safetensors in %s, nor model.safetensors.index.json: name a folder that has the weights of a Hugging Face model, or a file of them", filepath.Dir(in))
 			}
 		}
 	}

@@ -157,7 +157,7 @@ func parseConfig(raw []byte) (Model, error) {
 		Tied         *bool  `json:"tie_word_embeddings"`
 	}
 	if err := json.Unmarshal(raw, &c); err != nil {
-		return Model{}, err
+		return Model{}, fmt.Errorf("it is not the JSON of a model: %w: correct it, or get it again", err)
 	}
 	if !slices.Contains(Architectures(), c.Type) {
 		return Model{}, unknown(c.Type)

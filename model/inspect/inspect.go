@@ -18,6 +18,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/hexmage/hexmage/internal/catalogfile"
 	"github.com/hexmage/hexmage/model/dlc"
@@ -80,7 +81,10 @@ func Describe(path string) (Description, error) { return describe(path, path) }
 func describe(name, path string) (Description, error) {
 	f, err := os.Open(name)
 	var pathErr *os.PathError
-	if errors.As(err, &pathErr) {
+	switch {
+	case errors.As(err, &pathErr) && errors.Is(err, fs.ErrNotExist):
+		return Description{}, fmt.Errorf("%s: %w: correct the path", path, pathErr.Err)
+	case errors.As(err, &pathErr):
 		return Description{}, fmt.Errorf("%s: %w", path, pathErr.Err)
 	}
 	if err != nil {
@@ -101,9 +105,27 @@ func describe(name, path string) (Description, error) {
 		err = errors.New("neither a file nor a folder")
 	}
 	if err != nil {
-		return Description{}, fmt.Errorf("%s: %w", path, err)
+		return Description{}, fmt.Errorf("%s: %w%s", path, err, advice(f, err))
 	}
 	return d, nil
+}
+
+// advice says what to do about a file that is not what it should be, by how it begins.
+func advice(f io.ReaderAt, err error) string {
+	b := make([]byte, 256)
+	n, _ := f.ReadAt(b, 0)
+	begin := strings.ToLower(strings.TrimSpace(string(b[:n])))
+	switch {
+	case strings.HasPrefix(begin, "version https://git-lfs.github.com/spec/"):
+		return ". It is a pointer of Git LFS in place of the file: run `git lfs pull` in its repository"
+	case strings.HasPrefix(begin, "<!doctype html") || strings.HasPrefix(begin, "<html"):
+		return ". It is a web page, such as one that asks to sign in: open the address that it came from in a browser, and get the file itself"
+	case n == 0:
+		return ". There is nothing in it: get it again"
+	case errors.Is(err, ErrUnknown):
+		return ". If it should be one of these, it is damaged: get it again"
+	}
+	return ". It is cut off or damaged: get it again"
 }
 
 func (d *Description) folder(path string) error {

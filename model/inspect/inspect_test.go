@@ -139,7 +139,7 @@ func TestPrinter(t *testing.T) {
 			t.Errorf("%q: %v, %s", name, ok, out)
 		}
 	}
-	if out, msg, ok := run(inspect.Printer{Dir: dir}, "ctx", "none"); ok || !strings.HasPrefix(out, "ctx\n") || msg != "inspect: none: no such file or directory\n" {
+	if out, msg, ok := run(inspect.Printer{Dir: dir}, "ctx", "none"); ok || !strings.HasPrefix(out, "ctx\n") || msg != "inspect: none: no such file or directory: correct the path\n" {
 		t.Errorf("%v, %s%s", ok, out, msg)
 	}
 	if _, msg, ok := run(text, junk); ok || !strings.Contains(msg, inspect.ErrUnknown.Error()) {
@@ -149,7 +149,7 @@ func TestPrinter(t *testing.T) {
 		t.Errorf("a folder: %v: %s", ok, out)
 	}
 	out, _, ok = run(asJSON, filepath.Join(dir, "none"), junk, path)
-	if l := strings.Split(out, "\n"); ok || len(l) != 4 || !strings.Contains(l[0], `none: no such file or directory"`) || !strings.Contains(l[1], `"error":`) || !strings.Contains(l[2], "SM8750") {
+	if l := strings.Split(out, "\n"); ok || len(l) != 4 || !strings.Contains(l[0], `none: no such file or directory: correct the path"`) || !strings.Contains(l[1], `"error":`) || !strings.Contains(l[2], "SM8750") {
 		t.Errorf("%v: %s", ok, out)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -153,6 +154,9 @@ func In(f Files, name string) (SDK, error) {
 			return SDK{Name: "ndk", Version: string(m[1]), StandIn: standIn(b)}, nil
 		}
 		return SDK{}, errors.New("source.properties has no Pkg.Revision")
+	}
+	if _, err := f.List("."); errors.Is(err, fs.ErrPermission) {
+		return SDK{}, errors.New("you may not look into it: chmod -R u+rX makes it readable, if it is yours")
 	}
 	return SDK{}, ErrUnknown
 }

@@ -104,7 +104,7 @@ func device(b *hclsyntax.Block) (d pool.Device, diags hcl.Diagnostics) {
 		return s, a.Expr.Range()
 	}
 	d.Serial, _ = text("serial")
-	if b.Body.Attributes["serial"] == nil {
+	if b.Body.Attributes["serial"] == nil && !diags.HasErrors() { // else it may be there by another name
 		diags = append(diags, mistake(b.DefRange(), "A device without serial", "Add serial = \"…\" to %s: what `hexmage device list` shows first, HOST:PORT of a phone in the network, or ssh://USER@HOST of a board.", what))
 	}
 	d.SoC, _ = text("soc")

@@ -16,7 +16,6 @@ import (
 	"runtime/debug"
 	"runtime/pprof"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -87,11 +86,10 @@ func run(args []string, env Env) (code int) {
 		args = []string{"--help"} // what people want who do not know what to ask for
 	}
 	kctx, global, err := parse(args, env)
-	if err != nil && strings.HasPrefix(err.Error(), "--var: expected ") { // it shows what may be a secret
-		err = errors.New("--var takes NAME=VALUE")
-	}
 	if err != nil {
-		fmt.Fprintf(env.Stderr, "hexmage: %s\nSee: hexmage --help\n", ansi.Visible(err.Error(), false))
+		var see string
+		see, err = refused(err)
+		fmt.Fprintf(env.Stderr, "hexmage: %s\nSee: %s --help\n", ansi.Visible(err.Error(), false), see)
 		if slices.Contains(args, "--json") {
 			report.JSON(env.Stdout, time.Now).Send(event.Error{Message: err.Error(), ExitCode: ExitUsage})
 		}
@@ -217,7 +215,8 @@ func (c *helpCmd) Run(_ context.Context, a *app) error {
 		return nil
 	}
 	_, err := newParser(new(commands), a.Env).Parse(append(c.Command, "--help")) // which ends here, when it has printed it
-	return front.Usage("%w\nSee: hexmage --help", err)
+	see, err := refused(err)
+	return front.Usage("%w\nSee: %s --help", err, see)
 }
 
 // versionCmd is `hexmage version`.

@@ -140,9 +140,9 @@ func (s *debugging) choose(ctx context.Context) error {
 	}
 	switch {
 	case len(found) == 0 && s.c.Step != "":
-		return front.Usage("%s is no run step: a program is debugged that a step of kind run starts on a device", s.c.Step)
+		return front.Usage("%s is no run step, and a program is debugged that a step of kind run starts on a device: name one of these, which `hexmage show %s` lists", s.c.Step, s.c.Pipeline)
 	case len(found) == 0:
-		return front.Usage("pipeline %s has no run step in this profile: a program is debugged that a step of kind run starts on a device", s.c.Pipeline)
+		return front.Usage("pipeline %s has no run step in this profile, and a program is debugged that a step of kind run starts on a device: add one (`hexmage kinds run`), or choose another --profile", s.c.Pipeline)
 	case len(found) > 1:
 		return front.Usage("pipeline %s has several run steps: name one of %s", s.c.Pipeline, strings.Join(names, ", "))
 	}

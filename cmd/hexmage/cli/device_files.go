@@ -49,7 +49,7 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	}
 	local, remote := c.Paths[:len(c.Paths)-1], c.Paths[len(c.Paths)-1]
 	if !path.IsAbs(remote) {
-		return front.Usage("%s: a path on the device is front.Absolute, such as /data/local/tmp/%s", remote, remote)
+		return front.Usage("%s: a path on the device is absolute, such as /data/local/tmp/%s", remote, remote)
 	}
 	dev, err := c.open(ctx, a)
 	if err != nil {

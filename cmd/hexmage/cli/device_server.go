@@ -137,7 +137,11 @@ func (a *app) findADB(ctx context.Context) (adb.Options, error) {
 	}
 	l, err := a.find(ctx, "adb", "")
 	if err != nil {
-		return adb.Options{}, front.Usage("no adb server runs, and no adb was found in PATH or ANDROID_HOME: %w", err)
+		where := ""
+		if s := a.Env.Var("ADB_SERVER_SOCKET"); s != "" {
+			where = " at " + s + ", as ADB_SERVER_SOCKET says"
+		}
+		return adb.Options{}, front.Usage("no adb server runs%s, and no adb was found in PATH or ANDROID_HOME: %w", where, err)
 	}
 	o, err := runner.FindADB(l.Path)
 	if err != nil {

@@ -3,8 +3,10 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,6 +64,9 @@ func (c *diagnoseCmd) Run(_ context.Context, a *app) error {
 			name = filepath.Join(a.WorkDir, name)
 		}
 		f, err := os.Open(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return front.Usage("there is no file %s: name a log file, or - for standard input", c.File)
+		}
 		if err != nil {
 			return front.Usage("%w", err)
 		}
@@ -170,7 +175,7 @@ func (a *app) failures(workspace string) (*diagnose.Catalogue, error) {
 	}
 	cat, diags := failures.Load(files)
 	if diags.HasErrors() {
-		return nil, a.printDiags(diags, nil)
+		return nil, a.printData(diags, workspace, files)
 	}
 	return cat, nil
 }

@@ -53,7 +53,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	}
 	if c.Network {
 		if a.Offline {
-			return front.Usage("doctor: --network and --offline contradict each other")
+			return front.Usage("--network and --offline contradict each other: give one of them")
 		}
 		o.Probes.Reach = reach
 	}

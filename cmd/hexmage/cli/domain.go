@@ -59,7 +59,7 @@ func (a *app) domain(workspace string) (*domain, error) {
 	}
 	cat, diags := a.catalogues.of(files)
 	if diags.HasErrors() {
-		return nil, a.printDiags(diags, nil)
+		return nil, a.printData(diags, workspace, files)
 	}
 	lock, err := a.lock(workspace)
 	if err != nil {
@@ -137,9 +137,33 @@ func (a *app) ownLock(workspace string) (*toolchains.Lock, error) {
 	}
 	l, diags := toolchains.ParseLock(b, toolchains.LockFile)
 	if diags.HasErrors() {
-		return nil, a.printDiags(diags, nil)
+		return nil, a.printData(diags, workspace, map[string][]byte{toolchains.LockFile: b})
 	}
 	return l, nil
+}
+
+// printData is printDiags of what is wrong with files of data, which have paths of this machine or those in the workspace: people are shown the latter.
+func (a *app) printData(diags hcl.Diagnostics, workspace string, files map[string][]byte) error {
+	name := func(file string) string {
+		if rel, err := filepath.Rel(workspace, file); err == nil && filepath.IsAbs(file) {
+			return filepath.ToSlash(rel)
+		}
+		return file
+	}
+	sources := map[string]*hcl.File{}
+	for file, b := range files {
+		sources[name(file)] = &hcl.File{Bytes: b}
+	}
+	shown := slices.Clone(diags)
+	for i, d := range shown {
+		if d.Subject != nil {
+			own, at := *d, *d.Subject
+			at.Filename = name(at.Filename)
+			own.Subject, own.Context = &at, nil
+			shown[i] = &own
+		}
+	}
+	return a.printDiags(shown, sources)
 }
 
 // maxData bounds a workspace's own data of a sort, in bytes.

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -52,6 +54,9 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 	}
 	for i, f := range files {
 		var err error
+		if _, e := os.Stat(f); len(c.Files) > 0 && errors.Is(e, fs.ErrNotExist) {
+			return front.Usage("there is no file %s: name files to format, or none for those of the workspace", c.Files[i])
+		}
 		if files[i], err = a.place(f); err != nil {
 			return err
 		}

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // parse makes sense of the arguments. To make a model of all commands takes kong milliseconds, so it makes one of the command alone that an
@@ -26,6 +28,40 @@ func parse(args []string, env Env) (*kong.Context, *front.Global, error) {
 	var all commands
 	kctx, err := newParser(&all, env).Parse(args)
 	return kctx, &all.Global, err
+}
+
+// refused says what kong refuses, in words for people who know no types, and the command whose help is to be looked at.
+func refused(err error) (see string, _ error) {
+	text, see, usage := err.Error(), "hexmage", ""
+	if p := (*kong.ParseError)(nil); errors.As(err, &p) && p.Context.Selected() != nil {
+		n := p.Context.Selected()
+		see, usage = n.FullPath(), strings.TrimSuffix(n.Summary(), " [flags]")
+	}
+	if strings.HasPrefix(text, "--var: expected ") { // it shows what may be a secret
+		return see, errors.New("--var takes NAME=VALUE, such as --var model=tiny")
+	}
+	if word, ok := strings.CutPrefix(text, "unexpected argument "); ok && see == "hexmage" {
+		return see, fmt.Errorf("there is no command %s", word)
+	}
+	for _, p := range plainWords {
+		text = p.was.ReplaceAllString(text, p.is)
+	}
+	if usage != "" && strings.Contains(text, " is missing") {
+		text += ": hexmage " + usage
+	}
+	return see, errors.New(text)
+}
+
+// plainWords are what is said in place of kong's words.
+var plainWords = []struct {
+	was *lazyregexp.Regexp
+	is  string
+}{
+	{lazyregexp.New(`^(.*): expected a valid \d+ bit u?int but got "(.*)"$`), `$1: "$2" is no whole number`},
+	{lazyregexp.New(`^(.*): expected a float but got "(.*)".*$`), `$1: "$2" is no number`},
+	{lazyregexp.New(`^(--\S+): expected \S+ value but got "(-.*)" \((?:short|long) flag\).*$`), `$1 has no value, as $2 is read as a flag: a value that begins with - is written $1=$2`},
+	{lazyregexp.New(`^expected "(.*)"$`), `$1 is missing`},
+	{lazyregexp.New(`^missing flags: (.*)$`), `$1 is missing`},
 }
 
 // notCommands is how many of the fields of commands come before the commands.

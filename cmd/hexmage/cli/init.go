@@ -264,7 +264,7 @@ func (s *starter) start() error {
 		}
 	}
 	if what > 1 {
-		return front.Usage("one of --op, --model, --lab and --sdk, please: each is a pipeline, and hexmage init can be run for each. Only --sdk goes with --op")
+		return front.Usage("give one of --op, --model, --lab and --sdk: each is a pipeline, and hexmage init can be run for each. Only --sdk goes with --op")
 	}
 	template, name, words := "nothing", "first", []string{}
 	var err error

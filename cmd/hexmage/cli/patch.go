@@ -62,7 +62,7 @@ func (p *patchArgs) request(ctx context.Context, a *app) (patches.Request, error
 		return r, err
 	}
 	if info, err := os.Stat(r.Source); err != nil || !info.IsDir() {
-		return r, front.Usage("%s is no folder of sources", p.Source)
+		return r, front.Usage("%s is no folder of sources: name the one that has the op package's files", p.Source)
 	}
 	if p.Fuzz < 0 {
 		return r, front.Usage("--fuzz %d: it is a number of lines", p.Fuzz)
@@ -372,7 +372,7 @@ const allHeaders = "**/*.{h,hpp}"
 func (c *patchLintCmd) Run(ctx context.Context, a *app) error {
 	dir := front.Absolute(a.WorkDir, c.Folder)
 	if !isFolder(dir) {
-		return front.Usage("%s is no folder of sources", c.Folder)
+		return front.Usage("%s is no folder of sources: name the one that has the op package's files", c.Folder)
 	}
 	data, err := lint.Shipped()
 	if err != nil {

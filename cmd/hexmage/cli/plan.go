@@ -32,6 +32,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains/doctor"
 )
 
@@ -123,12 +124,34 @@ func (a *app) planConfig(workspace string, cfg *config.Pipeline, made func([]*pl
 		return nil, nil, err
 	}
 	o := a.plannerOptions(workspace, cfg, d)
-	o.Made = made
+	o.Made, o.Strays = made, a.strays(cfg)
 	p, more, diags := planner.Build(o)
 	if p == nil {
 		return nil, diags, nil
 	}
 	return &planned{Plan: p, more: more, files: cfg.Files, names: d.names}, diags, nil
+}
+
+// strays are the names of HEXMAGE_VAR_NAME that no pipeline has, of the workspace and of those that are shipped.
+func (a *app) strays(cfg *config.Pipeline) (names []string) {
+	set := a.EnvVars()
+	drop := func(cfg *config.Pipeline) {
+		if cfg != nil {
+			for _, v := range cfg.Variables {
+				delete(set, v.Name)
+			}
+		}
+	}
+	if drop(cfg); len(set) == 0 {
+		return nil
+	}
+	read, done := a.skeletons(context.Background()) // which waits for nothing
+	defer done()
+	for _, name := range a.Pipelines() {
+		other, _ := read(name)
+		drop(other)
+	}
+	return slices.Sorted(maps.Keys(set))
 }
 
 // later plans the pipeline when more has to be said of a plan of it that was made earlier, and from what fresh tells to be still so.
@@ -175,11 +198,16 @@ func (a *app) secrets(ctx context.Context, workspace, pipeline string) func() (s
 
 // printDiags prints diagnostics. Its error has nothing more to say: one of them is an error.
 func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) error {
+	diags = config.Advised(diags)
 	switch {
 	case a.onDiags != nil:
 		a.onDiags(diags)
 	case len(diags) > 0:
-		fmt.Fprint(a.Env.Stderr, config.Render(diags, files, uint(cmp.Or(a.Env.Width, 100)), a.Coloured()))
+		shown := diags
+		if diags.HasErrors() { // it is warned again when these are mended
+			shown = slices.DeleteFunc(slices.Clone(diags), func(d *hcl.Diagnostic) bool { return d.Summary == steps.OpenStandIn })
+		}
+		fmt.Fprint(a.Env.Stderr, config.Render(shown, files, uint(cmp.Or(a.Env.Width, 100)), a.Coloured()))
 		a.sendDiags(diags)
 	}
 	if diags.HasErrors() {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -510,6 +512,9 @@ func (r *oneRun) writeJUnit() error {
 	at, err := r.a.place(front.Absolute(r.a.WorkDir, r.c.JUnit))
 	if err != nil {
 		return err
+	}
+	if info, err := os.Stat(at); err == nil && info.IsDir() {
+		return errors.New("this is a folder: name a file in it, such as " + filepath.Join(r.c.JUnit, "junit.xml"))
 	}
 	var b bytes.Buffer
 	if err := r.junit.Write(&b); err != nil {

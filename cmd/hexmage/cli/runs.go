@@ -189,7 +189,7 @@ func (a *app) findRun(name string) (recordedRun, error) {
 	if at, ok := strings.CutPrefix(name, "@"); ok {
 		n, err := strconv.Atoi(at)
 		if err != nil || n < 1 || n > len(all) {
-			return recordedRun{}, front.Usage("there is no run %s: @1 is the newest, @%d the oldest that is known", name, len(all))
+			return recordedRun{}, front.Usage("there is no run %s: @1 is the newest, @%d the oldest that is known. `hexmage runs` lists them", name, len(all))
 		}
 		return all[n-1], nil
 	}
@@ -205,14 +205,14 @@ func (a *app) findRun(name string) (recordedRun, error) {
 	case 1:
 		return found[0], nil
 	}
-	return recordedRun{}, front.Usage("%d runs have an id that begins with %s: give more digits", len(found), name)
+	return recordedRun{}, front.Usage("%d runs have an id that begins with %s: give more digits. `hexmage runs` lists them", len(found), name)
 }
 
 // exported reads a file that --export wrote, here or elsewhere.
 func (a *app) exported(name string) (*history.Document, error) {
 	b, err := boundedfile.Read(front.Absolute(a.WorkDir, name), history.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, front.Usage("there is no file %s", name)
+		return nil, front.Usage("there is no file %s: `hexmage runs --export` writes one", name)
 	}
 	if err != nil {
 		return nil, front.Usage("%w", err)

@@ -105,7 +105,7 @@ func setVersion(cfg *config.Pipeline, with string) hcl.Diagnostics {
 	case near != "":
 		return fail("--with names no toolchain", fmt.Sprintf("The pipeline has no toolchain %s. Did you mean %s?", w.name, near))
 	case len(others) == 0:
-		return fail("--with names no toolchain", "The pipeline has no toolchains.")
+		return fail("--with names no toolchain", fmt.Sprintf("The pipeline has no toolchains: leave out --with %s.", with))
 	}
 	return fail("--with names no toolchain", fmt.Sprintf("The pipeline has no toolchain %s; it has %s.", w.name, strings.Join(others, ", ")))
 }

@@ -39,7 +39,7 @@ func TestMistakes(t *testing.T) {
 		{"unknown output", "step.convert.llm.outputs.model", "step.convert.llm.outputs.modl", exitUsage, []string{moduleFile, "modl", "model"}},
 		{"unknown argument", `  name  = var.architecture`, `  nome  = var.architecture`, exitUsage, []string{moduleFile, "nome"}},
 		{"unknown series", `= "mllm"` + "\n  }", `= "llama"` + "\n  }", exitUsage, []string{openFile, `no patch series "llama"`}},
-		{"unknown SoC", `"SM8750"`, `"SM9999"`, exitUsage, []string{pipelineFile, "SM9999", "SM8750"}},
+		{"unknown SoC", `"SM8750"`, `"SM9999"`, exitUsage, []string{pipelineFile, "SM9999", "`hexmage compat` lists"}},
 		{"unknown release", `"2.41.0.251128"`, `"2.41.0.251129"`, exitUsage, []string{pipelineFile, "2.41.0.251129", "2.41.0.251128"}},
 		{"syntax", `step "convert" "llm" {`, `step "convert" "llm" {{`, exitUsage, []string{moduleFile}},
 		{"cycle", `model        = local.model`, `model        = step.convert.llm.outputs.model`, exitUsage,

@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
+	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/store/layout"
@@ -48,8 +49,11 @@ func NewApp(g Global, env Env) (*App, error) {
 	if g.Dir != "" {
 		a.WorkDir = Absolute(env.Dir, g.Dir)
 		if st, err := os.Stat(a.WorkDir); err != nil || !st.IsDir() {
-			return nil, Usage("-C %s: no such folder", g.Dir)
+			return nil, Usage("-C %s: no such folder: name one that is there", g.Dir)
 		}
+	}
+	if err := misspelt(env); err != nil {
+		return nil, err
 	}
 	if a.Profile == "" {
 		a.Profile = env.Var("HEXMAGE_PROFILE")
@@ -71,6 +75,24 @@ func NewApp(g Global, env Env) (*App, error) {
 	a.Live = env.Terminal && !g.JSON && env.Var("TERM") != "dumb" && env.Var("CI") == ""
 	a.Root = FindUp(a.WorkDir, "pipelines")
 	return a, nil
+}
+
+// misspelt refuses a variable that is meant for hexmage, and would be passed over.
+func misspelt(env Env) error {
+	for _, kv := range env.Vars {
+		rest, ok := strings.CutPrefix(kv, prefix)
+		if !ok {
+			continue
+		}
+		name, _, _ := strings.Cut(rest, "=")
+		if strings.HasPrefix(name, "VAR_") || slices.Contains(variables, name) {
+			continue
+		}
+		if near := nearest.Name(name, variables); near != "" {
+			return Usage("%s%s is no variable that hexmage reads: did you mean %s%s? Set that one, or unset this one", prefix, name, prefix, near)
+		}
+	}
+	return nil
 }
 
 // cacheDir is HEXMAGE_CACHE, else $XDG_CACHE_HOME/hexmage, else ~/.cache/hexmage.
@@ -104,7 +126,11 @@ func FindUp(dir, name string) string {
 // Workspace returns the folder whose pipelines/ has the pipeline: the user's own, else the shipped one.
 func (a *App) Workspace(pipeline string) (string, error) {
 	if strings.ContainsAny(pipeline, `/\`) || pipeline == "" {
-		return "", Usage("%q is no pipeline name: give the name of a file in pipelines/ without .hcl", pipeline)
+		advice := ""
+		if name := strings.TrimSuffix(filepath.Base(pipeline), ".hcl"); slices.Contains(a.Pipelines(), name) {
+			advice = fmt.Sprintf(". Did you mean %s?", name)
+		}
+		return "", Usage("%q is no pipeline name: give the name of a file in pipelines/ without .hcl%s", pipeline, advice)
 	}
 	if a.Root != "" {
 		if _, err := rooted.Resolve(a.Root, filepath.Join(workspace.Folder, pipeline)); err != nil {
@@ -117,7 +143,22 @@ func (a *App) Workspace(pipeline string) (string, error) {
 	case workspace.Has(hexmage.Shipped, pipeline):
 		return a.Shipped()
 	}
-	return "", Usage("there is no pipeline %q here. There are: %s", pipeline, strings.Join(a.Pipelines(), ", "))
+	return "", Usage("there is no pipeline %q here. %s", pipeline, a.advice(pipeline))
+}
+
+// advice says which pipeline may be meant by a name that none has.
+func (a *App) advice(pipeline string) string {
+	all := a.Pipelines()
+	for _, name := range []string{strings.TrimSuffix(pipeline, ".hcl"), nearest.Name(pipeline, all)} {
+		if slices.Contains(all, name) {
+			return fmt.Sprintf("Did you mean %s?", name)
+		}
+	}
+	file := strings.TrimSuffix(pipeline, ".hcl") + ".hcl"
+	if st, err := os.Stat(filepath.Join(a.WorkDir, file)); err == nil && st.Mode().IsRegular() {
+		return fmt.Sprintf("%s lies in this folder, and pipelines are found in %s/: move it there", file, workspace.Folder)
+	}
+	return "There are: " + strings.Join(all, ", ")
 }
 
 // Names are those of a workspace's pipelines; of one that cannot be read, as of one without any, there are none.

@@ -286,5 +286,8 @@ func (a *App) Writable(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return Engine(fmt.Errorf("%w: make the cache %s writable, or choose another folder with HEXMAGE_CACHE", err, a.Cache))
 	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		return Engine(fmt.Errorf("the cache %s, or what it is in, is a file: remove it, or choose a folder with HEXMAGE_CACHE", a.Cache))
+	}
 	return err
 }
