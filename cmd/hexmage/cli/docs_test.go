@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
@@ -43,6 +44,20 @@ func TestDocsAreFresh(t *testing.T) {
 		return
 	}
 	t.Error("docs/language.md is not what the kinds say: run go test ./cmd/hexmage/cli -run Docs -update")
+}
+
+// TestMisspeltVariables wants each variable of hexmage's own that the docs list to be known where misspelt ones are refused.
+func TestMisspeltVariables(t *testing.T) {
+	dir := t.TempDir()
+	for _, v := range environment() {
+		if !strings.HasPrefix(v.Name, "HEXMAGE_") || strings.HasPrefix(v.Name, "HEXMAGE_VAR_") {
+			continue
+		}
+		_, err := front.NewApp(front.Global{}, Env{Vars: []string{"HOME=" + dir, v.Name[:len(v.Name)-1] + "=x"}, Dir: dir})
+		if err == nil || !strings.Contains(err.Error(), "did you mean "+v.Name+"?") {
+			t.Errorf("%s without its last letter: %v", v.Name, err)
+		}
+	}
 }
 
 // The table of docs/commands.md is made from what the program says: go test ./cmd/hexmage/cli -run Docs -update.
