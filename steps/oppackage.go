@@ -10,6 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/libcheck"
+	"github.com/hexmage/hexmage/oppackage/opconfig"
 	"github.com/hexmage/hexmage/patches"
 )
 
@@ -80,11 +81,13 @@ func (o OpPackage) Plan(p *step.Plan, all oppackage.Targets) {
 // libraries plans the libraries of all targets, and what is said of them.
 func (b opBuild) libraries(pkg oppackage.Package) error {
 	pkg = b.place(pkg)
-	if pkg.Interface != "" {
-		b.makeInterface(pkg)
-	}
 	var all []oppackage.Compile
 	var dir, device, report []action.Input
+	if pkg.Interface != "" {
+		b.makeInterface(pkg)
+	} else if listed, ok := b.checkInterface(pkg); ok {
+		report = append(report, listed)
+	}
 	var hexagon []oppackage.Arch
 	for _, a := range b.arches {
 		if a.Family == "hexagon" {
@@ -117,6 +120,32 @@ func (b opBuild) libraries(pkg oppackage.Package) error {
 	b.p.Tree("report", report...)
 	b.p.File("compile_commands", action.Input{Content: &action.Content{Data: commands}})
 	return nil
+}
+
+// checkInterface makes sure that the package's own interface leaves out none of its ops, which no compiler or linker would say, and reports which ops there are.
+func (b opBuild) checkInterface(pkg oppackage.Package) (action.Input, bool) {
+	s := opconfig.ListedSpec{Out: path.Join(b.p.At.Dir(), "report", "ops.txt")}
+	var inputs []action.Input
+	for _, f := range pkg.Files {
+		var to *[]string
+		switch dir := path.Dir(f); {
+		case path.Ext(f) != ".cpp":
+			continue
+		case dir == "src":
+			to = &s.Interface
+		case dir == "src/ops":
+			to = &s.Ops
+		default:
+			continue
+		}
+		in := b.source.Below(f)
+		*to, inputs = append(*to, in.Path), append(inputs, in)
+	}
+	if len(s.Interface) == 0 || len(s.Ops) == 0 {
+		return action.Input{}, false
+	}
+	listed := step.Tool(b.p, "listed", "check that the interface lists all ops", opconfig.ListedTool, s).In(inputs...).SetEnv(b.p.Env)
+	return listed.Out(s.Out).As("ops.txt"), true
 }
 
 // check makes sure that what was linked is what backends load, and reports on it.

@@ -258,7 +258,7 @@ func names(target string, objects ...string) []string {
 func TestEngine(t *testing.T) {
 	w := newWorkspace(t)
 	const lib = "libQnnTestPackage.so"
-	tools := []string{"makefile.test Makefile", "patch.ops"}
+	tools := []string{"makefile.test Makefile", "oppackage.test listed", "patch.ops"}
 	sorted := func(lists ...[]string) []string {
 		all := slices.Concat(lists...)
 		slices.Sort(all)
@@ -280,9 +280,10 @@ func TestEngine(t *testing.T) {
 	check("again", nil)
 	w.edit("src/ops/Scale.cpp", func(s string) string { return s + "// a comment\n" })
 	patch := []string{"patch.ops"}
-	check("a comment in an op", sorted(patch, names("htp_aarch64", "ops/Scale.o"), names("htp_v79", "ops/Scale.o")))
+	inOp := []string{"oppackage.test listed", "patch.ops"}
+	check("a comment in an op", sorted(inOp, names("htp_aarch64", "ops/Scale.o"), names("htp_v79", "ops/Scale.o")))
 	w.edit("src/ops/Scale.cpp", func(s string) string { return s + "int more() { return 1; }\n" })
-	check("an op", sorted(patch, names("htp_aarch64", "ops/Scale.o", lib, "check"), names("htp_v79", "ops/Scale.o", lib, "check")))
+	check("an op", sorted(inOp, names("htp_aarch64", "ops/Scale.o", lib, "check"), names("htp_v79", "ops/Scale.o", lib, "check")))
 	w.edit("src/ops/v79_asm/asm.S", func(s string) string { return s + "\tnop\n" })
 	check("assembly of one arch", sorted(patch, names("htp_v79", "ops/v79_asm/asm.o", lib, "check")))
 	w.edit("config/TestPackage.xml", func(s string) string { return s + "\n" })
@@ -327,6 +328,29 @@ func TestHints(t *testing.T) {
 		if len(f.Hints) != 2 || !strings.HasPrefix(f.Hints[0], "op Scale does not compile for htp_") || !strings.HasSuffix(f.Hints[0], ", first at src/ops/Scale.cpp:3:50") || !strings.Contains(f.Hints[1], `rename rule "interface_scale"`) {
 			t.Errorf("hints %q of\n%s", f.Hints, f.Output)
 		}
+	}
+}
+
+// TestUnlistedOp takes an op out of the interface of the example with one of its own. It compiles and links, and the step fails; with the op listed it does not.
+func TestUnlistedOp(t *testing.T) {
+	w := newWorkspace(t)
+	pkg := filepath.Join(w.dir, "pkg")
+	if err := os.RemoveAll(pkg); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(pkg, os.DirFS("../examples/oppackage-only/clip")); err != nil {
+		t.Fatal(err)
+	}
+	w.pipeline(strings.NewReplacer("@patch@", "", "@source@", `"pkg"`).Replace(othersPipeline))
+	const declared = "DECLARE_PKG_OPS_OPTS_LIST(PKG_Clip)"
+	w.edit("src/ClipPackageInterface.cpp", func(s string) string { return strings.Replace(s, declared, "", 1) })
+	ran, failures := w.build()
+	if len(failures) != 1 || !strings.Contains(string(failures[0].Output), "pkg/src/ops/Clip.cpp: the interface leaves out Clip") || !slices.Contains(ran, "oppackage.it htp_v79/check") {
+		t.Fatalf("%+v; ran %v", failures, ran)
+	}
+	w.edit("src/ClipPackageInterface.cpp", func(s string) string { return strings.Replace(s, "\n\nEND_PKG", "\n"+declared+"\nEND_PKG", 1) })
+	if _, failures = w.build(); len(failures) != 0 {
+		t.Errorf("listed: %s", failures[0].Output)
 	}
 }
 

@@ -32,6 +32,7 @@ func Tools() map[string]tool.Func {
 		kerneltest.Tool.String():         tool.New(kerneltest.Tool, kerneltest.RunTool),
 		libcheck.Tool.String():           tool.New(libcheck.Tool, libcheck.Run),
 		opconfig.Tool.String():           tool.New(opconfig.Tool, opconfig.Run),
+		opconfig.ListedTool.String():     tool.New(opconfig.ListedTool, opconfig.RunListed),
 		oppackage.Tool.String():          tool.New(oppackage.Tool, oppackage.Run),
 		probe.Compile.String():           tool.New(probe.Compile, probe.RunCompile),
 		probe.Gather.String():            tool.New(probe.Gather, probe.RunGather),

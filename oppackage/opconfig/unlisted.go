@@ -1,0 +1,107 @@
+package opconfig
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
+	"github.com/hexmage/hexmage/internal/tool"
+)
+
+// ListedTool is the name of the tool that RunListed is, and its behaviour version: it changes when what it finds in the same sources does.
+const ListedTool tool.Name[ListedSpec] = "op-listed/1"
+
+// ListedSpec says of which sources to look whether they belong together.
+type ListedSpec struct {
+	Interface []string `json:"interface"` // the sources beside the ops, one of which is the interface
+	Ops       []string `json:"ops"`       // those of the ops
+	Out       string   `json:"out"`       // file for what each source registers
+}
+
+var (
+	lists    = lazyregexp.New(`(?s)\bBEGIN_PKG_OPS_OPTS_LIST\s*\(\s*\)(.*?)\bEND_PKG_OPS_OPTS_LIST\s*\(\s*\)`)
+	declares = lazyregexp.New(`\bDECLARE_PKG_OPS_OPTS_LIST\s*\(\s*([A-Za-z_][A-Za-z0-9_]*)\s*\)\s*;?`)
+	ifs      = lazyregexp.New(`(?m)^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif)\b.*$`)
+)
+
+// Unlisted says of each source what an interface lacks of the ops that it registers, "" if nothing: HTP does not have an op whose registration is not in the
+// interface's list of ops, and nobody finds a source none of whose ops are among the names there. The library is linked all the same.
+//
+// Where the interface has its list or its names from elsewhere, such as a header or a macro of its own, nothing is said of that.
+func Unlisted(iface []byte, sources [][]byte) []string {
+	iface = comments.Get().ReplaceAll(iface, []byte(" "))
+	named := func(o Op) bool { return o.Name != "" && bytes.Contains(iface, []byte(`"`+o.Name+`"`)) }
+	ops, names := make([][]Op, len(sources)), false
+	for i, text := range sources {
+		ops[i] = Registered(text)
+		names = names || slices.ContainsFunc(ops[i], named)
+	}
+	listed, whole := registrations(iface)
+	missing := make([]string, len(sources))
+	for i, of := range ops {
+		switch {
+		case len(of) == 0:
+		case whole && !slices.Contains(listed, of[0].Registration):
+			missing[i] = fmt.Sprintf("add DECLARE_PKG_OPS_OPTS_LIST(%s) to its list of ops", of[0].Registration)
+		case names && of[0].Name != "" && !slices.ContainsFunc(of, named):
+			missing[i] = fmt.Sprintf("add %q to its names of ops", of[0].Name)
+		}
+	}
+	return missing
+}
+
+// registrations are those that an interface lists, and whether the list has nothing beside them.
+func registrations(iface []byte) (listed []string, whole bool) {
+	list := lists.Get().FindSubmatch(iface)
+	if list == nil {
+		return nil, false
+	}
+	for _, m := range declares.Get().FindAllSubmatch(list[1], -1) {
+		listed = append(listed, string(m[1]))
+	}
+	rest := ifs.Get().ReplaceAll(declares.Get().ReplaceAll(list[1], nil), nil)
+	return listed, len(bytes.TrimSpace(rest)) == 0
+}
+
+// RunListed is the tool: it refuses an interface that leaves out an op.
+func RunListed(_ context.Context, s ListedSpec, env tool.Env) error {
+	var iface []byte
+	for _, f := range s.Interface {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return err
+		}
+		iface = append(append(iface, text...), '\n')
+	}
+	sources := make([][]byte, len(s.Ops))
+	for i, f := range s.Ops {
+		var err error
+		if sources[i], err = os.ReadFile(f); err != nil {
+			return err
+		}
+	}
+	var report strings.Builder
+	var said error
+	for i, missing := range Unlisted(iface, sources) {
+		var names []string
+		for _, op := range Registered(sources[i]) {
+			names = append(names, cmp.Or(op.Name, op.Registration))
+		}
+		fmt.Fprintf(&report, "%s: %s\n", path.Base(s.Ops[i]), strings.Join(names, " "))
+		if missing != "" {
+			said = tool.ErrSaid
+			fmt.Fprintf(env.Stderr, "%s: the interface leaves out %s, and the library would be built without: in %s, %s\n",
+				s.Ops[i], strings.Join(names, ", "), strings.Join(s.Interface, " or "), missing)
+		}
+	}
+	if said != nil {
+		return said
+	}
+	return os.WriteFile(s.Out, []byte(report.String()), 0o644)
+}
