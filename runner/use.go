@@ -168,7 +168,7 @@ func (d *Device) useOfPool(ctx context.Context, a *execute.Request, w pool.Want,
 	if root, err := d.inputFolder(ctx, a.Action, PushDir); err == nil { // else nothing is pushed
 		w.Files = root.String()
 	}
-	w.Reach = pool.Reach{SSH: d.o.SSH, Server: func(ctx context.Context) (*adb.Client, error) {
+	w.Reach = pool.Reach{SSH: d.o.SSH, Hosts: d.hosts, Server: func(ctx context.Context) (*adb.Client, error) {
 		c, _, err := d.client(ctx, a.Action)
 		return c, err
 	}}

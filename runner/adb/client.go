@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net"
 	"os"
 	"slices"
 	"strconv"
@@ -20,12 +21,19 @@ import (
 // Client talks to one adb server. It holds no connection: each operation opens its own. Safe for concurrent use.
 type Client struct {
 	network, address string
-	restarts         atomic.Int32 // of the server, where it is a private one
+	over             func(context.Context) (net.Conn, error) // makes connections; nil: to network and address
+	restarts         atomic.Int32                            // of the server, where it is a private one
 }
 
 // NewClient returns a client of the server at address: network is "tcp" ("127.0.0.1:5037" is the usual server) or "unix" (a socket's path).
 func NewClient(network, address string) *Client {
 	return &Client{network: network, address: address}
+}
+
+// NewClientOver returns a client of a server that is not reached directly: over makes each connection, and address is what the server is called. Errors of over
+// are passed on as they are; one that is a syscall.ECONNREFUSED says that no server listens.
+func NewClientOver(address string, over func(context.Context) (net.Conn, error)) *Client {
+	return &Client{address: address, over: over}
 }
 
 // Address returns where the server listens.
@@ -124,7 +132,7 @@ func (c *Client) ask(ctx context.Context, service string) (string, error) {
 func (c *Client) askAs(ctx context.Context, service, name string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
-	cn, err := dial(ctx, c.network, c.address)
+	cn, err := c.dial(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -186,7 +194,7 @@ const (
 
 // open returns a connection on which the device itself now speaks service's protocol.
 func (d *Device) open(ctx context.Context, service string) (*conn, error) {
-	cn, err := dial(ctx, d.client.network, d.client.address)
+	cn, err := d.client.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +265,7 @@ func (c *Client) Track(ctx context.Context) iter.Seq2[[]Info, error] {
 
 // track returns nil when yield wanted no more.
 func (c *Client) track(ctx context.Context, service string, yield func([]Info, error) bool) error {
-	cn, err := dial(ctx, c.network, c.address)
+	cn, err := c.dial(ctx)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,9 @@ type Forwarded struct {
 // Forward makes the server listen at local and connect whoever comes to remote on the device. Port 0 has the server choose one. It returns
 // local as it is then. It ends with the server, with the device's link, or by KillForward. One that is there already is an error.
 func (d *Device) Forward(ctx context.Context, local, remote string) (string, error) {
+	if d.client.over != nil {
+		return "", fmt.Errorf("adb: %w: the adb server %s would listen on its own computer: run this there, or connect the phone here", errLocal, d.client.address)
+	}
 	for _, end := range []string{local, remote} {
 		if kind, at, ok := strings.Cut(end, ":"); !ok || kind == "" || at == "" || strings.ContainsAny(end, ";\n") {
 			return "", fmt.Errorf("adb: %w: %q is no socket: want for example tcp:5000 or localabstract:NAME", errLocal, end)
@@ -61,7 +64,7 @@ func (d *Device) KillForward(ctx context.Context, local string) error {
 func (d *Device) host(ctx context.Context, service string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
-	cn, err := dial(ctx, d.client.network, d.client.address)
+	cn, err := d.client.dial(ctx)
 	if err != nil {
 		return "", err
 	}

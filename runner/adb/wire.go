@@ -32,26 +32,38 @@ type conn struct {
 	stop func() bool
 }
 
-func dial(ctx context.Context, network, address string) (*conn, error) {
-	at, done := address, func() {}
-	if network == "unix" {
-		var err error
-		if at, done, err = shortPath(address); err != nil {
-			return nil, wrap(ctx, err, "connect to the adb server at %s", address)
-		}
-	}
-	defer done()
-	d := net.Dialer{Timeout: dialWait}
-	nc, err := d.DialContext(ctx, network, at)
+func (c *Client) dial(ctx context.Context) (*conn, error) {
+	nc, err := c.connection(ctx)
 	if ctx.Err() == nil && (errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)) {
-		return nil, fmt.Errorf("adb: %w", &serverGone{address: address, err: err})
+		return nil, fmt.Errorf("adb: %w", &serverGone{address: c.address, err: err})
+	}
+	if err != nil && c.over != nil && ctx.Err() == nil { // who makes the connection knows whether it may be had later
+		return nil, fmt.Errorf("adb: %w", err)
 	}
 	if err != nil {
-		return nil, wrap(ctx, err, "connect to the adb server at %s", address)
+		return nil, wrap(ctx, err, "connect to the adb server at %s", c.address)
 	}
-	c := &conn{nc: nc, r: bufio.NewReaderSize(nc, bufferSize)}
-	c.stop = context.AfterFunc(ctx, func() { nc.Close() })
-	return c, nil
+	cn := &conn{nc: nc, r: bufio.NewReaderSize(nc, bufferSize)}
+	cn.stop = context.AfterFunc(ctx, func() { nc.Close() })
+	return cn, nil
+}
+
+// connection makes one to the server.
+func (c *Client) connection(ctx context.Context) (net.Conn, error) {
+	if c.over != nil {
+		return c.over(ctx)
+	}
+	at := c.address
+	if c.network == "unix" {
+		short, done, err := shortPath(at)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		at = short
+	}
+	d := net.Dialer{Timeout: dialWait}
+	return d.DialContext(ctx, c.network, at)
 }
 
 func (c *conn) Close() error {

@@ -84,11 +84,17 @@ func atOnce(ctx context.Context, get func(ctx context.Context, busy func(owner s
 func (s Server) Local() bool {
 	host, _, err := net.SplitHostPort(s.Address)
 	ip := net.ParseIP(host)
-	return s.Network == "unix" || err != nil || host == "localhost" || ip != nil && ip.IsLoopback()
+	return s.Host == "" && (s.Network == "unix" || err != nil || host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
 // Silent is the error of a server that does not answer.
 func (s Server) Silent(err error) error {
+	switch {
+	case s.Host != "" && errors.Is(err, adb.ErrServer):
+		return fmt.Errorf("no adb server answers at %s; start it there with: adb start-server", s)
+	case s.Host != "":
+		return fmt.Errorf("the adb server %s is out of reach: %w", s, err)
+	}
 	return fmt.Errorf("the adb server %s does not answer; start it there with: adb -a nodaemon server (%w)", s, Short(err))
 }
 
@@ -147,6 +153,7 @@ func (d Device) works(ctx context.Context, dev link.Device) (*Lease, error) {
 type Reach struct {
 	Server func(context.Context) (*adb.Client, error) // the user's own adb server, for phones that name none
 	SSH    ssh.Options                                // for boards
+	Hosts  *ssh.Hosts                                 // for adb servers that only their own computers reach
 }
 
 // reach returns the device once it can be reached: a phone by its adb server, a board over ssh.
@@ -255,6 +262,14 @@ func (p *Pool) relist(ctx context.Context, phones []*poolPhone, w Want) {
 
 // client is the phone's adb server.
 func (d Device) client(ctx context.Context, r Reach) (poolClient, error) {
+	if d.Server.Host != "" {
+		if r.Hosts == nil {
+			return poolClient{}, errors.New("its adb server is reached over ssh, which is not to be had here")
+		}
+		return poolClient{adb.NewClientOver(d.Server.String(), func(ctx context.Context) (net.Conn, error) {
+			return r.Hosts.Dial(ctx, d.Server.Host, d.Key, d.Server.Network, d.Server.Address)
+		}), d.Server}, nil
+	}
 	if d.Server != (Server{}) {
 		return poolClient{adb.NewClient(d.Server.Network, d.Server.Address), d.Server}, nil
 	}

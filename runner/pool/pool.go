@@ -25,10 +25,14 @@ import (
 type Server struct {
 	Network string // "tcp" or "unix"
 	Address string // "10.0.0.2:5037", or a socket's path
+	Host    string // "ssh://USER@HOST:PORT" of the computer that reaches the address; empty: this one
 }
 
 // String is how devices.hcl has it.
 func (s Server) String() string {
+	if s.Host != "" {
+		return s.Host + "/" + strings.TrimPrefix(strings.TrimPrefix(s.Address, "127.0.0.1:"), "/")
+	}
 	if s.Network == "unix" {
 		return "unix:" + s.Address
 	}
@@ -39,7 +43,7 @@ func (s Server) String() string {
 type Device struct {
 	Name   string // for people, and for --serial
 	Serial string // "R5CX123"; "HOST:PORT" is connected to; "ssh://USER@HOST:PORT" is a board
-	Key    string // of a board: the file with the key; empty: the user's usual ones
+	Key    string // of a board, or of the server's host: the file with the key; empty: the user's usual ones
 	Server Server
 	SoC    string // "SM8750"; empty: the phone is asked
 }

@@ -29,7 +29,7 @@ func Check(serial string) error {
 // parse reads "ssh://USER@HOST" or "ssh://USER@HOST:PORT".
 func parse(serial string) (address, error) {
 	wrong := func(why string) (address, error) {
-		return address{}, fmt.Errorf("%.80q is no address of a board: %s; want ssh://USER@HOST or ssh://USER@HOST:PORT", Shown(serial), why)
+		return address{}, fmt.Errorf("%.80q is no ssh address: %s; want ssh://USER@HOST or ssh://USER@HOST:PORT", Shown(serial), why)
 	}
 	if !Is(serial) || len(serial) > maxAddress || strings.ContainsFunc(serial, unprintable) {
 		return wrong("it is not of that form")

@@ -166,13 +166,13 @@ func (o Options) distrust(at address, key ssh.PublicKey, err error) error {
 		return fmt.Errorf("the host key of %s (%s): %w", name, shown, err)
 	case len(unlike.Want) > 0:
 		had := unlike.Want[0]
-		return fmt.Errorf("the host key of %s (%s) is another than %s:%d has: somebody may be in between, and nothing was sent; if the board was installed anew, remove the old key: ssh-keygen -f %s -R '%s'",
+		return fmt.Errorf("the host key of %s (%s) is another than %s:%d has: somebody may be in between, and nothing was sent; if it was installed anew, remove the old key: ssh-keygen -f %s -R '%s'",
 			name, shown, had.Filename, had.Line, had.Filename, name)
 	}
 	where := "no file of known hosts is there"
 	if len(o.Known) > 0 {
 		where = "it is not in " + strings.Join(o.Known, ", ")
 	}
-	return fmt.Errorf("the host key of %s (%s) is not known: %s; compare it with what the board says of itself (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub), and connect once with: ssh -p %s %s@%s",
+	return fmt.Errorf("the host key of %s (%s) is not known: %s; compare it with what that computer says of itself (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub), and connect once with: ssh -p %s %s@%s",
 		name, shown, where, at.port, at.user, at.host)
 }

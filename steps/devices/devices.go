@@ -111,41 +111,57 @@ func device(b *hclsyntax.Block) (d pool.Device, diags hcl.Diagnostics) {
 	if diags.HasErrors() {
 		return d, diags
 	}
-	own := board(b, &d, text)
-	diags = append(diags, own...)
 	if s, at := text("server"); s != "" && !diags.HasErrors() {
 		var err error
 		if d.Server, err = ParseServer(s); err != nil {
 			diags = append(diags, mistake(at, "Unusable server", "%v.", err))
 		}
 	}
-	return d, diags
+	if diags.HasErrors() {
+		return d, diags
+	}
+	return d, append(diags, overSSH(b, &d, text)...)
 }
 
-// board reads what there is of a board alone.
-func board(b *hclsyntax.Block, d *pool.Device, text func(string) (string, hcl.Range)) (diags hcl.Diagnostics) {
+// overSSH reads what there is of a board, and of a phone whose adb server is reached over ssh.
+func overSSH(b *hclsyntax.Block, d *pool.Device, text func(string) (string, hcl.Range)) (diags hcl.Diagnostics) {
 	key, at := text("key")
+	if key != "" && !ssh.Is(d.Serial) && d.Server.Host == "" {
+		return hcl.Diagnostics{mistake(at, "A key of a phone", "key is the file with the key for a board, whose serial is ssh://USER@HOST, or for the host of a server ssh://USER@HOST. adb has keys of its own.")}
+	}
+	if key != "" && !filepath.IsAbs(key) && !strings.HasPrefix(key, "~/") {
+		diags = append(diags, mistake(at, "Unusable key", "key %q: name the file by an absolute path, or one that begins with ~/.", key))
+	}
+	d.Key = key
 	if !ssh.Is(d.Serial) {
-		if key != "" {
-			diags = append(diags, mistake(at, "A key of a phone", "key is the file with the key for a board, whose serial is ssh://USER@HOST. adb has keys of its own."))
-		}
 		return diags
 	}
 	if err := ssh.Check(d.Serial); err != nil {
 		diags = append(diags, mistake(b.Body.Attributes["serial"].Expr.Range(), "Unusable serial", "%v.", err))
 	}
-	if key != "" && !filepath.IsAbs(key) && !strings.HasPrefix(key, "~/") {
-		diags = append(diags, mistake(at, "Unusable key", "key %q: name the file by an absolute path, or one that begins with ~/.", key))
-	}
 	if a := b.Body.Attributes["server"]; a != nil {
 		diags = append(diags, mistake(a.SrcRange, "A board has no adb server", "Leave server out: %s is reached over ssh.", ssh.Shown(d.Serial)))
 	}
-	d.Key = key
 	return diags
 }
 
-// ParseServer reads where an adb server listens: "HOST:PORT" or "unix:PATH".
+// adbPort is where adb servers usually listen.
+const adbPort = "5037"
+
+// ParseServer reads where an adb server listens: "HOST:PORT", "unix:PATH", or "ssh://USER@HOST" of a computer that alone reaches its own, with "/PORT" or
+// "/PATH" behind where that is not the usual port.
 func ParseServer(s string) (pool.Server, error) {
+	if rest, ok := strings.CutPrefix(s, ssh.Scheme); ok {
+		host, at, _ := strings.Cut(rest, "/")
+		server := pool.Server{Host: ssh.Scheme + host, Network: "unix", Address: "/" + at}
+		if at == "" {
+			at = adbPort
+		}
+		if n, err := strconv.ParseUint(at, 10, 16); err == nil && n != 0 {
+			server.Network, server.Address = "tcp", "127.0.0.1:"+at
+		}
+		return server, ssh.Check(server.Host)
+	}
 	if path, ok := strings.CutPrefix(s, "unix:"); ok {
 		if !filepath.IsAbs(path) {
 			return pool.Server{}, fmt.Errorf("server %q: the path of a socket is absolute: \"unix:/run/user/1000/adb.sock\"", s)
@@ -154,7 +170,7 @@ func ParseServer(s string) (pool.Server, error) {
 	}
 	host, port, err := net.SplitHostPort(s)
 	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n == 0 || host == "" {
-		return pool.Server{}, fmt.Errorf("server %q: want \"HOST:PORT\", usually with port 5037, or \"unix:PATH\"", s)
+		return pool.Server{}, fmt.Errorf("server %q: want \"HOST:PORT\", usually with port 5037, \"unix:PATH\", or \"ssh://USER@HOST\"", s)
 	}
 	return pool.Server{Network: "tcp", Address: s}, nil
 }

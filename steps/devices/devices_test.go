@@ -64,10 +64,12 @@ func TestMistakes(t *testing.T) {
 		{"device \"a\" { serial = \"x\" }\ndevice \"a\" { serial = \"y\" }", `devices.hcl:2,1-11: Declared twice; device "a" is declared here and at devices.hcl:1`},
 		{"device \"a\" { serial = \"x\" }\ndevice \"b\" { serial = \"x\" }", `the device with serial x is declared here and at devices.hcl:1`},
 		{"device \"a\" { serial = \"b\" }\ndevice \"b\" { serial = \"x\" }", `"b" is the name of this device and the serial of "a"`},
-		{"device \"a\" {\n  serial = \"ssh://10.0.0.9\"\n}", `devices.hcl:2,12-28: Unusable serial; "ssh://10.0.0.9" is no address of a board: it does not say as which user`},
+		{"device \"a\" {\n  serial = \"ssh://10.0.0.9\"\n}", `devices.hcl:2,12-28: Unusable serial; "ssh://10.0.0.9" is no ssh address: it does not say as which user`},
 		{"device \"a\" {\n  serial = \"ssh://u@h\"\n  key = \"id\"\n}", `devices.hcl:3,9-13: Unusable key; key "id": name the file by an absolute path`},
 		{"device \"a\" {\n  serial = \"ssh://u@h\"\n  server = \"10.0.0.2:5037\"\n}", `A board has no adb server`},
 		{"device \"a\" {\n  serial = \"x\"\n  key = \"/id\"\n}", `A key of a phone`},
+		{"device \"a\" {\n  serial = \"x\"\n  server = \"10.0.0.2:5037\"\n  key = \"/id\"\n}", `A key of a phone`},
+		{"device \"a\" {\n  serial = \"x\"\n  server = \"ssh://rack\"\n}", `devices.hcl:3,12-24: Unusable server; "ssh://rack" is no ssh address: it does not say as which user`},
 		{`emulated { phones = 0 }`, `phones is 0; it is a whole number from 1 to 256`},
 		{`emulated { phones = 1.5 }`, `phones is 1.5`},
 		{`emulated { phones = "many" }`, `phones is a number`},
@@ -93,6 +95,8 @@ func FuzzParse(f *testing.F) {
 	f.Add(`emulated { phones = 2 }`)
 	f.Add(`device "a" { serial = "ssh://u@h" }`)
 	f.Add(`device "a" "b" { server = 1 }`)
+	f.Add(`device "a" { serial = "x"
+server = "ssh://u@h:1/run/adb.sock" }`)
 	f.Fuzz(func(t *testing.T, src string) {
 		got, diags := devices.Parse([]byte(src), "devices.hcl")
 		if diags.HasErrors() {
@@ -101,6 +105,9 @@ func FuzzParse(f *testing.F) {
 		for _, d := range got.Devices {
 			if d.Name == "" || d.Serial == "" {
 				t.Errorf("%+v", d)
+			}
+			if again, err := devices.ParseServer(d.Server.String()); d.Server.Host != "" && (err != nil || again != d.Server) {
+				t.Errorf("%+v is %+v, %v", d.Server, again, err)
 			}
 		}
 	})

@@ -93,7 +93,7 @@ func (a *app) deviceRows(ctx context.Context, catalogue *toolchains.Catalogue, l
 	if failed != nil && len(listed) == 0 {
 		return nil, failed
 	}
-	states := pool.New(a.deviceState(), listed).States(ctx, pool.Reach{SSH: a.ssh(), Server: func(context.Context) (*adb.Client, error) { return c, failed }})
+	states := pool.New(a.deviceState(), listed).States(ctx, pool.Reach{SSH: a.ssh(), Hosts: ssh.NewHosts(a.ssh()), Server: func(context.Context) (*adb.Client, error) { return c, failed }})
 	rows := make([]deviceRow, 0, len(states))
 	for _, s := range states {
 		r := deviceRow{Name: s.Name, Serial: s.Serial, Server: s.Server.String(), State: "device", SoC: s.SoC}

@@ -330,6 +330,12 @@ func (c *Cable) Cut() {
 	c.cut()
 }
 
+// Sever breaks all connections, and none can be made any more.
+func (c *Cable) Sever() {
+	c.listener.Close()
+	c.Cut()
+}
+
 func (c *Cable) cut() {
 	for nc := range c.conns {
 		if tcp, ok := nc.(*net.TCPConn); ok {
