@@ -35,6 +35,12 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 6 && os.Args[1] == boardArg {
 		os.Exit(boardProcess(os.Args[2:]))
 	}
+	if len(os.Args) == 6 && os.Args[1] == leaseHostArg {
+		os.Exit(leaseHost(os.Args[2:]))
+	}
+	if len(os.Args) == 7 && os.Args[1] == leaseWorkerArg {
+		os.Exit(leaseWorker(os.Args[2:]))
+	}
 	os.Exit(phonetest.Main(m))
 }
 

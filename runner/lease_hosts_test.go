@@ -1,0 +1,285 @@
+//go:build linux
+
+package runner_test
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/lease"
+	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/standin/phone/phonetest"
+)
+
+// First arguments with which the test binary is a host of TestLeaseOfTwoHosts, and a process of one.
+const (
+	leaseHostArg   = "-lease-host"
+	leaseWorkerArg = "-lease-worker"
+)
+
+const (
+	leaseWorkers = 3 // of a host
+	holders      = "/data/local/tmp/holders"
+	buried       = 20 * time.Second // until it is known that a process is dead
+)
+
+// TestLeaseOfTwoHosts has two hosts, each with network and processes of its own, where three processes want one phone, again and again, and are killed at any
+// moment. Who has the lease writes its name onto the phone and looks who else is there: nobody may be who is alive. HEXMAGE_LEASES says how often.
+func TestLeaseOfTwoHosts(t *testing.T) {
+	want, err := strconv.Atoi(cmp.Or(os.Getenv("HEXMAGE_LEASES"), "150"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, o := phonetest.Start(t, phonetest.Image(t, nil), nil), phonetest.ServerOptions(t)
+	dir := o.Dir // short enough for sockets
+	if err := os.Mkdir(filepath.Join(dir, "dead"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	way, err := net.Listen("unix", filepath.Join(dir, "phone")) // from the hosts' networks into this one
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer way.Close()
+	go relay(way, "tcp", e.Addr())
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := make(chan string)
+	var hosts sync.WaitGroup
+	var inputs []io.Closer
+	for _, name := range []string{"a", "b"} {
+		cmd := exec.Command(self, leaseHostArg, dir, o.Path, o.LibraryPath, name)
+		cmd.Stderr = os.Stderr
+		cmd.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID,
+			UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}, GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+		}
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) {
+			t.Skipf("not tried: this machine lets nobody have namespaces: %v", err)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		inputs = append(inputs, in)
+		hosts.Go(func() {
+			for s := bufio.NewScanner(out); s.Scan(); {
+				lines <- s.Text()
+			}
+			_ = cmd.Wait() // what went wrong was printed
+		})
+	}
+	go func() { hosts.Wait(); close(lines) }()
+	begin, got, by, stopped := time.Now(), 0, map[string]int{}, false
+	limit := time.AfterFunc(time.Duration(want)*time.Second/4+time.Minute, func() { t.Error("nobody gets it any more"); inputs[0].Close(); inputs[1].Close() })
+	defer limit.Stop()
+	for line := range lines {
+		word, rest, _ := strings.Cut(line, " ")
+		switch word {
+		case "got":
+			got++
+			by[rest[:1]]++
+		case "killed":
+			by["killed"]++
+		default:
+			t.Error(line)
+		}
+		if got >= want && !stopped {
+			stopped = true
+			for _, in := range inputs {
+				in.Close()
+			}
+		}
+	}
+	if got < want || by["a"] < want/10 || by["b"] < want/10 || by["killed"] < want/50 {
+		t.Errorf("%d leases, %v", got, by)
+	}
+	t.Logf("%d leases in %v: %v", got, time.Since(begin).Round(time.Second), by)
+}
+
+// relay carries what comes to a listener to an address.
+func relay(l net.Listener, network, address string) {
+	for {
+		in, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer in.Close()
+			out, err := net.Dial(network, address)
+			if err != nil {
+				return
+			}
+			defer out.Close()
+			go func() { _, _ = io.Copy(out, in); out.Close() }()
+			_, _ = io.Copy(in, out)
+		}()
+	}
+}
+
+// leaseHost is a host: an adb server at the phone, and processes that want it. It ends with its input.
+func leaseHost(args []string) int {
+	if err := leaseHostIn(args[0], args[1], args[2], args[3]); err != nil {
+		fmt.Println("host:", err)
+		return 1
+	}
+	return 0
+}
+
+func leaseHostIn(dir, path, library, name string) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	lo, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	lo.SetUint16(unix.IFF_UP)
+	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo); err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	go relay(l, "unix", filepath.Join(dir, "phone"))
+	own := filepath.Join(dir, name)
+	if err := os.Mkdir(own, 0o755); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s, err := adb.Start(ctx, adb.Options{Path: path, LibraryPath: library, Dir: own})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.Connect(ctx, l.Addr().String()); err != nil {
+		return err
+	}
+	go func() { _, _ = io.Copy(io.Discard, os.Stdin); cancel() }()
+	var workers sync.WaitGroup
+	for i := range leaseWorkers {
+		workers.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				if err := leaseLife(ctx, dir, s.Address(), l.Addr().String(), name, fmt.Sprintf("%s-%d-%d", name, i, n)); err != nil {
+					fmt.Println("host:", err)
+					return
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return nil
+}
+
+// leaseLife runs a process for a while, and kills it. That it is dead is written down where all hosts see it.
+func leaseLife(ctx context.Context, dir, server, serial, host, id string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(20+rand.IntN(3000))*time.Millisecond)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self, leaseWorkerArg, dir, server, serial, host, id) // which kills
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	err = cmd.Run()
+	if ctx.Err() == nil {
+		return fmt.Errorf("%s: %w", id, err)
+	}
+	fmt.Println("killed", id)
+	return os.WriteFile(filepath.Join(dir, "dead", id), nil, 0o644)
+}
+
+// leaseWorker is a process that wants the phone, until it is killed.
+func leaseWorker(args []string) int {
+	dir, dev, host, id := args[0], adb.NewClient("unix", args[1]).Device(args[2]), args[3], args[4]
+	ctx := context.Background()
+	for {
+		here, err := lease.Process(ctx, filepath.Join(dir, host, "leases"), args[2], nil)
+		if err != nil {
+			fmt.Println("process:", id, err)
+			return 1
+		}
+		h, err := lease.OnDevice(ctx, dev, lease.Options{Who: id, Host: host, Grace: 20 * time.Millisecond})
+		if err == nil {
+			err = useAlone(ctx, dir, dev, h, id)
+			h.Release()
+		}
+		here()
+		switch {
+		case errors.Is(err, errNotAlone):
+			fmt.Println("violation:", id, err)
+			return 1
+		case err != nil && !link.Retryable(err):
+			fmt.Println("process:", id, err)
+			return 1
+		case err == nil:
+			fmt.Println("got", id)
+		}
+	}
+}
+
+var errNotAlone = errors.New("is not alone")
+
+// useAlone looks twice who is on the phone while it is there itself.
+func useAlone(ctx context.Context, dir string, dev link.Device, h *lease.Lease, id string) error {
+	own := holders + "/" + id
+	for _, script := range []string{
+		"mkdir -p " + holders + " && ls " + holders + " && mkdir " + own,
+		"ls " + holders + " && rmdir " + own,
+	} {
+		out, err := link.Script(ctx, dev, h.Fence()+script, nil)
+		if err != nil {
+			return h.Noticed(err)
+		}
+		for _, other := range strings.Fields(out) {
+			if other == id {
+				continue
+			}
+			if !dead(dir, other) {
+				return fmt.Errorf("%w: %s is there, too, and lives", errNotAlone, other)
+			}
+			if _, err := link.Output(ctx, dev, "rmdir "+holders+"/"+other, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// dead tells whether a process has been killed: who killed it may be about to write that down.
+func dead(dir, id string) bool {
+	for end := time.Now().Add(buried); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(dir, "dead", id)); err == nil {
+			return true
+		}
+	}
+	return false
+}
