@@ -44,6 +44,7 @@ const (
 // TestLeaseOfTwoHosts has two hosts, each with network and processes of its own, where three processes want one phone, again and again, and are killed at any
 // moment. Who has the lease writes its name onto the phone and looks who else is there: nobody may be who is alive. HEXMAGE_LEASES says how often.
 func TestLeaseOfTwoHosts(t *testing.T) {
+	t.Parallel()
 	want, err := strconv.Atoi(cmp.Or(os.Getenv("HEXMAGE_LEASES"), "150"))
 	if err != nil {
 		t.Fatal(err)
