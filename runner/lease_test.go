@@ -148,7 +148,7 @@ func TestHold(t *testing.T) {
 	hold(one, "one", "1", grace, nil)
 	servers[0].Close()
 	// Until the device has noticed, the first still has it.
-	if _, err := link.Output(t.Context(), two, `p=$(cat /data/local/tmp/hexmage/lease/pid); while grep -q hexmage-lease "/proc/$p/cmdline" 2>/dev/null; do sleep 0.05; done`, nil); err != nil {
+	if _, err := link.Output(t.Context(), two, `p=$(cat /data/local/tmp/hexmage/lease/*/pid); while grep -q hexmage-lease "/proc/$p/cmdline" 2>/dev/null; do sleep 0.05; done`, nil); err != nil {
 		t.Fatal(err)
 	}
 	start := time.Now()
@@ -158,13 +158,15 @@ func TestHold(t *testing.T) {
 	}
 	left := func(command string) {
 		t.Helper()
-		if _, err := link.Output(t.Context(), two, "cd /data/local/tmp/hexmage && mkdir lease && "+command, nil); err != nil {
+		if _, err := link.Output(t.Context(), two, "cd /data/local/tmp/hexmage && mkdir -p lease/x && cd lease/x && "+command, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	left("echo 1 >lease/pid && echo old >lease/owner && echo 2 >lease/host && echo x >lease/token")
+	left("echo 1 >pid && echo old >owner && echo 2 >host")
 	hold(two, "two", "2", forever, never).Release() // what a process of the same host left is taken over at once
-	left(": half written")
+	left(": of a device that lost its power")
+	hold(two, "two", "2", grace, never).Release()
+	left("mkdir ../.new.y && mv ../x ../.old.z.1")
 	hold(two, "two", "2", forever, never).Release()
 	if out, err := link.Output(t.Context(), two, "ls /data/local/tmp/hexmage", nil); err != nil || out != "" {
 		t.Errorf("left: %q, %v", out, err)
@@ -209,7 +211,7 @@ func TestHoldOverABrokenLink(t *testing.T) {
 	if err != nil || p.Dropped < 2 {
 		t.Errorf("%+v, %v; want a push over a link that broke", p, err)
 	}
-	if out := onDevice(t, s, "cat /data/local/tmp/hexmage/lease/owner"); out != "one\n" {
+	if out := onDevice(t, s, "cat /data/local/tmp/hexmage/lease/*/owner"); out != "one\n" {
 		t.Errorf("the device is held by %q", out)
 	}
 	event("one")

@@ -99,8 +99,9 @@ else
 fi
 echo "soc_id=$(cat /sys/devices/soc0/soc_id 2>/dev/null)"
 grep '^arch=' /vendor/etc/open_soc 2>/dev/null
-p=$(cat ` + layout.Lease + `/pid 2>/dev/null)
-[ -n "$p" ] && grep -q hexmage-lease "/proc/$p/cmdline" 2>/dev/null && echo "user=$(head -n 1 ` + layout.Lease + `/owner)"
+for e in ` + layout.Lease + `/*; do
+	read -r p <"$e/pid" && grep -q hexmage-lease "/proc/$p/cmdline" && echo "user=$(head -n 1 "$e/owner")"
+done 2>/dev/null
 exit 0`
 
 // askWait is how long a device that is connected may take to say what it is.

@@ -39,7 +39,7 @@ const (
 const PID = ".hexmage.pid"
 
 // Guard begins a script that removes things: it ends the script where one of the folders is a link, as what is removed must be ours.
-const Guard = `for d in ` + Root + ` ` + CAS + ` ` + Chunks + ` ` + Used + ` ` + Runs + `; do
+const Guard = `for d in ` + Root + ` ` + CAS + ` ` + Chunks + ` ` + Used + ` ` + Runs + ` ` + Lease + `; do
 	[ -L $d ] && { echo "$d is a link: remove it" >&2; exit 1; }
 done
 `

@@ -86,7 +86,7 @@ func OnDevice(ctx context.Context, dev link.Device, o Options) (*Lease, error) {
 			} else if time.Since(since) >= o.Grace {
 				mode = stale
 			}
-		} else if !told && o.Waiting != nil {
+		} else if !told && o.Waiting != nil && owner != "" {
 			told = true
 			o.Waiting(owner)
 		}
@@ -191,7 +191,7 @@ func (h *Lease) Fence() string {
 	if h == nil {
 		return ""
 	}
-	return `[ "$(cat ` + layout.Lease + `/token 2>/dev/null)" = ` + h.token + ` ] || { echo ` + fenced + ` >&2; exit 98; }
+	return `[ -d ` + layout.Lease + `/` + h.token + ` ] || { echo ` + fenced + ` >&2; exit 98; }
 `
 }
 
@@ -331,44 +331,65 @@ func hostName(file string) (string, error) {
 // Input: who it is for; a token of that holder; its host; then "new", "again" for a holder whose link broke, or the token of a hold that is
 // to be taken over; then for how many seconds a holder may say nothing; then "here" again and again until the line "done", which gives the device back.
 // An input that ends without it is a link that broke: the hold stays for its holder. Output: "got"; "busy OWNER"; "stale TOKEN OWNER" of one whose process
-// is gone, or that says nothing; "lost OWNER" to a holder that came too late. Whoever takes over ends what the one before left running. The word
-// hexmage-lease is in the command line of those that are there. Times are seconds since the device began: nobody sets that clock.
+// is gone, or that says nothing; "lost OWNER" to a holder that came too late. The word hexmage-lease is in the command line of those that are there. Times
+// are seconds since the device began: nobody sets that clock.
+//
+// A hold is a folder lease/TOKEN, which is there whole or not at all. Who has put his there looks whether it is alone: if not, he takes it away. So of several
+// at most one finds that it is alone, and who comes later finds that one. A hold that is taken over is moved away by its name: nobody moves another's. Who has
+// the device ends what was left running on it.
 const script = layout.Guard + `: hexmage-lease
-read -r who && read -r me && read -r host && read -r mode && read -r most && mkdir -p ` + layout.Root + ` && cd ` + layout.Root + ` || exit 1
-if mkdir lease 2>/dev/null; then
-	if [ "$mode" = again ]; then rmdir lease; echo lost; exit 0; fi
+read -r who && read -r me && read -r host && read -r mode && read -r most && mkdir -p ` + layout.Root + `/lease && cd ` + layout.Root + ` || exit 1
+alive() { # sets p, there if the process of a hold is there, and here if it also says so
+	p= b= now= there= here=
+	read -r p <"$1/pid" && grep -q hexmage-lease "/proc/$p/cmdline" && there=yes here=yes
+	read -r b _ <"$1/beat" && read -r now _ </proc/uptime && [ "$((${now%%.*} - ${b%%.*}))" -gt "$most" ] && here=
+} 2>/dev/null
+away() { mv "$1" "lease/.old.$me.$$" 2>/dev/null && rm -rf "lease/.old.$me.$$"; }
+others() { # names one, and who it is
+	for e in lease/*; do
+		[ -d "$e" ] && [ "$e" != "lease/$me" ] || continue
+		o=$(cat "$e/owner" 2>/dev/null)
+		return 0
+	done
+	return 1
+}
+if [ -d "lease/$me" ]; then
+	alive "lease/$me"
+	[ -n "$there" ] && kill -9 "$p" 2>/dev/null
+	{ echo $$ >"lease/$me/pid" && cat /proc/uptime >"lease/$me/beat" && [ -d "lease/$me" ]; } 2>/dev/null || { others; echo "lost $o"; exit 0; }
+elif [ "$mode" = again ]; then
+	o=
+	others
+	rmdir lease 2>/dev/null
+	echo "lost $o"
+	exit 0
 else
-	t= p= b= now=
-	{ read -r t <lease/token || { sleep 1; read -r t <lease/token; }; read -r p <lease/pid; } 2>/dev/null
-	o=$(cat lease/owner 2>/dev/null)
-	here=
-	[ -n "$p" ] && grep -q hexmage-lease "/proc/$p/cmdline" 2>/dev/null && here=yes
-	there=$here
-	{ read -r b _ <lease/beat && read -r now _ </proc/uptime; } 2>/dev/null && [ "$((${now%%.*} - ${b%%.*}))" -gt "$most" ] && here=
-	if [ "$t" = "$me" ]; then
-		[ -n "$there" ] && kill -9 "$p" 2>/dev/null
-	elif [ "$mode" = again ]; then echo "lost $o"; exit 0
-	elif [ -n "$here" ]; then echo "busy $o"; exit 0
-	elif [ -n "$t" ] && [ "$mode" != "$t" ] && [ "$(cat lease/host 2>/dev/null)" != "$host" ]; then echo "stale $t $o"; exit 0
-	else
-		mv lease "lease.$$" 2>/dev/null
-		if [ "$(cat "lease.$$/token" 2>/dev/null)" != "$t" ]; then mv "lease.$$" lease; echo "busy $o"; exit 0; fi
-		rm -rf "lease.$$"
-		[ -n "$there" ] && kill -9 "$p" 2>/dev/null
-		for f in ` + layout.Runs + `/*/` + layout.PID + `; do
-			[ -f "$f" ] && read -r g <"$f" && [ "$(readlink "/proc/$g/cwd")" = "${f%/*}" ] && kill -9 "-$g"
-		done 2>/dev/null
-		mkdir lease 2>/dev/null || { echo busy; exit 0; }
+	n=0
+	while others; do
+		alive "$e"
+		n=$((n + 1))
+		[ $n -gt 9 ] && here=yes # it cannot be moved
+		t=${e#lease/}
+		if [ -n "$here" ]; then echo "busy $o"; exit 0; fi
+		if [ "$mode" != "$t" ] && [ "$(cat "$e/host" 2>/dev/null)" != "$host" ]; then echo "stale $t $o"; exit 0; fi
+		away "$e" && [ -n "$there" ] && kill -9 "$p" 2>/dev/null
+	done
+	new=lease/.new.$me
+	{ mkdir -p "$new" && echo $$ >"$new/pid" && echo "$host" >"$new/host" && echo "$who" >"$new/owner" && cat /proc/uptime >"$new/beat" && mv "$new" "lease/$me"; } 2>/dev/null ||
+		{ rm -rf "$new"; echo busy; exit 0; }
+	if others; then
+		away "lease/$me"
+		echo "busy $o"
+		exit 0
 	fi
+	rm -rf lease/.old.* lease/.new.*
+	for f in ` + layout.Runs + `/*/` + layout.PID + `; do
+		[ -f "$f" ] && read -r g <"$f" && [ "$(readlink "/proc/$g/cwd")" = "${f%/*}" ] && kill -9 "-$g"
+	done 2>/dev/null
 fi
-echo $$ >lease/pid
-echo "$host" >lease/host
-echo "$who" >lease/owner
-cat /proc/uptime >lease/beat
-echo "$me" >lease/token
 echo got
 while read -r bye && [ "$bye" = here ]; do
-	[ "$(cat lease/token 2>/dev/null)" = "$me" ] && cat /proc/uptime >lease/beat
+	cat /proc/uptime >"lease/$me/beat" 2>/dev/null
 done
-[ "$bye" = done ] && [ "$(cat lease/token 2>/dev/null)" = "$me" ] && rm -rf lease
+[ "$bye" = done ] && away "lease/$me" && rmdir lease 2>/dev/null
 exit 0`
