@@ -8,6 +8,7 @@ import (
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
@@ -85,6 +86,31 @@ func TestWireResult(t *testing.T) {
 		}
 		msg.ExecutionMetadata = &repb.ExecutedActionMetadata{Worker: r.Worker, VirtualExecutionDuration: durationpb.New(r.Duration)}
 		wantWire(t, name, r.Encode(), msg)
+	}
+}
+
+// How long a command took is known of servers' results, too: some say when it began and ended.
+func TestDurationOfTimes(t *testing.T) {
+	began := time.Date(2026, 11, 28, 9, 0, 0, 5, time.UTC)
+	at := func(after time.Duration) *timestamppb.Timestamp { return timestamppb.New(began.Add(after)) }
+	for want, m := range map[time.Duration]*repb.ExecutedActionMetadata{
+		40 * time.Minute: {Worker: "w", ExecutionStartTimestamp: at(0), ExecutionCompletedTimestamp: at(40 * time.Minute)},
+		time.Second:      {ExecutionStartTimestamp: at(0), ExecutionCompletedTimestamp: at(time.Minute), VirtualExecutionDuration: durationpb.New(time.Second)},
+		0:                {ExecutionStartTimestamp: at(time.Minute), ExecutionCompletedTimestamp: at(0)},
+	} {
+		b, err := proto.Marshal(&repb.ActionResult{ExecutionMetadata: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := action.DecodeResult(b, digest.BLAKE3); err != nil || r.Duration != want {
+			t.Errorf("%v: %+v, %v, want %v", m, r, err, want)
+		}
+	}
+	far := &repb.ActionResult{ExecutionMetadata: &repb.ExecutedActionMetadata{ExecutionStartTimestamp: at(0), ExecutionCompletedTimestamp: at(200 * 365 * 24 * time.Hour)}}
+	if b, err := proto.Marshal(far); err != nil {
+		t.Fatal(err)
+	} else if r, err := action.DecodeResult(b, digest.BLAKE3); err != nil || r.Duration != 0 {
+		t.Errorf("a time that is out of range: %+v, %v", r, err)
 	}
 }
 

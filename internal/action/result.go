@@ -120,15 +120,23 @@ func DecodeResult(b []byte, fn digest.Function) (*Result, error) {
 		case 7:
 			r.Stderr = append([]byte(nil), m...)
 		case 9:
+			var began, ended time.Duration // of the command, since 1970
 			err = EachField(m, func(num protowire.Number, _ uint64, m []byte) (err error) {
 				switch num {
 				case 1:
 					r.Worker = string(m)
+				case 7:
+					began, _ = decodeDuration(m)
+				case 8:
+					ended, _ = decodeDuration(m)
 				case 12:
 					r.Duration, err = decodeDuration(m)
 				}
 				return err
 			})
+			if r.Duration == 0 && began > 0 && ended > began { // a server that says when, not how long
+				r.Duration = ended - began
+			}
 		}
 		return err
 	})

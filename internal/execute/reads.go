@@ -84,7 +84,7 @@ func (c *CachedExecutor) rememberReads(ctx context.Context, a *action.Action, r 
 	if err := c.remember(ctx, narrow, r); err != nil {
 		return nil, err
 	}
-	if err := c.remember(ctx, broad, &action.Result{Files: []action.OutputFile{{Path: readsOutput, Digest: at}}}); err != nil {
+	if err := c.remember(ctx, broad, &action.Result{Files: []action.OutputFile{{Path: readsOutput, Digest: at}}, Duration: r.Duration}); err != nil {
 		return nil, err
 	}
 	return r, nil

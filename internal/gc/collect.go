@@ -1,13 +1,16 @@
 package gc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/digest"
@@ -35,10 +38,14 @@ type Collected struct {
 	Broken int     `json:"broken_results"` // of the results, those that could not have been used
 	// Suspect counts results that went because they may have been made from something damaged.
 	Suspect int `json:"suspect_results"`
+
+	RemovedSeconds float64 `json:"removed_seconds"` // that the commands took whose results went
+	KeptSeconds    float64 `json:"kept_seconds"`    // and those whose results stayed
+	DearestRemoved []Made  `json:"dearest_removed"` // that took longest
+	DearestKept    []Made  `json:"dearest_kept"`
 }
 
-// Collect removes what was not used for MaxAge; then, while the folder is larger than MaxSize, what was not used for
-// longest. A result goes with the blobs and the unpacked tree that no other result names. Results that cannot be used,
+// Collect removes what was not used for MaxAge; then, while the folder is larger than MaxSize, what is worth least of what is left: see shrink. A result goes with the blobs and the unpacked tree that no other result names. Results that cannot be used,
 // as they are damaged or name what is not there, go at any age; so does what earlier versions of hexmage remembered. Nothing else does: what no result names stays, too, until
 // it is old or the space is wanted, as the next build may use it again.
 //
@@ -97,20 +104,15 @@ func Collect(ctx context.Context, root string, o CollectOptions) (Collected, err
 type plan struct {
 	s      *survey
 	ledger *ledger
-	chosen []*item
+	shares map[*folder]float64 // see shareOfResult; of the present round
 	gone   map[*item]bool
+	chosen []*item // of gone, in the order in which they go
 	sum    Collected
 }
 
-// candidate is what can go by itself.
-type candidate struct {
-	used   time.Time
-	path   string // decides between equal times, so that the same folder gives the same plan
-	remove func()
-}
-
-func (s *survey) plan(o CollectOptions) *plan {
-	p := &plan{s: s, ledger: newLedger(), gone: map[*item]bool{}}
+// newPlan returns a plan in which only goes what is of no use.
+func (s *survey) newPlan() *plan {
+	p := &plan{s: s, ledger: newLedger(), shares: map[*folder]float64{}, gone: map[*item]bool{}}
 	s.items(p.ledger.add)
 	p.sum.Before = p.ledger.total
 	for _, it := range s.others {
@@ -124,6 +126,11 @@ func (s *survey) plan(o CollectOptions) *plan {
 			p.drop(r)
 		}
 	}
+	return p
+}
+
+func (s *survey) plan(o CollectOptions) *plan {
+	p := s.newPlan()
 	if o.MaxAge > 0 {
 		oldest := o.Now.Add(-o.MaxAge)
 		for _, r := range s.results {
@@ -131,14 +138,14 @@ func (s *survey) plan(o CollectOptions) *plan {
 				p.drop(r)
 			}
 		}
-		for _, c := range p.candidates() { // after the results: what only they named is a candidate now
+		for _, c := range p.candidates(o.Now) { // after the results: what only they named is a candidate now
 			if c.used.Before(oldest) {
-				c.remove()
+				p.removeCandidate(c)
 			}
 		}
 	}
 	if o.MaxSize > 0 {
-		p.shrink(o.MaxSize)
+		p.shrink(o.MaxSize, o.Now)
 	}
 	p.sum.After = p.ledger.total
 	p.sum.Freed = p.sum.Before - p.sum.After
@@ -146,65 +153,53 @@ func (s *survey) plan(o CollectOptions) *plan {
 	return p
 }
 
-// shrink removes candidates, oldest first, until what stays has no more than the size. What a result leaves behind is a
-// candidate of the next round.
-func (p *plan) shrink(size int64) {
-	for {
-		all := p.candidates()
-		for _, c := range all {
-			if p.ledger.total <= size {
-				return
-			}
-			c.remove()
-		}
-		if len(all) == 0 {
-			return
-		}
-	}
-}
-
-// candidates returns what can go by itself, oldest first: results, and what none of those that stay names.
-func (p *plan) candidates() []candidate {
-	var all []candidate
-	add := func(it *item, remove func()) {
+// candidates returns what can go by itself: results, and what none of those that stay names.
+func (p *plan) candidates(now time.Time) []*candidate {
+	var all []*candidate
+	p.shares = map[*folder]float64{}
+	add := func(it *item, r *result, b *blob) {
 		if !p.gone[it] {
-			all = append(all, candidate{it.used, it.path, remove})
+			c := &candidate{item: it, result: r, blob: b}
+			p.appraise(c, now)
+			all = append(all, c)
 		}
 	}
 	for _, r := range p.s.results {
-		add(r.item, func() { p.drop(r) })
+		add(r.item, r, nil)
 	}
 	for _, b := range p.s.blobs {
 		if b.holds == 0 {
-			add(b.item, func() { p.removeBlob(b) })
+			add(b.item, nil, b)
 		}
 	}
 	for _, it := range p.s.copies {
-		add(it, func() { p.remove(it) })
+		add(it, nil, nil)
 	}
 	for _, u := range p.s.trees {
 		if u.holds == 0 {
-			add(u.item, func() { p.remove(u.item) })
+			add(u.item, nil, nil)
 		}
 	}
 	for _, it := range p.s.others {
 		switch it.kind {
 		case layout.Downloads, layout.Logs, layout.RunLogs, layout.Snapshots, layout.DirPool, layout.Damaged:
 			if it.kind != layout.Damaged || !disk.IsDamage(filepath.Base(it.path)) { // records stay until they are settled
-				add(it, func() { p.remove(it) })
+				add(it, nil, nil)
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b candidate) int {
-		if c := a.used.Compare(b.used); c != 0 {
-			return c
-		}
-		if a.path < b.path {
-			return -1
-		}
-		return 1
-	})
 	return all
+}
+
+func (p *plan) removeCandidate(c *candidate) {
+	switch {
+	case c.result != nil:
+		p.drop(c.result)
+	case c.blob != nil:
+		p.removeBlob(c.blob)
+	default:
+		p.remove(c.item)
+	}
 }
 
 // drop removes a result, and what only it needed. Its blobs are often younger than itself by the moment in which they were
@@ -214,27 +209,11 @@ func (p *plan) drop(r *result) {
 		return
 	}
 	late := r.used.Add(2 * pack.UsedEvery)
-	blob := func(b *blob) {
-		if b.holds--; b.holds == 0 && b.used.Before(late) {
+	r.release(func(b *blob) {
+		if b.used.Before(late) {
 			p.removeBlob(b)
 		}
-	}
-	for _, b := range r.blobs {
-		blob(b)
-	}
-	for _, f := range r.folders {
-		if f.holds--; f.holds > 0 {
-			continue
-		}
-		for _, b := range f.blobs {
-			blob(b)
-		}
-		if f.tree != nil {
-			if f.tree.holds--; f.tree.holds == 0 {
-				p.remove(f.tree.item)
-			}
-		}
-	}
+	}, func(u *unpacked) { p.remove(u.item) })
 }
 
 func (p *plan) removeBlob(b *blob) {
@@ -249,8 +228,17 @@ func (p *plan) remove(it *item) bool {
 		return false
 	}
 	p.gone[it] = true
-	p.chosen = append(p.chosen, it)
 	p.ledger.remove(it)
+	return true
+}
+
+// keep is the inverse of remove.
+func (p *plan) keep(it *item) bool {
+	if !p.gone[it] {
+		return false
+	}
+	delete(p.gone, it)
+	p.ledger.add(it)
 	return true
 }
 
@@ -260,12 +248,16 @@ func (p *plan) sort() {
 	for i, k := range layout.Kinds() {
 		order[k] = i
 	}
-	slices.SortStableFunc(p.chosen, func(a, b *item) int { return order[a.kind] - order[b.kind] })
+	p.chosen = slices.SortedFunc(maps.Keys(p.gone), func(a, b *item) int {
+		return cmp.Or(cmp.Compare(order[a.kind], order[b.kind]), strings.Compare(a.path, b.path))
+	})
 	p.sum.Groups = groups(func(f func(*item)) {
 		for _, it := range p.chosen {
 			f(it)
 		}
 	})
+	p.sum.RemovedSeconds, p.sum.DearestRemoved = p.worth(func(r *result) bool { return p.gone[r.item] })
+	p.sum.KeptSeconds, p.sum.DearestKept = p.worth(func(r *result) bool { return !p.gone[r.item] })
 }
 
 // readOnce reads, of what is about to go, that on which results rest that stay, and which a command may have been given unread. If it is

@@ -330,23 +330,56 @@ func (s *survey) link() {
 				r.blobs = append(r.blobs, c)
 			}
 		}
-		for _, b := range r.blobs {
-			b.holds++
-		}
 		for _, f := range r.folders {
-			if f.holds++; f.holds > 1 {
-				continue
-			}
-			for _, b := range f.blobs {
-				b.holds++
-			}
-			if f.tree = s.trees[f.root.Unsized()]; f.tree != nil {
-				f.tree.holds++
-			}
+			f.tree = s.trees[f.root.Unsized()]
 		}
+		r.hold()
 		for _, f := range r.folders {
 			if f.tree != nil && r.used.After(f.tree.used) {
 				f.tree.used = r.used
+			}
+		}
+	}
+}
+
+// hold counts the result among those that need what it names.
+func (r *result) hold() {
+	for _, b := range r.blobs {
+		b.holds++
+	}
+	for _, f := range r.folders {
+		if f.holds++; f.holds > 1 {
+			continue
+		}
+		for _, b := range f.blobs {
+			b.holds++
+		}
+		if f.tree != nil {
+			f.tree.holds++
+		}
+	}
+}
+
+// release takes back what hold did, and calls file and tree with what nothing needs any more.
+func (r *result) release(file func(*blob), tree func(*unpacked)) {
+	release := func(b *blob) {
+		if b.holds--; b.holds == 0 {
+			file(b)
+		}
+	}
+	for _, b := range r.blobs {
+		release(b)
+	}
+	for _, f := range r.folders {
+		if f.holds--; f.holds > 0 {
+			continue
+		}
+		for _, b := range f.blobs {
+			release(b)
+		}
+		if f.tree != nil {
+			if f.tree.holds--; f.tree.holds == 0 {
+				tree(f.tree)
 			}
 		}
 	}

@@ -1,0 +1,246 @@
+package gc
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/store/layout"
+	"github.com/hexmage/hexmage/internal/store/pack"
+)
+
+// What a collection for size drops first: docs/design/0035.
+//
+// A result is worth the time that its action took. It is the less likely to be wanted the longer nobody used it. So of what is left, that goes first which has
+// the least price: seconds to have it again, for each byte that is freed, for each hour since its last use. Of the bytes that it would free no more count than
+// are to be freed still: one large thing does not go where a small one is enough.
+
+// What something is taken to cost of which nobody knows how long it took, in bytes a second.
+const (
+	fromNetwork = 10e6  // what came from elsewhere, or may have
+	fromDisk    = 200e6 // what is on this machine a second time
+)
+
+// leastSeconds is what a result costs at least of which nobody knows how long it took: it may be the way to another one.
+const leastSeconds = 1
+
+// candidate is what can go by itself.
+type candidate struct {
+	*item
+	seconds float64 // to have it again
+	bytes   float64 // that it frees; of what others need, too, its part
+	age     float64 // hours
+	result  *result // or nil
+	blob    *blob   // or nil
+
+	price float64 // when it was last looked at
+}
+
+// priceFor is what the candidate costs where so many bytes are to be freed. It grows as that gets less.
+func (c *candidate) priceFor(want int64) float64 {
+	return c.seconds / (min(c.bytes, float64(want)) * c.age)
+}
+
+// shrink removes candidates, the cheapest first, until what stays has no more than the size. What a result leaves behind is a candidate of the next round.
+// Then it puts back what there is room for, the dearest first: something large may have freed more than was wanted, and what others need frees nothing.
+func (p *plan) shrink(size int64, now time.Time) {
+	var gone []*candidate
+	for p.ledger.total > size {
+		all := queue(p.candidates(now))
+		if len(all) == 0 {
+			return
+		}
+		for _, c := range all {
+			c.price = c.priceFor(p.ledger.total - size)
+		}
+		heap.Init(&all)
+		for len(all) > 0 && p.ledger.total > size {
+			c := all[0]
+			if price := c.priceFor(p.ledger.total - size); price > c.price {
+				c.price = price
+				heap.Fix(&all, 0)
+				continue
+			}
+			heap.Pop(&all)
+			p.removeCandidate(c)
+			gone = append(gone, c)
+		}
+	}
+	for _, c := range slices.Backward(gone) {
+		p.putBack(c, size)
+	}
+}
+
+// queue is a heap of candidates, the cheapest first. Of equal ones it is the oldest, and then the path decides, so that the same folder gives the same plan.
+type queue []*candidate
+
+func (q queue) Len() int      { return len(q) }
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q queue) Less(i, j int) bool {
+	a, b := q[i], q[j]
+	return cmp.Or(cmp.Compare(a.price, b.price), a.used.Compare(b.used), strings.Compare(a.path, b.path)) < 0
+}
+func (q *queue) Push(c any) { *q = append(*q, c.(*candidate)) }
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	c := (*q)[last]
+	*q = (*q)[:last]
+	return c
+}
+
+// appraise says what the candidate costs, frees, and how old it is.
+func (p *plan) appraise(c *candidate, now time.Time) {
+	c.age = max(now.Sub(c.used), pack.UsedEvery).Hours()
+	rate := fromDisk
+	switch {
+	case c.result != nil:
+		c.bytes = p.shareOfResult(c.result)
+		if c.seconds = c.result.took().Seconds(); c.seconds == 0 {
+			c.seconds = max(leastSeconds, c.bytes/fromNetwork)
+		}
+		return
+	case c.blob != nil:
+		c.bytes = p.shareOfBlob(c.blob)
+	default:
+		c.bytes = p.share(c.item)
+		switch c.kind {
+		case layout.Downloads, layout.Logs, layout.RunLogs, layout.Damaged:
+			rate = fromNetwork
+		}
+	}
+	c.bytes = max(c.bytes, 1)
+	c.seconds = c.bytes / rate
+}
+
+// shareOfResult is the bytes of the result and of all that it names. What several need counts in parts: so things go together that only together
+// free anything.
+func (p *plan) shareOfResult(r *result) float64 {
+	sum := p.share(r.item)
+	for _, b := range r.blobs {
+		sum += p.shareOfBlob(b)
+	}
+	for _, f := range r.folders {
+		own, ok := p.shares[f]
+		if !ok {
+			for _, b := range f.blobs {
+				own += p.shareOfBlob(b)
+			}
+			if f.tree != nil {
+				own += p.share(f.tree.item) / float64(max(1, f.tree.holds))
+			}
+			p.shares[f] = own
+		}
+		sum += own / float64(max(1, f.holds))
+	}
+	return sum
+}
+
+func (p *plan) shareOfBlob(b *blob) float64 {
+	sum := p.share(b.item)
+	if b.exec != nil {
+		sum += p.share(b.exec)
+	}
+	return sum / float64(max(1, b.holds))
+}
+
+// share is the bytes of an item, of which those of files with several names count in parts.
+func (p *plan) share(it *item) (sum float64) {
+	for _, n := range it.inodes {
+		names := 1
+		if n.id.known() {
+			names = max(1, p.ledger.names[n.id])
+		}
+		sum += float64(n.bytes) / float64(names)
+	}
+	return sum
+}
+
+// putBack keeps after all what was to go, with all that it needs, if there is room for it.
+func (p *plan) putBack(c *candidate, size int64) {
+	if p.ledger.total > size {
+		return
+	}
+	var back []*item
+	keep := func(it *item) {
+		if p.keep(it) {
+			back = append(back, it)
+		}
+	}
+	keepBlob := func(b *blob) {
+		keep(b.item)
+		if b.exec != nil {
+			keep(b.exec)
+		}
+	}
+	keep(c.item)
+	switch {
+	case c.result != nil:
+		c.result.hold()
+		for _, b := range c.result.blobs {
+			keepBlob(b)
+		}
+		for _, f := range c.result.folders {
+			for _, b := range f.blobs {
+				keepBlob(b)
+			}
+			if f.tree != nil {
+				keep(f.tree.item)
+			}
+		}
+	case c.blob != nil:
+		keepBlob(c.blob)
+	}
+	if p.ledger.total <= size {
+		return
+	}
+	if c.result != nil {
+		c.result.release(func(*blob) {}, func(*unpacked) {})
+	}
+	for _, it := range back {
+		p.remove(it)
+	}
+}
+
+// took is how long the action ran whose result it is; 0 where nobody knows.
+func (r *result) took() time.Duration {
+	if r.value == nil {
+		return 0
+	}
+	return r.value.Duration
+}
+
+// ran tells whether a command made the result. Under one that names no worker is only what a command once read: it is worth what that command is, whose own result
+// is another one.
+func (r *result) ran() bool { return r.bad == nil && r.value.Worker != "" }
+
+// Made is a result that was dear.
+type Made struct {
+	Key     string   `json:"key"`
+	Command []string `json:"command,omitempty"` // its arguments, where they are known
+	Seconds float64  `json:"seconds"`           // that the command took
+	Bytes   int64    `json:"bytes"`             // that would be free without it, and its part of what others need, too
+}
+
+// dearest is how many results are named of those that go, and of those that stay.
+const dearest = 3
+
+// worth says what those results took to make for which want returns true, and which took the longest.
+func (p *plan) worth(want func(*result) bool) (seconds float64, top []Made) {
+	var all []*result
+	for _, r := range p.s.results {
+		if r.ran() && want(r) {
+			seconds += r.took().Seconds()
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, func(a, b *result) int {
+		return cmp.Or(cmp.Compare(b.took(), a.took()), strings.Compare(a.path, b.path))
+	})
+	top = []Made{}
+	for _, r := range all[:min(len(all), dearest)] {
+		top = append(top, Made{r.record.Key.String(), p.s.args(r), r.took().Seconds(), int64(p.shareOfResult(r))})
+	}
+	return seconds, top
+}
