@@ -9,6 +9,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/store/disk"
 )
 
 func hostIn(p string) action.Input { return action.Input{Path: p, Host: &action.HostPath{Path: p}} }
@@ -60,6 +61,32 @@ func TestDepfile(t *testing.T) {
 	step("one that is no longer read", 0, map[string]string{"include/more/b.h": "#define B 23\n"})
 	step("one that is read now", 1, map[string]string{"include/more/other.h": "#define OTHER 5\n"})
 	step("the first set again", 0, map[string]string{"include/a.h": "#include \"b.h\"\n#define A 1\n", "include/more/b.h": "#define B 2\n", "include/more/other.h": "x"})
+}
+
+// The list of what was read is worth as much time as the result that nobody finds without it: a collection must not drop it as something that took none.
+func TestDepfileKeepsItsTime(t *testing.T) {
+	w := newWorld(t)
+	cProject(w)
+	w.ok(planOf([]plan.Output{output("o", "cc", "")}, compile("")), 1)
+	all, err := disk.OpenPack(w.cache).List(t.Context())
+	if err != nil || len(all.Records) != 2 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	took := map[bool]time.Duration{} // by whether a command ran for it
+	for _, rec := range all.Records {
+		b, err := rec.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := disk.Decode(rec.Key, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		took[r.Worker != ""] = r.Duration
+	}
+	if len(took) != 2 || took[true] <= 0 || took[false] != took[true] {
+		t.Errorf("%v", took)
+	}
 }
 
 // Paths that lead through symlinks, and those with the whole exec root in front, are found.

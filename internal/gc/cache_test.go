@@ -43,7 +43,7 @@ func open(t testing.TB, root string) *cache {
 	return &cache{root, blobs, results, merkle.NewTrees(root), digest.BLAKE3}
 }
 
-// writer is an Executor whose actions write what their arguments say: path=content pairs in the folder "dir", and one file.
+// writer is an Executor whose actions write what their arguments say: path=content pairs in the folder "dir", and one file. With took=40m that is how long it took.
 type writer struct{ c *cache }
 
 func (w writer) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
@@ -52,8 +52,15 @@ func (w writer) Execute(ctx context.Context, a *execute.Request) (*action.Result
 		return nil, err
 	}
 	defer os.RemoveAll(tmp)
+	r := &action.Result{Worker: "test"}
 	for _, arg := range a.Command.Args {
 		path, content, _ := strings.Cut(arg, "=")
+		if path == "took" {
+			if r.Duration, err = time.ParseDuration(content); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		path = filepath.Join(tmp, path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return nil, err
@@ -66,7 +73,6 @@ func (w writer) Execute(ctx context.Context, a *execute.Request) (*action.Result
 			return nil, err
 		}
 	}
-	r := &action.Result{Worker: "test"}
 	r.Files, r.Dirs, err = merkle.Capture(ctx, w.c.blobs, w.c.fn, tmp, a.Command.Outputs)
 	return r, err
 }
@@ -86,7 +92,7 @@ func newAction(files ...string) *action.Action {
 		if top, _, ok := strings.Cut(path, "/"); ok {
 			path = top
 		}
-		if !seen[path] {
+		if !seen[path] && path != "took" {
 			seen[path] = true
 			a.Command.Outputs = append(a.Command.Outputs, path)
 		}

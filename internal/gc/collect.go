@@ -159,9 +159,7 @@ func (p *plan) candidates(now time.Time) []*candidate {
 	p.shares = map[*folder]float64{}
 	add := func(it *item, r *result, b *blob) {
 		if !p.gone[it] {
-			c := &candidate{item: it, result: r, blob: b}
-			p.appraise(c, now)
-			all = append(all, c)
+			all = append(all, p.candidate(it, r, b, now))
 		}
 	}
 	for _, r := range p.s.results {
@@ -191,29 +189,34 @@ func (p *plan) candidates(now time.Time) []*candidate {
 	return all
 }
 
-func (p *plan) removeCandidate(c *candidate) {
+// removeCandidate removes it, and returns what it left behind: see drop.
+func (p *plan) removeCandidate(c *candidate) (left []*blob) {
 	switch {
 	case c.result != nil:
-		p.drop(c.result)
+		return p.drop(c.result)
 	case c.blob != nil:
 		p.removeBlob(c.blob)
 	default:
 		p.remove(c.item)
 	}
+	return nil
 }
 
 // drop removes a result, and what only it needed. Its blobs are often younger than itself by the moment in which they were
-// made durable; but one that was used long after it has another use, and stays.
-func (p *plan) drop(r *result) {
+// made durable; but one that was used long after it has another use, and is left behind.
+func (p *plan) drop(r *result) (left []*blob) {
 	if !p.remove(r.item) {
-		return
+		return nil
 	}
 	late := r.used.Add(2 * pack.UsedEvery)
 	r.release(func(b *blob) {
 		if b.used.Before(late) {
 			p.removeBlob(b)
+		} else if !p.gone[b.item] {
+			left = append(left, b)
 		}
 	}, func(u *unpacked) { p.remove(u.item) })
+	return left
 }
 
 func (p *plan) removeBlob(b *blob) {
@@ -256,8 +259,8 @@ func (p *plan) sort() {
 			f(it)
 		}
 	})
-	p.sum.RemovedSeconds, p.sum.DearestRemoved = p.worth(func(r *result) bool { return p.gone[r.item] })
-	p.sum.KeptSeconds, p.sum.DearestKept = p.worth(func(r *result) bool { return !p.gone[r.item] })
+	p.sum.RemovedSeconds, p.sum.DearestRemoved = p.seconds(true), p.dearest(true)
+	p.sum.KeptSeconds, p.sum.DearestKept = p.seconds(false), p.dearest(false)
 }
 
 // readOnce reads, of what is about to go, that on which results rest that stay, and which a command may have been given unread. If it is

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -224,6 +225,9 @@ func TestCollectRandom(t *testing.T) {
 				where := []string{"f", "dir/f", "dir/sub/f", "dir/sub/deep/f", "other/f"}[r.IntN(5)]
 				files = append(files, fmt.Sprintf("%s%d=%s", where, i, strings.Repeat(fmt.Sprint(r.IntN(8)), r.IntN(9000))))
 			}
+			if r.IntN(4) > 0 {
+				files = append(files, fmt.Sprintf("took=%ds", 1<<r.IntN(12)))
+			}
 			a, res := c.run(t, now.Add(-time.Duration(r.IntN(60))*day), files...)
 			actions = append(actions, a)
 			if len(res.Dirs) > 0 && r.IntN(3) == 0 {
@@ -245,6 +249,11 @@ func TestCollectRandom(t *testing.T) {
 		}
 		if r.IntN(3) > 0 {
 			o.MaxSize = int64(1 + r.IntN(400_000))
+		}
+		dry := o
+		dry.DryRun, dry.Now = true, now
+		if one, two := collect(t, c, dry), collect(t, c, dry); !reflect.DeepEqual(one, two) {
+			t.Errorf("%+v: once %+v, then %+v", o, one, two)
 		}
 		sum := collect(t, c, o)
 		if o.MaxSize > 0 && sum.After > max(o.MaxSize, 50_000) { // some lock files stay

@@ -56,6 +56,13 @@ type Stats struct {
 	Unnamed int      `json:"unnamed_blobs"` // no result names them
 	Ages    []Age    `json:"ages"`
 	Biggest []Folder `json:"biggest"`
+
+	Seconds float64   `json:"made_seconds"` // that the commands took whose results these are
+	Dearest []Made    `json:"dearest"`
+	Smaller []Smaller `json:"smaller"`
+
+	// Took is how long each result's command ran, by its key, where that is known.
+	Took map[digest.Digest]time.Duration `json:"-"`
 }
 
 // biggest is how many folders Read lists.
@@ -69,10 +76,13 @@ func Read(ctx context.Context, root string) (Stats, error) {
 	}
 	l := newLedger()
 	s.items(l.add)
-	st := Stats{Root: root, Groups: groups(s.items), Bytes: l.total, Ages: s.ages(time.Now()), Biggest: s.biggest()}
+	now := time.Now()
+	st := Stats{Root: root, Groups: groups(s.items), Bytes: l.total, Ages: s.ages(now), Biggest: s.biggest(), Took: map[digest.Digest]time.Duration{}}
 	for _, r := range s.results {
 		if r.bad != nil {
 			st.Broken++
+		} else if r.ran() && r.took() > 0 {
+			st.Took[r.record.Key] = r.took()
 		}
 	}
 	for _, b := range s.blobs {
@@ -80,6 +90,8 @@ func Read(ctx context.Context, root string) (Stats, error) {
 			st.Unnamed++
 		}
 	}
+	p := s.newPlan()
+	st.Seconds, st.Dearest, st.Smaller = p.seconds(false), p.dearest(false), s.smaller(now)
 	return st, nil
 }
 

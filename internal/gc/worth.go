@@ -43,29 +43,31 @@ func (c *candidate) priceFor(want int64) float64 {
 	return c.seconds / (min(c.bytes, float64(want)) * c.age)
 }
 
-// shrink removes candidates, the cheapest first, until what stays has no more than the size. What a result leaves behind is a candidate of the next round.
-// Then it puts back what there is room for, the dearest first: something large may have freed more than was wanted, and what others need frees nothing.
+// shrink removes candidates, the cheapest first, until what stays has no more than the size. Then it puts back what there is room for, the dearest first: something
+// large may have freed more than was wanted, and what others need frees nothing.
 func (p *plan) shrink(size int64, now time.Time) {
+	if p.ledger.total <= size {
+		return
+	}
+	all := queue(p.candidates(now))
+	for _, c := range all {
+		c.price = c.priceFor(p.ledger.total - size)
+	}
+	heap.Init(&all)
 	var gone []*candidate
-	for p.ledger.total > size {
-		all := queue(p.candidates(now))
-		if len(all) == 0 {
-			return
+	for len(all) > 0 && p.ledger.total > size {
+		c := all[0]
+		if price := c.priceFor(p.ledger.total - size); price > c.price {
+			c.price = price
+			heap.Fix(&all, 0)
+			continue
 		}
-		for _, c := range all {
-			c.price = c.priceFor(p.ledger.total - size)
-		}
-		heap.Init(&all)
-		for len(all) > 0 && p.ledger.total > size {
-			c := all[0]
-			if price := c.priceFor(p.ledger.total - size); price > c.price {
-				c.price = price
-				heap.Fix(&all, 0)
-				continue
-			}
-			heap.Pop(&all)
-			p.removeCandidate(c)
-			gone = append(gone, c)
+		heap.Pop(&all)
+		gone = append(gone, c)
+		for _, b := range p.removeCandidate(c) {
+			left := p.candidate(b.item, nil, b, now)
+			left.price = left.priceFor(max(1, p.ledger.total-size))
+			heap.Push(&all, left)
 		}
 	}
 	for _, c := range slices.Backward(gone) {
@@ -90,9 +92,9 @@ func (q *queue) Pop() any {
 	return c
 }
 
-// appraise says what the candidate costs, frees, and how old it is.
-func (p *plan) appraise(c *candidate, now time.Time) {
-	c.age = max(now.Sub(c.used), pack.UsedEvery).Hours()
+// candidate returns one, with what it costs, frees, and how old it is.
+func (p *plan) candidate(it *item, r *result, b *blob, now time.Time) *candidate {
+	c := &candidate{item: it, result: r, blob: b, age: max(now.Sub(it.used), pack.UsedEvery).Hours()}
 	rate := fromDisk
 	switch {
 	case c.result != nil:
@@ -100,7 +102,7 @@ func (p *plan) appraise(c *candidate, now time.Time) {
 		if c.seconds = c.result.took().Seconds(); c.seconds == 0 {
 			c.seconds = max(leastSeconds, c.bytes/fromNetwork)
 		}
-		return
+		return c
 	case c.blob != nil:
 		c.bytes = p.shareOfBlob(c.blob)
 	default:
@@ -112,6 +114,7 @@ func (p *plan) appraise(c *candidate, now time.Time) {
 	}
 	c.bytes = max(c.bytes, 1)
 	c.seconds = c.bytes / rate
+	return c
 }
 
 // shareOfResult is the bytes of the result and of all that it names. What several need counts in parts: so things go together that only together
@@ -223,24 +226,60 @@ type Made struct {
 	Bytes   int64    `json:"bytes"`             // that would be free without it, and its part of what others need, too
 }
 
-// dearest is how many results are named of those that go, and of those that stay.
-const dearest = 3
+// shown is how many results are named of those that go, and of those that stay.
+const shown = 3
 
-// worth says what those results took to make for which want returns true, and which took the longest.
-func (p *plan) worth(want func(*result) bool) (seconds float64, top []Made) {
+// seconds is how long the commands ran whose results stay, or go.
+func (p *plan) seconds(gone bool) (sum float64) {
+	for _, r := range p.s.results {
+		if r.ran() && p.gone[r.item] == gone {
+			sum += r.took().Seconds()
+		}
+	}
+	return sum
+}
+
+// dearest are those of the results that stay, or go, that took the longest.
+func (p *plan) dearest(gone bool) []Made {
 	var all []*result
 	for _, r := range p.s.results {
-		if r.ran() && want(r) {
-			seconds += r.took().Seconds()
+		if r.ran() && r.took() > 0 && p.gone[r.item] == gone {
 			all = append(all, r)
 		}
 	}
 	slices.SortFunc(all, func(a, b *result) int {
 		return cmp.Or(cmp.Compare(b.took(), a.took()), strings.Compare(a.path, b.path))
 	})
-	top = []Made{}
-	for _, r := range all[:min(len(all), dearest)] {
+	top := []Made{}
+	for _, r := range all[:min(len(all), shown)] {
 		top = append(top, Made{r.record.Key.String(), p.s.args(r), r.took().Seconds(), int64(p.shareOfResult(r))})
 	}
-	return seconds, top
+	return top
+}
+
+// Smaller is what a smaller cache would lack of this one.
+type Smaller struct {
+	Bytes   int64   `json:"bytes"` // that it has
+	Results int     `json:"lost_results"`
+	Seconds float64 `json:"lost_seconds"` // that it takes to make those again
+}
+
+// smaller says so of three quarters, a half and a quarter of the present size.
+func (s *survey) smaller(now time.Time) []Smaller {
+	p := s.newPlan()
+	all := []Smaller{}
+	for quarters := int64(3); quarters > 0; quarters-- {
+		size := p.sum.Before / 4 * quarters
+		if p.shrink(size, now); p.ledger.total > size {
+			break
+		}
+		lost := Smaller{Bytes: size, Seconds: p.seconds(true)}
+		for _, r := range s.results {
+			if p.gone[r.item] && r.ran() {
+				lost.Results++
+			}
+		}
+		all = append(all, lost)
+	}
+	return all
 }

@@ -10,14 +10,17 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
+	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/gc"
+	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/internal/runlog"
 )
 
 // cacheCmd is `hexmage cache …`.
 type cacheCmd struct {
 	Stats  cacheStatsCmd  `cmd:"" help:"Count what the cache holds."`
-	GC     cacheGCCmd     `cmd:"" name:"gc" help:"Remove what was not used for long. Waits for nobody: exit code 4 while a build runs."`
+	GC     cacheGCCmd     `cmd:"" name:"gc" help:"Remove what was not used for long, and what is worth least. Waits for nobody: exit code 4 while a build runs."`
 	Verify cacheVerifyCmd `cmd:"" help:"Hash everything in the cache. Exit code 1 when something is damaged."`
 	Path   cachePathCmd   `cmd:"" help:"Print where a blob, a tree or a result is. Exit code 1 when it is not there."`
 }
@@ -30,8 +33,15 @@ func (*cacheStatsCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return cacheError(ctx, err)
 	}
+	tally := runlog.Count(a.Places().State().RunLogs())
+	all := countedCache{Stats: s, Saved: saving{Runs: tally.Runs}}
+	found, saved := tally.Saved(s.Took)
+	all.Saved.Found, all.Saved.Seconds = found, saved.Seconds()
+	if !tally.Since.IsZero() {
+		all.Saved.Since = &tally.Since
+	}
 	if a.JSON {
-		return a.printJSON(s)
+		return a.printJSON(all)
 	}
 	w := a.Env.Stdout
 	fmt.Fprintf(w, "%s: %s\n\n", s.Root, bytesize.Decimal(s.Bytes))
@@ -65,7 +75,81 @@ func (*cacheStatsCmd) Run(ctx context.Context, a *app) error {
 		}
 		fmt.Fprintf(w, "%-16s %8d %10s  %-16s %s\n", hex[:12], f.Files, bytesize.Decimal(f.Bytes), f.Used.Local().Format("2006-01-02 15:04"), top)
 	}
+	all.printWorth(a, &tally)
 	return nil
+}
+
+// countedCache is what `cache stats` prints.
+type countedCache struct {
+	gc.Stats
+	Saved saving `json:"saved"`
+}
+
+// saving is what runs did without, as their results were in the cache.
+type saving struct {
+	Runs    int        `json:"runs"` // on record
+	Since   *time.Time `json:"since,omitempty"`
+	Found   int        `json:"found_results"`
+	Seconds float64    `json:"seconds"` // that their commands took when they ran
+}
+
+// printWorth says what the cache is good for.
+func (c *countedCache) printWorth(a *app, tally *runlog.Tally) {
+	if c.Seconds == 0 {
+		return
+	}
+	w := a.Env.Stdout
+	perGB := func(seconds float64) string { return took(seconds * 1e9 / float64(c.Bytes)) }
+	printDearest(a, tally, []dearest{{"", c.Dearest}})
+	fmt.Fprintf(w, "\nTo make what the results hold took %s: %s for each GB of the cache.\n", took(c.Seconds), perGB(c.Seconds))
+	if c.Saved.Seconds > 0 {
+		fmt.Fprintf(w, "The runs on record, %d since %s, found what took %s: %s for each GB.\n", c.Saved.Runs, c.Saved.Since.Local().Format("2006-01-02"), took(c.Saved.Seconds), perGB(c.Saved.Seconds))
+	}
+	for _, s := range c.Smaller {
+		fmt.Fprintf(w, "A cache of %s would lack results that took %s (%d).\n", bytesize.Decimal(s.Bytes), took(s.Seconds), s.Results)
+	}
+}
+
+// dearest are results that took long to make, and what became of them.
+type dearest struct {
+	are string
+	all []gc.Made
+}
+
+func printDearest(a *app, tally *runlog.Tally, groups []dearest) {
+	steps := map[string]string{}
+	for key, step := range tally.Step {
+		steps[key.String()] = step
+	}
+	title := "DEAREST RESULTS"
+	for _, g := range groups {
+		for _, m := range g.all {
+			if title != "" {
+				fmt.Fprintf(a.Env.Stdout, "\n%-16s %8s %10s  %s\n", title, "", "SIZE", "STEP")
+				title = ""
+			}
+			step, ok := steps[m.Key]
+			if !ok {
+				step = strings.Join(m.Command, " ")
+				if r := []rune(step); len(r) > 80 {
+					step = string(r[:80]) + "…"
+				}
+			}
+			fmt.Fprintf(a.Env.Stdout, "%-16s %8s %10s  %s\n", took(m.Seconds), g.are, bytesize.Decimal(m.Bytes), ansi.Visible(step, false))
+		}
+	}
+}
+
+// took is a time that may be hours: 2 h 21 min.
+func took(s float64) string {
+	d := time.Duration(s * float64(time.Second))
+	switch m := int(d.Round(time.Minute).Minutes()); {
+	case d >= time.Hour:
+		return fmt.Sprintf("%d h %d min", m/60, m%60)
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%d min", m)
+	}
+	return report.Seconds(d)
 }
 
 func printGroups(a *app, groups []gc.Group) {
@@ -103,14 +187,20 @@ func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 		return a.printJSON(sum)
 	}
 	printGroups(a, sum.Groups)
-	verb := "removed"
+	verb, goes := "removed", "went"
 	if c.DryRun {
-		verb = "would remove"
+		verb, goes = "would remove", "goes"
 	}
 	if sum.Suspect > 0 {
 		fmt.Fprintf(a.Env.Stdout, "something was found damaged: results that may have been made from it are dropped (%d)\n", sum.Suspect)
 	}
-	fmt.Fprintf(a.Env.Stdout, "%s %s; %s stay in %s\n", verb, bytesize.Decimal(sum.Freed), bytesize.Decimal(sum.After), a.Cache)
+	was := ""
+	if sum.RemovedSeconds > 0 {
+		tally := runlog.Count(a.Places().State().RunLogs())
+		printDearest(a, &tally, []dearest{{goes, sum.DearestRemoved}, {"stays", sum.DearestKept}})
+		was = fmt.Sprintf(", which took %s to make", took(sum.RemovedSeconds))
+	}
+	fmt.Fprintf(a.Env.Stdout, "%s %s%s; %s stay in %s\n", verb, bytesize.Decimal(sum.Freed), was, bytesize.Decimal(sum.After), a.Cache)
 	if o.MaxSize > 0 && sum.After > o.MaxSize {
 		fmt.Fprintf(a.Env.Stderr, "note: what stays is more than %s, but it is nothing that may be removed\n", c.MaxSize)
 	}

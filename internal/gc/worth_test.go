@@ -1,0 +1,163 @@
+package gc_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/gc"
+)
+
+// bulk is content of a size that no other has.
+func bulk(name string, bytes int) string { return name + strings.Repeat("x", bytes-len(name)) }
+
+// Forty minutes are not dropped to keep two seconds, though nobody used them for longer.
+func TestCollectKeepsTheDearest(t *testing.T) {
+	for name, c := range map[string]struct {
+		dear int // its size; a cheap one has 40 kB
+		want int // how many bytes are to be freed
+		may  int // how many cheap ones may go
+	}{
+		"as large as the cheap ones":              {dear: 40_000, want: 1_000_000, may: 15},
+		"dearer for each byte, though it is more": {dear: 90_000, want: 1_000_000, may: 15},
+		"cheaper for each byte, and too large":    {dear: 2_000_000, want: 1_000_000, may: 15},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := open(t, t.TempDir())
+			now := time.Now()
+			dear, _ := w.run(t, now.Add(-72*time.Hour), "dear="+bulk("dear", c.dear), "took=40m")
+			var cheap []*action.Action
+			for i := range 40 { // each is twice its bytes: the content is in the Command, too
+				a, _ := w.run(t, now.Add(-time.Duration(24+i)*time.Hour), fmt.Sprintf("cheap=%s", bulk(fmt.Sprint(i), 40_000)), "took=2s")
+				cheap = append(cheap, a)
+			}
+			all := collect(t, w, gc.CollectOptions{DryRun: true})
+			sum := collect(t, w, gc.CollectOptions{MaxSize: all.Before - int64(c.want), Now: now})
+			if !w.known(t, dear) {
+				t.Error("forty minutes went")
+			}
+			gone := 0
+			for i, a := range cheap {
+				if known := w.known(t, a); !known {
+					gone++
+				} else if i > 40-c.may/2 {
+					t.Errorf("%d, of the oldest of those that cost the same, stays", i)
+				}
+			}
+			if gone == 0 || gone > c.may {
+				t.Errorf("%d of the cheap ones went, at most %d should", gone, c.may)
+			}
+			if want := float64(2 * gone); sum.RemovedSeconds != want || sum.KeptSeconds != 40*60+80-want {
+				t.Errorf("%v s went and %v s stay, want %v of %v", sum.RemovedSeconds, sum.KeptSeconds, want, 40*60+80)
+			}
+			if d := sum.DearestKept[0]; d.Seconds != 40*60 || d.Bytes < int64(c.dear) || c.dear < 1_000_000 && !slices.Contains(d.Command, "took=40m") {
+				t.Errorf("the dearest that stays: %+v", d)
+			}
+		})
+	}
+}
+
+// Where the dearest alone is large enough to make the room that is wanted, it goes: hours of small things are worth more.
+func TestCollectDropsTheDearestForMore(t *testing.T) {
+	w := open(t, t.TempDir())
+	now := time.Now()
+	dear, _ := w.run(t, now.Add(-24*time.Hour), "dear="+bulk("dear", 2_000_000), "took=40m")
+	for i := range 10 {
+		w.run(t, now.Add(-24*time.Hour), fmt.Sprintf("small=%s", bulk(fmt.Sprint(i), 40_000)), "took=10m")
+	}
+	sum := collect(t, w, gc.CollectOptions{MaxSize: 2_000_000, Now: now})
+	if w.known(t, dear) || sum.RemovedSeconds != 40*60 {
+		t.Errorf("%+v", sum)
+	}
+}
+
+// What others need frees nothing, and does not go for it; what stays in the end has the blobs that it names.
+func TestCollectShared(t *testing.T) {
+	w := open(t, t.TempDir())
+	now := time.Now()
+	shared := bulk("shared", 1_000_000)
+	dear, _ := w.run(t, now.Add(-24*time.Hour), "dir/a="+shared, "dir/b=dear", "took=40m")
+	cheap, _ := w.run(t, now.Add(-24*time.Hour), "dir/a="+shared, "dir/b=cheap", "took=2s")
+	var pair []*action.Action // that free something only together
+	for i := range 2 {
+		a, _ := w.run(t, now.Add(-24*time.Hour), "dir/a="+bulk("of the pair", 500_000), fmt.Sprintf("dir/b=%d", i), "took=30s")
+		pair = append(pair, a)
+	}
+	// What an action was made of is in a blob of its own here, with the content in it: drop that, so that only outputs are shared.
+	for _, a := range append(pair, dear, cheap) {
+		w.forgetMessages(t, a)
+	}
+	all := collect(t, w, gc.CollectOptions{DryRun: true})
+	sum := collect(t, w, gc.CollectOptions{MaxSize: all.Before - 400_000, Now: now})
+	if !w.known(t, dear) || !w.known(t, cheap) {
+		t.Errorf("the dear one is known: %v; the cheap one that needs nothing else: %v", w.known(t, dear), w.known(t, cheap))
+	}
+	if w.known(t, pair[0]) || w.known(t, pair[1]) || sum.RemovedSeconds != 60 {
+		t.Errorf("the two that free something together should go: %+v", sum)
+	}
+	if s, err := gc.Read(t.Context(), w.root); err != nil || s.Broken != 0 || s.Seconds != 40*60+2 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// What is known of no cost goes by age, as ever, and a result whose command nobody timed counts as a second at least.
+func TestCollectUnknownCost(t *testing.T) {
+	w := open(t, t.TempDir())
+	now := time.Now()
+	young, _ := w.run(t, now.Add(-2*24*time.Hour), "f="+bulk("young", 40_000))
+	old, _ := w.run(t, now.Add(-20*24*time.Hour), "f="+bulk("old", 40_000))
+	timed, _ := w.run(t, now.Add(-20*24*time.Hour), "f="+bulk("timed", 40_000), "took=1m")
+	all := collect(t, w, gc.CollectOptions{DryRun: true})
+	collect(t, w, gc.CollectOptions{MaxSize: all.Before - 50_000, Now: now})
+	for name, c := range map[string]struct {
+		a    *action.Action
+		want bool
+	}{"young": {young, true}, "old": {old, false}, "timed": {timed, true}} {
+		if w.known(t, c.a) != c.want {
+			t.Errorf("the %s one is known: %v", name, !c.want)
+		}
+	}
+}
+
+// Stats say what the cache holds in time, and what smaller ones would lack.
+func TestStatsOfTime(t *testing.T) {
+	w := open(t, t.TempDir())
+	now := time.Now()
+	dear, _ := w.run(t, now.Add(-24*time.Hour), "dear="+bulk("dear", 40_000), "took=40m")
+	for i := range 20 {
+		w.run(t, now.Add(-24*time.Hour), fmt.Sprintf("cheap=%s", bulk(fmt.Sprint(i), 40_000)), "took=2s")
+	}
+	s, err := gc.Read(t.Context(), w.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Seconds != 40*60+40 || len(s.Took) != 21 || s.Took[dear.Key(w.fn)] != 40*time.Minute || len(s.Dearest) == 0 || s.Dearest[0].Seconds != 40*60 {
+		t.Errorf("%+v", s)
+	}
+	if len(s.Smaller) != 3 {
+		t.Fatalf("%+v", s.Smaller)
+	}
+	for i, l := range s.Smaller { // none of them lacks the dear one
+		share := float64(i+1) / 4
+		if l.Bytes > s.Bytes || l.Seconds != float64(2*l.Results) || float64(l.Results) < 20*share-2 || float64(l.Results) > 20*share+3 {
+			t.Errorf("%+v", l)
+		}
+	}
+	if after, err := gc.Read(t.Context(), w.root); err != nil || after.Bytes != s.Bytes || !w.known(t, dear) {
+		t.Errorf("counting changed something: %+v, %v", after, err)
+	}
+}
+
+// forgetMessages removes what tells what the action's key was made of.
+func (c *cache) forgetMessages(t *testing.T, a *action.Action) {
+	t.Helper()
+	e := a.Encode(c.fn)
+	if err := errors.Join(os.Remove(c.blobs.Path(e.Key)), os.Remove(c.blobs.Path(c.fn.Bytes(e.Command)))); err != nil {
+		t.Fatal(err)
+	}
+}
