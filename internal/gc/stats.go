@@ -91,7 +91,7 @@ func Read(ctx context.Context, root string) (Stats, error) {
 		}
 	}
 	p := s.newPlan()
-	st.Seconds, st.Dearest, st.Smaller = p.seconds(false), p.dearest(false), s.smaller(now)
+	st.Seconds, st.Dearest, st.Smaller = p.seconds(false), p.dearest(false), p.smaller(now)
 	return st, nil
 }
 

@@ -264,9 +264,8 @@ type Smaller struct {
 	Seconds float64 `json:"lost_seconds"` // that it takes to make those again
 }
 
-// smaller says so of three quarters, a half and a quarter of the present size.
-func (s *survey) smaller(now time.Time) []Smaller {
-	p := s.newPlan()
+// smaller says so of three quarters, a half and a quarter of the present size. After it the plan is of no use.
+func (p *plan) smaller(now time.Time) []Smaller {
 	all := []Smaller{}
 	for quarters := int64(3); quarters > 0; quarters-- {
 		size := p.sum.Before / 4 * quarters
@@ -274,7 +273,7 @@ func (s *survey) smaller(now time.Time) []Smaller {
 			break
 		}
 		lost := Smaller{Bytes: size, Seconds: p.seconds(true)}
-		for _, r := range s.results {
+		for _, r := range p.s.results {
 			if p.gone[r.item] && r.ran() {
 				lost.Results++
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ func TestCollectKeepsTheDearest(t *testing.T) {
 	}{
 		"as large as the cheap ones":              {dear: 40_000, want: 1_000_000, may: 15},
 		"dearer for each byte, though it is more": {dear: 90_000, want: 1_000_000, may: 15},
-		"cheaper for each byte, and too large":    {dear: 2_000_000, want: 1_000_000, may: 15},
+		"much larger": {dear: 2_000_000, want: 1_000_000, may: 15},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := open(t, t.TempDir())
@@ -76,6 +77,21 @@ func TestCollectDropsTheDearestForMore(t *testing.T) {
 	}
 }
 
+// For a little room nothing large goes, though for each byte it is the cheapest.
+func TestCollectDropsNoMoreThanIsWanted(t *testing.T) {
+	w := open(t, t.TempDir())
+	now := time.Now()
+	large, _ := w.run(t, now.Add(-24*time.Hour), "large="+bulk("large", 2_000_000), "took=100s")
+	for i := range 10 {
+		w.run(t, now.Add(-24*time.Hour), fmt.Sprintf("small=%s", bulk(fmt.Sprint(i), 40_000)), "took=10s")
+	}
+	all := collect(t, w, gc.CollectOptions{DryRun: true})
+	sum := collect(t, w, gc.CollectOptions{MaxSize: all.Before - 150_000, Now: now})
+	if !w.known(t, large) || sum.RemovedSeconds != 20 {
+		t.Errorf("%+v", sum)
+	}
+}
+
 // What others need frees nothing, and does not go for it; what stays in the end has the blobs that it names.
 func TestCollectShared(t *testing.T) {
 	w := open(t, t.TempDir())
@@ -120,6 +136,40 @@ func TestCollectUnknownCost(t *testing.T) {
 	}{"young": {young, true}, "old": {old, false}, "timed": {timed, true}} {
 		if w.known(t, c.a) != c.want {
 			t.Errorf("the %s one is known: %v", name, !c.want)
+		}
+	}
+}
+
+// Of what is no result, the oldest goes, and of what is as old what is on this machine a second time.
+func TestCollectUnknownCostOfOthers(t *testing.T) {
+	w := open(t, t.TempDir())
+	later := time.Now().Add(48 * time.Hour)
+	unnamed := bulk("an input", 300_000) // used when it was put: now
+	w.put(t, unnamed)
+	for name, age := range map[string]time.Duration{"young.zip": 48 * time.Hour, "old.zip": 2000 * time.Hour} {
+		at := filepath.Join(w.root, "downloads", name)
+		write(t, at, later)
+		used := later.Add(-age)
+		if err := errors.Join(os.WriteFile(at, []byte(bulk(name, 300_000)), 0o644), os.Chtimes(at, used, used)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	there := func() (all string) {
+		for _, name := range []string{"young.zip", "old.zip"} {
+			if _, err := os.Lstat(filepath.Join(w.root, "downloads", name)); err == nil {
+				all += name + " "
+			}
+		}
+		if w.has(t, unnamed) {
+			all += "input"
+		}
+		return all
+	}
+	all := collect(t, w, gc.CollectOptions{DryRun: true})
+	for i, want := range []string{"young.zip old.zip input", "young.zip input", "young.zip ", ""} {
+		collect(t, w, gc.CollectOptions{MaxSize: max(1, all.Before-int64(i)*300_000), Now: later})
+		if got := there(); got != want {
+			t.Errorf("with room for %d there is %q, want %q", 3-i, got, want)
 		}
 	}
 }

@@ -15,7 +15,7 @@ type Tally struct {
 	Since time.Time // when the first of them began
 	Found map[digest.Digest]int
 	Took  map[digest.Digest]time.Duration // of those that ran in a run on record, when they last did
-	Step  map[digest.Digest]string        // in the newest run: "clip: oppackage.clip htp_v79/ops/Clip.o"
+	Step  map[digest.Digest]string        // in the newest run: "demo: exec.obj x/a.o"
 }
 
 // Count reads all runs below the folder for those of all pipelines. Runs that cannot be read count for nothing, and of those that were thinned out nobody knows any
