@@ -104,7 +104,7 @@ func Collect(ctx context.Context, root string, o CollectOptions) (Collected, err
 type plan struct {
 	s      *survey
 	ledger *ledger
-	shares map[*folder]float64 // see shareOfResult; of the present round
+	shares map[*folder]int64 // see shareOfResult; of the present round
 	gone   map[*item]bool
 	chosen []*item // of gone, in the order in which they go
 	sum    Collected
@@ -112,7 +112,7 @@ type plan struct {
 
 // newPlan returns a plan in which only goes what is of no use.
 func (s *survey) newPlan() *plan {
-	p := &plan{s: s, ledger: newLedger(), shares: map[*folder]float64{}, gone: map[*item]bool{}}
+	p := &plan{s: s, ledger: newLedger(), shares: map[*folder]int64{}, gone: map[*item]bool{}}
 	s.items(p.ledger.add)
 	p.sum.Before = p.ledger.total
 	for _, it := range s.others {
@@ -156,7 +156,7 @@ func (s *survey) plan(o CollectOptions) *plan {
 // candidates returns what can go by itself: results, and what none of those that stay names.
 func (p *plan) candidates(now time.Time) []*candidate {
 	var all []*candidate
-	p.shares = map[*folder]float64{}
+	p.shares = map[*folder]int64{}
 	add := func(it *item, r *result, b *blob) {
 		if !p.gone[it] {
 			all = append(all, p.candidate(it, r, b, now))

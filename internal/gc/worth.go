@@ -30,7 +30,7 @@ const leastSeconds = 1
 type candidate struct {
 	*item
 	seconds float64 // to have it again
-	bytes   float64 // that it frees; of what others need, too, its part
+	bytes   int64   // that it frees; of what others need, too, its part
 	age     float64 // hours
 	result  *result // or nil
 	blob    *blob   // or nil
@@ -40,7 +40,7 @@ type candidate struct {
 
 // priceFor is what the candidate costs where so many bytes are to be freed. It grows as that gets less.
 func (c *candidate) priceFor(want int64) float64 {
-	return c.seconds / (min(c.bytes, float64(want)) * c.age)
+	return c.seconds / (float64(min(c.bytes, want)) * c.age)
 }
 
 // shrink removes candidates, the cheapest first, until what stays has no more than the size. Then it puts back what there is room for, the dearest first: something
@@ -98,9 +98,9 @@ func (p *plan) candidate(it *item, r *result, b *blob, now time.Time) *candidate
 	rate := fromDisk
 	switch {
 	case c.result != nil:
-		c.bytes = p.shareOfResult(c.result)
+		c.bytes = max(1, p.shareOfResult(c.result))
 		if c.seconds = c.result.took().Seconds(); c.seconds == 0 {
-			c.seconds = max(leastSeconds, c.bytes/fromNetwork)
+			c.seconds = max(leastSeconds, float64(c.bytes)/fromNetwork)
 		}
 		return c
 	case c.blob != nil:
@@ -112,14 +112,14 @@ func (p *plan) candidate(it *item, r *result, b *blob, now time.Time) *candidate
 			rate = fromNetwork
 		}
 	}
-	c.bytes = max(c.bytes, 1)
-	c.seconds = c.bytes / rate
+	c.bytes = max(1, c.bytes)
+	c.seconds = float64(c.bytes) / rate
 	return c
 }
 
 // shareOfResult is the bytes of the result and of all that it names. What several need counts in parts: so things go together that only together
-// free anything.
-func (p *plan) shareOfResult(r *result) float64 {
+// free anything. These are whole numbers, so that it is the same in whatever order it is added up.
+func (p *plan) shareOfResult(r *result) int64 {
 	sum := p.share(r.item)
 	for _, b := range r.blobs {
 		sum += p.shareOfBlob(b)
@@ -131,31 +131,31 @@ func (p *plan) shareOfResult(r *result) float64 {
 				own += p.shareOfBlob(b)
 			}
 			if f.tree != nil {
-				own += p.share(f.tree.item) / float64(max(1, f.tree.holds))
+				own += p.share(f.tree.item) / int64(max(1, f.tree.holds))
 			}
 			p.shares[f] = own
 		}
-		sum += own / float64(max(1, f.holds))
+		sum += own / int64(max(1, f.holds))
 	}
 	return sum
 }
 
-func (p *plan) shareOfBlob(b *blob) float64 {
+func (p *plan) shareOfBlob(b *blob) int64 {
 	sum := p.share(b.item)
 	if b.exec != nil {
 		sum += p.share(b.exec)
 	}
-	return sum / float64(max(1, b.holds))
+	return sum / int64(max(1, b.holds))
 }
 
 // share is the bytes of an item, of which those of files with several names count in parts.
-func (p *plan) share(it *item) (sum float64) {
+func (p *plan) share(it *item) (sum int64) {
 	for _, n := range it.inodes {
 		names := 1
 		if n.id.known() {
 			names = max(1, p.ledger.names[n.id])
 		}
-		sum += float64(n.bytes) / float64(names)
+		sum += n.bytes / int64(names)
 	}
 	return sum
 }
@@ -252,7 +252,7 @@ func (p *plan) dearest(gone bool) []Made {
 	})
 	top := []Made{}
 	for _, r := range all[:min(len(all), shown)] {
-		top = append(top, Made{r.record.Key.String(), p.s.args(r), r.took().Seconds(), int64(p.shareOfResult(r))})
+		top = append(top, Made{r.record.Key.String(), p.s.args(r), r.took().Seconds(), p.shareOfResult(r)})
 	}
 	return top
 }
