@@ -7,8 +7,11 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// boardProgram is the program that a bundle takes along, with what it imports.
-const boardProgram = "board"
+// The programs that a bundle takes along, with what they import: for boards, and for phones, which have no Python.
+const (
+	boardProgram = "board"
+	phoneProgram = "phone"
+)
 
 // Bundle are the arguments of kind bundle.
 type Bundle struct {
@@ -25,7 +28,7 @@ func bundleSchema() step.Schema {
 			"model":    "What `onnx_llm` made the graphs of: it knows its special tokens, how to generate, and its licence.",
 			"licences": "Files with the texts of the model's licence, or folders of them, where the model's own folder has none.",
 		},
-		Outputs:    []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The shared context with its EP-context graphs, genai_config.json with the two graphs that its pipeline needs beside them, tokenizer, generation_config.json, licences, manifest.json with the oldest runtime, run.sh."}},
+		Outputs:    []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The shared context with its EP-context graphs, genai_config.json with the two graphs that its pipeline needs beside them, tokenizer, generation_config.json, licences, manifest.json with the oldest runtime, run.sh, and run/, with board.py, and phone.c and phone.py for phones."}},
 		Toolchains: []string{onnxToolchain, htpToolchain},
 		Example: `step "bundle" "lpbq" {
   context = step.htp_context.lpbq.outputs.dir
@@ -40,7 +43,7 @@ func (b Bundle) Plan(p *step.Plan) {
 		Version string `arg:"version"`
 	}](p.Toolchain(htpToolchain).Attrs)
 	run, licences := []string{}, []string{}
-	for _, in := range programFiles(p, boardProgram) {
+	for _, in := range programFiles(p, boardProgram, phoneProgram) {
 		run = append(run, strings.TrimPrefix(in.Path, programFolder+"/"))
 	}
 	inputs := []action.Input{b.Context.Input(), b.Model.Input()}
@@ -49,5 +52,5 @@ func (b Bundle) Plan(p *step.Plan) {
 	}
 	args := map[string]any{"context": b.Context.InRoot(), "model": b.Model.InRoot(), "licences": licences, "run": run,
 		"packages": map[string]string{"onnxruntime-qnn": made.Version}, "out": "dir"}
-	p.Tree("dir", program(p, "bundle", args, false, "bundle", boardProgram).In(inputs...).OutTree("dir"))
+	p.Tree("dir", program(p, "bundle", args, false, "bundle", boardProgram, phoneProgram).In(inputs...).OutTree("dir"))
 }

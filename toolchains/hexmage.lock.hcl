@@ -2067,6 +2067,34 @@ locked "linux_arm64" "13" {
   }
 }
 
+locked "linux_arm64_dev" "12" {
+  source = "deb"
+  package "libc6-dev" {
+    version = "2.36-9+deb12u14"
+    arch    = "arm64"
+    size    = 1435692
+    sha256  = "8bc395bf2ee9939f1a6ae395f974cffdcf541d98f99adfe89ce7e4bef36d159e"
+  }
+  package "libgcc-12-dev" {
+    version = "12.2.0-14+deb12u1"
+    arch    = "arm64"
+    size    = 955600
+    sha256  = "c83d28b7c3397c25f15ae17783fce78716a3d7cd415940940cc2af8dc4db8d6d"
+  }
+  package "libc6" {
+    version = "2.36-9+deb12u14"
+    arch    = "arm64"
+    size    = 2324660
+    sha256  = "01f4330719fd4f65580e16ea5a0527f372fca750e8f588d26deaf09f2d3b1cf4"
+  }
+  package "libgcc-s1" {
+    version = "12.2.0-14+deb12u1"
+    arch    = "arm64"
+    size    = 34816
+    sha256  = "576926b283613db80168ddf76380a3bd877602778cf0d226caa7bfbfa71eacf3"
+  }
+}
+
 locked "litert" "2.3.0" {
   source = "python"
   asked  = "da3d1f91ca1c0c8a167c77a204026d61183f6ed197a1857ab2fd36cd68498f4a"

@@ -246,6 +246,28 @@ toolchain "linux_arm64" {
   }
 }
 
+# What programs for arm64 Linux are compiled with, beside a compiler: headers of the C library, without the kernel's, and what they are linked with.
+toolchain "linux_arm64_dev" {
+  description = "C headers and start files of arm64 Linux, for programs that are compiled for it"
+  page        = "https://www.debian.org"
+  default     = "12"
+
+  verify {
+    layout = ["usr/include/stdio.h", "usr/include/aarch64-linux-gnu/bits/types.h", "usr/lib/aarch64-linux-gnu/Scrt1.o", "usr/lib/gcc/aarch64-linux-gnu/12/crtbeginS.o"]
+    elf "lib/aarch64-linux-gnu/*.so*" {
+      machine = 183
+    }
+  }
+
+  release "12" {
+    source "deb" {
+      architecture = "arm64"
+      packages     = ["libc6-dev", "libgcc-12-dev", "libc6", "libgcc-s1"]
+      only         = ["usr/include/**", "usr/lib/aarch64-linux-gnu/*", "usr/lib/gcc/**", "lib/*.so*", "lib/aarch64-linux-gnu/*.so*", "usr/share/doc/**"]
+    }
+  }
+}
+
 # For tests: a board on this machine. Its users are those of a file that the test writes, which is what nss_wrapper is for.
 toolchain "sshd" {
   description = "OpenSSH's server, for tests of boards"

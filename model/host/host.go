@@ -14,7 +14,7 @@ import (
 	"slices"
 )
 
-//go:embed programs/*.py
+//go:embed programs/*.py programs/*.c
 var programs embed.FS
 
 // File is a file of a program.
@@ -23,7 +23,8 @@ type File struct {
 	Data []byte
 }
 
-// Program returns the files of a program, such as onnx_llm, and of those that it starts: themselves and what they import of their neighbours, sorted by name.
+// Program returns the files of a program, such as onnx_llm, and of those that it starts: themselves, what they import of their neighbours, and the other half, in C,
+// of one that has such a half; sorted by name.
 func Program(names ...string) ([]File, error) {
 	imports := regexp.MustCompile(`(?m)^(?:import|from) (\w+)`)
 	var files []File
@@ -39,6 +40,9 @@ func Program(names ...string) ([]File, error) {
 			return err
 		}
 		files = append(files, File{module + ".py", data})
+		if data, err := programs.ReadFile("programs/" + module + ".c"); err == nil {
+			files = append(files, File{module + ".c", data})
+		}
 		for _, m := range imports.FindAllSubmatch(data, -1) {
 			if _, err := programs.Open("programs/" + string(m[1]) + ".py"); err == nil {
 				if err := add(string(m[1])); err != nil {

@@ -1,0 +1,26 @@
+# An emulated phone, behind the real adb server: ONNX Runtime for arm64 Linux with its own kernels, which do what the NPU would with the quantised graphs. No performance.
+
+profile "host" {
+  toolchain "llvm" {}
+  toolchain "qemu" { version = "11.1" }
+  toolchain "busybox" {}
+  toolchain "linux_arm64" {}
+  toolchain "linux_arm64_dev" {}
+  toolchain "onnx_arm64" {}
+
+  locals {
+    where    = "ONNX Runtime's own kernels in the NPU's place"
+    compiler = ["${toolchain.llvm.dir}/usr/bin/clang-22", "--target=aarch64-linux-gnu", "--sysroot=${toolchain.linux_arm64_dev.dir}", "-fuse-ld=lld"]
+    device   = step.emulator.phone.outputs.image
+    serial   = null
+    graphs   = step.onnx_quantize.way.outputs.dir
+    options  = ["--processor"]
+    env      = {}
+    runtime  = { "runtime/libonnxruntime.so" = "${toolchain.onnx_arm64.dir}/lib/python3.13/site-packages/onnxruntime/capi/libonnxruntime.so.1.31.1" }
+  }
+
+  step "emulator" "phone" {
+    description = "a phone for machines without one"
+    linux       = true
+  }
+}

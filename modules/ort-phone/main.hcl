@@ -1,0 +1,158 @@
+# A language model on a phone, through adb: its bundle with a small program in the place of Python, how fast it answers, and its logits beside the emulator's. What differs
+# between the emulated phone and a real one stands in host.hcl and device.hcl.
+
+module {
+  description = "A language model's bundle on a phone through adb: tokens, how fast, and its logits beside the emulator's"
+}
+
+variable "phone" {
+  type        = string
+  default     = ""
+  description = "Profile device: the phone's serial number, or its name in devices.hcl, when several are attached"
+}
+
+variable "model" {
+  type        = string
+  description = "A folder in the Hugging Face layout, or a GGUF file: of Llama, Qwen2 or Qwen3 architecture"
+}
+
+variable "scheme" {
+  type        = string
+  default     = "a16w8"
+  description = "The way to quantise: a16w8, a16w4, lpbq"
+}
+
+variable "prompt" {
+  type        = string
+  default     = "What is the capital of France?"
+  description = "What the model is asked, put into its chat template"
+}
+
+variable "tokens" {
+  type        = number
+  default     = 12
+  description = "Tokens of the answer, at most"
+}
+
+variable "context" {
+  type        = number
+  default     = 128
+  description = "Tokens that the key/value cache holds: prompt and answer together"
+}
+
+variable "built_in" {
+  type        = bool
+  default     = false
+  description = "Profile device: whether the QNN provider is in libonnxruntime.so, as of Microsoft's onnxruntime-android-qnn, and not a plug-in beside it"
+}
+
+toolchain "adb" {}
+toolchain "htp_host" {}
+toolchain "gnu_runtime" {}
+toolchain "onnx" {}
+
+step "onnx_llm" "float" {
+  model   = var.model
+  context = var.context
+}
+
+step "onnx_run" "float" {
+  description = "what the float model says"
+  graphs      = step.onnx_llm.float.outputs.dir
+  prompt      = var.prompt
+  tokens      = var.tokens
+}
+
+step "onnx_quantize" "way" {
+  graphs = step.onnx_llm.float.outputs.dir
+  scheme = var.scheme
+}
+
+step "htp_context" "way" {
+  graphs = step.onnx_quantize.way.outputs.dir
+}
+
+step "bundle" "way" {
+  context = step.htp_context.way.outputs.dir
+  model   = var.model
+}
+
+step "htp_emulate" "way" {
+  description = "what the NPU would say"
+  context     = step.htp_context.way.outputs.dir
+  prompt      = var.prompt
+  tokens      = var.tokens
+}
+
+step "exec" "program" {
+  description = "the bundle's program for phones"
+  argv        = concat(local.compiler, ["-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Werror", "-fPIE", "-pie", "-o", "answer", "${step.bundle.way.outputs.dir}/run/phone.c", "-ldl"])
+  output "bin" { file = "answer" }
+}
+
+step "python" "ask" {
+  description = "the prompt's tokens, and the tables of a rotary embedding"
+  environment = toolchain.onnx.dir
+  script      = "${step.bundle.way.outputs.dir}/run/phone.py"
+  inputs      = [step.bundle.way.outputs.dir]
+  args        = ["ask", var.prompt, "ask", "--tokens", tostring(var.tokens)]
+  output "dir" { tree = "ask" }
+}
+
+step "run" "phone" {
+  description = "what the phone says"
+  title       = "The phone, on ${local.where}"
+  device      = local.device
+  serial      = local.serial
+  push = merge(local.runtime, {
+    "answer"  = step.exec.program.outputs.bin
+    "ask/"    = step.python.ask.outputs.dir
+    "graphs/" = local.graphs
+  })
+  argv = concat(["./answer", "--ask", "ask", "--graphs", "graphs", "--runtime", "runtime", "--report", "said"], local.options)
+  env  = local.env
+  pull = ["said/said.json", "said/said.npy", "said/times.json"]
+}
+
+step "python" "words" {
+  description = "the words of its tokens"
+  environment = toolchain.onnx.dir
+  script      = "${step.bundle.way.outputs.dir}/run/phone.py"
+  inputs      = [step.bundle.way.outputs.dir]
+  args        = ["words", var.prompt, step.run.phone.outputs.results, "said"]
+  output "dir" { tree = "said" }
+}
+
+step "accuracy" "phone" {
+  title     = "${target.soc}, Hexagon ${target.arch}, the phone on ${local.where}: ${var.prompt}"
+  reference = step.htp_emulate.way.outputs.dir
+  outputs   = { phone = step.python.words.outputs.dir, float = step.onnx_run.float.outputs.dir }
+  times     = { phone = "${step.python.words.outputs.dir}/times.json", float = step.onnx_run.float.outputs.times }
+}
+
+output "bundle" {
+  description = "what was pushed, but for the program and the libraries: docs/host.md"
+  value       = step.bundle.way.outputs.dir
+}
+
+output "measured" {
+  description = "how fast the phone was, for checks"
+  value       = step.run.phone.outputs.measured
+}
+
+output "metrics" {
+  description = "how fast the phone was"
+  show        = "table"
+  value       = step.run.phone.outputs.metrics
+}
+
+output "rows" {
+  description = "the table's numbers, for checks"
+  value       = step.accuracy.phone.outputs.rows
+}
+
+output "table" {
+  description = "the phone beside the emulator"
+  show        = "table"
+  value       = step.accuracy.phone.outputs.table
+}

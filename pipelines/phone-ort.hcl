@@ -1,0 +1,36 @@
+# A language model on a phone, through adb: how fast, and its logits beside the emulator's (docs/phones.md).
+#
+#   hexmage run phone-ort                                  an emulated phone: its processor does what the NPU would, and every report says so
+#   hexmage run phone-ort --profile device --var phone=R5CX123ABCD --var model=SmolLM2-135M-Instruct
+
+pipeline { description = "A small language model on a phone through adb, beside Qualcomm's emulator" }
+profile "host" { default = true }
+profile "device" {}
+target "SM8750" {} # Snapdragon 8 Elite
+
+variable "phone" { type = optional(string) }
+variable "model" {
+  type        = string
+  default     = ""
+  description = "A Hugging Face folder or a GGUF; by default two layers with seeded weights, which say nothing"
+}
+variable "prompt" { type = optional(string) }
+variable "tokens" { type = optional(number) }
+variable "built_in" { type = optional(bool) }
+
+step "model" "tiny" {
+  seed   = 79
+  layers = 2
+}
+
+module "llm" {
+  source   = "ort-phone"
+  phone    = var.phone
+  model    = var.model == "" ? step.model.tiny.outputs.dir : var.model
+  prompt   = var.prompt
+  tokens   = var.tokens
+  built_in = var.built_in
+}
+output "bundle" { value = module.llm.bundle }
+output "metrics" { value = module.llm.metrics }
+output "table" { value = module.llm.table }
