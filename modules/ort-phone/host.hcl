@@ -1,4 +1,5 @@
-# An emulated phone, behind the real adb server: ONNX Runtime for arm64 Linux with its own kernels, which do what the NPU would with the quantised graphs. No performance.
+# An emulated phone behind the real adb server, or anything else with arm64 Linux that adb reaches: ONNX Runtime's own kernels do what the NPU would with the quantised
+# graphs.
 
 profile "host" {
   toolchain "llvm" {}
@@ -11,8 +12,8 @@ profile "host" {
   locals {
     where    = "ONNX Runtime's own kernels in the NPU's place"
     compiler = ["${toolchain.llvm.dir}/usr/bin/clang-22", "--target=aarch64-linux-gnu", "--sysroot=${toolchain.linux_arm64_dev.dir}", "-fuse-ld=lld"]
-    device   = step.emulator.phone.outputs.image
-    serial   = null
+    device   = step.emulator.phone.outputs.image # null where a phone is named
+    serial   = var.phone == "" ? null : var.phone
     graphs   = step.onnx_quantize.way.outputs.dir
     options  = ["--processor"]
     env      = {}
@@ -21,6 +22,7 @@ profile "host" {
 
   step "emulator" "phone" {
     description = "a phone for machines without one"
+    when        = var.phone == ""
     linux       = true
   }
 }

@@ -40,7 +40,7 @@ def ask(a: dict[str, Any], out: Path) -> None:
     }
     if of.stop:
         lines["stop"] = " ".join(map(str, of.stop))
-    zeros = [f"zero {name} {zero}\n" for name, zero in (session.zeros(BUNDLE) or {}).items()]
+    zeros = [f"zero {name} {zero}\n" for name, zero in (session.zeros(BUNDLE) or {}).items() if name.startswith("past_")]
     (out / "ask.txt").write_text("".join(f"{name} {value}\n" for name, value in lines.items()) + "".join(zeros))
     np.stack(of.rotation(0, of.context + of.chunk)).tofile(out / "rotation.bin")
 
