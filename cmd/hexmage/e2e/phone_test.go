@@ -48,7 +48,7 @@ func TestPhoneORT(t *testing.T) {
 	w, server := hostWarmed(t), phonetest.Server(t)
 	w.env = []string{"ADB_SERVER_SOCKET=localfilesystem:" + server.Address()}
 	w.write(t, "pipelines/handy.hcl", handy)
-	one := w.emulate(t, "--linux", "--connect", "--fault", "drop-every=20MB")
+	one := w.emulate(t, "--linux", "--connect", "--fault", "drop-every=4MB")
 	phone := "--var=phone=" + one.Serial
 	wants(t, w.run(t, "plan", "-v", "handy", phone), exitOK, "run/phone.c", "--target=aarch64-linux-gnu", "./answer --ask ask")
 	o := w.run(t, "run", "handy", phone)
