@@ -16,7 +16,7 @@ variable "model" {
 }
 variable "prompt" { type = optional(string) }
 variable "tokens" { type = optional(number) }
-variable "built_in" { type = optional(bool) }
+variable "runtime" { type = optional(string) }
 
 step "model" "tiny" {
   seed   = 79
@@ -24,12 +24,12 @@ step "model" "tiny" {
 }
 
 module "llm" {
-  source   = "ort-phone"
-  phone    = var.phone
-  model    = var.model == "" ? step.model.tiny.outputs.dir : var.model
-  prompt   = var.prompt
-  tokens   = var.tokens
-  built_in = var.built_in
+  source  = "ort-phone"
+  phone   = var.phone
+  model   = var.model == "" ? step.model.tiny.outputs.dir : var.model
+  prompt  = var.prompt
+  tokens  = var.tokens
+  runtime = var.runtime
 }
 output "bundle" { value = module.llm.bundle }
 output "metrics" { value = module.llm.metrics }

@@ -1,5 +1,5 @@
 # ONNX Runtime for Android, and the vendor's execution provider for it, a library of its own. Both are under MIT's licence; the vendor's libraries that the provider loads
-# are QAIRT's. They are AARs, whose libraries for arm64 lie where Android's own layout has them. Who has unpacked them elsewhere names the folder.
+# are QAIRT's. They are AARs, whose libraries for arm64 lie where Android's own layout has them. Who has unpacked such libraries gives module ort-phone their folder.
 #
 # The provider's page says what goes with what: 2.5.0 and newer with ONNX Runtime 1.26 and newer. Nobody has fetched them where hexmage is developed.
 
@@ -15,10 +15,6 @@ toolchain "ort_android" {
       machine    = 183
       not_needed = ["libc.so.6", "libstdc++.so.6", "ld-linux-*"] # of Linux on the same processor
     }
-  }
-
-  source "installed" {
-    env = ["ORT_ANDROID_ROOT"]
   }
 
   release "1.27.0" {
@@ -42,10 +38,6 @@ toolchain "ort_qnn_android" {
       machine    = 183
       not_needed = ["libc.so.6", "libstdc++.so.6", "ld-linux-*"]
     }
-  }
-
-  source "installed" {
-    env = ["ORT_QNN_ANDROID_ROOT"]
   }
 
   release "2.6.0" {

@@ -40,10 +40,15 @@ variable "context" {
   description = "Tokens that the key/value cache holds: prompt and answer together"
 }
 
-variable "built_in" {
-  type        = bool
-  default     = false
-  description = "Profile device: whether the QNN provider is in libonnxruntime.so, as of Microsoft's onnxruntime-android-qnn, and not a plug-in beside it"
+variable "runtime" {
+  type        = string
+  default     = ""
+  description = "Profile device: a folder with libonnxruntime.so for Android, and what it loads, as AARs have it in jni/arm64-v8a; by default the AARs are fetched, once they are pinned"
+
+  validation {
+    condition     = var.runtime == "" || length(fileset(var.runtime, "libonnxruntime.so")) == 1
+    error_message = "It has no libonnxruntime.so. Put there what lies in jni/arm64-v8a of the AARs com.microsoft.onnxruntime:onnxruntime-android and com.qualcomm.qti:onnxruntime-android-qnn: docs/phones.md."
+  }
 }
 
 toolchain "adb" {}
