@@ -16,6 +16,7 @@ variable "model" {
 }
 variable "prompt" { type = optional(string) }
 variable "tokens" { type = optional(number) }
+variable "processor" { type = optional(bool) }
 variable "runtime" { type = optional(string) }
 
 step "model" "tiny" {
@@ -24,12 +25,13 @@ step "model" "tiny" {
 }
 
 module "llm" {
-  source  = "ort-phone"
-  phone   = var.phone
-  model   = var.model == "" ? step.model.tiny.outputs.dir : var.model
-  prompt  = var.prompt
-  tokens  = var.tokens
-  runtime = var.runtime
+  source    = "ort-phone"
+  phone     = var.phone
+  model     = var.model == "" ? step.model.tiny.outputs.dir : var.model
+  prompt    = var.prompt
+  tokens    = var.tokens
+  processor = var.processor
+  runtime   = var.runtime
 }
 output "bundle" { value = module.llm.bundle }
 output "metrics" { value = module.llm.metrics }

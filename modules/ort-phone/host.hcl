@@ -1,5 +1,5 @@
-# An emulated phone behind the real adb server, or anything else with arm64 Linux that adb reaches: ONNX Runtime's own kernels do what the NPU would with the quantised
-# graphs.
+# An emulated phone behind the real adb server, or a device with arm64 Linux that adb reaches. ONNX Runtime's own kernels do what the NPU would with the quantised graphs, unless
+# the device has one.
 
 profile "host" {
   toolchain "llvm" {}
@@ -8,16 +8,25 @@ profile "host" {
   toolchain "linux_arm64" {}
   toolchain "linux_arm64_dev" {}
   toolchain "onnx_arm64" {}
+  toolchain "htp_linux_arm64" { when = !var.processor }
 
   locals {
-    where    = "ONNX Runtime's own kernels in the NPU's place"
+    where    = var.processor ? "ONNX Runtime's own kernels in the NPU's place" : "the NPU"
     compiler = ["${toolchain.llvm.dir}/usr/bin/clang-22", "--target=aarch64-linux-gnu", "--sysroot=${toolchain.linux_arm64_dev.dir}", "-fuse-ld=lld"]
     device   = step.emulator.phone.outputs.image # null where a phone is named
     serial   = var.phone == "" ? null : var.phone
-    graphs   = step.onnx_quantize.way.outputs.dir
-    options  = ["--processor"]
-    env      = {}
-    runtime  = { "runtime/libonnxruntime.so" = "${toolchain.onnx_arm64.dir}/lib/python3.13/site-packages/onnxruntime/capi/libonnxruntime.so.1.31.1" }
+    graphs   = var.processor ? step.onnx_quantize.way.outputs.dir : step.bundle.way.outputs.dir
+    options  = var.processor ? ["--processor"] : []
+    env      = var.processor ? {} : { LD_LIBRARY_PATH = "$HEXMAGE_ROOT/runtime" }
+
+    arch = upper(target.arch)
+    npu = var.processor ? {} : {
+      for name in ["libonnxruntime_providers_qnn.so", "libQnnHtp.so", "libQnnSystem.so", "libQnnHtp${local.arch}Stub.so", "libQnnHtp${local.arch}Skel.so"] :
+      "runtime/${name}" => "${toolchain.htp_linux_arm64.dir}/onnxruntime_qnn/${name}"
+    }
+    runtime = merge({
+      "runtime/libonnxruntime.so" = "${toolchain.onnx_arm64.dir}/lib/python3.13/site-packages/onnxruntime/capi/libonnxruntime.so.1.31.1"
+    }, local.npu)
   }
 
   step "emulator" "phone" {

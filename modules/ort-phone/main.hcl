@@ -40,6 +40,12 @@ variable "context" {
   description = "Tokens that the key/value cache holds: prompt and answer together"
 }
 
+variable "processor" {
+  type        = bool
+  default     = true
+  description = "Profile host: whether the phone's processor does what its NPU would, by ONNX Runtime's own kernels, and every report says so; false for arm64 Linux with an NPU that adb reaches"
+}
+
 variable "runtime" {
   type        = string
   default     = ""

@@ -22,16 +22,18 @@ profile "host" { default = true }
 target "SM8750" {}
 variable "phone" { type = optional(string) }
 variable "prompt" { type = optional(string) }
+variable "processor" { type = optional(bool) }
 step "model" "tiny" {
   seed   = 79
   layers = 2
 }
 module "llm" {
-  source = "ort-phone"
-  phone  = var.phone
-  model  = step.model.tiny.outputs.dir
-  prompt = var.prompt
-  tokens = 4
+  source    = "ort-phone"
+  phone     = var.phone
+  model     = step.model.tiny.outputs.dir
+  prompt    = var.prompt
+  tokens    = 4
+  processor = var.processor
 }
 check "phone" {
   condition     = module.llm.rows.phone.cosine > 0.99 && module.llm.rows.phone.equal == module.llm.rows.phone.tokens && module.llm.measured.decode_tokens_per_s.median > 0
@@ -78,6 +80,10 @@ func TestPhoneORT(t *testing.T) {
 
 	t.Run("the pipeline's own phone", func(t *testing.T) {
 		wants(t, w.run(t, "run", "handy"), exitOK, "on emulator SM8750 v79", "4 of 4", "not a phone's speed")
+	})
+	t.Run("as far as the vendor's skel", func(t *testing.T) { // the vendor's provider, stub and skel for arm64 Linux, with the bundle's own context
+		wants(t, w.run(t, "run", "handy", "--var=processor=false"), exitFailed, "the emulated DSP does not run it: this is as far as it goes", "prefill_ctx.onnx: the context was not loaded",
+			"The context is for SM8750, Hexagon v79, and was made by QAIRT 2.51.0", "The libraries fit each other and the phone, and the DSP would load the skel")
 	})
 }
 
