@@ -3,8 +3,12 @@
 package e2e_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
 // handy is phone-ort for a phone that is not the pipeline's own.
@@ -500,4 +505,71 @@ _Static_assert(offsetof(OrtApiBase, GetApi) == 0 && offsetof(OrtApiBase, GetVers
 	if out, err := exec.CommandContext(t.Context(), gcc, "-std=c11", "-fsyntax-only", "-I", from.Dir, at).CombinedOutput(); err != nil {
 		t.Errorf("the table is another one: %v: %s", err, out)
 	}
+}
+
+// TestPhoneAARs pins ONNX Runtime for Android and its provider from a Maven repository, laid out as Android lays out AARs: the real ones are not served where hexmage is
+// developed. An AAR with a library of Linux is refused.
+func TestPhoneAARs(t *testing.T) {
+	w := newWorld(t)
+	clang := toolchaintest.Path(t, "llvm", "usr/bin/clang-22")
+	library := func(name string, more ...string) []byte {
+		at := filepath.Join(t.TempDir(), name)
+		args := append([]string{"--target=aarch64-linux-gnu", "-shared", "-nostdlib", "-fuse-ld=lld", "-Wl,-soname," + name, "-x", "c", "-", "-x", "none", "-o", at}, more...)
+		cmd := exec.CommandContext(t.Context(), clang, args...)
+		cmd.Stdin = strings.NewReader("int puts(const char *); int OrtGetApiBase(void) { return puts(\"\"); }")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return []byte(read(t, at))
+	}
+	aar := func(name string, text []byte) []byte {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		for name, text := range map[string][]byte{"AndroidManifest.xml": []byte("<manifest/>"), "jni/x86_64/" + name: []byte("another machine's"), "jni/arm64-v8a/" + name: text, "headers/a.h": nil} {
+			f, err := z.Create(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = f.Write(text)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	linux := aar("libonnxruntime.so", library("libonnxruntime.so", filepath.Join(toolchaintest.Root(t, "linux_arm64"), "lib/aarch64-linux-gnu/libc.so.6")))
+	const runtime = "/com/microsoft/onnxruntime/onnxruntime-android/1.27.0/onnxruntime-android-1.27.0.aar"
+	files := map[string][]byte{
+		runtime: aar("libonnxruntime.so", library("libonnxruntime.so")),
+		"/com/qualcomm/qti/onnxruntime-android-qnn/2.6.0/onnxruntime-android-qnn-2.6.0.aar": aar("libonnxruntime_providers_qnn.so", library("libonnxruntime_providers_qnn.so")),
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if b, ok := files[r.URL.Path]; ok {
+			_, _ = out.Write(b)
+			return
+		}
+		http.NotFound(out, r)
+	}))
+	defer server.Close()
+	settings := filepath.Join(w.home, ".m2", "settings.xml")
+	if err := os.MkdirAll(filepath.Dir(settings), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(settings, []byte(`<settings><mirrors><mirror><id>here</id><mirrorOf>*</mirrorOf><url>`+server.URL+`</url></mirror></mirrors></settings>`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, has := range map[string]string{"ort_android": "libonnxruntime.so", "ort_qnn_android": "libonnxruntime_providers_qnn.so"} {
+		wants(t, w.run(t, "lock", name, "--profile", "device"), exitOK, "pinned")
+		wants(t, w.run(t, "toolchain", "fetch", name, "--profile", "device"), exitOK)
+		at := strings.TrimSpace(w.run(t, "toolchain", "where", name, "--profile", "device").stdout)
+		if found, err := os.ReadDir(at); err != nil || len(found) != 1 || found[0].Name() != has {
+			t.Errorf("%s: %v, %v", name, found, err)
+		}
+	}
+	files[runtime] = linux
+	other := newWorld(t)
+	if err := os.CopyFS(filepath.Join(other.home, ".m2"), os.DirFS(filepath.Dir(settings))); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, other.run(t, "lock", "ort_android", "--profile", "device"), exitEngine, "libonnxruntime.so", "libc.so.6")
 }
