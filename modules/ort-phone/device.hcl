@@ -13,7 +13,10 @@ profile "device" {
     serial   = var.phone == "" ? null : var.phone
     graphs   = step.bundle.way.outputs.dir
     options  = []
-    env      = { LD_LIBRARY_PATH = "$HEXMAGE_ROOT/runtime" }
+    env = {
+      LD_LIBRARY_PATH   = "$HEXMAGE_ROOT/runtime"
+      ADSP_LIBRARY_PATH = "$HEXMAGE_ROOT/runtime;/vendor/lib/rfsa/adsp;/system/lib/rfsa/adsp;/dsp" # a list with ':' is taken as one folder
+    }
 
     # Without the plug-in among them the provider is in libonnxruntime.so, as of Microsoft's AAR onnxruntime-android-qnn.
     arch = upper(target.arch)
