@@ -101,10 +101,28 @@ func digestOf(p *step.Plan, argument, text string) string {
 
 // fetch adds an action that gets or unpacks something. apt-get and its helpers are in its PATH.
 func fetch(p *step.Plan, name, description string, spec sources.Spec) *step.Action {
+	noLogin(p, spec.URLs...)
+	if spec.Wheel != nil {
+		noLogin(p, spec.Wheel.Index)
+	}
 	a := step.Tool(p, name, description, sources.Tool, spec)
 	a.Env = map[string]string{"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 	a.Timeout = fetchTimeout
 	return a
+}
+
+// noLogin refuses addresses with a login in them: what an action is told is in its key, in the cache and in documents of runs. The line is not shown.
+func noLogin(p *step.Plan, addrs ...string) {
+	for _, addr := range addrs {
+		u, err := url.Parse(addr)
+		if err != nil || u.User == nil {
+			continue
+		}
+		if _, password := u.User.Password(); password || strings.HasPrefix(u.Scheme, "http") { // of http a user alone is a token, perhaps
+			p.Fail("", "A login in an address", "An address at %s has a login in it, which would be in keys and in the cache. Take it out, and write it into ~/.netrc: machine %s login … password …", u.Host, u.Hostname())
+			return
+		}
+	}
 }
 
 // online lets an action use the network, and the machine for the reason that is said.

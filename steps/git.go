@@ -46,6 +46,9 @@ func (g Git) Plan(p *step.Plan) {
 		p.Fail("commit", "Not a commit", "%q is no whole commit id. `git ls-remote %s` prints those of branches and tags.", g.Commit, addr)
 		return
 	}
+	if noLogin(p, addr); p.Failed() {
+		return
+	}
 	for i, sub := range s.Only {
 		s.Only[i], s.Submodules = path.Clean(sub), true
 	}

@@ -49,6 +49,9 @@ type Difference struct {
 	Old    string `json:"old,omitempty"` // a value, or a digest's first digits, with what else is to be said
 	New    string `json:"new,omitempty"`
 	From   string `json:"from,omitempty"` // where an input comes from: "workspace src/a.c"
+
+	Inside     []Difference `json:"inside,omitempty"` // of a toolchain: what in it differs, where that is known
+	MoreInside int          `json:"more_inside,omitempty"`
 }
 
 // Comparison is all in which two actions differ, as far as that is known.
@@ -321,11 +324,14 @@ func (c Comparison) Reason() string {
 	return fmt.Sprintf("%s, and %d more", c.Differences[0].Reason(), n-1)
 }
 
-// Place says where the inputs among the differences come from, by the spec of the newer action.
+// Place says where the inputs and toolchains among the differences come from, by the spec of the newer action.
 func (c Comparison) Place(spec *action.Spec) {
 	for i := range c.Differences {
-		if d := &c.Differences[i]; d.What == Input {
+		switch d := &c.Differences[i]; d.What {
+		case Input:
 			d.From = from(spec, d.Name)
+		case Toolchain:
+			d.From = from(spec, path.Join(toolchains, d.Name))
 		}
 	}
 }

@@ -30,6 +30,9 @@ type Change struct {
 	Name string `json:"name"`
 	A    string `json:"a"`
 	B    string `json:"b"`
+
+	Inside []Change `json:"inside,omitempty"` // of a toolchain: what in it differs, by path
+	More   int      `json:"more,omitempty"`   // beyond those
 }
 
 // StepChange is a step that differs.
@@ -100,7 +103,7 @@ func pairs(a, b map[string]string) (all []Change) {
 	maps.Copy(names, b)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if a[name] != b[name] {
-			all = append(all, Change{name, a[name], b[name]})
+			all = append(all, Change{Name: name, A: a[name], B: b[name]})
 		}
 	}
 	return all
@@ -121,7 +124,7 @@ func outputs(a, b []runlog.Output) []Change {
 		i := slices.IndexFunc(a, func(other runlog.Output) bool { return other.Name == o.Name })
 		if i >= 0 && len(o.Content) > 0 && o.Bytes == a[i].Bytes && !bytes.Equal(o.Content, a[i].Content) {
 			size := strconv.FormatInt(o.Bytes, 10) + " bytes"
-			changes = append(changes, Change{o.Name, size, size + ", others"})
+			changes = append(changes, Change{Name: o.Name, A: size, B: size + ", others"})
 		}
 	}
 	return changes
@@ -132,6 +135,7 @@ func (c *Comparison) steps(a, b *Document) {
 	for i := range a.Steps {
 		earlier[a.Steps[i].Step] = &a.Steps[i]
 	}
+	look := newComparer(a, b)
 	unseen := 0
 	for i := range b.Steps {
 		now := &b.Steps[i]
@@ -146,7 +150,7 @@ func (c *Comparison) steps(a, b *Document) {
 			}
 			c.Same++
 		default:
-			if s := differ(was, now); s.Change == "" {
+			if s := look.steps(was, now); s.Change == "" {
 				c.Same++
 			} else {
 				c.Steps = append(c.Steps, s)
@@ -173,7 +177,7 @@ func (s *Step) ran() (seconds float64) {
 	return seconds
 }
 
-func differ(a, b *Step) StepChange {
+func (l *comparer) steps(a, b *Step) StepChange {
 	s := StepChange{Step: b.Step, Seconds: [2]float64{a.ran(), b.ran()}, Ran: [2]int{a.Executed + a.Failed, b.Executed + b.Failed}}
 	if a.Made != "" && b.Made != "" {
 		if s.Outputs = "the same"; a.Made != b.Made {
@@ -186,7 +190,7 @@ func differ(a, b *Step) StepChange {
 		earlier[name{a.Actions[i].Copy, a.Actions[i].Name}] = &a.Actions[i]
 	}
 	add := func(c Change) {
-		if slices.Contains(s.Inputs, c) { // of another action of the step
+		if slices.ContainsFunc(s.Inputs, func(h Change) bool { return h.Name == c.Name && h.A == c.A && h.B == c.B }) { // of another action of the step
 			return
 		}
 		if len(s.Inputs) >= maxChanges {
@@ -211,12 +215,13 @@ func differ(a, b *Step) StepChange {
 			continue
 		}
 		changed = true
-		if was.Of == nil || now.Of == nil {
-			s.Unknown = "of some actions what they were made of is no longer in the cache, or not in the file"
-			continue
-		}
-		for _, c := range ranked(pairs(was.Of, now.Of)) {
+		found := l.actions(was, now)
+		for _, c := range found.Changes {
 			add(c)
+		}
+		s.More += found.More
+		if len(found.Unknown) > 0 {
+			s.Unknown = found.Unknown[0]
 		}
 	}
 	for i := range a.Actions {
@@ -238,17 +243,3 @@ func differ(a, b *Step) StepChange {
 }
 
 func (a *Action) title() string { return strings.TrimSpace(a.Copy + " " + a.Name) }
-
-// ranked has toolchains first, then inputs.
-func ranked(all []Change) []Change {
-	rank := func(c Change) int {
-		for i, p := range []string{"toolchain ", "input ", "program ", "argument ", "variable "} {
-			if strings.HasPrefix(c.Name, p) {
-				return i
-			}
-		}
-		return 9
-	}
-	slices.SortStableFunc(all, func(x, y Change) int { return rank(x) - rank(y) })
-	return all
-}

@@ -5,8 +5,10 @@
 package history
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/event"
@@ -14,10 +16,13 @@ import (
 )
 
 // Format is the first field of a Document.
-const Format = "hexmage-run/0"
+const Format = "hexmage-run/1"
 
-// MaxFile is how large the file of a Document may be, in bytes.
-const MaxFile = 256 << 20
+// What the file of a Document may have. An empty object is two bytes there and some hundred in memory.
+const (
+	MaxFile    = 64 << 20 // bytes
+	maxObjects = 1 << 20
+)
 
 // Document is a run.
 type Document struct {
@@ -32,6 +37,7 @@ type Document struct {
 	Parallel   int               `json:"parallel,omitempty"` // actions at once
 	Host       map[string]string `json:"host,omitempty"`
 	Toolchains map[string]string `json:"toolchains,omitempty"` // version by name
+	Digests    string            `json:"digests,omitempty"`    // the function that they are of: "blake3"
 	Started    time.Time         `json:"started"`
 	Seconds    float64           `json:"seconds"`
 	Result     Result            `json:"result"`
@@ -48,6 +54,7 @@ type Document struct {
 	Checks   []event.CheckFinished `json:"checks,omitempty"`
 	Failures []runlog.Failure      `json:"failures,omitempty"`
 	Warnings []runlog.Warning      `json:"warnings,omitempty"`
+	Trees    map[string]Folder     `json:"trees,omitempty"`   // of what actions were given: each folder once, by its digest
 	Unknown  []string              `json:"unknown,omitempty"` // what cannot be told, and why
 }
 
@@ -78,6 +85,7 @@ type Step struct {
 	Made     string   `json:"made,omitempty"` // a digest of all their outputs; "" where that is not known
 	Reasons  []Reason `json:"reasons,omitempty"`
 	Actions  []Action `json:"actions,omitempty"`
+	Kept     []Action `json:"kept,omitempty"` // that the run had no need to look at, as the last run had them that did
 }
 
 // Ran tells whether the run had anything of the step.
@@ -101,14 +109,26 @@ type Action struct {
 	Bytes   int64             `json:"bytes,omitempty"`
 	Reason  string            `json:"reason,omitempty"` // why it ran, or why it was cached
 	Made    map[string]string `json:"made,omitempty"`   // digests of its outputs, by path
-	Of      map[string]string `json:"of,omitempty"`     // what its key was made of: "input src/a.c", "argument 3", …
+	Of      map[string]string `json:"of,omitempty"`     // what its key was made of beside inputs: "argument 3", "variable LANG", …
+	Root    string            `json:"root,omitempty"`   // the folder of its inputs, among the document's trees
+	Run     string            `json:"run,omitempty"`    // of one that was kept: the run that had it
 }
+
+// Folder is what is in a folder, by name: "0123456789ab (12 bytes)" for a file, "folder " and a digest, or "symlink to " and a path. The texts of what
+// differs differ.
+type Folder map[string]string
 
 // Parse reads a Document, of whoever it may be.
 func Parse(b []byte) (*Document, error) {
 	var d Document
+	if bytes.Count(b, []byte("{")) > maxObjects {
+		return nil, fmt.Errorf("no run: it has more than %d objects", maxObjects)
+	}
 	if err := json.Unmarshal(b, &d); err != nil {
 		return nil, fmt.Errorf("no run: %w", err)
+	}
+	if was, ok := strings.CutPrefix(d.Format, "hexmage-run/"); ok && d.Format != Format {
+		return nil, fmt.Errorf("its format is version %s, and this hexmage reads version %s: have it exported by the hexmage that reads it, in the same release", was, strings.TrimPrefix(Format, "hexmage-run/"))
 	}
 	if d.Format != Format {
 		return nil, fmt.Errorf("no run: its format is %q, not %q", d.Format, Format)

@@ -20,9 +20,11 @@ func TestParse(t *testing.T) {
 		``:                         "no run",
 		`[]`:                       "no run",
 		`{"format":"hexmage-x/0"}`: `its format is "hexmage-x/0"`,
-		`{"format":"hexmage-run/0","steps":[{"step":"a","needs":[0]}]}`:               `"a" needs one that does not come before it`,
-		`{"format":"hexmage-run/0","steps":[{"step":"a"},{"step":"b","needs":[-1]}]}`: `"b" needs`,
-		`{"format":"hexmage-run/0","steps":[{"step":"a"},{"step":"b","needs":[0]}]}`:  "",
+		`{"format":"hexmage-run/0"}`: "version 0, and this hexmage reads version 1: have it exported",
+		`{"format":"hexmage-run/1","steps":[` + strings.Repeat("{},", 1<<20) + `{}]}`: "more than 1048576 objects",
+		`{"format":"hexmage-run/1","steps":[{"step":"a","needs":[0]}]}`:               `"a" needs one that does not come before it`,
+		`{"format":"hexmage-run/1","steps":[{"step":"a"},{"step":"b","needs":[-1]}]}`: `"b" needs`,
+		`{"format":"hexmage-run/1","steps":[{"step":"a"},{"step":"b","needs":[0]}]}`:  "",
 	} {
 		_, err := history.Parse([]byte(text))
 		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
@@ -113,6 +115,12 @@ func TestWelch(t *testing.T) {
 	}
 }
 
+// trees are those of an action with an input and a toolchain, below "root", or "root other".
+func trees(input, toolchain string) map[string]history.Folder {
+	root := history.Folder{"a.c": input, "same": "s", "toolchains": "folder tools" + input}
+	return map[string]history.Folder{"root": root, "root other": root, "tools" + input: {"cc": toolchain}}
+}
+
 // TestCompare: what two runs were made of, and what came of it.
 func TestCompare(t *testing.T) {
 	step := func(name, key, made string, seconds float64, of map[string]string) history.Step {
@@ -120,14 +128,17 @@ func TestCompare(t *testing.T) {
 	}
 	a := &history.Document{Profile: "open", Seconds: 3, Toolchains: map[string]string{"cc": "22"}, Host: map[string]string{"os": "linux"}, Checks: []event.CheckFinished{{Check: "check.x", Result: event.CheckPassed}},
 		Steps: []history.Step{
-			step("exec.same", "1", "m", 1, nil), step("exec.input", "2", "m", 1, map[string]string{"input a.c": "x", "argument 1": "-O1", "toolchain cc": "1", "input same": "s"}),
+			step("exec.same", "1", "m", 1, nil), step("exec.input", "2", "m", 1, map[string]string{"argument 0": "-O1"}),
 			step("exec.slow", "3", "m", 1, nil), step("exec.gone", "4", "", 1, nil), step("exec.random", "5", "m", 1, nil), step("exec.lost", "6", "", 1, nil), {Step: "exec.quiet"},
 		}}
 	b := &history.Document{Profile: "host", Seconds: 4, Toolchains: map[string]string{"cc": "23"}, Host: map[string]string{"os": "linux"}, Checks: []event.CheckFinished{{Check: "check.x", Result: event.CheckFailed}},
 		Steps: []history.Step{
-			step("exec.same", "1", "m", 1.1, nil), step("exec.input", "2b", "m", 1, map[string]string{"input a.c": "y", "argument 1": "-O2", "toolchain cc": "2", "input same": "s"}),
+			step("exec.same", "1", "m", 1.1, nil), step("exec.input", "2b", "m", 1, map[string]string{"argument 0": "-O2"}),
 			step("exec.slow", "3", "m", 5, nil), step("exec.random", "5", "other", 1, nil), step("exec.lost", "7", "", 1, nil), step("exec.new", "8", "", 1, nil), step("exec.quiet", "9", "", 1, nil),
 		}}
+	a.Trees = trees("x", "folder 1")
+	b.Trees = trees("y", "folder 2")
+	a.Steps[1].Actions[0].Root, b.Steps[1].Actions[0].Root = "root", "root other"
 	c := history.Compare(a, b)
 	want := map[string]string{"exec.input": history.StepChanged, "exec.slow": history.StepTime, "exec.gone": history.StepOnlyA, "exec.random": history.StepOutcome, "exec.lost": history.StepChanged, "exec.new": history.StepOnlyB}
 	got := map[string]string{}
@@ -135,7 +146,7 @@ func TestCompare(t *testing.T) {
 		got[s.Step] = s.Change
 		switch s.Step {
 		case "exec.input":
-			if diff := cmp.Diff([]history.Change{{"toolchain cc", "1", "2"}, {"input a.c", "x", "y"}, {"argument 1", "-O1", "-O2"}}, s.Inputs); diff != "" || s.Outputs != "the same" {
+			if diff := cmp.Diff([]history.Change{{Name: "argument 0", A: "-O1", B: "-O2"}, {Name: "toolchain cc", A: "22 (1)", B: "23 (2)"}, {Name: "input a.c", A: "x", B: "y"}}, s.Inputs); diff != "" || s.Outputs != "the same" {
 				t.Error(diff, s.Outputs)
 			}
 		case "exec.lost":
@@ -154,7 +165,7 @@ func TestCompare(t *testing.T) {
 	if c := history.Compare(a, b); len(c.Host) != 0 || len(c.Notes) != 1 {
 		t.Errorf("of a machine that is not on record: %+v, %q", c.Host, c.Notes)
 	}
-	if diff := cmp.Diff([]history.Change{{"profile", "open", "host"}}, c.Settings); diff != "" {
+	if diff := cmp.Diff([]history.Change{{Name: "profile", A: "open", B: "host"}}, c.Settings); diff != "" {
 		t.Error(diff)
 	}
 	if len(c.Tools) != 1 || len(c.Host) != 0 || len(c.Checks) != 1 || c.Checks[0].B != "failed" {

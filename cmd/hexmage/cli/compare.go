@@ -16,7 +16,7 @@ import (
 
 // compareCmd is `hexmage compare A B`.
 type compareCmd struct {
-	A string `arg:"" optional:"" help:"A run: an id that hexmage runs lists, its first digits, @1 for the newest, or a file that hexmage runs --export wrote. Default: the run of B's pipeline and profile before B."`
+	A string `arg:"" optional:"" help:"A run: an id that hexmage runs lists, its first digits, @1 for the newest, or a file, or the https address of one, that hexmage runs --export wrote. Default: the run of B's pipeline and profile before B."`
 	B string `arg:"" optional:"" default:"@1" help:"The other run, likewise."`
 }
 
@@ -140,6 +140,15 @@ func stepLines(b *strings.Builder, s history.StepChange) {
 			break
 		}
 		fmt.Fprintf(b, "    %s\n", changeLine(d))
+		for j, in := range d.Inside {
+			if j == insideFew {
+				break
+			}
+			fmt.Fprintf(b, "      %s\n", changeLine(in))
+		}
+		if n := len(d.Inside) + d.More - insideFew; n > 0 {
+			fmt.Fprintf(b, "      and %d more in it\n", n)
+		}
 	}
 	if s.Unknown != "" {
 		fmt.Fprintf(b, "    not known: %s\n", s.Unknown)

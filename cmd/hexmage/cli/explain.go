@@ -27,6 +27,7 @@ type explainCmd struct {
 	Pipeline string `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
 	Step     string `arg:"" help:"The step (KIND.NAME, module.NAME.KIND.NAME), or one copy of it (KIND.NAME[\"KEY\"])."`
 	Action   string `arg:"" optional:"" help:"One action of the step, as plan names it."`
+	Against  string `placeholder:"RUN" help:"Say in what the step differs from another run, of whoever and whatever machine: a file that hexmage runs --export wrote, its https address, or a run that hexmage runs lists."`
 }
 
 // Help has the examples of `hexmage explain --help`.
@@ -37,7 +38,8 @@ Examples:
 
     hexmage explain qwen3-aot-v79 module.aot.oppackage.llama       every action of the step that is not cached
     hexmage explain qwen3-aot-v79 module.aot.context.llm --json    for programs
-    hexmage explain wide 'exec.obj["src/a.c"]'                     one copy of a step with for_each`
+    hexmage explain wide 'exec.obj["src/a.c"]'                     one copy of a step with for_each
+    hexmage explain wide exec.obj --against theirs.json            why is it another here than for whoever exported that`
 }
 
 // explanation is what there is to say about one action.
@@ -49,11 +51,13 @@ type explanation struct {
 	Key         string          `json:"key,omitempty"`
 	Last        *earlierRun     `json:"last_run,omitempty"`
 	LastSuccess *earlierRun     `json:"last_success,omitempty"` // only when the last run failed
+	Against     *earlierRun     `json:"against,omitempty"`      // the run that was asked for, in place of these
 	Waits       []*actionStatus `json:"waits,omitempty"`
 }
 
 // earlierRun is an earlier run of an action, and in what it differs.
 type earlierRun struct {
+	Run     string        `json:"run,omitempty"` // its id, of one that was asked for
 	Started time.Time     `json:"started"` // the run
 	Outcome event.Outcome `json:"outcome"`
 	Seconds float64       `json:"seconds"` // the action
@@ -70,6 +74,7 @@ const (
 	maxExplained   = 20   // actions of a step that are explained; the others are counted
 	maxDifferences = 1000 // of one action
 	shownFew       = 12   // differences that people see
+	insideFew      = 3    // in a toolchain
 )
 
 // Run explains.
@@ -113,6 +118,11 @@ func (c *explainCmd) Run(ctx context.Context, a *app) error {
 	if len(found) == 0 {
 		return c.notThere(copies, names)
 	}
+	if c.Against != "" {
+		if w.against, err = a.against(ctx, c.Against, w, found); err != nil {
+			return err
+		}
+	}
 	return a.showExplained(ctx, w, found)
 }
 
@@ -135,7 +145,11 @@ func (a *app) showExplained(ctx context.Context, w *reasons, found []*build.Prev
 	var all []*explanation
 	cached, more := 0, 0
 	for _, v := range found {
-		if len(found) > 1 && v.Status == build.WillUse && !a.JSON {
+		boring := v.Status == build.WillUse
+		if w.against != nil {
+			boring = w.against.same(v)
+		}
+		if len(found) > 1 && boring && !a.JSON {
 			cached++
 			continue
 		}
@@ -160,13 +174,24 @@ func (a *app) showExplained(ctx context.Context, w *reasons, found []*build.Prev
 		e.text(&b)
 	}
 	if more > 0 {
-		fmt.Fprintf(&b, "\nand %d more that are not cached: name one of them\n", more)
+		kind := "are not cached"
+		if w.against != nil {
+			kind = "differ"
+		}
+		fmt.Fprintf(&b, "\nand %d more that %s: name one of them\n", more, kind)
 	}
 	if cached > 0 {
 		if len(all) > 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "%d of %d actions are cached\n", cached, len(found))
+		kind := "are cached"
+		if w.against != nil {
+			kind = "are as in run " + w.against.theirs.ID
+		}
+		fmt.Fprintf(&b, "%d of %d actions %s\n", cached, len(found), kind)
+	}
+	if w.against != nil {
+		w.against.next(&b, w, all)
 	}
 	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), false))
 	return nil
@@ -194,6 +219,10 @@ func (w *reasons) explain(ctx context.Context, v *build.Previewed) (*explanation
 		return e, nil
 	}
 	e.Key = v.Key.Hex()
+	if w.against != nil {
+		e.Against = w.against.compare(v)
+		return e, nil
+	}
 	run, last := w.book.Last(w.p.Profile, e.Step, e.Name)
 	if last == nil {
 		return e, nil
@@ -230,6 +259,8 @@ func (w *reasons) earlier(ctx context.Context, run *runlog.Run, a *runlog.Action
 func (e *explanation) text(b *strings.Builder) {
 	line := string(e.Status)
 	switch {
+	case e.Against != nil:
+		line = e.Against.verdict()
 	case e.Status == build.WillUse && e.Last == nil:
 		line += ": its result is known, though no run of it is on record here"
 	case e.Status == build.WillUse && e.Last.Same:
@@ -245,6 +276,9 @@ func (e *explanation) text(b *strings.Builder) {
 	}
 	e.Last.text(b, "last run")
 	e.LastSuccess.text(b, "last success")
+	if e.Against != nil {
+		e.Against.text(b, "run "+e.Against.Run)
+	}
 }
 
 func (t *earlierRun) text(b *strings.Builder, what string) {
@@ -265,6 +299,15 @@ func (t *earlierRun) text(b *strings.Builder, what string) {
 			break
 		}
 		fmt.Fprintf(b, "    %s\n", d)
+		for j, in := range d.Inside {
+			if j == insideFew {
+				break
+			}
+			fmt.Fprintf(b, "      %s\n", strings.TrimPrefix(in.String(), explain.Input+" "))
+		}
+		if n := len(d.Inside) + d.MoreInside - insideFew; n > 0 {
+			fmt.Fprintf(b, "      and %d more in it\n", n)
+		}
 	}
 	for _, n := range t.Notes {
 		fmt.Fprintf(b, "    not known: %s\n", n)
@@ -283,6 +326,7 @@ type reasons struct {
 	fresh    func(step string) bool // nil: none
 	versions map[string]string      // of toolchains, now
 	loaded   map[string]loadedAction
+	against  *against // nil: earlier runs of this pipeline here
 	download int64 // bytes that are to be downloaded
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,6 +17,7 @@ import (
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/history"
 	"github.com/hexmage/hexmage/internal/history/collect"
 	"github.com/hexmage/hexmage/internal/rooted"
@@ -27,7 +30,7 @@ import (
 type runsCmd struct {
 	Pipeline string `arg:"" optional:"" help:"Only runs of this pipeline."`
 	Number   int    `short:"n" default:"20" help:"How many, at most; 0 for all."`
-	Export   string `placeholder:"RUN" help:"Print this run as one JSON document, for hexmage report and compare on another machine."`
+	Export   string `placeholder:"RUN" help:"Print this run as one JSON document, for hexmage explain --against, compare and report on another machine."`
 }
 
 // Help has the examples of `hexmage runs --help`.
@@ -152,8 +155,12 @@ func (a *app) recorded() (all []recordedRun) {
 // leastID is how many digits of an id name a run.
 const leastID = 4
 
-// document returns the run that a command line names: one of the run log, or a file that --export wrote. With of, it has what keys were made of.
+// document returns the run that a command line names: one of the run log, a file that --export wrote, or the address of one. With of, it has what keys were
+// made of, as --export writes it.
 func (a *app) document(ctx context.Context, name string, of bool) (*history.Document, error) {
+	if strings.Contains(name, "://") {
+		return a.downloaded(ctx, name)
+	}
 	if strings.HasSuffix(name, ".json") || strings.ContainsAny(name, `/\`) {
 		return a.exported(name)
 	}
@@ -173,11 +180,20 @@ func (a *app) documentOf(ctx context.Context, book *runlog.Book, run *runlog.Run
 	if blobs, results, err := a.Stores(); err == nil {
 		stores = collect.Stores{Blobs: store.Blobs(blobs), Results: results}
 	}
-	d, err := collect.Document(ctx, book, run, stores, of)
+	var hide *collect.Hider
+	if of {
+		hide = a.hider()
+	}
+	d, err := collect.Document(ctx, book, run, stores, hide)
 	if err != nil {
 		return nil, front.Engine(err)
 	}
 	return d, nil
+}
+
+// hider takes out of a document what is not for others.
+func (a *app) hider() *collect.Hider {
+	return collect.NewHider(map[string]string{collect.Workspace: a.Root, "cache": a.Cache, "shipped": a.Places().Shipped(), "home": a.Env.Var("HOME"), "temp": os.TempDir(), "folder": a.WorkDir})
 }
 
 // findRun returns the run that the name means.
@@ -201,7 +217,7 @@ func (a *app) findRun(name string) (recordedRun, error) {
 	}
 	switch len(found) {
 	case 0:
-		return recordedRun{}, front.Usage("there is no run %q: give an id that `hexmage runs` lists or its first %d digits, @1 for the newest run, or the path of a file that `hexmage runs --export` wrote (*.json)", name, leastID)
+		return recordedRun{}, front.Usage("there is no run %q: give an id that `hexmage runs` lists or its first %d digits, @1 for the newest run, or the path or https address of a file that `hexmage runs --export` wrote (*.json)", name, leastID)
 	case 1:
 		return found[0], nil
 	}
@@ -217,9 +233,43 @@ func (a *app) exported(name string) (*history.Document, error) {
 	if err != nil {
 		return nil, front.Usage("%w", err)
 	}
+	return parsed(name, b)
+}
+
+// parsed reads what --export wrote, or is said to have written.
+func parsed(name string, b []byte) (*history.Document, error) {
 	d, err := history.Parse(b)
 	if err != nil {
 		return nil, front.Usage("%s is not what `hexmage runs --export` writes: %w", name, err)
 	}
 	return d, nil
+}
+
+// downloaded gets what --export wrote from a server.
+func (a *app) downloaded(ctx context.Context, addr string) (*history.Document, error) {
+	u, err := url.Parse(addr)
+	if err != nil || u.Scheme != "https" || u.Host == "" {
+		return nil, front.Usage("a run is taken from an address that begins with https://; download other files yourself, and name the file")
+	}
+	if u.User != nil {
+		return nil, front.Usage("the address has a login in it, which the shell's history keeps: write it into ~/.netrc, for machine %s", u.Hostname())
+	}
+	m, err := fetch.MachineOf(func(name string) string {
+		if name == fetch.EnvNetrc {
+			return a.netrc()
+		}
+		return a.Env.Var(name)
+	})
+	if err != nil {
+		return nil, front.Usage("%w", err)
+	}
+	b, _, err := fetch.Client{Offline: a.Offline || m.Offline, Logins: m.Logins}.Small(ctx, fetch.Source{URLs: []string{fetch.Rewrite(addr, m.Mirrors)}}, history.MaxFile)
+	switch {
+	case errors.Is(err, fetch.ErrOffline):
+		return nil, front.Engine(errors.New("a run cannot be downloaded with --offline: name a file that has it"))
+	case err != nil:
+		return nil, front.Engine(err)
+	}
+	u.RawQuery = ""
+	return parsed(u.String(), b)
 }

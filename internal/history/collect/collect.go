@@ -7,6 +7,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
@@ -25,9 +27,10 @@ type Stores struct {
 	Results store.Results
 }
 
-// Document makes the document of a run of the book. With of, it has what each action's key was made of.
-func Document(ctx context.Context, book *runlog.Book, run *runlog.Run, stores Stores, of bool) (*history.Document, error) {
-	c := &collector{book: book, run: run, stores: stores, of: of, loaded: map[digest.Digest]loadedAction{}, sizes: map[digest.Digest]int64{}}
+// Document makes the document of a run of the book. With hide it is for others: it has what each action's key was made of, also of those that the run had
+// no need to look at, and nothing of what hide takes out.
+func Document(ctx context.Context, book *runlog.Book, run *runlog.Run, stores Stores, hide *Hider) (*history.Document, error) {
+	c := &collector{book: book, run: run, stores: stores, hide: hide, materials: NewMaterials(hide), loaded: map[digest.Digest]loadedAction{}, sizes: map[digest.Digest]int64{}}
 	s := run.Summary
 	c.d = &history.Document{
 		Format: history.Format, ID: run.ID, Pipeline: run.Pipeline, Profile: run.Profile, Version: run.Version, Variables: run.Variables, Selected: run.Selected, Fresh: run.Fresh,
@@ -42,6 +45,11 @@ func Document(ctx context.Context, book *runlog.Book, run *runlog.Run, stores St
 		return nil, err
 	}
 	c.d.MarkCritical()
+	if hide != nil {
+		if err := c.forOthers(ctx); err != nil {
+			return nil, err
+		}
+	}
 	c.unknown()
 	return c.d, nil
 }
@@ -66,8 +74,11 @@ type collector struct {
 	book   *runlog.Book
 	run    *runlog.Run
 	stores Stores
-	of     bool
+	hide   *Hider // nil: the document is for this machine
 	d      *history.Document
+
+	materials *Materials
+	plan      []runlog.Step
 
 	loaded map[digest.Digest]loadedAction
 	sizes  map[digest.Digest]int64 // of folders
@@ -85,6 +96,7 @@ type loadedAction struct {
 func (c *collector) steps(ctx context.Context) error {
 	by := map[string]*history.Step{}
 	graph := c.graph()
+	c.plan = graph
 	at := map[string]int{}
 	var order []string
 	for i, s := range graph {
@@ -107,6 +119,11 @@ func (c *collector) steps(ctx context.Context) error {
 			return err
 		}
 		s.Add(did)
+	}
+	if c.hide != nil {
+		if err := c.kept(ctx, by); err != nil {
+			return err
+		}
 	}
 	place := map[string]int{}
 	var put func(name string)
@@ -199,12 +216,100 @@ func (c *collector) action(ctx context.Context, a *runlog.Action) (history.Actio
 	} else if a.Outcome != event.Failed {
 		c.gone++
 	}
-	if c.of {
-		if l := c.load(ctx, a.Key); l.err == nil {
-			did.Of = materials(ctx, l)
+	c.of(ctx, &did, a.Key)
+	return did, ctx.Err()
+}
+
+// of fills in what the action was made of, where the document is for others.
+func (c *collector) of(ctx context.Context, did *history.Action, key digest.Digest) {
+	if c.hide == nil {
+		return
+	}
+	c.d.Digests = key.Function().String()
+	if l := c.load(ctx, key); l.err == nil {
+		c.materials.Add(ctx, did, l.action, l.blobs)
+	}
+	did.Reason = c.hide.Text(did.Reason)
+}
+
+// kept adds the actions that the run had no need to look at, as nothing that they are made from had changed, by the last run that did.
+func (c *collector) kept(ctx context.Context, by map[string]*history.Step) error {
+	type name struct{ step, action string }
+	seen := map[name]bool{}
+	for _, a := range c.run.Actions {
+		seen[name{a.Step, a.Name}] = true
+	}
+	for _, r := range c.book.Runs() { // the newest first
+		if r.Profile != c.run.Profile || r.Variables != c.run.Variables || !r.Started.Before(c.run.Started) {
+			continue
+		}
+		for i := range r.Actions {
+			a := &r.Actions[i]
+			at := name{a.Step, a.Name}
+			s := by[plain(a.Step)]
+			if s == nil && !c.planned(plain(a.Step)) || a.Key.IsZero() || seen[at] {
+				continue
+			}
+			if seen[at] = true; s == nil {
+				s = &history.Step{Step: plain(a.Step)}
+				by[s.Step] = s
+			}
+			k := history.Action{Copy: a.Step, Name: a.Name, Key: a.Key.Hex(), Outcome: a.Outcome, Run: r.ID}
+			if k.Copy == s.Step {
+				k.Copy = ""
+			}
+			c.of(ctx, &k, a.Key)
+			s.Kept = append(s.Kept, k)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 	}
-	return did, ctx.Err()
+	return nil
+}
+
+// planned tells whether the run's plan has the step.
+func (c *collector) planned(step string) bool {
+	return slices.ContainsFunc(c.plan, func(s runlog.Step) bool { return s.Step == step })
+}
+
+// forOthers adds the trees, and takes out of what people and programs said what is not for others.
+func (c *collector) forOthers(ctx context.Context) error {
+	trees, whole, err := c.materials.Trees(ctx)
+	if err != nil {
+		return err
+	}
+	c.d.Trees = trees
+	if !whole {
+		c.d.Unknown = append(c.d.Unknown, "Of some folders of inputs it is not said what is in them: they are no longer in the cache, or there is too much.")
+	}
+	text := c.hide.Text
+	c.d.Outputs = slices.Clone(c.d.Outputs)
+	for i := range c.d.Outputs {
+		o := &c.d.Outputs[i]
+		o.Path = strings.TrimPrefix(text(o.Path), text(c.hide.at(Workspace))+"/")
+		if utf8.Valid(o.Content) {
+			o.Content = []byte(text(string(o.Content)))
+		}
+	}
+	c.d.Failures = slices.Clone(c.d.Failures)
+	for i := range c.d.Failures {
+		f := &c.d.Failures[i]
+		f.Summary, f.Where, f.Output, f.Hints = text(f.Summary), text(f.Where), text(f.Output), slices.Clone(f.Hints)
+		for j := range f.Hints {
+			f.Hints[j] = text(f.Hints[j])
+		}
+	}
+	c.d.Warnings = slices.Clone(c.d.Warnings)
+	for i := range c.d.Warnings {
+		c.d.Warnings[i].Text = text(c.d.Warnings[i].Text)
+	}
+	c.d.Checks = slices.Clone(c.d.Checks)
+	for i := range c.d.Checks {
+		k := &c.d.Checks[i]
+		k.Where, k.Message = text(k.Where), text(k.Message)
+	}
+	return nil
 }
 
 // outputs fills in what the action made.

@@ -86,7 +86,7 @@ func (p *place) run(steps []runlog.Step, fresh []string, events ...event.Event) 
 func (p *place) document(at int) *history.Document {
 	p.t.Helper()
 	book := runlog.Open(p.dir)
-	d, err := collect.Document(p.t.Context(), book, book.Runs()[at], p.stores, true)
+	d, err := collect.Document(p.t.Context(), book, book.Runs()[at], p.stores, collect.NewHider(nil))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -120,8 +120,10 @@ func TestCollect(t *testing.T) {
 	if s.Module != "module.m" || !slices.Equal(s.Needs, []int{0}) || s.Executed != 1 || s.Bytes != 10 || s.Actions[0].Copy != obj || s.Made == "" {
 		t.Errorf("%+v", s)
 	}
-	if of := s.Actions[0].Of; of["argument 1"] != "-O1" || !strings.HasSuffix(of["input src/a.c"], "(1 bytes)") {
-		t.Errorf("made of %q", of)
+	made := s.Actions[0]
+	src, ok := strings.CutPrefix(d.Trees[made.Root]["src"], history.FolderPrefix)
+	if made.Of["argument 1"] != "-O1" || !ok || !strings.HasSuffix(d.Trees[src]["a.c"], "(1 bytes)") {
+		t.Errorf("made of %q, %q", made.Of, d.Trees)
 	}
 	if d.Result != history.Failed || d.Toolchains["cc"] != "22" || d.Steps[0].Ran() {
 		t.Errorf("%+v", d)
@@ -141,7 +143,12 @@ func TestCollect(t *testing.T) {
 		t.Error(diff)
 	}
 
+	// A run that had no need to look at a step has what the last run had of it.
 	id := d.ID
+	d = p.run(nil, nil, did("exec.all", "", event.Failed, all))
+	if k := d.Steps[1].Kept; len(k) != 1 || k[0].Run != id || k[0].Copy != obj || k[0].Key != two.Hex() || k[0].Of["argument 1"] != "-O1" || d.Trees[k[0].Root] == nil || len(d.Steps[1].Actions) > 0 || d.Steps[1].Executed > 0 {
+		t.Errorf("kept %+v", d.Steps[1])
+	}
 	d = p.run(nil, []string{"exec.all"}, did(obj, "o", event.Cached, two), did("exec.all", "", event.Executed, all), did("exec.new", "", event.Executed, p.made("n", "", 1, false)))
 	want = []string{"module.m.exec.obj " + obj + " o: nothing differed from run " + id, "exec.all: --fresh", "exec.new: never ran before"}
 	if diff := cmp.Diff(want, reasons(d)); diff != "" {

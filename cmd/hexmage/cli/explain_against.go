@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
+	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/explain"
+	"github.com/hexmage/hexmage/internal/history"
+	"github.com/hexmage/hexmage/internal/history/collect"
+	"github.com/hexmage/hexmage/internal/nearest"
+)
+
+// against is another run, with which actions of a step are compared as they would be here.
+type against struct {
+	name   string            // what the command line calls it
+	theirs *history.Document // of whoever it may be
+	ours   *history.Document // what of it is needed: the actions in question
+	step   *history.Step     // of theirs
+	here   map[string]*history.Action
+}
+
+// against reads the other run, and makes a document of the actions, which has what that of a run has.
+func (a *app) against(ctx context.Context, name string, w *reasons, found []*build.Previewed) (*against, error) {
+	theirs, err := a.document(ctx, name, true)
+	if err != nil {
+		return nil, err
+	}
+	x := &against{name: name, theirs: theirs, here: map[string]*history.Action{}}
+	if x.step, err = x.find(w.p.Pipeline, w.p.Profile, found[0]); err != nil {
+		return nil, err
+	}
+	m := collect.NewMaterials(a.hider())
+	x.ours = &history.Document{Toolchains: w.versions}
+	for _, v := range found {
+		if v.Action == nil {
+			continue
+		}
+		h := &history.Action{Key: v.Key.Hex()}
+		x.ours.Digests = v.Key.Function().String()
+		m.Add(ctx, h, v.Action, w.seen.Store)
+		x.here[h.Key] = h
+	}
+	if x.ours.Trees, _, err = m.Trees(ctx); err != nil {
+		return nil, front.Engine(err)
+	}
+	return x, nil
+}
+
+// find returns the other run's step.
+func (x *against) find(pipeline, profile string, v *build.Previewed) (*history.Step, error) {
+	step, _ := addrs.CutKey(plainStep(v))
+	i := slices.IndexFunc(x.theirs.Steps, func(s history.Step) bool { return s.Step == step })
+	if i >= 0 {
+		s := &x.theirs.Steps[i]
+		if len(s.Actions)+len(s.Kept) == 0 {
+			return nil, front.Usage("run %s has nothing of %s: it ended before, or only other steps were asked for (%s). Have the step run there, as with `hexmage run %s %s`, and that run exported",
+				x.theirs.ID, step, x.theirs.Result, pipeline, step)
+		}
+		return s, nil
+	}
+	ours := withProfile(pipeline, profile)
+	if of := withProfile(x.theirs.Pipeline, x.theirs.Profile); of != ours {
+		return nil, front.Usage("run %s has no step %s: it is of %s, and this is %s. Have a run of %s exported", x.theirs.ID, step, of, ours, ours)
+	}
+	var names []string
+	for _, s := range x.theirs.Steps {
+		names = append(names, s.Step)
+	}
+	hint := "the pipelines differ: compare their files"
+	if near := nearest.Name(step, names); near != "" {
+		hint = "it has " + near + ", so the pipelines differ: compare their files"
+	}
+	return nil, front.Usage("run %s has no step %s: %s", x.theirs.ID, step, hint)
+}
+
+// plainStep is the step as a document calls it: without the keys of copies of its modules.
+func plainStep(v *build.Previewed) string {
+	s := v.Instance.At.Step
+	s.Module = s.Module.Written()
+	return s.Short()
+}
+
+// other is the other run's action, nil if it has none like it.
+func (x *against) other(v *build.Previewed) *history.Action {
+	at, name := v.Instance.At.Short(), ""
+	if v.Spec != nil {
+		name = v.Spec.Name
+	}
+	for _, all := range [][]history.Action{x.step.Actions, x.step.Kept} {
+		for i := range all {
+			if h := &all[i]; h.Name == name && cmp.Or(h.Copy, x.step.Step) == at {
+				return h
+			}
+		}
+	}
+	return nil
+}
+
+// same tells whether the action is as in the other run.
+func (x *against) same(v *build.Previewed) bool {
+	h := x.other(v)
+	return h != nil && v.Action != nil && h.Key == v.Key.Hex()
+}
+
+// compare says in what the action as it would be here differs from the other run's.
+func (x *against) compare(v *build.Previewed) *earlierRun {
+	t := &earlierRun{Run: x.theirs.ID, Started: x.theirs.Started, Differences: []explain.Difference{}}
+	h := x.other(v)
+	if h == nil {
+		t.Notes = append(t.Notes, "that run has the step, and in it no such action: what makes this one is not the same there")
+		return t
+	}
+	t.Outcome, t.Seconds, t.Worker, t.Key, t.Same = h.Outcome, h.Seconds, h.Worker, h.Key, h.Key == v.Key.Hex()
+	if t.Same {
+		return t
+	}
+	d := history.Differ(x.theirs, h, x.ours, x.here[v.Key.Hex()])
+	c := explain.Comparison{More: d.More}
+	for _, change := range d.Changes {
+		c.Differences = append(c.Differences, difference(change))
+	}
+	c.Place(v.Spec)
+	t.Differences, t.More = append(t.Differences, c.Differences...), c.More
+	t.Notes = append(t.Notes, d.Unknown...)
+	if h.Run != "" {
+		t.Notes = append(t.Notes, fmt.Sprintf("whether run %s would have had it so, too: it did not look at it, and what is compared is of run %s", x.theirs.ID, h.Run))
+	}
+	return t
+}
+
+// difference is a change as explain has it.
+func difference(c history.Change) explain.Difference {
+	what, name, _ := strings.Cut(c.Name, " ")
+	d := explain.Difference{What: what, Name: name, Change: changed(c), Old: c.A, New: c.B, MoreInside: c.More}
+	if what == history.Output {
+		d.Old, d.New = "", ""
+	}
+	for _, in := range c.Inside {
+		d.Inside = append(d.Inside, explain.Difference{What: explain.Input, Name: in.Name, Change: changed(in), Old: in.A, New: in.B})
+	}
+	return d
+}
+
+func changed(c history.Change) string {
+	switch {
+	case c.A == "":
+		return explain.Added
+	case c.B == "":
+		return explain.Removed
+	}
+	return explain.Changed
+}
+
+// verdict is what a comparison came to, in a few words.
+func (t *earlierRun) verdict() string {
+	switch {
+	case t.Same:
+		return "as in run " + t.Run + ": nothing differs"
+	case t.Key == "":
+		return "run " + t.Run + " has no such action"
+	case len(t.Differences) == 0:
+		return "another than in run " + t.Run
+	}
+	return "another than in run " + t.Run + ": " + explain.Comparison{Differences: t.Differences, More: t.More}.Reason()
+}
+
+// next says what else there is to know, and where to go on when what differs first was made by another step, or is not made yet.
+func (x *against) next(b *strings.Builder, w *reasons, all []*explanation) {
+	pipeline, profile := w.p.Pipeline, w.p.Profile
+	if x.theirs.Pipeline != pipeline || x.theirs.Profile != profile {
+		fmt.Fprintf(b, "\nnote: run %s is of %s, and this is %s\n", x.theirs.ID, withProfile(x.theirs.Pipeline, x.theirs.Profile), withProfile(pipeline, profile))
+	}
+	for _, e := range all {
+		maker, says := "", "what made that another one"
+		switch {
+		case e.Against != nil && len(e.Against.Differences) > 0:
+			maker, _, _ = strings.Cut(e.Against.Differences[0].From, ".outputs.")
+		case len(e.Waits) > 0:
+			maker, says = e.Waits[0].Step, "what it is made of is known here when that has run. What may have made that another one"
+		}
+		step, _ := addrs.CutKey(maker)
+		if _, err := addrs.ParseStep(step); step == "" || err != nil {
+			continue
+		}
+		if strings.ContainsAny(maker, `"[`) {
+			maker = "'" + maker + "'"
+		}
+		fmt.Fprintf(b, "\n%s:\n  hexmage explain %s %s --against %s\n", says, pipeline, maker, x.name)
+		return
+	}
+}
+
+// withProfile is a pipeline with its profile.
+func withProfile(pipeline, profile string) string {
+	if profile == "" {
+		return pipeline + " without a profile"
+	}
+	return pipeline + " with profile " + profile
+}
