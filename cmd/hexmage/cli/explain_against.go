@@ -59,14 +59,16 @@ func (x *against) find(pipeline, profile string, v *build.Previewed) (*history.S
 	if i >= 0 {
 		s := &x.theirs.Steps[i]
 		if len(s.Actions)+len(s.Kept) == 0 {
-			return nil, front.Usage("run %s has nothing of %s: it ended before, or only other steps were asked for (%s). Have the step run there, as with `hexmage run %s %s`, and that run exported",
-				x.theirs.ID, step, x.theirs.Result, pipeline, step)
+			return nil, front.Usage("run %s has nothing of %s: it ended before (%s). Have the step run there, and that run exported", x.theirs.ID, step, x.theirs.Result)
 		}
 		return s, nil
 	}
 	ours := withProfile(pipeline, profile)
 	if of := withProfile(x.theirs.Pipeline, x.theirs.Profile); of != ours {
 		return nil, front.Usage("run %s has no step %s: it is of %s, and this is %s. Have a run of %s exported", x.theirs.ID, step, of, ours, ours)
+	}
+	if only := x.theirs.Selected; len(only) > 0 {
+		return nil, front.Usage("run %s has no step %s: it was of %s alone. Have a run of the whole pipeline exported, or of the step", x.theirs.ID, step, some(only, 3))
 	}
 	var names []string
 	for _, s := range x.theirs.Steps {
@@ -175,6 +177,9 @@ func (x *against) next(b *strings.Builder, w *reasons, all []*explanation) {
 	pipeline, profile := w.p.Pipeline, w.p.Profile
 	if x.theirs.Pipeline != pipeline || x.theirs.Profile != profile {
 		fmt.Fprintf(b, "\nnote: run %s is of %s, and this is %s\n", x.theirs.ID, withProfile(x.theirs.Pipeline, x.theirs.Profile), withProfile(pipeline, profile))
+	}
+	if d := x.theirs.Digests; d != "" && x.ours.Digests != "" && d != x.ours.Digests {
+		fmt.Fprintf(b, "\nnote: HEXMAGE_DIGEST=%s has it compared with the digests of run %s\n", d, x.theirs.ID)
 	}
 	for _, e := range all {
 		maker, says := "", "what made that another one"

@@ -1,89 +1,19 @@
 package cli_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/cli"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
-
-// testWheel is a wheel with one module and a program.
-func testWheel(t *testing.T, name, version, code, needs string) []byte {
-	t.Helper()
-	info := name + "-" + version + ".dist-info/"
-	files := [][2]string{{name + ".py", code}, {info + "licenses/LICENSE", "do what you like with " + name + "\n"},
-		{info + "METADATA", "Metadata-Version: 2.1\nName: " + name + "\nVersion: " + version + "\n" + needs}, {info + "WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
-		{info + "entry_points.txt", "[console_scripts]\n" + name + "-tool = " + name + ":main\n"}}
-	record := ""
-	for _, f := range files {
-		sum := sha256.Sum256([]byte(f[1]))
-		record += fmt.Sprintf("%s,sha256=%s,%d\n", f[0], base64.RawURLEncoding.EncodeToString(sum[:]), len(f[1]))
-	}
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for _, f := range append(files, [2]string{info + "RECORD", record + info + "RECORD,,\n"}) {
-		w, err := z.Create(f[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = w.Write([]byte(f[1]))
-	}
-	if _, err := z.Create(info + "licenses/more/"); err != nil { // as numpy's
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-// testIndex is a package index with some wheels, uploaded on days of 2026.
-type testIndex struct {
-	*httptest.Server
-	wheels map[string][]byte
-	days   map[string]string
-	asked  atomic.Int32
-}
-
-func serveIndex(t *testing.T) *testIndex {
-	i := &testIndex{wheels: map[string][]byte{}, days: map[string]string{}}
-	i.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		i.asked.Add(1)
-		if name, ok := strings.CutPrefix(r.URL.Path, "/files/"); ok && i.wheels[name] != nil {
-			w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(i.wheels[name])))
-			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(i.wheels[name]))
-			return
-		}
-		var files []string
-		for name, b := range i.wheels {
-			if r.URL.Path == "/simple/"+strings.SplitN(name, "-", 2)[0]+"/" {
-				files = append(files, fmt.Sprintf(`{"filename":%q,"url":"/files/%s","hashes":{"sha256":"%x"},"size":%d,"upload-time":"2026-%sT00:00:00Z","yanked":false}`, name, name, sha256.Sum256(b), len(b), i.days[name]))
-			}
-		}
-		if files == nil {
-			http.NotFound(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", "application/vnd.pypi.simple.v1+json")
-		fmt.Fprintf(w, `{"meta":{"api-version":"1.1"},"name":"x","files":[%s]}`, strings.Join(files, ","))
-	}))
-	t.Cleanup(i.Close)
-	return i
-}
 
 // TestPython: an environment is locked, installed without network, and shared; a script runs in it and sees nothing of the machine's packages. The index is ours; uv
 // and the interpreter are real.
@@ -97,10 +27,9 @@ func TestPython(t *testing.T) {
 		version = "3.13"
 	}
 	downloads := toolchaintest.UV(t)
-	srv := serveIndex(t)
+	srv := toolchaintest.ServeIndex(t)
 	add := func(name, version, day, code, needs string) {
-		file := name + "-" + version + "-py3-none-any.whl"
-		srv.wheels[file], srv.days[file] = testWheel(t, name, version, code, needs), day
+		srv.Add(t, name, version, day, code, needs)
 	}
 	add("colour", "1.0", "01-01", "import shade\nvalue = 'colour 1.0 ' + shade.value\ndef main(): print('tool', value)\n", "Requires-Dist: shade>=1\n")
 	add("colour", "1.1", "06-01", "value = 'too late'\n", "")
@@ -221,8 +150,8 @@ with open(sys.argv[1], "w") as f:
 		t.Errorf("it said:\n%s", said)
 	}
 	where := strings.TrimSpace(must("", "run", "p", "--offline"))
-	before := srv.asked.Load()
-	if !strings.Contains(where, "0 executed") || srv.asked.Load() != before {
+	before := srv.Asked.Load()
+	if !strings.Contains(where, "0 executed") || srv.Asked.Load() != before {
 		t.Errorf("again, offline: %s", where)
 	}
 	// Another cache, another home of it: the same bytes.

@@ -1,6 +1,8 @@
 package cli_test
 
 import (
+	"encoding/pem"
+	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
 	"os"
@@ -59,7 +61,7 @@ func TestScript(t *testing.T) {
 			e.Values["values"] = e.Values
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"downloads": downloads, "llvm": llvm, "phone": attachPhone, "gitserver": gitServer},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"downloads": downloads, "llvm": llvm, "phone": attachPhone, "gitserver": gitServer, "tlsserver": tlsServer},
 	})
 }
 
@@ -85,6 +87,16 @@ func gitServer(ts *testscript.TestScript, _ bool, args []string) {
 	t.Cleanup(srv.Close)
 	ts.Setenv("GITSERVER", srv.URL)
 	ts.Value("values").(map[any]any)["gitserver"] = srv
+}
+
+// tlsServer is a command of scripts: the files of a folder are served over https, at $TLSSERVER, by a server that the machine trusts.
+func tlsServer(ts *testscript.TestScript, _ bool, args []string) {
+	srv := httptest.NewTLSServer(http.FileServer(http.Dir(args[0])))
+	ts.Value("t").(testing.TB).Cleanup(srv.Close)
+	file := ts.MkAbs(".server.pem")
+	ts.Check(os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}), 0o600))
+	ts.Setenv("SSL_CERT_FILE", file)
+	ts.Setenv("TLSSERVER", srv.URL)
 }
 
 // llvm is a command of scripts: the compilers are installed, and in the search path.
