@@ -17,9 +17,9 @@ import (
 // TestParse: a document of somebody else is looked at before it is used.
 func TestParse(t *testing.T) {
 	for text, says := range map[string]string{
-		``:                         "no run",
-		`[]`:                       "no run",
-		`{"format":"hexmage-x/0"}`: `its format is "hexmage-x/0"`,
+		``:                           "no run",
+		`[]`:                         "no run",
+		`{"format":"hexmage-x/0"}`:   `its format is "hexmage-x/0"`,
 		`{"format":"hexmage-run/0"}`: "version 0, and this hexmage reads version 1: have it exported",
 		`{"format":"hexmage-run/1","steps":[` + strings.Repeat("{},", 1<<20) + `{}]}`: "more than 1048576 objects",
 		`{"format":"hexmage-run/1","steps":[{"step":"a","needs":[0]}]}`:               `"a" needs one that does not come before it`,

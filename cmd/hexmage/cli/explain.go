@@ -58,7 +58,7 @@ type explanation struct {
 // earlierRun is an earlier run of an action, and in what it differs.
 type earlierRun struct {
 	Run     string        `json:"run,omitempty"` // its id, of one that was asked for
-	Started time.Time     `json:"started"` // the run
+	Started time.Time     `json:"started"`       // the run
 	Outcome event.Outcome `json:"outcome"`
 	Seconds float64       `json:"seconds"` // the action
 	Worker  string        `json:"worker,omitempty"`
@@ -327,7 +327,7 @@ type reasons struct {
 	versions map[string]string      // of toolchains, now
 	loaded   map[string]loadedAction
 	against  *against // nil: earlier runs of this pipeline here
-	download int64 // bytes that are to be downloaded
+	download int64    // bytes that are to be downloaded
 }
 
 type loadedAction struct {
