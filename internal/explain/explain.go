@@ -307,6 +307,9 @@ func argumentReason(d Difference) string {
 	case Removed:
 		return "argument " + cut(d.Old) + " is gone"
 	}
+	if cut(d.Old) == cut(d.New) {
+		return "argument " + d.Name + " changed"
+	}
 	return "argument " + cut(d.Old) + " is now " + cut(d.New)
 }
 

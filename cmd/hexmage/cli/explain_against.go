@@ -20,9 +20,10 @@ import (
 type against struct {
 	name   string            // what the command line calls it
 	theirs *history.Document // of whoever it may be
-	ours   *history.Document // what of it is needed: the actions in question
-	step   *history.Step     // of theirs
-	here   map[string]*history.Action
+	step   *history.Step     // of it
+
+	here    *history.Document          // what a run here would have of the actions in question
+	actions map[string]*history.Action // by their keys
 }
 
 // against reads the other run, and makes a document of the actions, which has what that of a run has.
@@ -31,22 +32,22 @@ func (a *app) against(ctx context.Context, name string, w *reasons, found []*bui
 	if err != nil {
 		return nil, err
 	}
-	x := &against{name: name, theirs: theirs, here: map[string]*history.Action{}}
+	x := &against{name: name, theirs: theirs, actions: map[string]*history.Action{}}
 	if x.step, err = x.find(w.p.Pipeline, w.p.Profile, found[0]); err != nil {
 		return nil, err
 	}
 	m := collect.NewMaterials(a.hider())
-	x.ours = &history.Document{Toolchains: w.versions}
+	x.here = &history.Document{Toolchains: w.versions}
 	for _, v := range found {
 		if v.Action == nil {
 			continue
 		}
 		h := &history.Action{Key: v.Key.Hex()}
-		x.ours.Digests = v.Key.Function().String()
+		x.here.Digests = v.Key.Function().String()
 		m.Add(ctx, h, v.Action, w.seen.Store)
-		x.here[h.Key] = h
+		x.actions[h.Key] = h
 	}
-	if x.ours.Trees, _, err = m.Trees(ctx); err != nil {
+	if x.here.Trees, _, err = m.Trees(ctx); err != nil {
 		return nil, front.Engine(err)
 	}
 	return x, nil
@@ -63,9 +64,9 @@ func (x *against) find(pipeline, profile string, v *build.Previewed) (*history.S
 		}
 		return s, nil
 	}
-	ours := withProfile(pipeline, profile)
-	if of := withProfile(x.theirs.Pipeline, x.theirs.Profile); of != ours {
-		return nil, front.Usage("run %s has no step %s: it is of %s, and this is %s. Have a run of %s exported", x.theirs.ID, step, of, ours, ours)
+	this := withProfile(pipeline, profile)
+	if of := withProfile(x.theirs.Pipeline, x.theirs.Profile); of != this {
+		return nil, front.Usage("run %s has no step %s: it is of %s, and this is %s. Have a run of %s exported", x.theirs.ID, step, of, this, this)
 	}
 	if only := x.theirs.Selected; len(only) > 0 {
 		return nil, front.Usage("run %s has no step %s: it was of %s alone. Have a run of the whole pipeline exported, or of the step", x.theirs.ID, step, some(only, 3))
@@ -122,7 +123,7 @@ func (x *against) compare(v *build.Previewed) *earlierRun {
 	if t.Same {
 		return t
 	}
-	d := history.Differ(x.theirs, h, x.ours, x.here[v.Key.Hex()])
+	d := history.Differ(x.theirs, h, x.here, x.actions[v.Key.Hex()])
 	c := explain.Comparison{More: d.More}
 	for _, change := range d.Changes {
 		c.Differences = append(c.Differences, difference(change))
@@ -178,19 +179,22 @@ func (x *against) next(b *strings.Builder, w *reasons, all []*explanation) {
 	if x.theirs.Pipeline != pipeline || x.theirs.Profile != profile {
 		fmt.Fprintf(b, "\nnote: run %s is of %s, and this is %s\n", x.theirs.ID, withProfile(x.theirs.Pipeline, x.theirs.Profile), withProfile(pipeline, profile))
 	}
-	if d := x.theirs.Digests; d != "" && x.ours.Digests != "" && d != x.ours.Digests {
+	if d := x.theirs.Digests; d != "" && x.here.Digests != "" && d != x.here.Digests {
 		fmt.Fprintf(b, "\nnote: HEXMAGE_DIGEST=%s has it compared with the digests of run %s\n", d, x.theirs.ID)
 	}
 	for _, e := range all {
 		maker, says := "", "what made that another one"
 		switch {
-		case e.Against != nil && len(e.Against.Differences) > 0:
-			maker, _, _ = strings.Cut(e.Against.Differences[0].From, ".outputs.")
+		case e.Against != nil:
+			for _, d := range e.Against.Differences {
+				if maker, _, _ = strings.Cut(d.From, ".outputs."); isStep(maker) {
+					break
+				}
+			}
 		case len(e.Waits) > 0:
 			maker, says = e.Waits[0].Step, "what it is made of is known here when that has run. What may have made that another one"
 		}
-		step, _ := addrs.CutKey(maker)
-		if _, err := addrs.ParseStep(step); step == "" || err != nil {
+		if !isStep(maker) {
 			continue
 		}
 		if strings.ContainsAny(maker, `"[`) {
@@ -199,6 +203,13 @@ func (x *against) next(b *strings.Builder, w *reasons, all []*explanation) {
 		fmt.Fprintf(b, "\n%s:\n  hexmage explain %s %s --against %s\n", says, pipeline, maker, x.name)
 		return
 	}
+}
+
+// isStep tells whether a text is the address of a step, or of a copy of one.
+func isStep(text string) bool {
+	step, _ := addrs.CutKey(text)
+	_, err := addrs.ParseStep(step)
+	return step != "" && err == nil
 }
 
 // withProfile is a pipeline with its profile.

@@ -193,7 +193,9 @@ func (a *app) documentOf(ctx context.Context, book *runlog.Book, run *runlog.Run
 
 // hider takes out of a document what is not for others.
 func (a *app) hider() *collect.Hider {
-	return collect.NewHider(map[string]string{collect.Workspace: a.Root, "cache": a.Cache, "shipped": a.Places().Shipped(), "home": a.Env.Var("HOME"), "temp": os.TempDir()})
+	return collect.NewHider(map[string]string{collect.Workspace: a.Root, "cache": a.Cache, "shipped": a.Places().Shipped(), "home": a.Env.Var("HOME"), "temp": os.TempDir()},
+		"/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/dev", "/proc", "/sys", // of the system's
+		"/data/local", "/vendor", "/system") // of phones
 }
 
 // findRun returns the run that the name means.

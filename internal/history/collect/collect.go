@@ -121,7 +121,7 @@ func (c *collector) steps(ctx context.Context) error {
 		s.Add(did)
 	}
 	if c.hide != nil {
-		if err := c.kept(ctx, by); err != nil {
+		if err := c.addEarlier(ctx, by); err != nil {
 			return err
 		}
 	}
@@ -232,8 +232,8 @@ func (c *collector) of(ctx context.Context, did *history.Action, key digest.Dige
 	did.Reason = c.hide.Text(did.Reason)
 }
 
-// kept adds the actions that the run had no need to look at, as nothing that they are made from had changed, by the last run that did.
-func (c *collector) kept(ctx context.Context, by map[string]*history.Step) error {
+// addEarlier adds the actions that the run had no need to look at, as nothing that they are made from had changed, by the last run that did.
+func (c *collector) addEarlier(ctx context.Context, by map[string]*history.Step) error {
 	type name struct{ step, action string }
 	seen := map[name]bool{}
 	for _, a := range c.run.Actions {

@@ -14,6 +14,7 @@ import (
 // what it was, with a digest of two bytes: enough to see that two differ, too little to guess what it was. A nil one takes out nothing.
 type Hider struct {
 	folders []folder // the longest first
+	system  []string
 	known   map[string]string
 }
 
@@ -32,9 +33,9 @@ func (h *Hider) at(name string) string {
 	return ""
 }
 
-// NewHider returns one that knows the machine's own folders, by what they are called in their place.
-func NewHider(folders map[string]string) *Hider {
-	h := &Hider{known: map[string]string{}}
+// NewHider returns one that knows the machine's own folders, by what they are called in their place, and those whose paths mean the same on all machines.
+func NewHider(folders map[string]string, system ...string) *Hider {
+	h := &Hider{system: system, known: map[string]string{}}
 	for name, at := range folders {
 		if at = strings.TrimRight(at, `/\`); len(at) > 1 {
 			h.folders = append(h.folders, folder{name, at})
@@ -46,18 +47,15 @@ func NewHider(folders map[string]string) *Hider {
 	return h
 }
 
-// secretName is of names whose values are secrets: TOKEN, HF_TOKEN and --api-key, and neither TOKENS nor tokenizer.
-const secretName = `(?:[a-z0-9_.-]*[_.-])?(?:token|secret|passw(?:or)?d|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)`
-
 var (
-	namedSecretRE = lazyregexp.New(`(?i)^` + secretName + `$`)
-	secretFlagRE  = lazyregexp.New(`(?i)^--?` + secretName + `$`)
-	// What follows "https://", a name such as TOKEN with = or :, "--token", "Bearer": the first group stays.
+	// Names whose values are secrets: TOKEN, HF_TOKEN and --api-key, and neither TOKENS nor tokens.json.
+	secretNameRE = lazyregexp.New(`(?i)^(?:--?)?(?:[a-z0-9_.-]*[_.-])?(?:token|secret|passw(?:or)?d|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)$`)
+	// What follows "https://", "Bearer", such a name with = or :, or such a flag: the first group stays.
 	loginRE  = lazyregexp.New(`(?i)(\b(?:https?|ftps?)://)([^\s/@"'<>\\]+)@`)
 	userRE   = lazyregexp.New(`(?i)(\b[a-z][a-z0-9+.-]*://)([^\s/@:"'<>\\]+:[^\s/@"'<>\\]+)@`)
 	bearerRE = lazyregexp.New(`(?i)(\b(?:bearer|basic)\s+)([a-z0-9._~+/=-]{6,})`)
-	valueRE  = lazyregexp.New(`(?i)((?:^|[^a-z0-9_.-])` + secretName + `["']?\s*[=:]\s*["']?)([^\s"'&,;\\$\[(]+)`)
-	flagRE   = lazyregexp.New(`(?i)((?:^|\s)--?` + secretName + `\s+["']?)([^\s"'\\$\[(-][^\s"'\\]*)`)
+	valueRE  = lazyregexp.New(`(?i)((?:^|[^a-z0-9_.-])(?:[a-z0-9_.-]*[_.-])?(?:token|secret|passw(?:or)?d|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)["']?\s*[=:]\s*["']?)([^\s"'&,;\\$\[(]+)`)
+	flagRE   = lazyregexp.New(`(?i)((?:^|\s)--?(?:[a-z0-9_.-]*[_.-])?(?:token|secret|passw(?:or)?d|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)\s+["']?)([^\s"'\\$\[(-][^\s"'\\]*)`)
 	// An absolute path, behind what may be before one.
 	pathRE = lazyregexp.New(`(^|[\s"'=:,;(<|]|file://|-[A-Za-z])(/[^\s"'/=:,;()<>|\[\]{}*?]+(?:/[^\s"'=:,;()<>|\[\]{}*?]*)+)`)
 )
@@ -91,7 +89,7 @@ func (h *Hider) hide(s string) string {
 		s = hideFolder(s, f)
 	}
 	return replaced(pathRE, s, func(g []string) string {
-		if everywhere(g[2]) {
+		if h.everywhere(g[2]) {
 			return g[0]
 		}
 		return g[1] + mark("path", path.Dir(g[2])) + "/" + path.Base(g[2])
@@ -100,7 +98,7 @@ func (h *Hider) hide(s string) string {
 
 // Value returns the value of a variable, or of a program's argument, of that name.
 func (h *Hider) Value(name, value string) string {
-	if h != nil && value != "" && (namedSecretRE.MatchString(name) || secretFlagRE.MatchString(name)) {
+	if h != nil && value != "" && secretNameRE.MatchString(name) {
 		return mark("secret", value)
 	}
 	return h.Text(value)
@@ -128,14 +126,9 @@ func partOfName(c byte) bool {
 	return c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || strings.IndexByte("_-.+", c) >= 0
 }
 
-// everywhere tells whether a path means the same on all machines: those of the system, and of phones.
-func everywhere(p string) bool {
-	for _, top := range []string{"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/etc/", "/dev/", "/proc/", "/sys/", "/data/local/", "/vendor/", "/system/"} {
-		if strings.HasPrefix(p, top) {
-			return true
-		}
-	}
-	return false
+// everywhere tells whether a path means the same on all machines.
+func (h *Hider) everywhere(p string) bool {
+	return slices.ContainsFunc(h.system, func(dir string) bool { return strings.HasPrefix(p, dir+"/") })
 }
 
 // replaced replaces what the expression finds by what f makes of it and its groups.

@@ -10,12 +10,12 @@ import (
 
 // TestHide: what looks like a credential, and where things are on this machine, is not in what is written down for others; the rest stays as it is.
 func TestHide(t *testing.T) {
-	h := collect.NewHider(map[string]string{collect.Workspace: "/home/ana/work/ops/", "home": "/home/ana", "temp": "/tmp", "none": ""})
+	h := collect.NewHider(map[string]string{collect.Workspace: "/home/ana/work/ops/", "home": "/home/ana", "temp": "/tmp", "none": ""}, "/usr", "/bin", "/dev", "/etc", "/data/local")
 	digests := regexp.MustCompile(` [0-9a-f]{4}\]`)
 	for text, want := range map[string]string{
 		"":                                     "",
 		"-O2 --tokens 128 max_tokens=5 a:b@c":  "-O2 --tokens 128 max_tokens=5 a:b@c",
-		"tokenizer.json secretary=x key=y":     "tokenizer.json secretary=x key=y",
+		"tokens.json secretary=x key=y":        "tokens.json secretary=x key=y",
 		"Bearer ${var.token}":                  "Bearer ${var.token}",
 		"https://example.com/a@b?x=1":          "https://example.com/a@b?x=1",
 		"ssh://git@example.com/x.git":          "ssh://git@example.com/x.git",
@@ -32,7 +32,7 @@ func TestHide(t *testing.T) {
 		"-I/home/ana/work/ops -L/home/ana/lib": "-I[workspace] -L[home]/lib",
 		"x=/home/ana2/y /home/anab":            "x=[path]/y [path]/anab",
 		"file:///home/ana/x.zip":               "file://[home]/x.zip",
-		"cc: /data/models/qwen/a.bin: no":      "cc: [path]/a.bin: no",
+		"cc: /data/models/x/a.bin: no":         "cc: [path]/a.bin: no",
 		"-I/scratch/x/inc a/b/c ../d ./e/f":    "-I[path]/inc a/b/c ../d ./e/f",
 		"/usr/bin:/bin:/opt/cc/bin":            "/usr/bin:/bin:[path]/bin",
 		"/data/local/tmp/x /dev/null /etc/a/b": "/data/local/tmp/x /dev/null /etc/a/b",
@@ -43,7 +43,7 @@ func TestHide(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	for name, hidden := range map[string]bool{"HF_TOKEN": true, "token": true, "--api-key": true, "AWS_SECRET_ACCESS_KEY": true, "DB_PASSWORD": true, "TOKENS": false, "TOKENIZER": false, "LANG": false, "KEY": false, "-p": false} {
+	for name, hidden := range map[string]bool{"HF_TOKEN": true, "token": true, "--api-key": true, "AWS_SECRET_ACCESS_KEY": true, "DB_PASSWORD": true, "TOKENS": false, "TOKENISED": false, "LANG": false, "KEY": false, "-p": false} {
 		got := h.Value(name, "hunter2")
 		if (got != "hunter2") != hidden || hidden && !strings.HasPrefix(got, "[secret ") {
 			t.Errorf("%s: %q", name, got)
