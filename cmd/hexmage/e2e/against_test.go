@@ -217,6 +217,9 @@ func TestAgainst(t *testing.T) {
 	wants(t, ours.runAlone(t, "--offline", "run", "p"), exitOK)
 	says(explain("python.table"), `another than in run [0-9a-f]{8}: toolchain tools changed\n`, `(?m)^    toolchain tools changed: 3\.11 \([0-9a-f]{12}\) → 3\.11 \([0-9a-f]{12}\)   from toolchain\.tools$`,
 		`(?m)^      \S+/shade-1\.0\.dist-info is new`, `(?m)^      \S+/shade-2\.0\.dist-info is gone`)
+	o = ours.runAlone(t, "compare", "run.json", "@1")
+	wants(t, o, exitOK)
+	says(o.stdout, `(?m)^    toolchain tools: 3\.11 \([0-9a-f]{12}\) → 3\.11 \([0-9a-f]{12}\)\n      \S+/shade-1\.0\.dist-info: only in B: `)
 	says(explain("toolchain.tools", "wheel/shade"), `(?m)^    argument name changed: shade 2\.0 → shade 1\.0$`)
 	if text := explain("toolchain.tools", "wheel/colour"); !strings.Contains(text, "nothing differs") {
 		t.Errorf("of the wheel that is the same: %s", text)

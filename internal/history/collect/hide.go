@@ -57,7 +57,7 @@ var (
 	valueRE  = lazyregexp.New(`(?i)((?:^|[^a-z0-9_.-])(?:[a-z0-9_.-]*[_.-])?(?:token|secret|passw(?:or)?d|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)["']?\s*[=:]\s*["']?)([^\s"'&,;\\$\[(]+)`)
 	flagRE   = lazyregexp.New(`(?i)((?:^|\s)--?(?:[a-z0-9_.-]*[_.-])?(?:token|secret|passw(?:or)?d|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)\s+["']?)([^\s"'\\$\[(-][^\s"'\\]*)`)
 	// An absolute path, behind what may be before one.
-	pathRE = lazyregexp.New(`(^|[\s"'=:,;(<|]|file://|-[A-Za-z])(/[^\s"'/=:,;()<>|\[\]{}*?]+(?:/[^\s"'=:,;()<>|\[\]{}*?]*)+)`)
+	pathRE = lazyregexp.New(`(^|[\s"'=:,;(<|]|file://|(?:^|[\s"'])-[A-Za-z][A-Za-z_-]*)(/[^\s"'/=:,;()<>|\[\]{}*?]+(?:/[^\s"'=:,;()<>|\[\]{}*?]*)+)`)
 )
 
 // mark is what stands in the place of a text.
@@ -113,7 +113,14 @@ func hideFolder(s string, f folder) string {
 			return b.String() + s
 		}
 		end := i + len(f.at)
-		if end < len(s) && partOfName(s[end]) || i > 0 && partOfName(s[i-1]) && !(i > 1 && s[i-2] == '-') { // /home/a in /home/ab, and in x/home/a; -I is before a path
+		from := i
+		for from > 0 && (partOfName(s[from-1]) || s[from-1] == '/') {
+			from--
+		}
+		before := s[from:i]
+		flag := strings.HasPrefix(before, "-") && !strings.Contains(before, "/") || strings.HasSuffix(before, "//") // -I, file://
+		longer := end < len(s) && partOfName(s[end]) && !(s[end] == '.' && (end+1 == len(s) || !partOfName(s[end+1]))) // a sentence may end
+		if longer || before != "" && !flag { // /home/a in /home/ab, and in x/home/a
 			b.WriteString(s[:end])
 		} else {
 			b.WriteString(s[:i] + mark(f.name, f.at))
