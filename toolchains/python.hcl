@@ -43,7 +43,7 @@ toolchain "python" {
     verify {
       layout = ["bin/python3"]
       run "bin/python3" {
-        args  = ["-c", "import sys, json, ctypes, zlib; print('Python', sys.version)"]
+        args  = ["-B", "-c", "import sys, json, ctypes, zlib; print('Python', sys.version)"]
         match = "^Python 3\\.11\\."
       }
     }
@@ -62,7 +62,7 @@ toolchain "python" {
     verify {
       layout = ["bin/python3"]
       run "bin/python3" {
-        args  = ["-c", "import sys, json, ctypes, zlib; print('Python', sys.version)"]
+        args  = ["-B", "-c", "import sys, json, ctypes, zlib; print('Python', sys.version)"]
         match = "^Python 3\\.12\\."
       }
     }
@@ -81,7 +81,7 @@ toolchain "python" {
     verify {
       layout = ["bin/python3"]
       run "bin/python3" {
-        args  = ["-c", "import sys, json, ctypes, zlib; print('Python', sys.version)"]
+        args  = ["-B", "-c", "import sys, json, ctypes, zlib; print('Python', sys.version)"]
         match = "^Python 3\\.13\\."
       }
     }
@@ -106,7 +106,7 @@ toolchain "python" {
     verify {
       layout = ["bin/python3"]
       run "bin/python3" {
-        args  = ["-c", "import sys, json, ctypes, zlib; print('Python', sys.version)"]
+        args  = ["-B", "-c", "import sys, json, ctypes, zlib; print('Python', sys.version)"]
         match = "^Python 3\\.14\\."
       }
     }

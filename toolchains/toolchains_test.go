@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -74,6 +75,11 @@ func TestEveryRelease(t *testing.T) {
 			t.Errorf("default release: %v", err)
 		}
 		for _, r := range tc.Releases {
+			for _, run := range tc.Verify(r).Run {
+				if strings.HasPrefix(path.Base(run.Path), "python") && slices.Contains(run.Args, "-c") && !slices.Contains(run.Args, "-B") {
+					t.Errorf("%s %s: %s %q leaves bytecode in the tree, with the times of its sources: two installations differ", tc.Name, r.Version, run.Path, run.Args)
+				}
+			}
 			for _, profile := range []string{"open", "device"} {
 				ch, err := c.Choose(toolchains.Request{Name: tc.Name, Version: r.Version, Profile: profile, Lock: l})
 				if err != nil {
