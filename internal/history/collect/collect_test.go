@@ -2,6 +2,7 @@ package collect_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -203,5 +204,45 @@ func TestCritical(t *testing.T) {
 	}
 	if !slices.Equal(critical, []string{"exec.slow", "exec.end"}) {
 		t.Errorf("critical are %q", critical)
+	}
+}
+
+// TestTreesAreBounded: of more entries than a document takes, the deepest folders are not listed, and that is said; what several actions share is listed once.
+func TestTreesAreBounded(t *testing.T) {
+	blobs := memory.NewBlobs()
+	file := &merkle.File{Digest: digest.BLAKE3.Bytes([]byte("x"))}
+	wide := func(n int) *merkle.Dir {
+		d := &merkle.Dir{Files: map[string]*merkle.File{}}
+		for i := range n {
+			d.Files[fmt.Sprint(i)] = file
+		}
+		return d
+	}
+	tree := func(extra string, deep *merkle.Dir) digest.Digest {
+		d := &merkle.Dir{Files: map[string]*merkle.File{extra: file}, Dirs: map[string]*merkle.Dir{"shared": wide(200_000), "more": {Dirs: map[string]*merkle.Dir{"deep": deep}}}}
+		root, err := d.Put(t.Context(), blobs, digest.BLAKE3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return root
+	}
+	m := collect.NewMaterials(collect.NewHider(nil))
+	for i, root := range []digest.Digest{tree("a", wide(5)), tree("b", wide(99_900)), tree("c", wide(99_990)), tree("d", wide(7))} {
+		var to history.Action
+		if m.Add(t.Context(), &to, &action.Action{InputRoot: root}, blobs); to.Root == "" {
+			t.Fatalf("%d has no root", i)
+		}
+	}
+	trees, whole, err := m.Trees(t.Context())
+	if err != nil || whole {
+		t.Fatalf("%v, whole %v", err, whole)
+	}
+	entries, sizes := 0, map[int]int{}
+	for _, f := range trees {
+		entries += len(f)
+		sizes[len(f)]++
+	}
+	if entries > 300_000 || sizes[200_000] != 1 || sizes[99_900] != 1 || sizes[99_990] != 0 || sizes[5] != 1 || sizes[7] != 1 {
+		t.Errorf("%d entries, in folders of %v", entries, sizes)
 	}
 }

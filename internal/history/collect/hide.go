@@ -118,9 +118,9 @@ func hideFolder(s string, f folder) string {
 			from--
 		}
 		before := s[from:i]
-		flag := strings.HasPrefix(before, "-") && !strings.Contains(before, "/") || strings.HasSuffix(before, "//") // -I, file://
+		flag := strings.HasPrefix(before, "-") && !strings.Contains(before, "/") || strings.HasSuffix(before, "//")    // -I, file://
 		longer := end < len(s) && partOfName(s[end]) && !(s[end] == '.' && (end+1 == len(s) || !partOfName(s[end+1]))) // a sentence may end
-		if longer || before != "" && !flag { // /home/a in /home/ab, and in x/home/a
+		if longer || before != "" && !flag {                                                                           // /home/a in /home/ab, and in x/home/a
 			b.WriteString(s[:end])
 		} else {
 			b.WriteString(s[:i] + mark(f.name, f.at))

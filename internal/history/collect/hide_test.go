@@ -62,3 +62,21 @@ func TestHide(t *testing.T) {
 		t.Errorf("a document for oneself: %s", got)
 	}
 }
+
+// FuzzHide: whatever a program printed, where it is printed stays hidden, and what is hidden stays so.
+func FuzzHide(f *testing.F) {
+	f.Add("x.c:1: TOKEN=abc https://a:b@c/d")
+	f.Add("\xff/\x00 --password\t'")
+	f.Fuzz(func(t *testing.T, s string) {
+		h := collect.NewHider(map[string]string{"home": "/home/ana"}, "/usr")
+		if got := h.Text("in /home/ana/" + s); !strings.HasPrefix(got, "in [") {
+			t.Errorf("%q", got)
+		}
+		if got := h.Text(s + " https://ana:hunter2@example.com"); strings.Contains(got, "hunter2@") {
+			t.Errorf("%q", got)
+		}
+		if got := h.Value("API_TOKEN", s); s != "" && !strings.HasPrefix(got, "[secret ") {
+			t.Errorf("%q", got)
+		}
+	})
+}
