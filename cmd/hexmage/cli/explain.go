@@ -276,7 +276,7 @@ func (e *explanation) text(b *strings.Builder) {
 	}
 	e.Last.text(b, "last run")
 	e.LastSuccess.text(b, "last success")
-	if e.Against != nil {
+	if e.Against != nil && e.Against.Outcome != "" {
 		e.Against.text(b, "run "+e.Against.Run)
 	}
 }

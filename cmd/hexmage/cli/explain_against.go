@@ -20,10 +20,21 @@ import (
 type against struct {
 	name   string            // what the command line calls it
 	theirs *history.Document // of whoever it may be
-	step   *history.Step     // of it
+	other  map[actionName]*history.Action
 
 	here    *history.Document          // what a run here would have of the actions in question
 	actions map[string]*history.Action // by their keys
+}
+
+// actionName is an action of a copy of a step.
+type actionName struct{ copy, action string }
+
+func actionOf(v *build.Previewed) actionName {
+	n := actionName{copy: v.Instance.At.Short()}
+	if v.Spec != nil {
+		n.action = v.Spec.Name
+	}
+	return n
 }
 
 // against reads the other run, and makes a document of the actions, which has what that of a run has.
@@ -32,9 +43,19 @@ func (a *app) against(ctx context.Context, name string, w *reasons, found []*bui
 	if err != nil {
 		return nil, err
 	}
-	x := &against{name: name, theirs: theirs, actions: map[string]*history.Action{}}
-	if x.step, err = x.find(w.p.Pipeline, w.p.Profile, found[0]); err != nil {
-		return nil, err
+	x := &against{name: name, theirs: theirs, other: map[actionName]*history.Action{}, actions: map[string]*history.Action{}}
+	steps := map[string]bool{}
+	for i := range theirs.Steps {
+		s := &theirs.Steps[i]
+		for _, all := range [][]history.Action{s.Kept, s.Actions} {
+			for j := range all {
+				x.other[actionName{cmp.Or(all[j].Copy, s.Step), all[j].Name}] = &all[j]
+				steps[s.Step] = true
+			}
+		}
+	}
+	if !slices.ContainsFunc(found, func(v *build.Previewed) bool { return steps[plainStep(v)] }) {
+		return nil, x.lacks(w.p.Pipeline, w.p.Profile, plainStep(found[0]))
 	}
 	m := collect.NewMaterials(a.hider())
 	x.here = &history.Document{Toolchains: w.versions}
@@ -53,23 +74,17 @@ func (a *app) against(ctx context.Context, name string, w *reasons, found []*bui
 	return x, nil
 }
 
-// find returns the other run's step.
-func (x *against) find(pipeline, profile string, v *build.Previewed) (*history.Step, error) {
-	step, _ := addrs.CutKey(plainStep(v))
-	i := slices.IndexFunc(x.theirs.Steps, func(s history.Step) bool { return s.Step == step })
-	if i >= 0 {
-		s := &x.theirs.Steps[i]
-		if len(s.Actions)+len(s.Kept) == 0 {
-			return nil, front.Usage("run %s has nothing of %s: it ended before (%s). Have the step run there, and that run exported", x.theirs.ID, step, x.theirs.Result)
-		}
-		return s, nil
+// lacks is the error for a step of which the other run has nothing.
+func (x *against) lacks(pipeline, profile, step string) error {
+	if slices.ContainsFunc(x.theirs.Steps, func(s history.Step) bool { return s.Step == step }) {
+		return front.Usage("run %s has nothing of %s: it ended before (%s). Have the step run there, and that run exported", x.theirs.ID, step, x.theirs.Result)
 	}
 	this := withProfile(pipeline, profile)
 	if of := withProfile(x.theirs.Pipeline, x.theirs.Profile); of != this {
-		return nil, front.Usage("run %s has no step %s: it is of %s, and this is %s. Have a run of %s exported", x.theirs.ID, step, of, this, this)
+		return front.Usage("run %s has no step %s: it is of %s, and this is %s. Have a run of %s exported", x.theirs.ID, step, of, this, this)
 	}
 	if only := x.theirs.Selected; len(only) > 0 {
-		return nil, front.Usage("run %s has no step %s: it was of %s alone. Have a run of the whole pipeline exported, or of the step", x.theirs.ID, step, some(only, 3))
+		return front.Usage("run %s has no step %s: it was of %s alone. Have a run of the whole pipeline exported, or of the step", x.theirs.ID, step, some(only, 3))
 	}
 	var names []string
 	for _, s := range x.theirs.Steps {
@@ -79,7 +94,7 @@ func (x *against) find(pipeline, profile string, v *build.Previewed) (*history.S
 	if near := nearest.Name(step, names); near != "" {
 		hint = "it has " + near + ", so the pipelines differ: compare their files"
 	}
-	return nil, front.Usage("run %s has no step %s: %s", x.theirs.ID, step, hint)
+	return front.Usage("run %s has no step %s: %s", x.theirs.ID, step, hint)
 }
 
 // plainStep is the step as a document calls it: without the keys of copies of its modules.
@@ -89,34 +104,17 @@ func plainStep(v *build.Previewed) string {
 	return s.Short()
 }
 
-// other is the other run's action, nil if it has none like it.
-func (x *against) other(v *build.Previewed) *history.Action {
-	at, name := v.Instance.At.Short(), ""
-	if v.Spec != nil {
-		name = v.Spec.Name
-	}
-	for _, all := range [][]history.Action{x.step.Actions, x.step.Kept} {
-		for i := range all {
-			if h := &all[i]; h.Name == name && cmp.Or(h.Copy, x.step.Step) == at {
-				return h
-			}
-		}
-	}
-	return nil
-}
-
 // same tells whether the action is as in the other run.
 func (x *against) same(v *build.Previewed) bool {
-	h := x.other(v)
+	h := x.other[actionOf(v)]
 	return h != nil && v.Action != nil && h.Key == v.Key.Hex()
 }
 
 // compare says in what the action as it would be here differs from the other run's.
 func (x *against) compare(v *build.Previewed) *earlierRun {
 	t := &earlierRun{Run: x.theirs.ID, Started: x.theirs.Started, Differences: []explain.Difference{}}
-	h := x.other(v)
+	h := x.other[actionOf(v)]
 	if h == nil {
-		t.Notes = append(t.Notes, "that run has the step, and in it no such action: what makes this one is not the same there")
 		return t
 	}
 	t.Outcome, t.Seconds, t.Worker, t.Key, t.Same = h.Outcome, h.Seconds, h.Worker, h.Key, h.Key == v.Key.Hex()
@@ -165,8 +163,8 @@ func (t *earlierRun) verdict() string {
 	switch {
 	case t.Same:
 		return "as in run " + t.Run + ": nothing differs"
-	case t.Key == "":
-		return "run " + t.Run + " has no such action"
+	case t.Outcome == "":
+		return "run " + t.Run + " has no such action: what makes the actions of the step is something else there"
 	case len(t.Differences) == 0:
 		return "another than in run " + t.Run
 	}
