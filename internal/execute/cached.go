@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -53,18 +54,26 @@ func (c *CachedExecutor) Lookup(ctx context.Context, a *Request) (*action.Result
 	case a.Reads != nil:
 		return c.lookupReads(ctx, a.Action)
 	}
-	return c.lookup(ctx, a.Action)
+	return c.lookup(ctx, c.resultsOf(a.Action), a.Action)
 }
 
-func (c *CachedExecutor) lookup(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
-	r, err := c.results.Get(ctx, a.Key(c.fn))
+// resultsOf are those that the action's result belongs to: those of this machine, if it is nobody else's.
+func (c *CachedExecutor) resultsOf(a *action.Action) store.Results {
+	if s, ok := c.results.(store.Shared); ok && a.LocalOnly {
+		return s.Here()
+	}
+	return c.results
+}
+
+func (c *CachedExecutor) lookup(ctx context.Context, results store.Results, a *action.Action) (*action.Result, bool, error) {
+	r, err := results.Get(ctx, a.Key(c.fn))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, false, nil
 	}
 	if err != nil {
 		return nil, false, &Error{Op: "look for the action's result", Err: err}
 	}
-	if !a.Succeeded(r.ExitCode) { // remembered for a step that allows the exit code
+	if !a.Succeeded(r.ExitCode) || !hasOutputs(a, r) { // remembered for a step that allows the exit code; or by somebody who takes others for it
 		return nil, false, nil
 	}
 	ok, err := c.complete(ctx, r)
@@ -178,7 +187,7 @@ func (c *CachedExecutor) Execute(ctx context.Context, a *Request) (*action.Resul
 	case !succeeded || a.DoNotCache || !hasOutputs(a.Action, r):
 		return r, c.keep(ctx, beside)
 	}
-	return c.put(ctx, e.Key, r, beside)
+	return c.put(ctx, c.resultsOf(a.Action), e.Key, r, beside)
 }
 
 // fitBeside tells whether the messages are to be kept beside the action's result.
@@ -203,8 +212,8 @@ func (c *CachedExecutor) keep(ctx context.Context, messages map[digest.Digest][]
 	return nil
 }
 
-func (c *CachedExecutor) put(ctx context.Context, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) (*action.Result, error) {
-	if err := c.results.Put(ctx, key, r, messages); err != nil {
+func (c *CachedExecutor) put(ctx context.Context, results store.Results, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) (*action.Result, error) {
+	if err := results.Put(ctx, key, r, messages); err != nil {
 		return nil, &Error{Op: "remember the action's result", Err: fmt.Errorf("%s: %w", key.Short(), err)}
 	}
 	return r, nil
@@ -212,15 +221,11 @@ func (c *CachedExecutor) put(ctx context.Context, key digest.Digest, r *action.R
 
 // hasOutputs tells whether every output that the command names came of it.
 func hasOutputs(a *action.Action, r *action.Result) bool {
-	got := map[string]bool{}
-	for _, f := range r.Files {
-		got[f.Path] = true
-	}
-	for _, d := range r.Dirs {
-		got[d.Path] = true
-	}
-	for _, p := range a.Command.Outputs {
-		if !got[p] {
+	for i, p := range a.Command.Outputs {
+		if i < len(r.Files) && r.Files[i].Path == p { // most often
+			continue
+		}
+		if !slices.ContainsFunc(r.Files, func(f action.OutputFile) bool { return f.Path == p }) && !slices.ContainsFunc(r.Dirs, func(d action.OutputDir) bool { return d.Path == p }) {
 			return false
 		}
 	}

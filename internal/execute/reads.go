@@ -29,7 +29,8 @@ const (
 
 // lookupReads looks for the result by what the action read when it ran before.
 func (c *CachedExecutor) lookupReads(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
-	sets, err := c.readSets(ctx, a.Reads.Broad())
+	results := c.resultsOf(a)
+	sets, err := c.readSets(ctx, results, a.Reads.Broad())
 	if err != nil {
 		return nil, false, &Error{Op: "look for what the action read", Err: err}
 	}
@@ -38,7 +39,7 @@ func (c *CachedExecutor) lookupReads(ctx context.Context, a *action.Action) (*ac
 		if err != nil {
 			continue // no set that this program would store; the next one may be better
 		}
-		if r, ok, err := c.lookup(ctx, narrow); err != nil || ok {
+		if r, ok, err := c.lookup(ctx, results, narrow); err != nil || ok {
 			return r, ok, err
 		}
 	}
@@ -68,8 +69,8 @@ func (c *CachedExecutor) rememberReads(ctx context.Context, a *action.Action, r 
 	if err != nil {
 		return nil, &Error{Op: "remember the action's result", Err: err}
 	}
-	broad := a.Reads.Broad()
-	sets, err := c.readSets(ctx, broad)
+	broad, results := a.Reads.Broad(), c.resultsOf(a)
+	sets, err := c.readSets(ctx, results, broad)
 	if err != nil {
 		return nil, &Error{Op: "look for what the action read", Err: err}
 	}
@@ -81,10 +82,10 @@ func (c *CachedExecutor) rememberReads(ctx context.Context, a *action.Action, r 
 		return nil, &Error{Op: "store what the action read", Err: err}
 	}
 	// The result first: a read set that leads to none is of no use.
-	if err := c.remember(ctx, narrow, r); err != nil {
+	if err := c.remember(ctx, results, narrow, r); err != nil {
 		return nil, err
 	}
-	if err := c.remember(ctx, broad, &action.Result{Files: []action.OutputFile{{Path: readsOutput, Digest: at}}, Duration: r.Duration}); err != nil {
+	if err := c.remember(ctx, results, broad, &action.Result{Files: []action.OutputFile{{Path: readsOutput, Digest: at}}, Duration: r.Duration}); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -92,7 +93,7 @@ func (c *CachedExecutor) rememberReads(ctx context.Context, a *action.Action, r 
 
 // remember is put for an action that never runs. What its key was made of is kept with it as far as it is small; else the Directories,
 // which nothing but this action has, are not kept.
-func (c *CachedExecutor) remember(ctx context.Context, a *action.Action, r *action.Result) error {
+func (c *CachedExecutor) remember(ctx context.Context, results store.Results, a *action.Action, r *action.Result) error {
 	e := a.Encode(c.fn)
 	messages := map[digest.Digest][]byte{e.Key: e.Action, c.fn.Bytes(e.Command): e.Command}
 	all := maps.Clone(messages)
@@ -103,13 +104,13 @@ func (c *CachedExecutor) remember(ctx context.Context, a *action.Action, r *acti
 		}
 		all = nil
 	}
-	_, err := c.put(ctx, e.Key, r, all)
+	_, err := c.put(ctx, results, e.Key, r, all)
 	return err
 }
 
 // readSets returns what is remembered under the broad action's key; nothing when it is not there or damaged.
-func (c *CachedExecutor) readSets(ctx context.Context, broad *action.Action) ([][]string, error) {
-	r, err := c.results.Get(ctx, broad.Key(c.fn))
+func (c *CachedExecutor) readSets(ctx context.Context, results store.Results, broad *action.Action) ([][]string, error) {
+	r, err := results.Get(ctx, broad.Key(c.fn))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}

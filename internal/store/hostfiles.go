@@ -139,6 +139,12 @@ func (s *HostFiles) take(d digest.Digest) ([]byte, bool) {
 	return b, ok
 }
 
+// Knows tells whether a file with that content was added.
+func (s *HostFiles) Knows(d digest.Digest) bool {
+	_, ok := s.file(d)
+	return ok
+}
+
 func (s *HostFiles) file(d digest.Digest) (string, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -78,6 +78,12 @@ type Local interface {
 	Ref(d digest.Digest) (Ref, bool)
 }
 
+// Shared is what Results can do that others share.
+type Shared interface {
+	// Here returns those of this machine alone, for what is nobody else's.
+	Here() Results
+}
+
 // ReadBlob reads a blob that must not be larger than the limit.
 func ReadBlob(ctx context.Context, blobs Blobs, d digest.Digest, limit int64) (b []byte, err error) {
 	err = UseBlob(ctx, blobs, d, limit, func(content []byte, kept bool) error {

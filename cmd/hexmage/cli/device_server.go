@@ -155,15 +155,11 @@ func (a *app) poolPath() (path string, named bool) {
 	if p := a.Env.Var("HEXMAGE_DEVICES"); p != "" {
 		return front.Absolute(a.Env.Dir, p), true
 	}
-	config := a.Env.Var("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(config) { // as the XDG specification has it
-		home := a.Env.Var("HOME")
-		if home == "" {
-			return "", false
-		}
-		config = filepath.Join(home, ".config")
+	dir := a.ConfigDir()
+	if dir == "" {
+		return "", false
 	}
-	return filepath.Join(config, "hexmage", "devices.hcl"), false
+	return filepath.Join(dir, "devices.hcl"), false
 }
 
 // deviceFile reads the list of the user's phones. Without one it is empty.

@@ -31,6 +31,7 @@ type engineParts struct {
 	*front.Builder
 	executor execute.Caching
 	again    execute.Executor // the same without memory
+	finish   func()           // sends what is still to be sent
 	device   *runner.Device
 	devices  runner.Options // of device
 	phones   int            // how many actions can run on devices at the same time
@@ -59,11 +60,15 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 			extra[name] = v
 		}
 	}
-	here, err := a.OpenBuilder(ctx, a.interrupts, extra, a.private())
+	far, err := a.openRemote(ctx)
 	if err != nil {
 		return nil, err
 	}
-	e := &engineParts{Builder: here}
+	here, err := a.OpenBuilder(ctx, a.interrupts, extra, a.private(), far.over())
+	if err != nil {
+		return nil, err
+	}
+	e := &engineParts{Builder: here, finish: func() { far.finish(ctx) }}
 	devices := runner.Options{
 		Store: e.Blobs, Trees: e.Trees, Fn: e.Fn, Dir: e.Scratch, State: e.State.Runner(),
 		Emulate: steps.EmulatePhone(a.Env.Self, "tool", "emulator-init"), Server: pool.Server{Network: network, Address: address}, Home: a.Env.Var("HOME"), SSH: a.ssh(),
@@ -94,6 +99,7 @@ func (e *engineParts) withDevices(o build.Options) build.Options {
 
 // close ends devices, and the engine.
 func (e *engineParts) close() {
+	e.finish()
 	_ = e.device.Close()
 	e.Close()
 }
@@ -140,7 +146,11 @@ func (s *failureSink) Send(e event.Event) {
 }
 
 // lookupOnly is an engine that finds out what is known and runs nothing. Where there is no cache it makes none.
-func (a *app) lookupOnly(workspace string) (build.Options, error) {
+func (a *app) lookupOnly(ctx context.Context, workspace string) (build.Options, error) {
+	far, err := a.openRemote(ctx)
+	if err != nil {
+		return build.Options{}, err
+	}
 	fn, err := a.DigestFunction()
 	if err != nil {
 		return build.Options{}, err
@@ -148,19 +158,21 @@ func (a *app) lookupOnly(workspace string) (build.Options, error) {
 	o := build.Options{Fn: fn, Workspace: workspace, State: string(a.Places().State()), Jobs: a.Jobs, Fresh: a.Fresh.Everything(),
 		Hasher: statcache.Open(a.Places().State().StatCache(fn), fn, time.Now)}
 	if _, err := os.Stat(a.Places().Scratch()); err != nil {
-		o.Blobs = store.WithHostFiles(memory.NewBlobs())
-		o.Executor = execute.Cached(execute.Route(nil), memory.NewResults(), o.Blobs, fn, nil)
+		var results store.Results
+		o.Blobs, results = far.lookups(memory.NewBlobs(), memory.NewResults())
+		o.Executor = execute.Cached(execute.Route(nil), results, o.Blobs, fn, nil)
 	} else {
 		damage, err := disk.WatchDamage(a.Cache)
 		if err != nil {
 			return o, front.Engine(err)
 		}
-		blobs, results, err := a.Stores()
+		blobs, own, err := a.Stores()
 		if err != nil {
 			return o, front.Engine(err)
 		}
+		var results store.Results
+		o.Blobs, results = far.lookups(blobs, own)
 		o.Results = results
-		o.Blobs = store.WithHostFiles(blobs)
 		o.Executor = execute.Undamaged(execute.Cached(execute.Route(nil), results, o.Blobs, fn, merkle.NewTrees(a.Cache).Has), o.Blobs, damage)
 	}
 	return o, nil

@@ -20,6 +20,7 @@ func environment() []environmentVariable {
 		{"HEXMAGE_CACHE", "the folder of the cache; else $XDG_CACHE_HOME/hexmage, else ~/.cache/hexmage"},
 		{"HEXMAGE_PROFILE", "the profile, as --profile; the flag counts first"},
 		{"HEXMAGE_VAR_name", "the pipeline's variable of the name, as --var name=VALUE; the flag counts first. The place for secrets"},
+		{"HEXMAGE_REMOTE", "the remote that results are shared by, as --remote: a name, or off"},
 		{"HEXMAGE_SANDBOX", "how far actions are kept to their inputs, as --sandbox: strict, staged or off"},
 		{"HEXMAGE_DEVICES", "the file that lists your devices; else hexmage/devices.hcl in $XDG_CONFIG_HOME, else in ~/.config"},
 		{fetch.EnvMirrors, "what to ask in place of other addresses: FROM=TO, with spaces between pairs"},
@@ -28,12 +29,12 @@ func environment() []environmentVariable {
 		{front.EnvCPUProfile, "a file to write a profile of hexmage's own time to (pprof)"},
 		{front.EnvMemProfile, "a file to write what hexmage itself allocated to (pprof)"},
 		{"XDG_CACHE_HOME", "where the cache is, without HEXMAGE_CACHE"},
-		{"XDG_CONFIG_HOME", "where devices.hcl is, without HEXMAGE_DEVICES"},
+		{"XDG_CONFIG_HOME", "where config.hcl is, and devices.hcl without HEXMAGE_DEVICES"},
 		{"XDG_RUNTIME_DIR", "where actions have what must not reach a disk, such as a secret's file"},
 		{"HTTPS_PROXY", "the proxy for downloads; HTTP_PROXY and NO_PROXY likewise"},
 		{"NO_COLOR", "set: no colours"},
 		{"TERM", "dumb: no colours, and no lines that are drawn anew"},
-		{"CI", "set: no lines that are drawn anew"},
+		{"CI", "set: no lines that are drawn anew, and a remote with `upload = \"ci\"` is sent what ran"},
 		{"GITHUB_ACTIONS", "true: failures are annotations, with paths from GITHUB_WORKSPACE"},
 		{"ANDROID_SERIAL", "the phone that `hexmage device` is about, as for adb"},
 		{"ADB_SERVER_SOCKET", "where the adb server listens, as for adb; else ANDROID_ADB_SERVER_ADDRESS and ANDROID_ADB_SERVER_PORT"},
@@ -41,7 +42,7 @@ func environment() []environmentVariable {
 		{"SSH_AUTH_SOCK", "the agent that has your keys, for boards over ssh"},
 		{"PATH", "where adb, ssh and the clients of vendors and registries are found"},
 		{"LD_LIBRARY_PATH", "folders where `hexmage toolchain verify` looks, too, for libraries of this machine that an SDK needs"},
-		{"HOME", "where the cache, devices.hcl, .netrc, .ssh, and the configuration of pip, npm and Maven are"},
+		{"HOME", "where the cache, config.hcl, devices.hcl, .netrc, .ssh, and the configuration of pip, npm and Maven are"},
 	}
 }
 

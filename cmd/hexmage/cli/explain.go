@@ -339,7 +339,7 @@ type loadedAction struct {
 // preview finds out what a run of the plan would do. keep, which may be nil, chooses the actions that are compared although
 // they are cached.
 func (a *app) preview(ctx context.Context, p *planned, workspace string, keep func(step, spec string) bool) (*reasons, error) {
-	o, err := a.lookupOnly(workspace)
+	o, err := a.lookupOnly(ctx, workspace)
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,7 @@ func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 		}
 		r.done()
 		r.watching = nil
-		r.a.SayAgain(err)
+		r.a.sayAgain(err)
 		r.shut()
 		res, err = r.run(ctx, true)
 	}
@@ -146,6 +146,9 @@ func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 // run loads the plan, or makes it, and builds it: what changed, or after a build that found the cache damaged all of it.
 func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	began := time.Now()
+	if _, err := r.a.openRemote(ctx); err != nil { // which may have the workspace use another digest function
+		return r.unable(err)
+	}
 	fn, err := r.a.DigestFunction()
 	if err != nil {
 		return r.unable(err)

@@ -238,7 +238,7 @@ func (a *app) locate(ctx context.Context, p *planned, workspace string) (_ []loc
 	if err := a.Settle(ctx); err != nil {
 		return nil, false, err
 	}
-	o, err := a.lookupOnly(workspace)
+	o, err := a.lookupOnly(ctx, workspace)
 	if err != nil {
 		return nil, false, err
 	}
@@ -611,7 +611,7 @@ func (a *app) inStore(ctx context.Context, ws []wanted) (p *planned, here []*pla
 	if p, diags, err = a.planToolchains(ws); err != nil || diags.HasErrors() {
 		return nil, nil, diags, err
 	}
-	o, err := a.lookupOnly(a.here())
+	o, err := a.lookupOnly(ctx, a.here())
 	if err != nil {
 		return nil, nil, nil, err
 	}

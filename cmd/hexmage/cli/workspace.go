@@ -29,6 +29,7 @@ type app struct {
 	catalogues *catalogues
 	events     bool        // with --json the command prints events, not one object
 	also       event.Sink  // is sent diagnostics, too; may be nil
+	far        *farCache   // what openRemote found; nil: it was not asked yet
 	pinning    *modulePins // of `hexmage lock`; nil: modules of git repositories are as the lock has them
 
 	texts   langserver.Texts      // of the editor: what stands in place of files; nil: nothing

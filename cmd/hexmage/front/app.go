@@ -1,6 +1,8 @@
 package front
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage"
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/nearest"
@@ -235,10 +238,15 @@ func (a *App) ReportOptions() report.Options {
 	return report.Options{Colour: a.Coloured(), Live: a.Live, Verbose: a.Verbose, Width: a.Env.Width}
 }
 
-// DigestFunction is the one that HEXMAGE_DIGEST names, or BLAKE3.
+// DigestFunction is the one that HEXMAGE_DIGEST names, or that of the workspace (SetFunction), or BLAKE3.
 func (a *App) DigestFunction() (digest.Function, error) {
 	name := a.Env.Var("HEXMAGE_DIGEST")
 	if name == "" {
+		if b, err := os.ReadFile(a.functionFile()); err == nil {
+			if fn, err := digest.ParseFunction(strings.TrimSpace(string(b))); err == nil {
+				return fn, nil
+			}
+		}
 		return digest.BLAKE3, nil
 	}
 	fn, err := digest.ParseFunction(name)
@@ -246,6 +254,61 @@ func (a *App) DigestFunction() (digest.Function, error) {
 		return 0, Usage("HEXMAGE_DIGEST: %w", err)
 	}
 	return fn, nil
+}
+
+// SetFunction has the workspace use the digest function from now on.
+func (a *App) SetFunction(fn digest.Function) error {
+	at := a.functionFile()
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return err
+	}
+	return atomicfile.PlaceFile(at, []byte(fn.String()+"\n"), 0o644)
+}
+
+// functionFile has the digest function of the workspace.
+func (a *App) functionFile() string {
+	return a.Places().State().Function(digest.BLAKE3.Bytes([]byte(a.Root)).Hex()[:16])
+}
+
+// NamesRemote tells whether this run may have to do with a remote cache: a file of the user's or the workspace's may have one, and nothing says that it is off.
+func (a *App) NamesRemote() bool {
+	if name := cmp.Or(a.Remote, a.Env.Var("HEXMAGE_REMOTE")); a.Offline || name != "" {
+		return !a.Offline && name != RemoteOff
+	}
+	for _, file := range a.SettingsFiles() {
+		if b, err := os.ReadFile(file); err == nil && bytes.Contains(b, []byte("remote")) {
+			return true
+		}
+	}
+	return false
+}
+
+// RemoteOff is the name of no remote.
+const RemoteOff = "off"
+
+// SettingsFiles are those that say how hexmage works: the user's own, and the workspace's; "" where there can be none.
+func (a *App) SettingsFiles() [2]string {
+	var files [2]string
+	if dir := a.ConfigDir(); dir != "" {
+		files[0] = filepath.Join(dir, "config.hcl")
+	}
+	if a.Root != "" {
+		files[1] = filepath.Join(a.Root, "hexmage.hcl")
+	}
+	return files
+}
+
+// ConfigDir is where the user's own files are, "" where there is no place.
+func (a *App) ConfigDir() string {
+	config := a.Env.Var("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(config) { // as the XDG specification has it
+		home := a.Env.Var("HOME")
+		if home == "" {
+			return ""
+		}
+		config = filepath.Join(home, ".config")
+	}
+	return filepath.Join(config, "hexmage")
 }
 
 // SandboxLevel is the level that the user asked for, and by what; else strict, by nothing.

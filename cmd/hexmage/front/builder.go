@@ -53,9 +53,12 @@ type Builder struct {
 // ReaperTool is the built-in tool that ends what is left when hexmage was killed.
 const ReaperTool = "reaper"
 
+// Over puts stores over those of the cache folder. strict says that actions are kept from what they do not declare.
+type Over func(blobs store.Blobs, results store.Results, strict bool) (*store.HostFiles, store.Results)
+
 // OpenBuilder puts it together on the cache folder. A second interrupt ends what its executors have started. extra and private are variables for
-// some actions: see local.Options.
-func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]string, private map[string]map[string]string) (_ *Builder, err error) {
+// some actions: see local.Options. over, if not nil, returns stores over those of the cache folder.
+func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]string, private map[string]map[string]string, over Over) (_ *Builder, err error) {
 	defer func() { err = a.Writable(err) }()
 	if err := local.Ready(); err != nil {
 		return nil, Engine(err)
@@ -87,11 +90,19 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 			inUse()
 		}
 	}()
+	base, workspace, err := a.sandbox()
+	if err != nil {
+		return nil, err
+	}
 	blobs, results, err := a.Stores()
 	if err != nil {
 		return nil, Engine(err)
 	}
-	e := &Builder{Fn: fn, inUse: inUse, Damage: damage, Blobs: store.WithHostFiles(blobs), Results: results, Trees: merkle.NewTrees(a.Cache), State: a.Places().State(), Roots: a.Places().Scratch()}
+	files, remembered := store.WithHostFiles(blobs), store.Results(results)
+	if over != nil {
+		files, remembered = over(blobs, results, base != nil)
+	}
+	e := &Builder{Fn: fn, inUse: inUse, Damage: damage, Blobs: files, Results: remembered, Trees: merkle.NewTrees(a.Cache), State: a.Places().State(), Roots: a.Places().Scratch()}
 	e.Stats = statcache.Open(e.State.StatCache(fn), fn, time.Now)
 	e.Stats.Keep, e.Stats.Room = e.Blobs.Keep, e.Blobs.Room
 	if err := os.MkdirAll(string(e.State), 0o755); err != nil {
@@ -111,10 +122,6 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 		}
 		return e.reaper.Pid(), nil
 	})
-	base, workspace, err := a.sandbox()
-	if err != nil {
-		return nil, err
-	}
 	folders := dirpool.New(a.Places().DirPool(), fn, store.Unmodified, disk.LastDamage(a.Cache))
 	here := local.Options{
 		Dir: e.Scratch, Pool: folders, Store: e.Blobs, Trees: e.Trees, Fn: fn, Self: a.Env.Self, Extra: extra,

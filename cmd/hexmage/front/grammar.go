@@ -18,6 +18,7 @@ type Global struct {
 	Set     map[string]string `name:"var" placeholder:"NAME=VALUE" mapsep:"none" help:"Set a variable of the pipeline. May be repeated."`
 	Fresh   StepsFlag         `placeholder:"STEP" help:"Run every action, with =STEP those of that step, even if its result is known."`
 	Offline bool              `help:"Never use the network."`
+	Remote  string            `placeholder:"NAME" help:"Share results by this remote of config.hcl or hexmage.hcl; off: by none. Default: HEXMAGE_REMOTE, else the only one."`
 	Sandbox string            `placeholder:"LEVEL" help:"How far actions are kept from what they do not declare: strict, staged or off. Default: HEXMAGE_SANDBOX, else strict where the kernel can."`
 	Jobs    int               `short:"j" placeholder:"N" help:"Run at most N actions at once. Default: one a processor."`
 	Verbose bool              `short:"v" help:"Show every action."`

@@ -40,6 +40,15 @@ func (i *Interrupts) Notify(say func(string)) func() {
 	}
 }
 
+// Say shows a text as others are, now.
+func (i *Interrupts) Say(text string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.say != nil {
+		i.say(text)
+	}
+}
+
 // OnKill adds to what ends the children, and returns what takes it off again.
 func (i *Interrupts) OnKill(kill func()) func() {
 	i.mu.Lock()

@@ -107,6 +107,9 @@ func (r *loadedRun) finish() error {
 
 // carryOut carries out what changed, if all of that needs no more than there is here.
 func (r *loadedRun) carryOut() (code int, done bool) {
+	if r.NamesRemote() { // what others made may be what is wanted
+		return 0, false
+	}
 	in := NewInterrupts(func(text string) { fmt.Fprint(r.Env.Stderr, "\n", text) })
 	r.Notify = in.Notify
 	ctx, stop := in.Watch(context.Background())
@@ -134,7 +137,7 @@ func beyond(err error) bool {
 
 // build is carryOut between the first signal that is watched for and the last.
 func (r *loadedRun) build(ctx context.Context, in *Interrupts) error {
-	b, err := r.OpenBuilder(ctx, in, nil, nil)
+	b, err := r.OpenBuilder(ctx, in, nil, nil, nil)
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return &ExitError{Code: ExitInterrupted, Err: ErrInterrupted}

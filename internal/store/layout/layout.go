@@ -224,6 +224,12 @@ func (s StateDir) Snapshots() string { return s.in("snapshot") }
 // StatCache returns the file of what is known of the host's files.
 func (s StateDir) StatCache(fn digest.Function) string { return s.in("statcache", fn.String()) }
 
+// Function returns the file that has the digest function of a workspace, where that is not the usual one.
+func (s StateDir) Function(workspace string) string { return s.in("functions", workspace) }
+
+// Remote returns the file that has what a remote cache said of itself.
+func (s StateDir) Remote(id string) string { return s.in("remotes", id) }
+
 // Proofs returns the file of when large blobs were last read.
 func (s StateDir) Proofs() string { return s.in("proofs") }
 

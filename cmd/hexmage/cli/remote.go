@@ -1,0 +1,267 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/hexmage/hexmage/cmd/hexmage/front"
+	"github.com/hexmage/hexmage/internal/ansi"
+	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/nearest"
+	"github.com/hexmage/hexmage/internal/remote"
+	"github.com/hexmage/hexmage/internal/settings"
+	"github.com/hexmage/hexmage/internal/store"
+)
+
+// farCache is the remote of this command. A nil client stands for none.
+type farCache struct {
+	a       *app
+	client  *remote.Client
+	options remote.Options
+	upload  bool
+	results *remote.Results // of the engine that is open; nil: none
+	unsafe  bool            // it was said that nothing is sent
+}
+
+// openRemote finds the remote that the user wants, once, and has the workspace use a digest function that it knows.
+func (a *app) openRemote(ctx context.Context) (*farCache, error) {
+	if a.far != nil {
+		return a.far, nil
+	}
+	far := &farCache{a: a}
+	r, err := a.chosenRemote()
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		a.far = far
+		return far, nil
+	}
+	far.options = r.Options
+	far.upload = r.Upload == settings.Always || r.Upload == settings.CI && a.Env.Var("CI") != ""
+	far.options.Say = a.say
+	headers, diags := r.Headers(a.Env.Var)
+	if diags.HasErrors() {
+		return nil, a.printDiags(diags, a.settingsSources())
+	}
+	far.options.Headers = headers
+	client, err := remote.Dial(far.options)
+	if err != nil {
+		return nil, front.Usage("%s: remote %s: %w", r.File, r.Name, err)
+	}
+	if ok, err := a.agree(ctx, r, client); err != nil {
+		return nil, err
+	} else if ok {
+		far.client = client
+	}
+	a.far = far
+	return far, nil
+}
+
+// say shows a sentence beside what is shown.
+func (a *app) say(text string) {
+	text = "hexmage: " + ansi.Visible(text, false) + "\n"
+	if a.Live {
+		a.interrupts.Say(text)
+		return
+	}
+	fmt.Fprint(a.Env.Stderr, text)
+}
+
+// chosenRemote is the remote that the flag or the environment names, or the only one; nil if there is none or none is wanted.
+func (a *app) chosenRemote() (*settings.Remote, error) {
+	name, from := a.Remote, "--remote"
+	if name == "" {
+		name, from = a.Env.Var("HEXMAGE_REMOTE"), "HEXMAGE_REMOTE"
+	}
+	if a.Offline || name == front.RemoteOff {
+		return nil, nil
+	}
+	all, err := a.remotes()
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(all))
+	for i := range all {
+		if names[i] = all[i].Name; names[i] == name {
+			return &all[i], nil
+		}
+	}
+	switch near := nearest.Name(name, names); {
+	case name != "" && near != "":
+		return nil, front.Usage("%s: there is no remote %q. Did you mean %s?", from, name, near)
+	case name != "":
+		return nil, front.Usage("%s: there is no remote %q: a block remote %q in %s or %s would be it (docs/remote.md)", from, name, name, settings.UserFile, settings.WorkspaceFile)
+	case len(all) > 1:
+		return nil, front.Usage("there are %d remotes (%s): choose one with --remote or HEXMAGE_REMOTE, or say off", len(all), strings.Join(names, ", "))
+	case len(all) == 1:
+		return &all[0], nil
+	}
+	return nil, nil
+}
+
+// remotes are those of the user and of the workspace. The user's stand in place of others with the same name.
+func (a *app) remotes() (all []settings.Remote, err error) {
+	for i, path := range a.SettingsFiles() {
+		src, err := readSettings(path)
+		if err != nil {
+			return nil, front.Usage("%w", err)
+		}
+		found, diags := settings.Parse(src, path, i == 0)
+		if diags.HasErrors() {
+			return nil, a.printDiags(diags, a.settingsSources())
+		}
+		for _, r := range found {
+			if !slices.ContainsFunc(all, func(own settings.Remote) bool { return own.Name == r.Name }) {
+				all = append(all, r)
+			}
+		}
+	}
+	return all, nil
+}
+
+// readSettings returns what is in the file, nothing where there is none.
+func readSettings(path string) ([]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	src, err := boundedfile.Read(path, lang.MaxPart)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return src, err
+}
+
+// settingsSources are the files, for diagnostics.
+func (a *app) settingsSources() map[string]*hcl.File {
+	files := map[string]*hcl.File{}
+	for _, path := range a.SettingsFiles() {
+		if src, err := readSettings(path); err == nil {
+			files[path] = &hcl.File{Bytes: src}
+		}
+	}
+	return files
+}
+
+// agree finds a digest function for the workspace that the remote knows. What a remote knows is asked once. It is false where there is none, or it cannot be asked.
+func (a *app) agree(ctx context.Context, r *settings.Remote, c *remote.Client) (bool, error) {
+	fn, err := a.DigestFunction()
+	if err != nil {
+		return false, err
+	}
+	known := a.Places().State().Remote(digest.BLAKE3.Bytes([]byte(r.Name + "\n" + r.Address + "\n" + r.Instance)).Hex()[:16])
+	functions, err := readFunctions(known)
+	if err != nil {
+		if functions, err = c.Functions(ctx); err != nil {
+			return false, context.Cause(ctx) // the client has said it
+		}
+		writeFunctions(known, functions)
+	}
+	named := a.Env.Var("HEXMAGE_DIGEST") != ""
+	switch {
+	case slices.Contains(functions, fn):
+		return true, nil
+	case len(functions) == 0 || named:
+		a.say(fmt.Sprintf("remote %s is not used: content is named by %s here, which it does not know (it knows %s)", r.Name, fn, functionNames(functions)))
+		return false, nil
+	}
+	if err := a.SetFunction(functions[0]); err != nil {
+		return false, a.Writable(front.Engine(err))
+	}
+	a.say(fmt.Sprintf("remote %s knows %s only: content of this workspace is named by it from now on, so what is known here by %s is looked up or made once more (HEXMAGE_DIGEST=%s goes on without the remote)",
+		r.Name, functionNames(functions), fn, fn))
+	return true, nil
+}
+
+func functionNames(functions []digest.Function) string {
+	if len(functions) == 0 {
+		return "none of ours"
+	}
+	var names []string
+	for _, f := range functions {
+		names = append(names, f.String())
+	}
+	return strings.Join(names, " and ")
+}
+
+// readFunctions reads what writeFunctions wrote.
+func readFunctions(path string) (functions []digest.Function, err error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range strings.Fields(string(b)) {
+		f, err := digest.ParseFunction(name)
+		if err != nil {
+			return nil, err
+		}
+		functions = append(functions, f)
+	}
+	return functions, nil
+}
+
+// writeFunctions writes what a remote knows; where that fails it is asked once more.
+func writeFunctions(path string, functions []digest.Function) {
+	if len(functions) > 0 && os.MkdirAll(filepath.Dir(path), 0o755) == nil {
+		_ = atomicfile.PlaceFile(path, []byte(strings.ReplaceAll(functionNames(functions), " and ", " ")+"\n"), 0o644)
+	}
+}
+
+// over puts the remote over the stores of the cache folder; nil where there is none.
+func (f *farCache) over() front.Over {
+	if f.client == nil {
+		return nil
+	}
+	return func(blobs store.Blobs, results store.Results, strict bool) (*store.HostFiles, store.Results) {
+		if f.upload && !strict && !f.unsafe {
+			f.unsafe = true
+			f.a.say(fmt.Sprintf("nothing is sent to remote %s: actions here are not kept from what they do not declare, so what they make may be right here only", f.options.Name))
+		}
+		files, far := f.stores(blobs, results, f.upload && strict)
+		f.results = far
+		return files, far
+	}
+}
+
+// lookups are the stores for who runs nothing.
+func (f *farCache) lookups(blobs store.Blobs, results store.Results) (*store.HostFiles, store.Results) {
+	if f.client == nil {
+		return store.WithHostFiles(blobs), results
+	}
+	return f.stores(blobs, results, false)
+}
+
+func (f *farCache) stores(blobs store.Blobs, results store.Results, upload bool) (*store.HostFiles, *remote.Results) {
+	var files *store.HostFiles
+	far := remote.NewBlobs(blobs, f.client, func(d digest.Digest) bool { return files.Knows(d) })
+	files = store.WithHostFiles(far)
+	return files, remote.NewResults(results, far, upload)
+}
+
+// finish sends what is still to be sent.
+func (f *farCache) finish(ctx context.Context) {
+	if f.results != nil {
+		f.results.Finish(ctx)
+		f.results = nil
+	}
+}
+
+// sayAgain says why a build begins again.
+func (a *app) sayAgain(err error) {
+	if lost := (*remote.LostError)(nil); errors.As(err, &lost) {
+		a.say(fmt.Sprintf("%v; building again without it", lost))
+		return
+	}
+	a.SayAgain(err)
+}

@@ -1,0 +1,270 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
+)
+
+// Blobs are those of this machine and of a remote: what only the remote has counts as there, and is fetched into next when somebody reads it. Each blob is
+// checked on the way. It is a store.Local over a store.Local.
+type Blobs struct {
+	next store.Blobs
+	c    *Client
+	here func(digest.Digest) bool // has it though next has not
+
+	mu       sync.Mutex
+	said     map[digest.Digest]bool     // blobs that the remote said it has
+	fetching map[digest.Digest]*fetched // those that are on their way
+}
+
+// fetched is what came of fetching a blob, once done is closed.
+type fetched struct {
+	done chan struct{}
+	err  error
+}
+
+// NewBlobs returns the blobs of next and of the remote. The remote is not asked to Open or Link what here, which may be nil, says is elsewhere on this machine.
+func NewBlobs(next store.Blobs, c *Client, here func(digest.Digest) bool) *Blobs {
+	if here == nil {
+		here = func(digest.Digest) bool { return false }
+	}
+	return &Blobs{next: next, c: c, here: here, said: map[digest.Digest]bool{}, fetching: map[digest.Digest]*fetched{}}
+}
+
+// Open implements store.Blobs.
+func (b *Blobs) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
+	r, err := b.next.Open(ctx, d)
+	if !errors.Is(err, store.ErrNotFound) {
+		return r, err
+	}
+	if ferr := b.fetch(ctx, d); ferr != nil {
+		return nil, missed(err, ferr)
+	}
+	return b.next.Open(ctx, d)
+}
+
+// missed is the error for a blob that is not here, and of which fetching gave an error, too.
+func missed(here, there error) error {
+	var lost *LostError
+	switch {
+	case errors.As(there, &lost):
+		return fmt.Errorf("%w: %w", lost, here)
+	case errors.Is(there, store.ErrNotFound):
+		return here
+	}
+	return there // of this machine, or the context's
+}
+
+// Put implements store.Blobs: what is put stays here.
+func (b *Blobs) Put(ctx context.Context, d digest.Digest, r io.Reader) error {
+	return b.next.Put(ctx, d, r)
+}
+
+// Missing implements store.Blobs.
+func (b *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error) {
+	missing, err := b.next.Missing(ctx, ds)
+	if err != nil || len(missing) == 0 || b.c.Out() != nil {
+		return missing, err
+	}
+	var ask []digest.Digest
+	b.mu.Lock()
+	for _, d := range missing {
+		if !b.said[d] && !b.c.lacks(d) && !b.here(d) {
+			ask = append(ask, d)
+		}
+	}
+	b.mu.Unlock()
+	lacks := map[digest.Digest]bool{}
+	if len(ask) > 0 {
+		if lacks, err = b.c.missing(ctx, ask); err != nil {
+			return missing, context.Cause(ctx)
+		}
+	}
+	b.mu.Lock()
+	for _, d := range ask {
+		b.said[d] = !lacks[d]
+	}
+	var still, there []digest.Digest
+	for _, d := range missing {
+		if b.said[d] {
+			there = append(there, d)
+		} else {
+			still = append(still, d)
+		}
+	}
+	b.mu.Unlock()
+	if !b.c.o.Everything || len(there) == 0 {
+		return still, nil
+	}
+	if err := b.fetchAll(ctx, there); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
+		return b.next.Missing(ctx, ds)
+	}
+	return still, nil
+}
+
+// atOnce is how many blobs are fetched at the same time, of many that are wanted.
+const atOnce = 16
+
+func (b *Blobs) fetchAll(ctx context.Context, ds []digest.Digest) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for _, d := range ds {
+		g.Go(func() error { return b.fetch(ctx, d) })
+	}
+	return g.Wait()
+}
+
+// fetch has next have the blob. Of many who want it one fetches it. The error is a store.ErrNotFound where that is the remote's doing.
+func (b *Blobs) fetch(ctx context.Context, d digest.Digest) error {
+	for {
+		if b.c.lacks(d) || b.here(d) {
+			return store.ErrNotFound
+		}
+		b.mu.Lock()
+		f, others := b.fetching[d]
+		if !others {
+			f = &fetched{done: make(chan struct{})}
+			b.fetching[d] = f
+		}
+		b.mu.Unlock()
+		if !others {
+			f.err = b.fetchNow(ctx, d)
+			b.mu.Lock()
+			delete(b.fetching, d)
+			b.mu.Unlock()
+			close(f.done)
+			return f.err
+		}
+		select {
+		case <-f.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if f.err == nil || errors.Is(f.err, store.ErrNotFound) {
+			return f.err
+		} // that one may have been stopped: who still wants it tries
+	}
+}
+
+func (b *Blobs) fetchNow(ctx context.Context, d digest.Digest) error {
+	var err error
+	if d.Size() == 0 { // of which servers need not know
+		err = b.next.Put(ctx, d, bytes.NewReader(nil))
+		if err == nil || !errors.Is(err, store.ErrCorrupt) {
+			return err
+		}
+	} else {
+		from, to := io.Pipe()
+		go func() { to.CloseWithError(b.c.read(ctx, d, to)) }()
+		err = b.next.Put(ctx, d, &remoteReader{r: from})
+		from.CloseWithError(errors.New("it is stored, or cannot be"))
+	}
+	var theirs *remoteError
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case !errors.As(err, &theirs) && !errors.Is(err, store.ErrCorrupt):
+		return err // no room here, say
+	}
+	return b.lose(d, err)
+}
+
+// remoteError is what reading from the remote ended with.
+type remoteError struct{ error }
+
+func (e *remoteError) Unwrap() error { return e.error }
+
+// remoteReader tells the remote's errors from those of who reads.
+type remoteReader struct{ r io.Reader }
+
+func (r *remoteReader) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	if err != nil && err != io.EOF {
+		err = &remoteError{err}
+	}
+	return n, err
+}
+
+// lacks tells whether the server did not give the blob.
+func (c *Client) lacks(d digest.Digest) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.absent[d]
+}
+
+// lose notes that the remote does not give the blob, and returns the error that says so.
+func (b *Blobs) lose(d digest.Digest, err error) error {
+	b.mu.Lock()
+	said := b.said[d]
+	delete(b.said, d)
+	b.mu.Unlock()
+	b.c.mu.Lock()
+	b.c.absent[d] = true
+	b.c.mu.Unlock()
+	if errors.Is(err, ErrOut) || !said && !errors.Is(err, store.ErrCorrupt) {
+		if said {
+			return &LostError{Name: b.c.o.Name, Digest: d, Err: errors.Join(err, store.ErrNotFound)}
+		}
+		return store.ErrNotFound // it never said that it has it
+	}
+	why := reason(err, b.c.o)
+	if errors.Is(err, store.ErrCorrupt) {
+		why = errors.New("what comes is not what it is called")
+	}
+	b.c.mu.Lock()
+	b.c.lost++
+	often := b.c.lost >= maxLost
+	b.c.mu.Unlock()
+	if often {
+		_ = b.c.leave(fmt.Errorf("it does not give what it says it has, %d times: %w", maxLost, why))
+	}
+	return &LostError{Name: b.c.o.Name, Digest: d, Err: fmt.Errorf("%w: %w", why, store.ErrNotFound)}
+}
+
+// Link implements store.Local, if the next store does.
+func (b *Blobs) Link(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
+	l, ok := b.next.(store.Local)
+	if !ok {
+		return fmt.Errorf("link %s: %w", d, errors.ErrUnsupported)
+	}
+	err := l.Link(ctx, d, path, perm)
+	if !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	if ferr := b.fetch(ctx, d); ferr != nil {
+		return missed(err, ferr)
+	}
+	return l.Link(ctx, d, path, perm)
+}
+
+// Adopt implements store.Local, if the next store does.
+func (b *Blobs) Adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error) {
+	l, ok := b.next.(store.Local)
+	if !ok {
+		return digest.Digest{}, fmt.Errorf("adopt %s: %w", path, errors.ErrUnsupported)
+	}
+	return l.Adopt(ctx, fn, path)
+}
+
+// Ref implements store.Local.
+func (b *Blobs) Ref(d digest.Digest) (store.Ref, bool) {
+	if l, ok := b.next.(store.Local); ok {
+		return l.Ref(d)
+	}
+	return store.Ref{}, false
+}

@@ -1,0 +1,298 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	bspb "google.golang.org/genproto/googleapis/bytestream"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/store"
+)
+
+func message(d digest.Digest) *repb.Digest { return &repb.Digest{Hash: d.Hex(), SizeBytes: d.Size()} }
+
+func function(fn digest.Function) repb.DigestFunction_Value {
+	if fn == digest.SHA256 {
+		return repb.DigestFunction_SHA256
+	}
+	return repb.DigestFunction_BLAKE3
+}
+
+// byFunction calls f with those of ds of each function, at most n at a time: no message of the API has several.
+func byFunction(ds []digest.Digest, n int, f func(fn digest.Function, ds []digest.Digest) error) error {
+	of := map[digest.Function][]digest.Digest{}
+	for _, d := range ds {
+		of[d.Function()] = append(of[d.Function()], d)
+	}
+	for fn, ds := range of {
+		for len(ds) > 0 {
+			k := min(n, len(ds))
+			if err := f(fn, ds[:k]); err != nil {
+				return err
+			}
+			ds = ds[k:]
+		}
+	}
+	return nil
+}
+
+// maxFind is how many digests one message asks for.
+const maxFind = 10_000
+
+// missing returns those of ds that the server does not have.
+func (c *Client) missing(ctx context.Context, ds []digest.Digest) (map[digest.Digest]bool, error) {
+	if _, err := c.able(ctx); err != nil {
+		return nil, err
+	}
+	lacks := map[digest.Digest]bool{}
+	err := byFunction(ds, maxFind, func(fn digest.Function, ds []digest.Digest) error {
+		asked := &repb.FindMissingBlobsRequest{InstanceName: c.o.Instance, DigestFunction: function(fn)}
+		for _, d := range ds {
+			asked.BlobDigests = append(asked.BlobDigests, message(d))
+		}
+		var got *repb.FindMissingBlobsResponse
+		err := c.call(ctx, "ask what it has", func(ctx context.Context) (err error) {
+			got, err = repb.NewContentAddressableStorageClient(c.conn).FindMissingBlobs(ctx, asked)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, m := range got.GetMissingBlobDigests() {
+			d, err := digest.New(fn, m.GetHash(), m.GetSizeBytes())
+			if err != nil {
+				return err
+			}
+			lacks[d] = true
+		}
+		return nil
+	})
+	return lacks, err
+}
+
+// small is the size in bytes up to which a blob is read or written in one message.
+func (is *capabilities) small(d digest.Digest) bool { return d.Size()+perBlob <= min(is.batch, 1<<20) }
+
+// read writes the blob to w, as the server gives it. After an error a part may be written.
+func (c *Client) read(ctx context.Context, d digest.Digest, w io.Writer) error {
+	is, err := c.able(ctx)
+	if err != nil {
+		return err
+	}
+	if is.small(d) {
+		return c.readSmall(ctx, d, w)
+	}
+	offset := int64(0)
+	return c.calls(ctx, "read "+d.Short(), func(ctx context.Context) error {
+		ctx, progress, stop := c.patient(ctx)
+		defer stop()
+		stream, err := bspb.NewByteStreamClient(c.conn).Read(ctx, &bspb.ReadRequest{ResourceName: c.resource("blobs", d), ReadOffset: offset})
+		for err == nil {
+			var part *bspb.ReadResponse
+			if part, err = stream.Recv(); err != nil {
+				break
+			}
+			progress(len(part.GetData()))
+			if offset += int64(len(part.GetData())); offset > d.Size() {
+				return fmt.Errorf("blob %s: more comes than that: %w", d, store.ErrCorrupt)
+			}
+			if _, err := w.Write(part.GetData()); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		return slow(ctx, err)
+	})
+}
+
+func (c *Client) readSmall(ctx context.Context, d digest.Digest, w io.Writer) error {
+	asked := &repb.BatchReadBlobsRequest{InstanceName: c.o.Instance, DigestFunction: function(d.Function()), Digests: []*repb.Digest{message(d)}}
+	var content []byte
+	err := c.call(ctx, "read "+d.Short(), func(ctx context.Context) error {
+		got, err := repb.NewContentAddressableStorageClient(c.conn).BatchReadBlobs(ctx, asked)
+		if err != nil {
+			return err
+		}
+		for _, r := range got.GetResponses() {
+			if r.GetDigest().GetHash() == asked.Digests[0].Hash {
+				content = r.GetData()
+				return status.ErrorProto(r.GetStatus())
+			}
+		}
+		return status.Error(codes.NotFound, "it is not in the answer")
+	})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(content)
+	return err
+}
+
+// resource is the name of a blob in ByteStream.
+func (c *Client) resource(how string, d digest.Digest) string {
+	name := how + "/"
+	if c.o.Instance != "" {
+		name = c.o.Instance + "/" + name
+	}
+	if d.Function() != digest.SHA256 {
+		name += d.Function().String() + "/"
+	}
+	return name + d.Hex() + "/" + strconv.FormatInt(d.Size(), 10)
+}
+
+// chunk is how much of a large blob is in one message, in bytes.
+const chunk = 64 << 10
+
+// write has the server have the blobs, which blobs has, and which it lacks.
+func (c *Client) write(ctx context.Context, blobs store.Blobs, ds []digest.Digest) error {
+	is, err := c.able(ctx)
+	if err != nil {
+		return err
+	}
+	var batch []*repb.BatchUpdateBlobsRequest_Request
+	size, fn := int64(0), digest.Function(0)
+	flush := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		defer func() { batch, size = nil, 0 }()
+		return c.writeBatch(ctx, fn, batch)
+	}
+	for _, d := range ds {
+		if is.largest > 0 && d.Size() > is.largest {
+			return fmt.Errorf("blob %s: it takes blobs of %d bytes at most", d, is.largest)
+		}
+		if !is.small(d) {
+			if err := c.writeLarge(ctx, blobs, d); err != nil {
+				return err
+			}
+			continue
+		}
+		if size+d.Size()+perBlob > is.batch || d.Function() != fn {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		b, err := store.ReadBlob(ctx, blobs, d, is.batch)
+		if err != nil {
+			return &ownError{err}
+		}
+		batch, fn = append(batch, &repb.BatchUpdateBlobsRequest_Request{Digest: message(d), Data: bytes.Clone(b)}), d.Function()
+		size += d.Size() + perBlob
+	}
+	return flush()
+}
+
+// ownError is about this machine's store, and nothing that a server did.
+type ownError struct{ error }
+
+func (e *ownError) Unwrap() error { return e.error }
+
+func (c *Client) writeBatch(ctx context.Context, fn digest.Function, batch []*repb.BatchUpdateBlobsRequest_Request) error {
+	return c.call(ctx, "write", func(ctx context.Context) error {
+		got, err := repb.NewContentAddressableStorageClient(c.conn).BatchUpdateBlobs(ctx, &repb.BatchUpdateBlobsRequest{InstanceName: c.o.Instance, DigestFunction: function(fn), Requests: batch})
+		if err != nil {
+			return err
+		}
+		for _, r := range got.GetResponses() {
+			if err := status.ErrorProto(r.GetStatus()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (c *Client) writeLarge(ctx context.Context, blobs store.Blobs, d digest.Digest) error {
+	var id [16]byte
+	rand.Read(id[:])
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // a UUID of random numbers
+	h := hex.EncodeToString(id[:])
+	name := c.resource(fmt.Sprintf("uploads/%s-%s-%s-%s-%s/blobs", h[:8], h[8:12], h[12:16], h[16:20], h[20:]), d)
+	return c.calls(ctx, "write "+d.Short(), func(ctx context.Context) error {
+		r, err := blobs.Open(ctx, d)
+		if err != nil {
+			return &ownError{err}
+		}
+		defer r.Close()
+		ctx, progress, stop := c.patient(ctx)
+		defer stop()
+		stream, err := bspb.NewByteStreamClient(c.conn).Write(ctx)
+		if err != nil {
+			return slow(ctx, err)
+		}
+		if err := send(stream, name, d, r, progress); err != nil {
+			return slow(ctx, err)
+		}
+		done, err := stream.CloseAndRecv()
+		if err != nil {
+			return slow(ctx, err)
+		}
+		if n := done.GetCommittedSize(); n != d.Size() && n != -1 {
+			return fmt.Errorf("blob %s: it took %d bytes", d, n)
+		}
+		return nil
+	})
+}
+
+// send sends the content of r, which is d. A server that has it already ends the stream early, which is no error here.
+func send(stream grpc.ClientStreamingClient[bspb.WriteRequest, bspb.WriteResponse], name string, d digest.Digest, r io.Reader, progress func(int)) error {
+	buf := make([]byte, chunk)
+	for offset := int64(0); ; name = "" { // the first message alone has it
+		n, err := io.ReadFull(r, buf)
+		if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return &ownError{err}
+		}
+		last := offset+int64(n) == d.Size()
+		if n == 0 && !last {
+			return &ownError{fmt.Errorf("blob %s: it ends early: %w", d, store.ErrCorrupt)}
+		}
+		werr := stream.Send(&bspb.WriteRequest{ResourceName: name, WriteOffset: offset, FinishWrite: last, Data: buf[:n]})
+		if werr == io.EOF || last && werr == nil {
+			return nil // what it is CloseAndRecv says
+		}
+		if werr != nil {
+			return werr
+		}
+		progress(n)
+		offset += int64(n)
+	}
+}
+
+// result returns what the server has under the key.
+func (c *Client) result(ctx context.Context, key digest.Digest) (*repb.ActionResult, error) {
+	if _, err := c.able(ctx); err != nil {
+		return nil, err
+	}
+	var got *repb.ActionResult
+	err := c.call(ctx, "ask for a result", func(ctx context.Context) (err error) {
+		got, err = repb.NewActionCacheClient(c.conn).GetActionResult(ctx, &repb.GetActionResultRequest{
+			InstanceName: c.o.Instance, ActionDigest: message(key), DigestFunction: function(key.Function()), InlineStdout: true, InlineStderr: true,
+		})
+		return err
+	})
+	return got, err
+}
+
+// update puts a result.
+func (c *Client) update(ctx context.Context, key digest.Digest, r *repb.ActionResult) error {
+	return c.call(ctx, "send a result", func(ctx context.Context) error {
+		_, err := repb.NewActionCacheClient(c.conn).UpdateActionResult(ctx, &repb.UpdateActionResultRequest{
+			InstanceName: c.o.Instance, ActionDigest: message(key), ActionResult: r, DigestFunction: function(key.Function()),
+		})
+		return err
+	})
+}

@@ -1,0 +1,312 @@
+// Package settings reads hexmage.hcl of a workspace, and config.hcl of a user: how hexmage works there, and nothing of what it builds. None of it is in a key.
+//
+// It reads the bytes it is given. It does not know where the files are, nor which of the remotes in them is used.
+package settings
+
+import (
+	"fmt"
+	"math"
+	"net/textproto"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/lang"
+	"github.com/hexmage/hexmage/internal/remote"
+)
+
+// The names of the files.
+const (
+	WorkspaceFile = "hexmage.hcl"
+	UserFile      = "config.hcl"
+)
+
+// Remote is a block `remote`.
+type Remote struct {
+	remote.Options // but for Upload, Headers and Say
+
+	Upload Policy
+	File   string // that has it
+
+	headers *hclsyntax.Attribute // nil: none
+}
+
+// Policy says when something is done.
+type Policy string
+
+// The policies.
+const (
+	Never  Policy = "never"
+	CI     Policy = "ci" // where the variable CI is set
+	Always Policy = "always"
+)
+
+// Limits of what a file may say.
+const (
+	maxTime    = 24 * time.Hour
+	maxRetries = 100
+)
+
+// Parse reads a file; name is for diagnostics. In one that is the user's own there may be what starts programs, reads the environment or names keys: a workspace
+// may come from anybody. With errors, what it returns is not whole.
+func Parse(src []byte, name string, own bool) ([]Remote, hcl.Diagnostics) {
+	parsed, diags := lang.ParseManifest(src, name, lang.NewBudget())
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	body := parsed.Body.(*hclsyntax.Body)
+	diags = unexpected(body, nil, []string{"remote"}, name)
+	var remotes []Remote
+	first := map[string]hcl.Range{}
+	for _, b := range body.Blocks {
+		if b.Type != "remote" {
+			continue
+		}
+		r := reader{own: own, file: name}
+		got := r.remote(b)
+		if diags = append(diags, r.diags...); r.diags.HasErrors() {
+			continue
+		}
+		if other, ok := first[got.Name]; ok {
+			diags = append(diags, mistake(b.DefRange(), "Declared twice", "remote %q is declared here and at %s:%d. Rename or remove one of them.", got.Name, other.Filename, other.Start.Line))
+			continue
+		}
+		first[got.Name] = b.DefRange()
+		remotes = append(remotes, got)
+	}
+	return remotes, diags
+}
+
+// Headers are those that the block names, with what the environment has for them.
+func (r *Remote) Headers(env func(name string) string) (map[string]string, hcl.Diagnostics) {
+	if r.headers == nil {
+		return nil, nil
+	}
+	vars := map[string]cty.Value{}
+	for _, t := range r.headers.Expr.Variables() {
+		name, ok := variable(t)
+		if !ok {
+			return nil, hcl.Diagnostics{mistake(t.SourceRange(), "Unknown name", "headers may read variables of the environment, as in env.TEAM_TOKEN, and nothing else.")}
+		}
+		v := env(name)
+		if v == "" {
+			return nil, hcl.Diagnostics{mistake(t.SourceRange(), "A variable that is not set", "Set the environment variable %s, or go without this remote: --remote off.", name)}
+		}
+		vars[name] = cty.StringVal(v)
+	}
+	read := reader{own: true, file: r.File, vars: &hcl.EvalContext{Variables: map[string]cty.Value{"env": cty.ObjectVal(vars)}}}
+	v, ok := read.value(r.headers, cty.Map(cty.String))
+	if !ok {
+		return nil, read.diags
+	}
+	all := map[string]string{}
+	for name, value := range v.AsValueMap() {
+		text := value.AsString()
+		if !headerName(name) || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' }) {
+			return nil, hcl.Diagnostics{mistake(r.headers.Expr.Range(), "Unusable header", "%q is no header that can be sent: names are letters, digits, - and _, values have no control characters, and names that begin with grpc- or : are the protocol's.", name)}
+		}
+		all[name] = text
+	}
+	return all, nil
+}
+
+func headerName(name string) bool {
+	lower := strings.ToLower(name)
+	return name != "" && textproto.CanonicalMIMEHeaderKey(name) != "" && !strings.HasPrefix(lower, "grpc-") && !strings.HasSuffix(lower, "-bin") &&
+		!strings.ContainsFunc(lower, func(c rune) bool { return c != '-' && c != '_' && (c < 'a' || c > 'z') && (c < '0' || c > '9') })
+}
+
+// variable is the name in env.NAME.
+func variable(t hcl.Traversal) (string, bool) {
+	if t.RootName() != "env" || len(t) != 2 {
+		return "", false
+	}
+	a, ok := t[1].(hcl.TraverseAttr)
+	return a.Name, ok
+}
+
+// reader reads one block.
+type reader struct {
+	own   bool
+	file  string
+	vars  *hcl.EvalContext // nil: expressions are constants
+	diags hcl.Diagnostics
+}
+
+func (r *reader) fail(at hcl.Range, summary, detail string, args ...any) {
+	r.diags = append(r.diags, mistake(at, summary, detail, args...))
+}
+
+// ofUser are what only the user's own file may have.
+func ofUser() []string { return []string{"credential_helper", "headers"} }
+
+func (r *reader) remote(b *hclsyntax.Block) Remote {
+	out := Remote{File: r.file, Upload: Never}
+	out.Timeout, out.Retries, out.UploadWait = remote.DefaultTimeout, remote.DefaultRetries, remote.DefaultUploadWait
+	if len(b.Labels) != 1 {
+		r.fail(b.DefRange(), "A remote has one name", "Write remote \"team\" { cache = \"…\" }; there are %d names.", len(b.Labels))
+		return out
+	}
+	out.Name = b.Labels[0]
+	if !hclsyntax.ValidIdentifier(out.Name) || out.Name == "off" {
+		r.fail(b.LabelRanges[0], "Unusable name", "%q is no name for a remote: --remote takes it, so it is letters, digits, - and _; and \"off\" is none.", out.Name)
+	}
+	what := fmt.Sprintf("remote %q", out.Name)
+	r.diags = append(r.diags, unexpected(b.Body, append(ofUser(), "cache", "instance", "upload", "upload_wait", "download", "timeout", "retries"), []string{"tls"}, what)...)
+	for _, name := range ofUser() {
+		if a := b.Body.Attributes[name]; a != nil && !r.own {
+			r.fail(a.SrcRange, "Not for a workspace", "%s is for your own %s: a workspace may come from anybody, and must not start programs or read your environment. A remote %q there stands in place of this one.", name, UserFile, out.Name)
+		}
+	}
+	at := b.DefRange()
+	if a := b.Body.Attributes["cache"]; a != nil {
+		at = a.Expr.Range()
+		out.Address = r.text(b, "cache", "")
+	} else {
+		r.fail(at, "A remote without a server", "Add cache = \"grpcs://HOST:PORT\" to %s.", what)
+	}
+	if err := remote.CheckAddress(out.Address); err != nil && out.Address != "" {
+		r.fail(at, "Unusable address", "cache: %v.", err)
+	}
+	out.Instance = r.text(b, "instance", "")
+	out.Upload = Policy(r.word(b, "upload", string(Never), string(CI), string(Always)))
+	out.Everything = r.word(b, "download", "needed", "all") == "all"
+	out.Timeout = r.duration(b, "timeout", out.Timeout)
+	out.UploadWait = r.duration(b, "upload_wait", out.UploadWait)
+	out.Retries = r.number(b, "retries", out.Retries)
+	if a := b.Body.Attributes["credential_helper"]; a != nil {
+		if v, ok := r.value(a, cty.List(cty.String)); ok {
+			for _, e := range v.AsValueSlice() {
+				out.Helper = append(out.Helper, e.AsString())
+			}
+		}
+		if len(out.Helper) == 0 || !filepath.IsAbs(out.Helper[0]) {
+			r.fail(a.Expr.Range(), "Unusable helper", "credential_helper is a list: a program, by its absolute path, and its arguments.")
+		}
+	}
+	if out.headers = b.Body.Attributes["headers"]; (out.headers != nil || out.Helper != nil) && r.own && out.Address != "" && !remote.Guarded(out.Address) {
+		r.fail(at, "Credentials in the clear", "What credential_helper and headers say is sent over TLS only: write grpcs://.")
+	}
+	for _, tls := range b.Body.Blocks {
+		if tls.Type == "tls" {
+			r.tls(tls, &out.TLS)
+		}
+	}
+	return out
+}
+
+func (r *reader) tls(b *hclsyntax.Block, out *remote.TLS) {
+	r.diags = append(r.diags, unexpected(b.Body, []string{"ca", "certificate", "key"}, nil, "tls")...)
+	file := func(name string) string {
+		p := r.text(b, name, "")
+		if p != "" && !filepath.IsAbs(p) {
+			if r.own {
+				r.fail(b.Body.Attributes[name].Expr.Range(), "Unusable file", "%s = %q: name the file by its absolute path.", name, p)
+			}
+			p = filepath.Join(filepath.Dir(r.file), filepath.FromSlash(p))
+		} else if p != "" && !r.own {
+			r.fail(b.Body.Attributes[name].Expr.Range(), "Unusable file", "%s = %q: name a file of the workspace, relative to it.", name, p)
+		}
+		return p
+	}
+	out.CA = file("ca")
+	if !r.own && (b.Body.Attributes["certificate"] != nil || b.Body.Attributes["key"] != nil) {
+		r.fail(b.DefRange(), "Not for a workspace", "certificate and key are for your own %s: a workspace has no key of yours.", UserFile)
+		return
+	}
+	if out.Certificate, out.Key = file("certificate"), file("key"); (out.Certificate == "") != (out.Key == "") {
+		r.fail(b.DefRange(), "Half of a pair", "certificate and key go together: name both files.")
+	}
+}
+
+func (r *reader) text(b *hclsyntax.Block, name, otherwise string) string {
+	a := b.Body.Attributes[name]
+	if a == nil {
+		return otherwise
+	}
+	v, ok := r.value(a, cty.String)
+	if !ok {
+		return otherwise
+	}
+	s := v.AsString()
+	if s == "" || strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		r.fail(a.Expr.Range(), "Unusable "+name, "%s is %q: it is not empty, and one line.", name, s)
+	}
+	return s
+}
+
+// word is one of the words; the first, where there is none.
+func (r *reader) word(b *hclsyntax.Block, name string, words ...string) string {
+	s := r.text(b, name, words[0])
+	if !slices.Contains(words, s) {
+		r.fail(b.Body.Attributes[name].Expr.Range(), "Unusable "+name, "%s is %q; it is one of %s.", name, s, strings.Join(words, ", "))
+	}
+	return s
+}
+
+func (r *reader) duration(b *hclsyntax.Block, name string, otherwise time.Duration) time.Duration {
+	s := r.text(b, name, "")
+	if s == "" {
+		return otherwise
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 || d > maxTime {
+		r.fail(b.Body.Attributes[name].Expr.Range(), "Unusable "+name, "%s is %q; it is a time such as \"10s\" or \"2m\".", name, s)
+	}
+	return d
+}
+
+func (r *reader) number(b *hclsyntax.Block, name string, otherwise int) int {
+	a := b.Body.Attributes[name]
+	if a == nil {
+		return otherwise
+	}
+	v, ok := r.value(a, cty.Number)
+	if !ok {
+		return otherwise
+	}
+	f, _ := v.AsBigFloat().Float64()
+	if f != math.Trunc(f) || f < 0 || f > maxRetries {
+		r.fail(a.Expr.Range(), "Unusable "+name, "%s is a whole number from 0 to %d.", name, maxRetries)
+		return otherwise
+	}
+	return int(f)
+}
+
+// value evaluates an attribute.
+func (r *reader) value(a *hclsyntax.Attribute, want cty.Type) (cty.Value, bool) {
+	v, diags := a.Expr.Value(r.vars)
+	if r.diags = append(r.diags, diags...); diags.HasErrors() {
+		return v, false
+	}
+	got, err := convert.Convert(v, want)
+	if err != nil || got.IsNull() || !got.IsWhollyKnown() || want.IsCollectionType() && slices.ContainsFunc(got.AsValueSlice(), cty.Value.IsNull) {
+		r.fail(a.Expr.Range(), "Wrong type", "%s is a %s.", a.Name, want.FriendlyName())
+		return got, false
+	}
+	return got, true
+}
+
+// unexpected reports what a body must not have.
+func unexpected(b *hclsyntax.Body, args, blocks []string, what string) hcl.Diagnostics {
+	var names []config.Name
+	for _, a := range b.Attributes {
+		names = append(names, config.Name{Name: a.Name, Range: a.NameRange})
+	}
+	for _, c := range b.Blocks {
+		names = append(names, config.Name{Name: c.Type, Block: true, Range: c.TypeRange})
+	}
+	slices.SortFunc(names, func(x, y config.Name) int { return x.Range.Start.Byte - y.Range.Start.Byte })
+	return config.Unexpected(names, args, blocks, what)
+}
+
+func mistake(at hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: &at}
+}
