@@ -12,7 +12,6 @@ import (
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	bspb "google.golang.org/genproto/googleapis/bytestream"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -249,7 +248,7 @@ func (c *Client) writeLarge(ctx context.Context, blobs store.Blobs, d digest.Dig
 }
 
 // send sends the content of r, which is d. A server that has it already ends the stream early, which is no error here.
-func send(stream grpc.ClientStreamingClient[bspb.WriteRequest, bspb.WriteResponse], name string, d digest.Digest, r io.Reader, progress func(int)) error {
+func send(stream bspb.ByteStream_WriteClient, name string, d digest.Digest, r io.Reader, progress func(int)) error {
 	buf := make([]byte, chunk)
 	for offset := int64(0); ; name = "" { // the first message alone has it
 		n, err := io.ReadFull(r, buf)

@@ -22,11 +22,11 @@ type headers struct {
 	until time.Time         // when that is over
 }
 
-// helperTime is how long a helper may take, and helperAge how long what it said counts if it does not say that itself.
+// askTime is how long a helper may take, and saidAge how long what it said counts if it does not say that itself.
 const (
-	helperTime = 30 * time.Second
-	helperAge  = 5 * time.Minute
-	maxSaid    = 1 << 20 // bytes
+	askTime = 30 * time.Second
+	saidAge = 5 * time.Minute
+	maxSaid = 1 << 20 // bytes
 )
 
 // RequireTransportSecurity implements credentials.PerRPCCredentials: Dial has looked after it, and where it is this machine there is none.
@@ -38,7 +38,7 @@ func (h *headers) GetRequestMetadata(ctx context.Context, _ ...string) (map[stri
 	for name, value := range h.o.Headers {
 		all[strings.ToLower(name)] = value
 	}
-	if len(h.o.Helper) == 0 {
+	if len(h.o.Credentials) == 0 {
 		return all, nil
 	}
 	h.mu.Lock()
@@ -63,28 +63,28 @@ func (h *headers) drop() bool {
 
 // ask runs the helper, by the protocol that Bazel's helpers have: the argument get, {"uri": …} in, {"headers": {NAME: [VALUE, …]}, "expires": TIME} out.
 func (h *headers) ask(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, helperTime)
+	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	in, err := json.Marshal(map[string]string{"uri": strings.Replace(h.o.Address, "grpc", "http", 1)})
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, h.o.Helper[0], append(h.o.Helper[1:len(h.o.Helper):len(h.o.Helper)], "get")...)
+	cmd := exec.CommandContext(ctx, h.o.Credentials[0], append(h.o.Credentials[1:len(h.o.Credentials):len(h.o.Credentials)], "get")...)
 	var out bytes.Buffer
 	cmd.Stdin, cmd.Stdout = bytes.NewReader(in), &out
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("the credential helper %s: %w: run it yourself to see what is wrong", h.o.Helper[0], err)
+		return fmt.Errorf("the credential helper %s: %w: run it yourself to see what is wrong", h.o.Credentials[0], err)
 	}
 	var said struct {
 		Headers map[string][]string `json:"headers"`
 		Expires time.Time           `json:"expires"`
 	}
 	if out.Len() > maxSaid || json.Unmarshal(out.Bytes(), &said) != nil {
-		return fmt.Errorf(`the credential helper %s did not print {"headers": {NAME: [VALUE]}}`, h.o.Helper[0])
+		return fmt.Errorf(`the credential helper %s did not print {"headers": {NAME: [VALUE]}}`, h.o.Credentials[0])
 	}
 	h.said, h.until = map[string]string{}, said.Expires
 	if h.until.IsZero() {
-		h.until = time.Now().Add(helperAge)
+		h.until = time.Now().Add(saidAge)
 	}
 	for name, values := range said.Headers {
 		h.said[strings.ToLower(name)] = strings.Join(values, ",")

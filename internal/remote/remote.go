@@ -44,9 +44,9 @@ type Options struct {
 	Timeout time.Duration // how long nothing may come of a call
 	Retries int           // how often a call is tried again after a failure that may pass
 
-	TLS     TLS
-	Helper  []string          // a program that says what stands in headers, with its arguments; nil: none
-	Headers map[string]string // sent with each call
+	TLS         TLS
+	Credentials []string          // a program that says what stands in headers, with its arguments; nil: none
+	Headers     map[string]string // sent with each call
 
 	Say func(text string) // is told a sentence that the user should know, from any goroutine
 }
@@ -138,7 +138,7 @@ func Dial(o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Address, err)
 	}
-	if (len(o.Helper) > 0 || len(o.Headers) > 0) && !Guarded(o.Address) {
+	if (len(o.Credentials) > 0 || len(o.Headers) > 0) && !Guarded(o.Address) {
 		return nil, fmt.Errorf("%s: credentials would go in the clear: write grpcs://", o.Address)
 	}
 	transport := insecure.NewCredentials()
@@ -155,7 +155,7 @@ func Dial(o Options) (*Client, error) {
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)), grpc.WithConnectParams(grpc.ConnectParams{Backoff: again, MinConnectTimeout: o.Timeout}),
 	}
 	c := &Client{o: o, absent: map[digest.Digest]bool{}}
-	if len(o.Helper) > 0 || len(o.Headers) > 0 {
+	if len(o.Credentials) > 0 || len(o.Headers) > 0 {
 		c.headers = &headers{o: o}
 		dial = append(dial, grpc.WithPerRPCCredentials(c.headers))
 	}

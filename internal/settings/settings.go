@@ -184,14 +184,14 @@ func (r *reader) remote(b *hclsyntax.Block) Remote {
 	if a := b.Body.Attributes["credential_helper"]; a != nil {
 		if v, ok := r.value(a, cty.List(cty.String)); ok {
 			for _, e := range v.AsValueSlice() {
-				out.Helper = append(out.Helper, e.AsString())
+				out.Credentials = append(out.Credentials, e.AsString())
 			}
 		}
-		if len(out.Helper) == 0 || !filepath.IsAbs(out.Helper[0]) {
+		if len(out.Credentials) == 0 || !filepath.IsAbs(out.Credentials[0]) {
 			r.fail(a.Expr.Range(), "Unusable helper", "credential_helper is a list: a program, by its absolute path, and its arguments.")
 		}
 	}
-	if out.headers = b.Body.Attributes["headers"]; (out.headers != nil || out.Helper != nil) && r.own && out.Address != "" && !remote.Guarded(out.Address) {
+	if out.headers = b.Body.Attributes["headers"]; (out.headers != nil || out.Credentials != nil) && r.own && out.Address != "" && !remote.Guarded(out.Address) {
 		r.fail(at, "Credentials in the clear", "What credential_helper and headers say is sent over TLS only: write grpcs://.")
 	}
 	for _, tls := range b.Body.Blocks {

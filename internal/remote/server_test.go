@@ -1,0 +1,350 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	bspb "google.golang.org/genproto/googleapis/bytestream"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/remote"
+)
+
+// server does what no real server that there is here does: it knows BLAKE3, lies, stops in the middle, and is full. What real ones do is tried with one
+// (cmd/hexmage/e2e). It is empty at first, and right where nothing below says otherwise.
+type server struct {
+	repb.UnimplementedCapabilitiesServer
+	repb.UnimplementedContentAddressableStorageServer
+	repb.UnimplementedActionCacheServer
+	bspb.UnimplementedByteStreamServer
+
+	address   string
+	functions []digest.Function
+
+	mu      sync.Mutex
+	blobs   map[digest.Digest][]byte
+	results map[digest.Digest]*repb.ActionResult
+	calls   map[string]int // by method
+	lies    bool           // gives other bytes
+	denies  map[string]error
+	breaks  int  // streams that end after a part
+	stalls  bool // streams stop after a part
+	trickle bool // streams give a byte at a time
+	forgets bool // has nothing, but says so to reads only
+	offsets []int64
+	headers []metadata.MD
+	wrong   []string // what a client did that it must not
+}
+
+func serve(t *testing.T, functions ...digest.Function) *server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{address: "grpc://" + l.Addr().String(), functions: functions, blobs: map[digest.Digest][]byte{}, results: map[digest.Digest]*repb.ActionResult{}, calls: map[string]int{}, denies: map[string]error{}}
+	g := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		if err := s.called(ctx, info.FullMethod); err != nil {
+			return nil, err
+		}
+		return next(ctx, req)
+	}), grpc.StreamInterceptor(func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		if err := s.called(stream.Context(), info.FullMethod); err != nil {
+			return err
+		}
+		return next(srv, stream)
+	}))
+	repb.RegisterCapabilitiesServer(g, s)
+	repb.RegisterContentAddressableStorageServer(g, s)
+	repb.RegisterActionCacheServer(g, s)
+	bspb.RegisterByteStreamServer(g, s)
+	var over sync.WaitGroup
+	over.Go(func() { _ = g.Serve(l) })
+	t.Cleanup(func() {
+		g.Stop()
+		over.Wait()
+		for _, w := range s.wrong {
+			t.Error(w)
+		}
+	})
+	return s
+}
+
+func (s *server) called(ctx context.Context, method string) error {
+	method = method[strings.LastIndex(method, "/")+1:]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls[method]++
+	if md, ok := metadata.FromIncomingContext(ctx); ok {
+		s.headers = append(s.headers, md)
+	}
+	return s.denies[method]
+}
+
+func (s *server) count(method string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[method]
+}
+
+// change changes what the server does from now on.
+func (s *server) change(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+func (s *server) has(b []byte, fn digest.Function) digest.Digest {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := fn.Bytes(b)
+	s.blobs[d] = b
+	return d
+}
+
+func (s *server) digest(fn repb.DigestFunction_Value, d *repb.Digest) digest.Digest {
+	f := digest.SHA256
+	if fn == repb.DigestFunction_BLAKE3 {
+		f = digest.BLAKE3
+	}
+	is, err := digest.New(f, d.GetHash(), d.GetSizeBytes())
+	if err != nil {
+		s.wrong = append(s.wrong, err.Error())
+	}
+	return is
+}
+
+func (s *server) GetCapabilities(context.Context, *repb.GetCapabilitiesRequest) (*repb.ServerCapabilities, error) {
+	c := &repb.CacheCapabilities{ActionCacheUpdateCapabilities: &repb.ActionCacheUpdateCapabilities{UpdateEnabled: true}, MaxBatchTotalSizeBytes: 1 << 20}
+	for _, f := range s.functions {
+		c.DigestFunctions = append(c.DigestFunctions, map[digest.Function]repb.DigestFunction_Value{digest.BLAKE3: repb.DigestFunction_BLAKE3, digest.SHA256: repb.DigestFunction_SHA256}[f])
+	}
+	return &repb.ServerCapabilities{CacheCapabilities: c}, nil
+}
+
+func (s *server) FindMissingBlobs(_ context.Context, r *repb.FindMissingBlobsRequest) (*repb.FindMissingBlobsResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	got := &repb.FindMissingBlobsResponse{}
+	for _, d := range r.GetBlobDigests() {
+		if _, ok := s.blobs[s.digest(r.GetDigestFunction(), d)]; !ok {
+			got.MissingBlobDigests = append(got.MissingBlobDigests, d)
+		}
+	}
+	return got, nil
+}
+
+// content is what the server gives for the blob.
+func (s *server) content(d digest.Digest) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, ok := s.blobs[d]
+	switch {
+	case !ok || s.forgets:
+		return nil, status.Error(codes.NotFound, "no such blob")
+	case s.lies:
+		b = bytes.Clone(b)
+		b[len(b)/2] ^= 1
+	}
+	return b, nil
+}
+
+func (s *server) BatchReadBlobs(_ context.Context, r *repb.BatchReadBlobsRequest) (*repb.BatchReadBlobsResponse, error) {
+	got := &repb.BatchReadBlobsResponse{}
+	for _, d := range r.GetDigests() {
+		b, err := s.content(s.digest(r.GetDigestFunction(), d))
+		got.Responses = append(got.Responses, &repb.BatchReadBlobsResponse_Response{Digest: d, Data: b, Status: status.Convert(err).Proto()})
+	}
+	return got, nil
+}
+
+func (s *server) BatchUpdateBlobs(_ context.Context, r *repb.BatchUpdateBlobsRequest) (*repb.BatchUpdateBlobsResponse, error) {
+	got := &repb.BatchUpdateBlobsResponse{}
+	if n := proto.Size(r); n > 1<<20 {
+		s.change(func() { s.wrong = append(s.wrong, fmt.Sprintf("a batch has %d bytes, more than the server takes", n)) })
+	}
+	for _, one := range r.GetRequests() {
+		err := s.put(s.digest(r.GetDigestFunction(), one.GetDigest()), one.GetData())
+		got.Responses = append(got.Responses, &repb.BatchUpdateBlobsResponse_Response{Digest: one.GetDigest(), Status: status.Convert(err).Proto()})
+	}
+	return got, nil
+}
+
+func (s *server) put(d digest.Digest, b []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d.Function().Bytes(b) != d {
+		s.wrong = append(s.wrong, fmt.Sprintf("%s was sent with other content", d))
+		return status.Error(codes.InvalidArgument, "other content")
+	}
+	s.blobs[d] = b
+	return nil
+}
+
+// named reads hash and size of a resource's name, by the API's rules.
+func (s *server) named(name string) (digest.Digest, error) {
+	_, rest, ok := strings.Cut(name, "blobs/")
+	parts := strings.Split(rest, "/")
+	fn := digest.SHA256
+	if ok && len(parts) == 3 && parts[0] == "blake3" {
+		fn, parts = digest.BLAKE3, parts[1:]
+	}
+	if !ok || len(parts) != 2 {
+		return digest.Digest{}, status.Errorf(codes.InvalidArgument, "%q names no blob", name)
+	}
+	size, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil {
+		return digest.Digest{}, err
+	}
+	return digest.New(fn, parts[0], size)
+}
+
+func (s *server) Read(r *bspb.ReadRequest, stream bspb.ByteStream_ReadServer) error {
+	d, err := s.named(r.GetResourceName())
+	if err != nil {
+		return err
+	}
+	b, err := s.content(d)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.offsets = append(s.offsets, r.GetReadOffset())
+	breaks, stalls, trickle := s.breaks > 0, s.stalls, s.trickle
+	s.breaks--
+	s.mu.Unlock()
+	b = b[r.GetReadOffset():]
+	for i := 0; len(b) > 0; i++ {
+		n := min(len(b), 100_000)
+		switch {
+		case trickle:
+			n = 1
+			time.Sleep(10 * time.Millisecond)
+		case i == 2 && stalls:
+			<-stream.Context().Done()
+			return stream.Context().Err()
+		case i == 2 && breaks:
+			return status.Error(codes.Unavailable, "the server goes away")
+		}
+		if err := stream.Send(&bspb.ReadResponse{Data: b[:n]}); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+func (s *server) Write(stream bspb.ByteStream_WriteServer) error {
+	var name string
+	var b []byte
+	for {
+		r, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if name == "" {
+			name = r.GetResourceName()
+		}
+		b = append(b, r.GetData()...)
+	}
+	d, err := s.named(name)
+	if err == nil {
+		err = s.put(d, b)
+	}
+	if err != nil {
+		return err
+	}
+	return stream.SendAndClose(&bspb.WriteResponse{CommittedSize: int64(len(b))})
+}
+
+func (s *server) GetActionResult(_ context.Context, r *repb.GetActionResultRequest) (*repb.ActionResult, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	got, ok := s.results[s.digest(r.GetDigestFunction(), r.GetActionDigest())]
+	if !ok {
+		return nil, status.Error(codes.NotFound, "no such result")
+	}
+	return got, nil
+}
+
+func (s *server) UpdateActionResult(_ context.Context, r *repb.UpdateActionResultRequest) (*repb.ActionResult, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := s.digest(r.GetDigestFunction(), r.GetActionDigest())
+	need := []*repb.Digest{r.GetActionDigest()}
+	for _, f := range r.GetActionResult().GetOutputFiles() {
+		need = append(need, f.GetDigest())
+	}
+	for _, f := range r.GetActionResult().GetOutputDirectories() {
+		need = append(need, f.GetTreeDigest(), f.GetRootDirectoryDigest())
+	}
+	for _, d := range need {
+		if _, ok := s.blobs[s.digest(r.GetDigestFunction(), d)]; !ok {
+			s.wrong = append(s.wrong, fmt.Sprintf("the result of %s comes before %s, which it names", key, d.GetHash()))
+		}
+	}
+	s.results[key] = r.GetActionResult()
+	return r.GetActionResult(), nil
+}
+
+// said are the sentences of a client.
+type said struct {
+	mu   sync.Mutex
+	text []string
+}
+
+func (s *said) add(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text = append(s.text, text)
+}
+
+// want reports when the client did not say just one sentence with these words, or nothing where there are none.
+func (s *said) want(t *testing.T, words ...string) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.text) != min(1, len(words)) {
+		t.Errorf("it says %q", s.text)
+		return
+	}
+	for _, w := range words {
+		if !strings.Contains(s.text[0], w) {
+			t.Errorf("it says %q, without %q", s.text[0], w)
+		}
+	}
+}
+
+// dial returns a client with little patience.
+func dial(t *testing.T, address string, change func(*remote.Options)) (*remote.Client, *said) {
+	t.Helper()
+	heard := &said{}
+	o := remote.Options{Name: "team", Address: address, Timeout: 2 * time.Second, Retries: 2, UploadWait: 10 * time.Second, Say: heard.add}
+	if change != nil {
+		change(&o)
+	}
+	c, err := remote.Dial(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c, heard
+}
