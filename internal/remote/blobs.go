@@ -218,7 +218,7 @@ func (b *Blobs) lose(d digest.Digest, err error) error {
 	b.c.mu.Unlock()
 	if errors.Is(err, ErrOut) || !said && !errors.Is(err, store.ErrCorrupt) {
 		if said {
-			return &LostError{Name: b.c.o.Name, Digest: d, Err: errors.Join(err, store.ErrNotFound)}
+			return &LostError{Name: b.c.o.Name, Digest: d, Err: fmt.Errorf("%w: %w", err, store.ErrNotFound)}
 		}
 		return store.ErrNotFound // it never said that it has it
 	}

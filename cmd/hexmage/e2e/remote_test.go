@@ -1,0 +1,417 @@
+//go:build linux
+
+package e2e_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
+)
+
+// casd is a remote cache that others wrote: buildbox-casd, on this machine.
+type casd struct {
+	program, dir, address string
+	cmd                   *exec.Cmd // nil: it does not run
+	log                   bytes.Buffer
+}
+
+func startCasd(t *testing.T) *casd {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &casd{program: toolchaintest.Casd(t), dir: t.TempDir(), address: l.Addr().String()}
+	l.Close()
+	c.start(t)
+	t.Cleanup(c.kill)
+	return c
+}
+
+func (c *casd) start(t *testing.T) {
+	t.Helper()
+	c.cmd = exec.Command(c.program, "--bind="+c.address, "--log-level=warning", "--reserved=1M", c.dir)
+	c.cmd.Stdout, c.cmd.Stderr = &c.log, &c.log
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		if conn, err := net.Dial("tcp", c.address); err == nil {
+			conn.Close()
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	c.kill()
+	t.Fatalf("casd does not listen at %s: %s", c.address, c.log.Bytes())
+}
+
+// kill ends it as kill -9 does.
+func (c *casd) kill() {
+	if c.cmd != nil {
+		_ = c.cmd.Process.Kill()
+		_ = c.cmd.Wait()
+		c.cmd = nil
+	}
+}
+
+// blobs are the files of its blobs that keep wants.
+func (c *casd) blobs(t *testing.T, keep func(size int64) bool) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(c.dir, "cas", "objects"), func(p string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && keep(info.Size()) {
+			files = append(files, p)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// use has the world share results by the server. more are lines of the block.
+func (w *world) use(t *testing.T, address string, more ...string) {
+	t.Helper()
+	file := filepath.Join(w.home, ".config", "hexmage", "config.hcl")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("remote \"team\" {\n  cache   = \"grpc://%s\"\n  timeout = \"2s\"\n  %s\n}\n", address, strings.Join(more, "\n  "))
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const uploads = `upload = "always"`
+
+// largePipeline makes a file of 24 MB, counts it, and makes small files in a folder: three steps.
+const largePipeline = `step "exec" "large" {
+  argv = ["sh", "-c", "seq 1 3000000 > large"]
+  output "large" { file = "large" }
+}
+step "exec" "tree" {
+  argv = ["sh", "-c", "mkdir -p d/e && for i in $(seq 1 40); do echo $i > d/e/$i; done"]
+  output "d" { tree = "d" }
+}
+step "exec" "count" {
+  argv = ["sh", "-c", "echo said; cat $1 $2/e/7 | cksum > n; cat extra >> n", "count", step.exec.large.outputs.large, step.exec.tree.outputs.d]
+  inputs = ["extra"]
+  output "n" { value = "n" }
+}
+output "large" { value = step.exec.large.outputs.large }
+output "d" { value = step.exec.tree.outputs.d }
+output "n" { value = step.exec.count.outputs.n }
+`
+
+// largeWorld is a world with that pipeline, p.
+func largeWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.write(t, "pipelines/p.hcl", largePipeline)
+	w.write(t, "extra", "extra\n")
+	return w
+}
+
+// sameOut reports when two worlds have other outputs there.
+func sameOut(t *testing.T, a, b *world, path string) {
+	t.Helper()
+	if out, err := exec.Command("diff", "-r", filepath.Join(a.dir, "out", path), filepath.Join(b.dir, "out", path)).CombinedOutput(); err != nil {
+		t.Errorf("outputs differ: %v\n%s", err, out)
+	}
+}
+
+// bytesIn is how many bytes the files below the folder have.
+func bytesIn(t *testing.T, dir string) (n int64) {
+	t.Helper()
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				n += info.Size()
+			}
+		}
+		return nil
+	})
+	return n
+}
+
+// TestRemotePipeline: what one machine made the next one has, byte by byte, without executing anything or fetching what nobody opens; and after an edit it executes
+// what the edit reaches, with inputs that only the remote has.
+func TestRemotePipeline(t *testing.T) {
+	c := startCasd(t)
+	one := newWorld(t).withDownloads(t)
+	one.use(t, c.address, uploads)
+	first := one.runJSON(t, pipeline)
+	if first.executed == 0 || !strings.Contains(first.stderr, "sha256 only") {
+		t.Fatalf("the first machine: %s", first)
+	}
+	two := newWorld(t)
+	two.use(t, c.address)
+	if o := two.run(t, "plan", pipeline); o.code != 0 || !strings.Contains(o.stdout, "40 actions: 40 cached") {
+		t.Errorf("the plan does not know what the remote has: %s", o)
+	}
+	second := two.runJSON(t, pipeline)
+	if second.executed != 0 || second.cached != first.executed+first.cached {
+		t.Errorf("the second machine executed %q", second.names)
+	}
+	sameOut(t, one, two, pipeline)
+	was := bytesIn(t, two.cache)
+	t.Logf("the first machine %v, the second %v, with %d bytes in its cache where that has %d", first.took, second.took, was, bytesIn(t, one.cache))
+	if was > 32<<20 {
+		t.Errorf("%d bytes were fetched: toolchains too", was)
+	}
+	c.kill() // a run without work asks nobody
+	began := time.Now()
+	if o := two.run(t, "run", pipeline); o.code != 0 || o.stderr != "" || time.Since(began) > 2*time.Second {
+		t.Errorf("nothing is to be done, and the remote is gone: %s", o)
+	}
+	c.start(t)
+	source := "oppackage/example/LLaMAPackage/src/ops/RMSNorm.cpp"
+	for _, w := range []*world{one, two} {
+		w.write(t, source, read(t, filepath.Join(w.dir, source))+"\nint edited;\n")
+		w.env = append(w.env, "HEXMAGE_REMOTE=team")
+	}
+	edited := two.runJSON(t, pipeline)
+	if edited.executed == 0 || edited.executed >= first.executed/2 {
+		t.Errorf("after an edit %d of %d actions were executed: %q", edited.executed, first.executed, edited.names)
+	}
+	one.env = append(one.env, "HEXMAGE_REMOTE=off")
+	if alone := one.runJSON(t, pipeline); !slices.Equal(alone.names, edited.names) {
+		t.Errorf("with the remote after an edit %q were executed, without it %q", edited.names, alone.names)
+	}
+	for _, out := range []string{"oppackage", "makefile", "model.mllm", "context.bin"} { // the rest is of two runs on a device
+		sameOut(t, one, two, filepath.Join(pipeline, out))
+	}
+}
+
+// TestRemoteFaults: whatever becomes of the server, outputs are right, and there is one sentence about it.
+func TestRemoteFaults(t *testing.T) {
+	c := startCasd(t)
+	one := largeWorld(t)
+	one.use(t, c.address, uploads)
+	if r := one.runJSON(t, "p"); r.executed != 3 {
+		t.Fatalf("the first machine: %s", r)
+	}
+	kept := t.TempDir()
+	keep := func(from, to string) {
+		if err := os.RemoveAll(to); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.kill()
+	keep(c.dir, kept)
+	large := func(size int64) bool { return size > 20<<20 }
+	for _, f := range []struct {
+		name     string
+		harm     func(t *testing.T, w *world) // casd is stopped before, and has what the first machine sent
+		executed int                          // at most
+		says     []string                     // in one line of what is said
+	}{
+		{"nothing", func(t *testing.T, w *world) { c.start(t) }, 0, nil},
+		{"dead port", func(t *testing.T, w *world) {}, 3, []string{"remote team is out", "refused"}},
+		{"black hole", func(t *testing.T, w *world) {
+			l, err := net.Listen("tcp", c.address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { l.Close() })
+		}, 3, []string{"remote team is out", "nothing came"}},
+		{"flipped byte", func(t *testing.T, w *world) {
+			for _, p := range c.blobs(t, large) {
+				if err := os.Chmod(p, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				file, err := os.OpenFile(p, os.O_RDWR, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := file.WriteAt([]byte("X"), 10<<20); err != nil {
+					t.Fatal(err)
+				}
+				file.Close()
+			}
+			c.start(t)
+		}, 1, []string{"remote team said that it has", "building again"}},
+		{"evicted", func(t *testing.T, w *world) {
+			for _, p := range c.blobs(t, large) {
+				if err := os.Remove(p); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.start(t)
+		}, 1, nil},
+		{"all evicted", func(t *testing.T, w *world) {
+			if err := os.RemoveAll(filepath.Join(c.dir, "cas", "objects")); err != nil {
+				t.Fatal(err)
+			}
+			c.start(t)
+		}, 3, nil},
+		{"nonsense for results", func(t *testing.T, w *world) {
+			err := filepath.WalkDir(filepath.Join(c.dir, "actioncache", "objects"), func(p string, d fs.DirEntry, err error) error {
+				if err != nil || !d.Type().IsRegular() {
+					return err
+				}
+				return os.WriteFile(p, []byte("\xff\xff nonsense"), 0o644)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.start(t)
+		}, 3, nil},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			c.kill()
+			keep(kept, c.dir)
+			two := largeWorld(t)
+			two.use(t, c.address)
+			two.env = []string{"HEXMAGE_DIGEST=sha256"}
+			f.harm(t, two)
+			r := two.runJSON(t, "p")
+			if r.executed > f.executed {
+				t.Errorf("executed %q", r.names)
+			}
+			if r.took > 20*time.Second {
+				t.Errorf("it took %v", r.took)
+			}
+			sameOut(t, one, two, "p")
+			saysOnce(t, r.outcome, f.says...)
+			if r := two.runJSON(t, "p"); r.executed != 0 {
+				t.Errorf("again: executed %q", r.names)
+			}
+		})
+	}
+}
+
+// saysOnce reports when the command's standard error is not one line with the words, or nothing where there are none.
+func saysOnce(t *testing.T, o *outcome, words ...string) {
+	t.Helper()
+	if n := strings.Count(o.stderr, "\n"); n != min(1, len(words)) {
+		t.Errorf("%d lines are said: %s", n, o.stderr)
+	}
+	for _, w := range words {
+		if !strings.Contains(o.stderr, w) {
+			t.Errorf("nothing says %q: %s", w, o.stderr)
+		}
+	}
+}
+
+// TestRemoteKilled: casd is killed with -9 at many moments of a download and of an upload, and comes back or does not. Outputs are right, and what it has then is whole.
+func TestRemoteKilled(t *testing.T) {
+	c := startCasd(t)
+	one := largeWorld(t)
+	one.use(t, c.address, uploads)
+	one.env = []string{"HEXMAGE_DIGEST=sha256"}
+	if r := one.runJSON(t, "p"); r.executed != 3 {
+		t.Fatalf("the first machine: %s", r)
+	}
+	for i, after := range []time.Duration{0, 10, 30, 60, 100, 150} {
+		for _, back := range []bool{false, true} {
+			t.Run(fmt.Sprintf("download %dms %v", after, back), func(t *testing.T) {
+				c.restart(t)
+				two := largeWorld(t)
+				two.use(t, c.address)
+				two.env = []string{"HEXMAGE_DIGEST=sha256"}
+				killed := c.killAfter(t, after*time.Millisecond, back)
+				r := two.runJSON(t, "p")
+				<-killed
+				sameOut(t, one, two, "p")
+				t.Logf("executed %q, said %s", r.names, r.stderr)
+				if n := strings.Count(r.stderr, "\n"); n > 1 {
+					t.Errorf("%d lines are said: %s", n, r.stderr)
+				}
+			})
+			t.Run(fmt.Sprintf("upload %dms %v", after, back), func(t *testing.T) {
+				c.restart(t)
+				two := largeWorld(t)
+				two.write(t, "extra", fmt.Sprintf("%d %v\n", i, back)) // what nobody made yet
+				two.write(t, "pipelines/p.hcl", strings.Replace(largePipeline, "3000000", strconv.Itoa(3000100+10*i+map[bool]int{true: 1}[back]), 1))
+				two.use(t, c.address, uploads)
+				two.env = []string{"HEXMAGE_DIGEST=sha256"}
+				killed := c.killAfter(t, 300*time.Millisecond+after*time.Millisecond, back)
+				r := two.runJSON(t, "p")
+				<-killed
+				if r.executed == 0 || r.took > 20*time.Second {
+					t.Errorf("executed %q, in %v", r.names, r.took)
+				}
+				t.Logf("said %s", r.stderr)
+				c.restart(t)
+				three := largeWorld(t)
+				for _, name := range []string{"extra", "pipelines/p.hcl"} {
+					three.write(t, name, read(t, filepath.Join(two.dir, name)))
+				}
+				three.use(t, c.address)
+				three.env = two.env
+				after := three.runJSON(t, "p")
+				sameOut(t, two, three, "p")
+				saysOnce(t, after.outcome)
+			})
+		}
+	}
+}
+
+func (c *casd) restart(t *testing.T) {
+	t.Helper()
+	c.kill()
+	c.start(t)
+}
+
+// killAfter kills it then, and starts it again at once if it is to come back.
+func (c *casd) killAfter(t *testing.T, after time.Duration, back bool) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		time.Sleep(after)
+		c.kill()
+		if back {
+			c.start(t)
+		}
+	}()
+	return done
+}
+
+// TestRemoteCredentials: what stands in headers is nowhere: not in the cache, its logs and events, on the server, in the outputs, nor in what is said.
+func TestRemoteCredentials(t *testing.T) {
+	const token = "s3cr3t-t0ken-of-the-team"
+	c := startCasd(t)
+	w := largeWorld(t)
+	w.use(t, c.address, uploads, `headers = { authorization = "Bearer ${env.TEAM_TOKEN}" }`)
+	wants(t, w.run(t, "run", "p"), exitUsage, "TEAM_TOKEN", "config.hcl", "--remote off")
+	w.env = []string{"TEAM_TOKEN=" + token}
+	trace := filepath.Join(w.dir, "trace.json")
+	r := w.runJSON(t, "p", "--trace", trace)
+	c.kill()
+	w.write(t, "extra", "other\n")
+	gone := w.runJSON(t, "p", "-v")
+	wants(t, gone.outcome, 0)
+	wants(t, w.run(t, "plan", "p", "--remote", "temm"), exitUsage, "Did you mean team?")
+	for _, o := range []*outcome{r.outcome, gone.outcome} {
+		if strings.Contains(o.String(), token) {
+			t.Errorf("the token is shown: %s", o)
+		}
+	}
+	for _, dir := range []string{w.dir, w.cache, w.home, c.dir} {
+		if out, err := exec.Command("grep", "-rlF", token, dir).CombinedOutput(); len(out) > 0 || err != nil && err.(*exec.ExitError).ExitCode() != 1 {
+			t.Errorf("the token is in %s (%v)", out, err)
+		}
+	}
+}
