@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -20,7 +21,7 @@ import (
 type Blobs struct {
 	next store.Blobs
 	c    *Client
-	here func(digest.Digest) bool // has it though next has not
+	here func(digest.Digest) bool // who is over this one has it
 
 	mu       sync.Mutex
 	said     map[digest.Digest]bool     // blobs that the remote said it has
@@ -33,7 +34,8 @@ type fetched struct {
 	err  error
 }
 
-// NewBlobs returns the blobs of next and of the remote. The remote is not asked to Open or Link what here, which may be nil, says is elsewhere on this machine.
+// NewBlobs returns the blobs of next and of the remote. What here, which may be nil, says is elsewhere on this machine the remote is not asked for: who is over
+// these Blobs has it.
 func NewBlobs(next store.Blobs, c *Client, here func(digest.Digest) bool) *Blobs {
 	if here == nil {
 		here = func(digest.Digest) bool { return false }
@@ -76,10 +78,11 @@ func (b *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Diges
 	if err != nil || len(missing) == 0 || b.c.Out() != nil {
 		return missing, err
 	}
+	missing = slices.DeleteFunc(missing, b.here)
 	var ask []digest.Digest
 	b.mu.Lock()
 	for _, d := range missing {
-		if !b.said[d] && !b.c.lacks(d) && !b.here(d) {
+		if !b.said[d] && !b.c.lacks(d) {
 			ask = append(ask, d)
 		}
 	}

@@ -518,7 +518,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestHostFiles: a file of this machine is not looked for elsewhere.
+// TestHostFiles: a file of this machine is not looked for elsewhere, and a result may name it.
 func TestHostFiles(t *testing.T) {
 	fn := digest.BLAKE3
 	s := serve(t, fn)
@@ -540,4 +540,9 @@ func TestHostFiles(t *testing.T) {
 	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, b) || len(s.calls) > 0 {
 		t.Errorf("%d bytes, %v, calls %v", len(got), err, s.calls)
 	}
+	results, key, d := remote.NewResults(memory.NewResults(), far, false), fn.Bytes([]byte("key")), fn.Bytes(b)
+	s.change(func() {
+		s.results[key] = &repb.ActionResult{OutputFiles: []*repb.OutputFile{{Path: "a", Digest: &repb.Digest{Hash: d.Hex(), SizeBytes: d.Size()}}}}
+	})
+	storetest.Want(t, results, key, &action.Result{Files: []action.OutputFile{{Path: "a", Digest: d}}})
 }
