@@ -3,9 +3,17 @@ package remote_test
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,7 +23,9 @@ import (
 	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/status"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -355,6 +365,123 @@ func TestFull(t *testing.T) {
 	two.results.Finish(t.Context())
 	two.said.want(t, "nothing more is sent to remote team", "no space left")
 	two.wants(t, x)
+}
+
+// TestWait: the end of a command waits for what is still to be sent, as long as it is said to, and no longer than somebody wants it.
+func TestWait(t *testing.T) {
+	fn := digest.BLAKE3
+	for _, c := range []struct {
+		name          string
+		slow, limit   time.Duration
+		stop          bool
+		least, atMost time.Duration
+		says          []string
+	}{
+		{"it is fast", 0, time.Second, false, 0, 500 * time.Millisecond, nil},
+		{"it is slow", 400 * time.Millisecond, 10 * time.Second, false, 300 * time.Millisecond, 950 * time.Millisecond, nil},
+		{"it is too slow", 3 * time.Second, 300 * time.Millisecond, false, 300 * time.Millisecond, time.Second, []string{"not all is sent to remote team", "300ms", "results left out: 1"}},
+		{"it is stopped", 3 * time.Second, 10 * time.Second, true, 0, 500 * time.Millisecond, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := serve(t, fn)
+			s.slow = c.slow
+			m := newMachine(t, s, true, func(o *remote.Options) { o.UploadWait, o.Timeout = c.limit, 5*time.Second })
+			x := m.sends(t, fn, 1)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if c.stop {
+				cancel()
+			}
+			began := time.Now()
+			m.results.Finish(ctx)
+			if took := time.Since(began); took < c.least || took > c.atMost {
+				t.Errorf("it took %v", took)
+			}
+			m.said.want(t, c.says...)
+			s.mu.Lock()
+			_, sent := s.results[x.key]
+			s.mu.Unlock()
+			if sent != (c.says == nil && !c.stop) {
+				t.Errorf("the result is there: %v", sent)
+			}
+		})
+	}
+}
+
+// pair makes a certificate that signs itself, of who is at 127.0.0.1, and its key, and returns the files of both.
+func pair(t *testing.T) (certificate, key string, made tls.Certificate) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "team"}, NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, of, of, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyBytes, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	certificate, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for path, b := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: keyBytes}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(b), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return certificate, key, tls.Certificate{Certificate: [][]byte{der}, PrivateKey: private}
+}
+
+// TestTLS: whom the server has to be known by, and who the client has to be.
+func TestTLS(t *testing.T) {
+	fn := digest.BLAKE3
+	ca, _, own := pair(t)
+	other, _, _ := pair(t)
+	clientCert, clientKey, mine := pair(t)
+	clients := x509.NewCertPool()
+	parsed, err := x509.ParseCertificate(mine.Certificate[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	clients.AddCert(parsed)
+	s := serveWith(t, []digest.Function{fn}, grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{own}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients})))
+	s.address = strings.Replace(s.address, "grpc", "grpcs", 1)
+	x := made{}
+	for _, c := range []struct {
+		name string
+		tls  remote.TLS
+		says []string
+	}{
+		{"right", remote.TLS{CA: ca, Certificate: clientCert, Key: clientKey}, nil},
+		{"nobody knows the server", remote.TLS{Certificate: clientCert, Key: clientKey}, []string{"remote team is out", "certificate"}},
+		{"another server", remote.TLS{CA: other, Certificate: clientCert, Key: clientKey}, []string{"remote team is out", "certificate"}},
+		{"nobody knows the client", remote.TLS{CA: ca}, []string{"remote team is out", "is not reached"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			with := func(o *remote.Options) { o.TLS = c.tls }
+			if c.says == nil {
+				m := newMachine(t, s, true, with)
+				x = m.sends(t, fn, 1)
+				m.results.Finish(t.Context())
+				newMachine(t, s, false, with).wants(t, x)
+				m.said.want(t)
+				return
+			}
+			m := newMachine(t, s, false, with)
+			if _, err := m.results.Get(t.Context(), x.key); !errors.Is(err, store.ErrNotFound) {
+				t.Error(err)
+			}
+			m.said.want(t, c.says...)
+		})
+	}
+	for says, tls := range map[string]remote.TLS{"there is no certificate in": {CA: clientKey}, "no such file": {CA: "/none"}, "certificate and key": {Certificate: ca, Key: clientKey}} {
+		if _, err := remote.Dial(remote.Options{Address: s.address, TLS: tls}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
 }
 
 // TestSpellings: results as other servers write them are understood, or are none.

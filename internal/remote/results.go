@@ -253,24 +253,26 @@ func (s *sender) finish(ctx context.Context) {
 	done := make(chan struct{})
 	go func() { s.all.Wait(); close(done) }()
 	defer close(s.stop)
-	select {
-	case <-done:
-		return
-	case <-ctx.Done():
-		return
-	case <-time.After(min(sayAfter, s.c.o.UploadWait)):
+	soon, late := time.NewTimer(sayAfter), time.NewTimer(s.c.o.UploadWait)
+	defer soon.Stop()
+	defer late.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-ctx.Done():
+			return
+		case <-soon.C:
+			s.c.o.Say(fmt.Sprintf("sending to remote %s; results to go: %d", s.c.o.Name, s.waiting()))
+		case <-late.C:
+			s.c.o.Say(fmt.Sprintf("not all is sent to remote %s: it takes longer than %v (upload_wait); results left out: %d", s.c.o.Name, s.c.o.UploadWait, s.waiting()))
+			return
+		}
 	}
+}
+
+func (s *sender) waiting() int {
 	s.mu.Lock()
-	left := s.left
-	s.mu.Unlock()
-	s.c.o.Say(fmt.Sprintf("sending to remote %s: %d results to go", s.c.o.Name, left))
-	select {
-	case <-done:
-	case <-ctx.Done():
-	case <-time.After(s.c.o.UploadWait):
-		s.mu.Lock()
-		left := s.left
-		s.mu.Unlock()
-		s.c.o.Say(fmt.Sprintf("%d results are not sent to remote %s: it takes longer than %v (upload_wait)", left, s.c.o.Name, s.c.o.UploadWait))
-	}
+	defer s.mu.Unlock()
+	return s.left
 }

@@ -42,10 +42,11 @@ type server struct {
 	calls   map[string]int // by method
 	lies    bool           // gives other bytes
 	denies  map[string]error
-	breaks  int  // streams that end after a part
-	stalls  bool // streams stop after a part
-	trickle bool // streams give a byte at a time
-	forgets bool // has nothing, but says so to reads only
+	breaks  int           // streams that end after a part
+	stalls  bool          // streams stop after a part
+	trickle bool          // streams give a byte at a time
+	forgets bool          // has nothing, but says so to reads only
+	slow    time.Duration // a batch takes so long
 	offsets []int64
 	headers []metadata.MD
 	wrong   []string // what a client did that it must not
@@ -53,12 +54,17 @@ type server struct {
 
 func serve(t *testing.T, functions ...digest.Function) *server {
 	t.Helper()
+	return serveWith(t, functions)
+}
+
+func serveWith(t *testing.T, functions []digest.Function, options ...grpc.ServerOption) *server {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &server{address: "grpc://" + l.Addr().String(), functions: functions, blobs: map[digest.Digest][]byte{}, results: map[digest.Digest]*repb.ActionResult{}, calls: map[string]int{}, denies: map[string]error{}}
-	g := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	g := grpc.NewServer(append(options, grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 		if err := s.called(ctx, info.FullMethod); err != nil {
 			return nil, err
 		}
@@ -68,7 +74,7 @@ func serve(t *testing.T, functions ...digest.Function) *server {
 			return err
 		}
 		return next(srv, stream)
-	}))
+	}))...)
 	repb.RegisterCapabilitiesServer(g, s)
 	repb.RegisterContentAddressableStorageServer(g, s)
 	repb.RegisterActionCacheServer(g, s)
@@ -175,6 +181,10 @@ func (s *server) BatchReadBlobs(_ context.Context, r *repb.BatchReadBlobsRequest
 
 func (s *server) BatchUpdateBlobs(_ context.Context, r *repb.BatchUpdateBlobsRequest) (*repb.BatchUpdateBlobsResponse, error) {
 	got := &repb.BatchUpdateBlobsResponse{}
+	s.mu.Lock()
+	slow := s.slow
+	s.mu.Unlock()
+	time.Sleep(slow)
 	if n := proto.Size(r); n > 1<<20 {
 		s.change(func() { s.wrong = append(s.wrong, fmt.Sprintf("a batch has %d bytes, more than the server takes", n)) })
 	}

@@ -393,6 +393,31 @@ func (c *casd) killAfter(t *testing.T, after time.Duration, back bool) <-chan st
 	return done
 }
 
+// TestRemoteFunction: a server that knows SHA-256 only has the workspace use that, which is said once and stays, also without the server; HEXMAGE_DIGEST has the last word.
+func TestRemoteFunction(t *testing.T) {
+	c := startCasd(t)
+	w := largeWorld(t)
+	if r := w.runJSON(t, "p"); r.executed != 3 {
+		t.Fatalf("by BLAKE3: %s", r)
+	}
+	w.use(t, c.address, uploads)
+	w.write(t, "extra", "1\n")
+	if r := w.runJSON(t, "p"); r.executed != 3 || strings.Count(r.stderr, "sha256 only: content of this workspace is named by it from now on") != 1 {
+		t.Errorf("with the remote: %s", r)
+	}
+	for _, args := range [][]string{{"p"}, {"p", "--remote", "off"}} {
+		w.write(t, "extra", strings.Join(args, " "))
+		if r := w.runJSON(t, args...); !slices.Equal(r.names, []string{"exec.count"}) || r.stderr != "" {
+			t.Errorf("%q: executed %q, said %s", args, r.names, r.stderr)
+		}
+	}
+	w.env = []string{"HEXMAGE_DIGEST=blake3"}
+	w.write(t, "extra", "2\n")
+	if r := w.runJSON(t, "p"); !slices.Equal(r.names, []string{"exec.count"}) || !strings.Contains(r.stderr, "remote team is not used") {
+		t.Errorf("by BLAKE3 again: executed %q, said %s", r.names, r.stderr)
+	}
+}
+
 // TestRemotePolicies: nothing is sent but by who says so, and never what was made without a sandbox, or is of this machine alone.
 func TestRemotePolicies(t *testing.T) {
 	c := startCasd(t)
