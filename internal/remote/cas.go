@@ -68,12 +68,18 @@ func (c *Client) missing(ctx context.Context, ds []digest.Digest) (map[digest.Di
 		if err != nil {
 			return err
 		}
+		says := map[digest.Digest]bool{}
 		for _, m := range got.GetMissingBlobDigests() {
 			d, err := digest.New(fn, m.GetHash(), m.GetSizeBytes())
 			if err != nil {
 				return err
 			}
-			lacks[d] = true
+			says[d] = true
+		}
+		for _, d := range ds { // no other: it is not for the server to say what is sent there
+			if says[d] {
+				lacks[d] = true
+			}
 		}
 		return nil
 	})
@@ -171,9 +177,6 @@ func (c *Client) write(ctx context.Context, blobs store.Blobs, ds []digest.Diges
 		return c.writeBatch(ctx, fn, batch)
 	}
 	for _, d := range ds {
-		if is.largest > 0 && d.Size() > is.largest {
-			return fmt.Errorf("blob %s: it takes blobs of %d bytes at most", d, is.largest)
-		}
 		if !is.small(d) {
 			if err := c.writeLarge(ctx, blobs, d); err != nil {
 				return err

@@ -231,6 +231,33 @@ func TestOnlyOwn(t *testing.T) {
 	}
 }
 
+// TestSendsNoMore: a server does not get what it wishes, but what a result names; and no result with a file that it does not take.
+func TestSendsNoMore(t *testing.T) {
+	fn := digest.BLAKE3
+	s := serve(t, fn)
+	m := newMachine(t, s, true, nil)
+	secret := []byte("of another project")
+	d := fn.Bytes(secret)
+	if err := m.here.Put(t.Context(), d, bytes.NewReader(secret)); err != nil {
+		t.Fatal(err)
+	}
+	s.wishes, s.largest = []digest.Digest{d}, 3<<20
+	x, y := m.sends(t, fn, 1), m.makes(t, fn, 2)
+	large := storetest.Bytes(7, 3<<20+1)
+	y.result.Files[0].Digest = fn.Bytes(large)
+	if err := errors.Join(m.here.Put(t.Context(), fn.Bytes(large), bytes.NewReader(large)), m.results.Put(t.Context(), y.key, y.result, y.messages)); err != nil {
+		t.Fatal(err)
+	}
+	m.results.Finish(t.Context())
+	if _, sent := s.blobs[d]; sent {
+		t.Error("it has what it wished")
+	}
+	if s.results[x.key] == nil || s.results[y.key] != nil {
+		t.Errorf("of the two results it has %d", len(s.results))
+	}
+	m.said.want(t)
+}
+
 // TestLies: other bytes with OK, large or small, are as nothing; the third time nothing is asked any more, which it says once.
 func TestLies(t *testing.T) {
 	for _, how := range []string{"lies", "forgets"} {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
@@ -145,76 +146,98 @@ func (r *Results) Finish(ctx context.Context) {
 	}
 }
 
-// sender sends results beside what else goes on.
+// sender sends results beside what else goes on: what waits goes together, as far as it may, since each call takes its time.
 type sender struct {
 	c     *Client
-	blobs store.Blobs // of this machine
-	slots chan struct{}
+	blobs store.Blobs   // of this machine
 	stop  chan struct{} // closed: nothing is begun any more
 	all   sync.WaitGroup
 
-	mu   sync.Mutex
-	off  bool // nothing is sent any more
-	left int  // results that are not sent yet
+	mu      sync.Mutex
+	off     bool     // nothing is sent any more
+	queue   []parcel // what waits
+	sending int      // goroutines that send
+	left    int      // results that are not sent yet
 }
 
-// sendAtOnce is how many results are sent at the same time.
-const sendAtOnce = 4
+// parcel is a result that is to be sent.
+type parcel struct {
+	key    digest.Digest
+	result *action.Result // but for what it printed
+	encode *repb.ActionResult
+	beside map[digest.Digest][]byte
+}
+
+const (
+	sendAtOnce   = 4   // goroutines
+	sendTogether = 100 // results
+)
 
 func newSender(c *Client, blobs store.Blobs) *sender {
-	return &sender{c: c, blobs: blobs, slots: make(chan struct{}, sendAtOnce), stop: make(chan struct{})}
+	return &sender{c: c, blobs: blobs, stop: make(chan struct{})}
 }
 
 // add has the result sent. It returns at once, and keeps nothing of what is passed.
 func (s *sender) add(key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) {
 	m, err := encode(r)
-	if err != nil || s.count(1) {
+	if err != nil {
 		return
 	}
-	own := action.Result{Files: slices.Clone(r.Files), Dirs: slices.Clone(r.Dirs)}
-	beside := make(map[digest.Digest][]byte, len(messages))
+	p := parcel{key: key, encode: m, result: &action.Result{Files: slices.Clone(r.Files), Dirs: slices.Clone(r.Dirs)}, beside: make(map[digest.Digest][]byte, len(messages))}
 	for d, b := range messages {
-		beside[d] = bytes.Clone(b)
+		p.beside[d] = bytes.Clone(b)
 	}
-	s.all.Go(func() {
-		defer s.count(-1)
-		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
-		case <-s.stop:
-			return
-		}
-		if s.count(0) {
-			return
-		}
-		err := s.send(context.Background(), key, &own, m, beside) // a client that is closed ends it
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.off {
+		return
+	}
+	s.left++
+	if s.queue = append(s.queue, p); s.sending < sendAtOnce {
+		s.sending++
+		s.all.Go(s.run)
+	}
+}
+
+// take returns what is to be sent next, nothing when there is nothing more.
+func (s *sender) take(sent int) []parcel {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = max(0, s.left-sent)
+	n := min(len(s.queue), sendTogether)
+	select {
+	case <-s.stop:
+		n = 0
+	default:
+	}
+	if s.off || n == 0 {
+		s.sending--
+		return nil
+	}
+	next := slices.Clone(s.queue[:n])
+	s.queue = slices.Delete(s.queue, 0, n)
+	return next
+}
+
+func (s *sender) run() {
+	for next := s.take(0); len(next) > 0; next = s.take(len(next)) {
+		err := s.send(context.Background(), next) // a client that is closed ends it
 		var ours *ownError
 		if err == nil || errors.As(err, &ours) || errors.Is(err, store.ErrNotFound) || s.c.Out() != nil {
-			return // what is no longer here nobody can send
+			continue // what is no longer here nobody can send
 		}
 		s.mu.Lock()
 		first := !s.off
-		s.off = true
+		s.off, s.left = true, 0
 		s.mu.Unlock()
 		if first {
 			s.c.o.Say(fmt.Sprintf("nothing more is sent to remote %s: %v", s.c.o.Name, reason(err, s.c.o)))
 		}
-	})
-}
-
-// count adds to the number of results that wait, and tells whether nothing is sent any more.
-func (s *sender) count(n int) (off bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.off && n > 0 {
-		return true
 	}
-	s.left += n
-	return s.off
 }
 
-// send sends all that the result names, and what its key was made of as far as the API wants it, and then the result.
-func (s *sender) send(ctx context.Context, key digest.Digest, r *action.Result, m *repb.ActionResult, beside map[digest.Digest][]byte) error {
+// send sends all that the results name, and what their keys were made of as far as the API wants it, and then the results.
+func (s *sender) send(ctx context.Context, parcels []parcel) error {
 	is, err := s.c.able(ctx)
 	if err != nil {
 		return err
@@ -222,28 +245,48 @@ func (s *sender) send(ctx context.Context, key digest.Digest, r *action.Result, 
 	if !is.updates {
 		return errors.New("it takes no results: ask who runs it, or set upload = \"never\"")
 	}
+	beside, wants := map[digest.Digest][]byte{}, map[digest.Digest]bool{}
+	for _, p := range parcels {
+		maps.Copy(beside, p.beside)
+	}
 	from := store.Overlay(s.blobs, beside)
-	want, err := contents(ctx, from, r)
-	if err != nil {
-		return &ownError{err}
-	}
-	b, err := store.ReadBlob(ctx, from, key, maxMessage)
-	if err != nil {
-		return &ownError{err}
-	}
-	_, command, err := action.DecodeAction(b, key.Function())
-	if err != nil {
-		return &ownError{err}
-	}
-	want = append(want, key, command)
-	lacks, err := s.c.missing(ctx, want)
+	parcels = slices.DeleteFunc(parcels, func(p parcel) bool {
+		want, err := p.contents(ctx, from)
+		if err != nil || slices.ContainsFunc(want, func(d digest.Digest) bool { return is.largest > 0 && d.Size() > is.largest }) {
+			return true // it is no longer here, or can never be there
+		}
+		for _, d := range want {
+			wants[d] = true
+		}
+		return false
+	})
+	lacks, err := s.c.missing(ctx, slices.Collect(maps.Keys(wants)))
 	if err != nil {
 		return err
 	}
-	if err := s.c.write(ctx, from, slices.DeleteFunc(want, func(d digest.Digest) bool { return !lacks[d] })); err != nil {
+	if err := s.c.write(ctx, from, slices.Collect(maps.Keys(lacks))); err != nil {
 		return err
 	}
-	return s.c.update(ctx, key, m)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(sendAtOnce)
+	for _, p := range parcels {
+		g.Go(func() error { return s.c.update(ctx, p.key, p.encode) })
+	}
+	return g.Wait()
+}
+
+// contents are the digests of all that has to be there before the result.
+func (p *parcel) contents(ctx context.Context, from store.Blobs) ([]digest.Digest, error) {
+	want, err := contents(ctx, from, p.result)
+	if err != nil {
+		return nil, err
+	}
+	b, err := store.ReadBlob(ctx, from, p.key, maxMessage)
+	if err != nil {
+		return nil, err
+	}
+	_, command, err := action.DecodeAction(b, p.key.Function())
+	return append(want, p.key, command), err
 }
 
 // sayAfter is how long nothing is said of what is still sent.

@@ -42,11 +42,13 @@ type server struct {
 	calls   map[string]int // by method
 	lies    bool           // gives other bytes
 	denies  map[string]error
-	breaks  int           // streams that end after a part
-	stalls  bool          // streams stop after a part
-	trickle bool          // streams give a byte at a time
-	forgets bool          // has nothing, but says so to reads only
-	slow    time.Duration // a batch takes so long
+	breaks  int             // streams that end after a part
+	stalls  bool            // streams stop after a part
+	trickle bool            // streams give a byte at a time
+	forgets bool            // has nothing, but says so to reads only
+	wishes  []digest.Digest // blobs that it says it lacks though nobody asked
+	largest int64           // size of a blob that it takes
+	slow    time.Duration   // a batch takes so long
 	offsets []int64
 	headers []metadata.MD
 	wrong   []string // what a client did that it must not
@@ -136,7 +138,7 @@ func (s *server) digest(fn repb.DigestFunction_Value, d *repb.Digest) digest.Dig
 }
 
 func (s *server) GetCapabilities(context.Context, *repb.GetCapabilitiesRequest) (*repb.ServerCapabilities, error) {
-	c := &repb.CacheCapabilities{ActionCacheUpdateCapabilities: &repb.ActionCacheUpdateCapabilities{UpdateEnabled: true}, MaxBatchTotalSizeBytes: 1 << 20}
+	c := &repb.CacheCapabilities{ActionCacheUpdateCapabilities: &repb.ActionCacheUpdateCapabilities{UpdateEnabled: true}, MaxBatchTotalSizeBytes: 1 << 20, MaxCasBlobSizeBytes: s.largest}
 	for _, f := range s.functions {
 		c.DigestFunctions = append(c.DigestFunctions, map[digest.Function]repb.DigestFunction_Value{digest.BLAKE3: repb.DigestFunction_BLAKE3, digest.SHA256: repb.DigestFunction_SHA256}[f])
 	}
@@ -151,6 +153,9 @@ func (s *server) FindMissingBlobs(_ context.Context, r *repb.FindMissingBlobsReq
 		if _, ok := s.blobs[s.digest(r.GetDigestFunction(), d)]; !ok {
 			got.MissingBlobDigests = append(got.MissingBlobDigests, d)
 		}
+	}
+	for _, d := range s.wishes {
+		got.MissingBlobDigests = append(got.MissingBlobDigests, &repb.Digest{Hash: d.Hex(), SizeBytes: d.Size()})
 	}
 	return got, nil
 }
