@@ -370,6 +370,9 @@ const (
 	perBlob  = 160            // that a blob takes in a message beside its content
 )
 
+// maxContact is how long at most the first answer of a server is waited for: where there is no way to it, nothing says so.
+const maxContact = 5 * time.Second
+
 // able asks once what the server can do.
 func (c *Client) able(ctx context.Context) (*capabilities, error) {
 	c.asked.Lock()
@@ -381,14 +384,20 @@ func (c *Client) able(ctx context.Context) (*capabilities, error) {
 		return known, nil
 	}
 	var got *repb.ServerCapabilities
-	err := c.call(ctx, "ask what it can do", func(ctx context.Context) (err error) {
+	o := c.o
+	o.Timeout = min(o.Timeout, maxContact)
+	soon, cancel := context.WithTimeoutCause(ctx, o.Timeout, errSlow)
+	defer cancel()
+	err := c.call(soon, "ask what it can do", func(ctx context.Context) (err error) {
 		got, err = repb.NewCapabilitiesClient(c.conn).GetCapabilities(ctx, &repb.GetCapabilitiesRequest{InstanceName: c.o.Instance})
 		return err
 	})
-	if err != nil {
-		if answer(err) && ctx.Err() == nil && c.Out() == nil {
-			err = c.leave(fmt.Errorf("ask what it can do: %w", reason(err, c.o)))
-		}
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil && c.Out() == nil:
+		return nil, c.leave(fmt.Errorf("ask what it can do: %w", reason(err, o)))
+	case err != nil:
 		return nil, err
 	}
 	cache := got.GetCacheCapabilities()

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -32,20 +33,53 @@ type farCache struct {
 	upload  bool
 	results *remote.Results // of the engine that is open; nil: none
 	unsafe  bool            // it was said that nothing is sent
+	outFile string          // is there, and young, while the remote is not asked because it was out
+	again   time.Time       // when it may be asked again; zero: it is not out
+}
+
+// askAgain is how long a remote that was out is not asked: each command would wait for it.
+const askAgain = time.Minute
+
+// holds tells whether what was found out about the remote is so still.
+func (f *farCache) holds() bool {
+	if f.client != nil && f.client.Out() != nil && f.again.IsZero() {
+		f.noteOut()
+	}
+	return f.again.IsZero() || time.Now().Before(f.again)
+}
+
+// noteOut notes for the commands to come that the remote is out.
+func (f *farCache) noteOut() {
+	f.again = time.Now().Add(askAgain)
+	if os.MkdirAll(filepath.Dir(f.outFile), 0o755) == nil {
+		_ = atomicfile.PlaceFile(f.outFile, nil, 0o644) // where that fails it is asked
+	}
 }
 
 // openRemote finds the remote that the user wants, once, and has the workspace use a digest function that it knows.
 func (a *app) openRemote(ctx context.Context) (*farCache, error) {
-	if a.far != nil {
+	if a.far != nil && a.far.holds() {
 		return a.far, nil
 	}
-	far := &farCache{a: a}
-	r, err := a.chosenRemote()
+	far, err := a.findRemote(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if r == nil {
-		a.far = far
+	a.far = far
+	return far, nil
+}
+
+func (a *app) findRemote(ctx context.Context) (*farCache, error) {
+	far := &farCache{a: a}
+	r, err := a.chosenRemote()
+	if err != nil || r == nil {
+		return far, err
+	}
+	id := digest.BLAKE3.Bytes([]byte(r.Name + "\n" + r.Address + "\n" + r.Instance)).Hex()[:16]
+	far.outFile = a.Places().State().Remote(id + ".out")
+	if st, err := os.Stat(far.outFile); err == nil && a.Remote == "" && time.Since(st.ModTime()) < askAgain {
+		far.again = st.ModTime().Add(askAgain)
+		a.say(fmt.Sprintf("remote %s is out: it was %v ago, and is asked again after %v (--remote %s asks now)", r.Name, time.Since(st.ModTime()).Round(time.Second), askAgain, r.Name))
 		return far, nil
 	}
 	far.options = r.Options
@@ -60,12 +94,15 @@ func (a *app) openRemote(ctx context.Context) (*farCache, error) {
 	if err != nil {
 		return nil, front.Usage("%s: remote %s: %w", r.File, r.Name, err)
 	}
-	if ok, err := a.agree(ctx, r, client); err != nil {
+	ok, err := a.agree(ctx, a.Places().State().Remote(id), r, client)
+	if err != nil {
 		return nil, err
-	} else if ok {
-		far.client = client
 	}
-	a.far = far
+	if ok {
+		far.client = client
+	} else if client.Out() != nil {
+		far.noteOut()
+	}
 	return far, nil
 }
 
@@ -154,13 +191,12 @@ func (a *app) settingsSources() map[string]*hcl.File {
 	return files
 }
 
-// agree finds a digest function for the workspace that the remote knows. What a remote knows is asked once. It is false where there is none, or it cannot be asked.
-func (a *app) agree(ctx context.Context, r *settings.Remote, c *remote.Client) (bool, error) {
+// agree finds a digest function for the workspace that the remote knows. What a remote knows is asked once, and is in the file known. It is false where there is none, or it cannot be asked.
+func (a *app) agree(ctx context.Context, known string, r *settings.Remote, c *remote.Client) (bool, error) {
 	fn, err := a.DigestFunction()
 	if err != nil {
 		return false, err
 	}
-	known := a.Places().State().Remote(digest.BLAKE3.Bytes([]byte(r.Name + "\n" + r.Address + "\n" + r.Instance)).Hex()[:16])
 	functions, err := readFunctions(known)
 	if err != nil {
 		if functions, err = c.Functions(ctx); err != nil {
@@ -254,6 +290,14 @@ func (f *farCache) finish(ctx context.Context) {
 	if f.results != nil {
 		f.results.Finish(ctx)
 		f.results = nil
+	}
+	if f.client == nil {
+		return
+	}
+	if f.client.Out() != nil {
+		_ = f.holds()
+	} else {
+		_ = os.Remove(f.outFile)
 	}
 }
 
