@@ -162,10 +162,10 @@ type sender struct {
 
 // parcel is a result that is to be sent.
 type parcel struct {
-	key    digest.Digest
-	result *action.Result // but for what it printed
-	encode *repb.ActionResult
-	beside map[digest.Digest][]byte
+	key      digest.Digest
+	result   *action.Result // but for what it printed
+	encode   *repb.ActionResult
+	messages map[digest.Digest][]byte
 }
 
 const (
@@ -183,9 +183,9 @@ func (s *sender) add(key digest.Digest, r *action.Result, messages map[digest.Di
 	if err != nil {
 		return
 	}
-	p := parcel{key: key, encode: m, result: &action.Result{Files: slices.Clone(r.Files), Dirs: slices.Clone(r.Dirs)}, beside: make(map[digest.Digest][]byte, len(messages))}
+	p := parcel{key: key, encode: m, result: &action.Result{Files: slices.Clone(r.Files), Dirs: slices.Clone(r.Dirs)}, messages: make(map[digest.Digest][]byte, len(messages))}
 	for d, b := range messages {
-		p.beside[d] = bytes.Clone(b)
+		p.messages[d] = bytes.Clone(b)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,7 +247,7 @@ func (s *sender) send(ctx context.Context, parcels []parcel) error {
 	}
 	beside, wants := map[digest.Digest][]byte{}, map[digest.Digest]bool{}
 	for _, p := range parcels {
-		maps.Copy(beside, p.beside)
+		maps.Copy(beside, p.messages)
 	}
 	from := store.Overlay(s.blobs, beside)
 	parcels = slices.DeleteFunc(parcels, func(p parcel) bool {
