@@ -191,7 +191,9 @@ func (a *app) deviceFile() (devices.File, error) {
 func (a *app) ssh() ssh.Options { return ssh.User(a.Env.Var("HOME"), a.Env.Var("SSH_AUTH_SOCK")) }
 
 // reach is how the user's phones and boards are reached.
-func (a *app) reach() pool.Reach { return pool.Reach{Server: a.adbServer, SSH: a.ssh(), Hosts: ssh.NewHosts(a.ssh())} }
+func (a *app) reach() pool.Reach {
+	return pool.Reach{Server: a.adbServer, SSH: a.ssh(), Hosts: ssh.NewHosts(a.ssh())}
+}
 
 // inPool finds the user's phone with a name or serial.
 func (a *app) inPool(serial string) (pool.Device, bool, error) {

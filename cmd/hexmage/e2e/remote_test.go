@@ -411,6 +411,19 @@ func TestRemoteFunction(t *testing.T) {
 			t.Errorf("%q: executed %q, said %s", args, r.names, r.stderr)
 		}
 	}
+	for _, name := range []string{"functions", "remotes"} { // what is damaged there counts as not there
+		files, err := filepath.Glob(filepath.Join(w.cache, "state", name, "*"))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%s: %q, %v", name, files, err)
+		}
+		if err := os.WriteFile(files[0], []byte("\xff nonsense"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.write(t, "extra", "3\n")
+	if r := w.runJSON(t, "p"); !slices.Equal(r.names, []string{"exec.count"}) || strings.Count(r.stderr, "sha256 only") != 1 {
+		t.Errorf("with damage: executed %q, said %s", r.names, r.stderr)
+	}
 	w.env = []string{"HEXMAGE_DIGEST=blake3"}
 	w.write(t, "extra", "2\n")
 	if r := w.runJSON(t, "p"); !slices.Equal(r.names, []string{"exec.count"}) || !strings.Contains(r.stderr, "remote team is not used") {
