@@ -34,6 +34,9 @@ func decode(ctx context.Context, blobs store.Blobs, m *repb.ActionResult, fn dig
 	}
 	meta := m.GetExecutionMetadata()
 	r := &action.Result{ExitCode: int(m.GetExitCode()), Worker: meta.GetWorker(), Duration: meta.GetVirtualExecutionDuration().AsDuration()}
+	if began, ended := meta.GetExecutionStartTimestamp(), meta.GetExecutionCompletedTimestamp(); r.Duration == 0 && began != nil && ended != nil { // a server that says when, not how long
+		r.Duration = max(0, ended.AsTime().Sub(began.AsTime()))
+	}
 	if len(r.Worker) > maxText || r.Duration < 0 {
 		return nil, errUnusable
 	}

@@ -235,7 +235,7 @@ func Absolute(dir, path string) string {
 const prefix = "HEXMAGE_"
 
 // variables are the names, without prefix, of variables that people set.
-var variables = []string{"CACHE", "CPUPROFILE", "DEVICES", "DIGEST", "MEMPROFILE", "MIRRORS", "PROFILE", "SANDBOX"}
+var variables = []string{"CACHE", "CPUPROFILE", "DEVICES", "DIGEST", "MEMPROFILE", "MIRRORS", "PROFILE", "REMOTE", "SANDBOX"}
 
 // Variables with which developers look into a run of hexmage itself (docs/performance.md). Each names the file to write.
 const (
