@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
 )
 
-// TestNeeds: what a shipped pipeline is said to need in a profile, which nothing is planned for, is what of the vendor a plan takes, and a device.
+// TestNeeds: what a shipped pipeline is said to need in a profile, which nothing is planned for, is what of others a plan takes that they have to pin, and a device.
 func TestNeeds(t *testing.T) {
 	env := Env{Stdout: io.Discard, Stderr: io.Discard, Dir: t.TempDir(), Vars: []string{"HEXMAGE_CACHE=" + t.TempDir()}}
 	a, err := newApp(front.Global{Offline: true}, env, front.NewInterrupts(func(string) {}))
@@ -42,7 +42,7 @@ func TestNeeds(t *testing.T) {
 			runs, emulated := false, false
 			for _, n := range p.Instances {
 				runs, emulated = runs || n.At.Kind == "run", emulated || n.At.Kind == "emulator"
-				if n.At.Kind == "toolchain" && profile != "open" && slices.Contains([]string{"qairt", "hexagon", "ndk"}, n.At.Name) {
+				if n.At.Kind == "toolchain" && profile != "open" && slices.Contains([]string{"qairt", "hexagon", "ndk", "ort_android", "ort_qnn_android"}, n.At.Name) {
 					want = append(want, n.At.Name)
 				}
 			}
