@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
 )
 
-// TestNeeds: what a shipped pipeline is said to need in a profile, which nothing is planned for, is what of others a plan takes that they have to pin, and a device.
+// TestNeeds: what a shipped pipeline is said to need in a profile, which nothing is planned for, is what a plan takes that somebody has to get or to pin first, and a device.
 func TestNeeds(t *testing.T) {
 	env := Env{Stdout: io.Discard, Stderr: io.Discard, Dir: t.TempDir(), Vars: []string{"HEXMAGE_CACHE=" + t.TempDir()}}
 	a, err := newApp(front.Global{Offline: true}, env, front.NewInterrupts(func(string) {}))
