@@ -21,6 +21,7 @@ type Exec struct {
 	Programs    []string  `arg:"programs,nonull"`
 	Network     bool      `arg:"network"`
 	OKExitCodes []float64 `arg:"ok_exit_codes"`
+	Checkpoint  string    `arg:"checkpoint"`
 	Reproducing
 }
 
@@ -41,6 +42,7 @@ func execSchema() step.Schema {
 			"stdin":         "A file, of the workspace or of a step, that becomes standard input.",
 			"programs":      "Programs of this machine that the command starts beside argv[0]. When the file of one changes, the step runs again; `hexmage plan` says which are missing.",
 			"network":       "Whether the command may use the network. The default is false.",
+			"checkpoint":    "A folder, relative to that in which the command starts, where it leaves what it has done so far. If it fails or is killed, the same command finds it there when it runs again; see [Long steps](#long-steps).",
 			"ok_exit_codes": "Exit codes, beside 0, that are not failures. Such a result counts and is remembered like any other.",
 		}),
 		OwnOutputs: true,
@@ -105,6 +107,7 @@ func (x Exec) Plan(p *step.Plan) {
 		a.Outputs = append(a.Outputs, action.Output{Path: o.Path, Tree: o.Class == action.Tree})
 		p.Output(o.Name, o.Class, action.Input{Spec: &action.SpecOutput{Path: o.Path}})
 	}
+	e.checkpoint(a)
 	x.Reproducing.apply(a)
 	e.program(a.Args)
 	for i, arg := range a.Args {
@@ -264,4 +267,25 @@ func (e *execPlan) depfile() string {
 		e.p.Fail("depfile", "Not the path of a depfile", "%q of %s must be a relative path, with /, of a file that the command writes below the folder in which it starts.", name, e.p.At)
 	}
 	return clean
+}
+
+// checkpoint has the action keep a folder.
+func (e *execPlan) checkpoint(a *step.Action) {
+	if e.Checkpoint == "" {
+		return
+	}
+	clean := path.Clean(e.Checkpoint)
+	overlaps := func(p string) bool {
+		return p == clean || strings.HasPrefix(p, clean+"/") || p != "" && strings.HasPrefix(clean, p+"/")
+	}
+	switch {
+	case path.IsAbs(e.Checkpoint) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../"):
+		e.p.Fail("checkpoint", "Not the path of a folder", "%q of %s must be a relative path, with /, of a folder below that in which the command starts.", e.Checkpoint, e.p.At)
+	case slices.ContainsFunc(e.inputs, func(in action.Input) bool { return overlaps(in.Path) }) ||
+		slices.ContainsFunc(a.Outputs, func(o action.Output) bool { return overlaps(o.Path) }):
+		e.p.Fail("checkpoint", "A checkpoint among inputs or outputs", "%q of %s is in, or around, an input or output. Give what the command goes on from a folder of its own.", e.Checkpoint, e.p.At)
+	case len(e.p.Secrets) > 0:
+		e.p.Fail("checkpoint", "A checkpoint beside secrets", "%s has secrets in env, and what it leaves in %q would stay on the disk. Let a step without secrets do the long work.", e.p.At, e.Checkpoint)
+	}
+	a.Set(action.PropertyCheckpoint, clean)
 }

@@ -16,6 +16,7 @@ type Python struct {
 	Inputs      []string  `arg:"inputs"`
 	Stdin       *string   `arg:"stdin"`
 	OKExitCodes []float64 `arg:"ok_exit_codes"`
+	Checkpoint  string    `arg:"checkpoint"`
 	Reproducing
 }
 
@@ -28,6 +29,7 @@ func pythonSchema() step.Schema {
 			"args":          "Its arguments. Outputs that they refer to become inputs by themselves.",
 			"inputs":        "More inputs, as of `exec`.",
 			"stdin":         "A file, of the workspace or of a step, that becomes standard input.",
+			"checkpoint":    "A folder in which the script leaves what it has done so far, as of `exec`.",
 			"ok_exit_codes": "Exit codes, beside 0, that are not failures.",
 		}),
 		OwnOutputs: true,
@@ -61,5 +63,5 @@ func (x Python) Plan(p *step.Plan) {
 	if script = p.Placed(script); path.IsAbs(script) { // it is there as exec has it among its inputs
 		script = "host" + path.Clean(script)
 	}
-	Exec{Argv: append([]string{x.Environment + "/bin/python3", script}, x.Args...), Inputs: slices.Concat([]string{x.Script}, x.Inputs), Stdin: x.Stdin, OKExitCodes: x.OKExitCodes, Reproducing: x.Reproducing}.Plan(p)
+	Exec{Argv: append([]string{x.Environment + "/bin/python3", script}, x.Args...), Inputs: slices.Concat([]string{x.Script}, x.Inputs), Stdin: x.Stdin, OKExitCodes: x.OKExitCodes, Checkpoint: x.Checkpoint, Reproducing: x.Reproducing}.Plan(p)
 }

@@ -137,6 +137,10 @@ const (
 	// kinds whose commands are known set it; what a user writes into a pipeline cannot.
 	PropertyHost = "host"
 
+	// PropertyCheckpoint is a folder of the exec root, as a slash path, in which the command leaves what it has done so far. It is neither input nor
+	// output: what an action left there that failed, or was killed, is there when one of the same key runs again.
+	PropertyCheckpoint = "checkpoint"
+
 	// PropertyProgram and a name ("program:clang", "program:/bin/sh") have the digest of a program of the host that the
 	// command starts. Executors need not look at it: it is there to be in the key. Set by build.
 	PropertyProgram = "program:"

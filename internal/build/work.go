@@ -157,8 +157,10 @@ func throttled(p execute.Progress) execute.Progress {
 // when it ended in a way of which the step says so. It waits longer each time. It also returns how often it tried.
 func (w *worker) run(ctx context.Context, u *unit, a *execute.Request) (*action.Result, int, error) {
 	pause := 250 * time.Millisecond
+	a.Anew = w.fresh(u)
 	for try := 1; ; try++ {
 		res, err := w.o.Executor.Execute(ctx, a)
+		a.Anew = false // what it left is this run's own
 		if try > u.instance.plan.Retries || ctx.Err() != nil || !again(u.spec, res, err) {
 			return res, try, err
 		}

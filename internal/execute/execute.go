@@ -100,6 +100,8 @@ type Request struct {
 	*action.Action
 	Step, Name string // the step that it is of, and its name within that: for who chooses among steps
 
+	Anew bool // its command does not go on from what an earlier one left; see action.PropertyCheckpoint
+
 	Secrets  *secret.Set // what its command gets beside what is in its key; nil: nothing
 	Tree     *merkle.Dir // of InputRoot, where it is in memory, which saves reading it; nobody changes it. nil: it is in the store
 	Progress Progress    // nil: nobody asks

@@ -100,6 +100,9 @@ func Collect(ctx context.Context, root string, o CollectOptions) (Collected, err
 	return p.sum, nil
 }
 
+// checkpointAge is after which time nobody is expected to go on with what an action left.
+const checkpointAge = 14 * 24 * time.Hour
+
 // plan is what will be removed.
 type plan struct {
 	s      *survey
@@ -144,6 +147,11 @@ func (s *survey) plan(o CollectOptions) *plan {
 			}
 		}
 	}
+	for _, it := range s.others {
+		if it.kind == layout.Checkpoints && it.used.Before(o.Now.Add(-checkpointAge)) {
+			p.remove(it)
+		}
+	}
 	if o.MaxSize > 0 {
 		p.shrink(o.MaxSize, o.Now)
 	}
@@ -180,7 +188,7 @@ func (p *plan) candidates(now time.Time) []*candidate {
 	}
 	for _, it := range p.s.others {
 		switch it.kind {
-		case layout.Downloads, layout.Logs, layout.RunLogs, layout.Snapshots, layout.DirPool, layout.Damaged:
+		case layout.Downloads, layout.Logs, layout.RunLogs, layout.Snapshots, layout.DirPool, layout.Checkpoints, layout.Damaged:
 			if it.kind != layout.Damaged || !disk.IsDamage(filepath.Base(it.path)) { // records stay until they are settled
 				add(it, nil, nil)
 			}

@@ -113,7 +113,9 @@ func (p *plan) candidate(it *item, r *result, b *blob, now time.Time) *candidate
 		}
 	}
 	c.bytes = max(1, c.bytes)
-	c.seconds = float64(c.bytes) / rate
+	if c.kind != layout.Checkpoints { // what those save is no result yet: they go before all else
+		c.seconds = float64(c.bytes) / rate
+	}
 	return c
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/checkpoint"
 	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/execute/reaper"
@@ -72,7 +73,7 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 	if err != nil {
 		return nil, Engine(err)
 	}
-	if gc.Tidy(ctx, a.Cache, reaper.End) {
+	if gc.Tidy(ctx, a.Cache, a.endLeft(ctx, fn)) {
 		fmt.Fprintln(a.Env.Stderr, "hexmage: the cache is of an earlier version: what it remembered of earlier runs and of their results is thrown away, so actions run once more; blobs, downloads and toolchains stay")
 	}
 	if err := a.Settle(ctx); err != nil {
@@ -125,12 +126,14 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 	folders := dirpool.New(a.Places().DirPool(), fn, store.Unmodified, disk.LastDamage(a.Cache))
 	here := local.Options{
 		Dir: e.Scratch, Pool: folders, Store: e.Blobs, Trees: e.Trees, Fn: fn, Self: a.Env.Self, Extra: extra,
-		Begin: begin, Base: base, Workspace: workspace, Private: private,
+		Checkpoints: checkpoint.New(a.Places().Checkpoints(), fn), Begin: begin, Base: base, Workspace: workspace, Private: private,
 	}
 	if dir := a.Env.Var("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		here.Memory = filepath.Join(dir, "hexmage")
 	}
-	e.Host, e.Other = local.New(here), local.New(here)
+	again := here // which does all from the start
+	again.Checkpoints = nil
+	e.Host, e.Other = local.New(here), local.New(again)
 	e.alive = []func(){in.OnKill(e.Host.Kill), in.OnKill(e.Other.Kill)}
 	e.flush = func(ctx context.Context) error {
 		// Blobs first: a result must not outlive what it names.
@@ -146,7 +149,20 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 // the rest of it, and no run may come that has something to do.
 func (a *App) TidyIdle() {
 	if runs, err := a.Places().Runs(); err == nil && len(runs) > 0 {
-		gc.Tidy(context.Background(), a.Cache, reaper.End)
+		fn, err := a.DigestFunction()
+		if err != nil {
+			return // the next run that has something to do says so
+		}
+		gc.Tidy(context.Background(), a.Cache, a.endLeft(context.Background(), fn))
+	}
+}
+
+// endLeft ends what is still at work in scratch folders that killed builds left, and keeps what their actions can go on from. What cannot be kept
+// is made anew.
+func (a *App) endLeft(ctx context.Context, fn digest.Function) func(dirs ...string) {
+	return func(dirs ...string) {
+		reaper.End(dirs...)
+		_ = checkpoint.New(a.Places().Checkpoints(), fn).Rescue(ctx, dirs...)
 	}
 }
 

@@ -37,6 +37,9 @@ type execRoot struct {
 	unwatched bool // nobody keeps a command from setting a folder's time to one that it had: so it is without a supervisor
 	haunted   bool // a process may be left that can write to it: no other action may have it
 
+	checkpoint string // the action's, a slash path of the root, where its content counts; "": nothing is kept
+	complete   bool   // the action did what it was to do
+
 	hostRefs []hostRef       // of the action
 	mounted  *sandbox.Worker // where its command starts instead, if it has any
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/execute/checkpoint"
 	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/merkle"
@@ -41,7 +42,9 @@ type Options struct {
 	// Private are variables that a built-in tool alone sees, by its name: secrets, and where the user keeps logins; in no key.
 	Private map[string]map[string]string
 	Pool    *dirpool.Pool // large folders of inputs that are kept from run to run; nil: none are
-	Keep    bool          // leave exec roots behind, for people to look at
+	// Checkpoints has what actions left that ended before their time; nil: nothing is kept of them.
+	Checkpoints *checkpoint.Store
+	Keep        bool // leave exec roots behind, for people to look at
 
 	// Memory is a folder, made when needed, that other users cannot look into. If it is on a file system in memory, files with secrets are in
 	// it while their command runs; else, or if it is "", they are in the exec root's folder.
@@ -114,6 +117,7 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 		return nil, err
 	}
 	defer x.done(s)
+	defer x.keepCheckpoint(ctx, a, s)
 	if berr != nil {
 		return nil, &execute.Error{Op: "begin to run commands", Err: berr}
 	}
@@ -161,7 +165,11 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	}
 	if res.ExitCode != 0 || len(res.Files)+len(res.Dirs) < len(a.Command.Outputs) {
 		res.Hints = x.hints(a.Action, s, res)
+		if s.left() {
+			res.Hints = append(res.Hints, "what it left in "+s.checkpoint+" is kept, and the next run goes on from there; with --fresh it begins anew")
+		}
 	}
+	s.complete = a.Succeeded(res.ExitCode) && len(res.Files)+len(res.Dirs) >= len(a.Command.Outputs)
 	return res, nil
 }
 
@@ -186,7 +194,7 @@ func (x *Executor) prepare(ctx context.Context, a *execute.Request) (*execRoot, 
 	if err != nil {
 		return nil, &execute.Error{Op: "unpack a toolchain", Err: err}
 	}
-	s, open, err := x.root(a, shared)
+	s, open, err := x.root(ctx, a, shared)
 	if err != nil {
 		return nil, &execute.Error{Op: "make an exec root", Err: err}
 	}
@@ -230,7 +238,7 @@ func (x *Executor) done(s *execRoot) {
 		s.release()
 		return
 	}
-	if s.haunted {
+	if s.haunted || s.checkpoint != "" {
 		_ = s.close() // and whoever is left has nowhere to write to any more
 		return
 	}
@@ -244,12 +252,20 @@ func (x *Executor) done(s *execRoot) {
 
 // root returns an empty execRoot that is fit for the action: one with a worker if the action is restricted, and then also the
 // slash paths of the folders in which its command may write.
-func (x *Executor) root(a *execute.Request, shared map[digest.Digest]string) (*execRoot, []string, error) {
+func (x *Executor) root(ctx context.Context, a *execute.Request, shared map[digest.Digest]string) (*execRoot, []string, error) {
 	restricted := x.o.Base != nil && a.Command.Platform[action.PropertyHost] == ""
 	shape, network := "", a.Command.Platform[action.PropertyNetwork] == "true"
 	var open, read []string
+	written := a.Command.Outputs
+	var kept []string // folders that stand there although nothing is restricted
+	folder := a.Command.Platform[action.PropertyCheckpoint]
+	if folder != "" {
+		kept = []string{folder}
+		written = append(slices.Clone(written), folder+"/.")
+	}
 	if restricted {
-		open = folders(a.Command.Outputs)
+		open = folders(written)
+		kept = append(kept, open...)
 		read = readable(a.Action, shared)
 		shape = strings.Join(slices.Concat(open, []string{"", a.Command.Platform[action.PropertyNetwork]}, read), "\x00")
 	}
@@ -257,12 +273,20 @@ func (x *Executor) root(a *execute.Request, shared map[digest.Digest]string) (*e
 	if secrets {
 		shape += "\x00secrets"
 	}
+	if folder != "" {
+		shape += "\x00checkpoint" // such a root is never given back
+	}
 	s, n := x.roots.take(shape)
 	if s != nil {
 		s.use++
 		return s, open, nil
 	}
-	s, err := newExecRoot(filepath.Join(x.o.Dir, execPrefix+x.mark+"-"+strconv.Itoa(n)), shape, open)
+	s, err := newExecRoot(filepath.Join(x.o.Dir, execPrefix+x.mark+"-"+strconv.Itoa(n)), shape, kept)
+	if err == nil && folder != "" {
+		if err = x.beginCheckpoint(ctx, a, s, folder); err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}
 	if err == nil && secrets {
 		if err = x.secretFolder(s); err != nil {
 			err = errors.Join(err, s.close())

@@ -35,6 +35,7 @@ const (
 	RunLogs     Kind = "runlogs"     // what the runs of a pipeline did
 	Snapshots   Kind = "snapshots"   // what the last run of each request found out
 	DirPool     Kind = "dirpool"     // large folders of inputs, and lists of what is in them
+	Checkpoints Kind = "checkpoints" // what long actions had done that ended before their time
 	Damaged     Kind = "damaged"     // what was moved away, and records of damage
 	Scratch     Kind = "scratch"     // what is not done yet
 	State       Kind = "state"       // all else that is remembered, and locks
@@ -43,7 +44,7 @@ const (
 
 // Kinds returns all, in order.
 func Kinds() []Kind {
-	return []Kind{Results, Blobs, Executables, Trees, Downloads, Logs, RunLogs, Snapshots, DirPool, Damaged, Scratch, State, Obsolete}
+	return []Kind{Results, Blobs, Executables, Trees, Downloads, Logs, RunLogs, Snapshots, DirPool, Checkpoints, Damaged, Scratch, State, Obsolete}
 }
 
 // Functions are the digest functions. Each has its own part of the store.
@@ -112,6 +113,9 @@ func (r Root) Shipped() string { return r.in("shipped") }
 
 // DirPool returns the folder for large folders of inputs that are kept.
 func (r Root) DirPool() string { return r.in("dirpool") }
+
+// Checkpoints returns the folder for what long actions had done that ended before their time.
+func (r Root) Checkpoints() string { return r.in("checkpoints") }
 
 // Damaged returns the folder for what was found damaged.
 func (r Root) Damaged() string { return r.in("damaged") }
@@ -322,7 +326,7 @@ func (r Root) Each(ctx context.Context, f func(Item) error) error {
 		each func(Item) error
 	}{
 		{Trees, r.Trees(), tree}, {Downloads, r.Downloads(), way}, {Logs, s.Logs(), log}, {RunLogs, s.RunLogs(), f}, {Snapshots, s.Snapshots(), f},
-		{DirPool, r.DirPool(), f}, {Damaged, r.Damaged(), f}, {Scratch, r.in(NewFolders), f}, {Scratch, r.in(NewFiles), f}, {State, r.Shipped(), f},
+		{DirPool, r.DirPool(), f}, {Checkpoints, r.Checkpoints(), f}, {Damaged, r.Damaged(), f}, {Scratch, r.in(NewFolders), f}, {Scratch, r.in(NewFiles), f}, {State, r.Shipped(), f},
 	}
 	for _, d := range folders {
 		if err := eachIn(ctx, d.kind, d.dir, d.each); err != nil {

@@ -1,0 +1,54 @@
+package local
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/hexmage/hexmage/internal/execute"
+)
+
+// beginCheckpoint has the action find what an earlier one of its key left. Nothing stays of an action with secrets.
+func (x *Executor) beginCheckpoint(ctx context.Context, a *execute.Request, s *execRoot, folder string) error {
+	if x.o.Checkpoints == nil || len(a.Secrets.Env())+len(a.Secrets.Files()) > 0 {
+		return nil
+	}
+	said, err := x.o.Checkpoints.Begin(ctx, a.Key(x.o.Fn), s.dir, "root/"+folder, !a.Anew)
+	if err != nil {
+		return &execute.Error{Op: "look for the action's checkpoint", Err: err}
+	}
+	s.checkpoint = folder
+	if said != "" {
+		a.Report(0, 0, said)
+	}
+	return nil
+}
+
+// keepCheckpoint keeps what an action left that is not complete. What cannot be kept is lost, which costs time and nothing else.
+func (x *Executor) keepCheckpoint(ctx context.Context, a *execute.Request, s *execRoot) {
+	switch {
+	case s.checkpoint == "":
+		return
+	case s.complete:
+		_ = x.o.Checkpoints.End(s.dir)
+		return
+	case x.o.Keep: // people look at it where it is
+		return
+	}
+	kept, err := x.o.Checkpoints.Keep(context.WithoutCancel(ctx), s.dir)
+	switch {
+	case err != nil:
+		a.Report(0, 0, "what it left cannot be kept: "+err.Error())
+	case kept:
+		a.Report(0, 0, "what it left is kept for the next run")
+	}
+}
+
+// left tells whether the command left something in its checkpoint.
+func (s *execRoot) left() bool {
+	if s.checkpoint == "" {
+		return false
+	}
+	names, err := os.ReadDir(filepath.Join(s.root(), filepath.FromSlash(s.checkpoint)))
+	return err == nil && len(names) > 0
+}
