@@ -11,6 +11,9 @@ import (
 // quantizerToolchain is the environment that upstream's quantiser runs in.
 const quantizerToolchain = "mllm_quantiser"
 
+// quantizeCheckpoint is where our own quantisers leave what they saw of each sample.
+const quantizeCheckpoint = "seen"
+
 // Quantize are the arguments of kind quantize.
 type Quantize struct {
 	Model        step.Path `arg:"model,required"`
@@ -54,14 +57,18 @@ func (q Quantize) Plan(p *step.Plan) {
 		return
 	}
 	if !q.PyMLLM.IsSet() && q.Tensors == "standin" {
-		s := quantizer.Spec{Model: q.Model.InRoot(), Architecture: q.Architecture, BlockSize: q.BlockSize, Out: "dir"}
-		p.Tree("dir", step.Tool(p, "", "quantise W4A16 LPBQ", quantizer.Tool, s).In(q.Model.Input()).OutTree(s.Out))
+		s := quantizer.Spec{Model: q.Model.InRoot(), Architecture: q.Architecture, BlockSize: q.BlockSize, Out: "dir", Checkpoint: quantizeCheckpoint}
+		a := step.Tool(p, "", "quantise W4A16 LPBQ", quantizer.Tool, s).In(q.Model.Input())
+		a.Set(action.PropertyCheckpoint, quantizeCheckpoint)
+		p.Tree("dir", a.OutTree(s.Out))
 		return
 	}
 	at, in := text(p, q.Calibration, "mllm.txt")
 	if !q.PyMLLM.IsSet() {
-		s := quantizer.UpstreamSpec{Model: q.Model.InRoot(), Architecture: q.Architecture, BlockSize: q.BlockSize, Calibration: at, Samples: q.NumSamples, MaxLength: q.MaxLength, Out: "dir"}
-		p.Tree("dir", step.Tool(p, "", "quantise W4A16 LPBQ with upstream's arithmetic", quantizer.UpstreamTool, s).In(q.Model.Input(), in).OutTree(s.Out))
+		s := quantizer.UpstreamSpec{Model: q.Model.InRoot(), Architecture: q.Architecture, BlockSize: q.BlockSize, Calibration: at, Samples: q.NumSamples, MaxLength: q.MaxLength, Out: "dir", Checkpoint: quantizeCheckpoint}
+		a := step.Tool(p, "", "quantise W4A16 LPBQ with upstream's arithmetic", quantizer.UpstreamTool, s).In(q.Model.Input(), in)
+		a.Set(action.PropertyCheckpoint, quantizeCheckpoint)
+		p.Tree("dir", a.OutTree(s.Out))
 		return
 	}
 	if !q.Model.IsSet() {

@@ -59,11 +59,11 @@ func (s span) symmetric8() affine {
 }
 
 // quantise gives the tensors of the quantised model.
-func quantise(ctx context.Context, m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) {
+func quantise(ctx context.Context, m *floatModel, t *openmodel.Tokenizer, checkpoint string) ([]safetensors.Source, error) {
 	if err := m.c.CheckNorm(); err != nil {
 		return nil, err
 	}
-	spans, err := calibrate(ctx, m, t)
+	spans, err := calibrate(ctx, m, t, checkpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +109,8 @@ func quantise(ctx context.Context, m *floatModel, t *openmodel.Tokenizer) ([]saf
 }
 
 // calibrate runs the float model on the sample prompts and on what it answers.
-func calibrate(ctx context.Context, m *floatModel, t *openmodel.Tokenizer) (map[string]*span, error) {
-	spans := map[string]*span{}
+func calibrate(ctx context.Context, m *floatModel, t *openmodel.Tokenizer, checkpoint string) (map[string]*span, error) {
+	done, spans, _ := readSoFar(checkpoint)
 	see := func(act string, values []float64) {
 		s := spans[act]
 		if s == nil {
@@ -121,7 +121,10 @@ func calibrate(ctx context.Context, m *floatModel, t *openmodel.Tokenizer) (map[
 			s.add(v)
 		}
 	}
-	for _, prompt := range openmodel.SamplePrompts() {
+	for i, prompt := range openmodel.SamplePrompts() {
+		if i < done {
+			continue
+		}
 		ids, err := t.Encode(prompt)
 		if err != nil {
 			return nil, err
@@ -140,6 +143,9 @@ func calibrate(ctx context.Context, m *floatModel, t *openmodel.Tokenizer) (map[
 				return nil, fmt.Errorf("the tokenizer gives token %d, the model's vocabulary has %d", ids[i], m.c.VocabSize)
 			}
 			logits = p.step(ids[i])
+		}
+		if err := writeSoFar(checkpoint, i+1, spans, nil); err != nil {
+			return nil, err
 		}
 	}
 	return spans, nil
@@ -254,6 +260,7 @@ type Spec struct {
 	Architecture string `json:"architecture"`         // qwen3, qwen2 or llama, which the model has to be of
 	BlockSize    int    `json:"block_size,omitempty"` // of LPBQ: 16, 32 or 64; 0: linear_block_size of config.json
 	Out          string `json:"out"`                  // folder to write
+	Checkpoint   string `json:"checkpoint,omitempty"` // folder to go on from, with what was seen of each prompt; "": none
 }
 
 // Run is the tool.
@@ -268,7 +275,9 @@ func Run(ctx context.Context, s Spec, env tool.Env) error {
 // Quantise quantises a model folder and returns the number of tensors. A block size that is not the config's own is written into the new config, since
 // compiler and runner must agree with the weights.
 func Quantise(ctx context.Context, s Spec) (int, error) {
-	return quantiseFolder(s.Model, s.Out, s.Architecture, s.BlockSize, qnn.StandIn+" stand-in", func(m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) { return quantise(ctx, m, t) })
+	return quantiseFolder(s.Model, s.Out, s.Architecture, s.BlockSize, qnn.StandIn+" stand-in", func(m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) {
+		return quantise(ctx, m, t, s.Checkpoint)
+	})
 }
 
 // quantiseFolder reads a model folder, has it quantised, and writes the new folder; it returns the number of tensors. The new one is marked as a

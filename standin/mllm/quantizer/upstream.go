@@ -22,13 +22,14 @@ const UpstreamTool tool.Name[UpstreamSpec] = "quantize-upstream/3"
 
 // UpstreamSpec says what to quantise with upstream's arithmetic into all of upstream's tensors that anybody computes with.
 type UpstreamSpec struct {
-	Model        string `json:"model"`        // folder with config.json, tokenizer.json, model.safetensors (F32)
-	Architecture string `json:"architecture"` // that the model is to have
-	BlockSize    int    `json:"block_size"`   // of LPBQ
-	Calibration  string `json:"calibration"`  // a text file whose paragraphs are the samples
-	Samples      int    `json:"samples"`      // paragraphs that are taken, from the first
-	MaxLength    int    `json:"max_length"`   // tokens of a sample, and positions of the tables
-	Out          string `json:"out"`          // folder to write
+	Model        string `json:"model"`                // folder with config.json, tokenizer.json, model.safetensors (F32)
+	Architecture string `json:"architecture"`         // that the model is to have
+	BlockSize    int    `json:"block_size"`           // of LPBQ
+	Calibration  string `json:"calibration"`          // a text file whose paragraphs are the samples
+	Samples      int    `json:"samples"`              // paragraphs that are taken, from the first
+	MaxLength    int    `json:"max_length"`           // tokens of a sample, and positions of the tables
+	Out          string `json:"out"`                  // folder to write
+	Checkpoint   string `json:"checkpoint,omitempty"` // folder to go on from, with what was seen of each sample; "": none
 }
 
 // leastText is the length, in characters, below which upstream passes over a text.
@@ -57,7 +58,7 @@ func QuantiseUpstream(ctx context.Context, s UpstreamSpec) (int, error) {
 		if s.MaxLength < 2 {
 			return nil, fmt.Errorf("max_length is %d", s.MaxLength)
 		}
-		u := &upstream{floatModel: m, length: s.MaxLength, spans: map[string]*span{}, builder: &builder{}}
+		u := &upstream{floatModel: m, length: s.MaxLength, checkpoint: s.Checkpoint, spans: map[string]*span{}, builder: &builder{}}
 		return u.quantise(ctx, t, samples)
 	})
 }
@@ -82,10 +83,11 @@ func paragraphs(text string, most int) ([]string, error) {
 type upstream struct {
 	*floatModel
 	*builder
-	length   int
-	sin, cos [][]float64 // [position][head_dim / 2]
-	spans    map[string]*span
-	turned   map[string]bool // rotations that were seen before
+	length     int
+	checkpoint string
+	sin, cos   [][]float64 // [position][head_dim / 2]
+	spans      map[string]*span
+	turned     map[string]bool // rotations that were seen before
 }
 
 // single is an affine point over a span: upstream's observer of any number of bits up to `most`, in its precision.
@@ -125,8 +127,14 @@ func (u *upstream) quantise(ctx context.Context, t *openmodel.Tokenizer, samples
 	u.biases(u.floatModel)
 	u.floatModel = &floatModel{c: u.c, weights: rounded, angles: u.angles}
 	u.rotations()
-	u.turned = map[string]bool{}
-	for _, text := range samples {
+	var done int
+	var seen map[string]*span
+	done, seen, u.turned = readSoFar(u.checkpoint)
+	maps.Copy(u.spans, seen) // those of the rotations are in both, and the same
+	for i, text := range samples {
+		if i < done {
+			continue
+		}
 		ids, err := t.Encode(text)
 		if err != nil {
 			return nil, err
@@ -135,6 +143,9 @@ func (u *upstream) quantise(ctx context.Context, t *openmodel.Tokenizer, samples
 			return nil, context.Cause(ctx)
 		}
 		if err := u.read(ids[:min(len(ids), u.length)]); err != nil {
+			return nil, err
+		}
+		if err := writeSoFar(u.checkpoint, i+1, u.spans, u.turned); err != nil {
 			return nil, err
 		}
 	}

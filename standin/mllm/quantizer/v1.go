@@ -41,7 +41,7 @@ func RunV1(ctx context.Context, s V1Spec, env tool.Env) error {
 // floats; the largest value that went in and that came out; and whether larger ones are cut off, which they all are here. Embedding, norms and head stay floats.
 func quantiseV1(ctx context.Context, m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) {
 	m.angles = ropeAngles(ThetaV1, m.c.HeadDim, m.c.MaxCacheLength)
-	spans, err := calibrate(ctx, m, t)
+	spans, err := calibrate(ctx, m, t, "")
 	if err != nil {
 		return nil, err
 	}
