@@ -134,6 +134,14 @@ toolchain "ndk" {}
 			"Modules from git/2": {reason: "a part of a lock file, which `hexmage lock` writes: script/gitmodule.txtar"},
 			"Order/1":            {files: "-- pipelines/p.hcl --\nvariable \"boards\" { default = { left = \"/dev/ttyUSB0\" } }\n"},
 			"Secrets/1":          {args: []string{"--var", "token=secret"}},
+			"Long steps/1": {files: `
+-- pipelines/p.hcl --
+output "bin" { value = step.exec.table.outputs.bin }
+-- tools/table --
+#!/bin/sh
+test -e $2/1 || { echo one > $2/half && mv $2/half $2/1; }
+cat $2/* > $4
+`, run: all, want: map[string]string{"bin": "one\n"}},
 			"Depfiles/1": {files: `
 -- pipelines/p.hcl --
 step "exec" "link" {
