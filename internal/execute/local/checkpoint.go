@@ -2,11 +2,27 @@ package local
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/store"
 )
+
+// checkCheckpoint refuses a checkpoint that is among the inputs: what is kept would stand in their place.
+func checkCheckpoint(ctx context.Context, a *execute.Request, in store.Blobs) error {
+	folder := a.Command.Platform[action.PropertyCheckpoint]
+	if folder == "" {
+		return nil
+	}
+	if _, err := a.Root().Lookup(ctx, in, folder); err != nil {
+		return nil // it is not there, or laying out the inputs fails of the same
+	}
+	return &execute.Error{Op: "make the folder of the checkpoint", Refused: true, Err: fmt.Errorf("%s is among the inputs", folder),
+		Remedy: "give the checkpoint a name that no input has, or leave that folder out of the inputs"}
+}
 
 // beginCheckpoint has the action find what an earlier one of its key left. Nothing stays of an action with secrets.
 func (x *Executor) beginCheckpoint(ctx context.Context, a *execute.Request, s *execRoot, folder string) error {

@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -150,6 +151,19 @@ func TestCheckpointAnew(t *testing.T) {
 	l.want(t, a, "fail", 3, 7, "1 2 3")
 	a.Anew = false
 	l.want(t, a, "", 0, 0, "4 5 6")
+}
+
+func TestCheckpointAmongInputs(t *testing.T) {
+	l := newLong(t, nil)
+	for _, file := range []string{"ck", "ck/x", "ck/deep/1"} {
+		a := l.action(t, "a")
+		a.InputRoot = l.root(t, map[string]string{"in.txt": "a\n", file: "mine\n"})
+		var e *execute.Error
+		if res, err := l.x.Execute(t.Context(), a); !errors.As(err, &e) || !e.Refused || e.Remedy == "" {
+			t.Errorf("%s: %+v, %v", file, res, err)
+		}
+	}
+	l.keeps(t, 0)
 }
 
 // Whatever happens to what is kept, it is dropped and said.

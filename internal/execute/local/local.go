@@ -190,6 +190,9 @@ func (x *Executor) beginning() func() error {
 // prepare returns an execRoot with the action's inputs, in which its command can start.
 func (x *Executor) prepare(ctx context.Context, a *execute.Request) (*execRoot, error) {
 	in := execute.Inputs(x.o.Store, a.Action)
+	if err := checkCheckpoint(ctx, a, in); err != nil {
+		return nil, err
+	}
 	shared, err := x.toolchains(ctx, in, a.Root())
 	if err != nil {
 		return nil, &execute.Error{Op: "unpack a toolchain", Err: err}
