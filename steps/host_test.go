@@ -119,7 +119,7 @@ func TestHTPContextOptrace(t *testing.T) {
 func TestPythonScript(t *testing.T) {
 	tools := out(addrs.Toolchain, "tools")
 	p, diags := table()["python"].Plan(step.Request{Roots: []step.Root{{Dir: "/cache/modules", At: "external/x"}}, At: addrs.Instance{Step: addrs.Step{Kind: "python", Name: "x"}},
-		Args: map[string]cty.Value{"environment": cty.StringVal("toolchains/tools"), "script": cty.StringVal("/cache/modules/x/example.py")},
+		Args: map[string]cty.Value{"environment": cty.StringVal("toolchains/tools"), "script": cty.StringVal("/cache/modules/x/example.py"), "checkpoint": cty.StringVal("./parts/")},
 		Uses: []step.Use{step.UseOf(cty.GetAttrPath("environment"), tools)}})
 	if diags.HasErrors() {
 		t.Fatal(diags)
@@ -129,6 +129,9 @@ func TestPythonScript(t *testing.T) {
 	}
 	if !cmp.Equal(p.Specs[0].Inputs[len(p.Specs[0].Inputs)-1], action.Input{Path: "external/x/x/example.py", Host: &action.HostPath{Path: "/cache/modules/x/example.py"}}) {
 		t.Errorf("%+v", p.Specs[0].Inputs)
+	}
+	if at := p.Specs[0].Platform[action.PropertyCheckpoint]; at != "parts" {
+		t.Errorf("the checkpoint is %q", at)
 	}
 }
 

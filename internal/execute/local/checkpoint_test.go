@@ -17,6 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
 )
@@ -151,6 +152,20 @@ func TestCheckpointAnew(t *testing.T) {
 	l.want(t, a, "fail", 3, 7, "1 2 3")
 	a.Anew = false
 	l.want(t, a, "", 0, 0, "4 5 6")
+}
+
+// What a command with secrets leaves may have them.
+func TestCheckpointBesideSecrets(t *testing.T) {
+	l := newLong(t, nil)
+	a := l.action(t, "a")
+	set, err := secret.NewSet(map[string]secret.Text{"TOKEN": {{Ref: "var.token"}}}, nil, secret.Values{"var.token": "hunter22"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Secrets = set
+	l.want(t, a, "fail", 2, 7, "1 2")
+	l.keeps(t, 0)
+	l.want(t, a, "", 0, 0, inOneGo)
 }
 
 func TestCheckpointAmongInputs(t *testing.T) {

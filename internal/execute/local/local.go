@@ -241,12 +241,12 @@ func (x *Executor) done(s *execRoot) {
 		s.release()
 		return
 	}
-	if s.haunted || s.checkpoint != "" {
+	if s.haunted {
 		_ = s.close() // and whoever is left has nowhere to write to any more
 		return
 	}
 	x.putBack(s)
-	if marked || s.clean() != nil {
+	if marked || s.once || s.clean() != nil {
 		_ = s.close() // it may only take room
 		return
 	}
@@ -286,6 +286,7 @@ func (x *Executor) root(ctx context.Context, a *execute.Request, shared map[dige
 	}
 	s, err := newExecRoot(filepath.Join(x.o.Dir, execPrefix+x.mark+"-"+strconv.Itoa(n)), shape, kept)
 	if err == nil && folder != "" {
+		s.once = true
 		if err = x.beginCheckpoint(ctx, a, s, folder); err != nil {
 			err = errors.Join(err, s.close())
 		}
