@@ -38,7 +38,7 @@ type execRoot struct {
 	haunted   bool // a process may be left that can write to it: no other action may have it
 
 	checkpoint string // the action's, a slash path of the root, where its content counts; "": nothing is kept
-	once       bool   // no other action may have it: it had a checkpoint, kept or not
+	single     bool   // no other action may have it: it had a checkpoint, kept or not
 	complete   bool   // the action did what it was to do
 
 	hostRefs []hostRef       // of the action

@@ -246,7 +246,7 @@ func (x *Executor) done(s *execRoot) {
 		return
 	}
 	x.putBack(s)
-	if marked || s.once || s.clean() != nil {
+	if marked || s.single || s.clean() != nil {
 		_ = s.close() // it may only take room
 		return
 	}
@@ -286,7 +286,7 @@ func (x *Executor) root(ctx context.Context, a *execute.Request, shared map[dige
 	}
 	s, err := newExecRoot(filepath.Join(x.o.Dir, execPrefix+x.mark+"-"+strconv.Itoa(n)), shape, kept)
 	if err == nil && folder != "" {
-		s.once = true
+		s.single = true
 		if err = x.beginCheckpoint(ctx, a, s, folder); err != nil {
 			err = errors.Join(err, s.close())
 		}
