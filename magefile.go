@@ -52,7 +52,7 @@ func TestAll() error {
 		return err
 	}
 	long := map[string]string{"HEXMAGE_PUSH_MB": "1024", "HEXMAGE_LEASES": "10000", "HEXMAGE_CUTS": "all", "HEXMAGE_SMOLLM2": "twice", "HEXMAGE_QUANTIZERS": "all", "HEXMAGE_OLIVE": "all", "HEXMAGE_EXECUTORCH": "all"}
-	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestFlakyPhone|TestCut|SmolLM2$|TestFitPoints|TestQuantizers|TestOlive$|TestExecuTorch", "./runner", "./cmd/hexmage/e2e"); err != nil {
+	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestLeaseOfTwoHosts|TestFlakyPhone|TestCut|SmolLM2$|TestFitPoints|TestQuantizers|TestOlive$|TestExecuTorch", "./runner", "./cmd/hexmage/e2e"); err != nil {
 		return err
 	}
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_HOSTILE": "each"}, "go", "test", "-count=1", "-run=TestHostile$", "./internal/execute/local"); err != nil {

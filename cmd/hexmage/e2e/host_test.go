@@ -181,7 +181,7 @@ func TestTinyORT(t *testing.T) {
 				wants(t, o, exitOK, g)
 			}
 		}
-		wants(t, w.run(t, "--soc", "SM9999", "run", tinyORT), exitUsage, "SM9999", "SM8750")
+		wants(t, w.run(t, "--soc", "SM9999", "run", tinyORT), exitUsage, "SM9999", "`hexmage compat` lists")
 	})
 }
 

@@ -219,8 +219,9 @@ func poison(v reflect.Value) {
 			poison(v.Index(i))
 		}
 	case reflect.Map:
-		m := reflect.MakeMap(v.Type())
-		m.SetMapIndex(reflect.ValueOf(hostile), reflect.ValueOf(hostile))
+		m, value := reflect.MakeMap(v.Type()), reflect.New(v.Type().Elem()).Elem()
+		poison(value)
+		m.SetMapIndex(reflect.ValueOf(hostile).Convert(v.Type().Key()), value)
 		v.Set(m)
 	case reflect.String:
 		v.SetString(hostile)
