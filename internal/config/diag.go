@@ -123,6 +123,19 @@ func content(body hcl.Body, schema *hcl.BodySchema, what string, more ...string)
 	return c, append(diags, Unexpected(others, args, blocks, what)...)
 }
 
+// UnexpectedIn is Unexpected of what a body has, in its order there.
+func UnexpectedIn(b *hclsyntax.Body, args, blocks []string, what string) hcl.Diagnostics {
+	var names []Name
+	for _, a := range b.Attributes {
+		names = append(names, Name{Name: a.Name, Range: a.NameRange})
+	}
+	for _, c := range b.Blocks {
+		names = append(names, Name{Name: c.Type, Block: true, Range: c.TypeRange})
+	}
+	slices.SortFunc(names, func(x, y Name) int { return x.Range.Start.Byte - y.Range.Start.Byte })
+	return Unexpected(names, args, blocks, what)
+}
+
 // Unexpected returns a diagnostic for each name that is neither among the arguments nor among the blocks; what says
 // whose body it is: `a step of kind "patch"`.
 func Unexpected(names []Name, args, blocks []string, what string) hcl.Diagnostics {

@@ -62,7 +62,7 @@ func Parse(src []byte, name string, own bool) ([]Remote, hcl.Diagnostics) {
 		return nil, diags
 	}
 	body := parsed.Body.(*hclsyntax.Body)
-	diags = unexpected(body, nil, []string{"remote"}, name)
+	diags = config.UnexpectedIn(body, nil, []string{"remote"}, name)
 	var remotes []Remote
 	first := map[string]hcl.Range{}
 	for _, b := range body.Blocks {
@@ -159,7 +159,7 @@ func (r *reader) remote(b *hclsyntax.Block) Remote {
 		r.fail(b.LabelRanges[0], "Unusable name", "%q is no name for a remote: --remote takes it, so it is letters, digits, - and _; and \"off\" is none.", out.Name)
 	}
 	what := fmt.Sprintf("remote %q", out.Name)
-	r.diags = append(r.diags, unexpected(b.Body, append(ofUser(), "cache", "instance", "upload", "upload_wait", "download", "timeout", "retries"), []string{"tls"}, what)...)
+	r.diags = append(r.diags, config.UnexpectedIn(b.Body, append(ofUser(), "cache", "instance", "upload", "upload_wait", "download", "timeout", "retries"), []string{"tls"}, what)...)
 	for _, name := range ofUser() {
 		if a := b.Body.Attributes[name]; a != nil && !r.own {
 			r.fail(a.SrcRange, "Not for a workspace", "%s is for your own %s: a workspace may come from anybody, and must not start programs or read your environment. A remote %q there stands in place of this one.", name, UserFile, out.Name)
@@ -203,7 +203,7 @@ func (r *reader) remote(b *hclsyntax.Block) Remote {
 }
 
 func (r *reader) tls(b *hclsyntax.Block, out *remote.TLS) {
-	r.diags = append(r.diags, unexpected(b.Body, []string{"ca", "certificate", "key"}, nil, "tls")...)
+	r.diags = append(r.diags, config.UnexpectedIn(b.Body, []string{"ca", "certificate", "key"}, nil, "tls")...)
 	file := func(name string) string {
 		p := r.text(b, name, "")
 		if p != "" && !filepath.IsAbs(p) {
@@ -292,19 +292,6 @@ func (r *reader) value(a *hclsyntax.Attribute, want cty.Type) (cty.Value, bool) 
 		return got, false
 	}
 	return got, true
-}
-
-// unexpected reports what a body must not have.
-func unexpected(b *hclsyntax.Body, args, blocks []string, what string) hcl.Diagnostics {
-	var names []config.Name
-	for _, a := range b.Attributes {
-		names = append(names, config.Name{Name: a.Name, Range: a.NameRange})
-	}
-	for _, c := range b.Blocks {
-		names = append(names, config.Name{Name: c.Type, Block: true, Range: c.TypeRange})
-	}
-	slices.SortFunc(names, func(x, y config.Name) int { return x.Range.Start.Byte - y.Range.Start.Byte })
-	return config.Unexpected(names, args, blocks, what)
 }
 
 func mistake(at hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {

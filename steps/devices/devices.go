@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +38,7 @@ func Parse(src []byte, name string) (File, hcl.Diagnostics) {
 		return f, diags
 	}
 	body := parsed.Body.(*hclsyntax.Body)
-	diags = unexpected(body, nil, []string{"device", "emulated"}, name)
+	diags = config.UnexpectedIn(body, nil, []string{"device", "emulated"}, name)
 	first := map[string]hcl.Range{} // what may be there once, and where it is
 	once := func(key, what string, at hcl.Range) {
 		if other, ok := first[key]; ok {
@@ -86,7 +85,7 @@ func device(b *hclsyntax.Block) (d pool.Device, diags hcl.Diagnostics) {
 	if d.Name == "" || strings.ContainsFunc(d.Name, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		diags = append(diags, mistake(b.LabelRanges[0], "Unusable name", "%q is no name for a device: --serial takes it, so it has no spaces and is not empty.", d.Name))
 	}
-	diags = append(diags, unexpected(b.Body, []string{"serial", "server", "soc", "key"}, nil, what)...)
+	diags = append(diags, config.UnexpectedIn(b.Body, []string{"serial", "server", "soc", "key"}, nil, what)...)
 	text := func(name string) (string, hcl.Range) {
 		a := b.Body.Attributes[name]
 		if a == nil {
@@ -177,7 +176,7 @@ func ParseServer(s string) (pool.Server, error) {
 
 // emulated reads how many phones may be emulated.
 func emulated(b *hclsyntax.Block) (int, hcl.Diagnostics) {
-	diags := unexpected(b.Body, []string{"phones"}, nil, "emulated")
+	diags := config.UnexpectedIn(b.Body, []string{"phones"}, nil, "emulated")
 	if len(b.Labels) > 0 {
 		diags = append(diags, mistake(b.LabelRanges[0], "emulated has no name", "Write emulated { phones = 2 }."))
 	}
@@ -207,19 +206,6 @@ func value(a *hclsyntax.Attribute, want cty.Type) (cty.Value, hcl.Diagnostics) {
 		return got, hcl.Diagnostics{mistake(a.Expr.Range(), "Wrong type", "%s is a %s.", a.Name, want.FriendlyName())}
 	}
 	return got, nil
-}
-
-// unexpected reports what a body must not have.
-func unexpected(b *hclsyntax.Body, args, blocks []string, what string) hcl.Diagnostics {
-	var names []config.Name
-	for _, a := range b.Attributes {
-		names = append(names, config.Name{Name: a.Name, Range: a.NameRange})
-	}
-	for _, c := range b.Blocks {
-		names = append(names, config.Name{Name: c.Type, Block: true, Range: c.TypeRange})
-	}
-	slices.SortFunc(names, func(x, y config.Name) int { return x.Range.Start.Byte - y.Range.Start.Byte })
-	return config.Unexpected(names, args, blocks, what)
 }
 
 func mistake(at hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {

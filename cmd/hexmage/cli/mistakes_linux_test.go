@@ -198,7 +198,7 @@ func (m *mistake) makeIt(t *testing.T, bin string) (s mistakeSaid) {
 		}
 	}()
 	room := filepath.Join(dir, strings.Repeat("x", mistakeRoom-len(dir)))
-	work := filepath.Join(room, "work")
+	work := filepath.Join(room, "desk")
 	for _, f := range m.files {
 		at := filepath.Join(work, filepath.FromSlash(f.path))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(f.text), 0o644)); err != nil {
