@@ -66,7 +66,8 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	req := u.request(a)
 	req.Tree = root
 	start := time.Now()
-	if !w.fresh(u) && w.last.counts(u, key) {
+	req.Fresh = w.fresh(u)
+	if !req.Fresh && w.last.counts(u, key) {
 		res, ok, err := w.o.Executor.Lookup(ctx, req)
 		if err != nil {
 			return w.broken(ctx, u, err)

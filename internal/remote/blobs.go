@@ -130,6 +130,21 @@ func (b *Blobs) fetchAll(ctx context.Context, ds []digest.Digest) error {
 	return g.Wait()
 }
 
+// take has next have the blobs, of which the server has just made some.
+func (b *Blobs) take(ctx context.Context, ds []digest.Digest) error {
+	missing, err := b.next.Missing(ctx, ds)
+	if err != nil {
+		return err
+	}
+	missing = slices.DeleteFunc(missing, b.here)
+	b.c.mu.Lock()
+	for _, d := range missing {
+		delete(b.c.absent, d)
+	}
+	b.c.mu.Unlock()
+	return b.fetchAll(ctx, missing)
+}
+
 // fetch has next have the blob. Of many who want it one fetches it. The error is a store.ErrNotFound where that is the remote's doing.
 func (b *Blobs) fetch(ctx context.Context, d digest.Digest) error {
 	for {

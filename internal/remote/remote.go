@@ -44,12 +44,25 @@ type Options struct {
 	Timeout time.Duration // how long nothing may come of a call
 	Retries int           // how often a call is tried again after a failure that may pass
 
+	Execute  bool              // actions run there, too; see Executor
+	Fallback Fallback          // what becomes of an action that should run there, and cannot
+	Platform map[string]string // what is asked of the machine there, in the server's words
+
 	TLS         TLS
 	Credentials []string          // a program that says what stands in headers, with its arguments; nil: none
 	Headers     map[string]string // sent with each call
 
 	Say func(text string) // is told a sentence that the user should know, from any goroutine
 }
+
+// Fallback says what becomes of an action that should run there, and cannot.
+type Fallback string
+
+// The fallbacks.
+const (
+	FallbackLocal Fallback = "local" // it runs here
+	FallbackFail  Fallback = "fail"  // it is an error
+)
 
 // TLS names files in PEM. All may be "".
 type TLS struct {
@@ -362,6 +375,7 @@ type capabilities struct {
 	batch     int64 // bytes of blobs in one message
 	largest   int64 // size of a blob in bytes; 0: any
 	updates   bool  // results may be put
+	executes  bool  // actions run there
 }
 
 // The sizes of batches, in bytes.
@@ -404,7 +418,8 @@ func (c *Client) able(ctx context.Context) (*capabilities, error) {
 	if cache == nil {
 		return nil, c.leave(fmt.Errorf("%s is no cache", c.o.Address))
 	}
-	is := &capabilities{batch: maxBatch, largest: cache.GetMaxCasBlobSizeBytes(), updates: cache.GetActionCacheUpdateCapabilities().GetUpdateEnabled()}
+	is := &capabilities{batch: maxBatch, largest: cache.GetMaxCasBlobSizeBytes(), updates: cache.GetActionCacheUpdateCapabilities().GetUpdateEnabled(),
+		executes: got.GetExecutionCapabilities().GetExecEnabled()}
 	if n := cache.GetMaxBatchTotalSizeBytes(); n > 0 {
 		is.batch = min(is.batch, n)
 	}

@@ -42,6 +42,8 @@ type Setup struct {
 	Inputs  string // folder of the exec root whose content commands find where they start; "" is the exec root
 	// NoSecrets says that actions with secrets are refused.
 	NoSecrets bool
+	// Silent says that nothing is heard of a command before it has ended.
+	Silent bool
 	// Prepare, if not nil, puts into an exec root what every action needs beside its inputs.
 	Prepare func(*merkle.Dir) error
 
@@ -511,6 +513,9 @@ func cancel(t *testing.T, s *suite) {
 		}
 	}
 	start := time.Now()
+	if s.Silent {
+		time.AfterFunc(time.Second, func() { stop(over) })
+	}
 	if r, err := s.Executor.Execute(ctx, &execute.Request{Action: s.action(t, script, nil), Progress: progress}); !errors.Is(err, over) || r != nil {
 		t.Errorf("%v, %v; want the context's cause alone", r, err)
 	}

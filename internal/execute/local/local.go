@@ -420,7 +420,7 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 			}
 		}
 	}
-	progress := &progressLines{report: a.Report, next: stderr}
+	progress := a.ProgressLines(stderr)
 	c.stderr = func(b []byte) { _, _ = progress.Write(b) }
 	s.networkRefused() // to an earlier command
 	start := time.Now()
@@ -443,7 +443,7 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 	if err != nil {
 		return nil, &execute.Error{Op: "start " + argv[0], Err: err, Remedy: s.remedy(argv[0])}
 	}
-	progress.flush()
+	progress.Flush()
 	if file != nil {
 		if err := errors.Join(ferr, file.Close()); err != nil {
 			return nil, &execute.Error{Op: "write standard output", Err: err}

@@ -1,4 +1,4 @@
-package local
+package execute
 
 import (
 	"bufio"
@@ -6,20 +6,23 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/hexmage/hexmage/internal/execute"
 )
 
-// progressLines takes lines "progress DONE TOTAL TEXT" out of standard error and reports them; the rest goes on to next.
-type progressLines struct {
-	report execute.Progress
-	next   *execute.Capped
+// ProgressLines takes lines "progress DONE TOTAL TEXT" out of standard error and reports them; the rest goes on.
+type ProgressLines struct {
+	report Progress
+	next   *Capped
 	line   []byte
 	last   time.Time
 }
 
+// ProgressLines returns what a command's standard error is to be written to, before next.
+func (a *Request) ProgressLines(next *Capped) *ProgressLines {
+	return &ProgressLines{report: a.Report, next: next}
+}
+
 // Write never fails.
-func (p *progressLines) Write(b []byte) (int, error) {
+func (p *ProgressLines) Write(b []byte) (int, error) {
 	n := len(b)
 	for {
 		i := bytes.IndexByte(b, '\n')
@@ -36,7 +39,7 @@ func (p *progressLines) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-func (p *progressLines) emit() {
+func (p *ProgressLines) emit() {
 	if rest, ok := bytes.CutPrefix(p.line, []byte("progress ")); ok {
 		f := strings.SplitN(strings.TrimSpace(string(rest)), " ", 3)
 		if len(f) >= 2 {
@@ -52,10 +55,11 @@ func (p *progressLines) emit() {
 			}
 		}
 	}
-	p.flush()
+	p.Flush()
 }
 
-func (p *progressLines) flush() {
+// Flush passes on what there is of a last line.
+func (p *ProgressLines) Flush() {
 	_, _ = p.next.Write(p.line)
 	p.line = p.line[:0]
 }

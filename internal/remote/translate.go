@@ -1,0 +1,260 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
+	"github.com/hexmage/hexmage/internal/merkle"
+)
+
+// translated is an action as a server gets it. Its key is another: what the server is sent says in its own words all that local executors add or interpret, since
+// servers pass over what they do not know without a word.
+type translated struct {
+	key      digest.Digest            // of the Action message
+	messages map[digest.Digest][]byte // the Action, its Command, and folders around the inputs
+	inputs   digest.Digest            // the folder that has them
+	outputs  []string                 // sorted, each once
+}
+
+// Around the inputs there are, as with local executors, a home and a folder for temporary files, and hexmage's own program if the action wants it. All is in
+// one folder since there are servers where the inputs are / of the machine.
+const (
+	around  = "hexmage"
+	rootDir = "root"
+	homeDir = "home"
+	tmpDir  = "tmp"
+	selfExe = "hexmage"
+)
+
+// maxScript is how long a script may be, in bytes, so that a command line may have it.
+const maxScript = 100_000
+
+// endLine is what the script prints at the end, with the command's exit code and the folder that it ran in. An answer without it is not the command's.
+const endLine = "hexmage: the command ended with "
+
+// What stands in endLine in place of an exit code.
+const (
+	noProgram = "no program"
+	badLink   = "a link" // that is an output leads out of the folder
+)
+
+// stays is why an action cannot go to another machine, in a few words, or "".
+func stays(a *execute.Request) string {
+	p := a.Command.Platform
+	switch {
+	case a.Secrets != nil:
+		return "it gets secrets"
+	case a.LocalOnly:
+		return `its results are of this machine alone (cache = "local" or "inputs")`
+	case p[action.PropertyEffects] != "":
+		return "it has effects beside its outputs"
+	case p[action.PropertyNetwork] != "":
+		return "it may use the network"
+	case p[action.PropertyHost] != "":
+		return "it needs this machine as it is"
+	case p[action.PropertyAddresses] != "":
+		return "its memory has to be at fixed addresses"
+	}
+	for _, name := range slices.Sorted(maps.Keys(p)) {
+		if program, ok := strings.CutPrefix(name, action.PropertyProgram); ok {
+			return fmt.Sprintf("it starts %s of this machine", program)
+		}
+		switch name {
+		case action.PropertyTool, action.PropertyStdin, action.PropertyStdout:
+		case action.PropertyExecutor:
+			if p[name] != action.ExecutorLocal {
+				return fmt.Sprintf("it is for the executor %q", p[name])
+			}
+		default:
+			return fmt.Sprintf("it asks for %s, of which servers know nothing", name)
+		}
+	}
+	if len(a.Command.Args) > 0 && strings.Contains(a.Command.Args[0], "=") {
+		return "its program's name has a ="
+	}
+	outputs := slices.Sorted(slices.Values(a.Command.Outputs))
+	for i, o := range outputs {
+		if checkPath(o) != nil {
+			return fmt.Sprintf("its output %q is no path below the folder it starts in", o)
+		}
+		for _, other := range outputs[:i] {
+			if strings.HasPrefix(o, other+"/") {
+				return fmt.Sprintf("its output %s is in its output %s", o, other)
+			}
+		}
+	}
+	if len(script(a.Action)) > maxScript {
+		return "it has too many outputs"
+	}
+	return ""
+}
+
+// bound is why the toolchains among the inputs cannot go: one has programs that read files of this machine.
+func (x *Executor) bound(ctx context.Context, a *execute.Request) (string, error) {
+	in := execute.Inputs(x.o.Inputs, a.Action)
+	all, err := a.Root().Sub(ctx, in, "toolchains")
+	if errors.Is(err, merkle.ErrNotExist) {
+		return "", nil
+	}
+	if err == nil {
+		all, err = all.Open(ctx, in)
+	}
+	if err != nil {
+		return "", err
+	}
+	for name, dir := range all.Dirs {
+		ref, isRef := dir.Ref()
+		x.mu.Lock()
+		known, ok := x.hosts[ref]
+		x.mu.Unlock()
+		if !isRef || !ok {
+			_, err := dir.Lookup(ctx, in, action.HostFile)
+			if err != nil && !errors.Is(err, merkle.ErrNotExist) {
+				return "", err
+			}
+			known = err == nil
+			x.mu.Lock()
+			x.hosts[ref] = known && isRef
+			x.mu.Unlock()
+		}
+		if known {
+			return fmt.Sprintf("its toolchain %s is of this machine", name), nil
+		}
+	}
+	return "", nil
+}
+
+// script is what a POSIX shell there does: it makes what local executors add, runs the command, which are its arguments, and has links among the outputs be what they
+// lead to. Names are between quotes.
+func script(a *action.Action) string {
+	p := a.Command.Platform
+	var b strings.Builder
+	quote := func(s string) string { return action.Quote([]string{s}) }
+	b.WriteString("r=$(pwd -P); d=${r%/*}\n")
+	fmt.Fprintf(&b, "end() { printf '\\n%s%%s in %%s\\n' \"$1\" \"$r\" >&2; }\n", endLine)
+	self := ""
+	if usesSelf(a) {
+		self = ` HEXMAGE_SELF="$d/` + selfExe + `"`
+	} else if len(a.Command.Args) > 0 {
+		program := a.Command.Args[0]
+		test := "(PATH=" + quote(pathOf(a)) + "; command -v " + quote(program) + ") >/dev/null 2>&1"
+		if strings.Contains(program, "/") {
+			test = "test -f " + quote(program) + " && test -x " + quote(program)
+		}
+		fmt.Fprintf(&b, "%s || { end '%s'; exit 127; }\n", test, noProgram)
+	}
+	in, out := p[action.PropertyStdin], p[action.PropertyStdout]
+	if in == "" {
+		in = "/dev/null"
+	}
+	redirect := " <" + quote(in)
+	if out != "" {
+		fmt.Fprintf(&b, "rm -f %s\n", quote("./"+out))
+		redirect += " >" + quote(out)
+	}
+	fmt.Fprintf(&b, "env -i HEXMAGE_ROOT=\"$r\"%s HOME=\"$d/%s\" TMPDIR=\"$d/%s\" \"$@\"%s\nc=$?\n", self, homeDir, tmpDir, redirect)
+	if len(a.Command.Outputs) > 0 {
+		b.WriteString("for o in")
+		for _, o := range a.Command.Outputs {
+			b.WriteString(" " + quote("./"+o))
+		}
+		b.WriteString(`; do
+if test -L "$o"; then
+t=$(readlink -f "$o")
+case $t in
+"$r"/*) rm "$o"; test ! -e "$t" || cp -R "$t" "$o";;
+*) test ! -e "$o" || test $c != 0 || c='` + badLink + `'; rm "$o";;
+esac
+fi
+done
+`)
+	}
+	b.WriteString("end \"$c\"; test \"$c\" != '" + badLink + "' || c=1; exit $c\n")
+	return b.String()
+}
+
+// pathOf is where the command looks for programs.
+func pathOf(a *action.Action) string {
+	if p, ok := a.Command.Env["PATH"]; ok {
+		return p
+	}
+	return execute.HostPath
+}
+
+// usesSelf tells whether the command is, or starts, a built-in tool.
+func usesSelf(a *action.Action) bool { return a.Command.Platform[action.PropertyTool] != "" }
+
+// translate returns the action as a server gets it. self is hexmage's own program, if it wants that.
+func (x *Executor) translate(a *action.Action, self digest.Digest) (*translated, error) {
+	fn := a.InputRoot.Function()
+	t := &translated{outputs: slices.Compact(slices.Sorted(slices.Values(a.Command.Outputs)))}
+	beside := &merkle.Dir{Dirs: map[string]*merkle.Dir{rootDir: merkle.Ref(a.InputRoot), homeDir: {}, tmpDir: {}}}
+	if !self.IsZero() {
+		beside.Files = map[string]*merkle.File{selfExe: {Digest: self, Executable: true}}
+	}
+	t.inputs, t.messages = (&merkle.Dir{Dirs: map[string]*merkle.Dir{around: beside}}).Encode(fn)
+
+	args := []string{"/bin/sh", "-c", script(a), "hexmage"}
+	env := maps.Clone(a.Command.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	env["PATH"] = pathOf(a)
+	if _, ok := env["LANG"]; !ok {
+		env["LANG"] = "C.UTF-8"
+	}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		switch name {
+		case "HEXMAGE_ROOT", "HEXMAGE_SELF", "HOME", "TMPDIR":
+		default:
+			args = append(args, name+"="+env[name])
+		}
+	}
+	own := slices.Clone(a.Command.Args)
+	if usesSelf(a) && own[0] == action.ToolArg0 {
+		own[0] = "../" + selfExe
+	}
+	c := &repb.Command{Arguments: append(args, own...), OutputPaths: t.outputs, WorkingDirectory: path.Join(around, rootDir),
+		OutputDirectoryFormat: repb.Command_TREE_AND_DIRECTORY, EnvironmentVariables: []*repb.Command_EnvironmentVariable{{Name: "PATH", Value: execute.HostPath}}}
+	platform := &repb.Platform{}
+	for _, name := range slices.Sorted(maps.Keys(x.c.o.Platform)) {
+		platform.Properties = append(platform.Properties, &repb.Platform_Property{Name: name, Value: x.c.o.Platform[name]})
+	}
+	if len(platform.Properties) > 0 {
+		c.Platform = platform //nolint:staticcheck // servers before version 2.2 look there
+	}
+	command, err := t.add(c, fn)
+	if err != nil {
+		return nil, err
+	}
+	m := &repb.Action{CommandDigest: message(command), InputRootDigest: message(t.inputs), DoNotCache: a.DoNotCache, Platform: c.Platform}
+	if limit := a.TimeLimit(); limit > 0 {
+		m.Timeout = durationpb.New(max(limit, time.Second).Round(time.Second)) // there are servers that round down
+	}
+	t.key, err = t.add(m, fn)
+	return t, err
+}
+
+// add adds a message.
+func (t *translated) add(m proto.Message, fn digest.Function) (digest.Digest, error) {
+	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	if err != nil {
+		return digest.Digest{}, err
+	}
+	d := fn.Bytes(b)
+	t.messages[d] = b
+	return d, nil
+}
