@@ -176,7 +176,7 @@ if test -L "$o"; then
 t=$(readlink -f "$o")
 case $t in
 "$r"/*) rm "$o"; test ! -e "$t" || cp -R "$t" "$o";;
-*) test ! -e "$o" || test $c != 0 || c='` + badLink + `'; rm "$o";;
+*) test $c != 0 || c='` + badLink + `'; rm "$o";;
 esac
 fi
 done
