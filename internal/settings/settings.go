@@ -159,7 +159,7 @@ func (r *reader) remote(b *hclsyntax.Block) Remote {
 		r.fail(b.LabelRanges[0], "Unusable name", "%q is no name for a remote: --remote takes it, so it is letters, digits, - and _; and \"off\" is none.", out.Name)
 	}
 	what := fmt.Sprintf("remote %q", out.Name)
-	r.diags = append(r.diags, config.UnexpectedIn(b.Body, append(ofUser(), "cache", "instance", "upload", "upload_wait", "download", "timeout", "retries"), []string{"tls"}, what)...)
+	r.diags = append(r.diags, config.UnexpectedIn(b.Body, append(ofUser(), "cache", "instance", "upload", "upload_wait", "download", "execute", "fallback", "platform", "timeout", "retries"), []string{"tls"}, what)...)
 	for _, name := range ofUser() {
 		if a := b.Body.Attributes[name]; a != nil && !r.own {
 			r.fail(a.SrcRange, "Not for a workspace", "%s is for your own %s: a workspace may come from anybody, and must not start programs or read your environment. A remote %q there stands in place of this one.", name, UserFile, out.Name)
@@ -178,6 +178,21 @@ func (r *reader) remote(b *hclsyntax.Block) Remote {
 	out.Instance = r.text(b, "instance", "")
 	out.Upload = Policy(r.word(b, "upload", string(Never), string(CI), string(Always)))
 	out.Everything = r.word(b, "download", "needed", "all") == "all"
+	out.Execute = r.flag(b, "execute")
+	out.Fallback = remote.Fallback(r.word(b, "fallback", string(remote.FallbackLocal), string(remote.FallbackFail)))
+	if a := b.Body.Attributes["platform"]; a != nil {
+		if v, ok := r.value(a, cty.Map(cty.String)); ok {
+			out.Platform = map[string]string{}
+			for name, value := range v.AsValueMap() {
+				out.Platform[name] = value.AsString()
+			}
+		}
+	}
+	for _, name := range []string{"fallback", "platform"} {
+		if a := b.Body.Attributes[name]; a != nil && !out.Execute {
+			r.fail(a.SrcRange, "Nothing runs there", "%s is about actions that run at the server: add execute = true, or remove it.", name)
+		}
+	}
 	out.Timeout = r.duration(b, "timeout", out.Timeout)
 	out.UploadWait = r.duration(b, "upload_wait", out.UploadWait)
 	out.Retries = r.number(b, "retries", out.Retries)
@@ -261,6 +276,15 @@ func (r *reader) duration(b *hclsyntax.Block, name string, otherwise time.Durati
 		r.fail(b.Body.Attributes[name].Expr.Range(), "Unusable "+name, "%s is %q; it is a time such as \"10s\" or \"2m\".", name, s)
 	}
 	return d
+}
+
+func (r *reader) flag(b *hclsyntax.Block, name string) bool {
+	a := b.Body.Attributes[name]
+	if a == nil {
+		return false
+	}
+	v, ok := r.value(a, cty.Bool)
+	return ok && v.True()
 }
 
 func (r *reader) number(b *hclsyntax.Block, name string, otherwise int) int {

@@ -82,7 +82,7 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 	if a.Serial != "" {
 		e.phones = 1
 	}
-	e.executor = e.Cached(execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.Host, runner.Executor: e.device}))
+	e.executor = e.Cached(execute.Route(map[string]execute.Executor{action.ExecutorLocal: far.executor(here, e.Host), runner.Executor: e.device}))
 	e.again = execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.Other, runner.Executor: e.device})
 	return e, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/remote"
@@ -31,10 +32,12 @@ type farCache struct {
 	client  *remote.Client
 	options remote.Options
 	upload  bool
-	results *remote.Results // of the engine that is open; nil: none
-	unsafe  bool            // it was said that nothing is sent
-	outFile string          // is there, and young, while the remote is not asked because it was out
-	again   time.Time       // when it may be asked again; zero: it is not out
+	results *remote.Results  // of the engine that is open; nil: none
+	blobs   *remote.Blobs    // likewise
+	runs    *remote.Executor // likewise, where actions run there
+	unsafe  bool             // it was said that nothing is sent
+	outFile string           // is there, and young, while the remote is not asked because it was out
+	again   time.Time        // when it may be asked again; zero: it is not out
 }
 
 // askAgain is how long a remote that was out is not asked: each command would wait for it.
@@ -270,6 +273,15 @@ func (f *farCache) over() front.Over {
 	}
 }
 
+// executor is next, or what has the remote run what can go there.
+func (f *farCache) executor(e *front.Builder, next execute.Executor) execute.Executor {
+	if f.client == nil || !f.options.Execute {
+		return next
+	}
+	f.runs = remote.NewExecutor(f.client, remote.ExecutorOptions{Inputs: e.Blobs, Blobs: f.blobs, Self: f.a.Env.Self, Next: next})
+	return f.runs
+}
+
 // lookups are the stores for who runs nothing.
 func (f *farCache) lookups(blobs store.Blobs, results store.Results) (*store.HostFiles, store.Results) {
 	if f.client == nil {
@@ -282,6 +294,7 @@ func (f *farCache) stores(blobs store.Blobs, results store.Results, upload bool)
 	var files *store.HostFiles
 	far := remote.NewBlobs(blobs, f.client, func(d digest.Digest) bool { return files.Knows(d) })
 	files = store.WithHostFiles(far)
+	f.blobs = far
 	return files, remote.NewResults(results, far, upload)
 }
 
@@ -290,6 +303,12 @@ func (f *farCache) finish(ctx context.Context) {
 	if f.results != nil {
 		f.results.Finish(ctx)
 		f.results = nil
+	}
+	if f.runs != nil {
+		if text := f.runs.Summary(); text != "" {
+			f.a.say(text)
+		}
+		f.runs = nil
 	}
 	if f.client == nil {
 		return
