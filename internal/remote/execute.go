@@ -39,19 +39,19 @@ type ExecutorOptions struct {
 // Executor has the server run actions. What cannot go there is run by ExecutorOptions.Next, and so is, with FallbackLocal, what could not be run for reasons that are
 // the server's. What comes of an action is in the store when it has ended, as with a local executor.
 type Executor struct {
-	c    *Client
-	o    ExecutorOptions
+	c      *Client
+	o      ExecutorOptions
 	mu     sync.Mutex
-	self   digest.Digest          // of the program; zero: not read yet
-	hosts  map[digest.Digest]bool // whether a toolchain has programs that read files of this machine
-	there  map[digest.Digest]bool // blobs that the server has
-	whole  map[digest.Digest]bool // folders of inputs of which it has all
+	self   digest.Digest                   // of the program; zero: not read yet
+	hosts  map[digest.Digest]bool          // whether a toolchain has programs that read files of this machine
+	there  map[digest.Digest]bool          // blobs that the server has
+	whole  map[digest.Digest]bool          // folders of inputs of which it has all
 	sends  map[digest.Digest]chan struct{} // what is being sent, until it is closed
-	ran    int            // actions that ran there
-	stayed map[string]int // those that ran here, by why
-	failed int            // that could not run there, since one did
-	gone   error          // why nothing is run there any more; nil: it is
-	said   bool           // it was said that one runs here that should not
+	ran    int                             // actions that ran there
+	stayed map[string]int                  // those that ran here, by why
+	failed int                             // that could not run there, since one did
+	gone   error                           // why nothing is run there any more; nil: it is
+	said   bool                            // it was said that one runs here that should not
 }
 
 // maxFailed is how many actions in a row may fail to run there until none is sent any more.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"cloud.google.com/go/longrunning/autogen/longrunningpb"
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	bspb "google.golang.org/genproto/googleapis/bytestream"
 	"google.golang.org/grpc"
@@ -20,6 +21,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/remote"
@@ -32,6 +34,8 @@ type server struct {
 	repb.UnimplementedContentAddressableStorageServer
 	repb.UnimplementedActionCacheServer
 	bspb.UnimplementedByteStreamServer
+	repb.UnimplementedExecutionServer
+	longrunningpb.UnimplementedOperationsServer
 
 	address   string
 	functions []digest.Function
@@ -51,6 +55,9 @@ type server struct {
 	slow    time.Duration   // a batch takes so long
 	offsets []int64
 	headers []metadata.MD
+	puts    map[digest.Digest]int                          // how often a blob came
+	runs    []func(*repb.ExecuteRequest, operations) error // what each call of Execute in turn does, the last one also all others; nil: nothing runs there
+	waits   func(name string, to operations) error
 	wrong   []string // what a client did that it must not
 }
 
@@ -65,7 +72,7 @@ func serveWith(t *testing.T, functions []digest.Function, options ...grpc.Server
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{address: "grpc://" + l.Addr().String(), functions: functions, blobs: map[digest.Digest][]byte{}, results: map[digest.Digest]*repb.ActionResult{}, calls: map[string]int{}, denies: map[string]error{}}
+	s := &server{address: "grpc://" + l.Addr().String(), functions: functions, blobs: map[digest.Digest][]byte{}, results: map[digest.Digest]*repb.ActionResult{}, calls: map[string]int{}, puts: map[digest.Digest]int{}, denies: map[string]error{}}
 	g := grpc.NewServer(append(options, grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 		if err := s.called(ctx, info.FullMethod); err != nil {
 			return nil, err
@@ -81,6 +88,8 @@ func serveWith(t *testing.T, functions []digest.Function, options ...grpc.Server
 	repb.RegisterContentAddressableStorageServer(g, s)
 	repb.RegisterActionCacheServer(g, s)
 	bspb.RegisterByteStreamServer(g, s)
+	repb.RegisterExecutionServer(g, s)
+	longrunningpb.RegisterOperationsServer(g, s)
 	var over sync.WaitGroup
 	over.Go(func() { _ = g.Serve(l) })
 	t.Cleanup(func() {
@@ -142,7 +151,35 @@ func (s *server) GetCapabilities(context.Context, *repb.GetCapabilitiesRequest) 
 	for _, f := range s.functions {
 		c.DigestFunctions = append(c.DigestFunctions, map[digest.Function]repb.DigestFunction_Value{digest.BLAKE3: repb.DigestFunction_BLAKE3, digest.SHA256: repb.DigestFunction_SHA256}[f])
 	}
-	return &repb.ServerCapabilities{CacheCapabilities: c}, nil
+	return &repb.ServerCapabilities{CacheCapabilities: c, ExecutionCapabilities: &repb.ExecutionCapabilities{ExecEnabled: s.runs != nil}}, nil
+}
+
+// operations is where what comes of an action is sent.
+type operations = grpc.ServerStreamingServer[longrunningpb.Operation]
+
+func (s *server) Execute(r *repb.ExecuteRequest, to operations) error {
+	s.mu.Lock()
+	if s.runs == nil {
+		s.mu.Unlock()
+		return status.Error(codes.Unimplemented, "nothing runs here")
+	}
+	run := s.runs[0]
+	if len(s.runs) > 1 {
+		s.runs = s.runs[1:]
+	}
+	s.mu.Unlock()
+	return run(r, to)
+}
+
+func (s *server) WaitExecution(r *repb.WaitExecutionRequest, to operations) error {
+	if s.waits == nil {
+		return status.Error(codes.NotFound, "no such operation")
+	}
+	return s.waits(r.GetName(), to)
+}
+
+func (s *server) CancelOperation(context.Context, *longrunningpb.CancelOperationRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, nil
 }
 
 func (s *server) FindMissingBlobs(_ context.Context, r *repb.FindMissingBlobsRequest) (*repb.FindMissingBlobsResponse, error) {
@@ -208,6 +245,7 @@ func (s *server) put(d digest.Digest, b []byte) error {
 		return status.Error(codes.InvalidArgument, "other content")
 	}
 	s.blobs[d] = b
+	s.puts[d]++
 	return nil
 }
 
