@@ -30,7 +30,7 @@ import (
 
 // ExecutorOptions configure an Executor.
 type ExecutorOptions struct {
-	Inputs store.Blobs      // where inputs come from
+	Inputs *store.HostFiles // where inputs come from
 	Blobs  *Blobs           // of the same client: where outputs go
 	Self   string           // hexmage's own program, for actions that run a built-in tool
 	Next   execute.Executor // runs what cannot go; nil: nobody does, and it is refused
@@ -163,11 +163,10 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 	var self digest.Digest
 	from := execute.Inputs(x.o.Inputs, a.Action)
 	if usesSelf(a.Action) {
-		p, err := x.program(a.InputRoot.Function())
-		if err != nil {
+		var err error
+		if self, err = x.program(a.InputRoot.Function()); err != nil {
 			return nil, &execute.Error{Op: "read hexmage's own program", Err: err}
 		}
-		self, from = p, &withFile{from, p, x.o.Self}
 	}
 	if len(a.Command.Args) == 0 {
 		return nil, &execute.Error{Op: "start a command", Err: errors.New("the action has no arguments")}

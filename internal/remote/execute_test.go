@@ -31,9 +31,10 @@ import (
 // farm is a machine whose actions run at a server, and what runs here, which writes "here" into each output.
 type farm struct {
 	*machine
-	s    *server
-	x    *remote.Executor
-	here *executetest.Fake
+	s      *server
+	x      *remote.Executor
+	inputs *store.HostFiles
+	here   *executetest.Fake
 }
 
 const fn = digest.SHA256
@@ -54,7 +55,8 @@ func newFarm(t *testing.T, change func(*remote.Options), runs ...func(*repb.Exec
 			return 0, nil
 		},
 	}}
-	f.x = remote.NewExecutor(f.client, remote.ExecutorOptions{Inputs: f.blobs, Blobs: f.blobs, Next: f.here})
+	f.inputs = store.WithHostFiles(f.blobs)
+	f.x = remote.NewExecutor(f.client, remote.ExecutorOptions{Inputs: f.inputs, Blobs: f.blobs, Next: f.here})
 	return f
 }
 
@@ -251,7 +253,7 @@ func TestStays(t *testing.T) {
 				t.Errorf("the summary is %q, without %q", got, c.says)
 			}
 			f.said.want(t)
-			alone := remote.NewExecutor(f.client, remote.ExecutorOptions{Inputs: f.blobs, Blobs: f.blobs})
+			alone := remote.NewExecutor(f.client, remote.ExecutorOptions{Inputs: f.inputs, Blobs: f.blobs})
 			var refused *execute.Error
 			if _, err := alone.Execute(t.Context(), r); !errors.As(err, &refused) || !refused.Refused || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%v, want that it is refused", err)

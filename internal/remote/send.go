@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -142,7 +141,7 @@ func (x *Executor) collect(ctx context.Context, from store.Blobs, folder digest.
 	return nil
 }
 
-// program returns the digest of hexmage's own program, which is read once.
+// program returns the digest of hexmage's own program, which is read once and is among the inputs from then on.
 func (x *Executor) program(fn digest.Function) (digest.Digest, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -154,21 +153,8 @@ func (x *Executor) program(fn digest.Function) (digest.Digest, error) {
 		return digest.Digest{}, err
 	}
 	defer f.Close()
-	x.self, err = fn.Reader(f)
-	return x.self, err
-}
-
-// withFile is a store with a file of this machine beside.
-type withFile struct {
-	store.Blobs
-	d    digest.Digest
-	path string
-}
-
-// Open implements store.Blobs.
-func (w *withFile) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
-	if d == w.d {
-		return os.Open(w.path)
+	if x.self, err = fn.Reader(f); err == nil {
+		x.o.Inputs.Add(x.self, x.o.Self)
 	}
-	return w.Blobs.Open(ctx, d)
+	return x.self, err
 }

@@ -23,11 +23,20 @@ import (
 // casd is a remote cache that others wrote: buildbox-casd, on this machine.
 type casd struct {
 	program, dir, address string
+	more                  []string  // arguments
+	path                  string    // where it finds programs; "": where this process does
 	cmd                   *exec.Cmd // nil: it does not run
 	log                   bytes.Buffer
 }
 
 func startCasd(t *testing.T) *casd {
+	t.Helper()
+	c := newCasd(t)
+	c.start(t)
+	return c
+}
+
+func newCasd(t *testing.T) *casd {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -35,14 +44,16 @@ func startCasd(t *testing.T) *casd {
 	}
 	c := &casd{program: toolchaintest.Casd(t), dir: t.TempDir(), address: l.Addr().String()}
 	l.Close()
-	c.start(t)
 	t.Cleanup(c.kill)
 	return c
 }
 
 func (c *casd) start(t *testing.T) {
 	t.Helper()
-	c.cmd = exec.Command(c.program, "--bind="+c.address, "--log-level=warning", "--reserved=1M", c.dir)
+	c.cmd = exec.Command(c.program, slices.Concat([]string{"--bind=" + c.address, "--log-level=warning", "--reserved=1M"}, c.more, []string{c.dir})...)
+	if c.path != "" {
+		c.cmd.Env = append(os.Environ(), "PATH="+c.path)
+	}
 	c.cmd.Stdout, c.cmd.Stderr = &c.log, &c.log
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := c.cmd.Start(); err != nil {

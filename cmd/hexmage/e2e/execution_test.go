@@ -1,0 +1,185 @@
+//go:build linux
+
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/execute/executetest"
+	"github.com/hexmage/hexmage/internal/remote"
+	"github.com/hexmage/hexmage/internal/store"
+	diskstore "github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
+)
+
+// startWorkers is a casd that runs actions, each in a bubblewrap of its own, which sees the base system of this machine as actions in our own sandbox do.
+func startWorkers(t *testing.T) *casd {
+	t.Helper()
+	c := newCasd(t)
+	bwrap := toolchaintest.Path(t, "bubblewrap", "usr/bin/bwrap")
+	if out, err := exec.Command(bwrap, "--unshare-all", "--ro-bind", "/", "/", "true").CombinedOutput(); err != nil {
+		t.Skipf("NOT TESTED: bubblewrap cannot run here: %v: %s", err, out)
+	}
+	c.path = filepath.Dir(bwrap) + ":" + filepath.Dir(c.program) + ":/usr/bin:/bin"
+	c.more = []string{"--jobs=4", "--buildbox-run=" + filepath.Join(filepath.Dir(c.program), "buildbox-run")}
+	for _, p := range []string{"/usr", "/bin", "/lib", "/lib64"} {
+		if from, err := filepath.EvalSymlinks(p); err == nil {
+			c.more = append(c.more, "--runner-arg=--ro-bind-mount="+from+":"+p)
+		}
+	}
+	c.start(t)
+	return c
+}
+
+const executes = `execute = true`
+
+// TestRemoteExecutor: what local executors do for actions is done for those at casd, too.
+func TestRemoteExecutor(t *testing.T) {
+	c := startWorkers(t)
+	executetest.Run(t, "*remote.Executor", func(t *testing.T) executetest.Setup {
+		blobs, err := diskstore.NewBlobs(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, err := remote.Dial(remote.Options{Name: "team", Address: "grpc://" + c.address, Timeout: remote.DefaultTimeout, Retries: 2, Execute: true, Say: func(text string) { t.Error(text) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = client.Close() })
+		far := remote.NewBlobs(blobs, client, nil)
+		files := store.WithHostFiles(far)
+		x := remote.NewExecutor(client, remote.ExecutorOptions{Inputs: files, Blobs: far})
+		return executetest.Setup{Executor: x, Store: files, Fn: digest.SHA256, NoSecrets: true, Silent: true, Alive: executetest.ProcessAlive}
+	})
+}
+
+var ranThere = regexp.MustCompile(`actions that ran at remote team: (\d+); here: (\d+)`)
+
+// counted is how many actions ran at the remote, and here.
+func counted(t *testing.T, o *outcome) (there, here int) {
+	t.Helper()
+	m := ranThere.FindStringSubmatch(o.stderr)
+	if m == nil {
+		t.Fatalf("it does not say how many actions ran where: %s", o)
+	}
+	there, _ = strconv.Atoi(m[1])
+	here, _ = strconv.Atoi(m[2])
+	return there, here
+}
+
+// TestRemoteExecution: the op package and the makefile that were compiled elsewhere are those that are compiled here, byte by byte; and so is all that a pipeline makes.
+func TestRemoteExecution(t *testing.T) {
+	c := startWorkers(t)
+	one, first := firstRun(t)
+	two := newWorld(t).withDownloads(t)
+	two.use(t, c.address, executes)
+	r := two.runJSON(t, pipeline)
+	there, here := counted(t, r.outcome)
+	t.Logf("the first machine took %v, the second %v: %s", first.took, r.took, ranThere.FindString(r.stderr))
+	if there < 10 || there+here != r.executed || strings.Contains(r.stderr, "could not run") {
+		t.Errorf("%d actions ran there, and %d here: %s", there, here, r.stderr)
+	}
+	for _, out := range []string{"oppackage", "makefile", "model.mllm", "context.bin"} { // the rest is of two runs on a device
+		sameOut(t, one, two, filepath.Join(pipeline, out))
+	}
+	if again := two.runJSON(t, pipeline); again.executed != 0 {
+		t.Errorf("again it executed %q", again.names)
+	}
+}
+
+// farPipeline has what actions can have, of a toolchain that travels.
+const farPipeline = `toolchain "busybox" {}
+locals { sh = ["${toolchain.busybox.dir}/bin/busybox", "sh", "-ec"] }
+step "exec" "large" {
+  argv = concat(local.sh, ["seq 1 3000000 > large; sleep 1; echo made it; echo and said so >&2"])
+  output "large" { file = "large" }
+}
+step "exec" "tree" {
+  argv = concat(local.sh, ["mkdir -p d/e/empty; for i in $(seq 1 40); do echo $i > d/e/$i; done; chmod 755 d/e/7; ln -s e/7 d/link; ln -s d/e/8 linked; echo $PWD | sed s,$HEXMAGE_ROOT,root, > where; test -d \"$HOME\" -a -d \"$TMPDIR\""])
+  output "d" { tree = "d" }
+  output "linked" { file = "linked" }
+  output "where" { value = "where" }
+}
+step "exec" "count" {
+  argv   = concat(local.sh, ["cat - $1/link extra | cksum > n", "count", step.exec.tree.outputs.d])
+  stdin  = step.exec.large.outputs.large
+  inputs = ["extra"]
+  output "n" { value = "n" }
+}
+output "large" { value = step.exec.large.outputs.large }
+output "d" { value = step.exec.tree.outputs.d }
+output "linked" { value = step.exec.tree.outputs.linked }
+output "where" { value = step.exec.tree.outputs.where }
+output "n" { value = step.exec.count.outputs.n }
+`
+
+func farWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t).withDownloads(t)
+	w.env = []string{"HEXMAGE_DIGEST=sha256"}
+	w.write(t, "pipelines/p.hcl", farPipeline)
+	w.write(t, "extra", "extra\n")
+	return w
+}
+
+// TestRemoteExecutionKilled: casd is killed with -9 while it runs actions, and comes back or does not. Outputs are right, and there is one sentence about it.
+func TestRemoteExecutionKilled(t *testing.T) {
+	c := startWorkers(t)
+	one := farWorld(t)
+	one.runJSON(t, "p")
+	for _, k := range []struct {
+		name   string
+		after  time.Duration // negative: never
+		back   bool
+		policy string
+	}{
+		{"never", -1, false, "local"},
+		{"at once", 300 * time.Millisecond, false, "local"}, {"in the middle", time.Second, false, "local"}, {"and back", time.Second, true, "local"}, {"late, and back", 1500 * time.Millisecond, true, "local"},
+		{"no fallback", 800 * time.Millisecond, false, "fail"},
+	} {
+		t.Run(k.name, func(t *testing.T) {
+			c.kill()
+			if err := os.RemoveAll(c.dir); err != nil { // it remembers results
+				t.Fatal(err)
+			}
+			c.start(t)
+			two := farWorld(t)
+			two.use(t, c.address, executes, fmt.Sprintf("fallback = %q", k.policy))
+			killed := make(<-chan struct{})
+			if k.after >= 0 {
+				killed = c.killAfter(t, k.after, k.back)
+			}
+			o := two.run(t, "--json", "run", "p")
+			if k.after >= 0 {
+				<-killed
+			}
+			t.Logf("after %v: %s", o.took, o.stderr)
+			if k.policy == "fail" {
+				wants(t, o, exitEngine, "--remote off")
+				return
+			}
+			if o.code != 0 || o.took > 30*time.Second {
+				t.Fatalf("%s", o)
+			}
+			sameOut(t, one, two, "p")
+			if there, _ := counted(t, o); k.after < 0 && there != 3 {
+				t.Errorf("%d actions ran there: %s", there, o.stderr)
+			}
+			if n := strings.Count(o.stderr, "\n"); n > 2 {
+				t.Errorf("%d lines are said: %s", n, o.stderr)
+			}
+		})
+	}
+	if o := one.run(t, "plan", "p"); strings.Contains(o.stderr, "remote") {
+		t.Errorf("without a remote there is one: %s", o)
+	}
+}
