@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -172,7 +174,8 @@ func TestTranslated(t *testing.T) {
 			}
 		}
 		read(beside.GetDirectories()[1].GetDigest(), &inputs)
-		for _, p := range []*repb.Platform{a.GetPlatform(), c.GetPlatform()} { //nolint:staticcheck // both are looked at by somebody
+		//lint:ignore SA1019 Both are looked at by somebody.
+		for _, p := range []*repb.Platform{a.GetPlatform(), c.GetPlatform()} {
 			if got := fmt.Sprint(p.GetProperties()); len(p.GetProperties()) != 2 || !strings.Contains(got, "OSFamily") || !strings.Contains(got, "large") {
 				t.Errorf("the platform is %s", got)
 			}
@@ -199,6 +202,47 @@ func TestTranslated(t *testing.T) {
 		t.Error("it did not run there")
 	}
 	f.said.want(t)
+}
+
+// TestTool: an action that runs a built-in tool brings hexmage's own program, and says where it is; others do not.
+func TestTool(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "hexmage-engine")
+	content := storetest.Bytes(7, 3<<20)
+	if err := os.WriteFile(program, content, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, own := range []bool{true, false} {
+		var f *farm
+		f = newFarm(t, nil, func(r *repb.ExecuteRequest, to operations) error {
+			var a repb.Action
+			var c repb.Command
+			for d, m := range map[*repb.Digest]proto.Message{r.GetActionDigest(): &a} {
+				b, err := f.s.content(f.s.digest(r.GetDigestFunction(), d))
+				if err != nil || proto.Unmarshal(b, m) != nil {
+					t.Error(err)
+				}
+			}
+			b, err := f.s.content(f.s.digest(r.GetDigestFunction(), a.GetCommandDigest()))
+			if err != nil || proto.Unmarshal(b, &c) != nil {
+				t.Error(err)
+			}
+			args := c.GetArguments()
+			if got := slices.Contains(args, "../hexmage"); got != own || strings.Contains(args[2], `HEXMAGE_SELF="$d/hexmage"`) != own {
+				t.Errorf("own %v: %q", own, args)
+			}
+			return works(r, to)
+		})
+		f.x = remote.NewExecutor(f.client, remote.ExecutorOptions{Inputs: f.inputs, Blobs: f.blobs, Self: program})
+		a := f.action(t, "int a;")
+		if own {
+			a.Command.Args = []string{action.ToolArg0, "tool", "copy"}
+			a.Command.Platform[action.PropertyTool] = "copy/1"
+		}
+		f.out(t, a)
+		if _, err := f.s.content(fn.Bytes(content)); (err == nil) != own {
+			t.Errorf("own %v: the program: %v", own, err)
+		}
+	}
 }
 
 // TestStays: what cannot go runs here, and is counted with why; where nobody runs it here it is refused.

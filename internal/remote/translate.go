@@ -233,14 +233,16 @@ func (x *Executor) translate(a *action.Action, self digest.Digest) (*translated,
 	for _, name := range slices.Sorted(maps.Keys(x.c.o.Platform)) {
 		platform.Properties = append(platform.Properties, &repb.Platform_Property{Name: name, Value: x.c.o.Platform[name]})
 	}
-	if len(platform.Properties) > 0 {
-		c.Platform = platform //nolint:staticcheck // servers before version 2.2 look there
+	if len(platform.Properties) == 0 {
+		platform = nil
 	}
+	//lint:ignore SA1019 Servers before version 2.2 look there.
+	c.Platform = platform
 	command, err := t.add(c, fn)
 	if err != nil {
 		return nil, err
 	}
-	m := &repb.Action{CommandDigest: message(command), InputRootDigest: message(t.inputs), DoNotCache: a.DoNotCache, Platform: c.Platform}
+	m := &repb.Action{CommandDigest: message(command), InputRootDigest: message(t.inputs), DoNotCache: a.DoNotCache, Platform: platform}
 	if limit := a.TimeLimit(); limit > 0 {
 		m.Timeout = durationpb.New(max(limit, time.Second).Round(time.Second)) // there are servers that round down
 	}
