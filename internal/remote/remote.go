@@ -1,10 +1,12 @@
-// Package remote shares results with other machines through a server of the Remote Execution API v2.
+// Package remote shares results and work with other machines through a server of the Remote Execution API v2.
 //
 // One enters it with Dial, and puts Blobs and Results over the stores of this machine: what they do not have they ask the server for, and what
 // was made here they send there beside the build, if Options.Upload says so. Whatever goes wrong with the server is a miss. After the first failure that does
 // not pass the Client is out: it asks for nothing any more, and has said so once.
 //
-// The package knows bytes, digests and results. It does not know where its Options come from, nor what an action is for.
+// Executor has the server run actions, translated so that nothing of ours is left for it to ignore.
+//
+// The package knows bytes, digests, actions and results. It does not know where its Options come from, nor what an action is for.
 package remote
 
 import (
