@@ -204,6 +204,8 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 			return nil, &execute.Error{Op: "send the inputs", Err: own.error}
 		case errors.As(err, new(*execute.Error)), errors.As(err, new(*execute.TimeoutError)):
 			return nil, err
+		case errors.As(err, new(*unrunError)):
+			return nil, err
 		case errors.Is(err, ErrOut):
 			return nil, &unrunError{err}
 		case try >= x.c.o.Retries || !mayPass(err):
@@ -253,6 +255,8 @@ func (x *Executor) once(ctx context.Context, a *execute.Request, t *translated, 
 	switch s := status.FromProto(got.GetStatus()); {
 	case s.Code() == codes.DeadlineExceeded && limit > 0:
 		return nil, false, &execute.TimeoutError{Limit: limit}
+	case s.Code() == codes.DeadlineExceeded:
+		return nil, false, &unrunError{fmt.Errorf("%s has a time limit of its own for what it runs: %.300s", x.c.o.Address, s.Message())}
 	case s.Code() != codes.OK:
 		return nil, false, s.Err()
 	case got.GetResult() == nil:
@@ -341,7 +345,7 @@ func (c *Client) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 		if err := c.call(ctx, "look whether it is there", func(ctx context.Context) error {
 			_, err := repb.NewCapabilitiesClient(c.conn).GetCapabilities(ctx, &repb.GetCapabilitiesRequest{InstanceName: c.o.Instance})
 			return err
-		}); err != nil {
+		}); errors.Is(err, ErrOut) {
 			cancel(err)
 			return
 		}

@@ -165,7 +165,7 @@ func TestTranslated(t *testing.T) {
 		read(a.GetCommandDigest(), &c)
 		read(a.GetInputRootDigest(), &root)
 		read(root.GetDirectories()[0].GetDigest(), &beside)
-		if c.GetWorkingDirectory() != "hexmage/root" || !slices.Equal(c.GetOutputPaths(), []string{"out", "said"}) || a.GetTimeout().AsDuration() != 90*time.Second || a.GetDoNotCache() || r.GetSkipCacheLookup() {
+		if c.GetWorkingDirectory() != "hexmage/root" || !slices.Equal(c.GetOutputPaths(), []string{"out", "said"}) || a.GetTimeout().AsDuration() != 91*time.Second || a.GetDoNotCache() || r.GetSkipCacheLookup() {
 			t.Errorf("%v, %v", &c, &a)
 		}
 		for i, d := range beside.GetDirectories() {
@@ -192,7 +192,7 @@ func TestTranslated(t *testing.T) {
 		return works(r, to)
 	})
 	a := f.action(t, "int a;")
-	a.Limit, a.Command.Env = 90*time.Second, map[string]string{"B": "2", "HOME": "/home/me"}
+	a.Limit, a.Command.Env = 90100*time.Millisecond, map[string]string{"B": "2", "HOME": "/home/me"}
 	a.Command.Outputs = []string{"said", "out"}
 	a.Command.Platform = map[string]string{action.PropertyStdin: "a.c", action.PropertyStdout: "said"}
 	if got := f.out(t, a); got != "there" {
@@ -334,6 +334,7 @@ func TestInfrastructure(t *testing.T) {
 		{"the call fails, and passes", runs{stops, works}, 2, "there", nil},
 		{"stays", runs{fails(codes.Internal)}, 3, "here", []string{"an action could not run at remote team", "so it says"}},
 		{"no use in trying again", runs{fails(codes.InvalidArgument)}, 1, "here", []string{"could not run", "so it says"}},
+		{"its own time limit", runs{fails(codes.DeadlineExceeded)}, 1, "here", []string{"could not run", "so it says"}},
 		{"no shell", runs{noEnd}, 3, "here", []string{"did not come to its end", "sh: not found"}},
 		{"has no output", runs{forgets, works}, 2, "there", nil},
 		{"never has", runs{forgets}, 3, "here", []string{"could not run"}},

@@ -244,7 +244,7 @@ func (x *Executor) translate(a *action.Action, self digest.Digest) (*translated,
 	}
 	m := &repb.Action{CommandDigest: message(command), InputRootDigest: message(t.inputs), DoNotCache: a.DoNotCache, Platform: platform}
 	if limit := a.TimeLimit(); limit > 0 {
-		m.Timeout = durationpb.New(max(limit, time.Second).Round(time.Second)) // there are servers that round down
+		m.Timeout = durationpb.New((limit + time.Second - 1).Truncate(time.Second)) // there are servers that round down
 	}
 	t.key, err = t.add(m, fn)
 	return t, err

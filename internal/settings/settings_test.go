@@ -17,6 +17,9 @@ remote "team" {
   upload            = "ci"
   upload_wait       = "2m"
   download          = "all"
+  execute           = true
+  fallback          = "fail"
+  platform          = { OSFamily = "linux" }
   timeout           = "5s"
   retries           = 0
   credential_helper = ["/usr/local/bin/login", "--team"]
@@ -37,11 +40,12 @@ func TestParse(t *testing.T) {
 	}
 	team, lab := all[0], all[1]
 	if team.Name != "team" || team.Address != "grpcs://cache.example" || team.Instance != "main" || team.Upload != settings.CI || !team.Everything ||
+		!team.Execute || team.Fallback != remote.FallbackFail || len(team.Platform) != 1 || team.Platform["OSFamily"] != "linux" ||
 		team.UploadWait != 2*time.Minute || team.Timeout != 5*time.Second || team.Retries != 0 || !slices.Equal(team.Credentials, []string{"/usr/local/bin/login", "--team"}) ||
 		team.TLS != (remote.TLS{CA: "/etc/ca.pem", Certificate: "/home/me/me.pem", Key: "/home/me/me.key"}) {
 		t.Errorf("%+v", team)
 	}
-	if lab.Upload != settings.Never || lab.Everything || lab.Timeout != remote.DefaultTimeout || lab.Retries != remote.DefaultRetries || lab.UploadWait != remote.DefaultUploadWait {
+	if lab.Execute || lab.Fallback != remote.FallbackLocal || lab.Platform != nil || lab.Upload != settings.Never || lab.Everything || lab.Timeout != remote.DefaultTimeout || lab.Retries != remote.DefaultRetries || lab.UploadWait != remote.DefaultUploadWait {
 		t.Errorf("%+v", lab)
 	}
 	env := map[string]string{"TOKEN": "secret", "BAD": "a\nb"}

@@ -73,6 +73,8 @@ func Run(t *testing.T, name string, open func(t *testing.T) Setup) {
 		{"secrets", secrets},
 		{"secret in an output", secretOutput},
 		{"standard input", stdin},
+		{"standard output", stdout},
+		{"output that is a link", linkedOutput},
 		{"long output", longOutput},
 		{"exec roots are apart", apart},
 		{"no such program", noSuchProgram},
@@ -409,6 +411,39 @@ func stdin(t *testing.T, s *suite) {
 	a.Command.Platform[action.PropertyStdin] = path.Join(s.Inputs, "dir/prompt.txt")
 	if r := s.execute(t, a); r.ExitCode != 0 || string(r.Stdout) != "hello\x00there" {
 		t.Errorf("exit code %d, stdout %q, want the input", r.ExitCode, r.Stdout)
+	}
+}
+
+// stdout has standard output be an output, too, in the place of an input.
+func stdout(t *testing.T, s *suite) {
+	a := s.action(t, "cat in; echo said; echo err >&2; exit $1", map[string]string{"in": "hello\x00there\n", "said": "not this"}, "said")
+	a.Command.Platform[action.PropertyStdout] = "said"
+	for _, code := range []string{"0", "3"} {
+		a.Command.Args = append(a.Command.Args[:3:3], "sh", code)
+		r := s.execute(t, a)
+		const want = "hello\x00there\nsaid\n"
+		if fmt.Sprint(r.ExitCode) != code || string(r.Stdout) != want || string(r.Stderr) != "err\n" || len(r.Files) != 1 || s.read(t, r.Files[0].Digest) != want {
+			t.Errorf("exit code %d, want %s; stdout %q, stderr %q, files %v", r.ExitCode, code, r.Stdout, r.Stderr, r.Files)
+		}
+	}
+}
+
+// linkedOutput has links for outputs, which count as what they lead to in the exec root.
+func linkedOutput(t *testing.T, s *suite) {
+	if s.Foreign {
+		return // there is no telling what links lead to
+	}
+	r := s.execute(t, s.action(t, "mkdir -p out/d && cp in out/d/f && ln -s f out/d/l && chmod 755 out/d/f && ln -s ../in out/file && ln -s d out/dir && ln -s nowhere out/none",
+		map[string]string{"in": "text"}, "out/file", "out/dir", "out/none"))
+	if r.ExitCode != 0 || len(r.Files) != 1 || r.Files[0].Path != "out/file" || s.read(t, r.Files[0].Digest) != "text" || len(r.Dirs) != 1 || r.Dirs[0].Path != "out/dir" {
+		t.Fatalf("exit code %d, stderr %q, files %v, folders %v", r.ExitCode, r.Stderr, r.Files, r.Dirs)
+	}
+	d, err := merkle.LoadOutput(t.Context(), s.Store, r.Dirs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := d.Files["f"]; f == nil || !f.Executable || d.Symlinks["l"] != "f" {
+		t.Errorf("the folder has %v, %v", d.Files, d.Symlinks)
 	}
 }
 
