@@ -72,7 +72,10 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	why := stays(a)
+	why := Stays(a.Action)
+	if a.Secrets != nil {
+		why = getsSecrets
+	}
 	if why == "" {
 		var err error
 		if why, err = x.bound(ctx, a); err != nil {

@@ -262,6 +262,7 @@ func TestStays(t *testing.T) {
 		says   string
 	}{
 		"secrets":   {func(r *execute.Request) { r.Secrets = secrets }, "it gets secrets"},
+		"a secret":  {property(action.PropertySecret+"TOKEN", "var.t"), "it gets secrets"},
 		"local":     {func(r *execute.Request) { r.LocalOnly = true }, "of this machine alone"},
 		"network":   {property(action.PropertyNetwork, "true"), "it may use the network"},
 		"host":      {property(action.PropertyHost, "apt"), "it needs this machine as it is"},

@@ -51,12 +51,10 @@ const (
 	badLink   = "a link" // that is an output leads out of the folder
 )
 
-// stays is why an action cannot go to another machine, in a few words, or "".
-func stays(a *execute.Request) string {
+// Stays is why an action cannot go to another machine, in a few words, or "". Of toolchains among its inputs it knows nothing.
+func Stays(a *action.Action) string {
 	p := a.Command.Platform
 	switch {
-	case a.Secrets != nil:
-		return "it gets secrets"
 	case a.LocalOnly:
 		return `its results are of this machine alone (cache = "local" or "inputs")`
 	case p[action.PropertyEffects] != "":
@@ -71,6 +69,9 @@ func stays(a *execute.Request) string {
 	for _, name := range slices.Sorted(maps.Keys(p)) {
 		if program, ok := strings.CutPrefix(name, action.PropertyProgram); ok {
 			return fmt.Sprintf("it starts %s of this machine", program)
+		}
+		if strings.HasPrefix(name, action.PropertySecret) || strings.HasPrefix(name, action.PropertySecretFile) {
+			return getsSecrets
 		}
 		switch name {
 		case action.PropertyTool, action.PropertyStdin, action.PropertyStdout:
@@ -96,11 +97,13 @@ func stays(a *execute.Request) string {
 			}
 		}
 	}
-	if len(script(a.Action)) > maxScript {
+	if len(script(a)) > maxScript {
 		return "it has too many outputs"
 	}
 	return ""
 }
+
+const getsSecrets = "it gets secrets"
 
 // bound is why the toolchains among the inputs cannot go: one has programs that read files of this machine.
 func (x *Executor) bound(ctx context.Context, a *execute.Request) (string, error) {

@@ -326,8 +326,9 @@ type reasons struct {
 	fresh    func(step string) bool // nil: none
 	versions map[string]string      // of toolchains, now
 	loaded   map[string]loadedAction
-	against  *against // nil: earlier runs of this pipeline here
-	download int64    // bytes that are to be downloaded
+	where    func(*action.Action) string // says where an action will run; nil: all run here
+	against  *against                    // nil: earlier runs of this pipeline here
+	download int64                       // bytes that are to be downloaded
 }
 
 type loadedAction struct {
@@ -351,7 +352,7 @@ func (a *app) preview(ctx context.Context, p *planned, workspace string, keep fu
 	if err != nil {
 		return nil, front.Engine(err)
 	}
-	return &reasons{p: p.Plan, seen: seen, book: runlog.Open(a.RunLogOf(workspace, p.Pipeline)), fresh: o.Fresh, results: o.Results,
+	return &reasons{p: p.Plan, seen: seen, where: a.far.where(), book: runlog.Open(a.RunLogOf(workspace, p.Pipeline)), fresh: o.Fresh, results: o.Results,
 		versions: front.ToolchainVersions(p.Plan), loaded: map[string]loadedAction{}, download: a.toDownload(seen, func(*plan.Instance) bool { return true })}, nil
 }
 

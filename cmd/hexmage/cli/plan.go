@@ -493,7 +493,8 @@ type actionStatus struct {
 	Reason string       `json:"reason,omitempty"`
 	Key    string       `json:"key,omitempty"`
 
-	known bool // the action is known, not only the step
+	known bool   // the action is known, not only the step
+	where string // it will run, where actions may run elsewhere
 }
 
 // maxReasons is for how many actions it is worked out what changed: the others change for the same reasons.
@@ -515,6 +516,9 @@ func (w *reasons) status(ctx context.Context) *planStatus {
 		s.add(to)
 		if v.Status != build.WillRun || s.WillRun <= maxReasons {
 			to.Reason = w.reason(ctx, v)
+		}
+		if v.Status == build.WillRun && v.Action != nil && w.where != nil {
+			to.where = w.where(v.Action)
 		}
 		s.by[to.Step+"\x00"+to.Name] = to
 		s.groups[to.Step] = append(s.groups[to.Step], to)
@@ -554,7 +558,7 @@ func (s *planStatus) notes() plan.Notes {
 	return plan.Notes{
 		Spec: func(n *plan.Instance, spec string) string {
 			if to := s.by[n.At.Short()+"\x00"+spec]; to != nil && to.known {
-				return to.String()
+				return to.String() + to.where
 			}
 			return ""
 		},

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/boundedfile"
@@ -280,6 +281,19 @@ func (f *farCache) executor(e *front.Builder, next execute.Executor) execute.Exe
 	}
 	f.runs = remote.NewExecutor(f.client, remote.ExecutorOptions{Inputs: e.Blobs, Blobs: f.blobs, Self: f.a.Env.Self, Next: next})
 	return f.runs
+}
+
+// where says of an action that will run whether it will here, and why; nil: all do.
+func (f *farCache) where() func(*action.Action) string {
+	if f == nil || f.client == nil || f.client.Out() != nil || !f.options.Execute {
+		return nil
+	}
+	return func(a *action.Action) string {
+		if why := remote.Stays(a); why != "" {
+			return "; here: " + why
+		}
+		return "; at remote " + f.options.Name
+	}
 }
 
 // lookups are the stores for who runs nothing.

@@ -154,6 +154,12 @@ func TestRemoteExecutionKilled(t *testing.T) {
 			c.start(t)
 			two := farWorld(t)
 			two.use(t, c.address, executes, fmt.Sprintf("fallback = %q", k.policy))
+			planned := func(says string) {
+				if o := two.run(t, "plan", "p", "-v"); !strings.Contains(o.stdout, says) {
+					t.Errorf("the plan does not say %q: %s", says, o)
+				}
+			}
+			planned("; here: it may use the network")
 			killed := make(<-chan struct{})
 			if k.after >= 0 {
 				killed = c.killAfter(t, k.after, k.back)
@@ -173,6 +179,10 @@ func TestRemoteExecutionKilled(t *testing.T) {
 			sameOut(t, one, two, "p")
 			if there, _ := counted(t, o); k.after < 0 && there != 3 {
 				t.Errorf("%d actions ran there: %s", there, o.stderr)
+			}
+			if k.after < 0 {
+				two.write(t, "extra", "other\n")
+				planned("; at remote team")
 			}
 			if n := strings.Count(o.stderr, "\n"); n > 2 {
 				t.Errorf("%d lines are said: %s", n, o.stderr)
