@@ -193,7 +193,7 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 	skip := a.Fresh || a.DoNotCache
 	for try := 0; ; try++ {
 		r, cached, err := x.once(ctx, a, t, from, skip)
-		if err == nil && cached && !a.Succeeded(r.ExitCode) && !skip { // others' failures are not believed
+		if cached && !skip && ctx.Err() == nil && (err != nil || !a.Succeeded(r.ExitCode)) { // others' failures are not believed
 			skip = true
 			continue
 		}

@@ -440,6 +440,14 @@ func TestCachedFailure(t *testing.T) {
 		}
 		f.said.want(t)
 	}
+	for _, says := range []string{"sh: killed", "\nhexmage: the command ended with no program in /w\n"} {
+		f := newFarm(t, nil, func(_ *repb.ExecuteRequest, to operations) error {
+			return done(to, &repb.ExecuteResponse{Result: &repb.ActionResult{ExitCode: 127, StderrRaw: []byte(says)}, CachedResult: true})
+		}, works)
+		if got := f.out(t, f.action(t, "int a;")); got != "there" || f.s.count("Execute") != 2 {
+			t.Errorf("%q: it ran %s, after %d calls", says, got, f.s.count("Execute"))
+		}
+	}
 	for name, change := range map[string]func(*execute.Request){"fresh": func(r *execute.Request) { r.Fresh = true }, "not cached": func(r *execute.Request) { r.DoNotCache = true }} {
 		f := newFarm(t, nil, func(r *repb.ExecuteRequest, to operations) error {
 			if !r.GetSkipCacheLookup() {
