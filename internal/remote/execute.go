@@ -192,7 +192,7 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 	pause := 100 * time.Millisecond
 	skip := a.Fresh || a.DoNotCache
 	for try := 0; ; try++ {
-		r, cached, err := x.once(ctx, a, t, from, skip)
+		r, cached, err := x.attempt(ctx, a, t, from, skip)
 		if cached && !skip && ctx.Err() == nil && (err != nil || !a.Succeeded(r.ExitCode)) { // others' failures are not believed
 			skip = true
 			continue
@@ -238,8 +238,8 @@ func mayPass(err error) bool {
 	return true
 }
 
-// once sends what the server lacks, has it run the action, and fetches what came of it. cached says that it ran earlier.
-func (x *Executor) once(ctx context.Context, a *execute.Request, t *translated, from store.Blobs, skip bool) (_ *action.Result, cached bool, err error) {
+// attempt sends what the server lacks, has it run the action, and fetches what came of it. cached says that it ran earlier.
+func (x *Executor) attempt(ctx context.Context, a *execute.Request, t *translated, from store.Blobs, skip bool) (_ *action.Result, cached bool, err error) {
 	end := a.Span("send inputs")
 	err = x.send(ctx, t, from)
 	end()
@@ -376,7 +376,7 @@ func (x *Executor) result(ctx context.Context, a *execute.Request, m *repb.Actio
 	if ended == nil {
 		return nil, status.Errorf(codes.Internal, "the shell that runs commands there did not come to its end (exit code %d): %.300s", m.GetExitCode(), printedErr)
 	}
-	switch ended.how {
+	switch ended.word {
 	case noProgram:
 		return nil, &execute.Error{Op: "start " + a.Command.Args[0], Err: errors.New("there is no such program there"), Remedy: "name a program of a toolchain or an input by its path"}
 	case badLink:
@@ -438,7 +438,7 @@ func unfitError(err error) *execute.Error {
 // ending is what endLine says.
 type ending struct {
 	code int
-	how  string // noProgram, badLink or ""
+	word string // noProgram, badLink or ""
 	root string
 }
 
@@ -448,14 +448,14 @@ func cutEnd(b []byte) ([]byte, *ending) {
 	if i < 0 {
 		return b, nil
 	}
-	how, root, ok := strings.Cut(strings.TrimSuffix(string(b[i+1+len(endLine):]), "\n"), " in ")
+	word, root, ok := strings.Cut(strings.TrimSuffix(string(b[i+1+len(endLine):]), "\n"), " in ")
 	switch {
 	case !ok || strings.Contains(root, "\n"):
 		return b, nil
-	case how == noProgram, how == badLink:
-		return b[:i], &ending{how: how, root: root}
+	case word == noProgram, word == badLink:
+		return b[:i], &ending{word: word, root: root}
 	}
-	code, err := strconv.Atoi(how)
+	code, err := strconv.Atoi(word)
 	if err != nil {
 		return b, nil
 	}

@@ -176,7 +176,7 @@ func TestTranslated(t *testing.T) {
 		read(beside.GetDirectories()[1].GetDigest(), &inputs)
 		//lint:ignore SA1019 Both are looked at by somebody.
 		for _, p := range []*repb.Platform{a.GetPlatform(), c.GetPlatform()} {
-			if got := fmt.Sprint(p.GetProperties()); len(p.GetProperties()) != 2 || !strings.Contains(got, "OSFamily") || !strings.Contains(got, "large") {
+			if got := fmt.Sprint(p.Properties); len(p.Properties) != 2 || !strings.Contains(got, "OSFamily") || !strings.Contains(got, "large") {
 				t.Errorf("the platform is %s", got)
 			}
 		}
@@ -269,7 +269,7 @@ func TestStays(t *testing.T) {
 		"program":   {property(action.PropertyProgram+"sh", "x"), "it starts sh of this machine"},
 		"addresses": {property(action.PropertyAddresses, action.AddressesFixed), "fixed addresses"},
 		"effects":   {property(action.PropertyEffects, "x"), "effects beside its outputs"},
-		"device":    {property(action.PropertyExecutor, "device"), `for the executor "device"`},
+		"executor":  {property(action.PropertyExecutor, "elsewhere"), `for the executor "elsewhere"`},
 		"unknown":   {property("colour", "red"), "it asks for colour"},
 		"toolchain": {func(r *execute.Request) {
 			d := &merkle.Dir{Files: map[string]*merkle.File{"f": {Digest: fn.Bytes(nil)}}}
