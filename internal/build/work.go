@@ -66,8 +66,8 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	req := u.request(a)
 	req.Tree = root
 	start := time.Now()
-	req.Fresh = w.fresh(u)
-	if !req.Fresh && w.last.counts(u, key) {
+	req.Anew = w.fresh(u)
+	if !req.Anew && w.last.counts(u, key) {
 		res, ok, err := w.o.Executor.Lookup(ctx, req)
 		if err != nil {
 			return w.broken(ctx, u, err)
@@ -158,10 +158,9 @@ func throttled(p execute.Progress) execute.Progress {
 // when it ended in a way of which the step says so. It waits longer each time. It also returns how often it tried.
 func (w *worker) run(ctx context.Context, u *unit, a *execute.Request) (*action.Result, int, error) {
 	pause := 250 * time.Millisecond
-	a.Anew = w.fresh(u)
 	for try := 1; ; try++ {
 		res, err := w.o.Executor.Execute(ctx, a)
-		a.Anew = false // what it left is this run's own
+		a.Anew = false // what it left is of this run
 		if try > u.instance.plan.Retries || ctx.Err() != nil || !again(u.spec, res, err) {
 			return res, try, err
 		}

@@ -99,9 +99,7 @@ func (r route) Execute(ctx context.Context, a *Request) (*action.Result, error) 
 type Request struct {
 	*action.Action
 	Step, Name string // the step that it is of, and its name within that: for who chooses among steps
-	Fresh      bool   // it is to run, whoever remembers what came of it
-
-	Anew bool // its command does not go on from what an earlier one left; see action.PropertyCheckpoint
+	Anew       bool   // it is to run, whoever remembers what came of it, and does not go on from what an earlier run left (action.PropertyCheckpoint)
 
 	Secrets  *secret.Set // what its command gets beside what is in its key; nil: nothing
 	Tree     *merkle.Dir // of InputRoot, where it is in memory, which saves reading it; nobody changes it. nil: it is in the store

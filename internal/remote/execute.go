@@ -190,7 +190,7 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 		return nil, &unrunError{x.gone}
 	}
 	pause := 100 * time.Millisecond
-	skip := a.Fresh || a.DoNotCache
+	skip := a.Anew || a.DoNotCache
 	for try := 0; ; try++ {
 		r, cached, err := x.attempt(ctx, a, t, from, skip)
 		if cached && !skip && ctx.Err() == nil && (err != nil || !a.Succeeded(r.ExitCode)) { // others' failures are not believed

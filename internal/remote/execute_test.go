@@ -261,16 +261,17 @@ func TestStays(t *testing.T) {
 		change func(*execute.Request)
 		says   string
 	}{
-		"secrets":   {func(r *execute.Request) { r.Secrets = secrets }, "it gets secrets"},
-		"a secret":  {property(action.PropertySecret+"TOKEN", "var.t"), "it gets secrets"},
-		"local":     {func(r *execute.Request) { r.LocalOnly = true }, "of this machine alone"},
-		"network":   {property(action.PropertyNetwork, "true"), "it may use the network"},
-		"host":      {property(action.PropertyHost, "apt"), "it needs this machine as it is"},
-		"program":   {property(action.PropertyProgram+"sh", "x"), "it starts sh of this machine"},
-		"addresses": {property(action.PropertyAddresses, action.AddressesFixed), "fixed addresses"},
-		"effects":   {property(action.PropertyEffects, "x"), "effects beside its outputs"},
-		"executor":  {property(action.PropertyExecutor, "elsewhere"), `for the executor "elsewhere"`},
-		"unknown":   {property("colour", "red"), "it asks for colour"},
+		"secrets":    {func(r *execute.Request) { r.Secrets = secrets }, "it gets secrets"},
+		"a secret":   {property(action.PropertySecret+"TOKEN", "var.t"), "it gets secrets"},
+		"local":      {func(r *execute.Request) { r.LocalOnly = true }, "of this machine alone"},
+		"network":    {property(action.PropertyNetwork, "true"), "it may use the network"},
+		"host":       {property(action.PropertyHost, "apt"), "it needs this machine as it is"},
+		"program":    {property(action.PropertyProgram+"sh", "x"), "it starts sh of this machine"},
+		"addresses":  {property(action.PropertyAddresses, action.AddressesFixed), "fixed addresses"},
+		"checkpoint": {property(action.PropertyCheckpoint, "ck"), "goes on from what an earlier run left"},
+		"effects":    {property(action.PropertyEffects, "x"), "effects beside its outputs"},
+		"executor":   {property(action.PropertyExecutor, "elsewhere"), `for the executor "elsewhere"`},
+		"unknown":    {property("colour", "red"), "it asks for colour"},
 		"toolchain": {func(r *execute.Request) {
 			d := &merkle.Dir{Files: map[string]*merkle.File{"f": {Digest: fn.Bytes(nil)}}}
 			if err := d.Insert(t.Context(), nil, action.HostFile, merkle.File{Digest: fn.Bytes(nil)}); err != nil {
@@ -448,7 +449,7 @@ func TestCachedFailure(t *testing.T) {
 			t.Errorf("%q: it ran %s, after %d calls", says, got, f.s.count("Execute"))
 		}
 	}
-	for name, change := range map[string]func(*execute.Request){"fresh": func(r *execute.Request) { r.Fresh = true }, "not cached": func(r *execute.Request) { r.DoNotCache = true }} {
+	for name, change := range map[string]func(*execute.Request){"fresh": func(r *execute.Request) { r.Anew = true }, "not cached": func(r *execute.Request) { r.DoNotCache = true }} {
 		f := newFarm(t, nil, func(r *repb.ExecuteRequest, to operations) error {
 			if !r.GetSkipCacheLookup() {
 				t.Errorf("%s: it may be cached", name)

@@ -65,6 +65,8 @@ func Stays(a *action.Action) string {
 		return "it needs this machine as it is"
 	case p[action.PropertyAddresses] != "":
 		return "its memory has to be at fixed addresses"
+	case p[action.PropertyCheckpoint] != "":
+		return "it goes on from what an earlier run left here"
 	}
 	for _, name := range slices.Sorted(maps.Keys(p)) {
 		if program, ok := strings.CutPrefix(name, action.PropertyProgram); ok {

@@ -55,7 +55,7 @@ func (c *casd) start(t *testing.T) {
 		c.cmd.Env = append(os.Environ(), "PATH="+c.path)
 	}
 	c.cmd.Stdout, c.cmd.Stderr = &c.log, &c.log
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -70,12 +70,19 @@ func (c *casd) start(t *testing.T) {
 	t.Fatalf("casd does not listen at %s: %s", c.address, c.log.Bytes())
 }
 
-// kill ends it as kill -9 does.
+// kill ends it, and what it runs, as kill -9 does. What it has mounted for that goes, too.
 func (c *casd) kill() {
-	if c.cmd != nil {
-		_ = c.cmd.Process.Kill()
-		_ = c.cmd.Wait()
-		c.cmd = nil
+	if c.cmd == nil {
+		return
+	}
+	_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
+	_ = c.cmd.Wait()
+	c.cmd = nil
+	mounts, _ := os.ReadFile("/proc/self/mounts")
+	for line := range strings.Lines(string(mounts)) {
+		if at := strings.Fields(line)[1]; strings.HasPrefix(at, c.dir+"/") {
+			_ = syscall.Unmount(at, syscall.MNT_DETACH)
+		}
 	}
 }
 
