@@ -38,6 +38,9 @@ type Remote struct {
 	headers *hclsyntax.Attribute // nil: none
 }
 
+// Must tells whether actions have to run there, as far as they can.
+func (r *Remote) Must() bool { return r.Execute && r.Fallback == remote.FallbackFail }
+
 // Policy says when something is done.
 type Policy string
 

@@ -81,7 +81,7 @@ func (a *app) findRemote(ctx context.Context) (*farCache, error) {
 	}
 	id := digest.BLAKE3.Bytes([]byte(r.Name + "\n" + r.Address + "\n" + r.Instance)).Hex()[:16]
 	far.outFile = a.Places().State().Remote(id + ".out")
-	if st, err := os.Stat(far.outFile); err == nil && a.Remote == "" && time.Since(st.ModTime()) < askAgain {
+	if st, err := os.Stat(far.outFile); err == nil && a.Remote == "" && !r.Must() && time.Since(st.ModTime()) < askAgain {
 		far.again = st.ModTime().Add(askAgain)
 		a.say(fmt.Sprintf("remote %s is out: it was %v ago, and is asked again after %v (--remote %s asks now)", r.Name, time.Since(st.ModTime()).Round(time.Second), askAgain, r.Name))
 		return far, nil
@@ -102,10 +102,11 @@ func (a *app) findRemote(ctx context.Context) (*farCache, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ok {
-		far.client = client
-	} else if client.Out() != nil {
+	if client.Out() != nil {
 		far.noteOut()
+	}
+	if ok || client.Out() != nil && r.Execute { // what is to run there knows what becomes of it
+		far.client = client
 	}
 	return far, nil
 }
@@ -212,6 +213,9 @@ func (a *app) agree(ctx context.Context, known string, r *settings.Remote, c *re
 	switch {
 	case slices.Contains(functions, fn):
 		return true, nil
+	case (len(functions) == 0 || named) && r.Must():
+		return false, front.Usage("remote %s can run nothing: content is named by %s here, which it does not know (it knows %s): leave HEXMAGE_DIGEST out, go without it with --remote off, or let actions run here: fallback = \"local\"",
+			r.Name, fn, functionNames(functions))
 	case len(functions) == 0 || named:
 		a.say(fmt.Sprintf("remote %s is not used: content is named by %s here, which it does not know (it knows %s)", r.Name, fn, functionNames(functions)))
 		return false, nil
@@ -264,7 +268,7 @@ func (f *farCache) over() front.Over {
 		return nil
 	}
 	return func(blobs store.Blobs, results store.Results, strict bool) (*store.HostFiles, store.Results) {
-		if f.upload && !strict && !f.unsafe {
+		if f.upload && !strict && !f.unsafe && f.client.Out() == nil {
 			f.unsafe = true
 			f.a.say(fmt.Sprintf("nothing is sent to remote %s: actions here are not kept from what they do not declare, so what they make may be right here only", f.options.Name))
 		}

@@ -448,6 +448,9 @@ func TestRemoteFunction(t *testing.T) {
 	if r := w.runJSON(t, "p"); !slices.Equal(r.names, []string{"exec.count"}) || !strings.Contains(r.stderr, "remote team is not used") {
 		t.Errorf("by BLAKE3 again: executed %q, said %s", r.names, r.stderr)
 	}
+	w.use(t, c.address, executes, `fallback = "fail"`)
+	w.write(t, "extra", "4\n")
+	wants(t, w.run(t, "run", "p"), exitUsage, "remote team can run nothing: content is named by blake3")
 }
 
 // TestRemotePolicies: nothing is sent but by who says so, and never what was made without a sandbox, or is of this machine alone.
