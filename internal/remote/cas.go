@@ -14,6 +14,7 @@ import (
 	bspb "google.golang.org/genproto/googleapis/bytestream"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
@@ -274,6 +275,27 @@ func send(stream bspb.ByteStream_WriteClient, name string, d digest.Digest, r io
 	}
 }
 
+// siloed is what the server knows the key as: itself, or in a silo the digest of silo's message.
+func (c *Client) siloed(key digest.Digest) digest.Digest {
+	if m := c.silo(key); m != nil {
+		return key.Function().Bytes(m)
+	}
+	return key
+}
+
+// silo is the Action that stands for the one with the key in the client's silo, nil if that has no name. What is known here keeps its key, so that a build without the remote, or with another one,
+// finds it; and a key is all that somebody has who asks.
+func (c *Client) silo(key digest.Digest) []byte {
+	if c.o.Silo == "" {
+		return nil
+	}
+	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(&repb.Action{CommandDigest: message(key), InputRootDigest: message(key.Function().Bytes(nil)), Salt: []byte(c.o.Silo)})
+	if err != nil {
+		panic(err) // no field of it can be wrong
+	}
+	return b
+}
+
 // result returns what the server has under the key.
 func (c *Client) result(ctx context.Context, key digest.Digest) (*repb.ActionResult, error) {
 	if _, err := c.able(ctx); err != nil {
@@ -282,7 +304,7 @@ func (c *Client) result(ctx context.Context, key digest.Digest) (*repb.ActionRes
 	var got *repb.ActionResult
 	err := c.call(ctx, "ask for a result", func(ctx context.Context) (err error) {
 		got, err = repb.NewActionCacheClient(c.conn).GetActionResult(ctx, &repb.GetActionResultRequest{
-			InstanceName: c.o.Instance, ActionDigest: message(key), DigestFunction: function(key.Function()), InlineStdout: true, InlineStderr: true,
+			InstanceName: c.o.Instance, ActionDigest: message(c.siloed(key)), DigestFunction: function(key.Function()), InlineStdout: true, InlineStderr: true,
 		})
 		return err
 	})
@@ -293,7 +315,7 @@ func (c *Client) result(ctx context.Context, key digest.Digest) (*repb.ActionRes
 func (c *Client) update(ctx context.Context, key digest.Digest, r *repb.ActionResult) error {
 	return c.call(ctx, "send a result", func(ctx context.Context) error {
 		_, err := repb.NewActionCacheClient(c.conn).UpdateActionResult(ctx, &repb.UpdateActionResultRequest{
-			InstanceName: c.o.Instance, ActionDigest: message(key), ActionResult: r, DigestFunction: function(key.Function()),
+			InstanceName: c.o.Instance, ActionDigest: message(c.siloed(key)), ActionResult: r, DigestFunction: function(key.Function()),
 		})
 		return err
 	})

@@ -151,7 +151,7 @@ func (f *farm) out(t *testing.T, a *action.Action) string {
 // TestTranslated: none of our properties is sent along, all that an action needs is there, and what servers want of messages is so.
 func TestTranslated(t *testing.T) {
 	var f *farm
-	f = newFarm(t, func(o *remote.Options) { o.Platform = map[string]string{"pool": "large", "OSFamily": "linux"} }, func(r *repb.ExecuteRequest, to operations) error {
+	f = newFarm(t, func(o *remote.Options) { o.Silo, o.Platform = "a", map[string]string{"pool": "large", "OSFamily": "linux"} }, func(r *repb.ExecuteRequest, to operations) error {
 		read := func(d *repb.Digest, m proto.Message) {
 			b, err := f.s.content(f.s.digest(r.GetDigestFunction(), d))
 			if err != nil || proto.Unmarshal(b, m) != nil {
@@ -165,7 +165,7 @@ func TestTranslated(t *testing.T) {
 		read(a.GetCommandDigest(), &c)
 		read(a.GetInputRootDigest(), &root)
 		read(root.GetDirectories()[0].GetDigest(), &beside)
-		if c.GetWorkingDirectory() != "hexmage/root" || !slices.Equal(c.GetOutputPaths(), []string{"out", "said"}) || a.GetTimeout().AsDuration() != 91*time.Second || a.GetDoNotCache() || r.GetSkipCacheLookup() {
+		if c.GetWorkingDirectory() != "hexmage/root" || !slices.Equal(c.GetOutputPaths(), []string{"out", "said"}) || a.GetTimeout().AsDuration() != 91*time.Second || a.GetDoNotCache() || string(a.GetSalt()) != "a" || r.GetSkipCacheLookup() {
 			t.Errorf("%v, %v", &c, &a)
 		}
 		for i, d := range beside.GetDirectories() {

@@ -39,6 +39,7 @@ type Options struct {
 	Name     string // what messages call it
 	Address  string // see CheckAddress
 	Instance string // the server's word for one of its caches; "" where it has one
+	Silo     string // results are shared with who says the same
 
 	UploadWait time.Duration // how long Results.Finish waits for what is still to be sent
 	Everything bool          // all that a found result names is fetched at once

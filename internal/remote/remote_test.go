@@ -204,6 +204,26 @@ func TestTwoMachines(t *testing.T) {
 	}
 }
 
+// TestSilos: who says another name of a silo, or none, does not find what was made in one; where it was made it has its own key.
+func TestSilos(t *testing.T) {
+	fn := digest.BLAKE3
+	s := serve(t, fn)
+	silo := func(name string) *machine {
+		return newMachine(t, s, true, func(o *remote.Options) { o.Silo = name })
+	}
+	one := silo("glibc 2.36")
+	x := one.sends(t, fn, 1)
+	one.results.Finish(t.Context())
+	silo("glibc 2.36").wants(t, x)
+	for _, name := range []string{"", "glibc 2.41"} {
+		if _, err := silo(name).results.Get(t.Context(), x.key); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("silo %q: %v", name, err)
+		}
+	}
+	storetest.Want(t, one.own, x.key, x.result)
+	one.said.want(t)
+}
+
 // TestOnlyOwn: what stays on this machine is neither sent nor asked for, and so is what another run may make otherwise.
 func TestOnlyOwn(t *testing.T) {
 	fn := digest.BLAKE3

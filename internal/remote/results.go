@@ -166,6 +166,7 @@ type parcel struct {
 	result   *action.Result // but for what it printed
 	encode   *repb.ActionResult
 	messages map[digest.Digest][]byte
+	silo     digest.Digest // of a message that the server has it under; zero: it has it under the key
 }
 
 const (
@@ -186,6 +187,10 @@ func (s *sender) add(key digest.Digest, r *action.Result, messages map[digest.Di
 	p := parcel{key: key, encode: m, result: &action.Result{Files: slices.Clone(r.Files), Dirs: slices.Clone(r.Dirs)}, messages: make(map[digest.Digest][]byte, len(messages))}
 	for d, b := range messages {
 		p.messages[d] = bytes.Clone(b)
+	}
+	if m := s.c.silo(key); m != nil {
+		p.silo = key.Function().Bytes(m)
+		p.messages[p.silo] = m
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -286,7 +291,10 @@ func (p *parcel) contents(ctx context.Context, from store.Blobs) ([]digest.Diges
 		return nil, err
 	}
 	_, command, err := action.DecodeAction(b, p.key.Function())
-	return append(want, p.key, command), err
+	if want = append(want, p.key, command); !p.silo.IsZero() {
+		want = append(want, p.silo)
+	}
+	return want, err
 }
 
 // sayAfter is how long nothing is said of what is still sent.

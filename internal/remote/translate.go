@@ -247,7 +247,7 @@ func (x *Executor) translate(a *action.Action, self digest.Digest) (*translated,
 	if err != nil {
 		return nil, err
 	}
-	m := &repb.Action{CommandDigest: message(command), InputRootDigest: message(t.inputs), DoNotCache: a.DoNotCache, Platform: platform}
+	m := &repb.Action{CommandDigest: message(command), InputRootDigest: message(t.inputs), DoNotCache: a.DoNotCache, Platform: platform, Salt: []byte(x.c.o.Silo)}
 	if limit := a.TimeLimit(); limit > 0 {
 		m.Timeout = durationpb.New((limit + time.Second - 1).Truncate(time.Second)) // there are servers that round down
 	}

@@ -162,7 +162,7 @@ func (r *reader) remote(b *hclsyntax.Block) Remote {
 		r.fail(b.LabelRanges[0], "Unusable name", "%q is no name for a remote: --remote takes it, so it is letters, digits, - and _; and \"off\" is none.", out.Name)
 	}
 	what := fmt.Sprintf("remote %q", out.Name)
-	r.diags = append(r.diags, config.UnexpectedIn(b.Body, append(ofUser(), "cache", "instance", "upload", "upload_wait", "download", "execute", "fallback", "platform", "timeout", "retries"), []string{"tls"}, what)...)
+	r.diags = append(r.diags, config.UnexpectedIn(b.Body, append(ofUser(), "cache", "instance", "silo", "upload", "upload_wait", "download", "execute", "fallback", "platform", "timeout", "retries"), []string{"tls"}, what)...)
 	for _, name := range ofUser() {
 		if a := b.Body.Attributes[name]; a != nil && !r.own {
 			r.fail(a.SrcRange, "Not for a workspace", "%s is for your own %s: a workspace may come from anybody, and must not start programs or read your environment. A remote %q there stands in place of this one.", name, UserFile, out.Name)
@@ -179,6 +179,7 @@ func (r *reader) remote(b *hclsyntax.Block) Remote {
 		r.fail(at, "Unusable address", "cache: %v.", err)
 	}
 	out.Instance = r.text(b, "instance", "")
+	out.Silo = r.text(b, "silo", "")
 	out.Upload = Policy(r.word(b, "upload", string(Never), string(CI), string(Always)))
 	out.Everything = r.word(b, "download", "needed", "all") == "all"
 	out.Execute = r.flag(b, "execute")

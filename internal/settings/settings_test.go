@@ -14,6 +14,7 @@ const whole = `
 remote "team" {
   cache             = "grpcs://cache.example"
   instance          = "main"
+  silo              = "a"
   upload            = "ci"
   upload_wait       = "2m"
   download          = "all"
@@ -39,7 +40,7 @@ func TestParse(t *testing.T) {
 		t.Fatal(all, diags)
 	}
 	team, lab := all[0], all[1]
-	if team.Name != "team" || team.Address != "grpcs://cache.example" || team.Instance != "main" || team.Upload != settings.CI || !team.Everything ||
+	if team.Name != "team" || team.Address != "grpcs://cache.example" || team.Instance != "main" || team.Silo != "a" || team.Upload != settings.CI || !team.Everything ||
 		!team.Execute || team.Fallback != remote.FallbackFail || len(team.Platform) != 1 || team.Platform["OSFamily"] != "linux" ||
 		team.UploadWait != 2*time.Minute || team.Timeout != 5*time.Second || team.Retries != 0 || !slices.Equal(team.Credentials, []string{"/usr/local/bin/login", "--team"}) ||
 		team.TLS != (remote.TLS{CA: "/etc/ca.pem", Certificate: "/home/me/me.pem", Key: "/home/me/me.key"}) {
