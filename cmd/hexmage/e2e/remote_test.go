@@ -224,6 +224,30 @@ func TestRemotePipeline(t *testing.T) {
 	}
 }
 
+// TestRemoteTinyORT: what one machine took through the vendor's compiler and emulator the next one has, without fetching a toolchain. The first machine makes it all, as
+// nothing that was made by BLAKE3 counts at casd.
+func TestRemoteTinyORT(t *testing.T) {
+	c := startCasd(t)
+	one := newWorld(t).withHostDownloads(t)
+	one.use(t, c.address, uploads, `upload_wait = "5m"`)
+	first := one.runJSON(t, tinyORT)
+	two := newWorld(t)
+	two.use(t, c.address)
+	second := two.runJSON(t, tinyORT)
+	if first.executed == 0 || second.executed != 0 || second.cached != first.executed+first.cached {
+		t.Errorf("the first machine executed %d actions, and the second %q", first.executed, second.names)
+	}
+	sameOut(t, one, two, tinyORT)
+	sent, was := bytesIn(t, filepath.Join(c.dir, "cas")), bytesIn(t, two.cache)
+	t.Logf("%d actions; the first machine %v, the second %v; %d bytes in the first cache, %d at the server, %d in the second", second.cached, first.took, second.took, bytesIn(t, one.cache), sent, was)
+	if was > 32<<20 {
+		t.Errorf("%d bytes were fetched: toolchains too", was)
+	}
+	if strings.Contains(first.stderr, "left out") || second.stderr != "" && !strings.Contains(second.stderr, "sha256 only") {
+		t.Errorf("the first machine says %q, the second %q", first.stderr, second.stderr)
+	}
+}
+
 // TestRemoteFaults: whatever becomes of the server, outputs are right, and there is one sentence about it.
 func TestRemoteFaults(t *testing.T) {
 	c := startCasd(t)
