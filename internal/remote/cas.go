@@ -1,17 +1,10 @@
 package remote
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"errors"
-	"fmt"
 	"io"
-	"strconv"
 
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
-	bspb "google.golang.org/genproto/googleapis/bytestream"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -97,35 +90,16 @@ func (c *Client) read(ctx context.Context, d digest.Digest, w io.Writer) error {
 		return err
 	}
 	if is.small(d) {
-		return c.readSmall(ctx, d, w)
+		return c.readSmall(ctx, is, d, w)
 	}
-	offset := int64(0)
-	return c.calls(ctx, "read "+d.Short(), func(ctx context.Context) error {
-		ctx, progress, stop := c.patient(ctx)
-		defer stop()
-		stream, err := bspb.NewByteStreamClient(c.conn).Read(ctx, &bspb.ReadRequest{ResourceName: c.resource("blobs", d), ReadOffset: offset})
-		for err == nil {
-			var part *bspb.ReadResponse
-			if part, err = stream.Recv(); err != nil {
-				break
-			}
-			progress(len(part.GetData()))
-			if offset += int64(len(part.GetData())); offset > d.Size() {
-				return fmt.Errorf("blob %s: more comes than that: %w", d, store.ErrCorrupt)
-			}
-			if _, err := w.Write(part.GetData()); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		return slow(ctx, err)
-	})
+	return c.readLarge(ctx, is, d, w)
 }
 
-func (c *Client) readSmall(ctx context.Context, d digest.Digest, w io.Writer) error {
+func (c *Client) readSmall(ctx context.Context, is *capabilities, d digest.Digest, w io.Writer) error {
 	asked := &repb.BatchReadBlobsRequest{InstanceName: c.o.Instance, DigestFunction: function(d.Function()), Digests: []*repb.Digest{message(d)}}
+	if is.batches && d.Size() >= leastPacked {
+		asked.AcceptableCompressors = []repb.Compressor_Value{repb.Compressor_ZSTD}
+	}
 	var content []byte
 	err := c.call(ctx, "read "+d.Short(), func(ctx context.Context) error {
 		got, err := repb.NewContentAddressableStorageClient(c.conn).BatchReadBlobs(ctx, asked)
@@ -134,8 +108,13 @@ func (c *Client) readSmall(ctx context.Context, d digest.Digest, w io.Writer) er
 		}
 		for _, r := range got.GetResponses() {
 			if r.GetDigest().GetHash() == asked.Digests[0].Hash {
-				content = r.GetData()
-				return status.ErrorProto(r.GetStatus())
+				if err := status.ErrorProto(r.GetStatus()); err != nil {
+					return err
+				}
+				if content = r.GetData(); r.GetCompressor() == repb.Compressor_ZSTD && is.batches {
+					content, err = is.packer.unpack(content, d)
+				}
+				return err
 			}
 		}
 		return status.Error(codes.NotFound, "it is not in the answer")
@@ -146,21 +125,6 @@ func (c *Client) readSmall(ctx context.Context, d digest.Digest, w io.Writer) er
 	_, err = w.Write(content)
 	return err
 }
-
-// resource is the name of a blob in ByteStream.
-func (c *Client) resource(how string, d digest.Digest) string {
-	name := how + "/"
-	if c.o.Instance != "" {
-		name = c.o.Instance + "/" + name
-	}
-	if d.Function() != digest.SHA256 {
-		name += d.Function().String() + "/"
-	}
-	return name + d.Hex() + "/" + strconv.FormatInt(d.Size(), 10)
-}
-
-// chunk is how much of a large blob is in one message, in bytes.
-const chunk = 64 << 10
 
 // write has the server have the blobs, which blobs has, and which it lacks.
 func (c *Client) write(ctx context.Context, blobs store.Blobs, ds []digest.Digest) error {
@@ -179,7 +143,7 @@ func (c *Client) write(ctx context.Context, blobs store.Blobs, ds []digest.Diges
 	}
 	for _, d := range ds {
 		if !is.small(d) {
-			if err := c.writeLarge(ctx, blobs, d); err != nil {
+			if err := c.writeLarge(ctx, is, blobs, d); err != nil {
 				return err
 			}
 			continue
@@ -193,7 +157,9 @@ func (c *Client) write(ctx context.Context, blobs store.Blobs, ds []digest.Diges
 		if err != nil {
 			return &ownError{err}
 		}
-		batch, fn = append(batch, &repb.BatchUpdateBlobsRequest_Request{Digest: message(d), Data: bytes.Clone(b)}), d.Function()
+		r := &repb.BatchUpdateBlobsRequest_Request{Digest: message(d)}
+		r.Data, r.Compressor = is.inBatch(b)
+		batch, fn = append(batch, r), d.Function()
 		size += d.Size() + perBlob
 	}
 	return flush()
@@ -217,62 +183,6 @@ func (c *Client) writeBatch(ctx context.Context, fn digest.Function, batch []*re
 		}
 		return nil
 	})
-}
-
-func (c *Client) writeLarge(ctx context.Context, blobs store.Blobs, d digest.Digest) error {
-	var id [16]byte
-	rand.Read(id[:])
-	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // a UUID of random numbers
-	h := hex.EncodeToString(id[:])
-	name := c.resource(fmt.Sprintf("uploads/%s-%s-%s-%s-%s/blobs", h[:8], h[8:12], h[12:16], h[16:20], h[20:]), d)
-	return c.calls(ctx, "write "+d.Short(), func(ctx context.Context) error {
-		r, err := blobs.Open(ctx, d)
-		if err != nil {
-			return &ownError{err}
-		}
-		defer r.Close()
-		ctx, progress, stop := c.patient(ctx)
-		defer stop()
-		stream, err := bspb.NewByteStreamClient(c.conn).Write(ctx)
-		if err != nil {
-			return slow(ctx, err)
-		}
-		if err := send(stream, name, d, r, progress); err != nil {
-			return slow(ctx, err)
-		}
-		done, err := stream.CloseAndRecv()
-		if err != nil {
-			return slow(ctx, err)
-		}
-		if n := done.GetCommittedSize(); n != d.Size() && n != -1 {
-			return fmt.Errorf("blob %s: it took %d bytes", d, n)
-		}
-		return nil
-	})
-}
-
-// send sends the content of r, which is d. A server that has it already ends the stream early, which is no error here.
-func send(stream bspb.ByteStream_WriteClient, name string, d digest.Digest, r io.Reader, progress func(int)) error {
-	buf := make([]byte, chunk)
-	for offset := int64(0); ; name = "" { // the first message alone has it
-		n, err := io.ReadFull(r, buf)
-		if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return &ownError{err}
-		}
-		last := offset+int64(n) == d.Size()
-		if n == 0 && !last {
-			return &ownError{fmt.Errorf("blob %s: it ends early: %w", d, store.ErrCorrupt)}
-		}
-		werr := stream.Send(&bspb.WriteRequest{ResourceName: name, WriteOffset: offset, FinishWrite: last, Data: buf[:n]})
-		if werr == io.EOF || last && werr == nil {
-			return nil // what it is CloseAndRecv says
-		}
-		if werr != nil {
-			return werr
-		}
-		progress(n)
-		offset += int64(n)
-	}
 }
 
 // siloed is what the server knows the key as: itself, or in a silo the digest of silo's message.

@@ -19,6 +19,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -379,6 +380,9 @@ type capabilities struct {
 	largest   int64 // size of a blob in bytes; 0: any
 	updates   bool  // results may be put
 	executes  bool  // actions run there
+	streams   bool  // large blobs may be packed by zstd, each way
+	batches   bool  // small ones
+	packer    *packer
 }
 
 // The sizes of batches, in bytes.
@@ -432,6 +436,13 @@ func (c *Client) able(ctx context.Context) (*capabilities, error) {
 			is.functions = append(is.functions, digest.BLAKE3)
 		case repb.DigestFunction_SHA256:
 			is.functions = append(is.functions, digest.SHA256)
+		}
+	}
+	is.streams = slices.Contains(cache.GetSupportedCompressors(), repb.Compressor_ZSTD)
+	is.batches = slices.Contains(cache.GetSupportedBatchUpdateCompressors(), repb.Compressor_ZSTD)
+	if is.streams || is.batches {
+		if is.packer, err = newPacker(); err != nil {
+			return nil, err
 		}
 	}
 	c.mu.Lock()

@@ -2,11 +2,12 @@ package remote_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 
 	"cloud.google.com/go/longrunning/autogen/longrunningpb"
 	repb "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
+	"github.com/klauspost/compress/zstd"
 	bspb "google.golang.org/genproto/googleapis/bytestream"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -27,7 +29,7 @@ import (
 	"github.com/hexmage/hexmage/internal/remote"
 )
 
-// server does what no real server that there is here does: it knows BLAKE3, lies, stops in the middle, and is full. What real ones do is tried with one
+// server does what no real server that there is here does: it knows BLAKE3 and zstd, goes on with what was half written, lies, stops in the middle, and is full. What real ones do is tried with one
 // (cmd/hexmage/e2e). It is empty at first, and right where nothing below says otherwise.
 type server struct {
 	repb.UnimplementedCapabilitiesServer
@@ -48,12 +50,25 @@ type server struct {
 	denies  map[string]error
 	breaks  int             // streams that end after a part
 	stalls  bool            // streams stop after a part
+	pause   time.Duration   // before each part of a stream
 	trickle bool            // streams give a byte at a time
 	forgets bool            // has nothing, but says so to reads only
 	wishes  []digest.Digest // blobs that it says it lacks though nobody asked
 	largest int64           // size of a blob that it takes
 	slow    time.Duration   // a batch takes so long
 	offsets []int64
+	packs   bool                   // it takes and gives what is packed by zstd
+	bomb    []byte                 // what it gives in place of what is packed, of which it says that it is packed
+	endless bool                   // and that without an end
+	given   int64                  // bytes that it gave in streams
+	took    int64                  // bytes that came in streams, as they came
+	wbreaks int                    // writes that end after a part
+	halves  map[string]*half       // writes that were begun
+	loses   bool                   // halves are lost when they are gone on with, though it says that it has them
+	leaves  bool                   // it goes away when it has the first blob that is written, before it says so
+	says    int64                  // what it says that it has of any half; 0: what it has
+	unaware bool                   // it does not say what it has of a half
+	packed  map[digest.Digest]bool // whether a blob came packed
 	headers []metadata.MD
 	puts    map[digest.Digest]int                          // how often a blob came
 	runs    []func(*repb.ExecuteRequest, operations) error // what each call of Execute in turn does, the last one also all others; nil: nothing runs there
@@ -72,7 +87,7 @@ func serveWith(t *testing.T, functions []digest.Function, options ...grpc.Server
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{address: "grpc://" + l.Addr().String(), functions: functions, blobs: map[digest.Digest][]byte{}, results: map[digest.Digest]*repb.ActionResult{}, calls: map[string]int{}, puts: map[digest.Digest]int{}, denies: map[string]error{}}
+	s := &server{address: "grpc://" + l.Addr().String(), functions: functions, blobs: map[digest.Digest][]byte{}, results: map[digest.Digest]*repb.ActionResult{}, calls: map[string]int{}, puts: map[digest.Digest]int{}, halves: map[string]*half{}, packed: map[digest.Digest]bool{}, denies: map[string]error{}}
 	g := grpc.NewServer(append(options, grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 		if err := s.called(ctx, info.FullMethod); err != nil {
 			return nil, err
@@ -148,6 +163,10 @@ func (s *server) digest(fn repb.DigestFunction_Value, d *repb.Digest) digest.Dig
 
 func (s *server) GetCapabilities(context.Context, *repb.GetCapabilitiesRequest) (*repb.ServerCapabilities, error) {
 	c := &repb.CacheCapabilities{ActionCacheUpdateCapabilities: &repb.ActionCacheUpdateCapabilities{UpdateEnabled: true}, MaxBatchTotalSizeBytes: 1 << 20, MaxCasBlobSizeBytes: s.largest}
+	if s.packs {
+		c.SupportedCompressors = []repb.Compressor_Value{repb.Compressor_IDENTITY, repb.Compressor_ZSTD}
+		c.SupportedBatchUpdateCompressors = c.SupportedCompressors
+	}
 	for _, f := range s.functions {
 		c.DigestFunctions = append(c.DigestFunctions, map[digest.Function]repb.DigestFunction_Value{digest.BLAKE3: repb.DigestFunction_BLAKE3, digest.SHA256: repb.DigestFunction_SHA256}[f])
 	}
@@ -216,7 +235,11 @@ func (s *server) BatchReadBlobs(_ context.Context, r *repb.BatchReadBlobsRequest
 	got := &repb.BatchReadBlobsResponse{}
 	for _, d := range r.GetDigests() {
 		b, err := s.content(s.digest(r.GetDigestFunction(), d))
-		got.Responses = append(got.Responses, &repb.BatchReadBlobsResponse_Response{Digest: d, Data: b, Status: status.Convert(err).Proto()})
+		one := &repb.BatchReadBlobsResponse_Response{Digest: d, Data: b, Status: status.Convert(err).Proto()}
+		if err == nil && slices.Contains(r.GetAcceptableCompressors(), repb.Compressor_ZSTD) {
+			one.Compressor, one.Data = repb.Compressor_ZSTD, s.pack(b)
+		}
+		got.Responses = append(got.Responses, one)
 	}
 	return got, nil
 }
@@ -231,7 +254,14 @@ func (s *server) BatchUpdateBlobs(_ context.Context, r *repb.BatchUpdateBlobsReq
 		s.change(func() { s.wrong = append(s.wrong, fmt.Sprintf("a batch has %d bytes, more than the server takes", n)) })
 	}
 	for _, one := range r.GetRequests() {
-		err := s.put(s.digest(r.GetDigestFunction(), one.GetDigest()), one.GetData())
+		d, content, err := s.digest(r.GetDigestFunction(), one.GetDigest()), one.GetData(), error(nil)
+		if one.GetCompressor() == repb.Compressor_ZSTD {
+			content, err = s.unpacked(content)
+		}
+		if err == nil {
+			s.change(func() { s.packed[d] = one.GetCompressor() == repb.Compressor_ZSTD })
+			err = s.put(d, content)
+		}
 		got.Responses = append(got.Responses, &repb.BatchUpdateBlobsResponse_Response{Digest: one.GetDigest(), Status: status.Convert(err).Proto()})
 	}
 	return got, nil
@@ -249,26 +279,58 @@ func (s *server) put(d digest.Digest, b []byte) error {
 	return nil
 }
 
+// pack is the content as it travels packed, or what the server gives in place of it.
+func (s *server) pack(b []byte) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bomb != nil {
+		return s.bomb
+	}
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		s.wrong = append(s.wrong, err.Error())
+		return nil
+	}
+	return z.EncodeAll(b, nil)
+}
+
+// unpacked is as much as there is of what travelled packed.
+func (s *server) unpacked(b []byte) ([]byte, error) {
+	if !s.packs {
+		return nil, status.Error(codes.InvalidArgument, "nobody said that it may be packed")
+	}
+	z, err := zstd.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	return io.ReadAll(z)
+}
+
 // named reads hash and size of a resource's name, by the API's rules.
-func (s *server) named(name string) (digest.Digest, error) {
+func (s *server) named(name string) (_ digest.Digest, packed bool, _ error) {
 	_, rest, ok := strings.Cut(name, "blobs/")
 	parts := strings.Split(rest, "/")
+	if packed = ok && strings.Contains(name, "compressed-blobs/"); packed {
+		ok, parts = s.packs && parts[0] == "zstd", parts[1:]
+	}
 	fn := digest.SHA256
 	if ok && len(parts) == 3 && parts[0] == "blake3" {
 		fn, parts = digest.BLAKE3, parts[1:]
 	}
 	if !ok || len(parts) != 2 {
-		return digest.Digest{}, status.Errorf(codes.InvalidArgument, "%q names no blob", name)
+		return digest.Digest{}, false, status.Errorf(codes.InvalidArgument, "%q names no blob", name)
 	}
 	size, err := strconv.ParseInt(parts[1], 10, 64)
 	if err != nil {
-		return digest.Digest{}, err
+		return digest.Digest{}, false, err
 	}
-	return digest.New(fn, parts[0], size)
+	d, err := digest.New(fn, parts[0], size)
+	return d, packed, err
 }
 
 func (s *server) Read(r *bspb.ReadRequest, stream bspb.ByteStream_ReadServer) error {
-	d, err := s.named(r.GetResourceName())
+	d, packed, err := s.named(r.GetResourceName())
 	if err != nil {
 		return err
 	}
@@ -278,12 +340,16 @@ func (s *server) Read(r *bspb.ReadRequest, stream bspb.ByteStream_ReadServer) er
 	}
 	s.mu.Lock()
 	s.offsets = append(s.offsets, r.GetReadOffset())
-	breaks, stalls, trickle := s.breaks > 0, s.stalls, s.trickle
+	breaks, stalls, trickle, endless, pause := s.breaks > 0, s.stalls, s.trickle, s.endless, s.pause
 	s.breaks--
 	s.mu.Unlock()
 	b = b[r.GetReadOffset():]
+	if packed {
+		b = s.pack(b)
+	}
 	for i := 0; len(b) > 0; i++ {
 		n := min(len(b), 100_000)
+		time.Sleep(pause)
 		switch {
 		case trickle:
 			n = 1
@@ -297,35 +363,99 @@ func (s *server) Read(r *bspb.ReadRequest, stream bspb.ByteStream_ReadServer) er
 		if err := stream.Send(&bspb.ReadResponse{Data: b[:n]}); err != nil {
 			return err
 		}
-		b = b[n:]
+		s.change(func() { s.given += int64(n) })
+		if !endless {
+			b = b[n:]
+		}
 	}
 	return nil
+}
+
+// half is a write that was begun.
+type half struct {
+	content []byte // as it is when it is unpacked
+	whole   bool
 }
 
 func (s *server) Write(stream bspb.ByteStream_WriteServer) error {
 	var name string
 	var b []byte
-	for {
+	var first, next int64
+	s.mu.Lock()
+	breaks := s.wbreaks > 0
+	s.wbreaks--
+	s.mu.Unlock()
+	last := false
+	for !last {
 		r, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			break
-		}
 		if err != nil {
-			return err
+			return err // also of a client that ends without a last message
 		}
 		if name == "" {
-			name = r.GetResourceName()
+			name, first, next = r.GetResourceName(), r.GetWriteOffset(), r.GetWriteOffset()
+		}
+		if r.GetWriteOffset() != next {
+			s.change(func() {
+				s.wrong = append(s.wrong, fmt.Sprintf("%s: offset %d, want %d", name, r.GetWriteOffset(), next))
+			})
 		}
 		b = append(b, r.GetData()...)
+		next += int64(len(r.GetData()))
+		s.change(func() { s.took += int64(len(r.GetData())) })
+		if last = r.GetFinishWrite(); len(b) > 1<<20 && breaks {
+			break
+		}
 	}
-	d, err := s.named(name)
-	if err == nil {
-		err = s.put(d, b)
-	}
+	d, packed, err := s.named(name)
 	if err != nil {
 		return err
 	}
-	return stream.SendAndClose(&bspb.WriteResponse{CommittedSize: int64(len(b))})
+	sent := next
+	if packed {
+		b, err = s.unpacked(b)
+	}
+	s.mu.Lock()
+	h := s.halves[name]
+	if h == nil {
+		h = &half{}
+		s.halves[name] = h
+	}
+	s.offsets = append(s.offsets, first)
+	had, loses := h.content, s.loses
+	h.content = append(had[:len(had):len(had)], b...)
+	s.packed[d] = packed
+	s.mu.Unlock()
+	switch {
+	case first != int64(len(had)):
+		s.change(func() {
+			s.wrong = append(s.wrong, fmt.Sprintf("%s: goes on at %d, but there are %d", name, first, len(had)))
+		})
+		return status.Error(codes.OutOfRange, "it does not fit")
+	case !last:
+		return status.Error(codes.Unavailable, "the server goes away")
+	case first > 0 && loses:
+		return status.Error(codes.InvalidArgument, "what was there is lost")
+	case err != nil:
+		return status.Error(codes.InvalidArgument, err.Error())
+	}
+	if err := s.put(d, h.content); err != nil {
+		return err
+	}
+	h.whole = true
+	if s.count("QueryWriteStatus") == 0 && s.leaves {
+		return status.Error(codes.Unavailable, "the server goes away")
+	}
+	return stream.SendAndClose(&bspb.WriteResponse{CommittedSize: sent})
+}
+
+func (s *server) QueryWriteStatus(_ context.Context, r *bspb.QueryWriteStatusRequest) (*bspb.QueryWriteStatusResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.halves[r.GetResourceName()]
+	if h == nil || s.unaware {
+		return nil, status.Error(codes.NotFound, "no such write")
+	}
+	return &bspb.QueryWriteStatusResponse{CommittedSize: cmp.Or(s.says, int64(len(h.content))), Complete: h.whole}, nil
 }
 
 func (s *server) GetActionResult(_ context.Context, r *repb.GetActionResultRequest) (*repb.ActionResult, error) {
