@@ -368,6 +368,9 @@ func reason(err error, o Options) error {
 	case codes.Unauthenticated, codes.PermissionDenied:
 		return fmt.Errorf("%s does not let you (%s): look after `credential_helper`, `headers` or `tls` of remote %s", o.Address, text, o.Name)
 	case codes.Unavailable:
+		if strings.HasPrefix(o.Address, secure+":") { // a server that does not want who comes just hangs up
+			return fmt.Errorf("%s is not reached (%s): look whether it runs, and after `tls` of remote %s", o.Address, text, o.Name)
+		}
 		return fmt.Errorf("%s is not reached (%s)", o.Address, text)
 	}
 	return fmt.Errorf("%s says %s: %s", o.Address, s.Code(), text)

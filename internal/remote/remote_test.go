@@ -507,7 +507,7 @@ func TestTLS(t *testing.T) {
 		{"right", remote.TLS{CA: ca, Certificate: clientCert, Key: clientKey}, nil},
 		{"nobody knows the server", remote.TLS{Certificate: clientCert, Key: clientKey}, []string{"remote team is out", "certificate"}},
 		{"another server", remote.TLS{CA: other, Certificate: clientCert, Key: clientKey}, []string{"remote team is out", "certificate"}},
-		{"nobody knows the client", remote.TLS{CA: ca}, []string{"remote team is out", "is not reached"}},
+		{"nobody knows the client", remote.TLS{CA: ca}, []string{"remote team is out", "is not reached", "`tls` of remote team"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			with := func(o *remote.Options) { o.TLS = c.tls }

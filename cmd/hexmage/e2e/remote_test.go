@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"io/fs"
 	"net"
@@ -105,14 +106,17 @@ func (c *casd) blobs(t *testing.T, keep func(size int64) bool) (files []string) 
 	return files
 }
 
-// use has the world share results by the server. more are lines of the block.
+// use has the world share results by the server, in the clear if its address does not say otherwise. more are lines of the block.
 func (w *world) use(t *testing.T, address string, more ...string) {
 	t.Helper()
 	file := filepath.Join(w.home, ".config", "hexmage", "config.hcl")
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf("remote \"team\" {\n  cache   = \"grpc://%s\"\n  timeout = \"2s\"\n  %s\n}\n", address, strings.Join(more, "\n  "))
+	if !strings.Contains(address, "://") {
+		address = "grpc://" + address
+	}
+	text := fmt.Sprintf("remote \"team\" {\n  cache   = \"%s\"\n  timeout = \"2s\"\n  %s\n}\n", address, strings.Join(more, "\n  "))
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -538,9 +542,34 @@ func TestRemoteCredentials(t *testing.T) {
 			t.Errorf("the token is shown: %s", o)
 		}
 	}
-	for _, dir := range []string{w.dir, w.cache, w.home, c.dir} {
-		if out, err := exec.Command("grep", "-rlF", token, dir).CombinedOutput(); len(out) > 0 || err != nil && err.(*exec.ExitError).ExitCode() != 1 {
-			t.Errorf("the token is in %s (%v)", out, err)
+	exported := w.run(t, "runs", "--export", "@2")
+	wants(t, exported, exitOK, "hexmage-run/1")
+	w.write(t, "run.json", exported.stdout)
+	nowhere(t, []string{token}, append(foldersOf([]*world{w}), c.dir)...)
+}
+
+// foldersOf are the folders that the worlds have.
+func foldersOf(worlds []*world) (dirs []string) {
+	for _, w := range worlds {
+		dirs = append(dirs, w.dir, w.cache, w.home)
+	}
+	return dirs
+}
+
+// nowhere reports the files below the folders that have one of the secrets, or a part that says as much. That it finds them it tries first.
+func nowhere(t *testing.T, secrets []string, dirs ...string) {
+	t.Helper()
+	for _, secret := range secrets {
+		for what, text := range map[string]string{"the secret": secret, "its end": secret[len(secret)-16:], "the secret in base64": base64.StdEncoding.EncodeToString([]byte(secret))} {
+			text := text[:len(text)-len(text)%4]
+			planted := filepath.Join(t.TempDir(), "planted")
+			if err := os.WriteFile(planted, []byte("\x00 Bearer "+text+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, err := exec.Command("grep", append([]string{"-rlaF", "-e", text, planted}, dirs...)...).Output()
+			if found := strings.TrimSpace(string(out)); err != nil || found != planted {
+				t.Errorf("%s is in %s (%v)", what, found, err)
+			}
 		}
 	}
 }
