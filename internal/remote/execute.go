@@ -248,7 +248,7 @@ func (x *Executor) attempt(ctx context.Context, a *execute.Request, t *translate
 	}
 	limit := a.TimeLimit()
 	end = a.Span("run")
-	got, err := x.c.execute(ctx, &repb.ExecuteRequest{
+	got, err := x.c.execute(ctx, a, &repb.ExecuteRequest{
 		InstanceName: x.c.o.Instance, ActionDigest: message(t.key), DigestFunction: function(t.key.Function()), SkipCacheLookup: skip, InlineStdout: true, InlineStderr: true,
 	}, limit)
 	end()
@@ -272,16 +272,23 @@ func (x *Executor) attempt(ctx context.Context, a *execute.Request, t *translate
 }
 
 // execute has the server run what is asked for, and waits for it as long as the server is there. A stream that breaks is taken up again where the server knows how.
-func (c *Client) execute(ctx context.Context, asked *repb.ExecuteRequest, limit time.Duration) (*repb.ExecuteResponse, error) {
+func (c *Client) execute(ctx context.Context, a *execute.Request, asked *repb.ExecuteRequest, limit time.Duration) (*repb.ExecuteResponse, error) {
 	outer := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go c.watch(ctx, cancel)
 	client := repb.NewExecutionClient(c.conn)
 	name, begun := "", false
-	started := func() { // its time begins when it does: before, it may wait for others
-		if !begun && limit > 0 {
+	entered := func(stage repb.ExecutionStage_Value) {
+		switch {
+		case stage == repb.ExecutionStage_QUEUED && !begun:
+			a.Report(0, 0, "waits for a worker of remote "+c.o.Name)
+		case stage == repb.ExecutionStage_EXECUTING && !begun: // its time begins now: before, it may have waited for others
 			begun = true
+			a.Report(0, 0, "runs at remote "+c.o.Name)
+			if limit <= 0 {
+				return
+			}
 			late := time.AfterFunc(limit+graceTime, func() { cancel(&execute.TimeoutError{Limit: limit}) })
 			context.AfterFunc(ctx, func() { late.Stop() })
 		}
@@ -290,7 +297,7 @@ func (c *Client) execute(ctx context.Context, asked *repb.ExecuteRequest, limit 
 	for broken := 0; ; broken++ {
 		var done *repb.ExecuteResponse
 		if err == nil {
-			done, err = c.follow(stream, &name, started)
+			done, err = c.follow(stream, &name, entered)
 		}
 		if err == nil {
 			return done, nil
@@ -316,7 +323,7 @@ func (c *Client) execute(ctx context.Context, asked *repb.ExecuteRequest, limit 
 const graceTime = 2 * time.Second
 
 // follow reads what the server says of an operation until it is done.
-func (c *Client) follow(stream grpc.ServerStreamingClient[longrunningpb.Operation], name *string, started func()) (*repb.ExecuteResponse, error) {
+func (c *Client) follow(stream grpc.ServerStreamingClient[longrunningpb.Operation], name *string, entered func(repb.ExecutionStage_Value)) (*repb.ExecuteResponse, error) {
 	for {
 		op, err := stream.Recv()
 		if err != nil {
@@ -331,8 +338,8 @@ func (c *Client) follow(stream grpc.ServerStreamingClient[longrunningpb.Operatio
 			return got, op.GetResponse().UnmarshalTo(got)
 		}
 		meta := new(repb.ExecuteOperationMetadata)
-		if op.GetMetadata().UnmarshalTo(meta) == nil && meta.GetStage() == repb.ExecutionStage_EXECUTING {
-			started()
+		if op.GetMetadata().UnmarshalTo(meta) == nil {
+			entered(meta.GetStage())
 		}
 	}
 }

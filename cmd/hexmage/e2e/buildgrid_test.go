@@ -25,10 +25,10 @@ import (
 	"time"
 )
 
-// buildGrid is another server that others wrote: BuildGrid, over TLS, which wants a client's certificate and a token. It brings a cache alone: to run actions it needs a
-// database that is set up, and a bot that no registry has.
+// buildGrid is another server that others wrote: BuildGrid, over TLS, which wants a client's certificate and a token.
 type buildGrid struct {
 	dir, address string
+	programs     string // the folder of its environment's programs
 	secret       []byte
 	ca           *authority
 	log          bytes.Buffer
@@ -58,7 +58,7 @@ caches:
     max-cached-refs: 256
     allow-updates: true
     cache-failed-actions: false
-instances:
+%sinstances:
   - name: main
     services:
       - !action-cache
@@ -67,14 +67,19 @@ instances:
         storage: *cas
       - !bytestream
         storage: *cas
-`
+%s`
 
-func startBuildGrid(t *testing.T) *buildGrid {
+// startBuildGrid starts it, with as many bots, that run actions one at a time.
+func startBuildGrid(t *testing.T, bots int) *buildGrid {
 	t.Helper()
-	w := newWorld(t)
-	w.write(t, "pipelines/buildgrid.hcl", buildGridPipeline)
-	w.write(t, "hexmage.lock.hcl", read(t, filepath.Join(shared.repo, "cmd/hexmage/e2e/testdata/buildgrid.lock.hcl")))
-	switch o := w.run(t, "run", "buildgrid"); o.code {
+	shared.gridOnce.Do(func() {
+		shared.grid = newWorld(t)
+		shared.grid.write(t, "pipelines/buildgrid.hcl", buildGridPipeline)
+		shared.grid.write(t, "hexmage.lock.hcl", read(t, filepath.Join(shared.repo, "cmd/hexmage/e2e/testdata/buildgrid.lock.hcl")))
+		shared.brought = shared.grid.run(t, "run", "buildgrid")
+	})
+	w := shared.grid
+	switch o := shared.brought; o.code {
 	case exitOK:
 	case exitEngine:
 		t.Skipf("NOT TESTED: this machine reaches no package index, for BuildGrid: %s", o)
@@ -85,15 +90,29 @@ func startBuildGrid(t *testing.T) *buildGrid {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &buildGrid{dir: t.TempDir(), address: l.Addr().String(), secret: []byte("what the server and who signs tokens know"), ca: newAuthority(t)}
+	b := &buildGrid{dir: t.TempDir(), address: l.Addr().String(), programs: filepath.Join(w.dir, "out/buildgrid/buildgrid/bin"), secret: []byte("what the server and who signs tokens know"), ca: newAuthority(t)}
 	l.Close()
 	b.ca.sign(t, b.dir, "server")
-	for name, content := range map[string][]byte{"ca.pem": b.ca.pem, "secret": b.secret, "bgd.yml": fmt.Appendf(nil, buildGridConfig, b.address)} {
+	schedules, services := "", ""
+	if bots > 0 {
+		schedules, services = fmt.Sprintf(buildGridSchedules, b.database(t)), buildGridServices
+	}
+	for name, content := range map[string][]byte{"ca.pem": b.ca.pem, "secret": b.secret, "bgd.yml": fmt.Appendf(nil, buildGridConfig, b.address, schedules, services)} {
 		if err := os.WriteFile(filepath.Join(b.dir, name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command(filepath.Join(w.dir, "out/buildgrid/buildgrid/bin/bgd"), "server", "start", "bgd.yml")
+	b.runs(t, exec.Command(filepath.Join(b.programs, "bgd"), "server", "start", "bgd.yml"))
+	listens(t, b.address)
+	if bots > 0 {
+		b.bots(t, bots)
+	}
+	return b
+}
+
+// runs has a program run in its folder until the test ends.
+func (b *buildGrid) runs(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
 	cmd.Dir, cmd.Stdout, cmd.Stderr = b.dir, &b.log, &b.log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	if err := cmd.Start(); err != nil {
@@ -103,15 +122,19 @@ func startBuildGrid(t *testing.T) *buildGrid {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		_ = cmd.Wait()
 	})
+}
+
+// listens waits until somebody does at the address.
+func listens(t *testing.T, address string) {
+	t.Helper()
 	for range 600 {
-		if conn, err := net.Dial("tcp", b.address); err == nil {
+		if conn, err := net.Dial("tcp", address); err == nil {
 			conn.Close()
-			return b
+			return
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	t.Fatalf("BuildGrid does not listen at %s", b.address)
-	return nil
+	t.Fatalf("nobody listens at %s", address)
 }
 
 // authority signs certificates.
@@ -194,7 +217,7 @@ func helper(t *testing.T, tokens ...string) string {
 
 // TestRemoteBuildGrid: a server over TLS, that wants to know who asks, is a cache for who it lets, and one sentence for who it does not.
 func TestRemoteBuildGrid(t *testing.T) {
-	b := startBuildGrid(t)
+	b := startBuildGrid(t, 0)
 	dir := t.TempDir()
 	ca := filepath.Join(b.dir, "ca.pem")
 	certificate, key := b.ca.sign(t, dir, "client")

@@ -13,31 +13,42 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute/executetest"
 	"github.com/hexmage/hexmage/internal/remote"
-	"github.com/hexmage/hexmage/internal/store"
-	diskstore "github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// startWorkers is a casd that runs actions, each in a bubblewrap of its own, which sees the base system of this machine as actions in our own sandbox do.
+// startWorkers is a casd that runs actions, each in a bubblewrap of its own.
 func startWorkers(t *testing.T) *casd {
 	t.Helper()
 	c := newCasd(t)
+	c.path = filepath.Dir(bubblewrap(t)) + ":" + filepath.Dir(c.program) + ":/usr/bin:/bin"
+	c.more = []string{"--jobs=4", "--buildbox-run=" + filepath.Join(filepath.Dir(c.program), "buildbox-run")}
+	for _, arg := range baseSystem() {
+		c.more = append(c.more, "--runner-arg="+arg)
+	}
+	c.start(t)
+	return c
+}
+
+// bubblewrap is where bwrap is. Where it cannot run the test is skipped.
+func bubblewrap(t *testing.T) string {
+	t.Helper()
 	bwrap := toolchaintest.Path(t, "bubblewrap", "usr/bin/bwrap")
 	if out, err := exec.Command(bwrap, "--unshare-all", "--ro-bind", "/", "/", "true").CombinedOutput(); err != nil {
 		t.Skipf("NOT TESTED: bubblewrap cannot run here: %v: %s", err, out)
 	}
-	c.path = filepath.Dir(bwrap) + ":" + filepath.Dir(c.program) + ":/usr/bin:/bin"
-	c.more = []string{"--jobs=4", "--buildbox-run=" + filepath.Join(filepath.Dir(c.program), "buildbox-run")}
+	return bwrap
+}
+
+// baseSystem are buildbox-run's arguments with which actions see the base system of this machine, as those in our own sandbox do.
+func baseSystem() (args []string) {
 	for _, p := range []string{"/usr", "/bin", "/lib", "/lib64"} {
 		if from, err := filepath.EvalSymlinks(p); err == nil {
-			c.more = append(c.more, "--runner-arg=--ro-bind-mount="+from+":"+p)
+			args = append(args, "--ro-bind-mount="+from+":"+p)
 		}
 	}
-	c.start(t)
-	return c
+	return args
 }
 
 const executes = `execute = true`
@@ -46,19 +57,7 @@ const executes = `execute = true`
 func TestRemoteExecutor(t *testing.T) {
 	c := startWorkers(t)
 	executetest.Run(t, "*remote.Executor", func(t *testing.T) executetest.Setup {
-		blobs, err := diskstore.NewBlobs(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		client, err := remote.Dial(remote.Options{Name: "team", Address: "grpc://" + c.address, Timeout: remote.DefaultTimeout, Retries: 2, Execute: true, Say: func(text string) { t.Error(text) }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = client.Close() })
-		far := remote.NewBlobs(blobs, client, nil)
-		files := store.WithHostFiles(far)
-		x := remote.NewExecutor(client, remote.ExecutorOptions{Inputs: files, Blobs: far})
-		return executetest.Setup{Executor: x, Store: files, Fn: digest.SHA256, NoSecrets: true, Silent: true, Alive: executetest.ProcessAlive}
+		return remoteSetup(t, remote.Options{Address: "grpc://" + c.address})
 	})
 }
 

@@ -30,6 +30,10 @@ type suite struct {
 
 	hostOnce sync.Once
 	host     *world // the workspace in which what profile host needs was downloaded
+
+	gridOnce sync.Once
+	grid     *world   // the workspace that brought BuildGrid
+	brought  *outcome // that run
 }
 
 var shared = &suite{}

@@ -61,7 +61,7 @@ func newWorld(t *testing.T) *world {
 		}
 	}
 	t.Cleanup(func() {
-		if w != shared.cold && w != shared.host { // a world with PyTorch takes 16 GB
+		if w != shared.cold && w != shared.host && w != shared.grid { // a world with PyTorch takes 16 GB
 			remove(base)
 		}
 	})
