@@ -197,6 +197,10 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 			skip = true
 			continue
 		}
+		failed := err == nil && !a.Succeeded(r.ExitCode) || errors.As(err, new(*execute.Error))
+		if failed && ctx.Err() == nil && x.lost(ctx, t, from) { // it may have failed for that
+			r, err, skip = nil, status.Error(codes.FailedPrecondition, "it lost inputs of the action while that ran"), true
+		}
 		var own *ownError
 		switch {
 		case err == nil:
@@ -223,6 +227,17 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 		}
 		pause *= 3
 	}
+}
+
+// lost tells whether the server lacks an input that it was sent. Workers may fetch inputs when a command opens them, which cannot then.
+func (x *Executor) lost(ctx context.Context, t *translated, from store.Blobs) bool {
+	x.forget()
+	want := wanted{}
+	if err := x.collect(ctx, from, t.inputs, want, 0); err != nil {
+		return false
+	}
+	lacks, err := x.c.missing(ctx, slices.Collect(maps.Keys(want)))
+	return err == nil && slices.ContainsFunc(slices.Collect(maps.Keys(lacks)), func(d digest.Digest) bool { return d.Size() > 0 })
 }
 
 // mayPass tells whether running an action again may help. What a server lacks is sent again before.
@@ -480,11 +495,11 @@ func (x *Executor) printed(ctx context.Context, raw []byte, at *repb.Digest, fn 
 	if err != nil {
 		return nil, err
 	}
-	return store.ReadBlob(ctx, x.o.Blobs, d, maxPrinted)
+	return store.ReadBlob(ctx, x.o.Inputs, d, maxPrinted) // it may be what a file of this machine says, which Blobs leave to that
 }
 
 func (x *Executor) copyTo(ctx context.Context, w io.Writer, d digest.Digest) error {
-	r, err := x.o.Blobs.Open(ctx, d)
+	r, err := x.o.Inputs.Open(ctx, d)
 	if err != nil {
 		return err
 	}

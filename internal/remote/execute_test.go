@@ -151,7 +151,9 @@ func (f *farm) out(t *testing.T, a *action.Action) string {
 // TestTranslated: none of our properties is sent along, all that an action needs is there, and what servers want of messages is so.
 func TestTranslated(t *testing.T) {
 	var f *farm
-	f = newFarm(t, func(o *remote.Options) { o.Silo, o.Platform = "a", map[string]string{"pool": "large", "OSFamily": "linux"} }, func(r *repb.ExecuteRequest, to operations) error {
+	f = newFarm(t, func(o *remote.Options) {
+		o.Silo, o.Platform = "a", map[string]string{"pool": "large", "OSFamily": "linux"}
+	}, func(r *repb.ExecuteRequest, to operations) error {
 		read := func(d *repb.Digest, m proto.Message) {
 			b, err := f.s.content(f.s.digest(r.GetDigestFunction(), d))
 			if err != nil || proto.Unmarshal(b, m) != nil {
@@ -395,6 +397,51 @@ func TestLost(t *testing.T) {
 	f.said.want(t)
 }
 
+// TestLostMeanwhile: that an action failed is not believed where the server lost an input of it meanwhile, also in the end; where it did not, it is.
+func TestLostMeanwhile(t *testing.T) {
+	for name, how := range map[string]struct {
+		result *repb.ActionResult
+		loses  int // times
+		calls  int
+		out    string
+	}{
+		"it fails": {there(1), 1, 2, "there"}, "it is not found": {&repb.ActionResult{ExitCode: 127, StderrRaw: []byte("\nhexmage: the command ended with no program in /w\n")}, 2, 3, "there"},
+		"each time": {there(1), 3, 3, "here"}, "nothing is lost": {there(1), 0, 1, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lost := fn.Bytes(storetest.Bytes(1, 3<<20))
+			var f *farm
+			fails := func(r *repb.ExecuteRequest, to operations) error {
+				if n := f.s.puts[lost]; n != f.s.count("Execute") && how.loses > 0 {
+					t.Errorf("in call %d it had been sent %d times", f.s.count("Execute"), n)
+				}
+				if how.loses > 0 {
+					f.s.change(func() { delete(f.s.blobs, lost) })
+				}
+				return done(to, &repb.ExecuteResponse{Result: how.result})
+			}
+			runs := append(slices.Repeat([]func(*repb.ExecuteRequest, operations) error{fails}, max(1, how.loses)), works)
+			f = newFarm(t, nil, runs...)
+			r, err := f.x.Execute(t.Context(), &execute.Request{Action: f.action(t, "int a;")})
+			if err != nil || f.s.count("Execute") != how.calls {
+				t.Fatalf("%+v, %v, after %d calls", r, err, f.s.count("Execute"))
+			}
+			if how.out == "" {
+				if r.ExitCode != 1 {
+					t.Errorf("%+v", r)
+				}
+			} else if got, err := store.ReadBlob(t.Context(), f.blobs, r.Files[0].Digest, 100); err != nil || string(got) != how.out || r.ExitCode != 0 {
+				t.Errorf("%s, %v, %+v", got, err, r)
+			}
+			if how.out == "here" {
+				f.said.want(t, "an action could not run at remote team", "lost inputs")
+			} else {
+				f.said.want(t)
+			}
+		})
+	}
+}
+
 // TestStreamBreaks: a stream that breaks is taken up again; where the server does not know of it, the action is sent again.
 func TestStreamBreaks(t *testing.T) {
 	breaks := func(_ *repb.ExecuteRequest, to operations) error {
@@ -575,6 +622,38 @@ func TestExecutedSpellings(t *testing.T) {
 	f.s.change(func() { clear(f.s.blobs) })
 	if whole, err := merkle.LoadOutput(t.Context(), f.machine.here, r.Dirs[0]); err != nil || whole.Dirs["b"].Files["y"] == nil {
 		t.Errorf("it is not here: %v", err)
+	}
+	f.said.want(t)
+}
+
+// TestPrintsAFile: what an action prints may be what a file of this machine has.
+func TestPrintsAFile(t *testing.T) {
+	f := newFarm(t, nil, works)
+	path, text := filepath.Join(t.TempDir(), "f"), storetest.Bytes(1, 1<<20)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var files *store.HostFiles
+	far := remote.NewBlobs(f.machine.here, f.client, func(d digest.Digest) bool { return files.Knows(d) })
+	files = store.WithHostFiles(far)
+	files.Add(fn.Bytes(text), path)
+	x := remote.NewExecutor(f.client, remote.ExecutorOptions{Inputs: files, Blobs: far, Next: f.here})
+	d := f.s.has(text, fn)
+	f.s.runs = []func(*repb.ExecuteRequest, operations) error{func(_ *repb.ExecuteRequest, to operations) error {
+		r := there(0)
+		r.StdoutDigest = &repb.Digest{Hash: d.Hex(), SizeBytes: d.Size()}
+		r.OutputFiles[0].Digest, r.OutputFiles[0].Contents = r.StdoutDigest, nil
+		return done(to, &repb.ExecuteResponse{Result: r})
+	}}
+	for _, property := range []string{"", "out"} { // printed into the output, too
+		a := f.action(t, "int a;")
+		if property != "" {
+			a.Command.Platform[action.PropertyStdout] = property
+		}
+		r, err := x.Execute(t.Context(), &execute.Request{Action: a})
+		if err != nil || r.Worker == "fake" || len(r.Files) != 1 || r.Files[0].Digest != d || len(r.Stdout) == 0 {
+			t.Errorf("%+v, %v", r, err)
+		}
 	}
 	f.said.want(t)
 }
