@@ -420,6 +420,89 @@ func TestRemoteKilled(t *testing.T) {
 	}
 }
 
+// TestRemoteKilledMidway: casd is killed with -9 when a part of a large file has come, there or here.
+func TestRemoteKilledMidway(t *testing.T) {
+	c := startCasd(t)
+	one := largeWorld(t)
+	one.use(t, c.address, uploads)
+	one.env = []string{"HEXMAGE_DIGEST=sha256"}
+	if r := one.runJSON(t, "p"); r.executed != 3 {
+		t.Fatalf("the first machine: %s", r)
+	}
+	for _, way := range []string{"download", "upload"} {
+		for n, back := range []bool{false, true} {
+			t.Run(fmt.Sprint(way, " ", back), func(t *testing.T) {
+				c.restart(t)
+				two := largeWorld(t)
+				two.env = []string{"HEXMAGE_DIGEST=sha256"}
+				two.use(t, c.address)
+				grows := two.cache
+				if way == "upload" {
+					two.use(t, c.address, uploads)
+					two.write(t, "pipelines/p.hcl", strings.Replace(largePipeline, "3000000", itoa(2_999_000+n), 1)) // what nobody made yet
+					grows = c.dir
+				}
+				hit, before := make(chan bool), parts(grows) // what casd had received when it was killed stays
+				go func() {
+					defer close(hit)
+					for begin := time.Now(); time.Since(begin) < 10*time.Second; time.Sleep(time.Millisecond) {
+						if parts(grows) > before {
+							c.kill()
+							if back {
+								c.start(t)
+							}
+							hit <- true
+							return
+						}
+					}
+				}()
+				r := two.runJSON(t, "p")
+				t.Logf("%v: executed %q, said %s", r.took, r.names, r.stderr)
+				if was := <-hit; !was || r.took > 10*time.Second {
+					t.Errorf("it was killed in the middle: %v; it took %v", was, r.took)
+				}
+				if back {
+					saysOnce(t, r.outcome)
+				} else {
+					saysOnce(t, r.outcome, "remote team is out", "is not reached")
+				}
+				if way == "download" {
+					sameOut(t, one, two, "p")
+					if back && r.executed != 0 {
+						t.Errorf("executed %q", r.names)
+					}
+					return
+				}
+				c.restart(t)
+				three := largeWorld(t)
+				three.env = two.env
+				three.use(t, c.address)
+				three.write(t, "pipelines/p.hcl", read(t, filepath.Join(two.dir, "pipelines/p.hcl")))
+				after := three.runJSON(t, "p")
+				saysOnce(t, after.outcome)
+				sameOut(t, two, three, "p")
+				if back && after.executed != 0 {
+					t.Errorf("executed %q", after.names)
+				}
+			})
+		}
+	}
+}
+
+// parts is how many files below the folder have a part of the large file, and not all.
+func parts(dir string) (n int) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil && info.Size() > 1<<20 && info.Size() < 20<<20 {
+			n++
+		}
+		return nil
+	})
+	return n
+}
+
 func (c *casd) restart(t *testing.T) {
 	t.Helper()
 	c.kill()
