@@ -30,7 +30,7 @@ func onnxQuantizeSchema() step.Schema {
 			"kv":          "Type of a language model's key/value cache: `uint16`, or `uint8`, which is half as large, and what mllm has.",
 			"splits":      "Parts that a language model's layers are cut into, each for a context of its own: a context may take so much, and no more.",
 			"calibration": "Of a language model a text file, a prompt a line; the model answers them while ranges are noted; by default a dozen lines of ours. Of any other graph a folder of samples: *.npz files with its inputs by name.",
-			"samples":     "Lines that are taken, from the first.",
+			"samples":     "Lines that are taken, from the first. A step that was killed goes on after the last one that it read; ONNX Runtime's own quantiser, which has `ort` and all other graphs, begins anew.",
 		},
 		Outputs:    []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The graphs quantised, with `splits` GRAPH_0.onnx, GRAPH_1.onnx and so on in place of each, and cache.json: scale and zero point of the key/value cache."}},
 		Toolchains: []string{onnxToolchain},
@@ -45,7 +45,10 @@ func onnxQuantizeSchema() step.Schema {
 func (o ONNXQuantize) Plan(p *step.Plan) {
 	at, in := text(p, o.Calibration, "calibration.txt")
 	a := program(p, "quantise, "+o.Scheme, map[string]any{"graphs": o.Graphs.InRoot(), "scheme": o.Scheme, "block_size": o.BlockSize, "rotate": o.Rotate, "keep": some(o.Keep),
-		"kv": o.KV, "splits": o.Splits, "calibration": at, "samples": o.Samples, "out": "dir"}, false, "onnx_quantize")
+		"kv": o.KV, "splits": o.Splits, "calibration": at, "samples": o.Samples, "checkpoint": quantizeCheckpoint, "out": "dir"}, false, "onnx_quantize")
+	if o.Scheme != "ort" {
+		a.Set(action.PropertyCheckpoint, quantizeCheckpoint)
+	}
 	p.Tree("dir", a.In(o.Graphs.Input(), in).OutTree("dir"))
 }
 

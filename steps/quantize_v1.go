@@ -20,7 +20,7 @@ func quantizeV1Schema() step.Schema {
 		Summary: "Quantises a model for the QNN backend of mllm v1 with upstream's own programs: int8, static, per tensor, with layers that keep their precision where few values are far out.",
 		ArgDocs: mllmV1Docs(map[string]string{
 			"rotation":    "The matrices of `rotate_v1`: the model is rotated first. A model that is rotated already goes without.",
-			"num_samples": "How many paragraphs the model reads while its ranges are taken, at most.",
+			"num_samples": "How many paragraphs the model reads while its ranges are taken, at most. Upstream's program writes nothing before its end: killed, it begins anew.",
 			"threshold":   "Shadow outliers: a layer keeps its precision where its range is as many times as wide as without its top 0.1 %, or more.",
 			"clip_all":    "Whether no layer keeps its precision, whatever the threshold.",
 			"quant_bias":  "Whether biases are quantised, too. Not of a rotated model.",

@@ -24,7 +24,7 @@ import (
 
 // kill starts the run and kills hexmage and its process group, without warning: so long after the first event that has the
 // text. It returns the process's id, or 0 when the run ended before.
-func kill(t *testing.T, w *world, after string, wait time.Duration) int {
+func kill(t *testing.T, w *world, pipeline, after string, wait time.Duration) int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
@@ -145,13 +145,13 @@ func TestKilled(t *testing.T) {
 	w.runJSON(t, pipeline, aot+"toolchain.llvm", aot+"toolchain.qemu", aot+"toolchain.adb", aot+"toolchain.busybox")
 	r := random(t)
 	for range 4 {
-		kill(t, w, started, time.Duration(50+r.IntN(1500))*time.Millisecond)
+		kill(t, w, pipeline, started, time.Duration(50+r.IntN(1500))*time.Millisecond)
 	}
 	for range 2 { // while the phone runs: adb's server, the emulator, qemu
-		kill(t, w, `"step":"module.aot.run.llm","name":"run"`, time.Duration(r.IntN(900))*time.Millisecond)
+		kill(t, w, pipeline, `"step":"module.aot.run.llm","name":"run"`, time.Duration(r.IntN(900))*time.Millisecond)
 	}
 	for i := range 6 { // while outputs are put in place
-		if pid := kill(t, w, `"step":"module.aot.run.llm","name":"metrics"`, time.Duration(5*i)*time.Millisecond); pid > 0 && w.interruptedExport(t) {
+		if pid := kill(t, w, pipeline, `"step":"module.aot.run.llm","name":"metrics"`, time.Duration(5*i)*time.Millisecond); pid > 0 && w.interruptedExport(t) {
 			w.write(t, fmt.Sprintf("out/%s/.hexmage-%d-1/new", pipeline, pid), "what it leaves when it is just then")
 		}
 	}
@@ -182,7 +182,7 @@ func TestKilledCold(t *testing.T) {
 	w := newWorld(t).withDownloads(t)
 	r := random(t)
 	for range 3 {
-		kill(t, w, started, time.Duration(300+r.IntN(4000))*time.Millisecond)
+		kill(t, w, pipeline, started, time.Duration(300+r.IntN(4000))*time.Millisecond)
 	}
 	completes(t, w)
 }
@@ -191,7 +191,7 @@ func TestKilledCold(t *testing.T) {
 func TestKilledCommand(t *testing.T) {
 	w := newWorld(t)
 	w.write(t, pipelineFile, `step "exec" "slow" { argv = ["sleep", "1000"] }`)
-	if kill(t, w, `"event":"node_started"`, 300*time.Millisecond) == 0 {
+	if kill(t, w, pipeline, `"event":"node_started"`, 300*time.Millisecond) == 0 {
 		t.Error("it had ended before")
 	}
 }

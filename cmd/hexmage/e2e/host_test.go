@@ -69,6 +69,8 @@ func TestTinyORT(t *testing.T) {
 
 	t.Run("programs", func(t *testing.T) { programs(t, w, "test_programs.py") })
 
+	t.Run("goes on", func(t *testing.T) { goesOn(t, w) })
+
 	t.Run("bundle", func(t *testing.T) {
 		w.write(t, "bundled.py", bundledScript)
 		w.write(t, "LICENCE-OF-TINY", "do what you like")

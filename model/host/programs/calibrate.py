@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +16,8 @@ import feed
 import session
 from arch import Arch
 
+SO_FAR = "seen.npz"  # of a checkpoint: what was seen of the texts that were read
+
 
 @dataclass
 class Seen:
@@ -23,10 +27,34 @@ class Seen:
     squares: dict[str, np.ndarray] = field(default_factory=dict)  # by the weight's name, float64 [in]
     peaks: dict[str, np.ndarray] = field(default_factory=dict)  # greatest magnitude of each of these columns, by the weight's name, float64 [in]
     rows: dict[str, int] = field(default_factory=dict)
+    texts: int = 0  # that were read
+
+    def keep(self, folder: Path) -> None:
+        """Leaves what was seen so far in a checkpoint, to the bit; whole, or not at all."""
+        half = folder / f"{SO_FAR}.half"
+        said = json.dumps({"texts": self.texts, "ranges": self.ranges, "rows": self.rows})
+        with half.open("wb") as f:
+            np.savez(f, said=np.asarray(said), **{f"{of}/{key}": a for of in ("squares", "peaks") for key, a in getattr(self, of).items()})  # type: ignore[arg-type]
+        half.replace(folder / SO_FAR)
 
     def note(self, name: str, a: np.ndarray) -> None:
         low, high = self.ranges.get(name, (0.0, 0.0))  # zero is in every range
         self.ranges[name] = min(low, float(a.min())), max(high, float(a.max()))
+
+
+def so_far(folder: Path | None) -> Seen:
+    """What was seen before this was stopped, or nothing yet."""
+    seen = Seen()
+    if folder is None or not (folder / SO_FAR).is_file():
+        return seen
+    with np.load(folder / SO_FAR, allow_pickle=False) as kept:
+        said = json.loads(str(kept["said"]))
+        seen.texts, seen.rows, seen.ranges = said["texts"], said["rows"], {name: (low, high) for name, (low, high) in said["ranges"].items()}
+        for name in kept.files:
+            of, _, key = name.partition("/")
+            if of != "said":
+                getattr(seen, of)[key] = kept[name]
+    return seen
 
 
 def whole(speak: session.Decoder, texts: list[list[int]]) -> Iterator[list[int]]:
@@ -45,11 +73,14 @@ def decoder(folder: Path, arch: Arch) -> session.Decoder:
     return session.Decoder(arch, session.cpu(folder / "prefill.onnx"), session.cpu(folder / "decode.onnx"), None, session.table(folder, arch))
 
 
-def observe(folder: Path, arch: Arch, texts: list[list[int]]) -> Seen:
-    """Lets the float model read texts, and notes what it sees. Tensors of the same name in prefill and decode are the same."""
+def observe(folder: Path, arch: Arch, texts: list[list[int]], checkpoint: Path | None = None) -> Seen:
+    """Lets the float model read texts, and notes what it sees. Tensors of the same name in prefill and decode are the same.
+
+    With a checkpoint, a folder, it goes on after the texts that were read before it was stopped.
+    """
     speak = decoder(folder, arch)
     model = onnx.load(folder / "prefill.onnx", load_external_data=False)
-    seen = Seen()
+    seen = so_far(checkpoint)
     by_input: dict[str, list[str]] = {}
     weights = {t.name for t in model.graph.initializer}
     kinds = {v.name: v.type.tensor_type.elem_type for v in onnx.shape_inference.infer_shapes(model).graph.value_info}
@@ -76,9 +107,13 @@ def observe(folder: Path, arch: Arch, texts: list[list[int]]) -> Seen:
         return out
 
     watch = session.Decoder(arch, watched, None, None, speak.table)
-    for ids in whole(speak, texts):
+    for ids in whole(speak, texts[seen.texts :]):
         watch.clear()
         watch.read(ids)
+        seen.texts += 1
+        if checkpoint is not None:
+            seen.keep(checkpoint)
+        print(f"progress 0 0 read {seen.texts} of {len(texts)} texts", file=sys.stderr, flush=True)  # the numbers of such a line are bytes
     seen.ranges["mask"] = (feed.MASK, 0.0)
     seen.ranges["cos"] = seen.ranges["sin"] = (-1.0, 1.0)
     if speak.table is not None:

@@ -1,6 +1,7 @@
-"""Quantises graphs: graphs, scheme, block_size, rotate, keep, kv, splits, calibration, samples → out: the same quantised, and cache.json.
+"""Quantises graphs: graphs, scheme, block_size, rotate, keep, kv, splits, calibration, samples, checkpoint → out: the same quantised, and cache.json.
 
 Those of onnx_llm are calibrated with a text, any other graph with a folder of samples. ort is ONNX Runtime's own quantiser, whose graphs keep a float cache.
+checkpoint is a folder with what was seen of the texts before this was stopped; ONNX Runtime's quantiser has none.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ def main(a: dict[str, Any]) -> None:
         if a["scheme"] == "ort":
             by_onnxruntime(graphs, of, texts, command.fresh(f"{made}/ort"), out)
         else:
-            quantize.write(graphs, out, a["scheme"], a["block_size"], calibrate.observe(graphs, of, texts), a["kv"], of, a["splits"], a["keep"])
+            seen = calibrate.observe(graphs, of, texts, Path(a["checkpoint"]))
+            quantize.write(graphs, out, a["scheme"], a["block_size"], seen, a["kv"], of, a["splits"], a["keep"])
         command.carry(graphs, out, "arch.json")
 
 

@@ -1520,7 +1520,8 @@ class Programs(unittest.TestCase):
     def quantise(self, scheme: str, out: str, **more: object) -> str:
         (self.at / "calibration.txt").write_text("What is this?\nTell me more of the sea.\n")
         args: dict[str, object] = {"graphs": "float", "scheme": scheme, "block_size": 32, "rotate": False, "keep": [], "kv": "uint16", "splits": 1}
-        return self.program("onnx_quantize", **(args | {"calibration": "calibration.txt", "samples": 2, "out": out} | more))
+        (self.at / f"seen-{out}").mkdir(exist_ok=True)
+        return self.program("onnx_quantize", **(args | {"calibration": "calibration.txt", "samples": 2, "checkpoint": f"seen-{out}", "out": out} | more))
 
     def compare(self, **args: object) -> tuple[dict[str, Any], dict[str, Any]]:
         """What accuracy finds: rows and table."""
@@ -1541,6 +1542,39 @@ class Programs(unittest.TestCase):
         self.assertFalse((self.at / "ort" / "cache.json").is_file())
         for more in ({"keep": ["0"]}, {"kv": "uint8"}, {"splits": 2}):
             self.assertIn("are for the schemes of ours", self.quantise("ort", next(iter(more)), **more))
+
+    def test_it_goes_on_where_it_was_killed(self) -> None:
+        lines = 150
+        (self.at / "many.txt").write_text("".join(f"What is {i} times {i}?\n" for i in range(lines)))
+        many = {"calibration": "many.txt", "samples": lines}
+        self.assertEqual(self.quantise("lpbq", "whole", **many), "")
+        (self.at / "seen").mkdir()
+        args = json.loads((self.at / "args.json").read_text()) | {"checkpoint": "seen", "out": "parts"}
+        (self.at / "args.json").write_text(json.dumps(args))
+        begin, ends = [sys.executable, "-s", str(Path(PROGRAMS).resolve() / "onnx_quantize.py"), "args.json"], []
+        for last in (5, 20, lines):
+            with subprocess.Popen(begin, cwd=self.at, stderr=subprocess.PIPE, text=True) as p:
+                assert p.stderr is not None
+                said = []
+                for line in p.stderr:
+                    if line.startswith("progress "):
+                        said.append(int(line.split()[4]))
+                        if said[-1] == last < lines:
+                            p.kill()
+            ends.append((p.returncode, said[0], said[-1]))
+            if last < lines:
+                (self.at / "seen" / f"{calibrate.SO_FAR}.half").write_bytes(b"PK")  # what a kill leaves of a file
+                shutil.rmtree(self.at / "parts")
+        self.assertEqual([code for code, _, _ in ends], [-9, -9, 0])
+        for (_, _, before), (_, first, _) in zip(ends, ends[1:]):
+            self.assertIn(first, (before + 1, before + 2), ends)  # it may have kept another, unsaid
+        self.assertEqual(ends[-1][2], lines)
+        self.assertEqual(command.files(self.at / "whole"), command.files(self.at / "parts"))
+        whole, parts = (calibrate.so_far(self.at / at) for at in ("seen-whole", "seen"))  # of which a scheme takes a part
+        self.assertEqual((whole.texts, whole.ranges, whole.rows), (parts.texts, parts.ranges, parts.rows))
+        for a, b in ((whole.squares, parts.squares), (whole.peaks, parts.peaks)):
+            self.assertEqual({k: v.tobytes() for k, v in a.items()}, {k: v.tobytes() for k, v in b.items()})
+            self.assertGreater(len(a), 10)
 
     def test_what_another_quantiser_is_given(self) -> None:
         (self.at / "calibration.txt").write_text("What is this?\n\nTell me more of the sea.\nA third line.\n")
