@@ -45,7 +45,7 @@ func goesOn(t *testing.T, w *world) {
 	}
 	again := killed.runJSON(t, "lined")
 	done := 0
-	if m := regexp.MustCompile(`read (\d+)`+reads).FindStringSubmatch(again.stdout); m != nil {
+	if m := regexp.MustCompile(`read (\d+)` + reads).FindStringSubmatch(again.stdout); m != nil {
 		done, _ = strconv.Atoi(m[1])
 	}
 	if done < 2 || !strings.Contains(again.stdout, "goes on from wh") {
