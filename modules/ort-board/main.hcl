@@ -50,8 +50,6 @@ variable "python" {
   description = "The board's command for Python: by default that of the one that is pushed"
 }
 
-toolchain "htp_host" {}
-toolchain "gnu_runtime" {}
 toolchain "onnx" {}
 toolchain "python_arm64" {}
 toolchain "onnx_arm64" {}
@@ -59,7 +57,8 @@ toolchain "htp_linux_arm64" { when = !var.processor }
 toolchain "adb" { when = substr(var.board, 0, 6) != "ssh://" } # devices.hcl may have a phone of the name
 
 locals {
-  where = var.processor ? "ONNX Runtime's own kernels in the NPU's place" : "the NPU"
+  bundle = module.host.bundles[var.scheme]
+  where  = var.processor ? "ONNX Runtime's own kernels in the NPU's place" : "the NPU"
 
   # The vendor's execution provider, and what it opens, for the board's arch alone.
   arch = upper(target.arch)
@@ -69,37 +68,13 @@ locals {
   }
 }
 
-step "onnx_llm" "float" {
+module "host" {
+  source  = "ort-llm"
   model   = var.model
+  schemes = [var.scheme]
+  prompt  = var.prompt
+  tokens  = var.tokens
   context = var.context
-}
-
-step "onnx_run" "float" {
-  description = "what the float model says"
-  graphs      = step.onnx_llm.float.outputs.dir
-  prompt      = var.prompt
-  tokens      = var.tokens
-}
-
-step "onnx_quantize" "way" {
-  graphs = step.onnx_llm.float.outputs.dir
-  scheme = var.scheme
-}
-
-step "htp_context" "way" {
-  graphs = step.onnx_quantize.way.outputs.dir
-}
-
-step "bundle" "way" {
-  context = step.htp_context.way.outputs.dir
-  model   = var.model
-}
-
-step "htp_emulate" "way" {
-  description = "what the NPU would say"
-  context     = step.htp_context.way.outputs.dir
-  prompt      = var.prompt
-  tokens      = var.tokens
 }
 
 step "run" "board" {
@@ -107,10 +82,10 @@ step "run" "board" {
   title       = "The board, on ${local.where}"
   serial      = var.board
   push = merge({
-    "bundle/" = step.bundle.way.outputs.dir
+    "bundle/" = local.bundle
     "python/" = toolchain.python_arm64.dir
     "site/"   = "${toolchain.onnx_arm64.dir}/lib/python3.13/site-packages"
-  }, local.npu, var.processor ? { "graphs/" = step.onnx_quantize.way.outputs.dir } : {})
+  }, local.npu, var.processor ? { "graphs/" = module.host.quantised[var.scheme] } : {})
   argv = concat(["bundle/run.sh", var.prompt, "--tokens", tostring(var.tokens), "--report", "said"],
   var.processor ? ["--processor", "graphs"] : ["--libraries", "qnn"])
   env = {
@@ -124,14 +99,14 @@ step "run" "board" {
 
 step "accuracy" "board" {
   title     = "${target.soc}, Hexagon ${target.arch}, the board on ${local.where}: ${var.prompt}"
-  reference = step.htp_emulate.way.outputs.dir
-  outputs   = { board = step.run.board.outputs.results, float = step.onnx_run.float.outputs.dir }
-  times     = { board = "${step.run.board.outputs.results}/times.json", float = step.onnx_run.float.outputs.times }
+  reference = module.host.emulated[var.scheme]
+  outputs   = { board = step.run.board.outputs.results, float = module.host.float }
+  times     = { board = "${step.run.board.outputs.results}/times.json", float = module.host.float_times }
 }
 
 output "bundle" {
   description = "what was pushed, but for Python and the vendor's libraries: docs/host.md"
-  value       = step.bundle.way.outputs.dir
+  value       = local.bundle
 }
 
 output "measured" {

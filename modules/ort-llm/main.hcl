@@ -1,5 +1,5 @@
 # A small language model for the HTP, with nothing but public packages: static graphs, quantised in several ways, compiled by the vendor's own compiler for
-# x86, and run on the vendor's emulator beside the float model.
+# x86, and run on the vendor's emulator beside the float model. ort-board and ort-phone call it for what goes onto their devices.
 
 module {
   description = "A language model through Qualcomm's HTP compiler and emulator for x86, from public packages; each way of quantising beside the float model"
@@ -164,9 +164,29 @@ output "contexts" {
   value       = { for way, c in step.htp_context.way : way => c.outputs.dir }
 }
 
+output "emulated" {
+  description = "for each way of quantising, what the NPU would say, as accuracy reads it"
+  value       = { for way, e in step.htp_emulate.way : way => e.outputs.dir }
+}
+
+output "float" {
+  description = "what the float model says, likewise"
+  value       = step.onnx_run.float.outputs.dir
+}
+
+output "float_times" {
+  description = "how long that took"
+  value       = step.onnx_run.float.outputs.times
+}
+
 output "graphs" {
   description = "the float graphs"
   value       = step.onnx_llm.float.outputs.dir
+}
+
+output "quantised" {
+  description = "for each way of quantising, the graphs"
+  value       = { for way, q in step.onnx_quantize.way : way => q.outputs.dir }
 }
 
 output "rows" {

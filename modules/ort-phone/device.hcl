@@ -11,7 +11,7 @@ profile "device" {
     compiler = ["${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang", "--target=aarch64-linux-android28"]
     device   = null
     serial   = var.phone == "" ? null : var.phone
-    graphs   = step.bundle.way.outputs.dir
+    graphs   = local.bundle
     options  = []
     env = {
       LD_LIBRARY_PATH   = "$HEXMAGE_ROOT/runtime"

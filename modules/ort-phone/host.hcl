@@ -15,7 +15,7 @@ profile "host" {
     compiler = ["${toolchain.llvm.dir}/usr/bin/clang-22", "--target=aarch64-linux-gnu", "--sysroot=${toolchain.linux_arm64_dev.dir}", "-fuse-ld=lld"]
     device   = step.emulator.phone.outputs.image # null where a phone is named
     serial   = var.phone == "" ? null : var.phone
-    graphs   = var.processor ? step.onnx_quantize.way.outputs.dir : step.bundle.way.outputs.dir
+    graphs   = var.processor ? module.host.quantised[var.scheme] : local.bundle
     options  = var.processor ? ["--processor"] : []
     env      = var.processor ? {} : { LD_LIBRARY_PATH = "$HEXMAGE_ROOT/runtime" }
 

@@ -57,55 +57,31 @@ variable "runtime" {
   }
 }
 
+locals { bundle = module.host.bundles[var.scheme] }
+
 toolchain "adb" {}
-toolchain "htp_host" {}
-toolchain "gnu_runtime" {}
 toolchain "onnx" {}
 
-step "onnx_llm" "float" {
+module "host" {
+  source  = "ort-llm"
   model   = var.model
+  schemes = [var.scheme]
+  prompt  = var.prompt
+  tokens  = var.tokens
   context = var.context
-}
-
-step "onnx_run" "float" {
-  description = "what the float model says"
-  graphs      = step.onnx_llm.float.outputs.dir
-  prompt      = var.prompt
-  tokens      = var.tokens
-}
-
-step "onnx_quantize" "way" {
-  graphs = step.onnx_llm.float.outputs.dir
-  scheme = var.scheme
-}
-
-step "htp_context" "way" {
-  graphs = step.onnx_quantize.way.outputs.dir
-}
-
-step "bundle" "way" {
-  context = step.htp_context.way.outputs.dir
-  model   = var.model
-}
-
-step "htp_emulate" "way" {
-  description = "what the NPU would say"
-  context     = step.htp_context.way.outputs.dir
-  prompt      = var.prompt
-  tokens      = var.tokens
 }
 
 step "exec" "program" {
   description = "the bundle's program for phones"
-  argv        = concat(local.compiler, ["-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-fPIE", "-pie", "-o", "answer", "${step.bundle.way.outputs.dir}/run/phone.c", "-ldl"])
+  argv        = concat(local.compiler, ["-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-fPIE", "-pie", "-o", "answer", "${local.bundle}/run/phone.c", "-ldl"])
   output "bin" { file = "answer" }
 }
 
 step "python" "ask" {
   description = "the prompt's tokens, and the tables of a rotary embedding"
   environment = toolchain.onnx.dir
-  script      = "${step.bundle.way.outputs.dir}/run/phone.py"
-  inputs      = [step.bundle.way.outputs.dir]
+  script      = "${local.bundle}/run/phone.py"
+  inputs      = [local.bundle]
   args        = ["ask", var.prompt, "ask", "--tokens", tostring(var.tokens)]
   output "dir" { tree = "ask" }
 }
@@ -128,22 +104,22 @@ step "run" "phone" {
 step "python" "words" {
   description = "the words of its tokens"
   environment = toolchain.onnx.dir
-  script      = "${step.bundle.way.outputs.dir}/run/phone.py"
-  inputs      = [step.bundle.way.outputs.dir]
+  script      = "${local.bundle}/run/phone.py"
+  inputs      = [local.bundle]
   args        = ["words", var.prompt, step.run.phone.outputs.results, "said"]
   output "dir" { tree = "said" }
 }
 
 step "accuracy" "phone" {
   title     = "${target.soc}, Hexagon ${target.arch}, the phone on ${local.where}: ${var.prompt}"
-  reference = step.htp_emulate.way.outputs.dir
-  outputs   = { phone = step.python.words.outputs.dir, float = step.onnx_run.float.outputs.dir }
-  times     = { phone = "${step.python.words.outputs.dir}/times.json", float = step.onnx_run.float.outputs.times }
+  reference = module.host.emulated[var.scheme]
+  outputs   = { phone = step.python.words.outputs.dir, float = module.host.float }
+  times     = { phone = "${step.python.words.outputs.dir}/times.json", float = module.host.float_times }
 }
 
 output "bundle" {
   description = "what was pushed, but for the program and the libraries: docs/host.md"
-  value       = step.bundle.way.outputs.dir
+  value       = local.bundle
 }
 
 output "measured" {

@@ -21,63 +21,21 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// handy is phone-ort for a phone that is not the pipeline's own.
-const handy = `pipeline { description = "a bundle on a phone that adb knows" }
-profile "host" { default = true }
-target "SM8750" {}
-variable "phone" { type = optional(string) }
-variable "prompt" { type = optional(string) }
-variable "processor" { type = optional(bool) }
-step "model" "tiny" {
-  seed   = 79
-  layers = 2
-}
-module "llm" {
-  source    = "ort-phone"
-  phone     = var.phone
-  model     = step.model.tiny.outputs.dir
-  prompt    = var.prompt
-  tokens    = 4
-  processor = var.processor
-}
-check "phone" {
-  condition     = module.llm.rows.phone.cosine > 0.99 && module.llm.rows.phone.equal == module.llm.rows.phone.tokens && module.llm.measured.decode_tokens_per_s.median > 0
-  error_message = "The phone says something else than the emulator, or not how fast."
-}
-output "bundle" { value = module.llm.bundle }
-output "metrics" { value = module.llm.metrics }
-output "table" { value = module.llm.table }
-`
-
 // TestPhoneORT lets a bundle answer on a phone: an emulated one behind a real adb server, with the bundle's program and arm64's ONNX Runtime under qemu, whose own kernels do
 // what the NPU would. First it is the user's adb server that knows the phone, and its link breaks again and again; then it is the pipeline's own.
 func TestPhoneORT(t *testing.T) {
 	w, server := hostWarmed(t), phonetest.Server(t)
 	w.env = []string{"ADB_SERVER_SOCKET=localfilesystem:" + server.Address()}
-	w.write(t, "pipelines/handy.hcl", handy)
+	w.write(t, "pipelines/handy.hcl", onDevice("phone", `
+  processor = var.processor`))
 	one := w.emulate(t, "--linux", "--connect", "--fault", "drop-every=4MB")
 	phone := "--var=phone=" + one.Serial
 	wants(t, w.run(t, "plan", "-v", "handy", phone), exitOK, "run/phone.c", "--target=aarch64-linux-gnu", "./answer --ask ask")
-	o := w.run(t, "run", "handy", phone)
-	wants(t, o, exitOK, "on ONNX Runtime's own kernels in the NPU's place", "not a phone's speed", "4 of 4", "aarch64, in the NPU's place", "times while files were pushed")
-	t.Logf("the first run: %s", o)
-	var metrics map[string]any
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(w.dir, "out", "handy", "metrics"))), &metrics); err != nil {
-		t.Error(err)
+	wants(t, answers(t, w, "handy", phone), exitOK, "not a phone's speed", "aarch64, in the NPU's place", "times while files were pushed")
+	push := func() *outcome {
+		return w.run(t, "device", "push", "-s", one.Serial, filepath.Join("out", "handy", "bundle"), "/data/local/tmp/bundle")
 	}
-	if r := w.runJSON(t, "handy", phone); r.executed != 0 {
-		t.Errorf("again: %q ran", r.names)
-	}
-	r := w.runJSON(t, "handy", phone, "--var=prompt=Name three fruits.")
-	if len(r.names) == 0 || slices.ContainsFunc(r.names, func(name string) bool {
-		return strings.Contains(name, "htp_context") || strings.Contains(name, "exec.program")
-	}) {
-		t.Errorf("with another prompt: %q ran", r.names)
-	}
-	bundle := filepath.Join("out", "handy", "bundle")
-	first := w.run(t, "device", "push", "-s", one.Serial, bundle, "/data/local/tmp/bundle")
-	again := w.run(t, "device", "push", "-s", one.Serial, bundle, "/data/local/tmp/bundle")
-	if first.code != 0 || again.code != 0 || !regexp.MustCompile(`files, [0-9.]+ [kM]B: 0 B sent in `).MatchString(again.stdout) {
+	if first, again := push(), push(); first.code != exitOK || again.code != exitOK || !sentNothing.MatchString(again.stdout) {
 		t.Errorf("the bundle, and again: %s, %s", first, again)
 	}
 	one.input.Close()
