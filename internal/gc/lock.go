@@ -91,6 +91,42 @@ func running(root string) ([]int, error) {
 	return pids, err
 }
 
+// TidyRuns removes the scratch folders of processes that have ended. end is called with them before: it ends processes that are still at work in them. One process does
+// so at a time, so that nothing is removed over which another one is busy. It may be called in a build.
+func TidyRuns(ctx context.Context, root string, end func(dirs ...string)) {
+	dead := func() (left []string) {
+		runs, _ := layout.Root(root).Runs()
+		for _, run := range runs {
+			if free(run.Lock()) {
+				left = append(left, run.Path)
+			}
+		}
+		return left
+	}
+	if len(dead()) == 0 {
+		return
+	}
+	at := layout.Root(root).State().TidyLock()
+	if os.MkdirAll(filepath.Dir(at), 0o755) != nil {
+		return
+	}
+	unlock, err := atomicfile.Lock(ctx, at)
+	if err != nil {
+		return // the next build tries again
+	}
+	defer unlock()
+	removeAll(dead(), end)
+}
+
+func removeAll(dirs []string, end func(dirs ...string)) {
+	if len(dirs) > 0 {
+		end(dirs...)
+	}
+	for _, dir := range dirs {
+		_ = os.RemoveAll(dir)
+	}
+}
+
 // Tidy removes from the cache folder the scratch folders that killed builds left, which may be large, and, unless another build runs, what
 // earlier versions of hexmage remembered. It tells whether there was any of the latter. A build calls it before Use; what cannot
 // be removed does no harm. end is called with the scratch folders before: it ends processes that are still at work in them. Folders
@@ -101,21 +137,7 @@ func Tidy(ctx context.Context, root string, end func(dirs ...string)) (obsolete 
 	if obsolete, _ = r.HasObsolete(); len(runs) == 0 && !obsolete {
 		return false
 	}
-	remove := func(of func(layout.Run) bool) {
-		var left []string
-		for _, run := range runs {
-			if of(run) {
-				left = append(left, run.Path)
-			}
-		}
-		if len(left) > 0 {
-			end(left...)
-		}
-		for _, dir := range left {
-			_ = os.RemoveAll(dir)
-		}
-	}
-	remove(func(run layout.Run) bool { return free(run.Lock()) })
+	TidyRuns(ctx, root, end)
 	if runs, _ = r.Runs(); len(runs) == 0 && !obsolete {
 		return false
 	}
@@ -127,6 +149,10 @@ func Tidy(ctx context.Context, root string, end func(dirs ...string)) (obsolete 
 		return false
 	}
 	defer done()
-	remove(func(layout.Run) bool { return true })
+	var left []string
+	for _, run := range runs {
+		left = append(left, run.Path)
+	}
+	removeAll(left, end)
 	return obsolete && r.RemoveObsolete() == nil
 }

@@ -126,7 +126,7 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 	folders := dirpool.New(a.Places().DirPool(), fn, store.Unmodified, disk.LastDamage(a.Cache))
 	here := local.Options{
 		Dir: e.Scratch, Pool: folders, Store: e.Blobs, Trees: e.Trees, Fn: fn, Self: a.Env.Self, Extra: extra,
-		Checkpoints: checkpoint.New(a.Places().Checkpoints(), fn), Begin: begin, Base: base, Workspace: workspace, Private: private,
+		Checkpoints: checkpoint.New(a.Places().Checkpoints(), fn), Tidy: func(ctx context.Context) { gc.TidyRuns(ctx, a.Cache, a.endLeft(ctx, fn)) }, Begin: begin, Base: base, Workspace: workspace, Private: private,
 	}
 	if dir := a.Env.Var("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		here.Memory = filepath.Join(dir, "hexmage")

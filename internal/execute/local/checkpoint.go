@@ -29,6 +29,9 @@ func (x *Executor) beginCheckpoint(ctx context.Context, a *execute.Request, s *e
 	if x.o.Checkpoints == nil || len(a.Secrets.Env())+len(a.Secrets.Files()) > 0 {
 		return nil
 	}
+	if x.o.Tidy != nil {
+		x.o.Tidy(ctx)
+	}
 	said, err := x.o.Checkpoints.Begin(ctx, a.Key(x.o.Fn), s.dir, "root/"+folder, !a.Anew)
 	if err != nil {
 		return &execute.Error{Op: "look for the action's checkpoint", Err: err}

@@ -44,7 +44,9 @@ type Options struct {
 	Pool    *dirpool.Pool // large folders of inputs that are kept from run to run; nil: none are
 	// Checkpoints has what actions left that ended before their time; nil: nothing is kept of them.
 	Checkpoints *checkpoint.Store
-	Keep        bool // leave exec roots behind, for people to look at
+	// Tidy, if not nil, is called before an action looks there: it puts there what hexmages left that were killed since this one began.
+	Tidy func(context.Context)
+	Keep bool // leave exec roots behind, for people to look at
 
 	// Memory is a folder, made when needed, that other users cannot look into. If it is on a file system in memory, files with secrets are in
 	// it while their command runs; else, or if it is "", they are in the exec root's folder.

@@ -252,6 +252,9 @@ func (s StateDir) ActionsLock() string { return s.in("actions.lock") }
 // InUseLock returns the file whose lock has who uses the cache.
 func (s StateDir) InUseLock() string { return s.in("in-use.lock") }
 
+// TidyLock returns the file whose lock has who removes what killed processes left.
+func (s StateDir) TidyLock() string { return s.in("tidy.lock") }
+
 // old are the patterns of what earlier versions of hexmage remembered under other names, below the root.
 func old() []string {
 	return []string{"state/memo", "state/history", "state/statcache-*", "state/verified", "state/exports-*", "state/devices", "laid", "ac", "blake3/ac"} // until 2026-11

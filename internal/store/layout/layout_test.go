@@ -48,6 +48,7 @@ func all(r layout.Root) map[string]string {
 		"state/runner/x":                 filepath.Join(st.Runner(), "x"),
 		"state/actions.lock":             st.ActionsLock(),
 		"state/in-use.lock":              st.InUseLock(),
+		"state/tidy.lock":                st.TidyLock(),
 	}
 }
 
@@ -129,7 +130,7 @@ func TestEach(t *testing.T) {
 		"downloads downloads/deb/x.deb", "state downloads/deb/lock", "downloads downloads/git/repo", "downloads downloads/x.zip", "state downloads/x.zip.lock",
 		"dirpool dirpool/x", "dirpool dirpool/x.list", "checkpoints checkpoints/x", "damaged damaged/x", "state shipped/x", "scratch tmp/x", "scratch new/put-1-x",
 		"logs state/logs/x", "logs state/logs/p-0123/y.log", "runlogs state/runlog/x", "snapshots state/snapshot/x",
-		"state state/statcache", "state state/proofs", "state state/exports", "state state/last-runs", "state state/runner", "state state/actions.lock", "state state/in-use.lock",
+		"state state/statcache", "state state/proofs", "state state/exports", "state state/last-runs", "state state/runner", "state state/actions.lock", "state state/in-use.lock", "state state/tidy.lock",
 		"obsolete state/memo", "obsolete state/history", "obsolete state/statcache-blake3", "obsolete state/statcache-blake3-12-34", "obsolete state/verified",
 		"obsolete state/exports-0123456789abcdef", "obsolete state/exports-0123456789abcdef.lock", "obsolete state/devices", "obsolete laid",
 		"obsolete ac", "obsolete blake3/ac",
