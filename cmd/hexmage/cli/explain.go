@@ -167,11 +167,15 @@ func (a *app) showExplained(ctx context.Context, w *reasons, found []*build.Prev
 		return a.printJSON(map[string]any{"format": "hexmage-explain/0", "pipeline": w.p.Pipeline, "profile": w.p.Profile, "actions": all})
 	}
 	var b strings.Builder
+	said := map[string]bool{} // actions of which their status and its reason are said
+	for _, e := range all {
+		said[e.name()] = true
+	}
 	for i, e := range all {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		e.text(&b)
+		e.text(&b, said)
 	}
 	if more > 0 {
 		kind := "are not cached"
@@ -206,7 +210,7 @@ func (w *reasons) explain(ctx context.Context, v *build.Previewed) (*explanation
 	for _, step := range v.Waits {
 		for i := range w.seen.Actions {
 			on := &w.seen.Actions[i]
-			if on.Instance.At.Short() == step && on.Status != build.WillUse {
+			if on != v && on.Instance.At.Short() == step && on.Status != build.WillUse {
 				x := &actionStatus{Step: step, Status: on.Status, Reason: w.reason(ctx, on)}
 				if on.Spec != nil {
 					x.Name = on.Spec.Name
@@ -255,8 +259,10 @@ func (w *reasons) earlier(ctx context.Context, run *runlog.Run, a *runlog.Action
 	return t, nil
 }
 
-// text writes the explanation for people.
-func (e *explanation) text(b *strings.Builder) {
+func (e *explanation) name() string { return strings.TrimSpace(e.Step + " " + e.Name) }
+
+// text writes the explanation for people. What it waits for is said once: several actions of a step wait for the same ones, and for each other.
+func (e *explanation) text(b *strings.Builder, said map[string]bool) {
 	line := string(e.Status)
 	switch {
 	case e.Against != nil:
@@ -270,9 +276,13 @@ func (e *explanation) text(b *strings.Builder) {
 	case e.Reason != "":
 		line += ": " + e.Reason
 	}
-	fmt.Fprintf(b, "%s\n  %s\n", strings.TrimSpace(e.Step+" "+e.Name), line)
+	fmt.Fprintf(b, "%s\n  %s\n", e.name(), line)
 	for _, x := range e.Waits {
-		fmt.Fprintf(b, "    %s\n", strings.TrimSuffix(fmt.Sprintf("%s %s: %s", strings.TrimSpace(x.Step+" "+x.Name), x.Status, x.Reason), ": "))
+		name := strings.TrimSpace(x.Step + " " + x.Name)
+		if !said[name] {
+			fmt.Fprintf(b, "    %s\n", strings.TrimSuffix(fmt.Sprintf("%s %s: %s", name, x.Status, x.Reason), ": "))
+		}
+		said[name] = true
 	}
 	e.Last.text(b, "last run")
 	e.LastSuccess.text(b, "last success")
