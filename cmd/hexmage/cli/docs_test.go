@@ -60,24 +60,30 @@ func TestMisspeltVariables(t *testing.T) {
 	}
 }
 
-// The table of docs/commands.md is made from what the program says: go test ./cmd/hexmage/cli -run Docs -update.
-func TestEnvironmentDocsAreFresh(t *testing.T) {
-	const begin, end = "<!-- environment: generated, do not edit -->\n", "<!-- end of environment -->"
+// The tables of docs/commands.md are made from what the program says: go test ./cmd/hexmage/cli -run Docs -update.
+func TestCommandsDocsAreFresh(t *testing.T) {
+	variables, codes := "| variable | |\n|---|---|\n", "| exit code | |\n|---|---|\n"
+	for _, v := range environment() {
+		variables += fmt.Sprintf("| `%s` | %s |\n", v.Name, cell(v.Doc))
+	}
+	for _, e := range exitStatuses() {
+		codes += fmt.Sprintf("| %d | %s |\n", e.code, cell(e.doc))
+	}
 	path := filepath.Join("..", "..", "..", "docs", "commands.md")
 	doc, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, ok := strings.Cut(string(doc), begin)
-	_, after, there := strings.Cut(rest, end)
-	if !ok || !there {
-		t.Fatalf("docs/commands.md has no section for environment variables: it needs the lines %s and %s", begin, end)
+	want := string(doc)
+	for name, table := range map[string]string{"environment": variables, "exit codes": codes} {
+		begin, end := "<!-- "+name+": generated, do not edit -->\n", "<!-- end of "+name+" -->"
+		before, rest, ok := strings.Cut(want, begin)
+		_, after, there := strings.Cut(rest, end)
+		if !ok || !there {
+			t.Fatalf("docs/commands.md has no section for its %s: it needs the lines %s and %s", name, begin, end)
+		}
+		want = before + begin + "\n" + table + "\n" + end + after
 	}
-	table := "| variable | |\n|---|---|\n"
-	for _, v := range environment() {
-		table += fmt.Sprintf("| `%s` | %s |\n", v.Name, cell(v.Doc))
-	}
-	want := before + begin + "\n" + table + "\n" + end + after
 	if want == string(doc) {
 		return
 	}
