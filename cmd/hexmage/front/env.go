@@ -153,8 +153,8 @@ func tune(percent int, freed time.Time) {
 }
 
 // OneMore lets as many goroutines run at once as there are processors, and one more, if Go was not told otherwise. What carries out small actions is in system
-// calls most of the time, and each keeps a processor of Go's that has nothing to do: with one more, ten thousand actions take 5 % less time (docs/performance.md). It is for when
-// planning has ended, which computes, and at whose peak of memory there is little room.
+// calls most of the time, and each keeps a processor of Go's that has nothing to do: one more makes up for it. It is for when planning has ended, which
+// computes, and at whose peak of memory there is little room.
 func OneMore() {
 	if n := runtime.NumCPU(); runtime.GOMAXPROCS(0) == n {
 		runtime.GOMAXPROCS(n + 1)
