@@ -1,16 +1,16 @@
 package inspect_test
 
 import (
-	"os"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"github.com/hexmage/hexmage/internal/archive"
+	"github.com/hexmage/hexmage/internal/fetch/fetchtest"
 	"github.com/hexmage/hexmage/model/inspect"
 )
 
@@ -24,37 +24,20 @@ func npmLibraries(t *testing.T) string {
 	if err != nil {
 		t.Skip("NOT TESTED: whether inspect is right on real Hexagon libraries. They come from npm, which this machine does not have; install Node.js to run this test.")
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(cache, "hexmage-test")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	unlock, err := lockedfile.MutexAt(filepath.Join(dir, "npm.lock")).Lock()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
-	out := filepath.Join(dir, "npm-node-llama-snapdragon-"+npmVersion)
-	if _, err := os.Stat(out); err == nil { // it is whole: it appears by a rename
-		return out
-	}
-	tmp := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), npm, "pack", "--pack-destination", tmp, npmPackage+"@"+npmVersion)
-	cmd.Dir = tmp
-	if msg, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("npm pack: %v\n%s", err, msg)
-	}
-	packed, err := filepath.Glob(filepath.Join(tmp, "*.tgz"))
-	if err != nil || len(packed) != 1 {
-		t.Fatalf("npm pack made %v, %v", packed, err)
-	}
-	if _, err := archive.Unpack(t.Context(), out, archive.Options{StripPrefix: "package"}, packed[0]); err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return fetchtest.Folder(t, "npm-node-llama-snapdragon-"+npmVersion, func(root string) error {
+		tmp := t.TempDir()
+		cmd := exec.CommandContext(t.Context(), npm, "pack", "--pack-destination", tmp, npmPackage+"@"+npmVersion)
+		cmd.Dir = tmp
+		if msg, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("npm pack: %w\n%s", err, msg)
+		}
+		packed, err := filepath.Glob(filepath.Join(tmp, "*.tgz"))
+		if err != nil || len(packed) != 1 {
+			return fmt.Errorf("npm pack made %v, %w", packed, err)
+		}
+		_, err = archive.Unpack(t.Context(), root, archive.Options{StripPrefix: "package"}, packed[0])
+		return err
+	})
 }
 
 // TestRealHexagonLibraries describes libraries for four Hexagon arches as the package's makers built them. What is expected was

@@ -7,13 +7,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/hexmage/hexmage/internal/fetch/fetchtest"
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
 // UV returns a folder that has the wheel of uv as a cache's downloads/ has it. Where no package index is reached, the test is skipped.
 func UV(t testing.TB) string {
 	t.Helper()
-	dir, err := cacheDir()
+	dir, err := fetchtest.Dir()
 	if err != nil {
 		t.Fatalf("uv: %v", err)
 	}
@@ -41,7 +42,7 @@ func Casd(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := cacheDir()
+	dir, err := fetchtest.Dir()
 	if err == nil && os.Getenv(EnvRoot) == "" {
 		dir, err = fetchOnce(t.Context(), dir, "casd", spec)
 	} else if err == nil {
@@ -60,7 +61,7 @@ func Casd(t testing.TB) string {
 // kept elsewhere: they are large, and tests copy the folder. The first caller on a machine downloads them.
 func Downloads(t testing.TB) string {
 	t.Helper()
-	dir, err := cacheDir()
+	dir, err := fetchtest.Dir()
 	if err != nil {
 		t.Fatalf("downloads: %v", err)
 	}

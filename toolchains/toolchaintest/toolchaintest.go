@@ -18,9 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/lockedfile"
-
 	"github.com/hexmage/hexmage/internal/fetch"
+	"github.com/hexmage/hexmage/internal/fetch/fetchtest"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/toolchains/sources"
 )
@@ -45,7 +44,7 @@ func Root(t testing.TB, name string) string {
 	if dir := os.Getenv(EnvRoot); dir != "" {
 		return dir
 	}
-	dir, err := cacheDir()
+	dir, err := fetchtest.Dir()
 	if err != nil {
 		t.Fatalf("toolchain %s: %v", name, err)
 	}
@@ -74,50 +73,33 @@ func ADB(t testing.TB) (program string, env []string) {
 	return Path(t, "adb", "usr/bin/adb"), []string{"LD_LIBRARY_PATH=" + filepath.Join(lib, "android") + ":" + lib}
 }
 
-func cacheDir() (string, error) {
-	base, err := os.UserCacheDir()
-	if err != nil { // no home folder, as for some users of build machines
-		base = filepath.Join(os.TempDir(), fmt.Sprintf("hexmage-%d", os.Getuid()))
-	}
-	dir := filepath.Join(base, "hexmage-test")
-	return dir, os.MkdirAll(dir, 0o755)
-}
-
-// fetchOnce fetches by the spec into a folder that is named after it, unless that is there. A folder that is there is
-// whole: it appears by a rename.
+// fetchOnce fetches by the spec into a folder that is named after it, unless that is there.
 func fetchOnce(ctx context.Context, dir, name string, spec []byte) (string, error) {
 	_, version, _ := strings.Cut(string(sources.Tool), "/")
 	sum := sha256.Sum256(append([]byte(version+"\n"), spec...))
 	root := filepath.Join(dir, name+"-"+hex.EncodeToString(sum[:6]))
-	if _, err := os.Stat(root); err == nil {
-		return root, nil
-	}
-	unlock, err := lockedfile.MutexAt(filepath.Join(dir, name+".lock")).Lock()
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	if _, err := os.Stat(root); err == nil { // another test process was first
-		return root, nil
-	}
+	return root, fetchtest.Fill(root, filepath.Join(dir, name+".lock"), func(root string) error { return fetchTo(ctx, root, dir, spec) })
+}
+
+func fetchTo(ctx context.Context, root, dir string, spec []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchLimit)
 	defer cancel()
 	var what sources.Spec
 	if err := tool.Decode(spec, &what); err != nil {
-		return "", err
+		return err
 	}
 	what.Out = root
 	vars := []string{fetch.EnvDownloads + "=" + filepath.Join(dir, "downloads")}
 	if what.Wheel != nil {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", err
+			return err
 		}
 		vars = append(os.Environ(), fetch.EnvDownloads+"="+filepath.Join(dir, "wheels"), sources.EnvHome+"="+home) // as pip is configured here
 	}
 	var out bytes.Buffer
 	if err := sources.Run(ctx, what, tool.Env{Vars: vars, Stderr: &out}); err != nil {
-		return "", fmt.Errorf("fetch: %w:\n%s", err, out.Bytes())
+		return fmt.Errorf("fetch: %w:\n%s", err, out.Bytes())
 	}
-	return root, nil
+	return nil
 }

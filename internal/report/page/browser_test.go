@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/lockedfile"
-
+	"github.com/hexmage/hexmage/internal/fetch/fetchtest"
 	"github.com/hexmage/hexmage/internal/history"
 )
 
@@ -39,36 +38,19 @@ func browser(t *testing.T) (node, folder, chromium string) {
 	if node, err = exec.LookPath("node"); err != nil {
 		lacks("node")
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(cache, "hexmage-test")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	unlock, err := lockedfile.MutexAt(filepath.Join(dir, "npm.lock")).Lock()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
-	folder = filepath.Join(dir, "npm-"+strings.Join(modules(), "-"))
-	if _, err := os.Stat(folder); err == nil { // it is whole: it appears by a rename
-		return node, folder, chromium
-	}
-	tmp, err := os.MkdirTemp(dir, "tmp-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(tmp)
-	cmd := exec.CommandContext(t.Context(), npm, append([]string{"install", "--no-save", "--ignore-scripts", "--prefix", tmp}, modules()...)...)
-	cmd.Dir = tmp
-	if msg, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("npm install: %v\n%s", err, msg)
-	}
-	if err := os.Rename(tmp, folder); err != nil {
-		t.Fatal(err)
-	}
+	folder = fetchtest.Folder(t, "npm-"+strings.Join(modules(), "-"), func(root string) error {
+		tmp, err := os.MkdirTemp(filepath.Dir(root), "tmp-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(tmp)
+		cmd := exec.CommandContext(t.Context(), npm, append([]string{"install", "--no-save", "--ignore-scripts", "--prefix", tmp}, modules()...)...)
+		cmd.Dir = tmp
+		if msg, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("npm install: %w\n%s", err, msg)
+		}
+		return os.Rename(tmp, root)
+	})
 	return node, folder, chromium
 }
 
