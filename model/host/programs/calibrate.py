@@ -34,7 +34,7 @@ class Seen:
         half = folder / f"{SO_FAR}.half"
         said = json.dumps({"texts": self.texts, "ranges": self.ranges, "rows": self.rows})
         with half.open("wb") as f:
-            np.savez(f, said=np.asarray(said), **{f"{of}/{key}": a for of in ("squares", "peaks") for key, a in getattr(self, of).items()})  # type: ignore[arg-type]
+            np.savez(f, said=np.asarray(said), **{f"{of}/{key}": a for of in ("squares", "peaks") for key, a in getattr(self, of).items()})
         half.replace(folder / SO_FAR)
 
     def note(self, name: str, a: np.ndarray) -> None:

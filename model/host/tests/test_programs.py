@@ -8,6 +8,7 @@ import importlib
 import importlib.machinery
 import importlib.metadata
 import io
+import itertools
 import json
 import math
 import shutil
@@ -1566,7 +1567,7 @@ class Programs(unittest.TestCase):
                 (self.at / "seen" / f"{calibrate.SO_FAR}.half").write_bytes(b"PK")  # what a kill leaves of a file
                 shutil.rmtree(self.at / "parts")
         self.assertEqual([code for code, _, _ in ends], [-9, -9, 0])
-        for (_, _, before), (_, first, _) in zip(ends, ends[1:]):
+        for (_, _, before), (_, first, _) in itertools.pairwise(ends):
             self.assertIn(first, (before + 1, before + 2), ends)  # it may have kept another, unsaid
         self.assertEqual(ends[-1][2], lines)
         self.assertEqual(command.files(self.at / "whole"), command.files(self.at / "parts"))
