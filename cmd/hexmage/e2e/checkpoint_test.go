@@ -24,7 +24,7 @@ step "onnx_quantize" "tiny" {
   graphs      = step.onnx_llm.tiny.outputs.dir
   scheme      = "lpbq"
   calibration = "lines.txt"
-  samples     = 400
+  samples     = 200
 }
 output "dir" { value = step.onnx_quantize.tiny.outputs.dir }
 `
@@ -37,9 +37,9 @@ func goesOn(t *testing.T, w *world) {
 	}
 	for _, w := range []*world{w, killed} {
 		w.write(t, "pipelines/lined.hcl", lined)
-		w.write(t, "lines.txt", strings.Repeat("The lamp is lit, and the sea is calm.\n", 400))
+		w.write(t, "lines.txt", strings.Repeat("The lamp is lit, and the sea is calm.\n", 200))
 	}
-	const reads = ` of 400 texts"`
+	const reads = ` of 200 texts"`
 	if kill(t, killed, "lined", reads, 200*time.Millisecond) == 0 {
 		t.Fatal("it ended before it was killed")
 	}

@@ -1545,7 +1545,7 @@ class Programs(unittest.TestCase):
             self.assertIn("are for the schemes of ours", self.quantise("ort", next(iter(more)), **more))
 
     def test_it_goes_on_where_it_was_killed(self) -> None:
-        lines = 150
+        lines = 80
         (self.at / "many.txt").write_text("".join(f"What is {i} times {i}?\n" for i in range(lines)))
         many = {"calibration": "many.txt", "samples": lines}
         self.assertEqual(self.quantise("lpbq", "whole", **many), "")
