@@ -51,6 +51,7 @@ type Options struct {
 	Roots []addrs.Output // trees whose root digests the caller wants
 
 	Jobs      int
+	Lookups   int // how many results are looked up at once, beside what runs, where that means to wait for others; 0: an action is looked up in its own turn
 	KeepGoing bool
 	Fresh     func(step string) bool // says of a step, such as `run.bench["64"]`, that nothing of it is looked up; nil: of none
 	All       bool                   // every action is looked at, whatever a snapshot says of it
@@ -170,7 +171,8 @@ func (w *worker) loop() *loop {
 	for k, v := range w.o.Pools {
 		pools[k] = v
 	}
-	return &loop{g: w.g, work: w.do, sink: w.o.Sink, jobs: max(1, w.o.Jobs), keepGoing: w.o.KeepGoing, pools: pools, messages: make(chan message, 16)}
+	w.g.ahead = w.o.Lookups > 0
+	return &loop{g: w.g, work: w.do, sink: w.o.Sink, jobs: max(1, w.o.Jobs), lookups: w.o.Lookups, keepGoing: w.o.KeepGoing, pools: pools, messages: make(chan message, 16)}
 }
 
 // roots returns the digests of the trees that the caller wants.

@@ -47,6 +47,13 @@ func (x *exporter) place(ctx context.Context, outs []*output) error {
 		return err
 	}
 	defer os.Remove(marker)
+	store.Fetch(ctx, x.o.Blobs, func(yield func(digest.Digest) bool) { // those of folders come when these are written
+		for _, out := range outs {
+			if f := out.entry.File; f != nil && !yield(f.Digest) {
+				return
+			}
+		}
+	})
 	fresh, err := x.placeFresh(ctx, outs)
 	if err == nil && !fresh {
 		err = x.placeIn(ctx, outs, x.o.Out, true)

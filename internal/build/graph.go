@@ -25,6 +25,8 @@ type graph struct {
 	units     int
 	ready     readyHeap // units that work on this machine
 	away      readyHeap // units that work elsewhere: they take no slot here
+	ahead     bool      // a unit's result is looked up before it is its turn
+	unknown   readyHeap // units whose results are to be looked up so
 
 	library *library // of instances that take no part; nil: all instances take part
 }
@@ -91,6 +93,7 @@ type unit struct {
 	spec     *action.Spec // nil: an expansion
 	gate     *gate        // nil: none
 	waiters  []*unit
+	missed   bool // its result was looked up, and is not known
 	out      made // when done
 	key      digest.Digest
 	root     digest.Digest // of its inputs
@@ -354,11 +357,17 @@ func (g *graph) pushReady(u *unit) {
 
 // queue is where the unit waits when it is ready.
 func (g *graph) queue(u *unit) *readyHeap {
+	if g.looks(u) {
+		return &g.unknown
+	}
 	if u.away() {
 		return &g.away
 	}
 	return &g.ready
 }
+
+// looks tells whether the unit's result is to be looked up before it is its turn.
+func (g *graph) looks(u *unit) bool { return g.ahead && u.spec != nil && !u.missed }
 
 // away tells whether an executor other than this machine's does the unit's work, which then takes none of our processors.
 func (u *unit) away() bool {

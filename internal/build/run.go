@@ -26,6 +26,7 @@ type loop struct {
 	work      func(ctx context.Context, u *unit, say func(message)) outcome
 	sink      event.Sink // nil: it is not known yet, and events are held
 	jobs      int        // how many may work on this machine at once
+	lookups   int        // how many are looked up at once before it is their turn
 	keepGoing bool
 	pools     map[string]int // what is free of each resource; not in the map: one
 
@@ -35,6 +36,7 @@ type loop struct {
 	over     chan struct{} // closed when nobody reads messages any more
 	running  int
 	here     int           // of those that run, how many on this machine
+	looking  int           // of those that run, how many are only looked up
 	held     []event.Event // from before the plan was whole
 	sum      event.BuildFinished
 	firstErr error
@@ -54,6 +56,7 @@ type outcome struct {
 	out     made
 	root    digest.Digest // of the inputs
 	kind    event.Outcome
+	missed  bool          // nothing else: it was only looked up
 	key     digest.Digest // of the Action; zero when there is none
 	took    time.Duration
 	worker  string
@@ -172,10 +175,14 @@ func (l *loop) admit(units []*unit) error {
 	return nil
 }
 
-// next returns a ready unit whose resources are free, or nil: of those that work elsewhere first, of those that work here if one more may.
+// next returns a ready unit whose resources are free, or nil: of those that work elsewhere first, of those that are looked up and of those that work here if one
+// more may.
 func (l *loop) next() *unit {
 	if u := l.first(&l.g.away); u != nil {
 		return u
+	}
+	if l.looking < l.lookups && l.g.unknown.Len() > 0 {
+		return heap.Pop(&l.g.unknown).(*unit)
 	}
 	if l.here >= l.jobs {
 		return nil
@@ -250,14 +257,23 @@ func (l *loop) reserve(u *unit) bool {
 // grow with each unit.
 func (l *loop) start(ctx context.Context, u *unit) {
 	u.state = running
-	if !u.away() {
-		l.here++
-	}
+	*l.count(u)++
 	if l.running++; l.running > l.workers {
 		l.workers++
 		go l.serve(ctx)
 	}
 	l.units <- u
+}
+
+// count is where the unit counts while it runs.
+func (l *loop) count(u *unit) *int {
+	switch {
+	case l.g.looks(u):
+		return &l.looking
+	case u.away():
+		return new(int)
+	}
+	return &l.here
 }
 
 // serve does units until there are no more. It says of each that it ended; the loop waits for that.
@@ -284,14 +300,18 @@ func (l *loop) take(m message) error {
 		l.send(m.progress)
 		return nil
 	}
-	l.running--
-	if !u.away() {
-		l.here--
-	}
-	for name, n := range demand(u) {
-		l.pools[name] += n
-	}
 	o := m.out
+	l.running--
+	*l.count(u)--
+	if !l.g.looks(u) {
+		for name, n := range demand(u) {
+			l.pools[name] += n
+		}
+	} else if o.missed {
+		u.missed = true
+		l.g.pushReady(u)
+		return nil
+	}
 	if o.err != nil {
 		l.firstErr = errors.Join(l.firstErr, o.err)
 	}

@@ -209,5 +209,6 @@ func (g *graph) complete(p *plan.Plan) ([]*unit, error) {
 	}
 	heap.Init(&g.ready)
 	heap.Init(&g.away)
+	heap.Init(&g.unknown)
 	return units, nil
 }

@@ -67,7 +67,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	req.Tree = root
 	start := time.Now()
 	req.Anew = w.fresh(u)
-	if !req.Anew && w.last.counts(u, key) {
+	if !u.missed && !req.Anew && w.last.counts(u, key) {
 		res, ok, err := w.o.Executor.Lookup(ctx, req)
 		if err != nil {
 			return w.broken(ctx, u, err)
@@ -75,6 +75,9 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		if ok {
 			return w.finish(u, a, res, outcome{kind: event.Cached, key: key, took: time.Since(start)})
 		}
+	}
+	if w.g.looks(u) {
+		return outcome{missed: true}
 	}
 	if req.Secrets, err = w.secrets(u); err != nil {
 		return w.broken(ctx, u, err)

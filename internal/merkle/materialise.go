@@ -65,6 +65,7 @@ func (m *materialiser) dir(ctx context.Context, d *Dir, at, dest string, depth i
 	if err := os.Mkdir(dest, 0o755); err != nil {
 		return err
 	}
+	store.Fetch(ctx, m.blobs, d.Contents)
 	for name, f := range d.Files {
 		if err := checkName(name); err != nil {
 			return err

@@ -306,6 +306,15 @@ func (d *Dir) Sub(ctx context.Context, blobs store.Blobs, p string) (*Dir, error
 	return e.Dir, nil
 }
 
+// Contents yields the digests of the files in the folder itself.
+func (d *Dir) Contents(yield func(digest.Digest) bool) {
+	for _, f := range d.Files {
+		if !yield(f.Digest) {
+			return
+		}
+	}
+}
+
 // Walk calls f for everything in d, a folder before what is in it, names in order. Refs are not opened: Load does that.
 // It stops at the first error, which it returns.
 func (d *Dir) Walk(f func(p string, e Entry) error) error { return d.walk("", f) }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
+	"maps"
 	"slices"
 	"sync"
 
@@ -21,6 +23,7 @@ import (
 type Blobs struct {
 	next store.Blobs
 	c    *Client
+	find *finder
 	here func(digest.Digest) bool // who is over this one has it
 
 	mu       sync.Mutex
@@ -40,7 +43,7 @@ func NewBlobs(next store.Blobs, c *Client, here func(digest.Digest) bool) *Blobs
 	if here == nil {
 		here = func(digest.Digest) bool { return false }
 	}
-	return &Blobs{next: next, c: c, here: here, said: map[digest.Digest]bool{}, fetching: map[digest.Digest]*fetched{}}
+	return &Blobs{next: next, c: c, find: &finder{c: c}, here: here, said: map[digest.Digest]bool{}, fetching: map[digest.Digest]*fetched{}}
 }
 
 // Open implements store.Blobs.
@@ -89,7 +92,7 @@ func (b *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Diges
 	b.mu.Unlock()
 	lacks := map[digest.Digest]bool{}
 	if len(ask) > 0 {
-		if lacks, err = b.c.missing(ctx, ask); err != nil {
+		if lacks, err = b.find.missing(ctx, ask); err != nil {
 			return missing, context.Cause(ctx)
 		}
 	}
@@ -121,13 +124,89 @@ func (b *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Diges
 // atOnce is how many blobs are fetched at the same time, of many that are wanted.
 const atOnce = 16
 
+// Fetch implements store.Fetcher.
+func (b *Blobs) Fetch(ctx context.Context, ds iter.Seq[digest.Digest]) {
+	if b.c.Out() != nil {
+		return
+	}
+	var want []digest.Digest
+	b.mu.Lock()
+	for d := range ds {
+		if b.said[d] {
+			want = append(want, d)
+		}
+	}
+	b.mu.Unlock()
+	missing, err := b.next.Missing(ctx, want)
+	if missing = slices.DeleteFunc(missing, b.here); err == nil && len(missing) > 0 {
+		_ = b.fetchAll(ctx, missing) // who opens one gets to know what is wrong with it
+	}
+}
+
+// fetchAll fetches blobs that are not here: small ones together.
 func (b *Blobs) fetchAll(ctx context.Context, ds []digest.Digest) error {
-	g, ctx := errgroup.WithContext(ctx)
+	is, err := b.c.able(ctx)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return store.ErrNotFound
+	}
+	small, rest := b.claim(ds, is)
+	var g errgroup.Group // without a context that ends with the first error: somebody else may wait for the next blob
 	g.SetLimit(atOnce)
-	for _, d := range ds {
+	for _, batch := range is.batches(slices.Collect(maps.Keys(small))) {
+		g.Go(func() error { return b.fetchTogether(ctx, is, batch, small) })
+	}
+	for _, d := range rest {
 		g.Go(func() error { return b.fetch(ctx, d) })
 	}
 	return g.Wait()
+}
+
+// claim takes those blobs that may be read together and that nobody else fetches.
+func (b *Blobs) claim(ds []digest.Digest, is *capabilities) (mine map[digest.Digest]*fetched, rest []digest.Digest) {
+	mine = map[digest.Digest]*fetched{}
+	for _, d := range ds {
+		if d.Size() == 0 || !is.small(d) || b.c.lacks(d) || b.here(d) {
+			rest = append(rest, d)
+			continue
+		}
+		b.mu.Lock()
+		switch {
+		case mine[d] != nil:
+		case b.fetching[d] != nil:
+			rest = append(rest, d)
+		default:
+			mine[d] = &fetched{done: make(chan struct{})}
+			b.fetching[d] = mine[d]
+		}
+		b.mu.Unlock()
+	}
+	return mine, rest
+}
+
+// fetchTogether fetches blobs in one message, and says of each in mine what came of it. The error is one of theirs.
+func (b *Blobs) fetchTogether(ctx context.Context, is *capabilities, ds []digest.Digest, mine map[digest.Digest]*fetched) (first error) {
+	all, err := b.c.readTogether(ctx, is, ds)
+	for _, d := range ds {
+		f, from := mine[d], all[d]
+		if err != nil {
+			from.err = err
+		}
+		if f.err = from.err; f.err == nil {
+			f.err = b.next.Put(ctx, d, bytes.NewReader(from.content))
+		}
+		f.err = b.judge(ctx, d, f.err, from.err != nil)
+		if first == nil {
+			first = f.err
+		}
+		b.mu.Lock()
+		delete(b.fetching, d)
+		b.mu.Unlock()
+		close(f.done)
+	}
+	return first
 }
 
 // take has next have the blobs, of which the server has just made some.
@@ -191,12 +270,17 @@ func (b *Blobs) fetchNow(ctx context.Context, d digest.Digest) error {
 		from.CloseWithError(errors.New("it is stored, or cannot be"))
 	}
 	var theirs *remoteError
+	return b.judge(ctx, d, err, errors.As(err, &theirs))
+}
+
+// judge is the error of fetching a blob, which ended with err: theirs, or that of who stores it.
+func (b *Blobs) judge(ctx context.Context, d digest.Digest, err error, theirs bool) error {
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case !errors.As(err, &theirs) && !errors.Is(err, store.ErrCorrupt):
+	case !theirs && !errors.Is(err, store.ErrCorrupt):
 		return err // no room here, say
 	}
 	return b.lose(d, err)

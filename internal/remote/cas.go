@@ -96,34 +96,55 @@ func (c *Client) read(ctx context.Context, d digest.Digest, w io.Writer) error {
 }
 
 func (c *Client) readSmall(ctx context.Context, is *capabilities, d digest.Digest, w io.Writer) error {
-	asked := &repb.BatchReadBlobsRequest{InstanceName: c.o.Instance, DigestFunction: function(d.Function()), Digests: []*repb.Digest{message(d)}}
-	if is.batches && d.Size() >= leastPacked {
-		asked.AcceptableCompressors = []repb.Compressor_Value{repb.Compressor_ZSTD}
+	r, err := c.readTogether(ctx, is, []digest.Digest{d})
+	if err == nil {
+		err = r[d].err
 	}
-	var content []byte
-	err := c.call(ctx, "read "+d.Short(), func(ctx context.Context) error {
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(r[d].content)
+	return err
+}
+
+// answered is what the server says of a blob that it was asked for.
+type answered struct {
+	content []byte
+	err     error
+}
+
+// readTogether reads blobs of one function in one message; it answers for each of them.
+func (c *Client) readTogether(ctx context.Context, is *capabilities, ds []digest.Digest) (map[digest.Digest]answered, error) {
+	asked := &repb.BatchReadBlobsRequest{InstanceName: c.o.Instance, DigestFunction: function(ds[0].Function())}
+	hashes := map[string]digest.Digest{}
+	of := map[digest.Digest]answered{}
+	for _, d := range ds {
+		asked.Digests = append(asked.Digests, message(d))
+		if is.packsSmall && d.Size() >= leastPacked {
+			asked.AcceptableCompressors = []repb.Compressor_Value{repb.Compressor_ZSTD}
+		}
+		hashes[d.Hex()] = d
+		of[d] = answered{err: status.Error(codes.NotFound, "it is not in the answer")}
+	}
+	err := c.call(ctx, "read", func(ctx context.Context) error {
 		got, err := repb.NewContentAddressableStorageClient(c.conn).BatchReadBlobs(ctx, asked)
 		if err != nil {
 			return err
 		}
 		for _, r := range got.GetResponses() {
-			if r.GetDigest().GetHash() == asked.Digests[0].Hash {
-				if err := status.ErrorProto(r.GetStatus()); err != nil {
-					return err
-				}
-				if content = r.GetData(); r.GetCompressor() == repb.Compressor_ZSTD && is.batches {
-					content, err = is.packer.unpack(content, d)
-				}
-				return err
+			d, ok := hashes[r.GetDigest().GetHash()]
+			if !ok {
+				continue
 			}
+			content, err := r.GetData(), status.ErrorProto(r.GetStatus())
+			if err == nil && r.GetCompressor() == repb.Compressor_ZSTD && is.packsSmall {
+				content, err = is.packer.unpack(content, d)
+			}
+			of[d] = answered{content, err}
 		}
-		return status.Error(codes.NotFound, "it is not in the answer")
+		return nil
 	})
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(content)
-	return err
+	return of, err
 }
 
 // write has the server have the blobs, which blobs has, and which it lacks.

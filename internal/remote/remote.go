@@ -378,14 +378,14 @@ func reason(err error, o Options) error {
 
 // capabilities are what a server can do, as far as it matters.
 type capabilities struct {
-	functions []digest.Function
-	batch     int64 // bytes of blobs in one message
-	largest   int64 // size of a blob in bytes; 0: any
-	updates   bool  // results may be put
-	executes  bool  // actions run there
-	streams   bool  // large blobs may be packed by zstd, each way
-	batches   bool  // small ones
-	packer    *packer
+	functions  []digest.Function
+	batch      int64 // bytes of blobs in one message
+	largest    int64 // size of a blob in bytes; 0: any
+	updates    bool  // results may be put
+	executes   bool  // actions run there
+	packsLarge bool  // large blobs may be packed by zstd, each way
+	packsSmall bool  // small ones
+	packer     *packer
 }
 
 // The sizes of batches, in bytes.
@@ -441,9 +441,9 @@ func (c *Client) able(ctx context.Context) (*capabilities, error) {
 			is.functions = append(is.functions, digest.SHA256)
 		}
 	}
-	is.streams = slices.Contains(cache.GetSupportedCompressors(), repb.Compressor_ZSTD)
-	is.batches = slices.Contains(cache.GetSupportedBatchUpdateCompressors(), repb.Compressor_ZSTD)
-	if is.streams || is.batches {
+	is.packsLarge = slices.Contains(cache.GetSupportedCompressors(), repb.Compressor_ZSTD)
+	is.packsSmall = slices.Contains(cache.GetSupportedBatchUpdateCompressors(), repb.Compressor_ZSTD)
+	if is.packsLarge || is.packsSmall {
 		if is.packer, err = newPacker(); err != nil {
 			return nil, err
 		}

@@ -36,12 +36,12 @@ func (c *Client) readLarge(ctx context.Context, is *capabilities, d digest.Diges
 	return c.calls(ctx, "read "+d.Short(), func(ctx context.Context) error {
 		ctx, progress, stop := c.patient(ctx)
 		defer stop()
-		stream, err := bspb.NewByteStreamClient(c.conn).Read(ctx, &bspb.ReadRequest{ResourceName: c.resource("", is.streams, d), ReadOffset: offset})
+		stream, err := bspb.NewByteStreamClient(c.conn).Read(ctx, &bspb.ReadRequest{ResourceName: c.resource("", is.packsLarge, d), ReadOffset: offset})
 		if err != nil {
 			return slow(ctx, err)
 		}
 		var from io.Reader = &responses{stream: stream}
-		if is.streams {
+		if is.packsLarge {
 			u, err := unpack(from, d)
 			if err != nil {
 				return err
@@ -91,7 +91,7 @@ func (c *counted) Read(p []byte) (int, error) {
 // writeLarge has the server have the blob. A stream that breaks goes on from where the server says that it has it to, or else begins again.
 func (c *Client) writeLarge(ctx context.Context, is *capabilities, blobs store.Blobs, d digest.Digest) error {
 	packed := false
-	if is.streams {
+	if is.packsLarge {
 		r, err := blobs.Open(ctx, d)
 		if err == nil {
 			packed, err = is.packer.packable(r)

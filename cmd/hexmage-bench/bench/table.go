@@ -26,6 +26,9 @@ func (r *Report) Markdown(command string) string {
 	for _, g := range r.Graphs {
 		g.markdown(&b)
 	}
+	if r.Remote != nil {
+		r.Remote.markdown(&b)
+	}
 	if w := r.Watch; w != nil {
 		fmt.Fprintf(&b, "\n| %s, from a save until the final output is another: %d saves | time |\n|---|---:|\n", w.Graph, len(w.Hexmage.Samples))
 		fmt.Fprintf(&b, "| hexmage watch | %s |\n| entr, which starts ninja | %s |\n", cell(&w.Hexmage, wall), cell(&w.Entr, wall))
@@ -251,6 +254,9 @@ func (r *Report) Budgets() []Budget {
 	var all []Budget
 	for _, g := range r.Graphs {
 		all = append(all, g.budgets()...)
+	}
+	if r.Remote != nil {
+		all = append(all, r.Remote.budgets()...)
 	}
 	if w := r.Watch; w != nil {
 		all = append(all, budget(w.Graph+" watched: from a save to the final output", median(w.Hexmage.values(wall)), watchLimit, seconds))

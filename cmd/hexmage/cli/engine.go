@@ -30,6 +30,7 @@ import (
 type engineParts struct {
 	*front.Builder
 	executor execute.Caching
+	lookups  int              // at once, ahead of what runs
 	again    execute.Executor // the same without memory
 	finish   func()           // sends what is still to be sent
 	device   *runner.Device
@@ -68,7 +69,7 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &engineParts{Builder: here, finish: func() { far.finish(ctx) }}
+	e := &engineParts{Builder: here, lookups: far.atOnce(), finish: func() { far.finish(ctx) }}
 	devices := runner.Options{
 		Store: e.Blobs, Trees: e.Trees, Fn: e.Fn, Dir: e.Scratch, State: e.State.Runner(),
 		Emulate: steps.EmulatePhone(a.Env.Self, "tool", "emulator-init"), Server: pool.Server{Network: network, Address: address}, Home: a.Env.Var("HOME"), SSH: a.ssh(),
@@ -92,7 +93,7 @@ func (e *engineParts) options(a *app) build.Options { return e.withDevices(e.Opt
 
 // withDevices has a build use devices, too.
 func (e *engineParts) withDevices(o build.Options) build.Options {
-	o.Executor = e.executor
+	o.Executor, o.Lookups = e.executor, e.lookups
 	o.Pools[runner.Executor], o.Pools["emulated"] = e.phones, e.emulated
 	return o
 }
@@ -155,7 +156,7 @@ func (a *app) lookupOnly(ctx context.Context, workspace string) (build.Options, 
 	if err != nil {
 		return build.Options{}, err
 	}
-	o := build.Options{Fn: fn, Workspace: workspace, State: string(a.Places().State()), Jobs: a.Jobs, Fresh: a.Fresh.Everything(),
+	o := build.Options{Fn: fn, Workspace: workspace, State: string(a.Places().State()), Jobs: a.Jobs, Lookups: far.atOnce(), Fresh: a.Fresh.Everything(),
 		Hasher: statcache.Open(a.Places().State().StatCache(fn), fn, time.Now)}
 	if _, err := os.Stat(a.Places().Scratch()); err != nil {
 		var results store.Results

@@ -300,6 +300,17 @@ func (f *farCache) where() func(*action.Action) string {
 	}
 }
 
+// lookupsAtOnce is how many results are looked up at once where the remote is asked: many wait for an answer, few do anything.
+const lookupsAtOnce = 200
+
+// atOnce is what build.Options call Lookups.
+func (f *farCache) atOnce() int {
+	if f.client == nil {
+		return 0
+	}
+	return lookupsAtOnce
+}
+
 // lookups are the stores for who runs nothing.
 func (f *farCache) lookups(blobs store.Blobs, results store.Results) (*store.HostFiles, store.Results) {
 	if f.client == nil {

