@@ -171,8 +171,8 @@ func (w *worker) loop() *loop {
 	for k, v := range w.o.Pools {
 		pools[k] = v
 	}
-	w.g.ahead = w.o.Lookups > 0
-	return &loop{g: w.g, work: w.do, sink: w.o.Sink, jobs: max(1, w.o.Jobs), lookups: w.o.Lookups, keepGoing: w.o.KeepGoing, pools: pools, messages: make(chan message, 16)}
+	w.g.ahead = w.o.Lookups
+	return &loop{g: w.g, work: w.do, sink: w.o.Sink, jobs: max(1, w.o.Jobs), keepGoing: w.o.KeepGoing, pools: pools, messages: make(chan message, 16)}
 }
 
 // roots returns the digests of the trees that the caller wants.

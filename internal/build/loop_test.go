@@ -66,6 +66,10 @@ type fakeWork struct {
 	max  int // most that ran at once
 
 	expand map[addrs.Instance]expansion
+
+	ahead  int             // how many are looked up at once
+	lookup time.Duration   // what that takes
+	known  map[string]bool // what is found
 }
 
 // runFake builds the instances in fake time and returns how it went, and how long it took.
@@ -80,6 +84,7 @@ func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[stri
 		if gerr != nil {
 			t.Fatal(gerr)
 		}
+		g.ahead = f.ahead
 		running := make(chan int, 1)
 		running <- 0
 		work := func(ctx context.Context, u *unit, say func(message)) outcome {
@@ -91,6 +96,10 @@ func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[stri
 				}
 				more.Waits, more.Await = plan.ForNothing, nil
 				return outcome{plan: &more}
+			}
+			if g.looks(u) {
+				time.Sleep(f.lookup)
+				return outcome{kind: event.Cached, missed: !f.known[u.spec.Name]}
 			}
 			n := <-running + 1
 			f.max = max(f.max, n)
@@ -155,6 +164,28 @@ func TestAway(t *testing.T) {
 	sort.Strings(first)
 	if want := []string{"run#0", "run#1", "run#2"}; !reflect.DeepEqual(first, want) {
 		t.Errorf("order %v, want %v first", r.order, want)
+	}
+}
+
+// TestLookupsAhead: many are looked up at once, whatever runs; what is not known waits for its turn, and holds nothing of a pool before.
+func TestLookupsAhead(t *testing.T) {
+	f := &fakeWork{ahead: 10, lookup: time.Second, took: map[string]time.Duration{"n00": 3 * time.Second, "n01": 3 * time.Second, "link": time.Second}, known: map[string]bool{}}
+	var nodes []*plan.Instance
+	var names []string
+	for i := range 20 {
+		names = append(names, fmt.Sprintf("n%02d", i))
+		nodes = append(nodes, newNode(names[i]))
+		nodes[i].Specs[0].Platform = map[string]string{action.PropertyPool: "board=1"}
+		f.known[names[i]] = i > 1
+	}
+	nodes = append(nodes, newNode("link", names...))
+	r, sum, took, err := runFake(t, 2, false, f, map[string]int{"board": 1}, nodes...)
+	if err != nil || took != 9*time.Second || f.max != 1 || sum.Cached != 18 || sum.Executed != 3 || len(r.order) != 21 || r.order[20] != "link" {
+		t.Errorf("%d at once in %v, %+v, order %v, %v", f.max, took, sum, r.order, err)
+	}
+	f.bad = map[string]bool{"n00": true}
+	if r, sum, _, err = runFake(t, 1, false, f, nil, nodes...); err != nil || sum.Failed != 1 || r.ended["n01"] != event.Skipped || r.ended["link"] != event.Skipped || sum.Executed != 0 {
+		t.Errorf("a failure: %+v, %v, %v", sum, r.ended, err)
 	}
 }
 

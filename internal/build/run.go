@@ -26,7 +26,6 @@ type loop struct {
 	work      func(ctx context.Context, u *unit, say func(message)) outcome
 	sink      event.Sink // nil: it is not known yet, and events are held
 	jobs      int        // how many may work on this machine at once
-	lookups   int        // how many are looked up at once before it is their turn
 	keepGoing bool
 	pools     map[string]int // what is free of each resource; not in the map: one
 
@@ -181,7 +180,7 @@ func (l *loop) next() *unit {
 	if u := l.first(&l.g.away); u != nil {
 		return u
 	}
-	if l.looking < l.lookups && l.g.unknown.Len() > 0 {
+	if l.looking < l.g.ahead && l.g.unknown.Len() > 0 {
 		return heap.Pop(&l.g.unknown).(*unit)
 	}
 	if l.here >= l.jobs {
