@@ -171,7 +171,7 @@ func (w *worker) loop() *loop {
 	for k, v := range w.o.Pools {
 		pools[k] = v
 	}
-	w.g.ahead = w.o.Lookups
+	w.g.lookups = w.o.Lookups
 	return &loop{g: w.g, work: w.do, sink: w.o.Sink, jobs: max(1, w.o.Jobs), keepGoing: w.o.KeepGoing, pools: pools, messages: make(chan message, 16)}
 }
 

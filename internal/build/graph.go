@@ -25,7 +25,7 @@ type graph struct {
 	units     int
 	ready     readyHeap // units that work on this machine
 	away      readyHeap // units that work elsewhere: they take no slot here
-	ahead     int       // how many units' results are looked up at once, before it is their turn; 0: when it is
+	lookups   int       // how many units' results are looked up at once, before it is their turn; 0: when it is
 	unknown   readyHeap // units whose results are to be looked up so
 
 	library *library // of instances that take no part; nil: all instances take part
@@ -367,7 +367,7 @@ func (g *graph) queue(u *unit) *readyHeap {
 }
 
 // looks tells whether the unit's result is to be looked up before it is its turn.
-func (g *graph) looks(u *unit) bool { return g.ahead > 0 && u.spec != nil && !u.missed }
+func (g *graph) looks(u *unit) bool { return g.lookups > 0 && u.spec != nil && !u.missed }
 
 // away tells whether an executor other than this machine's does the unit's work, which then takes none of our processors.
 func (u *unit) away() bool {

@@ -67,9 +67,9 @@ type fakeWork struct {
 
 	expand map[addrs.Instance]expansion
 
-	ahead  int             // how many are looked up at once
-	lookup time.Duration   // what that takes
-	known  map[string]bool // what is found
+	lookups int             // how many are looked up at once
+	lookup  time.Duration   // what that takes
+	known   map[string]bool // what is found
 }
 
 // runFake builds the instances in fake time and returns how it went, and how long it took.
@@ -84,7 +84,7 @@ func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[stri
 		if gerr != nil {
 			t.Fatal(gerr)
 		}
-		g.ahead = f.ahead
+		g.lookups = f.lookups
 		running := make(chan int, 1)
 		running <- 0
 		work := func(ctx context.Context, u *unit, say func(message)) outcome {
@@ -169,7 +169,7 @@ func TestAway(t *testing.T) {
 
 // TestLookupsAhead: many are looked up at once, whatever runs; what is not known waits for its turn, and holds nothing of a pool before.
 func TestLookupsAhead(t *testing.T) {
-	f := &fakeWork{ahead: 10, lookup: time.Second, took: map[string]time.Duration{"n00": 3 * time.Second, "n01": 3 * time.Second, "link": time.Second}, known: map[string]bool{}}
+	f := &fakeWork{lookups: 10, lookup: time.Second, took: map[string]time.Duration{"n00": 3 * time.Second, "n01": 3 * time.Second, "link": time.Second}, known: map[string]bool{}}
 	var nodes []*plan.Instance
 	var names []string
 	for i := range 20 {

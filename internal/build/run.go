@@ -180,7 +180,7 @@ func (l *loop) next() *unit {
 	if u := l.first(&l.g.away); u != nil {
 		return u
 	}
-	if l.looking < l.g.ahead && l.g.unknown.Len() > 0 {
+	if l.looking < l.g.lookups && l.g.unknown.Len() > 0 {
 		return heap.Pop(&l.g.unknown).(*unit)
 	}
 	if l.here >= l.jobs {

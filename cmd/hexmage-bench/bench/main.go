@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -201,11 +202,12 @@ func (o *Options) programs(ctx context.Context) error {
 	for _, n := range names {
 		text += fmt.Sprintf("toolchain %q {}\noutput %[1]q { value = toolchain.%[1]s.dir }\n", n)
 	}
-	for name, text := range map[string]string{"pipelines/tools.hcl": text, "toolchains/peers.hcl": peers, "hexmage.lock.hcl": peersLock} {
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
-			return err
-		}
+	workspace, err := iofs.Sub(peers, "peers")
+	if err == nil {
+		err = errors.Join(os.CopyFS(dir, workspace), os.Mkdir(filepath.Join(dir, "pipelines"), 0o755), os.WriteFile(filepath.Join(dir, "pipelines", "tools.hcl"), []byte(text), 0o644))
+	}
+	if err != nil {
+		return err
 	}
 	cmd := exec.CommandContext(ctx, o.Hexmage, "env", "tools", "--json")
 	cmd.Dir, cmd.Env, cmd.Stderr = dir, o.Env, o.Log

@@ -2,7 +2,7 @@ package bench
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,12 +21,9 @@ import (
 )
 
 // Bazel and the server are in no catalogue that is shipped: they have one here.
-var (
-	//go:embed peers/toolchains.hcl
-	peers string
-	//go:embed peers/lock.hcl
-	peersLock string
-)
+//
+//go:embed peers
+var peers embed.FS
 
 // Tools beside hexmage that take results from a remote cache.
 const (
@@ -53,7 +50,7 @@ const remoteLimit = 0.5
 type RemoteResult struct {
 	Actions  int
 	Series   []*Series
-	Moved    map[string][2]int64 // by tool: bytes to the server and from it, of all fetched
+	Bytes    map[string][2]int64 // by tool: they went to the server and from it, of all fetched
 	Problems []string
 }
 
@@ -69,7 +66,7 @@ type remoteRun struct {
 
 // measureRemote has one cache build the graph and send all to a server, and empty ones fetch it from there.
 func measureRemote(ctx context.Context, o Options, g Graph, programs, dir string) (*RemoteResult, error) {
-	r := &remoteRun{Options: o, Graph: g, dir: dir, res: &RemoteResult{Actions: len(g.Nodes), Moved: map[string][2]int64{}}}
+	r := &remoteRun{Options: o, Graph: g, dir: dir, res: &RemoteResult{Actions: len(g.Nodes), Bytes: map[string][2]int64{}}}
 	defer remove(dir)
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
@@ -159,8 +156,8 @@ func (r *remoteRun) withServer(ctx context.Context, tools []string, all bool) er
 	if err := r.count(ctx, first, near.Address()); err != nil {
 		return err
 	}
-	up, down := near.Moved()
-	r.res.Moved[first] = [2]int64{up, down}
+	up, down := near.Bytes()
+	r.res.Bytes[first] = [2]int64{up, down}
 	return nil
 }
 
@@ -328,7 +325,7 @@ func (r *RemoteResult) markdown(b *strings.Builder) {
 		b.WriteString("\n")
 	}
 	for _, t := range []string{shipped, bazel} {
-		m := r.Moved[t]
+		m := r.Bytes[t]
 		fmt.Fprintf(b, "\nMoved by %s, all fetched: %s to the server, %s from it.", t, megabytes(float64(m[0])), megabytes(float64(m[1])))
 	}
 	b.WriteString("\n")

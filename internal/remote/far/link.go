@@ -37,8 +37,8 @@ func NewLink(to string, delay time.Duration) (*Link, error) {
 // Address is where it takes connections.
 func (l *Link) Address() string { return l.listener.Addr().String() }
 
-// Moved is how many bytes went to the server, and came from it, until now.
-func (l *Link) Moved() (up, down int64) { return l.up.Load(), l.down.Load() }
+// Bytes is how many bytes went to the server, and came from it, until now.
+func (l *Link) Bytes() (up, down int64) { return l.up.Load(), l.down.Load() }
 
 // Close ends all connections.
 func (l *Link) Close() {
