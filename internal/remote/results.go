@@ -172,6 +172,7 @@ type parcel struct {
 const (
 	sendAtOnce   = 4   // goroutines
 	sendTogether = 100 // results
+	putAtOnce    = 32  // results of them whose content is there: the API takes one at a time
 )
 
 func newSender(c *Client, blobs store.Blobs) *sender {
@@ -273,7 +274,7 @@ func (s *sender) send(ctx context.Context, parcels []parcel) error {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(sendAtOnce)
+	g.SetLimit(putAtOnce)
 	for _, p := range parcels {
 		g.Go(func() error { return s.c.update(ctx, p.key, p.encode) })
 	}
