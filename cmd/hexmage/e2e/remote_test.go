@@ -489,6 +489,46 @@ func TestRemoteKilledMidway(t *testing.T) {
 	}
 }
 
+// TestRemoteExecutionKilledMidway: casd is killed with -9, and what it runs, when an action runs there that is not done for a second.
+func TestRemoteExecutionKilledMidway(t *testing.T) {
+	c := startWorkers(t)
+	one := farWorld(t)
+	one.runJSON(t, "p")
+	for _, back := range []bool{false, true} {
+		t.Run(fmt.Sprint(back), func(t *testing.T) {
+			c.restart(t)
+			two := farWorld(t)
+			two.use(t, c.address, executes)
+			hit := make(chan bool)
+			go func() {
+				defer close(hit)
+				for begin := time.Now(); time.Since(begin) < 20*time.Second; time.Sleep(time.Millisecond) {
+					if mounts := read(t, "/proc/self/mounts"); strings.Contains(mounts, " "+c.dir+"/") { // the inputs of an action
+						time.Sleep(300 * time.Millisecond)
+						c.kill()
+						if back {
+							c.start(t)
+						}
+						hit <- true
+						return
+					}
+				}
+			}()
+			o := two.run(t, "--json", "run", "p")
+			if was := <-hit; !was || o.code != 0 || o.took > 30*time.Second {
+				t.Fatalf("it was killed in the middle: %v; %s", was, o)
+			}
+			t.Logf("%v: %s", o.took, o.stderr)
+			there, _ := counted(t, o)
+			said := strings.Count(o.stderr, "\n") - len(ranThere.FindAllString(o.stderr, -1)) // how many ran where is said again where the build begins again
+			if back && (there != 3 || said != 0) || !back && (there > 1 || said != 1 || !strings.Contains(o.stderr, "remote team is out")) {
+				t.Errorf("%d actions ran there: %s", there, o.stderr)
+			}
+			sameOut(t, one, two, "p")
+		})
+	}
+}
+
 // parts is how many files below the folder have a part of the large file, and not all.
 func parts(dir string) (n int) {
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
