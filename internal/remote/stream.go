@@ -49,7 +49,7 @@ func (c *Client) readLarge(ctx context.Context, is *capabilities, d digest.Diges
 			defer u.Close()
 			from = u
 		}
-		n, err := io.Copy(w, io.LimitReader(&counted{r: from, progress: progress}, d.Size()-offset+1))
+		n, err := io.CopyBuffer(w, io.LimitReader(&counted{r: from, progress: progress}, d.Size()-offset+1), make([]byte, 4*chunk))
 		if offset += n; offset > d.Size() {
 			return fmt.Errorf("blob %s: more comes than that: %w", d, store.ErrCorrupt)
 		}
