@@ -21,6 +21,9 @@ type Result struct {
 	Worker   string        // where it ran: "local", "board 7", …
 	Duration time.Duration // of the command itself
 
+	// Memory is the bytes that the largest of the command's processes took at its peak, 0 where nobody knows. It is in no wire form.
+	Memory int64
+
 	// Root is the host path of the exec root in which the command ran just now, "" where nobody knows. Paths that the command
 	// wrote into its outputs may start with it. It is in no wire form.
 	Root string

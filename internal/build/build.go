@@ -58,6 +58,11 @@ type Options struct {
 	Each      bool                   // ActionFinished is sent of every action, also of those that a snapshot says nothing can have changed of
 	Pools     map[string]int         // resources; one of each that is not named
 
+	// Memory is how many bytes there are for actions on this machine, and Took how many an action took at its peak when it last ran, 0 where that is not
+	// known. An action that has to run waits while what runs is expected to leave it too little. Took is asked by many goroutines. 0, or nil: nothing waits.
+	Memory int64
+	Took   func(step, name string) int64
+
 	// Plain has a plan that was loaded be carried out only if what may run and be put out needs neither the Secrets, the Extender and the Hints nor another
 	// executor, the network or this machine's own files, is remembered, all checks are known, and it is known what the change reaches.
 	Plain bool
@@ -158,6 +163,7 @@ func (w *worker) flush(ctx context.Context, stored bool) (safe func() error) {
 // newWorker returns what the units of a graph are done with.
 func newWorker(g *graph, o Options) *worker {
 	w := &worker{assembler: newAssembler(g, o.Fn, o.Hasher, o.Blobs, o.Workspace), o: o, printed: atomicfile.TempName("printed")}
+	w.room = &room{total: o.Memory, took: o.Took}
 	w.values = func() (secret.Values, error) { return nil, nil }
 	if o.Secrets != nil {
 		w.values = sync.OnceValues(o.Secrets)
@@ -172,7 +178,7 @@ func (w *worker) loop() *loop {
 		pools[k] = v
 	}
 	w.g.lookups = w.o.Lookups
-	return &loop{g: w.g, work: w.do, sink: w.o.Sink, jobs: max(1, w.o.Jobs), keepGoing: w.o.KeepGoing, pools: pools, messages: make(chan message, 16)}
+	return &loop{g: w.g, work: w.do, sink: w.o.Sink, jobs: max(1, w.o.Jobs), keepGoing: w.o.KeepGoing, pools: pools, room: w.room, messages: make(chan message, 16)}
 }
 
 // roots returns the digests of the trees that the caller wants.

@@ -342,3 +342,31 @@ func TestValues(t *testing.T) {
 		t.Errorf("refused: %+v, %v", r, err)
 	}
 }
+
+// TestNoRoom: two commands that took more than half of the memory do not run at once, one that is in the cache waits for neither, and what came of it is as ever.
+func TestNoRoom(t *testing.T) {
+	w := newWorld(t)
+	alone := filepath.Join(t.TempDir(), "alone")
+	hog := func(name string) *plan.Instance {
+		return sh(name, fmt.Sprintf("mkdir %s || exit 9; sleep 0.3; rmdir %s; echo %s > out", alone, alone, name))
+	}
+	known := sh("known", "touch out")
+	w.Memory = 100
+	w.Took = func(step, name string) int64 { return 60 }
+	w.ok(planOf(nil, known), 1)
+	w.ok(planOf(nil, hog("one"), hog("two"), hog("three"), known), 3)
+	var order []string
+	for _, e := range w.events {
+		if e, ok := e.(event.ActionFinished); ok {
+			order = append(order, e.Step)
+		}
+	}
+	if len(order) != 4 || order[0] != "exec.known" {
+		t.Errorf("ended in the order %v", order)
+	}
+	w.Memory = 0
+	w.Fresh = func(string) bool { return true }
+	if r, err := w.run(planOf(nil, hog("one"), hog("two"), hog("three"))); err != nil || r.Failed == 0 {
+		t.Errorf("with any room: %+v, %v", r.BuildFinished, err)
+	}
+}

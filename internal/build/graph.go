@@ -99,6 +99,8 @@ type unit struct {
 	root     digest.Digest // of its inputs
 	last     *lastResult   // what came of it the last time; nil unless it may run in a graph that was made from a snapshot
 
+	memory   int64            // that its action is expected to take; 0: not known
+	roomy    bool             // it was given that
 	printed  *execute.Printed // of the action that runs
 	programs []*program       // of this machine that its action starts; a worker sets them
 }
@@ -111,7 +113,7 @@ type state uint8
 
 const (
 	waiting state = iota // has blockers
-	ready                // in the ready heap
+	ready                // in the ready heap, or waiting for room
 	running              // a worker has it
 	done                 // its outputs are in the store
 	failed               // ran and failed, or could not run

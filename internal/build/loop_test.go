@@ -70,6 +70,7 @@ type fakeWork struct {
 	lookups int             // how many are looked up at once
 	lookup  time.Duration   // what that takes
 	known   map[string]bool // what is found
+	room    *room           // nil: there is any
 }
 
 // runFake builds the instances in fake time and returns how it went, and how long it took.
@@ -101,6 +102,12 @@ func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[stri
 				time.Sleep(f.lookup)
 				return outcome{kind: event.Cached, missed: !f.known[u.spec.Name]}
 			}
+			if f.room != nil {
+				if !f.room.take(u) {
+					return outcome{held: true}
+				}
+				defer f.room.free(u)
+			}
 			n := <-running + 1
 			f.max = max(f.max, n)
 			running <- n
@@ -119,7 +126,7 @@ func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[stri
 		if pools == nil {
 			pools = map[string]int{}
 		}
-		l := &loop{g: g, work: work, sink: r, jobs: jobs, keepGoing: keepGoing, pools: pools, messages: make(chan message, 16)}
+		l := &loop{g: g, work: work, sink: r, jobs: jobs, keepGoing: keepGoing, pools: pools, room: f.room, messages: make(chan message, 16)}
 		start := time.Now()
 		err = l.run(t.Context(), append(units, g.gates()...))
 		took, sum = time.Since(start), l.sum
@@ -370,6 +377,43 @@ func TestPools(t *testing.T) {
 	}
 	if _, sum, _, err = runFake(t, 4, false, f, map[string]int{"board": 2}, nodes...); err != nil || sum.Executed != 4 {
 		t.Errorf("more wanted than there is: %+v, %v", sum, err)
+	}
+}
+
+// TestRoom: what is expected to take more memory than is left waits, and all that has to run and takes any after it; what takes none, or is not known, does not.
+func TestRoom(t *testing.T) {
+	took := map[string]int64{"large": 70, "half": 50, "other": 50, "huge": 500}
+	newRoom := func() *room { return &room{total: 100, took: func(_, name string) int64 { return took[name] }} }
+	f := &fakeWork{took: map[string]time.Duration{"large": 10 * time.Second, "half": 10 * time.Second, "other": 10 * time.Second, "huge": 10 * time.Second, "new": time.Second, "n2": time.Second}}
+	run := func(want time.Duration, most int, nodes ...*plan.Instance) {
+		t.Helper()
+		f.room, f.max = newRoom(), 0
+		r, sum, d, err := runFake(t, 8, false, f, nil, nodes...)
+		if err != nil || sum.Executed != len(nodes) || d != want || f.max != most {
+			t.Errorf("%v in %v, at most %d at once, %+v, %v", r.order, d, f.max, sum, err)
+		}
+		if f.room.taken != 0 || f.room.waiting != 0 {
+			t.Errorf("%v: in the end %d are taken, and %d wait", r.order, f.room.taken, f.room.waiting)
+		}
+	}
+	run(10*time.Second, 2, newNode("half"), newNode("other"))
+	run(20*time.Second, 2, newNode("large"), newNode("half"), newNode("new"))
+	run(20*time.Second, 1, newNode("large"), newNode("huge"))                                                                      // which does not fit at all, and runs all the same
+	run(30*time.Second, 2, newNode("half"), newNode("new"), newNode("large", "new"), newNode("n2", "new"), newNode("other", "n2")) // other would fit before large, which came first
+	f.room = newRoom()
+	f.bad = map[string]bool{"half": true, "large": true}
+	if r, sum, _, err := runFake(t, 8, false, f, nil, newNode("half"), newNode("large"), newNode("after", "large", "half")); err != nil || sum.Failed != 1 || sum.Skipped != 2 {
+		t.Errorf("after a failure: %v, %+v, %v", r.ended, sum, err)
+	}
+	f.bad = nil
+	n := newNode("says")
+	n.Resources = map[string]int{MemoryPool: 64}
+	f.took["says"] = time.Second
+	f.room = newRoom()
+	f.room.total = 100 << 30
+	took["large"] = 70 << 30
+	if _, sum, d, err := runFake(t, 8, false, f, map[string]int{MemoryPool: 100}, newNode("large"), n); err != nil || sum.Executed != 2 || d != 11*time.Second {
+		t.Errorf("one that says what it takes, and never ran: %+v in %v, %v", sum, d, err)
 	}
 }
 

@@ -28,6 +28,8 @@ type loop struct {
 	jobs      int        // how many may work on this machine at once
 	keepGoing bool
 	pools     map[string]int // what is free of each resource; not in the map: one
+	room      *room          // of memory
+	tight     readyHeap      // units that wait for room
 
 	messages chan message
 	units    chan *unit // to the workers
@@ -59,6 +61,8 @@ type outcome struct {
 	key     digest.Digest // of the Action; zero when there is none
 	took    time.Duration
 	worker  string
+	memory  int64
+	held    bool // it has to run, and there is no room for it now
 	warning string
 	failure *event.Failure
 	err     error // engine or infrastructure
@@ -186,6 +190,9 @@ func (l *loop) next() *unit {
 	if l.here >= l.jobs {
 		return nil
 	}
+	if u := l.fitting(); u != nil {
+		return u
+	}
 	return l.first(&l.g.ready)
 }
 
@@ -205,6 +212,18 @@ func (l *loop) first(queue *readyHeap) *unit {
 		held = append(held, u)
 	}
 	return nil
+}
+
+// fitting takes the first of those that wait for room, if there is room now and its resources are free, or returns nil.
+func (l *loop) fitting() *unit {
+	if l.tight.Len() == 0 || !l.reserve(l.tight[0]) {
+		return nil
+	}
+	if !l.room.admit(l.tight[0]) {
+		l.unreserve(l.tight[0])
+		return nil
+	}
+	return heap.Pop(&l.tight).(*unit)
 }
 
 // demand is what of each resource the unit holds while it runs.
@@ -250,6 +269,12 @@ func (l *loop) reserve(u *unit) bool {
 		l.pools[name] = l.free(name) - n
 	}
 	return true
+}
+
+func (l *loop) unreserve(u *unit) {
+	for name, n := range demand(u) {
+		l.pools[name] += n
+	}
 }
 
 // start gives the unit to a worker, and hires one if all are busy. Workers stay for the whole build: the stack of a new one would have to
@@ -303,12 +328,15 @@ func (l *loop) take(m message) error {
 	l.running--
 	*l.count(u)--
 	if !l.g.looks(u) {
-		for name, n := range demand(u) {
-			l.pools[name] += n
-		}
+		l.unreserve(u)
 	} else if o.missed {
 		u.missed = true
 		l.g.pushReady(u)
+		return nil
+	}
+	if o.held {
+		u.state = ready
+		heap.Push(&l.tight, u)
 		return nil
 	}
 	if o.err != nil {
@@ -335,7 +363,7 @@ func (l *loop) take(m message) error {
 	}
 	l.send(event.ActionFinished{
 		ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Description: u.description(), Outcome: o.kind,
-		Key: hexOf(o.key), Action: o.key, Duration: o.took, Worker: o.worker, Failure: o.failure, Warning: o.warning,
+		Key: hexOf(o.key), Action: o.key, Duration: o.took, Worker: o.worker, Memory: o.memory, Failure: o.failure, Warning: o.warning,
 	})
 	return l.release(u)
 }

@@ -36,7 +36,8 @@ type worker struct {
 	partial     bool                        // the graph has what a change reaches: that something else is no longer in the store is no failure
 	last        lastRuns
 	whole       chan struct{} // closed when the plan is whole, or there is none; nil: it was from the start
-	printed     string        // how the names of files with what was printed begin
+	room        *room
+	printed     string // how the names of files with what was printed begin
 	values      func() (secret.Values, error)
 	programs    sync.Map // name and path list → *program
 	listings    sync.Map // *merkle.Dir → *listing: folders that count by what was read of them
@@ -47,6 +48,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	if u.spec == nil {
 		return w.expand(ctx, u)
 	}
+	defer w.room.free(u)
 	if w.asBefore(ctx, u) {
 		return outcome{kind: event.Cached, key: u.last.key, root: u.last.root, out: u.last.outs}
 	}
@@ -78,6 +80,9 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	}
 	if w.g.looks(u) {
 		return outcome{missed: true}
+	}
+	if !w.room.take(u) {
+		return outcome{held: true}
 	}
 	if req.Secrets, err = w.secrets(u); err != nil {
 		return w.broken(ctx, u, err)
@@ -113,7 +118,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	case err != nil:
 		return w.broken(ctx, u, err)
 	}
-	o := outcome{kind: event.Executed, key: key, took: time.Since(start), worker: res.Worker}
+	o := outcome{kind: event.Executed, key: key, took: time.Since(start), worker: res.Worker, memory: res.Memory}
 	if res.Cached {
 		o.kind = event.Cached // another process has executed it meanwhile
 	}

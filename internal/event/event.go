@@ -96,6 +96,7 @@ type ActionFinished struct {
 	Action      digest.Digest `json:"-"` // Key with its size: names the Action message in the store
 	Duration    time.Duration `json:"duration_ns"`
 	Worker      string        `json:"worker,omitempty"`
+	Memory      int64         `json:"memory_bytes,omitempty"` // that the largest process of one that ran took at its peak; 0: not known
 	Failure     *Failure      `json:"failure,omitempty"`
 	Warning     string        `json:"warning,omitempty"` // what a successful action wants people to know
 }

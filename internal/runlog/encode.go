@@ -52,13 +52,20 @@ func (r *actions) add(a *Action) {
 	if len(r.Block) == 0 {
 		r.Block = append(r.Block, blockActions)
 	}
-	r.Uint(uint64(outcomeByte(a.Outcome)))
+	outcome := outcomeByte(a.Outcome)
+	if a.Memory > 0 {
+		outcome = executedIn
+	}
+	r.Uint(uint64(outcome))
 	r.rest(r.step, a.Step)
 	r.rest(r.name, a.Name)
 	r.rest(r.worker, a.Worker)
 	r.Digest(a.Key)
 	r.Uint(micros(a.Start))
 	r.Uint(micros(a.Duration))
+	if a.Memory > 0 {
+		r.Uint(uint64(a.Memory) >> 10)
+	}
 	r.step, r.name, r.worker = a.Step, a.Name, a.Worker
 }
 
@@ -73,6 +80,9 @@ func (r *actions) rest(before, s string) {
 	r.Int(n)
 	r.Text(s[n:])
 }
+
+// executedIn stands for the outcome Executed of an action of which is known how much memory it took: that follows.
+const executedIn = 'X'
 
 func outcomeByte(o event.Outcome) byte {
 	switch o {
@@ -182,13 +192,17 @@ func (r *Run) actions(b []byte) bool {
 	d := statefile.Decode(b)
 	var last Action
 	for d.Len() > 0 {
-		a := Action{Outcome: outcomeOf(byte(d.Below(1 << 8)))}
+		outcome := byte(d.Below(1 << 8))
+		a := Action{Outcome: outcomeOf(outcome)}
 		a.Step = text(&d, last.Step)
 		a.Name = text(&d, last.Name)
 		a.Worker = text(&d, last.Worker)
 		a.Key = d.Digest()
 		a.Start = duration(d.Uint())
 		a.Duration = duration(d.Uint())
+		if outcome == executedIn {
+			a.Memory = int64(min(d.Uint(), 1<<50)) << 10
+		}
 		if d.Bad() || a.Outcome == "" {
 			return false
 		}
@@ -200,7 +214,7 @@ func (r *Run) actions(b []byte) bool {
 
 func outcomeOf(b byte) event.Outcome {
 	switch b {
-	case 'x':
+	case 'x', executedIn:
 		return event.Executed
 	case 'c':
 		return event.Cached

@@ -81,6 +81,9 @@ func (r *Recorder) finished(e event.ActionFinished) {
 	}
 	now := r.now()
 	a := Action{Step: e.Step, Name: e.Name, Key: e.Action, Outcome: e.Outcome, Duration: e.Duration, Worker: e.Worker}
+	if e.Outcome == event.Executed {
+		a.Memory = e.Memory
+	}
 	a.Start = max(0, now.Sub(r.start)-e.Duration)
 	r.seen++
 	r.sum = mix(r.sum, &a)

@@ -45,6 +45,7 @@ type Action struct {
 	Start    time.Duration // since the run's start
 	Duration time.Duration // of the lookup for one that was cached
 	Worker   string
+	Memory   int64 // bytes that the largest process of one that was executed took at its peak; 0: not known
 }
 
 // Totals are the numbers of a run that came to its end.

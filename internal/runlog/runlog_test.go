@@ -45,6 +45,37 @@ func record(t *testing.T, dir string, events ...event.Event) {
 	}
 }
 
+// TestPeaks: of each action the peak of its newest run that executed it, of the profile or of any; what was not measured then is not known.
+func TestPeaks(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "h")
+	took := func(step string, o event.Outcome, memory int64) event.ActionFinished {
+		e := did(step, "n", o, step+fmt.Sprint(memory), time.Second)
+		e.Memory = memory
+		return e
+	}
+	end := event.BuildFinished{Executed: 1}
+	record(t, dir, took("a", event.Executed, 5<<30), took("b", event.Executed, 1<<40), took("c", event.Executed, 1<<20), end)
+	record(t, dir, took("a", event.Executed, 3<<30), took("b", event.Cached, 0), took("c", event.Executed, 0), took("d", event.Failed, 1<<30), end)
+	record(t, dir, event.BuildStarted{Pipeline: "p", Profile: "other"}, took("a", event.Executed, 7<<30), end)
+	for profile, want := range map[string]map[string]int64{
+		"":      {"a": 7 << 30, "b": 1 << 40, "c": 0, "d": 0, "e": 0},
+		"open":  {"a": 3 << 30, "b": 1 << 40, "c": 0},
+		"other": {"a": 7 << 30, "b": 0},
+	} {
+		peaks := runlog.Open(dir).Peaks(profile)
+		for step, n := range want {
+			if got := peaks.Of(step, "n"); got != n {
+				t.Errorf("%q, %s: %d, want %d", profile, step, got, n)
+			}
+		}
+	}
+	for _, a := range runlog.Open(dir).Runs()[2].Actions {
+		if a.Duration != time.Second || a.Key.IsZero() || a.Outcome != event.Executed {
+			t.Errorf("%+v", a)
+		}
+	}
+}
+
 func sameDigest() cmp.Option { return cmp.Comparer(func(a, b digest.Digest) bool { return a == b }) }
 
 func TestRoundTrip(t *testing.T) {

@@ -30,6 +30,7 @@ type expected struct {
 	Known   int     `json:"timed_actions"`   // that will run, or may, and of which it is on record how long they took
 	Unknown int     `json:"untimed_actions"` // those of which it is not
 	Memory  int     `json:"memory_gb,omitempty"`
+	Peak    *peak   `json:"peak_memory,omitempty"`     // of those that will run, or may: of the one that took most when they last ran
 	Disk    amount  `json:"disk"`                      // in the cache, and for the pipeline's outputs beside it
 	Short   bool    `json:"disk_short,omitempty"`      // less than that is free. How much is free is not told to programs: plans of the same would differ
 	Free    int64   `json:"-"`                         // where the cache is; -1: this system does not say
@@ -42,6 +43,12 @@ type expected struct {
 type need struct {
 	Step string `json:"step"`
 	GB   int    `json:"memory_gb"`
+}
+
+// peak is what an action of a step took of memory.
+type peak struct {
+	Step  string `json:"step"`
+	Bytes int64  `json:"bytes"`
 }
 
 // amount is a number of bytes, of which a part may not be known.
@@ -144,12 +151,13 @@ func (w *reasons) expect(ctx context.Context, workspace string, workers int, fre
 func (r *reckoning) time(e *expected, workers int, of map[addrs.Instance][]*build.Previewed) {
 	var all, longest time.Duration
 	chain := map[addrs.Instance]time.Duration{}
+	peaks := r.book.Peaks(r.p.Profile)
 	for _, n := range r.p.Instances { // in topological order
 		var own, before time.Duration
 		memory := 0
 		for _, v := range of[n.At] {
 			if v.Spec == nil {
-				memory = max(memory, build.Demand(v.Instance, action.Spec{})["memory_gb"])
+				memory = max(memory, build.Demand(v.Instance, action.Spec{})[build.MemoryPool])
 				continue
 			}
 			took, ok := tookLast(r.book, r.p.Profile, n.At.Short(), v.Spec.Name)
@@ -158,9 +166,12 @@ func (r *reckoning) time(e *expected, workers int, of map[addrs.Instance][]*buil
 			} else {
 				e.Unknown++
 			}
+			if n := peaks.Of(v.Instance.At.Short(), v.Spec.Name); n > 0 && (e.Peak == nil || n > e.Peak.Bytes) {
+				e.Peak = &peak{v.Instance.At.Short(), n}
+			}
 			all += took
 			own = max(own, took)
-			memory = max(memory, build.Demand(v.Instance, *v.Spec)["memory_gb"])
+			memory = max(memory, build.Demand(v.Instance, *v.Spec)[build.MemoryPool])
 		}
 		if memory > 0 {
 			e.Steps = append(e.Steps, need{n.At.Short(), memory})
@@ -380,6 +391,9 @@ func (e *expected) cost(s *planStatus) string {
 	}
 	if e.Memory > 0 {
 		text += fmt.Sprintf("; up to %d GB of memory", e.Memory)
+	}
+	if e.Peak != nil {
+		text += fmt.Sprintf("; %s took %s of memory", e.Peak.Step, bytesize.Decimal(e.Peak.Bytes))
 	}
 	return text
 }

@@ -399,14 +399,21 @@ func (f *preflight) memory(o doctor.Options) {
 			f.add("memory of "+n.Step, doubted, "End what else runs here, or it may be killed.", "%d GB, and %s of %s are available now", n.GB, bytesize.Binary(available), bytesize.Binary(total))
 		}
 	}
+	took := ""
+	if p := f.expected.Peak; p != nil {
+		took = fmt.Sprintf("; %s took %s last", p.Step, bytesize.Binary(p.Bytes))
+		if total > 0 && p.Bytes > available && p.Step != most.Step {
+			f.add("memory of "+p.Step, doubted, "End what else runs here, or it may be killed.", "%s when it last ran, and %s of %s are available now", bytesize.Binary(p.Bytes), bytesize.Binary(available), bytesize.Binary(total))
+		}
+	}
 	switch {
 	case slices.ContainsFunc(f.checks, func(k preCheck) bool { return strings.HasPrefix(k.What, "memory of ") }):
 	case total == 0:
 		f.add("memory", doubted, "", "this system does not say how much there is")
 	case most.GB == 0:
-		f.add("memory", passes, "", "%s available; no step that will run says what it takes", bytesize.Binary(available))
+		f.add("memory", passes, "", "%s available; no step that will run says what it takes%s", bytesize.Binary(available), took)
 	default:
-		f.add("memory", passes, "", "up to %d GB (%s) of %s available", most.GB, most.Step, bytesize.Binary(available))
+		f.add("memory", passes, "", "up to %d GB (%s) of %s available%s", most.GB, most.Step, bytesize.Binary(available), took)
 	}
 }
 

@@ -1,15 +1,12 @@
 package front
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -24,6 +21,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/runlog"
 	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
@@ -174,10 +172,12 @@ func (e *Builder) Cached(next execute.Executor) execute.Caching {
 
 // Options are what every build has in common, but for its executor.
 func (e *Builder) Options(a *App) build.Options {
+	there := memory()
 	return build.Options{
 		Blobs: e.Blobs, Results: e.Results, Hasher: e.Stats, Fn: e.Fn,
 		State: string(e.State), LogDir: e.State.Logs(), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.Everything(),
-		Pools: map[string]int{"gpu": 1, "memory_gb": memoryGB()},
+		Pools:  map[string]int{"gpu": 1, build.MemoryPool: int(max(1, there>>30))}, // where nobody knows how much there is, steps that ask for it run one at a time
+		Memory: there,
 	}
 }
 
@@ -186,6 +186,8 @@ func (e *Builder) RunOptions(a *App, c *RunFlags, workspace, outIn, out string) 
 	o := e.Options(a)
 	o.Workspace, o.KeepGoing, o.Prune = workspace, c.KeepGoing, len(c.Steps) == 0
 	o.Each = c.each(a)
+	peaks := sync.OnceValue(func() runlog.Peaks { return runlog.Open(a.RunLogOf(workspace, c.Pipeline)).Peaks(a.Profile) })
+	o.Took = func(step, name string) int64 { return peaks().Of(step, name) }
 	o.OutIn, o.Out, o.LogDir = outIn, out, a.LogsOf(workspace, c.Pipeline)
 	return o
 }
@@ -282,26 +284,6 @@ func (a *App) sandbox() (*sandbox.Base, string, error) {
 	}
 	fmt.Fprintf(a.Env.Stderr, "hexmage: actions are not kept from what they do not declare (sandbox \"staged\"): %v\n", err)
 	return nil, a.Root, nil
-}
-
-// memoryGB is this machine's memory: the pool memory_gb. Where it cannot be told, steps that ask for memory run one at a
-// time.
-func memoryGB() int {
-	f, err := os.Open("/proc/meminfo")
-	if err != nil {
-		return 1
-	}
-	defer f.Close()
-	s := bufio.NewScanner(f)
-	for s.Scan() {
-		if rest, ok := strings.CutPrefix(s.Text(), "MemTotal:"); ok {
-			kb, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")))
-			if err == nil {
-				return max(1, kb>>20)
-			}
-		}
-	}
-	return 1
 }
 
 // Writable adds what to do to the error of a cache folder that cannot be written to.

@@ -56,20 +56,40 @@ func readLimits() limits {
 	var l limits
 	l.space, l.data = softLimit(unix.RLIMIT_AS, math.MaxUint64), softLimit(unix.RLIMIT_DATA, math.MaxUint64)
 	l.threads = softLimit(unix.RLIMIT_NPROC, lowThreads)
-	groups := kernelFile("/proc/self/cgroup")
-	for line := range strings.Lines(groups) {
+	l.groups(lowMemory)
+	return l
+}
+
+// groups looks at the control groups of this process, and at limits of memory up to most.
+func (l *limits) groups(most uint64) {
+	for line := range strings.Lines(kernelFile("/proc/self/cgroup")) {
 		_, line, _ = strings.Cut(strings.TrimSpace(line), ":")
 		kind, at, _ := strings.Cut(line, ":")
 		switch kind {
 		case "": // version 2
-			l.group("/sys/fs/cgroup", at, "memory.max", "memory.events", "pids.max")
+			l.group("/sys/fs/cgroup", at, "memory.max", "memory.events", "pids.max", most)
 		case "memory":
-			l.group("/sys/fs/cgroup/memory", at, "memory.limit_in_bytes", "memory.oom_control", "")
+			l.group("/sys/fs/cgroup/memory", at, "memory.limit_in_bytes", "memory.oom_control", "", most)
 		case "pids":
-			l.group("/sys/fs/cgroup/pids", at, "", "", "pids.max")
+			l.group("/sys/fs/cgroup/pids", at, "", "", "pids.max", most)
 		}
 	}
-	return l
+}
+
+// memory is how many bytes there are for this process and what it starts: this machine's, or its control group's if they are less. 0 where that is not known.
+func memory() int64 {
+	var total uint64
+	for line := range strings.Lines(kernelFile("/proc/meminfo")) {
+		if rest, ok := strings.CutPrefix(line, "MemTotal:"); ok {
+			kb, _ := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 54)
+			total = kb << 10
+		}
+	}
+	var l limits
+	if l.groups(math.MaxInt64); total == 0 || l.memory > 0 && l.memory < total {
+		total = min(l.memory, math.MaxInt64)
+	}
+	return int64(total)
 }
 
 // softLimit is one up to most, else 0.
@@ -82,10 +102,10 @@ func softLimit(which int, most uint64) uint64 {
 }
 
 // group looks at a control group and those around it, in which the same holds.
-func (l *limits) group(root, at, memory, killed, pids string) {
+func (l *limits) group(root, at, memory, killed, pids string, most uint64) {
 	for at = path.Clean("/" + at); ; at = path.Dir(at) {
 		dir := root + at
-		if n := groupLimit(dir, memory, lowMemory); n != 0 && (l.memory == 0 || n < l.memory) {
+		if n := groupLimit(dir, memory, most); n != 0 && (l.memory == 0 || n < l.memory) {
 			l.memory, l.killed = n, path.Join(dir, killed)
 		}
 		if n := groupLimit(dir, pids, lowPids); n != 0 && (l.pids == 0 || n < l.pids) {

@@ -26,6 +26,9 @@ type command struct {
 	// number, if not nil, is how the thread that starts it names processes and groups to the kernel.
 	number func(int) int
 
+	// memory is set when the command has ended: what the largest of its processes took at its peak, in bytes, 0 where that is not known.
+	memory int64
+
 	// left, if not nil, ends what the command left outside of its process group, and tells whether there was anything.
 	left func(pgid int) (bool, error)
 }

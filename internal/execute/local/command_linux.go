@@ -109,8 +109,9 @@ func start(c *command, p *pipes, started func(pid int) (forget func())) (int, er
 	}
 	forget()
 	var status unix.WaitStatus
+	var used unix.Rusage
 	for {
-		_, err := unix.Wait4(pid, &status, 0, nil)
+		_, err := unix.Wait4(pid, &status, 0, &used)
 		if err == nil {
 			break
 		}
@@ -118,6 +119,7 @@ func start(c *command, p *pipes, started func(pid int) (forget func())) (int, er
 			return 0, fmt.Errorf("wait for %s: %w", c.path, err)
 		}
 	}
+	c.memory = peak(&used)
 	left = reapGroup(pid, c.as) || left
 	// What the first process wrote was there when its end was seen, where that was seen together with the pipes.
 	if perr == nil && (left || pidfd < 0) {
@@ -133,6 +135,16 @@ func start(c *command, p *pipes, started func(pid int) (forget func())) (int, er
 		return 128 + int(status.Signal()), nil
 	}
 	return status.ExitStatus(), nil
+}
+
+// peak is what the largest process took that ended, it or one that it has waited for, in bytes. The kernel counts as a child's what its parent
+// had taken when it began, as they shared that for a moment: no more than this process has is not known.
+func peak(ended *unix.Rusage) int64 {
+	var own unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &own); err != nil || ended.Maxrss <= own.Maxrss {
+		return 0
+	}
+	return int64(ended.Maxrss) << 10
 }
 
 // fixAddresses has what the calling thread starts keep its memory at the same addresses in each run, until undo is called. Containers often

@@ -451,7 +451,7 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 			return nil, &execute.Error{Op: "write standard output", Err: err}
 		}
 	}
-	res := &action.Result{ExitCode: code, Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Worker: "local", Duration: time.Since(start)}
+	res := &action.Result{ExitCode: code, Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Worker: "local", Duration: time.Since(start), Memory: c.memory}
 	if c.random != nil {
 		res.Varies = fmt.Sprintf("its addresses are random here, which it asks not to have (%v)", c.random)
 	}
