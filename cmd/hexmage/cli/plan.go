@@ -27,7 +27,6 @@ import (
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/rooted"
-	"github.com/hexmage/hexmage/internal/runlog"
 	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
@@ -295,13 +294,13 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 		}
 	}
 	var s *planStatus
-	var book *runlog.Book
+	var last func(step, name string) lastTime
 	if c.Status {
 		w, err := a.preview(ctx, p, workspace, nil)
 		if err != nil {
 			return err
 		}
-		s, book = w.status(ctx), w.book
+		s, last = w.status(ctx), func(step, name string) lastTime { return w.took(ctx, step, name) }
 		s.Expected = w.expect(ctx, workspace, a.Jobs, freeFor(a.Cache), a.Cache)
 	}
 	switch {
@@ -318,7 +317,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 	case a.Verbose:
 		fmt.Fprint(a.Env.Stdout, ansi.Visible(plan.Text(p.Plan, s.notes()), false))
 	default:
-		short := &shortPlan{p: p.Plan, status: s, book: book, width: cmp.Or(a.Env.Width, 120)}
+		short := &shortPlan{p: p.Plan, status: s, took: last, width: cmp.Or(a.Env.Width, 120)}
 		fmt.Fprint(a.Env.Stdout, ansi.Visible(short.text(), false))
 	}
 	if cannotRun(p.Plan, s) {

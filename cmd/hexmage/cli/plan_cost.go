@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,14 +30,17 @@ type expected struct {
 	Seconds float64 `json:"seconds"`         // with as many workers as there are, if all that is deferred has to run
 	Known   int     `json:"timed_actions"`   // that will run, or may, and of which it is on record how long they took
 	Unknown int     `json:"untimed_actions"` // those of which it is not
-	Memory  int     `json:"memory_gb,omitempty"`
-	Peak    *peak   `json:"peak_memory,omitempty"`     // of those that will run, or may: of the one that took most when they last ran
-	Disk    amount  `json:"disk"`                      // in the cache, and for the pipeline's outputs beside it
-	Short   bool    `json:"disk_short,omitempty"`      // less than that is free. How much is free is not told to programs: plans of the same would differ
-	Free    int64   `json:"-"`                         // where the cache is; -1: this system does not say
-	Push    amount  `json:"push"`                      // to phones
-	Cache   string  `json:"-"`                         // the folder
-	Steps   []need  `json:"memory_of_steps,omitempty"` // those that say what they take, and will run, or may
+	// Elsewhere is how many of the timed ones ran on this machine in no run of the pipeline: their results say how long they took, and Workers where.
+	Elsewhere int      `json:"timed_elsewhere,omitempty"`
+	Workers   []string `json:"elsewhere,omitempty"`
+	Memory    int      `json:"memory_gb,omitempty"`
+	Peak      *peak    `json:"peak_memory,omitempty"`     // of those that will run, or may: of the one that took most when they last ran
+	Disk      amount   `json:"disk"`                      // in the cache, and for the pipeline's outputs beside it
+	Short     bool     `json:"disk_short,omitempty"`      // less than that is free. How much is free is not told to programs: plans of the same would differ
+	Free      int64    `json:"-"`                         // where the cache is; -1: this system does not say
+	Push      amount   `json:"push"`                      // to phones
+	Cache     string   `json:"-"`                         // the folder
+	Steps     []need   `json:"memory_of_steps,omitempty"` // those that say what they take, and will run, or may
 }
 
 // need is the memory that the hungriest action of a step says it takes.
@@ -128,7 +132,7 @@ func (w *reasons) expect(ctx context.Context, workspace string, workers int, fre
 			byInstance[v.Instance.At] = append(byInstance[v.Instance.At], v)
 		}
 	}
-	r.time(e, workers, byInstance)
+	r.time(ctx, e, workers, byInstance)
 	r.counted = map[digest.Digest]bool{}
 	e.Disk.Bytes = w.download
 	for i := range w.seen.Actions {
@@ -148,7 +152,7 @@ func (w *reasons) expect(ctx context.Context, workspace string, workers int, fre
 }
 
 // time reckons how long it takes: the larger of all work, shared by the workers, and the longest chain of steps that wait for each other.
-func (r *reckoning) time(e *expected, workers int, of map[addrs.Instance][]*build.Previewed) {
+func (r *reckoning) time(ctx context.Context, e *expected, workers int, of map[addrs.Instance][]*build.Previewed) {
 	var all, longest time.Duration
 	chain := map[addrs.Instance]time.Duration{}
 	peaks := r.book.Peaks(r.p.Profile)
@@ -160,11 +164,19 @@ func (r *reckoning) time(e *expected, workers int, of map[addrs.Instance][]*buil
 				memory = max(memory, build.Demand(v.Instance, action.Spec{})[build.MemoryPool])
 				continue
 			}
-			took, ok := tookLast(r.book, r.p.Profile, n.At.Short(), v.Spec.Name)
-			if ok {
-				e.Known++
-			} else {
+			last := r.took(ctx, n.At.Short(), v.Spec.Name)
+			took := last.took
+			switch {
+			case !last.known:
 				e.Unknown++
+			case last.elsewhere:
+				e.Elsewhere++
+				if !slices.Contains(e.Workers, last.worker) {
+					e.Workers = append(e.Workers, last.worker)
+				}
+				fallthrough
+			default:
+				e.Known++
 			}
 			if n := peaks.Of(v.Instance.At.Short(), v.Spec.Name); n > 0 && (e.Peak == nil || n > e.Peak.Bytes) {
 				e.Peak = &peak{v.Instance.At.Short(), n}
@@ -184,25 +196,36 @@ func (r *reckoning) time(e *expected, workers int, of map[addrs.Instance][]*buil
 	e.Seconds = max(longest, all/time.Duration(max(1, workers))).Seconds()
 }
 
-// tookLast is how long an action took when it last ran.
-func tookLast(book *runlog.Book, profile, step, name string) (time.Duration, bool) {
-	_, was := book.Find(profile, step, name, func(a *runlog.Action) bool { return a.Outcome == event.Executed })
-	if was == nil {
-		return 0, false
+// lastTime is how long an action took when it last ran.
+type lastTime struct {
+	known     bool
+	took      time.Duration
+	elsewhere bool   // it was no run of this pipeline on this machine
+	worker    string // where it ran then, as its result says
+}
+
+// took is how long the action took when a run of this pipeline here last executed it. Of one that none did, its newest result that a run here found says how long it took
+// whoever made it.
+func (w *reasons) took(ctx context.Context, step, name string) lastTime {
+	if _, was := w.book.Find(w.p.Profile, step, name, func(a *runlog.Action) bool { return a.Outcome == event.Executed }); was != nil {
+		return lastTime{known: true, took: was.Duration}
 	}
-	return was.Duration, true
+	if res := w.last(ctx, step, name); res != nil && res.Duration > 0 {
+		return lastTime{known: true, took: res.Duration, elsewhere: true, worker: res.Worker}
+	}
+	return lastTime{}
 }
 
 // last is what the action left when it last succeeded, nil where that is not known any more.
-func (r *reckoning) last(ctx context.Context, step, name string) *action.Result {
-	if r.results == nil {
+func (w *reasons) last(ctx context.Context, step, name string) *action.Result {
+	if w.results == nil {
 		return nil
 	}
-	_, was := r.book.LastSuccess(r.p.Profile, step, name)
+	_, was := w.book.LastSuccess(w.p.Profile, step, name)
 	if was == nil {
 		return nil
 	}
-	res, err := r.results.Get(ctx, was.Key)
+	res, err := w.results.Get(ctx, was.Key)
 	if err != nil {
 		return nil
 	}
@@ -388,6 +411,13 @@ func (e *expected) cost(s *planStatus) string {
 		text += fmt.Sprintf(", and %s that never ran here", report.Count(e.Unknown, "action"))
 	case s.Deferred > 0:
 		text += " at most"
+	}
+	if e.Elsewhere > 0 {
+		text += fmt.Sprintf(" (%s as elsewhere", report.Count(e.Elsewhere, "action"))
+		if others := slices.DeleteFunc(slices.Clone(e.Workers), func(w string) bool { return w == "" || w == action.ExecutorLocal }); len(others) > 0 {
+			text += ": at " + some(others, 2)
+		}
+		text += ")"
 	}
 	if e.Memory > 0 {
 		text += fmt.Sprintf("; up to %d GB of memory", e.Memory)

@@ -10,15 +10,14 @@ import (
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
-	"github.com/hexmage/hexmage/internal/runlog"
 )
 
 // shortPlan is the plan on a screen: a line for each step that something will be done for, with why, and how long it took when it last ran.
 type shortPlan struct {
 	p      *plan.Plan
-	status *planStatus  // nil: nobody asked
-	book   *runlog.Book // nil: likewise
-	width  int          // of the screen, in characters
+	status *planStatus                      // nil: nobody asked
+	took   func(step, name string) lastTime // nil: likewise
+	width  int                              // of the screen, in characters
 }
 
 // planRow is a step of the plan, with all of its copies.
@@ -78,8 +77,8 @@ func (s *shortPlan) rows() []*planRow {
 			}
 			if mayRun(a) {
 				r.may++
-				if took, ok := tookLast(s.book, s.p.Profile, a.Step, a.Name); ok {
-					r.took += took
+				if last := s.took(a.Step, a.Name); last.known {
+					r.took += last.took
 					r.known++
 				}
 			}
