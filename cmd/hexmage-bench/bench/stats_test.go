@@ -239,3 +239,32 @@ func TestTools(t *testing.T) {
 		t.Errorf("%v, not %v", names, want)
 	}
 }
+
+// TestRemoteReport: what fetching takes is held against the fastest form of Bazel, run by run; what was wrong is in the report.
+func TestRemoteReport(t *testing.T) {
+	r := &RemoteResult{Actions: 2000, Bytes: map[string][2]int64{shipped: {500_000, 8_600_000}, bazel: {1_200_000, 8_900_000}}, Problems: []string{"hexmage: not all was fetched"}}
+	for i, ms := range [][4]int{{600, 4000, 9000, 1000}, {900, 5000, 9000, 2000}, {800, 3000, 9000, 2000}} {
+		for k, tool := range []string{shipped, bazel, bazelCold, bazelMany} {
+			r.add(Fetched, tool, Sample{Wall: time.Duration(ms[k]) * time.Millisecond})
+		}
+		if i == 0 {
+			r.add(Alone, shipped, Sample{Wall: time.Second})
+			r.add(Sent, shipped, Sample{Wall: 2 * time.Second})
+			r.add(Farther, shipped, Sample{Wall: time.Second})
+			r.add(Farther, bazelMany, Sample{Wall: 4 * time.Second})
+		}
+	}
+	budgets := r.budgets()
+	if len(budgets) != 3 || budgets[0].Got != "0.45 ×" || budgets[0].Verdict != met || budgets[1].Got != "0.25 ×" || budgets[2].Verdict != missed {
+		t.Errorf("%+v", budgets)
+	}
+	text := (&Report{Remote: r}).Markdown("the test")
+	for _, want := range []string{"| all fetched (3) | 800 ms ±19 % | 4.00 s ±25 % | 9.00 s ±0 % | 2.00 s ±25 % | 0.18 | 0.09 | 0.45 |", "hexmage, all fetched: 0.5 MB to the server, 8.6 MB from it", "**Wrong:** hexmage: not all was fetched"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report has no %q:\n%s", want, text)
+		}
+	}
+	if b := Wide(2, 1, false).bazel(); !strings.Contains(b, `genrule(name = "a2", outs = ["out/all"], srcs = ["out/o.0", "out/o.1"], tools = ["tools/tiny"]`) || !strings.Contains(b, `filegroup(name = "outputs", srcs = ["out/o.0", "out/o.1", "out/all"])`) {
+		t.Error(b)
+	}
+}
