@@ -97,7 +97,7 @@ func Lint() error {
 	return sh.RunV("go", "run", "./internal/archtest/gofmtcheck")
 }
 
-// Bench measures hexmage against ninja and make (docs/performance.md). HEXMAGE_BENCH has arguments, such as -quick.
+// Bench measures hexmage against ninja and make, and with a remote cache against Bazel (docs/performance.md). HEXMAGE_BENCH has arguments, such as -quick.
 func Bench() error {
 	mg.Deps(Build)
 	args := []string{"run", "./cmd/hexmage-bench"}

@@ -1,4 +1,4 @@
-// Package bench measures hexmage against ninja and make: the same graphs of the same tiny actions, run in turn.
+// Package bench measures hexmage against ninja and make, and with a remote cache against Bazel: the same graphs of the same tiny actions, run in turn.
 //
 // It starts all three as programs, as their users do, and takes the time of whole processes. It does not know how hexmage
 // works inside: what an action costs there, profiles tell (docs/performance.md).

@@ -220,6 +220,7 @@ func TestPageHasLimits(t *testing.T) {
 		say(true, fmt.Sprintf("graph that is watched are %g ms", watchLimit*1e3))
 		say(true, fmt.Sprintf("nothing to do, and a graph of five actions, take %g ms, the main pipeline %g ms", startLimit*1e3, mainLimit*1e3))
 		say(true, fmt.Sprintf("at most %g × what the floor takes", nearFloor))
+		say(true, fmt.Sprintf("all files, in %g × Bazel's time", remoteLimit))
 	}
 }
 
