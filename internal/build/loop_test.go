@@ -190,7 +190,9 @@ func TestLookupsAhead(t *testing.T) {
 	if err != nil || took != 9*time.Second || f.max != 1 || sum.Cached != 18 || sum.Executed != 3 || len(r.order) != 21 || r.order[20] != "link" {
 		t.Errorf("%d at once in %v, %+v, order %v, %v", f.max, took, sum, r.order, err)
 	}
-	f.bad = map[string]bool{"n00": true}
+	f.bad, f.lookups = map[string]bool{"n00": true}, 1
+	f.took["n00"] = 0
+	f.known["n00"], f.known["n01"] = false, false
 	if r, sum, _, err = runFake(t, 1, false, f, nil, nodes...); err != nil || sum.Failed != 1 || r.ended["n01"] != event.Skipped || r.ended["link"] != event.Skipped || sum.Executed != 0 {
 		t.Errorf("a failure: %+v, %v, %v", sum, r.ended, err)
 	}

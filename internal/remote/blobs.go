@@ -29,6 +29,7 @@ type Blobs struct {
 	mu       sync.Mutex
 	said     map[digest.Digest]bool     // blobs that the remote said it has
 	fetching map[digest.Digest]*fetched // those that are on their way
+	lost     map[digest.Digest]error    // what became of those that it said it has, and did not give
 }
 
 // fetched is what came of fetching a blob, once done is closed.
@@ -43,7 +44,7 @@ func NewBlobs(next store.Blobs, c *Client, here func(digest.Digest) bool) *Blobs
 	if here == nil {
 		here = func(digest.Digest) bool { return false }
 	}
-	return &Blobs{next: next, c: c, find: &finder{c: c}, here: here, said: map[digest.Digest]bool{}, fetching: map[digest.Digest]*fetched{}}
+	return &Blobs{next: next, c: c, find: &finder{c: c}, here: here, said: map[digest.Digest]bool{}, fetching: map[digest.Digest]*fetched{}, lost: map[digest.Digest]error{}}
 }
 
 // Open implements store.Blobs.
@@ -228,6 +229,11 @@ func (b *Blobs) take(ctx context.Context, ds []digest.Digest) error {
 func (b *Blobs) fetch(ctx context.Context, d digest.Digest) error {
 	for {
 		if b.c.lacks(d) || b.here(d) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if err := b.lost[d]; err != nil { // it was fetched with others, for nobody who could be told
+				return err
+			}
 			return store.ErrNotFound
 		}
 		b.mu.Lock()
@@ -310,7 +316,12 @@ func (c *Client) lacks(d digest.Digest) bool {
 }
 
 // lose notes that the remote does not give the blob, and returns the error that says so.
-func (b *Blobs) lose(d digest.Digest, err error) error {
+func (b *Blobs) lose(d digest.Digest, err error) (lost error) {
+	defer func() {
+		b.mu.Lock()
+		b.lost[d] = lost
+		b.mu.Unlock()
+	}()
 	b.mu.Lock()
 	said := b.said[d]
 	delete(b.said, d)

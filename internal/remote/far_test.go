@@ -118,7 +118,7 @@ func TestFetchOfLies(t *testing.T) {
 		t.Errorf("not here are %v, %v", missing, err)
 	}
 	for _, d := range files[7:9] {
-		if _, err := store.ReadBlob(t.Context(), two.blobs, d, 100); !errors.Is(err, store.ErrNotFound) {
+		if _, err := store.ReadBlob(t.Context(), two.blobs, d, 100); !errors.Is(err, store.ErrNotFound) || !errors.As(err, new(*remote.LostError)) {
 			t.Errorf("%s: %v", d, err)
 		}
 	}
