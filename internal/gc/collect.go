@@ -25,6 +25,7 @@ import (
 type CollectOptions struct {
 	MaxSize int64         // bytes on the disk of the whole folder; 0: as many as there are
 	MaxAge  time.Duration // since the last use; 0: any
+	Since   time.Time     // what was used since then stays, whatever it is worth; zero: no time counts so. When something was used is known to the hour
 	DryRun  bool          // only say what would go
 	Now     time.Time     // what ages are counted from; zero: the time it is
 }
@@ -153,7 +154,7 @@ func (s *survey) plan(o CollectOptions) *plan {
 		}
 	}
 	if o.MaxSize > 0 {
-		p.shrink(o.MaxSize, o.Now)
+		p.shrink(o.MaxSize, o)
 	}
 	p.sum.After = p.ledger.total
 	p.sum.Freed = p.sum.Before - p.sum.After

@@ -45,11 +45,13 @@ func (c *candidate) priceFor(want int64) float64 {
 
 // shrink removes candidates, the cheapest first, until what stays has no more than the size. Then it puts back what there is room for, the dearest first: something
 // large may have freed more than was wanted, and what others need frees nothing.
-func (p *plan) shrink(size int64, now time.Time) {
+func (p *plan) shrink(size int64, o CollectOptions) {
 	if p.ledger.total <= size {
 		return
 	}
-	all := queue(p.candidates(now))
+	now := o.Now
+	stays := func(c *candidate) bool { return !o.Since.IsZero() && !c.used.Before(o.Since.Add(-pack.UsedEvery)) }
+	all := queue(slices.DeleteFunc(p.candidates(now), stays))
 	for _, c := range all {
 		c.price = c.priceFor(p.ledger.total - size)
 	}
@@ -67,7 +69,9 @@ func (p *plan) shrink(size int64, now time.Time) {
 		for _, b := range p.removeCandidate(c) {
 			left := p.candidate(b.item, nil, b, now)
 			left.price = left.priceFor(max(1, p.ledger.total-size))
-			heap.Push(&all, left)
+			if !stays(left) {
+				heap.Push(&all, left)
+			}
 		}
 	}
 	for _, c := range slices.Backward(gone) {
@@ -271,7 +275,7 @@ func (p *plan) smaller(now time.Time) []Smaller {
 	all := []Smaller{}
 	for quarters := int64(3); quarters > 0; quarters-- {
 		size := p.sum.Before / 4 * quarters
-		if p.shrink(size, now); p.ledger.total > size {
+		if p.shrink(size, CollectOptions{Now: now}); p.ledger.total > size {
 			break
 		}
 		lost := Smaller{Bytes: size, Seconds: p.seconds(true)}

@@ -211,3 +211,19 @@ func (c *cache) forgetMessages(t *testing.T, a *action.Action) {
 		t.Fatal(err)
 	}
 }
+
+// What a run that has just ended used stays, whatever it is worth: what is dear and was not used goes before it.
+func TestCollectSince(t *testing.T) {
+	w := open(t, t.TempDir())
+	now := time.Now()
+	dear, _ := w.run(t, now.Add(-72*time.Hour), "dear="+bulk("dear", 40_000), "took=40m")
+	cheap, _ := w.run(t, now, "cheap="+bulk("cheap", 2_000_000), "took=1s")
+	collect(t, w, gc.CollectOptions{MaxSize: 1_000_000, Since: now.Add(-time.Minute), Now: now})
+	if w.known(t, dear) || !w.known(t, cheap) {
+		t.Errorf("dear: %v, used just now: %v", w.known(t, dear), w.known(t, cheap))
+	}
+	collect(t, w, gc.CollectOptions{MaxSize: 1_000_000, Since: now.Add(3 * time.Hour), Now: now.Add(3 * time.Hour)})
+	if w.known(t, cheap) {
+		t.Error("what was used before stays")
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/remote"
@@ -65,7 +66,9 @@ func Parse(src []byte, name string, own bool) ([]Remote, hcl.Diagnostics) {
 		return nil, diags
 	}
 	body := parsed.Body.(*hclsyntax.Body)
-	diags = config.UnexpectedIn(body, nil, []string{"remote"}, name)
+	diags = config.UnexpectedIn(body, nil, []string{"remote", "cache"}, name)
+	_, more := maxSize(body, name, own)
+	diags = append(diags, more...)
 	var remotes []Remote
 	first := map[string]hcl.Range{}
 	for _, b := range body.Blocks {
@@ -85,6 +88,43 @@ func Parse(src []byte, name string, own bool) ([]Remote, hcl.Diagnostics) {
 		remotes = append(remotes, got)
 	}
 	return remotes, diags
+}
+
+// MaxSize reads of a file how large the cache may become, in bytes; 0: of any size. A workspace says nothing of that.
+func MaxSize(src []byte, name string, own bool) (int64, hcl.Diagnostics) {
+	parsed, diags := lang.ParseManifest(src, name, lang.NewBudget())
+	if diags.HasErrors() {
+		return 0, diags
+	}
+	return maxSize(parsed.Body.(*hclsyntax.Body), name, own)
+}
+
+func maxSize(body *hclsyntax.Body, name string, own bool) (size int64, diags hcl.Diagnostics) {
+	var first *hclsyntax.Block
+	for _, b := range body.Blocks {
+		if b.Type != "cache" {
+			continue
+		}
+		r := reader{own: own, file: name}
+		r.diags = config.UnexpectedIn(b.Body, []string{"max_size"}, nil, "cache")
+		text := r.text(b, "max_size", "")
+		n, err := bytesize.Parse(text)
+		switch {
+		case first != nil:
+			r.fail(b.DefRange(), "Declared twice", "cache is declared here and at %s:%d. Remove one of them.", name, first.DefRange().Start.Line)
+		case !own:
+			r.fail(b.DefRange(), "Not for a workspace", "cache is for your own %s: your cache is of all your workspaces.", UserFile)
+		case len(b.Labels) > 0:
+			r.fail(b.LabelRanges[0], "Unusable name", "There is one cache, which has no name: write cache { max_size = \"50GB\" }.")
+		case text != "" && err != nil:
+			r.fail(b.Body.Attributes["max_size"].Expr.Range(), "Unusable max_size", "max_size: %v.", err)
+		case text != "":
+			size = n
+		}
+		first = b
+		diags = append(diags, r.diags...)
+	}
+	return size, diags
 }
 
 // Headers are those that the block names, with what the environment has for them.

@@ -82,6 +82,14 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestMaxSize(t *testing.T) {
+	for src, want := range map[string]int64{"": 0, "cache {}": 0, "cache { max_size = \"50GB\" }\nremote \"a\" { cache = \"grpcs://h\" }": 50e9} {
+		if n, diags := settings.MaxSize([]byte(src), "config.hcl", true); n != want || diags.HasErrors() {
+			t.Errorf("%s: %d, %v", src, n, diags)
+		}
+	}
+}
+
 // TestMistakes: what is wrong is said with its place, and what a workspace may not say.
 func TestMistakes(t *testing.T) {
 	block := func(lines string) string { return "remote \"a\" {\n  cache = \"grpcs://h\"\n" + lines + "\n}" }
@@ -96,6 +104,11 @@ func TestMistakes(t *testing.T) {
 		{src: `remote "a" { cache = 1 == 1 ? null : "" }`, says: "cache is a string"},
 		{src: `remote "a" { cache = env.X }`, says: "Variables not allowed"},
 		{src: `remotes "a" {}`, says: "Did you mean remote?"},
+		{src: `cache { max_size = "large" }`, says: "no size: write it like 20GB", only: "own"},
+		{src: `cache { max_size = 5 }` + "\n" + `cache {}`, says: "Declared twice", only: "own"},
+		{src: `cache { size = "5GB" }`, says: "max_size", only: "own"},
+		{src: `cache "big" { max_size = "5GB" }`, says: "There is one cache", only: "own"},
+		{src: `cache { max_size = "5GB" }`, says: "your cache is of all your workspaces", only: "workspace"},
 		{src: block(`  uplaod = "ci"`), says: "Did you mean upload?"},
 		{src: block(`  upload = "sometimes"`), says: "it is one of never, ci, always"},
 		{src: block(`  download = "none"`), says: "it is one of needed, all"},

@@ -49,6 +49,7 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	if c.Pipeline == "" {
 		return a.which(ctx)
 	}
+	began := time.Now()
 	a.Serial, a.events = c.Serial, true
 	if isSaved(c.Pipeline) {
 		if err := a.takeSaved(ctx, &c.RunFlags); err != nil {
@@ -68,13 +69,23 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	if err := r.startJUnit(); err != nil {
 		return err
 	}
-	return r.endJUnit(ctx, c.outcome(ctx, r))
+	limit, err := a.maxSize()
+	if err != nil {
+		return err
+	}
+	err = r.endJUnit(ctx, c.outcome(ctx, r))
+	r.close()
+	if r.executed > 0 {
+		a.holdToLimit(ctx, limit, began)
+	}
+	return err
 }
 
 // outcome builds, and shows what came of it.
 func (c *runCmd) outcome(ctx context.Context, r *oneRun) error {
 	a := r.a
 	res, err := r.attempt(ctx)
+	r.executed = res.Executed
 	if r.over {
 		return err
 	}
@@ -110,6 +121,7 @@ type oneRun struct {
 
 	show      event.Sink // of the build; nil: as usual
 	watches   *watchSet  // nil: nobody asks what is looked at
+	executed  int        // actions
 	unchanged bool       // there was nothing to do
 }
 

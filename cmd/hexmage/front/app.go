@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hexmage/hexmage"
 	"github.com/hexmage/hexmage/internal/atomicfile"
@@ -281,6 +282,19 @@ func (a *App) NamesRemote() bool {
 		}
 	}
 	return false
+}
+
+// LimitEvery is how often the cache is held to its limit at the most, as long as its disk does not fill up.
+const LimitEvery = time.Hour
+
+// LimitDue tells whether the user's own file may say how large the cache may become, and it is time to look.
+func (a *App) LimitDue() bool {
+	b, err := os.ReadFile(a.SettingsFiles()[0])
+	if err != nil || !bytes.Contains(b, []byte("max_size")) {
+		return false
+	}
+	info, err := os.Stat(a.Places().State().Limit())
+	return err != nil || time.Since(info.ModTime()) > LimitEvery
 }
 
 // RemoteOff is the name of no remote.

@@ -107,7 +107,7 @@ func (r *loadedRun) finish() error {
 
 // carryOut carries out what changed, if all of that needs no more than there is here.
 func (r *loadedRun) carryOut() (code int, done bool) {
-	if r.NamesRemote() { // what others made may be what is wanted
+	if r.NamesRemote() || r.LimitDue() { // what others made may be what is wanted; and only the engine holds the cache to its limit
 		return 0, false
 	}
 	in := NewInterrupts(func(text string) { fmt.Fprint(r.Env.Stderr, "\n", text) })

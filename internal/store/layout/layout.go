@@ -234,6 +234,9 @@ func (s StateDir) Function(workspace string) string { return s.in("functions", w
 // Remote returns the file that has what a remote cache said of itself.
 func (s StateDir) Remote(id string) string { return s.in("remotes", id) }
 
+// Limit returns the file of when the cache was last held to a limit, and what was free on its disk then.
+func (s StateDir) Limit() string { return s.in("limit") }
+
 // Proofs returns the file of when large blobs were last read.
 func (s StateDir) Proofs() string { return s.in("proofs") }
 
