@@ -457,6 +457,24 @@ func (c *Client) able(ctx context.Context) (*capabilities, error) {
 	return is, nil
 }
 
+// Abilities are what a server says that it can do.
+type Abilities struct {
+	Functions []digest.Function // that we know, too, the best first
+	Batch     int64             // bytes of blobs in one message
+	Largest   int64             // size of a blob in bytes; 0: any
+	Updates   bool              // results may be put
+	Executes  bool              // actions run there
+}
+
+// Abilities asks the server, once.
+func (c *Client) Abilities(ctx context.Context) (Abilities, error) {
+	is, err := c.able(ctx)
+	if err != nil {
+		return Abilities{}, err
+	}
+	return Abilities{is.functions, is.batch, is.largest, is.updates, is.executes}, nil
+}
+
 // Functions are the digest functions that the server knows, of those that there are here. Without an error they are not all it takes: the client is connected.
 func (c *Client) Functions(ctx context.Context) ([]digest.Function, error) {
 	is, err := c.able(ctx)

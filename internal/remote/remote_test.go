@@ -318,6 +318,28 @@ func TestLies(t *testing.T) {
 	}
 }
 
+// TestAbilities: what a server says of itself, and why it says nothing.
+func TestAbilities(t *testing.T) {
+	s := serve(t, digest.BLAKE3, digest.SHA256)
+	s.largest = 5 << 20
+	dial := func() *remote.Client {
+		c, err := remote.Dial(remote.Options{Name: "team", Address: s.address, Timeout: time.Second, Say: func(string) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	is, err := dial().Abilities(t.Context())
+	if err != nil || len(is.Functions) != 2 || is.Largest != 5<<20 || is.Batch <= 0 || !is.Updates {
+		t.Errorf("%+v, %v", is, err)
+	}
+	s.change(func() { s.denies["GetCapabilities"] = status.Error(codes.Unauthenticated, "expired") })
+	if is, err = dial().Abilities(t.Context()); err == nil || !strings.Contains(err.Error(), "expired") || !strings.Contains(err.Error(), "credential_helper") || is.Batch != 0 {
+		t.Errorf("%+v, %v", is, err)
+	}
+}
+
 // TestOutOfReach: a server that is not there, that says nothing, or that says no, costs a limited time once, and one sentence.
 func TestOutOfReach(t *testing.T) {
 	hole, err := net.Listen("tcp", "127.0.0.1:0")

@@ -77,6 +77,11 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 		o.Pipelines = append(o.Pipelines, ps...)
 	}
 	found := doctor.Examine(ctx, o)
+	far, err := a.remoteFinding(ctx)
+	if err != nil {
+		return err
+	}
+	found = append(found, far...)
 	var steps []doctor.Step
 	if a.Profile == "device" {
 		o.Offline, o.Vendor = a.Offline, qpm.Client{Search: filepath.SplitList(a.Env.Var("PATH")), Home: a.Env.Var("HOME"), Env: sources.Proxies(a.Env.Vars)}
@@ -103,6 +108,19 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 		return &front.ExitError{Code: ExitFailed}
 	}
 	return nil
+}
+
+// remoteFinding is what the chosen remote answers; none where there is no such.
+func (a *app) remoteFinding(ctx context.Context) ([]doctor.Finding, error) {
+	r, err := a.askRemote(ctx)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	f := doctor.Finding{Section: "remote", Name: r.Name, Status: doctor.OK, Detail: r.text(), Remedy: r.next()}
+	if f.Remedy != "" {
+		f.Status = doctor.Optional
+	}
+	return []doctor.Finding{f}, nil
 }
 
 // doctorOptions are what doctor is told of this machine, but for its devices and network.

@@ -24,6 +24,7 @@ import (
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
+	"github.com/hexmage/hexmage/internal/remote"
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner"
@@ -92,7 +93,7 @@ func (c *preflightCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if f.p != nil {
-		for _, look := range []func(context.Context) error{f.versions, f.lacks, f.fetches, f.machine, f.phones} {
+		for _, look := range []func(context.Context) error{f.versions, f.lacks, f.fetches, f.machine, f.remote, f.phones} {
 			if err := look(ctx); err != nil {
 				return err
 			}
@@ -415,6 +416,23 @@ func (f *preflight) memory(o doctor.Options) {
 	default:
 		f.add("memory", passes, "", "up to %d GB (%s) of %s available%s", most.GB, most.Step, bytesize.Binary(available), took)
 	}
+}
+
+// remote asks the chosen one. A run goes on without it, unless its block says otherwise.
+func (f *preflight) remote(ctx context.Context) error {
+	r, err := f.askRemote(ctx)
+	if err != nil || r == nil {
+		return err
+	}
+	state := passes
+	switch {
+	case r.err != nil && r.Execute && r.Fallback == remote.FallbackFail:
+		state = prevent
+	case r.next() != "":
+		state = doubted
+	}
+	f.add("remote "+r.Name, state, r.next(), "%s", r.text())
+	return nil
 }
 
 // ofEmulated tells of an action for devices whether it is for one that hexmage brings.

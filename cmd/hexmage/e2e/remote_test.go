@@ -252,6 +252,23 @@ func TestRemoteTinyORT(t *testing.T) {
 	}
 }
 
+// TestRemotePreflight: preflight and doctor say what the server answers, and what it lacks of what the block counts on.
+func TestRemotePreflight(t *testing.T) {
+	c := startCasd(t)
+	w := largeWorld(t)
+	w.use(t, c.address, uploads)
+	if o := w.run(t, "preflight", "p"); !strings.Contains(strings.Join(strings.Fields(o.stdout), " "), "remote team grpc://"+c.address+" answers: sha256; batches of ") {
+		t.Errorf("%s", o)
+	}
+	if o := w.run(t, "doctor", "p"); !strings.Contains(strings.Join(strings.Fields(o.stdout), " "), "grpc://"+c.address+" answers: sha256; ") {
+		t.Errorf("%s", o)
+	}
+	w.use(t, c.address, "execute = true")
+	if o := w.run(t, "preflight", "p"); o.code != 0 || !strings.Contains(strings.Join(strings.Fields(o.stdout), " "), "warning remote team grpc://"+c.address+" answers, but it runs no actions") {
+		t.Errorf("%s", o)
+	}
+}
+
 // TestRemoteFaults: whatever becomes of the server, outputs are right, and there is one sentence about it.
 func TestRemoteFaults(t *testing.T) {
 	c := startCasd(t)
