@@ -153,6 +153,7 @@ func (w *worker) carryOut(ctx context.Context, l *loop, all *Whole, late []*unit
 		w.o.Sink.Send(event.BuildFinished{})
 		return Result{}, err
 	}
+	heap.Init(&l.tight) // how many wait for whom is known now
 	l.sink = w.o.Sink
 	s := &scope{pipeline: p.Pipeline, profile: p.Profile, actions: w.g.units, units: append(append(late, units...), w.g.gates()...), outs: make([]output, len(p.Outputs)), checks: make([]check, len(p.Checks))}
 	for i, out := range p.Outputs {
