@@ -5,6 +5,7 @@ package ssh_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -232,4 +233,38 @@ func TestSilence(t *testing.T) {
 	if code, err := b.Shell(t.Context(), "echo back", link.Streams{Stdout: &out}); err != nil || code != 0 || out.String() != "back\n" {
 		t.Errorf("%d, %v, %q", code, err, out.String())
 	}
+}
+
+// TestSessions: a board that opens no more sessions, as sshd does not beyond ten, is asked again for a while: others end. What it says then is an error.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	s := sshtest.Start(t, sshtest.Options{})
+	c := s.Cable(t)
+	b := dial(t, c.Address(), s.Options(t, c.At()))
+	run := func(n int, command string) (failed []error) {
+		errs := make(chan error, n)
+		for range n {
+			go func() {
+				code, err := b.Shell(t.Context(), command, link.Streams{})
+				if err == nil && code != 0 {
+					err = fmt.Errorf("exit code %d", code)
+				}
+				errs <- err
+			}()
+		}
+		for range n {
+			if err := <-errs; err != nil {
+				failed = append(failed, err)
+			}
+		}
+		return failed
+	}
+	if failed := run(15, "sleep 0.5"); failed != nil {
+		t.Errorf("%d failed: %v", len(failed), failed[0])
+	}
+	failed := run(12, "sleep 8")
+	if len(failed) != 2 {
+		t.Fatalf("%d failed: %v", len(failed), failed)
+	}
+	says(t, failed[0].Error(), "the board opens no more sessions")
 }

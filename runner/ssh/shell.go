@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -31,9 +32,29 @@ type opened struct {
 	status chan ending // how it ended, once its session is closed
 }
 
+// patience is how long a board is asked again that opens no more sessions: those of commands that were just ended count until their processes are gone.
+const patience = 3 * time.Second
+
+// session opens a session.
+func (c *connection) session(ctx context.Context) (ssh.Channel, <-chan *ssh.Request, error) {
+	until := time.Now().Add(patience)
+	for pause := 20 * time.Millisecond; ; pause *= 2 {
+		ch, requests, err := c.client.OpenChannel("session", nil)
+		var refused *ssh.OpenChannelError
+		if !errors.As(err, &refused) || refused.Reason == ssh.Prohibited || refused.Reason == ssh.UnknownChannelType || time.Now().Add(pause).After(until) {
+			return ch, requests, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, nil, err
+		}
+	}
+}
+
 // open has the board start a command.
-func (c *connection) open(command string) (opened, error) {
-	ch, requests, err := c.client.OpenChannel("session", nil)
+func (c *connection) open(ctx context.Context, command string) (opened, error) {
+	ch, requests, err := c.session(ctx)
 	if err != nil {
 		return opened{}, err
 	}
@@ -62,7 +83,7 @@ type opening struct {
 func (c *connection) run(ctx context.Context, command string, s link.Streams) (int, error) {
 	began := make(chan opening, 1)
 	go func() {
-		o, err := c.open(command)
+		o, err := c.open(ctx, command)
 		began <- opening{o, err}
 	}()
 	var o opening
