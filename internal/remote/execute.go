@@ -62,6 +62,12 @@ func NewExecutor(c *Client, o ExecutorOptions) *Executor {
 	return &Executor{c: c, o: o, hosts: map[digest.Digest]bool{}, there: map[digest.Digest]bool{}, whole: map[digest.Digest]bool{}, sends: map[digest.Digest]chan struct{}{}, stayed: map[string]int{}}
 }
 
+// Use has it go on with other stores, those of a build that begins again. Nothing may run meanwhile.
+func (x *Executor) Use(o ExecutorOptions) {
+	x.o = o
+	x.forget()
+}
+
 // unrunError is why an action could not run there, where that is not the action's doing.
 type unrunError struct{ error }
 

@@ -32,7 +32,7 @@ type engineParts struct {
 	executor execute.Caching
 	lookups  int              // at once, ahead of what runs
 	again    execute.Executor // the same without memory
-	finish   func()           // sends what is still to be sent
+	finish   func(again bool) // sends what is still to be sent
 	device   *runner.Device
 	devices  runner.Options // of device
 	phones   int            // how many actions can run on devices at the same time
@@ -69,7 +69,7 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &engineParts{Builder: here, lookups: far.atOnce(), finish: func() { far.finish(ctx) }}
+	e := &engineParts{Builder: here, lookups: far.atOnce(), finish: func(again bool) { far.finish(ctx, again) }}
 	devices := runner.Options{
 		Store: e.Blobs, Trees: e.Trees, Fn: e.Fn, Dir: e.Scratch, State: e.State.Runner(),
 		Emulate: steps.EmulatePhone(a.Env.Self, "tool", "emulator-init"), Server: pool.Server{Network: network, Address: address}, Home: a.Env.Var("HOME"), SSH: a.ssh(),
@@ -99,8 +99,11 @@ func (e *engineParts) withDevices(o build.Options) build.Options {
 }
 
 // close ends devices, and the engine.
-func (e *engineParts) close() {
-	e.finish()
+func (e *engineParts) close() { e.end(false) }
+
+// end is close; again says that the same build begins again with another engine.
+func (e *engineParts) end(again bool) {
+	e.finish(again)
 	_ = e.device.Close()
 	e.Close()
 }

@@ -35,7 +35,7 @@ type farCache struct {
 	upload  bool
 	results *remote.Results  // of the engine that is open; nil: none
 	blobs   *remote.Blobs    // likewise
-	runs    *remote.Executor // likewise, where actions run there
+	runs    *remote.Executor // of the build, where actions run there
 	unsafe  bool             // it was said that nothing is sent
 	outFile string           // is there, and young, while the remote is not asked because it was out
 	again   time.Time        // when it may be asked again; zero: it is not out
@@ -88,14 +88,12 @@ func (a *app) findRemote(ctx context.Context) (*farCache, error) {
 	}
 	far.options = r.Options
 	far.upload = r.Upload == settings.Always || r.Upload == settings.CI && a.Env.Var("CI") != ""
-	far.options.Say = a.say
-	headers, diags := r.Headers(a.Env.Var)
-	if diags.HasErrors() {
+	client, err := a.dial(r, a.say)
+	var diags hcl.Diagnostics
+	switch {
+	case errors.As(err, &diags):
 		return nil, a.printDiags(diags, a.settingsSources())
-	}
-	far.options.Headers = headers
-	client, err := remote.Dial(far.options)
-	if err != nil {
+	case err != nil:
 		return nil, front.Usage("%s: remote %s: %w", r.File, r.Name, err)
 	}
 	ok, err := a.agree(ctx, a.Places().State().Remote(id), r, client)
@@ -109,6 +107,18 @@ func (a *app) findRemote(ctx context.Context) (*farCache, error) {
 		far.client = client
 	}
 	return far, nil
+}
+
+// dial returns a client of the remote, with what the environment has for it. An error may be hcl.Diagnostics of its block.
+func (a *app) dial(r *settings.Remote, say func(string)) (*remote.Client, error) {
+	o := r.Options
+	o.Say = say
+	headers, diags := r.Headers(a.Env.Var)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	o.Headers = headers
+	return remote.Dial(o)
 }
 
 // say shows a sentence beside what is shown.
@@ -283,7 +293,12 @@ func (f *farCache) executor(e *front.Builder, next execute.Executor) execute.Exe
 	if f.client == nil || !f.options.Execute {
 		return next
 	}
-	f.runs = remote.NewExecutor(f.client, remote.ExecutorOptions{Inputs: e.Blobs, Blobs: f.blobs, Self: f.a.Env.Self, Next: next})
+	o := remote.ExecutorOptions{Inputs: e.Blobs, Blobs: f.blobs, Self: f.a.Env.Self, Next: next}
+	if f.runs == nil {
+		f.runs = remote.NewExecutor(f.client, o)
+	} else {
+		f.runs.Use(o) // the build begins again
+	}
 	return f.runs
 }
 
@@ -327,13 +342,13 @@ func (f *farCache) stores(blobs store.Blobs, results store.Results, upload bool)
 	return files, remote.NewResults(results, far, upload)
 }
 
-// finish sends what is still to be sent.
-func (f *farCache) finish(ctx context.Context) {
+// finish sends what is still to be sent, and says what ran where, unless the build begins again.
+func (f *farCache) finish(ctx context.Context, again bool) {
 	if f.results != nil {
 		f.results.Finish(ctx)
 		f.results = nil
 	}
-	if f.runs != nil {
+	if f.runs != nil && !again {
 		if text := f.runs.Summary(); text != "" {
 			f.a.say(text)
 		}

@@ -25,15 +25,7 @@ func (a *app) askRemote(ctx context.Context) (*askedRemote, error) {
 		return nil, err
 	}
 	asked := &askedRemote{Remote: r}
-	options := r.Options
-	options.Say = func(string) {} // the error has it
-	headers, diags := r.Headers(a.Env.Var)
-	if diags.HasErrors() {
-		asked.err = diags
-		return asked, nil
-	}
-	options.Headers = headers
-	client, err := remote.Dial(options)
+	client, err := a.dial(r, func(string) {}) // the error has it
 	if err != nil {
 		asked.err = err
 		return asked, nil

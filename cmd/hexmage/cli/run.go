@@ -146,7 +146,7 @@ func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 		r.done()
 		r.watching = nil
 		r.a.sayAgain(err)
-		r.shut()
+		r.shut(true)
 		res, err = r.run(ctx, true)
 	}
 	if err = r.sound(err); errors.Is(err, store.ErrCorrupt) {
@@ -297,7 +297,7 @@ func (r *oneRun) done() {
 func (r *oneRun) close() {
 	r.done()
 	r.endTrace()
-	r.shut()
+	r.shut(false)
 }
 
 // selected parses step addresses of the command line.
@@ -420,10 +420,10 @@ func (r *oneRun) sound(err error) error {
 }
 
 // shut ends the engine, if there is one.
-func (r *oneRun) shut() {
+func (r *oneRun) shut(again bool) {
 	if r.engine != nil {
 		r.survive()
-		r.engine.close()
+		r.engine.end(again)
 		r.engine = nil
 	}
 }

@@ -84,7 +84,7 @@ func TestRemoteExecution(t *testing.T) {
 	r := two.runJSON(t, pipeline)
 	there, here := counted(t, r.outcome)
 	t.Logf("the first machine took %v, the second %v: %s", first.took, r.took, ranThere.FindString(r.stderr))
-	if there < 30 || there+here > r.executed || strings.Contains(r.stderr, "could not run") {
+	if there < 30 || there+here+1 != r.executed || strings.Contains(r.stderr, "could not run") { // one is the emulated phone's
 		t.Errorf("%d actions ran there, and %d here, of %d: %s", there, here, r.executed, r.stderr)
 	}
 	for _, out := range []string{"oppackage", "makefile", "model.mllm", "context.bin"} { // the rest is of two runs on a device
@@ -183,7 +183,7 @@ func TestRemoteExecutionKilled(t *testing.T) {
 				two.write(t, "extra", "other\n")
 				planned("; at remote team")
 			}
-			if n := strings.Count(o.stderr, "\n"); n > 3 { // of which one says how many ran where, twice when the build began again
+			if n := strings.Count(o.stderr, "\n"); n > 2 { // of which one says how many ran where
 				t.Errorf("%d lines are said: %s", n, o.stderr)
 			}
 		})
