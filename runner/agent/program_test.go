@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"debug/elf"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -14,7 +15,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hexmage/hexmage/runner/agent"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
@@ -364,6 +367,78 @@ func TestSampleEndsWithTheProcess(t *testing.T) {
 	}
 	if err := s.cmd.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestHeldUp: a sensor that is held up once is read again as soon as others, and all are read when the process begins. In a run of a second there would be nothing of it
+// otherwise.
+func TestHeldUp(t *testing.T) {
+	t.Parallel()
+	for name, held := range map[string]int{"before the process": 1, "beside it": 3} { // the first time is to look whether there is such a sensor
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root, file := phone(t), filepath.Join(t.TempDir(), "pid")
+			sensor := filepath.Join(root, "sys/class/kgsl/kgsl-3d0/gpu_busy_percentage")
+			if err := errors.Join(os.Remove(sensor), syscall.Mkfifo(sensor, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			began := make(chan struct{})
+			go func() { // until it is no more
+				for i := 0; ; i++ {
+					f, err := os.OpenFile(sensor, os.O_WRONLY, 0)
+					if err != nil {
+						return
+					}
+					if i == held {
+						time.Sleep(100 * time.Millisecond)
+						close(began)
+					}
+					_, _ = f.WriteString("37 %\n")
+					f.Close()
+					time.Sleep(2 * time.Millisecond) // or the next one is written to the same reader
+				}
+			}()
+			t.Cleanup(func() { // and the goroutine with it
+				f, err := os.OpenFile(sensor, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+				if err == nil {
+					err = errors.Join(os.Remove(sensor), f.Close())
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+			s := sample(t, "--root", root, "--pid-file", file, "--interval-ms", "50")
+			begin := func() {
+				if err := os.WriteFile(file, []byte("100\n"), 0o644); err != nil {
+					t.Error(err)
+				}
+			}
+			if held > 1 {
+				begin()
+			}
+			<-began
+			if held == 1 {
+				begin()
+			}
+			start := time.Now()
+			s.until(t, func(s agent.Series) bool {
+				n := 0
+				for i, v := range s.Column("gpu_busy") {
+					if v == 37 && s.Column("processes")[i] > 0 {
+						n++
+					}
+				}
+				return n >= 4
+			})
+			if took := time.Since(start); took > 3*time.Second { // 5 s and more where it is not due for 50 times 100 ms
+				t.Errorf("it took %v", took)
+			}
+			s.stdin.Close()
+			s.until(t, ended)
+			if err := s.cmd.Wait(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

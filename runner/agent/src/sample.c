@@ -6,7 +6,12 @@ const char *prefix = "";
 
 bool pace_due(const struct pace *p, int64_t now) { return now >= p->next; }
 
-void pace_took(struct pace *p, int64_t started) { p->next = started + COST_LIMIT * (sys_now() - started); }
+void pace_took(struct pace *p, int64_t started) {
+  int64_t cost = sys_now() - started;
+  int64_t usual = p->cost > 0 && p->cost < cost ? p->cost : cost; /* one that was held up once is not slow */
+  p->cost = cost;
+  p->next = started + COST_LIMIT * usual;
+}
 
 static void named(const char *what, const char *name, int number) {
   text_add(&out, what);
@@ -126,7 +131,10 @@ int sample(int argc, char **argv) {
     while (next <= now);
     bool was_known = !follows || a.pid > 0;
     if (!wait(&a, next)) break;
-    if (!was_known && a.pid > 0) next = sys_now(); /* its own time begins */
+    if (!was_known && a.pid > 0) { /* its own time begins */
+      next = sys_now();
+      sensors_due();
+    }
   }
   named("end ", why, -1);
   text_number(&out, sys_cpu_time());

@@ -13,6 +13,7 @@ enum {
 
 struct pace {
   int64_t next; /* not before */
+  int64_t cost; /* of the last reading, in ns; 0: there was none */
 };
 bool pace_due(const struct pace *p, int64_t now);
 void pace_took(struct pace *p, int64_t started);
@@ -30,6 +31,8 @@ extern const char *prefix;
 /* sensors.c */
 void sensors_find(void);
 void sensors_read(void);
+/* sensors_due has all be read the next time, also what took long before. */
+void sensors_due(void);
 
 /* cores.c */
 void cores_find(void);

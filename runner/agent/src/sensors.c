@@ -185,3 +185,7 @@ void sensors_read(void) {
     if (due) pace_took(&g->pace, now);
   }
 }
+
+void sensors_due(void) {
+  for (struct group *g = groups; g < groups + group_count; g++) g->pace.next = 0;
+}
