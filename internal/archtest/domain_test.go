@@ -48,7 +48,6 @@ func domainExceptions() []domainException {
 		{"internal/report/page/page.html", "device", "HTML's word for the width of the window"},
 		{"internal/report/page/browser_test.go", "npm", "where the browser test gets its driver from"},
 		{"internal/statcache", "device", "the kernel's number of a file system"},
-		{"internal/store/layout", "device", "a folder of earlier versions, which is taken away"},
 	}
 }
 

@@ -127,26 +127,25 @@ func removeAll(dirs []string, end func(dirs ...string)) {
 	}
 }
 
-// Tidy removes from the cache folder the scratch folders that killed builds left, which may be large, and, unless another build runs, what
-// earlier versions of hexmage remembered. It tells whether there was any of the latter. A build calls it before Use; what cannot
-// be removed does no harm. end is called with the scratch folders before: it ends processes that are still at work in them. Folders
-// without a lock stay while another build runs: nobody knows for sure whose they are.
-func Tidy(ctx context.Context, root string, end func(dirs ...string)) (obsolete bool) {
+// Tidy removes the scratch folders that killed builds left in the cache folder, which may be large. A build calls it before Use. A
+// folder that cannot be removed does no harm. end is called with the folders first: it ends processes that still work in them.
+// A folder without a lock stays while another build runs, because nothing tells whose it is.
+func Tidy(ctx context.Context, root string, end func(dirs ...string)) {
 	r := layout.Root(root)
-	runs, _ := r.Runs()
-	if obsolete, _ = r.HasObsolete(); len(runs) == 0 && !obsolete {
-		return false
+	if runs, _ := r.Runs(); len(runs) == 0 {
+		return
 	}
 	TidyRuns(ctx, root, end)
-	if runs, _ = r.Runs(); len(runs) == 0 && !obsolete {
-		return false
+	runs, _ := r.Runs()
+	if len(runs) == 0 {
+		return
 	}
 	if pids, err := running(root); err != nil || len(pids) > 0 {
-		return false // without asking for the lock, which would take a while
+		return // asking for the lock would take a while
 	}
 	done, err := UseAlone(ctx, root)
 	if err != nil {
-		return false
+		return
 	}
 	defer done()
 	var left []string
@@ -154,5 +153,4 @@ func Tidy(ctx context.Context, root string, end func(dirs ...string)) (obsolete 
 		left = append(left, run.Path)
 	}
 	removeAll(left, end)
-	return obsolete && r.RemoveObsolete() == nil
 }

@@ -28,7 +28,7 @@ func TestClangd(t *testing.T) {
 		t.Fatal(err)
 	}
 	cache := filepath.Join(home, "cache")
-	for to, from := range map[string]string{dir: filepath.Join("..", "..", "..", "examples", "oppackage-only"), filepath.Join(cache, "downloads"): toolchaintest.Downloads(t)} {
+	for to, from := range map[string]string{dir: filepath.Join("..", "..", "..", "examples", "oppackage-only"), filepath.Join(cache, "v3", "downloads"): toolchaintest.Downloads(t)} {
 		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 			t.Fatal(err)
 		}

@@ -110,7 +110,7 @@ func newRack(t *testing.T, n int) *rack {
 	if err := os.Rename(phonetest.Compile(t, "aarch64", prefilling), filepath.Join(r.dir, "bench")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(filepath.Join(cache, "downloads"), os.DirFS(toolchaintest.Downloads(t))); err != nil {
+	if err := os.CopyFS(filepath.Join(cache, "v3", "downloads"), os.DirFS(toolchaintest.Downloads(t))); err != nil {
 		t.Fatal(err)
 	}
 	return r

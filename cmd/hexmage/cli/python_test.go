@@ -81,7 +81,7 @@ with open(sys.argv[1], "w") as f:
 	var cache string
 	caches := func(name string) {
 		cache = filepath.Join(root, name)
-		if err := os.CopyFS(filepath.Join(cache, "downloads"), os.DirFS(downloads)); err != nil {
+		if err := os.CopyFS(filepath.Join(cache, "v3", "downloads"), os.DirFS(downloads)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -131,7 +131,7 @@ with open(sys.argv[1], "w") as f:
 	if out := must("", "plan", "p"); strings.Contains(out, "to download") {
 		t.Errorf("plan after the run: %s", out)
 	}
-	if err := os.CopyFS(filepath.Join(root, "kept/downloads"), os.DirFS(filepath.Join(cache, "downloads"))); err != nil {
+	if err := os.CopyFS(filepath.Join(root, "kept/v3/downloads"), os.DirFS(filepath.Join(cache, "v3", "downloads"))); err != nil {
 		t.Fatal(err)
 	}
 	first := cache
@@ -162,7 +162,7 @@ with open(sys.argv[1], "w") as f:
 		t.Errorf("again it said:\n%s", again)
 	}
 	trees := func(cache string) []string {
-		names, _ := filepath.Glob(filepath.Join(root, cache, "trees", "*.ok"))
+		names, _ := filepath.Glob(filepath.Join(root, cache, "v3", "trees", "*.ok"))
 		for i := range names {
 			names[i] = filepath.Base(names[i])
 		}
@@ -172,7 +172,7 @@ with open(sys.argv[1], "w") as f:
 		t.Errorf("not an interpreter, uv and an environment that are shared, or two installations differ: %q, %q", one, two)
 	}
 	// Nothing of where it was made is in it, and nothing of what made it.
-	err = filepath.WalkDir(filepath.Join(root, "two", "trees"), func(p string, d os.DirEntry, err error) error {
+	err = filepath.WalkDir(filepath.Join(root, "two", "v3", "trees"), func(p string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}

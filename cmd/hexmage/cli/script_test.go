@@ -68,7 +68,7 @@ func TestScript(t *testing.T) {
 // downloads is a command of scripts: the packages of real tools are in the cache, as if they had been downloaded.
 func downloads(ts *testscript.TestScript, _ bool, _ []string) {
 	t := ts.Value("t").(testing.TB)
-	ts.Check(os.CopyFS(filepath.Join(ts.Getenv("HEXMAGE_CACHE"), "downloads"), os.DirFS(toolchaintest.Downloads(t))))
+	ts.Check(os.CopyFS(filepath.Join(ts.Getenv("HEXMAGE_CACHE"), "v3", "downloads"), os.DirFS(toolchaintest.Downloads(t))))
 }
 
 // gitServer is a command of scripts: git's own HTTP server for the repositories below srv, at $GITSERVER; with "stop" it goes away.

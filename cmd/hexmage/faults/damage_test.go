@@ -488,7 +488,7 @@ func (w *world) clone(t *testing.T) *world {
 	if err := copyTree(w.base, base); err != nil {
 		t.Fatal(err)
 	}
-	return &world{base: base, dir: filepath.Join(base, "workspace"), cache: filepath.Join(base, "cache"), size: w.size}
+	return &world{base: base, dir: filepath.Join(base, "workspace"), cache: filepath.Join(base, "cache", "v3"), size: w.size}
 }
 
 func copyTree(from, to string) error {

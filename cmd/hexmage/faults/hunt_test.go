@@ -244,7 +244,7 @@ func TestHunt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &hunt{base: base, cache: filepath.Join(base, "cache"), locks: filepath.Join(base, "locks"), mark: fmt.Sprintf("hunt-%d", r.Uint64())}
+	h := &hunt{base: base, cache: filepath.Join(base, "cache", "v3"), locks: filepath.Join(base, "locks"), mark: fmt.Sprintf("hunt-%d", r.Uint64())}
 	if h.journal, err = os.Create(filepath.Join(base, "journal")); err != nil {
 		t.Fatal(err)
 	}

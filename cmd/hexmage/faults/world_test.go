@@ -101,7 +101,7 @@ func newWorldIn(t *testing.T, dir string, size int) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{base: base, dir: filepath.Join(base, "workspace"), cache: filepath.Join(base, "cache"), size: size}
+	w := &world{base: base, dir: filepath.Join(base, "workspace"), cache: filepath.Join(base, "cache", "v3"), size: size}
 	t.Cleanup(func() { remove(base) })
 	if err := errors.Join(os.Chmod(base, 0o755), os.Mkdir(w.cache, 0o755)); err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func (w *world) write(t *testing.T, name, text string) {
 func (w *world) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, shared.hexmage, args...)
 	cmd.Dir = w.dir
-	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + w.base, "HEXMAGE_CACHE=" + w.cache, fmt.Sprintf("HEXMAGE_VAR_size=%d", w.size)}
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + w.base, "HEXMAGE_CACHE=" + filepath.Dir(w.cache), fmt.Sprintf("HEXMAGE_VAR_size=%d", w.size)}
 	cmd.Env = append(cmd.Env, w.vars...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if w.user != 0 {

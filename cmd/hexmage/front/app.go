@@ -99,16 +99,16 @@ func misspelt(env Env) error {
 	return nil
 }
 
-// cacheDir is HEXMAGE_CACHE, else $XDG_CACHE_HOME/hexmage, else ~/.cache/hexmage.
+// cacheDir is the versioned folder in HEXMAGE_CACHE, else $XDG_CACHE_HOME/hexmage, else ~/.cache/hexmage.
 func cacheDir(env Env) (string, error) {
 	if d := env.Var("HEXMAGE_CACHE"); d != "" {
-		return Absolute(env.Dir, d), nil
+		return string(layout.In(Absolute(env.Dir, d))), nil
 	}
 	if d := env.Var("XDG_CACHE_HOME"); filepath.IsAbs(d) {
-		return filepath.Join(d, "hexmage"), nil
+		return string(layout.In(filepath.Join(d, "hexmage"))), nil
 	}
 	if h := env.Var("HOME"); filepath.IsAbs(h) {
-		return filepath.Join(h, ".cache", "hexmage"), nil
+		return string(layout.In(filepath.Join(h, ".cache", "hexmage"))), nil
 	}
 	return "", Usage("no place for the cache: set HEXMAGE_CACHE or HOME to an absolute path")
 }

@@ -55,6 +55,17 @@ const ReaperTool = "reaper"
 // Over puts stores over those of the cache folder. strict says that actions are kept from what they do not declare.
 type Over func(blobs store.Blobs, results store.Results, strict bool) (*store.HostFiles, store.Results)
 
+// nameOlder prints one line when a new cache folder has folders of earlier versions beside it.
+func (a *App) nameOlder() {
+	if _, err := os.Lstat(a.Cache); err == nil {
+		return
+	}
+	if old := a.Places().Older(); len(old) > 0 {
+		fmt.Fprintf(a.Env.Stderr, "hexmage: %s holds %d folders of an earlier version, which this version does not read: `hexmage cache gc` removes them\n",
+			filepath.Dir(a.Cache), len(old))
+	}
+}
+
 // OpenBuilder puts it together on the cache folder. A second interrupt ends what its executors have started. extra and private are variables for
 // some actions: see local.Options. over, if not nil, returns stores over those of the cache folder.
 func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]string, private map[string]map[string]string, over Over) (_ *Builder, err error) {
@@ -66,14 +77,13 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 	if err != nil {
 		return nil, err
 	}
+	a.nameOlder()
 	// The watch begins first: what is found damaged after it was looked at what there is, this build finds out.
 	damage, err := disk.WatchDamage(a.Cache)
 	if err != nil {
 		return nil, Engine(err)
 	}
-	if gc.Tidy(ctx, a.Cache, a.endLeft(ctx, fn)) {
-		fmt.Fprintln(a.Env.Stderr, "hexmage: the cache is of an earlier version: what it remembered of earlier runs and of their results is thrown away, so actions run once more; blobs, downloads and toolchains stay")
-	}
+	gc.Tidy(ctx, a.Cache, a.endLeft(ctx, fn))
 	if err := a.Settle(ctx); err != nil {
 		return nil, err
 	}

@@ -10,9 +10,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,7 +37,7 @@ const (
 	Damaged     Kind = "damaged"     // what was moved away, and records of damage
 	Scratch     Kind = "scratch"     // what is not done yet
 	State       Kind = "state"       // all else that is remembered, and locks
-	Obsolete    Kind = "obsolete"    // what earlier versions of hexmage remembered
+	Obsolete    Kind = "obsolete"    // folders of earlier versions of hexmage
 )
 
 // Kinds returns all, in order.
@@ -50,8 +48,14 @@ func Kinds() []Kind {
 // Functions are the digest functions. Each has its own part of the store.
 func Functions() []digest.Function { return []digest.Function{digest.BLAKE3, digest.SHA256} }
 
-// Root is a cache folder, as an absolute path.
+// version is the version of the layout and of every format in it. A hexmage with another one uses another folder.
+const version = 3
+
+// Root is the versioned folder of a cache, as an absolute path.
 type Root string
+
+// In returns the root in the folder that HEXMAGE_CACHE names.
+func In(folder string) Root { return Root(filepath.Join(folder, "v"+strconv.Itoa(version))) }
 
 func (r Root) in(parts ...string) string {
 	return filepath.Join(append([]string{string(r)}, parts...)...)
@@ -258,13 +262,33 @@ func (s StateDir) InUseLock() string { return s.in("in-use.lock") }
 // TidyLock returns the file whose lock has who removes what killed processes left.
 func (s StateDir) TidyLock() string { return s.in("tidy.lock") }
 
-// old are the patterns of what earlier versions of hexmage remembered under other names, below the root.
-func old() []string {
-	return []string{"state/memo", "state/history", "state/statcache-*", "state/verified", "state/exports-*", "state/devices", "laid", "ac", "blake3/ac"} // until 2026-11
+// oldFolders are the folders that hexmage kept beside its versioned folder before there was one (until 2026-11).
+func oldFolders() []string {
+	return []string{"results", "blake3", "cas", "exec", "ac", "trees", "downloads", "state", "shipped", "dirpool", "laid", "checkpoints",
+		"damaged", "new", "tmp"}
 }
 
-func isObsolete(name string) bool {
-	return slices.ContainsFunc(old(), func(pattern string) bool { ok, _ := path.Match(pattern, name); return ok })
+// Older returns the folders that earlier versions of hexmage left beside this root. A folder belongs to hexmage only if the lock of
+// its users is in it: the folder that HEXMAGE_CACHE names may hold other files.
+func (r Root) Older() (found []string) {
+	base := Root(filepath.Dir(string(r)))
+	isCache := func(r Root) bool {
+		st, err := os.Lstat(r.State().InUseLock())
+		return err == nil && st.Mode().IsRegular()
+	}
+	if isCache(base) {
+		for _, name := range oldFolders() {
+			if st, err := os.Lstat(base.in(name)); err == nil && st.IsDir() {
+				found = append(found, base.in(name))
+			}
+		}
+	}
+	for n := range version {
+		if old := base.in("v" + strconv.Itoa(n)); isCache(Root(old)) {
+			found = append(found, old)
+		}
+	}
+	return found
 }
 
 // Item is what lives and goes as one: a file, or a folder with all that is in it.
@@ -345,51 +369,16 @@ func (r Root) Each(ctx context.Context, f func(Item) error) error {
 				return nil
 			}
 		}
-		if isObsolete(stateDir + "/" + filepath.Base(it.Path)) {
-			return nil
-		}
 		return f(it)
 	})
 	if err != nil {
 		return err
 	}
-	found, err := r.obsolete()
-	for _, p := range found {
+	for _, p := range r.Older() {
 		info, serr := os.Lstat(p)
 		if err == nil && serr == nil {
 			err = f(Item{Kind: Obsolete, Path: p, Info: info})
 		}
-	}
-	return err
-}
-
-// obsolete returns the paths of what earlier versions of hexmage remembered.
-func (r Root) obsolete() (found []string, err error) {
-	for _, dir := range []string{"", stateDir, digest.BLAKE3.String()} {
-		entries, err := readDir(r.in(dir))
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			if isObsolete(path.Join(dir, e.Name())) {
-				found = append(found, r.in(dir, e.Name()))
-			}
-		}
-	}
-	return found, nil
-}
-
-// HasObsolete tells whether there is something that an earlier version of hexmage remembered.
-func (r Root) HasObsolete() (bool, error) {
-	found, err := r.obsolete()
-	return len(found) > 0, err
-}
-
-// RemoveObsolete removes what earlier versions of hexmage remembered. Nobody may use the folder meanwhile.
-func (r Root) RemoveObsolete() error {
-	found, err := r.obsolete()
-	for _, p := range found {
-		err = errors.Join(err, os.RemoveAll(p))
 	}
 	return err
 }
