@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hexmage/hexmage/internal/srctree"
 	"github.com/hexmage/hexmage/patches/series"
+	"github.com/hexmage/hexmage/patches/srctree"
 )
 
 // planned is one patch of a series, and what the headers say of it.

@@ -23,11 +23,11 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/rooted"
-	"github.com/hexmage/hexmage/internal/srctree"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/patches/lint"
 	"github.com/hexmage/hexmage/patches/rename"
 	"github.com/hexmage/hexmage/patches/series"
+	"github.com/hexmage/hexmage/patches/srctree"
 )
 
 //go:embed mllm mllm-aot mllm-v1

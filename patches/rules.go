@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/hexmage/hexmage/internal/srctree"
 	"github.com/hexmage/hexmage/patches/rename"
+	"github.com/hexmage/hexmage/patches/srctree"
 )
 
 // rule is what rename rules and other edits have in common.

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/archive"
-	"github.com/hexmage/hexmage/internal/flatbuffer"
+	"github.com/hexmage/hexmage/qnn/flatbuffer"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 

@@ -11,12 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hexmage/hexmage/internal/catalogfile"
-	"github.com/hexmage/hexmage/internal/catalogfile/catalogfiletest"
-	"github.com/hexmage/hexmage/internal/flatbuffer"
 	"github.com/hexmage/hexmage/model/inspect"
 	"github.com/hexmage/hexmage/model/tflite/tflitetest"
 	"github.com/hexmage/hexmage/model/torch/torchtest"
+	"github.com/hexmage/hexmage/qnn/catalogfile"
+	"github.com/hexmage/hexmage/qnn/catalogfile/catalogfiletest"
+	"github.com/hexmage/hexmage/qnn/flatbuffer"
 	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
 )
 

@@ -20,7 +20,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/catalogfile"
 	"github.com/hexmage/hexmage/model/dlc"
 	"github.com/hexmage/hexmage/model/gguf"
 	"github.com/hexmage/hexmage/model/mllm"
@@ -29,6 +28,7 @@ import (
 	"github.com/hexmage/hexmage/model/safetensors"
 	"github.com/hexmage/hexmage/model/tflite"
 	"github.com/hexmage/hexmage/model/torch"
+	"github.com/hexmage/hexmage/qnn/catalogfile"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 

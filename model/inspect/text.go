@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/bytesize"
-	"github.com/hexmage/hexmage/internal/catalogfile"
 	"github.com/hexmage/hexmage/model/dlc"
 	"github.com/hexmage/hexmage/model/onnx"
+	"github.com/hexmage/hexmage/qnn/catalogfile"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 

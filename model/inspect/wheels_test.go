@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/internal/catalogfile"
+	"github.com/hexmage/hexmage/qnn/catalogfile"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 

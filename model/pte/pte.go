@@ -12,7 +12,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/hexmage/hexmage/internal/flatbuffer"
+	"github.com/hexmage/hexmage/qnn/flatbuffer"
 )
 
 // Magic is what a program has as the letters of its FlatBuffer.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hexmage/hexmage/internal/flatbuffer"
 	"github.com/hexmage/hexmage/model/pte"
 	"github.com/hexmage/hexmage/model/pte/ptetest"
+	"github.com/hexmage/hexmage/qnn/flatbuffer"
 )
 
 func parse(b []byte) (*pte.Program, error) { return pte.Parse(bytes.NewReader(b), int64(len(b))) }

@@ -9,7 +9,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/hexmage/hexmage/internal/flatbuffer"
+	"github.com/hexmage/hexmage/qnn/flatbuffer"
 )
 
 // Magic is what a model has as the letters of its FlatBuffer.

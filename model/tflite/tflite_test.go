@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hexmage/hexmage/internal/flatbuffer"
 	"github.com/hexmage/hexmage/model/tflite"
 	"github.com/hexmage/hexmage/model/tflite/tflitetest"
+	"github.com/hexmage/hexmage/qnn/flatbuffer"
 )
 
 func parse(b []byte) (*tflite.Model, error) {

@@ -19,7 +19,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
-	"github.com/hexmage/hexmage/internal/srctree"
+	"github.com/hexmage/hexmage/patches/srctree"
 )
 
 // maxCommits bounds how many commits become patches at once.

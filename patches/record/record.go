@@ -24,9 +24,9 @@ import (
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/internal/rooted"
-	"github.com/hexmage/hexmage/internal/srctree"
 	"github.com/hexmage/hexmage/patches/rename"
 	"github.com/hexmage/hexmage/patches/series"
+	"github.com/hexmage/hexmage/patches/srctree"
 )
 
 // Edit is one patch to be.

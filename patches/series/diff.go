@@ -7,7 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"github.com/hexmage/hexmage/internal/srctree"
+	"github.com/hexmage/hexmage/patches/srctree"
 )
 
 // Change is a file before and after.

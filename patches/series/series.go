@@ -20,7 +20,7 @@ import (
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
-	"github.com/hexmage/hexmage/internal/srctree"
+	"github.com/hexmage/hexmage/patches/srctree"
 )
 
 // MaxPatch bounds a patch, in bytes.

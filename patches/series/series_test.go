@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hexmage/hexmage/internal/srctree"
 	"github.com/hexmage/hexmage/patches/series"
+	"github.com/hexmage/hexmage/patches/srctree"
 )
 
 const source = "one\ntwo\nthree\nfour\nfive\nsix\n"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/hexmage/hexmage/internal/flatbuffer"
+	"github.com/hexmage/hexmage/qnn/flatbuffer"
 )
 
 // maxMetaGraphs and maxMetaTensors bound what is taken of a file's metadata.

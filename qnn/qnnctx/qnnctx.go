@@ -16,8 +16,8 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/hexmage/hexmage/internal/flatbuffer"
 	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/qnn/flatbuffer"
 )
 
 // BackendHTP is QNN's number for the HTP backend.

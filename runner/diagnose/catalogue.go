@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/literal"
+	"github.com/hexmage/hexmage/runner/literal"
 )
 
 // Rank says how near a failure is to the root: what names the cause comes before what only shows that something broke.

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/ansi"
-	"github.com/hexmage/hexmage/internal/literal"
+	"github.com/hexmage/hexmage/runner/literal"
 )
 
 // Report is what was found in a text.

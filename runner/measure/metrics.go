@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"github.com/hexmage/hexmage/internal/ansi"
-	"github.com/hexmage/hexmage/internal/literal"
+	"github.com/hexmage/hexmage/runner/literal"
 )
 
 // Metric is one measured value.

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/hexmage/hexmage/internal/binfmt"
+	"github.com/hexmage/hexmage/toolchains/binfmt"
 )
 
 // What qemu starts on the device.

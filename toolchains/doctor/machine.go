@@ -11,9 +11,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/hexmage/hexmage/internal/binfmt"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/version"
+	"github.com/hexmage/hexmage/toolchains/binfmt"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 

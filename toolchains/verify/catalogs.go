@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/catalogfile"
+	"github.com/hexmage/hexmage/qnn/catalogfile"
 )
 
 // catalogs compares libraries with the catalogs beside them, in which their maker has signed them for Windows: a skel's has its digest, for every system. (Of a DLL a

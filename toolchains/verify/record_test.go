@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/internal/catalogfile"
-	"github.com/hexmage/hexmage/internal/catalogfile/catalogfiletest"
+	"github.com/hexmage/hexmage/qnn/catalogfile"
+	"github.com/hexmage/hexmage/qnn/catalogfile/catalogfiletest"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 

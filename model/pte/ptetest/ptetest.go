@@ -4,7 +4,7 @@ package ptetest
 import (
 	"encoding/binary"
 
-	"github.com/hexmage/hexmage/internal/flatbuffer"
+	"github.com/hexmage/hexmage/qnn/flatbuffer"
 )
 
 // Make returns a program with one method, of the fields of an ExecutionPlan, and one segment behind it, unless that is nil.

@@ -4,7 +4,7 @@ package tflitetest
 import (
 	"encoding/binary"
 
-	"github.com/hexmage/hexmage/internal/flatbuffer"
+	"github.com/hexmage/hexmage/qnn/flatbuffer"
 )
 
 // Make returns a model of the fields of its table.

@@ -13,7 +13,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/hexmage/hexmage/internal/flatbuffer"
+	"github.com/hexmage/hexmage/qnn/flatbuffer"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 

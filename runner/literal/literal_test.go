@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/internal/literal"
+	"github.com/hexmage/hexmage/runner/literal"
 )
 
 func TestOf(t *testing.T) {

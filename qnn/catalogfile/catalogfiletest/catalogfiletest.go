@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hexmage/hexmage/internal/catalogfile"
+	"github.com/hexmage/hexmage/qnn/catalogfile"
 )
 
 // Make returns a catalog of such files, made on 2026-09-30: an entry for each, of the digest that it has.

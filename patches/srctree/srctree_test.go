@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hexmage/hexmage/internal/srctree"
+	"github.com/hexmage/hexmage/patches/srctree"
 )
 
 // folder makes a folder with files, a program, a link and a version control folder.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/hexmage/hexmage/internal/binfmt"
+	"github.com/hexmage/hexmage/toolchains/binfmt"
 )
 
 // entry is what Debian's package of qemu has the kernel say of arm64's programs.
