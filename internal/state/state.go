@@ -1,0 +1,182 @@
+// Package state keeps one file for each request: what the last run of the request looked at, and what it left.
+//
+// While everything in the file holds, the request has nothing to do. Reading the file and comparing it costs one lstat for each
+// path, and opens neither the language nor the store. The package does not know plans, actions or digests of content.
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/statefile"
+)
+
+// File is the content of a state file.
+type File struct {
+	Boot      string                // boot id of the machine that wrote the file; after a reboot the file does not hold
+	Workspace string                // relative paths start here
+	Variables map[string]string     // what else planning asked the machine, such as variables of the environment: hash of each answer
+	Reads     []Seen                // files and folders that planning looked at
+	Globs     []Glob                // folders that fileset() listed
+	Inputs    []Seen                // files and folders that actions read
+	Outputs   []Output              // what stands in the folder of outputs
+	Checks    []event.CheckFinished // results of the pipeline's checks
+	Build     event.BuildStarted    // pipeline, profile and number of actions
+}
+
+// Seen is a path that was looked at. The zero Stamp says that nothing was there.
+type Seen struct {
+	Path  string
+	Stamp stat.Stamp
+	Racy  bool `json:",omitempty"` // changed just before it was read, so that the Stamp may not show the next change
+}
+
+// See returns the Seen of a path that was read at or after the moment at.
+func See(path string, s stat.Stamp, at time.Time) Seen {
+	return Seen{path, s, s.Exists() && s.Racy(at)}
+}
+
+// Glob is a folder with what patterns found in it.
+type Glob struct {
+	Dir      string
+	Patterns []string
+	Found    []string
+	Dirs     []Seen // folders that were listed
+}
+
+// Output is an output of the pipeline in the folder of outputs.
+type Output struct {
+	event.OutputReady
+	ID    string // names the content; equal IDs are equal outputs
+	Files []Seen // absolute paths: the file, or the folder and everything in it
+}
+
+// kind is that of state files. The names of requests and the paths in them belong to the user alone.
+func kind() statefile.Kind { return statefile.Kind{Name: "request", Version: 1, Max: 1 << 30} }
+
+// Read reads the file at path. The error is fs.ErrNotExist when there is none. After any error, the run plans.
+func Read(path string) (*File, error) {
+	b, err := statefile.Read(path, kind())
+	if err != nil {
+		return nil, err
+	}
+	f := &File{}
+	if err := json.Unmarshal(b.Blocks[0], f); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// Write replaces the file at path. A path that is racy stays so: the next run plans, and finds everything cached.
+func (f *File) Write(path string) error {
+	b, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return statefile.Write(path, kind(), b)
+}
+
+// Machine answers what a plan was made from, as it is now.
+type Machine struct {
+	Variable func(name string) string                                              // hash of the answer
+	Glob     func(dir string, patterns []string) (found, dirs []string, err error) // what fileset() finds
+}
+
+// ErrChanged says that something in the file no longer holds. It is no failure.
+var ErrChanged = errors.New("changed since the last run")
+
+// Holds returns nil while a run of the same request would plan the same, read the same and leave the same. Else the error names the
+// first difference.
+func (f *File) Holds(m Machine) error {
+	if f.Boot != Boot() {
+		return fmt.Errorf("the machine was started anew: %w", ErrChanged)
+	}
+	return errors.Join(f.PlanHolds(m), same(f.Workspace, f.Inputs), f.OutputsHold())
+}
+
+// PlanHolds returns nil while planning would read what it read then.
+func (f *File) PlanHolds(m Machine) error {
+	for name, was := range f.Variables {
+		if m.Variable(name) != was {
+			return fmt.Errorf("%s: %w", name, ErrChanged)
+		}
+	}
+	for _, g := range f.Globs {
+		if same(f.Workspace, g.Dirs) == nil {
+			continue
+		}
+		found, dirs, err := m.Glob(g.Dir, g.Patterns)
+		if err != nil || !slices.Equal(found, g.Found) || !slices.EqualFunc(dirs, g.Dirs, func(dir string, s Seen) bool { return dir == s.Path }) {
+			return fmt.Errorf("the files in %s: %w", g.Dir, ErrChanged)
+		}
+	}
+	return same(f.Workspace, f.Reads)
+}
+
+// OutputsHold returns nil while every output stands as the last run left it.
+func (f *File) OutputsHold() error {
+	for _, o := range f.Outputs {
+		if err := o.Holds(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Holds returns nil while the output stands as the last run left it.
+func (o *Output) Holds() error {
+	if len(o.Files) == 0 {
+		return fmt.Errorf("%s: %w", o.Path, ErrChanged)
+	}
+	return same("", o.Files)
+}
+
+// same compares the stamps of paths with those that were seen.
+func same(root string, seen []Seen) error {
+	paths := make([]string, len(seen))
+	for i, s := range seen {
+		paths[i] = s.Path
+	}
+	now, err := stat.Lstats(root, paths, 0)
+	if err != nil {
+		return err
+	}
+	for i, s := range seen {
+		if s.Racy || s.Stamp != now[i] {
+			return fmt.Errorf("%s: %w", s.Path, ErrChanged)
+		}
+	}
+	return nil
+}
+
+// SeeTree returns the Seen of a file or of a folder with everything in it, which this process has just written: nothing in it is
+// racy, because the run that put it there ends after it. Paths are absolute.
+func SeeTree(path string) ([]Seen, error) {
+	var seen []Seen
+	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := os.Lstat(p)
+		if err == nil {
+			seen = append(seen, Seen{Path: p, Stamp: stat.Of(info)})
+		}
+		return err
+	})
+	return seen, err
+}
+
+// Boot returns the boot id of the machine, or "" where the system has none.
+func Boot() string {
+	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // elsewhere than on Linux there is none
+	return strings.TrimSpace(string(b))
+}
