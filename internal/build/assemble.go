@@ -17,22 +17,12 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/rooted"
-	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// made is what a unit made, in order of the slash paths in the exec root.
-type made []snapshot.Out
-
-// at returns what was made at the path.
-func (m made) at(path string) (snapshot.Out, bool) {
-	i, ok := slices.BinarySearchFunc(m, path, func(o snapshot.Out, path string) int { return strings.Compare(o.Path, path) })
-	if !ok {
-		return snapshot.Out{}, false
-	}
-	return m[i], true
-}
+// made are the outputs of a unit, by their slash paths in the exec root.
+type made map[string]merkle.Entry
 
 // assembler turns inputs into Merkle trees. What it finds out about workspace files and artifacts it remembers for the
 // length of one build.
@@ -43,8 +33,7 @@ type assembler struct {
 	hasher    merkle.Hasher
 	files     *store.HostFiles // in blobs
 	workspace string
-	notes     *hostNotes               // of what scan looks at; nil: none are taken
-	others    map[string]snapshot.Host // by hostKey: what was something else in the last build
+	looked    lookedAt
 
 	mu        sync.Mutex
 	hosts     map[string]*lazyEntry
@@ -128,15 +117,11 @@ func (a *assembler) entry(ctx context.Context, n *instance, in action.Input, lit
 	case in.Host != nil:
 		e, err = a.host(ctx, *in.Host)
 	case in.Spec != nil:
-		var out snapshot.Out
-		u := n.named(in.Spec.Spec)
-		ok := u != nil
-		if ok {
-			out, ok = u.out.at(in.Spec.Path)
+		ok := false
+		if u := n.named(in.Spec.Spec); u != nil {
+			e, ok = u.out[in.Spec.Path]
 		}
-		if ok {
-			e = entryOf(out)
-		} else {
+		if !ok {
 			err = fmt.Errorf("action %q has no output %q", in.Spec.Spec, in.Spec.Path)
 		}
 	case in.Artifact != nil:
@@ -329,11 +314,10 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, 
 	if filepath.IsAbs(name) {
 		root = filepath.VolumeName(name) + string(filepath.Separator)
 	}
-	host, note := a.notes.note(h)
 	now := time.Now()
 	place, err := rooted.Resolve(root, strings.TrimPrefix(name, root))
 	at, st := place.Path, place.Stamp
-	note = noteLinks(place, note)
+	note := a.looked.below(h, place)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return merkle.Entry{}, &InputError{Path: h.Path, Unfit: err}
 	}
@@ -342,6 +326,7 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, 
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		note("", stat.Stamp{})
 		return merkle.Entry{}, &InputError{Path: h.Path}
 	case err != nil:
 		return merkle.Entry{}, err
@@ -353,10 +338,6 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, 
 		}
 		if err != nil {
 			return merkle.Entry{}, err
-		}
-		host.Dir = true
-		if a.notes != nil {
-			host.Digest, _ = d.Encode(a.fn)
 		}
 		err = d.Walk(func(p string, e merkle.Entry) error {
 			if e.File != nil {
@@ -379,9 +360,7 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, 
 		return merkle.Entry{}, err
 	}
 	a.files.AddRef(d, at, st, now)
-	f := merkle.File{Digest: d, Executable: st.Executable()}
-	host.Digest, host.Executable = f.Digest, f.Executable
-	return merkle.Entry{File: &f}, nil
+	return merkle.Entry{File: &merkle.File{Digest: d, Executable: st.Executable()}}, nil
 }
 
 // largeFiles are those of a folder that can be read in place, with their stamps of before they were hashed.

@@ -15,6 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/secret"
+	"github.com/hexmage/hexmage/internal/state"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
@@ -29,16 +30,16 @@ type Options struct {
 	Workspace string                      // relative host paths are seen from here
 	Out       string                      // folder for the pipeline's outputs; "" exports nothing
 	OutIn     string                      // folder from which no link leads to Out; "": the one that Out is in
-	State     string                      // folder where it is remembered what was exported
+	State     string                      // folder for locks and last runs
 	Prune     bool                        // remove outputs of earlier runs that the plan no longer has
 	LogDir    string                      // where the output of failed actions goes
 	Flush     func(context.Context) error // makes what was stored survive a crash of the machine; called when actions have run, maybe twice, and done before the end is reported
 
-	Snapshot *Snapshot // what is kept for the next run; nil: nothing
-
-	// OnRead is told of every file and folder of the machine that was looked at for actions, also of a build that failed, as stat.Lstats
-	// takes it, and whether it is a folder. nil: nobody asks.
-	OnRead func(path string, dir bool)
+	// StateFile is the path of the request's state file, and Planned what the plan was made from: Run adds what actions read and what
+	// it leaves, and writes the file if the build succeeds. "": no file is kept. Last is the file of the last run, or nil.
+	StateFile string
+	Planned   *state.File
+	Last      *state.File
 
 	// Secrets has the values that the plan's secrets refer to. It is asked, once, when an action runs that has any. nil: there are none.
 	Secrets func() (secret.Values, error)
@@ -54,18 +55,12 @@ type Options struct {
 	Lookups   int // how many results are looked up at once, beside what runs, where that means to wait for others; 0: an action is looked up in its own turn
 	KeepGoing bool
 	Fresh     func(step string) bool // says of a step, such as `run.bench["64"]`, that nothing of it is looked up; nil: of none
-	All       bool                   // every action is looked at, whatever a snapshot says of it
-	Each      bool                   // ActionFinished is sent of every action, also of those that a snapshot says nothing can have changed of
 	Pools     map[string]int         // resources; one of each that is not named
 
 	// Memory is how many bytes there are for actions on this machine, and Took how many an action took at its peak when it last ran, 0 where that is not
 	// known. An action that has to run waits while what runs is expected to leave it too little. Took is asked by many goroutines. 0, or nil: nothing waits.
 	Memory int64
 	Took   func(step, name string) int64
-
-	// Plain has a plan that was loaded be carried out only if what may run and be put out needs neither the Secrets, the Extender and the Hints nor another
-	// executor, the network or this machine's own files, is remembered, all checks are known, and it is known what the change reaches.
-	Plain bool
 }
 
 // Result is how a build went.
@@ -74,73 +69,68 @@ type Result struct {
 	Outputs []event.OutputReady
 	Checks  []event.CheckFinished
 	Roots   map[addrs.Output]digest.Digest // of Options.Roots; their Directory messages are in the store
+	Inputs  []state.Seen                   // what was looked at for actions, also by a build that failed
 }
 
 // Run carries out the plan. The error is about the engine (no space, no machine to run on, interrupted); actions that ran and failed
 // are counted in the Result. The last event is BuildFinished in any case.
-func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
-	return run(ctx, p, o, time.Now())
-}
-
-func run(ctx context.Context, p *plan.Plan, o Options, start time.Time) (Result, error) {
-	parts := make(chan Part, 1)
-	parts <- Part{Whole: &Whole{Plan: p, Sink: o.Sink, Snapshot: o.Snapshot, Extender: o.Extender, Hints: o.Hints}}
-	return stream(ctx, p.Pipeline, parts, o, start)
-}
-
-// scope is what of a plan a build looks at, and what it knows of the rest: of a plan that was just made all, of one with what the last build found out
-// what a change reaches.
-type scope struct {
-	pipeline, profile string
-
-	actions  int              // of the plan, as far as they are known
-	known    int              // actions of instances that take no part
-	cached   int              // actions that take no part, of any instance
-	sendRest func(event.Sink) // sends that those that take no part are cached; nil: nobody asks
-	units    []*unit
-	outs     []output
-	checks   []check
-	keep     func([]output, []event.CheckFinished) // leaves a snapshot
-}
-
-// build carries out what is in the scope, exports, has the checks evaluated, makes what was stored safe, and has the next run's snapshot kept.
-func (w *worker) build(ctx context.Context, l *loop, s *scope, start time.Time) (r Result, err error) {
-	l.sum.Actions += s.known
-	l.sum.Cached += s.cached
-	w.o.Sink.Send(event.BuildStarted{Pipeline: s.pipeline, Profile: s.profile, Actions: s.actions})
-	if s.sendRest != nil {
-		s.sendRest(w.o.Sink)
+func Run(ctx context.Context, p *plan.Plan, o Options) (r Result, err error) {
+	start := time.Now()
+	started := event.BuildStarted{Pipeline: p.Pipeline, Profile: p.Profile}
+	g, units, err := newGraph(p)
+	if err != nil {
+		o.Sink.Send(started)
+		o.Sink.Send(event.BuildFinished{})
+		return Result{}, err
 	}
-	w.early.Store(w.copyEarly(ctx, s.outs))
-	err = l.run(ctx, s.units)
+	w := newWorker(g, o, p.Pipeline)
+	l := w.loop()
+	started.Actions = g.units
+	o.Sink.Send(started)
+	err = l.run(ctx, units)
 	safe := w.flush(ctx, l.sum.Executed > 0)
 	good := func() bool { return err == nil && l.sum.Failed == 0 }
-	if good() && w.o.Out != "" {
-		r.Outputs, err = w.export(ctx, s.outs)
+	var left []state.Output
+	if good() && o.Out != "" {
+		left, err = w.putOutputs(ctx, p.Outputs)
+		for _, out := range left {
+			r.Outputs = append(r.Outputs, out.OutputReady)
+		}
 	}
-	w.early.Load().close()
 	if good() {
 		r.Roots, err = w.roots(ctx)
 	}
 	if ctx.Err() == nil {
 		var cerr error
-		if r.Checks, cerr = w.checks(ctx, s.checks); cerr != nil {
+		if r.Checks, cerr = w.checks(ctx, p.Checks); cerr != nil {
 			err = errors.Join(err, cerr)
 		}
 	}
 	err = errors.Join(err, safe())
-	w.notes.report(w.o.OnRead)
-	if good() && w.o.Snapshot != nil {
-		s.keep(s.outs, r.Checks)
-	}
-	if w.partial && lost(err) {
-		return r, err // all of it follows
+	r.Inputs = w.looked.all()
+	if good() && o.StateFile != "" {
+		// Without the file the next run plans and looks every action up.
+		_ = w.stateFile(started, r, left).Write(o.StateFile)
 	}
 	l.sum.Seconds = time.Since(start).Seconds()
-	l.sum.ChecksFailed = sent(w.o.Sink, r.Checks)
-	w.o.Sink.Send(l.sum)
+	l.sum.ChecksFailed = sent(o.Sink, r.Checks)
+	o.Sink.Send(l.sum)
 	r.BuildFinished = l.sum
 	return r, err
+}
+
+// stateFile returns the state file of a build that succeeded.
+func (w *worker) stateFile(started event.BuildStarted, r Result, left []state.Output) *state.File {
+	f := *w.o.Planned
+	f.Boot, f.Build, f.Inputs, f.Outputs, f.Checks = state.Boot(), started, r.Inputs, left, r.Checks
+	f.Build.Actions = 0
+	for _, n := range w.g.order {
+		f.Build.Actions += len(n.specs)
+		for _, u := range n.specs {
+			f.Always = f.Always || u.spec.NoCache || n.plan.Cache == plan.CacheInputs
+		}
+	}
+	return &f
 }
 
 // flush begins to make what was stored, if anything was, survive a crash of the machine: beside what follows, as the processors have little to do with it.
@@ -161,8 +151,8 @@ func (w *worker) flush(ctx context.Context, stored bool) (safe func() error) {
 }
 
 // newWorker returns what the units of a graph are done with.
-func newWorker(g *graph, o Options) *worker {
-	w := &worker{assembler: newAssembler(g, o.Fn, o.Hasher, o.Blobs, o.Workspace), o: o, printed: atomicfile.TempName("printed")}
+func newWorker(g *graph, o Options, pipeline string) *worker {
+	w := &worker{assembler: newAssembler(g, o.Fn, o.Hasher, o.Blobs, o.Workspace), o: o, last: newLastRuns(o, pipeline), printed: atomicfile.TempName("printed")}
 	w.room = &room{total: o.Memory, took: o.Took}
 	w.values = func() (secret.Values, error) { return nil, nil }
 	if o.Secrets != nil {

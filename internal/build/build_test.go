@@ -20,6 +20,7 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/plan/plantest"
+	"github.com/hexmage/hexmage/internal/state"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
 )
@@ -64,6 +65,7 @@ func openWorld(t testing.TB, cache, workspace, out string) *world {
 		Executor: execute.Exclusive(execute.Cached(x, results, blobs, fn, nil), execute.NewLocks(filepath.Join(cache, "lock")), fn),
 		Blobs:    blobs, Results: results, Hasher: merkle.HashFiles(fn), Fn: fn, Sink: w, Jobs: 4, Prune: true,
 		Workspace: workspace, Out: out, State: filepath.Join(cache, "state"), LogDir: filepath.Join(cache, "logs"),
+		StateFile: filepath.Join(cache, "state", "request"), Planned: &state.File{Workspace: workspace},
 	}
 	return w
 }
@@ -81,6 +83,7 @@ func (w *world) write(files map[string]string) {
 func (w *world) run(p *plan.Plan) (build.Result, error) {
 	w.t.Helper()
 	w.events = nil
+	w.Last, _ = state.Read(w.StateFile) // there may be none
 	r, err := build.Run(w.t.Context(), p, w.Options)
 	if len(w.events) == 0 {
 		w.t.Fatal("no events")

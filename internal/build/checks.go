@@ -4,29 +4,15 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/snapshot"
 )
 
-// check is a check of the pipeline.
-type check struct {
-	plan.Check
-	known *event.CheckFinished // what came of it, where nothing has changed on which that depends; else nil
-	saved *snapshot.Check      // of a plan from a snapshot
-}
-
-// checks evaluates the checks of which it is not known what comes of them, with what is there of the values that they need. The error says that a value
-// is lost: the build has to begin again.
-func (w *worker) checks(ctx context.Context, all []check) ([]event.CheckFinished, error) {
+// checks evaluates the checks with the values that are there. The error says that a value is lost: the build has to begin again.
+func (w *worker) checks(ctx context.Context, all []plan.Check) ([]event.CheckFinished, error) {
 	out := make([]event.CheckFinished, len(all))
 	for i, c := range all {
-		if c.known != nil {
-			out[i] = *c.known
-			continue
-		}
 		out[i] = event.CheckFinished{Check: c.At, Description: c.Description, Where: c.Where, Severity: c.Severity, Result: event.CheckUnknown}
 		values, why := map[addrs.Output][]byte{}, map[addrs.Output]string{}
 		for _, o := range c.AwaitValues {
@@ -43,7 +29,7 @@ func (w *worker) checks(ctx context.Context, all []check) ([]event.CheckFinished
 			}
 			values[o] = b
 		}
-		v, err := w.verdict(&c.Check, values)
+		v, err := w.verdict(&c, values)
 		if err != nil {
 			return nil, err
 		}
@@ -107,35 +93,4 @@ func sent(sink event.Sink, checks []event.CheckFinished) (failed int) {
 		}
 	}
 	return failed
-}
-
-// check keeps what came of a check.
-func (r *snapshotter) check(c plan.Check, found event.CheckFinished) error {
-	l := &links{}
-	for i := range c.AwaitValues {
-		if r.w.g.instances.at(c.AwaitValues[i].Instance) == nil { // it is no part of the run, nor of one with the same snapshot
-			continue
-		}
-		if err := r.inputs(nil, []action.Input{{Artifact: &c.AwaitValues[i]}}, l, 0); err != nil {
-			return err
-		}
-	}
-	l.compact()
-	r.to.Check(&snapshot.Check{Plan: c, Result: string(found.Result), Message: found.Message, Hosts: l.hosts, Units: l.units})
-	return nil
-}
-
-// checks are those of the pipeline, with what came of each, unless that depends on what is in the sets.
-func (r *Loaded) checks(hit []bool, other map[int]bool) ([]check, error) {
-	all, err := r.m.Checks()
-	out := make([]check, len(all))
-	for i := range all {
-		c := &all[i]
-		out[i] = check{Check: c.Plan, saved: c}
-		if !anyHit(hit, c.Units...) && !anyOf(other, c.Hosts) {
-			out[i].known = &event.CheckFinished{Check: c.Plan.At, Description: c.Plan.Description, Where: c.Plan.Where, Severity: c.Plan.Severity,
-				Result: event.CheckResult(c.Result), Message: c.Message}
-		}
-	}
-	return out, err
 }

@@ -3,23 +3,20 @@ package build
 import (
 	"container/heap"
 	"fmt"
-	"sync"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
-// graph is the state of a build. One goroutine owns it (see run.go); only in which instances there are workers may look, while more come.
+// graph is the state of a build. One goroutine owns it (see run.go); workers may look up instances.
 //
 // A unit is a spec to run, or the expansion of an instance whose specs are not known yet. A unit waits for blockers: units
 // that make its inputs, and instances whose outputs are not known yet. When the last known blocker is gone, the blockers are
 // looked up again, because an instance that was expanded may have brought new ones. A third sort of unit, a gate, is no work: it
 // is done when all of some instances are, and the actions of instances that come after these (depends_on) wait for it.
 type graph struct {
-	mu        sync.RWMutex
 	instances instances
 	order     []*instance
 	units     int
@@ -27,8 +24,6 @@ type graph struct {
 	away      readyHeap // units that work elsewhere: they take no slot here
 	lookups   int       // how many units' results are looked up at once, before it is their turn; 0: when it is
 	unknown   readyHeap // units whose results are to be looked up so
-
-	library *library // of instances that take no part; nil: all instances take part
 }
 
 // instances are found by their addresses: copies of a step by their keys alone, as a map with the whole address of each would take as much
@@ -68,12 +63,9 @@ func (all *instances) put(n *instance) {
 }
 
 type instance struct {
-	planned  *plan.Instance          // as the plan has it; nil in a graph that was made from a snapshot
 	plan     *plan.Instance          // as it was extended last
 	values   map[addrs.Output][]byte // by which it was extended
 	level    int                     // length of the longest chain of instances that depend on this one
-	number   int                     // its number in the snapshot that is being made
-	awaited  []action.Input          // what its expansion looked at
 	resolved bool
 	failed   bool // its expansion failed or was skipped
 	specs    []*unit
@@ -87,57 +79,71 @@ type instance struct {
 type unit struct {
 	id       int32
 	wait     int32 // blockers not gone yet
-	number   int32 // its number in the snapshot that the graph was made from, or that is being made
-	state    state
+	state    unitState
 	instance *instance    // nil: a gate
 	spec     *action.Spec // nil: an expansion
 	gate     *gate        // nil: none
 	waiters  []*unit
 	missed   bool // its result was looked up, and is not known
 	out      made // when done
-	key      digest.Digest
-	root     digest.Digest // of its inputs
-	last     *lastResult   // what came of it the last time; nil unless it may run in a graph that was made from a snapshot
 
-	memory   int64            // that its action is expected to take; 0: not known
-	roomy    bool             // it was given that
-	printed  *execute.Printed // of the action that runs
-	programs []*program       // of this machine that its action starts; a worker sets them
+	memory  int64            // that its action is expected to take; 0: not known
+	roomy   bool             // it was given that
+	printed *execute.Printed // of the action that runs
 }
 
 // gate is what has to be done before the actions that come after it.
 type gate struct{ needs []*instance }
 
-// state is where a unit stands.
-type state uint8
+// unitState is where a unit stands.
+type unitState uint8
 
 const (
-	waiting state = iota // has blockers
-	ready                // in the ready heap, or waiting for room
-	running              // a worker has it
-	done                 // its outputs are in the store
-	failed               // ran and failed, or could not run
-	skipped              // something it needs failed, or the build was stopped
+	waiting unitState = iota // has blockers
+	ready                    // in the ready heap, or waiting for room
+	running                  // a worker has it
+	done                     // its outputs are in the store
+	failed                   // ran and failed, or could not run
+	skipped                  // something it needs failed, or the build was stopped
 )
 
-func (s state) ended() bool { return s >= done }
+func (s unitState) ended() bool { return s >= done }
 
+// newGraph returns the graph of the plan, with the units that are to be admitted.
 func newGraph(p *plan.Plan) (*graph, []*unit, error) {
 	g := &graph{}
-	units, err := g.complete(p)
-	return g, units, err
+	var units []*unit
+	for _, pn := range p.Instances {
+		n := &instance{plan: pn}
+		g.instances.put(n)
+		g.order = append(g.order, n)
+		if pn.Waits != plan.ForNothing {
+			units = append(units, g.newUnit(n, nil))
+			continue
+		}
+		us, err := g.resolve(n, pn.Specs, pn.Outputs)
+		if err != nil {
+			return nil, nil, err
+		}
+		units = append(units, us...)
+	}
+	whole := map[addrs.Step]int{}            // levels that all copies of a step have at least
+	for i := len(g.order) - 1; i >= 0; i-- { // topological: dependents come later
+		n := g.order[i]
+		n.level = max(n.level, whole[n.plan.At.Step])
+		n.plan.EachNeed(func(at addrs.Instance) {
+			if dep := g.instances.at(at); dep != nil {
+				dep.level = max(dep.level, n.level+1)
+			} else {
+				whole[at.Step] = max(whole[at.Step], n.level+1)
+			}
+		})
+	}
+	return g, append(units, g.gates()...), nil
 }
 
-// instance returns the instance with the address, or nil. Unlike the rest of the graph it may be asked by workers.
-func (g *graph) instance(at addrs.Instance) *instance {
-	g.mu.RLock()
-	n := g.instances.at(at)
-	g.mu.RUnlock()
-	if n != nil || g.library == nil {
-		return n
-	}
-	return g.library.instance(at)
-}
+// instance returns the instance with the address, or nil. Workers may ask: the instances of a graph stay as they are.
+func (g *graph) instance(at addrs.Instance) *instance { return g.instances.at(at) }
 
 func (g *graph) newUnit(n *instance, s *action.Spec) *unit {
 	g.units++
@@ -307,9 +313,6 @@ func (g *graph) eachBlocker(n *instance, inputs []action.Input, depth int, f fun
 			f(nil, b)
 		case in.Artifact != nil:
 			m := g.instances.at(in.Artifact.Instance)
-			if m == nil && g.library != nil {
-				continue // all of it is done
-			}
 			if m == nil {
 				return fmt.Errorf("%s needs %s, which is not in the plan", n.plan.At, in.Artifact)
 			}

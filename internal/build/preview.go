@@ -57,9 +57,9 @@ func Preview(ctx context.Context, p *plan.Plan, o Options, keep func(step, spec 
 	}
 	over := store.Overlay(o.Blobs, nil)
 	last := newLastRuns(o, p.Pipeline)
-	o.LogDir, o.State, o.Out, o.Snapshot = "", "", "", nil
+	o.LogDir, o.State, o.Out = "", "", ""
 	v := &previewer{
-		worker: newWorker(g, o),
+		worker: newWorker(g, o, p.Pipeline),
 		keepIt: keep, seen: map[*unit]Previewed{}, bad: map[*instance]Previewed{},
 	}
 	v.last, v.blobs = last, over

@@ -36,7 +36,7 @@ func (w *worker) program(ctx context.Context, name, list string) *program {
 			p.err = &execute.Error{Op: "read the program " + p.at, Err: err}
 			return
 		}
-		w.notes.shadows(p.at, name, list)
+		w.looked.before(p.at, name, list)
 		p.digest = e.File.Digest.String()
 	})
 	return p
@@ -58,7 +58,6 @@ func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *
 			return p.err
 		}
 		a.Command.Platform[action.PropertyProgram+name] = p.digest
-		u.programs = append(u.programs, p)
 	}
 	if u.instance.plan.Cache == plan.CacheInputs {
 		a.Command.Platform[action.PropertyEffects] = w.last.name(u)

@@ -24,8 +24,8 @@ import (
 type loop struct {
 	g         *graph
 	work      func(ctx context.Context, u *unit, say func(message)) outcome
-	sink      event.Sink // nil: it is not known yet, and events are held
-	jobs      int        // how many may work on this machine at once
+	sink      event.Sink
+	jobs      int // how many may work on this machine at once
 	keepGoing bool
 	pools     map[string]int // what is free of each resource; not in the map: one
 	room      *room          // of memory
@@ -36,9 +36,8 @@ type loop struct {
 	workers  int
 	over     chan struct{} // closed when nobody reads messages any more
 	running  int
-	here     int           // of those that run, how many on this machine
-	looking  int           // of those that run, how many are only looked up
-	held     []event.Event // from before the plan was whole
+	here     int // of those that run, how many on this machine
+	looking  int // of those that run, how many are only looked up
 	sum      event.BuildFinished
 	firstErr error
 	broken   bool // no unit's error: the graph is wrong
@@ -55,7 +54,6 @@ type message struct {
 // outcome is how a unit ended.
 type outcome struct {
 	out     made
-	root    digest.Digest // of the inputs
 	kind    event.Outcome
 	missed  bool          // nothing else: it was only looked up
 	key     digest.Digest // of the Action; zero when there is none
@@ -79,9 +77,6 @@ func (l *loop) run(ctx context.Context, units []*unit) error {
 		if n.resolved {
 			l.announce(n)
 		}
-	}
-	for _, e := range take(&l.held) {
-		l.send(e)
 	}
 	if err := l.admit(units); err != nil {
 		l.skipRest()
@@ -114,11 +109,8 @@ func (l *loop) run(ctx context.Context, units []*unit) error {
 	return l.firstErr
 }
 
-// begin makes what workers are reached by. What it returns ends them; it does nothing where they are there already.
+// begin makes the channels to workers, and returns the function that ends the workers.
 func (l *loop) begin() (end func()) {
-	if l.units != nil {
-		return func() {}
-	}
 	l.over, l.units = make(chan struct{}), make(chan *unit)
 	return func() {
 		close(l.units)
@@ -138,18 +130,10 @@ func (l *loop) failed() bool {
 	return l.broken || !l.keepGoing && (l.firstErr != nil || l.sum.Failed > 0)
 }
 
-func (l *loop) send(e event.Event) {
-	if l.sink == nil {
-		l.held = append(l.held, e)
-		return
-	}
-	l.sink.Send(e)
-}
-
 // announce tells how many actions an instance has.
 func (l *loop) announce(n *instance) {
 	l.sum.Actions += len(n.specs)
-	l.send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: len(n.specs)})
+	l.sink.Send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: len(n.specs)})
 }
 
 // admit puts new or unblocked units where they belong: ready, waiting, or skipped.
@@ -318,10 +302,10 @@ func (l *loop) take(m message) error {
 	u := m.u
 	switch {
 	case m.started:
-		l.send(event.ActionStarted{ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Description: u.description()})
+		l.sink.Send(event.ActionStarted{ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Description: u.description()})
 		return nil
 	case m.out == nil:
-		l.send(m.progress)
+		l.sink.Send(m.progress)
 		return nil
 	}
 	o := m.out
@@ -354,14 +338,14 @@ func (l *loop) take(m message) error {
 		l.sum.Skipped++
 	default:
 		u.state = done
-		u.out, u.key, u.root = o.out, o.key, o.root
+		u.out = o.out
 		if o.kind == event.Cached {
 			l.sum.Cached++
 		} else {
 			l.sum.Executed++
 		}
 	}
-	l.send(event.ActionFinished{
+	l.sink.Send(event.ActionFinished{
 		ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Description: u.description(), Outcome: o.kind,
 		Key: hexOf(o.key), Action: o.key, Duration: o.took, Worker: o.worker, Memory: o.memory, Failure: o.failure, Warning: o.warning,
 	})
@@ -386,12 +370,11 @@ func (l *loop) expanded(u *unit, o *outcome) error {
 		u.state, n.failed = failed, true
 		l.sum.Failed++
 		l.sum.Actions++
-		l.send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: 1})
-		l.send(event.ActionFinished{ID: int(u.id), Step: n.plan.At.Short(), Outcome: event.Failed, Failure: o.failure})
+		l.sink.Send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: 1})
+		l.sink.Send(event.ActionFinished{ID: int(u.id), Step: n.plan.At.Short(), Outcome: event.Failed, Failure: o.failure})
 		return l.admit(take(&n.waiters))
 	}
 	u.state = done
-	n.awaited = append(n.awaited, u.inputs()...)
 	n.plan, n.values = o.plan, o.values
 	if n.plan.Waits != plan.ForNothing { // with its values, it waits for a listing
 		return l.admit([]*unit{l.g.newUnit(n, nil)})
@@ -433,12 +416,12 @@ func (l *loop) skip(u *unit) error {
 		u.instance.failed = true
 		l.sum.Skipped++
 		l.sum.Actions++
-		l.send(event.ActionsPlanned{Step: u.instance.plan.At.Short(), Actions: 1})
-		l.send(event.ActionFinished{ID: int(u.id), Step: u.instance.plan.At.Short(), Outcome: event.Skipped})
+		l.sink.Send(event.ActionsPlanned{Step: u.instance.plan.At.Short(), Actions: 1})
+		l.sink.Send(event.ActionFinished{ID: int(u.id), Step: u.instance.plan.At.Short(), Outcome: event.Skipped})
 		return l.admit(take(&u.instance.waiters))
 	}
 	l.sum.Skipped++
-	l.send(event.ActionFinished{ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
+	l.sink.Send(event.ActionFinished{ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
 	return l.release(u)
 }
 
@@ -449,14 +432,14 @@ func (l *loop) skipRest() {
 			n.failed = true
 			l.sum.Skipped++
 			l.sum.Actions++
-			l.send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: 1})
-			l.send(event.ActionFinished{Step: n.plan.At.Short(), Outcome: event.Skipped})
+			l.sink.Send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: 1})
+			l.sink.Send(event.ActionFinished{Step: n.plan.At.Short(), Outcome: event.Skipped})
 		}
 		for _, u := range n.specs {
 			if !u.state.ended() {
 				u.state = skipped
 				l.sum.Skipped++
-				l.send(event.ActionFinished{ID: int(u.id), Step: n.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
+				l.sink.Send(event.ActionFinished{ID: int(u.id), Step: n.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
 			}
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -21,26 +20,19 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/secret"
-	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
 // worker does what a unit needs: it makes the action, looks for its result, has it executed.
 type worker struct {
 	*assembler
-	o           Options
-	exportCheck *exportCheck  // nil: nobody looks at the outputs meanwhile
-	exported    digest.Digest // names what was remembered of outputs when the last build had ended; none where that is not known
-	savedOutput func(int) (plan.Output, error)
-	early       atomic.Pointer[earlyCopies] // nil: nothing is exported, or what there is to export is not known yet
-	partial     bool                        // the graph has what a change reaches: that something else is no longer in the store is no failure
-	last        lastRuns
-	whole       chan struct{} // closed when the plan is whole, or there is none; nil: it was from the start
-	room        *room
-	printed     string // how the names of files with what was printed begin
-	values      func() (secret.Values, error)
-	programs    sync.Map // name and path list → *program
-	listings    sync.Map // *merkle.Dir → *listing: folders that count by what was read of them
+	o        Options
+	last     lastRuns
+	room     *room
+	printed  string // how the names of files with what was printed begin
+	values   func() (secret.Values, error)
+	programs sync.Map // name and path list → *program
+	listings sync.Map // *merkle.Dir → *listing: folders that count by what was read of them
 }
 
 // do is called by many goroutines at once, each with a unit of its own.
@@ -49,10 +41,7 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		return w.expand(ctx, u)
 	}
 	defer w.room.free(u)
-	if w.asBefore(ctx, u) {
-		return outcome{kind: event.Cached, key: u.last.key, root: u.last.root, out: u.last.outs}
-	}
-	root, literals, err := w.inputRoot(ctx, u)
+	root, literals, err := w.root(ctx, u.instance, u.spec.Inputs)
 	if err != nil {
 		return w.broken(ctx, u, err)
 	}
@@ -123,7 +112,6 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		o.kind = event.Cached // another process has executed it meanwhile
 	}
 	o = w.finish(u, a, res, o)
-	w.early.Load().ended(u, &o)
 	if o.kind != event.Failed {
 		if err := w.last.end(u, key); err != nil {
 			return w.broken(ctx, u, err)
@@ -283,21 +271,20 @@ func (w *worker) finish(u *unit, a *action.Action, res *action.Result, o outcome
 		}
 		return o
 	}
-	o.out, o.root = make(made, 0, len(res.Files)+len(res.Dirs)), a.InputRoot
+	o.out = make(made, len(res.Files)+len(res.Dirs))
 	for _, f := range res.Files {
-		o.out = append(o.out, snapshot.Out{Path: f.Path, Digest: f.Digest, Executable: f.Executable})
+		o.out[f.Path] = merkle.Entry{File: &merkle.File{Digest: f.Digest, Executable: f.Executable}}
 	}
 	for _, d := range res.Dirs {
-		o.out = append(o.out, snapshot.Out{Path: d.Path, Dir: true, Digest: d.Root})
+		o.out[d.Path] = merkle.Entry{Dir: merkle.Ref(d.Root)}
 	}
-	slices.SortFunc(o.out, func(a, b snapshot.Out) int { return strings.Compare(a.Path, b.Path) })
 	for _, want := range u.spec.Outputs {
-		e, ok := o.out.at(want.Path)
+		e, ok := o.out[want.Path]
 		problem := ""
 		switch {
 		case !ok:
 			problem = fmt.Sprintf("the command ended with exit code %d but did not write its output %s", res.ExitCode, want.Path)
-		case want.Tree != e.Dir:
+		case want.Tree != (e.Dir != nil):
 			problem = fmt.Sprintf("output %s should be a %s, but the command wrote a %s", want.Path, kindOf(want.Tree), kindOf(!want.Tree))
 		}
 		if problem != "" {
@@ -344,9 +331,6 @@ func remedy(err error) []string {
 func (w *worker) broken(ctx context.Context, u *unit, err error) outcome {
 	if ctx.Err() != nil {
 		return outcome{kind: event.Skipped}
-	}
-	if w.partial && lost(err) {
-		return outcome{kind: event.Skipped, err: err}
 	}
 	f := w.failure(u, err.Error(), nil)
 	f.Engine = true
@@ -470,9 +454,6 @@ func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Fai
 	f.ExitCode = res.ExitCode
 	all := []byte(printedNames(string(res.Stdout)+string(res.Stderr), u.spec.Inputs))
 	f.Output = tail(all, 40)
-	if n.Explains && w.whole != nil {
-		<-w.whole // who has hints comes with it
-	}
 	if n.Explains && w.o.Hints != nil {
 		values := u.instance.values
 		if values == nil && len(n.AwaitValues) > 0 { // it was extended by an earlier build
@@ -554,4 +535,9 @@ func tail(b []byte, lines int) string {
 		s = fmt.Sprintf("… %d bytes before …\n", over) + strings.ToValidUTF8(s[over:], "")
 	}
 	return s
+}
+
+// lost tells whether something that a result names is no longer in the store.
+func lost(err error) bool {
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
 }

@@ -30,6 +30,7 @@ type File struct {
 	Inputs    []Seen                // files and folders that actions read
 	Outputs   []Output              // what stands in the folder of outputs
 	Checks    []event.CheckFinished // results of the pipeline's checks
+	Always    bool                  // an action runs every time or has side effects: the file never holds
 	Build     event.BuildStarted    // pipeline, profile and number of actions
 }
 
@@ -100,7 +101,16 @@ func (f *File) Holds(m Machine) error {
 	if f.Boot != Boot() {
 		return fmt.Errorf("the machine was started anew: %w", ErrChanged)
 	}
-	return errors.Join(f.PlanHolds(m), same(f.Workspace, f.Inputs), f.OutputsHold())
+	if f.Always {
+		return fmt.Errorf("a step runs every time: %w", ErrChanged)
+	}
+	if err := f.PlanHolds(m); err != nil {
+		return err
+	}
+	if err := same(f.Workspace, f.Inputs); err != nil {
+		return err
+	}
+	return f.OutputsHold()
 }
 
 // PlanHolds returns nil while planning would read what it read then.
@@ -127,6 +137,20 @@ func (f *File) OutputsHold() error {
 	for _, o := range f.Outputs {
 		if err := o.Holds(); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// Output returns the output with the name, or nil if the last run did not leave it or the machine was started anew since: the system may
+// have lost what was written.
+func (f *File) Output(name string) *Output {
+	if f == nil || f.Boot != Boot() {
+		return nil
+	}
+	for i := range f.Outputs {
+		if f.Outputs[i].Name == name {
+			return &f.Outputs[i]
 		}
 	}
 	return nil

@@ -244,8 +244,8 @@ func (s StateDir) Limit() string { return s.in("limit") }
 // Proofs returns the file of when large blobs were last read.
 func (s StateDir) Proofs() string { return s.in("proofs") }
 
-// Exports returns the file of what stands in the folder of outputs with the id.
-func (s StateDir) Exports(id string) string { return s.in("exports", id) }
+// OutputLock returns the file that is locked while a process puts outputs into the folder with the id.
+func (s StateDir) OutputLock(id string) string { return s.in("outputs", id+".lock") }
 
 // LastRuns returns the folder for the keys with which steps with effects last ran.
 func (s StateDir) LastRuns() string { return s.in("last-runs") }

@@ -16,7 +16,9 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
+	"github.com/hexmage/hexmage/internal/state"
 )
 
 func outputTree(name, from string) plan.Output {
@@ -26,7 +28,7 @@ func outputTree(name, from string) plan.Output {
 }
 
 // An output takes whatever form it has now, whatever stood there before.
-func TestExportReplacesWhatIsThere(t *testing.T) {
+func TestOutputsReplaceWhatIsThere(t *testing.T) {
 	w := newWorld(t)
 	file := planOf([]plan.Output{output("o", "f", "")}, sh("f", "echo file > out; chmod +x out"))
 	folder := planOf([]plan.Output{outputTree("o", "d")}, shTree("d", "mkdir -p out/sub/empty; echo x > out/sub/x; ln -s sub/x out/link"))
@@ -55,7 +57,7 @@ func TestExportReplacesWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestExportMendsWhatWasChanged(t *testing.T) {
+func TestOutputsMendWhatWasChanged(t *testing.T) {
 	p := planOf([]plan.Output{output("f", "f", ""), outputTree("d", "d"), outputTree("none", "none")},
 		sh("f", "echo file > out"), shTree("d", "mkdir -p out/sub; echo x > out/sub/x"), shTree("none", "mkdir out"))
 	w := newWorld(t)
@@ -76,14 +78,8 @@ func TestExportMendsWhatWasChanged(t *testing.T) {
 			os.Remove(filepath.Join(d, "f"))
 			return os.Symlink("/etc/hostname", filepath.Join(d, "f"))
 		},
-		"state lost": func(string) error { return os.RemoveAll(w.State) },
-		"state damaged": func(string) error {
-			files, err := filepath.Glob(filepath.Join(w.State, "exports", "????????????????"))
-			if err == nil {
-				err = os.WriteFile(files[0], []byte(`{"f": 1`), 0o644)
-			}
-			return err
-		},
+		"state lost":         func(string) error { return os.RemoveAll(w.State) },
+		"state file corrupt": func(string) error { return os.WriteFile(w.StateFile, []byte(`{"f": 1`), 0o600) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := harm(w.Out); err != nil {
@@ -102,7 +98,7 @@ func TestExportMendsWhatWasChanged(t *testing.T) {
 
 // No symlink is followed on the way to the outputs' places, and one in an output's place is replaced, not written through. The
 // folder that the user named may be one.
-func TestExportAndSymlinks(t *testing.T) {
+func TestOutputsAndSymlinks(t *testing.T) {
 	p := planOf([]plan.Output{output("f", "f", ""), output("x", "d", "lib/x"), outputTree("t", "t")}, sh("f", "echo file > out"),
 		shTree("d", "mkdir -p out/lib64; echo x > out/lib64/x; ln -s lib64 out/lib"), shTree("t", "mkdir out; echo y > out/y"))
 	for _, c := range []struct {
@@ -171,29 +167,101 @@ func TestPrune(t *testing.T) {
 	}
 	own("mine", "mine")
 	own("b", "changed by hand")
-	w.Prune = false
+	file := w.StateFile
+	w.Prune, w.StateFile = false, file+"-steps" // as with steps that were chosen, which is another request
 	w.ok(planOf(all[:1], nodes...), 0)
 	if got := list(t, w.Out); len(got) != 5 {
 		t.Errorf("not to be pruned: %v", got)
 	}
+	w.StateFile = file
 	w.Prune = true
 	w.ok(planOf(all[:1], nodes...), 0)
 	want := map[string]string{"a": "a\n", "b": "changed by hand", "mine": "mine"}
 	if d := cmp.Diff(want, list(t, w.Out)); d != "" {
 		t.Error(d)
 	}
-	// What a state file says is not trusted with anything outside of the folder.
-	files, _ := filepath.Glob(filepath.Join(w.State, "exports", "????????????????"))
-	if err := os.WriteFile(files[0], []byte(`{"..":{"dir":true,"files":null},"../..":{"dir":true},"":{"dir":true},"/etc":{"dir":true},".":{"dir":true}}`), 0o644); err != nil {
+	// A state file is not trusted with anything outside of the folder.
+	f, err := state.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outside := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(outside, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{outside, filepath.Dir(w.Out), w.Out} {
+		seen, err := state.SeeTree(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Outputs = append(f.Outputs, state.Output{OutputReady: event.OutputReady{Name: "x", Path: path}, Files: seen})
+	}
+	if err := f.Write(file); err != nil {
 		t.Fatal(err)
 	}
 	w.ok(planOf(all[:1], nodes...), 0)
 	if d := cmp.Diff(want, list(t, w.Out)); d != "" {
 		t.Error(d)
 	}
+	if _, err := os.Lstat(outside); err != nil {
+		t.Error(err)
+	}
 }
 
-func TestExportNames(t *testing.T) {
+// An output that stands as it is to be is not touched, whatever is known of the last run.
+func TestOutputsStayUntouched(t *testing.T) {
+	w := newWorld(t)
+	p := planOf([]plan.Output{output("f", "f", ""), outputTree("d", "d")}, sh("f", "echo file > out"), shTree("d", "mkdir -p out/sub; echo x > out/sub/x"))
+	w.ok(p, 2)
+	stamps := func() []state.Seen {
+		t.Helper()
+		seen, err := state.SeeTree(w.Out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return seen[1:] // of the folder itself, in which a temporary name may have been
+	}
+	before := stamps()
+	for name, change := range map[string]func() error{
+		"nothing":         func() error { return nil },
+		"no state file":   func() error { return os.Remove(w.StateFile) },
+		"another request": func() error { w.StateFile += "-other"; return nil },
+		"a reboot": func() error {
+			f, err := state.Read(w.StateFile)
+			if err != nil {
+				return err
+			}
+			f.Boot = "another"
+			return f.Write(w.StateFile)
+		},
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		w.ok(p, 0)
+		if d := cmp.Diff(before, stamps()); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+// A run removes the state file before it replaces an output: killed then, it leaves none that describes other outputs.
+func TestStateFileGoesBeforeOutputs(t *testing.T) {
+	w := newWorld(t)
+	w.ok(planOf([]plan.Output{output("f", "f", "")}, sh("f", "echo one > out")), 1)
+	p := planOf([]plan.Output{output("f", "f", ""), output("g", "f", "none")}, sh("f", "echo two > out"))
+	if _, err := w.run(p); err == nil {
+		t.Fatal("an output that is not there was found")
+	}
+	if got := list(t, w.Out); got["f"] != "two\n" {
+		t.Errorf("outputs %v", got)
+	}
+	if _, err := state.Read(w.StateFile); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the state file: %v", err)
+	}
+}
+
+func TestOutputNames(t *testing.T) {
 	node := sh("a", "touch out")
 	for _, c := range []struct {
 		names []string
@@ -222,7 +290,7 @@ func TestExportNames(t *testing.T) {
 }
 
 // What a killed run left goes away, and what only looks like it stays.
-func TestExportTidiesUp(t *testing.T) {
+func TestOutputsSweep(t *testing.T) {
 	w := newWorld(t)
 	dead := exec.Command("true")
 	if err := dead.Run(); err != nil {
@@ -234,30 +302,12 @@ func TestExportTidiesUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// It was killed while it wrote outputs.
-	marker := filepath.Join(w.State, "exports", w.Fn.Bytes([]byte(w.Out)).Hex()[:16]+".writing")
-	if err := os.MkdirAll(filepath.Dir(marker), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(marker, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
 	p := planOf([]plan.Output{output("a", "a", "")}, sh("a", "touch out"))
-	for i, executed := range []int{1, 0, 0} {
-		left := os.MkdirAll(filepath.Join(w.Out, fmt.Sprintf(".hexmage-%d-1/new", pid)), 0o755)
-		switch i {
-		case 1: // a later run was killed, and now there is nothing to do but to tidy up
-			left = errors.Join(left, os.WriteFile(marker, nil, 0o644))
-		case 2: // it was killed, and somebody removed the cache with the marker
-			left = errors.Join(left, os.Remove(strings.TrimSuffix(marker, ".writing")))
-		}
-		if left != nil {
-			t.Fatal(left)
+	for _, executed := range []int{1, 0} {
+		if err := os.MkdirAll(filepath.Join(w.Out, fmt.Sprintf(".hexmage-%d-1/new", pid)), 0o755); err != nil {
+			t.Fatal(err)
 		}
 		w.ok(p, executed)
-		if _, err := os.Lstat(marker); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("the marker stays: %v", err)
-		}
 		want := map[string]string{"a": "", fmt.Sprintf(".hexmage-%d-1/", os.Getpid()): "", fmt.Sprintf("model-%d-b/", pid): ""}
 		if d := cmp.Diff(want, list(t, w.Out)); d != "" {
 			t.Error(d)
@@ -267,7 +317,7 @@ func TestExportTidiesUp(t *testing.T) {
 
 // Builds that put different things in the same places at once, with one store and with one each: in the end one of them has won,
 // in each place as a whole.
-func TestExportsAtOnce(t *testing.T) {
+func TestOutputsAtOnce(t *testing.T) {
 	workspace, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
 	shared := filepath.Join(t.TempDir(), "cache")
 	caches := []string{shared, shared, filepath.Join(t.TempDir(), "cache")}
