@@ -62,10 +62,6 @@ type Options struct {
 	// known. An action that has to run waits while what runs is expected to leave it too little. Took is asked by many goroutines. 0, or nil: nothing waits.
 	Memory int64
 	Took   func(step, name string) int64
-
-	// Plain has a plan that was loaded be carried out only if what may run and be put out needs neither the Secrets, the Extender and the Hints nor another
-	// executor, the network or this machine's own files, is remembered, all checks are known, and it is known what the change reaches.
-	Plain bool
 }
 
 // Result is how a build went.

@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
@@ -104,12 +103,8 @@ func (l *library) read(i int, hit []bool, other map[int]bool, g *graph) (*instan
 	return n, nil
 }
 
-// ErrNotPlain says that a build would not be a plain one: see Options.Plain. It is no failure, and nothing was done or told, but where what the snapshot
-// names turned out to be gone: then all of the build follows what was told.
-var ErrNotPlain = errors.New("more is needed than what carries out a plain build")
-
 // Run builds what changed, or all of it where o.All says so or where it cannot be told what that is. The error is ErrStale when the snapshot is not
-// what its checksum says, ErrNotPlain where o.Plain is not to be had; else see Run of plans.
+// what its checksum says; else see Run of plans.
 func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 	start := time.Now()
 	if r.others || o.All {
@@ -134,12 +129,6 @@ func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
 	}
-	if o.Plain {
-		if plain, err := r.plain(w.g, s); err != nil || !plain {
-			return Result{}, errors.Join(ErrNotPlain, err)
-		}
-	}
-	freeHeap(len(s.units))
 	res, err := w.build(ctx, w.loop(), s, start)
 	if changed := (*store.ChangedError)(nil); lost(err) && ctx.Err() == nil && !errors.As(err, &changed) { // it was in the snapshot: its action runs again
 		return r.all(ctx, o, start)
@@ -152,9 +141,6 @@ var errAll = errors.New("all of it has to be looked at")
 
 // all builds the whole plan.
 func (r *Loaded) all(ctx context.Context, o Options, start time.Time) (Result, error) {
-	if o.Plain {
-		return Result{}, ErrNotPlain
-	}
 	p, err := r.m.Plan()
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", err, ErrStale)
@@ -212,26 +198,6 @@ func (r *Loaded) changes(w *worker, other map[int]bool) (*scope, error) {
 	}
 	s.keep = func(outs []output, checks []event.CheckFinished) { r.keep(w, outs, checks, s.checks) }
 	return s, nil
-}
-
-// plain tells whether all that may run, and all outputs that may be something else, are what Options.Plain says.
-func (r *Loaded) plain(g *graph, s *scope) (bool, error) {
-	for _, n := range g.order {
-		for _, u := range n.specs {
-			if u.state != done && (n.plan.Waits != plan.ForNothing || n.plan.Explains || !isolated(u.spec) || u.spec.Platform[action.PropertyHost] != "") {
-				return false, nil
-			}
-		}
-	}
-	for i := range s.outs {
-		if s.outs[i].id != "" {
-			continue
-		}
-		if x, err := r.m.Output(s.outs[i].number); err != nil || x.Plan.Waits != plan.ForNothing {
-			return false, err
-		}
-	}
-	return !slices.ContainsFunc(s.checks, func(c check) bool { return c.known == nil }), nil
 }
 
 // outputs are those of the pipeline. Of those that may be something else than they were it is to be found out what they are.

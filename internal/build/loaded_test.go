@@ -2,7 +2,6 @@ package build_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/build"
-	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/store/layout"
@@ -123,46 +121,6 @@ func TestSomeOfManyInputsChange(t *testing.T) {
 	}
 }
 
-// A plain build is carried out as any other; where more is needed, nothing is done and nobody is told.
-func TestPlain(t *testing.T) {
-	host := action.Input{Path: "src", Host: &action.HostPath{Path: "src"}}
-	for name, c := range map[string]struct {
-		change func(n *plan.Instance)
-		plain  bool
-	}{
-		"plain":             {func(*plan.Instance) {}, true},
-		"network":           {func(n *plan.Instance) { n.Specs[0].Platform = map[string]string{action.PropertyNetwork: "true"} }, false},
-		"the machine":       {func(n *plan.Instance) { n.Specs[0].Platform = map[string]string{action.PropertyHost: "why"} }, false},
-		"not remembered":    {func(n *plan.Instance) { n.Specs[0].NoCache = true }, false},
-		"explains failures": {func(n *plan.Instance) { n.Explains = true }, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.write(map[string]string{"src": "one\n"})
-			n := sh("compile", "cat src > out", host)
-			c.change(n)
-			w.Snapshot = &build.Snapshot{Path: filepath.Join(w.cache, "snapshot")}
-			w.ok(planOf([]plan.Output{output("all", "compile", "")}, n), 1)
-			w.write(map[string]string{"src": "two\n"})
-			last, err := build.Load(build.Machine{Workspace: w.Workspace, Fn: fn}, w.Options)
-			if err != nil {
-				t.Fatal(err)
-			}
-			o := w.Options
-			told := &counted{}
-			o.Plain, o.Sink = true, told
-			r, err := last.Run(t.Context(), o)
-			if c.plain {
-				if err != nil || r.Executed != 1 || told.events == 0 {
-					t.Errorf("%+v, %v, %d events", r.BuildFinished, err, told.events)
-				}
-			} else if !errors.Is(err, build.ErrNotPlain) || told.events > 0 || r.Executed > 0 {
-				t.Errorf("%+v, %v, %d events", r.BuildFinished, err, told.events)
-			}
-		})
-	}
-}
-
 // Outputs that were removed come back as they were, also where their content has to be made again.
 func TestRemovedOutputsComeBack(t *testing.T) {
 	w := newWorld(t)
@@ -200,8 +158,3 @@ func TestRemovedOutputsComeBack(t *testing.T) {
 		})
 	}
 }
-
-// counted counts events.
-type counted struct{ events int }
-
-func (c *counted) Send(event.Event) { c.events++ }

@@ -351,7 +351,6 @@ func (w *worker) saveSnapshot(p *plan.Plan, outs []output, checks []event.CheckF
 	for i := range outs {
 		outs[i].entry, outs[i].found = nil, exported{}
 	}
-	freeHeap(w.g.units)
 	m, err := w.remember(p, outs, checks)
 	if err != nil {
 		_ = os.Remove(w.o.Snapshot.Path)

@@ -145,7 +145,6 @@ func (l *loop) drain() {
 func (w *worker) carryOut(ctx context.Context, l *loop, all *Whole, late []*unit, start time.Time) (Result, error) {
 	p := all.Plan
 	w.o.Sink, w.o.Snapshot, w.o.Extender, w.o.Hints = all.Sink, all.Snapshot, all.Extender, all.Hints
-	freeHeap(len(p.Instances))
 	close(w.whole)
 	units, err := w.g.complete(p)
 	if err != nil {
