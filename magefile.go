@@ -28,9 +28,9 @@ func Lock(name string) error { return hexmage("lock", name) }
 // Doctor says what this machine has, what it lacks, and how to get it.
 func Doctor() error { return hexmage("doctor") }
 
-// Build compiles bin/hexmage and bin/hexmage-engine, which does what is to be done.
+// Build compiles bin/hexmage.
 func Build() error {
-	return sh.RunWithV(map[string]string{"CGO_ENABLED": "0"}, "go", "build", "-trimpath", "-o", "bin/", "./cmd/hexmage", "./cmd/hexmage-engine")
+	return sh.RunWithV(map[string]string{"CGO_ENABLED": "0"}, "go", "build", "-trimpath", "-o", "bin/", "./cmd/hexmage")
 }
 
 // Release makes dist/: an archive for each system, lists of the modules in them, and checksums. The version is the git tag's.

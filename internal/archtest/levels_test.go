@@ -157,13 +157,9 @@ func walls() []wall {
 		{[]string{"internal/execute"}, []string{"internal/plan", "internal/build", "internal/snapshot", "internal/report"}, "an executor gets an action and returns a result", nil},
 		{[]string{"internal/build"}, []string{"internal/planner", "internal/report", "internal/gc"}, "a build gets a plan and tells events", nil},
 		{[]string{"internal/report"}, []string{"internal/build", "internal/execute", "internal/plan", "internal/store"}, "a report shows events", nil},
-		{[]string{"cmd/hexmage/front"}, append(language, "github.com/alecthomas/kong", "github.com/go-git", "golang.org/x/crypto", "net/http", "crypto/tls", "text/template", "encoding/gob",
-			"cmd/hexmage/cli", "steps", "qnn", "toolchains", "runner", "model", "oppackage", "patches", "standin", "internal/planner", "internal/lang", "internal/config", "internal/step",
-			"google.golang.org/grpc", "github.com/bazelbuild", "internal/remote", "internal/settings"),
-			"what is linked is started with every run, also where there is nothing to do (docs/design/0018-front.md)", nil},
 		{[]string{"internal", "qnn", "oppackage", "patches", "model", "runner", "toolchains", "standin", "steps", "cmd"}, []string{"github.com/bazelbuild/remote-apis", "google.golang.org/grpc", "google.golang.org/genproto"},
 			"generated protobuf types are for tests of our own encoding, and for who speaks to servers (docs/design/0033-remote.md)", map[string]string{
-				"internal/remote": "it speaks to servers", "internal/settings": "it has a remote's options", "cmd/hexmage/cli": "it puts the engine together", "cmd/hexmage-engine": "it is package cli",
+				"internal/remote": "it speaks to servers", "internal/settings": "it has a remote's options", "cmd/hexmage/cli": "it puts the engine together", "cmd/hexmage": "it is package cli",
 			}},
 	}
 }

@@ -208,7 +208,7 @@ func TestTranslated(t *testing.T) {
 
 // TestTool: an action that runs a built-in tool brings hexmage's own program, and says where it is; others do not.
 func TestTool(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "hexmage-engine")
+	program := filepath.Join(t.TempDir(), "hexmage")
 	content := storetest.Bytes(7, 3<<20)
 	if err := os.WriteFile(program, content, 0o755); err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 func options(t *testing.T) bench.Options {
 	t.Helper()
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin, "github.com/hexmage/hexmage/cmd/hexmage", "github.com/hexmage/hexmage/cmd/hexmage-engine", "github.com/hexmage/hexmage/cmd/hexmage-bench").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", bin, "github.com/hexmage/hexmage/cmd/hexmage", "github.com/hexmage/hexmage/cmd/hexmage-bench").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	strace, _ := exec.LookPath("strace")

@@ -31,7 +31,7 @@ const (
 
 	// Seconds.
 	watchLimit = 0.06  // from a save to the final output
-	startLimit = 0.003 // a small graph or pipeline with nothing to do
+	startLimit = 0.015 // a small graph or pipeline with nothing to do
 	mainLimit  = 0.025 // the main pipeline with nothing to do
 )
 

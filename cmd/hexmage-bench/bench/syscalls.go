@@ -52,8 +52,8 @@ func (r *graphRun) syscalls(ctx context.Context) error {
 	}
 	log := filepath.Join(r.dir, "strace")
 	p := r.hexmage.program
-	// Threads are followed. So are child processes, until they become another program; hexmage itself would, so it is the engine that is run.
-	p.argv = append([]string{r.Strace, "-f", "-b", "execve", "-qq", "-e", "signal=none", "-o", log, p.argv[0] + "-engine"}, p.argv[1:]...)
+	// strace follows threads, and child processes until they call execve.
+	p.argv = append([]string{r.Strace, "-f", "-b", "execve", "-qq", "-e", "signal=none", "-o", log}, p.argv...)
 	if _, err := p.measure(ctx); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Package release makes what users download: for each system an archive with both programs and what belongs to them, a list of the modules in them (an
+// Package release makes what users download: for each system an archive with the program and what belongs to them, a list of the modules in it (an
 // SBOM, by CycloneDX), and a file of checksums. The same commit gives the same bytes, with the same Go: what is packed is in order, and is as old as the
 // commit (docs/design/0030-releases.md).
 //
@@ -46,7 +46,7 @@ type Options struct {
 }
 
 const (
-	engine    = "hexmage-engine"
+	program   = "hexmage"
 	checksums = "SHA256SUMS"
 	partly    = "ONLY-A-PART.txt" // in archives for systems on which hexmage does not do all
 	bom       = "sbom.cdx.json"
@@ -117,7 +117,7 @@ func (r *release) common(ctx context.Context) error {
 		}
 		r.files[name] = file{content: b}
 	}
-	page, err := r.run(ctx, r.src, nil, "go", "run", "./cmd/"+engine, "man")
+	page, err := r.run(ctx, r.src, nil, "go", "run", "./cmd/"+program, "man")
 	r.files["man/man1/hexmage.1"] = file{content: page}
 	return err
 }
@@ -126,25 +126,23 @@ func (r *release) common(ctx context.Context) error {
 func (r *release) make(ctx context.Context, t Target, made map[string][]byte) error {
 	dir := filepath.Join(r.work, t.OS+"-"+t.Arch)
 	env := []string{"GOOS=" + t.OS, "GOARCH=" + t.Arch, "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS=", "GOWORK=off"}
-	if _, err := r.run(ctx, r.src, env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", dir+"/", "./cmd/hexmage", "./cmd/"+engine); err != nil {
+	if _, err := r.run(ctx, r.src, env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", dir+"/", "./cmd/"+program); err != nil {
 		return err
 	}
 	files := map[string]file{}
 	for name, f := range r.files {
 		files[name] = f
 	}
-	ext := ""
+	built := program
 	if t.OS == "windows" {
-		ext = ".exe"
+		built += ".exe"
 	}
-	for _, name := range []string{"hexmage" + ext, engine + ext} {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			return err
-		}
-		files[name] = file{b, true}
+	b, err := os.ReadFile(filepath.Join(dir, built))
+	if err != nil {
+		return err
 	}
-	of, err := buildinfo.ReadFile(filepath.Join(dir, engine+ext))
+	files[built] = file{b, true}
+	of, err := buildinfo.ReadFile(filepath.Join(dir, built))
 	if err != nil {
 		return err
 	}
@@ -157,8 +155,7 @@ func (r *release) make(ctx context.Context, t Target, made map[string][]byte) er
 		name += "_part"
 		files[partly] = file{content: []byte("This is hexmage for " + t.String() + ", which is only a part of it.\n" + doctor.NotLinux + "\n")}
 	}
-	// The engine has all modules that the other program has.
-	list, err := r.run(ctx, r.work, []string{"CGO_ENABLED=0", "GOFLAGS="}, "go", "run", "-trimpath", bomTool, "bin", "-json", "-noserial", "-notimestamp", "-std", filepath.Join(dir, engine+ext))
+	list, err := r.run(ctx, r.work, []string{"CGO_ENABLED=0", "GOFLAGS="}, "go", "run", "-trimpath", bomTool, "bin", "-json", "-noserial", "-notimestamp", "-std", filepath.Join(dir, built))
 	if err != nil {
 		return err
 	}
@@ -185,9 +182,9 @@ func commitTime(of *buildinfo.BuildInfo) (time.Time, error) {
 	return time.Time{}, errors.New("the commit is not stamped into the program, which Go does of a clone with git")
 }
 
-// licences are the texts under which the modules in the programs are, and Go's own library.
+// licences are the texts under which the modules in the program are, and Go's own library.
 func (r *release) licences(ctx context.Context, env []string) (file, error) {
-	list, err := r.run(ctx, r.src, env, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", "./cmd/"+engine)
+	list, err := r.run(ctx, r.src, env, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", "./cmd/"+program)
 	if err != nil {
 		return file{}, err
 	}

@@ -51,18 +51,8 @@ func (e givenError) Unwrap() error { return e.error }
 
 // Main runs the command line and returns the exit code.
 func Main(args []string, env Env) int {
-	args, child := front.InChild(args, &env)
 	if len(args) > 1 && args[1] == "tool" { // a built-in tool in an action's exec root: no flags, no configuration
 		return runTool(args[2:], env)
-	}
-	if !child {
-		if code, ok := front.Limited(args, &env); ok {
-			return code
-		}
-	}
-	front.TuneHeap(front.EngineHeap)
-	if env.Heap != 0 {
-		debug.SetMemoryLimit(env.Heap)
 	}
 	env.Stdout, env.Stderr = front.NewOutput(env.Stdout), front.NewOutput(env.Stderr)
 	return run(args[1:], env)
@@ -96,7 +86,6 @@ func run(args []string, env Env) (code int) {
 		return ExitUsage
 	}
 	in := front.NewInterrupts(func(text string) { fmt.Fprint(env.Stderr, "\n", text) })
-	in.Child = env.Heap != 0
 	ctx, stop := in.Watch(context.Background())
 	defer stop()
 	finish, err := profile(env)

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 )
 
 var noOutput = Env{Stdout: io.Discard, Stderr: io.Discard}
@@ -114,36 +112,6 @@ func TestParseHelp(t *testing.T) {
 		want := help(func(args []string, env Env) { _, _ = newParser(new(commands), env).Parse(args) })
 		if got != want || got == "" {
 			t.Errorf("%s:\n%s\nby all commands:\n%s", args, got, want)
-		}
-	}
-}
-
-// What the program hexmage makes of the arguments of a run is what kong makes of them; what it does not know is for the engine.
-func TestFrontParses(t *testing.T) {
-	for line, known := range map[string]bool{
-		"run p": true, "run p exec.a exec.b -k --out o --fresh=exec.a --verify --var a=1 --var c=3=4": true, "-C dir --json run p -v": true, "--profile=device run p": true,
-		"-C run run p": true, "-C watch run p": true, "--profile device run p --soc SM8650,+SM8750 --soc x": true, "-vj 3 run p": true, "-vj3 run p -kvs a:1": true, "-vkj3 run p": false,
-		"run p --fresh --fresh=a --fresh=b --verify=c": true, "--colour never run p --trace f --sandbox off --offline": true, "run p --jobs 4 --keep-going": true,
-		"run p --var a=x=y,b=2": true, "run p --var a=1 --var a=2": true, "run p -jx": false, "run p -": true,
-		"run": false, "run p --nosuch": false, "p run": false, "--colour=pink run p": false, "--colour": false, "run p --var a": false, "run p -j many": false, "run p -- x": false,
-		"plan run": false, "run p --help": false, "run p -h": false, "run p --json=true": false, "run p --out -x": false, "run p --out": false, "run p --no-json": false,
-		`run p --soc a\,b`: false, `run p --var a="b`: false, "": false, "run p -vq": false, "run p --var =3": false,
-	} {
-		args := strings.Fields(line)
-		g, r, ok := front.Parse(args)
-		if ok != known {
-			t.Errorf("%s: understood: %v", line, ok)
-		}
-		if !ok {
-			continue
-		}
-		var all commands
-		if _, err := newParser(&all, noOutput).Parse(args); err != nil {
-			t.Errorf("%s: by kong %v", line, err)
-			continue
-		}
-		if !reflect.DeepEqual(g, all.Global) || !reflect.DeepEqual(r, all.Run.RunFlags) {
-			t.Errorf("%s:\n%+v %+v, by kong\n%+v %+v", line, g, r, all.Global, all.Run.RunFlags)
 		}
 	}
 }

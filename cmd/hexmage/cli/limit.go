@@ -16,6 +16,9 @@ import (
 	"github.com/hexmage/hexmage/internal/settings"
 )
 
+// limitEvery is how often a run holds the cache to its limit, unless the disk fills up.
+const limitEvery = time.Hour
+
 // limitTime is how long a run takes at its end, at most, to hold the cache to its limit.
 const limitTime = 10 * time.Second
 
@@ -40,7 +43,7 @@ func (a *app) holdToLimit(ctx context.Context, size int64, began time.Time) {
 		return
 	}
 	note, free := a.Places().State().Limit(), freeFor(a.Cache)
-	if !a.LimitDue() {
+	if info, err := os.Stat(note); err == nil && time.Since(info.ModTime()) <= limitEvery {
 		b, err := os.ReadFile(note)
 		was, perr := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
 		if err == nil && perr == nil && was-free < size/20 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/plan"
 )
@@ -142,9 +141,8 @@ func (r *oneRun) planned(ctx context.Context, g *planning) (*planned, error) {
 	return p, nil
 }
 
-// whole is what a build is told when its plan is made. From then on planning holds no memory, and there are only actions to carry out.
+// whole is what a build is told when its plan is made. From then on planning holds no memory.
 func (r *oneRun) whole(p *planned, began time.Time) *build.Whole {
-	front.OneMore()
 	all := &build.Whole{Plan: p.Plan, Extender: p.more, Hints: p.more.Explain}
 	all.Sink = r.verify.wrap(r.watchers())
 	r.watching.Plan(p.Plan)

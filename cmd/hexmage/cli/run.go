@@ -69,14 +69,10 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	if err := r.startJUnit(); err != nil {
 		return err
 	}
-	limit, err := a.maxSize()
-	if err != nil {
-		return err
-	}
 	err = r.endJUnit(ctx, c.outcome(ctx, r))
 	r.close()
 	if r.executed > 0 {
-		a.holdToLimit(ctx, limit, began)
+		a.holdToLimit(ctx, r.limit, began)
 	}
 	return err
 }
@@ -109,9 +105,10 @@ type oneRun struct {
 	outIn     string // no link may lead from here to out
 	out       string
 	previous  front.Last // nothing where no snapshot is of use
+	limit     int64      // the size that the cache may have; 0: any
 
 	engine   *engineParts
-	survive  func()
+	survive  func() // nil: a reader of the output that goes away ends the process
 	watching *front.Watching
 	trace    *trace.Tracer // nil: nothing is traced
 	end      func()
@@ -137,6 +134,7 @@ func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 		return r.unable(front.Usage("%w", err))
 	}
 	defer r.done()
+	r.survive = front.SurvivePipes()
 	res, err := r.run(ctx, false)
 	for range maxCorruptRetries {
 		err = r.sound(err)
@@ -155,25 +153,32 @@ func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 	return res, err
 }
 
-// run loads the plan, or makes it, and builds it: what changed, or after a build that found the cache damaged all of it.
+// run looks at the last run first: if nothing has changed since, that is all. Else it loads the plan, or makes it, and
+// builds what changed, or after a build that found the cache damaged all of it.
 func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	began := time.Now()
-	if _, err := r.a.openRemote(ctx); err != nil { // which may have the workspace use another digest function
-		return r.unable(err)
-	}
 	fn, err := r.a.DigestFunction()
 	if err != nil {
 		return r.unable(err)
 	}
-	last, err := r.load(fn)
-	if last != nil && !again {
-		if last.Unchanged() {
-			o := r.a.Options(r.previous, &r.c.RunFlags, r.out)
-			o.Sink, r.unchanged = r.watchers(), true
-			o.Each = o.Each && r.watches == nil // a save is no reason to tell of all that it leaves as it is
-			r.a.TidyIdle()
-			return last.Finish(o, began), nil
+	last, err := r.load(ctx, fn)
+	if !again {
+		if res, ok := r.upToDate(last, began); ok {
+			return res, nil
 		}
+	}
+	var uerr error
+	if r.limit, uerr = r.a.maxSize(); uerr != nil {
+		return r.unable(uerr)
+	}
+	if _, uerr = r.a.openRemote(ctx); uerr != nil {
+		return r.unable(uerr)
+	}
+	if now, uerr := r.a.DigestFunction(); uerr != nil {
+		return r.unable(uerr)
+	} else if now != fn { // the remote does not know the one that the workspace used
+		fn = now
+		last, err = r.load(ctx, fn)
 	}
 	if last != nil {
 		if err := r.open(ctx); err != nil {
@@ -193,7 +198,6 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	o.Hasher = r.engine.Hasher(last.Changed())
 	more := r.a.later(ctx, r.workspace, r.c.Pipeline, last.Fresh)
 	o.Extender, o.Hints = more, more.Explain
-	front.OneMore()
 	end := r.phase("build")
 	res, err := last.Run(ctx, o)
 	end()
@@ -204,14 +208,35 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	return res, err
 }
 
+// upToDate ends a run if all that the last run of the same request read and put out is as it was. It opens neither the
+// cache nor a remote and reads no settings. last is nil if there was no such run.
+func (r *oneRun) upToDate(last *build.Loaded, began time.Time) (res build.Result, ok bool) {
+	if last == nil || !last.Unchanged() {
+		return res, false
+	}
+	o := r.a.Options(r.previous, &r.c.RunFlags, r.out)
+	o.Each = o.Each && r.watches == nil // a save is no reason to tell of all that it leaves as it is
+	show := r.show
+	if show == nil {
+		show, r.end = r.a.Shown(nil)
+	}
+	o.Sink, r.unchanged = r.recorded(show), true
+	r.a.TidyIdle()
+	return last.Finish(o, began), true
+}
+
 // load returns the plan of the last run, if it still holds; else the error says why not.
-func (r *oneRun) load(fn digest.Function) (*build.Loaded, error) {
+func (r *oneRun) load(ctx context.Context, fn digest.Function) (*build.Loaded, error) {
 	if r.a.Fresh.On || r.c.Verify.On {
 		return nil, errors.New("as it was asked for")
 	}
 	r.previous = r.now(fn)
 	end := r.phase("load the snapshot")
-	last, err := r.a.Load(r.previous, r.a.Options(r.previous, &r.c.RunFlags, r.out), build.Load)
+	load := build.Load // a save in watch is told of, even if it changed nothing
+	if r.watches == nil {
+		load = func(m build.Machine, o build.Options) (*build.Loaded, error) { return build.LoadTouched(ctx, m, o) }
+	}
+	last, err := r.a.Load(r.previous, r.a.Options(r.previous, &r.c.RunFlags, r.out), load)
 	end()
 	if err == nil && r.watches != nil {
 		err = last.EachRead(r.watches.add)
@@ -251,9 +276,7 @@ func (r *oneRun) open(ctx context.Context) (err error) {
 		return nil
 	}
 	defer r.phase("open the cache")()
-	if r.engine, err = r.a.openEngine(ctx); err == nil {
-		r.survive = front.SurvivePipes()
-	}
+	r.engine, err = r.a.openEngine(ctx)
 	return err
 }
 
@@ -261,16 +284,22 @@ func (r *oneRun) open(ctx context.Context) (err error) {
 func (r *oneRun) watchers() event.Sink {
 	if r.watching == nil {
 		r.watching = r.a.Watch(r.workspace, &r.c.RunFlags, r.show)
-		if r.trace != nil {
-			r.watching.Sink = front.Sinks{r.watching.Sink, r.trace}
-		}
-		if r.junit != nil {
-			r.watching.Sink = front.Sinks{r.watching.Sink, r.junit}
-		}
-		r.watching.Sink = r.a.diagnosed(r.workspace, r.watching.Sink)
+		r.watching.Sink = r.a.diagnosed(r.workspace, r.recorded(r.watching.Sink))
 		r.end = r.watching.End
 	}
 	return r.watching
+}
+
+// recorded returns a sink that passes events on to next, to the trace and to the JUnit report.
+func (r *oneRun) recorded(next event.Sink) event.Sink {
+	all := front.Sinks{next}
+	if r.trace != nil {
+		all = append(all, r.trace)
+	}
+	if r.junit != nil {
+		all = append(all, r.junit)
+	}
+	return all
 }
 
 // options are those of a build, but for who is told of it.
@@ -298,6 +327,10 @@ func (r *oneRun) close() {
 	r.done()
 	r.endTrace()
 	r.shut(false)
+	if r.survive != nil {
+		r.survive()
+		r.survive = nil
+	}
 }
 
 // selected parses step addresses of the command line.
@@ -422,7 +455,6 @@ func (r *oneRun) sound(err error) error {
 // shut ends the engine, if there is one.
 func (r *oneRun) shut(again bool) {
 	if r.engine != nil {
-		r.survive()
 		r.engine.end(again)
 		r.engine = nil
 	}

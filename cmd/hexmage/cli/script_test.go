@@ -18,7 +18,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/cli"
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
@@ -34,8 +33,7 @@ func TestMain(m *testing.M) {
 				_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 2)
 				os.Exit(stuckCode)
 			})
-			env := cli.System()
-			os.Exit(front.Main(os.Args, env, func() int { return cli.Main(os.Args, env) }))
+			os.Exit(cli.Main(os.Args, cli.System()))
 		},
 	})
 }

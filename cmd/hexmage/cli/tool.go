@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,10 +10,8 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
-	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute/reaper"
 	"github.com/hexmage/hexmage/internal/fetch"
-	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/standin/phone"
 	"github.com/hexmage/hexmage/steps"
@@ -61,7 +57,6 @@ func tools() map[string]tool.Func {
 	t := steps.Tools()
 	t["emulator-init"] = emulatorInit
 	t[front.ReaperTool] = reap
-	t[front.FailuresTool] = explainFailures
 	return t
 }
 
@@ -72,30 +67,6 @@ func reap(_ context.Context, args []string, env tool.Env) int {
 	}
 	reaper.Main(env.Stdin, args[0])
 	return ExitOK
-}
-
-// explainFailures says more of failures, for a hexmage that does without the catalogue.
-func explainFailures(_ context.Context, args []string, env tool.Env) int {
-	if len(args) != 1 {
-		return ExitUsage
-	}
-	a := &app{App: front.App{Env: Env{Stderr: env.Stderr, Vars: env.Vars}}}
-	failed := &failureSink{next: report.Lines(io.Discard, report.Options{})}
-	sink := a.diagnosed(args[0], failed)
-	for in, out := json.NewDecoder(env.Stdin), json.NewEncoder(env.Stdout); ; {
-		var f front.FailedAction
-		if err := in.Decode(&f); err != nil {
-			return ExitOK // there are no more
-		}
-		if f.Failure == nil {
-			return ExitUsage
-		}
-		sink.Send(event.ActionFinished{Step: f.Step, Name: f.Name, Failure: f.Failure})
-		f.Failure = failed.seen[len(failed.seen)-1].Failure
-		if out.Encode(f) != nil {
-			return ExitEngine
-		}
-	}
 }
 
 // runTool is `hexmage tool NAME ARG…`: what the executor calls for an action of a built-in tool.

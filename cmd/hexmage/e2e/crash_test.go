@@ -206,15 +206,15 @@ step "exec" "slow" {
 output "o" { value = step.exec.slow.outputs.o }
 `
 
-// TestEnded: the first Ctrl-C ends the commands, too, and is told by the exit code; so does what kills hexmage. Both hold where the engine does the work, and
-// where the program hexmage does, as nothing but a source has changed.
+// TestEnded: the first Ctrl-C ends the commands, too, and is told by the exit code; so does what kills hexmage. Both hold
+// for a first build, and for one after which nothing but a source has changed.
 func TestEnded(t *testing.T) {
-	for _, program := range []string{"hexmage-engine", "hexmage"} {
+	for _, which := range []string{"first", "next"} {
 		for name, end := range map[string]syscall.Signal{"interrupted": syscall.SIGINT, "killed": syscall.SIGKILL} {
-			t.Run(program+" "+name, func(t *testing.T) {
+			t.Run(which+" "+name, func(t *testing.T) {
 				w := newWorld(t)
 				w.write(t, "pipelines/p.hcl", slowStep)
-				if program == "hexmage" {
+				if which == "next" {
 					w.write(t, "text", "go\n")
 					w.runJSON(t, "p")
 				}
@@ -232,9 +232,6 @@ func TestEnded(t *testing.T) {
 				for s := bufio.NewScanner(stdout); s.Scan(); {
 					if !strings.Contains(s.Text(), `"event":"node_started"`) {
 						continue
-					}
-					if is, err := os.Readlink("/proc/" + itoa(cmd.Process.Pid) + "/exe"); err != nil || filepath.Base(is) != program {
-						t.Errorf("%s does it: %v", is, err)
 					}
 					_ = cmd.Process.Signal(end)
 				}

@@ -110,7 +110,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// checkModules: each module in the two programs is in the list of modules, with its version, and its licence is there.
+// checkModules: each module in the program is in the list of modules, with its version, and its licence is there.
 func checkModules(t *testing.T, dir string) {
 	t.Helper()
 	var list struct {
@@ -125,15 +125,13 @@ func checkModules(t *testing.T, dir string) {
 		listed[c.Name+" "+c.Version] = true
 	}
 	licences := read(t, filepath.Join(dir, "THIRD-PARTY-LICENSES.txt"))
-	for _, program := range []string{"hexmage", "hexmage-engine"} {
-		of, err := buildinfo.ReadFile(filepath.Join(dir, program))
-		if err != nil || len(of.Deps) == 0 {
-			t.Fatalf("%s: %v", program, err)
-		}
-		for _, m := range of.Deps {
-			if name := m.Path + " " + m.Version; !listed[name] || !strings.Contains(licences, "==== "+name+"\n") {
-				t.Errorf("%s has %s, which is not in the list of modules, or its licence is not there", program, name)
-			}
+	of, err := buildinfo.ReadFile(filepath.Join(dir, "hexmage"))
+	if err != nil || len(of.Deps) == 0 {
+		t.Fatal(err)
+	}
+	for _, m := range of.Deps {
+		if name := m.Path + " " + m.Version; !listed[name] || !strings.Contains(licences, "==== "+name+"\n") {
+			t.Errorf("hexmage has %s, which is not in the list of modules, or its licence is not there", name)
 		}
 	}
 	if name := "std " + strings.Fields(run(t, dir, "./hexmage", "version"))[2]; !listed[name] {
@@ -160,10 +158,8 @@ func allReleased(t *testing.T, clone, one string) {
 		} else {
 			run(t, into, "tar", "xzf", filepath.Join(dist, folder+".tar.gz"))
 		}
-		for _, program := range []string{"hexmage", "hexmage-engine"} {
-			if !strings.HasPrefix(read(t, filepath.Join(into, folder, program+ext)), magic) {
-				t.Errorf("%s: %s is no program of that system", folder, program)
-			}
+		if !strings.HasPrefix(read(t, filepath.Join(into, folder, "hexmage"+ext)), magic) {
+			t.Errorf("%s: hexmage is no program of that system", folder)
 		}
 		text, err := os.ReadFile(filepath.Join(into, folder, "ONLY-A-PART.txt"))
 		if part := strings.HasSuffix(name, "_part"); part != (err == nil) || part && !strings.Contains(string(text), "plans, inspects, lints and talks to devices") {

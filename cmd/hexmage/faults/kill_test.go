@@ -73,7 +73,7 @@ func TestKilledAtTheEnd(t *testing.T) {
 	w := newWorld(t, size)
 	w.variant(t, 0)
 	w.builds(t, want[0])
-	for i, args := range [][]string{{"run", "p"}, {"run", "p", "--trace", filepath.Join(t.TempDir(), "trace.json")}} { // by the small program, and by the engine
+	for i, args := range [][]string{{"run", "p"}, {"run", "p", "--fresh"}} {
 		left := filepath.Join(w.cache, "tmp", fmt.Sprintf("run-%d-7", 1<<22+i), "exec-1", "root")
 		if err := os.MkdirAll(left, 0o755); err != nil {
 			t.Fatal(err)

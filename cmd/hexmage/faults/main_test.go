@@ -69,7 +69,7 @@ func (s *suite) setUp(base string) error {
 		return err
 	}
 	s.hexmage = filepath.Join(s.base, "hexmage")
-	build := exec.Command("go", "build", "-trimpath", "-o", filepath.Dir(s.hexmage)+"/", "./cmd/hexmage", "./cmd/hexmage-engine")
+	build := exec.Command("go", "build", "-trimpath", "-o", filepath.Dir(s.hexmage)+"/", "./cmd/hexmage")
 	build.Dir, build.Env = filepath.Join("..", "..", ".."), append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build hexmage: %w\n%s", err, out)

@@ -1,8 +1,6 @@
 package front
 
 import (
-	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,7 +11,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hexmage/hexmage"
 	"github.com/hexmage/hexmage/internal/atomicfile"
@@ -269,32 +266,6 @@ func (a *App) SetFunction(fn digest.Function) error {
 // functionFile has the digest function of the workspace.
 func (a *App) functionFile() string {
 	return a.Places().State().Function(digest.BLAKE3.Bytes([]byte(a.Root)).Hex()[:16])
-}
-
-// NamesRemote tells whether this run may have to do with a remote cache: a file of the user's or the workspace's may have one, and nothing says that it is off.
-func (a *App) NamesRemote() bool {
-	if name := cmp.Or(a.Remote, a.Env.Var("HEXMAGE_REMOTE")); a.Offline || name != "" {
-		return !a.Offline && name != RemoteOff
-	}
-	for _, file := range a.SettingsFiles() {
-		if b, err := os.ReadFile(file); err == nil && bytes.Contains(b, []byte("remote")) {
-			return true
-		}
-	}
-	return false
-}
-
-// LimitEvery is how often the cache is held to its limit at the most, as long as its disk does not fill up.
-const LimitEvery = time.Hour
-
-// LimitDue tells whether the user's own file may say how large the cache may become, and it is time to look.
-func (a *App) LimitDue() bool {
-	b, err := os.ReadFile(a.SettingsFiles()[0])
-	if err != nil || !bytes.Contains(b, []byte("max_size")) {
-		return false
-	}
-	info, err := os.Stat(a.Places().State().Limit())
-	return err != nil || time.Since(info.ModTime()) > LimitEvery
 }
 
 // RemoteOff is the name of no remote.

@@ -182,7 +182,7 @@ func (e *Builder) Cached(next execute.Executor) execute.Caching {
 
 // Options are what every build has in common, but for its executor.
 func (e *Builder) Options(a *App) build.Options {
-	there := memory()
+	there := totalMemory()
 	return build.Options{
 		Blobs: e.Blobs, Results: e.Results, Hasher: e.Stats, Fn: e.Fn,
 		State: string(e.State), LogDir: e.State.Logs(), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.Everything(),

@@ -1,13 +1,7 @@
-// Package front is what there is of the command line before the engine: what the process was given, the flags of `hexmage run`, where things are, how a
-// run is shown. With that and the snapshot of the last run it tells that there is nothing to do (Run), which is most of what hexmage is asked.
-//
-// The program hexmage is this package; the program hexmage-engine has all commands, in package cli, and takes the same parts from here. What is
-// linked is run at every start, so this package imports nothing that a run without work can do without (docs/design/0018-front.md): no language, no
-// kinds, no toolchains. A test holds it to that.
+// Package front is what commands share: what the process was given, the flags of every command, places, how a run is shown.
 package front
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -44,19 +36,15 @@ type Env struct {
 	Stdout, Stderr io.Writer
 	Vars           []string // KEY=value
 	Dir            string   // working directory
-	Self           string   // path of the engine, which runs again as a built-in tool
-	Front          string   // path of the program hexmage that belongs to it
+	Self           string   // path of this program, which runs again as a built-in tool
 	Terminal       bool     // Stderr is a terminal
 	Width          int      // its columns
-
-	Heap int64 // of a child of a hexmage that has little memory: about how far the heap may grow; else 0
 }
 
-// System returns the environment of a process that is the engine.
+// System returns the environment of this process.
 func System() Env {
 	dir, _ := os.Getwd()
-	self := program(EngineName)
-	e := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Vars: os.Environ(), Dir: dir, Self: self, Front: sibling(self, Name)}
+	e := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Vars: os.Environ(), Dir: dir, Self: self()}
 	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) {
 		e.Terminal = true
 		e.Width, _, _ = term.GetSize(fd)
@@ -64,37 +52,19 @@ func System() Env {
 	return e
 }
 
-// program is the path of this process's program, which has the name. Where the system does not tell, as one without /proc, it is beside what was called: the
-// program hexmage becomes the engine under its own name.
-func program(name string) string {
-	self, err := os.Executable()
-	if err == nil {
-		return self
+// self returns the path of this program, or "" if it cannot be found.
+func self() string {
+	if path, err := os.Executable(); err == nil {
+		return path
 	}
-	called, err := exec.LookPath(os.Args[0])
+	path, err := exec.LookPath(os.Args[0]) // a system without /proc
 	if err == nil {
-		called, err = filepath.Abs(called)
+		path, err = filepath.Abs(path)
 	}
 	if err != nil {
 		return ""
 	}
-	return sibling(called, name)
-}
-
-// TakeStack has the caller's stack grow at once to what a run without work needs. Each time that it grows by and by, the runtime looks through all frames,
-// with tables that are nowhere in memory yet: that took 0.10 to 0.15 of 3 ms.
-func TakeStack() { largeFrame(false) }
-
-//go:noinline
-func largeFrame(used bool) byte {
-	if !used {
-		return 0 // what is not used is not cleared
-	}
-	var frame [24 << 10]byte
-	for i := range frame {
-		frame[i] = frame[i/2] + 1
-	}
-	return frame[len(frame)-1]
+	return path
 }
 
 // Var returns a variable of the environment, or "".
@@ -105,69 +75,6 @@ func (e Env) Var(name string) string {
 		}
 	}
 	return ""
-}
-
-// When garbage is collected.
-const (
-	littleHeap = 39 << 20 // bytes that the heap may have without being looked through: most commands end before
-	growLittle = 13       // percent that a larger one may grow by, of what was in use, until it is looked through again: with its program, and what is lost between objects, a process has 80 MB then
-	largeHeap  = 60 << 20 // in use: a process has much more than that in any case, and it takes long to look through
-	growLarge  = 50       // percent that it may grow by
-
-	// growFirst is the most that a little heap may grow by that was looked through: how much is in use is learnt some time after garbage was
-	// collected, and may be several times as much then. Up to smallHeap it may be growSmall: a graph of a thousand actions needs no more.
-	growFirst = 60
-	smallHeap = 28 << 20
-	growSmall = 150
-)
-
-// EngineHeap is how many bytes the heap of the engine may have until it is looked through first. Its program is large: what only the start needed of that goes then.
-const EngineHeap = 24 << 20
-
-// TuneHeap says when garbage is collected, from now on: first when the heap has so many bytes, or littleHeap for 0. Go would begin at 4 MB, or look through a small heap as often as through a large one, in
-// proportion; what is large here is read in streams, and the graph of a large pipeline should not cost several times its size. A limit in bytes is set only
-// where the machine lets the process have little (limits_linux.go): a heap that is held near what it needs is looked through all the time.
-//
-// When garbage is collected, pages of the program itself are given back, too, now and then: more than half of them only its start needed.
-func TuneHeap(first uint64) {
-	const least = 4 << 20 // Go counts no less
-	tune(int(100*cmp.Or(first, littleHeap)/least)-100, time.Time{})
-}
-
-// freeEvery is how long the program's pages are left alone once they were given back: those that are needed have to come back.
-const freeEvery = 20 * time.Millisecond
-
-// tune lets the heap grow by so many percent, and has the next time that garbage is collected say what comes after it, with when the program's pages were given
-// back last. (Package runtime/metrics, which tells what is in use, has maps that are made at each start.)
-func tune(percent int, freed time.Time) {
-	debug.SetGCPercent(percent)
-	runtime.SetFinalizer(new([16]byte), func(any) {
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		if now := time.Now(); now.Sub(freed) >= freeEvery {
-			freeProgram()
-			freed = now
-		}
-		tune(growth(m.NextGC*100/uint64(100+percent)), freed)
-	})
-}
-
-// OneMore lets as many goroutines run at once as there are processors, and one more, if Go was not told otherwise. What carries out small actions is in system
-// calls most of the time, and each keeps a processor of Go's that has nothing to do: one more makes up for it. It is for when planning has ended, which
-// computes, and at whose peak of memory there is little room.
-func OneMore() {
-	if n := runtime.NumCPU(); runtime.GOMAXPROCS(0) == n {
-		runtime.GOMAXPROCS(n + 1)
-	}
-}
-
-// growth is how much the heap may grow by, in percent, with so many bytes in use.
-func growth(live uint64) int {
-	if live >= largeHeap {
-		return growLarge
-	}
-	to := func(heap uint64) int { return int(100*heap/max(1, live)) - 100 }
-	return max(growLittle, min(to(littleHeap), max(growFirst, min(to(smallHeap), growSmall))))
 }
 
 // ExitError carries an exit code and what to say with it.

@@ -19,8 +19,6 @@ type Interrupts struct {
 	mu   sync.Mutex
 	say  func(text string) // nil: say nothing
 	kill []*func()         // end the children
-
-	Child bool // of a hexmage that says when to end (see limited)
 }
 
 // NewInterrupts returns one that shows texts by say, if that is not nil.
@@ -83,14 +81,9 @@ func (i *Interrupts) second() {
 func (i *Interrupts) Watch(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	ch := make(chan os.Signal, 2)
-	end := ch
-	if i.Child { // the terminal's signals reach the parent, too, which sends on each once
-		signal.Notify(ch, AskedToEnd)
-		end = make(chan os.Signal, 1)
-	}
-	signal.Notify(end, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // nohup stays what it is
-		signal.Notify(end, syscall.SIGHUP)
+		signal.Notify(ch, syscall.SIGHUP)
 	}
 	go func() {
 		if _, ok := <-ch; !ok {

@@ -55,7 +55,7 @@ func (a *App) Watch(workspace string, c *RunFlags, shown event.Sink) *Watching {
 		w.Sink = Sinks{shown, w.record}
 		return w
 	}
-	show, end := a.show(func() (time.Duration, bool) { return w.estimate.Left() })
+	show, end := a.Shown(func() (time.Duration, bool) { return w.estimate.Left() })
 	w.shown = end
 	if a.JSON || a.Live {
 		w.estimate = runlog.Estimate(show, a.Jobs, func() *runlog.Book { return runlog.Open(dir) })
@@ -171,8 +171,8 @@ func BinaryVersion() string {
 	return "(devel)"
 }
 
-// show returns a sink that shows a run as usual, and a function to call at its end. left is how long it will go on, and is asked where that is seen.
-func (a *App) show(left func() (time.Duration, bool)) (event.Sink, func()) {
+// Shown returns a sink that shows a run as usual, and a function to call at its end. left is how long it will go on, and is asked where that is seen.
+func (a *App) Shown(left func() (time.Duration, bool)) (event.Sink, func()) {
 	switch {
 	case a.JSON:
 		return report.JSON(a.Env.Stdout, time.Now), func() {}

@@ -85,8 +85,7 @@ func (a *App) Options(l Last, c *RunFlags, out string) build.Options {
 // each tells whether somebody counts what became of every action.
 func (c *RunFlags) each(a *App) bool { return a.JSON || c.JUnit != "" }
 
-// BinaryLookup is the Lookup that stands for hexmage itself: kinds and the shipped catalogue are part of it. It is of both programs, so that one of
-// them that is of another version finds no snapshot that holds.
+// BinaryLookup is the Lookup that stands for hexmage itself: kinds and the shipped catalog are part of the program.
 const BinaryLookup = "the hexmage binary"
 
 // machineNow answers what a plan of the workspace was made from.
@@ -132,7 +131,7 @@ func EntryNames(entries []fs.DirEntry) string {
 // lookup is the digest of a variable of the environment, or of what identifies hexmage.
 func (a *App) lookup(name string, fn digest.Function) digest.Digest {
 	if name == BinaryLookup {
-		return fn.Bytes([]byte(identity(a.Env.Self) + "\n" + identity(a.Env.Front)))
+		return fn.Bytes([]byte(identity(a.Env.Self)))
 	}
 	for i := len(a.Env.Vars) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(a.Env.Vars[i], name+"="); ok {
