@@ -78,13 +78,7 @@ func (b *Budget) spend(units int) error {
 func (b *Budget) Value(e hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	v, diags := e.Value(ctx)
 	if diags.HasErrors() {
-		diags = diags[:min(len(diags), maxErrors)]
-		for _, d := range diags {
-			if r := e.Range(); d.Subject != nil && d.Subject.Filename == "" { // a name that was read briefly, see ParseWritten
-				d.Subject = &r
-			}
-		}
-		return v, Explained(diags, e.Variables(), ctx)
+		return v, Explained(diags[:min(len(diags), maxErrors)], e.Variables(), ctx)
 	}
 	if err := b.Take(v); err != nil {
 		return cty.DynamicVal, TooMuch(e.Range(), err)

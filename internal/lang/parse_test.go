@@ -28,7 +28,7 @@ func TestParseLong(t *testing.T) {
 		"a reference":    "x = a" + strings.Repeat(".b", n) + "\n",
 		"hashes":         "x = [" + strings.Repeat(`"3e99999aa", 1e10, `, n) + "]\n",
 	} {
-		if _, diags := lang.Parse([]byte(src), "x.hcl", hcl.InitialPos); diags.HasErrors() {
+		if _, diags := lang.Parse([]byte(src), "x.hcl"); diags.HasErrors() {
 			t.Errorf("%s: %v", name, diags)
 		}
 	}
@@ -54,7 +54,7 @@ func TestParseDeep(t *testing.T) {
 		"a little of each":          "x = " + strings.Repeat(`[-(1 + "${`, n/4) + strings.Repeat(`}")]`, n/4) + "\n",
 		"in a heredoc":              "x = <<E\n${" + strings.Repeat("[", n) + strings.Repeat("]", n) + "}\nE\n",
 	} {
-		_, diags := lang.Parse([]byte(src), "x.hcl", hcl.InitialPos)
+		_, diags := lang.Parse([]byte(src), "x.hcl")
 		if len(diags) != 1 || diags[0].Summary != "Nested too deeply" || diags[0].Subject == nil {
 			t.Errorf("%s: %v", name, diags)
 		}

@@ -27,7 +27,6 @@ type stepDecl struct {
 	*kindSchema
 	content *hcl.BodyContent // of the block's body; nil when it does not fit the schema
 	object  *object
-	planned bool // as it was read
 }
 
 // stepState is what is known of a step or toolchain in one frame.
@@ -157,7 +156,7 @@ func (p *planner) declare(m *module) hcl.Diagnostics {
 	for _, blocks := range [][]*config.Block{m.parts.Toolchains, m.parts.Steps} {
 		for _, b := range blocks {
 			if s := m.steps[b.At]; s != nil && s.block == b {
-				diags = append(diags, p.declareStep(m, s, s.allVariables())...)
+				diags = append(diags, p.declareStep(m, s)...)
 			}
 		}
 	}
@@ -316,7 +315,7 @@ func elsewhere(m *config.Module, profile string) map[string][]string {
 }
 
 // declareStep makes the object of a step or toolchain, and checks it and what it refers to.
-func (p *planner) declareStep(m *module, s *stepDecl, ts []hcl.Traversal) hcl.Diagnostics {
+func (p *planner) declareStep(m *module, s *stepDecl) hcl.Diagnostics {
 	b := s.block
 	o := p.add(&object{name: m.name(b.At.String()), in: m, scope: m, rng: b.Range, step: s, failed: s.kind == nil})
 	s.object = o
@@ -343,7 +342,7 @@ func (p *planner) declareStep(m *module, s *stepDecl, ts []hcl.Traversal) hcl.Di
 	}
 	o.failed = diags.HasErrors()
 	diags = append(diags, p.referMatrix(s)...)
-	diags = append(diags, p.refer(o, b.ForEach != nil, ts)...)
+	diags = append(diags, p.refer(o, b.ForEach != nil, s.allVariables())...)
 	diags = append(diags, p.referOrder(o, b.DependsOn)...)
 	diags = append(diags, p.referEach(o, b.Body)...)
 	diags = append(diags, p.referEach(o, b.Env)...)

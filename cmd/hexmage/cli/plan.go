@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -84,12 +83,17 @@ func (a *app) planAs(ctx context.Context, pipeline string, steps []string, made 
 	}
 	names := map[string]string{}
 	files := listedFS{rooted.FS(workspace), names}
-	p, cfg, diags, err := a.planFiles(ctx, config.Open, files, workspace, pipeline, made)
-	if err == nil && p == nil && cfg.Rest != nil { // what is wrong is told of the whole
-		p, cfg, diags, err = a.planFiles(ctx, config.Load, files, workspace, pipeline, nil)
+	cfg, diags := a.loadFrom(ctx, files, workspace, pipeline)
+	if cfg != nil && len(cfg.Toolchains)+len(cfg.Targets)+len(cfg.Calls)+len(a.SoC) > 0 {
+		a.catalogues.begin(workspace)
 	}
-	if err != nil {
-		return nil, "", err
+	var p *planned
+	if !diags.HasErrors() {
+		made, more, err := a.planConfig(workspace, cfg, made)
+		if err != nil {
+			return nil, "", err
+		}
+		p, diags = made, append(diags, more...)
 	}
 	if err := a.printDiags(diags, cfg.Shown()); err != nil {
 		return nil, "", err
@@ -102,19 +106,6 @@ func (a *app) planAs(ctx context.Context, pipeline string, steps []string, made 
 		}
 	}
 	return p, workspace, nil
-}
-
-// planFiles reads the pipeline's files and plans it. The plan is nil when there are errors, and when the files have to be read whole, which config.Load does.
-func (a *app) planFiles(ctx context.Context, read reader, files fs.FS, workspace, pipeline string, made func([]*plan.Instance)) (*planned, *config.Pipeline, hcl.Diagnostics, error) {
-	cfg, diags := a.loadFrom(ctx, read, files, workspace, pipeline)
-	if cfg != nil && len(cfg.Toolchains)+len(cfg.Targets)+len(cfg.Calls)+len(a.SoC) > 0 {
-		a.catalogues.begin(workspace)
-	}
-	if diags.HasErrors() {
-		return nil, cfg, diags, nil
-	}
-	p, more, err := a.planConfig(workspace, cfg, made)
-	return p, cfg, append(diags, more...), err
 }
 
 func (a *app) planConfig(workspace string, cfg *config.Pipeline, made func([]*plan.Instance)) (*planned, hcl.Diagnostics, error) {
