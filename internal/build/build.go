@@ -83,9 +83,30 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (Result, error) {
 }
 
 func run(ctx context.Context, p *plan.Plan, o Options, start time.Time) (Result, error) {
-	parts := make(chan Part, 1)
-	parts <- Part{Whole: &Whole{Plan: p, Sink: o.Sink, Snapshot: o.Snapshot, Extender: o.Extender, Hints: o.Hints}}
-	return stream(ctx, p.Pipeline, parts, o, start)
+	freeHeap(len(p.Instances))
+	g, units, err := newGraph(p)
+	if err != nil {
+		o.Sink.Send(event.BuildStarted{Pipeline: p.Pipeline, Profile: p.Profile})
+		o.Sink.Send(event.BuildFinished{})
+		return Result{}, err
+	}
+	w := newWorker(g, o)
+	w.last = newLastRuns(o, p.Pipeline)
+	if o.Snapshot != nil || o.OnRead != nil {
+		w.notes = newNotes()
+	}
+	s := &scope{
+		pipeline: p.Pipeline, profile: p.Profile, actions: g.units, units: append(units, g.gates()...),
+		outs: make([]output, len(p.Outputs)), checks: make([]check, len(p.Checks)),
+	}
+	for i, out := range p.Outputs {
+		s.outs[i] = output{Name: out.Name, Show: out.Show, planned: &p.Outputs[i]}
+	}
+	for i, c := range p.Checks {
+		s.checks[i].Check = c
+	}
+	s.keep = func(outs []output, checks []event.CheckFinished) { w.saveSnapshot(p, outs, checks) }
+	return w.build(ctx, w.loop(), s, start)
 }
 
 // scope is what of a plan a build looks at, and what it knows of the rest: of a plan that was just made all, of one with what the last build found out

@@ -3,7 +3,6 @@ package build
 import (
 	"container/heap"
 	"fmt"
-	"sync"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
@@ -12,14 +11,13 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
-// graph is the state of a build. One goroutine owns it (see run.go); only in which instances there are workers may look, while more come.
+// graph is the state of a build. One goroutine owns it (see run.go); workers may only look up instances, whose set does not change.
 //
 // A unit is a spec to run, or the expansion of an instance whose specs are not known yet. A unit waits for blockers: units
 // that make its inputs, and instances whose outputs are not known yet. When the last known blocker is gone, the blockers are
 // looked up again, because an instance that was expanded may have brought new ones. A third sort of unit, a gate, is no work: it
 // is done when all of some instances are, and the actions of instances that come after these (depends_on) wait for it.
 type graph struct {
-	mu        sync.RWMutex
 	instances instances
 	order     []*instance
 	units     int
@@ -124,16 +122,39 @@ func (s state) ended() bool { return s >= done }
 
 func newGraph(p *plan.Plan) (*graph, []*unit, error) {
 	g := &graph{}
-	units, err := g.complete(p)
-	return g, units, err
+	var units []*unit
+	for _, pn := range p.Instances {
+		n := &instance{planned: pn, plan: pn}
+		g.instances.put(n)
+		g.order = append(g.order, n)
+		if pn.Waits != plan.ForNothing {
+			units = append(units, g.newUnit(n, nil))
+			continue
+		}
+		specs, err := g.resolve(n, pn.Specs, pn.Outputs)
+		if err != nil {
+			return nil, nil, err
+		}
+		units = append(units, specs...)
+	}
+	whole := map[addrs.Step]int{}            // levels that all copies of a step have at least
+	for i := len(g.order) - 1; i >= 0; i-- { // topological: dependents come later
+		n := g.order[i]
+		n.level = max(n.level, whole[n.plan.At.Step])
+		n.plan.EachNeed(func(at addrs.Instance) {
+			if dep := g.instances.at(at); dep != nil {
+				dep.level = max(dep.level, n.level+1)
+			} else {
+				whole[at.Step] = max(whole[at.Step], n.level+1)
+			}
+		})
+	}
+	return g, units, nil
 }
 
 // instance returns the instance with the address, or nil. Unlike the rest of the graph it may be asked by workers.
 func (g *graph) instance(at addrs.Instance) *instance {
-	g.mu.RLock()
-	n := g.instances.at(at)
-	g.mu.RUnlock()
-	if n != nil || g.library == nil {
+	if n := g.instances.at(at); n != nil || g.library == nil {
 		return n
 	}
 	return g.library.instance(at)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -392,4 +393,23 @@ func (r *Loaded) programs(u *unit) bool {
 // lost tells whether something that the snapshot names is no longer in the store.
 func lost(err error) bool {
 	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
+}
+
+// isolated says whether an action reaches nothing but its inputs and outputs.
+func isolated(s *action.Spec) bool {
+	if s.NoCache || s.Platform[action.PropertyNetwork] != "" || hasSecrets(s) {
+		return false
+	}
+	where := s.Platform[action.PropertyExecutor]
+	return where == "" || where == action.ExecutorLocal
+}
+
+// hasSecrets says whether the command gets what a plan has only references to.
+func hasSecrets(s *action.Spec) bool {
+	for property := range s.Platform {
+		if strings.HasPrefix(property, action.PropertySecret) || strings.HasPrefix(property, action.PropertySecretFile) {
+			return true
+		}
+	}
+	return false
 }

@@ -24,8 +24,8 @@ import (
 type loop struct {
 	g         *graph
 	work      func(ctx context.Context, u *unit, say func(message)) outcome
-	sink      event.Sink // nil: it is not known yet, and events are held
-	jobs      int        // how many may work on this machine at once
+	sink      event.Sink
+	jobs      int // how many may work on this machine at once
 	keepGoing bool
 	pools     map[string]int // what is free of each resource; not in the map: one
 	room      *room          // of memory
@@ -36,9 +36,8 @@ type loop struct {
 	workers  int
 	over     chan struct{} // closed when nobody reads messages any more
 	running  int
-	here     int           // of those that run, how many on this machine
-	looking  int           // of those that run, how many are only looked up
-	held     []event.Event // from before the plan was whole
+	here     int // of those that run, how many on this machine
+	looking  int // of those that run, how many are only looked up
 	sum      event.BuildFinished
 	firstErr error
 	broken   bool // no unit's error: the graph is wrong
@@ -74,14 +73,15 @@ type outcome struct {
 
 // run builds everything in the graph. It returns when nothing runs any more.
 func (l *loop) run(ctx context.Context, units []*unit) error {
-	defer l.begin()()
+	l.over, l.units = make(chan struct{}), make(chan *unit)
+	defer func() {
+		close(l.units)
+		close(l.over)
+	}()
 	for _, n := range l.g.order {
 		if n.resolved {
 			l.announce(n)
 		}
-	}
-	for _, e := range take(&l.held) {
-		l.send(e)
 	}
 	if err := l.admit(units); err != nil {
 		l.skipRest()
@@ -114,18 +114,6 @@ func (l *loop) run(ctx context.Context, units []*unit) error {
 	return l.firstErr
 }
 
-// begin makes what workers are reached by. What it returns ends them; it does nothing where they are there already.
-func (l *loop) begin() (end func()) {
-	if l.units != nil {
-		return func() {}
-	}
-	l.over, l.units = make(chan struct{}), make(chan *unit)
-	return func() {
-		close(l.units)
-		close(l.over)
-	}
-}
-
 // note keeps an error with which the build ends.
 func (l *loop) note(err error) {
 	if err != nil {
@@ -138,18 +126,10 @@ func (l *loop) failed() bool {
 	return l.broken || !l.keepGoing && (l.firstErr != nil || l.sum.Failed > 0)
 }
 
-func (l *loop) send(e event.Event) {
-	if l.sink == nil {
-		l.held = append(l.held, e)
-		return
-	}
-	l.sink.Send(e)
-}
-
 // announce tells how many actions an instance has.
 func (l *loop) announce(n *instance) {
 	l.sum.Actions += len(n.specs)
-	l.send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: len(n.specs)})
+	l.sink.Send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: len(n.specs)})
 }
 
 // admit puts new or unblocked units where they belong: ready, waiting, or skipped.
@@ -318,10 +298,10 @@ func (l *loop) take(m message) error {
 	u := m.u
 	switch {
 	case m.started:
-		l.send(event.ActionStarted{ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Description: u.description()})
+		l.sink.Send(event.ActionStarted{ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Description: u.description()})
 		return nil
 	case m.out == nil:
-		l.send(m.progress)
+		l.sink.Send(m.progress)
 		return nil
 	}
 	o := m.out
@@ -361,7 +341,7 @@ func (l *loop) take(m message) error {
 			l.sum.Executed++
 		}
 	}
-	l.send(event.ActionFinished{
+	l.sink.Send(event.ActionFinished{
 		ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Description: u.description(), Outcome: o.kind,
 		Key: hexOf(o.key), Action: o.key, Duration: o.took, Worker: o.worker, Memory: o.memory, Failure: o.failure, Warning: o.warning,
 	})
@@ -386,8 +366,8 @@ func (l *loop) expanded(u *unit, o *outcome) error {
 		u.state, n.failed = failed, true
 		l.sum.Failed++
 		l.sum.Actions++
-		l.send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: 1})
-		l.send(event.ActionFinished{ID: int(u.id), Step: n.plan.At.Short(), Outcome: event.Failed, Failure: o.failure})
+		l.sink.Send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: 1})
+		l.sink.Send(event.ActionFinished{ID: int(u.id), Step: n.plan.At.Short(), Outcome: event.Failed, Failure: o.failure})
 		return l.admit(take(&n.waiters))
 	}
 	u.state = done
@@ -433,12 +413,12 @@ func (l *loop) skip(u *unit) error {
 		u.instance.failed = true
 		l.sum.Skipped++
 		l.sum.Actions++
-		l.send(event.ActionsPlanned{Step: u.instance.plan.At.Short(), Actions: 1})
-		l.send(event.ActionFinished{ID: int(u.id), Step: u.instance.plan.At.Short(), Outcome: event.Skipped})
+		l.sink.Send(event.ActionsPlanned{Step: u.instance.plan.At.Short(), Actions: 1})
+		l.sink.Send(event.ActionFinished{ID: int(u.id), Step: u.instance.plan.At.Short(), Outcome: event.Skipped})
 		return l.admit(take(&u.instance.waiters))
 	}
 	l.sum.Skipped++
-	l.send(event.ActionFinished{ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
+	l.sink.Send(event.ActionFinished{ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
 	return l.release(u)
 }
 
@@ -449,14 +429,14 @@ func (l *loop) skipRest() {
 			n.failed = true
 			l.sum.Skipped++
 			l.sum.Actions++
-			l.send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: 1})
-			l.send(event.ActionFinished{Step: n.plan.At.Short(), Outcome: event.Skipped})
+			l.sink.Send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: 1})
+			l.sink.Send(event.ActionFinished{Step: n.plan.At.Short(), Outcome: event.Skipped})
 		}
 		for _, u := range n.specs {
 			if !u.state.ended() {
 				u.state = skipped
 				l.sum.Skipped++
-				l.send(event.ActionFinished{ID: int(u.id), Step: n.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
+				l.sink.Send(event.ActionFinished{ID: int(u.id), Step: n.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
 			}
 		}
 	}

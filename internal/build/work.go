@@ -35,7 +35,6 @@ type worker struct {
 	early       atomic.Pointer[earlyCopies] // nil: nothing is exported, or what there is to export is not known yet
 	partial     bool                        // the graph has what a change reaches: that something else is no longer in the store is no failure
 	last        lastRuns
-	whole       chan struct{} // closed when the plan is whole, or there is none; nil: it was from the start
 	room        *room
 	printed     string // how the names of files with what was printed begin
 	values      func() (secret.Values, error)
@@ -470,9 +469,6 @@ func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Fai
 	f.ExitCode = res.ExitCode
 	all := []byte(printedNames(string(res.Stdout)+string(res.Stderr), u.spec.Inputs))
 	f.Output = tail(all, 40)
-	if n.Explains && w.whole != nil {
-		<-w.whole // who has hints comes with it
-	}
 	if n.Explains && w.o.Hints != nil {
 		values := u.instance.values
 		if values == nil && len(n.AwaitValues) > 0 { // it was extended by an earlier build

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/workspace"
@@ -107,24 +106,5 @@ func TestBudget(t *testing.T) {
 	budget.Refill()
 	if budget.Spent() {
 		t.Error("a full budget is spent")
-	}
-}
-
-// What is taken for a list is what is taken for its elements, and both refuse the same.
-func TestTakeList(t *testing.T) {
-	long := strings.Repeat("x", 4<<20)
-	many := make([]cty.Value, 300_001)
-	for i := range many {
-		many[i] = cty.StringVal("a")
-	}
-	for what, elems := range map[string][]cty.Value{
-		"one": {cty.StringVal("a")}, "some": {cty.StringVal(""), cty.StringVal("b"), cty.NullVal(cty.String)}, "a long text": {cty.StringVal(long + "x")},
-		"long texts": {cty.StringVal(long), cty.StringVal(long), cty.StringVal(long), cty.StringVal(long), cty.StringVal("y")}, "many": many, "as many as there may be": many[:299_999],
-	} {
-		a, b := lang.NewBudget(), lang.NewBudget()
-		aerr, berr := a.Take(cty.ListVal(elems)), b.TakeList(elems)
-		if fmt.Sprint(aerr) != fmt.Sprint(berr) || a.Left() != b.Left() {
-			t.Errorf("%s: %v leaves %d, of its elements %v leaves %d", what, aerr, a.Left(), berr, b.Left())
-		}
 	}
 }

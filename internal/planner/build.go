@@ -8,10 +8,8 @@ package planner
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -43,12 +41,6 @@ type Options struct {
 	EnvVars  map[string]string // values of variables from the environment, by the variable's name
 	Strays   []string          // names among those of EnvVars that no pipeline has, as far as is known: one that is near a variable's is a mistake
 	FlagVars map[string]string // values of variables from the command line
-
-	// Made is told of instances when they are made, long before the plan is: in dependency order, each as the plan will have it and at most once. It must not
-	// wait for anything. There may be no plan in the end. nil: nobody asks.
-	Made func([]*plan.Instance)
-
-	Workers int // how many evaluate at once; 0: as many as there are processors
 
 	// Reads is what was looked at to make these options: it becomes part of the plan's.
 	Reads step.Reads
@@ -90,9 +82,6 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	diags = append(diags, ds...)
 	if ds.HasErrors() {
 		return nil, p.together(diags)
-	}
-	if diags.HasErrors() {
-		p.o.Made = nil
 	}
 	diags = append(diags, p.evaluateAll()...)
 	diags = append(diags, p.checkAbsent()...)
@@ -145,16 +134,12 @@ func newPlanner(o Options) *planner {
 		roots = append(roots, step.Root{Dir: r.Dir, At: "external/" + r.ID})
 	}
 	p := &planner{o: o, cfg: o.Config, roots: roots, files: workspace.NewFiles(o.Workspace, dirs...), budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema),
-		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool), places: make(map[string]string), said: make(map[saying]bool), handed: make(map[addrs.Instance]bool), extender: newExtender(), workers: o.Workers}
-	if p.workers == 0 {
-		p.workers = runtime.GOMAXPROCS(0)
-	}
+		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool), places: make(map[string]string), said: make(map[saying]bool), extender: newExtender()}
 	p.functions = lang.Functions(p.files)
 	return p
 }
 
-// planner holds everything while a plan is made. Once Build has returned nothing changes it any more: the Extender reads it, possibly for several
-// at once.
+// planner holds everything while a plan is made. Afterwards only the Extender uses it, for one question at a time.
 type planner struct {
 	o         Options
 	roots     []step.Root
@@ -164,7 +149,6 @@ type planner struct {
 	files     *workspace.Files
 	functions map[string]function.Function
 	budget    *lang.Budget
-	workers   int
 	schemas   map[string]*kindSchema
 	copied    int // instances of all steps with for_each, and of all steps of modules
 	framed    int // copies of calls
@@ -182,12 +166,9 @@ type planner struct {
 	places  map[string]string // of outputs, by the name of the file that each will be
 	said    map[saying]bool
 
-	handed map[addrs.Instance]bool // toolchains that Made knows
-
 	lastNames   []string              // of outputs, for the next step that has the same
 	lastOutputs []step.DeclaredOutput // likewise
 
-	mu        sync.Mutex      // of what follows, to which steps that are evaluated at once add
 	env       map[string]bool // variables of the environment that kinds looked at
 	extender  *Extender
 	arguments map[addrs.Instance][]Argument // nil: nobody asks for them
@@ -210,8 +191,8 @@ type object struct {
 	implicit []string           // objects it needs without a reference
 	deps     []string           // objects
 	eval     func(*frame) hcl.Diagnostics
-	failed   bool // itself, or something it needs, could not be evaluated
-	awaits   awaits
+	failed   bool  // itself, or something it needs, could not be evaluated
+	awaits   *bool // whether it refers to a step by whatever way; nil until planner.awaitsStep is asked
 }
 
 func (p *planner) chooseProfile() hcl.Diagnostics {
@@ -571,11 +552,6 @@ func (p *planner) noteReads(r step.Reads) {
 	for name, text := range r.Texts {
 		p.files.Text(name, text)
 	}
-	if len(r.Env) == 0 {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for _, name := range r.Env {
 		p.env[name] = true
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/customdecode"
@@ -111,7 +110,7 @@ type instance struct {
 	outputs []step.DeclaredOutput // all of them, own and the kind's; Path is set for own ones
 	classes map[string]action.Class
 	planned *plan.Instance // nil when when = false
-	used    atomic.Pointer[usedOutput]
+	used    *usedOutput
 }
 
 // usedOutput is an output as all have it that use it.
@@ -124,17 +123,13 @@ type usedOutput struct {
 // output returns an output for who uses it.
 func (in *instance) output(name string) *usedOutput {
 	at := addrs.Output{Instance: in.at, Name: name}
-	for {
-		first := in.used.Load()
-		for o := first; o != nil; o = o.next {
-			if o.Name == name {
-				return o
-			}
-		}
-		if o := (&usedOutput{at, at.Path(), first}); in.used.CompareAndSwap(first, o) {
+	for o := in.used; o != nil; o = o.next {
+		if o.Name == name {
 			return o
 		}
 	}
+	in.used = &usedOutput{at, at.Path(), in.used}
+	return in.used
 }
 
 // declare makes an object for everything in a module and checks every reference, before anything is evaluated.

@@ -68,11 +68,6 @@ func (p *planned) extend(o *build.Options) { o.Extender, o.Hints = p.more, p.mor
 
 // plan plans a pipeline, restricted to steps if any are given. It returns the workspace too. Diagnostics are printed.
 func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*planned, string, error) {
-	return a.planAs(ctx, pipeline, steps, nil)
-}
-
-// planAs is plan, and tells of instances as planner.Options.Made does.
-func (a *app) planAs(ctx context.Context, pipeline string, steps []string, made func([]*plan.Instance)) (*planned, string, error) {
 	selection, err := selected(steps)
 	if err != nil {
 		return nil, "", err
@@ -89,11 +84,11 @@ func (a *app) planAs(ctx context.Context, pipeline string, steps []string, made 
 	}
 	var p *planned
 	if !diags.HasErrors() {
-		made, more, err := a.planConfig(workspace, cfg, made)
+		whole, more, err := a.planConfig(workspace, cfg)
 		if err != nil {
 			return nil, "", err
 		}
-		p, diags = made, append(diags, more...)
+		p, diags = whole, append(diags, more...)
 	}
 	if err := a.printDiags(diags, cfg.Shown()); err != nil {
 		return nil, "", err
@@ -108,13 +103,13 @@ func (a *app) planAs(ctx context.Context, pipeline string, steps []string, made 
 	return p, workspace, nil
 }
 
-func (a *app) planConfig(workspace string, cfg *config.Pipeline, made func([]*plan.Instance)) (*planned, hcl.Diagnostics, error) {
+func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*planned, hcl.Diagnostics, error) {
 	d, err := a.domain(workspace)
 	if err != nil {
 		return nil, nil, err
 	}
 	o := a.plannerOptions(workspace, cfg, d)
-	o.Made, o.Strays = made, a.strays(cfg)
+	o.Strays = a.strays(cfg)
 	p, more, diags := planner.Build(o)
 	if p == nil {
 		return nil, diags, nil
@@ -151,7 +146,7 @@ func (a *app) later(ctx context.Context, workspace, pipeline string, fresh func(
 		if diags.HasErrors() {
 			return nil, diags
 		}
-		p, diags, err := a.planConfig(workspace, cfg, nil)
+		p, diags, err := a.planConfig(workspace, cfg)
 		switch {
 		case err != nil:
 			return nil, err
@@ -442,7 +437,7 @@ func (a *app) validateIn(ctx context.Context, workspace, name string) ([]checked
 	for _, profile := range profiles {
 		own := *a
 		own.Profile = profile
-		p, more, err := own.planConfig(workspace, cfg, nil)
+		p, more, err := own.planConfig(workspace, cfg)
 		if err != nil {
 			return append(out, checked{name, profile, false}), err
 		}
