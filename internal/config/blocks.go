@@ -20,7 +20,6 @@ import (
 type builder struct {
 	m          *Module
 	pipeline   bool                 // the module is a pipeline
-	written    bool                 // its blocks are what lang.ParseWritten reads
 	first      map[string]hcl.Range // by what: `variable "x"`
 	step       *hcl.BodySchema      // of steps; nil: there was none yet
 	stepOutput *hcl.BodySchema      // of their outputs; likewise

@@ -5,6 +5,7 @@
 package config
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -29,7 +30,6 @@ type Pipeline struct {
 	Dirs     []string             // every folder listed, spelt likewise
 	Roots    []Root               // folders, not in the workspace, that modules do not lead out of
 	Absent   []string             // folders that would be modules, were they there, and files that would count, could they be read
-	Rest     *Rest                // of one that was opened: steps that are not read yet; nil: all are
 }
 
 // Root is a folder of this machine that modules are in, as in ModuleFolder.
@@ -211,10 +211,9 @@ func (p *Pipeline) Source(r hcl.Range) string {
 	if f == nil || !r.CanSliceBytes(f.Bytes) {
 		return ""
 	}
-	text := textOf(f.Bytes)
-	first, last := strings.LastIndexByte(text[:r.Start.Byte], '\n')+1, len(text)
-	if n := strings.IndexByte(text[r.End.Byte:], '\n'); n >= 0 {
+	first, last := bytes.LastIndexByte(f.Bytes[:r.Start.Byte], '\n')+1, len(f.Bytes)
+	if n := bytes.IndexByte(f.Bytes[r.End.Byte:], '\n'); n >= 0 {
 		last = r.End.Byte + n
 	}
-	return text[first:last]
+	return string(f.Bytes[first:last])
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/lang"
 )
 
 func workspace(files ...string) fstest.MapFS {
@@ -50,7 +51,7 @@ func TestLoadFolder(t *testing.T) {
 }
 
 func TestLoadErrors(t *testing.T) {
-	big := strings.Repeat("#\n", config.MaxFile)
+	big := strings.Repeat("#\n", lang.MaxSource)
 	for _, tt := range []struct {
 		fsys       fstest.MapFS
 		name, want string

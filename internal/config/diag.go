@@ -3,7 +3,6 @@ package config
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -69,45 +68,9 @@ func duplicate(what string, second, first hcl.Range) hcl.Diagnostics {
 
 func where(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }
 
-// partialContent is PartialContent of a body of which nothing was taken before. Its rest has nothing of what was taken, where HCL's has all, and remembers for each body in
-// maps what of that is hidden, which takes more memory than the block did.
-func partialContent(body hcl.Body, schema *hcl.BodySchema) (*hcl.BodyContent, hcl.Body, hcl.Diagnostics) {
-	b, ok := body.(*hclsyntax.Body)
-	if !ok {
-		return body.PartialContent(schema)
-	}
-	c := &hcl.BodyContent{MissingItemRange: b.MissingItemRange()}
-	rest := &hclsyntax.Body{Attributes: b.Attributes, SrcRange: b.SrcRange, EndRange: b.EndRange}
-	for _, want := range schema.Attributes {
-		a := b.Attributes[want.Name]
-		switch {
-		case a == nil && want.Required:
-			return body.PartialContent(schema) // which says so
-		case a == nil:
-			continue
-		case c.Attributes == nil:
-			c.Attributes, rest.Attributes = make(hcl.Attributes), maps.Clone(b.Attributes)
-		}
-		c.Attributes[want.Name] = a.AsHCLAttribute()
-		delete(rest.Attributes, want.Name)
-	}
-	for _, block := range b.Blocks {
-		i := slices.IndexFunc(schema.Blocks, func(s hcl.BlockHeaderSchema) bool { return s.Type == block.Type })
-		switch {
-		case i < 0:
-			rest.Blocks = append(rest.Blocks, block)
-		case len(block.Labels) != len(schema.Blocks[i].LabelNames):
-			return body.PartialContent(schema) // likewise
-		default:
-			c.Blocks = append(c.Blocks, block.AsHCLBlock())
-		}
-	}
-	return c, rest, nil
-}
-
 // content decodes a body by the schema, with a did-you-mean for names that the schema does not have.
 func content(body hcl.Body, schema *hcl.BodySchema, what string, more ...string) (*hcl.BodyContent, hcl.Diagnostics) {
-	c, _, diags := partialContent(body, schema)
+	c, _, diags := body.PartialContent(schema)
 	others := names(body, schema)
 	if len(others) == 0 {
 		return c, diags

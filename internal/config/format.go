@@ -21,7 +21,7 @@ import (
 // Format returns the canonical layout of a file: indentation, aligned equals signs, one line end at the end. A file that
 // does not parse is returned as it is, with diagnostics.
 func Format(src []byte, name string) ([]byte, hcl.Diagnostics) {
-	if _, diags := lang.Parse(src, name, hcl.InitialPos); diags.HasErrors() {
+	if _, diags := lang.Parse(src, name); diags.HasErrors() {
 		return src, diags
 	}
 	out := hclwrite.Format(bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n")))
@@ -45,8 +45,8 @@ func FormatFiles(names []string, check bool, old *Old) (changed []string, change
 		if err != nil {
 			return changed, changes, diags, fmt.Errorf("format: %w", err)
 		}
-		if info.Size() > MaxFile {
-			return changed, changes, diags, fmt.Errorf("format %s: it has %d bytes, more than the %d that are allowed", name, info.Size(), MaxFile)
+		if info.Size() > lang.MaxSource {
+			return changed, changes, diags, fmt.Errorf("format %s: it has %d bytes, more than the %d that are allowed", name, info.Size(), lang.MaxSource)
 		}
 		src, err := os.ReadFile(name)
 		if err != nil {

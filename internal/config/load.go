@@ -6,35 +6,21 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"unsafe"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
-// maxBlocks is how many blocks a pipeline file may have, not counting those in blocks.
-const maxBlocks = 100_000
-
-// MaxFile is the greatest size of a pipeline file, in bytes.
-const MaxFile = 4 << 20
-
 // Load reads the pipeline of that name: pipelines/<name>.hcl, or all *.hcl of the folder pipelines/<name>, the
 // values of variables in *.hexvars.hcl of pipelines (those named after another pipeline are not for this one) and of the folder, and the modules that it
 // calls. find says where modules are that a source names otherwise than by a relative path; it may be nil. The pipeline
 // is returned also when there are errors, as far as it could be read, so that diagnostics can show their source.
 func Load(fsys fs.FS, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
-	return load(fsys, name, find, nil)
-}
-
-func load(fsys fs.FS, name string, find Finder, rest *Rest) (*Pipeline, hcl.Diagnostics) {
 	p := &Pipeline{Name: name, Module: &Module{Dir: workspace.Folder}, Files: make(map[string]*hcl.File)}
 	names, dirs, err := workspace.List(fsys)
 	p.Dirs = dirs
@@ -51,7 +37,7 @@ func load(fsys fs.FS, name string, find Finder, rest *Rest) (*Pipeline, hcl.Diag
 			p.Dirs = append(p.Dirs, dir)
 		}
 	}
-	l := &loader{p: p, find: find, rest: rest, read: make(map[string]*Module)}
+	l := &loader{p: p, find: find, read: make(map[string]*Module)}
 	diags = append(diags, l.module(p.Module, ModuleFolder{FS: fsys, Dir: p.Module.Dir}, files, true)...)
 	diags = append(diags, loadVarFiles(p, fsys, names)...)
 	return p, diags
@@ -106,7 +92,7 @@ func loadVarFiles(p *Pipeline, fsys fs.FS, names []string) hcl.Diagnostics {
 		if !isOwn && isPipeline[base] {
 			continue
 		}
-		file, ds := p.parse(fsys, f, f, nil)
+		file, ds := p.parse(fsys, f, f)
 		diags = append(diags, ds...)
 		if file == nil {
 			continue
@@ -124,19 +110,15 @@ func loadVarFiles(p *Pipeline, fsys fs.FS, names []string) hcl.Diagnostics {
 	return diags
 }
 
-// partSize is about how many bytes of a file are parsed at once. HCL keeps a list of all tokens, 96 bytes each, and grows
-// it as it goes: for a file of a megabyte, which has ten thousand steps, that takes 200 MB more than what is made of it.
-const partSize = 4 << 10
-
-// parse reads a file of fsys, which is called name in diagnostics, and adds it to those of the pipeline. It returns nil for one that cannot be read. Of a large one,
-// rest takes what it can, if it is not nil.
-func (p *Pipeline) parse(fsys fs.FS, file, name string, rest *Rest) (*hcl.File, hcl.Diagnostics) {
+// parse reads a file of fsys, which diagnostics call name, and adds it to the files of the pipeline. It returns nil for
+// a file that cannot be read.
+func (p *Pipeline) parse(fsys fs.FS, file, name string) (*hcl.File, hcl.Diagnostics) {
 	info, err := fs.Stat(fsys, file)
 	if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
 		err = errors.New("it is no regular file")
 	}
-	if err == nil && info.Size() > MaxFile {
-		err = fmt.Errorf("it has %d bytes, more than the %d that are allowed", info.Size(), MaxFile)
+	if err == nil && info.Size() > lang.MaxSource {
+		err = fmt.Errorf("it has %d bytes, more than the %d that are allowed", info.Size(), lang.MaxSource)
 	}
 	var src []byte
 	if err == nil {
@@ -150,12 +132,11 @@ func (p *Pipeline) parse(fsys fs.FS, file, name string, rest *Rest) (*hcl.File, 
 		// However lines end, the scripts in a file are the same: a shell takes a carriage return for a part of its line.
 		src = bytes.ReplaceAll(src, crlf, []byte("\n"))
 	}
-	f, diags := parseSource(src, name, rest)
+	f, diags := lang.Parse(src, name)
 	if f == nil {
 		p.Absent = append(p.Absent, name)
 		return nil, diags
 	}
-	f.Bytes = src
 	p.Files[name] = f
 	return f, diags
 }
@@ -166,145 +147,4 @@ func unreadable(name string, err error) string {
 		return fmt.Sprintf("%s may not be read by you: chmod u+r %s, or ask whose it is.", name, name)
 	}
 	return fmt.Sprintf("%s: %s.", name, err)
-}
-
-// textOf is what is in a file, without a copy of it: nobody changes what was read, and what is made of a file shares its text.
-func textOf(src []byte) string { return unsafe.String(unsafe.SliceData(src), len(src)) }
-
-func parseSource(src []byte, name string, rest *Rest) (*hcl.File, hcl.Diagnostics) {
-	text := textOf(src)
-	if rest != nil && len(text) >= restSize {
-		if f := rest.take(text, name); f != nil {
-			return f, nil
-		}
-	}
-	f, diags := parseParts(text, name, partSize)
-	if f != nil || diags.HasErrors() && len(text) > lang.MaxPart {
-		return f, diags
-	}
-	return lang.Parse(src, name, hcl.InitialPos)
-}
-
-// restSize is the size in bytes from which on a file is so large that steps of it are left for later.
-const restSize = 64 << 10
-
-// part is a piece of a file that is parsed by itself.
-type part struct {
-	src   string
-	name  string // of the file
-	start hcl.Pos
-	brief bool // what is wrong is found, and told, when the file is read again
-
-	file    *hcl.File
-	written bool // it is what lang.ParseWritten reads
-	diags   hcl.Diagnostics
-}
-
-// parseParts parses a file in parts that begin where a line looks like the header of a block, some at once, and puts them together. When each part
-// is right by itself, so is the whole, and it has the same blocks: no block, comment, text or heredoc goes on from one to
-// the next. Otherwise, and for files that are small, it returns nil; the whole file has to be parsed then. Of a file that is too
-// large for that, what is wrong with the part is told.
-func parseParts(src, name string, size int) (*hcl.File, hcl.Diagnostics) {
-	if len(src) < 2*size {
-		return nil, nil
-	}
-	body := &hclsyntax.Body{Attributes: hclsyntax.Attributes{}}
-	start := hcl.InitialPos
-	for start.Byte < len(src) {
-		var parts []*part // a few: what is wrong with a file ends it early
-		for len(parts) < 8*runtime.GOMAXPROCS(0) && start.Byte < len(src) {
-			parts = append(parts, nextPart(src, name, &start, size))
-		}
-		var all sync.WaitGroup
-		for _, p := range parts {
-			all.Go(p.parse)
-		}
-		all.Wait()
-		for _, p := range parts {
-			if diags := p.addTo(body); len(diags) > 0 {
-				return nil, diags
-			}
-		}
-	}
-	return &hcl.File{Body: body, Nav: navigation{body}}, nil
-}
-
-// nextPart returns the part of a file that begins at a place, of about size bytes, and moves the place behind it.
-func nextPart(src, name string, start *hcl.Pos, size int) *part {
-	end := start.Byte + partLength(src[start.Byte:], size)
-	p := &part{src: src[start.Byte:end], name: name, start: *start}
-	start.Byte, start.Line = end, start.Line+strings.Count(p.src, "\n")
-	return p
-}
-
-func (p *part) parse() {
-	if body, ok := lang.ParseWritten(p.src, p.name, p.start, p.brief); ok {
-		p.file, p.written = &hcl.File{Body: body}, true
-		return
-	}
-	p.file, p.diags = lang.Parse([]byte(p.src), p.name, p.start)
-}
-
-// addTo adds what was parsed.
-func (p *part) addTo(body *hclsyntax.Body) hcl.Diagnostics {
-	if len(p.diags) > 0 {
-		return p.diags
-	}
-	b := p.file.Body.(*hclsyntax.Body)
-	for _, a := range b.Attributes { // a second one of the same name would not be noticed
-		return errorf(&a.NameRange, "An argument outside of blocks", "A pipeline file consists of blocks, and this one is too large to be read whole. Remove %s, or move it into its block.", a.Name)
-	}
-	if body.Blocks = append(body.Blocks, b.Blocks...); len(body.Blocks) > maxBlocks {
-		return errorf(&body.Blocks[maxBlocks].TypeRange, "Too many blocks", "A file may have %d blocks. Use for_each for what is alike.", maxBlocks)
-	}
-	if p.start.Byte == 0 {
-		body.SrcRange = b.SrcRange
-	}
-	body.SrcRange.End, body.EndRange = b.SrcRange.End, b.EndRange
-	return nil
-}
-
-// partLength is how long a part of about size bytes is: to the next line that looks like the header of a block.
-func partLength(src string, size int) int {
-	for i := size; i < len(src); i++ {
-		if src[i-1] == '\n' && isHeader(src[i:]) {
-			return i
-		}
-	}
-	return len(src)
-}
-
-// isHeader says whether a line begins with a word, a space, and a label or brace.
-func isHeader(line string) bool {
-	for i, c := range line {
-		switch {
-		case c >= 'a' && c <= 'z' || c == '_':
-		case c == ' ' && i > 0 && i+1 < len(line):
-			return line[i+1] == '"' || line[i+1] == '{'
-		default:
-			return false
-		}
-	}
-	return false
-}
-
-// navigation says in which block of a file something is, for diagnostics.
-type navigation struct {
-	root *hclsyntax.Body
-}
-
-// ContextString returns the header of the block at the offset, as HCL's own navigation does.
-func (n navigation) ContextString(offset int) string {
-	for _, b := range n.root.Blocks {
-		if !b.Range().ContainsOffset(offset) {
-			continue
-		}
-		var s strings.Builder
-		s.WriteString(b.Type)
-		for _, l := range b.Labels {
-			fmt.Fprintf(&s, " %q", l)
-		}
-		return s.String()
-	}
-	return ""
 }

@@ -51,7 +51,6 @@ type loader struct {
 	read   map[string]*Module // by the folder's name
 	chain  []link             // from the pipeline to the module that is being read
 	single bool               // what it calls is not read
-	rest   *Rest              // takes steps of the pipeline's own files; nil: they are read
 }
 
 // link is a call, and the folder that it names.
@@ -63,12 +62,10 @@ type link struct {
 // module reads the files of a module, and what it calls.
 func (l *loader) module(m *Module, from ModuleFolder, files []string, pipeline bool) hcl.Diagnostics {
 	b := &builder{m: m, pipeline: pipeline}
-	rest := l.rest
-	l.rest = nil // what it calls is read whole
 	var diags hcl.Diagnostics
 	for _, f := range files {
 		name := path.Join(from.Root, f)
-		file, ds := l.p.parse(from.FS, f, name, rest)
+		file, ds := l.p.parse(from.FS, f, name)
 		diags = append(diags, ds...)
 		if file == nil {
 			continue
@@ -183,7 +180,7 @@ func LoadModule(folder ModuleFolder) (*Pipeline, hcl.Diagnostics) {
 // Text is what is written at a place, "" where its file is not among those read.
 func (p *Pipeline) Text(r hcl.Range) string {
 	if f := p.Files[r.Filename]; f != nil && r.CanSliceBytes(f.Bytes) {
-		return textOf(r.SliceBytes(f.Bytes))
+		return string(r.SliceBytes(f.Bytes))
 	}
 	return ""
 }

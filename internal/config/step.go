@@ -43,11 +43,7 @@ func (m *builder) stepBlock(blk *hcl.Block) (*Block, hcl.Diagnostics) {
 	}
 	schema := m.step
 	b := newBlock(blk, addrs.Step{Kind: blk.Labels[0], Name: blk.Labels[1]})
-	partial := hcl.Body.PartialContent
-	if m.written {
-		partial = partialContent // a look for what is taken from all copies of a step finds nothing there in any case
-	}
-	c, remain, diags := partial(blk.Body, schema)
+	c, remain, diags := blk.Body.PartialContent(schema)
 	if b.At.Kind == addrs.Toolchain {
 		diags = append(diags, errorf(&b.KindRange, "A toolchain is not a step", "Write toolchain %q { … } instead.", b.At.Name)...)
 	}

@@ -52,7 +52,7 @@ type upgrading struct {
 
 // Upgrade rewrites old forms to today's, and touches nothing else. A file that does not parse, or would not any more, is returned as it is, with diagnostics.
 func (o Old) Upgrade(src []byte, name string) ([]byte, []Change, hcl.Diagnostics) {
-	f, diags := lang.Parse(src, name, hcl.InitialPos)
+	f, diags := lang.Parse(src, name)
 	if diags.HasErrors() {
 		return src, nil, diags
 	}
@@ -78,7 +78,7 @@ func (o Old) Upgrade(src []byte, name string) ([]byte, []Change, hcl.Diagnostics
 	for _, e := range u.edits {
 		out = slices.Concat(out[:e.from], []byte(e.now), out[e.to:])
 	}
-	if _, diags := lang.Parse(out, name, hcl.InitialPos); diags.HasErrors() {
+	if _, diags := lang.Parse(out, name); diags.HasErrors() {
 		return src, nil, errorf(&hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}, "The file cannot be upgraded",
 			"What would be written does not parse (%s); it is left as it is. Upgrade it by hand, and please report it.", diags[0].Detail)
 	}

@@ -3,8 +3,6 @@ package lang
 import (
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -33,11 +31,9 @@ const (
 	maxTuple = 20_000 // elements of several types that are made one list: HCL takes the square of their number
 )
 
-// Budget is what evaluating the expressions of a plan may still cost. It is safe for concurrent use.
+// Budget is the work that evaluating the expressions of a plan may still cost.
 type Budget struct {
-	left atomic.Int64
-
-	once sync.Once
+	left int64
 	ops  map[*hclsyntax.Operation]*hclsyntax.Operation // those whose results are counted, with what stands in for them
 }
 
@@ -49,26 +45,20 @@ func NewBudget() *Budget {
 }
 
 // Refill makes the budget full again: for a step that is planned when the values that it waits for are there.
-func (b *Budget) Refill() { b.left.Store(maxWork) }
-
-// Left is how many units are left: what Restore takes, when what they were spent on is done again.
-func (b *Budget) Left() int64 { return b.left.Load() }
-
-// Restore makes the budget what it was.
-func (b *Budget) Restore(left int64) { b.left.Store(left) }
+func (b *Budget) Refill() { b.left = maxWork }
 
 // Allow adds what the arguments of so many instances may cost.
-func (b *Budget) Allow(instances int) { b.left.Add(int64(instances) * instanceWork) }
+func (b *Budget) Allow(instances int) { b.left += int64(instances) * instanceWork }
 
 // Spent says whether nothing is left: whatever else is evaluated fails.
-func (b *Budget) Spent() bool { return b.left.Load() < 0 }
+func (b *Budget) Spent() bool { return b.left < 0 }
 
 // errSpent says that the budget is spent.
 var errSpent = fmt.Errorf("the plan is more work than is allowed (%d million units): make its lists and texts smaller, or leave the work to a step", maxWork/1_000_000)
 
 // spend takes units from the budget.
 func (b *Budget) spend(units int) error {
-	if b.left.Add(-int64(units)) < 0 {
+	if b.left -= int64(units); b.left < 0 {
 		return errSpent
 	}
 	return nil
@@ -78,13 +68,7 @@ func (b *Budget) spend(units int) error {
 func (b *Budget) Value(e hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	v, diags := e.Value(ctx)
 	if diags.HasErrors() {
-		diags = diags[:min(len(diags), maxErrors)]
-		for _, d := range diags {
-			if r := e.Range(); d.Subject != nil && d.Subject.Filename == "" { // a name that was read briefly, see ParseWritten
-				d.Subject = &r
-			}
-		}
-		return v, Explained(diags, e.Variables(), ctx)
+		return v, Explained(diags[:min(len(diags), maxErrors)], e.Variables(), ctx)
 	}
 	if err := b.Take(v); err != nil {
 		return cty.DynamicVal, TooMuch(e.Range(), err)

@@ -17,7 +17,7 @@ func (b *Budget) Count(node any, functions map[string]function.Function) {
 	if !ok {
 		return
 	}
-	b.once.Do(func() {
+	if b.ops == nil {
 		b.ops = map[*hclsyntax.Operation]*hclsyntax.Operation{}
 		for _, op := range []*hclsyntax.Operation{hclsyntax.OpAdd, hclsyntax.OpSubtract, hclsyntax.OpMultiply, hclsyntax.OpDivide,
 			hclsyntax.OpModulo, hclsyntax.OpNegate, hclsyntax.OpEqual, hclsyntax.OpNotEqual} {
@@ -25,7 +25,7 @@ func (b *Budget) Count(node any, functions map[string]function.Function) {
 			own.Impl = bounded(op.Impl, nil)
 			b.ops[op] = &own
 		}
-	})
+	}
 	hclsyntax.VisitAll(n, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch e := n.(type) {
 		case *hclsyntax.ForExpr:

@@ -11,33 +11,33 @@ import (
 
 // Limits of sources.
 const (
-	// MaxPart is how many bytes are parsed at once: HCL keeps a list of all tokens, 96 bytes each.
-	MaxPart = 512 << 10
+	// MaxSource is the largest size of a file in bytes: HCL keeps a list of all tokens, 96 bytes each.
+	MaxSource = 2 << 20
 
 	maxNesting     = 500 // of brackets, blocks, operators, conditions and directives: HCL's parser and what it makes call themselves for each
 	maxExponentLen = 4   // digits
 	maxSyntax      = 50  // mistakes that are told of one file
 )
 
-// Parse parses native syntax that begins at start, with no more nesting than HCL's parser, which calls itself, can bear.
-func Parse(src []byte, name string, start hcl.Pos) (*hcl.File, hcl.Diagnostics) {
-	if diags := checkSource(src, name, start); diags.HasErrors() {
+// Parse parses native syntax. It rejects nesting that is too deep for HCL's recursive parser.
+func Parse(src []byte, name string) (*hcl.File, hcl.Diagnostics) {
+	if diags := checkSource(src, name); diags.HasErrors() {
 		return nil, diags
 	}
-	f, diags := hclsyntax.ParseConfig(src, name, start)
-	return f, placed(diags[:min(len(diags), maxSyntax)], src, name, start)
+	f, diags := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	return f, placed(diags[:min(len(diags), maxSyntax)], src, name)
 }
 
 // mergeMark begins a line that git leaves in a file that it could not merge.
 const mergeMark = "<<<<<<< "
 
 // placed says of mistakes that HCL finds far from where they are made where that is: of a heredoc that nothing ends, and of a merge that git left to people.
-func placed(diags hcl.Diagnostics, src []byte, name string, start hcl.Pos) hcl.Diagnostics {
+func placed(diags hcl.Diagnostics, src []byte, name string) hcl.Diagnostics {
 	if !diags.HasErrors() {
 		return diags
 	}
 	if at := bytes.Index(append([]byte{'\n'}, src...), []byte("\n"+mergeMark)); at >= 0 {
-		pos := hcl.Pos{Line: start.Line + bytes.Count(src[:at], []byte{'\n'}), Column: 1, Byte: start.Byte + at}
+		pos := hcl.Pos{Line: 1 + bytes.Count(src[:at], []byte{'\n'}), Column: 1, Byte: at}
 		end := hcl.Pos{Line: pos.Line, Column: len(mergeMark), Byte: pos.Byte + len(mergeMark) - 1}
 		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "A merge is not finished", Subject: &hcl.Range{Filename: name, Start: pos, End: end},
 			Detail: "Here git left both sides, between lines that begin with <<<<<<< and >>>>>>>. Keep what is right, and remove these lines. (hexmage.lock.hcl: keep either side, then run `hexmage lock`.)"}}
@@ -46,7 +46,7 @@ func placed(diags hcl.Diagnostics, src []byte, name string, start hcl.Pos) hcl.D
 		if d.Summary != "Unterminated template string" {
 			continue
 		}
-		if begin := openHeredoc(src, name, start); begin != nil {
+		if begin := openHeredoc(src, name); begin != nil {
 			own := *d
 			own.Summary, own.Subject, own.Context = "A heredoc has no end", begin.Range.Ptr(), nil
 			mark := strings.TrimLeft(strings.TrimSpace(string(begin.Bytes)), "<-")
@@ -58,8 +58,8 @@ func placed(diags hcl.Diagnostics, src []byte, name string, start hcl.Pos) hcl.D
 }
 
 // openHeredoc is the last heredoc that nothing ends.
-func openHeredoc(src []byte, name string, start hcl.Pos) (begin *hclsyntax.Token) {
-	tokens, _ := hclsyntax.LexConfig(src, name, start)
+func openHeredoc(src []byte, name string) (begin *hclsyntax.Token) {
+	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos)
 	for i, t := range tokens {
 		switch t.Type {
 		case hclsyntax.TokenOHeredoc:
@@ -73,7 +73,7 @@ func openHeredoc(src []byte, name string, start hcl.Pos) (begin *hclsyntax.Token
 
 // ParseManifest is Parse for a file that is no pipeline, whose expressions spend the budget.
 func ParseManifest(src []byte, name string, b *Budget) (*hcl.File, hcl.Diagnostics) {
-	f, diags := Parse(src, name, hcl.InitialPos)
+	f, diags := Parse(src, name)
 	if !diags.HasErrors() {
 		b.Count(f.Body, nil)
 	}
@@ -82,23 +82,22 @@ func ParseManifest(src []byte, name string, b *Budget) (*hcl.File, hcl.Diagnosti
 
 // ParseExpression is Parse for an expression.
 func ParseExpression(src []byte, name string) (hclsyntax.Expression, hcl.Diagnostics) {
-	if diags := checkSource(src, name, hcl.InitialPos); diags.HasErrors() {
+	if diags := checkSource(src, name); diags.HasErrors() {
 		return nil, diags
 	}
 	e, diags := hclsyntax.ParseExpression(src, name, hcl.InitialPos)
 	return e, diags[:min(len(diags), maxSyntax)]
 }
 
-func checkSource(src []byte, name string, start hcl.Pos) hcl.Diagnostics {
-	if len(src) > MaxPart {
-		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "A block is too large",
-			Detail:  fmt.Sprintf("What begins here has %d bytes without a line that begins a block; at most %d are read at once. Give long data to steps as files.", len(src), MaxPart),
-			Subject: &hcl.Range{Filename: name, Start: start, End: start}}}
+func checkSource(src []byte, name string) hcl.Diagnostics {
+	if len(src) > MaxSource {
+		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "File too large",
+			Detail: fmt.Sprintf("%s has %d bytes; the limit is %d. Give long data to steps as files.", name, len(src), MaxSource)}}
 	}
 	if plain(src) {
 		return nil
 	}
-	tokens, _ := hclsyntax.LexConfig(src, name, start) // what is wrong is for the parser to say
+	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos) // what is wrong is for the parser to say
 	n := nesting{}
 	for _, t := range tokens {
 		if t.Type == hclsyntax.TokenNumberLit && !writable(t.Bytes) {

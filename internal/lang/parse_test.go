@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/workspace"
@@ -28,7 +27,7 @@ func TestParseLong(t *testing.T) {
 		"a reference":    "x = a" + strings.Repeat(".b", n) + "\n",
 		"hashes":         "x = [" + strings.Repeat(`"3e99999aa", 1e10, `, n) + "]\n",
 	} {
-		if _, diags := lang.Parse([]byte(src), "x.hcl", hcl.InitialPos); diags.HasErrors() {
+		if _, diags := lang.Parse([]byte(src), "x.hcl"); diags.HasErrors() {
 			t.Errorf("%s: %v", name, diags)
 		}
 	}
@@ -54,7 +53,7 @@ func TestParseDeep(t *testing.T) {
 		"a little of each":          "x = " + strings.Repeat(`[-(1 + "${`, n/4) + strings.Repeat(`}")]`, n/4) + "\n",
 		"in a heredoc":              "x = <<E\n${" + strings.Repeat("[", n) + strings.Repeat("]", n) + "}\nE\n",
 	} {
-		_, diags := lang.Parse([]byte(src), "x.hcl", hcl.InitialPos)
+		_, diags := lang.Parse([]byte(src), "x.hcl")
 		if len(diags) != 1 || diags[0].Summary != "Nested too deeply" || diags[0].Subject == nil {
 			t.Errorf("%s: %v", name, diags)
 		}
@@ -107,24 +106,5 @@ func TestBudget(t *testing.T) {
 	budget.Refill()
 	if budget.Spent() {
 		t.Error("a full budget is spent")
-	}
-}
-
-// What is taken for a list is what is taken for its elements, and both refuse the same.
-func TestTakeList(t *testing.T) {
-	long := strings.Repeat("x", 4<<20)
-	many := make([]cty.Value, 300_001)
-	for i := range many {
-		many[i] = cty.StringVal("a")
-	}
-	for what, elems := range map[string][]cty.Value{
-		"one": {cty.StringVal("a")}, "some": {cty.StringVal(""), cty.StringVal("b"), cty.NullVal(cty.String)}, "a long text": {cty.StringVal(long + "x")},
-		"long texts": {cty.StringVal(long), cty.StringVal(long), cty.StringVal(long), cty.StringVal(long), cty.StringVal("y")}, "many": many, "as many as there may be": many[:299_999],
-	} {
-		a, b := lang.NewBudget(), lang.NewBudget()
-		aerr, berr := a.Take(cty.ListVal(elems)), b.TakeList(elems)
-		if fmt.Sprint(aerr) != fmt.Sprint(berr) || a.Left() != b.Left() {
-			t.Errorf("%s: %v leaves %d, of its elements %v leaves %d", what, aerr, a.Left(), berr, b.Left())
-		}
 	}
 }

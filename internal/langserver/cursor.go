@@ -57,7 +57,7 @@ const index = hclsyntax.TokenOBrack
 func cursorAt(text []byte, offset int) cursor {
 	text = text[:min(max(offset, 0), len(text))]
 	begin := hcl.Pos{Byte: blockStart(text), Line: 1, Column: 1}
-	if len(text)-begin.Byte > lang.MaxPart {
+	if len(text)-begin.Byte > lang.MaxSource {
 		return cursor{}
 	}
 	stack := []*frame{{place: inBody}}

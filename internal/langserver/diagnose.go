@@ -182,7 +182,7 @@ func (c *checker) units(ctx context.Context, file string) []unit {
 
 // isModule tells whether a file has blocks of a module's, and not of a catalogue's.
 func (c *checker) isModule(ws *Workspace, file string) bool {
-	f, diags := lang.Parse(c.s.open.read(file), file, hcl.InitialPos)
+	f, diags := lang.Parse(c.s.open.read(file), file)
 	if diags.HasErrors() || f == nil {
 		return path.Base(filepath.ToSlash(filepath.Dir(filepath.Dir(file)))) == config.Modules
 	}
@@ -240,7 +240,7 @@ func (c *checker) check(ctx context.Context, u unit) {
 
 func (c *checker) diagnose(ctx context.Context, u unit) (hcl.Diagnostics, error) {
 	if u.root == "" {
-		_, diags := lang.Parse(c.s.open.read(u.single), u.single, hcl.InitialPos)
+		_, diags := lang.Parse(c.s.open.read(u.single), u.single)
 		return diags, nil
 	}
 	ws := c.s.host.Workspace(filepath.Join(u.root, workspace.Folder, u.pipeline+".hcl"), c.s.open)

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
-	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/lang"
 )
 
 // document is a text that the editor has open. A new version is a new document.
@@ -79,7 +79,7 @@ func (d *documents) read(file string) []byte {
 	if text, ok := d.Text(file); ok {
 		return text
 	}
-	text, err := boundedfile.Read(file, config.MaxFile)
+	text, err := boundedfile.Read(file, lang.MaxSource)
 	if err != nil {
 		return nil
 	}

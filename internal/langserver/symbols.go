@@ -123,7 +123,7 @@ func filesOf(open *documents, dir, but string) []string {
 
 func parsed(file string, text []byte) *source {
 	s := &source{file: file, text: text}
-	f, diags := lang.Parse(text, file, hcl.InitialPos) // what is wrong is told elsewhere
+	f, diags := lang.Parse(text, file) // what is wrong is told elsewhere
 	s.bad = diags.HasErrors()
 	if f == nil {
 		return s

@@ -8,10 +8,8 @@ package planner
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -44,18 +42,12 @@ type Options struct {
 	Strays   []string          // names among those of EnvVars that no pipeline has, as far as is known: one that is near a variable's is a mistake
 	FlagVars map[string]string // values of variables from the command line
 
-	// Made is told of instances when they are made, long before the plan is: in dependency order, each as the plan will have it and at most once. It must not
-	// wait for anything. There may be no plan in the end. nil: nobody asks.
-	Made func([]*plan.Instance)
-
-	Workers int // how many evaluate at once; 0: as many as there are processors
-
 	// Reads is what was looked at to make these options: it becomes part of the plan's.
 	Reads step.Reads
 }
 
 // Build plans a pipeline, and returns with the plan who can say more of it. The plan is nil when there are errors; there may be warnings with a
-// plan. Where some of the configuration is not read yet (config.Rest), it may also be nil without errors: it has to be read whole then, and planned again.
+// plan.
 func Build(o Options) (*plan.Plan, *Extender, hcl.Diagnostics) {
 	p := newPlanner(o)
 	made, diags := p.build()
@@ -65,13 +57,13 @@ func Build(o Options) (*plan.Plan, *Extender, hcl.Diagnostics) {
 func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	diags := p.chooseProfile()
 	if diags.HasErrors() {
-		return nil, p.failed(diags)
+		return nil, p.together(diags)
 	}
 	p.targets = Targets(p.cfg, p.o.TargetNames)
 	root, ds := p.newModule(nil, nil, p.cfg.Module)
 	p.root = root
 	if diags = append(diags, ds...); ds.HasErrors() {
-		return nil, p.failed(diags)
+		return nil, p.together(diags)
 	}
 	diags = append(diags, p.prepareRoot()...)
 	for _, m := range p.modules {
@@ -79,9 +71,6 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	}
 	for _, m := range p.modules { // a caller's names come before those of what it calls
 		p.declareNames(m)
-	}
-	if p.cfg.Rest != nil && (diags.HasErrors() || !p.asRead()) {
-		return nil, nil
 	}
 	for _, m := range p.modules {
 		diags = append(diags, p.unsaid(m, p.declare(m))...)
@@ -92,25 +81,14 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	ds = p.sort()
 	diags = append(diags, ds...)
 	if ds.HasErrors() {
-		return nil, p.failed(diags)
-	}
-	if diags.HasErrors() {
-		p.o.Made = nil
+		return nil, p.together(diags)
 	}
 	diags = append(diags, p.evaluateAll()...)
 	diags = append(diags, p.checkAbsent()...)
 	if diags.HasErrors() {
-		return nil, p.failed(diags)
+		return nil, p.together(diags)
 	}
 	return p.assemble(), append(diags, p.unused()...)
-}
-
-// failed is what there is to say of a pipeline that cannot be planned: nothing, where it is read whole for that.
-func (p *planner) failed(diags hcl.Diagnostics) hcl.Diagnostics {
-	if p.cfg.Rest != nil {
-		return nil
-	}
-	return p.together(diags)
 }
 
 // together makes one error of those about toolchains that steps cannot do without and nobody declares, and one of those about a target.
@@ -155,17 +133,13 @@ func newPlanner(o Options) *planner {
 		dirs = append(dirs, r.Dir)
 		roots = append(roots, step.Root{Dir: r.Dir, At: "external/" + r.ID})
 	}
-	p := &planner{o: o, cfg: o.Config, roots: roots, files: workspace.NewFiles(o.Workspace, dirs...), budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema), gone: make(map[*kindSchema]*stepDecl),
-		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool), places: make(map[string]string), said: make(map[saying]bool), handed: make(map[addrs.Instance]bool), extender: newExtender(), workers: o.Workers}
-	if p.workers == 0 {
-		p.workers = runtime.GOMAXPROCS(0)
-	}
+	p := &planner{o: o, cfg: o.Config, roots: roots, files: workspace.NewFiles(o.Workspace, dirs...), budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema),
+		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool), places: make(map[string]string), said: make(map[saying]bool), extender: newExtender()}
 	p.functions = lang.Functions(p.files)
 	return p
 }
 
-// planner holds everything while a plan is made. Once Build has returned nothing changes it any more: the Extender reads it, possibly for several
-// at once.
+// planner holds everything while a plan is made. Afterwards only the Extender uses it, for one question at a time.
 type planner struct {
 	o         Options
 	roots     []step.Root
@@ -175,7 +149,6 @@ type planner struct {
 	files     *workspace.Files
 	functions map[string]function.Function
 	budget    *lang.Budget
-	workers   int
 	schemas   map[string]*kindSchema
 	copied    int // instances of all steps with for_each, and of all steps of modules
 	framed    int // copies of calls
@@ -193,14 +166,9 @@ type planner struct {
 	places  map[string]string // of outputs, by the name of the file that each will be
 	said    map[saying]bool
 
-	handed map[addrs.Instance]bool   // toolchains that Made knows
-	read   []*stepState              // planned as they were read, in order
-	gone   map[*kindSchema]*stepDecl // stands for those of a kind of which nothing else is left
-
 	lastNames   []string              // of outputs, for the next step that has the same
 	lastOutputs []step.DeclaredOutput // likewise
 
-	mu        sync.Mutex      // of what follows, to which steps that are evaluated at once add
 	env       map[string]bool // variables of the environment that kinds looked at
 	extender  *Extender
 	arguments map[addrs.Instance][]Argument // nil: nobody asks for them
@@ -223,8 +191,8 @@ type object struct {
 	implicit []string           // objects it needs without a reference
 	deps     []string           // objects
 	eval     func(*frame) hcl.Diagnostics
-	failed   bool // itself, or something it needs, could not be evaluated
-	awaits   awaits
+	failed   bool  // itself, or something it needs, could not be evaluated
+	awaits   *bool // whether it refers to a step by whatever way; nil until planner.awaitsStep is asked
 }
 
 func (p *planner) chooseProfile() hcl.Diagnostics {
@@ -294,7 +262,7 @@ func (p *planner) add(o *object) *object {
 	return o
 }
 
-// link finds the objects that an object needs, of those that are not planned yet.
+// link finds the objects that an object needs.
 func (p *planner) link(o *object) {
 	var seen map[string]bool
 	if len(o.refs) > 8 {
@@ -310,13 +278,7 @@ func (p *planner) link(o *object) {
 		o.deps = append(o.deps, name)
 	}
 	for _, r := range o.refs {
-		s := o.scope.steps[r.Step]
-		switch {
-		case s == nil:
-			dep(o.scope.object(r, false))
-		case s.object != nil: // spelt once
-			dep(s.object.name)
-		}
+		dep(o.scope.object(r, false))
 	}
 	for _, r := range o.order {
 		dep(o.scope.object(r, true))
@@ -539,9 +501,6 @@ func (p *planner) assemble() *plan.Plan {
 		return nil
 	})
 	out.Instances = make([]*plan.Instance, 0, n+len(reached))
-	for _, s := range p.read {
-		out.Instances = append(out.Instances, s.instances[0].planned)
-	}
 	for _, name := range p.order { // in dependency order; the instances of a step do not need each other
 		o := p.objects[name]
 		if o.step == nil {
@@ -593,11 +552,6 @@ func (p *planner) noteReads(r step.Reads) {
 	for name, text := range r.Texts {
 		p.files.Text(name, text)
 	}
-	if len(r.Env) == 0 {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for _, name := range r.Env {
 		p.env[name] = true
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/customdecode"
@@ -27,7 +26,6 @@ type stepDecl struct {
 	*kindSchema
 	content *hcl.BodyContent // of the block's body; nil when it does not fit the schema
 	object  *object
-	planned bool // as it was read
 }
 
 // stepState is what is known of a step or toolchain in one frame.
@@ -112,7 +110,7 @@ type instance struct {
 	outputs []step.DeclaredOutput // all of them, own and the kind's; Path is set for own ones
 	classes map[string]action.Class
 	planned *plan.Instance // nil when when = false
-	used    atomic.Pointer[usedOutput]
+	used    *usedOutput
 }
 
 // usedOutput is an output as all have it that use it.
@@ -125,17 +123,13 @@ type usedOutput struct {
 // output returns an output for who uses it.
 func (in *instance) output(name string) *usedOutput {
 	at := addrs.Output{Instance: in.at, Name: name}
-	for {
-		first := in.used.Load()
-		for o := first; o != nil; o = o.next {
-			if o.Name == name {
-				return o
-			}
-		}
-		if o := (&usedOutput{at, at.Path(), first}); in.used.CompareAndSwap(first, o) {
+	for o := in.used; o != nil; o = o.next {
+		if o.Name == name {
 			return o
 		}
 	}
+	in.used = &usedOutput{at, at.Path(), in.used}
+	return in.used
 }
 
 // declare makes an object for everything in a module and checks every reference, before anything is evaluated.
@@ -157,7 +151,7 @@ func (p *planner) declare(m *module) hcl.Diagnostics {
 	for _, blocks := range [][]*config.Block{m.parts.Toolchains, m.parts.Steps} {
 		for _, b := range blocks {
 			if s := m.steps[b.At]; s != nil && s.block == b {
-				diags = append(diags, p.declareStep(m, s, s.allVariables())...)
+				diags = append(diags, p.declareStep(m, s)...)
 			}
 		}
 	}
@@ -316,7 +310,7 @@ func elsewhere(m *config.Module, profile string) map[string][]string {
 }
 
 // declareStep makes the object of a step or toolchain, and checks it and what it refers to.
-func (p *planner) declareStep(m *module, s *stepDecl, ts []hcl.Traversal) hcl.Diagnostics {
+func (p *planner) declareStep(m *module, s *stepDecl) hcl.Diagnostics {
 	b := s.block
 	o := p.add(&object{name: m.name(b.At.String()), in: m, scope: m, rng: b.Range, step: s, failed: s.kind == nil})
 	s.object = o
@@ -343,7 +337,7 @@ func (p *planner) declareStep(m *module, s *stepDecl, ts []hcl.Traversal) hcl.Di
 	}
 	o.failed = diags.HasErrors()
 	diags = append(diags, p.referMatrix(s)...)
-	diags = append(diags, p.refer(o, b.ForEach != nil, ts)...)
+	diags = append(diags, p.refer(o, b.ForEach != nil, s.allVariables())...)
 	diags = append(diags, p.referOrder(o, b.DependsOn)...)
 	diags = append(diags, p.referEach(o, b.Body)...)
 	diags = append(diags, p.referEach(o, b.Env)...)

@@ -18,7 +18,7 @@ import (
 )
 
 // evaluator evaluates the block of a step for one instance after the other. What does not depend on each.key and
-// each.value it evaluates once; what it gives may be shared by all instances. It is not safe for concurrent use.
+// each.value it evaluates once; what it gives may be shared by all instances.
 type evaluator struct {
 	p     *planner
 	s     *stepState
@@ -96,9 +96,6 @@ type use struct {
 func (p *planner) evaluator(s *stepState, scope *lang.Scope, l *later) *evaluator {
 	b := s.block
 	e := &evaluator{p: p, s: s, scope: scope, later: l}
-	if b.ForEach != nil { // several may evaluate copies
-		e.evalContext()
-	}
 	e.target = e.known(b.Target, "target", cty.DynamicPseudoType)
 	e.where, e.source = config.Where(b.Range), p.cfg.Source(b.Whole)
 	e.plain = make(map[string]cty.Value)

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
@@ -13,6 +14,7 @@ import (
 // Extender says more of a plan that Build made. It has what the plan, being data, cannot have, and nothing of what waits for nothing: without that
 // a planner is gone when its plan is made.
 type Extender struct {
+	mu        sync.Mutex // the planner evaluates for one question at a time
 	instances map[addrs.Instance]*waiting
 	outputs   map[string]*waitingOutput
 	checks    map[string]*checkIn
@@ -50,9 +52,7 @@ func (p *planner) keep(in *instance, c *copyOf, planned step.Planned) {
 	if n.Waits == plan.ForValues {
 		w.of, w.copy = in, c
 	}
-	p.mu.Lock()
 	p.extender.instances[in.at] = w
-	p.mu.Unlock()
 }
 
 // with is what there is to say of the instance when values are there.
@@ -74,6 +74,8 @@ func (w *waiting) with(values map[addrs.Output][]byte) (*waiting, error) {
 
 // ExtendInstance implements plan.Extender.
 func (x *Extender) ExtendInstance(at addrs.Instance, known plan.Known) (*plan.Instance, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	w := x.instances[at]
 	if w == nil || w.plan.Waits == plan.ForNothing {
 		return nil, unasked(at.String())
@@ -103,6 +105,8 @@ func (x *Extender) ExtendInstance(at addrs.Instance, known plan.Known) (*plan.In
 
 // ExtendOutput implements plan.Extender.
 func (x *Extender) ExtendOutput(name string, known plan.Known) (plan.Output, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	w := x.outputs[name]
 	if w == nil {
 		return plan.Output{}, unasked("output " + name)
@@ -112,6 +116,8 @@ func (x *Extender) ExtendOutput(name string, known plan.Known) (plan.Output, err
 
 // ExtendCheck implements plan.Extender.
 func (x *Extender) ExtendCheck(at string, known plan.Known) (plan.Verdict, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	n := x.checks[at]
 	if n == nil {
 		return plan.Verdict{}, unasked(at)
@@ -122,6 +128,8 @@ func (x *Extender) ExtendCheck(at string, known plan.Known) (plan.Verdict, error
 // Explain returns the hints that an instance's kind has for people by what an action of it that failed has printed. Known has the values by which the
 // instance was extended.
 func (x *Extender) Explain(at addrs.Instance, known plan.Known, spec string, output []byte) []string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	w := x.instances[at]
 	if w == nil {
 		return nil

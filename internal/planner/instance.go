@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
@@ -45,7 +44,9 @@ func (p *planner) dependencies(n *placement, used []addrs.Instance, known bool) 
 	if known {
 		static = &n.static[1]
 	}
-	static.once.Do(func() { static.deps = slices.Clip(p.staticDependencies(n, known)) })
+	if static.deps == nil {
+		static.deps = slices.Clip(p.staticDependencies(n, known))
+	}
 	var out []addrs.Instance
 	for i, at := range used {
 		if _, found := slices.BinarySearchFunc(static.deps, at, addrs.Compare); found {
@@ -66,8 +67,7 @@ func (p *planner) dependencies(n *placement, used []addrs.Instance, known bool) 
 
 // staticDeps are dependencies of an object that follow from its references, whatever their values are.
 type staticDeps struct {
-	once sync.Once
-	deps []addrs.Instance // sorted
+	deps []addrs.Instance // sorted; nil until planner.dependencies is asked
 }
 
 func (p *planner) staticDependencies(n *placement, known bool) []addrs.Instance {
@@ -138,7 +138,9 @@ func (p *planner) eachRef(o *object, f *frame, seen map[place]bool, do func(*fra
 
 // awaited are the value outputs that an object may depend on in a frame, and they in words. The result may be shared.
 func (p *planner) awaited(n *placement, marked []addrs.Output) ([]addrs.Output, string) {
-	n.awaited.once.Do(func() { n.awaited.set(p.staticAwaited(n)) })
+	if !n.awaited.known {
+		n.awaited.set(p.staticAwaited(n))
+	}
 	var more []addrs.Output
 	for _, m := range marked {
 		if p.class(m) != action.Value {
@@ -158,13 +160,13 @@ func (p *planner) awaited(n *placement, marked []addrs.Output) ([]addrs.Output, 
 
 // awaitedOutputs are the value outputs that an object refers to.
 type awaitedOutputs struct {
-	once    sync.Once
+	known   bool
 	outputs []addrs.Output // sorted
 	words   string
 }
 
 func (a *awaitedOutputs) set(outs []addrs.Output) {
-	a.outputs = slices.Clip(addrs.SortOutputs(outs))
+	a.known, a.outputs = true, slices.Clip(addrs.SortOutputs(outs))
 	names := make([]string, len(a.outputs))
 	for i, o := range a.outputs {
 		names[i] = o.String()

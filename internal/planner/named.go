@@ -129,7 +129,5 @@ func (e *evaluator) noteArguments(in *instance, c *copyOf, args []*argValue) {
 			all = append(all, Argument{a.name, valueOf(v)})
 		}
 	}
-	e.p.mu.Lock()
 	e.p.arguments[in.at] = all
-	e.p.mu.Unlock()
 }

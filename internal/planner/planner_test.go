@@ -183,10 +183,9 @@ func boards(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnost
 }
 
 // load plans the pipeline named p of the archive's files. Its comment may hold "profile=x", "var x=1" and "env x=1" lines.
-func load(t testing.TB, a *txtar.Archive, workers int) (*plan.Plan, *planner.Extender, hcl.Diagnostics, *config.Pipeline) {
+func load(t testing.TB, a *txtar.Archive) (*plan.Plan, *planner.Extender, hcl.Diagnostics, *config.Pipeline) {
 	t.Helper()
 	o := unpack(t, a)
-	o.Workers = workers
 	cfg, diags := config.Load(os.DirFS(o.Workspace), "p", nil)
 	if diags.HasErrors() {
 		return nil, nil, diags, cfg
@@ -242,31 +241,29 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, workers := range []int{1, 3} {
-				p, _, diags, cfg := load(t, a, workers)
-				got := map[string]string{}
-				if len(diags) > 0 {
-					got["want.diagnostics"] = config.Render(diags, cfg.Files, 100, false)
-				}
-				if p != nil {
-					got["want.plan"] = plan.Text(p, plan.Notes{})
-					got["want.mermaid"] = plan.Mermaid(p)
-					for _, f := range a.Files { // the longer forms only where the golden asks for them
-						switch f.Name {
-						case "want.dot":
-							got[f.Name] = plan.Dot(p)
-						case "want.json":
-							got[f.Name] = jsonText(t, wholeJSON, p)
-						case "want.graph.json":
-							got[f.Name] = jsonText(t, plan.GraphJSON, p)
-						}
+			p, _, diags, cfg := load(t, a)
+			got := map[string]string{}
+			if len(diags) > 0 {
+				got["want.diagnostics"] = config.Render(diags, cfg.Files, 100, false)
+			}
+			if p != nil {
+				got["want.plan"] = plan.Text(p, plan.Notes{})
+				got["want.mermaid"] = plan.Mermaid(p)
+				for _, f := range a.Files { // the longer forms only where the golden asks for them
+					switch f.Name {
+					case "want.dot":
+						got[f.Name] = plan.Dot(p)
+					case "want.json":
+						got[f.Name] = jsonText(t, wholeJSON, p)
+					case "want.graph.json":
+						got[f.Name] = jsonText(t, plan.GraphJSON, p)
 					}
 				}
-				if (p == nil) != diags.HasErrors() {
-					t.Fatalf("plan %v with diagnostics %v", p, diags)
-				}
-				compare(t, file, a, got)
 			}
+			if (p == nil) != diags.HasErrors() {
+				t.Fatalf("plan %v with diagnostics %v", p, diags)
+			}
+			compare(t, file, a, got)
 		})
 	}
 }

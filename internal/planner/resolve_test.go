@@ -22,7 +22,7 @@ func golden(t *testing.T, name string) (*plan.Plan, *planner.Extender) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, x, diags, _ := load(t, a, 0)
+	p, x, diags, _ := load(t, a)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -178,7 +178,7 @@ func bigPipeline(n int) *txtar.Archive {
 func BenchmarkBuild(b *testing.B) {
 	a := bigPipeline(1_000)
 	for b.Loop() {
-		p, _, diags, _ := load(b, a, 0)
+		p, _, diags, _ := load(b, a)
 		if diags != nil || len(p.Instances) != 1_001 {
 			b.Fatal(diags)
 		}

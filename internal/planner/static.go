@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/customdecode"
@@ -126,15 +125,13 @@ func (p *planner) leadsTo(m *module, r lang.Ref) []*object {
 	return nil
 }
 
-// awaits says whether an object refers to a step by whatever way. It is asked for while planning and later, by many.
-type awaits struct {
-	once sync.Once
-	yes  bool
-}
-
+// awaitsStep reports whether an object refers to a step, also by way of other objects.
 func (p *planner) awaitsStep(o *object) bool {
-	o.awaits.once.Do(func() { o.awaits.yes = p.dynamic(o.scope, o.refs, nil) != nil })
-	return o.awaits.yes
+	if o.awaits == nil {
+		yes := p.dynamic(o.scope, o.refs, nil) != nil
+		o.awaits = &yes
+	}
+	return *o.awaits
 }
 
 // checkAbsent checks the arguments of steps that do not exist, in no copy of theirs or of their module: what is written out is of the right type there, too.

@@ -62,8 +62,7 @@ type evaluated struct {
 	diags  hcl.Diagnostics
 }
 
-// copy evaluates the step for one key. What it changes beside the evaluator is the same in whatever order that is done: copies of one step, and steps
-// that do not need each other, are evaluated at once.
+// copy evaluates the step for one key.
 func (e *evaluator) copy(out *evaluated, key string, value cty.Value) {
 	b := e.s.block
 	in := &instance{at: addrs.Instance{Step: e.s.at, Key: key, Keyed: b.ForEach != nil}}

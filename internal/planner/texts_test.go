@@ -74,7 +74,7 @@ output "all" { value = slice(local.all, 0, 2) }
 `
 	made := func(with ...string) *plan.Plan {
 		a := txtar.Parse([]byte(strings.NewReplacer(with...).Replace(pipeline)))
-		p, _, diags, _ := load(t, a, 1)
+		p, _, diags, _ := load(t, a)
 		if p == nil {
 			t.Fatal(diags)
 		}

@@ -191,7 +191,7 @@ output "o" { value = [for s in step.exec.flip : s.outputs.o] }
 	return g
 }
 
-// perFile is how many steps a file of an explicit pipeline has: files have at most 4 MiB.
+// perFile is the number of steps in a file of an explicit pipeline: a file has at most 2 MiB.
 const perFile = 5000
 
 // explicit writes the pipeline with a block for each action.

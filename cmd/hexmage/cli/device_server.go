@@ -168,7 +168,7 @@ func (a *app) deviceFile() (devices.File, error) {
 	if path == "" {
 		return devices.File{}, nil
 	}
-	src, err := boundedfile.Read(path, lang.MaxPart)
+	src, err := boundedfile.Read(path, lang.MaxSource)
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return devices.File{}, nil
 	}

@@ -197,7 +197,7 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 		own := *a
 		own.Profile = profile
 		own.Env.Stderr = io.Discard
-		p, diags, err := own.planConfig(workspace, cfg, nil)
+		p, diags, err := own.planConfig(workspace, cfg)
 		switch {
 		case err != nil:
 			return nil, err

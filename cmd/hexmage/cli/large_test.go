@@ -11,8 +11,7 @@ import (
 	"github.com/hexmage/hexmage/cmd/hexmage/cli"
 )
 
-// Steps of a large file are planned as they are read. What is wrong with one in the middle is told as `validate` tells it, nothing is put out, and when it is
-// right, all of it is built.
+// `run` reports a mistake in a large file as `validate` does and exports nothing; once it is corrected, `run` builds all.
 func TestLargeFile(t *testing.T) {
 	large := func(argv string) string {
 		var b strings.Builder

@@ -34,7 +34,7 @@ func TestNeeds(t *testing.T) {
 		for _, profile := range profilesOf(cfg.Module) {
 			own := *a
 			own.Profile = profile
-			p, diags, err := own.planConfig(shipped, cfg, nil)
+			p, diags, err := own.planConfig(shipped, cfg)
 			if err != nil || diags.HasErrors() {
 				t.Fatalf("%s, profile %s: %v, %v", name, profile, err, diags)
 			}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -69,11 +68,6 @@ func (p *planned) extend(o *build.Options) { o.Extender, o.Hints = p.more, p.mor
 
 // plan plans a pipeline, restricted to steps if any are given. It returns the workspace too. Diagnostics are printed.
 func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*planned, string, error) {
-	return a.planAs(ctx, pipeline, steps, nil)
-}
-
-// planAs is plan, and tells of instances as planner.Options.Made does.
-func (a *app) planAs(ctx context.Context, pipeline string, steps []string, made func([]*plan.Instance)) (*planned, string, error) {
 	selection, err := selected(steps)
 	if err != nil {
 		return nil, "", err
@@ -84,12 +78,17 @@ func (a *app) planAs(ctx context.Context, pipeline string, steps []string, made 
 	}
 	names := map[string]string{}
 	files := listedFS{rooted.FS(workspace), names}
-	p, cfg, diags, err := a.planFiles(ctx, config.Open, files, workspace, pipeline, made)
-	if err == nil && p == nil && cfg.Rest != nil { // what is wrong is told of the whole
-		p, cfg, diags, err = a.planFiles(ctx, config.Load, files, workspace, pipeline, nil)
+	cfg, diags := a.loadFrom(ctx, files, workspace, pipeline)
+	if cfg != nil && len(cfg.Toolchains)+len(cfg.Targets)+len(cfg.Calls)+len(a.SoC) > 0 {
+		a.catalogues.begin(workspace)
 	}
-	if err != nil {
-		return nil, "", err
+	var p *planned
+	if !diags.HasErrors() {
+		whole, more, err := a.planConfig(workspace, cfg)
+		if err != nil {
+			return nil, "", err
+		}
+		p, diags = whole, append(diags, more...)
 	}
 	if err := a.printDiags(diags, cfg.Shown()); err != nil {
 		return nil, "", err
@@ -104,26 +103,13 @@ func (a *app) planAs(ctx context.Context, pipeline string, steps []string, made 
 	return p, workspace, nil
 }
 
-// planFiles reads the pipeline's files and plans it. The plan is nil when there are errors, and when the files have to be read whole, which config.Load does.
-func (a *app) planFiles(ctx context.Context, read reader, files fs.FS, workspace, pipeline string, made func([]*plan.Instance)) (*planned, *config.Pipeline, hcl.Diagnostics, error) {
-	cfg, diags := a.loadFrom(ctx, read, files, workspace, pipeline)
-	if cfg != nil && len(cfg.Toolchains)+len(cfg.Targets)+len(cfg.Calls)+len(a.SoC) > 0 {
-		a.catalogues.begin(workspace)
-	}
-	if diags.HasErrors() {
-		return nil, cfg, diags, nil
-	}
-	p, more, err := a.planConfig(workspace, cfg, made)
-	return p, cfg, append(diags, more...), err
-}
-
-func (a *app) planConfig(workspace string, cfg *config.Pipeline, made func([]*plan.Instance)) (*planned, hcl.Diagnostics, error) {
+func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*planned, hcl.Diagnostics, error) {
 	d, err := a.domain(workspace)
 	if err != nil {
 		return nil, nil, err
 	}
 	o := a.plannerOptions(workspace, cfg, d)
-	o.Made, o.Strays = made, a.strays(cfg)
+	o.Strays = a.strays(cfg)
 	p, more, diags := planner.Build(o)
 	if p == nil {
 		return nil, diags, nil
@@ -160,7 +146,7 @@ func (a *app) later(ctx context.Context, workspace, pipeline string, fresh func(
 		if diags.HasErrors() {
 			return nil, diags
 		}
-		p, diags, err := a.planConfig(workspace, cfg, nil)
+		p, diags, err := a.planConfig(workspace, cfg)
 		switch {
 		case err != nil:
 			return nil, err
@@ -451,7 +437,7 @@ func (a *app) validateIn(ctx context.Context, workspace, name string) ([]checked
 	for _, profile := range profiles {
 		own := *a
 		own.Profile = profile
-		p, more, err := own.planConfig(workspace, cfg, nil)
+		p, more, err := own.planConfig(workspace, cfg)
 		if err != nil {
 			return append(out, checked{name, profile, false}), err
 		}

@@ -188,7 +188,7 @@ func readSettings(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
 	}
-	src, err := boundedfile.Read(path, lang.MaxPart)
+	src, err := boundedfile.Read(path, lang.MaxSource)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -137,7 +137,7 @@ func (a *app) planText(name string, text []byte) (*planned, hcl.Diagnostics, err
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
-	p, more, err := a.planConfig(a.here(), cfg, nil)
+	p, more, err := a.planConfig(a.here(), cfg)
 	if p != nil {
 		for _, n := range p.Instances { // failures are shown without the place in a file that nobody has written
 			n.Where, n.Source = "", ""

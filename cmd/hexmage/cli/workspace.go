@@ -72,16 +72,13 @@ func (a *app) place(at string, folders ...string) (string, error) {
 
 // load reads a pipeline of a workspace, and the modules that it calls.
 func (a *app) load(ctx context.Context, workspace, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
-	return a.loadFrom(ctx, config.Load, a.files(workspace), workspace, pipeline)
+	return a.loadFrom(ctx, a.files(workspace), workspace, pipeline)
 }
 
-// reader is config.Load, or config.Open.
-type reader func(files fs.FS, pipeline string, find config.Finder) (*config.Pipeline, hcl.Diagnostics)
-
-func (a *app) loadFrom(ctx context.Context, read reader, files fs.FS, workspace, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
+func (a *app) loadFrom(ctx context.Context, files fs.FS, workspace, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
 	find, done := a.finder(ctx, workspace)
 	defer done()
-	cfg, diags := read(files, pipeline, find)
+	cfg, diags := config.Load(files, pipeline, find)
 	for _, with := range a.With {
 		if cfg != nil {
 			diags = append(diags, setVersion(cfg, with)...)
