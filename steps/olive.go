@@ -113,7 +113,6 @@ func (o Olive) read(p *step.Plan) (r olive.Recipe, ok bool) {
 		p.Fail("recipe", "Not a recipe", "%v.", err)
 		return r, false
 	}
-	p.Read(step.Reads{Texts: map[string]string{name: string(text)}})
 	if r, err = olive.Read(text); err != nil {
 		p.Fail("recipe", "A recipe that cannot run here", "%s:\n%s.", name, strings.ReplaceAll(err.Error(), "\n", ".\n"))
 	}

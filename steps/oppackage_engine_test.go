@@ -202,9 +202,6 @@ func (w *workspace) build() ([]string, []*event.Failure) {
 	return done.ran, done.failures
 }
 
-// snapshot is where a build leaves one.
-func (w *workspace) snapshot() string { return filepath.Join(w.at, "snapshot") }
-
 // run builds a plan, which x extends, and returns what came of it.
 func (w *workspace) run(p *plan.Plan, x plan.Extender, hints func(addrs.Instance, plan.Known, string, []byte) []string) *events {
 	w.t.Helper()
@@ -243,7 +240,6 @@ func (w *workspace) engine() build.Options {
 		Executor: execute.Cached(run, results, blobs, fn, trees.Has), Blobs: blobs, Results: results,
 		Hasher: statcache.Open(filepath.Join(w.at, "stat"), fn, time.Now), Fn: fn, Workspace: w.dir,
 		Out: filepath.Join(w.at, "out"), State: filepath.Join(w.at, "state"), LogDir: filepath.Join(w.at, "logs"), Jobs: 2, KeepGoing: true,
-		Snapshot: &build.Snapshot{Path: w.snapshot()},
 	}
 }
 

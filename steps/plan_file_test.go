@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/standin/sdk/sdktest"
 )
 
@@ -136,20 +134,6 @@ func TestBuildAPlanOfAFile(t *testing.T) {
 	}
 }
 
-// bare returns the plan without previews of what waits.
-func bare(p *plan.Plan) *plan.Plan {
-	c := *p
-	c.Instances = slices.Clone(p.Instances)
-	for i, n := range c.Instances {
-		if n.Waits != plan.ForNothing {
-			n := *n
-			n.Specs, n.Outputs = nil, nil
-			c.Instances[i] = &n
-		}
-	}
-	return &c
-}
-
 func writePlan(t *testing.T, path string, p *plan.Plan) {
 	t.Helper()
 	var file bytes.Buffer
@@ -197,7 +181,7 @@ func elsewhere(t *testing.T, job planJob) planDone {
 	return d
 }
 
-// A plan that was written to a file, or left in a snapshot by who built it, is built by another process as by the one that made it: with the same keys, so
+// A plan that was written to a file is built by another process as by the one that made it: with the same keys, so
 // that nothing runs again, and from an empty store with the same bytes.
 func TestPlanOfAFile(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -240,18 +224,6 @@ func TestPlanOfAFile(t *testing.T) {
 					t.Errorf("%+v", check)
 				}
 			}
-			kept, err := snapshot.Open(w.snapshot())
-			if err != nil {
-				t.Fatal(err)
-			}
-			left, err := kept.Plan()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(bare(p), bare(left), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(plan.Plan{}, "Reads")); d != "" {
-				t.Errorf("the snapshot has another plan (-made +left): %s", d)
-			}
-			writePlan(t, path, left)
 			cold := elsewhere(t, planJob{Plan: path, Workspace: w.dir, Store: t.TempDir(), Extend: c.extend})
 			if d := cmp.Diff(here, cold); d != "" {
 				t.Errorf("from an empty store (-here +elsewhere): %s", d)

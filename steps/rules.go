@@ -179,7 +179,6 @@ func (q *question) read(name string, limit int64) []byte {
 	if err != nil {
 		return nil
 	}
-	q.p.Read(step.Reads{Texts: map[string]string{name: string(b)}})
 	return b
 }
 

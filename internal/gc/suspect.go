@@ -127,7 +127,7 @@ func (v *verifier) suspects(ctx context.Context) error {
 	}
 	// A snapshot would have the next run believe that nothing is to be done, and what was moved away would stay away. A folder that is kept
 	// has links to files, which a damaged one does not leave by being moved away.
-	for _, dir := range []string{v.s.root.State().Snapshots(), v.s.root.DirPool()} {
+	for _, dir := range []string{v.s.root.State().Requests(), v.s.root.DirPool()} {
 		if err := os.RemoveAll(dir); err != nil {
 			return fmt.Errorf("forget what may be wrong: %w", err)
 		}

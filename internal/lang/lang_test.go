@@ -239,7 +239,6 @@ func TestFilesRemembers(t *testing.T) {
 		Files:  []string{"a.txt", "bin"},
 		Dirs:   []string{"src"},
 		Absent: []string{"none/at", "nope"},
-		Texts:  map[string]string{"a.txt": "text\n"},
 		Globs: []plan.Glob{
 			{Dir: abs, Patterns: []string{"*.c"}, Found: []string{abs + "/a.c"}, Dirs: []string{abs}},
 			{Dir: "src", Patterns: []string{"**/*.c", "gone/x/y.c", "deep/c.c"}, Found: []string{"src/a.c", "src/deep/c.c"}, Dirs: []string{"src", "src/deep"}},
@@ -279,7 +278,6 @@ func TestFilesRemembersLinks(t *testing.T) {
 	want := plan.Reads{
 		Files:  []string{"gone.txt", "one.txt", "other/a.txt", "two.txt"},
 		Absent: []string{"nowhere"},
-		Texts:  map[string]string{"other/a.txt": "text\n"},
 		Globs: []plan.Glob{
 			{Dir: "lib", Patterns: []string{"*.c"}, Found: []string{"lib/a.c"}, Dirs: []string{"lib", "other/src"}},
 			{Dir: "src", Patterns: []string{"up.c"}, Found: []string{"src/up.c"}, Dirs: []string{"a.txt", "src"}},

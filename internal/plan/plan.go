@@ -38,8 +38,6 @@ type Reads struct {
 	Absent []string // looked for, and not there
 	Globs  []Glob   // folders that were listed by fileset(); what they list is not in Dirs
 	Env    []string // names of variables of the environment that kinds looked at, set or not
-
-	Texts map[string]string // of Files: what was in those of which all was read
 }
 
 // Glob is a folder listed by fileset().

@@ -542,15 +542,12 @@ func (p *planner) reads() plan.Reads {
 	slices.Sort(files)
 	slices.Sort(dirs)
 	slices.Sort(absent)
-	return plan.Reads{Files: slices.Compact(files), Dirs: slices.Compact(dirs), Absent: slices.Compact(absent), Globs: r.Globs, Env: sortedKeys(p.env), Texts: r.Texts}
+	return plan.Reads{Files: slices.Compact(files), Dirs: slices.Compact(dirs), Absent: slices.Compact(absent), Globs: r.Globs, Env: sortedKeys(p.env)}
 }
 
 func (p *planner) noteReads(r step.Reads) {
 	for _, name := range r.Paths {
 		p.files.Note(name)
-	}
-	for name, text := range r.Texts {
-		p.files.Text(name, text)
 	}
 	for _, name := range r.Env {
 		p.env[name] = true

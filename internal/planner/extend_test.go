@@ -1,7 +1,6 @@
 package planner_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -106,28 +105,6 @@ func flagIs(text string) map[addrs.Output][]byte {
 func TestExtenderIsOne(t *testing.T) {
 	p, x := waiting(t)
 	plantest.Extender(t, "planner.Extender", p, x, plan.Known{Values: flagIs("-g\n"), Listing: listed()})
-}
-
-func TestLaterIsOne(t *testing.T) {
-	p, _ := waiting(t)
-	asked := 0
-	x := planner.NewLater(func() (*planner.Extender, error) {
-		asked++
-		_, x := waiting(t)
-		return x, nil
-	})
-	if asked != 0 {
-		t.Error("it was planned before anybody asked")
-	}
-	plantest.Extender(t, "planner.Later", p, x, plan.Known{Values: flagIs("-g\n"), Listing: listed()})
-	if asked != 1 {
-		t.Errorf("it was planned %d times", asked)
-	}
-	stale := errors.New("stale")
-	x = planner.NewLater(func() (*planner.Extender, error) { return nil, stale })
-	if _, err := x.ExtendInstance(p.Instances[0].At, plan.Known{}); !errors.Is(err, stale) {
-		t.Errorf("error %v", err)
-	}
 }
 
 // What waits for values may wait for a listing then, and is planned with both; hints are those of the arguments as they are then.

@@ -73,8 +73,7 @@ step "look" "c" {
 		Absent: []string{"gone.txt", "hexmage.lock.hcl", "sdk"},
 		Globs: []plan.Glob{{Dir: "src", Patterns: []string{"**/*.c"}, Found: []string{"src/a.c", "src/deep/b.c"},
 			Dirs: []string{"src", "src/deep", "src/deep/deeper"}}},
-		Env:   []string{"HOME", "SDK_ROOT"},
-		Texts: map[string]string{"note.txt": "a"},
+		Env: []string{"HOME", "SDK_ROOT"},
 	}
 	if d := cmp.Diff(want, p.Reads); d != "" {
 		t.Error(d)

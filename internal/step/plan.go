@@ -133,10 +133,6 @@ func (p *Plan) Open(name string) (fs.File, error) {
 func (p *Plan) Read(r Reads) {
 	own := &p.out.Reads
 	own.Paths, own.Env = append(own.Paths, r.Paths...), append(own.Env, r.Env...)
-	if len(r.Texts) > 0 && own.Texts == nil {
-		own.Texts = map[string]string{}
-	}
-	maps.Copy(own.Texts, r.Texts)
 }
 
 // Missing says what this machine lacks to run the step, and how to get it.

@@ -171,6 +171,4 @@ type InTree string
 type Reads struct {
 	Paths []string // files and folders, there or not: absolute, or relative to the workspace
 	Env   []string // names of variables of the environment, set or not
-
-	Texts map[string]string // of Paths: what was in files, where all of it was read
 }

@@ -37,14 +37,13 @@ type Files struct {
 
 	mu    sync.Mutex
 	seen  map[string]presence
-	texts map[string]string
 	globs map[string]plan.Glob
 }
 
 // NewFiles returns a reader whose relative paths start in the workspace, an absolute path. Below the other folders, absolute paths too, it reads
 // files that are named by absolute paths.
 func NewFiles(workspace string, others ...string) *Files {
-	return &Files{root: workspace, roots: others, seen: make(map[string]presence), texts: make(map[string]string), globs: make(map[string]plan.Glob)}
+	return &Files{root: workspace, roots: others, seen: make(map[string]presence), globs: make(map[string]plan.Glob)}
 }
 
 // place returns the cleaned slash name and the path on this machine; names that leave the workspace must be absolute.
@@ -128,9 +127,7 @@ func (f *Files) Read(name string) (string, error) {
 	case !utf8.Valid(b):
 		return "", fmt.Errorf("%s is not text in UTF-8: give it to a step as an input instead", slash)
 	}
-	text := string(b)
-	f.Text(host.Path, text)
-	return text, nil
+	return string(b), nil
 }
 
 // Open opens a file or folder for a kind of step; that planning depends on it is for the kind to say. Anything else, such as a pipe, which

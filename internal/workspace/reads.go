@@ -43,21 +43,6 @@ func (f *Files) Follow(name string) {
 	}
 }
 
-// Text remembers all that was in a file, which Note was told of: of one that was saved a moment ago, its time does not tell whether it changed since.
-func (f *Files) Text(name, text string) {
-	_, host, err := f.place(name)
-	if err != nil {
-		return
-	}
-	at := f.spell(host)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if was, ok := f.texts[at]; ok && was != text {
-		text = "" // it changed meanwhile
-	}
-	f.texts[at] = text
-}
-
 // noteHost remembers what lstat says of a path of this machine.
 func (f *Files) noteHost(host string) {
 	is := file
@@ -109,16 +94,13 @@ func realDir(host string) string {
 func (f *Files) Reads() plan.Reads {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	r := plan.Reads{Texts: map[string]string{}}
+	var r plan.Reads
 	for name, is := range f.seen {
 		switch is {
 		case absent:
 			r.Absent = append(r.Absent, name)
 		case file:
 			r.Files = append(r.Files, name)
-			if text := f.texts[name]; text != "" {
-				r.Texts[name] = text
-			}
 		case folder:
 			r.Dirs = append(r.Dirs, name)
 		}

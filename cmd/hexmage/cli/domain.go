@@ -32,8 +32,7 @@ type domain struct {
 	catalogue func() *toolchains.Catalogue
 	lock      *toolchains.Lock
 	machine   toolchains.Machine
-	reads     step.Reads        // what was read to make it
-	names     map[string]string // those in the folders of which they were read (listedFS)
+	reads     step.Reads // what was read to make it
 }
 
 // onDevice tells whether steps of a kind run on a device.
@@ -41,8 +40,7 @@ func onDevice(kind string) bool { return kind == "run" }
 
 // domain reads the workspace's own catalogue, lock and metrics, which come before the shipped ones.
 func (a *app) domain(workspace string) (*domain, error) {
-	names := map[string]string{}
-	fsys := listedFS{a.files(workspace), names}
+	fsys := a.files(workspace)
 	files, err := dataFiles(fsys, workspace, "toolchains")
 	if err != nil {
 		return nil, err
@@ -51,12 +49,7 @@ func (a *app) domain(workspace string) (*domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	reads := step.Reads{Paths: slices.Concat([]string{"toolchains", metrics.Dir, toolchains.LockFile}, slices.Collect(maps.Keys(files)), slices.Collect(maps.Keys(measured))), Texts: map[string]string{}}
-	for _, of := range []map[string][]byte{files, measured} {
-		for name, text := range of {
-			reads.Texts[name] = string(text)
-		}
-	}
+	reads := step.Reads{Paths: slices.Concat([]string{"toolchains", metrics.Dir, toolchains.LockFile}, slices.Collect(maps.Keys(files)), slices.Collect(maps.Keys(measured)))}
 	cat, diags := a.catalogues.of(files)
 	if diags.HasErrors() {
 		return nil, a.printData(diags, workspace, files)
@@ -66,7 +59,7 @@ func (a *app) domain(workspace string) (*domain, error) {
 		return nil, err
 	}
 	w := steps.Workspace{Catalogue: cat, Lock: lock, Machine: a.machine(), Dir: workspace, Metrics: measured}
-	d := &domain{kinds: w.Kinds(), target: w.Target, catalogue: cat, lock: lock, machine: w.Machine, reads: reads, names: names}
+	d := &domain{kinds: w.Kinds(), target: w.Target, catalogue: cat, lock: lock, machine: w.Machine, reads: reads}
 	if a.Serial != "" {
 		d.kinds["run"] = onSerial{d.kinds["run"], a.Serial}
 	}

@@ -4,24 +4,23 @@ import (
 	"context"
 	"time"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/state"
 )
 
-// make plans the whole pipeline and builds it.
+// keptPlan is a plan with everything that it was made from.
+type keptPlan struct {
+	*planned
+	reads *state.File // nil: it is not known
+}
+
+// make plans the pipeline and builds it.
 func (r *oneRun) make(ctx context.Context, began time.Time) (build.Result, error) {
 	end := r.phase("plan")
-	p, _, err := r.a.plan(ctx, r.c.Pipeline, r.c.Steps)
+	p, err := r.plan(ctx, began)
 	end()
-	switch {
-	case r.watches == nil:
-	case err == nil:
-		r.watches.plan(p.Reads)
-	default:
-		r.watches.unplanned(r.a.load(ctx, r.workspace, r.c.Pipeline))
-	}
 	if err == nil {
-		err = r.a.runnable(p, "the pipeline")
+		err = r.a.runnable(p.planned, "the pipeline")
 	}
 	if err == nil {
 		err = r.open(ctx)
@@ -36,14 +35,43 @@ func (r *oneRun) make(ctx context.Context, began time.Time) (build.Result, error
 	if o.Fresh, err = choose(r.a.Fresh, "--fresh", p.Plan); err != nil {
 		return r.unable(err)
 	}
-	front.OneMore()
 	o.Sink = r.verify.wrap(r.watchers())
 	r.watching.Plan(p.Plan)
-	if r.previous.Snapshot != "" {
-		o.Snapshot = newSnapshot(r.now(r.engine.Fn), p, began)
+	o.Last = r.last
+	if p.reads != nil && !r.c.Verify.On {
+		o.StateFile, o.Planned = r.stateFile, p.reads
 	}
 	p.extend(&o)
-	p.files, p.names, p.Reads.Texts = nil, nil, nil // the build does not need them
 	defer r.phase("build")()
-	return build.Run(ctx, p.Plan, o)
+	res, err := build.Run(ctx, p.Plan, o)
+	if r.watches != nil {
+		r.watches.see(res.Inputs)
+	}
+	return res, err
+}
+
+// plan plans the pipeline, or returns the plan of the build before if planning would read what it read then.
+func (r *oneRun) plan(ctx context.Context, began time.Time) (*keptPlan, error) {
+	fn, err := r.a.DigestFunction()
+	if err != nil {
+		return nil, err
+	}
+	m := r.a.Machine(r.workspace, fn)
+	if k := r.kept; k == nil || k.reads == nil || k.reads.PlanHolds(m) != nil {
+		p, _, err := r.a.plan(ctx, r.c.Pipeline, r.c.Steps)
+		if err != nil {
+			if r.watches != nil {
+				r.watches.unplanned(r.a.load(ctx, r.workspace, r.c.Pipeline))
+			}
+			return nil, err
+		}
+		r.kept = &keptPlan{planned: p}
+		if reads, err := planReads(m, r.workspace, p.Reads, began); err == nil {
+			r.kept.reads = reads
+		}
+	}
+	if r.watches != nil {
+		r.watches.plan(r.kept.Reads)
+	}
+	return r.kept, nil
 }

@@ -37,9 +37,7 @@ import (
 // planned is a plan, and who says more of it when what it waits for is known.
 type planned struct {
 	*plan.Plan
-	more  *planner.Extender
-	files map[string]*hcl.File // as config.Pipeline.Files
-	names map[string]string    // in folders of the workspace, as listedFS
+	more *planner.Extender
 }
 
 // runnable says what this machine lacks to run the plan. what needs it is told to the user: "the pipeline".
@@ -60,7 +58,7 @@ func (p *planned) Select(steps ...addrs.Step) (*planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &planned{some, p.more, p.files, p.names}, nil
+	return &planned{some, p.more}, nil
 }
 
 // extend lets a build of the plan go on where it waits.
@@ -76,9 +74,7 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plann
 	if err != nil {
 		return nil, "", err
 	}
-	names := map[string]string{}
-	files := listedFS{rooted.FS(workspace), names}
-	cfg, diags := a.loadFrom(ctx, files, workspace, pipeline)
+	cfg, diags := a.loadFrom(ctx, rooted.FS(workspace), workspace, pipeline)
 	if cfg != nil && len(cfg.Toolchains)+len(cfg.Targets)+len(cfg.Calls)+len(a.SoC) > 0 {
 		a.catalogues.begin(workspace)
 	}
@@ -94,7 +90,6 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plann
 		return nil, "", err
 	}
 	p.Plan = a.checkMachine(p.Plan)
-	maps.Copy(p.names, names)
 	if len(selection) > 0 {
 		if p, err = p.Select(selection...); err != nil {
 			return nil, "", givenError{&front.ExitError{Code: ExitUsage, Err: err}}
@@ -114,7 +109,7 @@ func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*planned, hcl.
 	if p == nil {
 		return nil, diags, nil
 	}
-	return &planned{Plan: p, more: more, files: cfg.Files, names: d.names}, diags, nil
+	return &planned{Plan: p, more: more}, diags, nil
 }
 
 // strays are the names of HEXMAGE_VAR_NAME that no pipeline has, of the workspace and of those that are shipped.
@@ -137,24 +132,6 @@ func (a *app) strays(cfg *config.Pipeline) (names []string) {
 		drop(other)
 	}
 	return slices.Sorted(maps.Keys(set))
-}
-
-// later plans the pipeline when more has to be said of a plan of it that was made earlier, and from what fresh tells to be still so.
-func (a *app) later(ctx context.Context, workspace, pipeline string, fresh func() error) *planner.Later {
-	return planner.NewLater(func() (*planner.Extender, error) {
-		cfg, diags := a.load(ctx, workspace, pipeline)
-		if diags.HasErrors() {
-			return nil, diags
-		}
-		p, diags, err := a.planConfig(workspace, cfg)
-		switch {
-		case err != nil:
-			return nil, err
-		case diags.HasErrors():
-			return nil, diags
-		}
-		return p.more, fresh()
-	})
 }
 
 func (a *app) plannerOptions(workspace string, cfg *config.Pipeline, d *domain) planner.Options {

@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/front"
@@ -21,8 +19,8 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/verify"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report/junit"
-	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/state"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/trace"
 )
@@ -104,8 +102,9 @@ type oneRun struct {
 	workspace string
 	outIn     string // no link may lead from here to out
 	out       string
-	previous  front.Last // nothing where no snapshot is of use
-	limit     int64      // the size that the cache may have; 0: any
+	stateFile string      // path of the request's
+	last      *state.File // what it had; nil: nothing
+	limit     int64       // the size that the cache may have; 0: any
 
 	engine   *engineParts
 	survive  func() // nil: a reader of the output that goes away ends the process
@@ -118,6 +117,7 @@ type oneRun struct {
 
 	show      event.Sink // of the build; nil: as usual
 	watches   *watchSet  // nil: nobody asks what is looked at
+	kept      *keptPlan  // of watch: the plan of the build before
 	executed  int        // actions
 	unchanged bool       // there was nothing to do
 }
@@ -135,7 +135,7 @@ func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 	}
 	defer r.done()
 	r.survive = front.SurvivePipes()
-	res, err := r.run(ctx, false)
+	res, err := r.run(ctx)
 	for range maxCorruptRetries {
 		err = r.sound(err)
 		if r.over || ctx.Err() != nil || !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrNotFound) {
@@ -145,7 +145,7 @@ func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 		r.watching = nil
 		r.a.sayAgain(err)
 		r.shut(true)
-		res, err = r.run(ctx, true)
+		res, err = r.run(ctx)
 	}
 	if err = r.sound(err); errors.Is(err, store.ErrCorrupt) {
 		err = fmt.Errorf("%w: much of the cache is damaged: run `hexmage cache verify --repair`, and look after the disk", err)
@@ -153,115 +153,66 @@ func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 	return res, err
 }
 
-// run looks at the last run first: if nothing has changed since, that is all. Else it loads the plan, or makes it, and
-// builds what changed, or after a build that found the cache damaged all of it.
-func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
+// run ends if the state file holds. Else it plans, and builds the whole plan.
+func (r *oneRun) run(ctx context.Context) (build.Result, error) {
 	began := time.Now()
-	fn, err := r.a.DigestFunction()
+	if res, err := r.upToDate(began); err == nil {
+		return res, nil
+	} else if r.a.Verbose {
+		fmt.Fprintf(r.a.Env.Stderr, "hexmage: planned: %v\n", err)
+	}
+	var err error
+	if r.limit, err = r.a.maxSize(); err != nil {
+		return r.unable(err)
+	}
+	if _, err = r.a.openRemote(ctx); err != nil {
+		return r.unable(err)
+	}
+	fn, err := r.a.DigestFunction() // the remote may not know the one that the workspace used
 	if err != nil {
 		return r.unable(err)
 	}
-	last, err := r.load(ctx, fn)
-	if !again {
-		if res, ok := r.upToDate(last, began); ok {
-			return res, nil
-		}
-	}
-	var uerr error
-	if r.limit, uerr = r.a.maxSize(); uerr != nil {
-		return r.unable(uerr)
-	}
-	if _, uerr = r.a.openRemote(ctx); uerr != nil {
-		return r.unable(uerr)
-	}
-	if now, uerr := r.a.DigestFunction(); uerr != nil {
-		return r.unable(uerr)
-	} else if now != fn { // the remote does not know the one that the workspace used
-		fn = now
-		last, err = r.load(ctx, fn)
-	}
-	if last != nil {
-		if err := r.open(ctx); err != nil {
-			return r.unable(err)
-		}
-		if r.previous.Snapshot != r.now(fn).Snapshot { // what the snapshot has may have been made from what was found damaged since
-			last, err = nil, front.ErrDamaged
-		}
-	}
-	if last == nil {
-		r.because(err)
-		return r.make(ctx, began)
-	}
-	o := r.options(ctx)
-	o.Sink = r.watchers()
-	o.Snapshot, o.All = &build.Snapshot{Path: r.previous.Snapshot}, again
-	o.Hasher = r.engine.Hasher(last.Changed())
-	more := r.a.later(ctx, r.workspace, r.c.Pipeline, last.Fresh)
-	o.Extender, o.Hints = more, more.Explain
-	end := r.phase("build")
-	res, err := last.Run(ctx, o)
-	end()
-	if errors.Is(err, build.ErrStale) {
-		r.because(err)
-		return r.make(ctx, began)
-	}
-	return res, err
+	r.readState(fn)
+	return r.make(ctx, began)
 }
 
-// upToDate ends a run if all that the last run of the same request read and put out is as it was. It opens neither the
-// cache nor a remote and reads no settings. last is nil if there was no such run.
-func (r *oneRun) upToDate(last *build.Loaded, began time.Time) (res build.Result, ok bool) {
-	if last == nil || !last.Unchanged() {
-		return res, false
+// readState finds the request's state file.
+func (r *oneRun) readState(fn digest.Function) {
+	end := r.phase("read the state file")
+	defer end()
+	r.stateFile = r.a.StateFile(&r.c.RunFlags, r.workspace, r.out, fn)
+	r.last, _ = state.Read(r.stateFile) // a corrupt file is as good as none
+}
+
+// upToDate ends a run if all that the last run of the same request read and left is as it was. It opens neither the cache nor a remote
+// and reads no settings. The error says why there is something to do.
+func (r *oneRun) upToDate(began time.Time) (res build.Result, err error) {
+	fn, err := r.a.DigestFunction()
+	if err != nil {
+		return res, err
 	}
-	o := r.a.Options(r.previous, &r.c.RunFlags, r.out)
-	o.Each = o.Each && r.watches == nil // a save is no reason to tell of all that it leaves as it is
+	r.readState(fn)
+	switch {
+	case r.a.Fresh.On || r.c.Verify.On:
+		return res, errors.New("as it was asked for")
+	case r.a.JSON || r.c.JUnit != "": // each action is reported
+		return res, errors.New("every action is reported")
+	case r.last == nil:
+		return res, errors.New("no state file of an earlier run")
+	}
+	if err := r.last.Holds(r.a.Machine(r.workspace, fn)); err != nil {
+		return res, err
+	}
+	if r.watches != nil {
+		r.watches.addAll(r.last)
+	}
 	show := r.show
 	if show == nil {
 		show, r.end = r.a.Shown(nil)
 	}
-	o.Sink, r.unchanged = r.recorded(show), true
+	r.unchanged = true
 	r.a.TidyIdle()
-	return last.Finish(o, began), true
-}
-
-// load returns the plan of the last run, if it still holds; else the error says why not.
-func (r *oneRun) load(ctx context.Context, fn digest.Function) (*build.Loaded, error) {
-	if r.a.Fresh.On || r.c.Verify.On {
-		return nil, errors.New("as it was asked for")
-	}
-	r.previous = r.now(fn)
-	end := r.phase("load the snapshot")
-	load := build.Load // a save in watch is told of, even if it changed nothing
-	if r.watches == nil {
-		load = func(m build.Machine, o build.Options) (*build.Loaded, error) { return build.LoadTouched(ctx, m, o) }
-	}
-	last, err := r.a.Load(r.previous, r.a.Options(r.previous, &r.c.RunFlags, r.out), load)
-	end()
-	if err == nil && r.watches != nil {
-		err = last.EachRead(r.watches.add)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return last, nil
-}
-
-// now is the last run, if nothing of the cache is found damaged from now on.
-func (r *oneRun) now(fn digest.Function) front.Last {
-	return r.a.Last(&r.c.RunFlags, r.workspace, r.out, fn)
-}
-
-// because says to those who asked for more why the pipeline is planned.
-func (r *oneRun) because(err error) {
-	if !r.a.Verbose {
-		return
-	}
-	why := strings.ReplaceAll(err.Error(), ": "+build.ErrStale.Error(), "")
-	if errors.Is(err, fs.ErrNotExist) {
-		why = "there is no snapshot of an earlier run"
-	}
-	fmt.Fprintf(r.a.Env.Stderr, "hexmage: planned: %s\n", why)
+	return build.Unchanged(r.last, r.recorded(show), began), nil
 }
 
 // unable ends the command before a build began.
@@ -306,9 +257,6 @@ func (r *oneRun) recorded(next event.Sink) event.Sink {
 func (r *oneRun) options(ctx context.Context) build.Options {
 	o := r.engine.withDevices(r.engine.RunOptions(&r.a.App, &r.c.RunFlags, r.workspace, r.outIn, r.out))
 	o.Secrets = r.a.secrets(ctx, r.workspace, r.c.Pipeline)
-	if r.watches != nil {
-		o.OnRead, o.Each = r.watches.add, false
-	}
 	if r.trace != nil {
 		o.Executor, o.Flush = r.trace.Executor(o.Executor), r.trace.Flush(o.Flush)
 	}
@@ -347,74 +295,31 @@ func selected(steps []string) ([]addrs.Step, error) {
 	return out, nil
 }
 
-// maxReadDigest is the size up to which a file that planning looked at is known by its content. A larger one is a program
-// of the host, of which planning looked at the stat only.
-const maxReadDigest = 4 << 20
-
-// newSnapshot says where the build leaves a snapshot and what the plan was made from; nil if it cannot be told whether a part of that changed since
-// planning began.
-func newSnapshot(at front.Last, p *planned, began time.Time) *build.Snapshot {
-	r, m := p.Reads, at.Machine
-	keep := &build.Snapshot{Path: at.Snapshot, Lookups: []snapshot.Lookup{{Name: front.BinaryLookup, Value: m.Lookup(front.BinaryLookup)}}}
-	for _, name := range r.Env {
-		keep.Lookups = append(keep.Lookups, snapshot.Lookup{Name: name, Value: m.Lookup(name)})
+// planReads returns the state file of a run whose plan was made from what is in it, with stamps from after planning. A path that changed
+// since planning began is racy.
+func planReads(m state.Machine, workspace string, r plan.Reads, began time.Time) (*state.File, error) {
+	f := &state.File{Workspace: workspace, Variables: map[string]string{}}
+	for _, name := range append([]string{front.ProgramVariable}, r.Env...) {
+		f.Variables[name] = m.Variable(name)
 	}
-	for _, paths := range [][]string{r.Files, r.Dirs, r.Absent} {
-		for _, p := range paths {
-			keep.Reads = append(keep.Reads, snapshot.Read{Path: p})
+	see := func(paths []string, absent bool) ([]state.Seen, error) {
+		stamps, err := stat.Lstats(workspace, paths, 0)
+		seen := make([]state.Seen, len(paths))
+		for i, path := range paths {
+			seen[i] = state.See(path, stamps[i], began)
+			seen[i].Racy = seen[i].Racy || seen[i].Stamp.Exists() == absent
 		}
+		return seen, err
 	}
-	listed := len(keep.Reads)
+	there, err := see(slices.Concat(r.Files, r.Dirs), false)
+	absent, aerr := see(r.Absent, true)
+	f.Reads, err = append(there, absent...), errors.Join(err, aerr)
 	for _, g := range r.Globs {
-		kept := snapshot.Glob{Dir: g.Dir, Patterns: g.Patterns, Found: g.Found}
-		for _, d := range g.Dirs {
-			kept.Dirs = append(kept.Dirs, len(keep.Reads))
-			keep.Reads = append(keep.Reads, snapshot.Read{Path: d})
-		}
-		keep.Globs = append(keep.Globs, kept)
+		dirs, derr := see(g.Dirs, false)
+		f.Globs = append(f.Globs, state.Glob{Dir: g.Dir, Patterns: g.Patterns, Found: g.Found, Dirs: dirs})
+		err = errors.Join(err, derr)
 	}
-	paths := make([]string, len(keep.Reads))
-	for i, read := range keep.Reads {
-		paths[i] = read.Path
-	}
-	stamps, err := stat.Lstats(m.Workspace, paths, 0)
-	if err != nil {
-		return nil
-	}
-	for i := range keep.Reads {
-		read := &keep.Reads[i]
-		read.Stamp = stamps[i]
-		if read.Stamp.Exists() == slices.Contains(r.Absent, read.Path) {
-			return nil
-		}
-		switch read.Young = read.Stamp.Racy(began); {
-		case read.Young && i >= listed: // what the Glob found tells
-		case read.Young:
-			known, ok := p.content(read.Path, read.Stamp)
-			if !ok {
-				return nil
-			}
-			read.Digest = m.Fn.Bytes(known)
-		case read.Stamp.IsRegular() && read.Stamp.Size <= maxReadDigest, p.names[read.Path] != "":
-			if read.Digest, err = m.Digest(front.Absolute(m.Workspace, read.Path)); err != nil {
-				return nil
-			}
-		}
-	}
-	return keep
-}
-
-// content is what planning read at the path, and whether that is known.
-func (p *planned) content(path string, is stat.Stamp) ([]byte, bool) {
-	if is.IsRegular() {
-		if f := p.files[path]; f != nil {
-			return f.Bytes, true
-		}
-		text := p.Reads.Texts[path]
-		return []byte(text), text != ""
-	}
-	names := p.names[path]
-	return []byte(names), names != "" && is.IsDir()
+	return f, err
 }
 
 // choose returns what tells of a step of the plan, or a copy of it, whether the flag means it; nil if it means none. What it names must be

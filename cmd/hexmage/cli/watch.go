@@ -21,6 +21,7 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/internal/state"
 	"github.com/hexmage/hexmage/internal/watch"
 	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/toolchains"
@@ -97,6 +98,7 @@ type viewer struct {
 	chosen  bool     // steps is right, unless a pipeline file changes
 	watches watchSet
 	stopped int // builds in a row
+	kept    *keptPlan
 }
 
 func (v *viewer) loop(ctx context.Context) error {
@@ -189,7 +191,7 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 
 // build builds what is to be built, if that can be told.
 func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFinished, error) {
-	r := &oneRun{c: &runCmd{front.RunFlags{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}}, a: v.a, outIn: v.outIn, out: v.out, workspace: v.workspace, watches: &v.watches}
+	r := &oneRun{c: &runCmd{front.RunFlags{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}}, a: v.a, outIn: v.outIn, out: v.out, workspace: v.workspace, watches: &v.watches, kept: v.kept}
 	if !first || v.json != nil {
 		r.show = v.brief
 		if v.json != nil {
@@ -207,6 +209,7 @@ func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFin
 	r.c.Steps = v.steps
 	defer r.close()
 	res, err := r.attempt(ctx)
+	v.kept = r.kept
 	return r, res.BuildFinished, err
 }
 
@@ -285,6 +288,22 @@ func (l *watchSet) plan(r plan.Reads) {
 		for _, d := range g.Dirs {
 			l.add(d, true)
 		}
+	}
+}
+
+// see notes what was looked at.
+func (l *watchSet) see(all []state.Seen) {
+	for _, s := range all {
+		l.add(s.Path, s.Stamp.IsDir())
+	}
+}
+
+// addAll notes everything that the run looked at that left the state file.
+func (l *watchSet) addAll(f *state.File) {
+	l.see(f.Reads)
+	l.see(f.Inputs)
+	for _, g := range f.Globs {
+		l.see(g.Dirs)
 	}
 }
 

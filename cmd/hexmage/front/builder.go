@@ -195,22 +195,10 @@ func (e *Builder) Options(a *App) build.Options {
 func (e *Builder) RunOptions(a *App, c *RunFlags, workspace, outIn, out string) build.Options {
 	o := e.Options(a)
 	o.Workspace, o.KeepGoing, o.Prune = workspace, c.KeepGoing, len(c.Steps) == 0
-	o.Each = c.each(a)
 	peaks := sync.OnceValue(func() runlog.Peaks { return runlog.Open(a.RunLogOf(workspace, c.Pipeline)).Peaks(a.Profile) })
 	o.Took = func(step, name string) int64 { return peaks().Of(step, name) }
 	o.OutIn, o.Out, o.LogDir = outIn, out, a.LogsOf(workspace, c.Pipeline)
 	return o
-}
-
-// fewChanged is up to how many changed files are read without asking the stat cache, which has to be read for that.
-const fewChanged = 64
-
-// Hasher is for a build in which so many files and folders have to be looked into again.
-func (e *Builder) Hasher(changed int) merkle.Hasher {
-	if changed <= fewChanged {
-		return e.Stats.Direct()
-	}
-	return e.Stats
 }
 
 // Sound is the error of a build, or one if something was found damaged while it went on, by this process or another: results that it used

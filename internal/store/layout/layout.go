@@ -31,7 +31,7 @@ const (
 	Downloads   Kind = "downloads"   //
 	Logs        Kind = "logs"        // what actions printed
 	RunLogs     Kind = "runlogs"     // what the runs of a pipeline did
-	Snapshots   Kind = "snapshots"   // what the last run of each request found out
+	Requests    Kind = "requests"    // state files of requests
 	DirPool     Kind = "dirpool"     // large folders of inputs, and lists of what is in them
 	Checkpoints Kind = "checkpoints" // what long actions had done that ended before their time
 	Damaged     Kind = "damaged"     // what was moved away, and records of damage
@@ -42,7 +42,7 @@ const (
 
 // Kinds returns all, in order.
 func Kinds() []Kind {
-	return []Kind{Results, Blobs, Executables, Trees, Downloads, Logs, RunLogs, Snapshots, DirPool, Checkpoints, Damaged, Scratch, State, Obsolete}
+	return []Kind{Results, Blobs, Executables, Trees, Downloads, Logs, RunLogs, Requests, DirPool, Checkpoints, Damaged, Scratch, State, Obsolete}
 }
 
 // Functions are the digest functions. Each has its own part of the store.
@@ -226,8 +226,8 @@ func (s StateDir) Logs() string { return s.in("logs") }
 // RunLogs returns the folder for what runs did.
 func (s StateDir) RunLogs() string { return s.in("runlog") }
 
-// Snapshots returns the folder for what the last run of each request found out.
-func (s StateDir) Snapshots() string { return s.in("snapshot") }
+// Requests returns the folder for state files, one for each request.
+func (s StateDir) Requests() string { return s.in("requests") }
 
 // StatCache returns the file of what is known of the host's files.
 func (s StateDir) StatCache(fn digest.Function) string { return s.in("statcache", fn.String()) }
@@ -355,7 +355,7 @@ func (r Root) Each(ctx context.Context, f func(Item) error) error {
 		dir  string
 		each func(Item) error
 	}{
-		{Trees, r.Trees(), tree}, {Downloads, r.Downloads(), way}, {Logs, s.Logs(), log}, {RunLogs, s.RunLogs(), f}, {Snapshots, s.Snapshots(), f},
+		{Trees, r.Trees(), tree}, {Downloads, r.Downloads(), way}, {Logs, s.Logs(), log}, {RunLogs, s.RunLogs(), f}, {Requests, s.Requests(), f},
 		{DirPool, r.DirPool(), f}, {Checkpoints, r.Checkpoints(), f}, {Damaged, r.Damaged(), f}, {Scratch, r.in(NewFolders), f}, {Scratch, r.in(NewFiles), f}, {State, r.Shipped(), f},
 	}
 	for _, d := range folders {

@@ -40,10 +40,10 @@ func all(r layout.Root) map[string]string {
 		"tmp/x":                          filepath.Join(r.Scratch(), "x"),
 		"state/logs/x":                   filepath.Join(st.Logs(), "x"),
 		"state/runlog/x":                 filepath.Join(st.RunLogs(), "x"),
-		"state/snapshot/x":               filepath.Join(st.Snapshots(), "x"),
+		"state/requests/x":               filepath.Join(st.Requests(), "x"),
 		"state/statcache/blake3":         st.StatCache(digest.BLAKE3),
 		"state/proofs":                   st.Proofs(),
-		"state/exports/x":                st.Exports("x"),
+		"state/outputs/x.lock":           st.OutputLock("x"),
 		"state/last-runs/x":              filepath.Join(st.LastRuns(), "x"),
 		"state/runner/x":                 filepath.Join(st.Runner(), "x"),
 		"state/actions.lock":             st.ActionsLock(),
@@ -131,8 +131,8 @@ func TestEach(t *testing.T) {
 		"trees trees/blake3-" + h + " " + bare, "trees trees/sha256-" + s + " " + baresha,
 		"downloads downloads/deb/x.deb", "state downloads/deb/lock", "downloads downloads/git/repo", "downloads downloads/x.zip", "state downloads/x.zip.lock",
 		"dirpool dirpool/x", "dirpool dirpool/x.list", "checkpoints checkpoints/x", "damaged damaged/x", "state shipped/x", "scratch tmp/x", "scratch new/put-1-x",
-		"logs state/logs/x", "logs state/logs/p-0123/y.log", "runlogs state/runlog/x", "snapshots state/snapshot/x",
-		"state state/statcache", "state state/proofs", "state state/exports", "state state/last-runs", "state state/runner", "state state/actions.lock", "state state/in-use.lock", "state state/tidy.lock",
+		"logs state/logs/x", "logs state/logs/p-0123/y.log", "runlogs state/runlog/x", "requests state/requests/x",
+		"state state/statcache", "state state/proofs", "state state/outputs", "state state/last-runs", "state state/runner", "state state/actions.lock", "state state/in-use.lock", "state state/tidy.lock",
 		"obsolete ../state", "obsolete ../blake3", "obsolete ../laid", "obsolete ../v2",
 	}
 	got := each(t, r)

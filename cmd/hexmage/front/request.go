@@ -1,0 +1,108 @@
+package front
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/elffile"
+	"github.com/hexmage/hexmage/internal/stat"
+	"github.com/hexmage/hexmage/internal/state"
+	"github.com/hexmage/hexmage/internal/statefile"
+	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/workspace"
+)
+
+// OutFolder says where a pipeline's outputs go, and from which folder on no link may lead there: from the working directory, or from
+// the folder that --out names.
+func (a *App) OutFolder(named, pipeline string) (in, out string) {
+	if named != "" {
+		in = Absolute(a.WorkDir, named)
+		return in, filepath.Join(in, pipeline)
+	}
+	return a.WorkDir, filepath.Join(a.WorkDir, "out", pipeline)
+}
+
+// StateFile returns the path of the state file of a run. Its name is a digest, because values of variables may be secret.
+func (a *App) StateFile(c *RunFlags, workspace, out string, fn digest.Function) string {
+	return filepath.Join(a.Places().State().Requests(), fn.Bytes(a.request(c, workspace, out)).Hex()[:32])
+}
+
+// request is everything that `hexmage run` was asked for and that decides what it plans and where it puts outputs.
+func (a *App) request(c *RunFlags, workspace, out string) []byte {
+	var e statefile.Encoder
+	for _, s := range []string{workspace, c.Pipeline, a.Profile, out, a.Serial} {
+		e.Text(s)
+	}
+	for _, list := range [][]string{c.Steps, a.SoC, a.With} {
+		e.Int(len(list))
+		for _, s := range list {
+			e.Text(s)
+		}
+	}
+	for _, vars := range []map[string]string{a.EnvVars(), a.Set} {
+		e.Int(len(vars))
+		for _, name := range slices.Sorted(maps.Keys(vars)) {
+			e.Text(name)
+			e.Text(vars[name])
+		}
+	}
+	damaged := disk.LastDamage(a.Cache) // what is of before something was found damaged may have been made from it
+	e.Signed(damaged.Unix())
+	e.Int(damaged.Nanosecond())
+	return e.Block
+}
+
+// ProgramVariable is the name under which a state file has the identity of hexmage itself: kinds and the shipped catalog are part of
+// the program.
+const ProgramVariable = "the hexmage binary"
+
+// Machine answers what a plan of the workspace was made from.
+func (a *App) Machine(root string, fn digest.Function) state.Machine {
+	return state.Machine{
+		Variable: func(name string) string {
+			if name == ProgramVariable {
+				return fn.Bytes([]byte(identity(a.Env.Self))).Hex()
+			}
+			for i := len(a.Env.Vars) - 1; i >= 0; i-- {
+				if v, ok := strings.CutPrefix(a.Env.Vars[i], name+"="); ok {
+					return fn.Bytes([]byte("=" + v)).Hex()
+				}
+			}
+			return ""
+		},
+		Glob: func(dir string, patterns []string) (found, listed []string, err error) {
+			g, err := workspace.Fileset(root, dir, patterns...)
+			return g.Found, g.Dirs, err
+		},
+	}
+}
+
+// identity tells builds of a program apart: by the id that the Go linker leaves, or else by what the file system says. The
+// latter changes with every `go build`, also where it makes the same.
+func identity(self string) string {
+	const goBuildID = 4
+	id := ""
+	if f, err := os.Open(self); err == nil {
+		defer f.Close()
+		if info, err := f.Stat(); err == nil {
+			if e, err := elffile.Open(f, info.Size()); err == nil {
+				_ = e.Notes(func(name string, kind uint32, desc []byte) { // notes that cannot be read are none
+					if name == "Go" && kind == goBuildID {
+						id = string(bytes.TrimRight(desc, "\x00"))
+					}
+				})
+			}
+		}
+	}
+	if id != "" {
+		return id
+	}
+	s, err := stat.Lstat(self)
+	return fmt.Sprint(s, err)
+}
