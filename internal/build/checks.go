@@ -113,7 +113,7 @@ func sent(sink event.Sink, checks []event.CheckFinished) (failed int) {
 func (r *snapshotter) check(c plan.Check, found event.CheckFinished) error {
 	l := &links{}
 	for i := range c.AwaitValues {
-		if r.w.g.instances.at(c.AwaitValues[i].Instance) == nil { // it is no part of the run, nor of one with the same snapshot
+		if r.w.g.instances[c.AwaitValues[i].Instance] == nil { // it is no part of the run, nor of one with the same snapshot
 			continue
 		}
 		if err := r.inputs(nil, []action.Input{{Artifact: &c.AwaitValues[i]}}, l, 0); err != nil {

@@ -273,7 +273,7 @@ func (r *Loaded) graph(g *graph, hit []bool, other map[int]bool, owner []int) (u
 		if err != nil {
 			return nil, err
 		}
-		g.instances.put(n)
+		g.instances[n.plan.At] = n
 		g.order = append(g.order, n)
 		in[i], after[i] = n, kept.After
 		for _, u := range n.specs {

@@ -237,7 +237,7 @@ func (w *worker) changedInput(ctx context.Context, n *instance, in *action.Input
 	}
 	from := in.Spec
 	if in.Artifact != nil {
-		if n = w.g.instances.at(in.Artifact.Instance); n == nil {
+		if n = w.g.instances[in.Artifact.Instance]; n == nil {
 			return changedInput{}, true // it takes no part in this build
 		}
 		parts := n.outputs[in.Artifact.Name].Parts

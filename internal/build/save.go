@@ -172,7 +172,7 @@ func (w *worker) remember(p *plan.Plan, outs []output, checks []event.CheckFinis
 		}
 	}
 	number := func(at addrs.Instance) (int, bool) {
-		if n := w.g.instances.at(at); n != nil {
+		if n := w.g.instances[at]; n != nil {
 			return n.number, true
 		}
 		return 0, false
@@ -307,7 +307,7 @@ func (r *snapshotter) inputs(n *instance, inputs []action.Input, to *links, dept
 			}
 			to.units = append(to.units, int(n.named(in.Spec.Spec).number))
 		case in.Artifact != nil:
-			m := r.w.g.instances.at(in.Artifact.Instance)
+			m := r.w.g.instances[in.Artifact.Instance]
 			if m == nil {
 				return errNotSaved
 			}

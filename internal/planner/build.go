@@ -154,8 +154,7 @@ type planner struct {
 	framed    int // copies of calls
 	checks    int // copies of checks
 	dummies   *dummies
-	copies    bool           // any step or call has for_each
-	last      *plan.Instance // that was planned
+	copies    bool // any step or call has for_each
 
 	root    *module
 	modules []*module // as written: callers before what they call
@@ -165,9 +164,6 @@ type planner struct {
 	outputs []plan.Output
 	places  map[string]string // of outputs, by the name of the file that each will be
 	said    map[saying]bool
-
-	lastNames   []string              // of outputs, for the next step that has the same
-	lastOutputs []step.DeclaredOutput // likewise
 
 	env       map[string]bool // variables of the environment that kinds looked at
 	extender  *Extender
@@ -264,18 +260,12 @@ func (p *planner) add(o *object) *object {
 
 // link finds the objects that an object needs.
 func (p *planner) link(o *object) {
-	var seen map[string]bool
-	if len(o.refs) > 8 {
-		seen = make(map[string]bool, len(o.refs))
-	}
+	seen := make(map[string]bool)
 	dep := func(name string) {
-		if seen[name] || seen == nil && slices.Contains(o.deps, name) || p.objects[name] == nil {
-			return
-		}
-		if seen != nil {
+		if !seen[name] && p.objects[name] != nil {
 			seen[name] = true
+			o.deps = append(o.deps, name)
 		}
-		o.deps = append(o.deps, name)
 	}
 	for _, r := range o.refs {
 		dep(o.scope.object(r, false))
@@ -436,20 +426,14 @@ func (p *planner) checkStepRef(f *frame, r lang.Ref) hcl.Diagnostics {
 		}
 		at := addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}
 		if s.off[r.Key] {
-			return errorf(whereOf(r), "No such copy of a step", "There is no %s, since its when is false. Its keys are: %s.", at, orNone(keys))
+			return errorf(&r.Range, "No such copy of a step", "There is no %s, since its when is false. Its keys are: %s.", at, orNone(keys))
 		}
 		if near := nearest.Name(r.Key, keys); near != "" {
-			return errorf(whereOf(r), "No such copy of a step", "There is no %s. Did you mean [%q]?", at, near)
+			return errorf(&r.Range, "No such copy of a step", "There is no %s. Did you mean [%q]?", at, near)
 		}
-		return errorf(whereOf(r), "No such copy of a step", "There is no %s. Its keys are: %s.", at, orNone(keys))
+		return errorf(&r.Range, "No such copy of a step", "There is no %s. Its keys are: %s.", at, orNone(keys))
 	}
 	return nil
-}
-
-// whereOf is where a reference stands: taking the address of its range would move every reference that is right to the heap.
-func whereOf(r lang.Ref) *hcl.Range {
-	at := r.Range
-	return &at
 }
 
 func orNone(list []string) string {

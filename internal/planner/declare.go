@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/ext/customdecode"
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
@@ -54,8 +53,6 @@ type kindSchema struct {
 	schema       step.Schema
 	implied      *hcl.BodySchema
 	args, blocks []string // names, for did-you-mean; sorted
-
-	unset []*argument // of schema.Args, sorted by name, as they are where a block does not have them; of what is more than an attribute without a value
 }
 
 func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
@@ -74,16 +71,6 @@ func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
 		k.blocks = append(k.blocks, "output", "secret_file")
 	}
 	slices.Sort(k.args)
-	for _, name := range sortedKeys(k.schema.Args) {
-		a := &argument{name: name, spec: k.schema.Args[name]}
-		if spec, ok := a.spec.(*hcldec.AttrSpec); ok {
-			if a.required = spec.Required; customdecode.CustomExpressionDecoderForType(spec.Type) == nil {
-				v, _, _ := a.unset()
-				a.value = argValueOf(name, v)
-			}
-		}
-		k.unset = append(k.unset, a)
-	}
 	return k
 }
 
@@ -110,26 +97,6 @@ type instance struct {
 	outputs []step.DeclaredOutput // all of them, own and the kind's; Path is set for own ones
 	classes map[string]action.Class
 	planned *plan.Instance // nil when when = false
-	used    *usedOutput
-}
-
-// usedOutput is an output as all have it that use it.
-type usedOutput struct {
-	addrs.Output
-	path string
-	next *usedOutput // of the same instance
-}
-
-// output returns an output for who uses it.
-func (in *instance) output(name string) *usedOutput {
-	at := addrs.Output{Instance: in.at, Name: name}
-	for o := in.used; o != nil; o = o.next {
-		if o.Name == name {
-			return o
-		}
-	}
-	in.used = &usedOutput{at, at.Path(), in.used}
-	return in.used
 }
 
 // declare makes an object for everything in a module and checks every reference, before anything is evaluated.
@@ -270,10 +237,6 @@ func (p *planner) declaredStep(s *stepDecl) lang.DeclaredStep {
 		for _, o := range s.block.Outputs {
 			ds.Outputs = append(ds.Outputs, o.Name)
 		}
-		if p.lastNames != nil && slices.Equal(ds.Outputs, p.lastNames) { // nil is not known
-			ds.Outputs = p.lastNames
-		}
-		p.lastNames = ds.Outputs
 	}
 	return ds
 }
@@ -404,7 +367,7 @@ func (s *stepDecl) variables() []hcl.Traversal {
 		if spec, ok := spec.(*hcldec.AttrSpec); !ok {
 			ts = append(ts, hcldec.Variables(s.block.Body, hcldec.ObjectSpec{name: s.schema.Args[name]})...)
 		} else if a := content.Attributes[spec.Name]; a != nil {
-			ts = append(ts, lang.Variables(a.Expr)...)
+			ts = append(ts, a.Expr.Variables()...)
 		}
 	}
 	slices.SortFunc(ts, func(a, b hcl.Traversal) int { // plans are in an order that comes from this one
@@ -439,35 +402,21 @@ func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostic
 	}
 	refs, ds := lang.Refs(known)
 	diags = append(diags, ds...)
-	const few = 16 // of which one is found as quickly without a map
-	var seen map[hcl.Range]bool
-	var before []hcl.Range
-	if len(refs) > few {
-		seen = make(map[hcl.Range]bool, len(refs))
-	}
-	right := refs[:0] // in place: there may be ten thousand, of 300 bytes
+	seen := make(map[hcl.Range]bool, len(refs))
 	for _, r := range refs {
-		switch {
-		case seen[r.Range] || slices.Contains(before, r.Range):
+		if seen[r.Range] {
 			continue
-		case seen != nil:
-			seen[r.Range] = true
-		default:
-			before = append(before, r.Range)
 		}
-		switch ds := o.check(r, each); {
-		case !ds.HasErrors():
-			right = append(right, r)
-			diags = append(diags, ds...)
-		default:
+		seen[r.Range] = true
+		ds := o.check(r, each)
+		if ds.HasErrors() {
 			o.failed = true
 			diags = append(diags, p.firstOnly(o.scope, r, ds)...)
+			continue
 		}
+		o.refs = append(o.refs, r)
+		diags = append(diags, ds...)
 	}
-	if len(o.refs) > 0 {
-		right = append(o.refs, right...)
-	}
-	o.refs = right
 	o.failed = o.failed || diags.HasErrors()
 	return diags
 }
@@ -542,7 +491,7 @@ func variables(exprs ...hcl.Expression) []hcl.Traversal {
 	var ts []hcl.Traversal
 	for _, e := range exprs {
 		if e != nil {
-			ts = append(ts, lang.Variables(e)...)
+			ts = append(ts, e.Variables()...)
 		}
 	}
 	return ts

@@ -51,7 +51,7 @@ func (o *object) check(r lang.Ref, each bool) hcl.Diagnostics {
 		o.failed = o.failed || !right
 		return nil
 	}
-	return errorf(whereOf(r), "An axis cannot be used here", "%s can be used in %s.", r, strings.Join(o.step.schema.InVariants, ", "))
+	return errorf(&r.Range, "An axis cannot be used here", "%s can be used in %s.", r, strings.Join(o.step.schema.InVariants, ", "))
 }
 
 // checkAxes says which axes that the step refers to its matrix does not have.

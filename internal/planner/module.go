@@ -261,7 +261,6 @@ func (p *planner) newFrame(m *module, caller *frame) *frame {
 		Path:      cty.ObjectVal(map[string]cty.Value{"workspace": cty.StringVal("."), "pipeline": cty.StringVal(workspace.Folder), "module": cty.StringVal(m.cfg.Dir)}),
 		Profile:   cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(p.profileName())}),
 		Functions: p.functions,
-		Step:      f.stepValue,
 	}
 	if caller != nil {
 		f.scope.Caller = &caller.scope

@@ -122,14 +122,10 @@ func (p *planner) outputsOf(out *config.Output, n *placement, base plan.Output, 
 func (p *planner) artifactOutput(out *config.Output, e plan.Output, val cty.Value, marks []addrs.Output) (plan.Output, hcl.Diagnostics) {
 	plain, _ := val.Unmark()
 	for _, m := range marks {
-		in := p.instance(m.Instance)
-		if in == nil {
-			continue
-		}
-		o, class := in.output(m.Name), outputClass(in.outputs, m.Name)
-		rest, ok := strings.CutPrefix(plain.AsString(), o.path)
+		class := p.class(m)
+		rest, ok := strings.CutPrefix(plain.AsString(), m.Path())
 		if ok && (rest == "" || rest[0] == '/' && class == action.Tree) {
-			e.Class, e.Artifact = class, action.Input{Artifact: &o.Output, Sub: strings.TrimPrefix(rest, "/")}
+			e.Class, e.Artifact = class, action.Input{Artifact: &m, Sub: strings.TrimPrefix(rest, "/")}
 			return e, nil
 		}
 	}

@@ -123,9 +123,7 @@ func (s *stepState) take(all []evaluated) {
 		}
 	}
 	if s.block.At.Kind != addrs.Toolchain {
-		if s.block.ForEach != nil {
-			s.value = stepValue(s, nil)
-		}
+		s.value = stepValue(s, nil)
 		return
 	}
 	s.value = toolchainValue(s.instances[0], all[0].attrs)
@@ -173,20 +171,15 @@ func plainAttrs(v cty.Value) cty.Value {
 }
 
 // instanceOutputs lists what an instance will give: the kind's outputs, those named by an argument, its own; and their
-// classes by name. Instances may share both.
+// classes by name.
 func (e *evaluator) instanceOutputs(c *copyOf) ([]step.DeclaredOutput, map[string]action.Class, hcl.Diagnostics) {
-	if e.outputs != nil {
-		return e.outputs, e.classes, nil
-	}
 	s := e.s
 	outs := make([]step.DeclaredOutput, 0, len(s.schema.Outputs)+len(s.block.Outputs))
 	for _, o := range s.schema.Outputs {
 		outs = append(outs, step.DeclaredOutput{Name: o.Name, Class: o.Class})
 	}
 	var diags hcl.Diagnostics
-	same := true
 	if k := e.outputsFrom; k != nil {
-		same = !k.each
 		v, ds := k.value(c)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return nil, nil, diags
@@ -202,7 +195,6 @@ func (e *evaluator) instanceOutputs(c *copyOf) ([]step.DeclaredOutput, map[strin
 		}
 	}
 	for i, o := range s.block.Outputs {
-		same = same && !e.paths[i].each
 		v, ds := e.paths[i].value(c)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			continue
@@ -220,16 +212,9 @@ func (e *evaluator) instanceOutputs(c *copyOf) ([]step.DeclaredOutput, map[strin
 		}
 		outs = append(outs, step.DeclaredOutput{Name: o.Name, Class: o.Class, Path: clean})
 	}
-	classes := e.classes // paths change nothing in them
-	if classes == nil || e.outputsFrom != nil {
-		classes = make(map[string]action.Class, len(outs))
-		for _, o := range outs {
-			classes[o.Name] = o.Class
-		}
-		e.classes = classes
-	}
-	if same && !diags.HasErrors() {
-		e.outputs = slices.Clip(outs)
+	classes := make(map[string]action.Class, len(outs))
+	for _, o := range outs {
+		classes[o.Name] = o.Class
 	}
 	return outs, classes, diags
 }
@@ -394,13 +379,11 @@ func argRange(b *config.Block, name string) (hcl.Range, bool) {
 func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv, n *plan.Instance) (step.Request, bool) {
 	p, s := e.p, e.s
 	req := step.Request{At: in.at, Profile: p.profileName(), Target: cty.NullVal(cty.DynamicPseudoType), Range: s.block.Range, ArgAt: func(name string) (hcl.Range, bool) { return argRange(s.block, name) }, Open: p.files.Open, Roots: p.roots,
-		Toolchains: make(map[string]step.Toolchain), Args: e.plain, Env: ce.env, Secrets: ce.secrets}
+		Toolchains: make(map[string]step.Toolchain), Args: make(map[string]cty.Value), Env: ce.env, Secrets: ce.secrets}
 	known := true
 	for i, v := range args {
-		if name := e.args[i].name; v.plain.IsNull() {
-			delete(e.plain, name)
-		} else {
-			e.plain[name] = v.plain
+		if !v.plain.IsNull() {
+			req.Args[e.args[i].name] = v.plain
 		}
 		known = known && !v.Unknown
 	}
@@ -411,21 +394,13 @@ func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv,
 	}
 	var used []addrs.Instance
 	use := func(v *argValue) {
-		if len(v.uses) > 0 {
-			req.Uses = slices.Grow(req.Uses, len(v.uses))
-			used = slices.Grow(used, len(v.uses))
-		}
 		for _, u := range v.uses {
 			used = append(used, u.output.Instance)
 			if u.output.Kind == addrs.Toolchain {
 				p.useToolchain(req.Toolchains, s.frame, u.output.Step.Name)
 			}
-			in := p.instance(u.output.Instance)
-			if in == nil {
-				req.Uses = append(req.Uses, step.UseOf(u.at, *u.output))
-			} else if outputClass(in.outputs, u.output.Name) != action.Value {
-				o := in.output(u.output.Name)
-				req.Uses = append(req.Uses, step.Use{Path: u.at, Output: &o.Output, At: o.path})
+			if p.class(*u.output) != action.Value {
+				req.Uses = append(req.Uses, step.Use{Path: u.at, Output: u.output})
 			}
 		}
 	}
