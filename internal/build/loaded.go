@@ -116,7 +116,7 @@ func (r *Loaded) Run(ctx context.Context, o Options) (Result, error) {
 	if r.others || o.All {
 		return r.all(ctx, o, start)
 	}
-	w := newWorker(&graph{}, o)
+	w := newWorker(&graph{instances: map[addrs.Instance]*instance{}}, o)
 	w.notes, w.exportCheck = newNotes(), r.exports
 	w.last = newLastRuns(o, r.title.Pipeline)
 	w.partial, w.others = true, map[string]snapshot.Host{}

@@ -174,9 +174,8 @@ type planner struct {
 // a step or an output block.
 type object struct {
 	name     string
-	in       *module   // in whose frames it is evaluated
-	scope    *module   // whose names it refers to: in, or for variables its caller
-	step     *stepDecl // of a step or toolchain, else nil
+	in       *module // in whose frames it is evaluated
+	scope    *module // whose names it refers to: in, or for variables its caller
 	local    *config.Local
 	variable bool // of a module
 	rng      hcl.Range
@@ -187,8 +186,13 @@ type object struct {
 	implicit []string           // objects it needs without a reference
 	deps     []string           // objects
 	eval     func(*frame) hcl.Diagnostics
-	failed   bool  // itself, or something it needs, could not be evaluated
-	awaits   *bool // whether it refers to a step by whatever way; nil until planner.awaitsStep is asked
+
+	block       *config.Block    // of a step or toolchain, with what the profile changes; else nil
+	*kindSchema                  // of the block
+	content     *hcl.BodyContent // of the block's body; nil when it does not fit the schema
+
+	failed bool  // itself, or something it needs, could not be evaluated
+	awaits *bool // whether it refers to a step by whatever way; nil until planner.awaitsStep is asked
 }
 
 func (p *planner) chooseProfile() hcl.Diagnostics {
@@ -487,11 +491,11 @@ func (p *planner) assemble() *plan.Plan {
 	out.Instances = make([]*plan.Instance, 0, n+len(reached))
 	for _, name := range p.order { // in dependency order; the instances of a step do not need each other
 		o := p.objects[name]
-		if o.step == nil {
+		if o.block == nil {
 			continue
 		}
 		for _, f := range o.in.frames {
-			s := f.steps[o.step.block.At]
+			s := f.steps[o.block.At]
 			if s == nil {
 				continue
 			}

@@ -19,32 +19,18 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// stepDecl is a step or toolchain block, in whatever frame.
-type stepDecl struct {
-	block *config.Block // with what the profile changes
-	*kindSchema
-	content *hcl.BodyContent // of the block's body; nil when it does not fit the schema
-	object  *object
-}
-
-// stepState is what is known of a step or toolchain in one frame.
-type stepState struct {
-	*stepDecl
-	*placement
-	at        addrs.Step
-	instances []*instance          // those that exist; for a step with when = false and without for_each one without a plan
-	byKey     map[string]*instance // nil: there is at most one
-	off       map[string]bool      // keys of copies of which when is false
-	value     cty.Value            // what expressions see of it; of a step without for_each none: see frame.stepValue
-	attrs     cty.Value            // of a toolchain: what kinds see of it
-}
-
-// placement is an object in one frame, and what follows from its references there.
-type placement struct {
-	of      *object
-	frame   *frame
-	static  [2]staticDeps // [1] for when all values are known
-	awaited awaitedOutputs
+// placed is an object in one frame, and what is known of it there.
+type placed struct {
+	*object
+	frame     *frame
+	static    [2][]addrs.Instance // dependencies by its references, sorted; [1] when all values are known; nil until asked for
+	awaited   *awaitedOutputs     // nil until asked for
+	at        addrs.Step          // of a step or toolchain, as is what follows
+	instances []*instance         // those that exist; for a step with when = false and without for_each one without a plan
+	byKey     map[string]*instance
+	off       map[string]bool // keys of copies of which when is false
+	value     cty.Value       // for expressions
+	attrs     cty.Value       // of a toolchain: for kinds
 }
 
 // kindSchema is a kind and what its blocks may hold.
@@ -75,19 +61,15 @@ func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
 }
 
 // instance returns the instance of that address, or nil.
-func (s *stepState) instance(at addrs.Instance) *instance {
-	in := s.byKey[at.Key]
-	if len(s.instances) == 1 {
-		in = s.instances[0]
+func (s *placed) instance(at addrs.Instance) *instance {
+	if in := s.byKey[at.Key]; in != nil && in.at == at {
+		return in
 	}
-	if in == nil || in.at != at {
-		return nil
-	}
-	return in
+	return nil
 }
 
 // exists tells whether there is a copy of the step, or it itself.
-func (s *stepState) exists() bool {
+func (s *placed) exists() bool {
 	return s != nil && slices.ContainsFunc(s.instances, func(in *instance) bool { return in.planned != nil })
 }
 
@@ -170,22 +152,20 @@ func (p *planner) declareBlocks(m *module) hcl.Diagnostics {
 				}
 				diags = append(diags, errorf(&b.KindRange, "Unknown kind of step", "There is no kind %s. %s", b.At.Kind, advice)...)
 				// References to it should not be reported as well.
-				m.steps[b.At] = &stepDecl{block: b, kindSchema: new(kindSchema)}
+				p.declareBlock(m, b, new(kindSchema))
 				continue
 			}
-			p.declareBlock(m, b, k)
+			if p.schemas[b.At.Kind] == nil {
+				p.schemas[b.At.Kind] = schemaOf(k, b.At.Kind == addrs.Toolchain)
+			}
+			p.declareBlock(m, b, p.schemas[b.At.Kind])
 		}
 	}
 	return diags
 }
 
-func (p *planner) declareBlock(m *module, b *config.Block, k step.Kind) *stepDecl {
-	if p.schemas[b.At.Kind] == nil {
-		p.schemas[b.At.Kind] = schemaOf(k, b.At.Kind == addrs.Toolchain)
-	}
-	s := &stepDecl{block: b, kindSchema: p.schemas[b.At.Kind]}
-	m.steps[b.At] = s
-	return s
+func (p *planner) declareBlock(m *module, b *config.Block, k *kindSchema) {
+	m.steps[b.At] = &object{name: m.name(b.At.String()), in: m, scope: m, rng: b.Range, block: b, kindSchema: k}
 }
 
 // declareNames notes what references in a module can mean; its callers' toolchains are among that.
@@ -226,7 +206,7 @@ func (p *planner) declareNames(m *module) {
 }
 
 // declaredStep is what references to a step can mean.
-func (p *planner) declaredStep(s *stepDecl) lang.DeclaredStep {
+func (p *planner) declaredStep(s *object) lang.DeclaredStep {
 	ds := lang.DeclaredStep{ForEach: s.block.ForEach != nil}
 	p.copies = p.copies || ds.ForEach
 	if s.kind != nil && s.schema.OutputsFrom == "" {
@@ -273,25 +253,24 @@ func elsewhere(m *config.Module, profile string) map[string][]string {
 }
 
 // declareStep makes the object of a step or toolchain, and checks it and what it refers to.
-func (p *planner) declareStep(m *module, s *stepDecl) hcl.Diagnostics {
-	b := s.block
-	o := p.add(&object{name: m.name(b.At.String()), in: m, scope: m, rng: b.Range, step: s, failed: s.kind == nil})
-	s.object = o
-	o.eval = func(f *frame) hcl.Diagnostics { return p.evalStep(s, f) }
-	if s.kind == nil {
+func (p *planner) declareStep(m *module, o *object) hcl.Diagnostics {
+	b := o.block
+	p.add(o)
+	o.eval = func(f *frame) hcl.Diagnostics { return p.evalStep(o, f) }
+	if o.failed = o.kind == nil; o.failed {
 		return nil
 	}
 	what := "a toolchain"
 	if b.At.Kind != addrs.Toolchain {
 		what = fmt.Sprintf("a step of kind %s", b.At.Kind)
 	}
-	diags := config.Unexpected(b.Names, s.args, s.blocks, what)
-	if len(b.Outputs) > 0 && !s.schema.OwnOutputs {
+	diags := config.Unexpected(b.Names, o.args, o.blocks, what)
+	if len(b.Outputs) > 0 && !o.schema.OwnOutputs {
 		r := b.Outputs[0].Range
-		diags = append(diags, errorf(&r, "No output blocks here", "Kind %s decides its outputs itself: %s. Remove the block.", b.At.Kind, orNone(schemaOutputs(s.schema)))...)
+		diags = append(diags, errorf(&r, "No output blocks here", "Kind %s decides its outputs itself: %s. Remove the block.", b.At.Kind, orNone(schemaOutputs(o.schema)))...)
 	}
 	for _, own := range b.Outputs {
-		for _, fixed := range s.schema.Outputs {
+		for _, fixed := range o.schema.Outputs {
 			if own.Name == fixed.Name {
 				r := own.Range
 				diags = append(diags, errorf(&r, "The output exists already", "Every step of kind %s has an output %s. Choose another name.", b.At.Kind, own.Name)...)
@@ -299,15 +278,15 @@ func (p *planner) declareStep(m *module, s *stepDecl) hcl.Diagnostics {
 		}
 	}
 	o.failed = diags.HasErrors()
-	diags = append(diags, p.referMatrix(s)...)
-	diags = append(diags, p.refer(o, b.ForEach != nil, s.allVariables())...)
+	diags = append(diags, p.referMatrix(o)...)
+	diags = append(diags, p.refer(o, b.ForEach != nil, o.allVariables())...)
 	diags = append(diags, p.referOrder(o, b.DependsOn)...)
 	diags = append(diags, p.referEach(o, b.Body)...)
 	diags = append(diags, p.referEach(o, b.Env)...)
 	for _, f := range b.SecretFiles {
 		diags = append(diags, p.referEach(o, f.Content)...)
 	}
-	for _, t := range s.schema.Toolchains {
+	for _, t := range o.schema.Toolchains {
 		if from := m.toolchain(t); from != nil {
 			o.implicit = append(o.implicit, from.name(addrs.Step{Kind: addrs.Toolchain, Name: t}.String()))
 		}
@@ -337,7 +316,7 @@ func (p *planner) referOrder(o *object, on []config.Dependency) hcl.Diagnostics 
 }
 
 // allVariables are those of the whole block; none of a kind that is not known.
-func (s *stepDecl) allVariables() []hcl.Traversal {
+func (s *object) allVariables() []hcl.Traversal {
 	if s.kind == nil {
 		return nil
 	}
@@ -356,7 +335,7 @@ func (s *stepDecl) allVariables() []hcl.Traversal {
 }
 
 // variables are those of the arguments of the kind. It decodes the body.
-func (s *stepDecl) variables() []hcl.Traversal {
+func (s *object) variables() []hcl.Traversal {
 	content, diags := s.block.Body.Content(s.implied)
 	if diags.HasErrors() {
 		return hcldec.Variables(s.block.Body, s.schema.Args)

@@ -286,7 +286,7 @@ func (p *planner) keys(f *frame, forEach hcl.Expression) (keys []string, values 
 
 // stepValue is what expressions see of a step: {outputs = {…}}, or a map of those under for_each. Outputs of files and
 // trees are their paths, value outputs are unknown unless filled in; all carry the output's address as a mark.
-func stepValue(s *stepState, filled map[addrs.Output]cty.Value) cty.Value {
+func stepValue(s *placed, filled map[addrs.Output]cty.Value) cty.Value {
 	byKey := make(map[string]cty.Value, len(s.instances))
 	for _, in := range s.instances {
 		outs := make(map[string]cty.Value, len(in.outputs))

@@ -39,7 +39,7 @@ func (p *planner) finish(all []evaluated) (diags hcl.Diagnostics) {
 }
 
 // publish lets others see the step.
-func (s *stepState) publish() {
+func (s *placed) publish() {
 	at, scope := s.block.At, &s.frame.scope
 	s.frame.steps[at] = s
 	if at.Kind == addrs.Toolchain {

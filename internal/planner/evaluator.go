@@ -19,7 +19,7 @@ import (
 // each.value it evaluates once; what it gives may be shared by all instances.
 type evaluator struct {
 	p     *planner
-	s     *stepState
+	s     *placed
 	scope *lang.Scope
 	ctx   *hcl.EvalContext // all but each; see evalContext
 
@@ -86,7 +86,7 @@ type use struct {
 	output *addrs.Output
 }
 
-func (p *planner) evaluator(s *stepState, scope *lang.Scope, l *later) *evaluator {
+func (p *planner) evaluator(s *placed, scope *lang.Scope, l *later) *evaluator {
 	b := s.block
 	e := &evaluator{p: p, s: s, scope: scope, later: l}
 	e.target = e.known(b.Target, "target", cty.DynamicPseudoType)
@@ -144,7 +144,7 @@ func (e *evaluator) known(x hcl.Expression, name string, ty cty.Type) *known {
 // evalContext is what HCL is given, but for each.
 func (e *evaluator) evalContext() *hcl.EvalContext {
 	if e.ctx == nil {
-		e.ctx = e.scope.EvalContext(e.s.object.refs)
+		e.ctx = e.scope.EvalContext(e.s.refs)
 	}
 	return e.ctx
 }

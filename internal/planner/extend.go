@@ -38,7 +38,7 @@ type waiting struct {
 type waitingOutput struct {
 	p     *planner
 	block *config.Output
-	at    *placement
+	at    *placed
 	plan  plan.Output
 }
 

@@ -151,7 +151,7 @@ func (e *evaluator) commandEnv(c *copyOf, env, files *argValue) (commandEnv, hcl
 		if ds.HasErrors() {
 			return g, ds
 		}
-		e.dummies = scope.EvalContext(e.s.object.refs)
+		e.dummies = scope.EvalContext(e.s.refs)
 	}
 	ctx := e.dummies
 	if c.key != cty.NilVal {

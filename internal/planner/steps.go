@@ -23,9 +23,10 @@ import (
 const maxCopies = 200_000
 
 // evalStep expands a step or toolchain into its instances in a frame, plans each, and makes the value that others see.
-func (p *planner) evalStep(d *stepDecl, f *frame) hcl.Diagnostics {
-	b := d.block
-	s := newState(d, f)
+func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
+	b := o.block
+	s := &placed{object: o, frame: f, at: b.At}
+	s.at.Module = f.at
 	keys, values, diags := p.keys(f, b.ForEach)
 	if diags.HasErrors() {
 		return diags
@@ -46,12 +47,6 @@ func (p *planner) evalStep(d *stepDecl, f *frame) hcl.Diagnostics {
 		s.publish()
 	}
 	return diags
-}
-
-func newState(d *stepDecl, f *frame) *stepState {
-	s := &stepState{stepDecl: d, placement: &placement{of: d.object, frame: f}, at: d.block.At}
-	s.at.Module = f.at
-	return s
 }
 
 // evaluated is what came of one copy of a step.
@@ -103,11 +98,9 @@ func (e *evaluator) copy(out *evaluated, key string, value cty.Value) {
 }
 
 // take makes what others see of the step from its copies.
-func (s *stepState) take(all []evaluated) {
+func (s *placed) take(all []evaluated) {
 	s.instances = make([]*instance, 0, len(all))
-	if len(all) > 1 {
-		s.byKey = make(map[string]*instance, len(all))
-	}
+	s.byKey = make(map[string]*instance, len(all))
 	for i := range all {
 		in := all[i].instance
 		if !all[i].exists && in.at.Keyed {
@@ -118,9 +111,7 @@ func (s *stepState) take(all []evaluated) {
 			continue
 		}
 		s.instances = append(s.instances, in)
-		if s.byKey != nil {
-			s.byKey[in.at.Key] = in
-		}
+		s.byKey[in.at.Key] = in
 	}
 	if s.block.At.Kind != addrs.Toolchain {
 		s.value = stepValue(s, nil)
@@ -425,7 +416,7 @@ func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv,
 	for _, t := range req.Toolchains {
 		used = append(used, t.Output.Instance)
 	}
-	n.Deps = p.dependencies(s.placement, used, known)
+	n.Deps = p.dependencies(s, used, known)
 	return req, known
 }
 
