@@ -278,8 +278,9 @@ func (p *planner) declareStep(m *module, o *object) hcl.Diagnostics {
 		}
 	}
 	o.failed = diags.HasErrors()
+	ts := o.allVariables() // which decodes the body
 	diags = append(diags, p.referMatrix(o)...)
-	diags = append(diags, p.refer(o, b.ForEach != nil, o.allVariables())...)
+	diags = append(diags, p.refer(o, b.ForEach != nil, ts)...)
 	diags = append(diags, p.referOrder(o, b.DependsOn)...)
 	diags = append(diags, p.referEach(o, b.Body)...)
 	diags = append(diags, p.referEach(o, b.Env)...)
