@@ -324,6 +324,17 @@ func (p *planner) sort() hcl.Diagnostics {
 	return diags
 }
 
+// evaluateAll evaluates the objects in order.
+func (p *planner) evaluateAll() (diags hcl.Diagnostics) {
+	for _, name := range p.order {
+		diags = append(diags, p.evaluate(p.objects[name])...)
+		if p.budget.Spent() { // everything else would fail for the same reason
+			break
+		}
+	}
+	return diags
+}
+
 func (p *planner) evaluate(o *object) hcl.Diagnostics {
 	for _, d := range o.deps {
 		if p.objects[d].failed {

@@ -29,8 +29,7 @@ type placed struct {
 	instances []*instance         // those that exist; for a step with when = false and without for_each one without a plan
 	byKey     map[string]*instance
 	off       map[string]bool // keys of copies of which when is false
-	value     cty.Value       // for expressions
-	attrs     cty.Value       // of a toolchain: for kinds
+	attrs     cty.Value       // of a toolchain, for kinds
 }
 
 // kindSchema is a kind and what its blocks may hold.

@@ -25,7 +25,7 @@ const maxCopies = 200_000
 // evalStep expands a step or toolchain into its instances in a frame, plans each, and makes the value that others see.
 func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
 	b := o.block
-	s := &placed{object: o, frame: f, at: b.At}
+	s := &placed{object: o, frame: f, at: b.At, byKey: make(map[string]*instance), off: make(map[string]bool)}
 	s.at.Module = f.at
 	keys, values, diags := p.keys(f, b.ForEach)
 	if diags.HasErrors() {
@@ -41,84 +41,64 @@ func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
 		}
 	}
 	p.budget.Allow(len(keys))
-	all, ok := p.evaluator(s, &f.scope, &later{p: p}).copies(keys, values)
-	if diags = append(diags, p.finish(all)...); ok {
-		s.take(all)
-		s.publish()
+	e := p.evaluator(s, &f.scope, &later{p: p})
+	for i, k := range keys {
+		in, attrs, ds := e.copy(k, values[i])
+		ds = p.dummies.unwarned(ds)
+		if diags = append(diags, ds...); ds.HasErrors() {
+			return diags // the other copies would say the same
+		}
+		if in == nil {
+			s.off[k] = true
+			continue
+		}
+		s.instances = append(s.instances, in)
+		s.byKey[k] = in
+		if b.At.Kind == addrs.Toolchain {
+			v := toolchainValue(in, attrs)
+			f.scope.Toolchains[b.At.Name], s.attrs = v, plainAttrs(v)
+		}
+	}
+	f.steps[b.At] = s
+	if b.At.Kind != addrs.Toolchain {
+		f.scope.Steps[b.At] = stepValue(s, nil)
 	}
 	return diags
 }
 
-// evaluated is what came of one copy of a step.
-type evaluated struct {
-	*instance
-	exists bool                 // else its when is false
-	attrs  map[string]cty.Value // of a toolchain
-	diags  hcl.Diagnostics
-}
-
-// copy evaluates the step for one key.
-func (e *evaluator) copy(out *evaluated, key string, value cty.Value) {
+// copy evaluates the step for one key. It returns nil for a key of which when is false, and for a toolchain what is known of it.
+func (e *evaluator) copy(key string, value cty.Value) (in *instance, attrs map[string]cty.Value, diags hcl.Diagnostics) {
 	b := e.s.block
-	in := &instance{at: addrs.Instance{Step: e.s.at, Key: key, Keyed: b.ForEach != nil}}
-	out.instance = in
+	in = &instance{at: addrs.Instance{Step: e.s.at, Key: key, Keyed: b.ForEach != nil}}
 	c := &copyOf{e: e, value: value}
 	if in.at.Keyed {
 		c.key = cty.StringVal(key)
 	}
-	out.exists = true
+	exists := true
 	if e.when != nil {
 		v, ds := e.when.value(c)
-		if out.diags = append(out.diags, ds...); ds.HasErrors() {
-			return
+		if diags = append(diags, ds...); ds.HasErrors() {
+			return nil, nil, diags
 		}
 		if v.IsNull() {
 			r := b.When.Range()
-			out.diags = append(out.diags, errorf(&r, "when is null", "when of %s must be true or false. If it is made from what may be null, say which of the two that means: coalesce(…, false).", b.At)...)
-			return
+			return nil, nil, append(diags, errorf(&r, "when is null", "when of %s must be true or false. If it is made from what may be null, say which of the two that means: coalesce(…, false).", b.At)...)
 		}
-		if out.exists = v.True(); !out.exists && in.at.Keyed {
-			return
+		if exists = v.True(); !exists && in.at.Keyed {
+			return nil, nil, diags
 		}
 	}
 	var ds hcl.Diagnostics
 	in.outputs, in.classes, ds = e.instanceOutputs(c)
-	if out.diags = append(out.diags, ds...); ds.HasErrors() || !out.exists {
-		return
+	if diags = append(diags, ds...); ds.HasErrors() || !exists {
+		return in, nil, diags
 	}
 	var planned step.Planned
 	in.planned, planned, ds = e.plan(in, c, false)
-	if out.diags = append(out.diags, ds...); ds.HasErrors() {
-		return
+	if diags = append(diags, ds...); !ds.HasErrors() {
+		e.p.keep(in, c, planned)
 	}
-	e.p.keep(in, c, planned)
-	if b.At.Kind == addrs.Toolchain {
-		out.attrs = planned.Attrs
-	}
-}
-
-// take makes what others see of the step from its copies.
-func (s *placed) take(all []evaluated) {
-	s.instances = make([]*instance, 0, len(all))
-	s.byKey = make(map[string]*instance, len(all))
-	for i := range all {
-		in := all[i].instance
-		if !all[i].exists && in.at.Keyed {
-			if s.off == nil {
-				s.off = make(map[string]bool)
-			}
-			s.off[in.at.Key] = true
-			continue
-		}
-		s.instances = append(s.instances, in)
-		s.byKey[in.at.Key] = in
-	}
-	if s.block.At.Kind != addrs.Toolchain {
-		s.value = stepValue(s, nil)
-		return
-	}
-	s.value = toolchainValue(s.instances[0], all[0].attrs)
-	s.attrs = plainAttrs(s.value)
+	return in, planned.Attrs, diags
 }
 
 // toolchainValue is what expressions see of a toolchain: what is known of it, and dir, the path of its tree.
