@@ -22,9 +22,11 @@ func (p *planner) evalCall(m *module, caller *frame) hcl.Diagnostics {
 		return diags
 	}
 	if p.framed += len(keys); p.framed > maxFrames {
-		return errorf(&c.Range, "More than a plan may hold", "With the %d copies of module.%s there are more than %d of all modules.", len(keys), c.Name, maxFrames)
+		return errorf(&c.Range, "More than a plan may hold",
+			"With the %d copies of module.%s there are more than %d of all modules.", len(keys), c.Name, maxFrames)
 	}
-	p.budget.Allow(len(keys) * (1 + len(m.cfg.Variables) + len(m.parts.Locals) + len(m.parts.Outputs) + len(m.parts.Checks)))
+	parts := m.parts
+	p.budget.Allow(len(keys) * (1 + len(m.cfg.Variables) + len(parts.Locals) + len(parts.Outputs) + len(parts.Checks)))
 	outputs := &lang.Outputs{Keyed: c.ForEach != nil}
 	caller.scope.Modules[c.Name] = outputs
 	for i, k := range keys {
@@ -67,17 +69,22 @@ func (p *planner) evalCall(m *module, caller *frame) hcl.Diagnostics {
 }
 
 func (p *planner) newFrame(m *module, caller *frame) *frame {
-	f := &frame{of: m, caller: caller, steps: make(map[addrs.Step]*placed), calls: make(map[string][]*frame), off: make(map[string]map[string]bool), outputs: make(map[string]cty.Value), checks: make(map[string][]plan.Check)}
+	f := &frame{
+		of: m, caller: caller, steps: make(map[addrs.Step]*placed), calls: make(map[string][]*frame),
+		off: make(map[string]map[string]bool), outputs: make(map[string]cty.Value), checks: make(map[string][]plan.Check),
+	}
 	f.scope = lang.Scope{
 		Vars: make(map[string]cty.Value), Locals: make(map[string]cty.Value), Toolchains: make(map[string]cty.Value),
 		Steps: make(map[addrs.Step]cty.Value), Modules: make(map[string]*lang.Outputs),
-		Path:      cty.ObjectVal(map[string]cty.Value{"workspace": cty.StringVal("."), "pipeline": cty.StringVal(workspace.Folder), "module": cty.StringVal(m.cfg.Dir)}),
+		Path: cty.ObjectVal(map[string]cty.Value{
+			"workspace": cty.StringVal("."), "pipeline": cty.StringVal(workspace.Folder), "module": cty.StringVal(m.cfg.Dir),
+		}),
 		Profile:   cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(p.profileName())}),
 		Functions: p.functions,
 	}
 	if caller != nil {
-		f.scope.Caller = &caller.scope
-		f.scope.Target, f.scope.Targets, f.target, f.targets, f.after = caller.scope.Target, caller.scope.Targets, caller.target, caller.targets, caller.after
+		f.scope.Caller, f.scope.Target, f.scope.Targets = &caller.scope, caller.scope.Target, caller.scope.Targets
+		f.target, f.targets, f.after = caller.target, caller.targets, caller.after
 	}
 	return f
 }
@@ -153,7 +160,8 @@ func (p *planner) checkTarget(v cty.Value, e hcl.Expression, what string) hcl.Di
 		}
 	}
 	r := e.Range()
-	return errorf(&r, "Not a target", "%s must be one of the pipeline's targets: %s.", what, orNone(targetNames(p.rootFrame().targets)))
+	return errorf(&r, "Not a target", "%s must be one of the pipeline's targets: %s.", what,
+		orNone(targetNames(p.rootFrame().targets)))
 }
 
 func targetNames(targets map[string]cty.Value) []string {
@@ -182,7 +190,8 @@ func (p *planner) orderCall(c *config.Call, f *frame) hcl.Diagnostics {
 			}
 			if v.IsNull() {
 				at := d.Key.Range()
-				return append(diags, errorf(&at, "A value is not allowed", "The key in depends_on of module.%s: null is no key.", c.Name)...)
+				return append(diags, errorf(&at, "A value is not allowed",
+					"The key in depends_on of module.%s: null is no key.", c.Name)...)
 			}
 			r.Key, r.Keyed = v.AsString(), true
 		}
@@ -194,8 +203,8 @@ func (p *planner) orderCall(c *config.Call, f *frame) hcl.Diagnostics {
 	return diags
 }
 
-// ordered are the instances that an element of depends_on names in a frame, as in plan.Instance.After: a step without a key stands for all its copies. What
-// when = false takes away orders nothing.
+// ordered returns the instances that an element of depends_on names in a frame, as in plan.Instance.After: a step
+// without a key stands for all its copies. A step or copy whose when is false orders nothing.
 func (p *planner) ordered(f *frame, r lang.Ref) ([]addrs.Instance, hcl.Diagnostics) {
 	if r.Root == lang.Module {
 		var out []addrs.Instance
@@ -252,7 +261,9 @@ func (p *planner) evalArgument(v *config.Variable, a *hcl.Attribute, f *frame) h
 	return diags
 }
 
-func (p *planner) argument(v *config.Variable, a *hcl.Attribute, f *frame, scope *lang.Scope) (cty.Value, hcl.Diagnostics) {
+func (p *planner) argument(
+	v *config.Variable, a *hcl.Attribute, f *frame, scope *lang.Scope,
+) (cty.Value, hcl.Diagnostics) {
 	if a == nil {
 		val, diags := p.variable(v, inputValue{})
 		return val, append(diags, p.hidden(v, val, &v.Range)...)
@@ -273,20 +284,24 @@ func (p *planner) argument(v *config.Variable, a *hcl.Attribute, f *frame, scope
 	return val, append(diags, ds...)
 }
 
-// hidden refuses a value for a sensitive variable of a module that nobody hides: what is sensitive comes of a sensitive variable of the pipeline, by whose name plans
-// refer to it. Null and "" are nothing to hide.
+// hidden rejects a value for a sensitive variable of a module that is not sensitive itself: sensitive values come from
+// sensitive variables of the pipeline, by whose names plans refer to them. Null and "" need no hiding.
 func (p *planner) hidden(v *config.Variable, val cty.Value, at *hcl.Range) hcl.Diagnostics {
-	if plain, _ := val.UnmarkDeep(); !v.Sensitive || val == cty.NilVal || plain.IsNull() || plain.RawEquals(cty.StringVal("")) {
+	if !v.Sensitive || val == cty.NilVal {
+		return nil
+	}
+	if plain, _ := val.UnmarkDeep(); plain.IsNull() || plain.RawEquals(cty.StringVal("")) {
 		return nil
 	}
 	if at == &v.Range {
-		return errorf(at, "A sensitive value in a file", "The default of var.%s stands in this file for everybody. Leave out the default, or `sensitive`; a variable that may be left out has the type optional(…).", v.Name)
+		return errorf(at, "A sensitive value in a file", "The default of var.%s stands in this file for everybody. "+
+			"Leave out the default, or `sensitive`; a variable that may be left out has the type optional(…).", v.Name)
 	}
 	if lang.TraitsOf(val).Sensitive {
 		return nil
 	}
-	return errorf(at, "Not a sensitive value", "var.%s of this module, declared at %s, is sensitive, and this value is not: plans would show it. Make it of a variable with sensitive = true.",
-		v.Name, config.Where(v.Range))
+	return errorf(at, "Not a sensitive value", "var.%s of this module, declared at %s, is sensitive, and this value is not: "+
+		"plans would show it. Make it of a variable with sensitive = true.", v.Name, config.Where(v.Range))
 }
 
 // checkModuleRef checks the key of a reference to a copy of a call.
@@ -303,7 +318,8 @@ func (p *planner) checkModuleRef(f *frame, r lang.Ref) hcl.Diagnostics {
 	}
 	at := addrs.Module("").Copy(r.Name, r.Key)
 	if f.off[r.Name][r.Key] {
-		return errorf(&r.Range, "No such copy of a module", "There is no %s, since its when is false. Its keys are: %s.", at, orNone(keys))
+		return errorf(&r.Range, "No such copy of a module",
+			"There is no %s, since its when is false. Its keys are: %s.", at, orNone(keys))
 	}
 	if near := nearest.Name(r.Key, keys); near != "" {
 		return errorf(&r.Range, "No such copy of a module", "There is no %s. Did you mean [%q]?", at, near)

@@ -98,7 +98,9 @@ func (f *frame) relativeRequest(r step.Request) step.Request {
 }
 
 // wholePlan makes the addresses in what a kind planned whole.
-func (f *frame) wholePlan(specs []action.Spec, outs map[string]action.Artifact) ([]action.Spec, map[string]action.Artifact) {
+func (f *frame) wholePlan(
+	specs []action.Spec, outs map[string]action.Artifact,
+) ([]action.Spec, map[string]action.Artifact) {
 	specs, outs = slices.Clone(specs), maps.Clone(outs)
 	for i := range specs {
 		specs[i].Inputs = f.wholeInputs(specs[i].Inputs)
