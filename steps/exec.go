@@ -133,8 +133,9 @@ func (e *execPlan) useOutputs() {
 		e.inputs = make([]action.Input, 0, n+1)
 	}
 	for _, u := range e.p.Uses {
-		e.outputs[u.At] = true
-		e.add(action.Input{Path: u.At, Artifact: u.Output, Shared: u.Output.Kind == addrs.Toolchain})
+		at := u.Output.Path()
+		e.outputs[at] = true
+		e.add(action.Input{Path: at, Artifact: u.Output, Shared: u.Output.Kind == addrs.Toolchain})
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.p.Toolchains)) {
 		e.add(e.p.Toolchains[name].Input())

@@ -43,7 +43,6 @@ func meant() map[string]string {
 		"internal/execute/sandbox baseRule": "the same",
 		"internal/lang EvalContext":         "HCL's",
 		"internal/planner evalContext":      "HCL's",
-		"internal/config ContextString":     "a method that HCL asks for",
 		"steps Context":                     "the kind `context`: a QNN context",
 	}
 }

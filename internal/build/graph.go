@@ -17,49 +17,13 @@ import (
 // looked up again, because an instance that was expanded may have brought new ones. A third sort of unit, a gate, is no work: it
 // is done when all of some instances are, and the actions of instances that come after these (depends_on) wait for it.
 type graph struct {
-	instances instances
+	instances map[addrs.Instance]*instance
 	order     []*instance
 	units     int
 	ready     readyHeap // units that work on this machine
 	away      readyHeap // units that work elsewhere: they take no slot here
 	lookups   int       // how many units' results are looked up at once, before it is their turn; 0: when it is
 	unknown   readyHeap // units whose results are to be looked up so
-}
-
-// instances are found by their addresses: copies of a step by their keys alone, as a map with the whole address of each would take as much
-// memory as the instances.
-type instances struct {
-	single map[addrs.Step]*instance
-	copies map[addrs.Step]map[string]*instance
-}
-
-// at returns the instance with the address, or nil.
-func (all *instances) at(a addrs.Instance) *instance {
-	if a.Keyed {
-		return all.copies[a.Step][a.Key]
-	}
-	return all.single[a.Step]
-}
-
-// put takes in an instance that is not there yet.
-func (all *instances) put(n *instance) {
-	at := n.plan.At
-	if !at.Keyed {
-		if all.single == nil {
-			all.single = map[addrs.Step]*instance{}
-		}
-		all.single[at.Step] = n
-		return
-	}
-	copies := all.copies[at.Step]
-	if copies == nil {
-		if all.copies == nil {
-			all.copies = map[addrs.Step]map[string]*instance{}
-		}
-		copies = map[string]*instance{}
-		all.copies[at.Step] = copies
-	}
-	copies[at.Key] = n
 }
 
 type instance struct {
@@ -111,11 +75,11 @@ func (s unitState) ended() bool { return s >= done }
 
 // newGraph returns the graph of the plan, with the units that are to be admitted.
 func newGraph(p *plan.Plan) (*graph, []*unit, error) {
-	g := &graph{}
+	g := &graph{instances: make(map[addrs.Instance]*instance, len(p.Instances))}
 	var units []*unit
 	for _, pn := range p.Instances {
 		n := &instance{plan: pn}
-		g.instances.put(n)
+		g.instances[n.plan.At] = n
 		g.order = append(g.order, n)
 		if pn.Waits != plan.ForNothing {
 			units = append(units, g.newUnit(n, nil))
@@ -132,7 +96,7 @@ func newGraph(p *plan.Plan) (*graph, []*unit, error) {
 		n := g.order[i]
 		n.level = max(n.level, whole[n.plan.At.Step])
 		n.plan.EachNeed(func(at addrs.Instance) {
-			if dep := g.instances.at(at); dep != nil {
+			if dep := g.instances[at]; dep != nil {
 				dep.level = max(dep.level, n.level+1)
 			} else {
 				whole[at.Step] = max(whole[at.Step], n.level+1)
@@ -143,7 +107,7 @@ func newGraph(p *plan.Plan) (*graph, []*unit, error) {
 }
 
 // instance returns the instance with the address, or nil. Workers may ask: the instances of a graph stay as they are.
-func (g *graph) instance(at addrs.Instance) *instance { return g.instances.at(at) }
+func (g *graph) instance(at addrs.Instance) *instance { return g.instances[at] }
 
 func (g *graph) newUnit(n *instance, s *action.Spec) *unit {
 	g.units++
@@ -214,7 +178,7 @@ func (g *graph) gates() []*unit {
 
 // copies returns the instances that an element of plan.Instance.After stands for.
 func (g *graph) copies(at addrs.Instance) []*instance {
-	if n := g.instances.at(at); n != nil || at.Keyed {
+	if n := g.instances[at]; n != nil || at.Keyed {
 		return []*instance{n}
 	}
 	var all []*instance
@@ -312,7 +276,7 @@ func (g *graph) eachBlocker(n *instance, inputs []action.Input, depth int, f fun
 			}
 			f(nil, b)
 		case in.Artifact != nil:
-			m := g.instances.at(in.Artifact.Instance)
+			m := g.instances[in.Artifact.Instance]
 			if m == nil {
 				return fmt.Errorf("%s needs %s, which is not in the plan", n.plan.At, in.Artifact)
 			}

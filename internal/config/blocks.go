@@ -13,7 +13,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/lang"
 )
 
 // builder puts a module's skeleton together from files, and finds duplicates.
@@ -51,7 +50,7 @@ func (b *builder) schema() *hcl.BodySchema {
 // every system.
 func fileName(s string) bool {
 	for part := range strings.SplitSeq(s, ".") {
-		if !lang.IsIdentifier(part) {
+		if !hclsyntax.ValidIdentifier(part) {
 			return false
 		}
 	}
@@ -91,7 +90,7 @@ func (b *builder) checkLabels(blk *hcl.Block) (diags hcl.Diagnostics) {
 		if blk.Type == "output" && b.pipeline && fileName(l) || blk.Type == "target" { // an output's name is the name of what is exported; of targets others say which there are
 			continue
 		}
-		if !lang.IsIdentifier(l) {
+		if !hclsyntax.ValidIdentifier(l) {
 			diags = append(diags, errorf(&blk.LabelRanges[i], "Not a name",
 				"%q cannot be used in references. Choose a name that starts with a letter or _ and goes on with letters, digits, _ and -.", l)...)
 		}

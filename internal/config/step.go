@@ -11,7 +11,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/lang"
 )
 
 // MetaArguments returns the names of the arguments that every step has, whatever its kind.
@@ -127,7 +126,7 @@ const secretFile = "secret_file"
 
 func secretFileBlock(blk *hcl.Block) (*SecretFile, hcl.Diagnostics) {
 	f := &SecretFile{Name: blk.Labels[0], Range: blk.DefRange}
-	if strings.Trim(f.Name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") != "" || !lang.IsIdentifier(f.Name) {
+	if strings.Trim(f.Name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") != "" || !hclsyntax.ValidIdentifier(f.Name) {
 		return nil, errorf(&blk.LabelRanges[0], "Not the name of a variable",
 			"%q would be the variable of the environment that has the file's path: letters, digits and _, such as secret_file \"NETRC\".", f.Name)
 	}
@@ -142,7 +141,7 @@ func secretFileBlock(blk *hcl.Block) (*SecretFile, hcl.Diagnostics) {
 
 func stepOutput(blk *hcl.Block, schema *hcl.BodySchema) (*StepOutput, hcl.Diagnostics) {
 	o := &StepOutput{Name: blk.Labels[0], Range: blk.DefRange}
-	if !lang.IsIdentifier(o.Name) {
+	if !hclsyntax.ValidIdentifier(o.Name) {
 		return nil, errorf(&blk.LabelRanges[0], "Not a name",
 			"%q cannot be used in references. Choose a name that starts with a letter or _ and goes on with letters, digits, _ and -.", o.Name)
 	}

@@ -167,7 +167,7 @@ func axesOf(e hclsyntax.Expression) (axes []string, known bool) {
 		if diags.HasErrors() || v.IsNull() || v.Type() != cty.String {
 			return nil, false
 		}
-		if lang.IsIdentifier(v.AsString()) {
+		if hclsyntax.ValidIdentifier(v.AsString()) {
 			axes = append(axes, v.AsString())
 		}
 	}
@@ -178,7 +178,7 @@ func axesOf(e hclsyntax.Expression) (axes []string, known bool) {
 func hasHole(src []byte) bool {
 	for before, after, found := bytes.Cut(src, []byte("{")); found; before, after, found = bytes.Cut(after, []byte("{")) {
 		word, _, closed := bytes.Cut(after, []byte("}"))
-		if closed && lang.IsIdentifier(string(word)) && !bytes.HasSuffix(before, []byte("$")) {
+		if closed && hclsyntax.ValidIdentifier(string(word)) && !bytes.HasSuffix(before, []byte("$")) {
 			return true
 		}
 	}

@@ -134,17 +134,6 @@ func (b *Budget) Take(v cty.Value) error {
 	return b.spend(s.parts)
 }
 
-// TakeList is Take of a list of the elements, for which HCL's values have to make a number each where they are gone through.
-func (b *Budget) TakeList(elems []cty.Value) error {
-	s := size{parts: 1}
-	for _, e := range elems {
-		if err := s.add(e, 1); err != nil {
-			return err
-		}
-	}
-	return b.spend(s.parts)
-}
-
 // size is how much there is of a value.
 type size struct {
 	parts int // values, with itself

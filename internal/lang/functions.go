@@ -2,7 +2,6 @@ package lang
 
 import (
 	"path"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2/ext/tryfunc"
 	"github.com/zclconf/go-cty/cty"
@@ -38,7 +37,7 @@ func functions(files *workspace.Files) map[string]function.Function {
 		"coalesce":        stdlib.CoalesceFunc,
 		"coalescelist":    stdlib.CoalesceListFunc,
 		"compact":         stdlib.CompactFunc,
-		"concat":          concat(),
+		"concat":          stdlib.ConcatFunc,
 		"contains":        stdlib.ContainsFunc,
 		"csvdecode":       stdlib.CSVDecodeFunc,
 		"dirname":         pathFunc("A slash path without its last element.", path.Dir),
@@ -185,41 +184,6 @@ func oneFunc() function.Function {
 			default:
 				return cty.NilVal, function.NewArgErrorf(0, "must be empty or have one element, has %d", n)
 			}
-		},
-	})
-}
-
-// concat is stdlib.ConcatFunc, which takes all marks off all that is in its arguments to learn of what types they are. Tuples say that themselves, and
-// most arguments are tuples: what is written between brackets, and what a for expression gives.
-func concat() function.Function {
-	tuples := func(args []cty.Value) bool {
-		return len(args) > 0 && !slices.ContainsFunc(args, func(a cty.Value) bool { return !a.Type().IsTupleType() })
-	}
-	return function.New(&function.Spec{
-		Description: stdlib.ConcatFunc.Description(),
-		VarParam:    stdlib.ConcatFunc.VarParam(),
-		Type: func(args []cty.Value) (cty.Type, error) {
-			if !tuples(args) {
-				return stdlib.ConcatFunc.ReturnTypeForValues(args)
-			}
-			var types []cty.Type
-			for _, a := range args {
-				types = append(types, a.Type().TupleElementTypes()...)
-			}
-			return cty.Tuple(types), nil
-		},
-		RefineResult: func(b *cty.RefinementBuilder) *cty.RefinementBuilder { return b.NotNull() },
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			if !tuples(args) {
-				return stdlib.ConcatFunc.Call(args)
-			}
-			var all []cty.Value
-			var marks []cty.ValueMarks
-			for _, a := range args {
-				a, m := a.Unmark()
-				all, marks = append(all, a.AsValueSlice()...), append(marks, m)
-			}
-			return cty.TupleVal(all).WithMarks(marks...), nil
 		},
 	})
 }

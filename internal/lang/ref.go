@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
@@ -184,7 +185,7 @@ func (p *refParser) attr() (string, hcl.Range) {
 		p.rest = p.rest[1:]
 		return t.Name, t.SrcRange
 	case hcl.TraverseIndex:
-		if k, ok := stringKey(t); ok && IsIdentifier(k) {
+		if k, ok := stringKey(t); ok && hclsyntax.ValidIdentifier(k) {
 			p.rest = p.rest[1:]
 			return k, t.SrcRange
 		}

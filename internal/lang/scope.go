@@ -30,10 +30,9 @@ type Scope struct {
 	Target       cty.Value
 	Targets      cty.Value
 	Toolchains   map[string]cty.Value
-	Caller       *Scope                                  // of a module: it has the toolchains that this one lacks
-	Step         func(addrs.Step) (v cty.Value, ok bool) // by its address in the module; nil: there are none
-	Steps        map[addrs.Step]cty.Value                // those that have another value here
-	Modules      map[string]*Outputs                     // by the call's name
+	Caller       *Scope                   // of a module: it has the toolchains that this one lacks
+	Steps        map[addrs.Step]cty.Value // by their addresses in the module
+	Modules      map[string]*Outputs      // by the call's name
 	Each         cty.Value
 	Functions    map[string]function.Function
 }
@@ -97,9 +96,6 @@ func (s *Scope) EvalContext(refs []Ref) *hcl.EvalContext {
 			}
 		case StepRoot:
 			v, ok := s.Steps[r.Step]
-			if !ok && s.Step != nil && kinds[r.Step.Kind][r.Step.Name] == cty.NilVal {
-				v, ok = s.Step(r.Step)
-			}
 			if !ok {
 				continue
 			}

@@ -204,7 +204,7 @@ func (v *view) rename(ctx context.Context, p position, name string) (*workspaceE
 	if err != nil {
 		return nil, err
 	}
-	if !lang.IsIdentifier(name) {
+	if !hclsyntax.ValidIdentifier(name) {
 		return nil, fmt.Errorf("%q is no name: names start with a letter or _ and go on with letters, digits, _ and -", name)
 	}
 	to := strings.TrimSuffix(x.object, x.name) + name

@@ -154,8 +154,7 @@ type planner struct {
 	framed    int // copies of calls
 	checks    int // copies of checks
 	dummies   *dummies
-	copies    bool           // any step or call has for_each
-	last      *plan.Instance // that was planned
+	copies    bool // any step or call has for_each
 
 	root    *module
 	modules []*module // as written: callers before what they call
@@ -166,9 +165,6 @@ type planner struct {
 	places  map[string]string // of outputs, by the name of the file that each will be
 	said    map[saying]bool
 
-	lastNames   []string              // of outputs, for the next step that has the same
-	lastOutputs []step.DeclaredOutput // likewise
-
 	env       map[string]bool // variables of the environment that kinds looked at
 	extender  *Extender
 	arguments map[addrs.Instance][]Argument // nil: nobody asks for them
@@ -178,9 +174,8 @@ type planner struct {
 // a step or an output block.
 type object struct {
 	name     string
-	in       *module   // in whose frames it is evaluated
-	scope    *module   // whose names it refers to: in, or for variables its caller
-	step     *stepDecl // of a step or toolchain, else nil
+	in       *module // in whose frames it is evaluated
+	scope    *module // whose names it refers to: in, or for variables its caller
 	local    *config.Local
 	variable bool // of a module
 	rng      hcl.Range
@@ -191,8 +186,13 @@ type object struct {
 	implicit []string           // objects it needs without a reference
 	deps     []string           // objects
 	eval     func(*frame) hcl.Diagnostics
-	failed   bool  // itself, or something it needs, could not be evaluated
-	awaits   *bool // whether it refers to a step by whatever way; nil until planner.awaitsStep is asked
+
+	block       *config.Block    // of a step or toolchain, with what the profile changes; else nil
+	*kindSchema                  // of the block
+	content     *hcl.BodyContent // of the block's body; nil when it does not fit the schema
+
+	failed bool  // itself, or something it needs, could not be evaluated
+	awaits *bool // whether it refers to a step by whatever way; nil until planner.awaitsStep is asked
 }
 
 func (p *planner) chooseProfile() hcl.Diagnostics {
@@ -264,18 +264,12 @@ func (p *planner) add(o *object) *object {
 
 // link finds the objects that an object needs.
 func (p *planner) link(o *object) {
-	var seen map[string]bool
-	if len(o.refs) > 8 {
-		seen = make(map[string]bool, len(o.refs))
-	}
+	seen := make(map[string]bool)
 	dep := func(name string) {
-		if seen[name] || seen == nil && slices.Contains(o.deps, name) || p.objects[name] == nil {
-			return
-		}
-		if seen != nil {
+		if !seen[name] && p.objects[name] != nil {
 			seen[name] = true
+			o.deps = append(o.deps, name)
 		}
-		o.deps = append(o.deps, name)
 	}
 	for _, r := range o.refs {
 		dep(o.scope.object(r, false))
@@ -326,6 +320,17 @@ func (p *planner) sort() hcl.Diagnostics {
 		r := p.objects[c[0]].rng
 		diags = append(diags, errorf(&r, "Things need each other in a circle",
 			"None of these can be first:\n%s\nRemove one of the references.", strings.Join(lines, "\n"))...)
+	}
+	return diags
+}
+
+// evaluateAll evaluates the objects in order.
+func (p *planner) evaluateAll() (diags hcl.Diagnostics) {
+	for _, name := range p.order {
+		diags = append(diags, p.evaluate(p.objects[name])...)
+		if p.budget.Spent() { // everything else would fail for the same reason
+			break
+		}
 	}
 	return diags
 }
@@ -436,20 +441,14 @@ func (p *planner) checkStepRef(f *frame, r lang.Ref) hcl.Diagnostics {
 		}
 		at := addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}
 		if s.off[r.Key] {
-			return errorf(whereOf(r), "No such copy of a step", "There is no %s, since its when is false. Its keys are: %s.", at, orNone(keys))
+			return errorf(&r.Range, "No such copy of a step", "There is no %s, since its when is false. Its keys are: %s.", at, orNone(keys))
 		}
 		if near := nearest.Name(r.Key, keys); near != "" {
-			return errorf(whereOf(r), "No such copy of a step", "There is no %s. Did you mean [%q]?", at, near)
+			return errorf(&r.Range, "No such copy of a step", "There is no %s. Did you mean [%q]?", at, near)
 		}
-		return errorf(whereOf(r), "No such copy of a step", "There is no %s. Its keys are: %s.", at, orNone(keys))
+		return errorf(&r.Range, "No such copy of a step", "There is no %s. Its keys are: %s.", at, orNone(keys))
 	}
 	return nil
-}
-
-// whereOf is where a reference stands: taking the address of its range would move every reference that is right to the heap.
-func whereOf(r lang.Ref) *hcl.Range {
-	at := r.Range
-	return &at
 }
 
 func orNone(list []string) string {
@@ -503,11 +502,11 @@ func (p *planner) assemble() *plan.Plan {
 	out.Instances = make([]*plan.Instance, 0, n+len(reached))
 	for _, name := range p.order { // in dependency order; the instances of a step do not need each other
 		o := p.objects[name]
-		if o.step == nil {
+		if o.block == nil {
 			continue
 		}
 		for _, f := range o.in.frames {
-			s := f.steps[o.step.block.At]
+			s := f.steps[o.block.At]
 			if s == nil {
 				continue
 			}

@@ -24,7 +24,7 @@ const (
 
 // checkIn is a check, or a copy of one, in a frame.
 type checkIn struct {
-	placement
+	placed
 	p     *planner
 	block *config.Check
 	name  string    // check.words["a"]
@@ -53,7 +53,7 @@ func (p *planner) evalCheck(c *config.Check, o *object, f *frame) hcl.Diagnostic
 	}
 	p.budget.Allow(len(keys))
 	for i, k := range keys {
-		n := &checkIn{p: p, block: c, name: "check." + c.Name, placement: placement{of: o, frame: f}}
+		n := &checkIn{p: p, block: c, name: "check." + c.Name, placed: placed{object: o, frame: f}}
 		if c.ForEach != nil {
 			n.name += fmt.Sprintf("[%q]", k)
 			n.each = cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(k), "value": values[i]})
@@ -111,7 +111,7 @@ func (n *checkIn) plan(scope *lang.Scope) (plan.Check, hcl.Diagnostics) {
 			return out, errorf(&c.Range, "A check reads values", "%s is a %s, of which %s has only a path. Have the step, or one of kind exec, give what counts as a value: output \"NAME\" { value = \"FILE\" }.", m, class, n.name)
 		}
 	}
-	if out.AwaitValues, _ = n.p.awaited(&n.placement, marks); len(out.AwaitValues) > 0 {
+	if out.AwaitValues, _ = n.p.awaited(&n.placed, marks); len(out.AwaitValues) > 0 {
 		n.p.extender.checks[out.At] = n
 		return out, diags
 	}
@@ -159,12 +159,12 @@ func (n *checkIn) message(scope *lang.Scope) (cty.Value, hcl.Diagnostics) {
 // gone is a step or module that the check refers to and that is not there, or "".
 func (n *checkIn) gone() string {
 	name := ""
-	n.p.eachRef(n.of, n.frame, make(map[place]bool), func(f *frame, r lang.Ref) {
+	n.p.eachRef(n.object, n.frame, make(map[place]bool), func(f *frame, r lang.Ref) {
 		if s := f.step(r.Step); s != nil && s.block.ForEach == nil && !s.exists() {
 			name = s.at.String()
 		}
 	})
-	for _, r := range n.of.refs {
+	for _, r := range n.object.refs {
 		if r.Root == lang.Module && !r.Keyed && len(n.frame.calls[r.Name]) == 0 && n.frame.of.calls[r.Name] != nil {
 			name = string(n.frame.at.Call(r.Name))
 		}
@@ -179,7 +179,7 @@ func (n *checkIn) evaluate(values map[addrs.Output][]byte) plan.Verdict {
 	if diags.HasErrors() {
 		return failedCheck(diags)
 	}
-	settled, diags := l.settle(n.of, n.frame)
+	settled, diags := l.settle(n.object, n.frame)
 	if diags.HasErrors() {
 		return failedCheck(diags)
 	}
@@ -228,7 +228,7 @@ func (n *checkIn) missing(v cty.Value, values map[addrs.Output][]byte) []addrs.O
 	if out := slices.DeleteFunc(lang.OutputMarks(v), there); len(out) > 0 {
 		return out
 	}
-	all, _ := n.p.awaited(&n.placement, nil)
+	all, _ := n.p.awaited(&n.placed, nil)
 	return slices.DeleteFunc(slices.Clone(all), there)
 }
 

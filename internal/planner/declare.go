@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/ext/customdecode"
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
@@ -20,32 +19,17 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// stepDecl is a step or toolchain block, in whatever frame.
-type stepDecl struct {
-	block *config.Block // with what the profile changes
-	*kindSchema
-	content *hcl.BodyContent // of the block's body; nil when it does not fit the schema
-	object  *object
-}
-
-// stepState is what is known of a step or toolchain in one frame.
-type stepState struct {
-	*stepDecl
-	*placement
-	at        addrs.Step
-	instances []*instance          // those that exist; for a step with when = false and without for_each one without a plan
-	byKey     map[string]*instance // nil: there is at most one
-	off       map[string]bool      // keys of copies of which when is false
-	value     cty.Value            // what expressions see of it; of a step without for_each none: see frame.stepValue
-	attrs     cty.Value            // of a toolchain: what kinds see of it
-}
-
-// placement is an object in one frame, and what follows from its references there.
-type placement struct {
-	of      *object
-	frame   *frame
-	static  [2]staticDeps // [1] for when all values are known
-	awaited awaitedOutputs
+// placed is an object in one frame, and what is known of it there.
+type placed struct {
+	*object
+	frame     *frame
+	static    [2][]addrs.Instance // dependencies by its references, sorted; [1] when all values are known; nil until asked for
+	awaited   *awaitedOutputs     // nil until asked for
+	at        addrs.Step          // of a step or toolchain, as is what follows
+	instances []*instance         // those that exist; for a step with when = false and without for_each one without a plan
+	byKey     map[string]*instance
+	off       map[string]bool // keys of copies of which when is false
+	attrs     cty.Value       // of a toolchain, for kinds
 }
 
 // kindSchema is a kind and what its blocks may hold.
@@ -54,8 +38,6 @@ type kindSchema struct {
 	schema       step.Schema
 	implied      *hcl.BodySchema
 	args, blocks []string // names, for did-you-mean; sorted
-
-	unset []*argument // of schema.Args, sorted by name, as they are where a block does not have them; of what is more than an attribute without a value
 }
 
 func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
@@ -74,33 +56,19 @@ func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
 		k.blocks = append(k.blocks, "output", "secret_file")
 	}
 	slices.Sort(k.args)
-	for _, name := range sortedKeys(k.schema.Args) {
-		a := &argument{name: name, spec: k.schema.Args[name]}
-		if spec, ok := a.spec.(*hcldec.AttrSpec); ok {
-			if a.required = spec.Required; customdecode.CustomExpressionDecoderForType(spec.Type) == nil {
-				v, _, _ := a.unset()
-				a.value = argValueOf(name, v)
-			}
-		}
-		k.unset = append(k.unset, a)
-	}
 	return k
 }
 
 // instance returns the instance of that address, or nil.
-func (s *stepState) instance(at addrs.Instance) *instance {
-	in := s.byKey[at.Key]
-	if len(s.instances) == 1 {
-		in = s.instances[0]
+func (s *placed) instance(at addrs.Instance) *instance {
+	if in := s.byKey[at.Key]; in != nil && in.at == at {
+		return in
 	}
-	if in == nil || in.at != at {
-		return nil
-	}
-	return in
+	return nil
 }
 
 // exists tells whether there is a copy of the step, or it itself.
-func (s *stepState) exists() bool {
+func (s *placed) exists() bool {
 	return s != nil && slices.ContainsFunc(s.instances, func(in *instance) bool { return in.planned != nil })
 }
 
@@ -110,26 +78,6 @@ type instance struct {
 	outputs []step.DeclaredOutput // all of them, own and the kind's; Path is set for own ones
 	classes map[string]action.Class
 	planned *plan.Instance // nil when when = false
-	used    *usedOutput
-}
-
-// usedOutput is an output as all have it that use it.
-type usedOutput struct {
-	addrs.Output
-	path string
-	next *usedOutput // of the same instance
-}
-
-// output returns an output for who uses it.
-func (in *instance) output(name string) *usedOutput {
-	at := addrs.Output{Instance: in.at, Name: name}
-	for o := in.used; o != nil; o = o.next {
-		if o.Name == name {
-			return o
-		}
-	}
-	in.used = &usedOutput{at, at.Path(), in.used}
-	return in.used
 }
 
 // declare makes an object for everything in a module and checks every reference, before anything is evaluated.
@@ -203,22 +151,20 @@ func (p *planner) declareBlocks(m *module) hcl.Diagnostics {
 				}
 				diags = append(diags, errorf(&b.KindRange, "Unknown kind of step", "There is no kind %s. %s", b.At.Kind, advice)...)
 				// References to it should not be reported as well.
-				m.steps[b.At] = &stepDecl{block: b, kindSchema: new(kindSchema)}
+				p.declareBlock(m, b, new(kindSchema))
 				continue
 			}
-			p.declareBlock(m, b, k)
+			if p.schemas[b.At.Kind] == nil {
+				p.schemas[b.At.Kind] = schemaOf(k, b.At.Kind == addrs.Toolchain)
+			}
+			p.declareBlock(m, b, p.schemas[b.At.Kind])
 		}
 	}
 	return diags
 }
 
-func (p *planner) declareBlock(m *module, b *config.Block, k step.Kind) *stepDecl {
-	if p.schemas[b.At.Kind] == nil {
-		p.schemas[b.At.Kind] = schemaOf(k, b.At.Kind == addrs.Toolchain)
-	}
-	s := &stepDecl{block: b, kindSchema: p.schemas[b.At.Kind]}
-	m.steps[b.At] = s
-	return s
+func (p *planner) declareBlock(m *module, b *config.Block, k *kindSchema) {
+	m.steps[b.At] = &object{name: m.name(b.At.String()), in: m, scope: m, rng: b.Range, block: b, kindSchema: k}
 }
 
 // declareNames notes what references in a module can mean; its callers' toolchains are among that.
@@ -259,7 +205,7 @@ func (p *planner) declareNames(m *module) {
 }
 
 // declaredStep is what references to a step can mean.
-func (p *planner) declaredStep(s *stepDecl) lang.DeclaredStep {
+func (p *planner) declaredStep(s *object) lang.DeclaredStep {
 	ds := lang.DeclaredStep{ForEach: s.block.ForEach != nil}
 	p.copies = p.copies || ds.ForEach
 	if s.kind != nil && s.schema.OutputsFrom == "" {
@@ -270,10 +216,6 @@ func (p *planner) declaredStep(s *stepDecl) lang.DeclaredStep {
 		for _, o := range s.block.Outputs {
 			ds.Outputs = append(ds.Outputs, o.Name)
 		}
-		if p.lastNames != nil && slices.Equal(ds.Outputs, p.lastNames) { // nil is not known
-			ds.Outputs = p.lastNames
-		}
-		p.lastNames = ds.Outputs
 	}
 	return ds
 }
@@ -310,25 +252,24 @@ func elsewhere(m *config.Module, profile string) map[string][]string {
 }
 
 // declareStep makes the object of a step or toolchain, and checks it and what it refers to.
-func (p *planner) declareStep(m *module, s *stepDecl) hcl.Diagnostics {
-	b := s.block
-	o := p.add(&object{name: m.name(b.At.String()), in: m, scope: m, rng: b.Range, step: s, failed: s.kind == nil})
-	s.object = o
-	o.eval = func(f *frame) hcl.Diagnostics { return p.evalStep(s, f) }
-	if s.kind == nil {
+func (p *planner) declareStep(m *module, o *object) hcl.Diagnostics {
+	b := o.block
+	p.add(o)
+	o.eval = func(f *frame) hcl.Diagnostics { return p.evalStep(o, f) }
+	if o.failed = o.kind == nil; o.failed {
 		return nil
 	}
 	what := "a toolchain"
 	if b.At.Kind != addrs.Toolchain {
 		what = fmt.Sprintf("a step of kind %s", b.At.Kind)
 	}
-	diags := config.Unexpected(b.Names, s.args, s.blocks, what)
-	if len(b.Outputs) > 0 && !s.schema.OwnOutputs {
+	diags := config.Unexpected(b.Names, o.args, o.blocks, what)
+	if len(b.Outputs) > 0 && !o.schema.OwnOutputs {
 		r := b.Outputs[0].Range
-		diags = append(diags, errorf(&r, "No output blocks here", "Kind %s decides its outputs itself: %s. Remove the block.", b.At.Kind, orNone(schemaOutputs(s.schema)))...)
+		diags = append(diags, errorf(&r, "No output blocks here", "Kind %s decides its outputs itself: %s. Remove the block.", b.At.Kind, orNone(schemaOutputs(o.schema)))...)
 	}
 	for _, own := range b.Outputs {
-		for _, fixed := range s.schema.Outputs {
+		for _, fixed := range o.schema.Outputs {
 			if own.Name == fixed.Name {
 				r := own.Range
 				diags = append(diags, errorf(&r, "The output exists already", "Every step of kind %s has an output %s. Choose another name.", b.At.Kind, own.Name)...)
@@ -336,15 +277,16 @@ func (p *planner) declareStep(m *module, s *stepDecl) hcl.Diagnostics {
 		}
 	}
 	o.failed = diags.HasErrors()
-	diags = append(diags, p.referMatrix(s)...)
-	diags = append(diags, p.refer(o, b.ForEach != nil, s.allVariables())...)
+	ts := o.allVariables() // which decodes the body
+	diags = append(diags, p.referMatrix(o)...)
+	diags = append(diags, p.refer(o, b.ForEach != nil, ts)...)
 	diags = append(diags, p.referOrder(o, b.DependsOn)...)
 	diags = append(diags, p.referEach(o, b.Body)...)
 	diags = append(diags, p.referEach(o, b.Env)...)
 	for _, f := range b.SecretFiles {
 		diags = append(diags, p.referEach(o, f.Content)...)
 	}
-	for _, t := range s.schema.Toolchains {
+	for _, t := range o.schema.Toolchains {
 		if from := m.toolchain(t); from != nil {
 			o.implicit = append(o.implicit, from.name(addrs.Step{Kind: addrs.Toolchain, Name: t}.String()))
 		}
@@ -374,7 +316,7 @@ func (p *planner) referOrder(o *object, on []config.Dependency) hcl.Diagnostics 
 }
 
 // allVariables are those of the whole block; none of a kind that is not known.
-func (s *stepDecl) allVariables() []hcl.Traversal {
+func (s *object) allVariables() []hcl.Traversal {
 	if s.kind == nil {
 		return nil
 	}
@@ -393,7 +335,7 @@ func (s *stepDecl) allVariables() []hcl.Traversal {
 }
 
 // variables are those of the arguments of the kind. It decodes the body.
-func (s *stepDecl) variables() []hcl.Traversal {
+func (s *object) variables() []hcl.Traversal {
 	content, diags := s.block.Body.Content(s.implied)
 	if diags.HasErrors() {
 		return hcldec.Variables(s.block.Body, s.schema.Args)
@@ -404,7 +346,7 @@ func (s *stepDecl) variables() []hcl.Traversal {
 		if spec, ok := spec.(*hcldec.AttrSpec); !ok {
 			ts = append(ts, hcldec.Variables(s.block.Body, hcldec.ObjectSpec{name: s.schema.Args[name]})...)
 		} else if a := content.Attributes[spec.Name]; a != nil {
-			ts = append(ts, lang.Variables(a.Expr)...)
+			ts = append(ts, a.Expr.Variables()...)
 		}
 	}
 	slices.SortFunc(ts, func(a, b hcl.Traversal) int { // plans are in an order that comes from this one
@@ -439,35 +381,21 @@ func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostic
 	}
 	refs, ds := lang.Refs(known)
 	diags = append(diags, ds...)
-	const few = 16 // of which one is found as quickly without a map
-	var seen map[hcl.Range]bool
-	var before []hcl.Range
-	if len(refs) > few {
-		seen = make(map[hcl.Range]bool, len(refs))
-	}
-	right := refs[:0] // in place: there may be ten thousand, of 300 bytes
+	seen := make(map[hcl.Range]bool, len(refs))
 	for _, r := range refs {
-		switch {
-		case seen[r.Range] || slices.Contains(before, r.Range):
+		if seen[r.Range] {
 			continue
-		case seen != nil:
-			seen[r.Range] = true
-		default:
-			before = append(before, r.Range)
 		}
-		switch ds := o.check(r, each); {
-		case !ds.HasErrors():
-			right = append(right, r)
-			diags = append(diags, ds...)
-		default:
+		seen[r.Range] = true
+		ds := o.check(r, each)
+		if ds.HasErrors() {
 			o.failed = true
 			diags = append(diags, p.firstOnly(o.scope, r, ds)...)
+			continue
 		}
+		o.refs = append(o.refs, r)
+		diags = append(diags, ds...)
 	}
-	if len(o.refs) > 0 {
-		right = append(o.refs, right...)
-	}
-	o.refs = right
 	o.failed = o.failed || diags.HasErrors()
 	return diags
 }
@@ -542,7 +470,7 @@ func variables(exprs ...hcl.Expression) []hcl.Traversal {
 	var ts []hcl.Traversal
 	for _, e := range exprs {
 		if e != nil {
-			ts = append(ts, lang.Variables(e)...)
+			ts = append(ts, e.Variables()...)
 		}
 	}
 	return ts

@@ -63,14 +63,6 @@ func plainOf(val cty.Value, e hcl.Expression, ty cty.Type, what func() string) (
 }
 
 func (p *planner) evalLocal(l *config.Local, f *frame) hcl.Diagnostics {
-	if x, ok := l.Expr.(hclsyntax.Expression); ok {
-		if elems, ok := f.textsOf(x); ok {
-			if val := cty.TupleVal(elems); p.budget.Take(val) == nil {
-				f.scope.Locals[l.Name] = val
-				return nil
-			}
-		}
-	}
 	val, diags := p.eval(&f.scope, l.Expr)
 	f.scope.Locals[l.Name] = val
 	return diags
@@ -98,7 +90,7 @@ func (p *planner) evalTargets(f *frame) hcl.Diagnostics {
 		all = f.target.AsValueMap()
 	}
 	for name, v := range f.targets {
-		if lang.IsIdentifier(name) {
+		if hclsyntax.ValidIdentifier(name) {
 			all[name] = v
 		}
 	}
@@ -140,17 +132,11 @@ func (p *planner) evalTarget(t *config.Target, f *frame) (cty.Value, hcl.Diagnos
 
 // metaArguments evaluates the meta-arguments of an instance.
 func (e *evaluator) metaArguments(c *copyOf, n *plan.Instance) hcl.Diagnostics {
-	if m := e.metaOfAll; m != nil {
-		n.Timeout, n.Retries, n.RetryExitCodes, n.Resources, n.Cache, n.After = m.Timeout, m.Retries, m.RetryExitCodes, m.Resources, m.Cache, m.After
-		return nil
-	}
 	var diags hcl.Diagnostics
-	same := true
 	for _, k := range e.meta {
 		if k == nil {
 			continue
 		}
-		same = same && !k.each
 		v, ds := k.value(c)
 		if diags = append(diags, ds...); ds.HasErrors() || v.IsNull() {
 			continue
@@ -162,15 +148,11 @@ func (e *evaluator) metaArguments(c *copyOf, n *plan.Instance) hcl.Diagnostics {
 	}
 	n.After = slices.Clone(e.s.frame.after)
 	for _, d := range e.after {
-		same = same && (d.key == nil || !d.key.each)
 		at, ds := e.dependency(d, c)
 		diags = append(diags, ds...)
 		n.After = append(n.After, at...)
 	}
 	n.After = slices.Clip(addrs.SortInstances(n.After))
-	if same && !diags.HasErrors() {
-		e.metaOfAll = &plan.Instance{Timeout: n.Timeout, Retries: n.Retries, RetryExitCodes: n.RetryExitCodes, Resources: n.Resources, Cache: n.Cache, After: n.After}
-	}
 	return diags
 }
 
@@ -260,13 +242,6 @@ func (p *planner) keys(f *frame, forEach hcl.Expression) (keys []string, values 
 		}
 		return keys, values, nil
 	}
-	if values, ok := p.setOfTexts(&f.scope, forEach); ok {
-		keys = make([]string, len(values))
-		for i, v := range values {
-			keys[i] = v.AsString()
-		}
-		return keys, values, nil
-	}
 	val, diags := p.eval(&f.scope, forEach)
 	if diags.HasErrors() {
 		return nil, nil, diags
@@ -311,13 +286,10 @@ func (p *planner) keys(f *frame, forEach hcl.Expression) (keys []string, values 
 
 // stepValue is what expressions see of a step: {outputs = {…}}, or a map of those under for_each. Outputs of files and
 // trees are their paths, value outputs are unknown unless filled in; all carry the output's address as a mark.
-func stepValue(s *stepState, filled map[addrs.Output]cty.Value) cty.Value {
-	const chunk = 256
+func stepValue(s *placed, filled map[addrs.Output]cty.Value) cty.Value {
 	byKey := make(map[string]cty.Value, len(s.instances))
-	objs := make([]cty.Value, 0, min(chunk, len(s.instances)))
-	outs, whole := make(map[string]cty.Value), make(map[string]cty.Value, 1) // ObjectVal keeps neither
-	for i, in := range s.instances {
-		clear(outs)
+	for _, in := range s.instances {
+		outs := make(map[string]cty.Value, len(in.outputs))
 		for _, o := range in.outputs {
 			if in.planned == nil {
 				outs[o.Name] = cty.NullVal(cty.String)
@@ -333,27 +305,13 @@ func stepValue(s *stepState, filled map[addrs.Output]cty.Value) cty.Value {
 			}
 			outs[o.Name] = v.Mark(at)
 		}
-		whole["outputs"] = cty.ObjectVal(outs)
-		obj := cty.ObjectVal(whole)
+		obj := cty.ObjectVal(map[string]cty.Value{"outputs": cty.ObjectVal(outs)})
 		if !in.at.Keyed {
 			return obj
 		}
-		if objs = append(objs, obj); len(objs) == chunk || i == len(s.instances)-1 {
-			for j, obj := range sameType(objs) {
-				byKey[s.instances[i+1-len(objs)+j].at.Key] = obj
-			}
-			objs = objs[:0]
-		}
+		byKey[in.at.Key] = obj
 	}
 	return cty.ObjectVal(byKey)
-}
-
-// sameType gives the values, if they are all of one type, the same type in memory: each object made has its own.
-func sameType(vs []cty.Value) []cty.Value {
-	if len(vs) < 2 || !cty.CanListVal(vs) {
-		return vs
-	}
-	return cty.ListVal(vs).AsValueSlice()
 }
 
 // content turns the content of a value output into a value: JSON if it parses as such, else text without the last line

@@ -5,23 +5,21 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/customdecode"
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
-	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
-	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/step"
 )
 
 // evaluator evaluates the block of a step for one instance after the other. What does not depend on each.key and
 // each.value it evaluates once; what it gives may be shared by all instances.
 type evaluator struct {
 	p     *planner
-	s     *stepState
+	s     *placed
 	scope *lang.Scope
 	ctx   *hcl.EvalContext // all but each; see evalContext
 
@@ -31,10 +29,7 @@ type evaluator struct {
 	when, outputsFrom, target *known
 	meta                      []*known
 	after                     []dependency
-	metaOfAll                 *plan.Instance // what the meta-arguments gave, when it is the same for all
 	paths                     []*known
-	outputs                   []step.DeclaredOutput   // when they are the same for all
-	classes                   map[string]action.Class // of outputs
 
 	args   []*argument // sorted by name
 	env    *argument   // nil when the block has none
@@ -42,7 +37,6 @@ type evaluator struct {
 
 	where  string
 	source string
-	plain  map[string]cty.Value // of the arguments of one instance, for its kind, which does not keep it
 }
 
 // known is an expression that must be known while planning.
@@ -68,9 +62,8 @@ type argument struct {
 	spec     hcldec.Spec
 	attr     *hcl.Attribute // of an AttrSpec that is set
 	required bool
-	each     bool       // it depends on the instance
-	value    *argValue  // when it does not, and was evaluated
-	texts    []template // when it is a text, or a list of texts, that is made of what is known
+	each     bool      // it depends on the instance
+	value    *argValue // when it does not, and was evaluated
 }
 
 // copyOf is what expressions see of one instance.
@@ -93,12 +86,11 @@ type use struct {
 	output *addrs.Output
 }
 
-func (p *planner) evaluator(s *stepState, scope *lang.Scope, l *later) *evaluator {
+func (p *planner) evaluator(s *placed, scope *lang.Scope, l *later) *evaluator {
 	b := s.block
 	e := &evaluator{p: p, s: s, scope: scope, later: l}
 	e.target = e.known(b.Target, "target", cty.DynamicPseudoType)
 	e.where, e.source = config.Where(b.Range), p.cfg.Source(b.Whole)
-	e.plain = make(map[string]cty.Value)
 	e.when = e.known(b.When, "when", cty.Bool)
 	e.meta = []*known{e.known(b.Timeout, "timeout", cty.String), e.known(b.Retries, "retries", cty.Number),
 		e.known(b.RetryExitCodes, "retry_exit_codes", cty.List(cty.Number)), e.known(b.Resources, "resources", cty.Map(cty.Number)), e.known(b.Cache, "cache", cty.String)}
@@ -117,21 +109,18 @@ func (p *planner) evaluator(s *stepState, scope *lang.Scope, l *later) *evaluato
 	if e.broken = content == nil; e.broken {
 		return e
 	}
-	e.args = make([]*argument, len(s.unset))
-	for i, unset := range s.unset {
-		spec, _ := unset.spec.(*hcldec.AttrSpec)
-		plain := unset.value != nil
-		if plain && content.Attributes[spec.Name] == nil {
-			e.args[i] = unset
-			continue
-		}
-		a := &argument{name: unset.name, spec: unset.spec, required: unset.required}
-		if !plain {
+	for _, name := range sortedKeys(s.schema.Args) {
+		a := &argument{name: name, spec: s.schema.Args[name]}
+		spec, ok := a.spec.(*hcldec.AttrSpec)
+		a.required = ok && spec.Required
+		if !ok || customdecode.CustomExpressionDecoderForType(spec.Type) != nil {
 			a.each = b.ForEach != nil && slices.ContainsFunc(hcldec.Variables(s.block.Body, hcldec.ObjectSpec{a.name: a.spec}), isEach)
-		} else if a.attr = content.Attributes[spec.Name]; e.usesEach(a.attr.Expr) {
-			a.each, a.texts = true, e.compileArgument(a.attr.Expr, spec.Type)
+		} else if a.attr = content.Attributes[spec.Name]; a.attr != nil {
+			a.each = e.usesEach(a.attr.Expr)
+		} else {
+			a.value = argValueOf(name, cty.NullVal(spec.Type.WithoutOptionalAttributesDeep()))
 		}
-		e.args[i] = a
+		e.args = append(e.args, a)
 	}
 	if b.Env != nil {
 		e.env = &argument{name: "env", each: e.usesEach(b.Env)}
@@ -152,10 +141,10 @@ func (e *evaluator) known(x hcl.Expression, name string, ty cty.Type) *known {
 	return &known{expr: x, ty: ty, name: name, of: e.s.block.At, each: e.usesEach(x)}
 }
 
-// evalContext is what HCL is given, but for each. It is made when it is wanted: most steps that are written out are evaluated without it.
+// evalContext is what HCL is given, but for each.
 func (e *evaluator) evalContext() *hcl.EvalContext {
 	if e.ctx == nil {
-		e.ctx = e.scope.EvalContext(e.s.object.refs)
+		e.ctx = e.scope.EvalContext(e.s.refs)
 	}
 	return e.ctx
 }
@@ -179,11 +168,7 @@ func (k *known) value(c *copyOf) (cty.Value, hcl.Diagnostics) {
 	if k.done {
 		return k.val, nil
 	}
-	ctx := (*hcl.EvalContext)(nil)
-	if !isLiteral(k.expr) {
-		ctx = c.evalContext()
-	}
-	v, diags := c.e.p.budget.Value(k.expr, ctx)
+	v, diags := c.e.p.budget.Value(k.expr, c.evalContext())
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
@@ -202,17 +187,7 @@ func (e *evaluator) value(a *argument, c *copyOf) (*argValue, hcl.Diagnostics) {
 	if a.value != nil {
 		return a.value, nil
 	}
-	if a.texts != nil && text(c.value) {
-		return argValueOf(a.name, a.fill(c)), nil
-	}
-	if v, ok := e.writtenOut(a); ok {
-		a.value = v
-		return v, nil
-	}
-	v, diags, ok := a.unset()
-	if !ok {
-		v, diags = e.decode(a, c.evalContext())
-	}
+	v, diags := e.decode(a, c.evalContext())
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -223,32 +198,8 @@ func (e *evaluator) value(a *argument, c *copyOf) (*argValue, hcl.Diagnostics) {
 	return out, diags
 }
 
-// fill makes the value of an argument that consists of texts.
-func (a *argument) fill(c *copyOf) cty.Value {
-	if a.spec.(*hcldec.AttrSpec).Type == cty.String {
-		return a.texts[0].fill(c.key, c.value)
-	}
-	elems := make([]cty.Value, len(a.texts))
-	for i, t := range a.texts {
-		elems[i] = t.fill(c.key, c.value)
-	}
-	return cty.ListVal(elems)
-}
-
-// unset is the value of an argument that is not there.
-func (a *argument) unset() (cty.Value, hcl.Diagnostics, bool) {
-	spec, ok := a.spec.(*hcldec.AttrSpec)
-	if !ok || a.attr != nil {
-		return cty.NilVal, nil, false
-	}
-	return cty.NullVal(spec.Type.WithoutOptionalAttributesDeep()), nil, true
-}
-
 func (e *evaluator) decode(a *argument, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	if v, diags, ok := a.unset(); ok {
-		return v, diags
-	}
-	if spec, ok := a.spec.(*hcldec.AttrSpec); ok {
+	if spec, ok := a.spec.(*hcldec.AttrSpec); ok && a.attr != nil {
 		v, diags := e.p.budget.Value(a.attr.Expr, ctx)
 		if e.p.budget.Spent() {
 			return cty.NilVal, diags
@@ -302,79 +253,26 @@ func argValueOf(name string, v cty.Value) *argValue {
 	if !out.Marked {
 		return out
 	}
-	if ty := v.Type(); !v.IsMarked() && !out.Unknown && ty.IsListType() && ty.ElementType() == cty.String {
-		out.unmarkTexts(cty.GetAttrPath(name))
-		return out
-	}
 	plain, pvms := v.UnmarkDeepWithPaths()
 	out.plain = plain
 	for _, pvm := range pvms { // in the order of the value's parts
-		out.use(append(cty.GetAttrPath(name), pvm.Path...), func(f func(any)) {
-			for m := range pvm.Marks {
-				f(m)
+		at, first := append(cty.GetAttrPath(name), pvm.Path...), len(out.uses)
+		for m := range pvm.Marks {
+			if o, ok := m.(addrs.Output); ok {
+				out.uses = append(out.uses, use{at, &o})
 			}
-		})
+		}
+		slices.SortFunc(out.uses[first:], func(a, b use) int { return addrs.CompareOutputs(*a.output, *b.output) })
 	}
 	return out
 }
 
-// unmarkTexts is for a list of strings, of which there may be ten thousand: no path for each.
-func (a *argValue) unmarkTexts(at cty.Path) {
-	elems := a.val.AsValueSlice()
-	a.uses = make([]use, 0, len(elems))
-	for i, v := range elems {
-		if !v.IsMarked() {
-			continue
-		}
-		a.use(at, func(f func(any)) {
-			for m := range cty.ValueMarksOfType[any](v) {
-				f(m)
-			}
-		})
-		elems[i], _ = v.Unmark()
-	}
-	a.plain = cty.ListVal(elems)
-}
-
-// use adds the outputs among marks.
-func (a *argValue) use(at cty.Path, marks func(func(any))) {
-	first := len(a.uses)
-	marks(func(m any) {
-		if o, ok := m.(addrs.Output); ok {
-			a.uses = append(a.uses, use{at, &o})
-		}
-	})
-	if same := a.uses[first:]; len(same) > 1 {
-		slices.SortFunc(same, func(a, b use) int { return addrs.CompareOutputs(*a.output, *b.output) })
-	}
-}
-
-// convertTo is convert.Convert, which takes a time quadratic in the length of a tuple and makes a path for each element,
-// with a short way for the lists of texts that most arguments are.
+// convertTo is convert.Convert, but rejects long texts as numbers: to read one takes time quadratic in its length.
 func convertTo(v cty.Value, ty cty.Type) (cty.Value, error) {
-	if ty.IsListType() && ty.ElementType() == cty.String && v.Type().IsTupleType() {
-		plain, marks := v.Unmark()
-		if texts(plain) {
-			return cty.ListVal(plain.AsValueSlice()).WithMarks(marks), nil
-		}
-	}
 	if ty == cty.Number {
 		if err := lang.CheckNumberText(v); err != nil {
 			return cty.NilVal, err
 		}
 	}
 	return convert.Convert(v, ty)
-}
-
-// texts says whether a tuple has strings, and nothing else.
-func texts(v cty.Value) bool {
-	if v.IsNull() || !v.IsKnown() || v.Type().Length() == 0 {
-		return false
-	}
-	for _, ty := range v.Type().TupleElementTypes() {
-		if ty != cty.String {
-			return false
-		}
-	}
-	return true
 }

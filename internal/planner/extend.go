@@ -11,8 +11,8 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Extender says more of a plan that Build made. It has what the plan, being data, cannot have, and nothing of what waits for nothing: without that
-// a planner is gone when its plan is made.
+// Extender plans the parts of a plan that wait for values or listings. It keeps the planner for these parts alone: if no
+// part waits, the planner's memory is free once the plan is made.
 type Extender struct {
 	mu        sync.Mutex // the planner evaluates for one question at a time
 	instances map[addrs.Instance]*waiting
@@ -21,7 +21,11 @@ type Extender struct {
 }
 
 func newExtender() *Extender {
-	return &Extender{instances: make(map[addrs.Instance]*waiting), outputs: make(map[string]*waitingOutput), checks: make(map[string]*checkIn)}
+	return &Extender{
+		instances: make(map[addrs.Instance]*waiting),
+		outputs:   make(map[string]*waitingOutput),
+		checks:    make(map[string]*checkIn),
+	}
 }
 
 // waiting is an instance of which more can be said.
@@ -38,7 +42,7 @@ type waiting struct {
 type waitingOutput struct {
 	p     *planner
 	block *config.Output
-	at    *placement
+	at    *placed
 	plan  plan.Output
 }
 
@@ -125,8 +129,8 @@ func (x *Extender) ExtendCheck(at string, known plan.Known) (plan.Verdict, error
 	return n.evaluate(known.Values), nil
 }
 
-// Explain returns the hints that an instance's kind has for people by what an action of it that failed has printed. Known has the values by which the
-// instance was extended.
+// Explain returns the hints of an instance's kind about what a failed action of it has printed. Known has the values by
+// which the instance was extended.
 func (x *Extender) Explain(at addrs.Instance, known plan.Known, spec string, output []byte) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -141,7 +145,7 @@ func (x *Extender) Explain(at addrs.Instance, known plan.Known, spec string, out
 	return w.explain(spec, output)
 }
 
-// unasked is what to say to who asks for what is no question.
+// unasked is the error for a part that does not wait, or that the plan does not have.
 func unasked(of string) error {
-	return fmt.Errorf("there is no more to say of %s: the plan that waits for it was made of other files, or for another choice; plan anew", of)
+	return fmt.Errorf("%s: the pipeline has changed since this plan was made: run `hexmage plan` again", of)
 }

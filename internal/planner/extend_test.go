@@ -140,7 +140,7 @@ func TestExtendTwice(t *testing.T) {
 		"another tree": {at("list.now"), plan.Known{Listing: action.Listing{"other": nil}}, "which files are in src is not there"},
 		"no files":     {at("list.now"), plan.Known{Listing: action.Listing{"src": nil}}, "no files in steps/patch/src.dir"},
 		"no values":    {later, plan.Known{Listing: listed()}, `step.list.later["b"]: the value of step.exec.probe.outputs.flag is not there`},
-		"nothing":      {at("patch.src"), plan.Known{}, "there is no more to say of step.patch.src"},
+		"nothing":      {at("patch.src"), plan.Known{}, "step.patch.src: the pipeline has changed"},
 	} {
 		if _, err := x.ExtendInstance(c.at, c.known); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", what, err)

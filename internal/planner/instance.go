@@ -39,45 +39,38 @@ func (p *planner) useToolchain(to map[string]step.Toolchain, f *frame, name stri
 // dependencies are the instances an object may need in a frame. Marks are exact when all values are known, so of a step with
 // for_each only the copies that were used count then; before that, all of them. The result may be shared; used may have
 // duplicates.
-func (p *planner) dependencies(n *placement, used []addrs.Instance, known bool) []addrs.Instance {
+func (p *planner) dependencies(n *placed, used []addrs.Instance, known bool) []addrs.Instance {
 	static := &n.static[0]
 	if known {
 		static = &n.static[1]
 	}
-	if static.deps == nil {
-		static.deps = slices.Clip(p.staticDependencies(n, known))
+	if *static == nil {
+		*static = slices.Clip(p.staticDependencies(n, known))
 	}
 	var out []addrs.Instance
-	for i, at := range used {
-		if _, found := slices.BinarySearchFunc(static.deps, at, addrs.Compare); found {
+	for _, at := range used {
+		if _, found := slices.BinarySearchFunc(*static, at, addrs.Compare); found {
 			continue
 		}
 		if in := p.instance(at); in != nil && in.planned != nil {
-			if out == nil {
-				out = make([]addrs.Instance, 0, len(used)-i+len(static.deps))
-			}
 			out = append(out, at)
 		}
 	}
 	if len(out) == 0 {
-		return static.deps
+		return *static
 	}
-	return slices.Clip(addrs.SortInstances(append(out, static.deps...)))
+	return slices.Clip(addrs.SortInstances(append(out, *static...)))
 }
 
-// staticDeps are dependencies of an object that follow from its references, whatever their values are.
-type staticDeps struct {
-	deps []addrs.Instance // sorted; nil until planner.dependencies is asked
-}
-
-func (p *planner) staticDependencies(n *placement, known bool) []addrs.Instance {
-	deps := make([]addrs.Instance, 0, len(n.of.refs))
+// staticDependencies are those that follow from an object's references, whatever their values are.
+func (p *planner) staticDependencies(n *placed, known bool) []addrs.Instance {
+	deps := make([]addrs.Instance, 0, len(n.object.refs))
 	add := func(in *instance) {
 		if in != nil && in.planned != nil {
 			deps = append(deps, in.at)
 		}
 	}
-	p.eachRef(n.of, n.frame, make(map[place]bool), func(f *frame, r lang.Ref) {
+	p.eachRef(n.object, n.frame, make(map[place]bool), func(f *frame, r lang.Ref) {
 		if r.Root == lang.Toolchain && r.Attr != "" && r.Attr != "dir" {
 			return // known now: nothing to wait for
 		}
@@ -137,9 +130,9 @@ func (p *planner) eachRef(o *object, f *frame, seen map[place]bool, do func(*fra
 }
 
 // awaited are the value outputs that an object may depend on in a frame, and they in words. The result may be shared.
-func (p *planner) awaited(n *placement, marked []addrs.Output) ([]addrs.Output, string) {
-	if !n.awaited.known {
-		n.awaited.set(p.staticAwaited(n))
+func (p *planner) awaited(n *placed, marked []addrs.Output) ([]addrs.Output, string) {
+	if n.awaited == nil {
+		n.awaited = newAwaited(p.staticAwaited(n))
 	}
 	var more []addrs.Output
 	for _, m := range marked {
@@ -153,28 +146,27 @@ func (p *planner) awaited(n *placement, marked []addrs.Output) ([]addrs.Output, 
 	if len(more) == 0 {
 		return n.awaited.outputs, n.awaited.words
 	}
-	var all awaitedOutputs
-	all.set(append(more, n.awaited.outputs...))
+	all := newAwaited(append(more, n.awaited.outputs...))
 	return all.outputs, all.words
 }
 
 // awaitedOutputs are the value outputs that an object refers to.
 type awaitedOutputs struct {
-	known   bool
 	outputs []addrs.Output // sorted
 	words   string
 }
 
-func (a *awaitedOutputs) set(outs []addrs.Output) {
-	a.known, a.outputs = true, slices.Clip(addrs.SortOutputs(outs))
+func newAwaited(outs []addrs.Output) *awaitedOutputs {
+	a := &awaitedOutputs{outputs: slices.Clip(addrs.SortOutputs(outs))}
 	names := make([]string, len(a.outputs))
 	for i, o := range a.outputs {
 		names[i] = o.String()
 	}
 	a.words = strings.Join(names, ", ")
+	return a
 }
 
-func (p *planner) staticAwaited(n *placement) []addrs.Output {
+func (p *planner) staticAwaited(n *placed) []addrs.Output {
 	var out []addrs.Output
 	add := func(in *instance, r lang.Ref) {
 		if in == nil || in.planned == nil {
@@ -186,7 +178,7 @@ func (p *planner) staticAwaited(n *placement) []addrs.Output {
 			}
 		}
 	}
-	p.eachRef(n.of, n.frame, make(map[place]bool), func(f *frame, r lang.Ref) {
+	p.eachRef(n.object, n.frame, make(map[place]bool), func(f *frame, r lang.Ref) {
 		s := f.step(r.Step)
 		switch {
 		case s == nil || r.Root != lang.StepRoot:
@@ -212,7 +204,7 @@ func (e *evaluator) asDeferred(c *copyOf, req step.Request, args, meta []*argVal
 		}
 	}
 	var words string
-	n.AwaitValues, words = p.awaited(s.placement, marks)
+	n.AwaitValues, words = p.awaited(s, marks)
 	n.Waits, n.Deferred = plan.ForValues, "waits for the value of "+words
 	req.Args, req.Env = e.previews(c, args, meta[0], req.Env)
 	planned, ds := p.ask(s, req)
@@ -389,7 +381,7 @@ func spare(n *plan.Instance, toolchains []string) {
 }
 
 // checkPlanned finds mistakes of a kind before they become puzzling failures.
-func (p *planner) checkPlanned(s *stepState, in *instance, n *plan.Instance, planned step.Planned) hcl.Diagnostics {
+func (p *planner) checkPlanned(s *placed, in *instance, n *plan.Instance, planned step.Planned) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	bug := func(detail string, args ...any) {
 		diags = append(diags, errorf(&s.block.Range, "A kind does not keep its promise",

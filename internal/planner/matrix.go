@@ -11,12 +11,12 @@ import (
 
 // referMatrix checks where a step refers to axes of its matrix, and notes on its object which references are right. Whether there are such axes is known when
 // the matrix is: checkAxes.
-func (p *planner) referMatrix(s *stepDecl) hcl.Diagnostics {
+func (p *planner) referMatrix(s *object) hcl.Diagnostics {
 	if s.schema.Matrix == "" || s.content == nil {
 		return nil
 	}
 	var diags hcl.Diagnostics
-	s.object.axes = make(map[hcl.Range]bool)
+	s.axes = make(map[hcl.Range]bool)
 	for _, name := range s.schema.InVariants {
 		var e hcl.Expression
 		if a := s.content.Attributes[name]; a != nil {
@@ -26,14 +26,14 @@ func (p *planner) referMatrix(s *stepDecl) hcl.Diagnostics {
 		}
 		whole, others := lang.MatrixRefs(e)
 		for _, r := range others {
-			s.object.axes[r] = false
+			s.axes[r] = false
 			diags = append(diags, errorf(&r, "An axis has no value while planning",
 				"matrix.AXIS is used as it is or as a part of a text, list or object, where each variant gets its value afterwards; so nothing can be chosen or worked out by it here. Write a step with for_each for that.")...)
 		}
 		for _, r := range whole {
-			s.object.axes[r] = true
+			s.axes[r] = true
 			if s.content.Attributes[s.schema.Matrix] == nil {
-				s.object.axes[r] = false
+				s.axes[r] = false
 				diags = append(diags, errorf(&r, "matrix outside of a step with a matrix", "%s has no %s. Give it one: %s = { seq = [\"64\", \"256\"] }.", s.block.At, s.schema.Matrix, s.schema.Matrix)...)
 			}
 		}
@@ -45,18 +45,18 @@ func (p *planner) referMatrix(s *stepDecl) hcl.Diagnostics {
 func (o *object) check(r lang.Ref, each bool) hcl.Diagnostics {
 	right, seen := o.axes[r.Range]
 	switch {
-	case r.Root != lang.Matrix || o.step == nil || o.step.schema.Matrix == "":
+	case r.Root != lang.Matrix || o.block == nil || o.schema.Matrix == "":
 		return o.scope.declared.Check(r, each)
-	case seen || o.step.content == nil: // what is wrong was said
+	case seen || o.content == nil: // what is wrong was said
 		o.failed = o.failed || !right
 		return nil
 	}
-	return errorf(whereOf(r), "An axis cannot be used here", "%s can be used in %s.", r, strings.Join(o.step.schema.InVariants, ", "))
+	return errorf(&r.Range, "An axis cannot be used here", "%s can be used in %s.", r, strings.Join(o.schema.InVariants, ", "))
 }
 
 // checkAxes says which axes that the step refers to its matrix does not have.
 func (e *evaluator) checkAxes(args []*argValue) hcl.Diagnostics {
-	if len(e.s.object.axes) == 0 {
+	if len(e.s.axes) == 0 {
 		return nil
 	}
 	var diags hcl.Diagnostics
@@ -68,7 +68,7 @@ func (e *evaluator) checkAxes(args []*argValue) hcl.Diagnostics {
 		if v := args[i].plain; !v.IsNull() {
 			have = sortedKeys(v.AsValueMap())
 		}
-		for _, r := range e.s.object.refs {
+		for _, r := range e.s.refs {
 			switch {
 			case r.Root != lang.Matrix:
 			case len(have) == 0:

@@ -14,7 +14,6 @@ import (
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/workspace"
 )
 
 const (
@@ -30,7 +29,7 @@ type module struct {
 	caller   *module // nil for the pipeline, as is call
 	call     *config.Call
 	declared lang.Declared
-	steps    map[addrs.Step]*stepDecl // by their address in the module
+	steps    map[addrs.Step]*object // by their address in the module
 	calls    map[string]*module
 	frames   []*frame
 }
@@ -44,8 +43,8 @@ type frame struct {
 	value  cty.Value
 
 	scope   lang.Scope
-	steps   map[addrs.Step]*stepState // by their address in the module
-	calls   map[string][]*frame       // copies that exist
+	steps   map[addrs.Step]*placed // by their address in the module
+	calls   map[string][]*frame    // copies that exist
 	off     map[string]map[string]bool
 	outputs map[string]cty.Value
 	checks  map[string][]plan.Check // by the block's name
@@ -56,7 +55,7 @@ type frame struct {
 
 // newModule makes a module of what a call names, and those that it calls in turn; callers come first in p.modules.
 func (p *planner) newModule(caller *module, call *config.Call, cfg *config.Module) (*module, hcl.Diagnostics) {
-	m := &module{cfg: cfg, caller: caller, call: call, parts: cfg.With(p.profileName()), steps: make(map[addrs.Step]*stepDecl), calls: make(map[string]*module)}
+	m := &module{cfg: cfg, caller: caller, call: call, parts: cfg.With(p.profileName()), steps: make(map[addrs.Step]*object), calls: make(map[string]*module)}
 	if caller != nil {
 		m.at = caller.at.Call(call.Name)
 	}
@@ -104,7 +103,7 @@ func (f *frame) up(to *module) *frame {
 }
 
 // step is the state of a step or toolchain that a reference in the frame means.
-func (f *frame) step(at addrs.Step) *stepState {
+func (f *frame) step(at addrs.Step) *placed {
 	if at.Kind == addrs.Toolchain {
 		if f = f.up(f.of.toolchain(at.Name)); f == nil {
 			return nil
@@ -199,306 +198,6 @@ func (p *planner) declareEnds(m *module) {
 		done.implicit = append(done.implicit, m.calls[c].done())
 	}
 	done.implicit = append(done.implicit, string(m.at))
-}
-
-// evalCall makes the frames of a call in one frame of its caller.
-func (p *planner) evalCall(m *module, caller *frame) hcl.Diagnostics {
-	c := m.call
-	keys, values, diags := p.keys(caller, c.ForEach)
-	if diags.HasErrors() {
-		return diags
-	}
-	if p.framed += len(keys); p.framed > maxFrames {
-		return errorf(&c.Range, "More than a plan may hold", "With the %d copies of module.%s there are more than %d of all modules.", len(keys), c.Name, maxFrames)
-	}
-	p.budget.Allow(len(keys) * (1 + len(m.cfg.Variables) + len(m.parts.Locals) + len(m.parts.Outputs) + len(m.parts.Checks)))
-	outputs := &lang.Outputs{Keyed: c.ForEach != nil}
-	caller.scope.Modules[c.Name] = outputs
-	for i, k := range keys {
-		f := p.newFrame(m, caller)
-		f.at = caller.at.Call(c.Name)
-		if c.ForEach != nil {
-			f.at, f.key, f.value = caller.at.Copy(c.Name, k), cty.StringVal(k), values[i]
-		}
-		exists, ds := p.existing(c, f)
-		if diags = append(diags, ds...); ds.HasErrors() {
-			return diags
-		}
-		if !exists {
-			if c.ForEach == nil {
-				null := make(map[string]cty.Value, len(m.parts.Outputs))
-				for _, out := range m.parts.Outputs {
-					null[out.Name] = cty.NullVal(cty.DynamicPseudoType)
-				}
-				outputs.Keys, outputs.Values = []string{""}, []map[string]cty.Value{null}
-			} else if caller.off[c.Name] == nil {
-				caller.off[c.Name] = map[string]bool{k: true}
-			} else {
-				caller.off[c.Name][k] = true
-			}
-			continue
-		}
-		if ds := p.aim(c, f); ds.HasErrors() {
-			return append(diags, ds...)
-		}
-		ds = p.orderCall(c, f)
-		if diags = append(diags, ds...); ds.HasErrors() {
-			return diags
-		}
-		outputs.Keys, outputs.Values = append(outputs.Keys, k), append(outputs.Values, f.outputs)
-		caller.calls[c.Name] = append(caller.calls[c.Name], f)
-		m.frames = append(m.frames, f)
-		p.frames[f.at] = f
-	}
-	return diags
-}
-
-func (p *planner) newFrame(m *module, caller *frame) *frame {
-	f := &frame{of: m, caller: caller, steps: make(map[addrs.Step]*stepState), calls: make(map[string][]*frame), off: make(map[string]map[string]bool), outputs: make(map[string]cty.Value), checks: make(map[string][]plan.Check)}
-	f.scope = lang.Scope{
-		Vars: make(map[string]cty.Value), Locals: make(map[string]cty.Value), Toolchains: make(map[string]cty.Value),
-		Steps: make(map[addrs.Step]cty.Value), Modules: make(map[string]*lang.Outputs),
-		Path:      cty.ObjectVal(map[string]cty.Value{"workspace": cty.StringVal("."), "pipeline": cty.StringVal(workspace.Folder), "module": cty.StringVal(m.cfg.Dir)}),
-		Profile:   cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(p.profileName())}),
-		Functions: p.functions,
-		Step:      f.stepValue,
-	}
-	if caller != nil {
-		f.scope.Caller = &caller.scope
-		f.scope.Target, f.scope.Targets, f.target, f.targets, f.after = caller.scope.Target, caller.scope.Targets, caller.target, caller.targets, caller.after
-	}
-	return f
-}
-
-// inCall evaluates an expression of the call that made a frame, in the frame's caller.
-func (p *planner) inCall(f *frame, scope *lang.Scope, e hcl.Expression) (cty.Value, hcl.Diagnostics) {
-	refs, diags := lang.Refs(e.Variables())
-	if diags.HasErrors() {
-		return cty.DynamicVal, diags
-	}
-	ctx := scope.EvalContext(refs)
-	if f.key != cty.NilVal {
-		ctx.Variables[lang.Each] = cty.ObjectVal(map[string]cty.Value{"key": f.key, "value": f.value})
-	}
-	return p.budget.Value(e, ctx)
-}
-
-func (p *planner) existing(c *config.Call, f *frame) (bool, hcl.Diagnostics) {
-	if c.When == nil {
-		return true, nil
-	}
-	what := func() string { return "when of module." + c.Name }
-	v, diags := p.inCall(f, &f.caller.scope, c.When)
-	if diags.HasErrors() {
-		return false, diags
-	}
-	v, ds := plainOf(v, c.When, cty.Bool, what)
-	if diags = append(diags, ds...); ds.HasErrors() {
-		return false, diags
-	}
-	if v.IsNull() {
-		r := c.When.Range()
-		return false, append(diags, errorf(&r, "A value is not allowed", "%s is null: it must be true or false.", what())...)
-	}
-	return v.True(), diags
-}
-
-// aim sets what a frame is built for.
-func (p *planner) aim(c *config.Call, f *frame) hcl.Diagnostics {
-	if c.Target == nil {
-		return nil
-	}
-	what := func() string { return "target of module." + c.Name }
-	v, diags := p.inCall(f, &f.caller.scope, c.Target)
-	if diags.HasErrors() {
-		return diags
-	}
-	v, ds := plainOf(v, c.Target, cty.DynamicPseudoType, what)
-	if diags = append(diags, ds...); ds.HasErrors() {
-		return diags
-	}
-	if ds := p.checkTarget(v, c.Target, what()); ds.HasErrors() {
-		return append(diags, ds...)
-	}
-	f.target, f.scope.Target = v, v
-	f.targets = nil
-	for name, t := range p.rootFrame().targets {
-		if t.RawEquals(v) {
-			f.targets = map[string]cty.Value{name: v}
-			f.scope.Targets = cty.ObjectVal(f.targets)
-		}
-	}
-	return diags
-}
-
-// checkTarget refuses what is no target.
-func (p *planner) checkTarget(v cty.Value, e hcl.Expression, what string) hcl.Diagnostics {
-	for _, t := range p.rootFrame().targets {
-		if t.RawEquals(v) {
-			return nil
-		}
-	}
-	r := e.Range()
-	return errorf(&r, "Not a target", "%s must be one of the pipeline's targets: %s.", what, orNone(targetNames(p.rootFrame().targets)))
-}
-
-func targetNames(targets map[string]cty.Value) []string {
-	names := sortedKeys(targets)
-	for i, n := range names {
-		names[i] = "target." + n
-	}
-	return names
-}
-
-func (p *planner) rootFrame() *frame { return p.root.frames[0] }
-
-// orderCall adds what the call's depends_on names.
-func (p *planner) orderCall(c *config.Call, f *frame) hcl.Diagnostics {
-	var diags hcl.Diagnostics
-	after := slices.Clone(f.after)
-	for _, d := range c.DependsOn {
-		r, ds := lang.ParseRef(d.Step)
-		if ds.HasErrors() {
-			return append(diags, ds...)
-		}
-		if d.Key != nil {
-			v, ds := p.inCall(f, &f.caller.scope, d.Key)
-			if ds.HasErrors() {
-				return append(diags, ds...)
-			}
-			v, ds = plainOf(v, d.Key, cty.String, func() string { return "The key in depends_on of module." + c.Name })
-			if ds.HasErrors() {
-				return append(diags, ds...)
-			}
-			if v.IsNull() {
-				at := d.Key.Range()
-				return append(diags, errorf(&at, "A value is not allowed", "The key in depends_on of module.%s: null is no key.", c.Name)...)
-			}
-			r.Key, r.Keyed = v.AsString(), true
-		}
-		at, ds := p.ordered(f.caller, r)
-		diags = append(diags, ds...)
-		after = append(after, at...)
-	}
-	f.after = slices.Clip(addrs.SortInstances(after))
-	return diags
-}
-
-// ordered are the instances that an element of depends_on names in a frame, as in plan.Instance.After: a step without a key stands for all its copies. What
-// when = false takes away orders nothing.
-func (p *planner) ordered(f *frame, r lang.Ref) ([]addrs.Instance, hcl.Diagnostics) {
-	if r.Root == lang.Module {
-		var out []addrs.Instance
-		for _, child := range f.calls[r.Name] {
-			if !r.Keyed || child.key != cty.NilVal && child.key.AsString() == r.Key {
-				out = append(out, child.all()...)
-			}
-		}
-		if r.Keyed && len(out) == 0 && !f.off[r.Name][r.Key] {
-			return nil, p.checkModuleRef(f, r)
-		}
-		return out, nil
-	}
-	s := f.step(r.Step)
-	if s == nil {
-		return nil, nil
-	}
-	at := addrs.Instance{Step: s.at, Key: r.Key, Keyed: r.Keyed}
-	if r.Keyed {
-		if s.instance(at) != nil {
-			return []addrs.Instance{at}, nil
-		}
-		if s.off[r.Key] {
-			return nil, nil
-		}
-		return nil, p.checkStepRef(f, r)
-	}
-	if s.exists() {
-		return []addrs.Instance{at}, nil
-	}
-	return nil, nil
-}
-
-// all are the steps of a frame, and of those that it calls.
-func (f *frame) all() []addrs.Instance {
-	var out []addrs.Instance
-	for at, s := range f.steps {
-		if at.Kind != addrs.Toolchain && s.exists() {
-			out = append(out, addrs.Instance{Step: s.at})
-		}
-	}
-	for _, frames := range f.calls {
-		for _, child := range frames {
-			out = append(out, child.all()...)
-		}
-	}
-	return out
-}
-
-// evalArgument settles a variable of a module: what the call gives, or its default.
-func (p *planner) evalArgument(v *config.Variable, a *hcl.Attribute, f *frame) hcl.Diagnostics {
-	val, diags := p.argument(v, a, f, &f.caller.scope)
-	f.scope.Vars[v.Name] = val
-	return diags
-}
-
-func (p *planner) argument(v *config.Variable, a *hcl.Attribute, f *frame, scope *lang.Scope) (cty.Value, hcl.Diagnostics) {
-	if a == nil {
-		val, diags := p.variable(v, inputValue{})
-		return val, append(diags, p.hidden(v, val, &v.Range)...)
-	}
-	val, diags := p.inCall(f, scope, a.Expr)
-	if diags.HasErrors() {
-		return cty.DynamicVal, diags
-	}
-	if val.IsNull() && v.Default != nil { // so a caller hands on a variable of its own that may be left out
-		val, ds := p.variable(v, inputValue{})
-		return val, append(append(diags, ds...), p.hidden(v, val, &v.Range)...)
-	}
-	r := a.Expr.Range()
-	if diags = append(diags, p.hidden(v, val, &r)...); diags.HasErrors() {
-		return cty.DynamicVal, diags
-	}
-	val, ds := p.variable(v, inputValue{val: val, from: string(f.at), rng: &r})
-	return val, append(diags, ds...)
-}
-
-// hidden refuses a value for a sensitive variable of a module that nobody hides: what is sensitive comes of a sensitive variable of the pipeline, by whose name plans
-// refer to it. Null and "" are nothing to hide.
-func (p *planner) hidden(v *config.Variable, val cty.Value, at *hcl.Range) hcl.Diagnostics {
-	if plain, _ := val.UnmarkDeep(); !v.Sensitive || val == cty.NilVal || plain.IsNull() || plain.RawEquals(cty.StringVal("")) {
-		return nil
-	}
-	if at == &v.Range {
-		return errorf(at, "A sensitive value in a file", "The default of var.%s stands in this file for everybody. Leave out the default, or `sensitive`; a variable that may be left out has the type optional(…).", v.Name)
-	}
-	if lang.TraitsOf(val).Sensitive {
-		return nil
-	}
-	return errorf(at, "Not a sensitive value", "var.%s of this module, declared at %s, is sensitive, and this value is not: plans would show it. Make it of a variable with sensitive = true.",
-		v.Name, config.Where(v.Range))
-}
-
-// checkModuleRef checks the key of a reference to a copy of a call.
-func (p *planner) checkModuleRef(f *frame, r lang.Ref) hcl.Diagnostics {
-	if !r.Keyed {
-		return nil
-	}
-	var keys []string
-	for _, child := range f.calls[r.Name] {
-		keys = append(keys, child.key.AsString())
-	}
-	if slices.Contains(keys, r.Key) {
-		return nil
-	}
-	at := addrs.Module("").Copy(r.Name, r.Key)
-	if f.off[r.Name][r.Key] {
-		return errorf(&r.Range, "No such copy of a module", "There is no %s, since its when is false. Its keys are: %s.", at, orNone(keys))
-	}
-	if near := nearest.Name(r.Key, keys); near != "" {
-		return errorf(&r.Range, "No such copy of a module", "There is no %s. Did you mean [%q]?", at, near)
-	}
-	return errorf(&r.Range, "No such copy of a module", "There is no %s. Its keys are: %s.", at, orNone(keys))
 }
 
 // inside says in which copy of a module something is wrong, and by which calls that came to be.

@@ -30,7 +30,7 @@ func (p *planner) evalOutput(out *config.Output, o *object, f *frame) hcl.Diagno
 	}
 	of := f.of.origin(out)
 	base := plan.Output{Name: out.Name, Description: cmp.Or(out.Description, of.Description), Where: config.Where(out.Range), Show: cmp.Or(out.Show, of.Show)}
-	outputs, ds := p.outputsOf(out, &placement{of: o, frame: f}, base, val)
+	outputs, ds := p.outputsOf(out, &placed{object: o, frame: f}, base, val)
 	diags = append(diags, ds...)
 	for i := range outputs {
 		diags = append(diags, p.outputPlace(out, outputs[i].Name)...)
@@ -75,7 +75,7 @@ func (p *planner) outputPlace(out *config.Output, name string) hcl.Diagnostics {
 }
 
 // outputsOf makes the outputs of a value: one, or one for each part of a collection that holds artifacts.
-func (p *planner) outputsOf(out *config.Output, n *placement, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
+func (p *planner) outputsOf(out *config.Output, n *placed, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
 	traits := lang.TraitsOf(val)
 	if !traits.Sensitive {
 		if val.IsNull() {
@@ -122,14 +122,10 @@ func (p *planner) outputsOf(out *config.Output, n *placement, base plan.Output, 
 func (p *planner) artifactOutput(out *config.Output, e plan.Output, val cty.Value, marks []addrs.Output) (plan.Output, hcl.Diagnostics) {
 	plain, _ := val.Unmark()
 	for _, m := range marks {
-		in := p.instance(m.Instance)
-		if in == nil {
-			continue
-		}
-		o, class := in.output(m.Name), outputClass(in.outputs, m.Name)
-		rest, ok := strings.CutPrefix(plain.AsString(), o.path)
+		class := p.class(m)
+		rest, ok := strings.CutPrefix(plain.AsString(), m.Path())
 		if ok && (rest == "" || rest[0] == '/' && class == action.Tree) {
-			e.Class, e.Artifact = class, action.Input{Artifact: &o.Output, Sub: strings.TrimPrefix(rest, "/")}
+			e.Class, e.Artifact = class, action.Input{Artifact: &m, Sub: strings.TrimPrefix(rest, "/")}
 			return e, nil
 		}
 	}
@@ -138,7 +134,7 @@ func (p *planner) artifactOutput(out *config.Output, e plan.Output, val cty.Valu
 		"%q is made from %s but is not its path. Use the output itself, or a path below it.", plain.AsString(), marks[0])
 }
 
-func (p *planner) partsOutputs(out *config.Output, n *placement, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
+func (p *planner) partsOutputs(out *config.Output, n *placed, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
 	shallow, marks := val.Unmark()
 	r := out.Value.Range()
 	if !shallow.IsKnown() || !shallow.CanIterateElements() {
@@ -203,7 +199,7 @@ func (w *waitingOutput) resolve(values map[addrs.Output][]byte) (plan.Output, er
 	if diags.HasErrors() {
 		return e, diags
 	}
-	scope, diags := l.settle(w.at.of, w.at.frame)
+	scope, diags := l.settle(w.at.object, w.at.frame)
 	if diags.HasErrors() {
 		return e, diags
 	}

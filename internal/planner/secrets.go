@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
@@ -83,7 +84,7 @@ func (s *dummies) in(ref string, v cty.Value) cty.Value {
 		parts := v.AsValueMap()
 		for _, k := range sortedKeys(parts) {
 			at := ref + "[" + strconv.Quote(k) + "]"
-			if lang.IsIdentifier(k) {
+			if hclsyntax.ValidIdentifier(k) {
 				at = ref + "." + k
 			}
 			parts[k] = s.in(at, parts[k])
@@ -150,7 +151,7 @@ func (e *evaluator) commandEnv(c *copyOf, env, files *argValue) (commandEnv, hcl
 		if ds.HasErrors() {
 			return g, ds
 		}
-		e.dummies = scope.EvalContext(e.s.object.refs)
+		e.dummies = scope.EvalContext(e.s.refs)
 	}
 	ctx := e.dummies
 	if c.key != cty.NilVal {

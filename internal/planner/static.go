@@ -41,7 +41,7 @@ func (p *planner) checkStatic(m *module) hcl.Diagnostics {
 	}
 	for _, b := range m.parts.Toolchains {
 		if s := m.steps[b.At]; s != nil && s.kind != nil && s.block == b {
-			check(s.object, b.At.String(), append(hcldec.Variables(b.Body, s.schema.Args), variables(b.When)...))
+			check(s, b.At.String(), append(hcldec.Variables(b.Body, s.schema.Args), variables(b.When)...))
 		}
 	}
 	for _, b := range m.parts.Steps {
@@ -53,16 +53,16 @@ func (p *planner) checkStatic(m *module) hcl.Diagnostics {
 			name string
 			expr hcl.Expression
 		}{{"for_each", b.ForEach}, {"when", b.When}, {"target", b.Target}, {"timeout", b.Timeout}, {"retries", b.Retries}, {"retry_exit_codes", b.RetryExitCodes}, {"resources", b.Resources}, {"cache", b.Cache}} {
-			check(s.object, fmt.Sprintf("%s of %s", a.name, b.At), variables(a.expr))
+			check(s, fmt.Sprintf("%s of %s", a.name, b.At), variables(a.expr))
 		}
 		for _, d := range b.DependsOn {
-			check(s.object, fmt.Sprintf("The key in depends_on of %s", b.At), variables(d.Key))
+			check(s, fmt.Sprintf("The key in depends_on of %s", b.At), variables(d.Key))
 		}
 		for _, out := range b.Outputs {
-			check(s.object, fmt.Sprintf("The path of output %s of %s", out.Name, b.At), variables(out.Path))
+			check(s, fmt.Sprintf("The path of output %s of %s", out.Name, b.At), variables(out.Path))
 		}
 		if a := attribute(b.Body, s.schema.OutputsFrom); a != nil {
-			check(s.object, fmt.Sprintf("%s of %s, which names its outputs,", a.Name, b.At), a.Expr.Variables())
+			check(s, fmt.Sprintf("%s of %s, which names its outputs,", a.Name, b.At), a.Expr.Variables())
 		}
 	}
 	for _, c := range m.parts.Checks {
@@ -141,7 +141,7 @@ func (p *planner) checkAbsent() hcl.Diagnostics {
 		var ds hcl.Diagnostics
 		for _, b := range m.parts.Steps {
 			s := m.steps[b.At]
-			if s.block != b || s.content == nil || s.object.failed || slices.ContainsFunc(m.frames, func(f *frame) bool { return f.steps[b.At].exists() }) {
+			if s.block != b || s.content == nil || s.failed || slices.ContainsFunc(m.frames, func(f *frame) bool { return f.steps[b.At].exists() }) {
 				continue
 			}
 			ds = append(ds, p.checkConstants(s)...)
@@ -151,9 +151,9 @@ func (p *planner) checkAbsent() hcl.Diagnostics {
 	return diags
 }
 
-func (p *planner) checkConstants(s *stepDecl) hcl.Diagnostics {
+func (p *planner) checkConstants(s *object) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	e := &evaluator{p: p, s: &stepState{stepDecl: s}}
+	e := &evaluator{p: p, s: &placed{object: s}}
 	for _, name := range sortedKeys(s.schema.Args) {
 		spec, ok := s.schema.Args[name].(*hcldec.AttrSpec)
 		if !ok || customdecode.CustomExpressionDecoderForType(spec.Type) != nil {

@@ -23,9 +23,10 @@ import (
 const maxCopies = 200_000
 
 // evalStep expands a step or toolchain into its instances in a frame, plans each, and makes the value that others see.
-func (p *planner) evalStep(d *stepDecl, f *frame) hcl.Diagnostics {
-	b := d.block
-	s := newState(d, f)
+func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
+	b := o.block
+	s := &placed{object: o, frame: f, at: b.At, byKey: make(map[string]*instance), off: make(map[string]bool)}
+	s.at.Module = f.at
 	keys, values, diags := p.keys(f, b.ForEach)
 	if diags.HasErrors() {
 		return diags
@@ -40,96 +41,64 @@ func (p *planner) evalStep(d *stepDecl, f *frame) hcl.Diagnostics {
 		}
 	}
 	p.budget.Allow(len(keys))
-	all, ok := p.evaluator(s, &f.scope, &later{p: p}).copies(keys, values)
-	if diags = append(diags, p.finish(all)...); ok {
-		s.take(all)
-		s.publish()
+	e := p.evaluator(s, &f.scope, &later{p: p})
+	for i, k := range keys {
+		in, attrs, ds := e.copy(k, values[i])
+		ds = p.dummies.unwarned(ds)
+		if diags = append(diags, ds...); ds.HasErrors() {
+			return diags // the other copies would say the same
+		}
+		if in == nil {
+			s.off[k] = true
+			continue
+		}
+		s.instances = append(s.instances, in)
+		s.byKey[k] = in
+		if b.At.Kind == addrs.Toolchain {
+			v := toolchainValue(in, attrs)
+			f.scope.Toolchains[b.At.Name], s.attrs = v, plainAttrs(v)
+		}
+	}
+	f.steps[b.At] = s
+	if b.At.Kind != addrs.Toolchain {
+		f.scope.Steps[b.At] = stepValue(s, nil)
 	}
 	return diags
 }
 
-func newState(d *stepDecl, f *frame) *stepState {
-	s := &stepState{stepDecl: d, placement: &placement{of: d.object, frame: f}, at: d.block.At}
-	s.at.Module = f.at
-	return s
-}
-
-// evaluated is what came of one copy of a step.
-type evaluated struct {
-	*instance
-	exists bool                 // else its when is false
-	attrs  map[string]cty.Value // of a toolchain
-	diags  hcl.Diagnostics
-}
-
-// copy evaluates the step for one key.
-func (e *evaluator) copy(out *evaluated, key string, value cty.Value) {
+// copy evaluates the step for one key. It returns nil for a key of which when is false, and for a toolchain what is known of it.
+func (e *evaluator) copy(key string, value cty.Value) (in *instance, attrs map[string]cty.Value, diags hcl.Diagnostics) {
 	b := e.s.block
-	in := &instance{at: addrs.Instance{Step: e.s.at, Key: key, Keyed: b.ForEach != nil}}
-	out.instance = in
+	in = &instance{at: addrs.Instance{Step: e.s.at, Key: key, Keyed: b.ForEach != nil}}
 	c := &copyOf{e: e, value: value}
 	if in.at.Keyed {
 		c.key = cty.StringVal(key)
 	}
-	out.exists = true
+	exists := true
 	if e.when != nil {
 		v, ds := e.when.value(c)
-		if out.diags = append(out.diags, ds...); ds.HasErrors() {
-			return
+		if diags = append(diags, ds...); ds.HasErrors() {
+			return nil, nil, diags
 		}
 		if v.IsNull() {
 			r := b.When.Range()
-			out.diags = append(out.diags, errorf(&r, "when is null", "when of %s must be true or false. If it is made from what may be null, say which of the two that means: coalesce(…, false).", b.At)...)
-			return
+			return nil, nil, append(diags, errorf(&r, "when is null", "when of %s must be true or false. If it is made from what may be null, say which of the two that means: coalesce(…, false).", b.At)...)
 		}
-		if out.exists = v.True(); !out.exists && in.at.Keyed {
-			return
+		if exists = v.True(); !exists && in.at.Keyed {
+			return nil, nil, diags
 		}
 	}
 	var ds hcl.Diagnostics
 	in.outputs, in.classes, ds = e.instanceOutputs(c)
-	if out.diags = append(out.diags, ds...); ds.HasErrors() || !out.exists {
-		return
+	if diags = append(diags, ds...); ds.HasErrors() || !exists {
+		return in, nil, diags
 	}
 	var planned step.Planned
 	in.planned, planned, ds = e.plan(in, c, false)
-	if out.diags = append(out.diags, ds...); ds.HasErrors() {
-		return
+	if diags = append(diags, ds...); !ds.HasErrors() {
+		e.p.keep(in, c, planned)
 	}
-	e.p.keep(in, c, planned)
-	if b.At.Kind == addrs.Toolchain {
-		out.attrs = planned.Attrs
-	}
-}
-
-// take makes what others see of the step from its copies.
-func (s *stepState) take(all []evaluated) {
-	s.instances = make([]*instance, 0, len(all))
-	if len(all) > 1 {
-		s.byKey = make(map[string]*instance, len(all))
-	}
-	for i := range all {
-		in := all[i].instance
-		if !all[i].exists && in.at.Keyed {
-			if s.off == nil {
-				s.off = make(map[string]bool)
-			}
-			s.off[in.at.Key] = true
-			continue
-		}
-		s.instances = append(s.instances, in)
-		if s.byKey != nil {
-			s.byKey[in.at.Key] = in
-		}
-	}
-	if s.block.At.Kind != addrs.Toolchain {
-		if s.block.ForEach != nil {
-			s.value = stepValue(s, nil)
-		}
-		return
-	}
-	s.value = toolchainValue(s.instances[0], all[0].attrs)
-	s.attrs = plainAttrs(s.value)
+	return in, planned.Attrs, diags
 }
 
 // toolchainValue is what expressions see of a toolchain: what is known of it, and dir, the path of its tree.
@@ -173,20 +142,15 @@ func plainAttrs(v cty.Value) cty.Value {
 }
 
 // instanceOutputs lists what an instance will give: the kind's outputs, those named by an argument, its own; and their
-// classes by name. Instances may share both.
+// classes by name.
 func (e *evaluator) instanceOutputs(c *copyOf) ([]step.DeclaredOutput, map[string]action.Class, hcl.Diagnostics) {
-	if e.outputs != nil {
-		return e.outputs, e.classes, nil
-	}
 	s := e.s
 	outs := make([]step.DeclaredOutput, 0, len(s.schema.Outputs)+len(s.block.Outputs))
 	for _, o := range s.schema.Outputs {
 		outs = append(outs, step.DeclaredOutput{Name: o.Name, Class: o.Class})
 	}
 	var diags hcl.Diagnostics
-	same := true
 	if k := e.outputsFrom; k != nil {
-		same = !k.each
 		v, ds := k.value(c)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return nil, nil, diags
@@ -202,7 +166,6 @@ func (e *evaluator) instanceOutputs(c *copyOf) ([]step.DeclaredOutput, map[strin
 		}
 	}
 	for i, o := range s.block.Outputs {
-		same = same && !e.paths[i].each
 		v, ds := e.paths[i].value(c)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			continue
@@ -220,16 +183,9 @@ func (e *evaluator) instanceOutputs(c *copyOf) ([]step.DeclaredOutput, map[strin
 		}
 		outs = append(outs, step.DeclaredOutput{Name: o.Name, Class: o.Class, Path: clean})
 	}
-	classes := e.classes // paths change nothing in them
-	if classes == nil || e.outputsFrom != nil {
-		classes = make(map[string]action.Class, len(outs))
-		for _, o := range outs {
-			classes[o.Name] = o.Class
-		}
-		e.classes = classes
-	}
-	if same && !diags.HasErrors() {
-		e.outputs = slices.Clip(outs)
+	classes := make(map[string]action.Class, len(outs))
+	for _, o := range outs {
+		classes[o.Name] = o.Class
 	}
 	return outs, classes, diags
 }
@@ -394,13 +350,11 @@ func argRange(b *config.Block, name string) (hcl.Range, bool) {
 func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv, n *plan.Instance) (step.Request, bool) {
 	p, s := e.p, e.s
 	req := step.Request{At: in.at, Profile: p.profileName(), Target: cty.NullVal(cty.DynamicPseudoType), Range: s.block.Range, ArgAt: func(name string) (hcl.Range, bool) { return argRange(s.block, name) }, Open: p.files.Open, Roots: p.roots,
-		Toolchains: make(map[string]step.Toolchain), Args: e.plain, Env: ce.env, Secrets: ce.secrets}
+		Toolchains: make(map[string]step.Toolchain), Args: make(map[string]cty.Value), Env: ce.env, Secrets: ce.secrets}
 	known := true
 	for i, v := range args {
-		if name := e.args[i].name; v.plain.IsNull() {
-			delete(e.plain, name)
-		} else {
-			e.plain[name] = v.plain
+		if !v.plain.IsNull() {
+			req.Args[e.args[i].name] = v.plain
 		}
 		known = known && !v.Unknown
 	}
@@ -411,21 +365,13 @@ func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv,
 	}
 	var used []addrs.Instance
 	use := func(v *argValue) {
-		if len(v.uses) > 0 {
-			req.Uses = slices.Grow(req.Uses, len(v.uses))
-			used = slices.Grow(used, len(v.uses))
-		}
 		for _, u := range v.uses {
 			used = append(used, u.output.Instance)
 			if u.output.Kind == addrs.Toolchain {
 				p.useToolchain(req.Toolchains, s.frame, u.output.Step.Name)
 			}
-			in := p.instance(u.output.Instance)
-			if in == nil {
-				req.Uses = append(req.Uses, step.UseOf(u.at, *u.output))
-			} else if outputClass(in.outputs, u.output.Name) != action.Value {
-				o := in.output(u.output.Name)
-				req.Uses = append(req.Uses, step.Use{Path: u.at, Output: &o.Output, At: o.path})
+			if p.class(*u.output) != action.Value {
+				req.Uses = append(req.Uses, step.Use{Path: u.at, Output: u.output})
 			}
 		}
 	}
@@ -450,7 +396,7 @@ func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv,
 	for _, t := range req.Toolchains {
 		used = append(used, t.Output.Instance)
 	}
-	n.Deps = p.dependencies(s.placement, used, known)
+	n.Deps = p.dependencies(s, used, known)
 	return req, known
 }
 

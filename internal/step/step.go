@@ -108,16 +108,14 @@ func (r Request) Used(name string) []addrs.Output {
 	return addrs.SortOutputs(out)
 }
 
-// Use says that what is at Path was made from Output. The string value there holds Output.Path(); for a list of strings
-// it is one of them, and Path leads to the list.
+// Use says that the string at Path, which holds Output.Path(), was made from Output.
 type Use struct {
 	Path   cty.Path
-	Output *addrs.Output // that all share who use it: nobody changes it
-	At     string        // Output.Path()
+	Output *addrs.Output // not to be changed
 }
 
-// UseOf returns a Use of an output that nobody else has.
-func UseOf(path cty.Path, o addrs.Output) Use { return Use{Path: path, Output: &o, At: o.Path()} }
+// UseOf returns a Use of an output.
+func UseOf(path cty.Path, o addrs.Output) Use { return Use{Path: path, Output: &o} }
 
 // DeclaredOutput is an `output` block of the step: label, and the attribute that gives its class.
 type DeclaredOutput struct {
