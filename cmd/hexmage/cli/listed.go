@@ -2,8 +2,6 @@ package cli
 
 import (
 	"io/fs"
-
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 )
 
 // listedFS notes which names were in the folders that are listed.
@@ -18,7 +16,7 @@ func (l listedFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := front.EntryNames(entries)
+	now := entryNames(entries)
 	if was, ok := l.names[name]; ok && was != now {
 		now = ""
 	}

@@ -145,7 +145,7 @@ func (r *oneRun) planned(ctx context.Context, g *planning) (*planned, error) {
 func (r *oneRun) whole(p *planned, began time.Time) *build.Whole {
 	all := &build.Whole{Plan: p.Plan, Extender: p.more, Hints: p.more.Explain}
 	all.Sink = r.verify.wrap(r.watchers())
-	r.watching.Plan(p.Plan)
+	r.watching.plan(p.Plan)
 	if r.previous.Snapshot != "" {
 		all.Snapshot = newSnapshot(r.now(r.engine.Fn), p, began)
 	}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/build"
@@ -24,11 +23,12 @@ import (
 	"github.com/hexmage/hexmage/internal/snapshot"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store"
+	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/trace"
 )
 
 // runCmd is `hexmage run PIPELINE [STEP…]`.
-type runCmd struct{ front.RunFlags }
+type runCmd struct{ runFlags }
 
 // Help has the examples of `hexmage run --help`.
 func (*runCmd) Help() string {
@@ -52,16 +52,16 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	began := time.Now()
 	a.Serial, a.events = c.Serial, true
 	if isSaved(c.Pipeline) {
-		if err := a.takeSaved(ctx, &c.RunFlags); err != nil {
+		if err := a.takeSaved(ctx, &c.runFlags); err != nil {
 			return err
 		}
 	}
-	workspace, err := a.Workspace(c.Pipeline)
+	workspace, err := a.workspace(c.Pipeline)
 	if err != nil {
 		return err
 	}
 	r := &oneRun{c: c, a: a, workspace: workspace}
-	r.outIn, r.out = a.OutFolder(c.Out, c.Pipeline)
+	r.outIn, r.out = a.outFolder(c.Out, c.Pipeline)
 	if err := r.startTrace(); err != nil {
 		return err
 	}
@@ -85,16 +85,45 @@ func (c *runCmd) outcome(ctx context.Context, r *oneRun) error {
 	if r.over {
 		return err
 	}
-	if err := front.Outcome(ctx, res, err); err != nil {
+	if err := outcome(ctx, res, err); err != nil {
 		return err
 	}
-	if err := a.ShowOutputs(res.Outputs); err != nil {
+	if err := a.showOutputs(res.Outputs); err != nil {
 		return err
 	}
 	if err := r.verify.outcome(); err != nil {
 		return err
 	}
-	return front.Checked(res)
+	return checksError(res)
+}
+
+// outcome is the error with which a command ends after a build, or nil. What failed in the build, the report has told.
+func outcome(ctx context.Context, res build.Result, err error) error {
+	exit := &exitError{Err: err}
+	if res.Failed > 0 {
+		exit.Err = nil
+	}
+	switch {
+	case ctx.Err() != nil:
+		return &exitError{Code: ExitInterrupted, Err: errInterrupted}
+	case errors.As(err, new(*build.InputError)):
+		exit.Code = ExitUsage
+	case err != nil:
+		exit.Code = ExitEngine
+	case res.Failed > 0:
+		exit.Code = ExitFailed
+	default:
+		return nil
+	}
+	return exit
+}
+
+// checksError is the error with which a run ends whose checks failed, or nil.
+func checksError(res build.Result) error {
+	if res.ChecksFailed > 0 {
+		return &exitError{Code: ExitCheck} // the report has said which
+	}
+	return nil
 }
 
 // oneRun is one `hexmage run`.
@@ -104,12 +133,12 @@ type oneRun struct {
 	workspace string
 	outIn     string // no link may lead from here to out
 	out       string
-	previous  front.Last // nothing where no snapshot is of use
-	limit     int64      // the size that the cache may have; 0: any
+	previous  lastRun // nothing where no snapshot is of use
+	limit     int64   // the size that the cache may have; 0: any
 
 	engine   *engineParts
 	survive  func() // nil: a reader of the output that goes away ends the process
-	watching *front.Watching
+	watching *watching
 	trace    *trace.Tracer // nil: nothing is traced
 	end      func()
 	verify   *verifying
@@ -131,10 +160,10 @@ const maxCorruptRetries = 10
 // in the store is no longer so.
 func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 	if err := build.CheckOut(r.outIn, r.out); err != nil {
-		return r.unable(front.Usage("%w", err))
+		return r.unable(usageError("%w", err))
 	}
 	defer r.done()
-	r.survive = front.SurvivePipes()
+	r.survive = survivePipes()
 	res, err := r.run(ctx, false)
 	for range maxCorruptRetries {
 		err = r.sound(err)
@@ -157,7 +186,7 @@ func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 // builds what changed, or after a build that found the cache damaged all of it.
 func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	began := time.Now()
-	fn, err := r.a.DigestFunction()
+	fn, err := r.a.digestFunction()
 	if err != nil {
 		return r.unable(err)
 	}
@@ -174,7 +203,7 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	if _, uerr = r.a.openRemote(ctx); uerr != nil {
 		return r.unable(uerr)
 	}
-	if now, uerr := r.a.DigestFunction(); uerr != nil {
+	if now, uerr := r.a.digestFunction(); uerr != nil {
 		return r.unable(uerr)
 	} else if now != fn { // the remote does not know the one that the workspace used
 		fn = now
@@ -185,7 +214,7 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 			return r.unable(err)
 		}
 		if r.previous.Snapshot != r.now(fn).Snapshot { // what the snapshot has may have been made from what was found damaged since
-			last, err = nil, front.ErrDamaged
+			last, err = nil, errDamaged
 		}
 	}
 	if last == nil {
@@ -195,7 +224,7 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	o := r.options(ctx)
 	o.Sink = r.watchers()
 	o.Snapshot, o.All = &build.Snapshot{Path: r.previous.Snapshot}, again
-	o.Hasher = r.engine.Hasher(last.Changed())
+	o.Hasher = r.engine.hasher(last.Changed())
 	more := r.a.later(ctx, r.workspace, r.c.Pipeline, last.Fresh)
 	o.Extender, o.Hints = more, more.Explain
 	end := r.phase("build")
@@ -214,14 +243,14 @@ func (r *oneRun) upToDate(last *build.Loaded, began time.Time) (res build.Result
 	if last == nil || !last.Unchanged() {
 		return res, false
 	}
-	o := r.a.Options(r.previous, &r.c.RunFlags, r.out)
+	o := r.a.options(r.previous, &r.c.runFlags, r.out)
 	o.Each = o.Each && r.watches == nil // a save is no reason to tell of all that it leaves as it is
 	show := r.show
 	if show == nil {
-		show, r.end = r.a.Shown(nil)
+		show, r.end = r.a.shown(nil)
 	}
 	o.Sink, r.unchanged = r.recorded(show), true
-	r.a.TidyIdle()
+	r.a.tidyIdle()
 	return last.Finish(o, began), true
 }
 
@@ -231,12 +260,15 @@ func (r *oneRun) load(ctx context.Context, fn digest.Function) (*build.Loaded, e
 		return nil, errors.New("as it was asked for")
 	}
 	r.previous = r.now(fn)
+	if records, err := disk.Damages(r.a.Cache); err != nil || len(records) > 0 {
+		return nil, errDamaged
+	}
 	end := r.phase("load the snapshot")
 	load := build.Load // a save in watch is told of, even if it changed nothing
 	if r.watches == nil {
 		load = func(m build.Machine, o build.Options) (*build.Loaded, error) { return build.LoadTouched(ctx, m, o) }
 	}
-	last, err := r.a.Load(r.previous, r.a.Options(r.previous, &r.c.RunFlags, r.out), load)
+	last, err := load(r.previous.Machine, r.a.options(r.previous, &r.c.runFlags, r.out))
 	end()
 	if err == nil && r.watches != nil {
 		err = last.EachRead(r.watches.add)
@@ -248,8 +280,8 @@ func (r *oneRun) load(ctx context.Context, fn digest.Function) (*build.Loaded, e
 }
 
 // now is the last run, if nothing of the cache is found damaged from now on.
-func (r *oneRun) now(fn digest.Function) front.Last {
-	return r.a.Last(&r.c.RunFlags, r.workspace, r.out, fn)
+func (r *oneRun) now(fn digest.Function) lastRun {
+	return r.a.last(&r.c.runFlags, r.workspace, r.out, fn)
 }
 
 // because says to those who asked for more why the pipeline is planned.
@@ -283,16 +315,16 @@ func (r *oneRun) open(ctx context.Context) (err error) {
 // watchers is where the build's events go.
 func (r *oneRun) watchers() event.Sink {
 	if r.watching == nil {
-		r.watching = r.a.Watch(r.workspace, &r.c.RunFlags, r.show)
+		r.watching = r.a.watch(r.workspace, &r.c.runFlags, r.show)
 		r.watching.Sink = r.a.diagnosed(r.workspace, r.recorded(r.watching.Sink))
-		r.end = r.watching.End
+		r.end = r.watching.end
 	}
 	return r.watching
 }
 
 // recorded returns a sink that passes events on to next, to the trace and to the JUnit report.
 func (r *oneRun) recorded(next event.Sink) event.Sink {
-	all := front.Sinks{next}
+	all := sinks{next}
 	if r.trace != nil {
 		all = append(all, r.trace)
 	}
@@ -304,7 +336,7 @@ func (r *oneRun) recorded(next event.Sink) event.Sink {
 
 // options are those of a build, but for who is told of it.
 func (r *oneRun) options(ctx context.Context) build.Options {
-	o := r.engine.withDevices(r.engine.RunOptions(&r.a.App, &r.c.RunFlags, r.workspace, r.outIn, r.out))
+	o := r.engine.withDevices(r.engine.runOptions(r.a, &r.c.runFlags, r.workspace, r.outIn, r.out))
 	o.Secrets = r.a.secrets(ctx, r.workspace, r.c.Pipeline)
 	if r.watches != nil {
 		o.OnRead, o.Each = r.watches.add, false
@@ -342,7 +374,7 @@ func selected(steps []string) ([]addrs.Step, error) {
 		out, errs = append(out, st), append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, &front.ExitError{Code: ExitUsage, Err: err}
+		return nil, &exitError{Code: ExitUsage, Err: err}
 	}
 	return out, nil
 }
@@ -353,9 +385,9 @@ const maxReadDigest = 4 << 20
 
 // newSnapshot says where the build leaves a snapshot and what the plan was made from; nil if it cannot be told whether a part of that changed since
 // planning began.
-func newSnapshot(at front.Last, p *planned, began time.Time) *build.Snapshot {
+func newSnapshot(at lastRun, p *planned, began time.Time) *build.Snapshot {
 	r, m := p.Reads, at.Machine
-	keep := &build.Snapshot{Path: at.Snapshot, Lookups: []snapshot.Lookup{{Name: front.BinaryLookup, Value: m.Lookup(front.BinaryLookup)}}}
+	keep := &build.Snapshot{Path: at.Snapshot, Lookups: []snapshot.Lookup{{Name: binaryLookup, Value: m.Lookup(binaryLookup)}}}
 	for _, name := range r.Env {
 		keep.Lookups = append(keep.Lookups, snapshot.Lookup{Name: name, Value: m.Lookup(name)})
 	}
@@ -396,7 +428,7 @@ func newSnapshot(at front.Last, p *planned, began time.Time) *build.Snapshot {
 			}
 			read.Digest = m.Fn.Bytes(known)
 		case read.Stamp.IsRegular() && read.Stamp.Size <= maxReadDigest, p.names[read.Path] != "":
-			if read.Digest, err = m.Digest(front.Absolute(m.Workspace, read.Path)); err != nil {
+			if read.Digest, err = m.Digest(absolute(m.Workspace, read.Path)); err != nil {
 				return nil
 			}
 		}
@@ -419,9 +451,9 @@ func (p *planned) content(path string, is stat.Stamp) ([]byte, bool) {
 
 // choose returns what tells of a step of the plan, or a copy of it, whether the flag means it; nil if it means none. What it names must be
 // there.
-func choose(f front.StepsFlag, flag string, p *plan.Plan) (func(step string) bool, error) {
+func choose(f stepsFlag, flag string, p *plan.Plan) (func(step string) bool, error) {
 	if !f.On || len(f.Steps) == 0 {
-		return f.Everything(), nil
+		return f.everything(), nil
 	}
 	chosen, err := selected(f.Steps)
 	if err != nil {
@@ -436,9 +468,9 @@ func choose(f front.StepsFlag, flag string, p *plan.Plan) (func(step string) boo
 			}
 		}
 		if near := p.Nearest(s); !found && near != "" {
-			return nil, front.Usage("%s=%s: no such step is part of this run: did you mean %s?", flag, s.Short(), near)
+			return nil, usageError("%s=%s: no such step is part of this run: did you mean %s?", flag, s.Short(), near)
 		} else if !found {
-			return nil, front.Usage("%s=%s: no such step is part of this run", flag, s.Short())
+			return nil, usageError("%s=%s: no such step is part of this run", flag, s.Short())
 		}
 	}
 	return func(step string) bool { return wanted[step] }, nil
@@ -449,7 +481,7 @@ func (r *oneRun) sound(err error) error {
 	if r.over || r.engine == nil {
 		return err
 	}
-	return r.engine.Sound(err)
+	return r.engine.sound(err)
 }
 
 // shut ends the engine, if there is one.
@@ -467,7 +499,7 @@ type verifying struct {
 }
 
 // startVerifying makes the engine verify the steps that the flag names. It returns nil when the flag was not given.
-func startVerifying(f front.StepsFlag, e *engineParts, p *plan.Plan) (*verifying, error) {
+func startVerifying(f stepsFlag, e *engineParts, p *plan.Plan) (*verifying, error) {
 	if !f.On {
 		return nil, nil
 	}
@@ -508,7 +540,7 @@ func (v *verifying) Send(e event.Event) {
 // outcome is the error for what the verification found: exit code 1 and nothing more to say.
 func (v *verifying) outcome() error {
 	if v != nil && v.verifier.Summary().Different > 0 {
-		return &front.ExitError{Code: ExitFailed} // the report has said it
+		return &exitError{Code: ExitFailed} // the report has said it
 	}
 	return nil
 }
@@ -518,12 +550,12 @@ func (r *oneRun) startTrace() (err error) {
 	if r.c.Trace == "" {
 		return nil
 	}
-	at, err := r.a.place(front.Absolute(r.a.WorkDir, r.c.Trace))
+	at, err := r.a.place(absolute(r.a.WorkDir, r.c.Trace))
 	if err != nil {
 		return err
 	}
 	if r.trace, err = trace.Create(at, time.Now()); err != nil {
-		return front.Usage("--trace %s: %w", r.c.Trace, err)
+		return usageError("--trace %s: %w", r.c.Trace, err)
 	}
 	return nil
 }
@@ -536,7 +568,7 @@ func (r *oneRun) startJUnit() error {
 	r.junit = junit.New()
 	r.a.also = r.junit
 	if err := r.writeJUnit(); err != nil {
-		return front.Usage("--junit %s: %w", r.c.JUnit, err)
+		return usageError("--junit %s: %w", r.c.JUnit, err)
 	}
 	return nil
 }
@@ -546,17 +578,17 @@ func (r *oneRun) endJUnit(ctx context.Context, err error) error {
 	if r.junit == nil {
 		return err
 	}
-	if end := front.Ended(ctx, err); end.Message != "" {
+	if end := ended(ctx, err); end.Message != "" {
 		r.junit.Send(end)
 	}
 	if werr := r.writeJUnit(); werr != nil && err == nil {
-		return front.Engine(fmt.Errorf("--junit %s: %w", r.c.JUnit, werr))
+		return engineError(fmt.Errorf("--junit %s: %w", r.c.JUnit, werr))
 	}
 	return err
 }
 
 func (r *oneRun) writeJUnit() error {
-	at, err := r.a.place(front.Absolute(r.a.WorkDir, r.c.JUnit))
+	at, err := r.a.place(absolute(r.a.WorkDir, r.c.JUnit))
 	if err != nil {
 		return err
 	}

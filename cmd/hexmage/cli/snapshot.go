@@ -1,4 +1,4 @@
-package front
+package cli
 
 import (
 	"bytes"
@@ -19,30 +19,30 @@ import (
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
-// OutFolder says where a pipeline's outputs go, and from which folder on no link may lead there: from the working directory, or from
+// outFolder says where a pipeline's outputs go, and from which folder on no link may lead there: from the working directory, or from
 // the folder that --out names.
-func (a *App) OutFolder(named, pipeline string) (in, out string) {
+func (a *app) outFolder(named, pipeline string) (in, out string) {
 	if named != "" {
-		in = Absolute(a.WorkDir, named)
+		in = absolute(a.WorkDir, named)
 		return in, filepath.Join(in, pipeline)
 	}
 	return a.WorkDir, filepath.Join(a.WorkDir, "out", pipeline)
 }
 
-// Last is the last run that was asked for the same.
-type Last struct {
+// lastRun is the last run that was asked for the same.
+type lastRun struct {
 	Machine  build.Machine
 	Snapshot string // path of what it left
 }
 
-// Last returns the last run that was asked for the same.
-func (a *App) Last(c *RunFlags, workspace, out string, fn digest.Function) Last {
+// last returns the last run that was asked for the same.
+func (a *app) last(c *runFlags, workspace, out string, fn digest.Function) lastRun {
 	// The name is a digest: values of variables may be secret.
-	return Last{a.machineNow(workspace, fn), filepath.Join(a.Places().State().Snapshots(), fn.Bytes(a.request(c, workspace, out)).Hex()[:32])}
+	return lastRun{a.machineNow(workspace, fn), filepath.Join(a.places().State().Snapshots(), fn.Bytes(a.request(c, workspace, out)).Hex()[:32])}
 }
 
 // request is what `hexmage run` was asked for, as far as it decides which snapshot is of use (docs/design/0003).
-func (a *App) request(c *RunFlags, workspace, out string) []byte {
+func (a *app) request(c *runFlags, workspace, out string) []byte {
 	var e statefile.Encoder
 	for _, s := range []string{workspace, c.Pipeline, a.Profile, out, a.Serial} {
 		e.Text(s)
@@ -53,7 +53,7 @@ func (a *App) request(c *RunFlags, workspace, out string) []byte {
 			e.Text(s)
 		}
 	}
-	for _, vars := range []map[string]string{a.EnvVars(), a.Set} {
+	for _, vars := range []map[string]string{a.envVars(), a.Set} {
 		e.Int(len(vars))
 		for _, name := range slices.Sorted(maps.Keys(vars)) {
 			e.Text(name)
@@ -66,30 +66,22 @@ func (a *App) request(c *RunFlags, workspace, out string) []byte {
 	return e.Block
 }
 
-// Load returns what load does of the plan of the last run, unless the cache has damage. The options are those of Options.
-func (a *App) Load(l Last, o build.Options, load func(build.Machine, build.Options) (*build.Loaded, error)) (*build.Loaded, error) {
-	if records, err := disk.Damages(a.Cache); err != nil || len(records) > 0 {
-		return nil, ErrDamaged
-	}
-	return load(l.Machine, o)
-}
+// errDamaged is why there is no plan where something in the cache was found damaged.
+var errDamaged = fmt.Errorf("something in the cache was found damaged: %w", build.ErrStale)
 
-// ErrDamaged is why there is no plan where something in the cache was found damaged.
-var ErrDamaged = fmt.Errorf("something in the cache was found damaged: %w", build.ErrStale)
-
-// Options are those of a build that tell what the last run left in out.
-func (a *App) Options(l Last, c *RunFlags, out string) build.Options {
-	return build.Options{Fn: l.Machine.Fn, State: string(a.Places().State()), Out: out, Prune: len(c.Steps) == 0, Each: c.each(a), Snapshot: &build.Snapshot{Path: l.Snapshot}}
+// options are those of a build that tell what the last run left in out.
+func (a *app) options(l lastRun, c *runFlags, out string) build.Options {
+	return build.Options{Fn: l.Machine.Fn, State: string(a.places().State()), Out: out, Prune: len(c.Steps) == 0, Each: c.each(a), Snapshot: &build.Snapshot{Path: l.Snapshot}}
 }
 
 // each tells whether somebody counts what became of every action.
-func (c *RunFlags) each(a *App) bool { return a.JSON || c.JUnit != "" }
+func (c *runFlags) each(a *app) bool { return a.JSON || c.JUnit != "" }
 
-// BinaryLookup is the Lookup that stands for hexmage itself: kinds and the shipped catalog are part of the program.
-const BinaryLookup = "the hexmage binary"
+// binaryLookup is the Lookup that stands for hexmage itself: kinds and the shipped catalog are part of the program.
+const binaryLookup = "the hexmage binary"
 
 // machineNow answers what a plan of the workspace was made from.
-func (a *App) machineNow(root string, fn digest.Function) build.Machine {
+func (a *app) machineNow(root string, fn digest.Function) build.Machine {
 	return build.Machine{
 		Workspace: root,
 		Fn:        fn,
@@ -109,13 +101,13 @@ func (a *App) machineNow(root string, fn digest.Function) build.Machine {
 func content(path string) ([]byte, error) {
 	if info, err := os.Lstat(path); err == nil && info.IsDir() {
 		entries, err := os.ReadDir(path)
-		return []byte(EntryNames(entries)), err
+		return []byte(entryNames(entries)), err
 	}
 	return os.ReadFile(path)
 }
 
-// EntryNames has the names in a folder, and which of them are folders.
-func EntryNames(entries []fs.DirEntry) string {
+// entryNames has the names in a folder, and which of them are folders.
+func entryNames(entries []fs.DirEntry) string {
 	var b strings.Builder
 	b.WriteByte('/')
 	for _, e := range entries {
@@ -129,8 +121,8 @@ func EntryNames(entries []fs.DirEntry) string {
 }
 
 // lookup is the digest of a variable of the environment, or of what identifies hexmage.
-func (a *App) lookup(name string, fn digest.Function) digest.Digest {
-	if name == BinaryLookup {
+func (a *app) lookup(name string, fn digest.Function) digest.Digest {
+	if name == binaryLookup {
 		return fn.Bytes([]byte(identity(a.Env.Self)))
 	}
 	for i := len(a.Env.Vars) - 1; i >= 0; i-- {
