@@ -25,7 +25,7 @@ import (
 // devicePushCmd is `hexmage device push LOCAL… REMOTE`.
 type devicePushCmd struct {
 	deviceTarget
-	Paths []string `arg:"" help:"Files and folders of this machine, then an Absolute path on the device; one that ends with / or is a folder there is copied into."`
+	Paths []string `arg:"" help:"Files and folders of this machine, then an absolute path on the device; one that ends with / or is a folder there is copied into."`
 }
 
 // Help has the examples of `hexmage device push --help`.

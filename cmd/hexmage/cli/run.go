@@ -182,8 +182,8 @@ func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 	return res, err
 }
 
-// run looks at the last run first: if nothing has changed since, that is all. Else it loads the plan, or makes it, and
-// builds what changed, or after a build that found the cache damaged all of it.
+// run ends at once if nothing has changed since the last run. Else it loads the plan, or makes it, and builds what
+// changed, or after a build that found the cache damaged all of it.
 func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	began := time.Now()
 	fn, err := r.a.digestFunction()
@@ -196,16 +196,11 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 			return res, nil
 		}
 	}
-	var uerr error
-	if r.limit, uerr = r.a.maxSize(); uerr != nil {
-		return r.unable(uerr)
+	now, failed := r.settings(ctx)
+	if failed != nil {
+		return r.unable(failed)
 	}
-	if _, uerr = r.a.openRemote(ctx); uerr != nil {
-		return r.unable(uerr)
-	}
-	if now, uerr := r.a.digestFunction(); uerr != nil {
-		return r.unable(uerr)
-	} else if now != fn { // the remote does not know the one that the workspace used
+	if now != fn {
 		fn = now
 		last, err = r.load(ctx, fn)
 	}
@@ -235,6 +230,18 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 		return r.make(ctx, began)
 	}
 	return res, err
+}
+
+// settings reads the user's settings and finds the remote. It returns the digest function, which is another one if the
+// remote does not know the one that the workspace used.
+func (r *oneRun) settings(ctx context.Context) (fn digest.Function, err error) {
+	if r.limit, err = r.a.maxSize(); err != nil {
+		return fn, err
+	}
+	if _, err = r.a.openRemote(ctx); err != nil {
+		return fn, err
+	}
+	return r.a.digestFunction()
 }
 
 // upToDate ends a run if all that the last run of the same request read and put out is as it was. It opens neither the
