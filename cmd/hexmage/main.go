@@ -1,5 +1,5 @@
-// Command hexmage builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines. Package cli
-// has all of it.
+// Command hexmage builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines. It does
+// not know how: package cli has all of it.
 package main
 
 import (

@@ -31,7 +31,7 @@ func foreign() []string { return []string{"rule", "ruleset", "rules", "context",
 // meant are the names that are right all the same, by package: the word is that of the field.
 func meant() map[string]string {
 	return map[string]string{
-		"cmd/hexmage/front Jobs":            "the flag -j, as of make and ninja",
+		"cmd/hexmage/cli Jobs":              "the flag -j, as of make and ninja",
 		"cmd/hexmage-bench/bench Jobs":      "the same",
 		"internal/build Jobs":               "the same",
 		"internal/runlog Jobs":              "the same",

@@ -98,7 +98,7 @@ func Cases(s Sizes) []Case {
 				Tools: others, Scenarios: everything,
 				Limits: Limits{
 					Ninja:   map[Scenario]float64{Cold: 1, NoOp: 0.5, Changed: 0.7, Touched: 0.3, Comment: 0.3, Back: 0.3},
-					Memory:  map[Scenario]float64{Cold: 80e6, NoOp: 30e6},
+					Memory:  map[Scenario]float64{Cold: 150e6, NoOp: 60e6},
 					Restore: 0.4,
 				},
 			})

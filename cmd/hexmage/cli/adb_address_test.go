@@ -2,8 +2,6 @@ package cli
 
 import (
 	"testing"
-
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 )
 
 // TestADBAddress: the variables that adb itself reads lead to the same server.
@@ -18,7 +16,7 @@ func TestADBAddress(t *testing.T) {
 		"unix /run/adb":      {"ADB_SERVER_SOCKET=localfilesystem:/run/adb"},
 		"an error":           {"ADB_SERVER_SOCKET=vsock:1"},
 	} {
-		network, address, err := (&app{App: front.App{Env: Env{Vars: vars}}}).adbAddress()
+		network, address, err := (&app{Env: Env{Vars: vars}}).adbAddress()
 		if got := network + " " + address; err == nil && got != want || err != nil && want != "an error" {
 			t.Errorf("%q: %s, %v", vars, got, err)
 		}

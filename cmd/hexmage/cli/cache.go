@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/gc"
@@ -33,7 +32,7 @@ func (*cacheStatsCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return cacheError(ctx, err)
 	}
-	tally := runlog.Count(a.Places().State().RunLogs())
+	tally := runlog.Count(a.places().State().RunLogs())
 	all := countedCache{Stats: s, Saved: saving{Runs: tally.Runs}}
 	found, saved := tally.Saved(s.Took)
 	all.Saved.Found, all.Saved.Seconds = found, saved.Seconds()
@@ -173,11 +172,11 @@ func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 	var err error
 	if c.MaxSize != "" {
 		if o.MaxSize, err = bytesize.Parse(c.MaxSize); err != nil {
-			return front.Usage("--max-size: %w", err)
+			return usageError("--max-size: %w", err)
 		}
 	}
 	if o.MaxAge, err = parseAge(c.MaxAge); err != nil {
-		return front.Usage("--max-age: %w", err)
+		return usageError("--max-age: %w", err)
 	}
 	sum, err := gc.Collect(ctx, a.Cache, o)
 	if err != nil {
@@ -196,7 +195,7 @@ func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 	}
 	was := ""
 	if sum.RemovedSeconds > 0 {
-		tally := runlog.Count(a.Places().State().RunLogs())
+		tally := runlog.Count(a.places().State().RunLogs())
 		printDearest(a, &tally, []dearest{{goes, sum.DearestRemoved}, {"stays", sum.DearestKept}})
 		was = fmt.Sprintf(", which took %s to make", took(sum.RemovedSeconds))
 	}
@@ -245,7 +244,7 @@ func (c *cacheVerifyCmd) Run(ctx context.Context, a *app) error {
 		if !c.Repair && !a.JSON {
 			fmt.Fprintln(a.Env.Stderr, "`hexmage cache verify --repair` moves it away, or the next build, which makes it again")
 		}
-		return &front.ExitError{Code: ExitFailed}
+		return &exitError{Code: ExitFailed}
 	}
 	return nil
 }
@@ -259,10 +258,10 @@ type cachePathCmd struct {
 func (c *cachePathCmd) Run(_ context.Context, a *app) error {
 	found, err := gc.Find(a.Cache, c.Digest)
 	if errors.Is(err, gc.ErrDigest) {
-		return &front.ExitError{Code: ExitUsage, Err: err}
+		return &exitError{Code: ExitUsage, Err: err}
 	}
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	for _, f := range found {
 		if c.Kind != "any" && c.Kind+"s" != string(f.Kind) {
@@ -271,21 +270,21 @@ func (c *cachePathCmd) Run(_ context.Context, a *app) error {
 		if a.JSON {
 			return a.printJSON(f)
 		}
-		front.IsData(a.Env.Stdout)
+		isData(a.Env.Stdout)
 		fmt.Fprintln(a.Env.Stdout, filepath.Clean(f.Path))
 		return nil
 	}
-	return &front.ExitError{Code: ExitFailed, Err: fmt.Errorf("%s is not in %s", c.Digest, a.Cache)}
+	return &exitError{Code: ExitFailed, Err: fmt.Errorf("%s is not in %s", c.Digest, a.Cache)}
 }
 
 func cacheError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
-		return &front.ExitError{Code: ExitInterrupted, Err: front.ErrInterrupted}
+		return &exitError{Code: ExitInterrupted, Err: errInterrupted}
 	case errors.Is(err, gc.ErrInUse):
-		return &front.ExitError{Code: ExitLocked, Err: err}
+		return &exitError{Code: ExitLocked, Err: err}
 	}
-	return front.Engine(err)
+	return engineError(err)
 }
 
 // parseAge reads an age such as 30d, 2w or 12h; 0 is none.

@@ -20,29 +20,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/toolchains/doctor"
 )
-
-// Exit codes are API: programs may rely on them.
-const (
-	ExitOK          = front.ExitOK
-	ExitFailed      = front.ExitFailed
-	ExitUsage       = front.ExitUsage
-	ExitEngine      = front.ExitEngine
-	ExitLocked      = front.ExitLocked
-	ExitCheck       = front.ExitCheck
-	ExitInterrupted = front.ExitInterrupted
-)
-
-// Env is what the process was given.
-type Env = front.Env
-
-// System returns the process's own environment.
-func System() Env { return front.System() }
 
 // givenError says that what is wrong is what the command was given: no file has to change to make it right.
 type givenError struct{ error }
@@ -54,13 +36,13 @@ func Main(args []string, env Env) int {
 	if len(args) > 1 && args[1] == "tool" { // a built-in tool in an action's exec root: no flags, no configuration
 		return runTool(args[2:], env)
 	}
-	env.Stdout, env.Stderr = front.NewOutput(env.Stdout), front.NewOutput(env.Stderr)
+	env.Stdout, env.Stderr = newOutput(env.Stdout), newOutput(env.Stderr)
 	return run(args[1:], env)
 }
 
 func run(args []string, env Env) (code int) {
 	asked := args
-	defer func() { code = front.Written(env, code) }()
+	defer func() { code = written(env, code) }()
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -85,12 +67,12 @@ func run(args []string, env Env) (code int) {
 		}
 		return ExitUsage
 	}
-	in := front.NewInterrupts(func(text string) { fmt.Fprint(env.Stderr, "\n", text) })
-	ctx, stop := in.Watch(context.Background())
+	in := newInterrupts(func(text string) { fmt.Fprint(env.Stderr, "\n", text) })
+	ctx, stop := in.watch(context.Background())
 	defer stop()
 	finish, err := profile(env)
 	if err != nil {
-		return front.ExitWith(ctx, err, env, global.JSON)
+		return exitWith(ctx, err, env, global.JSON)
 	}
 	app, err := newApp(*global, env, in)
 	if err == nil {
@@ -100,14 +82,14 @@ func run(args []string, env Env) (code int) {
 	if e := finish(); err == nil {
 		err = e
 	}
-	return front.ExitWith(ctx, err, env, global.JSON)
+	return exitWith(ctx, err, env, global.JSON)
 }
 
 // commands is the command line's grammar, for kong, which shows what a command's Help returns below its one-line description; indented
 // lines stay as they are.
 type commands struct {
-	Global      front.Global `embed:""`
-	ShowVersion versionFlag  `name:"version" help:"Print the version, as hexmage version does."`
+	Global      globalFlags `embed:""`
+	ShowVersion versionFlag `name:"version" help:"Print the version, as hexmage version does."`
 
 	Init       initCmd       `cmd:"" help:"Write a pipeline of your own to begin with, for what you have: ops, a model, an SDK, phones, nothing."`
 	Run        runCmd        `cmd:"" help:"Build a pipeline: fetch, patch, compile, convert, run on the device."`
@@ -147,15 +129,15 @@ type commands struct {
 
 // profile starts the profiles that the environment asks for. The function that it returns ends and writes them.
 func profile(env Env) (func() error, error) {
-	cpu, mem := env.Var(front.EnvCPUProfile), env.Var(front.EnvMemProfile)
+	cpu, mem := env.Var(envCPUProfile), env.Var(envMemProfile)
 	if cpu == "" && mem == "" {
 		return func() error { return nil }, nil
 	}
 	var f *os.File
 	if cpu != "" {
 		var err error
-		if f, err = os.Create(front.Absolute(env.Dir, cpu)); err != nil {
-			return nil, front.Usage("%s: %w", front.EnvCPUProfile, err)
+		if f, err = os.Create(absolute(env.Dir, cpu)); err != nil {
+			return nil, usageError("%s: %w", envCPUProfile, err)
 		}
 		if err := pprof.StartCPUProfile(f); err != nil {
 			return nil, errors.Join(err, f.Close())
@@ -168,7 +150,7 @@ func profile(env Env) (func() error, error) {
 			errs = append(errs, f.Close())
 		}
 		if mem != "" {
-			errs = append(errs, writeMemProfile(front.Absolute(env.Dir, mem)))
+			errs = append(errs, writeMemProfile(absolute(env.Dir, mem)))
 		}
 		return errors.Join(errs...)
 	}, nil
@@ -205,7 +187,7 @@ func (c *helpCmd) Run(_ context.Context, a *app) error {
 	}
 	_, err := newParser(new(commands), a.Env).Parse(append(c.Command, "--help")) // which ends here, when it has printed it
 	see, err := refused(err)
-	return front.Usage("%w\nSee: %s --help", err, see)
+	return usageError("%w\nSee: %s --help", err, see)
 }
 
 // versionCmd is `hexmage version`.
@@ -227,7 +209,7 @@ func (versionFlag) BeforeReset(kctx *kong.Context) error {
 }
 
 func printVersion(w io.Writer, asJSON bool) error {
-	version, revision := front.BinaryVersion(), ""
+	version, revision := binaryVersion(), ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
@@ -250,7 +232,7 @@ func (a *app) printJSON(v any) error { return writeJSON(a.Env.Stdout, v) }
 func writeJSON(w io.Writer, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	fmt.Fprintln(w, string(b))
 	return nil

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/history"
 	"github.com/hexmage/hexmage/internal/report"
@@ -74,7 +73,7 @@ func (c *compareCmd) first(ctx context.Context, a *app, b *history.Document) (*h
 	}
 	earlier := r.book.Earlier(r.Run(), func(*runlog.Run) bool { return true })
 	if earlier == nil {
-		return nil, front.Usage("there is no earlier run of %s with the same profile to compare with: run it again when something has changed, or name two runs: hexmage compare A B", b.Pipeline)
+		return nil, usageError("there is no earlier run of %s with the same profile to compare with: run it again when something has changed, or name two runs: hexmage compare A B", b.Pipeline)
 	}
 	return a.documentOf(ctx, r.book, earlier, true)
 }

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/facts"
@@ -48,7 +47,7 @@ func (c *compatCmd) Run(ctx context.Context, a *app) error {
 	}
 	switch {
 	case c.Rules && len(c.Files) > 0:
-		return front.Usage("--rules and files are two questions")
+		return usageError("--rules and files are two questions")
 	case len(c.Files) > 0:
 		return a.compatFiles(ctx, d.catalogue(), c.Files)
 	case c.Rules:
@@ -62,7 +61,7 @@ func (c *compatCmd) Run(ctx context.Context, a *app) error {
 	}
 	s, err := d.catalogue().FindSoC(soc)
 	if err != nil {
-		return front.Usage("%v", err)
+		return usageError("%v", err)
 	}
 	m, diags := d.catalogue().Matrix(s)
 	if diags.HasErrors() {
@@ -89,20 +88,20 @@ func (a *app) compatFiles(ctx context.Context, c *toolchains.Catalogue, names []
 		}
 		s, err := c.FindSoC(soc)
 		if err != nil {
-			return front.Usage("%v", err)
+			return usageError("%v", err)
 		}
 		want = *s.Target()
 		head = s.Name + ", Hexagon " + s.Arch
 	}
 	files := map[string]push.File{}
 	for _, name := range names {
-		if err := pushed(files, front.Absolute(a.WorkDir, name)); err != nil {
+		if err := pushed(files, absolute(a.WorkDir, name)); err != nil {
 			return err
 		}
 	}
 	set, err := check.Together(ctx, files, want)
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	if a.JSON {
 		err = a.printJSON(struct {
@@ -113,7 +112,7 @@ func (a *app) compatFiles(ctx context.Context, c *toolchains.Catalogue, names []
 		a.printSet(head, len(files), set)
 	}
 	if err == nil && len(set.Problems) > 0 {
-		err = &front.ExitError{Code: ExitFailed}
+		err = &exitError{Code: ExitFailed}
 	}
 	return err
 }
@@ -122,7 +121,7 @@ func (a *app) compatFiles(ctx context.Context, c *toolchains.Catalogue, names []
 func pushed(files map[string]push.File, at string) error {
 	add := func(name, from string, size int64) error {
 		if _, ok := files[name]; ok {
-			return front.Usage("two files are called %s: on the device they cannot both be", name)
+			return usageError("two files are called %s: on the device they cannot both be", name)
 		}
 		files[name] = push.File{Size: size, Open: func() (io.ReadCloser, error) { return os.Open(from) }}
 		return nil
@@ -130,13 +129,13 @@ func pushed(files map[string]push.File, at string) error {
 	info, err := os.Stat(at)
 	switch {
 	case err != nil:
-		return front.Usage("%w", err)
+		return usageError("%w", err)
 	case !info.IsDir():
 		return add(filepath.Base(at), at, info.Size())
 	}
 	return filepath.WalkDir(at, func(p string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return front.Usage("%w", err)
+			return usageError("%w", err)
 		}
 		info, err := os.Stat(p)
 		if err != nil || !info.Mode().IsRegular() {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/toolchains"
@@ -42,7 +41,7 @@ Examples:
 func (c *completionCmd) Run(_ context.Context, a *app) error {
 	b, err := fs.ReadFile(completions, "completion/hexmage."+c.Shell)
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	_, err = a.Env.Stdout.Write(b)
 	return err
@@ -61,7 +60,7 @@ func (c *completeCmd) Run(ctx context.Context, a *app) error {
 	words, cut := c.Words, 0
 	if c.Shell == "bash" {
 		if len(words) != 2 {
-			return front.Usage("complete bash wants a line and its last word")
+			return usageError("complete bash wants a line and its last word")
 		}
 		last := words[1]
 		words = shellWords(words[0])
@@ -225,7 +224,7 @@ func (l *completedLine) enter() error {
 		}
 		return ""
 	}
-	a, err := newApp(front.Global{Dir: last("dir"), Profile: last("profile"), Offline: true}, l.a.Env, l.a.interrupts)
+	a, err := newApp(globalFlags{Dir: last("dir"), Profile: last("profile"), Offline: true}, l.a.Env, l.a.interrupts)
 	l.a = a
 	return err
 }
@@ -389,7 +388,7 @@ func (l *completedLine) positional(ctx context.Context, node *kong.Node, p *kong
 func (l *completedLine) pipelines(ctx context.Context) {
 	read, done := l.a.skeletons(ctx)
 	defer done()
-	for _, name := range l.a.Pipelines() {
+	for _, name := range l.a.pipelines() {
 		means := ""
 		if cfg, _ := read(name); cfg != nil {
 			means = cfg.Description

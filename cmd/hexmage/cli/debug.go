@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
@@ -66,17 +65,17 @@ func (c *debugCmd) Run(ctx context.Context, a *app) error {
 	for _, text := range c.Break {
 		b, err := debug.ParseBreak(text)
 		if err != nil {
-			return front.Usage("--break %w", err)
+			return usageError("--break %w", err)
 		}
 		s.target.Breaks = append(s.target.Breaks, b)
 	}
 	switch {
 	case c.Batch && len(c.Break) == 0:
-		return front.Usage("--batch prints where the program stops first: say where with --break FILE:LINE or --break FUNCTION")
+		return usageError("--batch prints where the program stops first: say where with --break FILE:LINE or --break FUNCTION")
 	case c.Batch && c.Print:
-		return front.Usage("--batch starts a debugger and --print starts none: give one of them")
+		return usageError("--batch starts a debugger and --print starts none: give one of them")
 	case c.Port < 0 || c.Port > 65535:
-		return front.Usage("--port %d: want a number from 1 to 65535", c.Port)
+		return usageError("--port %d: want a number from 1 to 65535", c.Port)
 	}
 	a.Serial = c.Serial
 	if err := s.choose(ctx); err != nil {
@@ -140,15 +139,15 @@ func (s *debugging) choose(ctx context.Context) error {
 	}
 	switch {
 	case len(found) == 0 && s.c.Step != "":
-		return front.Usage("%s is no run step, and a program is debugged that a step of kind run starts on a device: name one of these, which `hexmage show %s` lists", s.c.Step, s.c.Pipeline)
+		return usageError("%s is no run step, and a program is debugged that a step of kind run starts on a device: name one of these, which `hexmage show %s` lists", s.c.Step, s.c.Pipeline)
 	case len(found) == 0:
-		return front.Usage("pipeline %s has no run step in this profile, and a program is debugged that a step of kind run starts on a device: add one (`hexmage kinds run`), or choose another --profile", s.c.Pipeline)
+		return usageError("pipeline %s has no run step in this profile, and a program is debugged that a step of kind run starts on a device: add one (`hexmage kinds run`), or choose another --profile", s.c.Pipeline)
 	case len(found) > 1:
-		return front.Usage("pipeline %s has several run steps: name one of %s", s.c.Pipeline, strings.Join(names, ", "))
+		return usageError("pipeline %s has several run steps: name one of %s", s.c.Pipeline, strings.Join(names, ", "))
 	}
 	s.workspace, s.step = workspace, found[0]
 	if s.plan, err = p.Select(s.step.At.Step); err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	return s.a.runnable(s.plan, "the step")
 }
@@ -233,7 +232,7 @@ func (s *debugging) build(ctx context.Context) error {
 	}
 	p, err := s.plan.Select(needs...)
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	res, err := s.a.buildRoots(ctx, s.engine, p, s.workspace, s.trees(), true)
 	s.roots = res.Roots
@@ -251,7 +250,7 @@ func (s *debugging) tree(ctx context.Context, o addrs.Output) (string, error) {
 	}
 	dir, err := s.engine.Trees.Path(ctx, s.engine.Blobs, root)
 	if err != nil {
-		return "", front.Engine(err)
+		return "", engineError(err)
 	}
 	return dir, nil
 }
@@ -263,24 +262,24 @@ func (s *debugging) prepare(ctx context.Context) error {
 	s.plan.extend(&o)
 	seen, err := build.Preview(ctx, s.plan.Plan, o, func(step, _ string) bool { return step == s.step.At.Short() })
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	for _, v := range seen.Actions {
 		if v.Instance.At != s.step.At || v.Spec == nil || v.Spec.Platform[action.PropertyExecutor] != runner.Executor {
 			continue
 		}
 		if v.Err != nil {
-			return front.Engine(fmt.Errorf("%s: %w", s.step.At.Short(), v.Err))
+			return engineError(fmt.Errorf("%s: %w", s.step.At.Short(), v.Err))
 		}
 		if v.Action == nil {
-			return front.Usage("%s waits for %s, of which no result is kept (cache = false): there is nothing to start the program with", s.step.At.Short(), strings.Join(v.Waits, ", "))
+			return usageError("%s waits for %s, of which no result is kept (cache = false): there is nothing to start the program with", s.step.At.Short(), strings.Join(v.Waits, ", "))
 		}
 		s.step, s.store = v.Instance, seen.Store
 		s.request = &execute.Request{Action: v.Action, Step: s.step.At.Short(), Name: v.Spec.Name}
 		break // of several runs the first
 	}
 	if s.request == nil {
-		return front.Engine(fmt.Errorf("%s starts nothing on a device", s.step.At.Short()))
+		return engineError(fmt.Errorf("%s starts nothing on a device", s.step.At.Short()))
 	}
 	return s.programs(ctx)
 }
@@ -289,7 +288,7 @@ func (s *debugging) prepare(ctx context.Context) error {
 func (s *debugging) programs(ctx context.Context) error {
 	dir, err := os.MkdirTemp(s.engine.Scratch, "debug")
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	s.target.Folder = dir
 	found, err := s.pushed(ctx, dir)
@@ -307,12 +306,12 @@ func (s *debugging) programs(ctx context.Context) error {
 		}
 		found[at] = with[i]
 		if err := errors.Join(os.Remove(p.Path), os.Symlink(with[i].Path, p.Path)); err != nil {
-			return front.Engine(err)
+			return engineError(err)
 		}
 	}
 	name := path.Clean(s.request.Command.Args[0])
 	if found[name] == nil {
-		return front.Usage("%s starts %s, which is no program that it pushes, and only such a one can be debugged: have its argv begin with it, where now a shell starts it", s.step.At.Short(), s.request.Command.Args[0])
+		return usageError("%s starts %s, which is no program that it pushes, and only such a one can be debugged: have its argv begin with it, where now a shell starts it", s.step.At.Short(), s.request.Command.Args[0])
 	}
 	for _, at := range slices.Sorted(maps.Keys(found)) {
 		if here := filepath.Join(dir, filepath.FromSlash(at)); at == name {
@@ -369,7 +368,7 @@ func (s *debugging) pushed(ctx context.Context, dir string) (map[string]*debug.P
 		})
 	}
 	if err != nil {
-		return nil, front.Engine(fmt.Errorf("what %s pushes: %w", s.step.At.Short(), err))
+		return nil, engineError(fmt.Errorf("what %s pushes: %w", s.step.At.Short(), err))
 	}
 	return found, nil
 }
@@ -395,7 +394,7 @@ func (s *debugging) withSymbols(ctx context.Context) (all []*debug.Program, err 
 			return err
 		})
 		if err != nil {
-			return nil, front.Engine(fmt.Errorf("%s: %w", m.of.Output(symbols), err))
+			return nil, engineError(fmt.Errorf("%s: %w", m.of.Output(symbols), err))
 		}
 	}
 	return all, nil
@@ -411,7 +410,7 @@ func (s *debugging) informed(name string, found map[string]*debug.Program) error
 	remedy := "compile it with -g; to push it stripped, give the step that makes it an output \"" + symbols + "\" with the folder of the unstripped ones (docs/debug.md)"
 	for _, b := range s.target.Breaks {
 		if b.File != "" {
-			return front.Usage("--break %s: %s has no debug information, so there are no lines: %s", b, name, remedy)
+			return usageError("--break %s: %s has no debug information, so there are no lines: %s", b, name, remedy)
 		}
 	}
 	fmt.Fprintf(s.a.Env.Stderr, "hexmage: %s has no debug information: there are functions, but no lines, arguments and variables; %s\n", name, remedy)
@@ -433,7 +432,7 @@ func (s *debugging) sources(ctx context.Context, found map[string]*debug.Program
 				switch {
 				case len(folders) == 0 || inputs[in.Path] != "":
 				case in.Host != nil:
-					inputs[in.Path] = front.Absolute(s.workspace, filepath.FromSlash(in.Host.Path))
+					inputs[in.Path] = absolute(s.workspace, filepath.FromSlash(in.Host.Path))
 				case in.Artifact != nil:
 					dir, err := s.tree(ctx, *in.Artifact)
 					if err != nil {
@@ -500,10 +499,10 @@ func (s *debugging) placed(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		return front.Engine(fmt.Errorf("%s: %w: %s", s.lldb, err, bytes.TrimSpace(printed)))
+		return engineError(fmt.Errorf("%s: %w: %s", s.lldb, err, bytes.TrimSpace(printed)))
 	}
 	for _, b := range s.target.Absent(string(printed)) {
-		return front.Usage("--break %s: %s", b, s.target.Explain(b))
+		return usageError("--break %s: %s", b, s.target.Explain(b))
 	}
 	return nil
 }
@@ -514,7 +513,7 @@ func (s *debugging) run(ctx context.Context) error {
 	o.Store = s.store
 	device := runner.New(o)
 	defer device.Close()
-	front.IsData(s.a.Env.Stderr) // of the program
+	isData(s.a.Env.Stderr) // of the program
 	bar := s.a.progressLine(s.a.Live, 0)
 	s.request.Progress = func(done, total int64, text string) { bar.bytes(text+" ")(done, total) }
 	err := device.Debug(ctx, s.request, runner.Debugging{
@@ -525,19 +524,19 @@ func (s *debugging) run(ctx context.Context) error {
 		},
 	})
 	bar.end()
-	var exit *front.ExitError
+	var exit *exitError
 	if refused := (*execute.Error)(nil); errors.As(err, &refused) {
 		if refused.Remedy != "" {
 			err = fmt.Errorf("%w\nto do: %s", err, refused.Remedy)
 		}
 		if refused.Refused {
-			return &front.ExitError{Code: ExitFailed, Err: err}
+			return &exitError{Code: ExitFailed, Err: err}
 		}
 	}
 	if err == nil || errors.As(err, &exit) {
 		return err
 	}
-	return front.Engine(err)
+	return engineError(err)
 }
 
 // serverOn says how the device starts the program.
@@ -572,19 +571,19 @@ func (s *debugging) with(ctx context.Context, at runner.Stopped) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case !ok:
-			return &front.ExitError{Code: ExitFailed, Err: errors.New("the program did not come to a breakpoint: LLDB says above how it ended, or where it stopped")}
+			return &exitError{Code: ExitFailed, Err: errors.New("the program did not come to a breakpoint: LLDB says above how it ended, or where it stopped")}
 		case err != nil:
-			return front.Engine(fmt.Errorf("%s: %w", s.lldb, err))
+			return engineError(fmt.Errorf("%s: %w", s.lldb, err))
 		}
 		return nil
 	}
 	fmt.Fprintf(s.a.Env.Stderr, "hexmage: %s on %s, at %s; `quit` ends it\n", s.request.Command.Args[0], at.Device, at.Address)
 	cmd := s.command(ctx, commands, false)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.a.Env.Stdin, front.Unfiltered(s.a.Env.Stdout), front.Unfiltered(s.a.Env.Stderr)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.a.Env.Stdin, unfiltered(s.a.Env.Stdout), unfiltered(s.a.Env.Stderr)
 	err := inForeground(cmd)
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) { // how people leave a debugger is theirs
-		return front.Engine(fmt.Errorf("%s: %w", s.lldb, err))
+		return engineError(fmt.Errorf("%s: %w", s.lldb, err))
 	}
 	return nil
 }
@@ -618,7 +617,7 @@ func (s *debugging) print(ctx context.Context, at runner.Stopped, commands []str
 		line("lldb", action.Quote(argv))
 		line("end", "Ctrl-C, or the end of the program")
 	}
-	defer s.a.interrupts.Notify(nil)() // one Ctrl-C is all it takes
+	defer s.a.interrupts.notify(nil)() // one Ctrl-C is all it takes
 	select {
 	case <-ctx.Done():
 	case <-at.Ended:

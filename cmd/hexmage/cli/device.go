@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/devinfo"
@@ -70,14 +69,14 @@ func (t deviceTarget) open(ctx context.Context, a *app) (link.Device, error) {
 	} else if ok {
 		dev, err := d.Attach(ctx, a.reach())
 		if err != nil {
-			return nil, front.Engine(err)
+			return nil, engineError(err)
 		}
 		return dev, nil
 	}
 	if ssh.Is(serial) {
 		dev, err := ssh.Dial(ctx, serial, a.ssh())
 		if err != nil {
-			return nil, front.Engine(err)
+			return nil, engineError(err)
 		}
 		return dev, nil
 	}
@@ -87,17 +86,17 @@ func (t deviceTarget) open(ctx context.Context, a *app) (link.Device, error) {
 	}
 	all, err := c.Devices(ctx)
 	if err != nil {
-		return nil, front.Engine(err)
+		return nil, engineError(err)
 	}
 	one, err := devinfo.Pick(all, serial)
 	if errors.Is(err, devinfo.ErrNoDevice) && strings.Contains(serial, ":") {
 		if err := c.Connect(ctx, serial); err != nil {
-			return nil, front.Engine(err)
+			return nil, engineError(err)
 		}
 		return c.Device(serial), nil
 	}
 	if err != nil {
-		return nil, &front.ExitError{Code: ExitUsage, Err: err}
+		return nil, &exitError{Code: ExitUsage, Err: err}
 	}
 	return c.Device(one.Serial), nil
 }
@@ -166,13 +165,13 @@ func (c *deviceShellCmd) Run(ctx context.Context, a *app) error {
 		}
 		line = strings.Join(quoted, " ")
 	}
-	front.IsData(a.Env.Stdout, a.Env.Stderr)
+	isData(a.Env.Stdout, a.Env.Stderr)
 	code, err := dev.Shell(ctx, line, link.Streams{Stdin: a.Env.Stdin, Stdout: a.Env.Stdout, Stderr: a.Env.Stderr})
 	if err != nil {
-		return front.Engine(link.Explain(ctx, dev, err))
+		return engineError(link.Explain(ctx, dev, err))
 	}
 	if code != 0 {
-		return &front.ExitError{Code: code}
+		return &exitError{Code: code}
 	}
 	return nil
 }
@@ -196,7 +195,7 @@ Examples:
 // Run connects.
 func (c *deviceConnectCmd) Run(ctx context.Context, a *app) error {
 	if ssh.Is(c.Address) {
-		return front.Usage("a board is connected to when it is used: name it with --serial %s, or in devices.hcl", ssh.Shown(c.Address))
+		return usageError("a board is connected to when it is used: name it with --serial %s, or in devices.hcl", ssh.Shown(c.Address))
 	}
 	client, err := a.adbServer(ctx)
 	if err != nil {
@@ -208,13 +207,13 @@ func (c *deviceConnectCmd) Run(ctx context.Context, a *app) error {
 	}
 	if c.Off {
 		if err := client.Disconnect(ctx, at); err != nil {
-			return front.Engine(err)
+			return engineError(err)
 		}
 		fmt.Fprintln(a.Env.Stdout, "disconnected", at)
 		return nil
 	}
 	if err := client.Connect(ctx, at); err != nil {
-		return front.Engine(fmt.Errorf("%w; is Wireless debugging on, is the port the one shown now, and was the device paired?", err))
+		return engineError(fmt.Errorf("%w; is Wireless debugging on, is the port the one shown now, and was the device paired?", err))
 	}
 	fmt.Fprintln(a.Env.Stdout, "connected", at)
 	return nil
@@ -246,7 +245,7 @@ func (c *devicePairCmd) Run(ctx context.Context, a *app) error {
 		if strings.Contains(err.Error(), "unknown host service") {
 			err = fmt.Errorf("%w; this adb server cannot pair: Debian's has no part for it, that of Google's platform-tools has", err)
 		}
-		return front.Engine(err)
+		return engineError(err)
 	}
 	fmt.Fprintln(a.Env.Stdout, "paired; now connect to the address that Wireless debugging shows: hexmage device connect HOST:PORT")
 	return nil
@@ -295,7 +294,7 @@ func (c *deviceInfoCmd) Run(ctx context.Context, a *app) error {
 	}
 	h, err := devinfo.Inspect(ctx, dev)
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	i := deviceInfo{Details: h}
 	if s := socOf(d.catalogue(), h.Info); s != nil {
@@ -386,9 +385,9 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 	}
 	if _, err := link.Output(ctx, dev, "command -v logcat", nil); err != nil {
 		if link.Retryable(err) {
-			return front.Engine(err)
+			return engineError(err)
 		}
-		return front.Engine(errors.New("the device has no logcat: is it an Android device? On Linux, see the kernel's log: hexmage device shell dmesg"))
+		return engineError(errors.New("the device has no logcat: is it an Android device? On Linux, see the kernel's log: hexmage device shell dmesg"))
 	}
 	line := "logcat -v threadtime"
 	if !c.Follow {
@@ -403,13 +402,13 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 		defer of.end()
 		out = of
 	}
-	front.IsData(a.Env.Stdout, a.Env.Stderr)
+	isData(a.Env.Stdout, a.Env.Stderr)
 	code, err := dev.Shell(ctx, line, link.Streams{Stdout: out, Stderr: a.Env.Stderr})
 	if err != nil {
-		return front.Engine(link.Explain(ctx, dev, err))
+		return engineError(link.Explain(ctx, dev, err))
 	}
 	if code != 0 {
-		return &front.ExitError{Code: ExitFailed}
+		return &exitError{Code: ExitFailed}
 	}
 	return nil
 }
@@ -478,7 +477,7 @@ func (c *deviceCleanCmd) Run(ctx context.Context, a *app) error {
 	defer held.Release()
 	n, err := push.Clear(ctx, dev)
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	if a.JSON {
 		return a.printJSON(map[string]int64{"removed": n})

@@ -16,7 +16,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/adb"
@@ -91,7 +90,7 @@ func (c *deviceEmulateCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if o.Dir, err = os.MkdirTemp(e.Scratch, "phone"); err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	if c.Data != "" {
 		free, err := a.ownDisk(o.Data)
@@ -102,7 +101,7 @@ func (c *deviceEmulateCmd) Run(ctx context.Context, a *app) error {
 	}
 	if o.Data == "" && o.DiskBytes == 0 {
 		if o.Data, err = os.MkdirTemp(e.Scratch, "data"); err != nil {
-			return front.Engine(err)
+			return engineError(err)
 		}
 	}
 	p, err := phone.Start(ctx, o)
@@ -110,10 +109,10 @@ func (c *deviceEmulateCmd) Run(ctx context.Context, a *app) error {
 		return nil
 	}
 	if lacking, ok := errors.AsType[*phone.UnsupportedError](err); ok {
-		return front.Engine(fmt.Errorf("%s\nto do: %s", lacking.What, lacking.Remedy))
+		return engineError(fmt.Errorf("%s\nto do: %s", lacking.What, lacking.Remedy))
 	}
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	defer p.Close()
 	if c.Connect {
@@ -122,7 +121,7 @@ func (c *deviceEmulateCmd) Run(ctx context.Context, a *app) error {
 			err = server.Connect(ctx, p.Addr())
 		}
 		if err != nil {
-			return front.Engine(err)
+			return engineError(err)
 		}
 		defer disconnect(ctx, server, p.Addr())
 	}
@@ -142,10 +141,10 @@ func (a *app) ownDisk(dir string) (free func(), err error) {
 	sum := sha256.Sum256([]byte(dir)) // a path can be too long for a file name
 	free, err = lease.Process(now, filepath.Join(a.deviceState(), "leases"), "data-"+hex.EncodeToString(sum[:8]), nil)
 	if errors.Is(err, context.Canceled) {
-		return nil, &front.ExitError{Code: ExitLocked, Err: fmt.Errorf("--data %s: another emulated phone has it: two cannot write to one disk", dir)}
+		return nil, &exitError{Code: ExitLocked, Err: fmt.Errorf("--data %s: another emulated phone has it: two cannot write to one disk", dir)}
 	}
 	if err != nil {
-		return nil, front.Engine(err)
+		return nil, engineError(err)
 	}
 	return free, nil
 }
@@ -164,15 +163,15 @@ func (c *deviceEmulateCmd) options(a *app) (phone.Options, error) {
 	if c.Port != 0 {
 		at := "127.0.0.1:" + strconv.Itoa(c.Port)
 		if c.Serial != "" && c.Serial != at {
-			return o, front.Usage("--serial %s and --port %d say two things: give one of them", c.Serial, c.Port)
+			return o, usageError("--serial %s and --port %d say two things: give one of them", c.Serial, c.Port)
 		}
 		if c.Port < 0 || c.Port > 65535 {
-			return o, front.Usage("--port %d: want a number from 1 to 65535", c.Port)
+			return o, usageError("--port %d: want a number from 1 to 65535", c.Port)
 		}
 		o.Listen = at
 	}
 	if o.Listen != "" && !strings.Contains(o.Listen, ":") {
-		return o, front.Usage("--serial %s: want HOST:PORT such as 127.0.0.1:5555, which is what adb calls a phone on the network; for the property ro.serialno there is --serialno", c.Serial)
+		return o, usageError("--serial %s: want HOST:PORT such as 127.0.0.1:5555, which is what adb calls a phone on the network; for the property ro.serialno there is --serialno", c.Serial)
 	}
 	d, err := a.domain(a.here())
 	if err != nil {
@@ -187,18 +186,18 @@ func (c *deviceEmulateCmd) options(a *app) (phone.Options, error) {
 	}
 	for _, text := range c.Fault {
 		if err := o.Set(text, soc); err != nil {
-			return o, front.Usage("--fault %s: %w", text, err)
+			return o, usageError("--fault %s: %w", text, err)
 		}
 	}
 	if c.Data == "" {
 		return o, nil
 	}
 	if o.DiskBytes > 0 {
-		return o, front.Usage("--data and --fault disk exclude each other: only a disk in memory can have a size")
+		return o, usageError("--data and --fault disk exclude each other: only a disk in memory can have a size")
 	}
-	o.Data = front.Absolute(a.WorkDir, c.Data)
+	o.Data = absolute(a.WorkDir, c.Data)
 	if err := os.MkdirAll(o.Data, 0o755); err != nil {
-		return o, front.Engine(err)
+		return o, engineError(err)
 	}
 	return o, nil
 }
@@ -240,7 +239,7 @@ func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (s
 		return "", err
 	}
 	if missing := p.Missing(); len(missing) > 0 {
-		return "", front.Usage("an emulated phone needs what this machine can't get: %s", strings.Join(missing, " "))
+		return "", usageError("an emulated phone needs what this machine can't get: %s", strings.Join(missing, " "))
 	}
 	var out addrs.Output
 	for _, n := range p.Instances {
@@ -254,7 +253,7 @@ func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (s
 	}
 	dir, err := e.Trees.Path(ctx, e.Blobs, res.Roots[out])
 	if err != nil {
-		return "", front.Engine(err)
+		return "", engineError(err)
 	}
 	return dir, nil
 }
@@ -263,7 +262,7 @@ func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (s
 func (c *deviceEmulateCmd) announce(a *app, p *phone.Emulator, o phone.Options) error {
 	s, err := phone.ReadSoC(o.Image)
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	t := emulated{Serial: p.Addr(), Serialno: p.Serialno(), SoC: s.Model, SoCID: s.SoCID, Arch: s.Arch, VTCMMB: s.VTCMMB, Faults: o.On()}
 	if c.Data != "" {
@@ -327,7 +326,7 @@ func carryOut(p *phone.Emulator, line string) error {
 
 // wait waits until the user, or the phone itself, ends it.
 func (c *deviceEmulateCmd) wait(ctx context.Context, a *app, p *phone.Emulator) error {
-	defer a.interrupts.Notify(nil)() // one Ctrl-C is all it takes
+	defer a.interrupts.notify(nil)() // one Ctrl-C is all it takes
 	over := make(chan struct{})
 	if c.Stdin {
 		go func() {

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/stat"
@@ -26,7 +25,7 @@ import (
 // devicePushCmd is `hexmage device push LOCAL… REMOTE`.
 type devicePushCmd struct {
 	deviceTarget
-	Paths []string `arg:"" help:"Files and folders of this machine, then an front.Absolute path on the device; one that ends with / or is a folder there is copied into."`
+	Paths []string `arg:"" help:"Files and folders of this machine, then an absolute path on the device; one that ends with / or is a folder there is copied into."`
 }
 
 // Help has the examples of `hexmage device push --help`.
@@ -45,11 +44,11 @@ Examples:
 // Run pushes.
 func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	if len(c.Paths) < 2 {
-		return front.Usage("name files of this machine, then a path on the device: hexmage device push FILE /data/local/tmp/")
+		return usageError("name files of this machine, then a path on the device: hexmage device push FILE /data/local/tmp/")
 	}
 	local, remote := c.Paths[:len(c.Paths)-1], c.Paths[len(c.Paths)-1]
 	if !path.IsAbs(remote) {
-		return front.Usage("%s: a path on the device is absolute, such as /data/local/tmp/%s", remote, remote)
+		return usageError("%s: a path on the device is absolute, such as /data/local/tmp/%s", remote, remote)
 	}
 	dev, err := c.open(ctx, a)
 	if err != nil {
@@ -63,18 +62,18 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	into := strings.HasSuffix(remote, "/") || len(local) > 1
 	if !into {
 		if into, err = folderOn(ctx, dev, remote); err != nil {
-			return front.Engine(err)
+			return engineError(err)
 		}
 	}
 	dir := path.Clean(remote)
 	p := pushSet{files: map[string]push.File{}, stats: a.statCache()}
 	for _, l := range local {
-		name := filepath.Base(front.Absolute(a.WorkDir, l))
+		name := filepath.Base(absolute(a.WorkDir, l))
 		if !into {
 			dir, name = path.Dir(dir), path.Base(dir)
 		}
-		if err := p.add(front.Absolute(a.WorkDir, l), name); err != nil {
-			return front.Usage("%w", err)
+		if err := p.add(absolute(a.WorkDir, l), name); err != nil {
+			return usageError("%w", err)
 		}
 	}
 	start, bar := time.Now(), a.progressLine(a.Live, 0)
@@ -83,7 +82,7 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	bar.end()
 	_ = p.stats.Save() // what is not remembered is read again
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	took := time.Since(start)
 	if a.JSON {
@@ -154,11 +153,11 @@ func (p pushSet) add(from, name string) error {
 }
 
 func (a *app) statCache() *statcache.Cache {
-	return statcache.Open(a.Places().State().StatCache(digest.BLAKE3), digest.BLAKE3, time.Now)
+	return statcache.Open(a.places().State().StatCache(digest.BLAKE3), digest.BLAKE3, time.Now)
 }
 
 // deviceState is where runs on devices keep what they know between runs.
-func (a *app) deviceState() string { return a.Places().State().Runner() }
+func (a *app) deviceState() string { return a.places().State().Runner() }
 
 // leaseDevice makes this the only process that uses the device, on whatever machine.
 func (a *app) leaseDevice(ctx context.Context, dev link.Device) (*lease.Lease, error) {
@@ -166,7 +165,7 @@ func (a *app) leaseDevice(ctx context.Context, dev link.Device) (*lease.Lease, e
 		fmt.Fprintf(a.Env.Stderr, "hexmage: waiting for device %s, which %s uses\n", dev.Place().Serial, owner)
 	})
 	if err != nil {
-		return nil, front.Engine(err)
+		return nil, engineError(err)
 	}
 	return held, nil
 }
@@ -209,7 +208,7 @@ func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	to := front.Absolute(a.WorkDir, c.Local)
+	to := absolute(a.WorkDir, c.Local)
 	if st, err := os.Stat(to); err == nil && st.IsDir() {
 		to = filepath.Join(to, path.Base(path.Clean(c.Remote)))
 	}
@@ -217,11 +216,11 @@ func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	tmp, err := os.MkdirTemp(filepath.Dir(to), ".pull")
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	defer os.RemoveAll(tmp)
 	bar, pulled := a.progressLine(a.Live, 0), int64(0)
@@ -232,14 +231,14 @@ func (c *devicePullCmd) Run(ctx context.Context, a *app) error {
 	})
 	bar.end()
 	if err != nil {
-		return front.Engine(link.Explain(ctx, dev, err))
+		return engineError(link.Explain(ctx, dev, err))
 	}
 	from := filepath.Join(tmp, name)
 	if st, err := os.Lstat(to); err == nil && st.IsDir() {
-		return front.Engine(fmt.Errorf("%s is a folder: remove it first, or name another", to))
+		return engineError(fmt.Errorf("%s is a folder: remove it first, or name another", to))
 	}
 	if err := os.Rename(from, to); err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	if a.JSON {
 		return a.printJSON(map[string]any{"path": to, "bytes": pulled})

@@ -9,7 +9,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/pool"
@@ -124,7 +123,7 @@ func (a *app) deviceRows(ctx context.Context, catalogue *toolchains.Catalogue, l
 func describeAll(ctx context.Context, c *adb.Client, catalogue *toolchains.Catalogue, known func(serial string) bool) ([]deviceRow, error) {
 	all, err := c.Devices(ctx)
 	if err != nil {
-		return nil, front.Engine(err)
+		return nil, engineError(err)
 	}
 	all = slices.DeleteFunc(all, func(i adb.Info) bool { return known(i.Serial) })
 	rows := make([]deviceRow, len(all))
@@ -189,7 +188,7 @@ func (a *app) watchDevices(ctx context.Context) error {
 	last := map[string]string{}
 	for all, err := range c.Track(ctx) {
 		if err != nil {
-			return front.Engine(err)
+			return engineError(err)
 		}
 		for _, d := range changes(last, all) {
 			row := deviceRow{Serial: d.Serial, State: d.State, Model: strings.ReplaceAll(d.Props["model"], "_", " "), Detail: pool.StateRemedy(d.State)}

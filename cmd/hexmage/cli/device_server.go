@@ -17,7 +17,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/execute/reaper"
@@ -44,7 +43,7 @@ func (a *app) adbAddress() (network, address string, err error) {
 			}
 			return "tcp", at, nil
 		}
-		return "", "", front.Usage("ADB_SERVER_SOCKET=%s: want tcp:HOST:PORT, tcp:PORT or localfilesystem:PATH", s)
+		return "", "", usageError("ADB_SERVER_SOCKET=%s: want tcp:HOST:PORT, tcp:PORT or localfilesystem:PATH", s)
 	}
 	host, port, _ := net.SplitHostPort(adbServer)
 	if h := a.Env.Var("ANDROID_ADB_SERVER_ADDRESS"); h != "" {
@@ -72,7 +71,7 @@ func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
 		return c, nil
 	}
 	if network == "tcp" && !strings.HasPrefix(address, "127.0.0.1:") && !strings.HasPrefix(address, "localhost:") {
-		return nil, front.Engine(fmt.Errorf("%w; start the adb server there with: adb -a nodaemon server", asked))
+		return nil, engineError(fmt.Errorf("%w; start the adb server there with: adb -a nodaemon server", asked))
 	}
 	o, err := a.findADB(ctx)
 	if err != nil {
@@ -96,10 +95,10 @@ func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
 	cmd.Stdout, cmd.Stderr = &said, &said
 	cmd.WaitDelay = time.Second // the server may keep the pipe
 	if err := cmd.Run(); err != nil && ctx.Err() == nil && !isRunning(ctx, c) {
-		return nil, front.Engine(fmt.Errorf("start the adb server with %s: %w: %s", o.Path, err, bytes.TrimSpace(said.Bytes())))
+		return nil, engineError(fmt.Errorf("start the adb server with %s: %w: %s", o.Path, err, bytes.TrimSpace(said.Bytes())))
 	}
 	if _, err := c.Version(ctx); err != nil {
-		return nil, front.Engine(err)
+		return nil, engineError(err)
 	}
 	return c, nil
 }
@@ -141,11 +140,11 @@ func (a *app) findADB(ctx context.Context) (adb.Options, error) {
 		if s := a.Env.Var("ADB_SERVER_SOCKET"); s != "" {
 			where = " at " + s + ", as ADB_SERVER_SOCKET says"
 		}
-		return adb.Options{}, front.Usage("no adb server runs%s, and no adb was found in PATH or ANDROID_HOME: %w", where, err)
+		return adb.Options{}, usageError("no adb server runs%s, and no adb was found in PATH or ANDROID_HOME: %w", where, err)
 	}
 	o, err := runner.FindADB(l.Path)
 	if err != nil {
-		return o, front.Engine(err)
+		return o, engineError(err)
 	}
 	return o, nil
 }
@@ -153,9 +152,9 @@ func (a *app) findADB(ctx context.Context) (adb.Options, error) {
 // poolPath is where the user's phones are listed, and whether the user said so by a variable: then the file has to be there.
 func (a *app) poolPath() (path string, named bool) {
 	if p := a.Env.Var("HEXMAGE_DEVICES"); p != "" {
-		return front.Absolute(a.Env.Dir, p), true
+		return absolute(a.Env.Dir, p), true
 	}
-	dir := a.ConfigDir()
+	dir := a.configDir()
 	if dir == "" {
 		return "", false
 	}
@@ -173,7 +172,7 @@ func (a *app) deviceFile() (devices.File, error) {
 		return devices.File{}, nil
 	}
 	if err != nil {
-		return devices.File{}, front.Usage("the list of devices: %w", err)
+		return devices.File{}, usageError("the list of devices: %w", err)
 	}
 	f, diags := devices.Parse(src, path)
 	if diags.HasErrors() {

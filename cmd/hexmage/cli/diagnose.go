@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/rooted"
@@ -52,7 +51,7 @@ func (c *diagnoseCmd) Run(_ context.Context, a *app) error {
 		return err
 	}
 	if c.File == "" && len(c.Code) == 0 {
-		return front.Usage("name a log file, or - for standard input; --code=NUMBER says what a number means")
+		return usageError("name a log file, or - for standard input; --code=NUMBER says what a number means")
 	}
 	if err := c.codes(a, cat); err != nil || c.File == "" {
 		return err
@@ -65,17 +64,17 @@ func (c *diagnoseCmd) Run(_ context.Context, a *app) error {
 		}
 		f, err := os.Open(name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return front.Usage("there is no file %s: name a log file, or - for standard input", c.File)
+			return usageError("there is no file %s: name a log file, or - for standard input", c.File)
 		}
 		if err != nil {
-			return front.Usage("%w", err)
+			return usageError("%w", err)
 		}
 		defer f.Close()
 		in = f
 	}
 	r, err := read(cat, in)
 	if err != nil {
-		return front.Engine(fmt.Errorf("read %s: %w", name, err))
+		return engineError(fmt.Errorf("read %s: %w", name, err))
 	}
 	if a.JSON {
 		err = a.printJSON(struct {
@@ -86,7 +85,7 @@ func (c *diagnoseCmd) Run(_ context.Context, a *app) error {
 		a.printReport(r)
 	}
 	if err == nil && wrong(r) {
-		return &front.ExitError{Code: ExitFailed}
+		return &exitError{Code: ExitFailed}
 	}
 	return err
 }
@@ -101,7 +100,7 @@ func (c *diagnoseCmd) codes(a *app, cat *diagnose.Catalogue) error {
 	for _, s := range c.Code {
 		found := cat.Codes.Decode(s)
 		if len(found) == 0 {
-			return front.Usage("%s is no code that is known; give it as it was printed: 0x80000406, 14001, -2147482618", s)
+			return usageError("%s is no code that is known; give it as it was printed: 0x80000406, 14001, -2147482618", s)
 		}
 		if a.JSON {
 			if err := a.printJSON(found); err != nil {

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
@@ -53,7 +52,7 @@ func TestMisspeltVariables(t *testing.T) {
 		if !strings.HasPrefix(v.Name, "HEXMAGE_") || strings.HasPrefix(v.Name, "HEXMAGE_VAR_") {
 			continue
 		}
-		_, err := front.NewApp(front.Global{}, Env{Vars: []string{"HOME=" + dir, v.Name[:len(v.Name)-1] + "=x"}, Dir: dir})
+		_, err := newApp(globalFlags{}, Env{Vars: []string{"HOME=" + dir, v.Name[:len(v.Name)-1] + "=x"}, Dir: dir}, newInterrupts(nil))
 		if err == nil || !strings.Contains(err.Error(), "did you mean "+v.Name+"?") {
 			t.Errorf("%s without its last letter: %v", v.Name, err)
 		}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/plan"
@@ -53,7 +52,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	}
 	if c.Network {
 		if a.Offline {
-			return front.Usage("--network and --offline contradict each other: give one of them")
+			return usageError("--network and --offline contradict each other: give one of them")
 		}
 		o.Probes.Reach = reach
 	}
@@ -67,7 +66,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	}
 	names := c.Pipelines
 	if len(names) == 0 {
-		names = a.Pipelines()
+		names = a.pipelines()
 	}
 	for _, name := range names {
 		ps, err := a.examined(ctx, name, d)
@@ -101,11 +100,11 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 		}})
 	}
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	if slices.ContainsFunc(found, func(f doctor.Finding) bool { return f.Status == doctor.Missing }) ||
 		slices.ContainsFunc(steps, func(s doctor.Step) bool { return s.State != doctor.Done }) {
-		return &front.ExitError{Code: ExitFailed}
+		return &exitError{Code: ExitFailed}
 	}
 	return nil
 }
@@ -171,7 +170,7 @@ func mistakes(diags hcl.Diagnostics) string {
 
 // examined plans a pipeline in each of its profiles, or in the chosen one, and says what it lacks.
 func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pipeline, error) {
-	workspace, err := a.Workspace(name)
+	workspace, err := a.workspace(name)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +249,7 @@ func (a *app) takes(ctx context.Context, p *planned, workspace string) (map[stri
 	p.extend(&o)
 	seen, err := build.Preview(ctx, p.Plan, o, nil)
 	if err != nil {
-		return nil, 0, front.Engine(err)
+		return nil, 0, engineError(err)
 	}
 	out := map[string]doctor.Take{}
 	for _, n := range toolchainInstances(p.Plan) {
@@ -266,7 +265,7 @@ func (a *app) toDownload(seen *build.Previews, of func(*plan.Instance) bool) (n 
 		v := &seen.Actions[i]
 		if key := v.Key.Hex(); v.Status == build.WillRun && v.Spec != nil && of(v.Instance) && !fetched[key] {
 			fetched[key] = true
-			n += steps.Download(*v.Spec, a.Places().Downloads())
+			n += steps.Download(*v.Spec, a.places().Downloads())
 		}
 	}
 	return n
@@ -341,7 +340,7 @@ func reach(ctx context.Context, host string) error {
 }
 
 func (a *app) painted(code, s string) string {
-	if !a.Coloured() {
+	if !a.coloured() {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"

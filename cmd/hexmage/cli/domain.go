@@ -14,7 +14,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/rooted"
@@ -188,9 +187,9 @@ func dataFiles(fsys fs.FS, workspace, folder string) (map[string][]byte, error) 
 // large and what is no file.
 func unread(err error) error {
 	if errors.As(err, new(*rooted.OutsideError)) || errors.As(err, new(*boundedfile.LargeError)) || errors.Is(err, rooted.ErrIrregular) {
-		return front.Usage("%w", err)
+		return usageError("%w", err)
 	}
-	return front.Engine(err)
+	return engineError(err)
 }
 
 // machine answers what toolchains ask of this machine: variables and programs in the user's PATH.

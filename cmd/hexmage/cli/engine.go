@@ -7,7 +7,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
@@ -28,7 +27,7 @@ import (
 
 // engineParts is the engine with devices.
 type engineParts struct {
-	*front.Builder
+	*builder
 	executor execute.Caching
 	lookups  int              // at once, ahead of what runs
 	again    execute.Executor // the same without memory
@@ -52,7 +51,7 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 	if err != nil {
 		return nil, err
 	}
-	extra := map[string]string{fetch.EnvDownloads: a.Places().Downloads()}
+	extra := map[string]string{fetch.EnvDownloads: a.places().Downloads()}
 	if a.Offline {
 		extra[fetch.EnvOffline] = "1"
 	}
@@ -65,11 +64,11 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 	if err != nil {
 		return nil, err
 	}
-	here, err := a.OpenBuilder(ctx, a.interrupts, extra, a.private(), far.over())
+	here, err := a.openBuilder(ctx, a.interrupts, extra, a.private(), far.over())
 	if err != nil {
 		return nil, err
 	}
-	e := &engineParts{Builder: here, lookups: far.atOnce(), finish: func(again bool) { far.finish(ctx, again) }}
+	e := &engineParts{builder: here, lookups: far.atOnce(), finish: func(again bool) { far.finish(ctx, again) }}
 	devices := runner.Options{
 		Store: e.Blobs, Trees: e.Trees, Fn: e.Fn, Dir: e.Scratch, State: e.State.Runner(),
 		Emulate: steps.EmulatePhone(a.Env.Self, "tool", "emulator-init"), Server: pool.Server{Network: network, Address: address}, Home: a.Env.Var("HOME"), SSH: a.ssh(),
@@ -83,13 +82,13 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 	if a.Serial != "" {
 		e.phones = 1
 	}
-	e.executor = e.Cached(execute.Route(map[string]execute.Executor{action.ExecutorLocal: far.executor(here, e.Host), runner.Executor: e.device}))
+	e.executor = e.cached(execute.Route(map[string]execute.Executor{action.ExecutorLocal: far.executor(here, e.Host), runner.Executor: e.device}))
 	e.again = execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.Other, runner.Executor: e.device})
 	return e, nil
 }
 
 // options are what every build with this engine has in common.
-func (e *engineParts) options(a *app) build.Options { return e.withDevices(e.Options(&a.App)) }
+func (e *engineParts) options(a *app) build.Options { return e.withDevices(e.builder.options(a)) }
 
 // withDevices has a build use devices, too.
 func (e *engineParts) withDevices(o build.Options) build.Options {
@@ -105,7 +104,7 @@ func (e *engineParts) close() { e.end(false) }
 func (e *engineParts) end(again bool) {
 	e.finish(again)
 	_ = e.device.Close()
-	e.Close()
+	e.builder.close()
 }
 
 // buildRoots builds outputs of a plan for a command that is about something else. It is shown where somebody looks, or if show is true and a
@@ -115,16 +114,16 @@ func (a *app) buildRoots(ctx context.Context, e *engineParts, p *planned, worksp
 	done := func() {}
 	show = a.Live || show && !a.JSON
 	if show {
-		sink, done = a.Display(nil)
+		sink, done = a.display(nil)
 	}
 	failures := &failureSink{next: sink}
 	o := e.options(a)
 	o.Sink, o.Workspace, o.Roots = a.diagnosed(workspace, failures), workspace, roots
-	o.Secrets, o.LogDir = a.secrets(ctx, workspace, p.Pipeline), a.LogsOf(workspace, p.Pipeline)
+	o.Secrets, o.LogDir = a.secrets(ctx, workspace, p.Pipeline), a.logsOf(workspace, p.Pipeline)
 	p.extend(&o)
 	res, err := build.Run(ctx, p.Plan, o)
 	done()
-	if err = front.Outcome(ctx, res, err); err != nil && !show {
+	if err = outcome(ctx, res, err); err != nil && !show {
 		for _, f := range failures.seen {
 			fmt.Fprint(a.Env.Stderr, ansi.Visible(fmt.Sprintf("hexmage: %s: %s\n%s\n", f.Step, f.Failure.Summary, f.Failure.Output), false))
 			for _, h := range f.Failure.Hints {
@@ -155,24 +154,24 @@ func (a *app) lookupOnly(ctx context.Context, workspace string) (build.Options, 
 	if err != nil {
 		return build.Options{}, err
 	}
-	fn, err := a.DigestFunction()
+	fn, err := a.digestFunction()
 	if err != nil {
 		return build.Options{}, err
 	}
-	o := build.Options{Fn: fn, Workspace: workspace, State: string(a.Places().State()), Jobs: a.Jobs, Lookups: far.atOnce(), Fresh: a.Fresh.Everything(),
-		Hasher: statcache.Open(a.Places().State().StatCache(fn), fn, time.Now)}
-	if _, err := os.Stat(a.Places().Scratch()); err != nil {
+	o := build.Options{Fn: fn, Workspace: workspace, State: string(a.places().State()), Jobs: a.Jobs, Lookups: far.atOnce(), Fresh: a.Fresh.everything(),
+		Hasher: statcache.Open(a.places().State().StatCache(fn), fn, time.Now)}
+	if _, err := os.Stat(a.places().Scratch()); err != nil {
 		var results store.Results
 		o.Blobs, results = far.lookups(memory.NewBlobs(), memory.NewResults())
 		o.Executor = execute.Cached(execute.Route(nil), results, o.Blobs, fn, nil)
 	} else {
 		damage, err := disk.WatchDamage(a.Cache)
 		if err != nil {
-			return o, front.Engine(err)
+			return o, engineError(err)
 		}
-		blobs, own, err := a.Stores()
+		blobs, own, err := a.stores()
 		if err != nil {
-			return o, front.Engine(err)
+			return o, engineError(err)
 		}
 		var results store.Results
 		o.Blobs, results = far.lookups(blobs, own)

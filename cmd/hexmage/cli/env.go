@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/qnn/sdk"
@@ -56,11 +55,11 @@ func (c *envCmd) Run(ctx context.Context, a *app) error {
 		names = []string{"qairt", "hexagon", "ndk"}
 	}
 	for _, name := range names {
-		if !slices.Contains(a.Pipelines(), name) {
+		if !slices.Contains(a.pipelines(), name) {
 			continue
 		}
 		if len(names) > 1 {
-			return front.Usage("env: %q is a pipeline, and stands for all its toolchains: name it alone", name)
+			return usageError("env: %q is a pipeline, and stands for all its toolchains: name it alone", name)
 		}
 		p, workspace, err := a.plan(ctx, name, nil)
 		if err != nil {
@@ -78,7 +77,7 @@ func (c *envCmd) Run(ctx context.Context, a *app) error {
 func (a *app) toolchainsOf(names []string) (*planned, error) {
 	rs := rounds(wantedOf(names, ""), wantedName)
 	if len(rs) > 1 {
-		return nil, front.Usage("env: %s is there twice: an environment has one release of a toolchain", rs[1][0].name)
+		return nil, usageError("env: %s is there twice: an environment has one release of a toolchain", rs[1][0].name)
 	}
 	return a.toolchainPlan(rs[0])
 }
@@ -94,13 +93,13 @@ func oneRelease(p *planned) (*planned, error) {
 		if first == nil {
 			chosen[n.At.Name], steps = n, append(steps, n.At.Step)
 		} else if first.At.Module != "" && first.Version != n.Version {
-			return nil, front.Usage("env: %s is %s, and %s is %s: an environment has one release of a toolchain. Declare it in the pipeline, or name releases: hexmage env %s@%s",
+			return nil, usageError("env: %s is %s, and %s is %s: an environment has one release of a toolchain. Declare it in the pipeline, or name releases: hexmage env %s@%s",
 				first.At, first.Version, n.At, n.Version, n.At.Name, n.Version)
 		}
 	}
 	one, err := p.Select(steps...)
 	if err != nil {
-		return nil, front.Engine(err)
+		return nil, engineError(err)
 	}
 	return one, nil
 }
@@ -129,7 +128,7 @@ func (a *app) printEnv(ctx context.Context, p *planned, workspace, shell string)
 				err = e.Add(l.Name, l.Path, values)
 			}
 			if err != nil {
-				return &front.ExitError{Code: ExitUsage, Err: err}
+				return &exitError{Code: ExitUsage, Err: err}
 			}
 		}
 		e.Set("HEXMAGE_TOOLCHAIN_"+variable(l.Name), l.Path)
@@ -144,9 +143,9 @@ func (a *app) printEnv(ctx context.Context, p *planned, workspace, shell string)
 		}
 		return a.printJSON(vars)
 	}
-	front.IsData(a.Env.Stdout)
+	isData(a.Env.Stdout)
 	if err := sdkenv.Write(a.Env.Stdout, shell, e.Vars()); err != nil {
-		return front.Engine(fmt.Errorf("env: %w", err))
+		return engineError(fmt.Errorf("env: %w", err))
 	}
 	return nil
 }

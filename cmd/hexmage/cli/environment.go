@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/fetch"
 )
 
@@ -26,8 +25,8 @@ func environment() []environmentVariable {
 		{fetch.EnvMirrors, "what to ask in place of other addresses: FROM=TO, with spaces between pairs"},
 		{fetch.EnvNetrc, "the file with logins of hosts; else ~/.netrc"},
 		{"HEXMAGE_DIGEST", "the function that names content in the cache: blake3 or sha256"},
-		{front.EnvCPUProfile, "a file to write a profile of hexmage's own time to (pprof)"},
-		{front.EnvMemProfile, "a file to write what hexmage itself allocated to (pprof)"},
+		{envCPUProfile, "a file to write a profile of hexmage's own time to (pprof)"},
+		{envMemProfile, "a file to write what hexmage itself allocated to (pprof)"},
 		{"XDG_CACHE_HOME", "where the cache is, without HEXMAGE_CACHE"},
 		{"XDG_CONFIG_HOME", "where config.hcl is, and devices.hcl without HEXMAGE_DEVICES"},
 		{"XDG_RUNTIME_DIR", "where actions have what must not reach a disk, such as a secret's file"},

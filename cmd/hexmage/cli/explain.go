@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
@@ -86,7 +85,7 @@ func (c *explainCmd) Run(ctx context.Context, a *app) error {
 	}
 	step, err := addrs.ParseStep(base)
 	if err != nil {
-		return front.Usage("%w", err)
+		return usageError("%w", err)
 	}
 	wanted := map[string]bool{} // the step, and which of its copies
 	for _, n := range p.Instances {
@@ -130,14 +129,14 @@ func (c *explainCmd) Run(ctx context.Context, a *app) error {
 func (c *explainCmd) notThere(copies, names []string) error {
 	if c.Action != "" {
 		if near := nearest.Name(c.Action, names); near != "" {
-			return front.Usage("%s has no action %q: did you mean %q?", c.Step, c.Action, near)
+			return usageError("%s has no action %q: did you mean %q?", c.Step, c.Action, near)
 		}
-		return front.Usage("%s has no action %q: `hexmage plan %s` lists them", c.Step, c.Action, c.Pipeline)
+		return usageError("%s has no action %q: `hexmage plan %s` lists them", c.Step, c.Action, c.Pipeline)
 	}
 	if near := nearest.Name(c.Step, copies); near != "" {
-		return front.Usage("there is no %s: did you mean %s?", c.Step, near)
+		return usageError("there is no %s: did you mean %s?", c.Step, near)
 	}
-	return front.Usage("there is no %s: `hexmage plan %s` lists what there is", c.Step, c.Pipeline)
+	return usageError("there is no %s: `hexmage plan %s` lists what there is", c.Step, c.Pipeline)
 }
 
 func (a *app) showExplained(ctx context.Context, w *reasons, found []*build.Previewed) error {
@@ -159,7 +158,7 @@ func (a *app) showExplained(ctx context.Context, w *reasons, found []*build.Prev
 		}
 		e, err := w.explain(ctx, v)
 		if err != nil {
-			return front.Engine(err)
+			return engineError(err)
 		}
 		all = append(all, e)
 	}
@@ -360,10 +359,10 @@ func (a *app) preview(ctx context.Context, p *planned, workspace string, keep fu
 	p.extend(&o)
 	seen, err := build.Preview(ctx, p.Plan, o, keep)
 	if err != nil {
-		return nil, front.Engine(err)
+		return nil, engineError(err)
 	}
-	return &reasons{p: p.Plan, seen: seen, where: a.far.where(), book: runlog.Open(a.RunLogOf(workspace, p.Pipeline)), fresh: o.Fresh, results: o.Results,
-		versions: front.ToolchainVersions(p.Plan), loaded: map[string]loadedAction{}, download: a.toDownload(seen, func(*plan.Instance) bool { return true })}, nil
+	return &reasons{p: p.Plan, seen: seen, where: a.far.where(), book: runlog.Open(a.runLogOf(workspace, p.Pipeline)), fresh: o.Fresh, results: o.Results,
+		versions: toolchainVersions(p.Plan), loaded: map[string]loadedAction{}, download: a.toDownload(seen, func(*plan.Instance) bool { return true })}, nil
 }
 
 // reason says in a few words why the action has its status.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/explain"
@@ -69,7 +68,7 @@ func (a *app) against(ctx context.Context, name string, w *reasons, found []*bui
 		x.actions[h.Key] = h
 	}
 	if x.here.Trees, _, err = m.Trees(ctx); err != nil {
-		return nil, front.Engine(err)
+		return nil, engineError(err)
 	}
 	return x, nil
 }
@@ -77,14 +76,14 @@ func (a *app) against(ctx context.Context, name string, w *reasons, found []*bui
 // lacks is the error for a step of which the other run has nothing.
 func (x *against) lacks(pipeline, profile, step string) error {
 	if slices.ContainsFunc(x.theirs.Steps, func(s history.Step) bool { return s.Step == step }) {
-		return front.Usage("run %s has nothing of %s: it ended before (%s). Have the step run there, and that run exported", x.theirs.ID, step, x.theirs.Result)
+		return usageError("run %s has nothing of %s: it ended before (%s). Have the step run there, and that run exported", x.theirs.ID, step, x.theirs.Result)
 	}
 	this := withProfile(pipeline, profile)
 	if of := withProfile(x.theirs.Pipeline, x.theirs.Profile); of != this {
-		return front.Usage("run %s has no step %s: it is of %s, and this is %s. Have a run of %s exported", x.theirs.ID, step, of, this, this)
+		return usageError("run %s has no step %s: it is of %s, and this is %s. Have a run of %s exported", x.theirs.ID, step, of, this, this)
 	}
 	if only := x.theirs.Selected; len(only) > 0 {
-		return front.Usage("run %s has no step %s: it was of %s alone. Have a run of the whole pipeline exported, or of the step", x.theirs.ID, step, some(only, 3))
+		return usageError("run %s has no step %s: it was of %s alone. Have a run of the whole pipeline exported, or of the step", x.theirs.ID, step, some(only, 3))
 	}
 	var names []string
 	for _, s := range x.theirs.Steps {
@@ -94,7 +93,7 @@ func (x *against) lacks(pipeline, profile, step string) error {
 	if near := nearest.Name(step, names); near != "" {
 		hint = "it has " + near + ", so the pipelines differ: compare their files"
 	}
-	return front.Usage("run %s has no step %s: %s", x.theirs.ID, step, hint)
+	return usageError("run %s has no step %s: %s", x.theirs.ID, step, hint)
 }
 
 // plainStep is the step as a document calls it: without the keys of copies of its modules.

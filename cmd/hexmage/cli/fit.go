@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/model/fit"
 	"github.com/hexmage/hexmage/qnn"
@@ -52,19 +51,19 @@ func (c *fitCmd) Run(_ context.Context, a *app) error {
 		return err
 	}
 	if name == "" {
-		return front.Usage("what a model takes depends on what it is for: say the SoC, --soc SM8750; `hexmage compat` lists them")
+		return usageError("what a model takes depends on what it is for: say the SoC, --soc SM8750; `hexmage compat` lists them")
 	}
 	soc, err := d.catalogue().FindSoC(name)
 	if err != nil {
-		return front.Usage("%v", err)
+		return usageError("%v", err)
 	}
-	m, err := fit.Read(front.Absolute(a.WorkDir, c.Model))
+	m, err := fit.Read(absolute(a.WorkDir, c.Model))
 	if err != nil {
-		return front.Usage("%w", err)
+		return usageError("%w", err)
 	}
 	known := fit.KnownOf(&d.catalogue().Facts, soc)
 	if c.Bandwidth < 0 {
-		return front.Usage("--bandwidth %g: how many GB/s the phone's memory gives", c.Bandwidth)
+		return usageError("--bandwidth %g: how many GB/s the phone's memory gives", c.Bandwidth)
 	}
 	if c.Bandwidth > 0 {
 		known.Bandwidth = fit.Fact{Value: 1e9 * c.Bandwidth, Sure: qnn.Documented, Source: "--bandwidth"}
@@ -72,7 +71,7 @@ func (c *fitCmd) Run(_ context.Context, a *app) error {
 	e, err := fit.Of(m, fit.Way{Scheme: c.Scheme, BlockSize: c.BlockSize, Chunk: c.Chunk, Context: c.Context, KV: c.KV, Splits: c.Splits,
 		Outside: c.Embedding == "outside", Sharing: c.Sharing}, known)
 	if err != nil {
-		return front.Usage("%w", err)
+		return usageError("%w", err)
 	}
 	if a.JSON {
 		err = a.printJSON(struct {
@@ -84,7 +83,7 @@ func (c *fitCmd) Run(_ context.Context, a *app) error {
 		a.printFit(soc, e, known)
 	}
 	if err == nil && slices.ContainsFunc(e.Findings, func(f fit.Finding) bool { return f.Severity == qnn.SeverityError }) {
-		err = &front.ExitError{Code: ExitFailed}
+		err = &exitError{Code: ExitFailed}
 	}
 	return err
 }

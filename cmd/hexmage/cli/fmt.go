@@ -10,7 +10,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/steps"
@@ -38,16 +37,16 @@ func (*fmtCmd) Help() string {
 func (c *fmtCmd) Run(_ context.Context, a *app) error {
 	var files []string
 	for _, f := range c.Files {
-		files = append(files, front.Absolute(a.WorkDir, f))
+		files = append(files, absolute(a.WorkDir, f))
 	}
 	if len(files) == 0 {
 		if a.Root == "" {
-			return front.Usage("there is no pipelines folder here: name the files to format")
+			return usageError("there is no pipelines folder here: name the files to format")
 		}
 		for _, pattern := range []string{workspace.Folder + "/*.hcl", workspace.Folder + "/*/*.hcl", workspace.Folder + "/*/*/*.hcl", "modules/*/*.hcl"} {
 			found, err := filepath.Glob(filepath.Join(a.Root, pattern))
 			if err != nil {
-				return front.Engine(err)
+				return engineError(err)
 			}
 			files = append(files, found...)
 		}
@@ -55,7 +54,7 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 	for i, f := range files {
 		var err error
 		if _, e := os.Stat(f); len(c.Files) > 0 && errors.Is(e, fs.ErrNotExist) {
-			return front.Usage("there is no file %s: name files to format, or none for those of the workspace", c.Files[i])
+			return usageError("there is no file %s: name files to format, or none for those of the workspace", c.Files[i])
 		}
 		if files[i], err = a.place(f); err != nil {
 			return err
@@ -67,7 +66,7 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 	}
 	changed, changes, diags, err := config.FormatFiles(files, c.Check, old)
 	if err != nil {
-		return &front.ExitError{Code: ExitUsage, Err: err}
+		return &exitError{Code: ExitUsage, Err: err}
 	}
 	shown := func(file string) string {
 		if rel, err := filepath.Rel(a.Env.Dir, file); err == nil {
@@ -122,7 +121,7 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 		return a.printDiags(diags, sources)
 	}
 	if c.Check && len(changed) > 0 {
-		return &front.ExitError{Code: ExitFailed}
+		return &exitError{Code: ExitFailed}
 	}
 	return nil
 }

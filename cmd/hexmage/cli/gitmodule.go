@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/gc"
@@ -74,7 +73,7 @@ func (g *gitModules) open(ctx context.Context) (gitmodule.Store, error) {
 	if g.lock == nil {
 		var err error
 		if g.inUse, err = gc.Use(ctx, a.Cache, func() { fmt.Fprintln(a.Env.Stderr, "hexmage: waiting until the cache is collected") }); err != nil {
-			return gitmodule.Store{}, a.Writable(err)
+			return gitmodule.Store{}, a.writable(err)
 		}
 		if g.lock, err = a.ownLock(g.workspace); err != nil {
 			return gitmodule.Store{}, fmt.Errorf("%s cannot be read", toolchains.LockFile) // printed by then
@@ -116,7 +115,7 @@ func (g *gitModules) pin(ctx context.Context, src gitmodule.Source, store gitmod
 func notGot(src gitmodule.Source, err error) error {
 	err = fmt.Errorf("%s: %w", src, err)
 	if fetch.Unreachable(err) || errors.Is(err, git.ErrOffline) {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	return err
 }

@@ -8,14 +8,13 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // parse makes sense of the arguments. To make a model of all commands takes kong milliseconds, so it makes one of the command alone that an
 // argument names. Where that does not fit (the name was a flag's value, help is asked for, something is wrong), the model of all commands
 // decides, and has the words for it.
-func parse(args []string, env Env) (*kong.Context, *front.Global, error) {
+func parse(args []string, env Env) (*kong.Context, *globalFlags, error) {
 	for _, arg := range args {
 		grammar, global := grammarOf(arg)
 		if grammar == nil {
@@ -68,13 +67,13 @@ var plainWords = []struct {
 const notCommands = 2
 
 // grammarOf returns the part of commands that is about every command and the one of that name; nil if there is none.
-func grammarOf(name string) (grammar any, global *front.Global) {
+func grammarOf(name string) (grammar any, global *globalFlags) {
 	all := reflect.TypeFor[commands]()
 	for i := notCommands; i < all.NumField(); i++ {
 		field := all.Field(i)
 		if named, ok := field.Tag.Lookup("name"); ok && named == name || !ok && strings.ToLower(field.Name) == name {
 			part := reflect.New(reflect.StructOf([]reflect.StructField{all.Field(0), all.Field(1), field}))
-			return part.Interface(), part.Elem().Field(0).Addr().Interface().(*front.Global)
+			return part.Interface(), part.Elem().Field(0).Addr().Interface().(*globalFlags)
 		}
 	}
 	return nil, nil
@@ -92,19 +91,19 @@ func newParser(grammar any, env Env, more ...kong.Option) *kong.Kong {
 		kong.Exit(func(code int) { panic(exitCode(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
 		kong.UsageOnError(),
-		kong.TypeMapper(reflect.TypeFor[front.StepsFlag](), stepsMapper{}),
+		kong.TypeMapper(reflect.TypeFor[stepsFlag](), stepsMapper{}),
 	)...)
 }
 
 // exitCode is what kong's --help and --version want to end with.
 type exitCode int
 
-// stepsMapper has kong read a front.StepsFlag.
+// stepsMapper has kong read a StepsFlag.
 type stepsMapper struct{}
 
 // Decode takes what the flag is given, if it is.
 func (stepsMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
-	f := target.Addr().Interface().(*front.StepsFlag)
+	f := target.Addr().Interface().(*stepsFlag)
 	f.On = true
 	if ctx.Scan.Peek().Type == kong.FlagValueToken {
 		if s, ok := ctx.Scan.Pop().Value.(string); ok {

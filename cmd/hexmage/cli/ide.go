@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/oppackage"
@@ -28,7 +27,7 @@ type ideCmd struct {
 
 // Run fetches the toolchains if they are not there, and writes.
 func (c *ideCmd) Run(ctx context.Context, a *app) error {
-	dir, err := a.place(front.Absolute(a.WorkDir, c.Folder))
+	dir, err := a.place(absolute(a.WorkDir, c.Folder))
 	if err != nil {
 		return err
 	}
@@ -50,7 +49,7 @@ func (c *ideCmd) Run(ctx context.Context, a *app) error {
 	}
 	commands, err := editor.Commands(dir, arches, p, roots)
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	at, err := a.place(filepath.Join(dir, editor.Folder, "compile_commands.json"), dir)
 	if err != nil {
@@ -64,11 +63,11 @@ func (c *ideCmd) Run(ctx context.Context, a *app) error {
 	}
 	old, err := readOrNone(at)
 	if err != nil {
-		return front.Usage("%w", err)
+		return usageError("%w", err)
 	}
 	clangd, err := editor.Clangd(old)
 	if err != nil {
-		return front.Usage("%s: %w", at, err)
+		return usageError("%s: %w", at, err)
 	}
 	if err := a.put(at, clangd); err != nil {
 		return err
@@ -80,11 +79,11 @@ func (c *ideCmd) Run(ctx context.Context, a *app) error {
 func (c *ideCmd) vscode(a *app, dir string) error {
 	workspace := dir
 	if c.Workspace != "" {
-		workspace = front.Absolute(a.WorkDir, c.Workspace)
+		workspace = absolute(a.WorkDir, c.Workspace)
 	}
 	folder, err := filepath.Rel(workspace, dir)
 	if err != nil || folder == ".." || strings.HasPrefix(folder, "../") {
-		return front.Usage("%s is not below %s", dir, workspace)
+		return usageError("%s is not below %s", dir, workspace)
 	}
 	if folder == "." {
 		folder = ""
@@ -95,7 +94,7 @@ func (c *ideCmd) vscode(a *app, dir string) error {
 	}
 	old, err := readOrNone(at)
 	if err != nil {
-		return front.Usage("%w", err)
+		return usageError("%w", err)
 	}
 	settings := editor.Settings(filepath.ToSlash(folder))
 	out, kept, err := editor.VSCode(old, settings, c.Force)
@@ -104,14 +103,14 @@ func (c *ideCmd) vscode(a *app, dir string) error {
 		for _, s := range settings {
 			value, err := json.Marshal(s.Value)
 			if err != nil {
-				return front.Engine(err)
+				return engineError(err)
 			}
 			fmt.Fprintf(a.Env.Stderr, "    %q: %s,\n", s.Name, value)
 		}
-		return &front.ExitError{Code: ExitUsage}
+		return &exitError{Code: ExitUsage}
 	}
 	if err != nil {
-		return front.Usage("%s: %w", at, err)
+		return usageError("%s: %w", at, err)
 	}
 	for _, name := range kept {
 		fmt.Fprintf(a.Env.Stderr, "%s: %s stays as you have set it; --force replaces it\n", at, name)
@@ -149,7 +148,7 @@ func (c *ideCmd) roots(ctx context.Context, a *app, arches []oppackage.Arch) (op
 		case "hexagon":
 			r.Hexagon = l.Path
 			if r.Tools, err = newestTools(l.Path); err != nil {
-				return r, front.Usage("%w", err)
+				return r, usageError("%w", err)
 			}
 		case "ndk":
 			r.NDK = l.Path
@@ -161,7 +160,7 @@ func (c *ideCmd) roots(ctx context.Context, a *app, arches []oppackage.Arch) (op
 // ofPipeline are the targets that the pipeline's toolchains can build for, those of its own targets' archs first. No other would have a folder of
 // headers that is there.
 func (c *ideCmd) ofPipeline(ctx context.Context, a *app, arches []oppackage.Arch, r oppackage.Roots) ([]oppackage.Arch, error) {
-	workspace, err := a.Workspace(c.Pipeline)
+	workspace, err := a.workspace(c.Pipeline)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +191,7 @@ func (c *ideCmd) ofPipeline(ctx context.Context, a *app, arches []oppackage.Arch
 		return false
 	})
 	if len(lacks) > 0 && (len(c.Arch) > 0 || len(can) == 0) {
-		return nil, front.Usage("pipeline %s has no toolchain %s", c.Pipeline, lacks[0])
+		return nil, usageError("pipeline %s has no toolchain %s", c.Pipeline, lacks[0])
 	}
 	if len(c.Arch) == 0 {
 		slices.SortStableFunc(arches, func(x, y oppackage.Arch) int { return btoi(wanted[y.Version]) - btoi(wanted[x.Version]) })
@@ -222,10 +221,10 @@ func (a *app) put(at string, data []byte) error {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-		return front.Usage("%w", err)
+		return usageError("%w", err)
 	}
 	if err := os.WriteFile(at, data, 0o644); err != nil {
-		return front.Usage("%w", err)
+		return usageError("%w", err)
 	}
 	fmt.Fprintf(a.Env.Stdout, "wrote %s\n", at)
 	return nil

@@ -20,7 +20,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/hexmage/hexmage"
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/workspace"
@@ -71,10 +70,10 @@ type newFile struct{ Path, Text string }
 func (c *initCmd) Run(ctx context.Context, a *app) error {
 	root := a.here()
 	if c.In != "" {
-		root = front.Absolute(a.WorkDir, c.In)
+		root = absolute(a.WorkDir, c.In)
 	}
 	if st, err := os.Stat(root); err == nil && !st.IsDir() {
-		return front.Usage("%s is a file: name a folder for the workspace", c.In)
+		return usageError("%s is a file: name a folder for the workspace", c.In)
 	}
 	soc, err := a.oneSoC("")
 	if err != nil {
@@ -171,7 +170,7 @@ func answers(ctx context.Context, env Env) func(question string) (string, error)
 		case line := <-lines:
 			return line, nil
 		case err := <-end:
-			return "", front.Usage("%w", err)
+			return "", usageError("%w", err)
 		case <-ctx.Done():
 			return "", ctx.Err()
 		}
@@ -199,7 +198,7 @@ func (s *starter) collect() error {
 	if err := s.target(); err != nil {
 		return err
 	}
-	own := front.Names(rooted.FS(s.root))
+	own := names(rooted.FS(s.root))
 	if s.c.pipeline() || len(own) == 0 || len(s.files) == 0 && s.c.CI == "" { // else one has pipelines, and wants what goes with them
 		if err := s.start(); err != nil {
 			return err
@@ -223,18 +222,18 @@ func (s *starter) target() error {
 	known, err := s.catalogue.FindSoC(s.soc)
 	switch own := s.c.Arch != "" || s.c.SoCModel != 0; {
 	case err == nil && own:
-		return front.Usage("--arch and --soc-model are for a SoC that is not known, and %s is: Hexagon %s, soc_model %d", known.Name, known.Arch, known.SoCModel)
+		return usageError("--arch and --soc-model are for a SoC that is not known, and %s is: Hexagon %s, soc_model %d", known.Name, known.Arch, known.SoCModel)
 	case err == nil:
 		s.soc = known.Name
 		return nil
 	case !own:
-		return front.Usage("%w. What it has to have: --arch, such as v81, and --soc-model, its number of QNN", err)
+		return usageError("%w. What it has to have: --arch, such as v81, and --soc-model, its number of QNN", err)
 	case s.c.Arch == "" || s.c.SoCModel <= 0:
-		return front.Usage("a SoC that is not known needs both --arch, such as v81, and --soc-model, its number of QNN")
+		return usageError("a SoC that is not known needs both --arch, such as v81, and --soc-model, its number of QNN")
 	case s.catalogue.FindArch(s.c.Arch) == nil:
-		return front.Usage("--arch %s: no such Hexagon is known; docs/catalogue.md says how to add one", s.c.Arch)
+		return usageError("--arch %s: no such Hexagon is known; docs/catalogue.md says how to add one", s.c.Arch)
 	case !named(s.soc):
-		return front.Usage("--soc %s: a SoC's name has letters and digits", s.soc)
+		return usageError("--soc %s: a SoC's name has letters and digits", s.soc)
 	}
 	text, err := fill("soc.hcl", "@soc@", s.soc, "@arch@", s.c.Arch, "@model@", strconv.Itoa(s.c.SoCModel), "@vtcm@", strconv.Itoa(s.c.VTCM))
 	s.files = append(s.files, newFile{"toolchains/" + s.soc + ".hcl", text})
@@ -264,7 +263,7 @@ func (s *starter) start() error {
 		}
 	}
 	if what > 1 {
-		return front.Usage("give one of --op, --model, --lab and --sdk: each is a pipeline, and hexmage init can be run for each. Only --sdk goes with --op")
+		return usageError("give one of --op, --model, --lab and --sdk: each is a pipeline, and hexmage init can be run for each. Only --sdk goes with --op")
 	}
 	template, name, words := "nothing", "first", []string{}
 	var err error
@@ -274,7 +273,7 @@ func (s *starter) start() error {
 		name, words, err = s.has(c.Op)
 	case c.Model != "":
 		if name, words, err = s.has(c.Model); err == nil {
-			template, err = templateFor(front.Absolute(s.a.WorkDir, c.Model))
+			template, err = templateFor(absolute(s.a.WorkDir, c.Model))
 		}
 	case c.Lab:
 		template, name = "lab", "lab"
@@ -296,7 +295,7 @@ func (s *starter) start() error {
 		if blocks += block; i == 0 && c.Op == "" {
 			t, r, err := s.catalogue.Find(is.Name, "")
 			if err != nil {
-				return front.Engine(err)
+				return engineError(err)
 			}
 			template, name = "sdk", is.Name
 			words = []string{"@sdk@", t.Name, "@standin@", r.Version, "@file@", versionFile(is)}
@@ -305,9 +304,9 @@ func (s *starter) start() error {
 	name = cmp.Or(c.Name, name)
 	switch {
 	case !named(name):
-		return front.Usage("%q is no name for a pipeline: give --name, of letters, digits, - and _", name)
+		return usageError("%q is no name for a pipeline: give --name, of letters, digits, - and _", name)
 	case workspace.Has(hexmage.Shipped, name):
-		return front.Usage("hexmage has a pipeline %s, which one of yours would hide: give --name", name)
+		return usageError("hexmage has a pipeline %s, which one of yours would hide: give --name", name)
 	}
 	s.pipeline = name
 	text, err := fill(template+".hcl", append(words, "@soc@", s.soc, "@name@", name, "profile \"device\" {}", "profile \"device\" {"+blocks+"}")...)
@@ -320,13 +319,13 @@ func (s *starter) start() error {
 
 // has returns a name for what the user has, and what stands for its path in templates: relative to the workspace where it is in that.
 func (s *starter) has(given string) (name string, words []string, err error) {
-	at := front.Absolute(s.a.WorkDir, given)
+	at := absolute(s.a.WorkDir, given)
 	st, err := os.Stat(at)
 	if err != nil {
-		return "", nil, front.Usage("%s: no such file or folder", given)
+		return "", nil, usageError("%s: no such file or folder", given)
 	}
 	if s.c.Op != "" && !st.IsDir() {
-		return "", nil, front.Usage("--op %s is a file: name the folder of the op package, which has src/ or a Makefile", given)
+		return "", nil, usageError("--op %s is a file: name the folder of the op package, which has src/ or a Makefile", given)
 	}
 	name = filepath.Base(at)
 	if !st.IsDir() {
@@ -359,22 +358,22 @@ func templateFor(at string) (string, error) {
 	case ".onnx", ".tflite", ".pte":
 		return "net", nil
 	}
-	return "", front.Usage("--model %s is no model that hexmage takes: it wants a Hugging Face folder with a config.json, or a file .gguf, .onnx, .tflite or .pte. `hexmage inspect` says what a file is", at)
+	return "", usageError("--model %s is no model that hexmage takes: it wants a Hugging Face folder with a config.json, or a file .gguf, .onnx, .tflite or .pte. `hexmage inspect` says what a file is", at)
 }
 
 // installed says what SDK is in a folder, with the block that has profile device take it.
 func (s *starter) installed(folder string) (sdk.SDK, string, error) {
-	at := front.Absolute(s.a.WorkDir, folder)
+	at := absolute(s.a.WorkDir, folder)
 	is, err := sdk.Identify(at)
 	if err != nil {
-		return is, "", front.Usage("--sdk %w", err)
+		return is, "", usageError("--sdk %w", err)
 	}
 	if is.StandIn {
-		return is, "", front.Usage("--sdk %s is the open stand-in of %s, which profile open has anyway", folder, is.Name)
+		return is, "", usageError("--sdk %s is the open stand-in of %s, which profile open has anyway", folder, is.Name)
 	}
 	t, r, _, err := s.catalogue.ReleaseOf(is, at)
 	if err != nil {
-		return is, "", front.Usage("--sdk %w", err)
+		return is, "", usageError("--sdk %w", err)
 	}
 	return is, fmt.Sprintf("\ntoolchain %q {\nversion = %s\npath = %s\n}\n", t.Name, quoted(r.Version), quoted(s.inWorkspace(at))), nil
 }
@@ -388,7 +387,7 @@ func versionFile(is sdk.SDK) string {
 func fill(name string, words ...string) (string, error) {
 	b, err := fs.ReadFile(templates, path.Join("templates", name))
 	if err != nil {
-		return "", front.Engine(err)
+		return "", engineError(err)
 	}
 	text := strings.NewReplacer(words...).Replace(string(b))
 	if path.Ext(name) == ".hcl" {
@@ -403,7 +402,7 @@ func (s *starter) write() error {
 	for i, f := range s.files {
 		at, err := rooted.Resolve(s.root, filepath.FromSlash(f.Path)) // no link leads out of the workspace
 		if err != nil {
-			return front.Usage("%w", err)
+			return usageError("%w", err)
 		}
 		if _, err := os.Lstat(at.Path); err == nil {
 			return s.there(f)
@@ -419,7 +418,7 @@ func (s *starter) write() error {
 		case errors.Is(err, fs.ErrExist):
 			return s.there(f)
 		case err != nil:
-			return front.Engine(err)
+			return engineError(err)
 		}
 	}
 	return nil
@@ -431,7 +430,7 @@ func (s *starter) there(f newFile) error {
 	if s.pipeline != "" && strings.HasPrefix(f.Path, workspace.Folder+"/") {
 		hint = "give the pipeline another --name, or see with --print what would be in it"
 	}
-	return front.Usage("%s is there already, and is left as it is: %s", filepath.Join(s.root, filepath.FromSlash(f.Path)), hint)
+	return usageError("%s is there already, and is left as it is: %s", filepath.Join(s.root, filepath.FromSlash(f.Path)), hint)
 }
 
 // create writes a file that is not there.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/model/inspect"
 )
 
@@ -37,7 +36,7 @@ func (c *inspectCmd) Run(ctx context.Context, a *app) error {
 		p.SoC, p.CompiledAs = d.catalogue().WithModel, d.catalogue().CompiledAs
 	}
 	if !p.Print(ctx, c.Files...) {
-		return &front.ExitError{Code: ExitFailed}
+		return &exitError{Code: ExitFailed}
 	}
 	return nil
 }
@@ -45,14 +44,14 @@ func (c *inspectCmd) Run(ctx context.Context, a *app) error {
 // diff compares two files. Exit codes are those of diff(1).
 func (c *inspectCmd) diff(p inspect.Printer) error {
 	if len(c.Files) != 2 {
-		return front.Usage("inspect --diff compares two files, and was given %d: hexmage inspect --diff A B", len(c.Files))
+		return usageError("inspect --diff compares two files, and was given %d: hexmage inspect --diff A B", len(c.Files))
 	}
 	differ, err := p.Difference(c.Files[0], c.Files[1])
 	switch {
 	case err != nil:
-		return front.Usage("inspect --diff: %w", err)
+		return usageError("inspect --diff: %w", err)
 	case differ:
-		return &front.ExitError{Code: ExitFailed}
+		return &exitError{Code: ExitFailed}
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/step"
@@ -42,7 +41,7 @@ type usedKind struct {
 
 func listKinds(ctx context.Context, a *app, kinds map[string]step.Kind, only string) error {
 	if only != "" && kinds[only] == nil {
-		return front.Usage("there is no kind %q. %s", only, orList("There are", only, slices.Sorted(maps.Keys(kinds))))
+		return usageError("there is no kind %q. %s", only, orList("There are", only, slices.Sorted(maps.Keys(kinds))))
 	}
 	users := a.kindUsers(ctx)
 	var rows [][]string
@@ -77,7 +76,7 @@ func (a *app) kindUsers(ctx context.Context) map[string][]string {
 	users := map[string][]string{}
 	read, done := a.skeletons(ctx)
 	defer done()
-	for _, name := range a.Pipelines() {
+	for _, name := range a.pipelines() {
 		cfg, _ := read(name)
 		if cfg == nil {
 			continue

@@ -16,7 +16,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
@@ -54,7 +53,7 @@ func TestAKindIsOneFileAndOneLine(t *testing.T) {
 	list := func(asJSON bool, kind string) string {
 		t.Helper()
 		var out bytes.Buffer
-		a := &app{App: front.App{Global: front.Global{JSON: asJSON}, Env: Env{Stdout: &out}}}
+		a := &app{globalFlags: globalFlags{JSON: asJSON}, Env: Env{Stdout: &out}}
 		if err := listKinds(t.Context(), a, kinds, kind); err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ const limitTime = 10 * time.Second
 
 // maxSize is how large the cache may become, as the user's own file says; 0: of any size.
 func (a *app) maxSize() (int64, error) {
-	path := a.SettingsFiles()[0]
+	path := a.settingsFiles()[0]
 	src, err := readSettings(path)
 	if err != nil || len(src) == 0 {
 		return 0, err
@@ -42,7 +42,7 @@ func (a *app) holdToLimit(ctx context.Context, size int64, began time.Time) {
 	if size == 0 || ctx.Err() != nil {
 		return
 	}
-	note, free := a.Places().State().Limit(), freeFor(a.Cache)
+	note, free := a.places().State().Limit(), freeFor(a.Cache)
 	if info, err := os.Stat(note); err == nil && time.Since(info.ModTime()) <= limitEvery {
 		b, err := os.ReadFile(note)
 		was, perr := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/fetch"
@@ -108,11 +107,11 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	if changed { // what was pinned before an error is kept
 		place, perr := rooted.Resolve(root, toolchains.LockFile) // a link is to stay one
 		if perr != nil {
-			return front.Usage("%w", perr)
+			return usageError("%w", perr)
 		}
 		path := place.Path
 		if werr := atomicfile.WriteFile(filepath.Dir(path), path, lock.Encode(), 0o644); werr != nil {
-			return front.Engine(werr)
+			return engineError(werr)
 		}
 		if !a.JSON {
 			fmt.Fprintln(a.Env.Stdout, "written:", path)
@@ -121,17 +120,17 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 		fmt.Fprintln(a.Env.Stdout, "nothing to pin")
 	}
 	if err != nil {
-		return &front.ExitError{Code: ExitEngine, Err: err}
+		return &exitError{Code: ExitEngine, Err: err}
 	}
 	return nil
 }
 
 // lockOptions is what downloading needs to know of this machine.
 func (a *app) lockOptions() (relock.Options, error) {
-	vars := a.EnvVars()
+	vars := a.envVars()
 	maps.Copy(vars, a.Set)
 	o := relock.Options{Options: sources.Options{
-		Downloads: a.Places().Downloads(), Offline: a.Offline, Getenv: a.Env.Var, Home: a.Env.Var("HOME"),
+		Downloads: a.places().Downloads(), Offline: a.Offline, Getenv: a.Env.Var, Home: a.Env.Var("HOME"),
 		Warn:   func(text string) { fmt.Fprintln(a.Env.Stderr, "note:", text) },
 		Secret: func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
 		Vendor: qpm.Client{Home: a.Env.Var("HOME"), Search: filepath.SplitList(a.Env.Var("PATH"))},
@@ -143,10 +142,10 @@ func (a *app) lockOptions() (relock.Options, error) {
 	}
 	var err error
 	if o.Mirrors, err = fetch.ParseMirrors(a.Env.Var(fetch.EnvMirrors)); err != nil {
-		return o, front.Usage("%s: %v", fetch.EnvMirrors, err)
+		return o, usageError("%s: %v", fetch.EnvMirrors, err)
 	}
 	if o.Logins, err = fetch.NetrcFile(a.netrc()); err != nil {
-		return o, front.Usage("%v", err)
+		return o, usageError("%v", err)
 	}
 	return o, nil
 }
@@ -162,7 +161,7 @@ func (a *app) checkLock(d *domain, reqs []toolchains.Request) error {
 		}
 	}
 	if len(problems) > 0 {
-		return front.Usage("%s is not up to date: %d of %d releases", toolchains.LockFile, len(problems), len(reqs))
+		return usageError("%s is not up to date: %d of %d releases", toolchains.LockFile, len(problems), len(reqs))
 	}
 	if !a.JSON {
 		fmt.Fprintf(a.Env.Stdout, "%s pins all %d releases\n", toolchains.LockFile, len(reqs))
@@ -186,7 +185,7 @@ func (c *lockCmd) requests(ctx context.Context, a *app, d *domain) ([]toolchains
 	switch {
 	case c.What == "":
 		pipelines = a.ownPipelines(ctx)
-	case !slices.Contains(a.Pipelines(), c.What) || c.Release != "":
+	case !slices.Contains(a.pipelines(), c.What) || c.Release != "":
 		add(toolchains.Request{Name: c.What, Version: c.Release, Profile: a.Profile, Machine: d.machine})
 		pipelines = nil
 	}
@@ -197,7 +196,7 @@ func (c *lockCmd) requests(ctx context.Context, a *app, d *domain) ([]toolchains
 		}
 		for _, q := range reqs {
 			if i := slices.IndexFunc(all, q.Contradicts); i >= 0 {
-				return nil, front.Usage("toolchain %q of pipeline %s is an environment with other packages than the one of that name in another pipeline, and the lock has one of them: give it another name", q.Name, p)
+				return nil, usageError("toolchain %q of pipeline %s is an environment with other packages than the one of that name in another pipeline, and the lock has one of them: give it another name", q.Name, p)
 			}
 		}
 		add(reqs...)
@@ -207,7 +206,7 @@ func (c *lockCmd) requests(ctx context.Context, a *app, d *domain) ([]toolchains
 			continue
 		}
 		if _, _, err := d.catalogue().Find(name, ""); err != nil {
-			return nil, front.Usage("--upgrade %s: %v", name, err)
+			return nil, usageError("--upgrade %s: %v", name, err)
 		}
 		add(toolchains.Request{Name: name, Profile: a.Profile, Machine: d.machine})
 	}
@@ -217,8 +216,8 @@ func (c *lockCmd) requests(ctx context.Context, a *app, d *domain) ([]toolchains
 // ownPipelines are the workspace's pipelines, those of them that have the chosen profile.
 func (a *app) ownPipelines(ctx context.Context) []string {
 	var out []string
-	for _, name := range a.Pipelines() {
-		dir, err := a.Workspace(name)
+	for _, name := range a.pipelines() {
+		dir, err := a.workspace(name)
 		if err != nil || dir != a.Root {
 			continue
 		}
@@ -232,7 +231,7 @@ func (a *app) ownPipelines(ctx context.Context) []string {
 
 // requests are the toolchains that a pipeline asks for.
 func (a *app) requests(ctx context.Context, pipeline string, d *domain) ([]toolchains.Request, error) {
-	workspace, err := a.Workspace(pipeline)
+	workspace, err := a.workspace(pipeline)
 	if err != nil {
 		return nil, err
 	}

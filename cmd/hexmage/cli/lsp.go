@@ -17,7 +17,6 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/hexmage/hexmage"
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/langserver"
@@ -46,16 +45,16 @@ Examples:
 
 // Run serves an editor.
 func (*lspCmd) Run(ctx context.Context, a *app) error {
-	front.IsData(a.Env.Stdout)
+	isData(a.Env.Stdout)
 	own := *a
 	own.Offline = true
 	h := &editorHost{a: &own, made: map[string]*langserver.Workspace{}}
 	err := langserver.Serve(ctx, stdio{a.Env.Stdin, a.Env.Stdout}, langserver.Host{
-		Version: front.BinaryVersion(), Workspace: h.workspace, Log: a.Env.Stderr,
+		Version: binaryVersion(), Workspace: h.workspace, Log: a.Env.Stderr,
 		Kinds: func() []step.Description { return step.Describe(steps.Workspace{}.Kinds()) },
 	})
 	if err != nil && ctx.Err() == nil {
-		return &front.ExitError{Code: ExitFailed, Err: err}
+		return &exitError{Code: ExitFailed, Err: err}
 	}
 	return ctx.Err()
 }
@@ -82,7 +81,7 @@ type editorHost struct {
 }
 
 func (h *editorHost) workspace(file string, open langserver.Texts) *langserver.Workspace {
-	root := front.FindUp(filepath.Dir(file), workspace.Folder)
+	root := findUp(filepath.Dir(file), workspace.Folder)
 	if root == "" {
 		return nil
 	}
@@ -103,7 +102,7 @@ type editorWorkspace struct{ a *app }
 func (w *editorWorkspace) forServer() *langserver.Workspace {
 	return &langserver.Workspace{
 		Root:      w.a.Root,
-		Pipelines: func() []string { return front.Names(w.a.files(w.a.Root)) },
+		Pipelines: func() []string { return names(w.a.files(w.a.Root)) },
 		Load: func(ctx context.Context, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
 			return w.a.load(ctx, w.a.Root, pipeline)
 		},
@@ -123,7 +122,7 @@ func (w *editorWorkspace) check(ctx context.Context, pipeline string) (hcl.Diagn
 	var all hcl.Diagnostics
 	own.onDiags = func(diags hcl.Diagnostics) { all = append(all, diags...) }
 	_, err := own.validateIn(ctx, own.Root, pipeline)
-	var said *front.ExitError
+	var said *exitError
 	if errors.As(err, &said) && said.Err == nil {
 		err = nil
 	}

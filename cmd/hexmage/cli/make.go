@@ -36,7 +36,7 @@ func (r *oneRun) make(ctx context.Context, began time.Time) (build.Result, error
 		return r.unable(err)
 	}
 	o.Sink = r.verify.wrap(r.watchers())
-	r.watching.Plan(p.Plan)
+	r.watching.plan(p.Plan)
 	o.Last = r.last
 	if p.reads != nil && !r.c.Verify.On {
 		o.StateFile, o.Planned = r.stateFile, p.reads
@@ -52,11 +52,11 @@ func (r *oneRun) make(ctx context.Context, began time.Time) (build.Result, error
 
 // plan plans the pipeline, or returns the plan of the build before if planning would read what it read then.
 func (r *oneRun) plan(ctx context.Context, began time.Time) (*keptPlan, error) {
-	fn, err := r.a.DigestFunction()
+	fn, err := r.a.digestFunction()
 	if err != nil {
 		return nil, err
 	}
-	m := r.a.Machine(r.workspace, fn)
+	m := r.a.machineOf(r.workspace, fn)
 	if k := r.kept; k == nil || k.reads == nil || k.reads.PlanHolds(m) != nil {
 		p, _, err := r.a.plan(ctx, r.c.Pipeline, r.c.Steps)
 		if err != nil {

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/equiv"
 	"github.com/hexmage/hexmage/oppackage/opconfig"
@@ -39,14 +38,14 @@ func (f packageFlags) read(a *app, dir string) (oppackage.Package, []oppackage.A
 		return p, nil, err
 	}
 	if err := table.CheckHVX(f.HVX); err != nil {
-		return p, nil, front.Usage("%w", err)
+		return p, nil, usageError("%w", err)
 	}
 	p.HVX = oppackage.HVXFlags(f.HVX)
 	if len(f.Define)+len(f.Include)+len(f.Flag) > 0 {
 		p.Extras = []oppackage.Extra{{Defines: f.Define, Includes: f.Include, Flags: f.Flag}}
 	}
 	if err := p.Validate(); err != nil {
-		return p, nil, front.Usage("%w", err)
+		return p, nil, usageError("%w", err)
 	}
 	return p, arches, nil
 }
@@ -69,7 +68,7 @@ const maxPackageFiles = 20000
 
 // Run writes the Makefile, or compares.
 func (c *makefileCmd) Run(ctx context.Context, a *app) error {
-	dir, err := a.place(front.Absolute(a.WorkDir, c.Folder))
+	dir, err := a.place(absolute(a.WorkDir, c.Folder))
 	if err != nil {
 		return err
 	}
@@ -82,28 +81,28 @@ func (c *makefileCmd) Run(ctx context.Context, a *app) error {
 	}
 	var text bytes.Buffer
 	if err := oppackage.Makefile(&text, p, arches); err != nil {
-		return front.Usage("%w", err)
+		return usageError("%w", err)
 	}
 	if c.Output == "-" {
-		front.IsData(a.Env.Stdout)
+		isData(a.Env.Stdout)
 		_, err := a.Env.Stdout.Write(text.Bytes())
 		return err
 	}
 	out := filepath.Join(dir, "Makefile")
 	if c.Output != "" {
-		out = front.Absolute(a.WorkDir, c.Output)
+		out = absolute(a.WorkDir, c.Output)
 	}
 	if out, err = a.place(out, dir); err != nil {
 		return err
 	}
 	if old, err := os.ReadFile(out); err == nil && !bytes.Contains(old[:min(len(old), 500)], []byte(madeBy)) && !c.Force {
-		return front.Usage("%s is not hexmage's: name another file with --output, or write over it with --force", out)
+		return usageError("%s is not hexmage's: name another file with --output, or write over it with --force", out)
 	}
 	if err := a.writeInterface(dir, p); err != nil {
 		return err
 	}
 	if err := os.WriteFile(out, text.Bytes(), 0o644); err != nil {
-		return front.Usage("%w", err)
+		return usageError("%w", err)
 	}
 	goals := strings.Join(c.Arch, " ")
 	if goals == "" {
@@ -120,18 +119,18 @@ func (a *app) writeInterface(dir string, p oppackage.Package) error {
 		return err
 	}
 	if c.Package != p.Name {
-		return front.Usage("%s is the config of package %s, not %s", config, c.Package, p.Name)
+		return usageError("%s is the config of package %s, not %s", config, c.Package, p.Name)
 	}
 	var text bytes.Buffer
 	if err := opconfig.Interface(&text, c); err != nil {
-		return front.Usage("%w", err)
+		return usageError("%w", err)
 	}
 	out, err := a.place(filepath.Join(dir, "src", p.Name+"Interface.cpp"), dir)
 	if err != nil {
 		return err
 	}
 	if err := os.WriteFile(out, text.Bytes(), 0o644); err != nil {
-		return front.Usage("%w", err)
+		return usageError("%w", err)
 	}
 	fmt.Fprintf(a.Env.Stdout, "wrote %s, which the package lacked, from %s\n", out, config)
 	return nil
@@ -146,7 +145,7 @@ func configOf(dir string, files []string) (c opconfig.Config, name string, err e
 		c, err = opconfig.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 	}
 	if err != nil {
-		err = front.Usage("%w", err)
+		err = usageError("%w", err)
 	}
 	return c, name, err
 }
@@ -158,7 +157,7 @@ func packageAt(table oppackage.Targets, dir, name string, targets []string) (opp
 		arches, err = table.Select(targets)
 	}
 	if err != nil {
-		return oppackage.Package{}, nil, front.Usage("%w", err)
+		return oppackage.Package{}, nil, usageError("%w", err)
 	}
 	var files []string
 	err = filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
@@ -179,7 +178,7 @@ func packageAt(table oppackage.Targets, dir, name string, targets []string) (opp
 		return err
 	})
 	if err != nil {
-		return oppackage.Package{}, nil, front.Usage("%w", err)
+		return oppackage.Package{}, nil, usageError("%w", err)
 	}
 	if name == "" {
 		c, _, err := configOf(dir, files)
@@ -189,7 +188,7 @@ func packageAt(table oppackage.Targets, dir, name string, targets []string) (opp
 		name = c.Package
 	}
 	if name, err = oppackage.FindName(name, files); err != nil {
-		return oppackage.Package{}, nil, front.Usage("%s: %w", dir, err)
+		return oppackage.Package{}, nil, usageError("%s: %w", dir, err)
 	}
 	return oppackage.Package{Name: name, Files: files}, arches, nil
 }
@@ -197,25 +196,25 @@ func packageAt(table oppackage.Targets, dir, name string, targets []string) (opp
 func (c *makefileCmd) compare(ctx context.Context, a *app, dir string, p oppackage.Package, arches []oppackage.Arch) error {
 	program, err := exec.LookPath("make")
 	if err != nil {
-		return front.Usage("there is no make on this machine, which is to be asked what it would run: %s", howToGet("make"))
+		return usageError("there is no make on this machine, which is to be asked what it would run: %s", howToGet("make"))
 	}
 	m := equiv.Make{Program: program, Env: []string{"PATH=" + a.Env.Var("PATH"), "HOME=" + a.Env.Var("HOME")}, Dir: dir}
 	if c.Check {
 		n, err := equiv.Check(ctx, m, p, arches)
 		if err != nil {
-			return &front.ExitError{Code: ExitFailed, Err: err}
+			return &exitError{Code: ExitFailed, Err: err}
 		}
 		fmt.Fprintf(a.Env.Stdout, "make and pipelines run the same %d lines for %d targets\n", n, len(arches))
 	}
 	if c.Compare == "" {
 		return nil
 	}
-	targets, err := equiv.Compare(ctx, m, front.Absolute(a.WorkDir, c.Compare), p, arches)
+	targets, err := equiv.Compare(ctx, m, absolute(a.WorkDir, c.Compare), p, arches)
 	if errors.Is(err, fs.ErrNotExist) {
-		return front.Usage("%w", err)
+		return usageError("%w", err)
 	}
 	if err != nil {
-		return &front.ExitError{Code: ExitFailed, Err: err}
+		return &exitError{Code: ExitFailed, Err: err}
 	}
 	unexplained := 0
 	for _, t := range targets {
@@ -232,7 +231,7 @@ func (c *makefileCmd) compare(ctx context.Context, a *app, dir string, p oppacka
 		}
 	}
 	if unexplained > 0 {
-		return &front.ExitError{Code: ExitFailed, Err: fmt.Errorf("%d differences are not meant: + is what only hexmage has, - what only %s has; say such flags (--define, --flag, --include; in a step: defines, flags, includes)", unexplained, c.Compare)}
+		return &exitError{Code: ExitFailed, Err: fmt.Errorf("%d differences are not meant: + is what only hexmage has, - what only %s has; say such flags (--define, --flag, --include; in a step: defines, flags, includes)", unexplained, c.Compare)}
 	}
 	return nil
 }

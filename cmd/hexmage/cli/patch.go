@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/patches/lint"
@@ -56,16 +55,16 @@ type patchArgs struct {
 
 // request opens what the arguments name.
 func (p *patchArgs) request(ctx context.Context, a *app) (patches.Request, error) {
-	source, err := a.place(front.Absolute(a.WorkDir, p.Source))
+	source, err := a.place(absolute(a.WorkDir, p.Source))
 	r := patches.Request{Source: source, Fuzz: p.Fuzz}
 	if err != nil {
 		return r, err
 	}
 	if info, err := os.Stat(r.Source); err != nil || !info.IsDir() {
-		return r, front.Usage("%s is no folder of sources: name the one that has the op package's files", p.Source)
+		return r, usageError("%s is no folder of sources: name the one that has the op package's files", p.Source)
 	}
 	if p.Fuzz < 0 {
-		return r, front.Usage("--fuzz %d: it is a number of lines", p.Fuzz)
+		return r, usageError("--fuzz %d: it is a number of lines", p.Fuzz)
 	}
 	sdk, err := a.sdkHeaders(ctx, p.SDK)
 	if err != nil {
@@ -74,13 +73,13 @@ func (p *patchArgs) request(ctx context.Context, a *app) (patches.Request, error
 	r.SDKInclude = sdk.include
 	name, dir, own := strings.Cut(p.Series, "=")
 	if own {
-		if dir, err = a.place(front.Absolute(a.WorkDir, dir)); err != nil {
+		if dir, err = a.place(absolute(a.WorkDir, dir)); err != nil {
 			return r, err
 		}
 		name += "=" + dir
 	}
 	if r.Series, r.SeriesFS, err = patches.OpenSeries(name); err != nil {
-		return r, &front.ExitError{Code: ExitUsage, Err: err}
+		return r, &exitError{Code: ExitUsage, Err: err}
 	}
 	return r, nil
 }
@@ -102,7 +101,7 @@ func (h headersOf) String() string {
 // sdkHeaders finds the SDK that --sdk names.
 func (a *app) sdkHeaders(ctx context.Context, what string) (headersOf, error) {
 	var h headersOf
-	root := front.Absolute(a.WorkDir, what)
+	root := absolute(a.WorkDir, what)
 	if w := parseWanted(what); w.name == "qairt" && !isFolder(root) {
 		l, err := a.find(ctx, what, "")
 		if err != nil {
@@ -118,7 +117,7 @@ func (a *app) sdkHeaders(ctx context.Context, what string) (headersOf, error) {
 			h.include = root // somebody has named the folder of headers itself
 			return h, nil
 		}
-		return h, front.Usage("--sdk %s: there is no folder %s; name the root of a QAIRT SDK, or qairt[@VERSION] that `hexmage toolchain list` has", what, h.include)
+		return h, usageError("--sdk %s: there is no folder %s; name the root of a QAIRT SDK, or qairt[@VERSION] that `hexmage toolchain list` has", what, h.include)
 	}
 	return h, nil
 }
@@ -161,9 +160,9 @@ func (a *app) tellPatched(rep patches.Report, err error, out string) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case a.JSON:
-		return &front.ExitError{Code: ExitFailed}
+		return &exitError{Code: ExitFailed}
 	}
-	return &front.ExitError{Code: ExitFailed, Err: fmt.Errorf("patch: %w", err)}
+	return &exitError{Code: ExitFailed, Err: fmt.Errorf("patch: %w", err)}
 }
 
 // summary says in a line what was done, or would be.
@@ -245,7 +244,7 @@ func (c *patchApplyCmd) Run(ctx context.Context, a *app) error {
 	do, out := patches.ApplyInPlace, c.Source
 	if c.Out != "" {
 		do, out = patches.Apply, c.Out
-		if r.Out, err = a.place(front.Absolute(a.WorkDir, c.Out)); err != nil {
+		if r.Out, err = a.place(absolute(a.WorkDir, c.Out)); err != nil {
 			return err
 		}
 	}
@@ -274,7 +273,7 @@ func (c *patchDiffCmd) Run(ctx context.Context, a *app) error {
 			patches.Report
 		}{string(diff), rep})
 	}
-	front.IsData(a.Env.Stdout)
+	isData(a.Env.Stdout)
 	if a.colourOut() {
 		diff = paintDiff(diff)
 	}
@@ -287,7 +286,7 @@ func (a *app) colourOut() bool {
 	if a.Colour != "auto" {
 		return a.Colour == "always"
 	}
-	return front.OnTerminal(a.Env.Stdout) && a.Env.Var("NO_COLOR") == "" && a.Env.Var("TERM") != "dumb"
+	return onTerminal(a.Env.Stdout) && a.Env.Var("NO_COLOR") == "" && a.Env.Var("TERM") != "dumb"
 }
 
 // paintDiff colours a unified diff as git does.
@@ -335,10 +334,10 @@ type patchOldCmd struct {
 func (c *patchOldCmd) Run(ctx context.Context, a *app) error {
 	if len(c.Source) != 1 || c.SDK == "" || !c.Check && c.Out == "" {
 		what := "say what to do"
-		if len(c.Source) > 0 && !isFolder(front.Absolute(a.WorkDir, c.Source[0])) {
+		if len(c.Source) > 0 && !isFolder(absolute(a.WorkDir, c.Source[0])) {
 			what = fmt.Sprintf("there is no command or folder %q", c.Source[0])
 		}
-		return front.Usage("patch: %s: hexmage patch check|apply|diff|lint SOURCE --sdk SDK, or hexmage patch new FOLDER; without a command SOURCE, --sdk and --check or --out DIR are needed", what)
+		return usageError("patch: %s: hexmage patch check|apply|diff|lint SOURCE --sdk SDK, or hexmage patch new FOLDER; without a command SOURCE, --sdk and --check or --out DIR are needed", what)
 	}
 	args := patchArgs{Source: c.Source[0], SDK: c.SDK, Series: c.Series, Fuzz: c.Fuzz}
 	if c.Check {
@@ -370,22 +369,22 @@ const allHeaders = "**/*.{h,hpp}"
 
 // Run lists what will not compile.
 func (c *patchLintCmd) Run(ctx context.Context, a *app) error {
-	dir := front.Absolute(a.WorkDir, c.Folder)
+	dir := absolute(a.WorkDir, c.Folder)
 	if !isFolder(dir) {
-		return front.Usage("%s is no folder of sources: name the one that has the op package's files", c.Folder)
+		return usageError("%s is no folder of sources: name the one that has the op package's files", c.Folder)
 	}
 	data, err := lint.Shipped()
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	if c.Data != "" {
-		text, err := os.ReadFile(front.Absolute(a.WorkDir, c.Data))
+		text, err := os.ReadFile(absolute(a.WorkDir, c.Data))
 		if err != nil {
-			return front.Usage("--data: %v", err)
+			return usageError("--data: %v", err)
 		}
 		own, err := lint.Parse(c.Data, text)
 		if err != nil {
-			return &front.ExitError{Code: ExitUsage, Err: err}
+			return &exitError{Code: ExitUsage, Err: err}
 		}
 		data.Removed, data.Added = append(data.Removed, own.Removed...), append(data.Added, own.Added...)
 		data.Shapes, data.Unguarded = append(data.Shapes, own.Shapes...), append(data.Unguarded, own.Unguarded...)
@@ -400,7 +399,7 @@ func (c *patchLintCmd) Run(ctx context.Context, a *app) error {
 		if ctx.Err() != nil {
 			return err
 		}
-		return &front.ExitError{Code: ExitFailed, Err: fmt.Errorf("patch lint: %w", err)}
+		return &exitError{Code: ExitFailed, Err: fmt.Errorf("patch lint: %w", err)}
 	}
 	if a.JSON {
 		for _, f := range found {
@@ -424,7 +423,7 @@ func (c *patchLintCmd) Run(ctx context.Context, a *app) error {
 		}
 	}
 	if len(found) > 0 {
-		return &front.ExitError{Code: ExitFailed}
+		return &exitError{Code: ExitFailed}
 	}
 	return nil
 }
@@ -432,7 +431,7 @@ func (c *patchLintCmd) Run(ctx context.Context, a *app) error {
 // sdk finds the SDK's headers, or, of a release that is not here, its version.
 func (c *patchLintCmd) sdk(ctx context.Context, a *app) (lint.SDK, func(), error) {
 	w := parseWanted(c.SDK)
-	isRelease := w.name == "qairt" && !isFolder(front.Absolute(a.WorkDir, c.SDK))
+	isRelease := w.name == "qairt" && !isFolder(absolute(a.WorkDir, c.SDK))
 	if isRelease && w.version != "" && !a.stored(ctx, w) {
 		if err := a.between(w); err != nil {
 			return lint.SDK{}, nil, err
@@ -449,7 +448,7 @@ func (c *patchLintCmd) sdk(ctx context.Context, a *app) (lint.SDK, func(), error
 	names, err := headers.Names(allHeaders)
 	if err != nil {
 		headers.Close()
-		return lint.SDK{}, nil, &front.ExitError{Code: ExitUsage, Err: err}
+		return lint.SDK{}, nil, &exitError{Code: ExitUsage, Err: err}
 	}
 	return lint.SDK{Name: h.String(), Version: h.version, Names: names, Header: headers.Has}, headers.Close, nil
 }
@@ -462,12 +461,12 @@ func (a *app) between(w wanted) error {
 	}
 	t, _, err := d.catalogue().Find(w.name, "")
 	if err != nil {
-		return &front.ExitError{Code: ExitUsage, Err: err}
+		return &exitError{Code: ExitUsage, Err: err}
 	}
 	byVersion := func(a, b *toolchains.Release) int { return version.Compare(a.Version, b.Version) }
 	oldest, newest := slices.MinFunc(t.Releases, byVersion).Version, slices.MaxFunc(t.Releases, byVersion).Version
 	if w.version[0] < '0' || w.version[0] > '9' || version.CompareShared(w.version, oldest) < 0 || version.CompareShared(w.version, newest) > 0 {
-		return front.Usage("patch lint: nothing is known of %s: hexmage knows %s %s to %s; name the folder of an SDK that you have, which tells by its headers", w, w.name, oldest, newest)
+		return usageError("patch lint: nothing is known of %s: hexmage knows %s %s to %s; name the folder of an SDK that you have, which tells by its headers", w, w.name, oldest, newest)
 	}
 	return nil
 }
@@ -484,7 +483,7 @@ func (a *app) stored(ctx context.Context, w wanted) bool {
 	quiet := *a
 	quiet.Env.Stderr = new(strings.Builder)
 	_, err = quiet.find(ctx, w.String(), "")
-	var e *front.ExitError
+	var e *exitError
 	return !errors.As(err, &e)
 }
 
@@ -560,12 +559,12 @@ Examples:
 
 // Run records.
 func (c *patchNewCmd) Run(ctx context.Context, a *app) error {
-	folder, tree := front.Absolute(a.WorkDir, c.Folder), front.Absolute(a.WorkDir, c.Tree)
+	folder, tree := absolute(a.WorkDir, c.Folder), absolute(a.WorkDir, c.Tree)
 	if !patches.IsRange(filepath.Base(folder)) {
-		return front.Usage("%s: the last part of the folder is to be named <from>-<to>, by two releases, such as patches/own/2.31-2.34", c.Folder)
+		return usageError("%s: the last part of the folder is to be named <from>-<to>, by two releases, such as patches/own/2.31-2.34", c.Folder)
 	}
 	if c.Before != "" && c.Since != "" {
-		return front.Usage("--before is for two folders, --since for a git work tree: choose one")
+		return usageError("--before is for two folders, --since for a git work tree: choose one")
 	}
 	title := c.Title
 	if title == "" {
@@ -575,33 +574,33 @@ func (c *patchNewCmd) Run(ctx context.Context, a *app) error {
 	if c.Lacks != "" || c.Declares != "" {
 		when = &rename.When{Header: c.Header, Lacks: c.Lacks, Declares: c.Declares}
 		if err := when.Check(); err != nil {
-			return &front.ExitError{Code: ExitUsage, Err: err}
+			return &exitError{Code: ExitUsage, Err: err}
 		}
 	}
 	var edits []record.Edit
 	var err error
 	if c.Before != "" {
 		var e record.Edit
-		e, err = record.Folders(ctx, front.Absolute(a.WorkDir, c.Before), tree, title)
+		e, err = record.Folders(ctx, absolute(a.WorkDir, c.Before), tree, title)
 		edits = []record.Edit{e}
 	} else {
 		edits, err = record.Git(ctx, tree, c.Since, title)
 	}
 	if errors.Is(err, record.ErrNothing) {
-		return &front.ExitError{Code: ExitFailed, Err: fmt.Errorf("patch new: %w in %s", err, c.Tree)}
+		return &exitError{Code: ExitFailed, Err: fmt.Errorf("patch new: %w in %s", err, c.Tree)}
 	}
 	if err != nil {
-		return &front.ExitError{Code: ExitFailed, Err: fmt.Errorf("patch new: %w", err)}
+		return &exitError{Code: ExitFailed, Err: fmt.Errorf("patch new: %w", err)}
 	}
 	if folder, err = a.place(folder); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(folder), 0o777); err != nil {
-		return &front.ExitError{Code: ExitFailed, Err: err}
+		return &exitError{Code: ExitFailed, Err: err}
 	}
 	names, err := record.Write(folder, edits, when)
 	if err != nil {
-		return &front.ExitError{Code: ExitFailed, Err: fmt.Errorf("patch new: %w", err)}
+		return &exitError{Code: ExitFailed, Err: fmt.Errorf("patch new: %w", err)}
 	}
 	if a.JSON {
 		type recorded struct {

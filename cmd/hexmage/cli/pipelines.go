@@ -13,7 +13,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage"
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/rooted"
@@ -69,7 +68,7 @@ func (a *app) which(ctx context.Context) error {
 	read, done := a.skeletons(ctx)
 	defer done()
 	groups := map[string]string{}
-	names := a.Pipelines()
+	names := a.pipelines()
 	width := 0
 	for _, name := range names {
 		width = max(width, shown(name))
@@ -99,7 +98,7 @@ func (a *app) which(ctx context.Context) error {
 			text += group + ":\n\n" + groups[group] + "\n"
 		}
 	}
-	return front.Usage("%sOne of your own: hexmage init. What this machine lacks: hexmage doctor", text)
+	return usageError("%sOne of your own: hexmage init. What this machine lacks: hexmage doctor", text)
 }
 
 // profilesOf are the names of a module's profiles; without any, the one that has no name.

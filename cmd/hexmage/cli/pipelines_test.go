@@ -7,13 +7,12 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage"
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 )
 
 // TestNeeds: what a shipped pipeline is said to need in a profile, which nothing is planned for, is what a plan takes that somebody has to get or to pin first, and a device.
 func TestNeeds(t *testing.T) {
 	env := Env{Stdout: io.Discard, Stderr: io.Discard, Dir: t.TempDir(), Vars: []string{"HEXMAGE_CACHE=" + t.TempDir()}}
-	a, err := newApp(front.Global{Offline: true}, env, front.NewInterrupts(func(string) {}))
+	a, err := newApp(globalFlags{Offline: true}, env, newInterrupts(func(string) {}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,12 +20,12 @@ func TestNeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shipped, err := a.Shipped()
+	shipped, err := a.shipped()
 	if err != nil {
 		t.Fatal(err)
 	}
 	some := 0
-	for _, name := range front.Names(hexmage.Shipped) {
+	for _, name := range names(hexmage.Shipped) {
 		cfg, diags := a.load(t.Context(), shipped, name)
 		if diags.HasErrors() {
 			t.Fatal(diags)

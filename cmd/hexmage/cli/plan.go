@@ -13,7 +13,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
@@ -47,7 +46,7 @@ func (a *app) runnable(p *planned, what string) error {
 		fmt.Fprintf(a.Env.Stderr, "missing: %s\n", ansi.Visible(m, false))
 	}
 	if len(missing) > 0 {
-		return front.Usage("this machine lacks what %s needs (profile %q); `hexmage plan` shows what would run", what, p.Profile)
+		return usageError("this machine lacks what %s needs (profile %q); `hexmage plan` shows what would run", what, p.Profile)
 	}
 	return nil
 }
@@ -70,7 +69,7 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plann
 	if err != nil {
 		return nil, "", err
 	}
-	workspace, err := a.Workspace(pipeline)
+	workspace, err := a.workspace(pipeline)
 	if err != nil {
 		return nil, "", err
 	}
@@ -92,7 +91,7 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plann
 	p.Plan = a.checkMachine(p.Plan)
 	if len(selection) > 0 {
 		if p, err = p.Select(selection...); err != nil {
-			return nil, "", givenError{&front.ExitError{Code: ExitUsage, Err: err}}
+			return nil, "", givenError{&exitError{Code: ExitUsage, Err: err}}
 		}
 	}
 	return p, workspace, nil
@@ -114,7 +113,7 @@ func (a *app) planConfig(workspace string, cfg *config.Pipeline) (*planned, hcl.
 
 // strays are the names of HEXMAGE_VAR_NAME that no pipeline has, of the workspace and of those that are shipped.
 func (a *app) strays(cfg *config.Pipeline) (names []string) {
-	set := a.EnvVars()
+	set := a.envVars()
 	drop := func(cfg *config.Pipeline) {
 		if cfg != nil {
 			for _, v := range cfg.Variables {
@@ -127,7 +126,7 @@ func (a *app) strays(cfg *config.Pipeline) (names []string) {
 	}
 	read, done := a.skeletons(context.Background()) // which waits for nothing
 	defer done()
-	for _, name := range a.Pipelines() {
+	for _, name := range a.pipelines() {
 		other, _ := read(name)
 		drop(other)
 	}
@@ -137,7 +136,7 @@ func (a *app) strays(cfg *config.Pipeline) (names []string) {
 func (a *app) plannerOptions(workspace string, cfg *config.Pipeline, d *domain) planner.Options {
 	return planner.Options{
 		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, TargetNames: a.SoC, TargetFlag: "--soc", Targets: d.target,
-		EnvVars: a.EnvVars(), FlagVars: a.Set, Reads: d.reads,
+		EnvVars: a.envVars(), FlagVars: a.Set, Reads: d.reads,
 	}
 }
 
@@ -148,7 +147,7 @@ func (a *app) secrets(ctx context.Context, workspace, pipeline string) func() (s
 		var values secret.Values
 		if !diags.HasErrors() {
 			var more hcl.Diagnostics
-			values, more = planner.Secrets(planner.Options{Config: cfg, Workspace: workspace, Profile: a.Profile, EnvVars: a.EnvVars(), FlagVars: a.Set})
+			values, more = planner.Secrets(planner.Options{Config: cfg, Workspace: workspace, Profile: a.Profile, EnvVars: a.envVars(), FlagVars: a.Set})
 			diags = append(diags, more...)
 		}
 		if diags.HasErrors() {
@@ -169,13 +168,13 @@ func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) erro
 		if diags.HasErrors() { // it is warned again when these are mended
 			shown = slices.DeleteFunc(slices.Clone(diags), func(d *hcl.Diagnostic) bool { return d.Summary == steps.OpenStandIn })
 		}
-		fmt.Fprint(a.Env.Stderr, config.Render(shown, files, uint(cmp.Or(a.Env.Width, 100)), a.Coloured()))
+		fmt.Fprint(a.Env.Stderr, config.Render(shown, files, uint(cmp.Or(a.Env.Width, 100)), a.coloured()))
 		a.sendDiags(diags)
 	}
 	if diags.HasErrors() {
-		err := &front.ExitError{Code: ExitUsage}
+		err := &exitError{Code: ExitUsage}
 		for _, d := range diags {
-			var own *front.ExitError
+			var own *exitError
 			if why, ok := d.Extra.(error); ok && errors.As(why, &own) { // a module that could not be got is no mistake in a file
 				err.Code = own.Code
 			}
@@ -190,11 +189,11 @@ func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) erro
 
 // sendDiags writes diagnostics for programs. Where what a command prints is one object, only errors are, in its place.
 func (a *app) sendDiags(diags hcl.Diagnostics) {
-	var to front.Sinks
+	var to sinks
 	if a.also != nil {
 		to = append(to, a.also)
 	}
-	if g := a.GitHub(); g != nil {
+	if g := a.gitHub(); g != nil {
 		to = append(to, g)
 	}
 	all := len(to)
@@ -245,7 +244,7 @@ Examples:
 // Run prints what the pipeline would run.
 func (c *planCmd) Run(ctx context.Context, a *app) error {
 	if c.Out != "" && !isSaved(c.Out) {
-		return front.Usage("--out %s: the file's name has to end in .json, by which `hexmage run` knows it", c.Out)
+		return usageError("--out %s: the file's name has to end in .json, by which `hexmage run` knows it", c.Out)
 	}
 	p, workspace, err := a.plan(ctx, c.Pipeline, c.Steps)
 	if err != nil {
@@ -274,7 +273,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 		}
 		b, err := plan.JSON(p.Plan, status)
 		if err != nil {
-			return front.Engine(err)
+			return engineError(err)
 		}
 		fmt.Fprintln(a.Env.Stdout, string(b))
 	case a.Verbose:
@@ -284,7 +283,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 		fmt.Fprint(a.Env.Stdout, ansi.Visible(short.text(), false))
 	}
 	if cannotRun(p.Plan, s) {
-		return &front.ExitError{Code: ExitUsage} // what is missing was said
+		return &exitError{Code: ExitUsage} // what is missing was said
 	}
 	return nil
 }
@@ -314,7 +313,7 @@ func (c *graphCmd) Run(ctx context.Context, a *app) error {
 	case c.Format == "json" || a.JSON:
 		b, err := plan.GraphJSON(p.Plan)
 		if err != nil {
-			return front.Engine(err)
+			return engineError(err)
 		}
 		fmt.Fprintln(a.Env.Stdout, string(b))
 	case c.Format == "dot":
@@ -349,14 +348,14 @@ type checked struct {
 func (c *validateCmd) Run(ctx context.Context, a *app) error {
 	names := c.Pipelines
 	if len(names) == 0 {
-		names = a.Pipelines()
+		names = a.pipelines()
 	}
 	bad := false
 	for _, name := range names {
 		all, err := a.validate(ctx, name)
 		if err != nil {
 			bad = true
-			var said *front.ExitError
+			var said *exitError
 			if !errors.As(err, &said) || said.Err != nil { // else diagnostics say it
 				fmt.Fprintf(a.Env.Stderr, "hexmage: %s: %v\n", name, err)
 			}
@@ -381,14 +380,14 @@ func (c *validateCmd) Run(ctx context.Context, a *app) error {
 		}
 	}
 	if bad {
-		return &front.ExitError{Code: ExitUsage}
+		return &exitError{Code: ExitUsage}
 	}
 	return nil
 }
 
 // validate plans a pipeline in the chosen profile, or in each that it has. What is wrong in several is said once.
 func (a *app) validate(ctx context.Context, name string) ([]checked, error) {
-	workspace, err := a.Workspace(name)
+	workspace, err := a.workspace(name)
 	if err != nil {
 		return []checked{{Pipeline: name, Profile: a.Profile}}, err
 	}

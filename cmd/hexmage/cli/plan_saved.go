@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/plan"
@@ -65,20 +64,20 @@ func (a *app) savePlan(ctx context.Context, file string, c *planCmd, workspace s
 	}
 	var err error
 	if s.Plan, err = sameEverywhere(p); err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // the plan is compared byte by byte
 	if err := e.Encode(s); err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
-	at, err := a.place(front.Absolute(a.WorkDir, file))
+	at, err := a.place(absolute(a.WorkDir, file))
 	if err != nil {
 		return err
 	}
 	if err := atomicfile.PlaceFile(at, b.Bytes(), 0o644); err != nil {
-		return front.Usage("--out %s: %w", file, err)
+		return usageError("--out %s: %w", file, err)
 	}
 	return nil
 }
@@ -87,30 +86,30 @@ func (a *app) savePlan(ctx context.Context, file string, c *planCmd, workspace s
 func isSaved(name string) bool { return strings.HasSuffix(name, ".json") }
 
 // takeSaved has the command run what a saved plan says, if it still means the same.
-func (a *app) takeSaved(ctx context.Context, c *front.RunFlags) error {
+func (a *app) takeSaved(ctx context.Context, c *runFlags) error {
 	name := c.Pipeline
-	b, err := boundedfile.Read(front.Absolute(a.WorkDir, name), maxSaved)
+	b, err := boundedfile.Read(absolute(a.WorkDir, name), maxSaved)
 	if errors.Is(err, fs.ErrNotExist) {
-		return front.Usage("there is no saved plan %s: `hexmage plan PIPELINE --out %s` writes one", name, name)
+		return usageError("there is no saved plan %s: `hexmage plan PIPELINE --out %s` writes one", name, name)
 	} else if err != nil {
-		return front.Usage("%w", err)
+		return usageError("%w", err)
 	}
 	var s savedPlan
 	if err := json.Unmarshal(b, &s); err != nil || s.Format != savedFormat {
-		return front.Usage("%s is no saved plan of this hexmage (%s): `hexmage plan PIPELINE --out %s` writes one", name, savedFormat, name)
+		return usageError("%s is no saved plan of this hexmage (%s): `hexmage plan PIPELINE --out %s` writes one", name, savedFormat, name)
 	}
 	if len(c.Steps)+len(a.SoC)+len(a.With) > 0 || a.Profile != "" && a.Profile != s.Profile {
-		return front.Usage("run %s: the saved plan says which steps, profile, SoCs and toolchains: leave them out, or plan again", name)
+		return usageError("run %s: the saved plan says which steps, profile, SoCs and toolchains: leave them out, or plan again", name)
 	}
 	given := maps.Clone(a.Set)
 	for v := range given {
 		if !slices.Contains(s.Sensitive, v) {
-			return front.Usage("run %s: the saved plan says what var.%s is: leave --var %s out, or plan again", name, v, v)
+			return usageError("run %s: the saved plan says what var.%s is: leave --var %s out, or plan again", name, v, v)
 		}
 	}
 	for _, v := range s.Sensitive {
 		if _, ok := given[v]; !ok {
-			return front.Usage("run %s: var.%s is sensitive, so the plan does not have its value: give it again with --var %s=…", name, v, v)
+			return usageError("run %s: var.%s is sensitive, so the plan does not have its value: give it again with --var %s=…", name, v, v)
 		}
 	}
 	c.Pipeline, c.Steps, a.Profile, a.SoC, a.With, a.Set = s.Pipeline, s.Steps, s.Profile, s.SoC, s.With, s.Variables
@@ -124,10 +123,10 @@ func (a *app) takeSaved(ctx context.Context, c *front.RunFlags) error {
 	}
 	now, err := sameEverywhere(p.Plan)
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	if what := differsIn(s.Plan, now); what != "" {
-		return front.Usage("%s is not what would run now: %s differs. See `hexmage plan %s`, and plan again", name, what, s.Pipeline)
+		return usageError("%s is not what would run now: %s differs. See `hexmage plan %s`, and plan again", name, what, s.Pipeline)
 	}
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
@@ -109,10 +108,10 @@ func (c *preflightCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 	} else {
-		fmt.Fprint(a.Env.Stdout, ansi.Visible(f.text(c.Pipeline, profile, can), a.Coloured()))
+		fmt.Fprint(a.Env.Stdout, ansi.Visible(f.text(c.Pipeline, profile, can), a.coloured()))
 	}
 	if !can {
-		return &front.ExitError{Code: ExitUsage} // what prevents it was said
+		return &exitError{Code: ExitUsage} // what prevents it was said
 	}
 	return nil
 }
@@ -178,7 +177,7 @@ func (f *preflight) versions(ctx context.Context) error {
 		return nil
 	}
 	var of []string
-	versions := front.ToolchainVersions(f.p.Plan)
+	versions := toolchainVersions(f.p.Plan)
 	for _, name := range slices.Sorted(maps.Keys(versions)) {
 		if f.d.catalogue().SDK(name) != nil {
 			of = append(of, name+" "+versions[name])

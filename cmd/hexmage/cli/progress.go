@@ -32,7 +32,7 @@ const (
 )
 
 func (a *app) progressLine(terminal bool, elsewhere time.Duration) *progressLine {
-	p := &progressLine{w: a.Env.Screen(), terminal: terminal, width: a.Env.Width, every: elsewhere, last: time.Now()}
+	p := &progressLine{w: a.Env.screen(), terminal: terminal, width: a.Env.Width, every: elsewhere, last: time.Now()}
 	if terminal {
 		p.every = progressDrawn
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/atomicfile"
@@ -80,7 +79,7 @@ func (a *app) findRemote(ctx context.Context) (*farCache, error) {
 		return far, err
 	}
 	id := digest.BLAKE3.Bytes([]byte(r.Name + "\n" + r.Address + "\n" + r.Instance)).Hex()[:16]
-	far.outFile = a.Places().State().Remote(id + ".out")
+	far.outFile = a.places().State().Remote(id + ".out")
 	if st, err := os.Stat(far.outFile); err == nil && a.Remote == "" && !r.Must() && time.Since(st.ModTime()) < askAgain {
 		far.again = st.ModTime().Add(askAgain)
 		a.say(fmt.Sprintf("remote %s is out: it was %v ago, and is asked again after %v (--remote %s asks now)", r.Name, time.Since(st.ModTime()).Round(time.Second), askAgain, r.Name))
@@ -94,9 +93,9 @@ func (a *app) findRemote(ctx context.Context) (*farCache, error) {
 	case errors.As(err, &diags):
 		return nil, a.printDiags(diags, a.settingsSources())
 	case err != nil:
-		return nil, front.Usage("%s: remote %s: %w", r.File, r.Name, err)
+		return nil, usageError("%s: remote %s: %w", r.File, r.Name, err)
 	}
-	ok, err := a.agree(ctx, a.Places().State().Remote(id), r, client)
+	ok, err := a.agree(ctx, a.places().State().Remote(id), r, client)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +124,7 @@ func (a *app) dial(r *settings.Remote, say func(string)) (*remote.Client, error)
 func (a *app) say(text string) {
 	text = "hexmage: " + ansi.Visible(text, false) + "\n"
 	if a.Live {
-		a.interrupts.Say(text)
+		a.interrupts.show(text)
 		return
 	}
 	fmt.Fprint(a.Env.Stderr, text)
@@ -137,7 +136,7 @@ func (a *app) chosenRemote() (*settings.Remote, error) {
 	if name == "" {
 		name, from = a.Env.Var("HEXMAGE_REMOTE"), "HEXMAGE_REMOTE"
 	}
-	if a.Offline || name == front.RemoteOff {
+	if a.Offline || name == remoteOff {
 		return nil, nil
 	}
 	all, err := a.remotes()
@@ -152,11 +151,11 @@ func (a *app) chosenRemote() (*settings.Remote, error) {
 	}
 	switch near := nearest.Name(name, names); {
 	case name != "" && near != "":
-		return nil, front.Usage("%s: there is no remote %q. Did you mean %s?", from, name, near)
+		return nil, usageError("%s: there is no remote %q. Did you mean %s?", from, name, near)
 	case name != "":
-		return nil, front.Usage("%s: there is no remote %q: a block remote %q in %s or %s would be it (docs/remote.md)", from, name, name, settings.UserFile, settings.WorkspaceFile)
+		return nil, usageError("%s: there is no remote %q: a block remote %q in %s or %s would be it (docs/remote.md)", from, name, name, settings.UserFile, settings.WorkspaceFile)
 	case len(all) > 1:
-		return nil, front.Usage("there are %d remotes (%s): choose one with --remote or HEXMAGE_REMOTE, or say off", len(all), strings.Join(names, ", "))
+		return nil, usageError("there are %d remotes (%s): choose one with --remote or HEXMAGE_REMOTE, or say off", len(all), strings.Join(names, ", "))
 	case len(all) == 1:
 		return &all[0], nil
 	}
@@ -165,10 +164,10 @@ func (a *app) chosenRemote() (*settings.Remote, error) {
 
 // remotes are those of the user and of the workspace. The user's stand in place of others with the same name.
 func (a *app) remotes() (all []settings.Remote, err error) {
-	for i, path := range a.SettingsFiles() {
+	for i, path := range a.settingsFiles() {
 		src, err := readSettings(path)
 		if err != nil {
-			return nil, front.Usage("%w", err)
+			return nil, usageError("%w", err)
 		}
 		found, diags := settings.Parse(src, path, i == 0)
 		if diags.HasErrors() {
@@ -198,7 +197,7 @@ func readSettings(path string) ([]byte, error) {
 // settingsSources are the files, for diagnostics.
 func (a *app) settingsSources() map[string]*hcl.File {
 	files := map[string]*hcl.File{}
-	for _, path := range a.SettingsFiles() {
+	for _, path := range a.settingsFiles() {
 		if src, err := readSettings(path); err == nil {
 			files[path] = &hcl.File{Bytes: src}
 		}
@@ -208,7 +207,7 @@ func (a *app) settingsSources() map[string]*hcl.File {
 
 // agree finds a digest function for the workspace that the remote knows. What a remote knows is asked once, and is in the file known. It is false where there is none, or it cannot be asked.
 func (a *app) agree(ctx context.Context, known string, r *settings.Remote, c *remote.Client) (bool, error) {
-	fn, err := a.DigestFunction()
+	fn, err := a.digestFunction()
 	if err != nil {
 		return false, err
 	}
@@ -224,14 +223,14 @@ func (a *app) agree(ctx context.Context, known string, r *settings.Remote, c *re
 	case slices.Contains(functions, fn):
 		return true, nil
 	case (len(functions) == 0 || named) && r.Must():
-		return false, front.Usage("remote %s can run nothing: content is named by %s here, which it does not know (it knows %s): leave HEXMAGE_DIGEST out, go without it with --remote off, or let actions run here: fallback = \"local\"",
+		return false, usageError("remote %s can run nothing: content is named by %s here, which it does not know (it knows %s): leave HEXMAGE_DIGEST out, go without it with --remote off, or let actions run here: fallback = \"local\"",
 			r.Name, fn, functionNames(functions))
 	case len(functions) == 0 || named:
 		a.say(fmt.Sprintf("remote %s is not used: content is named by %s here, which it does not know (it knows %s)", r.Name, fn, functionNames(functions)))
 		return false, nil
 	}
-	if err := a.SetFunction(functions[0]); err != nil {
-		return false, a.Writable(front.Engine(err))
+	if err := a.setFunction(functions[0]); err != nil {
+		return false, a.writable(engineError(err))
 	}
 	a.say(fmt.Sprintf("remote %s knows %s only: content of this workspace is named by it from now on, so what is known here by %s is looked up or made once more (HEXMAGE_DIGEST=%s goes on without the remote)",
 		r.Name, functionNames(functions), fn, fn))
@@ -273,7 +272,7 @@ func writeFunctions(path string, functions []digest.Function) {
 }
 
 // over puts the remote over the stores of the cache folder; nil where there is none.
-func (f *farCache) over() front.Over {
+func (f *farCache) over() storesOver {
 	if f.client == nil {
 		return nil
 	}
@@ -289,7 +288,7 @@ func (f *farCache) over() front.Over {
 }
 
 // executor is next, or what has the remote run what can go there.
-func (f *farCache) executor(e *front.Builder, next execute.Executor) execute.Executor {
+func (f *farCache) executor(e *builder, next execute.Executor) execute.Executor {
 	if f.client == nil || !f.options.Execute {
 		return next
 	}
@@ -364,14 +363,16 @@ func (f *farCache) finish(ctx context.Context, again bool) {
 	}
 }
 
-// sayAgain says why a build begins again.
+// sayAgain prints why a build begins again.
 func (a *app) sayAgain(err error) {
-	lost := (*remote.LostError)(nil)
+	lost, changed := (*remote.LostError)(nil), (*store.ChangedError)(nil)
 	switch {
 	case errors.Is(err, remote.ErrOut): // which was said
 	case errors.As(err, &lost):
 		a.say(fmt.Sprintf("%v; building again without it", lost))
+	case errors.As(err, &changed):
+		fmt.Fprintf(a.Env.Stderr, "hexmage: %s was saved while it was read; building again\n", changed.Path)
 	default:
-		a.SayAgain(err)
+		fmt.Fprintf(a.Env.Stderr, "hexmage: something in the cache was damaged and is dropped; building again (%v)\n", err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/history"
 	"github.com/hexmage/hexmage/internal/report/page"
@@ -44,7 +43,7 @@ func (c *reportCmd) Run(ctx context.Context, a *app) error {
 	}
 	var b bytes.Buffer
 	if err := page.Write(&b, d, base); err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	if c.Output == "-" {
 		_, err := a.Env.Stdout.Write(b.Bytes())
@@ -54,12 +53,12 @@ func (c *reportCmd) Run(ctx context.Context, a *app) error {
 	if name == "" {
 		name = "report.html"
 	}
-	at, err := a.place(front.Absolute(a.WorkDir, name))
+	at, err := a.place(absolute(a.WorkDir, name))
 	if err != nil {
 		return err
 	}
 	if err := atomicfile.PlaceFile(at, b.Bytes(), 0o644); err != nil {
-		return front.Usage("%w", err)
+		return usageError("%w", err)
 	}
 	if a.JSON {
 		return a.printJSON(map[string]any{"format": "hexmage-report/0", "run": d.ID, "path": at, "bytes": b.Len()})

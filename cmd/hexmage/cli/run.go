@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/build"
@@ -26,7 +25,7 @@ import (
 )
 
 // runCmd is `hexmage run PIPELINE [STEP…]`.
-type runCmd struct{ front.RunFlags }
+type runCmd struct{ runFlags }
 
 // Help has the examples of `hexmage run --help`.
 func (*runCmd) Help() string {
@@ -50,16 +49,16 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	began := time.Now()
 	a.Serial, a.events = c.Serial, true
 	if isSaved(c.Pipeline) {
-		if err := a.takeSaved(ctx, &c.RunFlags); err != nil {
+		if err := a.takeSaved(ctx, &c.runFlags); err != nil {
 			return err
 		}
 	}
-	workspace, err := a.Workspace(c.Pipeline)
+	workspace, err := a.workspace(c.Pipeline)
 	if err != nil {
 		return err
 	}
 	r := &oneRun{c: c, a: a, workspace: workspace}
-	r.outIn, r.out = a.OutFolder(c.Out, c.Pipeline)
+	r.outIn, r.out = a.outFolder(c.Out, c.Pipeline)
 	if err := r.startTrace(); err != nil {
 		return err
 	}
@@ -83,16 +82,45 @@ func (c *runCmd) outcome(ctx context.Context, r *oneRun) error {
 	if r.over {
 		return err
 	}
-	if err := front.Outcome(ctx, res, err); err != nil {
+	if err := outcome(ctx, res, err); err != nil {
 		return err
 	}
-	if err := a.ShowOutputs(res.Outputs); err != nil {
+	if err := a.showOutputs(res.Outputs); err != nil {
 		return err
 	}
 	if err := r.verify.outcome(); err != nil {
 		return err
 	}
-	return front.Checked(res)
+	return checksError(res)
+}
+
+// outcome is the error with which a command ends after a build, or nil. What failed in the build, the report has told.
+func outcome(ctx context.Context, res build.Result, err error) error {
+	exit := &exitError{Err: err}
+	if res.Failed > 0 {
+		exit.Err = nil
+	}
+	switch {
+	case ctx.Err() != nil:
+		return &exitError{Code: ExitInterrupted, Err: errInterrupted}
+	case errors.As(err, new(*build.InputError)):
+		exit.Code = ExitUsage
+	case err != nil:
+		exit.Code = ExitEngine
+	case res.Failed > 0:
+		exit.Code = ExitFailed
+	default:
+		return nil
+	}
+	return exit
+}
+
+// checksError is the error with which a run ends whose checks failed, or nil.
+func checksError(res build.Result) error {
+	if res.ChecksFailed > 0 {
+		return &exitError{Code: ExitCheck} // the report has said which
+	}
+	return nil
 }
 
 // oneRun is one `hexmage run`.
@@ -108,7 +136,7 @@ type oneRun struct {
 
 	engine   *engineParts
 	survive  func() // nil: a reader of the output that goes away ends the process
-	watching *front.Watching
+	watching *watching
 	trace    *trace.Tracer // nil: nothing is traced
 	end      func()
 	verify   *verifying
@@ -131,10 +159,10 @@ const maxCorruptRetries = 10
 // in the store is no longer so.
 func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 	if err := build.CheckOut(r.outIn, r.out); err != nil {
-		return r.unable(front.Usage("%w", err))
+		return r.unable(usageError("%w", err))
 	}
 	defer r.done()
-	r.survive = front.SurvivePipes()
+	r.survive = survivePipes()
 	res, err := r.run(ctx)
 	for range maxCorruptRetries {
 		err = r.sound(err)
@@ -161,14 +189,7 @@ func (r *oneRun) run(ctx context.Context) (build.Result, error) {
 	} else if r.a.Verbose {
 		fmt.Fprintf(r.a.Env.Stderr, "hexmage: planned: %v\n", err)
 	}
-	var err error
-	if r.limit, err = r.a.maxSize(); err != nil {
-		return r.unable(err)
-	}
-	if _, err = r.a.openRemote(ctx); err != nil {
-		return r.unable(err)
-	}
-	fn, err := r.a.DigestFunction() // the remote may not know the one that the workspace used
+	fn, err := r.settings(ctx)
 	if err != nil {
 		return r.unable(err)
 	}
@@ -176,18 +197,30 @@ func (r *oneRun) run(ctx context.Context) (build.Result, error) {
 	return r.make(ctx, began)
 }
 
+// settings reads the user's settings and finds the remote. It returns the digest function, which is another one if the
+// remote does not know the one that the workspace used.
+func (r *oneRun) settings(ctx context.Context) (fn digest.Function, err error) {
+	if r.limit, err = r.a.maxSize(); err != nil {
+		return fn, err
+	}
+	if _, err = r.a.openRemote(ctx); err != nil {
+		return fn, err
+	}
+	return r.a.digestFunction()
+}
+
 // readState finds the request's state file.
 func (r *oneRun) readState(fn digest.Function) {
 	end := r.phase("read the state file")
 	defer end()
-	r.stateFile = r.a.StateFile(&r.c.RunFlags, r.workspace, r.out, fn)
+	r.stateFile = r.a.stateFile(&r.c.runFlags, r.workspace, r.out, fn)
 	r.last, _ = state.Read(r.stateFile) // a corrupt file is as good as none
 }
 
 // upToDate ends a run if all that the last run of the same request read and left is as it was. It opens neither the cache nor a remote
 // and reads no settings. The error says why there is something to do.
 func (r *oneRun) upToDate(began time.Time) (res build.Result, err error) {
-	fn, err := r.a.DigestFunction()
+	fn, err := r.a.digestFunction()
 	if err != nil {
 		return res, err
 	}
@@ -200,7 +233,7 @@ func (r *oneRun) upToDate(began time.Time) (res build.Result, err error) {
 	case r.last == nil:
 		return res, errors.New("no state file of an earlier run")
 	}
-	if err := r.last.Holds(r.a.Machine(r.workspace, fn)); err != nil {
+	if err := r.last.Holds(r.a.machineOf(r.workspace, fn)); err != nil {
 		return res, err
 	}
 	if r.watches != nil {
@@ -208,10 +241,10 @@ func (r *oneRun) upToDate(began time.Time) (res build.Result, err error) {
 	}
 	show := r.show
 	if show == nil {
-		show, r.end = r.a.Shown(nil)
+		show, r.end = r.a.shown(nil)
 	}
 	r.unchanged = true
-	r.a.TidyIdle()
+	r.a.tidyIdle()
 	return build.Unchanged(r.last, r.recorded(show), began), nil
 }
 
@@ -234,16 +267,16 @@ func (r *oneRun) open(ctx context.Context) (err error) {
 // watchers is where the build's events go.
 func (r *oneRun) watchers() event.Sink {
 	if r.watching == nil {
-		r.watching = r.a.Watch(r.workspace, &r.c.RunFlags, r.show)
+		r.watching = r.a.watch(r.workspace, &r.c.runFlags, r.show)
 		r.watching.Sink = r.a.diagnosed(r.workspace, r.recorded(r.watching.Sink))
-		r.end = r.watching.End
+		r.end = r.watching.end
 	}
 	return r.watching
 }
 
 // recorded returns a sink that passes events on to next, to the trace and to the JUnit report.
 func (r *oneRun) recorded(next event.Sink) event.Sink {
-	all := front.Sinks{next}
+	all := sinks{next}
 	if r.trace != nil {
 		all = append(all, r.trace)
 	}
@@ -255,7 +288,7 @@ func (r *oneRun) recorded(next event.Sink) event.Sink {
 
 // options are those of a build, but for who is told of it.
 func (r *oneRun) options(ctx context.Context) build.Options {
-	o := r.engine.withDevices(r.engine.RunOptions(&r.a.App, &r.c.RunFlags, r.workspace, r.outIn, r.out))
+	o := r.engine.withDevices(r.engine.runOptions(r.a, &r.c.runFlags, r.workspace, r.outIn, r.out))
 	o.Secrets = r.a.secrets(ctx, r.workspace, r.c.Pipeline)
 	if r.trace != nil {
 		o.Executor, o.Flush = r.trace.Executor(o.Executor), r.trace.Flush(o.Flush)
@@ -290,7 +323,7 @@ func selected(steps []string) ([]addrs.Step, error) {
 		out, errs = append(out, st), append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, &front.ExitError{Code: ExitUsage, Err: err}
+		return nil, &exitError{Code: ExitUsage, Err: err}
 	}
 	return out, nil
 }
@@ -299,7 +332,7 @@ func selected(steps []string) ([]addrs.Step, error) {
 // since planning began is racy.
 func planReads(m state.Machine, workspace string, r plan.Reads, began time.Time) (*state.File, error) {
 	f := &state.File{Workspace: workspace, Variables: map[string]string{}}
-	for _, name := range append([]string{front.ProgramVariable}, r.Env...) {
+	for _, name := range append([]string{programVariable}, r.Env...) {
 		f.Variables[name] = m.Variable(name)
 	}
 	see := func(paths []string, absent bool) ([]state.Seen, error) {
@@ -324,9 +357,9 @@ func planReads(m state.Machine, workspace string, r plan.Reads, began time.Time)
 
 // choose returns what tells of a step of the plan, or a copy of it, whether the flag means it; nil if it means none. What it names must be
 // there.
-func choose(f front.StepsFlag, flag string, p *plan.Plan) (func(step string) bool, error) {
+func choose(f stepsFlag, flag string, p *plan.Plan) (func(step string) bool, error) {
 	if !f.On || len(f.Steps) == 0 {
-		return f.Everything(), nil
+		return f.everything(), nil
 	}
 	chosen, err := selected(f.Steps)
 	if err != nil {
@@ -341,9 +374,9 @@ func choose(f front.StepsFlag, flag string, p *plan.Plan) (func(step string) boo
 			}
 		}
 		if near := p.Nearest(s); !found && near != "" {
-			return nil, front.Usage("%s=%s: no such step is part of this run: did you mean %s?", flag, s.Short(), near)
+			return nil, usageError("%s=%s: no such step is part of this run: did you mean %s?", flag, s.Short(), near)
 		} else if !found {
-			return nil, front.Usage("%s=%s: no such step is part of this run", flag, s.Short())
+			return nil, usageError("%s=%s: no such step is part of this run", flag, s.Short())
 		}
 	}
 	return func(step string) bool { return wanted[step] }, nil
@@ -354,7 +387,7 @@ func (r *oneRun) sound(err error) error {
 	if r.over || r.engine == nil {
 		return err
 	}
-	return r.engine.Sound(err)
+	return r.engine.sound(err)
 }
 
 // shut ends the engine, if there is one.
@@ -372,7 +405,7 @@ type verifying struct {
 }
 
 // startVerifying makes the engine verify the steps that the flag names. It returns nil when the flag was not given.
-func startVerifying(f front.StepsFlag, e *engineParts, p *plan.Plan) (*verifying, error) {
+func startVerifying(f stepsFlag, e *engineParts, p *plan.Plan) (*verifying, error) {
 	if !f.On {
 		return nil, nil
 	}
@@ -413,7 +446,7 @@ func (v *verifying) Send(e event.Event) {
 // outcome is the error for what the verification found: exit code 1 and nothing more to say.
 func (v *verifying) outcome() error {
 	if v != nil && v.verifier.Summary().Different > 0 {
-		return &front.ExitError{Code: ExitFailed} // the report has said it
+		return &exitError{Code: ExitFailed} // the report has said it
 	}
 	return nil
 }
@@ -423,12 +456,12 @@ func (r *oneRun) startTrace() (err error) {
 	if r.c.Trace == "" {
 		return nil
 	}
-	at, err := r.a.place(front.Absolute(r.a.WorkDir, r.c.Trace))
+	at, err := r.a.place(absolute(r.a.WorkDir, r.c.Trace))
 	if err != nil {
 		return err
 	}
 	if r.trace, err = trace.Create(at, time.Now()); err != nil {
-		return front.Usage("--trace %s: %w", r.c.Trace, err)
+		return usageError("--trace %s: %w", r.c.Trace, err)
 	}
 	return nil
 }
@@ -441,7 +474,7 @@ func (r *oneRun) startJUnit() error {
 	r.junit = junit.New()
 	r.a.also = r.junit
 	if err := r.writeJUnit(); err != nil {
-		return front.Usage("--junit %s: %w", r.c.JUnit, err)
+		return usageError("--junit %s: %w", r.c.JUnit, err)
 	}
 	return nil
 }
@@ -451,17 +484,17 @@ func (r *oneRun) endJUnit(ctx context.Context, err error) error {
 	if r.junit == nil {
 		return err
 	}
-	if end := front.Ended(ctx, err); end.Message != "" {
+	if end := ended(ctx, err); end.Message != "" {
 		r.junit.Send(end)
 	}
 	if werr := r.writeJUnit(); werr != nil && err == nil {
-		return front.Engine(fmt.Errorf("--junit %s: %w", r.c.JUnit, werr))
+		return engineError(fmt.Errorf("--junit %s: %w", r.c.JUnit, werr))
 	}
 	return err
 }
 
 func (r *oneRun) writeJUnit() error {
-	at, err := r.a.place(front.Absolute(r.a.WorkDir, r.c.JUnit))
+	at, err := r.a.place(absolute(r.a.WorkDir, r.c.JUnit))
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage"
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/fetch"
@@ -72,7 +71,7 @@ func (c *runsCmd) Run(ctx context.Context, a *app) error {
 		return a.printJSON(d)
 	}
 	if c.Number < 0 {
-		return front.Usage("-n %d: want 0 or more", c.Number)
+		return usageError("-n %d: want 0 or more", c.Number)
 	}
 	var rows [][]string
 	for i, r := range a.recorded() {
@@ -135,7 +134,7 @@ type recordedRun struct {
 func (a *app) recorded() (all []recordedRun) {
 	add := func(workspace string, pipelines []string) {
 		for _, p := range pipelines {
-			book := runlog.Open(a.RunLogOf(workspace, p))
+			book := runlog.Open(a.runLogOf(workspace, p))
 			for _, r := range book.Refs() {
 				all = append(all, recordedRun{r, p, book})
 			}
@@ -143,11 +142,11 @@ func (a *app) recorded() (all []recordedRun) {
 	}
 	var own []string
 	if a.Root != "" {
-		own = front.Names(rooted.FS(a.Root))
+		own = names(rooted.FS(a.Root))
 		add(a.Root, own)
 	}
-	shipped := slices.DeleteFunc(front.Names(hexmage.Shipped), func(p string) bool { return slices.Contains(own, p) })
-	add(filepath.Join(a.Places().Shipped(), "any"), shipped)
+	shipped := slices.DeleteFunc(names(hexmage.Shipped), func(p string) bool { return slices.Contains(own, p) })
+	add(filepath.Join(a.places().Shipped(), "any"), shipped)
 	slices.SortStableFunc(all, func(x, y recordedRun) int { return y.Started.Compare(x.Started) })
 	return all
 }
@@ -170,14 +169,14 @@ func (a *app) document(ctx context.Context, name string, of bool) (*history.Docu
 	}
 	run := r.Run()
 	if run == nil {
-		return nil, front.Engine(fmt.Errorf("the record of run %s is damaged", r.ID))
+		return nil, engineError(fmt.Errorf("the record of run %s is damaged", r.ID))
 	}
 	return a.documentOf(ctx, r.book, run, of)
 }
 
 func (a *app) documentOf(ctx context.Context, book *runlog.Book, run *runlog.Run, of bool) (*history.Document, error) {
 	stores := collect.Stores{Blobs: memory.NewBlobs(), Results: memory.NewResults()}
-	if blobs, results, err := a.Stores(); err == nil {
+	if blobs, results, err := a.stores(); err == nil {
 		stores = collect.Stores{Blobs: store.Blobs(blobs), Results: results}
 	}
 	var hide *collect.Hider
@@ -186,14 +185,14 @@ func (a *app) documentOf(ctx context.Context, book *runlog.Book, run *runlog.Run
 	}
 	d, err := collect.Document(ctx, book, run, stores, hide)
 	if err != nil {
-		return nil, front.Engine(err)
+		return nil, engineError(err)
 	}
 	return d, nil
 }
 
 // hider takes out of a document what is not for others.
 func (a *app) hider() *collect.Hider {
-	return collect.NewHider(map[string]string{collect.Workspace: a.Root, "cache": a.Cache, "shipped": a.Places().Shipped(), "home": a.Env.Var("HOME"), "temp": os.TempDir()},
+	return collect.NewHider(map[string]string{collect.Workspace: a.Root, "cache": a.Cache, "shipped": a.places().Shipped(), "home": a.Env.Var("HOME"), "temp": os.TempDir()},
 		"/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/dev", "/proc", "/sys", // of the system's
 		"/data/local", "/vendor", "/system") // of phones
 }
@@ -202,12 +201,12 @@ func (a *app) hider() *collect.Hider {
 func (a *app) findRun(name string) (recordedRun, error) {
 	all := a.recorded()
 	if len(all) == 0 {
-		return recordedRun{}, front.Usage("no run is on record here: `hexmage run PIPELINE` makes one")
+		return recordedRun{}, usageError("no run is on record here: `hexmage run PIPELINE` makes one")
 	}
 	if at, ok := strings.CutPrefix(name, "@"); ok {
 		n, err := strconv.Atoi(at)
 		if err != nil || n < 1 || n > len(all) {
-			return recordedRun{}, front.Usage("there is no run %s: @1 is the newest, @%d the oldest that is known. `hexmage runs` lists them", name, len(all))
+			return recordedRun{}, usageError("there is no run %s: @1 is the newest, @%d the oldest that is known. `hexmage runs` lists them", name, len(all))
 		}
 		return all[n-1], nil
 	}
@@ -219,21 +218,21 @@ func (a *app) findRun(name string) (recordedRun, error) {
 	}
 	switch len(found) {
 	case 0:
-		return recordedRun{}, front.Usage("there is no run %q: give an id that `hexmage runs` lists or its first %d digits, @1 for the newest run, or the path or https address of a file that `hexmage runs --export` wrote (*.json)", name, leastID)
+		return recordedRun{}, usageError("there is no run %q: give an id that `hexmage runs` lists or its first %d digits, @1 for the newest run, or the path or https address of a file that `hexmage runs --export` wrote (*.json)", name, leastID)
 	case 1:
 		return found[0], nil
 	}
-	return recordedRun{}, front.Usage("%d runs have an id that begins with %s: give more digits. `hexmage runs` lists them", len(found), name)
+	return recordedRun{}, usageError("%d runs have an id that begins with %s: give more digits. `hexmage runs` lists them", len(found), name)
 }
 
 // exported reads a file that --export wrote, here or elsewhere.
 func (a *app) exported(name string) (*history.Document, error) {
-	b, err := boundedfile.Read(front.Absolute(a.WorkDir, name), history.MaxFile)
+	b, err := boundedfile.Read(absolute(a.WorkDir, name), history.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, front.Usage("there is no file %s: `hexmage runs --export` writes one", name)
+		return nil, usageError("there is no file %s: `hexmage runs --export` writes one", name)
 	}
 	if err != nil {
-		return nil, front.Usage("%w", err)
+		return nil, usageError("%w", err)
 	}
 	return parsed(name, b)
 }
@@ -242,7 +241,7 @@ func (a *app) exported(name string) (*history.Document, error) {
 func parsed(name string, b []byte) (*history.Document, error) {
 	d, err := history.Parse(b)
 	if err != nil {
-		return nil, front.Usage("%s is not what `hexmage runs --export` writes: %w", name, err)
+		return nil, usageError("%s is not what `hexmage runs --export` writes: %w", name, err)
 	}
 	return d, nil
 }
@@ -251,10 +250,10 @@ func parsed(name string, b []byte) (*history.Document, error) {
 func (a *app) downloaded(ctx context.Context, addr string) (*history.Document, error) {
 	u, err := url.Parse(addr)
 	if err != nil || u.Scheme != "https" || u.Host == "" {
-		return nil, front.Usage("a run is taken from an address that begins with https://; download other files yourself, and name the file")
+		return nil, usageError("a run is taken from an address that begins with https://; download other files yourself, and name the file")
 	}
 	if u.User != nil {
-		return nil, front.Usage("the address has a login in it, which the shell's history keeps: write it into ~/.netrc, for machine %s", u.Hostname())
+		return nil, usageError("the address has a login in it, which the shell's history keeps: write it into ~/.netrc, for machine %s", u.Hostname())
 	}
 	m, err := fetch.MachineOf(func(name string) string {
 		if name == fetch.EnvNetrc {
@@ -263,14 +262,14 @@ func (a *app) downloaded(ctx context.Context, addr string) (*history.Document, e
 		return a.Env.Var(name)
 	})
 	if err != nil {
-		return nil, front.Usage("%w", err)
+		return nil, usageError("%w", err)
 	}
 	b, _, err := fetch.Client{Offline: a.Offline || m.Offline, Logins: m.Logins}.Small(ctx, fetch.Source{URLs: []string{fetch.Rewrite(addr, m.Mirrors)}}, history.MaxFile)
 	switch {
 	case errors.Is(err, fetch.ErrOffline):
-		return nil, front.Engine(errors.New("a run cannot be downloaded with --offline: name a file that has it"))
+		return nil, engineError(errors.New("a run cannot be downloaded with --offline: name a file that has it"))
 	case err != nil:
-		return nil, front.Engine(err)
+		return nil, engineError(err)
 	}
 	u.RawQuery = ""
 	return parsed(u.String(), b)

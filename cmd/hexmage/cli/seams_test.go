@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/event/eventtest"
@@ -16,9 +15,11 @@ import (
 
 func TestSinks(t *testing.T) {
 	for name, wrap := range map[string]func(t *testing.T, next event.Sink) event.Sink{
+		"cli.sinks":        func(_ *testing.T, next event.Sink) event.Sink { return sinks{next} },
+		"*cli.watching":    func(_ *testing.T, next event.Sink) event.Sink { return &watching{Sink: next} },
 		"*cli.failureSink": func(_ *testing.T, next event.Sink) event.Sink { return &failureSink{next: next} },
 		"*cli.diagnosing": func(t *testing.T, next event.Sink) event.Sink { // with what it puts around it
-			return (&app{App: front.App{Env: Env{Stderr: &bytes.Buffer{}}}}).diagnosed(t.TempDir(), next)
+			return (&app{Env: Env{Stderr: &bytes.Buffer{}}}).diagnosed(t.TempDir(), next)
 		},
 		"*cli.dedupFailures": func(_ *testing.T, next event.Sink) event.Sink { return &dedupFailures{next: next} },
 		"*cli.verifying": func(_ *testing.T, next event.Sink) event.Sink {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/build"
@@ -66,7 +65,7 @@ func (c *showCmd) Run(ctx context.Context, a *app) error {
 	if c.What == "module" && c.Address != "" {
 		return a.showModule(ctx, c.Address)
 	}
-	workspace, err := a.Workspace(c.What)
+	workspace, err := a.workspace(c.What)
 	switch {
 	case err != nil:
 		return c.explain(ctx, a, err)
@@ -115,7 +114,7 @@ func (c *showCmd) find(p *plan.Plan, names *planner.Names) ([]*shownThing, error
 		if is(address, n.At.Short()) {
 			b, err := plan.JSONOf(n)
 			if err != nil {
-				return nil, front.Engine(err)
+				return nil, engineError(err)
 			}
 			found = append(found, &shownThing{Named: planner.Named{Address: address, Where: n.Where, Description: n.Description}, Instance: b, Arguments: names.Arguments[n.At], instance: n})
 		}
@@ -147,7 +146,7 @@ func (c *showCmd) find(p *plan.Plan, names *planner.Names) ([]*shownThing, error
 		found = append(found, t)
 	}
 	if len(found) == 0 {
-		return nil, givenError{front.Usage("%s has nothing at %s. %s", c.What, c.Address, orList("It has", c.Address, few(all)))}
+		return nil, givenError{usageError("%s has nothing at %s. %s", c.What, c.Address, orList("It has", c.Address, few(all)))}
 	}
 	return found, nil
 }

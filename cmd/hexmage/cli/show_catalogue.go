@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/nearest"
@@ -101,7 +100,7 @@ func (c *showCmd) explain(ctx context.Context, a *app, none error) error {
 		return err
 	}
 	var words, ways []string
-	names := a.Pipelines()
+	names := a.pipelines()
 	var show func(name string) error
 	for _, x := range all {
 		words = append(words, x.word)
@@ -109,7 +108,7 @@ func (c *showCmd) explain(ctx context.Context, a *app, none error) error {
 		switch {
 		case x.word != c.What:
 		case c.Address == "":
-			return front.Usage("say which: `hexmage show %s NAME`. There are %s", x.word, strings.Join(few(offered(x.names)), ", "))
+			return usageError("say which: `hexmage show %s NAME`. There are %s", x.word, strings.Join(few(offered(x.names)), ", "))
 		default:
 			return x.show(c.Address)
 		}
@@ -119,17 +118,17 @@ func (c *showCmd) explain(ctx context.Context, a *app, none error) error {
 	}
 	near := nearest.Name(c.What, names)
 	if c.Address != "" {
-		near = nearest.Name(c.What, append(words, a.Pipelines()...))
+		near = nearest.Name(c.What, append(words, a.pipelines()...))
 	}
 	switch {
 	case len(ways) == 1:
 		return show(c.What)
 	case len(ways) > 1:
-		return front.Usage("%s is several things: say which, %s", c.What, strings.Join(ways, " or "))
+		return usageError("%s is several things: say which, %s", c.What, strings.Join(ways, " or "))
 	case near != "":
-		return givenError{front.Usage("there is no pipeline %q here, nor anything of the catalogue that is called so. Did you mean %s?", c.What, strings.TrimSpace(near+" "+c.Address))}
+		return givenError{usageError("there is no pipeline %q here, nor anything of the catalogue that is called so. Did you mean %s?", c.What, strings.TrimSpace(near+" "+c.Address))}
 	}
-	return givenError{front.Usage("%w. Of the catalogue it shows %s, each before a name", none, strings.Join(words, ", "))}
+	return givenError{usageError("%w. Of the catalogue it shows %s, each before a name", none, strings.Join(words, ", "))}
 }
 
 // nearOrFew is orList of names that are many.
@@ -168,7 +167,7 @@ func groundsText(all map[string]groundShown) string {
 func (a *app) showSoC(c *toolchains.Catalogue, name string) error {
 	s, err := c.FindSoC(name)
 	if err != nil {
-		return givenError{front.Usage("%w", err)}
+		return givenError{usageError("%w", err)}
 	}
 	needs, diags := c.Needs(s)
 	if diags.HasErrors() {
@@ -206,7 +205,7 @@ func (a *app) showSoC(c *toolchains.Catalogue, name string) error {
 	line("note", s.Note)
 	b.WriteString(groundsText(grounds))
 	fmt.Fprintf(&b, "\nWhich SDKs go together for it: hexmage compat --soc %s. Its arch: hexmage show arch %s\n", s.Name, s.Arch)
-	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), a.Coloured()))
+	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), a.coloured()))
 	return nil
 }
 
@@ -230,7 +229,7 @@ type archShown struct {
 func (a *app) showArch(c *toolchains.Catalogue, name string) error {
 	x := c.FindArch(strings.ToLower(name))
 	if x == nil {
-		return givenError{front.Usage("there is no Hexagon arch %q in the catalogue (a block arch in toolchains/*.hcl of the workspace would add it). %s", name, orList("There are", name, offered(archOffers(c))))}
+		return givenError{usageError("there is no Hexagon arch %q in the catalogue (a block arch in toolchains/*.hcl of the workspace would add it). %s", name, orList("There are", name, offered(archOffers(c))))}
 	}
 	s := archShown{"hexmage-show/0", x.Name, x.HasHTP(), x.CompileAs, x.Features, x.Since, x.Seen, x.ContextMB, x.ProcessMB, nil, x.Note, nil}
 	var socs []string
@@ -274,7 +273,7 @@ func (a *app) showArch(c *toolchains.Catalogue, name string) error {
 	line("SoCs", strings.Join(socs, ", "))
 	line("note", x.Note)
 	b.WriteString(groundsText(s.Grounds))
-	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), a.Coloured()))
+	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), a.coloured()))
 	return nil
 }
 
@@ -300,7 +299,7 @@ func (a *app) showError(cat *diagnose.Catalogue, name string) error {
 		codes, entries = nil, []*diagnose.Entry{e}
 	}
 	if len(codes)+len(entries) == 0 {
-		return givenError{front.Usage("%s is no code that is known (give it as it was printed: 0x80000406, 14001), and no failure of the catalogue. %s", name, nearOrFew("Some are", name, offered(failureOffers(cat))))}
+		return givenError{usageError("%s is no code that is known (give it as it was printed: 0x80000406, 14001), and no failure of the catalogue. %s", name, nearOrFew("Some are", name, offered(failureOffers(cat))))}
 	}
 	shown := []failureShown{}
 	for _, e := range entries {
@@ -335,7 +334,7 @@ func (a *app) showError(cat *diagnose.Catalogue, name string) error {
 			fmt.Fprintf(&b, "  known from %s\n", f.Source)
 		}
 	}
-	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), a.Coloured()))
+	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), a.coloured()))
 	return nil
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/config"
@@ -76,7 +75,7 @@ func (a *app) showModule(ctx context.Context, name string) error {
 	find, done := a.finder(ctx, a.here())
 	defer done()
 	var folder config.ModuleFolder
-	dir := front.Absolute(a.WorkDir, name)
+	dir := absolute(a.WorkDir, name)
 	if modulePath(name) && !strings.HasPrefix(name, "git::") {
 		root := dir
 		if rel, err := filepath.Rel(a.Root, dir); a.Root != "" && err == nil && filepath.IsLocal(rel) {
@@ -84,7 +83,7 @@ func (a *app) showModule(ctx context.Context, name string) error {
 		}
 		rel, err := filepath.Rel(root, dir)
 		if err != nil {
-			return front.Engine(err)
+			return engineError(err)
 		}
 		folder = config.ModuleFolder{FS: rooted.FS(root), Dir: filepath.ToSlash(rel)}
 		if root == dir {
@@ -93,7 +92,7 @@ func (a *app) showModule(ctx context.Context, name string) error {
 	} else {
 		var err error
 		if folder, err = find(name); err != nil {
-			return givenError{front.Usage("%w", err)}
+			return givenError{usageError("%w", err)}
 		}
 	}
 	cfg, diags := config.LoadModule(folder)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/execute/reaper"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/tool"
@@ -34,7 +33,7 @@ func (a *app) private() map[string]map[string]string {
 			vars[name] = v
 		}
 	}
-	for name, v := range a.EnvVars() {
+	for name, v := range a.envVars() {
 		vars[sources.SecretPrefix+name] = v
 	}
 	for name, v := range a.Set {
@@ -56,7 +55,7 @@ func (a *app) netrc() string {
 func tools() map[string]tool.Func {
 	t := steps.Tools()
 	t["emulator-init"] = emulatorInit
-	t[front.ReaperTool] = reap
+	t[reaperTool] = reap
 	return t
 }
 
@@ -76,7 +75,7 @@ func runTool(args []string, env Env) int {
 		fmt.Fprintf(env.Stderr, "hexmage tool: want the name of a built-in tool: %s\n", strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 		return ExitUsage
 	}
-	ctx, stop := front.NewInterrupts(nil).Watch(context.Background())
+	ctx, stop := newInterrupts(nil).watch(context.Background())
 	defer stop()
 	return all[args[0]](ctx, args[1:], tool.Env{Vars: env.Vars, Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr})
 }

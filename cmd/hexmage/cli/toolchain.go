@@ -17,7 +17,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/build"
@@ -100,7 +99,7 @@ func (a *app) planToolchains(ws []wanted) (*planned, hcl.Diagnostics, error) {
 	}
 	for _, w := range ws {
 		if !hclsyntax.ValidIdentifier(w.name) {
-			return nil, nil, front.Usage("%q is no name of a toolchain: `hexmage toolchain list` has them; a release is NAME@VERSION", w.name)
+			return nil, nil, usageError("%q is no name of a toolchain: `hexmage toolchain list` has them; a release is NAME@VERSION", w.name)
 		}
 		b := f.Body().AppendNewBlock(addrs.Toolchain, []string{w.name}).Body()
 		if w.version != "" {
@@ -127,11 +126,11 @@ func (a *app) planText(name string, text []byte) (*planned, hcl.Diagnostics, err
 		err = z.Close()
 	}
 	if err != nil {
-		return nil, nil, front.Engine(err)
+		return nil, nil, engineError(err)
 	}
 	fsys, err := zip.NewReader(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
 	if err != nil {
-		return nil, nil, front.Engine(err)
+		return nil, nil, engineError(err)
 	}
 	cfg, diags := config.Load(fsys, name, nil)
 	if diags.HasErrors() {
@@ -209,7 +208,7 @@ func (a *app) fetchable(p *planned) error {
 			fmt.Fprintf(a.Env.Stderr, "missing: %s: %s\n", n.At, m)
 		}
 		if len(n.Missing) > 0 {
-			return front.Usage("this machine can't get it yet (profile %q)", p.Profile)
+			return usageError("this machine can't get it yet (profile %q)", p.Profile)
 		}
 	}
 	return nil
@@ -224,7 +223,7 @@ func (a *app) fetchWith(ctx context.Context, e *engineParts, p *planned, workspa
 	}
 	p, err := p.Select(steps...)
 	if err != nil {
-		return nil, front.Engine(err)
+		return nil, engineError(err)
 	}
 	res, err := a.buildRoots(ctx, e, p, workspace, rootsOf(instances), show)
 	if err != nil {
@@ -235,7 +234,7 @@ func (a *app) fetchWith(ctx context.Context, e *engineParts, p *planned, workspa
 
 // locate says where the plan's toolchains are, without fetching anything. ok is false when not all of them are here.
 func (a *app) locate(ctx context.Context, p *planned, workspace string) (_ []located, ok bool, err error) {
-	if err := a.Settle(ctx); err != nil {
+	if err := a.settle(ctx); err != nil {
 		return nil, false, err
 	}
 	o, err := a.lookupOnly(ctx, workspace)
@@ -276,7 +275,7 @@ func (a *app) locations(instances []*plan.Instance, res build.Result, path func(
 			l.root = res.Roots[n.Output("dir")]
 			l.Digest = l.root.String()
 			if l.Path, err = path(l.root); err != nil {
-				return nil, front.Engine(err)
+				return nil, engineError(err)
 			}
 		}
 		out = append(out, l)
@@ -354,7 +353,7 @@ func (c *toolchainWhereCmd) Run(ctx context.Context, a *app) error {
 	if a.JSON {
 		return a.printJSON(l)
 	}
-	front.IsData(a.Env.Stdout)
+	isData(a.Env.Stdout)
 	fmt.Fprintln(a.Env.Stdout, l.Path)
 	return nil
 }
@@ -372,7 +371,7 @@ func (a *app) find(ctx context.Context, name, source string) (located, error) {
 		return located{Name: w.name, Version: n.Version, Path: at}, nil
 	}
 	if len(n.Missing) > 0 {
-		return located{}, front.Usage("%s %s is not on this machine: %s", w.name, n.Version, strings.Join(n.Missing, " "))
+		return located{}, usageError("%s %s is not on this machine: %s", w.name, n.Version, strings.Join(n.Missing, " "))
 	}
 	ls, ok, err := a.locate(ctx, p, a.here())
 	if err != nil {
@@ -386,7 +385,7 @@ func (a *app) find(ctx context.Context, name, source string) (located, error) {
 		if source != "" {
 			cmd = append(cmd, "--source", source)
 		}
-		return located{}, front.Usage("%s %s is not in the store: run `%s`", w.name, n.Version, action.Quote(cmd))
+		return located{}, usageError("%s %s is not in the store: run `%s`", w.name, n.Version, action.Quote(cmd))
 	}
 	return ls[0], nil
 }
@@ -434,7 +433,7 @@ func (c *toolchainListCmd) Run(ctx context.Context, a *app) error {
 	for _, name := range c.Names {
 		t, _, err := d.catalogue().Find(parseWanted(name).name, "")
 		if err != nil {
-			return &front.ExitError{Code: ExitUsage, Err: err}
+			return &exitError{Code: ExitUsage, Err: err}
 		}
 		ts = append(ts, t)
 	}
@@ -619,7 +618,7 @@ func (a *app) inStore(ctx context.Context, ws []wanted) (p *planned, here []*pla
 	p.extend(&o)
 	seen, err := build.Preview(ctx, p.Plan, o, nil)
 	if err != nil {
-		return nil, nil, nil, front.Engine(err)
+		return nil, nil, nil, engineError(err)
 	}
 	for _, n := range toolchainInstances(p.Plan) {
 		if stored(seen, n) {
@@ -685,7 +684,7 @@ func (c *toolchainShowCmd) Run(ctx context.Context, a *app) error {
 	w := parseWanted(c.Name)
 	t, r, err := d.catalogue().Find(w.name, w.version)
 	if err != nil {
-		return &front.ExitError{Code: ExitUsage, Err: err}
+		return &exitError{Code: ExitUsage, Err: err}
 	}
 	only := *t
 	if w.version != "" {

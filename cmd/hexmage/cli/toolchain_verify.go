@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/qnn/sdk"
 	"github.com/hexmage/hexmage/toolchains/unpack"
@@ -50,7 +49,7 @@ func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
 	if dir, ok := a.folder(d, c.What); ok {
 		checks, err = c.folder(d, dir, &v)
 	} else if c.As != "" {
-		err = front.Usage("--as is for folders: %q is none", c.What)
+		err = usageError("--as is for folders: %q is none", c.What)
 	} else {
 		checks, err = c.stored(ctx, a, d, &v)
 	}
@@ -76,7 +75,7 @@ func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
 		a.printVerified(v)
 	}
 	if err == nil && !v.OK {
-		err = &front.ExitError{Code: ExitFailed}
+		err = &exitError{Code: ExitFailed}
 	}
 	return err
 }
@@ -88,7 +87,7 @@ func (a *app) folder(d *domain, what string) (string, bool) {
 			return "", false
 		}
 	}
-	dir := front.Absolute(a.WorkDir, what)
+	dir := absolute(a.WorkDir, what)
 	info, err := os.Stat(dir)
 	return dir, err == nil && info.IsDir()
 }
@@ -96,7 +95,7 @@ func (a *app) folder(d *domain, what string) (string, bool) {
 // stored returns the checks of a release that is in the store, or installed.
 func (c *toolchainVerifyCmd) stored(ctx context.Context, a *app, d *domain, v *verified) (verify.Checks, error) {
 	if strings.ContainsAny(c.What, `/\`) {
-		return verify.Checks{}, front.Usage("%s: no such folder", c.What)
+		return verify.Checks{}, usageError("%s: no such folder", c.What)
 	}
 	l, err := a.find(ctx, c.What, c.Source)
 	if err != nil {
@@ -104,7 +103,7 @@ func (c *toolchainVerifyCmd) stored(ctx context.Context, a *app, d *domain, v *v
 	}
 	t, r, err := d.catalogue().Find(l.Name, l.Version)
 	if err != nil {
-		return verify.Checks{}, &front.ExitError{Code: ExitUsage, Err: err}
+		return verify.Checks{}, &exitError{Code: ExitUsage, Err: err}
 	}
 	v.Name, v.Version, v.Path, v.Stored, v.Known = l.Name, l.Version, l.Path, l.Digest, true
 	return t.Verify(r), nil
@@ -122,21 +121,21 @@ func (c *toolchainVerifyCmd) folder(d *domain, dir string, v *verified) (verify.
 				v.Name, v.Version, v.Loose = "QNN libraries", id, true
 				return checks, nil
 			}
-			return verify.Checks{}, front.Usage("%w. To check it all the same, say what it must be: --as NAME@VERSION", err)
+			return verify.Checks{}, usageError("%w. To check it all the same, say what it must be: --as NAME@VERSION", err)
 		}
 		if err != nil {
-			return verify.Checks{}, &front.ExitError{Code: ExitFailed, Err: err}
+			return verify.Checks{}, &exitError{Code: ExitFailed, Err: err}
 		}
 		t, r, known, err := d.catalogue().ReleaseOf(is, dir)
 		if err != nil {
-			return verify.Checks{}, &front.ExitError{Code: ExitUsage, Err: err}
+			return verify.Checks{}, &exitError{Code: ExitUsage, Err: err}
 		}
 		v.Name, v.Version, v.Known = t.Name, r.Version, known
 		return t.Verify(r), nil
 	}
 	t, r, err := d.catalogue().Find(w.name, w.version)
 	if err != nil {
-		return verify.Checks{}, &front.ExitError{Code: ExitUsage, Err: err}
+		return verify.Checks{}, &exitError{Code: ExitUsage, Err: err}
 	}
 	v.Name, v.Version, v.Known = t.Name, r.Version, true
 	return t.Verify(r), nil
@@ -144,7 +143,7 @@ func (c *toolchainVerifyCmd) folder(d *domain, dir string, v *verified) (verify.
 
 // treeDigest hashes the whole tree and compares it with what it was when it was stored.
 func (a *app) treeDigest(ctx context.Context, v *verified) error {
-	fn, err := a.DigestFunction()
+	fn, err := a.digestFunction()
 	if err != nil {
 		return err
 	}
@@ -178,7 +177,7 @@ func lockedTree(ctx context.Context, d *domain, v *verified) error {
 	}
 	sum, err := unpack.Digest(ctx, v.Path)
 	if err != nil {
-		return front.Engine(err)
+		return engineError(err)
 	}
 	if slices.Contains(want, sum) {
 		v.Locked = sum

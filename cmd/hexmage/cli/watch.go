@@ -15,7 +15,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/event"
@@ -61,21 +60,21 @@ const maxStopped = 5
 func (c *watchCmd) Run(ctx context.Context, a *app) error {
 	a.events = true
 	if a.Serial = c.Serial; c.Serial != "" && !c.OnDevice {
-		return front.Usage("watch: --serial chooses a device to run on: add --run")
+		return usageError("watch: --serial chooses a device to run on: add --run")
 	}
 	if _, err := selected(c.Until); err != nil {
 		return err
 	}
-	workspace, err := a.Workspace(c.Pipeline)
+	workspace, err := a.workspace(c.Pipeline)
 	if err != nil {
 		return err
 	}
 	v := &viewer{c: c, a: a, workspace: workspace}
-	v.outIn, v.out = a.OutFolder(c.Out, c.Pipeline)
+	v.outIn, v.out = a.outFolder(c.Out, c.Pipeline)
 	if err := build.CheckOut(v.outIn, v.out); err != nil {
-		return front.Usage("%w", err)
+		return usageError("%w", err)
 	}
-	v.brief = report.NewBrief(a.Env.Screen(), a.ReportOptions())
+	v.brief = report.NewBrief(a.Env.screen(), a.reportOptions())
 	if a.JSON {
 		v.json = report.JSON(a.Env.Stdout, time.Now)
 	}
@@ -122,11 +121,11 @@ func (v *viewer) loop(ctx context.Context) error {
 			select {
 			case <-v.w.Changed():
 			case <-ctx.Done():
-				return &front.ExitError{Code: ExitInterrupted, Err: front.ErrInterrupted}
+				return &exitError{Code: ExitInterrupted, Err: errInterrupted}
 			}
 		}
 		if changed, err = v.w.Settle(ctx); err != nil {
-			return &front.ExitError{Code: ExitInterrupted, Err: front.ErrInterrupted}
+			return &exitError{Code: ExitInterrupted, Err: errInterrupted}
 		}
 		for i, p := range changed {
 			if rel, err := filepath.Rel(v.workspace, p); err == nil && filepath.IsLocal(rel) {
@@ -168,9 +167,9 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 	again = <-newer
 	cancel(nil)
 	if ctx.Err() != nil {
-		return false, &front.ExitError{Code: ExitInterrupted, Err: front.ErrInterrupted}
+		return false, &exitError{Code: ExitInterrupted, Err: errInterrupted}
 	}
-	var exit *front.ExitError
+	var exit *exitError
 	switch {
 	case first && errors.As(ended, new(givenError)):
 		return false, ended
@@ -191,7 +190,7 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 
 // build builds what is to be built, if that can be told.
 func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFinished, error) {
-	r := &oneRun{c: &runCmd{front.RunFlags{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}}, a: v.a, outIn: v.outIn, out: v.out, workspace: v.workspace, watches: &v.watches, kept: v.kept}
+	r := &oneRun{c: &runCmd{runFlags{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}}, a: v.a, outIn: v.outIn, out: v.out, workspace: v.workspace, watches: &v.watches, kept: v.kept}
 	if !first || v.json != nil {
 		r.show = v.brief
 		if v.json != nil {
@@ -245,7 +244,7 @@ func withoutDevice(p *plan.Plan, until []string) ([]string, error) {
 	case len(out) == 0:
 		return until, nil
 	case len(keep) == 0:
-		return nil, givenError{front.Usage("all of it needs a device: say --run")}
+		return nil, givenError{usageError("all of it needs a device: say --run")}
 	}
 	return keep, nil
 }
@@ -331,10 +330,10 @@ func (v *viewer) watch(failed bool, since time.Time) bool {
 	l.lastFiles, l.lastDirs = maps.Clone(l.files), maps.Clone(l.dirs)
 	s := watch.Set{Root: v.workspace, Since: since}
 	for p := range l.files {
-		s.Files = append(s.Files, front.Absolute(v.workspace, filepath.FromSlash(p)))
+		s.Files = append(s.Files, absolute(v.workspace, filepath.FromSlash(p)))
 	}
 	for p := range l.dirs {
-		s.Dirs = append(s.Dirs, front.Absolute(v.workspace, filepath.FromSlash(p)))
+		s.Dirs = append(s.Dirs, absolute(v.workspace, filepath.FromSlash(p)))
 	}
 	own := filepath.Join(v.workspace, workspace.Folder, v.c.Pipeline)
 	s.Dirs = append(s.Dirs, filepath.Join(v.workspace, workspace.Folder), filepath.Join(v.workspace, config.Modules), filepath.Join(v.workspace, "toolchains"), own)

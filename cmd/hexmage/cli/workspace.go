@@ -12,29 +12,12 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/hexmage/hexmage"
-	"github.com/hexmage/hexmage/cmd/hexmage/front"
 	"github.com/hexmage/hexmage/internal/config"
-	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/langserver"
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/toolchains/gitmodule"
 )
-
-// app is what every command needs.
-type app struct {
-	front.App
-
-	interrupts *front.Interrupts
-	catalogues *catalogues
-	events     bool        // with --json the command prints events, not one object
-	also       event.Sink  // is sent diagnostics, too; may be nil
-	far        *farCache   // what openRemote found; nil: it was not asked yet
-	pinning    *modulePins // of `hexmage lock`; nil: modules of git repositories are as the lock has them
-
-	texts   langserver.Texts      // of the editor: what stands in place of files; nil: nothing
-	onDiags func(hcl.Diagnostics) // of the editor: is told what is wrong, in place of the terminal; nil: the terminal is
-}
 
 // files are those of a workspace, as they are on disk, or in an editor.
 func (a *app) files(workspace string) fs.FS {
@@ -42,15 +25,6 @@ func (a *app) files(workspace string) fs.FS {
 		return rooted.FS(workspace)
 	}
 	return langserver.Overlay(rooted.FS(workspace), workspace, a.texts)
-}
-
-func newApp(g front.Global, env Env, in *front.Interrupts) (*app, error) {
-	base, err := front.NewApp(g, env)
-	if err != nil {
-		return nil, err
-	}
-	base.Notify = in.Notify
-	return &app{App: *base, interrupts: in, catalogues: new(catalogues)}, nil
 }
 
 // place returns where a command writes, or changes what is there: at the path, but through no link that leads out of the workspace, or
@@ -63,7 +37,7 @@ func (a *app) place(at string, folders ...string) (string, error) {
 		}
 		real, err := rooted.Resolve(dir, rel)
 		if err != nil {
-			return "", front.Usage("%w", err)
+			return "", usageError("%w", err)
 		}
 		return real.Path, nil
 	}
@@ -143,7 +117,7 @@ func (a *app) module(workspace, source string) (config.ModuleFolder, error) {
 		}
 		return config.ModuleFolder{}, fmt.Errorf("no module %q is shipped; there are: %s. One of this workspace is named by its relative path, such as \"../%s/%s\"", source, strings.Join(all, ", "), config.Modules, source)
 	}
-	shipped, err := a.Shipped()
+	shipped, err := a.shipped()
 	if err != nil {
 		return config.ModuleFolder{}, err
 	}
@@ -167,7 +141,7 @@ func (a *app) oneSoC(otherwise string) (string, error) {
 	case len(a.SoC) == 0:
 		return otherwise, nil
 	case len(a.SoC) > 1:
-		return "", front.Usage("one --soc, please: %s are several", strings.Join(a.SoC, ", "))
+		return "", usageError("one --soc, please: %s are several", strings.Join(a.SoC, ", "))
 	}
 	return strings.TrimPrefix(a.SoC[0], "+"), nil
 }

@@ -80,7 +80,7 @@ func unpacked(t *testing.T, archive, below string) string {
 	return filepath.Join(below, released)
 }
 
-// TestRelease: the workflow's command makes an archive with both programs and what belongs to them, of the tag's version; its checksums hold, its list of
+// TestRelease: the workflow's command makes an archive with the program and what belongs to it, of the tag's version; its checksums hold, its list of
 // modules is whole; and the same commit gives the same bytes. With HEXMAGE_RELEASE=all it is so for all systems.
 func TestRelease(t *testing.T) {
 	workflow := read(t, filepath.Join(shared.repo, ".github", "workflows", "release.yml"))

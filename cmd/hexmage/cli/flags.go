@@ -1,14 +1,14 @@
-package front
+package cli
 
-// Global are the flags of every command.
-type Global struct {
+// globalFlags are the flags of every command.
+type globalFlags struct {
 	Dir     string            `short:"C" placeholder:"DIR" help:"Start in DIR instead of the working directory."`
 	JSON    bool              `name:"json" help:"Write events or results as JSON: one object, or list of them, a line."`
 	Profile string            `placeholder:"NAME" help:"Profile of the pipeline, such as open or device. Default: HEXMAGE_PROFILE, else the pipeline's own default."`
 	SoC     []string          `name:"soc" sep:"," placeholder:"NAME" help:"Build for this SoC, such as SM8650, instead of the pipeline's targets; with +NAME, for it too. May be repeated."`
 	With    []string          `placeholder:"NAME@VERSION" help:"Another release of a toolchain than the pipeline names, such as qairt@2.42.0.251225: to see what an upgrade would run again, and to try it. May be repeated."`
 	Set     map[string]string `name:"var" placeholder:"NAME=VALUE" mapsep:"none" help:"Set a variable of the pipeline. May be repeated."`
-	Fresh   StepsFlag         `placeholder:"STEP" help:"Run every action, with =STEP those of that step, even if its result is known."`
+	Fresh   stepsFlag         `placeholder:"STEP" help:"Run every action, with =STEP those of that step, even if its result is known."`
 	Offline bool              `help:"Never use the network."`
 	Remote  string            `placeholder:"NAME" help:"Share results by this remote of config.hcl or hexmage.hcl; off: by none. Default: HEXMAGE_REMOTE, else the only one."`
 	Sandbox string            `placeholder:"LEVEL" help:"How far actions are kept from what they do not declare: strict, staged or off. Default: HEXMAGE_SANDBOX, else strict where the kernel can."`
@@ -17,26 +17,26 @@ type Global struct {
 	Colour  string            `enum:"auto,always,never" default:"auto" help:"Colour the output: auto, always or never."`
 }
 
-// RunFlags are the arguments and flags of `hexmage run PIPELINE [STEP…]`.
-type RunFlags struct {
+// runFlags are the arguments and flags of `hexmage run PIPELINE [STEP…]`.
+type runFlags struct {
 	Pipeline  string    `arg:"" optional:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there; or a plan that hexmage plan --out has saved. Without one those that there are are listed."`
 	Steps     []string  `arg:"" optional:"" help:"Only these steps (KIND.NAME, module.NAME.KIND.NAME) and what they need."`
 	KeepGoing bool      `short:"k" help:"After a failure, go on with what does not need it."`
 	Out       string    `placeholder:"DIR" help:"Outputs go to DIR/PIPELINE. Default: out. DIR may be a link; none is followed below it, and none to the default."`
-	Verify    StepsFlag `placeholder:"STEP" help:"Run every action (with =STEP those of that step) once more than needed, and compare the outputs bit by bit. The cache stays as it is."`
+	Verify    stepsFlag `placeholder:"STEP" help:"Run every action (with =STEP those of that step) once more than needed, and compare the outputs bit by bit. The cache stays as it is."`
 	Serial    string    `short:"s" placeholder:"SERIAL" help:"Run on this device, whatever the pipeline says: a serial, an address such as 192.168.1.7:5555, or a name of devices.hcl."`
 	JUnit     string    `name:"junit" placeholder:"FILE" help:"Write what became of each action and check in JUnit's XML, for CI services."`
 	Trace     string    `placeholder:"FILE" help:"Write down when what ran, for ui.perfetto.dev or chrome://tracing."`
 }
 
-// StepsFlag is a flag such as --verify, for all steps, or --verify=STEP, which may be repeated.
-type StepsFlag struct {
+// stepsFlag is a flag such as --verify, for all steps, or --verify=STEP, which may be repeated.
+type stepsFlag struct {
 	On    bool
 	Steps []string // of the flag; none: all steps
 }
 
-// Everything tells of every step that the flag means it, if it names none; nil if it means none or some.
-func (f StepsFlag) Everything() func(step string) bool {
+// everything tells of every step that the flag means it, if it names none; nil if it means none or some.
+func (f stepsFlag) everything() func(step string) bool {
 	if !f.On || len(f.Steps) > 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package front
+package cli
 
 import (
 	"crypto/sha256"
@@ -12,10 +12,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/hexmage/hexmage"
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
+	"github.com/hexmage/hexmage/internal/langserver"
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/rooted"
@@ -23,9 +27,9 @@ import (
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
-// App is what every command needs: where it works, what it was told, how it shows things.
-type App struct {
-	Global
+// app is what every command needs: where it works, what it was told, how it shows things.
+type app struct {
+	globalFlags
 	Env     Env
 	WorkDir string // where the user is: outputs go below it
 	Root    string // the workspace: the folder with pipelines/, at or above WorkDir
@@ -34,23 +38,30 @@ type App struct {
 
 	Serial string // the device that the user chose for steps that run on one; "": the pipeline says
 
-	// Notify has texts shown by say from now on, as on a display whose last lines are rewritten, until back is called. It may be nil.
-	Notify func(say func(text string)) (back func())
+	interrupts *interrupts
+	catalogues *catalogues
+	events     bool        // with --json the command prints events, not one object
+	also       event.Sink  // is sent diagnostics, too; may be nil
+	far        *farCache   // what openRemote found; nil: it was not asked yet
+	pinning    *modulePins // of `hexmage lock`; nil: modules of git repositories are as the lock has them
+
+	texts   langserver.Texts      // of the editor: what stands in place of files; nil: nothing
+	onDiags func(hcl.Diagnostics) // of the editor: is told what is wrong, in place of the terminal; nil: the terminal is
 }
 
-// Places is the cache folder, with a method for each place in it.
-func (a *App) Places() layout.Root { return layout.Root(a.Cache) }
+// places is the cache folder, with a method for each place in it.
+func (a *app) places() layout.Root { return layout.Root(a.Cache) }
 
-// NewApp takes what the process was given and the flags of every command.
-func NewApp(g Global, env Env) (*App, error) {
-	a := &App{Global: g, Env: env, WorkDir: env.Dir}
+// newApp takes what the process was given and the flags of every command.
+func newApp(g globalFlags, env Env, in *interrupts) (*app, error) {
+	a := &app{globalFlags: g, Env: env, WorkDir: env.Dir, interrupts: in, catalogues: new(catalogues)}
 	if g.JSON {
-		IsData(env.Stdout)
+		isData(env.Stdout)
 	}
 	if g.Dir != "" {
-		a.WorkDir = Absolute(env.Dir, g.Dir)
+		a.WorkDir = absolute(env.Dir, g.Dir)
 		if st, err := os.Stat(a.WorkDir); err != nil || !st.IsDir() {
-			return nil, Usage("-C %s: no such folder: name one that is there", g.Dir)
+			return nil, usageError("-C %s: no such folder: name one that is there", g.Dir)
 		}
 	}
 	if err := misspelt(env); err != nil {
@@ -60,12 +71,12 @@ func NewApp(g Global, env Env) (*App, error) {
 		a.Profile = env.Var("HEXMAGE_PROFILE")
 	}
 	if a.Jobs < 0 {
-		return nil, Usage("-j %d: want 1 or more", a.Jobs)
+		return nil, usageError("-j %d: want 1 or more", a.Jobs)
 	}
 	if a.Jobs == 0 {
 		a.Jobs = runtime.NumCPU()
 	}
-	if _, _, err := a.SandboxLevel(); err != nil { // also where nothing will run
+	if _, _, err := a.sandboxLevel(); err != nil { // also where nothing will run
 		return nil, err
 	}
 	cache, err := cacheDir(env)
@@ -74,7 +85,7 @@ func NewApp(g Global, env Env) (*App, error) {
 	}
 	a.Cache = cache
 	a.Live = env.Terminal && !g.JSON && env.Var("TERM") != "dumb" && env.Var("CI") == ""
-	a.Root = FindUp(a.WorkDir, "pipelines")
+	a.Root = findUp(a.WorkDir, "pipelines")
 	return a, nil
 }
 
@@ -90,7 +101,7 @@ func misspelt(env Env) error {
 			continue
 		}
 		if near := nearest.Name(name, variables); near != "" {
-			return Usage("%s%s is no variable that hexmage reads: did you mean %s%s? Set that one, or unset this one", prefix, name, prefix, near)
+			return usageError("%s%s is no variable that hexmage reads: did you mean %s%s? Set that one, or unset this one", prefix, name, prefix, near)
 		}
 	}
 	return nil
@@ -99,7 +110,7 @@ func misspelt(env Env) error {
 // cacheDir is the versioned folder in HEXMAGE_CACHE, else $XDG_CACHE_HOME/hexmage, else ~/.cache/hexmage.
 func cacheDir(env Env) (string, error) {
 	if d := env.Var("HEXMAGE_CACHE"); d != "" {
-		return string(layout.In(Absolute(env.Dir, d))), nil
+		return string(layout.In(absolute(env.Dir, d))), nil
 	}
 	if d := env.Var("XDG_CACHE_HOME"); filepath.IsAbs(d) {
 		return string(layout.In(filepath.Join(d, "hexmage"))), nil
@@ -107,11 +118,11 @@ func cacheDir(env Env) (string, error) {
 	if h := env.Var("HOME"); filepath.IsAbs(h) {
 		return string(layout.In(filepath.Join(h, ".cache", "hexmage"))), nil
 	}
-	return "", Usage("no place for the cache: set HEXMAGE_CACHE or HOME to an absolute path")
+	return "", usageError("no place for the cache: set HEXMAGE_CACHE or HOME to an absolute path")
 }
 
-// FindUp returns the nearest folder at or above dir that has a folder of that name, or "".
-func FindUp(dir, name string) string {
+// findUp returns the nearest folder at or above dir that has a folder of that name, or "".
+func findUp(dir, name string) string {
 	for {
 		if st, err := os.Stat(filepath.Join(dir, name)); err == nil && st.IsDir() {
 			return dir
@@ -124,32 +135,32 @@ func FindUp(dir, name string) string {
 	}
 }
 
-// Workspace returns the folder whose pipelines/ has the pipeline: the user's own, else the shipped one.
-func (a *App) Workspace(pipeline string) (string, error) {
+// workspace returns the folder whose pipelines/ has the pipeline: the user's own, else the shipped one.
+func (a *app) workspace(pipeline string) (string, error) {
 	if strings.ContainsAny(pipeline, `/\`) || pipeline == "" {
 		advice := ""
-		if name := strings.TrimSuffix(filepath.Base(pipeline), ".hcl"); slices.Contains(a.Pipelines(), name) {
+		if name := strings.TrimSuffix(filepath.Base(pipeline), ".hcl"); slices.Contains(a.pipelines(), name) {
 			advice = fmt.Sprintf(". Did you mean %s?", name)
 		}
-		return "", Usage("%q is no pipeline name: give the name of a file in pipelines/ without .hcl%s", pipeline, advice)
+		return "", usageError("%q is no pipeline name: give the name of a file in pipelines/ without .hcl%s", pipeline, advice)
 	}
 	if a.Root != "" {
 		if _, err := rooted.Resolve(a.Root, filepath.Join(workspace.Folder, pipeline)); err != nil {
-			return "", Usage("%w", err)
+			return "", usageError("%w", err)
 		}
 	}
 	switch {
 	case a.Root != "" && workspace.Has(rooted.FS(a.Root), pipeline):
 		return a.Root, nil
 	case workspace.Has(hexmage.Shipped, pipeline):
-		return a.Shipped()
+		return a.shipped()
 	}
-	return "", Usage("there is no pipeline %q here. %s", pipeline, a.advice(pipeline))
+	return "", usageError("there is no pipeline %q here. %s", pipeline, a.advice(pipeline))
 }
 
 // advice says which pipeline may be meant by a name that none has.
-func (a *App) advice(pipeline string) string {
-	all := a.Pipelines()
+func (a *app) advice(pipeline string) string {
+	all := a.pipelines()
 	for _, name := range []string{strings.TrimSuffix(pipeline, ".hcl"), nearest.Name(pipeline, all)} {
 		if slices.Contains(all, name) {
 			return fmt.Sprintf("Did you mean %s?", name)
@@ -162,19 +173,19 @@ func (a *App) advice(pipeline string) string {
 	return "There are: " + strings.Join(all, ", ")
 }
 
-// Names are those of a workspace's pipelines; of one that cannot be read, as of one without any, there are none.
-func Names(fsys fs.FS) []string {
+// names are those of a workspace's pipelines; of one that cannot be read, as of one without any, there are none.
+func names(fsys fs.FS) []string {
 	all, _ := workspace.Names(fsys)
 	return all
 }
 
-// Pipelines returns the names of all pipelines, the workspace's and the shipped ones.
-func (a *App) Pipelines() []string {
+// pipelines returns the names of all pipelines, the workspace's and the shipped ones.
+func (a *app) pipelines() []string {
 	var own []string
 	if a.Root != "" {
-		own = Names(rooted.FS(a.Root))
+		own = names(rooted.FS(a.Root))
 	}
-	for _, name := range Names(hexmage.Shipped) {
+	for _, name := range names(hexmage.Shipped) {
 		if !slices.Contains(own, name) {
 			own = append(own, name)
 		}
@@ -182,8 +193,8 @@ func (a *App) Pipelines() []string {
 	return own
 }
 
-// Shipped unpacks what the binary carries into the cache, once for each content, and returns the folder.
-func (a *App) Shipped() (string, error) {
+// shipped unpacks what the binary carries into the cache, once for each content, and returns the folder.
+func (a *app) shipped() (string, error) {
 	h := sha256.New()
 	err := fs.WalkDir(hexmage.Shipped, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -195,33 +206,33 @@ func (a *App) Shipped() (string, error) {
 		return err
 	})
 	if err != nil {
-		return "", Engine(err)
+		return "", engineError(err)
 	}
-	dir := filepath.Join(a.Places().Shipped(), hex.EncodeToString(h.Sum(nil))[:16])
+	dir := filepath.Join(a.places().Shipped(), hex.EncodeToString(h.Sum(nil))[:16])
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return "", Engine(err)
+		return "", engineError(err)
 	}
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), "tmp-")
 	if err != nil {
-		return "", Engine(err)
+		return "", engineError(err)
 	}
 	defer os.RemoveAll(tmp)
 	if err := os.CopyFS(filepath.Join(tmp, "w"), hexmage.Shipped); err != nil {
-		return "", Engine(fmt.Errorf("unpack the shipped pipelines: %w", err))
+		return "", engineError(fmt.Errorf("unpack the shipped pipelines: %w", err))
 	}
 	if err := os.Rename(filepath.Join(tmp, "w"), dir); err != nil && !errors.Is(err, fs.ErrExist) {
 		if _, e := os.Stat(dir); e != nil { // another process was not first: a real failure
-			return "", Engine(err)
+			return "", engineError(err)
 		}
 	}
 	return dir, nil
 }
 
-// Coloured tells whether what is shown has colours.
-func (a *App) Coloured() bool {
+// coloured tells whether what is shown has colours.
+func (a *app) coloured() bool {
 	switch a.Colour {
 	case "always":
 		return true
@@ -231,13 +242,13 @@ func (a *App) Coloured() bool {
 	return a.Env.Terminal && a.Env.Var("NO_COLOR") == "" && a.Env.Var("TERM") != "dumb"
 }
 
-// ReportOptions says how a build is shown.
-func (a *App) ReportOptions() report.Options {
-	return report.Options{Colour: a.Coloured(), Live: a.Live, Verbose: a.Verbose, Width: a.Env.Width}
+// reportOptions says how a build is shown.
+func (a *app) reportOptions() report.Options {
+	return report.Options{Colour: a.coloured(), Live: a.Live, Verbose: a.Verbose, Width: a.Env.Width}
 }
 
-// DigestFunction is the one that HEXMAGE_DIGEST names, or that of the workspace (SetFunction), or BLAKE3.
-func (a *App) DigestFunction() (digest.Function, error) {
+// digestFunction is the one that HEXMAGE_DIGEST names, or that of the workspace (setFunction), or BLAKE3.
+func (a *app) digestFunction() (digest.Function, error) {
 	name := a.Env.Var("HEXMAGE_DIGEST")
 	if name == "" {
 		if b, err := os.ReadFile(a.functionFile()); err == nil {
@@ -249,13 +260,13 @@ func (a *App) DigestFunction() (digest.Function, error) {
 	}
 	fn, err := digest.ParseFunction(name)
 	if err != nil {
-		return 0, Usage("HEXMAGE_DIGEST: %w", err)
+		return 0, usageError("HEXMAGE_DIGEST: %w", err)
 	}
 	return fn, nil
 }
 
-// SetFunction has the workspace use the digest function from now on.
-func (a *App) SetFunction(fn digest.Function) error {
+// setFunction has the workspace use the digest function from now on.
+func (a *app) setFunction(fn digest.Function) error {
 	at := a.functionFile()
 	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 		return err
@@ -264,17 +275,17 @@ func (a *App) SetFunction(fn digest.Function) error {
 }
 
 // functionFile has the digest function of the workspace.
-func (a *App) functionFile() string {
-	return a.Places().State().Function(digest.BLAKE3.Bytes([]byte(a.Root)).Hex()[:16])
+func (a *app) functionFile() string {
+	return a.places().State().Function(digest.BLAKE3.Bytes([]byte(a.Root)).Hex()[:16])
 }
 
-// RemoteOff is the name of no remote.
-const RemoteOff = "off"
+// remoteOff is the name of no remote.
+const remoteOff = "off"
 
-// SettingsFiles are those that say how hexmage works: the user's own, and the workspace's; "" where there can be none.
-func (a *App) SettingsFiles() [2]string {
+// settingsFiles are those that say how hexmage works: the user's own, and the workspace's; "" where there can be none.
+func (a *app) settingsFiles() [2]string {
 	var files [2]string
-	if dir := a.ConfigDir(); dir != "" {
+	if dir := a.configDir(); dir != "" {
 		files[0] = filepath.Join(dir, "config.hcl")
 	}
 	if a.Root != "" {
@@ -283,8 +294,8 @@ func (a *App) SettingsFiles() [2]string {
 	return files
 }
 
-// ConfigDir is where the user's own files are, "" where there is no place.
-func (a *App) ConfigDir() string {
+// configDir is where the user's own files are, "" where there is no place.
+func (a *app) configDir() string {
 	config := a.Env.Var("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(config) { // as the XDG specification has it
 		home := a.Env.Var("HOME")
@@ -296,8 +307,8 @@ func (a *App) ConfigDir() string {
 	return filepath.Join(config, "hexmage")
 }
 
-// SandboxLevel is the level that the user asked for, and by what; else strict, by nothing.
-func (a *App) SandboxLevel() (level sandbox.Level, from string, err error) {
+// sandboxLevel is the level that the user asked for, and by what; else strict, by nothing.
+func (a *app) sandboxLevel() (level sandbox.Level, from string, err error) {
 	name, from := a.Sandbox, "--sandbox"
 	if name == "" {
 		name, from = a.Env.Var("HEXMAGE_SANDBOX"), "HEXMAGE_SANDBOX"
@@ -306,13 +317,13 @@ func (a *App) SandboxLevel() (level sandbox.Level, from string, err error) {
 		return sandbox.Strict, "", nil
 	}
 	if level, err = sandbox.ParseLevel(name); err != nil {
-		return level, from, Usage("%s: %w", from, err)
+		return level, from, usageError("%s: %w", from, err)
 	}
 	return level, from, nil
 }
 
-// EnvVars are the variables that HEXMAGE_VAR_name sets.
-func (a *App) EnvVars() map[string]string {
+// envVars are the variables that HEXMAGE_VAR_name sets.
+func (a *app) envVars() map[string]string {
 	vars := map[string]string{}
 	for _, kv := range a.Env.Vars {
 		if rest, ok := strings.CutPrefix(kv, "HEXMAGE_VAR_"); ok {

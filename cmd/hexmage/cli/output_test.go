@@ -1,4 +1,4 @@
-package front
+package cli
 
 import (
 	"errors"
@@ -15,10 +15,10 @@ func TestOutput(t *testing.T) {
 	for at := range len(text) {
 		for _, data := range []bool{false, true} {
 			var got strings.Builder
-			o := NewOutput(&got)
+			o := newOutput(&got)
 			want := want
 			if data {
-				IsData(o)
+				isData(o)
 				want = text
 			}
 			for _, piece := range []string{text[:at], text[at:]} {
@@ -33,16 +33,16 @@ func TestOutput(t *testing.T) {
 	}
 	for _, end := range []string{"\x1b", "\x1b[1", "\r", "語"[:2]} {
 		var got strings.Builder
-		o := NewOutput(&got)
+		o := newOutput(&got)
 		if _, err := io.WriteString(o, "x"+end); err != nil || o.end() != nil || !strings.HasPrefix(got.String(), `x\x`) || !utf8.ValidString(got.String()) {
 			t.Errorf("ended by %q: %q, %v", end, got.String(), err)
 		}
 	}
 	// On a terminal data are no exception.
 	var got strings.Builder
-	o := NewOutput(&got)
+	o := newOutput(&got)
 	o.terminal = true
-	IsData(o)
+	isData(o)
 	if _, err := io.WriteString(o, "\x1b[2J."); err != nil || got.String() != `\x1b[2J.` {
 		t.Errorf("%q, %v", got.String(), err)
 	}
@@ -57,7 +57,7 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 // What could not be written is remembered, also when it is the last character.
 func TestOutputFull(t *testing.T) {
 	for _, text := range []string{"x", "\r"} {
-		o := NewOutput(full{})
+		o := newOutput(full{})
 		_, _ = io.WriteString(o, text)
 		if err := o.end(); !errors.Is(err, errFull) {
 			t.Errorf("%q: %v", text, err)

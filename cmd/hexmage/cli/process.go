@@ -1,5 +1,4 @@
-// Package front is what commands share: what the process was given, the flags of every command, places, how a run is shown.
-package front
+package cli
 
 import (
 	"context"
@@ -77,14 +76,14 @@ func (e Env) Var(name string) string {
 	return ""
 }
 
-// ExitError carries an exit code and what to say with it.
-type ExitError struct {
+// exitError carries an exit code and what to say with it.
+type exitError struct {
 	Code int
 	Err  error // nil: it was said already
 }
 
 // Error implements error.
-func (e *ExitError) Error() string {
+func (e *exitError) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("exit %d", e.Code)
 	}
@@ -92,19 +91,19 @@ func (e *ExitError) Error() string {
 }
 
 // Unwrap returns what there is to say.
-func (e *ExitError) Unwrap() error { return e.Err }
+func (e *exitError) Unwrap() error { return e.Err }
 
-// Usage is the error for what the user got wrong.
-func Usage(format string, args ...any) error {
-	return &ExitError{Code: ExitUsage, Err: fmt.Errorf(format, args...)}
+// usageError is the error for what the user got wrong.
+func usageError(format string, args ...any) error {
+	return &exitError{Code: ExitUsage, Err: fmt.Errorf(format, args...)}
 }
 
-// Engine is the error for what went wrong below.
-func Engine(err error) error { return &ExitError{Code: ExitEngine, Err: err} }
+// engineError is the error for what went wrong below.
+func engineError(err error) error { return &exitError{Code: ExitEngine, Err: err} }
 
-// Ended says what a command that returned err ends with. There is no message where all has been said.
-func Ended(ctx context.Context, err error) event.Error {
-	var exit *ExitError
+// ended says what a command that returned err ends with. There is no message where all has been said.
+func ended(ctx context.Context, err error) event.Error {
+	var exit *exitError
 	switch {
 	case err == nil:
 		return event.Error{ExitCode: ExitOK}
@@ -118,9 +117,9 @@ func Ended(ctx context.Context, err error) event.Error {
 	return event.Error{Message: err.Error(), ExitCode: ExitEngine}
 }
 
-// ExitWith prints what has not been said, for programs as JSON too, and chooses the exit code.
-func ExitWith(ctx context.Context, err error, env Env, json bool) int {
-	end := Ended(ctx, err)
+// exitWith prints what has not been said, for programs as JSON too, and chooses the exit code.
+func exitWith(ctx context.Context, err error, env Env, json bool) int {
+	end := ended(ctx, err)
 	if end.Message != "" {
 		fmt.Fprintln(env.Stderr, "hexmage:", ansi.Visible(end.Message, false))
 		if json {
@@ -130,8 +129,8 @@ func ExitWith(ctx context.Context, err error, env Env, json bool) int {
 	return end.ExitCode
 }
 
-// Absolute returns path seen from dir.
-func Absolute(dir, path string) string {
+// absolute returns path seen from dir.
+func absolute(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
@@ -146,6 +145,6 @@ var variables = []string{"CACHE", "CPUPROFILE", "DEVICES", "DIGEST", "MEMPROFILE
 
 // Variables with which developers look into a run of hexmage itself (docs/performance.md). Each names the file to write.
 const (
-	EnvCPUProfile = "HEXMAGE_CPUPROFILE"
-	EnvMemProfile = "HEXMAGE_MEMPROFILE" // what was allocated, and what is still in use, at the end of the run
+	envCPUProfile = "HEXMAGE_CPUPROFILE"
+	envMemProfile = "HEXMAGE_MEMPROFILE" // what was allocated, and what is still in use, at the end of the run
 )

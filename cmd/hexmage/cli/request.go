@@ -1,4 +1,4 @@
-package front
+package cli
 
 import (
 	"bytes"
@@ -18,23 +18,23 @@ import (
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
-// OutFolder says where a pipeline's outputs go, and from which folder on no link may lead there: from the working directory, or from
+// outFolder says where a pipeline's outputs go, and from which folder on no link may lead there: from the working directory, or from
 // the folder that --out names.
-func (a *App) OutFolder(named, pipeline string) (in, out string) {
+func (a *app) outFolder(named, pipeline string) (in, out string) {
 	if named != "" {
-		in = Absolute(a.WorkDir, named)
+		in = absolute(a.WorkDir, named)
 		return in, filepath.Join(in, pipeline)
 	}
 	return a.WorkDir, filepath.Join(a.WorkDir, "out", pipeline)
 }
 
-// StateFile returns the path of the state file of a run. Its name is a digest, because values of variables may be secret.
-func (a *App) StateFile(c *RunFlags, workspace, out string, fn digest.Function) string {
-	return filepath.Join(a.Places().State().Requests(), fn.Bytes(a.request(c, workspace, out)).Hex()[:32])
+// stateFile returns the path of the state file of a run. Its name is a digest, because values of variables may be secret.
+func (a *app) stateFile(c *runFlags, workspace, out string, fn digest.Function) string {
+	return filepath.Join(a.places().State().Requests(), fn.Bytes(a.request(c, workspace, out)).Hex()[:32])
 }
 
 // request is everything that `hexmage run` was asked for and that decides what it plans and where it puts outputs.
-func (a *App) request(c *RunFlags, workspace, out string) []byte {
+func (a *app) request(c *runFlags, workspace, out string) []byte {
 	var e statefile.Encoder
 	for _, s := range []string{workspace, c.Pipeline, a.Profile, out, a.Serial} {
 		e.Text(s)
@@ -45,7 +45,7 @@ func (a *App) request(c *RunFlags, workspace, out string) []byte {
 			e.Text(s)
 		}
 	}
-	for _, vars := range []map[string]string{a.EnvVars(), a.Set} {
+	for _, vars := range []map[string]string{a.envVars(), a.Set} {
 		e.Int(len(vars))
 		for _, name := range slices.Sorted(maps.Keys(vars)) {
 			e.Text(name)
@@ -58,15 +58,15 @@ func (a *App) request(c *RunFlags, workspace, out string) []byte {
 	return e.Block
 }
 
-// ProgramVariable is the name under which a state file has the identity of hexmage itself: kinds and the shipped catalog are part of
+// programVariable is the name under which a state file has the identity of hexmage itself: kinds and the shipped catalog are part of
 // the program.
-const ProgramVariable = "the hexmage binary"
+const programVariable = "the hexmage binary"
 
-// Machine answers what a plan of the workspace was made from.
-func (a *App) Machine(root string, fn digest.Function) state.Machine {
+// machineOf answers what a plan of the workspace was made from.
+func (a *app) machineOf(root string, fn digest.Function) state.Machine {
 	return state.Machine{
 		Variable: func(name string) string {
-			if name == ProgramVariable {
+			if name == programVariable {
 				return fn.Bytes([]byte(identity(a.Env.Self))).Hex()
 			}
 			for i := len(a.Env.Vars) - 1; i >= 0; i-- {

@@ -1,4 +1,4 @@
-package front
+package cli
 
 import (
 	"bufio"
@@ -23,51 +23,51 @@ import (
 	"github.com/hexmage/hexmage/internal/runlog"
 )
 
-// Sinks passes each event on to all of them, in order.
-type Sinks []event.Sink
+// sinks passes each event on to all of them, in order.
+type sinks []event.Sink
 
 // Send passes the event on.
-func (s Sinks) Send(e event.Event) {
+func (s sinks) Send(e event.Event) {
 	for _, next := range s {
 		next.Send(e)
 	}
 }
 
-// Watching is all that watches a run: it is shown, it is estimated how long it will go on, and what it did is written down.
-type Watching struct {
+// watching is all that watches a run: it is shown, it is estimated how long it will go on, and what it did is written down.
+type watching struct {
 	event.Sink
-	a        *App
+	a        *app
 	record   *runlog.Recorder
 	estimate *runlog.Estimator // nil: nobody sees it
 	shown    func()
 }
 
-// Watch has a run shown as usual, or by show if that is not nil.
-func (a *App) Watch(workspace string, c *RunFlags, shown event.Sink) *Watching {
-	w := &Watching{a: a, shown: func() {}}
-	dir := a.RunLogOf(workspace, c.Pipeline)
-	info := runlog.Info{Pipeline: c.Pipeline, Variables: a.variables(), Version: BinaryVersion(), Jobs: a.Jobs, Started: time.Now(), Selected: c.Steps, Host: host()}
+// watch has a run shown as usual, or by show if that is not nil.
+func (a *app) watch(workspace string, c *runFlags, shown event.Sink) *watching {
+	w := &watching{a: a, shown: func() {}}
+	dir := a.runLogOf(workspace, c.Pipeline)
+	info := runlog.Info{Pipeline: c.Pipeline, Variables: a.variables(), Version: binaryVersion(), Jobs: a.Jobs, Started: time.Now(), Selected: c.Steps, Host: host()}
 	if a.Fresh.On {
 		info.Fresh = append([]string{""}[:max(0, 1-len(a.Fresh.Steps))], a.Fresh.Steps...)
 	}
 	w.record = runlog.Record(dir, info, runlog.Limits{})
 	if shown != nil {
-		w.Sink = Sinks{shown, w.record}
+		w.Sink = sinks{shown, w.record}
 		return w
 	}
-	show, end := a.Shown(func() (time.Duration, bool) { return w.estimate.Left() })
+	show, end := a.shown(func() (time.Duration, bool) { return w.estimate.Left() })
 	w.shown = end
 	if a.JSON || a.Live {
 		w.estimate = runlog.Estimate(show, a.Jobs, func() *runlog.Book { return runlog.Open(dir) })
 		show = w.estimate
 	}
-	w.Sink = Sinks{show, w.record}
+	w.Sink = sinks{show, w.record}
 	return w
 }
 
-// Plan tells more of the run, where it is planned.
-func (w *Watching) Plan(p *plan.Plan) {
-	w.record.Toolchains(ToolchainVersions(p))
+// plan tells more of the run, where it is planned.
+func (w *watching) plan(p *plan.Plan) {
+	w.record.Toolchains(toolchainVersions(p))
 	w.record.Steps(stepsOf(p))
 	if w.estimate == nil {
 		return
@@ -119,31 +119,31 @@ func host() map[string]string {
 	return h
 }
 
-// End is to be called when the run has ended.
-func (w *Watching) End() {
+// end is to be called when the run has ended.
+func (w *watching) end() {
 	w.shown()
 	if err := w.record.Err(); err != nil && w.a.Verbose {
 		fmt.Fprintf(w.a.Env.Stderr, "hexmage: this run is not in the run log: %v\n", err)
 	}
 }
 
-// LogsOf is the folder with what actions of a workspace's pipeline printed: others have steps of the same names.
-func (a *App) LogsOf(workspace, pipeline string) string {
-	return filepath.Join(a.Places().State().Logs(), filepath.Base(a.RunLogOf(workspace, pipeline)))
+// logsOf is the folder with what actions of a workspace's pipeline printed: others have steps of the same names.
+func (a *app) logsOf(workspace, pipeline string) string {
+	return filepath.Join(a.places().State().Logs(), filepath.Base(a.runLogOf(workspace, pipeline)))
 }
 
-// RunLogOf is the folder with the runs of a workspace's pipeline.
-func (a *App) RunLogOf(workspace, pipeline string) string {
-	if filepath.Dir(workspace) == a.Places().Shipped() { // its name changes with hexmage
+// runLogOf is the folder with the runs of a workspace's pipeline.
+func (a *app) runLogOf(workspace, pipeline string) string {
+	if filepath.Dir(workspace) == a.places().Shipped() { // its name changes with hexmage
 		workspace = "shipped"
 	}
-	return runlog.Folder(a.Places().State().RunLogs(), workspace, pipeline)
+	return runlog.Folder(a.places().State().RunLogs(), workspace, pipeline)
 }
 
 // variables is a short digest of the values that the command line and the environment give to variables: enough to see that
 // they differ, too little to find out a secret one.
-func (a *App) variables() string {
-	vars := a.EnvVars()
+func (a *app) variables() string {
+	vars := a.envVars()
 	maps.Copy(vars, a.Set)
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
@@ -152,8 +152,8 @@ func (a *App) variables() string {
 	return hex.EncodeToString(h.Sum(nil))[:4]
 }
 
-// ToolchainVersions are those of a plan, by name.
-func ToolchainVersions(p *plan.Plan) map[string]string {
+// toolchainVersions are those of a plan, by name.
+func toolchainVersions(p *plan.Plan) map[string]string {
 	versions := map[string]string{}
 	for _, n := range p.Instances {
 		if n.At.Kind == addrs.Toolchain && n.Version != "" {
@@ -163,31 +163,31 @@ func ToolchainVersions(p *plan.Plan) map[string]string {
 	return versions
 }
 
-// BinaryVersion is that of this binary.
-func BinaryVersion() string {
+// binaryVersion is that of this binary.
+func binaryVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
 	}
 	return "(devel)"
 }
 
-// Shown returns a sink that shows a run as usual, and a function to call at its end. left is how long it will go on, and is asked where that is seen.
-func (a *App) Shown(left func() (time.Duration, bool)) (event.Sink, func()) {
+// shown returns a sink that shows a run as usual, and a function to call at its end. left is how long it will go on, and is asked where that is seen.
+func (a *app) shown(left func() (time.Duration, bool)) (event.Sink, func()) {
 	switch {
 	case a.JSON:
 		return report.JSON(a.Env.Stdout, time.Now), func() {}
 	case a.Live:
-		return a.Display(left)
+		return a.display(left)
 	}
-	show, end := a.Display(nil)
-	if g := a.GitHub(); g != nil {
-		show = Sinks{show, g}
+	show, end := a.display(nil)
+	if g := a.gitHub(); g != nil {
+		show = sinks{show, g}
 	}
 	return show, end
 }
 
-// GitHub returns a sink that has GitHub Actions show what is wrong beside the lines of the workspace's files; nil anywhere else.
-func (a *App) GitHub() event.Sink {
+// gitHub returns a sink that has GitHub Actions show what is wrong beside the lines of the workspace's files; nil anywhere else.
+func (a *app) gitHub() event.Sink {
 	if a.JSON || a.Env.Var("GITHUB_ACTIONS") != "true" {
 		return nil
 	}
@@ -200,23 +200,20 @@ func (a *App) GitHub() event.Sink {
 	})
 }
 
-// Display returns a sink for people, and a function to call at its end. left, if not nil, is how long the build will go on.
-func (a *App) Display(left func() (time.Duration, bool)) (event.Sink, func()) {
-	o := a.ReportOptions()
+// display returns a sink for people, and a function to call at its end. left, if not nil, is how long the build will go on.
+func (a *app) display(left func() (time.Duration, bool)) (event.Sink, func()) {
+	o := a.reportOptions()
 	o.Left = left
-	d := report.Lines(a.Env.Screen(), o)
-	back := func() {}
-	if a.Notify != nil {
-		back = a.Notify(d.Note)
-	}
+	d := report.Lines(a.Env.screen(), o)
+	back := a.interrupts.notify(d.Note)
 	return d, func() { back(); d.Close() }
 }
 
 // maxParts is how many parts of one output are listed. Of more, a line says how many there are and where.
 const maxParts = 8
 
-// ShowOutputs prints for people the tables among the outputs, and where the others are.
-func (a *App) ShowOutputs(outs []event.OutputReady) error {
+// showOutputs prints for people the tables among the outputs, and where the others are.
+func (a *app) showOutputs(outs []event.OutputReady) error {
 	if a.JSON {
 		return nil
 	}
@@ -279,11 +276,11 @@ func parts(outs []event.OutputReady) []int {
 func showTable(w *bufio.Writer, o event.OutputReady) error {
 	b, err := os.ReadFile(o.Path)
 	if err != nil {
-		return Engine(err)
+		return engineError(err)
 	}
 	t, err := report.ParseTable(b)
 	if err != nil {
-		return Engine(fmt.Errorf("output %q: %w", o.Name, err))
+		return engineError(fmt.Errorf("output %q: %w", o.Name, err))
 	}
 	t.Write(w)
 	return nil

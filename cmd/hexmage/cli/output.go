@@ -1,4 +1,4 @@
-package front
+package cli
 
 import (
 	"cmp"
@@ -28,8 +28,8 @@ type output struct {
 	err  error
 }
 
-// NewOutput returns what a command prints with to w.
-func NewOutput(w io.Writer) *output {
+// newOutput returns what a command prints with to w.
+func newOutput(w io.Writer) *output {
 	f, ok := w.(*os.File)
 	return &output{Writer: w, terminal: ok && term.IsTerminal(int(f.Fd()))}
 }
@@ -79,8 +79,8 @@ func (o *output) end() error {
 	return o.err
 }
 
-// IsData says that what is printed there is for programs, which get it as it is; a terminal does not.
-func IsData(outputs ...io.Writer) {
+// isData says that what is printed there is for programs, which get it as it is; a terminal does not.
+func isData(outputs ...io.Writer) {
 	for _, w := range outputs {
 		if o, ok := w.(*output); ok {
 			o.data = true
@@ -88,25 +88,25 @@ func IsData(outputs ...io.Writer) {
 	}
 }
 
-// OnTerminal tells whether what is printed there is seen on a terminal.
-func OnTerminal(w io.Writer) bool {
+// onTerminal tells whether what is printed there is seen on a terminal.
+func onTerminal(w io.Writer) bool {
 	o, ok := w.(*output)
 	return ok && o.terminal
 }
 
-// Screen is standard error for those who move the cursor themselves, and make visible what they show.
-func (e Env) Screen() io.Writer { return Unfiltered(e.Stderr) }
+// screen is standard error for those who move the cursor themselves, and make visible what they show.
+func (e Env) screen() io.Writer { return unfiltered(e.Stderr) }
 
-// Unfiltered is where what is printed to w ends up, for a program that has the terminal for itself.
-func Unfiltered(w io.Writer) io.Writer {
+// unfiltered is where what is printed to w ends up, for a program that has the terminal for itself.
+func unfiltered(w io.Writer) io.Writer {
 	if o, ok := w.(*output); ok {
 		return o.Writer
 	}
 	return w
 }
 
-// Written is the exit code of a command that is told when what it wrote did not arrive. A reader that goes away has seen enough.
-func Written(env Env, code int) int {
+// written is the exit code of a command that is told when what it wrote did not arrive. A reader that goes away has seen enough.
+func written(env Env, code int) int {
 	if o, ok := env.Stderr.(*output); ok {
 		_ = o.end() // there is nowhere to say so
 	}

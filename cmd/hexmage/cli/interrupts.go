@@ -1,4 +1,4 @@
-package front
+package cli
 
 import (
 	"context"
@@ -10,23 +10,23 @@ import (
 	"syscall"
 )
 
-// ErrInterrupted is the cause of a context that Ctrl-C ended.
-var ErrInterrupted = errors.New("interrupted")
+// errInterrupted is the cause of a context that Ctrl-C ended.
+var errInterrupted = errors.New("interrupted")
 
-// Interrupts decides what Ctrl-C does: the first one ends a context, so that children end and state is kept; the second
+// interrupts decides what Ctrl-C does: the first one ends a context, so that children end and state is kept; the second
 // ends this process and its children at once.
-type Interrupts struct {
+type interrupts struct {
 	mu   sync.Mutex
 	say  func(text string) // nil: say nothing
 	kill []*func()         // end the children
 }
 
-// NewInterrupts returns one that shows texts by say, if that is not nil.
-func NewInterrupts(say func(string)) *Interrupts { return &Interrupts{say: say} }
+// newInterrupts returns one that shows texts by say, if that is not nil.
+func newInterrupts(say func(string)) *interrupts { return &interrupts{say: say} }
 
-// Notify has texts shown by say from now on, as on a display whose last lines are rewritten. It returns a function that
+// notify has texts shown by say from now on, as on a display whose last lines are rewritten. It returns a function that
 // goes back to what was before.
-func (i *Interrupts) Notify(say func(string)) func() {
+func (i *interrupts) notify(say func(string)) func() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	before := i.say
@@ -38,8 +38,8 @@ func (i *Interrupts) Notify(say func(string)) func() {
 	}
 }
 
-// Say shows a text as others are, now.
-func (i *Interrupts) Say(text string) {
+// show shows a text as others are, now.
+func (i *interrupts) show(text string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.say != nil {
@@ -47,8 +47,8 @@ func (i *Interrupts) Say(text string) {
 	}
 }
 
-// OnKill adds to what ends the children, and returns what takes it off again.
-func (i *Interrupts) OnKill(kill func()) func() {
+// onKill adds to what ends the children, and returns what takes it off again.
+func (i *interrupts) onKill(kill func()) func() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.kill = append(i.kill, &kill)
@@ -59,7 +59,7 @@ func (i *Interrupts) OnKill(kill func()) func() {
 	}
 }
 
-func (i *Interrupts) first() {
+func (i *interrupts) first() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.say != nil {
@@ -67,7 +67,7 @@ func (i *Interrupts) first() {
 	}
 }
 
-func (i *Interrupts) second() {
+func (i *interrupts) second() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, kill := range i.kill {
@@ -76,9 +76,9 @@ func (i *Interrupts) second() {
 	os.Exit(ExitInterrupted)
 }
 
-// Watch returns a context that ends with the first interrupt, or when the terminal goes away, and a function that stops
+// watch returns a context that ends with the first interrupt, or when the terminal goes away, and a function that stops
 // watching.
-func (i *Interrupts) Watch(parent context.Context) (context.Context, func()) {
+func (i *interrupts) watch(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	ch := make(chan os.Signal, 2)
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
@@ -89,7 +89,7 @@ func (i *Interrupts) Watch(parent context.Context) (context.Context, func()) {
 		if _, ok := <-ch; !ok {
 			return
 		}
-		cancel(ErrInterrupted)
+		cancel(errInterrupted)
 		i.first()
 		if _, ok := <-ch; ok {
 			i.second()
@@ -98,9 +98,9 @@ func (i *Interrupts) Watch(parent context.Context) (context.Context, func()) {
 	return ctx, func() { signal.Stop(ch); close(ch); cancel(nil) }
 }
 
-// SurvivePipes makes a reader that goes away, such as `head`, an error of writing rather than the end of the process: a
+// survivePipes makes a reader that goes away, such as `head`, an error of writing rather than the end of the process: a
 // build goes on.
-func SurvivePipes() func() {
+func survivePipes() func() {
 	ch := make(chan os.Signal, 1)
 	signal.Notify(ch, syscall.SIGPIPE)
 	return func() { signal.Stop(ch) }

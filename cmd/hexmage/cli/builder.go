@@ -1,4 +1,4 @@
-package front
+package cli
 
 import (
 	"context"
@@ -28,8 +28,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Builder is what carries out plans on this machine: the stores of the cache folder, and executors for this machine's processors.
-type Builder struct {
+// builder is what carries out plans on this machine: the stores of the cache folder, and executors for this machine's processors.
+type builder struct {
 	Fn          digest.Function
 	Blobs       *store.HostFiles
 	Results     store.Results
@@ -49,31 +49,31 @@ type Builder struct {
 	inUse  func()         // nothing is collected before it is called
 }
 
-// ReaperTool is the built-in tool that ends what is left when hexmage was killed.
-const ReaperTool = "reaper"
+// reaperTool is the built-in tool that ends what is left when hexmage was killed.
+const reaperTool = "reaper"
 
-// Over puts stores over those of the cache folder. strict says that actions are kept from what they do not declare.
-type Over func(blobs store.Blobs, results store.Results, strict bool) (*store.HostFiles, store.Results)
+// storesOver puts stores over those of the cache folder. strict says that actions are kept from what they do not declare.
+type storesOver func(blobs store.Blobs, results store.Results, strict bool) (*store.HostFiles, store.Results)
 
 // nameOlder prints one line when a new cache folder has folders of earlier versions beside it.
-func (a *App) nameOlder() {
+func (a *app) nameOlder() {
 	if _, err := os.Lstat(a.Cache); err == nil {
 		return
 	}
-	if old := a.Places().Older(); len(old) > 0 {
+	if old := a.places().Older(); len(old) > 0 {
 		fmt.Fprintf(a.Env.Stderr, "hexmage: %s holds %d folders of an earlier version, which this version does not read: `hexmage cache gc` removes them\n",
 			filepath.Dir(a.Cache), len(old))
 	}
 }
 
-// OpenBuilder puts it together on the cache folder. A second interrupt ends what its executors have started. extra and private are variables for
+// openBuilder puts it together on the cache folder. A second interrupt ends what its executors have started. extra and private are variables for
 // some actions: see local.Options. over, if not nil, returns stores over those of the cache folder.
-func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]string, private map[string]map[string]string, over Over) (_ *Builder, err error) {
-	defer func() { err = a.Writable(err) }()
+func (a *app) openBuilder(ctx context.Context, in *interrupts, extra map[string]string, private map[string]map[string]string, over storesOver) (_ *builder, err error) {
+	defer func() { err = a.writable(err) }()
 	if err := local.Ready(); err != nil {
-		return nil, Engine(err)
+		return nil, engineError(err)
 	}
-	fn, err := a.DigestFunction()
+	fn, err := a.digestFunction()
 	if err != nil {
 		return nil, err
 	}
@@ -81,14 +81,14 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 	// The watch begins first: what is found damaged after it was looked at what there is, this build finds out.
 	damage, err := disk.WatchDamage(a.Cache)
 	if err != nil {
-		return nil, Engine(err)
+		return nil, engineError(err)
 	}
 	gc.Tidy(ctx, a.Cache, a.endLeft(ctx, fn))
-	if err := a.Settle(ctx); err != nil {
+	if err := a.settle(ctx); err != nil {
 		return nil, err
 	}
 	if err := damage.Settled(); err != nil {
-		return nil, Engine(err)
+		return nil, engineError(err)
 	}
 	inUse, err := gc.Use(ctx, a.Cache, func() { fmt.Fprintln(a.Env.Stderr, "hexmage: waiting until the cache is collected") })
 	if err != nil {
@@ -103,22 +103,22 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 	if err != nil {
 		return nil, err
 	}
-	blobs, results, err := a.Stores()
+	blobs, results, err := a.stores()
 	if err != nil {
-		return nil, Engine(err)
+		return nil, engineError(err)
 	}
 	files, remembered := store.WithHostFiles(blobs), store.Results(results)
 	if over != nil {
 		files, remembered = over(blobs, results, base != nil)
 	}
-	e := &Builder{Fn: fn, inUse: inUse, Damage: damage, Blobs: files, Results: remembered, Trees: merkle.NewTrees(a.Cache), State: a.Places().State(), Roots: a.Places().Scratch()}
+	e := &builder{Fn: fn, inUse: inUse, Damage: damage, Blobs: files, Results: remembered, Trees: merkle.NewTrees(a.Cache), State: a.places().State(), Roots: a.places().Scratch()}
 	e.Stats = statcache.Open(e.State.StatCache(fn), fn, time.Now)
 	e.Stats.Keep, e.Stats.Room = e.Blobs.Keep, e.Blobs.Room
 	if err := os.MkdirAll(string(e.State), 0o755); err != nil {
-		return nil, Engine(err)
+		return nil, engineError(err)
 	}
-	if e.Scratch, e.live, err = a.Places().NewRun(); err != nil {
-		return nil, Engine(err)
+	if e.Scratch, e.live, err = a.places().NewRun(); err != nil {
+		return nil, engineError(err)
 	}
 	e.locks = execute.NewLocks(e.State.ActionsLock())
 	begin := sync.OnceValues(func() (int, error) {
@@ -126,15 +126,15 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 		if err != nil {
 			return 0, err
 		}
-		if e.reaper, err = reaper.New([]string{a.Env.Self, "tool", ReaperTool}, e.Scratch, held); err != nil {
+		if e.reaper, err = reaper.New([]string{a.Env.Self, "tool", reaperTool}, e.Scratch, held); err != nil {
 			return 0, err
 		}
 		return e.reaper.Pid(), nil
 	})
-	folders := dirpool.New(a.Places().DirPool(), fn, store.Unmodified, disk.LastDamage(a.Cache))
+	folders := dirpool.New(a.places().DirPool(), fn, store.Unmodified, disk.LastDamage(a.Cache))
 	here := local.Options{
 		Dir: e.Scratch, Pool: folders, Store: e.Blobs, Trees: e.Trees, Fn: fn, Self: a.Env.Self, Extra: extra,
-		Checkpoints: checkpoint.New(a.Places().Checkpoints(), fn), Tidy: func(ctx context.Context) { gc.TidyRuns(ctx, a.Cache, a.endLeft(ctx, fn)) }, Begin: begin, Base: base, Workspace: workspace, Private: private,
+		Checkpoints: checkpoint.New(a.places().Checkpoints(), fn), Tidy: func(ctx context.Context) { gc.TidyRuns(ctx, a.Cache, a.endLeft(ctx, fn)) }, Begin: begin, Base: base, Workspace: workspace, Private: private,
 	}
 	if dir := a.Env.Var("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		here.Memory = filepath.Join(dir, "hexmage")
@@ -142,7 +142,7 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 	again := here // which does all from the start
 	again.Checkpoints = nil
 	e.Host, e.Other = local.New(here), local.New(again)
-	e.alive = []func(){in.OnKill(e.Host.Kill), in.OnKill(e.Other.Kill)}
+	e.alive = []func(){in.onKill(e.Host.Kill), in.onKill(e.Other.Kill)}
 	e.flush = func(ctx context.Context) error {
 		// Blobs first: a result must not outlive what it names.
 		if err := blobs.Flush(ctx); err != nil {
@@ -153,11 +153,11 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 	return e, nil
 }
 
-// TidyIdle does in a run that finds nothing to do what OpenBuilder does in others: a build that was killed when all was done, while it removed its scratch folder, has left
+// tidyIdle does in a run that finds nothing to do what openBuilder does in others: a build that was killed when all was done, while it removed its scratch folder, has left
 // the rest of it, and no run may come that has something to do.
-func (a *App) TidyIdle() {
-	if runs, err := a.Places().Runs(); err == nil && len(runs) > 0 {
-		fn, err := a.DigestFunction()
+func (a *app) tidyIdle() {
+	if runs, err := a.places().Runs(); err == nil && len(runs) > 0 {
+		fn, err := a.digestFunction()
 		if err != nil {
 			return // the next run that has something to do says so
 		}
@@ -167,43 +167,43 @@ func (a *App) TidyIdle() {
 
 // endLeft ends what is still at work in scratch folders that killed builds left, and keeps what their actions can go on from. What cannot be kept
 // is made anew.
-func (a *App) endLeft(ctx context.Context, fn digest.Function) func(dirs ...string) {
+func (a *app) endLeft(ctx context.Context, fn digest.Function) func(dirs ...string) {
 	return func(dirs ...string) {
 		reaper.End(dirs...)
-		_ = checkpoint.New(a.Places().Checkpoints(), fn).Rescue(ctx, dirs...)
+		_ = checkpoint.New(a.places().Checkpoints(), fn).Rescue(ctx, dirs...)
 	}
 }
 
-// Cached is the executor of a build whose actions next carries out: what is known is not done again, and what others do is waited for.
-func (e *Builder) Cached(next execute.Executor) execute.Caching {
+// cached is the executor of a build whose actions next carries out: what is known is not done again, and what others do is waited for.
+func (e *builder) cached(next execute.Executor) execute.Caching {
 	cached := execute.Undamaged(execute.Cached(next, e.Results, e.Blobs, e.Fn, e.Trees.Has), e.Blobs, e.Damage)
 	return execute.Exclusive(cached, e.locks, e.Fn)
 }
 
-// Options are what every build has in common, but for its executor.
-func (e *Builder) Options(a *App) build.Options {
+// options are what every build has in common, but for its executor.
+func (e *builder) options(a *app) build.Options {
 	there := totalMemory()
 	return build.Options{
 		Blobs: e.Blobs, Results: e.Results, Hasher: e.Stats, Fn: e.Fn,
-		State: string(e.State), LogDir: e.State.Logs(), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.Everything(),
+		State: string(e.State), LogDir: e.State.Logs(), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.everything(),
 		Pools:  map[string]int{"gpu": 1, build.MemoryPool: int(max(1, there>>30))}, // where nobody knows how much there is, steps that ask for it run one at a time
 		Memory: there,
 	}
 }
 
-// RunOptions are those of `hexmage run`, but for its executor and who is told of it. No link may lead from outIn to out.
-func (e *Builder) RunOptions(a *App, c *RunFlags, workspace, outIn, out string) build.Options {
-	o := e.Options(a)
+// runOptions are those of `hexmage run`, but for its executor and who is told of it. No link may lead from outIn to out.
+func (e *builder) runOptions(a *app, c *runFlags, workspace, outIn, out string) build.Options {
+	o := e.options(a)
 	o.Workspace, o.KeepGoing, o.Prune = workspace, c.KeepGoing, len(c.Steps) == 0
-	peaks := sync.OnceValue(func() runlog.Peaks { return runlog.Open(a.RunLogOf(workspace, c.Pipeline)).Peaks(a.Profile) })
+	peaks := sync.OnceValue(func() runlog.Peaks { return runlog.Open(a.runLogOf(workspace, c.Pipeline)).Peaks(a.Profile) })
 	o.Took = func(step, name string) int64 { return peaks().Of(step, name) }
-	o.OutIn, o.Out, o.LogDir = outIn, out, a.LogsOf(workspace, c.Pipeline)
+	o.OutIn, o.Out, o.LogDir = outIn, out, a.logsOf(workspace, c.Pipeline)
 	return o
 }
 
-// Sound is the error of a build, or one if something was found damaged while it went on, by this process or another: results that it used
+// sound is the error of a build, or one if something was found damaged while it went on, by this process or another: results that it used
 // may have been made from that.
-func (e *Builder) Sound(err error) error {
+func (e *builder) sound(err error) error {
 	if err != nil {
 		return err
 	}
@@ -214,8 +214,8 @@ func (e *Builder) Sound(err error) error {
 	return err
 }
 
-// Close writes what the next run can use. What fails here costs time later, nothing else.
-func (e *Builder) Close() {
+// close writes what the next run can use. What fails here costs time later, nothing else.
+func (e *builder) close() {
 	if e.reaper != nil { // no command runs any more
 		e.reaper.Stop()
 		defer e.reaper.Wait()
@@ -231,8 +231,8 @@ func (e *Builder) Close() {
 	e.inUse()
 }
 
-// Stores opens those of the cache folder.
-func (a *App) Stores() (*disk.Blobs, *disk.Results, error) {
+// stores opens those of the cache folder.
+func (a *app) stores() (*disk.Blobs, *disk.Results, error) {
 	blobs, err := disk.NewBlobs(a.Cache)
 	if err != nil {
 		return nil, nil, err
@@ -241,22 +241,22 @@ func (a *App) Stores() (*disk.Blobs, *disk.Results, error) {
 	return blobs, results, err
 }
 
-// Settle deals with what was found damaged, by an earlier run or by `cache verify`, before anything in the cache is used.
-func (a *App) Settle(ctx context.Context) error {
+// settle deals with what was found damaged, by an earlier run or by `cache verify`, before anything in the cache is used.
+func (a *app) settle(ctx context.Context) error {
 	dropped, err := gc.Settle(ctx, a.Cache)
 	if dropped > 0 {
 		fmt.Fprintf(a.Env.Stderr, "hexmage: something in the cache was found damaged: results that may have been made from it are dropped (%d)\n", dropped)
 	}
 	if err != nil {
-		return Engine(fmt.Errorf("deal with what was found damaged in the cache: %w", err))
+		return engineError(fmt.Errorf("deal with what was found damaged in the cache: %w", err))
 	}
 	return nil
 }
 
 // sandbox returns what restricted actions may see of this machine, nil if they are not to be restricted, and the folder
 // where an action that failed may have looked for files.
-func (a *App) sandbox() (*sandbox.Base, string, error) {
-	level, from, err := a.SandboxLevel()
+func (a *app) sandbox() (*sandbox.Base, string, error) {
+	level, from, err := a.sandboxLevel()
 	if err != nil {
 		return nil, "", err
 	}
@@ -278,19 +278,19 @@ func (a *App) sandbox() (*sandbox.Base, string, error) {
 		}
 		return base, a.Root, nil
 	case from != "": // asked for by name
-		return nil, "", Usage("%s: this machine can have no strict sandbox: %w", from, err)
+		return nil, "", usageError("%s: this machine can have no strict sandbox: %w", from, err)
 	}
 	fmt.Fprintf(a.Env.Stderr, "hexmage: actions are not kept from what they do not declare (sandbox \"staged\"): %v\n", err)
 	return nil, a.Root, nil
 }
 
-// Writable adds what to do to the error of a cache folder that cannot be written to.
-func (a *App) Writable(err error) error {
+// writable adds what to do to the error of a cache folder that cannot be written to.
+func (a *app) writable(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return Engine(fmt.Errorf("%w: make the cache %s writable, or choose another folder with HEXMAGE_CACHE", err, a.Cache))
+		return engineError(fmt.Errorf("%w: make the cache %s writable, or choose another folder with HEXMAGE_CACHE", err, a.Cache))
 	}
 	if errors.Is(err, syscall.ENOTDIR) {
-		return Engine(fmt.Errorf("the cache %s, or what it is in, is a file: remove it, or choose a folder with HEXMAGE_CACHE", a.Cache))
+		return engineError(fmt.Errorf("the cache %s, or what it is in, is a file: remove it, or choose a folder with HEXMAGE_CACHE", a.Cache))
 	}
 	return err
 }
