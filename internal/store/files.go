@@ -19,13 +19,6 @@ import (
 // were laid out, nor tools take them for newer than what they made. And as any write sets another, it tells of writes.
 func LinkTime() time.Time { return time.Unix(1_000_000_000, 0) }
 
-// Unmodified tells whether a file that Link made of the blob, and of which st is the Stamp now, is as it was made. False may
-// also mean that this is not known.
-func Unmodified(d digest.Digest, st stat.Stamp) bool {
-	perm := st.Mode & 0o7777
-	return st.IsRegular() && st.Size == d.Size() && (perm == 0o444 || perm == 0o555) && st.MTime == LinkTime().UnixNano()
-}
-
 // MayBeLink tells whether a file with that stamp may be one that Link made, of a blob that is synced or not yet: it has such a file's mode and time.
 func MayBeLink(st stat.Stamp) bool {
 	age := st.MTime - LinkTime().UnixNano()

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
-	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
@@ -28,7 +28,6 @@ type execRoot struct {
 	shape   string            // what actions have in common that may use it
 	entries map[string]*entry // by slash path below dir: what was made, but for what the command made
 	use     int               // counts actions
-	pooled  []*dirpool.Folder // folders that are kept elsewhere when the action is done
 	pipes   pipes
 	worker  *sandbox.Worker // where commands start when they are restricted; nil: anywhere
 	access  sandbox.Access  // of the worker
@@ -65,7 +64,7 @@ type entry struct {
 	own  bool            // it belongs to the execRoot and stays whatever the actions want
 	has  map[string]bool // names of what stands in a folder
 
-	watched bool // a folder has the time of dirpool.WatchedTime since it has what it is to have
+	watched bool // a folder has the time of watchedTime since it has what it is to have
 	busy    bool // commands change the folder, as a rule: it is not worth watching
 }
 
@@ -215,7 +214,7 @@ func (s *execRoot) watch() {
 	}
 	for _, k := range s.entries {
 		if k.dir != nil && !k.busy && !k.watched {
-			k.watched = setTime(k.dir, k.fd, dirpool.WatchedTime()) == nil
+			k.watched = setTime(k.dir, k.fd, watchedTime()) == nil
 		}
 	}
 }
@@ -275,7 +274,7 @@ func (s *execRoot) clean() error {
 		if now.Inode != k.is.Inode || now.Dev != k.is.Dev || now.Mode != k.is.Mode {
 			return fmt.Errorf("%s is not as it was made", s.path(rel))
 		}
-		if k.watched && now.MTime == dirpool.WatchedTime().UnixNano() {
+		if k.watched && now.MTime == watchedTime().UnixNano() {
 			continue
 		}
 		k.watched, k.busy = false, true
@@ -399,3 +398,6 @@ func removeAll(dir string) error {
 	})
 	return os.RemoveAll(dir)
 }
+
+// watchedTime is the modification time of a folder that was laid out. Whatever comes, goes or changes places in it later sets another.
+func watchedTime() time.Time { return time.Unix(1_000_000_001, 0) }

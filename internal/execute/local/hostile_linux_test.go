@@ -23,7 +23,6 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/gc"
@@ -326,8 +325,7 @@ func newPlace(t *testing.T, base *sandbox.Base, flat int) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := local.New(local.Options{Dir: dir, Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3, Self: self, Base: base,
-		Pool: dirpool.New(filepath.Join(root, "dirpool"), digest.BLAKE3, store.Unmodified, time.Time{})})
+	x := local.New(local.Options{Dir: dir, Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3, Self: self, Base: base})
 	t.Cleanup(func() { _ = x.Close() })
 	p := &place{room: room{fixture: fixture{x, blobs, dir}, strict: true}, root: root, outside: t.TempDir(), private: base.Mounts() == nil}
 	write(t, filepath.Join(p.outside, "file"), "outside")
@@ -488,11 +486,7 @@ func TestHostile(t *testing.T) {
 		outputs, inputs = outputs[:1], "src/in"
 	}
 	for _, output := range outputs {
-		flat := 8
-		if output == "o" {
-			flat = dirpool.MinFiles // a folder that is kept
-		}
-		p := newPlace(t, base, flat)
+		p := newPlace(t, base, 8)
 		want := p.seen(t, output)
 		p.verify(t)
 		before := p.outsiders(t)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store"
@@ -49,9 +48,6 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 	}
 	d, err := d.Open(ctx, l.in)
 	if err != nil {
-		return err
-	}
-	if done, err := l.pooled(ctx, d, at, rel, depth); done || err != nil {
 		return err
 	}
 	// Folders of the execRoot are the action's own and names are checked when a tree is read: nothing is written through a symlink.
@@ -219,76 +215,4 @@ func (x *Executor) toolchains(ctx context.Context, in store.Blobs, root *merkle.
 		}
 	}
 	return at, nil
-}
-
-// pooled lays a folder of inputs out from the pool, or for it, and tells whether it did. Its files are links, also where a restricted command may
-// replace them.
-func (l *layout) pooled(ctx context.Context, d *merkle.Dir, at, rel string, depth int) (bool, error) {
-	pool := l.x.o.Pool
-	if s := l.s.entries[rel]; at == "" || !pool.Keeps(d) || s != nil && s.own || l.unsupervised() {
-		return false, nil
-	}
-	tree := dirpool.Tree{Files: map[string]*merkle.File{}}
-	if ok, err := l.flatten(ctx, d, "", &tree, depth); !ok || err != nil {
-		return false, err
-	}
-	if err := l.s.clear(rel); err != nil {
-		return false, err
-	}
-	dest := l.s.path(rel)
-	// The next run of the same command has the same key.
-	key := fmt.Sprintf("%q %q %q", at, l.a.Command.Outputs, l.a.Command.Args[:min(len(l.a.Command.Args), 2)])
-	f := pool.Folder(key, dest, tree)
-	link := func(name string, f merkle.File) error {
-		done, err := l.useHostFile(f, rel+"/"+name)
-		if !done && err == nil {
-			err = l.file(ctx, f, filepath.Join(dest, filepath.FromSlash(name)), false)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", path.Join(at, name), err)
-		}
-		return nil
-	}
-	l.s.goes(rel)
-	done, err := pool.Take(f, link)
-	if !done && err == nil {
-		err = f.Make(link)
-	}
-	if err != nil {
-		return false, err
-	}
-	l.s.pooled = append(l.s.pooled, f)
-	return true, nil
-}
-
-// flatten adds what is below the slash path. It is false where there is something that the pool does not keep.
-func (l *layout) flatten(ctx context.Context, d *merkle.Dir, at string, to *dirpool.Tree, depth int) (bool, error) {
-	if depth > maxDepth || len(d.Symlinks) > 0 {
-		return false, nil
-	}
-	for name, f := range d.Files {
-		to.Files[path.Join(at, name)] = f
-	}
-	for name, sub := range d.Dirs {
-		if ref, ok := sub.Ref(); ok && l.shared[ref] != "" {
-			return false, nil
-		}
-		sub, err := sub.Open(ctx, l.in)
-		if err != nil {
-			return false, err
-		}
-		to.Dirs = append(to.Dirs, path.Join(at, name))
-		if ok, err := l.flatten(ctx, sub, path.Join(at, name), to, depth+1); !ok || err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// putBack gives the pool what came from it, and what is worth keeping.
-func (x *Executor) putBack(s *execRoot) {
-	for _, f := range s.pooled {
-		x.o.Pool.Give(f)
-	}
-	s.pooled = nil
 }

@@ -25,7 +25,6 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/checkpoint"
-	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store"
@@ -41,7 +40,6 @@ type Options struct {
 	Extra map[string]string // variables of this machine, such as its proxies, for what may use the network or needs the machine; in no key
 	// Private are variables that a built-in tool alone sees, by its name: secrets, and where the user keeps logins; in no key.
 	Private map[string]map[string]string
-	Pool    *dirpool.Pool // large folders of inputs that are kept from run to run; nil: none are
 	// Checkpoints has what actions left that ended before their time; nil: nothing is kept of them.
 	Checkpoints *checkpoint.Store
 	// Tidy, if not nil, is called before an action looks there: it puts there what hexmages left that were killed since this one began.
@@ -208,12 +206,6 @@ func (x *Executor) prepare(ctx context.Context, a *execute.Request) (*execRoot, 
 		x.done(s)
 		return nil, &execute.Error{Op: "lay out the inputs", Err: err}
 	}
-	for _, f := range s.pooled {
-		if err := f.Watch(); err != nil {
-			x.done(s)
-			return nil, &execute.Error{Op: "lay out the inputs", Err: err}
-		}
-	}
 	for _, o := range a.Command.Outputs {
 		if err := l.output(o); err != nil {
 			x.done(s)
@@ -247,7 +239,6 @@ func (x *Executor) done(s *execRoot) {
 		_ = s.close() // and whoever is left has nowhere to write to any more
 		return
 	}
-	x.putBack(s)
 	if marked || s.single || s.clean() != nil {
 		_ = s.close() // it may only take room
 		return
@@ -305,7 +296,7 @@ func (x *Executor) root(ctx context.Context, a *execute.Request, shared map[dige
 	if secrets {
 		read = append(read, s.secrets)
 	}
-	s.access = sandbox.Access{Read: append(read, s.root(), x.o.Self), Write: []string{s.home(), s.tmp()}, Own: s.dir, Shared: store.MayBeLink, Watched: dirpool.WatchedTime()}
+	s.access = sandbox.Access{Read: append(read, s.root(), x.o.Self), Write: []string{s.home(), s.tmp()}, Own: s.dir, Shared: store.MayBeLink, Watched: watchedTime()}
 	for _, o := range open {
 		s.access.Write = append(s.access.Write, filepath.Join(s.root(), filepath.FromSlash(o)))
 	}
