@@ -111,14 +111,12 @@ func (w *worker) build(ctx context.Context, l *loop, s *scope, start time.Time) 
 	if s.sendRest != nil {
 		s.sendRest(w.o.Sink)
 	}
-	w.early.Store(w.copyEarly(ctx, s.outs))
 	err = l.run(ctx, s.units)
 	safe := w.flush(ctx, l.sum.Executed > 0)
 	good := func() bool { return err == nil && l.sum.Failed == 0 }
 	if good() && w.o.Out != "" {
 		r.Outputs, err = w.export(ctx, s.outs)
 	}
-	w.early.Load().close()
 	if good() {
 		r.Roots, err = w.roots(ctx)
 	}

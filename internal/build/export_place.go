@@ -318,9 +318,6 @@ func (p *placer) file(ctx context.Context, d digest.Digest, name string, perm fs
 		st, err := p.dir.CreateStamped(name, tmp, b, perm, time.Time{})
 		return []fileStamp{{"", st}}, inTheWay(err)
 	}
-	if f := p.early.Load().take(name, d); f != nil && p.named(f, name, tmp) {
-		return p.stamp(name), nil
-	}
 	at := name
 	if p.move {
 		at = tmp

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -32,8 +31,7 @@ type worker struct {
 	exportCheck *exportCheck  // nil: nobody looks at the outputs meanwhile
 	exported    digest.Digest // names what was remembered of outputs when the last build had ended; none where that is not known
 	savedOutput func(int) (plan.Output, error)
-	early       atomic.Pointer[earlyCopies] // nil: nothing is exported, or what there is to export is not known yet
-	partial     bool                        // the graph has what a change reaches: that something else is no longer in the store is no failure
+	partial     bool // the graph has what a change reaches: that something else is no longer in the store is no failure
 	last        lastRuns
 	whole       chan struct{} // closed when the plan is whole, or there is none; nil: it was from the start
 	room        *room
@@ -123,7 +121,6 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		o.kind = event.Cached // another process has executed it meanwhile
 	}
 	o = w.finish(u, a, res, o)
-	w.early.Load().ended(u, &o)
 	if o.kind != event.Failed {
 		if err := w.last.end(u, key); err != nil {
 			return w.broken(ctx, u, err)
