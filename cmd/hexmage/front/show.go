@@ -2,6 +2,7 @@ package front
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -132,10 +133,11 @@ func (a *App) LogsOf(workspace, pipeline string) string {
 	return filepath.Join(a.Places().State().Logs(), filepath.Base(a.RunLogOf(workspace, pipeline)))
 }
 
-// RunLogOf is the folder with the runs of a workspace's pipeline.
+// RunLogOf is the folder with the runs of a workspace's pipeline. A shipped pipeline has one for each folder that it is
+// run in: its own folder is the same for all of them, and its name changes with hexmage.
 func (a *App) RunLogOf(workspace, pipeline string) string {
-	if filepath.Dir(workspace) == a.Places().Shipped() { // its name changes with hexmage
-		workspace = "shipped"
+	if filepath.Dir(workspace) == a.Places().Shipped() {
+		workspace = "shipped\x00" + cmp.Or(a.Root, a.WorkDir)
 	}
 	return runlog.Folder(a.Places().State().RunLogs(), workspace, pipeline)
 }
