@@ -189,7 +189,7 @@ func (p *plan) candidates(now time.Time) []*candidate {
 	}
 	for _, it := range p.s.others {
 		switch it.kind {
-		case layout.Downloads, layout.Logs, layout.RunLogs, layout.Requests, layout.DirPool, layout.Checkpoints, layout.Damaged:
+		case layout.Downloads, layout.Logs, layout.RunLogs, layout.Requests, layout.Checkpoints, layout.Damaged:
 			if it.kind != layout.Damaged || !disk.IsDamage(filepath.Base(it.path)) { // records stay until they are settled
 				add(it, nil, nil)
 			}

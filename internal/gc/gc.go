@@ -98,7 +98,7 @@ func (it *item) add(info fs.FileInfo) {
 	s := stat.Of(info)
 	used := info.ModTime()
 	switch it.kind {
-	case layout.Blobs, layout.Executables, layout.DirPool, layout.Checkpoints, layout.Damaged:
+	case layout.Blobs, layout.Executables, layout.Checkpoints, layout.Damaged:
 		// The modification time of blobs is fixed, and so is that of links to them and of what was moved away. The inode changed when the file was last
 		// linked, unlinked, moved or made. Where that is not known, a blob is as old as the newest result that names it, and others
 		// were just used.

@@ -16,7 +16,7 @@ import (
 
 // Settle deals with damage that is on record, whoever found it; where there is none it costs next to nothing. Files that were found
 // damaged and are still in their place are moved away, so that nothing reads them. Then what may have been made from damage goes:
-// results, snapshots, folders of inputs that are kept laid out. It returns how many results that were.
+// results, snapshots. It returns how many results that were.
 //
 // The second part must be alone. While a build runs, the records stay as they are: the build may be about to remember what it makes of a
 // damaged file. Whoever looks results up meanwhile leaves out those that rest on what is on record (execute.Undamaged).
@@ -125,12 +125,9 @@ func (v *verifier) suspects(ctx context.Context) error {
 	if err := v.dropResults(ctx); err != nil {
 		return err
 	}
-	// A snapshot would have the next run believe that nothing is to be done, and what was moved away would stay away. A folder that is kept
-	// has links to files, which a damaged one does not leave by being moved away.
-	for _, dir := range []string{v.s.root.State().Requests(), v.s.root.DirPool()} {
-		if err := os.RemoveAll(dir); err != nil {
-			return fmt.Errorf("forget what may be wrong: %w", err)
-		}
+	// A state file would make the next run a no-op, and the corrupt files would stay away.
+	if err := os.RemoveAll(v.s.root.State().Requests()); err != nil {
+		return fmt.Errorf("remove the state files: %w", err)
 	}
 	// No crash may take back what was done and leave the word that it was done.
 	if err := atomicfile.SyncTree(string(v.s.root)); err != nil {

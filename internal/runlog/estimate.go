@@ -38,6 +38,9 @@ type Estimator struct {
 	sent      time.Time
 }
 
+// actionName names an action.
+type actionName struct{ profile, step, name string }
+
 // estimate is what is known of one instance.
 type estimate struct {
 	group   *groupEstimate

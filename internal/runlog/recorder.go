@@ -1,17 +1,15 @@
 package runlog
 
 import (
-	"errors"
+	"bytes"
+	"encoding/json"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/event"
-	"github.com/hexmage/hexmage/internal/statefile"
 )
 
 const (
@@ -28,11 +26,9 @@ type Recorder struct {
 	limit Limits
 
 	start   time.Time
-	actions actions
 	summary Summary
-	out     [][]byte // blocks that are not written yet
-	file    *statefile.Writer
-	full    bool // there is no room in the file any more
+	lines   bytes.Buffer // not written yet
+	file    *os.File
 	flushed time.Time
 	ran     bool // something was executed or failed: the run is worth a file
 	seen    int
@@ -76,7 +72,7 @@ func (r *Recorder) Send(e event.Event) {
 }
 
 func (r *Recorder) finished(e event.ActionFinished) {
-	if e.Outcome == event.Skipped || r.err != nil || len(e.Step) > maxString || len(e.Name) > maxString || len(e.Worker) > maxString {
+	if e.Outcome == event.Skipped || r.err != nil {
 		return
 	}
 	now := r.now()
@@ -88,57 +84,52 @@ func (r *Recorder) finished(e event.ActionFinished) {
 	r.seen++
 	r.sum = mix(r.sum, &a)
 	r.ran = r.ran || e.Outcome != event.Cached
-	r.actions.add(&a)
-	full := len(r.actions.Block) >= flushBytes
-	if late := r.ran && now.Sub(r.flushed) >= flushEvery; full || late {
-		r.out = append(r.out, r.actions.block())
-	}
-	if r.ran && len(r.out) > 0 {
+	r.add(lineOf(a))
+	if r.ran && (r.lines.Len() >= flushBytes || now.Sub(r.flushed) >= flushEvery) {
 		r.flushed = now
 		r.flush()
 	}
 }
 
-// flush adds what is pending to the run's file.
+// add adds a line to what is pending.
+func (r *Recorder) add(l line) {
+	if err := json.NewEncoder(&r.lines).Encode(l); r.err == nil {
+		r.err = err
+	}
+}
+
+// flush appends what is pending to the run's file. The file is neither synced nor renamed into place: a crash costs an
+// explanation and no result, and readers take a run that still goes on, and ignore a torn last line.
 func (r *Recorder) flush() {
-	if r.err != nil || r.full {
+	if r.err != nil {
 		return
 	}
 	if r.file == nil {
 		if r.err = os.MkdirAll(r.dir, 0o755); r.err != nil {
 			return
 		}
-		name := fmt.Sprintf("%016x-%08x%s", r.start.UnixNano(), rand.Uint32(), suffix)
-		if r.file, r.err = statefile.Create(filepath.Join(r.dir, name), kind()); r.err != nil {
+		path := filepath.Join(r.dir, fmt.Sprintf("%016x-%08x%s", r.start.UnixNano(), rand.Uint32(), suffix))
+		if r.file, r.err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); r.err != nil {
 			return
 		}
-		r.out = slices.Insert(r.out, 0, infoBlock(r.info))
-	}
-	for _, b := range r.out {
-		if r.err = r.file.Add(b); r.err != nil {
-			if r.full = errors.Is(r.err, statefile.ErrNoRoom); r.full {
-				r.err = nil
-			}
+		if r.err = json.NewEncoder(r.file).Encode(line{Run: &r.info}); r.err != nil {
 			return
 		}
 	}
-	r.out = r.out[:0]
+	_, r.err = r.lines.WriteTo(r.file)
 }
 
-// end finishes the file, unless the run did nothing new, and thins out older ones.
+// end finishes the file, unless the run did nothing new, and removes the oldest ones.
 func (r *Recorder) end(e event.BuildFinished) {
 	if r.seen == 0 || !r.ran && r.sum == lastFingerprint(r.dir) {
 		return
 	}
-	if len(r.actions.Block) > 0 {
-		r.out = append(r.out, r.actions.block())
-	}
 	r.summary.read()
-	if b := r.summary.block(); b != nil {
-		r.out = append(r.out, b)
+	if !r.summary.empty() {
+		r.add(line{Summary: &r.summary})
 	}
 	took := time.Duration(e.Seconds * float64(time.Second))
-	r.out = append(r.out, endBlock(Totals{Executed: e.Executed, Cached: e.Cached, Failed: e.Failed, Skipped: e.Skipped, Took: took}, r.sum))
+	r.add(line{End: &Totals{Executed: e.Executed, Cached: e.Cached, Failed: e.Failed, Skipped: e.Skipped, Took: took}})
 	r.flush()
 	if r.file != nil {
 		if err := r.file.Close(); r.err == nil {
@@ -146,30 +137,6 @@ func (r *Recorder) end(e event.BuildFinished) {
 		}
 	}
 	if r.err == nil {
-		r.err = thin(r.dir, r.limit)
+		r.err = prune(r.dir, r.limit)
 	}
-}
-
-// lastFingerprint returns the fingerprint of the newest run, if it came to its end.
-func lastFingerprint(dir string) uint64 {
-	names, _ := list(dir)
-	for i := len(names) - 1; i >= 0 && i >= len(names)-3; i-- {
-		f, err := statefile.Read(filepath.Join(dir, names[i]), kind())
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		var last Run
-		if b := lastBlock(f); err == nil && len(b) > 0 && b[0] == blockEnd && last.end(b[1:]) {
-			return last.fingerprint
-		}
-		return 0 // the newest run was killed: what it did is told by its records alone
-	}
-	return 0
-}
-
-func lastBlock(f *statefile.File) []byte {
-	if f == nil {
-		return nil
-	}
-	return f.Blocks[len(f.Blocks)-1]
 }

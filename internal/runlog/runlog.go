@@ -1,9 +1,8 @@
 // Package runlog keeps what earlier runs of a pipeline did: each action's key, outcome, duration and place, and what the
 // run was told.
 //
-// A run is one file, which grows while the run goes on, in pieces with a checksum each: what a killed run had done up to
-// then is there, and a damaged piece is passed over with all that comes after it. A run in which nothing ran and nothing
-// changed leaves no file. Old runs are thinned out: of them only what no newer one tells is kept.
+// A run is a file of JSON lines, which grows while the run goes on: what a killed run had done up to then is there, and a
+// torn last line is ignored. A run in which nothing ran and nothing changed leaves no file. The oldest files are removed.
 //
 // The package does not know what a key was made of, nor whether what it names is still in the store; and it is told
 // nothing of actions that a build had no need to look at.
@@ -38,20 +37,23 @@ type Info struct {
 
 // Action is what a run had of one action.
 type Action struct {
-	Step     string // the instance: exec.obj["a.c"]
-	Name     string // the action in it, "" if it has one only
-	Key      digest.Digest
-	Outcome  event.Outcome // never Skipped
-	Start    time.Duration // since the run's start
-	Duration time.Duration // of the lookup for one that was cached
-	Worker   string
-	Memory   int64 // bytes that the largest process of one that was executed took at its peak; 0: not known
+	Step     string        `json:"step"`           // the instance: exec.obj["a.c"]
+	Name     string        `json:"name,omitempty"` // the action in it, "" if it has one only
+	Key      digest.Digest `json:"-"`              // see actionLine
+	Outcome  event.Outcome `json:"outcome"`        // never Skipped
+	Start    time.Duration `json:"start_ns"`       // since the run's start
+	Duration time.Duration `json:"duration_ns"`    // of the lookup for one that was cached
+	Worker   string        `json:"worker,omitempty"`
+	Memory   int64         `json:"memory_bytes,omitempty"` // peak of the largest process of one that was executed; 0: unknown
 }
 
 // Totals are the numbers of a run that came to its end.
 type Totals struct {
-	Executed, Cached, Failed, Skipped int
-	Took                              time.Duration
+	Executed int           `json:"executed"`
+	Cached   int           `json:"cached"`
+	Failed   int           `json:"failed"`
+	Skipped  int           `json:"skipped"`
+	Took     time.Duration `json:"took_ns"`
 }
 
 // Run is one run.
@@ -61,10 +63,7 @@ type Run struct {
 	Summary Summary
 	ID      string // among the runs of all pipelines, most likely
 	Ended   bool   // it came to its end; else it was killed, and Totals are zero
-	Thinned bool   // newer runs tell the rest
 	Actions []Action
-
-	fingerprint uint64
 }
 
 // Folder returns where the runs of a workspace's pipeline are, below the folder for those of all.
@@ -174,7 +173,7 @@ func (b *Book) page(i int) *page {
 		p := &page{by: map[string]int{}}
 		if err == nil {
 			p.run = run
-			run.ID, run.Thinned = idOf(b.names[i]), strings.HasSuffix(b.names[i], thinned)
+			run.ID = idOf(b.names[i])
 			for i, a := range run.Actions {
 				p.by[a.Step+"\x00"+a.Name] = i
 			}

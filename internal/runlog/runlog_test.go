@@ -14,7 +14,6 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/runlog"
-	"github.com/hexmage/hexmage/internal/statefile"
 )
 
 const fn = digest.BLAKE3
@@ -183,42 +182,53 @@ func TestFind(t *testing.T) {
 	})
 }
 
-// Of many runs, the newest are whole; of older ones there is what no newer one tells; the size is bounded.
-func TestThinning(t *testing.T) {
+// theFile returns the file of the only run in the folder.
+func theFile(t *testing.T, dir string) string {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	if len(files) != 1 {
+		t.Fatalf("%q, want one file", files)
+	}
+	return files[0]
+}
+
+// TestPrune: the newest runs stay, whether they can be read or not; their number and size are bounded.
+func TestPrune(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		run := func(l runlog.Limits, es ...event.Event) {
+		damaged := filepath.Join(dir, "0000000000000000-00000000.jsonl")
+		if err := os.WriteFile(damaged, []byte("damage"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		run := func(l runlog.Limits, n int) {
 			time.Sleep(time.Second)
 			r := runlog.Record(dir, info(), l)
-			for _, e := range append(es, event.BuildFinished{Executed: 1}) {
-				r.Send(e)
-			}
+			r.Send(did("often", "", event.Executed, fmt.Sprint(n), 0))
+			r.Send(event.BuildFinished{Executed: 1})
 			if err := r.Err(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		few := runlog.Limits{Runs: 3}
-		run(few, did("rare", "", event.Executed, "r", time.Minute), did("often", "", event.Executed, "o", 0))
-		if err := os.WriteFile(filepath.Join(dir, "0000000000000000-00000000.run"), []byte("damage"), 0o644); err != nil {
-			t.Fatal(err)
+		newest := func(want int) {
+			t.Helper()
+			runs := runlog.Open(dir).Runs()
+			if len(runs) != want || runs[0].Actions[0].Key != key("9") {
+				t.Errorf("%d runs are left, want %d: %+v", len(runs), want, runs)
+			}
 		}
-		for i := range 100 {
-			run(few, did("often", "", event.Executed, fmt.Sprint(i), 0))
+		run(runlog.Limits{Runs: 3}, 0)
+		if _, err := os.Stat(damaged); err != nil {
+			t.Error(err)
 		}
-		b := runlog.Open(dir)
-		if n := len(b.Runs()); n < 4 || n > 35 {
-			t.Errorf("%d runs are left", n)
+		for i := range 9 {
+			run(runlog.Limits{Runs: 3}, i+1)
 		}
-		if _, a := b.Last("open", "rare", ""); a == nil || a.Duration != time.Minute {
-			t.Errorf("what ran long ago is forgotten: %+v", a)
-		}
-		if _, err := os.Stat(filepath.Join(dir, "0000000000000000-00000000.run")); err == nil {
+		if _, err := os.Stat(damaged); err == nil {
 			t.Error("a damaged file stays for ever")
 		}
-		run(runlog.Limits{Bytes: 1}, did("often", "", event.Executed, "x", 0))
-		if n := len(runlog.Open(dir).Runs()); n != 1 {
-			t.Errorf("%d runs fit into one byte, want the newest alone", n)
-		}
+		newest(3)
+		run(runlog.Limits{Bytes: 1}, 9)
+		newest(1)
 	})
 }
 
@@ -232,66 +242,64 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// Damage never fails, and never brings forth what was not recorded.
-func TestDamage(t *testing.T) {
+// TestTorn: whatever was written last, the lines before it count, and what was torn off does not.
+func TestTorn(t *testing.T) {
 	dir := t.TempDir()
 	var es []event.Event
-	for i := range 300 {
+	for i := range 20 {
 		es = append(es, did(fmt.Sprintf("exec.obj[%q]", fmt.Sprint(i)), "", event.Executed, fmt.Sprint(i), time.Millisecond))
 	}
-	record(t, dir, append(es, event.BuildFinished{Executed: 300})...)
-	files, _ := filepath.Glob(filepath.Join(dir, "*.run"))
-	whole, err := os.ReadFile(files[0])
+	record(t, dir, append(es, event.BuildFinished{Actions: 20, Executed: 20})...)
+	good := runlog.Open(dir).Runs()[0]
+	if len(good.Actions) != 20 || !good.Ended {
+		t.Fatalf("%+v", good)
+	}
+	file := theFile(t, dir)
+	whole, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	good, err := runlog.Decode(whole)
-	if err != nil || len(good.Actions) != 300 {
-		t.Fatalf("%v, %d actions", err, len(good.Actions))
-	}
-	for i := 0; i < len(whole); i += 7 {
-		bad := bytes.Clone(whole)
-		bad[i] ^= 0x10
-		for _, b := range [][]byte{bad, whole[:i]} {
-			r, err := runlog.Decode(b)
-			if err != nil {
-				continue
+	for n := range whole {
+		if err := os.WriteFile(file, whole[:n], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		lines := bytes.Count(whole[:n+1], []byte("\n")) // the last one may lack its end
+		runs := runlog.Open(dir).Runs()
+		if lines == 0 {
+			if len(runs) != 0 {
+				t.Fatalf("%d bytes: %+v", n, runs)
 			}
-			for j, a := range r.Actions {
-				if a != good.Actions[j] {
-					t.Fatalf("damage at %d: action %d is %+v", i, j, a)
-				}
+			continue
+		}
+		if len(runs) != 1 || len(runs[0].Actions) != min(20, lines-1) || runs[0].Ended != (lines == 23) {
+			t.Fatalf("%d bytes, %d lines: %+v", n, lines, runs)
+		}
+		for j, a := range runs[0].Actions {
+			if a != good.Actions[j] {
+				t.Fatalf("%d bytes: action %d is %+v", n, j, a)
 			}
 		}
 	}
 }
 
-// Blocks that were not written by a Recorder, but have right checksums, give a run with sensible values or none.
-func FuzzDecode(f *testing.F) {
-	dir := f.TempDir()
-	r := runlog.Record(dir, runlog.Info{Pipeline: "p"}, runlog.Limits{})
-	r.Send(did("a", "n", event.Executed, "k", time.Second))
-	r.Send(did("ab", "n", event.Failed, "", time.Second))
-	r.Send(event.BuildFinished{Executed: 1})
-	files, _ := filepath.Glob(filepath.Join(dir, "*.run"))
-	file, err := statefile.Read(files[0], runlog.Kind())
-	if err != nil {
-		f.Fatal(err)
-	}
-	info, whole := file.Blocks[0], file.Blocks[1:]
-	f.Add(info, whole[0], whole[len(whole)-1])
-	f.Add(info, whole[0][:30], []byte("E"))
-	f.Fuzz(func(t *testing.T, head, middle, end []byte) {
-		for _, blocks := range [][][]byte{{head, middle, end}, {info, middle, end}, {info, whole[0], middle}} {
-			r, err := runlog.Decode(statefile.Encode(runlog.Kind(), blocks...))
-			if err != nil {
-				continue
-			}
-			if r.Took < 0 || r.Executed < 0 || r.Skipped < 0 {
-				t.Errorf("%+v", r.Totals)
+// FuzzRead: whatever a file holds gives a run whose steps refer to each other, or none.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"run":{"pipeline":"p"}}{"action":{"step":"a","outcome":"executed","key":"x"}}`))
+	f.Add([]byte(`{"run":{}} {"summary":{"steps":[{"step":"a","needs":[7]}]}} {"end":{"took_ns":-1}}`))
+	f.Add([]byte(`{"end":{}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "0000000000000001-00000000.jsonl"), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range runlog.Open(dir).Runs() {
+			for _, s := range r.Summary.Steps {
+				for _, n := range s.Needs {
+					_ = r.Summary.Steps[n]
+				}
 			}
 			for _, a := range r.Actions {
-				if a.Outcome == "" || a.Start < 0 || a.Duration < 0 {
+				if a.Outcome == "" {
 					t.Errorf("%+v", a)
 				}
 			}

@@ -1,10 +1,10 @@
 package runlog
 
 import (
-	"encoding/json"
 	"io"
 	"os"
 	"path"
+	"reflect"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/event"
@@ -127,31 +127,17 @@ func (s *Summary) read() {
 	}
 }
 
-// block is the summary in the form of a file, nil if there is nothing in it.
-func (s *Summary) block() []byte {
-	b, err := json.Marshal(s)
-	if err != nil || string(b) == "{}" {
-		return nil
-	}
-	return append([]byte{blockSummary}, b...)
-}
+// empty reports whether the summary says nothing.
+func (s *Summary) empty() bool { return reflect.ValueOf(*s).IsZero() }
 
-// summary takes a block, and tells whether it was right.
-func (r *Run) summary(b []byte) bool {
-	var s Summary
-	if json.Unmarshal(b, &s) != nil {
-		return false
-	}
+// valid reports whether the steps refer to steps of the list.
+func (s *Summary) valid() bool {
 	for i, step := range s.Steps {
 		for _, n := range step.Needs {
 			if n < 0 || n >= len(s.Steps) || n == i {
 				return false
 			}
 		}
-	}
-	r.Summary = s
-	if r.Info.Toolchains == nil {
-		r.Info.Toolchains = s.Toolchains
 	}
 	return true
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/runlog"
-	"github.com/hexmage/hexmage/internal/statefile"
 )
 
 // TestSummary: at its end a run tells its steps, outputs with the content of tables and pictures, checks, failures and warnings.
@@ -62,7 +60,7 @@ func TestSummary(t *testing.T) {
 	if diff := cmp.Diff(want, got.Summary); diff != "" {
 		t.Error(diff)
 	}
-	if len(got.ID) != 8 || got.Thinned {
+	if len(got.ID) != 8 {
 		t.Errorf("the run is %q", got.ID)
 	}
 	if refs := runlog.Open(dir).Refs(); len(refs) != 1 || refs[0].ID != got.ID || !refs[0].Started.Equal(got.Started) || refs[0].Run().ID != got.ID {
@@ -83,62 +81,47 @@ func TestManyOutputs(t *testing.T) {
 	}
 }
 
-// TestWithoutSummary: a record of an earlier hexmage has none, and a summary that is damaged counts as the record's end.
-func TestWithoutSummary(t *testing.T) {
+// TestDamagedSummary: a summary that is damaged counts as the record's end.
+func TestDamagedSummary(t *testing.T) {
 	dir := t.TempDir()
 	r := runlog.Record(dir, info(), runlog.Limits{})
 	r.Steps([]runlog.Step{{Step: "a"}, {Step: "b", Needs: []int{0}}})
 	for _, e := range []event.Event{did("a", "", event.Executed, "a", 0), event.BuildFinished{Actions: 1, Executed: 1}} {
 		r.Send(e)
 	}
-	files, _ := filepath.Glob(filepath.Join(dir, "*.run"))
-	f, err := statefile.Read(files[0], runlog.Kind())
+	if got := runlog.Open(dir).Runs()[0]; !got.Ended || len(got.Summary.Steps) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	file := theFile(t, dir)
+	whole, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(f.Blocks, func(b []byte) bool { return b[0] == 'S' })
-	run, err := runlog.Decode(statefile.Encode(runlog.Kind(), slices.Delete(slices.Clone(f.Blocks), at, at+1)...))
-	if err != nil || !run.Ended || run.Executed != 1 || len(run.Summary.Steps) != 0 {
-		t.Errorf("%+v %v", run, err)
-	}
-	for _, bad := range []string{"S{", `S{"steps":[{"step":"a","needs":[5]}]}`, `S{"steps":[{"step":"a","needs":[0]}]}`, `S{"steps":[{"step":"a","needs":[-1]}]}`} {
-		blocks := slices.Clone(f.Blocks)
-		blocks[at] = []byte(bad)
-		run, err := runlog.Decode(statefile.Encode(runlog.Kind(), blocks...))
-		if err != nil || run.Ended || len(run.Actions) != 1 || len(run.Summary.Steps) != 0 {
-			t.Errorf("%s: %+v %v", bad, run, err)
+	for _, bad := range []string{`[5]`, `[1]`, `[-1]`, `["0"]`, `[`} {
+		if err := os.WriteFile(file, bytes.Replace(whole, []byte(`"needs":[0]`), []byte(`"needs":`+bad), 1), 0o644); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if !bytes.Contains(f.Blocks[at], []byte(`"needs":[0]`)) {
-		t.Errorf("%s", f.Blocks[at])
+		if got := runlog.Open(dir).Runs()[0]; got.Ended || len(got.Actions) != 1 || len(got.Summary.Steps) != 0 {
+			t.Errorf("%s: %+v", bad, got)
+		}
 	}
 }
 
-// TestThinnedSteps: the steps of the newest run that has any outlive the rest of its record.
-func TestThinnedSteps(t *testing.T) {
+// TestEarlier: only an earlier run of the same profile counts.
+func TestEarlier(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		for i := range 102 {
+		for i := range 3 {
 			time.Sleep(time.Second)
-			r := runlog.Record(dir, info(), runlog.Limits{Runs: 3})
-			if i < 2 {
-				r.Steps([]runlog.Step{{Step: fmt.Sprint("exec.", i)}})
-			}
-			for _, e := range []event.Event{did("often", "", event.Executed, fmt.Sprint(i), 0), event.OutputReady{Name: "o", Path: "absent"}, event.BuildFinished{Executed: 1}} {
-				r.Send(e)
-			}
+			record(t, dir, did("often", "", event.Executed, fmt.Sprint(i), 0), event.BuildFinished{Executed: 1})
 		}
 		b := runlog.Open(dir)
 		runs := b.Runs()
-		old := b.Earlier(runs[0], func(r *runlog.Run) bool { return len(r.Summary.Steps) > 0 })
-		if old == nil || old.Summary.Steps[0].Step != "exec.1" || len(old.Actions) != 0 || len(old.Summary.Outputs) != 0 || !old.Thinned {
-			t.Errorf("%+v", old)
-		}
-		if n := len(runs); n > 36 {
-			t.Errorf("%d runs are left", n)
-		}
-		if r, a := b.LastBefore(runs[0], "often", ""); r != runs[1] || a == nil {
+		if r, a := b.LastBefore(runs[0], "often", ""); r != runs[1] || a == nil || a.Key != key("1") {
 			t.Errorf("the run before the last is %+v", r)
+		}
+		if r := b.Earlier(runs[0], func(r *runlog.Run) bool { return r.Actions[0].Key == key("0") }); r != runs[2] {
+			t.Errorf("the first run is %+v", r)
 		}
 		other := *runs[0]
 		if other.Profile = "another"; b.Earlier(&other, func(*runlog.Run) bool { return true }) != nil {

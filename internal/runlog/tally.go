@@ -11,15 +11,14 @@ import (
 
 // Tally is what the runs of all pipelines say of actions, by their keys.
 type Tally struct {
-	Runs  int       // that are on record whole
+	Runs  int       // that are on record
 	Since time.Time // when the first of them began
 	Found map[digest.Digest]int
 	Took  map[digest.Digest]time.Duration // of those that ran in a run on record, when they last did
 	Step  map[digest.Digest]string        // in the newest run: "demo: exec.obj x/a.o"
 }
 
-// Count reads all runs below the folder for those of all pipelines. Runs that cannot be read count for nothing, and of those that were thinned out nobody knows any
-// more what they found.
+// Count reads all runs below the folder for those of all pipelines. It ignores runs that cannot be read.
 func Count(runs string) Tally {
 	t := Tally{Found: map[digest.Digest]int{}, Took: map[digest.Digest]time.Duration{}, Step: map[digest.Digest]string{}}
 	dirs, _ := os.ReadDir(runs)
@@ -32,10 +31,8 @@ func Count(runs string) Tally {
 }
 
 func (t *Tally) add(r *Run) {
-	if !r.Thinned {
-		if t.Runs++; t.Since.IsZero() || r.Started.Before(t.Since) {
-			t.Since = r.Started
-		}
+	if t.Runs++; t.Since.IsZero() || r.Started.Before(t.Since) {
+		t.Since = r.Started
 	}
 	for _, a := range r.Actions {
 		if _, ok := t.Step[a.Key]; !ok {
@@ -47,9 +44,7 @@ func (t *Tally) add(r *Run) {
 		}
 		switch a.Outcome {
 		case event.Cached:
-			if !r.Thinned {
-				t.Found[a.Key]++
-			}
+			t.Found[a.Key]++
 		case event.Executed:
 			if _, ok := t.Took[a.Key]; !ok {
 				t.Took[a.Key] = a.Duration

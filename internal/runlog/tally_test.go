@@ -41,20 +41,3 @@ func TestTally(t *testing.T) {
 		}
 	})
 }
-
-// Of runs that were thinned out nobody knows what they found: they do not count, but how long something took stays known.
-func TestTallyOfThinnedRuns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		runs := t.TempDir()
-		dir := filepath.Join(runs, "p")
-		record(t, dir, did("exec.a", "", event.Executed, "a", time.Minute), event.BuildFinished{Actions: 1})
-		for range 60 {
-			time.Sleep(time.Hour)
-			record(t, dir, did("exec.a", "", event.Cached, "a", 0), did("exec.b", "", event.Executed, "b", time.Second), event.BuildFinished{Actions: 2})
-		}
-		c := runlog.Count(runs)
-		if found, saved := c.Saved(nil); c.Runs >= 60 || c.Runs < 10 || found != c.Runs || saved != time.Duration(c.Runs)*time.Minute {
-			t.Errorf("%d runs, %d found, %v", c.Runs, found, saved)
-		}
-	})
-}

@@ -19,13 +19,6 @@ import (
 // were laid out, nor tools take them for newer than what they made. And as any write sets another, it tells of writes.
 func LinkTime() time.Time { return time.Unix(1_000_000_000, 0) }
 
-// Unmodified tells whether a file that Link made of the blob, and of which st is the Stamp now, is as it was made. False may
-// also mean that this is not known.
-func Unmodified(d digest.Digest, st stat.Stamp) bool {
-	perm := st.Mode & 0o7777
-	return st.IsRegular() && st.Size == d.Size() && (perm == 0o444 || perm == 0o555) && st.MTime == LinkTime().UnixNano()
-}
-
 // MayBeLink tells whether a file with that stamp may be one that Link made, of a blob that is synced or not yet: it has such a file's mode and time.
 func MayBeLink(st stat.Stamp) bool {
 	age := st.MTime - LinkTime().UnixNano()
@@ -60,34 +53,22 @@ func CopyFile(ctx context.Context, blobs Blobs, d digest.Digest, path string, pe
 }
 
 func copyFile(ctx context.Context, blobs Blobs, d digest.Digest, path string, perm fs.FileMode) error {
-	if d.Size() >= MinRef && perm&0o222 != 0 {
-		return newFile(path, func(f *os.File) error { return Fill(ctx, blobs, d, f, perm) })
-	}
-	r, err := blobs.Open(ctx, d)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	return writeFile(ctx, r, d, path, perm)
-}
-
-// Fill does what CopyFile does for an empty file of the caller's, which is open for writing. After an error the file may hold a part.
-func Fill(ctx context.Context, blobs Blobs, d digest.Digest, f *os.File, perm fs.FileMode) error {
-	if l, ok := blobs.(Local); ok && d.Size() >= MinRef && perm&0o222 != 0 {
-		err := l.Link(ctx, d, f.Name(), perm)
-		if !errors.Is(err, errors.ErrUnsupported) {
+	return newFile(path, func(f *os.File) error {
+		if l, ok := blobs.(Local); ok && d.Size() >= MinRef && perm&0o222 != 0 {
+			if err := l.Link(ctx, d, path, perm); !errors.Is(err, errors.ErrUnsupported) {
+				return err
+			}
+			if err := f.Truncate(0); err != nil {
+				return err
+			}
+		}
+		r, err := blobs.Open(ctx, d)
+		if err != nil {
 			return err
 		}
-		if err := f.Truncate(0); err != nil {
-			return err
-		}
-	}
-	r, err := blobs.Open(ctx, d)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	return fill(ctx, f, r, d, perm)
+		defer r.Close()
+		return fill(ctx, f, r, d, perm)
+	})
 }
 
 // writeFile makes path a file with the content of r, which must be what d says.

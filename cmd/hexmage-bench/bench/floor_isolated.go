@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
@@ -38,11 +37,11 @@ func (f *floorRun) isolate(jobs int) error {
 		if err != nil {
 			return err
 		}
-		rules, err := base.Ruleset(sandbox.Access{Read: []string{dir}, Write: []string{dir}, Own: dir, Shared: store.MayBeLink, Watched: time.Unix(1, 0)})
+		rules, err := base.Ruleset(sandbox.Access{Read: []string{dir}, Write: []string{dir}, Own: dir, Shared: store.MayBeLink})
 		if err != nil {
 			return err
 		}
-		thread, err := rules.NewWorker(false)
+		thread, err := sandbox.NewWorker(rules, false, nil)
 		rules.Close()
 		if err != nil {
 			return err

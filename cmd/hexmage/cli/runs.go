@@ -58,7 +58,6 @@ type listedRun struct {
 	Cached   int            `json:"cached"`
 	Failed   int            `json:"failed"`
 	Skipped  int            `json:"skipped"`
-	Thinned  bool           `json:"thinned,omitempty"` // newer runs tell the rest
 }
 
 // Run lists runs, or prints one.
@@ -86,7 +85,7 @@ func (c *runsCmd) Run(ctx context.Context, a *app) error {
 			continue // it is damaged
 		}
 		l := listedRun{Format: "hexmage-runs/0", At: i + 1, ID: r.ID, Started: run.Started, Pipeline: run.Pipeline, Profile: run.Profile, Result: history.ResultOf(run), Seconds: run.Took.Seconds(),
-			Executed: run.Executed, Cached: run.Cached, Failed: run.Failed, Skipped: run.Skipped, Thinned: run.Thinned}
+			Executed: run.Executed, Cached: run.Cached, Failed: run.Failed, Skipped: run.Skipped}
 		rows = append(rows, l.row())
 		if a.JSON {
 			if err := a.printJSON(l); err != nil {

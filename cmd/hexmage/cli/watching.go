@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -132,10 +133,11 @@ func (a *app) logsOf(workspace, pipeline string) string {
 	return filepath.Join(a.places().State().Logs(), filepath.Base(a.runLogOf(workspace, pipeline)))
 }
 
-// runLogOf is the folder with the runs of a workspace's pipeline.
+// runLogOf is the folder with the runs of a workspace's pipeline. A shipped pipeline has one for each folder that it is
+// run in: its own folder is the same for all of them, and its name changes with hexmage.
 func (a *app) runLogOf(workspace, pipeline string) string {
-	if filepath.Dir(workspace) == a.places().Shipped() { // its name changes with hexmage
-		workspace = "shipped"
+	if filepath.Dir(workspace) == a.places().Shipped() {
+		workspace = "shipped\x00" + cmp.Or(a.Root, a.WorkDir)
 	}
 	return runlog.Folder(a.places().State().RunLogs(), workspace, pipeline)
 }

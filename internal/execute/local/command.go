@@ -46,10 +46,9 @@ func plain(n int) int { return n }
 
 // run starts the command in a process group of its own, waits for it and for nothing it left behind: when it ends, is
 // cancelled or times out, the whole group ends. When hexmage itself is killed the command is, too, where the system can do
-// that. It returns the exit code, 128+n for signal n. p is where the command's output comes through, used by one command
-// at a time.
-func (x *Executor) run(ctx context.Context, c *command, p *pipes) (int, error) {
-	return start(c, p, func(pid int) (forget func()) {
+// that. It returns the exit code, 128+n for signal n.
+func (x *Executor) run(ctx context.Context, c *command) (int, error) {
+	return start(c, func(pid int) (forget func()) {
 		x.mu.Lock()
 		x.groups[pid] = true
 		if x.killed {

@@ -11,37 +11,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pipes carry the output of commands, one after the other. Making them anew costs more system calls than all else that a
-// short command needs.
+// pipes carry the output of a command.
 type pipes struct {
-	read, write [2]int // 0: standard output, 1: standard error; both ends closed: -1
+	read, write [2]int // 0: standard output, 1: standard error
 	buf         []byte
 }
 
 const pipeBuffer = 64 << 10 // what a pipe holds
 
-func (p *pipes) open() error {
-	if p.buf != nil {
-		return nil
-	}
+func openPipes() (*pipes, error) {
+	p := &pipes{buf: make([]byte, pipeBuffer)}
 	for i := range p.read {
 		var fds [2]int
 		if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
 			p.close()
-			return fmt.Errorf("make a pipe: %w", err)
+			return nil, fmt.Errorf("make a pipe: %w", err)
 		}
 		p.read[i], p.write[i] = fds[0], fds[1]
-		p.buf = make([]byte, pipeBuffer)
 		// Only our end: programs are not made for standard output that does not wait.
 		if err := unix.SetNonblock(fds[0], true); err != nil {
 			p.close()
-			return fmt.Errorf("make a pipe: %w", err)
+			return nil, fmt.Errorf("make a pipe: %w", err)
 		}
 	}
-	return nil
+	return p, nil
 }
 
-// close lets go of the pipes; open makes others.
 func (p *pipes) close() {
 	for i := range p.read {
 		if p.write[i] > 0 {
@@ -49,7 +44,6 @@ func (p *pipes) close() {
 			unix.Close(p.write[i])
 		}
 	}
-	*p = pipes{}
 }
 
 // drain reads what is in pipe i.
@@ -74,10 +68,12 @@ func (p *pipes) drain(i int, to func([]byte)) error {
 // start runs the command to its end on the thread that it is called on. It costs no goroutine: the thread sleeps in poll
 // until there is output or the process ended. started is told the process id, which is also that of the process group,
 // and returns what to call before another process may get it.
-func start(c *command, p *pipes, started func(pid int) (forget func())) (int, error) {
-	if err := p.open(); err != nil {
+func start(c *command, started func(pid int) (forget func())) (int, error) {
+	p, err := openPipes()
+	if err != nil {
 		return 0, err
 	}
+	defer p.close()
 	// The kernel takes the end of the thread that started a child for the end of its parent: the thread stays until then.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -124,9 +120,6 @@ func start(c *command, p *pipes, started func(pid int) (forget func())) (int, er
 	// What the first process wrote was there when its end was seen, where that was seen together with the pipes.
 	if perr == nil && (left || pidfd < 0) {
 		perr = p.rest(c)
-	}
-	if left {
-		p.close() // what was left behind may hold the pipes for a moment, or for good
 	}
 	if perr != nil {
 		return 0, perr

@@ -7,11 +7,6 @@ import (
 	"os/exec"
 )
 
-// pipes are made by package os/exec here.
-type pipes struct{}
-
-func (*pipes) close() {}
-
 // writer is an io.Writer to a function.
 type writer func([]byte)
 
@@ -21,7 +16,7 @@ func (w writer) Write(b []byte) (int, error) {
 }
 
 // start runs the command to its end.
-func start(c *command, _ *pipes, started func(pid int) (forget func())) (int, error) {
+func start(c *command, started func(pid int) (forget func())) (int, error) {
 	if c.fixed {
 		c.random = errors.ErrUnsupported
 	}

@@ -33,7 +33,7 @@ var (
 // hints say which undeclared files the command of a failed action wanted, as far as what it printed tells, and which
 // attribute would declare them.
 func (x *Executor) hints(a *action.Action, s *execRoot, res *action.Result) []string {
-	restricted := s.worker != nil
+	restricted := s.restricted
 	if !restricted && x.o.Workspace == "" {
 		return nil
 	}

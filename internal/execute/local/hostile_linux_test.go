@@ -23,7 +23,6 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/execute/local"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/gc"
@@ -326,8 +325,7 @@ func newPlace(t *testing.T, base *sandbox.Base, flat int) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := local.New(local.Options{Dir: dir, Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3, Self: self, Base: base,
-		Pool: dirpool.New(filepath.Join(root, "dirpool"), digest.BLAKE3, store.Unmodified, time.Time{})})
+	x := local.New(local.Options{Dir: dir, Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3, Self: self, Base: base})
 	t.Cleanup(func() { _ = x.Close() })
 	p := &place{room: room{fixture: fixture{x, blobs, dir}, strict: true}, root: root, outside: t.TempDir(), private: base.Mounts() == nil}
 	write(t, filepath.Join(p.outside, "file"), "outside")
@@ -488,11 +486,7 @@ func TestHostile(t *testing.T) {
 		outputs, inputs = outputs[:1], "src/in"
 	}
 	for _, output := range outputs {
-		flat := 8
-		if output == "o" {
-			flat = dirpool.MinFiles // a folder that is kept
-		}
-		p := newPlace(t, base, flat)
+		p := newPlace(t, base, 8)
 		want := p.seen(t, output)
 		p.verify(t)
 		before := p.outsiders(t)
@@ -552,26 +546,6 @@ func TestOutputThatIsWrittenTo(t *testing.T) {
 	p.checkStore(t)
 }
 
-// An action that may have written to its copy of an input has its exec root to itself: two changes within a tick of the clock leave one stamp.
-func TestChangedCopyStaysWithItsAction(t *testing.T) {
-	p := newPlace(t, supervised(t), 1)
-	root := func(script string) string {
-		t.Helper()
-		res, err := p.run(t, "o", script+"echo $HEXMAGE_ROOT; touch o")
-		if err != nil || res.ExitCode != 0 {
-			t.Fatalf("%+v, %v: %s", res, err, res.Stderr)
-		}
-		return string(res.Stdout)
-	}
-	first := root("")
-	if root("chmod u+w in; ") != first {
-		t.Fatal("exec roots are not used again: there is nothing to see")
-	}
-	if root("") == first {
-		t.Error("the next action has the exec root in which an input was changed")
-	}
-}
-
 // difference are the lines that only one of two texts has.
 func difference(want, got string) string {
 	var out []string
@@ -587,33 +561,6 @@ func difference(want, got string) string {
 		}
 	}
 	return strings.Join(out[:min(len(out), 6)], "\n")
-}
-
-// What an action leaves in a folder goes, also where it gives the folder the time that it had; what it leaves as it was is used again.
-func TestTimeOfAFolderThatWasLeft(t *testing.T) {
-	p := newPlace(t, supervised(t), 8)
-	run := func(script string) string {
-		t.Helper()
-		res, err := p.run(t, "o", script+"; touch o; echo $HEXMAGE_ROOT")
-		if err != nil || res.ExitCode != 0 {
-			t.Fatalf("%+v, %v: %s", res, err, res.Stderr)
-		}
-		return string(res.Stdout)
-	}
-	const all = "find . $HOME $TMPDIR -name left"
-	if got, _, _ := strings.Cut(run("stat -c %Y flat"), "\n"); got != "1000000001" {
-		t.Errorf("the time of a folder is %s", got)
-	}
-	for _, give := range []string{"touch -d @1000000001", "touch -r $TMPDIR/was", "true"} {
-		first := run("true") // from here on folders are known by their time
-		if root := run("true"); root != first {
-			t.Fatal("exec roots are not used again: there is nothing to see")
-		}
-		run("touch -r flat $TMPDIR/was; for d in src flat $HOME; do echo x > $d/left; " + give + " $d; done")
-		if got := run(all); strings.Contains(got, "left") {
-			t.Errorf("%s: the next action sees %s", give, got)
-		}
-	}
 }
 
 // honest are scripts that have to do what they do anywhere, and what they print.

@@ -47,9 +47,6 @@ func (l *layout) useHostFile(f merkle.File, rel string) (bool, error) {
 	if ref.Check() != nil {
 		return false, nil // whoever copies it finds out whether its content is another too
 	}
-	if err := l.s.clear(rel); err != nil {
-		return false, err
-	}
 	at := l.s.path(rel)
 	stand, err := os.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0)
 	if err != nil {
@@ -60,7 +57,6 @@ func (l *layout) useHostFile(f merkle.File, rel string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	l.s.goes(rel)
 	l.s.hostRefs = append(l.s.hostRefs, hostRef{ref, f, rel, st})
 	return true, nil
 }
@@ -78,30 +74,14 @@ func (l *layout) isOutput(at string) bool {
 	return false
 }
 
-// mount has the command see what was read in place. Where the system does not let us, the store's own copies are laid out instead.
-func (l *layout) mount(ctx context.Context) error {
+// restrict starts the thread for the action's command, which may read the paths. Where the system allows no mounts, it
+// lays out the store's copies of large inputs instead.
+func (l *layout) restrict(ctx context.Context, read []string) error {
 	s := l.s
-	if len(s.hostRefs) == 0 {
-		return nil
+	err := l.startWorker(read)
+	if err == nil || len(s.hostRefs) == 0 {
+		return err
 	}
-	mounts := make([]sandbox.Mount, len(s.hostRefs))
-	for i, b := range s.hostRefs {
-		mounts[i] = sandbox.Mount{File: b.ref.Path, At: s.path(b.rel), Stamp: b.ref.Stamp}
-	}
-	var rules *sandbox.Ruleset
-	if s.worker != nil {
-		var err error
-		if rules, err = l.x.o.Base.Ruleset(s.access); err != nil {
-			return err
-		}
-		defer rules.Close()
-	}
-	var err error
-	s.mounted, err = sandbox.NewMounted(rules, l.a.Command.Platform[action.PropertyNetwork] == "true", mounts)
-	if err == nil {
-		return nil
-	}
-	s.mounted = nil
 	if lerr := s.checkHostRefs(); lerr != nil || errors.Is(err, sandbox.ErrMoved) {
 		return errors.Join(lerr, err)
 	}
@@ -116,7 +96,7 @@ func (l *layout) mount(ctx context.Context) error {
 		}
 	}
 	s.hostRefs = nil
-	return nil
+	return l.startWorker(read)
 }
 
 // checkHostRefs returns an error if a file that was read in place is not what it was.
@@ -187,16 +167,11 @@ func (x *Executor) giveBack(ctx context.Context, a *action.Action, s *execRoot, 
 	return nil
 }
 
-// endHostRefs removes what is left of them.
-func (s *execRoot) endHostRefs(keep bool) {
-	if s.mounted != nil {
-		s.mounted.Close()
-		s.mounted = nil
-	}
+// showHostRefs puts symlinks to the files in the places of inputs that were read in place, for people to look at.
+func (s *execRoot) showHostRefs() {
 	for _, b := range s.hostRefs {
-		if p := s.path(b.rel); keep && b.is.Exists() && os.Remove(p) == nil {
-			_ = os.Symlink(b.ref.Path, p) // for people to look at
+		if p := s.path(b.rel); b.is.Exists() && os.Remove(p) == nil {
+			_ = os.Symlink(b.ref.Path, p)
 		}
 	}
-	s.hostRefs = nil
 }

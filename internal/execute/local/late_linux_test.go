@@ -10,7 +10,7 @@ import (
 )
 
 // What a command asked the supervisor for is done before the command counts as ended, also where the one that asked was killed meanwhile. Else the
-// next action's inputs, which stand in the same exec root, are changed, or a file that is a blob by then.
+// next action's inputs, which are links to the same blobs, are changed, or a file that is a blob by then.
 func TestNothingIsDoneLate(t *testing.T) {
 	p := newPlace(t, supervised(t), 1)
 	p.inputs["big"] = strings.Repeat("large\n", 32<<20) // a change of its mode takes a copy

@@ -12,9 +12,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/merkle"
-	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
@@ -28,15 +26,7 @@ type layout struct {
 	s      *execRoot
 	shared map[digest.Digest]string // toolchains that stand elsewhere
 	in     store.Blobs              // where the messages of the inputs are
-	open   []string                 // slash paths of folders in which a restricted command may write; nil: nothing is restricted
-}
-
-// inputs lays the action's inputs out.
-func (l *layout) inputs(ctx context.Context, root *merkle.Dir) error {
-	if err := l.dir(ctx, root, "", "root", 0); err != nil {
-		return err
-	}
-	return l.s.drop()
+	open   []string                 // slash paths of folders in which a restricted command may write
 }
 
 // dir lays a folder out that is at a slash path of the exec root, and at rel below the execRoot's folder.
@@ -51,12 +41,11 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 	if err != nil {
 		return err
 	}
-	if done, err := l.pooled(ctx, d, at, rel, depth); done || err != nil {
-		return err
-	}
-	// Folders of the execRoot are the action's own and names are checked when a tree is read: nothing is written through a symlink.
-	if err := l.s.folder(rel, false); err != nil {
-		return err
+	// Names are checked when a tree is read and each folder is new: nothing is written through a symlink.
+	if at != "" {
+		if err := os.Mkdir(l.s.path(rel), 0o755); err != nil {
+			return err
+		}
 	}
 	store.Fetch(ctx, l.x.o.Store, d.Contents)
 	writable := l.writable(at)
@@ -64,7 +53,7 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 		p := rel + "/" + name
 		done, err := l.useHostFile(*f, p)
 		if !done && err == nil {
-			err = l.ensure(p, entry{file: *f, copy: l.copies(*f, writable)}, func(to string) (stat.Stamp, error) { return l.put(ctx, *f, p, to, writable) })
+			err = l.file(ctx, *f, l.s.path(p), writable)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", path.Join(at, name), err)
@@ -73,7 +62,7 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 	for name, target := range d.Symlinks {
 		err := merkle.CheckSymlink(at, target)
 		if err == nil {
-			err = l.symlink(rel+"/"+name, filepath.FromSlash(target))
+			err = os.Symlink(filepath.FromSlash(target), l.s.path(rel+"/"+name))
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", path.Join(at, name), err)
@@ -83,7 +72,7 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 		p := rel + "/" + name
 		if ref, ok := sub.Ref(); ok {
 			if shared, ok := l.shared[ref]; ok {
-				if err := l.symlink(p, shared); err != nil {
+				if err := os.Symlink(shared, l.s.path(p)); err != nil {
 					return err
 				}
 				continue
@@ -93,24 +82,6 @@ func (l *layout) dir(ctx context.Context, d *merkle.Dir, at, rel string, depth i
 			return err
 		}
 	}
-	return nil
-}
-
-func (l *layout) symlink(rel, target string) error {
-	return l.ensure(rel, entry{link: target}, func(to string) (stat.Stamp, error) { return stat.Stamp{}, os.Symlink(target, to) })
-}
-
-// ensure sees to it that what is wanted is at the slash path, and has it made if the last action did not leave it there. put returns its stamp, or
-// none.
-func (l *layout) ensure(rel string, want entry, put func(to string) (stat.Stamp, error)) error {
-	there, err := l.s.has(rel, want)
-	if there || err != nil {
-		return err
-	}
-	if want.is, err = put(l.s.path(rel)); err != nil {
-		return err
-	}
-	l.s.stays(rel, want)
 	return nil
 }
 
@@ -126,22 +97,6 @@ func (l *layout) writable(at string) bool {
 
 // maxOwn is how large an input may be, in bytes, that is copied so that a command may do with it what it likes.
 const maxOwn = 1 << 20
-
-// maxWhole is how large an input may be, in bytes, that is copied in one piece.
-const maxWhole = 64 << 10
-
-// put is file for an input at the slash path rel, which is at p. It returns the file's stamp where it knows it.
-func (l *layout) put(ctx context.Context, f merkle.File, rel, p string, writable bool) (stat.Stamp, error) {
-	if f.Executable || f.Digest.Size() > maxWhole || !l.copies(f, writable) {
-		return stat.Stamp{}, l.file(ctx, f, p, writable)
-	}
-	var is stat.Stamp
-	err := store.UseBlob(ctx, l.x.o.Store, f.Digest, maxWhole, func(b []byte, _ bool) (err error) {
-		is, err = l.s.at.CreateStamped(rel, "", b, 0o444, store.LinkTime())
-		return err
-	})
-	return is, err
-}
 
 // file puts an input at p. Where a restricted command may replace it, it gets a copy of its own. A large file is linked even so: a
 // command that changes the mode, to write to it, gets a copy then.
@@ -162,23 +117,26 @@ func (l *layout) copies(f merkle.File, writable bool) bool {
 }
 
 // unsupervised tells whether nothing keeps a restricted command from changing the mode and the times of what is linked.
-func (l *layout) unsupervised() bool { return l.s.worker != nil && l.x.o.Base.Unsupervised() != nil }
+func (l *layout) unsupervised() bool { return l.s.restricted && l.x.o.Base.Unsupervised() != nil }
 
 // output makes the folder that an output is written to. It goes through no symlink: behind the one of a toolchain is a
 // folder that all actions share.
 func (l *layout) output(o string) error {
-	o = path.Clean(o)
-	dir := path.Dir(o)
+	dir := path.Dir(path.Clean(o))
+	if strings.HasSuffix(o, "/.") { // the folder itself
+		dir = path.Clean(o)
+	}
 	if dir == "." {
 		return nil
 	}
 	at := "root"
-	for _, name := range strings.Split(dir, "/") {
+	for name := range strings.SplitSeq(dir, "/") {
 		at += "/" + name
-		if k := l.s.entries[at]; k != nil && !k.is.IsDir() {
+		err := os.Mkdir(l.s.path(at), 0o755)
+		if st, lerr := os.Lstat(l.s.path(at)); errors.Is(err, fs.ErrExist) && lerr == nil && !st.IsDir() {
 			return fmt.Errorf("%s is an input and no folder of this action's own: let the command write elsewhere", name)
 		}
-		if err := l.s.folder(at, false); err != nil {
+		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
@@ -219,76 +177,4 @@ func (x *Executor) toolchains(ctx context.Context, in store.Blobs, root *merkle.
 		}
 	}
 	return at, nil
-}
-
-// pooled lays a folder of inputs out from the pool, or for it, and tells whether it did. Its files are links, also where a restricted command may
-// replace them.
-func (l *layout) pooled(ctx context.Context, d *merkle.Dir, at, rel string, depth int) (bool, error) {
-	pool := l.x.o.Pool
-	if s := l.s.entries[rel]; at == "" || !pool.Keeps(d) || s != nil && s.own || l.unsupervised() {
-		return false, nil
-	}
-	tree := dirpool.Tree{Files: map[string]*merkle.File{}}
-	if ok, err := l.flatten(ctx, d, "", &tree, depth); !ok || err != nil {
-		return false, err
-	}
-	if err := l.s.clear(rel); err != nil {
-		return false, err
-	}
-	dest := l.s.path(rel)
-	// The next run of the same command has the same key.
-	key := fmt.Sprintf("%q %q %q", at, l.a.Command.Outputs, l.a.Command.Args[:min(len(l.a.Command.Args), 2)])
-	f := pool.Folder(key, dest, tree)
-	link := func(name string, f merkle.File) error {
-		done, err := l.useHostFile(f, rel+"/"+name)
-		if !done && err == nil {
-			err = l.file(ctx, f, filepath.Join(dest, filepath.FromSlash(name)), false)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", path.Join(at, name), err)
-		}
-		return nil
-	}
-	l.s.goes(rel)
-	done, err := pool.Take(f, link)
-	if !done && err == nil {
-		err = f.Make(link)
-	}
-	if err != nil {
-		return false, err
-	}
-	l.s.pooled = append(l.s.pooled, f)
-	return true, nil
-}
-
-// flatten adds what is below the slash path. It is false where there is something that the pool does not keep.
-func (l *layout) flatten(ctx context.Context, d *merkle.Dir, at string, to *dirpool.Tree, depth int) (bool, error) {
-	if depth > maxDepth || len(d.Symlinks) > 0 {
-		return false, nil
-	}
-	for name, f := range d.Files {
-		to.Files[path.Join(at, name)] = f
-	}
-	for name, sub := range d.Dirs {
-		if ref, ok := sub.Ref(); ok && l.shared[ref] != "" {
-			return false, nil
-		}
-		sub, err := sub.Open(ctx, l.in)
-		if err != nil {
-			return false, err
-		}
-		to.Dirs = append(to.Dirs, path.Join(at, name))
-		if ok, err := l.flatten(ctx, sub, path.Join(at, name), to, depth+1); !ok || err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// putBack gives the pool what came from it, and what is worth keeping.
-func (x *Executor) putBack(s *execRoot) {
-	for _, f := range s.pooled {
-		x.o.Pool.Give(f)
-	}
-	s.pooled = nil
 }

@@ -25,7 +25,6 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/checkpoint"
-	"github.com/hexmage/hexmage/internal/execute/dirpool"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store"
@@ -41,7 +40,6 @@ type Options struct {
 	Extra map[string]string // variables of this machine, such as its proxies, for what may use the network or needs the machine; in no key
 	// Private are variables that a built-in tool alone sees, by its name: secrets, and where the user keeps logins; in no key.
 	Private map[string]map[string]string
-	Pool    *dirpool.Pool // large folders of inputs that are kept from run to run; nil: none are
 	// Checkpoints has what actions left that ended before their time; nil: nothing is kept of them.
 	Checkpoints *checkpoint.Store
 	// Tidy, if not nil, is called before an action looks there: it puts there what hexmages left that were killed since this one began.
@@ -62,10 +60,10 @@ type Options struct {
 
 // Executor is an execute.Executor.
 type Executor struct {
-	o     Options
-	roots execRoots
+	o Options
 
 	mark     string                        // in the names of exec roots
+	roots    atomic.Int64                  // exec roots made so far
 	begin    func() (child int, err error) // once; the id of a child that belongs to no command
 	begun    atomic.Bool
 	orphans  *os.File // see orphanList; from begin on
@@ -95,14 +93,14 @@ func New(o Options) *Executor {
 	return x
 }
 
-// Close removes what is left of exec roots. Nothing is executed any more.
+// Close releases what commands needed. It is for when nothing is executed any more.
 func (x *Executor) Close() error {
 	for _, f := range []*os.File{x.orphans, x.null} {
 		if f != nil {
 			f.Close()
 		}
 	}
-	return x.roots.close()
+	return nil
 }
 
 // Execute runs the action's command in an exec root of its own.
@@ -118,7 +116,7 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	if err != nil {
 		return nil, err
 	}
-	defer x.done(s)
+	defer func() { _ = s.release(x.o.Keep) }() // a folder that is left takes space until its scratch folder goes
 	defer x.keepCheckpoint(ctx, a, s)
 	if berr != nil {
 		return nil, &execute.Error{Op: "begin to run commands", Err: berr}
@@ -189,8 +187,8 @@ func (x *Executor) beginning() func() error {
 	return func() error { return <-done }
 }
 
-// prepare returns an execRoot with the action's inputs, in which its command can start.
-func (x *Executor) prepare(ctx context.Context, a *execute.Request) (*execRoot, error) {
+// prepare makes an exec root with the action's inputs, in which its command can start.
+func (x *Executor) prepare(ctx context.Context, a *execute.Request) (_ *execRoot, err error) {
 	in := execute.Inputs(x.o.Store, a.Action)
 	if err := checkCheckpoint(ctx, a, in); err != nil {
 		return nil, err
@@ -199,125 +197,48 @@ func (x *Executor) prepare(ctx context.Context, a *execute.Request) (*execRoot, 
 	if err != nil {
 		return nil, &execute.Error{Op: "unpack a toolchain", Err: err}
 	}
-	s, open, err := x.root(ctx, a, shared)
+	restricted := x.o.Base != nil && a.Command.Platform[action.PropertyHost] == ""
+	name := execPrefix + x.mark + "-" + strconv.FormatInt(x.roots.Add(1), 10)
+	s, err := newExecRoot(filepath.Join(x.o.Dir, name), restricted)
 	if err != nil {
 		return nil, &execute.Error{Op: "make an exec root", Err: err}
 	}
-	l := &layout{x: x, a: a.Action, s: s, in: in, shared: shared, open: open}
-	if err := l.inputs(ctx, a.Root()); err != nil {
-		x.done(s)
-		return nil, &execute.Error{Op: "lay out the inputs", Err: err}
-	}
-	for _, f := range s.pooled {
-		if err := f.Watch(); err != nil {
-			x.done(s)
-			return nil, &execute.Error{Op: "lay out the inputs", Err: err}
+	defer func() {
+		if err != nil {
+			x.keepCheckpoint(ctx, a, s)
+			_ = s.release(x.o.Keep)
 		}
-	}
-	for _, o := range a.Command.Outputs {
-		if err := l.output(o); err != nil {
-			x.done(s)
-			return nil, &execute.Error{Op: "make the folder of output " + o, Err: err}
-		}
-	}
-	if err := l.mount(ctx); err != nil {
-		x.done(s)
-		return nil, &execute.Error{Op: "lay out the large inputs", Err: err}
-	}
-	s.watch()
-	if err := s.putSecrets(a.Secrets); err != nil {
-		x.done(s)
-		return nil, &execute.Error{Op: "write files with secrets", Err: err}
-	}
-	return s, nil
-}
-
-// done takes back an execRoot after an action.
-func (x *Executor) done(s *execRoot) {
-	marked := s.worker != nil && s.worker.Marked() || s.mounted != nil && s.mounted.Marked()
-	s.endHostRefs(x.o.Keep)
-	if s.removeSecrets() != nil {
-		marked = true // nobody else may find them
-	}
-	if x.o.Keep {
-		s.release()
-		return
-	}
-	if s.haunted {
-		_ = s.close() // and whoever is left has nowhere to write to any more
-		return
-	}
-	x.putBack(s)
-	if marked || s.single || s.clean() != nil {
-		_ = s.close() // it may only take room
-		return
-	}
-	x.roots.give(s)
-}
-
-// root returns an empty execRoot that is fit for the action: one with a worker if the action is restricted, and then also the
-// slash paths of the folders in which its command may write.
-func (x *Executor) root(ctx context.Context, a *execute.Request, shared map[digest.Digest]string) (*execRoot, []string, error) {
-	restricted := x.o.Base != nil && a.Command.Platform[action.PropertyHost] == ""
-	shape, network := "", a.Command.Platform[action.PropertyNetwork] == "true"
-	var open, read []string
-	written := a.Command.Outputs
-	var kept []string // folders that stand there although nothing is restricted
-	folder := a.Command.Platform[action.PropertyCheckpoint]
+	}()
+	l := &layout{x: x, a: a.Action, s: s, in: in, shared: shared}
+	written, folder := a.Command.Outputs, a.Command.Platform[action.PropertyCheckpoint]
 	if folder != "" {
-		kept = []string{folder}
 		written = append(slices.Clone(written), folder+"/.")
 	}
 	if restricted {
-		open = folders(written)
-		kept = append(kept, open...)
-		read = readable(a.Action, shared)
-		shape = strings.Join(slices.Concat(open, []string{"", a.Command.Platform[action.PropertyNetwork]}, read), "\x00")
+		l.open = folders(written)
 	}
-	secrets := len(a.Secrets.Files()) > 0
-	if secrets {
-		shape += "\x00secrets"
+	if err := l.dir(ctx, a.Root(), "", "root", 0); err != nil {
+		return nil, &execute.Error{Op: "lay out the inputs", Err: err}
+	}
+	for _, o := range written {
+		if err := l.output(o); err != nil {
+			return nil, &execute.Error{Op: "make the folder of output " + o, Err: err}
+		}
 	}
 	if folder != "" {
-		shape += "\x00checkpoint" // such a root is never given back
-	}
-	s, n := x.roots.take(shape)
-	if s != nil {
-		s.use++
-		return s, open, nil
-	}
-	s, err := newExecRoot(filepath.Join(x.o.Dir, execPrefix+x.mark+"-"+strconv.Itoa(n)), shape, kept)
-	if err == nil && folder != "" {
-		s.single = true
-		if err = x.beginCheckpoint(ctx, a, s, folder); err != nil {
-			err = errors.Join(err, s.close())
+		if err := x.beginCheckpoint(ctx, a, s, folder); err != nil {
+			return nil, &execute.Error{Op: "make an exec root", Err: err}
 		}
 	}
-	if err == nil && secrets {
-		if err = x.secretFolder(s); err != nil {
-			err = errors.Join(err, s.close())
+	if len(a.Secrets.Files()) > 0 {
+		if err := errors.Join(x.secretFolder(s), s.putSecrets(a.Secrets)); err != nil {
+			return nil, &execute.Error{Op: "write files with secrets", Err: err}
 		}
 	}
-	if err != nil || !restricted {
-		return s, nil, err
+	if err := l.restrict(ctx, readable(a.Action, shared)); err != nil {
+		return nil, &execute.Error{Op: "restrict the command", Err: err}
 	}
-	s.unwatched = x.o.Base.Unsupervised() != nil
-	if secrets {
-		read = append(read, s.secrets)
-	}
-	s.access = sandbox.Access{Read: append(read, s.root(), x.o.Self), Write: []string{s.home(), s.tmp()}, Own: s.dir, Shared: store.MayBeLink, Watched: dirpool.WatchedTime()}
-	for _, o := range open {
-		s.access.Write = append(s.access.Write, filepath.Join(s.root(), filepath.FromSlash(o)))
-	}
-	rules, err := x.o.Base.Ruleset(s.access)
-	if err == nil {
-		s.worker, err = rules.NewWorker(network)
-		rules.Close()
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, s.close())
-	}
-	return s, open, nil
+	return s, nil
 }
 
 // folders returns the folders that the outputs are written to, without those inside others.
@@ -424,23 +345,20 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 	}
 	progress := a.ProgressLines(stderr)
 	c.stderr = func(b []byte) { _, _ = progress.Write(b) }
-	s.networkRefused() // to an earlier command
 	start := time.Now()
 	var code int
-	do := func() { code, err = x.run(ctx, c, &s.pipes) }
-	if w := s.thread(); w != nil {
+	do := func() { code, err = x.run(ctx, c) }
+	w := s.worker
+	if w != nil {
 		c.number, c.left = w.Number, w.End
 		w.Do(do)
 	} else {
 		do()
 	}
 	child, _ := x.begin() // long ago
-	found, left := endOrphans(x.orphans, root, x.idle(), s.worker != nil, child)
-	if s.haunted = left || err != nil; found || left {
-		s.pipes.close() // they may have them open
-	}
-	if w := s.thread(); w != nil {
-		w.Settle(s.haunted)
+	left := endOrphans(x.orphans, root, x.idle(), s.restricted, child)
+	if w != nil {
+		w.Settle(left || err != nil)
 	}
 	if err != nil {
 		return nil, &execute.Error{Op: "start " + argv[0], Err: err, Remedy: s.remedy(argv[0])}

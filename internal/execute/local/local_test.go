@@ -2,13 +2,11 @@ package local_test
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -284,65 +282,5 @@ func TestLookPath(t *testing.T) {
 	}
 	if p, err := execute.LookPath("sh", ""); err != nil || !filepath.IsAbs(p) {
 		t.Errorf("sh: %q, %v", p, err)
-	}
-}
-
-// Of many folders of inputs few stay open, and what a command leaves in any of them is not there for the next one.
-func TestManyFolders(t *testing.T) {
-	f := newFixture(t)
-	const folders = 2000
-	files := map[string]string{}
-	for i := range folders {
-		files[fmt.Sprintf("d%04d/in", i)] = fmt.Sprintf("%d\n", i)
-	}
-	root := f.root(t, files)
-	open := func() int {
-		all, err := os.ReadDir("/proc/self/fd")
-		if err != nil {
-			t.Skip("this system does not tell which files are open")
-		}
-		return len(all)
-	}
-	before := open()
-	for i := range 3 {
-		a := &action.Action{
-			Command:   action.Command{Args: []string{"sh", "-c", fmt.Sprintf("! ls d*/left 2>/dev/null && cat d*/in | wc -l > n && for d in d*; do echo %d > $d/left; done", i)}, Outputs: []string{"n"}},
-			InputRoot: root,
-		}
-		r, err := f.x.Execute(t.Context(), &execute.Request{Action: a})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(r.Files) != 1 || strings.TrimSpace(f.content(t, r.Files[0].Digest)) != strconv.Itoa(folders) {
-			t.Errorf("run %d: %+v", i, r)
-		}
-		if n := open() - before; n > 600 {
-			t.Errorf("run %d: %d more files are open", i, n)
-		}
-	}
-}
-
-// Nobody supervises these commands: whatever time they give the folders of inputs, what they leave there is not there for the next one.
-func TestLeftWithATimeUnwatched(t *testing.T) {
-	for _, left := range []string{
-		"true",
-		"echo x > one/left; touch -d @1000000001 one",
-		"cp -a one/. two/; mv two/left two/more 2>/dev/null; echo x > two/left; touch -r one two",
-	} {
-		f := newFixture(t)
-		root := f.root(t, map[string]string{"one/in": "1\n", "two/in": "2\n"})
-		for i := range 2 {
-			a := &action.Action{
-				Command:   action.Command{Args: []string{"sh", "-c", "find . -type f | sort; " + left, strconv.Itoa(i)}},
-				InputRoot: root,
-			}
-			r, err := f.x.Execute(t.Context(), &execute.Request{Action: a})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := string(r.Stdout); got != "./one/in\n./two/in\n" {
-				t.Errorf("after %q: run %d sees %q", left, i, got)
-			}
-		}
 	}
 }

@@ -24,8 +24,8 @@ func adoptOrphans() {
 // where one threw that away, or gave itself another, and was restricted, it can only be told from other commands' when the others are done:
 // alone says that no other command runs. spare is a child that is no command's.
 //
-// It tells whether there were any, and whether there still may be, of commands that are restricted: a process of which nobody knows whose it is.
-func endOrphans(list *os.File, root string, alone, strict bool, spare int) (found, left bool) {
+// It reports whether a process may be left of a command that is restricted: one that belongs to no known command.
+func endOrphans(list *os.File, root string, alone, strict bool, spare int) (left bool) {
 	var until time.Time
 	var gone []int
 	for {
@@ -35,7 +35,7 @@ func endOrphans(list *os.File, root string, alone, strict bool, spare int) (foun
 			switch {
 			case pid == spare:
 			case endOrphan(pid, root, alone):
-				found, again = true, true
+				again = true
 			case ended(pid):
 				if !slices.Contains(gone, pid) {
 					gone, again = append(gone, pid), true
@@ -48,13 +48,13 @@ func endOrphans(list *os.File, root string, alone, strict bool, spare int) (foun
 			}
 		}
 		if !again {
-			return found, left
+			return left
 		}
 		// Each that ended may have left others since the list was read. Some that start processes faster than they are found are given up on.
 		if now := time.Now(); until.IsZero() {
 			until = now.Add(grace)
 		} else if now.After(until) {
-			return true, true
+			return true
 		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 // see atomicfile.Sweep). Its number may be that of a process in another container, which lives.
 const leftSecrets = time.Minute
 
-// secretFolder makes the folder for files with secrets of actions that use the execRoot, which nobody else can look into: in memory, or else
-// in the execRoot.
+// secretFolder makes the folder for the action's files with secrets, which other users cannot look into: in memory, or
+// else in the exec root's folder.
 func (x *Executor) secretFolder(s *execRoot) (err error) {
 	if base := x.o.Memory; base != "" && os.MkdirAll(base, 0o700) == nil && inMemory(base) {
 		_ = atomicfile.Sweep(base, leftSecrets) // what stays takes room
@@ -47,16 +47,12 @@ func (s *execRoot) putSecrets(set *secret.Set) error {
 // secretFile is where the file is whose path the variable has.
 func (s *execRoot) secretFile(name string) string { return filepath.Join(s.secrets, name) }
 
-// removeSecrets removes them, with whatever the command put beside them.
+// removeSecrets removes them, and what the command put beside them.
 func (s *execRoot) removeSecrets() error {
 	if s.secrets == "" {
 		return nil
 	}
-	all, err := os.ReadDir(s.secrets)
-	for _, e := range all {
-		err = errors.Join(err, removeAll(filepath.Join(s.secrets, e.Name())))
-	}
-	return err
+	return removeAll(s.secrets)
 }
 
 // leak refuses outputs in which a secret stands. leaveOut tells that they are of a command that failed, and are left out.

@@ -28,7 +28,7 @@ func TestUnsupervised(t *testing.T) {
 	}
 	frozen := base.Mounts() == nil
 	for _, output := range []string{"out/o", "o"} {
-		p := newPlace(t, base, 600)
+		p := newPlace(t, base, 8)
 		want, outside := p.seen(t, output), p.outsiders(t)
 		if frozen { // then nothing of others can be changed either
 			if res, err := p.run(t, output, "chmod 777 OUT/file toolchains/sdk/bin/cc; poke setxattr OUT/file; touch -d 2001-01-01 OUT; ln toolchains/sdk/bin/cc out/cc; chmod 777 out/cc"); err != nil || res.ExitCode == 0 {

@@ -67,7 +67,6 @@ func (q *question) deed(c change) (func(*target) error, error) {
 	case chown:
 		user, group := q.int(int(c.arg)), q.int(int(c.arg)+1)
 		return func(t *target) error {
-			q.s.mark(t)
 			return unix.Fchownat(t.fd, "", int(user), int(group), unix.AT_EMPTY_PATH)
 		}, nil
 	case setxattr, removexattr:
@@ -75,18 +74,8 @@ func (q *question) deed(c change) (func(*target) error, error) {
 	default:
 		times, err := q.times(c.verb, arg)
 		return func(t *target) error {
-			if times != nil && times[2] == q.s.watched { // whatever the fraction is, which not all file systems keep
-				q.s.mark(t)
-			}
 			return utimensat(t.fd, times)
 		}, err
-	}
-}
-
-// mark notes that a folder is not any more like others, which no look at its mode tells.
-func (s *supervisor) mark(t *target) {
-	if t.is(unix.S_IFDIR) {
-		s.marked.Store(true)
 	}
 }
 
@@ -117,7 +106,6 @@ func (q *question) attribute(c change) (func(*target) error, error) {
 		if t.is(unix.S_IFLNK) {
 			return unix.EPERM
 		}
-		q.s.mark(t)
 		if c.verb == removexattr {
 			return unix.Removexattr(proc(t.fd), name)
 		}

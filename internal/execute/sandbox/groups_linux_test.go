@@ -44,7 +44,7 @@ func newBench(t *testing.T, scoped bool) *bench {
 		t.Fatal(err)
 	}
 	defer rules.Close()
-	w, err := rules.NewWorker(false)
+	w, err := NewWorker(rules, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 
 	"golang.org/x/sys/unix"
@@ -37,11 +36,8 @@ func ownMounts() error {
 }
 
 // ownShared gives the calling thread, and what it starts, a folder for shared memory of their own, and returns it open. The thread has mounts of its own.
-func ownShared() (*os.File, error) {
-	if err := unix.Mount("tmpfs", sharedDir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777"); err != nil {
-		return nil, err
-	}
-	return os.Open(sharedDir)
+func ownShared() error {
+	return unix.Mount("tmpfs", sharedDir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
 }
 
 // freeze lets the calling thread, which has mounts of its own, and what it starts, change nothing of any file outside of the folder own, but the content
@@ -68,10 +64,7 @@ func canMount(frozen bool) error {
 		runtime.LockOSThread() // never unlocked
 		err := ownMounts()
 		if err == nil {
-			var f *os.File
-			if f, err = ownShared(); err == nil {
-				f.Close()
-			}
+			err = ownShared()
 			if err == nil && frozen {
 				err = freeze(sharedDir)
 			}

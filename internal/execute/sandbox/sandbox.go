@@ -13,7 +13,6 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/hexmage/hexmage/internal/stat"
 )
@@ -60,10 +59,6 @@ type Access struct {
 	// but files in /dev/shm. Of a file with several names Shared says whether others have it too: it is copied first.
 	Own    string
 	Shared func(stat.Stamp) bool
-
-	// Watched is the modification time by which somebody knows folders in which nothing came or went. A folder that is given it, which may be given
-	// others, is noted: see Worker.Marked.
-	Watched time.Time
 }
 
 // Mount is a file that a thread, and what it starts, sees at another place, and cannot change there: nobody can, whatever his

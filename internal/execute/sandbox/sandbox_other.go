@@ -35,16 +35,10 @@ func (*Ruleset) Close() {}
 type Worker struct{}
 
 // NewWorker fails.
-func (*Ruleset) NewWorker(bool) (*Worker, error) { return nil, errors.ErrUnsupported }
-
-// NewMounted fails.
-func NewMounted(*Ruleset, bool, []Mount) (*Worker, error) { return nil, errors.ErrUnsupported }
+func NewWorker(*Ruleset, bool, []Mount) (*Worker, error) { return nil, errors.ErrUnsupported }
 
 // Do calls f.
 func (*Worker) Do(f func()) { f() }
-
-// Marked is false.
-func (*Worker) Marked() bool { return false }
 
 // NetworkRefused does not know.
 func (*Worker) NetworkRefused() (refused, known bool) { return false, false }

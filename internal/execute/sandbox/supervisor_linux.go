@@ -23,12 +23,10 @@ import (
 // asks for, on a file that it has found itself, or refuses: what the caller's memory says is read once, and never read again by the kernel,
 // so that nothing can be changed between the look and the deed.
 type supervisor struct {
-	asked   *os.File // where the kernel asks; closed: nothing is answered any more, and such calls get ENOSYS
-	own     string   // below this folder files may be changed; absolute, without symlinks
-	shared  func(stat.Stamp) bool
-	watched int64 // the second of Access.Watched
-	archs   []arch
-	marked  atomic.Bool // a folder got another owner, attributes or the watched time, or a copy of an input was to change
+	asked  *os.File // where the kernel asks; closed: nothing is answered any more, and such calls get ENOSYS
+	own    string   // below this folder files may be changed; absolute, without symlinks
+	shared func(stat.Stamp) bool
+	archs  []arch
 
 	networkRefused atomic.Bool
 	groups         groups
@@ -66,7 +64,7 @@ func newSupervisor(fd int, a Access, archs []arch) (*supervisor, error) {
 		unix.Close(fd)
 		return nil, err
 	}
-	s := &supervisor{asked: os.NewFile(uintptr(fd), "seccomp"), own: own, shared: a.Shared, watched: a.Watched.Unix(), archs: archs}
+	s := &supervisor{asked: os.NewFile(uintptr(fd), "seccomp"), own: own, shared: a.Shared, archs: archs}
 	wait, err := s.asked.SyscallConn()
 	if err != nil {
 		return nil, errors.Join(err, s.asked.Close())

@@ -109,12 +109,7 @@ func (q *question) allow(t *target) error {
 		return nil
 	case !q.s.owns(t.path):
 		return unix.EPERM
-	case t.is(unix.S_IFREG) && q.s.shared(stat.FromUnix(&t.st)):
-		if t.st.Nlink == 1 {
-			// A copy of an input, perhaps. Kernels before 6.13 tell no two changes apart within some milliseconds: it could be as it was, and hold something else.
-			q.s.marked.Store(true)
-			return nil
-		}
+	case t.is(unix.S_IFREG) && t.st.Nlink > 1 && q.s.shared(stat.FromUnix(&t.st)):
 		if t.open {
 			return unix.EPERM // the descriptor would stay that of the shared file
 		}

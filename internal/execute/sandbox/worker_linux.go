@@ -3,10 +3,8 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,24 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Worker is a restricted thread, or one that sees files elsewhere, which starts commands: what they may do and see was decided
-// once for all of them.
+// Worker is a restricted thread, or one that sees files elsewhere, which starts commands.
 type Worker struct {
 	calls      chan func()
 	supervisor *supervisor // nil: it has none
 	secret     uint32      // see Number
-	shared     *os.File    // its own sharedDir; nil: it has everybody's
 }
 
-// NewWorker returns a thread restricted by the rules, which may be closed then. It lives until Close.
-func (r *Ruleset) NewWorker(network bool) (*Worker, error) { return newWorker(r, network, nil) }
-
-// NewMounted returns a thread that sees the mounts, and that is restricted by the rules, if they are not nil.
-func NewMounted(r *Ruleset, network bool, mounts []Mount) (*Worker, error) {
-	return newWorker(r, network, mounts)
-}
-
-func newWorker(r *Ruleset, network bool, mounts []Mount) (*Worker, error) {
+// NewWorker returns a thread that sees the mounts, and that the rules restrict, if they are not nil. The rules may be
+// closed then. The thread lives until Close.
+func NewWorker(r *Ruleset, network bool, mounts []Mount) (*Worker, error) {
 	w, err := startWorker(func(w *Worker) error {
 		err := ownMounts()
 		if errors.Is(err, errChroot) {
@@ -58,7 +48,7 @@ func (w *Worker) change(r *Ruleset, network bool, mounts []Mount, err error) err
 		err = freeze(r.access.Own)
 	}
 	if err == nil && r != nil && !r.access.inShared() {
-		w.shared, err = ownShared()
+		err = ownShared()
 	}
 	if err == nil {
 		err = mountAll(mounts)
@@ -84,25 +74,6 @@ func (a Access) inShared() bool {
 		at, err := pathOf(fd)
 		return err == nil && strings.HasPrefix(at, sharedDir+"/")
 	})
-}
-
-// Marked tells whether a command changed a folder below Access.Own, or a copy of an input in it, in a way that stays and that the stamp may not show,
-// or left shared memory: the worker must not be used any more.
-func (w *Worker) Marked() bool {
-	if w.supervisor != nil && w.supervisor.marked.Load() {
-		return true
-	}
-	if w.shared == nil {
-		return false
-	}
-	_, err := w.shared.Seek(0, io.SeekStart)
-	var some [4096]byte
-	n := 0
-	if err == nil {
-		n, err = unix.ReadDirent(int(w.shared.Fd()), some[:])
-	}
-	_, _, names := unix.ParseDirent(some[:max(n, 0)], 1, nil)
-	return err != nil || len(names) > 0
 }
 
 // Number is the number of a process or a group, or 0, for system calls that the thread makes itself, such as kill, or setpgid before it starts a
@@ -170,9 +141,6 @@ func (w *Worker) Do(f func()) {
 // Close ends the thread, and the supervision of what it started. Do must not be called any more.
 func (w *Worker) Close() {
 	close(w.calls)
-	if w.shared != nil {
-		w.shared.Close()
-	}
 	if w.supervisor != nil {
 		w.supervisor.close()
 	}

@@ -181,7 +181,6 @@ func (c *collector) unknown() {
 	}
 	note(c.none, "Which step needs which is not on record: the run was stopped, or is of an earlier hexmage. So there is no critical path.")
 	note(c.gone > 0, fmt.Sprintf("Of %d actions the outputs do not count in the sizes: their results are no longer in the cache, or are kept by what a depfile named.", c.gone))
-	note(c.run.Thinned, "It is an old run: only what no newer one tells is left of its record.")
 	note(c.run.Summary.Cut, "There was more to tell than a record takes: some outputs, checks, warnings or tables are left out.")
 }
 

@@ -36,9 +36,6 @@ func (s *Blobs) adopt(ctx context.Context, fn digest.Function, path string) (dig
 	if err != nil {
 		return digest.Digest{}, err
 	}
-	if f.Stamp.Size >= store.MinRef {
-		s.startWrite(path)
-	}
 	d, err := s.hash(ctx, fn, f)
 	if err != nil {
 		return digest.Digest{}, err
@@ -58,29 +55,6 @@ func (s *Blobs) adopt(ctx context.Context, fn digest.Function, path string) (dig
 	}
 	defer r.Close()
 	return d, s.write(ctx, d, r, layout.Blobs)
-}
-
-// maxStarted is how many large files the disk is told to begin with at once. Each takes a thread until the disk has room for it.
-const maxStarted = 4
-
-// startWrite has the disk begin with a large file while the processor hashes it: so the flush at the end of the build finds less to do. The file is
-// opened again, as what the caller holds of it with a lease ends when it closes it. Where the disk is busy with others, it is left to the flush.
-func (s *Blobs) startWrite(path string) {
-	select {
-	case s.started <- struct{}{}:
-	default:
-		return
-	}
-	f, err := atomicfile.OpenFile(path, os.O_RDONLY, 0)
-	if err != nil {
-		<-s.started
-		return
-	}
-	go func() {
-		defer func() { <-s.started }()
-		defer f.Close()
-		atomicfile.StartWrite(f)
-	}()
 }
 
 // Ref implements store.Local: what the store has is in it.

@@ -61,8 +61,7 @@ type Blobs struct {
 	proofs  *proofs
 	leases  func() bool // whether the file system says who has a file open for writing; asked once
 
-	buffers sync.Pool     // of *[]byte, for small blobs
-	started chan struct{} // has one for each file that the disk is told to begin with
+	buffers sync.Pool // of *[]byte, for small blobs
 
 	mu    sync.Mutex
 	fresh map[string]bool // names of files that are right, as this process wrote or hashed them, but not synced yet
@@ -75,7 +74,7 @@ func NewBlobs(root string) (*Blobs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
-	s := &Blobs{root: root, sync: atomicfile.NewSyncer(root), proofs: newProofs(root), fresh: map[string]bool{}, started: make(chan struct{}, maxStarted)}
+	s := &Blobs{root: root, sync: atomicfile.NewSyncer(root), proofs: newProofs(root), fresh: map[string]bool{}}
 	if err := layout.Root(root).Prepare(staleAge); err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}

@@ -149,7 +149,7 @@ func (s *Blobs) copyTo(ctx context.Context, d digest.Digest, path string, perm f
 	return finish(dst, perm)
 }
 
-// copyOut is Link for who wants to write to the file: by reflink, else by a copy that the kernel makes.
+// copyOut is Link for a file that the user may write to. It copies without hashing only what this process has hashed.
 func (s *Blobs) copyOut(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
 	if !s.proofs.own(d) {
 		return fmt.Errorf("copy %s without a look at it: %w", d, errors.ErrUnsupported)
@@ -186,7 +186,7 @@ func (s *Blobs) copyOut(ctx context.Context, d digest.Digest, path string, perm 
 // copyPart is how many bytes are copied before it is looked whether the copy is still wanted.
 const copyPart = 32 << 20
 
-// contents gives dst, which is empty, the content of src.
+// contents gives dst, which is empty, the content of src: by reflink, else by a copy that the kernel makes.
 func (s *Blobs) contents(ctx context.Context, dst, src *os.File, d digest.Digest) error {
 	if !s.noClone.Load() {
 		forever, err := cloneFile(dst, src)
@@ -197,18 +197,16 @@ func (s *Blobs) contents(ctx context.Context, dst, src *os.File, d digest.Digest
 			s.noClone.Store(true)
 		}
 	}
-	n, err := atomicfile.CopyDirect(ctx, dst, src, d.Size())
-	for err == nil && n < d.Size() {
-		var k int64
-		k, err = io.CopyN(dst, src, min(copyPart, d.Size()-n)) // by copy_file_range, on Linux
+	for n := int64(0); n < d.Size(); {
+		k, err := io.CopyN(dst, src, min(copyPart, d.Size()-n)) // by copy_file_range, on Linux
 		if n += k; err == io.EOF {
-			err = fmt.Errorf("%d bytes of it: %w", n, errors.ErrUnsupported)
+			return fmt.Errorf("%d bytes of it: %w", n, errors.ErrUnsupported)
 		}
-		if err == nil {
-			err = context.Cause(ctx)
+		if err = errors.Join(err, context.Cause(ctx)); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // unmodified tells whether nothing wrote to the blob's file, open as f, since it was hashed.

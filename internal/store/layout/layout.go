@@ -32,7 +32,6 @@ const (
 	Logs        Kind = "logs"        // what actions printed
 	RunLogs     Kind = "runlogs"     // what the runs of a pipeline did
 	Requests    Kind = "requests"    // state files of requests
-	DirPool     Kind = "dirpool"     // large folders of inputs, and lists of what is in them
 	Checkpoints Kind = "checkpoints" // what long actions had done that ended before their time
 	Damaged     Kind = "damaged"     // what was moved away, and records of damage
 	Scratch     Kind = "scratch"     // what is not done yet
@@ -42,7 +41,7 @@ const (
 
 // Kinds returns all, in order.
 func Kinds() []Kind {
-	return []Kind{Results, Blobs, Executables, Trees, Downloads, Logs, RunLogs, Requests, DirPool, Checkpoints, Damaged, Scratch, State, Obsolete}
+	return []Kind{Results, Blobs, Executables, Trees, Downloads, Logs, RunLogs, Requests, Checkpoints, Damaged, Scratch, State, Obsolete}
 }
 
 // Functions are the digest functions. Each has its own part of the store.
@@ -114,9 +113,6 @@ func (r Root) Downloads() string { return r.in("downloads") }
 
 // Shipped returns the folder for workspaces that hexmage has in itself.
 func (r Root) Shipped() string { return r.in("shipped") }
-
-// DirPool returns the folder for large folders of inputs that are kept.
-func (r Root) DirPool() string { return r.in("dirpool") }
 
 // Checkpoints returns the folder for what long actions had done that ended before their time.
 func (r Root) Checkpoints() string { return r.in("checkpoints") }
@@ -356,7 +352,7 @@ func (r Root) Each(ctx context.Context, f func(Item) error) error {
 		each func(Item) error
 	}{
 		{Trees, r.Trees(), tree}, {Downloads, r.Downloads(), way}, {Logs, s.Logs(), log}, {RunLogs, s.RunLogs(), f}, {Requests, s.Requests(), f},
-		{DirPool, r.DirPool(), f}, {Checkpoints, r.Checkpoints(), f}, {Damaged, r.Damaged(), f}, {Scratch, r.in(NewFolders), f}, {Scratch, r.in(NewFiles), f}, {State, r.Shipped(), f},
+		{Checkpoints, r.Checkpoints(), f}, {Damaged, r.Damaged(), f}, {Scratch, r.in(NewFolders), f}, {Scratch, r.in(NewFiles), f}, {State, r.Shipped(), f},
 	}
 	for _, d := range folders {
 		if err := eachIn(ctx, d.kind, d.dir, d.each); err != nil {

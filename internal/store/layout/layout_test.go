@@ -33,7 +33,6 @@ func all(r layout.Root) map[string]string {
 		"trees/sha256-" + s:              r.Tree(sha()),
 		"downloads/deb/x.deb":            filepath.Join(r.Downloads(), "deb", "x.deb"),
 		"downloads/x.zip":                filepath.Join(r.Downloads(), "x.zip"),
-		"dirpool/x":                      filepath.Join(r.DirPool(), "x"),
 		"checkpoints/x":                  filepath.Join(r.Checkpoints(), "x"),
 		"damaged/x":                      filepath.Join(r.Damaged(), "x"),
 		"shipped/x":                      filepath.Join(r.Shipped(), "x"),
@@ -110,7 +109,7 @@ func TestEach(t *testing.T) {
 		write(t, path)
 	}
 	h, s := b3().Hex(), sha().Hex()
-	for _, name := range []string{"new/put-1-x", "downloads/git/repo/HEAD", "downloads/deb/lock", "downloads/x.zip.lock", "dirpool/x.list", "state/runner/y", "state/logs/p-0123/y.log",
+	for _, name := range []string{"new/put-1-x", "downloads/git/repo/HEAD", "downloads/deb/lock", "downloads/x.zip.lock", "state/runner/y", "state/logs/p-0123/y.log",
 		// Nothing of ours has such names.
 		"blake3/cas/zz/" + h, "blake3/cas/" + h[:2] + "/short", "blake3/cas/" + h[:2] + "/" + strings.ToUpper(h), "trees/blake3-" + h + ".ok", "trees/x-" + h + "/f",
 		"trees/sha256-" + h[:60], "README", "blake3/other/x", "old/x",
@@ -130,7 +129,7 @@ func TestEach(t *testing.T) {
 		"blobs cas/" + s[:2] + "/" + s + " " + baresha, "executables exec/" + s[:2] + "/" + s + " " + baresha,
 		"trees trees/blake3-" + h + " " + bare, "trees trees/sha256-" + s + " " + baresha,
 		"downloads downloads/deb/x.deb", "state downloads/deb/lock", "downloads downloads/git/repo", "downloads downloads/x.zip", "state downloads/x.zip.lock",
-		"dirpool dirpool/x", "dirpool dirpool/x.list", "checkpoints checkpoints/x", "damaged damaged/x", "state shipped/x", "scratch tmp/x", "scratch new/put-1-x",
+		"checkpoints checkpoints/x", "damaged damaged/x", "state shipped/x", "scratch tmp/x", "scratch new/put-1-x",
 		"logs state/logs/x", "logs state/logs/p-0123/y.log", "runlogs state/runlog/x", "requests state/requests/x",
 		"state state/statcache", "state state/proofs", "state state/outputs", "state state/last-runs", "state state/runner", "state state/actions.lock", "state state/in-use.lock", "state state/tidy.lock",
 		"obsolete ../state", "obsolete ../blake3", "obsolete ../laid", "obsolete ../v2",
