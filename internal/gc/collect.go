@@ -18,7 +18,6 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/layout"
-	"github.com/hexmage/hexmage/internal/store/pack"
 )
 
 // CollectOptions say what may stay.
@@ -217,7 +216,7 @@ func (p *plan) drop(r *result) (left []*blob) {
 	if !p.remove(r.item) {
 		return nil
 	}
-	late := r.used.Add(2 * pack.UsedEvery)
+	late := r.used.Add(2 * disk.UsedEvery)
 	r.release(func(b *blob) {
 		if b.used.Before(late) {
 			p.removeBlob(b)
@@ -346,9 +345,6 @@ func (v *verifier) right(ctx context.Context, d digest.Digest, place disk.Place,
 }
 
 func (p *plan) carryOut(ctx context.Context) error {
-	// Results first. That takes room, and there may be none until the rest is gone: a result without its blobs does no harm.
-	drop := func() error { return p.s.dropResults(ctx, func(r *result) bool { return p.gone[r.item] }) }
-	full := drop()
 	trees := merkle.NewTrees(string(p.s.root))
 	for _, it := range p.chosen {
 		if err := context.Cause(ctx); err != nil {
@@ -358,8 +354,7 @@ func (p *plan) carryOut(ctx context.Context) error {
 		switch it.kind {
 		case layout.Trees:
 			err = trees.Remove(ctx, it.name)
-		case layout.Results: // gone already
-		case layout.Blobs, layout.Executables:
+		case layout.Results, layout.Blobs, layout.Executables:
 			err = removeUnused(it)
 		default:
 			err = os.RemoveAll(it.path)
@@ -368,25 +363,7 @@ func (p *plan) carryOut(ctx context.Context) error {
 			return err
 		}
 	}
-	if full != nil {
-		return drop()
-	}
 	return nil
-}
-
-// dropResults removes results, all at once: the pack is written anew without them, and without what is wrong with it. Where nothing is to be removed
-// the pack stays as it is.
-func (s *survey) dropResults(ctx context.Context, drop func(*result) bool) error {
-	gone := map[digest.Digest]bool{}
-	for _, r := range s.results {
-		if drop(r) {
-			gone[r.record.Key] = true
-		}
-	}
-	if len(gone) == 0 && s.damage == "" {
-		return nil
-	}
-	return s.pack.Compact(ctx, func(r pack.Record) bool { return !gone[r.Key] })
 }
 
 // removeUnused removes a file, unless it was replaced since it was looked at. That cannot be while the lock is held

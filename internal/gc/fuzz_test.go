@@ -27,7 +27,7 @@ func FuzzCache(f *testing.F) {
 			t.Fatal(err)
 		}
 		var files []string
-		for _, glob := range []string{"results/pack", "blake3/cas/*/*"} {
+		for _, glob := range []string{"blake3/ac/*/*", "blake3/cas/*/*"} {
 			found, err := filepath.Glob(filepath.Join(c.root, glob))
 			if err != nil || len(found) == 0 {
 				t.Fatal(found, err)

@@ -100,7 +100,7 @@ func (v *verifier) suspects(ctx context.Context) error {
 		v.damaged[d.Of] = true
 	}
 	if len(v.damaged) == 0 {
-		return v.dropResults(ctx)
+		return nil
 	}
 	var search merkle.Search
 	for _, r := range v.s.results {
@@ -115,15 +115,12 @@ func (v *verifier) suspects(ctx context.Context) error {
 			continue
 		}
 		v.found.Suspect++
-		if err := v.add(Problem{Kind: layout.Results, Path: r.path, Text: why}, v.drop(r)); err != nil {
+		if err := v.add(Problem{Kind: layout.Results, Path: r.path, Text: why}, drop(r)); err != nil {
 			return err
 		}
 	}
 	if !v.o.Repair {
 		return nil
-	}
-	if err := v.dropResults(ctx); err != nil {
-		return err
 	}
 	// A snapshot would have the next run believe that nothing is to be done, and what was moved away would stay away. A folder that is kept
 	// has links to files, which a damaged one does not leave by being moved away.

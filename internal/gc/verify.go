@@ -96,7 +96,7 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 }
 
 func newVerifier(s *survey, o VerifyOptions) *verifier {
-	return &verifier{s: s, o: o, hashed: map[fileID]digest.Digest{}, damaged: map[digest.Digest]bool{}, dropped: map[*result]bool{}}
+	return &verifier{s: s, o: o, hashed: map[fileID]digest.Digest{}, damaged: map[digest.Digest]bool{}}
 }
 
 type verifier struct {
@@ -105,8 +105,6 @@ type verifier struct {
 	repair *disk.Blobs // nil: nothing is repaired
 	total  int64
 	done   atomic.Int64
-
-	dropped map[*result]bool // what is to go
 
 	mu      sync.Mutex
 	damaged map[digest.Digest]bool   // blobs and trees, by Unsized
@@ -196,34 +194,20 @@ func (v *verifier) results(context.Context) error {
 		if r.bad == nil {
 			continue
 		}
-		text := r.bad.Error()
-		if !r.torn {
-			text = "it names what is not there: " + text
+		text, repair := "corrupt result", func() (string, error) { return v.away(r.item, "ac-") }
+		if !r.corrupt {
+			text, repair = "it names a blob that is missing: "+r.bad.Error(), drop(r)
 		}
-		if err := v.add(Problem{Kind: layout.Results, Path: r.path, Text: text}, v.drop(r)); err != nil {
+		if err := v.add(Problem{Kind: layout.Results, Path: r.path, Text: text}, repair); err != nil {
 			return err
 		}
-	}
-	if v.s.damage != "" { // what it was, nobody knows
-		p := Problem{Kind: layout.Results, Path: v.s.root.Results(), Text: v.s.damage}
-		return v.add(p, func() (string, error) { return "written anew without it", nil })
 	}
 	return errors.Join(v.take()...)
 }
 
-// drop returns what repairs a problem with the result: it goes when dropResults is called.
-func (v *verifier) drop(r *result) func() (string, error) {
-	return func() (string, error) {
-		v.dropped[r] = true
-		return "removed", nil
-	}
-}
-
-func (v *verifier) dropResults(ctx context.Context) error {
-	if !v.o.Repair {
-		return nil
-	}
-	return v.s.dropResults(ctx, func(r *result) bool { return v.dropped[r] })
+// drop returns a function that removes the result.
+func drop(r *result) func() (string, error) {
+	return func() (string, error) { return "removed", removeUnused(r.item) }
 }
 
 // trees hashes all files of trees that are complete.

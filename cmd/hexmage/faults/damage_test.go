@@ -467,8 +467,8 @@ func kindOf(file string) string {
 		return "blob"
 	case strings.HasPrefix(file, "blake3/exec/"):
 		return "executable copy"
-	case strings.HasPrefix(file, "results/"):
-		return "results"
+	case strings.HasPrefix(file, "blake3/ac/"):
+		return "result"
 	case parts[0] == "state" && len(parts) > 1:
 		name, _, _ := strings.Cut(parts[1], "-")
 		return "state/" + name

@@ -143,13 +143,7 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 	again.Checkpoints = nil
 	e.Host, e.Other = local.New(here), local.New(again)
 	e.alive = []func(){in.OnKill(e.Host.Kill), in.OnKill(e.Other.Kill)}
-	e.flush = func(ctx context.Context) error {
-		// Blobs first: a result must not outlive what it names.
-		if err := blobs.Flush(ctx); err != nil {
-			return err
-		}
-		return results.Flush(ctx)
-	}
+	e.flush = blobs.Flush
 	return e, nil
 }
 

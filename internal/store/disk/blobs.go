@@ -1,5 +1,5 @@
-// Package disk keeps blobs as files, in the layout of Bazel's disk cache (<root>/blake3/cas/ab/<hash>, for SHA-256 without blake3/), and
-// results in one pack. One enters it by NewBlobs and NewResults.
+// Package disk keeps blobs and results as files, in the layout of Bazel's disk cache: <root>/blake3/cas/ab/<hash> and
+// <root>/blake3/ac/ab/<hash>, for SHA-256 without blake3/. Start with NewBlobs and NewResults.
 //
 // Blobs are read-only files. They are written to <root>/new and renamed, so any number of processes may share a root, and
 // a blob is there either whole or not at all, but for two dangers. A crash of the machine may leave a file whose content
@@ -18,9 +18,8 @@
 // <root>/blake3/exec/ab/<hash> (<root>/exec/… for SHA-256) with mode 0555, which is derived: it may be deleted at any
 // time, and nothing but Link reads it.
 //
-// A result is an ActionResult message in the pack (package pack), under the key of its action. As field 64999 each, which other programs pass over as
-// unknown, it has the messages that were put with it: the Action, its Command and Directories of its inputs. They are for people who ask later what a
-// key was made of, and need no file each.
+// A result's file is an ActionResult message. In fields that other programs skip as unknown it also holds the messages that were stored
+// with it (the Action, its Command and Directories of its inputs, for explaining the key later) and a checksum.
 //
 // A blob that is found damaged is moved to <root>/damaged, and stays on record for as long as something may rest on it (Damages).
 //

@@ -61,16 +61,19 @@ func (r Root) in(parts ...string) string {
 	return filepath.Join(append([]string{string(r)}, parts...)...)
 }
 
-// part is the name of the folder for files of the kind, which are named by digests.
+// part returns the folder of a kind whose files are named by digests.
 func (k Kind) part() string {
-	if k == Blobs {
+	switch k {
+	case Results:
+		return "ac"
+	case Blobs:
 		return "cas"
 	}
 	return "exec"
 }
 
-// Name returns the slash path below the root of the Blob or Executable with the digest: for SHA-256 where Bazel has it, for other
-// functions in a folder of the function.
+// Name returns the slash path below the root of the Result, Blob or Executable with the digest. For SHA-256 it is the path in Bazel's
+// disk cache; files of other digest functions are in a folder with the function's name.
 func Name(k Kind, d digest.Digest) string {
 	var b [96]byte
 	p := b[:0]
@@ -84,11 +87,8 @@ func Name(k Kind, d digest.Digest) string {
 	return string(append(p, h...))
 }
 
-// File returns where the Blob or Executable with the digest is, or would be.
+// File returns the path of the Result, Blob or Executable with the digest.
 func (r Root) File(k Kind, d digest.Digest) string { return r.in(filepath.FromSlash(Name(k, d))) }
-
-// Results returns the file that all results are in. Beside it there are others, whose names begin like its own.
-func (r Root) Results() string { return r.in("results", "pack") }
 
 const (
 	treesDir     = "trees"
@@ -295,24 +295,15 @@ func (r Root) Older() (found []string) {
 type Item struct {
 	Kind   Kind
 	Path   string
-	Digest digest.Digest // of Blobs, Executables and Trees: what the name tells, which has no size
+	Digest digest.Digest // of Results, Blobs, Executables and Trees, from the name: without a size
 	Info   fs.FileInfo
 }
 
-// Each calls f with all that is in the folder, kind by kind; all results are one Item. What comes or goes meanwhile may be told of or not. What has no name that
-// anything of ours has is passed over.
+// Each calls f with each Item in the folder. Items that appear or vanish meanwhile may be missed. Each skips files whose names hexmage
+// does not use.
 func (r Root) Each(ctx context.Context, f func(Item) error) error {
-	result := func(it Item) error {
-		if it.Path != r.Results() {
-			it.Kind = State
-		}
-		return f(it)
-	}
-	if err := eachIn(ctx, Results, filepath.Dir(r.Results()), result); err != nil {
-		return err
-	}
 	for _, fn := range Functions() {
-		for _, k := range []Kind{Blobs, Executables} { // an executable after its blob
+		for _, k := range []Kind{Results, Blobs, Executables} { // an executable after its blob
 			if err := r.eachShard(ctx, fn, k, f); err != nil {
 				return err
 			}

@@ -27,7 +27,8 @@ func all(r layout.Root) map[string]string {
 		"blake3/cas/" + h[:2] + "/" + h:  r.File(layout.Blobs, b3()),
 		"blake3/exec/" + h[:2] + "/" + h: r.File(layout.Executables, b3()),
 		"cas/" + s[:2] + "/" + s:         r.File(layout.Blobs, sha()), // as Bazel has it
-		"results/pack":                   r.Results(),
+		"blake3/ac/" + h[:2] + "/" + h:   r.File(layout.Results, b3()),
+		"ac/" + s[:2] + "/" + s:          r.File(layout.Results, sha()),
 		"exec/" + s[:2] + "/" + s:        r.File(layout.Executables, sha()),
 		"trees/blake3-" + h:              r.Tree(b3()),
 		"trees/sha256-" + s:              r.Tree(sha()),
@@ -114,7 +115,6 @@ func TestEach(t *testing.T) {
 		// Nothing of ours has such names.
 		"blake3/cas/zz/" + h, "blake3/cas/" + h[:2] + "/short", "blake3/cas/" + h[:2] + "/" + strings.ToUpper(h), "trees/blake3-" + h + ".ok", "trees/x-" + h + "/f",
 		"trees/sha256-" + h[:60], "README", "blake3/other/x", "old/x",
-		"results/pack.index",
 		// Earlier versions had these.
 		"../state/in-use.lock", "../blake3/cas/x", "../laid/x", "../v2/state/in-use.lock",
 		// These are no folders of hexmage.
@@ -126,7 +126,8 @@ func TestEach(t *testing.T) {
 	}
 	bare, baresha := "blake3:"+h+"/0", "sha256:"+s+"/0"
 	want := []string{
-		"results results/pack", "state results/pack.index", "blobs blake3/cas/" + h[:2] + "/" + h + " " + bare, "executables blake3/exec/" + h[:2] + "/" + h + " " + bare,
+		"results blake3/ac/" + h[:2] + "/" + h + " " + bare, "results ac/" + s[:2] + "/" + s + " " + baresha,
+		"blobs blake3/cas/" + h[:2] + "/" + h + " " + bare, "executables blake3/exec/" + h[:2] + "/" + h + " " + bare,
 		"blobs cas/" + s[:2] + "/" + s + " " + baresha, "executables exec/" + s[:2] + "/" + s + " " + baresha,
 		"trees trees/blake3-" + h + " " + bare, "trees trees/sha256-" + s + " " + baresha,
 		"downloads downloads/deb/x.deb", "state downloads/deb/lock", "downloads downloads/git/repo", "downloads downloads/x.zip", "state downloads/x.zip.lock",
