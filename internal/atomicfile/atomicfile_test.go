@@ -91,58 +91,6 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-func TestSyncer(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "f")
-	if err := os.WriteFile(path, []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s := atomicfile.NewSyncer(dir)
-	if err := s.Flush(); err != nil {
-		t.Fatalf("nothing to do: %v", err)
-	}
-	done := make(chan int, 10)
-	for i := range 3 {
-		s.Later(path, func() { done <- i })
-	}
-	s.Later(path, nil)
-	if err := s.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	if len(done) != 3 {
-		t.Fatalf("after Flush %d of 3 are told", len(done))
-	}
-	s.Later(path, func() { done <- 3 })
-	for range 4 {
-		select {
-		case <-done:
-		case <-time.After(30 * time.Second):
-			t.Fatal("nobody asked, and nothing was synced")
-		}
-	}
-}
-
-// What could not be synced is not called done, and is tried again.
-func TestSyncerFails(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "later")
-	s := atomicfile.NewSyncer(dir)
-	done := make(chan bool, 1)
-	s.Later(filepath.Join(dir, "f"), func() { done <- true })
-	if err := s.Flush(); err == nil && len(done) == 1 {
-		t.Fatal("a folder that is not there was synced")
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "f"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Flush(); err != nil || len(done) != 1 {
-		t.Fatalf("tried again: %v, done %v", err, len(done) == 1)
-	}
-}
-
-// Names that are longer than most are names all the same, and none ends at a zero in it.
 func TestNamesOfAnyLength(t *testing.T) {
 	root := t.TempDir()
 	d, err := atomicfile.OpenDir(root)

@@ -32,7 +32,7 @@ type Options struct {
 	State     string                      // folder where it is remembered what was exported
 	Prune     bool                        // remove outputs of earlier runs that the plan no longer has
 	LogDir    string                      // where the output of failed actions goes
-	Flush     func(context.Context) error // makes what was stored survive a crash of the machine; called when actions have run, maybe twice, and done before the end is reported
+	Flush     func(context.Context) error // makes what was stored survive a power cut; called after each long action and at the end of a run
 
 	Snapshot *Snapshot // what is kept for the next run; nil: nothing
 
@@ -113,7 +113,6 @@ func (w *worker) build(ctx context.Context, l *loop, s *scope, start time.Time) 
 	}
 	w.early.Store(w.copyEarly(ctx, s.outs))
 	err = l.run(ctx, s.units)
-	safe := w.flush(ctx, l.sum.Executed > 0)
 	good := func() bool { return err == nil && l.sum.Failed == 0 }
 	if good() && w.o.Out != "" {
 		r.Outputs, err = w.export(ctx, s.outs)
@@ -128,7 +127,7 @@ func (w *worker) build(ctx context.Context, l *loop, s *scope, start time.Time) 
 			err = errors.Join(err, cerr)
 		}
 	}
-	err = errors.Join(err, safe())
+	err = errors.Join(err, w.flush(ctx, l.sum.Executed))
 	w.notes.report(w.o.OnRead)
 	if good() && w.o.Snapshot != nil {
 		s.keep(s.outs, r.Checks)
@@ -143,21 +142,12 @@ func (w *worker) build(ctx context.Context, l *loop, s *scope, start time.Time) 
 	return r, err
 }
 
-// flush begins to make what was stored, if anything was, survive a crash of the machine: beside what follows, as the processors have little to do with it.
-// safe returns when all is safe that was stored until it is called.
-func (w *worker) flush(ctx context.Context, stored bool) (safe func() error) {
-	if w.o.Flush == nil || !stored {
-		return func() error { return nil }
+// flush makes the results of executed actions survive a power cut, also in a run that is interrupted.
+func (w *worker) flush(ctx context.Context, executed int) error {
+	if w.o.Flush == nil || executed == 0 {
+		return nil
 	}
-	ctx = context.WithoutCancel(ctx)
-	first := make(chan error, 1)
-	go func() { first <- w.o.Flush(ctx) }()
-	return func() error {
-		if err := <-first; err != nil {
-			return err
-		}
-		return w.o.Flush(ctx)
-	}
+	return w.o.Flush(context.WithoutCancel(ctx))
 }
 
 // newWorker returns what the units of a graph are done with.

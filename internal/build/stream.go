@@ -60,9 +60,7 @@ func stream(ctx context.Context, pipeline string, parts <-chan Part, o Options, 
 	close(w.whole)
 	cancel()
 	l.drain()
-	if o.Flush != nil && l.sum.Executed > 0 {
-		_ = o.Flush(context.WithoutCancel(ctx)) // without it the next build does again what this one did
-	}
+	_ = w.flush(ctx, l.sum.Executed) // the plan's error is what the user needs
 	return Result{}, &UnplannedError{err}
 }
 

@@ -107,7 +107,7 @@ func (c *cache) run(t testing.TB, used time.Time, files ...string) (*action.Acti
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.blobs.Flush(t.Context()); err != nil {
+	if err := c.blobs.Sync(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	c.use(t, a, used)
@@ -142,6 +142,16 @@ func (c *cache) known(t testing.TB, a *action.Action) bool {
 	return ok
 }
 
+// remembered tells whether there is a result, whatever it names.
+func (c *cache) remembered(t *testing.T, a *action.Action) bool {
+	t.Helper()
+	_, err := c.results.Get(t.Context(), a.Key(c.fn))
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
 // layOut writes all outputs of a result, verified, into a folder.
 func (c *cache) layOut(ctx context.Context, r *action.Result, dir string) error {
 	for i, f := range r.Files {
@@ -163,7 +173,7 @@ func (c *cache) put(t testing.TB, content string) digest.Digest {
 	if err := c.blobs.Put(t.Context(), d, strings.NewReader(content)); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.blobs.Flush(t.Context()); err != nil {
+	if err := c.blobs.Sync(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return d

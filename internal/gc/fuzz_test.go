@@ -23,7 +23,7 @@ func FuzzCache(f *testing.F) {
 		if _, err := c.build().Execute(t.Context(), &execute.Request{Action: newAction("dir/a=a", "dir/sub/b.sh=b", "f=f")}); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.blobs.Flush(t.Context()); err != nil {
+		if err := c.blobs.Sync(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		var files []string

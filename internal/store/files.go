@@ -26,14 +26,10 @@ func Unmodified(d digest.Digest, st stat.Stamp) bool {
 	return st.IsRegular() && st.Size == d.Size() && (perm == 0o444 || perm == 0o555) && st.MTime == LinkTime().UnixNano()
 }
 
-// MayBeLink tells whether a file with that stamp may be one that Link made, of a blob that is synced or not yet: it has such a file's mode and time.
+// MayBeLink tells whether a file with that stamp may be one that Link made: it has the mode and time of such files.
 func MayBeLink(st stat.Stamp) bool {
-	age := st.MTime - LinkTime().UnixNano()
-	return st.IsRegular() && st.Mode&0o222 == 0 && age >= 0 && age <= int64(UnsyncedAfter)
+	return st.IsRegular() && st.Mode&0o222 == 0 && st.MTime == LinkTime().UnixNano()
 }
-
-// UnsyncedAfter is by how much the time of a blob's file is later than LinkTime until the blob is synced.
-const UnsyncedAfter = 10 * time.Second
 
 // Link makes path, which must not exist, hold the blob, read-only for its owner: as a Local does it, else as a verified copy.
 func Link(ctx context.Context, blobs Blobs, d digest.Digest, path string, executable bool) error {

@@ -23,8 +23,7 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// ErrNotFound is what is returned, wrapped, for a blob or a result that the store does not have. A damaged result is
-// ErrNotFound too.
+// ErrNotFound is the error, wrapped, for a blob or a result that the store does not have. A corrupt result counts as missing.
 var ErrNotFound = errors.New("not in the store")
 
 // ErrCorrupt is what a reader returns, wrapped, at the point where content turns out not to be what its digest says.
@@ -41,9 +40,8 @@ type Blobs interface {
 	// not what d says. The caller closes the reader.
 	Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error)
 	// Put stores the content of r, which must be what d says: else it stores nothing and returns ErrCorrupt. When it
-	// returns nil, all processes find the blob, and it survives the death of this one; it survives a crash of the machine
-	// after a second or so, or a Flush of the store. A blob that did not is missing, never damaged. Putting what is there
-	// already reads no more of r than it likes.
+	// returns nil, all processes find the blob, and it survives the death of this one. It survives a power cut once the store
+	// is synced; a blob that did not is missing, never corrupt. If the blob is there already, Put may read a part of r.
 	Put(ctx context.Context, d digest.Digest, r io.Reader) error
 	// Missing returns those of ds that the store does not have, in their order.
 	Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error)
@@ -56,8 +54,7 @@ type Results interface {
 	Get(ctx context.Context, key digest.Digest) (*action.Result, error)
 	// Put remembers r, and beside it the messages that tell what the key was made of (the Action, its Command, Directories
 	// of its inputs), by their digests: so they need no blob each. When it returns nil, all processes find the result, and
-	// it survives the death of this one; it survives a crash of the machine after a second or so, or a Flush of the store.
-	// One that did not is not found.
+	// it survives the death of this one. It survives a power cut once the store is synced; one that did not is not found.
 	Put(ctx context.Context, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) error
 	// Messages returns what was put beside the result for the key, checked.
 	Messages(ctx context.Context, key digest.Digest) (map[digest.Digest][]byte, error)

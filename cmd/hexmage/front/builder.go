@@ -39,7 +39,6 @@ type Builder struct {
 	Roots       string          // folder that all exec roots are below
 	Scratch     string          // folder of this process
 	State       layout.StateDir
-	Damage      *disk.DamageWatch
 
 	flush  func(context.Context) error
 	alive  []func()       // to be called when there are no children any more
@@ -78,18 +77,7 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 		return nil, err
 	}
 	a.nameOlder()
-	// The watch begins first: what is found damaged after it was looked at what there is, this build finds out.
-	damage, err := disk.WatchDamage(a.Cache)
-	if err != nil {
-		return nil, Engine(err)
-	}
 	gc.Tidy(ctx, a.Cache, a.endLeft(ctx, fn))
-	if err := a.Settle(ctx); err != nil {
-		return nil, err
-	}
-	if err := damage.Settled(); err != nil {
-		return nil, Engine(err)
-	}
 	inUse, err := gc.Use(ctx, a.Cache, func() { fmt.Fprintln(a.Env.Stderr, "hexmage: waiting until the cache is collected") })
 	if err != nil {
 		return nil, err // also when interrupted
@@ -111,7 +99,7 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 	if over != nil {
 		files, remembered = over(blobs, results, base != nil)
 	}
-	e := &Builder{Fn: fn, inUse: inUse, Damage: damage, Blobs: files, Results: remembered, Trees: merkle.NewTrees(a.Cache), State: a.Places().State(), Roots: a.Places().Scratch()}
+	e := &Builder{Fn: fn, inUse: inUse, Blobs: files, Results: remembered, Trees: merkle.NewTrees(a.Cache), State: a.Places().State(), Roots: a.Places().Scratch()}
 	e.Stats = statcache.Open(e.State.StatCache(fn), fn, time.Now)
 	e.Stats.Keep, e.Stats.Room = e.Blobs.Keep, e.Blobs.Room
 	if err := os.MkdirAll(string(e.State), 0o755); err != nil {
@@ -131,7 +119,7 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 		}
 		return e.reaper.Pid(), nil
 	})
-	folders := dirpool.New(a.Places().DirPool(), fn, store.Unmodified, disk.LastDamage(a.Cache))
+	folders := dirpool.New(a.Places().DirPool(), fn, store.Unmodified, time.Time{})
 	here := local.Options{
 		Dir: e.Scratch, Pool: folders, Store: e.Blobs, Trees: e.Trees, Fn: fn, Self: a.Env.Self, Extra: extra,
 		Checkpoints: checkpoint.New(a.Places().Checkpoints(), fn), Tidy: func(ctx context.Context) { gc.TidyRuns(ctx, a.Cache, a.endLeft(ctx, fn)) }, Begin: begin, Base: base, Workspace: workspace, Private: private,
@@ -143,7 +131,7 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 	again.Checkpoints = nil
 	e.Host, e.Other = local.New(here), local.New(again)
 	e.alive = []func(){in.OnKill(e.Host.Kill), in.OnKill(e.Other.Kill)}
-	e.flush = blobs.Flush
+	e.flush = blobs.Sync
 	return e, nil
 }
 
@@ -170,7 +158,7 @@ func (a *App) endLeft(ctx context.Context, fn digest.Function) func(dirs ...stri
 
 // Cached is the executor of a build whose actions next carries out: what is known is not done again, and what others do is waited for.
 func (e *Builder) Cached(next execute.Executor) execute.Caching {
-	cached := execute.Undamaged(execute.Cached(next, e.Results, e.Blobs, e.Fn, e.Trees.Has), e.Blobs, e.Damage)
+	cached := execute.Cached(next, e.Results, e.Blobs, e.Fn, e.Trees.Has)
 	return execute.Exclusive(cached, e.locks, e.Fn)
 }
 
@@ -207,19 +195,6 @@ func (e *Builder) Hasher(changed int) merkle.Hasher {
 	return e.Stats
 }
 
-// Sound is the error of a build, or one if something was found damaged while it went on, by this process or another: results that it used
-// may have been made from that.
-func (e *Builder) Sound(err error) error {
-	if err != nil {
-		return err
-	}
-	found, err := e.Damage.Found()
-	if err == nil && len(found) > 0 {
-		err = fmt.Errorf("%s: %w", found[0].Hex(), store.ErrCorrupt)
-	}
-	return err
-}
-
 // Close writes what the next run can use. What fails here costs time later, nothing else.
 func (e *Builder) Close() {
 	if e.reaper != nil { // no command runs any more
@@ -245,18 +220,6 @@ func (a *App) Stores() (*disk.Blobs, *disk.Results, error) {
 	}
 	results, err := disk.NewResults(a.Cache)
 	return blobs, results, err
-}
-
-// Settle deals with what was found damaged, by an earlier run or by `cache verify`, before anything in the cache is used.
-func (a *App) Settle(ctx context.Context) error {
-	dropped, err := gc.Settle(ctx, a.Cache)
-	if dropped > 0 {
-		fmt.Fprintf(a.Env.Stderr, "hexmage: something in the cache was found damaged: results that may have been made from it are dropped (%d)\n", dropped)
-	}
-	if err != nil {
-		return Engine(fmt.Errorf("deal with what was found damaged in the cache: %w", err))
-	}
-	return nil
 }
 
 // sandbox returns what restricted actions may see of this machine, nil if they are not to be restricted, and the folder

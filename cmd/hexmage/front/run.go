@@ -145,9 +145,6 @@ func (r *loadedRun) build(ctx context.Context, in *Interrupts) error {
 		return errElsewhere // the engine finds it, too, and says so
 	}
 	defer b.Close()
-	if r.last.Snapshot != r.Last(&r.c, r.workspace, r.out, b.Fn).Snapshot { // what the snapshot has may have been made from what was found damaged since
-		return errElsewhere
-	}
 	o := b.RunOptions(r.App, &r.c, r.workspace, r.outIn, r.out)
 	o.Executor, o.Plain = b.Cached(execute.Route(map[string]execute.Executor{action.ExecutorLocal: b.Host})), true
 	o.Snapshot, o.Hasher = &build.Snapshot{Path: r.last.Snapshot}, b.Hasher(r.loaded.Changed())
@@ -161,7 +158,7 @@ func (r *loadedRun) build(ctx context.Context, in *Interrupts) error {
 	res, err := r.loaded.Run(ctx, o)
 	explain.end()
 	shown()
-	if err = Outcome(ctx, res, b.Sound(err)); err != nil {
+	if err = Outcome(ctx, res, err); err != nil {
 		return err
 	}
 	if err := r.ShowOutputs(res.Outputs); err != nil {
@@ -170,13 +167,13 @@ func (r *loadedRun) build(ctx context.Context, in *Interrupts) error {
 	return Checked(res)
 }
 
-// SayAgain says why a build begins again: a file changed while it read it, or something was damaged.
+// SayAgain prints why a build begins again: a file changed while it was read, or a cached file is corrupt or missing.
 func (a *App) SayAgain(err error) {
 	if changed := (*store.ChangedError)(nil); errors.As(err, &changed) {
 		fmt.Fprintf(a.Env.Stderr, "hexmage: %s was saved while it was read; building again\n", changed.Path)
 		return
 	}
-	fmt.Fprintf(a.Env.Stderr, "hexmage: something in the cache was damaged and is dropped; building again (%v)\n", err)
+	fmt.Fprintf(a.Env.Stderr, "hexmage: a cached file is corrupt or missing; building again (%v)\n", err)
 }
 
 // Outcome is the error with which a command ends after a build, or nil. What failed in the build, the report has told.

@@ -15,7 +15,6 @@ import (
 	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/statefile"
-	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
@@ -60,22 +59,13 @@ func (a *App) request(c *RunFlags, workspace, out string) []byte {
 			e.Text(vars[name])
 		}
 	}
-	damaged := disk.LastDamage(a.Cache) // what is of before something was found damaged may have been made from it
-	e.Signed(damaged.Unix())
-	e.Int(damaged.Nanosecond())
 	return e.Block
 }
 
-// Load returns what load does of the plan of the last run, unless the cache has damage. The options are those of Options.
+// Load returns what load does of the plan of the last run. The options are those of Options.
 func (a *App) Load(l Last, o build.Options, load func(build.Machine, build.Options) (*build.Loaded, error)) (*build.Loaded, error) {
-	if records, err := disk.Damages(a.Cache); err != nil || len(records) > 0 {
-		return nil, ErrDamaged
-	}
 	return load(l.Machine, o)
 }
-
-// ErrDamaged is why there is no plan where something in the cache was found damaged.
-var ErrDamaged = fmt.Errorf("something in the cache was found damaged: %w", build.ErrStale)
 
 // Options are those of a build that tell what the last run left in out.
 func (a *App) Options(l Last, c *RunFlags, out string) build.Options {

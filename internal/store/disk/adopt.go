@@ -17,7 +17,7 @@ import (
 
 // Adopt implements store.Local: the file becomes the blob by a rename, without copying. It is copied instead when it has
 // several names (one of them may be written to later) or is on another file system, and left alone when the blob is there.
-// That somebody has it open for writing is an error, where the file system tells.
+// No process may have it open for writing: the executor has ended all processes of an action before it takes the outputs.
 func (s *Blobs) Adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error) {
 	d, err := s.adopt(ctx, fn, path)
 	if err != nil {
@@ -32,10 +32,6 @@ func (s *Blobs) adopt(ctx context.Context, fn digest.Function, path string) (dig
 		return digest.Digest{}, err
 	}
 	defer f.Close()
-	held, err := s.lease(f)
-	if err != nil {
-		return digest.Digest{}, err
-	}
 	if f.Stamp.Size >= store.MinRef {
 		s.startWrite(path)
 	}
@@ -44,7 +40,7 @@ func (s *Blobs) adopt(ctx context.Context, fn digest.Function, path string) (dig
 		return digest.Digest{}, err
 	}
 	if f.Links == 1 {
-		ok, err := s.moveIn(ctx, d, f, held)
+		ok, err := s.moveIn(ctx, d, f)
 		if ok || err != nil {
 			return d, err
 		}
@@ -110,10 +106,10 @@ func (s *Blobs) hash(ctx context.Context, fn digest.Function, f *atomicfile.Regu
 	return digest.Digest{}, errors.New("it grows while it is read: something still writes to it")
 }
 
-// moveIn makes the open file f, perhaps held by a lease, the blob d by renaming it, unless the blob is there. It returns false when a copy must be made.
-func (s *Blobs) moveIn(ctx context.Context, d digest.Digest, f *atomicfile.Regular, held bool) (bool, error) {
+// moveIn makes the open file f the blob d by renaming it, unless the blob is there. It returns false when a copy must be made.
+func (s *Blobs) moveIn(ctx context.Context, d digest.Digest, f *atomicfile.Regular) (bool, error) {
 	// Its mode and time are right before it is seen.
-	if f.Set(permOf(layout.Blobs), unsynced()) != nil {
+	if f.Set(permOf(layout.Blobs), store.LinkTime()) != nil {
 		return false, nil // somebody else's
 	}
 	to := layout.Name(layout.Blobs, d)
@@ -124,17 +120,5 @@ func (s *Blobs) moveIn(ctx context.Context, d digest.Digest, f *atomicfile.Regul
 		}
 		err = s.dir.Rename(f.Name(), to) // over what is damaged
 	}
-	if err != nil {
-		return false, nil
-	}
-	if held && !leased(f) {
-		return false, errors.Join(errWriter(), s.dir.Remove(to)) // who may have it open as soon as it is closed here
-	}
-	s.placed(d, layout.Blobs)
-	return true, nil
-}
-
-// errWriter is what Adopt returns for a file that is not done.
-func errWriter() error {
-	return errors.New("something still has it open for writing: what the command starts must end, or close its files, before it ends")
+	return err == nil, nil
 }

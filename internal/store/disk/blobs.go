@@ -1,30 +1,23 @@
 // Package disk keeps blobs and results as files, in the layout of Bazel's disk cache: <root>/blake3/cas/ab/<hash> and
 // <root>/blake3/ac/ab/<hash>, for SHA-256 without blake3/. Start with NewBlobs and NewResults.
 //
-// Blobs are read-only files. They are written to <root>/new and renamed, so any number of processes may share a root, and
-// a blob is there either whole or not at all, but for two dangers. A crash of the machine may leave a file whose content
-// was not yet on the disk. And where links are hard links (the file system has no reflinks), a program that runs as root,
-// whom modes do not stop, may write into a blob through one. Both are noticed by the file's modification time: it is
-// store.LinkTime only once the content was synced, which happens to many blobs at a time, within a second or on Flush; and any
-// write gives it another time. A blob with another time, or another
-// mode than it was written with, is hashed before it counts as there. (A fixed time also keeps
-// tools that look at times of inputs from making outputs that depend on when something was cached.) The inode's change
-// time is then the time of the last link: what collecting garbage by age can go by.
+// Blobs are read-only files. A blob is written to <root>/new and renamed, so any number of processes may share a root, and a blob is
+// there whole or not at all, but for two dangers. A power cut may leave a name without content: sync.go handles it. And a program
+// that runs as root may write into a blob through a hard link: the file's mode and modification time tell (see trusted). The time is
+// store.LinkTime for all blobs. It is fixed, so tools that look at times of inputs do not make outputs that depend on when something was
+// cached. The inode's change time is then the time of the last link, for garbage collection.
 //
-// What no time tells, a bit that flipped on the disk, is found by reading: always where content goes through Open, and before
-// a file is linked, once by each process that did not write it; files of more than 1 MiB, once in seven days.
+// Open hashes what it reads. Link does not: a bit that flips on the disk under an unchanged time reaches the action that the blob is
+// linked for. `cache verify` finds it. A corrupt blob is moved to <root>/damaged, is missing from then on, and its action runs again.
 //
-// A hard link shares the blob's mode too. So a blob that is wanted executable has, from then on, a second file at
-// <root>/blake3/exec/ab/<hash> (<root>/exec/… for SHA-256) with mode 0555, which is derived: it may be deleted at any
-// time, and nothing but Link reads it.
+// A hard link shares the blob's mode. So a blob that is wanted executable has a second file at <root>/blake3/exec/ab/<hash>
+// (<root>/exec/… for SHA-256) with mode 0555. It is derived, and only Link reads it.
 //
 // A result's file is an ActionResult message. In fields that other programs skip as unknown it also holds the messages that were stored
 // with it (the Action, its Command and Directories of its inputs, for explaining the key later) and a checksum.
 //
-// A blob that is found damaged is moved to <root>/damaged, and stays on record for as long as something may rest on it (Damages).
-//
-// The package does not know what blobs mean, what was made from which, nor whether those that results name are there; it
-// deletes only what is damaged.
+// The package does not know what blobs mean, which were made from which, nor whether the blobs that results name exist. It deletes
+// corrupt files alone.
 package disk
 
 import (
@@ -56,15 +49,12 @@ type Blobs struct {
 	root    string
 	dir     *atomicfile.Dir
 	noClone atomic.Bool // the file system has no reflinks: do not ask again
-	sync    *atomicfile.Syncer
-	proofs  *proofs
-	leases  func() bool // whether the file system says who has a file open for writing; asked once
 
 	buffers sync.Pool     // of *[]byte, for small blobs
 	started chan struct{} // has one for each file that the disk is told to begin with
 
-	mu    sync.Mutex
-	fresh map[string]bool // names of files that are right, as this process wrote or hashed them, but not synced yet
+	mu   sync.Mutex
+	safe bool // no power cut has damaged a blob since the last sync: see recovered
 }
 
 // NewBlobs returns the store in the folder root, which it creates if needed, and removes temporary files that dead processes
@@ -74,14 +64,13 @@ func NewBlobs(root string) (*Blobs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
-	s := &Blobs{root: root, sync: atomicfile.NewSyncer(root), proofs: newProofs(root), fresh: map[string]bool{}, started: make(chan struct{}, maxStarted)}
+	s := &Blobs{root: root, started: make(chan struct{}, maxStarted)}
 	if err := layout.Root(root).Prepare(staleAge); err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
 	if s.dir, err = atomicfile.OpenDir(root); err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
-	s.leases = sync.OnceValue(s.tryLease)
 	s.buffers.New = func() any { b := make([]byte, smallSize+1); return &b }
 	return s, nil
 }
@@ -126,7 +115,7 @@ func (s *Blobs) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error
 	if err != nil {
 		return nil, err
 	}
-	return store.Verify(f, d, func() error { return s.damaged(d, f) }), nil
+	return store.Verify(f, d, func() error { return s.quarantine(d, f) }), nil
 }
 
 // open returns the blob's file, whose size is right.
@@ -151,30 +140,7 @@ func (s *Blobs) open(d digest.Digest) (*os.File, error) {
 	if is, err := d.Function().Reader(f); err == nil && is.Hex() == d.Hex() {
 		return nil, fmt.Errorf("blob %s: the store has it with %d bytes: %w", d, st.Size(), store.ErrNotFound)
 	}
-	if err := s.damaged(d, f); err != nil {
-		return nil, err
-	}
-	return nil, lost(d)
-}
-
-// damaged moves the blob's file, open as f, to <root>/damaged, where it is on record and a person can look at it, and drops the
-// executable copy. Another process may have put a good file in its place since f was opened: that one stays.
-func (s *Blobs) damaged(d digest.Digest, f *os.File) error {
-	path := s.Path(d)
-	mine, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("blob %s: %w", d, err)
-	}
-	now, err := os.Lstat(path)
-	if err != nil || !os.SameFile(mine, now) {
-		return nil
-	}
-	_ = s.dir.Remove(layout.Name(layout.Executables, d))
-	s.proofs.drop(d)
-	if err := atomicfile.Rename(path, damagePath(s.root, InStore, d)); err != nil && !errors.Is(err, fs.ErrNotExist) { // another process may have, too
-		return fmt.Errorf("blob %s: %w, and it cannot be moved away: %w", d, store.ErrCorrupt, err)
-	}
-	return nil
+	return nil, s.corrupt(d, f)
 }
 
 // Put implements store.Blobs.
@@ -197,7 +163,6 @@ func (s *Blobs) write(ctx context.Context, d digest.Digest, r io.Reader, kind la
 	if err != nil {
 		return fmt.Errorf("store %s: %w", d, err)
 	}
-	s.placed(d, kind)
 	return nil
 }
 
@@ -211,7 +176,7 @@ func (s *Blobs) writeTemp(ctx context.Context, d digest.Digest, r io.Reader, per
 		if err != nil {
 			return "", err
 		}
-		return tmp, s.dir.Create(tmp, content, perm, unsynced())
+		return tmp, s.dir.Create(tmp, content, perm, store.LinkTime())
 	}
 	f, err := atomicfile.OpenFile(s.dir.Path(tmp), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -219,7 +184,7 @@ func (s *Blobs) writeTemp(ctx context.Context, d digest.Digest, r io.Reader, per
 	}
 	err = store.Copy(ctx, f, r, d)
 	if err == nil {
-		err = atomicfile.SetFile(f, perm, unsynced())
+		err = atomicfile.SetFile(f, perm, store.LinkTime())
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		_ = s.dir.Remove(tmp)
@@ -240,14 +205,4 @@ func readSmall(ctx context.Context, d digest.Digest, r io.Reader, buf []byte) ([
 		return nil, fmt.Errorf("blob %s: %w", d, store.ErrCorrupt)
 	}
 	return buf[:n], nil
-}
-
-// Flush returns when every blob stored so far survives a crash of the machine. A build calls it before it reports that it
-// is done.
-func (s *Blobs) Flush(ctx context.Context) error {
-	s.proofs.save()
-	if err := s.sync.Flush(); err != nil {
-		return fmt.Errorf("blob store: %w", err)
-	}
-	return nil
 }

@@ -17,15 +17,15 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Link implements store.Local. A blob whose file is damaged, by its size or by its content (which is read as
-// proofs tells), is moved away, and the error is both store.ErrNotFound and store.ErrCorrupt.
+// Link implements store.Local. It trusts a blob by its mode and time. If the blob is corrupt, the error is both store.ErrNotFound and
+// store.ErrCorrupt.
 func (s *Blobs) Link(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
 	if perm&0o222 != 0 {
 		return s.copyOut(ctx, d, path, perm)
 	}
 	executable := perm&0o111 != 0
 	if !s.noClone.Load() {
-		src, err := s.sound(ctx, d, true)
+		src, err := s.sound(ctx, d)
 		if err != nil {
 			return err
 		}
@@ -72,23 +72,21 @@ func (s *Blobs) link(from, path string) error {
 
 // source returns the name of the file to hard-link from.
 func (s *Blobs) source(ctx context.Context, d digest.Digest, executable bool) (string, error) {
-	if !executable {
-		return layout.Name(layout.Blobs, d), s.proven(ctx, d)
+	if err := s.check(ctx, d); err != nil || !executable {
+		return layout.Name(layout.Blobs, d), err
 	}
 	file := layout.Name(layout.Executables, d)
-	if ok, err := s.copyRight(ctx, d); ok || err != nil {
-		return file, errors.Join(err, s.check(ctx, d))
+	if st, err := s.dir.Stat(file); err == nil && trusted(d, layout.Executables, st) {
+		return file, nil
 	}
-	f, err := s.sound(ctx, d, false)
+	f, err := s.sound(ctx, d)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
 	err = s.write(ctx, d, f, layout.Executables)
 	if errors.Is(err, store.ErrCorrupt) {
-		if err = s.damaged(d, f); err == nil {
-			err = lost(d)
-		}
+		err = s.corrupt(d, f)
 	}
 	if err == nil {
 		forked()
@@ -132,7 +130,7 @@ func finish(f *os.File, perm fs.FileMode) error {
 
 // copyTo makes path a copy of the blob. The copy is not hashed: on Linux the kernel makes it.
 func (s *Blobs) copyTo(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
-	src, err := s.sound(ctx, d, true)
+	src, err := s.sound(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -151,17 +149,11 @@ func (s *Blobs) copyTo(ctx context.Context, d digest.Digest, path string, perm f
 
 // copyOut is Link for who wants to write to the file: by reflink, else by a copy that the kernel makes.
 func (s *Blobs) copyOut(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
-	if !s.proofs.own(d) {
-		return fmt.Errorf("copy %s without a look at it: %w", d, errors.ErrUnsupported)
-	}
-	src, err := atomicfile.OpenFile(s.Path(d), os.O_RDONLY, 0)
+	src, err := s.sound(ctx, d)
 	if err != nil {
-		return fmt.Errorf("copy %s: %w: %w", d, err, errors.ErrUnsupported)
+		return err
 	}
 	defer src.Close()
-	if !s.unmodified(d, src) {
-		return fmt.Errorf("copy %s without a look at it: %w", d, errors.ErrUnsupported)
-	}
 	dst, err := atomicfile.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
@@ -171,7 +163,7 @@ func (s *Blobs) copyOut(ctx context.Context, d digest.Digest, path string, perm 
 	} else {
 		err = s.contents(ctx, dst, src, d)
 	}
-	if err == nil && !s.unmodified(d, src) { // something wrote to it meanwhile
+	if info, serr := src.Stat(); err == nil && (serr != nil || !trusted(d, layout.Blobs, stat.Of(info))) { // something writes to it
 		err = errors.ErrUnsupported
 	}
 	if err == nil {
@@ -209,14 +201,4 @@ func (s *Blobs) contents(ctx context.Context, dst, src *os.File, d digest.Digest
 		}
 	}
 	return err
-}
-
-// unmodified tells whether nothing wrote to the blob's file, open as f, since it was hashed.
-func (s *Blobs) unmodified(d digest.Digest, f *os.File) bool {
-	info, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	st := stat.Of(info)
-	return st.IsRegular() && st.Size == d.Size() && s.trusted(d, layout.Blobs, st)
 }

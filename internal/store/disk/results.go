@@ -94,7 +94,7 @@ func (c *Results) read(key digest.Digest) (*Entry, error) {
 
 // Quarantine moves the result's file to damaged/ and returns its new path.
 func (c *Results) Quarantine(key digest.Digest) (string, error) {
-	to := filepath.Join(c.root.Damaged(), "ac-"+key.Function().String()+"-"+key.Hex())
+	to := c.root.Quarantine("ac-", key)
 	err := atomicfile.Rename(c.root.File(layout.Results, key), to)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process may have moved it
 		return "", fmt.Errorf("action %s: quarantine its corrupt result: %w", key, err)

@@ -30,7 +30,9 @@ func TestResults(t *testing.T) {
 	storetest.Results(t, "*disk.Results", func(t *testing.T) store.Results { return openResults(t, t.TempDir()) })
 }
 
-func resultFile(root string, key digest.Digest) string { return layout.Root(root).File(layout.Results, key) }
+func resultFile(root string, key digest.Digest) string {
+	return layout.Root(root).File(layout.Results, key)
+}
 
 // A result is a read-only file that holds an ActionResult message, where Bazel's disk cache has it.
 func TestResultsLayout(t *testing.T) {

@@ -34,7 +34,7 @@ const (
 	Snapshots   Kind = "snapshots"   // what the last run of each request found out
 	DirPool     Kind = "dirpool"     // large folders of inputs, and lists of what is in them
 	Checkpoints Kind = "checkpoints" // what long actions had done that ended before their time
-	Damaged     Kind = "damaged"     // what was moved away, and records of damage
+	Damaged     Kind = "damaged"     // quarantined files
 	Scratch     Kind = "scratch"     // what is not done yet
 	State       Kind = "state"       // all else that is remembered, and locks
 	Obsolete    Kind = "obsolete"    // folders of earlier versions of hexmage
@@ -121,8 +121,13 @@ func (r Root) DirPool() string { return r.in("dirpool") }
 // Checkpoints returns the folder for what long actions had done that ended before their time.
 func (r Root) Checkpoints() string { return r.in("checkpoints") }
 
-// Damaged returns the folder for what was found damaged.
+// Damaged returns the folder for quarantined files.
 func (r Root) Damaged() string { return r.in("damaged") }
+
+// Quarantine returns the path in Damaged of a corrupt file with the digest. The prefix tells what the file was: "" is a blob.
+func (r Root) Quarantine(prefix string, d digest.Digest) string {
+	return r.in("damaged", prefix+d.Function().String()+"-"+d.Hex())
+}
 
 // The two folders for what is not done yet, below the root.
 const (
@@ -241,8 +246,8 @@ func (s StateDir) Remote(id string) string { return s.in("remotes", id) }
 // Limit returns the file of when the cache was last held to a limit, and what was free on its disk then.
 func (s StateDir) Limit() string { return s.in("limit") }
 
-// Proofs returns the file of when large blobs were last read.
-func (s StateDir) Proofs() string { return s.in("proofs") }
+// Synced returns the file that tells when the store was last synced.
+func (s StateDir) Synced() string { return s.in("synced") }
 
 // Exports returns the file of what stands in the folder of outputs with the id.
 func (s StateDir) Exports(id string) string { return s.in("exports", id) }

@@ -43,7 +43,8 @@ func all(r layout.Root) map[string]string {
 		"state/runlog/x":                 filepath.Join(st.RunLogs(), "x"),
 		"state/snapshot/x":               filepath.Join(st.Snapshots(), "x"),
 		"state/statcache/blake3":         st.StatCache(digest.BLAKE3),
-		"state/proofs":                   st.Proofs(),
+		"state/synced":                   st.Synced(),
+		"damaged/exec-blake3-" + h:       r.Quarantine("exec-", b3()),
 		"state/exports/x":                st.Exports("x"),
 		"state/last-runs/x":              filepath.Join(st.LastRuns(), "x"),
 		"state/runner/x":                 filepath.Join(st.Runner(), "x"),
@@ -131,9 +132,9 @@ func TestEach(t *testing.T) {
 		"blobs cas/" + s[:2] + "/" + s + " " + baresha, "executables exec/" + s[:2] + "/" + s + " " + baresha,
 		"trees trees/blake3-" + h + " " + bare, "trees trees/sha256-" + s + " " + baresha,
 		"downloads downloads/deb/x.deb", "state downloads/deb/lock", "downloads downloads/git/repo", "downloads downloads/x.zip", "state downloads/x.zip.lock",
-		"dirpool dirpool/x", "dirpool dirpool/x.list", "checkpoints checkpoints/x", "damaged damaged/x", "state shipped/x", "scratch tmp/x", "scratch new/put-1-x",
+		"dirpool dirpool/x", "dirpool dirpool/x.list", "checkpoints checkpoints/x", "damaged damaged/x", "damaged damaged/exec-blake3-" + h, "state shipped/x", "scratch tmp/x", "scratch new/put-1-x",
 		"logs state/logs/x", "logs state/logs/p-0123/y.log", "runlogs state/runlog/x", "snapshots state/snapshot/x",
-		"state state/statcache", "state state/proofs", "state state/exports", "state state/last-runs", "state state/runner", "state state/actions.lock", "state state/in-use.lock", "state state/tidy.lock",
+		"state state/statcache", "state state/synced", "state state/exports", "state state/last-runs", "state state/runner", "state state/actions.lock", "state state/in-use.lock", "state state/tidy.lock",
 		"obsolete ../state", "obsolete ../blake3", "obsolete ../laid", "obsolete ../v2",
 	}
 	got := each(t, r)
