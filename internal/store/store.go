@@ -96,59 +96,21 @@ type Shared interface {
 }
 
 // ReadBlob reads a blob that must not be larger than the limit.
-func ReadBlob(ctx context.Context, blobs Blobs, d digest.Digest, limit int64) (b []byte, err error) {
-	err = UseBlob(ctx, blobs, d, limit, func(content []byte, kept bool) error {
-		if b = content; !kept {
-			b = bytes.Clone(content)
-		}
-		return nil
-	})
-	return b, err
-}
-
-// UseBlob calls use with what ReadBlob returns. Unless it is kept, others have the memory when use has ended.
-func UseBlob(ctx context.Context, blobs Blobs, d digest.Digest, limit int64, use func(content []byte, kept bool) error) error {
+func ReadBlob(ctx context.Context, blobs Blobs, d digest.Digest, limit int64) ([]byte, error) {
 	if d.Size() > limit {
-		return fmt.Errorf("blob %s: larger than the limit of %d bytes", d, limit)
+		return nil, fmt.Errorf("blob %s: larger than the limit of %d bytes", d, limit)
 	}
 	r, err := blobs.Open(ctx, d)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer r.Close()
-	if w, ok := r.(*whole); ok && int64(len(w.b)) <= limit {
-		return use(w.b, w.free == nil)
-	}
 	// Grown as bytes come: what a store says it has may be a lie. The reader fails where more comes than the size.
 	b := bytes.NewBuffer(make([]byte, 0, min(d.Size(), 1<<20)+bytes.MinRead))
 	if _, err := b.ReadFrom(r); err != nil {
-		return fmt.Errorf("blob %s: %w", d, err)
+		return nil, fmt.Errorf("blob %s: %w", d, err)
 	}
-	return use(b.Bytes(), true)
-}
-
-// Whole returns a reader of the content b, which is known to be right. ReadBlob takes it as it is. If free is not nil, it is called when the reader is
-// closed and does not read b any more; else b becomes the reader's.
-func Whole(b []byte, free func()) io.ReadCloser {
-	w := &whole{b: b, free: free}
-	w.Reset(b)
-	return w
-}
-
-type whole struct {
-	bytes.Reader
-	b    []byte
-	free func()
-}
-
-// Close implements io.Closer.
-func (w *whole) Close() error {
-	if free := w.free; free != nil {
-		w.Reset(nil)
-		w.b, w.free = nil, nil
-		free()
-	}
-	return nil
+	return b.Bytes(), nil
 }
 
 // MinRef is the size in bytes from which on a file of the host is read where it is rather than copied. Copying as much takes

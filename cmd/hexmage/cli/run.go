@@ -185,7 +185,6 @@ func (r *oneRun) run(ctx context.Context, again bool) (build.Result, error) {
 	o := r.options(ctx)
 	o.Sink = r.watchers()
 	o.Snapshot, o.All = &build.Snapshot{Path: r.previous.Snapshot}, again
-	o.Hasher = r.engine.Hasher(last.Changed())
 	more := r.a.later(ctx, r.workspace, r.c.Pipeline, last.Fresh)
 	o.Extender, o.Hints = more, more.Explain
 	front.OneMore()

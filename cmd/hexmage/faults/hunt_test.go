@@ -21,7 +21,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 )
 

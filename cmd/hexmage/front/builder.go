@@ -101,7 +101,6 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 	}
 	e := &Builder{Fn: fn, inUse: inUse, Blobs: files, Results: remembered, Trees: merkle.NewTrees(a.Cache), State: a.Places().State(), Roots: a.Places().Scratch()}
 	e.Stats = statcache.Open(e.State.StatCache(fn), fn, time.Now)
-	e.Stats.Keep, e.Stats.Room = e.Blobs.Keep, e.Blobs.Room
 	if err := os.MkdirAll(string(e.State), 0o755); err != nil {
 		return nil, Engine(err)
 	}
@@ -182,17 +181,6 @@ func (e *Builder) RunOptions(a *App, c *RunFlags, workspace, outIn, out string) 
 	o.Took = func(step, name string) int64 { return peaks().Of(step, name) }
 	o.OutIn, o.Out, o.LogDir = outIn, out, a.LogsOf(workspace, c.Pipeline)
 	return o
-}
-
-// fewChanged is up to how many changed files are read without asking the stat cache, which has to be read for that.
-const fewChanged = 64
-
-// Hasher is for a build in which so many files and folders have to be looked into again.
-func (e *Builder) Hasher(changed int) merkle.Hasher {
-	if changed <= fewChanged {
-		return e.Stats.Direct()
-	}
-	return e.Stats
 }
 
 // Close writes what the next run can use. What fails here costs time later, nothing else.

@@ -147,7 +147,7 @@ func (r *loadedRun) build(ctx context.Context, in *Interrupts) error {
 	defer b.Close()
 	o := b.RunOptions(r.App, &r.c, r.workspace, r.outIn, r.out)
 	o.Executor, o.Plain = b.Cached(execute.Route(map[string]execute.Executor{action.ExecutorLocal: b.Host})), true
-	o.Snapshot, o.Hasher = &build.Snapshot{Path: r.last.Snapshot}, b.Hasher(r.loaded.Changed())
+	o.Snapshot = &build.Snapshot{Path: r.last.Snapshot}
 	shown := func() {}
 	explain := &explainer{app: r.App, workspace: r.workspace, open: func() event.Sink {
 		w := r.Watch(r.workspace, &r.c, nil)

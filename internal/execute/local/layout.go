@@ -135,12 +135,11 @@ func (l *layout) put(ctx context.Context, f merkle.File, rel, p string, writable
 	if f.Executable || f.Digest.Size() > maxWhole || !l.copies(f, writable) {
 		return stat.Stamp{}, l.file(ctx, f, p, writable)
 	}
-	var is stat.Stamp
-	err := store.UseBlob(ctx, l.x.o.Store, f.Digest, maxWhole, func(b []byte, _ bool) (err error) {
-		is, err = l.s.at.CreateStamped(rel, "", b, 0o444, store.LinkTime())
-		return err
-	})
-	return is, err
+	b, err := store.ReadBlob(ctx, l.x.o.Store, f.Digest, maxWhole)
+	if err != nil {
+		return stat.Stamp{}, err
+	}
+	return l.s.at.CreateStamped(rel, "", b, 0o444, store.LinkTime())
 }
 
 // file puts an input at p. Where a restricted command may replace it, it gets a copy of its own. A large file is linked even so: a

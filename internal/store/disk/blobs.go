@@ -98,19 +98,8 @@ func (s *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Diges
 	return missing, nil
 }
 
-// Open implements store.Blobs. A blob that turns out to be damaged is moved away, so that it is missing from then on.
+// Open implements store.Blobs. It quarantines a blob that turns out to be corrupt.
 func (s *Blobs) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
-	if d.Size() <= smallSize { // whole and checked at once; what is wrong is looked at below
-		room := s.buffers.Get().(*[]byte)
-		b, err := s.dir.ReadWhole(layout.Name(layout.Blobs, d), d.Size(), *room)
-		if err == nil && d.Function().Bytes(b) == d {
-			return store.Whole(b, func() { s.buffers.Put(room) }), nil
-		}
-		s.buffers.Put(room)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
-		}
-	}
 	f, err := s.open(d)
 	if err != nil {
 		return nil, err
