@@ -15,7 +15,8 @@ import (
 
 // places are names in a cache folder that only internal/store/layout spells.
 func places() []string {
-	return []string{"ac", "cas", "trees", "downloads", "shipped", "dirpool", "checkpoints", "damaged", "state", "snapshot", "runlog", "statcache", "synced", "exports", "last-runs", "logs",
+	return []string{"ac", "cas", "trees", "downloads", "shipped", "dirpool", "checkpoints", "damaged",
+		"state", "snapshot", "runlog", "statcache", "synced", "exports", "last-runs", "logs",
 		"actions.lock", "in-use.lock", "tidy.lock"}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 
@@ -122,4 +123,20 @@ func Free(f *os.File) (int64, error) {
 	var st unix.Statfs_t
 	err := again(func() error { return unix.Fstatfs(int(f.Fd()), &st) })
 	return int64(st.Bavail) * int64(st.Bsize), os.NewSyscallError("fstatfs", err)
+}
+
+// again calls f until it is not interrupted.
+func again(f func() error) error {
+	for {
+		if err := f(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+func pathError(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: op, Path: path, Err: err}
 }

@@ -32,7 +32,7 @@ type Options struct {
 	State     string                      // folder where it is remembered what was exported
 	Prune     bool                        // remove outputs of earlier runs that the plan no longer has
 	LogDir    string                      // where the output of failed actions goes
-	Flush     func(context.Context) error // makes what was stored survive a power cut; called after each long action and at the end of a run
+	Flush     func(context.Context) error // makes stored results survive a power cut, after long actions and each run
 
 	Snapshot *Snapshot // what is kept for the next run; nil: nothing
 

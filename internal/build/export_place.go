@@ -23,7 +23,7 @@ import (
 // tempPrefix begins the names of files and folders in which outputs are made ready, beside their place.
 const tempPrefix = ".hexmage"
 
-// manyFiles is the number of files for which a folder of their own is made, see atomicfile.Spread.
+// manyFiles is the number of files from which on they are written in a folder of their own first.
 const manyFiles = 64
 
 // writing ends the name of the file, beside exportsFile, that is there while outputs are written.
@@ -104,7 +104,6 @@ func (x *exporter) placeFresh(ctx context.Context, outs []*output) (bool, error)
 		return false, err
 	}
 	defer os.RemoveAll(tmp)
-	atomicfile.Spread(tmp)
 	next := filepath.Join(tmp, "new")
 	if err := os.Mkdir(next, 0o755); err != nil {
 		return false, err
@@ -139,7 +138,6 @@ func (x *exporter) placeIn(ctx context.Context, outs []*output, folder string, m
 			return err
 		}
 		defer os.RemoveAll(dir)
-		atomicfile.Spread(dir)
 		if err := os.Mkdir(filepath.Join(dir, "new"), 0o755); err != nil {
 			return err
 		}

@@ -46,12 +46,13 @@ type Verified struct {
 	Problems []Problem `json:"problems"`
 }
 
-// Verify reads everything in the cache folder that has a digest: blobs, their executable copies and the files of unpacked
-// trees are hashed, whatever their times say; results are decoded, their checksums computed, and what they name must be
-// there.
+// Verify reads everything in the cache folder that has a digest: blobs, their executable copies and the files of
+// unpacked trees are hashed, whatever their times say; results are decoded, their checksums computed, and what they
+// name must be there.
 //
-// It may run beside builds. To repair, it must be alone (else ErrInUse): it moves corrupt blobs, copies and results to <root>/damaged, and
-// removes unpacked trees, and results that name a missing blob. The next build that wants them makes them again.
+// It may run beside builds. To repair, it must be alone (else ErrInUse): it moves corrupt blobs, copies and results to
+// <root>/damaged, and removes unpacked trees, and results that name a missing blob. The next build that wants them
+// makes them again.
 //
 // The error is about what could not be read; Verified then has what was found anyway.
 func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error) {

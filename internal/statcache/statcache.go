@@ -1,7 +1,8 @@
-// Package statcache remembers the digests of workspace files by their stamps, so that a file that did not change costs one Lstat.
+// Package statcache remembers the digests of workspace files by their stamps, so that a file that did not change costs
+// one Lstat.
 //
-// A Cache is opened on its state file, asked for digests (it is a merkle.Hasher), and saved. The package does not know what the files
-// are for.
+// A Cache is opened on its state file, asked for digests (it is a merkle.Hasher), and saved. The package does not know
+// what the files are for.
 package statcache
 
 import (
@@ -25,8 +26,8 @@ const (
 // kind is of the state file. Its one block has the digest function and the entries.
 func kind() statefile.Kind { return statefile.Kind{Name: "statcache", Version: 2, Max: 1 << 30} }
 
-// Cache remembers the stamp and the digest of each file. It does not remember a file that changed less than two seconds before it was
-// hashed: another change might leave its stamp as it is.
+// Cache remembers the stamp and the digest of each file. It does not remember a file that changed less than two seconds
+// before it was hashed: another change might leave its stamp as it is.
 //
 // The state file is a hint: a damaged one counts as empty. Save replaces it, and keeps what other processes have added.
 type Cache struct {
@@ -48,8 +49,8 @@ type entry struct {
 	touched bool   // looked up or made by this process
 }
 
-// Open returns the cache that is kept at path, where there may be none yet. It is read when it is first asked. The clock now is that of
-// the file system.
+// Open returns the cache that is kept at path, where there may be none yet. It is read when it is first asked. The
+// clock now is that of the file system.
 func Open(path string, fn digest.Function, now func() time.Time) *Cache {
 	return &Cache{path: path, fn: fn, now: now, entries: map[string]entry{}}
 }
@@ -177,7 +178,8 @@ func (c *Cache) Hashed() int64 {
 	return c.hashed
 }
 
-// read calls add for each entry of the file up to the first that is not as Save writes it, or not at all if the file is damaged.
+// read calls add for each entry of the file up to the first that is not as Save writes it, or not at all if the file is
+// damaged.
 func (c *Cache) read(add func(path string, e entry)) {
 	f, err := statefile.Read(c.path, kind())
 	if err != nil {

@@ -104,7 +104,7 @@ func fill(ctx context.Context, f *os.File, r io.Reader, d digest.Digest, perm fs
 
 // newFile makes a file that fill fills. When that fails there is none.
 func newFile(path string, fill func(*os.File) error) error {
-	f, err := atomicfile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func Adopt(ctx context.Context, blobs Blobs, fn digest.Function, path string) (d
 
 // PutFile stores a copy of the regular file at path.
 func PutFile(ctx context.Context, blobs Blobs, fn digest.Function, path string) (digest.Digest, error) {
-	f, err := atomicfile.OpenFile(path, os.O_RDONLY, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return digest.Digest{}, err
 	}

@@ -31,7 +31,9 @@ type HostFiles struct {
 
 // WithHostFiles returns Blobs over next that know no files yet.
 func WithHostFiles(next Blobs) *HostFiles {
-	return &HostFiles{next: next, files: map[digest.Digest]string{}, refs: map[digest.Digest]Ref{}, copied: map[digest.Digest]bool{}}
+	return &HostFiles{
+		next: next, files: map[digest.Digest]string{}, refs: map[digest.Digest]Ref{}, copied: map[digest.Digest]bool{},
+	}
 }
 
 // ChangedError says that a host file is not what it was when its digest was taken. It is an ErrCorrupt.
@@ -110,7 +112,7 @@ func (s *HostFiles) own(d digest.Digest) (io.ReadCloser, error) {
 	if !ok {
 		return nil, nil
 	}
-	f, err := atomicfile.OpenRegular(path)
+	f, _, err := atomicfile.OpenRegular(path)
 	if err != nil {
 		return nil, &ChangedError{Path: path, Err: err}
 	}

@@ -23,7 +23,8 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// ErrNotFound is the error, wrapped, for a blob or a result that the store does not have. A corrupt result counts as missing.
+// ErrNotFound is the error, wrapped, for a blob or a result that the store does not have. A corrupt result counts as
+// missing.
 var ErrNotFound = errors.New("not in the store")
 
 // ErrCorrupt is what a reader returns, wrapped, at the point where content turns out not to be what its digest says.
@@ -40,8 +41,9 @@ type Blobs interface {
 	// not what d says. The caller closes the reader.
 	Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error)
 	// Put stores the content of r, which must be what d says: else it stores nothing and returns ErrCorrupt. When it
-	// returns nil, all processes find the blob, and it survives the death of this one. It survives a power cut once the store
-	// is synced; a blob that did not is missing, never corrupt. If the blob is there already, Put may read a part of r.
+	// returns nil, all processes find the blob, and it survives the death of this one. It survives a power cut once the
+	// store is synced; a blob that did not is missing, never corrupt. If the blob is there already, Put may read a part
+	// of r.
 	Put(ctx context.Context, d digest.Digest, r io.Reader) error
 	// Missing returns those of ds that the store does not have, in their order.
 	Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error)

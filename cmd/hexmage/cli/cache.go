@@ -229,7 +229,8 @@ func (c *cacheVerifyCmd) Run(ctx context.Context, a *app) error {
 			fmt.Fprintln(a.Env.Stdout)
 		}
 		if err == nil {
-			fmt.Fprintf(a.Env.Stdout, "%d files (%s), %d results, %d trees: %d damaged\n", v.Files, bytesize.Decimal(v.Bytes), v.Results, v.Trees, len(v.Problems))
+			fmt.Fprintf(a.Env.Stdout, "%d files (%s), %d results, %d trees: %d damaged\n",
+				v.Files, bytesize.Decimal(v.Bytes), v.Results, v.Trees, len(v.Problems))
 		}
 	}
 	if err != nil {
@@ -237,7 +238,7 @@ func (c *cacheVerifyCmd) Run(ctx context.Context, a *app) error {
 	}
 	if len(v.Problems) > 0 {
 		if !c.Repair && !a.JSON {
-			fmt.Fprintln(a.Env.Stderr, "run `hexmage cache verify --repair`: it quarantines corrupt files, and the next build makes them again")
+			fmt.Fprintln(a.Env.Stderr, "run `hexmage cache verify --repair` to quarantine corrupt files")
 		}
 		return &front.ExitError{Code: ExitFailed}
 	}

@@ -125,12 +125,12 @@ type oneRun struct {
 	unchanged bool       // there was nothing to do
 }
 
-// maxCorruptRetries is how often a build begins again. Each time the store has quarantined at least one file; a disk that damages more than
-// that needs more than hexmage.
+// maxCorruptRetries is how often a build begins again. Each time the store has quarantined at least one file; a disk
+// that damages more than that needs more than hexmage.
 const maxCorruptRetries = 10
 
-// attempt builds, and builds again if a cached file was corrupt or missing. The store has quarantined the file, so the next lookup misses,
-// and its action runs again. The engine is opened anew, as it remembers which blobs the store has.
+// attempt builds, and builds again if a cached file was corrupt or missing. The store has quarantined the file, so the
+// next lookup misses, and its action runs again. The engine is opened anew, as it remembers which blobs the store has.
 func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 	if err := build.CheckOut(r.outIn, r.out); err != nil {
 		return r.unable(front.Usage("%w", err))

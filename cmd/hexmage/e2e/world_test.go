@@ -107,8 +107,8 @@ func firstRun(t *testing.T) (*world, *outcome) {
 	return shared.cold, shared.did
 }
 
-// cloneCache makes a cache with the blobs, results and trees of another one. It links their files: hexmage replaces files of its store and
-// never writes into one.
+// cloneCache makes a cache with the blobs, results and trees of another one. It links their files: hexmage replaces
+// files of its store and never writes into one.
 func cloneCache(from, to string) error {
 	return link(from, to, func(p string) bool {
 		top, rest, _ := strings.Cut(p, string(filepath.Separator))

@@ -49,8 +49,9 @@ func flip(r *rand.Rand, b []byte) []byte {
 	return b
 }
 
-// TestDamage damages a file below the cache folder, and may change the workspace besides. The next build has the right outputs all the
-// same. It leaves out damage to blobs that keeps their times: `cache verify` finds it, see TestFlippedBit.
+// TestDamage damages a file below the cache folder, and may change the workspace besides. The next build has the right
+// outputs all the same. It leaves out damage to blobs that keeps their times: `cache verify` finds it, see
+// TestFlippedBit.
 func TestDamage(t *testing.T) {
 	const size, variants = 100_000, 2
 	want := clean(t, size, variants)
@@ -92,8 +93,8 @@ func TestDamage(t *testing.T) {
 	t.Logf("damaged %v; %d builds began again", kinds, repaired)
 }
 
-// TestFlippedBit: a bit that flips in a blob under an unchanged time reaches the actions that read the blob, but no verified copy. Once
-// `cache verify --repair` has found it, the blob's action runs again, and no other one.
+// TestFlippedBit: a bit that flips in a blob under an unchanged time reaches the actions that read the blob, but no
+// verified copy. Once `cache verify --repair` has found it, the blob's action runs again, and no other one.
 func TestFlippedBit(t *testing.T) {
 	w := newWorldIn(t, quick(), 0)
 	w.write(t, "pipelines/p.hcl", `
@@ -124,7 +125,8 @@ output "upper" { value = step.exec.upper.outputs.upper }
 	if o := w.hexmage(t, "cache", "verify"); o.code != exitFailed || !strings.Contains(o.stdout, "1 damaged") {
 		t.Errorf("verify: %s", o)
 	}
-	if o := w.hexmage(t, "cache", "verify", "--repair"); o.code != exitFailed || !strings.Contains(o.stdout, "moved to damaged/") {
+	o := w.hexmage(t, "cache", "verify", "--repair")
+	if o.code != exitFailed || !strings.Contains(o.stdout, "moved to damaged/") {
 		t.Errorf("repair: %s", o)
 	}
 	remove(filepath.Join(w.cache, "state", "snapshot"))
@@ -219,7 +221,8 @@ func kindOf(file string) string {
 	}
 }
 
-// trustedByTime tells whether hexmage hands files of the kind to actions without hashing them, if mode and time are right.
+// trustedByTime tells whether hexmage hands files of the kind to actions without hashing them, if mode and time are
+// right.
 func trustedByTime(kind string) bool {
 	return kind == "blob" || kind == "executable copy" || kind == "dirpool"
 }

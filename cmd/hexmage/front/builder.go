@@ -99,7 +99,10 @@ func (a *App) OpenBuilder(ctx context.Context, in *Interrupts, extra map[string]
 	if over != nil {
 		files, remembered = over(blobs, results, base != nil)
 	}
-	e := &Builder{Fn: fn, inUse: inUse, Blobs: files, Results: remembered, Trees: merkle.NewTrees(a.Cache), State: a.Places().State(), Roots: a.Places().Scratch()}
+	e := &Builder{
+		Fn: fn, inUse: inUse, Blobs: files, Results: remembered, Trees: merkle.NewTrees(a.Cache),
+		State: a.Places().State(), Roots: a.Places().Scratch(),
+	}
 	e.Stats = statcache.Open(e.State.StatCache(fn), fn, time.Now)
 	if err := os.MkdirAll(string(e.State), 0o755); err != nil {
 		return nil, Engine(err)

@@ -135,7 +135,7 @@ func (s *execRoot) folder(rel string, own bool) error {
 		return err
 	}
 	if len(s.entries) < maxEntries {
-		if k.dir, err = atomicfile.OpenFile(full, os.O_RDONLY, 0); err != nil {
+		if k.dir, err = os.OpenFile(full, os.O_RDONLY, 0); err != nil {
 			return err
 		}
 		k.fd = int(k.dir.Fd())
@@ -243,7 +243,7 @@ func (s *execRoot) clear(rel string) error {
 		if err := s.at.Remove(rel); err == nil || errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-	} else if s.at.RemoveFolder(rel) == nil {
+	} else if s.at.Remove(rel) == nil {
 		return nil
 	}
 	return removeAll(s.path(rel))
@@ -299,7 +299,7 @@ func (s *execRoot) names(rel string, k *entry) ([]string, error) {
 	if k.dir != nil {
 		return entries(k.dir, k.fd)
 	}
-	f, err := atomicfile.OpenFile(s.path(rel), os.O_RDONLY, 0)
+	f, err := os.OpenFile(s.path(rel), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

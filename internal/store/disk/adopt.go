@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
@@ -15,9 +14,10 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Adopt implements store.Local: the file becomes the blob by a rename, without copying. It is copied instead when it has
-// several names (one of them may be written to later) or is on another file system, and left alone when the blob is there.
-// No process may have it open for writing: the executor has ended all processes of an action before it takes the outputs.
+// Adopt implements store.Local: the file becomes the blob by a rename, without copying. It is copied instead when it
+// has several names (one of them may be written to later) or is on another file system, and left alone when the blob is
+// there. No process may have it open for writing: the executor has ended all processes of an action before it takes the
+// outputs.
 func (s *Blobs) Adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error) {
 	d, err := s.adopt(ctx, fn, path)
 	if err != nil {
@@ -27,33 +27,35 @@ func (s *Blobs) Adopt(ctx context.Context, fn digest.Function, path string) (dig
 }
 
 func (s *Blobs) adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error) {
-	f, err := atomicfile.OpenRegular(path)
+	f, info, err := atomicfile.OpenRegular(path)
 	if err != nil {
 		return digest.Digest{}, err
 	}
 	defer f.Close()
-	if f.Stamp.Size >= store.MinRef {
+	if info.Size() >= store.MinRef {
 		s.startWrite(path)
 	}
-	d, err := s.hash(ctx, fn, f)
+	d, err := fn.Reader(boundedfile.Until(ctx, f))
 	if err != nil {
 		return digest.Digest{}, err
 	}
-	if f.Links == 1 {
-		ok, err := s.moveIn(ctx, d, f)
-		if ok || err != nil {
-			return d, err
-		}
+	if d.Size() != info.Size() {
+		return digest.Digest{}, errors.New("its size changes while it is read: a process still writes to it")
 	}
 	if err := s.check(ctx, d); !errors.Is(err, store.ErrNotFound) {
 		return d, err
 	}
-	r, err := os.Open(path)
-	if err != nil {
+	// Its mode and time are right before it is seen. Both steps fail for a file of another user or on another file system.
+	if atomicfile.Links(info) == 1 {
+		err := atomicfile.SetFile(f, permOf(layout.Blobs), store.LinkTime())
+		if err == nil && atomicfile.Rename(path, s.Path(d)) == nil {
+			return d, nil
+		}
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return digest.Digest{}, err
 	}
-	defer r.Close()
-	return d, s.write(ctx, d, r, layout.Blobs)
+	return d, s.write(ctx, d, f, layout.Blobs)
 }
 
 // maxStarted is how many large files the disk is told to begin with at once. Each takes a thread until the disk has room for it.
@@ -67,7 +69,7 @@ func (s *Blobs) startWrite(path string) {
 	default:
 		return
 	}
-	f, err := atomicfile.OpenFile(path, os.O_RDONLY, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		<-s.started
 		return
@@ -81,44 +83,3 @@ func (s *Blobs) startWrite(path string) {
 
 // Ref implements store.Local: what the store has is in it.
 func (s *Blobs) Ref(digest.Digest) (store.Ref, bool) { return store.Ref{}, false }
-
-// hash reads the file once.
-func (s *Blobs) hash(ctx context.Context, fn digest.Function, f *atomicfile.Regular) (digest.Digest, error) {
-	if f.Stamp.Size > smallSize {
-		return fn.Reader(boundedfile.Until(ctx, f))
-	}
-	buf := s.buffers.Get().(*[]byte)
-	defer s.buffers.Put(buf)
-	n := 0
-	for n < len(*buf) {
-		k, err := f.Read((*buf)[n:])
-		n += k
-		if err == io.EOF {
-			return fn.Bytes((*buf)[:n]), context.Cause(ctx)
-		}
-		if err != nil {
-			return digest.Digest{}, err
-		}
-		if int64(n) == f.Stamp.Size { // a file that grows now breaks the caller's promise, and is noticed by its size
-			return fn.Bytes((*buf)[:n]), context.Cause(ctx)
-		}
-	}
-	return digest.Digest{}, errors.New("it grows while it is read: something still writes to it")
-}
-
-// moveIn makes the open file f the blob d by renaming it, unless the blob is there. It returns false when a copy must be made.
-func (s *Blobs) moveIn(ctx context.Context, d digest.Digest, f *atomicfile.Regular) (bool, error) {
-	// Its mode and time are right before it is seen.
-	if f.Set(permOf(layout.Blobs), store.LinkTime()) != nil {
-		return false, nil // somebody else's
-	}
-	to := layout.Name(layout.Blobs, d)
-	err := s.dir.RenameNew(f.Name(), to)
-	if errors.Is(err, fs.ErrExist) {
-		if err := s.check(ctx, d); !errors.Is(err, store.ErrNotFound) {
-			return err == nil, err
-		}
-		err = s.dir.Rename(f.Name(), to) // over what is damaged
-	}
-	return err == nil, nil
-}

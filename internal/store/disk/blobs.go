@@ -1,23 +1,26 @@
 // Package disk keeps blobs and results as files, in the layout of Bazel's disk cache: <root>/blake3/cas/ab/<hash> and
 // <root>/blake3/ac/ab/<hash>, for SHA-256 without blake3/. Start with NewBlobs and NewResults.
 //
-// Blobs are read-only files. A blob is written to <root>/new and renamed, so any number of processes may share a root, and a blob is
-// there whole or not at all, but for two dangers. A power cut may leave a name without content: sync.go handles it. And a program
-// that runs as root may write into a blob through a hard link: the file's mode and modification time tell (see trusted). The time is
-// store.LinkTime for all blobs. It is fixed, so tools that look at times of inputs do not make outputs that depend on when something was
-// cached. The inode's change time is then the time of the last link, for garbage collection.
+// Blobs are read-only files. A blob is written to <root>/new and renamed, so any number of processes may share a root,
+// and a blob is there whole or not at all, but for two dangers. A power cut may leave a name without content: sync.go
+// handles it. And a program that runs as root may write into a blob through a hard link: the file's mode and
+// modification time tell (see trusted). The time is store.LinkTime for all blobs. It is fixed, so tools that look at
+// times of inputs do not make outputs that depend on when something was cached. The inode's change time is then the
+// time of the last link, for garbage collection.
 //
-// Open hashes what it reads. Link does not: a bit that flips on the disk under an unchanged time reaches the action that the blob is
-// linked for. `cache verify` finds it. A corrupt blob is moved to <root>/damaged, is missing from then on, and its action runs again.
+// Open hashes what it reads. Link does not: a bit that flips on the disk under an unchanged time reaches the action
+// that the blob is linked for. `cache verify` finds it. A corrupt blob is moved to <root>/damaged, is missing from then
+// on, and its action runs again.
 //
-// A hard link shares the blob's mode. So a blob that is wanted executable has a second file at <root>/blake3/exec/ab/<hash>
-// (<root>/exec/… for SHA-256) with mode 0555. It is derived, and only Link reads it.
+// A hard link shares the blob's mode. So a blob that is wanted executable has a second file at
+// <root>/blake3/exec/ab/<hash> (<root>/exec/… for SHA-256) with mode 0555. It is derived, and only Link reads it.
 //
-// A result's file is an ActionResult message. In fields that other programs skip as unknown it also holds the messages that were stored
-// with it (the Action, its Command and Directories of its inputs, for explaining the key later) and a checksum.
+// A result's file is an ActionResult message. In fields that other programs skip as unknown it also holds the messages
+// that were stored with it (the Action, its Command and Directories of its inputs, for explaining the key later) and a
+// checksum.
 //
-// The package does not know what blobs mean, which were made from which, nor whether the blobs that results name exist. It deletes
-// corrupt files alone.
+// The package does not know what blobs mean, which were made from which, nor whether the blobs that results name exist.
+// It deletes corrupt files alone.
 package disk
 
 import (
@@ -41,16 +44,11 @@ import (
 // staleAge is how old a temporary file of a dead process must be before NewBlobs removes it.
 const staleAge = time.Hour
 
-// smallSize is the size in bytes up to which a blob is read at once, hashed and written at once.
-const smallSize = 64 << 10
-
 // Blobs is a store.Blobs and store.Local on a folder, which many processes may use at once.
 type Blobs struct {
 	root    string
-	dir     *atomicfile.Dir
 	noClone atomic.Bool // the file system has no reflinks: do not ask again
 
-	buffers sync.Pool     // of *[]byte, for small blobs
 	started chan struct{} // has one for each file that the disk is told to begin with
 
 	mu   sync.Mutex
@@ -68,10 +66,6 @@ func NewBlobs(root string) (*Blobs, error) {
 	if err := layout.Root(root).Prepare(staleAge); err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
-	if s.dir, err = atomicfile.OpenDir(root); err != nil {
-		return nil, fmt.Errorf("blob store: %w", err)
-	}
-	s.buffers.New = func() any { b := make([]byte, smallSize+1); return &b }
 	return s, nil
 }
 
@@ -79,7 +73,11 @@ func NewBlobs(root string) (*Blobs, error) {
 func (s *Blobs) Root() string { return s.root }
 
 // Path returns where the blob is, or would be. Nobody may write there.
-func (s *Blobs) Path(d digest.Digest) string { return s.dir.Path(layout.Name(layout.Blobs, d)) }
+func (s *Blobs) Path(d digest.Digest) string { return s.file(layout.Blobs, d) }
+
+func (s *Blobs) file(kind layout.Kind, d digest.Digest) string {
+	return layout.Root(s.root).File(kind, d)
+}
 
 // Missing implements store.Blobs. A blob whose file is damaged, as far as its size and time tell, is missing.
 func (s *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error) {
@@ -109,7 +107,7 @@ func (s *Blobs) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error
 
 // open returns the blob's file, whose size is right.
 func (s *Blobs) open(d digest.Digest) (*os.File, error) {
-	f, err := atomicfile.OpenFile(s.Path(d), os.O_RDONLY, 0)
+	f, err := os.OpenFile(s.Path(d), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
 	}
@@ -142,56 +140,21 @@ func (s *Blobs) Put(ctx context.Context, d digest.Digest, r io.Reader) error {
 
 // write makes the blob's file of a kind, with the content of r, which must be d.
 func (s *Blobs) write(ctx context.Context, d digest.Digest, r io.Reader, kind layout.Kind) error {
-	to := layout.Name(kind, d)
-	tmp, err := s.writeTemp(ctx, d, r, permOf(kind))
+	f, err := atomicfile.Temp(layout.Root(s.root).New(), "put")
 	if err == nil {
-		if err = s.dir.Rename(tmp, to); err != nil {
-			_ = s.dir.Remove(tmp)
+		err = store.Copy(ctx, f, r, d)
+		if err == nil {
+			err = atomicfile.SetFile(f, permOf(kind), store.LinkTime())
+		}
+		if err = errors.Join(err, f.Close()); err == nil {
+			err = atomicfile.Rename(f.Name(), s.file(kind, d))
+		}
+		if err != nil {
+			os.Remove(f.Name())
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("store %s: %w", d, err)
 	}
 	return nil
-}
-
-// writeTemp makes a file in tmp with the content of r, which must be d, and returns its name.
-func (s *Blobs) writeTemp(ctx context.Context, d digest.Digest, r io.Reader, perm fs.FileMode) (string, error) {
-	tmp := s.dir.TempName(layout.NewFiles, "put")
-	if d.Size() <= smallSize {
-		b := s.buffers.Get().(*[]byte)
-		defer s.buffers.Put(b)
-		content, err := readSmall(ctx, d, r, *b)
-		if err != nil {
-			return "", err
-		}
-		return tmp, s.dir.Create(tmp, content, perm, store.LinkTime())
-	}
-	f, err := atomicfile.OpenFile(s.dir.Path(tmp), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return "", err
-	}
-	err = store.Copy(ctx, f, r, d)
-	if err == nil {
-		err = atomicfile.SetFile(f, perm, store.LinkTime())
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		_ = s.dir.Remove(tmp)
-	}
-	return tmp, err
-}
-
-// readSmall returns the content of r, which must be d, in buf, which has room for one byte more.
-func readSmall(ctx context.Context, d digest.Digest, r io.Reader, buf []byte) ([]byte, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	n, err := io.ReadFull(r, buf[:d.Size()+1])
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, err
-	}
-	if d.Function().Bytes(buf[:n]) != d {
-		return nil, fmt.Errorf("blob %s: %w", d, store.ErrCorrupt)
-	}
-	return buf[:n], nil
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Link implements store.Local. It trusts a blob by its mode and time. If the blob is corrupt, the error is both store.ErrNotFound and
-// store.ErrCorrupt.
+// Link implements store.Local. It trusts a blob by its mode and time. If the blob is corrupt, the error is both
+// store.ErrNotFound and store.ErrCorrupt.
 func (s *Blobs) Link(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
 	if perm&0o222 != 0 {
 		return s.copyOut(ctx, d, path, perm)
@@ -57,10 +57,10 @@ func (s *Blobs) Link(ctx context.Context, d digest.Digest, path string, perm fs.
 func (s *Blobs) link(from, path string) error {
 	var err error
 	for range 100 {
-		if err = s.dir.Link(from, path); !errors.Is(err, fs.ErrNotExist) {
+		if err = os.Link(from, path); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if _, gone := s.dir.Stat(from); gone != nil {
+		if _, gone := os.Lstat(from); gone != nil {
 			return err
 		}
 		if _, gone := os.Lstat(filepath.Dir(path)); gone != nil {
@@ -70,13 +70,13 @@ func (s *Blobs) link(from, path string) error {
 	return err
 }
 
-// source returns the name of the file to hard-link from.
+// source returns the path of the file to hard-link from.
 func (s *Blobs) source(ctx context.Context, d digest.Digest, executable bool) (string, error) {
 	if err := s.check(ctx, d); err != nil || !executable {
-		return layout.Name(layout.Blobs, d), err
+		return s.Path(d), err
 	}
-	file := layout.Name(layout.Executables, d)
-	if st, err := s.dir.Stat(file); err == nil && trusted(d, layout.Executables, st) {
+	file := s.file(layout.Executables, d)
+	if st, err := stat.Lstat(file); err == nil && trusted(d, layout.Executables, st) {
 		return file, nil
 	}
 	f, err := s.sound(ctx, d)
@@ -103,7 +103,7 @@ func forked() {
 
 // clone makes path a reflink of src, or fails with errors.ErrUnsupported and leaves nothing.
 func (s *Blobs) clone(src *os.File, path string, perm fs.FileMode) error {
-	dst, err := atomicfile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	dst, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (s *Blobs) copyTo(ctx context.Context, d digest.Digest, path string, perm f
 		return err
 	}
 	defer src.Close()
-	dst, err := atomicfile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	dst, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return fmt.Errorf("copy %s: %w", d, err)
 	}
@@ -154,7 +154,7 @@ func (s *Blobs) copyOut(ctx context.Context, d digest.Digest, path string, perm 
 		return err
 	}
 	defer src.Close()
-	dst, err := atomicfile.OpenFile(path, os.O_WRONLY, 0)
+	dst, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,8 @@ func (s *Blobs) copyOut(ctx context.Context, d digest.Digest, path string, perm 
 	} else {
 		err = s.contents(ctx, dst, src, d)
 	}
-	if info, serr := src.Stat(); err == nil && (serr != nil || !trusted(d, layout.Blobs, stat.Of(info))) { // something writes to it
+	info, serr := src.Stat()
+	if err == nil && (serr != nil || !trusted(d, layout.Blobs, stat.Of(info))) { // a program writes to it
 		err = errors.ErrUnsupported
 	}
 	if err == nil {

@@ -28,9 +28,11 @@ import (
 const UsedEvery = time.Hour
 
 const (
-	// messageField holds one message that was stored with the result. No ActionResult has this field, so other programs skip it.
+	// messageField holds one message that was stored with the result. No ActionResult has this field, so other programs
+	// skip it.
 	messageField = 64999
-	// sealField is the last field of the file: the size of the key and a checksum over the key and all that precedes the field.
+	// sealField is the last field of the file: the size of the key and a checksum over the key and all that precedes
+	// the field.
 	sealField = 64998
 
 	sealSize  = 8 + 32
@@ -102,7 +104,8 @@ func (c *Results) Quarantine(key digest.Digest) (string, error) {
 	return to, nil
 }
 
-// missing is store.ErrNotFound of a result. Most lookups of a cold build end with it, and nothing prints it: so it formats its text late.
+// missing is store.ErrNotFound of a result. Most lookups of a cold build end with it, and nothing prints it: so it
+// formats its text late.
 type missing struct{ key digest.Digest }
 
 func (e *missing) Error() string { return fmt.Sprintf("action %s: %v", e.key, store.ErrNotFound) }
@@ -111,9 +114,9 @@ func (e *missing) Unwrap() error { return store.ErrNotFound }
 
 // Put implements store.Results. The caller has stored the blobs that r names.
 //
-// The file gets its name by a rename, so no process sees a part of it, and a killed process leaves only a temporary file, which a later
-// process removes. After a power cut the name may point to a file whose content was never written: the checksum tells, and the result
-// counts as missing.
+// The file gets its name by a rename, so no process sees a part of it, and a killed process leaves only a temporary
+// file, which a later process removes. After a power cut the name may point to a file whose content was never written:
+// the checksum tells, and the result counts as missing.
 func (c *Results) Put(ctx context.Context, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -141,7 +144,8 @@ func encode(key digest.Digest, r *action.Result, messages map[digest.Digest][]by
 	return append(b, seal(key, b)...)
 }
 
-// seal returns the last field of a file that holds the body. The checksum covers the key: a file under another name is corrupt.
+// seal returns the last field of a file that holds the body. The checksum covers the key: a file under another name is
+// corrupt.
 func seal(key digest.Digest, body []byte) []byte {
 	size := binary.LittleEndian.AppendUint64(nil, uint64(key.Size()))
 	h := blake3.New()
@@ -160,7 +164,8 @@ type Entry struct {
 	used time.Time
 }
 
-// ReadResult reads the file of a result. It ignores the size of the key. The error is store.ErrCorrupt if the checksum does not match.
+// ReadResult reads the file of a result. It ignores the size of the key. The error is store.ErrCorrupt if the checksum
+// does not match.
 func ReadResult(path string, key digest.Digest) (*Entry, error) {
 	st, err := os.Lstat(path)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store/storetest"
 )
 
-// A result file may hold any bytes: reading them fails with ErrCorrupt or gives a result that survives another Put and Get.
+// A result file may hold any bytes: reading them fails with ErrCorrupt or gives a result that survives another Put and
+// Get.
 func FuzzReadResult(f *testing.F) {
 	root := f.TempDir()
 	c, key, path := openResults(f, root), digest.BLAKE3.Bytes([]byte("k")), filepath.Join(root, "file")
@@ -45,7 +46,8 @@ func FuzzReadResult(f *testing.F) {
 			t.Fatal(err)
 		}
 		got, err := c.Messages(t.Context(), key)
-		if diff := cmp.Diff(e.Messages(), got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b digest.Digest) bool { return a == b })); err != nil || diff != "" {
+		same := cmp.Comparer(func(a, b digest.Digest) bool { return a == b })
+		if diff := cmp.Diff(e.Messages(), got, cmpopts.EquateEmpty(), same); err != nil || diff != "" {
 			t.Errorf("messages: %v\n%s", err, diff)
 		}
 		storetest.Want(t, c, key, e.Result)

@@ -16,25 +16,32 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Durability. kill -9 needs none of this: the kernel keeps what a dead process wrote, and a rename shows a whole file or none.
+// Durability. kill -9 needs none of this: the kernel keeps what a dead process wrote, and a rename shows a whole file
+// or none.
 //
-// After a power cut a name may lead to a file whose content never reached the disk. Results carry a checksum, and Open hashes blobs, but
-// Link does not. So one Sync ends a run (and follows each long action), and leaves the file state/synced: it holds the boot id of the
-// machine, and its modification time is before the sync began. In the same boot the page cache has the content of every file. After a
-// reboot, the first process hashes all blobs whose inode changed at that time or later. Older blobs are on the disk.
+// After a power cut a name may lead to a file whose content never reached the disk. Results carry a checksum, and Open
+// hashes blobs, but Link does not. So one Sync ends a run (and follows each long action), and leaves the file
+// state/synced: it holds the boot id of the machine, and its modification time is before the sync began. In the same
+// boot the page cache has the content of every file. After a reboot, the first process hashes all blobs whose inode
+// changed at that time or later. Older blobs are on the disk.
 //
 // A power cut at each point:
 //   - While a blob is written: new/ holds a part, which has no name in the store.
-//   - After its rename: its inode is younger than state/synced, so it is hashed before use. A rename that is lost leaves a missing blob.
-//   - After the rename of a result: the same holds for its blobs. A lookup finds a result with a wrong checksum, or with a missing or
-//     quarantined blob, incomplete, and its action runs again.
+//   - After its rename: its inode is younger than state/synced, so it is hashed before use. A rename that is lost
+//     leaves a missing blob.
+//   - After the rename of a result: the same holds for its blobs. A lookup finds a result with a wrong checksum, or
+//     with a missing or quarantined blob, incomplete, and its action runs again.
 //   - Before or in the sync: state/synced is the one of the previous sync, so more blobs are hashed.
-//   - After the sync, before the rename of state/synced: the same. Its content was part of the sync, so a name never leads to a part of it.
-//   - After that rename, which may be lost: the same. Blobs that a process writes beside the sync are younger than the file.
-//   - While the first process after a reboot hashes: state/synced is still the one of the earlier boot, so the next process starts over.
+//   - After the sync, before the rename of state/synced: the same. Its content was part of the sync, so a name never
+//     leads to a part of it.
+//   - After that rename, which may be lost: the same. Blobs that a process writes beside the sync are younger than the
+//     file.
+//   - While the first process after a reboot hashes: state/synced is still the one of the earlier boot, so the next
+//     process starts over.
 //   - No state/synced, or one with another content: all blobs are hashed.
 
-// bootID returns what differs after each reboot, or nil where the system does not tell. Without it every process checks young blobs.
+// bootID returns what differs after each reboot, or nil where the system does not tell. Without it every process checks
+// young blobs.
 func bootID() []byte {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -55,8 +62,8 @@ func (s *Blobs) Sync(ctx context.Context) error {
 	return nil
 }
 
-// mark renews state/synced if safe, which puts on the disk what was stored before the call, succeeds. Without a new state/synced, as in a
-// cache that cannot be written to, more blobs are hashed after a reboot.
+// mark renews state/synced if safe, which puts on the disk what was stored before the call, succeeds. Without a new
+// state/synced, as in a cache that cannot be written to, more blobs are hashed after a reboot.
 func (s *Blobs) mark(safe func() error) error {
 	root := layout.Root(s.root)
 	f, ferr := atomicfile.Temp(root.New(), "synced")
@@ -107,7 +114,8 @@ func (s *Blobs) recovered(ctx context.Context) error {
 	return nil
 }
 
-// checkYoung hashes the blobs and executable copies whose inodes changed at the time or later, and quarantines corrupt ones.
+// checkYoung hashes the blobs and executable copies whose inodes changed at the time or later, and quarantines corrupt
+// ones.
 func (s *Blobs) checkYoung(ctx context.Context, since int64) (checked int, err error) {
 	err = layout.Root(s.root).Each(ctx, func(it layout.Item) error {
 		st := stat.Of(it.Info)

@@ -24,7 +24,8 @@ func reboot(t *testing.T, root string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.WriteFile(path, []byte("another boot\n"), 0o644), os.Chtimes(path, time.Time{}, st.ModTime())); err != nil {
+	err = os.WriteFile(path, []byte("another boot\n"), 0o644)
+	if err := errors.Join(err, os.Chtimes(path, time.Time{}, st.ModTime())); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -36,8 +37,8 @@ func zero(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = errors.Join(os.Chmod(path, 0o644), os.WriteFile(path, make([]byte, st.Size()), 0), os.Chmod(path, st.Mode()), os.Chtimes(path, time.Time{}, st.ModTime()))
-	if err != nil {
+	err = errors.Join(os.Chmod(path, 0o644), os.WriteFile(path, make([]byte, st.Size()), 0), os.Chmod(path, st.Mode()))
+	if err := errors.Join(err, os.Chtimes(path, time.Time{}, st.ModTime())); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -132,7 +133,8 @@ func TestPowerCutWithoutARecord(t *testing.T) {
 	if err := os.Remove(layout.Root(root).State().Synced()); err != nil {
 		t.Fatal(err)
 	}
-	if err := open(t, root).Link(t.Context(), d, filepath.Join(t.TempDir(), "f"), 0o444); !errors.Is(err, store.ErrNotFound) {
+	err := open(t, root).Link(t.Context(), d, filepath.Join(t.TempDir(), "f"), 0o444)
+	if !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("%v, want ErrNotFound", err)
 	}
 }

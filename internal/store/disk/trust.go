@@ -23,11 +23,14 @@ func permOf(kind layout.Kind) fs.FileMode {
 	return 0o444
 }
 
-// trusted tells whether a blob's file with this stamp may be linked without hashing it: it has the mode and time that the store gave it.
-// A write changes the time. A program that sets the time back has to change the mode first, for the owner, too; only root can write to a
-// hard link and hide it, and the sandbox refuses that to actions.
+// trusted tells whether a blob's file with this stamp may be linked without hashing it: it has the size, mode and time
+// that the store gave it. A program that writes to the file, through a hard link, too, changes the time, and has to
+// make the file writable first. To hide that it would have to set the time and the mode back. In the strict sandbox an
+// action cannot: an action that changes the mode or time of a linked input gets a copy first (sandbox.Access.Shared).
+// Where the kernel cannot supervise system calls, actions get copies of all inputs.
 func trusted(d digest.Digest, kind layout.Kind, st stat.Stamp) bool {
-	return st.IsRegular() && st.Size == d.Size() && fs.FileMode(st.Mode&0o7777) == permOf(kind) && st.MTime == store.LinkTime().UnixNano()
+	perm := fs.FileMode(st.Mode & 0o7777)
+	return st.IsRegular() && st.Size == d.Size() && perm == permOf(kind) && st.MTime == store.LinkTime().UnixNano()
 }
 
 // check returns nil if the blob is in the store, and ErrNotFound if it is missing or corrupt.
@@ -35,7 +38,7 @@ func (s *Blobs) check(ctx context.Context, d digest.Digest) error {
 	if err := s.recovered(ctx); err != nil {
 		return err
 	}
-	st, err := s.dir.Stat(layout.Name(layout.Blobs, d))
+	st, err := stat.Lstat(s.Path(d))
 	if err == nil && trusted(d, layout.Blobs, st) {
 		return nil
 	}
@@ -49,8 +52,8 @@ func (s *Blobs) check(ctx context.Context, d digest.Digest) error {
 	return f.Close()
 }
 
-// sound returns the blob's file at its start. It hashes a file that is not trusted: something wrote to it, or another program, such as
-// Bazel, put it there.
+// sound returns the blob's file at its start. It hashes a file that is not trusted: something wrote to it, or another
+// program, such as Bazel, put it there.
 func (s *Blobs) sound(ctx context.Context, d digest.Digest) (*os.File, error) {
 	if err := s.recovered(ctx); err != nil {
 		return nil, err
@@ -77,7 +80,8 @@ func (s *Blobs) verify(ctx context.Context, d digest.Digest, f *os.File) error {
 	if err := s.hashed(ctx, d, f); err != nil {
 		return err
 	}
-	// Next time it is trusted, unless something writes to it now. This fails for a file of another user, which is hashed each time.
+	// Next time it is trusted, unless something writes to it now. This fails for a file of another user, which is
+	// hashed each time.
 	if now, err := f.Stat(); err == nil && now.ModTime().Equal(st.ModTime()) {
 		_ = atomicfile.SetFile(f, permOf(layout.Blobs), store.LinkTime())
 	}
@@ -97,7 +101,8 @@ func (s *Blobs) hashed(ctx context.Context, d digest.Digest, f *os.File) error {
 	return nil
 }
 
-// corrupt quarantines the blob's file, open as f, and returns an error that is both store.ErrNotFound and store.ErrCorrupt.
+// corrupt quarantines the blob's file, open as f, and returns an error that is both store.ErrNotFound and
+// store.ErrCorrupt.
 func (s *Blobs) corrupt(d digest.Digest, f *os.File) error {
 	if err := s.quarantine(d, f); err != nil {
 		return err
@@ -105,8 +110,8 @@ func (s *Blobs) corrupt(d digest.Digest, f *os.File) error {
 	return fmt.Errorf("blob %s: corrupt, moved to damaged/: %w: %w", d, store.ErrNotFound, store.ErrCorrupt)
 }
 
-// quarantine moves the blob's file, open as f, to damaged/, and removes the executable copy. If another process has put a good file in its
-// place since f was opened, the good one stays.
+// quarantine moves the blob's file, open as f, to damaged/, and removes the executable copy. If another process has put
+// a good file in its place since f was opened, the good one stays.
 func (s *Blobs) quarantine(d digest.Digest, f *os.File) error {
 	path := s.Path(d)
 	mine, err := f.Stat()
@@ -117,9 +122,10 @@ func (s *Blobs) quarantine(d digest.Digest, f *os.File) error {
 	if err != nil || !os.SameFile(mine, now) {
 		return nil
 	}
-	_ = s.dir.Remove(layout.Name(layout.Executables, d))
+	_ = os.Remove(s.file(layout.Executables, d))
 	to := layout.Root(s.root).Quarantine("", d)
-	if err := atomicfile.Rename(path, to); err != nil && !errors.Is(err, fs.ErrNotExist) { // another process may have moved it
+	err = atomicfile.Rename(path, to)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process may have moved it
 		return fmt.Errorf("blob %s: %w, and hexmage cannot move it to damaged/: %w", d, store.ErrCorrupt, err)
 	}
 	return nil

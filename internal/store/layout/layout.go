@@ -72,23 +72,15 @@ func (k Kind) part() string {
 	return "exec"
 }
 
-// Name returns the slash path below the root of the Result, Blob or Executable with the digest. For SHA-256 it is the path in Bazel's
-// disk cache; files of other digest functions are in a folder with the function's name.
-func Name(k Kind, d digest.Digest) string {
-	var b [96]byte
-	p := b[:0]
-	if d.Function() != digest.SHA256 {
-		p = append(append(p, d.Function().String()...), '/')
+// File returns the path of the Result, Blob or Executable with the digest. For SHA-256 it is the path in Bazel's disk
+// cache; files of other digest functions are in a folder with the function's name.
+func (r Root) File(k Kind, d digest.Digest) string {
+	h := d.Hex()
+	if d.Function() == digest.SHA256 {
+		return r.in(k.part(), h[:2], h)
 	}
-	var hash [64]byte
-	h := d.AppendHex(hash[:0])
-	p = append(append(p, k.part()...), '/')
-	p = append(append(p, h[:2]...), '/')
-	return string(append(p, h...))
+	return r.in(d.Function().String(), k.part(), h[:2], h)
 }
-
-// File returns the path of the Result, Blob or Executable with the digest.
-func (r Root) File(k Kind, d digest.Digest) string { return r.in(filepath.FromSlash(Name(k, d))) }
 
 const (
 	treesDir     = "trees"
@@ -124,14 +116,15 @@ func (r Root) Checkpoints() string { return r.in("checkpoints") }
 // Damaged returns the folder for quarantined files.
 func (r Root) Damaged() string { return r.in("damaged") }
 
-// Quarantine returns the path in Damaged of a corrupt file with the digest. The prefix tells what the file was: "" is a blob.
+// Quarantine returns the path in Damaged of a corrupt file with the digest. The prefix tells what the file was: "" is a
+// blob.
 func (r Root) Quarantine(prefix string, d digest.Digest) string {
 	return r.in("damaged", prefix+d.Function().String()+"-"+d.Hex())
 }
 
 // The two folders for what is not done yet, below the root.
 const (
-	NewFiles   = "new" // files that are being written: they keep to themselves, see atomicfile.Spread
+	NewFiles   = "new" // files that are being written
 	NewFolders = "tmp" // exec roots, trees
 )
 
@@ -148,13 +141,8 @@ func (r Root) Prepare(age time.Duration) error {
 		return err
 	}
 	for _, name := range []string{NewFiles, NewFolders} {
-		dir := r.in(name)
-		if st, err := os.Stat(dir); err != nil || !st.IsDir() {
-			atomicfile.Spread(string(r)) // so that dir has a place of its own
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return err
-			}
-			atomicfile.Spread(dir)
+		if err := os.MkdirAll(r.in(name), 0o755); err != nil {
+			return err
 		}
 	}
 	return r.Sweep(age)
@@ -304,8 +292,8 @@ type Item struct {
 	Info   fs.FileInfo
 }
 
-// Each calls f with each Item in the folder. Items that appear or vanish meanwhile may be missed. Each skips files whose names hexmage
-// does not use.
+// Each calls f with each Item in the folder. Items that appear or vanish meanwhile may be missed. Each skips files
+// whose names hexmage does not use.
 func (r Root) Each(ctx context.Context, f func(Item) error) error {
 	for _, fn := range Functions() {
 		for _, k := range []Kind{Results, Blobs, Executables} { // an executable after its blob

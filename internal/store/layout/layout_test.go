@@ -3,7 +3,6 @@ package layout_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -132,7 +131,8 @@ func TestEach(t *testing.T) {
 		"blobs cas/" + s[:2] + "/" + s + " " + baresha, "executables exec/" + s[:2] + "/" + s + " " + baresha,
 		"trees trees/blake3-" + h + " " + bare, "trees trees/sha256-" + s + " " + baresha,
 		"downloads downloads/deb/x.deb", "state downloads/deb/lock", "downloads downloads/git/repo", "downloads downloads/x.zip", "state downloads/x.zip.lock",
-		"dirpool dirpool/x", "dirpool dirpool/x.list", "checkpoints checkpoints/x", "damaged damaged/x", "damaged damaged/exec-blake3-" + h, "state shipped/x", "scratch tmp/x", "scratch new/put-1-x",
+		"dirpool dirpool/x", "dirpool dirpool/x.list", "checkpoints checkpoints/x", "damaged damaged/x", "damaged damaged/exec-blake3-" + h,
+		"state shipped/x", "scratch tmp/x", "scratch new/put-1-x",
 		"logs state/logs/x", "logs state/logs/p-0123/y.log", "runlogs state/runlog/x", "snapshots state/snapshot/x",
 		"state state/statcache", "state state/synced", "state state/exports", "state state/last-runs", "state state/runner", "state state/actions.lock", "state state/in-use.lock", "state state/tidy.lock",
 		"obsolete ../state", "obsolete ../blake3", "obsolete ../laid", "obsolete ../v2",
@@ -198,13 +198,5 @@ func TestPrepare(t *testing.T) {
 	}
 	if runs, err := layout.Root(filepath.Join(t.TempDir(), "none")).Runs(); err != nil || len(runs) != 0 {
 		t.Errorf("where nothing is are %v, %v", runs, err)
-	}
-}
-
-func BenchmarkName(b *testing.B) {
-	d := digest.BLAKE3.Bytes(fmt.Append(nil, 1))
-	b.ReportAllocs()
-	for b.Loop() {
-		layout.Name(layout.Blobs, d)
 	}
 }
