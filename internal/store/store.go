@@ -65,10 +65,10 @@ type Results interface {
 // Local is what Blobs can do that keeps blobs as files of this machine. What it cannot do, such as a decorator over a store
 // that is not Local, it answers with errors.ErrUnsupported; then the functions Link, CopyFile and Adopt do it by Open and Put.
 type Local interface {
-	// Link makes path (which must not exist, in a folder that does) hold the blob. With the permissions 0444 or 0555 it shares
-	// what it can with the store, by reflink, else by a hard link, else it is a copy; and it is Unmodified until something
-	// writes to it. With permissions to write it is a copy of its own, which is made only where the store knows the blob to
-	// be right without reading it; then path is an empty file of the caller's, which is filled, and after an error may hold a part.
+	// Link makes path (which must not exist, in a folder that does) hold the blob. With the permissions 0444 or 0555 it
+	// shares what it can with the store, by reflink, else by a hard link, else it is a copy; and it is Unmodified until
+	// something writes to it. With permissions to write, path is an empty file of the caller's that Link fills with a
+	// copy; after an error it may hold a part.
 	Link(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error
 	// Adopt hashes the regular file at path with fn, takes it into the store and returns its digest. The caller promises that
 	// nobody writes to the file any more, and looks for it at path no longer: it may have been moved.
