@@ -58,10 +58,8 @@ type OutputDir struct {
 }
 
 // Encode returns the ActionResult in wire form.
-func (r *Result) Encode() []byte { return r.AppendTo(nil) }
-
-// AppendTo appends the ActionResult in wire form.
-func (r *Result) AppendTo(b []byte) []byte {
+func (r *Result) Encode() []byte {
+	var b []byte
 	var m []byte
 	for _, f := range r.Files {
 		m = appendString(m[:0], 1, f.Path)

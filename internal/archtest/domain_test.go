@@ -47,7 +47,6 @@ func domainExceptions() []domainException {
 		{"internal/execute/sandbox", "arch", "a filter of system calls asks which processor they are for"},
 		{"internal/report/page/page.html", "device", "HTML's word for the width of the window"},
 		{"internal/report/page/browser_test.go", "npm", "where the browser test gets its driver from"},
-		{"internal/statcache", "device", "the kernel's number of a file system"},
 	}
 }
 

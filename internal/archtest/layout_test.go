@@ -15,7 +15,8 @@ import (
 
 // places are names in a cache folder that only internal/store/layout spells.
 func places() []string {
-	return []string{"results", "cas", "trees", "downloads", "shipped", "checkpoints", "damaged", "state", "snapshot", "runlog", "statcache", "proofs", "exports", "last-runs", "logs",
+	return []string{"ac", "cas", "trees", "downloads", "shipped", "checkpoints", "damaged",
+		"state", "requests", "runlog", "statcache", "synced", "last-runs", "logs",
 		"actions.lock", "in-use.lock", "tidy.lock"}
 }
 

@@ -3,8 +3,8 @@
 //
 // There are two ways. Commit syncs, and when it returns the file survives anything; that takes milliseconds. Place does
 // not sync: the file is there for all processes at once and survives the death of this one, but after a crash of the
-// machine its content may be anything, so its reader must be able to tell, by a checksum or by a mark that is set once
-// a Syncer has seen to it that the file is safe.
+// machine its content may be anything, so its reader must be able to tell, by a checksum, or by knowing which files
+// are younger than the last SyncTree.
 //
 // The package knows files and folders; it does not know what is in them.
 package atomicfile

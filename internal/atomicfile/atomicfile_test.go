@@ -1,13 +1,10 @@
 package atomicfile_test
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -91,101 +88,33 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-func TestSyncer(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "f")
-	if err := os.WriteFile(path, []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s := atomicfile.NewSyncer(dir)
-	if err := s.Flush(); err != nil {
-		t.Fatalf("nothing to do: %v", err)
-	}
-	done := make(chan int, 10)
-	for i := range 3 {
-		s.Later(path, func() { done <- i })
-	}
-	s.Later(path, nil)
-	if err := s.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	if len(done) != 3 {
-		t.Fatalf("after Flush %d of 3 are told", len(done))
-	}
-	s.Later(path, func() { done <- 3 })
-	for range 4 {
-		select {
-		case <-done:
-		case <-time.After(30 * time.Second):
-			t.Fatal("nobody asked, and nothing was synced")
-		}
-	}
-}
-
-// What could not be synced is not called done, and is tried again.
-func TestSyncerFails(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "later")
-	s := atomicfile.NewSyncer(dir)
-	done := make(chan bool, 1)
-	s.Later(filepath.Join(dir, "f"), func() { done <- true })
-	if err := s.Flush(); err == nil && len(done) == 1 {
-		t.Fatal("a folder that is not there was synced")
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "f"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Flush(); err != nil || len(done) != 1 {
-		t.Fatalf("tried again: %v, done %v", err, len(done) == 1)
-	}
-}
-
-// Names that are longer than most are names all the same, and none ends at a zero in it.
-func TestNamesOfAnyLength(t *testing.T) {
+// A file that a Dir makes has its mode and time whatever the umask is, and a failure leaves no file.
+func TestCreateStamped(t *testing.T) {
 	root := t.TempDir()
 	d, err := atomicfile.OpenDir(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := strings.Repeat("f", 200)
-	if err := os.Mkdir(filepath.Join(root, folder), 0o755); err != nil {
+	mtime := time.Unix(1_000_000_000, 0)
+	for _, tmp := range []string{"", "tmp"} {
+		s, err := d.CreateStamped("f"+tmp, tmp, []byte("x"), 0o666, mtime)
+		is, lerr := os.Lstat(filepath.Join(root, "f"+tmp))
+		if err != nil || lerr != nil || s != stat.Of(is) || is.Mode() != 0o666 || !is.ModTime().Equal(mtime) {
+			t.Errorf("%q: %v, %v, %v, %v", tmp, s, is, err, lerr)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(root, "folder"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range []int{1, 53, 54, 55, 56, 200, 255} { // with the folder, 254 to 257 bytes, and more
-		name := folder + "/" + strings.Repeat("n", n)
-		if err := d.Create(name, []byte("x"), 0o644, time.Time{}); err != nil {
-			t.Fatal(n, err)
-		}
-		s, err := d.Stat(name)
-		b, _, rerr := d.Read(name, 0, 1)
-		is, lerr := os.Lstat(filepath.Join(root, name))
-		if err != nil || rerr != nil || lerr != nil || string(b) != "x" || s != stat.Of(is) {
-			t.Errorf("%d: %v, %q, %v, %v, %v", n, s, b, err, rerr, lerr)
-		}
-		if err := d.Remove(name); err != nil {
-			t.Error(n, err)
-		}
-		if _, err := d.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%d: it is there after it was removed: %v", n, err)
-		}
+	if _, err := d.CreateStamped("folder", "tmp", []byte("x"), 0o644, mtime); err == nil {
+		t.Error("a file replaced a folder")
 	}
-	for _, name := range []string{"x\x00y", strings.Repeat("n", 300) + "\x00"} {
-		if err := d.Create(name, nil, 0o644, time.Time{}); err == nil {
-			t.Errorf("%q was made", name)
-		}
-		if _, err := d.Stat(name); err == nil {
-			t.Errorf("%q is there", name)
-		}
-		if err := d.Remove(name); err == nil {
-			t.Errorf("%q was removed", name)
-		}
-	}
-	if err := d.RemoveFolder(folder); err != nil {
-		t.Error(err)
-	}
-	if entries, err := os.ReadDir(root); err != nil || len(entries) > 0 {
+	if entries, err := os.ReadDir(root); err != nil || len(entries) != 3 {
 		t.Error(entries, err)
+	}
+	for _, open := range []string{"folder", "none"} {
+		if f, _, err := atomicfile.OpenRegular(filepath.Join(root, open)); err == nil {
+			t.Errorf("%s was opened", f.Name())
+		}
 	}
 }

@@ -4,5 +4,5 @@ package atomicfile
 
 import "io/fs"
 
-// links returns 0, "unknown": files are then copied.
-func links(st fs.FileInfo) uint64 { return 0 }
+// Links returns 0, "unknown": files are then copied.
+func Links(st fs.FileInfo) uint64 { return 0 }

@@ -1,4 +1,4 @@
-//go:build unix && !linux
+//go:build unix
 
 package atomicfile
 
@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// links returns how many names the file has.
-func links(st fs.FileInfo) uint64 {
+// Links returns how many names the file has.
+func Links(st fs.FileInfo) uint64 {
 	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
 		return uint64(sys.Nlink)
 	}

@@ -16,5 +16,3 @@ func SyncTree(dir string) error {
 	defer f.Close()
 	return os.NewSyscallError("syncfs", unix.Syncfs(int(f.Fd())))
 }
-
-func syncAll(dir string, _ []placed) error { return SyncTree(dir) }

@@ -3,7 +3,6 @@
 package atomicfile
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,24 +30,4 @@ func syncFile(path string) error {
 	}
 	defer f.Close()
 	return f.Sync()
-}
-
-func syncAll(_ string, files []placed) error {
-	dirs, synced := map[string]bool{}, map[string]bool{}
-	for _, f := range files {
-		if synced[f.path] {
-			continue
-		}
-		synced[f.path] = true
-		if err := syncFile(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		dirs[filepath.Dir(f.path)] = true
-	}
-	for dir := range dirs {
-		if err := SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
 }

@@ -33,7 +33,7 @@ type Options struct {
 	State     string                      // folder for locks and last runs
 	Prune     bool                        // remove outputs of earlier runs that the plan no longer has
 	LogDir    string                      // where the output of failed actions goes
-	Flush     func(context.Context) error // makes what was stored survive a crash of the machine; called when actions have run, maybe twice, and done before the end is reported
+	Flush     func(context.Context) error // makes stored results survive a power cut, after long actions and each run
 
 	// StateFile is the path of the request's state file, and Planned what the plan was made from: Run adds what actions read and what
 	// it leaves, and writes the file if the build succeeds. "": no file is kept. Last is the file of the last run, or nil.
@@ -88,7 +88,6 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (r Result, err error) {
 	started.Actions = g.units
 	o.Sink.Send(started)
 	err = l.run(ctx, units)
-	safe := w.flush(ctx, l.sum.Executed > 0)
 	good := func() bool { return err == nil && l.sum.Failed == 0 }
 	var left []state.Output
 	if good() && o.Out != "" {
@@ -106,7 +105,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (r Result, err error) {
 			err = errors.Join(err, cerr)
 		}
 	}
-	err = errors.Join(err, safe())
+	err = errors.Join(err, w.flush(ctx, l.sum.Executed))
 	r.Inputs = w.looked.all()
 	if good() && o.StateFile != "" {
 		// Without the file the next run plans and looks every action up.
@@ -147,21 +146,12 @@ func Unchanged(f *state.File, sink event.Sink, start time.Time) Result {
 	return r
 }
 
-// flush begins to make what was stored, if anything was, survive a crash of the machine: beside what follows, as the processors have little to do with it.
-// safe returns when all is safe that was stored until it is called.
-func (w *worker) flush(ctx context.Context, stored bool) (safe func() error) {
-	if w.o.Flush == nil || !stored {
-		return func() error { return nil }
+// flush makes the results of executed actions survive a power cut, also in a run that is interrupted.
+func (w *worker) flush(ctx context.Context, executed int) error {
+	if w.o.Flush == nil || executed == 0 {
+		return nil
 	}
-	ctx = context.WithoutCancel(ctx)
-	first := make(chan error, 1)
-	go func() { first <- w.o.Flush(ctx) }()
-	return func() error {
-		if err := <-first; err != nil {
-			return err
-		}
-		return w.o.Flush(ctx)
-	}
+	return w.o.Flush(context.WithoutCancel(ctx))
 }
 
 // newWorker returns what the units of a graph are done with.

@@ -10,6 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/store/disk"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 func hostIn(p string) action.Input { return action.Input{Path: p, Host: &action.HostPath{Path: p}} }
@@ -68,21 +69,21 @@ func TestDepfileKeepsItsTime(t *testing.T) {
 	w := newWorld(t)
 	cProject(w)
 	w.ok(planOf([]plan.Output{output("o", "cc", "")}, compile("")), 1)
-	all, err := disk.OpenPack(w.cache).List(t.Context())
-	if err != nil || len(all.Records) != 2 {
-		t.Fatalf("%+v, %v", all, err)
-	}
 	took := map[bool]time.Duration{} // by whether a command ran for it
-	for _, rec := range all.Records {
-		b, err := rec.Read()
-		if err != nil {
-			t.Fatal(err)
+	n := 0
+	err := layout.Root(w.cache).Each(t.Context(), func(it layout.Item) error {
+		if it.Kind != layout.Results {
+			return nil
 		}
-		r, err := disk.Decode(rec.Key, b)
-		if err != nil {
-			t.Fatal(err)
+		e, err := disk.ReadResult(it.Path, it.Digest)
+		if err == nil {
+			took[e.Result.Worker != ""] = e.Result.Duration
+			n++
 		}
-		took[r.Worker != ""] = r.Duration
+		return err
+	})
+	if err != nil || n != 2 {
+		t.Fatal(n, err)
 	}
 	if len(took) != 2 || took[true] <= 0 || took[false] != took[true] {
 		t.Errorf("%v", took)

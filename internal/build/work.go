@@ -112,6 +112,9 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		o.kind = event.Cached // another process has executed it meanwhile
 	}
 	o = w.finish(u, a, res, o)
+	if o.kind == event.Executed && o.took > longAction {
+		_ = w.flush(ctx, 1) // an error comes again at the end of the run
+	}
 	if o.kind != event.Failed {
 		if err := w.last.end(u, key); err != nil {
 			return w.broken(ctx, u, err)
@@ -122,6 +125,9 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	}
 	return o
 }
+
+// longAction is after how long an action's result is made safe at once, and not with those of the whole run.
+const longAction = 10 * time.Second
 
 // fresh tells whether the unit runs although its result may be known.
 func (w *worker) fresh(u *unit) bool {

@@ -54,7 +54,7 @@ func BenchmarkLookup60(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	if err := blobs.Flush(b.Context()); err != nil {
+	if err := blobs.Sync(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

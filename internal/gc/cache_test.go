@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
-	"github.com/hexmage/hexmage/internal/store/pack"
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // cache is a cache folder with what a build has open on it.
@@ -108,61 +107,24 @@ func (c *cache) run(t testing.TB, used time.Time, files ...string) (*action.Acti
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(c.blobs.Flush(t.Context()), c.results.Flush(t.Context())); err != nil {
+	if err := c.blobs.Sync(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	c.use(t, a, used)
 	return a, r
 }
 
-// record is where the action's result is, if anywhere.
-func (c *cache) record(t testing.TB, a *action.Action) (pack.Record, bool) {
-	t.Helper()
-	l, err := disk.OpenPack(c.root).List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := slices.IndexFunc(l.Records, func(r pack.Record) bool { return r.Key == a.Key(c.fn) })
-	if i < 0 {
-		return pack.Record{}, false
-	}
-	return l.Records[i], true
-}
-
-// use has the action's result last used at the time.
+// use sets the time of the result's last use.
 func (c *cache) use(t testing.TB, a *action.Action, at time.Time) {
 	t.Helper()
-	r, ok := c.record(t, a)
-	if !ok {
-		t.Fatal("there is no result")
-	}
-	if err := r.Use(at); err != nil {
+	if err := os.Chtimes(c.path(a), at, at); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// path is what a result is called in what is found wrong.
+// path is the file of the action's result.
 func (c *cache) path(a *action.Action) string {
-	return c.pack() + "#blake3-" + a.Key(c.fn).Hex()
-}
-
-func (c *cache) pack() string { return filepath.Join(c.root, "results", "pack") }
-
-// flipResult changes a bit of the action's result.
-func (c *cache) flipResult(t testing.TB, a *action.Action) {
-	t.Helper()
-	r, _ := c.record(t, a)
-	f, err := os.OpenFile(c.pack(), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var b [1]byte
-	_, err = f.ReadAt(b[:], r.At+r.Size-2)
-	b[0] ^= 1
-	if _, werr := f.WriteAt(b[:], r.At+r.Size-2); err != nil || werr != nil {
-		t.Fatal(err, werr)
-	}
+	return layout.Root(c.root).File(layout.Results, a.Key(c.fn))
 }
 
 // known tells whether a build would find the action's result. If so, all that it names must be there and be right.
@@ -178,6 +140,16 @@ func (c *cache) known(t testing.TB, a *action.Action) bool {
 		}
 	}
 	return ok
+}
+
+// remembered tells whether there is a result, whatever it names.
+func (c *cache) remembered(t *testing.T, a *action.Action) bool {
+	t.Helper()
+	_, err := c.results.Get(t.Context(), a.Key(c.fn))
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		t.Fatal(err)
+	}
+	return err == nil
 }
 
 // layOut writes all outputs of a result, verified, into a folder.
@@ -201,7 +173,7 @@ func (c *cache) put(t testing.TB, content string) digest.Digest {
 	if err := c.blobs.Put(t.Context(), d, strings.NewReader(content)); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.blobs.Flush(t.Context()); err != nil {
+	if err := c.blobs.Sync(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return d

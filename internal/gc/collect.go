@@ -8,17 +8,13 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
-	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/layout"
-	"github.com/hexmage/hexmage/internal/store/pack"
 )
 
 // CollectOptions say what may stay.
@@ -37,8 +33,6 @@ type Collected struct {
 	Before int64   `json:"bytes_before"`
 	After  int64   `json:"bytes_after"`
 	Broken int     `json:"broken_results"` // of the results, those that could not have been used
-	// Suspect counts results that went because they may have been made from something damaged.
-	Suspect int `json:"suspect_results"`
 
 	RemovedSeconds float64 `json:"removed_seconds"` // that the commands took whose results went
 	KeptSeconds    float64 `json:"kept_seconds"`    // and those whose results stayed
@@ -49,9 +43,6 @@ type Collected struct {
 // Collect removes what was not used for MaxAge; then, while the folder is larger than MaxSize, what is worth least of what is left: see shrink. A result goes with the blobs and the unpacked tree that no other result names. Results that cannot be used,
 // as they are damaged or name what is not there, go at any age; so does what earlier versions of hexmage remembered. Nothing else does: what no result names stays, too, until
 // it is old or the space is wanted, as the next build may use it again.
-//
-// What is known of damage is settled first, and what was never read is read before it goes (see readOnce): no collection makes anybody
-// believe that all is well.
 //
 // It fails with ErrInUse while a build runs. Ended at any moment, by a crash or by ctx, it leaves a cache that works, as
 // results go before what they name. A dry run is let in beside builds.
@@ -67,12 +58,6 @@ func Collect(ctx context.Context, root string, o CollectOptions) (Collected, err
 		return Collected{}, err
 	}
 	defer done()
-	suspect := 0
-	if !o.DryRun {
-		if suspect, err = settle(ctx, root, true); err != nil {
-			return Collected{}, fmt.Errorf("collect garbage: %w", err)
-		}
-	}
 	s, err := readSurvey(ctx, root)
 	if err != nil {
 		return Collected{}, err
@@ -81,17 +66,8 @@ func Collect(ctx context.Context, root string, o CollectOptions) (Collected, err
 		o.Now = time.Now()
 	}
 	p := s.plan(o)
-	p.sum.Suspect = suspect
 	if !o.DryRun {
-		err := p.readOnce(ctx)
-		if err == nil {
-			err = p.carryOut(ctx)
-		}
-		if err == nil {
-			suspect, err = settle(ctx, root, true)
-			p.sum.Suspect += suspect
-		}
-		if err != nil {
+		if err := p.carryOut(ctx); err != nil {
 			return p.sum, fmt.Errorf("collect garbage: %w", err)
 		}
 		if err := s.root.Sweep(time.Hour); err != nil {
@@ -190,9 +166,7 @@ func (p *plan) candidates(now time.Time) []*candidate {
 	for _, it := range p.s.others {
 		switch it.kind {
 		case layout.Downloads, layout.Logs, layout.RunLogs, layout.Requests, layout.Checkpoints, layout.Damaged:
-			if it.kind != layout.Damaged || !disk.IsDamage(filepath.Base(it.path)) { // records stay until they are settled
-				add(it, nil, nil)
-			}
+			add(it, nil, nil)
 		}
 	}
 	return all
@@ -217,7 +191,7 @@ func (p *plan) drop(r *result) (left []*blob) {
 	if !p.remove(r.item) {
 		return nil
 	}
-	late := r.used.Add(2 * pack.UsedEvery)
+	late := r.used.Add(2 * disk.UsedEvery)
 	r.release(func(b *blob) {
 		if b.used.Before(late) {
 			p.removeBlob(b)
@@ -272,83 +246,7 @@ func (p *plan) sort() {
 	p.sum.KeptSeconds, p.sum.DearestKept = p.seconds(false), p.dearest(false)
 }
 
-// readOnce reads, of what is about to go, that on which results rest that stay, and which a command may have been given unread. If it is
-// damaged, that goes on record: with the file, the last trace would go of why those results are wrong.
-func (p *plan) readOnce(ctx context.Context) error {
-	type copyOf struct {
-		place disk.Place
-		item  *item
-	}
-	unread := map[digest.Digest][]copyOf{}
-	for _, it := range p.chosen {
-		switch it.kind {
-		case layout.Trees:
-			if p.s.trees[it.name].complete {
-				unread[it.name] = append(unread[it.name], copyOf{disk.Unpacked, it})
-			}
-		case layout.Blobs, layout.Executables:
-			if st, err := stat.Lstat(it.path); err != nil || !disk.LinkedUnread(st) {
-				continue
-			}
-			place := disk.InStore
-			if it.kind == layout.Executables {
-				place = disk.Executable
-			}
-			unread[it.name] = append(unread[it.name], copyOf{place, it})
-		}
-	}
-	wanted := map[digest.Digest]bool{}
-	var search merkle.Search
-	for _, r := range p.s.results {
-		if len(wanted) == len(unread) {
-			break
-		}
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		if p.gone[r.item] {
-			continue
-		}
-		_, _ = p.s.inputs(ctx, r, &search, func(d digest.Digest) bool { // of those whose inputs are not known nobody can tell
-			if d = d.Unsized(); unread[d] != nil {
-				wanted[d] = true
-			}
-			return false
-		})
-	}
-	v := newVerifier(p.s, VerifyOptions{})
-	for d := range wanted {
-		for _, x := range unread[d] {
-			right, err := v.right(ctx, d, x.place, x.item)
-			if err == nil && !right {
-				err = disk.NoteDamage(string(p.s.root), x.place, d)
-			}
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// right tells whether a file or tree is what its name says.
-func (v *verifier) right(ctx context.Context, d digest.Digest, place disk.Place, it *item) (bool, error) {
-	if place == disk.Unpacked {
-		text, err := v.tree(ctx, &unpacked{item: it, name: d})
-		return text == "", err
-	}
-	info, err := os.Lstat(it.path)
-	if err != nil {
-		return false, err
-	}
-	is, err := v.hash(ctx, it.path, stat.Of(info), d.Function())
-	return is.Unsized() == d, err
-}
-
 func (p *plan) carryOut(ctx context.Context) error {
-	// Results first. That takes room, and there may be none until the rest is gone: a result without its blobs does no harm.
-	drop := func() error { return p.s.dropResults(ctx, func(r *result) bool { return p.gone[r.item] }) }
-	full := drop()
 	trees := merkle.NewTrees(string(p.s.root))
 	for _, it := range p.chosen {
 		if err := context.Cause(ctx); err != nil {
@@ -358,8 +256,7 @@ func (p *plan) carryOut(ctx context.Context) error {
 		switch it.kind {
 		case layout.Trees:
 			err = trees.Remove(ctx, it.name)
-		case layout.Results: // gone already
-		case layout.Blobs, layout.Executables:
+		case layout.Results, layout.Blobs, layout.Executables:
 			err = removeUnused(it)
 		default:
 			err = os.RemoveAll(it.path)
@@ -368,25 +265,7 @@ func (p *plan) carryOut(ctx context.Context) error {
 			return err
 		}
 	}
-	if full != nil {
-		return drop()
-	}
 	return nil
-}
-
-// dropResults removes results, all at once: the pack is written anew without them, and without what is wrong with it. Where nothing is to be removed
-// the pack stays as it is.
-func (s *survey) dropResults(ctx context.Context, drop func(*result) bool) error {
-	gone := map[digest.Digest]bool{}
-	for _, r := range s.results {
-		if drop(r) {
-			gone[r.record.Key] = true
-		}
-	}
-	if len(gone) == 0 && s.damage == "" {
-		return nil
-	}
-	return s.pack.Compact(ctx, func(r pack.Record) bool { return !gone[r.Key] })
 }
 
 // removeUnused removes a file, unless it was replaced since it was looked at. That cannot be while the lock is held

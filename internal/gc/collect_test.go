@@ -160,13 +160,13 @@ func TestCollectBroken(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c.flipResult(t, torn)
+	flip(t, c.path(torn))
 	sum := collect(t, c, gc.CollectOptions{})
 	if sum.Broken != 3 {
 		t.Errorf("%+v", sum)
 	}
 	for a, want := range map[*action.Action]bool{good: true, lacks: false, lacksDeep: false, torn: false} {
-		if _, ok := c.record(t, a); ok != want {
+		if ok := c.remembered(t, a); ok != want {
 			t.Errorf("%s: is there: %v", a.Command.Args, ok)
 		}
 	}
@@ -259,7 +259,7 @@ func TestCollectRandom(t *testing.T) {
 		for _, a := range actions {
 			if c.known(t, a) {
 				stayed++
-			} else if _, ok := c.record(t, a); ok {
+			} else if c.remembered(t, a) {
 				t.Errorf("%+v: a result stayed that is not whole", o)
 			}
 		}

@@ -14,8 +14,7 @@ import (
 // fullRoot is the variable that makes the test binary run only the child's part of TestCollectWithoutRoom.
 const fullRoot = "HEXMAGE_TEST_FULL_ROOT"
 
-// On a disk that is full there is no room to write results anew. What else is to go goes all the same, and makes room. The
-// disk is full for a whole process: so it is a child's.
+// Collect needs no room on the disk. The limit is one of a whole process, so a child process has it.
 func TestCollectWithoutRoom(t *testing.T) {
 	root := os.Getenv(fullRoot)
 	if root == "" {
@@ -33,13 +32,10 @@ func TestCollectWithoutRoom(t *testing.T) {
 	young, _ := c.run(t, o.Now.Add(-day), "a=young")
 	var err error
 	storetest.FullDisk(t, 200, func() { _, err = gc.Collect(t.Context(), root, o) })
-	if err == nil || c.has(t, "old") || !c.has(t, "young") {
+	if err != nil || c.has(t, "old") || !c.has(t, "young") {
 		t.Errorf("%v; old is there: %v, young is there: %v", err, c.has(t, "old"), c.has(t, "young"))
 	}
 	if c.known(t, old) || !c.known(t, young) {
 		t.Error("a result without its blob is known, or one with its own is not")
-	}
-	if s, err := gc.Collect(t.Context(), root, o); err != nil || s.Broken != 1 || !c.known(t, young) {
-		t.Errorf("with room: %+v, %v", s, err)
 	}
 }

@@ -245,7 +245,7 @@ func TestCollectKilled(t *testing.T) {
 			}
 			actions = append(actions, a)
 		}
-		if err := errors.Join(c.blobs.Flush(t.Context()), c.results.Flush(t.Context())); err != nil {
+		if err := c.blobs.Sync(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

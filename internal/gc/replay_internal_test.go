@@ -21,7 +21,6 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/runlog"
-	"github.com/hexmage/hexmage/internal/store/pack"
 )
 
 // A replay has the runs of a log use a cache that is kept to a size after each of them, by one policy or another, and counts the minutes that went into making again
@@ -143,7 +142,7 @@ func (r *replay) collect(size int64, drop policy) {
 	at := uint64(0)
 	for _, key := range slices.Sorted(maps.Keys(r.has)) {
 		k := r.has[key]
-		x := &result{item: &item{path: key, used: k.last, inodes: []inode{{bytes: 1000}}}, record: pack.Record{},
+		x := &result{item: &item{path: key, used: k.last, inodes: []inode{{bytes: 1000}}},
 			value: &action.Result{Worker: "local", Duration: time.Duration(k.Seconds * float64(time.Second))}}
 		for _, name := range slices.Sorted(maps.Keys(k.Bytes)) {
 			b := blobs[name]
@@ -357,7 +356,7 @@ func writeLog(t *testing.T, root string) {
 	}
 	by := map[digest.Digest]int{}
 	for i, r := range s.results {
-		by[r.record.Key] = i
+		by[r.key] = i
 		for _, b := range r.blobs {
 			hold(i, b)
 		}
@@ -369,7 +368,7 @@ func writeLog(t *testing.T, root string) {
 	}
 	of := make([]used, len(s.results))
 	for i, r := range s.results {
-		of[i] = used{Key: r.record.Key.Hex()[:8], Bytes: map[string]int64{}}
+		of[i] = used{Key: r.key.Hex()[:8], Bytes: map[string]int64{}}
 		if r.bad == nil {
 			of[i].Seconds = math.Round(r.took().Seconds()*100) / 100
 		}

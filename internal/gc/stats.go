@@ -15,7 +15,6 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store"
-	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
@@ -82,7 +81,7 @@ func Read(ctx context.Context, root string) (Stats, error) {
 		if r.bad != nil {
 			st.Broken++
 		} else if r.ran() && r.took() > 0 {
-			st.Took[r.record.Key] = r.took()
+			st.Took[r.key] = r.took()
 		}
 	}
 	for _, b := range s.blobs {
@@ -247,17 +246,22 @@ func Find(root, text string) ([]Found, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", text, ErrDigest)
 		}
-		path := layout.Root(root).File(layout.Blobs, d)
-		st, err := os.Lstat(path)
-		there := err == nil && st.Mode().IsRegular()
-		if there && (!sized || st.Size() == size) {
+		there := func(k layout.Kind) (string, int64, bool) {
+			path := layout.Root(root).File(k, d)
+			st, err := os.Lstat(path)
+			if err != nil || !st.Mode().IsRegular() {
+				return path, 0, false
+			}
+			return path, st.Size(), true
+		}
+		if path, is, ok := there(layout.Blobs); ok && (!sized || is == size) {
 			found = append(found, Found{layout.Blobs, path})
 		}
 		if dir, ok := merkle.NewTrees(root).Find(d); ok {
 			found = append(found, Found{layout.Trees, dir})
 		}
-		if has, err := disk.OpenPack(root).Has(d); err == nil && has {
-			found = append(found, Found{layout.Results, layout.Root(root).Results()})
+		if path, _, ok := there(layout.Results); ok {
+			found = append(found, Found{layout.Results, path})
 		}
 	}
 	return found, nil

@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -20,7 +19,6 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/layout"
-	"github.com/hexmage/hexmage/internal/store/pack"
 )
 
 // survey is what a cache folder holds, and which result needs what.
@@ -29,8 +27,6 @@ type survey struct {
 	mu      sync.Mutex              // of blobs, while results are read
 	blobs   map[digest.Digest]*blob // by Unsized
 	copies  []*item                 // executable copies of blobs that are gone
-	pack    *pack.Pack
-	damage  string // what is wrong with the pack of results itself
 	results []*result
 	trees   map[digest.Digest]*unpacked // by Unsized
 	others  []*item
@@ -44,13 +40,13 @@ type blob struct {
 	holds  int           // results and folders that need it
 }
 
-// result is a result's record and what it names.
+// result is a result's file and what it names.
 type result struct {
 	*item
-	record pack.Record
-	value  *action.Result
-	bad    error // it is no result, or names what is not there
-	torn   bool  // bad: the record itself is damaged
+	key     digest.Digest // without its size if the file is corrupt
+	value   *action.Result
+	bad     error // the file is corrupt, or names a blob that is missing
+	corrupt bool  // bad: the file itself is corrupt
 
 	blobs   []*blob
 	folders []*folder
@@ -80,7 +76,7 @@ type unpacked struct {
 func readSurvey(ctx context.Context, root string) (*survey, error) {
 	s := newSurvey(root)
 	err := s.root.Each(ctx, s.add)
-	for _, f := range []func(context.Context) error{s.listResults, s.readResults, s.readFolders} {
+	for _, f := range []func(context.Context) error{s.readResults, s.readFolders} {
 		if err == nil {
 			err = f(ctx)
 		}
@@ -93,7 +89,7 @@ func readSurvey(ctx context.Context, root string) (*survey, error) {
 }
 
 func newSurvey(root string) *survey {
-	return &survey{root: layout.Root(root), pack: disk.OpenPack(root), blobs: map[digest.Digest]*blob{}, trees: map[digest.Digest]*unpacked{}}
+	return &survey{root: layout.Root(root), blobs: map[digest.Digest]*blob{}, trees: map[digest.Digest]*unpacked{}}
 }
 
 // add notes what is in the cache folder.
@@ -103,7 +99,8 @@ func (s *survey) add(at layout.Item) error {
 		return err
 	}
 	switch at.Kind {
-	case layout.Results: // listResults has them one by one
+	case layout.Results:
+		s.results = append(s.results, &result{item: it, key: it.name})
 	case layout.Blobs:
 		s.blobs[at.Digest] = &blob{item: it, digest: at.Digest.Sized(at.Info.Size())}
 	case layout.Executables:
@@ -165,39 +162,19 @@ func (s *survey) items(f func(*item)) {
 	}
 }
 
-// listResults lists what is in the pack of results. Each counts the bytes that it takes there; what is left of the file is an item of its own.
-func (s *survey) listResults(ctx context.Context) error {
-	all, err := s.pack.List(ctx)
-	if err != nil {
-		return err
-	}
-	s.damage = all.Damage
-	at := s.root.Results()
-	for _, r := range all.Records {
-		it := &item{kind: layout.Results, name: r.Key.Unsized(), path: at + "#" + r.Key.Function().String() + "-" + r.Key.Hex(), used: r.Used, files: 1,
-			inodes: []inode{{bytes: r.Size}}}
-		s.results = append(s.results, &result{item: it, record: r})
-	}
-	if all.Waste > 0 {
-		s.others = append(s.others, &item{kind: layout.State, path: at, used: time.Now(), files: 1, inodes: []inode{{bytes: all.Waste}}})
-	}
-	return nil
-}
-
 // readResults reads every result.
 func (s *survey) readResults(ctx context.Context) error {
 	return s.each(ctx, len(s.results), func(i int) error {
 		r := s.results[i]
-		b, err := r.record.Read()
+		e, err := disk.ReadResult(r.path, r.key)
 		if unreadable(err) {
 			return err
 		}
-		if err == nil {
-			r.value, err = disk.Decode(r.record.Key, b)
-		}
 		if err != nil {
-			r.bad, r.torn = err, true
+			r.bad, r.corrupt = err, true
+			return nil
 		}
+		r.key, r.value = e.Key, e.Result
 		return nil
 	})
 }
@@ -405,15 +382,14 @@ const maxMessage = 1 << 20
 // load returns the Action whose result r is, the digest of its Command, and the store that has what the key was made of, as far as that is
 // known: from beside the result, or from the store.
 func (s *survey) load(ctx context.Context, r *result) (a *action.Action, command digest.Digest, blobs store.Blobs, err error) {
-	file, err := r.record.Read()
+	e, err := disk.ReadResult(r.path, r.key)
 	if err != nil {
 		return nil, command, nil, err
 	}
-	fn := r.record.Key.Function()
-	blobs = store.Overlay(&reader{s}, disk.Messages(fn, file))
-	b, err := store.ReadBlob(ctx, blobs, r.record.Key, maxMessage)
+	blobs = store.Overlay(&reader{s}, e.Messages())
+	b, err := store.ReadBlob(ctx, blobs, r.key, maxMessage)
 	if err == nil {
-		a, command, err = action.DecodeAction(b, fn)
+		a, command, err = action.DecodeAction(b, r.key.Function())
 	}
 	return a, command, blobs, err
 }

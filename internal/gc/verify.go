@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -44,17 +43,16 @@ type Verified struct {
 	Bytes    int64     `json:"bytes"`
 	Results  int       `json:"results"`
 	Trees    int       `json:"trees"`
-	Suspect  int       `json:"suspect"` // of the results: those among the Problems that may be wrong, as what they were made from was damaged
 	Problems []Problem `json:"problems"`
 }
 
-// Verify reads everything in the cache folder that has a digest: blobs, their executable copies and the files of unpacked
-// trees are hashed, whatever their times say; results are decoded, their checksums computed, and what they name must be
-// there.
+// Verify reads everything in the cache folder that has a digest: blobs, their executable copies and the files of
+// unpacked trees are hashed, whatever their times say; results are decoded, their checksums computed, and what they
+// name must be there.
 //
-// It may run beside builds. What it finds damaged is on record from then on, for builds and collections to heed (Settle). To repair, it
-// must be alone (else ErrInUse): blobs and copies that are damaged are moved to <root>/damaged, results and unpacked trees are removed; all
-// of it is made again when a build wants it. So are results that may be wrong because a command read what was damaged: see suspects.
+// It may run beside builds. To repair, it must be alone (else ErrInUse): it moves corrupt blobs, copies and results to
+// <root>/damaged, and removes unpacked trees, and results that name a missing blob. The next build that wants them
+// makes them again.
 //
 // The error is about what could not be read; Verified then has what was found anyway.
 func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error) {
@@ -85,9 +83,6 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 	})
 	v.total = l.total
 	err = errors.Join(v.blobs(ctx), v.results(ctx), v.trees(ctx))
-	if ctx.Err() == nil { // which drops results, all that are to go at once
-		err = errors.Join(err, v.suspects(ctx))
-	}
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -96,7 +91,7 @@ func Verify(ctx context.Context, root string, o VerifyOptions) (Verified, error)
 }
 
 func newVerifier(s *survey, o VerifyOptions) *verifier {
-	return &verifier{s: s, o: o, hashed: map[fileID]digest.Digest{}, damaged: map[digest.Digest]bool{}, dropped: map[*result]bool{}}
+	return &verifier{s: s, o: o, hashed: map[fileID]digest.Digest{}}
 }
 
 type verifier struct {
@@ -106,13 +101,10 @@ type verifier struct {
 	total  int64
 	done   atomic.Int64
 
-	dropped map[*result]bool // what is to go
-
-	mu      sync.Mutex
-	damaged map[digest.Digest]bool   // blobs and trees, by Unsized
-	hashed  map[fileID]digest.Digest // by BLAKE3 or SHA-256, whichever the file has its name from
-	errs    []error
-	found   Verified
+	mu     sync.Mutex
+	hashed map[fileID]digest.Digest // by BLAKE3 or SHA-256, whichever the file has its name from
+	errs   []error
+	found  Verified
 }
 
 // blobs hashes all blobs and their copies.
@@ -139,9 +131,9 @@ func (v *verifier) blobs(ctx context.Context) error {
 		}
 		p := Problem{Kind: it.kind, Path: it.path, Text: fmt.Sprintf("its content is %s", is)}
 		if it.kind == layout.Blobs {
-			return v.note(disk.InStore, it.name, p, func() (string, error) { return v.blobAway(ctx, it.name) })
+			return v.add(p, func() (string, error) { return v.blobAway(ctx, it.name) })
 		}
-		return v.note(disk.Executable, it.name, p, func() (string, error) { return v.away(it, string(disk.Executable)) })
+		return v.add(p, func() (string, error) { return v.away(it, "exec-") })
 	})
 	return errors.Join(err, errors.Join(v.take()...))
 }
@@ -196,34 +188,20 @@ func (v *verifier) results(context.Context) error {
 		if r.bad == nil {
 			continue
 		}
-		text := r.bad.Error()
-		if !r.torn {
-			text = "it names what is not there: " + text
+		text, repair := "corrupt result", func() (string, error) { return v.away(r.item, "ac-") }
+		if !r.corrupt {
+			text, repair = "it names a blob that is missing: "+r.bad.Error(), drop(r)
 		}
-		if err := v.add(Problem{Kind: layout.Results, Path: r.path, Text: text}, v.drop(r)); err != nil {
+		if err := v.add(Problem{Kind: layout.Results, Path: r.path, Text: text}, repair); err != nil {
 			return err
 		}
-	}
-	if v.s.damage != "" { // what it was, nobody knows
-		p := Problem{Kind: layout.Results, Path: v.s.root.Results(), Text: v.s.damage}
-		return v.add(p, func() (string, error) { return "written anew without it", nil })
 	}
 	return errors.Join(v.take()...)
 }
 
-// drop returns what repairs a problem with the result: it goes when dropResults is called.
-func (v *verifier) drop(r *result) func() (string, error) {
-	return func() (string, error) {
-		v.dropped[r] = true
-		return "removed", nil
-	}
-}
-
-func (v *verifier) dropResults(ctx context.Context) error {
-	if !v.o.Repair {
-		return nil
-	}
-	return v.s.dropResults(ctx, func(r *result) bool { return v.dropped[r] })
+// drop returns a function that removes the result.
+func drop(r *result) func() (string, error) {
+	return func() (string, error) { return "removed", removeUnused(r.item) }
 }
 
 // trees hashes all files of trees that are complete.
@@ -243,7 +221,7 @@ func (v *verifier) trees(ctx context.Context) error {
 		if text == "" {
 			continue
 		}
-		err = v.note(disk.Unpacked, u.name, Problem{Kind: layout.Trees, Path: u.path, Text: text}, func() (string, error) {
+		err = v.add(Problem{Kind: layout.Trees, Path: u.path, Text: text}, func() (string, error) {
 			return "removed", merkle.NewTrees(string(v.s.root)).Remove(ctx, u.name)
 		})
 		if err != nil {
@@ -303,18 +281,6 @@ func difference(at string, want, is *merkle.Dir) (first string) {
 	return first
 }
 
-// note is add for something that a command may have read. It goes on record first: whatever becomes of the file, what rests on it is found
-// by that.
-func (v *verifier) note(place disk.Place, d digest.Digest, p Problem, repair func() (string, error)) error {
-	v.mu.Lock()
-	v.damaged[d] = true
-	v.mu.Unlock()
-	if err := disk.NoteDamage(string(v.s.root), place, d); err != nil {
-		return errors.Join(err, v.add(p, func() (string, error) { return "", nil }))
-	}
-	return v.add(p, repair)
-}
-
 // add reports a problem, and repairs it if that is wanted.
 func (v *verifier) add(p Problem, repair func() (string, error)) error {
 	var err error
@@ -358,10 +324,9 @@ func readAll(ctx context.Context, blobs store.Blobs, d digest.Digest) error {
 	return errors.Join(err, rc.Close())
 }
 
-// away moves a file to the folder for what is damaged, where its name begins as is said.
-func (v *verifier) away(it *item, as string) (string, error) {
-	to := as + it.name.Function().String() + "-" + it.name.Hex()
-	if err := atomicfile.Rename(it.path, filepath.Join(v.s.root.Damaged(), to)); err != nil {
+// away quarantines a file.
+func (v *verifier) away(it *item, prefix string) (string, error) {
+	if err := atomicfile.Rename(it.path, v.s.root.Quarantine(prefix, it.name)); err != nil {
 		return "", err
 	}
 	return "moved to damaged/", nil

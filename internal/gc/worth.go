@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/layout"
-	"github.com/hexmage/hexmage/internal/store/pack"
 )
 
 // What a collection for size drops first: docs/design/0035.
@@ -50,7 +50,7 @@ func (p *plan) shrink(size int64, o CollectOptions) {
 		return
 	}
 	now := o.Now
-	stays := func(c *candidate) bool { return !o.Since.IsZero() && !c.used.Before(o.Since.Add(-pack.UsedEvery)) }
+	stays := func(c *candidate) bool { return !o.Since.IsZero() && !c.used.Before(o.Since.Add(-disk.UsedEvery)) }
 	all := queue(slices.DeleteFunc(p.candidates(now), stays))
 	for _, c := range all {
 		c.price = c.priceFor(p.ledger.total - size)
@@ -98,7 +98,7 @@ func (q *queue) Pop() any {
 
 // candidate returns one, with what it costs, frees, and how old it is.
 func (p *plan) candidate(it *item, r *result, b *blob, now time.Time) *candidate {
-	c := &candidate{item: it, result: r, blob: b, age: max(now.Sub(it.used), pack.UsedEvery).Hours()}
+	c := &candidate{item: it, result: r, blob: b, age: max(now.Sub(it.used), disk.UsedEvery).Hours()}
 	rate := fromDisk
 	switch {
 	case c.result != nil:
@@ -258,7 +258,7 @@ func (p *plan) dearest(gone bool) []Made {
 	})
 	top := []Made{}
 	for _, r := range all[:min(len(all), shown)] {
-		top = append(top, Made{r.record.Key.String(), p.s.args(r), r.took().Seconds(), p.shareOfResult(r)})
+		top = append(top, Made{r.key.String(), p.s.args(r), r.took().Seconds(), p.shareOfResult(r)})
 	}
 	return top
 }

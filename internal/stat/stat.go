@@ -1,5 +1,4 @@
-// Package stat asks the file system what it says of many files, quickly: one Lstat each, on a few goroutines, without
-// allocating for each file.
+// Package stat asks the file system what it says of many files: one Lstat each, on a few goroutines.
 //
 // A Stamp tells whether a file is the one that it was when the Stamp was taken. The package does not read files, and does
 // not know what they are for or what is remembered of them.
@@ -9,9 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -77,6 +79,15 @@ func Of(info fs.FileInfo) Stamp {
 	return s
 }
 
+// Lstat returns the Stamp of what is at path; of nothing, the zero Stamp and an error that is fs.ErrNotExist.
+func Lstat(path string) (Stamp, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return Stamp{}, err
+	}
+	return Of(info), nil
+}
+
 const (
 	// batch is how many files a goroutine of Lstats takes at a time.
 	batch = 256
@@ -97,16 +108,10 @@ func Lstats(root string, paths []string, parallel int) ([]Stamp, error) {
 	if len(paths) < alone {
 		parallel = 1
 	}
-	at, err := openRoot(root)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return stamps, fmt.Errorf("look at files in %s: %w", root, err)
-	}
-	defer at.close()
 	var next atomic.Int64
 	var mu sync.Mutex
 	var first error
 	work := func() {
-		l := at.prober()
 		for {
 			end := int(next.Add(batch))
 			start := end - batch
@@ -114,13 +119,20 @@ func Lstats(root string, paths []string, parallel int) ([]Stamp, error) {
 				return
 			}
 			for i := start; i < min(end, len(paths)); i++ {
-				if err := l.lstat(paths[i], &stamps[i]); err != nil {
-					mu.Lock()
-					if first == nil {
-						first = fmt.Errorf("look at %s: %w", paths[i], err)
-					}
-					mu.Unlock()
+				path := paths[i]
+				if !filepath.IsAbs(path) {
+					path = filepath.Join(root, path)
 				}
+				st, err := Lstat(path)
+				stamps[i] = st
+				if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+					continue
+				}
+				mu.Lock()
+				if first == nil {
+					first = fmt.Errorf("look at %s: %w", paths[i], err)
+				}
+				mu.Unlock()
 			}
 		}
 	}

@@ -1,11 +1,8 @@
 package statcache_test
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -177,37 +174,5 @@ func TestStatCacheClockWentBack(t *testing.T) {
 	hash(t, c, file, "six")
 	if c.Hashed() == n {
 		t.Error("a file that changed in the future was taken as unchanged")
-	}
-}
-
-// A direct hasher reads small files, and neither reads nor changes what is remembered; of large ones it asks.
-func TestDirect(t *testing.T) {
-	dir := t.TempDir()
-	path, state := filepath.Join(dir, "f"), filepath.Join(dir, "state")
-	old := time.Now().Add(-time.Hour)
-	write := func(text string) fs.FileInfo {
-		t.Helper()
-		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, old, old)); err != nil {
-			t.Fatal(err)
-		}
-		info, err := os.Lstat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return info
-	}
-	for _, c := range []struct {
-		size   int
-		hashed int64
-	}{{10, 0}, {2 << 20, 1}} {
-		cache := statcache.Open(state, digest.BLAKE3, soon)
-		text := strings.Repeat("x", c.size)
-		d, err := cache.Direct().Hash(path, stat.Of(write(text)))
-		if err != nil || d != digest.BLAKE3.Bytes([]byte(text)) {
-			t.Errorf("%d bytes: %v, %v", c.size, d, err)
-		}
-		if cache.Hashed() != c.hashed {
-			t.Errorf("%d bytes: %d files were remembered", c.size, cache.Hashed())
-		}
 	}
 }

@@ -19,14 +19,10 @@ import (
 // were laid out, nor tools take them for newer than what they made. And as any write sets another, it tells of writes.
 func LinkTime() time.Time { return time.Unix(1_000_000_000, 0) }
 
-// MayBeLink tells whether a file with that stamp may be one that Link made, of a blob that is synced or not yet: it has such a file's mode and time.
+// MayBeLink tells whether a file with that stamp may be one that Link made: it has the mode and time of such files.
 func MayBeLink(st stat.Stamp) bool {
-	age := st.MTime - LinkTime().UnixNano()
-	return st.IsRegular() && st.Mode&0o222 == 0 && age >= 0 && age <= int64(UnsyncedAfter)
+	return st.IsRegular() && st.Mode&0o222 == 0 && st.MTime == LinkTime().UnixNano()
 }
-
-// UnsyncedAfter is by how much the time of a blob's file is later than LinkTime until the blob is synced.
-const UnsyncedAfter = 10 * time.Second
 
 // Link makes path, which must not exist, hold the blob, read-only for its owner: as a Local does it, else as a verified copy.
 func Link(ctx context.Context, blobs Blobs, d digest.Digest, path string, executable bool) error {
@@ -89,7 +85,7 @@ func fill(ctx context.Context, f *os.File, r io.Reader, d digest.Digest, perm fs
 
 // newFile makes a file that fill fills. When that fails there is none.
 func newFile(path string, fill func(*os.File) error) error {
-	f, err := atomicfile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -112,7 +108,7 @@ func Adopt(ctx context.Context, blobs Blobs, fn digest.Function, path string) (d
 
 // PutFile stores a copy of the regular file at path.
 func PutFile(ctx context.Context, blobs Blobs, fn digest.Function, path string) (digest.Digest, error) {
-	f, err := atomicfile.OpenFile(path, os.O_RDONLY, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return digest.Digest{}, err
 	}

@@ -19,8 +19,7 @@ import (
 // source file need not be copied into the store for its digest to name something: it is read where it is when someone
 // wants it. Whoever reads a file that has changed since Add gets a *ChangedError.
 //
-// Open, Link and Missing ask the next store before they look at files, but for Open of a small one: the store has most of those not, and what
-// is read whole is known to be right or not.
+// Open, Link and Missing ask the next store before they look at files.
 type HostFiles struct {
 	next Blobs
 
@@ -28,21 +27,13 @@ type HostFiles struct {
 	files  map[digest.Digest]string
 	refs   map[digest.Digest]Ref
 	copied map[digest.Digest]bool // files of which somebody has a copy
-
-	recent map[digest.Digest][]byte // content that was read to be hashed, and is wanted next
-	size   int                      // bytes of it
-	spare  [][]byte                 // memory of what was used
 }
-
-// maxSpare is how many pieces of memory wait to be used again.
-const maxSpare = 8
-
-// maxRecent is how many bytes are kept of what was read to be hashed.
-const maxRecent = 1 << 20
 
 // WithHostFiles returns Blobs over next that know no files yet.
 func WithHostFiles(next Blobs) *HostFiles {
-	return &HostFiles{next: next, files: map[digest.Digest]string{}, refs: map[digest.Digest]Ref{}, copied: map[digest.Digest]bool{}, recent: map[digest.Digest][]byte{}}
+	return &HostFiles{
+		next: next, files: map[digest.Digest]string{}, refs: map[digest.Digest]Ref{}, copied: map[digest.Digest]bool{},
+	}
 }
 
 // ChangedError says that a host file is not what it was when its digest was taken. It is an ErrCorrupt.
@@ -90,56 +81,6 @@ func (s *HostFiles) AddRef(d digest.Digest, path string, st stat.Stamp, now time
 	s.refs[d] = Ref{Path: path, Digest: d, Stamp: st}
 }
 
-// Keep says that b, which becomes the store's, is the content of a file that is going to be added, and read by an action soon: so that need not read
-// it again. Not much is kept, and nothing for long.
-func (s *HostFiles) Keep(d digest.Digest, b []byte) {
-	if len(b) > maxCopy {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.size += len(b); s.size > maxRecent {
-		clear(s.recent)
-		s.size = len(b)
-	}
-	s.recent[d] = b
-}
-
-// Room returns memory for a content of that size that is going to be kept, if there is any to spare.
-func (s *HostFiles) Room(size int64) []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, b := range s.spare {
-		if int64(cap(b)) > size {
-			last := len(s.spare) - 1
-			s.spare[i], s.spare[last], s.spare = s.spare[last], nil, s.spare[:last]
-			return b[:0]
-		}
-	}
-	return nil
-}
-
-// used takes back the memory of what was taken.
-func (s *HostFiles) used(b []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.spare) < maxSpare {
-		s.spare = append(s.spare, b)
-	}
-}
-
-// take returns what was kept, and keeps it no longer: most files are wanted once.
-func (s *HostFiles) take(d digest.Digest) ([]byte, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b, ok := s.recent[d]
-	if ok {
-		delete(s.recent, d)
-		s.size -= len(b)
-	}
-	return b, ok
-}
-
 // Knows tells whether a file with that content was added.
 func (s *HostFiles) Knows(d digest.Digest) bool {
 	_, ok := s.file(d)
@@ -155,11 +96,6 @@ func (s *HostFiles) file(d digest.Digest) (string, bool) {
 
 // Open implements Blobs.
 func (s *HostFiles) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
-	if path, ok := s.file(d); ok {
-		if r, ok := s.whole(path, d); ok {
-			return r, nil
-		}
-	}
 	r, err := s.next.Open(ctx, d)
 	if !errors.Is(err, ErrNotFound) {
 		return r, err
@@ -170,31 +106,13 @@ func (s *HostFiles) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, e
 	return nil, err
 }
 
-// whole returns the content of a small file, if it is right.
-func (s *HostFiles) whole(path string, d digest.Digest) (io.ReadCloser, bool) {
-	if d.Size() > maxCopy {
-		return nil, false
-	}
-	if b, ok := s.take(d); ok {
-		return Whole(b, func() { s.used(b) }), true
-	}
-	b, err := atomicfile.ReadWhole(path, d.Size())
-	if err != nil || d.Function().Bytes(b) != d {
-		return nil, false
-	}
-	return Whole(b, nil), true
-}
-
 // own opens the file with that content; where none is known, it returns nil.
 func (s *HostFiles) own(d digest.Digest) (io.ReadCloser, error) {
 	path, ok := s.file(d)
 	if !ok {
 		return nil, nil
 	}
-	if b, ok := s.whole(path, d); ok {
-		return b, nil
-	}
-	f, err := atomicfile.OpenRegular(path)
+	f, _, err := atomicfile.OpenRegular(path)
 	if err != nil {
 		return nil, &ChangedError{Path: path, Err: err}
 	}

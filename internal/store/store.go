@@ -23,8 +23,8 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// ErrNotFound is what is returned, wrapped, for a blob or a result that the store does not have. A damaged result is
-// ErrNotFound too.
+// ErrNotFound is the error, wrapped, for a blob or a result that the store does not have. A corrupt result counts as
+// missing.
 var ErrNotFound = errors.New("not in the store")
 
 // ErrCorrupt is what a reader returns, wrapped, at the point where content turns out not to be what its digest says.
@@ -41,9 +41,9 @@ type Blobs interface {
 	// not what d says. The caller closes the reader.
 	Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error)
 	// Put stores the content of r, which must be what d says: else it stores nothing and returns ErrCorrupt. When it
-	// returns nil, all processes find the blob, and it survives the death of this one; it survives a crash of the machine
-	// after a second or so, or a Flush of the store. A blob that did not is missing, never damaged. Putting what is there
-	// already reads no more of r than it likes.
+	// returns nil, all processes find the blob, and it survives the death of this one. It survives a power cut once the
+	// store is synced; a blob that did not is missing, never corrupt. If the blob is there already, Put may read a part
+	// of r.
 	Put(ctx context.Context, d digest.Digest, r io.Reader) error
 	// Missing returns those of ds that the store does not have, in their order.
 	Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error)
@@ -56,8 +56,7 @@ type Results interface {
 	Get(ctx context.Context, key digest.Digest) (*action.Result, error)
 	// Put remembers r, and beside it the messages that tell what the key was made of (the Action, its Command, Directories
 	// of its inputs), by their digests: so they need no blob each. When it returns nil, all processes find the result, and
-	// it survives the death of this one; it survives a crash of the machine after a second or so, or a Flush of the store.
-	// One that did not is not found.
+	// it survives the death of this one. It survives a power cut once the store is synced; one that did not is not found.
 	Put(ctx context.Context, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) error
 	// Messages returns what was put beside the result for the key, checked.
 	Messages(ctx context.Context, key digest.Digest) (map[digest.Digest][]byte, error)
@@ -66,10 +65,10 @@ type Results interface {
 // Local is what Blobs can do that keeps blobs as files of this machine. What it cannot do, such as a decorator over a store
 // that is not Local, it answers with errors.ErrUnsupported; then the functions Link, CopyFile and Adopt do it by Open and Put.
 type Local interface {
-	// Link makes path (which must not exist, in a folder that does) hold the blob. With the permissions 0444 or 0555 it shares
-	// what it can with the store, by reflink, else by a hard link, else it is a copy; and it is Unmodified until something
-	// writes to it. With permissions to write it is a copy of its own, which is made only where the store knows the blob to
-	// be right without reading it; then path is an empty file of the caller's, which is filled, and after an error may hold a part.
+	// Link makes path (which must not exist, in a folder that does) hold the blob. With the permissions 0444 or 0555 it
+	// shares what it can with the store, by reflink, else by a hard link, else it is a copy; and it is Unmodified until
+	// something writes to it. With permissions to write, path is an empty file of the caller's that Link fills with a
+	// copy; after an error it may hold a part.
 	Link(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error
 	// Adopt hashes the regular file at path with fn, takes it into the store and returns its digest. The caller promises that
 	// nobody writes to the file any more, and looks for it at path no longer: it may have been moved.
@@ -99,59 +98,21 @@ type Shared interface {
 }
 
 // ReadBlob reads a blob that must not be larger than the limit.
-func ReadBlob(ctx context.Context, blobs Blobs, d digest.Digest, limit int64) (b []byte, err error) {
-	err = UseBlob(ctx, blobs, d, limit, func(content []byte, kept bool) error {
-		if b = content; !kept {
-			b = bytes.Clone(content)
-		}
-		return nil
-	})
-	return b, err
-}
-
-// UseBlob calls use with what ReadBlob returns. Unless it is kept, others have the memory when use has ended.
-func UseBlob(ctx context.Context, blobs Blobs, d digest.Digest, limit int64, use func(content []byte, kept bool) error) error {
+func ReadBlob(ctx context.Context, blobs Blobs, d digest.Digest, limit int64) ([]byte, error) {
 	if d.Size() > limit {
-		return fmt.Errorf("blob %s: larger than the limit of %d bytes", d, limit)
+		return nil, fmt.Errorf("blob %s: larger than the limit of %d bytes", d, limit)
 	}
 	r, err := blobs.Open(ctx, d)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer r.Close()
-	if w, ok := r.(*whole); ok && int64(len(w.b)) <= limit {
-		return use(w.b, w.free == nil)
-	}
 	// Grown as bytes come: what a store says it has may be a lie. The reader fails where more comes than the size.
 	b := bytes.NewBuffer(make([]byte, 0, min(d.Size(), 1<<20)+bytes.MinRead))
 	if _, err := b.ReadFrom(r); err != nil {
-		return fmt.Errorf("blob %s: %w", d, err)
+		return nil, fmt.Errorf("blob %s: %w", d, err)
 	}
-	return use(b.Bytes(), true)
-}
-
-// Whole returns a reader of the content b, which is known to be right. ReadBlob takes it as it is. If free is not nil, it is called when the reader is
-// closed and does not read b any more; else b becomes the reader's.
-func Whole(b []byte, free func()) io.ReadCloser {
-	w := &whole{b: b, free: free}
-	w.Reset(b)
-	return w
-}
-
-type whole struct {
-	bytes.Reader
-	b    []byte
-	free func()
-}
-
-// Close implements io.Closer.
-func (w *whole) Close() error {
-	if free := w.free; free != nil {
-		w.Reset(nil)
-		w.b, w.free = nil, nil
-		free()
-	}
-	return nil
+	return b.Bytes(), nil
 }
 
 // MinRef is the size in bytes from which on a file of the host is read where it is rather than copied. Copying as much takes

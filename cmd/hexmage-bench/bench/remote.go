@@ -16,7 +16,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/remote/far"
 )
 
@@ -71,7 +70,6 @@ func measureRemote(ctx context.Context, o Options, g Graph, programs, dir string
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
-	atomicfile.Spread(dir)
 	for _, ws := range []string{r.workspace(shipped), r.workspace(bazel)} {
 		if err := g.write(programs, ws); err != nil {
 			return nil, err

@@ -15,7 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
@@ -71,7 +70,6 @@ func measureGraph(ctx context.Context, o Options, c Case, dir string) (*GraphRes
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
-	atomicfile.Spread(dir) // no tool is to pay for what another one removed
 	for _, t := range r.tools {
 		r.workspaces = append(r.workspaces, t.program.dir)
 	}
@@ -172,7 +170,7 @@ func (r *graphRun) cold(ctx context.Context) error {
 	return nil
 }
 
-// aside takes files and folders away without freeing an inode (see atomicfile.Spread). They are removed at the end; few large ones at once,
+// aside takes files and folders away without freeing an inode. They are removed at the end; few large ones at once,
 // as there is no room for them.
 func (r *graphRun) aside(paths ...string) error {
 	if r.large() {

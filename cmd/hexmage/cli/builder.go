@@ -38,7 +38,6 @@ type builder struct {
 	Roots       string          // folder that all exec roots are below
 	Scratch     string          // folder of this process
 	State       layout.StateDir
-	Damage      *disk.DamageWatch
 
 	flush  func(context.Context) error
 	alive  []func()       // to be called when there are no children any more
@@ -77,18 +76,7 @@ func (a *app) openBuilder(ctx context.Context, in *interrupts, extra map[string]
 		return nil, err
 	}
 	a.nameOlder()
-	// The watch begins first: what is found damaged after it was looked at what there is, this build finds out.
-	damage, err := disk.WatchDamage(a.Cache)
-	if err != nil {
-		return nil, engineError(err)
-	}
 	gc.Tidy(ctx, a.Cache, a.endLeft(ctx, fn))
-	if err := a.settle(ctx); err != nil {
-		return nil, err
-	}
-	if err := damage.Settled(); err != nil {
-		return nil, engineError(err)
-	}
 	inUse, err := gc.Use(ctx, a.Cache, func() { fmt.Fprintln(a.Env.Stderr, "hexmage: waiting until the cache is collected") })
 	if err != nil {
 		return nil, err // also when interrupted
@@ -110,9 +98,11 @@ func (a *app) openBuilder(ctx context.Context, in *interrupts, extra map[string]
 	if over != nil {
 		files, remembered = over(blobs, results, base != nil)
 	}
-	e := &builder{Fn: fn, inUse: inUse, Damage: damage, Blobs: files, Results: remembered, Trees: merkle.NewTrees(a.Cache), State: a.places().State(), Roots: a.places().Scratch()}
+	e := &builder{
+		Fn: fn, inUse: inUse, Blobs: files, Results: remembered, Trees: merkle.NewTrees(a.Cache),
+		State: a.places().State(), Roots: a.places().Scratch(),
+	}
 	e.Stats = statcache.Open(e.State.StatCache(fn), fn, time.Now)
-	e.Stats.Keep, e.Stats.Room = e.Blobs.Keep, e.Blobs.Room
 	if err := os.MkdirAll(string(e.State), 0o755); err != nil {
 		return nil, engineError(err)
 	}
@@ -141,13 +131,7 @@ func (a *app) openBuilder(ctx context.Context, in *interrupts, extra map[string]
 	again.Checkpoints = nil
 	e.Host, e.Other = local.New(here), local.New(again)
 	e.alive = []func(){in.onKill(e.Host.Kill), in.onKill(e.Other.Kill)}
-	e.flush = func(ctx context.Context) error {
-		// Blobs first: a result must not outlive what it names.
-		if err := blobs.Flush(ctx); err != nil {
-			return err
-		}
-		return results.Flush(ctx)
-	}
+	e.flush = blobs.Sync
 	return e, nil
 }
 
@@ -174,7 +158,7 @@ func (a *app) endLeft(ctx context.Context, fn digest.Function) func(dirs ...stri
 
 // cached is the executor of a build whose actions next carries out: what is known is not done again, and what others do is waited for.
 func (e *builder) cached(next execute.Executor) execute.Caching {
-	cached := execute.Undamaged(execute.Cached(next, e.Results, e.Blobs, e.Fn, e.Trees.Has), e.Blobs, e.Damage)
+	cached := execute.Cached(next, e.Results, e.Blobs, e.Fn, e.Trees.Has)
 	return execute.Exclusive(cached, e.locks, e.Fn)
 }
 
@@ -197,19 +181,6 @@ func (e *builder) runOptions(a *app, c *runFlags, workspace, outIn, out string) 
 	o.Took = func(step, name string) int64 { return peaks().Of(step, name) }
 	o.OutIn, o.Out, o.LogDir = outIn, out, a.logsOf(workspace, c.Pipeline)
 	return o
-}
-
-// sound is the error of a build, or one if something was found damaged while it went on, by this process or another: results that it used
-// may have been made from that.
-func (e *builder) sound(err error) error {
-	if err != nil {
-		return err
-	}
-	found, err := e.Damage.Found()
-	if err == nil && len(found) > 0 {
-		err = fmt.Errorf("%s: %w", found[0].Hex(), store.ErrCorrupt)
-	}
-	return err
 }
 
 // close writes what the next run can use. What fails here costs time later, nothing else.
@@ -237,18 +208,6 @@ func (a *app) stores() (*disk.Blobs, *disk.Results, error) {
 	}
 	results, err := disk.NewResults(a.Cache)
 	return blobs, results, err
-}
-
-// settle deals with what was found damaged, by an earlier run or by `cache verify`, before anything in the cache is used.
-func (a *app) settle(ctx context.Context) error {
-	dropped, err := gc.Settle(ctx, a.Cache)
-	if dropped > 0 {
-		fmt.Fprintf(a.Env.Stderr, "hexmage: something in the cache was found damaged: results that may have been made from it are dropped (%d)\n", dropped)
-	}
-	if err != nil {
-		return engineError(fmt.Errorf("deal with what was found damaged in the cache: %w", err))
-	}
-	return nil
 }
 
 // sandbox returns what restricted actions may see of this machine, nil if they are not to be restricted, and the folder

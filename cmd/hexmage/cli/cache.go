@@ -190,9 +190,6 @@ func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 	if c.DryRun {
 		verb, goes = "would remove", "goes"
 	}
-	if sum.Suspect > 0 {
-		fmt.Fprintf(a.Env.Stdout, "something was found damaged: results that may have been made from it are dropped (%d)\n", sum.Suspect)
-	}
 	was := ""
 	if sum.RemovedSeconds > 0 {
 		tally := runlog.Count(a.places().State().RunLogs())
@@ -231,10 +228,8 @@ func (c *cacheVerifyCmd) Run(ctx context.Context, a *app) error {
 			fmt.Fprintln(a.Env.Stdout)
 		}
 		if err == nil {
-			fmt.Fprintf(a.Env.Stdout, "%d files (%s), %d results, %d trees: %d damaged\n", v.Files, bytesize.Decimal(v.Bytes), v.Results, v.Trees, len(v.Problems)-v.Suspect)
-			if v.Suspect > 0 {
-				fmt.Fprintf(a.Env.Stdout, "%d results may be wrong: a command may have read what was damaged\n", v.Suspect)
-			}
+			fmt.Fprintf(a.Env.Stdout, "%d files (%s), %d results, %d trees: %d damaged\n",
+				v.Files, bytesize.Decimal(v.Bytes), v.Results, v.Trees, len(v.Problems))
 		}
 	}
 	if err != nil {
@@ -242,7 +237,7 @@ func (c *cacheVerifyCmd) Run(ctx context.Context, a *app) error {
 	}
 	if len(v.Problems) > 0 {
 		if !c.Repair && !a.JSON {
-			fmt.Fprintln(a.Env.Stderr, "`hexmage cache verify --repair` moves it away, or the next build, which makes it again")
+			fmt.Fprintln(a.Env.Stderr, "run `hexmage cache verify --repair` to quarantine corrupt files")
 		}
 		return &exitError{Code: ExitFailed}
 	}

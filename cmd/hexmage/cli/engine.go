@@ -18,7 +18,6 @@ import (
 	"github.com/hexmage/hexmage/internal/report"
 	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/internal/store"
-	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/memory"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/pool"
@@ -165,10 +164,6 @@ func (a *app) lookupOnly(ctx context.Context, workspace string) (build.Options, 
 		o.Blobs, results = far.lookups(memory.NewBlobs(), memory.NewResults())
 		o.Executor = execute.Cached(execute.Route(nil), results, o.Blobs, fn, nil)
 	} else {
-		damage, err := disk.WatchDamage(a.Cache)
-		if err != nil {
-			return o, engineError(err)
-		}
 		blobs, own, err := a.stores()
 		if err != nil {
 			return o, engineError(err)
@@ -176,7 +171,7 @@ func (a *app) lookupOnly(ctx context.Context, workspace string) (build.Options, 
 		var results store.Results
 		o.Blobs, results = far.lookups(blobs, own)
 		o.Results = results
-		o.Executor = execute.Undamaged(execute.Cached(execute.Route(nil), results, o.Blobs, fn, merkle.NewTrees(a.Cache).Has), o.Blobs, damage)
+		o.Executor = execute.Cached(execute.Route(nil), results, o.Blobs, fn, merkle.NewTrees(a.Cache).Has)
 	}
 	return o, nil
 }

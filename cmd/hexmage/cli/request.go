@@ -14,7 +14,6 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/state"
 	"github.com/hexmage/hexmage/internal/statefile"
-	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
@@ -52,9 +51,6 @@ func (a *app) request(c *runFlags, workspace, out string) []byte {
 			e.Text(vars[name])
 		}
 	}
-	damaged := disk.LastDamage(a.Cache) // what is of before something was found damaged may have been made from it
-	e.Signed(damaged.Unix())
-	e.Int(damaged.Nanosecond())
 	return e.Block
 }
 

@@ -150,13 +150,12 @@ type oneRun struct {
 	unchanged bool       // there was nothing to do
 }
 
-// maxCorruptRetries is how often a build begins again because something in the cache was damaged. Each time at least one blob was
-// found and dropped; a disk that damages more than that needs more than hexmage.
+// maxCorruptRetries is how often a build begins again. Each time the store has quarantined at least one file; a disk
+// that damages more than that needs more than hexmage.
 const maxCorruptRetries = 10
 
-// attempt builds, and again where a build ended because a blob was damaged. The store has dropped it, so its action runs again. So it does where
-// another process has dropped one that this build had found before, and has not made it anew yet. The engine is put together anew: what it knows to be
-// in the store is no longer so.
+// attempt builds, and builds again if a cached file was corrupt or missing. The store has quarantined the file, so the
+// next lookup misses, and its action runs again. The engine is opened anew, as it remembers which blobs the store has.
 func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 	if err := build.CheckOut(r.outIn, r.out); err != nil {
 		return r.unable(usageError("%w", err))
@@ -165,7 +164,6 @@ func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 	r.survive = survivePipes()
 	res, err := r.run(ctx)
 	for range maxCorruptRetries {
-		err = r.sound(err)
 		if r.over || ctx.Err() != nil || !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrNotFound) {
 			return res, err
 		}
@@ -175,8 +173,8 @@ func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 		r.shut(true)
 		res, err = r.run(ctx)
 	}
-	if err = r.sound(err); errors.Is(err, store.ErrCorrupt) {
-		err = fmt.Errorf("%w: much of the cache is damaged: run `hexmage cache verify --repair`, and look after the disk", err)
+	if errors.Is(err, store.ErrCorrupt) {
+		err = fmt.Errorf("%w: many cached files are corrupt: run `hexmage cache verify --repair` and check the disk", err)
 	}
 	return res, err
 }
@@ -380,14 +378,6 @@ func choose(f stepsFlag, flag string, p *plan.Plan) (func(step string) bool, err
 		}
 	}
 	return func(step string) bool { return wanted[step] }, nil
-}
-
-// sound is the error of a build, or one if something was found damaged while it went on.
-func (r *oneRun) sound(err error) error {
-	if r.over || r.engine == nil {
-		return err
-	}
-	return r.engine.sound(err)
 }
 
 // shut ends the engine, if there is one.

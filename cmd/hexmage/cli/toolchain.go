@@ -234,9 +234,6 @@ func (a *app) fetchWith(ctx context.Context, e *engineParts, p *planned, workspa
 
 // locate says where the plan's toolchains are, without fetching anything. ok is false when not all of them are here.
 func (a *app) locate(ctx context.Context, p *planned, workspace string) (_ []located, ok bool, err error) {
-	if err := a.settle(ctx); err != nil {
-		return nil, false, err
-	}
 	o, err := a.lookupOnly(ctx, workspace)
 	if err != nil {
 		return nil, false, err

@@ -107,12 +107,9 @@ func firstRun(t *testing.T) (*world, *outcome) {
 	return shared.cold, shared.did
 }
 
-// cloneCache makes a cache of its own with the blobs, results and trees of another. Blobs and trees are linked, not copied: hexmage
-// replaces files of its store and never writes into one, but for the pack of results.
+// cloneCache makes a cache with the blobs, results and trees of another one. It links their files: hexmage replaces
+// files of its store and never writes into one.
 func cloneCache(from, to string) error {
-	if err := os.CopyFS(filepath.Join(to, "results"), os.DirFS(filepath.Join(from, "results"))); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
 	return link(from, to, func(p string) bool {
 		top, rest, _ := strings.Cut(p, string(filepath.Separator))
 		return slices.Contains([]string{"blake3", "trees"}, top) && (!strings.HasSuffix(p, ".lock") || strings.Contains(rest, string(filepath.Separator)))

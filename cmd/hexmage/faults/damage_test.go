@@ -3,9 +3,7 @@
 package faults_test
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -52,9 +49,9 @@ func flip(r *rand.Rand, b []byte) []byte {
 	return b
 }
 
-// TestDamage damages any file below the cache folder, whatever it is, and may change the workspace besides. The next build
-// has the right outputs all the same: no file here is so large that it is not read before a command gets it. Of those,
-// TestRepair is.
+// TestDamage damages a file below the cache folder, and may change the workspace besides. The next build has the right
+// outputs all the same. It leaves out damage to blobs that keeps their times: `cache verify` finds it, see
+// TestFlippedBit.
 func TestDamage(t *testing.T) {
 	const size, variants = 100_000, 2
 	want := clean(t, size, variants)
@@ -66,14 +63,11 @@ func TestDamage(t *testing.T) {
 	r, w := chance(t), pristine.clone(t)
 	time.Sleep(settled) // the stat cache remembers what has not just changed
 	w.builds(t, want[0])
-	kinds, repaired, sly := map[string]int{}, 0, 0
+	kinds, repaired := map[string]int{}, 0
 	for round := range rounds(80, 1500) { // in one world: what is not repaired is found sooner or later
 		file, damage := w.damage(t, r)
 		top := kindOf(file)
 		kinds[top]++
-		if damage.sly && (top == "blob" || top == "executable copy") {
-			sly++
-		}
 		v := 0
 		if r.IntN(4) == 0 {
 			v = r.IntN(variants)
@@ -82,7 +76,7 @@ func TestDamage(t *testing.T) {
 		did := w.meddle(t, r)
 		what := fmt.Sprintf("round %d: %s: %s; %s; variant %d", round, file, damage.name, did, v)
 		o := w.run(t)
-		if strings.Contains(o.stderr, "damaged and is dropped") {
+		if strings.Contains(o.stderr, "corrupt or missing") {
 			repaired++
 		}
 		if o.code != exitOK {
@@ -96,224 +90,65 @@ func TestDamage(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	t.Logf("damaged %v, %d of the blobs with their times kept; %d builds began again", kinds, sly, repaired)
+	t.Logf("damaged %v; %d builds began again", kinds, repaired)
 }
 
-// large has a step that makes a large file, and one that reads it, which runs again when its comment is another.
-const large = `
-step "exec" "big" {
-  argv   = ["sh", "-ec", "head -c 3000000 /dev/zero | tr '\\000' a > big"]
-  output "big" { file = "big" }
+// TestFlippedBit: a bit that flips in a blob under an unchanged time reaches the actions that read the blob, but no
+// verified copy. Once `cache verify --repair` has found it, the blob's action runs again, and no other one.
+func TestFlippedBit(t *testing.T) {
+	w := newWorldIn(t, quick(), 0)
+	w.write(t, "pipelines/p.hcl", `
+step "exec" "made" {
+  argv   = ["sh", "-ec", "head -c 100000 /dev/zero | tr '\\000' a > made"]
+  output "made" { file = "made" }
 }
 step "exec" "upper" {
-  argv   = ["sh", "-ec", "tr a-z A-Z < $0 > upper # COMMENT", step.exec.big.outputs.big]
+  argv   = ["sh", "-ec", "tr a-z A-Z < $0 > upper", step.exec.made.outputs.made]
   output "upper" { file = "upper" }
 }
 output "upper" { value = step.exec.upper.outputs.upper }
-`
-
-// flipLarge flips a bit of the large blob that begins with the byte, under unchanged times.
-func (w *world) flipLarge(t *testing.T, first byte) {
-	t.Helper()
-	w.eachLarge(t, first, func(p string) { alter(t, p, true, func(b []byte) []byte { b[1_000_000] ^= 2; return b }) })
-}
-
-// eachLarge calls f for the large blobs that begin with the byte, of which there is one.
-func (w *world) eachLarge(t *testing.T, first byte, f func(path string)) {
-	t.Helper()
-	found := 0
-	err := filepath.WalkDir(filepath.Join(w.cache, "blake3", "cas"), func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		if b, err := os.ReadFile(p); err != nil || len(b) != 3_000_000 || b[0] != first {
-			return err
-		}
-		found++
-		f(p)
-		return nil
-	})
-	if err != nil || found != 1 {
-		t.Fatalf("%d large blobs, %v", found, err)
-	}
-}
-
-func (w *world) version(t *testing.T, comment string) {
-	t.Helper()
-	w.write(t, "pipelines/p.hcl", strings.Replace(large, "COMMENT", comment, 1))
-}
-
-// damagedWorlds are such in which a large blob was damaged under an unchanged time soon after it was made, so that a command got it unread.
-// What that made is wrong, and nobody knows yet. It also returns the outputs as they should be.
-func damagedWorlds(t *testing.T, n int) (all []*world, want map[string]string) {
-	t.Helper()
-	for range n {
-		w := newWorldIn(t, quick(), 0)
-		w.version(t, "first")
-		if o := w.run(t); o.code != exitOK {
-			t.Fatalf("a clean build: %s", o)
-		}
-		want = w.outputs(t)
-		w.flipLarge(t, 'a')
-		w.version(t, "second")
-		all = append(all, w)
-	}
-	time.Sleep(settled) // there is a snapshot only of a pipeline file that has not just changed
-	for _, w := range all {
-		if o := w.run(t); o.code != exitOK || differ(want, w.outputs(t)) == "" {
-			t.Fatalf("the limit is not as docs/cache.md says: %s", o)
-		}
-	}
-	return all, want
-}
-
-// TestRepair: once it is known that something is damaged, no wrong file is delivered, and none is left in place, in whatever order somebody
-// looks after the cache and builds, and however damage came to be known.
-func TestRepair(t *testing.T) {
-	const found, verify, repair, collect, tight = "build", "cache verify", "cache verify --repair", "cache gc", "cache gc --max-size 5MB --max-age 0" // two blobs of 3 MB are more
-	var orders [][]string
-	add := func(order ...string) {
-		kinds := map[string]bool{}
-		for _, o := range order {
-			kinds[strings.Replace(o, tight, collect, 1)] = true
-		}
-		if len(kinds) == len(order) || *options.long { // nothing twice
-			orders = append(orders, order)
-		}
-	}
-	then := []string{verify, repair, collect, tight}
-	for _, first := range []string{found, verify, repair} {
-		add(first)
-		for _, second := range then {
-			add(first, second)
-			for _, third := range then {
-				add(first, second, third)
-			}
-		}
-	}
-	worlds, want := damagedWorlds(t, len(orders))
-	for n, order := range orders {
-		t.Run(strings.Join(order, ", "), func(t *testing.T) {
-			t.Parallel()
-			w := worlds[n]
-			for i, command := range order {
-				if command == found {
-					w.version(t, "third")
-					if err := os.Remove(filepath.Join(w.cache, "state", "proofs")); err != nil { // as after a week
-						t.Fatal(err)
-					}
-					if o := w.builds(t, want); !strings.Contains(o.stderr, "damaged and is dropped") {
-						t.Fatalf("it has found nothing: %s", o)
-					}
-					continue
-				}
-				o := w.hexmage(t, strings.Fields(command)...)
-				if strings.HasPrefix(command, collect) && o.code != exitOK || i == 0 && (o.code != exitFailed || !strings.Contains(o.stdout, "results may be wrong")) {
-					t.Fatalf("%s: %s", command, o)
-				}
-			}
-			if order[0] == found {
-				w.version(t, "second")
-			}
-			w.builds(t, want)
-			for _, comment := range []string{"first", "second", "third"} { // what was made before the damage may be gone, but not be wrong
-				w.version(t, comment)
-				w.builds(t, want)
-			}
-			w.sound(t)
-			if o := w.builds(t, want); o.executed != 0 {
-				t.Errorf("what was made anew is not known: %s", o)
-			}
-		})
-	}
-}
-
-// TestDamageFoundByALookup: a build that looks for a blob, finds that something wrote to its file, and makes it anew, looks up nothing that was
-// made from it before.
-func TestDamageFoundByALookup(t *testing.T) {
-	worlds, want := damagedWorlds(t, 1)
-	w := worlds[0]
-	w.eachLarge(t, 'a', func(p string) {
-		if err := os.Chtimes(p, time.Time{}, time.Now()); err != nil {
-			t.Fatal(err)
-		}
-	})
-	remove(filepath.Join(w.cache, "state", "snapshot"))
-	if o := w.builds(t, want); !strings.Contains(o.stderr, "building again") {
-		t.Errorf("it has found nothing: %s", o)
-	}
-	w.sound(t)
-}
-
-// TestRepairKeepsWhatIsRight: what was made from other things than the damaged one is not made again, also where it was found out only while it
-// was made from what.
-func TestRepairKeepsWhatIsRight(t *testing.T) {
-	w := newWorldIn(t, quick(), 0)
-	w.write(t, "pipelines/p.hcl", strings.Replace(large, "COMMENT", "", 1)+`
-step "exec" "compile" {
-  argv    = ["sh", "-ec", "cat src/a.c src/common.h > o; echo 'o: src/a.c src/common.h' > o.d"]
-  inputs  = ["src"]
-  depfile = "o.d"
-  output "o" { file = "o" }
-}
-output "o" { value = step.exec.compile.outputs.o }
 `)
-	if o := w.run(t); o.code != exitOK || o.executed != 3 {
+	if o := w.run(t); o.code != exitOK || o.executed != 2 {
 		t.Fatalf("a clean build: %s", o)
 	}
 	want := w.outputs(t)
-	w.flipLarge(t, 'a')
-	if o := w.hexmage(t, "cache", "verify", "--repair"); o.code != exitFailed || !strings.Contains(o.stdout, "\n1 results may be wrong") {
-		t.Errorf("the repair: %s", o)
-	}
-	if o := w.builds(t, want); o.executed != 2 {
-		t.Errorf("after the repair: %s", o)
-	}
-}
-
-// TestDamageKnownWhileABuildRuns: a build that has given a damaged file to a command does not deliver what came of that, if the damage is found
-// before it ends; and one that begins while such a build runs delivers nothing of what was made before.
-func TestDamageKnownWhileABuildRuns(t *testing.T) {
-	w := newWorldIn(t, quick(), 0)
-	waits := strings.NewReplacer("COMMENT", "waits", `tr a-z A-Z < $0 > upper`, "tr a-z A-Z < $0 > upper; touch "+w.dir+"/started; while [ ! -e "+w.dir+"/go ]; do sleep 0.02; done").Replace(large)
-	w.version(t, "first")
-	if o := w.run(t); o.code != exitOK {
-		t.Fatalf("a clean build: %s", o)
-	}
-	want := w.outputs(t)
-	w.flipLarge(t, 'a')
-	w.version(t, "second")
-	if o := w.run(t); o.code != exitOK || differ(want, w.outputs(t)) == "" {
-		t.Fatalf("the limit is not as docs/cache.md says: %s", o)
-	}
-	other := *w // the same cache from another workspace
-	other.dir = w.dir + "-2"
-	other.write(t, "pipelines/p.hcl", waits)
-	done := make(chan *outcome, 1)
-	go func() { done <- other.run(t, "--sandbox", "staged") }()
-	for deadline := time.Now().Add(runLimit); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(w.dir, "started")); err == nil {
-			break
+	found := 0
+	for _, p := range w.blobs(t) {
+		if b, err := os.ReadFile(p); err == nil && len(b) == 100_000 && b[0] == 'a' {
+			found++
+			alter(t, p, true, func(b []byte) []byte { b[1000] ^= 2; return b })
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("the command does not start")
-		}
+	}
+	if found != 1 {
+		t.Fatal(found)
 	}
 	if o := w.hexmage(t, "cache", "verify"); o.code != exitFailed || !strings.Contains(o.stdout, "1 damaged") {
-		t.Fatalf("verify beside a build: %s", o)
+		t.Errorf("verify: %s", o)
 	}
-	for range 2 {
-		w.builds(t, want)
+	o := w.hexmage(t, "cache", "verify", "--repair")
+	if o.code != exitFailed || !strings.Contains(o.stdout, "moved to damaged/") {
+		t.Errorf("repair: %s", o)
 	}
-	w.write(t, "go", "")
-	if o := <-done; o.code != exitOK || !strings.Contains(o.stderr, "building again") {
-		t.Errorf("the build that ran: %s", o)
-	} else if d := differ(want, other.outputs(t)); d != "" {
-		t.Errorf("the build that ran delivers what it made of a damaged file: %s\n%s", d, o)
+	remove(filepath.Join(w.cache, "state", "snapshot"))
+	if o := w.builds(t, want); o.executed != 1 {
+		t.Errorf("after the repair: %s", o)
 	}
-	w.version(t, "first")
-	w.builds(t, want)
 	w.sound(t)
+}
+
+// blobs returns the files of all blobs.
+func (w *world) blobs(t *testing.T) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(w.cache, "blake3", "cas"), func(p string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			all = append(all, p)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // TestBlobGoesWhileABuildRuns: what a build has found in the cache, and another process finds damaged before the build reads it, is made anew.
@@ -347,113 +182,22 @@ output "small" { value = step.exec.small.outputs.small }
 		}
 	}
 	gone := 0
-	err := filepath.WalkDir(filepath.Join(w.cache, "blake3", "cas"), func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
+	for _, p := range w.blobs(t) {
+		if b, err := os.ReadFile(p); err == nil && string(b) == "small\n" {
+			gone++
+			if err := os.Remove(p); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if b, err := os.ReadFile(p); err != nil || string(b) != "small\n" {
-			return err
-		}
-		gone++
-		return errors.Join(os.MkdirAll(filepath.Join(w.cache, "damaged"), 0o755), os.Rename(p, filepath.Join(w.cache, "damaged", "blake3-"+d.Name())))
-	})
-	if err != nil || gone != 1 {
-		t.Fatal(gone, err)
+	}
+	if gone != 1 {
+		t.Fatal(gone)
 	}
 	w.write(t, "go", "")
 	if o := <-done; o.code != exitOK || !strings.Contains(o.stderr, "building again") {
 		t.Errorf("%s", o)
 	} else if b, err := os.ReadFile(filepath.Join(w.out(), "small")); err != nil || string(b) != "small\n" {
 		t.Errorf("%q, %v", b, err)
-	}
-}
-
-// TestDamageKnownWhileABuildBegins: a build delivers nothing that was made from damage which somebody finds when it has its snapshot, and not the
-// cache yet.
-func TestDamageKnownWhileABuildBegins(t *testing.T) {
-	w := newWorldIn(t, quick(), 0)
-	version := func(comment string) {
-		w.write(t, "pipelines/p.hcl", strings.Replace(large, "COMMENT", comment, 1)+`
-step "exec" "copy" {
-  argv   = ["cp", "src/a.c", "copy"]
-  inputs = ["src/a.c"]
-  output "copy" { file = "copy" }
-}
-output "copy" { value = step.exec.copy.outputs.copy }
-`)
-	}
-	version("first")
-	if o := w.run(t); o.code != exitOK {
-		t.Fatalf("a clean build: %s", o)
-	}
-	want := w.outputs(t)
-	w.flipLarge(t, 'a')
-	version("second")
-	time.Sleep(settled) // there is a snapshot only of a pipeline file that has not just changed
-	if o := w.run(t); o.code != exitOK || differ(want, w.outputs(t)) == "" {
-		t.Fatalf("the limit is not as docs/cache.md says: %s", o)
-	}
-	w.write(t, "src/a.c", "changed\n")
-	lock, err := os.OpenFile(filepath.Join(w.cache, "state", "in-use.lock"), os.O_RDWR, 0)
-	if err == nil {
-		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX) // as who collects garbage has it
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lock.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
-	defer cancel()
-	cmd := w.command(ctx, "run", "p", "-v")
-	says, err := cmd.StderrPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(says)
-	for lines.Scan() && !strings.Contains(lines.Text(), "waiting until the cache is collected") {
-	}
-	w.eachLarge(t, 'a', func(p string) { // what `+"`cache verify`"+` does
-		err := errors.Join(os.MkdirAll(filepath.Join(w.cache, "damaged"), 0o755), os.WriteFile(filepath.Join(w.cache, "damaged", "blake3-"+filepath.Base(p)), nil, 0o444))
-		if err != nil {
-			t.Fatal(err)
-		}
-	})
-	lock.Close()
-	text := ""
-	for lines.Scan() {
-		text += lines.Text() + "\n"
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	got := w.outputs(t)
-	if want["copy"] == got["copy"] {
-		t.Error("the build did nothing")
-	}
-	if want["copy"] = got["copy"]; differ(want, got) != "" {
-		t.Errorf("it delivers what was made from a damaged file: %s\n%s", differ(want, got), text)
-	}
-}
-
-// TestSnapshotOfBeforeTheDamage: a snapshot that a build has read before damage was found, and leaves after it was dealt with, is of no use.
-func TestSnapshotOfBeforeTheDamage(t *testing.T) {
-	worlds, want := damagedWorlds(t, 1)
-	w := worlds[0]
-	snapshots := filepath.Join(w.cache, "state", "snapshot")
-	late := filepath.Join(w.base, "late")
-	if err := copyTree(snapshots, late); err != nil {
-		t.Fatal(err)
-	}
-	w.hexmage(t, "cache", "verify", "--repair")
-	if err := copyTree(late, snapshots); err != nil {
-		t.Fatal(err)
-	}
-	w.builds(t, want)
-	if o := w.run(t, "-v"); o.code != exitOK || strings.Contains(o.stderr, "planned") {
-		t.Errorf("there is no snapshot any more: %s", o)
 	}
 }
 
@@ -467,14 +211,20 @@ func kindOf(file string) string {
 		return "blob"
 	case strings.HasPrefix(file, "blake3/exec/"):
 		return "executable copy"
-	case strings.HasPrefix(file, "results/"):
-		return "results"
+	case strings.HasPrefix(file, "blake3/ac/"):
+		return "result"
 	case parts[0] == "state" && len(parts) > 1:
 		name, _, _ := strings.Cut(parts[1], "-")
 		return "state/" + name
 	default:
 		return parts[0]
 	}
+}
+
+// trustedByTime tells whether hexmage hands files of the kind to actions without hashing them, if mode and time are
+// right.
+func trustedByTime(kind string) bool {
+	return kind == "blob" || kind == "executable copy" || kind == "dirpool"
 }
 
 // clone makes a copy of the world, with all times.
@@ -542,6 +292,9 @@ func (w *world) damage(t *testing.T, r *rand.Rand) (string, struct {
 	}
 	files := byKind[kinds[r.IntN(len(kinds))]]
 	file, d := files[r.IntN(len(files))], damages[r.IntN(len(damages))]
+	for d.sly && trustedByTime(kindOf(file)) {
+		d = damages[r.IntN(len(damages))]
+	}
 	alter(t, filepath.Join(w.cache, file), d.sly, func(b []byte) []byte { return d.do(r, b) })
 	return file, d
 }

@@ -64,7 +64,7 @@ func TestStack(t *testing.T) {
 					t.Fatal(err)
 				}
 				route := execute.Route(map[string]execute.Executor{action.ExecutorLocal: s.Executor})
-				x := exclusive(t, executetest.World{Next: undamaged(execute.Cached(route, results, s.Store, s.Fn, nil), s.Store), Fn: s.Fn})
+				x := exclusive(t, executetest.World{Next: execute.Cached(route, results, s.Store, s.Fn, nil), Fn: s.Fn})
 				if twice {
 					x = verify.New(verify.Options{Next: x, Again: route, Store: s.Store})
 				}
@@ -80,7 +80,6 @@ func decorators() map[string]func(*testing.T, executetest.World) execute.Caching
 	return map[string]func(*testing.T, executetest.World) execute.Caching{
 		"*execute.CachedExecutor": cached,
 		"*execute.exclusive":      exclusive,
-		"*execute.undamaged":      func(_ *testing.T, w executetest.World) execute.Caching { return undamaged(w.Next, w.Blobs) },
 		"*verify.Verifier":        notVerified,
 		"*trace.traced":           func(t *testing.T, w executetest.World) execute.Caching { return traced(t, w.Next) },
 	}
@@ -92,10 +91,6 @@ func cached(_ *testing.T, w executetest.World) execute.Caching {
 
 func exclusive(t *testing.T, w executetest.World) execute.Caching {
 	return execute.Exclusive(w.Next, execute.NewLocks(filepath.Join(t.TempDir(), "actions.lock")), w.Fn)
-}
-
-func undamaged(next execute.Caching, blobs store.Blobs) execute.Caching {
-	return execute.Undamaged(next, blobs, nothing{})
 }
 
 // notVerified is a Verifier that is to verify another step.
@@ -116,12 +111,6 @@ func traced(t *testing.T, next execute.Caching) execute.Caching {
 	})
 	return tr.Executor(next)
 }
-
-// nothing is execute.Damage that nobody found.
-type nothing struct{}
-
-func (nothing) Known() []digest.Digest          { return nil }
-func (nothing) Found() ([]digest.Digest, error) { return nil, nil }
 
 func TestDecorators(t *testing.T) {
 	for name, wrap := range decorators() {

@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/checkpoint"
@@ -320,7 +319,7 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 	c.stdin = x.null
 	var err error
 	if in := a.Command.Platform[action.PropertyStdin]; in != "" {
-		if c.stdin, err = atomicfile.OpenFile(s.host(filepath.Join(root, filepath.FromSlash(in))), os.O_RDONLY, 0); err != nil {
+		if c.stdin, err = os.OpenFile(s.host(filepath.Join(root, filepath.FromSlash(in))), os.O_RDONLY, 0); err != nil {
 			return nil, &execute.Error{Op: "open standard input", Err: err}
 		}
 		defer c.stdin.Close()

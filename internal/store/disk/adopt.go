@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/boundedfile"
@@ -15,9 +13,10 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Adopt implements store.Local: the file becomes the blob by a rename, without copying. It is copied instead when it has
-// several names (one of them may be written to later) or is on another file system, and left alone when the blob is there.
-// That somebody has it open for writing is an error, where the file system tells.
+// Adopt implements store.Local: the file becomes the blob by a rename, without copying. It is copied instead when it
+// has several names (one of them may be written to later) or is on another file system, and left alone when the blob is
+// there. No process may have it open for writing: the executor has ended all processes of an action before it takes the
+// outputs.
 func (s *Blobs) Adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error) {
 	d, err := s.adopt(ctx, fn, path)
 	if err != nil {
@@ -27,88 +26,33 @@ func (s *Blobs) Adopt(ctx context.Context, fn digest.Function, path string) (dig
 }
 
 func (s *Blobs) adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error) {
-	f, err := atomicfile.OpenRegular(path)
+	f, info, err := atomicfile.OpenRegular(path)
 	if err != nil {
 		return digest.Digest{}, err
 	}
 	defer f.Close()
-	held, err := s.lease(f)
+	d, err := fn.Reader(boundedfile.Until(ctx, f))
 	if err != nil {
 		return digest.Digest{}, err
 	}
-	d, err := s.hash(ctx, fn, f)
-	if err != nil {
-		return digest.Digest{}, err
-	}
-	if f.Links == 1 {
-		ok, err := s.moveIn(ctx, d, f, held)
-		if ok || err != nil {
-			return d, err
-		}
+	if d.Size() != info.Size() {
+		return digest.Digest{}, errors.New("its size changes while it is read: a process still writes to it")
 	}
 	if err := s.check(ctx, d); !errors.Is(err, store.ErrNotFound) {
 		return d, err
 	}
-	r, err := os.Open(path)
-	if err != nil {
+	// Its mode and time are right before it is seen. Both steps fail for a file of another user or on another file system.
+	if atomicfile.Links(info) == 1 {
+		err := atomicfile.SetFile(f, permOf(layout.Blobs), store.LinkTime())
+		if err == nil && atomicfile.Rename(path, s.Path(d)) == nil {
+			return d, nil
+		}
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return digest.Digest{}, err
 	}
-	defer r.Close()
-	return d, s.write(ctx, d, r, layout.Blobs)
+	return d, s.write(ctx, d, f, layout.Blobs)
 }
 
 // Ref implements store.Local: what the store has is in it.
 func (s *Blobs) Ref(digest.Digest) (store.Ref, bool) { return store.Ref{}, false }
-
-// hash reads the file once.
-func (s *Blobs) hash(ctx context.Context, fn digest.Function, f *atomicfile.Regular) (digest.Digest, error) {
-	if f.Stamp.Size > smallSize {
-		return fn.Reader(boundedfile.Until(ctx, f))
-	}
-	buf := s.buffers.Get().(*[]byte)
-	defer s.buffers.Put(buf)
-	n := 0
-	for n < len(*buf) {
-		k, err := f.Read((*buf)[n:])
-		n += k
-		if err == io.EOF {
-			return fn.Bytes((*buf)[:n]), context.Cause(ctx)
-		}
-		if err != nil {
-			return digest.Digest{}, err
-		}
-		if int64(n) == f.Stamp.Size { // a file that grows now breaks the caller's promise, and is noticed by its size
-			return fn.Bytes((*buf)[:n]), context.Cause(ctx)
-		}
-	}
-	return digest.Digest{}, errors.New("it grows while it is read: something still writes to it")
-}
-
-// moveIn makes the open file f, perhaps held by a lease, the blob d by renaming it, unless the blob is there. It returns false when a copy must be made.
-func (s *Blobs) moveIn(ctx context.Context, d digest.Digest, f *atomicfile.Regular, held bool) (bool, error) {
-	// Its mode and time are right before it is seen.
-	if f.Set(permOf(layout.Blobs), unsynced()) != nil {
-		return false, nil // somebody else's
-	}
-	to := layout.Name(layout.Blobs, d)
-	err := s.dir.RenameNew(f.Name(), to)
-	if errors.Is(err, fs.ErrExist) {
-		if err := s.check(ctx, d); !errors.Is(err, store.ErrNotFound) {
-			return err == nil, err
-		}
-		err = s.dir.Rename(f.Name(), to) // over what is damaged
-	}
-	if err != nil {
-		return false, nil
-	}
-	if held && !leased(f) {
-		return false, errors.Join(errWriter(), s.dir.Remove(to)) // who may have it open as soon as it is closed here
-	}
-	s.placed(d, layout.Blobs)
-	return true, nil
-}
-
-// errWriter is what Adopt returns for a file that is not done.
-func errWriter() error {
-	return errors.New("something still has it open for writing: what the command starts must end, or close its files, before it ends")
-}

@@ -1,31 +1,26 @@
-// Package disk keeps blobs as files, in the layout of Bazel's disk cache (<root>/blake3/cas/ab/<hash>, for SHA-256 without blake3/), and
-// results in one pack. One enters it by NewBlobs and NewResults.
+// Package disk keeps blobs and results as files, in the layout of Bazel's disk cache: <root>/blake3/cas/ab/<hash> and
+// <root>/blake3/ac/ab/<hash>, for SHA-256 without blake3/. Start with NewBlobs and NewResults.
 //
-// Blobs are read-only files. They are written to <root>/new and renamed, so any number of processes may share a root, and
-// a blob is there either whole or not at all, but for two dangers. A crash of the machine may leave a file whose content
-// was not yet on the disk. And where links are hard links (the file system has no reflinks), a program that runs as root,
-// whom modes do not stop, may write into a blob through one. Both are noticed by the file's modification time: it is
-// store.LinkTime only once the content was synced, which happens to many blobs at a time, within a second or on Flush; and any
-// write gives it another time. A blob with another time, or another
-// mode than it was written with, is hashed before it counts as there. (A fixed time also keeps
-// tools that look at times of inputs from making outputs that depend on when something was cached.) The inode's change
-// time is then the time of the last link: what collecting garbage by age can go by.
+// Blobs are read-only files. A blob is written to <root>/new and renamed, so any number of processes may share a root,
+// and a blob is there whole or not at all, but for two dangers. A power cut may leave a name without content: sync.go
+// handles it. And a program that runs as root may write into a blob through a hard link: the file's mode and
+// modification time tell (see trusted). The time is store.LinkTime for all blobs. It is fixed, so tools that look at
+// times of inputs do not make outputs that depend on when something was cached. The inode's change time is then the
+// time of the last link, for garbage collection.
 //
-// What no time tells, a bit that flipped on the disk, is found by reading: always where content goes through Open, and before
-// a file is linked, once by each process that did not write it; files of more than 1 MiB, once in seven days.
+// Open hashes what it reads. Link does not: a bit that flips on the disk under an unchanged time reaches the action
+// that the blob is linked for. `cache verify` finds it. A corrupt blob is moved to <root>/damaged, is missing from then
+// on, and its action runs again.
 //
-// A hard link shares the blob's mode too. So a blob that is wanted executable has, from then on, a second file at
-// <root>/blake3/exec/ab/<hash> (<root>/exec/… for SHA-256) with mode 0555, which is derived: it may be deleted at any
-// time, and nothing but Link reads it.
+// A hard link shares the blob's mode. So a blob that is wanted executable has a second file at
+// <root>/blake3/exec/ab/<hash> (<root>/exec/… for SHA-256) with mode 0555. It is derived, and only Link reads it.
 //
-// A result is an ActionResult message in the pack (package pack), under the key of its action. As field 64999 each, which other programs pass over as
-// unknown, it has the messages that were put with it: the Action, its Command and Directories of its inputs. They are for people who ask later what a
-// key was made of, and need no file each.
+// A result's file is an ActionResult message. In fields that other programs skip as unknown it also holds the messages
+// that were stored with it (the Action, its Command and Directories of its inputs, for explaining the key later) and a
+// checksum.
 //
-// A blob that is found damaged is moved to <root>/damaged, and stays on record for as long as something may rest on it (Damages).
-//
-// The package does not know what blobs mean, what was made from which, nor whether those that results name are there; it
-// deletes only what is damaged.
+// The package does not know what blobs mean, which were made from which, nor whether the blobs that results name exist.
+// It deletes corrupt files alone.
 package disk
 
 import (
@@ -49,22 +44,13 @@ import (
 // staleAge is how old a temporary file of a dead process must be before NewBlobs removes it.
 const staleAge = time.Hour
 
-// smallSize is the size in bytes up to which a blob is read at once, hashed and written at once.
-const smallSize = 64 << 10
-
 // Blobs is a store.Blobs and store.Local on a folder, which many processes may use at once.
 type Blobs struct {
 	root    string
-	dir     *atomicfile.Dir
 	noClone atomic.Bool // the file system has no reflinks: do not ask again
-	sync    *atomicfile.Syncer
-	proofs  *proofs
-	leases  func() bool // whether the file system says who has a file open for writing; asked once
 
-	buffers sync.Pool // of *[]byte, for small blobs
-
-	mu    sync.Mutex
-	fresh map[string]bool // names of files that are right, as this process wrote or hashed them, but not synced yet
+	mu   sync.Mutex
+	safe bool // no power cut has damaged a blob since the last sync: see recovered
 }
 
 // NewBlobs returns the store in the folder root, which it creates if needed, and removes temporary files that dead processes
@@ -74,15 +60,10 @@ func NewBlobs(root string) (*Blobs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
-	s := &Blobs{root: root, sync: atomicfile.NewSyncer(root), proofs: newProofs(root), fresh: map[string]bool{}}
+	s := &Blobs{root: root}
 	if err := layout.Root(root).Prepare(staleAge); err != nil {
 		return nil, fmt.Errorf("blob store: %w", err)
 	}
-	if s.dir, err = atomicfile.OpenDir(root); err != nil {
-		return nil, fmt.Errorf("blob store: %w", err)
-	}
-	s.leases = sync.OnceValue(s.tryLease)
-	s.buffers.New = func() any { b := make([]byte, smallSize+1); return &b }
 	return s, nil
 }
 
@@ -90,7 +71,11 @@ func NewBlobs(root string) (*Blobs, error) {
 func (s *Blobs) Root() string { return s.root }
 
 // Path returns where the blob is, or would be. Nobody may write there.
-func (s *Blobs) Path(d digest.Digest) string { return s.dir.Path(layout.Name(layout.Blobs, d)) }
+func (s *Blobs) Path(d digest.Digest) string { return s.file(layout.Blobs, d) }
+
+func (s *Blobs) file(kind layout.Kind, d digest.Digest) string {
+	return layout.Root(s.root).File(kind, d)
+}
 
 // Missing implements store.Blobs. A blob whose file is damaged, as far as its size and time tell, is missing.
 func (s *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Digest, error) {
@@ -109,29 +94,18 @@ func (s *Blobs) Missing(ctx context.Context, ds []digest.Digest) ([]digest.Diges
 	return missing, nil
 }
 
-// Open implements store.Blobs. A blob that turns out to be damaged is moved away, so that it is missing from then on.
+// Open implements store.Blobs. It quarantines a blob that turns out to be corrupt.
 func (s *Blobs) Open(ctx context.Context, d digest.Digest) (io.ReadCloser, error) {
-	if d.Size() <= smallSize { // whole and checked at once; what is wrong is looked at below
-		room := s.buffers.Get().(*[]byte)
-		b, err := s.dir.ReadWhole(layout.Name(layout.Blobs, d), d.Size(), *room)
-		if err == nil && d.Function().Bytes(b) == d {
-			return store.Whole(b, func() { s.buffers.Put(room) }), nil
-		}
-		s.buffers.Put(room)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
-		}
-	}
 	f, err := s.open(d)
 	if err != nil {
 		return nil, err
 	}
-	return store.Verify(f, d, func() error { return s.damaged(d, f) }), nil
+	return store.Verify(f, d, func() error { return s.quarantine(d, f) }), nil
 }
 
 // open returns the blob's file, whose size is right.
 func (s *Blobs) open(d digest.Digest) (*os.File, error) {
-	f, err := atomicfile.OpenFile(s.Path(d), os.O_RDONLY, 0)
+	f, err := os.OpenFile(s.Path(d), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
 	}
@@ -151,30 +125,7 @@ func (s *Blobs) open(d digest.Digest) (*os.File, error) {
 	if is, err := d.Function().Reader(f); err == nil && is.Hex() == d.Hex() {
 		return nil, fmt.Errorf("blob %s: the store has it with %d bytes: %w", d, st.Size(), store.ErrNotFound)
 	}
-	if err := s.damaged(d, f); err != nil {
-		return nil, err
-	}
-	return nil, lost(d)
-}
-
-// damaged moves the blob's file, open as f, to <root>/damaged, where it is on record and a person can look at it, and drops the
-// executable copy. Another process may have put a good file in its place since f was opened: that one stays.
-func (s *Blobs) damaged(d digest.Digest, f *os.File) error {
-	path := s.Path(d)
-	mine, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("blob %s: %w", d, err)
-	}
-	now, err := os.Lstat(path)
-	if err != nil || !os.SameFile(mine, now) {
-		return nil
-	}
-	_ = s.dir.Remove(layout.Name(layout.Executables, d))
-	s.proofs.drop(d)
-	if err := atomicfile.Rename(path, damagePath(s.root, InStore, d)); err != nil && !errors.Is(err, fs.ErrNotExist) { // another process may have, too
-		return fmt.Errorf("blob %s: %w, and it cannot be moved away: %w", d, store.ErrCorrupt, err)
-	}
-	return nil
+	return nil, s.corrupt(d, f)
 }
 
 // Put implements store.Blobs.
@@ -187,67 +138,21 @@ func (s *Blobs) Put(ctx context.Context, d digest.Digest, r io.Reader) error {
 
 // write makes the blob's file of a kind, with the content of r, which must be d.
 func (s *Blobs) write(ctx context.Context, d digest.Digest, r io.Reader, kind layout.Kind) error {
-	to := layout.Name(kind, d)
-	tmp, err := s.writeTemp(ctx, d, r, permOf(kind))
+	f, err := atomicfile.Temp(layout.Root(s.root).New(), "put")
 	if err == nil {
-		if err = s.dir.Rename(tmp, to); err != nil {
-			_ = s.dir.Remove(tmp)
+		err = store.Copy(ctx, f, r, d)
+		if err == nil {
+			err = atomicfile.SetFile(f, permOf(kind), store.LinkTime())
+		}
+		if err = errors.Join(err, f.Close()); err == nil {
+			err = atomicfile.Rename(f.Name(), s.file(kind, d))
+		}
+		if err != nil {
+			os.Remove(f.Name())
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("store %s: %w", d, err)
-	}
-	s.placed(d, kind)
-	return nil
-}
-
-// writeTemp makes a file in tmp with the content of r, which must be d, and returns its name.
-func (s *Blobs) writeTemp(ctx context.Context, d digest.Digest, r io.Reader, perm fs.FileMode) (string, error) {
-	tmp := s.dir.TempName(layout.NewFiles, "put")
-	if d.Size() <= smallSize {
-		b := s.buffers.Get().(*[]byte)
-		defer s.buffers.Put(b)
-		content, err := readSmall(ctx, d, r, *b)
-		if err != nil {
-			return "", err
-		}
-		return tmp, s.dir.Create(tmp, content, perm, unsynced())
-	}
-	f, err := atomicfile.OpenFile(s.dir.Path(tmp), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return "", err
-	}
-	err = store.Copy(ctx, f, r, d)
-	if err == nil {
-		err = atomicfile.SetFile(f, perm, unsynced())
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		_ = s.dir.Remove(tmp)
-	}
-	return tmp, err
-}
-
-// readSmall returns the content of r, which must be d, in buf, which has room for one byte more.
-func readSmall(ctx context.Context, d digest.Digest, r io.Reader, buf []byte) ([]byte, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	n, err := io.ReadFull(r, buf[:d.Size()+1])
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, err
-	}
-	if d.Function().Bytes(buf[:n]) != d {
-		return nil, fmt.Errorf("blob %s: %w", d, store.ErrCorrupt)
-	}
-	return buf[:n], nil
-}
-
-// Flush returns when every blob stored so far survives a crash of the machine. A build calls it before it reports that it
-// is done.
-func (s *Blobs) Flush(ctx context.Context) error {
-	s.proofs.save()
-	if err := s.sync.Flush(); err != nil {
-		return fmt.Errorf("blob store: %w", err)
 	}
 	return nil
 }

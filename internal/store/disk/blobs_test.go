@@ -77,7 +77,7 @@ func TestBlobsLayout(t *testing.T) {
 		if err := s.Put(t.Context(), c.fn.Bytes(b), bytes.NewReader(b)); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Flush(t.Context()); err != nil {
+		if err := s.Sync(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(root, c.path)
@@ -151,76 +151,12 @@ func TestForeignBlob(t *testing.T) {
 	if err := s.Link(t.Context(), d, filepath.Join(t.TempDir(), "f"), 0o444); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Flush(t.Context()); err != nil {
+	if err := s.Sync(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if st, err := os.Stat(s.Path(d)); err != nil || !st.ModTime().Equal(store.LinkTime()) {
 		t.Fatalf("time %v, %v", st.ModTime(), err)
 	}
-}
-
-// After a crash of the machine a blob that was not synced has its name and size but perhaps not its content.
-func TestUnsyncedAfterCrash(t *testing.T) {
-	root := t.TempDir()
-	before := open(t, root)
-	var ds []digest.Digest
-	for i := range 4 {
-		b := storetest.Bytes(int64(i), 10_000)
-		ds = append(ds, digest.BLAKE3.Bytes(b))
-		if err := before.Put(t.Context(), ds[i], bytes.NewReader(b)); err != nil {
-			t.Fatal(err)
-		}
-		if i == 0 {
-			if err := before.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	st, err := os.Stat(before.Path(ds[1]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if st.ModTime().Equal(store.LinkTime()) {
-		t.Fatal("a blob has the time of synced blobs before it was synced")
-	}
-	lost := before.Path(ds[2])
-	overwrite(t, lost, make([]byte, 10_000), false)
-	if err := os.Chtimes(lost, time.Time{}, st.ModTime()); err != nil {
-		t.Fatal(err)
-	}
-
-	after := open(t, root)
-	missing, err := after.Missing(t.Context(), ds)
-	if err != nil || len(missing) != 1 || missing[0] != ds[2] {
-		t.Fatalf("missing %v, %v; want %v, whose content is zeros", missing, err, ds[2])
-	}
-	if err := after.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, i := range []int{0, 1, 3} {
-		if st, err := os.Stat(after.Path(ds[i])); err != nil || !st.ModTime().Equal(store.LinkTime()) {
-			t.Errorf("blob %d has time %v, %v: it would be hashed again", i, st.ModTime(), err)
-		}
-	}
-}
-
-// What was written is synced a little later although nobody asks for it.
-func TestSyncedInTheBackground(t *testing.T) {
-	s := open(t, t.TempDir())
-	b := storetest.Bytes(1, 100)
-	d := digest.BLAKE3.Bytes(b)
-	if err := s.Put(t.Context(), d, bytes.NewReader(b)); err != nil {
-		t.Fatal(err)
-	}
-	for range 300 {
-		if st, err := os.Stat(s.Path(d)); err != nil {
-			t.Fatal(err)
-		} else if st.ModTime().Equal(store.LinkTime()) {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Error("a blob was not synced in 30 seconds")
 }
 
 func TestLinkDamagedIsNotFound(t *testing.T) {

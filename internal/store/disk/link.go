@@ -17,15 +17,15 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Link implements store.Local. A blob whose file is damaged, by its size or by its content (which is read as
-// proofs tells), is moved away, and the error is both store.ErrNotFound and store.ErrCorrupt.
+// Link implements store.Local. It trusts a blob by its mode and time. If the blob is corrupt, the error is both
+// store.ErrNotFound and store.ErrCorrupt.
 func (s *Blobs) Link(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
 	if perm&0o222 != 0 {
 		return s.copyOut(ctx, d, path, perm)
 	}
 	executable := perm&0o111 != 0
 	if !s.noClone.Load() {
-		src, err := s.sound(ctx, d, true)
+		src, err := s.sound(ctx, d)
 		if err != nil {
 			return err
 		}
@@ -57,10 +57,10 @@ func (s *Blobs) Link(ctx context.Context, d digest.Digest, path string, perm fs.
 func (s *Blobs) link(from, path string) error {
 	var err error
 	for range 100 {
-		if err = s.dir.Link(from, path); !errors.Is(err, fs.ErrNotExist) {
+		if err = os.Link(from, path); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if _, gone := s.dir.Stat(from); gone != nil {
+		if _, gone := os.Lstat(from); gone != nil {
 			return err
 		}
 		if _, gone := os.Lstat(filepath.Dir(path)); gone != nil {
@@ -70,25 +70,23 @@ func (s *Blobs) link(from, path string) error {
 	return err
 }
 
-// source returns the name of the file to hard-link from.
+// source returns the path of the file to hard-link from.
 func (s *Blobs) source(ctx context.Context, d digest.Digest, executable bool) (string, error) {
-	if !executable {
-		return layout.Name(layout.Blobs, d), s.proven(ctx, d)
+	if err := s.check(ctx, d); err != nil || !executable {
+		return s.Path(d), err
 	}
-	file := layout.Name(layout.Executables, d)
-	if ok, err := s.copyRight(ctx, d); ok || err != nil {
-		return file, errors.Join(err, s.check(ctx, d))
+	file := s.file(layout.Executables, d)
+	if st, err := stat.Lstat(file); err == nil && trusted(d, layout.Executables, st) {
+		return file, nil
 	}
-	f, err := s.sound(ctx, d, false)
+	f, err := s.sound(ctx, d)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
 	err = s.write(ctx, d, f, layout.Executables)
 	if errors.Is(err, store.ErrCorrupt) {
-		if err = s.damaged(d, f); err == nil {
-			err = lost(d)
-		}
+		err = s.corrupt(d, f)
 	}
 	if err == nil {
 		forked()
@@ -105,7 +103,7 @@ func forked() {
 
 // clone makes path a reflink of src, or fails with errors.ErrUnsupported and leaves nothing.
 func (s *Blobs) clone(src *os.File, path string, perm fs.FileMode) error {
-	dst, err := atomicfile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	dst, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return err
 	}
@@ -132,12 +130,12 @@ func finish(f *os.File, perm fs.FileMode) error {
 
 // copyTo makes path a copy of the blob. The copy is not hashed: on Linux the kernel makes it.
 func (s *Blobs) copyTo(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
-	src, err := s.sound(ctx, d, true)
+	src, err := s.sound(ctx, d)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	dst, err := atomicfile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	dst, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return fmt.Errorf("copy %s: %w", d, err)
 	}
@@ -151,18 +149,12 @@ func (s *Blobs) copyTo(ctx context.Context, d digest.Digest, path string, perm f
 
 // copyOut is Link for a file that the user may write to. It copies without hashing only what this process has hashed.
 func (s *Blobs) copyOut(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
-	if !s.proofs.own(d) {
-		return fmt.Errorf("copy %s without a look at it: %w", d, errors.ErrUnsupported)
-	}
-	src, err := atomicfile.OpenFile(s.Path(d), os.O_RDONLY, 0)
+	src, err := s.sound(ctx, d)
 	if err != nil {
-		return fmt.Errorf("copy %s: %w: %w", d, err, errors.ErrUnsupported)
+		return err
 	}
 	defer src.Close()
-	if !s.unmodified(d, src) {
-		return fmt.Errorf("copy %s without a look at it: %w", d, errors.ErrUnsupported)
-	}
-	dst, err := atomicfile.OpenFile(path, os.O_WRONLY, 0)
+	dst, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -171,7 +163,8 @@ func (s *Blobs) copyOut(ctx context.Context, d digest.Digest, path string, perm 
 	} else {
 		err = s.contents(ctx, dst, src, d)
 	}
-	if err == nil && !s.unmodified(d, src) { // something wrote to it meanwhile
+	info, serr := src.Stat()
+	if err == nil && (serr != nil || !trusted(d, layout.Blobs, stat.Of(info))) { // a program writes to it
 		err = errors.ErrUnsupported
 	}
 	if err == nil {
@@ -207,14 +200,4 @@ func (s *Blobs) contents(ctx context.Context, dst, src *os.File, d digest.Digest
 		}
 	}
 	return nil
-}
-
-// unmodified tells whether nothing wrote to the blob's file, open as f, since it was hashed.
-func (s *Blobs) unmodified(d digest.Digest, f *os.File) bool {
-	info, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	st := stat.Of(info)
-	return st.IsRegular() && st.Size == d.Size() && s.trusted(d, layout.Blobs, st)
 }

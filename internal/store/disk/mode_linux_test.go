@@ -5,12 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/storetest"
@@ -18,7 +16,11 @@ import (
 
 // A mode that somebody changed reaches no link, and what was written under it is found, though the time is that of before.
 func TestModeOfWhatIsLinked(t *testing.T) {
-	s, out := opened(t, t.TempDir()), t.TempDir()
+	s, err := NewBlobs(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
 	for i, c := range []struct {
 		mode    uint32
 		written bool
@@ -26,8 +28,7 @@ func TestModeOfWhatIsLinked(t *testing.T) {
 		b := storetest.Bytes(int64(i), 5000)
 		d := digest.BLAKE3.Bytes(b)
 		at := filepath.Join(out, d.Hex())
-		// Linked once: this process has read it, and reads it again for its mode alone.
-		if err := errors.Join(s.Put(t.Context(), d, bytes.NewReader(b)), s.Flush(t.Context()), s.Link(t.Context(), d, at, 0o444), os.Remove(at), unix.Chmod(s.Path(d), c.mode)); err != nil {
+		if err := errors.Join(s.Put(t.Context(), d, bytes.NewReader(b)), unix.Chmod(s.Path(d), c.mode)); err != nil {
 			t.Fatal(err)
 		}
 		if c.written {
@@ -50,36 +51,5 @@ func TestModeOfWhatIsLinked(t *testing.T) {
 				t.Errorf("mode %o: %s has mode %o, %v", c.mode, p, st.Mode, err)
 			}
 		}
-	}
-}
-
-// A file that somebody writes to is not taken, nor one that somebody is about to.
-func TestAdoptOfWhatIsWrittenTo(t *testing.T) {
-	s, dir := opened(t, t.TempDir()), t.TempDir()
-	if !s.leases() {
-		t.Skip("this file system has no leases")
-	}
-	p := filepath.Join(dir, "f")
-	w, err := os.Create(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d, err := s.Adopt(t.Context(), digest.BLAKE3, p); err == nil || !strings.Contains(err.Error(), "open for writing") {
-		t.Errorf("with a writer: %v, %v", d, err)
-	}
-	w.Close()
-	f, err := atomicfile.OpenRegular(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if held, err := s.lease(f); !held || err != nil || !leased(f) {
-		t.Errorf("%v, %v; still %v", held, err, leased(f))
-	}
-	if fd, err := unix.Open(p, unix.O_WRONLY|unix.O_NONBLOCK, 0); !errors.Is(err, unix.EAGAIN) || leased(f) {
-		t.Errorf("opened for writing: %d, %v; still %v", fd, err, leased(f))
-	}
-	f.Close()
-	if d, err := s.Adopt(t.Context(), digest.BLAKE3, p); err != nil || d != digest.BLAKE3.Bytes(nil) {
-		t.Errorf("without a writer: %v, %v", d, err)
 	}
 }

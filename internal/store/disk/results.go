@@ -1,145 +1,212 @@
 package disk
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
-	"sync"
+	"time"
 
+	"github.com/zeebo/blake3"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/layout"
-	"github.com/hexmage/hexmage/internal/store/pack"
 )
 
-// messageField is the field of a result in which there is a message. No ActionResult has it.
-const messageField = 64999
+// UsedEvery is the precision of a result's time of last use.
+const UsedEvery = time.Hour
 
-// Results is a store.Results on a folder, which many processes may use at once.
-type Results struct {
-	path string
-	pack *pack.Pack
-	sync *atomicfile.Syncer
-	room sync.Pool // of *[]byte: what a result was encoded in
-}
+const (
+	// messageField holds one message that was stored with the result. No ActionResult has this field, so other programs
+	// skip it.
+	messageField = 64999
+	// sealField is the last field of the file: the size of the key and a checksum over the key and all that precedes
+	// the field.
+	sealField = 64998
 
-// NewResults returns the cache in the folder root, usually the blob store's, which it creates if needed.
+	sealSize  = 8 + 32
+	maxResult = 64 << 20 // bytes of a file; a larger one is corrupt
+)
+
+// Results is a store.Results that keeps each result in a file. Any number of processes may use the folder.
+type Results struct{ root layout.Root }
+
+// NewResults returns the action cache in the folder root, which it creates if needed.
 func NewResults(root string) (*Results, error) {
 	root, err := filepath.Abs(root)
+	if err == nil {
+		err = layout.Root(root).Prepare(staleAge)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("action cache: %w", err)
 	}
-	if err := layout.Root(root).Prepare(staleAge); err != nil {
-		return nil, fmt.Errorf("action cache: %w", err)
-	}
-	return &Results{path: layout.Root(root).Results(), pack: OpenPack(root), sync: atomicfile.NewSyncer(root)}, nil
+	return &Results{root: layout.Root(root)}, nil
 }
 
-// OpenPack returns what the results in the folder root are kept in, for who looks after it.
-func OpenPack(root string) *pack.Pack {
-	r := layout.Root(root)
-	return pack.Open(r.Results(), r.New())
-}
-
-// Get implements store.Results.
+// Get implements store.Results. It quarantines a corrupt result, which then counts as missing.
 func (c *Results) Get(ctx context.Context, key digest.Digest) (*action.Result, error) {
-	b, err := c.read(key)
+	e, err := c.read(key)
 	if err != nil {
 		return nil, err
 	}
-	r, err := Decode(key, b)
-	if err != nil {
-		return nil, fmt.Errorf("action %s: %w: %w", key, err, store.ErrNotFound)
-	}
-	return r, nil
+	return e.Result, nil
 }
 
-func (c *Results) read(key digest.Digest) ([]byte, error) {
-	b, ok, err := c.pack.Get(key)
+// Messages implements store.Results.
+func (c *Results) Messages(ctx context.Context, key digest.Digest) (map[digest.Digest][]byte, error) {
+	e, err := c.read(key)
+	if err != nil {
+		return nil, err
+	}
+	return e.Messages(), nil
+}
+
+func (c *Results) read(key digest.Digest) (*Entry, error) {
+	path := c.root.File(layout.Results, key)
+	e, err := ReadResult(path, key)
+	if errors.Is(err, store.ErrCorrupt) {
+		if _, err := c.Quarantine(key); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("action %s: %w: %w", key, err, store.ErrNotFound)
+	}
+	if errors.Is(err, fs.ErrNotExist) || err == nil && e.Key != key {
+		return nil, &missing{key}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("action %s: %w", key, err)
 	}
-	if !ok {
-		return nil, &missing{key}
+	// The modification time is the time of last use, for garbage collection. A read-only cache keeps the old one.
+	if now := time.Now(); now.Sub(e.used) > UsedEvery {
+		_ = os.Chtimes(path, now, now)
 	}
-	return b, nil
+	return e, nil
 }
 
-// missing is store.ErrNotFound of a result. Nobody reads what it says where an action is new, as most are that are looked up in vain.
+// Quarantine moves the result's file to damaged/ and returns its new path.
+func (c *Results) Quarantine(key digest.Digest) (string, error) {
+	to := c.root.Quarantine("ac-", key)
+	err := atomicfile.Rename(c.root.File(layout.Results, key), to)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process may have moved it
+		return "", fmt.Errorf("action %s: quarantine its corrupt result: %w", key, err)
+	}
+	return to, nil
+}
+
+// missing is store.ErrNotFound of a result. Most lookups of a cold build end with it, and nothing prints it: so it
+// formats its text late.
 type missing struct{ key digest.Digest }
 
 func (e *missing) Error() string { return fmt.Sprintf("action %s: %v", e.key, store.ErrNotFound) }
 
 func (e *missing) Unwrap() error { return store.ErrNotFound }
 
-// Messages implements store.Results.
-func (c *Results) Messages(ctx context.Context, key digest.Digest) (map[digest.Digest][]byte, error) {
-	b, err := c.read(key)
-	if err != nil {
-		return nil, err
-	}
-	return Messages(key.Function(), b), nil
-}
-
-// Put implements store.Results.
+// Put implements store.Results. The caller has stored the blobs that r names.
+//
+// The file gets its name by a rename, so no process sees a part of it, and a killed process leaves only a temporary
+// file, which a later process removes. After a power cut the name may point to a file whose content was never written:
+// the checksum tells, and the result counts as missing.
 func (c *Results) Put(ctx context.Context, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	room, _ := c.room.Get().(*[]byte)
-	if room == nil {
-		room = new([]byte)
-	}
-	defer c.room.Put(room)
-	*room = encode((*room)[:0], r, messages)
-	if err := c.pack.Put(ctx, key, *room); err != nil {
-		return fmt.Errorf("action %s: remember its result: %w", key, err)
-	}
-	c.sync.Later(c.path, nil)
-	return nil
-}
-
-// Flush returns when every result put so far survives a crash of the machine. A build calls it, after that of the blobs,
-// before it reports that it is done.
-func (c *Results) Flush(ctx context.Context) error {
-	err := c.sync.Flush()
+	f, err := atomicfile.Temp(c.root.New(), "result")
 	if err == nil {
-		err = c.pack.WriteIndex()
+		if _, err = f.Write(encode(key, r, messages)); err == nil {
+			err = atomicfile.Place(f, c.root.File(layout.Results, key), 0o444)
+		} else {
+			_ = errors.Join(f.Close(), os.Remove(f.Name()))
+		}
 	}
 	if err != nil {
-		return fmt.Errorf("action cache: %w", err)
+		return fmt.Errorf("action %s: store its result: %w", key, err)
 	}
 	return nil
 }
 
-// encode appends the result and the messages.
-func encode(b []byte, r *action.Result, messages map[digest.Digest][]byte) []byte {
-	b = r.AppendTo(b)
-	keys := slices.AppendSeq(make([]digest.Digest, 0, len(messages)), maps.Keys(messages))
-	slices.SortFunc(keys, digest.Digest.CompareHash)
-	for _, d := range keys {
+// encode returns the file of a result.
+func encode(key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) []byte {
+	b := r.Encode()
+	for _, d := range slices.SortedFunc(maps.Keys(messages), digest.Digest.CompareHash) {
 		b = protowire.AppendBytes(protowire.AppendTag(b, messageField, protowire.BytesType), messages[d])
 	}
-	return b
+	return append(b, seal(key, b)...)
 }
 
-// Decode returns the result in what the pack of results has under the key. Looking after the cache takes it; Get is what everyone else wants.
-func Decode(key digest.Digest, b []byte) (*action.Result, error) {
-	return action.DecodeResult(b, key.Function())
+// seal returns the last field of a file that holds the body. The checksum covers the key: a file under another name is
+// corrupt.
+func seal(key digest.Digest, body []byte) []byte {
+	size := binary.LittleEndian.AppendUint64(nil, uint64(key.Size()))
+	h := blake3.New()
+	h.Write(body)
+	h.Write(size)
+	h.Write([]byte(key.Function().String() + key.Hex()))
+	return protowire.AppendBytes(protowire.AppendTag(nil, sealField, protowire.BytesType), h.Sum(size))
 }
 
-// Messages returns the messages in what the pack of results has.
-func Messages(fn digest.Function, b []byte) map[digest.Digest][]byte {
+// Entry is one result file.
+type Entry struct {
+	Key    digest.Digest // with its size
+	Result *action.Result
+
+	body []byte
+	used time.Time
+}
+
+// ReadResult reads the file of a result. It ignores the size of the key. The error is store.ErrCorrupt if the checksum
+// does not match.
+func ReadResult(path string, key digest.Digest) (*Entry, error) {
+	st, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	b, err := boundedfile.Read(path, maxResult)
+	if large := (*boundedfile.LargeError)(nil); errors.As(err, &large) {
+		return nil, fmt.Errorf("%s: larger than %d bytes: %w", path, maxResult, store.ErrCorrupt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e, err := parseResult(b, key)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, err, store.ErrCorrupt)
+	}
+	e.used = st.ModTime()
+	return e, nil
+}
+
+func parseResult(b []byte, key digest.Digest) (*Entry, error) {
+	at := len(b) - len(seal(key, nil))
+	if at < 0 {
+		return nil, errors.New("truncated result")
+	}
+	size := int64(binary.LittleEndian.Uint64(b[len(b)-sealSize:]))
+	e := &Entry{Key: key.Sized(size), body: b[:at:at]}
+	if size < 0 || size > digest.MaxSize || !bytes.Equal(seal(e.Key, e.body), b[at:]) {
+		return nil, errors.New("wrong checksum")
+	}
+	var err error
+	e.Result, err = action.DecodeResult(e.body, key.Function())
+	return e, err
+}
+
+// Messages returns the messages that were stored with the result, by their digests.
+func (e *Entry) Messages() map[digest.Digest][]byte {
 	found := map[digest.Digest][]byte{}
-	_ = action.EachField(b, func(num protowire.Number, _ uint64, m []byte) error {
+	_ = action.EachField(e.body, func(num protowire.Number, _ uint64, m []byte) error {
 		if num == messageField {
-			found[fn.Bytes(m)] = m
+			found[e.Key.Function().Bytes(m)] = m
 		}
 		return nil
 	})

@@ -3,6 +3,7 @@ package disk_test
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
-	"github.com/hexmage/hexmage/internal/store/pack"
+	"github.com/hexmage/hexmage/internal/store/layout"
 	"github.com/hexmage/hexmage/internal/store/storetest"
 )
 
@@ -29,35 +30,51 @@ func TestResults(t *testing.T) {
 	storetest.Results(t, "*disk.Results", func(t *testing.T) store.Results { return openResults(t, t.TempDir()) })
 }
 
-// All results are in one file, whatever function their keys are of.
+func resultFile(root string, key digest.Digest) string {
+	return layout.Root(root).File(layout.Results, key)
+}
+
+// A result is a read-only file that holds an ActionResult message, where Bazel's disk cache has it.
 func TestResultsLayout(t *testing.T) {
 	root := t.TempDir()
 	c := openResults(t, root)
-	keys := map[digest.Digest]bool{}
 	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
 		key := fn.Bytes([]byte("k"))
-		keys[key] = true
 		if err := c.Put(t.Context(), key, storetest.Result(fn, 3), nil); err != nil {
 			t.Fatal(err)
 		}
-	}
-	p := filepath.Join(root, "results", "pack")
-	l, err := pack.Open(p, t.TempDir()).List(t.Context())
-	if st, serr := os.Stat(p); err != nil || serr != nil || len(l.Records) != 2 || st.Size() != l.Records[0].Size+l.Records[1].Size+l.Waste {
-		t.Fatalf("%+v, %v, %v", l, err, serr)
-	}
-	for _, r := range l.Records {
-		b, err := r.Read()
-		if err != nil || !keys[r.Key] {
-			t.Fatal(r.Key, err)
+		p := resultFile(root, key)
+		st, err := os.Stat(p)
+		if err != nil || st.Mode() != 0o444 {
+			t.Fatal(st, err)
 		}
-		if r, err := action.DecodeResult(b, r.Key.Function()); err != nil || r.ExitCode != 3 {
-			t.Fatalf("the record is not an ActionResult: %v, %v", r, err)
+		b, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
 		}
+		if r, err := action.DecodeResult(b, fn); err != nil || r.ExitCode != 3 {
+			t.Errorf("the file is not an ActionResult: %v, %v", r, err)
+		}
+		if e, err := disk.ReadResult(p, key.Unsized()); err != nil || e.Key != key {
+			t.Errorf("the file does not have the key's size: %+v, %v", e, err)
+		}
+	}
+	if left, err := os.ReadDir(filepath.Join(root, "new")); err != nil || len(left) > 0 {
+		t.Errorf("left in new: %v, %v", left, err)
 	}
 }
 
-// Wherever its record is damaged, a result is not found, and the next one that is put is.
+func rewrite(t *testing.T, path string, b []byte) {
+	t.Helper()
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b, 0o444); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A result whose file is damaged or truncated anywhere is missing and quarantined. The next Put replaces it.
 func TestResultsDamaged(t *testing.T) {
 	root := t.TempDir()
 	c := openResults(t, root)
@@ -69,68 +86,49 @@ func TestResultsDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l, err := disk.OpenPack(root).List(t.Context())
-	p := filepath.Join(root, "results", "pack")
-	good, rerr := os.ReadFile(p)
-	if err := errors.Join(err, rerr); err != nil {
+	p, quarantined := resultFile(root, key), filepath.Join(root, "damaged", "ac-blake3-"+key.Hex())
+	good, err := os.ReadFile(p)
+	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range l.Records[0].Size {
-		if i >= 20 && i < 28 { // when it was used
-			continue
-		}
-		b := bytes.Clone(good)
-		b[l.Records[0].At+i] ^= 1
-		if err := os.WriteFile(p, b, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		c := openResults(t, root)
-		if r, err := c.Get(t.Context(), key); !errors.Is(err, store.ErrNotFound) {
-			t.Fatalf("byte %d: got %v, %v; want ErrNotFound", i, r, err)
-		}
-		if m, err := c.Messages(t.Context(), key); !errors.Is(err, store.ErrNotFound) {
-			t.Fatalf("byte %d: messages %v, %v; want ErrNotFound", i, m, err)
-		}
-		storetest.Want(t, c, other, want)
-		if i%16 == 0 {
-			if err := c.Put(t.Context(), key, want, nil); err != nil {
-				t.Fatal(err)
+	for i := range good {
+		flipped := bytes.Clone(good)
+		flipped[i] ^= 1
+		for name, b := range map[string][]byte{"flipped": flipped, "truncated": good[:i]} {
+			rewrite(t, p, b)
+			if m, err := c.Messages(t.Context(), key); !errors.Is(err, store.ErrNotFound) {
+				t.Fatalf("%s at byte %d: messages %v, %v; want ErrNotFound", name, i, m, err)
 			}
-			storetest.Want(t, c, key, want)
+			if r, err := c.Get(t.Context(), key); !errors.Is(err, store.ErrNotFound) {
+				t.Fatalf("%s at byte %d: got %v, %v; want ErrNotFound", name, i, r, err)
+			}
+			if moved, err := os.ReadFile(quarantined); err != nil || !bytes.Equal(moved, b) {
+				t.Fatalf("%s at byte %d: not quarantined: %v", name, i, err)
+			}
 		}
 	}
+	if err := c.Put(t.Context(), key, want, nil); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Want(t, c, key, want)
+	storetest.Want(t, c, other, want)
 }
 
-// The result of one key, moved to where that of another is, is not taken for it.
+// The file of one key under the name of another key is corrupt.
 func TestResultsMoved(t *testing.T) {
 	root := t.TempDir()
 	c := openResults(t, root)
-	keys := []digest.Digest{digest.BLAKE3.Bytes([]byte("k")), digest.BLAKE3.Bytes([]byte("j"))}
-	for _, k := range keys {
+	one, two := digest.BLAKE3.Bytes([]byte("k")), digest.BLAKE3.Bytes([]byte("j"))
+	for _, k := range []digest.Digest{one, two} {
 		if err := c.Put(t.Context(), k, storetest.Result(digest.BLAKE3, 1), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	l, err := disk.OpenPack(root).List(t.Context())
-	if err != nil {
+	if err := os.Rename(resultFile(root, one), resultFile(root, two)); err != nil {
 		t.Fatal(err)
 	}
-	p := filepath.Join(root, "results", "pack")
-	b, err := os.ReadFile(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, two := l.Records[0], l.Records[1]
-	if one.Size != two.Size {
-		t.Fatal("they differ in more than their keys")
-	}
-	copy(b[two.At+two.Size-100:], b[one.At+one.Size-100:one.At+one.Size]) // the end of their content, which is the same
-	copy(b[two.At+76:two.At+108], b[one.At+76:one.At+108])                // their checksums, which are not
-	if err := os.WriteFile(p, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Get(t.Context(), keys[1]); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("the checksum of another's: %v", err)
+	if _, err := c.Get(t.Context(), two); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the result of another key: %v", err)
 	}
 }
 
@@ -141,21 +139,24 @@ func TestUseIsRecorded(t *testing.T) {
 	if err := c.Put(t.Context(), key, storetest.Result(digest.BLAKE3, 1), nil); err != nil {
 		t.Fatal(err)
 	}
-	used := func() pack.Record {
-		l, err := disk.OpenPack(root).List(t.Context())
-		if err != nil || len(l.Records) != 1 {
-			t.Fatal(l, err)
+	used := func() time.Time {
+		st, err := os.Stat(resultFile(root, key))
+		if err != nil {
+			t.Fatal(err)
 		}
-		return l.Records[0]
+		return st.ModTime()
 	}
-	if err := used().Use(time.Now().Add(-48 * time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Get(t.Context(), key); err != nil {
-		t.Fatal(err)
-	}
-	if got := used().Used; time.Since(got) > time.Hour {
-		t.Fatalf("time of last use is %v", got)
+	for _, ago := range []time.Duration{48 * time.Hour, 30 * time.Minute} {
+		then := time.Now().Add(-ago)
+		if err := os.Chtimes(resultFile(root, key), then, then); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Get(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+		if recorded := !used().Equal(then); recorded != (ago > time.Hour) {
+			t.Errorf("used %v ago: recorded %v", ago, recorded)
+		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"time"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
@@ -16,29 +15,7 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// unsynced is the modification time of blobs until they are synced.
-func unsynced() time.Time { return store.LinkTime().Add(store.UnsyncedAfter) }
-
-// placed notes that the blob's file of a kind, cas or exec, is right, and has it synced later, which its time then tells.
-func (s *Blobs) placed(d digest.Digest, kind layout.Kind) {
-	file := layout.Name(kind, d)
-	s.proofs.add(d, kind)
-	s.mu.Lock()
-	s.fresh[file] = true
-	s.mu.Unlock()
-	s.sync.Later(s.dir.Path(file), func() {
-		// If something wrote to it meanwhile, its time tells that, and stays. Setting it fails for a blob that is gone, or that
-		// another user owns: such a one is hashed again by each process.
-		if st, err := s.dir.Stat(file); err == nil && st.MTime == unsynced().UnixNano() {
-			_ = s.dir.SetTime(file, store.LinkTime())
-		}
-		s.mu.Lock()
-		delete(s.fresh, file)
-		s.mu.Unlock()
-	})
-}
-
-// permOf is the mode of the blobs' files of a kind.
+// permOf returns the mode of the blobs' files of a kind.
 func permOf(kind layout.Kind) fs.FileMode {
 	if kind == layout.Executables {
 		return 0o555
@@ -46,75 +23,110 @@ func permOf(kind layout.Kind) fs.FileMode {
 	return 0o444
 }
 
-// trusted tells whether the blob's file of a kind, which has the stamp, is as it was written. Who changed its mode may have changed more, and
-// set the time back; and every link has that mode.
-func (s *Blobs) trusted(d digest.Digest, kind layout.Kind, st stat.Stamp) bool {
-	if fs.FileMode(st.Mode&0o7777) != permOf(kind) {
-		return false
-	}
-	if st.MTime == store.LinkTime().UnixNano() {
-		return true
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.fresh[layout.Name(kind, d)] && st.MTime == unsynced().UnixNano()
+// trusted tells whether a blob's file with this stamp may be linked without hashing it: it has the size, mode and time
+// that the store gave it. A program that writes to the file, through a hard link, too, changes the time, and has to
+// make the file writable first. To hide that it would have to set the time and the mode back. In the strict sandbox an
+// action cannot: an action that changes the mode or time of a linked input gets a copy first (sandbox.Access.Shared).
+// Where the kernel cannot supervise system calls, actions get copies of all inputs.
+func trusted(d digest.Digest, kind layout.Kind, st stat.Stamp) bool {
+	perm := fs.FileMode(st.Mode & 0o7777)
+	return st.IsRegular() && st.Size == d.Size() && perm == permOf(kind) && st.MTime == store.LinkTime().UnixNano()
 }
 
-// check tells whether the blob is there: nil, or ErrNotFound, wrapped, or what kept it from finding out.
+// check returns nil if the blob is in the store, and ErrNotFound if it is missing or corrupt.
 func (s *Blobs) check(ctx context.Context, d digest.Digest) error {
-	file := layout.Name(layout.Blobs, d)
-	st, err := s.dir.Stat(file)
-	if err == nil && st.IsRegular() && st.Size == d.Size() && s.trusted(d, layout.Blobs, st) {
+	if err := s.recovered(ctx); err != nil {
+		return err
+	}
+	st, err := stat.Lstat(s.Path(d))
+	if err == nil && trusted(d, layout.Blobs, st) {
 		return nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("blob %s: %w", d, store.ErrNotFound)
 	}
-	f, err := s.sound(ctx, d, false)
+	f, err := s.sound(ctx, d)
 	if err != nil {
 		return err
 	}
 	return f.Close()
 }
 
-// sound returns the blob's file at its start, after hashing it when its time says that it was not safely written, or that
-// something wrote to it since, or that another program, such as Bazel, put it there; or, to prove it, because nobody did lately.
-func (s *Blobs) sound(ctx context.Context, d digest.Digest, prove bool) (*os.File, error) {
+// sound returns the blob's file at its start. It hashes a file that is not trusted: something wrote to it, or another
+// program, such as Bazel, put it there.
+func (s *Blobs) sound(ctx context.Context, d digest.Digest) (*os.File, error) {
+	if err := s.recovered(ctx); err != nil {
+		return nil, err
+	}
 	f, err := s.open(d)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.verify(ctx, d, f, prove); err != nil {
+	if err := s.verify(ctx, d, f); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-func (s *Blobs) verify(ctx context.Context, d digest.Digest, f *os.File, prove bool) error {
+func (s *Blobs) verify(ctx context.Context, d digest.Digest, f *os.File) error {
 	st, err := f.Stat()
 	if err != nil {
 		return fmt.Errorf("blob %s: %w", d, err)
 	}
-	trusted := s.trusted(d, layout.Blobs, stat.Of(st))
-	if trusted && (!prove || s.proofs.has(d, layout.Blobs)) {
+	if trusted(d, layout.Blobs, stat.Of(st)) {
 		return nil
 	}
-	err = store.Copy(ctx, io.Discard, f, d)
-	if errors.Is(err, store.ErrCorrupt) {
-		if err = s.damaged(d, f); err == nil {
-			err = lost(d)
-		}
+	if err := s.hashed(ctx, d, f); err != nil {
 		return err
+	}
+	// Next time it is trusted, unless something writes to it now. This fails for a file of another user, which is
+	// hashed each time.
+	if now, err := f.Stat(); err == nil && now.ModTime().Equal(st.ModTime()) {
+		_ = atomicfile.SetFile(f, permOf(layout.Blobs), store.LinkTime())
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return err
+}
+
+// hashed reads the blob's file, and quarantines it if it is corrupt.
+func (s *Blobs) hashed(ctx context.Context, d digest.Digest, f *os.File) error {
+	err := store.Copy(ctx, io.Discard, f, d)
+	if errors.Is(err, store.ErrCorrupt) {
+		return s.corrupt(d, f)
 	}
 	if err != nil {
 		return fmt.Errorf("blob %s: %w", d, err)
 	}
-	s.proofs.add(d, layout.Blobs)
-	// It is right, but perhaps only in memory, or not in its mode.
-	if now, err := f.Stat(); !trusted && err == nil && now.ModTime().Equal(st.ModTime()) && atomicfile.SetFile(f, permOf(layout.Blobs), unsynced()) == nil {
-		s.placed(d, layout.Blobs)
+	return nil
+}
+
+// corrupt quarantines the blob's file, open as f, and returns an error that is both store.ErrNotFound and
+// store.ErrCorrupt.
+func (s *Blobs) corrupt(d digest.Digest, f *os.File) error {
+	if err := s.quarantine(d, f); err != nil {
+		return err
 	}
-	_, err = f.Seek(0, io.SeekStart)
-	return err
+	return fmt.Errorf("blob %s: corrupt, moved to damaged/: %w: %w", d, store.ErrNotFound, store.ErrCorrupt)
+}
+
+// quarantine moves the blob's file, open as f, to damaged/, and removes the executable copy. If another process has put
+// a good file in its place since f was opened, the good one stays.
+func (s *Blobs) quarantine(d digest.Digest, f *os.File) error {
+	path := s.Path(d)
+	mine, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("blob %s: %w", d, err)
+	}
+	now, err := os.Lstat(path)
+	if err != nil || !os.SameFile(mine, now) {
+		return nil
+	}
+	_ = os.Remove(s.file(layout.Executables, d))
+	to := layout.Root(s.root).Quarantine("", d)
+	err = atomicfile.Rename(path, to)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process may have moved it
+		return fmt.Errorf("blob %s: %w, and hexmage cannot move it to damaged/: %w", d, store.ErrCorrupt, err)
+	}
+	return nil
 }

@@ -33,7 +33,7 @@ const (
 	RunLogs     Kind = "runlogs"     // what the runs of a pipeline did
 	Requests    Kind = "requests"    // state files of requests
 	Checkpoints Kind = "checkpoints" // what long actions had done that ended before their time
-	Damaged     Kind = "damaged"     // what was moved away, and records of damage
+	Damaged     Kind = "damaged"     // quarantined files
 	Scratch     Kind = "scratch"     // what is not done yet
 	State       Kind = "state"       // all else that is remembered, and locks
 	Obsolete    Kind = "obsolete"    // folders of earlier versions of hexmage
@@ -60,34 +60,26 @@ func (r Root) in(parts ...string) string {
 	return filepath.Join(append([]string{string(r)}, parts...)...)
 }
 
-// part is the name of the folder for files of the kind, which are named by digests.
+// part returns the folder of a kind whose files are named by digests.
 func (k Kind) part() string {
-	if k == Blobs {
+	switch k {
+	case Results:
+		return "ac"
+	case Blobs:
 		return "cas"
 	}
 	return "exec"
 }
 
-// Name returns the slash path below the root of the Blob or Executable with the digest: for SHA-256 where Bazel has it, for other
-// functions in a folder of the function.
-func Name(k Kind, d digest.Digest) string {
-	var b [96]byte
-	p := b[:0]
-	if d.Function() != digest.SHA256 {
-		p = append(append(p, d.Function().String()...), '/')
+// File returns the path of the Result, Blob or Executable with the digest. For SHA-256 it is the path in Bazel's disk
+// cache; files of other digest functions are in a folder with the function's name.
+func (r Root) File(k Kind, d digest.Digest) string {
+	h := d.Hex()
+	if d.Function() == digest.SHA256 {
+		return r.in(k.part(), h[:2], h)
 	}
-	var hash [64]byte
-	h := d.AppendHex(hash[:0])
-	p = append(append(p, k.part()...), '/')
-	p = append(append(p, h[:2]...), '/')
-	return string(append(p, h...))
+	return r.in(d.Function().String(), k.part(), h[:2], h)
 }
-
-// File returns where the Blob or Executable with the digest is, or would be.
-func (r Root) File(k Kind, d digest.Digest) string { return r.in(filepath.FromSlash(Name(k, d))) }
-
-// Results returns the file that all results are in. Beside it there are others, whose names begin like its own.
-func (r Root) Results() string { return r.in("results", "pack") }
 
 const (
 	treesDir     = "trees"
@@ -117,12 +109,18 @@ func (r Root) Shipped() string { return r.in("shipped") }
 // Checkpoints returns the folder for what long actions had done that ended before their time.
 func (r Root) Checkpoints() string { return r.in("checkpoints") }
 
-// Damaged returns the folder for what was found damaged.
+// Damaged returns the folder for quarantined files.
 func (r Root) Damaged() string { return r.in("damaged") }
+
+// Quarantine returns the path in Damaged of a corrupt file with the digest. The prefix tells what the file was: "" is a
+// blob.
+func (r Root) Quarantine(prefix string, d digest.Digest) string {
+	return r.in("damaged", prefix+d.Function().String()+"-"+d.Hex())
+}
 
 // The two folders for what is not done yet, below the root.
 const (
-	NewFiles   = "new" // files that are being written: they keep to themselves, see atomicfile.Spread
+	NewFiles   = "new" // files that are being written
 	NewFolders = "tmp" // exec roots, trees
 )
 
@@ -139,13 +137,8 @@ func (r Root) Prepare(age time.Duration) error {
 		return err
 	}
 	for _, name := range []string{NewFiles, NewFolders} {
-		dir := r.in(name)
-		if st, err := os.Stat(dir); err != nil || !st.IsDir() {
-			atomicfile.Spread(string(r)) // so that dir has a place of its own
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return err
-			}
-			atomicfile.Spread(dir)
+		if err := os.MkdirAll(r.in(name), 0o755); err != nil {
+			return err
 		}
 	}
 	return r.Sweep(age)
@@ -237,8 +230,8 @@ func (s StateDir) Remote(id string) string { return s.in("remotes", id) }
 // Limit returns the file of when the cache was last held to a limit, and what was free on its disk then.
 func (s StateDir) Limit() string { return s.in("limit") }
 
-// Proofs returns the file of when large blobs were last read.
-func (s StateDir) Proofs() string { return s.in("proofs") }
+// Synced returns the file that tells when the store was last synced.
+func (s StateDir) Synced() string { return s.in("synced") }
 
 // OutputLock returns the file that is locked while a process puts outputs into the folder with the id.
 func (s StateDir) OutputLock(id string) string { return s.in("outputs", id+".lock") }
@@ -291,24 +284,15 @@ func (r Root) Older() (found []string) {
 type Item struct {
 	Kind   Kind
 	Path   string
-	Digest digest.Digest // of Blobs, Executables and Trees: what the name tells, which has no size
+	Digest digest.Digest // of Results, Blobs, Executables and Trees, from the name: without a size
 	Info   fs.FileInfo
 }
 
-// Each calls f with all that is in the folder, kind by kind; all results are one Item. What comes or goes meanwhile may be told of or not. What has no name that
-// anything of ours has is passed over.
+// Each calls f with each Item in the folder. Items that appear or vanish meanwhile may be missed. Each skips files
+// whose names hexmage does not use.
 func (r Root) Each(ctx context.Context, f func(Item) error) error {
-	result := func(it Item) error {
-		if it.Path != r.Results() {
-			it.Kind = State
-		}
-		return f(it)
-	}
-	if err := eachIn(ctx, Results, filepath.Dir(r.Results()), result); err != nil {
-		return err
-	}
 	for _, fn := range Functions() {
-		for _, k := range []Kind{Blobs, Executables} { // an executable after its blob
+		for _, k := range []Kind{Results, Blobs, Executables} { // an executable after its blob
 			if err := r.eachShard(ctx, fn, k, f); err != nil {
 				return err
 			}

@@ -3,7 +3,6 @@ package layout_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +26,8 @@ func all(r layout.Root) map[string]string {
 		"blake3/cas/" + h[:2] + "/" + h:  r.File(layout.Blobs, b3()),
 		"blake3/exec/" + h[:2] + "/" + h: r.File(layout.Executables, b3()),
 		"cas/" + s[:2] + "/" + s:         r.File(layout.Blobs, sha()), // as Bazel has it
-		"results/pack":                   r.Results(),
+		"blake3/ac/" + h[:2] + "/" + h:   r.File(layout.Results, b3()),
+		"ac/" + s[:2] + "/" + s:          r.File(layout.Results, sha()),
 		"exec/" + s[:2] + "/" + s:        r.File(layout.Executables, sha()),
 		"trees/blake3-" + h:              r.Tree(b3()),
 		"trees/sha256-" + s:              r.Tree(sha()),
@@ -41,7 +41,8 @@ func all(r layout.Root) map[string]string {
 		"state/runlog/x":                 filepath.Join(st.RunLogs(), "x"),
 		"state/requests/x":               filepath.Join(st.Requests(), "x"),
 		"state/statcache/blake3":         st.StatCache(digest.BLAKE3),
-		"state/proofs":                   st.Proofs(),
+		"state/synced":                   st.Synced(),
+		"damaged/exec-blake3-" + h:       r.Quarantine("exec-", b3()),
 		"state/outputs/x.lock":           st.OutputLock("x"),
 		"state/last-runs/x":              filepath.Join(st.LastRuns(), "x"),
 		"state/runner/x":                 filepath.Join(st.Runner(), "x"),
@@ -113,7 +114,6 @@ func TestEach(t *testing.T) {
 		// Nothing of ours has such names.
 		"blake3/cas/zz/" + h, "blake3/cas/" + h[:2] + "/short", "blake3/cas/" + h[:2] + "/" + strings.ToUpper(h), "trees/blake3-" + h + ".ok", "trees/x-" + h + "/f",
 		"trees/sha256-" + h[:60], "README", "blake3/other/x", "old/x",
-		"results/pack.index",
 		// Earlier versions had these.
 		"../state/in-use.lock", "../blake3/cas/x", "../laid/x", "../v2/state/in-use.lock",
 		// These are no folders of hexmage.
@@ -125,13 +125,15 @@ func TestEach(t *testing.T) {
 	}
 	bare, baresha := "blake3:"+h+"/0", "sha256:"+s+"/0"
 	want := []string{
-		"results results/pack", "state results/pack.index", "blobs blake3/cas/" + h[:2] + "/" + h + " " + bare, "executables blake3/exec/" + h[:2] + "/" + h + " " + bare,
+		"results blake3/ac/" + h[:2] + "/" + h + " " + bare, "results ac/" + s[:2] + "/" + s + " " + baresha,
+		"blobs blake3/cas/" + h[:2] + "/" + h + " " + bare, "executables blake3/exec/" + h[:2] + "/" + h + " " + bare,
 		"blobs cas/" + s[:2] + "/" + s + " " + baresha, "executables exec/" + s[:2] + "/" + s + " " + baresha,
 		"trees trees/blake3-" + h + " " + bare, "trees trees/sha256-" + s + " " + baresha,
 		"downloads downloads/deb/x.deb", "state downloads/deb/lock", "downloads downloads/git/repo", "downloads downloads/x.zip", "state downloads/x.zip.lock",
-		"checkpoints checkpoints/x", "damaged damaged/x", "state shipped/x", "scratch tmp/x", "scratch new/put-1-x",
+		"checkpoints checkpoints/x", "damaged damaged/x", "damaged damaged/exec-blake3-" + h,
+		"state shipped/x", "scratch tmp/x", "scratch new/put-1-x",
 		"logs state/logs/x", "logs state/logs/p-0123/y.log", "runlogs state/runlog/x", "requests state/requests/x",
-		"state state/statcache", "state state/proofs", "state state/outputs", "state state/last-runs", "state state/runner", "state state/actions.lock", "state state/in-use.lock", "state state/tidy.lock",
+		"state state/statcache", "state state/synced", "state state/outputs", "state state/last-runs", "state state/runner", "state state/actions.lock", "state state/in-use.lock", "state state/tidy.lock",
 		"obsolete ../state", "obsolete ../blake3", "obsolete ../laid", "obsolete ../v2",
 	}
 	got := each(t, r)
@@ -195,13 +197,5 @@ func TestPrepare(t *testing.T) {
 	}
 	if runs, err := layout.Root(filepath.Join(t.TempDir(), "none")).Runs(); err != nil || len(runs) != 0 {
 		t.Errorf("where nothing is are %v, %v", runs, err)
-	}
-}
-
-func BenchmarkName(b *testing.B) {
-	d := digest.BLAKE3.Bytes(fmt.Append(nil, 1))
-	b.ReportAllocs()
-	for b.Loop() {
-		layout.Name(layout.Blobs, d)
 	}
 }
