@@ -103,7 +103,7 @@ func newWorldIn(t *testing.T, dir string, size int) *world {
 	}
 	w := &world{base: base, dir: filepath.Join(base, "workspace"), cache: filepath.Join(base, "cache", "v3"), size: size}
 	t.Cleanup(func() { remove(base) })
-	if err := errors.Join(os.Chmod(base, 0o755), os.Mkdir(w.cache, 0o755)); err != nil {
+	if err := errors.Join(os.Chmod(base, 0o755), os.MkdirAll(w.cache, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	w.write(t, "pipelines/p.hcl", mixed)
