@@ -30,18 +30,18 @@ func edits() []edit {
 		}},
 		{name: "source rewritten as it is", do: func(w *world) error { return replace(w.file(w.source), nil) }},
 		{name: "comment in source", do: func(w *world) error { return w.apply(w.comment(w.source)) }},
-		{name: "source changed", do: func(w *world) error { return w.apply(w.changed) }},
 		{name: "source changed, its size and time kept", do: func(w *world) error {
 			st, err := os.Stat(w.file(w.source))
 			if err != nil {
 				return err
 			}
-			return errors.Join(w.apply(w.changed), os.Chtimes(w.file(w.source), time.Time{}, st.ModTime()))
+			return errors.Join(w.apply(w.changed.of(w.source)), os.Chtimes(w.file(w.source), time.Time{}, st.ModTime()))
 		}},
+		{name: "source changed", do: func(w *world) error { return w.apply(w.changed.of(w.source)) }},
 		{name: "comment in header", do: func(w *world) error { return w.apply(w.comment(w.header.file)) }},
 		{name: "header changed", do: func(w *world) error { return w.apply(w.header) }},
-		{name: "source broken, -k", do: func(w *world) error { return w.apply(w.broken) }, args: keepGoing},
-		{name: "source broken", do: func(w *world) error { return w.apply(w.broken) }, stops: true},
+		{name: "source broken, -k", do: func(w *world) error { return w.apply(w.broken.of(w.source)) }, args: keepGoing},
+		{name: "source broken", do: func(w *world) error { return w.apply(w.broken.of(w.source)) }, stops: true},
 		{name: "source removed, -k", do: func(w *world) error { return os.Remove(w.file(w.source)) }, args: keepGoing},
 		{name: "source executable", do: func(w *world) error { return os.Chmod(w.file(w.source), 0o755) }},
 		{name: "source unreadable", do: func(w *world) error { return os.Chmod(w.file(w.source), 0) }, args: keepGoing},
@@ -57,11 +57,12 @@ func edits() []edit {
 			return os.WriteFile(filepath.Join(filepath.Dir(w.file(w.source)), "NOTES"), []byte("a note\n"), 0o644)
 		}},
 		{name: "comment in HCL", do: func(w *world) error { return w.apply(change{w.hcl, "", "# a comment\n"}) }},
-		{name: "HCL constant changed", do: func(w *world) error { return w.apply(w.constant) }},
+		{name: "HCL constant changed", do: func(w *world) error { return w.apply(w.constant.of(w.hcl)) }},
 		{name: "HCL broken", do: func(w *world) error { return w.apply(change{w.hcl, "", "step {\n"}) }},
 		{name: "step renamed", do: func(w *world) error {
-			return errors.Join(w.apply(change{w.hcl, `"` + w.step[0] + `" "` + w.step[1] + `"`, `"` + w.step[0] + `" "other"`}),
-				w.apply(change{w.hcl, "step." + w.step[0] + "." + w.step[1], "step." + w.step[0] + ".other"}))
+			kind, name := w.step.old, w.step.new
+			return errors.Join(w.apply(change{w.hcl, `"` + kind + `" "` + name + `"`, `"` + kind + `" "other"`}),
+				w.apply(change{w.hcl, "step." + kind + "." + name, "step." + kind + ".other"}))
 		}},
 		{name: "item added", do: func(w *world) error { return w.apply(w.more) }},
 		{name: "item removed", do: func(w *world) error { return w.apply(w.fewer) }},
@@ -79,7 +80,7 @@ func edits() []edit {
 		{name: "cached output lost", do: lose},
 		{name: "--fresh", args: func(p pipeline) []string { return []string{"--fresh=" + p.again} }},
 		{name: "source and HCL changed, out/ removed", do: func(w *world) error {
-			return errors.Join(w.apply(w.changed), w.apply(w.constant), os.RemoveAll(filepath.Join(w.dir, "out")))
+			return errors.Join(w.apply(w.changed.of(w.source)), w.apply(w.constant.of(w.hcl)), os.RemoveAll(filepath.Join(w.dir, "out")))
 		}},
 	}
 }

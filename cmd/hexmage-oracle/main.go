@@ -1,6 +1,7 @@
-// Command hexmage-oracle compares this tree's hexmage with the hexmage of commit Old: 30 scripted edits on six pipelines.
+// Command hexmage-oracle compares this tree's hexmage with the hexmage of commit Old by 30 edits on six pipelines.
 // After each edit, and after its reversal, both programs run, and outputs, actions and exit codes must be equal.
-// It exists for rewrites of the engine, and is deleted with the last of them. Start it with `go tool mage oracle`.
+// It does not know how either program works inside. It exists for rewrites of the engine, and is deleted with the last
+// of them. Start it with `go tool mage oracle`.
 package main
 
 import (
@@ -16,6 +17,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Old is the commit whose hexmage is right by definition.
@@ -65,7 +68,7 @@ func run(ctx context.Context, o options) error {
 	if o.keep {
 		fmt.Println("workspaces:", base)
 	} else {
-		defer remove(base)
+		defer func() { _ = remove(base) }()
 	}
 	sides, err := programs(ctx, kept, base, o.tree)
 	if err != nil {
@@ -92,17 +95,19 @@ func run(ctx context.Context, o options) error {
 	for i, p := range chosen {
 		began := time.Now()
 		var wrong int
-		if cells[i], wrong, err = compare(ctx, filepath.Join(base, p.name), filepath.Join(kept, "downloads"), p, sides, rows, o.plant); err != nil {
+		at, fetched := filepath.Join(base, p.name), filepath.Join(kept, "fetched")
+		if cells[i], wrong, err = compare(ctx, at, fetched, p, sides, rows, o.plant); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 		different += wrong
 		fmt.Printf("%s: %s\n", p.name, time.Since(began).Round(time.Second))
 		if !o.keep {
-			remove(filepath.Join(base, p.name))
+			_ = remove(at)
 		}
 	}
 	table(rows, chosen, cells)
-	fmt.Printf("%d edits × %d pipelines in %s, %d different\n", len(rows)-1, len(chosen), time.Since(start).Round(time.Second), different)
+	took := time.Since(start).Round(time.Second)
+	fmt.Printf("%d edits × %d pipelines in %s, %d different\n", len(rows)-1, len(chosen), took, different)
 	if different > 0 {
 		return fmt.Errorf("%d results differ", different)
 	}
@@ -127,7 +132,8 @@ func table(rows []edit, chosen []pipeline, cells [][]string) {
 }
 
 // compare takes one pipeline through all edits. It returns the table's column, and how many of its cells differ.
-func compare(ctx context.Context, base, downloads string, p pipeline, sides []side, rows []edit, plant string) (column []string, different int, err error) {
+func compare(ctx context.Context, base, downloads string, p pipeline, sides []side, rows []edit, plant string) (
+	column []string, different int, err error) {
 	var worlds []*world
 	for _, s := range sides {
 		w, err := newWorld(filepath.Join(base, s.name), downloads, p, s)
@@ -151,9 +157,12 @@ func compare(ctx context.Context, base, downloads string, p pipeline, sides []si
 					return nil, 0, err
 				}
 			}
-		} else if back, more, err := step(ctx, worlds, edit{name: e.name + ", reversed", do: (*world).restore}, false); err != nil {
-			return nil, 0, fmt.Errorf("%s, reversed: %w", e.name, err)
 		} else {
+			reversal := edit{name: e.name + ", reversed", do: (*world).restore}
+			back, more, err := step(ctx, worlds, reversal, false)
+			if err != nil {
+				return nil, 0, fmt.Errorf("%s: %w", reversal.name, err)
+			}
 			cell, wrong = cell+" "+back, wrong || more
 		}
 		if wrong {
@@ -166,27 +175,20 @@ func compare(ctx context.Context, base, downloads string, p pipeline, sides []si
 
 // step applies an edit to both workspaces, runs both programs, and compares what they did.
 func step(ctx context.Context, worlds []*world, e edit, plant bool) (cell string, different bool, err error) {
-	results := make([]facts, len(worlds))
-	errs := make(chan error, len(worlds))
+	var results [2]facts
+	var both errgroup.Group
 	for i, w := range worlds {
-		go func() {
-			err := error(nil)
+		both.Go(func() (err error) {
 			if e.do != nil {
 				err = e.do(w)
 			}
 			if err == nil {
 				results[i], err = w.run(ctx, e, plant && i == 1)
 			}
-			if err != nil {
-				err = fmt.Errorf("%s: %w", w.side.name, err)
-			}
-			errs <- err
-		}()
+			return err
+		})
 	}
-	for range worlds {
-		err = errors.Join(err, <-errs)
-	}
-	if err != nil {
+	if err := both.Wait(); err != nil {
 		return "", false, err
 	}
 	lines := differences(results[0], results[1], e.stops)
@@ -212,18 +214,15 @@ func programs(ctx context.Context, kept, base, tree string) ([]side, error) {
 	at := filepath.Join(kept, Old)
 	if _, err := os.Stat(at); err != nil {
 		half := at + ".new"
-		remove(half)
-		if err := os.MkdirAll(filepath.Join(half, "src"), 0o755); err != nil {
-			return nil, err
+		script := `rm -rf "$2"; mkdir -p "$2/src"; git archive -o "$2/tar" "$1"; tar -xf "$2/tar" -C "$2/src"`
+		err := command("sh", "-ec", script, "sh", Old, half)
+		if err == nil {
+			err = build(ctx, filepath.Join(half, "src"), filepath.Join(half, "bin"))
 		}
-		extract := exec.CommandContext(ctx, "sh", "-ec", `git archive "$1" >"$2.tar"; tar -xf "$2.tar" -C "$2"; rm "$2.tar"`, "sh", Old, filepath.Join(half, "src"))
-		if out, err := extract.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("git archive %s: %w\n%s", Old, err, out)
+		if err == nil {
+			err = os.Rename(half, at)
 		}
-		if err := build(ctx, filepath.Join(half, "src"), filepath.Join(half, "bin")); err != nil {
-			return nil, err
-		}
-		if err := os.Rename(half, at); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}

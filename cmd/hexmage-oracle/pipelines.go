@@ -11,6 +11,14 @@ func renamed() []string {
 	return []string{}
 }
 
+// change is an edit of a file: each old becomes new. An empty old appends, also to a file that does not exist yet.
+type change struct{ file, old, new string }
+
+// pair is a change of a file that is named elsewhere.
+type pair struct{ old, new string }
+
+func (p pair) of(file string) change { return change{file, p.old, p.new} }
+
 // pipeline says what the edits change. Names of files are relative to the workspace.
 type pipeline struct {
 	name    string
@@ -19,12 +27,12 @@ type pipeline struct {
 	prepare []change
 
 	source      string            // an input of some actions
-	changed     change            // of the source: other outputs, and no failure; as many bytes as before
-	broken      change            // of the source: an action fails
+	changed     pair              // in source: other outputs, and no failure; as many bytes as before
+	broken      pair              // in source: an action fails
 	header      change            // of a file that the source includes
 	hcl         string            // the file of constant and step
-	constant    change            // of an argument
-	step        [2]string         // kind and name of a step that is renamed
+	constant    pair              // in hcl: an argument
+	step        pair              // kind and name of a step that is renamed
 	more, fewer change            // items of a for_each, or outputs
 	variable    string            // NAME=VALUE
 	again       string            // a step that --fresh runs again
@@ -34,70 +42,137 @@ type pipeline struct {
 
 func pipelines() []pipeline {
 	const ops, clip = "oppackage/example/LLaMAPackage/src/ops/", "clip/src/ops/"
-	shipped := map[string]string{"pipelines": "pipelines", "modules": "modules", "oppackage/example/LLaMAPackage": "oppackage/example/LLaMAPackage"}
-	changed := change{ops + "SiLU.cpp", "return GraphStatus::ErrorUnsupported;", "return GraphStatus::ErrorDimensions ;"}
-	broken := change{ops + "SiLU.cpp", "auto [b_in", "auto [[b_in"}
+	shipped := map[string]string{
+		"pipelines":                      "pipelines",
+		"modules":                        "modules",
+		"oppackage/example/LLaMAPackage": "oppackage/example/LLaMAPackage",
+	}
+	changed := pair{"return GraphStatus::ErrorUnsupported;", "return GraphStatus::ErrorDimensions ;"}
+	broken := pair{"auto [b_in", "auto [[b_in"}
 	header := change{ops + "lanes.h", "if (n >= count) return", "if (n > count) return"}
 	measured := map[string]string{
 		"stdout.txt":  "the runner prints how fast it was",
 		"demo.txt":    "the demo prints how fast it was",
 		"metrics":     "measured: tokens per second, memory",
 		"samples":     "measured while the program ran",
-		"samples.svg": "the same, drawn",
+		"samples.svg": "samples, drawn",
 	}
-	const open, npu = "modules/mllm-aot/open.hcl", "modules/llm-npu/"
+	const app, opPackage, tiny = "pipelines/app.hcl", "pipelines/clip.hcl", "pipelines/tiny-ort.hcl"
+	const main, open, npu = "pipelines/qwen3-aot-v79.hcl", "modules/mllm-aot/open.hcl", "modules/llm-npu/"
 	return []pipeline{
 		{
-			name: "items", files: items(200),
-			source: "data/100.txt", changed: change{"data/100.txt", "value=100", "value=999"}, broken: change{"data/100.txt", "value=", "value=("},
-			header: change{"include/common.sh", "one", "two"},
-			hcl:    "pipelines/items.hcl", constant: change{"pipelines/items.hcl", `"first"`, `"second"`}, step: [2]string{"exec", "gather"},
-			more: change{"items.txt", "200\n", "200\n201\n"}, fewer: change{"items.txt", "150\n", ""},
-			variable: "title=others", again: "exec.gather", output: "items/all.txt",
+			name:     "items",
+			files:    items(200),
+			source:   "data/100.txt",
+			changed:  pair{"value=100", "value=999"},
+			broken:   pair{"value=", "value=("},
+			header:   change{"include/common.sh", "one", "two"},
+			hcl:      "pipelines/items.hcl",
+			constant: pair{`"first"`, `"second"`},
+			step:     pair{"exec", "gather"},
+			more:     change{"items.txt", "200\n", "200\n201\n"},
+			fewer:    change{"items.txt", "150\n", ""},
+			variable: "title=others",
+			again:    "exec.gather",
+			output:   "items/all.txt",
 		},
 		{
-			name: "app", folders: map[string]string{"examples/c-project": "."}, files: map[string]string{"src/spare.c": "int spare(void) { return 0; }\n"},
-			prepare: []change{{"pipelines/app.hcl", `"-O2"`, "var.level"}, {"pipelines/app.hcl", "", "variable \"level\" { default = \"-O2\" }\n"}},
-			source:  "src/main.c", changed: change{"src/main.c", "return 2;", "return 3;"}, broken: change{"src/main.c", "int main(", "int main(("},
-			header: change{"include/greeting.h", "The product is", "The result is"},
-			hcl:    "pipelines/app.hcl", constant: change{"pipelines/app.hcl", "-Wall", "-Wextra"}, step: [2]string{"exec", "test"},
-			more: change{"src/more.c", "", "int more(void) { return 1; }\n"}, fewer: change{"pipelines/app.hcl", `"*.c"`, `"m*.c"`},
-			variable: "level=-O1", again: "exec.test", output: "app/app",
+			name:     "app",
+			folders:  map[string]string{"examples/c-project": "."},
+			files:    map[string]string{"src/spare.c": "int spare(void) { return 0; }\n"},
+			prepare:  []change{{app, `"-O2"`, "var.level"}, {app, "", `variable "level" { default = "-O2" }` + "\n"}},
+			source:   "src/main.c",
+			changed:  pair{"return 2;", "return 3;"},
+			broken:   pair{"int main(", "int main(("},
+			header:   change{"include/greeting.h", "The product is", "The result is"},
+			hcl:      app,
+			constant: pair{"-Wall", "-Wextra"},
+			step:     pair{"exec", "test"},
+			more:     change{"src/more.c", "", "int more(void) { return 1; }\n"},
+			fewer:    change{app, `"*.c"`, `"m*.c"`},
+			variable: "level=-O1",
+			again:    "exec.test",
+			output:   "app/app",
 		},
 		{
-			name: "clip", folders: map[string]string{"examples/oppackage-only": "."}, files: map[string]string{clip + "limits.h": "#pragma once\n#define LIMIT 1.0f\n"},
+			name:    "clip",
+			folders: map[string]string{"examples/oppackage-only": "."},
+			files:   map[string]string{clip + "limits.h": "#pragma once\n#define LIMIT 1.0f\n"},
 			prepare: []change{
-				{clip + "Clip.cpp", "#include \"QnnOpPackage.h\"\n", "#include \"QnnOpPackage.h\"\n#include \"limits.h\"\n"},
+				{clip + "Clip.cpp", `#include "QnnOpPackage.h"`, `#include "QnnOpPackage.h"` + "\n" + `#include "limits.h"`},
 				{clip + "Clip.cpp", "x > 1.0f ? 1.0f", "x > LIMIT ? LIMIT"},
-				{"pipelines/clip.hcl", `"htp_${target.arch}"`, "var.npu"}, {"pipelines/clip.hcl", "", "variable \"npu\" { default = \"htp_v79\" }\n"},
+				{opPackage, `"htp_${target.arch}"`, "var.npu"},
+				{opPackage, "", `variable "npu" { default = "htp_v79" }` + "\n"},
 			},
-			source: clip + "Clip.cpp", changed: change{clip + "Clip.cpp", "x < -1.0f ? -1.0f", "x < -1.5f ? -1.5f"}, broken: change{clip + "Clip.cpp", "auto [b_in", "auto [[b_in"},
-			header: change{clip + "limits.h", "1.0f", "2.0f"},
-			hcl:    "pipelines/clip.hcl", constant: change{"pipelines/clip.hcl", "2.41.0.251128", "2.37.0.250724"}, step: [2]string{"makefile", "clip"},
-			more: change{"pipelines/clip.hcl", "var.npu]", "var.npu, \"htp_v73\"]"}, fewer: change{"pipelines/clip.hcl", `"htp_aarch64", `, ""},
-			variable: "npu=htp_v75", again: "makefile.clip", output: "clip/oppackage/htp_v79/libQnnClipPackage.so",
+			source:   clip + "Clip.cpp",
+			changed:  pair{"x < -1.0f ? -1.0f", "x < -1.5f ? -1.5f"},
+			broken:   broken,
+			header:   change{clip + "limits.h", "1.0f", "2.0f"},
+			hcl:      opPackage,
+			constant: pair{"2.41.0.251128", "2.37.0.250724"},
+			step:     pair{"makefile", "clip"},
+			more:     change{opPackage, "var.npu]", `var.npu, "htp_v73"]`},
+			fewer:    change{opPackage, `"htp_aarch64", `, ""},
+			variable: "npu=htp_v75",
+			again:    "makefile.clip",
+			output:   "clip/oppackage/htp_v79/libQnnClipPackage.so",
 		},
 		{
-			name: "qwen3-aot-v79", folders: shipped, source: ops + "SiLU.cpp", changed: changed, broken: broken, header: header,
-			hcl: open, constant: change{open, "seed         = 79", "seed         = 80"}, step: [2]string{"reference", "llm"},
-			more: change{open, `"htp_${target.arch}"]`, `"htp_${target.arch}", "htp_v75"]`}, fewer: change{"pipelines/qwen3-aot-v79.hcl", "output \"samples.svg\" { value = module.aot.plot }\n", ""},
-			variable: "prompt=Why?", again: "module.aot.patch.ops", output: "qwen3-aot-v79/context.bin", reports: measured,
+			name:     "qwen3-aot-v79",
+			folders:  shipped,
+			source:   ops + "SiLU.cpp",
+			changed:  changed,
+			broken:   broken,
+			header:   header,
+			hcl:      open,
+			constant: pair{"seed         = 79", "seed         = 80"},
+			step:     pair{"reference", "llm"},
+			more:     change{open, `"htp_${target.arch}"]`, `"htp_${target.arch}", "htp_v75"]`},
+			fewer:    change{main, `output "samples.svg" { value = module.aot.plot }` + "\n", ""},
+			variable: "prompt=Why?",
+			again:    "module.aot.patch.ops",
+			output:   "qwen3-aot-v79/context.bin",
+			reports:  measured,
 		},
 		{
-			name: "llm-npu", folders: shipped, source: ops + "SiLU.cpp", changed: changed, broken: broken, header: header,
-			hcl: npu + "open.hcl", constant: change{npu + "open.hcl", "seed         = 15", "seed         = 16"}, step: [2]string{"vocab", "small"},
-			more: change{npu + "main.hcl", `"1024"]`, `"1024", "100"]`}, fewer: change{npu + "main.hcl", `, "1024"]`, "]"},
-			variable: `lengths=["64"]`, again: "module.npu.vocab.small", output: "llm-npu/vocab.mllm", reports: measured,
+			name:     "llm-npu",
+			folders:  shipped,
+			source:   ops + "SiLU.cpp",
+			changed:  changed,
+			broken:   broken,
+			header:   header,
+			hcl:      npu + "open.hcl",
+			constant: pair{"seed         = 15", "seed         = 16"},
+			step:     pair{"vocab", "small"},
+			more:     change{npu + "main.hcl", `"1024"]`, `"1024", "100"]`},
+			fewer:    change{npu + "main.hcl", `, "1024"]`, "]"},
+			variable: `lengths=["64"]`,
+			again:    "module.npu.vocab.small",
+			output:   "llm-npu/vocab.mllm",
+			reports:  measured,
 		},
 		{
-			name: "tiny-ort", folders: shipped, files: items(0, "a16w8", "lpbq", "a16w4"),
-			prepare: []change{{"items.txt", "a16w4\n", ""}, {"pipelines/tiny-ort.hcl", "schemes   = var.schemes", "schemes   = local.items"}, {"pipelines/tiny-ort.hcl", "", probe}},
-			source:  "data/lpbq.txt", changed: change{"data/lpbq.txt", "value=lpbq", "value=LPBQ"}, broken: change{"data/lpbq.txt", "value=", "value=("},
-			header: change{"include/common.sh", "one", "two"},
-			hcl:    "pipelines/tiny-ort.hcl", constant: change{"pipelines/tiny-ort.hcl", `"first"`, `"second"`}, step: [2]string{"exec", "item"},
-			more: change{"items.txt", "lpbq\n", "lpbq\na16w4\n"}, fewer: change{"items.txt", "a16w8\n", ""},
-			variable: "tokens=2", again: "exec.item", output: "tiny-ort/bundles.a16w8/manifest.json",
-			reports: map[string]string{"table": "has the seconds that each way took"},
+			name:    "tiny-ort",
+			folders: shipped,
+			files:   items(0, "a16w8", "lpbq", "a16w4"),
+			prepare: []change{
+				{"items.txt", "a16w4\n", ""},
+				{tiny, "schemes   = var.schemes", "schemes   = local.items"},
+				{tiny, "", probe},
+			},
+			source:   "data/lpbq.txt",
+			changed:  pair{"value=lpbq", "value=LPBQ"},
+			broken:   pair{"value=", "value=("},
+			header:   change{"include/common.sh", "one", "two"},
+			hcl:      tiny,
+			constant: pair{`"first"`, `"second"`},
+			step:     pair{"exec", "item"},
+			more:     change{"items.txt", "lpbq\n", "lpbq\na16w4\n"},
+			fewer:    change{"items.txt", "a16w8\n", ""},
+			variable: "tokens=2",
+			again:    "exec.item",
+			output:   "tiny-ort/bundles.a16w8/manifest.json",
+			reports:  map[string]string{"table": "has the seconds that each way took"},
 		},
 	}
 }

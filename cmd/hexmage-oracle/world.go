@@ -15,8 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
 )
 
 // world is a workspace, a home and a cache of one side.
@@ -29,7 +27,8 @@ type world struct {
 
 // newWorld makes the workspace of a pipeline from the side's own tree, in the side's own words.
 func newWorld(base, downloads string, p pipeline, s side) (*world, error) {
-	w := &world{p, s, base, filepath.Join(base, "ws"), filepath.Join(base, "start"), filepath.Join(base, "home"), filepath.Join(base, "cache"), 0}
+	w := &world{pipeline: p, side: s, base: base, dir: filepath.Join(base, "ws"), start: filepath.Join(base, "start"),
+		home: filepath.Join(base, "home"), cache: filepath.Join(base, "cache")}
 	for _, dir := range []string{w.home, w.cache, w.dir} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, err
@@ -41,7 +40,11 @@ func newWorld(base, downloads string, p pipeline, s side) (*world, error) {
 		}
 	}
 	for name, text := range p.files {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(w.file(name)), 0o755), os.WriteFile(w.file(name), []byte(s.words.Replace(text)), 0o644)); err != nil {
+		err := os.MkdirAll(filepath.Dir(w.file(name)), 0o755)
+		if err == nil {
+			err = w.apply(change{name, "", text})
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -53,9 +56,6 @@ func newWorld(base, downloads string, p pipeline, s side) (*world, error) {
 	if err := os.CopyFS(w.start, os.DirFS(w.dir)); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(downloads); err != nil {
-		return w, os.MkdirAll(downloads, 0o755)
-	}
 	return w, link(downloads, filepath.Join(w.cache, s.words.Replace("downloads")))
 }
 
@@ -63,10 +63,7 @@ func newWorld(base, downloads string, p pipeline, s side) (*world, error) {
 func (w *world) file(name string) string { return filepath.Join(w.dir, w.words.Replace(name)) }
 func (w *world) out() string             { return filepath.Join(w.dir, "out", w.words.Replace(w.output)) }
 
-// change is an edit of a text: each old becomes new.
-type change struct{ file, old, new string }
-
-// apply applies a change. An empty old appends, also to a file that does not exist yet.
+// apply applies a change, in the side's words.
 func (w *world) apply(c change) error {
 	old, text := w.words.Replace(c.old), w.words.Replace(c.new)
 	b, err := os.ReadFile(w.file(c.file))
@@ -93,27 +90,15 @@ func (w *world) restore() error {
 	if err != nil {
 		return err
 	}
-	for name := range now {
-		if now[name] != start[name] && name != "." {
-			if err := os.RemoveAll(filepath.Join(w.dir, name)); err != nil {
-				return err
-			}
-			delete(now, name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(start)) { // a folder before what it holds
-		if _, ok := now[name]; ok {
+	names := maps.Clone(now)
+	maps.Copy(names, start)
+	for _, name := range slices.Sorted(maps.Keys(names)) { // a folder before its files
+		if now[name] == start[name] {
 			continue
 		}
-		from, to := filepath.Join(w.start, name), filepath.Join(w.dir, name)
-		st, err := os.Stat(from)
-		if err == nil && st.IsDir() {
-			err = os.Mkdir(to, st.Mode().Perm())
-		} else if err == nil {
-			var b []byte
-			if b, err = os.ReadFile(from); err == nil {
-				err = errors.Join(os.WriteFile(to, b, 0o600), os.Chmod(to, st.Mode().Perm()))
-			}
+		err := os.RemoveAll(filepath.Join(w.dir, name))
+		if _, ok := start[name]; ok && err == nil {
+			err = command("cp", "-a", filepath.Join(w.start, name), filepath.Join(w.dir, name))
 		}
 		if err != nil {
 			return err
@@ -125,7 +110,7 @@ func (w *world) restore() error {
 // facts are what a run did, in the words of the new side.
 type facts struct {
 	exit                    int
-	actions, checks, output map[string]string // outcome of each action; result of each check; mode and content of each file in out/
+	actions, checks, output map[string]string // outcomes of actions, results of checks, modes and contents in out/
 	stderr                  string
 }
 
@@ -162,9 +147,6 @@ func (w *world) run(ctx context.Context, e edit, plant bool) (facts, error) {
 	}
 	var stdout, stderr bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = w.dir, &stdout, &stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
 		return facts{}, err
@@ -190,7 +172,7 @@ func (w *world) run(ctx context.Context, e edit, plant bool) (facts, error) {
 		b, err := os.ReadFile(w.out())
 		if err == nil {
 			b[len(b)/2] ^= 1
-			err = errors.Join(os.Remove(w.out()), os.WriteFile(w.out(), b, 0o644))
+			err = replace(w.out(), b)
 		}
 		if err != nil {
 			return f, err
@@ -209,7 +191,8 @@ func (w *world) run(ctx context.Context, e edit, plant bool) (facts, error) {
 // differences compares two runs. Of a run that stops at a failure, which other actions had begun is a matter of time.
 func differences(old, new facts, stops bool) (lines []string) {
 	if old.exit != new.exit {
-		lines = append(lines, fmt.Sprintf("exit code %d, was %d:\nold: %.2000s\nnew: %.2000s", new.exit, old.exit, old.stderr, new.stderr))
+		text := fmt.Sprintf("exit code %d, was %d:\nold: %.2000s\nnew: %.2000s", new.exit, old.exit, old.stderr, new.stderr)
+		lines = append(lines, text)
 	}
 	diff := func(what string, old, new map[string]string) {
 		names := maps.Clone(old)
@@ -228,7 +211,7 @@ func differences(old, new facts, stops bool) (lines []string) {
 	return lines
 }
 
-// read describes each file below a folder: its mode, and its link or a digest of its content, in which root has a name of its own.
+// read describes each file below a folder: its mode, and its link or a digest of its content, in which ROOT replaces root.
 func read(dir, root, except string) (map[string]string, error) {
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
@@ -280,33 +263,19 @@ func excluded(p pipeline, name string) bool {
 	return false
 }
 
-// link links the files below a folder into another one. What is there stays.
+// link links the files below a folder into another one. It does nothing if there is no folder.
 func link(from, to string) error {
-	return filepath.WalkDir(from, func(at string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // a pipeline without downloads
-		}
-		rel, relErr := filepath.Rel(from, at)
-		if err = errors.Join(err, relErr); err != nil {
-			return err
-		}
-		if d.IsDir() {
-			return os.MkdirAll(filepath.Join(to, rel), 0o755)
-		}
-		if err := os.Link(at, filepath.Join(to, rel)); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		return nil
-	})
+	return command("sh", "-ec", `[ ! -d "$1" ] || { mkdir -p "$2"; cp -rlf "$1/." "$2"; }`, "sh", from, to)
 }
 
 // remove removes a folder that holds folders without write permission.
-func remove(dir string) {
-	_ = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			_ = os.Chmod(p, 0o755)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(dir)
+func remove(dir string) error {
+	return command("sh", "-ec", `[ ! -d "$1" ] || { chmod -R u+w "$1"; rm -rf "$1"; }`, "sh", dir)
+}
+
+func command(name string, args ...string) error {
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w\n%s", name, args, err, out)
+	}
+	return nil
 }
