@@ -80,7 +80,8 @@ func edits() []edit {
 		{name: "cached output lost", do: lose},
 		{name: "--fresh", args: func(p pipeline) []string { return []string{"--fresh=" + p.again} }},
 		{name: "source and HCL changed, out/ removed", do: func(w *world) error {
-			return errors.Join(w.apply(w.changed.of(w.source)), w.apply(w.constant.of(w.hcl)), os.RemoveAll(filepath.Join(w.dir, "out")))
+			err := errors.Join(w.apply(w.changed.of(w.source)), w.apply(w.constant.of(w.hcl)))
+			return errors.Join(err, os.RemoveAll(filepath.Join(w.dir, "out")))
 		}},
 	}
 }

@@ -177,8 +177,8 @@ func pipelines() []pipeline {
 	}
 }
 
-// items are the files of a pipeline with one small action for each item, and one that gathers what these make. Each action
-// reads a file of its own, by a depfile; each tenth action, and each named one, reads a common file, too.
+// items are the files of a pipeline with one small action for each item, and one that gathers what these make. Each
+// action reads a file of its own, by a depfile; each tenth action, and each named one, also reads a common file.
 func items(count int, names ...string) map[string]string {
 	files := map[string]string{
 		"include/common.sh": "common=one\n",

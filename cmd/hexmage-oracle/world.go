@@ -131,7 +131,7 @@ func (w *world) run(ctx context.Context, e edit, plant bool) (facts, error) {
 	}
 	cmd := exec.CommandContext(ctx, filepath.Join(w.bin, "hexmage"))
 	cmd.Env = []string{"HOME=" + w.home, "HEXMAGE_CACHE=" + w.cache}
-	for _, name := range []string{"PATH", "TMPDIR", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
+	for _, name := range strings.Fields("PATH TMPDIR http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY") {
 		if v, ok := os.LookupEnv(name); ok {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}
@@ -211,7 +211,7 @@ func differences(old, new facts, stops bool) (lines []string) {
 	return lines
 }
 
-// read describes each file below a folder: its mode, and its link or a digest of its content, in which ROOT replaces root.
+// read describes each file below a folder: its mode, and its link or a digest of its content. ROOT replaces root.
 func read(dir, root, except string) (map[string]string, error) {
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
