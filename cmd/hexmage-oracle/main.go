@@ -96,8 +96,10 @@ func run(ctx context.Context, o options) error {
 		began := time.Now()
 		var wrong int
 		at, fetched := filepath.Join(base, p.name), filepath.Join(kept, "fetched")
-		if cells[i], wrong, err = compare(ctx, at, fetched, p, sides, rows, o.plant); err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+		cells[i], wrong, err = compare(ctx, at, fetched, p, sides, rows, o.plant)
+		if err != nil { // the other pipelines still run
+			fmt.Printf("%s: not finished: %v\n", p.name, err)
+			wrong++
 		}
 		different += wrong
 		fmt.Printf("%s: %s\n", p.name, time.Since(began).Round(time.Second))
@@ -123,8 +125,8 @@ func table(rows []edit, chosen []pipeline, cells [][]string) {
 	}
 	for r, e := range rows {
 		fmt.Fprintf(w, "\n%2d %s", r, e.name)
-		for i := range chosen {
-			fmt.Fprint(w, "\t", cells[i][r])
+		for _, column := range cells {
+			fmt.Fprint(w, "\t", strings.Join(column[min(r, len(column)):min(r+1, len(column))], ""))
 		}
 	}
 	fmt.Fprintln(w)
@@ -138,7 +140,7 @@ func compare(ctx context.Context, base, downloads string, p pipeline, sides []si
 	for _, s := range sides {
 		w, err := newWorld(filepath.Join(base, s.name), downloads, p, s)
 		if err != nil {
-			return nil, 0, fmt.Errorf("%s workspace: %w", s.name, err)
+			return column, different, fmt.Errorf("%s workspace: %w", s.name, err)
 		}
 		worlds = append(worlds, w)
 	}
@@ -146,22 +148,22 @@ func compare(ctx context.Context, base, downloads string, p pipeline, sides []si
 		cold := e.name == "cold"
 		cell, wrong, err := step(ctx, worlds, e, plant == e.name)
 		if err != nil {
-			return nil, 0, fmt.Errorf("%s: %w", e.name, err)
+			return column, different, fmt.Errorf("%s: %w", e.name, err)
 		}
 		if cold {
 			if worlds[0].exit != 0 {
-				return nil, 0, errors.New("the cold run of Old failed")
+				return column, different, errors.New("the cold run of Old failed")
 			}
 			for _, w := range worlds {
 				if err := link(filepath.Join(w.cache, w.words.Replace("downloads")), downloads); err != nil {
-					return nil, 0, err
+					return column, different, err
 				}
 			}
 		} else {
 			reversal := edit{name: e.name + ", reversed", do: (*world).restore}
 			back, more, err := step(ctx, worlds, reversal, false)
 			if err != nil {
-				return nil, 0, fmt.Errorf("%s: %w", reversal.name, err)
+				return column, different, fmt.Errorf("%s: %w", reversal.name, err)
 			}
 			cell, wrong = cell+" "+back, wrong || more
 		}
