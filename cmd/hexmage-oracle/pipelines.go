@@ -37,7 +37,7 @@ type pipeline struct {
 	variable    string            // NAME=VALUE
 	again       string            // a step that --fresh runs again
 	output      string            // a file in out/
-	reports     map[string]string // outputs that are not compared, each with the reason
+	reports     map[string]string // outputs whose content is not compared, each with the reason
 }
 
 func pipelines() []pipeline {

@@ -181,9 +181,10 @@ func (w *world) run(ctx context.Context, e edit, plant bool) (facts, error) {
 	all, err := read(filepath.Join(w.dir, "out"), w.base, "")
 	f.output = map[string]string{}
 	for name, is := range all {
-		if !excluded(w.pipeline, name) {
-			f.output[forward(name)] = is
+		if measured(w.pipeline, name) {
+			is = "a report"
 		}
+		f.output[forward(name)] = is
 	}
 	return f, err
 }
@@ -253,8 +254,8 @@ func read(dir, root, except string) (map[string]string, error) {
 	return files, err
 }
 
-// excluded reports whether a file in out/ is a report that names a time or a measurement.
-func excluded(p pipeline, name string) bool {
+// measured reports whether a file in out/ is a report, whose content is not compared.
+func measured(p pipeline, name string) bool {
 	for report := range p.reports {
 		if ok, _ := path.Match(p.name+"/"+report, name); ok || strings.HasPrefix(name, p.name+"/"+report+"/") {
 			return true
