@@ -57,7 +57,7 @@ func TestMain(m *testing.M) {
 
 // build compiles hexmage into the folder. internal/archtest/mutants has it take changed files by GOFLAGS.
 func build(dir string) (string, error) {
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", dir+"/", "./cmd/hexmage", "./cmd/hexmage-engine")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", dir+"/", "./cmd/hexmage", "./cmd/hexmage-engine")
 	cmd.Dir, cmd.Env = filepath.Join("..", "..", ".."), append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build hexmage: %w\n%s", err, out)

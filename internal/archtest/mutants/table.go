@@ -44,11 +44,6 @@ func mutants() []mutant {
 	return []mutant{
 		{key, "TestKey/command", []edit{{
 			"internal/action/action.go",
-			"	for _, s := range c.Args {\n		b = appendString(b, 1, s)",
-			"	for _, s := range c.Args[:min(1, len(c.Args))] {\n		b = appendString(b, 1, s)",
-		}}},
-		{key, "TestKey/command", []edit{{
-			"internal/action/action.go",
 			"appendPair(nil, k, c.Env[k])",
 			`appendPair(nil, k, "")`,
 		}}},
@@ -117,9 +112,9 @@ func mutants() []mutant {
 			"if v.n > v.want.Size() {",
 		}}},
 		{poisoned, "TestInputChanged", []edit{{
-			"internal/execute/local/local.go",
-			"Shared: store.MayBeLink,",
-			"Shared: func(stat.Stamp) bool { return false },",
+			"internal/store/disk/trust.go",
+			"	if fs.FileMode(st.Mode&0o7777) != permOf(kind) {\n		return false",
+			"	if true {\n		return true",
 		}}},
 		{once, "TestTwoProcesses", []edit{{
 			"internal/execute/exclusive.go",
