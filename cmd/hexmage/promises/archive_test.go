@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestHostileArchive unpacks archives whose only entry would be outside of the folder. hexmage refuses each, and nothing of it
-// is left.
+// TestHostileArchive unpacks archives whose only entry would be outside of the folder. hexmage refuses each, and
+// nothing of it is left.
 func TestHostileArchive(t *testing.T) {
 	w := newWorld(t)
 	escape := filepath.Join(w.base, "evil")

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// TestCorruptBlob changes a byte of an output in the cache. The action must run again before anything is made of the output.
+// TestCorruptBlob changes a byte of an output in the cache. The action must run again
+// before anything is made from the output.
 func TestCorruptBlob(t *testing.T) {
 	for _, size := range []int{100, 200_000} { // small blobs may be kept and read in another way
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
@@ -48,7 +49,8 @@ output "next" { value = step.exec.next.outputs.o }
 	}
 }
 
-// corrupt changes a byte of each file of the cache that has the content. Size, mode and times stay. It returns the number of files.
+// corrupt changes a byte of each file of the cache that has the content. Size, mode and times stay. It returns how
+// many there are.
 func (w *world) corrupt(content string) (n int) {
 	w.t.Helper()
 	err := filepath.WalkDir(w.cache, func(p string, d fs.DirEntry, err error) error {
@@ -82,28 +84,41 @@ func (w *world) corrupt(content string) (n int) {
 	return n
 }
 
-// TestInputChanged has an action change its input, which may be a link to the cache. No other action may see the change.
+// TestInputChanged has an action change its input, which may be a link to the cache. Nothing is made from
+// what it wrote.
 func TestInputChanged(t *testing.T) {
 	for _, args := range [][]string{{stagedLevel}, {}} { // {}: the level that hexmage chooses
 		for _, size := range []int{100, 2_000_000} {
 			w := newWorld(t)
-			w.pipeline(fmt.Sprintf(`
+			first := fmt.Sprintf(`
 step "exec" "first" {
   argv = ["sh", "-ec", "head -c %d /dev/zero | tr '\\0' a > o"]
   output "o" { file = "o" }
 }
+`, size)
+			w.pipeline(first + `
 step "exec" "attack" {
-  argv = ["sh", "-c", "chmod u+w \"$1\"; printf b | dd of=\"$1\" conv=notrunc; : > a/o", "script", step.exec.first.outputs.o]
+  argv = ["sh", "-c", <<-EOT
+    chmod u+w "$1"
+    printf b | dd of="$1" conv=notrunc
+    true > a/o
+  EOT
+  , "script", step.exec.first.outputs.o]
   output "o" { file = "a/o" }
 }
+output "o" { value = step.exec.attack.outputs.o }
+`)
+			w.runs(args...)
+			w.pipeline(first + `
 step "exec" "next" {
-  argv       = ["sh", "-ec", "cat \"$1\" > o", "script", step.exec.first.outputs.o]
-  depends_on = [step.exec.attack]
+  argv = ["sh", "-ec", "cat \"$1\" > o", "script", step.exec.first.outputs.o]
   output "o" { file = "o" }
 }
+output "first" { value = step.exec.first.outputs.o }
 output "next" { value = step.exec.next.outputs.o }
-`, size))
+`)
 			w.runs(args...)
+			w.wantOut("first", strings.Repeat("a", size))
 			w.wantOut("next", strings.Repeat("a", size))
 		}
 	}
@@ -156,8 +171,8 @@ output "o" { value = step.exec.shared.outputs.o }
 	two.wantOut("o", "done\n")
 }
 
-// TestKilled kills hexmage in the middle of an action that has started processes in sessions of their own. All of them end, and
-// the next run is right.
+// TestKilled kills hexmage in the middle of an action that has started processes in sessions of their own. All of them
+// end, and the next run is right.
 func TestKilled(t *testing.T) {
 	w := newWorld(t)
 	mark := fmt.Sprint(1_000_000 + rand.IntN(1_000_000)) // seconds that no other process sleeps

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// TestSecrets gives an action a secret, which it prints in several spellings, and looks for it in all that hexmage prints and keeps.
+// TestSecrets gives an action a secret, which it prints in several spellings, and looks for it in all that hexmage
+// prints and keeps.
 func TestSecrets(t *testing.T) {
 	const value = "hunter2-7f3a9c"
 	w := newWorld(t)
@@ -27,7 +28,16 @@ variable "token" {
 variable "exit" { default = "0" }
 step "exec" "s" {
   shell = true
-  argv  = ["echo ran >> LOGS/s; echo \"$TOKEN\"; echo \"warning: $TOKEN\" >&2; printf %s \"$TOKEN\" | base64; env; echo $${#TOKEN} > o; exit ${var.exit}"]
+  argv  = [<<-EOT
+    echo ran >> LOGS/s
+    echo "$TOKEN"
+    echo "warning: $TOKEN" >&2
+    printf %s "$TOKEN" | base64
+    env
+    echo $${#TOKEN} > o
+    exit ${var.exit}
+  EOT
+  ]
   env   = { TOKEN = var.token }
   output "o" { file = "o" }
 }
@@ -47,7 +57,7 @@ output "o" { value = step.exec.s.outputs.o }
 		t.Helper()
 		for _, args := range [][]string{
 			{"run", "p", stagedLevel, "-v"}, {"--json", "run", "p", stagedLevel}, {"plan", "p"}, {"--json", "plan", "p"},
-			{"plan", "p", "--out", filepath.Join(w.base, "plan.json")}, {"explain", "p", "exec.s"}, {"report"}, {"runs"}, {"show", "p"},
+			{"plan", "p", "--out", filepath.Join(w.base, "plan.json")}, {"explain", "p", "exec.s"}, {"report"}, {"runs"},
 		} {
 			o := w.hexmage(args...)
 			want := 0
@@ -88,15 +98,22 @@ output "o" { value = step.exec.s.outputs.o }
 	}
 }
 
-// TestOutputAtomic replaces outputs while readers have them open, looks at them all the time, and kills hexmage in between. Each
-// reader sees the old output or the new one as a whole.
+// TestOutputAtomic replaces outputs while readers have them open, looks at them all the time, and kills hexmage in
+// between. Each reader sees the old output or the new one as a whole.
 func TestOutputAtomic(t *testing.T) {
 	const large = 20_000_000
 	w := newWorld(t)
 	w.pipeline(fmt.Sprintf(`
 step "exec" "s" {
   shell  = true
-  argv   = ["head -c %d /dev/zero | tr '\\0' \"$(cat src)\" > large; cp src small; mkdir tree; cp src tree/a; cp src tree/b"]
+  argv   = [<<-EOT
+    head -c %d /dev/zero | tr '\0' "$(cat src)" > large
+    cp src small
+    mkdir tree
+    cp src tree/a
+    cp src tree/b
+  EOT
+  ]
   inputs = ["src"]
   output "large" { file = "large" }
   output "small" { file = "small" }

@@ -40,8 +40,8 @@ output "o" { value = step.exec.s.outputs.o }
 	w.wantOut("o", "declared\nnot by name\nnot by path\nnot in a list\nnot in the environment\n")
 }
 
-// TestWriteOutside has an action change everything outside of its outputs that it can name: the workspace, the cache with its
-// toolchain and the results of other actions, and a folder beside them.
+// TestWriteOutside has an action change everything outside of its outputs that it can name: the workspace, the cache
+// with its toolchain and the results of other actions, and a folder beside them.
 func TestWriteOutside(t *testing.T) {
 	strict(t)
 	w := newWorld(t)

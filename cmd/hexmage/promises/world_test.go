@@ -57,7 +57,8 @@ func TestMain(m *testing.M) {
 
 // build compiles hexmage into the folder. internal/archtest/mutants has it take changed files by GOFLAGS.
 func build(dir string) (string, error) {
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", dir+"/", "./cmd/hexmage", "./cmd/hexmage-engine")
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", dir + "/"}
+	cmd := exec.Command("go", append(args, "./cmd/hexmage", "./cmd/hexmage-engine")...)
 	cmd.Dir, cmd.Env = filepath.Join("..", "..", ".."), append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build hexmage: %w\n%s", err, out)
@@ -88,7 +89,8 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, base: base, dir: filepath.Join(base, "ws"), cache: filepath.Join(base, "cache"), logs: filepath.Join(base, "logs")}
+	at := func(name string) string { return filepath.Join(base, name) }
+	w := &world{t: t, base: base, dir: at("ws"), cache: at("cache"), logs: at("logs")}
 	for _, dir := range []string{w.dir, w.cache, w.logs} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)

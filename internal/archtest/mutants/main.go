@@ -1,8 +1,9 @@
-// Command mutants shows that the tests of cmd/hexmage/promises can fail. It breaks hexmage in one place at a time and expects the
-// test of that promise to fail.
+// Command mutants shows that the tests of cmd/hexmage/promises can fail. It breaks hexmage in one place at a time and
+// expects the test of that promise to fail.
 //
-// The table of promises is in table.go. The working tree is never changed: the go command takes the changed files from an
-// overlay. Arguments are names of tests, to run some mutants only. The command does not know how a test finds a mutant.
+// The table of promises is in table.go. The working tree is never changed: the go command takes the changed files from
+// an overlay. Arguments are names of tests, to run some mutants only. The command does not know how a test
+// finds a mutant.
 package main
 
 import (
@@ -24,8 +25,10 @@ func main() {
 	}
 }
 
-// tests is the package that has a test for each promise.
-const tests = "cmd/hexmage/promises"
+const (
+	tests = "cmd/hexmage/promises" // has a test for each promise
+	table = "internal/archtest/mutants/table.go"
+)
 
 func run(names []string) error {
 	root, err := os.Getwd()
@@ -43,7 +46,7 @@ func run(names []string) error {
 	}
 	all := slices.DeleteFunc(mutants(), func(m mutant) bool { return len(names) > 0 && !slices.Contains(names, m.test) })
 	if len(all) == 0 {
-		return fmt.Errorf("no mutant has a test of %q: see the table in internal/archtest/mutants/table.go", names)
+		return fmt.Errorf("no mutant has a test of %q: see %s", names, table)
 	}
 	if err := r.unchanged(all); err != nil {
 		return err
@@ -115,7 +118,7 @@ func (r *runner) caught(i int, m mutant) (time.Duration, error) {
 	case err == nil:
 		return 0, fmt.Errorf("the test passes although hexmage is broken: make the test look for it\n%s", out)
 	case strings.Contains(out, "panic: ") || !strings.Contains(out, "--- FAIL: "+m.test+" "):
-		return 0, fmt.Errorf("the test ends without a result: update the mutant in internal/archtest/mutants/table.go\n%s", out)
+		return 0, fmt.Errorf("the test ends without a result: update the mutant in %s\n%s", table, out)
 	}
 	return time.Since(start), nil
 }

@@ -18,15 +18,14 @@ type edit struct{ file, old, new string }
 // apply returns the text with the edit.
 func (e edit) apply(text string) (string, error) {
 	if n := strings.Count(text, e.old); n != 1 {
-		return "", fmt.Errorf("%s: this text occurs %d times, and must occur once: update the mutant in internal/archtest/mutants/table.go\n%s",
-			e.file, n, e.old)
+		return "", fmt.Errorf("%s: text occurs %d times, want once: update the mutant in %s\n%s", e.file, n, table, e.old)
 	}
 	return strings.Replace(text, e.old, e.new, 1), nil
 }
 
 // The promises, each with at least one mutant.
 const (
-	key        = "A cache key covers the whole command, the content of every input, the toolchain's digest and the platform."
+	key        = "A cache key covers the command, the content of every input, the toolchain's digest and the platform."
 	cutoff     = "If an action's outputs are as before, no action that depends on it runs."
 	depfile    = "An action with a depfile runs again if a file that it read has changed, and only then."
 	undeclared = "An action sees declared inputs only."
@@ -36,7 +35,7 @@ const (
 	killed     = "After kill -9 of hexmage no process of an action is left, and the next run is right."
 	secrets    = "Secrets reach no key, plan, log, report or cached file."
 	atomic     = "A reader of an output sees the old one or the new one, as a whole."
-	hostile    = "Unpacking an archive writes nothing outside of its folder."
+	hostile    = "hexmage refuses an archive with an entry or a link that leads out of its folder."
 	network    = "An action has no network unless it declares it."
 )
 
@@ -139,7 +138,8 @@ func mutants() []mutant {
 		{atomic, "TestOutputAtomic", []edit{{
 			"internal/build/export_place.go",
 			"if err := os.Rename(p.dir.Path(tmp), p.dir.Path(name)); err != nil {",
-			"b, err := os.ReadFile(p.dir.Path(tmp))\n		if err = errors.Join(err, os.WriteFile(p.dir.Path(name), b, perm), os.Remove(p.dir.Path(tmp))); err != nil {",
+			"b, err := os.ReadFile(p.dir.Path(tmp))\n		to := p.dir.Path(name)\n" +
+				"		if err = errors.Join(err, os.WriteFile(to, b, perm), os.Remove(p.dir.Path(tmp))); err != nil {",
 		}}},
 		{hostile, "TestHostileArchive", []edit{{
 			"internal/archive/name.go",
