@@ -155,7 +155,7 @@ output "o" { value = step.exec.shared.outputs.o }
 `)
 	_, alsoEnded := two.start("run", "p", stagedLevel)
 	await(t, "the second process comes to the action", func() bool { return two.lines("own") > 0 })
-	for end := time.Now().Add(time.Second); one.lines("shared") < 2 && time.Now().Before(end); {
+	for end := time.Now().Add(2 * time.Second); one.lines("shared") < 2 && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if err := os.WriteFile(filepath.Join(one.logs, "go"), nil, 0o644); err != nil {
