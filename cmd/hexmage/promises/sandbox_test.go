@@ -183,7 +183,7 @@ output "o" { value = step.exec.s.outputs.o }
 	w.wantOut("o", "refused\n")
 	select {
 	case <-accepted:
-		t.Error("the action connected")
+		t.Fatal("the action connected")
 	default:
 	}
 	w.pipeline(fmt.Sprintf(step, envDial, listener.Addr(), true))
