@@ -45,9 +45,9 @@ func Test() error {
 	return race("-skip=" + planning)
 }
 
-// TestAll runs Test, and what takes hours: the long forms of faults, pushes and of what is cut in profile host, a real model compiled twice, AIMET, a recipe of Olive's and ExecuTorch in gigabytes of their own, and a real model taken through upstream's quantiser, two hours of kills, every test of the program under the race detector, a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour; and the release of each system, in whole systems of Debian's.
+// TestAll runs Test and Mutants, and what takes hours: the long forms of faults, pushes and of what is cut in profile host, a real model compiled twice, AIMET, a recipe of Olive's and ExecuTorch in gigabytes of their own, and a real model taken through upstream's quantiser, two hours of kills, every test of the program under the race detector, a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour; and the release of each system, in whole systems of Debian's.
 func TestAll() error {
-	mg.SerialDeps(Test, Faults, Hunt)
+	mg.SerialDeps(Test, Mutants, Faults, Hunt)
 	if err := race(); err != nil {
 		return err
 	}
@@ -72,6 +72,9 @@ func TestAll() error {
 	}
 	return sh.RunV("go", "run", "./internal/archtest/fuzzall", "-time=1h", "./model/torch")
 }
+
+// Mutants breaks each promise of docs/architecture.md in turn and expects the promise's test to fail.
+func Mutants() error { return sh.RunV("go", "run", "./internal/archtest/mutants") }
 
 // Faults runs the fault suite's long form: hundreds of kills, damaged files and full disks. Test has its short form.
 func Faults() error {
