@@ -58,7 +58,8 @@ class Case:
     def off(self, o: onnxruntime.SessionOptions) -> np.ndarray:
         """How many steps each value is off."""
         got = runtime.cpu(self.model.SerializeToString(), o).run(None, {"x": self.x})[0]
-        return np.abs(got.astype(np.int64) - self.want.astype(np.int64))
+        steps: np.ndarray = np.abs(np.asarray(got, np.int64) - self.want.astype(np.int64))
+        return steps
 
 
 class Reference(unittest.TestCase):
