@@ -217,11 +217,17 @@ func anyProcessor(t *testing.T, w *world) {
 	t.Helper()
 	env := strings.TrimSpace(w.run(t, "toolchain", "where", "--profile", "host", "onnx").stdout)
 	host := filepath.Join(shared.repo, "model", "host")
-	python := []string{filepath.Join(env, "bin", "python3"), "-s", filepath.Join(host, "tests", "test_reference.py"), filepath.Join(host, "programs")}
+	// bin/python3 may be a script, which the emulator does not take: Python says where its program is, and with which libraries.
+	said, err := exec.CommandContext(t.Context(), filepath.Join(env, "bin", "python3"), "-c", `import os, sys; print(sys.executable, os.environ.get("LD_LIBRARY_PATH", ""), sep="\n")`).Output()
+	program, libraries, _ := strings.Cut(strings.TrimSuffix(string(said), "\n"), "\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	python := []string{program, "-s", filepath.Join(host, "tests", "test_reference.py"), filepath.Join(host, "programs")}
 	qemu := toolchaintest.Path(t, "qemu_x86_64", "usr/bin/qemu-x86_64-static")
 	for name, argv := range map[string][]string{"native": python, "AVX2 without VNNI": slices.Concat([]string{qemu, "-cpu", "max"}, python, []string{"saturating"})} {
 		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
-		cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "ORT_DISABLE_TELEMETRY=1")
+		cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "ORT_DISABLE_TELEMETRY=1", "LD_LIBRARY_PATH="+libraries)
 		out, err := cmd.CombinedOutput()
 		if t.Logf("%s:\n%s", name, out); err != nil {
 			t.Errorf("%s: %v", name, err)
