@@ -174,7 +174,7 @@ func (a *app) later(ctx context.Context, workspace, pipeline string, fresh func(
 func (a *app) plannerOptions(workspace string, cfg *config.Pipeline, d *domain) planner.Options {
 	return planner.Options{
 		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, TargetNames: a.SoC, TargetFlag: "--soc", Targets: d.target,
-		EnvVars: a.EnvVars(), FlagVars: a.Set, Reads: d.reads,
+		CPULevel: a.Env.CPULevel, EnvVars: a.EnvVars(), FlagVars: a.Set, Reads: d.reads,
 	}
 }
 

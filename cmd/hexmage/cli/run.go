@@ -322,8 +322,8 @@ const maxReadDigest = 4 << 20
 // planning began.
 func newSnapshot(at front.Last, p *planned, began time.Time) *build.Snapshot {
 	r, m := p.Reads, at.Machine
-	keep := &build.Snapshot{Path: at.Snapshot, Lookups: []snapshot.Lookup{{Name: front.BinaryLookup, Value: m.Lookup(front.BinaryLookup)}}}
-	for _, name := range r.Env {
+	keep := &build.Snapshot{Path: at.Snapshot}
+	for _, name := range append([]string{front.BinaryLookup, front.CPULevelLookup}, r.Env...) {
 		keep.Lookups = append(keep.Lookups, snapshot.Lookup{Name: name, Value: m.Lookup(name)})
 	}
 	for _, paths := range [][]string{r.Files, r.Dirs, r.Absent} {

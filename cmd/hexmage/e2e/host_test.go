@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
 	"github.com/hexmage/hexmage/toolchains"
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
 const tinyORT = "tiny-ort"
@@ -68,6 +70,8 @@ func TestTinyORT(t *testing.T) {
 	})
 
 	t.Run("programs", func(t *testing.T) { programs(t, w, "test_programs.py") })
+
+	t.Run("any processor", func(t *testing.T) { anyProcessor(t, w) })
 
 	t.Run("goes on", func(t *testing.T) { goesOn(t, w) })
 
@@ -205,6 +209,30 @@ step "python" "tests" {
 }
 `)
 	wants(t, w.run(t, "run", "programs"), exitOK, "1 executed")
+}
+
+// anyProcessor wants reference runs to equal integer arithmetic: on this machine's processor, and on an emulated one with AVX2 and without VNNI, on which
+// ONNX Runtime's default options must give wrong values. Emulated it takes 12 s of one core.
+func anyProcessor(t *testing.T, w *world) {
+	t.Helper()
+	env := strings.TrimSpace(w.run(t, "toolchain", "where", "--profile", "host", "onnx").stdout)
+	host := filepath.Join(shared.repo, "model", "host")
+	// bin/python3 may be a script, which the emulator does not take: Python says where its program is, and with which libraries.
+	said, err := exec.CommandContext(t.Context(), filepath.Join(env, "bin", "python3"), "-c", `import os, sys; print(sys.executable, os.environ.get("LD_LIBRARY_PATH", ""), sep="\n")`).Output()
+	program, libraries, _ := strings.Cut(strings.TrimSuffix(string(said), "\n"), "\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	python := []string{program, "-s", filepath.Join(host, "tests", "test_reference.py"), filepath.Join(host, "programs")}
+	qemu := toolchaintest.Path(t, "qemu_x86_64", "usr/bin/qemu-x86_64-static")
+	for name, argv := range map[string][]string{"native": python, "AVX2 without VNNI": slices.Concat([]string{qemu, "-cpu", "max"}, python, []string{"saturating"})} {
+		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+		cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "ORT_DISABLE_TELEMETRY=1", "LD_LIBRARY_PATH="+libraries)
+		out, err := cmd.CombinedOutput()
+		if t.Logf("%s:\n%s", name, out); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 // asksFor compares what plan and doctor say is to be downloaded for a pipeline with the sizes in the lock of these toolchains; where the machine has no Python 3.13, one

@@ -48,6 +48,7 @@ type Env struct {
 	Front          string   // path of the program hexmage that belongs to it
 	Terminal       bool     // Stderr is a terminal
 	Width          int      // its columns
+	CPULevel       string   // level of the processor's instruction set
 
 	Heap int64 // of a child of a hexmage that has little memory: about how far the heap may grow; else 0
 }
@@ -56,7 +57,7 @@ type Env struct {
 func System() Env {
 	dir, _ := os.Getwd()
 	self := program(EngineName)
-	e := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Vars: os.Environ(), Dir: dir, Self: self, Front: sibling(self, Name)}
+	e := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Vars: os.Environ(), Dir: dir, Self: self, Front: sibling(self, Name), CPULevel: cpuLevel()}
 	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) {
 		e.Terminal = true
 		e.Width, _, _ = term.GetSize(fd)

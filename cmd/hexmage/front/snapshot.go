@@ -89,6 +89,9 @@ func (c *RunFlags) each(a *App) bool { return a.JSON || c.JUnit != "" }
 // them that is of another version finds no snapshot that holds.
 const BinaryLookup = "the hexmage binary"
 
+// CPULevelLookup is the Lookup that stands for the level of the processor: a plan has it in actions.
+const CPULevelLookup = "the level of the processor"
+
 // machineNow answers what a plan of the workspace was made from.
 func (a *App) machineNow(root string, fn digest.Function) build.Machine {
 	return build.Machine{
@@ -129,10 +132,13 @@ func EntryNames(entries []fs.DirEntry) string {
 	return b.String()
 }
 
-// lookup is the digest of a variable of the environment, or of what identifies hexmage.
+// lookup is the digest of a variable of the environment, of what identifies hexmage, or of the level of the processor.
 func (a *App) lookup(name string, fn digest.Function) digest.Digest {
 	if name == BinaryLookup {
 		return fn.Bytes([]byte(identity(a.Env.Self) + "\n" + identity(a.Env.Front)))
+	}
+	if name == CPULevelLookup {
+		return fn.Bytes([]byte(a.Env.CPULevel))
 	}
 	for i := len(a.Env.Vars) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(a.Env.Vars[i], name+"="); ok {
