@@ -114,12 +114,12 @@ func startBuildGrid(t *testing.T, bots int) *buildGrid {
 func (b *buildGrid) runs(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	cmd.Dir, cmd.Stdout, cmd.Stderr = b.dir, &b.log, &b.log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		killSession(cmd.Process.Pid)
 		_ = cmd.Wait()
 	})
 }

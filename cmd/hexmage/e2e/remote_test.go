@@ -44,9 +44,18 @@ func newCasd(t *testing.T) *casd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &casd{program: toolchaintest.Casd(t), dir: t.TempDir(), address: l.Addr().String()}
+	dir, err := filepath.EvalSymlinks(t.TempDir()) // as the kernel names mounts
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &casd{program: toolchaintest.Casd(t), dir: dir, address: l.Addr().String()}
 	l.Close()
-	t.Cleanup(c.kill)
+	t.Cleanup(func() {
+		c.kill()
+		if left := mountsBelow(c.dir); len(left) > 0 {
+			t.Errorf("casd left mounts: %q", left)
+		}
+	})
 	return c
 }
 
@@ -57,7 +66,7 @@ func (c *casd) start(t *testing.T) {
 		c.cmd.Env = append(os.Environ(), "PATH="+c.path)
 	}
 	c.cmd.Stdout, c.cmd.Stderr = &c.log, &c.log
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}
 	c.cmd.WaitDelay = 100 * time.Millisecond // what it runs may outlive it, with its standard output
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -73,20 +82,52 @@ func (c *casd) start(t *testing.T) {
 	t.Fatalf("casd does not listen at %s: %s", c.address, c.log.Bytes())
 }
 
-// kill ends it, and what it runs, as kill -9 does. What it has mounted for that goes, too.
+// kill ends it, and what it runs, as kill -9 does. What it has mounted for that goes, too: once nobody is left who could be in the middle of mounting.
 func (c *casd) kill() {
 	if c.cmd == nil {
 		return
 	}
-	_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
+	killSession(c.cmd.Process.Pid)
 	_ = c.cmd.Wait()
 	c.cmd = nil
-	mounts, _ := os.ReadFile("/proc/self/mounts")
-	for line := range strings.Lines(string(mounts)) {
-		if at := strings.Fields(line)[1]; strings.HasPrefix(at, c.dir+"/") {
-			_ = syscall.Unmount(at, syscall.MNT_DETACH)
+	for _, at := range mountsBelow(c.dir) {
+		_ = syscall.Unmount(at, syscall.MNT_DETACH)
+	}
+}
+
+// killSession ends all processes of a session, and returns when none of them runs. What casd runs has groups of its own, and its session.
+func killSession(session int) {
+	for alive := inSession(session); len(alive) > 0; alive = inSession(session) {
+		for _, pid := range alive {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// inSession are the processes of a session that still run.
+func inSession(session int) (pids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range files {
+		stat, _ := os.ReadFile(file) // of a process that is gone: nothing
+		_, rest, _ := strings.Cut(string(stat[max(0, bytes.LastIndexByte(stat, ')')):]), " ")
+		if f := strings.Fields(rest); len(f) > 3 && f[0] != "Z" && f[0] != "X" && f[3] == strconv.Itoa(session) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			pids = append(pids, pid)
 		}
 	}
+	return pids
+}
+
+// mountsBelow are the mounts of this machine below a folder.
+func mountsBelow(dir string) (found []string) {
+	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	for line := range strings.Lines(string(mounts)) {
+		if f := strings.Fields(line); len(f) > 4 && strings.HasPrefix(f[4], dir+"/") {
+			found = append(found, f[4])
+		}
+	}
+	return found
 }
 
 // blobs are the files of its blobs that keep wants.
