@@ -25,7 +25,7 @@ import (
 
 // casd is a remote cache that others wrote: buildbox-casd, on this machine.
 type casd struct {
-	program, dir, address string
+	program, dir, tmp, address string
 	more                  []string  // arguments
 	path                  string    // where it finds programs; "": where this process does
 	cmd                   *exec.Cmd // nil: it does not run
@@ -49,7 +49,7 @@ func newCasd(t *testing.T) *casd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &casd{program: toolchaintest.Casd(t), dir: dir, address: l.Addr().String()}
+	c := &casd{program: toolchaintest.Casd(t), dir: dir, tmp: t.TempDir(), address: l.Addr().String()}
 	l.Close()
 	t.Cleanup(func() {
 		c.kill()
@@ -63,8 +63,9 @@ func newCasd(t *testing.T) *casd {
 func (c *casd) start(t *testing.T) {
 	t.Helper()
 	c.cmd = exec.Command(c.program, slices.Concat([]string{"--bind=" + c.address, "--log-level=warning", "--reserved=1M"}, c.more, []string{c.dir})...)
+	c.cmd.Env = append(os.Environ(), "TMPDIR="+c.tmp) // who is killed clears nothing away
 	if c.path != "" {
-		c.cmd.Env = append(os.Environ(), "PATH="+c.path)
+		c.cmd.Env = append(c.cmd.Env, "PATH="+c.path)
 	}
 	c.cmd.Stdout, c.cmd.Stderr = &c.log, &c.log
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}

@@ -1,5 +1,7 @@
 //go:build linux
 
+// Package worldtest is what end-to-end tests share: the program under test, and worlds, which are what one person has: a
+// workspace, a home and a cache. Tests import it with a dot: its names are the words in which they are written.
 package worldtest
 
 import (
@@ -22,9 +24,9 @@ type suite struct {
 	hexmage string // the binary under test
 	path    string // PATH with hardly anything in it
 
-	warm sync.Once
-	cold *World   // the workspace of the run that started from nothing
-	did  *Outcome // that run
+	warm  sync.Once
+	cold  *World   // the workspace of the run that started from nothing
+	first *Outcome // that run
 
 	hostOnce sync.Once
 	host     *World // the workspace in which what profile host needs was downloaded

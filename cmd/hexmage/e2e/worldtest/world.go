@@ -100,15 +100,15 @@ func FirstRun(t *testing.T) (*World, *Outcome) {
 	s.warm.Do(func() {
 		s.cold = LastingWorld(t).WithDownloads(t)
 		if os.Getuid() == 0 {
-			s.did = s.cold.RunAlone(t, "run", "--offline", Pipeline)
+			s.first = s.cold.RunAlone(t, "run", "--offline", Pipeline)
 			return
 		}
-		s.did = s.cold.Run(t, "run", Pipeline)
+		s.first = s.cold.Run(t, "run", Pipeline)
 	})
-	if s.did == nil || s.did.Code != 0 {
-		t.Fatalf("the first run failed: %s", s.did)
+	if s.first == nil || s.first.Code != 0 {
+		t.Fatalf("the first run failed: %s", s.first)
 	}
-	return s.cold, s.did
+	return s.cold, s.first
 }
 
 // CloneCache makes a cache of its own with the blobs, results and trees of another. Blobs and trees are linked, not copied: hexmage
