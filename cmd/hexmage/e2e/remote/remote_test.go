@@ -26,10 +26,10 @@ import (
 // casd is a remote cache that others wrote: buildbox-casd, on this machine.
 type casd struct {
 	program, dir, tmp, address string
-	more                  []string  // arguments
-	path                  string    // where it finds programs; "": where this process does
-	cmd                   *exec.Cmd // nil: it does not run
-	log                   bytes.Buffer
+	more                       []string  // arguments
+	path                       string    // where it finds programs; "": where this process does
+	cmd                        *exec.Cmd // nil: it does not run
+	log                        bytes.Buffer
 }
 
 func startCasd(t *testing.T) *casd {

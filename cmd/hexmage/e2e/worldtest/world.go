@@ -34,7 +34,8 @@ const (
 // AOT is the address of that module: what its steps' names begin with.
 const AOT = "module.aot."
 
-const RunLimit = 5 * time.Minute
+// RunLimit is what a command may take before it counts as one that hangs: on two cores that many share the first run takes minutes.
+const RunLimit = 15 * time.Minute
 
 // World is a workspace, a home and a cache: what one person has.
 type World struct {
