@@ -5,8 +5,7 @@
 // out, and the processes that run.
 //
 // Go runs the tests of one package one after the other, and several packages at a time. So there is a package for each
-// subject, none of which takes more than a third of an hour; and tests that stand on the same expensive run share a
-// package. No test has a port or a folder that another process could have.
+// subject, and tests that stand on the same expensive run share a package. No test has a port or a folder that another process could have.
 //
 //   - mainjob: the main job and pipelines like it, on the emulated phone
 //   - failures: kills, mistakes, what is provoked, and secrets
