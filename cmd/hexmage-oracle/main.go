@@ -50,6 +50,7 @@ type side struct {
 	name    string // both names have three letters, so that paths in outputs have the same length
 	tree    string // its sources
 	bin     string
+	store   string            // folder in the cache: Old had no versioned one
 	words   *strings.Replacer // from the words of Old to the words of this side
 	forward *strings.Replacer // from the words of this side to the words of the new side
 }
@@ -155,7 +156,7 @@ func compare(ctx context.Context, base, downloads string, p pipeline, sides []si
 				return column, different, errors.New("the cold run of Old failed")
 			}
 			for _, w := range worlds {
-				if err := link(filepath.Join(w.cache, w.words.Replace("downloads")), downloads); err != nil {
+				if err := link(filepath.Join(w.cache, w.store, "downloads"), downloads); err != nil {
 					return column, different, err
 				}
 			}
@@ -235,8 +236,8 @@ func programs(ctx context.Context, kept, base, tree string) ([]side, error) {
 	bin := filepath.Join(base, "bin")
 	none, later := strings.NewReplacer(), strings.NewReplacer(renamed()...)
 	return []side{
-		{"old", filepath.Join(at, "src"), filepath.Join(at, "bin"), none, later},
-		{"new", tree, bin, later, none},
+		{"old", filepath.Join(at, "src"), filepath.Join(at, "bin"), "", none, later},
+		{"new", tree, bin, "v3", later, none},
 	}, build(ctx, tree, bin)
 }
 

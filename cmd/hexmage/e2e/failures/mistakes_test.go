@@ -126,7 +126,7 @@ func TestArchives(t *testing.T) {
 			if entries, _ := os.ReadDir(filepath.Join(w.Cache, "trees")); len(entries) > 0 {
 				t.Errorf("half installed: %v", entries)
 			}
-			for _, dir := range []string{filepath.Dir(evil), w.Cache, filepath.Dir(w.Cache)} {
+			for _, dir := range []string{filepath.Dir(evil), w.Cache, filepath.Dir(w.Cache), filepath.Dir(w.Home)} {
 				if _, err := os.Lstat(filepath.Join(dir, "evil")); err == nil {
 					t.Fatalf("it wrote to %s", dir)
 				}

@@ -212,10 +212,10 @@ step "python" "tests" {
 
 // anyProcessor wants reference runs to equal integer arithmetic: on this machine's processor, and on an emulated one with AVX2 and without VNNI, on which
 // ONNX Runtime's default options must give wrong values. Emulated it takes 12 s of one core.
-func anyProcessor(t *testing.T, w *world) {
+func anyProcessor(t *testing.T, w *World) {
 	t.Helper()
-	env := strings.TrimSpace(w.run(t, "toolchain", "where", "--profile", "host", "onnx").stdout)
-	host := filepath.Join(shared.repo, "model", "host")
+	env := strings.TrimSpace(w.Run(t, "toolchain", "where", "--profile", "host", "onnx").Stdout)
+	host := filepath.Join(Repo(), "model", "host")
 	// bin/python3 may be a script, which the emulator does not take: Python says where its program is, and with which libraries.
 	said, err := exec.CommandContext(t.Context(), filepath.Join(env, "bin", "python3"), "-c", `import os, sys; print(sys.executable, os.environ.get("LD_LIBRARY_PATH", ""), sep="\n")`).Output()
 	program, libraries, _ := strings.Cut(strings.TrimSuffix(string(said), "\n"), "\n")

@@ -105,7 +105,7 @@ func languageModel(t *testing.T, w *World) {
 	if want := []string{"context.onnx", "embeddings.onnx", "iterator.onnx", "lm_head.onnx"}; !slices.Equal(graphs, want) {
 		t.Errorf("graphs %q, want %q", graphs, want)
 	}
-	if config := Read(t, filepath.Join(w.Dir, "out/llm/model/model_config.json")); strings.Contains(config, filepath.Dir(w.Cache)) || !strings.Contains(config, "${model}/before/") {
+	if config := Read(t, filepath.Join(w.Dir, "out/llm/model/model_config.json")); strings.Contains(config, filepath.Dir(w.Home)) || !strings.Contains(config, "${model}/before/") {
 		t.Errorf("paths that no other machine has, or none into what came from earlier passes:\n%s", config)
 	}
 }
@@ -192,7 +192,7 @@ func killInPass(t *testing.T, w *World, pass string) {
 
 // inPass tells whether a process of the world runs that pass.
 func inPass(w *World, pass string) bool {
-	base := filepath.Dir(w.Cache)
+	base := filepath.Dir(w.Home)
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
 		args, _ := os.ReadFile(filepath.Join(dir, "cmdline"))

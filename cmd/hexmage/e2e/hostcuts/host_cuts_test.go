@@ -474,7 +474,7 @@ func TestCutShared(t *testing.T) {
 
 // compilers are the processes of the world that compile.
 func compilers(w *World) (pids []int) {
-	base := filepath.Dir(w.Cache)
+	base := filepath.Dir(w.Home)
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
 		args, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
@@ -635,7 +635,7 @@ func TestCutDisk(t *testing.T) {
 	from := filepath.Join(HostRun(t).Cache, "downloads")
 	d := smallDisk(t)
 	w := CutWorld(t)
-	w.Cache = filepath.Join(d.dir, "cache")
+	w.Cache = filepath.Join(d.dir, "cache", "v3")
 	x := serveWheels(t, w)
 	d.leave(t, 1<<30)
 	const wheel = "onnxruntime_qnn-2.7.0-cp311-cp311-manylinux_2_35_x86_64.whl"

@@ -149,7 +149,7 @@ func inside(t *testing.T, root, line string) {
 // keepDownloads removes all that a run left in a home but what it downloaded.
 func keepDownloads(t *testing.T, home string) {
 	t.Helper()
-	cache := filepath.Join(home, ".cache/hexmage")
+	cache := filepath.Join(home, ".cache/hexmage/v3")
 	entries, err := os.ReadDir(cache)
 	if err != nil {
 		t.Fatal(err)

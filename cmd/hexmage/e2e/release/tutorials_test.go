@@ -153,7 +153,7 @@ func newHome(t *testing.T, page string) *World {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { Remove(base) })
-	w := &World{Dir: base, Home: base, Cache: filepath.Join(base, ".cache", "hexmage")}
+	w := &World{Dir: base, Home: base, Cache: filepath.Join(base, ".cache", "hexmage", "v3")}
 	if strings.Contains(page, "(profile: host)") {
 		w.WithHostDownloads(t)
 	} else {

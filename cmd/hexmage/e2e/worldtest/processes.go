@@ -18,7 +18,7 @@ import (
 // Running returns the processes that have to do with the world: run the binary under test, or have the world's folders as
 // their working folder, program, root or in their environment. What was just killed gets a moment to be gone.
 func Running(w *World) []string {
-	base := filepath.Dir(w.Cache)
+	base := filepath.Dir(w.Home)
 	var found []string
 	for deadline := time.Now().Add(2 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		found = nil

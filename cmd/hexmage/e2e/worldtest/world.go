@@ -58,14 +58,14 @@ func LastingWorld(t *testing.T) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &World{Dir: filepath.Join(base, "workspace"), Home: filepath.Join(base, "home"), Cache: filepath.Join(base, "cache")}
+	w := &World{Dir: filepath.Join(base, "workspace"), Home: filepath.Join(base, "home"), Cache: filepath.Join(base, "cache", "v3")}
 	for _, sub := range []string{"pipelines", "modules", "oppackage/example/LLaMAPackage"} {
 		if err := os.CopyFS(filepath.Join(w.Dir, sub), os.DirFS(filepath.Join(Repo(), sub))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, dir := range []string{w.Home, w.Cache} {
-		if err := os.Mkdir(dir, 0o755); err != nil {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -177,7 +177,7 @@ func CopyFile(from, to string) error {
 func (w *World) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, Hexmage(), args...)
 	cmd.Dir = w.Dir
-	cmd.Env = append([]string{"PATH=" + Path(), "HOME=" + w.Home, "HEXMAGE_CACHE=" + w.Cache}, w.Env...)
+	cmd.Env = append([]string{"PATH=" + Path(), "HOME=" + w.Home, "HEXMAGE_CACHE=" + filepath.Dir(w.Cache)}, w.Env...)
 	for _, name := range []string{"TMPDIR", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
 		if v, ok := os.LookupEnv(name); ok {
 			cmd.Env = append(cmd.Env, name+"="+v)
