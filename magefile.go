@@ -45,14 +45,14 @@ func Test() error {
 	return race("-skip=" + planning)
 }
 
-// TestAll runs Test, and what takes hours: the long forms of faults, pushes and of what is cut in profile host, a real model compiled twice, AIMET, a recipe of Olive's and ExecuTorch in gigabytes of their own, and a real model taken through upstream's quantiser, two hours of kills, every test of the program under the race detector, a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour; and the release of each system, in whole systems of Debian's.
+// TestAll runs Test and Mutants, and what takes hours: the long forms of faults, pushes and of what is cut in profile host, a real model compiled twice, AIMET, a recipe of Olive's and ExecuTorch in gigabytes of their own, and a real model taken through upstream's quantiser, two hours of kills, every test of the program under the race detector, a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour; and the release of each system, in whole systems of Debian's.
 func TestAll() error {
-	mg.SerialDeps(Test, Faults, Hunt)
+	mg.SerialDeps(Test, Mutants, Faults, Hunt)
 	if err := race(); err != nil {
 		return err
 	}
 	long := map[string]string{"HEXMAGE_PUSH_MB": "1024", "HEXMAGE_LEASES": "10000", "HEXMAGE_CUTS": "all", "HEXMAGE_SMOLLM2": "twice", "HEXMAGE_QUANTIZERS": "all", "HEXMAGE_OLIVE": "all", "HEXMAGE_EXECUTORCH": "all"}
-	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestLeaseOfTwoHosts|TestFlakyPhone|TestCut|SmolLM2$|TestFitPoints|TestQuantizers|TestOlive$|TestExecuTorch", "./runner", "./cmd/hexmage/e2e"); err != nil {
+	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestLeaseOfTwoHosts|TestFlakyPhone|TestCut|SmolLM2$|TestFitPoints|TestQuantizers|TestOlive$|TestExecuTorch", "./runner", "./cmd/hexmage/e2e/..."); err != nil {
 		return err
 	}
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_HOSTILE": "each"}, "go", "test", "-count=1", "-run=TestHostile$", "./internal/execute/local"); err != nil {
@@ -61,10 +61,10 @@ func TestAll() error {
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_REGISTRY": "all"}, "go", "test", "-timeout=1h", "-count=1", "-run=TestRealEnvironment", "./cmd/hexmage/cli"); err != nil {
 		return err
 	}
-	if err := sh.RunWithV(map[string]string{"HEXMAGE_UPSTREAM": "all"}, "go", "test", "-timeout=3h", "-count=1", "-v", "-run=TestUpstream", "./cmd/hexmage/e2e"); err != nil {
+	if err := sh.RunWithV(map[string]string{"HEXMAGE_UPSTREAM": "all"}, "go", "test", "-timeout=3h", "-count=1", "-v", "-run=TestUpstream", "./cmd/hexmage/e2e/mllm"); err != nil {
 		return err // without HEXMAGE_TEST_MLLM, a clone of upstream, it says what it passed over
 	}
-	if err := sh.RunWithV(map[string]string{"HEXMAGE_RELEASE": "all", "HEXMAGE_ROOTS": "all"}, "go", "test", "-timeout=3h", "-count=1", "-v", "-run=TestRelease", "./cmd/hexmage/e2e"); err != nil {
+	if err := sh.RunWithV(map[string]string{"HEXMAGE_RELEASE": "all", "HEXMAGE_ROOTS": "all"}, "go", "test", "-timeout=3h", "-count=1", "-v", "-run=TestRelease", "./cmd/hexmage/e2e/release"); err != nil {
 		return err
 	}
 	if err := sh.RunV("go", "run", "./internal/archtest/fuzzall"); err != nil {
@@ -72,6 +72,9 @@ func TestAll() error {
 	}
 	return sh.RunV("go", "run", "./internal/archtest/fuzzall", "-time=1h", "./model/torch")
 }
+
+// Mutants breaks each promise of docs/architecture.md in turn and expects the promise's test to fail.
+func Mutants() error { return sh.RunV("go", "run", "./internal/archtest/mutants") }
 
 // Faults runs the fault suite's long form: hundreds of kills, damaged files and full disks. Test has its short form.
 func Faults() error {
@@ -82,6 +85,12 @@ func Faults() error {
 func Hunt() error {
 	limit := map[string]string{"HEXMAGE_HUNT": cmp.Or(os.Getenv("HEXMAGE_HUNT"), "2h")}
 	return sh.RunWithV(limit, "go", "test", "-timeout=24h", "-count=1", "-v", "-run=TestHunt", "./cmd/hexmage/faults")
+}
+
+// Oracle compares hexmage with the hexmage before the rewrites: 30 edits on six pipelines.
+// HEXMAGE_ORACLE has arguments, such as "-pipeline items".
+func Oracle() error {
+	return sh.RunV("go", append([]string{"run", "./cmd/hexmage-oracle"}, strings.Fields(os.Getenv("HEXMAGE_ORACLE"))...)...)
 }
 
 // Lint runs gofmt, go vet (for both processors where they differ), staticcheck and the go.mod check.

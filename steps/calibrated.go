@@ -29,7 +29,8 @@ func (c Calibrated) quantise(p *step.Plan, environment, description, of string, 
 	given := program(p, "let graphs read, to calibrate", map[string]any{"graphs": c.Graphs.InRoot(), "calibration": at, "samples": c.Samples, "out": "samples"}, false, "onnx_samples").
 		In(c.Graphs.Input(), in)
 	given.Name = "samples"
+	computes(p, given)
 	samples := given.OutTree("samples")
 	args["graphs"], args["samples"], args["out"] = c.Graphs.InRoot(), "samples", "dir"
-	return programIn(p, environment, description, args, of).In(c.Graphs.Input(), samples.As("samples"))
+	return computes(p, programIn(p, environment, description, args, of)).In(c.Graphs.Input(), samples.As("samples"))
 }

@@ -56,7 +56,9 @@ func execSchema() step.Schema {
 }
 
 // Plan makes one action.
-func (x Exec) Plan(p *step.Plan) {
+func (x Exec) Plan(p *step.Plan) { x.plan(p) }
+
+func (x Exec) plan(p *step.Plan) *step.Action {
 	e := &execPlan{Exec: &x, p: p}
 	e.useOutputs()
 	a := p.Action("", "", e.command()...)
@@ -116,6 +118,7 @@ func (x Exec) Plan(p *step.Plan) {
 	a.Depfile = e.depfile()
 	a.Inputs = e.inputs
 	p.Programs(x.Programs...)
+	return a
 }
 
 type execPlan struct {

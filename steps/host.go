@@ -59,6 +59,16 @@ func programIn(p *step.Plan, environment, description string, args any, of strin
 	return a.In(env.Input()).In(action.Input{Path: programArgs, Content: &action.Content{Data: doc}}).In(files...)
 }
 
+// computing returns the names of the environments that have ONNX Runtime.
+func computing() []string {
+	return []string{onnxToolchain, oliveToolchain, aimetToolchain, quarkToolchain}
+}
+
+// computes marks an action that computes with ONNX Runtime's CPU kernels: the processor decides about the last bits of their results.
+func computes(p *step.Plan, a *step.Action) *step.Action {
+	return a.Set(action.PropertyCPULevel, p.CPULevel)
+}
+
 func programFiles(p *step.Plan, of ...string) []action.Input {
 	files, err := host.Program(of...)
 	if err != nil {

@@ -2,6 +2,7 @@ package steps_test
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
+	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/model/placement"
 )
@@ -197,5 +199,67 @@ func TestFallbackPlan(t *testing.T) {
 	known := w.Catalogue().Facts
 	if len(known.Refused) < 10 || len(known.Precisions) < 5 || !cmp.Equal(got.Refused, known.Refused) || !cmp.Equal(got.Precisions, known.Precisions) || got.Arch != "v79" || got.Compiled != "in/compiled/net.pte" || got.Title != "x" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestComputes: actions that run ONNX Runtime's CPU kernels have the level of the processor, and two levels give two keys; other actions have none.
+func TestComputes(t *testing.T) {
+	w := fetchWorkspace(t)
+	target, diags := w.Catalogue().Target("SM8750", nil)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	tools := map[string]step.Toolchain{}
+	for _, name := range []string{"onnx", "htp_host", "gnu_runtime", "aimet", "quark"} {
+		tools[name] = compatToolchain(name, "2.7.0", "pypi")
+	}
+	net, prompt := map[string]cty.Value{"graphs": cty.StringVal("net.onnx")}, map[string]cty.Value{"prompt": cty.StringVal("Who?")}
+	script := map[string]cty.Value{"script": cty.StringVal("x.py")}
+	plan := func(kind, level, environment string, args ...map[string]cty.Value) []action.Spec {
+		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: kind, Name: "x"}}, Target: target, Toolchains: tools, CPULevel: level, Args: map[string]cty.Value{}}
+		for _, more := range args {
+			maps.Copy(r.Args, more)
+		}
+		if environment != "" {
+			r.Args["environment"] = cty.StringVal("toolchains/" + environment)
+			r.Uses = []step.Use{step.UseOf(cty.GetAttrPath("environment"), out(addrs.Toolchain, environment))}
+		}
+		p, diags := w.Kinds()[kind].Plan(r)
+		if diags.HasErrors() || len(p.Specs) == 0 {
+			t.Fatalf("%s: %v", kind, diags)
+		}
+		return p.Specs
+	}
+	key := func(s action.Spec) digest.Digest {
+		a := &action.Action{Command: action.Command{Args: s.Args, Env: s.Env, Platform: s.Platform}, InputRoot: digest.BLAKE3.Bytes(nil)}
+		a.Seal(digest.BLAKE3)
+		return a.Key(digest.BLAKE3)
+	}
+	for _, c := range []struct {
+		kind, environment string
+		args              []map[string]cty.Value
+		has               bool
+	}{
+		{"onnx_run", "", []map[string]cty.Value{net, prompt}, true},
+		{"onnx_quantize", "", []map[string]cty.Value{net}, true},
+		{"onnx_bisect", "", []map[string]cty.Value{net}, true},
+		{"onnx_edit", "", []map[string]cty.Value{{"model": cty.StringVal("net.onnx")}}, true},
+		{"aimet_quantize", "", []map[string]cty.Value{net}, true},
+		{"quark_quantize", "", []map[string]cty.Value{net}, true},
+		{"htp_context", "", []map[string]cty.Value{net}, true},
+		{"htp_emulate", "", []map[string]cty.Value{{"context": cty.StringVal("dir")}, prompt}, true},
+		{"python", "onnx", []map[string]cty.Value{script}, true},
+		{"python", "tools", []map[string]cty.Value{script}, false},
+		{"onnx_llm", "", []map[string]cty.Value{{"model": cty.StringVal("model")}}, false},
+		{"hf_folder", "", []map[string]cty.Value{{"model": cty.StringVal("model")}}, false},
+		{"accuracy", "", []map[string]cty.Value{{"reference": cty.StringVal("f"), "outputs": cty.MapVal(map[string]cty.Value{"a": cty.StringVal("a")})}}, false},
+	} {
+		one, other := plan(c.kind, "x86-64-v3", c.environment, c.args...), plan(c.kind, "x86-64-v4", c.environment, c.args...)
+		for i, s := range one {
+			level, has := s.Platform[action.PropertyCPULevel]
+			if has != c.has || has && level != "x86-64-v3" || (key(s) != key(other[i])) != c.has {
+				t.Errorf("%s of %q, action %d: level %q, another level has another key: %v", c.kind, c.environment, i, level, key(s) != key(other[i]))
+			}
+		}
 	}
 }

@@ -118,7 +118,7 @@ func (h HTPContext) action(p *step.Plan, description string, args, more map[stri
 	for k, v := range args {
 		more[k] = v
 	}
-	a := program(p, description, more, true, of, append(others, "htp_compile")...).In(h.Graphs.Input())
+	a := computes(p, program(p, description, more, true, of, append(others, "htp_compile")...)).In(h.Graphs.Input()) // ONNX Runtime folds constants before it compiles
 	if h.FixedAddresses {
 		a.Set(action.PropertyAddresses, action.AddressesFixed)
 	}

@@ -152,7 +152,7 @@ func (o Olive) pass(p *step.Plan, r olive.Recipe, pass olive.Pass, i int, before
 		}
 	}
 	args["data_configs"], args["data"] = configs, data
-	a := programIn(p, oliveToolchain, fmt.Sprintf("run pass %s, %s", pass.Name, pass.Type), args, "olive_pass").In(in...)
+	a := computes(p, programIn(p, oliveToolchain, fmt.Sprintf("run pass %s, %s", pass.Name, pass.Type), args, "olive_pass")).In(in...)
 	a.Name = pass.Name
 	// Olive says where it runs and on what before it looks whether it may, and lets alone what tells of an automatic run: so both are said.
 	a.SetEnv(map[string]string{"OLIVE_DISABLE_TELEMETRY": "1", "CI": "1"})

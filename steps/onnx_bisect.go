@@ -46,7 +46,7 @@ func (o ONNXBisect) Plan(p *step.Plan) {
 	read, reading := text(p, o.Text, "reading.txt")
 	a := program(p, "look for layers that "+o.Scheme+" breaks", map[string]any{"graphs": o.Graphs.InRoot(), "scheme": o.Scheme, "block_size": o.BlockSize,
 		"calibration": at, "samples": o.Samples, "text": read, "least": o.Least, "most": o.Most, "title": o.Title, "found": "found.json", "table": "table.json"}, false, "onnx_bisect")
-	a.In(o.Graphs.Input(), in, reading)
+	computes(p, a).In(o.Graphs.Input(), in, reading)
 	p.Output("found", action.Value, a.Out("found.json"))
 	p.File("table", a.Out("table.json"))
 }

@@ -156,7 +156,7 @@ func (o ONNXEdit) Plan(p *step.Plan) {
 	}
 	args := map[string]any{"model": o.Model.InRoot(), "graphs": append([]string{}, o.Graphs...), "edits": o.Edits, "samples": o.Samples.InRoot(),
 		"random": o.Random, "seed": o.Seed, "tolerance": tolerance, "out": "dir", "facts": "facts.json"}
-	a := program(p, "edit", args, false, "onnx_edit").In(o.Model.Input(), o.Samples.Input())
+	a := computes(p, program(p, "edit", args, false, "onnx_edit")).In(o.Model.Input(), o.Samples.Input())
 	p.Tree("dir", a.OutTree("dir"))
 	p.Output("graphs", action.Value, a.Out("facts.json"))
 }

@@ -46,6 +46,7 @@ func (o ONNXQuantize) Plan(p *step.Plan) {
 	at, in := text(p, o.Calibration, "calibration.txt")
 	a := program(p, "quantise, "+o.Scheme, map[string]any{"graphs": o.Graphs.InRoot(), "scheme": o.Scheme, "block_size": o.BlockSize, "rotate": o.Rotate, "keep": some(o.Keep),
 		"kv": o.KV, "splits": o.Splits, "calibration": at, "samples": o.Samples, "checkpoint": quantizeCheckpoint, "out": "dir"}, false, "onnx_quantize")
+	computes(p, a)
 	if o.Scheme != "ort" {
 		a.Set(action.PropertyCheckpoint, quantizeCheckpoint)
 	}

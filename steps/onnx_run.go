@@ -69,7 +69,7 @@ func (s Said) plan(p *step.Plan, graphs step.Path, more map[string]any) *step.Ac
 		args["program"] = of
 		on, programs = "on the vendor's emulator", []string{"guarded", of}
 	}
-	a := program(p, "run "+on, args, more != nil, programs[0], programs[1:]...).In(inputs...)
+	a := computes(p, program(p, "run "+on, args, more != nil, programs[0], programs[1:]...)).In(inputs...) // the emulator's graphs may have nodes for the CPU
 	p.Tree("dir", a.OutTree("dir"))
 	p.Output("words", action.Value, a.Out("said.json"))
 	p.File("times", a.Out("times.json"))

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
 )
 
@@ -52,7 +53,8 @@ func pythonEnv() map[string]string {
 
 // Plan makes one action, as exec does.
 func (x Python) Plan(p *step.Plan) {
-	if used := p.Used("environment"); len(used) == 0 {
+	used := p.Used("environment")
+	if len(used) == 0 {
 		p.Fail("environment", "Not an environment", "%q is no toolchain's folder. Add a block `toolchain \"tools\" { python = \"3.11\" … }`, and refer to toolchain.tools.dir.", x.Environment)
 		return
 	}
@@ -63,5 +65,8 @@ func (x Python) Plan(p *step.Plan) {
 	if script = p.Placed(script); path.IsAbs(script) { // it is there as exec has it among its inputs
 		script = "host" + path.Clean(script)
 	}
-	Exec{Argv: append([]string{x.Environment + "/bin/python3", script}, x.Args...), Inputs: slices.Concat([]string{x.Script}, x.Inputs), Stdin: x.Stdin, OKExitCodes: x.OKExitCodes, Checkpoint: x.Checkpoint, Reproducing: x.Reproducing}.Plan(p)
+	a := Exec{Argv: append([]string{x.Environment + "/bin/python3", script}, x.Args...), Inputs: slices.Concat([]string{x.Script}, x.Inputs), Stdin: x.Stdin, OKExitCodes: x.OKExitCodes, Checkpoint: x.Checkpoint, Reproducing: x.Reproducing}.plan(p)
+	if slices.ContainsFunc(used, func(o addrs.Output) bool { return slices.Contains(computing(), o.Instance.Name) }) {
+		computes(p, a)
+	}
 }

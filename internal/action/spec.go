@@ -141,6 +141,10 @@ const (
 	// output: what an action left there that failed, or was killed, is there when one of the same key runs again.
 	PropertyCheckpoint = "checkpoint"
 
+	// PropertyCPULevel is the level of the processor's instruction set, such as "x86-64-v4", of a command whose results differ by it in the last bits. It
+	// keeps results of different processors apart in a shared cache. Executors need not look at it.
+	PropertyCPULevel = "cpu_level"
+
 	// PropertyProgram and a name ("program:clang", "program:/bin/sh") have the digest of a program of the host that the
 	// command starts. Executors need not look at it: it is there to be in the key. Set by build.
 	PropertyProgram = "program:"

@@ -38,6 +38,7 @@ type Options struct {
 	// not what is meant; a known object with errors is used to go on. Nil when nobody knows targets: then the arguments, and name, are its attributes.
 	Targets func(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics)
 
+	CPULevel string            // level of this machine's processor, for action.PropertyCPULevel
 	EnvVars  map[string]string // values of variables from the environment, by the variable's name
 	Strays   []string          // names among those of EnvVars that no pipeline has, as far as is known: one that is near a variable's is a mistake
 	FlagVars map[string]string // values of variables from the command line

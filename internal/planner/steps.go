@@ -349,7 +349,7 @@ func argRange(b *config.Block, name string) (hcl.Range, bool) {
 // request makes what the kind is given, and the instance's dependencies. It says whether all arguments are known.
 func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv, n *plan.Instance) (step.Request, bool) {
 	p, s := e.p, e.s
-	req := step.Request{At: in.at, Profile: p.profileName(), Target: cty.NullVal(cty.DynamicPseudoType), Range: s.block.Range, ArgAt: func(name string) (hcl.Range, bool) { return argRange(s.block, name) }, Open: p.files.Open, Roots: p.roots,
+	req := step.Request{At: in.at, Profile: p.profileName(), CPULevel: p.o.CPULevel, Target: cty.NullVal(cty.DynamicPseudoType), Range: s.block.Range, ArgAt: func(name string) (hcl.Range, bool) { return argRange(s.block, name) }, Open: p.files.Open, Roots: p.roots,
 		Toolchains: make(map[string]step.Toolchain), Args: make(map[string]cty.Value), Env: ce.env, Secrets: ce.secrets}
 	known := true
 	for i, v := range args {

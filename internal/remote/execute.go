@@ -78,7 +78,7 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	why := Stays(a.Action)
+	why := Stays(a.Action, x.c.o.Platform)
 	if a.Secrets != nil {
 		why = getsSecrets
 	}

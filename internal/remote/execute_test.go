@@ -274,6 +274,7 @@ func TestStays(t *testing.T) {
 		"effects":    {property(action.PropertyEffects, "x"), "effects beside its outputs"},
 		"executor":   {property(action.PropertyExecutor, "elsewhere"), `for the executor "elsewhere"`},
 		"unknown":    {property("colour", "red"), "it asks for colour"},
+		"processor":  {property(action.PropertyCPULevel, "x86-64-v3"), `the remote's platform has no cpu_level = "x86-64-v3"`},
 		"toolchain": {func(r *execute.Request) {
 			d := &merkle.Dir{Files: map[string]*merkle.File{"f": {Digest: fn.Bytes(nil)}}}
 			if err := d.Insert(t.Context(), nil, action.HostFile, merkle.File{Digest: fn.Bytes(nil)}); err != nil {

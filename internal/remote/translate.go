@@ -51,8 +51,8 @@ const (
 	badLink   = "a link" // that is an output leads out of the folder
 )
 
-// Stays is why an action cannot go to another machine, in a few words, or "". Of toolchains among its inputs it knows nothing.
-func Stays(a *action.Action) string {
+// Stays is why an action cannot go to a machine of the platform, in a few words, or "". Of toolchains among its inputs it knows nothing.
+func Stays(a *action.Action, platform map[string]string) string {
 	p := a.Command.Platform
 	switch {
 	case a.LocalOnly:
@@ -77,6 +77,10 @@ func Stays(a *action.Action) string {
 		}
 		switch name {
 		case action.PropertyTool, action.PropertyStdin, action.PropertyStdout:
+		case action.PropertyCPULevel: // without a platform that has the level a server may take any processor
+			if platform[name] != p[name] {
+				return fmt.Sprintf("its results are of a processor %s, and the remote's platform has no %s = %q", p[name], name, p[name])
+			}
 		case action.PropertyExecutor:
 			if p[name] != action.ExecutorLocal {
 				return fmt.Sprintf("it is for the executor %q", p[name])

@@ -72,6 +72,7 @@ type Request struct {
 	Secrets map[string]string // what is sensitive of it, and `secret_file` blocks, as properties of an action's platform: see action.PropertySecret
 
 	Profile    string
+	CPULevel   string    // level of this machine's processor, for action.PropertyCPULevel
 	Target     cty.Value // what whoever knows targets made of the target block: an object, or null
 	Toolchains map[string]Toolchain
 	Range      hcl.Range                                 // of the step block's header, for diagnostics

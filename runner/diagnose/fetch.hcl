@@ -73,6 +73,21 @@ failure "fetch-no-network" {
   ]
 }
 
+failure "ssh-no-network" {
+  where    = ["fetch", "tool", "device"]
+  patterns = ["(?:ssh://|ssh: |(?:^|\\s|')[\\w.-]+@[\\w.-]+:).*(?:no such host|Could not resolve host|[Tt]emporary failure in name resolution|[Nn]etwork is unreachable)"]
+  cause    = "The host of an address of ssh is not reached: its name is not known here, or the machine has no network."
+  remedy   = "Check the address and the network. ssh goes through no proxy for HTTPS: for git, an https address does."
+  explains = ["fetch-no-network"]
+  source   = "Linux"
+  examples = [
+    "ssh: Could not resolve hostname git.example.com: Temporary failure in name resolution",
+    "fetch: git@git.example.com:team/ops.git: dial tcp: lookup git.example.com: no such host",
+    "ssh: ssh://root@board.example: it cannot be reached: dial tcp: lookup board.example: no such host",
+    "ssh: connect to host git.example.com port 22: Network is unreachable",
+  ]
+}
+
 failure "fetch-certificate" {
   where    = ["fetch", "tool"]
   patterns = ["x509: certificate", "SSL certificate problem", "CERTIFICATE_VERIFY_FAILED"]

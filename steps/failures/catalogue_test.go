@@ -2,6 +2,7 @@ package failures_test
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/hexmage/hexmage/runner/diagnose"
@@ -58,6 +59,25 @@ func TestExamples(t *testing.T) {
 	}
 	if seeds < 8 || known < 100 {
 		t.Errorf("%d failures, %d of them from the reproduction; want at least 100 and 8", known, seeds)
+	}
+}
+
+// A proxy for HTTPS is proposed where one may help, and not for a host that is reached by ssh.
+func TestProxyIsForHTTPS(t *testing.T) {
+	t.Parallel()
+	c := shipped(t)
+	for text, proxy := range map[string]bool{
+		"git: https://me@git.example.com:8443/ops.git: dial tcp: lookup git.example.com: no such host":       true,
+		"fetch: Get \"https://example.com/x.zip\": dial tcp: lookup example.com: no such host":               true,
+		"git: ssh://git@git.example.com/ops.git: dial tcp: lookup git.example.com: no such host":             false,
+		"git: git@git.example.com:ops.git: dial tcp: lookup git.example.com: no such host":                   false,
+		"ssh: ssh://root@board.example: it cannot be reached: dial tcp: lookup board.example: no such host":  false,
+		"ssh: Could not resolve hostname git.example.com: Temporary failure in name resolution\nfatal: over": false,
+	} {
+		hints := strings.Join(c.Text([]byte(text)).Hints(), "\n")
+		if strings.Contains(hints, "HTTPS_PROXY") != proxy || !strings.Contains(hints, "Check the ") {
+			t.Errorf("%s: the hints are %q", text, hints)
+		}
 	}
 }
 

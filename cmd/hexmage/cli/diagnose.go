@@ -253,7 +253,7 @@ func diagnosis(cat *diagnose.Catalogue, f *event.Failure) []string {
 		return nil
 	}
 	if strings.Contains(own, local.NetworkHint) { // so the machine may well have one
-		r.Findings = slices.DeleteFunc(r.Findings, func(f diagnose.Finding) bool { return f.ID == "fetch-no-network" })
+		r.Findings = slices.DeleteFunc(r.Findings, func(f diagnose.Finding) bool { return f.ID == "fetch-no-network" || f.ID == "ssh-no-network" })
 	}
 	if hints := r.Hints(); len(hints) > 0 || len(f.Hints) > 0 {
 		return hints

@@ -136,7 +136,7 @@ func (a *app) strays(cfg *config.Pipeline) (names []string) {
 func (a *app) plannerOptions(workspace string, cfg *config.Pipeline, d *domain) planner.Options {
 	return planner.Options{
 		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, TargetNames: a.SoC, TargetFlag: "--soc", Targets: d.target,
-		EnvVars: a.envVars(), FlagVars: a.Set, Reads: d.reads,
+		CPULevel: a.Env.CPULevel, EnvVars: a.envVars(), FlagVars: a.Set, Reads: d.reads,
 	}
 }
 

@@ -35,7 +35,7 @@ type plannedStep struct {
 func planned(t *testing.T, pipeline, profile string) []plannedStep {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	env := cli.Env{Stdout: &stdout, Stderr: &stderr, Dir: filepath.Join("..", "..", ".."), Vars: []string{"HEXMAGE_CACHE=" + t.TempDir(), "HOME=" + t.TempDir()}}
+	env := cli.Env{Stdout: &stdout, Stderr: &stderr, CPULevel: "x86-64-v3", Dir: filepath.Join("..", "..", ".."), Vars: []string{"HEXMAGE_CACHE=" + t.TempDir(), "HOME=" + t.TempDir()}}
 	if code := cli.Main([]string{"hexmage", "plan", pipeline, "--profile", profile, "--json"}, env); code != cli.ExitOK && (code != cli.ExitUsage || stdout.Len() == 0) { // where something is missing the plan is there all the same
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}

@@ -38,12 +38,13 @@ type Env struct {
 	Self           string   // path of this program, which runs again as a built-in tool
 	Terminal       bool     // Stderr is a terminal
 	Width          int      // its columns
+	CPULevel       string   // level of the processor's instruction set
 }
 
 // System returns the environment of this process.
 func System() Env {
 	dir, _ := os.Getwd()
-	e := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Vars: os.Environ(), Dir: dir, Self: self()}
+	e := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Vars: os.Environ(), Dir: dir, Self: self(), CPULevel: cpuLevel()}
 	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) {
 		e.Terminal = true
 		e.Width, _, _ = term.GetSize(fd)

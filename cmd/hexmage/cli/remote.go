@@ -307,7 +307,7 @@ func (f *farCache) where() func(*action.Action) string {
 		return nil
 	}
 	return func(a *action.Action) string {
-		if why := remote.Stays(a); why != "" {
+		if why := remote.Stays(a, f.options.Platform); why != "" {
 			return "; here: " + why
 		}
 		return "; at remote " + f.options.Name

@@ -58,12 +58,18 @@ func (a *app) request(c *runFlags, workspace, out string) []byte {
 // the program.
 const programVariable = "the hexmage binary"
 
+// cpuLevelVariable is the name under which a state file has the level of the processor: a plan has it in actions.
+const cpuLevelVariable = "the level of the processor"
+
 // machineOf answers what a plan of the workspace was made from.
 func (a *app) machineOf(root string, fn digest.Function) state.Machine {
 	return state.Machine{
 		Variable: func(name string) string {
 			if name == programVariable {
 				return fn.Bytes([]byte(identity(a.Env.Self))).Hex()
+			}
+			if name == cpuLevelVariable {
+				return fn.Bytes([]byte(a.Env.CPULevel)).Hex()
 			}
 			for i := len(a.Env.Vars) - 1; i >= 0; i-- {
 				if v, ok := strings.CutPrefix(a.Env.Vars[i], name+"="); ok {

@@ -330,7 +330,7 @@ func selected(steps []string) ([]addrs.Step, error) {
 // since planning began is racy.
 func planReads(m state.Machine, workspace string, r plan.Reads, began time.Time) (*state.File, error) {
 	f := &state.File{Workspace: workspace, Variables: map[string]string{}}
-	for _, name := range append([]string{programVariable}, r.Env...) {
+	for _, name := range append([]string{programVariable, cpuLevelVariable}, r.Env...) {
 		f.Variables[name] = m.Variable(name)
 	}
 	see := func(paths []string, absent bool) ([]state.Seen, error) {

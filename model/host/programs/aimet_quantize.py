@@ -40,7 +40,10 @@ def main(a: dict[str, Any]) -> None:
 
 
 def simulated(at: Path, a: dict[str, Any]) -> Any:
-    """The graph with AIMET's quantisers in it, whose ranges are taken from the samples."""
+    """The graph with AIMET's quantisers in it, whose ranges are taken from the samples.
+
+    AIMET creates its own sessions. They run floats through AIMET's own ops, so no kernel saturates.
+    """
     with quiet.output("aimet.log"):
         import aimet_onnx
         from aimet_onnx.quantsim import QuantizationSimModel

@@ -11,6 +11,7 @@ import onnx
 from onnx import TensorProto
 
 import plain
+import runtime
 from arch import Wrong
 from onnxgraph import Graph, dims, dtype, shape, taken, text
 from runtime import onnxruntime
@@ -42,14 +43,11 @@ class Gap:
 
 def session(model: bytes, folder: Path, what: str) -> onnxruntime.InferenceSession:
     """A graph on ONNX Runtime's own kernels, node by node as it stands there: its optimiser would compute other things of other graphs."""
-    o = onnxruntime.SessionOptions()
-    o.log_severity_level = 3
-    o.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    o = runtime.options(folder, optimize=False)
     o.use_deterministic_compute = True
     o.add_session_config_entry("session.disable_prepacking", "1")  # a product by a constant is then the one by the same values that a node makes
-    o.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder.resolve()))
     try:
-        return onnxruntime.InferenceSession(model, sess_options=o, providers=["CPUExecutionProvider"])
+        return runtime.cpu(model, o)
     except Exception as e:
         raise Wrong(f"ONNX Runtime does not load {what}: {_short(e)}") from e
 

@@ -97,6 +97,7 @@ typedef struct { const void *(*GetApi)(uint32_t); const char *(*GetVersionString
   X(Run, 9, Status *, (void *, const void *, const char *const *, const void *const *, size_t, const char *const *, size_t, void **)) \
   X(CreateSessionOptions, 10, Status *, (void **))                                                                       \
   X(SetSessionLogSeverityLevel, 22, Status *, (void *, int))                                                             \
+  X(SetSessionGraphOptimizationLevel, 23, Status *, (void *, int))                                                       \
   X(SessionGetInputCount, 30, Status *, (const void *, size_t *))                                                        \
   X(SessionGetOutputCount, 31, Status *, (const void *, size_t *))                                                       \
   X(SessionGetInputTypeInfo, 33, Status *, (const void *, size_t, void **))                                              \
@@ -124,7 +125,7 @@ typedef struct { const void *(*GetApi)(uint32_t); const char *(*GetVersionString
 static struct { PLACES(MEMBER) } ort;
 
 enum { FLOAT = 1, UINT8 = 2, UINT16 = 4, INT32 = 6 }; // types of tensors
-enum { ERROR = 3, NPU = 2, ARENA = 1 };               // of logs, of devices, of allocators
+enum { ERROR = 3, NPU = 2, ARENA = 1, BASIC = 1 };    // of logs, of devices, of allocators, of optimizations
 
 static int size_of(int type) { return type == UINT8 ? 1 : type == UINT16 ? 2 : type == FLOAT || type == INT32 ? 4 : 0; }
 
@@ -392,7 +393,10 @@ static void load_part(Decoder *d, Part *p, const char *runtime, int processor) {
   void *options;
   must(ort.CreateSessionOptions(&options), p->file);
   must(ort.SetSessionLogSeverityLevel(options, ERROR), p->file);
-  if (!processor) {
+  if (processor) { // as runtime.py has it, which says why
+    must(ort.SetSessionGraphOptimizationLevel(options, BASIC), p->file);
+    must(ort.AddSessionConfigEntry(options, "session.disable_quant_qdq", "1"), p->file);
+  } else {
     add_npu(options, runtime);
     must(ort.AddSessionConfigEntry(options, "session.disable_cpu_ep_fallback", "1"), p->file);
     if (d->ask.shared) must(ort.AddSessionConfigEntry(options, "ep.share_ep_contexts", "1"), p->file);

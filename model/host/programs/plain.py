@@ -79,7 +79,10 @@ def quantise(source: Path, folder: Path, out: Path, scheme: str) -> None:
 
 
 def qdq(source: Path, feeds: Callable[[], Iterator[dict[str, np.ndarray]]], to: Path) -> None:
-    """A graph, quantised to 16-bit activations and 8-bit weights by ONNX Runtime's quantiser as the vendor's provider wants it."""
+    """A graph, quantised to 16-bit activations and 8-bit weights by ONNX Runtime's quantiser as the vendor's provider wants it.
+
+    The quantizer creates its own sessions for calibration. They run the float graph, so no kernel saturates.
+    """
     from onnxruntime.quantization import CalibrationDataReader, QuantType, quantize
     from onnxruntime.quantization.execution_providers.qnn import get_qnn_qdq_config, qnn_preprocess_model
 

@@ -68,7 +68,10 @@ def options(a: dict[str, Any]) -> dict[str, Any]:
 
 
 def quantised(at: Path, a: dict[str, Any]) -> onnx.ModelProto:
-    """One graph. Each is calibrated with what it is given itself."""
+    """One graph. Each is calibrated with what it is given itself.
+
+    Quark creates its own sessions for calibration. They run the float graph, so no kernel saturates.
+    """
     with quiet.output("quark.log"):
         alone()
         from onnxruntime.quantization import CalibrationDataReader, QuantType

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import feed
+import runtime
 import system
 from arch import Arch, Wrong
 from runtime import onnxruntime
@@ -23,12 +24,7 @@ PROVIDER = "QNNExecutionProvider"
 
 def cpu(model: Path | bytes, folder: Path | None = None) -> Run:
     """A graph on the processor. Of one given as bytes, folder has the data file."""
-    o = onnxruntime.SessionOptions()
-    o.log_severity_level = 3
-    if folder is not None:
-        o.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder))
-    s = onnxruntime.InferenceSession(model, sess_options=o, providers=["CPUExecutionProvider"])
-    return _run(s)
+    return _run(runtime.cpu(model, runtime.options(folder)))
 
 
 def htp(context: Path, libraries: Path, profile: dict[str, str] | None = None, parts: int = 1, rest: bool = False) -> Run:
@@ -65,8 +61,7 @@ def load(context: Path, libraries: Path, shared: bool = False, profile: dict[str
     """A compiled context on whatever the libraries are for; shared says that another session of this process has its graph in the same context, rest that nodes of the
     graph run on the CPU.
     """
-    o = onnxruntime.SessionOptions()
-    o.log_severity_level = 3
+    o = runtime.options()  # for nodes that run on the CPU
     if not rest:
         o.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     if shared:

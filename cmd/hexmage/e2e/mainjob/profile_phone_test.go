@@ -1,0 +1,56 @@
+//go:build linux
+
+package mainjob_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
+)
+
+// TestProfileOfAPhone: the table has what a phone's kernel told meanwhile. The phone is the emulated one, and what its program writes is a profile of the vendor's
+// emulator, in the place of qnn-net-run.
+func TestProfileOfAPhone(t *testing.T) {
+	w := Warmed(t)
+	csv, err := os.ReadFile(filepath.Join(Repo(), "model", "profile", "testdata", "detailed.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write(t, "net.csv", string(csv))
+	w.Write(t, "pipelines/phone.hcl", `profile "open" { default = true }
+target "SM8750" {}
+toolchain "adb" {}
+toolchain "llvm" {}
+toolchain "qemu" {}
+toolchain "busybox" {}
+step "emulator" "phone" {}
+step "run" "net" {
+  device    = step.emulator.phone.outputs.image
+  push      = { "net.csv" = "net.csv" }
+  argv      = ["sh", "-c", "sleep 0.5; mkdir results; cp net.csv results/"]
+  pull      = ["results/net.csv"]
+  sample_ms = 20
+}
+step "npu_profile" "net" {
+  profile = "${step.run.net.outputs.results}/net.csv"
+  sampled = { for name, m in step.run.net.outputs.measured : name => m.median }
+}
+check "gpu" {
+  condition     = step.run.net.outputs.measured.mean_gpu_busy.median < 10
+  error_message = "The GPU was busy, so it may be that the graph ran there."
+}
+output "table" {
+  value = step.npu_profile.net.outputs.table
+  show  = "table"
+}
+`)
+	o := w.Run(t, "run", "phone")
+	Wants(t, o, ExitOK, "GPU busy 0 %: the NPU or the CPU worked. Of the CPU 0.", "head", "peak RSS", "passed         check.gpu")
+	if strings.Contains(o.Stdout, "emulator's") {
+		t.Errorf("it says of a phone that it is the vendor's emulator: %s", o)
+	}
+	t.Log(o.Stdout)
+}

@@ -1,0 +1,89 @@
+//go:build linux
+
+package worldtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Alone is the first argument with which the test binary runs its other arguments as a command on a machine without a
+// network.
+const Alone = "-alone"
+
+// runAlone is that: in a network namespace of its own, in which nothing is but the machine itself.
+func runAlone(args []string) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	lo, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	lo.SetUint16(unix.IFF_UP) // adb's server is on this machine
+	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo); err != nil {
+		return fmt.Errorf("bring up lo: %w", err)
+	}
+	links, err := net.Interfaces()
+	if err != nil || len(links) != 1 {
+		return fmt.Errorf("there is more than lo: %v, %w", links, err)
+	}
+	if c, err := net.DialTimeout("udp", "192.0.2.1:53", time.Second); !errors.Is(err, unix.ENETUNREACH) {
+		if err == nil {
+			_ = c.Close()
+		}
+		return fmt.Errorf("the network is not cut off: %w", err)
+	}
+	return syscall.Exec(args[0], args, os.Environ())
+}
+
+// RunAlone runs hexmage without a network.
+func (w *World) RunAlone(t *testing.T, args ...string) *Outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), RunLimit)
+	defer cancel()
+	return Ended(t, Apart(w.Command(ctx, args...), syscall.CLONE_NEWNET, Alone))
+}
+
+// Apart has the command started by this binary, with these first arguments, in namespaces of its own.
+func Apart(cmd *exec.Cmd, namespaces uintptr, first ...string) *exec.Cmd {
+	cmd.Args = append(append([]string{os.Args[0]}, first...), append([]string{cmd.Path}, cmd.Args[1:]...)...)
+	cmd.Path = os.Args[0]
+	cmd.SysProcAttr.Cloneflags = namespaces
+	if os.Getuid() != 0 {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+	}
+	return cmd
+}
+
+// TestOffline: what was fetched once needs no network: with a filled store the whole pipeline runs where there is none, from
+// the packages to the tokens, and again; and where something is missing, it says so at once.
+func TestOffline(t *testing.T) {
+	_, o := FirstRun(t)
+	if os.Getuid() != 0 {
+		o = NewWorld(t).WithDownloads(t).RunAlone(t, "run", "--offline", Pipeline)
+	}
+	Wants(t, o, 0, "tokens as the reference", "profile: open")
+	w := Warmed(t)
+	o = w.RunAlone(t, "run", "--offline", Pipeline)
+	Wants(t, o, 0, "profile: open")
+	t.Logf("a second time: %v", o.Took)
+	empty := NewWorld(t)
+	o = empty.RunAlone(t, "run", "--offline", Pipeline)
+	if o.Code != 1 || !strings.Contains(o.Stdout+o.Stderr, "offline") || !strings.Contains(o.Stdout+o.Stderr, "--offline") || o.Took > time.Minute {
+		t.Errorf("with an empty store: %s", o)
+	}
+}

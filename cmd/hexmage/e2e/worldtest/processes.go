@@ -1,0 +1,95 @@
+//go:build linux
+
+package worldtest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Running returns the processes that have to do with the world: run the binary under test, or have the world's folders as
+// their working folder, program, root or in their environment. What was just killed gets a moment to be gone.
+func Running(w *World) []string {
+	base := filepath.Dir(w.Home)
+	var found []string
+	for deadline := time.Now().Add(2 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		found = nil
+		dirs, _ := filepath.Glob("/proc/[0-9]*")
+		for _, dir := range dirs {
+			if dir == fmt.Sprintf("/proc/%d", os.Getpid()) {
+				continue
+			}
+			text := ""
+			for _, link := range []string{"exe", "cwd", "root"} {
+				target, _ := os.Readlink(filepath.Join(dir, link))
+				text += target + "\x00"
+			}
+			env, _ := os.ReadFile(filepath.Join(dir, "environ"))
+			text += string(env)
+			if strings.Contains(text, base+"/") || strings.Contains(text, Hexmage()) {
+				args, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+				found = append(found, filepath.Base(dir)+": "+strings.ReplaceAll(string(args), "\x00", " "))
+			}
+		}
+		if len(found) == 0 || time.Now().After(deadline) {
+			return found
+		}
+	}
+}
+
+// Kill starts the run and kills hexmage and its process group, without warning: so long after the first event that has the
+// text. It returns the process's id, or 0 when the run ended before.
+func Kill(t *testing.T, w *World, pipeline, after string, wait time.Duration) int {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), RunLimit)
+	defer cancel()
+	cmd := w.Command(ctx, "--json", "run", pipeline)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	seen, last := make(chan struct{}), ""
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		found := false
+		for s := bufio.NewScanner(stdout); s.Scan(); {
+			if last = s.Text(); !found && strings.Contains(last, after) {
+				found = true
+				close(seen)
+			}
+		}
+	}()
+	select {
+	case <-seen:
+		time.Sleep(wait)
+	case <-ended:
+	}
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	<-ended
+	_ = cmd.Wait()
+	if left := Running(w); len(left) > 0 {
+		t.Errorf("killed %v after %s; still running: %q", wait, after, left)
+	}
+	if cmd.ProcessState.ExitCode() > 0 {
+		t.Fatalf("before it was to be killed it failed: %s\n%s", last, stderr.String())
+	}
+	t.Logf("killed %v after %s, at %.100s", wait, after, last)
+	if cmd.ProcessState.Exited() {
+		return 0
+	}
+	return cmd.Process.Pid
+}

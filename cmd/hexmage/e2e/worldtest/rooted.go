@@ -1,0 +1,73 @@
+//go:build linux
+
+package worldtest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Rooted is the first argument with which the test binary runs a command in another root folder: how, and the folder, are the arguments after it.
+const Rooted = "-rooted"
+
+// person is the user and group of whom a machine has one.
+const person = 1000
+
+// runRooted is that, in a mount namespace of its own. In a "bare" root there is what is in the folder and nothing else; "chroot" has /proc and /dev, too; and in
+// "system", which has all that a system has, the command is a person's, in an empty folder.
+func runRooted(args []string) error {
+	if len(args) < 3 {
+		return fmt.Errorf("%q: want how, a folder, and a command", args)
+	}
+	how, root, args := args[0], args[1], args[2:]
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("keep mounts to oneself: %w", err)
+	}
+	show := map[string][]string{"chroot": {"proc", "dev"}, "system": {"proc", "dev", "sys"}}[how]
+	if how == "system" {
+		if err := unix.Mount(root, root, "", unix.MS_BIND, ""); err != nil {
+			return fmt.Errorf("make it a mount: %w", err)
+		}
+	}
+	for _, dir := range show {
+		at := filepath.Join(root, dir)
+		if err := os.MkdirAll(at, 0o755); err != nil {
+			return err
+		}
+		if err := unix.Mount("/"+dir, at, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return fmt.Errorf("show /%s: %w", dir, err)
+		}
+	}
+	if err := os.Chdir(root); err != nil {
+		return err
+	}
+	if how != "system" {
+		if err := unix.Chroot("."); err != nil {
+			return err
+		}
+		return syscall.Exec(args[0], args, os.Environ())
+	}
+	if err := unix.PivotRoot(".", "."); err != nil { // in a chroot there are no user namespaces
+		return fmt.Errorf("change the root: %w", err)
+	}
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
+		return fmt.Errorf("leave the old root: %w", err)
+	}
+	if err := os.Chdir(os.Getenv("HOME")); err != nil {
+		return err
+	}
+	if err := syscall.Setgroups(nil); err != nil {
+		return err
+	}
+	if err := syscall.Setgid(person); err != nil {
+		return err
+	}
+	if err := syscall.Setuid(person); err != nil {
+		return err
+	}
+	return syscall.Exec(args[0], args, os.Environ())
+}
