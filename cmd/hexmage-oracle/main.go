@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // Old is the commit whose hexmage is right by definition.
@@ -50,9 +52,9 @@ type side struct {
 	name    string // both names have three letters, so that paths in outputs have the same length
 	tree    string // its sources
 	bin     string
-	store   string            // folder in the cache: Old had no versioned one
-	words   *strings.Replacer // from the words of Old to the words of this side
-	forward *strings.Replacer // from the words of this side to the words of the new side
+	root    func(cache string) layout.Root // Old had no versioned folder in it
+	words   *strings.Replacer              // from the words of Old to the words of this side
+	forward *strings.Replacer              // from the words of this side to the words of the new side
 }
 
 func run(ctx context.Context, o options) error {
@@ -156,7 +158,7 @@ func compare(ctx context.Context, base, downloads string, p pipeline, sides []si
 				return column, different, errors.New("the cold run of Old failed")
 			}
 			for _, w := range worlds {
-				if err := link(filepath.Join(w.cache, w.store, "downloads"), downloads); err != nil {
+				if err := link(w.root(w.cache).Downloads(), downloads); err != nil {
 					return column, different, err
 				}
 			}
@@ -236,8 +238,8 @@ func programs(ctx context.Context, kept, base, tree string) ([]side, error) {
 	bin := filepath.Join(base, "bin")
 	none, later := strings.NewReplacer(), strings.NewReplacer(renamed()...)
 	return []side{
-		{"old", filepath.Join(at, "src"), filepath.Join(at, "bin"), "", none, later},
-		{"new", tree, bin, "v3", later, none},
+		{"old", filepath.Join(at, "src"), filepath.Join(at, "bin"), func(dir string) layout.Root { return layout.Root(dir) }, none, later},
+		{"new", tree, bin, layout.In, later, none},
 	}, build(ctx, tree, bin)
 }
 

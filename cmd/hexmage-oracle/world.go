@@ -56,7 +56,7 @@ func newWorld(base, downloads string, p pipeline, s side) (*world, error) {
 	if err := os.CopyFS(w.start, os.DirFS(w.dir)); err != nil {
 		return nil, err
 	}
-	return w, link(downloads, filepath.Join(w.cache, s.store, "downloads"))
+	return w, link(downloads, s.root(w.cache).Downloads())
 }
 
 // file returns the path of a file of the workspace, out that of an output.

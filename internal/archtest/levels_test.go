@@ -148,13 +148,13 @@ type wall struct {
 func walls() []wall {
 	language := []string{"github.com/hashicorp/hcl", "github.com/zclconf/go-cty"}
 	return []wall{
-		{[]string{"internal/plan", "internal/build", "internal/execute", "internal/store", "internal/merkle", "internal/gc", "internal/snapshot", "internal/runlog", "internal/explain",
+		{[]string{"internal/plan", "internal/build", "internal/execute", "internal/store", "internal/merkle", "internal/gc", "internal/state", "internal/runlog", "internal/explain",
 			"internal/event", "internal/report", "internal/trace", "internal/watch", "internal/action", "internal/addrs", "internal/digest", "model", "runner", "patches/cpptoken", "standin"},
 			language, "a plan is data, and what runs it knows no language", nil},
 		{[]string{"internal/config", "internal/lang", "internal/planner", "internal/step"}, []string{"internal/build", "internal/execute", "internal/store", "internal/gc"},
 			"what makes a plan runs nothing and stores nothing", nil},
 		{[]string{"internal/store", "internal/merkle"}, []string{"internal/execute", "internal/build", "internal/plan", "internal/event"}, "the store knows neither who runs nor what is planned", nil},
-		{[]string{"internal/execute"}, []string{"internal/plan", "internal/build", "internal/snapshot", "internal/report"}, "an executor gets an action and returns a result", nil},
+		{[]string{"internal/execute"}, []string{"internal/plan", "internal/build", "internal/state", "internal/report"}, "an executor gets an action and returns a result", nil},
 		{[]string{"internal/build"}, []string{"internal/planner", "internal/report", "internal/gc"}, "a build gets a plan and tells events", nil},
 		{[]string{"internal/report"}, []string{"internal/build", "internal/execute", "internal/plan", "internal/store"}, "a report shows events", nil},
 		{[]string{"internal", "qnn", "oppackage", "patches", "model", "runner", "toolchains", "standin", "steps", "cmd"}, []string{"github.com/bazelbuild/remote-apis", "google.golang.org/grpc", "google.golang.org/genproto"},

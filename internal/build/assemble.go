@@ -33,7 +33,7 @@ type assembler struct {
 	hasher    merkle.Hasher
 	files     *store.HostFiles // in blobs
 	workspace string
-	looked    lookedAt
+	inputs    lookedAt
 
 	mu        sync.Mutex
 	hosts     map[string]*lazyEntry
@@ -317,7 +317,7 @@ func (a *assembler) scan(ctx context.Context, h action.HostPath) (merkle.Entry, 
 	now := time.Now()
 	place, err := rooted.Resolve(root, strings.TrimPrefix(name, root))
 	at, st := place.Path, place.Stamp
-	note := a.looked.below(h, place)
+	note := a.inputs.below(h, place)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return merkle.Entry{}, &InputError{Path: h.Path, Unfit: err}
 	}

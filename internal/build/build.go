@@ -106,7 +106,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (r Result, err error) {
 		}
 	}
 	err = errors.Join(err, w.flush(ctx, l.sum.Executed))
-	r.Inputs = w.looked.all()
+	r.Inputs = w.inputs.all()
 	if good() && o.StateFile != "" {
 		// Without the file the next run plans and looks every action up.
 		_ = w.stateFile(started, r, left).Write(o.StateFile)

@@ -178,7 +178,7 @@ func (p *placer) place(ctx context.Context, outs []output) error {
 		g.Go(func() error {
 			out := &outs[i]
 			var standing bool
-			if out.Files, standing = p.stands(ctx, out); standing {
+			if out.Files, standing = p.current(ctx, out); standing {
 				return nil
 			}
 			if err := p.begin(); err != nil {
@@ -211,9 +211,9 @@ func (p *placer) begin() error {
 	return p.err
 }
 
-// stands tells whether the output is in its place, by its stamps from the last run or else by its content. It returns the files of one
+// current tells whether the output is in its place, by its stamps from the last run or else by its content. It returns the files of one
 // that does.
-func (p *placer) stands(ctx context.Context, out *output) ([]state.Seen, bool) {
+func (p *placer) current(ctx context.Context, out *output) ([]state.Seen, bool) {
 	if last := p.o.Last.Output(out.Name); last != nil && last.Path == out.Path && last.ID == out.ID && last.Holds() == nil {
 		return last.Files, true
 	}
@@ -267,12 +267,12 @@ func (p *placer) replace(ctx context.Context, out *output, temp string) error {
 	if err := exchangeOrMove(next, out.Path, next+".old"); err != nil {
 		return err
 	}
-	return moved(out.Files, next, out.Path)
+	return relocate(out.Files, next, out.Path)
 }
 
-// moved gives the files of an output their new paths. The move changes only the ctime of the file or folder that was moved: if anything
+// relocate gives the files of an output their new paths. The move changes only the ctime of the file or folder that was moved: if anything
 // else changed, somebody has replaced it since.
-func moved(files []state.Seen, from, to string) error {
+func relocate(files []state.Seen, from, to string) error {
 	for i := range files {
 		f := &files[i]
 		f.Path = to + strings.TrimPrefix(f.Path, from)

@@ -36,7 +36,7 @@ func (w *worker) program(ctx context.Context, name, list string) *program {
 			p.err = &execute.Error{Op: "read the program " + p.at, Err: err}
 			return
 		}
-		w.looked.before(p.at, name, list)
+		w.inputs.shadows(p.at, name, list)
 		p.digest = e.File.Digest.String()
 	})
 	return p

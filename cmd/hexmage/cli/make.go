@@ -57,7 +57,7 @@ func (r *oneRun) plan(ctx context.Context, began time.Time) (*keptPlan, error) {
 		return nil, err
 	}
 	m := r.a.machineOf(r.workspace, fn)
-	if k := r.kept; k == nil || k.reads == nil || k.reads.PlanHolds(m) != nil {
+	if k := r.planning; k == nil || k.reads == nil || k.reads.PlanHolds(m) != nil {
 		p, _, err := r.a.plan(ctx, r.c.Pipeline, r.c.Steps)
 		if err != nil {
 			if r.watches != nil {
@@ -65,13 +65,13 @@ func (r *oneRun) plan(ctx context.Context, began time.Time) (*keptPlan, error) {
 			}
 			return nil, err
 		}
-		r.kept = &keptPlan{planned: p}
+		r.planning = &keptPlan{planned: p}
 		if reads, err := planReads(m, r.workspace, p.Reads, began); err == nil {
-			r.kept.reads = reads
+			r.planning.reads = reads
 		}
 	}
 	if r.watches != nil {
-		r.watches.plan(r.kept.Reads)
+		r.watches.plan(r.planning.Reads)
 	}
-	return r.kept, nil
+	return r.planning, nil
 }

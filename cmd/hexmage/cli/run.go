@@ -145,7 +145,7 @@ type oneRun struct {
 
 	show      event.Sink // of the build; nil: as usual
 	watches   *watchSet  // nil: nobody asks what is looked at
-	kept      *keptPlan  // of watch: the plan of the build before
+	planning  *keptPlan  // of watch: the plan of the build before
 	executed  int        // actions
 	unchanged bool       // there was nothing to do
 }

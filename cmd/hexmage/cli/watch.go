@@ -93,11 +93,11 @@ type viewer struct {
 	brief      *report.Brief
 	json       event.Sink // nil: for people
 
-	steps   []string // what is built; nil: all
-	chosen  bool     // steps is right, unless a pipeline file changes
-	watches watchSet
-	stopped int // builds in a row
-	kept    *keptPlan
+	steps    []string // what is built; nil: all
+	chosen   bool     // steps is right, unless a pipeline file changes
+	watches  watchSet
+	stopped  int // builds in a row
+	planning *keptPlan
 }
 
 func (v *viewer) loop(ctx context.Context) error {
@@ -190,7 +190,7 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 
 // build builds what is to be built, if that can be told.
 func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFinished, error) {
-	r := &oneRun{c: &runCmd{runFlags{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}}, a: v.a, outIn: v.outIn, out: v.out, workspace: v.workspace, watches: &v.watches, kept: v.kept}
+	r := &oneRun{c: &runCmd{runFlags{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}}, a: v.a, outIn: v.outIn, out: v.out, workspace: v.workspace, watches: &v.watches, planning: v.planning}
 	if !first || v.json != nil {
 		r.show = v.brief
 		if v.json != nil {
@@ -208,7 +208,7 @@ func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFin
 	r.c.Steps = v.steps
 	defer r.close()
 	res, err := r.attempt(ctx)
-	v.kept = r.kept
+	v.planning = r.planning
 	return r, res.BuildFinished, err
 }
 
