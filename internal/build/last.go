@@ -51,12 +51,9 @@ func (l lastRuns) counts(u *unit, key digest.Digest) bool {
 	if l.dir == "" {
 		return false
 	}
-	f, err := statefile.Read(l.path(u), lastRunKind())
-	if err != nil {
-		return false
-	}
-	d := statefile.Decode(f.Blocks[0])
-	return d.Digest() == key && d.Done()
+	var last string
+	err := statefile.Read(l.path(u), lastRunKind(), &last)
+	return err == nil && last == key.String()
 }
 
 // begin forgets the last run, before the next one has any effect.
@@ -73,12 +70,10 @@ func (l lastRuns) begin(u *unit) error {
 	return atomicfile.SyncDir(l.dir)
 }
 
-// end remembers a run that succeeded.
+// end remembers a run that succeeded. A power cut may lose the file: then the action runs again.
 func (l lastRuns) end(u *unit, key digest.Digest) error {
 	if u.instance.plan.Cache != plan.CacheInputs || l.dir == "" {
 		return nil
 	}
-	var e statefile.Encoder
-	e.Digest(key)
-	return statefile.Commit(l.path(u), lastRunKind(), e.Block)
+	return statefile.Write(l.path(u), lastRunKind(), key.String())
 }

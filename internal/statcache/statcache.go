@@ -156,15 +156,11 @@ func (c *Cache) Save() error {
 			keep(path, e)
 		}
 	}
-	var b statefile.Encoder
-	b.Uint(uint64(c.fn))
+	kept := make(map[string]saved, len(all))
 	for path, e := range all {
-		b.Text(path)
-		b.Stamp(e.stamp)
-		b.Digest(e.digest)
-		b.Uint32(e.used)
+		kept[path] = saved{e.stamp, e.digest.String(), e.used}
 	}
-	if err := statefile.Write(c.path, kind(), b.Block); err != nil {
+	if err := statefile.Write(c.path, kind(), kept); err != nil {
 		return err
 	}
 	c.entries, c.dirty = all, false
@@ -178,22 +174,22 @@ func (c *Cache) Hashed() int64 {
 	return c.hashed
 }
 
-// read calls add for each entry of the file up to the first that is not as Save writes it, or not at all if the file is
-// damaged.
+// saved is an entry in the file.
+type saved struct {
+	Stamp  stat.Stamp
+	Digest string
+	Used   uint32 // day
+}
+
+// read calls add for each entry of the file whose digest fits its stamp, or not at all if the file is corrupt.
 func (c *Cache) read(add func(path string, e entry)) {
-	f, err := statefile.Read(c.path, kind())
-	if err != nil {
+	var all map[string]saved
+	if statefile.Read(c.path, kind(), &all) != nil {
 		return
 	}
-	d := statefile.Decode(f.Blocks[0])
-	if digest.Function(d.Below(1<<8)) != c.fn {
-		return
-	}
-	for d.Len() > 0 {
-		path, e := d.Text(), entry{stamp: d.Stamp(), digest: d.Digest(), used: d.Uint32()}
-		if d.Bad() || e.digest.Function() != c.fn || e.digest.Size() != e.stamp.Size {
-			return
+	for path, s := range all {
+		if d, err := digest.Parse(s.Digest); err == nil && d.Function() == c.fn && d.Size() == s.Stamp.Size {
+			add(path, entry{stamp: s.Stamp, digest: d, used: s.Used})
 		}
-		add(path, e)
 	}
 }

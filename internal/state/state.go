@@ -5,7 +5,6 @@
 package state
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -66,25 +65,15 @@ func kind() statefile.Kind { return statefile.Kind{Name: "request", Version: 1, 
 
 // Read reads the file at path. The error is fs.ErrNotExist when there is none. After any error, the run plans.
 func Read(path string) (*File, error) {
-	b, err := statefile.Read(path, kind())
-	if err != nil {
-		return nil, err
-	}
 	f := &File{}
-	if err := json.Unmarshal(b.Blocks[0], f); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err := statefile.Read(path, kind(), f); err != nil {
+		return nil, err
 	}
 	return f, nil
 }
 
 // Write replaces the file at path. A path that is racy stays so: the next run plans, and finds everything cached.
-func (f *File) Write(path string) error {
-	b, err := json.Marshal(f)
-	if err != nil {
-		return err
-	}
-	return statefile.Write(path, kind(), b)
-}
+func (f *File) Write(path string) error { return statefile.Write(path, kind(), f) }
 
 // Machine answers what a plan was made from, as it is now.
 type Machine struct {

@@ -51,9 +51,9 @@ func buildFloor(jobs int, isolated bool) error {
 	f := floorRun{names: strings.Split(head, "\n")}
 	n := len(f.names)
 	f.made, f.dirty, f.other = make([]made, n), make([]bool, n), make([]bool, n)
-	state := f.load()
+	known := f.load()
 	sources, same, err := f.check(jobs)
-	if err != nil || same && state != nil {
+	if err != nil || same && known {
 		return err
 	}
 	if f.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
@@ -81,7 +81,7 @@ func buildFloor(jobs int, isolated bool) error {
 			return err
 		}
 	}
-	return f.save(state)
+	return f.save()
 }
 
 // check finds out what is dirty, and which sources are.
@@ -195,41 +195,36 @@ func hashFile(path string) (digest.Digest, error) {
 	return digest.BLAKE3.Reader(f)
 }
 
-// floorState is the file in which it is remembered what was made. Of what comes again the last counts.
+// floorState is the file that has what was made.
 func floorState() (string, statefile.Kind) {
-	return "state", statefile.Kind{Name: "floor", Version: 1, Max: 1 << 30, Shared: true}
+	return "state", statefile.Kind{Name: "floor", Version: 2, Max: 1 << 30, Shared: true}
 }
 
-func (f *floorRun) load() *statefile.File {
-	state, err := statefile.Read(floorState())
-	if err != nil {
-		return nil // there is none
-	}
-	for _, block := range state.Blocks {
-		for d := statefile.Decode(block); d.Len() > 0; {
-			f.made[d.Below(len(f.made))] = made{d.Stamp(), d.Digest(), d.Digest()}
-		}
-	}
-	return state
+// savedMade is a made in the file.
+type savedMade struct {
+	Stamp    stat.Stamp
+	Sum, Key string
 }
 
-// save adds what was dirty to what was read, or writes all.
-func (f *floorRun) save(state *statefile.File) error {
-	encode := func(all bool) []byte {
-		var e statefile.Encoder
-		for i, m := range f.made {
-			if all || f.dirty[i] {
-				e.Int(i)
-				e.Stamp(m.stamp)
-				e.Digest(m.sum)
-				e.Digest(m.key)
-			}
-		}
-		return e.Block
+func (f *floorRun) load() bool {
+	var all []savedMade
+	path, kind := floorState()
+	if statefile.Read(path, kind, &all) != nil {
+		return false // there is none
+	}
+	for i, s := range all[:min(len(all), len(f.made))] {
+		sum, _ := digest.Parse(s.Sum)
+		key, _ := digest.Parse(s.Key)
+		f.made[i] = made{s.Stamp, sum, key}
+	}
+	return true
+}
+
+func (f *floorRun) save() error {
+	all := make([]savedMade, len(f.made))
+	for i, m := range f.made {
+		all[i] = savedMade{m.stamp, m.sum.String(), m.key.String()}
 	}
 	path, kind := floorState()
-	if state != nil && state.Append(path, encode(false)) == nil {
-		return nil
-	}
-	return statefile.Write(path, kind, encode(true))
+	return statefile.Write(path, kind, all)
 }

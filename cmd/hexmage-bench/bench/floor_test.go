@@ -109,7 +109,7 @@ func testFloor(t *testing.T, isolated bool) {
 	for i, path := range f.names {
 		f.made[i].stamp, _ = stat.Lstat(path)
 	}
-	if err := f.save(nil); err != nil {
+	if err := f.save(); err != nil {
 		t.Fatal(err)
 	}
 	check(0, 0)

@@ -3,17 +3,14 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/state"
-	"github.com/hexmage/hexmage/internal/statefile"
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
@@ -34,24 +31,7 @@ func (a *app) stateFile(c *runFlags, workspace, out string, fn digest.Function) 
 
 // request is everything that `hexmage run` was asked for and that decides what it plans and where it puts outputs.
 func (a *app) request(c *runFlags, workspace, out string) []byte {
-	var e statefile.Encoder
-	for _, s := range []string{workspace, c.Pipeline, a.Profile, out, a.Serial} {
-		e.Text(s)
-	}
-	for _, list := range [][]string{c.Steps, a.SoC, a.With} {
-		e.Int(len(list))
-		for _, s := range list {
-			e.Text(s)
-		}
-	}
-	for _, vars := range []map[string]string{a.envVars(), a.Set} {
-		e.Int(len(vars))
-		for _, name := range slices.Sorted(maps.Keys(vars)) {
-			e.Text(name)
-			e.Text(vars[name])
-		}
-	}
-	return e.Block
+	return fmt.Appendf(nil, "%q", []any{workspace, c.Pipeline, a.Profile, out, a.Serial, c.Steps, a.SoC, a.With, a.envVars(), a.Set})
 }
 
 // programVariable is the name under which a state file has the identity of hexmage itself: kinds and the shipped catalog are part of

@@ -1,0 +1,40 @@
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// SetFile gives an open file the permissions and, unless it is zero, the modification time.
+func SetFile(f *os.File, perm fs.FileMode, mtime time.Time) error {
+	if err := f.Chmod(perm); err != nil || mtime.IsZero() {
+		return err
+	}
+	return setTime(f, mtime)
+}
+
+// OpenRegular opens a regular file that is no symlink, and returns what the file system says of it.
+func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
+	st, err := os.Lstat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	opened, err := f.Stat()
+	if err == nil && !os.SameFile(st, opened) {
+		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("replaced while it was opened")}
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, opened, nil
+}
