@@ -17,9 +17,9 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
@@ -208,7 +208,7 @@ func (w *workspace) run(p *plan.Plan, x plan.Extender, hints func(addrs.Instance
 	o := w.engine()
 	sink := &events{keys: map[string]string{}}
 	o.Sink, o.Extender, o.Hints = sink, x, hints
-	if _, err := build.Run(w.t.Context(), p, o); err != nil {
+	if _, err := engine.Run(w.t.Context(), p, o); err != nil {
 		w.t.Fatal(err)
 	}
 	slices.Sort(sink.ran)
@@ -216,7 +216,7 @@ func (w *workspace) run(p *plan.Plan, x plan.Extender, hints func(addrs.Instance
 }
 
 // engine is what the workspace's pipeline is built with.
-func (w *workspace) engine() build.Options {
+func (w *workspace) engine() engine.Options {
 	w.t.Helper()
 	onDisk, err := disk.NewBlobs(w.at)
 	if err != nil {
@@ -236,7 +236,7 @@ func (w *workspace) engine() build.Options {
 		w.t.Fatal(err)
 	}
 	run := local.New(local.Options{Dir: scratch, Store: blobs, Trees: trees, Fn: fn, Self: self})
-	return build.Options{
+	return engine.Options{
 		Executor: execute.Cached(run, results, blobs, fn, trees.Has), Blobs: blobs, Results: results,
 		Hasher: statcache.Open(filepath.Join(w.at, "stat"), fn, time.Now), Fn: fn, Workspace: w.dir,
 		Out: filepath.Join(w.at, "out"), State: filepath.Join(w.at, "state"), LogDir: filepath.Join(w.at, "logs"), Jobs: 2, KeepGoing: true,

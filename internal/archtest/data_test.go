@@ -14,7 +14,7 @@ import (
 // TestPlanIsData: whatever a plan reaches can be written to a file and read back.
 func TestPlanIsData(t *testing.T) {
 	if got := noData(reflect.TypeFor[plan.Plan]()); len(got) > 0 {
-		t.Errorf("no data are %q: a plan holds values, and what decides by them is in internal/build, or in internal/planner behind plan.Extender", got)
+		t.Errorf("no data are %q: a plan holds values, and what decides by them is in internal/engine, or in internal/planner behind plan.Extender", got)
 	}
 	type inner struct {
 		C chan int

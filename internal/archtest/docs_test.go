@@ -1,7 +1,6 @@
 package archtest_test
 
 import (
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -77,65 +76,6 @@ func packageDoc(t *testing.T, p pkg) string {
 		}
 	}
 	return strings.ReplaceAll(all.String(), "\n", " ")
-}
-
-// Each stop of docs/architecture.md is a file and a function, method or type that exist.
-func TestArchitectureStops(t *testing.T) {
-	stops := regexp.MustCompile("`([\\w./-]+\\.go)` `([\\w.]+)`").FindAllStringSubmatch(page(t, "docs", "architecture.md"), -1)
-	if len(stops) < 20 {
-		t.Errorf("docs/architecture.md has %d stops: the way of an argument and of a result has more", len(stops))
-	}
-	for _, s := range stops {
-		if !declares(t, root(filepath.FromSlash(s[1])), s[2]) {
-			t.Errorf("docs/architecture.md: %s has no %s", s[1], s[2])
-		}
-	}
-}
-
-// declares tells whether a file declares a name: F, T or T.Method.
-func declares(t *testing.T, file, name string) bool {
-	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-	if err != nil {
-		t.Error(err)
-		return false
-	}
-	of, method, isMethod := strings.Cut(name, ".")
-	for _, d := range f.Decls {
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			if d.Recv == nil {
-				if !isMethod && d.Name.Name == name {
-					return true
-				}
-				continue
-			}
-			recv := d.Recv.List[0].Type
-			if star, ok := recv.(*ast.StarExpr); ok {
-				recv = star.X
-			}
-			if id, ok := recv.(*ast.Ident); ok && isMethod && id.Name == of && d.Name.Name == method {
-				return true
-			}
-		case *ast.GenDecl:
-			for _, s := range d.Specs {
-				ts, ok := s.(*ast.TypeSpec)
-				if !ok || ts.Name.Name != of {
-					continue
-				}
-				if !isMethod {
-					return true
-				}
-				if i, ok := ts.Type.(*ast.InterfaceType); ok {
-					for _, m := range i.Methods.List {
-						if len(m.Names) == 1 && m.Names[0].Name == method {
-							return true
-						}
-					}
-				}
-			}
-		}
-	}
-	return false
 }
 
 // Each word of docs/glossary.md stands there once, with the package that it lives in.

@@ -110,10 +110,10 @@ func TestArrowsBite(t *testing.T) {
 		p    pkg
 		says []string
 	}{
-		{plant("internal/build", "qnn"), []string{"internal/build imports qnn", "hand it in from steps/ or cmd/hexmage/cli"}},
+		{plant("internal/engine", "qnn"), []string{"internal/engine imports qnn", "hand it in from steps/ or cmd/hexmage/cli"}},
 		{plant("qnn/facts", "toolchains"), []string{"qnn/facts imports toolchains", "belongs lower"}},
 		{plant("steps", "cmd/hexmage/cli"), []string{"steps imports cmd/hexmage/cli"}},
-		{plant("internal/build", "internal/execute/executetest"), []string{"only tests"}},
+		{plant("internal/engine", "internal/execute/executetest"), []string{"only tests"}},
 		{pkg{ImportPath: module + "/internal/planner", XTestImports: []string{module + "/qnn"}}, []string{"a test of internal/planner imports qnn", "move the test"}},
 		{plant("steps", "standin/phone", "runner", "toolchains", "qnn", "internal/plan"), nil},
 		{plant("standin/phone", "runner/adb", "model/mllm"), nil},
@@ -148,15 +148,15 @@ type wall struct {
 func walls() []wall {
 	language := []string{"github.com/hashicorp/hcl", "github.com/zclconf/go-cty"}
 	return []wall{
-		{[]string{"internal/plan", "internal/build", "internal/execute", "internal/store", "internal/merkle", "internal/gc", "internal/state", "internal/runlog", "internal/explain",
+		{[]string{"internal/plan", "internal/engine", "internal/execute", "internal/store", "internal/merkle", "internal/gc", "internal/state", "internal/runlog", "internal/explain",
 			"internal/event", "internal/report", "internal/trace", "internal/watch", "internal/action", "internal/addrs", "internal/digest", "model", "runner", "patches/cpptoken", "standin"},
 			language, "a plan is data, and what runs it knows no language", nil},
-		{[]string{"internal/config", "internal/lang", "internal/planner", "internal/step"}, []string{"internal/build", "internal/execute", "internal/store", "internal/gc"},
+		{[]string{"internal/config", "internal/lang", "internal/planner", "internal/step"}, []string{"internal/engine", "internal/execute", "internal/store", "internal/gc"},
 			"what makes a plan runs nothing and stores nothing", nil},
-		{[]string{"internal/store", "internal/merkle"}, []string{"internal/execute", "internal/build", "internal/plan", "internal/event"}, "the store knows neither who runs nor what is planned", nil},
-		{[]string{"internal/execute"}, []string{"internal/plan", "internal/build", "internal/state", "internal/report"}, "an executor gets an action and returns a result", nil},
-		{[]string{"internal/build"}, []string{"internal/planner", "internal/report", "internal/gc"}, "a build gets a plan and tells events", nil},
-		{[]string{"internal/report"}, []string{"internal/build", "internal/execute", "internal/plan", "internal/store"}, "a report shows events", nil},
+		{[]string{"internal/store", "internal/merkle"}, []string{"internal/execute", "internal/engine", "internal/plan", "internal/event"}, "the store knows neither who runs nor what is planned", nil},
+		{[]string{"internal/execute"}, []string{"internal/plan", "internal/engine", "internal/state", "internal/report"}, "an executor gets an action and returns a result", nil},
+		{[]string{"internal/engine"}, []string{"internal/planner", "internal/report", "internal/gc"}, "a build gets a plan and tells events", nil},
+		{[]string{"internal/report"}, []string{"internal/engine", "internal/execute", "internal/plan", "internal/store"}, "a report shows events", nil},
 		{[]string{"internal", "qnn", "oppackage", "patches", "model", "runner", "toolchains", "standin", "steps", "cmd"}, []string{"github.com/bazelbuild/remote-apis", "google.golang.org/grpc", "google.golang.org/genproto"},
 			"generated protobuf types are for tests of our own encoding, and for who speaks to servers (docs/design/0033-remote.md)", map[string]string{
 				"internal/remote": "it speaks to servers", "internal/settings": "it has a remote's options", "cmd/hexmage/cli": "it puts the engine together", "cmd/hexmage": "it is package cli",
@@ -202,7 +202,7 @@ func TestWalls(t *testing.T) {
 			}
 		}
 	}
-	if got := reached([]pkg{{ImportPath: module + "/internal/build", Deps: []string{"github.com/hashicorp/hcl/v2/hclsyntax"}}}, walls()[0]); len(got) != 1 {
+	if got := reached([]pkg{{ImportPath: module + "/internal/engine", Deps: []string{"github.com/hashicorp/hcl/v2/hclsyntax"}}}, walls()[0]); len(got) != 1 {
 		t.Error("a planted dependency on the language is not found")
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"testing"
 )
 
-// seams are the interfaces that have a suite, as docs/architecture.md lists them.
+// seams are the interfaces that have a suite, as docs/design/0041-seams.md lists them.
 func seams() []string {
 	return []string{"store.Blobs", "store.Results", "store.Local", "execute.Executor", "execute.Lookup", "link.Device", "step.Kind", "plan.Extender", "event.Sink"}
 }
@@ -129,7 +129,7 @@ type seamRow struct {
 func seamTable(t *testing.T) (rows []seamRow) {
 	t.Helper()
 	code := regexp.MustCompile("`([^`]+)`")
-	for _, m := range regexp.MustCompile("(?m)^\\| `([\\w/]+\\.go)` `(\\w+)` \\| `(\\w[\\w/]*test)` \\| (.+) \\|$").FindAllStringSubmatch(page(t, "docs", "architecture.md"), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `([\\w/]+\\.go)` `(\\w+)` \\| `(\\w[\\w/]*test)` \\| (.+) \\|$").FindAllStringSubmatch(page(t, "docs", "design", "0041-seams.md"), -1) {
 		r := seamRow{file: m[1], name: m[2], suite: m[3]}
 		for _, c := range code.FindAllStringSubmatch(m[4], -1) {
 			r.types = append(r.types, c[1])
@@ -170,7 +170,7 @@ func claimed(t *testing.T) map[string]map[string]bool {
 	return claims
 }
 
-// Every seam has a row in docs/architecture.md with all types that implement it, and a test has the suite check each of them.
+// Every seam has a row in docs/design/0041-seams.md with all types that implement it, and a test has the suite check each of them.
 func TestSeams(t *testing.T) {
 	h, claims := typeCheck(t), claimed(t)
 	named := map[string]bool{}
@@ -179,26 +179,26 @@ func TestSeams(t *testing.T) {
 		named[seam] = true
 		p := h.byPath[module+"/"+path.Dir(row.file)]
 		if p == nil || p.Scope().Lookup(row.name) == nil {
-			t.Errorf("docs/architecture.md: there is no %s", seam)
+			t.Errorf("docs/design/0041-seams.md: there is no %s", seam)
 			continue
 		}
 		is := implementers(h.packages, p.Scope().Lookup(row.name).Type().Underlying().(*types.Interface))
 		for _, name := range is {
 			if !slices.Contains(row.types, name) {
-				t.Errorf("%s implements %s: have %s check it in a test, and put it into the table of seams in docs/architecture.md", name, seam, row.suite)
+				t.Errorf("%s implements %s: have %s check it in a test, and put it into the table of seams in docs/design/0041-seams.md", name, seam, row.suite)
 			} else if !claims[row.suite][name] {
 				t.Errorf("%s implements %s, and no test has %s check it", name, seam, row.suite)
 			}
 		}
 		for _, name := range row.types {
 			if !slices.Contains(is, name) {
-				t.Errorf("docs/architecture.md: %s does not implement %s", name, seam)
+				t.Errorf("docs/design/0041-seams.md: %s does not implement %s", name, seam)
 			}
 		}
 	}
 	for _, seam := range seams() {
 		if !named[seam] {
-			t.Errorf("the table of seams in docs/architecture.md lacks %s", seam)
+			t.Errorf("the table of seams in docs/design/0041-seams.md lacks %s", seam)
 		}
 	}
 	for _, p := range h.packages {

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/checkpoint"
 	"github.com/hexmage/hexmage/internal/execute/local"
@@ -163,18 +163,18 @@ func (e *builder) cached(next execute.Executor) execute.Caching {
 }
 
 // options are what every build has in common, but for its executor.
-func (e *builder) options(a *app) build.Options {
+func (e *builder) options(a *app) engine.Options {
 	there := totalMemory()
-	return build.Options{
+	return engine.Options{
 		Blobs: e.Blobs, Results: e.Results, Hasher: e.Stats, Fn: e.Fn,
 		State: string(e.State), LogDir: e.State.Logs(), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.everything(),
-		Pools:  map[string]int{"gpu": 1, build.MemoryPool: int(max(1, there>>30))}, // where nobody knows how much there is, steps that ask for it run one at a time
+		Pools:  map[string]int{"gpu": 1, engine.MemoryPool: int(max(1, there>>30))}, // where nobody knows how much there is, steps that ask for it run one at a time
 		Memory: there,
 	}
 }
 
 // runOptions are those of `hexmage run`, but for its executor and who is told of it. No link may lead from outIn to out.
-func (e *builder) runOptions(a *app, c *runFlags, workspace, outIn, out string) build.Options {
+func (e *builder) runOptions(a *app, c *runFlags, workspace, outIn, out string) engine.Options {
 	o := e.options(a)
 	o.Workspace, o.KeepGoing, o.Prune = workspace, c.KeepGoing, len(c.Steps) == 0
 	peaks := sync.OnceValue(func() runlog.Peaks { return runlog.Open(a.runLogOf(workspace, c.Pipeline)).Peaks(a.Profile) })

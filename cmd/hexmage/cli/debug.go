@@ -17,8 +17,8 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
@@ -260,7 +260,7 @@ func (s *debugging) prepare(ctx context.Context) error {
 	o := s.engine.options(s.a)
 	o.Workspace = s.workspace
 	s.plan.extend(&o)
-	seen, err := build.Preview(ctx, s.plan.Plan, o, func(step, _ string) bool { return step == s.step.At.Short() })
+	seen, err := engine.Preview(ctx, s.plan.Plan, o, func(step, _ string) bool { return step == s.step.At.Short() })
 	if err != nil {
 		return engineError(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/runner/adb"
@@ -247,7 +247,7 @@ func (a *app) takes(ctx context.Context, p *planned, workspace string) (map[stri
 		return nil, 0, err
 	}
 	p.extend(&o)
-	seen, err := build.Preview(ctx, p.Plan, o, nil)
+	seen, err := engine.Preview(ctx, p.Plan, o, nil)
 	if err != nil {
 		return nil, 0, engineError(err)
 	}
@@ -259,11 +259,11 @@ func (a *app) takes(ctx context.Context, p *planned, workspace string) (map[stri
 }
 
 // toDownload is how much those actions of some instances will download that have no result, in bytes. What two of them want is counted once.
-func (a *app) toDownload(seen *build.Previews, of func(*plan.Instance) bool) (n int64) {
+func (a *app) toDownload(seen *engine.Previews, of func(*plan.Instance) bool) (n int64) {
 	fetched := map[string]bool{}
 	for i := range seen.Actions {
 		v := &seen.Actions[i]
-		if key := v.Key.Hex(); v.Status == build.WillRun && v.Spec != nil && of(v.Instance) && !fetched[key] {
+		if key := v.Key.Hex(); v.Status == engine.WillRun && v.Spec != nil && of(v.Instance) && !fetched[key] {
 			fetched[key] = true
 			n += steps.Download(*v.Spec, a.places().Downloads())
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
-	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/fetch"
@@ -87,10 +87,10 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 }
 
 // options are what every build with this engine has in common.
-func (e *engineParts) options(a *app) build.Options { return e.withDevices(e.builder.options(a)) }
+func (e *engineParts) options(a *app) engine.Options { return e.withDevices(e.builder.options(a)) }
 
 // withDevices has a build use devices, too.
-func (e *engineParts) withDevices(o build.Options) build.Options {
+func (e *engineParts) withDevices(o engine.Options) engine.Options {
 	o.Executor, o.Lookups = e.executor, e.lookups
 	o.Pools[runner.Executor], o.Pools["emulated"] = e.phones, e.emulated
 	return o
@@ -108,7 +108,7 @@ func (e *engineParts) end(again bool) {
 
 // buildRoots builds outputs of a plan for a command that is about something else. It is shown where somebody looks, or if show is true and a
 // program does not read it; where it is not shown, only what failed is.
-func (a *app) buildRoots(ctx context.Context, e *engineParts, p *planned, workspace string, roots []addrs.Output, show bool) (build.Result, error) {
+func (a *app) buildRoots(ctx context.Context, e *engineParts, p *planned, workspace string, roots []addrs.Output, show bool) (engine.Result, error) {
 	var sink event.Sink = report.Lines(io.Discard, report.Options{})
 	done := func() {}
 	show = a.Live || show && !a.JSON
@@ -120,7 +120,7 @@ func (a *app) buildRoots(ctx context.Context, e *engineParts, p *planned, worksp
 	o.Sink, o.Workspace, o.Roots = a.diagnosed(workspace, failures), workspace, roots
 	o.Secrets, o.LogDir = a.secrets(ctx, workspace, p.Pipeline), a.logsOf(workspace, p.Pipeline)
 	p.extend(&o)
-	res, err := build.Run(ctx, p.Plan, o)
+	res, err := engine.Run(ctx, p.Plan, o)
 	done()
 	if err = outcome(ctx, res, err); err != nil && !show {
 		for _, f := range failures.seen {
@@ -148,16 +148,16 @@ func (s *failureSink) Send(e event.Event) {
 }
 
 // lookupOnly is an engine that finds out what is known and runs nothing. Where there is no cache it makes none.
-func (a *app) lookupOnly(ctx context.Context, workspace string) (build.Options, error) {
+func (a *app) lookupOnly(ctx context.Context, workspace string) (engine.Options, error) {
 	far, err := a.openRemote(ctx)
 	if err != nil {
-		return build.Options{}, err
+		return engine.Options{}, err
 	}
 	fn, err := a.digestFunction()
 	if err != nil {
-		return build.Options{}, err
+		return engine.Options{}, err
 	}
-	o := build.Options{Fn: fn, Workspace: workspace, State: string(a.places().State()), Jobs: a.Jobs, Lookups: far.atOnce(), Fresh: a.Fresh.everything(),
+	o := engine.Options{Fn: fn, Workspace: workspace, State: string(a.places().State()), Jobs: a.Jobs, Lookups: far.atOnce(), Fresh: a.Fresh.everything(),
 		Hasher: statcache.Open(a.places().State().StatCache(fn), fn, time.Now)}
 	if _, err := os.Stat(a.places().Scratch()); err != nil {
 		var results store.Results

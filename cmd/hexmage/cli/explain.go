@@ -11,7 +11,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
-	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/explain"
 	"github.com/hexmage/hexmage/internal/nearest"
@@ -45,7 +45,7 @@ Examples:
 type explanation struct {
 	Step        string          `json:"step"`
 	Name        string          `json:"name,omitempty"`
-	Status      build.Status    `json:"status"`
+	Status      engine.Status   `json:"status"`
 	Reason      string          `json:"reason,omitempty"`
 	Key         string          `json:"key,omitempty"`
 	Last        *earlierRun     `json:"last_run,omitempty"`
@@ -98,7 +98,7 @@ func (c *explainCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	var found []*build.Previewed
+	var found []*engine.Previewed
 	var copies, names []string
 	for i := range w.seen.Actions {
 		v := &w.seen.Actions[i]
@@ -139,12 +139,12 @@ func (c *explainCmd) notThere(copies, names []string) error {
 	return usageError("there is no %s: `hexmage plan %s` lists what there is", c.Step, c.Pipeline)
 }
 
-func (a *app) showExplained(ctx context.Context, w *reasons, found []*build.Previewed) error {
+func (a *app) showExplained(ctx context.Context, w *reasons, found []*engine.Previewed) error {
 	// Those that are cached and nothing more to say of come last, counted when there are many.
 	var all []*explanation
 	cached, more := 0, 0
 	for _, v := range found {
-		boring := v.Status == build.WillUse
+		boring := v.Status == engine.WillUse
 		if w.against != nil {
 			boring = w.against.same(v)
 		}
@@ -201,7 +201,7 @@ func (a *app) showExplained(ctx context.Context, w *reasons, found []*build.Prev
 }
 
 // explain finds out all there is to say about an action.
-func (w *reasons) explain(ctx context.Context, v *build.Previewed) (*explanation, error) {
+func (w *reasons) explain(ctx context.Context, v *engine.Previewed) (*explanation, error) {
 	e := &explanation{Step: v.Instance.At.Short(), Status: v.Status, Reason: w.reason(ctx, v)}
 	if v.Spec != nil {
 		e.Name = v.Spec.Name
@@ -209,7 +209,7 @@ func (w *reasons) explain(ctx context.Context, v *build.Previewed) (*explanation
 	for _, step := range v.Waits {
 		for i := range w.seen.Actions {
 			on := &w.seen.Actions[i]
-			if on != v && on.Instance.At.Short() == step && on.Status != build.WillUse {
+			if on != v && on.Instance.At.Short() == step && on.Status != engine.WillUse {
 				x := &actionStatus{Step: step, Status: on.Status, Reason: w.reason(ctx, on)}
 				if on.Spec != nil {
 					x.Name = on.Spec.Name
@@ -240,7 +240,7 @@ func (w *reasons) explain(ctx context.Context, v *build.Previewed) (*explanation
 	return e, err
 }
 
-func (w *reasons) earlier(ctx context.Context, run *runlog.Run, a *runlog.Action, v *build.Previewed) (*earlierRun, error) {
+func (w *reasons) earlier(ctx context.Context, run *runlog.Run, a *runlog.Action, v *engine.Previewed) (*earlierRun, error) {
 	t := &earlierRun{Started: run.Started, Outcome: a.Outcome, Seconds: a.Duration.Seconds(), Worker: a.Worker, Key: a.Key.Hex(), Same: a.Key == v.Key, Differences: []explain.Difference{}}
 	if t.Same {
 		return t, nil
@@ -266,11 +266,11 @@ func (e *explanation) text(b *strings.Builder, said map[string]bool) {
 	switch {
 	case e.Against != nil:
 		line = e.Against.verdict()
-	case e.Status == build.WillUse && e.Last == nil:
+	case e.Status == engine.WillUse && e.Last == nil:
 		line += ": its result is known, though no run of it is on record here"
-	case e.Status == build.WillUse && e.Last.Same:
+	case e.Status == engine.WillUse && e.Last.Same:
 		line += ": nothing differs from the last run"
-	case e.Status == build.WillUse:
+	case e.Status == engine.WillUse:
 		line += ": its result is known from an earlier run than the last"
 	case e.Reason != "":
 		line += ": " + e.Reason
@@ -329,7 +329,7 @@ func seconds(s float64) string { return report.Seconds(time.Duration(s * float64
 // reasons says why actions will run, from what earlier runs of the pipeline left.
 type reasons struct {
 	p        *plan.Plan
-	seen     *build.Previews
+	seen     *engine.Previews
 	book     *runlog.Book
 	results  store.Results
 	fresh    func(step string) bool // nil: none
@@ -357,7 +357,7 @@ func (a *app) preview(ctx context.Context, p *planned, workspace string, keep fu
 		return nil, err
 	}
 	p.extend(&o)
-	seen, err := build.Preview(ctx, p.Plan, o, keep)
+	seen, err := engine.Preview(ctx, p.Plan, o, keep)
 	if err != nil {
 		return nil, engineError(err)
 	}
@@ -366,13 +366,13 @@ func (a *app) preview(ctx context.Context, p *planned, workspace string, keep fu
 }
 
 // reason says in a few words why the action has its status.
-func (w *reasons) reason(ctx context.Context, v *build.Previewed) string {
+func (w *reasons) reason(ctx context.Context, v *engine.Previewed) string {
 	switch v.Status {
-	case build.Deferred:
+	case engine.Deferred:
 		return "waits for " + some(v.Waits, 3)
-	case build.WillFail:
+	case engine.WillFail:
 		return v.Err.Error()
-	case build.WillUse:
+	case engine.WillUse:
 		return ""
 	}
 	step, spec := v.Instance.At.Short(), v.Spec.Name
@@ -400,7 +400,7 @@ func (w *reasons) reason(ctx context.Context, v *build.Previewed) string {
 }
 
 // compare compares what an action of a run was made of with what it would be made of now.
-func (w *reasons) compare(ctx context.Context, run *runlog.Run, then *runlog.Action, v *build.Previewed, limit int) (explain.Comparison, error) {
+func (w *reasons) compare(ctx context.Context, run *runlog.Run, then *runlog.Action, v *engine.Previewed, limit int) (explain.Comparison, error) {
 	old, ok := w.loaded[then.Key.Hex()]
 	if !ok {
 		old.action, old.blobs, old.err = explain.Load(ctx, w.seen.Store, w.results, then.Key)

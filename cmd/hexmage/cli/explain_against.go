@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/explain"
 	"github.com/hexmage/hexmage/internal/history"
 	"github.com/hexmage/hexmage/internal/history/collect"
@@ -28,7 +28,7 @@ type against struct {
 // actionName is an action of a copy of a step.
 type actionName struct{ copy, action string }
 
-func actionOf(v *build.Previewed) actionName {
+func actionOf(v *engine.Previewed) actionName {
 	n := actionName{copy: v.Instance.At.Short()}
 	if v.Spec != nil {
 		n.action = v.Spec.Name
@@ -37,7 +37,7 @@ func actionOf(v *build.Previewed) actionName {
 }
 
 // against reads the other run, and makes a document of the actions, which has what that of a run has.
-func (a *app) against(ctx context.Context, name string, w *reasons, found []*build.Previewed) (*against, error) {
+func (a *app) against(ctx context.Context, name string, w *reasons, found []*engine.Previewed) (*against, error) {
 	theirs, err := a.document(ctx, name, true)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (a *app) against(ctx context.Context, name string, w *reasons, found []*bui
 			}
 		}
 	}
-	if !slices.ContainsFunc(found, func(v *build.Previewed) bool { return steps[plainStep(v)] }) {
+	if !slices.ContainsFunc(found, func(v *engine.Previewed) bool { return steps[plainStep(v)] }) {
 		return nil, x.lacks(w.p.Pipeline, w.p.Profile, plainStep(found[0]))
 	}
 	m := collect.NewMaterials(a.hider())
@@ -97,20 +97,20 @@ func (x *against) lacks(pipeline, profile, step string) error {
 }
 
 // plainStep is the step as a document calls it: without the keys of copies of its modules.
-func plainStep(v *build.Previewed) string {
+func plainStep(v *engine.Previewed) string {
 	s := v.Instance.At.Step
 	s.Module = s.Module.Written()
 	return s.Short()
 }
 
 // same tells whether the action is as in the other run.
-func (x *against) same(v *build.Previewed) bool {
+func (x *against) same(v *engine.Previewed) bool {
 	h := x.other[actionOf(v)]
 	return h != nil && v.Action != nil && h.Key == v.Key.Hex()
 }
 
 // compare says in what the action as it would be here differs from the other run's.
-func (x *against) compare(v *build.Previewed) *earlierRun {
+func (x *against) compare(v *engine.Previewed) *earlierRun {
 	t := &earlierRun{Run: x.theirs.ID, Started: x.theirs.Started, Differences: []explain.Difference{}}
 	h := x.other[actionOf(v)]
 	if h == nil {

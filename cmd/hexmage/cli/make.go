@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/state"
 )
 
@@ -15,7 +15,7 @@ type keptPlan struct {
 }
 
 // make plans the pipeline and builds it.
-func (r *oneRun) make(ctx context.Context, began time.Time) (build.Result, error) {
+func (r *oneRun) make(ctx context.Context, began time.Time) (engine.Result, error) {
 	end := r.phase("plan")
 	p, err := r.plan(ctx, began)
 	end()
@@ -43,7 +43,7 @@ func (r *oneRun) make(ctx context.Context, began time.Time) (build.Result, error
 	}
 	p.extend(&o)
 	defer r.phase("build")()
-	res, err := build.Run(ctx, p.Plan, o)
+	res, err := engine.Run(ctx, p.Plan, o)
 	if r.watches != nil {
 		r.watches.see(res.Inputs)
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
-	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
@@ -61,7 +61,7 @@ func (p *planned) Select(steps ...addrs.Step) (*planned, error) {
 }
 
 // extend lets a build of the plan go on where it waits.
-func (p *planned) extend(o *build.Options) { o.Extender, o.Hints = p.more, p.more.Explain }
+func (p *planned) extend(o *engine.Options) { o.Extender, o.Hints = p.more, p.more.Explain }
 
 // plan plans a pipeline, restricted to steps if any are given. It returns the workspace too. Diagnostics are printed.
 func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*planned, string, error) {
@@ -448,11 +448,11 @@ type planStatus struct {
 }
 
 type actionStatus struct {
-	Step   string       `json:"step"`
-	Name   string       `json:"name,omitempty"` // of the action in the step
-	Status build.Status `json:"status"`
-	Reason string       `json:"reason,omitempty"`
-	Key    string       `json:"key,omitempty"`
+	Step   string        `json:"step"`
+	Name   string        `json:"name,omitempty"` // of the action in the step
+	Status engine.Status `json:"status"`
+	Reason string        `json:"reason,omitempty"`
+	Key    string        `json:"key,omitempty"`
 
 	known bool   // the action is known, not only the step
 	where string // it will run, where actions may run elsewhere
@@ -475,10 +475,10 @@ func (w *reasons) status(ctx context.Context) *planStatus {
 			to.Key = v.Key.Hex()
 		}
 		s.add(to)
-		if v.Status != build.WillRun || s.WillRun <= maxReasons {
+		if v.Status != engine.WillRun || s.WillRun <= maxReasons {
 			to.Reason = w.reason(ctx, v)
 		}
-		if v.Status == build.WillRun && v.Action != nil && w.where != nil {
+		if v.Status == engine.WillRun && v.Action != nil && w.where != nil {
 			to.where = w.where(v.Action)
 		}
 		s.by[to.Step+"\x00"+to.Name] = to
@@ -492,11 +492,11 @@ func (s *planStatus) add(to *actionStatus) {
 	switch {
 	case !to.known:
 		s.Unknown++
-	case to.Status == build.WillUse:
+	case to.Status == engine.WillUse:
 		s.Cached++
-	case to.Status == build.WillRun:
+	case to.Status == engine.WillRun:
 		s.WillRun++
-	case to.Status == build.Deferred:
+	case to.Status == engine.Deferred:
 		s.Deferred++
 	default:
 		s.Cannot++
@@ -572,8 +572,8 @@ func (s *planStatus) counts() string {
 	var parts []string
 	for _, c := range []struct {
 		n    int
-		what build.Status
-	}{{s.Cached, build.WillUse}, {s.WillRun, build.WillRun}, {s.Deferred, build.Deferred}, {s.Cannot, build.WillFail}} {
+		what engine.Status
+	}{{s.Cached, engine.WillUse}, {s.WillRun, engine.WillRun}, {s.Deferred, engine.Deferred}, {s.Cannot, engine.WillFail}} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
 		}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/explain"
 	"github.com/hexmage/hexmage/internal/merkle"
@@ -108,8 +108,8 @@ func (e *expected) disk() string {
 }
 
 // pending tells of an action that it will run, or that only a step before it tells.
-func pending(v *build.Previewed) bool {
-	return v.Status == build.WillRun || v.Status == build.Deferred
+func pending(v *engine.Previewed) bool {
+	return v.Status == engine.WillRun || v.Status == engine.Deferred
 }
 
 // reckoning finds out what a run will take.
@@ -125,7 +125,7 @@ type reckoning struct {
 func (w *reasons) expect(ctx context.Context, workspace string, workers int, free int64, cache string) *expected {
 	e := &expected{Free: free, Cache: cache}
 	r := &reckoning{reasons: w, workspace: workspace, may: map[addrs.Instance]bool{}, files: map[string]bool{}}
-	byInstance := map[addrs.Instance][]*build.Previewed{}
+	byInstance := map[addrs.Instance][]*engine.Previewed{}
 	for i := range w.seen.Actions {
 		if v := &w.seen.Actions[i]; pending(v) {
 			r.may[v.Instance.At] = true
@@ -152,7 +152,7 @@ func (w *reasons) expect(ctx context.Context, workspace string, workers int, fre
 }
 
 // time reckons how long it takes: the larger of all work, shared by the workers, and the longest chain of steps that wait for each other.
-func (r *reckoning) time(ctx context.Context, e *expected, workers int, of map[addrs.Instance][]*build.Previewed) {
+func (r *reckoning) time(ctx context.Context, e *expected, workers int, of map[addrs.Instance][]*engine.Previewed) {
 	var all, longest time.Duration
 	chain := map[addrs.Instance]time.Duration{}
 	peaks := r.book.Peaks(r.p.Profile)
@@ -161,7 +161,7 @@ func (r *reckoning) time(ctx context.Context, e *expected, workers int, of map[a
 		memory := 0
 		for _, v := range of[n.At] {
 			if v.Spec == nil {
-				memory = max(memory, build.Demand(v.Instance, action.Spec{})[build.MemoryPool])
+				memory = max(memory, engine.Demand(v.Instance, action.Spec{})[engine.MemoryPool])
 				continue
 			}
 			last := r.took(ctx, n.At.Short(), v.Spec.Name)
@@ -183,7 +183,7 @@ func (r *reckoning) time(ctx context.Context, e *expected, workers int, of map[a
 			}
 			all += took
 			own = max(own, took)
-			memory = max(memory, build.Demand(v.Instance, *v.Spec)[build.MemoryPool])
+			memory = max(memory, engine.Demand(v.Instance, *v.Spec)[engine.MemoryPool])
 		}
 		if memory > 0 {
 			e.Steps = append(e.Steps, need{n.At.Short(), memory})
@@ -233,7 +233,7 @@ func (w *reasons) last(ctx context.Context, step, name string) *action.Result {
 }
 
 // left adds what the action will leave in the cache: as much as it did last time.
-func (r *reckoning) left(ctx context.Context, v *build.Previewed, m *amount) {
+func (r *reckoning) left(ctx context.Context, v *engine.Previewed, m *amount) {
 	if v.Spec == nil {
 		m.Unknown++
 		return
@@ -301,7 +301,7 @@ func (r *reckoning) exported() (n int64) {
 
 // pushed adds what the action will send to a phone that has what the action sent there last: of one that will run, the files that are new; of one that waits,
 // those of its last set that may change.
-func (r *reckoning) pushed(ctx context.Context, v *build.Previewed, m *amount) {
+func (r *reckoning) pushed(ctx context.Context, v *engine.Previewed, m *amount) {
 	was := map[string]digest.Digest{}
 	_, known := r.book.LastSuccess(r.p.Profile, v.Instance.At.Short(), v.Spec.Name)
 	if known != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
 )
@@ -88,11 +88,11 @@ func (s *shortPlan) rows() []*planRow {
 }
 
 // says is how much the reason of an action with the status says of its step.
-func says(s build.Status) int {
+func says(s engine.Status) int {
 	switch s {
-	case build.WillFail:
+	case engine.WillFail:
 		return 3
-	case build.WillRun:
+	case engine.WillRun:
 		return 2
 	}
 	return 1
@@ -100,7 +100,7 @@ func says(s build.Status) int {
 
 // mayRun tells of an action that it will run, or that only a step before it tells.
 func mayRun(a *actionStatus) bool {
-	return a.known && (a.Status == build.WillRun || a.Status == build.Deferred)
+	return a.known && (a.Status == engine.WillRun || a.Status == engine.Deferred)
 }
 
 // text is the plan for people.

@@ -17,9 +17,9 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
-	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
@@ -145,7 +145,7 @@ func (f *preflight) plan(ctx context.Context, c *preflightCmd) error {
 	f.add("plan", passes, "", "%s%s", s.counts(), f.expected.cost(s))
 	said := map[string]bool{}
 	for i := range s.Actions {
-		if to := &s.Actions[i]; to.Status == build.WillFail && !said[to.Step+to.Reason] {
+		if to := &s.Actions[i]; to.Status == engine.WillFail && !said[to.Step+to.Reason] {
 			said[to.Step+to.Reason] = true
 			f.add(to.Step, prevent, "Run `"+action.Quote([]string{"hexmage", "explain", p.Pipeline, to.Step})+"`, which tells more.", "%s", to.Reason)
 		}
@@ -295,7 +295,7 @@ func (f *preflight) fetches(ctx context.Context) error {
 	g.SetLimit(8)
 	for i := range f.w.seen.Actions {
 		v := &f.w.seen.Actions[i]
-		if v.Status != build.WillRun {
+		if v.Status != engine.WillRun {
 			continue
 		}
 		to := by[v.Instance.At]
@@ -441,7 +441,7 @@ func ofEmulated(s *action.Spec) bool {
 
 // onPhones tells whether an action for devices that will run, or may, is such a one.
 func (f *preflight) onPhones(is func(*action.Spec) bool) bool {
-	return slices.ContainsFunc(f.w.seen.Actions, func(v build.Previewed) bool {
+	return slices.ContainsFunc(f.w.seen.Actions, func(v engine.Previewed) bool {
 		return pending(&v) && v.Spec != nil && v.Spec.Platform[action.PropertyExecutor] == runner.Executor && is(v.Spec)
 	})
 }

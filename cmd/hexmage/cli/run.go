@@ -12,8 +12,8 @@ import (
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/atomicfile"
-	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute/verify"
 	"github.com/hexmage/hexmage/internal/plan"
@@ -95,7 +95,7 @@ func (c *runCmd) outcome(ctx context.Context, r *oneRun) error {
 }
 
 // outcome is the error with which a command ends after a build, or nil. What failed in the build, the report has told.
-func outcome(ctx context.Context, res build.Result, err error) error {
+func outcome(ctx context.Context, res engine.Result, err error) error {
 	exit := &exitError{Err: err}
 	if res.Failed > 0 {
 		exit.Err = nil
@@ -103,7 +103,7 @@ func outcome(ctx context.Context, res build.Result, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return &exitError{Code: ExitInterrupted, Err: errInterrupted}
-	case errors.As(err, new(*build.InputError)):
+	case errors.As(err, new(*engine.InputError)):
 		exit.Code = ExitUsage
 	case err != nil:
 		exit.Code = ExitEngine
@@ -116,7 +116,7 @@ func outcome(ctx context.Context, res build.Result, err error) error {
 }
 
 // checksError is the error with which a run ends whose checks failed, or nil.
-func checksError(res build.Result) error {
+func checksError(res engine.Result) error {
 	if res.ChecksFailed > 0 {
 		return &exitError{Code: ExitCheck} // the report has said which
 	}
@@ -156,8 +156,8 @@ const maxCorruptRetries = 10
 
 // attempt builds, and builds again if a cached file was corrupt or missing. The store has quarantined the file, so the
 // next lookup misses, and its action runs again. The engine is opened anew, as it remembers which blobs the store has.
-func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
-	if err := build.CheckOut(r.outIn, r.out); err != nil {
+func (r *oneRun) attempt(ctx context.Context) (engine.Result, error) {
+	if err := engine.CheckOut(r.outIn, r.out); err != nil {
 		return r.unable(usageError("%w", err))
 	}
 	defer r.done()
@@ -180,7 +180,7 @@ func (r *oneRun) attempt(ctx context.Context) (build.Result, error) {
 }
 
 // run ends if the state file holds. Else it plans, and builds the whole plan.
-func (r *oneRun) run(ctx context.Context) (build.Result, error) {
+func (r *oneRun) run(ctx context.Context) (engine.Result, error) {
 	began := time.Now()
 	if res, err := r.upToDate(began); err == nil {
 		return res, nil
@@ -217,7 +217,7 @@ func (r *oneRun) readState(fn digest.Function) {
 
 // upToDate ends a run if all that the last run of the same request read and left is as it was. It opens neither the cache nor a remote
 // and reads no settings. The error says why there is something to do.
-func (r *oneRun) upToDate(began time.Time) (res build.Result, err error) {
+func (r *oneRun) upToDate(began time.Time) (res engine.Result, err error) {
 	fn, err := r.a.digestFunction()
 	if err != nil {
 		return res, err
@@ -243,13 +243,13 @@ func (r *oneRun) upToDate(began time.Time) (res build.Result, err error) {
 	}
 	r.unchanged = true
 	r.a.tidyIdle()
-	return build.Unchanged(r.last, r.recorded(show), began), nil
+	return engine.Unchanged(r.last, r.recorded(show), began), nil
 }
 
 // unable ends the command before a build began.
-func (r *oneRun) unable(err error) (build.Result, error) {
+func (r *oneRun) unable(err error) (engine.Result, error) {
 	r.over = true
-	return build.Result{}, err
+	return engine.Result{}, err
 }
 
 // open puts the engine together, once.
@@ -285,7 +285,7 @@ func (r *oneRun) recorded(next event.Sink) event.Sink {
 }
 
 // options are those of a build, but for who is told of it.
-func (r *oneRun) options(ctx context.Context) build.Options {
+func (r *oneRun) options(ctx context.Context) engine.Options {
 	o := r.engine.withDevices(r.engine.runOptions(r.a, &r.c.runFlags, r.workspace, r.outIn, r.out))
 	o.Secrets = r.a.secrets(ctx, r.workspace, r.c.Pipeline)
 	if r.trace != nil {

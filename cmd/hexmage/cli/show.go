@@ -10,7 +10,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/ansi"
-	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
@@ -286,7 +286,7 @@ func (t *shownThing) notes(status *planStatus) plan.Notes {
 	}
 	notes.Spec = func(n *plan.Instance, name string) string {
 		line := spec(n, name)
-		if to := status.by[n.At.Short()+"\x00"+name]; to != nil && to.Key != "" && to.Status == build.WillUse {
+		if to := status.by[n.At.Short()+"\x00"+name]; to != nil && to.Key != "" && to.Status == engine.WillUse {
 			line += fmt.Sprintf(", key %.12s", to.Key)
 		}
 		return line

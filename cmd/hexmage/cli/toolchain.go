@@ -19,10 +19,10 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
@@ -242,7 +242,7 @@ func (a *app) locate(ctx context.Context, p *planned, workspace string) (_ []loc
 	o.Sink, o.Roots, o.Fresh, o.State = report.Lines(io.Discard, report.Options{}), rootsOf(instances), nil, ""
 	trees := merkle.NewTrees(a.Cache)
 	p.extend(&o)
-	res, err := build.Run(ctx, p.Plan, o)
+	res, err := engine.Run(ctx, p.Plan, o)
 	if ctx.Err() != nil {
 		return nil, false, ctx.Err()
 	}
@@ -263,7 +263,7 @@ func rootsOf(instances []*plan.Instance) (out []addrs.Output) {
 	return out
 }
 
-func (a *app) locations(instances []*plan.Instance, res build.Result, path func(digest.Digest) (string, error)) ([]located, error) {
+func (a *app) locations(instances []*plan.Instance, res engine.Result, path func(digest.Digest) (string, error)) ([]located, error) {
 	var out []located
 	for _, n := range instances {
 		l := located{Name: n.At.Name, Version: n.Version, Path: installedAt(n)}
@@ -613,7 +613,7 @@ func (a *app) inStore(ctx context.Context, ws []wanted) (p *planned, here []*pla
 	}
 	o.Fresh = nil
 	p.extend(&o)
-	seen, err := build.Preview(ctx, p.Plan, o, nil)
+	seen, err := engine.Preview(ctx, p.Plan, o, nil)
 	if err != nil {
 		return nil, nil, nil, engineError(err)
 	}
@@ -626,13 +626,13 @@ func (a *app) inStore(ctx context.Context, ws []wanted) (p *planned, here []*pla
 }
 
 // stored tells whether all actions of the instance have results.
-func stored(seen *build.Previews, n *plan.Instance) bool {
+func stored(seen *engine.Previews, n *plan.Instance) bool {
 	found := false
 	for _, v := range seen.Actions {
 		if v.Instance.At != n.At {
 			continue
 		}
-		if found = v.Status == build.WillUse; !found {
+		if found = v.Status == engine.WillUse; !found {
 			return false
 		}
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
@@ -71,7 +71,7 @@ func (c *watchCmd) Run(ctx context.Context, a *app) error {
 	}
 	v := &viewer{c: c, a: a, workspace: workspace}
 	v.outIn, v.out = a.outFolder(c.Out, c.Pipeline)
-	if err := build.CheckOut(v.outIn, v.out); err != nil {
+	if err := engine.CheckOut(v.outIn, v.out); err != nil {
 		return usageError("%w", err)
 	}
 	v.brief = report.NewBrief(a.Env.screen(), a.reportOptions())

@@ -52,12 +52,12 @@ func mutants() []mutant {
 			"b = appendDigest(b, 2, fn.Bytes(nil))",
 		}}},
 		{key, "TestKey/toolchain", []edit{{
-			"internal/build/work.go",
+			"internal/engine/work.go",
 			"	inputRoot, dirs := root.Encode(w.fn)",
 			"	keyed := root.Clone()\n	delete(keyed.Dirs, \"toolchains\")\n	inputRoot, dirs := keyed.Encode(w.fn)",
 		}}},
 		{key, "TestKey/program", []edit{{
-			"internal/build/program.go",
+			"internal/engine/program.go",
 			"a.Command.Platform[action.PropertyProgram+name] = p.digest",
 			`a.Command.Platform[action.PropertyProgram+name] = ""`,
 		}}},
@@ -67,17 +67,17 @@ func mutants() []mutant {
 			"func encodeProperties(m map[string]string) []byte {\n	m = nil\n",
 		}}},
 		{cutoff, "TestEarlyCutoff", []edit{{
-			"internal/build/work.go",
+			"internal/engine/work.go",
 			"req.Anew = w.fresh(u)",
 			"req.Anew = w.fresh(u) || len(u.spec.Inputs) > 0 && u.spec.Inputs[0].Artifact != nil",
 		}}},
 		{depfile, "TestDepfile", []edit{{
-			"internal/build/reads.go",
+			"internal/engine/reads.go",
 			"if err := root.InsertEntry(ctx, r.w.blobs, p, e); err != nil {",
 			"if err := error(nil); err != nil {",
 		}}},
 		{depfile, "TestDepfile", []edit{{
-			"internal/build/reads.go",
+			"internal/engine/reads.go",
 			"if e.Dir == nil || in.Shared || in.Whole {",
 			"if true {",
 		}}},
@@ -122,7 +122,7 @@ func mutants() []mutant {
 			"	if true {\n		return nil",
 		}}},
 		{atomic, "TestOutputAtomic", []edit{{
-			"internal/build/outputs.go",
+			"internal/engine/outputs.go",
 			`if err := exchangeOrMove(next, out.Path, next+".old"); err != nil {`,
 			"b, err := os.ReadFile(next)\n	if err = errors.Join(err, os.WriteFile(out.Path, b, 0o644)); err != nil {",
 		}}},

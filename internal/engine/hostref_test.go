@@ -1,4 +1,4 @@
-package build_test
+package engine_test
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package build_test
+package engine_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/state"
@@ -330,7 +330,7 @@ func TestOutputsAtOnce(t *testing.T) {
 			shTree("d", "mkdir out; for i in 1 2 3 4 5; do echo "+letter+" > out/$i; done"))
 		wg.Go(func() {
 			for range 20 {
-				if r, err := build.Run(context.Background(), p, w.Options); err != nil || r.Failed > 0 {
+				if r, err := engine.Run(context.Background(), p, w.Options); err != nil || r.Failed > 0 {
 					t.Errorf("%s: %+v, %v", letter, r, err)
 				}
 			}
@@ -360,7 +360,7 @@ func TestBuildsAtOnceRunNothingTwice(t *testing.T) {
 	for range 4 {
 		w := openWorld(t, cache, workspace, filepath.Join(t.TempDir(), "out"))
 		go func() {
-			r, err := build.Run(context.Background(), planOf(nil, nodes...), w.Options)
+			r, err := engine.Run(context.Background(), planOf(nil, nodes...), w.Options)
 			if err != nil || r.Failed > 0 {
 				t.Errorf("%+v, %v", r, err)
 			}

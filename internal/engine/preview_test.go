@@ -1,4 +1,4 @@
-package build_test
+package engine_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/plan/plantest"
@@ -23,7 +23,7 @@ import (
 func preview(t *testing.T, w *world, p *plan.Plan) []string {
 	t.Helper()
 	before := files(t, w.cache)
-	seen, err := build.Preview(t.Context(), p, w.Options, nil)
+	seen, err := engine.Preview(t.Context(), p, w.Options, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,12 +45,12 @@ func preview(t *testing.T, w *world, p *plan.Plan) []string {
 		}
 		lines = append(lines, line)
 		switch v.Status {
-		case build.WillRun: // what it will be made of can be read
+		case engine.WillRun: // what it will be made of can be read
 			if _, err := merkle.Load(t.Context(), seen.Store, v.Action.InputRoot); err != nil {
 				t.Errorf("%s: %v", line, err)
 			}
 			fallthrough
-		case build.WillUse:
+		case engine.WillUse:
 			if v.Key != v.Action.Key(fn) {
 				t.Errorf("%s: its key is not that of its action", line)
 			}
@@ -136,7 +136,7 @@ func TestPreview(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := build.Preview(ctx, make(), w.Options, nil); err == nil {
+	if _, err := engine.Preview(ctx, make(), w.Options, nil); err == nil {
 		t.Error("an interrupted preview has no error")
 	}
 }

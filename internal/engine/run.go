@@ -1,9 +1,9 @@
-// Package build carries out plans.
+// Package engine carries out plans.
 //
 // It turns every Spec of a Plan into an Action when its inputs have digests, asks the executor for its Result, passes
 // results on, and puts the pipeline's outputs in their place. It does not know the language, kinds of steps, processes or other
 // machines.
-package build
+package engine
 
 import (
 	"container/heap"

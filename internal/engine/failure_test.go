@@ -1,4 +1,4 @@
-package build_test
+package engine_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
 )
@@ -122,7 +122,7 @@ func TestInterrupt(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}()
-	r, err := build.Run(ctx, planOf(nil, sh("slow", "touch "+started+"; sleep 60"), sh("after", "touch out", action.Input{Path: "i", Artifact: out("slow")}), unknown), w.Options)
+	r, err := engine.Run(ctx, planOf(nil, sh("slow", "touch "+started+"; sleep 60"), sh("after", "touch out", action.Input{Path: "i", Artifact: out("slow")}), unknown), w.Options)
 	if !errors.Is(err, cause) || r.Failed != 0 || r.Skipped != 3 || r.Actions != 3 || w.failure().Summary != "" {
 		t.Errorf("%+v, %v, %+v", r.BuildFinished, err, w.failure())
 	}

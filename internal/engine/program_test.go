@@ -1,4 +1,4 @@
-package build_test
+package engine_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/build"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
 )
@@ -82,7 +82,7 @@ func TestWorkspaceProgramMustBeExecutable(t *testing.T) {
 	n.Specs[0].Args = []string{"./tools/gen"}
 	p := planOf(nil, n)
 	_, err := w.run(p)
-	if !errors.As(err, new(*build.InputError)) || !strings.Contains(err.Error(), "chmod +x tools/gen") {
+	if !errors.As(err, new(*engine.InputError)) || !strings.Contains(err.Error(), "chmod +x tools/gen") {
 		t.Errorf("%v", err)
 	}
 	if err := os.Chmod(filepath.Join(w.Workspace, "tools/gen"), 0o755); err != nil {
@@ -143,16 +143,16 @@ func TestCacheInputs(t *testing.T) {
 	flash("a", 0, 0)
 	flash("bad", 0, 1)
 	flash("a", 1, 0) // the board has what the failed run left
-	status := func(want build.Status) {
+	status := func(want engine.Status) {
 		t.Helper()
-		v, err := build.Preview(t.Context(), p, w.Options, nil)
+		v, err := engine.Preview(t.Context(), p, w.Options, nil)
 		if err != nil || len(v.Actions) != 1 || v.Actions[0].Status != want {
 			t.Errorf("%+v, %v; want %s", v, err, want)
 		}
 	}
-	status(build.WillUse)
+	status(engine.WillUse)
 	w.write(map[string]string{"image": "b"})
-	status(build.WillRun)
+	status(engine.WillRun)
 	again := sh("again", n.Specs[0].Args[2], hostIn("image")) // the same command, with effects of its own
 	again.Cache = plan.CacheInputs
 	w.ok(planOf(nil, n, again), 2)

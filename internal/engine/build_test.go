@@ -1,4 +1,4 @@
-package build_test
+package engine_test
 
 import (
 	"errors"
@@ -12,8 +12,8 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/build"
 	"github.com/hexmage/hexmage/internal/digest"
+	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/local"
@@ -29,7 +29,7 @@ const fn = digest.BLAKE3
 
 // world is a workspace and an engine: real stores, real processes.
 type world struct {
-	build.Options
+	engine.Options
 	t      testing.TB
 	cache  string
 	events []event.Event
@@ -61,7 +61,7 @@ func openWorld(t testing.TB, cache, workspace, out string) *world {
 	blobs := store.WithHostFiles(onDisk)
 	x := local.New(local.Options{Dir: scratch, Store: blobs, Trees: merkle.NewTrees(cache), Fn: fn})
 	w := &world{t: t, cache: cache}
-	w.Options = build.Options{
+	w.Options = engine.Options{
 		Executor: execute.Exclusive(execute.Cached(x, results, blobs, fn, nil), execute.NewLocks(filepath.Join(cache, "lock")), fn),
 		Blobs:    blobs, Results: results, Hasher: merkle.HashFiles(fn), Fn: fn, Sink: w, Jobs: 4, Prune: true,
 		Workspace: workspace, Out: out, State: filepath.Join(cache, "state"), LogDir: filepath.Join(cache, "logs"),
@@ -80,11 +80,11 @@ func (w *world) write(files map[string]string) {
 	}
 }
 
-func (w *world) run(p *plan.Plan) (build.Result, error) {
+func (w *world) run(p *plan.Plan) (engine.Result, error) {
 	w.t.Helper()
 	w.events = nil
 	w.Last, _ = state.Read(w.StateFile) // there may be none
-	r, err := build.Run(w.t.Context(), p, w.Options)
+	r, err := engine.Run(w.t.Context(), p, w.Options)
 	if len(w.events) == 0 {
 		w.t.Fatal("no events")
 	}
@@ -95,7 +95,7 @@ func (w *world) run(p *plan.Plan) (build.Result, error) {
 }
 
 // ok runs the plan, which must succeed with so many actions executed.
-func (w *world) ok(p *plan.Plan, executed int) build.Result {
+func (w *world) ok(p *plan.Plan, executed int) engine.Result {
 	w.t.Helper()
 	r, err := w.run(p)
 	if err != nil || r.Failed > 0 || r.Executed != executed {
@@ -229,7 +229,7 @@ func TestInputMistakes(t *testing.T) {
 			if err == nil || r.Failed != 1 || !strings.Contains(err.Error(), c.want) || !w.failure().Engine {
 				t.Errorf("%+v, %v; want %q", r.BuildFinished, err, c.want)
 			}
-			if errors.As(err, new(*build.InputError)) != c.usage {
+			if errors.As(err, new(*engine.InputError)) != c.usage {
 				t.Errorf("%v: is an InputError: %v", err, !c.usage)
 			}
 		})
@@ -269,7 +269,7 @@ func TestErrorsOfExpansions(t *testing.T) {
 	n := &plan.Instance{At: at("ex"), Waits: plan.ForListing, Await: []action.Input{{Path: "src", Host: &action.HostPath{Path: "no/such/folder"}}}}
 	w.Extender = plantest.Fake{}
 	r, err := w.run(planOf(nil, n))
-	if !errors.As(err, new(*build.InputError)) || r.Failed != 1 {
+	if !errors.As(err, new(*engine.InputError)) || r.Failed != 1 {
 		t.Errorf("%+v, %v; want an InputError", r.BuildFinished, err)
 	}
 	w.write(map[string]string{"file": "x"})
