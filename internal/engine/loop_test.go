@@ -516,5 +516,5 @@ func TestTail(t *testing.T) {
 }
 
 func TestDiscard(t *testing.T) {
-	eventtest.Sink(t, "build.discard", func(*testing.T) event.Sink { return discard{} })
+	eventtest.Sink(t, "engine.discard", func(*testing.T) event.Sink { return discard{} })
 }
