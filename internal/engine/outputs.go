@@ -32,8 +32,9 @@ const tempPrefix = ".hexmage"
 // output is an output of the pipeline on the way to its place.
 type output struct {
 	state.Output
-	entry merkle.Entry
-	err   error
+	entry   merkle.Entry
+	inPlace bool
+	err     error
 }
 
 // CheckOut refuses a folder of outputs to which a link leads from the folder in ("": the one that out is in): outputs would be written
@@ -86,6 +87,9 @@ func (w *worker) putOutputs(ctx context.Context, planned []plan.Output) (done []
 	for i := range outs {
 		if outs[i].err != nil {
 			return done, fmt.Errorf("output %q: %w", outs[i].Name, outs[i].err)
+		}
+		if !outs[i].inPlace {
+			return done, err
 		}
 		w.o.Sink.Send(outs[i].OutputReady)
 		done = append(done, outs[i].Output)
@@ -177,15 +181,14 @@ func (p *placer) place(ctx context.Context, outs []output) error {
 	for i := range outs {
 		g.Go(func() error {
 			out := &outs[i]
-			var standing bool
-			if out.Files, standing = p.current(ctx, out); standing {
+			if out.Files, out.inPlace = p.current(ctx, out); out.inPlace {
 				return nil
 			}
 			if err := p.begin(); err != nil {
-				out.err = err
 				return err
 			}
 			out.err = p.replace(ctx, out, strconv.Itoa(i))
+			out.inPlace = out.err == nil
 			return nil
 		})
 	}
