@@ -129,7 +129,7 @@ output "upper" { value = step.exec.upper.outputs.upper }
 	if o.code != exitFailed || !strings.Contains(o.stdout, "moved to damaged/") {
 		t.Errorf("repair: %s", o)
 	}
-	remove(filepath.Join(w.cache, "state", "snapshot"))
+	remove(filepath.Join(w.cache, "state", "requests"))
 	if o := w.builds(t, want); o.executed != 1 {
 		t.Errorf("after the repair: %s", o)
 	}
@@ -224,7 +224,7 @@ func kindOf(file string) string {
 // trustedByTime tells whether hexmage hands files of the kind to actions without hashing them, if mode and time are
 // right.
 func trustedByTime(kind string) bool {
-	return kind == "blob" || kind == "executable copy" || kind == "dirpool"
+	return kind == "blob" || kind == "executable copy"
 }
 
 // clone makes a copy of the world, with all times.
