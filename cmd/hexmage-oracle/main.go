@@ -1,6 +1,6 @@
 // Command hexmage-oracle compares this tree's hexmage with the hexmage of commit Old by 30 edits on six pipelines.
-// After each edit, and after its reversal, both programs run, and outputs, actions and exit codes must be equal.
-// It does not know how either program works inside. It exists for rewrites of the engine, and is deleted with the last
+// After each edit, and after its reversal, both programs run, and outputs, actions and exit codes must be equal. It
+// does not know how either program works inside. It exists for rewrites of the engine, and is deleted with the last
 // of them. Start it with `go tool mage oracle`.
 package main
 

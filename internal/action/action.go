@@ -1,10 +1,10 @@
 // Package action has commands to run (Spec, Action) and what came of them (Result), with the canonical encoding that
 // makes an action's digest its cache key.
 //
-// The encoding is that of the Remote Execution API v2 (build.bazel.remote.execution.v2), written field by field so that
-// it is canonical by construction: ascending field numbers, sorted environments, properties and outputs, no unknown
-// fields. So a local result, a remote cache and a remote worker agree on the key. The package runs nothing and reads no
-// files; it does not know where blobs are.
+// The encoding is that of the Remote Execution API v2 (build.bazel.remote.execution.v2), written field by field so
+// that it is canonical by construction: ascending field numbers, sorted environments, properties and outputs, no
+// unknown fields. So a local result, a remote cache and a remote worker agree on the key. The package runs nothing
+// and reads no files; it does not know where blobs are.
 package action
 
 import (
@@ -40,11 +40,12 @@ type Action struct {
 	Depfile     string        // the output that says what was read; for Reads
 	Reads       Reads         // not nil: it is remembered by what it read; see Reads
 
-	// Varies says of outputs, by path, why two runs may leave different bytes in them; those that it does not have must be the same.
+	// Varies says of outputs, by path, why two runs may leave different bytes in them; those that it does not have
+	// must be the same.
 	Varies map[string]string
 
-	// Directories are Directory messages of the inputs, by their digests, which executors look for here first: they need not
-	// be in the store.
+	// Directories are Directory messages of the inputs, by their digests, which executors look for here first: they
+	// need not be in the store.
 	Directories map[digest.Digest][]byte
 
 	sealed *sealed // nil: not sealed
@@ -57,7 +58,8 @@ type sealed struct {
 	Encoded
 }
 
-// Seal keeps the wire form for the calls of Encode and Key to come. What is in the key may not be changed any more, but in a copy.
+// Seal keeps the wire form for the calls of Encode and Key to come. What is in the key may not be changed any more,
+// but in a copy.
 func (a *Action) Seal(fn digest.Function) {
 	a.sealed = &sealed{a, fn, a.Encode(fn)}
 }
@@ -75,16 +77,17 @@ func (a *Action) Succeeded(exitCode int) bool {
 	return exitCode == 0 || slices.Contains(a.OKExitCodes, exitCode)
 }
 
-// Reads makes an action remembered by what its command read, for commands that say so in a depfile. There are two levels.
-// Broad is an action that stands for all that is known before: the command, and of folders the names in them. Under its
-// key it is remembered which files were read. Narrow is the action with the content of just these files. The result is
-// under its key.
+// Reads makes an action remembered by what its command read, for commands that say so in a depfile. There are two
+// levels. Broad is an action that stands for all that is known before: the command, and of folders the names in them.
+// Under its key it is remembered which files were read. Narrow is the action with the content of just these files.
+// The result is under its key.
 type Reads interface {
 	Broad() *Action
 	// Narrow fails for paths that the broad action's folders do not have.
 	Narrow(ctx context.Context, reads []string) (*Action, error)
-	// Read returns the files that count, as slash paths in the exec root, sorted, from the depfile's content and the host
-	// path of the exec root in which the command ran ("" when it is not known). Its errors are for whoever wrote the step.
+	// Read returns the files that count, as slash paths in the exec root, sorted, from the depfile's content and the
+	// host path of the exec root in which the command ran ("" when it is not known). Its errors are for whoever wrote
+	// the step.
 	Read(ctx context.Context, depfile []byte, root string) ([]string, error)
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Result is what came of an action that ran: REAPI's ActionResult. A command that failed has a Result too; what kept an
-// action from running is an error instead.
+// Result is what came of an action that ran: REAPI's ActionResult. A command that failed has a Result too; what kept
+// an action from running is an error instead.
 type Result struct {
 	Files    []OutputFile
 	Dirs     []OutputDir
@@ -21,22 +21,23 @@ type Result struct {
 	Worker   string        // where it ran: "local", "board 7", …
 	Duration time.Duration // of the command itself
 
-	// Memory is the bytes that the largest of the command's processes took at its peak, 0 where nobody knows. It is in no wire form.
+	// Memory is the bytes that the largest of the command's processes took at its peak, 0 where nobody knows. It is
+	// in no wire form.
 	Memory int64
 
-	// Root is the host path of the exec root in which the command ran just now, "" where nobody knows. Paths that the command
-	// wrote into its outputs may start with it. It is in no wire form.
+	// Root is the host path of the exec root in which the command ran just now, "" where nobody knows. Paths that the
+	// command wrote into its outputs may start with it. It is in no wire form.
 	Root string
 
 	// Hints say what the user can do about a command that failed, one sentence each. They are in no wire form.
 	Hints []string
 
-	// Varies says why another run may leave different bytes though the action promises the same, "" where nothing speaks for that: this machine
-	// could not give the command all that it asks for. It is in no wire form.
+	// Varies says why another run may leave different bytes though the action promises the same, "" where nothing
+	// speaks for that: this machine could not give the command all that it asks for. It is in no wire form.
 	Varies string
 
-	// Cached says that the action was not executed for who asked. It is in no wire form, as it is true of an answer, not of
-	// the action.
+	// Cached says that the action was not executed for who asked. It is in no wire form, as it is true of an answer,
+	// not of the action.
 	Cached bool
 }
 
@@ -100,8 +101,8 @@ func appendBool(b []byte, field protowire.Number, v bool) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), 1)
 }
 
-// DecodeResult reads an ActionResult whose digests were made by fn. Fields it does not know are passed over; bytes that
-// are no ActionResult are an error.
+// DecodeResult reads an ActionResult whose digests were made by fn. Fields it does not know are passed over; bytes
+// that are no ActionResult are an error.
 func DecodeResult(b []byte, fn digest.Function) (*Result, error) {
 	r := &Result{}
 	err := EachField(b, func(num protowire.Number, v uint64, m []byte) (err error) {
@@ -227,8 +228,8 @@ func AppendDigest(b []byte, field int, d digest.Digest) []byte {
 	return appendDigest(b, protowire.Number(field), d)
 }
 
-// EachField calls f for every field of a protobuf message, with v for a varint and m for a length-delimited one. It stops at
-// the first error, f's or that of bytes which are no message.
+// EachField calls f for every field of a protobuf message, with v for a varint and m for a length-delimited one. It
+// stops at the first error, f's or that of bytes which are no message.
 func EachField(b []byte, f func(num protowire.Number, v uint64, m []byte) error) error {
 	for len(b) > 0 {
 		num, typ, n := protowire.ConsumeTag(b)
@@ -257,8 +258,8 @@ func EachField(b []byte, f func(num protowire.Number, v uint64, m []byte) error)
 	return nil
 }
 
-// DecodeAction reads an Action message whose digests were made by fn: all but the Command, of which it returns the digest
-// (see DecodeCommand).
+// DecodeAction reads an Action message whose digests were made by fn: all but the Command, of which it returns the
+// digest (see DecodeCommand).
 func DecodeAction(b []byte, fn digest.Function) (a *Action, command digest.Digest, err error) {
 	a = &Action{}
 	err = EachField(b, func(num protowire.Number, v uint64, m []byte) (err error) {

@@ -20,8 +20,9 @@ type Spec struct {
 	Outputs  []Output
 	Platform map[string]string // where it may run and with what: see the Property constants
 
-	// Depfile is where the command writes which files it read, as compilers do (gcc -MD): a path in the exec root. Then
-	// folders among the inputs count by the names in them and the contents of what was read; see Input.Whole. "": no such file.
+	// Depfile is where the command writes which files it read, as compilers do (gcc -MD): a path in the exec root.
+	// Then folders among the inputs count by the names in them and the contents of what was read; see Input.Whole.
+	// "": no such file.
 	Depfile string
 
 	Programs []string // programs of this machine that the command starts beside argv[0], by name or absolute path
@@ -35,8 +36,8 @@ type Spec struct {
 // TimeoutExitCode stands for a command that ran out of time, as it does for timeout(1).
 const TimeoutExitCode = 124
 
-// UnableExitCode is how a built-in tool ends that could not do its work for something outside of it, such as a network: the action could
-// not run, and has not failed.
+// UnableExitCode is how a built-in tool ends that could not do its work for something outside of it, such as a
+// network: the action could not run, and has not failed.
 const UnableExitCode = 3
 
 // Output is a path that the command promises to write.
@@ -116,44 +117,47 @@ type Artifact struct {
 // Listing has the slash paths of the files below inputs that were waited for, sorted, by Input.Path.
 type Listing map[string][]string
 
-// HostFile is a file that a toolchain of this machine's own programs has: absolute paths of the host, one on a line, that
-// these programs read beside their toolchain's tree.
+// HostFile is a file that a toolchain of this machine's own programs has: absolute paths of the host, one on a line,
+// that these programs read beside their toolchain's tree.
 const HostFile = ".hexmage/host"
 
 // Names of Platform properties that executors and routing understand.
 const (
 	PropertyExecutor = "executor" // ExecutorLocal (the default), or the name of another
-	PropertyTool     = "tool"     // "patch/1": argv[0] is hexmage itself, running the built-in tool of that name and behaviour version
-	PropertyNetwork  = "network"  // "true": the action may use the network
-	PropertyStdin    = "stdin"    // path of the input that is standard input; set by build from Spec.Stdin
-	PropertyStdout   = "stdout"   // path of an output: the command's whole standard output goes there too
-	PropertyPool     = "pool"     // comma list of name=amount: resources that limit how many run at once
+	// "patch/1": argv[0] is hexmage itself, running the built-in tool of that name and behaviour version
+	PropertyTool    = "tool"
+	PropertyNetwork = "network" // "true": the action may use the network
+	PropertyStdin   = "stdin"   // path of the input that is standard input; set by build from Spec.Stdin
+	PropertyStdout  = "stdout"  // path of an output: the command's whole standard output goes there too
+	PropertyPool    = "pool"    // comma list of name=amount: resources that limit how many run at once
 
-	// PropertyAddresses is AddressesFixed where the command, and what it starts, must have its memory at the same addresses in each run: there
-	// are programs that put things in order by address.
+	// PropertyAddresses is AddressesFixed where the command, and what it starts, must have its memory at the same
+	// addresses in each run: there are programs that put things in order by address.
 	PropertyAddresses = "addresses"
 
-	// PropertyHost has a word that says why a command needs the machine as it is, such as "apt": it runs unrestricted. Only
-	// kinds whose commands are known set it; what a user writes into a pipeline cannot.
+	// PropertyHost has a word that says why a command needs the machine as it is, such as "apt": it runs
+	// unrestricted. Only kinds whose commands are known set it; what a user writes into a pipeline cannot.
 	PropertyHost = "host"
 
-	// PropertyCheckpoint is a folder of the exec root, as a slash path, in which the command leaves what it has done so far. It is neither input nor
-	// output: what an action left there that failed, or was killed, is there when one of the same key runs again.
+	// PropertyCheckpoint is a folder of the exec root, as a slash path, in which the command leaves what it has done
+	// so far. It is neither input nor output: what an action left there that failed, or was killed, is there when one
+	// of the same key runs again.
 	PropertyCheckpoint = "checkpoint"
 
-	// PropertyCPULevel is the level of the processor's instruction set, such as "x86-64-v4", of a command whose results differ by it in the last bits. It
-	// keeps results of different processors apart in a shared cache. Executors need not look at it.
+	// PropertyCPULevel is the level of the processor's instruction set, such as "x86-64-v4", of a command whose
+	// results differ by it in the last bits. It keeps results of different processors apart in a shared cache.
+	// Executors need not look at it.
 	PropertyCPULevel = "cpu_level"
 
-	// PropertyProgram and a name ("program:clang", "program:/bin/sh") have the digest of a program of the host that the
-	// command starts. Executors need not look at it: it is there to be in the key. Set by build.
+	// PropertyProgram and a name ("program:clang", "program:/bin/sh") have the digest of a program of the host that
+	// the command starts. Executors need not look at it: it is there to be in the key. Set by build.
 	PropertyProgram = "program:"
-	// PropertyEffects says of a command with effects beside its outputs whose it is, as what another did has had its own
-	// effects: it is there to be in the key. Set by build.
+	// PropertyEffects says of a command with effects beside its outputs whose it is, as what another did has had its
+	// own effects: it is there to be in the key. Set by build.
 	PropertyEffects = "effects"
 	// PropertySecret and the name of a variable of the environment ("secret:TOKEN") have the secret.Text that the command gets as its value:
-	// where values come from is in the key, the values are not. PropertySecretFile is the same for a file that has the text, and a variable
-	// that has the file's path. execute.Request has what is meant.
+	// where values come from is in the key, the values are not. PropertySecretFile is the same for a file that has
+	// the text, and a variable that has the file's path. execute.Request has what is meant.
 	PropertySecret     = "secret:"
 	PropertySecretFile = "secret-file:"
 	// PropertyReads marks the two actions of Reads, which are keys and never run. Set by build.

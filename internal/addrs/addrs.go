@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// Toolchain is the Kind of the implicit step behind every toolchain block: toolchain.llvm is an instance like any other.
+// Toolchain is the Kind of the implicit step behind every toolchain block: toolchain.llvm is an instance like any
+// other.
 const Toolchain = "toolchain"
 
 // Step is the address of a step block: `step "patch" "ops"` of the pipeline is {"", patch, ops}.
@@ -32,7 +33,8 @@ func (s Step) String() string {
 	return s.Module.Of(at)
 }
 
-// Short returns "patch.ops", in a module "module.aot.patch.ops": the way reports and command lines spell it. Of all that is in a module it is the module.
+// Short returns "patch.ops", in a module "module.aot.patch.ops": the way reports and command lines spell it. Of all
+// that is in a module it is the module.
 func (s Step) Short() string {
 	if s.Kind == "" {
 		return string(s.Module)
@@ -61,7 +63,8 @@ func (i Instance) suffix() string {
 }
 
 // Dir returns a slash path of an exec root that is the instance's own: "toolchains/llvm", "steps/patch/ops",
-// "steps/exec/gen/+v12", "steps/module.aot/patch/ops". No other instance has it, and no output of another is below it.
+// "steps/exec/gen/+v12", "steps/module.aot/patch/ops". No other instance has it, and no output of another is below
+// it.
 func (i Instance) Dir() string {
 	dir := i.Step.dir()
 	if i.Keyed {
@@ -86,7 +89,8 @@ func (s Step) dir() string {
 // maxPathKey is how long a spelt key may be: file systems take names of 255 bytes.
 const maxPathKey = 200
 
-// pathKey spells a for_each key so that it is one path element and different keys stay different: "src/a.c" is "src=2fa.c".
+// pathKey spells a for_each key so that it is one path element and different keys stay different: "src/a.c" is
+// "src=2fa.c".
 func pathKey(k string) string {
 	var b strings.Builder
 	for i := range len(k) {
@@ -123,8 +127,8 @@ func (o Output) String() string {
 }
 
 // Path returns the output's slash path in an exec root: "toolchains/llvm", "steps/patch/ops.dir", and
-// "steps/exec/gen.so/v12" for one of many copies. The outputs of steps stand together in one folder, and so do those of copies: to use those of ten
-// thousand then takes one folder, not ten thousand.
+// "steps/exec/gen.so/v12" for one of many copies. The outputs of steps stand together in one folder, and so do those
+// of copies: to use those of ten thousand then takes one folder, not ten thousand.
 func (o Output) Path() string {
 	if o.Kind == Toolchain {
 		return o.Dir()
@@ -136,8 +140,8 @@ func (o Output) Path() string {
 	return path
 }
 
-// Covers says whether the address, as a person wrote it, means a step: the step itself; without the key of a module that step in all of its copies; and
-// without kind and name all steps of the module and of those that it calls.
+// Covers says whether the address, as a person wrote it, means a step: the step itself; without the key of a module
+// that step in all of its copies; and without kind and name all steps of the module and of those that it calls.
 func (s Step) Covers(at Step) bool {
 	here, there := s.Module.levels(), at.Module.levels()
 	if len(here) > len(there) {
@@ -155,8 +159,8 @@ func (s Step) Covers(at Step) bool {
 	return len(here) == len(there) && s.Kind == at.Kind && s.Name == at.Name
 }
 
-// ParseStep reads "patch.ops", "step.patch.ops" or "toolchain.llvm", those of a module, "module.aot.patch.ops", and the module itself: then there is
-// neither kind nor name.
+// ParseStep reads "patch.ops", "step.patch.ops" or "toolchain.llvm", those of a module, "module.aot.patch.ops", and
+// the module itself: then there is neither kind nor name.
 func ParseStep(s string) (Step, error) {
 	m, rest, err := splitModule(s)
 	if err != nil {
@@ -172,8 +176,8 @@ func ParseStep(s string) (Step, error) {
 	return Step{m, parts[0], parts[1]}, nil
 }
 
-// CutKey takes the key off the address of a step's copy: `module.aot["x"].exec.gen["v12"]` is `module.aot["x"].exec.gen` and `["v12"]`. There is
-// none in the address of a step.
+// CutKey takes the key off the address of a step's copy: `module.aot["x"].exec.gen["v12"]` is
+// `module.aot["x"].exec.gen` and `["v12"]`. There is none in the address of a step.
 func CutKey(s string) (step, key string) {
 	_, rest, err := splitModule(s)
 	at := strings.IndexByte(rest, '[')

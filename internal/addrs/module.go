@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Module is where a module stands: "" is the pipeline itself, `module.aot["Alpha7"].module.ops` what the call "ops" stands for in one copy
-// of the call "aot". Seen from another module (From) it may begin with outer.N: N calls further out.
+// Module is where a module stands: "" is the pipeline itself, `module.aot["Alpha7"].module.ops` what the call "ops"
+// stands for in one copy of the call "aot". Seen from another module (From) it may begin with outer.N: N calls
+// further out.
 type Module string
 
 const (
@@ -95,8 +96,8 @@ func (l level) outer() int {
 	return n
 }
 
-// From is how m is seen from another module: "" for the module itself, the rest of the way for what it calls, outer.N and the rest for
-// what is further out. Two places that see each other alike give the same.
+// From is how m is seen from another module: "" for the module itself, the rest of the way for what it calls, outer.N
+// and the rest for what is further out. Two places that see each other alike give the same.
 func (m Module) From(at Module) Module {
 	switch {
 	case m == at:
@@ -134,7 +135,8 @@ func (m Module) Seen(rel Module) Module {
 	return out
 }
 
-// Dir returns the slash path of an exec root below which all that is of the module stands: "steps/module.aot+Alpha7"; "" for the pipeline.
+// Dir returns the slash path of an exec root below which all that is of the module stands: "steps/module.aot+Alpha7";
+// "" for the pipeline.
 func (m Module) Dir() string {
 	if m == "" {
 		return ""

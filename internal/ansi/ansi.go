@@ -1,5 +1,6 @@
-// Package ansi takes the control sequences of terminals out of texts: colours, movements of the cursor, titles, links. One enters it with
-// Strip, or with Visible, which shows them instead. It does not know which of them a terminal understands, and writes none.
+// Package ansi takes the control sequences of terminals out of texts: colours, movements of the cursor, titles,
+// links. One enters it with Strip, or with Visible, which shows them instead. It does not know which of them a
+// terminal understands, and writes none.
 package ansi
 
 import (
@@ -11,8 +12,8 @@ import (
 
 const esc = 0x1b
 
-// Strip returns the text without sequences: ESC [ … letter, ESC ] … BEL or ESC \, and ESC with one character. None goes on in the next line;
-// of one that does not end, only its beginning is taken out.
+// Strip returns the text without sequences: ESC [ … letter, ESC ] … BEL or ESC \, and ESC with one character. None
+// goes on in the next line; of one that does not end, only its beginning is taken out.
 func Strip(s string) string {
 	if strings.IndexByte(s, esc) < 0 {
 		return s
@@ -61,8 +62,9 @@ func sequence(s string) int {
 	return 1
 }
 
-// Visible returns the text with what controls a terminal written out, \x1b for an escape character, so that no name, file or message can move the
-// cursor, hide what is printed, or turn it around. Line ends and tabs stay, and with colours so do the sequences that only choose a colour or weight.
+// Visible returns the text with what controls a terminal written out, \x1b for an escape character, so that no name,
+// file or message can move the cursor, hide what is printed, or turn it around. Line ends and tabs stay, and with
+// colours so do the sequences that only choose a colour or weight.
 func Visible(s string, colours bool) string {
 	if !strings.ContainsFunc(s, controls) {
 		return s
@@ -89,8 +91,9 @@ func Visible(s string, colours bool) string {
 	return b.String()
 }
 
-// controls says whether a character does something to a terminal other than to be shown: those below the space, those of the second set, and those that
-// turn the direction of writing. Of bytes that are no text, a terminal may take some as such.
+// controls says whether a character does something to a terminal other than to be shown: those below the space, those
+// of the second set, and those that turn the direction of writing. Of bytes that are no text, a terminal may take
+// some as such.
 func controls(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -101,7 +104,8 @@ func controls(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
-// colour is the length of the sequence that a text begins with, if it only chooses colours, weight or underlining, else 0.
+// colour is the length of the sequence that a text begins with, if it only chooses colours, weight or underlining,
+// else 0.
 func colour(s string) int {
 	const most = 16 // bytes
 	rest, ok := strings.CutPrefix(s, "\x1b[")

@@ -1,10 +1,10 @@
 // Package archive unpacks archives that nobody vouches for into a new folder.
 //
-// It reads zip, 7z, tar (plain, gz, xz, zst, bz2) and Debian packages. Nothing of an archive is seen at the destination
-// until all of it is there and has passed every check: entries that would leave the folder, links that point out of it,
-// device files, names that are used twice for different things, and archives that are cut off or grow without measure
-// are errors. The package does not know what the files are for, where the archive came from, or whether it is the right
-// one: digests are checked before.
+// It reads zip, 7z, tar (plain, gz, xz, zst, bz2) and Debian packages. Nothing of an archive is seen at the
+// destination until all of it is there and has passed every check: entries that would leave the folder, links that
+// point out of it, device files, names that are used twice for different things, and archives that are cut off or
+// grow without measure are errors. The package does not know what the files are for, where the archive came from, or
+// whether it is the right one: digests are checked before.
 package archive
 
 import (
@@ -41,12 +41,13 @@ type Options struct {
 	// Keep tells whether to unpack the file or link that would be at a path; nil takes all. Folders are always made.
 	Keep func(path string) bool
 
-	// RelativeLinks makes absolute symbolic links ("/usr/lib/x" in a Debian package) relative, so that they stay within
-	// the destination. Without it they are errors.
+	// RelativeLinks makes absolute symbolic links ("/usr/lib/x" in a Debian package) relative, so that they stay
+	// within the destination. Without it they are errors.
 	RelativeLinks bool
 
-	// CaseMatters takes names that differ only in case or in how a letter is encoded. Without it they are errors, as on
-	// some machines they are one file; but Linux's own headers have such names. Debian packages may always have them.
+	// CaseMatters takes names that differ only in case or in how a letter is encoded. Without it they are errors, as
+	// on some machines they are one file; but Linux's own headers have such names. Debian packages may always have
+	// them.
 	CaseMatters bool
 
 	MaxEntries int   // default 1,000,000
@@ -88,8 +89,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Unpack unpacks the archives, one over the other, into dest. dest must not exist, or be an empty folder; the folder it
-// is in must exist. When Unpack fails dest is as it was.
+// Unpack unpacks the archives, one over the other, into dest. dest must not exist, or be an empty folder; the folder
+// it is in must exist. When Unpack fails dest is as it was.
 func Unpack(ctx context.Context, dest string, opt Options, archives ...string) (Stats, error) {
 	opt = opt.withDefaults()
 	if err := vacant(dest); err != nil {
@@ -274,8 +275,8 @@ func sniffBytes(head []byte) format {
 	return 0
 }
 
-// decompress returns the content of a compressed stream. Memory is bounded by the formats' own windows: 64 MiB for xz,
-// 256 MiB for zstd.
+// decompress returns the content of a compressed stream. Memory is bounded by the formats' own windows: 64 MiB for
+// xz, 256 MiB for zstd.
 func decompress(kind format, r io.Reader) (io.ReadCloser, error) {
 	switch kind {
 	case formatTar:

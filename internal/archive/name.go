@@ -122,8 +122,8 @@ func splitPath(p string) []string {
 	return strings.Split(p, "/")
 }
 
-// foldName returns what is the same for names that a file system without upper and lower case, or with one form for each
-// accented letter, takes for one.
+// foldName returns what is the same for names that a file system without upper and lower case, or with one form for
+// each accented letter, takes for one.
 func foldName(name string) string {
 	for i := range len(name) {
 		if name[i] >= utf8.RuneSelf {

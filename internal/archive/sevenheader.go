@@ -11,12 +11,13 @@ import (
 	"github.com/ulikunitz/xz/lzma"
 )
 
-// The library that reads 7z files makes each list as long as the header says, and each dictionary as large, before it reads
-// on: a file of 168 bytes ends the whole process, out of memory, and nobody is asked (docs/design/0005-archives.md). So the
-// numbers of a header are looked at first. Whatever else is wrong with it, the library finds.
+// The library that reads 7z files makes each list as long as the header says, and each dictionary as large, before it
+// reads on: a file of 168 bytes ends the whole process, out of memory, and nobody is asked
+// (docs/design/0005-archives.md). So the numbers of a header are looked at first. Whatever else is wrong with it, the
+// library finds.
 //
-// A 7z file begins with 32 bytes that say where its header is: at the end, and mostly compressed itself. In it numbers have
-// a variable length, and lists come after theirs.
+// A 7z file begins with 32 bytes that say where its header is: at the end, and mostly compressed itself. In it
+// numbers have a variable length, and lists come after theirs.
 const (
 	sevenStart     = 32
 	maxSevenHeader = 64 << 20

@@ -38,8 +38,8 @@ func (s *source) tar(ctx context.Context, w *writer, r io.Reader, kind format) e
 	if err != nil {
 		return damaged(err)
 	}
-	// The tar reader stops at the end mark. Reading on checks the compressed stream's own checksums; and a stream that
-	// ended without the mark was cut between two entries.
+	// The tar reader stops at the end mark. Reading on checks the compressed stream's own checksums; and a stream
+	// that ended without the mark was cut between two entries.
 	n, err := w.copy(ctx, s, nil, tail, buf)
 	if err != nil {
 		return damaged(err)
@@ -135,8 +135,8 @@ func (s *source) entry(kind fs.FileMode, target string) entry {
 	return entry{kind: kind, target: target, source: s.index, exact: s.exact}
 }
 
-// checkMode refuses what is no plain file, and files that would run with another user's rights. A distribution's package
-// may have the latter; they are unpacked without that right.
+// checkMode refuses what is no plain file, and files that would run with another user's rights. A distribution's
+// package may have the latter; they are unpacked without that right.
 func (s *source) checkMode(name string, mode fs.FileMode) error {
 	if t := mode.Type(); t != 0 && t != fs.ModeSymlink {
 		return fmt.Errorf("%w: entry %q is a device, a pipe or something else that is no file", ErrUnsafe, name)
@@ -219,7 +219,8 @@ const (
 	aheadSize    = 256 << 10
 )
 
-// readAheader reads a decompressed stream in a goroutine of its own, so that one processor decompresses while another writes.
+// readAheader reads a decompressed stream in a goroutine of its own, so that one processor decompresses while another
+// writes.
 type readAheader struct {
 	full  chan piece
 	empty chan []byte
@@ -260,7 +261,8 @@ func (a *readAheader) fill(r io.Reader) {
 	}
 }
 
-// fillBuffer reads until buf is full or an error comes. Decompressors that panic on bad bytes are no reason for a crash.
+// fillBuffer reads until buf is full or an error comes. Decompressors that panic on bad bytes are no reason for a
+// crash.
 func fillBuffer(r io.Reader, buf []byte) (n int, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 )
 
-// writer puts entries of one or more archives into a folder. Files and folders are written as they come; links are kept
-// back until the end, so that nothing is ever written through one.
+// writer puts entries of one or more archives into a folder. Files and folders are written as they come; links are
+// kept back until the end, so that nothing is ever written through one.
 type writer struct {
 	root   *os.Root
 	opt    Options
@@ -285,8 +285,8 @@ func (w *writer) hardLink(name string, links map[string]string, soft *[]string) 
 	return fmt.Errorf("%w: hard link %q goes through too many links", ErrUnsafe, name)
 }
 
-// CheckLinks says whether any of the symbolic links of a tree (slash path → relative target) leads out of it, alone or
-// through others.
+// CheckLinks says whether any of the symbolic links of a tree (slash path → relative target) leads out of it, alone
+// or through others.
 func CheckLinks(links map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(links)) {
 		if path.IsAbs(links[name]) {

@@ -21,11 +21,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Zip files are read by the standard library, and not through archives.Zip: that one hands out one member after the other,
-// and does not say where they are. docs/design/0005-archives.md has what each of them costs.
+// Zip files are read by the standard library, and not through archives.Zip: that one hands out one member after the
+// other, and does not say where they are. docs/design/0005-archives.md has what each of them costs.
 
-// Member is a file, folder or link of a zip file, as its directory has it. It is within the file, and has none of its bytes
-// in common with another one; nothing else of it has been checked.
+// Member is a file, folder or link of a zip file, as its directory has it. It is within the file, and has none of its
+// bytes in common with another one; nothing else of it has been checked.
 type Member struct {
 	Name   string // as it is there: with slashes, and folders with one at the end
 	Size   int64  // bytes, unpacked
@@ -55,9 +55,9 @@ const (
 	flagDescriptor = 1 << 3 // sizes and checksum are behind the content, not in the local header
 )
 
-// zipSource is a zip file as archive/zip reads it. While the directory is listed its entries are counted: the library takes
-// as many as there are. Then, while members are placed, each has an empty header: DataOffset, which alone tells where a
-// member is, would have to read all of them otherwise, of a file of which only the end may be there.
+// zipSource is a zip file as archive/zip reads it. While the directory is listed its entries are counted: the library
+// takes as many as there are. Then, while members are placed, each has an empty header: DataOffset, which alone tells
+// where a member is, would have to read all of them otherwise, of a file of which only the end may be there.
 type zipSource struct {
 	io.ReaderAt
 	listing, placing bool
@@ -88,7 +88,8 @@ func (z *zipSource) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// ListZip reads the directory of the zip file of size bytes behind r. It is an error when it has more than limit members.
+// ListZip reads the directory of the zip file of size bytes behind r. It is an error when it has more than limit
+// members.
 func ListZip(r io.ReaderAt, size int64, limit int) ([]Member, error) {
 	src := &zipSource{ReaderAt: r, listing: true, max: limit, next: -1}
 	z, err := zip.NewReader(src, size)
@@ -122,8 +123,9 @@ func ListZip(r io.ReaderAt, size int64, limit int) ([]Member, error) {
 	return members, setEnds(members, dir)
 }
 
-// directory says where the directory begins, as the record at the end has it that is followed by so much comment. The library looks
-// for a directory elsewhere, too, and finds one with something behind it: then other programs see another archive.
+// directory says where the directory begins, as the record at the end has it that is followed by so much comment. The
+// library looks for a directory elsewhere, too, and finds one with something behind it: then other programs see
+// another archive.
 func directory(r io.ReaderAt, size int64, comment int) (begin int64, err error) {
 	le := binary.LittleEndian
 	b := make([]byte, endSize)
@@ -136,7 +138,8 @@ func directory(r io.ReaderAt, size int64, comment int) (begin int64, err error) 
 	}
 	length, at := uint64(le.Uint32(b[12:])), uint64(le.Uint32(b[16:]))
 	loc, big := make([]byte, locateSize), make([]byte, end64Size)
-	if _, err := r.ReadAt(loc, max(end-locateSize, 0)); err == nil && string(loc[:4]) == locateMark { // there is a record for large numbers
+	// there is a record for large numbers
+	if _, err := r.ReadAt(loc, max(end-locateSize, 0)); err == nil && string(loc[:4]) == locateMark {
 		end = int64(le.Uint64(loc[8:]))
 		if _, err := r.ReadAt(big, max(end, 0)); err != nil {
 			return 0, damaged(err)
@@ -218,8 +221,8 @@ func (m Member) open() (io.ReadCloser, error) {
 	return in, err
 }
 
-// checkLocal compares the header in front of a member with the directory's. Programs that trust the one and programs that
-// trust the other would unpack different files.
+// checkLocal compares the header in front of a member with the directory's. Programs that trust the one and programs
+// that trust the other would unpack different files.
 func (m Member) checkLocal() error {
 	f := m.file
 	b := make([]byte, localSize+len(m.Name))
@@ -249,7 +252,8 @@ func (m Member) checkLocal() error {
 	return fmt.Errorf("%w: the member's own header gives another %s than the directory", ErrUnsafe, differs)
 }
 
-// Stored returns the content of a member that is stored as it is, where it is in the file: nobody has compared it with its checksum.
+// Stored returns the content of a member that is stored as it is, where it is in the file: nobody has compared it
+// with its checksum.
 func (m Member) Stored() (*io.SectionReader, error) {
 	if err := m.checkLocal(); err != nil {
 		return nil, err
@@ -307,7 +311,8 @@ func (i *inflater) Close() error {
 	return nil
 }
 
-// decompressors tells the reader how to decompress. The library's own inflate reads in pieces of 4 KB and takes longer.
+// decompressors tells the reader how to decompress. The library's own inflate reads in pieces of 4 KB and takes
+// longer.
 func decompressors(z *zip.Reader) {
 	var idle sync.Pool
 	z.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser {
@@ -341,8 +346,8 @@ type zipFile struct {
 	to string // where it goes
 }
 
-// zip unpacks a zip file. Its directory is read first, so that a bad name, a false size or too much of anything is found
-// before a byte is written; then files are written by several workers at once.
+// zip unpacks a zip file. Its directory is read first, so that a bad name, a false size or too much of anything is
+// found before a byte is written; then files are written by several workers at once.
 func (s *source) zip(ctx context.Context, w *writer, r io.ReaderAt) error {
 	members, err := ListZip(r, s.packed, w.opt.MaxEntries)
 	if err != nil {
@@ -410,7 +415,8 @@ func (s *source) zipPlace(w *writer, m Member) (to string, ok bool, err error) {
 	return to, err == nil, err
 }
 
-// checkSum refuses what the sizes in the directory already show to be too much. That they are true is checked for each file.
+// checkSum refuses what the sizes in the directory already show to be too much. That they are true is checked for
+// each file.
 func (s *source) checkSum(w *writer, files []zipFile) error {
 	var sum int64
 	for _, f := range files {
@@ -430,8 +436,8 @@ const (
 	copyBuffer = 256 << 10 // bytes: fits into a processor's own cache, and makes few system calls
 )
 
-// batches orders the files so that workers end at the same time: big ones first, the biggest at the very first; then small
-// ones, some of one folder at a time, so that their folder is opened once.
+// batches orders the files so that workers end at the same time: big ones first, the biggest at the very first; then
+// small ones, some of one folder at a time, so that their folder is opened once.
 func batches(files []zipFile) [][]zipFile {
 	slices.SortStableFunc(files, func(a, b zipFile) int {
 		switch {

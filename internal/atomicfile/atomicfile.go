@@ -1,10 +1,10 @@
-// Package atomicfile writes files so that a crash, of the process or of the machine, leaves either what was there before
-// or the whole new content, never a part that is taken for the whole.
+// Package atomicfile writes files so that a crash, of the process or of the machine, leaves either what was there
+// before or the whole new content, never a part that is taken for the whole.
 //
-// There are two ways. Commit syncs, and when it returns the file survives anything; that takes milliseconds. Place does
-// not sync: the file is there for all processes at once and survives the death of this one, but after a crash of the
-// machine its content may be anything, so its reader must be able to tell, by a checksum, or by knowing which files
-// are younger than the last SyncTree.
+// There are two ways. Commit syncs, and when it returns the file survives anything; that takes milliseconds. Place
+// does not sync: the file is there for all processes at once and survives the death of this one, but after a crash of
+// the machine its content may be anything, so its reader must be able to tell, by a checksum, or by knowing which
+// files are younger than the last SyncTree.
 //
 // The package knows files and folders; it does not know what is in them.
 package atomicfile
@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// Temp creates a new file in dir for Commit to move into place. Its name holds the process's id, so that Sweep can tell
-// whether its maker still lives. The file is readable and writable by its owner only.
+// Temp creates a new file in dir for Commit to move into place. Its name holds the process's id, so that Sweep can
+// tell whether its maker still lives. The file is readable and writable by its owner only.
 func Temp(dir, prefix string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, TempName(prefix)+"*")
 	if err != nil {
@@ -38,8 +38,8 @@ func TempName(prefix string) string {
 // Commit moves the temporary file f to path, replacing what is there, and closes f. When it returns nil, the content
 // and the name survive a crash of the machine; when it fails, f is removed and path is as it was.
 //
-// The content is synced before the rename, so that the name never points to a part; the folder is synced after, so that
-// the name is there.
+// The content is synced before the rename, so that the name never points to a part; the folder is synced after, so
+// that the name is there.
 func Commit(f *os.File, path string, perm fs.FileMode) error {
 	if err := f.Sync(); err != nil {
 		f.Close()
@@ -83,7 +83,8 @@ func Rename(from, path string) error {
 	return os.Rename(from, path)
 }
 
-// WriteFile replaces path, with Commit, by a file that holds data; temporary files go to tmp, which is on the same file system.
+// WriteFile replaces path, with Commit, by a file that holds data; temporary files go to tmp, which is on the same
+// file system.
 func WriteFile(tmp, path string, data []byte, perm fs.FileMode) error {
 	f, err := Temp(tmp, "file")
 	if err == nil {
@@ -105,7 +106,8 @@ func write(f *os.File, path string, data []byte) error {
 	return nil
 }
 
-// PlaceFile is WriteFile without syncing, for a file whose loss does no harm: readers see all of it or none. The folder is made when it is missing.
+// PlaceFile is WriteFile without syncing, for a file whose loss does no harm: readers see all of it or none. The
+// folder is made when it is missing.
 func PlaceFile(path string, data []byte, perm fs.FileMode) error {
 	dir := filepath.Dir(path)
 	f, err := Temp(dir, ".new")
@@ -128,11 +130,13 @@ func PlaceFile(path string, data []byte, perm fs.FileMode) error {
 const folderAge = 24
 
 // Sweep removes what dead processes left in dir under names from TempName, or of the form name-pid: files and folders
-// older than age (folders: 24 times that, as work deep inside one does not show) whose process is gone. Both conditions hold because a process id may have been given to another process
-// since, and because a process in another namespace cannot be seen. What cannot be removed stays.
+// older than age (folders: 24 times that, as work deep inside one does not show) whose process is gone. Both
+// conditions hold because a process id may have been given to another process since, and because a process in another
+// namespace cannot be seen. What cannot be removed stays.
 func Sweep(dir string, age time.Duration) error { return SweepNamed(dir, "", age) }
 
-// SweepNamed is Sweep for names from TempName(prefix) alone: for folders in which there are other people's files, too.
+// SweepNamed is Sweep for names from TempName(prefix) alone: for folders in which there are other people's files,
+// too.
 func SweepNamed(dir, prefix string, age time.Duration) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
-// Lock takes the lock file at path, which is made if needed and stays, and returns a function that gives it back. It waits
-// for another process, or another part of this one, that has it; when ctx ends it stops waiting and returns its cause.
+// Lock takes the lock file at path, which is made if needed and stays, and returns a function that gives it back. It
+// waits for another process, or another part of this one, that has it; when ctx ends it stops waiting and returns its
+// cause.
 func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	return lock(ctx, path, os.O_RDWR)
 }

@@ -4,7 +4,8 @@ package atomicfile
 
 import "os"
 
-// SyncDir makes the names in dir survive a crash, as far as the system can: elsewhere than on Unix a folder has no sync.
+// SyncDir makes the names in dir survive a crash, as far as the system can: elsewhere than on Unix a folder has no
+// sync.
 func SyncDir(dir string) error { return nil }
 
 // Alive tells whether a process of that id runs on this machine, as far as this process can see.

@@ -24,8 +24,8 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-// Alive tells whether a process of that id runs on this machine, as far as this process can see. One that has ended and that nobody
-// waits for, as under an init of a container that does not, runs no more.
+// Alive tells whether a process of that id runs on this machine, as far as this process can see. One that has ended
+// and that nobody waits for, as under an init of a container that does not, runs no more.
 func Alive(pid int) bool {
 	if err := unix.Kill(pid, 0); err != nil && !errors.Is(err, unix.EPERM) {
 		return false

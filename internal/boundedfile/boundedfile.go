@@ -1,6 +1,6 @@
-// Package boundedfile reads what must not be larger than a bound: a file that a user or an archive names may have any size, and what
-// reads it whole says how much makes sense. One enters it with Read, ReadFS or ReadAll; Until bounds by time what is too large to read whole. It
-// does not know what the bytes are.
+// Package boundedfile reads what must not be larger than a bound: a file that a user or an archive names may have any
+// size, and what reads it whole says how much makes sense. One enters it with Read, ReadFS or ReadAll; Until bounds
+// by time what is too large to read whole. It does not know what the bytes are.
 package boundedfile
 
 import (

@@ -6,11 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hugePage is what the kernel lays in at once where it is asked to, in bytes; on machines with other pages it does as without.
+// hugePage is what the kernel lays in at once where it is asked to, in bytes; on machines with other pages it does as
+// without.
 const hugePage = 2 << 20
 
-// room is memory for n bytes that are about to be written. Laying in ordinary pages, one after another, takes several times as long as
-// reading a file into them.
+// room is memory for n bytes that are about to be written. Laying in ordinary pages, one after another, takes several
+// times as long as reading a file into them.
 func room(n int64) []byte {
 	if n < hugePage/2 {
 		return make([]byte, n)

@@ -1,5 +1,5 @@
-// Package bytesize writes numbers of bytes for people, and reads them. One enters it with Decimal and Binary, by the units that a message is
-// in, and with Parse, which takes both. It does not know what has the size.
+// Package bytesize writes numbers of bytes for people, and reads them. One enters it with Decimal and Binary, by the
+// units that a message is in, and with Parse, which takes both. It does not know what has the size.
 package bytesize
 
 import (

@@ -8,8 +8,8 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Advised are diagnostics as people are told of them: without what only follows from another one, and, where HCL's own words say what is wrong and not what to
-// do, with that.
+// Advised are diagnostics as people are told of them: without what only follows from another one, and, where HCL's
+// own words say what is wrong and not what to do, with that.
 func Advised(diags hcl.Diagnostics) hcl.Diagnostics {
 	diags = causes(diags)
 	for i, d := range diags {

@@ -57,7 +57,8 @@ func fileName(s string) bool {
 	return true
 }
 
-// maxName is how long a name may be, in bytes: those of steps and outputs are names of folders, which file systems take up to 255 bytes of.
+// maxName is how long a name may be, in bytes: those of steps and outputs are names of folders, which file systems
+// take up to 255 bytes of.
 const maxName = 200
 
 func (b *builder) file(body hcl.Body) hcl.Diagnostics {
@@ -87,7 +88,8 @@ func nameLength(name string, at hcl.Range) hcl.Diagnostics {
 func (b *builder) checkLabels(blk *hcl.Block) (diags hcl.Diagnostics) {
 	for i, l := range blk.Labels {
 		diags = append(diags, nameLength(l, blk.LabelRanges[i])...)
-		if blk.Type == "output" && b.pipeline && fileName(l) || blk.Type == "target" { // an output's name is the name of what is exported; of targets others say which there are
+		// an output's name is the name of what is exported; of targets others say which there are
+		if blk.Type == "output" && b.pipeline && fileName(l) || blk.Type == "target" {
 			continue
 		}
 		if !hclsyntax.ValidIdentifier(l) {
@@ -98,8 +100,8 @@ func (b *builder) checkLabels(blk *hcl.Block) (diags hcl.Diagnostics) {
 	return diags
 }
 
-// split takes the blocks out of a body that may have a label or none, which no schema can say: targets of a pipeline, and the block with
-// which a module tells of itself.
+// split takes the blocks out of a body that may have a label or none, which no schema can say: targets of a pipeline,
+// and the block with which a module tells of itself.
 func (b *builder) split(body hcl.Body) (rest hcl.Body, loose []*hcl.Block) {
 	whole, ok := body.(*hclsyntax.Body)
 	if !ok {
@@ -131,7 +133,8 @@ func (b *builder) block(blk *hcl.Block) hcl.Diagnostics {
 	return b.part(blk, &b.m.Parts, "")
 }
 
-// part reads a block that may stand in a module and in a profile; of says in which profile: " of profile open", or nothing.
+// part reads a block that may stand in a module and in a profile; of says in which profile: " of profile open", or
+// nothing.
 func (b *builder) part(blk *hcl.Block, to *Parts, of string) (diags hcl.Diagnostics) {
 	switch blk.Type {
 	case "locals":

@@ -25,17 +25,20 @@ type Pipeline struct {
 	Name string
 	*Module
 
-	VarFiles []*VarFile           // in the order in which they apply: a later one wins
-	Files    map[string]*hcl.File // every file read, by its slash path in the workspace, or absolute: sources for diagnostics
-	Dirs     []string             // every folder listed, spelt likewise
-	Roots    []Root               // folders, not in the workspace, that modules do not lead out of
-	Absent   []string             // folders that would be modules, were they there, and files that would count, could they be read
+	VarFiles []*VarFile // in the order in which they apply: a later one wins
+	// every file read, by its slash path in the workspace, or absolute: sources for diagnostics
+	Files map[string]*hcl.File
+	Dirs  []string // every folder listed, spelt likewise
+	Roots []Root   // folders, not in the workspace, that modules do not lead out of
+	// folders that would be modules, were they there, and files that would count, could they be read
+	Absent []string
 }
 
 // Root is a folder of this machine that modules are in, as in ModuleFolder.
 type Root struct{ Dir, ID string }
 
-// Module is what a pipeline's files declare, or those of a folder that a module block names. Lists are in the order of the files.
+// Module is what a pipeline's files declare, or those of a folder that a module block names. Lists are in the order
+// of the files.
 type Module struct {
 	Source      string // as the first call that was read names it; "" for a pipeline
 	Dir         string // of its files: slash path in the workspace, or absolute
@@ -192,7 +195,8 @@ type VarFile struct {
 	Values hcl.Attributes
 }
 
-// Shown are the files of which lines may be shown beside a diagnostic: not those with values, if a variable is sensitive.
+// Shown are the files of which lines may be shown beside a diagnostic: not those with values, if a variable is
+// sensitive.
 func (p *Pipeline) Shown() map[string]*hcl.File {
 	if !slices.ContainsFunc(p.Variables, func(v *Variable) bool { return v.Sensitive }) {
 		return p.Files

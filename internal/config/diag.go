@@ -14,7 +14,8 @@ import (
 )
 
 // Render returns diagnostics as text for people, with the source they point at: width 0 does not wrap, color uses
-// terminal sequences; what else would control a terminal is written out. A diagnostic that is there again, since several steps read one file, is said once.
+// terminal sequences; what else would control a terminal is written out. A diagnostic that is there again, since
+// several steps read one file, is said once.
 func Render(diags hcl.Diagnostics, files map[string]*hcl.File, width uint, color bool) string {
 	var b bytes.Buffer
 	said := map[*hcl.Diagnostic]bool{}
@@ -49,7 +50,8 @@ func Render(diags hcl.Diagnostics, files map[string]*hcl.File, width uint, color
 	return strings.Join(lines, "")
 }
 
-// What a person reads of diagnostics: HCL goes through the whole file for each place, a character at a time, and shows whole lines.
+// What a person reads of diagnostics: HCL goes through the whole file for each place, a character at a time, and
+// shows whole lines.
 const (
 	maxShown = 50
 	maxRead  = 2 << 20 // bytes of files that are gone through to show source lines

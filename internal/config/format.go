@@ -18,8 +18,8 @@ import (
 	"github.com/hexmage/hexmage/internal/lang"
 )
 
-// Format returns the canonical layout of a file: indentation, aligned equals signs, one line end at the end. A file that
-// does not parse is returned as it is, with diagnostics.
+// Format returns the canonical layout of a file: indentation, aligned equals signs, one line end at the end. A file
+// that does not parse is returned as it is, with diagnostics.
 func Format(src []byte, name string) ([]byte, hcl.Diagnostics) {
 	if _, diags := lang.Parse(src, name); diags.HasErrors() {
 		return src, diags
@@ -33,8 +33,8 @@ func Format(src []byte, name string) ([]byte, hcl.Diagnostics) {
 }
 
 // FormatFiles formats the files, and all *.hcl below the folders, and returns the names of those that were not in
-// canonical layout, sorted. With old, which may be nil, it upgrades them, too. With check it changes nothing. Files are replaced whole: an interrupted run
-// damages none.
+// canonical layout, sorted. With old, which may be nil, it upgrades them, too. With check it changes nothing. Files
+// are replaced whole: an interrupted run damages none.
 func FormatFiles(names []string, check bool, old *Old) (changed []string, changes []Change, diags hcl.Diagnostics, err error) {
 	files, err := formatted(names)
 	if err != nil {

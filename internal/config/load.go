@@ -16,10 +16,11 @@ import (
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
-// Load reads the pipeline of that name: pipelines/<name>.hcl, or all *.hcl of the folder pipelines/<name>, the
-// values of variables in *.hexvars.hcl of pipelines (those named after another pipeline are not for this one) and of the folder, and the modules that it
-// calls. find says where modules are that a source names otherwise than by a relative path; it may be nil. The pipeline
-// is returned also when there are errors, as far as it could be read, so that diagnostics can show their source.
+// Load reads the pipeline of that name: pipelines/<name>.hcl, or all *.hcl of the folder pipelines/<name>, the values
+// of variables in *.hexvars.hcl of pipelines (those named after another pipeline are not for this one) and of the
+// folder, and the modules that it calls. find says where modules are that a source names otherwise than by a relative
+// path; it may be nil. The pipeline is returned also when there are errors, as far as it could be read, so that
+// diagnostics can show their source.
 func Load(fsys fs.FS, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
 	p := &Pipeline{Name: name, Module: &Module{Dir: workspace.Folder}, Files: make(map[string]*hcl.File)}
 	names, dirs, err := workspace.List(fsys)
@@ -110,8 +111,8 @@ func loadVarFiles(p *Pipeline, fsys fs.FS, names []string) hcl.Diagnostics {
 	return diags
 }
 
-// parse reads a file of fsys, which diagnostics call name, and adds it to the files of the pipeline. It returns nil for
-// a file that cannot be read.
+// parse reads a file of fsys, which diagnostics call name, and adds it to the files of the pipeline. It returns nil
+// for a file that cannot be read.
 func (p *Pipeline) parse(fsys fs.FS, file, name string) (*hcl.File, hcl.Diagnostics) {
 	info, err := fs.Stat(fsys, file)
 	if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
@@ -129,7 +130,8 @@ func (p *Pipeline) parse(fsys fs.FS, file, name string) (*hcl.File, hcl.Diagnost
 		return nil, errorf(nil, "A file cannot be read", "%s", unreadable(name, err))
 	}
 	if crlf := []byte("\r\n"); bytes.Contains(src, crlf) {
-		// However lines end, the scripts in a file are the same: a shell takes a carriage return for a part of its line.
+		// However lines end, the scripts in a file are the same: a shell takes a carriage return for a part of its
+		// line.
 		src = bytes.ReplaceAll(src, crlf, []byte("\n"))
 	}
 	f, diags := lang.Parse(src, name)

@@ -34,8 +34,8 @@ type ModuleFolder struct {
 // Name is the folder's slash path in the workspace, or absolute.
 func (f ModuleFolder) Name() string { return path.Join(f.Root, f.Dir) }
 
-// Finder finds the module that a source names, which is no relative path: a shipped one, or one of a repository. Its errors say what to do; they are
-// the Extra of the diagnostics that show them.
+// Finder finds the module that a source names, which is no relative path: a shipped one, or one of a repository. Its
+// errors say what to do; they are the Extra of the diagnostics that show them.
 type Finder func(source string) (ModuleFolder, error)
 
 // HiddenError is the error of a Finder for a source that may have a secret in it: its line is not shown.
@@ -141,7 +141,8 @@ func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
 	return diags
 }
 
-// advice says what a source that leads to no module may be meant to be: the module of that name among the workspace's, seen from the folder in whose file it stands.
+// advice says what a source that leads to no module may be meant to be: the module of that name among the
+// workspace's, seen from the folder in whose file it stands.
 func (f ModuleFolder) advice(source, dir string) string {
 	own := path.Join(Modules, path.Base(source))
 	from := strings.TrimSuffix(dir, path.Clean(source))
@@ -166,7 +167,8 @@ func (f ModuleFolder) files() ([]string, error) {
 	return files, err
 }
 
-// LoadModule reads the module in a folder by itself, and nothing that it calls. It is returned as the module of a pipeline without a name.
+// LoadModule reads the module in a folder by itself, and nothing that it calls. It is returned as the module of a
+// pipeline without a name.
 func LoadModule(folder ModuleFolder) (*Pipeline, hcl.Diagnostics) {
 	p := &Pipeline{Module: &Module{Dir: folder.Name()}, Files: make(map[string]*hcl.File)}
 	files, err := folder.files()

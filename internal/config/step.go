@@ -172,8 +172,8 @@ func stepOutput(blk *hcl.Block, schema *hcl.BodySchema) (*StepOutput, hcl.Diagno
 	return o, diags
 }
 
-// names lists what a body holds beside what the schema takes, in the order of the source. Bodies that do not come from
-// native syntax have none: HCL's own messages are good enough for them.
+// names lists what a body holds beside what the schema takes, in the order of the source. Bodies that do not come
+// from native syntax have none: HCL's own messages are good enough for them.
 func names(body hcl.Body, taken *hcl.BodySchema) []Name {
 	b, ok := body.(*hclsyntax.Body)
 	if !ok {

@@ -50,7 +50,8 @@ type upgrading struct {
 	changes []Change
 }
 
-// Upgrade rewrites old forms to today's, and touches nothing else. A file that does not parse, or would not any more, is returned as it is, with diagnostics.
+// Upgrade rewrites old forms to today's, and touches nothing else. A file that does not parse, or would not any more,
+// is returned as it is, with diagnostics.
 func (o Old) Upgrade(src []byte, name string) ([]byte, []Change, hcl.Diagnostics) {
 	f, diags := lang.Parse(src, name)
 	if diags.HasErrors() {

@@ -10,8 +10,8 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// SetVersion gives each toolchain of that name another version than its blocks say, in the pipeline, its profiles and the modules that it calls. It
-// returns the names of the toolchains that there are if that is none of them, else nil.
+// SetVersion gives each toolchain of that name another version than its blocks say, in the pipeline, its profiles and
+// the modules that it calls. It returns the names of the toolchains that there are if that is none of them, else nil.
 func (p *Pipeline) SetVersion(name, version string) (others []string) {
 	found := false
 	all := map[string]bool{}

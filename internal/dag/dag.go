@@ -1,14 +1,15 @@
 // Package dag orders things by their dependencies: topological order, cycles, what is reachable, and which chain is
 // longest.
 //
-// A graph is a list of keys and a function that gives each key's dependencies; nothing is stored. Results depend only on
-// the order of the keys and of each one's dependencies, so they are the same every time. The package does not know what
-// the keys mean.
+// A graph is a list of keys and a function that gives each key's dependencies; nothing is stored. Results depend only
+// on the order of the keys and of each one's dependencies, so they are the same every time. The package does not know
+// what the keys mean.
 package dag
 
-// Order returns the keys so that each comes after all its dependencies, and otherwise in the order given. A dependency
-// that is not among the keys is passed over. When keys depend on each other in a circle, cycles has one shortest circle
-// for each group of such keys (each key depends on the next and the last on the first), and order has no meaning.
+// Order returns the keys so that each comes after all its dependencies, and otherwise in the order given. A
+// dependency that is not among the keys is passed over. When keys depend on each other in a circle, cycles has one
+// shortest circle for each group of such keys (each key depends on the next and the last on the first), and order has
+// no meaning.
 func Order[K comparable](keys []K, deps func(K) []K) (order []K, cycles [][]K) {
 	s := &tarjan[K]{keys: keys, deps: deps, at: make(map[K]int32, len(keys)), state: make([]state, len(keys))}
 	for i, k := range keys {
@@ -111,8 +112,8 @@ func (s *tarjan[K]) leave(k int32) {
 	s.groups = append(s.groups, keys)
 }
 
-// shortestCircle returns a shortest circle through the first key of a strongly connected group, or nil when the group is
-// a single key that does not depend on itself.
+// shortestCircle returns a shortest circle through the first key of a strongly connected group, or nil when the group
+// is a single key that does not depend on itself.
 func shortestCircle[K comparable](group []K, deps func(K) []K) []K {
 	in := make(map[K]bool, len(group))
 	for _, k := range group {

@@ -1,8 +1,9 @@
-// Package depfile reads the files in which compilers say what they read: makefile rules, as gcc and clang write them with
+// Package depfile reads the files in which compilers say what they read: makefile rules, as gcc and clang write them
+// with
 // -MD, and many other tools do.
 //
-// It takes what is in use of that syntax, not all of make's: no variables, no patterns, no recipes. It knows names only;
-// whether such files exist, and where, is for whoever asks.
+// It takes what is in use of that syntax, not all of make's: no variables, no patterns, no recipes. It knows names
+// only; whether such files exist, and where, is for whoever asks.
 package depfile
 
 import (
@@ -17,9 +18,10 @@ const (
 	maxName  = 1 << 16 // bytes
 )
 
-// Parse returns what the rules depend on: the names to the right of each colon, as they are written, sorted, each once.
-// Targets are passed over, and so are rules without anything to the right, which -MP adds. It understands lines that go on
-// after a backslash, comments, several targets, and the escapes \<space>, \#, \:, \\ before one of these, and $$.
+// Parse returns what the rules depend on: the names to the right of each colon, as they are written, sorted, each
+// once. Targets are passed over, and so are rules without anything to the right, which -MP adds. It understands lines
+// that go on after a backslash, comments, several targets, and the escapes \<space>, \#, \:, \\ before one of these,
+// and $$.
 func Parse(text []byte) ([]string, error) {
 	p := parser{text: text, line: 1}
 	for p.at < len(p.text) {
@@ -72,7 +74,8 @@ func (p *parser) rule() error {
 	}
 }
 
-// word reads a name and what is after it: a space, a line end (also that of the text), or, where a colon ends names, ':'.
+// word reads a name and what is after it: a space, a line end (also that of the text), or, where a colon ends names,
+// ':'.
 func (p *parser) word(target bool) (string, byte, error) {
 	var name []byte
 	for p.at < len(p.text) {
@@ -115,7 +118,8 @@ func (p *parser) word(target bool) (string, byte, error) {
 	return string(name), '\n', nil
 }
 
-// escape reads backslashes and what they stand for, and tells whether they end the name. Of n backslashes before a space,
+// escape reads backslashes and what they stand for, and tells whether they end the name. Of n backslashes before a
+// space,
 // # or :, half are meant, and the odd one takes the meaning from what follows. Before anything else they mean themselves.
 func (p *parser) escape(name *[]byte) (ends bool) {
 	n := 0

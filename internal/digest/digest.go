@@ -59,7 +59,9 @@ func (f Function) New() hash.Hash {
 // Digest names a blob by its hash and its size in bytes. The zero Digest names nothing.
 type Digest struct {
 	hash [32]byte
-	kind uint64 // the function in the upper byte, the size below: a build has some of them for each action, and looks most of them up
+	// the function in the upper byte, the size below: a build has some of them for each action, and looks most of
+	// them up
+	kind uint64
 }
 
 // MaxSize is the size in bytes of the largest blob that there can be a digest of.
@@ -116,8 +118,8 @@ func (f Function) Reader(r io.Reader) (Digest, error) {
 	}
 }
 
-// hashRest writes to h what r still holds and returns how much that is. What comes next is read while the last that came is hashed: of a large file in memory,
-// one takes about as long as the other.
+// hashRest writes to h what r still holds and returns how much that is. What comes next is read while the last that
+// came is hashed: of a large file in memory, one takes about as long as the other.
 func hashRest(h hash.Hash, r io.Reader) (n int64, err error) {
 	type part struct {
 		b   []byte

@@ -1,8 +1,9 @@
 // Package elffile reads ELF files as their loader does, by the program headers, and writes small shared libraries.
 //
-// One enters it with Open. A file may be of anybody: whatever its headers say, what is read and kept is bounded, and nothing is taken
-// for granted. debug/elf gives the types; its reader wants sections, which a stripped file need not have, and unpacks compressed ones, to
-// any size. This package does not know what the machines' flags mean, nor what a library is for.
+// One enters it with Open. A file may be of anybody: whatever its headers say, what is read and kept is bounded, and
+// nothing is taken for granted. debug/elf gives the types; its reader wants sections, which a stripped file need not
+// have, and unpacks compressed ones, to any size. This package does not know what the machines' flags mean, nor what
+// a library is for.
 package elffile
 
 import (
@@ -378,10 +379,12 @@ func (f *File) dynamic() (*dynamic, error) {
 	return d, nil
 }
 
-// versionTable says where the fields of a table of versions are: a list of entries, each of which has a list of names.
+// versionTable says where the fields of a table of versions are: a list of entries, each of which has a list of
+// names.
 type versionTable struct {
-	table, length                          elf.DynTag
-	size, count, first, next               uint64 // of an entry: its size, and where it says how many names it has, how far away they are, and the next entry
+	table, length elf.DynTag
+	// of an entry: its size, and where it says how many names it has, how far away they are, and the next entry
+	size, count, first, next               uint64
 	nameSize, nameField, nameNext, maxName uint64 // of a name
 }
 
@@ -495,7 +498,8 @@ func (f *File) symbols(b []byte, names string, each func(elf.Symbol)) {
 	}
 }
 
-// symbolCount finds out how many symbols there are, which no field says: a hash table of them does, or where the names begin.
+// symbolCount finds out how many symbols there are, which no field says: a hash table of them does, or where the
+// names begin.
 func (f *File) symbolCount(d *dynamic) (uint64, error) {
 	n := uint64(0)
 	switch sym, names := d.tags[elf.DT_SYMTAB], d.tags[elf.DT_STRTAB]; {

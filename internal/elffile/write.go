@@ -39,8 +39,8 @@ type image struct {
 // segments is the number of program headers.
 const segments = 5
 
-// Bytes returns the library's file: one segment that is read and executed, one with the dynamic section, and section headers, so that
-// linkers, loaders and readelf all find what they look for. The same Library gives the same bytes.
+// Bytes returns the library's file: one segment that is read and executed, one with the dynamic section, and section
+// headers, so that linkers, loaders and readelf all find what they look for. The same Library gives the same bytes.
 func (l Library) Bytes() []byte {
 	b := &image{Library: l}
 	strs := &stringTable{data: []byte{0}}
@@ -190,8 +190,8 @@ func (b *image) index(name string) uint16 {
 
 func alignUp(n, to uint64) uint64 { return (n + to - 1) / to * to }
 
-// place gives every section its offset and address. What is written at run time starts one page after its offset, so that it lies in a page
-// of its own without padding in the file.
+// place gives every section its offset and address. What is written at run time starts one page after its offset, so
+// that it lies in a page of its own without padding in the file.
 func (b *image) place() {
 	at := uint64(b.size(elf.Header32{}, elf.Header64{}) + segments*b.size(elf.Prog32{}, elf.Prog64{}))
 	for _, s := range b.sections {

@@ -24,8 +24,8 @@ import (
 // made are the outputs of a unit, by their slash paths in the exec root.
 type made map[string]merkle.Entry
 
-// assembler turns inputs into Merkle trees. What it finds out about workspace files and artifacts it remembers for the
-// length of one build.
+// assembler turns inputs into Merkle trees. What it finds out about workspace files and artifacts it remembers for
+// the length of one build.
 type assembler struct {
 	g         *graph
 	fn        digest.Function
@@ -41,13 +41,15 @@ type assembler struct {
 	folders   map[digest.Digest]*merkle.Dir // opened
 }
 
-// InputError says that a pipeline names a file or folder that is not there or cannot be used: a mistake in the pipeline, not a failure
-// of the engine.
+// InputError says that a pipeline names a file or folder that is not there or cannot be used: a mistake in the
+// pipeline, not a failure of the engine.
 type InputError struct {
 	Path       string
 	In         string // the artifact that does not have it; "" for the workspace
 	NotProgram bool   // it is there, but cannot be started, as a step would have it
-	Unfit      error  // it is there, but cannot be an input: a link that leads out of the workspace, or a folder with such a thing in it
+	// it is there, but cannot be an input: a link that leads out of the workspace, or a folder with such a thing in
+	// it
+	Unfit error
 }
 
 // Error returns the message, with the remedy.
@@ -189,8 +191,8 @@ follow:
 	return p, merkle.Entry{}, fmt.Errorf("%s leads through more than %d symlinks", p, maxLinks)
 }
 
-// open returns the folder with what is in it, one level deep. What it read it remembers: many inputs come out of the same
-// few toolchains. Nobody may change a folder that it returned.
+// open returns the folder with what is in it, one level deep. What it read it remembers: many inputs come out of the
+// same few toolchains. Nobody may change a folder that it returned.
 func (a *assembler) open(ctx context.Context, d *merkle.Dir) (*merkle.Dir, error) {
 	ref, ok := d.Ref()
 	if !ok {
@@ -212,8 +214,8 @@ func (a *assembler) open(ctx context.Context, d *merkle.Dir) (*merkle.Dir, error
 	return opened, nil
 }
 
-// artifact puts an output of an instance together from its parts. What is one output of an action, as most are, is known as soon as it is looked at: that is not
-// remembered.
+// artifact puts an output of an instance together from its parts. What is one output of an action, as most are, is
+// known as soon as it is looked at: that is not remembered.
 func (a *assembler) artifact(ctx context.Context, o addrs.Output) (merkle.Entry, error) {
 	if n := a.g.instance(o.Instance); n != nil {
 		if parts := n.outputs[o.Name].Parts; len(parts) == 1 && parts[0].Path == "" && parts[0].Spec != nil && parts[0].Sub == "" {

@@ -35,30 +35,36 @@ type Options struct {
 	LogDir    string                      // where the output of failed actions goes
 	Flush     func(context.Context) error // makes stored results survive a power cut, after long actions and each run
 
-	// StateFile is the path of the request's state file, and Planned what the plan was made from: Run adds what actions read and what
-	// it leaves, and writes the file if the build succeeds. "": no file is kept. Last is the file of the last run, or nil.
+	// StateFile is the path of the request's state file, and Planned what the plan was made from: Run adds what
+	// actions read and what it leaves, and writes the file if the build succeeds. "": no file is kept. Last is the
+	// file of the last run, or nil.
 	StateFile string
 	Planned   *state.File
 	Last      *state.File
 
-	// Secrets has the values that the plan's secrets refer to. It is asked, once, when an action runs that has any. nil: there are none.
+	// Secrets has the values that the plan's secrets refer to. It is asked, once, when an action runs that has any.
+	// nil: there are none.
 	Secrets func() (secret.Values, error)
 
 	Extender plan.Extender // says more of what in the plan waits; nil does for a plan in which nothing does
-	// Hints are for people: of an instance that Explains, by what an action of it that failed has printed, with the values by which the instance was
-	// extended. nil: there are none.
+	// Hints are for people: of an instance that Explains, by what an action of it that failed has printed, with the
+	// values by which the instance was extended. nil: there are none.
 	Hints func(at addrs.Instance, known plan.Known, spec string, output []byte) []string
 
 	Roots []addrs.Output // trees whose root digests the caller wants
 
-	Jobs      int
-	Lookups   int // how many results are looked up at once, beside what runs, where that means to wait for others; 0: an action is looked up in its own turn
+	Jobs int
+	// how many results are looked up at once, beside what runs, where that means to wait for others; 0: an action is
+	// looked up in its own turn
+	Lookups   int
 	KeepGoing bool
-	Fresh     func(step string) bool // says of a step, such as `run.bench["64"]`, that nothing of it is looked up; nil: of none
-	Pools     map[string]int         // resources; one of each that is not named
+	// says of a step, such as `run.bench["64"]`, that nothing of it is looked up; nil: of none
+	Fresh func(step string) bool
+	Pools map[string]int // resources; one of each that is not named
 
-	// Memory is how many bytes there are for actions on this machine, and Took how many an action took at its peak when it last ran, 0 where that is not
-	// known. An action that has to run waits while what runs is expected to leave it too little. Took is asked by many goroutines. 0, or nil: nothing waits.
+	// Memory is how many bytes there are for actions on this machine, and Took how many an action took at its peak
+	// when it last ran, 0 where that is not known. An action that has to run waits while what runs is expected to
+	// leave it too little. Took is asked by many goroutines. 0, or nil: nothing waits.
 	Memory int64
 	Took   func(step, name string) int64
 }
@@ -72,8 +78,8 @@ type Result struct {
 	Inputs  []state.Seen                   // what was looked at for actions, also by a build that failed
 }
 
-// Run carries out the plan. The error is about the engine (no space, no machine to run on, interrupted); actions that ran and failed
-// are counted in the Result. The last event is BuildFinished in any case.
+// Run carries out the plan. The error is about the engine (no space, no machine to run on, interrupted); actions that
+// ran and failed are counted in the Result. The last event is BuildFinished in any case.
 func Run(ctx context.Context, p *plan.Plan, o Options) (r Result, err error) {
 	start := time.Now()
 	started := event.BuildStarted{Pipeline: p.Pipeline, Profile: p.Profile}

@@ -9,7 +9,8 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
-// checks evaluates the checks with the values that are there. The error says that a value is lost: the build has to begin again.
+// checks evaluates the checks with the values that are there. The error says that a value is lost: the build has to
+// begin again.
 func (w *worker) checks(ctx context.Context, all []plan.Check) ([]event.CheckFinished, error) {
 	out := make([]event.CheckFinished, len(all))
 	for i, c := range all {

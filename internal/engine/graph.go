@@ -12,10 +12,11 @@ import (
 
 // graph is the state of a build. One goroutine owns it (see run.go); workers may look up instances.
 //
-// A unit is a spec to run, or the expansion of an instance whose specs are not known yet. A unit waits for blockers: units
-// that make its inputs, and instances whose outputs are not known yet. When the last known blocker is gone, the blockers are
-// looked up again, because an instance that was expanded may have brought new ones. A third sort of unit, a gate, is no work: it
-// is done when all of some instances are, and the actions of instances that come after these (depends_on) wait for it.
+// A unit is a spec to run, or the expansion of an instance whose specs are not known yet. A unit waits for blockers:
+// units that make its inputs, and instances whose outputs are not known yet. When the last known blocker is gone, the
+// blockers are looked up again, because an instance that was expanded may have brought new ones. A third sort of
+// unit, a gate, is no work: it is done when all of some instances are, and the actions of instances that come after
+// these (depends_on) wait for it.
 type graph struct {
 	instances map[addrs.Instance]*instance
 	order     []*instance
@@ -159,8 +160,8 @@ func (n *instance) named(name string) *unit {
 	return nil
 }
 
-// gates has the actions of instances wait for those that come before them, and returns what they wait for. Ten thousand copies that
-// come after ten thousand others so wait for one thing each, not ten thousand.
+// gates has the actions of instances wait for those that come before them, and returns what they wait for. Ten
+// thousand copies that come after ten thousand others so wait for one thing each, not ten thousand.
 func (g *graph) gates() []*unit {
 	var gates []*unit
 	known := map[addrs.Instance]*unit{}
@@ -190,8 +191,8 @@ func (g *graph) copies(at addrs.Instance) []*instance {
 	return all
 }
 
-// eachOf calls f for every action of the instances, and for those of them whose actions are not known yet. An instance that has none
-// at all is done when what it depends on is.
+// eachOf calls f for every action of the instances, and for those of them whose actions are not known yet. An
+// instance that has none at all is done when what it depends on is.
 func (g *graph) eachOf(instances []*instance, seen map[*instance]bool, f func(*instance, *unit)) {
 	for _, n := range instances {
 		switch {
@@ -338,7 +339,8 @@ func (g *graph) queue(u *unit) *readyHeap {
 // looks tells whether the unit's result is to be looked up before it is its turn.
 func (g *graph) looks(u *unit) bool { return g.lookups > 0 && u.spec != nil && !u.missed }
 
-// away tells whether an executor other than this machine's does the unit's work, which then takes none of our processors.
+// away tells whether an executor other than this machine's does the unit's work, which then takes none of our
+// processors.
 func (u *unit) away() bool {
 	if u.spec == nil {
 		return false

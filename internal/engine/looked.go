@@ -60,7 +60,8 @@ func (l *lookedAt) below(h action.HostPath, place rooted.Place) func(rel string,
 	return func(rel string, s stat.Stamp) { l.add(path.Join(base, rel), s) }
 }
 
-// shadows notes the places where a program was looked for before it was found at the path: one that is put there is found instead.
+// shadows notes the places where a program was looked for before it was found at the path: one that is put there is
+// found instead.
 func (l *lookedAt) shadows(at, name, list string) {
 	if name == at {
 		return

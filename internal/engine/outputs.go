@@ -37,8 +37,8 @@ type output struct {
 	err     error
 }
 
-// CheckOut refuses a folder of outputs to which a link leads from the folder in ("": the one that out is in): outputs would be written
-// wherever the author of a workspace wants them.
+// CheckOut refuses a folder of outputs to which a link leads from the folder in ("": the one that out is in): outputs
+// would be written wherever the author of a workspace wants them.
 func CheckOut(in, out string) error {
 	if in == "" {
 		in = filepath.Dir(out)
@@ -62,8 +62,9 @@ func CheckOut(in, out string) error {
 	return nil
 }
 
-// putOutputs puts the pipeline's outputs into Options.Out and removes those that the pipeline no longer has. An output that stands
-// there already is not touched. After an error, the outputs before the one that failed are in their places.
+// putOutputs puts the pipeline's outputs into Options.Out and removes those that the pipeline no longer has. An
+// output that stands there already is not touched. After an error, the outputs before the one that failed are in
+// their places.
 func (w *worker) putOutputs(ctx context.Context, planned []plan.Output) (done []state.Output, err error) {
 	if err := CheckOut(w.o.OutIn, w.o.Out); err != nil {
 		return nil, err
@@ -195,8 +196,8 @@ func (p *placer) place(ctx context.Context, outs []output) error {
 	return g.Wait()
 }
 
-// begin makes the folder for outputs. The state file of the request goes first: a run that is killed from now on leaves outputs that
-// no state file describes, so the next run looks at all of them.
+// begin makes the folder for outputs. The state file of the request goes first: a run that is killed from now on
+// leaves outputs that no state file describes, so the next run looks at all of them.
 func (p *placer) begin() error {
 	p.once.Do(func() {
 		if p.o.StateFile != "" {
@@ -214,8 +215,8 @@ func (p *placer) begin() error {
 	return p.err
 }
 
-// current tells whether the output is in its place, by its stamps from the last run or else by its content. It returns the files of one
-// that does.
+// current tells whether the output is in its place, by its stamps from the last run or else by its content. It
+// returns the files of one that does.
 func (p *placer) current(ctx context.Context, out *output) ([]state.Seen, bool) {
 	if last := p.o.Last.Output(out.Name); last != nil && last.Path == out.Path && last.ID == out.ID && last.Holds() == nil {
 		return last.Files, true
@@ -273,8 +274,8 @@ func (p *placer) replace(ctx context.Context, out *output, temp string) error {
 	return relocate(out.Files, next, out.Path)
 }
 
-// relocate gives the files of an output their new paths. The move changes only the ctime of the file or folder that was moved: if anything
-// else changed, somebody has replaced it since.
+// relocate gives the files of an output their new paths. The move changes only the ctime of the file or folder that
+// was moved: if anything else changed, somebody has replaced it since.
 func relocate(files []state.Seen, from, to string) error {
 	for i := range files {
 		f := &files[i]
@@ -291,8 +292,8 @@ func relocate(files []state.Seen, from, to string) error {
 	return nil
 }
 
-// exchangeOrMove moves next to path; what is there goes away at the same time, or to old if the system can do no better. Another
-// process with another cache may do the same.
+// exchangeOrMove moves next to path; what is there goes away at the same time, or to old if the system can do no
+// better. Another process with another cache may do the same.
 func exchangeOrMove(next, path, old string) error {
 	var err error
 	for range 10 {
@@ -313,7 +314,8 @@ func exchangeOrMove(next, path, old string) error {
 	return err
 }
 
-// prune removes the outputs of the last run that the pipeline no longer has. An output that somebody has changed stays.
+// prune removes the outputs of the last run that the pipeline no longer has. An output that somebody has changed
+// stays.
 func (p *placer) prune(now []state.Output) error {
 	if p.o.Last == nil {
 		return nil

@@ -43,13 +43,14 @@ type Previewed struct {
 // Previews is what a build would do.
 type Previews struct {
 	Actions []Previewed // in the plan's order
-	// Store has, beside all of Options.Blobs, the messages of actions that will run, and of those that were asked for.
+	// Store has, beside all of Options.Blobs, the messages of actions that will run, and of those that were asked
+	// for.
 	Store store.Blobs
 }
 
 // Preview finds out what a build would do. It runs nothing, and writes nothing to the store or anywhere else. Of the
-// options it needs those of the stores, Workspace, State, Jobs and Fresh. Of actions for which keep returns true, the messages
-// are kept in Previews.Store although their result is known; keep may be nil. The error is about the engine.
+// options it needs those of the stores, Workspace, State, Jobs and Fresh. Of actions for which keep returns true, the
+// messages are kept in Previews.Store although their result is known; keep may be nil. The error is about the engine.
 func Preview(ctx context.Context, p *plan.Plan, o Options, keep func(step, spec string) bool) (*Previews, error) {
 	g, units, err := newGraph(p)
 	if err != nil {
@@ -70,8 +71,8 @@ func Preview(ctx context.Context, p *plan.Plan, o Options, keep func(step, spec 
 	return &Previews{Actions: v.all(g, units), Store: over}, nil
 }
 
-// previewer looks at units as a worker does that may not execute anything. What it would have to execute ends as skipped,
-// and so does what waits for it.
+// previewer looks at units as a worker does that may not execute anything. What it would have to execute ends as
+// skipped, and so does what waits for it.
 type previewer struct {
 	*worker
 	keepIt func(step, spec string) bool
@@ -176,7 +177,8 @@ func (v *previewer) all(g *graph, units []*unit) []Previewed {
 	return all
 }
 
-// absent is the error for an input of the workspace that is not there, of an action that waits: hours may pass until it is its turn.
+// absent is the error for an input of the workspace that is not there, of an action that waits: hours may pass until
+// it is its turn.
 func (v *previewer) absent(u *unit) error {
 	if u.spec == nil {
 		return nil

@@ -6,8 +6,9 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 )
 
-// printedNames returns what a command printed with the names that files of the workspace have there in place of those in its exec root, as far as
-// its inputs tell: "in/source/a.c:3:5: error" becomes "ops/a.c:3:5: error", which an editor opens.
+// printedNames returns what a command printed with the names that files of the workspace have there in place of those
+// in its exec root, as far as its inputs tell: "in/source/a.c:3:5: error" becomes "ops/a.c:3:5: error", which an
+// editor opens.
 func printedNames(printed string, inputs []action.Input) string {
 	at := map[string]string{} // paths in the exec root, and what they are
 	for i := range inputs {

@@ -42,8 +42,8 @@ func (w *worker) program(ctx context.Context, name, list string) *program {
 	return p
 }
 
-// complete gives the unit's action what is known only now that its inputs are: the digests of the programs of the host
-// that it starts, whose effects it has, and how it is remembered. root is its exec root.
+// complete gives the unit's action what is known only now that its inputs are: the digests of the programs of the
+// host that it starts, whose effects it has, and how it is remembered. root is its exec root.
 func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *merkle.Dir) error {
 	if err := w.executable(ctx, u, root); err != nil {
 		return err
@@ -72,8 +72,8 @@ func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *
 	return err
 }
 
-// hostPrograms are the programs of this machine that the unit's command starts, by name or absolute path. What else they
-// start in turn is anyone's guess.
+// hostPrograms are the programs of this machine that the unit's command starts, by name or absolute path. What else
+// they start in turn is anyone's guess.
 func hostPrograms(u *unit) []string {
 	var names []string
 	s := u.spec

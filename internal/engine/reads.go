@@ -19,11 +19,11 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// reads is the action.Reads of a unit with a depfile. Of its inputs, folders count by their names and by what was read of
-// them; all others count in full.
+// reads is the action.Reads of a unit with a depfile. Of its inputs, folders count by their names and by what was
+// read of them; all others count in full.
 //
-// The names matter because a compiler looks for a header in one folder after the other: a new file may take the place of
-// one that was read, though that has not changed.
+// The names matter because a compiler looks for a header in one folder after the other: a new file may take the place
+// of one that was read, though that has not changed.
 type reads struct {
 	w       *worker
 	u       *unit
@@ -227,8 +227,8 @@ func (r *reads) inside(name string, roots []string) (string, bool) {
 	return name, false
 }
 
-// workspace returns where in the workspace the host path is, if it is there. The cache may be in the workspace too; what is
-// there was put there by hexmage.
+// workspace returns where in the workspace the host path is, if it is there. The cache may be in the workspace too;
+// what is there was put there by hexmage.
 func (r *reads) workspace(p string) (string, bool) {
 	if r.w.o.State != "" && strings.HasPrefix(p, filepath.ToSlash(string(layout.StateDir(r.w.o.State).Root()))+"/") {
 		return "", false

@@ -4,11 +4,12 @@ import (
 	"sync"
 )
 
-// room is the memory of this machine, and what of it is taken by actions that run: as much as each took when it last ran. Of one that never ran it is what its
-// step says; where that says nothing it counts for nothing.
+// room is the memory of this machine, and what of it is taken by actions that run: as much as each took when it last
+// ran. Of one that never ran it is what its step says; where that says nothing it counts for nothing.
 //
-// A worker asks for room when its action was looked up and has to run. Where there is none the unit goes back to the loop, which starts it when there is, the most urgent
-// first. Until then nobody else gets any: small ones would keep a large one waiting for ever.
+// A worker asks for room when its action was looked up and has to run. Where there is none the unit goes back to the
+// loop, which starts it when there is, the most urgent first. Until then nobody else gets any: small ones would keep
+// a large one waiting for ever.
 type room struct {
 	total int64                         // 0: all fits
 	took  func(step, name string) int64 // nil: nobody knows
@@ -54,7 +55,8 @@ func (r *room) admit(u *unit) bool {
 	return true
 }
 
-// fits tells whether there is room. One that wants more than there is at all runs beside none of which anything is known, rather than never.
+// fits tells whether there is room. One that wants more than there is at all runs beside none of which anything is
+// known, rather than never.
 func (r *room) fits(u *unit) bool { return r.taken == 0 || r.taken+u.memory <= r.total }
 
 func (r *room) hold(u *unit) {

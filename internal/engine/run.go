@@ -1,8 +1,8 @@
 // Package engine carries out plans.
 //
 // It turns every Spec of a Plan into an Action when its inputs have digests, asks the executor for its Result, passes
-// results on, and puts the pipeline's outputs in their place. It does not know the language, kinds of steps, processes or other
-// machines.
+// results on, and puts the pipeline's outputs in their place. It does not know the language, kinds of steps,
+// processes or other machines.
 package engine
 
 import (
@@ -162,8 +162,8 @@ func (l *loop) admit(units []*unit) error {
 	return nil
 }
 
-// next returns a ready unit whose resources are free, or nil: of those that work elsewhere first, of those that are looked up and of those that work here if one
-// more may.
+// next returns a ready unit whose resources are free, or nil: of those that work elsewhere first, of those that are
+// looked up and of those that work here if one more may.
 func (l *loop) next() *unit {
 	if u := l.first(&l.g.away); u != nil {
 		return u
@@ -198,7 +198,8 @@ func (l *loop) first(queue *readyHeap) *unit {
 	return nil
 }
 
-// fitting takes the first of those that wait for room, if there is room now and its resources are free, or returns nil.
+// fitting takes the first of those that wait for room, if there is room now and its resources are free, or returns
+// nil.
 func (l *loop) fitting() *unit {
 	if l.tight.Len() == 0 || !l.reserve(l.tight[0]) {
 		return nil
@@ -261,8 +262,8 @@ func (l *loop) unreserve(u *unit) {
 	}
 }
 
-// start gives the unit to a worker, and hires one if all are busy. Workers stay for the whole build: the stack of a new one would have to
-// grow with each unit.
+// start gives the unit to a worker, and hires one if all are busy. Workers stay for the whole build: the stack of a
+// new one would have to grow with each unit.
 func (l *loop) start(ctx context.Context, u *unit) {
 	u.state = running
 	*l.count(u)++
@@ -403,7 +404,8 @@ func (l *loop) release(u *unit) error {
 	return nil
 }
 
-// skip ends a unit that cannot run, because something it needs failed or the build was stopped, and all that waits for it.
+// skip ends a unit that cannot run, because something it needs failed or the build was stopped, and all that waits
+// for it.
 func (l *loop) skip(u *unit) error {
 	if u.state.ended() {
 		return nil

@@ -134,8 +134,8 @@ func (w *worker) fresh(u *unit) bool {
 	return w.o.Fresh != nil && w.o.Fresh(u.instance.plan.At.Short())
 }
 
-// reportEvery is how often an action's progress is passed on: a tool may count bytes, people and programs that watch need
-// not.
+// reportEvery is how often an action's progress is passed on: a tool may count bytes, people and programs that watch
+// need not.
 const reportEvery = 50 * time.Millisecond
 
 // throttled passes on what comes at least reportEvery after what it passed on last, and the end.
@@ -156,8 +156,9 @@ func throttled(p execute.Progress) execute.Progress {
 	}
 }
 
-// run executes the action, and again as often as the step allows: when it could not run for a reason that may pass, and
-// when it ended in a way of which the step says so. It waits longer each time. It also returns how often it tried.
+// run executes the action, and again as often as the step allows: when it could not run for a reason that may pass,
+// and when it ended in a way of which the step says so. It waits longer each time. It also returns how often it
+// tried.
 func (w *worker) run(ctx context.Context, u *unit, a *execute.Request) (*action.Result, int, error) {
 	pause := 250 * time.Millisecond
 	for try := 1; ; try++ {
@@ -463,7 +464,8 @@ func (w *worker) failure(u *unit, summary string, res *action.Result) *event.Fai
 	if n.Explains && w.o.Hints != nil {
 		values := u.instance.values
 		if values == nil && len(n.AwaitValues) > 0 { // it was extended by an earlier build
-			values, _ = w.allValues(context.Background(), n.AwaitValues) // a few small files; without them there are no hints
+			// a few small files; without them there are no hints
+			values, _ = w.allValues(context.Background(), n.AwaitValues)
 		}
 		f.Hints = w.o.Hints(n.At, plan.Known{Values: values}, u.spec.Name, all)
 	}

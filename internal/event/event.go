@@ -1,7 +1,7 @@
 // Package event has what a build tells its watchers.
 //
-// Events are plain data, in the order in which things happened, sent from one goroutine. The package does not know who
-// watches: a terminal, a program that reads JSON lines, a test.
+// Events are plain data, in the order in which things happened, sent from one goroutine. The package does not know
+// who watches: a terminal, a program that reads JSON lines, a test.
 package event
 
 import (
@@ -10,12 +10,12 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Sink receives events. Send is called from one goroutine, in order, and must not block for long. What an event points to is read only,
-// for the sender and every sink, from then on. A sink passes over events that it does not know, and bears with any order: one build after
-// the other, actions that end and never began.
+// Sink receives events. Send is called from one goroutine, in order, and must not block for long. What an event
+// points to is read only, for the sender and every sink, from then on. A sink passes over events that it does not
+// know, and bears with any order: one build after the other, actions that end and never began.
 //
-// A decorator passes every event on before Send returns, in order, those that it does not know included; it may add some, and say
-// more or less in a copy.
+// A decorator passes every event on before Send returns, in order, those that it does not know included; it may add
+// some, and say more or less in a copy.
 type Sink interface {
 	Send(Event)
 }
@@ -43,12 +43,14 @@ type Diagnostic struct {
 	Severity string `json:"severity"` // "error" or "warning"
 	Summary  string `json:"summary"`
 	Detail   string `json:"detail,omitempty"`
-	File     string `json:"file,omitempty"` // relative to the workspace where it is in it; "" where no place is to blame
-	Line     int    `json:"line,omitempty"` // from 1
-	Column   int    `json:"column,omitempty"`
+	// relative to the workspace where it is in it; "" where no place is to blame
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"` // from 1
+	Column int    `json:"column,omitempty"`
 }
 
-// Error is what a command ends with that could not do what it was asked for. What an action failed with is in its ActionFinished.
+// Error is what a command ends with that could not do what it was asked for. What an action failed with is in its
+// ActionFinished.
 type Error struct {
 	Message  string `json:"message"`
 	ExitCode int    `json:"exit_code"`
@@ -87,7 +89,8 @@ const (
 
 // ActionFinished says that an action ended.
 type ActionFinished struct {
-	ID          int           `json:"id"` // 0: nothing that it reads has changed, so nobody looked at it, or a whole step was skipped
+	// 0: nothing that it reads has changed, so nobody looked at it, or a whole step was skipped
+	ID          int           `json:"id"`
 	Step        string        `json:"step"`
 	Name        string        `json:"name,omitempty"`
 	Description string        `json:"description,omitempty"`
@@ -96,9 +99,10 @@ type ActionFinished struct {
 	Action      digest.Digest `json:"-"` // Key with its size: names the Action message in the store
 	Duration    time.Duration `json:"duration_ns"`
 	Worker      string        `json:"worker,omitempty"`
-	Memory      int64         `json:"memory_bytes,omitempty"` // that the largest process of one that ran took at its peak; 0: not known
-	Failure     *Failure      `json:"failure,omitempty"`
-	Warning     string        `json:"warning,omitempty"` // what a successful action wants people to know
+	// that the largest process of one that ran took at its peak; 0: not known
+	Memory  int64    `json:"memory_bytes,omitempty"`
+	Failure *Failure `json:"failure,omitempty"`
+	Warning string   `json:"warning,omitempty"` // what a successful action wants people to know
 }
 
 // Failure is why an action failed.
@@ -129,7 +133,8 @@ type OutputReady struct {
 	Show string `json:"show,omitempty"`
 }
 
-// CheckFinished says what came of a check. Those of all checks come after the outputs, before BuildFinished, also in a build that failed.
+// CheckFinished says what came of a check. Those of all checks come after the outputs, before BuildFinished, also in
+// a build that failed.
 type CheckFinished struct {
 	Check       string      `json:"check"` // module.aot["x"].check.words
 	Description string      `json:"description,omitempty"`
@@ -173,11 +178,12 @@ func (BuildFinished) EventName() string  { return "build_finished" }
 
 // ActionVerified follows ActionFinished in a build that verifies: the action was run once more, or why it was not.
 type ActionVerified struct {
-	Step        string       `json:"step"`
-	Name        string       `json:"name,omitempty"`
-	Verdict     Verdict      `json:"verdict"`
-	Reason      string       `json:"reason,omitempty"` // of Unverified
-	Known       bool         `json:"known"`            // compared with a result that was in the cache, not with a run just before
+	Step    string  `json:"step"`
+	Name    string  `json:"name,omitempty"`
+	Verdict Verdict `json:"verdict"`
+	Reason  string  `json:"reason,omitempty"` // of Unverified
+	// compared with a result that was in the cache, not with a run just before
+	Known       bool         `json:"known"`
 	Differences []Difference `json:"differences,omitempty"`
 	More        int          `json:"more,omitempty"` // how many differences are left out
 }
@@ -193,16 +199,17 @@ const (
 	Unverified Verdict = "unverified" // it cannot be verified
 )
 
-// Difference is one file or folder that two runs of an action left differently. "First" is the run whose result the cache
-// has, "second" the one that verified it.
+// Difference is one file or folder that two runs of an action left differently. "First" is the run whose result the
+// cache has, "second" the one that verified it.
 type Difference struct {
-	Path   string   `json:"path"`             // slash path in the exec root
-	Kind   string   `json:"kind"`             // missing, extra, type, mode, size, content, exit code
-	Detail string   `json:"detail,omitempty"` // what of it: "12 of 4096 bytes in 2 ranges, the first at 0x1f0"
-	First  string   `json:"first,omitempty"`  // digest of the file, where there is one
-	Second string   `json:"second,omitempty"`
-	Offset int64    `json:"offset"`           // of the first byte that differs; -1: not of that kind
-	Parts  []string `json:"parts,omitempty"`  // ELF sections and archive members that differ: ".rodata: 12 bytes, the first at +0x10 (build_time)"
+	Path   string `json:"path"`             // slash path in the exec root
+	Kind   string `json:"kind"`             // missing, extra, type, mode, size, content, exit code
+	Detail string `json:"detail,omitempty"` // what of it: "12 of 4096 bytes in 2 ranges, the first at 0x1f0"
+	First  string `json:"first,omitempty"`  // digest of the file, where there is one
+	Second string `json:"second,omitempty"`
+	Offset int64  `json:"offset"` // of the first byte that differs; -1: not of that kind
+	// ELF sections and archive members that differ: ".rodata: 12 bytes, the first at +0x10 (build_time)"
+	Parts  []string `json:"parts,omitempty"`
 	Lines  []string `json:"lines,omitempty"`  // of text files: the first line that differs, of both
 	Varies string   `json:"varies,omitempty"` // why it may differ, of an output that may
 	Hints  []string `json:"hints,omitempty"`  // typical causes that it looks like

@@ -19,8 +19,9 @@ import (
 
 // Lookup is what an Executor that remembers results can do beside executing.
 type Lookup interface {
-	// Lookup returns the remembered result of the action, and true, if there is one that the action allows and everything that it
-	// names is in the store; else nil and false, which is no error. It runs nothing. The Result is the caller's.
+	// Lookup returns the remembered result of the action, and true, if there is one that the action allows and
+	// everything that it names is in the store; else nil and false, which is no error. It runs nothing. The Result is
+	// the caller's.
 	Lookup(ctx context.Context, a *Request) (*action.Result, bool, error)
 }
 
@@ -36,12 +37,13 @@ type CachedExecutor struct {
 	whole map[digest.Digest]bool // roots of trees of which all parts were in the store
 }
 
-// Cached returns an Executor that has next execute actions and remembers the results of those that ended with exit code
-// 0, or another that the action allows, and all their outputs in results, under keys made with fn. Looking up and executing are two methods, so that the
-// caller knows which it was, and can ask for a run although a result is known: Execute always runs, Lookup never does.
+// Cached returns an Executor that has next execute actions and remembers the results of those that ended with exit
+// code 0, or another that the action allows, and all their outputs in results, under keys made with fn. Looking up
+// and executing are two methods, so that the caller knows which it was, and can ask for a run although a result is
+// known: Execute always runs, Lookup never does.
 //
-// installed, if not nil, tells whether a whole tree stands unpacked somewhere (Trees.Has): the parts of such a tree are
-// not looked for in the store one by one.
+// installed, if not nil, tells whether a whole tree stands unpacked somewhere (Trees.Has): the parts of such a tree
+// are not looked for in the store one by one.
 func Cached(next Executor, results store.Results, blobs store.Blobs, fn digest.Function, installed func(root digest.Digest) bool) *CachedExecutor {
 	return &CachedExecutor{next: next, results: results, blobs: blobs, fn: fn, installed: installed, whole: map[digest.Digest]bool{}}
 }
@@ -73,7 +75,8 @@ func (c *CachedExecutor) lookup(ctx context.Context, results store.Results, a *a
 	if err != nil {
 		return nil, false, &Error{Op: "look for the action's result", Err: err}
 	}
-	if !a.Succeeded(r.ExitCode) || !hasOutputs(a, r) { // remembered for a step that allows the exit code; or by somebody who takes others for it
+	// remembered for a step that allows the exit code; or by somebody who takes others for it
+	if !a.Succeeded(r.ExitCode) || !hasOutputs(a, r) {
 		return nil, false, nil
 	}
 	ok, err := c.complete(ctx, r)
@@ -153,13 +156,13 @@ func (c *CachedExecutor) completeDir(ctx context.Context, d action.OutputDir) (b
 	return true, nil
 }
 
-// maxBeside is how many bytes of messages are kept beside a result. Larger ones, such as the Directory of a link's 10,000
-// inputs, go to the store, where actions share them.
+// maxBeside is how many bytes of messages are kept beside a result. Larger ones, such as the Directory of a link's
+// 10,000 inputs, go to the store, where actions share them.
 const maxBeside = 16 << 10
 
 // Execute implements Executor. The encoded Action and Command and the Directories of its inputs are kept too, for
-// explaining later what a key was made of: beside the result if they are small, as a file for each would cost more than a
-// small command does; else in the store.
+// explaining later what a key was made of: beside the result if they are small, as a file for each would cost more
+// than a small command does; else in the store.
 func (c *CachedExecutor) Execute(ctx context.Context, a *Request) (*action.Result, error) {
 	e := a.Encode(c.fn)
 	messages := make(map[digest.Digest][]byte, len(a.Directories)+2)

@@ -14,8 +14,9 @@ import (
 	"github.com/hexmage/hexmage/internal/secret"
 )
 
-// Capped keeps the head and the tail of an output stream, action.MaxInline bytes in all. It may be written from several
-// goroutines. The zero value is ready, and keeps nothing else; Outputs returns some that put long streams into files.
+// Capped keeps the head and the tail of an output stream, action.MaxInline bytes in all. It may be written from
+// several goroutines. The zero value is ready, and keeps nothing else; Outputs returns some that put long streams
+// into files.
 type Capped struct {
 	mu      sync.Mutex
 	hide    *secret.Hider // what is left out; nil: nothing
@@ -102,8 +103,8 @@ func leftOut(n int64) string {
 // maxPrinted is how many bytes of a stream go into its file before the tail.
 const maxPrinted = 64 << 20
 
-// wholeStream is the file of a stream that is longer than what is kept in memory. That it cannot be written (a full disk)
-// is no reason to fail: what is kept stays.
+// wholeStream is the file of a stream that is longer than what is kept in memory. That it cannot be written (a full
+// disk) is no reason to fail: what is kept stays.
 type wholeStream struct {
 	of   *Printed // nil: nobody wants it
 	name string   // what its path ends with

@@ -25,8 +25,8 @@ func Exclusive(next Caching, locks *Locks, fn digest.Function) Caching {
 	return &exclusive{next: next, locks: locks, fn: fn, missed: map[digest.Digest]bool{}}
 }
 
-// Locks are what processes agree through on who executes an action: bytes of a file. On systems other than Linux, and on file systems without
-// locks, nobody waits.
+// Locks are what processes agree through on who executes an action: bytes of a file. On systems other than Linux, and
+// on file systems without locks, nobody waits.
 type Locks struct {
 	path string
 
@@ -38,7 +38,8 @@ type Locks struct {
 // NewLocks returns those in the file at path, which is made when it is needed.
 func NewLocks(path string) *Locks { return &Locks{path: path, held: map[int64]bool{}} }
 
-// File is the open file. What is locked here stays so as long as any process has it from this one: also when this one is killed.
+// File is the open file. What is locked here stays so as long as any process has it from this one: also when this one
+// is killed.
 func (l *Locks) File() (*os.File, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,8 +137,8 @@ func (x *exclusive) Execute(ctx context.Context, a *Request) (*action.Result, er
 		}
 		if locked {
 			defer x.locks.unlock(at)
-			// Another process may have executed it while this one waited, or between its lookup and its lock. Who did not
-			// look wants a run.
+			// Another process may have executed it while this one waited, or between its lookup and its lock. Who did
+			// not look wants a run.
 			if !waited && !missed {
 				break
 			}
@@ -164,8 +165,8 @@ func (x *exclusive) Execute(ctx context.Context, a *Request) (*action.Result, er
 	return x.next.Execute(ctx, a)
 }
 
-// offset is the byte of the lock file that stands for the action. It need not exist, and two actions have the same one
-// about never.
+// offset is the byte of the lock file that stands for the action. It need not exist, and two actions have the same
+// one about never.
 func offset(key digest.Digest) int64 {
 	return int64(binary.BigEndian.Uint64(key.AppendHash(nil)) >> 2)
 }

@@ -1,8 +1,8 @@
 // Package execute runs actions.
 //
-// An Executor is given an action whose input blobs are in the store or in the action itself, and returns what came of it, with the output blobs
-// in the store. Caching, limits, retries, verification and routing are decorators around it, one file each. The package
-// does not know pipelines, steps or plans.
+// An Executor is given an action whose input blobs are in the store or in the action itself, and returns what came of
+// it, with the output blobs in the store. Caching, limits, retries, verification and routing are decorators around
+// it, one file each. The package does not know pipelines, steps or plans.
 package execute
 
 import (
@@ -26,20 +26,23 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Executor runs actions. Execute may be called from many goroutines at once; none waits for another action, but where both want a
-// resource of which there is one. The Action stays as it is; the Result is the caller's.
+// Executor runs actions. Execute may be called from many goroutines at once; none waits for another action, but where
+// both want a resource of which there is one. The Action stays as it is; the Result is the caller's.
 //
-// What is in Request.Secrets reaches the command and nobody else, in variables of its environment and in files that only its user can read,
-// which go when it has ended. No executor puts it into a command line, a message that is kept or a log. It stands in no Result, no file of
-// Printed and no progress, and an action that succeeds with a value in an output is refused; that of one that fails is left out. An executor that
-// cannot do this refuses the action. Refused is an *Error that says so.
+// What is in Request.Secrets reaches the command and nobody else, in variables of its environment and in files that
+// only its user can read, which go when it has ended. No executor puts it into a command line, a message that is kept
+// or a log. It stands in no Result, no file of Printed and no progress, and an action that succeeds with a value in
+// an output is refused; that of one that fails is left out. An executor that cannot do this refuses the action.
+// Refused is an *Error that says so.
 //
-// A decorator passes on the action, the context, its secrets and who listens, and returns results and errors as they come.
+// A decorator passes on the action, the context, its secrets and who listens, and returns results and errors as they
+// come.
 type Executor interface {
-	// Execute returns an error, an *Error, only for what kept the action from running (no such program, no machine, no space), and no
-	// Result beside it. A command that ran and failed is a Result with its exit code, one that ran out of time a *TimeoutError. When ctx
-	// ends, the command ends with all that it started, and the error is the context's cause. The outputs named in the command
-	// that exist are in the store and in the Result; one that is missing is just not in the Result.
+	// Execute returns an error, an *Error, only for what kept the action from running (no such program, no machine,
+	// no space), and no Result beside it. A command that ran and failed is a Result with its exit code, one that ran
+	// out of time a *TimeoutError. When ctx ends, the command ends with all that it started, and the error is the
+	// context's cause. The outputs named in the command that exist are in the store and in the Result; one that is
+	// missing is just not in the Result.
 	Execute(ctx context.Context, a *Request) (*action.Result, error)
 }
 
@@ -58,9 +61,10 @@ func (e *TimeoutError) Error() string {
 type Error struct {
 	Op        string // what was being done: "start clang-22", "upload a.bin"
 	Retryable bool   // the same action may succeed when tried again
-	Refused   bool   // a check of what the step brought found it cannot work: the step failed, nothing is wrong with the engine
-	Remedy    string // what the user can do, if known
-	Err       error
+	// a check of what the step brought found it cannot work: the step failed, nothing is wrong with the engine
+	Refused bool
+	Remedy  string // what the user can do, if known
+	Err     error
 }
 
 // Error returns the message without the remedy, which reports show on a line of its own.
@@ -77,8 +81,8 @@ func Inputs(blobs store.Blobs, a *action.Action) store.Blobs {
 	return store.Overlay(blobs, a.Directories)
 }
 
-// Route gives every action to the executor that its platform names (property "executor"; "local" when it names none). Without any it
-// executes nothing.
+// Route gives every action to the executor that its platform names (property "executor"; "local" when it names none).
+// Without any it executes nothing.
 func Route(by map[string]Executor) Executor { return route(by) }
 
 type route map[string]Executor
@@ -95,20 +99,25 @@ func (r route) Execute(ctx context.Context, a *Request) (*action.Result, error) 
 	return next.Execute(ctx, a)
 }
 
-// Request is an action that is to be executed, or whose result is looked for, with what is in no key: whose it is, and who listens.
+// Request is an action that is to be executed, or whose result is looked for, with what is in no key: whose it is,
+// and who listens.
 type Request struct {
 	*action.Action
 	Step, Name string // the step that it is of, and its name within that: for who chooses among steps
-	Anew       bool   // it is to run, whoever remembers what came of it, and does not go on from what an earlier run left (action.PropertyCheckpoint)
+	// it is to run, whoever remembers what came of it, and does not go on from what an earlier run left
+	// (action.PropertyCheckpoint)
+	Anew bool
 
-	Secrets  *secret.Set // what its command gets beside what is in its key; nil: nothing
-	Tree     *merkle.Dir // of InputRoot, where it is in memory, which saves reading it; nobody changes it. nil: it is in the store
-	Progress Progress    // nil: nobody asks
-	Spans    Spans       // nil: nobody asks
-	Printed  *Printed    // nil: nobody asks
+	Secrets *secret.Set // what its command gets beside what is in its key; nil: nothing
+	// of InputRoot, where it is in memory, which saves reading it; nobody changes it. nil: it is in the store
+	Tree     *merkle.Dir
+	Progress Progress // nil: nobody asks
+	Spans    Spans    // nil: nobody asks
+	Printed  *Printed // nil: nobody asks
 }
 
-// Progress is told how far a running action is, from any goroutine: done and total in unit ("bytes"; total 0 when not known), and a few words.
+// Progress is told how far a running action is, from any goroutine: done and total in unit ("bytes"; total 0 when not
+// known), and a few words.
 type Progress func(done, total int64, text string)
 
 // Spans is told what an executor spent its time with on one action. It may be called from several goroutines.
@@ -121,8 +130,8 @@ func (a *Request) Report(done, total int64, text string) {
 	}
 }
 
-// Span begins something that takes time: "lay out inputs", "run", "capture outputs". What it returns is to be called at
-// the end. Spans of an action are one after the other or one in the other. Where nobody listens it costs nothing.
+// Span begins something that takes time: "lay out inputs", "run", "capture outputs". What it returns is to be called
+// at the end. Spans of an action are one after the other or one in the other. Where nobody listens it costs nothing.
 func (a *Request) Span(name string) func() {
 	if a.Spans == nil {
 		return func() {}
@@ -139,8 +148,8 @@ func (a *Request) Root() *merkle.Dir {
 	return merkle.Ref(a.InputRoot)
 }
 
-// Streams returns what the command's standard output and error are written to. Both have to be closed when it has ended. What an earlier
-// command of this request printed is gone. They do not take in the request's secrets.
+// Streams returns what the command's standard output and error are written to. Both have to be closed when it has
+// ended. What an earlier command of this request printed is gone. They do not take in the request's secrets.
 func (a *Request) Streams() (stdout, stderr *Capped) {
 	stdout, stderr = &Capped{hide: a.Secrets.Hider()}, &Capped{hide: a.Secrets.Hider()}
 	if p := a.Printed; p != nil {
@@ -153,8 +162,8 @@ func (a *Request) Streams() (stdout, stderr *Capped) {
 // HostPath is where programs without a slash in their name are looked for: the host's base system.
 const HostPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// LookPath finds a program of the host as actions see it: in the folders of list, by default HostPath, and not in those of
-// the user's own PATH. A name with a slash is a path already.
+// LookPath finds a program of the host as actions see it: in the folders of list, by default HostPath, and not in
+// those of the user's own PATH. A name with a slash is a path already.
 func LookPath(name, list string) (string, error) {
 	if list == "" {
 		list = HostPath
@@ -178,8 +187,8 @@ func isProgram(p string) bool {
 	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
 }
 
-// Printed keeps the whole of what a command prints, up to 64 MB of each stream, where that is more than a Result holds: in
-// files next to each other, which are there only then.
+// Printed keeps the whole of what a command prints, up to 64 MB of each stream, where that is more than a Result
+// holds: in files next to each other, which are there only then.
 type Printed struct {
 	path string // what the files' names start with
 
@@ -202,7 +211,8 @@ func (p *Printed) add(path string) {
 	p.files = append(p.files, path)
 }
 
-// Cut tells whether something that the command printed is in no file and no result: there was too much of it, or the disk is full.
+// Cut tells whether something that the command printed is in no file and no result: there was too much of it, or the
+// disk is full.
 func (p *Printed) Cut() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

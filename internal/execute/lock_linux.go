@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks one byte of the file, until unlock, or until f is closed in all processes that have it. It is false when the byte is locked through another open file, of
-// this process or another. Where the file system has no locks, it is true.
+// tryLock locks one byte of the file, until unlock, or until f is closed in all processes that have it. It is false
+// when the byte is locked through another open file, of this process or another. Where the file system has no locks,
+// it is true.
 func tryLock(f *os.File, at int64) (bool, error) {
 	l := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: at, Len: 1}
 	for {

@@ -15,10 +15,10 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Actions with a depfile are remembered in two steps (action.Reads). Under the key of the broad action is a Result with
-// one output file: the read sets, each the paths that the command once read. A set with the contents of today makes the
-// narrow action, under whose key the Result proper is. Anything that is damaged or gone on the way only means that the
-// action runs again.
+// Actions with a depfile are remembered in two steps (action.Reads). Under the key of the broad action is a Result
+// with one output file: the read sets, each the paths that the command once read. A set with the contents of today
+// makes the narrow action, under whose key the Result proper is. Anything that is damaged or gone on the way only
+// means that the action runs again.
 const (
 	maxReadSets = 8        // newest first; branches that are switched to and fro need a few
 	maxReads    = 1 << 20  // paths of a set
@@ -91,8 +91,8 @@ func (c *CachedExecutor) rememberReads(ctx context.Context, a *action.Action, r 
 	return r, nil
 }
 
-// remember is put for an action that never runs. What its key was made of is kept with it as far as it is small; else the Directories,
-// which nothing but this action has, are not kept.
+// remember is put for an action that never runs. What its key was made of is kept with it as far as it is small; else
+// the Directories, which nothing but this action has, are not kept.
 func (c *CachedExecutor) remember(ctx context.Context, results store.Results, a *action.Action, r *action.Result) error {
 	e := a.Encode(c.fn)
 	messages := map[digest.Digest][]byte{e.Key: e.Action, c.fn.Bytes(e.Command): e.Command}

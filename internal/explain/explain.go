@@ -1,8 +1,8 @@
 // Package explain says in what two actions differ.
 //
-// It reads the older action's messages from where executing leaves them, beside the result or in the store, and walks both
-// trees of inputs side by side, into those folders only whose digests differ. It does not know pipelines or runs, and where
-// something is no longer in the store it says so instead of guessing.
+// It reads the older action's messages from where executing leaves them, beside the result or in the store, and walks
+// both trees of inputs side by side, into those folders only whose digests differ. It does not know pipelines or
+// runs, and where something is no longer in the store it says so instead of guessing.
 package explain
 
 import (
@@ -43,8 +43,9 @@ const (
 
 // Difference is one thing in which two actions differ.
 type Difference struct {
-	What   string `json:"what"`
-	Name   string `json:"name,omitempty"` // a slash path in the exec root, a toolchain, a variable, the number of an argument
+	What string `json:"what"`
+	// a slash path in the exec root, a toolchain, a variable, the number of an argument
+	Name   string `json:"name,omitempty"`
 	Change string `json:"change"`
 	Old    string `json:"old,omitempty"` // a value, or a digest's first digits, with what else is to be said
 	New    string `json:"new,omitempty"`
@@ -61,8 +62,8 @@ type Comparison struct {
 	Unknown     []string     `json:"unknown,omitempty"` // what cannot be told, and why
 }
 
-// Compare says in what the actions differ: at most limit Differences, toolchains and inputs first. Both actions' Directory
-// messages are looked for in the store; those that are not there are named in Comparison.Unknown.
+// Compare says in what the actions differ: at most limit Differences, toolchains and inputs first. Both actions'
+// Directory messages are looked for in the store; those that are not there are named in Comparison.Unknown.
 func Compare(ctx context.Context, blobs store.Blobs, before, now *action.Action, limit int) (Comparison, error) {
 	c := &comparer{blobs: blobs, limit: limit}
 	if before.InputRoot != now.InputRoot {
@@ -224,8 +225,8 @@ func gone(err error) bool {
 // maxMessage is how large an Action or a Command may be, in bytes.
 const maxMessage = 16 << 20
 
-// Load finds an action that was executed once, and the store that has its messages: the results are asked first, if they are
-// not nil, then the store. The error is store.ErrNotFound when the action is not known any more.
+// Load finds an action that was executed once, and the store that has its messages: the results are asked first, if
+// they are not nil, then the store. The error is store.ErrNotFound when the action is not known any more.
 func Load(ctx context.Context, blobs store.Blobs, results store.Results, key digest.Digest) (*action.Action, store.Blobs, error) {
 	if results != nil {
 		if m, err := results.Messages(ctx, key); err == nil {
@@ -386,8 +387,8 @@ const toolchains = "toolchains"
 // maxDepth is how deep folders may be.
 const maxDepth = 500
 
-// folders compares the two folders at a path of the exec root, one level deep, and goes into those that differ. A toolchain
-// is one difference: what changed in an SDK is not what changed in the pipeline.
+// folders compares the two folders at a path of the exec root, one level deep, and goes into those that differ. A
+// toolchain is one difference: what changed in an SDK is not what changed in the pipeline.
 func (c *comparer) folders(ctx context.Context, at string, before, now digest.Digest) error {
 	if strings.Count(at, "/") > maxDepth {
 		return fmt.Errorf("folders are more than %d deep at %s", maxDepth, at)

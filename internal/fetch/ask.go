@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Ask finds out whether one of the addresses gives the file: it asks each in turn for its beginning, with the logins and on the ways of Fetch, until one
-// answers as a server of the file would. Nothing is kept.
+// Ask finds out whether one of the addresses gives the file: it asks each in turn for its beginning, with the logins
+// and on the ways of Fetch, until one answers as a server of the file would. Nothing is kept.
 func (c Client) Ask(ctx context.Context, s Source) error {
 	c = c.withDefaults()
 	if len(s.URLs) == 0 {
@@ -70,7 +70,8 @@ func (d *download) begins(ctx context.Context, addr string, http1 bool) error {
 	d.http = d.connect()
 	defer d.http.CloseIdleConnections()
 	a, err := d.get(ctx, addr, 0, asked, "")
-	if t := (*transientError)(nil); !errors.As(err, &t) && (errors.Is(err, ErrRefused) || errors.Is(err, errNoRanges)) { // some refuse what they do not know, and an empty file has no first byte
+	// some refuse what they do not know, and an empty file has no first byte
+	if t := (*transientError)(nil); !errors.As(err, &t) && (errors.Is(err, ErrRefused) || errors.Is(err, errNoRanges)) {
 		a, err = d.get(ctx, addr, 0, -1, "")
 	}
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// Login is a header with a secret for one host. It is sent with requests to that host only, over https or to this machine,
-// and never after a redirect to somewhere else.
+// Login is a header with a secret for one host. It is sent with requests to that host only, over https or to this
+// machine, and never after a redirect to somewhere else.
 type Login struct {
 	Host   string // "example.com", of any port, or "example.com:8443"; "" is any of the source's own
 	Header string // "Authorization"
@@ -99,8 +99,8 @@ const (
 	maxNetrcWords = 10_000
 )
 
-// Netrc reads a .netrc file: the logins of hosts, as curl and git read it. A "default" entry is not taken: it would go to
-// every host. Macros are skipped.
+// Netrc reads a .netrc file: the logins of hosts, as curl and git read it. A "default" entry is not taken: it would
+// go to every host. Macros are skipped.
 func Netrc(r io.Reader) ([]Login, error) {
 	var logins []Login
 	var host, user, password string

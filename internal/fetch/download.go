@@ -163,7 +163,8 @@ func (d *download) resume(addr string) *part {
 	switch {
 	case p == nil:
 	case p.meta.Digest == d.source.digest() && (d.source.Size == 0 || p.meta.Total < 0 || p.meta.Total == d.source.Size) &&
-		(p.meta.Validator != "" && p.meta.URL == addr || d.source.pinned()): // the digest tells whether the parts fit together
+		// the digest tells whether the parts fit together
+		(p.meta.Validator != "" && p.meta.URL == addr || d.source.pinned()):
 		return p
 	default:
 		p.close()
@@ -365,8 +366,8 @@ func (d *download) verify(r *Result, f io.ReaderAt) error {
 	return nil
 }
 
-// pacedBody is the body of an answer that is given up when too little of it comes: nothing for some time, or over that time fewer bytes
-// than the floor. Only the time that is spent waiting for it counts.
+// pacedBody is the body of an answer that is given up when too little of it comes: nothing for some time, or over
+// that time fewer bytes than the floor. Only the time that is spent waiting for it counts.
 type pacedBody struct {
 	io.ReadCloser
 	client  Client

@@ -1,9 +1,10 @@
 // Package fetch downloads files whose digests are known.
 //
-// It takes https, http and file addresses, tries mirrors in order, reads several ranges at once from servers that prove to
-// honour them, goes on where a connection or a process broke, and checks size and digests while it writes. A file appears
-// at its place only when all of it is there and right. Of a zip archive it can get some members alone. The package does not
-// unpack, does not choose what to download, and follows no address that it was not given or redirected to.
+// It takes https, http and file addresses, tries mirrors in order, reads several ranges at once from servers that
+// prove to honour them, goes on where a connection or a process broke, and checks size and digests while it writes. A
+// file appears at its place only when all of it is there and right. Of a zip archive it can get some members alone.
+// The package does not unpack, does not choose what to download, and follows no address that it was not given or
+// redirected to.
 package fetch
 
 import (
@@ -34,8 +35,8 @@ type Source struct {
 
 	Archive bool // the file must start as an archive does; a page of text is then recognised as such
 
-	// Sidecars are what to put after the address for a file with its digest (".sha256", ".sha1"), as some repositories have
-	// it. Those that are there are checked, the first one that is found.
+	// Sidecars are what to put after the address for a file with its digest (".sha256", ".sha1"), as some
+	// repositories have it. Those that are there are checked, the first one that is found.
 	Sidecars []string
 
 	UserAgent string // some servers refuse programs; "" is "hexmage"
@@ -47,20 +48,26 @@ type Source struct {
 // Client downloads. The zero value works.
 type Client struct {
 	Offline   bool
-	Transport http.RoundTripper                     // nil: one of our own
-	Retries   int                                   // tries after the first, per address and without progress between them; default 4
-	Backoff   time.Duration                         // before the first of them, doubled each time; default 1 s
-	Stall     time.Duration                         // without a byte for this long a connection is given up; default 60 s
-	Floor     int64                                 // bytes a second over Stall, below which it is given up too; default 1 KiB
-	MaxSize   int64                                 // bytes of a file whose size the source does not say; default 64 GiB
-	MaxUntold int64                                 // bytes of one whose size the server does not say either; default 4 GiB
+	Transport http.RoundTripper // nil: one of our own
+	// tries after the first, per address and without progress between them; default 4
+	Retries int
+	Backoff time.Duration // before the first of them, doubled each time; default 1 s
+	// without a byte for this long a connection is given up; default 60 s
+	Stall time.Duration
+	// bytes a second over Stall, below which it is given up too; default 1 KiB
+	Floor int64
+	// bytes of a file whose size the source does not say; default 64 GiB
+	MaxSize int64
+	// bytes of one whose size the server does not say either; default 4 GiB
+	MaxUntold int64
 	Streams   int                                   // requests at once for one file, at most; default 4
 	Chunk     int64                                 // bytes of one of them; default 16 MiB
 	Logins    []Login                               // what hosts want to know
 	TLS       *tls.Config                           // nil: the machine's certificates
 	Proxy     func(*http.Request) (*url.URL, error) // nil: what the environment says
 
-	// Progress is called with the bytes that are there and the size (0: not known), from any goroutine. It must not block.
+	// Progress is called with the bytes that are there and the size (0: not known), from any goroutine. It must not
+	// block.
 	Progress func(done, total int64)
 	Waits    func() // called when another process downloads the file, and is waited for; may be nil
 }
@@ -122,8 +129,9 @@ func (c Client) withDefaults() Client {
 	return c
 }
 
-// Fetch makes dest hold the file. A file that is there already is checked, and downloaded again when it is not right. An
-// unfinished download is kept beside dest, as dest.part, for the next try; several processes may ask for the same dest.
+// Fetch makes dest hold the file. A file that is there already is checked, and downloaded again when it is not right.
+// An unfinished download is kept beside dest, as dest.part, for the next try; several processes may ask for the same
+// dest.
 func (c Client) Fetch(ctx context.Context, s Source, dest string) (*Result, error) {
 	c = c.withDefaults()
 	r, err := c.there(s, dest)
@@ -146,7 +154,8 @@ func (c Client) Fetch(ctx context.Context, s Source, dest string) (*Result, erro
 	return r, nil
 }
 
-// each takes the right to download to dest and, unless the file is there by then, tries one address after the other until one works.
+// each takes the right to download to dest and, unless the file is there by then, tries one address after the other
+// until one works.
 func (c Client) each(ctx context.Context, s Source, dest string, there func() (bool, error), from func(d *download, addr string) error) error {
 	if len(s.URLs) == 0 {
 		return errors.New("fetch: no address")
@@ -192,7 +201,8 @@ func (c Client) lock(ctx context.Context, dest string) (func(), error) {
 	return atomicfile.Lock(ctx, dest+".lock")
 }
 
-// there returns the result for a file that is at dest already; nil when there is none, or a wrong one, which it removes.
+// there returns the result for a file that is at dest already; nil when there is none, or a wrong one, which it
+// removes.
 func (c Client) there(s Source, dest string) (*Result, error) {
 	if !s.pinned() {
 		return nil, nil
@@ -246,7 +256,8 @@ func (s Source) called(addr string) string {
 	return redact(addr)
 }
 
-// said puts what messages call the address before the error. Where that is no address, the error names no host either.
+// said puts what messages call the address before the error. Where that is no address, the error names no host
+// either.
 func (d *download) said(addr string, err error) error {
 	err = fmt.Errorf("fetch %s: %w", d.source.called(addr), err)
 	if d.source.Label == "" {

@@ -26,8 +26,8 @@ type transientError struct {
 func (e *transientError) Error() string { return e.err.Error() }
 func (e *transientError) Unwrap() error { return e.err }
 
-// Unreachable tells whether an error is of the network, or of a server that is out of order: nothing is wrong with what was asked for, and
-// later it may be had.
+// Unreachable tells whether an error is of the network, or of a server that is out of order: nothing is wrong with
+// what was asked for, and later it may be had.
 func Unreachable(err error) bool {
 	return errors.As(err, new(*transientError)) || errors.As(err, new(*net.DNSError)) || errors.As(err, new(*tls.CertificateVerificationError))
 }
@@ -92,8 +92,8 @@ func (a *answer) close() {
 
 func (a *answer) partial() bool { return a.StatusCode == http.StatusPartialContent }
 
-// get asks for the bytes from start to end (-1: up to the end of the file); for all of them without a Range when start is 0
-// and end is -1. With validator the server is to send all of a file that is another one by now.
+// get asks for the bytes from start to end (-1: up to the end of the file); for all of them without a Range when
+// start is 0 and end is -1. With validator the server is to send all of a file that is another one by now.
 func (d *download) get(ctx context.Context, addr string, start, end int64, validator string) (*answer, error) {
 	a, err := d.ask(ctx, addr, start, end, validator)
 	if err != nil {
@@ -209,7 +209,8 @@ func (d *download) place(a *answer, start, end int64) error {
 	}
 }
 
-// packed tells whether an answer is not the file itself. Some servers call a file encoded that is an archive by its name.
+// packed tells whether an answer is not the file itself. Some servers call a file encoded that is an archive by its
+// name.
 func (d *download) packed(a *answer, enc string) bool {
 	if enc == "" || strings.EqualFold(enc, "identity") {
 		return false
@@ -251,7 +252,8 @@ func (d *download) sizeFits(n int64) error {
 	return nil
 }
 
-// validator returns what If-Range may hold: a strong ETag, else a date that is strong: one from long before the answer.
+// validator returns what If-Range may hold: a strong ETag, else a date that is strong: one from long before the
+// answer.
 func validator(h http.Header) string {
 	if tag := h.Get("ETag"); strings.HasPrefix(tag, `"`) {
 		return tag

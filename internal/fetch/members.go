@@ -25,8 +25,8 @@ type Members struct {
 	Requests int
 }
 
-// ErrNoRanges is what FetchMembers returns, wrapped, when no server sends pieces of the archive in a way that can be relied
-// on: then all of it has to be downloaded.
+// ErrNoRanges is what FetchMembers returns, wrapped, when no server sends pieces of the archive in a way that can be
+// relied on: then all of it has to be downloaded.
 var ErrNoRanges = errors.New("the server does not send parts of the file")
 
 // memberGap is how many bytes between two members are read along rather than asked around.
@@ -37,9 +37,9 @@ const (
 	maxMembers   = 2_000_000
 )
 
-// FetchMembers makes dest a file that is the zip archive of the source as far as those members go that keep wants: the
-// rest of it is a hole. An archive's own digests say nothing of such a file; whoever unpacks it has to check each member's
-// CRC, and the result against a digest of its own. What was begun is gone on with, also by another process.
+// FetchMembers makes dest a file that is the zip archive of the source as far as those members go that keep wants:
+// the rest of it is a hole. An archive's own digests say nothing of such a file; whoever unpacks it has to check each
+// member's CRC, and the result against a digest of its own. What was begun is gone on with, also by another process.
 func (c Client) FetchMembers(ctx context.Context, s Source, keep func(name string) bool, dest string) (*Members, error) {
 	var m *Members
 	there := func() (bool, error) {
@@ -176,8 +176,9 @@ func (d *download) directory(ctx context.Context, whole partMeta) (tail []byte, 
 	return tail, ms, nil
 }
 
-// extents are the pieces of the archive, up to the byte end, that hold the members that are kept, in order. Pieces with less
-// than gap bytes between them are one. A member ends where the next one begins: so its header and what follows its data are in it.
+// extents are the pieces of the archive, up to the byte end, that hold the members that are kept, in order. Pieces
+// with less than gap bytes between them are one. A member ends where the next one begins: so its header and what
+// follows its data are in it.
 func extents(ms []archive.Member, end int64, keep func(name string) bool, gap, chunk int64) (segs [][2]int64, kept int) {
 	ms = slices.SortedFunc(slices.Values(ms), func(a, b archive.Member) int { return cmp.Compare(a.Offset, b.Offset) })
 	for _, m := range ms {

@@ -13,8 +13,8 @@ import (
 	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
-// part is an unfinished download: the bytes in dest.part, and in dest.part.state what they are part of and how far each
-// segment is. Another process goes on with it after this one is killed at any instant.
+// part is an unfinished download: the bytes in dest.part, and in dest.part.state what they are part of and how far
+// each segment is. Another process goes on with it after this one is killed at any instant.
 type part struct {
 	path string
 	meta partMeta

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// fill gets the segments that are not complete, several at once when there are several. first is an answer that has been
-// begun, for the segment at its start; nil when there is none.
+// fill gets the segments that are not complete, several at once when there are several. first is an answer that has
+// been begun, for the segment at its start; nil when there is none.
 func (d *download) fill(ctx context.Context, addr string, p *part, first *answer) error {
 	var todo []*segment
 	for _, s := range p.segs {
@@ -68,8 +68,8 @@ func (w *workers) next() *segment {
 	return s
 }
 
-// quit ends a worker that can't go on. While there are others its segment is theirs: many servers take few connections of
-// one client. It tells whether the worker was the last one, whose error counts.
+// quit ends a worker that can't go on. While there are others its segment is theirs: many servers take few
+// connections of one client. It tells whether the worker was the last one, whose error counts.
 func (w *workers) quit(s *segment, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

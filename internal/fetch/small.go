@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Small gets a small file, such as the list of what a repository has, into memory: the first of the source's addresses, at most limit bytes.
-// at is the address that it came from, after redirects.
+// Small gets a small file, such as the list of what a repository has, into memory: the first of the source's
+// addresses, at most limit bytes. at is the address that it came from, after redirects.
 func (c Client) Small(ctx context.Context, s Source, limit int64) (b []byte, at string, err error) {
 	if len(s.URLs) == 0 {
 		return nil, "", errors.New("fetch: no address")

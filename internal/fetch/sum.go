@@ -74,7 +74,8 @@ func sumFile(name string, s Source) (*Result, error) {
 
 // sidecar compares the part with the digest that lies beside it on the server, if there is one.
 func (d *download) sidecar(ctx context.Context, addr string) error {
-	if isLocal(addr) || d.http == nil || d.source.SHA256 != "" { // a pin says more than the server that it is checked against
+	// a pin says more than the server that it is checked against
+	if isLocal(addr) || d.http == nil || d.source.SHA256 != "" {
 		return nil
 	}
 	for _, suffix := range d.source.Sidecars {
@@ -127,7 +128,8 @@ func (d *download) sideSum(ctx context.Context, addr, suffix string) (string, er
 			return nil
 		case a.StatusCode == http.StatusOK && err == nil:
 			f := strings.Fields(strings.ToLower(string(b)))
-			if len(f) > 0 && len(f[0]) == size && strings.Trim(f[0], "0123456789abcdef") == "" { // else a page, most likely
+			// else a page, most likely
+			if len(f) > 0 && len(f[0]) == size && strings.Trim(f[0], "0123456789abcdef") == "" {
 				sum = f[0]
 			}
 			return nil

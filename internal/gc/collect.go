@@ -21,9 +21,11 @@ import (
 type CollectOptions struct {
 	MaxSize int64         // bytes on the disk of the whole folder; 0: as many as there are
 	MaxAge  time.Duration // since the last use; 0: any
-	Since   time.Time     // what was used since then stays, whatever it is worth; zero: no time counts so. When something was used is known to the hour
-	DryRun  bool          // only say what would go
-	Now     time.Time     // what ages are counted from; zero: the time it is
+	// what was used since then stays, whatever it is worth; zero: no time counts so. When something was used is known
+	// to the hour
+	Since  time.Time
+	DryRun bool      // only say what would go
+	Now    time.Time // what ages are counted from; zero: the time it is
 }
 
 // Collected is what a collection removed, or would.
@@ -40,12 +42,14 @@ type Collected struct {
 	DearestKept    []Made  `json:"dearest_kept"`
 }
 
-// Collect removes what was not used for MaxAge; then, while the folder is larger than MaxSize, what is worth least of what is left: see shrink. A result goes with the blobs and the unpacked tree that no other result names. Results that cannot be used,
-// as they are damaged or name what is not there, go at any age; so does what earlier versions of hexmage remembered. Nothing else does: what no result names stays, too, until
-// it is old or the space is wanted, as the next build may use it again.
+// Collect removes what was not used for MaxAge; then, while the folder is larger than MaxSize, what is worth least of
+// what is left: see shrink. A result goes with the blobs and the unpacked tree that no other result names. Results
+// that cannot be used, as they are damaged or name what is not there, go at any age; so does what earlier versions of
+// hexmage remembered. Nothing else does: what no result names stays, too, until it is old or the space is wanted, as
+// the next build may use it again.
 //
-// It fails with ErrInUse while a build runs. Ended at any moment, by a crash or by ctx, it leaves a cache that works, as
-// results go before what they name. A dry run is let in beside builds.
+// It fails with ErrInUse while a build runs. Ended at any moment, by a crash or by ctx, it leaves a cache that works,
+// as results go before what they name. A dry run is let in beside builds.
 func Collect(ctx context.Context, root string, o CollectOptions) (Collected, error) {
 	var done func()
 	var err error
@@ -185,8 +189,8 @@ func (p *plan) removeCandidate(c *candidate) (left []*blob) {
 	return nil
 }
 
-// drop removes a result, and what only it needed. Its blobs are often younger than itself by the moment in which they were
-// made durable; but one that was used long after it has another use, and is left behind.
+// drop removes a result, and what only it needed. Its blobs are often younger than itself by the moment in which they
+// were made durable; but one that was used long after it has another use, and is left behind.
 func (p *plan) drop(r *result) (left []*blob) {
 	if !p.remove(r.item) {
 		return nil

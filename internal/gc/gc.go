@@ -1,8 +1,8 @@
 // Package gc looks after a cache folder: it counts what is there, finds damage, and collects what nobody used for
 // long.
 //
-// It knows which blobs a result names, and what may go before what. Where things are, store/layout tells it. It does not know
-// pipelines, workspaces or which toolchain a tree is; it prints nothing, and runs nothing.
+// It knows which blobs a result names, and what may go before what. Where things are, store/layout tells it. It does
+// not know pipelines, workspaces or which toolchain a tree is; it prints nothing, and runs nothing.
 package gc
 
 import (
@@ -99,9 +99,9 @@ func (it *item) add(info fs.FileInfo) {
 	used := info.ModTime()
 	switch it.kind {
 	case layout.Blobs, layout.Executables, layout.Checkpoints, layout.Damaged:
-		// The modification time of blobs is fixed, and so is that of links to them and of what was moved away. The inode changed when the file was last
-		// linked, unlinked, moved or made. Where that is not known, a blob is as old as the newest result that names it, and others
-		// were just used.
+		// The modification time of blobs is fixed, and so is that of links to them and of what was moved away. The
+		// inode changed when the file was last linked, unlinked, moved or made. Where that is not known, a blob is as
+		// old as the newest result that names it, and others were just used.
 		used = time.Unix(0, s.CTime)
 		if s.CTime == 0 {
 			used = time.Now()

@@ -14,14 +14,15 @@ import (
 
 // Who may be at work in a cache folder at once.
 //
-// A build relies on blobs between the moment it finds them in the store and the moment it reads them, which may be hours
-// later, and finding leaves no trace on the disk that could be told from "not used". So nothing is collected while any
-// build runs: builds hold the file state/in-use.lock shared, a collection holds it alone. The kernel gives the lock back
-// when a process ends, however it ends, so no process can leave it behind; and as it is the file's lock, not an entry in
-// it, there is nothing in it that a crash could damage. A build that starts during a collection waits for its end.
+// A build relies on blobs between the moment it finds them in the store and the moment it reads them, which may be
+// hours later, and finding leaves no trace on the disk that could be told from "not used". So nothing is collected
+// while any build runs: builds hold the file state/in-use.lock shared, a collection holds it alone. The kernel gives
+// the lock back when a process ends, however it ends, so no process can leave it behind; and as it is the file's
+// lock, not an entry in it, there is nothing in it that a crash could damage. A build that starts during a collection
+// waits for its end.
 //
-// What was found by one build is nothing to the next: each looks again. So it does not matter what a collection removes
-// between two builds, nor where it is killed: a blob that is gone is a result that is not known.
+// What was found by one build is nothing to the next: each looks again. So it does not matter what a collection
+// removes between two builds, nor where it is killed: a blob that is gone is a result that is not known.
 
 // ErrInUse is what UseAlone returns, wrapped, when a build runs.
 var ErrInUse = errors.New("the cache is in use")
@@ -31,8 +32,9 @@ const soon = 300 * time.Millisecond
 
 func lockFile(root string) string { return layout.Root(root).State().InUseLock() }
 
-// Use says that the calling process relies on what is in the cache folder, until it calls done or ends. It waits while a
-// collection runs, and calls waiting, if not nil, once when it has to. On file systems without locks it returns at once.
+// Use says that the calling process relies on what is in the cache folder, until it calls done or ends. It waits
+// while a collection runs, and calls waiting, if not nil, once when it has to. On file systems without locks it
+// returns at once.
 func Use(ctx context.Context, root string, waiting func()) (done func(), err error) {
 	done, err = lock(ctx, root, atomicfile.Share)
 	if !errors.Is(err, ErrInUse) {
@@ -44,7 +46,8 @@ func Use(ctx context.Context, root string, waiting func()) (done func(), err err
 	return atomicfile.Share(ctx, lockFile(root))
 }
 
-// UseAlone says that no other process may use the cache folder until done is called. It fails with ErrInUse when one does.
+// UseAlone says that no other process may use the cache folder until done is called. It fails with ErrInUse when one
+// does.
 func UseAlone(ctx context.Context, root string) (done func(), err error) {
 	if done, err = lock(ctx, root, atomicfile.Lock); err != nil {
 		return nil, err
@@ -91,8 +94,9 @@ func running(root string) ([]int, error) {
 	return pids, err
 }
 
-// TidyRuns removes the scratch folders of processes that have ended. end is called with them before: it ends processes that are still at work in them. One process does
-// so at a time, so that nothing is removed over which another one is busy. It may be called in a build.
+// TidyRuns removes the scratch folders of processes that have ended. end is called with them before: it ends
+// processes that are still at work in them. One process does so at a time, so that nothing is removed over which
+// another one is busy. It may be called in a build.
 func TidyRuns(ctx context.Context, root string, end func(dirs ...string)) {
 	dead := func() (left []string) {
 		runs, _ := layout.Root(root).Runs()
@@ -127,9 +131,9 @@ func removeAll(dirs []string, end func(dirs ...string)) {
 	}
 }
 
-// Tidy removes the scratch folders that killed builds left in the cache folder, which may be large. A build calls it before Use. A
-// folder that cannot be removed does no harm. end is called with the folders first: it ends processes that still work in them.
-// A folder without a lock stays while another build runs, because nothing tells whose it is.
+// Tidy removes the scratch folders that killed builds left in the cache folder, which may be large. A build calls it
+// before Use. A folder that cannot be removed does no harm. end is called with the folders first: it ends processes
+// that still work in them. A folder without a lock stays while another build runs, because nothing tells whose it is.
 func Tidy(ctx context.Context, root string, end func(dirs ...string)) {
 	r := layout.Root(root)
 	if runs, _ := r.Runs(); len(runs) == 0 {

@@ -220,8 +220,8 @@ type Found struct {
 // ErrDigest is what Find returns, wrapped, for text that is no digest.
 var ErrDigest = errors.New("want 64 hexadecimal digits, alone or as function:digits or function:digits/size")
 
-// Find returns what the cache folder has under a digest: a blob, an unpacked tree of which it is the root, the result of
-// an action whose key it is. Without a function, text is looked for under each.
+// Find returns what the cache folder has under a digest: a blob, an unpacked tree of which it is the root, the result
+// of an action whose key it is. Without a function, text is looked for under each.
 func Find(root, text string) ([]Found, error) {
 	fns := layout.Functions()
 	rest := text

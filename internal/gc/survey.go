@@ -251,7 +251,8 @@ func (s *survey) fill(f *folder, message digest.Digest, dir *merkle.Dir) error {
 	return nil
 }
 
-// blob returns the blob, if it is there with the right size. One that a build stored since the store was read counts, too.
+// blob returns the blob, if it is there with the right size. One that a build stored since the store was read counts,
+// too.
 func (s *survey) blob(d digest.Digest) (*blob, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -379,8 +380,8 @@ func (s *survey) command(a *blob) *blob {
 // maxMessage is how large an Action or a Command may be, in bytes.
 const maxMessage = 1 << 20
 
-// load returns the Action whose result r is, the digest of its Command, and the store that has what the key was made of, as far as that is
-// known: from beside the result, or from the store.
+// load returns the Action whose result r is, the digest of its Command, and the store that has what the key was made
+// of, as far as that is known: from beside the result, or from the store.
 func (s *survey) load(ctx context.Context, r *result) (a *action.Action, command digest.Digest, blobs store.Blobs, err error) {
 	e, err := disk.ReadResult(r.path, r.key)
 	if err != nil {

@@ -50,8 +50,8 @@ type Verified struct {
 // unpacked trees are hashed, whatever their times say; results are decoded, their checksums computed, and what they
 // name must be there.
 //
-// It may run beside builds. To repair, it must be alone (else ErrInUse): it moves corrupt blobs, copies and results to
-// <root>/damaged, and removes unpacked trees, and results that name a missing blob. The next build that wants them
+// It may run beside builds. To repair, it must be alone (else ErrInUse): it moves corrupt blobs, copies and results
+// to <root>/damaged, and removes unpacked trees, and results that name a missing blob. The next build that wants them
 // makes them again.
 //
 // The error is about what could not be read; Verified then has what was found anyway.
@@ -293,8 +293,8 @@ func (v *verifier) add(p Problem, repair func() (string, error)) error {
 	return err
 }
 
-// blobAway has the store move a blob away, together with its copy: it looks again first, and as often as others move or replace it meanwhile. It returns
-// nothing of one that is whole.
+// blobAway has the store move a blob away, together with its copy: it looks again first, and as often as others move
+// or replace it meanwhile. It returns nothing of one that is whole.
 func (v *verifier) blobAway(ctx context.Context, name digest.Digest) (string, error) {
 	path := v.s.root.File(layout.Blobs, name)
 	var err error

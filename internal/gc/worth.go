@@ -13,9 +13,10 @@ import (
 
 // What a collection for size drops first: docs/design/0035.
 //
-// A result is worth the time that its action took. It is the less likely to be wanted the longer nobody used it. So of what is left, that goes first which has
-// the least price: seconds to have it again, for each byte that is freed, for each hour since its last use. Of the bytes that it would free no more count than
-// are to be freed still: one large thing does not go where a small one is enough.
+// A result is worth the time that its action took. It is the less likely to be wanted the longer nobody used it. So
+// of what is left, that goes first which has the least price: seconds to have it again, for each byte that is freed,
+// for each hour since its last use. Of the bytes that it would free no more count than are to be freed still: one
+// large thing does not go where a small one is enough.
 
 // What something is taken to cost of which nobody knows how long it took, in bytes a second.
 const (
@@ -23,7 +24,8 @@ const (
 	fromDisk    = 200e6 // what is on this machine a second time
 )
 
-// leastSeconds is what a result costs at least of which nobody knows how long it took: it may be the way to another one.
+// leastSeconds is what a result costs at least of which nobody knows how long it took: it may be the way to another
+// one.
 const leastSeconds = 1
 
 // candidate is what can go by itself.
@@ -43,8 +45,9 @@ func (c *candidate) priceFor(want int64) float64 {
 	return c.seconds / (float64(min(c.bytes, want)) * c.age)
 }
 
-// shrink removes candidates, the cheapest first, until what stays has no more than the size. Then it puts back what there is room for, the dearest first: something
-// large may have freed more than was wanted, and what others need frees nothing.
+// shrink removes candidates, the cheapest first, until what stays has no more than the size. Then it puts back what
+// there is room for, the dearest first: something large may have freed more than was wanted, and what others need
+// frees nothing.
 func (p *plan) shrink(size int64, o CollectOptions) {
 	if p.ledger.total <= size {
 		return
@@ -79,7 +82,8 @@ func (p *plan) shrink(size int64, o CollectOptions) {
 	}
 }
 
-// queue is a heap of candidates, the cheapest first. Of equal ones it is the oldest, and then the path decides, so that the same folder gives the same plan.
+// queue is a heap of candidates, the cheapest first. Of equal ones it is the oldest, and then the path decides, so
+// that the same folder gives the same plan.
 type queue []*candidate
 
 func (q queue) Len() int      { return len(q) }
@@ -123,8 +127,9 @@ func (p *plan) candidate(it *item, r *result, b *blob, now time.Time) *candidate
 	return c
 }
 
-// shareOfResult is the bytes of the result and of all that it names. What several need counts in parts: so things go together that only together
-// free anything. These are whole numbers, so that it is the same in whatever order it is added up.
+// shareOfResult is the bytes of the result and of all that it names. What several need counts in parts: so things go
+// together that only together free anything. These are whole numbers, so that it is the same in whatever order it is
+// added up.
 func (p *plan) shareOfResult(r *result) int64 {
 	sum := p.share(r.item)
 	for _, b := range r.blobs {
@@ -220,8 +225,8 @@ func (r *result) took() time.Duration {
 	return r.value.Duration
 }
 
-// ran tells whether a command made the result. Under one that names no worker is only what a command once read: it is worth what that command is, whose own result
-// is another one.
+// ran tells whether a command made the result. Under one that names no worker is only what a command once read: it is
+// worth what that command is, whose own result is another one.
 func (r *result) ran() bool { return r.bad == nil && r.value.Worker != "" }
 
 // Made is a result that was dear.

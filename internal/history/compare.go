@@ -190,7 +190,8 @@ func (l *comparer) steps(a, b *Step) StepChange {
 		earlier[name{a.Actions[i].Copy, a.Actions[i].Name}] = &a.Actions[i]
 	}
 	add := func(c Change) {
-		if slices.ContainsFunc(s.Inputs, func(h Change) bool { return h.Name == c.Name && h.A == c.A && h.B == c.B }) { // of another action of the step
+		// of another action of the step
+		if slices.ContainsFunc(s.Inputs, func(h Change) bool { return h.Name == c.Name && h.A == c.A && h.B == c.B }) {
 			return
 		}
 		if len(s.Inputs) >= maxChanges {

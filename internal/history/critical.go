@@ -1,7 +1,7 @@
 package history
 
-// MarkCritical marks the steps that the run waited for: the one that ended last; of those that it needs, the one that ended last; and so on. Steps
-// of which the run had nothing are passed through.
+// MarkCritical marks the steps that the run waited for: the one that ended last; of those that it needs, the one that
+// ended last; and so on. Steps of which the run had nothing are passed through.
 func (d *Document) MarkCritical() {
 	edges := false
 	at := -1
@@ -21,7 +21,8 @@ func (d *Document) MarkCritical() {
 	}
 }
 
-// latest returns which of those that the step needs, or that these need where the run had nothing of them, ended last; -1 if there is none.
+// latest returns which of those that the step needs, or that these need where the run had nothing of them, ended
+// last; -1 if there is none.
 func (d *Document) latest(of int, seen map[int]bool) int {
 	best := -1
 	for _, n := range d.Steps[of].Needs {
@@ -41,8 +42,8 @@ func (d *Document) latest(of int, seen map[int]bool) int {
 	return best
 }
 
-// Critical returns how long the run waited for each step of the critical path, by its place among the steps: what of its time is after the end of
-// the one before. In seconds.
+// Critical returns how long the run waited for each step of the critical path, by its place among the steps: what of
+// its time is after the end of the one before. In seconds.
 func (d *Document) Critical() map[int]float64 {
 	waited := map[int]float64{}
 	end := 0.0

@@ -14,7 +14,8 @@ import (
 
 // Difference is in what an action was made of something else than another.
 type Difference struct {
-	Changes []Change // arguments, environment, tools, inputs, what else there is; their names begin with one of the words below
+	// arguments, environment, tools, inputs, what else there is; their names begin with one of the words below
+	Changes []Change
 	More    int      // beyond those
 	Unknown []string // what cannot be told, and why
 }
@@ -159,7 +160,8 @@ func (c *comparer) folders(d *Difference, at, a, b string) {
 		dirA, isA := strings.CutPrefix(h.A, FolderPrefix)
 		dirB, isB := strings.CutPrefix(h.B, FolderPrefix)
 		switch {
-		case p == tool.ArgsFile && len(d.Changes) > 0 && strings.HasPrefix(d.Changes[0].Name, Argument+" "): // it is what has them
+		// it is what has them
+		case p == tool.ArgsFile && len(d.Changes) > 0 && strings.HasPrefix(d.Changes[0].Name, Argument+" "):
 		case at == toolchains:
 			d.add(c.toolchain(h))
 		case isA && isB, p == toolchains && (isA && h.B == "" || isB && h.A == ""):
@@ -196,7 +198,8 @@ func (c *comparer) pairs(a, b Folder) []Change {
 	return pairs(a, b)
 }
 
-// toolchain is the change of a toolchain, with its version, and with what in it differs: files that only one has say more than files that are others.
+// toolchain is the change of a toolchain, with its version, and with what in it differs: files that only one has say
+// more than files that are others.
 func (c *comparer) toolchain(h Change) Change {
 	of := func(d *Document, text string) string {
 		text = strings.TrimPrefix(text, FolderPrefix)

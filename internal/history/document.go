@@ -1,7 +1,7 @@
 // Package history has runs that are over as documents: what each did and why, and in what two of them differ.
 //
-// A Document can be written to a file, and read on another machine; what it does not know it says. The package does not know how a document is made or
-// shown, nor where anything is stored, and it never runs or plans anything.
+// A Document can be written to a file, and read on another machine; what it does not know it says. The package does
+// not know how a document is made or shown, nor where anything is stored, and it never runs or plans anything.
 package history
 
 import (
@@ -54,8 +54,9 @@ type Document struct {
 	Checks   []event.CheckFinished `json:"checks,omitempty"`
 	Failures []runlog.Failure      `json:"failures,omitempty"`
 	Warnings []runlog.Warning      `json:"warnings,omitempty"`
-	Trees    map[string]Folder     `json:"trees,omitempty"`   // of what actions were given: each folder once, by its digest
-	Unknown  []string              `json:"unknown,omitempty"` // what cannot be told, and why
+	// of what actions were given: each folder once, by its digest
+	Trees   map[string]Folder `json:"trees,omitempty"`
+	Unknown []string          `json:"unknown,omitempty"` // what cannot be told, and why
 }
 
 // Result is how a run ended.
@@ -109,13 +110,14 @@ type Action struct {
 	Bytes   int64             `json:"bytes,omitempty"`
 	Reason  string            `json:"reason,omitempty"` // why it ran, or why it was cached
 	Made    map[string]string `json:"made,omitempty"`   // digests of its outputs, by path
-	Of      map[string]string `json:"of,omitempty"`     // what its key was made of beside inputs: "argument 3", "variable LANG", …
-	Root    string            `json:"root,omitempty"`   // the folder of its inputs, among the document's trees
-	Run     string            `json:"run,omitempty"`    // of one that was kept: the run that had it
+	// what its key was made of beside inputs: "argument 3", "variable LANG", …
+	Of   map[string]string `json:"of,omitempty"`
+	Root string            `json:"root,omitempty"` // the folder of its inputs, among the document's trees
+	Run  string            `json:"run,omitempty"`  // of one that was kept: the run that had it
 }
 
-// Folder is what is in a folder, by name: "0123456789ab (12 bytes)" for a file, "folder " and a digest, or "symlink to " and a path. The texts of what
-// differs differ.
+// Folder is what is in a folder, by name: "0123456789ab (12 bytes)" for a file, "folder " and a digest, or "symlink
+// to " and a path. The texts of what differs differ.
 type Folder map[string]string
 
 // Parse reads a Document, of whoever it may be.

@@ -123,13 +123,14 @@ type Verdict string
 
 // The verdicts.
 const (
-	Beyond     Verdict = "more than the spread" // it would come by chance in fewer than one of twenty
-	Within     Verdict = "within the spread"    // it may be chance
-	Single     Verdict = "measured once"        // one of the two was, at least: nobody knows
-	Equal      Verdict = "the same"             // the values are
-	OnlyA      Verdict = "only in A"            // the other run does not have it
-	OnlyB      Verdict = "only in B"            //
-	Apart      Verdict = "not to be compared"   // they were measured under different profiles, or one of them on an emulation
+	Beyond Verdict = "more than the spread" // it would come by chance in fewer than one of twenty
+	Within Verdict = "within the spread"    // it may be chance
+	Single Verdict = "measured once"        // one of the two was, at least: nobody knows
+	Equal  Verdict = "the same"             // the values are
+	OnlyA  Verdict = "only in A"            // the other run does not have it
+	OnlyB  Verdict = "only in B"            //
+	// they were measured under different profiles, or one of them on an emulation
+	Apart      Verdict = "not to be compared"
 	mostChance         = 0.05
 )
 
@@ -196,7 +197,8 @@ func change(a, b *Metric) MetricChange {
 	return c
 }
 
-// sample is what is known of the repetitions: of those that are not there one by one the median and the spread stand for mean and deviation.
+// sample is what is known of the repetitions: of those that are not there one by one the median and the spread stand
+// for mean and deviation.
 func (m *Metric) sample() Sample {
 	if n := len(m.Values); n >= 2 {
 		mean, squares := 0.0, 0.0

@@ -9,8 +9,8 @@ type Sample struct {
 	Deviation float64 // the standard deviation, with N - 1
 }
 
-// Welch returns how likely it is that two samples of one quantity differ by so much or more: the two-sided p of Welch's t-test, which takes no
-// equal deviations for granted. It is 0 where neither sample varies and they differ.
+// Welch returns how likely it is that two samples of one quantity differ by so much or more: the two-sided p of
+// Welch's t-test, which takes no equal deviations for granted. It is 0 where neither sample varies and they differ.
 func Welch(a, b Sample) float64 {
 	va, vb := a.Deviation*a.Deviation/float64(a.N), b.Deviation*b.Deviation/float64(b.N)
 	diff := a.Mean - b.Mean

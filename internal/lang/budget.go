@@ -9,7 +9,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Limits of values, and of the work that making a plan may be. They are counted, not timed: a plan that one machine makes, every machine makes.
+// Limits of values, and of the work that making a plan may be. They are counted, not timed: a plan that one machine
+// makes, every machine makes.
 const (
 	maxText  = 4 << 20  // bytes of one text
 	maxTexts = 16 << 20 // bytes of all texts in one value
@@ -76,9 +77,10 @@ func (b *Budget) Value(e hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.D
 	return v, diags
 }
 
-// Explained makes of what evaluation says what people are told: which keys there are beside one that is not there; and nothing of what evaluation says, nor of
-// the values that HCL shows beside it, if any of the references leads to a sensitive value: a part of it stands in many messages, and an element of it has
-// no mark inside of a for expression.
+// Explained makes of what evaluation says what people are told: which keys there are beside one that is not there;
+// and nothing of what evaluation says, nor of the values that HCL shows beside it, if any of the references leads to
+// a sensitive value: a part of it stands in many messages, and an element of it has no mark inside of a for
+// expression.
 func Explained(diags hcl.Diagnostics, refs []hcl.Traversal, ctx *hcl.EvalContext) hcl.Diagnostics {
 	secret := ""
 	for _, t := range refs {
@@ -125,7 +127,8 @@ func TooMuch(at hcl.Range, err error) hcl.Diagnostics {
 	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "More than a plan may hold", Detail: "Here " + err.Error() + ".", Subject: &at}}
 }
 
-// Take looks at a value that no expression gave: it fails when the value is larger than any may be, or the budget is spent.
+// Take looks at a value that no expression gave: it fails when the value is larger than any may be, or the budget is
+// spent.
 func (b *Budget) Take(v cty.Value) error {
 	s, err := sizeOf(v)
 	if err != nil {
@@ -140,8 +143,8 @@ type size struct {
 	text  int // bytes
 }
 
-// sizeOf measures a value. It fails as soon as one of the limits is passed, so it is quick for a value of which each half is the same one, forty
-// times over.
+// sizeOf measures a value. It fails as soon as one of the limits is passed, so it is quick for a value of which each
+// half is the same one, forty times over.
 func sizeOf(v cty.Value) (size, error) {
 	var s size
 	err := s.add(v, 0)

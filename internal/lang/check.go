@@ -19,7 +19,8 @@ type Declared struct {
 	Calls                    map[string]DeclaredCall
 	HasTarget                bool
 	TargetFlag               string // what names one on the command line, for messages
-	// In says which profile is chosen, and Elsewhere which others declare what this one does not, by Ref.Object: for messages.
+	// In says which profile is chosen, and Elsewhere which others declare what this one does not, by Ref.Object: for
+	// messages.
 	In        string
 	Elsewhere map[string][]string
 }

@@ -9,9 +9,10 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// Count makes the expressions below a body or expression spend the budget where work and texts grow: elements of for expressions, parts of templates,
-// arguments of functions, results of arithmetic. What it does not understand, which is anything but native syntax, is left as it is. The same node may
-// be given again, with another budget. Functions are those that expressions call.
+// Count makes the expressions below a body or expression spend the budget where work and texts grow: elements of for
+// expressions, parts of templates, arguments of functions, results of arithmetic. What it does not understand, which
+// is anything but native syntax, is left as it is. The same node may be given again, with another budget. Functions
+// are those that expressions call.
 func (b *Budget) Count(node any, functions map[string]function.Function) {
 	n, ok := node.(hclsyntax.Node)
 	if !ok {
@@ -137,7 +138,8 @@ func (c *counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return v, diags
 }
 
-// listOf makes a list of a long tuple that becomes one anyway, if its elements are of one type: HCL takes the square of their number for that.
+// listOf makes a list of a long tuple that becomes one anyway, if its elements are of one type: HCL takes the square
+// of their number for that.
 func (c *counted) listOf(v cty.Value) (cty.Value, error) {
 	const long = 100
 	plain, marks := v.Unmark()
@@ -184,8 +186,8 @@ func (c *counted) spend(v cty.Value) error {
 	return c.budget.spend(units)
 }
 
-// bounded is a function whose arguments are looked at before it is called, by check if that is not nil, and its result thereafter. Everything else is
-// left to the function: which arguments may be null, unknown or marked.
+// bounded is a function whose arguments are looked at before it is called, by check if that is not nil, and its
+// result thereafter. Everything else is left to the function: which arguments may be null, unknown or marked.
 func bounded(f function.Function, check func(args []cty.Value) error) function.Function {
 	open := func(p function.Parameter) function.Parameter {
 		p.AllowNull, p.AllowUnknown, p.AllowDynamicType, p.AllowMarked = true, true, true, true

@@ -11,8 +11,9 @@ import (
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
-// Functions returns the functions of the language, by name. None reads the clock, the network or the environment; those
-// that read files do so through files, which remembers what they read. What goes in and what comes out is within the limits of values.
+// Functions returns the functions of the language, by name. None reads the clock, the network or the environment;
+// those that read files do so through files, which remembers what they read. What goes in and what comes out is
+// within the limits of values.
 func Functions(files *workspace.Files) map[string]function.Function {
 	all := functions(files)
 	check := limits()

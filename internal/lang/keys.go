@@ -16,7 +16,8 @@ import (
 // maxKeys is how many keys a message lists.
 const maxKeys = 30
 
-// withKeys says of a key that a map or object does not have which one may have been meant, or which there are; of an index how many elements there are.
+// withKeys says of a key that a map or object does not have which one may have been meant, or which there are; of an
+// index how many elements there are.
 func withKeys(diags hcl.Diagnostics) hcl.Diagnostics {
 	for i, d := range diags {
 		of, k, name := indexed(d)
@@ -59,7 +60,8 @@ func noKey(name, key string, have []string) string {
 	return text
 }
 
-// indexed is what an index, or attribute, was taken of, which one, and how the collection is called; name is "" when that is not what is wrong.
+// indexed is what an index, or attribute, was taken of, which one, and how the collection is called; name is "" when
+// that is not what is wrong.
 func indexed(d *hcl.Diagnostic) (of, key cty.Value, name string) {
 	switch e := d.Expression.(type) {
 	case *hclsyntax.IndexExpr:

@@ -33,8 +33,8 @@ func textTooLong(n int) error {
 
 func listTooLong(n int) error { return fmt.Errorf("a list has %d elements, more than %d", n, maxParts) }
 
-// limits are what functions look at before they are called: those that make much of little, or take long over it. Arguments are known, not null and
-// have no marks.
+// limits are what functions look at before they are called: those that make much of little, or take long over it.
+// Arguments are known, not null and have no marks.
 func limits() map[string]func([]cty.Value) error {
 	return map[string]func([]cty.Value) error{
 		"csvdecode":    func(args []cty.Value) error { return checkSeparators(args[0].AsString(), ",\n") },
@@ -100,7 +100,8 @@ func checkTrim(args []cty.Value) error {
 
 func checkNumberText(args []cty.Value) error { return CheckNumberText(args[0]) }
 
-// CheckNumberText refuses texts that are too long to be numbers: to read one takes a time that is quadratic in its length.
+// CheckNumberText refuses texts that are too long to be numbers: to read one takes a time that is quadratic in its
+// length.
 func CheckNumberText(v cty.Value) error {
 	v, _ = v.Unmark()
 	if v.Type() == cty.String && v.IsKnown() && !v.IsNull() && len(v.AsString()) > maxNumberText {
@@ -227,8 +228,9 @@ func checkRegexReplace(args []cty.Value) error {
 	return grown(strings.Count(with, "$"), matched)
 }
 
-// match looks for all matches of a pattern, counting what that takes, and returns how many there are and how many bytes they have. One match is found in
-// a time that is linear in the text; all of them, one after the other, in one that need not be. It finds nothing for what is no pattern.
+// match looks for all matches of a pattern, counting what that takes, and returns how many there are and how many
+// bytes they have. One match is found in a time that is linear in the text; all of them, one after the other, in one
+// that need not be. It finds nothing for what is no pattern.
 func match(pattern, text string) (n, matched int, err error) {
 	if len(pattern) > maxPattern {
 		return 0, 0, fmt.Errorf("a pattern has %d bytes, more than %d", len(pattern), maxPattern)

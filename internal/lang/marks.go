@@ -48,8 +48,8 @@ func HasOutput(v cty.Value, yes func(addrs.Output) bool) bool {
 // IsSensitive says whether a value, or any part of it, is sensitive.
 func IsSensitive(v cty.Value) bool { return TraitsOf(v).Sensitive }
 
-// visit calls f for each mark of a value and of all in it, and notes whether anything is not known. It makes no paths,
-// which is what most of the time of cty's own walks goes into.
+// visit calls f for each mark of a value and of all in it, and notes whether anything is not known. It makes no
+// paths, which is what most of the time of cty's own walks goes into.
 func visit(v cty.Value, f func(mark any), unknown *bool) {
 	if v == cty.NilVal {
 		return

@@ -5,11 +5,13 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Axis is the value of matrix.NAME: a text that stands for itself, until who runs the variants puts a variant's value in its place.
+// Axis is the value of matrix.NAME: a text that stands for itself, until who runs the variants puts a variant's value
+// in its place.
 func Axis(name string) string { return "${" + Matrix + "." + name + "}" }
 
-// MatrixRefs finds references to axes of a matrix. Whole are those of which the text stays what it is: they are the value, or a part of a text, list
-// or object. What else an expression may do with one (compare it, look something up with it) has no value while planning: others.
+// MatrixRefs finds references to axes of a matrix. Whole are those of which the text stays what it is: they are the
+// value, or a part of a text, list or object. What else an expression may do with one (compare it, look something up
+// with it) has no value while planning: others.
 func MatrixRefs(e hcl.Expression) (whole, others []hcl.Range) {
 	WalkTexts(e, func(e hclsyntax.Expression) {
 		if e, ok := e.(*hclsyntax.ScopeTraversalExpr); ok && e.Traversal.RootName() == Matrix {
@@ -29,8 +31,8 @@ func MatrixRefs(e hcl.Expression) (whole, others []hcl.Range) {
 	return whole, others
 }
 
-// WalkTexts calls leaf for the references and literals that stand in the value of an expression as they are, in texts, lists and objects, and rest for the
-// parts of which the expression makes something else.
+// WalkTexts calls leaf for the references and literals that stand in the value of an expression as they are, in
+// texts, lists and objects, and rest for the parts of which the expression makes something else.
 func WalkTexts(e hcl.Expression, leaf, rest func(hclsyntax.Expression)) {
 	root, ok := e.(hclsyntax.Expression)
 	if !ok {

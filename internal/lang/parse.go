@@ -14,9 +14,11 @@ const (
 	// MaxSource is the largest size of a file in bytes: HCL keeps a list of all tokens, 96 bytes each.
 	MaxSource = 2 << 20
 
-	maxNesting     = 500 // of brackets, blocks, operators, conditions and directives: HCL's parser and what it makes call themselves for each
-	maxExponentLen = 4   // digits
-	maxSyntax      = 50  // mistakes that are told of one file
+	// of brackets, blocks, operators, conditions and directives: HCL's parser and what it makes call themselves for
+	// each
+	maxNesting     = 500
+	maxExponentLen = 4  // digits
+	maxSyntax      = 50 // mistakes that are told of one file
 )
 
 // Parse parses native syntax. It rejects nesting that is too deep for HCL's recursive parser.
@@ -31,7 +33,8 @@ func Parse(src []byte, name string) (*hcl.File, hcl.Diagnostics) {
 // mergeMark begins a line that git leaves in a file that it could not merge.
 const mergeMark = "<<<<<<< "
 
-// placed says of mistakes that HCL finds far from where they are made where that is: of a heredoc that nothing ends, and of a merge that git left to people.
+// placed says of mistakes that HCL finds far from where they are made where that is: of a heredoc that nothing ends,
+// and of a merge that git left to people.
 func placed(diags hcl.Diagnostics, src []byte, name string) hcl.Diagnostics {
 	if !diags.HasErrors() {
 		return diags
@@ -153,8 +156,8 @@ func writable(number []byte) bool {
 	return e < 0 || len(bytes.TrimLeft(number[e+1:], "+-")) <= maxExponentLen
 }
 
-// nesting counts how deep the tree of what the tokens say can be: an open bracket is a level, and so is each operator since the last comma or line end,
-// since 1+1+1 is (1+1)+1.
+// nesting counts how deep the tree of what the tokens say can be: an open bracket is a level, and so is each operator
+// since the last comma or line end, since 1+1+1 is (1+1)+1.
 type nesting struct {
 	open    []int // operators since the last comma or line end, in each open bracket; open[0] is outside of all
 	braces  []bool

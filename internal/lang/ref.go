@@ -1,8 +1,8 @@
-// Package lang has references and the evaluation of expressions: what an expression refers to, whether that exists, and
-// which values and functions it sees.
+// Package lang has references and the evaluation of expressions: what an expression refers to, whether that exists,
+// and which values and functions it sees.
 //
-// Values made from a step's output carry a mark, the output's address (addrs.Output), and values of sensitive variables
-// carry Sensitive. The package does not know in which order things are evaluated, nor what a step does.
+// Values made from a step's output carry a mark, the output's address (addrs.Output), and values of sensitive
+// variables carry Sensitive. The package does not know in which order things are evaluated, nor what a step does.
 package lang
 
 import (
@@ -38,10 +38,12 @@ func Roots() []string {
 	return []string{Each, Local, Matrix, Module, Path, Profile, StepRoot, Target, Targets, Toolchain, Var}
 }
 
-// Ref is a typed reference: what of the pipeline an expression means by a traversal such as step.exec.gen["v12"].outputs.so[0].
+// Ref is a typed reference: what of the pipeline an expression means by a traversal such as
+// step.exec.gen["v12"].outputs.so[0].
 type Ref struct {
-	Root string     // one of Roots
-	Name string     // of the variable, local, toolchain or call of a module; the attribute of path, profile, target, each and matrix
+	Root string // one of Roots
+	// of the variable, local, toolchain or call of a module; the attribute of path, profile, target, each and matrix
+	Name string
 	Step addrs.Step // for steps and toolchains
 
 	Key     string // of a for_each instance, of a step or of a call
@@ -57,7 +59,8 @@ type Ref struct {
 	OutputRange hcl.Range
 }
 
-// Object returns the address of the declared thing: "var.x", "local.x", "target", "toolchain.llvm", "step.patch.ops", "module.aot".
+// Object returns the address of the declared thing: "var.x", "local.x", "target", "toolchain.llvm", "step.patch.ops",
+// "module.aot".
 func (r Ref) Object() string {
 	switch r.Root {
 	case Var, Local, Module:
@@ -175,7 +178,8 @@ type refParser struct {
 	ref  *Ref
 }
 
-// attr takes a constant attribute, spelt .name or ["name"], when one follows; only names that can be spelt .name count.
+// attr takes a constant attribute, spelt .name or ["name"], when one follows; only names that can be spelt .name
+// count.
 func (p *refParser) attr() (string, hcl.Range) {
 	if len(p.rest) == 0 {
 		return "", hcl.Range{}

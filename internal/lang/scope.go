@@ -44,7 +44,8 @@ type Outputs struct {
 	Values []map[string]cty.Value // by the output's name
 }
 
-// value is what expressions see: an object, or one of those by key. It has the outputs named, as far as they are known; all when names is nil.
+// value is what expressions see: an object, or one of those by key. It has the outputs named, as far as they are
+// known; all when names is nil.
 func (o *Outputs) value(names map[string]bool) cty.Value {
 	byKey := make(map[string]cty.Value, len(o.Keys))
 	for i, all := range o.Values {

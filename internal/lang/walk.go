@@ -11,10 +11,11 @@ import (
 //	[for k, s in step.exec.gen : s.outputs.so]
 //	values(step.exec.gen)[*].outputs.so
 //
-// and of every copy of a module: module.aot[each.key].context. Each Ref has Step, Outputs and Output, or Name and Attr; Declared.CheckEach checks them. Only native syntax is understood; anything else
-// gives nothing.
+// and of every copy of a module: module.aot[each.key].context. Each Ref has Step, Outputs and Output, or Name and
+// Attr; Declared.CheckEach checks them. Only native syntax is understood; anything else gives nothing.
 //
-// Of references to all copies of a module, by their ranges, taken says how much of each copy is meant; of one that it lacks, that is everything.
+// Of references to all copies of a module, by their ranges, taken says how much of each copy is meant; of one that it
+// lacks, that is everything.
 func EachRefs(node any) (refs []Ref, taken map[hcl.Range]Taken) {
 	n, ok := node.(hclsyntax.Node)
 	if !ok {

@@ -28,7 +28,8 @@ type header struct {
 	labels []string
 }
 
-// cursor is what is being written at a place. It is found by tokens alone, of what stands before it, as the text mostly does not parse there.
+// cursor is what is being written at a place. It is found by tokens alone, of what stands before it, as the text
+// mostly does not parse there.
 type cursor struct {
 	place    place
 	path     []header // blocks that it is in, the outermost first
@@ -87,8 +88,8 @@ func cursorAt(text []byte, offset int) cursor {
 // maxUnclosed is how many quotes of a block may not be closed until what follows is taken for a part of the last.
 const maxUnclosed = 20
 
-// blockStart is where the last line begins that looks like the header of a block that is in no other: whatever stands before it is left alone, as
-// it may not be closed.
+// blockStart is where the last line begins that looks like the header of a block that is in no other: whatever stands
+// before it is left alone, as it may not be closed.
 func blockStart(text []byte) int {
 	for end := len(text); ; {
 		start := bytes.LastIndexByte(text[:end], '\n') + 1

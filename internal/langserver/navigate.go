@@ -239,7 +239,8 @@ func (v *view) rename(ctx context.Context, p position, name string) (*workspaceE
 	return &workspaceEdit{e.out}, nil
 }
 
-// renameValues renames a variable where it is given its value: in profiles, in files with values, and in calls of the module.
+// renameValues renames a variable where it is given its value: in profiles, in files with values, and in calls of the
+// module.
 func (v *view) renameValues(ctx context.Context, e *edits, was, name string) error {
 	for _, s := range v.sources() {
 		for _, b := range s.body.Blocks {

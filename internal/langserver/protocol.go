@@ -1,7 +1,7 @@
 package langserver
 
-// What the Language Server Protocol, version 3.17, has of what is used here, spelt as there. Lines and characters count from 0, characters in
-// units of UTF-16.
+// What the Language Server Protocol, version 3.17, has of what is used here, spelt as there. Lines and characters
+// count from 0, characters in units of UTF-16.
 
 type position struct {
 	Line      int `json:"line"`

@@ -1,8 +1,9 @@
-// Package langserver speaks to editors, by the Language Server Protocol: what is wrong with pipelines and modules as they are typed, completion, what
-// things are, where they are declared, renaming, formatting.
+// Package langserver speaks to editors, by the Language Server Protocol: what is wrong with pipelines and modules as
+// they are typed, completion, what things are, where they are declared, renaming, formatting.
 //
-// One enters it with Serve. It knows the language: blocks, references, addresses. What kinds of step, targets and toolchains there are, how a pipeline is
-// checked, and which workspace a file is in, it is told (Host); it runs nothing, and writes no file.
+// One enters it with Serve. It knows the language: blocks, references, addresses. What kinds of step, targets and
+// toolchains there are, how a pipeline is checked, and which workspace a file is in, it is told (Host); it runs
+// nothing, and writes no file.
 package langserver
 
 import (
@@ -27,8 +28,8 @@ import (
 type Host struct {
 	Version string
 
-	// Workspace returns the workspace that a file, an absolute path, is in; nil where it is in none. What is open stands in it in place of files. It is
-	// called for each request: who makes a workspace keeps it.
+	// Workspace returns the workspace that a file, an absolute path, is in; nil where it is in none. What is open
+	// stands in it in place of files. It is called for each request: who makes a workspace keeps it.
 	Workspace func(file string, open Texts) *Workspace
 
 	// Kinds are those of files that are in no workspace.

@@ -1,6 +1,6 @@
-// Package lazyregexp has regular expressions that are compiled when they are first used, so that a start of the program compiles none.
-// It is what package regexp is otherwise: a pattern that does not compile panics, though not before its first use; a test of the
-// architecture compiles them all. It does not know what any expression is for.
+// Package lazyregexp has regular expressions that are compiled when they are first used, so that a start of the
+// program compiles none. It is what package regexp is otherwise: a pattern that does not compile panics, though not
+// before its first use; a test of the architecture compiles them all. It does not know what any expression is for.
 package lazyregexp
 
 import (

@@ -18,13 +18,15 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// captureFiles is how many files are brought into the store at once. They wait for the disk more than for a processor.
+// captureFiles is how many files are brought into the store at once. They wait for the disk more than for a
+// processor.
 const captureFiles = 16
 
-// Capture brings the outputs at the slash paths under the folder execRoot into the store, with their Directory and Tree
-// messages, and returns them in the order of paths. A path where nothing is, is left out. Files are moved into the store
-// where it is store.Local: afterwards nobody may write to them or look for them. A symlink counts as what it leads to if
-// that is in execRoot, else it is an error; inside a folder, symlinks are kept, and must not lead out of that folder.
+// Capture brings the outputs at the slash paths under the folder execRoot into the store, with their Directory and
+// Tree messages, and returns them in the order of paths. A path where nothing is, is left out. Files are moved into
+// the store where it is store.Local: afterwards nobody may write to them or look for them. A symlink counts as what
+// it leads to if that is in execRoot, else it is an error; inside a folder, symlinks are kept, and must not lead out
+// of that folder.
 func Capture(ctx context.Context, blobs store.Blobs, fn digest.Function, execRoot string, paths []string) ([]action.OutputFile, []action.OutputDir, error) {
 	c := &capturer{blobs: blobs, fn: fn, root: execRoot, folders: map[string]bool{}}
 	all := make([]found, len(paths))
@@ -47,8 +49,8 @@ func Capture(ctx context.Context, blobs store.Blobs, fn digest.Function, execRoo
 			folders = append(folders, f)
 		}
 	}
-	// All places are known before the first file is moved away; and what is also part of an output folder is copied before the
-	// folder's files are.
+	// All places are known before the first file is moved away; and what is also part of an output folder is copied
+	// before the folder's files are.
 	for _, f := range taken {
 		f.inside = slices.ContainsFunc(folders, func(dir *found) bool {
 			return strings.HasPrefix(f.full, dir.full+string(filepath.Separator))

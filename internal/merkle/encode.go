@@ -24,8 +24,8 @@ const (
 	maxDirectory = 64 << 20  // bytes of one Directory message: 600,000 files
 )
 
-// Encode returns the digest of d's root Directory message, and all Directory messages by digest. Folders that are Refs
-// count by their digest; of those that are not Swapped there is no message.
+// Encode returns the digest of d's root Directory message, and all Directory messages by digest. Folders that are
+// Refs count by their digest; of those that are not Swapped there is no message.
 func (d *Dir) Encode(fn digest.Function) (root digest.Digest, blobs map[digest.Digest][]byte) {
 	blobs = map[digest.Digest][]byte{}
 	return d.encode(fn, func(_ *Dir, dg digest.Digest, b []byte) { blobs[dg] = b }), blobs
@@ -86,8 +86,8 @@ func sortedNames[V any](names []string, of map[string]V) (sorted []string, size 
 	return names, size
 }
 
-// EncodeTree returns REAPI's Tree message for d, which must have no Refs (see Load): the root Directory, then all others,
-// each once, parents before children where they were first met. It is what an OutputDir's Tree digest names.
+// EncodeTree returns REAPI's Tree message for d, which must have no Refs (see Load): the root Directory, then all
+// others, each once, parents before children where they were first met. It is what an OutputDir's Tree digest names.
 func (d *Dir) EncodeTree(fn digest.Function) ([]byte, error) {
 	err := d.Walk(func(p string, e Entry) error {
 		if e.Dir != nil && !e.Dir.ref.IsZero() {

@@ -35,8 +35,8 @@ type loaded struct {
 	entries, height int // of all that is in it
 }
 
-// load reads each message once. A folder that occurs again is counted before it is copied: a few messages can describe
-// more folders than there are atoms.
+// load reads each message once. A folder that occurs again is counted before it is copied: a few messages can
+// describe more folders than there are atoms.
 func (l *loader) load(dg digest.Digest, depth int) (loaded, error) {
 	if again, ok := l.seen[dg]; ok {
 		if err := l.count(again.entries, depth+again.height); err != nil {

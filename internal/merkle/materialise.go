@@ -18,9 +18,9 @@ import (
 
 // MaterialiseOptions say how Materialise writes.
 type MaterialiseOptions struct {
-	// Shared, if not nil, is asked for each folder of the tree that is a Ref, but for the root: where it returns a path
-	// and true, a symlink to that path stands in for the folder. Trees.Find is made for it. It is called from several
-	// goroutines.
+	// Shared, if not nil, is asked for each folder of the tree that is a Ref, but for the root: where it returns a
+	// path and true, a symlink to that path stands in for the folder. Trees.Find is made for it. It is called from
+	// several goroutines.
 	Shared func(root digest.Digest) (string, bool)
 	// Copy makes files that the caller may write to: copies, verified, with mode 0644 or 0755. Otherwise they are
 	// read-only (0444 or 0555) and share what they can with the store.
@@ -28,9 +28,9 @@ type MaterialiseOptions struct {
 }
 
 // Materialise writes the tree to the folder dest, which must not exist, in a folder that does. Refs are read from the
-// store, so Materialise(ctx, store, Ref(root), …) writes a tree of the store. Folders have mode 0755. A symlink that could
-// lead out of dest is an error, and so are trees beyond the limits of Load. What was written before an error stays: the
-// caller removes dest.
+// store, so Materialise(ctx, store, Ref(root), …) writes a tree of the store. Folders have mode 0755. A symlink that
+// could lead out of dest is an error, and so are trees beyond the limits of Load. What was written before an error
+// stays: the caller removes dest.
 func Materialise(ctx context.Context, blobs store.Blobs, d *Dir, dest string, opts MaterialiseOptions) error {
 	m := &materialiser{blobs: blobs, opts: opts}
 	m.left.Store(maxEntries)

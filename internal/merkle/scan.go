@@ -50,8 +50,9 @@ type ScanOptions struct {
 	Globs    []string
 	Parallel int // how many files are hashed at once; 0 is one for each processor
 
-	// Seen, if not nil, is called with every folder, file and symlink that the tree was made from, before it is read, with its
-	// slash path in the folder ("" for the folder itself) and what Lstat says. It is called from several goroutines at once.
+	// Seen, if not nil, is called with every folder, file and symlink that the tree was made from, before it is read,
+	// with its slash path in the folder ("" for the folder itself) and what Lstat says. It is called from several
+	// goroutines at once.
 	Seen func(path string, st stat.Stamp)
 }
 
@@ -72,8 +73,8 @@ func (e *UnfitError) Error() string {
 // Unwrap returns what is wrong with it.
 func (e *UnfitError) Unwrap() error { return e.Err }
 
-// Scan reads the folder dir into a tree without Refs. Symlinks are kept, not followed; one that is absolute or leads out
-// of dir is an *UnfitError, and so is what is neither file, folder nor symlink.
+// Scan reads the folder dir into a tree without Refs. Symlinks are kept, not followed; one that is absolute or leads
+// out of dir is an *UnfitError, and so is what is neither file, folder nor symlink.
 func Scan(ctx context.Context, h Hasher, dir string, opts ScanOptions) (*Dir, error) {
 	s := &scanner{h: h, seen: opts.Seen}
 	if s.seen == nil {

@@ -17,8 +17,8 @@ type Swap struct{ Was, Is File }
 // ErrNoSwap says that in a folder there is another thing than a file that was to be swapped, or more than files.
 var ErrNoSwap = errors.New("the folder is not what it was taken for")
 
-// Swapped returns the folder root with other files, by name, in the place of some. Its message is not decoded, as most often one file of thousands is
-// another: what it returns is a Ref, which Encode returns the message of.
+// Swapped returns the folder root with other files, by name, in the place of some. Its message is not decoded, as
+// most often one file of thousands is another: what it returns is a Ref, which Encode returns the message of.
 func Swapped(ctx context.Context, blobs store.Blobs, root digest.Digest, swaps map[string]Swap) (*Dir, error) {
 	b, err := store.ReadBlob(ctx, blobs, root, maxDirectory)
 	if err != nil {

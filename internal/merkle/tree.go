@@ -1,12 +1,12 @@
 // Package tree has folders as Merkle trees: REAPI's Directory messages, whose digest names a whole folder.
 //
 // A Dir is a folder in memory. It may hold subtrees that are known by their root digest alone (Ref): a toolchain of
-// 10,000 files is put into each of forty exec roots without being read or encoded again. Methods that may have to look
-// into such a subtree take a context and the store that has its Directory messages; where no Ref is in the way the store
-// is not used and may be nil.
+// 10,000 files is put into each of forty exec roots without being read or encoded again. Methods that may have to
+// look into such a subtree take a context and the store that has its Directory messages; where no Ref is in the way
+// the store is not used and may be nil.
 //
-// The package also reads folders of the host into trees (Scan), writes trees out (Materialise, Trees), and brings what
-// an action wrote into the store (Capture). It does not know actions' keys, plans, or which blobs exist.
+// The package also reads folders of the host into trees (Scan), writes trees out (Materialise, Trees), and brings
+// what an action wrote into the store (Capture). It does not know actions' keys, plans, or which blobs exist.
 package merkle
 
 import (
@@ -29,7 +29,8 @@ type File struct {
 }
 
 // Dir is a folder. The zero Dir is empty and ready to use. Names are single path elements; a name is in one map only.
-// A Dir is not safe for use by several goroutines while one of them changes it. A File never changes, so trees share it.
+// A Dir is not safe for use by several goroutines while one of them changes it. A File never changes, so trees share
+// it.
 type Dir struct {
 	Files    map[string]*File
 	Dirs     map[string]*Dir
@@ -39,8 +40,8 @@ type Dir struct {
 	message []byte        // of ref, if that is known too
 }
 
-// Ref returns a folder of which only the digest of the root Directory message is known. It is never changed, so it may
-// be shared between trees.
+// Ref returns a folder of which only the digest of the root Directory message is known. It is never changed, so it
+// may be shared between trees.
 func Ref(root digest.Digest) *Dir { return &Dir{ref: root} }
 
 // Ref returns the digest of a folder that came from func Ref, and whether d is such a one.
@@ -126,13 +127,15 @@ func (d *Dir) Clone() *Dir {
 	return c
 }
 
-// Insert puts a file at the slash path, making folders as needed. The same file again is fine; anything else there is a
+// Insert puts a file at the slash path, making folders as needed. The same file again is fine; anything else there is
+// a
 // *ConflictError.
 func (d *Dir) Insert(ctx context.Context, blobs store.Blobs, p string, f File) error {
 	return d.insert(ctx, blobs, p, Entry{File: &f})
 }
 
-// InsertEntry is Insert for a file, which d has in common with whoever else has the entry, or a symlink. A folder is Merged.
+// InsertEntry is Insert for a file, which d has in common with whoever else has the entry, or a symlink. A folder is
+// Merged.
 func (d *Dir) InsertEntry(ctx context.Context, blobs store.Blobs, p string, e Entry) error {
 	if e.Dir != nil {
 		return d.Merge(ctx, blobs, p, e.Dir)
@@ -140,8 +143,9 @@ func (d *Dir) InsertEntry(ctx context.Context, blobs store.Blobs, p string, e En
 	return d.insert(ctx, blobs, p, e)
 }
 
-// Merge puts the contents of sub into the folder at the slash path ("" is d itself), making folders as needed. Folders
-// that both have are merged; other things that both have must be the same, else it is a *ConflictError. sub is copied.
+// Merge puts the contents of sub into the folder at the slash path ("" is d itself), making folders as needed.
+// Folders that both have are merged; other things that both have must be the same, else it is a *ConflictError. sub
+// is copied.
 func (d *Dir) Merge(ctx context.Context, blobs store.Blobs, p string, sub *Dir) error {
 	if p == "" || p == "." {
 		return d.merge(ctx, blobs, "", sub)
@@ -315,8 +319,8 @@ func (d *Dir) Contents(yield func(digest.Digest) bool) {
 	}
 }
 
-// Walk calls f for everything in d, a folder before what is in it, names in order. Refs are not opened: Load does that.
-// It stops at the first error, which it returns.
+// Walk calls f for everything in d, a folder before what is in it, names in order. Refs are not opened: Load does
+// that. It stops at the first error, which it returns.
 func (d *Dir) Walk(f func(p string, e Entry) error) error { return d.walk("", f) }
 
 func (d *Dir) walk(at string, f func(p string, e Entry) error) error {
@@ -335,8 +339,8 @@ func (d *Dir) walk(at string, f func(p string, e Entry) error) error {
 	return nil
 }
 
-// Zip calls f for each name that either folder has, in order, with what has it in each: the zero Entry for nothing. Neither may be a Ref.
-// It stops at the first error, which it returns.
+// Zip calls f for each name that either folder has, in order, with what has it in each: the zero Entry for nothing.
+// Neither may be a Ref. It stops at the first error, which it returns.
 func Zip(a, b *Dir, f func(name string, a, b Entry) error) error {
 	names := append(a.names(), b.names()...)
 	slices.Sort(names)
@@ -386,8 +390,9 @@ func checkName(name string) error {
 }
 
 // CheckSymlink refuses a symlink that could lead out of its tree: dir is the slash path of the folder that it is in
-// ("" is the root). Its target must be relative, and ".." may only come first and not climb above the root. A ".." after
-// a name is refused since that name may be another symlink, and the way up from where it leads is anyone's guess.
+// ("" is the root). Its target must be relative, and ".." may only come first and not climb above the root. A ".."
+// after a name is refused since that name may be another symlink, and the way up from where it leads is anyone's
+// guess.
 func CheckSymlink(dir, target string) error {
 	depth := 0
 	if dir != "" && dir != "." {

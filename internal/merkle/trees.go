@@ -14,9 +14,9 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// Trees keeps whole trees unpacked and read-only, for exec roots to link to, each in a folder that is named by the digest of its root
-// Directory message. Beside a tree that is complete lies its marker, written last; a folder without it does not count. Many
-// processes may use one root.
+// Trees keeps whole trees unpacked and read-only, for exec roots to link to, each in a folder that is named by the
+// digest of its root Directory message. Beside a tree that is complete lies its marker, written last; a folder
+// without it does not count. Many processes may use one root.
 type Trees struct{ root layout.Root }
 
 // NewTrees returns the trees in the store's folder root, given as an absolute path. It touches nothing yet.
@@ -41,7 +41,8 @@ func (t *Trees) Has(root digest.Digest) bool {
 	return ok
 }
 
-// Path returns the tree's folder, after writing the tree there if it is not there yet. One process writes, others wait.
+// Path returns the tree's folder, after writing the tree there if it is not there yet. One process writes, others
+// wait.
 func (t *Trees) Path(ctx context.Context, blobs store.Blobs, root digest.Digest) (string, error) {
 	if dir, ok := t.Find(root); ok {
 		return dir, nil
@@ -65,8 +66,8 @@ func (t *Trees) Path(ctx context.Context, blobs store.Blobs, root digest.Digest)
 	return t.Dir(root), nil
 }
 
-// install writes the tree under the lock. A crash before the last step leaves a folder in tmp, which opening the store
-// removes later, or a folder without its marker, which the next install removes.
+// install writes the tree under the lock. A crash before the last step leaves a folder in tmp, which opening the
+// store removes later, or a folder without its marker, which the next install removes.
 func (t *Trees) install(ctx context.Context, blobs store.Blobs, root digest.Digest) error {
 	tmp, err := os.MkdirTemp(t.root.Scratch(), atomicfile.TempName("tree")+"*")
 	if err != nil {

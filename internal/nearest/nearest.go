@@ -1,5 +1,5 @@
-// Package nearest finds the name that a misspelt one was most likely meant to be. One enters it with Name. It does not know what the
-// names are of, nor how a message asks "did you mean".
+// Package nearest finds the name that a misspelt one was most likely meant to be. One enters it with Name. It does
+// not know what the names are of, nor how a message asks "did you mean".
 package nearest
 
 import (
@@ -7,11 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxLen is the length in bytes of the longest name that is compared: nobody misspells a longer one, and comparing takes its square.
+// maxLen is the length in bytes of the longest name that is compared: nobody misspells a longer one, and comparing
+// takes its square.
 const maxLen = 200
 
 // Name returns the candidate that name was most likely meant to be, for a "did you mean": the one with the smallest
-// edit distance, upper case or lower, the first of several, and "" when none is close (more than a third of the letters differ).
+// edit distance, upper case or lower, the first of several, and "" when none is close (more than a third of the
+// letters differ).
 func Name(name string, candidates []string) string {
 	best, bestDist := "", 1<<30
 	for _, c := range candidates {

@@ -21,11 +21,13 @@ type Known struct {
 	Listing action.Listing          // of the trees in its Await; nil while it does not wait for one
 }
 
-// Extender says more of a plan when what its parts wait for is known. It is asked by address: the plan may come from a file, and the Extender from
-// planning the same again. It may be asked by several at once, gives the same answer to the same question, and changes neither the plan nor what
-// it is told. What waits for nothing, or is in no plan that it knows, is an error.
+// Extender says more of a plan when what its parts wait for is known. It is asked by address: the plan may come from
+// a file, and the Extender from planning the same again. It may be asked by several at once, gives the same answer to
+// the same question, and changes neither the plan nor what it is told. What waits for nothing, or is in no plan that
+// it knows, is an error.
 type Extender interface {
-	// ExtendInstance returns the instance with its specs and outputs, or waiting for a listing. Known has all that became known of it so far.
+	// ExtendInstance returns the instance with its specs and outputs, or waiting for a listing. Known has all that
+	// became known of it so far.
 	ExtendInstance(at addrs.Instance, known Known) (*Instance, error)
 
 	// ExtendOutput returns the output of that name with its literal.

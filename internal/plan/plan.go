@@ -1,9 +1,9 @@
-// Package plan has what a pipeline will do as data: a Plan, an immutable list of instances (of steps and toolchains) in dependency order, and what
-// people and programs read of it (Text, JSON, Dot, Mermaid).
+// Package plan has what a pipeline will do as data: a Plan, an immutable list of instances (of steps and toolchains)
+// in dependency order, and what people and programs read of it (Text, JSON, Dot, Mermaid).
 //
 // The planner makes plans, build carries them out, and both meet here. The package knows no HCL and no cty, even
-// indirectly; it runs nothing, hashes nothing and does not know whether a result is cached. A plan can be written to a file and built by
-// another process. What it cannot say yet it waits for, and an Extender says more of it then.
+// indirectly; it runs nothing, hashes nothing and does not know whether a result is cached. A plan can be written to
+// a file and built by another process. What it cannot say yet it waits for, and an Extender says more of it then.
 package plan
 
 import (
@@ -29,9 +29,9 @@ type Plan struct {
 	Reads       Reads // what planning read: a plan is as fresh as these
 }
 
-// Reads is what of this machine a plan was made from, beside what the planner was told. As long as nothing of it has changed,
-// the same choices give the same plan. Paths are slash paths, relative to the workspace or absolute; lists are sorted,
-// without duplicates.
+// Reads is what of this machine a plan was made from, beside what the planner was told. As long as nothing of it has
+// changed, the same choices give the same plan. Paths are slash paths, relative to the workspace or absolute; lists
+// are sorted, without duplicates.
 type Reads struct {
 	Files  []string // there, and no folders: their content was read, or that there is a file was noticed; or links
 	Dirs   []string // folders of which the names in them were read, or that there is a folder was noticed
@@ -45,9 +45,9 @@ type Glob struct {
 	Dir      string // slash path, relative to the workspace or absolute
 	Patterns []string
 	Found    []string // slash paths that start with Dir, sorted
-	// Dirs are the folders whose names were read, sorted. While lstat of none of them has changed, Found is what fileset
-	// would find. Folders that patterns name and that are not there are told by the nearest one that is; of symbolic links
-	// both the link and what it leads to are there.
+	// Dirs are the folders whose names were read, sorted. While lstat of none of them has changed, Found is what
+	// fileset would find. Folders that patterns name and that are not there are told by the nearest one that is; of
+	// symbolic links both the link and what it leads to are there.
 	Dirs []string
 }
 
@@ -58,19 +58,20 @@ type Instance struct {
 	Where       string // of the block: "pipelines/x.hcl:12"
 	Source      string // the block's lines, for failure reports
 
-	// Deps are the instances it may need, from static references; of one that Waits for nothing those that Specs and Outputs take from may be left out: see Needs.
+	// Deps are the instances it may need, from static references; of one that Waits for nothing those that Specs and
+	// Outputs take from may be left out: see Needs.
 	Deps []addrs.Instance
 
-	// After are those of depends_on: all of their actions come before any of the instance's own. A step with for_each stands,
-	// without a key, for all its copies.
+	// After are those of depends_on: all of their actions come before any of the instance's own. A step with for_each
+	// stands, without a key, for all its copies.
 	After []addrs.Instance
 
 	Specs   []action.Spec
 	Outputs map[string]action.Artifact // by output name
 	Classes map[string]action.Class    // of every output, also while Outputs is not known yet
 
-	// Waits is what has to be known before an Extender gives the specs and outputs. While it is not, Specs and Outputs hold only a preview, or
-	// nothing.
+	// Waits is what has to be known before an Extender gives the specs and outputs. While it is not, Specs and
+	// Outputs hold only a preview, or nothing.
 	Waits       Waits
 	AwaitValues []addrs.Output // of ForValues: what an argument depends on
 	Await       []action.Input // of ForListing: the trees whose files make the specs
@@ -83,7 +84,8 @@ type Instance struct {
 
 	Timeout time.Duration // the step's; already in each of Specs that has none of its own
 	Retries int           // how many more times a failed spec is tried
-	// RetryExitCodes are those after which it is tried again, beside reasons for which it could not run; in each of Specs.
+	// RetryExitCodes are those after which it is tried again, beside reasons for which it could not run; in each of
+	// Specs.
 	RetryExitCodes []int
 	Resources      map[string]int
 	Cache          string // one of the Cache constants; CacheOff is already NoCache in each of Specs
@@ -92,7 +94,8 @@ type Instance struct {
 // Output returns the address of an output of the instance.
 func (n *Instance) Output(name string) addrs.Output { return addrs.Output{Instance: n.At, Name: name} }
 
-// Needs are the instances that come before the instance, sorted: Deps, After, and those that Specs and Outputs take from.
+// Needs are the instances that come before the instance, sorted: Deps, After, and those that Specs and Outputs take
+// from.
 func (n *Instance) Needs() []addrs.Instance {
 	var all []addrs.Instance
 	n.EachNeed(func(at addrs.Instance) { all = append(all, at) })
@@ -126,8 +129,8 @@ const (
 	CacheDefault = ""      // remember results wherever a cache is
 	CacheOff     = "off"   // run every time, remember nothing
 	CacheLocal   = "local" // remember results on this machine only
-	// CacheInputs is for what has effects beside its outputs: its result counts only while its inputs are those of its last
-	// run here, which must have succeeded.
+	// CacheInputs is for what has effects beside its outputs: its result counts only while its inputs are those of
+	// its last run here, which must have succeeded.
 	CacheInputs = "inputs"
 )
 
@@ -157,15 +160,17 @@ func (o *Output) EachNeed(f func(at addrs.Instance)) {
 	}
 }
 
-// Check is a `check` block, or a copy of one, in one place: what must be true when all is done. It is in no key, and runs nothing.
+// Check is a `check` block, or a copy of one, in one place: what must be true when all is done. It is in no key, and
+// runs nothing.
 type Check struct {
 	At          string // module.aot["x"].check.words
 	Description string
 	Where       string // "pipelines/x.hcl:40"
 	Severity    string // SeverityError or SeverityWarning
 
-	AwaitValues []addrs.Output // whose contents it may depend on: an Extender tells what comes of it with those that are there
-	Settled     *Verdict       // what comes of it whatever the steps give; nil when it depends on that
+	// whose contents it may depend on: an Extender tells what comes of it with those that are there
+	AwaitValues []addrs.Output
+	Settled     *Verdict // what comes of it whatever the steps give; nil when it depends on that
 }
 
 // Values of Check.Severity.
@@ -225,7 +230,8 @@ func (p *Plan) Instance(at addrs.Instance) *Instance {
 	return nil
 }
 
-// Nearest is the step that an address was most likely meant to be, or "". That of a step in a module may lack the module.
+// Nearest is the step that an address was most likely meant to be, or "". That of a step in a module may lack the
+// module.
 func (p *Plan) Nearest(s addrs.Step) string {
 	var known, plain []string
 	for _, n := range p.Instances {
@@ -249,8 +255,8 @@ func (p *Plan) Nearest(s addrs.Step) string {
 	return ""
 }
 
-// Select returns the plan restricted to the steps and all they need. Outputs that need anything else are dropped. A step
-// that the plan does not have is an error.
+// Select returns the plan restricted to the steps and all they need. Outputs that need anything else are dropped. A
+// step that the plan does not have is an error.
 func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 	by := p.named()
 	keep := make(map[addrs.Instance]bool)

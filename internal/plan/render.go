@@ -21,8 +21,8 @@ type Notes struct {
 	Paths    bool                                  // say where an output appears to others
 }
 
-// Text returns the plan for people: each step in order, its actions with their command lines, its outputs, and the notes. It
-// says why a step is deferred, and shows what is known of it.
+// Text returns the plan for people: each step in order, its actions with their command lines, its outputs, and the
+// notes. It says why a step is deferred, and shows what is known of it.
 func Text(p *Plan, notes Notes) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pipeline %s", p.Pipeline)
@@ -362,8 +362,8 @@ type jsonGlob struct {
 	Found    int      `json:"found"`
 }
 
-// JSON returns the plan for programs, format "hexmage-plan/0": the 0 says that it may still change. Its field "status" says what
-// a build would do; nil for none.
+// JSON returns the plan for programs, format "hexmage-plan/0": the 0 says that it may still change. Its field
+// "status" says what a build would do; nil for none.
 func JSON(p *Plan, status any) ([]byte, error) {
 	out := jsonPlan{Format: "hexmage-plan/0", Pipeline: p.Pipeline, Description: p.Description, Profile: p.Profile, Status: status,
 		Steps: []jsonInstance{}, Outputs: []jsonPipelineOutput{}, Reads: jsonReads{Files: append([]string{}, p.Reads.Files...), Globs: []jsonGlob{}}}

@@ -1,9 +1,9 @@
-// Package planner makes plans: from a pipeline's skeleton, its kinds and the values of its variables it decides what has
-// to be done.
+// Package planner makes plans: from a pipeline's skeleton, its kinds and the values of its variables it decides what
+// has to be done.
 //
-// Build is where HCL ends: it checks every reference before it evaluates anything, expands for_each, decodes each step's
-// arguments, and asks the step's kind for Specs. What comes out is a plan.Plan, which knows no HCL. The package runs
-// nothing, hashes nothing and does not know what carries a plan out, nor whether a result is cached.
+// Build is where HCL ends: it checks every reference before it evaluates anything, expands for_each, decodes each
+// step's arguments, and asks the step's kind for Specs. What comes out is a plan.Plan, which knows no HCL. The
+// package runs nothing, hashes nothing and does not know what carries a plan out, nor whether a result is cached.
 package planner
 
 import (
@@ -27,28 +27,32 @@ import (
 
 // Options say what to plan.
 type Options struct {
-	Config      *config.Pipeline
-	Kinds       map[string]step.Kind // by name; the kind of toolchain blocks is addrs.Toolchain
-	Workspace   string               // absolute path of the folder that relative paths start in
-	Profile     string               // "" chooses the default profile
-	TargetNames []string             // names of targets that take the place of the pipeline's; one that begins with + is one more
-	TargetFlag  string               // what gives TargetNames on the command line, for messages
+	Config    *config.Pipeline
+	Kinds     map[string]step.Kind // by name; the kind of toolchain blocks is addrs.Toolchain
+	Workspace string               // absolute path of the folder that relative paths start in
+	Profile   string               // "" chooses the default profile
+	// names of targets that take the place of the pipeline's; one that begins with + is one more
+	TargetNames []string
+	TargetFlag  string // what gives TargetNames on the command line, for messages
 
-	// Targets makes the object that `target` is of a target block: of its label, "" when it has none, and its arguments. It may find that one is
-	// not what is meant; a known object with errors is used to go on. Nil when nobody knows targets: then the arguments, and name, are its attributes.
+	// Targets makes the object that `target` is of a target block: of its label, "" when it has none, and its
+	// arguments. It may find that one is not what is meant; a known object with errors is used to go on. Nil when
+	// nobody knows targets: then the arguments, and name, are its attributes.
 	Targets func(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics)
 
 	CPULevel string            // level of this machine's processor, for action.PropertyCPULevel
 	EnvVars  map[string]string // values of variables from the environment, by the variable's name
-	Strays   []string          // names among those of EnvVars that no pipeline has, as far as is known: one that is near a variable's is a mistake
+	// names among those of EnvVars that no pipeline has, as far as is known: one that is near a variable's is a
+	// mistake
+	Strays   []string
 	FlagVars map[string]string // values of variables from the command line
 
 	// Reads is what was looked at to make these options: it becomes part of the plan's.
 	Reads step.Reads
 }
 
-// Build plans a pipeline, and returns with the plan who can say more of it. The plan is nil when there are errors; there may be warnings with a
-// plan.
+// Build plans a pipeline, and returns with the plan who can say more of it. The plan is nil when there are errors;
+// there may be warnings with a plan.
 func Build(o Options) (*plan.Plan, *Extender, hcl.Diagnostics) {
 	p := newPlanner(o)
 	made, diags := p.build()
@@ -92,7 +96,8 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	return p.assemble(), append(diags, p.unused()...)
 }
 
-// together makes one error of those about toolchains that steps cannot do without and nobody declares, and one of those about a target.
+// together makes one error of those about toolchains that steps cannot do without and nobody declares, and one of
+// those about a target.
 func (p *planner) together(diags hcl.Diagnostics) hcl.Diagnostics {
 	targetSaid := false
 	var first *hcl.Diagnostic
@@ -103,7 +108,8 @@ func (p *planner) together(diags hcl.Diagnostics) hcl.Diagnostics {
 		switch {
 		case !ok:
 			return false
-		case u.Toolchain == "" && len(p.targets) > 0: // each step that does not say which of several is a mistake of its own
+		// each step that does not say which of several is a mistake of its own
+		case u.Toolchain == "" && len(p.targets) > 0:
 			d.Extra = nil
 			return false
 		case u.Toolchain == "":
@@ -171,8 +177,8 @@ type planner struct {
 	arguments map[addrs.Instance][]Argument // nil: nobody asks for them
 }
 
-// object is one thing as it is written, which is evaluated in each frame of its module: a call, a variable of a module, a local, the targets, a toolchain,
-// a step or an output block.
+// object is one thing as it is written, which is evaluated in each frame of its module: a call, a variable of a
+// module, a local, the targets, a toolchain, a step or an output block.
 type object struct {
 	name     string
 	in       *module // in whose frames it is evaluated
@@ -181,11 +187,12 @@ type object struct {
 	variable bool // of a module
 	rng      hcl.Range
 	refs     []lang.Ref
-	order    []lang.Ref         // of depends_on
-	each     []lang.Ref         // of lang.EachRefs
-	axes     map[hcl.Range]bool // references to axes of the step's matrix, and whether they are right; nil where there can be none
-	implicit []string           // objects it needs without a reference
-	deps     []string           // objects
+	order    []lang.Ref // of depends_on
+	each     []lang.Ref // of lang.EachRefs
+	// references to axes of the step's matrix, and whether they are right; nil where there can be none
+	axes     map[hcl.Range]bool
+	implicit []string // objects it needs without a reference
+	deps     []string // objects
 	eval     func(*frame) hcl.Diagnostics
 
 	block       *config.Block    // of a step or toolchain, with what the profile changes; else nil
@@ -361,7 +368,8 @@ func (p *planner) evaluate(o *object) hcl.Diagnostics {
 }
 
 // checkAttrs checks what could not be checked before the things that the object refers to were evaluated: outputs and
-// keys of steps, keys of modules, attributes of targets and of toolchains. f is the frame whose names the object refers to.
+// keys of steps, keys of modules, attributes of targets and of toolchains. f is the frame whose names the object
+// refers to.
 func (p *planner) checkAttrs(o *object, f *frame) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, r := range o.each {

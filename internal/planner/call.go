@@ -284,8 +284,8 @@ func (p *planner) argument(
 	return val, append(diags, ds...)
 }
 
-// hidden rejects a value for a sensitive variable of a module that is not sensitive itself: sensitive values come from
-// sensitive variables of the pipeline, by whose names plans refer to them. Null and "" need no hiding.
+// hidden rejects a value for a sensitive variable of a module that is not sensitive itself: sensitive values come
+// from sensitive variables of the pipeline, by whose names plans refer to them. Null and "" need no hiding.
 func (p *planner) hidden(v *config.Variable, val cty.Value, at *hcl.Range) hcl.Diagnostics {
 	if !v.Sensitive || val == cty.NilVal {
 		return nil

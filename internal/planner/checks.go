@@ -42,7 +42,8 @@ func (p *planner) declareCheck(m *module, c *config.Check) hcl.Diagnostics {
 	return diags
 }
 
-// evalCheck expands a check into its copies in a frame, and finds what is wrong with each whatever the steps will give.
+// evalCheck expands a check into its copies in a frame, and finds what is wrong with each whatever the steps will
+// give.
 func (p *planner) evalCheck(c *config.Check, o *object, f *frame) hcl.Diagnostics {
 	keys, values, diags := p.keys(f, c.ForEach)
 	if diags.HasErrors() {
@@ -232,7 +233,8 @@ func (n *checkIn) missing(v cty.Value, values map[addrs.Output][]byte) []addrs.O
 	return slices.DeleteFunc(slices.Clone(all), there)
 }
 
-// failedCheck is what comes of a condition that cannot be evaluated although its values are there: it has checked nothing, so it did not pass.
+// failedCheck is what comes of a condition that cannot be evaluated although its values are there: it has checked
+// nothing, so it did not pass.
 func failedCheck(diags hcl.Diagnostics) plan.Verdict {
 	return plan.Verdict{Known: true, Message: cutMessage("The condition cannot be evaluated: " + diagnosed(diags))}
 }

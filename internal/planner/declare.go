@@ -22,11 +22,13 @@ import (
 // placed is an object in one frame, and what is known of it there.
 type placed struct {
 	*object
-	frame     *frame
-	static    [2][]addrs.Instance // dependencies by its references, sorted; [1] when all values are known; nil until asked for
-	awaited   *awaitedOutputs     // nil until asked for
-	at        addrs.Step          // of a step or toolchain, as is what follows
-	instances []*instance         // those that exist; for a step with when = false and without for_each one without a plan
+	frame *frame
+	// dependencies by its references, sorted; [1] when all values are known; nil until asked for
+	static  [2][]addrs.Instance
+	awaited *awaitedOutputs // nil until asked for
+	at      addrs.Step      // of a step or toolchain, as is what follows
+	// those that exist; for a step with when = false and without for_each one without a plan
+	instances []*instance
 	byKey     map[string]*instance
 	off       map[string]bool // keys of copies of which when is false
 	attrs     cty.Value       // of a toolchain, for kinds
@@ -400,7 +402,8 @@ func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostic
 	return diags
 }
 
-// firstOnly says once, instead of at each reference, that a module has no blocks for the pipeline's profile; and marks what says that there is no target.
+// firstOnly says once, instead of at each reference, that a module has no blocks for the pipeline's profile; and
+// marks what says that there is no target.
 func (p *planner) firstOnly(m *module, r lang.Ref, diags hcl.Diagnostics) hcl.Diagnostics {
 	var what saying
 	switch {

@@ -230,8 +230,8 @@ func wholeNumber(v cty.Value, most int64) (int, error) {
 	return int(i), nil
 }
 
-// keys evaluates for_each in a frame: without one there is one copy, which has neither key nor value. Of `target` it makes the targets by name, also when
-// there is only one.
+// keys evaluates for_each in a frame: without one there is one copy, which has neither key nor value. Of `target` it
+// makes the targets by name, also when there is only one.
 func (p *planner) keys(f *frame, forEach hcl.Expression) (keys []string, values []cty.Value, diags hcl.Diagnostics) {
 	if forEach == nil {
 		return []string{""}, []cty.Value{cty.NilVal}, nil
@@ -284,8 +284,8 @@ func (p *planner) keys(f *frame, forEach hcl.Expression) (keys []string, values 
 	return keys, values, nil
 }
 
-// stepValue is what expressions see of a step: {outputs = {…}}, or a map of those under for_each. Outputs of files and
-// trees are their paths, value outputs are unknown unless filled in; all carry the output's address as a mark.
+// stepValue is what expressions see of a step: {outputs = {…}}, or a map of those under for_each. Outputs of files
+// and trees are their paths, value outputs are unknown unless filled in; all carry the output's address as a mark.
 func stepValue(s *placed, filled map[addrs.Output]cty.Value) cty.Value {
 	byKey := make(map[string]cty.Value, len(s.instances))
 	for _, in := range s.instances {
@@ -314,8 +314,8 @@ func stepValue(s *placed, filled map[addrs.Output]cty.Value) cty.Value {
 	return cty.ObjectVal(byKey)
 }
 
-// content turns the content of a value output into a value: JSON if it parses as such, else text without the last line
-// end.
+// content turns the content of a value output into a value: JSON if it parses as such, else text without the last
+// line end.
 func content(b []byte) cty.Value {
 	if ty, err := ctyjson.ImpliedType(b); err == nil {
 		if v, err := ctyjson.Unmarshal(b, ty); err == nil {
@@ -332,8 +332,8 @@ func content(b []byte) cty.Value {
 	return cty.StringVal(s)
 }
 
-// later is what is known once some value outputs have their contents: what of the frames' scopes follows from them is evaluated again, as far as
-// somebody asks for it.
+// later is what is known once some value outputs have their contents: what of the frames' scopes follows from them is
+// evaluated again, as far as somebody asks for it.
 type later struct {
 	p      *planner
 	filled map[addrs.Output]cty.Value
@@ -390,7 +390,8 @@ func (l *later) again(of *object, was cty.Value) bool {
 	return len(l.filled) > 0 && l.p.awaitsStep(of)
 }
 
-// value is that of an expression. With dummies one that does more with a sensitive value than to put it into a text has none.
+// value is that of an expression. With dummies one that does more with a sensitive value than to put it into a text
+// has none.
 func (l *later) value(v cty.Value, diags hcl.Diagnostics) (cty.Value, hcl.Diagnostics) {
 	if l.dummy && diags.HasErrors() {
 		return cty.DynamicVal.Mark(lang.Sensitive), nil
@@ -398,7 +399,8 @@ func (l *later) value(v cty.Value, diags hcl.Diagnostics) (cty.Value, hcl.Diagno
 	return v, diags
 }
 
-// settle evaluates again what an object refers to; f is the frame that these names are of. It returns that frame's scope.
+// settle evaluates again what an object refers to; f is the frame that these names are of. It returns that frame's
+// scope.
 func (l *later) settle(o *object, f *frame) (*lang.Scope, hcl.Diagnostics) {
 	scope := l.scope(f)
 	if l.done[place{o, f}] {

@@ -11,8 +11,8 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Extender plans the parts of a plan that wait for values or listings. It keeps the planner for these parts alone: if no
-// part waits, the planner's memory is free once the plan is made.
+// Extender plans the parts of a plan that wait for values or listings. It keeps the planner for these parts alone: if
+// no part waits, the planner's memory is free once the plan is made.
 type Extender struct {
 	mu        sync.Mutex // the planner evaluates for one question at a time
 	instances map[addrs.Instance]*waiting
@@ -129,8 +129,8 @@ func (x *Extender) ExtendCheck(at string, known plan.Known) (plan.Verdict, error
 	return n.evaluate(known.Values), nil
 }
 
-// Explain returns the hints of an instance's kind about what a failed action of it has printed. Known has the values by
-// which the instance was extended.
+// Explain returns the hints of an instance's kind about what a failed action of it has printed. Known has the values
+// by which the instance was extended.
 func (x *Extender) Explain(at addrs.Instance, known plan.Known, spec string, output []byte) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -36,9 +36,9 @@ func (p *planner) useToolchain(to map[string]step.Toolchain, f *frame, name stri
 	to[name] = step.Toolchain{Output: addrs.Output{Instance: s.instances[0].at, Name: "dir"}, Attrs: s.attrs}
 }
 
-// dependencies are the instances an object may need in a frame. Marks are exact when all values are known, so of a step with
-// for_each only the copies that were used count then; before that, all of them. The result may be shared; used may have
-// duplicates.
+// dependencies are the instances an object may need in a frame. Marks are exact when all values are known, so of a
+// step with for_each only the copies that were used count then; before that, all of them. The result may be shared;
+// used may have duplicates.
 func (p *planner) dependencies(n *placed, used []addrs.Instance, known bool) []addrs.Instance {
 	static := &n.static[0]
 	if known {
@@ -101,8 +101,9 @@ func (p *planner) instance(at addrs.Instance) *instance {
 	return nil
 }
 
-// eachRef calls do for the references of an object to steps and toolchains, also for those by way of locals, variables and outputs of modules, each
-// with the frame in which it stands. f is the frame in which the object is evaluated.
+// eachRef calls do for the references of an object to steps and toolchains, also for those by way of locals,
+// variables and outputs of modules, each with the frame in which it stands. f is the frame in which the object is
+// evaluated.
 func (p *planner) eachRef(o *object, f *frame, seen map[place]bool, do func(*frame, lang.Ref)) {
 	if seen[place{o, f}] {
 		return
@@ -193,8 +194,8 @@ func (p *planner) staticAwaited(n *placed) []addrs.Output {
 	return out
 }
 
-// asDeferred makes an instance that waits for values. Its specs are a preview, made with the names of the values in their
-// place, when the kind accepts that.
+// asDeferred makes an instance that waits for values. Its specs are a preview, made with the names of the values in
+// their place, when the kind accepts that.
 func (e *evaluator) asDeferred(c *copyOf, req step.Request, args, meta []*argValue, n *plan.Instance) {
 	p, s := e.p, e.s
 	var marks []addrs.Output
@@ -214,8 +215,8 @@ func (e *evaluator) asDeferred(c *copyOf, req step.Request, args, meta []*argVal
 	}
 }
 
-// previews are the arguments and the environment, with the names of values that are not known yet in their place. Of what is known, only
-// what is shown belongs to the latter.
+// previews are the arguments and the environment, with the names of values that are not known yet in their place. Of
+// what is known, only what is shown belongs to the latter.
 func (e *evaluator) previews(c *copyOf, args []*argValue, env *argValue, shown map[string]string) (map[string]cty.Value, map[string]string) {
 	vals := make(map[string]cty.Value, len(args))
 	for i, a := range e.args {
@@ -241,7 +242,8 @@ func (e *evaluator) previews(c *copyOf, args []*argValue, env *argValue, shown m
 	return vals, vars
 }
 
-// preview is the value of an expression, of which as much is shown as is known: of a script all but the value that it waits for.
+// preview is the value of an expression, of which as much is shown as is known: of a script all but the value that it
+// waits for.
 func (e *evaluator) preview(x hcl.Expression, ctx *hcl.EvalContext) cty.Value {
 	inner := x
 	if native, ok := x.(hclsyntax.Expression); ok {
@@ -362,8 +364,9 @@ func withMeta(n *plan.Instance, specs []action.Spec) []action.Spec {
 	return out
 }
 
-// spare leaves out of an instance's Deps what its parts say by themselves, and those of its kind's toolchains that no action of it takes: what a
-// step does with them depends on its arguments, and nobody installs gigabytes that this one leaves alone.
+// spare leaves out of an instance's Deps what its parts say by themselves, and those of its kind's toolchains that no
+// action of it takes: what a step does with them depends on its arguments, and nobody installs gigabytes that this
+// one leaves alone.
 func spare(n *plan.Instance, toolchains []string) {
 	deps := n.Deps
 	n.Deps = nil

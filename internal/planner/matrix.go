@@ -9,8 +9,8 @@ import (
 	"github.com/hexmage/hexmage/internal/lang"
 )
 
-// referMatrix checks where a step refers to axes of its matrix, and notes on its object which references are right. Whether there are such axes is known when
-// the matrix is: checkAxes.
+// referMatrix checks where a step refers to axes of its matrix, and notes on its object which references are right.
+// Whether there are such axes is known when the matrix is: checkAxes.
 func (p *planner) referMatrix(s *object) hcl.Diagnostics {
 	if s.schema.Matrix == "" || s.content == nil {
 		return nil

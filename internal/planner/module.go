@@ -79,11 +79,13 @@ func (p *planner) newModule(caller *module, call *config.Call, cfg *config.Modul
 // name is the name of an object of the module.
 func (m *module) name(address string) string { return m.at.Of(address) }
 
-// Names of the objects of a call: its copies, all that comes out of it, and all that it does. The first is the module's address.
+// Names of the objects of a call: its copies, all that comes out of it, and all that it does. The first is the
+// module's address.
 func (m *module) whole() string { return "all of " + string(m.at) }
 func (m *module) done() string  { return "every step of " + string(m.at) }
 
-// toolchain is the module that declares the toolchain which this one means by a name: itself, or the nearest of those that lead to it.
+// toolchain is the module that declares the toolchain which this one means by a name: itself, or the nearest of those
+// that lead to it.
 func (m *module) toolchain(name string) *module {
 	at := addrs.Step{Kind: addrs.Toolchain, Name: name}
 	for ; m != nil; m = m.caller {

@@ -15,13 +15,15 @@ import (
 	"github.com/hexmage/hexmage/internal/secret"
 )
 
-// Names is what a pipeline's files name beside the instances and outputs of its plan, and what the arguments of these are.
+// Names is what a pipeline's files name beside the instances and outputs of its plan, and what the arguments of these
+// are.
 type Names struct {
 	All       []Named // those of a module after those of its caller
 	Arguments map[addrs.Instance][]Argument
 }
 
-// Named is something with a name, in one place: a variable, a local, a target, a toolchain, a call of a module, or an output of one.
+// Named is something with a name, in one place: a variable, a local, a target, a toolchain, a call of a module, or an
+// output of one.
 type Named struct {
 	Address     string `json:"address"` // module.aot["x"].var.model
 	Where       string `json:"where,omitempty"`

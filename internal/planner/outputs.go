@@ -39,8 +39,8 @@ func (p *planner) evalOutput(out *config.Output, o *object, f *frame) hcl.Diagno
 	return diags
 }
 
-// origin is the output of a module that an output hands on as it is, in as many modules as there are; else the output itself. What is said of it
-// need not be said again.
+// origin is the output of a module that an output hands on as it is, in as many modules as there are; else the output
+// itself. What is said of it need not be said again.
 func (m *module) origin(out *config.Output) *config.Output {
 	t, diags := hcl.AbsTraversalForExpr(out.Value)
 	if diags.HasErrors() {
@@ -59,8 +59,8 @@ func (m *module) origin(out *config.Output) *config.Output {
 	return out
 }
 
-// outputPlace refuses an output, or a part of one, for which there is no place of its own: nobody wants to hear of that once hours of
-// building are over.
+// outputPlace refuses an output, or a part of one, for which there is no place of its own: nobody wants to hear of
+// that once hours of building are over.
 func (p *planner) outputPlace(out *config.Output, name string) hcl.Diagnostics {
 	r := out.Value.Range()
 	file, err := plan.FileName(name)
@@ -160,7 +160,8 @@ func (p *planner) partsOutputs(out *config.Output, n *placed, base plan.Output, 
 	return outputs, diags
 }
 
-// isWhole says whether an expression of a frame is a reference to the output and nothing else, by way of modules' outputs too.
+// isWhole says whether an expression of a frame is a reference to the output and nothing else, by way of modules'
+// outputs too.
 func isWhole(f *frame, e hcl.Expression, o addrs.Output) bool {
 	t, diags := hcl.AbsTraversalForExpr(e)
 	if diags.HasErrors() {

@@ -18,9 +18,9 @@ import (
 	"github.com/hexmage/hexmage/internal/secret"
 )
 
-// A plan holds references to sensitive values, and never the values. What an expression makes of them is found out by evaluating it twice: as
-// it is, and with a dummy for each value, which shows where in the text the value is. That this holds is checked: with the values put in, it
-// must be the same text.
+// A plan holds references to sensitive values, and never the values. What an expression makes of them is found out by
+// evaluating it twice: as it is, and with a dummy for each value, which shows where in the text the value is. That
+// this holds is checked: with the values put in, it must be the same text.
 
 // Secrets returns what the references of a plan's secrets stand for.
 func Secrets(o Options) (secret.Values, hcl.Diagnostics) {
@@ -44,7 +44,8 @@ type dummies struct {
 	warned map[string]bool      // variables of which it was said that they are short
 }
 
-// A dummy is a word that functions leave as it is, and that nobody writes by chance. Who writes it all the same gets an error.
+// A dummy is a word that functions leave as it is, and that nobody writes by chance. Who writes it all the same gets
+// an error.
 const (
 	dummyBegin = "hexmageDummy7c1e9a53n"
 	dummyEnd   = "e"

@@ -13,9 +13,9 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// ask has the step's kind plan an instance. The step of a module sees outputs at the paths that they would have if the
-// module were the pipeline: copies of a module that do the same have the same keys, and their actions run once. So the
-// kind gets addresses and paths relative to the module, and ask makes the addresses in its answer whole.
+// ask has the step's kind plan an instance. The step of a module sees outputs at the paths that they would have if
+// the module were the pipeline: copies of a module that do the same have the same keys, and their actions run once.
+// So the kind gets addresses and paths relative to the module, and ask makes the addresses in its answer whole.
 func (p *planner) ask(s *placed, req step.Request) (step.Planned, hcl.Diagnostics) {
 	f := s.frame
 	if f.caller == nil {

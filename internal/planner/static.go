@@ -12,8 +12,8 @@ import (
 	"github.com/hexmage/hexmage/internal/lang"
 )
 
-// checkStatic reports expressions of a module that must be known before any step is planned but depend on a step, with the chain
-// that makes them so.
+// checkStatic reports expressions of a module that must be known before any step is planned but depend on a step,
+// with the chain that makes them so.
 func (p *planner) checkStatic(m *module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	check := func(o *object, what string, ts []hcl.Traversal) {
@@ -100,7 +100,8 @@ func (p *planner) dynamic(m *module, refs []lang.Ref, seen map[string]bool) []la
 	return nil
 }
 
-// leadsTo are the objects whose references count as those of r: a local, a variable of a module, the targets, a toolchain, outputs of a module.
+// leadsTo are the objects whose references count as those of r: a local, a variable of a module, the targets, a
+// toolchain, outputs of a module.
 func (p *planner) leadsTo(m *module, r lang.Ref) []*object {
 	if r.Copies {
 		return nil // a call's for_each and when are static
@@ -134,7 +135,8 @@ func (p *planner) awaitsStep(o *object) bool {
 	return *o.awaits
 }
 
-// checkAbsent checks the arguments of steps that do not exist, in no copy of theirs or of their module: what is written out is of the right type there, too.
+// checkAbsent checks the arguments of steps that do not exist, in no copy of theirs or of their module: what is
+// written out is of the right type there, too.
 func (p *planner) checkAbsent() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, m := range p.modules {

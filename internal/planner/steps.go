@@ -22,7 +22,8 @@ import (
 // maxCopies is how many instances all steps with for_each may have together.
 const maxCopies = 200_000
 
-// evalStep expands a step or toolchain into its instances in a frame, plans each, and makes the value that others see.
+// evalStep expands a step or toolchain into its instances in a frame, plans each, and makes the value that others
+// see.
 func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
 	b := o.block
 	s := &placed{object: o, frame: f, at: b.At, byKey: make(map[string]*instance), off: make(map[string]bool)}
@@ -66,7 +67,8 @@ func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
 	return diags
 }
 
-// copy evaluates the step for one key. It returns nil for a key of which when is false, and for a toolchain what is known of it.
+// copy evaluates the step for one key. It returns nil for a key of which when is false, and for a toolchain what is
+// known of it.
 func (e *evaluator) copy(key string, value cty.Value) (in *instance, attrs map[string]cty.Value, diags hcl.Diagnostics) {
 	b := e.s.block
 	in = &instance{at: addrs.Instance{Step: e.s.at, Key: key, Keyed: b.ForEach != nil}}
@@ -141,8 +143,8 @@ func plainAttrs(v cty.Value) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-// instanceOutputs lists what an instance will give: the kind's outputs, those named by an argument, its own; and their
-// classes by name.
+// instanceOutputs lists what an instance will give: the kind's outputs, those named by an argument, its own; and
+// their classes by name.
 func (e *evaluator) instanceOutputs(c *copyOf) ([]step.DeclaredOutput, map[string]action.Class, hcl.Diagnostics) {
 	s := e.s
 	outs := make([]step.DeclaredOutput, 0, len(s.schema.Outputs)+len(s.block.Outputs))
@@ -207,7 +209,8 @@ func (p *planner) resolve(in *instance, c *copyOf, values map[addrs.Output][]byt
 	return n, planned, append(diags, s.frame.inside(ds)...)
 }
 
-// plan plans an instance, while planning or to resolve a deferred one. It also returns what the kind said, if it was asked.
+// plan plans an instance, while planning or to resolve a deferred one. It also returns what the kind said, if it was
+// asked.
 func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (n *plan.Instance, planned step.Planned, diags hcl.Diagnostics) {
 	p, s, b := e.p, e.s, e.s.block
 	n = &plan.Instance{At: in.at, Description: b.Description, Where: e.where, Source: e.source, Classes: in.classes}

@@ -50,7 +50,8 @@ func markOptions(diags hcl.Diagnostics, yes bool) hcl.Diagnostics {
 	return diags
 }
 
-// OfOptions tells whether what is wrong is a profile, or the value of a variable, that Options name: no change of a file is needed to make it right.
+// OfOptions tells whether what is wrong is a profile, or the value of a variable, that Options name: no change of a
+// file is needed to make it right.
 func OfOptions(diags hcl.Diagnostics) bool {
 	return slices.ContainsFunc(diags, func(d *hcl.Diagnostic) bool { return d.Severity == hcl.DiagError && d.Extra == ofOptions{} })
 }

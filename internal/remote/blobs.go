@@ -18,8 +18,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Blobs are those of this machine and of a remote: what only the remote has counts as there, and is fetched into next when somebody reads it. Each blob is
-// checked on the way. It is a store.Local over a store.Local.
+// Blobs are those of this machine and of a remote: what only the remote has counts as there, and is fetched into next
+// when somebody reads it. Each blob is checked on the way. It is a store.Local over a store.Local.
 type Blobs struct {
 	next store.Blobs
 	c    *Client
@@ -38,8 +38,8 @@ type fetched struct {
 	err  error
 }
 
-// NewBlobs returns the blobs of next and of the remote. What here, which may be nil, says is elsewhere on this machine the remote is not asked for: who is over
-// these Blobs has it.
+// NewBlobs returns the blobs of next and of the remote. What here, which may be nil, says is elsewhere on this
+// machine the remote is not asked for: who is over these Blobs has it.
 func NewBlobs(next store.Blobs, c *Client, here func(digest.Digest) bool) *Blobs {
 	if here == nil {
 		here = func(digest.Digest) bool { return false }
@@ -225,7 +225,8 @@ func (b *Blobs) take(ctx context.Context, ds []digest.Digest) error {
 	return b.fetchAll(ctx, missing)
 }
 
-// fetch has next have the blob. Of many who want it one fetches it. The error is a store.ErrNotFound where that is the remote's doing.
+// fetch has next have the blob. Of many who want it one fetches it. The error is a store.ErrNotFound where that is
+// the remote's doing.
 func (b *Blobs) fetch(ctx context.Context, d digest.Digest) error {
 	for {
 		if b.c.lacks(d) || b.here(d) {

@@ -214,8 +214,9 @@ func (c *Client) siloed(key digest.Digest) digest.Digest {
 	return key
 }
 
-// silo is the Action that stands for the one with the key in the client's silo, nil if that has no name. What is known here keeps its key, so that a build without the remote, or with another one,
-// finds it; and a key is all that somebody has who asks.
+// silo is the Action that stands for the one with the key in the client's silo, nil if that has no name. What is
+// known here keeps its key, so that a build without the remote, or with another one, finds it; and a key is all that
+// somebody has who asks.
 func (c *Client) silo(key digest.Digest) []byte {
 	if c.o.Silo == "" {
 		return nil

@@ -25,8 +25,9 @@ func encode(r *action.Result) (*repb.ActionResult, error) {
 // errUnusable is of a result that says what ours do not.
 var errUnusable = errors.New("it is no result of hexmage's")
 
-// decode is what a server says of a result, however it spells it: what was printed may be in blobs, a folder without its root, a file's content in place. blobs
-// has them, and takes what comes in place. Links among outputs are refused.
+// decode is what a server says of a result, however it spells it: what was printed may be in blobs, a folder without
+// its root, a file's content in place. blobs has them, and takes what comes in place. Links among outputs are
+// refused.
 func decode(ctx context.Context, blobs store.Blobs, m *repb.ActionResult, fn digest.Function) (*action.Result, error) {
 	//lint:ignore SA1019 Older servers have links here.
 	if len(m.GetOutputSymlinks())+len(m.GetOutputFileSymlinks())+len(m.GetOutputDirectorySymlinks()) > 0 {
@@ -34,7 +35,8 @@ func decode(ctx context.Context, blobs store.Blobs, m *repb.ActionResult, fn dig
 	}
 	meta := m.GetExecutionMetadata()
 	r := &action.Result{ExitCode: int(m.GetExitCode()), Worker: meta.GetWorker(), Duration: meta.GetVirtualExecutionDuration().AsDuration()}
-	if began, ended := meta.GetExecutionStartTimestamp(), meta.GetExecutionCompletedTimestamp(); r.Duration == 0 && began != nil && ended != nil { // a server that says when, not how long
+	// a server that says when, not how long
+	if began, ended := meta.GetExecutionStartTimestamp(), meta.GetExecutionCompletedTimestamp(); r.Duration == 0 && began != nil && ended != nil {
 		r.Duration = max(0, ended.AsTime().Sub(began.AsTime()))
 	}
 	if len(r.Worker) > maxText || r.Duration < 0 {

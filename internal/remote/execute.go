@@ -36,8 +36,9 @@ type ExecutorOptions struct {
 	Next   execute.Executor // runs what cannot go; nil: nobody does, and it is refused
 }
 
-// Executor has the server run actions. What cannot go there is run by ExecutorOptions.Next, and so is, with FallbackLocal, what could not be run for reasons that are
-// the server's. What comes of an action is in the store when it has ended, as with a local executor.
+// Executor has the server run actions. What cannot go there is run by ExecutorOptions.Next, and so is, with
+// FallbackLocal, what could not be run for reasons that are the server's. What comes of an action is in the store
+// when it has ended, as with a local executor.
 type Executor struct {
 	c      *Client
 	o      ExecutorOptions
@@ -199,7 +200,8 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 	skip := a.Anew || a.DoNotCache
 	for try := 0; ; try++ {
 		r, cached, err := x.attempt(ctx, a, t, from, skip)
-		if cached && !skip && ctx.Err() == nil && (err != nil || !a.Succeeded(r.ExitCode)) { // others' failures are not believed
+		// others' failures are not believed
+		if cached && !skip && ctx.Err() == nil && (err != nil || !a.Succeeded(r.ExitCode)) {
 			skip = true
 			continue
 		}
@@ -224,7 +226,8 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 		case try >= x.c.o.Retries || !mayPass(err):
 			return nil, &unrunError{fmt.Errorf("%v", reason(err, x.c.o))} // what is not there is not here either
 		}
-		skip = skip || errors.Is(err, store.ErrNotFound) // or it would be given the same result, of which it has not all
+		// or it would be given the same result, of which it has not all
+		skip = skip || errors.Is(err, store.ErrNotFound)
 		x.forget()
 		select {
 		case <-time.After(pause/2 + rand.N(pause)): // so that not all come back at once
@@ -235,7 +238,8 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 	}
 }
 
-// lost tells whether the server lacks an input that it was sent. Workers may fetch inputs when a command opens them, which cannot then.
+// lost tells whether the server lacks an input that it was sent. Workers may fetch inputs when a command opens them,
+// which cannot then.
 func (x *Executor) lost(ctx context.Context, t *translated, from store.Blobs) bool {
 	x.forget()
 	want := wanted{}
@@ -259,7 +263,8 @@ func mayPass(err error) bool {
 	return true
 }
 
-// attempt sends what the server lacks, has it run the action, and fetches what came of it. cached says that it ran earlier.
+// attempt sends what the server lacks, has it run the action, and fetches what came of it. cached says that it ran
+// earlier.
 func (x *Executor) attempt(ctx context.Context, a *execute.Request, t *translated, from store.Blobs, skip bool) (_ *action.Result, cached bool, err error) {
 	end := a.Span("send inputs")
 	err = x.send(ctx, t, from)
@@ -292,7 +297,8 @@ func (x *Executor) attempt(ctx context.Context, a *execute.Request, t *translate
 	return r, got.GetCachedResult(), err
 }
 
-// execute has the server run what is asked for, and waits for it as long as the server is there. A stream that breaks is taken up again where the server knows how.
+// execute has the server run what is asked for, and waits for it as long as the server is there. A stream that breaks
+// is taken up again where the server knows how.
 func (c *Client) execute(ctx context.Context, a *execute.Request, asked *repb.ExecuteRequest, limit time.Duration) (*repb.ExecuteResponse, error) {
 	outer := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -304,7 +310,8 @@ func (c *Client) execute(ctx context.Context, a *execute.Request, asked *repb.Ex
 		switch {
 		case stage == repb.ExecutionStage_QUEUED && !begun:
 			a.Report(0, 0, "waits for a worker of remote "+c.o.Name)
-		case stage == repb.ExecutionStage_EXECUTING && !begun: // its time begins now: before, it may have waited for others
+		// its time begins now: before, it may have waited for others
+		case stage == repb.ExecutionStage_EXECUTING && !begun:
 			begun = true
 			a.Report(0, 0, "runs at remote "+c.o.Name)
 			if limit <= 0 {
@@ -501,7 +508,8 @@ func (x *Executor) printed(ctx context.Context, raw []byte, at *repb.Digest, fn 
 	if err != nil {
 		return nil, err
 	}
-	return store.ReadBlob(ctx, x.o.Inputs, d, maxPrinted) // it may be what a file of this machine says, which Blobs leave to that
+	// it may be what a file of this machine says, which Blobs leave to that
+	return store.ReadBlob(ctx, x.o.Inputs, d, maxPrinted)
 }
 
 func (x *Executor) copyTo(ctx context.Context, w io.Writer, d digest.Digest) error {

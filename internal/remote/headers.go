@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// headers are credentials.PerRPCCredentials: Options.Headers, and what the credential helper says, which is asked when they are needed first and again when
-// they are over. Nothing of them stands in an error.
+// headers are credentials.PerRPCCredentials: Options.Headers, and what the credential helper says, which is asked
+// when they are needed first and again when they are over. Nothing of them stands in an error.
 type headers struct {
 	o Options
 
@@ -29,7 +29,8 @@ const (
 	maxSaid = 1 << 20 // bytes
 )
 
-// RequireTransportSecurity implements credentials.PerRPCCredentials: Dial has looked after it, and where it is this machine there is none.
+// RequireTransportSecurity implements credentials.PerRPCCredentials: Dial has looked after it, and where it is this
+// machine there is none.
 func (h *headers) RequireTransportSecurity() bool { return false }
 
 // GetRequestMetadata implements credentials.PerRPCCredentials.
@@ -61,7 +62,8 @@ func (h *headers) drop() bool {
 	return asked
 }
 
-// ask runs the helper, by the protocol that Bazel's helpers have: the argument get, {"uri": …} in, {"headers": {NAME: [VALUE, …]}, "expires": TIME} out.
+// ask runs the helper, by the protocol that Bazel's helpers have: the argument get, {"uri": …} in, {"headers": {NAME:
+// [VALUE, …]}, "expires": TIME} out.
 func (h *headers) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()

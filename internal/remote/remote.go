@@ -1,12 +1,14 @@
 // Package remote shares results and work with other machines through a server of the Remote Execution API v2.
 //
-// One enters it with Dial, and puts Blobs and Results over the stores of this machine: what they do not have they ask the server for, and what
-// was made here they send there beside the build, if Options.Upload says so. Whatever goes wrong with the server is a miss. After the first failure that does
-// not pass the Client is out: it asks for nothing any more, and has said so once.
+// One enters it with Dial, and puts Blobs and Results over the stores of this machine: what they do not have they ask
+// the server for, and what was made here they send there beside the build, if Options.Upload says so. Whatever goes
+// wrong with the server is a miss. After the first failure that does not pass the Client is out: it asks for nothing
+// any more, and has said so once.
 //
 // Executor has the server run actions, translated so that nothing of ours is left for it to ignore.
 //
-// The package knows bytes, digests, actions and results. It does not know where its Options come from, nor what an action is for.
+// The package knows bytes, digests, actions and results. It does not know where its Options come from, nor what an
+// action is for.
 package remote
 
 import (
@@ -87,7 +89,8 @@ const (
 	secure = "grpcs" // over TLS
 )
 
-// maxMessage is the size in bytes of the largest message that is taken from a server: more than one may send by the API, and less than what would hurt.
+// maxMessage is the size in bytes of the largest message that is taken from a server: more than one may send by the
+// API, and less than what would hurt.
 const maxMessage = 16 << 20
 
 // CheckAddress refuses what is no grpc://HOST:PORT or grpcs://HOST[:PORT].
@@ -261,8 +264,8 @@ func (e *LostError) Error() string {
 // Unwrap returns the cause.
 func (e *LostError) Unwrap() error { return e.Err }
 
-// call has f make a call, with a time limit of its own, and again where that may help. Errors are those of f that say something about what was asked for (see
-// answer), the context's, and ErrOut.
+// call has f make a call, with a time limit of its own, and again where that may help. Errors are those of f that say
+// something about what was asked for (see answer), the context's, and ErrOut.
 func (c *Client) call(ctx context.Context, what string, f func(ctx context.Context) error) error {
 	return c.calls(ctx, what, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeoutCause(ctx, c.o.Timeout, errSlow)
@@ -309,8 +312,8 @@ func slow(ctx context.Context, err error) error {
 	return err
 }
 
-// patient returns a context for a call that may take long: it ends when for the timeout there was no progress. progress is to be called with what came, in
-// bytes, and stop at the end.
+// patient returns a context for a call that may take long: it ends when for the timeout there was no progress.
+// progress is to be called with what came, in bytes, and stop at the end.
 func (c *Client) patient(ctx context.Context) (_ context.Context, progress func(n int), stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	t := time.AfterFunc(c.o.Timeout, func() { cancel(errSlow) })
@@ -397,7 +400,8 @@ const (
 	perBlob  = 160            // that a blob takes in a message beside its content
 )
 
-// maxContact is how long at most the first answer of a server is waited for: where there is no way to it, nothing says so.
+// maxContact is how long at most the first answer of a server is waited for: where there is no way to it, nothing
+// says so.
 const maxContact = 5 * time.Second
 
 // able asks once what the server can do.
@@ -475,7 +479,8 @@ func (c *Client) Abilities(ctx context.Context) (Abilities, error) {
 	return Abilities{is.functions, is.batch, is.largest, is.updates, is.executes}, nil
 }
 
-// Functions are the digest functions that the server knows, of those that there are here. Without an error they are not all it takes: the client is connected.
+// Functions are the digest functions that the server knows, of those that there are here. Without an error they are
+// not all it takes: the client is connected.
 func (c *Client) Functions(ctx context.Context) ([]digest.Function, error) {
 	is, err := c.able(ctx)
 	if err != nil {

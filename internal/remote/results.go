@@ -30,7 +30,8 @@ type Results struct {
 	missed map[digest.Digest]bool // keys that the remote had no result for
 }
 
-// NewResults returns the results of next and of the remote that blobs are of. With upload what is put goes there, too, beside what the caller does, until Finish.
+// NewResults returns the results of next and of the remote that blobs are of. With upload what is put goes there,
+// too, beside what the caller does, until Finish.
 func NewResults(next store.Results, blobs *Blobs, upload bool) *Results {
 	r := &Results{next: next, blobs: blobs, c: blobs.c, missed: map[digest.Digest]bool{}}
 	if upload {
@@ -42,7 +43,8 @@ func NewResults(next store.Results, blobs *Blobs, upload bool) *Results {
 // Here implements store.Shared.
 func (r *Results) Here() store.Results { return r.next }
 
-// Get implements store.Results. What the remote has counts only if it is whole. It is put into next when all that it names is here.
+// Get implements store.Results. What the remote has counts only if it is whole. It is put into next when all that it
+// names is here.
 func (r *Results) Get(ctx context.Context, key digest.Digest) (*action.Result, error) {
 	own, err := r.next.Get(ctx, key)
 	if !errors.Is(err, store.ErrNotFound) {
@@ -146,7 +148,8 @@ func (r *Results) Finish(ctx context.Context) {
 	}
 }
 
-// sender sends results beside what else goes on: what waits goes together, as far as it may, since each call takes its time.
+// sender sends results beside what else goes on: what waits goes together, as far as it may, since each call takes
+// its time.
 type sender struct {
 	c     *Client
 	blobs store.Blobs   // of this machine
@@ -242,7 +245,8 @@ func (s *sender) run() {
 	}
 }
 
-// send sends all that the results name, and what their keys were made of as far as the API wants it, and then the results.
+// send sends all that the results name, and what their keys were made of as far as the API wants it, and then the
+// results.
 func (s *sender) send(ctx context.Context, parcels []parcel) error {
 	is, err := s.c.able(ctx)
 	if err != nil {

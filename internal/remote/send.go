@@ -14,7 +14,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// send has the server have the action and all its inputs, which from has. What it has, or is being sent for another action, is not sent again: a toolchain goes once.
+// send has the server have the action and all its inputs, which from has. What it has, or is being sent for another
+// action, is not sent again: a toolchain goes once.
 func (x *Executor) send(ctx context.Context, t *translated, from store.Blobs) error {
 	for {
 		want := wanted{}
@@ -62,7 +63,8 @@ func (c *Client) send(ctx context.Context, from store.Blobs, ds []digest.Digest)
 	return c.write(ctx, from, slices.Collect(maps.Keys(lacks)))
 }
 
-// wanted are the digests of what a server has to have for an action, and whether it is a folder of the inputs, of which it has to have all.
+// wanted are the digests of what a server has to have for an action, and whether it is a folder of the inputs, of
+// which it has to have all.
 type wanted map[digest.Digest]bool
 
 // claim takes what nobody is sending. others are closed when what somebody else sends is there, or is not.

@@ -88,7 +88,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// writeLarge has the server have the blob. A stream that breaks goes on from where the server says that it has it to, or else begins again.
+// writeLarge has the server have the blob. A stream that breaks goes on from where the server says that it has it to,
+// or else begins again.
 func (c *Client) writeLarge(ctx context.Context, is *capabilities, blobs store.Blobs, d digest.Digest) error {
 	packed := false
 	if is.packsLarge {
@@ -129,7 +130,8 @@ func upload() string {
 	return fmt.Sprintf("uploads/%s-%s-%s-%s-%s/", h[:8], h[8:12], h[12:16], h[16:20], h[20:])
 }
 
-// committed asks how much of a write the server has, in bytes of the blob as it is. It is 0, or less, where the server does not know, or says what cannot be.
+// committed asks how much of a write the server has, in bytes of the blob as it is. It is 0, or less, where the
+// server does not know, or says what cannot be.
 func (c *Client) committed(ctx context.Context, name string, d digest.Digest) (offset int64, whole bool) {
 	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
@@ -182,7 +184,8 @@ type requests struct {
 	part   []byte // not sent yet
 }
 
-// errEnded is of a server that ends a Write before all is sent, which is no error where it has the blob: what it is CloseAndRecv says.
+// errEnded is of a server that ends a Write before all is sent, which is no error where it has the blob: what it is
+// CloseAndRecv says.
 var errEnded = errors.New("the server ended it")
 
 // Write implements io.Writer. The last part it keeps, for last.

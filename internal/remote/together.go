@@ -8,8 +8,9 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// finder asks the server what it lacks for many who ask at the same moment: who comes while others wait for their answers waits for the next call with all who
-// came meanwhile. So a call has the more to ask the farther the server is.
+// finder asks the server what it lacks for many who ask at the same moment: who comes while others wait for their
+// answers waits for the next call with all who came meanwhile. So a call has the more to ask the farther the server
+// is.
 type finder struct {
 	c *Client
 
@@ -36,7 +37,8 @@ func (f *finder) missing(ctx context.Context, ds []digest.Digest) (map[digest.Di
 	f.waiting = append(f.waiting, q)
 	if f.asking < findAtOnce {
 		f.asking++
-		go f.ask(context.WithoutCancel(ctx)) // others may still want to know what this one no longer does; a client that is closed ends it
+		// others may still want to know what this one no longer does; a client that is closed ends it
+		go f.ask(context.WithoutCancel(ctx))
 	}
 	f.mu.Unlock()
 	select {
@@ -78,8 +80,9 @@ func (f *finder) ask(ctx context.Context) {
 
 // The limits of what is read in one message.
 const (
-	readTogether      = 200       // blobs
-	readTogetherBytes = 256 << 10 // so that several messages are on their way, and written here, at once; and each arrives in time over a slow line
+	readTogether = 200 // blobs
+	// so that several messages are on their way, and written here, at once; and each arrives in time over a slow line
+	readTogetherBytes = 256 << 10
 )
 
 // batches are blobs that are read together.

@@ -20,8 +20,8 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 )
 
-// translated is an action as a server gets it. Its key is another: what the server is sent says in its own words all that local executors add or interpret, since
-// servers pass over what they do not know without a word.
+// translated is an action as a server gets it. Its key is another: what the server is sent says in its own words all
+// that local executors add or interpret, since servers pass over what they do not know without a word.
 type translated struct {
 	key      digest.Digest            // of the Action message
 	messages map[digest.Digest][]byte // the Action, its Command, and folders around the inputs
@@ -29,8 +29,8 @@ type translated struct {
 	outputs  []string                 // sorted, each once
 }
 
-// Around the inputs there are, as with local executors, a home and a folder for temporary files, and hexmage's own program if the action wants it. All is in
-// one folder since there are servers where the inputs are / of the machine.
+// Around the inputs there are, as with local executors, a home and a folder for temporary files, and hexmage's own
+// program if the action wants it. All is in one folder since there are servers where the inputs are / of the machine.
 const (
 	around  = "hexmage"
 	rootDir = "root"
@@ -42,7 +42,8 @@ const (
 // maxScript is how long a script may be, in bytes, so that a command line may have it.
 const maxScript = 100_000
 
-// endLine is what the script prints at the end, with the command's exit code and the folder that it ran in. An answer without it is not the command's.
+// endLine is what the script prints at the end, with the command's exit code and the folder that it ran in. An answer
+// without it is not the command's.
 const endLine = "hexmage: the command ended with "
 
 // What stands in endLine in place of an exit code.
@@ -51,7 +52,8 @@ const (
 	badLink   = "a link" // that is an output leads out of the folder
 )
 
-// Stays is why an action cannot go to a machine of the platform, in a few words, or "". Of toolchains among its inputs it knows nothing.
+// Stays is why an action cannot go to a machine of the platform, in a few words, or "". Of toolchains among its
+// inputs it knows nothing.
 func Stays(a *action.Action, platform map[string]string) string {
 	p := a.Command.Platform
 	switch {
@@ -146,8 +148,8 @@ func (x *Executor) bound(ctx context.Context, a *execute.Request) (string, error
 	return "", nil
 }
 
-// script is what a POSIX shell there does: it makes what local executors add, runs the command, which are its arguments, and has links among the outputs be what they
-// lead to. Names are between quotes.
+// script is what a POSIX shell there does: it makes what local executors add, runs the command, which are its
+// arguments, and has links among the outputs be what they lead to. Names are between quotes.
 func script(a *action.Action) string {
 	p := a.Command.Platform
 	var b strings.Builder

@@ -27,7 +27,8 @@ func NewBrief(w io.Writer, o Options) *Brief {
 	return &Brief{w: w, lines: lines{o: Options{Colour: o.Colour, Width: o.Width}, steps: newSteps()}, now: time.Now}
 }
 
-// Send implements event.Sink. A build in which nothing ran leaves no line, unless outputs were put in place: see Replaced.
+// Send implements event.Sink. A build in which nothing ran leaves no line, unless outputs were put in place: see
+// Replaced.
 func (b *Brief) Send(e event.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -61,8 +62,8 @@ func (b *Brief) Send(e event.Event) {
 	}
 }
 
-// Done writes the line of a build that took so long, from the save to the outputs. ended is what came of it; nothing is said of a build
-// that had nothing to do.
+// Done writes the line of a build that took so long, from the save to the outputs. ended is what came of it; nothing
+// is said of a build that had nothing to do.
 func (b *Brief) Done(sum event.BuildFinished, took time.Duration, ended string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 // leastMessage is how many columns of a terminal a check's message has, beside its name.
 const leastMessage = 32
 
-// checkTable is what came of the checks of the build that ended: a line each, but for those of steps that were not asked for.
+// checkTable is what came of the checks of the build that ended: a line each, but for those of steps that were not
+// asked for.
 func (l *lines) checkTable() string {
 	checks := l.checks
 	l.checks = nil

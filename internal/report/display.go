@@ -27,10 +27,11 @@ type Display struct {
 }
 
 const (
-	redraw  = 100 * time.Millisecond // how often live lines are brought up to date when nothing happens
-	silence = 30 * time.Second       // after so long without a line, one says what still runs: a pipe or a CI's page has no live lines
-	linger  = 50 * time.Millisecond  // how long a line may wait for others, to be written with them
-	maxWait = 32 << 10               // bytes that may wait
+	redraw = 100 * time.Millisecond // how often live lines are brought up to date when nothing happens
+	// after so long without a line, one says what still runs: a pipe or a CI's page has no live lines
+	silence = 30 * time.Second
+	linger  = 50 * time.Millisecond // how long a line may wait for others, to be written with them
+	maxWait = 32 << 10              // bytes that may wait
 )
 
 // Lines returns a display that prints to w what the events add. Close it when no more events come.

@@ -9,8 +9,9 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// GitHub returns a sink that writes what is wrong as workflow commands of GitHub Actions, which shows them beside the lines of the files that they name.
-// name says what a file of the workspace is called from the root of the repository.
+// GitHub returns a sink that writes what is wrong as workflow commands of GitHub Actions, which shows them beside the
+// lines of the files that they name. name says what a file of the workspace is called from the root of the
+// repository.
 func GitHub(w io.Writer, name func(file string) string) event.Sink { return &github{w, name} }
 
 type github struct {
@@ -76,7 +77,8 @@ func placeOf(where string) place {
 	return place{file: file, line: max(0, n)}
 }
 
-// firstError is the first error of a compiler in what a command printed, as GCC, Clang and those like them write it: "a.c:3:5: error: no x".
+// firstError is the first error of a compiler in what a command printed, as GCC, Clang and those like them write it:
+// "a.c:3:5: error: no x".
 func firstError(printed string) (place, string) {
 	for line := range strings.Lines(printed) {
 		before, said, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " error: ")

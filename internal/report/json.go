@@ -10,12 +10,14 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Format is what every line of JSON says it is; its number changes when what a line means does, not when lines or fields are added.
+// Format is what every line of JSON says it is; its number changes when what a line means does, not when lines or
+// fields are added.
 const Format = "hexmage-events/1"
 
 // JSON returns a sink that writes one JSON object a line (NDJSON). Each begins with "event", the event's name in
-// snake_case, "format", and "time", in UTC; the last line of a build is "build_finished". docs/events.schema.json has all of them. Lines that come close
-// together are written together, a moment later; after the last line of something nothing waits.
+// snake_case, "format", and "time", in UTC; the last line of a build is "build_finished". docs/events.schema.json has
+// all of them. Lines that come close together are written together, a moment later; after the last line of something
+// nothing waits.
 func JSON(w io.Writer, now func() time.Time) event.Sink { return &jsonSink{w: w, now: now} }
 
 type jsonSink struct {

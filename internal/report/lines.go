@@ -1,7 +1,7 @@
 // Package report shows a build to people and programs.
 //
-// It turns events into lines on a terminal, plain lines elsewhere, or JSON. It knows how things look; it does not know
-// plans, stores or how anything runs.
+// It turns events into lines on a terminal, plain lines elsewhere, or JSON. It knows how things look; it does not
+// know plans, stores or how anything runs.
 package report
 
 import (
@@ -115,7 +115,8 @@ func (l *lines) stepLine(st *stepState) string {
 	return fmt.Sprintf("  %s %s %s\n", paint(fmt.Sprintf("%-8s", word)), l.column(st.name), l.dim(strings.Join(notes, ", ")))
 }
 
-// The column of names is so wide, or as wide as the longest name, as long as the notes behind it have room on the terminal.
+// The column of names is so wide, or as wide as the longest name, as long as the notes behind it have room on the
+// terminal.
 const (
 	narrowName = 28
 	wideName   = 72
@@ -132,7 +133,8 @@ func (l *lines) column(name string) string {
 	return name + strings.Repeat(" ", max(0, max(narrowName, min(l.steps.wide, most))-columns(name)))
 }
 
-// middle shortens a text that has no room, in the middle: of an address, both where it stands and what it is says more.
+// middle shortens a text that has no room, in the middle: of an address, both where it stands and what it is says
+// more.
 func middle(s string, room int) string {
 	r := []rune(s)
 	if columns(s) <= room || len(r) <= room {
@@ -145,7 +147,8 @@ func middle(s string, room int) string {
 // maxSource is how many lines of a step's block are shown with its failure: enough to know it again.
 const maxSource = 10
 
-// failure is the block that tells why an action failed: first the cause, as the command and those who know it say it, then where it comes from.
+// failure is the block that tells why an action failed: first the cause, as the command and those who know it say it,
+// then where it comes from.
 func (l *lines) failure(e event.ActionFinished) string {
 	f := e.Failure
 	var b strings.Builder
@@ -236,8 +239,8 @@ func Seconds(d time.Duration) string {
 	return fmt.Sprintf("%d ms", d.Milliseconds())
 }
 
-// shown is a command's output as a terminal would end up showing it: of a line that was written over, the last version,
-// and nothing that moves the cursor or changes colours.
+// shown is a command's output as a terminal would end up showing it: of a line that was written over, the last
+// version, and nothing that moves the cursor or changes colours.
 func shown(out string) string {
 	lines := strings.Split(out, "\n")
 	for i, line := range lines {
@@ -252,8 +255,8 @@ func indent(s, with string) string {
 	return with + strings.ReplaceAll(s, "\n", "\n"+with)
 }
 
-// few is how many copies of a step have a line each when nothing happened to them. Of more, those that were executed or
-// failed are what people look for, and the others are counted.
+// few is how many copies of a step have a line each when nothing happened to them. Of more, those that were executed
+// or failed are what people look for, and the others are counted.
 const few = 8
 
 // What may be held back, and how its lines begin.
@@ -332,8 +335,10 @@ func (l *lines) rest() string {
 
 // steps keeps, per step of a build, what a person wants to know: how many of its actions ended, and how.
 type steps struct {
-	by      map[string]*stepState // those that have not ended
-	single  *stepState            // stands there for a step that is no copy, has one action, and did not begin: of ten thousand nothing else is known for long
+	by map[string]*stepState // those that have not ended
+	// stands there for a step that is no copy, has one action, and did not begin: of ten thousand nothing else is
+	// known for long
+	single  *stepState
 	groups  map[string]*group
 	order   []*group // nil: there is nothing more to say of it
 	running map[int]*activity
@@ -417,7 +422,8 @@ func (st *stepState) plan(actions int) {
 	st.group.late = st.group.late || st.group.ended > 0
 }
 
-// group returns the group of a step's instance: exec.obj for exec.obj["a.c"], module.aot.exec.obj for module.aot["x"].exec.obj.
+// group returns the group of a step's instance: exec.obj for exec.obj["a.c"], module.aot.exec.obj for
+// module.aot["x"].exec.obj.
 func (s *steps) group(name string) *group {
 	base := withoutKeys(name)
 	g := s.groups[base]

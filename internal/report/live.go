@@ -11,8 +11,8 @@ import (
 	"github.com/hexmage/hexmage/internal/bytesize"
 )
 
-// area is a few lines at the bottom of a terminal that are kept up to date: what runs now, how far it is. Finished steps
-// scroll away above them.
+// area is a few lines at the bottom of a terminal that are kept up to date: what runs now, how far it is. Finished
+// steps scroll away above them.
 type area struct {
 	width int // columns
 	drawn int // lines now on the screen
@@ -65,7 +65,8 @@ func (a *area) rows(s *steps, now time.Time) []string {
 	return append(rows, a.cut(last))
 }
 
-// bar draws how much is done, before the name, so that a narrow screen cuts the name and not the bar; "" if it is not known of how much.
+// bar draws how much is done, before the name, so that a narrow screen cuts the name and not the bar; "" if it is not
+// known of how much.
 func bar(done, total int64) string {
 	if total <= 0 {
 		return ""
@@ -123,8 +124,8 @@ func (r *activity) String() string {
 	return text
 }
 
-// cut makes a line that takes one row of the terminal: one that wraps could not be erased. The last column stays free, as
-// some terminals wrap when it is written to. A character may be two columns wide.
+// cut makes a line that takes one row of the terminal: one that wraps could not be erased. The last column stays
+// free, as some terminals wrap when it is written to. A character may be two columns wide.
 func (a *area) cut(s string) string {
 	s = plain(s)
 	room := a.width - 1

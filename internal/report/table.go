@@ -19,8 +19,9 @@ type Table struct {
 	Note    string `json:"note,omitempty"`
 	Rows    []Row  `json:"rows"`
 
-	Columns []Column   `json:"columns,omitempty"` // before the rows: of what was measured several times under different conditions
-	Lines   [][]string `json:"lines,omitempty"`   // a cell for each column
+	// before the rows: of what was measured several times under different conditions
+	Columns []Column   `json:"columns,omitempty"`
+	Lines   [][]string `json:"lines,omitempty"` // a cell for each column
 }
 
 // Row is one measured value.

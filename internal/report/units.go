@@ -28,8 +28,9 @@ func larger(unit string) []string {
 	return []string{unitText(unit)}
 }
 
-// Measured writes values of one unit for people, all in the same unit: 1087290 us is 1.09 s. In the texts, numbers become others and all
-// else stays. Values that need no other unit stay as they are; programs that count whole megabytes say 0 of less.
+// Measured writes values of one unit for people, all in the same unit: 1087290 us is 1.09 s. In the texts, numbers
+// become others and all else stays. Values that need no other unit stay as they are; programs that count whole
+// megabytes say 0 of less.
 func Measured(unit string, texts ...string) ([]string, string) {
 	most, least, small := 0.0, math.Inf(1), true
 	for _, t := range texts {

@@ -1,9 +1,9 @@
-// Package rooted finds where a path below a folder leads, and refuses links that lead out of the folder: a workspace comes from
-// somebody else as often as not, and what it names is to be its own. os.Root would refuse links to absolute paths in the folder, too, and has no
-// path to give to those who remember a file by its name.
+// Package rooted finds where a path below a folder leads, and refuses links that lead out of the folder: a workspace
+// comes from somebody else as often as not, and what it names is to be its own. os.Root would refuse links to
+// absolute paths in the folder, too, and has no path to give to those who remember a file by its name.
 //
-// One enters it with Resolve, to read or to write at a path, or with FS. Who changes the folder between Resolve and the use of its path
-// is not held off. The package does not know what is in the folder.
+// One enters it with Resolve, to read or to write at a path, or with FS. Who changes the folder between Resolve and
+// the use of its path is not held off. The package does not know what is in the folder.
 package rooted
 
 import (
@@ -47,13 +47,14 @@ var ErrIrregular = errors.New("it is no regular file or folder")
 
 // Place is where a path leads.
 type Place struct {
-	Path  string     // below the root, without links on the way from there
-	Links []string   // paths of the links that led to it
-	Stamp stat.Stamp // of what is there, from when the path was followed; the zero Stamp where nothing is, or nobody may look
+	Path  string   // below the root, without links on the way from there
+	Links []string // paths of the links that led to it
+	// of what is there, from when the path was followed; the zero Stamp where nothing is, or nobody may look
+	Stamp stat.Stamp
 }
 
-// Resolve returns where name, relative to the folder root, is. The error is an *OutsideError when a link leads out of root; below the root
-// of the file system, none does.
+// Resolve returns where name, relative to the folder root, is. The error is an *OutsideError when a link leads out of
+// root; below the root of the file system, none does.
 func Resolve(root, name string) (Place, error) {
 	var p Place
 	sep := string(filepath.Separator)
@@ -111,8 +112,8 @@ func Resolve(root, name string) (Place, error) {
 	return p, nil
 }
 
-// inside returns the target of a link that is depth folders below root, relative to root if it is absolute, and tells whether it goes
-// up to root at most.
+// inside returns the target of a link that is depth folders below root, relative to root if it is absolute, and tells
+// whether it goes up to root at most.
 func inside(root, target string, depth int) (string, bool) {
 	if !filepath.IsAbs(target) {
 		if filepath.Dir(root) == root {
@@ -143,8 +144,8 @@ func inside(root, target string, depth int) (string, bool) {
 	return "", false
 }
 
-// FS is the folder as a file system in which no link leads out of it, and which opens nothing but files and folders: a pipe would be
-// waited for.
+// FS is the folder as a file system in which no link leads out of it, and which opens nothing but files and folders:
+// a pipe would be waited for.
 func FS(root string) fs.FS { return folder{root, "."} }
 
 // folder is what is below dir, a slash path in root.

@@ -17,9 +17,9 @@ type Instance struct {
 // Estimator says how long a build will go on, about, going by how long its actions took when they last ran. It is an
 // event.Sink that passes all events on, with a BuildProgress now and then. Left may be called from any goroutine.
 //
-// What is left is the larger of two: all work that is left, shared by as many workers as there are, and the longest chain
-// of steps that wait for each other. Whether an action that has not begun will find its result in the cache nobody knows
-// yet: it counts as much as the part of its step's actions that had to run so far.
+// What is left is the larger of two: all work that is left, shared by as many workers as there are, and the longest
+// chain of steps that wait for each other. Whether an action that has not begun will find its result in the cache
+// nobody knows yet: it counts as much as the part of its step's actions that had to run so far.
 type Estimator struct {
 	next event.Sink
 	load func() *Book
@@ -71,7 +71,8 @@ type active struct {
 // sayEvery is how often a BuildProgress is sent, at most.
 const sayEvery = time.Second
 
-// Estimate returns an Estimator for a build with so many workers. load is called when the first action begins to run: a build in which nothing runs does without.
+// Estimate returns an Estimator for a build with so many workers. load is called when the first action begins to run:
+// a build in which nothing runs does without.
 func Estimate(next event.Sink, jobs int, load func() *Book) *Estimator {
 	return &Estimator{next: next, load: load, now: time.Now, jobs: max(1, jobs),
 		by: map[string]*estimate{}, groups: map[string]*groupEstimate{}, running: map[int]active{}}
@@ -199,8 +200,8 @@ func (e *Estimator) learn(b *Book) {
 	}
 }
 
-// Left returns how long the build will go on, about, and whether that is known: not before something runs, and not when
-// most of what is left never ran before.
+// Left returns how long the build will go on, about, and whether that is known: not before something runs, and not
+// when most of what is left never ran before.
 func (e *Estimator) Left() (time.Duration, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -250,8 +251,8 @@ func (e *Estimator) left(now time.Time) (time.Duration, bool) {
 	return left, true
 }
 
-// remaining returns how much work of the instance has not begun, and how long the longest of it takes. Of actions that never
-// ran, it takes what others of the step took.
+// remaining returns how much work of the instance has not begun, and how long the longest of it takes. Of actions
+// that never ran, it takes what others of the step took.
 func (n *estimate) remaining() (work, longest time.Duration) {
 	work = n.sum
 	for _, d := range n.took {

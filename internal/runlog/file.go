@@ -31,7 +31,8 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// line is a line of a run's file, which has one of these. Run is the first; End, of a run that was not killed, the last.
+// line is a line of a run's file, which has one of these. Run is the first; End, of a run that was not killed, the
+// last.
 type line struct {
 	Run     *Info       `json:"run,omitempty"`
 	Action  *actionLine `json:"action,omitempty"`
@@ -52,8 +53,8 @@ func lineOf(a Action) line {
 	return line{Action: l}
 }
 
-// read reads a run's file up to its first damaged line: the last line of a killed run may be torn. It fails if the first
-// line is damaged.
+// read reads a run's file up to its first damaged line: the last line of a killed run may be torn. It fails if the
+// first line is damaged.
 func read(path string) (*Run, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -107,8 +108,8 @@ func (r *Run) add(l line) bool {
 	return false
 }
 
-// mix adds an action's key to the fingerprint of a run: runs of the same actions have the same one, in whatever order they
-// ended.
+// mix adds an action's key to the fingerprint of a run: runs of the same actions have the same one, in whatever order
+// they ended.
 func mix(fingerprint uint64, a *Action) uint64 {
 	if a.Key.IsZero() {
 		return fingerprint

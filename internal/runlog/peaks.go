@@ -12,7 +12,8 @@ type Peaks map[actionName]int64
 // Of is the peak of the action, 0 where it is not on record.
 func (p Peaks) Of(step, name string) int64 { return p[actionName{step: step, name: name}] }
 
-// Peaks returns those of the runs with the profile; "" stands for all, as that which a pipeline has by itself is known only when it is planned.
+// Peaks returns those of the runs with the profile; "" stands for all, as that which a pipeline has by itself is
+// known only when it is planned.
 func (b *Book) Peaks(profile string) Peaks {
 	peaks := Peaks{}
 	for _, file := range b.names {

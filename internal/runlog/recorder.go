@@ -17,8 +17,8 @@ const (
 	flushEvery = time.Second
 )
 
-// Recorder writes down a run. It is an event.Sink. What goes wrong with it costs an explanation later and never ends a
-// build: Err tells.
+// Recorder writes down a run. It is an event.Sink. What goes wrong with it costs an explanation later and never ends
+// a build: Err tells.
 type Recorder struct {
 	dir   string
 	info  Info
@@ -36,14 +36,14 @@ type Recorder struct {
 	err     error
 }
 
-// Record returns a Recorder that writes to the folder (see Folder), which it makes if there is something to write. The
-// run's start is Info.Started; its pipeline and profile are those of BuildStarted.
+// Record returns a Recorder that writes to the folder (see Folder), which it makes if there is something to write.
+// The run's start is Info.Started; its pipeline and profile are those of BuildStarted.
 func Record(dir string, info Info, limit Limits) *Recorder {
 	return &Recorder{dir: dir, info: info, now: time.Now, limit: limit, start: info.Started}
 }
 
-// Toolchains adds the versions of the toolchains that the run uses, by name, to what is recorded of it. It is to be called
-// before the build begins.
+// Toolchains adds the versions of the toolchains that the run uses, by name, to what is recorded of it. It is to be
+// called before the build begins.
 func (r *Recorder) Toolchains(versions map[string]string) {
 	r.info.Toolchains, r.summary.Toolchains = versions, versions
 }
@@ -98,8 +98,8 @@ func (r *Recorder) add(l line) {
 	}
 }
 
-// flush appends what is pending to the run's file. The file is neither synced nor renamed into place: a crash costs an
-// explanation and no result, and readers take a run that still goes on, and ignore a torn last line.
+// flush appends what is pending to the run's file. The file is neither synced nor renamed into place: a crash costs
+// an explanation and no result, and readers take a run that still goes on, and ignore a torn last line.
 func (r *Recorder) flush() {
 	if r.err != nil {
 		return

@@ -1,8 +1,9 @@
-// Package runlog keeps what earlier runs of a pipeline did: each action's key, outcome, duration and place, and what the
-// run was told.
+// Package runlog keeps what earlier runs of a pipeline did: each action's key, outcome, duration and place, and what
+// the run was told.
 //
-// A run is a file of JSON lines, which grows while the run goes on: what a killed run had done up to then is there, and a
-// torn last line is ignored. A run in which nothing ran and nothing changed leaves no file. The oldest files are removed.
+// A run is a file of JSON lines, which grows while the run goes on: what a killed run had done up to then is there,
+// and a torn last line is ignored. A run in which nothing ran and nothing changed leaves no file. The oldest files
+// are removed.
 //
 // The package does not know what a key was made of, nor whether what it names is still in the store; and it is told
 // nothing of actions that a build had no need to look at.
@@ -44,7 +45,8 @@ type Action struct {
 	Start    time.Duration `json:"start_ns"`       // since the run's start
 	Duration time.Duration `json:"duration_ns"`    // of the lookup for one that was cached
 	Worker   string        `json:"worker,omitempty"`
-	Memory   int64         `json:"memory_bytes,omitempty"` // peak of the largest process of one that was executed; 0: unknown
+	// peak of the largest process of one that was executed; 0: unknown
+	Memory int64 `json:"memory_bytes,omitempty"`
 }
 
 // Totals are the numbers of a run that came to its end.
@@ -78,7 +80,8 @@ func Folder(runs, workspace, pipeline string) string {
 	return filepath.Join(runs, name[:min(len(name), 60)]+"-"+hex.EncodeToString(sum[:8]))
 }
 
-// Book is the runs of a pipeline. It reads files when they are asked for. It is not for use by several goroutines at once.
+// Book is the runs of a pipeline. It reads files when they are asked for. It is not for use by several goroutines at
+// once.
 type Book struct {
 	dir   string
 	names []string // newest first
@@ -136,7 +139,8 @@ type Ref struct {
 // Run reads it; nil if it cannot be read.
 func (r Ref) Run() *Run { return r.book.page(r.at).run }
 
-// Earlier returns the newest earlier run of the book with the same profile for which want returns true; nil if there is none.
+// Earlier returns the newest earlier run of the book with the same profile for which want returns true; nil if there
+// is none.
 func (b *Book) Earlier(r *Run, want func(*Run) bool) *Run {
 	for i := range b.names {
 		if p := b.page(i); p.run != nil && p.run.Profile == r.Profile && p.run.Started.Before(r.Started) && want(p.run) {

@@ -12,9 +12,11 @@ import (
 
 // Summary is what a run tells beside its actions. It is written at the run's end; a run that was killed has none.
 type Summary struct {
-	Steps        []Step                `json:"steps,omitempty"`      // of the plan; none: the plan was that of an earlier run
-	Toolchains   map[string]string     `json:"toolchains,omitempty"` // of the plan, as in Info
-	Actions      int                   `json:"actions,omitempty"`    // all that there are, also those that nobody had to look at
+	// of the plan; none: the plan was that of an earlier run
+	Steps      []Step            `json:"steps,omitempty"`
+	Toolchains map[string]string `json:"toolchains,omitempty"` // of the plan, as in Info
+	// all that there are, also those that nobody had to look at
+	Actions      int                   `json:"actions,omitempty"`
 	Outputs      []Output              `json:"outputs,omitempty"`
 	Checks       []event.CheckFinished `json:"checks,omitempty"`
 	ChecksFailed int                   `json:"checks_failed,omitempty"` // of severity error
@@ -102,7 +104,8 @@ func last(text string) string {
 	return "…" + strings.ToValidUTF8(text[len(text)-maxText:], "")
 }
 
-// read looks at the outputs, and takes the content of those that people look at: a later run puts others in their places.
+// read looks at the outputs, and takes the content of those that people look at: a later run puts others in their
+// places.
 func (s *Summary) read() {
 	room := int64(maxContents)
 	for i := range s.Outputs {

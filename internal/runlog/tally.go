@@ -53,7 +53,8 @@ func (t *Tally) add(r *Run) {
 	}
 }
 
-// Saved is how long those actions ran whose results runs found, once for each time, and how many of them there are. took, which may be nil, says what no run does.
+// Saved is how long those actions ran whose results runs found, once for each time, and how many of them there are.
+// took, which may be nil, says what no run does.
 func (t *Tally) Saved(took map[digest.Digest]time.Duration) (found int, saved time.Duration) {
 	for key, n := range t.Found {
 		d, ok := t.Took[key]

@@ -15,9 +15,9 @@ const (
 	window  = 256 << 10
 )
 
-// Find returns the first of the outputs, slash paths below the folder root, in which a value stands: in the content of a file, of which it
-// reads the first 64 MB, in a name, or in what a symlink leads to, and the reference to the value. What is packed or encrypted it cannot see.
-// Both are "" if there is none.
+// Find returns the first of the outputs, slash paths below the folder root, in which a value stands: in the content
+// of a file, of which it reads the first 64 MB, in a name, or in what a symlink leads to, and the reference to the
+// value. What is packed or encrypted it cannot see. Both are "" if there is none.
 func (s *Set) Find(root string, outputs []string) (output, ref string, err error) {
 	if s == nil || len(s.forms) == 0 {
 		return "", "", nil

@@ -15,7 +15,8 @@ const (
 	minForm = 6 // bytes of a value that is spelt otherwise
 )
 
-// forms are the ways in which a value is looked for: itself, its lines, and as programs spell texts in URLs, JSON, shells, base64 and hex.
+// forms are the ways in which a value is looked for: itself, its lines, and as programs spell texts in URLs, JSON,
+// shells, base64 and hex.
 func forms(value string) []string {
 	var all []string
 	add := func(least int, form string) {
@@ -61,8 +62,9 @@ func forms(value string) []string {
 	return all
 }
 
-// percent returns a value as it is in URLs, where a letter, a digit, "-_.~" or what is in keep stands for itself. (Package net/url has maps and a goroutine
-// that are made at each start of a program, also of one that has no secrets.)
+// percent returns a value as it is in URLs, where a letter, a digit, "-_.~" or what is in keep stands for itself.
+// (Package net/url has maps and a goroutine that are made at each start of a program, also of one that has no
+// secrets.)
 func percent(value, keep string) string {
 	var b strings.Builder
 	for i := range len(value) {

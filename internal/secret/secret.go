@@ -1,5 +1,6 @@
-// Package secret has what is done with sensitive values. A Text says what a value is made from without having it, and is data of a plan;
-// Values are those of one run; a Set is what one command is given, and takes what it has out of whatever is shown or kept.
+// Package secret has what is done with sensitive values. A Text says what a value is made from without having it, and
+// is data of a plan; Values are those of one run; a Set is what one command is given, and takes what it has out of
+// whatever is shown or kept.
 //
 // The package does not know who decides what is secret, nor how a command gets it.
 package secret
@@ -16,7 +17,8 @@ import (
 // Hidden stands for a sensitive value wherever one would be shown.
 const Hidden = "(sensitive)"
 
-// MinLength is how many bytes a value has at least that can be found in what a command writes. A shorter one stands everywhere by chance.
+// MinLength is how many bytes a value has at least that can be found in what a command writes. A shorter one stands
+// everywhere by chance.
 const MinLength = 4
 
 // Text is a sensitive text as a plan has it: what is around the values, and where they come from.

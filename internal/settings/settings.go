@@ -1,4 +1,5 @@
-// Package settings reads hexmage.hcl of a workspace, and config.hcl of a user: how hexmage works there, and nothing of what it builds. None of it is in a key.
+// Package settings reads hexmage.hcl of a workspace, and config.hcl of a user: how hexmage works there, and nothing
+// of what it builds. None of it is in a key.
 //
 // It reads the bytes it is given. It does not know where the files are, nor which of the remotes in them is used.
 package settings
@@ -58,8 +59,8 @@ const (
 	maxRetries = 100
 )
 
-// Parse reads a file; name is for diagnostics. In one that is the user's own there may be what starts programs, reads the environment or names keys: a workspace
-// may come from anybody. With errors, what it returns is not whole.
+// Parse reads a file; name is for diagnostics. In one that is the user's own there may be what starts programs, reads
+// the environment or names keys: a workspace may come from anybody. With errors, what it returns is not whole.
 func Parse(src []byte, name string, own bool) ([]Remote, hcl.Diagnostics) {
 	parsed, diags := lang.ParseManifest(src, name, lang.NewBudget())
 	if diags.HasErrors() {

@@ -1,7 +1,7 @@
 // Package stat asks the file system what it says of many files: one Lstat each, on a few goroutines.
 //
-// A Stamp tells whether a file is the one that it was when the Stamp was taken. The package does not read files, and does
-// not know what they are for or what is remembered of them.
+// A Stamp tells whether a file is the one that it was when the Stamp was taken. The package does not read files, and
+// does not know what they are for or what is remembered of them.
 package stat
 
 import (
@@ -18,12 +18,14 @@ import (
 )
 
 // Stamp is what the file system says of a file. Two equal Stamps of one path that are not racy (see Racy) mean that
-// nothing wrote to it, replaced it, or changed its mode between the two, unless somebody set the system's clock back for
-// it. The zero Stamp stands for a file that is not there.
+// nothing wrote to it, replaced it, or changed its mode between the two, unless somebody set the system's clock back
+// for it. The zero Stamp stands for a file that is not there.
 type Stamp struct {
-	Dev, Inode   uint64 // 0 where the system has none
-	Size         int64  // bytes
-	MTime, CTime int64  // of the last change of the content, and of anything: nanoseconds since 1970; CTime is 0 where the system has none
+	Dev, Inode uint64 // 0 where the system has none
+	Size       int64  // bytes
+	// of the last change of the content, and of anything: nanoseconds since 1970; CTime is 0 where the system has
+	// none
+	MTime, CTime int64
 	Mode         uint32 // type and permissions as in Unix's st_mode, on every system; never 0 for what is there
 }
 
@@ -51,8 +53,8 @@ func (s Stamp) IsSymlink() bool { return s.Mode&typeMask == typeSymlink }
 // Executable tells whether somebody may execute it.
 func (s Stamp) Executable() bool { return s.Mode&0o111 != 0 }
 
-// RacyWindow is how old a file's last change must be for its Stamp to show the next one: a change within the same tick
-// of the file system's clock would leave the times as they are. Two seconds is FAT's tick.
+// RacyWindow is how old a file's last change must be for its Stamp to show the next one: a change within the same
+// tick of the file system's clock would leave the times as they are. Two seconds is FAT's tick.
 const RacyWindow = 2 * time.Second
 
 // Racy tells whether the file changed so shortly before the moment at (or after it, by a clock that went back) that a
@@ -95,10 +97,10 @@ const (
 	alone = 64
 )
 
-// Lstats returns the Stamps of many files, in the order of paths, asked for by up to parallel goroutines (0: one for each
-// processor). Paths are absolute, or relative to the folder root; "" is root itself. For a path where nothing is, or
-// that is below something that is no folder, there is the zero Stamp and no error; where the system would not say, there
-// is the zero Stamp too, and the first such error is returned beside all Stamps.
+// Lstats returns the Stamps of many files, in the order of paths, asked for by up to parallel goroutines (0: one for
+// each processor). Paths are absolute, or relative to the folder root; "" is root itself. For a path where nothing
+// is, or that is below something that is no folder, there is the zero Stamp and no error; where the system would not
+// say, there is the zero Stamp too, and the first such error is returned beside all Stamps.
 func Lstats(root string, paths []string, parallel int) ([]Stamp, error) {
 	stamps := make([]Stamp, len(paths))
 	if parallel <= 0 {

@@ -1,8 +1,8 @@
-// Package statcache remembers the digests of workspace files by their stamps, so that a file that did not change costs
-// one Lstat.
+// Package statcache remembers the digests of workspace files by their stamps, so that a file that did not change
+// costs one Lstat.
 //
-// A Cache is opened on its state file, asked for digests (it is a merkle.Hasher), and saved. The package does not know
-// what the files are for.
+// A Cache is opened on its state file, asked for digests (it is a merkle.Hasher), and saved. The package does not
+// know what the files are for.
 package statcache
 
 import (
@@ -26,10 +26,11 @@ const (
 // kind is of the state file. Its one block has the digest function and the entries.
 func kind() statefile.Kind { return statefile.Kind{Name: "statcache", Version: 2, Max: 1 << 30} }
 
-// Cache remembers the stamp and the digest of each file. It does not remember a file that changed less than two seconds
-// before it was hashed: another change might leave its stamp as it is.
+// Cache remembers the stamp and the digest of each file. It does not remember a file that changed less than two
+// seconds before it was hashed: another change might leave its stamp as it is.
 //
-// The state file is a hint: a damaged one counts as empty. Save replaces it, and keeps what other processes have added.
+// The state file is a hint: a damaged one counts as empty. Save replaces it, and keeps what other processes have
+// added.
 type Cache struct {
 	path string
 	fn   digest.Function

@@ -1,7 +1,8 @@
 // Package state keeps one file for each request: what the last run of the request looked at, and what it left.
 //
-// While everything in the file holds, the request has nothing to do. Reading the file and comparing it costs one lstat for each
-// path, and opens neither the language nor the store. The package does not know plans, actions or digests of content.
+// While everything in the file holds, the request has nothing to do. Reading the file and comparing it costs one
+// lstat for each path, and opens neither the language nor the store. The package does not know plans, actions or
+// digests of content.
 package state
 
 import (
@@ -21,9 +22,10 @@ import (
 
 // File is the content of a state file.
 type File struct {
-	Boot      string                // boot id of the machine that wrote the file; after a reboot the file does not hold
-	Workspace string                // relative paths start here
-	Variables map[string]string     // what else planning asked the machine, such as variables of the environment: hash of each answer
+	Boot      string // boot id of the machine that wrote the file; after a reboot the file does not hold
+	Workspace string // relative paths start here
+	// what else planning asked the machine, such as variables of the environment: hash of each answer
+	Variables map[string]string
 	Reads     []Seen                // files and folders that planning looked at
 	Globs     []Glob                // folders that fileset() listed
 	Inputs    []Seen                // files and folders that actions read
@@ -84,8 +86,8 @@ type Machine struct {
 // ErrChanged says that something in the file no longer holds. It is no failure.
 var ErrChanged = errors.New("changed since the last run")
 
-// Holds returns nil while a run of the same request would plan the same, read the same and leave the same. Else the error names the
-// first difference.
+// Holds returns nil while a run of the same request would plan the same, read the same and leave the same. Else the
+// error names the first difference.
 func (f *File) Holds(m Machine) error {
 	if f.Boot != Boot() {
 		return fmt.Errorf("the machine was started anew: %w", ErrChanged)
@@ -131,8 +133,8 @@ func (f *File) OutputsHold() error {
 	return nil
 }
 
-// Output returns the output with the name, or nil if the last run did not leave it or the machine was started anew since: the system may
-// have lost what was written.
+// Output returns the output with the name, or nil if the last run did not leave it or the machine was started anew
+// since: the system may have lost what was written.
 func (f *File) Output(name string) *Output {
 	if f == nil || f.Boot != Boot() {
 		return nil
@@ -171,8 +173,8 @@ func same(root string, seen []Seen) error {
 	return nil
 }
 
-// SeeTree returns the Seen of a file or of a folder with everything in it, which this process has just written: nothing in it is
-// racy, because the run that put it there ends after it. Paths are absolute.
+// SeeTree returns the Seen of a file or of a folder with everything in it, which this process has just written:
+// nothing in it is racy, because the run that put it there ends after it. Paths are absolute.
 func SeeTree(path string) ([]Seen, error) {
 	var seen []Seen
 	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {

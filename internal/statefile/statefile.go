@@ -1,8 +1,9 @@
 // Package statefile reads and writes the files in which hexmage keeps something from one run to the next.
 //
-// A file is a line with its kind, version and a checksum, and a JSON value. A file that is corrupt, cut off, of another kind or of
-// another version is never taken for what it is not. A file is a shortcut: a caller that cannot read it goes on as if there were none.
-// The package does not know what is in a file, who else has it open, or where files are.
+// A file is a line with its kind, version and a checksum, and a JSON value. A file that is corrupt, cut off, of
+// another kind or of another version is never taken for what it is not. A file is a shortcut: a caller that cannot
+// read it goes on as if there were none. The package does not know what is in a file, who else has it open, or where
+// files are.
 package statefile
 
 import (
@@ -63,8 +64,8 @@ func Read(path string, k Kind, v any) error {
 	return nil
 }
 
-// Write makes the file at path hold v, in place of what it held. It does not sync: after a power cut the checksum tells whether the
-// file is whole.
+// Write makes the file at path hold v, in place of what it held. It does not sync: after a power cut the checksum
+// tells whether the file is whole.
 func Write(path string, k Kind, v any) error {
 	value, err := json.Marshal(v)
 	if err != nil {

@@ -33,8 +33,9 @@ type Argument struct {
 //	oneof:"v1 v2"          the values that there are
 //	range:"1..64"          the least and the largest number
 //
-// Embedded structs have arguments of their own beside the others. A number in a field of whole numbers is to be whole. A pointer is nil where
-// the argument is null, and there alone. A field whose pointer has UnmarshalText is a string in the language.
+// Embedded structs have arguments of their own beside the others. A number in a field of whole numbers is to be
+// whole. A pointer is nil where the argument is null, and there alone. A field whose pointer has UnmarshalText is a
+// string in the language.
 type arguments struct {
 	fields []*field
 	zero   reflect.Value // with all defaults
@@ -54,7 +55,8 @@ type field struct {
 	low, high               float64
 }
 
-// argumentsOf reads the tags of a struct. A mistake there is one of hexmage, which the first look at the table of kinds shows: it panics.
+// argumentsOf reads the tags of a struct. A mistake there is one of hexmage, which the first look at the table of
+// kinds shows: it panics.
 func argumentsOf(t reflect.Type) *arguments {
 	a := &arguments{zero: reflect.New(t).Elem()}
 	for _, sf := range reflect.VisibleFields(t) {
@@ -189,7 +191,8 @@ func (f *field) values() string {
 	return ""
 }
 
-// decode fills a struct from its arguments. What is wrong is said to the plan, at the argument, which is at unless at is "".
+// decode fills a struct from its arguments. What is wrong is said to the plan, at the argument, which is at unless at
+// is "".
 func (a *arguments) decode(p *Plan, at string, args map[string]cty.Value, to reflect.Value) {
 	to.Set(a.zero)
 	for _, f := range a.fields {
@@ -264,7 +267,8 @@ func (d decoding) set(v cty.Value, to reflect.Value) {
 
 func (d decoding) list(v cty.Value, to reflect.Value) {
 	d.has = true
-	if texts, ok := to.Addr().Interface().(*[]string); ok && len(d.f.oneOf) == 0 { // most are, and some have ten thousand
+	// most are, and some have ten thousand
+	if texts, ok := to.Addr().Interface().(*[]string); ok && len(d.f.oneOf) == 0 {
 		if list := d.texts(v); len(list) > 0 || d.f.def == "" {
 			*texts = list
 		}

@@ -9,7 +9,8 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// Description is what there is to say of a kind: for people, for editors that complete and check, and for the documentation.
+// Description is what there is to say of a kind: for people, for editors that complete and check, and for the
+// documentation.
 type Description struct {
 	Kind        string     `json:"kind"`
 	Summary     string     `json:"summary"`

@@ -9,10 +9,12 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// Root is a folder of this machine that modules are in, and where it is in exec roots: there its name is the same on every machine, so keys are.
+// Root is a folder of this machine that modules are in, and where it is in exec roots: there its name is the same on
+// every machine, so keys are.
 type Root struct{ Dir, At string }
 
-// Placed is a text for a command, such as one of its arguments, with the paths of modules' files as they are in the exec root.
+// Placed is a text for a command, such as one of its arguments, with the paths of modules' files as they are in the
+// exec root.
 func (r Request) Placed(text string) string {
 	for _, root := range r.Roots {
 		if path.IsAbs(text) && !strings.ContainsAny(text, " \t\n") && strings.HasPrefix(text, root.Dir+"/") {
@@ -23,8 +25,8 @@ func (r Request) Placed(text string) string {
 	return text
 }
 
-// Path is an argument that names a file or folder: an output of a step or toolchain, something below one, or a path of the workspace. The zero
-// Path is one that is not set, as is that of "".
+// Path is an argument that names a file or folder: an output of a step or toolchain, something below one, or a path
+// of the workspace. The zero Path is one that is not set, as is that of "".
 type Path struct {
 	value  string
 	arg    string
@@ -50,7 +52,8 @@ func (p Path) String() string { return p.value }
 // IsSet tells whether there is a path.
 func (p Path) IsSet() bool { return p.value != "" }
 
-// Host returns the path of a file or folder of this machine, absolute or relative to the workspace, or "" for what steps make.
+// Host returns the path of a file or folder of this machine, absolute or relative to the workspace, or "" for what
+// steps make.
 func (p Path) Host() string {
 	if p.output != nil {
 		return ""
@@ -66,8 +69,8 @@ func (p Path) Output() (addrs.Output, bool) {
 	return *p.output, true
 }
 
-// InRoot is where the path appears in the exec root with Input: of an output at the output's own path; a file or folder of the workspace
-// at in/<argument>/<base name>.
+// InRoot is where the path appears in the exec root with Input: of an output at the output's own path; a file or
+// folder of the workspace at in/<argument>/<base name>.
 func (p Path) InRoot() string {
 	if p.value == "" || p.output != nil {
 		return cleaned(p.value)

@@ -16,8 +16,8 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 )
 
-// New returns the kind whose arguments are the tagged fields of an A, and which plans a step by calling plan. The schema says the rest: its
-// Args and Arguments are filled in.
+// New returns the kind whose arguments are the tagged fields of an A, and which plans a step by calling plan. The
+// schema says the rest: its Args and Arguments are filled in.
 func New[A any](s Schema, plan func(A, *Plan)) Kind {
 	args := argumentsOf(reflect.TypeFor[A]())
 	s.Args, s.Arguments = args.spec(), args.list(s.ArgDocs)
@@ -51,7 +51,8 @@ func Decode[A any](v cty.Value) (A, hcl.Diagnostics) {
 	return a, p.diags
 }
 
-// DecodeBody reads a body without references, such as that of a file of data, into a struct with the tags of arguments.
+// DecodeBody reads a body without references, such as that of a file of data, into a struct with the tags of
+// arguments.
 func DecodeBody[A any](body hcl.Body) (A, hcl.Diagnostics) {
 	v, diags := hcldec.Decode(body, argumentsOf(reflect.TypeFor[A]()).spec(), nil)
 	if diags.HasErrors() {
@@ -61,7 +62,8 @@ func DecodeBody[A any](body hcl.Body) (A, hcl.Diagnostics) {
 	return Decode[A](v)
 }
 
-// Plan is a step being planned: what its kind says with the methods of Plan becomes a Planned. When anything is wrong, the rest does not count.
+// Plan is a step being planned: what its kind says with the methods of Plan becomes a Planned. When anything is
+// wrong, the rest does not count.
 type Plan struct {
 	Request
 	out     Planned
@@ -96,13 +98,15 @@ func (p *Plan) Report(diags ...*hcl.Diagnostic) { p.diags = append(p.diags, diag
 // Failed tells whether anything is wrong.
 func (p *Plan) Failed() bool { return p.diags.HasErrors() }
 
-// Undeclared is the Extra of an error about a block that a step cannot do without and nobody wrote: who plans many steps says it once.
+// Undeclared is the Extra of an error about a block that a step cannot do without and nobody wrote: who plans many
+// steps says it once.
 type Undeclared struct {
 	By        addrs.Instance
 	Toolchain string // "": a target
 }
 
-// Toolchain returns a toolchain that the kind cannot do without; that it is not there is an error, which says which block to add.
+// Toolchain returns a toolchain that the kind cannot do without; that it is not there is an error, which says which
+// block to add.
 func (p *Plan) Toolchain(name string) Toolchain {
 	t, ok := p.Toolchains[name]
 	if !ok {
@@ -119,8 +123,8 @@ func (p *Plan) lack(toolchain, summary, detail string, args ...any) {
 	p.diags[len(p.diags)-1].Extra = Undeclared{p.At, toolchain}
 }
 
-// Open opens a file or folder of this machine, at an absolute path or one relative to the workspace. The plan depends on what is there
-// from then on, also when it is nothing.
+// Open opens a file or folder of this machine, at an absolute path or one relative to the workspace. The plan depends
+// on what is there from then on, also when it is nothing.
 func (p *Plan) Open(name string) (fs.File, error) {
 	p.out.Reads.Paths = append(p.out.Reads.Paths, name)
 	if p.Request.Open == nil {
@@ -153,8 +157,8 @@ func (p *Plan) Attrs(attrs map[string]cty.Value) { p.out.Attrs = attrs }
 // Explain sets what turns a failed action's output into hints for people.
 func (p *Plan) Explain(f func(spec string, output []byte) []string) { p.out.Explain = f }
 
-// Await has the step planned again when the files in some trees are known: then says what there is to do with them. What is said
-// otherwise is a preview.
+// Await has the step planned again when the files in some trees are known: then says what there is to do with them.
+// What is said otherwise is a preview.
 func (p *Plan) Await(trees []action.Input, then func(p *Plan, l action.Listing) error) {
 	p.out.Await = trees
 	p.out.Expand = func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
@@ -223,8 +227,8 @@ func (a *Action) OutTree(path string) action.Input {
 	return a.out(action.Output{Path: path, Tree: true})
 }
 
-// Vary says why two runs may leave different bytes in outputs that the action was given, by path; in all of them if none is named. One that it was
-// said of before stays as it is.
+// Vary says why two runs may leave different bytes in outputs that the action was given, by path; in all of them if
+// none is named. One that it was said of before stays as it is.
 func (a *Action) Vary(why string, paths ...string) *Action {
 	for i := range a.Outputs {
 		if o := &a.Outputs[i]; o.Varies == "" && (len(paths) == 0 || slices.Contains(paths, o.Path)) {

@@ -1,8 +1,9 @@
 // Package step has what a kind of step provides: its arguments, its outputs, and the actions it plans.
 //
-// The way in is New: a kind is a struct whose tagged fields are its arguments, and a function that says to a Plan what a step with such
-// arguments does. A kind is pure: from its arguments, and files that it opens through the Plan, it makes Specs. It runs nothing, and does not
-// know which other steps exist beyond the outputs its arguments refer to.
+// The way in is New: a kind is a struct whose tagged fields are its arguments, and a function that says to a Plan
+// what a step with such arguments does. A kind is pure: from its arguments, and files that it opens through the Plan,
+// it makes Specs. It runs nothing, and does not know which other steps exist beyond the outputs its arguments refer
+// to.
 package step
 
 import (
@@ -16,11 +17,12 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 )
 
-// Kind is a kind of step: `step "<kind>" "<name>"`. What it plans follows from the request, from how hexmage was built, and
-// from what it says it has read (Planned.Reads), also when it gives errors: then it plans nothing. Both methods may be called from many
-// goroutines at once; a request is read only, what is planned is the caller's.
+// Kind is a kind of step: `step "<kind>" "<name>"`. What it plans follows from the request, from how hexmage was
+// built, and from what it says it has read (Planned.Reads), also when it gives errors: then it plans nothing. Both
+// methods may be called from many goroutines at once; a request is read only, what is planned is the caller's.
 //
-// A decorator passes on the request, and all of the answer: what it changes in the actions, it changes in those that Expand makes, too.
+// A decorator passes on the request, and all of the answer: what it changes in the actions, it changes in those that
+// Expand makes, too.
 type Kind interface {
 	Schema() Schema // the same each time
 	// Plan makes the step's actions. It is called once per instance, with arguments that are wholly known.
@@ -35,13 +37,14 @@ type Schema struct {
 	Arguments []Argument        // the same for people, sorted by name; set by New
 	Outputs   []OutputSpec      // the outputs every step of this kind has
 
-	// OwnOutputs allows `output` blocks in the step. OutputsFrom names a list argument whose elements are also names of
-	// file outputs, such as "targets".
+	// OwnOutputs allows `output` blocks in the step. OutputsFrom names a list argument whose elements are also names
+	// of file outputs, such as "targets".
 	OwnOutputs  bool
 	OutputsFrom string
 
-	// Matrix names an argument, a map whose keys are axes, and InVariants the arguments, env among them, in which ${matrix.AXIS} may stand. It has no
-	// value while planning: there the text "${matrix.AXIS}" is found by the kind, which knows the variants.
+	// Matrix names an argument, a map whose keys are axes, and InVariants the arguments, env among them, in which
+	// ${matrix.AXIS} may stand. It has no value while planning: there the text "${matrix.AXIS}" is found by the kind,
+	// which knows the variants.
 	Matrix     string
 	InVariants []string
 
@@ -49,7 +52,8 @@ type Schema struct {
 	// pipeline declares, and Request.Toolchains has it.
 	Toolchains []string
 
-	// Secrets allows sensitive values in `env`, and `secret_file` blocks: the kind gives Request.Secrets to its actions.
+	// Secrets allows sensitive values in `env`, and `secret_file` blocks: the kind gives Request.Secrets to its
+	// actions.
 	Secrets bool
 
 	Example string // a step of the kind, in HCL
@@ -64,23 +68,27 @@ type OutputSpec struct {
 
 // Request is what Plan is given.
 type Request struct {
-	At      addrs.Instance
-	Args    map[string]cty.Value // decoded by Schema.Args, unmarked, wholly known; those that are set. Whoever keeps it copies it
-	Uses    []Use                // which argument uses which output
+	At addrs.Instance
+	// decoded by Schema.Args, unmarked, wholly known; those that are set. Whoever keeps it copies it
+	Args    map[string]cty.Value
+	Uses    []Use // which argument uses which output
 	Outputs []DeclaredOutput
 	Env     map[string]string // the `env` meta-argument, but for what is sensitive
-	Secrets map[string]string // what is sensitive of it, and `secret_file` blocks, as properties of an action's platform: see action.PropertySecret
+	// what is sensitive of it, and `secret_file` blocks, as properties of an action's platform: see
+	// action.PropertySecret
+	Secrets map[string]string
 
 	Profile    string
 	CPULevel   string    // level of this machine's processor, for action.PropertyCPULevel
 	Target     cty.Value // what whoever knows targets made of the target block: an object, or null
 	Toolchains map[string]Toolchain
-	Range      hcl.Range                                 // of the step block's header, for diagnostics
-	ArgAt      func(name string) (at hcl.Range, ok bool) // where the name of an argument or block is, "env" among them, if it is set; nil: nobody knows
-	Roots      []Root                                    // that modules are in, which are not in the workspace
+	Range      hcl.Range // of the step block's header, for diagnostics
+	// where the name of an argument or block is, "env" among them, if it is set; nil: nobody knows
+	ArgAt func(name string) (at hcl.Range, ok bool)
+	Roots []Root // that modules are in, which are not in the workspace
 
-	// Open opens a file or folder of this machine, at an absolute path or one relative to the workspace. It is for Plan.Open, which says that
-	// planning depends on it.
+	// Open opens a file or folder of this machine, at an absolute path or one relative to the workspace. It is for
+	// Plan.Open, which says that planning depends on it.
 	Open func(name string) (fs.File, error)
 }
 
@@ -141,7 +149,8 @@ func (t Toolchain) Input() action.Input {
 type Planned struct {
 	Specs   []action.Spec
 	Outputs map[string]action.Artifact // by output name; must hold all of Schema.Outputs and the declared ones
-	Attrs   map[string]cty.Value       // for toolchains: attributes known at plan time; paths in their outputs have marks InTree
+	// for toolchains: attributes known at plan time; paths in their outputs have marks InTree
+	Attrs map[string]cty.Value
 
 	// Expand, when set, makes the specs and outputs when the trees in Await are there (one compile action per source
 	// file, for sources that another step makes). Then Specs and Outputs hold only a preview for `hexmage plan`, with
@@ -149,8 +158,8 @@ type Planned struct {
 	Await  []action.Input
 	Expand func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error)
 
-	// Missing says what this machine lacks to run the step and how to get it, a line each. The plan still shows what would
-	// run; running is refused.
+	// Missing says what this machine lacks to run the step and how to get it, a line each. The plan still shows what
+	// would run; running is refused.
 	Missing []string
 	// Programs are programs of the host that the actions start without naming them as argv[0].
 	Programs []string
@@ -162,8 +171,8 @@ type Planned struct {
 	Explain func(spec string, output []byte) []string
 }
 
-// InTree is the mark of a path in an attribute of a toolchain that is relative to one of its outputs, a tree, which it names. Who uses the path uses
-// that output.
+// InTree is the mark of a path in an attribute of a toolchain that is relative to one of its outputs, a tree, which
+// it names. Who uses the path uses that output.
 type InTree string
 
 // Reads is what of this machine planning depended on. With the same of it, the same request gives the same answer.

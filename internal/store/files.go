@@ -15,8 +15,9 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// LinkTime is the modification time of what Link makes. It is the same for all blobs: an action must not see when its inputs
-// were laid out, nor tools take them for newer than what they made. And as any write sets another, it tells of writes.
+// LinkTime is the modification time of what Link makes. It is the same for all blobs: an action must not see when its
+// inputs were laid out, nor tools take them for newer than what they made. And as any write sets another, it tells of
+// writes.
 func LinkTime() time.Time { return time.Unix(1_000_000_000, 0) }
 
 // MayBeLink tells whether a file with that stamp may be one that Link made: it has the mode and time of such files.
@@ -24,7 +25,8 @@ func MayBeLink(st stat.Stamp) bool {
 	return st.IsRegular() && st.Mode&0o222 == 0 && st.MTime == LinkTime().UnixNano()
 }
 
-// Link makes path, which must not exist, hold the blob, read-only for its owner: as a Local does it, else as a verified copy.
+// Link makes path, which must not exist, hold the blob, read-only for its owner: as a Local does it, else as a
+// verified copy.
 func Link(ctx context.Context, blobs Blobs, d digest.Digest, path string, executable bool) error {
 	perm := fs.FileMode(0o444)
 	if executable {
@@ -38,8 +40,8 @@ func Link(ctx context.Context, blobs Blobs, d digest.Digest, path string, execut
 	return CopyFile(ctx, blobs, d, path, perm)
 }
 
-// CopyFile makes path, which must not exist, a verified copy of the blob that shares nothing with the store. A read-only one has
-// the LinkTime. What is large and to be written to a Local may copy without another look at it.
+// CopyFile makes path, which must not exist, a verified copy of the blob that shares nothing with the store. A
+// read-only one has the LinkTime. What is large and to be written to a Local may copy without another look at it.
 func CopyFile(ctx context.Context, blobs Blobs, d digest.Digest, path string, perm fs.FileMode) error {
 	write := func() error { return copyFile(ctx, blobs, d, path, perm) }
 	if perm&0o111 != 0 {
@@ -95,8 +97,8 @@ func newFile(path string, fill func(*os.File) error) error {
 	return err
 }
 
-// Adopt brings the regular file at path into the store, as a Local does it, else by PutFile. Nobody may write to the file
-// afterwards, or look for it there.
+// Adopt brings the regular file at path into the store, as a Local does it, else by PutFile. Nobody may write to the
+// file afterwards, or look for it there.
 func Adopt(ctx context.Context, blobs Blobs, fn digest.Function, path string) (digest.Digest, error) {
 	if l, ok := blobs.(Local); ok {
 		if d, err := l.Adopt(ctx, fn, path); !errors.Is(err, errors.ErrUnsupported) {

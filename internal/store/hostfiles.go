@@ -15,9 +15,9 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// HostFiles is Blobs over others that also knows files of the host by their digests, such as those of the workspace. So a
-// source file need not be copied into the store for its digest to name something: it is read where it is when someone
-// wants it. Whoever reads a file that has changed since Add gets a *ChangedError.
+// HostFiles is Blobs over others that also knows files of the host by their digests, such as those of the workspace.
+// So a source file need not be copied into the store for its digest to name something: it is read where it is when
+// someone wants it. Whoever reads a file that has changed since Add gets a *ChangedError.
 //
 // Open, Link and Missing ask the next store before they look at files.
 type HostFiles struct {
@@ -65,8 +65,9 @@ func (s *HostFiles) Add(d digest.Digest, path string) {
 	s.files[d] = path
 }
 
-// AddRef is Add of a file for which there may also be a Ref, if it is large enough. The stamp was taken, following symlinks, at
-// the moment now, before the digest was. A file that had changed shortly before has no Ref, as a further change might not show.
+// AddRef is Add of a file for which there may also be a Ref, if it is large enough. The stamp was taken, following
+// symlinks, at the moment now, before the digest was. A file that had changed shortly before has no Ref, as a further
+// change might not show.
 func (s *HostFiles) AddRef(d digest.Digest, path string, st stat.Stamp, now time.Time) {
 	s.Add(d, path)
 	if d.Size() < MinRef {
@@ -145,9 +146,10 @@ func (s *HostFiles) Fetch(ctx context.Context, ds iter.Seq[digest.Digest]) { Fet
 // maxCopy is how large a file of the host may be, in bytes, that is copied for the first who wants it.
 const maxCopy = 64 << 10
 
-// Link implements Local, if the next store does. A file of the host is never linked itself: an editor that writes to it in place
-// would change an exec root. The first who wants a small one gets a copy, as most are wanted by one action only; for the next it goes into
-// the store and is linked from there, since making and removing a copy for each costs more than a link.
+// Link implements Local, if the next store does. A file of the host is never linked itself: an editor that writes to
+// it in place would change an exec root. The first who wants a small one gets a copy, as most are wanted by one
+// action only; for the next it goes into the store and is linked from there, since making and removing a copy for
+// each costs more than a link.
 func (s *HostFiles) Link(ctx context.Context, d digest.Digest, path string, perm fs.FileMode) error {
 	l, ok := s.next.(Local)
 	if !ok {

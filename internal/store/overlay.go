@@ -9,8 +9,8 @@ import (
 	"github.com/hexmage/hexmage/internal/digest"
 )
 
-// Overlay returns Blobs that have the messages, which must be what their digests say and not change, beside what next has. What
-// is put stays in memory: next is only read. So it is no Local: nothing is laid out from it.
+// Overlay returns Blobs that have the messages, which must be what their digests say and not change, beside what next
+// has. What is put stays in memory: next is only read. So it is no Local: nothing is laid out from it.
 func Overlay(next Blobs, messages map[digest.Digest][]byte) Blobs {
 	return &overlay{next: next, messages: messages}
 }

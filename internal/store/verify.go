@@ -16,8 +16,8 @@ import (
 const maxBuffer = 1 << 20
 
 // Verify returns a reader of rc that fails with ErrCorrupt, at the latest where rc ends, unless the content is d.
-// corrupt, if not nil, is called once, before the failure is returned, to throw the content out; it may return a better
-// error than the plain ErrCorrupt, or nil.
+// corrupt, if not nil, is called once, before the failure is returned, to throw the content out; it may return a
+// better error than the plain ErrCorrupt, or nil.
 func Verify(rc io.ReadCloser, d digest.Digest, corrupt func() error) io.ReadCloser {
 	return &verifier{ReadCloser: rc, want: d, h: d.Function().New(), corrupt: corrupt}
 }
@@ -31,8 +31,9 @@ type verifier struct {
 	err     error // sticky
 }
 
-// Unverified returns what a reader of Verify reads, to read parts of it: what that gives is not checked, and has to be by other means. It
-// returns false for what cannot seek. The reader is to be closed as before, and not to be read beside it.
+// Unverified returns what a reader of Verify reads, to read parts of it: what that gives is not checked, and has to
+// be by other means. It returns false for what cannot seek. The reader is to be closed as before, and not to be read
+// beside it.
 func Unverified(rc io.ReadCloser) (io.ReadSeeker, bool) {
 	if v, ok := rc.(*verifier); ok {
 		rc = v.ReadCloser

@@ -1,8 +1,8 @@
 // Package tool is how a program of ours runs as an action: a function that gets its arguments as one JSON document.
 //
-// A domain package has a function and, beside it, a Name: what the tool is called and the version of what it does. Kinds plan
-// actions with that name and a value of its arguments; the command line finds the function in the table that New fills. The package knows
-// neither the tools nor who runs them.
+// A domain package has a function and, beside it, a Name: what the tool is called and the version of what it does.
+// Kinds plan actions with that name and a value of its arguments; the command line finds the function in the table
+// that New fills. The package knows neither the tools nor who runs them.
 package tool
 
 import (
@@ -24,8 +24,8 @@ const ArgsFile = "args.json"
 // maxArgs bounds a document of arguments, in bytes. The largest are those of a few thousand runs to be measured.
 const maxArgs = 16 << 20
 
-// Name is a tool whose arguments are an S: its name and its behaviour version, such as "fetch/1". The version changes when the same
-// arguments and inputs give another result; it is part of the keys of actions.
+// Name is a tool whose arguments are an S: its name and its behaviour version, such as "fetch/1". The version changes
+// when the same arguments and inputs give another result; it is part of the keys of actions.
 type Name[S any] string
 
 // String returns the name without the version.
@@ -57,12 +57,12 @@ var ErrUnable = errors.New("the tool could not do its work")
 // ErrSaid is the error of a tool that has printed itself what is wrong.
 var ErrSaid = errors.New("said already")
 
-// Func is a tool as a process: it takes the arguments after the tool's name and returns the exit code. It reads and writes files at paths
-// relative to the working directory.
+// Func is a tool as a process: it takes the arguments after the tool's name and returns the exit code. It reads and
+// writes files at paths relative to the working directory.
 type Func func(ctx context.Context, args []string, env Env) int
 
-// New returns the process of a tool: it reads the document that its only argument names. The exit code is 0, 1 when the tool failed, 2 when its
-// arguments cannot be read, action.UnableExitCode for ErrUnable.
+// New returns the process of a tool: it reads the document that its only argument names. The exit code is 0, 1 when
+// the tool failed, 2 when its arguments cannot be read, action.UnableExitCode for ErrUnable.
 func New[S any](name Name[S], run func(context.Context, S, Env) error) Func {
 	return func(ctx context.Context, args []string, env Env) int {
 		if len(args) != 1 {

@@ -1,9 +1,9 @@
 // Package trace writes down when a run did what, for chrome://tracing and Perfetto.
 //
-// The file is Chrome's Trace Event format: a JSON array of spans, in lanes. Lane 0 has the phases of the run, every other
-// one what one worker did, one action after the other. Whenever something was written the file is valid JSON, so that what
-// is there of a run that was stopped or killed can be looked at too. The package knows neither plans nor how actions run;
-// that part of its time which a built-in tool or another machine spends inside is one span to it.
+// The file is Chrome's Trace Event format: a JSON array of spans, in lanes. Lane 0 has the phases of the run, every
+// other one what one worker did, one action after the other. Whenever something was written the file is valid JSON,
+// so that what is there of a run that was stopped or killed can be looked at too. The package knows neither plans nor
+// how actions run; that part of its time which a built-in tool or another machine spends inside is one span to it.
 package trace
 
 import (
@@ -194,8 +194,8 @@ func (t *Tracer) finished(e event.ActionFinished) {
 	t.write(name, w, args)
 }
 
-// write puts an action into the lane that was idle for the shortest time. Actions come in the order in which they end, so
-// no more lanes are needed than workers.
+// write puts an action into the lane that was idle for the shortest time. Actions come in the order in which they
+// end, so no more lanes are needed than workers.
 func (t *Tracer) write(name string, w *work, args map[string]any) {
 	if w.action != nil {
 		command := action.Quote(w.action.Command.Args)
@@ -291,7 +291,8 @@ func (x *traced) Execute(ctx context.Context, a *execute.Request) (*action.Resul
 	return r, err
 }
 
-// record keeps what was done for an action. A lookup begins the work on one; an execution belongs to it, if there was one.
+// record keeps what was done for an action. A lookup begins the work on one; an execution belongs to it, if there was
+// one.
 func (t *Tracer) record(a *action.Action, begins bool, spans ...span) {
 	key := a.Key(a.InputRoot.Function())
 	t.mu.Lock()

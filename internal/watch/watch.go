@@ -1,7 +1,8 @@
 // Package watch tells when files of a set may have changed, soon after they did.
 //
-// It asks the operating system (fsnotify) for events of the folders that the files are in, since most editors do not write to a
-// file but put another one in its place. Where the system gives no events, or no more of them, it looks at all files again and again, and
+// It asks the operating system (fsnotify) for events of the folders that the files are in, since most editors do not
+// write to a file but put another one in its place. Where the system gives no events, or no more of them, it looks at
+// all files again and again, and
 // says so. It does not read files, does not know what they are for, and leaves it to its user to find out what changed:
 // an event says where to look, and nothing else.
 package watch
@@ -110,10 +111,11 @@ func (w *Watcher) Polling() bool {
 	return w.events == nil
 }
 
-// Set watches another set from now on. It returns true if a change of something in it may have gone unnoticed because nobody
-// watched it until now: the caller has to look once more.
+// Set watches another set from now on. It returns true if a change of something in it may have gone unnoticed because
+// nobody watched it until now: the caller has to look once more.
 //
-// Where there are events, what was not watched until now may have changed if the system says that it did after Set.Since.
+// Where there are events, what was not watched until now may have changed if the system says that it did after
+// Set.Since.
 func (w *Watcher) Set(s Set) bool {
 	p := newPaths(s)
 	w.mu.Lock()
@@ -121,7 +123,8 @@ func (w *Watcher) Set(s Set) bool {
 	fresh := w.paths.adds(&p)
 	w.paths = p
 	grew := w.cover()
-	if (grew || fresh) && w.events != nil { // what was new to the set had no events that counted, also in a folder that has
+	// what was new to the set had no events that counted, also in a folder that has
+	if (grew || fresh) && w.events != nil {
 		return p.changed(s.Since)
 	}
 	return grew || fresh
@@ -266,7 +269,8 @@ func (w *Watcher) pollFiles() {
 	}
 }
 
-// Settle waits until what is changing has changed, and returns the paths that may have. What comes later is told of by Changed again.
+// Settle waits until what is changing has changed, and returns the paths that may have. What comes later is told of
+// by Changed again.
 func (w *Watcher) Settle(ctx context.Context) ([]string, error) {
 	begin, patience := time.Now(), 10*w.o.Quiet
 	for {
@@ -440,8 +444,8 @@ func (p *paths) stamps() []stat.Stamp {
 	return stamps
 }
 
-// different returns what is not as it was seen, and puts into seen how it is. What was not looked at yet is compared with how it was
-// when it came to the set.
+// different returns what is not as it was seen, and puts into seen how it is. What was not looked at yet is compared
+// with how it was when it came to the set.
 func (p *paths) different(seen map[string]stat.Stamp) []string {
 	var changed []string
 	for i, now := range p.stamps() {
@@ -462,7 +466,8 @@ func (p *paths) different(seen map[string]stat.Stamp) []string {
 	return changed
 }
 
-// changed tells whether something may have changed after the moment. Of what is not there, the nearest folder on the way says whether something went.
+// changed tells whether something may have changed after the moment. Of what is not there, the nearest folder on the
+// way says whether something went.
 func (p *paths) changed(since time.Time) bool {
 	if since.IsZero() {
 		return true

@@ -1,6 +1,8 @@
-// Package workspace finds the pipelines of a workspace, reads its files while one of them is planned, and remembers what was looked at.
+// Package workspace finds the pipelines of a workspace, reads its files while one of them is planned, and remembers
+// what was looked at.
 //
-// It knows where things are in a workspace, and what may be read. It does not know the language that is written there.
+// It knows where things are in a workspace, and what may be read. It does not know the language that is written
+// there.
 package workspace
 
 import (
@@ -30,7 +32,8 @@ const (
 	maxFileset = 200_000 // files of one fileset
 )
 
-// Files reads files for the functions file and fileset, and remembers what was looked at. It is safe for concurrent use.
+// Files reads files for the functions file and fileset, and remembers what was looked at. It is safe for concurrent
+// use.
 type Files struct {
 	root  string
 	roots []string // of folders elsewhere whose files are read like the workspace's: those of modules
@@ -40,8 +43,8 @@ type Files struct {
 	globs map[string]plan.Glob
 }
 
-// NewFiles returns a reader whose relative paths start in the workspace, an absolute path. Below the other folders, absolute paths too, it reads
-// files that are named by absolute paths.
+// NewFiles returns a reader whose relative paths start in the workspace, an absolute path. Below the other folders,
+// absolute paths too, it reads files that are named by absolute paths.
 func NewFiles(workspace string, others ...string) *Files {
 	return &Files{root: workspace, roots: others, seen: make(map[string]presence), globs: make(map[string]plan.Glob)}
 }
@@ -130,8 +133,8 @@ func (f *Files) Read(name string) (string, error) {
 	return string(b), nil
 }
 
-// Open opens a file or folder for a kind of step; that planning depends on it is for the kind to say. Anything else, such as a pipe, which
-// would be waited for, is not opened.
+// Open opens a file or folder for a kind of step; that planning depends on it is for the kind to say. Anything else,
+// such as a pipe, which would be waited for, is not opened.
 func (f *Files) Open(name string) (fs.File, error) {
 	_, host, err := f.real(name)
 	if err != nil {

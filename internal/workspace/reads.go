@@ -22,9 +22,9 @@ const (
 	folder
 )
 
-// Note remembers that planning depends on what is at a path: a file's content, a folder's list of names, or that there
-// is nothing. The path is absolute or relative to the workspace; any other is not remembered. A symbolic link counts as a
-// file, and what it leads to is remembered too, so that lstat of each tells whether anything changed.
+// Note remembers that planning depends on what is at a path: a file's content, a folder's list of names, or that
+// there is nothing. The path is absolute or relative to the workspace; any other is not remembered. A symbolic link
+// counts as a file, and what it leads to is remembered too, so that lstat of each tells whether anything changed.
 func (f *Files) Note(name string) {
 	_, host, err := f.place(name)
 	if err != nil {

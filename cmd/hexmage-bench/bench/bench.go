@@ -1,7 +1,8 @@
-// Package bench measures hexmage against ninja and make, and with a remote cache against Bazel: the same graphs of the same tiny actions, run in turn.
+// Package bench measures hexmage against ninja and make, and with a remote cache against Bazel: the same graphs of
+// the same tiny actions, run in turn.
 //
-// It starts all three as programs, as their users do, and takes the time of whole processes. It does not know how hexmage
-// works inside: what an action costs there, profiles tell (docs/performance.md).
+// It starts all three as programs, as their users do, and takes the time of whole processes. It does not know how
+// hexmage works inside: what an action costs there, profiles tell (docs/performance.md).
 package bench
 
 import (
@@ -27,21 +28,24 @@ type Options struct {
 	Bazel       string   // the folder it was unpacked to, with a Java
 	Casd        string   // buildbox-casd, a server of remote caches
 	CC          Compiler // for the programs that are the actions
-	Dir         string   // an existing folder on the file system to measure on; a folder in it is made, and removed at the end
-	Jobs        int      // of all tools; 0: one a processor
-	Cases       []Case
-	Repeat      int // cold builds of each graph by each tool, at least; at least 1
-	// Age of sources when they are first built, and of large ones whenever they are. What the file system says of a file that is younger than
-	// its clock is fine may not be relied on, so that the next build hashes it again: which is not what is to be measured.
-	Age      time.Duration
-	Budget   time.Duration // cold builds of a graph are repeated beyond Repeat, up to 9 times, while they took less than this together
-	Sandbox  string        // what hexmage says of the one that it comes with here
-	Watched  int           // actions in the graph that is watched; 0: watching is not measured
-	Remote   int           // actions in the graph whose results are fetched from a server; 0: that is not measured
-	Examples []string      // workspaces whose pipelines' no-op is measured
-	Env      []string      // of those runs, KEY=value
-	Main     string        // a pipeline of the working directory whose no-op is measured; "": none
-	Profiles string        // folder for CPU profiles of hexmage, one a scenario; "": none
+	// an existing folder on the file system to measure on; a folder in it is made, and removed at the end
+	Dir    string
+	Jobs   int // of all tools; 0: one a processor
+	Cases  []Case
+	Repeat int // cold builds of each graph by each tool, at least; at least 1
+	// Age of sources when they are first built, and of large ones whenever they are. What the file system says of a
+	// file that is younger than its clock is fine may not be relied on, so that the next build hashes it again: which
+	// is not what is to be measured.
+	Age time.Duration
+	// cold builds of a graph are repeated beyond Repeat, up to 9 times, while they took less than this together
+	Budget   time.Duration
+	Sandbox  string   // what hexmage says of the one that it comes with here
+	Watched  int      // actions in the graph that is watched; 0: watching is not measured
+	Remote   int      // actions in the graph whose results are fetched from a server; 0: that is not measured
+	Examples []string // workspaces whose pipelines' no-op is measured
+	Env      []string // of those runs, KEY=value
+	Main     string   // a pipeline of the working directory whose no-op is measured; "": none
+	Profiles string   // folder for CPU profiles of hexmage, one a scenario; "": none
 	Log      io.Writer
 }
 
@@ -65,7 +69,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := o.CC.build(ctx, filepath.Join(dir, "programs")); err != nil {
 		return nil, err
 	}
-	// A start takes a few milliseconds: after graphs of ten thousand files were built and removed the machine is busy with that for minutes.
+	// A start takes a few milliseconds: after graphs of ten thousand files were built and removed the machine is busy
+	// with that for minutes.
 	for _, ws := range o.Examples {
 		fmt.Fprintf(o.Log, "example %s\n", filepath.Base(ws))
 		more, err := measureExample(ctx, o, ws, filepath.Join(dir, "example-"+filepath.Base(ws)))

@@ -26,8 +26,9 @@ type Limits struct {
 }
 
 const (
-	restoreLinks = 3   // times as long as making hard links a restore may take
-	nearFloor    = 1.3 // times the floor: what misses a ratio to ninja, and is as near as that, is what the promises cost
+	restoreLinks = 3 // times as long as making hard links a restore may take
+	// times the floor: what misses a ratio to ninja, and is as near as that, is what the promises cost
+	nearFloor = 1.3
 
 	// Seconds.
 	watchLimit = 0.06  // from a save to the final output
@@ -124,7 +125,8 @@ func Cases(s Sizes) []Case {
 		all = append(all, Case{
 			Name:  fmt.Sprintf("large 8 x %d MB", s.Large>>20),
 			Graph: func() Graph { return Large(8, s.Large) },
-			Tools: []string{ninja}, Scenarios: most, // a copy, or a link, of what all tools share would cost more, or show in its times
+			// a copy, or a link, of what all tools share would cost more, or show in its times
+			Tools: []string{ninja}, Scenarios: most,
 			Limits: Limits{Ninja: map[Scenario]float64{Cold: 2, NoOp: 2, Changed: 2.5}},
 		})
 	}

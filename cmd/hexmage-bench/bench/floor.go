@@ -17,13 +17,15 @@ import (
 	"github.com/hexmage/hexmage/internal/statefile"
 )
 
-// floorGraph is the file in which the floor is told what there is to do: names, one a line, and after an empty line the actions, each a line
-// with the numbers of its output, its program and its inputs. An empty line is before those that need what is made above it.
+// floorGraph is the file in which the floor is told what there is to do: names, one a line, and after an empty line
+// the actions, each a line with the numbers of its output, its program and its inputs. An empty line is before those
+// that need what is made above it.
 const floorGraph = "graph"
 
-// floorRun is the least that a build can do that promises what hexmage's do: content decides what runs, nothing runs twice, and what is
-// done survives a crash. It looks at each source and output once, hashes what goes into an action and what comes out, starts the process,
-// has the store and out/ share what it made, and flushes once. It has no language, no sandbox, no log, and nothing to say.
+// floorRun is the least that a build can do that promises what hexmage's do: content decides what runs, nothing runs
+// twice, and what is done survives a crash. It looks at each source and output once, hashes what goes into an action
+// and what comes out, starts the process, has the store and out/ share what it made, and flushes once. It has no
+// language, no sandbox, no log, and nothing to say.
 type floorRun struct {
 	names []string
 	made  []made // of each name; none in the first build
@@ -41,7 +43,8 @@ type made struct {
 	key   digest.Digest // of the action, by which the store has it; of a source none
 }
 
-// buildFloor builds the graph of the working directory. If isolated, it promises of actions what hexmage does, too (see floorRoot).
+// buildFloor builds the graph of the working directory. If isolated, it promises of actions what hexmage does, too
+// (see floorRoot).
 func buildFloor(jobs int, isolated bool) error {
 	text, err := os.ReadFile(floorGraph)
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// floorRoot is where one action at a time runs that sees its inputs and nothing else, and can change nothing but what it makes: a folder, and a thread
-// that is kept to it by the kernel. Inputs are copies, as the action may write beside them; many are hard links.
+// floorRoot is where one action at a time runs that sees its inputs and nothing else, and can change nothing but what
+// it makes: a folder, and a thread that is kept to it by the kernel. Inputs are copies, as the action may write
+// beside them; many are hard links.
 type floorRoot struct {
 	dir    string
 	thread *sandbox.Worker
@@ -51,8 +52,8 @@ func (f *floorRun) isolate(jobs int) error {
 	return nil
 }
 
-// apart runs an action in a root, moves what it made to a place in the store, and takes its inputs away again. argv has the program, the output and where
-// the inputs are.
+// apart runs an action in a root, moves what it made to a place in the store, and takes its inputs away again. argv
+// has the program, the output and where the inputs are.
 func (f *floorRun) apart(argv []string, numbers []int, to string) (sum digest.Digest, err error) {
 	r := <-f.roots
 	defer func() { f.roots <- r }()

@@ -39,8 +39,8 @@ const (
 // large tells whether the sources are.
 func (g Graph) large() bool { return g.Size >= large }
 
-// Wide is n actions that read a source each, and one that reads all their outputs; or so many that read a part of them each, and one that
-// reads theirs. If explicit, the pipeline has a block for each action.
+// Wide is n actions that read a source each, and one that reads all their outputs; or so many that read a part of
+// them each, and one that reads theirs. If explicit, the pipeline has a block for each action.
 func Wide(n, groups int, explicit bool) Graph {
 	g := Graph{Program: "tiny", Size: small, Shared: groups > 1, Sources: sources(n)}
 	all := Node{Out: "out/all"}
@@ -48,7 +48,8 @@ func Wide(n, groups int, explicit bool) Graph {
 	for k := range groups {
 		link := Node{Out: fmt.Sprintf("obj/g%d", k)}
 		for i := k * n / groups; i < (k+1)*n/groups; i++ {
-			out := fmt.Sprintf("out/o.%d", i) // short: ninja hands the link's line to a shell, as one argument of at most 128 KiB
+			// short: ninja hands the link's line to a shell, as one argument of at most 128 KiB
+			out := fmt.Sprintf("out/o.%d", i)
 			g.Nodes = append(g.Nodes, Node{Out: out, In: []string{g.Sources[i]}})
 			link.In = append(link.In, out)
 		}
@@ -120,8 +121,8 @@ const (
 	stride = 97 // between the inputs of one action: an edit spreads slowly from layer to layer
 )
 
-// Layered is layers of width actions; each reads five outputs of the layer before, the first layer a source each. If explicit, the
-// pipeline has a block for each action.
+// Layered is layers of width actions; each reads five outputs of the layer before, the first layer a source each. If
+// explicit, the pipeline has a block for each action.
 func Layered(layers, width int, explicit bool) Graph {
 	g := Graph{Program: "tiny", Size: small, Sources: sources(width)}
 	name := func(layer, i int) string {

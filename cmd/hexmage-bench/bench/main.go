@@ -101,8 +101,8 @@ func (o *Options) names() []string {
 // option is the case's name on the command line.
 func (c Case) option() string { return strings.ReplaceAll(c.Name, " ", "-") }
 
-// keep leaves only what is named, with commas between: by its name, or with others by the words that their names begin with. Of "" it leaves
-// what need not be asked for.
+// keep leaves only what is named, with commas between: by its name, or with others by the words that their names
+// begin with. Of "" it leaves what need not be asked for.
 func (o *Options) keep(asked string) error {
 	if asked == "" {
 		o.Cases = slices.DeleteFunc(o.Cases, func(c Case) bool { return c.Asked })
@@ -139,7 +139,8 @@ func run(ctx context.Context, o Options, doc, command string, args []string, std
 		return err
 	}
 	if o.Dir == "" {
-		o.Dir = "/var/tmp" // /tmp may be memory, where people don't build, and is where all others make and remove files
+		// /tmp may be memory, where people don't build, and is where all others make and remove files
+		o.Dir = "/var/tmp"
 		if _, err := os.Stat(o.Dir); err != nil {
 			o.Dir = os.TempDir()
 		}

@@ -49,8 +49,8 @@ func maxRSS(s *os.ProcessState) int64 {
 // settle writes out what earlier runs left to be written, for which the next one should not pay.
 func settle() { unix.Sync() }
 
-// shrink gives back what memory this process no longer needs, and forgets that it did. The kernel counts what a process has had as had by
-// each program that it starts.
+// shrink gives back what memory this process no longer needs, and forgets that it did. The kernel counts what a
+// process has had as had by each program that it starts.
 func shrink() {
 	debug.FreeOSMemory()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)

@@ -102,7 +102,8 @@ func (r *remoteRun) fresh() string {
 	return filepath.Join(r.dir, strconv.Itoa(r.made))
 }
 
-// withServer measures tools of one kind, the first of which fills an empty server. What takes long, or is the same every time, is only done for all.
+// withServer measures tools of one kind, the first of which fills an empty server. What takes long, or is the same
+// every time, is only done for all.
 func (r *remoteRun) withServer(ctx context.Context, tools []string, all bool) error {
 	first := tools[0]
 	if all {

@@ -23,17 +23,18 @@ type Scenario string
 
 // The scenarios, in the order of the report.
 const (
-	Cold     Scenario = "cold"            // nothing is there: no outputs, no cache
-	NoOp     Scenario = "no-op"           // nothing happened
-	Changed  Scenario = "one changed"     // a source has new content
-	Back     Scenario = "changed back"    // and its old content again
-	Touched  Scenario = "touched"         // a source has a new time and its old content
-	Comment  Scenario = "comment changed" // a source has new content, of which its action makes what it made before
-	Restored Scenario = "outputs removed" // all of them; the others than hexmage would build anew, so they are not asked
+	Cold    Scenario = "cold"            // nothing is there: no outputs, no cache
+	NoOp    Scenario = "no-op"           // nothing happened
+	Changed Scenario = "one changed"     // a source has new content
+	Back    Scenario = "changed back"    // and its old content again
+	Touched Scenario = "touched"         // a source has a new time and its old content
+	Comment Scenario = "comment changed" // a source has new content, of which its action makes what it made before
+	// all of them; the others than hexmage would build anew, so they are not asked
+	Restored Scenario = "outputs removed"
 )
 
-// tick is more than a file's time is exact to on Linux, where the kernel's clock sets it. Ninja and make take a source that
-// was written in the tick of its output for one that did not change.
+// tick is more than a file's time is exact to on Linux, where the kernel's clock sets it. Ninja and make take a
+// source that was written in the tick of its output for one that did not change.
 const tick = 20 * time.Millisecond
 
 const (

@@ -15,7 +15,8 @@ import (
 // Syscalls are those that hexmage's own process made for each action of a cold build, by name.
 type Syscalls map[string]float64
 
-// ofScheduler tells whether a call comes from Go's scheduler, which makes more of them the longer something takes: under strace, that is.
+// ofScheduler tells whether a call comes from Go's scheduler, which makes more of them the longer something takes:
+// under strace, that is.
 func ofScheduler(call string) bool {
 	return slices.Contains([]string{"epoll_pwait", "futex", "getpid", "madvise", "nanosleep", "restart_syscall", "rt_sigreturn", "sched_yield", "tgkill"}, call)
 }
@@ -66,8 +67,8 @@ func (r *graphRun) syscalls(ctx context.Context) error {
 	return err
 }
 
-// countSyscalls counts the calls in strace's log that the first process and its threads made, for each of so many actions. Who becomes
-// another program later was no thread.
+// countSyscalls counts the calls in strace's log that the first process and its threads made, for each of so many
+// actions. Who becomes another program later was no thread.
 func countSyscalls(log *bufio.Scanner, actions int) (Syscalls, error) {
 	first := ""
 	calls, children := map[string]Syscalls{}, map[string]bool{}

@@ -135,8 +135,8 @@ func (c Compiler) build(ctx context.Context, dir string) error {
 	return nil
 }
 
-// measureExample builds every pipeline of a copy of the workspace, then measures building it again, right away and when its files are
-// older. The cache is the user's own, so that toolchains that are there are not fetched again.
+// measureExample builds every pipeline of a copy of the workspace, then measures building it again, right away and
+// when its files are older. The cache is the user's own, so that toolchains that are there are not fetched again.
 func measureExample(ctx context.Context, o Options, ws, dir string) ([]Example, error) {
 	if err := errors.Join(os.CopyFS(dir, os.DirFS(ws)), remove(filepath.Join(dir, "out"))); err != nil {
 		return nil, err

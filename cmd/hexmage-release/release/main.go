@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Main is the command: it makes a release of the repository in the working directory, and prints the files that it wrote. It returns the exit code.
+// Main is the command: it makes a release of the repository in the working directory, and prints the files that it
+// wrote. It returns the exit code.
 func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("hexmage-release", flag.ContinueOnError)
 	flags.SetOutput(stderr)

@@ -1,8 +1,9 @@
-// Package release makes what users download: for each system an archive with the program and what belongs to them, a list of the modules in it (an
-// SBOM, by CycloneDX), and a file of checksums. The same commit gives the same bytes, with the same Go: what is packed is in order, and is as old as the
-// commit (docs/design/0030-releases.md).
+// Package release makes what users download: for each system an archive with the program and what belongs to them, a
+// list of the modules in it (an SBOM, by CycloneDX), and a file of checksums. The same commit gives the same bytes,
+// with the same Go: what is packed is in order, and is as old as the commit (docs/design/0030-releases.md).
 //
-// The version is the one that Go itself stamps into programs, of the git tag. The package knows nothing of what hexmage does.
+// The version is the one that Go itself stamps into programs, of the git tag. The package knows nothing of what
+// hexmage does.
 package release
 
 import (
@@ -51,7 +52,8 @@ const (
 	partly    = "ONLY-A-PART.txt" // in archives for systems on which hexmage does not do all
 	bom       = "sbom.cdx.json"
 
-	// bomTool lists the modules of a program. It is no tool of go.mod's: what it stands on would choose versions for hexmage.
+	// bomTool lists the modules of a program. It is no tool of go.mod's: what it stands on would choose versions for
+	// hexmage.
 	bomTool = "github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0"
 )
 
@@ -91,8 +93,8 @@ type file struct {
 	program bool
 }
 
-// clone has the commit's files in a clone of its own: what is not committed is in no release, and Go stamps no version into what is built in another work
-// tree of a repository.
+// clone has the commit's files in a clone of its own: what is not committed is in no release, and Go stamps no
+// version into what is built in another work tree of a repository.
 func (r *release) clone(ctx context.Context) error {
 	repo, err := filepath.Abs(r.Repo)
 	if err != nil {
@@ -244,7 +246,8 @@ func (r *release) run(ctx context.Context, dir string, env []string, argv ...str
 	return out, nil
 }
 
-// write writes files, and their checksums, in the place of what an earlier release left in the folder. It returns their paths.
+// write writes files, and their checksums, in the place of what an earlier release left in the folder. It returns
+// their paths.
 func write(dir string, files map[string][]byte) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

@@ -45,8 +45,9 @@ type app struct {
 	far        *farCache   // what openRemote found; nil: it was not asked yet
 	pinning    *modulePins // of `hexmage lock`; nil: modules of git repositories are as the lock has them
 
-	texts   langserver.Texts      // of the editor: what stands in place of files; nil: nothing
-	onDiags func(hcl.Diagnostics) // of the editor: is told what is wrong, in place of the terminal; nil: the terminal is
+	texts langserver.Texts // of the editor: what stands in place of files; nil: nothing
+	// of the editor: is told what is wrong, in place of the terminal; nil: the terminal is
+	onDiags func(hcl.Diagnostics)
 }
 
 // places is the cache folder, with a method for each place in it.
@@ -282,7 +283,8 @@ func (a *app) functionFile() string {
 // remoteOff is the name of no remote.
 const remoteOff = "off"
 
-// settingsFiles are those that say how hexmage works: the user's own, and the workspace's; "" where there can be none.
+// settingsFiles are those that say how hexmage works: the user's own, and the workspace's; "" where there can be
+// none.
 func (a *app) settingsFiles() [2]string {
 	var files [2]string
 	if dir := a.configDir(); dir != "" {

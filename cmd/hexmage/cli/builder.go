@@ -27,16 +27,19 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// builder is what carries out plans on this machine: the stores of the cache folder, and executors for this machine's processors.
+// builder is what carries out plans on this machine: the stores of the cache folder, and executors for this machine's
+// processors.
 type builder struct {
-	Fn          digest.Function
-	Blobs       *store.HostFiles
-	Results     store.Results
-	Trees       *merkle.Trees
-	Stats       *statcache.Cache
-	Host, Other *local.Executor // what runs again, to compare, does so by the other one, in exec roots with other names: a command that writes down where it ran is found
-	Roots       string          // folder that all exec roots are below
-	Scratch     string          // folder of this process
+	Fn      digest.Function
+	Blobs   *store.HostFiles
+	Results store.Results
+	Trees   *merkle.Trees
+	Stats   *statcache.Cache
+	// what runs again, to compare, does so by the other one, in exec roots with other names: a command that writes
+	// down where it ran is found
+	Host, Other *local.Executor
+	Roots       string // folder that all exec roots are below
+	Scratch     string // folder of this process
 	State       layout.StateDir
 
 	flush  func(context.Context) error
@@ -50,7 +53,8 @@ type builder struct {
 // reaperTool is the built-in tool that ends what is left when hexmage was killed.
 const reaperTool = "reaper"
 
-// storesOver puts stores over those of the cache folder. strict says that actions are kept from what they do not declare.
+// storesOver puts stores over those of the cache folder. strict says that actions are kept from what they do not
+// declare.
 type storesOver func(blobs store.Blobs, results store.Results, strict bool) (*store.HostFiles, store.Results)
 
 // nameOlder prints one line when a new cache folder has folders of earlier versions beside it.
@@ -64,8 +68,9 @@ func (a *app) nameOlder() {
 	}
 }
 
-// openBuilder puts it together on the cache folder. A second interrupt ends what its executors have started. extra and private are variables for
-// some actions: see local.Options. over, if not nil, returns stores over those of the cache folder.
+// openBuilder puts it together on the cache folder. A second interrupt ends what its executors have started. extra
+// and private are variables for some actions: see local.Options. over, if not nil, returns stores over those of the
+// cache folder.
 func (a *app) openBuilder(ctx context.Context, in *interrupts, extra map[string]string, private map[string]map[string]string, over storesOver) (_ *builder, err error) {
 	defer func() { err = a.writable(err) }()
 	if err := local.Ready(); err != nil {
@@ -135,8 +140,9 @@ func (a *app) openBuilder(ctx context.Context, in *interrupts, extra map[string]
 	return e, nil
 }
 
-// tidyIdle does in a run that finds nothing to do what openBuilder does in others: a build that was killed when all was done, while it removed its scratch folder, has left
-// the rest of it, and no run may come that has something to do.
+// tidyIdle does in a run that finds nothing to do what openBuilder does in others: a build that was killed when all
+// was done, while it removed its scratch folder, has left the rest of it, and no run may come that has something to
+// do.
 func (a *app) tidyIdle() {
 	if runs, err := a.places().Runs(); err == nil && len(runs) > 0 {
 		fn, err := a.digestFunction()
@@ -147,8 +153,8 @@ func (a *app) tidyIdle() {
 	}
 }
 
-// endLeft ends what is still at work in scratch folders that killed builds left, and keeps what their actions can go on from. What cannot be kept
-// is made anew.
+// endLeft ends what is still at work in scratch folders that killed builds left, and keeps what their actions can go
+// on from. What cannot be kept is made anew.
 func (a *app) endLeft(ctx context.Context, fn digest.Function) func(dirs ...string) {
 	return func(dirs ...string) {
 		reaper.End(dirs...)
@@ -156,7 +162,8 @@ func (a *app) endLeft(ctx context.Context, fn digest.Function) func(dirs ...stri
 	}
 }
 
-// cached is the executor of a build whose actions next carries out: what is known is not done again, and what others do is waited for.
+// cached is the executor of a build whose actions next carries out: what is known is not done again, and what others
+// do is waited for.
 func (e *builder) cached(next execute.Executor) execute.Caching {
 	cached := execute.Cached(next, e.Results, e.Blobs, e.Fn, e.Trees.Has)
 	return execute.Exclusive(cached, e.locks, e.Fn)
@@ -168,12 +175,14 @@ func (e *builder) options(a *app) engine.Options {
 	return engine.Options{
 		Blobs: e.Blobs, Results: e.Results, Hasher: e.Stats, Fn: e.Fn,
 		State: string(e.State), LogDir: e.State.Logs(), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.everything(),
-		Pools:  map[string]int{"gpu": 1, engine.MemoryPool: int(max(1, there>>30))}, // where nobody knows how much there is, steps that ask for it run one at a time
+		// where nobody knows how much there is, steps that ask for it run one at a time
+		Pools:  map[string]int{"gpu": 1, engine.MemoryPool: int(max(1, there>>30))},
 		Memory: there,
 	}
 }
 
-// runOptions are those of `hexmage run`, but for its executor and who is told of it. No link may lead from outIn to out.
+// runOptions are those of `hexmage run`, but for its executor and who is told of it. No link may lead from outIn to
+// out.
 func (e *builder) runOptions(a *app, c *runFlags, workspace, outIn, out string) engine.Options {
 	o := e.options(a)
 	o.Workspace, o.KeepGoing, o.Prune = workspace, c.KeepGoing, len(c.Steps) == 0
@@ -210,8 +219,8 @@ func (a *app) stores() (*disk.Blobs, *disk.Results, error) {
 	return blobs, results, err
 }
 
-// sandbox returns what restricted actions may see of this machine, nil if they are not to be restricted, and the folder
-// where an action that failed may have looked for files.
+// sandbox returns what restricted actions may see of this machine, nil if they are not to be restricted, and the
+// folder where an action that failed may have looked for files.
 func (a *app) sandbox() (*sandbox.Base, string, error) {
 	level, from, err := a.sandboxLevel()
 	if err != nil {

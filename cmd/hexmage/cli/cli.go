@@ -1,8 +1,8 @@
 // Package cli is the command line: flags, exit codes, and the one place where the engine and the domain are wired
 // together.
 //
-// It alone reads the environment, the arguments and the working directory, and it alone decides what is printed where.
-// It does not know how anything is done.
+// It alone reads the environment, the arguments and the working directory, and it alone decides what is printed
+// where. It does not know how anything is done.
 package cli
 
 import (
@@ -85,8 +85,8 @@ func run(args []string, env Env) (code int) {
 	return exitWith(ctx, err, env, global.JSON)
 }
 
-// commands is the command line's grammar, for kong, which shows what a command's Help returns below its one-line description; indented
-// lines stay as they are.
+// commands is the command line's grammar, for kong, which shows what a command's Help returns below its one-line
+// description; indented lines stay as they are.
 type commands struct {
 	Global      globalFlags `embed:""`
 	ShowVersion versionFlag `name:"version" help:"Print the version, as hexmage version does."`
@@ -185,7 +185,8 @@ func (c *helpCmd) Run(_ context.Context, a *app) error {
 		printEnvironment(a.Env.Stdout)
 		return nil
 	}
-	_, err := newParser(new(commands), a.Env).Parse(append(c.Command, "--help")) // which ends here, when it has printed it
+	// which ends here, when it has printed it
+	_, err := newParser(new(commands), a.Env).Parse(append(c.Command, "--help"))
 	see, err := refused(err)
 	return usageError("%w\nSee: %s --help", err, see)
 }

@@ -77,7 +77,8 @@ func (c *compatCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// compatFiles says what is to be said of files that are to be on a device together: exit code 1 when they will not work.
+// compatFiles says what is to be said of files that are to be on a device together: exit code 1 when they will not
+// work.
 func (a *app) compatFiles(ctx context.Context, c *toolchains.Catalogue, names []string) error {
 	want := qnn.Target{}
 	head := "any SoC"
@@ -274,7 +275,8 @@ func (b band) label() string {
 	return b.versions[len(b.versions)-1] + " – " + b.versions[0]
 }
 
-// footnotes numbers what is said of bands. What a rule says of several, with the same remedy, is one note: that of the first.
+// footnotes numbers what is said of bands. What a rule says of several, with the same remedy, is one note: that of
+// the first.
 type footnotes struct{ said []qnn.Finding }
 
 func (f *footnotes) number(x qnn.Finding) int {

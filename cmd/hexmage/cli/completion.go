@@ -47,9 +47,10 @@ func (c *completionCmd) Run(_ context.Context, a *app) error {
 	return err
 }
 
-// completeCmd is `hexmage complete SHELL -- WORD…`, which the scripts call: what may stand in the place of the last word, one a line, with what it
-// means behind a tab where the shell shows that. A line :files says that a file may, :nospace that the word goes on. bash, which cuts words at other places than it
-// runs them, gives the line up to the cursor and what it takes for the last word.
+// completeCmd is `hexmage complete SHELL -- WORD…`, which the scripts call: what may stand in the place of the last
+// word, one a line, with what it means behind a tab where the shell shows that. A line :files says that a file may,
+// :nospace that the word goes on. bash, which cuts words at other places than it runs them, gives the line up to the
+// cursor and what it takes for the last word.
 type completeCmd struct {
 	Shell string   `arg:"" enum:"bash,zsh,fish"`
 	Words []string `arg:"" optional:""`
@@ -98,7 +99,8 @@ func (c *completeCmd) Run(ctx context.Context, a *app) error {
 	return err
 }
 
-// plainWord tells whether a word means itself to every shell. No other is offered: names of files are whoever's, and would be run.
+// plainWord tells whether a word means itself to every shell. No other is offered: names of files are whoever's, and
+// would be run.
 func plainWord(word string) bool {
 	return word != "" && strings.IndexFunc(word, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:,+@", r))
@@ -237,7 +239,8 @@ func flagsOf(node *kong.Node) (flags []*kong.Flag) {
 	return flags
 }
 
-// flagOf is the flag that a word is, or the last of the short ones that it has, with its value if that is in the word, too.
+// flagOf is the flag that a word is, or the last of the short ones that it has, with its value if that is in the
+// word, too.
 func flagOf(node *kong.Node, word string) (f *kong.Flag, value string, valued bool) {
 	if name, long := strings.CutPrefix(word, "--"); long {
 		name, value, valued = strings.Cut(name, "=")

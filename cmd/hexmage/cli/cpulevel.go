@@ -6,8 +6,9 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// cpuLevel returns the level of this machine's instruction set, as far as numeric libraries choose their kernels by it: on x86 a level of the System V ABI,
-// with -vnni where the processor has 8-bit dot products; on arm64 the architecture and the extensions for dot and matrix products.
+// cpuLevel returns the level of this machine's instruction set, as far as numeric libraries choose their kernels by
+// it: on x86 a level of the System V ABI, with -vnni where the processor has 8-bit dot products; on arm64 the
+// architecture and the extensions for dot and matrix products.
 func cpuLevel() string {
 	level := runtime.GOARCH
 	var more []feature

@@ -190,7 +190,8 @@ func (s *debugging) makers() (all []maker) {
 // symbols is the output of a step that has, in a folder, what it made before its symbols were taken out.
 const symbols = "symbols"
 
-// trees are the folders of which this has to know where they are: those with symbols, those that sources were compiled from, and the NDK.
+// trees are the folders of which this has to know where they are: those with symbols, those that sources were
+// compiled from, and the NDK.
 func (s *debugging) trees() (all []addrs.Output) {
 	add := func(n *plan.Instance, output string) {
 		if n != nil && n.Classes[output] == action.Tree && installedAt(n) == "" && !slices.Contains(all, n.Output(output)) {
@@ -326,7 +327,8 @@ func (s *debugging) programs(ctx context.Context) error {
 	return s.sources(ctx, found)
 }
 
-// pushed writes the programs and libraries among what is pushed to the folder. It returns them by their paths in the run's folder.
+// pushed writes the programs and libraries among what is pushed to the folder. It returns them by their paths in the
+// run's folder.
 func (s *debugging) pushed(ctx context.Context, dir string) (map[string]*debug.Program, error) {
 	found := map[string]*debug.Program{}
 	sub, err := merkle.Ref(s.request.InputRoot).Sub(ctx, s.store, runner.PushDir)

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// inForeground runs a program that has the terminal for itself, if its standard input is one: Ctrl-C is for the program then, and not for this process.
+// inForeground runs a program that has the terminal for itself, if its standard input is one: Ctrl-C is for the
+// program then, and not for this process.
 func inForeground(cmd *exec.Cmd) error {
 	tty, ok := cmd.Stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(tty.Fd())) {

@@ -101,7 +101,8 @@ func (t deviceTarget) open(ctx context.Context, a *app) (link.Device, error) {
 	return c.Device(one.Serial), nil
 }
 
-// socOf finds the record of a device's SoC, by its name and else by the kernel's number. It is nil for one that is not known.
+// socOf finds the record of a device's SoC, by its name and else by the kernel's number. It is nil for one that is
+// not known.
 func socOf(c *toolchains.Catalogue, i devinfo.Info) *qnn.SoC {
 	if s, err := c.FindSoC(i.SoC); err == nil && i.SoC != "" {
 		return s
@@ -413,7 +414,8 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// linesOf passes on each line that has a word, as soon as it has come: a device's own grep keeps them back, or cannot do otherwise.
+// linesOf passes on each line that has a word, as soon as it has come: a device's own grep keeps them back, or cannot
+// do otherwise.
 type linesOf struct {
 	to   io.Writer
 	has  *regexp.Regexp

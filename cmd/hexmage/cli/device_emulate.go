@@ -210,7 +210,8 @@ func propsOf(s *qnn.SoC) phone.SoCProps {
 	return p
 }
 
-// image makes the phone's image by the action that pipelines have for it, so that it is made once, and returns its folder.
+// image makes the phone's image by the action that pipelines have for it, so that it is made once, and returns its
+// folder.
 func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (string, error) {
 	soc, err := a.oneSoC("SM8750")
 	if err != nil {

@@ -178,8 +178,8 @@ func (a *app) printDevices(rows []deviceRow, pool bool) error {
 // stateGone is what device list --watch says of a device that the adb server no longer lists.
 const stateGone = "gone"
 
-// watchDevices prints every device of the user's adb server, and from then on each whose state changes, a line at a time, until Ctrl-C or the
-// end of the server.
+// watchDevices prints every device of the user's adb server, and from then on each whose state changes, a line at a
+// time, until Ctrl-C or the end of the server.
 func (a *app) watchDevices(ctx context.Context) error {
 	c, err := a.adbServer(ctx)
 	if err != nil {

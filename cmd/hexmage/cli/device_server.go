@@ -58,8 +58,8 @@ func (a *app) adbAddress() (network, address string, err error) {
 // adbStartWait is how long adb may take to start its server.
 const adbStartWait = 20 * time.Second
 
-// adbServer returns the user's adb server, which is started if it does not run: what is connected must still be so when this process is
-// gone.
+// adbServer returns the user's adb server, which is started if it does not run: what is connected must still be so
+// when this process is gone.
 func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
 	network, address, err := a.adbAddress()
 	if err != nil {
@@ -149,7 +149,8 @@ func (a *app) findADB(ctx context.Context) (adb.Options, error) {
 	return o, nil
 }
 
-// poolPath is where the user's phones are listed, and whether the user said so by a variable: then the file has to be there.
+// poolPath is where the user's phones are listed, and whether the user said so by a variable: then the file has to be
+// there.
 func (a *app) poolPath() (path string, named bool) {
 	if p := a.Env.Var("HEXMAGE_DEVICES"); p != "" {
 		return absolute(a.Env.Dir, p), true
@@ -204,8 +205,8 @@ func (a *app) inPool(serial string) (pool.Device, bool, error) {
 	return d, ok, nil
 }
 
-// onSerial is kind run with the user's choice of a device, which counts more than the pipeline's. It is part of the actions' keys: what was
-// measured on another phone is not the answer.
+// onSerial is kind run with the user's choice of a device, which counts more than the pipeline's. It is part of the
+// actions' keys: what was measured on another phone is not the answer.
 type onSerial struct {
 	step.Kind
 	serial string

@@ -185,7 +185,8 @@ const maxSource = 4 << 20
 // renamed is the failure whose remedy the rename rules know better.
 const renamed = "qnn-api-renamed"
 
-// read diagnoses what in gives. What rename rules say about a compile error takes the place of the catalogue's remedy.
+// read diagnoses what in gives. What rename rules say about a compile error takes the place of the catalogue's
+// remedy.
 func read(cat *diagnose.Catalogue, in io.Reader) (*diagnose.Report, error) {
 	var head bytes.Buffer
 	r, err := cat.Read(io.TeeReader(in, &capped{&head}))
@@ -212,8 +213,8 @@ func (c *capped) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// diagnosing adds to each failed action's hints what the catalogue says of its output. Every step is diagnosed here, whatever
-// its kind, and whether it was planned or remembered.
+// diagnosing adds to each failed action's hints what the catalogue says of its output. Every step is diagnosed here,
+// whatever its kind, and whether it was planned or remembered.
 type diagnosing struct {
 	next event.Sink
 	cat  func() (*diagnose.Catalogue, error)
@@ -236,7 +237,8 @@ func (d *diagnosing) Send(e event.Event) {
 	d.next.Send(e)
 }
 
-// diagnosis is what the catalogue says of a failure: of all that was printed, else of the summary, unless somebody has a hint for that.
+// diagnosis is what the catalogue says of a failure: of all that was printed, else of the summary, unless somebody
+// has a hint for that.
 func diagnosis(cat *diagnose.Catalogue, f *event.Failure) []string {
 	r := &diagnose.Report{}
 	if log, err := os.Open(f.Log); err == nil {
@@ -273,8 +275,8 @@ func diagnosis(cat *diagnose.Catalogue, f *event.Failure) []string {
 	return hints
 }
 
-// dedupFailures has the errors of a source shown once, and not again for every target that it is compiled for: the failures after the
-// first say only which they are.
+// dedupFailures has the errors of a source shown once, and not again for every target that it is compiled for: the
+// failures after the first say only which they are.
 type dedupFailures struct {
 	next  event.Sink
 	shown map[string]string // step and errors: the action that had them first

@@ -33,8 +33,8 @@ type doctorCmd struct {
 	Network   bool     `help:"Also ask whether the hosts that SDKs are downloaded from answer."`
 }
 
-// Run says what this machine has and lacks. It fails when something is missing that the chosen profile (open, when none
-// is) needs.
+// Run says what this machine has and lacks. It fails when something is missing that the chosen profile (open, when
+// none is) needs.
 func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	d, err := a.domain(a.here())
 	if err != nil {
@@ -232,7 +232,8 @@ func (a *app) lacking(ctx context.Context, p *planned, workspace string, asked [
 	return of, err
 }
 
-// takes says of each toolchain of the plan whether it is in the store, and what it would download, by name and version; and how much that is in all.
+// takes says of each toolchain of the plan whether it is in the store, and what it would download, by name and
+// version; and how much that is in all.
 func (a *app) takes(ctx context.Context, p *planned, workspace string) (map[string]doctor.Take, int64, error) {
 	var of []addrs.Step
 	for _, n := range toolchainInstances(p.Plan) {
@@ -258,7 +259,8 @@ func (a *app) takes(ctx context.Context, p *planned, workspace string) (map[stri
 	return out, a.toDownload(seen, func(*plan.Instance) bool { return true }), nil
 }
 
-// toDownload is how much those actions of some instances will download that have no result, in bytes. What two of them want is counted once.
+// toDownload is how much those actions of some instances will download that have no result, in bytes. What two of
+// them want is counted once.
 func (a *app) toDownload(seen *engine.Previews, of func(*plan.Instance) bool) (n int64) {
 	fetched := map[string]bool{}
 	for i := range seen.Actions {

@@ -26,8 +26,9 @@ import (
 
 // domain is what the engine is told of Qualcomm's world for one workspace.
 type domain struct {
-	kinds     map[string]step.Kind
-	target    func(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics) // as planner.Options wants it
+	kinds map[string]step.Kind
+	// as planner.Options wants it
+	target    func(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics)
 	catalogue func() *toolchains.Catalogue
 	lock      *toolchains.Lock
 	machine   toolchains.Machine
@@ -65,14 +66,16 @@ func (a *app) domain(workspace string) (*domain, error) {
 	return d, nil
 }
 
-// catalogues is the catalogue that was loaded last. Nobody writes to it, and watching, which plans after a save, need not read it again.
+// catalogues is the catalogue that was loaded last. Nobody writes to it, and watching, which plans after a save, need
+// not read it again.
 type catalogues struct {
 	mu    sync.Mutex
 	files map[string][]byte
 	cat   *toolchains.Catalogue
 }
 
-// begin loads the workspace's catalogue while something else is done. What is wrong with it is said by whoever loads it next.
+// begin loads the workspace's catalogue while something else is done. What is wrong with it is said by whoever loads
+// it next.
 func (c *catalogues) begin(workspace string) {
 	go func() {
 		if files, err := dataFiles(rooted.FS(workspace), workspace, "toolchains"); err == nil {
@@ -81,8 +84,8 @@ func (c *catalogues) begin(workspace string) {
 	}()
 }
 
-// of returns what has the catalogue with the files. Without any it is the shipped one, in which nothing is wrong: it is read when somebody asks, as
-// many a pipeline has no toolchains.
+// of returns what has the catalogue with the files. Without any it is the shipped one, in which nothing is wrong: it
+// is read when somebody asks, as many a pipeline has no toolchains.
 func (c *catalogues) of(files map[string][]byte) (func() *toolchains.Catalogue, hcl.Diagnostics) {
 	if len(files) == 0 {
 		return sync.OnceValue(func() *toolchains.Catalogue {
@@ -134,7 +137,8 @@ func (a *app) ownLock(workspace string) (*toolchains.Lock, error) {
 	return l, nil
 }
 
-// printData is printDiags of what is wrong with files of data, which have paths of this machine or those in the workspace: people are shown the latter.
+// printData is printDiags of what is wrong with files of data, which have paths of this machine or those in the
+// workspace: people are shown the latter.
 func (a *app) printData(diags hcl.Diagnostics, workspace string, files map[string][]byte) error {
 	name := func(file string) string {
 		if rel, err := filepath.Rel(workspace, file); err == nil && filepath.IsAbs(file) {
@@ -183,8 +187,8 @@ func dataFiles(fsys fs.FS, workspace, folder string) (map[string][]byte, error) 
 	return files, err
 }
 
-// unread is the error for a file of the workspace that cannot be read. A link that leads out of it is the workspace's mistake, and so are what is too
-// large and what is no file.
+// unread is the error for a file of the workspace that cannot be read. A link that leads out of it is the workspace's
+// mistake, and so are what is too large and what is no file.
 func unread(err error) error {
 	if errors.As(err, new(*rooted.OutsideError)) || errors.As(err, new(*boundedfile.LargeError)) || errors.Is(err, rooted.ErrIrregular) {
 		return usageError("%w", err)

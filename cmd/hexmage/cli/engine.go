@@ -106,8 +106,8 @@ func (e *engineParts) end(again bool) {
 	e.builder.close()
 }
 
-// buildRoots builds outputs of a plan for a command that is about something else. It is shown where somebody looks, or if show is true and a
-// program does not read it; where it is not shown, only what failed is.
+// buildRoots builds outputs of a plan for a command that is about something else. It is shown where somebody looks,
+// or if show is true and a program does not read it; where it is not shown, only what failed is.
 func (a *app) buildRoots(ctx context.Context, e *engineParts, p *planned, workspace string, roots []addrs.Output, show bool) (engine.Result, error) {
 	var sink event.Sink = report.Lines(io.Discard, report.Options{})
 	done := func() {}

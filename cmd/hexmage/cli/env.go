@@ -48,7 +48,8 @@ func (c *toolchainEnvCmd) Run(ctx context.Context, a *app) error {
 	return a.printEnv(ctx, p, a.here(), c.Shell)
 }
 
-// Run fetches the toolchains if they are not there yet, and prints lines for a shell: eval "$(hexmage env qwen3-aot-v79)".
+// Run fetches the toolchains if they are not there yet, and prints lines for a shell: eval "$(hexmage env
+// qwen3-aot-v79)".
 func (c *envCmd) Run(ctx context.Context, a *app) error {
 	names := c.Names
 	if len(names) == 0 {
@@ -82,7 +83,8 @@ func (a *app) toolchainsOf(names []string) (*planned, error) {
 	return a.toolchainPlan(rs[0])
 }
 
-// oneRelease restricts a plan to one release of each toolchain: the pipeline's own, else the one that its modules agree on.
+// oneRelease restricts a plan to one release of each toolchain: the pipeline's own, else the one that its modules
+// agree on.
 func oneRelease(p *planned) (*planned, error) {
 	instances := toolchainInstances(p.Plan)
 	slices.SortStableFunc(instances, func(a, b *plan.Instance) int { return cmp.Compare(len(a.At.Module), len(b.At.Module)) })

@@ -260,7 +260,8 @@ func (w *reasons) earlier(ctx context.Context, run *runlog.Run, a *runlog.Action
 
 func (e *explanation) name() string { return strings.TrimSpace(e.Step + " " + e.Name) }
 
-// text writes the explanation for people. What it waits for is said once: several actions of a step wait for the same ones, and for each other.
+// text writes the explanation for people. What it waits for is said once: several actions of a step wait for the same
+// ones, and for each other.
 func (e *explanation) text(b *strings.Builder, said map[string]bool) {
 	line := string(e.Status)
 	switch {
@@ -346,8 +347,8 @@ type loadedAction struct {
 	err    error
 }
 
-// preview finds out what a run of the plan would do. keep, which may be nil, chooses the actions that are compared although
-// they are cached.
+// preview finds out what a run of the plan would do. keep, which may be nil, chooses the actions that are compared
+// although they are cached.
 func (a *app) preview(ctx context.Context, p *planned, workspace string, keep func(step, spec string) bool) (*reasons, error) {
 	o, err := a.lookupOnly(ctx, workspace)
 	if err != nil {

@@ -170,7 +170,8 @@ func (t *earlierRun) verdict() string {
 	return "another than in run " + t.Run + ": " + explain.Comparison{Differences: t.Differences, More: t.More}.Reason()
 }
 
-// next says what else there is to know, and where to go on when what differs first was made by another step, or is not made yet.
+// next says what else there is to know, and where to go on when what differs first was made by another step, or is
+// not made yet.
 func (x *against) next(b *strings.Builder, w *reasons, all []*explanation) {
 	pipeline, profile := w.p.Pipeline, w.p.Profile
 	if x.theirs.Pipeline != pipeline || x.theirs.Profile != profile {

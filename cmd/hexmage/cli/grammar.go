@@ -11,9 +11,9 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// parse makes sense of the arguments. To make a model of all commands takes kong milliseconds, so it makes one of the command alone that an
-// argument names. Where that does not fit (the name was a flag's value, help is asked for, something is wrong), the model of all commands
-// decides, and has the words for it.
+// parse makes sense of the arguments. To make a model of all commands takes kong milliseconds, so it makes one of the
+// command alone that an argument names. Where that does not fit (the name was a flag's value, help is asked for,
+// something is wrong), the model of all commands decides, and has the words for it.
 func parse(args []string, env Env) (*kong.Context, *globalFlags, error) {
 	for _, arg := range args {
 		grammar, global := grammarOf(arg)
@@ -29,7 +29,8 @@ func parse(args []string, env Env) (*kong.Context, *globalFlags, error) {
 	return kctx, &all.Global, err
 }
 
-// refused says what kong refuses, in words for people who know no types, and the command whose help is to be looked at.
+// refused says what kong refuses, in words for people who know no types, and the command whose help is to be looked
+// at.
 func refused(err error) (see string, _ error) {
 	text, see, usage := err.Error(), "hexmage", ""
 	if p := (*kong.ParseError)(nil); errors.As(err, &p) && p.Context.Selected() != nil {

@@ -157,8 +157,8 @@ func (c *ideCmd) roots(ctx context.Context, a *app, arches []oppackage.Arch) (op
 	return r, nil
 }
 
-// ofPipeline are the targets that the pipeline's toolchains can build for, those of its own targets' archs first. No other would have a folder of
-// headers that is there.
+// ofPipeline are the targets that the pipeline's toolchains can build for, those of its own targets' archs first. No
+// other would have a folder of headers that is there.
 func (c *ideCmd) ofPipeline(ctx context.Context, a *app, arches []oppackage.Arch, r oppackage.Roots) ([]oppackage.Arch, error) {
 	workspace, err := a.workspace(c.Pipeline)
 	if err != nil {

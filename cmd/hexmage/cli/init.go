@@ -108,7 +108,8 @@ func (c *initCmd) pipeline() bool {
 	return c.Op != "" || c.Model != "" || len(c.SDK) > 0 || c.Lab || c.Name != ""
 }
 
-// ask asks what the user has, and for which SoC, which it returns. What is not answered is as if nothing had been asked.
+// ask asks what the user has, and for which SoC, which it returns. What is not answered is as if nothing had been
+// asked.
 func (c *initCmd) ask(ctx context.Context, a *app, soc string) (string, error) {
 	answer := answers(ctx, a.Env)
 	var path *string
@@ -199,7 +200,8 @@ func (s *starter) collect() error {
 		return err
 	}
 	own := names(rooted.FS(s.root))
-	if s.c.pipeline() || len(own) == 0 || len(s.files) == 0 && s.c.CI == "" { // else one has pipelines, and wants what goes with them
+	// else one has pipelines, and wants what goes with them
+	if s.c.pipeline() || len(own) == 0 || len(s.files) == 0 && s.c.CI == "" {
 		if err := s.start(); err != nil {
 			return err
 		}
@@ -317,7 +319,8 @@ func (s *starter) start() error {
 	return nil
 }
 
-// has returns a name for what the user has, and what stands for its path in templates: relative to the workspace where it is in that.
+// has returns a name for what the user has, and what stands for its path in templates: relative to the workspace
+// where it is in that.
 func (s *starter) has(given string) (name string, words []string, err error) {
 	at := absolute(s.a.WorkDir, given)
 	st, err := os.Stat(at)
@@ -383,7 +386,8 @@ func versionFile(is sdk.SDK) string {
 	return map[string]string{"qairt": "sdk.yaml", "hexagon": "hexagon_sdk.json", "ndk": "source.properties"}[is.Name]
 }
 
-// fill is a template with texts in the place of words, each before its text; one in the language is laid out as `hexmage fmt` does it.
+// fill is a template with texts in the place of words, each before its text; one in the language is laid out as
+// `hexmage fmt` does it.
 func fill(name string, words ...string) (string, error) {
 	b, err := fs.ReadFile(templates, path.Join("templates", name))
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // errInterrupted is the cause of a context that Ctrl-C ended.
 var errInterrupted = errors.New("interrupted")
 
-// interrupts decides what Ctrl-C does: the first one ends a context, so that children end and state is kept; the second
-// ends this process and its children at once.
+// interrupts decides what Ctrl-C does: the first one ends a context, so that children end and state is kept; the
+// second ends this process and its children at once.
 type interrupts struct {
 	mu   sync.Mutex
 	say  func(text string) // nil: say nothing
@@ -24,8 +24,8 @@ type interrupts struct {
 // newInterrupts returns one that shows texts by say, if that is not nil.
 func newInterrupts(say func(string)) *interrupts { return &interrupts{say: say} }
 
-// notify has texts shown by say from now on, as on a display whose last lines are rewritten. It returns a function that
-// goes back to what was before.
+// notify has texts shown by say from now on, as on a display whose last lines are rewritten. It returns a function
+// that goes back to what was before.
 func (i *interrupts) notify(say func(string)) func() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -76,8 +76,8 @@ func (i *interrupts) second() {
 	os.Exit(ExitInterrupted)
 }
 
-// watch returns a context that ends with the first interrupt, or when the terminal goes away, and a function that stops
-// watching.
+// watch returns a context that ends with the first interrupt, or when the terminal goes away, and a function that
+// stops watching.
 func (i *interrupts) watch(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	ch := make(chan os.Signal, 2)
@@ -98,8 +98,8 @@ func (i *interrupts) watch(parent context.Context) (context.Context, func()) {
 	return ctx, func() { signal.Stop(ch); close(ch); cancel(nil) }
 }
 
-// survivePipes makes a reader that goes away, such as `head`, an error of writing rather than the end of the process: a
-// build goes on.
+// survivePipes makes a reader that goes away, such as `head`, an error of writing rather than the end of the process:
+// a build goes on.
 func survivePipes() func() {
 	ch := make(chan os.Signal, 1)
 	signal.Notify(ch, syscall.SIGPIPE)

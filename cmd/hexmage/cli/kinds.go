@@ -71,7 +71,8 @@ func orList(there, name string, names []string) string {
 	return there + " " + strings.Join(names, ", ")
 }
 
-// kindUsers are the pipelines that use a kind, the workspace's and the shipped ones, by kind. One that cannot be read uses none.
+// kindUsers are the pipelines that use a kind, the workspace's and the shipped ones, by kind. One that cannot be read
+// uses none.
 func (a *app) kindUsers(ctx context.Context) map[string][]string {
 	users := map[string][]string{}
 	read, done := a.skeletons(ctx)

@@ -36,8 +36,9 @@ func (a *app) maxSize() (int64, error) {
 	return size, nil
 }
 
-// holdToLimit removes from the cache what is worth least, if a run that began then has made it larger than the user wants it. To look takes time: it is done when it was not
-// done for an hour, or the disk has filled up by a twentieth of the limit since. It waits for nobody, and what goes wrong with it is no error of the run.
+// holdToLimit removes from the cache what is worth least, if a run that began then has made it larger than the user
+// wants it. To look takes time: it is done when it was not done for an hour, or the disk has filled up by a twentieth
+// of the limit since. It waits for nobody, and what goes wrong with it is no error of the run.
 func (a *app) holdToLimit(ctx context.Context, size int64, began time.Time) {
 	if size == 0 || ctx.Err() != nil {
 		return
@@ -73,6 +74,7 @@ func (a *app) holdToLimit(ctx context.Context, size int64, began time.Time) {
 		a.say(text)
 	}
 	if os.MkdirAll(filepath.Dir(note), 0o755) == nil {
-		_ = atomicfile.PlaceFile(note, []byte(strconv.FormatInt(freeFor(a.Cache), 10)+"\n"), 0o644) // where that fails it is looked again
+		// where that fails it is looked again
+		_ = atomicfile.PlaceFile(note, []byte(strconv.FormatInt(freeFor(a.Cache), 10)+"\n"), 0o644)
 	}
 }

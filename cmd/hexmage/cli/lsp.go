@@ -129,7 +129,8 @@ func (w *editorWorkspace) check(ctx context.Context, pipeline string) (hcl.Diagn
 	return all, err
 }
 
-// words are what may be named. Of a workspace whose own catalogue is wrong, which is told elsewhere, the shipped one is.
+// words are what may be named. Of a workspace whose own catalogue is wrong, which is told elsewhere, the shipped one
+// is.
 func (w *editorWorkspace) words() langserver.Words {
 	own := *w.a
 	own.onDiags = func(hcl.Diagnostics) {}
@@ -234,7 +235,8 @@ func toolchainWord(t *toolchains.Toolchain) langserver.Toolchain {
 		w.Doc = strings.Join(doc, " ")
 		out.Versions = append(out.Versions, w)
 	}
-	slices.SortStableFunc(out.Versions, func(a, b langserver.Word) int { return version.Compare(b.Name, a.Name) }) // the newest first
+	// the newest first
+	slices.SortStableFunc(out.Versions, func(a, b langserver.Word) int { return version.Compare(b.Name, a.Name) })
 	attributes := steps.ToolchainAttributes(t)
 	for _, name := range slices.Sorted(maps.Keys(attributes)) {
 		out.Attributes = append(out.Attributes, langserver.Word{Name: name, Doc: attributes[name]})

@@ -26,7 +26,8 @@ type packageFlags struct {
 	Flag    []string `sep:"none" placeholder:"FLAG" help:"One more flag of the compiler: --flag=-O3. May be repeated."`
 }
 
-// read reads which files a folder has, as an op package, and which targets are meant: of those that the workspace knows.
+// read reads which files a folder has, as an op package, and which targets are meant: of those that the workspace
+// knows.
 func (f packageFlags) read(a *app, dir string) (oppackage.Package, []oppackage.Arch, error) {
 	d, err := a.domain(a.here())
 	if err != nil {

@@ -71,8 +71,8 @@ func manFlags(b *strings.Builder, n *kong.Node) {
 	}
 }
 
-// roff escapes a text: a backslash begins a command wherever it stands, a dot and an apostrophe at the beginning of a line; and a
-// hyphen is a minus, which can be copied into a shell.
+// roff escapes a text: a backslash begins a command wherever it stands, a dot and an apostrophe at the beginning of a
+// line; and a hyphen is a minus, which can be copied into a shell.
 func roff(text string) string {
 	lines := strings.Split(strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text), "\n")
 	for i, line := range lines {

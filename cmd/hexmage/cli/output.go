@@ -16,8 +16,8 @@ import (
 	"github.com/hexmage/hexmage/internal/ansi"
 )
 
-// output is where a command prints. What names, files, programs and phones say goes through it, so what controls a terminal is written out here, but
-// for colours. It remembers that writing failed.
+// output is where a command prints. What names, files, programs and phones say goes through it, so what controls a
+// terminal is written out here, but for colours. It remembers that writing failed.
 type output struct {
 	io.Writer
 	terminal bool
@@ -105,7 +105,8 @@ func unfiltered(w io.Writer) io.Writer {
 	return w
 }
 
-// written is the exit code of a command that is told when what it wrote did not arrive. A reader that goes away has seen enough.
+// written is the exit code of a command that is told when what it wrote did not arrive. A reader that goes away has
+// seen enough.
 func written(env Env, code int) int {
 	if o, ok := env.Stderr.(*output); ok {
 		_ = o.end() // there is nowhere to say so

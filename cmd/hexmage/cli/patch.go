@@ -453,7 +453,8 @@ func (c *patchLintCmd) sdk(ctx context.Context, a *app) (lint.SDK, func(), error
 	return lint.SDK{Name: h.String(), Version: h.version, Names: names, Header: headers.Has}, headers.Close, nil
 }
 
-// between refuses a version of which nothing can be told, since it is none, or older or newer than all that are known.
+// between refuses a version of which nothing can be told, since it is none, or older or newer than all that are
+// known.
 func (a *app) between(w wanted) error {
 	d, err := a.domain(a.here())
 	if err != nil {

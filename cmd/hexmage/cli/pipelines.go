@@ -21,8 +21,8 @@ import (
 	"github.com/hexmage/hexmage/toolchains/gitmodule"
 )
 
-// skeletons returns what reads a pipeline, the workspace's own or a shipped one, until done is called: nil for one that cannot be read. Nothing is
-// unpacked or got to look.
+// skeletons returns what reads a pipeline, the workspace's own or a shipped one, until done is called: nil for one
+// that cannot be read. Nothing is unpacked or got to look.
 func (a *app) skeletons(ctx context.Context) (read func(name string) (cfg *config.Pipeline, own bool), done func()) {
 	offline := *a
 	offline.Offline = true // modules of repositories that are not in the cache are not got to look
@@ -33,7 +33,8 @@ func (a *app) skeletons(ctx context.Context) (read func(name string) (cfg *confi
 		if own {
 			from = rooted.FS(a.Root)
 		}
-		cfg, diags := config.Load(from, name, func(source string) (config.ModuleFolder, error) { // as the binary carries them
+		// as the binary carries them
+		cfg, diags := config.Load(from, name, func(source string) (config.ModuleFolder, error) {
 			if strings.HasPrefix(source, gitmodule.Prefix) {
 				return g.find(ctx, source)
 			}
@@ -58,8 +59,8 @@ const (
 	groupOthers = "Shipped, with what you have"
 )
 
-// which is the error for a command that no pipeline was named for: it lists those that there are, with what one has to have for each, beside what
-// hexmage gets by itself.
+// which is the error for a command that no pipeline was named for: it lists those that there are, with what one has
+// to have for each, beside what hexmage gets by itself.
 func (a *app) which(ctx context.Context) error {
 	d, err := a.domain(a.here())
 	if err != nil {
@@ -132,8 +133,9 @@ func groupOf(profile string) string {
 	return groupOpen
 }
 
-// needs are the SDKs, by their names in the catalogue, that somebody must have for the steps of a module, and of those that it calls, in a profile;
-// and a device, if one is used. It evaluates nothing but locals that say plainly whether a step is there.
+// needs are the SDKs, by their names in the catalogue, that somebody must have for the steps of a module, and of
+// those that it calls, in a profile; and a device, if one is used. It evaluates nothing but locals that say plainly
+// whether a step is there.
 func (d *domain) needs(m *config.Module, profile string) []string {
 	declared, used, kinds := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	eachModule("", m, profile, func(_ string, p config.Parts) {
@@ -173,7 +175,8 @@ func (d *domain) needs(m *config.Module, profile string) []string {
 	return needs
 }
 
-// eachModule calls do with the parts that a module has in a profile, and so for the modules that it calls, with what addresses in them begin with.
+// eachModule calls do with the parts that a module has in a profile, and so for the modules that it calls, with what
+// addresses in them begin with.
 func eachModule(at string, m *config.Module, profile string, do func(at string, p config.Parts)) {
 	if m == nil {
 		return

@@ -175,7 +175,8 @@ func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) erro
 		err := &exitError{Code: ExitUsage}
 		for _, d := range diags {
 			var own *exitError
-			if why, ok := d.Extra.(error); ok && errors.As(why, &own) { // a module that could not be got is no mistake in a file
+			// a module that could not be got is no mistake in a file
+			if why, ok := d.Extra.(error); ok && errors.As(why, &own) {
 				err.Code = own.Code
 			}
 		}
@@ -187,7 +188,8 @@ func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) erro
 	return nil
 }
 
-// sendDiags writes diagnostics for programs. Where what a command prints is one object, only errors are, in its place.
+// sendDiags writes diagnostics for programs. Where what a command prints is one object, only errors are, in its
+// place.
 func (a *app) sendDiags(diags hcl.Diagnostics) {
 	var to sinks
 	if a.also != nil {
@@ -434,12 +436,14 @@ func (a *app) validateIn(ctx context.Context, workspace, name string) ([]checked
 
 // planStatus is what a run would do, for `hexmage plan`.
 type planStatus struct {
-	Cached   int            `json:"cached"`
-	WillRun  int            `json:"will_run"`
-	Deferred int            `json:"deferred"`
-	Cannot   int            `json:"cannot_run"`
-	Download int64          `json:"download,omitempty"` // bytes that the actions which will run fetch, where that is known
-	Unknown  int            `json:"unknown_steps"`      // steps whose actions are not known yet; not in the other numbers
+	Cached   int `json:"cached"`
+	WillRun  int `json:"will_run"`
+	Deferred int `json:"deferred"`
+	Cannot   int `json:"cannot_run"`
+	// bytes that the actions which will run fetch, where that is known
+	Download int64 `json:"download,omitempty"`
+	// steps whose actions are not known yet; not in the other numbers
+	Unknown  int            `json:"unknown_steps"`
 	Expected *expected      `json:"expected,omitempty"` // of plan: what the run will take
 	Actions  []actionStatus `json:"actions"`
 

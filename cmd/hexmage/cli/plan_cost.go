@@ -30,17 +30,20 @@ type expected struct {
 	Seconds float64 `json:"seconds"`         // with as many workers as there are, if all that is deferred has to run
 	Known   int     `json:"timed_actions"`   // that will run, or may, and of which it is on record how long they took
 	Unknown int     `json:"untimed_actions"` // those of which it is not
-	// Elsewhere is how many of the timed ones ran on this machine in no run of the pipeline: their results say how long they took, and Workers where.
+	// Elsewhere is how many of the timed ones ran on this machine in no run of the pipeline: their results say how
+	// long they took, and Workers where.
 	Elsewhere int      `json:"timed_elsewhere,omitempty"`
 	Workers   []string `json:"elsewhere,omitempty"`
 	Memory    int      `json:"memory_gb,omitempty"`
-	Peak      *peak    `json:"peak_memory,omitempty"`     // of those that will run, or may: of the one that took most when they last ran
-	Disk      amount   `json:"disk"`                      // in the cache, and for the pipeline's outputs beside it
-	Short     bool     `json:"disk_short,omitempty"`      // less than that is free. How much is free is not told to programs: plans of the same would differ
-	Free      int64    `json:"-"`                         // where the cache is; -1: this system does not say
-	Push      amount   `json:"push"`                      // to phones
-	Cache     string   `json:"-"`                         // the folder
-	Steps     []need   `json:"memory_of_steps,omitempty"` // those that say what they take, and will run, or may
+	// of those that will run, or may: of the one that took most when they last ran
+	Peak *peak  `json:"peak_memory,omitempty"`
+	Disk amount `json:"disk"` // in the cache, and for the pipeline's outputs beside it
+	// less than that is free. How much is free is not told to programs: plans of the same would differ
+	Short bool   `json:"disk_short,omitempty"`
+	Free  int64  `json:"-"`                         // where the cache is; -1: this system does not say
+	Push  amount `json:"push"`                      // to phones
+	Cache string `json:"-"`                         // the folder
+	Steps []need `json:"memory_of_steps,omitempty"` // those that say what they take, and will run, or may
 }
 
 // need is the memory that the hungriest action of a step says it takes.
@@ -57,8 +60,9 @@ type peak struct {
 
 // amount is a number of bytes, of which a part may not be known.
 type amount struct {
-	Bytes   int64 `json:"bytes"`
-	Unknown int   `json:"unknown_actions"` // of how many actions, or steps whose actions are not known, it is not in Bytes
+	Bytes int64 `json:"bytes"`
+	// of how many actions, or steps whose actions are not known, it is not in Bytes
+	Unknown int `json:"unknown_actions"`
 }
 
 // String is "~ 1.2 GB", "> 1.2 GB" where there is more, and "" where nothing is known.
@@ -121,7 +125,8 @@ type reckoning struct {
 	files     map[string]bool // of this machine, likewise
 }
 
-// expect adds up what is known: of actions that ran before, what they left then; of downloads, what the lock says; of steps, what they say they take.
+// expect adds up what is known: of actions that ran before, what they left then; of downloads, what the lock says; of
+// steps, what they say they take.
 func (w *reasons) expect(ctx context.Context, workspace string, workers int, free int64, cache string) *expected {
 	e := &expected{Free: free, Cache: cache}
 	r := &reckoning{reasons: w, workspace: workspace, may: map[addrs.Instance]bool{}, files: map[string]bool{}}
@@ -151,7 +156,8 @@ func (w *reasons) expect(ctx context.Context, workspace string, workers int, fre
 	return e
 }
 
-// time reckons how long it takes: the larger of all work, shared by the workers, and the longest chain of steps that wait for each other.
+// time reckons how long it takes: the larger of all work, shared by the workers, and the longest chain of steps that
+// wait for each other.
 func (r *reckoning) time(ctx context.Context, e *expected, workers int, of map[addrs.Instance][]*engine.Previewed) {
 	var all, longest time.Duration
 	chain := map[addrs.Instance]time.Duration{}
@@ -204,8 +210,8 @@ type lastTime struct {
 	worker    string // where it ran then, as its result says
 }
 
-// took is how long the action took when a run of this pipeline here last executed it. Of one that none did, its newest result that a run here found says how long it took
-// whoever made it.
+// took is how long the action took when a run of this pipeline here last executed it. Of one that none did, its
+// newest result that a run here found says how long it took whoever made it.
 func (w *reasons) took(ctx context.Context, step, name string) lastTime {
 	if _, was := w.book.Find(w.p.Profile, step, name, func(a *runlog.Action) bool { return a.Outcome == event.Executed }); was != nil {
 		return lastTime{known: true, took: was.Duration}
@@ -275,8 +281,8 @@ func (r *reckoning) ofTree(tree *merkle.Dir) (n int64) {
 	return n
 }
 
-// exported is how large those of the pipeline's outputs were in the last run that put any into their places which may change: they are copies. Of folders that
-// is not on record.
+// exported is how large those of the pipeline's outputs were in the last run that put any into their places which may
+// change: they are copies. Of folders that is not on record.
 func (r *reckoning) exported() (n int64) {
 	changes := map[string]bool{}
 	for _, o := range r.p.Outputs {
@@ -299,8 +305,8 @@ func (r *reckoning) exported() (n int64) {
 	return n
 }
 
-// pushed adds what the action will send to a phone that has what the action sent there last: of one that will run, the files that are new; of one that waits,
-// those of its last set that may change.
+// pushed adds what the action will send to a phone that has what the action sent there last: of one that will run,
+// the files that are new; of one that waits, those of its last set that may change.
 func (r *reckoning) pushed(ctx context.Context, v *engine.Previewed, m *amount) {
 	was := map[string]digest.Digest{}
 	_, known := r.book.LastSuccess(r.p.Profile, v.Instance.At.Short(), v.Spec.Name)

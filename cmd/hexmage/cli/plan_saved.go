@@ -24,13 +24,14 @@ const maxSaved = 1 << 30
 
 // savedPlan is what `hexmage plan --out` writes: what was asked for, and the plan that came of it.
 type savedPlan struct {
-	Format    string            `json:"format"`
-	Pipeline  string            `json:"pipeline"`
-	Steps     []string          `json:"steps,omitempty"`
-	Profile   string            `json:"profile,omitempty"`
-	SoC       []string          `json:"soc,omitempty"`
-	With      []string          `json:"with,omitempty"`
-	Variables map[string]string `json:"variables,omitempty"` // given on the command line, without those that are sensitive
+	Format   string   `json:"format"`
+	Pipeline string   `json:"pipeline"`
+	Steps    []string `json:"steps,omitempty"`
+	Profile  string   `json:"profile,omitempty"`
+	SoC      []string `json:"soc,omitempty"`
+	With     []string `json:"with,omitempty"`
+	// given on the command line, without those that are sensitive
+	Variables map[string]string `json:"variables,omitempty"`
 	Sensitive []string          `json:"sensitive,omitempty"` // variables that have to be given again
 	Plan      json.RawMessage   `json:"plan"`
 }

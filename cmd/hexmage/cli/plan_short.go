@@ -12,7 +12,8 @@ import (
 	"github.com/hexmage/hexmage/internal/report"
 )
 
-// shortPlan is the plan on a screen: a line for each step that something will be done for, with why, and how long it took when it last ran.
+// shortPlan is the plan on a screen: a line for each step that something will be done for, with why, and how long it
+// took when it last ran.
 type shortPlan struct {
 	p      *plan.Plan
 	status *planStatus                      // nil: nobody asked

@@ -120,7 +120,8 @@ func (f *preflight) add(what string, state checkState, do, format string, args .
 	f.checks = append(f.checks, preCheck{What: what, State: state, Detail: fmt.Sprintf(format, args...), Do: do, Command: doctor.Quoted(do)})
 }
 
-// plan plans the pipeline, and finds out what a run would do. Where it cannot be planned there is nothing else to look at.
+// plan plans the pipeline, and finds out what a run would do. Where it cannot be planned there is nothing else to
+// look at.
 func (f *preflight) plan(ctx context.Context, c *preflightCmd) error {
 	own := *f.app
 	var diags hcl.Diagnostics
@@ -269,7 +270,8 @@ func (f *preflight) found(all []doctor.Finding, but ...string) {
 	}
 }
 
-// reachLimit is how long the servers of one action may take to answer; the distribution's client may have to get its lists first.
+// reachLimit is how long the servers of one action may take to answer; the distribution's client may have to get its
+// lists first.
 const reachLimit = 3 * time.Minute
 
 // fetches asks, for each step and toolchain that will fetch something, whether it can be had.
@@ -467,7 +469,8 @@ func (f *preflight) phones(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, _ := f.deviceRows(ctx, f.d.catalogue(), listed.Devices, f.runningADB) // without any, attached says more than the error
+	// without any, attached says more than the error
+	rows, _ := f.deviceRows(ctx, f.d.catalogue(), listed.Devices, f.runningADB)
 	for _, w := range all {
 		var of []deviceRow
 		for _, r := range rows {

@@ -138,13 +138,15 @@ func absolute(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// prefix begins the name of each variable that is hexmage's. Beside those of variables are there HEXMAGE_VAR_NAME, and those that it sets for others.
+// prefix begins the name of each variable that is hexmage's. Beside those of variables are there HEXMAGE_VAR_NAME,
+// and those that it sets for others.
 const prefix = "HEXMAGE_"
 
 // variables are the names, without prefix, of variables that people set.
 var variables = []string{"CACHE", "CPUPROFILE", "DEVICES", "DIGEST", "MEMPROFILE", "MIRRORS", "PROFILE", "REMOTE", "SANDBOX"}
 
-// Variables with which developers look into a run of hexmage itself (docs/performance.md). Each names the file to write.
+// Variables with which developers look into a run of hexmage itself (docs/performance.md). Each names the file to
+// write.
 const (
 	envCPUProfile = "HEXMAGE_CPUPROFILE"
 	envMemProfile = "HEXMAGE_MEMPROFILE" // what was allocated, and what is still in use, at the end of the run

@@ -108,7 +108,8 @@ func (a *app) findRemote(ctx context.Context) (*farCache, error) {
 	return far, nil
 }
 
-// dial returns a client of the remote, with what the environment has for it. An error may be hcl.Diagnostics of its block.
+// dial returns a client of the remote, with what the environment has for it. An error may be hcl.Diagnostics of its
+// block.
 func (a *app) dial(r *settings.Remote, say func(string)) (*remote.Client, error) {
 	o := r.Options
 	o.Say = say
@@ -130,7 +131,8 @@ func (a *app) say(text string) {
 	fmt.Fprint(a.Env.Stderr, text)
 }
 
-// chosenRemote is the remote that the flag or the environment names, or the only one; nil if there is none or none is wanted.
+// chosenRemote is the remote that the flag or the environment names, or the only one; nil if there is none or none is
+// wanted.
 func (a *app) chosenRemote() (*settings.Remote, error) {
 	name, from := a.Remote, "--remote"
 	if name == "" {
@@ -205,7 +207,8 @@ func (a *app) settingsSources() map[string]*hcl.File {
 	return files
 }
 
-// agree finds a digest function for the workspace that the remote knows. What a remote knows is asked once, and is in the file known. It is false where there is none, or it cannot be asked.
+// agree finds a digest function for the workspace that the remote knows. What a remote knows is asked once, and is in
+// the file known. It is false where there is none, or it cannot be asked.
 func (a *app) agree(ctx context.Context, known string, r *settings.Remote, c *remote.Client) (bool, error) {
 	fn, err := a.digestFunction()
 	if err != nil {
@@ -314,7 +317,8 @@ func (f *farCache) where() func(*action.Action) string {
 	}
 }
 
-// lookupsAtOnce is how many results are looked up at once where the remote is asked: many wait for an answer, few do anything.
+// lookupsAtOnce is how many results are looked up at once where the remote is asked: many wait for an answer, few do
+// anything.
 const lookupsAtOnce = 200
 
 // atOnce is what build.Options call Lookups.

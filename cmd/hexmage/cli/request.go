@@ -14,8 +14,8 @@ import (
 	"github.com/hexmage/hexmage/internal/workspace"
 )
 
-// outFolder says where a pipeline's outputs go, and from which folder on no link may lead there: from the working directory, or from
-// the folder that --out names.
+// outFolder says where a pipeline's outputs go, and from which folder on no link may lead there: from the working
+// directory, or from the folder that --out names.
 func (a *app) outFolder(named, pipeline string) (in, out string) {
 	if named != "" {
 		in = absolute(a.WorkDir, named)
@@ -24,7 +24,8 @@ func (a *app) outFolder(named, pipeline string) (in, out string) {
 	return a.WorkDir, filepath.Join(a.WorkDir, "out", pipeline)
 }
 
-// stateFile returns the path of the state file of a run. Its name is a digest, because values of variables may be secret.
+// stateFile returns the path of the state file of a run. Its name is a digest, because values of variables may be
+// secret.
 func (a *app) stateFile(c *runFlags, workspace, out string, fn digest.Function) string {
 	return filepath.Join(a.places().State().Requests(), fn.Bytes(a.request(c, workspace, out)).Hex()[:32])
 }
@@ -34,8 +35,8 @@ func (a *app) request(c *runFlags, workspace, out string) []byte {
 	return fmt.Appendf(nil, "%q", []any{workspace, c.Pipeline, a.Profile, out, a.Serial, c.Steps, a.SoC, a.With, a.envVars(), a.Set})
 }
 
-// programVariable is the name under which a state file has the identity of hexmage itself: kinds and the shipped catalog are part of
-// the program.
+// programVariable is the name under which a state file has the identity of hexmage itself: kinds and the shipped
+// catalog are part of the program.
 const programVariable = "the hexmage binary"
 
 // cpuLevelVariable is the name under which a state file has the level of the processor: a plan has it in actions.
@@ -65,8 +66,8 @@ func (a *app) machineOf(root string, fn digest.Function) state.Machine {
 	}
 }
 
-// identity tells builds of a program apart: by the id that the Go linker leaves, or else by what the file system says. The
-// latter changes with every `go build`, also where it makes the same.
+// identity tells builds of a program apart: by the id that the Go linker leaves, or else by what the file system
+// says. The latter changes with every `go build`, also where it makes the same.
 func identity(self string) string {
 	const goBuildID = 4
 	id := ""

@@ -94,7 +94,8 @@ func (c *runCmd) outcome(ctx context.Context, r *oneRun) error {
 	return checksError(res)
 }
 
-// outcome is the error with which a command ends after a build, or nil. What failed in the build, the report has told.
+// outcome is the error with which a command ends after a build, or nil. What failed in the build, the report has
+// told.
 func outcome(ctx context.Context, res engine.Result, err error) error {
 	exit := &exitError{Err: err}
 	if res.Failed > 0 {
@@ -154,8 +155,9 @@ type oneRun struct {
 // that damages more than that needs more than hexmage.
 const maxCorruptRetries = 10
 
-// attempt builds, and builds again if a cached file was corrupt or missing. The store has quarantined the file, so the
-// next lookup misses, and its action runs again. The engine is opened anew, as it remembers which blobs the store has.
+// attempt builds, and builds again if a cached file was corrupt or missing. The store has quarantined the file, so
+// the next lookup misses, and its action runs again. The engine is opened anew, as it remembers which blobs the store
+// has.
 func (r *oneRun) attempt(ctx context.Context) (engine.Result, error) {
 	if err := engine.CheckOut(r.outIn, r.out); err != nil {
 		return r.unable(usageError("%w", err))
@@ -195,8 +197,8 @@ func (r *oneRun) run(ctx context.Context) (engine.Result, error) {
 	return r.make(ctx, began)
 }
 
-// settings reads the user's settings and finds the remote. It returns the digest function, which is another one if the
-// remote does not know the one that the workspace used.
+// settings reads the user's settings and finds the remote. It returns the digest function, which is another one if
+// the remote does not know the one that the workspace used.
 func (r *oneRun) settings(ctx context.Context) (fn digest.Function, err error) {
 	if r.limit, err = r.a.maxSize(); err != nil {
 		return fn, err
@@ -215,8 +217,8 @@ func (r *oneRun) readState(fn digest.Function) {
 	r.last, _ = state.Read(r.stateFile) // a corrupt file is as good as none
 }
 
-// upToDate ends a run if all that the last run of the same request read and left is as it was. It opens neither the cache nor a remote
-// and reads no settings. The error says why there is something to do.
+// upToDate ends a run if all that the last run of the same request read and left is as it was. It opens neither the
+// cache nor a remote and reads no settings. The error says why there is something to do.
 func (r *oneRun) upToDate(began time.Time) (res engine.Result, err error) {
 	fn, err := r.a.digestFunction()
 	if err != nil {
@@ -326,8 +328,8 @@ func selected(steps []string) ([]addrs.Step, error) {
 	return out, nil
 }
 
-// planReads returns the state file of a run whose plan was made from what is in it, with stamps from after planning. A path that changed
-// since planning began is racy.
+// planReads returns the state file of a run whose plan was made from what is in it, with stamps from after planning.
+// A path that changed since planning began is racy.
 func planReads(m state.Machine, workspace string, r plan.Reads, began time.Time) (*state.File, error) {
 	f := &state.File{Workspace: workspace, Variables: map[string]string{}}
 	for _, name := range append([]string{programVariable, cpuLevelVariable}, r.Env...) {
@@ -353,8 +355,8 @@ func planReads(m state.Machine, workspace string, r plan.Reads, began time.Time)
 	return f, err
 }
 
-// choose returns what tells of a step of the plan, or a copy of it, whether the flag means it; nil if it means none. What it names must be
-// there.
+// choose returns what tells of a step of the plan, or a copy of it, whether the flag means it; nil if it means none.
+// What it names must be there.
 func choose(f stepsFlag, flag string, p *plan.Plan) (func(step string) bool, error) {
 	if !f.On || len(f.Steps) == 0 {
 		return f.everything(), nil
@@ -456,7 +458,8 @@ func (r *oneRun) startTrace() (err error) {
 	return nil
 }
 
-// startJUnit begins the report that --junit asks for. It is written at once, too: a folder that is not there is found out before hours of work.
+// startJUnit begins the report that --junit asks for. It is written at once, too: a folder that is not there is found
+// out before hours of work.
 func (r *oneRun) startJUnit() error {
 	if r.c.JUnit == "" {
 		return nil

@@ -17,7 +17,8 @@ import (
 	"github.com/hexmage/hexmage/steps"
 )
 
-// showCmd is `hexmage show PIPELINE [ADDRESS]`, `hexmage show module NAME`, and `hexmage show [kind|soc|arch|toolchain|error] NAME`.
+// showCmd is `hexmage show PIPELINE [ADDRESS]`, `hexmage show module NAME`, and `hexmage show
+// [kind|soc|arch|toolchain|error] NAME`.
 type showCmd struct {
 	What    string `arg:"" help:"A pipeline; or one of the words module, kind, soc, arch, toolchain and error, before a name; or such a name alone, where it can mean one thing only."`
 	Address string `arg:"" optional:"" help:"What the pipeline names: a step (KIND.NAME, of a module module.NAME.KIND.NAME), toolchain.NAME, output.NAME, check.NAME, var.NAME, local.NAME, target.NAME, module.NAME. Default: what the pipeline takes and gives. Of module: a name, a folder, or git::URL."`

@@ -93,7 +93,8 @@ func offered(all []offer) (names []string) {
 	return names
 }
 
-// explain shows what is of no pipeline: by its sort and its name, or by the name alone, where things of one sort only have it. none says that it is no pipeline.
+// explain shows what is of no pipeline: by its sort and its name, or by the name alone, where things of one sort only
+// have it. none says that it is no pipeline.
 func (c *showCmd) explain(ctx context.Context, a *app, none error) error {
 	all, err := a.explainables(ctx)
 	if err != nil {

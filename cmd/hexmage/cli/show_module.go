@@ -167,8 +167,8 @@ func shownVariable(cfg *config.Pipeline, v *config.Variable) variableShown {
 	return s
 }
 
-// toolchainNeeds are those that a module declares, those that its expressions name, which its caller has to declare, and those that its steps use where they
-// are declared.
+// toolchainNeeds are those that a module declares, those that its expressions name, which its caller has to declare,
+// and those that its steps use where they are declared.
 func toolchainNeeds(cfg *config.Pipeline, parts config.Parts, called bool) []toolchainNeed {
 	var needs []toolchainNeed
 	has := func(name string) bool {

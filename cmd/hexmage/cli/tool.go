@@ -18,8 +18,8 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/git"
 )
 
-// private is what the tools that download are told and nobody else: the user's variables, among which are secrets, and
-// where the user keeps logins and programs.
+// private is what the tools that download are told and nobody else: the user's variables, among which are secrets,
+// and where the user keeps logins and programs.
 func (a *app) private() map[string]map[string]string {
 	vars := map[string]string{}
 	for name, v := range map[string]string{fetch.EnvMirrors: a.Env.Var(fetch.EnvMirrors), sources.EnvHome: a.Env.Var("HOME"), sources.EnvSearch: a.Env.Var("PATH"), fetch.EnvNetrc: a.netrc()} {

@@ -77,8 +77,8 @@ func (a *app) here() string {
 	return a.WorkDir
 }
 
-// toolchainPlan plans a pipeline that has these toolchains and nothing else. Its actions are those of any pipeline with the
-// same blocks, so that what one fetched the other finds. Each name may be there once.
+// toolchainPlan plans a pipeline that has these toolchains and nothing else. Its actions are those of any pipeline
+// with the same blocks, so that what one fetched the other finds. Each name may be there once.
 func (a *app) toolchainPlan(ws []wanted) (*planned, error) {
 	p, diags, err := a.planToolchains(ws)
 	if err != nil {
@@ -187,8 +187,8 @@ func toolchainInstances(p *plan.Plan) []*plan.Instance {
 	return out
 }
 
-// fetch fetches and verifies the plan's toolchains, unless they are there, and says where they are. show tells whether the
-// build is shown also when nobody looks.
+// fetch fetches and verifies the plan's toolchains, unless they are there, and says where they are. show tells
+// whether the build is shown also when nobody looks.
 func (a *app) fetch(ctx context.Context, p *planned, workspace string, show bool) ([]located, error) {
 	if err := a.fetchable(p); err != nil {
 		return nil, err
@@ -521,8 +521,8 @@ func (a *app) toolchainRows(ctx context.Context, d *domain, ts []*toolchains.Too
 	return rows, nil
 }
 
-// toolchainRow settles how a release would be had: as the chosen profile says, and where that has no way, as the profile for real
-// SDKs does.
+// toolchainRow settles how a release would be had: as the chosen profile says, and where that has no way, as the
+// profile for real SDKs does.
 func (a *app) toolchainRow(d *domain, t *toolchains.Toolchain, r *toolchains.Release) *toolchainRow {
 	row := &toolchainRow{Name: t.Name, Version: r.Version, Default: r.Version == t.Default, Arches: r.Arches}
 	for _, s := range r.Sources {

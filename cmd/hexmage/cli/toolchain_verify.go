@@ -24,12 +24,13 @@ type toolchainVerifyCmd struct {
 
 // verified is what verify says, for programs.
 type verified struct {
-	Name     string            `json:"name"`
-	Version  string            `json:"version"`
-	Path     string            `json:"path"`
-	OK       bool              `json:"ok"`
-	Known    bool              `json:"known"`            // the catalogue has the release
-	Loose    bool              `json:"loose,omitempty"`  // libraries that are in no SDK: version is the build id of most of them
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Path    string `json:"path"`
+	OK      bool   `json:"ok"`
+	Known   bool   `json:"known"` // the catalogue has the release
+	// libraries that are in no SDK: version is the build id of most of them
+	Loose    bool              `json:"loose,omitempty"`
 	Digest   string            `json:"digest"`           // of the tree
 	Stored   string            `json:"stored,omitempty"` // its digest when it was stored
 	Locked   string            `json:"locked,omitempty"` // SHA-256 of the tree, where the lock knows it and it is that
@@ -109,8 +110,8 @@ func (c *toolchainVerifyCmd) stored(ctx context.Context, a *app, d *domain, v *v
 	return t.Verify(r), nil
 }
 
-// folder returns the checks for a folder: those of the release that it must be, or says it is. Of a release that the catalogue
-// does not have it is checked what holds for every release.
+// folder returns the checks for a folder: those of the release that it must be, or says it is. Of a release that the
+// catalogue does not have it is checked what holds for every release.
 func (c *toolchainVerifyCmd) folder(d *domain, dir string, v *verified) (verify.Checks, error) {
 	v.Path = dir
 	w := parseWanted(c.As)
@@ -164,7 +165,8 @@ func (a *app) treeDigest(ctx context.Context, v *verified) error {
 	return nil
 }
 
-// lockedTree compares the tree with what the lock says of the release. A copy that people use has often grown a file or two.
+// lockedTree compares the tree with what the lock says of the release. A copy that people use has often grown a file
+// or two.
 func lockedTree(ctx context.Context, d *domain, v *verified) error {
 	var want []string
 	for _, e := range d.lock.All() {

@@ -52,8 +52,8 @@ Examples:
 // errNewer is why a build was stopped whose sources were saved once more.
 var errNewer = errors.New("saved again while it was built")
 
-// maxStopped is how often in a row a build is stopped for a newer save: then one is carried to its end, in case it is a step that
-// writes to what is watched.
+// maxStopped is how often in a row a build is stopped for a newer save: then one is carried to its end, in case it is
+// a step that writes to what is watched.
 const maxStopped = 5
 
 // Run watches until it is interrupted.
@@ -144,8 +144,8 @@ func (v *viewer) send(e event.Event) {
 	v.brief.Send(e)
 }
 
-// round builds once, for changes that were told of, or because something may have changed that nobody watched until now. It returns
-// true if something may have changed meanwhile.
+// round builds once, for changes that were told of, or because something may have changed that nobody watched until
+// now. It returns true if something may have changed meanwhile.
 func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (again bool, err error) {
 	// Two things may come while it builds: the end of all, and a newer save.
 	inner, cancel := context.WithCancelCause(ctx)
@@ -212,7 +212,8 @@ func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFin
 	return r, res.BuildFinished, err
 }
 
-// choose returns the steps to build: all but those that run on a device, and what needs these, unless they are asked for.
+// choose returns the steps to build: all but those that run on a device, and what needs these, unless they are asked
+// for.
 func (v *viewer) choose(ctx context.Context) ([]string, error) {
 	if v.c.OnDevice {
 		return v.c.Until, nil
@@ -306,7 +307,8 @@ func (l *watchSet) addAll(f *state.File) {
 	}
 }
 
-// unplanned notes what there is of a pipeline that cannot be planned: a file of a module may be what is wrong, or lacking.
+// unplanned notes what there is of a pipeline that cannot be planned: a file of a module may be what is wrong, or
+// lacking.
 func (l *watchSet) unplanned(p *config.Pipeline, _ hcl.Diagnostics) {
 	l.plan(plan.Reads{Files: slices.Collect(maps.Keys(p.Files)), Dirs: p.Dirs, Absent: p.Absent})
 }
@@ -317,8 +319,8 @@ func (l *watchSet) len() int {
 	return len(l.files) + len(l.dirs)
 }
 
-// watch has the watcher watch what the last run looked at, and what any run would. One that failed has not come to the rest, which
-// therefore stays watched. Nothing of it was looked at before since.
+// watch has the watcher watch what the last run looked at, and what any run would. One that failed has not come to
+// the rest, which therefore stays watched. Nothing of it was looked at before since.
 func (v *viewer) watch(failed bool, since time.Time) bool {
 	l := &v.watches
 	l.mu.Lock()

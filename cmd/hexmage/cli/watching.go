@@ -34,7 +34,8 @@ func (s sinks) Send(e event.Event) {
 	}
 }
 
-// watching is all that watches a run: it is shown, it is estimated how long it will go on, and what it did is written down.
+// watching is all that watches a run: it is shown, it is estimated how long it will go on, and what it did is written
+// down.
 type watching struct {
 	event.Sink
 	a        *app
@@ -133,8 +134,8 @@ func (a *app) logsOf(workspace, pipeline string) string {
 	return filepath.Join(a.places().State().Logs(), filepath.Base(a.runLogOf(workspace, pipeline)))
 }
 
-// runLogOf is the folder with the runs of a workspace's pipeline. A shipped pipeline has one for each folder that it is
-// run in: its own folder is the same for all of them, and its name changes with hexmage.
+// runLogOf is the folder with the runs of a workspace's pipeline. A shipped pipeline has one for each folder that it
+// is run in: its own folder is the same for all of them, and its name changes with hexmage.
 func (a *app) runLogOf(workspace, pipeline string) string {
 	if filepath.Dir(workspace) == a.places().Shipped() {
 		workspace = "shipped\x00" + cmp.Or(a.Root, a.WorkDir)
@@ -142,8 +143,8 @@ func (a *app) runLogOf(workspace, pipeline string) string {
 	return runlog.Folder(a.places().State().RunLogs(), workspace, pipeline)
 }
 
-// variables is a short digest of the values that the command line and the environment give to variables: enough to see that
-// they differ, too little to find out a secret one.
+// variables is a short digest of the values that the command line and the environment give to variables: enough to
+// see that they differ, too little to find out a secret one.
 func (a *app) variables() string {
 	vars := a.envVars()
 	maps.Copy(vars, a.Set)
@@ -173,7 +174,8 @@ func binaryVersion() string {
 	return "(devel)"
 }
 
-// shown returns a sink that shows a run as usual, and a function to call at its end. left is how long it will go on, and is asked where that is seen.
+// shown returns a sink that shows a run as usual, and a function to call at its end. left is how long it will go on,
+// and is asked where that is seen.
 func (a *app) shown(left func() (time.Duration, bool)) (event.Sink, func()) {
 	switch {
 	case a.JSON:
@@ -188,7 +190,8 @@ func (a *app) shown(left func() (time.Duration, bool)) (event.Sink, func()) {
 	return show, end
 }
 
-// gitHub returns a sink that has GitHub Actions show what is wrong beside the lines of the workspace's files; nil anywhere else.
+// gitHub returns a sink that has GitHub Actions show what is wrong beside the lines of the workspace's files; nil
+// anywhere else.
 func (a *app) gitHub() event.Sink {
 	if a.JSON || a.Env.Var("GITHUB_ACTIONS") != "true" {
 		return nil
@@ -202,7 +205,8 @@ func (a *app) gitHub() event.Sink {
 	})
 }
 
-// display returns a sink for people, and a function to call at its end. left, if not nil, is how long the build will go on.
+// display returns a sink for people, and a function to call at its end. left, if not nil, is how long the build will
+// go on.
 func (a *app) display(left func() (time.Duration, bool)) (event.Sink, func()) {
 	o := a.reportOptions()
 	o.Left = left

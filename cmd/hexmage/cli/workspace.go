@@ -27,8 +27,9 @@ func (a *app) files(workspace string) fs.FS {
 	return langserver.Overlay(rooted.FS(workspace), workspace, a.texts)
 }
 
-// place returns where a command writes, or changes what is there: at the path, but through no link that leads out of the workspace, or
-// out of the working directory or the folders where these do not have the path. What else the user named is as it is.
+// place returns where a command writes, or changes what is there: at the path, but through no link that leads out of
+// the workspace, or out of the working directory or the folders where these do not have the path. What else the user
+// named is as it is.
 func (a *app) place(at string, folders ...string) (string, error) {
 	for _, dir := range append([]string{a.Root, a.WorkDir}, folders...) {
 		rel, err := filepath.Rel(dir, at)
@@ -82,7 +83,8 @@ func setVersion(cfg *config.Pipeline, with string) hcl.Diagnostics {
 	return fail("--with names no toolchain", fmt.Sprintf("The pipeline has no toolchain %s; it has %s.", w.name, strings.Join(others, ", ")))
 }
 
-// finder finds the modules of a workspace's pipelines, until done is called: those of git repositories, and those with a name.
+// finder finds the modules of a workspace's pipelines, until done is called: those of git repositories, and those
+// with a name.
 func (a *app) finder(ctx context.Context, workspace string) (_ config.Finder, done func()) {
 	g := &gitModules{a: a, workspace: workspace}
 	return func(source string) (config.ModuleFolder, error) {

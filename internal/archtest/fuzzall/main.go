@@ -1,6 +1,7 @@
-// Command fuzzall runs every fuzz target of the repository, or of the packages that it is given, each for -time on one processor, on all processors at once, and fails when one
-// found something: what it found is then in the package's testdata/fuzz, to be mended and committed. It does not know what any target reads. `go test -fuzz` takes one target
-// of one package at a time.
+// Command fuzzall runs every fuzz target of the repository, or of the packages that it is given, each for -time on
+// one processor, on all processors at once, and fails when one found something: what it found is then in the
+// package's testdata/fuzz, to be mended and committed. It does not know what any target reads. `go test -fuzz` takes
+// one target of one package at a time.
 package main
 
 import (
@@ -43,7 +44,8 @@ func run(long time.Duration, packages []string) error {
 	for range runtime.NumCPU() {
 		wg.Go(func() {
 			for t := range each {
-				// A target waits for its compiler and its first inputs, too: the others have the processors meanwhile.
+				// A target waits for its compiler and its first inputs, too: the others have the processors
+				// meanwhile.
 				fuzz := exec.Command("go", "test", "-run=^$", "-fuzz=^"+t.name+"$", "-fuzztime="+long.String(), "-parallel=1", t.pkg)
 				said, err := fuzz.CombinedOutput()
 				if err == nil {
@@ -68,7 +70,8 @@ func run(long time.Duration, packages []string) error {
 
 type target struct{ pkg, name string }
 
-// targets are those that `go test -list` named: the names of a package's targets come before the line that names the package.
+// targets are those that `go test -list` named: the names of a package's targets come before the line that names the
+// package.
 func targets(listed []byte) []target {
 	var all []target
 	named := 0 // of all, those whose package is known

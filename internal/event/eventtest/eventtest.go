@@ -1,5 +1,6 @@
-// Package eventtest has the conformance suites of event.Sink: Sink for whoever receives events, Decorator for who passes them on. Each is
-// given the name of the type that it checks, as %T prints it, so that a test can tell who was forgotten.
+// Package eventtest has the conformance suites of event.Sink: Sink for whoever receives events, Decorator for who
+// passes them on. Each is given the name of the type that it checks, as %T prints it, so that a test can tell who was
+// forgotten.
 //
 // It does not know what sinks make of events.
 package eventtest

@@ -1,8 +1,9 @@
-// Package checkpoint keeps what long actions had done when they ended before their time: one folder for each action's key, with the digest of
-// what is in it.
+// Package checkpoint keeps what long actions had done when they ended before their time: one folder for each action's
+// key, with the digest of what is in it.
 //
-// While an action runs, its folder is in its exec root, where its command writes. A note beside the root says whose it is, so that Rescue finds
-// what a killed hexmage left. New is the way in. The package does not know commands, nor what is in the files.
+// While an action runs, its folder is in its exec root, where its command writes. A note beside the root says whose
+// it is, so that Rescue finds what a killed hexmage left. New is the way in. The package does not know commands, nor
+// what is in the files.
 package checkpoint
 
 import (
@@ -33,7 +34,8 @@ type Store struct {
 	fn  digest.Function
 }
 
-// New returns the Store in the folder dir, which is made when it is needed and is on the file system of the exec roots.
+// New returns the Store in the folder dir, which is made when it is needed and is on the file system of the exec
+// roots.
 func New(dir string, fn digest.Function) *Store { return &Store{dir: dir, fn: fn} }
 
 // note is beside the root of an action that runs.
@@ -47,8 +49,9 @@ func (n note) folder(own string) string { return filepath.Join(own, filepath.Fro
 
 func entry(key digest.Digest) string { return key.Function().String() + "-" + key.Hex() }
 
-// Begin is for an action that is about to run in the exec root whose folder is own: the empty folder, a slash path below own, becomes what
-// is kept under the key, and is noted. Without offer, what is kept goes away. What it returns is for people, and may be empty.
+// Begin is for an action that is about to run in the exec root whose folder is own: the empty folder, a slash path
+// below own, becomes what is kept under the key, and is noted. Without offer, what is kept goes away. What it returns
+// is for people, and may be empty.
 func (s *Store) Begin(ctx context.Context, key digest.Digest, own, folder string, offer bool) (said string, err error) {
 	n := note{Entry: entry(key), Folder: folder, Boot: boot()}
 	b, err := json.Marshal(n)
@@ -145,8 +148,8 @@ func (s *Store) read(ctx context.Context, folder string) (string, error) {
 	return root.String(), nil
 }
 
-// Rescue keeps what the actions of killed processes left in the exec roots of these scratch folders. No process may write there any more. What
-// cannot be kept is lost, as it was before.
+// Rescue keeps what the actions of killed processes left in the exec roots of these scratch folders. No process may
+// write there any more. What cannot be kept is lost, as it was before.
 func (s *Store) Rescue(ctx context.Context, runs ...string) error {
 	var errs []error
 	for _, run := range runs {

@@ -57,8 +57,8 @@ type decorated struct {
 	action *execute.Request
 }
 
-// Decorator checks what wrap's executor passes on to World.Next and back. It has nothing of its own to say: nothing is damaged, known or
-// under way elsewhere.
+// Decorator checks what wrap's executor passes on to World.Next and back. It has nothing of its own to say: nothing
+// is damaged, known or under way elsewhere.
 func Decorator(t *testing.T, name string, wrap func(t *testing.T, w World) execute.Executor, passes Passes) {
 	for _, c := range []struct {
 		name string

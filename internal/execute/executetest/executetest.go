@@ -1,6 +1,7 @@
-// Package executetest has the conformance suites of execute.Executor and execute.Lookup. Run is for every executor that runs POSIX shell
-// commands, here or elsewhere, alone and as the program has it among decorators; Decorator is for who passes on to another one, Caching for
-// who remembers. Each is given the name of the type that it checks, as %T prints it, so that a test can tell who was forgotten.
+// Package executetest has the conformance suites of execute.Executor and execute.Lookup. Run is for every executor
+// that runs POSIX shell commands, here or elsewhere, alone and as the program has it among decorators; Decorator is
+// for who passes on to another one, Caching for who remembers. Each is given the name of the type that it checks, as
+// %T prints it, so that a test can tell who was forgotten.
 //
 // It also has Fake, an Executor for tests of what uses one.
 package executetest
@@ -36,8 +37,8 @@ type Setup struct {
 	Fn       digest.Function
 	Shell    string            // absolute path of a POSIX shell where commands run; "" is /bin/sh
 	Platform map[string]string // goes into every action
-	// Foreign says that commands run on a machine whose file system is not ours to choose: inputs may look executable and have other files
-	// beside them, and an output that is a link counts as the file that it leads to there.
+	// Foreign says that commands run on a machine whose file system is not ours to choose: inputs may look executable
+	// and have other files beside them, and an output that is a link counts as the file that it leads to there.
 	Foreign bool
 	Inputs  string // folder of the exec root whose content commands find where they start; "" is the exec root
 	// NoSecrets says that actions with secrets are refused.
@@ -47,8 +48,8 @@ type Setup struct {
 	// Prepare, if not nil, puts into an exec root what every action needs beside its inputs.
 	Prepare func(*merkle.Dir) error
 
-	// Alive tells whether a process runs, where commands run, whose command line has the text. Local executors on Linux
-	// use ProcessAlive.
+	// Alive tells whether a process runs, where commands run, whose command line has the text. Local executors on
+	// Linux use ProcessAlive.
 	Alive func(text string) (bool, error)
 }
 
@@ -313,8 +314,8 @@ func environment(t *testing.T, s *suite) {
 // hidden is a secret that no test has a reason to print.
 const hidden = "hunter2-7f3a9c"
 
-// withSecrets asks for the action with the secret as TOKEN, and a file with it as FILE. It returns nil, and the test is over, if the executor
-// takes no secrets and says so.
+// withSecrets asks for the action with the secret as TOKEN, and a file with it as FILE. It returns nil, and the test
+// is over, if the executor takes no secrets and says so.
 func (s *suite) withSecrets(t *testing.T, a *action.Action) *execute.Request {
 	t.Helper()
 	text := secret.Text{{Literal: "key "}, {Ref: "var.token"}}
@@ -501,8 +502,8 @@ func missingInput(t *testing.T, s *suite) {
 	}
 }
 
-// stubborn is a command that ends by itself after a minute, and whose child ignores the request to end. The mark is in the command lines of
-// both, and in the progress that the child tells when it is there.
+// stubborn is a command that ends by itself after a minute, and whose child ignores the request to end. The mark is
+// in the command lines of both, and in the progress that the child tells when it is there.
 func stubborn() (script, mark string) {
 	mark = fmt.Sprintf("61.%d", time.Now().UnixNano())
 	return "(trap '' TERM HUP INT; echo progress 1 2 " + mark + " >&2; sleep " + mark + "; sleep " + mark + ") & sleep " + mark, mark

@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// processAttributes puts a command into a process group of its own. Outside Linux it outlives a hexmage that was killed.
+// processAttributes puts a command into a process group of its own. Outside Linux it outlives a hexmage that was
+// killed.
 func processAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // exitCode is the command's exit code, 128+n when signal n ended it.

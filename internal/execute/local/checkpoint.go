@@ -43,7 +43,8 @@ func (x *Executor) beginCheckpoint(ctx context.Context, a *execute.Request, s *e
 	return nil
 }
 
-// keepCheckpoint keeps what an action left that is not complete. What cannot be kept is lost, which costs time and nothing else.
+// keepCheckpoint keeps what an action left that is not complete. What cannot be kept is lost, which costs time and
+// nothing else.
 func (x *Executor) keepCheckpoint(ctx context.Context, a *execute.Request, s *execRoot) {
 	switch {
 	case s.checkpoint == "":

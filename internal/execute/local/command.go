@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// grace is how long a cancelled command may take to end after it was asked to, before its whole process group is killed.
+// grace is how long a cancelled command may take to end after it was asked to, before its whole process group is
+// killed.
 const grace = 2 * time.Second
 
 // command is a process to run.
@@ -26,10 +27,12 @@ type command struct {
 	// number, if not nil, is how the thread that starts it names processes and groups to the kernel.
 	number func(int) int
 
-	// memory is set when the command has ended: what the largest of its processes took at its peak, in bytes, 0 where that is not known.
+	// memory is set when the command has ended: what the largest of its processes took at its peak, in bytes, 0 where
+	// that is not known.
 	memory int64
 
-	// left, if not nil, ends what the command left outside of its process group, and tells whether there was anything.
+	// left, if not nil, ends what the command left outside of its process group, and tells whether there was
+	// anything.
 	left func(pgid int) (bool, error)
 }
 
@@ -45,8 +48,8 @@ func (c *command) as(n int) int {
 func plain(n int) int { return n }
 
 // run starts the command in a process group of its own, waits for it and for nothing it left behind: when it ends, is
-// cancelled or times out, the whole group ends. When hexmage itself is killed the command is, too, where the system can do
-// that. It returns the exit code, 128+n for signal n.
+// cancelled or times out, the whole group ends. When hexmage itself is killed the command is, too, where the system
+// can do that. It returns the exit code, 128+n for signal n.
 func (x *Executor) run(ctx context.Context, c *command) (int, error) {
 	return start(c, func(pid int) (forget func()) {
 		x.mu.Lock()
@@ -85,8 +88,8 @@ func (x *Executor) idle() bool {
 	return len(x.groups) == 0
 }
 
-// Kill ends all commands and what they started, at once, and also those that are just starting. It is for a process that is
-// about to exit.
+// Kill ends all commands and what they started, at once, and also those that are just starting. It is for a process
+// that is about to exit.
 func (x *Executor) Kill() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

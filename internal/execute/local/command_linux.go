@@ -65,16 +65,17 @@ func (p *pipes) drain(i int, to func([]byte)) error {
 	}
 }
 
-// start runs the command to its end on the thread that it is called on. It costs no goroutine: the thread sleeps in poll
-// until there is output or the process ended. started is told the process id, which is also that of the process group,
-// and returns what to call before another process may get it.
+// start runs the command to its end on the thread that it is called on. It costs no goroutine: the thread sleeps in
+// poll until there is output or the process ended. started is told the process id, which is also that of the process
+// group, and returns what to call before another process may get it.
 func start(c *command, started func(pid int) (forget func())) (int, error) {
 	p, err := openPipes()
 	if err != nil {
 		return 0, err
 	}
 	defer p.close()
-	// The kernel takes the end of the thread that started a child for the end of its parent: the thread stays until then.
+	// The kernel takes the end of the thread that started a child for the end of its parent: the thread stays until
+	// then.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if c.fixed {
@@ -130,8 +131,9 @@ func start(c *command, started func(pid int) (forget func())) (int, error) {
 	return status.ExitStatus(), nil
 }
 
-// peak is what the largest process took that ended, it or one that it has waited for, in bytes. The kernel counts as a child's what its parent
-// had taken when it began, as they shared that for a moment: no more than this process has is not known.
+// peak is what the largest process took that ended, it or one that it has waited for, in bytes. The kernel counts as
+// a child's what its parent had taken when it began, as they shared that for a moment: no more than this process has
+// is not known.
 func peak(ended *unix.Rusage) int64 {
 	var own unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &own); err != nil || ended.Maxrss <= own.Maxrss {
@@ -140,8 +142,8 @@ func peak(ended *unix.Rusage) int64 {
 	return int64(ended.Maxrss) << 10
 }
 
-// fixAddresses has what the calling thread starts keep its memory at the same addresses in each run, until undo is called. Containers often
-// refuse that.
+// fixAddresses has what the calling thread starts keep its memory at the same addresses in each run, until undo is
+// called. Containers often refuse that.
 func fixAddresses() (undo func(), err error) {
 	const query, noRandomAddresses = 0xffffffff, 0x0040000 // personality(2)
 	was, _, errno := unix.RawSyscall(unix.SYS_PERSONALITY, query, 0, 0)
@@ -172,8 +174,8 @@ func fork(c *command, p *pipes) (pid, pidfd int, err error) {
 	}
 }
 
-// wait passes output on until the process has ended. Kernels before 5.4 cannot tell of a process's end by a file: there
-// it looks from time to time.
+// wait passes output on until the process has ended. Kernels before 5.4 cannot tell of a process's end by a file:
+// there it looks from time to time.
 func (p *pipes) wait(c *command, pid, pidfd int) error {
 	fds := [3]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}, {Fd: int32(p.read[0]), Events: unix.POLLIN}, {Fd: int32(p.read[1]), Events: unix.POLLIN}}
 	var look *unix.Timespec
@@ -216,8 +218,8 @@ func (p *pipes) rest(c *command) error {
 	return errors.Join(p.drain(0, c.stdout), p.drain(1, c.stderr))
 }
 
-// reapGroup waits until the processes of a group that was killed are gone, and tells whether there were any beside the
-// first. Those that became our children it waits for; what others have to wait for may take a moment.
+// reapGroup waits until the processes of a group that was killed are gone, and tells whether there were any beside
+// the first. Those that became our children it waits for; what others have to wait for may take a moment.
 func reapGroup(pgid int, as func(int) int) bool {
 	for pause, left := time.Millisecond, false; ; {
 		none := unix.Kill(as(-pgid), 0) // those that nobody has waited for count, too

@@ -10,8 +10,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// execRoot is the folder in which one action runs: the root that its command sees, a home and a temporary folder. It is
-// made for the action and removed after it.
+// execRoot is the folder in which one action runs: the root that its command sees, a home and a temporary folder. It
+// is made for the action and removed after it.
 type execRoot struct {
 	dir        string          // absolute
 	restricted bool            // the sandbox restricts the command
@@ -68,7 +68,8 @@ func (x *Executor) access(s *execRoot, read, open []string) sandbox.Access {
 	return sandbox.Access{Read: read, Write: write, Own: s.dir, Shared: store.MayBeLink}
 }
 
-// startWorker starts the thread that restricts the command and shows it large inputs in place, if the action needs one.
+// startWorker starts the thread that restricts the command and shows it large inputs in place, if the action needs
+// one.
 func (l *layout) startWorker(read []string) error {
 	s := l.s
 	if !s.restricted && len(s.hostRefs) == 0 {
@@ -93,7 +94,8 @@ func (l *layout) startWorker(read []string) error {
 	return err
 }
 
-// release ends the exec root's thread and removes its files with secrets. With keep, its folder stays for people to look at.
+// release ends the exec root's thread and removes its files with secrets. With keep, its folder stays for people to
+// look at.
 func (s *execRoot) release(keep bool) error {
 	if s.worker != nil {
 		s.worker.Close()

@@ -18,10 +18,12 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Large inputs that are files of the host are not copied: the command sees the file itself in its exec root, by a mount that only
-// its thread has, and that lets nobody write. For everybody else, hexmage too, an empty file stands there: it must not be taken for the
-// content. (It is a file, as folders tell the kind of what is in them without a look at what is mounted.) A symlink would do without mounts, but a command that packs or copies its inputs would take the link for
-// the content; and a hard link would let a command write to a file of the user's, and change what the file system says of it.
+// Large inputs that are files of the host are not copied: the command sees the file itself in its exec root, by a
+// mount that only its thread has, and that lets nobody write. For everybody else, hexmage too, an empty file stands
+// there: it must not be taken for the content. (It is a file, as folders tell the kind of what is in them without a
+// look at what is mounted.) A symlink would do without mounts, but a command that packs or copies its inputs would
+// take the link for the content; and a hard link would let a command write to a file of the user's, and change what
+// the file system says of it.
 
 // hostRef is an input that is a file of the host.
 type hostRef struct {
@@ -31,7 +33,8 @@ type hostRef struct {
 	is   stat.Stamp // of what stands there instead
 }
 
-// useHostFile puts what stands for an input at the slash path below the execRoot's folder, if it is one that can be read in place.
+// useHostFile puts what stands for an input at the slash path below the execRoot's folder, if it is one that can be
+// read in place.
 func (l *layout) useHostFile(f merkle.File, rel string) (bool, error) {
 	if f.Digest.Size() < store.MinRef || f.Executable || l.x.noMounts.Load() || l.isOutput(strings.TrimPrefix(rel, "root/")) {
 		return false, nil
@@ -61,7 +64,8 @@ func (l *layout) useHostFile(f merkle.File, rel string) (bool, error) {
 	return true, nil
 }
 
-// isOutput tells whether the command may put something else at the slash path of the exec root, or leave there what it finds.
+// isOutput tells whether the command may put something else at the slash path of the exec root, or leave there what
+// it finds.
 func (l *layout) isOutput(at string) bool {
 	if at == l.a.Command.Platform[action.PropertyStdout] {
 		return true
@@ -74,8 +78,8 @@ func (l *layout) isOutput(at string) bool {
 	return false
 }
 
-// restrict starts the thread for the action's command, which may read the paths. Where the system allows no mounts, it
-// lays out the store's copies of large inputs instead.
+// restrict starts the thread for the action's command, which may read the paths. Where the system allows no mounts,
+// it lays out the store's copies of large inputs instead.
 func (l *layout) restrict(ctx context.Context, read []string) error {
 	s := l.s
 	err := l.startWorker(read)

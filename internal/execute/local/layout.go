@@ -98,8 +98,8 @@ func (l *layout) writable(at string) bool {
 // maxOwn is how large an input may be, in bytes, that is copied so that a command may do with it what it likes.
 const maxOwn = 1 << 20
 
-// file puts an input at p. Where a restricted command may replace it, it gets a copy of its own. A large file is linked even so: a
-// command that changes the mode, to write to it, gets a copy then.
+// file puts an input at p. Where a restricted command may replace it, it gets a copy of its own. A large file is
+// linked even so: a command that changes the mode, to write to it, gets a copy then.
 func (l *layout) file(ctx context.Context, f merkle.File, p string, writable bool) error {
 	if !l.copies(f, writable) {
 		return store.Link(ctx, l.x.o.Store, f.Digest, p, f.Executable)
@@ -116,11 +116,12 @@ func (l *layout) copies(f merkle.File, writable bool) bool {
 	return writable && f.Digest.Size() <= maxOwn || l.unsupervised()
 }
 
-// unsupervised tells whether nothing keeps a restricted command from changing the mode and the times of what is linked.
+// unsupervised tells whether nothing keeps a restricted command from changing the mode and the times of what is
+// linked.
 func (l *layout) unsupervised() bool { return l.s.restricted && l.x.o.Base.Unsupervised() != nil }
 
-// output makes the folder that an output is written to. It goes through no symlink: behind the one of a toolchain is a
-// folder that all actions share.
+// output makes the folder that an output is written to. It goes through no symlink: behind the one of a toolchain is
+// a folder that all actions share.
 func (l *layout) output(o string) error {
 	dir := path.Dir(path.Clean(o))
 	if strings.HasSuffix(o, "/.") { // the folder itself
@@ -151,8 +152,8 @@ func create(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 }
 
-// toolchains unpacks the folders below toolchains/ of the input root, each once for all actions, and returns where they
-// are. In the exec root a link stands in their place.
+// toolchains unpacks the folders below toolchains/ of the input root, each once for all actions, and returns where
+// they are. In the exec root a link stands in their place.
 func (x *Executor) toolchains(ctx context.Context, in store.Blobs, root *merkle.Dir) (map[digest.Digest]string, error) {
 	if x.o.Trees == nil {
 		return nil, nil

@@ -1,8 +1,8 @@
 // Package local runs actions as processes on this machine.
 //
 // Every action gets a folder of its own, its exec root, with its declared inputs and nothing else, and an environment
-// that holds what the action says and what is listed at environ. It knows processes, folders and the store; it does not
-// know what commands mean.
+// that holds what the action says and what is listed at environ. It knows processes, folders and the store; it does
+// not know what commands mean.
 package local
 
 import (
@@ -35,22 +35,26 @@ type Options struct {
 	Store store.Blobs   // where inputs come from and outputs go
 	Trees *merkle.Trees // where whole toolchains stand unpacked; nil: they are materialised like other inputs
 	Fn    digest.Function
-	Self  string            // hexmage's own binary, for actions that run a built-in tool
-	Extra map[string]string // variables of this machine, such as its proxies, for what may use the network or needs the machine; in no key
-	// Private are variables that a built-in tool alone sees, by its name: secrets, and where the user keeps logins; in no key.
+	Self  string // hexmage's own binary, for actions that run a built-in tool
+	// variables of this machine, such as its proxies, for what may use the network or needs the machine; in no key
+	Extra map[string]string
+	// Private are variables that a built-in tool alone sees, by its name: secrets, and where the user keeps logins;
+	// in no key.
 	Private map[string]map[string]string
 	// Checkpoints has what actions left that ended before their time; nil: nothing is kept of them.
 	Checkpoints *checkpoint.Store
-	// Tidy, if not nil, is called before an action looks there: it puts there what hexmages left that were killed since this one began.
+	// Tidy, if not nil, is called before an action looks there: it puts there what hexmages left that were killed
+	// since this one began.
 	Tidy func(context.Context)
 	Keep bool // leave exec roots behind, for people to look at
 
-	// Memory is a folder, made when needed, that other users cannot look into. If it is on a file system in memory, files with secrets are in
-	// it while their command runs; else, or if it is "", they are in the exec root's folder.
+	// Memory is a folder, made when needed, that other users cannot look into. If it is on a file system in memory,
+	// files with secrets are in it while their command runs; else, or if it is "", they are in the exec root's
+	// folder.
 	Memory string
 
-	// Begin, if not nil, is called before the first command starts. It returns the id of a child of this process that belongs to no command,
-	// or 0.
+	// Begin, if not nil, is called before the first command starts. It returns the id of a child of this process that
+	// belongs to no command, or 0.
 	Begin func() (child int, err error)
 
 	Base      *sandbox.Base // what restricted commands may see of the host; nil: commands are not restricted
@@ -257,8 +261,8 @@ func folders(outputs []string) []string {
 	return out
 }
 
-// readable returns what the action may read beside its exec root and the base system, in order: its toolchains, and the
-// programs of the host that it names.
+// readable returns what the action may read beside its exec root and the base system, in order: its toolchains, and
+// the programs of the host that it names.
 func readable(a *action.Action, shared map[digest.Digest]string) []string {
 	var paths []string
 	for _, dir := range shared {
@@ -375,8 +379,8 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 	return res, nil
 }
 
-// environ is the command's whole environment: what the action says, the host's program path unless it says another, where
-// things are, and a home and a temporary folder of its own.
+// environ is the command's whole environment: what the action says, the host's program path unless it says another,
+// where things are, and a home and a temporary folder of its own.
 func (x *Executor) environ(a *execute.Request, s *execRoot) []string {
 	own := []string{"HEXMAGE_ROOT=" + s.root(), "HEXMAGE_SELF=" + x.o.Self, "HOME=" + s.home(), "TMPDIR=" + s.tmp()}
 	env := make([]string, 0, len(own)+len(a.Command.Env)+len(x.o.Extra)+2)

@@ -13,14 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adoptOrphans has processes that lose their parent become children of this process rather than of the system's first, so
-// that what a command left behind in a session of its own can be found.
+// adoptOrphans has processes that lose their parent become children of this process rather than of the system's
+// first, so that what a command left behind in a session of its own can be found.
 func adoptOrphans() {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 }
 
-// endOrphans kills the processes that a command left behind in groups of their own, and what they start meanwhile. They are children of
-// this process's first thread, where the kernel puts orphans. A command's own have its exec root in the environment that they started with;
+// endOrphans kills the processes that a command left behind in groups of their own, and what they start meanwhile.
+// They are children of this process's first thread, where the kernel puts orphans. A command's own have its exec root
+// in the environment that they started with;
 // where one threw that away, or gave itself another, and was restricted, it can only be told from other commands' when the others are done:
 // alone says that no other command runs. spare is a child that is no command's.
 //
@@ -50,7 +51,8 @@ func endOrphans(list *os.File, root string, alone, strict bool, spare int) (left
 		if !again {
 			return left
 		}
-		// Each that ended may have left others since the list was read. Some that start processes faster than they are found are given up on.
+		// Each that ended may have left others since the list was read. Some that start processes faster than they
+		// are found are given up on.
 		if now := time.Now(); until.IsZero() {
 			until = now.Add(grace)
 		} else if now.After(until) {
@@ -74,15 +76,16 @@ func endOrphan(pid int, root string, alone bool) bool {
 	return true
 }
 
-// elsewhere tells whether what a process started with says that it is of a command of another Executor of this process.
+// elsewhere tells whether what a process started with says that it is of a command of another Executor of this
+// process.
 func elsewhere(env []byte, root string) bool {
 	own := filepath.Dir(root)
 	all := filepath.Join(filepath.Dir(own), execPrefix)
 	return bytes.Contains(env, []byte("\x00HEXMAGE_ROOT="+all)) && !bytes.Contains(env, []byte("\x00HEXMAGE_ROOT="+own[:strings.LastIndexByte(own, '-')+1]))
 }
 
-// environment is what the process started with: nothing for one that has ended. One that is just starting its program has
-// none either, for a moment.
+// environment is what the process started with: nothing for one that has ended. One that is just starting its program
+// has none either, for a moment.
 func environment(pid int) ([]byte, error) {
 	for try := 0; ; try++ {
 		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
@@ -97,8 +100,8 @@ func environment(pid int) ([]byte, error) {
 	}
 }
 
-// restricted tells whether the process was started by a restricted thread, which has a filter of system calls more than this process has. Nothing
-// else that this process starts has.
+// restricted tells whether the process was started by a restricted thread, which has a filter of system calls more
+// than this process has. Nothing else that this process starts has.
 func restricted(pid int) bool { return filters(strconv.Itoa(pid)) > filters("self") }
 
 // filters counts the filters of a process that can gain no privileges.

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Ready returns why nothing can be executed here, nil if it can: a root folder that was only just filled may have no more than files.
+// Ready returns why nothing can be executed here, nil if it can: a root folder that was only just filled may have no
+// more than files.
 func Ready() error {
 	if runtime.GOOS != "linux" {
 		return nil

@@ -16,8 +16,8 @@ import (
 // see atomicfile.Sweep). Its number may be that of a process in another container, which lives.
 const leftSecrets = time.Minute
 
-// secretFolder makes the folder for the action's files with secrets, which other users cannot look into: in memory, or
-// else in the exec root's folder.
+// secretFolder makes the folder for the action's files with secrets, which other users cannot look into: in memory,
+// or else in the exec root's folder.
 func (x *Executor) secretFolder(s *execRoot) (err error) {
 	if base := x.o.Memory; base != "" && os.MkdirAll(base, 0o700) == nil && inMemory(base) {
 		_ = atomicfile.Sweep(base, leftSecrets) // what stays takes room
@@ -55,7 +55,8 @@ func (s *execRoot) removeSecrets() error {
 	return removeAll(s.secrets)
 }
 
-// leak refuses outputs in which a secret stands. leaveOut tells that they are of a command that failed, and are left out.
+// leak refuses outputs in which a secret stands. leaveOut tells that they are of a command that failed, and are left
+// out.
 func leak(a *execute.Request, s *execRoot, exitCode int) (leaveOut bool, err error) {
 	at, ref, err := a.Secrets.Find(s.root(), a.Command.Outputs)
 	good := a.Succeeded(exitCode)

@@ -1,16 +1,18 @@
 // Package reaper ends the processes that actions started when the hexmage that runs them is killed.
 //
-// The kernel ends a command with its parent, but not what the command has started in turn: a shell's background children, daemons. So a
-// small process of our own waits beside hexmage, in a session of its own, for the other end of a pipe to be closed, as happens when
-// hexmage is gone, however it went, and then ends what is left. A hexmage that is done ends it before. That costs actions nothing: it stands in
-// nobody's way.
+// The kernel ends a command with its parent, but not what the command has started in turn: a shell's background
+// children, daemons. So a small process of our own waits beside hexmage, in a session of its own, for the other end
+// of a pipe to be closed, as happens when hexmage is gone, however it went, and then ends what is left. A hexmage
+// that is done ends it before. That costs actions nothing: it stands in nobody's way.
 //
-// It knows the processes by two marks that children have of their parents. One is in the environment: HEXMAGE_ROOT is below the folder of
-// this hexmage's exec roots. The other is a limit on time without sleep for real-time processes, of some hundred thousand years, which is
-// another for each folder: it limits nothing, no program changes it, and one that throws its environment away, leaves its group and session,
-// closes its files and loses its parents still has it.
+// It knows the processes by two marks that children have of their parents. One is in the environment: HEXMAGE_ROOT is
+// below the folder of this hexmage's exec roots. The other is a limit on time without sleep for real-time processes,
+// of some hundred thousand years, which is another for each folder: it limits nothing, no program changes it, and one
+// that throws its environment away, leaves its group and session, closes its files and loses its parents still has
+// it.
 //
-// New is the way in, and Main for the reaper itself. The package knows processes and a folder; it does not know actions.
+// New is the way in, and Main for the reaper itself. The package knows processes and a folder; it does not know
+// actions.
 package reaper
 
 import (
@@ -18,7 +20,8 @@ import (
 	"path/filepath"
 )
 
-// Outlives is a variable, NAME=value, that spares a process and what it starts: one that is to be there after hexmage.
+// Outlives is a variable, NAME=value, that spares a process and what it starts: one that is to be there after
+// hexmage.
 const Outlives = "HEXMAGE_OUTLIVES=1"
 
 // mark is the limit that stands for a folder: too long to matter, and too short to be no limit.

@@ -24,9 +24,10 @@ type Reaper struct {
 	limit unix.Rlimit // this process's own, without the mark
 }
 
-// New starts a reaper for commands whose exec roots are below the folder: command is how it is started, and has to lead to Main with the
-// folder as the last of its arguments. What this process starts from now on has the reaper's mark. The reaper has the file open, if it is not
-// nil, until it has done its work: so locks of it outlive this process as long as what they stand for.
+// New starts a reaper for commands whose exec roots are below the folder: command is how it is started, and has to
+// lead to Main with the folder as the last of its arguments. What this process starts from now on has the reaper's
+// mark. The reaper has the file open, if it is not nil, until it has done its work: so locks of it outlive this
+// process as long as what they stand for.
 func New(command []string, dir string, holds *os.File) (*Reaper, error) {
 	return begin(shell, command, dir, holds)
 }
@@ -36,7 +37,8 @@ func begin(shell string, command []string, dir string, holds *os.File) (*Reaper,
 	if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &r.limit); err != nil {
 		return nil, fmt.Errorf("start the reaper: %w", err)
 	}
-	// Without the mark: another hexmage that ends what a killed one left would end the reaper first, and with it the locks that it holds until all is gone.
+	// Without the mark: another hexmage that ends what a killed one left would end the reaper first, and with it the
+	// locks that it holds until all is gone.
 	if err := r.start(shell, append(command[:len(command):len(command)], dir), holds); err != nil {
 		return nil, fmt.Errorf("start the reaper: %w", err)
 	}
@@ -51,8 +53,8 @@ func begin(shell string, command []string, dir string, holds *os.File) (*Reaper,
 	return r, nil
 }
 
-// shell and wait stand in for the reaper until there is something to do: a shell starts in a tenth of the time, of which a build that does
-// little would notice the rest.
+// shell and wait stand in for the reaper until there is something to do: a shell starts in a tenth of the time, of
+// which a build that does little would notice the rest.
 const (
 	shell = "/bin/sh"
 	wait  = `trap '' HUP INT QUIT TERM; while read -r line; do :; done; exec "$@"`
@@ -113,7 +115,8 @@ func (r *Reaper) Wait() {
 	}
 }
 
-// Main is the reaper: it waits for the end of stdin, and ends what is left of commands whose exec roots were below the folder.
+// Main is the reaper: it waits for the end of stdin, and ends what is left of commands whose exec roots were below
+// the folder.
 func Main(stdin io.Reader, dir string) {
 	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT) // it ends when its work is done
 	_ = os.WriteFile("/proc/self/comm", []byte("reaper"), 0)            // so that `killall hexmage` leaves it that
@@ -124,7 +127,8 @@ func Main(stdin io.Reader, dir string) {
 // patience is for how long processes are looked for that start others faster than they are found.
 const patience = 10 * time.Second
 
-// End ends the processes that are left of commands whose exec roots were below the folders. Nobody may run commands there.
+// End ends the processes that are left of commands whose exec roots were below the folders. Nobody may run commands
+// there.
 func End(dirs ...string) {
 	marks := map[string]bool{}
 	for i, dir := range dirs {

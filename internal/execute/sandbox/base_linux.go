@@ -1,7 +1,7 @@
 package sandbox
 
-// basePaths is what every action may read and run: programs, libraries, and what these read of the system's settings and
-// state. What tells about users, such as /etc/shadow, is not among it.
+// basePaths is what every action may read and run: programs, libraries, and what these read of the system's settings
+// and state. What tells about users, such as /etc/shadow, is not among it.
 var basePaths = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store",
 	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/alternatives",
@@ -15,5 +15,6 @@ var basePaths = []string{
 // baseDevices are the devices that every action may use.
 var baseDevices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts"}
 
-// sharedDir is where every action may write although it may be nobody's own: semaphores and shared memory of libc are there.
+// sharedDir is where every action may write although it may be nobody's own: semaphores and shared memory of libc are
+// there.
 const sharedDir = "/dev/shm"

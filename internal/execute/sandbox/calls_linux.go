@@ -2,8 +2,8 @@ package sandbox
 
 import "golang.org/x/sys/unix"
 
-// verb is what a system call changes of a file beside its content. Landlock has no rights for these, and modes do not keep a file's owner
-// from them.
+// verb is what a system call changes of a file beside its content. Landlock has no rights for these, and modes do not
+// keep a file's owner from them.
 type verb uint8
 
 const (
@@ -38,11 +38,13 @@ func byFolder(v verb, flags int8) change {
 	return change{verb: v, dir: 0, path: 1, flags: flags, arg: 2}
 }
 
-// process is a system call that changes what another process, named by its number, may do or gets. The number 0 is the caller.
+// process is a system call that changes what another process, named by its number, may do or gets. The number 0 is
+// the caller.
 type process struct {
 	pid   uint32 // the argument that is the number
 	query int8   // the argument without which the call only asks; none: it always changes
-	// kind tells whether the first argument says what the number is of: first a process, first+1 a process group, first+2 all of a user's.
+	// kind tells whether the first argument says what the number is of: first a process, first+1 a process group,
+	// first+2 all of a user's.
 	kind  bool
 	first uint32
 }
@@ -70,8 +72,9 @@ type arch struct {
 	forbidden  []uint32 // get EPERM
 }
 
-// missingEverywhere are calls with one number on all processors that programs do without when a kernel does not have them: newer ways to
-// change files, and io_uring, which can do that and make sockets without any call that a filter sees.
+// missingEverywhere are calls with one number on all processors that programs do without when a kernel does not have
+// them: newer ways to change files, and io_uring, which can do that and make sockets without any call that a filter
+// sees.
 func missingEverywhere() []uint32 {
 	return []uint32{
 		425, // io_uring_setup
@@ -81,8 +84,8 @@ func missingEverywhere() []uint32 {
 	}
 }
 
-// inodeIoctls are requests that change a file through a descriptor that is open for reading only, which an owner may: flags such as immutable,
-// versions, encryption. Programs that use them (chattr) are for people.
+// inodeIoctls are requests that change a file through a descriptor that is open for reading only, which an owner may:
+// flags such as immutable, versions, encryption. Programs that use them (chattr) are for people.
 func inodeIoctls() []uint32 {
 	return []uint32{
 		0x40086602, 0x40046602, // FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS
@@ -109,12 +112,13 @@ func ownerIoctls() []uint32 {
 	}
 }
 
-// archs are the interfaces that a processor has, by Go's name for it: its own, and that of 32 bits. Numbers are those of the kernel's tables
-// (arch/x86/entry/syscalls/syscall_64.tbl, syscall_32.tbl; include/uapi/asm-generic/unistd.h; arch/arm/tools/syscall.tbl).
+// archs are the interfaces that a processor has, by Go's name for it: its own, and that of 32 bits. Numbers are those
+// of the kernel's tables (arch/x86/entry/syscalls/syscall_64.tbl, syscall_32.tbl; include/uapi/asm-generic/unistd.h;
+// arch/arm/tools/syscall.tbl).
 //
-// What is missing beside: keys (add_key, request_key, keyctl), which are the user's; and what is shared by all processes of the machine
-// under a number or a name: shared memory, semaphores and queues of System V (shmget, semget, msgget, or ipc), and queues of POSIX
-// (mq_open, mq_unlink).
+// What is missing beside: keys (add_key, request_key, keyctl), which are the user's; and what is shared by all
+// processes of the machine under a number or a name: shared memory, semaphores and queues of System V (shmget,
+// semget, msgget, or ipc), and queues of POSIX (mq_open, mq_unlink).
 func archs(name string) []arch {
 	switch name {
 	case "amd64":
@@ -130,9 +134,11 @@ func archs(name string) []arch {
 			processes: map[uint32]process{
 				302: unlessNull(2),                   // prlimit64
 				141: whoseKind(0), 251: whoseKind(1), // setpriority, ioprio_set
-				203: whose(0), 144: whose(0), 142: whose(0), 314: whose(0), // sched_setaffinity, _setscheduler, _setparam, _setattr
+				// sched_setaffinity, _setscheduler, _setparam, _setattr
+				203: whose(0), 144: whose(0), 142: whose(0), 314: whose(0),
 			},
-			signals: []uint32{62, 200, 129, 297}, tgkill: 234, pidfd: 424, fcntl: []uint32{72}, // kill, tkill, rt_sigqueueinfo, rt_tgsigqueueinfo
+			// kill, tkill, rt_sigqueueinfo, rt_tgsigqueueinfo
+			signals: []uint32{62, 200, 129, 297}, tgkill: 234, pidfd: 424, fcntl: []uint32{72},
 			missing: []uint32{248, 249, 250, 29, 64, 68, 240, 241},
 		}, {
 			audit: unix.AUDIT_ARCH_I386, short: true, socket: 359, socketCall: 102, ioctl: 54, setsid: 66, setpgid: 57,

@@ -153,7 +153,8 @@ func (q *question) times(v verb, addr uint64) (*timestamps, error) {
 	return &ts, nil
 }
 
-// timestamps are two struct timespec, of access and of modification: seconds, and nanoseconds or what utimensat(2) has in their place.
+// timestamps are two struct timespec, of access and of modification: seconds, and nanoseconds or what utimensat(2)
+// has in their place.
 type timestamps [4]int64
 
 // utimensat sets the times of the open file, which may be one that is open as a path only.

@@ -12,9 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// groups are the process groups that a command's processes made for themselves, in the command's session or in one of their own. A process that
-// is to outlive its command has to make one, as the command's own group ends with it, and the kernel asks first: so they are all known, and
-// their processes are, whatever environment, parents and files these have by then.
+// groups are the process groups that a command's processes made for themselves, in the command's session or in one of
+// their own. A process that is to outlive its command has to make one, as the command's own group ends with it, and
+// the kernel asks first: so they are all known, and their processes are, whatever environment, parents and files
+// these have by then.
 type groups struct {
 	mu     sync.Mutex
 	known  map[int]int // by number: a descriptor of the process that made it
@@ -29,11 +30,12 @@ const (
 // endLimit is how long processes are waited for that were killed. Some may wait for a disk.
 const endLimit = 5 * time.Second
 
-// pidfdGroup has a signal go to the process group that the descriptor's process made, which may have ended itself (Linux 6.9).
+// pidfdGroup has a signal go to the process group that the descriptor's process made, which may have ended itself
+// (Linux 6.9).
 const pidfdGroup = 1 << 2
 
-// signal sends a signal to a group's processes, 0: none. It returns ESRCH if there are none. Numbers are given to others when they are free; a
-// group's is not.
+// signal sends a signal to a group's processes, 0: none. It returns ESRCH if there are none. Numbers are given to
+// others when they are free; a group's is not.
 func (g *groups) signal(number int, sig unix.Signal, as func(int) int) error {
 	fd := as(g.known[number])
 	if err := unix.PidfdSendSignal(fd, sig, nil, pidfdGroup); !errors.Is(err, unix.EINVAL) {
@@ -52,7 +54,8 @@ func signalByNumber(number, fd int, sig unix.Signal, as func(int) int) error {
 
 func same(n int) int { return n }
 
-// make notes the group that a process is about to make or to enter: itself or a child of its own, as the kernel checks too.
+// make notes the group that a process is about to make or to enter: itself or a child of its own, as the kernel
+// checks too.
 func (g *groups) make(caller, pid, number int) error {
 	if now, err := unix.Getpgid(pid); err != nil || now == number {
 		return err // nothing changes
@@ -111,8 +114,9 @@ func (g *groups) forget(which func(number int) bool) {
 	}
 }
 
-// end ends all processes of the groups, and of the command's own group, and waits until they are gone. It tells whether there were any beside
-// the command's own, and fails if some do not go. Numbers are used as what as makes of them.
+// end ends all processes of the groups, and of the command's own group, and waits until they are gone. It tells
+// whether there were any beside the command's own, and fails if some do not go. Numbers are used as what as makes of
+// them.
 func (g *groups) end(own int, as func(int) int) (found bool, err error) {
 	g.mu.Lock()
 	none := len(g.known) == 0
@@ -121,7 +125,8 @@ func (g *groups) end(own int, as func(int) int) (found bool, err error) {
 	if none {
 		return false, nil
 	}
-	// A process may still be on its way from one group to another, and is seen in neither then, but not twice: nobody sets out any more.
+	// A process may still be on its way from one group to another, and is seen in neither then, but not twice: nobody
+	// sets out any more.
 	pause := 100 * time.Microsecond
 	for clean, until := 0, time.Now().Add(endLimit); clean < 2; clean++ {
 		_ = unix.Kill(as(-own), unix.SIGKILL)
@@ -219,8 +224,8 @@ func (q *question) mayChange(pid int) error {
 	return unix.EPERM
 }
 
-// signal sends the signal that the caller asks for to the process that a descriptor of the caller's stands for, which could be another's by the
-// time that the kernel looks.
+// signal sends the signal that the caller asks for to the process that a descriptor of the caller's stands for, which
+// could be another's by the time that the kernel looks.
 func (q *question) signal() error {
 	if q.args[2] != 0 || q.args[3] != 0 {
 		return unix.EPERM // what it is to be told about the signal is in the caller's memory

@@ -19,8 +19,9 @@ const (
 		unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_DIR |
 		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SYM | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO
 	deviceAccess = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
-	fileAccess   = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | deviceAccess // what a rule for something else than a folder may have
-	allAccess    = writeAccess | deviceAccess | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
+	// what a rule for something else than a folder may have
+	fileAccess = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | deviceAccess
+	allAccess  = writeAccess | deviceAccess | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
 )
 
 // Versions of Landlock's interface that brought something.
@@ -30,8 +31,8 @@ const (
 	abiScope    = 6
 )
 
-// errataSignals is set among the errata that the kernel has fixed if a scoped thread may send signals to others of its own
-// process, as Go's runtime does.
+// errataSignals is set among the errata that the kernel has fixed if a scoped thread may send signals to others of
+// its own process, as Go's runtime does.
 const errataSignals = 1 << 1
 
 // Base is the part of the host that every action may use. It keeps files open, once for all rulesets.
@@ -92,16 +93,17 @@ func Open() (*Base, error) {
 	return b, nil
 }
 
-// Unsupervised returns why restricted threads of this process have no supervisor; nil if they have. Without one they, and what they start, may
-// change mode, owner, times and attributes of each file that is their user's, wherever it is: nothing may be shared with them
-// that counts for others.
+// Unsupervised returns why restricted threads of this process have no supervisor; nil if they have. Without one they,
+// and what they start, may change mode, owner, times and attributes of each file that is their user's, wherever it
+// is: nothing may be shared with them that counts for others.
 func (b *Base) Unsupervised() error { return b.unsupervised }
 
-// Mounts returns why restricted threads of this process have no mounts of their own; nil if they have. With them shared memory is an action's own,
-// and a thread without a supervisor changes nothing outside of Access.Own.
+// Mounts returns why restricted threads of this process have no mounts of their own; nil if they have. With them
+// shared memory is an action's own, and a thread without a supervisor changes nothing outside of Access.Own.
 func (b *Base) Mounts() error { return canMount(b.unsupervised != nil) }
 
-// Scoped tells whether the kernel itself keeps restricted threads from sending signals to others, and from their abstract sockets.
+// Scoped tells whether the kernel itself keeps restricted threads from sending signals to others, and from their
+// abstract sockets.
 func (b *Base) Scoped() (signals, sockets bool) {
 	return b.scoped&unix.LANDLOCK_SCOPE_SIGNAL != 0, b.scoped&unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET != 0
 }
@@ -201,13 +203,14 @@ func (r *Ruleset) add(fd int, access uint64) error {
 // Close lets go of the rules. Threads that are restricted stay so.
 func (r *Ruleset) Close() { r.once.Do(func() { unix.Close(r.fd) }) }
 
-// restrict restricts the calling thread, for good, and everything that it starts from then on. The caller has locked its
-// goroutine to the thread and ends without unlocking it, which ends the thread.
+// restrict restricts the calling thread, for good, and everything that it starts from then on. The caller has locked
+// its goroutine to the thread and ends without unlocking it, which ends the thread.
 //
-// Go's runtime starts no thread from a locked one, which might have been changed like this: it has a template thread for
-// that, made before the first lock. So no other goroutine ever runs restricted.
+// Go's runtime starts no thread from a locked one, which might have been changed like this: it has a template thread
+// for that, made before the first lock. So no other goroutine ever runs restricted.
 //
-// It returns the thread's supervisor, nil where there can be none, which lets who knows the secret make a process group.
+// It returns the thread's supervisor, nil where there can be none, which lets who knows the secret make a process
+// group.
 func (r *Ruleset) restrict(network bool, secret uint32) (*supervisor, error) {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("sandbox: give up new privileges: %w", err)

@@ -10,12 +10,13 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// errChroot says that this process has changed its root. A thread with mounts of its own has other ones there, too, and what it has open has another path for
-// the rest of the process: the supervisor could not tell what is the action's own.
+// errChroot says that this process has changed its root. A thread with mounts of its own has other ones there, too,
+// and what it has open has another path for the rest of the process: the supervisor could not tell what is the
+// action's own.
 var errChroot = errors.New("this process is in a chroot")
 
-// ownMounts lets the calling thread, and what it starts, have mounts that nobody else has. The thread must be allowed to (CAP_SYS_ADMIN). What is
-// mounted goes when the thread and its processes have ended.
+// ownMounts lets the calling thread, and what it starts, have mounts that nobody else has. The thread must be allowed
+// to (CAP_SYS_ADMIN). What is mounted goes when the thread and its processes have ended.
 func ownMounts() error {
 	root, err := unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -35,13 +36,14 @@ func ownMounts() error {
 	return nil
 }
 
-// ownShared gives the calling thread, and what it starts, a folder for shared memory of their own, and returns it open. The thread has mounts of its own.
+// ownShared gives the calling thread, and what it starts, a folder for shared memory of their own, and returns it
+// open. The thread has mounts of its own.
 func ownShared() error {
 	return unix.Mount("tmpfs", sharedDir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
 }
 
-// freeze lets the calling thread, which has mounts of its own, and what it starts, change nothing of any file outside of the folder own, but the content
-// of devices.
+// freeze lets the calling thread, which has mounts of its own, and what it starts, change nothing of any file outside
+// of the folder own, but the content of devices.
 func freeze(own string) error {
 	frozen, open := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}, unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}
 	err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &frozen)
@@ -57,7 +59,8 @@ func freeze(own string) error {
 	return err
 }
 
-// canMount returns why a thread of this process can have no mounts of its own, or, if it is to, not freeze the others; nil if it can.
+// canMount returns why a thread of this process can have no mounts of its own, or, if it is to, not freeze the
+// others; nil if it can.
 func canMount(frozen bool) error {
 	done := make(chan error)
 	go func() {

@@ -28,8 +28,8 @@ const (
 
 func refuse(errno unix.Errno) answer { return unix.SECCOMP_RET_ERRNO | answer(errno) }
 
-// filter is a program for the kernel that is run for system calls. Those that it allows whatever their arguments the kernel knows to be
-// so, and does not ask: they cost nothing.
+// filter is a program for the kernel that is run for system calls. Those that it allows whatever their arguments the
+// kernel knows to be so, and does not ask: they cost nothing.
 type filter []unix.SockFilter
 
 func (f *filter) op(code uint16, k uint32, yes, no uint8) {
@@ -56,7 +56,8 @@ type policy struct {
 	other   answer // for calls that change other processes
 	inet    answer // for those that make sockets of the network
 	signals answer // for those that send signals; allow: the kernel checks to whom
-	secret  uint32 // by which a number is known to come from this process, see Worker.Number; 0: process groups are nobody's affair
+	// by which a number is known to come from this process, see Worker.Number; 0: process groups are nobody's affair
+	secret uint32
 }
 
 // newFilter makes the filter of a thread. Interfaces that are not listed get ENOSYS for everything.
@@ -149,7 +150,8 @@ func (f *filter) process(p process, other answer) {
 	f.ret(other)
 }
 
-// signals gives an answer for all ways to send a signal, but to the caller's own process group, and by this process itself.
+// signals gives an answer for all ways to send a signal, but to the caller's own process group, and by this process
+// itself.
 func (f *filter) signals(a arch, other answer, secret uint32) {
 	own := func() {
 		f.load(dataArgs + 4)
@@ -161,8 +163,8 @@ func (f *filter) signals(a arch, other answer, secret uint32) {
 			f.process(whose(0), other)
 		})
 	}
-	// Go's scheduler has threads of its own process let others run by this signal, which does nothing to who does not wait for it. In this process that
-	// must not wait for a supervisor who is to be let run.
+	// Go's scheduler has threads of its own process let others run by this signal, which does nothing to who does not
+	// wait for it. In this process that must not wait for a supervisor who is to be let run.
 	f.equal(a.tgkill, func() {
 		f.load(dataArgs + 16)
 		f.is(uint32(unix.SIGURG), allow)
@@ -182,8 +184,8 @@ func (f *filter) signals(a arch, other answer, secret uint32) {
 	}
 }
 
-// setpgid lets the caller make its own group when it knows the secret: that is this process, before it becomes the command, and asking would cost each
-// command something.
+// setpgid lets the caller make its own group when it knows the secret: that is this process, before it becomes the
+// command, and asking would cost each command something.
 func (f *filter) setpgid(secret uint32) {
 	const low, high = 0, 4
 	for _, arg := range []struct{ at, is uint32 }{{dataArgs + 8 + high, secret}, {dataArgs + 8 + low, 0}, {dataArgs + low, 0}} {
@@ -194,7 +196,8 @@ func (f *filter) setpgid(secret uint32) {
 	f.ret(allow)
 }
 
-// install puts the filter on the calling thread. With listen it returns the descriptor of the file by which the kernel asks.
+// install puts the filter on the calling thread. With listen it returns the descriptor of the file by which the
+// kernel asks.
 func (f filter) install(listen bool) (int, error) {
 	var flags uintptr
 	if listen {

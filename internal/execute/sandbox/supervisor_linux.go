@@ -18,10 +18,10 @@ import (
 	"github.com/hexmage/hexmage/internal/stat"
 )
 
-// supervisor answers the calls of one worker's processes that change files beside their content, or other processes, or that want the network,
-// which it refuses and remembers. It does what a call
-// asks for, on a file that it has found itself, or refuses: what the caller's memory says is read once, and never read again by the kernel,
-// so that nothing can be changed between the look and the deed.
+// supervisor answers the calls of one worker's processes that change files beside their content, or other processes,
+// or that want the network, which it refuses and remembers. It does what a call asks for, on a file that it has found
+// itself, or refuses: what the caller's memory says is read once, and never read again by the kernel, so that nothing
+// can be changed between the look and the deed.
 type supervisor struct {
 	asked  *os.File // where the kernel asks; closed: nothing is answered any more, and such calls get ENOSYS
 	own    string   // below this folder files may be changed; absolute, without symlinks

@@ -27,7 +27,8 @@ func (t *target) close() { unix.Close(t.fd) }
 
 func (t *target) is(kind uint32) bool { return t.st.Mode&unix.S_IFMT == kind }
 
-// find returns the file at the path as the caller sees it: from the folder dir, or, where there is no path, dir itself.
+// find returns the file at the path as the caller sees it: from the folder dir, or, where there is no path, dir
+// itself.
 func (q *question) find(dir int32, path string, follow bool) (*target, error) {
 	t, err := q.lookUp(dir, path, follow)
 	if err != nil {
@@ -98,7 +99,8 @@ func badDescriptor(err error) error {
 	return err
 }
 
-// allow returns an error unless the file is the action's own, and puts a copy in the place of one that it shares with others.
+// allow returns an error unless the file is the action's own, and puts a copy in the place of one that it shares with
+// others.
 func (q *question) allow(t *target) error {
 	switch {
 	case t.st.Nlink == 0: // nobody has it who did not open it
@@ -158,7 +160,8 @@ func (q *question) copyUp(t *target) error {
 // copyStep is how much is copied, in bytes, until it is looked whether somebody still wants it.
 const copyStep = 64 << 20
 
-// copy makes a file with the target's content, owner, mode and times, where the action cannot reach it. It returns the copy's path, and opens that.
+// copy makes a file with the target's content, owner, mode and times, where the action cannot reach it. It returns
+// the copy's path, and opens that.
 func (q *question) copy(t *target) (path string, fd int, err error) {
 	from, err := os.Open(proc(t.fd))
 	if err != nil {

@@ -30,7 +30,8 @@ func NewWorker(r *Ruleset, network bool, mounts []Mount) (*Worker, error) {
 		return w.change(r, network, mounts, err)
 	})
 	if errors.Is(err, errChroot) && len(mounts) == 0 {
-		return startWorker(func(w *Worker) error { return w.change(r, network, nil, err) }) // another thread, which shares the mounts
+		// another thread, which shares the mounts
+		return startWorker(func(w *Worker) error { return w.change(r, network, nil, err) })
 	}
 	return w, err
 }
@@ -76,12 +77,14 @@ func (a Access) inShared() bool {
 	})
 }
 
-// Number is the number of a process or a group, or 0, for system calls that the thread makes itself, such as kill, or setpgid before it starts a
-// command: nobody else knows the upper half, and the kernel ignores it. Without it the supervisor would be asked, which at best takes time.
+// Number is the number of a process or a group, or 0, for system calls that the thread makes itself, such as kill, or
+// setpgid before it starts a command: nobody else knows the upper half, and the kernel ignores it. Without it the
+// supervisor would be asked, which at best takes time.
 func (w *Worker) Number(n int) int { return int(uint64(w.secret)<<32 | uint64(uint32(n))) }
 
-// End ends the processes that a command left in process groups of their own, when the command has ended and its group was told to. It tells
-// whether there were any. If they do not end the worker must not be used any more. Without a supervisor it does nothing.
+// End ends the processes that a command left in process groups of their own, when the command has ended and its group
+// was told to. It tells whether there were any. If they do not end the worker must not be used any more. Without a
+// supervisor it does nothing.
 func (w *Worker) End(group int) (found bool, err error) {
 	if w.supervisor == nil {
 		return false, nil
@@ -89,15 +92,17 @@ func (w *Worker) End(group int) (found bool, err error) {
 	return w.supervisor.groups.end(group, w.Number)
 }
 
-// Settle waits until everything is done that a command asked the supervisor for: one that was killed meanwhile does not wait for it. It is for when
-// its processes have ended, and before anybody else has its files. last says that some may not have: nothing is done for them from here on.
+// Settle waits until everything is done that a command asked the supervisor for: one that was killed meanwhile does
+// not wait for it. It is for when its processes have ended, and before anybody else has its files. last says that
+// some may not have: nothing is done for them from here on.
 func (w *Worker) Settle(last bool) {
 	if w.supervisor != nil {
 		w.supervisor.settle(last)
 	}
 }
 
-// NetworkRefused tells whether a command wanted the network and was refused since this was last asked, and whether that is known.
+// NetworkRefused tells whether a command wanted the network and was refused since this was last asked, and whether
+// that is known.
 func (w *Worker) NetworkRefused() (refused, known bool) {
 	if w.supervisor == nil {
 		return false, false
@@ -108,7 +113,8 @@ func (w *Worker) NetworkRefused() (refused, known bool) {
 func (w *Worker) live(ready chan<- error, change func() error) {
 	runtime.LockOSThread() // never unlocked: the thread ends with this goroutine
 	if unix.Getpid() == unix.Gettid() {
-		// The process's first thread cannot end, and is what /proc shows of the process. It is kept busy with waiting.
+		// The process's first thread cannot end, and is what /proc shows of the process. It is kept busy with
+		// waiting.
 		next := make(chan struct{})
 		go func() {
 			defer close(next)

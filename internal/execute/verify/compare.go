@@ -310,8 +310,8 @@ func (c *comparer) files(ctx context.Context, p string, a, b merkle.File) error 
 // maxCauses is at how many differing ranges of a file causes are looked for.
 const maxCauses = 64
 
-// causes guesses at each of the first differing ranges: the first one of an ELF file is often but the build id. Only what
-// no other guess explains is put down to digits.
+// causes guesses at each of the first differing ranges: the first one of an ELF file is often but the build id. Only
+// what no other guess explains is put down to digits.
 func (s *spans) causes(a, b []byte, roots string) []string {
 	var hints []string
 	at := []int64{s.first}

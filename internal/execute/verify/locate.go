@@ -28,8 +28,8 @@ type region struct {
 	span
 }
 
-// locate says in which parts of the files the differing bytes are. Files that are not what they seem to be are left as
-// they are: as bytes.
+// locate says in which parts of the files the differing bytes are. Files that are not what they seem to be are left
+// as they are: as bytes.
 func locate(d *event.Difference, s spans, a, b []byte) {
 	switch {
 	case bytes.HasPrefix(a, []byte(elf.ELFMAG)) && bytes.HasPrefix(b, []byte(elf.ELFMAG)):

@@ -1,6 +1,7 @@
-// Package verify runs actions twice and tells whether their outputs are the same, and if not, in what they differ: which section of an ELF file, which member of
-// an archive, which line of a text, and the usual reason. One enters it with New, an execute.Caching around another. It does not know what a step or a plan is, and takes
-// what a file is from its bytes, which may be anything.
+// Package verify runs actions twice and tells whether their outputs are the same, and if not, in what they differ:
+// which section of an ELF file, which member of an archive, which line of a text, and the usual reason. One enters it
+// with New, an execute.Caching around another. It does not know what a step or a plan is, and takes what a file is
+// from its bytes, which may be anything.
 package verify
 
 import (
@@ -30,8 +31,8 @@ type Options struct {
 }
 
 // New returns an Executor that runs each action once more than needed and compares what the two runs left, bit by bit:
-// an action whose result is known is run once, another twice. Lookup finds nothing for actions that are to be verified, so
-// whoever watches sees them run. What the cache knows stays as it is, and it is what Execute returns.
+// an action whose result is known is run once, another twice. Lookup finds nothing for actions that are to be
+// verified, so whoever watches sees them run. What the cache knows stays as it is, and it is what Execute returns.
 func New(o Options) *Verifier {
 	return &Verifier{o: o, found: map[stepName]event.ActionVerified{}}
 }
@@ -177,8 +178,8 @@ func typical() []cause {
 	}
 }
 
-// causes guesses from what is around the first difference of both files. A cause counts when both have it, with another
-// text.
+// causes guesses from what is around the first difference of both files. A cause counts when both have it, with
+// another text.
 func causes(a, b []byte, roots string) []string {
 	var hints []string
 	if p := []byte(roots); len(p) > 1 && bytes.Contains(a, p) && bytes.Contains(b, p) {

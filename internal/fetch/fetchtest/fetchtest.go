@@ -22,8 +22,8 @@ func Dir() (string, error) {
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// Folder returns one of the folders there. The first process that asks for it fills it: fill gets the folder, which is not there yet, and has it appear
-// whole, by a rename.
+// Folder returns one of the folders there. The first process that asks for it fills it: fill gets the folder, which
+// is not there yet, and has it appear whole, by a rename.
 func Folder(t testing.TB, name string, fill func(folder string) error) string {
 	t.Helper()
 	dir, err := Dir()

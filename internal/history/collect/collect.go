@@ -1,5 +1,5 @@
-// Package collect makes the document of a run from its record and what the store has of the actions' keys and results. Where that is gone, the
-// document says less. It does not know how a document is shown, and runs nothing.
+// Package collect makes the document of a run from its record and what the store has of the actions' keys and
+// results. Where that is gone, the document says less. It does not know how a document is shown, and runs nothing.
 package collect
 
 import (
@@ -27,8 +27,8 @@ type Stores struct {
 	Results store.Results
 }
 
-// Document makes the document of a run of the book. With hide it is for others: it has what each action's key was made of, also of those that the run had
-// no need to look at, and nothing of what hide takes out.
+// Document makes the document of a run of the book. With hide it is for others: it has what each action's key was
+// made of, also of those that the run had no need to look at, and nothing of what hide takes out.
 func Document(ctx context.Context, book *runlog.Book, run *runlog.Run, stores Stores, hide *Hider) (*history.Document, error) {
 	c := &collector{book: book, run: run, stores: stores, hide: hide, materials: NewMaterials(hide), loaded: map[digest.Digest]loadedAction{}, sizes: map[digest.Digest]int64{}}
 	s := run.Summary
@@ -231,7 +231,8 @@ func (c *collector) of(ctx context.Context, did *history.Action, key digest.Dige
 	did.Reason = c.hide.Text(did.Reason)
 }
 
-// addEarlier adds the actions that the run had no need to look at, as nothing that they are made from had changed, by the last run that did.
+// addEarlier adds the actions that the run had no need to look at, as nothing that they are made from had changed, by
+// the last run that did.
 func (c *collector) addEarlier(ctx context.Context, by map[string]*history.Step) error {
 	type name struct{ step, action string }
 	seen := map[name]bool{}

@@ -10,8 +10,9 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// Hider takes out of texts what is nobody else's business: where things are on this machine, and what looks like a credential. Each has in its place
-// what it was, with a digest of two bytes: enough to see that two differ, too little to guess what it was. A nil one takes out nothing.
+// Hider takes out of texts what is nobody else's business: where things are on this machine, and what looks like a
+// credential. Each has in its place what it was, with a digest of two bytes: enough to see that two differ, too
+// little to guess what it was. A nil one takes out nothing.
 type Hider struct {
 	folders []folder // the longest first
 	system  []string
@@ -33,7 +34,8 @@ func (h *Hider) at(name string) string {
 	return ""
 }
 
-// NewHider returns one that knows the machine's own folders, by what they are called in their place, and those whose paths mean the same on all machines.
+// NewHider returns one that knows the machine's own folders, by what they are called in their place, and those whose
+// paths mean the same on all machines.
 func NewHider(folders map[string]string, system ...string) *Hider {
 	h := &Hider{system: system, known: map[string]string{}}
 	for name, at := range folders {
@@ -118,9 +120,12 @@ func hideFolder(s string, f folder) string {
 			from--
 		}
 		before := s[from:i]
-		flag := strings.HasPrefix(before, "-") && !strings.Contains(before, "/") || strings.HasSuffix(before, "//")    // -I, file://
-		longer := end < len(s) && partOfName(s[end]) && !(s[end] == '.' && (end+1 == len(s) || !partOfName(s[end+1]))) // a sentence may end
-		if longer || before != "" && !flag {                                                                           // /home/a in /home/ab, and in x/home/a
+		// -I, file://
+		flag := strings.HasPrefix(before, "-") && !strings.Contains(before, "/") || strings.HasSuffix(before, "//")
+		// a sentence may end
+		longer := end < len(s) && partOfName(s[end]) && !(s[end] == '.' && (end+1 == len(s) || !partOfName(s[end+1])))
+		// /home/a in /home/ab, and in x/home/a
+		if longer || before != "" && !flag {
 			b.WriteString(s[:end])
 		} else {
 			b.WriteString(s[:i] + mark(f.name, f.at))

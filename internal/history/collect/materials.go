@@ -27,7 +27,8 @@ const (
 	maxDepth   = 200
 )
 
-// Materials gathers what the keys of actions were made of. What they have in common, such as a toolchain's tree, is there once.
+// Materials gathers what the keys of actions were made of. What they have in common, such as a toolchain's tree, is
+// there once.
 type Materials struct {
 	hide    *Hider
 	level   []ref // folders that are to be listed, none of which is in another
@@ -82,7 +83,8 @@ func (m *Materials) Add(ctx context.Context, to *history.Action, a *action.Actio
 	to.Root = m.ref(a.InputRoot, blobs)
 }
 
-// named adds the arguments of a tool of hexmage's own, which are a file among the action's inputs, by their names: "argument sha256".
+// named adds the arguments of a tool of hexmage's own, which are a file among the action's inputs, by their names:
+// "argument sha256".
 func (m *Materials) named(ctx context.Context, of map[string]string, a *action.Action, blobs store.Blobs) {
 	e, err := merkle.Ref(a.InputRoot).Lookup(ctx, blobs, tool.ArgsFile)
 	if err != nil || e.File == nil {
@@ -148,7 +150,8 @@ func (m *Materials) ref(d digest.Digest, blobs store.Blobs) string {
 	return d.Hex()[:16]
 }
 
-// Trees lists the folders of all that was added, level by level: where there are too many, the deepest are not there, and whole is false.
+// Trees lists the folders of all that was added, level by level: where there are too many, the deepest are not there,
+// and whole is false.
 func (m *Materials) Trees(ctx context.Context) (trees map[string]history.Folder, whole bool, err error) {
 	whole = true
 	for depth := 0; len(m.level) > 0 && depth < maxDepth; depth++ {

@@ -1,5 +1,6 @@
-// Package plantest has the conformance suite of plan.Extender, and one that answers as a test says, for builds of plans that no planner made. The suite
-// is given the name of the type that it checks, as %T prints it, so that a test can tell who was forgotten.
+// Package plantest has the conformance suite of plan.Extender, and one that answers as a test says, for builds of
+// plans that no planner made. The suite is given the name of the type that it checks, as %T prints it, so that a test
+// can tell who was forgotten.
 //
 // It does not know what pipelines there are, nor how they are planned.
 package plantest
@@ -18,8 +19,9 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
-// Extender checks a plan.Extender by the plan that it is of, and by all that the plan waits for. Some of each sort there must be: an instance that
-// waits for values, and one for a listing, an output and a check that wait, and an instance, an output and a check that do not.
+// Extender checks a plan.Extender by the plan that it is of, and by all that the plan waits for. Some of each sort
+// there must be: an instance that waits for values, and one for a listing, an output and a check that wait, and an
+// instance, an output and a check that do not.
 func Extender(t *testing.T, name string, p *plan.Plan, x plan.Extender, known plan.Known) {
 	if is := strings.TrimPrefix(fmt.Sprintf("%T", x), "*"); is != name {
 		t.Errorf("it is said to be a %s, and is a %s", name, is)

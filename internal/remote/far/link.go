@@ -23,7 +23,8 @@ type Link struct {
 	open     map[net.Conn]bool // nil: it is closed
 }
 
-// NewLink returns one to the address. What is sent arrives after the delay, in both directions: a round trip takes two.
+// NewLink returns one to the address. What is sent arrives after the delay, in both directions: a round trip takes
+// two.
 func NewLink(to string, delay time.Duration) (*Link, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/hexmage/hexmage/internal/history"
 )
 
-// graph is a drawing of steps: a band for each module, in it a column for each level. Lengths are the drawing's units.
+// graph is a drawing of steps: a band for each module, in it a column for each level. Lengths are the drawing's
+// units.
 type graph struct {
 	Width, Height int
 	Bands         []band

@@ -1,7 +1,8 @@
 // Package page writes a run as one HTML page that needs nothing else: no network, no other file.
 //
-// All that a document has is hostile text. It is escaped where it stands, the page's own script takes it from data, and the page forbids
-// itself everything but its own style and script. The package does not know where a document comes from, nor what its steps do.
+// All that a document has is hostile text. It is escaped where it stands, the page's own script takes it from data,
+// and the page forbids itself everything but its own style and script. The package does not know where a document
+// comes from, nor what its steps do.
 package page
 
 import (

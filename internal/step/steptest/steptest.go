@@ -1,5 +1,6 @@
-// Package steptest has the conformance suites of step.Kind: Kind for kinds, Decorator for who passes on to another kind. Each is given the
-// name of the type that it checks, as %T prints it without type parameters, so that a test can tell who was forgotten.
+// Package steptest has the conformance suites of step.Kind: Kind for kinds, Decorator for who passes on to another
+// kind. Each is given the name of the type that it checks, as %T prints it without type parameters, so that a test
+// can tell who was forgotten.
 //
 // It does not know what kinds there are.
 package steptest
@@ -105,7 +106,8 @@ func checkSchema(t *testing.T, k step.Kind) {
 	}
 }
 
-// checkSpecs holds actions to what a build makes of them: names and paths that are unique and lead nowhere else, inputs that exist.
+// checkSpecs holds actions to what a build makes of them: names and paths that are unique and lead nowhere else,
+// inputs that exist.
 func checkSpecs(t *testing.T, r step.Request, specs []action.Spec) {
 	t.Helper()
 	names := map[string]bool{}
@@ -215,8 +217,8 @@ func (s *stub) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	return s.planned, s.diags
 }
 
-// Decorator checks that the kind which wrap makes passes on everything that it has no reason to change: its request is for no special step,
-// and the one action planned for it is a plain command on this machine.
+// Decorator checks that the kind which wrap makes passes on everything that it has no reason to change: its request
+// is for no special step, and the one action planned for it is a plain command on this machine.
 func Decorator(t *testing.T, name string, wrap func(next step.Kind) step.Kind) {
 	specs := func() []action.Spec { return []action.Spec{{Name: "a", Description: "do it", Args: []string{"cc"}}} }
 	at := addrs.Output{Name: "o"}

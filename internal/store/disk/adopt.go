@@ -14,9 +14,9 @@ import (
 )
 
 // Adopt implements store.Local: the file becomes the blob by a rename, without copying. It is copied instead when it
-// has several names (one of them may be written to later) or is on another file system, and left alone when the blob is
-// there. No process may have it open for writing: the executor has ended all processes of an action before it takes the
-// outputs.
+// has several names (one of them may be written to later) or is on another file system, and left alone when the blob
+// is there. No process may have it open for writing: the executor has ended all processes of an action before it
+// takes the outputs.
 func (s *Blobs) Adopt(ctx context.Context, fn digest.Function, path string) (digest.Digest, error) {
 	d, err := s.adopt(ctx, fn, path)
 	if err != nil {
@@ -41,7 +41,8 @@ func (s *Blobs) adopt(ctx context.Context, fn digest.Function, path string) (dig
 	if err := s.check(ctx, d); !errors.Is(err, store.ErrNotFound) {
 		return d, err
 	}
-	// Its mode and time are right before it is seen. Both steps fail for a file of another user or on another file system.
+	// Its mode and time are right before it is seen. Both steps fail for a file of another user or on another file
+	// system.
 	if atomicfile.Links(info) == 1 {
 		err := atomicfile.SetFile(f, permOf(layout.Blobs), store.LinkTime())
 		if err == nil && atomicfile.Rename(path, s.Path(d)) == nil {

@@ -1,26 +1,26 @@
 // Package disk keeps blobs and results as files, in the layout of Bazel's disk cache: <root>/blake3/cas/ab/<hash> and
 // <root>/blake3/ac/ab/<hash>, for SHA-256 without blake3/. Start with NewBlobs and NewResults.
 //
-// Blobs are read-only files. A blob is written to <root>/new and renamed, so any number of processes may share a root,
-// and a blob is there whole or not at all, but for two dangers. A power cut may leave a name without content: sync.go
-// handles it. And a program that runs as root may write into a blob through a hard link: the file's mode and
+// Blobs are read-only files. A blob is written to <root>/new and renamed, so any number of processes may share a
+// root, and a blob is there whole or not at all, but for two dangers. A power cut may leave a name without content:
+// sync.go handles it. And a program that runs as root may write into a blob through a hard link: the file's mode and
 // modification time tell (see trusted). The time is store.LinkTime for all blobs. It is fixed, so tools that look at
 // times of inputs do not make outputs that depend on when something was cached. The inode's change time is then the
 // time of the last link, for garbage collection.
 //
 // Open hashes what it reads. Link does not: a bit that flips on the disk under an unchanged time reaches the action
-// that the blob is linked for. `cache verify` finds it. A corrupt blob is moved to <root>/damaged, is missing from then
-// on, and its action runs again.
+// that the blob is linked for. `cache verify` finds it. A corrupt blob is moved to <root>/damaged, is missing from
+// then on, and its action runs again.
 //
 // A hard link shares the blob's mode. So a blob that is wanted executable has a second file at
 // <root>/blake3/exec/ab/<hash> (<root>/exec/… for SHA-256) with mode 0555. It is derived, and only Link reads it.
 //
-// A result's file is an ActionResult message. In fields that other programs skip as unknown it also holds the messages
-// that were stored with it (the Action, its Command and Directories of its inputs, for explaining the key later) and a
-// checksum.
+// A result's file is an ActionResult message. In fields that other programs skip as unknown it also holds the
+// messages that were stored with it (the Action, its Command and Directories of its inputs, for explaining the key
+// later) and a checksum.
 //
-// The package does not know what blobs mean, which were made from which, nor whether the blobs that results name exist.
-// It deletes corrupt files alone.
+// The package does not know what blobs mean, which were made from which, nor whether the blobs that results name
+// exist. It deletes corrupt files alone.
 package disk
 
 import (
@@ -53,8 +53,8 @@ type Blobs struct {
 	safe bool // no power cut has damaged a blob since the last sync: see recovered
 }
 
-// NewBlobs returns the store in the folder root, which it creates if needed, and removes temporary files that dead processes
-// left there.
+// NewBlobs returns the store in the folder root, which it creates if needed, and removes temporary files that dead
+// processes left there.
 func NewBlobs(root string) (*Blobs, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {

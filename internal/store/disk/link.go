@@ -52,8 +52,9 @@ func (s *Blobs) Link(ctx context.Context, d digest.Digest, path string, perm fs.
 	return atomicfile.WriteProgram(func() error { return s.copyTo(ctx, d, path, perm) })
 }
 
-// link is a hard link that bears with another goroutine or process putting the same blob in place meanwhile: that replaces the
-// file by one with the same content, and the kernel will not link to a file that has just lost its last name.
+// link is a hard link that bears with another goroutine or process putting the same blob in place meanwhile: that
+// replaces the file by one with the same content, and the kernel will not link to a file that has just lost its last
+// name.
 func (s *Blobs) link(from, path string) error {
 	var err error
 	for range 100 {
@@ -94,8 +95,8 @@ func (s *Blobs) source(ctx context.Context, d digest.Digest, executable bool) (s
 	return file, err
 }
 
-// forked returns when every process that this one was starting has its own program. Until then it holds the files that
-// were open for writing, and the kernel runs no program whose file is.
+// forked returns when every process that this one was starting has its own program. Until then it holds the files
+// that were open for writing, and the kernel runs no program whose file is.
 func forked() {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

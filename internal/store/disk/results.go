@@ -28,8 +28,8 @@ import (
 const UsedEvery = time.Hour
 
 const (
-	// messageField holds one message that was stored with the result. No ActionResult has this field, so other programs
-	// skip it.
+	// messageField holds one message that was stored with the result. No ActionResult has this field, so other
+	// programs skip it.
 	messageField = 64999
 	// sealField is the last field of the file: the size of the key and a checksum over the key and all that precedes
 	// the field.
@@ -144,8 +144,8 @@ func encode(key digest.Digest, r *action.Result, messages map[digest.Digest][]by
 	return append(b, seal(key, b)...)
 }
 
-// seal returns the last field of a file that holds the body. The checksum covers the key: a file under another name is
-// corrupt.
+// seal returns the last field of a file that holds the body. The checksum covers the key: a file under another name
+// is corrupt.
 func seal(key digest.Digest, body []byte) []byte {
 	size := binary.LittleEndian.AppendUint64(nil, uint64(key.Size()))
 	h := blake3.New()
@@ -164,8 +164,8 @@ type Entry struct {
 	used time.Time
 }
 
-// ReadResult reads the file of a result. It ignores the size of the key. The error is store.ErrCorrupt if the checksum
-// does not match.
+// ReadResult reads the file of a result. It ignores the size of the key. The error is store.ErrCorrupt if the
+// checksum does not match.
 func ReadResult(path string, key digest.Digest) (*Entry, error) {
 	st, err := os.Lstat(path)
 	if err != nil {

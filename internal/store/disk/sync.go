@@ -19,8 +19,8 @@ import (
 // Durability. kill -9 needs none of this: the kernel keeps what a dead process wrote, and a rename shows a whole file
 // or none.
 //
-// After a power cut a name may lead to a file whose content never reached the disk. Results carry a checksum, and Open
-// hashes blobs, but Link does not. So one Sync ends a run (and follows each long action), and leaves the file
+// After a power cut a name may lead to a file whose content never reached the disk. Results carry a checksum, and
+// Open hashes blobs, but Link does not. So one Sync ends a run (and follows each long action), and leaves the file
 // state/synced: it holds the boot id of the machine, and its modification time is before the sync began. In the same
 // boot the page cache has the content of every file. After a reboot, the first process hashes all blobs whose inode
 // changed at that time or later. Older blobs are on the disk.
@@ -40,8 +40,8 @@ import (
 //     process starts over.
 //   - No state/synced, or one with another content: all blobs are hashed.
 
-// bootID returns what differs after each reboot, or nil where the system does not tell. Without it every process checks
-// young blobs.
+// bootID returns what differs after each reboot, or nil where the system does not tell. Without it every process
+// checks young blobs.
 func bootID() []byte {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -114,8 +114,8 @@ func (s *Blobs) recovered(ctx context.Context) error {
 	return nil
 }
 
-// checkYoung hashes the blobs and executable copies whose inodes changed at the time or later, and quarantines corrupt
-// ones.
+// checkYoung hashes the blobs and executable copies whose inodes changed at the time or later, and quarantines
+// corrupt ones.
 func (s *Blobs) checkYoung(ctx context.Context, since int64) (checked int, err error) {
 	err = layout.Root(s.root).Each(ctx, func(it layout.Item) error {
 		st := stat.Of(it.Info)

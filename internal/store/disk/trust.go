@@ -23,11 +23,11 @@ func permOf(kind layout.Kind) fs.FileMode {
 	return 0o444
 }
 
-// trusted tells whether a blob's file with this stamp may be linked without hashing it: it has the size, mode and time
-// that the store gave it. A program that writes to the file, through a hard link, too, changes the time, and has to
-// make the file writable first. To hide that it would have to set the time and the mode back. In the strict sandbox an
-// action cannot: an action that changes the mode or time of a linked input gets a copy first (sandbox.Access.Shared).
-// Where the kernel cannot supervise system calls, actions get copies of all inputs.
+// trusted tells whether a blob's file with this stamp may be linked without hashing it: it has the size, mode and
+// time that the store gave it. A program that writes to the file, through a hard link, too, changes the time, and has
+// to make the file writable first. To hide that it would have to set the time and the mode back. In the strict
+// sandbox an action cannot: an action that changes the mode or time of a linked input gets a copy first
+// (sandbox.Access.Shared). Where the kernel cannot supervise system calls, actions get copies of all inputs.
 func trusted(d digest.Digest, kind layout.Kind, st stat.Stamp) bool {
 	perm := fs.FileMode(st.Mode & 0o7777)
 	return st.IsRegular() && st.Size == d.Size() && perm == permOf(kind) && st.MTime == store.LinkTime().UnixNano()
@@ -110,8 +110,8 @@ func (s *Blobs) corrupt(d digest.Digest, f *os.File) error {
 	return fmt.Errorf("blob %s: corrupt, moved to damaged/: %w: %w", d, store.ErrNotFound, store.ErrCorrupt)
 }
 
-// quarantine moves the blob's file, open as f, to damaged/, and removes the executable copy. If another process has put
-// a good file in its place since f was opened, the good one stays.
+// quarantine moves the blob's file, open as f, to damaged/, and removes the executable copy. If another process has
+// put a good file in its place since f was opened, the good one stays.
 func (s *Blobs) quarantine(d digest.Digest, f *os.File) error {
 	path := s.Path(d)
 	mine, err := f.Stat()

@@ -1,8 +1,8 @@
-// Package layout knows where things are in a cache folder, and what they are called there: the layout of Bazel's disk cache for blobs,
-// and beside it what hexmage keeps of its own.
+// Package layout knows where things are in a cache folder, and what they are called there: the layout of Bazel's disk
+// cache for blobs, and beside it what hexmage keeps of its own.
 //
-// One enters it with a Root, which has a method for each place; Each goes through all there is. The package does not know what is in a
-// file, nor who may remove it.
+// One enters it with a Root, which has a method for each place; Each goes through all there is. The package does not
+// know what is in a file, nor who may remove it.
 package layout
 
 import (
@@ -112,8 +112,8 @@ func (r Root) Checkpoints() string { return r.in("checkpoints") }
 // Damaged returns the folder for quarantined files.
 func (r Root) Damaged() string { return r.in("damaged") }
 
-// Quarantine returns the path in Damaged of a corrupt file with the digest. The prefix tells what the file was: "" is a
-// blob.
+// Quarantine returns the path in Damaged of a corrupt file with the digest. The prefix tells what the file was: "" is
+// a blob.
 func (r Root) Quarantine(prefix string, d digest.Digest) string {
 	return r.in("damaged", prefix+d.Function().String()+"-"+d.Hex())
 }
@@ -130,8 +130,9 @@ func (r Root) New() string { return r.in(NewFiles) }
 // Scratch returns the folder that all exec roots are below.
 func (r Root) Scratch() string { return r.in(NewFolders) }
 
-// Prepare makes the folder, if it is not there, with its folders for what is not done yet, and removes from them what dead
-// processes left there more than age ago. In a cache that cannot be written to, whose folders are there, it does nothing.
+// Prepare makes the folder, if it is not there, with its folders for what is not done yet, and removes from them what
+// dead processes left there more than age ago. In a cache that cannot be written to, whose folders are there, it does
+// nothing.
 func (r Root) Prepare(age time.Duration) error {
 	if err := os.MkdirAll(string(r), 0o755); err != nil {
 		return err
@@ -156,8 +157,9 @@ func (r Root) Sweep(age time.Duration) error {
 
 const runPrefix = "run"
 
-// NewRun makes a scratch folder for this process. Its name has the process's id, which a process in another container may have too, or one that
-// comes later, and so not only that. Its lock is held until unlock is called, or the process ends.
+// NewRun makes a scratch folder for this process. Its name has the process's id, which a process in another container
+// may have too, or one that comes later, and so not only that. Its lock is held until unlock is called, or the
+// process ends.
 func (r Root) NewRun() (path string, unlock func(), err error) {
 	if path, err = os.MkdirTemp(r.Scratch(), atomicfile.TempName(runPrefix)); err != nil {
 		return "", nil, err
@@ -239,7 +241,8 @@ func (s StateDir) OutputLock(id string) string { return s.in("outputs", id+".loc
 // LastRuns returns the folder for the keys with which steps with effects last ran.
 func (s StateDir) LastRuns() string { return s.in("last-runs") }
 
-// Runner returns the folder for what executors that run actions elsewhere keep: leases, and what is known of the machines.
+// Runner returns the folder for what executors that run actions elsewhere keep: leases, and what is known of the
+// machines.
 func (s StateDir) Runner() string { return s.in("runner") }
 
 // ActionsLock returns the file in which an action is locked while it runs.
@@ -257,8 +260,8 @@ func oldFolders() []string {
 		"damaged", "new", "tmp"}
 }
 
-// Older returns the folders that earlier versions of hexmage left beside this root. A folder belongs to hexmage only if the lock of
-// its users is in it: the folder that HEXMAGE_CACHE names may hold other files.
+// Older returns the folders that earlier versions of hexmage left beside this root. A folder belongs to hexmage only
+// if the lock of its users is in it: the folder that HEXMAGE_CACHE names may hold other files.
 func (r Root) Older() (found []string) {
 	base := Root(filepath.Dir(string(r)))
 	isCache := func(r Root) bool {
@@ -309,8 +312,8 @@ func (r Root) Each(ctx context.Context, f func(Item) error) error {
 		}
 		return f(it)
 	}
-	// An archive, a package, a clone are below a folder for their way to be fetched. Lock files stay: removed while one is held, it
-	// would let a second process in.
+	// An archive, a package, a clone are below a folder for their way to be fetched. Lock files stay: removed while
+	// one is held, it would let a second process in.
 	download := func(it Item) error {
 		if name := filepath.Base(it.Path); name == "lock" || strings.HasSuffix(name, ".lock") {
 			it.Kind = State

@@ -1,6 +1,7 @@
-// Package storetest has the conformance suites of store.Blobs, store.Local and store.Results. Blobs and Results are for whoever
-// stores, Reads for whoever gives what got there in another way, Decorator for who passes on to another store. Each is given the name of
-// the type that it checks, as %T prints it, so that a test can tell who was forgotten.
+// Package storetest has the conformance suites of store.Blobs, store.Local and store.Results. Blobs and Results are
+// for whoever stores, Reads for whoever gives what got there in another way, Decorator for who passes on to another
+// store. Each is given the name of the type that it checks, as %T prints it, so that a test can tell who was
+// forgotten.
 //
 // It knows only the interfaces of package store.
 package storetest
@@ -24,8 +25,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Blobs checks the store that open returns, which is empty and on its own for each call, and what it can do as a store.Local
-// if it is one (what a decorator answers with errors.ErrUnsupported is not asked again).
+// Blobs checks the store that open returns, which is empty and on its own for each call, and what it can do as a
+// store.Local if it is one (what a decorator answers with errors.ErrUnsupported is not asked again).
 func Blobs(t *testing.T, name string, open func(t *testing.T) store.Blobs) {
 	is(t, name, open(t))
 	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
@@ -64,8 +65,8 @@ func is(t *testing.T, name string, v any) {
 	}
 }
 
-// BlobsDamage checks what a Store does about damaged blobs. open returns the store and a function that replaces the bytes
-// kept under a digest behind the store's back.
+// BlobsDamage checks what a Store does about damaged blobs. open returns the store and a function that replaces the
+// bytes kept under a digest behind the store's back.
 func BlobsDamage(t *testing.T, open func(t *testing.T) (store.Blobs, func(d digest.Digest, b []byte))) {
 	content := Bytes(1, 3<<20)
 	flipped := bytes.Clone(content)

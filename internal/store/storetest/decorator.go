@@ -18,8 +18,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store/memory"
 )
 
-// Reads checks a store in which content got in another way than by Put: open returns one that has just this. Put either stores, or says
-// errors.ErrUnsupported and does nothing.
+// Reads checks a store in which content got in another way than by Put: open returns one that has just this. Put
+// either stores, or says errors.ErrUnsupported and does nothing.
 func Reads(t *testing.T, name string, open func(t *testing.T, fn digest.Function, content [][]byte) store.Blobs) {
 	for _, fn := range []digest.Function{digest.BLAKE3, digest.SHA256} {
 		t.Run(fn.String(), func(t *testing.T) {
@@ -62,8 +62,8 @@ func Reads(t *testing.T, name string, open func(t *testing.T, fn digest.Function
 	}
 }
 
-// laysOut makes files of the blob, as an exec root has them, several times, and writes to those that are to be written to: the blob stays
-// what it is.
+// laysOut makes files of the blob, as an exec root has them, several times, and writes to those that are to be
+// written to: the blob stays what it is.
 func laysOut(t *testing.T, s store.Blobs, d digest.Digest, b []byte, path string) {
 	t.Helper()
 	for i, perm := range []fs.FileMode{0o444, 0o555, 0o444, 0o555, 0o644, 0o755} {
@@ -96,8 +96,9 @@ type Passes struct {
 	NoLocal bool // it is no store.Local, whatever is below
 }
 
-// Decorator checks what wrap's Blobs pass on to the next store, which are empty of their own: every call that they cannot answer, with its
-// context, and what came of it; and, unless they hide it on purpose, what the next one can do as a store.Local.
+// Decorator checks what wrap's Blobs pass on to the next store, which are empty of their own: every call that they
+// cannot answer, with its context, and what came of it; and, unless they hide it on purpose, what the next one can do
+// as a store.Local.
 func Decorator(t *testing.T, name string, wrap func(next store.Blobs) store.Blobs, passes Passes) {
 	until := time.Now().Add(time.Hour)
 	ctx, cancel := context.WithDeadline(t.Context(), until)

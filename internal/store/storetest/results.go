@@ -71,7 +71,8 @@ func Results(t *testing.T, name string, open func(t *testing.T) store.Results) {
 			if m, err := c.Messages(t.Context(), key(0)); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("messages of nothing: %v, %v; want ErrNotFound", m, err)
 			}
-			for i, want := range []map[digest.Digest][]byte{messages, nil, messages} { // each in place of the one before
+			// each in place of the one before
+			for i, want := range []map[digest.Digest][]byte{messages, nil, messages} {
 				if err := c.Put(t.Context(), key(0), Result(fn, i), want); err != nil {
 					t.Fatal(err)
 				}

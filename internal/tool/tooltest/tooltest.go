@@ -1,4 +1,5 @@
-// Package tooltest runs built-in tools in tests as the command line does, in this process. It does not know the tools.
+// Package tooltest runs built-in tools in tests as the command line does, in this process. It does not know the
+// tools.
 package tooltest
 
 import (

@@ -1,7 +1,8 @@
 //go:build linux
 
-// Package worldtest is what end-to-end tests share: the program under test, and worlds, which are what one person has: a
-// workspace, a home and a cache. Tests import it with a dot: its names are the words in which they are written.
+// Package worldtest is what end-to-end tests share: the program under test, and worlds, which are what one person
+// has: a workspace, a home and a cache. Tests import it with a dot: its names are the words in which they are
+// written.
 package worldtest
 
 import (
@@ -76,14 +77,15 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// setUp builds the binary, and a PATH as a small machine has it: a shell and the distribution's client; no compiler, no
-// emulator, no adb.
+// setUp builds the binary, and a PATH as a small machine has it: a shell and the distribution's client; no compiler,
+// no emulator, no adb.
 func (s *suite) setUp(base string) error {
 	var err error
 	if s.base, err = filepath.EvalSymlinks(base); err != nil {
 		return err
 	}
-	if s.repo, err = filepath.Abs(filepath.Join("..", "..", "..", "..")); err != nil { // of the folder of a package below this one's parent
+	// of the folder of a package below this one's parent
+	if s.repo, err = filepath.Abs(filepath.Join("..", "..", "..", "..")); err != nil {
 		return err
 	}
 	s.hexmage = filepath.Join(s.base, "bin", "hexmage")

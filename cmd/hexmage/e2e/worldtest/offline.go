@@ -69,8 +69,8 @@ func Apart(cmd *exec.Cmd, namespaces uintptr, first ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestOffline: what was fetched once needs no network: with a filled store the whole pipeline runs where there is none, from
-// the packages to the tokens, and again; and where something is missing, it says so at once.
+// TestOffline: what was fetched once needs no network: with a filled store the whole pipeline runs where there is
+// none, from the packages to the tokens, and again; and where something is missing, it says so at once.
 func TestOffline(t *testing.T) {
 	_, o := FirstRun(t)
 	if os.Getuid() != 0 {

@@ -15,8 +15,9 @@ import (
 	"time"
 )
 
-// Running returns the processes that have to do with the world: run the binary under test, or have the world's folders as
-// their working folder, program, root or in their environment. What was just killed gets a moment to be gone.
+// Running returns the processes that have to do with the world: run the binary under test, or have the world's
+// folders as their working folder, program, root or in their environment. What was just killed gets a moment to be
+// gone.
 func Running(w *World) []string {
 	base := filepath.Dir(w.Home)
 	var found []string
@@ -45,8 +46,8 @@ func Running(w *World) []string {
 	}
 }
 
-// Kill starts the run and kills hexmage and its process group, without warning: so long after the first event that has the
-// text. It returns the process's id, or 0 when the run ended before.
+// Kill starts the run and kills hexmage and its process group, without warning: so long after the first event that
+// has the text. It returns the process's id, or 0 when the run ended before.
 func Kill(t *testing.T, w *World, pipeline, after string, wait time.Duration) int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), RunLimit)

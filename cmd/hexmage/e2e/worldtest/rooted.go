@@ -11,14 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rooted is the first argument with which the test binary runs a command in another root folder: how, and the folder, are the arguments after it.
+// Rooted is the first argument with which the test binary runs a command in another root folder: how, and the folder,
+// are the arguments after it.
 const Rooted = "-rooted"
 
 // person is the user and group of whom a machine has one.
 const person = 1000
 
-// runRooted is that, in a mount namespace of its own. In a "bare" root there is what is in the folder and nothing else; "chroot" has /proc and /dev, too; and in
-// "system", which has all that a system has, the command is a person's, in an empty folder.
+// runRooted is that, in a mount namespace of its own. In a "bare" root there is what is in the folder and nothing
+// else; "chroot" has /proc and /dev, too; and in "system", which has all that a system has, the command is a
+// person's, in an empty folder.
 func runRooted(args []string) error {
 	if len(args) < 3 {
 		return fmt.Errorf("%q: want how, a folder, and a command", args)

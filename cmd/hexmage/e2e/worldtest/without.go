@@ -14,8 +14,8 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 )
 
-// without is the first argument with which the test binary runs a command on a machine that lacks a program of the host, which
-// is the argument after it.
+// without is the first argument with which the test binary runs a command on a machine that lacks a program of the
+// host, which is the argument after it.
 const without = "-without"
 
 // runWithout is that: in a mount namespace of its own, in which something else stands wherever the program is.

@@ -34,7 +34,8 @@ const (
 // AOT is the address of that module: what its steps' names begin with.
 const AOT = "module.aot."
 
-// RunLimit is what a command may take before it counts as one that hangs: on two cores that many share the first run takes minutes.
+// RunLimit is what a command may take before it counts as one that hangs: on two cores that many share the first run
+// takes minutes.
 const RunLimit = 15 * time.Minute
 
 // World is a workspace, a home and a cache: what one person has.
@@ -43,7 +44,8 @@ type World struct {
 	Env              []string // beside the usual
 }
 
-// NewWorld makes a workspace with the shipped pipelines, modules and the example op package, an empty home, and an empty cache. It is there as long as the test.
+// NewWorld makes a workspace with the shipped pipelines, modules and the example op package, an empty home, and an
+// empty cache. It is there as long as the test.
 func NewWorld(t *testing.T) *World {
 	t.Helper()
 	w := LastingWorld(t)
@@ -72,7 +74,8 @@ func LastingWorld(t *testing.T) *World {
 	return w
 }
 
-// WithDownloads links the packages that toolchaintest keeps into the cache, so that they are not downloaded every time.
+// WithDownloads links the packages that toolchaintest keeps into the cache, so that they are not downloaded every
+// time.
 func (w *World) WithDownloads(t *testing.T) *World {
 	t.Helper()
 	from := toolchaintest.Downloads(t)
@@ -93,8 +96,8 @@ func Warmed(t *testing.T) *World {
 	return w
 }
 
-// FirstRun runs the pipeline from nothing but packages, once for all tests; as root without a network, which must not be
-// missed.
+// FirstRun runs the pipeline from nothing but packages, once for all tests; as root without a network, which must not
+// be missed.
 func FirstRun(t *testing.T) (*World, *Outcome) {
 	t.Helper()
 	s := shared()
@@ -112,8 +115,8 @@ func FirstRun(t *testing.T) (*World, *Outcome) {
 	return s.cold, s.first
 }
 
-// CloneCache makes a cache of its own with the blobs, results and trees of another. Blobs and trees are linked, not copied: hexmage
-// replaces files of its store and never writes into one, but for the pack of results.
+// CloneCache makes a cache of its own with the blobs, results and trees of another. Blobs and trees are linked, not
+// copied: hexmage replaces files of its store and never writes into one, but for the pack of results.
 func CloneCache(from, to string) error {
 	if err := os.CopyFS(filepath.Join(to, "results"), os.DirFS(filepath.Join(from, "results"))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -392,7 +395,8 @@ func (w *World) Clean(t *testing.T) {
 	}
 }
 
-// Family are the pipelines beside qwen3-aot-v79 that go its way, and how many nodes of how many the vendor's compiler takes of their small models.
+// Family are the pipelines beside qwen3-aot-v79 that go its way, and how many nodes of how many the vendor's compiler
+// takes of their small models.
 func Family() map[string]string {
 	return map[string]string{"qwen2-aot": "1680 of 1680", "llama-aot": "1580 of 1580"}
 }
