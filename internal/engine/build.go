@@ -93,7 +93,7 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (r Result, err error) {
 	l := w.loop()
 	started.Actions = g.units
 	o.Sink.Send(started)
-	err = l.run(ctx, units)
+	err = l.run(ctx, append(units, g.gates()...))
 	good := func() bool { return err == nil && l.sum.Failed == 0 }
 	var left []state.Output
 	if good() && o.Out != "" {

@@ -104,7 +104,7 @@ func newGraph(p *plan.Plan) (*graph, []*unit, error) {
 			}
 		})
 	}
-	return g, append(units, g.gates()...), nil
+	return g, units, nil
 }
 
 // instance returns the instance with the address, or nil. Workers may ask: the instances of a graph stay as they are.

@@ -128,7 +128,7 @@ func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[stri
 		}
 		l := &loop{g: g, work: work, sink: r, jobs: jobs, keepGoing: keepGoing, pools: pools, room: f.room, messages: make(chan message, 16)}
 		start := time.Now()
-		err = l.run(t.Context(), units)
+		err = l.run(t.Context(), append(units, g.gates()...))
 		took, sum = time.Since(start), l.sum
 	})
 	return r, sum, took, err
@@ -317,10 +317,11 @@ func TestManyDependOnMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := &loop{g: g, sink: discard{}}
-	if err := l.admit(units); err != nil || len(units) != 2*many+1 {
-		t.Fatalf("%d units, %v", len(units), err)
+	gates := g.gates()
+	if err := l.admit(append(units, gates...)); err != nil || len(gates) != 1 {
+		t.Fatalf("%d gates, %v", len(gates), err)
 	}
-	waits := 0
+	waits := len(gates[0].waiters)
 	for _, u := range units {
 		waits += len(u.waiters)
 	}
@@ -452,7 +453,7 @@ func TestGraphErrors(t *testing.T) {
 		g, units, err := newGraph(&plan.Plan{Instances: nodes})
 		if err == nil {
 			l := &loop{g: g, sink: &record{ended: map[string]event.Outcome{}}, jobs: 1, pools: map[string]int{}, messages: make(chan message, 16)}
-			err = l.run(t.Context(), units)
+			err = l.run(t.Context(), append(units, g.gates()...))
 		}
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("err = %v, want %q", err, name)

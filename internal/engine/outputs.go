@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -221,14 +220,13 @@ func (p *placer) current(ctx context.Context, out *output) ([]state.Seen, bool) 
 	if last := p.o.Last.Output(out.Name); last != nil && last.Path == out.Path && last.ID == out.ID && last.Holds() == nil {
 		return last.Files, true
 	}
-	now := time.Now()
 	st, err := stat.Lstat(out.Path)
 	if f := out.entry.File; f != nil {
 		if err != nil || !st.IsRegular() || st.Size != f.Digest.Size() || fs.FileMode(st.Mode).Perm() != permOf(f) {
 			return nil, false
 		}
 		d, err := p.hasher.Hash(out.Path, st)
-		return []state.Seen{state.See(out.Path, st, now)}, err == nil && d == f.Digest
+		return []state.Seen{{Path: out.Path, Stamp: st}}, err == nil && d == f.Digest
 	}
 	if err != nil || !st.IsDir() {
 		return nil, false
@@ -240,7 +238,11 @@ func (p *placer) current(ctx context.Context, out *output) ([]state.Seen, bool) 
 		return nil, false // a link that leads out, for one, was put there by somebody else
 	}
 	root, _ := d.Encode(p.fn)
-	return looked.all(), root.String() == out.ID
+	files := looked.all()
+	for i := range files {
+		files[i].Racy = false // as those of an output that was just put in place
+	}
+	return files, root.String() == out.ID
 }
 
 func permOf(f *merkle.File) fs.FileMode {

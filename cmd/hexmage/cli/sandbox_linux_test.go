@@ -140,7 +140,7 @@ step "exec" "spy" {
     environment=0 file=0
     for i in $(seq TRIES); do
       if grep -qs planted- /proc/[0-9]*/environ; then environment=1; fi
-      if find CACHE/tmp -type f 2> /dev/null | xargs grep -qs planted-; then file=1; fi
+      if find CACHE/v3/tmp -type f 2> /dev/null | xargs grep -qs planted-; then file=1; fi
       if test $environment$file = 11; then break; fi
       sleep 0.1
     done

@@ -376,7 +376,7 @@ func sleepers(mark string) (found []string) {
 // hexmages are the children of hexmage that are of its own.
 func hexmages(pid int) (found []int) {
 	for _, child := range descendants(pid) {
-		if b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child)); bytes.Contains(b, []byte(shared.hexmage+"-engine\x00tool\x00reaper")) {
+		if b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child)); bytes.Contains(b, []byte(shared.hexmage+"\x00tool\x00reaper")) {
 			found = append(found, child)
 		}
 	}

@@ -48,7 +48,7 @@ func TestNoise(t *testing.T) {
 		return w.Out("phone")
 	}()
 	server := phonetest.Server(t)
-	e, err := phone.Start(t.Context(), phone.Options{Self: []string{Hexmage() + "-engine", "tool", "emulator-init"}, Image: image, Dir: t.TempDir()})
+	e, err := phone.Start(t.Context(), phone.Options{Self: []string{Hexmage(), "tool", "emulator-init"}, Image: image, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

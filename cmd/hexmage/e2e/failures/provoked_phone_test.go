@@ -54,7 +54,7 @@ func TestProvokedPhones(t *testing.T) {
 	good = attached(t, good)
 	start := func(t *testing.T, f phone.Faults, log io.Writer) *phone.Emulator {
 		t.Helper()
-		e, err := phone.Start(t.Context(), phone.Options{Self: []string{Hexmage() + "-engine", "tool", "emulator-init"}, Image: image, Dir: t.TempDir(), Log: log, Faults: f})
+		e, err := phone.Start(t.Context(), phone.Options{Self: []string{Hexmage(), "tool", "emulator-init"}, Image: image, Dir: t.TempDir(), Log: log, Faults: f})
 		if err != nil {
 			t.Fatal(err)
 		}

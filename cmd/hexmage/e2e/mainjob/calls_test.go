@@ -44,7 +44,7 @@ output "o" { value = [for s in step.exec.o : s.outputs.o] }
 `, n))
 		cmd := w.Command(context.Background(), "run", name)
 		table := filepath.Join(t.TempDir(), "calls")
-		cmd.Path, cmd.Args = strace, append([]string{strace, "-f", "-b", "execve", "-qq", "-c", "-o", table, "-e", "trace=%file,%desc", cmd.Path + "-engine"}, cmd.Args[1:]...)
+		cmd.Path, cmd.Args = strace, append([]string{strace, "-f", "-b", "execve", "-qq", "-c", "-o", table, "-e", "trace=%file,%desc", cmd.Path}, cmd.Args[1:]...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			if exec.Command(strace, "-f", "-b", "execve", "-qq", "-o", os.DevNull, "true").Run() != nil {
 				t.Skip("strace cannot look at other processes here: system calls are not counted")
