@@ -238,7 +238,7 @@ func TestReadOnly(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				o := w.run(t)
+				o := w.hexmage(t, "run", "p") // --json would plan, and so open the cache
 				t.Logf("%s, known %v, exported %v: exit code %d: %s", how, known, exported, o.code, o.failure())
 				if o.code == exitOK {
 					if d := differ(want[v], w.outputs(t)); d != "" {
