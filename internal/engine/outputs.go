@@ -176,23 +176,36 @@ func (p *placer) close() {
 
 // place leaves outputs that stand as they are to be, and replaces the others, each by one rename.
 func (p *placer) place(ctx context.Context, outs []output) error {
-	g := errgroup.Group{}
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range outs {
-		g.Go(func() error {
-			out := &outs[i]
-			if out.Files, out.inPlace = p.current(ctx, out); out.inPlace {
-				return nil
+	each := func(f func(i int, out *output) error) error {
+		g := errgroup.Group{}
+		g.SetLimit(runtime.GOMAXPROCS(0))
+		for i := range outs {
+			if !outs[i].inPlace {
+				g.Go(func() error { return f(i, &outs[i]) })
 			}
-			if err := p.begin(); err != nil {
-				return err
-			}
-			out.err = p.replace(ctx, out, strconv.Itoa(i))
-			out.inPlace = out.err == nil
-			return nil
-		})
+		}
+		return g.Wait()
 	}
-	return g.Wait()
+	_ = each(func(_ int, out *output) error { // it returns no error
+		out.Files, out.inPlace = p.current(ctx, out)
+		return nil
+	})
+	// A far remote takes one round trip for all files, not one for each.
+	store.Fetch(ctx, p.o.Blobs, func(yield func(digest.Digest) bool) {
+		for _, out := range outs {
+			if f := out.entry.File; f != nil && !out.inPlace && !yield(f.Digest) {
+				return
+			}
+		}
+	})
+	return each(func(i int, out *output) error {
+		if err := p.begin(); err != nil {
+			return err
+		}
+		out.err = p.replace(ctx, out, strconv.Itoa(i))
+		out.inPlace = out.err == nil
+		return nil
+	})
 }
 
 // begin makes the folder for outputs. The state file of the request goes first: a run that is killed from now on
