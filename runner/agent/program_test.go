@@ -370,76 +370,90 @@ func TestSampleEndsWithTheProcess(t *testing.T) {
 	}
 }
 
-// TestHeldUp: a sensor that is held up once is read again as soon as others, and all are read when the process begins. In a run of a second there would be nothing of it
-// otherwise.
+// TestHeldUp: a sensor that was held up once is read again as soon as the others, and all are read when the process
+// begins. A busy machine can hold up one read more, so one of three tries has to be fast; none is where the sampler
+// waits 50 times 100 ms.
 func TestHeldUp(t *testing.T) {
 	t.Parallel()
-	for name, held := range map[string]int{"before the process": 1, "beside it": 3} { // the first time is to look whether there is such a sensor
+	// The first read only looks whether there is such a sensor.
+	for name, held := range map[string]int{"before the process": 1, "beside it": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			root, file := phone(t), filepath.Join(t.TempDir(), "pid")
-			sensor := filepath.Join(root, "sys/class/kgsl/kgsl-3d0/gpu_busy_percentage")
-			if err := errors.Join(os.Remove(sensor), syscall.Mkfifo(sensor, 0o600)); err != nil {
-				t.Fatal(err)
-			}
-			began := make(chan struct{})
-			go func() { // until it is no more
-				for i := 0; ; i++ {
-					f, err := os.OpenFile(sensor, os.O_WRONLY, 0)
-					if err != nil {
-						return
-					}
-					if i == held {
-						time.Sleep(100 * time.Millisecond)
-						close(began)
-					}
-					_, _ = f.WriteString("37 %\n")
-					f.Close()
-					time.Sleep(2 * time.Millisecond) // or the next one is written to the same reader
-				}
-			}()
-			t.Cleanup(func() { // and the goroutine with it
-				f, err := os.OpenFile(sensor, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-				if err == nil {
-					err = errors.Join(os.Remove(sensor), f.Close())
-				}
-				if err != nil {
-					t.Error(err)
-				}
-			})
-			s := sample(t, "--root", root, "--pid-file", file, "--interval-ms", "50")
-			begin := func() {
-				if err := os.WriteFile(file, []byte("100\n"), 0o644); err != nil {
-					t.Error(err)
+			var took []time.Duration
+			for range 3 {
+				took = append(took, heldUp(t, held))
+				if slices.Min(took) <= 3*time.Second {
+					return
 				}
 			}
-			if held > 1 {
-				begin()
-			}
-			<-began
-			if held == 1 {
-				begin()
-			}
-			start := time.Now()
-			s.until(t, func(s agent.Series) bool {
-				n := 0
-				for i, v := range s.Column("gpu_busy") {
-					if v == 37 && s.Column("processes")[i] > 0 {
-						n++
-					}
-				}
-				return n >= 4
-			})
-			if took := time.Since(start); took > 3*time.Second { // 5 s and more where it is not due for 50 times 100 ms
-				t.Errorf("it took %v", took)
-			}
-			s.stdin.Close()
-			s.until(t, ended)
-			if err := s.cmd.Wait(); err != nil {
-				t.Error(err)
-			}
+			t.Errorf("the tries took %v", took)
 		})
 	}
+}
+
+// heldUp holds up the sensor's read number held for 100 ms and returns how long four values took after that.
+func heldUp(t *testing.T, held int) time.Duration {
+	t.Helper()
+	root, file := phone(t), filepath.Join(t.TempDir(), "pid")
+	sensor := filepath.Join(root, "sys/class/kgsl/kgsl-3d0/gpu_busy_percentage")
+	if err := errors.Join(os.Remove(sensor), syscall.Mkfifo(sensor, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	began := make(chan struct{})
+	go func() { // until it is no more
+		for i := 0; ; i++ {
+			f, err := os.OpenFile(sensor, os.O_WRONLY, 0)
+			if err != nil {
+				return
+			}
+			if i == held {
+				time.Sleep(100 * time.Millisecond)
+				close(began)
+			}
+			_, _ = f.WriteString("37 %\n")
+			f.Close()
+			time.Sleep(2 * time.Millisecond) // or the next one is written to the same reader
+		}
+	}()
+	t.Cleanup(func() { // and the goroutine with it
+		f, err := os.OpenFile(sensor, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		if err == nil {
+			err = errors.Join(os.Remove(sensor), f.Close())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	s := sample(t, "--root", root, "--pid-file", file, "--interval-ms", "50")
+	begin := func() {
+		if err := os.WriteFile(file, []byte("100\n"), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+	if held > 1 {
+		begin()
+	}
+	<-began
+	if held == 1 {
+		begin()
+	}
+	start := time.Now()
+	s.until(t, func(s agent.Series) bool {
+		n := 0
+		for i, v := range s.Column("gpu_busy") {
+			if v == 37 && s.Column("processes")[i] > 0 {
+				n++
+			}
+		}
+		return n >= 4
+	})
+	took := time.Since(start)
+	s.stdin.Close()
+	s.until(t, ended)
+	if err := s.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	return took
 }
 
 // A real process, on the kernel that runs the test.

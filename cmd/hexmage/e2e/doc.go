@@ -14,6 +14,7 @@
 //   - phone: emulated phones and boards, debugging, and saves that are watched
 //   - remote: buildbox-casd and BuildGrid as cache and as executor
 //   - host: profile host, by the vendor's compiler and emulator
+//   - accuracy: what profile host says of quantised models
 //   - hostcuts: what profile host needs, cut off
 //   - mllm: upstream's sources and programs
 //   - release: what somebody new gets: the release, README.md and the tutorials

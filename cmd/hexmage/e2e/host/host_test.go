@@ -127,25 +127,9 @@ func TestTinyORT(t *testing.T) {
 	t.Run("contexts", func(t *testing.T) { readAlike(t, w) })
 	t.Run("sizes", func(t *testing.T) { sized(t, w) })
 
-	t.Run("qwen3", func(t *testing.T) { qwen3OnHost(t, w) })
-
-	t.Run("family", func(t *testing.T) { familyOnHost(t, w) })
-
 	t.Run("outputs", func(t *testing.T) { outputs(t, w) })
 
 	t.Run("keys", func(t *testing.T) { keys(t, w) })
-
-	t.Run("planted", func(t *testing.T) { planted(t, w) })
-
-	t.Run("fit", func(t *testing.T) { fitted(t, w) })
-
-	t.Run("ways", func(t *testing.T) { ways(t, w) })
-
-	t.Run("twins", func(t *testing.T) { twins(t, w) })
-
-	t.Run("chat", func(t *testing.T) { chat(t, w) })
-
-	t.Run("quantizers", func(t *testing.T) { quantizersOnHost(t, w) })
 
 	t.Run("reproducible", func(t *testing.T) {
 		other := NewWorld(t).WithHostDownloads(t)
@@ -532,14 +516,3 @@ for name in sys.argv[3:]:
     print(json.dumps({"build": i.build.decode(), "backend": i.backend, "core": v(i.core), "api": v(i.api), "blob": v(i.blob), "size": i.size, "model": i.model,
         "graphs": ["%s %d %d" % (i.g[k].name.decode(), i.g[k].ins, i.g[k].outs) for k in range(i.graphs)]}), file=out)
 `
-
-// familyOnHost has them go through the vendor's compiler and emulator, quantised with upstream's arithmetic.
-func familyOnHost(t *testing.T, w *World) {
-	for name, nodes := range Family() {
-		native := []string{"--profile=host", "--var=quantizer=native", name}
-		Wants(t, w.Run(t, append([]string{"run"}, native...)...), ExitOK, nodes, "not a phone's speed", "passed", "check.twin", "check.quantised", "check.range")
-		if r := w.RunJSON(t, native...); r.Executed != 0 {
-			t.Errorf("%s again: %q ran", name, r.Names)
-		}
-	}
-}

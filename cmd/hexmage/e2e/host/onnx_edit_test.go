@@ -94,8 +94,8 @@ func TestONNXEdit(t *testing.T) {
 
 // TestONNXEditSmolLM2: all thirty layers of a real model.
 func TestONNXEditSmolLM2(t *testing.T) {
-	if os.Getenv(envSmolLM2) == "" {
-		t.Skip("mage testAll runs this: " + envSmolLM2 + " is not set")
+	if os.Getenv(EnvSmolLM2) == "" {
+		t.Skip("mage testAll runs this: " + EnvSmolLM2 + " is not set")
 	}
 	w := NewWorld(t).WithHostDownloads(t)
 	w.Write(t, "pipelines/real.hcl", realPipeline)

@@ -59,6 +59,9 @@ for name in ("one", "both/left", "both/right"):
 np.savez(out + "/samples/0.npz", x=r.standard_normal((1, 512)).astype(np.float32))
 `
 
+// EnvSmolLM2 names the variable that has the tests of SmolLM2 run; they take a quarter of an hour and more.
+const EnvSmolLM2 = "HEXMAGE_SMOLLM2"
+
 // CutWorld makes a workspace with the pipeline.
 func CutWorld(t *testing.T) *World {
 	t.Helper()

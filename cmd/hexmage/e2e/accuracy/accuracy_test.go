@@ -1,6 +1,6 @@
 //go:build linux
 
-package host_test
+package accuracy_test
 
 import (
 	"path/filepath"
@@ -9,6 +9,19 @@ import (
 
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
+
+// TestAccuracy runs what profile host says about the accuracy of quantised models.
+func TestAccuracy(t *testing.T) {
+	w := HostWarmed(t)
+	t.Run("qwen3", func(t *testing.T) { qwen3OnHost(t, w) })
+	t.Run("family", func(t *testing.T) { familyOnHost(t, w) })
+	t.Run("planted", func(t *testing.T) { planted(t, w) })
+	t.Run("fit", func(t *testing.T) { fitted(t, w) })
+	t.Run("ways", func(t *testing.T) { ways(t, w) })
+	t.Run("twins", func(t *testing.T) { twins(t, w) })
+	t.Run("chat", func(t *testing.T) { chat(t, w) })
+	t.Run("quantizers", func(t *testing.T) { quantizersOnHost(t, w) })
+}
 
 // planted: what the compiler refuses is said, and what it gets wrong without a word is found by comparing.
 func planted(t *testing.T, w *World) {

@@ -1,6 +1,6 @@
 //go:build linux
 
-package host_test
+package accuracy_test
 
 import (
 	"context"
@@ -134,8 +134,8 @@ func fitPoints() []fitPoint {
 
 // TestFitPoints compiles them, and wants what fit reckons to be within 30 %. With -update it writes down what they took.
 func TestFitPoints(t *testing.T) {
-	if os.Getenv(envSmolLM2) == "" {
-		t.Skip("mage testAll runs this: " + envSmolLM2 + " is not set")
+	if os.Getenv(EnvSmolLM2) == "" {
+		t.Skip("mage testAll runs this: " + EnvSmolLM2 + " is not set")
 	}
 	w := HostWarmed(t)
 	tokenizer := []byte(Read(t, filepath.Join(Repo(), "standin", "mllm", "openmodel", "files", "tokenizer.json")))

@@ -1,6 +1,6 @@
 //go:build linux
 
-package host_test
+package accuracy_test
 
 import (
 	"encoding/json"
@@ -111,3 +111,14 @@ check "it" {
   error_message = "found: cosine ${step.accuracy.it.outputs.rows.it.cosine}"
 }
 `
+
+// familyOnHost has them go through the vendor's compiler and emulator, quantised with upstream's arithmetic.
+func familyOnHost(t *testing.T, w *World) {
+	for name, nodes := range Family() {
+		native := []string{"--profile=host", "--var=quantizer=native", name}
+		Wants(t, w.Run(t, append([]string{"run"}, native...)...), ExitOK, nodes, "not a phone's speed", "passed", "check.twin", "check.quantised", "check.range")
+		if r := w.RunJSON(t, native...); r.Executed != 0 {
+			t.Errorf("%s again: %q ran", name, r.Names)
+		}
+	}
+}

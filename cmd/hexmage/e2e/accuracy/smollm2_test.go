@@ -1,6 +1,6 @@
 //go:build linux
 
-package host_test
+package accuracy_test
 
 import (
 	"context"
@@ -14,13 +14,10 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// envSmolLM2 has TestSmolLM2 run, which takes a quarter of an hour and more.
-const envSmolLM2 = "HEXMAGE_SMOLLM2"
-
 // TestSmolLM2 wants what a real language model compiles to to be the same, file by file, in two folders with two homes and caches.
 func TestSmolLM2(t *testing.T) {
-	if os.Getenv(envSmolLM2) == "" {
-		t.Skip("mage testAll runs this: " + envSmolLM2 + " is not set")
+	if os.Getenv(EnvSmolLM2) == "" {
+		t.Skip("mage testAll runs this: " + EnvSmolLM2 + " is not set")
 	}
 	const pipeline = "smollm2-ort"
 	var one, two *World
