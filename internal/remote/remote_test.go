@@ -71,7 +71,7 @@ func TestBlobsAreAStore(t *testing.T) {
 		return remote.NewBlobs(here, client(t), nil), here.Damage
 	})
 	c := client(t)
-	storetest.Decorator(t, "*remote.Blobs", func(next store.Blobs) store.Blobs { return remote.NewBlobs(next, c, nil) }, storetest.Passes{})
+	storetest.Decorator(t, "*remote.Blobs", func(next store.Blobs) store.Blobs { return remote.NewBlobs(next, c, nil) })
 }
 
 func TestResultsAreAStore(t *testing.T) {

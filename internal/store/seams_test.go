@@ -34,7 +34,7 @@ func TestHostFilesIsAStore(t *testing.T) {
 		next := memory.NewBlobs()
 		return store.WithHostFiles(next), next.Damage
 	})
-	storetest.Decorator(t, "*store.HostFiles", func(next store.Blobs) store.Blobs { return store.WithHostFiles(next) }, storetest.Passes{})
+	storetest.Decorator(t, "*store.HostFiles", func(next store.Blobs) store.Blobs { return store.WithHostFiles(next) })
 }
 
 // An Overlay is used over the host's files over a store on disk.
@@ -53,5 +53,4 @@ func TestOverlayIsAStore(t *testing.T) {
 		}
 		return store.Overlay(next, messages)
 	})
-	storetest.Decorator(t, "*store.overlay", func(next store.Blobs) store.Blobs { return store.Overlay(next, nil) }, storetest.Passes{NoPut: true, NoLocal: true})
 }
