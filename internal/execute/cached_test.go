@@ -60,6 +60,46 @@ func (w world) hit(t *testing.T, a *action.Action) bool {
 	return ok
 }
 
+// Only a result that a later build can use is remembered: with an exit code that is allowed, and all outputs.
+func TestCached(t *testing.T) {
+	w := newWorld(t, nil)
+	w.fake.Commands["warns"] = func(_ context.Context, c *executetest.Call) (int, error) {
+		c.Outputs["a.o"], c.Outputs["inc/a.h"] = "object", "header"
+		return 7, nil
+	}
+	w.fake.Commands["forgets"] = func(context.Context, *executetest.Call) (int, error) { return 0, nil }
+	never, allowed, other := w.action("cc"), w.action("warns"), w.action("cc")
+	never.DoNotCache = true
+	allowed.OKExitCodes = []int{7}
+	for _, c := range []struct {
+		name       string
+		a          *action.Action
+		remembered bool
+	}{
+		{"not to be remembered", never, false}, {"failed", w.action("warns"), false},
+		{"outputs are missing", w.action("forgets"), false},
+		{"exit code allowed", allowed, true}, {"succeeded", w.action("cc"), true},
+	} {
+		for range 2 { // Execute runs the action, although its result may be known
+			ran := len(w.fake.Ran())
+			r, err := w.x.Execute(t.Context(), &execute.Request{Action: c.a})
+			if err != nil || len(w.fake.Ran()) != ran+1 {
+				t.Fatalf("%s: %v, %v; ran %d actions", c.name, r, err, len(w.fake.Ran())-ran)
+			}
+			got, ok, err := w.x.Lookup(t.Context(), &execute.Request{Action: c.a})
+			if err != nil || ok != c.remembered || ok && (got.ExitCode != r.ExitCode || len(got.Files)+len(got.Dirs) != 2) {
+				t.Errorf("%s: Lookup returns %+v, %v, %v", c.name, got, ok, err)
+			}
+		}
+	}
+	if w.hit(t, w.action("warns")) {
+		t.Error("an action that does not allow the exit code has a result")
+	}
+	if other.Command.Env = map[string]string{"A": "1"}; w.hit(t, other) {
+		t.Error("another action has this action's result")
+	}
+}
+
 // What its key was made of is beside the result, or else in the store.
 func TestCachedKeepsMessages(t *testing.T) {
 	w := newWorld(t, nil)
@@ -171,6 +211,14 @@ func TestCachedOverABrokenStore(t *testing.T) {
 	if !errors.Is(err, broken) || !errors.As(err, new(*execute.Error)) {
 		t.Errorf("%v, %v; want an execute.Error with the cause", r, err)
 	}
+	x := execute.Cached(w.fake, brokenResults{w.results, broken}, w.blobs, fn, nil)
+	a = w.action("cc")
+	if r, err := x.Execute(t.Context(), &execute.Request{Action: a}); !errors.Is(err, broken) || !errors.As(err, new(*execute.Error)) {
+		t.Errorf("%v, %v; want an execute.Error with the cause", r, err)
+	}
+	if r, ok, err := x.Lookup(t.Context(), &execute.Request{Action: a}); ok || !errors.Is(err, broken) || !errors.As(err, new(*execute.Error)) {
+		t.Errorf("Lookup: %v, %v, %v; want an execute.Error with the cause", r, ok, err)
+	}
 }
 
 // resultOf is a cache with one result.
@@ -200,3 +248,14 @@ type brokenStore struct {
 }
 
 func (s brokenStore) Put(context.Context, digest.Digest, io.Reader) error { return s.err }
+
+type brokenResults struct {
+	store.Results
+	err error
+}
+
+func (r brokenResults) Get(context.Context, digest.Digest) (*action.Result, error) { return nil, r.err }
+
+func (r brokenResults) Put(context.Context, digest.Digest, *action.Result, map[digest.Digest][]byte) error {
+	return r.err
+}

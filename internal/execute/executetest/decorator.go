@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,17 +21,12 @@ import (
 	"github.com/hexmage/hexmage/internal/store/memory"
 )
 
-// World is what decorators are made of.
+// World holds the parts that a decorator is made of.
 type World struct {
 	Next    execute.Caching
 	Results store.Results
 	Blobs   *memory.Blobs
 	Fn      digest.Function
-}
-
-// Passes says what a decorator keeps to itself on purpose.
-type Passes struct {
-	NoLookup bool // it does not ask the next one for results: it knows by itself, or not at all
 }
 
 // next is an executor that does what a test says.
@@ -50,30 +46,45 @@ func (n *next) Lookup(ctx context.Context, a *execute.Request) (*action.Result, 
 	return n.lookup(ctx, a)
 }
 
-// decorated is a decorator over a next, and an action for it.
+// decorated is a decorator over a next, and a request for it.
 type decorated struct {
-	next   *next
-	x      execute.Executor
-	action *execute.Request
+	next    *next
+	x       execute.Executor
+	request *execute.Request
 }
 
-// Decorator checks what wrap's executor passes on to World.Next and back. It has nothing of its own to say: nothing
-// is damaged, known or under way elsewhere.
-func Decorator(t *testing.T, name string, wrap func(t *testing.T, w World) execute.Executor, passes Passes) {
+// Decorator checks that the executor which wrap makes passes requests on to World.Next, and results and errors back.
+// No result is cached, and no other process runs the action.
+func Decorator(t *testing.T, name string, wrap func(t *testing.T, w World) execute.Executor) {
 	for _, c := range []struct {
 		name string
 		run  func(*testing.T, decorated)
 	}{
-		{"result", passesResult},
+		{"request and result", passesResult},
 		{"errors", passesErrors},
-		{"listeners", passesListeners},
 		{"end of the context", passesEnd},
 		{"actions at once", passesAtOnce},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, decorate(t, name, wrap)) })
 	}
-	if !passes.NoLookup {
-		t.Run("lookup", func(t *testing.T) { passesLookup(t, decorate(t, name, wrap)) })
+}
+
+// Lookup checks that the executor which wrap makes passes lookups on to World.Next.
+func Lookup(t *testing.T, name string, wrap func(t *testing.T, w World) execute.Executor) {
+	d := decorate(t, name, wrap)
+	for _, want := range []struct {
+		r   *action.Result
+		ok  bool
+		err error
+	}{{}, {r: result(), ok: true}, {err: &execute.Error{Op: "look", Err: errors.New("the disk is gone")}}} {
+		d.next.lookup = func(_ context.Context, a *execute.Request) (*action.Result, bool, error) {
+			d.same(t, a)
+			return want.r, want.ok, want.err
+		}
+		r, ok, err := d.x.(execute.Lookup).Lookup(t.Context(), d.request)
+		if r != want.r || ok != want.ok || err != want.err {
+			t.Errorf("Lookup: %v, %v, %v; want %v, %v, %v", r, ok, err, want.r, want.ok, want.err)
+		}
 	}
 }
 
@@ -84,92 +95,92 @@ func decorate(t *testing.T, name string, wrap func(t *testing.T, w World) execut
 	if err != nil {
 		t.Fatal(err)
 	}
-	secrets, err := secret.NewSet(map[string]secret.Text{"TOKEN": {{Ref: "var.token"}}}, nil, secret.Values{"var.token": hidden})
+	token := map[string]secret.Text{"TOKEN": {{Ref: "var.token"}}}
+	secrets, err := secret.NewSet(token, nil, secret.Values{"var.token": hidden})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := decorated{next: &next{}, action: &execute.Request{Step: "exec.a", Name: "cc", Secrets: secrets, Action: &action.Action{Command: action.Command{Args: []string{"cc"}, Outputs: []string{"a.o"}}, InputRoot: root}}}
+	command := action.Command{Args: []string{"cc"}, Outputs: []string{"a.o"}}
+	d := decorated{next: &next{}, request: &execute.Request{
+		Step: "exec.a", Name: "cc", Secrets: secrets, Action: &action.Action{Command: command, InputRoot: root},
+		Printed: execute.NewPrinted(filepath.Join(t.TempDir(), "printed")), Tree: &merkle.Dir{},
+	}}
 	if err := blobs.Put(t.Context(), fn.Bytes([]byte("object")), strings.NewReader("object")); err != nil {
 		t.Fatal(err)
 	}
-	d.action.Seal(fn)
+	d.request.Seal(fn)
 	d.x = wrap(t, World{d.next, memory.NewResults(), blobs, fn})
 	is(t, name, d.x)
 	return d
 }
 
-// result has something in every field that an executor fills.
+// same checks that the next executor gets the request.
+func (d decorated) same(t *testing.T, got *execute.Request) {
+	t.Helper()
+	want := d.request
+	if got.Action != want.Action || got.Step != want.Step || got.Name != want.Name || got.Secrets != want.Secrets ||
+		got.Printed != want.Printed || got.Tree != want.Tree {
+		t.Errorf("the next executor gets %+v, want %+v", got, want)
+	}
+}
+
+// result returns a result that has all that an executor fills in.
 func result() *action.Result {
+	object := action.OutputFile{Path: "a.o", Digest: digest.BLAKE3.Bytes([]byte("object")), Executable: true}
 	return &action.Result{
-		Files: []action.OutputFile{{Path: "a.o", Digest: digest.BLAKE3.Bytes([]byte("object")), Executable: true}}, Stdout: []byte("out"), Stderr: []byte("err"),
+		Files: []action.OutputFile{object}, Stdout: []byte("out"), Stderr: []byte("err"),
 		Worker: "there", Duration: time.Minute, Root: "/exec", Hints: []string{"look there"},
 	}
 }
 
-// soon is how long a test waits for what needs no time.
+// soon is how long a test waits for an event that needs no time.
 const soon = 10 * time.Second
 
 func passesResult(t *testing.T, d decorated) {
+	var told []string
+	d.request.Spans = func(name string, _ time.Time, _ time.Duration) { told = append(told, name) }
+	d.request.Progress = func(_, _ int64, text string) { told = append(told, text) }
 	for _, code := range []int{0, 3, -1} {
+		want := result()
+		want.ExitCode = code
 		d.next.execute = func(_ context.Context, a *execute.Request) (*action.Result, error) {
-			if a.Action != d.action.Action || a.Step != "exec.a" || a.Name != "cc" || a.Secrets != d.action.Secrets {
-				t.Errorf("the next executor gets %+v, want the action as it is", a)
-			}
+			d.same(t, a)
+			a.Report(1, 2, "half")
+			a.Span("run")()
 			r := result()
 			r.ExitCode = code
 			return r, nil
 		}
-		before := fmt.Sprintf("%+v", *d.action.Action)
-		want := result()
-		want.ExitCode = code
-		got, err := d.x.Execute(t.Context(), d.action)
+		told = nil
+		before := fmt.Sprintf("%+v", *d.request.Action)
+		got, err := d.x.Execute(t.Context(), d.request)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, %v; want %+v", got, err, want)
 		}
-		if after := fmt.Sprintf("%+v", *d.action.Action); after != before {
+		if after := fmt.Sprintf("%+v", *d.request.Action); after != before {
 			t.Errorf("the action was changed: %s, before: %s", after, before)
+		}
+		if len(told) < 2 || told[0] != "half" || told[1] != "run" {
+			t.Errorf("the caller's listeners got %q, want half, run", told)
 		}
 	}
 }
 
 func passesErrors(t *testing.T, d decorated) {
 	for _, want := range []error{
-		&execute.Error{Op: "find a worker", Retryable: true, Refused: true, Remedy: "plug it in", Err: errors.New("there is none")},
+		&execute.Error{Op: "find a worker", Retryable: true, Refused: true, Err: errors.New("all are gone")},
 		&execute.TimeoutError{Limit: time.Minute, Result: result()},
 		&execute.Error{Op: "read the inputs", Err: store.ErrNotFound},
 		errors.New("the build is over"),
 	} {
 		d.next.execute = func(context.Context, *execute.Request) (*action.Result, error) { return nil, want }
-		if r, err := d.x.Execute(t.Context(), d.action); err != want || r != nil {
-			t.Errorf("%v, %v; want the error as it is, %v, alone", r, err, want)
+		if r, err := d.x.Execute(t.Context(), d.request); err != want || r != nil {
+			t.Errorf("%v, %v; want no result and the same error, %v", r, err, want)
 		}
 	}
 }
 
-func passesListeners(t *testing.T, d decorated) {
-	var spans, progress []string
-	d.action.Spans = func(name string, _ time.Time, _ time.Duration) { spans = append(spans, name) }
-	d.action.Progress = func(_, _ int64, text string) { progress = append(progress, text) }
-	d.action.Printed, d.action.Tree = execute.NewPrinted(filepath.Join(t.TempDir(), "printed")), &merkle.Dir{}
-	d.next.execute = func(_ context.Context, a *execute.Request) (*action.Result, error) {
-		a.Span("run")()
-		a.Report(1, 2, "half")
-		if a.Printed != d.action.Printed || a.Tree != d.action.Tree {
-			t.Errorf("the next executor gets %+v, want the request as it is", a)
-		}
-		return result(), nil
-	}
-	if _, err := d.x.Execute(t.Context(), d.action); err != nil {
-		t.Fatal(err)
-	}
-	for what, told := range map[string]bool{fmt.Sprintf("spans %q", spans): len(spans) > 0 && spans[0] == "run", fmt.Sprintf("progress %q", progress): len(progress) > 0 && progress[0] == "half"} {
-		if !told {
-			t.Errorf("who asked is told of %s", what)
-		}
-	}
-}
-
-// passesEnd has the context end while the next executor works.
+// passesEnd ends the context while the next executor works.
 func passesEnd(t *testing.T, d decorated) {
 	over := errors.New("the build is over")
 	ctx, stop := context.WithCancelCause(t.Context())
@@ -182,66 +193,36 @@ func passesEnd(t *testing.T, d decorated) {
 		}
 		return nil, context.Cause(ctx)
 	}
-	if r, err := d.x.Execute(ctx, d.action); !errors.Is(err, over) || r != nil {
-		t.Errorf("%v, %v; want the context's cause alone", r, err)
+	if r, err := d.x.Execute(ctx, d.request); !errors.Is(err, over) || r != nil {
+		t.Errorf("%v, %v; want no result and the context's cause", r, err)
 	}
 }
 
-// passesAtOnce has as many actions under way as there are: each waits for all others.
+// passesAtOnce runs several actions, each of which waits until all have started.
 func passesAtOnce(t *testing.T, d decorated) {
 	const n = 4
-	var mu sync.Mutex
-	var once sync.Once
-	begun, all := map[*execute.Request]bool{}, make(chan bool)
-	d.next.execute = func(_ context.Context, a *execute.Request) (*action.Result, error) {
-		mu.Lock()
-		if begun[a] = true; len(begun) == n {
-			once.Do(func() { close(all) })
+	var wg sync.WaitGroup
+	var started atomic.Int32
+	all := make(chan bool)
+	d.next.execute = func(context.Context, *execute.Request) (*action.Result, error) {
+		if started.Add(1) == n {
+			close(all)
 		}
-		mu.Unlock()
 		select {
 		case <-all:
 		case <-time.After(soon):
-			t.Error("an action waits for the end of another one")
+			t.Error("an action waits for the end of another action")
 		}
 		return result(), nil
 	}
-	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			own := *d.action.Action
-			a := &execute.Request{Action: &own}
-			a.Command.Env = map[string]string{"N": fmt.Sprint(i)}
-			if r, err := d.x.Execute(t.Context(), a); err != nil || r.ExitCode != 0 {
+			own := *d.request.Action
+			own.Command.Env = map[string]string{"N": fmt.Sprint(i)}
+			if r, err := d.x.Execute(t.Context(), &execute.Request{Action: &own}); err != nil || r.ExitCode != 0 {
 				t.Errorf("%v, %v", r, err)
 			}
 		})
 	}
 	wg.Wait()
-}
-
-func passesLookup(t *testing.T, d decorated) {
-	x, ok := d.x.(execute.Lookup)
-	if !ok {
-		t.Fatalf("a %T hides what the next executor remembers", d.x)
-	}
-	for _, want := range []struct {
-		r   *action.Result
-		ok  bool
-		err error
-	}{{nil, false, nil}, {result(), true, nil}, {nil, false, &execute.Error{Op: "look", Err: errors.New("the disk is gone")}}} {
-		d.next.lookup = func(ctx context.Context, a *execute.Request) (*action.Result, bool, error) {
-			if a.Action != d.action.Action || a.Step != "exec.a" || a.Name != "cc" {
-				t.Errorf("the next executor gets %+v, want the action as it is", a)
-			}
-			a.Report(1, 2, "half")
-			return want.r, want.ok, want.err
-		}
-		told := 0
-		d.action.Progress = func(int64, int64, string) { told++ }
-		r, ok, err := x.Lookup(t.Context(), d.action)
-		if r != want.r || ok != want.ok || err != want.err || told != 1 {
-			t.Errorf("Lookup: %v, %v, %v; want %v, %v, %v", r, ok, err, want.r, want.ok, want.err)
-		}
-	}
 }

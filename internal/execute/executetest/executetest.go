@@ -1,9 +1,9 @@
-// Package executetest has the conformance suites of execute.Executor and execute.Lookup. Run is for every executor
-// that runs POSIX shell commands, here or elsewhere, alone and as the program has it among decorators; Decorator is
-// for who passes on to another one, Caching for who remembers. Each is given the name of the type that it checks, as
-// %T prints it, so that a test can tell who was forgotten.
+// Package executetest has the conformance suites of execute.Executor and execute.Lookup. Run is for an executor that
+// runs POSIX shell commands, here or on another machine. Decorator and Lookup are for an executor that passes requests
+// on to another executor. Each suite takes the name of the type that it checks, as %T prints it: TestSeams of package
+// archtest reads the names and finds types that no suite checks.
 //
-// It also has Fake, an Executor for tests of what uses one.
+// Fake is an Executor for tests of packages that use an Executor.
 package executetest
 
 import (

@@ -51,54 +51,32 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// The stack of the program, with and without what only --verify has, to the outermost decorator.
-func TestStack(t *testing.T) {
-	for name, twice := range map[string]bool{"build": false, "verify": true} {
-		t.Run(name, func(t *testing.T) {
-			executetest.Run(t, "*trace.traced", func(t *testing.T) executetest.Setup {
-				_, err := sandbox.Open()
-				s := open(t, err == nil) // as builds have it, where the machine can
-				root := t.TempDir()
-				results, err := disk.NewResults(root)
-				if err != nil {
-					t.Fatal(err)
-				}
-				route := execute.Route(map[string]execute.Executor{action.ExecutorLocal: s.Executor})
-				x := exclusive(t, executetest.World{Next: execute.Cached(route, results, s.Store, s.Fn, nil), Fn: s.Fn})
-				if twice {
-					x = verify.New(verify.Options{Next: x, Again: route, Store: s.Store})
-				}
-				s.Executor = traced(t, x)
-				return s
-			})
-		})
+// decorators returns the executors that have another executor do the work.
+func decorators() map[string]func(*testing.T, executetest.World) execute.Executor {
+	return map[string]func(*testing.T, executetest.World) execute.Executor{
+		"*execute.CachedExecutor": func(_ *testing.T, w executetest.World) execute.Executor {
+			return execute.Cached(w.Next, w.Results, w.Blobs, w.Fn, nil)
+		},
+		"*execute.exclusive": func(t *testing.T, w executetest.World) execute.Executor {
+			return execute.Exclusive(w.Next, execute.NewLocks(filepath.Join(t.TempDir(), "actions.lock")), w.Fn)
+		},
+		"*verify.Verifier": func(_ *testing.T, w executetest.World) execute.Executor {
+			return verify.New(verify.Options{Next: w.Next, Again: w.Next, Store: w.Blobs})
+		},
+		"*trace.traced": traced,
+		"execute.route": func(_ *testing.T, w executetest.World) execute.Executor {
+			return execute.Route(map[string]execute.Executor{action.ExecutorLocal: w.Next})
+		},
 	}
 }
 
-// decorators are those that have an Executor do the work.
-func decorators() map[string]func(*testing.T, executetest.World) execute.Caching {
-	return map[string]func(*testing.T, executetest.World) execute.Caching{
-		"*execute.CachedExecutor": cached,
-		"*execute.exclusive":      exclusive,
-		"*verify.Verifier":        notVerified,
-		"*trace.traced":           func(t *testing.T, w executetest.World) execute.Caching { return traced(t, w.Next) },
-	}
+// notVerified returns a Verifier that verifies another step.
+func notVerified(_ *testing.T, w executetest.World) execute.Executor {
+	other := func(string) bool { return false }
+	return verify.New(verify.Options{Next: w.Next, Again: w.Next, Store: w.Blobs, Select: other})
 }
 
-func cached(_ *testing.T, w executetest.World) execute.Caching {
-	return execute.Cached(w.Next, w.Results, w.Blobs, w.Fn, nil)
-}
-
-func exclusive(t *testing.T, w executetest.World) execute.Caching {
-	return execute.Exclusive(w.Next, execute.NewLocks(filepath.Join(t.TempDir(), "actions.lock")), w.Fn)
-}
-
-// notVerified is a Verifier that is to verify another step.
-func notVerified(_ *testing.T, w executetest.World) execute.Caching {
-	return verify.New(verify.Options{Next: w.Next, Again: w.Next, Store: w.Blobs, Select: func(string) bool { return false }})
-}
-
-func traced(t *testing.T, next execute.Caching) execute.Caching {
+func traced(t *testing.T, w executetest.World) execute.Executor {
 	tr, err := trace.Create(filepath.Join(t.TempDir(), "trace.json"), time.Now())
 	if err != nil {
 		t.Fatal(err)
@@ -109,32 +87,22 @@ func traced(t *testing.T, next execute.Caching) execute.Caching {
 			t.Error(err)
 		}
 	})
-	return tr.Executor(next)
+	return tr.Executor(w.Next)
 }
 
 func TestDecorators(t *testing.T) {
 	for name, wrap := range decorators() {
-		t.Run(name, func(t *testing.T) {
-			wrapped := func(t *testing.T, w executetest.World) execute.Executor { return wrap(t, w) }
-			executetest.Decorator(t, name, wrapped, executetest.Passes{NoLookup: name == "*execute.CachedExecutor"})
-			executetest.Caching(t, name, func(t *testing.T, w executetest.World) execute.Caching {
-				if name != "*execute.CachedExecutor" {
-					w.Next = cached(t, w)
-				}
-				return wrap(t, w)
-			})
-		})
+		t.Run(name, func(t *testing.T) { executetest.Decorator(t, name, wrap) })
 	}
-	t.Run("verified", func(t *testing.T) {
-		executetest.Decorator(t, "*verify.Verifier", func(_ *testing.T, w executetest.World) execute.Executor {
-			return verify.New(verify.Options{Next: w.Next, Again: w.Next, Store: w.Blobs})
-		}, executetest.Passes{NoLookup: true})
-	})
-	t.Run("route", func(t *testing.T) {
-		executetest.Decorator(t, "execute.route", func(_ *testing.T, w executetest.World) execute.Executor {
-			return execute.Route(map[string]execute.Executor{action.ExecutorLocal: w.Next})
-		}, executetest.Passes{NoLookup: true})
-	})
+	t.Run("not verified", func(t *testing.T) { executetest.Decorator(t, "*verify.Verifier", notVerified) })
+}
+
+// CachedExecutor answers lookups itself: TestCached checks it.
+func TestLookups(t *testing.T) {
+	executetest.Lookup(t, "*verify.Verifier", notVerified)
+	for _, name := range []string{"*execute.exclusive", "*trace.traced"} {
+		executetest.Lookup(t, name, decorators()[name])
+	}
 }
 
 // Where there is no executor, or none of the name, an action could not run.
