@@ -21,7 +21,7 @@ import (
 
 // Options are what a build needs beside its plan.
 type Options struct {
-	Executor  execute.Caching
+	Executor  execute.Executor // remembers results, as execute.Cached does
 	Blobs     *store.HostFiles // everything; it learns which workspace file has which digest
 	Results   store.Results    // asked for the messages beside a result; nil: nothing is known of earlier actions
 	Hasher    merkle.Hasher    // of workspace files

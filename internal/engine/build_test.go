@@ -62,7 +62,7 @@ func openWorld(t testing.TB, cache, workspace, out string) *world {
 	x := local.New(local.Options{Dir: scratch, Store: blobs, Trees: merkle.NewTrees(cache), Fn: fn})
 	w := &world{t: t, cache: cache}
 	w.Options = engine.Options{
-		Executor: execute.Exclusive(execute.Cached(x, results, blobs, fn, nil), execute.NewLocks(filepath.Join(cache, "lock")), fn),
+		Executor: execute.Cached(x, execute.CacheOptions{Results: results, Blobs: blobs, Fn: fn, Locks: execute.NewLocks(filepath.Join(cache, "lock"))}),
 		Blobs:    blobs, Results: results, Hasher: merkle.HashFiles(fn), Fn: fn, Sink: w, Jobs: 4, Prune: true,
 		Workspace: workspace, Out: out, State: filepath.Join(cache, "state"), LogDir: filepath.Join(cache, "logs"),
 		StateFile: filepath.Join(cache, "state", "request"), Planned: &state.File{Workspace: workspace},

@@ -13,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/store"
@@ -122,7 +123,7 @@ func (v *previewer) classify(ctx context.Context, u *unit) (Previewed, outcome) 
 	p := Previewed{Status: WillRun, Key: a.Key(v.fn), Action: a}
 	var out outcome
 	if !v.fresh(u) && v.last.counts(u, p.Key) {
-		res, ok, err := v.o.Executor.Lookup(ctx, u.request(a))
+		res, ok, err := execute.Lookup(ctx, v.o.Executor, u.request(a))
 		if err != nil {
 			return fail(err)
 		}

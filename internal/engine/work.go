@@ -55,32 +55,8 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	a.Seal(w.fn)
 	key := a.Key(w.fn)
 	req := u.request(a)
-	req.Tree = root
-	start := time.Now()
-	req.Anew = w.fresh(u)
-	if !u.missed && !req.Anew && w.last.counts(u, key) {
-		res, ok, err := w.o.Executor.Lookup(ctx, req)
-		if err != nil {
-			return w.broken(ctx, u, err)
-		}
-		if ok {
-			return w.finish(u, a, res, outcome{kind: event.Cached, key: key, took: time.Since(start)})
-		}
-	}
-	if w.g.looks(u) {
-		return outcome{missed: true}
-	}
-	if !w.room.take(u) {
-		return outcome{held: true}
-	}
-	if req.Secrets, err = w.secrets(u); err != nil {
-		return w.broken(ctx, u, err)
-	}
-	if err := errors.Join(w.keep(ctx, literals), w.last.begin(u)); err != nil {
-		return w.broken(ctx, u, err)
-	}
-
-	say(message{u: u, started: true})
+	req.Tree, req.Fresh = root, w.fresh(u)
+	req.Force = req.Fresh || !w.last.counts(u, key)
 	req.Progress = throttled(func(done, total int64, text string) {
 		say(message{u: u, progress: event.ActionProgress{ID: int(u.id), Done: done, Total: total, Unit: "bytes", Text: text}})
 	})
@@ -92,10 +68,27 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 			u.printed = nil
 		}()
 	}
-	start = time.Now()
+	start, begun := time.Now(), false
+	var secrets *secret.Set
+	req.Start = func(r *execute.Request) error {
+		if !begun { // else it is another try
+			var err error
+			if secrets, err = w.begin(ctx, u, literals); err != nil {
+				return err
+			}
+			begun, start = true, time.Now()
+			say(message{u: u, started: true})
+		}
+		r.Secrets = secrets
+		return nil
+	}
 	res, tries, err := w.run(ctx, u, req)
 	var late *execute.TimeoutError
 	switch {
+	case errors.Is(err, errMissed):
+		return outcome{missed: true}
+	case errors.Is(err, errNoRoom):
+		return outcome{held: true}
 	case errors.As(err, &late) && ctx.Err() == nil: // it ran, and what it printed may say what held it up
 		f := w.failure(u, late.Error(), late.Result)
 		f.Hints = append(f.Hints, "raise the step's `timeout`, or find out what the command waits for")
@@ -109,13 +102,13 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	}
 	o := outcome{kind: event.Executed, key: key, took: time.Since(start), worker: res.Worker, memory: res.Memory}
 	if res.Cached {
-		o.kind = event.Cached // another process has executed it meanwhile
+		o.kind = event.Cached
 	}
 	o = w.finish(u, a, res, o)
 	if o.kind == event.Executed && o.took > longAction {
 		_ = w.flush(ctx, 1) // an error comes again at the end of the run
 	}
-	if o.kind != event.Failed {
+	if o.kind != event.Failed && begun {
 		if err := w.last.end(u, key); err != nil {
 			return w.broken(ctx, u, err)
 		}
@@ -124,6 +117,27 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		o.warning = strings.TrimSpace(fmt.Sprintf("it succeeded at try %d\n%s", tries, o.warning))
 	}
 	return o
+}
+
+var (
+	errMissed = errors.New("the action has to run, and this was only to look its result up")
+	errNoRoom = errors.New("the action has to run, and there is no memory for it yet")
+)
+
+// begin prepares for running the unit's action, of which no result is remembered, and returns the secrets that its
+// command gets.
+func (w *worker) begin(ctx context.Context, u *unit, literals map[digest.Digest][]byte) (*secret.Set, error) {
+	if w.g.looks(u) {
+		return nil, errMissed
+	}
+	if !w.room.take(u) {
+		return nil, errNoRoom
+	}
+	secrets, err := w.secrets(u)
+	if err != nil {
+		return nil, err
+	}
+	return secrets, errors.Join(w.keep(ctx, literals), w.last.begin(u))
 }
 
 // longAction is after how long an action's result is made safe at once, and not with those of the whole run.
@@ -163,7 +177,7 @@ func (w *worker) run(ctx context.Context, u *unit, a *execute.Request) (*action.
 	pause := 250 * time.Millisecond
 	for try := 1; ; try++ {
 		res, err := w.o.Executor.Execute(ctx, a)
-		a.Anew = false // what it left is of this run
+		a.Fresh = false // a checkpoint is of this run now
 		if try > u.instance.plan.Retries || ctx.Err() != nil || !again(u.spec, res, err) {
 			return res, try, err
 		}
@@ -188,7 +202,7 @@ func again(s *action.Spec, res *action.Result, err error) bool {
 	var e *execute.Error
 	switch {
 	case err == nil:
-		return slices.Contains(s.RetryExitCodes, res.ExitCode)
+		return !res.Cached && slices.Contains(s.RetryExitCodes, res.ExitCode)
 	case errors.As(err, new(*execute.TimeoutError)):
 		return slices.Contains(s.RetryExitCodes, action.TimeoutExitCode)
 	}

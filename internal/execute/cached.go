@@ -17,80 +17,128 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Lookup is what an Executor that remembers results can do beside executing.
-type Lookup interface {
-	// Lookup returns the remembered result of the action, and true, if there is one that the action allows and
-	// everything that it names is in the store; else nil and false, which is no error. It runs nothing. The Result is
-	// the caller's.
-	Lookup(ctx context.Context, a *Request) (*action.Result, bool, error)
+// CacheOptions are what Cached needs.
+type CacheOptions struct {
+	Results store.Results
+	Blobs   store.Blobs // everything that results name
+	Fn      digest.Function
+	// Installed tells whether a whole tree is unpacked somewhere (merkle.Trees.Has), so that its parts are not looked
+	// for in the store. nil: no tree is.
+	Installed func(root digest.Digest) bool
+	// Locks let an action run in one process at a time: the second process waits and takes the result that the first
+	// one remembered. nil: nobody waits.
+	Locks *Locks
 }
 
-// CachedExecutor is an Executor that remembers; Cached makes one.
-type CachedExecutor struct {
-	next      Executor
-	results   store.Results
-	blobs     store.Blobs
-	fn        digest.Function
-	installed func(root digest.Digest) bool
+type cached struct {
+	CacheOptions
+	next Executor
 
 	mu    sync.Mutex
 	whole map[digest.Digest]bool // roots of trees of which all parts were in the store
 }
 
-// Cached returns an Executor that has next execute actions and remembers the results of those that ended with exit
-// code 0, or another that the action allows, and all their outputs in results, under keys made with fn. Looking up
-// and executing are two methods, so that the caller knows which it was, and can ask for a run although a result is
-// known: Execute always runs, Lookup never does.
-//
-// installed, if not nil, tells whether a whole tree stands unpacked somewhere (Trees.Has): the parts of such a tree
-// are not looked for in the store one by one.
-func Cached(next Executor, results store.Results, blobs store.Blobs, fn digest.Function, installed func(root digest.Digest) bool) *CachedExecutor {
-	return &CachedExecutor{next: next, results: results, blobs: blobs, fn: fn, installed: installed, whole: map[digest.Digest]bool{}}
+// Cached returns an Executor that looks an action's result up and has next execute the action if no result is
+// remembered. It remembers the results of actions that wrote all their outputs and ended with exit code 0, or with
+// another that the action allows. A remembered result is returned as Cached.
+func Cached(next Executor, o CacheOptions) Executor {
+	return &cached{CacheOptions: o, next: next, whole: map[digest.Digest]bool{}}
 }
 
-// Lookup implements Lookup. An action that must not be cached has no remembered result.
-func (c *CachedExecutor) Lookup(ctx context.Context, a *Request) (*action.Result, bool, error) {
-	switch {
-	case a.DoNotCache:
+// errNotRemembered ends a request that only looks up.
+var errNotRemembered = errors.New("no result is remembered")
+
+// Lookup returns the result that x remembers for the action, and true, or nil and false. Nothing runs.
+func Lookup(ctx context.Context, x Executor, a *Request) (*action.Result, bool, error) {
+	own := *a
+	own.Start = func(*Request) error { return errNotRemembered }
+	r, err := x.Execute(ctx, &own)
+	if errors.Is(err, errNotRemembered) {
 		return nil, false, nil
-	case a.Reads != nil:
-		return c.lookupReads(ctx, a.Action)
 	}
-	return c.lookup(ctx, c.resultsOf(a.Action), a.Action)
+	return r, err == nil, err
 }
 
-// resultsOf are those that the action's result belongs to: those of this machine, if it is nobody else's.
-func (c *CachedExecutor) resultsOf(a *action.Action) store.Results {
-	if s, ok := c.results.(store.Shared); ok && a.LocalOnly {
+// Execute implements Executor.
+func (c *cached) Execute(ctx context.Context, a *Request) (*action.Result, error) {
+	if !a.Force {
+		if r, err := c.lookup(ctx, c.resultsOf(a.Action), a.Action); err != nil || r != nil {
+			return r, err
+		}
+	}
+	if err := a.Begin(); err != nil {
+		return nil, err
+	}
+	if a.DoNotCache || c.Locks == nil { // it runs each time, whoever else runs it
+		return c.run(ctx, a)
+	}
+	waited, unlock, err := c.Locks.lock(ctx, a, c.Fn)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if waited || !a.Force { // another process may have run it since the lookup
+		if r, err := c.lookup(ctx, local(c.Results), a.Action); err != nil || r != nil {
+			return r, err
+		}
+	}
+	return c.run(ctx, a)
+}
+
+// resultsOf returns the results that the action's belongs to: those of this machine, if it is LocalOnly.
+func (c *cached) resultsOf(a *action.Action) store.Results {
+	if a.LocalOnly {
+		return local(c.Results)
+	}
+	return c.Results
+}
+
+// local returns the results of this machine.
+func local(results store.Results) store.Results {
+	if s, ok := results.(store.Shared); ok {
 		return s.Here()
 	}
-	return c.results
+	return results
 }
 
-func (c *CachedExecutor) lookup(ctx context.Context, results store.Results, a *action.Action) (*action.Result, bool, error) {
-	r, err := results.Get(ctx, a.Key(c.fn))
+// lookup returns the remembered result of the action, if the action allows it and everything that it names is in the
+// store, or else nil.
+func (c *cached) lookup(ctx context.Context, results store.Results, a *action.Action) (*action.Result, error) {
+	switch {
+	case a.DoNotCache:
+		return nil, nil
+	case a.Reads != nil:
+		return c.lookupReads(ctx, results, a)
+	}
+	return c.get(ctx, results, a)
+}
+
+func (c *cached) get(ctx context.Context, results store.Results, a *action.Action) (*action.Result, error) {
+	r, err := results.Get(ctx, a.Key(c.Fn))
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, false, nil
+		return nil, nil
 	}
 	if err != nil {
-		return nil, false, &Error{Op: "look for the action's result", Err: err}
+		return nil, &Error{Op: "look for the action's result", Err: err}
 	}
 	// remembered for a step that allows the exit code; or by somebody who takes others for it
 	if !a.Succeeded(r.ExitCode) || !hasOutputs(a, r) {
-		return nil, false, nil
+		return nil, nil
 	}
 	ok, err := c.complete(ctx, r)
 	if err != nil {
-		return nil, false, &Error{Op: "look for the action's outputs", Err: err}
+		return nil, &Error{Op: "look for the action's outputs", Err: err}
 	}
 	if !ok {
-		return nil, false, nil
+		return nil, nil
 	}
-	return r, true, nil
+	own := *r
+	own.Cached = true
+	return &own, nil
 }
 
 // complete tells whether all that r names is in the store.
-func (c *CachedExecutor) complete(ctx context.Context, r *action.Result) (bool, error) {
+func (c *cached) complete(ctx context.Context, r *action.Result) (bool, error) {
 	want := make([]digest.Digest, 0, len(r.Files)+2*len(r.Dirs))
 	for _, f := range r.Files {
 		want = append(want, f.Digest)
@@ -101,7 +149,7 @@ func (c *CachedExecutor) complete(ctx context.Context, r *action.Result) (bool, 
 			want = append(want, d.Tree)
 		}
 	}
-	if missing, err := c.blobs.Missing(ctx, want); err != nil || len(missing) > 0 {
+	if missing, err := c.Blobs.Missing(ctx, want); err != nil || len(missing) > 0 {
 		return false, err
 	}
 	for _, d := range r.Dirs {
@@ -113,8 +161,8 @@ func (c *CachedExecutor) complete(ctx context.Context, r *action.Result) (bool, 
 }
 
 // completeDir looks for all parts of a tree, once for each process.
-func (c *CachedExecutor) completeDir(ctx context.Context, d action.OutputDir) (bool, error) {
-	if c.installed != nil && c.installed(d.Root) {
+func (c *cached) completeDir(ctx context.Context, d action.OutputDir) (bool, error) {
+	if c.Installed != nil && c.Installed(d.Root) {
 		return true, nil
 	}
 	c.mu.Lock()
@@ -123,7 +171,7 @@ func (c *CachedExecutor) completeDir(ctx context.Context, d action.OutputDir) (b
 	if known {
 		return true, nil
 	}
-	dir, err := merkle.LoadOutput(ctx, c.blobs, d)
+	dir, err := merkle.LoadOutput(ctx, c.Blobs, d)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt) {
 		return false, nil
 	}
@@ -147,7 +195,7 @@ func (c *CachedExecutor) completeDir(ctx context.Context, d action.OutputDir) (b
 	if err != nil {
 		return false, err
 	}
-	if missing, err := c.blobs.Missing(ctx, want); err != nil || len(missing) > 0 {
+	if missing, err := c.Blobs.Missing(ctx, want); err != nil || len(missing) > 0 {
 		return false, err
 	}
 	c.mu.Lock()
@@ -160,14 +208,14 @@ func (c *CachedExecutor) completeDir(ctx context.Context, d action.OutputDir) (b
 // 10,000 inputs, go to the store, where actions share them.
 const maxBeside = 16 << 10
 
-// Execute implements Executor. The encoded Action and Command and the Directories of its inputs are kept too, for
-// explaining later what a key was made of: beside the result if they are small, as a file for each would cost more
-// than a small command does; else in the store.
-func (c *CachedExecutor) Execute(ctx context.Context, a *Request) (*action.Result, error) {
-	e := a.Encode(c.fn)
+// run has the action executed and remembers its result. The encoded Action and Command and the Directories of its
+// inputs are kept too, for explaining later what a key was made of: beside the result if they are small, as a file for
+// each would cost more than a small command does; else in the store.
+func (c *cached) run(ctx context.Context, a *Request) (*action.Result, error) {
+	e := a.Encode(c.Fn)
 	messages := make(map[digest.Digest][]byte, len(a.Directories)+2)
 	maps.Copy(messages, a.Directories)
-	messages[e.Key], messages[c.fn.Bytes(e.Command)] = e.Action, e.Command
+	messages[e.Key], messages[c.Fn.Bytes(e.Command)] = e.Action, e.Command
 	var g errgroup.Group
 	beside := messages
 	if !fitBeside(a.Action, messages) {
@@ -206,16 +254,16 @@ func size(messages map[digest.Digest][]byte) (n int) {
 }
 
 // keep puts messages into the store.
-func (c *CachedExecutor) keep(ctx context.Context, messages map[digest.Digest][]byte) error {
+func (c *cached) keep(ctx context.Context, messages map[digest.Digest][]byte) error {
 	for d, b := range messages {
-		if err := c.blobs.Put(ctx, d, bytes.NewReader(b)); err != nil {
+		if err := c.Blobs.Put(ctx, d, bytes.NewReader(b)); err != nil {
 			return &Error{Op: "store the action", Err: err}
 		}
 	}
 	return nil
 }
 
-func (c *CachedExecutor) put(ctx context.Context, results store.Results, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) (*action.Result, error) {
+func (c *cached) put(ctx context.Context, results store.Results, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) (*action.Result, error) {
 	if err := results.Put(ctx, key, r, messages); err != nil {
 		return nil, &Error{Op: "remember the action's result", Err: fmt.Errorf("%s: %w", key.Short(), err)}
 	}

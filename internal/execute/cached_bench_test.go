@@ -58,9 +58,9 @@ func BenchmarkLookup60(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		x := execute.Cached(nil, results, blobs, fn, trees.Has)
+		x := execute.Cached(nil, execute.CacheOptions{Results: results, Blobs: blobs, Fn: fn, Installed: trees.Has})
 		for _, a := range actions {
-			if _, ok, err := x.Lookup(b.Context(), &execute.Request{Action: a}); err != nil || !ok {
+			if _, ok, err := execute.Lookup(b.Context(), x, &execute.Request{Action: a}); err != nil || !ok {
 				b.Fatal(ok, err)
 			}
 		}

@@ -18,13 +18,11 @@ import (
 
 const fn = digest.BLAKE3
 
-var _ execute.Lookup = (*execute.CachedExecutor)(nil)
-
 type world struct {
 	blobs   *memory.Blobs
 	results *memory.Results
 	fake    *executetest.Fake
-	x       *execute.CachedExecutor
+	x       execute.Executor
 	root    digest.Digest
 }
 
@@ -44,7 +42,7 @@ func newWorld(t *testing.T, installed func(digest.Digest) bool) world {
 		},
 	}}
 	results := memory.NewResults()
-	return world{blobs, results, fake, execute.Cached(fake, results, blobs, fn, installed), root}
+	return world{blobs, results, fake, execute.Cached(fake, execute.CacheOptions{Results: results, Blobs: blobs, Fn: fn, Installed: installed}), root}
 }
 
 func (w world) action(name string) *action.Action {
@@ -53,7 +51,7 @@ func (w world) action(name string) *action.Action {
 
 func (w world) hit(t *testing.T, a *action.Action) bool {
 	t.Helper()
-	r, ok, err := w.x.Lookup(t.Context(), &execute.Request{Action: a})
+	r, ok, err := execute.Lookup(t.Context(), w.x, &execute.Request{Action: a})
 	if err != nil || ok != (r != nil) {
 		t.Fatalf("Lookup: %v, %v, %v", r, ok, err)
 	}
@@ -80,13 +78,13 @@ func TestCached(t *testing.T) {
 		{"outputs are missing", w.action("forgets"), false},
 		{"exit code allowed", allowed, true}, {"succeeded", w.action("cc"), true},
 	} {
-		for range 2 { // Execute runs the action, although its result may be known
+		for range 2 { // Force runs the action, although its result may be known
 			ran := len(w.fake.Ran())
-			r, err := w.x.Execute(t.Context(), &execute.Request{Action: c.a})
+			r, err := w.x.Execute(t.Context(), &execute.Request{Action: c.a, Force: true})
 			if err != nil || len(w.fake.Ran()) != ran+1 {
 				t.Fatalf("%s: %v, %v; ran %d actions", c.name, r, err, len(w.fake.Ran())-ran)
 			}
-			got, ok, err := w.x.Lookup(t.Context(), &execute.Request{Action: c.a})
+			got, ok, err := execute.Lookup(t.Context(), w.x, &execute.Request{Action: c.a})
 			if err != nil || ok != c.remembered || ok && (got.ExitCode != r.ExitCode || len(got.Files)+len(got.Dirs) != 2) {
 				t.Errorf("%s: Lookup returns %+v, %v, %v", c.name, got, ok, err)
 			}
@@ -144,8 +142,8 @@ func TestCachedIncomplete(t *testing.T) {
 	}
 	for name, d := range parts {
 		w.blobs.Delete(d)
-		fresh := execute.Cached(w.fake, resultOf{a.Key(fn), r}, w.blobs, fn, nil)
-		if _, ok, err := fresh.Lookup(t.Context(), &execute.Request{Action: a}); ok || err != nil {
+		fresh := execute.Cached(w.fake, execute.CacheOptions{Results: resultOf{a.Key(fn), r}, Blobs: w.blobs, Fn: fn})
+		if _, ok, err := execute.Lookup(t.Context(), fresh, &execute.Request{Action: a}); ok || err != nil {
 			t.Errorf("without %s: hit %v, %v", name, ok, err)
 		}
 		if _, err := w.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil {
@@ -156,8 +154,8 @@ func TestCachedIncomplete(t *testing.T) {
 		}
 	}
 	w.blobs.Damage(r.Dirs[0].Tree, []byte("damaged"))
-	fresh := execute.Cached(w.fake, resultOf{a.Key(fn), r}, w.blobs, fn, nil)
-	if _, ok, err := fresh.Lookup(t.Context(), &execute.Request{Action: a}); ok || err != nil {
+	fresh := execute.Cached(w.fake, execute.CacheOptions{Results: resultOf{a.Key(fn), r}, Blobs: w.blobs, Fn: fn})
+	if _, ok, err := execute.Lookup(t.Context(), fresh, &execute.Request{Action: a}); ok || err != nil {
 		t.Errorf("with a damaged Tree: hit %v, %v", ok, err)
 	}
 }
@@ -196,8 +194,8 @@ func TestCachedForgedTree(t *testing.T) {
 	if err := w.blobs.Put(t.Context(), fn.Bytes(empty), strings.NewReader(string(empty))); err != nil {
 		t.Fatal(err)
 	}
-	x := execute.Cached(w.fake, resultOf{a.Key(fn), r}, w.blobs, fn, nil)
-	if _, ok, err := x.Lookup(t.Context(), &execute.Request{Action: a}); ok || err != nil {
+	x := execute.Cached(w.fake, execute.CacheOptions{Results: resultOf{a.Key(fn), r}, Blobs: w.blobs, Fn: fn})
+	if _, ok, err := execute.Lookup(t.Context(), x, &execute.Request{Action: a}); ok || err != nil {
 		t.Errorf("hit %v, %v", ok, err)
 	}
 }
@@ -207,16 +205,16 @@ func TestCachedOverABrokenStore(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	a := w.action("cc")
 	a.Command.Env = map[string]string{"PAD": strings.Repeat("x", 20<<10)}
-	r, err := execute.Cached(w.fake, w.results, brokenStore{w.blobs, broken}, fn, nil).Execute(t.Context(), &execute.Request{Action: a})
+	r, err := execute.Cached(w.fake, execute.CacheOptions{Results: w.results, Blobs: brokenStore{w.blobs, broken}, Fn: fn}).Execute(t.Context(), &execute.Request{Action: a})
 	if !errors.Is(err, broken) || !errors.As(err, new(*execute.Error)) {
 		t.Errorf("%v, %v; want an execute.Error with the cause", r, err)
 	}
-	x := execute.Cached(w.fake, brokenResults{w.results, broken}, w.blobs, fn, nil)
+	x := execute.Cached(w.fake, execute.CacheOptions{Results: brokenResults{w.results, broken}, Blobs: w.blobs, Fn: fn})
 	a = w.action("cc")
 	if r, err := x.Execute(t.Context(), &execute.Request{Action: a}); !errors.Is(err, broken) || !errors.As(err, new(*execute.Error)) {
 		t.Errorf("%v, %v; want an execute.Error with the cause", r, err)
 	}
-	if r, ok, err := x.Lookup(t.Context(), &execute.Request{Action: a}); ok || !errors.Is(err, broken) || !errors.As(err, new(*execute.Error)) {
+	if r, ok, err := execute.Lookup(t.Context(), x, &execute.Request{Action: a}); ok || !errors.Is(err, broken) || !errors.As(err, new(*execute.Error)) {
 		t.Errorf("Lookup: %v, %v, %v; want an execute.Error with the cause", r, ok, err)
 	}
 }

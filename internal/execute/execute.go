@@ -99,14 +99,17 @@ func (r route) Execute(ctx context.Context, a *Request) (*action.Result, error) 
 	return next.Execute(ctx, a)
 }
 
-// Request is an action that is to be executed, or whose result is looked for, with what is in no key: whose it is,
-// and who listens.
+// Request asks for an action's result. It has what is in no key: whose action it is, and who listens.
 type Request struct {
 	*action.Action
 	Step, Name string // the step that it is of, and its name within that: for who chooses among steps
-	// it is to run, whoever remembers what came of it, and does not go on from what an earlier run left
-	// (action.PropertyCheckpoint)
-	Anew bool
+	Force      bool   // run the action although a result is remembered
+	Fresh      bool   // do not continue from a checkpoint of an earlier run (action.PropertyCheckpoint)
+
+	// Start is called when no remembered result serves and the action is about to run. It may complete the request
+	// that it is given, which is the one that runs. An error ends the request and is returned as it is. nil: nothing
+	// is called.
+	Start func(*Request) error
 
 	Secrets *secret.Set // what its command gets beside what is in its key; nil: nothing
 	// of InputRoot, where it is in memory, which saves reading it; nobody changes it. nil: it is in the store
@@ -122,6 +125,14 @@ type Progress func(done, total int64, text string)
 
 // Spans is told what an executor spent its time with on one action. It may be called from several goroutines.
 type Spans func(name string, start time.Time, took time.Duration)
+
+// Begin calls Start.
+func (a *Request) Begin() error {
+	if a.Start == nil {
+		return nil
+	}
+	return a.Start(a)
+}
 
 // Report tells the request's Progress, if there is one.
 func (a *Request) Report(done, total int64, text string) {

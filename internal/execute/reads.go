@@ -28,33 +28,32 @@ const (
 )
 
 // lookupReads looks for the result by what the action read when it ran before.
-func (c *CachedExecutor) lookupReads(ctx context.Context, a *action.Action) (*action.Result, bool, error) {
-	results := c.resultsOf(a)
+func (c *cached) lookupReads(ctx context.Context, results store.Results, a *action.Action) (*action.Result, error) {
 	sets, err := c.readSets(ctx, results, a.Reads.Broad())
 	if err != nil {
-		return nil, false, &Error{Op: "look for what the action read", Err: err}
+		return nil, &Error{Op: "look for what the action read", Err: err}
 	}
 	for _, set := range sets {
 		narrow, err := a.Reads.Narrow(ctx, set)
 		if err != nil {
 			continue // no set that this program would store; the next one may be better
 		}
-		if r, ok, err := c.lookup(ctx, results, narrow); err != nil || ok {
-			return r, ok, err
+		if r, err := c.get(ctx, results, narrow); err != nil || r != nil {
+			return r, err
 		}
 	}
-	return nil, false, nil
+	return nil, nil
 }
 
 // rememberReads checks what the command says that it read, and remembers its result by that.
-func (c *CachedExecutor) rememberReads(ctx context.Context, a *action.Action, r *action.Result) (*action.Result, error) {
+func (c *cached) rememberReads(ctx context.Context, a *action.Action, r *action.Result) (*action.Result, error) {
 	name := a.Depfile
 	i := slices.IndexFunc(r.Files, func(f action.OutputFile) bool { return f.Path == name })
 	if i < 0 {
 		return nil, &Error{Op: "read the depfile " + name, Refused: true, Err: fmt.Errorf("the command ended with exit code %d but did not write it", r.ExitCode),
 			Remedy: "make the command write it (gcc and clang: -MD -MF " + name + "), or leave `depfile` out"}
 	}
-	text, err := store.ReadBlob(ctx, c.blobs, r.Files[i].Digest, maxDepfile)
+	text, err := store.ReadBlob(ctx, c.Blobs, r.Files[i].Digest, maxDepfile)
 	if err != nil {
 		return nil, &Error{Op: "read the depfile " + name, Err: err}
 	}
@@ -77,8 +76,8 @@ func (c *CachedExecutor) rememberReads(ctx context.Context, a *action.Action, r 
 	sets = slices.DeleteFunc(sets, func(s []string) bool { return slices.Equal(s, reads) })
 	sets = append([][]string{reads}, sets...)
 	blob := encodeReads(sets[:min(len(sets), maxReadSets)])
-	at := c.fn.Bytes(blob)
-	if err := c.blobs.Put(ctx, at, bytes.NewReader(blob)); err != nil {
+	at := c.Fn.Bytes(blob)
+	if err := c.Blobs.Put(ctx, at, bytes.NewReader(blob)); err != nil {
 		return nil, &Error{Op: "store what the action read", Err: err}
 	}
 	// The result first: a read set that leads to none is of no use.
@@ -93,9 +92,9 @@ func (c *CachedExecutor) rememberReads(ctx context.Context, a *action.Action, r 
 
 // remember is put for an action that never runs. What its key was made of is kept with it as far as it is small; else
 // the Directories, which nothing but this action has, are not kept.
-func (c *CachedExecutor) remember(ctx context.Context, results store.Results, a *action.Action, r *action.Result) error {
-	e := a.Encode(c.fn)
-	messages := map[digest.Digest][]byte{e.Key: e.Action, c.fn.Bytes(e.Command): e.Command}
+func (c *cached) remember(ctx context.Context, results store.Results, a *action.Action, r *action.Result) error {
+	e := a.Encode(c.Fn)
+	messages := map[digest.Digest][]byte{e.Key: e.Action, c.Fn.Bytes(e.Command): e.Command}
 	all := maps.Clone(messages)
 	maps.Copy(all, a.Directories)
 	if size(all) > maxBeside {
@@ -109,15 +108,15 @@ func (c *CachedExecutor) remember(ctx context.Context, results store.Results, a 
 }
 
 // readSets returns what is remembered under the broad action's key; nothing when it is not there or damaged.
-func (c *CachedExecutor) readSets(ctx context.Context, results store.Results, broad *action.Action) ([][]string, error) {
-	r, err := results.Get(ctx, broad.Key(c.fn))
+func (c *cached) readSets(ctx context.Context, results store.Results, broad *action.Action) ([][]string, error) {
+	r, err := results.Get(ctx, broad.Key(c.Fn))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil || len(r.Files) != 1 || r.Files[0].Path != readsOutput {
 		return nil, err
 	}
-	b, err := store.ReadBlob(ctx, c.blobs, r.Files[0].Digest, maxReadBlob)
+	b, err := store.ReadBlob(ctx, c.Blobs, r.Files[0].Digest, maxReadBlob)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt) {
 		return nil, nil
 	}

@@ -77,8 +77,8 @@ func (w writer) Execute(ctx context.Context, a *execute.Request) (*action.Result
 }
 
 // build is what a build has its actions executed by.
-func (c *cache) build() *execute.CachedExecutor {
-	return execute.Cached(writer{c}, c.results, c.blobs, c.fn, c.trees.Has)
+func (c *cache) build() execute.Executor {
+	return execute.Cached(writer{c}, execute.CacheOptions{Results: c.results, Blobs: c.blobs, Fn: c.fn, Installed: c.trees.Has})
 }
 
 // newAction returns an action that writes the files, given as path=content; those below dir/ are one output folder. It is so
@@ -130,7 +130,7 @@ func (c *cache) path(a *action.Action) string {
 // known tells whether a build would find the action's result. If so, all that it names must be there and be right.
 func (c *cache) known(t testing.TB, a *action.Action) bool {
 	t.Helper()
-	r, ok, err := c.build().Lookup(t.Context(), &execute.Request{Action: a})
+	r, ok, err := execute.Lookup(t.Context(), c.build(), &execute.Request{Action: a})
 	if err != nil {
 		t.Fatalf("look up %s: %v", a.Command.Args, err)
 	}

@@ -157,7 +157,7 @@ func TestCollectBesideBuilds(t *testing.T) {
 		for range 6 {
 			n := r.IntN(12)
 			a := newAction(fmt.Sprintf("dir/a=%d", n), fmt.Sprintf("dir/sub/b=%d", n%5), fmt.Sprintf("f=%d", n%3))
-			res, ok, err := x.Lookup(t.Context(), &execute.Request{Action: a})
+			res, ok, err := execute.Lookup(t.Context(), x, &execute.Request{Action: a})
 			if err != nil {
 				return err
 			}

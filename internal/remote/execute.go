@@ -197,7 +197,7 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 		return nil, &unrunError{x.gone}
 	}
 	pause := 100 * time.Millisecond
-	skip := a.Anew || a.DoNotCache
+	skip := a.Force || a.DoNotCache
 	for try := 0; ; try++ {
 		r, cached, err := x.attempt(ctx, a, t, from, skip)
 		// others' failures are not believed

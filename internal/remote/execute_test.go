@@ -497,7 +497,7 @@ func TestCachedFailure(t *testing.T) {
 			t.Errorf("%q: it ran %s, after %d calls", says, got, f.s.count("Execute"))
 		}
 	}
-	for name, change := range map[string]func(*execute.Request){"fresh": func(r *execute.Request) { r.Anew = true }, "not cached": func(r *execute.Request) { r.DoNotCache = true }} {
+	for name, change := range map[string]func(*execute.Request){"fresh": func(r *execute.Request) { r.Force = true }, "not cached": func(r *execute.Request) { r.DoNotCache = true }} {
 		f := newFarm(t, nil, func(r *repb.ExecuteRequest, to operations) error {
 			if !r.GetSkipCacheLookup() {
 				t.Errorf("%s: it may be cached", name)

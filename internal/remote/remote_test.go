@@ -234,9 +234,9 @@ func TestOnlyOwn(t *testing.T) {
 	if err := m.results.Put(t.Context(), x.key, x.result, x.messages); err != nil {
 		t.Fatal(err)
 	}
-	cached := execute.Cached(execute.Route(nil), m.results, m.blobs, fn, nil)
+	cached := execute.Cached(execute.Route(nil), execute.CacheOptions{Results: m.results, Blobs: m.blobs, Fn: fn})
 	a := &action.Action{InputRoot: fn.Bytes(nil), LocalOnly: true}
-	if _, ok, err := cached.Lookup(t.Context(), &execute.Request{Action: a}); ok || err != nil {
+	if _, ok, err := execute.Lookup(t.Context(), cached, &execute.Request{Action: a}); ok || err != nil {
 		t.Error(ok, err)
 	}
 	m.results.Finish(t.Context())
@@ -246,7 +246,7 @@ func TestOnlyOwn(t *testing.T) {
 		}
 	}
 	a.LocalOnly = false
-	if _, ok, err := cached.Lookup(t.Context(), &execute.Request{Action: a}); ok || err != nil || s.count("GetActionResult") != 1 {
+	if _, ok, err := execute.Lookup(t.Context(), cached, &execute.Request{Action: a}); ok || err != nil || s.count("GetActionResult") != 1 {
 		t.Error("without that it is asked", ok, err)
 	}
 }
@@ -611,14 +611,14 @@ func TestOtherOutputs(t *testing.T) {
 	fn := digest.SHA256
 	s := serve(t, fn)
 	m := newMachine(t, s, false, nil)
-	cached := execute.Cached(execute.Route(nil), m.results, m.blobs, fn, nil)
+	cached := execute.Cached(execute.Route(nil), execute.CacheOptions{Results: m.results, Blobs: m.blobs, Fn: fn})
 	a := &action.Action{Command: action.Command{Args: []string{"make"}, Outputs: []string{"a"}}, InputRoot: fn.Bytes(nil)}
 	d := s.has([]byte("a"), fn)
 	for path, want := range map[string]bool{"a": true, "b": false} {
 		s.change(func() {
 			s.results[a.Key(fn)] = &repb.ActionResult{OutputFiles: []*repb.OutputFile{{Path: path, Digest: &repb.Digest{Hash: d.Hex(), SizeBytes: d.Size()}}}}
 		})
-		if _, ok, err := cached.Lookup(t.Context(), &execute.Request{Action: a}); ok != want || err != nil {
+		if _, ok, err := execute.Lookup(t.Context(), cached, &execute.Request{Action: a}); ok != want || err != nil {
 			t.Errorf("%s: %v, %v", path, ok, err)
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 )
@@ -30,10 +29,10 @@ type Tracer struct {
 	some    bool  // there is an event before
 	pending []byte
 	flushed time.Time
-	lanes   []time.Time // when each lane's last action ended
-	spans   map[digest.Digest][]*work
-	last    time.Time // end of the last action
-	ready   time.Time // when the last output was in its place
+	lanes   []time.Time      // when each lane's last action ended
+	works   map[string]*work // by the action's name
+	last    time.Time        // end of the last action
+	ready   time.Time        // when the last output was in its place
 	err     error
 }
 
@@ -62,7 +61,7 @@ func Create(path string, start time.Time) (*Tracer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
-	t := &Tracer{file: f, start: start, spans: map[digest.Digest][]*work{}}
+	t := &Tracer{file: f, start: start, works: map[string]*work{}}
 	t.pending = append(t.pending, "["...)
 	t.entry(entry{Name: "process_name", Phase: "M", Args: map[string]any{"name": "hexmage"}})
 	t.entry(entry{Name: "thread_name", Phase: "M", Args: map[string]any{"name": "phases"}})
@@ -163,24 +162,16 @@ func (t *Tracer) export() {
 // finished writes the span of an action that ended, with those in it.
 func (t *Tracer) finished(e event.ActionFinished) {
 	now := time.Now()
-	var w *work
-	if queue := t.spans[e.Action]; len(queue) > 0 && !e.Action.IsZero() {
-		w = queue[0]
-		if queue = queue[1:]; len(queue) == 0 {
-			delete(t.spans, e.Action)
-		} else {
-			t.spans[e.Action] = queue
+	name := nameOf(e.Step, e.Name)
+	w := t.works[name]
+	delete(t.works, name)
+	if w == nil {
+		if e.Outcome == event.Skipped || e.Duration == 0 {
+			return // it never began
 		}
-	} else if e.Outcome == event.Skipped || e.Duration == 0 {
-		return // it never began
-	} else {
 		w = &work{spans: []span{{string(e.Outcome), now.Add(-e.Duration), e.Duration}}}
 	}
 	t.last = now
-	name := e.Step
-	if e.Name != "" {
-		name += "[" + e.Name + "]"
-	}
 	args := map[string]any{"outcome": e.Outcome, "key": e.Key}
 	if e.Description != "" {
 		args["description"] = e.Description
@@ -233,12 +224,10 @@ func (t *Tracer) write(name string, w *work, args map[string]any) {
 
 // rest writes what was begun and of which no end was told.
 func (t *Tracer) rest() {
-	for key, queue := range t.spans {
-		for _, w := range queue {
-			t.write("action "+key.Short(), w, map[string]any{"key": key.Hex()})
-		}
+	for name, w := range t.works {
+		t.write(name, w, map[string]any{"key": w.action.Key(w.action.InputRoot.Function()).Hex()})
 	}
-	clear(t.spans)
+	clear(t.works)
 }
 
 // Close ends the trace and returns what first went wrong with it.
@@ -254,54 +243,65 @@ func (t *Tracer) Close() error {
 }
 
 // Executor returns next, with all that it does for actions written down.
-func (t *Tracer) Executor(next execute.Caching) execute.Caching {
+func (t *Tracer) Executor(next execute.Executor) execute.Executor {
 	return &traced{next: next, t: t}
 }
 
 type traced struct {
-	next execute.Caching
+	next execute.Executor
 	t    *Tracer
 }
 
-func (x *traced) Lookup(ctx context.Context, a *execute.Request) (*action.Result, bool, error) {
-	start := time.Now()
-	r, ok, err := x.next.Lookup(ctx, a)
-	x.t.record(a.Action, true, span{"look up", start, time.Since(start)})
-	return r, ok, err
-}
-
+// Execute implements execute.Executor.
 func (x *traced) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
 	var mu sync.Mutex
-	var parts []span
-	start := time.Now()
+	var spans []span
+	add := func(name string, start time.Time, took time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		spans = append(spans, span{name, start, took})
+	}
+	name, start := "look up", time.Now()
 	own := *a
 	own.Spans = func(name string, start time.Time, took time.Duration) {
 		if a.Spans != nil {
 			a.Spans(name, start, took)
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		parts = append(parts, span{name, start, took})
+		add(name, start, took)
+	}
+	own.Start = func(r *execute.Request) error {
+		if a.Start != nil {
+			if err := a.Start(r); err != nil {
+				return err
+			}
+		}
+		add(name, start, time.Since(start))
+		name, start = "execute", time.Now()
+		return nil
 	}
 	r, err := x.next.Execute(ctx, &own)
-	all := span{"execute", start, time.Since(start)}
-	mu.Lock()
-	defer mu.Unlock()
-	x.t.record(a.Action, false, append([]span{all}, parts...)...)
+	add(name, start, time.Since(start))
+	x.t.record(a, spans)
 	return r, err
 }
 
-// record keeps what was done for an action. A lookup begins the work on one; an execution belongs to it, if there was
-// one.
-func (t *Tracer) record(a *action.Action, begins bool, spans ...span) {
-	key := a.Key(a.InputRoot.Function())
+// record keeps what was done for an action until the action has ended: it may be looked up and executed by two calls,
+// and tried several times.
+func (t *Tracer) record(a *execute.Request, spans []span) {
+	name := nameOf(a.Step, a.Name)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	queue := t.spans[key]
-	if begins || len(queue) == 0 {
-		queue = append(queue, &work{action: a})
-		t.spans[key] = queue
+	w := t.works[name]
+	if w == nil {
+		w = &work{action: a.Action}
+		t.works[name] = w
 	}
-	w := queue[len(queue)-1]
 	w.spans = append(w.spans, spans...)
+}
+
+func nameOf(step, action string) string {
+	if action == "" {
+		return step
+	}
+	return step + "[" + action + "]"
 }

@@ -99,12 +99,14 @@ func check(t *testing.T, lines []line, workers int) []line {
 // sleeper executes an action by sleeping for as long as its first argument says.
 type sleeper struct{}
 
-func (sleeper) Lookup(_ context.Context, a *execute.Request) (*action.Result, bool, error) {
-	time.Sleep(100 * time.Microsecond)
-	return &action.Result{}, a.Command.Args[0] == "cached", nil
-}
-
 func (sleeper) Execute(_ context.Context, a *execute.Request) (*action.Result, error) {
+	time.Sleep(100 * time.Microsecond)
+	if a.Command.Args[0] == "cached" {
+		return &action.Result{Cached: true}, nil
+	}
+	if err := a.Begin(); err != nil {
+		return nil, err
+	}
 	end := a.Span("run")
 	defer end()
 	d, err := time.ParseDuration(a.Command.Args[0])
@@ -147,10 +149,12 @@ func TestTrace(t *testing.T) {
 					a.Command.Args[0] = "bad"
 				}
 				e := event.ActionFinished{ID: i, Step: "exec.s", Name: fmt.Sprint(i), Action: a.Key(digest.BLAKE3), Key: "k", Outcome: event.Executed, Worker: "local"}
-				if _, ok, _ := x.Lookup(t.Context(), &execute.Request{Action: a}); ok {
-					e.Outcome = event.Cached
-				} else if _, err := x.Execute(t.Context(), &execute.Request{Action: a}); err != nil {
+				r, err := x.Execute(t.Context(), &execute.Request{Action: a, Step: e.Step, Name: e.Name})
+				switch {
+				case err != nil:
 					e.Outcome, e.Failure = event.Failed, &event.Failure{Summary: err.Error()}
+				case r.Cached:
+					e.Outcome = event.Cached
 				}
 				events <- e
 			}
@@ -213,7 +217,7 @@ func TestStopped(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	for i := range 300 {
 		a := act("0s", long, fmt.Sprint(i))
-		if _, err := x.Execute(t.Context(), &execute.Request{Action: a}); err != nil {
+		if _, err := x.Execute(t.Context(), &execute.Request{Action: a, Step: "exec.s", Name: fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
 		}
 		tr.Send(event.ActionFinished{Step: "exec.s", Name: fmt.Sprint(i), Action: a.Key(digest.BLAKE3), Outcome: event.Executed})
@@ -224,7 +228,7 @@ func TestStopped(t *testing.T) {
 	if n := len(check(t, load(t, path), 1)); n < 150 {
 		t.Errorf("%d of 300 actions are written", n)
 	}
-	if _, _, err := x.Lookup(t.Context(), &execute.Request{Action: act("1s")}); err != nil {
+	if _, _, err := execute.Lookup(t.Context(), x, &execute.Request{Action: act("1s")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := tr.Close(); err != nil {

@@ -164,9 +164,9 @@ func (a *app) endLeft(ctx context.Context, fn digest.Function) func(dirs ...stri
 
 // cached is the executor of a build whose actions next carries out: what is known is not done again, and what others
 // do is waited for.
-func (e *builder) cached(next execute.Executor) execute.Caching {
-	cached := execute.Cached(next, e.Results, e.Blobs, e.Fn, e.Trees.Has)
-	return execute.Exclusive(cached, e.locks, e.Fn)
+func (e *builder) cached(next execute.Executor) execute.Executor {
+	return execute.Cached(next, execute.CacheOptions{Results: e.Results, Blobs: e.Blobs, Fn: e.Fn,
+		Installed: e.Trees.Has, Locks: e.locks})
 }
 
 // options are what every build has in common, but for its executor.

@@ -27,7 +27,7 @@ import (
 // engineParts is the engine with devices.
 type engineParts struct {
 	*builder
-	executor execute.Caching
+	executor execute.Executor
 	lookups  int              // at once, ahead of what runs
 	again    execute.Executor // the same without memory
 	finish   func(again bool) // sends what is still to be sent
@@ -162,7 +162,7 @@ func (a *app) lookupOnly(ctx context.Context, workspace string) (engine.Options,
 	if _, err := os.Stat(a.places().Scratch()); err != nil {
 		var results store.Results
 		o.Blobs, results = far.lookups(memory.NewBlobs(), memory.NewResults())
-		o.Executor = execute.Cached(execute.Route(nil), results, o.Blobs, fn, nil)
+		o.Executor = execute.Cached(execute.Route(nil), execute.CacheOptions{Results: results, Blobs: o.Blobs, Fn: fn})
 	} else {
 		blobs, own, err := a.stores()
 		if err != nil {
@@ -171,7 +171,8 @@ func (a *app) lookupOnly(ctx context.Context, workspace string) (engine.Options,
 		var results store.Results
 		o.Blobs, results = far.lookups(blobs, own)
 		o.Results = results
-		o.Executor = execute.Cached(execute.Route(nil), results, o.Blobs, fn, merkle.NewTrees(a.Cache).Has)
+		o.Executor = execute.Cached(execute.Route(nil), execute.CacheOptions{Results: results, Blobs: o.Blobs, Fn: fn,
+			Installed: merkle.NewTrees(a.Cache).Has})
 	}
 	return o, nil
 }

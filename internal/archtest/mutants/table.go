@@ -68,8 +68,8 @@ func mutants() []mutant {
 		}}},
 		{cutoff, "TestEarlyCutoff", []edit{{
 			"internal/engine/work.go",
-			"req.Anew = w.fresh(u)",
-			"req.Anew = w.fresh(u) || len(u.spec.Inputs) > 0 && u.spec.Inputs[0].Artifact != nil",
+			"req.Force = req.Fresh",
+			"req.Force = req.Fresh || len(u.spec.Inputs) > 0 && u.spec.Inputs[0].Artifact != nil",
 		}}},
 		{depfile, "TestDepfile", []edit{{
 			"internal/engine/reads.go",
@@ -107,7 +107,7 @@ func mutants() []mutant {
 			"	perm := permOf(kind)\n	st.MTime = store.LinkTime().UnixNano()\n",
 		}}},
 		{once, "TestTwoProcesses", []edit{{
-			"internal/execute/exclusive.go",
+			"internal/execute/locks.go",
 			"locked, err := tryLock(f, at)",
 			"locked, err := f != nil, error(nil)",
 		}}},

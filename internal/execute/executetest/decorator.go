@@ -23,7 +23,7 @@ import (
 
 // World holds the parts that a decorator is made of.
 type World struct {
-	Next    execute.Caching
+	Next    execute.Executor
 	Results store.Results
 	Blobs   *memory.Blobs
 	Fn      digest.Function
@@ -32,18 +32,10 @@ type World struct {
 // next is an executor that does what a test says.
 type next struct {
 	execute func(context.Context, *execute.Request) (*action.Result, error)
-	lookup  func(context.Context, *execute.Request) (*action.Result, bool, error)
 }
 
 func (n *next) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
 	return n.execute(ctx, a)
-}
-
-func (n *next) Lookup(ctx context.Context, a *execute.Request) (*action.Result, bool, error) {
-	if n.lookup == nil {
-		return nil, false, nil
-	}
-	return n.lookup(ctx, a)
 }
 
 // decorated is a decorator over a next, and a request for it.
@@ -69,21 +61,24 @@ func Decorator(t *testing.T, name string, wrap func(t *testing.T, w World) execu
 	}
 }
 
-// Lookup checks that the executor which wrap makes passes lookups on to World.Next.
-func Lookup(t *testing.T, name string, wrap func(t *testing.T, w World) execute.Executor) {
+// Start checks that the executor which wrap makes passes Request.Start on to World.Next, and its error back.
+func Start(t *testing.T, name string, wrap func(t *testing.T, w World) execute.Executor) {
 	d := decorate(t, name, wrap)
-	for _, want := range []struct {
-		r   *action.Result
-		ok  bool
-		err error
-	}{{}, {r: result(), ok: true}, {err: &execute.Error{Op: "look", Err: errors.New("the disk is gone")}}} {
-		d.next.lookup = func(_ context.Context, a *execute.Request) (*action.Result, bool, error) {
-			d.same(t, a)
-			return want.r, want.ok, want.err
+	for _, want := range []error{nil, errors.New("it is not to run")} {
+		var got, started *execute.Request
+		d.request.Start = func(r *execute.Request) error {
+			started = r
+			return want
 		}
-		r, ok, err := d.x.(execute.Lookup).Lookup(t.Context(), d.request)
-		if r != want.r || ok != want.ok || err != want.err {
-			t.Errorf("Lookup: %v, %v, %v; want %v, %v, %v", r, ok, err, want.r, want.ok, want.err)
+		d.next.execute = func(_ context.Context, a *execute.Request) (*action.Result, error) {
+			got = a
+			if err := a.Begin(); err != nil {
+				return nil, err
+			}
+			return result(), nil
+		}
+		if r, err := d.x.Execute(t.Context(), d.request); err != want || (r != nil) != (want == nil) || started != got {
+			t.Errorf("%v, %v; want the error %v, and Start called with the request that runs", r, err, want)
 		}
 	}
 }
@@ -102,7 +97,7 @@ func decorate(t *testing.T, name string, wrap func(t *testing.T, w World) execut
 	}
 	command := action.Command{Args: []string{"cc"}, Outputs: []string{"a.o"}}
 	d := decorated{next: &next{}, request: &execute.Request{
-		Step: "exec.a", Name: "cc", Secrets: secrets, Action: &action.Action{Command: command, InputRoot: root},
+		Step: "exec.a", Name: "cc", Force: true, Secrets: secrets, Action: &action.Action{Command: command, InputRoot: root},
 		Printed: execute.NewPrinted(filepath.Join(t.TempDir(), "printed")), Tree: &merkle.Dir{},
 	}}
 	if err := blobs.Put(t.Context(), fn.Bytes([]byte("object")), strings.NewReader("object")); err != nil {

@@ -54,11 +54,9 @@ func TestLocal(t *testing.T) {
 // decorators returns the executors that have another executor do the work.
 func decorators() map[string]func(*testing.T, executetest.World) execute.Executor {
 	return map[string]func(*testing.T, executetest.World) execute.Executor{
-		"*execute.CachedExecutor": func(_ *testing.T, w executetest.World) execute.Executor {
-			return execute.Cached(w.Next, w.Results, w.Blobs, w.Fn, nil)
-		},
-		"*execute.exclusive": func(t *testing.T, w executetest.World) execute.Executor {
-			return execute.Exclusive(w.Next, execute.NewLocks(filepath.Join(t.TempDir(), "actions.lock")), w.Fn)
+		"*execute.cached": func(t *testing.T, w executetest.World) execute.Executor {
+			locks := execute.NewLocks(filepath.Join(t.TempDir(), "actions.lock"))
+			return execute.Cached(w.Next, execute.CacheOptions{Results: w.Results, Blobs: w.Blobs, Fn: w.Fn, Locks: locks})
 		},
 		"*verify.Verifier": func(_ *testing.T, w executetest.World) execute.Executor {
 			return verify.New(verify.Options{Next: w.Next, Again: w.Next, Store: w.Blobs})
@@ -97,12 +95,10 @@ func TestDecorators(t *testing.T) {
 	t.Run("not verified", func(t *testing.T) { executetest.Decorator(t, "*verify.Verifier", notVerified) })
 }
 
-// CachedExecutor answers lookups itself: TestCached checks it.
-func TestLookups(t *testing.T) {
-	executetest.Lookup(t, "*verify.Verifier", notVerified)
-	for _, name := range []string{"*execute.exclusive", "*trace.traced"} {
-		executetest.Lookup(t, name, decorators()[name])
-	}
+// Cached calls Start itself: TestCached checks it.
+func TestStart(t *testing.T) {
+	executetest.Start(t, "*verify.Verifier", notVerified)
+	executetest.Start(t, "*trace.traced", traced)
 }
 
 // Where there is no executor, or none of the name, an action could not run.

@@ -148,9 +148,9 @@ func TestCheckpointAnew(t *testing.T) {
 	l := newLong(t, nil)
 	a := l.action(t, "a")
 	l.want(t, a, "fail", 2, 7, "1 2")
-	a.Anew = true
+	a.Fresh = true
 	l.want(t, a, "fail", 3, 7, "1 2 3")
-	a.Anew = false
+	a.Fresh = false
 	l.want(t, a, "", 0, 0, "4 5 6")
 }
 

@@ -1,6 +1,6 @@
 // Package verify runs actions twice and tells whether their outputs are the same, and if not, in what they differ:
 // which section of an ELF file, which member of an archive, which line of a text, and the usual reason. One enters it
-// with New, an execute.Caching around another. It does not know what a step or a plan is, and takes what a file is
+// with New, an execute.Executor around another. It does not know what a step or a plan is, and takes what a file is
 // from its bytes, which may be anything.
 package verify
 
@@ -23,7 +23,7 @@ type stepName struct{ step, name string }
 
 // Options are what New needs.
 type Options struct {
-	Next   execute.Caching        // executes and remembers
+	Next   execute.Executor       // executes and remembers
 	Again  execute.Executor       // executes and remembers nothing
 	Store  store.Blobs            // has the outputs of both
 	Roots  string                 // a folder that all exec roots are below, of earlier processes too
@@ -31,8 +31,8 @@ type Options struct {
 }
 
 // New returns an Executor that runs each action once more than needed and compares what the two runs left, bit by bit:
-// an action whose result is known is run once, another twice. Lookup finds nothing for actions that are to be
-// verified, so whoever watches sees them run. What the cache knows stays as it is, and it is what Execute returns.
+// an action whose result is known is run once, another twice. What the cache knows stays as it is, and it is what
+// Execute returns.
 func New(o Options) *Verifier {
 	return &Verifier{o: o, found: map[stepName]event.ActionVerified{}}
 }
@@ -100,18 +100,6 @@ func unverifiable(a *action.Action) string {
 	return ""
 }
 
-// Lookup implements Lookup.
-func (v *Verifier) Lookup(ctx context.Context, a *execute.Request) (*action.Result, bool, error) {
-	if _, ok := v.selected(a); ok && unverifiable(a.Action) == "" {
-		return nil, false, nil
-	}
-	r, ok, err := v.o.Next.Lookup(ctx, a)
-	if s, chosen := v.selected(a); ok && chosen {
-		v.record(s, event.ActionVerified{Verdict: event.Unverified, Reason: unverifiable(a.Action), Known: true})
-	}
-	return r, ok, err
-}
-
 // Execute implements Executor.
 func (v *Verifier) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
 	s, ok := v.selected(a)
@@ -121,12 +109,16 @@ func (v *Verifier) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	if reason := unverifiable(a.Action); reason != "" {
 		r, err := v.o.Next.Execute(ctx, a)
 		if err == nil {
-			v.record(s, event.ActionVerified{Verdict: event.Unverified, Reason: reason})
+			v.record(s, event.ActionVerified{Verdict: event.Unverified, Reason: reason, Known: r.Cached})
 		}
 		return r, err
 	}
-	first, known, err := v.o.Next.Lookup(ctx, a)
-	if err == nil && !known {
+	first, known, err := execute.Lookup(ctx, v.o.Next, a)
+	switch {
+	case err != nil:
+	case known:
+		err = a.Begin() // whoever watches sees it run
+	default:
 		first, err = v.o.Next.Execute(ctx, a)
 	}
 	if err != nil {

@@ -33,7 +33,7 @@ import (
 const fn = digest.BLAKE3
 
 // faked is an executor in memory, with a cache around it. The action is `make`, with an output a.o and a folder inc.
-func faked(t *testing.T) (fake *executetest.Fake, cached *execute.CachedExecutor, blobs *memory.Blobs, a *action.Action) {
+func faked(t *testing.T) (fake *executetest.Fake, cached execute.Executor, blobs *memory.Blobs, a *action.Action) {
 	t.Helper()
 	blobs = memory.NewBlobs()
 	root, err := (&merkle.Dir{}).Put(t.Context(), blobs, fn)
@@ -46,14 +46,14 @@ func faked(t *testing.T) (fake *executetest.Fake, cached *execute.CachedExecutor
 			return 0, nil
 		},
 	}}
-	return fake, execute.Cached(fake, memory.NewResults(), blobs, fn, nil), blobs,
+	return fake, execute.Cached(fake, execute.CacheOptions{Results: memory.NewResults(), Blobs: blobs, Fn: fn}), blobs,
 		&action.Action{Command: action.Command{Args: []string{"make"}, Outputs: []string{"a.o", "inc"}}, InputRoot: root}
 }
 
 // verifier is a Verifier over real processes, with a memory.
 type verifier struct {
 	*verify.Verifier
-	cached *execute.CachedExecutor
+	cached execute.Executor
 	empty  *action.Action // an action without inputs, outputs or command
 }
 
@@ -69,7 +69,7 @@ func newVerifier(t *testing.T, choose func(string) bool) verifier {
 		t.Fatal(err)
 	}
 	host := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn})
-	cached := execute.Cached(host, memory.NewResults(), blobs, fn, nil)
+	cached := execute.Cached(host, execute.CacheOptions{Results: memory.NewResults(), Blobs: blobs, Fn: fn})
 	v := verify.New(verify.Options{Next: cached, Again: local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn}), Store: blobs, Roots: filepath.Join(root, "tmp"), Select: choose})
 	return verifier{v, cached, &action.Action{InputRoot: none}}
 }
@@ -85,14 +85,14 @@ func (v verifier) sh(script, output string) *action.Action {
 func (v verifier) verify(t *testing.T, a *action.Action) event.ActionVerified {
 	t.Helper()
 	ctx, req := t.Context(), &execute.Request{Action: a, Step: "exec.a"}
-	if _, ok, err := v.Lookup(ctx, req); ok || err != nil {
-		t.Fatalf("Lookup of what is to be verified: %v, %v", ok, err)
+	if _, ok, err := execute.Lookup(ctx, v, req); ok || err != nil {
+		t.Fatalf("an action that is to be verified is not run: %v, %v", ok, err)
 	}
 	r, err := v.Execute(ctx, req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if known, ok, err := v.cached.Lookup(ctx, req); err != nil || !ok || !cmp.Equal(known.Files, r.Files, cmp.Comparer(func(x, y action.OutputFile) bool { return x == y })) {
+	if known, ok, err := execute.Lookup(ctx, v.cached, req); err != nil || !ok || !cmp.Equal(known.Files, r.Files, cmp.Comparer(func(x, y action.OutputFile) bool { return x == y })) {
 		t.Fatalf("the cache has %v (%v, %v), and the build got %v", known, ok, err, r)
 	}
 	e, ok := v.Take("exec.a", "")
@@ -360,8 +360,9 @@ func TestVerifyLeavesOut(t *testing.T) {
 		}
 	}
 	// A known result of what cannot be verified is found as ever.
-	if _, ok, err := v.Lookup(t.Context(), &execute.Request{Action: elsewhere, Step: "exec.chosen"}); !ok || err != nil {
-		t.Errorf("%v, %v", ok, err)
+	r, err := v.Execute(t.Context(), &execute.Request{Action: elsewhere, Step: "exec.chosen"})
+	if err != nil || !r.Cached {
+		t.Errorf("%v, %v", r, err)
 	}
 	if e, ok := v.Take("exec.chosen", ""); !ok || e.Verdict != event.Unverified {
 		t.Errorf("%+v, %v", e, ok)

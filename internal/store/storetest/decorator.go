@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/store"
@@ -58,12 +59,12 @@ func Reads(t *testing.T, name string, open func(t *testing.T, fn digest.Function
 // Decorator checks that the store which wrap makes passes calls for unknown blobs on to the next store, with their
 // context, returns its errors, and is a store.Local over a store.Local.
 func Decorator(t *testing.T, name string, wrap func(next store.Blobs) store.Blobs) {
-	type key struct{}
-	ctx := context.WithValue(t.Context(), key{}, true)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
 	d := digest.BLAKE3.Bytes([]byte("blob"))
 	for _, want := range []error{errors.New("the disk is gone"), store.ErrCorrupt} {
 		next := &failing{err: want, called: func(got context.Context) {
-			if got.Value(key{}) == nil {
+			if _, ok := got.Deadline(); !ok {
 				t.Error("the next store is called without the caller's context")
 			}
 		}}
@@ -114,7 +115,9 @@ func (f *failing) fail(ctx context.Context) error {
 	return f.err
 }
 
-func (f *failing) Open(ctx context.Context, _ digest.Digest) (io.ReadCloser, error) { return nil, f.fail(ctx) }
+func (f *failing) Open(ctx context.Context, _ digest.Digest) (io.ReadCloser, error) {
+	return nil, f.fail(ctx)
+}
 
 func (f *failing) Put(ctx context.Context, _ digest.Digest, _ io.Reader) error { return f.fail(ctx) }
 
@@ -122,7 +125,9 @@ func (f *failing) Missing(ctx context.Context, _ []digest.Digest) ([]digest.Dige
 	return nil, f.fail(ctx)
 }
 
-func (f *failing) Link(ctx context.Context, _ digest.Digest, _ string, _ fs.FileMode) error { return f.fail(ctx) }
+func (f *failing) Link(ctx context.Context, _ digest.Digest, _ string, _ fs.FileMode) error {
+	return f.fail(ctx)
+}
 
 func (f *failing) Adopt(ctx context.Context, _ digest.Function, _ string) (digest.Digest, error) {
 	return digest.Digest{}, f.fail(ctx)

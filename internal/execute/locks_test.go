@@ -3,6 +3,7 @@ package execute_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -12,6 +13,11 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/internal/execute/executetest"
 )
+
+// locked is an executor of another process on the same stores.
+func (w world) locked(lock string) execute.Executor {
+	return execute.Cached(w.fake, execute.CacheOptions{Results: w.results, Blobs: w.blobs, Fn: fn, Locks: execute.NewLocks(lock)})
+}
 
 // Two Locks on one path stand for two processes: their open files are as separate as those of processes.
 func TestExclusive(t *testing.T) {
@@ -27,7 +33,7 @@ func TestExclusive(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
-			r, err := execute.Exclusive(w.x, execute.NewLocks(lock), fn).Execute(t.Context(), &execute.Request{Action: w.action("slow")})
+			r, err := w.locked(lock).Execute(t.Context(), &execute.Request{Action: w.action("slow")})
 			if err != nil || len(r.Files) != 1 || len(r.Dirs) != 1 {
 				t.Errorf("%v, %v", r, err)
 			}
@@ -35,13 +41,13 @@ func TestExclusive(t *testing.T) {
 	}
 	<-started
 	// Another action does not wait.
-	if _, err := execute.Exclusive(w.x, execute.NewLocks(lock), fn).Execute(t.Context(), &execute.Request{Action: w.action("cc")}); err != nil {
+	if _, err := w.locked(lock).Execute(t.Context(), &execute.Request{Action: w.action("cc")}); err != nil {
 		t.Fatal(err)
 	}
 	// Who waits can be cancelled.
 	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 	defer cancel()
-	if r, err := execute.Exclusive(w.x, execute.NewLocks(lock), fn).Execute(ctx, &execute.Request{Action: w.action("slow")}); !errors.Is(err, context.DeadlineExceeded) {
+	if r, err := w.locked(lock).Execute(ctx, &execute.Request{Action: w.action("slow")}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, %v; want DeadlineExceeded", r, err)
 	}
 	close(finish)
@@ -73,7 +79,7 @@ func TestExclusiveNotRemembered(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 3 {
 			wg.Go(func() {
-				if r, err := execute.Exclusive(w.x, execute.NewLocks(lock), fn).Execute(t.Context(), &execute.Request{Action: a}); err != nil || r.ExitCode != 1 {
+				if r, err := w.locked(lock).Execute(t.Context(), &execute.Request{Action: a}); err != nil || r.ExitCode != 1 {
 					t.Errorf("%v, %v", r, err)
 				}
 			})
@@ -94,25 +100,29 @@ func TestExclusiveNotRemembered(t *testing.T) {
 	}
 }
 
-// Another process executes the action between this one's lookup and its lock: it is not executed again, unless who asks
-// has not looked.
+// Another process executes the action between this one's lookup and its lock: it is not executed again, unless it is
+// forced.
 func TestExclusiveAfterALookup(t *testing.T) {
 	w := newWorld(t, nil)
 	lock := filepath.Join(t.TempDir(), "actions.lock")
-	a := w.action("cc")
-	here, there := execute.Exclusive(w.x, execute.NewLocks(lock), fn), execute.Exclusive(w.x, execute.NewLocks(lock), fn)
-	if _, ok, err := here.Lookup(t.Context(), &execute.Request{Action: a}); ok || err != nil {
-		t.Fatalf("known before it ran: %v, %v", ok, err)
-	}
-	if _, err := there.Execute(t.Context(), &execute.Request{Action: a}); err != nil {
-		t.Fatal(err)
-	}
-	for want := 1; want <= 2; want++ { // the second time nobody has looked
-		if r, err := here.Execute(t.Context(), &execute.Request{Action: a}); err != nil || r.ExitCode != 0 || r.Cached != (want == 1) {
+	here, there := w.locked(lock), w.locked(lock)
+	for _, force := range []bool{false, true} {
+		ran := len(w.fake.Ran())
+		a := w.action("cc")
+		a.Command.Env = map[string]string{"FORCE": fmt.Sprint(force)}
+		r, err := here.Execute(t.Context(), &execute.Request{Action: a, Force: force, Start: func(*execute.Request) error {
+			_, err := there.Execute(t.Context(), &execute.Request{Action: a})
+			return err
+		}})
+		if err != nil || r.ExitCode != 0 || r.Cached == force {
 			t.Fatalf("%v, %v", r, err)
 		}
-		if ran := w.fake.Ran(); len(ran) != want {
-			t.Errorf("ran %d times, want %d", len(ran), want)
+		want := 1
+		if force {
+			want = 2
+		}
+		if got := len(w.fake.Ran()) - ran; got != want {
+			t.Errorf("force %v: ran %d times, want %d", force, got, want)
 		}
 	}
 }
