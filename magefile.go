@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/magefile/mage/mg"
@@ -93,7 +94,7 @@ func Oracle() error {
 	return sh.RunV("go", append([]string{"run", "./cmd/hexmage-oracle"}, strings.Fields(os.Getenv("HEXMAGE_ORACLE"))...)...)
 }
 
-// Lint runs gofmt, go vet (for both processors where they differ), staticcheck and the go.mod check.
+// Lint runs gofmt, go vet (for both processors where they differ), staticcheck, the go.mod check, ruff and mypy.
 func Lint() error {
 	for _, c := range [][]string{{"go", "vet", "./..."}, {"go", "tool", "staticcheck", "./..."}, {"go", "mod", "tidy", "-diff"}} {
 		if err := sh.RunV(c[0], c[1:]...); err != nil {
@@ -103,7 +104,37 @@ func Lint() error {
 	if err := sh.RunWithV(map[string]string{"GOOS": "linux", "GOARCH": "arm64"}, "go", "vet", "./internal/execute/..."); err != nil { // the sandbox
 		return err
 	}
-	return sh.RunV("go", "run", "./internal/archtest/gofmtcheck")
+	if err := sh.RunV("go", "run", "./internal/archtest/gofmtcheck"); err != nil {
+		return err
+	}
+	return lintPython()
+}
+
+// lintPython runs ruff and mypy in an environment of their own, which it makes once in the user's cache.
+func lintPython() error {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
+	tools := []string{"ruff==0.17.6", "mypy==2.4.1"}
+	venv := filepath.Join(cache, "hexmage-lint", strings.Join(tools, "-"))
+	if _, err := os.Stat(filepath.Join(venv, "done")); err != nil {
+		if err := sh.RunV("python3", "-m", "venv", "--clear", venv); err != nil {
+			return err
+		}
+		install := append([]string{"install", "--quiet", "--only-binary=:all:"}, tools...)
+		if err := sh.RunV(filepath.Join(venv, "bin", "pip"), install...); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(venv, "done"), nil, 0o644); err != nil {
+			return err
+		}
+	}
+	bin := func(name string) string { return filepath.Join(venv, "bin", name) }
+	if err := sh.RunV(bin("ruff"), "check", "--quiet", "--no-cache", "."); err != nil {
+		return err
+	}
+	return sh.RunV(bin("mypy"), "--no-error-summary", "--ignore-missing-imports", "--cache-dir", filepath.Join(venv, "mypy"), "model/host/programs")
 }
 
 // Bench measures hexmage against ninja and make, and with a remote cache against Bazel (docs/performance.md). HEXMAGE_BENCH has arguments, such as -quick.

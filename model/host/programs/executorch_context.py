@@ -41,7 +41,11 @@ def main(a: dict[str, Any]) -> None:
 def lowered(script: Path, soc: str, precision: str, to: Path) -> None:
     net, samples = given(script)
     from executorch.backends.qualcomm.serialization.qc_schema import QcomChipset
-    from executorch.backends.qualcomm.utils.utils import generate_htp_compiler_spec, generate_qnn_executorch_compiler_spec, to_edge_transform_and_lower_to_qnn
+    from executorch.backends.qualcomm.utils.utils import (
+        generate_htp_compiler_spec,
+        generate_qnn_executorch_compiler_spec,
+        to_edge_transform_and_lower_to_qnn,
+    )
 
     known = [c.name for c in QcomChipset if c.value]
     if soc not in known:

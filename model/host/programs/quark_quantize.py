@@ -75,7 +75,19 @@ def quantised(at: Path, a: dict[str, Any]) -> onnx.ModelProto:
     with quiet.output("quark.log"):
         alone()
         from onnxruntime.quantization import CalibrationDataReader, QuantType
-        from quark.onnx import CalibMethod, Int8, Int16, ModelQuantizer, QConfig, QLayerConfig, QTensorConfig, QuantGranularity, ScaleType, UInt8, UInt16
+        from quark.onnx import (
+            CalibMethod,
+            Int8,
+            Int16,
+            ModelQuantizer,
+            QConfig,
+            QLayerConfig,
+            QTensorConfig,
+            QuantGranularity,
+            ScaleType,
+            UInt8,
+            UInt16,
+        )
 
         class Reader(CalibrationDataReader):  # type: ignore[misc]
             def __init__(self) -> None:

@@ -43,14 +43,14 @@ import command
 import compare
 import context
 import decoder
+import dlc
+import emptylib
 import feed
 import foreign
 import genai
 import mllm
 import origin
 import parts
-import dlc
-import emptylib
 import placement
 import plain
 import plot
@@ -846,7 +846,7 @@ class EmptyLibrary(unittest.TestCase):
             at.write_bytes(emptylib.library("libnothing.so"))
             ctypes.CDLL(str(at))
             with self.assertRaises(AttributeError):
-                ctypes.CDLL(str(at)).something
+                _ = ctypes.CDLL(str(at)).something
 
 
 class Container(unittest.TestCase):

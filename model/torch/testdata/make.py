@@ -1,5 +1,10 @@
 # What PyTorch itself writes, and what it says is in it: python3 make.py FOLDER. The files beside this one are PyTorch 2.6.0's.
-import torch, json, sys, os
+import json
+import os
+import sys
+
+import torch
+
 out = sys.argv[1]
 torch.manual_seed(1)
 def sd():

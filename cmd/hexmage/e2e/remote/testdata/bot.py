@@ -48,7 +48,7 @@ class Run:
         elif self.process.poll() is None:
             return False
         elif not os.path.exists(self.result):
-            lease.status.code, lease.status.message = INTERNAL, "buildbox-run ended with %d and left no result" % self.process.returncode
+            lease.status.code, lease.status.message = INTERNAL, f"buildbox-run ended with {self.process.returncode} and left no result"
         else:
             result = remote_execution_pb2.ActionResult()
             with open(self.result, "rb") as f:
@@ -89,7 +89,7 @@ def main(address, instance, ca, certificate, key, token, count, *command):
     login = grpc.access_token_call_credentials(read(token).decode())
     bots = bots_pb2_grpc.BotsStub(grpc.secure_channel(address, grpc.composite_channel_credentials(tls, login)))
     for i in range(int(count)):
-        threading.Thread(target=work, args=(bots, instance, "bot%d" % i, command)).start()
+        threading.Thread(target=work, args=(bots, instance, f"bot{i}", command)).start()
 
 
 main(*sys.argv[1:])
