@@ -223,7 +223,7 @@ func DecodeDigest(m []byte, fn digest.Function) (digest.Digest, error) {
 	return digest.FromHex(fn, hexHash, int64(size))
 }
 
-// AppendDigest appends d as a Digest message in the given field. Package tree encodes Directory messages with it.
+// AppendDigest appends d as a Digest message in the given field. Package merkle encodes Directory messages with it.
 func AppendDigest(b []byte, field int, d digest.Digest) []byte {
 	return appendDigest(b, protowire.Number(field), d)
 }

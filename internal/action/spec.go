@@ -8,7 +8,7 @@ import (
 )
 
 // Spec is an action whose inputs are not there yet: it says where each input will come from. It is pure data, made at
-// plan time; build turns it into an Action when its inputs have digests.
+// plan time; the engine turns it into an Action when its inputs have digests.
 type Spec struct {
 	Name        string // unique within the step's instance; "" when the step is one action; e.g. "debug/src/a.o"
 	Description string // a few words for people: "compile src/a.cpp for debug"
@@ -127,7 +127,7 @@ const (
 	// "patch/1": argv[0] is hexmage itself, running the built-in tool of that name and behaviour version
 	PropertyTool    = "tool"
 	PropertyNetwork = "network" // "true": the action may use the network
-	PropertyStdin   = "stdin"   // path of the input that is standard input; set by build from Spec.Stdin
+	PropertyStdin   = "stdin"   // path of the input that is standard input; set by the engine from Spec.Stdin
 	PropertyStdout  = "stdout"  // path of an output: the command's whole standard output goes there too
 	PropertyPool    = "pool"    // comma list of name=amount: resources that limit how many run at once
 
@@ -150,17 +150,17 @@ const (
 	PropertyCPULevel = "cpu_level"
 
 	// PropertyProgram and a name ("program:clang", "program:/bin/sh") have the digest of a program of the host that
-	// the command starts. Executors need not look at it: it is there to be in the key. Set by build.
+	// the command starts. Executors need not look at it: it is there to be in the key. Set by the engine.
 	PropertyProgram = "program:"
 	// PropertyEffects says of a command with effects beside its outputs whose it is, as what another did has had its
-	// own effects: it is there to be in the key. Set by build.
+	// own effects: it is there to be in the key. Set by the engine.
 	PropertyEffects = "effects"
 	// PropertySecret and the name of a variable of the environment ("secret:TOKEN") have the secret.Text that the command gets as its value:
 	// where values come from is in the key, the values are not. PropertySecretFile is the same for a file that has
 	// the text, and a variable that has the file's path. execute.Request has what is meant.
 	PropertySecret     = "secret:"
 	PropertySecretFile = "secret-file:"
-	// PropertyReads marks the two actions of Reads, which are keys and never run. Set by build.
+	// PropertyReads marks the two actions of Reads, which are keys and never run. Set by the engine.
 	PropertyReads = "reads"
 )
 

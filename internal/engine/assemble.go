@@ -84,21 +84,22 @@ func newAssembler(g *graph, fn digest.Function, hasher merkle.Hasher, files *sto
 		hosts: map[string]*lazyEntry{}, artifacts: map[addrs.Output]*lazyEntry{}, folders: map[digest.Digest]*merkle.Dir{}}
 }
 
-// root merges inputs into the tree of an exec root. It also returns the literal contents among them, which are not in
-// the store yet.
-func (a *assembler) root(ctx context.Context, n *instance, inputs []action.Input) (*merkle.Dir, map[digest.Digest][]byte, error) {
-	root := &merkle.Dir{}
+// root merges inputs into the tree of an exec root. It also returns each input, and the literal contents among them,
+// which are not in the store yet.
+func (a *assembler) root(ctx context.Context, n *instance, inputs []action.Input) (*merkle.Dir, []merkle.Entry, map[digest.Digest][]byte, error) {
+	root, entries := &merkle.Dir{}, make([]merkle.Entry, len(inputs))
 	literals := literalsOf(inputs)
-	for _, in := range inputs {
+	for i, in := range inputs {
 		e, err := a.entry(ctx, n, in, literals)
 		if err == nil {
 			err = root.InsertEntry(ctx, a.blobs, in.Path, e)
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("input %s: %w", in.Path, err)
+			return nil, nil, nil, fmt.Errorf("input %s: %w", in.Path, err)
 		}
+		entries[i] = e
 	}
-	return root, literals, nil
+	return root, entries, literals, nil
 }
 
 // literalsOf returns what the literal contents among inputs are put into; nil where there are none.
@@ -129,13 +130,13 @@ func (a *assembler) entry(ctx context.Context, n *instance, in action.Input, lit
 	case in.Artifact != nil:
 		e, err = a.artifact(ctx, *in.Artifact)
 	default:
-		err = errors.New("it says nothing about where it comes from")
+		err = errors.New("the input names no source (a fault of the step's kind)")
 	}
 	if err != nil || in.Sub == "" {
 		return e, err
 	}
 	if e.Dir == nil {
-		return e, fmt.Errorf("%s is wanted of something that is no folder", in.Sub)
+		return e, fmt.Errorf("cannot take %s from a file: it is no folder", in.Sub)
 	}
 	sub, err := a.sub(ctx, e.Dir, in.Sub)
 	if errors.Is(err, merkle.ErrNotExist) {

@@ -23,7 +23,6 @@ import (
 type Options struct {
 	Executor  execute.Executor // remembers results, as execute.Cached does
 	Blobs     *store.HostFiles // everything; it learns which workspace file has which digest
-	Results   store.Results    // asked for the messages beside a result; nil: nothing is known of earlier actions
 	Hasher    merkle.Hasher    // of workspace files
 	Fn        digest.Function
 	Sink      event.Sink
@@ -35,11 +34,11 @@ type Options struct {
 	LogDir    string                      // where the output of failed actions goes
 	Flush     func(context.Context) error // makes stored results survive a power cut, after long actions and each run
 
-	// StateFile is the path of the request's state file, and Planned what the plan was made from: Run adds what
+	// StateFile is the path of the request's state file, and Planning what the plan was made from: Run adds what
 	// actions read and what it leaves, and writes the file if the build succeeds. "": no file is kept. Last is the
 	// file of the last run, or nil.
 	StateFile string
-	Planned   *state.File
+	Planning  state.Planning
 	Last      *state.File
 
 	// Secrets has the values that the plan's secrets refer to. It is asked, once, when an action runs that has any.
@@ -56,7 +55,7 @@ type Options struct {
 	Jobs int
 	// how many results are looked up at once, beside what runs, where that means to wait for others; 0: an action is
 	// looked up in its own turn
-	Lookups   int
+	LookAhead int
 	KeepGoing bool
 	// says of a step, such as `run.bench["64"]`, that nothing of it is looked up; nil: of none
 	Fresh func(step string) bool
@@ -126,8 +125,8 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (r Result, err error) {
 
 // stateFile returns the state file of a build that succeeded.
 func (w *worker) stateFile(started event.BuildStarted, r Result, left []state.Output) *state.File {
-	f := *w.o.Planned
-	f.Boot, f.Build, f.Inputs, f.Outputs, f.Checks = state.Boot(), started, r.Inputs, left, r.Checks
+	f := state.File{Planning: w.o.Planning, Boot: state.Boot(), Build: started, Inputs: r.Inputs, Outputs: left,
+		Checks: r.Checks}
 	f.Build.Actions = 0
 	for _, n := range w.g.order {
 		f.Build.Actions += len(n.specs)
@@ -177,7 +176,7 @@ func (w *worker) loop() *loop {
 	for k, v := range w.o.Pools {
 		pools[k] = v
 	}
-	w.g.lookups = w.o.Lookups
+	w.g.lookAhead = w.o.LookAhead
 	return &loop{g: w.g, work: w.do, sink: w.o.Sink, jobs: max(1, w.o.Jobs), keepGoing: w.o.KeepGoing, pools: pools, room: w.room, messages: make(chan message, 16)}
 }
 

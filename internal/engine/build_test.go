@@ -63,9 +63,9 @@ func openWorld(t testing.TB, cache, workspace, out string) *world {
 	w := &world{t: t, cache: cache}
 	w.Options = engine.Options{
 		Executor: execute.Cached(x, execute.CacheOptions{Results: results, Blobs: blobs, Fn: fn, Locks: execute.NewLocks(filepath.Join(cache, "lock"))}),
-		Blobs:    blobs, Results: results, Hasher: merkle.HashFiles(fn), Fn: fn, Sink: w, Jobs: 4, Prune: true,
+		Blobs:    blobs, Hasher: merkle.HashFiles(fn), Fn: fn, Sink: w, Jobs: 4, Prune: true,
 		Workspace: workspace, Out: out, State: filepath.Join(cache, "state"), LogDir: filepath.Join(cache, "logs"),
-		StateFile: filepath.Join(cache, "state", "request"), Planned: &state.File{Workspace: workspace},
+		StateFile: filepath.Join(cache, "state", "request"), Planning: state.Planning{Workspace: workspace},
 	}
 	return w
 }
@@ -219,7 +219,7 @@ func TestInputMistakes(t *testing.T) {
 		"part of a file": {[]action.Input{{Path: "x", Host: &action.HostPath{Path: "a.txt"}, Sub: "y"}}, "no folder", false},
 		"two at a path":  {[]action.Input{host("x", "a.txt"), host("x", "b.txt")}, "x", false},
 		"file as folder": {[]action.Input{host("x", "a.txt"), host("x/y", "b.txt")}, "x", false},
-		"from nowhere":   {[]action.Input{{Path: "x"}}, "nothing about where it comes from", false},
+		"from nowhere":   {[]action.Input{{Path: "x"}}, "names no source", false},
 		"a socket":       {[]action.Input{host("x", "/dev/null")}, "neither a file nor a folder", false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -62,7 +62,7 @@ func (w *worker) verdict(c *plan.Check, values map[addrs.Output][]byte) (plan.Ve
 	case c.Settled != nil:
 		return *c.Settled, nil
 	case w.o.Extender == nil:
-		return plan.Verdict{}, fmt.Errorf("%s waits for values, and this build has nobody who evaluates it with them", c.At)
+		return plan.Verdict{}, fmt.Errorf("%s waits for values, but this build has no planner to evaluate it", c.At)
 	}
 	return w.o.Extender.ExtendCheck(c.At, plan.Known{Values: values})
 }

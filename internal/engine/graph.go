@@ -23,8 +23,8 @@ type graph struct {
 	units     int
 	ready     readyHeap // units that work on this machine
 	away      readyHeap // units that work elsewhere: they take no slot here
-	lookups   int       // how many units' results are looked up at once, before it is their turn; 0: when it is
-	unknown   readyHeap // units whose results are to be looked up so
+	lookAhead int       // how many units' results are looked up at once, before it is their turn; 0: when it is
+	ahead     readyHeap // units whose results are to be looked up so
 }
 
 type instance struct {
@@ -49,6 +49,7 @@ type unit struct {
 	spec     *action.Spec // nil: an expansion
 	gate     *gate        // nil: none
 	waiters  []*unit
+	counted  *int // the loop's counter of such units, while it runs
 	missed   bool // its result was looked up, and is not known
 	out      made // when done
 
@@ -327,8 +328,8 @@ func (g *graph) pushReady(u *unit) {
 
 // queue is where the unit waits when it is ready.
 func (g *graph) queue(u *unit) *readyHeap {
-	if g.looks(u) {
-		return &g.unknown
+	if g.isAhead(u) {
+		return &g.ahead
 	}
 	if u.away() {
 		return &g.away
@@ -336,8 +337,8 @@ func (g *graph) queue(u *unit) *readyHeap {
 	return &g.ready
 }
 
-// looks tells whether the unit's result is to be looked up before it is its turn.
-func (g *graph) looks(u *unit) bool { return g.lookups > 0 && u.spec != nil && !u.missed }
+// isAhead tells whether the unit's result is to be looked up before it is its turn.
+func (g *graph) isAhead(u *unit) bool { return g.lookAhead > 0 && u.spec != nil && !u.missed }
 
 // away tells whether an executor other than this machine's does the unit's work, which then takes none of our
 // processors.

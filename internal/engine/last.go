@@ -14,9 +14,9 @@ import (
 )
 
 // lastRuns remembers, for steps with cache = "inputs", the key with which each action last ran here, if it succeeded.
-// Such an action has effects that are in no output: flashing a board, deploying. What it did for other inputs undid
-// what it had done for these, so an older result does not count, and nor does another machine's, or that of another
-// action that does the same.
+// Such an action has effects that are in no output: flashing a board, deploying. A run with other inputs undoes them.
+// So only the result of the last run counts: no older one, no other machine's, and not that of another action with
+// the same command.
 type lastRuns struct {
 	dir      string // "": nothing is remembered
 	pipeline string // with the workspace: step names are unique in it

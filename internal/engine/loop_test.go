@@ -85,7 +85,7 @@ func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[stri
 		if gerr != nil {
 			t.Fatal(gerr)
 		}
-		g.lookups = f.lookups
+		g.lookAhead = f.lookups
 		running := make(chan int, 1)
 		running <- 0
 		work := func(ctx context.Context, u *unit, say func(message)) outcome {
@@ -98,12 +98,12 @@ func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[stri
 				more.Waits, more.Await = plan.ForNothing, nil
 				return outcome{plan: &more}
 			}
-			if g.looks(u) {
+			if g.isAhead(u) {
 				time.Sleep(f.lookup)
 				return outcome{kind: event.Cached, missed: !f.known[u.spec.Name]}
 			}
 			if f.room != nil {
-				if !f.room.take(u) {
+				if !f.room.reserve(u) {
 					return outcome{held: true}
 				}
 				defer f.room.free(u)

@@ -64,7 +64,7 @@ func CheckOut(in, out string) error {
 // putOutputs puts the pipeline's outputs into Options.Out and removes those that the pipeline no longer has. An
 // output that stands there already is not touched. After an error, the outputs before the one that failed are in
 // their places.
-func (w *worker) putOutputs(ctx context.Context, planned []plan.Output) (done []state.Output, err error) {
+func (w *worker) putOutputs(ctx context.Context, all []plan.Output) (done []state.Output, err error) {
 	if err := CheckOut(w.o.OutIn, w.o.Out); err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (w *worker) putOutputs(ctx context.Context, planned []plan.Output) (done []
 	}
 	defer unlock()
 	_ = atomicfile.SweepNamed(w.o.Out, tempPrefix, 0) // of killed runs; what cannot be removed does no harm
-	outs, err := w.findOutputs(ctx, planned)
+	outs, err := w.findOutputs(ctx, all)
 	p := &placer{worker: w}
 	defer p.close()
 	if perr := p.place(ctx, outs); perr != nil {
@@ -101,10 +101,10 @@ func (w *worker) putOutputs(ctx context.Context, planned []plan.Output) (done []
 }
 
 // findOutputs finds out what each output is, up to the first that cannot be found.
-func (w *worker) findOutputs(ctx context.Context, planned []plan.Output) ([]output, error) {
-	outs := make([]output, 0, len(planned))
+func (w *worker) findOutputs(ctx context.Context, all []plan.Output) ([]output, error) {
+	outs := make([]output, 0, len(all))
 	at := map[string]string{}
-	for _, p := range planned {
+	for _, p := range all {
 		name, err := plan.FileName(p.Name)
 		if other, ok := at[name]; ok && err == nil {
 			err = fmt.Errorf("its place is that of output %q too: rename one of them", other)
@@ -199,7 +199,7 @@ func (p *placer) place(ctx context.Context, outs []output) error {
 		}
 	})
 	return each(func(i int, out *output) error {
-		if err := p.begin(); err != nil {
+		if err := p.openTemp(); err != nil {
 			return err
 		}
 		out.err = p.replace(ctx, out, strconv.Itoa(i))
@@ -208,9 +208,9 @@ func (p *placer) place(ctx context.Context, outs []output) error {
 	})
 }
 
-// begin makes the folder for outputs. The state file of the request goes first: a run that is killed from now on
+// openTemp makes the folder in which outputs are made ready. The state file of the request goes first: a run that is killed from now on
 // leaves outputs that no state file describes, so the next run looks at all of them.
-func (p *placer) begin() error {
+func (p *placer) openTemp() error {
 	p.once.Do(func() {
 		if p.o.StateFile != "" {
 			if p.err = os.Remove(p.o.StateFile); errors.Is(p.err, fs.ErrNotExist) {
@@ -360,7 +360,7 @@ func unwritable(dir string, err error) error {
 			continue
 		case e != nil:
 		case !info.IsDir():
-			return fmt.Errorf("%s is a file, and outputs want a folder there: remove it, or give another place with --out", at)
+			return fmt.Errorf("%s is a file, but outputs need a folder there: remove it, or choose another place with --out", at)
 		case errors.Is(err, fs.ErrPermission):
 			return fmt.Errorf("%s may not be written by you (%w): make the folder writable, or give another one with --out", at, fs.ErrPermission)
 		}

@@ -65,7 +65,7 @@ func Preview(ctx context.Context, p *plan.Plan, o Options, keep func(step, spec 
 		keepIt: keep, seen: map[*unit]Previewed{}, bad: map[*instance]Previewed{},
 	}
 	v.last, v.blobs = last, over
-	l := &loop{g: g, work: v.do, sink: discard{}, jobs: max(1, o.Jobs, o.Lookups), keepGoing: true, pools: map[string]int{}, messages: make(chan message, 16)}
+	l := &loop{g: g, work: v.do, sink: discard{}, jobs: max(1, o.Jobs, o.LookAhead), keepGoing: true, pools: map[string]int{}, messages: make(chan message, 16)}
 	if err := l.run(ctx, units); err != nil && ctx.Err() != nil {
 		return nil, err
 	}
@@ -110,16 +110,12 @@ func (v *previewer) saw(u *unit, p Previewed) {
 
 func (v *previewer) classify(ctx context.Context, u *unit) (Previewed, outcome) {
 	fail := func(err error) (Previewed, outcome) { return Previewed{Status: WillFail, Err: err}, outcome{} }
-	root, literals, err := v.root(ctx, u.instance, u.spec.Inputs)
+	a, _, literals, err := v.prepare(ctx, u)
 	if err != nil {
 		return fail(err)
 	}
-	a := u.action()
-	inputRoot, dirs := root.Encode(v.fn)
-	a.InputRoot = inputRoot
-	if err := v.complete(ctx, u, a, root); err != nil {
-		return fail(err)
-	}
+	dirs := a.Directories
+	a.Directories = nil // Previews.Store has those that are wanted
 	p := Previewed{Status: WillRun, Key: a.Key(v.fn), Action: a}
 	var out outcome
 	if !v.fresh(u) && v.last.counts(u, p.Key) {

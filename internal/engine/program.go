@@ -43,8 +43,9 @@ func (w *worker) program(ctx context.Context, name, list string) *program {
 }
 
 // complete gives the unit's action what is known only now that its inputs are: the digests of the programs of the
-// host that it starts, whose effects it has, and how it is remembered. root is its exec root.
-func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *merkle.Dir) error {
+// host that it starts, whose effects it has, and how it is remembered. root is its exec root, and entries are its
+// inputs.
+func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *merkle.Dir, entries []merkle.Entry) error {
 	if err := w.executable(ctx, u, root); err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *
 	if u.spec.Depfile == "" || a.DoNotCache && w.fresh(u) {
 		return nil
 	}
-	r, err := w.reads(ctx, u, a, root)
+	r, err := w.reads(ctx, u, a, root, entries)
 	if err == nil {
 		a.Reads = r
 	}

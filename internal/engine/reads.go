@@ -19,8 +19,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
-// reads is the action.Reads of a unit with a depfile. Of its inputs, folders count by their names and by what was
-// read of them; all others count in full.
+// reads is the action.Reads of a unit with a depfile. A folder among its inputs counts by the names in it and by the
+// contents of those of its files that were read; all other inputs count in full.
 //
 // The names matter because a compiler looks for a header in one folder after the other: a new file may take the place
 // of one that was read, though that has not changed.
@@ -48,15 +48,11 @@ type listing struct {
 	err   error
 }
 
-func (w *worker) reads(ctx context.Context, u *unit, a *action.Action, root *merkle.Dir) (*reads, error) {
+func (w *worker) reads(ctx context.Context, u *unit, a *action.Action, root *merkle.Dir, entries []merkle.Entry) (*reads, error) {
 	r := &reads{w: w, u: u, a: *a, root: root, fixed: &merkle.Dir{}}
 	var names strings.Builder
-	literals := map[digest.Digest][]byte{} // the caller has them already
-	for _, in := range u.spec.Inputs {
-		e, err := w.entry(ctx, u.instance, in, literals)
-		if err != nil {
-			return nil, err
-		}
+	for i, in := range u.spec.Inputs {
+		e := entries[i]
 		if e.Dir == nil || in.Shared || in.Whole {
 			if err := r.fixed.InsertEntry(ctx, w.blobs, in.Path, e); err != nil {
 				return nil, err

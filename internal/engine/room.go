@@ -8,8 +8,8 @@ import (
 // ran. Of one that never ran it is what its step says; where that says nothing it counts for nothing.
 //
 // A worker asks for room when its action was looked up and has to run. Where there is none the unit goes back to the
-// loop, which starts it when there is, the most urgent first. Until then nobody else gets any: small ones would keep
-// a large one waiting for ever.
+// loop, which starts it when there is, the most urgent first. Until then no other unit of known size starts: small
+// ones would keep a large one waiting for ever.
 type room struct {
 	total int64                         // 0: all fits
 	took  func(step, name string) int64 // nil: nobody knows
@@ -19,8 +19,8 @@ type room struct {
 	waiting int
 }
 
-// take gives the unit what its action is expected to take, or returns false.
-func (r *room) take(u *unit) bool {
+// reserve gives the unit what its action is expected to take, or returns false.
+func (r *room) reserve(u *unit) bool {
 	if r.total <= 0 || r.took == nil || u.roomy || u.away() {
 		return true
 	}
@@ -40,7 +40,7 @@ func (r *room) take(u *unit) bool {
 	return true
 }
 
-// MemoryPool is the resource of which steps say how much memory they take, in GB.
+// MemoryPool is the resource by which a step says how much memory it takes, in GB.
 const MemoryPool = "memory_gb"
 
 // admit gives a unit that waits what it is expected to take, or returns false.
@@ -55,8 +55,7 @@ func (r *room) admit(u *unit) bool {
 	return true
 }
 
-// fits tells whether there is room. One that wants more than there is at all runs beside none of which anything is
-// known, rather than never.
+// fits tells whether there is room. A unit larger than the machine runs when no unit of known size runs.
 func (r *room) fits(u *unit) bool { return r.taken == 0 || r.taken+u.memory <= r.total }
 
 func (r *room) hold(u *unit) {

@@ -36,17 +36,17 @@ type loop struct {
 	workers  int
 	over     chan struct{} // closed when nobody reads messages any more
 	running  int
-	here     int // of those that run, how many on this machine
-	looking  int // of those that run, how many are only looked up
-	sum      event.BuildFinished
-	firstErr error
-	broken   bool // no unit's error: the graph is wrong
+	// of those that run: how many on this machine, on others, and how many are only looked up
+	here, elsewhere, ahead int
+	sum                    event.BuildFinished
+	firstErr               error
+	broken                 bool // no unit's error: the graph is wrong
 }
 
 // message is what a worker tells the loop.
 type message struct {
 	u        *unit
-	started  bool                 // it is a miss: the command is about to run
+	started  bool                 // no result is remembered: the action waits for its lock, or runs
 	progress event.ActionProgress // with ID 0: none
 	out      *outcome             // it ended
 }
@@ -72,7 +72,7 @@ type outcome struct {
 
 // run builds everything in the graph. It returns when nothing runs any more.
 func (l *loop) run(ctx context.Context, units []*unit) error {
-	defer l.begin()()
+	defer l.open()()
 	for _, n := range l.g.order {
 		if n.resolved {
 			l.announce(n)
@@ -96,7 +96,7 @@ func (l *loop) run(ctx context.Context, units []*unit) error {
 		}
 		select {
 		case m := <-l.messages:
-			l.note(l.take(m))
+			l.note(l.apply(m))
 			halt = halt || l.failed()
 		case <-stopped:
 			halt, stopped = true, nil // workers see ctx themselves; wait for them
@@ -109,8 +109,8 @@ func (l *loop) run(ctx context.Context, units []*unit) error {
 	return l.firstErr
 }
 
-// begin makes the channels to workers, and returns the function that ends the workers.
-func (l *loop) begin() (end func()) {
+// open makes the channels to workers, and returns the function that ends the workers.
+func (l *loop) open() (end func()) {
 	l.over, l.units = make(chan struct{}), make(chan *unit)
 	return func() {
 		close(l.units)
@@ -168,8 +168,8 @@ func (l *loop) next() *unit {
 	if u := l.first(&l.g.away); u != nil {
 		return u
 	}
-	if l.looking < l.g.lookups && l.g.unknown.Len() > 0 {
-		return heap.Pop(&l.g.unknown).(*unit)
+	if l.ahead < l.g.lookAhead && l.g.ahead.Len() > 0 {
+		return heap.Pop(&l.g.ahead).(*unit)
 	}
 	if l.here >= l.jobs {
 		return nil
@@ -265,8 +265,8 @@ func (l *loop) unreserve(u *unit) {
 // start gives the unit to a worker, and hires one if all are busy. Workers stay for the whole build: the stack of a
 // new one would have to grow with each unit.
 func (l *loop) start(ctx context.Context, u *unit) {
-	u.state = running
-	*l.count(u)++
+	u.state, u.counted = running, l.count(u)
+	*u.counted++
 	if l.running++; l.running > l.workers {
 		l.workers++
 		go l.serve(ctx)
@@ -274,13 +274,13 @@ func (l *loop) start(ctx context.Context, u *unit) {
 	l.units <- u
 }
 
-// count is where the unit counts while it runs.
+// count returns the counter that counts the unit while it runs.
 func (l *loop) count(u *unit) *int {
 	switch {
-	case l.g.looks(u):
-		return &l.looking
+	case l.g.isAhead(u):
+		return &l.ahead
 	case u.away():
-		return new(int)
+		return &l.elsewhere
 	}
 	return &l.here
 }
@@ -298,8 +298,8 @@ func (l *loop) serve(ctx context.Context) {
 	}
 }
 
-// take applies what a worker said.
-func (l *loop) take(m message) error {
+// apply applies what a worker said.
+func (l *loop) apply(m message) error {
 	u := m.u
 	switch {
 	case m.started:
@@ -311,8 +311,8 @@ func (l *loop) take(m message) error {
 	}
 	o := m.out
 	l.running--
-	*l.count(u)--
-	if !l.g.looks(u) {
+	*u.counted--
+	if !l.g.isAhead(u) {
 		l.unreserve(u)
 	} else if o.missed {
 		u.missed = true
@@ -373,7 +373,7 @@ func (l *loop) expanded(u *unit, o *outcome) error {
 		l.sum.Actions++
 		l.sink.Send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: 1})
 		l.sink.Send(event.ActionFinished{ID: int(u.id), Step: n.plan.At.Short(), Outcome: event.Failed, Failure: o.failure})
-		return l.admit(take(&n.waiters))
+		return l.admit(drain(&n.waiters))
 	}
 	u.state = done
 	n.plan, n.values = o.plan, o.values
@@ -385,12 +385,12 @@ func (l *loop) expanded(u *unit, o *outcome) error {
 		return err
 	}
 	l.announce(n)
-	return l.admit(append(units, take(&n.waiters)...))
+	return l.admit(append(units, drain(&n.waiters)...))
 }
 
 // release wakes what waited for u.
 func (l *loop) release(u *unit) error {
-	for _, w := range take(&u.waiters) {
+	for _, w := range drain(&u.waiters) {
 		if w.state != waiting {
 			continue
 		}
@@ -420,7 +420,7 @@ func (l *loop) skip(u *unit) error {
 		l.sum.Actions++
 		l.sink.Send(event.ActionsPlanned{Step: u.instance.plan.At.Short(), Actions: 1})
 		l.sink.Send(event.ActionFinished{ID: int(u.id), Step: u.instance.plan.At.Short(), Outcome: event.Skipped})
-		return l.admit(take(&u.instance.waiters))
+		return l.admit(drain(&u.instance.waiters))
 	}
 	l.sum.Skipped++
 	l.sink.Send(event.ActionFinished{ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
@@ -455,7 +455,7 @@ func hexOf(key digest.Digest) string {
 	return key.Hex()
 }
 
-func take[T any](s *[]T) []T {
+func drain[T any](s *[]T) []T {
 	v := *s
 	*s = nil
 	return v

@@ -23,7 +23,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// worker does what a unit needs: it makes the action, looks for its result, has it executed.
+// worker does what units need: it makes the action, looks for its result, has it executed. All goroutines of a build
+// share one.
 type worker struct {
 	*assembler
 	o        Options
@@ -41,22 +42,15 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		return w.expand(ctx, u)
 	}
 	defer w.room.free(u)
-	root, literals, err := w.root(ctx, u.instance, u.spec.Inputs)
+	a, root, literals, err := w.prepare(ctx, u)
 	if err != nil {
 		return w.broken(ctx, u, err)
 	}
-	a := u.action()
-	inputRoot, dirs := root.Encode(w.fn)
-	a.InputRoot = inputRoot
-	if err := w.complete(ctx, u, a, root); err != nil {
-		return w.broken(ctx, u, err)
-	}
-	a.Directories = dirs
 	a.Seal(w.fn)
 	key := a.Key(w.fn)
 	req := u.request(a)
-	req.Tree, req.Fresh = root, w.fresh(u)
-	req.Force = req.Fresh || !w.last.counts(u, key)
+	req.Tree, req.DropCheckpoint = root, w.fresh(u)
+	req.Force = req.DropCheckpoint || !w.last.counts(u, key)
 	req.Progress = throttled(func(done, total int64, text string) {
 		say(message{u: u, progress: event.ActionProgress{ID: int(u.id), Done: done, Total: total, Unit: "bytes", Text: text}})
 	})
@@ -119,6 +113,18 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	return o
 }
 
+// prepare makes the unit's action. It also returns the tree of its inputs, and their literal contents, which are not
+// in the store yet.
+func (w *worker) prepare(ctx context.Context, u *unit) (*action.Action, *merkle.Dir, map[digest.Digest][]byte, error) {
+	root, entries, literals, err := w.root(ctx, u.instance, u.spec.Inputs)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	a := u.action()
+	a.InputRoot, a.Directories = root.Encode(w.fn)
+	return a, root, literals, w.complete(ctx, u, a, root, entries)
+}
+
 var (
 	errMissed = errors.New("the action has to run, and this was only to look its result up")
 	errNoRoom = errors.New("the action has to run, and there is no memory for it yet")
@@ -127,10 +133,10 @@ var (
 // begin prepares for running the unit's action, of which no result is remembered, and returns the secrets that its
 // command gets.
 func (w *worker) begin(ctx context.Context, u *unit, literals map[digest.Digest][]byte) (*secret.Set, error) {
-	if w.g.looks(u) {
+	if w.g.isAhead(u) {
 		return nil, errMissed
 	}
-	if !w.room.take(u) {
+	if !w.room.reserve(u) {
 		return nil, errNoRoom
 	}
 	secrets, err := w.secrets(u)
@@ -177,7 +183,7 @@ func (w *worker) run(ctx context.Context, u *unit, a *execute.Request) (*action.
 	pause := 250 * time.Millisecond
 	for try := 1; ; try++ {
 		res, err := w.o.Executor.Execute(ctx, a)
-		a.Fresh = false // a checkpoint is of this run now
+		a.DropCheckpoint = false // a checkpoint is of this run now
 		if try > u.instance.plan.Retries || ctx.Err() != nil || !again(u.spec, res, err) {
 			return res, try, err
 		}
@@ -207,10 +213,6 @@ func again(s *action.Spec, res *action.Result, err error) bool {
 		return slices.Contains(s.RetryExitCodes, action.TimeoutExitCode)
 	}
 	return errors.As(err, &e) && e.Retryable
-}
-
-func (u *unit) succeeded(exitCode int) bool {
-	return exitCode == 0 || slices.Contains(u.spec.OKExitCodes, exitCode)
 }
 
 // action is the unit's action, but for the digest of its inputs.
@@ -283,7 +285,7 @@ func (u *unit) request(a *action.Action) *execute.Request {
 
 // finish checks a result and takes its outputs.
 func (w *worker) finish(u *unit, a *action.Action, res *action.Result, o outcome) outcome {
-	if !u.succeeded(res.ExitCode) {
+	if !a.Succeeded(res.ExitCode) {
 		o.kind = event.Failed
 		o.failure = w.failure(u, fmt.Sprintf("exit code %d", res.ExitCode), res)
 		if res.ExitCode == action.UnableExitCode && len(a.Command.Args) > 0 && a.Command.Args[0] == action.ToolArg0 {
@@ -363,7 +365,7 @@ func (w *worker) broken(ctx context.Context, u *unit, err error) outcome {
 func (w *worker) expand(ctx context.Context, u *unit) outcome {
 	n := u.instance.plan
 	if w.o.Extender == nil {
-		return w.broken(ctx, u, fmt.Errorf("%s %s, and this build has nobody who plans it then", n.At, n.Deferred))
+		return w.broken(ctx, u, fmt.Errorf("%s %s, but this build has no planner to continue it", n.At, n.Deferred))
 	}
 	known := plan.Known{Values: u.instance.values}
 	var err error

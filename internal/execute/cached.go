@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -61,10 +62,13 @@ func Lookup(ctx context.Context, x Executor, a *Request) (*action.Result, bool, 
 
 // Execute implements Executor.
 func (c *cached) Execute(ctx context.Context, a *Request) (*action.Result, error) {
-	if !a.Force {
-		if r, err := c.lookup(ctx, c.resultsOf(a.Action), a.Action); err != nil || r != nil {
-			return r, err
-		}
+	results := c.resultsOf(a.Action)
+	if a.Force {
+		results = hereOnly(c.Results) // only to see later whether another process remembers a new one
+	}
+	before, err := c.lookup(ctx, results, a.Action)
+	if err != nil || before != nil && !a.Force {
+		return before, err
 	}
 	if err := a.Begin(); err != nil {
 		return nil, err
@@ -78,7 +82,8 @@ func (c *cached) Execute(ctx context.Context, a *Request) (*action.Result, error
 	}
 	defer unlock()
 	if waited || !a.Force { // another process may have run it since the lookup
-		if r, err := c.lookup(ctx, local(c.Results), a.Action); err != nil || r != nil {
+		r, err := c.lookup(ctx, hereOnly(c.Results), a.Action)
+		if err != nil || r != nil && !reflect.DeepEqual(r, before) {
 			return r, err
 		}
 	}
@@ -88,13 +93,13 @@ func (c *cached) Execute(ctx context.Context, a *Request) (*action.Result, error
 // resultsOf returns the results that the action's belongs to: those of this machine, if it is LocalOnly.
 func (c *cached) resultsOf(a *action.Action) store.Results {
 	if a.LocalOnly {
-		return local(c.Results)
+		return hereOnly(c.Results)
 	}
 	return c.Results
 }
 
-// local returns the results of this machine.
-func local(results store.Results) store.Results {
+// hereOnly returns the results of this machine.
+func hereOnly(results store.Results) store.Results {
 	if s, ok := results.(store.Shared); ok {
 		return s.Here()
 	}
@@ -121,7 +126,7 @@ func (c *cached) get(ctx context.Context, results store.Results, a *action.Actio
 	if err != nil {
 		return nil, &Error{Op: "look for the action's result", Err: err}
 	}
-	// remembered for a step that allows the exit code; or by somebody who takes others for it
+	// Another step may allow this exit code; a shared cache may hold a result that lacks outputs.
 	if !a.Succeeded(r.ExitCode) || !hasOutputs(a, r) {
 		return nil, nil
 	}
@@ -238,7 +243,10 @@ func (c *cached) run(ctx context.Context, a *Request) (*action.Result, error) {
 	case !succeeded || a.DoNotCache || !hasOutputs(a.Action, r):
 		return r, c.keep(ctx, beside)
 	}
-	return c.put(ctx, c.resultsOf(a.Action), e.Key, r, beside)
+	if err := c.put(ctx, c.resultsOf(a.Action), e.Key, r, beside); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // fitBeside tells whether the messages are to be kept beside the action's result.
@@ -263,11 +271,11 @@ func (c *cached) keep(ctx context.Context, messages map[digest.Digest][]byte) er
 	return nil
 }
 
-func (c *cached) put(ctx context.Context, results store.Results, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) (*action.Result, error) {
+func (c *cached) put(ctx context.Context, results store.Results, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) error {
 	if err := results.Put(ctx, key, r, messages); err != nil {
-		return nil, &Error{Op: "remember the action's result", Err: fmt.Errorf("%s: %w", key.Short(), err)}
+		return &Error{Op: "remember the action's result", Err: fmt.Errorf("%s: %w", key.Short(), err)}
 	}
-	return r, nil
+	return nil
 }
 
 // hasOutputs tells whether every output that the command names came of it.

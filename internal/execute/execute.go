@@ -1,8 +1,8 @@
 // Package execute runs actions.
 //
 // An Executor is given an action whose input blobs are in the store or in the action itself, and returns what came of
-// it, with the output blobs in the store. Caching, limits, retries, verification and routing are decorators around
-// it, one file each. The package does not know pipelines, steps or plans.
+// it, with the output blobs in the store. Cached and Route here, package verify and package trace decorate an Executor.
+// Retries are the engine's, and time limits each executor's. The package does not know pipelines, steps or plans.
 package execute
 
 import (
@@ -26,14 +26,15 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Executor runs actions. Execute may be called from many goroutines at once; none waits for another action, but where
-// both want a resource of which there is one. The Action stays as it is; the Result is the caller's.
+// Executor runs actions. Execute may be called from many goroutines at once. A call waits for another one only if both
+// need the same exclusive resource or run the same action (see Locks). The Action stays as it is; the Result is the
+// caller's.
 //
 // What is in Request.Secrets reaches the command and nobody else, in variables of its environment and in files that
 // only its user can read, which go when it has ended. No executor puts it into a command line, a message that is kept
 // or a log. It stands in no Result, no file of Printed and no progress, and an action that succeeds with a value in
-// an output is refused; that of one that fails is left out. An executor that cannot do this refuses the action.
-// Refused is an *Error that says so.
+// an output is refused; that of one that fails is left out. An executor that cannot do this refuses the action: it
+// returns an *Error with Refused set.
 //
 // A decorator passes on the action, the context, its secrets and who listens, and returns results and errors as they
 // come.
@@ -94,7 +95,7 @@ func (r route) Execute(ctx context.Context, a *Request) (*action.Result, error) 
 	}
 	next, ok := r[name]
 	if !ok {
-		return nil, &Error{Op: "choose an executor", Err: fmt.Errorf("there is no %q, of %q", name, slices.Sorted(maps.Keys(r)))}
+		return nil, &Error{Op: "choose an executor", Err: fmt.Errorf("no executor named %q; there are: %q", name, slices.Sorted(maps.Keys(r)))}
 	}
 	return next.Execute(ctx, a)
 }
@@ -104,11 +105,12 @@ type Request struct {
 	*action.Action
 	Step, Name string // the step that it is of, and its name within that: for who chooses among steps
 	Force      bool   // run the action although a result is remembered
-	Fresh      bool   // do not continue from a checkpoint of an earlier run (action.PropertyCheckpoint)
+	// do not continue from a checkpoint of an earlier run (action.PropertyCheckpoint)
+	DropCheckpoint bool
 
-	// Start is called when no remembered result serves and the action is about to run. It may complete the request
-	// that it is given, which is the one that runs. An error ends the request and is returned as it is. nil: nothing
-	// is called.
+	// Start is called when no remembered result serves. The action runs next, or waits for another hexmage that runs
+	// it and takes its result. Start may complete the request that it is given, which is the one that runs. An error
+	// ends the request and is returned as it is. nil: nothing is called.
 	Start func(*Request) error
 
 	Secrets *secret.Set // what its command gets beside what is in its key; nil: nothing
@@ -141,7 +143,7 @@ func (a *Request) Report(done, total int64, text string) {
 	}
 }
 
-// Span begins something that takes time: "lay out inputs", "run", "capture outputs". What it returns is to be called
+// Span begins something that takes time: "lay out inputs", "run", "store outputs". What it returns is to be called
 // at the end. Spans of an action are one after the other or one in the other. Where nobody listens it costs nothing.
 func (a *Request) Span(name string) func() {
 	if a.Spans == nil {

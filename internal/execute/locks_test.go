@@ -126,3 +126,50 @@ func TestExclusiveAfterALookup(t *testing.T) {
 		}
 	}
 }
+
+// Of two processes that force an action, the second takes the result of the first, but no older one: if the first
+// fails, the second runs.
+func TestExclusiveForced(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		w := newWorld(t, nil)
+		lock := filepath.Join(t.TempDir(), "actions.lock")
+		started, finish, code := make(chan bool, 2), make(chan bool), 0
+		w.fake.Commands["flash"] = func(_ context.Context, c *executetest.Call) (int, error) {
+			c.Outputs["a.o"], c.Outputs["inc/a.h"] = "object", "header"
+			started <- true
+			<-finish
+			return code, nil
+		}
+		a := w.action("flash")
+		go func() { finish <- true }()
+		if _, err := w.locked(lock).Execute(t.Context(), &execute.Request{Action: a}); err != nil {
+			t.Fatal(err)
+		}
+		<-started
+		if fails {
+			code = 1
+		}
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() {
+				waits := make(chan bool, 1)
+				r, err := w.locked(lock).Execute(t.Context(), &execute.Request{Action: a, Force: true,
+					Progress: func(int64, int64, string) { waits <- true }})
+				if err != nil || r.Cached == fails && len(waits) > 0 {
+					t.Errorf("fails %v: %+v, %v", fails, r, err)
+				}
+			})
+		}
+		<-started
+		time.Sleep(100 * time.Millisecond) // the other one waits
+		close(finish)
+		wg.Wait()
+		want := 2
+		if fails {
+			want = 3
+		}
+		if ran := w.fake.Ran(); len(ran) != want {
+			t.Errorf("fails %v: ran %d times, want %d", fails, len(ran), want)
+		}
+	}
+}

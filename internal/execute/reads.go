@@ -103,8 +103,7 @@ func (c *cached) remember(ctx context.Context, results store.Results, a *action.
 		}
 		all = nil
 	}
-	_, err := c.put(ctx, results, e.Key, r, all)
-	return err
+	return c.put(ctx, results, e.Key, r, all)
 }
 
 // readSets returns what is remembered under the broad action's key; nothing when it is not there or damaged.

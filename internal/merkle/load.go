@@ -68,10 +68,10 @@ func (l *loader) load(dg digest.Digest, depth int) (loaded, error) {
 
 func (l *loader) count(entries, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("tree: folders are more than %d deep", maxDepth)
+		return fmt.Errorf("folder tree: folders are more than %d deep", maxDepth)
 	}
 	if l.left -= entries; l.left < 0 {
-		return fmt.Errorf("tree: more than %d entries", maxEntries)
+		return fmt.Errorf("folder tree: more than %d entries", maxEntries)
 	}
 	return nil
 }
@@ -80,11 +80,11 @@ func (l *loader) count(entries, depth int) error {
 func readDirectory(ctx context.Context, blobs store.Blobs, dg digest.Digest) (*Dir, error) {
 	b, err := store.ReadBlob(ctx, blobs, dg, maxDirectory)
 	if err != nil {
-		return nil, fmt.Errorf("tree: %w", err)
+		return nil, fmt.Errorf("folder tree: %w", err)
 	}
 	d, err := decodeDirectory(b, dg.Function())
 	if err != nil {
-		return nil, fmt.Errorf("tree: %s is no proper Directory message: %w", dg, err)
+		return nil, fmt.Errorf("folder tree: %s is no proper Directory message: %w", dg, err)
 	}
 	return d, nil
 }
@@ -94,11 +94,11 @@ func readDirectory(ctx context.Context, blobs store.Blobs, dg digest.Digest) (*D
 func LoadTree(ctx context.Context, blobs store.Blobs, tree digest.Digest) (*Dir, error) {
 	b, err := store.ReadBlob(ctx, blobs, tree, maxTree)
 	if err != nil {
-		return nil, fmt.Errorf("tree: %w", err)
+		return nil, fmt.Errorf("folder tree: %w", err)
 	}
 	d, err := DecodeTree(b, tree.Function())
 	if err != nil {
-		return nil, fmt.Errorf("tree: %s is no proper Tree message: %w", tree, err)
+		return nil, fmt.Errorf("folder tree: %s is no proper Tree message: %w", tree, err)
 	}
 	return d, nil
 }

@@ -1,4 +1,4 @@
-// Package tree has folders as Merkle trees: REAPI's Directory messages, whose digest names a whole folder.
+// Package merkle has folders as Merkle trees: REAPI's Directory messages, whose digest names a whole folder.
 //
 // A Dir is a folder in memory. It may hold subtrees that are known by their root digest alone (Ref): a toolchain of
 // 10,000 files is put into each of forty exec roots without being read or encoded again. Methods that may have to
@@ -128,8 +128,7 @@ func (d *Dir) Clone() *Dir {
 }
 
 // Insert puts a file at the slash path, making folders as needed. The same file again is fine; anything else there is
-// a
-// *ConflictError.
+// a *ConflictError.
 func (d *Dir) Insert(ctx context.Context, blobs store.Blobs, p string, f File) error {
 	return d.insert(ctx, blobs, p, Entry{File: &f})
 }
@@ -159,7 +158,7 @@ func (d *Dir) insert(ctx context.Context, blobs store.Blobs, p string, e Entry) 
 		return err
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("tree: %s cannot be put at the root", e)
+		return fmt.Errorf("folder tree: %s cannot be put at the root", e)
 	}
 	if err := d.expand(ctx, blobs); err != nil {
 		return err

@@ -22,17 +22,23 @@ import (
 
 // File is the content of a state file.
 type File struct {
-	Boot      string // boot id of the machine that wrote the file; after a reboot the file does not hold
-	Workspace string // relative paths start here
-	// what else planning asked the machine, such as variables of the environment: hash of each answer
-	Variables map[string]string
-	Reads     []Seen                // files and folders that planning looked at
-	Globs     []Glob                // folders that fileset() listed
-	Inputs    []Seen                // files and folders that actions read
-	Outputs   []Output              // what stands in the folder of outputs
-	Checks    []event.CheckFinished // results of the pipeline's checks
-	Always    bool                  // an action runs every time or has side effects: the file never holds
-	Build     event.BuildStarted    // pipeline, profile and number of actions
+	Planning
+	Boot    string                // boot id of the machine that wrote the file; after a reboot the file does not hold
+	Inputs  []Seen                // files and folders that actions read
+	Outputs []Output              // what stands in the folder of outputs
+	Checks  []event.CheckFinished // results of the pipeline's checks
+	Always  bool                  // an action runs every time or has side effects: the file never holds
+	Build   event.BuildStarted    // pipeline, profile and number of actions
+}
+
+// Planning is everything that a plan was made from.
+type Planning struct {
+	Workspace string            // relative paths start here
+	Program   string            // identity of hexmage: kinds and the shipped catalog are part of it
+	CPULevel  string            // level of the processor, which a plan has in actions
+	Variables map[string]string // of the environment: hash of each value
+	Reads     []Seen            // files and folders
+	Globs     []Glob            // folders that fileset() listed
 }
 
 // Seen is a path that was looked at. The zero Stamp says that nothing was there.
@@ -79,7 +85,9 @@ func (f *File) Write(path string) error { return statefile.Write(path, kind(), f
 
 // Machine answers what a plan was made from, as it is now.
 type Machine struct {
-	Variable func(name string) string                                              // hash of the answer
+	Program  string
+	CPULevel string
+	Variable func(name string) string                                              // hash of the value
 	Glob     func(dir string, patterns []string) (found, dirs []string, err error) // what fileset() finds
 }
 
@@ -95,7 +103,7 @@ func (f *File) Holds(m Machine) error {
 	if f.Always {
 		return fmt.Errorf("a step runs every time: %w", ErrChanged)
 	}
-	if err := f.PlanHolds(m); err != nil {
+	if err := f.Planning.Holds(m); err != nil {
 		return err
 	}
 	if err := same(f.Workspace, f.Inputs); err != nil {
@@ -104,15 +112,21 @@ func (f *File) Holds(m Machine) error {
 	return f.OutputsHold()
 }
 
-// PlanHolds returns nil while planning would read what it read then.
-func (f *File) PlanHolds(m Machine) error {
-	for name, was := range f.Variables {
+// Holds returns nil while planning would read what it read then.
+func (p *Planning) Holds(m Machine) error {
+	switch {
+	case p.Program != m.Program:
+		return fmt.Errorf("hexmage itself: %w", ErrChanged)
+	case p.CPULevel != m.CPULevel:
+		return fmt.Errorf("the level of the processor: %w", ErrChanged)
+	}
+	for name, was := range p.Variables {
 		if m.Variable(name) != was {
 			return fmt.Errorf("%s: %w", name, ErrChanged)
 		}
 	}
-	for _, g := range f.Globs {
-		if same(f.Workspace, g.Dirs) == nil {
+	for _, g := range p.Globs {
+		if same(p.Workspace, g.Dirs) == nil {
 			continue
 		}
 		found, dirs, err := m.Glob(g.Dir, g.Patterns)
@@ -120,7 +134,7 @@ func (f *File) PlanHolds(m Machine) error {
 			return fmt.Errorf("the files in %s: %w", g.Dir, ErrChanged)
 		}
 	}
-	return same(f.Workspace, f.Reads)
+	return same(p.Workspace, p.Reads)
 }
 
 // OutputsHold returns nil while every output stands as the last run left it.

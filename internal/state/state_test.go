@@ -35,9 +35,13 @@ func request(t *testing.T) (dir string, f *state.File, m state.Machine) {
 		return state.See(name, stamps[0], later)
 	}
 	f = &state.File{
-		Boot: state.Boot(), Workspace: dir, Variables: map[string]string{"SDK": "1"},
-		Reads:  []state.Seen{see("p.hcl"), see("absent.hcl")},
-		Globs:  []state.Glob{{Dir: "src", Patterns: []string{"*.c"}, Found: []string{"src/a.c", "src/b.c"}, Dirs: []state.Seen{see("src")}}},
+		Planning: state.Planning{
+			Workspace: dir, Program: "p", CPULevel: "v3", Variables: map[string]string{"SDK": "1"},
+			Reads: []state.Seen{see("p.hcl"), see("absent.hcl")},
+			Globs: []state.Glob{{Dir: "src", Patterns: []string{"*.c"}, Found: []string{"src/a.c", "src/b.c"},
+				Dirs: []state.Seen{see("src")}}},
+		},
+		Boot:   state.Boot(),
 		Inputs: []state.Seen{see("src/a.c"), see("bin/cc")},
 		Checks: []event.CheckFinished{{Check: "c", Result: event.CheckPassed}},
 		Build:  event.BuildStarted{Pipeline: "p", Actions: 3},
@@ -57,7 +61,7 @@ func request(t *testing.T) (dir string, f *state.File, m state.Machine) {
 		}
 		return found, []string{"src"}, err
 	}
-	return dir, f, state.Machine{Variable: func(string) string { return "1" }, Glob: glob}
+	return dir, f, state.Machine{Program: "p", CPULevel: "v3", Variable: func(string) string { return "1" }, Glob: glob}
 }
 
 func TestHolds(t *testing.T) {

@@ -41,7 +41,7 @@ func Link(ctx context.Context, blobs Blobs, d digest.Digest, path string, execut
 }
 
 // CopyFile makes path, which must not exist, a verified copy of the blob that shares nothing with the store. A
-// read-only one has the LinkTime. What is large and to be written to a Local may copy without another look at it.
+// read-only one has the LinkTime. A large writable file is copied by the Local, which need not hash it again.
 func CopyFile(ctx context.Context, blobs Blobs, d digest.Digest, path string, perm fs.FileMode) error {
 	write := func() error { return copyFile(ctx, blobs, d, path, perm) }
 	if perm&0o111 != 0 {

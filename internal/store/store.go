@@ -31,8 +31,8 @@ var ErrNotFound = errors.New("not in the store")
 // ErrCorrupt is what a reader returns, wrapped, at the point where content turns out not to be what its digest says.
 var ErrCorrupt = errors.New("content does not match its digest")
 
-// Blobs keeps blobs. All methods may be called from many goroutines at once. Of slices, those that are passed in stay
-// the caller's, and those that are returned become so. Under a context that has ended, a method returns the context's
+// Blobs keeps blobs. All methods may be called from many goroutines at once. The caller owns every slice, both those
+// it passes in and those it gets back. Under a context that has ended, a method returns the context's
 // cause, or the answer where it has one at hand. What is only read says errors.ErrUnsupported to Put.
 //
 // A decorator passes on what it does not answer itself, with the context, and returns errors as they come. It is a
@@ -85,8 +85,8 @@ type Local interface {
 
 // Fetcher is what Blobs can do that have content elsewhere.
 type Fetcher interface {
-	// Fetch has those of ds be on this machine that are not, as far as it can: for who is about to open them all,
-	// which would take a way each.
+	// Fetch has those of ds be on this machine that are not, as far as it can: for callers about to open all of them,
+	// one round trip each.
 	Fetch(ctx context.Context, ds iter.Seq[digest.Digest])
 }
 

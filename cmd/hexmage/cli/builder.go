@@ -173,7 +173,7 @@ func (e *builder) cached(next execute.Executor) execute.Executor {
 func (e *builder) options(a *app) engine.Options {
 	there := totalMemory()
 	return engine.Options{
-		Blobs: e.Blobs, Results: e.Results, Hasher: e.Stats, Fn: e.Fn,
+		Blobs: e.Blobs, Hasher: e.Stats, Fn: e.Fn,
 		State: string(e.State), LogDir: e.State.Logs(), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.everything(),
 		// where nobody knows how much there is, steps that ask for it run one at a time
 		Pools:  map[string]int{"gpu": 1, engine.MemoryPool: int(max(1, there>>30))},

@@ -243,7 +243,7 @@ func (a *app) takes(ctx context.Context, p *planned, workspace string) (map[stri
 	if err != nil || len(of) == 0 {
 		return nil, 0, err
 	}
-	o, err := a.lookupOnly(ctx, workspace)
+	o, _, err := a.lookupOnly(ctx, workspace)
 	if err != nil {
 		return nil, 0, err
 	}

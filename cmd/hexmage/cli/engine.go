@@ -91,7 +91,7 @@ func (e *engineParts) options(a *app) engine.Options { return e.withDevices(e.bu
 
 // withDevices has a build use devices, too.
 func (e *engineParts) withDevices(o engine.Options) engine.Options {
-	o.Executor, o.Lookups = e.executor, e.lookups
+	o.Executor, o.LookAhead = e.executor, e.lookups
 	o.Pools[runner.Executor], o.Pools["emulated"] = e.phones, e.emulated
 	return o
 }
@@ -147,32 +147,31 @@ func (s *failureSink) Send(e event.Event) {
 	s.next.Send(e)
 }
 
-// lookupOnly is an engine that finds out what is known and runs nothing. Where there is no cache it makes none.
-func (a *app) lookupOnly(ctx context.Context, workspace string) (engine.Options, error) {
+// lookupOnly returns the options of an engine that looks results up and runs nothing, and the results of this cache,
+// nil if there is no cache: none is made.
+func (a *app) lookupOnly(ctx context.Context, workspace string) (engine.Options, store.Results, error) {
 	far, err := a.openRemote(ctx)
 	if err != nil {
-		return engine.Options{}, err
+		return engine.Options{}, nil, err
 	}
 	fn, err := a.digestFunction()
 	if err != nil {
-		return engine.Options{}, err
+		return engine.Options{}, nil, err
 	}
-	o := engine.Options{Fn: fn, Workspace: workspace, State: string(a.places().State()), Jobs: a.Jobs, Lookups: far.atOnce(), Fresh: a.Fresh.everything(),
+	o := engine.Options{Fn: fn, Workspace: workspace, State: string(a.places().State()), Jobs: a.Jobs, LookAhead: far.atOnce(), Fresh: a.Fresh.everything(),
 		Hasher: statcache.Open(a.places().State().StatCache(fn), fn, time.Now)}
+	var results store.Results
 	if _, err := os.Stat(a.places().Scratch()); err != nil {
-		var results store.Results
 		o.Blobs, results = far.lookups(memory.NewBlobs(), memory.NewResults())
 		o.Executor = execute.Cached(execute.Route(nil), execute.CacheOptions{Results: results, Blobs: o.Blobs, Fn: fn})
-	} else {
-		blobs, own, err := a.stores()
-		if err != nil {
-			return o, engineError(err)
-		}
-		var results store.Results
-		o.Blobs, results = far.lookups(blobs, own)
-		o.Results = results
-		o.Executor = execute.Cached(execute.Route(nil), execute.CacheOptions{Results: results, Blobs: o.Blobs, Fn: fn,
-			Installed: merkle.NewTrees(a.Cache).Has})
+		return o, nil, nil
 	}
-	return o, nil
+	blobs, own, err := a.stores()
+	if err != nil {
+		return o, nil, engineError(err)
+	}
+	o.Blobs, results = far.lookups(blobs, own)
+	o.Executor = execute.Cached(execute.Route(nil), execute.CacheOptions{Results: results, Blobs: o.Blobs, Fn: fn,
+		Installed: merkle.NewTrees(a.Cache).Has})
+	return o, results, nil
 }

@@ -350,7 +350,7 @@ type loadedAction struct {
 // preview finds out what a run of the plan would do. keep, which may be nil, chooses the actions that are compared
 // although they are cached.
 func (a *app) preview(ctx context.Context, p *planned, workspace string, keep func(step, spec string) bool) (*reasons, error) {
-	o, err := a.lookupOnly(ctx, workspace)
+	o, results, err := a.lookupOnly(ctx, workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -362,7 +362,7 @@ func (a *app) preview(ctx context.Context, p *planned, workspace string, keep fu
 	if err != nil {
 		return nil, engineError(err)
 	}
-	return &reasons{p: p.Plan, seen: seen, where: a.far.where(), book: runlog.Open(a.runLogOf(workspace, p.Pipeline)), fresh: o.Fresh, results: o.Results,
+	return &reasons{p: p.Plan, seen: seen, where: a.far.where(), book: runlog.Open(a.runLogOf(workspace, p.Pipeline)), fresh: o.Fresh, results: results,
 		versions: toolchainVersions(p.Plan), loaded: map[string]loadedAction{}, download: a.toDownload(seen, func(*plan.Instance) bool { return true })}, nil
 }
 

@@ -11,7 +11,7 @@ import (
 // keptPlan is a plan with everything that it was made from.
 type keptPlan struct {
 	*planned
-	reads *state.File // nil: it is not known
+	reads *state.Planning // nil: it is not known
 }
 
 // make plans the pipeline and builds it.
@@ -39,7 +39,7 @@ func (r *oneRun) make(ctx context.Context, began time.Time) (engine.Result, erro
 	r.watching.plan(p.Plan)
 	o.Last = r.last
 	if p.reads != nil && !r.c.Verify.On {
-		o.StateFile, o.Planned = r.stateFile, p.reads
+		o.StateFile, o.Planning = r.stateFile, *p.reads
 	}
 	p.extend(&o)
 	defer r.phase("build")()
@@ -57,7 +57,7 @@ func (r *oneRun) plan(ctx context.Context, began time.Time) (*keptPlan, error) {
 		return nil, err
 	}
 	m := r.a.machineOf(r.workspace, fn)
-	if k := r.planning; k == nil || k.reads == nil || k.reads.PlanHolds(m) != nil {
+	if k := r.planning; k == nil || k.reads == nil || k.reads.Holds(m) != nil {
 		p, _, err := r.a.plan(ctx, r.c.Pipeline, r.c.Steps)
 		if err != nil {
 			if r.watches != nil {

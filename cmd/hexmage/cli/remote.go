@@ -321,7 +321,7 @@ func (f *farCache) where() func(*action.Action) string {
 // anything.
 const lookupsAtOnce = 200
 
-// atOnce is what build.Options call Lookups.
+// atOnce is engine.Options.LookAhead.
 func (f *farCache) atOnce() int {
 	if f.client == nil {
 		return 0

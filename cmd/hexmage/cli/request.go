@@ -35,23 +35,11 @@ func (a *app) request(c *runFlags, workspace, out string) []byte {
 	return fmt.Appendf(nil, "%q", []any{workspace, c.Pipeline, a.Profile, out, a.Serial, c.Steps, a.SoC, a.With, a.envVars(), a.Set})
 }
 
-// programVariable is the name under which a state file has the identity of hexmage itself: kinds and the shipped
-// catalog are part of the program.
-const programVariable = "the hexmage binary"
-
-// cpuLevelVariable is the name under which a state file has the level of the processor: a plan has it in actions.
-const cpuLevelVariable = "the level of the processor"
-
 // machineOf answers what a plan of the workspace was made from.
 func (a *app) machineOf(root string, fn digest.Function) state.Machine {
 	return state.Machine{
+		Program: identity(a.Env.Self), CPULevel: a.Env.CPULevel,
 		Variable: func(name string) string {
-			if name == programVariable {
-				return fn.Bytes([]byte(identity(a.Env.Self))).Hex()
-			}
-			if name == cpuLevelVariable {
-				return fn.Bytes([]byte(a.Env.CPULevel)).Hex()
-			}
 			for i := len(a.Env.Vars) - 1; i >= 0; i-- {
 				if v, ok := strings.CutPrefix(a.Env.Vars[i], name+"="); ok {
 					return fn.Bytes([]byte("=" + v)).Hex()

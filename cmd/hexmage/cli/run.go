@@ -131,6 +131,7 @@ type oneRun struct {
 	workspace string
 	outIn     string // no link may lead from here to out
 	out       string
+	fn        digest.Function
 	stateFile string      // path of the request's
 	last      *state.File // what it had; nil: nothing
 	limit     int64       // the size that the cache may have; 0: any
@@ -193,7 +194,9 @@ func (r *oneRun) run(ctx context.Context) (engine.Result, error) {
 	if err != nil {
 		return r.unable(err)
 	}
-	r.readState(fn)
+	if fn != r.fn {
+		r.readState(fn)
+	}
 	return r.make(ctx, began)
 }
 
@@ -213,7 +216,7 @@ func (r *oneRun) settings(ctx context.Context) (fn digest.Function, err error) {
 func (r *oneRun) readState(fn digest.Function) {
 	end := r.phase("read the state file")
 	defer end()
-	r.stateFile = r.a.stateFile(&r.c.runFlags, r.workspace, r.out, fn)
+	r.fn, r.stateFile = fn, r.a.stateFile(&r.c.runFlags, r.workspace, r.out, fn)
 	r.last, _ = state.Read(r.stateFile) // a corrupt file is as good as none
 }
 
@@ -227,7 +230,7 @@ func (r *oneRun) upToDate(began time.Time) (res engine.Result, err error) {
 	r.readState(fn)
 	switch {
 	case r.a.Fresh.On || r.c.Verify.On:
-		return res, errors.New("as it was asked for")
+		return res, errors.New("--fresh or --verify")
 	case r.a.JSON || r.c.JUnit != "": // each action is reported
 		return res, errors.New("every action is reported")
 	case r.last == nil:
@@ -328,11 +331,11 @@ func selected(steps []string) ([]addrs.Step, error) {
 	return out, nil
 }
 
-// planReads returns the state file of a run whose plan was made from what is in it, with stamps from after planning.
-// A path that changed since planning began is racy.
-func planReads(m state.Machine, workspace string, r plan.Reads, began time.Time) (*state.File, error) {
-	f := &state.File{Workspace: workspace, Variables: map[string]string{}}
-	for _, name := range append([]string{programVariable, cpuLevelVariable}, r.Env...) {
+// planReads returns what a plan was made from, with stamps from after planning. A path that changed, appeared or went
+// away since planning began is racy.
+func planReads(m state.Machine, workspace string, r plan.Reads, began time.Time) (*state.Planning, error) {
+	f := &state.Planning{Workspace: workspace, Program: m.Program, CPULevel: m.CPULevel, Variables: map[string]string{}}
+	for _, name := range r.Env {
 		f.Variables[name] = m.Variable(name)
 	}
 	see := func(paths []string, absent bool) ([]state.Seen, error) {

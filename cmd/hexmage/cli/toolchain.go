@@ -234,7 +234,7 @@ func (a *app) fetchWith(ctx context.Context, e *engineParts, p *planned, workspa
 
 // locate says where the plan's toolchains are, without fetching anything. ok is false when not all of them are here.
 func (a *app) locate(ctx context.Context, p *planned, workspace string) (_ []located, ok bool, err error) {
-	o, err := a.lookupOnly(ctx, workspace)
+	o, _, err := a.lookupOnly(ctx, workspace)
 	if err != nil {
 		return nil, false, err
 	}
@@ -607,7 +607,7 @@ func (a *app) inStore(ctx context.Context, ws []wanted) (p *planned, here []*pla
 	if p, diags, err = a.planToolchains(ws); err != nil || diags.HasErrors() {
 		return nil, nil, diags, err
 	}
-	o, err := a.lookupOnly(ctx, a.here())
+	o, _, err := a.lookupOnly(ctx, a.here())
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -68,8 +68,8 @@ func mutants() []mutant {
 		}}},
 		{cutoff, "TestEarlyCutoff", []edit{{
 			"internal/engine/work.go",
-			"req.Force = req.Fresh",
-			"req.Force = req.Fresh || len(u.spec.Inputs) > 0 && u.spec.Inputs[0].Artifact != nil",
+			"req.Force = req.DropCheckpoint",
+			"req.Force = req.DropCheckpoint || len(u.spec.Inputs) > 0 && u.spec.Inputs[0].Artifact != nil",
 		}}},
 		{depfile, "TestDepfile", []edit{{
 			"internal/engine/reads.go",

@@ -32,7 +32,7 @@ func (x *Executor) beginCheckpoint(ctx context.Context, a *execute.Request, s *e
 	if x.o.Tidy != nil {
 		x.o.Tidy(ctx)
 	}
-	said, err := x.o.Checkpoints.Begin(ctx, a.Key(x.o.Fn), s.dir, "root/"+folder, !a.Fresh)
+	said, err := x.o.Checkpoints.Begin(ctx, a.Key(x.o.Fn), s.dir, "root/"+folder, !a.DropCheckpoint)
 	if err != nil {
 		return &execute.Error{Op: "look for the action's checkpoint", Err: err}
 	}

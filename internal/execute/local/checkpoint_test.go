@@ -148,9 +148,9 @@ func TestCheckpointAnew(t *testing.T) {
 	l := newLong(t, nil)
 	a := l.action(t, "a")
 	l.want(t, a, "fail", 2, 7, "1 2")
-	a.Fresh = true
+	a.DropCheckpoint = true
 	l.want(t, a, "fail", 3, 7, "1 2 3")
-	a.Fresh = false
+	a.DropCheckpoint = false
 	l.want(t, a, "", 0, 0, "4 5 6")
 }
 

@@ -131,9 +131,9 @@ func start(c *command, started func(pid int) (forget func())) (int, error) {
 	return status.ExitStatus(), nil
 }
 
-// peak is what the largest process took that ended, it or one that it has waited for, in bytes. The kernel counts as
-// a child's what its parent had taken when it began, as they shared that for a moment: no more than this process has
-// is not known.
+// peak is the peak memory of the largest process that ended, the child or one that it has waited for, in bytes, or 0.
+// Between fork and exec a child shares hexmage's memory, and the kernel counts that as the child's. So a peak that is
+// not above hexmage's own says nothing.
 func peak(ended *unix.Rusage) int64 {
 	var own unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &own); err != nil || ended.Maxrss <= own.Maxrss {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -133,7 +132,7 @@ func (x *Executor) giveBack(ctx context.Context, a *action.Action, s *execRoot, 
 		return &execute.Error{Op: "keep the inputs as they are", Err: err, Remedy: "let nothing write to the file while the step runs, which only reads its inputs; large files of the workspace are read where they are"}
 	}
 	for _, b := range s.hostRefs {
-		if exitCode != 0 && !slices.Contains(a.OKExitCodes, exitCode) {
+		if !a.Succeeded(exitCode) {
 			break // of what failed no output counts, and what it printed says more
 		}
 		if now, err := stat.Lstat(s.path(b.rel)); err != nil || now != b.is {
@@ -151,7 +150,7 @@ func (x *Executor) giveBack(ctx context.Context, a *action.Action, s *execRoot, 
 	for _, o := range a.Command.Outputs {
 		to, err := filepath.EvalSymlinks(filepath.Join(s.root(), filepath.FromSlash(o)))
 		if err != nil {
-			continue // it is not there, which Collect says
+			continue // it is not there, which merkle.Capture reports
 		}
 		for i := range s.hostRefs {
 			b := &s.hostRefs[i]

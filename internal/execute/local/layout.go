@@ -16,7 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// maxDepth is how many folders may be inside each other, as in package tree.
+// maxDepth is how many folders may be inside each other, as in package merkle.
 const maxDepth = 256
 
 // layout puts the inputs of an action into an execRoot.
@@ -99,7 +99,7 @@ func (l *layout) writable(at string) bool {
 const maxOwn = 1 << 20
 
 // file puts an input at p. Where a restricted command may replace it, it gets a copy of its own. A large file is
-// linked even so: a command that changes the mode, to write to it, gets a copy then.
+// linked anyway: when the command tries to change its mode, the sandbox's supervisor copies it.
 func (l *layout) file(ctx context.Context, f merkle.File, p string, writable bool) error {
 	if !l.copies(f, writable) {
 		return store.Link(ctx, l.x.o.Store, f.Digest, p, f.Executable)

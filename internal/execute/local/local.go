@@ -358,7 +358,7 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 	} else {
 		do()
 	}
-	child, _ := x.begin() // long ago
+	child, _ := x.begin() // has run by now: only the reaper's process id is wanted
 	left := endOrphans(x.orphans, root, x.idle(), s.restricted, child)
 	if w != nil {
 		w.Settle(left || err != nil)
