@@ -18,13 +18,13 @@ import (
 // unit, a gate, is no work: it is done when all of some instances are, and the actions of instances that come after
 // these (depends_on) wait for it.
 type graph struct {
-	instances map[addrs.Instance]*instance
-	order     []*instance
-	units     int
-	ready     readyHeap // units that work on this machine
-	away      readyHeap // units that work elsewhere: they take no slot here
-	lookAhead int       // how many units' results are looked up at once, before it is their turn; 0: when it is
-	ahead     readyHeap // units whose results are to be looked up so
+	instances  map[addrs.Instance]*instance
+	order      []*instance
+	units      int
+	ready      readyHeap // units that work on this machine
+	away       readyHeap // units that work elsewhere: they take no slot here
+	lookAhead  int       // how many units' results are looked up at once, before it is their turn; 0: when it is
+	aheadQueue readyHeap // units whose results are to be looked up so
 }
 
 type instance struct {
@@ -329,7 +329,7 @@ func (g *graph) pushReady(u *unit) {
 // queue is where the unit waits when it is ready.
 func (g *graph) queue(u *unit) *readyHeap {
 	if g.isAhead(u) {
-		return &g.ahead
+		return &g.aheadQueue
 	}
 	if u.away() {
 		return &g.away

@@ -37,10 +37,10 @@ type loop struct {
 	over     chan struct{} // closed when nobody reads messages any more
 	running  int
 	// of those that run: how many on this machine, on others, and how many are only looked up
-	here, elsewhere, ahead int
-	sum                    event.BuildFinished
-	firstErr               error
-	broken                 bool // no unit's error: the graph is wrong
+	here, elsewhere, lookingAhead int
+	sum                           event.BuildFinished
+	firstErr                      error
+	broken                        bool // no unit's error: the graph is wrong
 }
 
 // message is what a worker tells the loop.
@@ -168,8 +168,8 @@ func (l *loop) next() *unit {
 	if u := l.first(&l.g.away); u != nil {
 		return u
 	}
-	if l.ahead < l.g.lookAhead && l.g.ahead.Len() > 0 {
-		return heap.Pop(&l.g.ahead).(*unit)
+	if l.lookingAhead < l.g.lookAhead && l.g.aheadQueue.Len() > 0 {
+		return heap.Pop(&l.g.aheadQueue).(*unit)
 	}
 	if l.here >= l.jobs {
 		return nil
@@ -278,7 +278,7 @@ func (l *loop) start(ctx context.Context, u *unit) {
 func (l *loop) count(u *unit) *int {
 	switch {
 	case l.g.isAhead(u):
-		return &l.ahead
+		return &l.lookingAhead
 	case u.away():
 		return &l.elsewhere
 	}

@@ -53,8 +53,8 @@ func mutants() []mutant {
 		}}},
 		{key, "TestKey/toolchain", []edit{{
 			"internal/engine/work.go",
-			"	inputRoot, dirs := root.Encode(w.fn)",
-			"	keyed := root.Clone()\n	delete(keyed.Dirs, \"toolchains\")\n	inputRoot, dirs := keyed.Encode(w.fn)",
+			"a.InputRoot, a.Directories = root.Encode(w.fn)",
+			"keyed := root.Clone()\n	delete(keyed.Dirs, \"toolchains\")\n	a.InputRoot, a.Directories = keyed.Encode(w.fn)",
 		}}},
 		{key, "TestKey/program", []edit{{
 			"internal/engine/program.go",
