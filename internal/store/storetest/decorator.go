@@ -114,7 +114,9 @@ func (f *failing) fail(ctx context.Context) error {
 	return f.err
 }
 
-func (f *failing) Open(ctx context.Context, _ digest.Digest) (io.ReadCloser, error) { return nil, f.fail(ctx) }
+func (f *failing) Open(ctx context.Context, _ digest.Digest) (io.ReadCloser, error) {
+	return nil, f.fail(ctx)
+}
 
 func (f *failing) Put(ctx context.Context, _ digest.Digest, _ io.Reader) error { return f.fail(ctx) }
 
@@ -122,7 +124,9 @@ func (f *failing) Missing(ctx context.Context, _ []digest.Digest) ([]digest.Dige
 	return nil, f.fail(ctx)
 }
 
-func (f *failing) Link(ctx context.Context, _ digest.Digest, _ string, _ fs.FileMode) error { return f.fail(ctx) }
+func (f *failing) Link(ctx context.Context, _ digest.Digest, _ string, _ fs.FileMode) error {
+	return f.fail(ctx)
+}
 
 func (f *failing) Adopt(ctx context.Context, _ digest.Function, _ string) (digest.Digest, error) {
 	return digest.Digest{}, f.fail(ctx)
