@@ -34,7 +34,7 @@ func Run() []event.Event {
 		event.ActionFinished{ID: 1, Step: "exec.compiles", Name: "a.o", Outcome: event.Executed, Key: key.Hex(), Action: key, Duration: time.Second, Worker: "local", Warning: "old"},
 		event.ActionVerified{
 			Step: "exec.compiles", Name: "a.o", Verdict: event.Different, Reason: "it differs", Known: true, More: 1,
-			Differences: []event.Difference{{Path: "a.o", Kind: "content", Parts: []string{".text"}, Lines: []string{"a", "b"}, Hints: []string{"a date"}}},
+			Differences: []event.Difference{{Path: "a.o", Kind: "content", Lines: []string{"a", "b"}}},
 		},
 		event.ActionFinished{ID: 2, Step: "exec.compiles", Name: "b.o", Outcome: event.Cached, Key: key.Hex(), Action: key},
 		event.BuildProgress{Ended: 2, Actions: 4, LeftSeconds: 1.5},
