@@ -2,8 +2,8 @@
 //
 // It reads zip, tar (plain, gz, xz, zst, bz2) and Debian packages. The destination appears when all of the archive is
 // unpacked and has passed every check. Errors are entries that would leave the folder, links that point out of it,
-// device files, names that are used twice, and archives that are cut off or grow without limit. The caller checks the
-// archive's digest before.
+// device files, names that are used twice, and archives that are cut off or grow without limit. The package does not
+// know where an archive comes from or what its files are for. The caller checks its digest before.
 package archive
 
 import (
