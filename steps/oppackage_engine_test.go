@@ -237,7 +237,7 @@ func (w *workspace) engine() engine.Options {
 	}
 	run := local.New(local.Options{Dir: scratch, Store: blobs, Trees: trees, Fn: fn, Self: self})
 	return engine.Options{
-		Executor: execute.Cached(run, execute.CacheOptions{Results: results, Blobs: blobs, Fn: fn, Installed: trees.Has}), Blobs: blobs, Results: results,
+		Executor: execute.Cached(run, execute.CacheOptions{Results: results, Blobs: blobs, Fn: fn, Installed: trees.Has}), Blobs: blobs,
 		Hasher: statcache.Open(filepath.Join(w.at, "stat"), fn, time.Now), Fn: fn, Workspace: w.dir,
 		Out: filepath.Join(w.at, "out"), State: filepath.Join(w.at, "state"), LogDir: filepath.Join(w.at, "logs"), Jobs: 2, KeepGoing: true,
 	}

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/buildid"
+	"github.com/hexmage/hexmage/qnn/elffile"
 	"github.com/hexmage/hexmage/qnn/facts"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )

@@ -1,10 +1,9 @@
-// Package archive unpacks archives that nobody vouches for into a new folder.
+// Package archive unpacks untrusted archives into a new folder.
 //
-// It reads zip, 7z, tar (plain, gz, xz, zst, bz2) and Debian packages. Nothing of an archive is seen at the
-// destination until all of it is there and has passed every check: entries that would leave the folder, links that
-// point out of it, device files, names that are used twice for different things, and archives that are cut off or
-// grow without measure are errors. The package does not know what the files are for, where the archive came from, or
-// whether it is the right one: digests are checked before.
+// It reads zip, tar (plain, gz, xz, zst, bz2) and Debian packages. The destination appears when all of the archive is
+// unpacked and has passed every check. Errors are entries that would leave the folder, links that point out of it,
+// device files, names that are used twice, and archives that are cut off or grow without limit. The package does not
+// know where an archive comes from or what its files are for. The caller checks its digest before.
 package archive
 
 import (
@@ -26,7 +25,7 @@ import (
 
 // What is wrong with an archive. Unpack wraps one of these with the archive's name, the entry and what to do.
 var (
-	ErrFormat    = errors.New("not an archive that hexmage can read (zip, tar, tar.gz, tar.xz, tar.zst, tar.bz2, 7z, deb)")
+	ErrFormat    = errors.New("not an archive that hexmage can read (zip, tar, tar.gz, tar.xz, tar.zst, tar.bz2, deb)")
 	ErrTruncated = errors.New("the archive is cut off or damaged")
 	ErrUnsafe    = errors.New("unsafe archive")
 	ErrTooLarge  = errors.New("the archive unpacks to more than is allowed")
@@ -195,8 +194,6 @@ func unpackOne(ctx context.Context, w *writer, index int, name string) error {
 		err = src.zip(ctx, w, f)
 	case formatDeb:
 		err = src.deb(ctx, w, f, info.Size())
-	case formatSeven:
-		err = src.seven(ctx, w, f)
 	default:
 		err = src.tar(ctx, w, f, kind)
 	}
@@ -232,7 +229,6 @@ const (
 	formatTarBz2
 	formatZip
 	formatDeb
-	formatSeven
 )
 
 // sniff tells the format by the file's first bytes: names lie.
@@ -251,6 +247,9 @@ func sniff(f *os.File) (format, error) {
 	if n == 0 {
 		return 0, fmt.Errorf("%w: it is empty", ErrTruncated)
 	}
+	if bytes.HasPrefix(head, []byte("7z\xbc\xaf\x27\x1c")) {
+		return 0, fmt.Errorf("%w: it is a 7z archive; pack its content as zip or tar.xz", ErrFormat)
+	}
 	return 0, fmt.Errorf("%w: it starts with %.24q", ErrFormat, head[:n])
 }
 
@@ -263,7 +262,7 @@ func sniffBytes(head []byte) format {
 		kind  format
 	}{
 		{"PK\x03\x04", formatZip}, {"PK\x05\x06", formatZip}, {"\x1f\x8b", formatTarGz}, {"\xfd7zXZ\x00", formatTarXz},
-		{"\x28\xb5\x2f\xfd", formatTarZst}, {"BZh", formatTarBz2}, {arMagic, formatDeb}, {sevenMagic, formatSeven},
+		{"\x28\xb5\x2f\xfd", formatTarZst}, {"BZh", formatTarBz2}, {arMagic, formatDeb},
 	} {
 		if bytes.HasPrefix(head, []byte(m.magic)) {
 			return m.kind

@@ -24,9 +24,7 @@ type member struct {
 	packed    *uint32
 	offset    *uint32
 	local     string // another name in the local header
-	localSize *uint32
-	localKind *uint16 // method in the local header
-	localMark string  // instead of the signature
+	localMark string // instead of the signature
 }
 
 func ptr[T any](v T) *T { return &v }
@@ -43,7 +41,6 @@ type zipTail struct {
 	count   *uint16
 	offset  *uint32
 	comment string
-	disk    uint16
 }
 
 func rawZip(tail zipTail, members ...member) []byte {
@@ -68,7 +65,7 @@ func rawZip(tail zipTail, members ...member) []byte {
 		if m.localMark != "" {
 			mark = m.localMark
 		}
-		put(&b, mark, uint16(20), m.flags, or(m.localKind, m.method), uint32(0), crc, packed, or(m.localSize, size), uint16(len(local)), uint16(0), local, m.body)
+		put(&b, mark, uint16(20), m.flags, m.method, uint32(0), crc, packed, size, uint16(len(local)), uint16(0), local, m.body)
 		mode := m.unix
 		if mode == 0 {
 			mode = 0o100644
@@ -78,7 +75,7 @@ func rawZip(tail zipTail, members ...member) []byte {
 	}
 	at := uint32(b.Len())
 	b.Write(dir.Bytes())
-	put(&b, "PK\x05\x06", tail.disk, uint16(0), or(tail.count, uint16(len(members))), or(tail.count, uint16(len(members))),
+	put(&b, "PK\x05\x06", uint32(0), or(tail.count, uint16(len(members))), or(tail.count, uint16(len(members))),
 		uint32(dir.Len()), or(tail.offset, at), uint16(len(tail.comment)), tail.comment)
 	return b.Bytes()
 }

@@ -51,8 +51,7 @@ const (
 
 	maxDirectory = 128 << 20 // bytes
 
-	flagEncrypted  = 1 << 0
-	flagDescriptor = 1 << 3 // sizes and checksum are behind the content, not in the local header
+	flagEncrypted = 1 << 0
 )
 
 // zipSource is a zip file as archive/zip reads it. While the directory is listed its entries are counted: the library
@@ -123,18 +122,14 @@ func ListZip(r io.ReaderAt, size int64, limit int) ([]Member, error) {
 	return members, setEnds(members, dir)
 }
 
-// directory says where the directory begins, as the record at the end has it that is followed by so much comment. The
-// library looks for a directory elsewhere, too, and finds one with something behind it: then other programs see
-// another archive.
+// directory returns the offset of the directory, by the record at the end of the file, before a comment of the length.
+// The library also finds a directory elsewhere: a download that is cut off or has a second file behind it would pass.
 func directory(r io.ReaderAt, size int64, comment int) (begin int64, err error) {
 	le := binary.LittleEndian
 	b := make([]byte, endSize)
 	end := size - endSize - int64(comment)
 	if _, err := r.ReadAt(b, max(end, 0)); err != nil || string(b[:4]) != endMark {
 		return 0, fmt.Errorf("%w: a zip file without its directory at the end", ErrTruncated)
-	}
-	if disks := le.Uint32(b[4:]); disks != 0 && disks != math.MaxUint32 {
-		return 0, fmt.Errorf("%w: one part of a zip file in several parts", ErrFormat)
 	}
 	length, at := uint64(le.Uint32(b[12:])), uint64(le.Uint32(b[16:]))
 	loc, big := make([]byte, locateSize), make([]byte, end64Size)
@@ -144,11 +139,7 @@ func directory(r io.ReaderAt, size int64, comment int) (begin int64, err error) 
 		if _, err := r.ReadAt(big, max(end, 0)); err != nil {
 			return 0, damaged(err)
 		}
-		length64, at64 := le.Uint64(big[40:]), le.Uint64(big[48:])
-		if length != length64 && length != math.MaxUint32 || at != at64 && at != math.MaxUint32 {
-			return 0, fmt.Errorf("%w: its two end records disagree about where its directory is", ErrUnsafe)
-		}
-		length, at = length64, at64
+		length, at = le.Uint64(big[40:]), le.Uint64(big[48:])
 	}
 	if at > uint64(end) || length != uint64(end)-at {
 		return 0, fmt.Errorf("%w: its directory is not where the end record says (%d bytes at %d of %d)", ErrTruncated, length, at, end)
@@ -156,7 +147,8 @@ func directory(r io.ReaderAt, size int64, comment int) (begin int64, err error) 
 	return int64(at), nil
 }
 
-// check refuses what an entry of a directory that begins at dir can't truly say.
+// check returns an error if the member is not within the file, whose directory begins at dir, or is encrypted. Its size
+// and checksum are checked when it is read.
 func (m Member) check(dir int64) error {
 	f := m.file
 	switch {
@@ -164,30 +156,10 @@ func (m Member) check(dir int64) error {
 		return fmt.Errorf("%w: entry %q has a size of %d", ErrUnsafe, m.Name, max(f.UncompressedSize64, f.CompressedSize64))
 	case m.Offset < 0 || m.Offset > dir-localSize || m.Packed > dir-localSize-m.Offset:
 		return fmt.Errorf("%w: entry %q is not within the file", ErrTruncated, m.Name)
-	case !wellFormed(f.Extra):
-		return fmt.Errorf("%w: entry %q: an extra field is longer than all of them", ErrTruncated, m.Name)
 	case f.Flags&flagEncrypted != 0:
 		return fmt.Errorf("%w: entry %q is encrypted", ErrFormat, m.Name)
-	case m.Mode.IsDir() && m.Size > 0:
-		return fmt.Errorf("%w: folder %q has content", ErrUnsafe, m.Name)
-	case f.Method == zip.Store && m.Size != m.Packed:
-		return fmt.Errorf("%w: entry %q is stored as it is, in %d bytes, and has %d", ErrUnsafe, m.Name, m.Packed, m.Size)
-	case f.Method == zip.Deflate && m.Size/1040 > m.Packed: // deflate can't do better than 1032
-		return fmt.Errorf("%w: entry %q can't have %d bytes, being packed in %d", ErrUnsafe, m.Name, m.Size, m.Packed)
 	}
 	return nil
-}
-
-// wellFormed tells whether extra fields are as long as they say: the library takes from them what it can.
-func wellFormed(extra []byte) bool {
-	for len(extra) >= 4 {
-		n := 4 + int(binary.LittleEndian.Uint16(extra[2:]))
-		if n > len(extra) {
-			return false
-		}
-		extra = extra[n:]
-	}
-	return true
 }
 
 // setEnds says where members end. Those that overlap are an error: each byte of the file is used once.
@@ -221,35 +193,21 @@ func (m Member) open() (io.ReadCloser, error) {
 	return in, err
 }
 
-// checkLocal compares the header in front of a member with the directory's. Programs that trust the one and programs
-// that trust the other would unpack different files.
+// checkLocal checks the header in front of a member: its name is the directory's, and with its extra fields the member
+// does not overlap the next one. Otherwise a program that reads the archive from its start would see other files.
 func (m Member) checkLocal() error {
-	f := m.file
 	b := make([]byte, localSize+len(m.Name))
 	if _, err := m.r.ReadAt(b, m.Offset); err != nil || string(b[:4]) != localMark {
 		return fmt.Errorf("%w: there is no member where the directory says", ErrTruncated)
 	}
 	le := binary.LittleEndian
-	flags, crc, packed, size := le.Uint16(b[6:]), le.Uint32(b[14:]), le.Uint32(b[18:]), le.Uint32(b[22:])
-	told := flags&flagDescriptor == 0 || crc|packed|size != 0
-	differs := ""
-	switch {
-	case int(le.Uint16(b[26:])) != len(m.Name) || string(b[localSize:]) != m.Name:
-		differs = "name"
-	case le.Uint16(b[8:]) != f.Method:
-		differs = "method"
-	case flags&flagEncrypted != 0:
-		differs = "encryption"
-	case told && crc != f.CRC32 && !(crc == 0 && f.Flags&flagDescriptor != 0):
-		differs = "checksum"
-	case told && (packed != math.MaxUint32 && int64(packed) != m.Packed || size != math.MaxUint32 && int64(size) != m.Size):
-		differs = "size"
-	case m.Offset+int64(len(b))+int64(le.Uint16(b[28:]))+m.Packed > m.End:
-		return fmt.Errorf("%w: it overlaps the next member", ErrUnsafe)
-	default:
-		return nil
+	if int(le.Uint16(b[26:])) != len(m.Name) || string(b[localSize:]) != m.Name {
+		return fmt.Errorf("%w: the member's own header gives another name than the directory", ErrUnsafe)
 	}
-	return fmt.Errorf("%w: the member's own header gives another %s than the directory", ErrUnsafe, differs)
+	if m.Offset+int64(len(b))+int64(le.Uint16(b[28:]))+m.Packed > m.End {
+		return fmt.Errorf("%w: it overlaps the next member", ErrUnsafe)
+	}
+	return nil
 }
 
 // Stored returns the content of a member that is stored as it is, where it is in the file: nobody has compared it

@@ -36,9 +36,6 @@ func domainExceptions() []domainException {
 	return []domainException{
 		{"internal/archive", "device", "tar has entries for the kernel's devices, which are refused"},
 		{"internal/archive", "arch", "an ar archive begins with !<arch>"},
-		{"internal/execute/verify/locate.go", "arch", "an ar archive begins with !<arch>"},
-		{"internal/execute/verify/verify_test.go", "arch", "an ar archive begins with !<arch>"},
-		{"internal/execute/verify/locate_fuzz_test.go", "arch", "an ar archive begins with !<arch>"},
 		{"internal/execute/local/hints.go", "device", "the kernel's words for EXDEV"},
 		{"internal/execute/local/hostile_linux_test.go", "device", "the kernel's devices, such as /dev/null"},
 		{"internal/execute/local/hostile_linux_test.go", "python", "a program of the base system that does what no shell can"},

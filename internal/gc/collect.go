@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/merkle"
-	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
@@ -42,14 +41,14 @@ type Collected struct {
 	DearestKept    []Made  `json:"dearest_kept"`
 }
 
-// Collect removes what was not used for MaxAge; then, while the folder is larger than MaxSize, what is worth least of
-// what is left: see shrink. A result goes with the blobs and the unpacked tree that no other result names. Results
-// that cannot be used, as they are damaged or name what is not there, go at any age; so does what earlier versions of
-// hexmage remembered. Nothing else does: what no result names stays, too, until it is old or the space is wanted, as
-// the next build may use it again.
+// Collect removes the items that were not used for MaxAge. While the folder is larger than MaxSize, it then removes
+// the items that are worth least: see shrink. A result goes with the blobs and the unpacked trees that no other result
+// names. Results that are corrupt or name a missing blob go at any age, and so do folders of earlier versions of
+// hexmage. Other items that no result names stay until they are old or the space is wanted: the next build may use
+// them.
 //
-// It fails with ErrInUse while a build runs. Ended at any moment, by a crash or by ctx, it leaves a cache that works,
-// as results go before what they name. A dry run is let in beside builds.
+// It fails with ErrInUse while a build runs. A dry run may run beside builds. If a crash or ctx ends it, the cache
+// still works: a result goes before the items that it names.
 func Collect(ctx context.Context, root string, o CollectOptions) (Collected, error) {
 	var done func()
 	var err error
@@ -84,19 +83,18 @@ func Collect(ctx context.Context, root string, o CollectOptions) (Collected, err
 // checkpointAge is after which time nobody is expected to go on with what an action left.
 const checkpointAge = 14 * 24 * time.Hour
 
-// plan is what will be removed.
+// plan holds the items that will be removed.
 type plan struct {
 	s      *survey
 	ledger *ledger
-	shares map[*folder]int64 // see shareOfResult; of the present round
 	gone   map[*item]bool
 	chosen []*item // of gone, in the order in which they go
 	sum    Collected
 }
 
-// newPlan returns a plan in which only goes what is of no use.
+// newPlan returns a plan that removes only items without use.
 func (s *survey) newPlan() *plan {
-	p := &plan{s: s, ledger: newLedger(), shares: map[*folder]int64{}, gone: map[*item]bool{}}
+	p := &plan{s: s, ledger: newLedger(), gone: map[*item]bool{}}
 	s.items(p.ledger.add)
 	p.sum.Before = p.ledger.total
 	for _, it := range s.others {
@@ -107,7 +105,7 @@ func (s *survey) newPlan() *plan {
 	for _, r := range s.results {
 		if r.bad != nil {
 			p.sum.Broken++
-			p.drop(r)
+			p.remove(r.item)
 		}
 	}
 	return p
@@ -119,12 +117,12 @@ func (s *survey) plan(o CollectOptions) *plan {
 		oldest := o.Now.Add(-o.MaxAge)
 		for _, r := range s.results {
 			if r.used.Before(oldest) {
-				p.drop(r)
+				p.drop(r, oldest)
 			}
 		}
-		for _, c := range p.candidates(o.Now) { // after the results: what only they named is a candidate now
+		for _, c := range p.candidates(oldest) { // after the results, which no longer hold their blobs
 			if c.used.Before(oldest) {
-				p.removeCandidate(c)
+				c.remove()
 			}
 		}
 	}
@@ -133,8 +131,8 @@ func (s *survey) plan(o CollectOptions) *plan {
 			p.remove(it)
 		}
 	}
-	if o.MaxSize > 0 {
-		p.shrink(o.MaxSize, o)
+	if o.MaxSize > 0 && p.ledger.total > o.MaxSize {
+		p.shrink(o)
 	}
 	p.sum.After = p.ledger.total
 	p.sum.Freed = p.sum.Before - p.sum.After
@@ -142,68 +140,17 @@ func (s *survey) plan(o CollectOptions) *plan {
 	return p
 }
 
-// candidates returns what can go by itself: results, and what none of those that stay names.
-func (p *plan) candidates(now time.Time) []*candidate {
-	var all []*candidate
-	p.shares = map[*folder]int64{}
-	add := func(it *item, r *result, b *blob) {
-		if !p.gone[it] {
-			all = append(all, p.candidate(it, r, b, now))
-		}
-	}
-	for _, r := range p.s.results {
-		add(r.item, r, nil)
-	}
-	for _, b := range p.s.blobs {
-		if b.holds == 0 {
-			add(b.item, nil, b)
-		}
-	}
-	for _, it := range p.s.copies {
-		add(it, nil, nil)
-	}
-	for _, u := range p.s.trees {
-		if u.holds == 0 {
-			add(u.item, nil, nil)
-		}
-	}
-	for _, it := range p.s.others {
-		switch it.kind {
-		case layout.Downloads, layout.Logs, layout.RunLogs, layout.Requests, layout.Checkpoints, layout.Damaged:
-			add(it, nil, nil)
-		}
-	}
-	return all
-}
-
-// removeCandidate removes it, and returns what it left behind: see drop.
-func (p *plan) removeCandidate(c *candidate) (left []*blob) {
-	switch {
-	case c.result != nil:
-		return p.drop(c.result)
-	case c.blob != nil:
-		p.removeBlob(c.blob)
-	default:
-		p.remove(c.item)
-	}
-	return nil
-}
-
-// drop removes a result, and what only it needed. Its blobs are often younger than itself by the moment in which they
-// were made durable; but one that was used long after it has another use, and is left behind.
-func (p *plan) drop(r *result) (left []*blob) {
+// drop removes a result, and the items that only it needed. A blob that was used since the given time stays, because
+// it has another use; a zero time means that none stays.
+func (p *plan) drop(r *result, since time.Time) {
 	if !p.remove(r.item) {
-		return nil
+		return
 	}
-	late := r.used.Add(2 * disk.UsedEvery)
 	r.release(func(b *blob) {
-		if b.used.Before(late) {
+		if since.IsZero() || b.used.Before(since) {
 			p.removeBlob(b)
-		} else if !p.gone[b.item] {
-			left = append(left, b)
 		}
 	}, func(u *unpacked) { p.remove(u.item) })
-	return left
 }
 
 func (p *plan) removeBlob(b *blob) {
@@ -222,17 +169,7 @@ func (p *plan) remove(it *item) bool {
 	return true
 }
 
-// keep is the inverse of remove.
-func (p *plan) keep(it *item) bool {
-	if !p.gone[it] {
-		return false
-	}
-	delete(p.gone, it)
-	p.ledger.add(it)
-	return true
-}
-
-// sort puts what is to go into the order in which it goes, and counts it.
+// sort puts the items into the order in which they are removed, and counts them.
 func (p *plan) sort() {
 	order := map[layout.Kind]int{}
 	for i, k := range layout.Kinds() {
@@ -246,8 +183,8 @@ func (p *plan) sort() {
 			f(it)
 		}
 	})
-	p.sum.RemovedSeconds, p.sum.DearestRemoved = p.seconds(true), p.dearest(true)
-	p.sum.KeptSeconds, p.sum.DearestKept = p.seconds(false), p.dearest(false)
+	p.sum.RemovedSeconds, p.sum.DearestRemoved = p.made(true)
+	p.sum.KeptSeconds, p.sum.DearestKept = p.made(false)
 }
 
 func (p *plan) carryOut(ctx context.Context) error {

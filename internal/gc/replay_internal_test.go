@@ -73,7 +73,7 @@ func by(name string, number func(*replay, *kept) float64) policy {
 				return
 			}
 			r.floor = max(r.floor, of[x].worth)
-			p.drop(x)
+			p.drop(x, time.Time{})
 		}
 	}}
 }
@@ -81,7 +81,9 @@ func by(name string, number func(*replay, *kept) float64) policy {
 // policies are ours first, then what it is measured against.
 func policies() []policy {
 	return []policy{
-		{"hexmage", func(r *replay, p *plan, _ map[*result]*kept, size int64) { p.shrink(size, CollectOptions{Now: r.now}) }},
+		{"hexmage", func(r *replay, p *plan, _ map[*result]*kept, size int64) {
+			p.shrink(CollectOptions{MaxSize: size, Now: r.now})
+		}},
 		by("LRU", func(r *replay, k *kept) float64 { return -r.now.Sub(k.last).Seconds() }),
 		by("LFU", func(r *replay, k *kept) float64 { return k.often - r.now.Sub(k.last).Hours()/1e6 }),
 		by("GreedyDual-SF", func(_ *replay, k *kept) float64 { return k.worth }),

@@ -56,9 +56,8 @@ type Stats struct {
 	Ages    []Age    `json:"ages"`
 	Biggest []Folder `json:"biggest"`
 
-	Seconds float64   `json:"made_seconds"` // that the commands took whose results these are
-	Dearest []Made    `json:"dearest"`
-	Smaller []Smaller `json:"smaller"`
+	Seconds float64 `json:"made_seconds"` // that the commands of these results took
+	Dearest []Made  `json:"dearest"`
 
 	// Took is how long each result's command ran, by its key, where that is known.
 	Took map[digest.Digest]time.Duration `json:"-"`
@@ -75,8 +74,10 @@ func Read(ctx context.Context, root string) (Stats, error) {
 	}
 	l := newLedger()
 	s.items(l.add)
-	now := time.Now()
-	st := Stats{Root: root, Groups: groups(s.items), Bytes: l.total, Ages: s.ages(now), Biggest: s.biggest(), Took: map[digest.Digest]time.Duration{}}
+	st := Stats{
+		Root: root, Groups: groups(s.items), Bytes: l.total, Ages: s.ages(time.Now()), Biggest: s.biggest(),
+		Took: map[digest.Digest]time.Duration{},
+	}
 	for _, r := range s.results {
 		if r.bad != nil {
 			st.Broken++
@@ -89,8 +90,7 @@ func Read(ctx context.Context, root string) (Stats, error) {
 			st.Unnamed++
 		}
 	}
-	p := s.newPlan()
-	st.Seconds, st.Dearest, st.Smaller = p.seconds(false), p.dearest(false), p.smaller(now)
+	st.Seconds, st.Dearest = s.newPlan().made(false)
 	return st, nil
 }
 

@@ -5,15 +5,14 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Axis is the value of matrix.NAME: a text that stands for itself, until who runs the variants puts a variant's value
-// in its place.
-func Axis(name string) string { return "${" + Matrix + "." + name + "}" }
+// axis returns the value of matrix.NAME: its own text, until the step's variants put their values in its place.
+func axis(name string) string { return "${" + Matrix + "." + name + "}" }
 
 // MatrixRefs finds references to axes of a matrix. Whole are those of which the text stays what it is: they are the
 // value, or a part of a text, list or object. What else an expression may do with one (compare it, look something up
 // with it) has no value while planning: others.
 func MatrixRefs(e hcl.Expression) (whole, others []hcl.Range) {
-	WalkTexts(e, func(e hclsyntax.Expression) {
+	walkTexts(e, func(e hclsyntax.Expression) {
 		if e, ok := e.(*hclsyntax.ScopeTraversalExpr); ok && e.Traversal.RootName() == Matrix {
 			if len(e.Traversal) == 2 {
 				whole = append(whole, e.Traversal.SourceRange())
@@ -31,9 +30,9 @@ func MatrixRefs(e hcl.Expression) (whole, others []hcl.Range) {
 	return whole, others
 }
 
-// WalkTexts calls leaf for the references and literals that stand in the value of an expression as they are, in
-// texts, lists and objects, and rest for the parts of which the expression makes something else.
-func WalkTexts(e hcl.Expression, leaf, rest func(hclsyntax.Expression)) {
+// walkTexts calls leaf for the references whose values the expression's value has unchanged, in strings, lists and
+// objects. It calls rest for all other parts.
+func walkTexts(e hcl.Expression, leaf, rest func(hclsyntax.Expression)) {
 	root, ok := e.(hclsyntax.Expression)
 	if !ok {
 		return
@@ -47,7 +46,7 @@ func WalkTexts(e hcl.Expression, leaf, rest func(hclsyntax.Expression)) {
 	walk = func(e hclsyntax.Expression) {
 		switch e := Inner(e).(type) {
 		case nil:
-		case *hclsyntax.ScopeTraversalExpr, *hclsyntax.LiteralValueExpr:
+		case *hclsyntax.ScopeTraversalExpr:
 			leaf(e)
 		case *hclsyntax.ParenthesesExpr:
 			walk(e.Expression)

@@ -529,18 +529,12 @@ func (l *lines) difference(d event.Difference) string {
 	if d.Varies != "" {
 		b.WriteString(indent(l.yellow("may differ: ")+plain(d.Varies), "    ") + "\n")
 	}
-	for _, p := range d.Parts {
-		fmt.Fprintf(&b, "    %s\n", plain(p))
-	}
 	for i, line := range d.Lines {
 		sign := "-"
 		if i > 0 || d.Kind == "exit code" {
 			sign = "+"
 		}
 		fmt.Fprintf(&b, "    %s %s\n", sign, shown(line))
-	}
-	for _, h := range d.Hints {
-		b.WriteString(indent(l.yellow("looks like ")+h, "    ") + "\n")
 	}
 	return b.String()
 }

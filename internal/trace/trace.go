@@ -1,9 +1,8 @@
-// Package trace writes down when a run did what, for chrome://tracing and Perfetto.
+// Package trace writes a run's trace for chrome://tracing and Perfetto: when the run did what.
 //
-// The file is Chrome's Trace Event format: a JSON array of spans, in lanes. Lane 0 has the phases of the run, every
-// other one what one worker did, one action after the other. Whenever something was written the file is valid JSON,
-// so that what is there of a run that was stopped or killed can be looked at too. The package knows neither plans nor
-// how actions run; that part of its time which a built-in tool or another machine spends inside is one span to it.
+// The file is in Chrome's Trace Event format, an array of spans in lanes. Lane 0 has the phases of the run, each other
+// lane the actions of a worker. The format does not need the end of the array, so viewers also read the trace of a run
+// that was killed.
 package trace
 
 import (
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute"
 )
@@ -23,23 +23,19 @@ import (
 type Tracer struct {
 	start time.Time
 
-	mu      sync.Mutex
-	file    *os.File
-	at      int64 // where the next event goes: before the end of the array
-	some    bool  // there is an event before
-	pending []byte
-	flushed time.Time
-	lanes   []time.Time      // when each lane's last action ended
-	works   map[string]*work // by the action's name
-	last    time.Time        // end of the last action
-	ready   time.Time        // when the last output was in its place
-	err     error
+	mu    sync.Mutex
+	file  *os.File
+	lanes []time.Time // the end of each lane's last action
+	spans map[digest.Digest]*work
+	last  time.Time // the end of the last action
+	ready time.Time // when the last output was in its place
+	err   error
 }
 
-// work is what is known of one action that was looked up or executed, until it has ended.
+// work holds the spans of one action that was looked up or executed, until it has ended.
 type work struct {
-	action *action.Action
-	spans  []span
+	command []string
+	spans   []span
 }
 
 type span struct {
@@ -48,24 +44,20 @@ type span struct {
 	took  time.Duration
 }
 
-const (
-	flushBytes = 64 << 10
-	flushEvery = 500 * time.Millisecond
-	tail       = "\n]\n"
-	maxCommand = 2000 // bytes of a command that are kept
-)
+func (s span) end() time.Time { return s.start.Add(s.took) }
 
-// Create makes the file, and begins the trace at start. Close it when the run has ended.
+const maxCommand = 2000 // bytes of a command that the trace has
+
+// Create makes the file. The times in it count from start. The caller closes the Tracer at the end of the run.
 func Create(path string, start time.Time) (*Tracer, error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
-	t := &Tracer{file: f, start: start, works: map[string]*work{}}
-	t.pending = append(t.pending, "["...)
-	t.entry(entry{Name: "process_name", Phase: "M", Args: map[string]any{"name": "hexmage"}})
-	t.entry(entry{Name: "thread_name", Phase: "M", Args: map[string]any{"name": "phases"}})
-	t.flush()
+	t := &Tracer{file: f, start: start, spans: map[digest.Digest]*work{}}
+	t.write("[\n")
+	t.entry(entry{Name: "process_name", Phase: "M", Args: map[string]any{"name": "hexmage"}}, "")
+	t.entry(entry{Name: "thread_name", Phase: "M", Args: map[string]any{"name": "phases"}}, ",\n")
 	return t, t.err
 }
 
@@ -81,41 +73,33 @@ type entry struct {
 	Args     map[string]any `json:"args,omitempty"`
 }
 
-// entry appends a line. The caller holds mu, or is alone.
-func (t *Tracer) entry(e entry) {
+func (t *Tracer) entry(e entry, separator string) {
 	e.PID = 1
 	b, err := json.Marshal(e)
-	if err != nil {
-		return // it is plain data
+	if err == nil {
+		t.write(separator + string(b))
 	}
-	if t.some {
-		t.pending = append(t.pending, ',')
+}
+
+// write appends text to the file, until that fails.
+func (t *Tracer) write(text string) {
+	if t.err != nil {
+		return
 	}
-	t.some = true
-	t.pending = append(append(t.pending, '\n'), b...)
+	if _, err := t.file.WriteString(text); err != nil {
+		t.err = fmt.Errorf("trace: %w", err)
+	}
 }
 
 func (t *Tracer) span(lane int, s span, category string, args map[string]any) {
 	us := func(d time.Duration) float64 { return float64(max(0, d).Nanoseconds()) / 1000 }
 	dur := us(s.took)
-	t.entry(entry{Name: s.name, Category: category, Phase: "X", TS: us(s.start.Sub(t.start)), Dur: &dur, Lane: lane, Args: args})
+	at := us(s.start.Sub(t.start))
+	t.entry(entry{Name: s.name, Category: category, Phase: "X", TS: at, Dur: &dur, Lane: lane, Args: args}, ",\n")
 }
 
-// flush writes what is pending over the end of the array, with a new end.
-func (t *Tracer) flush() {
-	t.flushed = time.Now()
-	if t.err != nil || len(t.pending) == 0 {
-		return
-	}
-	n := len(t.pending)
-	if _, err := t.file.WriteAt(append(t.pending, tail...), t.at); err != nil {
-		t.err = fmt.Errorf("trace: %w", err)
-	}
-	t.at += int64(n)
-	t.pending = t.pending[:0]
-}
-
-// Phase begins a phase of the run: "plan", "build". What it returns is to be called at its end.
+// Phase begins a phase of the run, such as "plan" or "build". The caller calls the function that it returns at the
+// end of the phase.
 func (t *Tracer) Phase(name string) func() {
 	start := time.Now()
 	return func() {
@@ -125,7 +109,7 @@ func (t *Tracer) Phase(name string) func() {
 	}
 }
 
-// Flush writes down how long flush takes, which is what it calls.
+// Flush returns a function that calls flush and writes the time that it takes.
 func (t *Tracer) Flush(flush func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		defer t.Phase("flush")()
@@ -143,106 +127,90 @@ func (t *Tracer) Send(e event.Event) {
 	case event.OutputReady:
 		t.ready = time.Now()
 	case event.BuildFinished:
-		t.export()
-		t.rest()
-		t.flush()
-	}
-	if len(t.pending) > flushBytes || len(t.pending) > 0 && time.Since(t.flushed) > flushEvery {
-		t.flush()
+		// No event begins the phase between the last action and the last output.
+		if !t.last.IsZero() && t.ready.After(t.last) {
+			t.span(0, span{"export", t.last, t.ready.Sub(t.last)}, "phase", nil)
+		}
 	}
 }
 
-// export is the phase between the last action and the last output: nobody says when it begins.
-func (t *Tracer) export() {
-	if !t.ready.IsZero() && !t.last.IsZero() && t.ready.After(t.last) {
-		t.span(0, span{"export", t.last, t.ready.Sub(t.last)}, "phase", nil)
-	}
-}
-
-// finished writes the span of an action that ended, with those in it.
+// finished writes the span of an action that ended, and the spans in it. Its lane is the one that was idle for the
+// shortest time: actions arrive in the order of their ends, so there are no more lanes than workers.
 func (t *Tracer) finished(e event.ActionFinished) {
 	now := time.Now()
-	name := nameOf(e.Step, e.Name)
-	w := t.works[name]
-	delete(t.works, name)
+	w := t.spans[e.Action]
 	if w == nil {
 		if e.Outcome == event.Skipped || e.Duration == 0 {
-			return // it never began
+			return // it did not begin
 		}
 		w = &work{spans: []span{{string(e.Outcome), now.Add(-e.Duration), e.Duration}}}
 	}
+	delete(t.spans, e.Action)
 	t.last = now
+	whole := w.spans[0]
+	for _, s := range w.spans {
+		end := whole.end()
+		if s.end().After(end) {
+			end = s.end()
+		}
+		if s.start.Before(whole.start) {
+			whole.start = s.start
+		}
+		whole.took = end.Sub(whole.start)
+	}
+	if whole.name = e.Step; e.Name != "" {
+		whole.name += "[" + e.Name + "]"
+	}
 	args := map[string]any{"outcome": e.Outcome, "key": e.Key}
-	if e.Description != "" {
-		args["description"] = e.Description
-	}
-	if e.Worker != "" {
-		args["worker"] = e.Worker
-	}
 	if e.Failure != nil {
 		args["failure"] = e.Failure.Summary
 	}
-	t.write(name, w, args)
+	command := action.Quote(w.command)
+	if len(command) > maxCommand {
+		command = command[:maxCommand] + "…"
+	}
+	for name, text := range map[string]string{"description": e.Description, "worker": e.Worker, "command": command} {
+		if text != "" {
+			args[name] = text
+		}
+	}
+	lane := t.lane(whole)
+	t.span(lane, whole, "action", args)
+	for _, s := range w.spans {
+		t.span(lane, s, "part", nil)
+	}
 }
 
-// write puts an action into the lane that was idle for the shortest time. Actions come in the order in which they
-// end, so no more lanes are needed than workers.
-func (t *Tracer) write(name string, w *work, args map[string]any) {
-	if w.action != nil {
-		command := action.Quote(w.action.Command.Args)
-		if len(command) > maxCommand {
-			command = command[:maxCommand] + "…"
-		}
-		args["command"] = command
-	}
-	start, end := w.spans[0].start, w.spans[0].start
-	for _, s := range w.spans {
-		if s.start.Before(start) {
-			start = s.start
-		}
-		if e := s.start.Add(s.took); e.After(end) {
-			end = e
-		}
-	}
+// lane returns the number of a lane that is idle during the span.
+func (t *Tracer) lane(s span) int {
 	lane := -1
 	for i, idle := range t.lanes {
-		if !idle.After(start) && (lane < 0 || idle.After(t.lanes[lane])) {
+		if !idle.After(s.start) && (lane < 0 || idle.After(t.lanes[lane])) {
 			lane = i
 		}
 	}
 	if lane < 0 {
 		lane = len(t.lanes)
-		t.lanes = append(t.lanes, end)
-		t.entry(entry{Name: "thread_name", Phase: "M", Lane: lane + 1, Args: map[string]any{"name": fmt.Sprintf("worker %d", lane+1)}})
+		t.lanes = append(t.lanes, time.Time{})
+		name := map[string]any{"name": fmt.Sprintf("worker %d", lane+1)}
+		t.entry(entry{Name: "thread_name", Phase: "M", Lane: lane + 1, Args: name}, ",\n")
 	}
-	t.lanes[lane] = end
-	t.span(lane+1, span{name, start, end.Sub(start)}, "action", args)
-	for _, s := range w.spans {
-		t.span(lane+1, s, "part", nil)
-	}
+	t.lanes[lane] = s.end()
+	return lane + 1
 }
 
-// rest writes what was begun and of which no end was told.
-func (t *Tracer) rest() {
-	for name, w := range t.works {
-		t.write(name, w, map[string]any{"key": w.action.Key(w.action.InputRoot.Function()).Hex()})
-	}
-	clear(t.works)
-}
-
-// Close ends the trace and returns what first went wrong with it.
+// Close ends the trace and returns the first error of writing it.
 func (t *Tracer) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.rest()
-	t.flush()
+	t.write("\n]\n")
 	if err := t.file.Close(); t.err == nil && err != nil {
 		t.err = fmt.Errorf("trace: %w", err)
 	}
 	return t.err
 }
 
-// Executor returns next, with all that it does for actions written down.
+// Executor returns an executor that passes requests to next, and traces what next spends time on.
 func (t *Tracer) Executor(next execute.Executor) execute.Executor {
 	return &traced{next: next, t: t}
 }
@@ -254,20 +222,13 @@ type traced struct {
 
 // Execute implements execute.Executor.
 func (x *traced) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
-	var mu sync.Mutex
-	var spans []span
-	add := func(name string, start time.Time, took time.Duration) {
-		mu.Lock()
-		defer mu.Unlock()
-		spans = append(spans, span{name, start, took})
-	}
 	name, start := "look up", time.Now()
 	own := *a
 	own.Spans = func(name string, start time.Time, took time.Duration) {
 		if a.Spans != nil {
 			a.Spans(name, start, took)
 		}
-		add(name, start, took)
+		x.t.record(a.Action, span{name, start, took})
 	}
 	own.Start = func(r *execute.Request) error {
 		if a.Start != nil {
@@ -275,33 +236,24 @@ func (x *traced) Execute(ctx context.Context, a *execute.Request) (*action.Resul
 				return err
 			}
 		}
-		add(name, start, time.Since(start))
+		x.t.record(a.Action, span{name, start, time.Since(start)})
 		name, start = "execute", time.Now()
 		return nil
 	}
 	r, err := x.next.Execute(ctx, &own)
-	add(name, start, time.Since(start))
-	x.t.record(a, spans)
+	x.t.record(a.Action, span{name, start, time.Since(start)})
 	return r, err
 }
 
-// record keeps what was done for an action until the action has ended: it may be looked up and executed by two calls,
-// and tried several times.
-func (t *Tracer) record(a *execute.Request, spans []span) {
-	name := nameOf(a.Step, a.Name)
+// record keeps a span of an action.
+func (t *Tracer) record(a *action.Action, s span) {
+	key := a.Key(a.InputRoot.Function())
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w := t.works[name]
+	w := t.spans[key]
 	if w == nil {
-		w = &work{action: a.Action}
-		t.works[name] = w
+		w = &work{command: a.Command.Args}
+		t.spans[key] = w
 	}
-	w.spans = append(w.spans, spans...)
-}
-
-func nameOf(step, action string) string {
-	if action == "" {
-		return step
-	}
-	return step + "[" + action + "]"
+	w.spans = append(w.spans, s)
 }

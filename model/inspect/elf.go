@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/buildid"
+	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
 // ELF describes a program, library or object file.

@@ -14,10 +14,10 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
-	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/buildid"
+	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
 // maxLibrary bounds the size of a library: ops are code, not weights.

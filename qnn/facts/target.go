@@ -26,7 +26,7 @@ func Settable() []string { return []string{"arch", "soc_model", "vtcm_mb"} }
 
 // Target returns what the language knows as `target` for a block `target "NAME" {}`: {soc, arch, soc_model, vtcm_mb, soc_id (the first that
 // Android knows; 0: not known)} of the SoC of that name, with the block's arguments on top, and what the rules say of it. In a block without
-// a name the SoC is an argument, as it once was in all.
+// a name the SoC is an argument that refers to something, such as a variable.
 func (s *Set) Target(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	say := func(severity hcl.DiagnosticSeverity, argument, summary, format string, a ...any) {
@@ -42,7 +42,7 @@ func (s *Set) Target(name string, args map[string]lang.Argument) (cty.Value, hcl
 			asked = v.AsString()
 		}
 		if asked != "" && soc.Constant {
-			say(hcl.DiagWarning, "soc", "The old spelling of a target", "The SoC is the name of the block now: write target %q {} for target { soc = %q }.", asked, asked)
+			say(hcl.DiagError, "soc", "The SoC is the block's name", "Write target %q {}.", asked)
 		}
 	}
 	if asked == "" {

@@ -19,9 +19,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/buildid"
+	"github.com/hexmage/hexmage/qnn/elffile"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/link"

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/hexmage/hexmage/internal/elffile"
+	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
 // Program is a program or library, as far as a debugger wants to know of it.

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/buildid"
+	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
 // platform is what Android calls the board of a SoC: the code name of its kernel's tree, as far as it is well known.

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
 // ErrUnknown is the error for a name or version that is not among Releases.

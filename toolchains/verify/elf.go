@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
 // machineName returns what people call an e_machine.

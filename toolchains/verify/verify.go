@@ -26,7 +26,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/hexmage/hexmage/internal/elffile"
+	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
 // Checks are what a tree must hold. Patterns and paths are slash paths from its root.

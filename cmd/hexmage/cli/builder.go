@@ -38,7 +38,6 @@ type builder struct {
 	// what runs again, to compare, does so by the other one, in exec roots with other names: a command that writes
 	// down where it ran is found
 	Host, Other *local.Executor
-	Roots       string // folder that all exec roots are below
 	Scratch     string // folder of this process
 	State       layout.StateDir
 
@@ -105,7 +104,7 @@ func (a *app) openBuilder(ctx context.Context, in *interrupts, extra map[string]
 	}
 	e := &builder{
 		Fn: fn, inUse: inUse, Blobs: files, Results: remembered, Trees: merkle.NewTrees(a.Cache),
-		State: a.places().State(), Roots: a.places().Scratch(),
+		State: a.places().State(),
 	}
 	e.Stats = statcache.Open(e.State.StatCache(fn), fn, time.Now)
 	if err := os.MkdirAll(string(e.State), 0o755); err != nil {

@@ -92,7 +92,7 @@ type saving struct {
 	Seconds float64    `json:"seconds"` // that their commands took when they ran
 }
 
-// printWorth says what the cache is good for.
+// printWorth prints the time that the cached results took, and the time that they saved.
 func (c *countedCache) printWorth(a *app, tally *runlog.Tally) {
 	if c.Seconds == 0 {
 		return
@@ -103,9 +103,6 @@ func (c *countedCache) printWorth(a *app, tally *runlog.Tally) {
 	fmt.Fprintf(w, "\nTo make what the results hold took %s: %s for each GB of the cache.\n", took(c.Seconds), perGB(c.Seconds))
 	if c.Saved.Seconds > 0 {
 		fmt.Fprintf(w, "The runs on record, %d since %s, found what took %s: %s for each GB.\n", c.Saved.Runs, c.Saved.Since.Local().Format("2006-01-02"), took(c.Saved.Seconds), perGB(c.Saved.Seconds))
-	}
-	for _, s := range c.Smaller {
-		fmt.Fprintf(w, "A cache of %s would lack results that took %s (%d).\n", bytesize.Decimal(s.Bytes), took(s.Seconds), s.Results)
 	}
 }
 

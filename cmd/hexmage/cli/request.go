@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/elffile"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/state"
 	"github.com/hexmage/hexmage/internal/workspace"
+	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
 // outFolder says where a pipeline's outputs go, and from which folder on no link may lead there: from the working

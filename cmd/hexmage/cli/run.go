@@ -408,7 +408,7 @@ func startVerifying(f stepsFlag, e *engineParts, p *plan.Plan) (*verifying, erro
 	if err != nil {
 		return nil, err
 	}
-	o := verify.Options{Next: e.executor, Again: e.again, Store: e.Blobs, Roots: e.Roots}
+	o := verify.Options{Next: e.executor, Again: e.again, Store: e.Blobs}
 	if len(f.Steps) > 0 {
 		o.Select = chosen
 	}

@@ -30,11 +30,9 @@ func TestSinks(t *testing.T) {
 	}
 }
 
+// onSerial puts the user's choice into every action on a device, also into actions that wait for a listing.
 func TestKindOnSerial(t *testing.T) {
-	steptest.Decorator(t, "cli.onSerial", func(next step.Kind) step.Kind { return onSerial{next, "1234"} })
-
-	// The user's choice reaches every action on a device, also those that wait for a listing.
-	k := step.New(step.Schema{}, func(_ struct{}, p *step.Plan) {
+	k := step.New(step.Schema{Summary: "Runs.", Example: "step"}, func(_ struct{}, p *step.Plan) {
 		device := func(p *step.Plan) {
 			p.Action("host", "", "true")
 			p.Action("device", "", "true").Set(action.PropertyExecutor, runner.Executor)
@@ -42,9 +40,11 @@ func TestKindOnSerial(t *testing.T) {
 		device(p)
 		p.Await(nil, func(p *step.Plan, _ action.Listing) error { device(p); return nil })
 	})
+	steptest.Kind(t, "cli.onSerial", onSerial{k, "1234"}, step.Request{})
+	next, _ := k.Plan(step.Request{})
 	p, diags := onSerial{k, "1234"}.Plan(step.Request{})
-	if diags.HasErrors() {
-		t.Fatal(diags)
+	if diags.HasErrors() || len(p.Await) != len(next.Await) {
+		t.Fatalf("%+v, %v", p, diags)
 	}
 	expanded, _, err := p.Expand(nil)
 	if err != nil {

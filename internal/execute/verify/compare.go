@@ -3,31 +3,35 @@ package verify
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path"
-	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// maxDifferences is how many differing files of one action are described; the rest is counted.
-const maxDifferences = 20
+// Limits of a report on one action.
+const (
+	maxDifferences = 20       // files that are described; the others are counted
+	maxText        = 64 << 20 // bytes of a file whose lines are compared
+	maxLine        = 160      // bytes of a line that is shown
+)
 
-// comparer compares what two runs of an action left.
+// comparer compares the outputs of two runs of an action.
 type comparer struct {
 	blobs store.Blobs
-	roots string
 	found []event.Difference
 	more  int
 
 	varies map[string]string // why outputs may differ, by path
 	all    string            // why all of them may
-	wrong  int               // how many differ that may not
+	wrong  int               // how many differ although they may not
 }
 
 func (c *comparer) add(d event.Difference) {
@@ -41,7 +45,7 @@ func (c *comparer) add(d event.Difference) {
 	c.found = append(c.found, d)
 }
 
-// may says why what is at the path may differ, "" if it may not. A difference of no path, the exit code, may not.
+// may returns why the output at the path may differ, "" if it may not. The exit code, without a path, may not.
 func (c *comparer) may(at string) string {
 	for p := at; p != "" && p != "."; p = path.Dir(p) {
 		if why := c.varies[p]; why != "" {
@@ -56,17 +60,14 @@ func (c *comparer) may(at string) string {
 
 func (c *comparer) results(ctx context.Context, first, second *action.Result) error {
 	if first.ExitCode != second.ExitCode {
-		d := event.Difference{Kind: "exit code", Offset: -1, Detail: fmt.Sprintf("%d, then %d", first.ExitCode, second.ExitCode)}
-		if lines := lastLines(second.Stderr, 3); len(lines) > 0 {
-			d.Lines = lines
-		}
-		c.add(d)
+		detail := fmt.Sprintf("%d, then %d", first.ExitCode, second.ExitCode)
+		c.add(event.Difference{Kind: "exit code", Offset: -1, Detail: detail, Lines: lastLines(second.Stderr)})
 		return nil
 	}
 	return c.dirs(ctx, "", top(first), top(second))
 }
 
-// top is the folder that holds a result's outputs, under their whole paths.
+// top returns a folder of a result's outputs, under their whole paths.
 func top(r *action.Result) *merkle.Dir {
 	all := &merkle.Dir{Files: map[string]*merkle.File{}, Dirs: map[string]*merkle.Dir{}}
 	for _, f := range r.Files {
@@ -130,7 +131,7 @@ func mode(f *merkle.File) string {
 	return "not executable"
 }
 
-// folders looks into folders only where their digests differ.
+// folders opens the folders only if their digests differ.
 func (c *comparer) folders(ctx context.Context, p string, a, b *merkle.Dir) error {
 	refA, okA := a.Ref()
 	refB, okB := b.Ref()
@@ -145,116 +146,6 @@ func (c *comparer) folders(ctx context.Context, p string, a, b *merkle.Dir) erro
 		return err
 	}
 	return c.dirs(ctx, p, a, b)
-}
-
-// Limits of what is looked at closely.
-const (
-	maxWhole  = 64 << 20 // larger files are compared in a stream, and not taken apart
-	maxRanges = 4096     // of differing bytes, of which it is found out what they belong to
-	joined    = 8        // differing bytes with fewer equal ones between are one range
-)
-
-// span is a range of bytes.
-type span struct{ from, to int64 }
-
-// spans is what a comparison of two byte streams finds.
-type spans struct {
-	first  int64 // offset of the first difference; -1: none
-	bytes  int64 // how many differ, of those that both have
-	ranges int
-	head   []span // the first maxRanges of them
-	window [2][]byte
-}
-
-// windowed is how much of each file around the first difference is kept, to guess at causes.
-const windowed = 512
-
-// compare reads both to the end, which verifies them. It keeps a window of each around the first difference.
-func compare(a, b io.Reader) (spans, error) {
-	s := spans{first: -1}
-	var bufs [2][]byte
-	var before [2][]byte
-	for i := range bufs {
-		bufs[i] = make([]byte, 64<<10)
-	}
-	for at := int64(0); ; {
-		n, errA := io.ReadFull(a, bufs[0])
-		m, errB := io.ReadFull(b, bufs[1])
-		if err := trouble(errA); err != nil {
-			return s, err
-		}
-		if err := trouble(errB); err != nil {
-			return s, err
-		}
-		both := min(n, m)
-		fresh := s.first < 0
-		s.chunk(at, bufs[0][:both], bufs[1][:both])
-		if s.first < 0 && n != m {
-			s.first = at + int64(both)
-		}
-		if fresh && s.first >= 0 {
-			i := int(s.first - at)
-			s.window[0] = around(before[0], bufs[0][:n], i)
-			s.window[1] = around(before[1], bufs[1][:m], i)
-		}
-		if n < len(bufs[0]) && m < len(bufs[1]) {
-			return s, nil
-		}
-		if s.first < 0 {
-			for i, buf := range [][]byte{bufs[0][:n], bufs[1][:m]} {
-				before[i] = append(before[i][:0], buf[max(0, len(buf)-windowed):]...)
-			}
-		}
-		at += int64(both)
-		if n != m { // one has ended; the rest of the other is read for its digest's sake
-			_, errA = io.Copy(io.Discard, a)
-			_, errB = io.Copy(io.Discard, b)
-			if err := trouble(errA); err != nil {
-				return s, err
-			}
-			return s, trouble(errB)
-		}
-	}
-}
-
-// trouble is what ReadFull says, unless it says that the end is there.
-func trouble(err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return nil
-	}
-	return err
-}
-
-func around(before, buf []byte, i int) []byte {
-	var w []byte
-	if k := windowed - i; k > 0 {
-		w = append(w, before[max(0, len(before)-k):]...)
-	}
-	return append(w, buf[max(0, i-windowed):min(len(buf), i+windowed)]...)
-}
-
-func (s *spans) chunk(at int64, a, b []byte) {
-	if bytes.Equal(a, b) {
-		return
-	}
-	for i := range a {
-		if a[i] == b[i] {
-			continue
-		}
-		p := at + int64(i)
-		if s.first < 0 {
-			s.first = p
-		}
-		s.bytes++
-		if k := len(s.head); k > 0 && s.ranges == k && p-s.head[k-1].to < joined {
-			s.head[k-1].to = p + 1
-			continue
-		}
-		s.ranges++
-		if len(s.head) < maxRanges {
-			s.head = append(s.head, span{p, p + 1})
-		}
-	}
 }
 
 // files describes how two files of different content differ.
@@ -274,81 +165,117 @@ func (c *comparer) files(ctx context.Context, p string, a, b merkle.File) error 
 		return err
 	}
 	defer rb.Close()
-	s, err := compare(ra, rb)
+	first, differing, err := compare(ra, rb)
 	if err != nil {
 		return err
 	}
-	d.Offset = s.first
-	if a.Digest.Size() != b.Digest.Size() {
+	d.Offset = first
+	sizeA, sizeB := a.Digest.Size(), b.Digest.Size()
+	d.Detail = fmt.Sprintf("%d of %d bytes differ, the first at 0x%x", differing, sizeA, first)
+	if sizeA != sizeB {
 		d.Kind = "size"
-		d.Detail = fmt.Sprintf("%d bytes, then %d; the first difference is at 0x%x", a.Digest.Size(), b.Digest.Size(), s.first)
-	} else {
-		d.Detail = fmt.Sprintf("%d of %d bytes differ, in %s, the first at 0x%x", s.bytes, a.Digest.Size(), count(s.ranges, "range"), s.first)
+		d.Detail = fmt.Sprintf("%d bytes, then %d; the first difference is at 0x%x", sizeA, sizeB, first)
 	}
 	if a.Executable != b.Executable {
 		d.Detail += fmt.Sprintf("; %s, then %s", mode(&a), mode(&b))
 	}
-	if max(a.Digest.Size(), b.Digest.Size()) <= maxWhole {
-		wa, err := c.whole(ctx, a.Digest)
-		if err != nil {
+	if max(sizeA, sizeB) <= maxText {
+		wholeA, errA := store.ReadBlob(ctx, c.blobs, a.Digest, maxText)
+		wholeB, errB := store.ReadBlob(ctx, c.blobs, b.Digest, maxText)
+		if err := errors.Join(errA, errB); err != nil {
 			return err
 		}
-		wb, err := c.whole(ctx, b.Digest)
-		if err != nil {
-			return err
+		if isText(wholeA) && isText(wholeB) {
+			d.Lines = differingLines(wholeA, wholeB)
 		}
-		locate(&d, s, wa, wb)
-		d.Hints = append(d.Hints, orderHint(wa, wb)...)
-		d.Hints = append(d.Hints, s.causes(wa, wb, c.roots)...)
-	} else {
-		d.Hints = append(d.Hints, causes(s.window[0], s.window[1], c.roots)...)
 	}
 	c.add(d)
 	return nil
 }
 
-// maxCauses is at how many differing ranges of a file causes are looked for.
-const maxCauses = 64
-
-// causes guesses at each of the first differing ranges: the first one of an ELF file is often but the build id. Only
-// what no other guess explains is put down to digits.
-func (s *spans) causes(a, b []byte, roots string) []string {
-	var hints []string
-	at := []int64{s.first}
-	if len(a) == len(b) {
-		for _, k := range s.head[:min(len(s.head), maxCauses)] {
-			at = append(at, k.from)
-		}
-	}
-	window := func(b []byte, i int64) []byte {
-		return b[min(int64(len(b)), max(0, i-windowed/2)):min(int64(len(b)), i+windowed/2)]
-	}
-	for _, i := range at {
-		for _, h := range causes(window(a, i), window(b, i), roots) {
-			if !slices.Contains(hints, h) {
-				hints = append(hints, h)
+// compare reads both to the end, which verifies their digests. It returns the offset of the first byte that differs, -1
+// if none does, and the number of bytes that differ.
+func compare(a, b io.Reader) (first, differing int64, err error) {
+	first = -1
+	x, y := make([]byte, 64<<10), make([]byte, 64<<10)
+	for at := int64(0); ; {
+		n, errA := io.ReadFull(a, x)
+		m, errB := io.ReadFull(b, y)
+		for _, err := range []error{errA, errB} {
+			if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+				return first, differing, err
 			}
 		}
+		if n+m == 0 {
+			return first, differing, nil
+		}
+		if !bytes.Equal(x[:n], y[:m]) {
+			for i := range max(n, m) {
+				if i < n && i < m && x[i] == y[i] {
+					continue
+				}
+				if differing++; first < 0 {
+					first = at + int64(i)
+				}
+			}
+		}
+		at += int64(max(n, m))
 	}
-	return hints
 }
 
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
+// isText reports whether the start of b is UTF-8 text without control characters.
+func isText(b []byte) bool {
+	head := b[:min(len(b), 64<<10)]
+	for len(head) > 0 {
+		r, n := utf8.DecodeRune(head)
+		cut := r == utf8.RuneError && n == 1 && len(head) < utf8.UTFMax // the head ends within a character
+		if r == utf8.RuneError && n == 1 && !cut || r < ' ' && !strings.ContainsRune("\n\t\r\x1b", r) {
+			return false
+		}
+		head = head[n:]
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return true
 }
 
-func (c *comparer) whole(ctx context.Context, d digest.Digest) ([]byte, error) {
-	r, err := c.blobs.Open(ctx, d)
-	if err != nil {
-		return nil, err
+// differingLines returns the first line that differs, of both texts, with its number.
+func differingLines(a, b []byte) []string {
+	for n := 1; ; n++ {
+		x, restA, moreA := bytes.Cut(a, []byte("\n"))
+		y, restB, moreB := bytes.Cut(b, []byte("\n"))
+		if !bytes.Equal(x, y) || !moreA || !moreB {
+			return []string{fmt.Sprintf("%d: %s", n, shorten(x, y)), fmt.Sprintf("%d: %s", n, shorten(y, x))}
+		}
+		a, b = restA, restB
 	}
-	defer r.Close()
-	b := make([]byte, d.Size())
-	if _, err := io.ReadFull(r, b); err != nil {
-		return nil, err
+}
+
+// shorten returns the part of a line that has its first difference to another line.
+func shorten(x, y []byte) string {
+	i := 0
+	for i < min(len(x), len(y)) && x[i] == y[i] {
+		i++
 	}
-	return b, nil
+	if i > maxLine/2 {
+		return "…" + cut(x[i-maxLine/4:])
+	}
+	return cut(x)
+}
+
+func cut(line []byte) string {
+	s := string(line)
+	if len(s) > maxLine {
+		s = s[:maxLine] + "…"
+	}
+	return strings.ToValidUTF8(s, "�")
+}
+
+// lastLines returns the last three lines of a command's output.
+func lastLines(b []byte) (lines []string) {
+	all := bytes.Split(bytes.TrimSpace(b), []byte("\n"))
+	for _, line := range all[max(0, len(all)-3):] {
+		if len(line) > 0 {
+			lines = append(lines, cut(line))
+		}
+	}
+	return lines
 }

@@ -1,8 +1,7 @@
-// Package plantest has the conformance suite of plan.Extender, and one that answers as a test says, for builds of
-// plans that no planner made. The suite is given the name of the type that it checks, as %T prints it, so that a test
-// can tell who was forgotten.
+// Package plantest has the conformance suite of plan.Extender. It takes the name of the type that it checks, as %T
+// prints it: TestSeams of package archtest reads the names and finds types that no suite checks.
 //
-// It does not know what pipelines there are, nor how they are planned.
+// Fake is an Extender for builds of plans that no planner made.
 package plantest
 
 import (
@@ -19,87 +18,74 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 )
 
-// Extender checks a plan.Extender by the plan that it is of, and by all that the plan waits for. Some of each sort
-// there must be: an instance that waits for values, and one for a listing, an output and a check that wait, and an
+// Extender checks a plan.Extender by its plan and by the values and the listing that the plan waits for. The plan must
+// have an instance that waits for values, one that waits for a listing, an output and a check that wait, and an
 // instance, an output and a check that do not.
 func Extender(t *testing.T, name string, p *plan.Plan, x plan.Extender, known plan.Known) {
-	if is := strings.TrimPrefix(fmt.Sprintf("%T", x), "*"); is != name {
-		t.Errorf("it is said to be a %s, and is a %s", name, is)
+	if got := strings.TrimPrefix(fmt.Sprintf("%T", x), "*"); got != name {
+		t.Errorf("the suite is to check a %s, and gets a %s", name, got)
 	}
 	before := fmt.Sprintf("%+v", all(p))
 	values := plan.Known{Values: known.Values}
 	saw := map[string]bool{}
 	for _, n := range p.Instances {
 		saw[fmt.Sprint("instance ", n.Waits)] = true
+		extend := func(k plan.Known) (*plan.Instance, error) { return x.ExtendInstance(n.At, k) }
+		if n.Waits == plan.ForNothing || len(n.AwaitValues)+len(n.Await) > 0 {
+			fails(t, n.At.String(), plan.Known{}, extend)
+		}
 		if n.Waits == plan.ForNothing {
-			refuses(t, n.At.String(), func() error { _, err := x.ExtendInstance(n.At, plan.Known{}); return err })
 			continue
 		}
-		if len(n.AwaitValues)+len(n.Await) > 0 {
-			refuses(t, n.At.String()+" without what it waits for", func() error { _, err := x.ExtendInstance(n.At, plan.Known{}); return err })
-		}
 		if n.Waits == plan.ForValues {
-			same(t, n.At.String()+" with values", func() (any, error) {
-				got, err := x.ExtendInstance(n.At, values)
-				if err == nil && (got.At != n.At || got.Waits == plan.ForValues || (got.Deferred == "") != (got.Waits == plan.ForNothing)) {
-					err = fmt.Errorf("it is %+v", got)
-				}
-				return got, err
-			})
-		}
-		same(t, n.At.String(), func() (any, error) {
-			got, err := x.ExtendInstance(n.At, known)
-			if err == nil && (got.At != n.At || got.Waits != plan.ForNothing || got.Deferred != "" || len(got.Specs) == 0) {
-				err = fmt.Errorf("it is %+v", got)
+			got := answer(t, n.At.String(), values, extend)
+			if got.At != n.At || got.Waits == plan.ForValues || (got.Deferred == "") != (got.Waits == plan.ForNothing) {
+				t.Errorf("%v with values: %+v", n.At, got)
 			}
-			return got, err
-		})
+		}
+		got := answer(t, n.At.String(), known, extend)
+		if got.At != n.At || got.Waits != plan.ForNothing || got.Deferred != "" || len(got.Specs) == 0 {
+			t.Errorf("%v: %+v", n.At, got)
+		}
 	}
 	for _, o := range p.Outputs {
 		saw[fmt.Sprint("output ", o.Waits)] = true
+		extend := func(k plan.Known) (plan.Output, error) { return x.ExtendOutput(o.Name, k) }
+		fails(t, o.Name, plan.Known{}, extend)
 		if o.Waits == plan.ForNothing {
-			refuses(t, o.Name, func() error { _, err := x.ExtendOutput(o.Name, plan.Known{}); return err })
 			continue
 		}
-		refuses(t, o.Name+" without what it waits for", func() error { _, err := x.ExtendOutput(o.Name, plan.Known{}); return err })
-		same(t, o.Name, func() (any, error) {
-			got, err := x.ExtendOutput(o.Name, values)
-			if err == nil && (got.Name != o.Name || got.Waits != plan.ForNothing || got.Literal == "") {
-				err = fmt.Errorf("it is %+v", got)
-			}
-			return got, err
-		})
+		if got := answer(t, o.Name, values, extend); got.Name != o.Name || got.Waits != plan.ForNothing || got.Literal == "" {
+			t.Errorf("%s: %+v", o.Name, got)
+		}
 	}
 	for _, c := range p.Checks {
 		saw[fmt.Sprint("check ", c.Settled != nil)] = true
+		extend := func(k plan.Known) (plan.Verdict, error) { return x.ExtendCheck(c.At, k) }
 		if c.Settled != nil {
-			refuses(t, c.At, func() error { _, err := x.ExtendCheck(c.At, plan.Known{}); return err })
+			fails(t, c.At, plan.Known{}, extend)
 			continue
 		}
-		if v, err := x.ExtendCheck(c.At, plan.Known{}); err != nil || v.Known || len(v.Missing) == 0 {
-			t.Errorf("%s without what it waits for: %+v, %v", c.At, v, err)
+		if v := answer(t, c.At, plan.Known{}, extend); v.Known || len(v.Missing) == 0 {
+			t.Errorf("%s without values: %+v", c.At, v)
 		}
-		same(t, c.At, func() (any, error) {
-			got, err := x.ExtendCheck(c.At, values)
-			if err == nil && !got.Known {
-				err = fmt.Errorf("it is %+v", got)
-			}
-			return got, err
-		})
+		if v := answer(t, c.At, values, extend); !v.Known {
+			t.Errorf("%s: %+v", c.At, v)
+		}
 	}
 	if len(saw) != 7 {
-		t.Errorf("the plan has only some of what there is to wait for: %v", saw)
+		t.Errorf("the plan has only some of the parts that can wait: %v", saw)
 	}
 	elsewhere := addrs.Instance{Step: addrs.Step{Kind: "no", Name: "such"}}
-	refuses(t, "an instance of another plan", func() error { _, err := x.ExtendInstance(elsewhere, plan.Known{}); return err })
-	refuses(t, "an output of another plan", func() error { _, err := x.ExtendOutput("no such", plan.Known{}); return err })
-	refuses(t, "a check of another plan", func() error { _, err := x.ExtendCheck("check.no_such", plan.Known{}); return err })
+	fails(t, "no.such", known, func(k plan.Known) (*plan.Instance, error) { return x.ExtendInstance(elsewhere, k) })
+	fails(t, "no such", known, func(k plan.Known) (plan.Output, error) { return x.ExtendOutput("no such", k) })
+	fails(t, "check.none", known, func(k plan.Known) (plan.Verdict, error) { return x.ExtendCheck("check.none", k) })
 	if after := fmt.Sprintf("%+v", all(p)); after != before {
 		t.Errorf("the plan was changed: %s", cmp.Diff(before, after))
 	}
 }
 
-// all is what is in the plan.
+// all returns the content of the plan.
 func all(p *plan.Plan) (parts []any) {
 	for _, n := range p.Instances {
 		parts = append(parts, *n)
@@ -107,48 +93,49 @@ func all(p *plan.Plan) (parts []any) {
 	return append(parts, p.Outputs, p.Checks)
 }
 
-func refuses(t *testing.T, what string, ask func() error) {
+func fails[T any](t *testing.T, what string, known plan.Known, extend func(plan.Known) (T, error)) {
 	t.Helper()
-	if err := ask(); err == nil {
-		t.Errorf("%s: it has an answer where there is none", what)
+	if got, err := extend(known); err == nil {
+		t.Errorf("%s: %+v, want an error", what, got)
 	}
 }
 
-// same asks several times, at once, and wants the same answer, which is no error.
-func same(t *testing.T, what string, ask func() (any, error)) {
+// answer asks from several goroutines at once, and returns the answer, which must be the same for all.
+func answer[T any](t *testing.T, what string, known plan.Known, extend func(plan.Known) (T, error)) T {
 	t.Helper()
-	var answers [4]any
+	var answers [4]T
 	var errs [4]error
 	var wg sync.WaitGroup
 	for i := range answers {
-		wg.Go(func() { answers[i], errs[i] = ask() })
+		wg.Go(func() { answers[i], errs[i] = extend(known) })
 	}
 	wg.Wait()
 	for i, a := range answers {
 		if errs[i] != nil {
-			t.Errorf("%s: %v", what, errs[i])
+			t.Fatalf("%s: %v", what, errs[i])
 		}
 		if !reflect.DeepEqual(a, answers[0]) {
 			t.Errorf("%s: %+v, and then %+v", what, answers[0], a)
 		}
 	}
+	return answers[0]
 }
 
-// Fake is a plan.Extender that answers as it is told.
+// Fake is a plan.Extender with the given answers.
 type Fake struct {
 	Instances map[addrs.Instance]func(plan.Known) (*plan.Instance, error)
 	Outputs   map[string]func(plan.Known) (plan.Output, error)
 	Checks    map[string]func(plan.Known) plan.Verdict
 }
 
-var errUnasked = errors.New("nobody said what to answer")
+var errNoAnswer = errors.New("the test gives no answer")
 
 // ExtendInstance implements plan.Extender.
 func (f Fake) ExtendInstance(at addrs.Instance, known plan.Known) (*plan.Instance, error) {
 	if answer := f.Instances[at]; answer != nil {
 		return answer(known)
 	}
-	return nil, errUnasked
+	return nil, errNoAnswer
 }
 
 // ExtendOutput implements plan.Extender.
@@ -156,7 +143,7 @@ func (f Fake) ExtendOutput(name string, known plan.Known) (plan.Output, error) {
 	if answer := f.Outputs[name]; answer != nil {
 		return answer(known)
 	}
-	return plan.Output{}, errUnasked
+	return plan.Output{}, errNoAnswer
 }
 
 // ExtendCheck implements plan.Extender.
@@ -164,5 +151,5 @@ func (f Fake) ExtendCheck(at string, known plan.Known) (plan.Verdict, error) {
 	if answer := f.Checks[at]; answer != nil {
 		return answer(known), nil
 	}
-	return plan.Verdict{}, errUnasked
+	return plan.Verdict{}, errNoAnswer
 }

@@ -1,8 +1,5 @@
-// Package steptest has the conformance suites of step.Kind: Kind for kinds, Decorator for who passes on to another
-// kind. Each is given the name of the type that it checks, as %T prints it without type parameters, so that a test
-// can tell who was forgotten.
-//
-// It does not know what kinds there are.
+// Package steptest has the conformance suite of step.Kind. It takes the name of the type that it checks, as %T prints
+// it without type parameters: TestSeams of package archtest reads the names and finds types that no suite checks.
 package steptest
 
 import (
@@ -18,16 +15,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/action"
-	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
 )
 
 // Kind checks a kind by a request that it can plan. No file can be opened meanwhile but those that the request opens.
 func Kind(t *testing.T, name string, k step.Kind, r step.Request) {
-	is(t, name, k)
+	if got, _, _ := strings.Cut(fmt.Sprintf("%T", k), "["); got != name {
+		t.Fatalf("the suite is to check a %s, and gets a %s", name, got)
+	}
 	checkSchema(t, k)
 	var mu sync.Mutex
 	opened, open := map[string]bool{}, r.Open
@@ -76,14 +73,6 @@ func Kind(t *testing.T, name string, k step.Kind, r step.Request) {
 		}
 	}
 	checkErrors(t, k, r)
-}
-
-// is reports when v is of another type than the one that a suite is said to check.
-func is(t *testing.T, name string, v any) {
-	t.Helper()
-	if got, _, _ := strings.Cut(fmt.Sprintf("%T", v), "["); got != name {
-		t.Fatalf("this checks a %s, not a %s", got, name)
-	}
 }
 
 // data is what is planned without what is a function.
@@ -198,56 +187,5 @@ func checkErrors(t *testing.T, k step.Kind, r step.Request) {
 	}
 	if rest := (step.Planned{Reads: p.Reads}); diags.HasErrors() && !reflect.DeepEqual(p, rest) {
 		t.Errorf("beside errors it plans %+v", p)
-	}
-}
-
-// stub is a kind that answers what a test says.
-type stub struct {
-	planned step.Planned
-	diags   hcl.Diagnostics
-	got     step.Request
-}
-
-func (s *stub) Schema() step.Schema {
-	return step.Schema{Summary: "A stub.", Example: "step", Toolchains: []string{"linker"}, Outputs: []step.OutputSpec{{Name: "o", Class: action.File, Doc: "It."}}}
-}
-
-func (s *stub) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
-	s.got = r
-	return s.planned, s.diags
-}
-
-// Decorator checks that the kind which wrap makes passes on everything that it has no reason to change: its request
-// is for no special step, and the one action planned for it is a plain command on this machine.
-func Decorator(t *testing.T, name string, wrap func(next step.Kind) step.Kind) {
-	specs := func() []action.Spec { return []action.Spec{{Name: "a", Description: "do it", Args: []string{"cc"}}} }
-	at := addrs.Output{Name: "o"}
-	for _, diags := range []hcl.Diagnostics{nil, {{Severity: hcl.DiagWarning, Summary: "old"}}, {{Severity: hcl.DiagError, Summary: "wrong"}}} {
-		next := &stub{diags: diags, planned: step.Planned{
-			Specs: specs(), Outputs: map[string]action.Artifact{"o": {Class: action.File}}, Attrs: map[string]cty.Value{"version": cty.StringVal("1")},
-			Await:   []action.Input{{Artifact: &at}},
-			Expand:  func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) { return specs(), nil, nil },
-			Missing: []string{"clang"}, Programs: []string{"sh"}, Reads: step.Reads{Paths: []string{"p"}, Env: []string{"E"}},
-			Explain: func(string, []byte) []string { return []string{"because"} },
-		}}
-		k := wrap(next)
-		is(t, name, k)
-		if !reflect.DeepEqual(k.Schema(), next.Schema()) {
-			t.Errorf("the schema is %+v", k.Schema())
-		}
-		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "k", Name: "n"}}, Profile: "open"}
-		got, gdiags := k.Plan(r)
-		if next.got.At != r.At || next.got.Profile != r.Profile {
-			t.Errorf("the next kind gets %+v", next.got)
-		}
-		if d := cmp.Diff(data(next.planned), data(got)); d != "" || !reflect.DeepEqual(gdiags, diags) {
-			t.Errorf("planned (-next +got): %s\ndiagnostics %v, want %v", d, gdiags, diags)
-		}
-		if expanded, _, err := got.Expand(nil); err != nil || !reflect.DeepEqual(expanded, specs()) {
-			t.Errorf("expanded: %+v, %v", expanded, err)
-		}
-		if why := got.Explain("a", nil); len(why) != 1 {
-			t.Errorf("explained by %q", why)
-		}
 	}
 }

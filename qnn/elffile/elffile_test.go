@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hexmage/hexmage/internal/elffile"
+	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
 // library is a small one of a class.
