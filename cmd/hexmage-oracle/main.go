@@ -238,7 +238,8 @@ func programs(ctx context.Context, kept, base, tree string) ([]side, error) {
 	bin := filepath.Join(base, "bin")
 	none, later := strings.NewReplacer(), strings.NewReplacer(renamed()...)
 	return []side{
-		{"old", filepath.Join(at, "src"), filepath.Join(at, "bin"), func(dir string) layout.Root { return layout.Root(dir) }, none, later},
+		{"old", filepath.Join(at, "src"),
+			filepath.Join(at, "bin"), func(dir string) layout.Root { return layout.Root(dir) }, none, later},
 		{"new", tree, bin, layout.In, later, none},
 	}, build(ctx, tree, bin)
 }

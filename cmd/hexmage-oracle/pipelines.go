@@ -99,7 +99,8 @@ func pipelines() []pipeline {
 			folders: map[string]string{"examples/oppackage-only": "."},
 			files:   map[string]string{clip + "limits.h": "#pragma once\n#define LIMIT 1.0f\n"},
 			prepare: []change{
-				{clip + "Clip.cpp", `#include "QnnOpPackage.h"`, `#include "QnnOpPackage.h"` + "\n" + `#include "limits.h"`},
+				{clip + "Clip.cpp", `#include "QnnOpPackage.h"`,
+					`#include "QnnOpPackage.h"` + "\n" + `#include "limits.h"`},
 				{clip + "Clip.cpp", "x > 1.0f ? 1.0f", "x > LIMIT ? LIMIT"},
 				{opPackage, `"htp_${target.arch}"`, "var.npu"},
 				{opPackage, "", `variable "npu" { default = "htp_v79" }` + "\n"},

@@ -192,7 +192,8 @@ func (w *world) run(ctx context.Context, e edit, plant bool) (facts, error) {
 // differences compares two runs. Of a run that stops at a failure, which other actions had begun is a matter of time.
 func differences(old, new facts, stops bool) (lines []string) {
 	if old.exit != new.exit {
-		text := fmt.Sprintf("exit code %d, was %d:\nold: %.2000s\nnew: %.2000s", new.exit, old.exit, old.stderr, new.stderr)
+		text := fmt.Sprintf("exit code %d, was %d:\nold: %.2000s\nnew: %.2000s", new.exit, old.exit, old.stderr,
+			new.stderr)
 		lines = append(lines, text)
 	}
 	diff := func(what string, old, new map[string]string) {

@@ -29,8 +29,11 @@ func sample() *action.Action {
 func TestKey(t *testing.T) {
 	base := sample().Key(digest.BLAKE3)
 	for name, change := range map[string]func(*action.Action){
-		"argument":          func(a *action.Action) { a.Command.Args[1] = "-S" },
-		"argument order":    func(a *action.Action) { a.Command.Args[1], a.Command.Args[2] = a.Command.Args[2], a.Command.Args[1] },
+		"argument": func(a *action.Action) { a.Command.Args[1] = "-S" },
+		"argument order": func(a *action.Action) {
+			a.Command.Args[1], a.Command.Args[2] = a.Command.Args[2],
+				a.Command.Args[1]
+		},
 		"argument boundary": func(a *action.Action) { a.Command.Args = []string{strings.Join(a.Command.Args, " ")} },
 		"last argument":     func(a *action.Action) { a.Command.Args = a.Command.Args[:3] },
 		"variable":          func(a *action.Action) { a.Command.Env["A"] = "2" },
@@ -84,9 +87,11 @@ func results(fn digest.Function) map[string]*action.Result {
 		"empty":     {},
 		"exit code": {ExitCode: 1}, "negative exit code": {ExitCode: -9},
 		"full": {
-			Files:    []action.OutputFile{{Path: "a", Digest: d}, {Path: "b/c", Digest: fn.Bytes(nil), Executable: true}},
+			Files: []action.OutputFile{{Path: "a", Digest: d},
+				{Path: "b/c", Digest: fn.Bytes(nil), Executable: true}},
 			Dirs:     []action.OutputDir{{Path: "d", Tree: d, Root: d}, {Path: "no tree", Root: d}},
-			ExitCode: 255, Stdout: []byte("\x00\xff"), Stderr: []byte("e"), Worker: "board Alpha7", Duration: 3*time.Hour + 1,
+			ExitCode: 255, Stdout: []byte("\x00\xff"), Stderr: []byte("e"), Worker: "board Alpha7",
+			Duration: 3*time.Hour + 1,
 		},
 	}
 }
@@ -95,11 +100,12 @@ func TestMalformedResult(t *testing.T) {
 	d := digest.BLAKE3.Bytes([]byte("d"))
 	file := func(f action.OutputFile) []byte { return (&action.Result{Files: []action.OutputFile{f}}).Encode() }
 	for name, b := range map[string][]byte{
-		"text":            []byte("hello"),
-		"cut":             file(action.OutputFile{Path: "a", Digest: d})[:20],
-		"no path":         file(action.OutputFile{Digest: d}),
-		"no digest":       {2<<3 | 2, 3, 1<<3 | 2, 1, 'a'},
-		"malformed hash":  bytes.Replace(file(action.OutputFile{Path: "a", Digest: d}), []byte(d.Hex()[:4]), []byte("zzzz"), 1),
+		"text":      []byte("hello"),
+		"cut":       file(action.OutputFile{Path: "a", Digest: d})[:20],
+		"no path":   file(action.OutputFile{Digest: d}),
+		"no digest": {2<<3 | 2, 3, 1<<3 | 2, 1, 'a'},
+		"malformed hash": bytes.Replace(file(action.OutputFile{Path: "a", Digest: d}), []byte(d.Hex()[:4]),
+			[]byte("zzzz"), 1),
 		"folder, no root": {3<<3 | 2, 3, 1<<3 | 2, 1, 'a'},
 	} {
 		if r, err := action.DecodeResult(b, digest.BLAKE3); err == nil {
@@ -137,7 +143,8 @@ func BenchmarkEncode(b *testing.B) {
 
 // A sealed action has the key that it would have without, and a changed copy of it has another.
 func TestSeal(t *testing.T) {
-	a := &action.Action{Command: action.Command{Args: []string{"x"}, Outputs: []string{"o"}}, InputRoot: digest.BLAKE3.Bytes([]byte("in"))}
+	a := &action.Action{Command: action.Command{Args: []string{"x"}, Outputs: []string{"o"}},
+		InputRoot: digest.BLAKE3.Bytes([]byte("in"))}
 	want, other := a.Key(digest.BLAKE3), a.Key(digest.SHA256)
 	a.Seal(digest.BLAKE3)
 	if a.Key(digest.BLAKE3) != want || a.Key(digest.SHA256) != other {

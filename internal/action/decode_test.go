@@ -38,7 +38,8 @@ func TestActionRoundTrip(t *testing.T) {
 		}
 		slices.Sort(a.Command.Outputs)
 		a.Command.Outputs = slices.Compact(a.Command.Outputs)
-		if d := cmp.Diff(a, got, cmpopts.IgnoreUnexported(action.Action{}), cmp.Comparer(func(a, b digest.Digest) bool { return a == b })); d != "" {
+		if d := cmp.Diff(a, got, cmpopts.IgnoreUnexported(action.Action{}),
+			cmp.Comparer(func(a, b digest.Digest) bool { return a == b })); d != "" {
 			t.Errorf("%v: %s", fn, d)
 		}
 	}

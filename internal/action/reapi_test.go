@@ -15,8 +15,8 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 )
 
-// The encoding is pinned against the generated messages of the Remote Execution API: a server of that API decodes ours to
-// the same, and a client of it computes the same keys.
+// The encoding is pinned against the generated messages of the Remote Execution API: a server of that API decodes
+// ours to the same, and a client of it computes the same keys.
 
 func pb(d digest.Digest) *repb.Digest { return &repb.Digest{Hash: d.Hex(), SizeBytes: d.Size()} }
 
@@ -47,7 +47,8 @@ func TestWireAction(t *testing.T) {
 		cmd := &repb.Command{Arguments: a.Command.Args}
 		for _, k := range []string{"A", "B", "EMPTY"} {
 			if v, ok := a.Command.Env[k]; ok {
-				cmd.EnvironmentVariables = append(cmd.EnvironmentVariables, &repb.Command_EnvironmentVariable{Name: k, Value: v})
+				cmd.EnvironmentVariables = append(cmd.EnvironmentVariables,
+					&repb.Command_EnvironmentVariable{Name: k, Value: v})
 			}
 		}
 		if len(a.Command.Outputs) > 0 {
@@ -55,14 +56,16 @@ func TestWireAction(t *testing.T) {
 		}
 		var platform *repb.Platform
 		if len(a.Command.Platform) > 0 {
-			platform = &repb.Platform{Properties: []*repb.Platform_Property{{Name: "executor", Value: "local"}, {Name: "pool"}}}
+			platform = &repb.Platform{Properties: []*repb.Platform_Property{{Name: "executor", Value: "local"},
+				{Name: "pool"}}}
 		}
 		//lint:ignore SA1019 Newer servers read the Action's platform, older ones the Command's, so it is in both.
 		cmd.Platform = platform
 		e := a.Encode(digest.BLAKE3)
 		wantWire(t, name+": Command", e.Command, cmd)
 		msg := &repb.Action{
-			CommandDigest: pb(digest.BLAKE3.Bytes(e.Command)), InputRootDigest: pb(a.InputRoot), DoNotCache: a.DoNotCache, Platform: platform,
+			CommandDigest: pb(digest.BLAKE3.Bytes(e.Command)), InputRootDigest: pb(a.InputRoot),
+			DoNotCache: a.DoNotCache, Platform: platform,
 		}
 		if a.Timeout > 0 {
 			msg.Timeout = durationpb.New(a.Timeout)
@@ -75,7 +78,8 @@ func TestWireResult(t *testing.T) {
 	for name, r := range results(digest.BLAKE3) {
 		msg := &repb.ActionResult{ExitCode: int32(r.ExitCode), StdoutRaw: r.Stdout, StderrRaw: r.Stderr}
 		for _, f := range r.Files {
-			msg.OutputFiles = append(msg.OutputFiles, &repb.OutputFile{Path: f.Path, Digest: pb(f.Digest), IsExecutable: f.Executable})
+			msg.OutputFiles = append(msg.OutputFiles,
+				&repb.OutputFile{Path: f.Path, Digest: pb(f.Digest), IsExecutable: f.Executable})
 		}
 		for _, d := range r.Dirs {
 			out := &repb.OutputDirectory{Path: d.Path, RootDirectoryDigest: pb(d.Root)}
@@ -84,7 +88,8 @@ func TestWireResult(t *testing.T) {
 			}
 			msg.OutputDirectories = append(msg.OutputDirectories, out)
 		}
-		msg.ExecutionMetadata = &repb.ExecutedActionMetadata{Worker: r.Worker, VirtualExecutionDuration: durationpb.New(r.Duration)}
+		msg.ExecutionMetadata = &repb.ExecutedActionMetadata{Worker: r.Worker,
+			VirtualExecutionDuration: durationpb.New(r.Duration)}
 		wantWire(t, name, r.Encode(), msg)
 	}
 }
@@ -94,9 +99,11 @@ func TestDurationOfTimes(t *testing.T) {
 	began := time.Date(2026, 11, 28, 9, 0, 0, 5, time.UTC)
 	at := func(after time.Duration) *timestamppb.Timestamp { return timestamppb.New(began.Add(after)) }
 	for want, m := range map[time.Duration]*repb.ExecutedActionMetadata{
-		40 * time.Minute: {Worker: "w", ExecutionStartTimestamp: at(0), ExecutionCompletedTimestamp: at(40 * time.Minute)},
-		time.Second:      {ExecutionStartTimestamp: at(0), ExecutionCompletedTimestamp: at(time.Minute), VirtualExecutionDuration: durationpb.New(time.Second)},
-		0:                {ExecutionStartTimestamp: at(time.Minute), ExecutionCompletedTimestamp: at(0)},
+		40 * time.Minute: {Worker: "w", ExecutionStartTimestamp: at(0),
+			ExecutionCompletedTimestamp: at(40 * time.Minute)},
+		time.Second: {ExecutionStartTimestamp: at(0), ExecutionCompletedTimestamp: at(time.Minute),
+			VirtualExecutionDuration: durationpb.New(time.Second)},
+		0: {ExecutionStartTimestamp: at(time.Minute), ExecutionCompletedTimestamp: at(0)},
 	} {
 		b, err := proto.Marshal(&repb.ActionResult{ExecutionMetadata: m})
 		if err != nil {
@@ -106,7 +113,8 @@ func TestDurationOfTimes(t *testing.T) {
 			t.Errorf("%v: %+v, %v, want %v", m, r, err, want)
 		}
 	}
-	far := &repb.ActionResult{ExecutionMetadata: &repb.ExecutedActionMetadata{ExecutionStartTimestamp: at(0), ExecutionCompletedTimestamp: at(200 * 365 * 24 * time.Hour)}}
+	far := &repb.ActionResult{ExecutionMetadata: &repb.ExecutedActionMetadata{ExecutionStartTimestamp: at(0),
+		ExecutionCompletedTimestamp: at(200 * 365 * 24 * time.Hour)}}
 	if b, err := proto.Marshal(far); err != nil {
 		t.Fatal(err)
 	} else if r, err := action.DecodeResult(b, digest.BLAKE3); err != nil || r.Duration != 0 {
@@ -118,8 +126,10 @@ func TestWireDirectory(t *testing.T) {
 	fn := digest.BLAKE3
 	empty := fn.Bytes(nil)
 	d := &merkle.Dir{
-		Files:    map[string]*merkle.File{"b": {Digest: fn.Bytes([]byte("b"))}, "a.sh": {Digest: empty, Executable: true}, "ä": {Digest: empty}},
-		Dirs:     map[string]*merkle.Dir{"sub": {Files: map[string]*merkle.File{"f": {Digest: empty}}}, "none": {}, "same": {}},
+		Files: map[string]*merkle.File{"b": {Digest: fn.Bytes([]byte("b"))},
+			"a.sh": {Digest: empty, Executable: true}, "ä": {Digest: empty}},
+		Dirs: map[string]*merkle.Dir{"sub": {Files: map[string]*merkle.File{"f": {Digest: empty}}}, "none": {},
+			"same": {}},
 		Symlinks: map[string]string{"z": "sub/f", "l": "b"},
 	}
 	sub := &repb.Directory{Files: []*repb.FileNode{{Name: "f", Digest: pb(empty)}}}
@@ -129,10 +139,12 @@ func TestWireDirectory(t *testing.T) {
 	}
 	root := &repb.Directory{
 		Files: []*repb.FileNode{
-			{Name: "a.sh", Digest: pb(empty), IsExecutable: true}, {Name: "b", Digest: pb(fn.Bytes([]byte("b")))}, {Name: "ä", Digest: pb(empty)},
+			{Name: "a.sh", Digest: pb(empty), IsExecutable: true}, {Name: "b", Digest: pb(fn.Bytes([]byte("b")))},
+			{Name: "ä", Digest: pb(empty)},
 		},
 		Directories: []*repb.DirectoryNode{
-			{Name: "none", Digest: pb(empty)}, {Name: "same", Digest: pb(empty)}, {Name: "sub", Digest: pb(fn.Bytes(subWire))},
+			{Name: "none", Digest: pb(empty)}, {Name: "same", Digest: pb(empty)},
+			{Name: "sub", Digest: pb(fn.Bytes(subWire))},
 		},
 		Symlinks: []*repb.SymlinkNode{{Name: "l", Target: "b"}, {Name: "z", Target: "sub/f"}},
 	}

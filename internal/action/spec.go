@@ -155,9 +155,9 @@ const (
 	// PropertyEffects says of a command with effects beside its outputs whose it is, as what another did has had its
 	// own effects: it is there to be in the key. Set by the engine.
 	PropertyEffects = "effects"
-	// PropertySecret and the name of a variable of the environment ("secret:TOKEN") have the secret.Text that the command gets as its value:
-	// where values come from is in the key, the values are not. PropertySecretFile is the same for a file that has
-	// the text, and a variable that has the file's path. execute.Request has what is meant.
+	// PropertySecret and the name of a variable of the environment ("secret:TOKEN") have the secret.Text that the
+	// command gets as its value: where values come from is in the key, the values are not. PropertySecretFile is the
+	// same for a file that has the text, and a variable that has the file's path. execute.Request has what is meant.
 	PropertySecret     = "secret:"
 	PropertySecretFile = "secret-file:"
 	// PropertyReads marks the two actions of Reads, which are keys and never run. Set by the engine.
@@ -179,7 +179,8 @@ func Quote(args []string) string {
 	for i, a := range args {
 		plain := a != ""
 		for _, r := range a {
-			if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:,+@%^", r)) {
+			if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+				strings.ContainsRune("-_./=:,+@%^", r)) {
 				plain = false
 			}
 		}

@@ -95,7 +95,8 @@ func pathKey(k string) string {
 	var b strings.Builder
 	for i := range len(k) {
 		switch c := k[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-', c == '+', c == '.' && i > 0:
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-', c == '+',
+			c == '.' && i > 0:
 			b.WriteByte(c)
 		default:
 			fmt.Fprintf(&b, "=%02x", c)
@@ -171,7 +172,8 @@ func ParseStep(s string) (Step, error) {
 	}
 	parts := strings.Split(strings.TrimPrefix(rest, "step."), ".")
 	if len(parts) != 2 || !identifier(parts[0]) || !identifier(parts[1]) {
-		return Step{}, fmt.Errorf("%q is no step address: want KIND.NAME, such as patch.ops, of a module module.NAME.KIND.NAME", s)
+		return Step{}, fmt.Errorf("%q is no step address: want KIND.NAME, such as patch.ops, of a module "+
+			"module.NAME.KIND.NAME", s)
 	}
 	return Step{m, parts[0], parts[1]}, nil
 }
@@ -233,7 +235,8 @@ func CompareOutputs(a, b Output) int {
 		return 0
 	case a.Instance == b.Instance && a.Kind != Toolchain:
 		return cmp.Compare(a.Name, b.Name)
-	case a.Step == b.Step && a.Keyed && b.Keyed, a.Module == b.Module && a.Kind == b.Kind && apart(a.Step.Name, b.Step.Name),
+	case a.Step == b.Step && a.Keyed && b.Keyed, a.Module == b.Module && a.Kind == b.Kind &&
+		apart(a.Step.Name, b.Step.Name),
 		apart(string(a.Module), string(b.Module)):
 		return Compare(a.Instance, b.Instance) // they differ before either spelling ends
 	}

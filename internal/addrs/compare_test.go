@@ -18,14 +18,16 @@ func TestCompare(t *testing.T) {
 			}
 			s := addrs.Step{Kind: kind, Name: name}
 			all = append(all, addrs.Instance{Step: s})
-			for _, key := range append(names, "", " ", "!", "\"", "a\"", "a ", "a!", "a\\", "\x00", "ä", "\xff", "src/a.c", "src/a", "~", "\x7f") {
+			for _, key := range append(names, "", " ", "!", "\"", "a\"", "a ", "a!", "a\\", "\x00", "ä", "\xff",
+				"src/a.c", "src/a", "~", "\x7f") {
 				all = append(all, addrs.Instance{Step: s, Key: key, Keyed: true})
 			}
 		}
 	}
 	for i, a := range all {
 		for _, b := range all[:i+1] {
-			if got, want := addrs.Compare(a, b), cmp.Compare(a.String(), b.String()); got != want || addrs.Compare(b, a) != -want {
+			if got, want := addrs.Compare(a, b), cmp.Compare(a.String(), b.String()); got != want ||
+				addrs.Compare(b, a) != -want {
 				t.Fatalf("%s and %s: %d, want %d", a, b, got, want)
 			}
 			for _, n := range []string{"o", "o2"} {

@@ -11,11 +11,13 @@ func modules() []addrs.Module {
 	var root addrs.Module
 	aot := root.Call("aot")
 	odd := root.Copy("aot", `a.b["c"].module.x`)
-	return []addrs.Module{root, aot, aot.Call("ops"), root.Copy("aot", "Alpha7"), root.Copy("aot", "Alpha7").Call("ops"), root.Copy("aot", "Beta7").Call("ops"),
+	return []addrs.Module{root, aot, aot.Call("ops"), root.Copy("aot", "Alpha7"),
+		root.Copy("aot", "Alpha7").Call("ops"), root.Copy("aot", "Beta7").Call("ops"),
 		odd, odd.Copy("in", "\"\\"), odd.Copy("in", "\"\\").Call("ops"), root.Call("aot-2")}
 }
 
-// Whoever looks from one module at another, and back along what it sees, arrives where it looked; and each way has a folder of its own.
+// Whoever looks from one module at another, and back along what it sees, arrives where it looked; and each way has a
+// folder of its own.
 func TestSeenFromAnother(t *testing.T) {
 	for _, at := range modules() {
 		dirs := map[string]addrs.Module{}
@@ -27,7 +29,8 @@ func TestSeenFromAnother(t *testing.T) {
 			if (rel == "") != (m == at) {
 				t.Errorf("%q seen from %q is %q", m, at, rel)
 			}
-			dir := addrs.Output{Instance: addrs.Instance{Step: addrs.Step{Module: rel, Kind: "exec", Name: "x"}}, Name: "o"}.Path()
+			dir := addrs.Output{Instance: addrs.Instance{Step: addrs.Step{Module: rel, Kind: "exec", Name: "x"}},
+				Name: "o"}.Path()
 			if other, ok := dirs[dir]; ok {
 				t.Errorf("seen from %q, %q and %q are both at %s", at, m, other, dir)
 			}
@@ -63,7 +66,8 @@ func TestModulesAreRead(t *testing.T) {
 			t.Errorf("%s: %q, %v", m, got, err)
 		}
 	}
-	for _, bad := range []string{"module.", "module.a[", `module.a["x"`, `module.a[x]`, `module.a["\x"]`, "module.a.b", "module.1", `module.a["x"]y`, "outer.1", "outer.1.module.a", "module.a.outer.1"} {
+	for _, bad := range []string{"module.", "module.a[", `module.a["x"`, `module.a[x]`, `module.a["\x"]`,
+		"module.a.b", "module.1", `module.a["x"]y`, "outer.1", "outer.1.module.a", "module.a.outer.1"} {
 		if m, err := addrs.ParseModule(bad); err == nil {
 			t.Errorf("%s is taken for %q", bad, m)
 		}
@@ -75,13 +79,18 @@ func TestModulesAreRead(t *testing.T) {
 
 func TestCovers(t *testing.T) {
 	big, small := `module.aot["big"]`, `module.aot["small"]`
-	steps := []string{"exec.x", "toolchain.llvm", big + ".exec.x", small + ".exec.x", big + ".exec.y", big + ".module.in.exec.x", "module.other.exec.x", big + `.module.of["a"].exec.x`, small + `.module.of["a"].exec.x`, small + `.module.of["b"].exec.x`}
+	steps := []string{"exec.x", "toolchain.llvm", big + ".exec.x", small + ".exec.x", big + ".exec.y",
+		big + ".module.in.exec.x", "module.other.exec.x", big + `.module.of["a"].exec.x`,
+		small + `.module.of["a"].exec.x`, small + `.module.of["b"].exec.x`}
 	for written, want := range map[string]string{
-		"exec.x":                    "exec.x",
-		big + ".exec.x":             big + ".exec.x",
-		"module.aot.step.exec.x":    big + ".exec.x " + small + ".exec.x",
-		"module.aot":                big + ".exec.x " + small + ".exec.x " + big + ".exec.y " + big + ".module.in.exec.x " + big + `.module.of["a"].exec.x ` + small + `.module.of["a"].exec.x ` + small + `.module.of["b"].exec.x`,
-		big:                         big + ".exec.x " + big + ".exec.y " + big + ".module.in.exec.x " + big + `.module.of["a"].exec.x`,
+		"exec.x":                 "exec.x",
+		big + ".exec.x":          big + ".exec.x",
+		"module.aot.step.exec.x": big + ".exec.x " + small + ".exec.x",
+		"module.aot": big + ".exec.x " + small + ".exec.x " + big + ".exec.y " + big +
+			".module.in.exec.x " + big + `.module.of["a"].exec.x ` + small + `.module.of["a"].exec.x ` + small +
+			`.module.of["b"].exec.x`,
+		big: big + ".exec.x " + big + ".exec.y " + big + ".module.in.exec.x " + big +
+			`.module.of["a"].exec.x`,
 		small + ".module.of":        small + `.module.of["a"].exec.x ` + small + `.module.of["b"].exec.x`,
 		`module.aot.module.of["a"]`: big + `.module.of["a"].exec.x ` + small + `.module.of["a"].exec.x`,
 		"module.aot.module.in":      big + ".module.in.exec.x",
@@ -127,7 +136,8 @@ func FuzzParseModule(f *testing.F) {
 			t.Errorf("%q is read as %q", s, m)
 		}
 		if st, err := addrs.ParseStep(s); err == nil {
-			if again, err := addrs.ParseStep(st.String()); err != nil && st.Kind != "" && st.Kind != addrs.Toolchain || err == nil && again != st {
+			if again, err := addrs.ParseStep(st.String()); err != nil && st.Kind != "" &&
+				st.Kind != addrs.Toolchain || err == nil && again != st {
 				t.Errorf("%q: %+v, then %+v, %v", s, st, again, err)
 			}
 		}

@@ -217,46 +217,57 @@ func TestHostile(t *testing.T) {
 		want error
 		text string
 	}{
-		"dot dot":                  {b: tarBytes(t, item{name: "../evil", body: "x"}), want: archive.ErrUnsafe, text: `"../evil"`},
-		"dot dot inside":           {b: tarBytes(t, item{name: "a/../../evil", body: "x"}), want: archive.ErrUnsafe},
-		"zip dot dot":              {b: zipBytes(t, item{name: "a/../../evil", body: "x"}), want: archive.ErrUnsafe},
-		"zip backslash":            {b: zipBytes(t, item{name: `..\evil`, body: "x"}), want: archive.ErrUnsafe},
-		"zip absolute":             {b: zipBytes(t, item{name: "/etc/evil", body: "x"}), want: archive.ErrUnsafe},
-		"absolute":                 {b: tarBytes(t, item{name: "/etc/evil", body: "x"}), want: archive.ErrUnsafe, text: "absolute path"},
-		"link out":                 {b: tarBytes(t, lnk("a", "../x")), want: archive.ErrUnsafe, text: "points out"},
-		"link out through a link":  {b: tarBytes(t, lnk("p/q/r", "../.."), lnk("out", "p/q/r/../x")), want: archive.ErrUnsafe},
-		"zip link out":             {b: zipBytes(t, lnk("a", "../../etc/passwd")), want: archive.ErrUnsafe},
-		"absolute link":            {b: tarBytes(t, lnk("a", "/etc/passwd")), want: archive.ErrUnsafe},
-		"file through a link":      {b: tarBytes(t, lnk("d", "."), item{name: "d/x", body: "x"}), want: archive.ErrUnsafe, text: "symbolic link"},
-		"hard link out":            {b: tarBytes(t, hard("a", "../../etc/passwd")), want: archive.ErrUnsafe},
-		"hard link to nothing":     {b: tarBytes(t, hard("a", "b")), want: archive.ErrUnsafe},
-		"hard links in a ring":     {b: tarBytes(t, hard("a", "b"), hard("b", "a")), want: archive.ErrUnsafe},
-		"pipe":                     {b: tarBytes(t, item{name: "p", typ: tar.TypeFifo}), want: archive.ErrUnsafe},
-		"zip pipe":                 {b: zipBytes(t, item{name: "p", typ: tar.TypeFifo}), want: archive.ErrUnsafe},
-		"device":                   {b: tarBytes(t, item{name: "sda", typ: tar.TypeBlock}), want: archive.ErrUnsafe},
-		"file becomes folder":      {b: tarBytes(t, item{name: "a", body: "x"}, item{name: "a/b", body: "y"}), want: archive.ErrUnsafe},
-		"folder becomes file":      {b: tarBytes(t, item{name: "a/b", body: "y"}, item{name: "a", body: "x"}), want: archive.ErrUnsafe, text: "twice"},
-		"file becomes link":        {b: tarBytes(t, item{name: "a", body: "y"}, lnk("a", "b")), want: archive.ErrUnsafe},
-		"long name":                {b: tarBytes(t, item{name: strings.Repeat("n", 300), body: "x"}), want: archive.ErrUnsafe},
-		"not text":                 {b: tarBytes(t, item{name: "a\xff", body: "x"}), want: archive.ErrUnsafe},
-		"too many entries":         {b: good, opt: archive.Options{MaxEntries: 3}, want: archive.ErrTooLarge},
-		"too many bytes":           {b: good, opt: archive.Options{MaxBytes: 4}, want: archive.ErrTooLarge},
-		"bomb":                     {b: bomb, want: archive.ErrTooLarge},
-		"empty":                    {b: nil, want: archive.ErrTruncated},
-		"an error page":            {b: []byte("<!doctype html><html>denied"), want: archive.ErrFormat, text: "doctype"},
-		"cut tar":                  {b: good[:len(good)-1024], want: archive.ErrTruncated, text: "end mark"},
-		"cut tar in a file":        {b: good[:1600], want: archive.ErrTruncated},
-		"cut gz":                   {b: gz[:len(gz)-9], want: archive.ErrTruncated},
-		"flipped gz":               {b: flipped, want: archive.ErrTruncated},
-		"cut zip":                  {b: zipped[:len(zipped)-30], want: archive.ErrTruncated},
-		"flipped zip":              {b: badCRC, want: archive.ErrTruncated},
-		"cut deb":                  {b: debBytes(gz, "data.tar.gz")[:300], want: archive.ErrTruncated},
-		"deb without data":         {b: debBytes(gz, "other"), want: archive.ErrTruncated},
-		"deb of unknown kind":      {b: debBytes(gz, "data.tar.lzma"), want: archive.ErrFormat},
-		"ar that is no deb":        {b: []byte("!<arch>\n"), want: archive.ErrFormat},
-		"prefix not there":         {b: good, opt: archive.Options{StripPrefix: "sdk/2.0"}, text: "it has README, sdk/1.0"},
-		"prefix is a file":         {b: good, opt: archive.Options{StripPrefix: "README"}, want: archive.ErrUnsafe},
-		"finish refuses":           {b: good, opt: archive.Options{Finish: func(*os.Root) error { return fs.ErrInvalid }}, want: fs.ErrInvalid},
+		"dot dot": {b: tarBytes(t, item{name: "../evil", body: "x"}), want: archive.ErrUnsafe,
+			text: `"../evil"`},
+		"dot dot inside": {b: tarBytes(t, item{name: "a/../../evil", body: "x"}), want: archive.ErrUnsafe},
+		"zip dot dot":    {b: zipBytes(t, item{name: "a/../../evil", body: "x"}), want: archive.ErrUnsafe},
+		"zip backslash":  {b: zipBytes(t, item{name: `..\evil`, body: "x"}), want: archive.ErrUnsafe},
+		"zip absolute":   {b: zipBytes(t, item{name: "/etc/evil", body: "x"}), want: archive.ErrUnsafe},
+		"absolute": {b: tarBytes(t, item{name: "/etc/evil", body: "x"}), want: archive.ErrUnsafe,
+			text: "absolute path"},
+		"link out": {b: tarBytes(t, lnk("a", "../x")), want: archive.ErrUnsafe, text: "points out"},
+		"link out through a link": {b: tarBytes(t, lnk("p/q/r", "../.."), lnk("out", "p/q/r/../x")),
+			want: archive.ErrUnsafe},
+		"zip link out":  {b: zipBytes(t, lnk("a", "../../etc/passwd")), want: archive.ErrUnsafe},
+		"absolute link": {b: tarBytes(t, lnk("a", "/etc/passwd")), want: archive.ErrUnsafe},
+		"file through a link": {b: tarBytes(t, lnk("d", "."), item{name: "d/x", body: "x"}),
+			want: archive.ErrUnsafe, text: "symbolic link"},
+		"hard link out":        {b: tarBytes(t, hard("a", "../../etc/passwd")), want: archive.ErrUnsafe},
+		"hard link to nothing": {b: tarBytes(t, hard("a", "b")), want: archive.ErrUnsafe},
+		"hard links in a ring": {b: tarBytes(t, hard("a", "b"), hard("b", "a")), want: archive.ErrUnsafe},
+		"pipe":                 {b: tarBytes(t, item{name: "p", typ: tar.TypeFifo}), want: archive.ErrUnsafe},
+		"zip pipe":             {b: zipBytes(t, item{name: "p", typ: tar.TypeFifo}), want: archive.ErrUnsafe},
+		"device":               {b: tarBytes(t, item{name: "sda", typ: tar.TypeBlock}), want: archive.ErrUnsafe},
+		"file becomes folder": {b: tarBytes(t, item{name: "a", body: "x"}, item{name: "a/b", body: "y"}),
+			want: archive.ErrUnsafe},
+		"folder becomes file": {b: tarBytes(t, item{name: "a/b", body: "y"}, item{name: "a", body: "x"}),
+			want: archive.ErrUnsafe, text: "twice"},
+		"file becomes link": {b: tarBytes(t, item{name: "a", body: "y"}, lnk("a", "b")),
+			want: archive.ErrUnsafe},
+		"long name": {b: tarBytes(t, item{name: strings.Repeat("n", 300), body: "x"}),
+			want: archive.ErrUnsafe},
+		"not text":         {b: tarBytes(t, item{name: "a\xff", body: "x"}), want: archive.ErrUnsafe},
+		"too many entries": {b: good, opt: archive.Options{MaxEntries: 3}, want: archive.ErrTooLarge},
+		"too many bytes":   {b: good, opt: archive.Options{MaxBytes: 4}, want: archive.ErrTooLarge},
+		"bomb":             {b: bomb, want: archive.ErrTooLarge},
+		"empty":            {b: nil, want: archive.ErrTruncated},
+		"an error page": {b: []byte("<!doctype html><html>denied"), want: archive.ErrFormat,
+			text: "doctype"},
+		"cut tar":             {b: good[:len(good)-1024], want: archive.ErrTruncated, text: "end mark"},
+		"cut tar in a file":   {b: good[:1600], want: archive.ErrTruncated},
+		"cut gz":              {b: gz[:len(gz)-9], want: archive.ErrTruncated},
+		"flipped gz":          {b: flipped, want: archive.ErrTruncated},
+		"cut zip":             {b: zipped[:len(zipped)-30], want: archive.ErrTruncated},
+		"flipped zip":         {b: badCRC, want: archive.ErrTruncated},
+		"cut deb":             {b: debBytes(gz, "data.tar.gz")[:300], want: archive.ErrTruncated},
+		"deb without data":    {b: debBytes(gz, "other"), want: archive.ErrTruncated},
+		"deb of unknown kind": {b: debBytes(gz, "data.tar.lzma"), want: archive.ErrFormat},
+		"ar that is no deb":   {b: []byte("!<arch>\n"), want: archive.ErrFormat},
+		"prefix not there": {b: good, opt: archive.Options{StripPrefix: "sdk/2.0"},
+			text: "it has README, sdk/1.0"},
+		"prefix is a file": {b: good, opt: archive.Options{StripPrefix: "README"}, want: archive.ErrUnsafe},
+		"finish refuses": {b: good,
+			opt: archive.Options{Finish: func(*os.Root) error { return fs.ErrInvalid }}, want: fs.ErrInvalid},
 		"entry in a name with NUL": {b: zipBytes(t, item{name: "a\x00b", body: "x"}), want: archive.ErrUnsafe},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -291,10 +302,12 @@ func TestLinks(t *testing.T) {
 		item{name: "./root", typ: tar.TypeSymlink, link: "/"},
 	)
 	dest := filepath.Join(t.TempDir(), "out")
-	if _, err := archive.Unpack(context.Background(), dest, archive.Options{RelativeLinks: true}, file(t, b)); err != nil {
+	if _, err := archive.Unpack(context.Background(), dest, archive.Options{RelativeLinks: true},
+		file(t, b)); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"d etc", "d etc/alternatives", "d sub", "d usr", "d usr/lib", "f hard x", "f harder x", "f usr/lib/x.so.1 x",
+	want := []string{"d etc", "d etc/alternatives", "d sub", "d usr", "d usr/lib", "f hard x", "f harder x",
+		"f usr/lib/x.so.1 x",
 		"l dangling -> no/where", "l etc/alternatives/cc -> ../../usr/lib/x.so.1", "l loop -> loop", "l root -> .",
 		"l sub/soft -> ../usr/lib/x.so.1"}
 	got := list(t, dest)
@@ -324,7 +337,8 @@ func TestSeveral(t *testing.T) {
 	if _, err := archive.Unpack(context.Background(), dest, archive.Options{}, a); err == nil {
 		t.Error("unpacked into a folder that is not empty")
 	}
-	if _, err := archive.Unpack(context.Background(), dest+"2", archive.Options{}, a, a); !errors.Is(err, archive.ErrUnsafe) {
+	if _, err := archive.Unpack(context.Background(), dest+"2", archive.Options{}, a, a); !errors.Is(err,
+		archive.ErrUnsafe) {
 		t.Errorf("the same file from two archives: %v, want %v", err, archive.ErrUnsafe)
 	}
 }
@@ -333,10 +347,12 @@ func TestKeep(t *testing.T) {
 	keep := func(p string) bool { return strings.HasPrefix(p, "lib/") }
 	for name, b := range map[string][]byte{"tar": tarBytes(t, sdk...), "zip": zipBytes(t, sdk[1:]...)} {
 		dest := filepath.Join(t.TempDir(), "out")
-		if _, err := archive.Unpack(context.Background(), dest, archive.Options{StripPrefix: "sdk/1.0", Keep: keep}, file(t, b)); err != nil {
+		if _, err := archive.Unpack(context.Background(), dest, archive.Options{StripPrefix: "sdk/1.0", Keep: keep},
+			file(t, b)); err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff([]string{"d lib", "f lib/liba.so.1 elf", "l lib/liba.so -> liba.so.1"}, list(t, dest)); d != "" {
+		if d := cmp.Diff([]string{"d lib", "f lib/liba.so.1 elf", "l lib/liba.so -> liba.so.1"},
+			list(t, dest)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
 	}
@@ -346,7 +362,8 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	dir := t.TempDir()
-	if _, err := archive.Unpack(ctx, filepath.Join(dir, "out"), archive.Options{}, file(t, tarBytes(t, sdk...))); !errors.Is(err, context.Canceled) {
+	if _, err := archive.Unpack(ctx, filepath.Join(dir, "out"), archive.Options{},
+		file(t, tarBytes(t, sdk...))); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 	if left := list(t, dir); len(left) != 0 {

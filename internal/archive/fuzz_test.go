@@ -24,7 +24,8 @@ func FuzzTarNames(f *testing.F) {
 		var b bytes.Buffer
 		w := tar.NewWriter(&b)
 		for _, h := range []*tar.Header{{Name: first, Linkname: target, Typeflag: tar.TypeSymlink, Mode: 0o777},
-			{Name: second, Linkname: first, Typeflag: typ, Mode: 0o644}, {Name: first + "/" + second, Typeflag: tar.TypeReg}} {
+			{Name: second, Linkname: first, Typeflag: typ, Mode: 0o644},
+			{Name: first + "/" + second, Typeflag: tar.TypeReg}} {
 			if w.WriteHeader(h) != nil {
 				return
 			}
@@ -57,8 +58,8 @@ func FuzzTarNames(f *testing.F) {
 	})
 }
 
-// fuzzUnpack unpacks what begins as the format does. Whatever it is, nothing outside of the destination changes, and after an
-// error nothing is left.
+// fuzzUnpack unpacks what begins as the format does. Whatever it is, nothing outside of the destination changes, and
+// after an error nothing is left.
 func fuzzUnpack(f *testing.F, magic string, seeds ...[]byte) {
 	for _, b := range seeds {
 		f.Add(b)

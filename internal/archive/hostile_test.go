@@ -30,7 +30,8 @@ func newYard(t testing.TB, b []byte) yard {
 	t.Helper()
 	y := yard{dir: t.TempDir()}
 	y.dest, y.in = filepath.Join(y.dir, "work", "out"), filepath.Join(y.dir, "in")
-	err := errors.Join(os.MkdirAll(filepath.Join(y.dir, "canary"), 0o755), os.Mkdir(filepath.Join(y.dir, "work"), 0o755),
+	err := errors.Join(os.MkdirAll(filepath.Join(y.dir, "canary"), 0o755),
+		os.Mkdir(filepath.Join(y.dir, "work"), 0o755),
 		os.WriteFile(filepath.Join(y.dir, "canary", "bird"), []byte(canary), 0o644),
 		os.WriteFile(filepath.Join(y.dir, "evil"), []byte(canary), 0o644), os.WriteFile(y.in, b, 0o600))
 	if err != nil {
@@ -84,29 +85,32 @@ func TestHostileNames(t *testing.T) {
 		items []item
 		text  string
 	}{
-		"dot dot":                    {[]item{plain("../evil")}, `"../evil"`},
-		"dot dot inside":             {[]item{plain("a/../../evil")}, `"a/../../evil"`},
-		"dot dot that comes back":    {[]item{plain("../out/x")}, `"../out/x"`},
-		"dot dot at the end":         {[]item{plain("a/..")}, `"a/.."`},
-		"absolute":                   {[]item{plain("/etc/evil")}, `"/etc/evil"`},
-		"drive":                      {[]item{plain(`C:/evil`)}, `"C:/evil"`},
-		"drive and backslash":        {[]item{plain(`c:\evil`)}, `evil`},
-		"link out":                   {[]item{lnk("a", "../canary")}, `"a"`},
-		"link to the parent":         {[]item{lnk("a", "..")}, `"a"`},
-		"absolute link":              {[]item{lnk("a", "/etc/passwd")}, `"a"`},
-		"link out, then through it":  {[]item{lnk("d", "../canary"), plain("d/bird")}, `"d"`},
-		"through it, then the link":  {[]item{plain("d/bird"), lnk("d", "../canary")}, `"d"`},
-		"link, file of its name":     {[]item{lnk("d", "../evil"), plain("d")}, `"d"`},
-		"link inside, written to":    {[]item{plain("e"), lnk("d", "e"), plain("d")}, `"d"`},
-		"link to a link out":         {[]item{lnk("p/q/r", "../.."), lnk("out", "p/q/r/../x")}, `"out"`},
-		"links that climb":           {[]item{lnk("a", "b/.."), lnk("b", "c/.."), lnk("c", "d/.."), lnk("d", ".")}, `points out`},
-		"twice":                      {[]item{plain("a/x"), plain("a/x")}, `"a/x" is in it twice`},
-		"twice, told differently":    {[]item{plain("a/x"), plain("./a//x")}, `"a/x" is in it twice`},
-		"case":                       {[]item{plain("a/Makefile"), plain("a/makefile")}, `"a/Makefile" and "a/makefile"`},
-		"case of a folder":           {[]item{plain("Lib/a"), plain("lib/b")}, `"Lib" and "lib"`},
-		"case of a link":             {[]item{plain("a"), lnk("A", "b")}, `"a" and "A"`},
-		"case beyond ASCII":          {[]item{plain("straße"), plain("STRASSE")}, `"straße" and "STRASSE"`},
-		"forms of an accent":         {[]item{plain("caf\u00e9"), plain("cafe\u0301")}, `differ only in case or in how a letter is encoded`},
+		"dot dot":                   {[]item{plain("../evil")}, `"../evil"`},
+		"dot dot inside":            {[]item{plain("a/../../evil")}, `"a/../../evil"`},
+		"dot dot that comes back":   {[]item{plain("../out/x")}, `"../out/x"`},
+		"dot dot at the end":        {[]item{plain("a/..")}, `"a/.."`},
+		"absolute":                  {[]item{plain("/etc/evil")}, `"/etc/evil"`},
+		"drive":                     {[]item{plain(`C:/evil`)}, `"C:/evil"`},
+		"drive and backslash":       {[]item{plain(`c:\evil`)}, `evil`},
+		"link out":                  {[]item{lnk("a", "../canary")}, `"a"`},
+		"link to the parent":        {[]item{lnk("a", "..")}, `"a"`},
+		"absolute link":             {[]item{lnk("a", "/etc/passwd")}, `"a"`},
+		"link out, then through it": {[]item{lnk("d", "../canary"), plain("d/bird")}, `"d"`},
+		"through it, then the link": {[]item{plain("d/bird"), lnk("d", "../canary")}, `"d"`},
+		"link, file of its name":    {[]item{lnk("d", "../evil"), plain("d")}, `"d"`},
+		"link inside, written to":   {[]item{plain("e"), lnk("d", "e"), plain("d")}, `"d"`},
+		"link to a link out":        {[]item{lnk("p/q/r", "../.."), lnk("out", "p/q/r/../x")}, `"out"`},
+		"links that climb": {[]item{lnk("a", "b/.."), lnk("b", "c/.."), lnk("c", "d/.."), lnk("d", ".")},
+			`points out`},
+		"twice":                   {[]item{plain("a/x"), plain("a/x")}, `"a/x" is in it twice`},
+		"twice, told differently": {[]item{plain("a/x"), plain("./a//x")}, `"a/x" is in it twice`},
+		"case": {[]item{plain("a/Makefile"), plain("a/makefile")},
+			`"a/Makefile" and "a/makefile"`},
+		"case of a folder":  {[]item{plain("Lib/a"), plain("lib/b")}, `"Lib" and "lib"`},
+		"case of a link":    {[]item{plain("a"), lnk("A", "b")}, `"a" and "A"`},
+		"case beyond ASCII": {[]item{plain("straße"), plain("STRASSE")}, `"straße" and "STRASSE"`},
+		"forms of an accent": {[]item{plain("caf\u00e9"), plain("cafe\u0301")},
+			`differ only in case or in how a letter is encoded`},
 		"forms of an accent in case": {[]item{plain("CAF\u00c9"), plain("cafe\u0301")}, `differ only`},
 		"file and folder":            {[]item{plain("a"), plain("a/b")}, `"a"`},
 		"no name but a dot":          {[]item{plain(".")}, `is a file`},
@@ -182,42 +186,79 @@ func TestHostileZip(t *testing.T) {
 	bomb := member{name: "bomb", body: kernel, method: 8, size: ptr(uint32(1 << 20))}
 	var quoted, same []member
 	for i := range 200 { // each claims the members behind it as its content; all claim the same content
-		quoted = append(quoted, member{name: fmt.Sprintf("f%03d", i), body: "", packed: ptr(uint32(34 * (199 - i))), size: ptr(uint32(34 * (199 - i)))})
+		quoted = append(quoted, member{name: fmt.Sprintf("f%03d", i), body: "", packed: ptr(uint32(34 * (199 - i))),
+			size: ptr(uint32(34 * (199 - i)))})
 		m := bomb
 		m.name, m.body, m.offset, m.packed = fmt.Sprint("f", i), "", ptr(uint32(0)), ptr(uint32(len(kernel)))
 		same = append(same, m)
 	}
 	same[0].body = kernel
 	for name, c := range map[string]hostile{
-		"members over one another":    {b: rawZip(zipTail{}, append(quoted, good)...), want: archive.ErrUnsafe, text: `"f000" overlaps entry "f001"`},
-		"members with one content":    {b: rawZip(zipTail{}, same...), want: archive.ErrUnsafe, text: `overlaps entry "f`},
-		"another name in front":       {b: rawZip(zipTail{}, member{name: "good", local: "evil", body: "x"}), want: archive.ErrUnsafe, text: `"good": unsafe archive: the member's own header gives another name`},
-		"nothing in front":            {b: rawZip(zipTail{}, good, member{name: "bad", localMark: "PK\x01\x02", body: "x"}), want: archive.ErrTruncated, text: `"bad"`},
-		"false checksum":              {b: rawZip(zipTail{}, member{name: "a", body: "x", crc: ptr(uint32(1))}), want: archive.ErrTruncated, text: `"a"`},
-		"smaller than it says":        {b: rawZip(zipTail{}, member{name: "a", body: deflated(t, "hello"), method: 8, size: ptr(uint32(6))}), want: archive.ErrTruncated, text: `"a"`},
-		"larger than it says":         {b: rawZip(zipTail{}, member{name: "a", body: deflated(t, "hello"), method: 8, size: ptr(uint32(4))}), want: archive.ErrUnsafe, text: `"a"`},
-		"stored in more than it has":  {b: rawZip(zipTail{}, member{name: "a", body: "hello", size: ptr(uint32(6))}), want: archive.ErrTruncated, text: `"a"`},
-		"stored in much more":         {b: rawZip(zipTail{}, member{name: "a", body: "hello", size: ptr(uint32(1 << 31))}), want: archive.ErrTooLarge, text: "2147483648 bytes"},
-		"a huge size":                 {b: rawZip(zipTail{}, member{name: "a", body: "hello", method: 8, size: ptr(uint32(1<<32 - 2))}), want: archive.ErrTooLarge, text: "4294967294 bytes"},
-		"a negative 64-bit size":      {b: rawZip(zipTail{}, member{name: "a", body: "hello", size: ptr(uint32(1<<32 - 1)), extra: append([]byte{1, 0, 8, 0}, bytes.Repeat([]byte{255}, 8)...)}), want: archive.ErrUnsafe, text: `"a"`},
-		"a 64-bit size that is short": {b: rawZip(zipTail{}, member{name: "a", body: "hello", size: ptr(uint32(1<<32 - 1)), extra: []byte{1, 0, 2, 0, 1, 1}}), want: archive.ErrTruncated, text: "directory"},
-		"beyond the file":             {b: rawZip(zipTail{}, member{name: "a", body: "hello", packed: ptr(uint32(1 << 30)), size: ptr(uint32(1 << 30))}), want: archive.ErrTruncated, text: `"a"`},
-		"at a place beyond the file":  {b: rawZip(zipTail{}, member{name: "a", body: "hello", offset: ptr(uint32(1 << 31))}), want: archive.ErrTruncated, text: `"a"`},
-		"into the directory":          {b: rawZip(zipTail{}, member{name: "a", body: "hello", packed: ptr(uint32(40)), size: ptr(uint32(40))}), want: archive.ErrTruncated, text: `"a"`},
-		"more entries than claimed":   {b: rawZip(zipTail{count: ptr(uint16(1))}, good, member{name: "b"}), want: archive.ErrTruncated, text: "directory"},
-		"fewer entries than claimed":  {b: rawZip(zipTail{count: ptr(uint16(2))}, good), want: archive.ErrTruncated, text: "directory"},
-		"many entries claimed":        {b: rawZip(zipTail{count: ptr(uint16(65534))}, good), want: archive.ErrTruncated, text: "directory"},
-		"directory elsewhere":         {b: rawZip(zipTail{offset: ptr(uint32(3))}, good), want: archive.ErrTruncated, text: "directory"},
-		"behind another zip":          {b: append(rawZip(zipTail{}, member{name: "other", body: "x"}), rawZip(zipTail{}, good)...), want: archive.ErrTruncated, text: "directory"},
-		"two end records":             {b: twoEnds(), want: archive.ErrTruncated, text: "nothing in it"},
-		"behind a script":             {b: append([]byte("#!/bin/sh\n"), rawZip(zipTail{}, good)...), want: archive.ErrFormat},
-		"followed by something":       {b: append(rawZip(zipTail{}, good), "more"...), want: archive.ErrTruncated, text: "directory"},
-		"encrypted":                   {b: rawZip(zipTail{}, member{name: "a", body: "x", flags: 1}), want: archive.ErrFormat, text: `"a" is encrypted`},
-		"unknown method":              {b: rawZip(zipTail{}, member{name: "a", body: "x", method: 9}), want: archive.ErrFormat, text: "method 9"},
-		"a link's long target":        {b: rawZip(zipTail{}, member{name: "a", body: strings.Repeat("x", 5000), unix: 0o120777}), want: archive.ErrUnsafe, text: `"a"`},
-		"too many entries":            {b: rawZip(zipTail{}, same[:50]...), opt: archive.Options{MaxEntries: 20}, want: archive.ErrTooLarge, text: "20"},
-		"too many bytes":              {b: rawZip(zipTail{}, bomb), opt: archive.Options{MaxBytes: 1 << 19}, want: archive.ErrTooLarge, text: "524288"},
-		"an evil comment":             {b: rawZip(zipTail{comment: "PK\x05\x06" + strings.Repeat("\x00", 18)}, good), text: ""},
+		"members over one another": {b: rawZip(zipTail{}, append(quoted, good)...), want: archive.ErrUnsafe,
+			text: `"f000" overlaps entry "f001"`},
+		"members with one content": {b: rawZip(zipTail{}, same...), want: archive.ErrUnsafe,
+			text: `overlaps entry "f`},
+		"another name in front": {b: rawZip(zipTail{}, member{name: "good", local: "evil", body: "x"}),
+			want: archive.ErrUnsafe, text: `"good": unsafe archive: the member's own header gives another name`},
+		"nothing in front": {b: rawZip(zipTail{}, good,
+			member{name: "bad", localMark: "PK\x01\x02", body: "x"}), want: archive.ErrTruncated, text: `"bad"`},
+		"false checksum": {b: rawZip(zipTail{}, member{name: "a", body: "x", crc: ptr(uint32(1))}),
+			want: archive.ErrTruncated, text: `"a"`},
+		"smaller than it says": {b: rawZip(zipTail{},
+			member{name: "a", body: deflated(t, "hello"), method: 8, size: ptr(uint32(6))}),
+			want: archive.ErrTruncated, text: `"a"`},
+		"larger than it says": {b: rawZip(zipTail{},
+			member{name: "a", body: deflated(t, "hello"), method: 8, size: ptr(uint32(4))}), want: archive.ErrUnsafe,
+			text: `"a"`},
+		"stored in more than it has": {b: rawZip(zipTail{}, member{name: "a", body: "hello", size: ptr(uint32(6))}),
+			want: archive.ErrTruncated, text: `"a"`},
+		"stored in much more": {b: rawZip(zipTail{},
+			member{name: "a", body: "hello", size: ptr(uint32(1 << 31))}), want: archive.ErrTooLarge,
+			text: "2147483648 bytes"},
+		"a huge size": {b: rawZip(zipTail{},
+			member{name: "a", body: "hello", method: 8, size: ptr(uint32(1<<32 - 2))}), want: archive.ErrTooLarge,
+			text: "4294967294 bytes"},
+		"a negative 64-bit size": {b: rawZip(zipTail{},
+			member{name: "a", body: "hello", size: ptr(uint32(1<<32 - 1)),
+				extra: append([]byte{1, 0, 8, 0}, bytes.Repeat([]byte{255}, 8)...)}), want: archive.ErrUnsafe,
+			text: `"a"`},
+		"a 64-bit size that is short": {b: rawZip(zipTail{},
+			member{name: "a", body: "hello", size: ptr(uint32(1<<32 - 1)), extra: []byte{1, 0, 2, 0, 1, 1}}),
+			want: archive.ErrTruncated, text: "directory"},
+		"beyond the file": {b: rawZip(zipTail{},
+			member{name: "a", body: "hello", packed: ptr(uint32(1 << 30)), size: ptr(uint32(1 << 30))}),
+			want: archive.ErrTruncated, text: `"a"`},
+		"at a place beyond the file": {b: rawZip(zipTail{},
+			member{name: "a", body: "hello", offset: ptr(uint32(1 << 31))}), want: archive.ErrTruncated, text: `"a"`},
+		"into the directory": {b: rawZip(zipTail{},
+			member{name: "a", body: "hello", packed: ptr(uint32(40)), size: ptr(uint32(40))}),
+			want: archive.ErrTruncated, text: `"a"`},
+		"more entries than claimed": {b: rawZip(zipTail{count: ptr(uint16(1))}, good, member{name: "b"}),
+			want: archive.ErrTruncated, text: "directory"},
+		"fewer entries than claimed": {b: rawZip(zipTail{count: ptr(uint16(2))}, good), want: archive.ErrTruncated,
+			text: "directory"},
+		"many entries claimed": {b: rawZip(zipTail{count: ptr(uint16(65534))}, good), want: archive.ErrTruncated,
+			text: "directory"},
+		"directory elsewhere": {b: rawZip(zipTail{offset: ptr(uint32(3))}, good), want: archive.ErrTruncated,
+			text: "directory"},
+		"behind another zip": {b: append(rawZip(zipTail{}, member{name: "other", body: "x"}),
+			rawZip(zipTail{}, good)...), want: archive.ErrTruncated, text: "directory"},
+		"two end records": {b: twoEnds(), want: archive.ErrTruncated, text: "nothing in it"},
+		"behind a script": {b: append([]byte("#!/bin/sh\n"), rawZip(zipTail{}, good)...),
+			want: archive.ErrFormat},
+		"followed by something": {b: append(rawZip(zipTail{}, good), "more"...), want: archive.ErrTruncated,
+			text: "directory"},
+		"encrypted": {b: rawZip(zipTail{}, member{name: "a", body: "x", flags: 1}),
+			want: archive.ErrFormat, text: `"a" is encrypted`},
+		"unknown method": {b: rawZip(zipTail{}, member{name: "a", body: "x", method: 9}),
+			want: archive.ErrFormat, text: "method 9"},
+		"a link's long target": {b: rawZip(zipTail{},
+			member{name: "a", body: strings.Repeat("x", 5000), unix: 0o120777}), want: archive.ErrUnsafe, text: `"a"`},
+		"too many entries": {b: rawZip(zipTail{}, same[:50]...), opt: archive.Options{MaxEntries: 20},
+			want: archive.ErrTooLarge, text: "20"},
+		"too many bytes": {b: rawZip(zipTail{}, bomb), opt: archive.Options{MaxBytes: 1 << 19},
+			want: archive.ErrTooLarge, text: "524288"},
+		"an evil comment": {b: rawZip(zipTail{comment: "PK\x05\x06" + strings.Repeat("\x00", 18)}, good), text: ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "an evil comment" { // an empty archive in the comment: two readings of one file
@@ -245,7 +286,8 @@ func TestSeven(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	nothing := tarBytes(t)
 	hostile{b: nothing, want: archive.ErrFormat}.refuse(t) // zeros are any format or none
-	for name, b := range map[string][]byte{"zip": zipBytes(t), "tar.gz": compress(t, archives.Gz{}, nothing), "deb": debBytes(nothing, "data.tar")} {
+	for name, b := range map[string][]byte{"zip": zipBytes(t), "tar.gz": compress(t, archives.Gz{}, nothing),
+		"deb": debBytes(nothing, "data.tar")} {
 		t.Run(name, hostile{b: b, want: archive.ErrTruncated}.refuse)
 	}
 }
@@ -263,7 +305,8 @@ func TestBombs(t *testing.T) {
 		"tar.gz":  {b: compress(t, archives.Gz{}, tarred), want: archive.ErrTooLarge},
 		"tar.zst": {b: compress(t, archives.Zstd{}, tarred), want: archive.ErrTooLarge},
 		"tar.bz2": {b: compress(t, archives.Bz2{}, tarred), want: archive.ErrTooLarge},
-		"padding": {b: compress(t, archives.Gz{}, append(tarBytes(t, item{name: "a"}), strings.Repeat(zeros, 6)...)), want: archive.ErrTooLarge},
+		"padding": {b: compress(t, archives.Gz{}, append(tarBytes(t, item{name: "a"}), strings.Repeat(zeros, 6)...)),
+			want: archive.ErrTooLarge},
 	} {
 		t.Run(name, c.refuse)
 	}
@@ -286,17 +329,20 @@ func samples(t testing.TB) map[string][]byte {
 	plain := tarBytes(t, items...)
 	return map[string][]byte{
 		"tar": plain, "tar.gz": compress(t, archives.Gz{}, plain), "tar.xz": compress(t, archives.Xz{}, plain),
-		"tar.zst": compress(t, archives.Zstd{}, plain), "tar.bz2": compress(t, archives.Bz2{}, plain), "zip": zipBytes(t, items...),
-		"raw zip": rawZip(zipTail{}, member{name: "bin/tool", body: "#!", unix: 0o100755}, member{name: "lib/a", body: strings.Repeat("elf ", 30)},
+		"tar.zst": compress(t, archives.Zstd{}, plain), "tar.bz2": compress(t, archives.Bz2{}, plain),
+		"zip": zipBytes(t, items...),
+		"raw zip": rawZip(zipTail{}, member{name: "bin/tool", body: "#!", unix: 0o100755},
+			member{name: "lib/a", body: strings.Repeat("elf ", 30)},
 			member{name: "lib/b", body: "a", unix: 0o120777}, member{name: "last", body: "end"}),
 		"deb": debBytes(compress(t, archives.Gz{}, plain), "data.tar.gz"),
 	}
 }
 
-var sampleTree = []string{"d bin", "d lib", "f last end", "f lib/a " + strings.Repeat("elf ", 30), "l lib/b -> a", "x bin/tool #!"}
+var sampleTree = []string{"d bin", "d lib", "f last end", "f lib/a " + strings.Repeat("elf ", 30), "l lib/b -> a",
+	"x bin/tool #!"}
 
-// TestTruncated cuts archives of every format at every place. What is left is refused, or, where only the end of the end
-// mark is missing, unpacks to the whole.
+// TestTruncated cuts archives of every format at every place. What is left is refused, or, where only the end of the
+// end mark is missing, unpacks to the whole.
 func TestTruncated(t *testing.T) {
 	for name, b := range samples(t) {
 		t.Run(name, func(t *testing.T) {
@@ -323,8 +369,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestFlipped changes one byte of archives of every format: nothing outside is touched, whatever comes of it; and of a zip or
-// a compressed tar no file has another content.
+// TestFlipped changes one byte of archives of every format: nothing outside is touched, whatever comes of it; and of
+// a zip or a compressed tar no file has another content.
 func TestFlipped(t *testing.T) {
 	for name, b := range samples(t) {
 		t.Run(name, func(t *testing.T) {
@@ -341,7 +387,8 @@ func TestFlipped(t *testing.T) {
 				_, err := archive.Unpack(context.Background(), y.dest, archive.Options{}, y.in)
 				if err == nil && strings.HasSuffix(name, "zip") {
 					for _, l := range list(t, y.dest) {
-						if strings.Contains(l, "lib/a") && !strings.HasSuffix(l, strings.Repeat("elf ", 30)) && !strings.HasSuffix(l, "-> a") {
+						if strings.Contains(l, "lib/a") && !strings.HasSuffix(l, strings.Repeat("elf ", 30)) &&
+							!strings.HasSuffix(l, "-> a") {
 							t.Errorf("flipped byte %d: %q", n, l)
 						}
 					}
@@ -380,7 +427,8 @@ func TestManyEntries(t *testing.T) {
 	for name, c := range map[string]struct {
 		b     []byte
 		limit int
-	}{"one too many": {rawZip(zipTail{}, members[:30000]...), 29999}, "fewer claimed": {rawZip(zipTail{count: ptr(uint16(7))}, members...), 9999}} {
+	}{"one too many": {rawZip(zipTail{}, members[:30000]...), 29999},
+		"fewer claimed": {rawZip(zipTail{count: ptr(uint16(7))}, members...), 9999}} {
 		t.Run(name, func(t *testing.T) {
 			y := newYard(t, c.b)
 			var before, after runtime.MemStats
@@ -398,10 +446,11 @@ func TestManyEntries(t *testing.T) {
 	}
 }
 
-// TestDebRights: a distribution's package may have programs with their owner's rights, and names that differ in case only; the
-// former lose the right.
+// TestDebRights: a distribution's package may have programs with their owner's rights, and names that differ in case
+// only; the former lose the right.
 func TestDebRights(t *testing.T) {
-	b := debBytes(tarBytes(t, item{name: "usr/bin/su", body: "x", mode: 0o4755}, item{name: "a", body: "1"}, item{name: "A", body: "2"}), "data.tar")
+	b := debBytes(tarBytes(t, item{name: "usr/bin/su", body: "x", mode: 0o4755}, item{name: "a", body: "1"},
+		item{name: "A", body: "2"}), "data.tar")
 	y := newYard(t, b)
 	if _, err := archive.Unpack(t.Context(), y.dest, archive.Options{}, y.in); err != nil {
 		t.Fatal(err)

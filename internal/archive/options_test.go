@@ -31,7 +31,9 @@ func TestCaseMatters(t *testing.T) {
 func TestProgress(t *testing.T) {
 	plain := tarBytes(t, samplesLarge("t/")...)
 	zipped := file(t, zipBytes(t, samplesLarge("z/")...))
-	for name, in := range map[string][]string{"zip": {zipped}, "tar.gz": {file(t, compress(t, archives.Gz{CompressionLevel: 1}, plain))}, "tar": {file(t, plain)}, "two": {zipped, file(t, plain)}} {
+	for name, in := range map[string][]string{"zip": {zipped},
+		"tar.gz": {file(t, compress(t, archives.Gz{CompressionLevel: 1}, plain))}, "tar": {file(t, plain)},
+		"two": {zipped, file(t, plain)}} {
 		t.Run(name, func(t *testing.T) {
 			want := int64(0)
 			for _, f := range in {
@@ -68,5 +70,6 @@ func samplesLarge(dir string) []item {
 		x = x*1664525 + 1013904223
 		noise[i] = byte(x >> 24)
 	}
-	return []item{{name: dir + "a", body: string(noise)}, {name: dir + "b", body: string(noise) + "b"}, {name: dir + "c", body: string(noise) + "c"}}
+	return []item{{name: dir + "a", body: string(noise)}, {name: dir + "b", body: string(noise) + "b"},
+		{name: dir + "c", body: string(noise) + "c"}}
 }

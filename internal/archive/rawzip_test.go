@@ -10,7 +10,8 @@ import (
 	"github.com/hexmage/hexmage/internal/archive"
 )
 
-// member is a member of a zip file as no honest program writes it: every number can be set to something else than it is.
+// member is a member of a zip file as no honest program writes it: every number can be set to something else than it
+// is.
 type member struct {
 	name string
 	body string // as it is in the file
@@ -65,12 +66,14 @@ func rawZip(tail zipTail, members ...member) []byte {
 		if m.localMark != "" {
 			mark = m.localMark
 		}
-		put(&b, mark, uint16(20), m.flags, m.method, uint32(0), crc, packed, size, uint16(len(local)), uint16(0), local, m.body)
+		put(&b, mark, uint16(20), m.flags, m.method, uint32(0), crc, packed, size, uint16(len(local)), uint16(0),
+			local, m.body)
 		mode := m.unix
 		if mode == 0 {
 			mode = 0o100644
 		}
-		put(&dir, "PK\x01\x02", uint16(3<<8|20), uint16(20), m.flags, m.method, uint32(0), crc, packed, size, uint16(len(m.name)),
+		put(&dir, "PK\x01\x02", uint16(3<<8|20), uint16(20), m.flags, m.method, uint32(0), crc, packed, size,
+			uint16(len(m.name)),
 			uint16(len(m.extra)), uint16(0), uint16(0), uint16(0), mode<<16, or(m.offset, at), m.name, string(m.extra))
 	}
 	at := uint32(b.Len())
@@ -92,10 +95,12 @@ func wide() []byte {
 	all := func(bs ...[]byte) []byte { return bytes.Join(bs, nil) }
 	local := all([]byte("PK\x03\x04"), le(45, 2), make([]byte, 20), le(1, 2), le(0, 2), []byte("a"))
 	extra := all(le(1, 2), le(24, 2), le(0, 8), le(0, 8), le(0, 8))
-	entry := all([]byte("PK\x01\x02"), le(45, 2), le(45, 2), make([]byte, 8), le(0, 4), le(1<<32-1, 4), le(1<<32-1, 4), le(1, 2), le(uint64(len(extra)), 2),
+	entry := all([]byte("PK\x01\x02"), le(45, 2), le(45, 2), make([]byte, 8), le(0, 4), le(1<<32-1, 4),
+		le(1<<32-1, 4), le(1, 2), le(uint64(len(extra)), 2),
 		make([]byte, 2+2+2+4), le(1<<32-1, 4), []byte("a"), extra)
 	at := len(local) + len(entry)
-	end64 := all([]byte("PK\x06\x06"), le(44, 8), le(45, 2), le(45, 2), le(0, 4), le(0, 4), le(1, 8), le(1, 8), le(uint64(len(entry)), 8), le(uint64(len(local)), 8))
+	end64 := all([]byte("PK\x06\x06"), le(44, 8), le(45, 2), le(45, 2), le(0, 4), le(0, 4), le(1, 8), le(1, 8),
+		le(uint64(len(entry)), 8), le(uint64(len(local)), 8))
 	locator := all([]byte("PK\x06\x07"), le(0, 4), le(uint64(at), 8), le(1, 4))
 	end := all([]byte("PK\x05\x06"), le(0, 4), le(1<<16-1, 2), le(1<<16-1, 2), le(1<<32-1, 4), le(1<<32-1, 4), le(0, 2))
 	return all(local, entry, end64, locator, end)

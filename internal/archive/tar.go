@@ -83,10 +83,12 @@ func (s *source) tarEntry(ctx context.Context, w *writer, h *tar.Header, f archi
 		err = w.claim(name, s.entry(hardLink, target))
 		return err
 	}
-	return fmt.Errorf("%w: entry %q is a device, a pipe or something else that is no file (type %q)", ErrUnsafe, h.Name, h.Typeflag)
+	return fmt.Errorf("%w: entry %q is a device, a pipe or something else that is no file (type %q)", ErrUnsafe,
+		h.Name, h.Typeflag)
 }
 
-func (s *source) tarFile(ctx context.Context, w *writer, name string, h *tar.Header, f archives.FileInfo, buf []byte) error {
+func (s *source) tarFile(ctx context.Context, w *writer, name string, h *tar.Header, f archives.FileInfo,
+	buf []byte) error {
 	if err := s.checkMode(h.Name, h.FileInfo().Mode()); err != nil {
 		return err
 	}
@@ -176,7 +178,8 @@ func (s *source) checkPrefix(w *writer) error {
 	if s.matched || w.opt.StripPrefix == "" {
 		return nil
 	}
-	return fmt.Errorf("nothing in it is below %q: it has %s; the archive is another one than expected, or the catalogue's strip_prefix is wrong",
+	return fmt.Errorf("nothing in it is below %q: it has %s; the archive is another one than expected, or the "+
+		"catalogue's strip_prefix is wrong",
 		w.opt.StripPrefix, strings.Join(slices.Sorted(maps.Keys(s.names)), ", "))
 }
 
@@ -185,8 +188,10 @@ func damaged(err error) error {
 	var pathErr *fs.PathError
 	var linkErr *os.LinkError
 	switch {
-	case err == nil, errors.Is(err, ErrUnsafe), errors.Is(err, ErrTooLarge), errors.Is(err, ErrFormat), errors.Is(err, ErrTruncated),
-		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.As(err, &pathErr), errors.As(err, &linkErr):
+	case err == nil, errors.Is(err, ErrUnsafe), errors.Is(err, ErrTooLarge), errors.Is(err, ErrFormat),
+		errors.Is(err, ErrTruncated),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.As(err, &pathErr),
+		errors.As(err, &linkErr):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrTruncated, err)
@@ -236,7 +241,8 @@ type piece struct {
 }
 
 func readAhead(r io.Reader) *readAheader {
-	a := &readAheader{full: make(chan piece, aheadBuffers), empty: make(chan []byte, aheadBuffers), stop: make(chan struct{}), done: make(chan struct{})}
+	a := &readAheader{full: make(chan piece, aheadBuffers), empty: make(chan []byte, aheadBuffers),
+		stop: make(chan struct{}), done: make(chan struct{})}
 	for range aheadBuffers {
 		a.empty <- make([]byte, aheadSize)
 	}

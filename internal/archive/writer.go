@@ -42,7 +42,8 @@ type entry struct {
 const hardLink = fs.ModeIrregular
 
 func newWriter(root *os.Root, opt Options, packed int64) *writer {
-	return &writer{root: root, opt: opt, packed: packed, entries: map[string]entry{".": {kind: fs.ModeDir}}, folded: map[string]string{}}
+	return &writer{root: root, opt: opt, packed: packed, entries: map[string]entry{".": {kind: fs.ModeDir}},
+		folded: map[string]string{}}
 }
 
 // claim enters name, and the folders above it, as an entry of the kind. Only a folder may be there
@@ -70,7 +71,8 @@ func (w *writer) claim(name string, e entry) error {
 			return err
 		}
 	case have.kind != e.kind:
-		return fmt.Errorf("%w: %q is in it twice, as %s and as %s", ErrUnsafe, name, kindName(have.kind), kindName(e.kind))
+		return fmt.Errorf("%w: %q is in it twice, as %s and as %s", ErrUnsafe, name, kindName(have.kind),
+			kindName(e.kind))
 	case e.kind == fs.ModeDir:
 		return nil
 	case have.source != e.source:
@@ -100,7 +102,9 @@ func (w *writer) fold(name string, e entry) error {
 	}
 	key := foldName(name)
 	if other, ok := w.folded[key]; ok && other != name {
-		return fmt.Errorf("%w: %q and %q differ only in case or in how a letter is encoded, and are one file on some machines: take only one of them (`only`), or say that the archive is for Linux (`case_matters = true`)",
+		return fmt.Errorf("%w: %q and %q differ only in case or in how a letter is encoded, and are one file on "+
+			"some machines: take only one of them (`only`), or say that the archive is for Linux (`case_matters = "+
+			"true`)",
 			ErrUnsafe, other, name)
 	}
 	w.folded[key] = name
@@ -148,7 +152,8 @@ func (w *writer) folders() error {
 }
 
 // file writes a regular file that has been claimed, and whose folder is open as dir.
-func (w *writer) file(ctx context.Context, src *source, dir *os.Root, name string, executable bool, r io.Reader, buf []byte) error {
+func (w *writer) file(ctx context.Context, src *source, dir *os.Root, name string, executable bool, r io.Reader,
+	buf []byte) error {
 	perm := os.FileMode(0o644)
 	if executable {
 		perm = 0o755
@@ -211,7 +216,8 @@ func (s *source) consumed(w *writer, n int64) {
 		s.read.Add(-over)
 	}
 	done := w.read.Add(n)
-	if last := w.reported.Load(); w.opt.Progress != nil && (done-last >= reportStep || done == w.packed && done > last) && w.reported.CompareAndSwap(last, done) {
+	if last := w.reported.Load(); w.opt.Progress != nil &&
+		(done-last >= reportStep || done == w.packed && done > last) && w.reported.CompareAndSwap(last, done) {
 		w.opt.Progress(done, w.packed)
 	}
 }

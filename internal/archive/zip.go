@@ -111,7 +111,8 @@ func ListZip(r io.ReaderAt, size int64, limit int) ([]Member, error) {
 		if err != nil {
 			return nil, damaged(err)
 		}
-		members[i] = Member{Name: f.Name, Size: int64(f.UncompressedSize64), Packed: int64(f.CompressedSize64), Mode: f.Mode(), Offset: at - localSize, file: f, r: r}
+		members[i] = Member{Name: f.Name, Size: int64(f.UncompressedSize64), Packed: int64(f.CompressedSize64),
+			Mode: f.Mode(), Offset: at - localSize, file: f, r: r}
 	}
 	src.placing = false
 	for _, m := range members {
@@ -142,7 +143,8 @@ func directory(r io.ReaderAt, size int64, comment int) (begin int64, err error) 
 		length, at = le.Uint64(big[40:]), le.Uint64(big[48:])
 	}
 	if at > uint64(end) || length != uint64(end)-at {
-		return 0, fmt.Errorf("%w: its directory is not where the end record says (%d bytes at %d of %d)", ErrTruncated, length, at, end)
+		return 0, fmt.Errorf("%w: its directory is not where the end record says (%d bytes at %d of %d)",
+			ErrTruncated, length, at, end)
 	}
 	return int64(at), nil
 }
@@ -153,7 +155,8 @@ func (m Member) check(dir int64) error {
 	f := m.file
 	switch {
 	case max(f.UncompressedSize64, f.CompressedSize64) > math.MaxInt64/4:
-		return fmt.Errorf("%w: entry %q has a size of %d", ErrUnsafe, m.Name, max(f.UncompressedSize64, f.CompressedSize64))
+		return fmt.Errorf("%w: entry %q has a size of %d", ErrUnsafe, m.Name,
+			max(f.UncompressedSize64, f.CompressedSize64))
 	case m.Offset < 0 || m.Offset > dir-localSize || m.Packed > dir-localSize-m.Offset:
 		return fmt.Errorf("%w: entry %q is not within the file", ErrTruncated, m.Name)
 	case f.Flags&flagEncrypted != 0:
@@ -408,7 +411,8 @@ func batches(files []zipFile) [][]zipFile {
 	var all [][]zipFile
 	for len(files) > 0 {
 		n := 1
-		for files[0].Size < bigFile && n < len(files) && n < batchSize && path.Dir(files[n].to) == path.Dir(files[0].to) {
+		for files[0].Size < bigFile && n < len(files) && n < batchSize &&
+			path.Dir(files[n].to) == path.Dir(files[0].to) {
 			n++
 		}
 		all = append(all, files[:n])

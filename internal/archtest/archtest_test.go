@@ -39,7 +39,8 @@ func (p pkg) rel() string { return strings.TrimPrefix(strings.TrimPrefix(p.Impor
 
 func packages(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Doc,Imports,Deps,GoFiles,TestGoFiles,XTestGoFiles,TestImports,XTestImports", "./...")
+	cmd := exec.Command("go", "list",
+		"-json=ImportPath,Dir,Doc,Imports,Deps,GoFiles,TestGoFiles,XTestGoFiles,TestImports,XTestImports", "./...")
 	cmd.Dir = filepath.Join("..", "..")
 	out, err := cmd.Output()
 	if err != nil {
@@ -106,7 +107,8 @@ func TestSource(t *testing.T) {
 				pos := fset.Position(n.Pos())
 				return rel + "/" + filepath.Base(pos.Filename) + ":" + strconv.Itoa(pos.Line)
 			}
-			outside := !below(rel, "cmd/hexmage/cli", "cmd", "internal/archtest", "toolchains/toolchaintest", "standin/phone/phonetest") &&
+			outside := !below(rel, "cmd/hexmage/cli", "cmd", "internal/archtest", "toolchains/toolchaintest",
+				"standin/phone/phonetest") &&
 				!slices.Contains(ownProcess(), rel+"/"+name)
 			for _, d := range f.Decls {
 				switch d := d.(type) {
@@ -130,8 +132,11 @@ func TestSource(t *testing.T) {
 						break
 					}
 					full := x.Name + "." + n.Sel.Name
-					if slices.Contains([]string{"os.Getenv", "os.LookupEnv", "os.Environ", "os.Args", "os.Getwd", "os.Stdout", "os.Stderr", "os.Stdin", "fmt.Print", "fmt.Println", "fmt.Printf", "os.Exit", "log.Fatal", "log.Printf", "log.Println"}, full) {
-						t.Errorf("%s: %s: only cli reads the environment, exits, or writes to the terminal", at(n), full)
+					if slices.Contains([]string{"os.Getenv", "os.LookupEnv", "os.Environ", "os.Args", "os.Getwd",
+						"os.Stdout", "os.Stderr", "os.Stdin", "fmt.Print", "fmt.Println", "fmt.Printf", "os.Exit",
+						"log.Fatal", "log.Printf", "log.Println"}, full) {
+						t.Errorf("%s: %s: only cli reads the environment, exits, or writes to the terminal", at(n),
+							full)
 					}
 				}
 				return true
@@ -140,8 +145,8 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// ownProcess are the files of the emulated device's first process, which is a program of its own: it ends itself, and what
-// it prints is the device's log.
+// ownProcess are the files of the emulated device's first process, which is a program of its own: it ends itself, and
+// what it prints is the device's log.
 func ownProcess() []string {
 	return []string{"standin/phone/init_linux.go", "standin/phone/dsp_linux.go"}
 }
@@ -169,7 +174,8 @@ func checkVars(t *testing.T, d *ast.GenDecl, at func(ast.Node) string) {
 	}
 }
 
-// atStart calls wrong with what a package variable's value has computed at every start, and with an expression that lazyregexp can't compile later.
+// atStart calls wrong with what a package variable's value has computed at every start, and with an expression that
+// lazyregexp can't compile later.
 func atStart(value ast.Expr, wrong func(n ast.Node, why string)) {
 	ast.Inspect(value, func(n ast.Node) bool {
 		if _, ok := n.(*ast.FuncLit); ok {

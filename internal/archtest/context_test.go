@@ -14,7 +14,8 @@ func contextExceptions() map[string]string {
 	return map[string]string{"internal/boundedfile/boundedfile.go reader": "io.Reader has no context"}
 }
 
-// TestContexts: a context is the first parameter of who needs it: no struct keeps one, and none carries what an argument could.
+// TestContexts: a context is the first parameter of who needs it: no struct keeps one, and none carries what an
+// argument could.
 func TestContexts(t *testing.T) {
 	used := map[string]bool{}
 	for _, p := range packages(t) {
@@ -27,7 +28,8 @@ func TestContexts(t *testing.T) {
 			for _, what := range heldContexts(f) {
 				key := p.rel() + "/" + name + " " + what
 				if used[key] = true; contextExceptions()[key] == "" {
-					t.Errorf("%s: a context is the first parameter of who needs it, and what an argument can say no value of a context does", key)
+					t.Errorf("%s: a context is the first parameter of who needs it, and what an argument can say no "+
+						"value of a context does", key)
 				}
 			}
 		}

@@ -14,7 +14,8 @@ import (
 // TestPlanIsData: whatever a plan reaches can be written to a file and read back.
 func TestPlanIsData(t *testing.T) {
 	if got := noData(reflect.TypeFor[plan.Plan]()); len(got) > 0 {
-		t.Errorf("no data are %q: a plan holds values, and what decides by them is in internal/engine, or in internal/planner behind plan.Extender", got)
+		t.Errorf("no data are %q: a plan holds values, and what decides by them is in internal/engine, or in "+
+			"internal/planner behind plan.Extender", got)
 	}
 	type inner struct {
 		C chan int
@@ -26,7 +27,8 @@ func TestPlanIsData(t *testing.T) {
 		H any
 		N []*planted
 	}
-	if got := strings.Join(noData(reflect.TypeFor[planted]()), " "); got != "archtest_test.inner.C archtest_test.inner._ archtest_test.planted.F archtest_test.planted.H" {
+	if got := strings.Join(noData(reflect.TypeFor[planted]()),
+		" "); got != "archtest_test.inner.C archtest_test.inner._ archtest_test.planted.F archtest_test.planted.H" {
 		t.Errorf("of what is planted %q is found", got)
 	}
 }

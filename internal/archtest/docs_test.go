@@ -32,7 +32,8 @@ func TestRoomsHaveREADMEs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") || e.Name() == "bin" || e.Name() == "out" || e.Name() == "dist" {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") || e.Name() == "bin" || e.Name() == "out" ||
+			e.Name() == "dist" {
 			continue
 		}
 		b, err := os.ReadFile(root(e.Name(), "README.md"))
@@ -44,15 +45,18 @@ func TestRoomsHaveREADMEs(t *testing.T) {
 			continue
 		}
 		text := string(b)
-		if !strings.Contains(text, "To add ") || !strings.Contains(text, "Not here:") && !strings.Contains(text, "May not live here:") {
-			t.Errorf("%s/README.md does not say what may not live there (`May not live here:`), or how to add one (`To add …`)", e.Name())
+		if !strings.Contains(text, "To add ") || !strings.Contains(text, "Not here:") &&
+			!strings.Contains(text, "May not live here:") {
+			t.Errorf("%s/README.md does not say what may not live there (`May not live here:`), or how to add one "+
+				"(`To add …`)", e.Name())
 		}
 	}
 }
 
 // Every package says in its comment what it does not know: where the next line does not belong.
 func TestPackagesSayWhatTheyDoNotKnow(t *testing.T) {
-	says := regexp.MustCompile(`(?i)\b(does|do|did) not\b|\bknows? (no|none|nothing|neither)\b|\bnothing of\b|\bnor\b|\bnever\b|\bnobody\b|\bno [a-z]+ of its own|\bnothing\b|\bnone\b|\bnames only\b|not its business`)
+	says := regexp.MustCompile(
+		`(?i)\b(does|do|did) not\b|\bknows? (no|none|nothing|neither)\b|\bnothing of\b|\bnor\b|\bnever\b|\bnobody\b|\bno [a-z]+ of its own|\bnothing\b|\bnone\b|\bnames only\b|not its business`)
 	for _, p := range packages(t) {
 		if len(p.GoFiles) == 0 || testKit(p.rel()) || below(p.rel(), "examples") {
 			continue
@@ -67,7 +71,8 @@ func TestPackagesSayWhatTheyDoNotKnow(t *testing.T) {
 func packageDoc(t *testing.T, p pkg) string {
 	var all strings.Builder
 	for _, name := range p.GoFiles {
-		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.PackageClauseOnly)
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil,
+			parser.ParseComments|parser.PackageClauseOnly)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +86,8 @@ func packageDoc(t *testing.T, p pkg) string {
 // Each word of docs/glossary.md stands there once, with the package that it lives in.
 func TestGlossary(t *testing.T) {
 	seen := map[string]bool{}
-	rows := regexp.MustCompile(`(?m)^\| \*\*(.+?)\*\* \| (.+?) \| (.+?) \|$`).FindAllStringSubmatch(page(t, "docs", "glossary.md"), -1)
+	rows := regexp.MustCompile(`(?m)^\| \*\*(.+?)\*\* \| (.+?) \| (.+?) \|$`).FindAllStringSubmatch(page(t, "docs",
+		"glossary.md"), -1)
 	if len(rows) < 40 {
 		t.Errorf("the glossary has %d words", len(rows))
 	}
@@ -101,7 +107,9 @@ func TestGlossary(t *testing.T) {
 			}
 		}
 	}
-	for _, w := range []string{"pipeline", "step", "kind", "instance", "artifact", "plan", "spec", "action", "result", "digest", "blob", "executor", "toolchain", "target", "profile", "deferred", "fact", "stand-in", "state file", "run log", "exec root", "garbage collection"} {
+	for _, w := range []string{"pipeline", "step", "kind", "instance", "artifact", "plan", "spec", "action", "result",
+		"digest", "blob", "executor", "toolchain", "target", "profile", "deferred", "fact", "stand-in", "state file",
+		"run log", "exec root", "garbage collection"} {
 		if !seen[w] {
 			t.Errorf("the glossary lacks %q", w)
 		}
@@ -182,7 +190,8 @@ func headings(text string) []string {
 
 // Each row of "to add X, touch Y" names a test or a script that exists.
 func TestToAddTable(t *testing.T) {
-	rows := regexp.MustCompile("(?m)^\\| an? ([^|]+) \\| ([^|]+) \\| `([^`]+)` \\|$").FindAllStringSubmatch(page(t, "CONTRIBUTING.md"), -1)
+	rows := regexp.MustCompile("(?m)^\\| an? ([^|]+) \\| ([^|]+) \\| `([^`]+)` \\|$").FindAllStringSubmatch(page(t,
+		"CONTRIBUTING.md"), -1)
 	if len(rows) < 8 {
 		t.Errorf("the table has %d rows", len(rows))
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestFidelity: every row of docs/fidelity.md says to what its claim was held and by which test, and the page knows every other page: by a claim of it, or
-// as one that speaks of hexmage alone.
+// TestFidelity: every row of docs/fidelity.md says to what its claim was held and by which test, and the page knows
+// every other page: by a claim of it, or as one that speaks of hexmage alone.
 func TestFidelity(t *testing.T) {
 	docs := filepath.Join("..", "..", "docs")
 	raw, err := os.ReadFile(filepath.Join(docs, "fidelity.md"))
@@ -42,7 +42,8 @@ func TestFidelity(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, page := range pages {
-		if name := filepath.Base(page); name != "fidelity.md" && !regexp.MustCompile(`\]\(`+regexp.QuoteMeta(name)+`[#)]`).MatchString(text) {
+		if name := filepath.Base(page); name != "fidelity.md" &&
+			!regexp.MustCompile(`\]\(`+regexp.QuoteMeta(name)+`[#)]`).MatchString(text) {
 			t.Errorf("docs/fidelity.md says nothing of docs/%s", name)
 		}
 	}

@@ -50,19 +50,23 @@ func joined(t *testing.T, name string, src any) (found []string) {
 	return found
 }
 
-// The layout of the store is known to one package. Tests and their kits may spell it out: they hold it to what is promised.
+// The layout of the store is known to one package. Tests and their kits may spell it out: they hold it to what is
+// promised.
 func TestLayoutIsKnownOnce(t *testing.T) {
-	if got := joined(t, "planted.go", `package p; import "path/filepath"; var x = filepath.Join(cache, "state/memo")`); len(got) != 1 {
+	if got := joined(t, "planted.go",
+		`package p; import "path/filepath"; var x = filepath.Join(cache, "state/memo")`); len(got) != 1 {
 		t.Errorf("a planted path is not found: %q", got)
 	}
 	for _, root := range []string{"internal", "cmd"} {
 		err := filepath.WalkDir(filepath.Join("..", "..", root), func(p string, d fs.DirEntry, err error) error {
 			rel := filepath.ToSlash(strings.TrimPrefix(p, filepath.Join("..", "..")+string(os.PathSeparator)))
-			if err != nil || d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") || strings.HasPrefix(rel, "internal/store/layout/") || strings.HasSuffix(filepath.Dir(rel), "test") {
+			if err != nil || d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") ||
+				strings.HasPrefix(rel, "internal/store/layout/") || strings.HasSuffix(filepath.Dir(rel), "test") {
 				return err
 			}
 			for _, text := range joined(t, p, nil) {
-				t.Errorf("%s puts %q into a path: where things are in the cache is for internal/store/layout to say", rel, text)
+				t.Errorf("%s puts %q into a path: where things are in the cache is for internal/store/layout to say",
+					rel, text)
 			}
 			return nil
 		})

@@ -15,8 +15,8 @@ type room struct {
 	holds string
 }
 
-// house lists the rooms from the roof down. A package belongs to the first whose path it lies below. Arrows go to lower levels, and
-// within a room; rooms of one level are neighbours that do not know each other.
+// house lists the rooms from the roof down. A package belongs to the first whose path it lies below. Arrows go to
+// lower levels, and within a room; rooms of one level are neighbours that do not know each other.
 func house() []room {
 	return []room{
 		{"cmd", 6, "the command line and the tests of the whole"},
@@ -41,12 +41,12 @@ func roomOf(rel string) (room, bool) {
 	return room{}, false // the embedded files of the root
 }
 
-// testKit tells whether only tests may import the package: its name ends in "test", as net/http/httptest's does. What runs kernel tests
-// for users is a tool.
+// testKit tells whether only tests may import the package: its name ends in "test", as net/http/httptest's does. What
+// runs kernel tests for users is a tool.
 func testKit(rel string) bool { return strings.HasSuffix(rel, "test") && rel != "standin/kerneltest" }
 
-// arrows returns what is wrong with what packages import, a sentence each. Dependencies are looked at whole, not only direct ones,
-// but said where they enter: at the import that crosses.
+// arrows returns what is wrong with what packages import, a sentence each. Dependencies are looked at whole, not only
+// direct ones, but said where they enter: at the import that crosses.
 func arrows(all []pkg) []string {
 	var wrong []string
 	for _, p := range all {
@@ -56,20 +56,24 @@ func arrows(all []pkg) []string {
 		}
 		for _, i := range local(p.Imports) {
 			if testKit(i) && !testKit(p.rel()) {
-				wrong = append(wrong, fmt.Sprintf("%s imports %s: only tests and other test kits import a test kit", p.rel(), i))
+				wrong = append(wrong, fmt.Sprintf("%s imports %s: only tests and other test kits import a test kit",
+					p.rel(), i))
 			}
 			if to, ok := roomOf(i); ok && to.path != from.path && to.level >= from.level && !testKit(p.rel()) {
-				wrong = append(wrong, fmt.Sprintf("%s imports %s: %s/ (%s) may not know %s/ (%s). %s", p.rel(), i, from.path, from.holds, to.path, to.holds, advice(from, to)))
+				wrong = append(wrong, fmt.Sprintf("%s imports %s: %s/ (%s) may not know %s/ (%s). %s", p.rel(), i,
+					from.path, from.holds, to.path, to.holds, advice(from, to)))
 			}
 		}
-		// Tests of the engine need no domain; tests of the domain may use what stands in, but no kinds and no command line.
+		// Tests of the engine need no domain; tests of the domain may use what stands in, but no kinds and no command
+		// line.
 		for _, i := range local(slices.Concat(p.TestImports, p.XTestImports)) {
 			to, ok := roomOf(i)
 			if !ok || to.path == from.path || to.level < from.level || testKit(i) && from.level > 1 {
 				continue
 			}
 			if from.level == 1 || to.level > 4 {
-				wrong = append(wrong, fmt.Sprintf("a test of %s imports %s: move the test to %s/, or give it a part of its own in place of the real one", p.rel(), i, to.path))
+				wrong = append(wrong, fmt.Sprintf("a test of %s imports %s: move the test to %s/, or give it a part "+
+					"of its own in place of the real one", p.rel(), i, to.path))
 			}
 		}
 	}
@@ -85,7 +89,8 @@ func advice(from, to room) string {
 	case from.level == to.level:
 		return "A fact that both need belongs in qnn/, a mechanism in internal/, and what joins the two in steps/."
 	case to.path == "standin":
-		return "The real side never learns from a stand-in: what both need belongs in " + from.path + "/ or qnn/, and steps/ hands the stand-in in."
+		return "The real side never learns from a stand-in: what both need belongs in " + from.path +
+			"/ or qnn/, and steps/ hands the stand-in in."
 	default:
 		return "What is needed there belongs lower, or " + to.path + "/ hands it in."
 	}
@@ -110,11 +115,13 @@ func TestArrowsBite(t *testing.T) {
 		p    pkg
 		says []string
 	}{
-		{plant("internal/engine", "qnn"), []string{"internal/engine imports qnn", "hand it in from steps/ or cmd/hexmage/cli"}},
+		{plant("internal/engine", "qnn"),
+			[]string{"internal/engine imports qnn", "hand it in from steps/ or cmd/hexmage/cli"}},
 		{plant("qnn/facts", "toolchains"), []string{"qnn/facts imports toolchains", "belongs lower"}},
 		{plant("steps", "cmd/hexmage/cli"), []string{"steps imports cmd/hexmage/cli"}},
 		{plant("internal/engine", "internal/execute/executetest"), []string{"only tests"}},
-		{pkg{ImportPath: module + "/internal/planner", XTestImports: []string{module + "/qnn"}}, []string{"a test of internal/planner imports qnn", "move the test"}},
+		{pkg{ImportPath: module + "/internal/planner", XTestImports: []string{module + "/qnn"}},
+			[]string{"a test of internal/planner imports qnn", "move the test"}},
 		{plant("steps", "standin/phone", "runner", "toolchains", "qnn", "internal/plan"), nil},
 		{plant("standin/phone", "runner/adb", "model/mllm"), nil},
 	} {
@@ -148,18 +155,32 @@ type wall struct {
 func walls() []wall {
 	language := []string{"github.com/hashicorp/hcl", "github.com/zclconf/go-cty"}
 	return []wall{
-		{[]string{"internal/plan", "internal/engine", "internal/execute", "internal/store", "internal/merkle", "internal/gc", "internal/state", "internal/runlog", "internal/explain",
-			"internal/event", "internal/report", "internal/trace", "internal/watch", "internal/action", "internal/addrs", "internal/digest", "model", "runner", "patches/cpptoken", "standin"},
+		{[]string{"internal/plan", "internal/engine", "internal/execute", "internal/store", "internal/merkle",
+			"internal/gc", "internal/state", "internal/runlog", "internal/explain",
+			"internal/event", "internal/report", "internal/trace", "internal/watch", "internal/action",
+			"internal/addrs", "internal/digest", "model", "runner", "patches/cpptoken", "standin"},
 			language, "a plan is data, and what runs it knows no language", nil},
-		{[]string{"internal/config", "internal/lang", "internal/planner", "internal/step"}, []string{"internal/engine", "internal/execute", "internal/store", "internal/gc"},
+		{[]string{"internal/config", "internal/lang", "internal/planner", "internal/step"},
+			[]string{"internal/engine", "internal/execute", "internal/store", "internal/gc"},
 			"what makes a plan runs nothing and stores nothing", nil},
-		{[]string{"internal/store", "internal/merkle"}, []string{"internal/execute", "internal/engine", "internal/plan", "internal/event"}, "the store knows neither who runs nor what is planned", nil},
-		{[]string{"internal/execute"}, []string{"internal/plan", "internal/engine", "internal/state", "internal/report"}, "an executor gets an action and returns a result", nil},
-		{[]string{"internal/engine"}, []string{"internal/planner", "internal/report", "internal/gc"}, "a build gets a plan and tells events", nil},
-		{[]string{"internal/report"}, []string{"internal/engine", "internal/execute", "internal/plan", "internal/store"}, "a report shows events", nil},
-		{[]string{"internal", "qnn", "oppackage", "patches", "model", "runner", "toolchains", "standin", "steps", "cmd"}, []string{"github.com/bazelbuild/remote-apis", "google.golang.org/grpc", "google.golang.org/genproto"},
-			"generated protobuf types are for tests of our own encoding, and for who speaks to servers (docs/design/0033-remote.md)", map[string]string{
-				"internal/remote": "it speaks to servers", "internal/settings": "it has a remote's options", "cmd/hexmage/cli": "it puts the engine together", "cmd/hexmage": "it is package cli",
+		{[]string{"internal/store", "internal/merkle"},
+			[]string{"internal/execute", "internal/engine", "internal/plan", "internal/event"},
+			"the store knows neither who runs nor what is planned", nil},
+		{[]string{"internal/execute"},
+			[]string{"internal/plan", "internal/engine", "internal/state", "internal/report"},
+			"an executor gets an action and returns a result", nil},
+		{[]string{"internal/engine"}, []string{"internal/planner", "internal/report", "internal/gc"},
+			"a build gets a plan and tells events", nil},
+		{[]string{"internal/report"},
+			[]string{"internal/engine", "internal/execute", "internal/plan", "internal/store"},
+			"a report shows events", nil},
+		{[]string{"internal", "qnn", "oppackage", "patches", "model", "runner", "toolchains", "standin", "steps",
+			"cmd"}, []string{"github.com/bazelbuild/remote-apis", "google.golang.org/grpc",
+			"google.golang.org/genproto"},
+			"generated protobuf types are for tests of our own encoding, and for who speaks to servers " +
+				"(docs/design/0033-remote.md)", map[string]string{
+				"internal/remote": "it speaks to servers", "internal/settings": "it has a remote's options",
+				"cmd/hexmage/cli": "it puts the engine together", "cmd/hexmage": "it is package cli",
 			}},
 	}
 }
@@ -202,7 +223,8 @@ func TestWalls(t *testing.T) {
 			}
 		}
 	}
-	if got := reached([]pkg{{ImportPath: module + "/internal/engine", Deps: []string{"github.com/hashicorp/hcl/v2/hclsyntax"}}}, walls()[0]); len(got) != 1 {
+	if got := reached([]pkg{{ImportPath: module + "/internal/engine",
+		Deps: []string{"github.com/hashicorp/hcl/v2/hclsyntax"}}}, walls()[0]); len(got) != 1 {
 		t.Error("a planted dependency on the language is not found")
 	}
 }

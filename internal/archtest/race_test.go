@@ -9,13 +9,15 @@ import (
 	"testing"
 )
 
-// TestLeftOfTheRaceDetector: what `mage test` does not run under the race detector is there, by those names: one that was renamed or is gone would stay in the list unseen.
+// TestLeftOfTheRaceDetector: what `mage test` does not run under the race detector is there, by those names: one that
+// was renamed or is gone would stay in the list unseen.
 func TestLeftOfTheRaceDetector(t *testing.T) {
 	src, err := os.ReadFile("../../magefile.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := regexp.MustCompile(`const planning = "\^\(([^)]*)\)\$\|" \+\s+"\^TestScript\$/\^\(([^)]*)\)\$"`).FindSubmatch(src)
+	list := regexp.MustCompile(`const planning = "\^\(([^)]*)\)\$\|" \+\s+"\^TestScript\$/\^\(([^)]*)\)\$"`).
+		FindSubmatch(src)
 	if list == nil {
 		t.Fatal("magefile.go has no list of that form any more")
 	}

@@ -22,7 +22,8 @@ import (
 
 // seams are the interfaces that have a suite, as docs/design/0041-seams.md lists them.
 func seams() []string {
-	return []string{"store.Blobs", "store.Results", "store.Local", "execute.Executor", "link.Device", "step.Kind", "plan.Extender", "event.Sink"}
+	return []string{"store.Blobs", "store.Results", "store.Local", "execute.Executor", "link.Device", "step.Kind",
+		"plan.Extender", "event.Sink"}
 }
 
 // checkedHouse is every package of the module, as the compiler sees it, but for what is in functions.
@@ -60,7 +61,8 @@ func typeCheck(t *testing.T) *checkedHouse {
 	}
 	h := &checkedHouse{fset: token.NewFileSet(), byPath: map[string]*types.Package{}}
 	export := map[string]string{}
-	h.others = importer.ForCompiler(h.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(export[path]) })
+	h.others = importer.ForCompiler(h.fset,
+		"gc", func(path string) (io.ReadCloser, error) { return os.Open(export[path]) })
 	dec := json.NewDecoder(bytes.NewReader(out))
 	for dec.More() { // what is imported comes before who imports it
 		var p struct {
@@ -129,7 +131,8 @@ type seamRow struct {
 func seamTable(t *testing.T) (rows []seamRow) {
 	t.Helper()
 	code := regexp.MustCompile("`([^`]+)`")
-	for _, m := range regexp.MustCompile("(?m)^\\| `([\\w/]+\\.go)` `(\\w+)` \\| `(\\w[\\w/]*test)` \\| (.+) \\|$").FindAllStringSubmatch(page(t, "docs", "design", "0041-seams.md"), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `([\\w/]+\\.go)` `(\\w+)` \\| `(\\w[\\w/]*test)` \\| (.+) \\|$").
+		FindAllStringSubmatch(page(t, "docs", "design", "0041-seams.md"), -1) {
 		r := seamRow{file: m[1], name: m[2], suite: m[3]}
 		for _, c := range code.FindAllStringSubmatch(m[4], -1) {
 			r.types = append(r.types, c[1])
@@ -139,7 +142,8 @@ func seamTable(t *testing.T) (rows []seamRow) {
 	return rows
 }
 
-// claimed returns the types that tests have a suite check, by the suite: what they say a value's type is, the suites hold them to.
+// claimed returns the types that tests have a suite check, by the suite: what they say a value's type is, the suites
+// hold them to.
 func claimed(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	claims := map[string]map[string]bool{}
@@ -170,7 +174,8 @@ func claimed(t *testing.T) map[string]map[string]bool {
 	return claims
 }
 
-// Every seam has a row in docs/design/0041-seams.md with all types that implement it, and a test has the suite check each of them.
+// Every seam has a row in docs/design/0041-seams.md with all types that implement it, and a test has the suite check
+// each of them.
 func TestSeams(t *testing.T) {
 	h, claims := typeCheck(t), claimed(t)
 	named := map[string]bool{}
@@ -185,7 +190,8 @@ func TestSeams(t *testing.T) {
 		is := implementers(h.packages, p.Scope().Lookup(row.name).Type().Underlying().(*types.Interface))
 		for _, name := range is {
 			if !slices.Contains(row.types, name) {
-				t.Errorf("%s implements %s: have %s check it in a test, and put it into the table of seams in docs/design/0041-seams.md", name, seam, row.suite)
+				t.Errorf("%s implements %s: have %s check it in a test, and put it into the table of seams in "+
+					"docs/design/0041-seams.md", name, seam, row.suite)
 			} else if !claims[row.suite][name] {
 				t.Errorf("%s implements %s, and no test has %s check it", name, seam, row.suite)
 			}
@@ -223,7 +229,8 @@ func (other) Send(string) {}
 		t.Fatal(err)
 	}
 	sink := h.byPath[module+"/internal/event"].Scope().Lookup("Sink").Type().Underlying().(*types.Interface)
-	if got := implementers([]*types.Package{h.check("planted", []*ast.File{planted})}, sink); !slices.Equal(got, []string{"planted.embeds", "planted.generic", "planted.own"}) {
+	if got := implementers([]*types.Package{h.check("planted", []*ast.File{planted})}, sink); !slices.Equal(got,
+		[]string{"planted.embeds", "planted.generic", "planted.own"}) {
 		t.Errorf("of the planted sinks %q are found", got)
 	}
 }

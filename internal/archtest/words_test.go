@@ -12,20 +12,26 @@ import (
 	"unicode"
 )
 
-// slang are words that only their author knew, or that say nothing. No name has one as a part; docs/glossary.md has the words to take.
+// slang are words that only their author knew, or that say nothing. No name has one as a part; docs/glossary.md has
+// the words to take.
 func slang() []string {
-	return []string{"recall", "recalled", "heal", "heals", "larder", "laid", "stands", "lend", "lends", "lent", "borrow", "borrowed", "borrower",
-		"loan", "loans", "rebase", "upkeep", "memo", "memos", "durable", "remembering", "untouched", "standing", "looker",
+	return []string{"recall", "recalled", "heal", "heals", "larder", "laid", "stands", "lend", "lends", "lent",
+		"borrow", "borrowed", "borrower",
+		"loan", "loans", "rebase", "upkeep", "memo", "memos", "durable", "remembering", "untouched", "standing",
+		"looker",
 		"task", "tasks", "job", "jobs", "manager", "managers", "helper", "helpers", "util", "utils"}
 }
 
 // bare are words that say nothing when they are the whole name of a type, a function, a method, a field or a package.
 func bare() []string {
-	return []string{"look", "looked", "once", "both", "one", "ahead", "told", "moved", "before", "why", "kept", "nothing", "not", "context",
-		"then", "given", "how", "who", "really", "mine", "ours", "alone", "seldom", "tell", "did", "beside", "aloft", "under"}
+	return []string{"look", "looked", "once", "both", "one", "ahead", "told", "moved", "before", "why", "kept",
+		"nothing", "not", "context",
+		"then", "given", "how", "who", "really", "mine", "ours", "alone", "seldom", "tell", "did", "beside", "aloft",
+		"under"}
 }
 
-// foreign are words that mean something else in the engine than there, or nothing: no name of internal/ has one as a part.
+// foreign are words that mean something else in the engine than there, or nothing: no name of internal/ has one as a
+// part.
 func foreign() []string { return []string{"rule", "ruleset", "rules", "context", "node", "nodes"} }
 
 // meant are the names that are right all the same, by package: the word is that of the field.
@@ -77,7 +83,8 @@ func wordIn(name string, avoid []string) string {
 	return ""
 }
 
-// TestWords: names of packages, files, types, functions, methods, fields and package variables are words that others know.
+// TestWords: names of packages, files, types, functions, methods, fields and package variables are words that others
+// know.
 func TestWords(t *testing.T) {
 	used := map[string]bool{}
 	for _, p := range packages(t) {
@@ -100,11 +107,13 @@ func TestWords(t *testing.T) {
 			for _, wrong := range wrongNames(f, avoid) {
 				key := p.rel() + " " + wrong.Name
 				if used[key] = true; meant()[key] == "" {
-					t.Errorf("%s/%s:%d: %s: take a word that others know (docs/glossary.md)", p.rel(), name, fset.Position(wrong.Pos()).Line, wrong.Name)
+					t.Errorf("%s/%s:%d: %s: take a word that others know (docs/glossary.md)", p.rel(), name,
+						fset.Position(wrong.Pos()).Line, wrong.Name)
 				}
 			}
 			for _, c := range wrongComments(f) {
-				t.Errorf("%s/%s:%d: %q: take a word that others know, and the name of what the comment is about", p.rel(), name, fset.Position(c.Pos()).Line, c.Text)
+				t.Errorf("%s/%s:%d: %q: take a word that others know, and the name of what the comment is about",
+					p.rel(), name, fset.Position(c.Pos()).Line, c.Text)
 			}
 		}
 	}
@@ -193,7 +202,8 @@ func isOnce(e ast.Expr) bool {
 	return ok && s.Sel.Name == "Once"
 }
 
-// wrongComments returns the comments with a word of ours, and those that call a function or type by a name that says nothing and is not its own.
+// wrongComments returns the comments with a word of ours, and those that call a function or type by a name that says
+// nothing and is not its own.
 func wrongComments(f *ast.File) (wrong []*ast.Comment) {
 	for _, g := range f.Comments {
 		for _, c := range g.List {

@@ -17,7 +17,8 @@ import (
 
 func TestRead(t *testing.T) {
 	const limit = 4096
-	for name, size := range map[string]int{"empty": 0, "small": 3, "at the limit": limit, "over it": limit + 1, "far over it": 3 * limit} {
+	for name, size := range map[string]int{"empty": 0, "small": 3, "at the limit": limit, "over it": limit + 1,
+		"far over it": 3 * limit} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Repeat("x", size)
 			at := filepath.Join(t.TempDir(), "f")
@@ -53,7 +54,8 @@ func TestRead(t *testing.T) {
 	if _, err := boundedfile.ReadFS(fstest.MapFS{}, "none", limit); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	if b, err := boundedfile.ReadAll(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("xyz"))), "it", limit); !errors.Is(err, iotest.ErrTimeout) || b != nil {
+	if b, err := boundedfile.ReadAll(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("xyz"))), "it",
+		limit); !errors.Is(err, iotest.ErrTimeout) || b != nil {
 		t.Errorf("%q, %v", b, err)
 	}
 	if _, err := boundedfile.ReadAll(endless{}, "it", limit); err == nil {

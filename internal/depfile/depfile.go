@@ -67,7 +67,8 @@ func (p *parser) rule() error {
 			colon = true
 		case '\n':
 			if targets > 0 && !colon {
-				return errors.New("this is no rule, as it has no colon: it should be TARGET: NAME…, as gcc -MD writes it")
+				return errors.New("this is no rule, as it has no colon: it should be TARGET: NAME…, as gcc -MD " +
+					"writes it")
 			}
 			return nil
 		}
@@ -120,7 +121,8 @@ func (p *parser) word(target bool) (string, byte, error) {
 
 // escape reads backslashes and what they stand for, and tells whether they end the name. Of n backslashes before a
 // space,
-// # or :, half are meant, and the odd one takes the meaning from what follows. Before anything else they mean themselves.
+// # or :, half are meant, and the odd one takes the meaning from what follows. Before anything else they mean
+// themselves.
 func (p *parser) escape(name *[]byte) (ends bool) {
 	n := 0
 	for p.next(n) == '\\' {

@@ -208,7 +208,8 @@ func nibble(c byte) byte {
 func FromHash(f Function, hash []byte, size int64) (Digest, error) {
 	d := Digest{kind: kindOf(f, size)}
 	if (f != BLAKE3 && f != SHA256) || len(hash) != len(d.hash) || size < 0 || size > MaxSize {
-		return Digest{}, fmt.Errorf("digest %x: want 32 bytes, a digest function and a size, not %s and %d", hash, f, size)
+		return Digest{}, fmt.Errorf("digest %x: want 32 bytes, a digest function and a size, not %s and %d", hash, f,
+			size)
 	}
 	copy(d.hash[:], hash)
 	return d, nil

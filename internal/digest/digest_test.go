@@ -29,7 +29,8 @@ func TestKnown(t *testing.T) {
 		if d.String() != c.want {
 			t.Errorf("%v of %q is %v, want %v", c.fn, c.content, d, c.want)
 		}
-		if d.Function() != c.fn || d.Size() != int64(len(c.content)) || d.IsZero() || !strings.HasPrefix(d.Hex(), d.Short()) {
+		if d.Function() != c.fn || d.Size() != int64(len(c.content)) || d.IsZero() ||
+			!strings.HasPrefix(d.Hex(), d.Short()) {
 			t.Errorf("%v: function %v, size %d, short %s", d, d.Function(), d.Size(), d.Short())
 		}
 		parsed, err := digest.Parse(c.want)
@@ -62,7 +63,8 @@ func TestReader(t *testing.T) {
 			b := make([]byte, size)
 			rand.New(rand.NewSource(int64(size))).Read(b)
 			for name, r := range map[string]io.Reader{
-				"whole": bytes.NewReader(b), "halves": iotest.HalfReader(bytes.NewReader(b)), "data with EOF": iotest.DataErrReader(bytes.NewReader(b)),
+				"whole": bytes.NewReader(b), "halves": iotest.HalfReader(bytes.NewReader(b)),
+				"data with EOF": iotest.DataErrReader(bytes.NewReader(b)),
 			} {
 				if d, err := fn.Reader(r); err != nil || d != fn.Bytes(b) {
 					t.Errorf("%v of %d bytes, %s: %v, %v; want %v", fn, size, name, d, err, fn.Bytes(b))
@@ -84,8 +86,10 @@ func TestReader(t *testing.T) {
 func TestMalformed(t *testing.T) {
 	h := strings.Repeat("ab", 32)
 	for _, s := range []string{
-		"", "none", h, "blake3:" + h, "blake3/" + h + ":1", h + "/1", "md5:" + h + "/1", "blake3:" + h[1:] + "/1", "blake3:" + h + "0/1",
-		"blake3:" + strings.ToUpper(h) + "/1", "blake3:" + h[:62] + "zz/1", "blake3:" + h + "/-1", "blake3:" + h + "/x", "blake3:" + h + "/",
+		"", "none", h, "blake3:" + h, "blake3/" + h + ":1", h + "/1", "md5:" + h + "/1", "blake3:" + h[1:] + "/1",
+		"blake3:" + h + "0/1",
+		"blake3:" + strings.ToUpper(h) + "/1", "blake3:" + h[:62] + "zz/1", "blake3:" + h + "/-1",
+		"blake3:" + h + "/x", "blake3:" + h + "/",
 		"blake3:" + h + "/99999999999999999999", "blake3:" + h + "/72057594037927936", "BLAKE3:" + h + "/1",
 	} {
 		if d, err := digest.Parse(s); err == nil {
@@ -150,7 +154,8 @@ func TestLargestSize(t *testing.T) {
 		if _, err := digest.FromHash(f, h, digest.MaxSize+1); err == nil {
 			t.Errorf("%v: a size that no blob has was taken", f)
 		}
-		for size, want := range map[int64]int64{0: 0, 7: 7, digest.MaxSize: digest.MaxSize, digest.MaxSize + 1: digest.MaxSize, math.MaxInt64: digest.MaxSize} {
+		for size, want := range map[int64]int64{0: 0, 7: 7, digest.MaxSize: digest.MaxSize,
+			digest.MaxSize + 1: digest.MaxSize, math.MaxInt64: digest.MaxSize} {
 			if s := d.Sized(size); s.Function() != f || s.Size() != want || s.Unsized() != d.Unsized() || s.IsZero() {
 				t.Errorf("%v with size %d is %v", d, size, s)
 			}
@@ -160,7 +165,8 @@ func TestLargestSize(t *testing.T) {
 
 func TestFromHexAgreesWithNew(t *testing.T) {
 	good := digest.SHA256.Bytes([]byte("x")).Hex()
-	for _, h := range []string{good, "", good[1:], good + "0", strings.ToUpper(good), "g" + good[1:], good[:63] + "\x00", "/" + good[1:], ":" + good[1:], "`" + good[1:]} {
+	for _, h := range []string{good, "", good[1:], good + "0", strings.ToUpper(good), "g" + good[1:],
+		good[:63] + "\x00", "/" + good[1:], ":" + good[1:], "`" + good[1:]} {
 		for _, size := range []int64{0, 1, -1, digest.MaxSize, digest.MaxSize + 1, math.MaxInt64} {
 			for _, f := range []digest.Function{digest.BLAKE3, digest.SHA256, 0, 9} {
 				a, aerr := digest.New(f, h, size)

@@ -58,13 +58,15 @@ func (e *InputError) Error() string {
 		return fmt.Sprintf("%s: %v", path.Join(e.Path, inside.Path), inside.Err)
 	}
 	if errors.Is(e.Unfit, fs.ErrPermission) {
-		return fmt.Sprintf("%s of the workspace, or something in it, may not be read by you: chmod -R u+r %s, or ask whose it is", e.Path, e.Path)
+		return fmt.Sprintf("%s of the workspace, or something in it, may not be read by you: chmod -R u+r %s, or "+
+			"ask whose it is", e.Path, e.Path)
 	}
 	if e.Unfit != nil {
 		return e.Unfit.Error()
 	}
 	if e.NotProgram {
-		return fmt.Sprintf("argv[0] is %s of the workspace, which is no executable file: chmod +x %s, or name the program that runs it first, such as argv = [\"sh\", %q]", e.Path, e.Path, e.Path)
+		return fmt.Sprintf("argv[0] is %s of the workspace, which is no executable file: chmod +x %s, or name the "+
+			"program that runs it first, such as argv = [\"sh\", %q]", e.Path, e.Path, e.Path)
 	}
 	if e.In != "" {
 		return fmt.Sprintf("there is no %s in %s: correct the path, or the step that makes it", e.Path, e.In)
@@ -79,14 +81,17 @@ type lazyEntry struct {
 	err   error
 }
 
-func newAssembler(g *graph, fn digest.Function, hasher merkle.Hasher, files *store.HostFiles, workspace string) *assembler {
+func newAssembler(g *graph, fn digest.Function, hasher merkle.Hasher, files *store.HostFiles,
+	workspace string) *assembler {
 	return &assembler{g: g, fn: fn, blobs: files, hasher: hasher, files: files, workspace: workspace,
-		hosts: map[string]*lazyEntry{}, artifacts: map[addrs.Output]*lazyEntry{}, folders: map[digest.Digest]*merkle.Dir{}}
+		hosts: map[string]*lazyEntry{}, artifacts: map[addrs.Output]*lazyEntry{},
+		folders: map[digest.Digest]*merkle.Dir{}}
 }
 
 // root merges inputs into the tree of an exec root. It also returns each input, and the literal contents among them,
 // which are not in the store yet.
-func (a *assembler) root(ctx context.Context, n *instance, inputs []action.Input) (*merkle.Dir, []merkle.Entry, map[digest.Digest][]byte, error) {
+func (a *assembler) root(ctx context.Context, n *instance, inputs []action.Input) (*merkle.Dir, []merkle.Entry,
+	map[digest.Digest][]byte, error) {
 	root, entries := &merkle.Dir{}, make([]merkle.Entry, len(inputs))
 	literals := literalsOf(inputs)
 	for i, in := range inputs {
@@ -111,7 +116,8 @@ func literalsOf(inputs []action.Input) map[digest.Digest][]byte {
 }
 
 // entry returns what an input is.
-func (a *assembler) entry(ctx context.Context, n *instance, in action.Input, literals map[digest.Digest][]byte) (e merkle.Entry, err error) {
+func (a *assembler) entry(ctx context.Context, n *instance, in action.Input,
+	literals map[digest.Digest][]byte) (e merkle.Entry, err error) {
 	switch {
 	case in.Content != nil:
 		d := a.fn.Bytes(in.Content.Data)
@@ -219,7 +225,8 @@ func (a *assembler) open(ctx context.Context, d *merkle.Dir) (*merkle.Dir, error
 // known as soon as it is looked at: that is not remembered.
 func (a *assembler) artifact(ctx context.Context, o addrs.Output) (merkle.Entry, error) {
 	if n := a.g.instance(o.Instance); n != nil {
-		if parts := n.outputs[o.Name].Parts; len(parts) == 1 && parts[0].Path == "" && parts[0].Spec != nil && parts[0].Sub == "" {
+		if parts := n.outputs[o.Name].Parts; len(parts) == 1 && parts[0].Path == "" && parts[0].Spec != nil &&
+			parts[0].Sub == "" {
 			return a.compose(ctx, o)
 		}
 	}

@@ -161,7 +161,8 @@ func (w *worker) flush(ctx context.Context, executed int) error {
 
 // newWorker returns what the units of a graph are done with.
 func newWorker(g *graph, o Options, pipeline string) *worker {
-	w := &worker{assembler: newAssembler(g, o.Fn, o.Hasher, o.Blobs, o.Workspace), o: o, last: newLastRuns(o, pipeline), printed: atomicfile.TempName("printed")}
+	w := &worker{assembler: newAssembler(g, o.Fn, o.Hasher, o.Blobs, o.Workspace), o: o,
+		last: newLastRuns(o, pipeline), printed: atomicfile.TempName("printed")}
 	w.room = &room{total: o.Memory, took: o.Took}
 	w.values = func() (secret.Values, error) { return nil, nil }
 	if o.Secrets != nil {
@@ -177,7 +178,8 @@ func (w *worker) loop() *loop {
 		pools[k] = v
 	}
 	w.g.lookAhead = w.o.LookAhead
-	return &loop{g: w.g, work: w.do, sink: w.o.Sink, jobs: max(1, w.o.Jobs), keepGoing: w.o.KeepGoing, pools: pools, room: w.room, messages: make(chan message, 16)}
+	return &loop{g: w.g, work: w.do, sink: w.o.Sink, jobs: max(1, w.o.Jobs), keepGoing: w.o.KeepGoing, pools: pools,
+		room: w.room, messages: make(chan message, 16)}
 }
 
 // roots returns the digests of the trees that the caller wants.

@@ -62,8 +62,10 @@ func openWorld(t testing.TB, cache, workspace, out string) *world {
 	x := local.New(local.Options{Dir: scratch, Store: blobs, Trees: merkle.NewTrees(cache), Fn: fn})
 	w := &world{t: t, cache: cache}
 	w.Options = engine.Options{
-		Executor: execute.Cached(x, execute.CacheOptions{Results: results, Blobs: blobs, Fn: fn, Locks: execute.NewLocks(filepath.Join(cache, "lock"))}),
-		Blobs:    blobs, Hasher: merkle.HashFiles(fn), Fn: fn, Sink: w, Jobs: 4, Prune: true,
+		Executor: execute.Cached(x,
+			execute.CacheOptions{Results: results, Blobs: blobs, Fn: fn,
+				Locks: execute.NewLocks(filepath.Join(cache, "lock"))}),
+		Blobs: blobs, Hasher: merkle.HashFiles(fn), Fn: fn, Sink: w, Jobs: 4, Prune: true,
 		Workspace: workspace, Out: out, State: filepath.Join(cache, "state"), LogDir: filepath.Join(cache, "logs"),
 		StateFile: filepath.Join(cache, "state", "request"), Planning: state.Planning{Workspace: workspace},
 	}
@@ -74,7 +76,8 @@ func (w *world) write(files map[string]string) {
 	w.t.Helper()
 	for name, content := range files {
 		p := filepath.Join(w.Workspace, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(content), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755),
+			os.WriteFile(p, []byte(content), 0o644)); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -147,7 +150,8 @@ func sh(name, script string, inputs ...action.Input) *plan.Instance {
 	n := &plan.Instance{At: at(name), Where: "p.hcl:1", Specs: []action.Spec{{
 		Name: name, Args: []string{"sh", "-c", script}, Inputs: inputs, Outputs: []action.Output{{Path: "out"}},
 	}}}
-	n.Outputs = map[string]action.Artifact{"out": {Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: name, Path: "out"}}}}}
+	n.Outputs = map[string]action.Artifact{"out": {Class: action.File,
+		Parts: []action.Input{{Spec: &action.SpecOutput{Spec: name, Path: "out"}}}}}
 	for _, in := range inputs {
 		if in.Artifact != nil {
 			n.Deps = append(n.Deps, in.Artifact.Instance)
@@ -167,7 +171,8 @@ func shTree(name, script string, inputs ...action.Input) *plan.Instance {
 }
 
 func output(name, from, sub string) plan.Output {
-	return plan.Output{Name: name, Class: action.File, Artifact: action.Input{Artifact: out(from), Sub: sub}, Deps: []addrs.Instance{at(from)}}
+	return plan.Output{Name: name, Class: action.File, Artifact: action.Input{Artifact: out(from), Sub: sub},
+		Deps: []addrs.Instance{at(from)}}
 }
 
 func planOf(outs []plan.Output, nodes ...*plan.Instance) *plan.Plan {
@@ -177,8 +182,10 @@ func planOf(outs []plan.Output, nodes ...*plan.Instance) *plan.Plan {
 func TestInputsComeTogether(t *testing.T) {
 	w := newWorld(t)
 	w.write(map[string]string{"src/a.c": "a", "src/sub/b.c": "b", "src/skip.txt": "no", "one.txt": "one"})
-	gen := shTree("gen", "mkdir -p out/lib64 && echo deep > out/lib64/x.so.1 && ln -s x.so.1 out/lib64/x.so && ln -s lib64 out/lib")
-	use := sh("use", "l=$(find . -type f | sort); echo \"$l\" > out; cat x.so >> out; test -L x.so && exit 1; ./run.sh >> out",
+	gen := shTree("gen", "mkdir -p out/lib64 && echo deep > out/lib64/x.so.1 && ln -s x.so.1 out/lib64/x.so && ln "+
+		"-s lib64 out/lib")
+	use := sh("use", "l=$(find . -type f | sort); echo \"$l\" > out; cat x.so >> out; test -L x.so && exit 1; "+
+		"./run.sh >> out",
 		action.Input{Path: "src", Host: &action.HostPath{Path: "src", Globs: []string{"**/*.c"}}},
 		action.Input{Path: "in/one", Host: &action.HostPath{Path: "one.txt"}},
 		action.Input{Path: "abs", Host: &action.HostPath{Path: filepath.Join(w.Workspace, "one.txt")}},
@@ -210,13 +217,15 @@ func TestInputMistakes(t *testing.T) {
 		want   string
 		usage  bool
 	}{
-		"no such file":     {[]action.Input{host("x", "nope.txt")}, "has no file or folder nope.txt", true},
-		"no such sub-path": {[]action.Input{{Path: "x", Artifact: out("gen"), Sub: "no/f"}}, "there is no no/f in step.exec.gen.outputs.out", true},
-		"below a file":     {[]action.Input{{Path: "x", Artifact: out("gen"), Sub: "f/g"}}, "there is no f/g in", true},
-		"above the tree":   {[]action.Input{{Path: "x", Artifact: out("gen"), Sub: "../f"}}, "..", false},
+		"no such file": {[]action.Input{host("x", "nope.txt")}, "has no file or folder nope.txt", true},
+		"no such sub-path": {[]action.Input{{Path: "x", Artifact: out("gen"), Sub: "no/f"}},
+			"there is no no/f in step.exec.gen.outputs.out", true},
+		"below a file":   {[]action.Input{{Path: "x", Artifact: out("gen"), Sub: "f/g"}}, "there is no f/g in", true},
+		"above the tree": {[]action.Input{{Path: "x", Artifact: out("gen"), Sub: "../f"}}, "..", false},
 		"symlinks in a circle": {[]action.Input{{Path: "x", Artifact: out("gen"), Sub: "loop"}},
 			"leads through more than 40 symlinks", false},
-		"part of a file": {[]action.Input{{Path: "x", Host: &action.HostPath{Path: "a.txt"}, Sub: "y"}}, "no folder", false},
+		"part of a file": {[]action.Input{{Path: "x", Host: &action.HostPath{Path: "a.txt"}, Sub: "y"}}, "no folder",
+			false},
 		"two at a path":  {[]action.Input{host("x", "a.txt"), host("x", "b.txt")}, "x", false},
 		"file as folder": {[]action.Input{host("x", "a.txt"), host("x/y", "b.txt")}, "x", false},
 		"from nowhere":   {[]action.Input{{Path: "x"}}, "names no source", false},
@@ -236,11 +245,13 @@ func TestInputMistakes(t *testing.T) {
 	}
 }
 
-// An artifact that names what is not there is a mistake of a kind: an error, not a panic, also when only an output needs it.
+// An artifact that names what is not there is a mistake of a kind: an error, not a panic, also when only an output
+// needs it.
 func TestKindsThatLie(t *testing.T) {
 	for name, change := range map[string]func(*plan.Instance){
 		"no such action": func(n *plan.Instance) {
-			n.Outputs["out"] = action.Artifact{Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: "other", Path: "out"}}}}
+			n.Outputs["out"] = action.Artifact{Class: action.File,
+				Parts: []action.Input{{Spec: &action.SpecOutput{Spec: "other", Path: "out"}}}}
 		},
 		"no such output": func(n *plan.Instance) { delete(n.Outputs, "out") },
 		"a file as a folder": func(n *plan.Instance) {
@@ -258,7 +269,8 @@ func TestKindsThatLie(t *testing.T) {
 	if _, err := w.run(planOf([]plan.Output{output("o", "gone", "")})); err == nil {
 		t.Error("an output of a step that is not in the plan")
 	}
-	if _, err := w.run(planOf(nil, &plan.Instance{At: at("twice"), Specs: []action.Spec{{Name: "x"}, {Name: "x"}}})); err == nil {
+	if _, err := w.run(planOf(nil,
+		&plan.Instance{At: at("twice"), Specs: []action.Spec{{Name: "x"}, {Name: "x"}}})); err == nil {
 		t.Error("two actions of one name")
 	}
 }
@@ -266,7 +278,8 @@ func TestKindsThatLie(t *testing.T) {
 // What goes wrong while a step is expanded decides how the build ends, as with any action.
 func TestErrorsOfExpansions(t *testing.T) {
 	w := newWorld(t)
-	n := &plan.Instance{At: at("ex"), Waits: plan.ForListing, Await: []action.Input{{Path: "src", Host: &action.HostPath{Path: "no/such/folder"}}}}
+	n := &plan.Instance{At: at("ex"), Waits: plan.ForListing,
+		Await: []action.Input{{Path: "src", Host: &action.HostPath{Path: "no/such/folder"}}}}
 	w.Extender = plantest.Fake{}
 	r, err := w.run(planOf(nil, n))
 	if !errors.As(err, new(*engine.InputError)) || r.Failed != 1 {
@@ -281,13 +294,17 @@ func TestErrorsOfExpansions(t *testing.T) {
 
 func TestExpansionSeesTheFiles(t *testing.T) {
 	w := newWorld(t)
-	n := &plan.Instance{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Waits: plan.ForListing, Await: []action.Input{{Path: "src", Artifact: out("gen")}}}
-	w.Extender = plantest.Fake{Instances: map[addrs.Instance]func(plan.Known) (*plan.Instance, error){n.At: func(k plan.Known) (*plan.Instance, error) {
+	n := &plan.Instance{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Waits: plan.ForListing,
+		Await: []action.Input{{Path: "src", Artifact: out("gen")}}}
+	w.Extender = plantest.Fake{Instances: map[addrs.Instance]func(plan.Known) (*plan.Instance,
+		error){n.At: func(k plan.Known) (*plan.Instance, error) {
 		art := action.Artifact{Class: action.Tree}
 		more := &plan.Instance{At: n.At, Deps: n.Deps}
 		for _, f := range k.Listing["src"] {
-			more.Specs = append(more.Specs, action.Spec{Name: f, Args: []string{"sh", "-c", "tr a-z A-Z < src > o"}, Outputs: []action.Output{{Path: "o"}},
-				Inputs: []action.Input{{Path: "src", Artifact: out("gen"), Sub: f}}})
+			more.Specs = append(more.Specs,
+				action.Spec{Name: f, Args: []string{"sh", "-c", "tr a-z A-Z < src > o"},
+					Outputs: []action.Output{{Path: "o"}},
+					Inputs:  []action.Input{{Path: "src", Artifact: out("gen"), Sub: f}}})
 			art.Parts = append(art.Parts, action.Input{Path: f, Spec: &action.SpecOutput{Spec: f, Path: "o"}})
 		}
 		art.Parts = append(art.Parts, action.Input{Path: "note", Content: &action.Content{Data: []byte("n")}})
@@ -310,14 +327,17 @@ func TestExpansionSeesTheFiles(t *testing.T) {
 func TestValues(t *testing.T) {
 	w := newWorld(t)
 	value := sh("value", "printf 41 > out")
-	later := &plan.Instance{At: at("later"), Deps: []addrs.Instance{at("value")}, Waits: plan.ForValues, AwaitValues: []addrs.Output{*out("value")}}
+	later := &plan.Instance{At: at("later"), Deps: []addrs.Instance{at("value")}, Waits: plan.ForValues,
+		AwaitValues: []addrs.Output{*out("value")}}
 	e := plan.Output{Name: "sum", Waits: plan.ForValues, AwaitValues: []addrs.Output{*out("later")}}
-	if r, err := w.run(planOf([]plan.Output{e}, value, later)); err == nil || !strings.Contains(err.Error(), "exec.later") || r.Failed != 1 {
+	if r, err := w.run(planOf([]plan.Output{e}, value, later)); err == nil ||
+		!strings.Contains(err.Error(), "exec.later") || r.Failed != 1 {
 		t.Errorf("nobody extends the plan: %+v, %v", r, err)
 	}
 	refuse := false
 	x := plantest.Fake{
-		Instances: map[addrs.Instance]func(plan.Known) (*plan.Instance, error){later.At: func(k plan.Known) (*plan.Instance, error) {
+		Instances: map[addrs.Instance]func(plan.Known) (*plan.Instance,
+			error){later.At: func(k plan.Known) (*plan.Instance, error) {
 			if refuse {
 				return nil, errors.New("not like this")
 			}
@@ -336,17 +356,20 @@ func TestValues(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	value.Specs[0].Args[2] = "head -c 1048577 /dev/zero > out"
-	if r, err := w.run(planOf(nil, value, later)); err == nil || !strings.Contains(err.Error(), "1048576") || r.Failed != 1 {
+	if r, err := w.run(planOf(nil, value, later)); err == nil || !strings.Contains(err.Error(), "1048576") ||
+		r.Failed != 1 {
 		t.Errorf("a huge value: %+v, %v", r, err)
 	}
 	refuse = true
 	value.Specs[0].Args[2] = "printf 41 > out"
-	if r, err := w.run(planOf(nil, value, later)); err != nil || r.Failed != 1 || w.failure().Summary != "not like this" {
+	if r, err := w.run(planOf(nil, value, later)); err != nil || r.Failed != 1 ||
+		w.failure().Summary != "not like this" {
 		t.Errorf("refused: %+v, %v", r, err)
 	}
 }
 
-// TestNoRoom: two commands that took more than half of the memory do not run at once, one that is in the cache waits for neither, and what came of it is as ever.
+// TestNoRoom: two commands that took more than half of the memory do not run at once, one that is in the cache waits
+// for neither, and what came of it is as ever.
 func TestNoRoom(t *testing.T) {
 	w := newWorld(t)
 	alone := filepath.Join(t.TempDir(), "alone")

@@ -14,7 +14,8 @@ import (
 func (w *worker) checks(ctx context.Context, all []plan.Check) ([]event.CheckFinished, error) {
 	out := make([]event.CheckFinished, len(all))
 	for i, c := range all {
-		out[i] = event.CheckFinished{Check: c.At, Description: c.Description, Where: c.Where, Severity: c.Severity, Result: event.CheckUnknown}
+		out[i] = event.CheckFinished{Check: c.At, Description: c.Description, Where: c.Where, Severity: c.Severity,
+			Result: event.CheckUnknown}
 		values, why := map[addrs.Output][]byte{}, map[addrs.Output]string{}
 		for _, o := range c.AwaitValues {
 			if why[o] = w.missing(o.Instance); why[o] != "" {

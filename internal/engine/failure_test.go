@@ -26,8 +26,10 @@ func TestFailures(t *testing.T) {
 	}
 	r, err := w.run(planOf(nil, bad))
 	f := w.failure()
-	if err != nil || r.Failed != 1 || f.ExitCode != 7 || f.Summary != "exit code 7" || f.Where != "p.hcl:1" || f.Engine ||
-		!strings.HasPrefix(f.Output, "… 21 lines before …\nline 21\n") || !strings.HasSuffix(f.Output, "end \xff") || f.Hints[0] != "hint for bad/one[x] of step.exec.bad/one[x] after 475 bytes" {
+	if err != nil || r.Failed != 1 || f.ExitCode != 7 || f.Summary != "exit code 7" || f.Where != "p.hcl:1" ||
+		f.Engine ||
+		!strings.HasPrefix(f.Output, "… 21 lines before …\nline 21\n") || !strings.HasSuffix(f.Output, "end \xff") ||
+		f.Hints[0] != "hint for bad/one[x] of step.exec.bad/one[x] after 475 bytes" {
 		t.Errorf("%+v, %v\n%+v", r, err, f)
 	}
 	if b, err := os.ReadFile(f.Log); err != nil || !strings.HasPrefix(string(b), "line 0\n") {
@@ -37,8 +39,10 @@ func TestFailures(t *testing.T) {
 	if _, err := w.run(planOf(nil, long)); err != nil || w.failure().Log == "" {
 		t.Errorf("the log of an action with a long name: %v", err)
 	}
-	for script, want := range map[string]string{"true": "did not write its output out", "mkdir out": "output out should be a file, but the command wrote a folder"} {
-		if _, err := w.run(planOf(nil, sh("a", script))); err != nil || !strings.Contains(w.failure().Summary, want) || len(w.failure().Hints) == 0 {
+	for script, want := range map[string]string{"true": "did not write its output out",
+		"mkdir out": "output out should be a file, but the command wrote a folder"} {
+		if _, err := w.run(planOf(nil, sh("a", script))); err != nil ||
+			!strings.Contains(w.failure().Summary, want) || len(w.failure().Hints) == 0 {
 			t.Errorf("%s: %v, %+v", script, err, w.failure())
 		}
 	}
@@ -61,7 +65,8 @@ func TestTimeout(t *testing.T) {
 	slow.Specs[0].Timeout = 200 * time.Millisecond
 	r, err := w.run(planOf(nil, slow))
 	f := w.failure()
-	if err != nil || r.Failed != 1 || f.Engine || f.Output != "before" || !strings.Contains(f.Summary, "timeout of 200ms") || len(f.Hints) == 0 {
+	if err != nil || r.Failed != 1 || f.Engine || f.Output != "before" ||
+		!strings.Contains(f.Summary, "timeout of 200ms") || len(f.Hints) == 0 {
 		t.Errorf("%+v, %v, %+v", r, err, f)
 	}
 }
@@ -111,7 +116,8 @@ func TestInterrupt(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("interrupted")
-	unknown := &plan.Instance{At: at("unknown"), Deps: []addrs.Instance{at("slow")}, Waits: plan.ForListing, Await: []action.Input{{Path: "x", Artifact: out("slow")}}}
+	unknown := &plan.Instance{At: at("unknown"), Deps: []addrs.Instance{at("slow")}, Waits: plan.ForListing,
+		Await: []action.Input{{Path: "x", Artifact: out("slow")}}}
 	started := filepath.Join(t.TempDir(), "started")
 	go func() {
 		for {
@@ -122,7 +128,9 @@ func TestInterrupt(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}()
-	r, err := engine.Run(ctx, planOf(nil, sh("slow", "touch "+started+"; sleep 60"), sh("after", "touch out", action.Input{Path: "i", Artifact: out("slow")}), unknown), w.Options)
+	r, err := engine.Run(ctx,
+		planOf(nil, sh("slow", "touch "+started+"; sleep 60"),
+			sh("after", "touch out", action.Input{Path: "i", Artifact: out("slow")}), unknown), w.Options)
 	if !errors.Is(err, cause) || r.Failed != 0 || r.Skipped != 3 || r.Actions != 3 || w.failure().Summary != "" {
 		t.Errorf("%+v, %v, %+v", r.BuildFinished, err, w.failure())
 	}

@@ -13,13 +13,14 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Large files of the workspace are read where they are, alone or in a folder; and nothing is remembered of an action during
-// which one changed.
+// Large files of the workspace are read where they are, alone or in a folder; and nothing is remembered of an action
+// during which one changed.
 func TestLargeInputs(t *testing.T) {
 	w := newWorld(t)
 	content := strings.Repeat("0123456789abcde\n", store.MinRef/16)
 	w.write(map[string]string{"big": content, "dir/sub/big": content + "more\n", "dir/small": "small"})
-	time.Sleep(2100 * time.Millisecond) // the change time cannot be set, and a file that has just changed is not read in place
+	// the change time cannot be set, and a file that has just changed is not read in place
+	time.Sleep(2100 * time.Millisecond)
 	inputs := []action.Input{
 		{Path: "big", Host: &action.HostPath{Path: "big"}},
 		{Path: "dir", Host: &action.HostPath{Path: "dir"}},
@@ -61,7 +62,8 @@ func TestLargeInputs(t *testing.T) {
 func (w *world) copied(t *testing.T, contents ...string) (n int) {
 	t.Helper()
 	for _, c := range contents {
-		if _, err := os.Stat(filepath.Join(w.cache, "blake3", "cas", digest.BLAKE3.Bytes([]byte(c)).Hex()[:2], digest.BLAKE3.Bytes([]byte(c)).Hex())); err == nil {
+		if _, err := os.Stat(filepath.Join(w.cache, "blake3", "cas", digest.BLAKE3.Bytes([]byte(c)).Hex()[:2],
+			digest.BLAKE3.Bytes([]byte(c)).Hex())); err == nil {
 			n++
 		}
 	}

@@ -74,7 +74,8 @@ type fakeWork struct {
 }
 
 // runFake builds the instances in fake time and returns how it went, and how long it took.
-func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[string]int, nodes ...*plan.Instance) (*record, event.BuildFinished, time.Duration, error) {
+func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[string]int,
+	nodes ...*plan.Instance) (*record, event.BuildFinished, time.Duration, error) {
 	t.Helper()
 	r := &record{ended: map[string]event.Outcome{}}
 	var sum event.BuildFinished
@@ -126,7 +127,8 @@ func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[stri
 		if pools == nil {
 			pools = map[string]int{}
 		}
-		l := &loop{g: g, work: work, sink: r, jobs: jobs, keepGoing: keepGoing, pools: pools, room: f.room, messages: make(chan message, 16)}
+		l := &loop{g: g, work: work, sink: r, jobs: jobs, keepGoing: keepGoing, pools: pools, room: f.room,
+			messages: make(chan message, 16)}
 		start := time.Now()
 		err = l.run(t.Context(), append(units, g.gates()...))
 		took, sum = time.Since(start), l.sum
@@ -135,8 +137,10 @@ func runFake(t *testing.T, jobs int, keepGoing bool, f *fakeWork, pools map[stri
 }
 
 func TestOrderAndParallelism(t *testing.T) {
-	f := &fakeWork{took: map[string]time.Duration{"a": time.Second, "b": time.Second, "c": time.Second, "link": time.Second}}
-	r, sum, took, err := runFake(t, 2, false, f, nil, newNode("a"), newNode("b"), newNode("c"), newNode("link", "a", "b", "c"))
+	f := &fakeWork{took: map[string]time.Duration{"a": time.Second, "b": time.Second, "c": time.Second,
+		"link": time.Second}}
+	r, sum, took, err := runFake(t, 2, false, f, nil, newNode("a"), newNode("b"), newNode("c"),
+		newNode("link", "a", "b", "c"))
 	if err != nil || sum.Executed != 4 || r.order[3] != "link" || took != 3*time.Second || f.max != 2 {
 		t.Errorf("order %v in %v, at most %d at once, %+v, %v", r.order, took, f.max, sum, err)
 	}
@@ -145,14 +149,16 @@ func TestOrderAndParallelism(t *testing.T) {
 func TestCriticalPathFirst(t *testing.T) {
 	// "long" heads a chain of three; with one worker after "root" it must go before the leaves named earlier.
 	f := &fakeWork{}
-	nodes := []*plan.Instance{newNode("leaf1"), newNode("leaf2"), newNode("long"), newNode("mid", "long"), newNode("end", "mid")}
+	nodes := []*plan.Instance{newNode("leaf1"), newNode("leaf2"), newNode("long"), newNode("mid", "long"),
+		newNode("end", "mid")}
 	r, _, _, err := runFake(t, 1, false, f, nil, nodes...)
 	if want := []string{"long", "mid", "leaf1", "leaf2", "end"}; err != nil || !reflect.DeepEqual(r.order, want) {
 		t.Errorf("order %v, want %v (%v)", r.order, want, err)
 	}
 }
 
-// TestAway: what runs elsewhere takes no slot of this machine, and no more of a pool than there is; of one step the first actions go first.
+// TestAway: what runs elsewhere takes no slot of this machine, and no more of a pool than there is; of one step the
+// first actions go first.
 func TestAway(t *testing.T) {
 	f := &fakeWork{took: map[string]time.Duration{"compile": 3 * time.Second, "compile2": time.Second}}
 	run := newNode("run")
@@ -160,7 +166,9 @@ func TestAway(t *testing.T) {
 	for i := range 6 {
 		name := fmt.Sprint("run#", i)
 		f.took[name] = time.Second
-		run.Specs = append(run.Specs, action.Spec{Name: name, Platform: map[string]string{action.PropertyExecutor: "elsewhere", action.PropertyPool: "board=1"}})
+		run.Specs = append(run.Specs,
+			action.Spec{Name: name, Platform: map[string]string{action.PropertyExecutor: "elsewhere",
+				action.PropertyPool: "board=1"}})
 	}
 	run.Outputs = nil
 	r, _, took, err := runFake(t, 1, false, f, map[string]int{"board": 3}, newNode("compile"), newNode("compile2"), run)
@@ -174,9 +182,12 @@ func TestAway(t *testing.T) {
 	}
 }
 
-// TestLookupsAhead: many are looked up at once, whatever runs; what is not known waits for its turn, and holds nothing of a pool before.
+// TestLookupsAhead: many are looked up at once, whatever runs; what is not known waits for its turn, and holds
+// nothing of a pool before.
 func TestLookupsAhead(t *testing.T) {
-	f := &fakeWork{lookups: 10, lookup: time.Second, took: map[string]time.Duration{"n00": 3 * time.Second, "n01": 3 * time.Second, "link": time.Second}, known: map[string]bool{}}
+	f := &fakeWork{lookups: 10, lookup: time.Second,
+		took:  map[string]time.Duration{"n00": 3 * time.Second, "n01": 3 * time.Second, "link": time.Second},
+		known: map[string]bool{}}
 	var nodes []*plan.Instance
 	var names []string
 	for i := range 20 {
@@ -187,24 +198,28 @@ func TestLookupsAhead(t *testing.T) {
 	}
 	nodes = append(nodes, newNode("link", names...))
 	r, sum, took, err := runFake(t, 2, false, f, map[string]int{"board": 1}, nodes...)
-	if err != nil || took != 9*time.Second || f.max != 1 || sum.Cached != 18 || sum.Executed != 3 || len(r.order) != 21 || r.order[20] != "link" {
+	if err != nil || took != 9*time.Second || f.max != 1 || sum.Cached != 18 || sum.Executed != 3 ||
+		len(r.order) != 21 || r.order[20] != "link" {
 		t.Errorf("%d at once in %v, %+v, order %v, %v", f.max, took, sum, r.order, err)
 	}
 	f.bad, f.lookups = map[string]bool{"n00": true}, 1
 	f.took["n00"] = 0
 	f.known["n00"], f.known["n01"] = false, false
-	if r, sum, _, err = runFake(t, 1, false, f, nil, nodes...); err != nil || sum.Failed != 1 || r.ended["n01"] != event.Skipped || r.ended["link"] != event.Skipped || sum.Executed != 0 {
+	if r, sum, _, err = runFake(t, 1, false, f, nil, nodes...); err != nil || sum.Failed != 1 ||
+		r.ended["n01"] != event.Skipped || r.ended["link"] != event.Skipped || sum.Executed != 0 {
 		t.Errorf("a failure: %+v, %v, %v", sum, r.ended, err)
 	}
 }
 
 func TestFailureStopsOnlyWhatNeedsIt(t *testing.T) {
 	nodes := func() []*plan.Instance {
-		return []*plan.Instance{newNode("bad"), newNode("after", "bad"), newNode("other"), newNode("later", "other"), newNode("both", "after", "later")}
+		return []*plan.Instance{newNode("bad"), newNode("after", "bad"), newNode("other"), newNode("later", "other"),
+			newNode("both", "after", "later")}
 	}
 	f := &fakeWork{bad: map[string]bool{"bad": true}}
 	r, sum, _, err := runFake(t, 1, true, f, nil, nodes()...)
-	want := map[string]event.Outcome{"bad": event.Failed, "after": event.Skipped, "other": event.Executed, "later": event.Executed, "both": event.Skipped}
+	want := map[string]event.Outcome{"bad": event.Failed, "after": event.Skipped, "other": event.Executed,
+		"later": event.Executed, "both": event.Skipped}
 	if err != nil || !reflect.DeepEqual(r.ended, want) || sum.Failed != 1 || sum.Skipped != 2 || sum.Executed != 2 {
 		t.Errorf("keep going: %v %+v %v", r.ended, sum, err)
 	}
@@ -255,30 +270,45 @@ func TestDependsOn(t *testing.T) {
 		skips string
 		found expansion // of the deferred; nil: three
 	}{
-		"a step":                         {nodes: []*plan.Instance{newNode("a"), comesAfter(newNode("b"), at("a"))}, took: 2},
-		"all copies":                     {nodes: append(copiesOf("a", 3), comesAfter(newNode("b"), at("a"))), took: 2},
-		"copies come after copies":       {nodes: append(copiesOf("a", 3), comesAfter(copiesOf("b", 1)[0], at("a"))), took: 2},
-		"what is not there":              {nodes: []*plan.Instance{comesAfter(newNode("b"), at("a"), addrs.Instance{Step: at("a").Step, Key: "a", Keyed: true})}, took: 1},
-		"a chain":                        {nodes: []*plan.Instance{newNode("a"), comesAfter(newNode("b"), at("a")), comesAfter(newNode("c"), at("b"))}, took: 3},
-		"a chain through what has none":  {nodes: []*plan.Instance{newNode("a"), comesAfter(none(newNode("b")), at("a")), comesAfter(newNode("c"), at("b"))}, took: 2},
-		"a chain through several":        {nodes: []*plan.Instance{newNode("a"), none(newNode("b", "a")), comesAfter(none(newNode("c")), at("b")), comesAfter(newNode("d"), at("c"))}, took: 2},
-		"what is found out later":        {nodes: []*plan.Instance{newNode("source"), deferred(newNode("a", "source")), comesAfter(newNode("d"), at("a"))}, took: 3},
-		"found out later, and waits":     {nodes: []*plan.Instance{newNode("source"), newNode("s"), newNode("t", "s"), comesAfter(deferred(newNode("d", "source")), at("t"))}, took: 3},
-		"it failed":                      {nodes: []*plan.Instance{newNode("a"), comesAfter(newNode("b"), at("a")), newNode("c", "b")}, took: 1, bad: "a", skips: "b c"},
-		"a copy failed":                  {nodes: append(copiesOf("a", 3), comesAfter(newNode("b"), at("a"))), took: 1, bad: "a.b", skips: "b"},
-		"it was not run":                 {nodes: []*plan.Instance{newNode("a"), newNode("b", "a"), comesAfter(newNode("c"), at("b"))}, took: 1, bad: "a", skips: "b c"},
-		"it failed before one with none": {nodes: []*plan.Instance{newNode("a"), comesAfter(none(newNode("b")), at("a")), comesAfter(newNode("c"), at("b"))}, took: 1, bad: "a", skips: "c"},
-		"it was never found out": {nodes: []*plan.Instance{newNode("source"), deferred(newNode("a", "source")), comesAfter(newNode("d"), at("a"))}, took: 1, bad: "exec.a", skips: "d",
+		"a step": {nodes: []*plan.Instance{newNode("a"), comesAfter(newNode("b"), at("a"))},
+			took: 2},
+		"all copies": {nodes: append(copiesOf("a", 3), comesAfter(newNode("b"), at("a"))), took: 2},
+		"copies come after copies": {nodes: append(copiesOf("a", 3), comesAfter(copiesOf("b", 1)[0], at("a"))),
+			took: 2},
+		"what is not there": {nodes: []*plan.Instance{comesAfter(newNode("b"), at("a"),
+			addrs.Instance{Step: at("a").Step, Key: "a", Keyed: true})}, took: 1},
+		"a chain": {nodes: []*plan.Instance{newNode("a"), comesAfter(newNode("b"), at("a")),
+			comesAfter(newNode("c"), at("b"))}, took: 3},
+		"a chain through what has none": {nodes: []*plan.Instance{newNode("a"),
+			comesAfter(none(newNode("b")), at("a")), comesAfter(newNode("c"), at("b"))}, took: 2},
+		"a chain through several": {nodes: []*plan.Instance{newNode("a"), none(newNode("b", "a")),
+			comesAfter(none(newNode("c")), at("b")), comesAfter(newNode("d"), at("c"))}, took: 2},
+		"what is found out later": {nodes: []*plan.Instance{newNode("source"),
+			deferred(newNode("a", "source")), comesAfter(newNode("d"), at("a"))}, took: 3},
+		"found out later, and waits": {nodes: []*plan.Instance{newNode("source"), newNode("s"), newNode("t", "s"),
+			comesAfter(deferred(newNode("d", "source")), at("t"))}, took: 3},
+		"it failed": {nodes: []*plan.Instance{newNode("a"), comesAfter(newNode("b"), at("a")),
+			newNode("c", "b")}, took: 1, bad: "a", skips: "b c"},
+		"a copy failed": {nodes: append(copiesOf("a", 3), comesAfter(newNode("b"), at("a"))),
+			took: 1, bad: "a.b", skips: "b"},
+		"it was not run": {nodes: []*plan.Instance{newNode("a"), newNode("b", "a"),
+			comesAfter(newNode("c"), at("b"))}, took: 1, bad: "a", skips: "b c"},
+		"it failed before one with none": {nodes: []*plan.Instance{newNode("a"),
+			comesAfter(none(newNode("b")), at("a")), comesAfter(newNode("c"), at("b"))}, took: 1, bad: "a", skips: "c"},
+		"it was never found out": {nodes: []*plan.Instance{newNode("source"), deferred(newNode("a", "source")),
+			comesAfter(newNode("d"), at("a"))}, took: 1, bad: "exec.a", skips: "d",
 			found: func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
 				return nil, nil, errors.New("no")
 			}},
-		"none are found out": {nodes: []*plan.Instance{newNode("source"), deferred(newNode("a", "source")), comesAfter(newNode("d"), at("a"))}, took: 2,
+		"none are found out": {nodes: []*plan.Instance{newNode("source"), deferred(newNode("a", "source")),
+			comesAfter(newNode("d"), at("a"))}, took: 2,
 			found: func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) { return nil, nil, nil }},
 	} {
 		if c.found == nil {
 			c.found = three
 		}
-		f := &fakeWork{took: map[string]time.Duration{"a": time.Second}, bad: map[string]bool{c.bad: true}, expand: map[addrs.Instance]expansion{at("a"): c.found, at("d"): c.found}}
+		f := &fakeWork{took: map[string]time.Duration{"a": time.Second}, bad: map[string]bool{c.bad: true},
+			expand: map[addrs.Instance]expansion{at("a"): c.found, at("d"): c.found}}
 		for _, name := range strings.Fields("a b c d s t source a.a a.b a.c b.a") {
 			f.took[name] = time.Second
 		}
@@ -294,7 +324,8 @@ func TestDependsOn(t *testing.T) {
 			for _, n := range strings.Fields(c.skips) {
 				want[n] = event.Skipped
 			}
-			if err != nil || took != time.Duration(c.took)*time.Second || !reflect.DeepEqual(r.ended, want) || sum.Actions != len(r.ended) {
+			if err != nil || took != time.Duration(c.took)*time.Second || !reflect.DeepEqual(r.ended, want) ||
+				sum.Actions != len(r.ended) {
 				t.Fatalf("%s: %v in %v, want %v in %d s (%+v, %v)", name, r.ended, took, want, c.took, sum, err)
 			}
 		}
@@ -306,7 +337,8 @@ func TestManyDependOnMany(t *testing.T) {
 	const many = 3000
 	var nodes []*plan.Instance
 	for i := range 2 * many {
-		n := &plan.Instance{At: addrs.Instance{Step: at([]string{"a", "b"}[i/many]).Step, Key: fmt.Sprint(i), Keyed: true}, Specs: []action.Spec{{Name: fmt.Sprint(i)}}}
+		n := &plan.Instance{At: addrs.Instance{Step: at([]string{"a", "b"}[i/many]).Step, Key: fmt.Sprint(i),
+			Keyed: true}, Specs: []action.Spec{{Name: fmt.Sprint(i)}}}
 		if i >= many {
 			n.After = []addrs.Instance{at("a")}
 		}
@@ -333,19 +365,22 @@ func TestManyDependOnMany(t *testing.T) {
 func TestExpansion(t *testing.T) {
 	ex := newNode("compile", "source")
 	ex.Waits, ex.Await = plan.ForListing, []action.Input{from("source")}
-	f := &fakeWork{expand: map[addrs.Instance]expansion{ex.At: func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
+	f := &fakeWork{expand: map[addrs.Instance]expansion{ex.At: func(l action.Listing) ([]action.Spec,
+		map[string]action.Artifact, error) {
 		var specs []action.Spec
 		art := action.Artifact{Class: action.Tree}
 		for _, name := range l["x"] {
 			specs = append(specs, action.Spec{Name: name + ".o", Inputs: []action.Input{from("source")}})
-			art.Parts = append(art.Parts, action.Input{Path: name, Spec: &action.SpecOutput{Spec: name + ".o", Path: "o"}})
+			art.Parts = append(art.Parts,
+				action.Input{Path: name, Spec: &action.SpecOutput{Spec: name + ".o", Path: "o"}})
 		}
 		return specs, map[string]action.Artifact{"out": art}, nil
 	}}}
 	r, sum, _, err := runFake(t, 4, false, f, nil, newNode("source"), ex, newNode("link", "compile"))
 	got := append([]string(nil), r.order[1:4]...)
 	sort.Strings(got)
-	if err != nil || sum.Actions != 5 || r.order[0] != "source" || r.order[4] != "link" || !reflect.DeepEqual(got, []string{"a.o", "b.o", "c.o"}) {
+	if err != nil || sum.Actions != 5 || r.order[0] != "source" || r.order[4] != "link" ||
+		!reflect.DeepEqual(got, []string{"a.o", "b.o", "c.o"}) {
 		t.Errorf("order %v, %+v, %v", r.order, sum, err)
 	}
 	f.expand[ex.At] = func(action.Listing) ([]action.Spec, map[string]action.Artifact, error) {
@@ -371,7 +406,8 @@ func TestPools(t *testing.T) {
 		t.Errorf("one board: %d at once in %v, %v", f.max, took, err)
 	}
 	f.max = 0
-	if _, _, took, _ = runFake(t, 4, false, f, map[string]int{"board": 2}, nodes...); took != 2*time.Second || f.max != 2 {
+	if _, _, took, _ = runFake(t, 4, false, f, map[string]int{"board": 2}, nodes...); took != 2*time.Second ||
+		f.max != 2 {
 		t.Errorf("two boards: %d at once in %v", f.max, took)
 	}
 	for _, n := range nodes {
@@ -382,11 +418,13 @@ func TestPools(t *testing.T) {
 	}
 }
 
-// TestRoom: what is expected to take more memory than is left waits, and all that has to run and takes any after it; what takes none, or is not known, does not.
+// TestRoom: what is expected to take more memory than is left waits, and all that has to run and takes any after it;
+// what takes none, or is not known, does not.
 func TestRoom(t *testing.T) {
 	took := map[string]int64{"large": 70, "half": 50, "other": 50, "huge": 500}
 	newRoom := func() *room { return &room{total: 100, took: func(_, name string) int64 { return took[name] }} }
-	f := &fakeWork{took: map[string]time.Duration{"large": 10 * time.Second, "half": 10 * time.Second, "other": 10 * time.Second, "huge": 10 * time.Second, "new": time.Second, "n2": time.Second}}
+	f := &fakeWork{took: map[string]time.Duration{"large": 10 * time.Second, "half": 10 * time.Second,
+		"other": 10 * time.Second, "huge": 10 * time.Second, "new": time.Second, "n2": time.Second}}
 	run := func(want time.Duration, most int, nodes ...*plan.Instance) {
 		t.Helper()
 		f.room, f.max = newRoom(), 0
@@ -400,11 +438,15 @@ func TestRoom(t *testing.T) {
 	}
 	run(10*time.Second, 2, newNode("half"), newNode("other"))
 	run(20*time.Second, 2, newNode("large"), newNode("half"), newNode("new"))
-	run(20*time.Second, 1, newNode("large"), newNode("huge"))                                                                      // which does not fit at all, and runs all the same
-	run(30*time.Second, 2, newNode("half"), newNode("new"), newNode("large", "new"), newNode("n2", "new"), newNode("other", "n2")) // other would fit before large, which came first
+	// which does not fit at all, and runs all the same
+	run(20*time.Second, 1, newNode("large"), newNode("huge"))
+	// other would fit before large, which came first
+	run(30*time.Second, 2, newNode("half"), newNode("new"), newNode("large", "new"), newNode("n2", "new"),
+		newNode("other", "n2"))
 	f.room = newRoom()
 	f.bad = map[string]bool{"half": true, "large": true}
-	if r, sum, _, err := runFake(t, 8, false, f, nil, newNode("half"), newNode("large"), newNode("after", "large", "half")); err != nil || sum.Failed != 1 || sum.Skipped != 2 {
+	if r, sum, _, err := runFake(t, 8, false, f, nil, newNode("half"), newNode("large"),
+		newNode("after", "large", "half")); err != nil || sum.Failed != 1 || sum.Skipped != 2 {
 		t.Errorf("after a failure: %v, %+v, %v", r.ended, sum, err)
 	}
 	f.bad = nil
@@ -414,7 +456,8 @@ func TestRoom(t *testing.T) {
 	f.room = newRoom()
 	f.room.total = 100 << 30
 	took["large"] = 70 << 30
-	if _, sum, d, err := runFake(t, 8, false, f, map[string]int{MemoryPool: 100}, newNode("large"), n); err != nil || sum.Executed != 2 || d != 11*time.Second {
+	if _, sum, d, err := runFake(t, 8, false, f, map[string]int{MemoryPool: 100}, newNode("large"), n); err != nil ||
+		sum.Executed != 2 || d != 11*time.Second {
 		t.Errorf("one that says what it takes, and never ran: %+v in %v, %v", sum, d, err)
 	}
 }
@@ -445,14 +488,18 @@ func TestCancel(t *testing.T) {
 
 func TestGraphErrors(t *testing.T) {
 	for name, nodes := range map[string][]*plan.Instance{
-		"not in the plan":       {newNode("a", "missing")},
-		`no output "nope"`:      {newNode("a"), {At: at("b"), Specs: []action.Spec{{Name: "b", Inputs: []action.Input{{Artifact: &addrs.Output{Instance: at("a"), Name: "nope"}}}}}}},
-		"two actions named":     {{At: at("a"), Specs: []action.Spec{{Name: "x"}, {Name: "x"}}}},
-		"no action \"nothing\"": {{At: at("a"), Specs: []action.Spec{{Name: "x", Inputs: []action.Input{{Spec: &action.SpecOutput{Spec: "nothing"}}}}}}},
+		"not in the plan": {newNode("a", "missing")},
+		`no output "nope"`: {newNode("a"),
+			{At: at("b"), Specs: []action.Spec{{Name: "b",
+				Inputs: []action.Input{{Artifact: &addrs.Output{Instance: at("a"), Name: "nope"}}}}}}},
+		"two actions named": {{At: at("a"), Specs: []action.Spec{{Name: "x"}, {Name: "x"}}}},
+		"no action \"nothing\"": {{At: at("a"),
+			Specs: []action.Spec{{Name: "x", Inputs: []action.Input{{Spec: &action.SpecOutput{Spec: "nothing"}}}}}}},
 	} {
 		g, units, err := newGraph(&plan.Plan{Instances: nodes})
 		if err == nil {
-			l := &loop{g: g, sink: &record{ended: map[string]event.Outcome{}}, jobs: 1, pools: map[string]int{}, messages: make(chan message, 16)}
+			l := &loop{g: g, sink: &record{ended: map[string]event.Outcome{}}, jobs: 1, pools: map[string]int{},
+				messages: make(chan message, 16)}
 			err = l.run(t.Context(), append(units, g.gates()...))
 		}
 		if err == nil || !strings.Contains(err.Error(), name) {
@@ -479,7 +526,8 @@ func TestLateProgress(t *testing.T) {
 			}()
 			return outcome{kind: event.Executed}
 		}
-		l := &loop{g: g, work: work, sink: &record{ended: map[string]event.Outcome{}}, jobs: 1, pools: map[string]int{}, messages: make(chan message, 16)}
+		l := &loop{g: g, work: work, sink: &record{ended: map[string]event.Outcome{}}, jobs: 1,
+			pools: map[string]int{}, messages: make(chan message, 16)}
 		if err := l.run(t.Context(), units); err != nil {
 			t.Error(err)
 		}
@@ -511,7 +559,8 @@ func TestTail(t *testing.T) {
 			t.Errorf("tail(%q) = %q, want %q", c.in, got, c.want)
 		}
 	}
-	if got := tail([]byte(strings.Repeat("ü", maxTail)), 2); len(got) > maxTail+64 || !strings.Contains(got, "bytes before …\nü") {
+	if got := tail([]byte(strings.Repeat("ü", maxTail)), 2); len(got) > maxTail+64 ||
+		!strings.Contains(got, "bytes before …\nü") {
 		t.Errorf("%d bytes: %.60q", len(got), got)
 	}
 }

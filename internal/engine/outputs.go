@@ -55,7 +55,8 @@ func CheckOut(in, out string) error {
 		}
 		if info.Mode()&fs.ModeSymlink != 0 {
 			to, _ := os.Readlink(at)
-			return fmt.Errorf("%s is a link to %s, and outputs follow no link: remove it, or name with --out where they are to go", at, to)
+			return fmt.Errorf("%s is a link to %s, and outputs follow no link: remove it, or name with --out where "+
+				"they are to go", at, to)
 		}
 	}
 	return nil
@@ -208,8 +209,8 @@ func (p *placer) place(ctx context.Context, outs []output) error {
 	})
 }
 
-// openTemp makes the folder in which outputs are made ready. The state file of the request goes first: a run that is killed from now on
-// leaves outputs that no state file describes, so the next run looks at all of them.
+// openTemp makes the folder in which outputs are made ready. The state file of the request goes first: a run that is
+// killed from now on leaves outputs that no state file describes, so the next run looks at all of them.
 func (p *placer) openTemp() error {
 	p.once.Do(func() {
 		if p.o.StateFile != "" {
@@ -230,7 +231,8 @@ func (p *placer) openTemp() error {
 // current tells whether the output is in its place, by its stamps from the last run or else by its content. It
 // returns the files of one that does.
 func (p *placer) current(ctx context.Context, out *output) ([]state.Seen, bool) {
-	if last := p.o.Last.Output(out.Name); last != nil && last.Path == out.Path && last.ID == out.ID && last.Holds() == nil {
+	if last := p.o.Last.Output(out.Name); last != nil && last.Path == out.Path && last.ID == out.ID &&
+		last.Holds() == nil {
 		return last.Files, true
 	}
 	st, err := stat.Lstat(out.Path)
@@ -360,9 +362,11 @@ func unwritable(dir string, err error) error {
 			continue
 		case e != nil:
 		case !info.IsDir():
-			return fmt.Errorf("%s is a file, but outputs need a folder there: remove it, or choose another place with --out", at)
+			return fmt.Errorf("%s is a file, but outputs need a folder there: remove it, or choose another place "+
+				"with --out", at)
 		case errors.Is(err, fs.ErrPermission):
-			return fmt.Errorf("%s may not be written by you (%w): make the folder writable, or give another one with --out", at, fs.ErrPermission)
+			return fmt.Errorf("%s may not be written by you (%w): make the folder writable, or give another one "+
+				"with --out", at, fs.ErrPermission)
 		}
 		return fmt.Errorf("%w: make the folder writable, or give another one with --out", err)
 	}

@@ -31,7 +31,8 @@ func outputTree(name, from string) plan.Output {
 func TestOutputsReplaceWhatIsThere(t *testing.T) {
 	w := newWorld(t)
 	file := planOf([]plan.Output{output("o", "f", "")}, sh("f", "echo file > out; chmod +x out"))
-	folder := planOf([]plan.Output{outputTree("o", "d")}, shTree("d", "mkdir -p out/sub/empty; echo x > out/sub/x; ln -s sub/x out/link"))
+	folder := planOf([]plan.Output{outputTree("o", "d")},
+		shTree("d", "mkdir -p out/sub/empty; echo x > out/sub/x; ln -s sub/x out/link"))
 	literal := planOf([]plan.Output{{Name: "o", Literal: "text"}})
 	wantFolder := map[string]string{"o/": "", "o/sub/": "", "o/sub/empty/": "", "o/sub/x": "x\n", "o/link": "x\n"}
 	steps := []struct {
@@ -64,12 +65,22 @@ func TestOutputsMendWhatWasChanged(t *testing.T) {
 	w.ok(p, 3)
 	want := list(t, w.Out)
 	for name, harm := range map[string]func(dir string) error{
-		"file changed":        func(d string) error { return os.WriteFile(filepath.Join(d, "f"), []byte("FILE\n"), 0o644) },
-		"mode changed":        func(d string) error { return os.Chmod(filepath.Join(d, "f"), 0o600) },
-		"file deep changed":   func(d string) error { return os.WriteFile(filepath.Join(d, "d/sub/x"), []byte("y\n"), 0o644) },
-		"file removed":        func(d string) error { return os.Remove(filepath.Join(d, "d/sub/x")) },
-		"all removed":         os.RemoveAll,
-		"a folder for a file": func(d string) error { os.Remove(filepath.Join(d, "f")); return os.Mkdir(filepath.Join(d, "f"), 0o755) },
+		"file changed": func(d string) error {
+			return os.WriteFile(filepath.Join(d, "f"), []byte("FILE\n"),
+				0o644)
+		},
+		"mode changed": func(d string) error { return os.Chmod(filepath.Join(d, "f"), 0o600) },
+		"file deep changed": func(d string) error {
+			return os.WriteFile(filepath.Join(d, "d/sub/x"), []byte("y\n"),
+				0o644)
+		},
+		"file removed": func(d string) error { return os.Remove(filepath.Join(d, "d/sub/x")) },
+		"all removed":  os.RemoveAll,
+		"a folder for a file": func(
+			d string) error {
+			os.Remove(filepath.Join(d, "f"))
+			return os.Mkdir(filepath.Join(d, "f"), 0o755)
+		},
 		"a file for a folder": func(d string) error {
 			os.Remove(filepath.Join(d, "none"))
 			return os.WriteFile(filepath.Join(d, "none"), nil, 0o644)
@@ -96,11 +107,13 @@ func TestOutputsMendWhatWasChanged(t *testing.T) {
 	}
 }
 
-// No symlink is followed on the way to the outputs' places, and one in an output's place is replaced, not written through. The
-// folder that the user named may be one.
+// No symlink is followed on the way to the outputs' places, and one in an output's place is replaced, not written
+// through. The folder that the user named may be one.
 func TestOutputsAndSymlinks(t *testing.T) {
-	p := planOf([]plan.Output{output("f", "f", ""), output("x", "d", "lib/x"), outputTree("t", "t")}, sh("f", "echo file > out"),
-		shTree("d", "mkdir -p out/lib64; echo x > out/lib64/x; ln -s lib64 out/lib"), shTree("t", "mkdir out; echo y > out/y"))
+	p := planOf([]plan.Output{output("f", "f", ""), output("x", "d", "lib/x"), outputTree("t", "t")},
+		sh("f", "echo file > out"),
+		shTree("d", "mkdir -p out/lib64; echo x > out/lib64/x; ln -s lib64 out/lib"),
+		shTree("t", "mkdir out; echo y > out/y"))
 	for _, c := range []struct {
 		name       string
 		link       string // to a folder outside
@@ -122,14 +135,16 @@ func TestOutputsAndSymlinks(t *testing.T) {
 				outside := filepath.Join(base, "outside")
 				w.OutIn, w.Out = filepath.Join(base, c.named), filepath.Join(base, c.out)
 				link, to := filepath.Join(base, c.link), filepath.Join(base, to)
-				if err := errors.Join(os.Mkdir(outside, 0o755), os.WriteFile(filepath.Join(outside, "victim"), []byte("mine"), 0o644),
+				if err := errors.Join(os.Mkdir(outside, 0o755),
+					os.WriteFile(filepath.Join(outside, "victim"), []byte("mine"), 0o644),
 					os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(to, link)); err != nil {
 					t.Fatal(err)
 				}
 				_, err := w.run(p)
 				switch {
 				case c.refused:
-					if err == nil || !strings.Contains(err.Error(), link+" is a link to "+to) || !strings.Contains(err.Error(), "--out") {
+					if err == nil || !strings.Contains(err.Error(), link+" is a link to "+to) ||
+						!strings.Contains(err.Error(), "--out") {
 						t.Error(err)
 					}
 				case c.named != "" && filepath.Base(to) == "none":
@@ -140,7 +155,8 @@ func TestOutputsAndSymlinks(t *testing.T) {
 					t.Error(err)
 				default:
 					real, err := filepath.EvalSymlinks(w.Out)
-					if d := cmp.Diff(map[string]string{"f": "file\n", "x": "x\n", "t/": "", "t/y": "y\n"}, list(t, real)); d != "" || err != nil {
+					if d := cmp.Diff(map[string]string{"f": "file\n", "x": "x\n", "t/": "", "t/y": "y\n"},
+						list(t, real)); d != "" || err != nil {
 						t.Error(d, err)
 					}
 				}
@@ -157,7 +173,8 @@ func TestOutputsAndSymlinks(t *testing.T) {
 
 func TestPrune(t *testing.T) {
 	w := newWorld(t)
-	nodes := []*plan.Instance{sh("a", "echo a > out"), sh("b", "echo b > out"), shTree("d", "mkdir out; echo d > out/d")}
+	nodes := []*plan.Instance{sh("a", "echo a > out"), sh("b", "echo b > out"),
+		shTree("d", "mkdir out; echo d > out/d")}
 	all := []plan.Output{output("a", "a", ""), output("b", "b", ""), outputTree("d", "d")}
 	w.ok(planOf(all, nodes...), 3)
 	own := func(name, text string) {
@@ -211,7 +228,8 @@ func TestPrune(t *testing.T) {
 // An output that stands as it is to be is not touched, whatever is known of the last run.
 func TestOutputsStayUntouched(t *testing.T) {
 	w := newWorld(t)
-	p := planOf([]plan.Output{output("f", "f", ""), outputTree("d", "d")}, sh("f", "echo file > out"), shTree("d", "mkdir -p out/sub; echo x > out/sub/x"))
+	p := planOf([]plan.Output{output("f", "f", ""), outputTree("d", "d")}, sh("f", "echo file > out"),
+		shTree("d", "mkdir -p out/sub; echo x > out/sub/x"))
 	w.ok(p, 2)
 	stamps := func() []state.Seen {
 		t.Helper()
@@ -297,7 +315,8 @@ func TestOutputsSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := dead.Process.Pid
-	for _, name := range []string{fmt.Sprintf(".hexmage-%d-1/new", pid), fmt.Sprintf(".hexmage-%d-1", os.Getpid()), fmt.Sprintf("model-%d-b", pid)} {
+	for _, name := range []string{fmt.Sprintf(".hexmage-%d-1/new", pid), fmt.Sprintf(".hexmage-%d-1", os.Getpid()),
+		fmt.Sprintf("model-%d-b", pid)} {
 		if err := os.MkdirAll(filepath.Join(w.Out, name), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -308,15 +327,16 @@ func TestOutputsSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.ok(p, executed)
-		want := map[string]string{"a": "", fmt.Sprintf(".hexmage-%d-1/", os.Getpid()): "", fmt.Sprintf("model-%d-b/", pid): ""}
+		want := map[string]string{"a": "", fmt.Sprintf(".hexmage-%d-1/", os.Getpid()): "",
+			fmt.Sprintf("model-%d-b/", pid): ""}
 		if d := cmp.Diff(want, list(t, w.Out)); d != "" {
 			t.Error(d)
 		}
 	}
 }
 
-// Builds that put different things in the same places at once, with one store and with one each: in the end one of them has won,
-// in each place as a whole.
+// Builds that put different things in the same places at once, with one store and with one each: in the end one of
+// them has won, in each place as a whole.
 func TestOutputsAtOnce(t *testing.T) {
 	workspace, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
 	shared := filepath.Join(t.TempDir(), "cache")

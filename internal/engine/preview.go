@@ -65,7 +65,8 @@ func Preview(ctx context.Context, p *plan.Plan, o Options, keep func(step, spec 
 		keepIt: keep, seen: map[*unit]Previewed{}, bad: map[*instance]Previewed{},
 	}
 	v.last, v.blobs = last, over
-	l := &loop{g: g, work: v.do, sink: discard{}, jobs: max(1, o.Jobs, o.LookAhead), keepGoing: true, pools: map[string]int{}, messages: make(chan message, 16)}
+	l := &loop{g: g, work: v.do, sink: discard{}, jobs: max(1, o.Jobs, o.LookAhead), keepGoing: true,
+		pools: map[string]int{}, messages: make(chan message, 16)}
 	if err := l.run(ctx, units); err != nil && ctx.Err() != nil {
 		return nil, err
 	}

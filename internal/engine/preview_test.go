@@ -87,25 +87,32 @@ func TestPreview(t *testing.T) {
 		art := action.Artifact{Class: action.Tree}
 		var specs []action.Spec
 		for _, f := range k.Listing["src"] {
-			specs = append(specs, action.Spec{Name: f, Args: []string{"sh", "-c", "tr a-z A-Z < src > o"}, Outputs: []action.Output{{Path: "o"}},
-				Inputs: []action.Input{{Path: "src", Artifact: out("gen"), Sub: f}}})
+			specs = append(specs, action.Spec{Name: f, Args: []string{"sh", "-c", "tr a-z A-Z < src > o"},
+				Outputs: []action.Output{{Path: "o"}},
+				Inputs:  []action.Input{{Path: "src", Artifact: out("gen"), Sub: f}}})
 			art.Parts = append(art.Parts, action.Input{Path: f, Spec: &action.SpecOutput{Spec: f, Path: "o"}})
 		}
-		return &plan.Instance{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Specs: specs, Outputs: map[string]action.Artifact{"out": art}}, nil
+		return &plan.Instance{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Specs: specs,
+			Outputs: map[string]action.Artifact{"out": art}}, nil
 	}
-	w.Extender = plantest.Fake{Instances: map[addrs.Instance]func(plan.Known) (*plan.Instance, error){at("ex"): upper, at("later"): func(k plan.Known) (*plan.Instance, error) {
-		if string(k.Values[*out("value")]) == "bad" {
-			return nil, errors.New("not like this")
-		}
-		return sh("later", fmt.Sprintf("echo %s > out", k.Values[*out("value")])), nil
-	}}}
+	w.Extender = plantest.Fake{Instances: map[addrs.Instance]func(plan.Known) (*plan.Instance, error){at("ex"): upper,
+		at("later"): func(k plan.Known) (*plan.Instance, error) {
+			if string(k.Values[*out("value")]) == "bad" {
+				return nil, errors.New("not like this")
+			}
+			return sh("later", fmt.Sprintf("echo %s > out", k.Values[*out("value")])), nil
+		}}}
 	make := func() *plan.Plan {
-		ex := &plan.Instance{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Waits: plan.ForListing, Await: []action.Input{{Path: "src", Artifact: out("gen")}}, Deferred: "x"}
-		later := &plan.Instance{At: at("later"), Deps: []addrs.Instance{at("value")}, Waits: plan.ForValues, AwaitValues: []addrs.Output{*out("value")}, Deferred: "x"}
+		ex := &plan.Instance{At: at("ex"), Deps: []addrs.Instance{at("gen")}, Waits: plan.ForListing,
+			Await: []action.Input{{Path: "src", Artifact: out("gen")}}, Deferred: "x"}
+		later := &plan.Instance{At: at("later"), Deps: []addrs.Instance{at("value")}, Waits: plan.ForValues,
+			AwaitValues: []addrs.Output{*out("value")}, Deferred: "x"}
 		always := sh("always", "echo > out")
 		always.Specs[0].NoCache = true
-		return planOf(nil, shTree("gen", "mkdir out; cp name out/a; echo b > out/b", host), ex, sh("value", "cat name > out", host), later, always,
-			sh("last", "cat in > out", action.Input{Path: "in", Artifact: out("later")}, action.Input{Path: "too", Artifact: out("always")}))
+		return planOf(nil, shTree("gen", "mkdir out; cp name out/a; echo b > out/b", host), ex,
+			sh("value", "cat name > out", host), later, always,
+			sh("last", "cat in > out", action.Input{Path: "in", Artifact: out("later")},
+				action.Input{Path: "too", Artifact: out("always")}))
 	}
 	compare := func(when string, want ...string) {
 		t.Helper()
@@ -113,20 +120,24 @@ func TestPreview(t *testing.T) {
 			t.Errorf("%s: %s", when, d)
 		}
 	}
-	compare("at first", "exec.gen gen will run", "exec.ex deferred: exec.gen", "exec.value value will run", "exec.later deferred: exec.value",
+	compare("at first", "exec.gen gen will run", "exec.ex deferred: exec.gen", "exec.value value will run",
+		"exec.later deferred: exec.value",
 		"exec.always always will run", "exec.last last deferred: exec.always, exec.later")
 	w.ok(make(), 7)
-	compare("after a run", "exec.gen gen cached", "exec.ex a cached", "exec.ex b cached", "exec.value value cached", "exec.later later cached",
+	compare("after a run", "exec.gen gen cached", "exec.ex a cached", "exec.ex b cached", "exec.value value cached",
+		"exec.later later cached",
 		"exec.always always will run", "exec.last last deferred: exec.always")
 	w.write(map[string]string{"name": "bad"})
 	w.ok(planOf(nil, sh("value", "cat name > out", host)), 1)
-	compare("a value that a step refuses", "exec.gen gen will run", "exec.ex deferred: exec.gen", "exec.value value cached", "exec.later cannot run: not like this",
+	compare("a value that a step refuses", "exec.gen gen will run", "exec.ex deferred: exec.gen",
+		"exec.value value cached", "exec.later cannot run: not like this",
 		"exec.always always will run", "exec.last last deferred: exec.always, exec.later")
 	if err := os.Remove(filepath.Join(w.Workspace, "name")); err != nil {
 		t.Fatal(err)
 	}
 	lines := preview(t, w, make())
-	if !strings.HasPrefix(lines[0], "exec.gen gen cannot run: ") || !strings.Contains(lines[0], "the workspace has no file or folder name") {
+	if !strings.HasPrefix(lines[0], "exec.gen gen cannot run: ") ||
+		!strings.Contains(lines[0], "the workspace has no file or folder name") {
 		t.Errorf("a file that is not there: %q", lines)
 	}
 	w.write(map[string]string{"name": "world"})

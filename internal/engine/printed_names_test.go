@@ -12,7 +12,8 @@ func TestPrintedNames(t *testing.T) {
 		return action.Input{Path: at, Host: &action.HostPath{Path: path}}
 	}
 	inputs := []action.Input{
-		host("in/source", "ops"), host("in/source/gen", "made/gen"), host("in/one.c", "/elsewhere/one.c"), host("same.c", "same.c"), host("", "all"),
+		host("in/source", "ops"), host("in/source/gen", "made/gen"), host("in/one.c", "/elsewhere/one.c"),
+		host("same.c", "same.c"), host("", "all"),
 		{Path: "steps/patch/x.dir", Artifact: &addrs.Output{}},
 	}
 	for printed, want := range map[string]string{

@@ -28,7 +28,8 @@ func (w *worker) program(ctx context.Context, name, list string) *program {
 	p.Do(func() {
 		if p.at, p.err = execute.LookPath(name, list); p.err != nil {
 			p.err = &execute.Error{Op: "find a program of this machine", Err: p.err,
-				Remedy: "install it; or name a program of a toolchain or an input by its path, such as \"${toolchain.llvm.dir}/bin/clang\""}
+				Remedy: "install it; or name a program of a toolchain or an input by its path, such as " +
+					"\"${toolchain.llvm.dir}/bin/clang\""}
 			return
 		}
 		e, err := w.host(ctx, action.HostPath{Path: p.at})
@@ -45,7 +46,8 @@ func (w *worker) program(ctx context.Context, name, list string) *program {
 // complete gives the unit's action what is known only now that its inputs are: the digests of the programs of the
 // host that it starts, whose effects it has, and how it is remembered. root is its exec root, and entries are its
 // inputs.
-func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *merkle.Dir, entries []merkle.Entry) error {
+func (w *worker) complete(ctx context.Context, u *unit, a *action.Action, root *merkle.Dir,
+	entries []merkle.Entry) error {
 	if err := w.executable(ctx, u, root); err != nil {
 		return err
 	}
@@ -82,7 +84,8 @@ func hostPrograms(u *unit) []string {
 	if where != "" && where != action.ExecutorLocal || len(s.Args) == 0 {
 		return nil // the names are those of another machine's programs
 	}
-	if name := s.Args[0]; s.Platform[action.PropertyTool] == "" && (!strings.Contains(name, "/") || filepath.IsAbs(name)) {
+	if name := s.Args[0]; s.Platform[action.PropertyTool] == "" &&
+		(!strings.Contains(name, "/") || filepath.IsAbs(name)) {
 		names = append(names, name)
 	}
 	return append(names, s.Programs...)

@@ -20,7 +20,8 @@ func TestHostPrograms(t *testing.T) {
 	bin := t.TempDir()
 	program := func(dir, says string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, "hexmage-test-tool"), []byte("#!/bin/sh\necho "+says+"\n"), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "hexmage-test-tool"), []byte("#!/bin/sh\necho "+says+"\n"),
+			0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,7 +60,8 @@ func TestHostPrograms(t *testing.T) {
 	}
 	_, err := w.run(p)
 	var e *execute.Error
-	if !errors.As(err, &e) || !strings.Contains(err.Error(), "no program hexmage-test-tool in "+bin) || len(w.failure().Hints) == 0 || !strings.Contains(w.failure().Hints[0], "toolchain") {
+	if !errors.As(err, &e) || !strings.Contains(err.Error(), "no program hexmage-test-tool in "+bin) ||
+		len(w.failure().Hints) == 0 || !strings.Contains(w.failure().Hints[0], "toolchain") {
 		t.Errorf("%v, %+v", err, w.failure())
 	}
 }
@@ -121,7 +123,8 @@ func TestOKExitCodesAreRemembered(t *testing.T) {
 	}
 }
 
-// A step with effects beside its outputs runs when its inputs are not those of its last run here, which must have succeeded.
+// A step with effects beside its outputs runs when its inputs are not those of its last run here, which must have
+// succeeded.
 func TestCacheInputs(t *testing.T) {
 	w := newWorld(t)
 	board := filepath.Join(t.TempDir(), "board")
@@ -132,7 +135,8 @@ func TestCacheInputs(t *testing.T) {
 		t.Helper()
 		w.write(map[string]string{"image": image})
 		r, err := w.run(p)
-		if b, _ := os.ReadFile(board); err != nil || r.Executed != executed || r.Failed != failed || string(b) != image {
+		if b, _ := os.ReadFile(board); err != nil || r.Executed != executed || r.Failed != failed ||
+			string(b) != image {
 			t.Errorf("%s: %+v, %v, and the board has %q", image, r.BuildFinished, err, b)
 		}
 	}

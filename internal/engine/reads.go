@@ -48,7 +48,8 @@ type listing struct {
 	err   error
 }
 
-func (w *worker) reads(ctx context.Context, u *unit, a *action.Action, root *merkle.Dir, entries []merkle.Entry) (*reads, error) {
+func (w *worker) reads(ctx context.Context, u *unit, a *action.Action, root *merkle.Dir,
+	entries []merkle.Entry) (*reads, error) {
 	r := &reads{w: w, u: u, a: *a, root: root, fixed: &merkle.Dir{}}
 	var names strings.Builder
 	for i, in := range u.spec.Inputs {
@@ -262,6 +263,9 @@ func (r *reads) below(p string) []string {
 }
 
 func (r *reads) undeclared(name, p string) error {
-	return &execute.Error{Op: "read the depfile " + r.a.Depfile, Refused: true, Err: fmt.Errorf("the command read %s, which is no input of the step", name),
-		Remedy: fmt.Sprintf("declare it: inputs = [%q], or the folder that it is in. What a command makes for itself alone belongs into $TMPDIR; names in a depfile are relative to the folder in which the command starts", p)}
+	return &execute.Error{Op: "read the depfile " + r.a.Depfile, Refused: true,
+		Err: fmt.Errorf("the command read %s, which is no input of the step", name),
+		Remedy: fmt.Sprintf("declare it: inputs = [%q], or the folder that it is in. What a command makes for "+
+			"itself alone belongs into $TMPDIR; names in a depfile are relative to the folder in which the command "+
+			"starts", p)}
 }

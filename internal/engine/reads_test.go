@@ -17,7 +17,8 @@ func hostIn(p string) action.Input { return action.Input{Path: p, Host: &action.
 
 // compile is a step that compiles src/main.c with the system's compiler, keyed by what the depfile says.
 func compile(args string) *plan.Instance {
-	n := sh("cc", "gcc -MD -MP -MF o.d -Iinclude -Iinclude/more "+args+" -c src/main.c -o out", hostIn("include"), hostIn("src/main.c"))
+	n := sh("cc", "gcc -MD -MP -MF o.d -Iinclude -Iinclude/more "+args+" -c src/main.c -o out", hostIn("include"),
+		hostIn("src/main.c"))
 	n.Specs[0].Depfile = "o.d"
 	return n
 }
@@ -51,20 +52,25 @@ func TestDepfile(t *testing.T) {
 	step("a header that was not read", 0, map[string]string{"include/more/other.h": "#define OTHER 4\n"})
 	step("a header that was read", 1, map[string]string{"include/more/b.h": "#define B 22\n"})
 	step("the header as it was", 0, map[string]string{"include/more/b.h": "#define B 2\n"})
-	step("a file that counts in full", 1, map[string]string{"src/main.c": "#include \"a.h\"\nint main(void) { return A - B; }\n"})
+	step("a file that counts in full", 1,
+		map[string]string{"src/main.c": "#include \"a.h\"\nint main(void) { return A - B; }\n"})
 	step("a new header that comes first", 1, map[string]string{"include/b.h": "#define B 7\n"})
 	if err := os.Remove(filepath.Join(w.Workspace, "include/b.h")); err != nil {
 		t.Fatal(err)
 	}
 	step("the header gone again", 0, nil)
 	step("a new header that nobody reads", 1, map[string]string{"include/new.h": ""})
-	step("another set of headers", 1, map[string]string{"include/a.h": "#include \"other.h\"\n#define A OTHER\n#define B 0\n"})
+	step("another set of headers", 1,
+		map[string]string{"include/a.h": "#include \"other.h\"\n#define A OTHER\n#define B 0\n"})
 	step("one that is no longer read", 0, map[string]string{"include/more/b.h": "#define B 23\n"})
 	step("one that is read now", 1, map[string]string{"include/more/other.h": "#define OTHER 5\n"})
-	step("the first set again", 0, map[string]string{"include/a.h": "#include \"b.h\"\n#define A 1\n", "include/more/b.h": "#define B 2\n", "include/more/other.h": "x"})
+	step("the first set again", 0,
+		map[string]string{"include/a.h": "#include \"b.h\"\n#define A 1\n", "include/more/b.h": "#define B 2\n",
+			"include/more/other.h": "x"})
 }
 
-// The list of what was read is worth as much time as the result that nobody finds without it: a collection must not drop it as something that took none.
+// The list of what was read is worth as much time as the result that nobody finds without it: a collection must not
+// drop it as something that took none.
 func TestDepfileKeepsItsTime(t *testing.T) {
 	w := newWorld(t)
 	cProject(w)
@@ -93,10 +99,12 @@ func TestDepfileKeepsItsTime(t *testing.T) {
 // Paths that lead through symlinks, and those with the whole exec root in front, are found.
 func TestDepfilePaths(t *testing.T) {
 	for name, flags := range map[string]string{
-		"symlinked folder": "-Iinclude/link", "absolute": "-I$HEXMAGE_ROOT/include/more", "resolved": "-I$(realpath include/more)", "up and down": "-Isrc/../include/more",
+		"symlinked folder": "-Iinclude/link", "absolute": "-I$HEXMAGE_ROOT/include/more",
+		"resolved": "-I$(realpath include/more)", "up and down": "-Isrc/../include/more",
 	} {
 		w := newWorld(t)
-		w.write(map[string]string{"src/main.c": "#include \"b.h\"\n#include <stdio.h>\n", "include/more/b.h": "", "include/more/other.h": ""})
+		w.write(map[string]string{"src/main.c": "#include \"b.h\"\n#include <stdio.h>\n", "include/more/b.h": "",
+			"include/more/other.h": ""})
 		if err := os.Symlink("more", filepath.Join(w.Workspace, "include", "link")); err != nil {
 			t.Fatal(err)
 		}
@@ -123,8 +131,10 @@ func TestDepfileMistakes(t *testing.T) {
 		"touch out":                   {"read the depfile o.d", "exit code 0 but did not write it", "-MD -MF o.d"},
 		"touch out; mkdir o.d":        {"did not write it"},
 		"touch out; echo hello > o.d": {"line 1: this is no rule"},
-		"touch out; echo out: include/a.h gen/x.h > o.d":                {"the command read gen/x.h, which is no input", `inputs = ["gen/x.h"]`},
-		"touch out; echo out: " + outside + " > o.d":                    {"the command read " + outside, `inputs = ["outside.h"]`},
+		"touch out; echo out: include/a.h gen/x.h > o.d": {"the command read gen/x.h, which is no input",
+			`inputs = ["gen/x.h"]`},
+		"touch out; echo out: " + outside +
+			" > o.d": {"the command read " + outside, `inputs = ["outside.h"]`},
 		"touch out; echo out: ../../../../../../../nowhere/x.h > o.d":   nil,
 		"touch out; echo out: out o.d $TMPDIR/x.h /usr/include/x.h>o.d": nil,
 		"touch out; echo out: include > o.d":                            nil,
@@ -164,27 +174,29 @@ func TestDepfileDamage(t *testing.T) {
 		p := planOf(nil, compile(""))
 		w.ok(p, 1)
 		damaged := 0
-		err := filepath.WalkDir(filepath.Join(w.cache, "blake3", "cas"), func(at string, d os.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			b, err := os.ReadFile(at)
-			if err != nil || !strings.Contains(string(b), "include/more/b.h") || strings.Contains(string(b), "out:") {
-				return err
-			}
-			damaged++
-			st, err := os.Stat(at)
-			if err != nil {
-				return err
-			}
-			if err := os.Chmod(at, 0o644); err != nil {
-				return err
-			}
-			if err := os.WriteFile(at, damage(b), 0o644); err != nil {
-				return err
-			}
-			return os.Chtimes(at, time.Time{}, st.ModTime())
-		})
+		err := filepath.WalkDir(filepath.Join(w.cache, "blake3", "cas"),
+			func(at string, d os.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				b, err := os.ReadFile(at)
+				if err != nil || !strings.Contains(string(b), "include/more/b.h") ||
+					strings.Contains(string(b), "out:") {
+					return err
+				}
+				damaged++
+				st, err := os.Stat(at)
+				if err != nil {
+					return err
+				}
+				if err := os.Chmod(at, 0o644); err != nil {
+					return err
+				}
+				if err := os.WriteFile(at, damage(b), 0o644); err != nil {
+					return err
+				}
+				return os.Chtimes(at, time.Time{}, st.ModTime())
+			})
 		if err != nil || damaged != 1 {
 			t.Fatalf("%s: damaged %d blobs, %v", name, damaged, err)
 		}

@@ -303,7 +303,8 @@ func (l *loop) apply(m message) error {
 	u := m.u
 	switch {
 	case m.started:
-		l.sink.Send(event.ActionStarted{ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Description: u.description()})
+		l.sink.Send(event.ActionStarted{ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name,
+			Description: u.description()})
 		return nil
 	case m.out == nil:
 		l.sink.Send(m.progress)
@@ -347,8 +348,10 @@ func (l *loop) apply(m message) error {
 		}
 	}
 	l.sink.Send(event.ActionFinished{
-		ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Description: u.description(), Outcome: o.kind,
-		Key: hexOf(o.key), Action: o.key, Duration: o.took, Worker: o.worker, Memory: o.memory, Failure: o.failure, Warning: o.warning,
+		ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Description: u.description(),
+		Outcome: o.kind,
+		Key:     hexOf(o.key), Action: o.key, Duration: o.took, Worker: o.worker, Memory: o.memory,
+		Failure: o.failure, Warning: o.warning,
 	})
 	return l.release(u)
 }
@@ -372,7 +375,8 @@ func (l *loop) expanded(u *unit, o *outcome) error {
 		l.sum.Failed++
 		l.sum.Actions++
 		l.sink.Send(event.ActionsPlanned{Step: n.plan.At.Short(), Actions: 1})
-		l.sink.Send(event.ActionFinished{ID: int(u.id), Step: n.plan.At.Short(), Outcome: event.Failed, Failure: o.failure})
+		l.sink.Send(event.ActionFinished{ID: int(u.id), Step: n.plan.At.Short(), Outcome: event.Failed,
+			Failure: o.failure})
 		return l.admit(drain(&n.waiters))
 	}
 	u.state = done
@@ -423,7 +427,8 @@ func (l *loop) skip(u *unit) error {
 		return l.admit(drain(&u.instance.waiters))
 	}
 	l.sum.Skipped++
-	l.sink.Send(event.ActionFinished{ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
+	l.sink.Send(event.ActionFinished{ID: int(u.id), Step: u.instance.plan.At.Short(), Name: u.spec.Name,
+		Outcome: event.Skipped})
 	return l.release(u)
 }
 
@@ -441,7 +446,8 @@ func (l *loop) skipRest() {
 			if !u.state.ended() {
 				u.state = skipped
 				l.sum.Skipped++
-				l.sink.Send(event.ActionFinished{ID: int(u.id), Step: n.plan.At.Short(), Name: u.spec.Name, Outcome: event.Skipped})
+				l.sink.Send(event.ActionFinished{ID: int(u.id), Step: n.plan.At.Short(), Name: u.spec.Name,
+					Outcome: event.Skipped})
 			}
 		}
 	}

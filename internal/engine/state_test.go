@@ -19,7 +19,8 @@ import (
 // host is an input from the workspace that has the same path in the exec root.
 func host(p string) action.Input { return action.Input{Path: p, Host: &action.HostPath{Path: p}} }
 
-// The state file notes everything that actions read and leave: each thing that changes is found, and the run that follows is right.
+// The state file notes everything that actions read and leave: each thing that changes is found, and the run that
+// follows is right.
 func TestStateFile(t *testing.T) {
 	w := newWorld(t)
 	tools := t.TempDir()
@@ -55,13 +56,19 @@ func TestStateFile(t *testing.T) {
 	}
 	in := func(name string) string { return filepath.Join(w.Workspace, name) }
 	for name, change := range map[string]func() error{
-		"an input":              func() error { return os.WriteFile(in("src"), []byte("two\n"), 0o644) },
-		"a file of a folder":    func() error { return os.WriteFile(in("tree/a"), []byte("A\n"), 0o644) },
-		"a file in a folder":    func() error { return os.WriteFile(in("tree/c"), nil, 0o644) },
-		"no file in a folder":   func() error { return os.Remove(in("tree/b")) },
-		"the target of a link":  func() error { return os.WriteFile(in("real"), []byte("changed\n"), 0o644) },
-		"a link":                func() error { return errors.Join(os.Remove(in("link")), os.Symlink("src", in("link"))) },
-		"a program before":      func() error { return os.WriteFile(filepath.Join(tools, "cat"), []byte("#!/bin/sh\necho no\n"), 0o755) },
+		"an input":             func() error { return os.WriteFile(in("src"), []byte("two\n"), 0o644) },
+		"a file of a folder":   func() error { return os.WriteFile(in("tree/a"), []byte("A\n"), 0o644) },
+		"a file in a folder":   func() error { return os.WriteFile(in("tree/c"), nil, 0o644) },
+		"no file in a folder":  func() error { return os.Remove(in("tree/b")) },
+		"the target of a link": func() error { return os.WriteFile(in("real"), []byte("changed\n"), 0o644) },
+		"a link": func() error {
+			return errors.Join(os.Remove(in("link")),
+				os.Symlink("src", in("link")))
+		},
+		"a program before": func() error {
+			return os.WriteFile(filepath.Join(tools, "cat"),
+				[]byte("#!/bin/sh\necho no\n"), 0o755)
+		},
 		"an output":             func() error { return os.WriteFile(filepath.Join(w.Out, "all"), nil, 0o644) },
 		"no folder for outputs": func() error { return os.RemoveAll(w.Out) },
 		"an input's time":       func() error { return os.Chtimes(in("src"), time.Now(), time.Now()) },
@@ -107,7 +114,8 @@ func TestStateFileOfFailure(t *testing.T) {
 	if _, err := os.Lstat(w.StateFile); err == nil {
 		t.Error("there is a state file")
 	}
-	if !slices.ContainsFunc(r.Inputs, func(s state.Seen) bool { return s.Path == "src" && s.Stamp.Exists() && s.Racy }) {
+	if !slices.ContainsFunc(r.Inputs,
+		func(s state.Seen) bool { return s.Path == "src" && s.Stamp.Exists() && s.Racy }) {
 		t.Errorf("inputs %+v", r.Inputs)
 	}
 }
@@ -146,7 +154,8 @@ func TestEarlyCutOff(t *testing.T) {
 // Outputs that were removed come back as they were, also if an action has to run again for them.
 func TestRemovedOutputsComeBack(t *testing.T) {
 	w := newWorld(t)
-	p := planOf([]plan.Output{output("f", "f", ""), output("part", "d", "sub/x"), outputTree("d", "d"), {Name: "text", Literal: "text"}},
+	p := planOf([]plan.Output{output("f", "f", ""), output("part", "d", "sub/x"), outputTree("d", "d"),
+		{Name: "text", Literal: "text"}},
 		sh("f", "echo file > out; chmod +x out"), shTree("d", "mkdir -p out/sub; echo x > out/sub/x"))
 	w.ok(p, 2)
 	want := list(t, w.Out)

@@ -52,7 +52,8 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 	req.Tree, req.DropCheckpoint = root, w.fresh(u)
 	req.Force = req.DropCheckpoint || !w.last.counts(u, key)
 	req.Progress = throttled(func(done, total int64, text string) {
-		say(message{u: u, progress: event.ActionProgress{ID: int(u.id), Done: done, Total: total, Unit: "bytes", Text: text}})
+		say(message{u: u, progress: event.ActionProgress{ID: int(u.id), Done: done, Total: total, Unit: "bytes",
+			Text: text}})
 	})
 	if w.o.LogDir != "" {
 		u.printed = execute.NewPrinted(filepath.Join(w.o.LogDir, w.printed+strconv.Itoa(int(u.id))))
@@ -306,14 +307,17 @@ func (w *worker) finish(u *unit, a *action.Action, res *action.Result, o outcome
 		problem := ""
 		switch {
 		case !ok:
-			problem = fmt.Sprintf("the command ended with exit code %d but did not write its output %s", res.ExitCode, want.Path)
+			problem = fmt.Sprintf("the command ended with exit code %d but did not write its output %s", res.ExitCode,
+				want.Path)
 		case want.Tree != (e.Dir != nil):
-			problem = fmt.Sprintf("output %s should be a %s, but the command wrote a %s", want.Path, kindOf(want.Tree), kindOf(!want.Tree))
+			problem = fmt.Sprintf("output %s should be a %s, but the command wrote a %s", want.Path,
+				kindOf(want.Tree), kindOf(!want.Tree))
 		}
 		if problem != "" {
 			o.kind = event.Failed
 			o.failure = w.failure(u, problem, res)
-			o.failure.Hints = append(o.failure.Hints, "correct the path in the step's `output` block, or make the command write it; paths are relative to the folder the command starts in")
+			o.failure.Hints = append(o.failure.Hints, "correct the path in the step's `output` block, or make the "+
+				"command write it; paths are relative to the folder the command starts in")
 			return o
 		}
 	}

@@ -271,7 +271,8 @@ func (c *cached) keep(ctx context.Context, messages map[digest.Digest][]byte) er
 	return nil
 }
 
-func (c *cached) put(ctx context.Context, results store.Results, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) error {
+func (c *cached) put(ctx context.Context, results store.Results, key digest.Digest, r *action.Result,
+	messages map[digest.Digest][]byte) error {
 	if err := results.Put(ctx, key, r, messages); err != nil {
 		return &Error{Op: "remember the action's result", Err: fmt.Errorf("%s: %w", key.Short(), err)}
 	}
@@ -284,7 +285,8 @@ func hasOutputs(a *action.Action, r *action.Result) bool {
 		if i < len(r.Files) && r.Files[i].Path == p { // most often
 			continue
 		}
-		if !slices.ContainsFunc(r.Files, func(f action.OutputFile) bool { return f.Path == p }) && !slices.ContainsFunc(r.Dirs, func(d action.OutputDir) bool { return d.Path == p }) {
+		if !slices.ContainsFunc(r.Files, func(f action.OutputFile) bool { return f.Path == p }) &&
+			!slices.ContainsFunc(r.Dirs, func(d action.OutputDir) bool { return d.Path == p }) {
 			return false
 		}
 	}

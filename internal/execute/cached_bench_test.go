@@ -49,7 +49,8 @@ func BenchmarkLookup60(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		actions[i] = &action.Action{Command: action.Command{Args: []string{"cc", fmt.Sprint(i)}, Outputs: []string{"out"}}, InputRoot: fn.Bytes(nil)}
+		actions[i] = &action.Action{Command: action.Command{Args: []string{"cc", fmt.Sprint(i)},
+			Outputs: []string{"out"}}, InputRoot: fn.Bytes(nil)}
 		if err := results.Put(b.Context(), actions[i].Key(fn), &action.Result{Dirs: dirs}, nil); err != nil {
 			b.Fatal(err)
 		}

@@ -33,20 +33,23 @@ func newWorld(t *testing.T, installed func(digest.Digest) bool) world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fake := &executetest.Fake{Store: blobs, Fn: fn, Commands: map[string]func(context.Context, *executetest.Call) (int, error){
-		"cc": func(_ context.Context, c *executetest.Call) (int, error) {
-			c.Outputs["a.o"] = "object"
-			c.Outputs["inc/sub/a.h"] = "header"
-			c.Outputs["inc/b.h"] = "other"
-			return 0, nil
-		},
-	}}
+	fake := &executetest.Fake{Store: blobs, Fn: fn,
+		Commands: map[string]func(context.Context, *executetest.Call) (int, error){
+			"cc": func(_ context.Context, c *executetest.Call) (int, error) {
+				c.Outputs["a.o"] = "object"
+				c.Outputs["inc/sub/a.h"] = "header"
+				c.Outputs["inc/b.h"] = "other"
+				return 0, nil
+			},
+		}}
 	results := memory.NewResults()
-	return world{blobs, results, fake, execute.Cached(fake, execute.CacheOptions{Results: results, Blobs: blobs, Fn: fn, Installed: installed}), root}
+	return world{blobs, results, fake,
+		execute.Cached(fake, execute.CacheOptions{Results: results, Blobs: blobs, Fn: fn, Installed: installed}), root}
 }
 
 func (w world) action(name string) *action.Action {
-	return &action.Action{Command: action.Command{Args: []string{name}, Outputs: []string{"a.o", "inc"}}, InputRoot: w.root}
+	return &action.Action{Command: action.Command{Args: []string{name}, Outputs: []string{"a.o", "inc"}},
+		InputRoot: w.root}
 }
 
 func (w world) hit(t *testing.T, a *action.Action) bool {
@@ -85,7 +88,8 @@ func TestCached(t *testing.T) {
 				t.Fatalf("%s: %v, %v; ran %d actions", c.name, r, err, len(w.fake.Ran())-ran)
 			}
 			got, ok, err := execute.Lookup(t.Context(), w.x, &execute.Request{Action: c.a})
-			if err != nil || ok != c.remembered || ok && (got.ExitCode != r.ExitCode || len(got.Files)+len(got.Dirs) != 2) {
+			if err != nil || ok != c.remembered ||
+				ok && (got.ExitCode != r.ExitCode || len(got.Files)+len(got.Dirs) != 2) {
 				t.Errorf("%s: Lookup returns %+v, %v, %v", c.name, got, ok, err)
 			}
 		}
@@ -114,8 +118,11 @@ func TestCachedKeepsMessages(t *testing.T) {
 		if err := errors.Join(err, merr); err != nil {
 			t.Fatal(err)
 		}
-		if a == large && (len(missing) > 0 || len(messages) > 0) || a != large && (len(missing) != 2 || string(messages[own[0]]) != string(e.Action) || string(messages[own[1]]) != string(e.Command)) {
-			t.Errorf("%d messages are beside the result of %v, and %v are not in the store", len(messages), e.Key, missing)
+		if a == large && (len(missing) > 0 || len(messages) > 0) ||
+			a != large && (len(missing) != 2 || string(messages[own[0]]) != string(e.Action) ||
+				string(messages[own[1]]) != string(e.Command)) {
+			t.Errorf("%d messages are beside the result of %v, and %v are not in the store", len(messages), e.Key,
+				missing)
 		}
 	}
 }
@@ -133,7 +140,8 @@ func TestCachedIncomplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, messages := dir.Encode(fn)
-	parts := map[string]digest.Digest{"a.o": r.Files[0].Digest, "Tree": r.Dirs[0].Tree, "a.h": fn.Bytes([]byte("header")), "b.h": fn.Bytes([]byte("other"))}
+	parts := map[string]digest.Digest{"a.o": r.Files[0].Digest, "Tree": r.Dirs[0].Tree,
+		"a.h": fn.Bytes([]byte("header")), "b.h": fn.Bytes([]byte("other"))}
 	for d := range messages {
 		parts["Directory "+d.Short()] = d
 	}
@@ -205,16 +213,20 @@ func TestCachedOverABrokenStore(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	a := w.action("cc")
 	a.Command.Env = map[string]string{"PAD": strings.Repeat("x", 20<<10)}
-	r, err := execute.Cached(w.fake, execute.CacheOptions{Results: w.results, Blobs: brokenStore{w.blobs, broken}, Fn: fn}).Execute(t.Context(), &execute.Request{Action: a})
+	r, err := execute.Cached(w.fake,
+		execute.CacheOptions{Results: w.results, Blobs: brokenStore{w.blobs, broken}, Fn: fn}).Execute(t.Context(),
+		&execute.Request{Action: a})
 	if !errors.Is(err, broken) || !errors.As(err, new(*execute.Error)) {
 		t.Errorf("%v, %v; want an execute.Error with the cause", r, err)
 	}
 	x := execute.Cached(w.fake, execute.CacheOptions{Results: brokenResults{w.results, broken}, Blobs: w.blobs, Fn: fn})
 	a = w.action("cc")
-	if r, err := x.Execute(t.Context(), &execute.Request{Action: a}); !errors.Is(err, broken) || !errors.As(err, new(*execute.Error)) {
+	if r, err := x.Execute(t.Context(), &execute.Request{Action: a}); !errors.Is(err, broken) ||
+		!errors.As(err, new(*execute.Error)) {
 		t.Errorf("%v, %v; want an execute.Error with the cause", r, err)
 	}
-	if r, ok, err := execute.Lookup(t.Context(), x, &execute.Request{Action: a}); ok || !errors.Is(err, broken) || !errors.As(err, new(*execute.Error)) {
+	if r, ok, err := execute.Lookup(t.Context(), x, &execute.Request{Action: a}); ok || !errors.Is(err, broken) ||
+		!errors.As(err, new(*execute.Error)) {
 		t.Errorf("Lookup: %v, %v, %v; want an execute.Error with the cause", r, ok, err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // Capped keeps the head and the tail of an output stream, action.MaxInline bytes in all. It may be written from
-// several goroutines. The zero value is ready, and keeps nothing else; Request.Streams returns some that put long streams
-// into files.
+// several goroutines. The zero value is ready, and keeps nothing else; Request.Streams returns some that put long
+// streams into files.
 type Capped struct {
 	mu      sync.Mutex
 	hide    *secret.Hider // what is left out; nil: nothing

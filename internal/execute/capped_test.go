@@ -34,7 +34,8 @@ func TestCappedKeepsHeadAndTail(t *testing.T) {
 			if n > action.MaxInline {
 				head, tail, ok := strings.Cut(string(got), "\n… ")
 				_, tail, ok2 := strings.Cut(tail, " bytes left out …\n")
-				if !ok || !ok2 || !bytes.HasPrefix(all.Bytes(), []byte(head)) || !bytes.HasSuffix(all.Bytes(), []byte(tail)) {
+				if !ok || !ok2 || !bytes.HasPrefix(all.Bytes(), []byte(head)) ||
+					!bytes.HasSuffix(all.Bytes(), []byte(tail)) {
 					t.Errorf("%d bytes in chunks of %d: head or tail is wrong", n, chunk)
 				}
 			}

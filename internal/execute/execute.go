@@ -95,7 +95,8 @@ func (r route) Execute(ctx context.Context, a *Request) (*action.Result, error) 
 	}
 	next, ok := r[name]
 	if !ok {
-		return nil, &Error{Op: "choose an executor", Err: fmt.Errorf("no executor named %q; there are: %q", name, slices.Sorted(maps.Keys(r)))}
+		return nil, &Error{Op: "choose an executor",
+			Err: fmt.Errorf("no executor named %q; there are: %q", name, slices.Sorted(maps.Keys(r)))}
 	}
 	return next.Execute(ctx, a)
 }

@@ -16,7 +16,8 @@ import (
 
 // locked is an executor of another process on the same stores.
 func (w world) locked(lock string) execute.Executor {
-	return execute.Cached(w.fake, execute.CacheOptions{Results: w.results, Blobs: w.blobs, Fn: fn, Locks: execute.NewLocks(lock)})
+	return execute.Cached(w.fake,
+		execute.CacheOptions{Results: w.results, Blobs: w.blobs, Fn: fn, Locks: execute.NewLocks(lock)})
 }
 
 // Two Locks on one path stand for two processes: their open files are as separate as those of processes.
@@ -47,7 +48,8 @@ func TestExclusive(t *testing.T) {
 	// Who waits can be cancelled.
 	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 	defer cancel()
-	if r, err := w.locked(lock).Execute(ctx, &execute.Request{Action: w.action("slow")}); !errors.Is(err, context.DeadlineExceeded) {
+	if r, err := w.locked(lock).Execute(ctx, &execute.Request{Action: w.action("slow")}); !errors.Is(err,
+		context.DeadlineExceeded) {
 		t.Errorf("%v, %v; want DeadlineExceeded", r, err)
 	}
 	close(finish)
@@ -79,7 +81,8 @@ func TestExclusiveNotRemembered(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 3 {
 			wg.Go(func() {
-				if r, err := w.locked(lock).Execute(t.Context(), &execute.Request{Action: a}); err != nil || r.ExitCode != 1 {
+				if r, err := w.locked(lock).Execute(t.Context(), &execute.Request{Action: a}); err != nil ||
+					r.ExitCode != 1 {
 					t.Errorf("%v, %v", r, err)
 				}
 			})
@@ -110,10 +113,11 @@ func TestExclusiveAfterALookup(t *testing.T) {
 		ran := len(w.fake.Ran())
 		a := w.action("cc")
 		a.Command.Env = map[string]string{"FORCE": fmt.Sprint(force)}
-		r, err := here.Execute(t.Context(), &execute.Request{Action: a, Force: force, Start: func(*execute.Request) error {
-			_, err := there.Execute(t.Context(), &execute.Request{Action: a})
-			return err
-		}})
+		r, err := here.Execute(t.Context(),
+			&execute.Request{Action: a, Force: force, Start: func(*execute.Request) error {
+				_, err := there.Execute(t.Context(), &execute.Request{Action: a})
+				return err
+			}})
 		if err != nil || r.ExitCode != 0 || r.Cached == force {
 			t.Fatalf("%v, %v", r, err)
 		}

@@ -65,7 +65,8 @@ func TestPrintedIsBounded(t *testing.T) {
 	}
 	head, tail, _ := strings.Cut(got.String(), "\n… ")
 	left, tail, ok := strings.Cut(tail, " bytes left out …\n")
-	if !ok || len(head) != 64<<20 || !bytes.HasPrefix(all, []byte(head)) || !bytes.HasSuffix(all, []byte(tail)) || len(tail) < 1000 || !strings.HasPrefix(left, "2,06") {
+	if !ok || len(head) != 64<<20 || !bytes.HasPrefix(all, []byte(head)) || !bytes.HasSuffix(all, []byte(tail)) ||
+		len(tail) < 1000 || !strings.HasPrefix(left, "2,06") {
 		t.Errorf("%d bytes, then %q left out, then %d", len(head), left, len(tail))
 	}
 }
@@ -75,7 +76,8 @@ func TestPrintedNowhere(t *testing.T) {
 	p := execute.NewPrinted("/dev/null/nowhere/a")
 	_, r := stream(p, 1<<20, 999)
 	var got bytes.Buffer
-	if err := p.CopyTo(&got, r); err != nil || !bytes.HasPrefix(got.Bytes(), r.Stdout) || !strings.Contains(got.String(), "left out") {
+	if err := p.CopyTo(&got, r); err != nil || !bytes.HasPrefix(got.Bytes(), r.Stdout) ||
+		!strings.Contains(got.String(), "left out") {
 		t.Errorf("%v, %d bytes", err, got.Len())
 	}
 }

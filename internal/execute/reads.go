@@ -50,7 +50,8 @@ func (c *cached) rememberReads(ctx context.Context, a *action.Action, r *action.
 	name := a.Depfile
 	i := slices.IndexFunc(r.Files, func(f action.OutputFile) bool { return f.Path == name })
 	if i < 0 {
-		return nil, &Error{Op: "read the depfile " + name, Refused: true, Err: fmt.Errorf("the command ended with exit code %d but did not write it", r.ExitCode),
+		return nil, &Error{Op: "read the depfile " + name, Refused: true,
+			Err:    fmt.Errorf("the command ended with exit code %d but did not write it", r.ExitCode),
 			Remedy: "make the command write it (gcc and clang: -MD -MF " + name + "), or leave `depfile` out"}
 	}
 	text, err := store.ReadBlob(ctx, c.Blobs, r.Files[i].Digest, maxDepfile)
@@ -84,7 +85,8 @@ func (c *cached) rememberReads(ctx context.Context, a *action.Action, r *action.
 	if err := c.remember(ctx, results, narrow, r); err != nil {
 		return nil, err
 	}
-	if err := c.remember(ctx, results, broad, &action.Result{Files: []action.OutputFile{{Path: readsOutput, Digest: at}}, Duration: r.Duration}); err != nil {
+	if err := c.remember(ctx, results, broad,
+		&action.Result{Files: []action.OutputFile{{Path: readsOutput, Digest: at}}, Duration: r.Duration}); err != nil {
 		return nil, err
 	}
 	return r, nil

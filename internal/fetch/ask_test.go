@@ -104,7 +104,8 @@ func TestAsk(t *testing.T) {
 		of.Offline, of.Logins = c.client.Offline, c.client.Logins
 		sent.Store(new(atomic.Int64))
 		err := of.Ask(t.Context(), s)
-		if failed := c.want != "" || c.is != nil; failed != (err != nil) || err != nil && !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
+		if failed := c.want != "" || c.is != nil; failed != (err != nil) ||
+			err != nil && !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%q: %v", c.urls, err)
 		}
 		if n := sent.Load().Load(); n > 64<<10 && c.urls[0] != "/strict" {

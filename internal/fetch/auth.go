@@ -35,7 +35,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	var with *http.Request
 	for _, l := range t.logins {
-		if l.Host != "" && !strings.EqualFold(l.Host, req.URL.Hostname()) && !strings.EqualFold(l.Host, req.URL.Host) && !strings.EqualFold(l.Host, hostPort(req.URL)) {
+		if l.Host != "" && !strings.EqualFold(l.Host, req.URL.Hostname()) &&
+			!strings.EqualFold(l.Host, req.URL.Host) && !strings.EqualFold(l.Host, hostPort(req.URL)) {
 			continue
 		}
 		if with == nil {
@@ -204,5 +205,6 @@ func AddressLogin(u *url.URL, user, password string) Login {
 
 // BasicLogin is the login of a host with a user and a password.
 func BasicLogin(host, user, password string) Login {
-	return Login{Host: host, Header: "Authorization", Value: "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))}
+	return Login{Host: host, Header: "Authorization",
+		Value: "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))}
 }

@@ -94,7 +94,8 @@ func (d *download) from(ctx context.Context, addr string) (*Result, error) {
 			changes++
 			restart()
 			continue
-		case (errors.Is(err, ErrMismatch) || errors.Is(err, ErrNotFile)) && again && (resumed > 0 || before > 0 || d.requests.Load()-asked > 1):
+		case (errors.Is(err, ErrMismatch) || errors.Is(err, ErrNotFile)) && again &&
+			(resumed > 0 || before > 0 || d.requests.Load()-asked > 1):
 			// It was put together of several answers, one of which may be what is wrong: once more from the start.
 			again = false
 			restart()
@@ -102,7 +103,8 @@ func (d *download) from(ctx context.Context, addr string) (*Result, error) {
 		}
 		var t *transientError
 		if !errors.As(err, &t) {
-			if errors.Is(err, ErrMismatch) || errors.Is(err, ErrNotFile) || errors.Is(err, ErrTooLarge) || errors.Is(err, errChanged) || errors.Is(err, errNoRanges) {
+			if errors.Is(err, ErrMismatch) || errors.Is(err, ErrNotFile) || errors.Is(err, ErrTooLarge) ||
+				errors.Is(err, errChanged) || errors.Is(err, errNoRanges) {
 				restart()
 			}
 			return nil, err
@@ -162,7 +164,8 @@ func (d *download) resume(addr string) *part {
 	p := oldPart(d.path, d.source.pinned())
 	switch {
 	case p == nil:
-	case p.meta.Digest == d.source.digest() && (d.source.Size == 0 || p.meta.Total < 0 || p.meta.Total == d.source.Size) &&
+	case p.meta.Digest == d.source.digest() &&
+		(d.source.Size == 0 || p.meta.Total < 0 || p.meta.Total == d.source.Size) &&
 		// the digest tells whether the parts fit together
 		(p.meta.Validator != "" && p.meta.URL == addr || d.source.pinned()):
 		return p
@@ -208,7 +211,8 @@ func (d *download) attempt(ctx context.Context, addr string, p *part) (*part, *R
 	}
 	r := p.sums.result()
 	if d.source.Size > r.Size {
-		return p, nil, &transientError{err: fmt.Errorf("the server stopped after %d of %d bytes", r.Size, d.source.Size)}
+		return p, nil, &transientError{err: fmt.Errorf("the server stopped after %d of %d bytes", r.Size,
+			d.source.Size)}
 	}
 	return p, r, d.verify(r, p.data)
 }
@@ -221,7 +225,8 @@ func (d *download) start(ctx context.Context, addr string) (*part, *answer, erro
 	}
 	a, err := d.get(ctx, addr, 0, probe, "")
 	var t *transientError
-	if err != nil && probe > 0 && ctx.Err() == nil && !errors.As(err, &t) && (errors.Is(err, ErrRefused) || errors.Is(err, errNoRanges)) {
+	if err != nil && probe > 0 && ctx.Err() == nil && !errors.As(err, &t) &&
+		(errors.Is(err, ErrRefused) || errors.Is(err, errNoRanges)) {
 		d.noRanges, probe = true, -1 // some refuse what they do not know, and an empty file has no first byte
 		a, err = d.get(ctx, addr, 0, -1, "")
 	}
@@ -393,7 +398,9 @@ func (p *pacedBody) Read(b []byte) (int, error) {
 		err = &transientError{err: fmt.Errorf("no byte came for %v", p.client.Stall)}
 	case p.waited >= p.client.Stall:
 		if float64(p.came) < float64(p.client.Floor)*p.waited.Seconds() {
-			err = &transientError{slow: true, err: fmt.Errorf("%d bytes came in %v: less than %d bytes a second is given up", p.came, p.waited.Round(time.Second/10), p.client.Floor)}
+			err = &transientError{slow: true,
+				err: fmt.Errorf("%d bytes came in %v: less than %d bytes a second is given up", p.came,
+					p.waited.Round(time.Second/10), p.client.Floor)}
 		}
 		p.came, p.waited = 0, 0
 	}

@@ -88,7 +88,8 @@ type Result struct {
 
 // What went wrong. Errors of Fetch wrap one of these, or a network error.
 var (
-	ErrOffline  = errors.New("hexmage is offline and the file was not downloaded before: run once without --offline, or give its address as a file:// URL")
+	ErrOffline = errors.New("hexmage is offline and the file was not downloaded before: run once without " +
+		"--offline, or give its address as a file:// URL")
 	ErrMismatch = errors.New("the file is not what its digest says")
 	ErrNotFile  = errors.New("the server sent a page instead of the file")
 	ErrRefused  = errors.New("the server refused")
@@ -156,7 +157,8 @@ func (c Client) Fetch(ctx context.Context, s Source, dest string) (*Result, erro
 
 // each takes the right to download to dest and, unless the file is there by then, tries one address after the other
 // until one works.
-func (c Client) each(ctx context.Context, s Source, dest string, there func() (bool, error), from func(d *download, addr string) error) error {
+func (c Client) each(ctx context.Context, s Source, dest string, there func() (bool, error),
+	from func(d *download, addr string) error) error {
 	if len(s.URLs) == 0 {
 		return errors.New("fetch: no address")
 	}
@@ -238,7 +240,8 @@ func (r *Result) check(s Source) error {
 	if s.Size > 0 && r.Size != s.Size {
 		return fmt.Errorf("%w: it has %d bytes, expected are %d", ErrMismatch, r.Size, s.Size)
 	}
-	for _, sum := range []struct{ name, got, want string }{{"sha256", r.SHA256, s.SHA256}, {"sha1", r.SHA1, s.SHA1}, {"md5", r.MD5, s.MD5}} {
+	for _, sum := range []struct{ name, got, want string }{{"sha256", r.SHA256, s.SHA256}, {"sha1", r.SHA1, s.SHA1},
+		{"md5", r.MD5, s.MD5}} {
 		if sum.want != "" && sum.got != sum.want {
 			return fmt.Errorf("%w: its %s is %s, expected is %s", ErrMismatch, sum.name, sum.got, sum.want)
 		}

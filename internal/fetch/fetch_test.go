@@ -35,7 +35,8 @@ func content(n int) []byte {
 
 func pinned(b []byte, urls ...string) fetch.Source {
 	s256, s1, m := sha256.Sum256(b), sha1.Sum(b), md5.Sum(b)
-	return fetch.Source{URLs: urls, Size: int64(len(b)), SHA256: hex.EncodeToString(s256[:]), SHA1: hex.EncodeToString(s1[:]), MD5: hex.EncodeToString(m[:]), Archive: true}
+	return fetch.Source{URLs: urls, Size: int64(len(b)), SHA256: hex.EncodeToString(s256[:]),
+		SHA1: hex.EncodeToString(s1[:]), MD5: hex.EncodeToString(m[:]), Archive: true}
 }
 
 func client() fetch.Client {
@@ -121,7 +122,10 @@ func TestServers(t *testing.T) {
 			}
 			serve(w, r, b)
 		}, max: 3},
-		"always busy": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { http.Error(w, "busy", http.StatusBadGateway) },
+		"always busy": {handler: func(_ int32, w http.ResponseWriter,
+			r *http.Request) {
+			http.Error(w, "busy", http.StatusBadGateway)
+		},
 			want: fetch.ErrRefused, text: "502", max: 5},
 		"announces more than it is": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "400000")
@@ -137,16 +141,24 @@ func TestServers(t *testing.T) {
 		}, want: nil, text: "stopped after 1000 of 300000", max: 8},
 		"sends a page": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { _, _ = w.Write(page) },
 			want: fetch.ErrNotFile, text: "an HTML page", max: 1},
-		"sends a JSON message": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte(`{"error":"licence"}`)) },
+		"sends a JSON message": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
+			_,
+				_ = w.Write([]byte(`{"error":"licence"}`))
+		},
 			want: fetch.ErrNotFile, text: "a JSON message", max: 1},
-		"sends a page when the size is not known": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { _, _ = w.Write(page) },
-			change: func(s *fetch.Source, _ *fetch.Client) { s.Size, s.SHA256, s.SHA1, s.MD5 = 0, "", "", "" }, want: fetch.ErrNotFile, max: 1},
+		"sends a page when the size is not known": {handler: func(_ int32, w http.ResponseWriter,
+			r *http.Request) {
+			_, _ = w.Write(page)
+		},
+			change: func(s *fetch.Source, _ *fetch.Client) { s.Size, s.SHA256, s.SHA1, s.MD5 = 0, "", "", "" },
+			want:   fetch.ErrNotFile, max: 1},
 		"another file": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
 			other := append([]byte{}, b...)
 			other[1000] ^= 1
 			serve(w, r, other)
 		}, want: fetch.ErrMismatch, text: "sha256", max: 1},
-		"gone": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }, want: fetch.ErrRefused, text: "404", max: 1},
+		"gone": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) },
+			want: fetch.ErrRefused, text: "404", max: 1},
 		"forbidden": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "accept the licence", http.StatusForbidden)
 		}, want: fetch.ErrRefused, text: "accept the licence", max: 1},
@@ -157,10 +169,14 @@ func TestServers(t *testing.T) {
 			}
 			serve(w, r, b)
 		}, change: func(s *fetch.Source, _ *fetch.Client) { s.UserAgent = "Mozilla/5.0" }, max: 1},
-		"redirects for ever": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/again", http.StatusFound) },
+		"redirects for ever": {handler: func(_ int32, w http.ResponseWriter,
+			r *http.Request) {
+			http.Redirect(w, r, "/again", http.StatusFound)
+		},
 			want: fetch.ErrRefused, text: "redirects", max: 11},
 		"too large without a pin": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { serve(w, r, b) },
-			change: func(s *fetch.Source, c *fetch.Client) { *s = fetch.Source{URLs: s.URLs}; c.MaxSize = 1000 }, want: fetch.ErrTooLarge, max: 1},
+			change: func(s *fetch.Source, c *fetch.Client) { *s = fetch.Source{URLs: s.URLs}; c.MaxSize = 1000 },
+			want:   fetch.ErrTooLarge, max: 1},
 		"stalls once": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
 			if n == 1 {
 				w.Header().Set("Content-Length", strconv.Itoa(len(b)))
@@ -175,7 +191,8 @@ func TestServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var n atomic.Int32
-			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.handler(n.Add(1), w, r) }))
+			srv := httptest.NewServer(
+				http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.handler(n.Add(1), w, r) }))
 			defer srv.Close()
 			s, cl := pinned(b, srv.URL+"/sdk.zip?token=secret"), client()
 			if c.change != nil {
@@ -312,7 +329,8 @@ func TestMirrorsAndResume(t *testing.T) {
 }
 
 func TestOffline(t *testing.T) {
-	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") }))
+	srv := httptest.NewServer(
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") }))
 	defer srv.Close()
 	b := content(1000)
 	file := filepath.Join(t.TempDir(), "a.zip")
@@ -321,7 +339,8 @@ func TestOffline(t *testing.T) {
 	}
 	c := fetch.Client{Offline: true}
 	dest := filepath.Join(t.TempDir(), "x")
-	if _, err := c.Fetch(t.Context(), pinned(b, srv.URL), dest); !errors.Is(err, fetch.ErrOffline) || !strings.Contains(err.Error(), "--offline") {
+	if _, err := c.Fetch(t.Context(), pinned(b, srv.URL), dest); !errors.Is(err, fetch.ErrOffline) ||
+		!strings.Contains(err.Error(), "--offline") {
 		t.Errorf("error %v, want %v", err, fetch.ErrOffline)
 	}
 	if _, err := c.Fetch(t.Context(), pinned(b, srv.URL, "file://"+file), dest); err != nil {
@@ -360,7 +379,8 @@ func TestLocal(t *testing.T) {
 func TestTogether(t *testing.T) {
 	b := content(200_000)
 	var n atomic.Int32
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { n.Add(1); serve(w, r, b) }))
+	srv := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { n.Add(1); serve(w, r, b) }))
 	defer srv.Close()
 	dest := filepath.Join(t.TempDir(), "x")
 	var wg sync.WaitGroup
@@ -403,13 +423,15 @@ func TestCancelled(t *testing.T) {
 }
 
 func TestNoDowngrade(t *testing.T) {
-	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { t.Error("asked over http") }))
+	plain := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { t.Error("asked over http") }))
 	defer plain.Close()
 	secure := httptest.NewTLSServer(http.RedirectHandler(plain.URL, http.StatusFound))
 	defer secure.Close()
 	c := client()
 	c.Transport = secure.Client().Transport
-	if _, err := c.Fetch(t.Context(), pinned(content(10), secure.URL), filepath.Join(t.TempDir(), "x")); !errors.Is(err, fetch.ErrRefused) {
+	if _, err := c.Fetch(t.Context(), pinned(content(10), secure.URL),
+		filepath.Join(t.TempDir(), "x")); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("error %v, want %v", err, fetch.ErrRefused)
 	}
 }

@@ -55,7 +55,8 @@ func FuzzMessage(f *testing.F) {
 	f.Add([]byte("a\xff\xfe\u202eb"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		text := message(b)
-		if len([]rune(text)) > maxMessage+3 || strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) >= 0 {
+		if len([]rune(text)) > maxMessage+3 ||
+			strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) >= 0 {
 			t.Errorf("%q", text)
 		}
 		_ = pageKind(b)
@@ -78,7 +79,8 @@ func FuzzContentRange(f *testing.F) {
 // FuzzPartState: whatever is in the file beside a part, what is taken of it fits the part.
 func FuzzPartState(f *testing.F) {
 	dir := f.TempDir()
-	p, err := newPart(filepath.Join(dir, "seed"), partMeta{URL: "https://x", Validator: `"1"`, Total: 100, Segments: chunks(100, 40)}, true)
+	p, err := newPart(filepath.Join(dir, "seed"),
+		partMeta{URL: "https://x", Validator: `"1"`, Total: 100, Segments: chunks(100, 40)}, true)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -61,12 +61,15 @@ func TestParallel(t *testing.T) {
 		streams int   // that are used; 0: any number
 		max     int32 // requests at most; 0: any number
 	}{
-		"good":               {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { serve(w, r, b) }, streams: 4, max: 20},
-		"good without a pin": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { serve(w, r, b) }, change: unpin, streams: 4, max: 20},
+		"good": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { serve(w, r, b) },
+			streams: 4, max: 20},
+		"good without a pin": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { serve(w, r, b) },
+			change: unpin, streams: 4, max: 20},
 		"drops every connection": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
 			serve(&lossy{w, 60_000}, r, b)
 		}, streams: 4},
-		"ignores ranges": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { _, _ = w.Write(b) }, streams: 1, max: 1},
+		"ignores ranges": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { _, _ = w.Write(b) },
+			streams: 1, max: 1},
 		"ignores ranges and drops": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 			if n < 3 {
@@ -87,7 +90,10 @@ func TestParallel(t *testing.T) {
 			}
 			_, _ = w.Write(b)
 		}, streams: 1, max: 2},
-		"has a weak validator": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { serveTag(w, r, b, `W/"1"`) }, streams: 1, max: 2},
+		"has a weak validator": {handler: func(_ int32, w http.ResponseWriter,
+			r *http.Request) {
+			serveTag(w, r, b, `W/"1"`)
+		}, streams: 1, max: 2},
 		"changes the file, with another tag": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
 			if n <= 3 {
 				serveTag(w, r, other, `"old"`)
@@ -95,7 +101,8 @@ func TestParallel(t *testing.T) {
 			}
 			serveTag(w, r, b, `"new"`)
 		}},
-		"changes the file, with another tag, without a pin": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
+		"changes the file, with another tag, without a pin": {handler: func(n int32, w http.ResponseWriter,
+			r *http.Request) {
 			if n <= 3 {
 				serveTag(w, r, other, `"old"`)
 				return
@@ -180,14 +187,18 @@ func TestParallel(t *testing.T) {
 		}, change: unpin, want: fetch.ErrNotFile, text: "gzip"},
 		"sends a page with a message": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
-			fmt.Fprint(w, "<!DOCTYPE html><html><head><title>Sign in</title><style>a{}</style></head><body><script>x()</script><p>Accept the &lt;licence&gt;\x1b[31m first</p>")
+			fmt.Fprint(w, "<!DOCTYPE html><html><head><title>Sign "+
+				"in</title><style>a{}</style></head><body><script>x()</script><p>Accept the &lt;licence&gt;\x1b[31m "+
+				"first</p>")
 		}, want: fetch.ErrNotFile, text: `an HTML page, which says "Sign in Accept the <licence> [31m first"`},
 		"sends JSON without a pin": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
 			fmt.Fprint(w, `{"status": 200, "error": {"code": "E42", "message": "licence not accepted"}}`)
-		}, change: func(s *fetch.Source, c *fetch.Client) { unpin(s, c); s.Archive = true }, want: fetch.ErrNotFile, text: `a JSON message, which says "E42: licence not accepted"`},
+		}, change: func(s *fetch.Source, c *fetch.Client) { unpin(s, c); s.Archive = true }, want: fetch.ErrNotFile,
+			text: `a JSON message, which says "E42: licence not accepted"`},
 		"sends JSON where no archive is expected": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
 			fmt.Fprint(w, `{"error": "quota exceeded"}`)
-		}, change: func(s *fetch.Source, _ *fetch.Client) { s.Archive, s.Size = false, 0 }, want: fetch.ErrNotFile, text: "quota exceeded"},
+		}, change: func(s *fetch.Source, _ *fetch.Client) { s.Archive, s.Size = false, 0 }, want: fetch.ErrNotFile,
+			text: "quota exceeded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -211,7 +222,8 @@ func TestParallel(t *testing.T) {
 				t.Errorf("%d requests, want %d at most", n, c.max)
 			}
 			if c.want != nil || c.text != "" {
-				if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) || strings.Contains(err.Error(), "secret") {
+				if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) ||
+					strings.Contains(err.Error(), "secret") {
 					t.Errorf("error %v, want %v and %q", err, c.want, c.text)
 				}
 				if left, _ := filepath.Glob(dest + "*"); err != nil && len(left) > 1 { // the lock stays
@@ -252,8 +264,10 @@ func TestCutZipWithoutPin(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range []int{whole.Len(), whole.Len() - 10, 30_000} {
-		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r, whole.Bytes()[:n]) }))
-		_, err := client().Fetch(t.Context(), fetch.Source{URLs: []string{srv.URL}, Archive: true}, filepath.Join(t.TempDir(), "x"))
+		srv := httptest.NewServer(
+			http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r, whole.Bytes()[:n]) }))
+		_, err := client().Fetch(t.Context(), fetch.Source{URLs: []string{srv.URL}, Archive: true},
+			filepath.Join(t.TempDir(), "x"))
 		srv.Close()
 		if (err == nil) != (n == whole.Len()) {
 			t.Errorf("%d of %d bytes: error %v", n, whole.Len(), err)
@@ -318,7 +332,8 @@ func TestLogins(t *testing.T) {
 	defer site.Close()
 	host := strings.TrimPrefix(site.URL, "http://")
 	c := client()
-	c.Logins = []fetch.Login{{Host: host, Header: "X-Token", Value: "s3cr3t-key"}, {Host: host, Header: "Authorization", Value: token},
+	c.Logins = []fetch.Login{{Host: host, Header: "X-Token", Value: "s3cr3t-key"},
+		{Host: host, Header: "Authorization", Value: token},
 		{Host: "127.0.0.1", Header: "Authorization", Value: "Basic not the first"}}
 	if _, err := c.Fetch(t.Context(), pinned(b, site.URL+"/sdk.zip"), filepath.Join(t.TempDir(), "x")); err != nil {
 		t.Error(err)
@@ -328,17 +343,21 @@ func TestLogins(t *testing.T) {
 	}
 	c.Logins = c.Logins[1:]
 	_, err := c.Fetch(t.Context(), pinned(b, site.URL+"/sdk.zip"), filepath.Join(t.TempDir(), "x"))
-	if err == nil || strings.Contains(err.Error(), "s3cr3t") || !strings.Contains(err.Error(), "no such token: (sensitive)") || !strings.Contains(err.Error(), "netrc") {
+	if err == nil || strings.Contains(err.Error(), "s3cr3t") ||
+		!strings.Contains(err.Error(), "no such token: (sensitive)") || !strings.Contains(err.Error(), "netrc") {
 		t.Errorf("error %v", err)
 	}
 	c.Logins = []fetch.Login{fetch.BasicLogin(host, "ana", "s3cr3t word")}
-	if _, err := c.Fetch(t.Context(), pinned(b, site.URL+"/sdk.zip"), filepath.Join(t.TempDir(), "x")); err == nil || strings.Contains(err.Error(), "s3cr3t") || !strings.Contains(err.Error(), "no such token: (sensitive)(sensitive)") {
+	if _, err := c.Fetch(t.Context(), pinned(b, site.URL+"/sdk.zip"), filepath.Join(t.TempDir(), "x")); err == nil ||
+		strings.Contains(err.Error(), "s3cr3t") ||
+		!strings.Contains(err.Error(), "no such token: (sensitive)(sensitive)") {
 		t.Errorf("a password that the server repeats: %v", err)
 	}
 }
 
 func TestNetrc(t *testing.T) {
-	logins, err := fetch.Netrc(strings.NewReader("# mine\nmachine a.example login me password p:1\nmachine\n b.example\n password only\nmacdef init\n machine c.example login x\n\ndefault login any password any\n"))
+	logins, err := fetch.Netrc(strings.NewReader("# mine\nmachine a.example login me password p:1\nmachine\n " +
+		"b.example\n password only\nmacdef init\n machine c.example login x\n\ndefault login any password any\n"))
 	if err != nil || len(logins) != 2 {
 		t.Fatalf("%+v, %v", logins, err)
 	}
@@ -351,7 +370,8 @@ func TestNetrc(t *testing.T) {
 	if _, _, ok := fetch.Basic(logins, "c.example"); ok {
 		t.Error("a macro was read")
 	}
-	if _, err := fetch.Netrc(strings.NewReader("machine a secret-word")); err == nil || strings.Contains(err.Error(), "secret-word") {
+	if _, err := fetch.Netrc(strings.NewReader("machine a secret-word")); err == nil ||
+		strings.Contains(err.Error(), "secret-word") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -381,7 +401,8 @@ func TestSidecars(t *testing.T) {
 			serve(w, r, b)
 		}))
 		dest := filepath.Join(t.TempDir(), "x")
-		_, err := client().Fetch(t.Context(), fetch.Source{URLs: []string{srv.URL + "/x.aar"}, Sidecars: []string{".sha256", ".sha1"}}, dest)
+		_, err := client().Fetch(t.Context(),
+			fetch.Source{URLs: []string{srv.URL + "/x.aar"}, Sidecars: []string{".sha256", ".sha1"}}, dest)
 		srv.Close()
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: error %v, want %v", name, err, c.want)
@@ -405,7 +426,11 @@ func TestMirrorsTogether(t *testing.T) {
 		serveTag(&counting{w, &sent}, r, b, `"first"`)
 	}))
 	defer first.Close()
-	second := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serveTag(&counting{w, &sent}, r, b, `"second"`) }))
+	second := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter,
+			r *http.Request) {
+			serveTag(&counting{w, &sent}, r, b, `"second"`)
+		}))
 	defer second.Close()
 	c := client()
 	c.Chunk = 200_000
@@ -450,7 +475,8 @@ func TestProxy(t *testing.T) {
 	}
 	c := client()
 	c.Proxy, c.Retries = http.ProxyURL(u), 1
-	if _, err := c.Fetch(t.Context(), pinned(b, "http://sdk.invalid/x"), filepath.Join(t.TempDir(), "x")); err == nil || strings.Contains(err.Error(), "pr0xy") {
+	if _, err := c.Fetch(t.Context(), pinned(b, "http://sdk.invalid/x"),
+		filepath.Join(t.TempDir(), "x")); err == nil || strings.Contains(err.Error(), "pr0xy") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -545,11 +571,13 @@ func TestMembers(t *testing.T) {
 		})
 	}
 	mode.Store("ignores ranges")
-	if _, err := client().FetchMembers(t.Context(), s, keep, filepath.Join(t.TempDir(), "x")); !errors.Is(err, fetch.ErrNoRanges) {
+	if _, err := client().FetchMembers(t.Context(), s, keep, filepath.Join(t.TempDir(), "x")); !errors.Is(err,
+		fetch.ErrNoRanges) {
 		t.Errorf("error %v, want %v", err, fetch.ErrNoRanges)
 	}
 	mode.Store("")
-	if _, err := client().FetchMembers(t.Context(), s, func(string) bool { return false }, filepath.Join(t.TempDir(), "x")); !errors.Is(err, fetch.ErrNotFile) {
+	if _, err := client().FetchMembers(t.Context(), s, func(string) bool { return false },
+		filepath.Join(t.TempDir(), "x")); !errors.Is(err, fetch.ErrNotFile) {
 		t.Errorf("error %v, want %v", err, fetch.ErrNotFile)
 	}
 }

@@ -29,7 +29,8 @@ func (e *transientError) Unwrap() error { return e.err }
 // Unreachable tells whether an error is of the network, or of a server that is out of order: nothing is wrong with
 // what was asked for, and later it may be had.
 func Unreachable(err error) bool {
-	return errors.As(err, new(*transientError)) || errors.As(err, new(*net.DNSError)) || errors.As(err, new(*tls.CertificateVerificationError))
+	return errors.As(err, new(*transientError)) || errors.As(err, new(*net.DNSError)) ||
+		errors.As(err, new(*tls.CertificateVerificationError))
 }
 
 // OutOfReach makes an error that Unreachable knows of one that a program which asked the network told.
@@ -64,17 +65,18 @@ func (d *download) connect() *http.Client {
 			own[hostPort(u)] = true
 		}
 	}
-	return &http.Client{Transport: &transport{RoundTripper: rt, logins: d.client.Logins, own: own}, CheckRedirect: func(req *http.Request, via []*http.Request) error {
-		if len(via) >= maxRedirects {
-			return fmt.Errorf("%w: more than %d redirects", ErrRefused, maxRedirects)
-		}
-		if via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
-			return fmt.Errorf("%w: it redirects from https to %s", ErrRefused, req.URL.Scheme)
-		}
-		d.hosts.Store(req.URL.Hostname(), true)
-		req.Header.Del("Referer") // the address that redirects may hold a token
-		return nil
-	}}
+	return &http.Client{Transport: &transport{RoundTripper: rt, logins: d.client.Logins, own: own},
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			if len(via) >= maxRedirects {
+				return fmt.Errorf("%w: more than %d redirects", ErrRefused, maxRedirects)
+			}
+			if via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
+				return fmt.Errorf("%w: it redirects from https to %s", ErrRefused, req.URL.Scheme)
+			}
+			d.hosts.Store(req.URL.Hostname(), true)
+			req.Header.Del("Referer") // the address that redirects may hold a token
+			return nil
+		}}
 }
 
 // answer is a server's response with the bytes that were asked for, or all.
@@ -151,7 +153,8 @@ func (d *download) ask(ctx context.Context, addr string, start, end int64, valid
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return nil, fmt.Errorf("%w: the machine has no network, or needs a proxy (HTTPS_PROXY)", err)
 	case errors.As(err, &cert):
-		return nil, fmt.Errorf("%w: the server, or a proxy in between, shows a certificate that this machine does not trust (SSL_CERT_FILE names more of them)", err)
+		return nil, fmt.Errorf("%w: the server, or a proxy in between, shows a certificate that this machine does "+
+			"not trust (SSL_CERT_FILE names more of them)", err)
 	}
 	return nil, d.transient(err)
 }
@@ -162,7 +165,8 @@ func (d *download) transient(err error) error {
 	if t := (*transientError)(nil); errors.As(err, &t) {
 		return t
 	}
-	if text := err.Error(); strings.Contains(text, "stream error: ") || strings.Contains(text, "http2: ") || strings.Contains(text, "GOAWAY") {
+	if text := err.Error(); strings.Contains(text, "stream error: ") || strings.Contains(text, "http2: ") ||
+		strings.Contains(text, "GOAWAY") {
 		d.broken2.Store(true)
 	}
 	return &transientError{err: err}
@@ -176,34 +180,43 @@ func (d *download) place(a *answer, start, end int64) error {
 	switch code := a.StatusCode; {
 	case code == http.StatusPartialContent:
 		first, last, total, ok := contentRange(a.Header.Get("Content-Range"))
-		if !ok || first != start || end >= 0 && last > end || strings.HasPrefix(a.Header.Get("Content-Type"), "multipart/") {
-			return fmt.Errorf("%w: the server sent range %.60q, asked was from byte %d on", errNoRanges, a.Header.Get("Content-Range"), start)
+		if !ok || first != start || end >= 0 && last > end ||
+			strings.HasPrefix(a.Header.Get("Content-Type"), "multipart/") {
+			return fmt.Errorf("%w: the server sent range %.60q, asked was from byte %d on", errNoRanges,
+				a.Header.Get("Content-Range"), start)
 		}
 		a.start, a.end, a.total = first, last, total
 		return d.sizeFits(total)
 	case code == http.StatusOK:
 		a.end, a.total = a.ContentLength, a.ContentLength
 		if enc := a.Header.Get("Content-Encoding"); !d.source.pinned() && d.packed(a, enc) {
-			return fmt.Errorf("%w: the server packs it once more (Content-Encoding: %.20q), though it was asked not to: give a sha256, or another address", ErrNotFile, enc)
+			return fmt.Errorf("%w: the server packs it once more (Content-Encoding: %.20q), though it was asked not "+
+				"to: give a sha256, or another address", ErrNotFile, enc)
 		}
 		if err := d.sizeFits(a.ContentLength); err != nil {
 			return d.refusal(a, err)
 		}
 		return nil
-	case code == http.StatusRequestTimeout || code == http.StatusTooEarly || code == http.StatusTooManyRequests || code >= 500 && code != http.StatusNotImplemented:
-		return &transientError{err: fmt.Errorf("%w: %s%s", ErrRefused, a.Status, d.says(a.Body)), after: retryAfter(a.Header),
-			busy: code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable}
+	case code == http.StatusRequestTimeout || code == http.StatusTooEarly || code == http.StatusTooManyRequests ||
+		code >= 500 && code != http.StatusNotImplemented:
+		return &transientError{err: fmt.Errorf("%w: %s%s", ErrRefused, a.Status, d.says(a.Body)),
+			after: retryAfter(a.Header),
+			busy:  code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable}
 	case code == http.StatusRequestedRangeNotSatisfiable:
 		return fmt.Errorf("%w: %s", errNoRanges, a.Status)
 	case code == http.StatusProxyAuthRequired:
-		return fmt.Errorf("%w: %s: the proxy wants a login: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT%s", ErrRefused, a.Status, d.says(a.Body))
+		return fmt.Errorf("%w: %s: the proxy wants a login: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT%s", ErrRefused,
+			a.Status, d.says(a.Body))
 	case code == http.StatusUnauthorized:
-		return fmt.Errorf("%w: %s: it wants a login: put one into ~/.netrc, or name a variable with a token in a header block of the source%s", ErrRefused, a.Status, d.says(a.Body))
+		return fmt.Errorf("%w: %s: it wants a login: put one into ~/.netrc, or name a variable with a token in a "+
+			"header block of the source%s", ErrRefused, a.Status, d.says(a.Body))
 	case code == http.StatusForbidden:
-		return fmt.Errorf("%w: %s: the file may need an account or an accepted licence, or the server does not like the User-Agent%s",
+		return fmt.Errorf("%w: %s: the file may need an account or an accepted licence, or the server does not like "+
+			"the User-Agent%s",
 			ErrRefused, a.Status, d.says(a.Body))
 	case code == http.StatusNotFound || code == http.StatusGone:
-		return fmt.Errorf("%w: %s: the address is wrong, or the file was withdrawn%s", ErrRefused, a.Status, d.says(a.Body))
+		return fmt.Errorf("%w: %s: the address is wrong, or the file was withdrawn%s", ErrRefused, a.Status,
+			d.says(a.Body))
 	default:
 		return fmt.Errorf("%w: %s%s", ErrRefused, a.Status, d.says(a.Body))
 	}

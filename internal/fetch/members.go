@@ -40,7 +40,8 @@ const (
 // FetchMembers makes dest a file that is the zip archive of the source as far as those members go that keep wants:
 // the rest of it is a hole. An archive's own digests say nothing of such a file; whoever unpacks it has to check each
 // member's CRC, and the result against a digest of its own. What was begun is gone on with, also by another process.
-func (c Client) FetchMembers(ctx context.Context, s Source, keep func(name string) bool, dest string) (*Members, error) {
+func (c Client) FetchMembers(ctx context.Context, s Source, keep func(name string) bool, dest string) (*Members,
+	error) {
 	var m *Members
 	there := func() (bool, error) {
 		info, err := os.Stat(dest)
@@ -134,7 +135,8 @@ func (d *download) membersOnce(ctx context.Context, addr string, keep func(strin
 	if err := d.persist(ctx, p, func() error { return d.fill(ctx, addr, p, nil) }); err != nil {
 		return nil, err
 	}
-	return &Members{Size: total, Read: p.bytes(), Came: p.bytes() - before + int64(len(tail)), Members: kept, URL: addr, Requests: int(d.requests.Load())}, p.data.Sync()
+	return &Members{Size: total, Read: p.bytes(), Came: p.bytes() - before + int64(len(tail)), Members: kept,
+		URL: addr, Requests: int(d.requests.Load())}, p.data.Sync()
 }
 
 // readerAt is an io.ReaderAt.
@@ -179,7 +181,8 @@ func (d *download) directory(ctx context.Context, whole partMeta) (tail []byte, 
 // extents are the pieces of the archive, up to the byte end, that hold the members that are kept, in order. Pieces
 // with less than gap bytes between them are one. A member ends where the next one begins: so its header and what
 // follows its data are in it.
-func extents(ms []archive.Member, end int64, keep func(name string) bool, gap, chunk int64) (segs [][2]int64, kept int) {
+func extents(ms []archive.Member, end int64, keep func(name string) bool, gap, chunk int64) (segs [][2]int64,
+	kept int) {
 	ms = slices.SortedFunc(slices.Values(ms), func(a, b archive.Member) int { return cmp.Compare(a.Offset, b.Offset) })
 	for _, m := range ms {
 		if !keep(m.Name) {
@@ -207,7 +210,8 @@ func extents(ms []archive.Member, end int64, keep func(name string) bool, gap, c
 // sparse opens the part with the segments of m, or makes it, and puts the archive's beginning and end into it.
 func (d *download) sparse(m partMeta, head, tail []byte) (*part, error) {
 	if p := oldPart(d.path, false); p != nil {
-		if p.meta.Digest == m.Digest && p.meta.Validator == m.Validator && p.meta.Total == m.Total && slices.Equal(p.meta.Segments, m.Segments) {
+		if p.meta.Digest == m.Digest && p.meta.Validator == m.Validator && p.meta.Total == m.Total &&
+			slices.Equal(p.meta.Segments, m.Segments) {
 			p.meta.URL = m.URL
 			return p, nil
 		}
@@ -256,7 +260,8 @@ func (d *download) bytes(ctx context.Context, m partMeta, start, end int64) (b [
 			}
 			more, err := io.ReadAll(io.LimitReader(a.Body, end-at))
 			b = append(b, more...)
-			if t := (*transientError)(nil); err != nil && (len(more) == 0 || errors.As(err, &t) && t.slow) && ctx.Err() == nil {
+			if t := (*transientError)(nil); err != nil && (len(more) == 0 || errors.As(err, &t) && t.slow) &&
+				ctx.Err() == nil {
 				return d.transient(err)
 			}
 			return context.Cause(ctx)

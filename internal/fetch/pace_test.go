@@ -26,8 +26,8 @@ func trickle(w http.ResponseWriter, r *http.Request, b []byte, piece int, pause 
 	}
 }
 
-// TestSlow: a server from which next to nothing comes is given up, though something comes all the time; and so is one that says next to
-// nothing of why it refuses, of what is beside the file, or of a zip's directory.
+// TestSlow: a server from which next to nothing comes is given up, though something comes all the time; and so is one
+// that says next to nothing of why it refuses, of what is beside the file, or of a zip's directory.
 func TestSlow(t *testing.T) {
 	b := content(100_000)
 	slow := func(w http.ResponseWriter, r *http.Request) { trickle(w, r, b, 1, 5*time.Millisecond) }
@@ -41,7 +41,8 @@ func TestSlow(t *testing.T) {
 			w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 			slow(w, r)
 		}, text: "less than 2000 bytes a second"},
-		"ranges of it": {handler: func(w http.ResponseWriter, r *http.Request) { serve(pacedWriter{w, r}, r, b) }, text: "less than 2000 bytes a second"},
+		"ranges of it": {handler: func(w http.ResponseWriter, r *http.Request) { serve(pacedWriter{w, r}, r, b) },
+			text: "less than 2000 bytes a second"},
 		"a refusal": {handler: func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusNotFound)
 			slow(w, r)
@@ -53,7 +54,8 @@ func TestSlow(t *testing.T) {
 			}
 			serve(w, r, b)
 		}, source: fetch.Source{Sidecars: []string{".sha256"}}, text: ".sha256"},
-		"a directory": {handler: func(w http.ResponseWriter, r *http.Request) { serve(pacedWriter{w, r}, r, b) }, members: true, text: "less than 2000 bytes a second"},
+		"a directory": {handler: func(w http.ResponseWriter, r *http.Request) { serve(pacedWriter{w, r}, r, b) },
+			members: true, text: "less than 2000 bytes a second"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,9 +99,11 @@ func (p pacedWriter) Write(b []byte) (int, error) {
 // TestSlowEnough: what comes above the floor is taken, however long it takes; who asks may be slower than that.
 func TestSlowEnough(t *testing.T) {
 	b := content(30_000)
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { trickle(w, r, b, 1000, 30*time.Millisecond) }))
+	srv := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { trickle(w, r, b, 1000, 30*time.Millisecond) }))
 	defer srv.Close()
-	cl := fetch.Client{Backoff: time.Millisecond, Stall: 300 * time.Millisecond, Floor: 1000, Progress: func(int64, int64) { time.Sleep(time.Millisecond) }}
+	cl := fetch.Client{Backoff: time.Millisecond, Stall: 300 * time.Millisecond, Floor: 1000,
+		Progress: func(int64, int64) { time.Sleep(time.Millisecond) }}
 	r, err := cl.Fetch(t.Context(), pinned(b, srv.URL), filepath.Join(t.TempDir(), "sdk.zip"))
 	if err != nil || r.Requests != 1 {
 		t.Errorf("%+v, %v", r, err)
@@ -119,7 +123,8 @@ func TestEndless(t *testing.T) {
 		}
 	}))
 	defer srv.Close()
-	for name, s := range map[string]fetch.Source{"unpinned": {}, "pinned": {SHA256: strings.Repeat("0", 64)}, "archive": {Archive: true}} {
+	for name, s := range map[string]fetch.Source{"unpinned": {}, "pinned": {SHA256: strings.Repeat("0", 64)},
+		"archive": {Archive: true}} {
 		sent.Store(0)
 		dir := t.TempDir()
 		s.URLs = []string{srv.URL + "/sdk.zip"}
@@ -145,7 +150,8 @@ func TestEndless(t *testing.T) {
 	defer told.Close()
 	cl := client()
 	cl.MaxUntold = 3 << 20
-	if _, err := cl.Fetch(t.Context(), fetch.Source{URLs: []string{told.URL}}, filepath.Join(t.TempDir(), "x")); err != nil {
+	if _, err := cl.Fetch(t.Context(), fetch.Source{URLs: []string{told.URL}},
+		filepath.Join(t.TempDir(), "x")); err != nil {
 		t.Error(err)
 	}
 }

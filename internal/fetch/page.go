@@ -32,7 +32,8 @@ func notArchive(head []byte) error {
 func pageKind(head []byte) string {
 	text := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(string(head[:min(len(head), 1024)]), "\ufeff")))
 	switch {
-	case strings.HasPrefix(text, "<!doctype html"), strings.HasPrefix(text, "<html"), strings.Contains(text, "<head>"), strings.Contains(text, "<title>"):
+	case strings.HasPrefix(text, "<!doctype html"), strings.HasPrefix(text, "<html"),
+		strings.Contains(text, "<head>"), strings.Contains(text, "<title>"):
 		return "an HTML page"
 	case strings.HasPrefix(text, "<?xml"), strings.HasPrefix(text, "<error"):
 		return "an XML message"
@@ -72,7 +73,8 @@ func jsonMessage(b []byte) string {
 				look(e, depth+1)
 			}
 		case map[string]any:
-			for _, key := range []string{"error", "code", "status", "title", "message", "error_description", "detail", "description", "reason", "errors"} {
+			for _, key := range []string{"error", "code", "status", "title", "message", "error_description", "detail",
+				"description", "reason", "errors"} {
 				switch e := v[key].(type) {
 				case string:
 					found = append(found, e)

@@ -133,7 +133,8 @@ func sound(m partMeta) bool {
 	at := int64(0)
 	for i, s := range m.Segments {
 		last := i == len(m.Segments)-1
-		if s[0] < at || max(s[0], s[1]) > 1<<50 || s[1] < s[0] && !(s[1] == -1 && last) || m.Total >= 0 && s[1] > m.Total {
+		if s[0] < at || max(s[0], s[1]) > 1<<50 || s[1] < s[0] && !(s[1] == -1 && last) ||
+			m.Total >= 0 && s[1] > m.Total {
 			return false
 		}
 		at = s[1]

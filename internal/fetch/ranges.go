@@ -186,7 +186,8 @@ func (d *download) read(ctx context.Context, p *part, s *segment, a *answer) err
 		if n > 0 {
 			if at+int64(n) > d.limit(p.meta.Total) || s.end >= 0 && at+int64(n) > s.end {
 				if d.source.Size == 0 && p.meta.Total < 0 {
-					return fmt.Errorf("%w: more than %d bytes came, and the server does not say how many there are: say it yourself (size)", ErrTooLarge, at)
+					return fmt.Errorf("%w: more than %d bytes came, and the server does not say how many there are: "+
+						"say it yourself (size)", ErrTooLarge, at)
 				}
 				return fmt.Errorf("%w: more than %d bytes came", ErrTooLarge, at)
 			}

@@ -14,7 +14,8 @@ import (
 	"github.com/hexmage/hexmage/internal/fetch"
 )
 
-// TestSmall: a page comes into memory, with where it came from; what is wrong is said without the address where that has a name.
+// TestSmall: a page comes into memory, with where it came from; what is wrong is said without the address where that
+// has a name.
 func TestSmall(t *testing.T) {
 	var busy atomic.Int32
 	busy.Store(1)
@@ -44,12 +45,14 @@ func TestSmall(t *testing.T) {
 	if err != nil || string(b) != "accepts text/x" || at != srv.URL+"/page" {
 		t.Errorf("%q from %s, %v", b, at, err)
 	}
-	if _, _, err = c.Small(t.Context(), fetch.Source{URLs: []string{srv.URL + "/large"}}, 100); !errors.Is(err, fetch.ErrTooLarge) {
+	if _, _, err = c.Small(t.Context(), fetch.Source{URLs: []string{srv.URL + "/large"}}, 100); !errors.Is(err,
+		fetch.ErrTooLarge) {
 		t.Errorf("too large: %v", err)
 	}
 	for _, path := range []string{"/private", "/away"} {
 		_, _, err = c.Small(t.Context(), fetch.Source{URLs: []string{srv.URL + path}, Label: "the page"}, 100)
-		if err == nil || strings.Contains(err.Error(), "127.0.0.1") || strings.Contains(err.Error(), "files.invalid") || !strings.Contains(err.Error(), "fetch the page") {
+		if err == nil || strings.Contains(err.Error(), "127.0.0.1") ||
+			strings.Contains(err.Error(), "files.invalid") || !strings.Contains(err.Error(), "fetch the page") {
 			t.Errorf("%s: %v", path, err)
 		}
 		if (fetch.Status(err) == http.StatusUnauthorized) != (path == "/private") {
@@ -57,14 +60,16 @@ func TestSmall(t *testing.T) {
 		}
 	}
 	c.Offline = true
-	if _, _, err = c.Small(t.Context(), fetch.Source{URLs: []string{srv.URL + "/page"}}, 100); !errors.Is(err, fetch.ErrOffline) {
+	if _, _, err = c.Small(t.Context(), fetch.Source{URLs: []string{srv.URL + "/page"}}, 100); !errors.Is(err,
+		fetch.ErrOffline) {
 		t.Errorf("offline: %v", err)
 	}
 	name := filepath.Join(t.TempDir(), "page")
 	if err := os.WriteFile(name, []byte("here"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if b, _, err = c.Small(t.Context(), fetch.Source{URLs: []string{"file://" + name}}, 100); err != nil || string(b) != "here" {
+	if b, _, err = c.Small(t.Context(), fetch.Source{URLs: []string{"file://" + name}}, 100); err != nil ||
+		string(b) != "here" {
 		t.Errorf("%q, %v", b, err)
 	}
 }

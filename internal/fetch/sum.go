@@ -114,7 +114,8 @@ func (d *download) sideSum(ctx context.Context, addr, suffix string) (string, er
 	if size == 0 {
 		return "", nil
 	}
-	plain := &download{client: d.client, source: Source{URLs: d.source.URLs, UserAgent: d.source.UserAgent}, http: d.http}
+	plain := &download{client: d.client, source: Source{URLs: d.source.URLs, UserAgent: d.source.UserAgent},
+		http: d.http}
 	sum := ""
 	err := plain.persist(ctx, nil, func() error {
 		a, err := plain.ask(ctx, addr, 0, -1, "")
@@ -124,7 +125,8 @@ func (d *download) sideSum(ctx context.Context, addr, suffix string) (string, er
 		defer a.close()
 		b, err := io.ReadAll(io.LimitReader(a.Body, 4096))
 		switch {
-		case a.StatusCode == http.StatusNotFound || a.StatusCode == http.StatusForbidden || a.StatusCode == http.StatusGone:
+		case a.StatusCode == http.StatusNotFound || a.StatusCode == http.StatusForbidden ||
+			a.StatusCode == http.StatusGone:
 			return nil
 		case a.StatusCode == http.StatusOK && err == nil:
 			f := strings.Fields(strings.ToLower(string(b)))

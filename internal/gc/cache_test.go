@@ -42,7 +42,8 @@ func open(t testing.TB, root string) *cache {
 	return &cache{root, blobs, results, merkle.NewTrees(root), digest.BLAKE3}
 }
 
-// writer is an Executor whose actions write what their arguments say: path=content pairs in the folder "dir", and one file. With took=40m that is how long it took.
+// writer is an Executor whose actions write what their arguments say: path=content pairs in the folder "dir", and one
+// file. With took=40m that is how long it took.
 type writer struct{ c *cache }
 
 func (w writer) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
@@ -78,13 +79,15 @@ func (w writer) Execute(ctx context.Context, a *execute.Request) (*action.Result
 
 // build is what a build has its actions executed by.
 func (c *cache) build() execute.Executor {
-	return execute.Cached(writer{c}, execute.CacheOptions{Results: c.results, Blobs: c.blobs, Fn: c.fn, Installed: c.trees.Has})
+	return execute.Cached(writer{c},
+		execute.CacheOptions{Results: c.results, Blobs: c.blobs, Fn: c.fn, Installed: c.trees.Has})
 }
 
-// newAction returns an action that writes the files, given as path=content; those below dir/ are one output folder. It is so
-// large that its messages are blobs of their own, and not kept beside its result.
+// newAction returns an action that writes the files, given as path=content; those below dir/ are one output folder.
+// It is so large that its messages are blobs of their own, and not kept beside its result.
 func newAction(files ...string) *action.Action {
-	a := &action.Action{Command: action.Command{Args: files, Env: map[string]string{"PAD": strings.Repeat("x", 17<<10)}}, InputRoot: digest.BLAKE3.Bytes(nil)}
+	a := &action.Action{Command: action.Command{Args: files,
+		Env: map[string]string{"PAD": strings.Repeat("x", 17<<10)}}, InputRoot: digest.BLAKE3.Bytes(nil)}
 	seen := map[string]bool{}
 	for _, f := range files {
 		path, _, _ := strings.Cut(f, "=")
@@ -160,7 +163,8 @@ func (c *cache) layOut(ctx context.Context, r *action.Result, dir string) error 
 		}
 	}
 	for i, d := range r.Dirs {
-		if err := merkle.Materialise(ctx, c.blobs, merkle.Ref(d.Root), filepath.Join(dir, fmt.Sprint("dir", i)), merkle.MaterialiseOptions{Copy: true}); err != nil {
+		if err := merkle.Materialise(ctx, c.blobs, merkle.Ref(d.Root), filepath.Join(dir, fmt.Sprint("dir", i)),
+			merkle.MaterialiseOptions{Copy: true}); err != nil {
 			return err
 		}
 	}
@@ -209,7 +213,8 @@ func flip(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	_, err = f.Write(b)
-	if err := errors.Join(err, f.Close(), os.Chmod(path, st.Mode()), os.Chtimes(path, time.Time{}, st.ModTime())); err != nil {
+	if err := errors.Join(err, f.Close(), os.Chmod(path, st.Mode()),
+		os.Chtimes(path, time.Time{}, st.ModTime())); err != nil {
 		t.Fatal(err)
 	}
 	if now, err := os.ReadFile(path); err != nil || bytes.Equal(now, old) {

@@ -35,7 +35,8 @@ func TestCollectByAge(t *testing.T) {
 	old, _ := c.run(t, now, "a=only the old one has it", "b=both have it")
 	young, _ := c.run(t, later.Add(-29*day), "b=both have it", "c=only the young one has it")
 	c.put(t, "nobody names it")
-	for name, used := range map[string]time.Time{"old.zip": now, "young.zip": later.Add(-day), "deb/old.deb": now, "deb/lock": now, "git/old/objects/pack": now} {
+	for name, used := range map[string]time.Time{"old.zip": now, "young.zip": later.Add(-day), "deb/old.deb": now,
+		"deb/lock": now, "git/old/objects/pack": now} {
 		write(t, filepath.Join(c.root, "downloads", name), used)
 	}
 	write(t, filepath.Join(c.root, "state/logs/p/old.log"), now)
@@ -62,12 +63,14 @@ func TestCollectByAge(t *testing.T) {
 	if c.known(t, old) || !c.known(t, young) {
 		t.Error("the old result should go, the young one stay")
 	}
-	for content, want := range map[string]bool{"only the old one has it": false, "both have it": true, "only the young one has it": true, "nobody names it": false} {
+	for content, want := range map[string]bool{"only the old one has it": false, "both have it": true,
+		"only the young one has it": true, "nobody names it": false} {
 		if c.has(t, content) != want {
 			t.Errorf("%q there: %v", content, !want)
 		}
 	}
-	for name, want := range map[string]bool{"downloads/old.zip": false, "downloads/young.zip": true, "downloads/deb/old.deb": false, "downloads/git/old": false, "downloads/deb/lock": true,
+	for name, want := range map[string]bool{"downloads/old.zip": false, "downloads/young.zip": true,
+		"downloads/deb/old.deb": false, "downloads/git/old": false, "downloads/deb/lock": true,
 		"state/logs/p/old.log": false, "state/logs/p/young.log": true, "state/statcache/blake3": true} {
 		if _, err := os.Lstat(filepath.Join(c.root, name)); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
@@ -80,7 +83,8 @@ func TestCollectByAge(t *testing.T) {
 
 func write(t *testing.T, path string, used time.Time) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(path), 0o644), os.Chtimes(path, used, used)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(path), 0o644),
+		os.Chtimes(path, used, used)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -199,7 +203,8 @@ func TestCollectLinks(t *testing.T) {
 	}
 }
 
-// Whatever there is and whatever is asked for: every result that stays is whole, and a collection with a bound keeps it.
+// Whatever there is and whatever is asked for: every result that stays is whole, and a collection with a bound keeps
+// it.
 func TestCollectRandom(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -215,7 +220,8 @@ func TestCollectRandom(t *testing.T) {
 			var files []string
 			for i := range 1 + r.IntN(4) {
 				where := []string{"f", "dir/f", "dir/sub/f", "dir/sub/deep/f", "other/f"}[r.IntN(5)]
-				files = append(files, fmt.Sprintf("%s%d=%s", where, i, strings.Repeat(fmt.Sprint(r.IntN(8)), r.IntN(9000))))
+				files = append(files, fmt.Sprintf("%s%d=%s", where, i,
+					strings.Repeat(fmt.Sprint(r.IntN(8)), r.IntN(9000))))
 			}
 			if r.IntN(4) > 0 {
 				files = append(files, fmt.Sprintf("took=%ds", 1<<r.IntN(12)))

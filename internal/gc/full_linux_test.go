@@ -20,7 +20,8 @@ func TestCollectWithoutRoom(t *testing.T) {
 	if root == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestCollectWithoutRoom$", "-test.v")
 		cmd.Env = append(os.Environ(), fullRoot+"="+t.TempDir())
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestCollectWithoutRoom") {
+		if out, err := cmd.CombinedOutput(); err != nil ||
+			!strings.Contains(string(out), "--- PASS: TestCollectWithoutRoom") {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		return

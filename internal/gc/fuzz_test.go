@@ -20,7 +20,8 @@ func FuzzCache(f *testing.F) {
 	f.Add([]byte{0x0a, 0x0a, 0x0a, 0x42, 0, 0xff}, uint8(3))
 	f.Fuzz(func(t *testing.T, b []byte, where uint8) {
 		c := open(t, t.TempDir())
-		if _, err := c.build().Execute(t.Context(), &execute.Request{Action: newAction("dir/a=a", "dir/sub/b.sh=b", "f=f")}); err != nil {
+		if _, err := c.build().Execute(t.Context(),
+			&execute.Request{Action: newAction("dir/a=a", "dir/sub/b.sh=b", "f=f")}); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.blobs.Sync(t.Context()); err != nil {
@@ -45,7 +46,8 @@ func FuzzCache(f *testing.F) {
 		if err := errors.Join(os.Chmod(p, 0o644), os.WriteFile(p, b, 0o644)); err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"trees/blake3-" + strings.Repeat("ab", 32) + ".ok", "state/exports/1", "state/exports-1", "downloads/x", "blake3/ac/zz/zz", "blake3/exec/00/x"} {
+		for _, name := range []string{"trees/blake3-" + strings.Repeat("ab", 32) + ".ok", "state/exports/1",
+			"state/exports-1", "downloads/x", "blake3/ac/zz/zz", "blake3/exec/00/x"} {
 			at := filepath.Join(c.root, name)
 			if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, b, 0o644)); err != nil {
 				t.Fatal(err)

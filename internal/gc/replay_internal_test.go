@@ -23,8 +23,9 @@ import (
 	"github.com/hexmage/hexmage/internal/runlog"
 )
 
-// A replay has the runs of a log use a cache that is kept to a size after each of them, by one policy or another, and counts the minutes that went into making again
-// what had been made before. The policies act on the survey and the plan that Collect has; there is no disk.
+// A replay has the runs of a log use a cache that is kept to a size after each of them, by one policy or another, and
+// counts the minutes that went into making again what had been made before. The policies act on the survey and the
+// plan that Collect has; there is no disk.
 
 // replayed is a run of a log.
 type replayed struct {
@@ -176,7 +177,8 @@ func (r *replay) collect(size int64, drop policy) {
 	}
 }
 
-// TestReplay has users' weeks and a log of this project's own runs use caches of several sizes, and prints the table of docs/design/0035:
+// TestReplay has users' weeks and a log of this project's own runs use caches of several sizes, and prints the table
+// of docs/design/0035:
 //
 //	go test ./internal/gc -run TestReplay -v
 //
@@ -214,7 +216,8 @@ func TestReplay(t *testing.T) {
 			if ours > lru || lru > 30 && ours > 0.55*lru {
 				t.Errorf("%s, %d GB: %.0f minutes are made again, and %.0f with LRU", l.name, size/1e9, ours, lru)
 			}
-			if row := fmt.Sprintf("| %d GB | %.0f min | %.0f min |\n", size/1e9, lru, ours); !strings.Contains(brief, row) && size != 12e9 && size != 4e9 {
+			if row := fmt.Sprintf("| %d GB | %.0f min | %.0f min |\n", size/1e9, lru, ours); !strings.Contains(brief,
+				row) && size != 12e9 && size != 4e9 {
 				t.Errorf("docs/cache.md has no row %s", row)
 			}
 		}
@@ -234,8 +237,9 @@ func read(t *testing.T, name string) string {
 	return string(b)
 }
 
-// week is a user's week, about as this project's were: an op package whose sources are edited, now and then from an earlier state; models that are quantised, made
-// into contexts and bundles; two SDKs that are swapped, on which all of it depends.
+// week is a user's week, about as this project's were: an op package whose sources are edited, now and then from an
+// earlier state; models that are quantised, made into contexts and bundles; two SDKs that are swapped, on which all
+// of it depends.
 func week(seed uint64) []replayed {
 	r := rand.New(rand.NewPCG(seed, 35))
 	// of: the same name always took as long and is as large.
@@ -312,7 +316,8 @@ func week(seed uint64) []replayed {
 	return log
 }
 
-var record = flag.String("record", "", "write testdata/recorded.jsonl anew from the run logs and the results of this cache")
+var record = flag.String("record", "",
+	"write testdata/recorded.jsonl anew from the run logs and the results of this cache")
 
 const recorded = "testdata/recorded.jsonl"
 
@@ -344,7 +349,8 @@ func readLog(t *testing.T) (log []replayed) {
 	return log
 }
 
-// writeLog writes what the runs of all pipelines used of what is in the cache. Blobs that the same results name are one.
+// writeLog writes what the runs of all pipelines used of what is in the cache. Blobs that the same results name are
+// one.
 func writeLog(t *testing.T, root string) {
 	s, err := readSurvey(context.Background(), root)
 	if err != nil {
@@ -399,7 +405,8 @@ func writeLog(t *testing.T, root string) {
 			i, ok := by[a.Key]
 			if !ok {
 				lost++
-				t.Logf("%s %s %s %s %v: nothing is known of its result", run.Pipeline, a.Step, a.Name, a.Outcome, a.Duration)
+				t.Logf("%s %s %s %s %v: nothing is known of its result", run.Pipeline, a.Step, a.Name, a.Outcome,
+					a.Duration)
 				continue
 			}
 			u := of[i]

@@ -28,7 +28,8 @@ func TestVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.blobs.Link(t.Context(), c.fn.Bytes([]byte("its executable copy is damaged")), filepath.Join(t.TempDir(), "x"), 0o555); err != nil {
+	if err := c.blobs.Link(t.Context(), c.fn.Bytes([]byte("its executable copy is damaged")),
+		filepath.Join(t.TempDir(), "x"), 0o555); err != nil {
 		t.Fatal(err)
 	}
 	verify := func(o gc.VerifyOptions) []string {
@@ -150,7 +151,8 @@ func TestReadAndFind(t *testing.T) {
 	if err != nil || s.Unnamed != 1 || s.Broken != 0 || len(s.Biggest) != 1 || s.Ages[0].Results != 1 {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	if f := s.Biggest[0]; f.Files != 2 || f.Bytes != 3 || !slices.Equal(f.Top, []string{"one", "two.sh"}) || f.Unpacked != dir || f.Command[0] != "dir/one=1" {
+	if f := s.Biggest[0]; f.Files != 2 || f.Bytes != 3 || !slices.Equal(f.Top, []string{"one", "two.sh"}) ||
+		f.Unpacked != dir || f.Command[0] != "dir/one=1" {
 		t.Errorf("%+v", f)
 	}
 
@@ -161,7 +163,8 @@ func TestReadAndFind(t *testing.T) {
 	if _, err := beside.build().Execute(t.Context(), &execute.Request{Action: small}); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := gc.Read(t.Context(), beside.root); err != nil || len(s.Biggest) != 1 || !slices.Equal(s.Biggest[0].Command, small.Command.Args) {
+	if s, err := gc.Read(t.Context(), beside.root); err != nil || len(s.Biggest) != 1 ||
+		!slices.Equal(s.Biggest[0].Command, small.Command.Args) {
 		t.Errorf("%+v, %v", s, err)
 	}
 
@@ -185,7 +188,8 @@ func TestReadAndFind(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %v", test.text, got, err, test.want)
 		}
 	}
-	for _, bad := range []string{"", "blake3:", d.Hex()[:63], d.Hex() + "/x", "md5:" + d.Hex(), strings.ToUpper(strings.Repeat("a", 64)), "../" + d.Hex()[3:], d.Hex() + "/-1"} {
+	for _, bad := range []string{"", "blake3:", d.Hex()[:63], d.Hex() + "/x", "md5:" + d.Hex(),
+		strings.ToUpper(strings.Repeat("a", 64)), "../" + d.Hex()[3:], d.Hex() + "/-1"} {
 		if got, err := gc.Find(c.root, bad); err == nil {
 			t.Errorf("%q: %v", bad, got)
 		}

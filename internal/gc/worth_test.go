@@ -34,7 +34,8 @@ func TestCollectKeepsTheDearest(t *testing.T) {
 			dear, _ := w.run(t, now.Add(-72*time.Hour), "dear="+bulk("dear", c.dear), "took=40m")
 			var cheap []*action.Action
 			for i := range 40 { // each is twice its bytes: the content is in the Command, too
-				a, _ := w.run(t, now.Add(-time.Duration(24+i)*time.Hour), fmt.Sprintf("cheap=%s", bulk(fmt.Sprint(i), 40_000)), "took=2s")
+				a, _ := w.run(t, now.Add(-time.Duration(24+i)*time.Hour),
+					fmt.Sprintf("cheap=%s", bulk(fmt.Sprint(i), 40_000)), "took=2s")
 				cheap = append(cheap, a)
 			}
 			all := collect(t, w, gc.CollectOptions{DryRun: true})
@@ -56,14 +57,16 @@ func TestCollectKeepsTheDearest(t *testing.T) {
 			if want := float64(2 * gone); sum.RemovedSeconds != want || sum.KeptSeconds != 40*60+80-want {
 				t.Errorf("%v s went and %v s stay, want %v of %v", sum.RemovedSeconds, sum.KeptSeconds, want, 40*60+80)
 			}
-			if d := sum.DearestKept[0]; d.Seconds != 40*60 || d.Bytes < int64(c.dear) || c.dear < 1_000_000 && !slices.Contains(d.Command, "took=40m") {
+			if d := sum.DearestKept[0]; d.Seconds != 40*60 || d.Bytes < int64(c.dear) || c.dear < 1_000_000 &&
+				!slices.Contains(d.Command, "took=40m") {
 				t.Errorf("the dearest that stays: %+v", d)
 			}
 		})
 	}
 }
 
-// Where the dearest alone is large enough to make the room that is wanted, it goes: hours of small things are worth more.
+// Where the dearest alone is large enough to make the room that is wanted, it goes: hours of small things are worth
+// more.
 func TestCollectDropsTheDearestForMore(t *testing.T) {
 	w := open(t, t.TempDir())
 	now := time.Now()
@@ -102,7 +105,8 @@ func TestCollectShared(t *testing.T) {
 	cheap, _ := w.run(t, now.Add(-24*time.Hour), "dir/a="+shared, "dir/b=cheap", "took=2s")
 	var pair []*action.Action // that free something only together
 	for i := range 2 {
-		a, _ := w.run(t, now.Add(-24*time.Hour), "dir/a="+bulk("of the pair", 500_000), fmt.Sprintf("dir/b=%d", i), "took=30s")
+		a, _ := w.run(t, now.Add(-24*time.Hour), "dir/a="+bulk("of the pair", 500_000), fmt.Sprintf("dir/b=%d", i),
+			"took=30s")
 		pair = append(pair, a)
 	}
 	// The Command has the content of the outputs too. Without it the actions share outputs only.
@@ -111,7 +115,8 @@ func TestCollectShared(t *testing.T) {
 	}
 	all := collect(t, w, gc.CollectOptions{DryRun: true})
 	sum := collect(t, w, gc.CollectOptions{MaxSize: all.Before - 400_000, Now: now})
-	if !w.known(t, dear) || w.known(t, cheap) || w.known(t, pair[0]) || w.known(t, pair[1]) || sum.RemovedSeconds != 62 {
+	if !w.known(t, dear) || w.known(t, cheap) || w.known(t, pair[0]) || w.known(t, pair[1]) ||
+		sum.RemovedSeconds != 62 {
 		t.Errorf("%+v", sum)
 	}
 	if s, err := gc.Read(t.Context(), w.root); err != nil || s.Broken != 0 || s.Seconds != 40*60 {
@@ -148,7 +153,8 @@ func TestCollectUnknownCostOfOthers(t *testing.T) {
 		at := filepath.Join(w.root, "downloads", name)
 		write(t, at, later)
 		used := later.Add(-age)
-		if err := errors.Join(os.WriteFile(at, []byte(bulk(name, 300_000)), 0o644), os.Chtimes(at, used, used)); err != nil {
+		if err := errors.Join(os.WriteFile(at, []byte(bulk(name, 300_000)), 0o644),
+			os.Chtimes(at, used, used)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -81,7 +81,8 @@ func Compare(a, b *Document) *Comparison {
 
 func (d *Document) settings() map[string]string {
 	return map[string]string{
-		"pipeline": d.Pipeline, "profile": d.Profile, "hexmage": d.Version, "result": string(d.Result), "actions at once": strconv.Itoa(d.Parallel),
+		"pipeline": d.Pipeline, "profile": d.Profile, "hexmage": d.Version, "result": string(d.Result),
+		"actions at once": strconv.Itoa(d.Parallel),
 		"steps asked for": cmp.Or(strings.Join(d.Selected, ", "), "all"), "values of variables": d.Variables,
 	}
 }
@@ -143,7 +144,9 @@ func (c *Comparison) steps(a, b *Document) {
 		delete(earlier, now.Step)
 		switch {
 		case was == nil:
-			c.Steps = append(c.Steps, StepChange{Step: now.Step, Change: StepOnlyB, Seconds: [2]float64{0, now.ran()}, Ran: [2]int{0, now.Executed}})
+			c.Steps = append(c.Steps,
+				StepChange{Step: now.Step, Change: StepOnlyB, Seconds: [2]float64{0, now.ran()},
+					Ran: [2]int{0, now.Executed}})
 		case !was.Ran() || !now.Ran():
 			if was.Ran() != now.Ran() {
 				unseen++
@@ -159,11 +162,14 @@ func (c *Comparison) steps(a, b *Document) {
 	}
 	for i := range a.Steps {
 		if was := earlier[a.Steps[i].Step]; was != nil {
-			c.Steps = append(c.Steps, StepChange{Step: was.Step, Change: StepOnlyA, Seconds: [2]float64{was.ran(), 0}, Ran: [2]int{was.Executed, 0}})
+			c.Steps = append(c.Steps,
+				StepChange{Step: was.Step, Change: StepOnlyA, Seconds: [2]float64{was.ran(), 0},
+					Ran: [2]int{was.Executed, 0}})
 		}
 	}
 	if unseen > 0 {
-		c.Notes = append(c.Notes, "Steps that are on record of one run only: "+strconv.Itoa(unseen)+". The other had no need to look at them, as nothing that they are made from had changed since the run before it.")
+		c.Notes = append(c.Notes, "Steps that are on record of one run only: "+strconv.Itoa(unseen)+". The other "+
+			"had no need to look at them, as nothing that they are made from had changed since the run before it.")
 	}
 }
 
@@ -178,7 +184,8 @@ func (s *Step) ran() (seconds float64) {
 }
 
 func (l *comparer) steps(a, b *Step) StepChange {
-	s := StepChange{Step: b.Step, Seconds: [2]float64{a.ran(), b.ran()}, Ran: [2]int{a.Executed + a.Failed, b.Executed + b.Failed}}
+	s := StepChange{Step: b.Step, Seconds: [2]float64{a.ran(), b.ran()},
+		Ran: [2]int{a.Executed + a.Failed, b.Executed + b.Failed}}
 	if a.Made != "" && b.Made != "" {
 		if s.Outputs = "the same"; a.Made != b.Made {
 			s.Outputs = "differ"

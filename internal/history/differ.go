@@ -78,7 +78,8 @@ func (c *comparer) actions(a, b *Action) (d Difference) {
 	}
 	switch {
 	case c.x.Digests != c.y.Digests:
-		d.Unknown = append(d.Unknown, fmt.Sprintf("inputs and programs: the digests of one run are of %s, those of the other of %s", c.x.Digests, c.y.Digests))
+		d.Unknown = append(d.Unknown, fmt.Sprintf("inputs and programs: the digests of one run are of %s, those of "+
+			"the other of %s", c.x.Digests, c.y.Digests))
 		d.Changes = slices.DeleteFunc(d.Changes, func(h Change) bool { return strings.HasPrefix(h.Name, Program+" ") })
 	case a.Root != b.Root:
 		c.folders(&d, "", a.Root, b.Root)

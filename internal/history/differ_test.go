@@ -15,7 +15,8 @@ import (
 func made(key string, of map[string]string, trees map[string]history.Folder) (*history.Document, *history.Action) {
 	root := "root" + key // a digest, so that what differs has another
 	trees[root] = trees["root"]
-	d := &history.Document{Digests: "blake3", Toolchains: map[string]string{"cc": key}, Trees: trees, Steps: []history.Step{{Step: "exec.a", Actions: []history.Action{{Key: key, Of: of, Root: root}}}}}
+	d := &history.Document{Digests: "blake3", Toolchains: map[string]string{"cc": key}, Trees: trees,
+		Steps: []history.Step{{Step: "exec.a", Actions: []history.Action{{Key: key, Of: of, Root: root}}}}}
 	return d, &d.Steps[0].Actions[0]
 }
 
@@ -35,24 +36,35 @@ func lines(d history.Difference) (all []string) {
 	return all
 }
 
-// TestDiffer: arguments, environment, tools, inputs, in this order; an argument that is new does not make those behind it differ; folders are looked into.
+// TestDiffer: arguments, environment, tools, inputs, in this order; an argument that is new does not make those
+// behind it differ; folders are looked into.
 func TestDiffer(t *testing.T) {
 	x, a := made("1", map[string]string{
-		"argument 0": "cc", "argument 1": "-c", "argument 2": "a.c", "variable LANG": "C", "variable ONLY": "x", "program sh": "11", "property tool": "t/1", "output o": "is one", "argument sha256": "aa",
+		"argument 0": "cc", "argument 1": "-c", "argument 2": "a.c", "variable LANG": "C", "variable ONLY": "x",
+		"program sh": "11", "property tool": "t/1", "output o": "is one", "argument sha256": "aa",
 	}, map[string]history.Folder{
-		"root": {"args.json": "1", "a.c": "same", "inc": "folder inc1", "toolchains": "folder tools1", "old": "folder x"}, "inc1": {"a.h": "1 (5 bytes)", "b.h": "2 (5 bytes)"},
-		"tools1": {"cc": "folder cc1000000000000", "same": "folder s"}, "cc1000000000000": {"bin": "folder bin1", "lib": "folder lib1"}, "bin1": {"cc": "1"}, "lib1": {"pkg-1.0.info": "folder p", "pkg.py": "1"},
+		"root": {"args.json": "1", "a.c": "same", "inc": "folder inc1", "toolchains": "folder tools1",
+			"old": "folder x"}, "inc1": {"a.h": "1 (5 bytes)", "b.h": "2 (5 bytes)"},
+		"tools1":          {"cc": "folder cc1000000000000", "same": "folder s"},
+		"cc1000000000000": {"bin": "folder bin1", "lib": "folder lib1"}, "bin1": {"cc": "1"},
+		"lib1": {"pkg-1.0.info": "folder p", "pkg.py": "1"},
 	})
 	y, b := made("2", map[string]string{
-		"argument 0": "cc", "argument 1": "-O2", "argument 2": "-c", "argument 3": "a.c", "variable LANG": "de", "program sh": "12", "property tool": "t/2", "output p": "is one", "timeout": "1s", "argument sha256": "bb",
+		"argument 0": "cc", "argument 1": "-O2", "argument 2": "-c", "argument 3": "a.c", "variable LANG": "de",
+		"program sh": "12", "property tool": "t/2", "output p": "is one", "timeout": "1s", "argument sha256": "bb",
 	}, map[string]history.Folder{
-		"root": {"args.json": "2", "a.c": "same", "inc": "folder inc2", "toolchains": "folder tools2", "new": "folder y"}, "inc2": {"a.h": "1 (5 bytes)", "b.h": "3 (5 bytes)"},
-		"tools2": {"cc": "folder cc2000000000000", "same": "folder s", "ld": "folder ld"}, "cc2000000000000": {"bin": "folder bin2", "lib": "folder lib2"}, "bin2": {"cc": "2"}, "lib2": {"pkg-2.0.info": "folder p", "pkg.py": "2"},
+		"root": {"args.json": "2", "a.c": "same", "inc": "folder inc2", "toolchains": "folder tools2",
+			"new": "folder y"}, "inc2": {"a.h": "1 (5 bytes)", "b.h": "3 (5 bytes)"},
+		"tools2":          {"cc": "folder cc2000000000000", "same": "folder s", "ld": "folder ld"},
+		"cc2000000000000": {"bin": "folder bin2", "lib": "folder lib2"}, "bin2": {"cc": "2"},
+		"lib2": {"pkg-2.0.info": "folder p", "pkg.py": "2"},
 	})
 	want := []string{
 		"argument 1:  → -O2", "argument sha256: aa → bb", "variable LANG: C → de", "variable ONLY: x → ",
-		"toolchain cc: 1 (cc1000000000) → 2 (cc2000000000)", "  lib/pkg-1.0.info: folder p → ", "  lib/pkg-2.0.info:  → folder p", "  bin/cc: 1 → 2", "  lib/pkg.py: 1 → 2", "toolchain ld:  → ld",
-		"program sh: 11 → 12", "property tool: t/1 → t/2", "input inc/b.h: 2 (5 bytes) → 3 (5 bytes)", "input new:  → folder y", "input old: folder x → ",
+		"toolchain cc: 1 (cc1000000000) → 2 (cc2000000000)", "  lib/pkg-1.0.info: folder p → ",
+		"  lib/pkg-2.0.info:  → folder p", "  bin/cc: 1 → 2", "  lib/pkg.py: 1 → 2", "toolchain ld:  → ld",
+		"program sh: 11 → 12", "property tool: t/1 → t/2", "input inc/b.h: 2 (5 bytes) → 3 (5 bytes)",
+		"input new:  → folder y", "input old: folder x → ",
 		"output o: is one → ", "output p:  → is one", "timeout:  → 1s",
 	}
 	if diff := cmp.Diff(want, lines(history.Differ(x, a, y, b))); diff != "" {
@@ -65,23 +77,28 @@ func TestDiffer(t *testing.T) {
 	delete(y.Trees, "inc2")
 	delete(y.Trees, "lib2")
 	got := lines(history.Differ(x, a, y, b))
-	for _, says := range []string{"unknown: what differs in inc: its files are not in the document", "  lib: folder lib1 → folder lib2"} {
+	for _, says := range []string{"unknown: what differs in inc: its files are not in the document",
+		"  lib: folder lib1 → folder lib2"} {
 		if !slices.Contains(got, says) {
 			t.Errorf("no %q in %q", says, got)
 		}
 	}
 	y.Digests = "sha256"
 	got = lines(history.Differ(x, a, y, b))
-	if text := strings.Join(got, "\n"); strings.Contains(text, "input") && !strings.Contains(text, "unknown: inputs and programs") || strings.Contains(text, "program sh") || !strings.Contains(text, "digests of one run are of blake3, those of the other of sha256") {
+	if text := strings.Join(got, "\n"); strings.Contains(text, "input") &&
+		!strings.Contains(text, "unknown: inputs and programs") || strings.Contains(text, "program sh") ||
+		!strings.Contains(text, "digests of one run are of blake3, those of the other of sha256") {
 		t.Errorf("%q", got)
 	}
 	b.Of = nil
-	if got := lines(history.Differ(x, a, y, b)); len(got) != 1 || !strings.Contains(got[0], "no longer in the cache when that was written") {
+	if got := lines(history.Differ(x, a, y, b)); len(got) != 1 ||
+		!strings.Contains(got[0], "no longer in the cache when that was written") {
 		t.Errorf("%q", got)
 	}
 	b.Of, b.Root, y.Digests = a.Of, a.Root, x.Digests
 	y.Trees = x.Trees
-	if got := lines(history.Differ(x, a, y, b)); len(got) != 1 || !strings.Contains(got[0], "in nothing that the documents have") {
+	if got := lines(history.Differ(x, a, y, b)); len(got) != 1 ||
+		!strings.Contains(got[0], "in nothing that the documents have") {
 		t.Errorf("%q", got)
 	}
 }
@@ -89,7 +106,8 @@ func TestDiffer(t *testing.T) {
 // TestDifferEnds: folders that are in themselves, or in each other many times over, come to an end.
 func TestDifferEnds(t *testing.T) {
 	wide := func(tag string) map[string]history.Folder {
-		trees := map[string]history.Folder{"root": {"toolchains": "folder t", "x": "folder 0" + tag}, "t": {"cc": "folder 0" + tag}}
+		trees := map[string]history.Folder{"root": {"toolchains": "folder t", "x": "folder 0" + tag},
+			"t": {"cc": "folder 0" + tag}}
 		for i := range 300 { // 20 to the power of 300
 			f := history.Folder{}
 			for j := range 20 {

@@ -130,7 +130,8 @@ func Parse(b []byte) (*Document, error) {
 		return nil, fmt.Errorf("no run: %w", err)
 	}
 	if was, ok := strings.CutPrefix(d.Format, "hexmage-run/"); ok && d.Format != Format {
-		return nil, fmt.Errorf("its format is version %s, and this hexmage reads version %s: have it exported by the hexmage that reads it, in the same release", was, strings.TrimPrefix(Format, "hexmage-run/"))
+		return nil, fmt.Errorf("its format is version %s, and this hexmage reads version %s: have it exported by "+
+			"the hexmage that reads it, in the same release", was, strings.TrimPrefix(Format, "hexmage-run/"))
 	}
 	if d.Format != Format {
 		return nil, fmt.Errorf("no run: its format is %q, not %q", d.Format, Format)

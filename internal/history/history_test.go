@@ -44,16 +44,19 @@ func table(profile string, emulated bool, values ...float64) runlog.Output {
 	text := fmt.Sprintf(`{"title":"t","profile":%q,"emulated":%v,"rows":[{"name":"size","value":3},{"name":"word","value":"x"}],
 		"variants":[{"variant":{"n":"1","m":"2"},"runs":[%s],"stats":[{"name":"speed","label":"the speed","unit":"words/s","value":%g,"n":%d,"spread":1,"better":"more"}]}]}`,
 		profile, emulated, strings.Join(runs, ","), sum/float64(len(values)), len(values))
-	return runlog.Output{Name: "bench", Path: "out/bench", Show: "table", Bytes: int64(len(text)), Content: []byte(text)}
+	return runlog.Output{Name: "bench", Path: "out/bench", Show: "table", Bytes: int64(len(text)),
+		Content: []byte(text)}
 }
 
-// TestMetrics: of metrics that were measured several times a difference is judged by their spread; what was measured otherwise is not set beside.
+// TestMetrics: of metrics that were measured several times a difference is judged by their spread; what was measured
+// otherwise is not set beside.
 func TestMetrics(t *testing.T) {
 	of := func(o runlog.Output) []history.Metric {
 		return (&history.Document{Outputs: []runlog.Output{o}}).Metrics()
 	}
 	base := of(table("open", false, 10, 11, 12))
-	if len(base) != 2 || base[0].Variant != "m=2,n=1" || base[0].Label != "the speed" || !slices.Equal(base[0].Values, []float64{10, 11, 12}) || base[1].Name != "size" {
+	if len(base) != 2 || base[0].Variant != "m=2,n=1" || base[0].Label != "the speed" ||
+		!slices.Equal(base[0].Values, []float64{10, 11, 12}) || base[1].Name != "size" {
 		t.Fatalf("%+v", base)
 	}
 	for _, c := range []struct {
@@ -99,7 +102,9 @@ func TestWelch(t *testing.T) {
 		a, b history.Sample
 		p    float64
 	}{
-		{sample(27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4), sample(27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 30.5, 24.9), 0.007561397502},
+		{sample(27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4),
+			sample(27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 30.5, 24.9),
+			0.007561397502},
 		{sample(1, 2, 3), sample(1, 2, 3), 1},
 		{sample(1, 2, 3), sample(4, 5, 6), 0.0213116411288},
 		{sample(1, 2), sample(10, 12, 14, 16), 0.0015680525133},
@@ -124,29 +129,42 @@ func trees(input, toolchain string) map[string]history.Folder {
 // TestCompare: what two runs were made of, and what came of it.
 func TestCompare(t *testing.T) {
 	step := func(name, key, made string, seconds float64, of map[string]string) history.Step {
-		return history.Step{Step: name, Executed: 1, Made: made, Actions: []history.Action{{Outcome: event.Executed, Key: key, Seconds: seconds, Of: of}}}
+		return history.Step{Step: name, Executed: 1, Made: made,
+			Actions: []history.Action{{Outcome: event.Executed, Key: key, Seconds: seconds, Of: of}}}
 	}
-	a := &history.Document{Profile: "open", Seconds: 3, Toolchains: map[string]string{"cc": "22"}, Host: map[string]string{"os": "linux"}, Checks: []event.CheckFinished{{Check: "check.x", Result: event.CheckPassed}},
+	a := &history.Document{Profile: "open", Seconds: 3, Toolchains: map[string]string{"cc": "22"},
+		Host:   map[string]string{"os": "linux"},
+		Checks: []event.CheckFinished{{Check: "check.x", Result: event.CheckPassed}},
 		Steps: []history.Step{
-			step("exec.same", "1", "m", 1, nil), step("exec.input", "2", "m", 1, map[string]string{"argument 0": "-O1"}),
-			step("exec.slow", "3", "m", 1, nil), step("exec.gone", "4", "", 1, nil), step("exec.random", "5", "m", 1, nil), step("exec.lost", "6", "", 1, nil), {Step: "exec.quiet"},
+			step("exec.same", "1", "m", 1, nil),
+			step("exec.input", "2", "m", 1, map[string]string{"argument 0": "-O1"}),
+			step("exec.slow", "3", "m", 1, nil), step("exec.gone", "4", "", 1, nil),
+			step("exec.random", "5", "m", 1, nil), step("exec.lost", "6", "", 1, nil), {Step: "exec.quiet"},
 		}}
-	b := &history.Document{Profile: "host", Seconds: 4, Toolchains: map[string]string{"cc": "23"}, Host: map[string]string{"os": "linux"}, Checks: []event.CheckFinished{{Check: "check.x", Result: event.CheckFailed}},
+	b := &history.Document{Profile: "host", Seconds: 4, Toolchains: map[string]string{"cc": "23"},
+		Host:   map[string]string{"os": "linux"},
+		Checks: []event.CheckFinished{{Check: "check.x", Result: event.CheckFailed}},
 		Steps: []history.Step{
-			step("exec.same", "1", "m", 1.1, nil), step("exec.input", "2b", "m", 1, map[string]string{"argument 0": "-O2"}),
-			step("exec.slow", "3", "m", 5, nil), step("exec.random", "5", "other", 1, nil), step("exec.lost", "7", "", 1, nil), step("exec.new", "8", "", 1, nil), step("exec.quiet", "9", "", 1, nil),
+			step("exec.same", "1", "m", 1.1, nil),
+			step("exec.input", "2b", "m", 1, map[string]string{"argument 0": "-O2"}),
+			step("exec.slow", "3", "m", 5, nil), step("exec.random", "5", "other", 1, nil),
+			step("exec.lost", "7", "", 1, nil), step("exec.new", "8", "", 1, nil), step("exec.quiet", "9", "", 1, nil),
 		}}
 	a.Trees = trees("x", "folder 1")
 	b.Trees = trees("y", "folder 2")
 	a.Steps[1].Actions[0].Root, b.Steps[1].Actions[0].Root = "root", "root other"
 	c := history.Compare(a, b)
-	want := map[string]string{"exec.input": history.StepChanged, "exec.slow": history.StepTime, "exec.gone": history.StepOnlyA, "exec.random": history.StepOutcome, "exec.lost": history.StepChanged, "exec.new": history.StepOnlyB}
+	want := map[string]string{"exec.input": history.StepChanged, "exec.slow": history.StepTime,
+		"exec.gone": history.StepOnlyA, "exec.random": history.StepOutcome, "exec.lost": history.StepChanged,
+		"exec.new": history.StepOnlyB}
 	got := map[string]string{}
 	for _, s := range c.Steps {
 		got[s.Step] = s.Change
 		switch s.Step {
 		case "exec.input":
-			if diff := cmp.Diff([]history.Change{{Name: "argument 0", A: "-O1", B: "-O2"}, {Name: "toolchain cc", A: "22 (1)", B: "23 (2)"}, {Name: "input a.c", A: "x", B: "y"}}, s.Inputs); diff != "" || s.Outputs != "the same" {
+			if diff := cmp.Diff([]history.Change{{Name: "argument 0", A: "-O1", B: "-O2"},
+				{Name: "toolchain cc", A: "22 (1)", B: "23 (2)"}, {Name: "input a.c", A: "x", B: "y"}},
+				s.Inputs); diff != "" || s.Outputs != "the same" {
 				t.Error(diff, s.Outputs)
 			}
 		case "exec.lost":
@@ -175,7 +193,8 @@ func TestCompare(t *testing.T) {
 
 // TestWaited: on the critical path each step counts from the end of the one before.
 func TestWaited(t *testing.T) {
-	d := &history.Document{Steps: []history.Step{{Critical: true, Start: 1, End: 6}, {Start: 0, End: 9}, {Critical: true, Start: 5, End: 10}, {Critical: true, Start: 11, End: 12}}}
+	d := &history.Document{Steps: []history.Step{{Critical: true, Start: 1, End: 6}, {Start: 0, End: 9},
+		{Critical: true, Start: 5, End: 10}, {Critical: true, Start: 11, End: 12}}}
 	if diff := cmp.Diff(map[int]float64{0: 5, 2: 4, 3: 1}, d.Critical()); diff != "" {
 		t.Error(diff)
 	}

@@ -102,7 +102,8 @@ func metricsOf(o runlog.Output) (all []Metric) {
 }
 
 func (s stat) metric(variant string, values []float64) Metric {
-	return Metric{Variant: variant, Name: s.Name, Label: s.Label, Unit: s.Unit, Value: s.Value, Spread: s.Spread, N: max(1, s.N), Better: s.Better, Values: values}
+	return Metric{Variant: variant, Name: s.Name, Label: s.Label, Unit: s.Unit, Value: s.Value, Spread: s.Spread,
+		N: max(1, s.N), Better: s.Better, Values: values}
 }
 
 func (v variant) name() string {

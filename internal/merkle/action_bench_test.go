@@ -15,9 +15,9 @@ import (
 	"github.com/hexmage/hexmage/internal/store/storetest"
 )
 
-// What the store does for one small action: a program that all share and a source of 4 KiB are laid out, one output of 4 KiB
-// is taken in, and the result is remembered with its messages. The action's own work, writing the source and the output, and
-// the removal of the exec root are in it, too.
+// What the store does for one small action: a program that all share and a source of 4 KiB are laid out, one output
+// of 4 KiB is taken in, and the result is remembered with its messages. The action's own work, writing the source and
+// the output, and the removal of the exec root are in it, too.
 func BenchmarkSmallAction(b *testing.B) {
 	root, work := b.TempDir(), b.TempDir()
 	blobs, err := disk.NewBlobs(root)
@@ -52,7 +52,8 @@ func BenchmarkSmallAction(b *testing.B) {
 		in := &merkle.Dir{Files: map[string]*merkle.File{"s": {Digest: d}}, Dirs: map[string]*merkle.Dir{
 			"tools": {Files: map[string]*merkle.File{"tiny": {Digest: fn.Bytes(program), Executable: true}}}}}
 		inputRoot, dirs := in.Encode(fn)
-		a := &action.Action{Command: action.Command{Args: []string{"tools/tiny", "s", "o"}, Outputs: []string{"o"}}, InputRoot: inputRoot}
+		a := &action.Action{Command: action.Command{Args: []string{"tools/tiny", "s", "o"}, Outputs: []string{"o"}},
+			InputRoot: inputRoot}
 		e := a.Encode(fn)
 		dirs[e.Key], dirs[fn.Bytes(e.Command)] = e.Action, e.Command
 		exec := filepath.Join(scratch, strconv.Itoa(i))

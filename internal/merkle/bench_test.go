@@ -123,7 +123,8 @@ func BenchmarkMaterialiseAndCapture10000(b *testing.B) {
 		if err := os.MkdirAll(next, 0o755); err != nil {
 			b.Fatal(err)
 		}
-		if err := merkle.Materialise(b.Context(), blobs, merkle.Ref(captured[0].Root), filepath.Join(next, "tree"), merkle.MaterialiseOptions{}); err != nil {
+		if err := merkle.Materialise(b.Context(), blobs, merkle.Ref(captured[0].Root), filepath.Join(next, "tree"),
+			merkle.MaterialiseOptions{}); err != nil {
 			b.Fatal(err)
 		}
 		b.ReportMetric(float64(time.Since(start).Milliseconds()), "materialise-ms")

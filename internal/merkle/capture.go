@@ -27,7 +27,8 @@ const captureFiles = 16
 // the store where it is store.Local: afterwards nobody may write to them or look for them. A symlink counts as what
 // it leads to if that is in execRoot, else it is an error; inside a folder, symlinks are kept, and must not lead out
 // of that folder.
-func Capture(ctx context.Context, blobs store.Blobs, fn digest.Function, execRoot string, paths []string) ([]action.OutputFile, []action.OutputDir, error) {
+func Capture(ctx context.Context, blobs store.Blobs, fn digest.Function, execRoot string,
+	paths []string) ([]action.OutputFile, []action.OutputDir, error) {
 	c := &capturer{blobs: blobs, fn: fn, root: execRoot, folders: map[string]bool{}}
 	all := make([]found, len(paths))
 	taken := map[string]*found{} // by place
@@ -109,7 +110,8 @@ func (c *capturer) take(ctx context.Context, f *found) (err error) {
 	case f.stamp.IsDir():
 		f.dir, err = captureDir(ctx, c.blobs, c.fn, f.full, f.inside)
 	case !f.stamp.IsRegular():
-		err = &UnfitError{"", fmt.Errorf("it is neither file nor folder (its type is %#o): let the command write a file or a folder", f.stamp.Mode&^0o7777)}
+		err = &UnfitError{"", fmt.Errorf("it is neither file nor folder (its type is %#o): let the command write a "+
+			"file or a folder", f.stamp.Mode&^0o7777)}
 	case f.inside:
 		f.file, err = store.PutFile(ctx, c.blobs, c.fn, f.full)
 	default:
@@ -163,7 +165,8 @@ func (c *capturer) resolve(p string) (string, stat.Stamp, error) {
 	return full, st, err
 }
 
-func captureDir(ctx context.Context, blobs store.Blobs, fn digest.Function, dir string, copied bool) (action.OutputDir, error) {
+func captureDir(ctx context.Context, blobs store.Blobs, fn digest.Function, dir string,
+	copied bool) (action.OutputDir, error) {
 	d, err := Scan(ctx, HasherFunc(func(p string, _ stat.Stamp) (digest.Digest, error) {
 		if copied {
 			return store.PutFile(ctx, blobs, fn, p)

@@ -51,7 +51,8 @@ func TestCaptureSharedPlaces(t *testing.T) {
 				t.Errorf("%s: %v, want %v", name, files[i], want[i])
 			}
 		}
-		if dirs[0].Path != "d" || dirs[1].Path != "alias" || dirs[2].Path != "alias/sub" || dirs[0].Root != dirs[1].Root || dirs[0].Root == dirs[2].Root {
+		if dirs[0].Path != "d" || dirs[1].Path != "alias" || dirs[2].Path != "alias/sub" ||
+			dirs[0].Root != dirs[1].Root || dirs[0].Root == dirs[2].Root {
 			t.Errorf("%s: folders %v", name, dirs)
 		}
 		for _, d := range dirs {

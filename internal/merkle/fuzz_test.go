@@ -20,7 +20,8 @@ import (
 // node is a FileNode, DirectoryNode or SymlinkNode in a Directory.
 func node(field int, name string, rest []byte) []byte {
 	m := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), name)
-	return protowire.AppendBytes(protowire.AppendTag(nil, protowire.Number(field), protowire.BytesType), append(m, rest...))
+	return protowire.AppendBytes(protowire.AppendTag(nil, protowire.Number(field), protowire.BytesType),
+		append(m, rest...))
 }
 
 func TestLoadRefusesHostileMessages(t *testing.T) {
@@ -136,7 +137,8 @@ func FuzzDecodeTree(f *testing.F) {
 	}
 	f.Add(message)
 	f.Add(message[:len(message)-3])
-	f.Add(protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), node(1, "..", action.AppendDigest(nil, 2, fn.Bytes(nil)))))
+	f.Add(protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType),
+		node(1, "..", action.AppendDigest(nil, 2, fn.Bytes(nil)))))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := merkle.DecodeTree(b, fn)
 		if err != nil {

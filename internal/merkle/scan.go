@@ -189,7 +189,8 @@ func (s *scanner) dir(ctx context.Context, d *Dir, at, dir string, depth int) er
 		case e.Type().IsRegular():
 			err = s.run(func() error { return s.file(d, e, p, full) })
 		default:
-			err = &UnfitError{p, fmt.Errorf("it is neither file, folder nor symlink but %s: remove it or leave it out by a pattern", e.Type())}
+			err = &UnfitError{p, fmt.Errorf("it is neither file, folder nor symlink but %s: remove it or leave it "+
+				"out by a pattern", e.Type())}
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", p, err)

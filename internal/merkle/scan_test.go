@@ -50,7 +50,8 @@ func TestScanGlobs(t *testing.T) {
 		{"{src,include}/**/*.h", "include/c.h src/ops/b.h"},
 		{"nothing/**", ""},
 	} {
-		d, err := merkle.Scan(t.Context(), merkle.HashFiles(fn), dir, merkle.ScanOptions{Globs: strings.Fields(c.globs)})
+		d, err := merkle.Scan(t.Context(), merkle.HashFiles(fn), dir,
+			merkle.ScanOptions{Globs: strings.Fields(c.globs)})
 		if err != nil {
 			t.Errorf("%s: %v", c.globs, err)
 			continue
@@ -59,7 +60,8 @@ func TestScanGlobs(t *testing.T) {
 			t.Errorf("%s takes %q, want %q", c.globs, got, c.want)
 		}
 	}
-	if _, err := merkle.Scan(t.Context(), merkle.HashFiles(fn), dir, merkle.ScanOptions{}); err == nil || !strings.Contains(err.Error(), ".git/pipe") {
+	if _, err := merkle.Scan(t.Context(), merkle.HashFiles(fn), dir, merkle.ScanOptions{}); err == nil ||
+		!strings.Contains(err.Error(), ".git/pipe") {
 		t.Errorf("a pipe was taken: %v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, ".git", "pipe")); err != nil {
@@ -69,13 +71,16 @@ func TestScanGlobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Join(paths(d), " "), ".git/config README.md empty include/c.h src/a.cpp src/link.cpp src/ops/b.cpp src/ops/b.h"; got != want {
+	if got, want := strings.Join(paths(d), " "),
+		".git/config README.md empty include/c.h src/a.cpp src/link.cpp src/ops/b.cpp src/ops/b.h"; got != want {
 		t.Errorf("all of it is %q, want %q", got, want)
 	}
-	if _, err := merkle.Scan(t.Context(), merkle.HashFiles(fn), dir, merkle.ScanOptions{Globs: []string{"a["}}); err == nil {
+	if _, err := merkle.Scan(t.Context(), merkle.HashFiles(fn), dir,
+		merkle.ScanOptions{Globs: []string{"a["}}); err == nil {
 		t.Error("a malformed pattern was taken")
 	}
-	if _, err := merkle.Scan(t.Context(), merkle.HashFiles(fn), filepath.Join(dir, "none"), merkle.ScanOptions{}); err == nil {
+	if _, err := merkle.Scan(t.Context(), merkle.HashFiles(fn), filepath.Join(dir, "none"),
+		merkle.ScanOptions{}); err == nil {
 		t.Error("a folder that is not there was read")
 	}
 }
@@ -86,7 +91,8 @@ func TestScanSymlinksOut(t *testing.T) {
 		if err := os.Symlink(target, filepath.Join(dir, "link")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := merkle.Scan(t.Context(), merkle.HashFiles(fn), dir, merkle.ScanOptions{}); err == nil || !strings.Contains(err.Error(), "link") {
+		if _, err := merkle.Scan(t.Context(), merkle.HashFiles(fn), dir, merkle.ScanOptions{}); err == nil ||
+			!strings.Contains(err.Error(), "link") {
 			t.Errorf("a symlink to %s: %v, want an error that names it", target, err)
 		}
 	}
@@ -144,18 +150,21 @@ func TestCapture(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(root, "tree/none"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		for link, target := range map[string]string{"tree/l": "a/f", "lib.so": "out/prog", "loop": "loop", "away": "/etc/hostname", "up": ".."} {
+		for link, target := range map[string]string{"tree/l": "a/f", "lib.so": "out/prog", "loop": "loop",
+			"away": "/etc/hostname", "up": ".."} {
 			if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		files, dirs, err := merkle.Capture(t.Context(), blobs, fn, root, []string{"out/prog", "lib.so", "missing", "tree", "out/empty", "missing/too"})
+		files, dirs, err := merkle.Capture(t.Context(), blobs, fn, root,
+			[]string{"out/prog", "lib.so", "missing", "tree", "out/empty", "missing/too"})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		elf := fn.Bytes([]byte("elf"))
 		if len(files) != 3 || files[0] != (action.OutputFile{Path: "out/prog", Digest: elf, Executable: true}) ||
-			files[1].Path != "lib.so" || files[1].Digest != elf || files[2] != (action.OutputFile{Path: "out/empty", Digest: fn.Bytes(nil)}) {
+			files[1].Path != "lib.so" || files[1].Digest != elf ||
+			files[2] != (action.OutputFile{Path: "out/empty", Digest: fn.Bytes(nil)}) {
 			t.Errorf("%s: files %v", name, files)
 		}
 		if len(dirs) != 1 || dirs[0].Path != "tree" {

@@ -58,7 +58,8 @@ type ConflictError struct {
 
 // Error returns the message.
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("%s: there is %s, and %s should be put there: give one of them another path", e.Path, e.Have, e.New)
+	return fmt.Sprintf("%s: there is %s, and %s should be put there: give one of them another path", e.Path, e.Have,
+		e.New)
 }
 
 // Entry is what is at a path: exactly one field is set.
@@ -283,7 +284,8 @@ func (d *Dir) Lookup(ctx context.Context, blobs store.Blobs, p string) (Entry, e
 	e := Entry{Dir: d}
 	for i, name := range names {
 		if e.Dir == nil {
-			return Entry{}, fmt.Errorf("%s: %s is %s and no folder: %w", p, strings.Join(names[:i], "/"), e, ErrNotExist)
+			return Entry{}, fmt.Errorf("%s: %s is %s and no folder: %w", p, strings.Join(names[:i], "/"), e,
+				ErrNotExist)
 		}
 		o, err := e.Dir.opened(ctx, blobs)
 		if err != nil {

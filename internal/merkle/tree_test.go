@@ -174,7 +174,8 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("Tree message has root %v, want %v", r, root)
 		}
 		dest := filepath.Join(t.TempDir(), "out")
-		if err := merkle.Materialise(t.Context(), blobs, merkle.Ref(root), dest, merkle.MaterialiseOptions{}); err != nil {
+		if err := merkle.Materialise(t.Context(), blobs, merkle.Ref(root), dest,
+			merkle.MaterialiseOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		want(t, listHost(t, dest), entries...)
@@ -266,7 +267,8 @@ func TestConflicts(t *testing.T) {
 		one, oneRoot := build(t, blobs, c.one...)
 		two, twoRoot := build(t, blobs, c.two...)
 		for how, pair := range map[string][2]*merkle.Dir{
-			"loaded": {one, two}, "refs": {merkle.Ref(oneRoot), merkle.Ref(twoRoot)}, "mixed": {one, merkle.Ref(twoRoot)},
+			"loaded": {one, two}, "refs": {merkle.Ref(oneRoot), merkle.Ref(twoRoot)},
+			"mixed": {one, merkle.Ref(twoRoot)},
 		} {
 			d := pair[0].Clone()
 			if how == "refs" {
@@ -280,7 +282,8 @@ func TestConflicts(t *testing.T) {
 			switch {
 			case c.path == "" && err != nil:
 				t.Errorf("%s, %s: %v", name, how, err)
-			case c.path != "" && (!errors.As(err, &conflict) || conflict.Path != c.path || conflict.Have == conflict.New):
+			case c.path != "" && (!errors.As(err, &conflict) || conflict.Path != c.path ||
+				conflict.Have == conflict.New):
 				t.Errorf("%s, %s: error %v, want a conflict at %s", name, how, err, c.path)
 			}
 		}
@@ -313,7 +316,8 @@ func TestLookup(t *testing.T) {
 }
 
 func TestPathsAreChecked(t *testing.T) {
-	for _, p := range []string{"..", "a/../b", "/etc/passwd", "a//b", "a/", "a/./b", "a\x00b", strings.Repeat("x", 300), ""} {
+	for _, p := range []string{"..", "a/../b", "/etc/passwd", "a//b", "a/", "a/./b", "a\x00b",
+		strings.Repeat("x", 300), ""} {
 		d := &merkle.Dir{}
 		if err := d.Insert(t.Context(), nil, p, merkle.File{Digest: fn.Bytes(nil)}); err == nil {
 			t.Errorf("Insert took %q", p)

@@ -47,7 +47,8 @@ func TestTrees(t *testing.T) {
 		t.Fatal(err)
 	}
 	dest := filepath.Join(t.TempDir(), "root")
-	if err := merkle.Materialise(t.Context(), blobs, outer, dest, merkle.MaterialiseOptions{Shared: trees.Find}); err != nil {
+	if err := merkle.Materialise(t.Context(), blobs, outer, dest,
+		merkle.MaterialiseOptions{Shared: trees.Find}); err != nil {
 		t.Fatal(err)
 	}
 	want(t, listHost(t, dest), "main.c=main", "toolchains/cc->"+trees.Dir(root))

@@ -44,7 +44,8 @@ func NewBlobs(next store.Blobs, c *Client, here func(digest.Digest) bool) *Blobs
 	if here == nil {
 		here = func(digest.Digest) bool { return false }
 	}
-	return &Blobs{next: next, c: c, find: &finder{c: c}, here: here, said: map[digest.Digest]bool{}, fetching: map[digest.Digest]*fetched{}, lost: map[digest.Digest]error{}}
+	return &Blobs{next: next, c: c, find: &finder{c: c}, here: here, said: map[digest.Digest]bool{},
+		fetching: map[digest.Digest]*fetched{}, lost: map[digest.Digest]error{}}
 }
 
 // Open implements store.Blobs.
@@ -188,7 +189,8 @@ func (b *Blobs) claim(ds []digest.Digest, is *capabilities) (mine map[digest.Dig
 }
 
 // fetchTogether fetches blobs in one message, and says of each in mine what came of it. The error is one of theirs.
-func (b *Blobs) fetchTogether(ctx context.Context, is *capabilities, ds []digest.Digest, mine map[digest.Digest]*fetched) (first error) {
+func (b *Blobs) fetchTogether(ctx context.Context, is *capabilities, ds []digest.Digest,
+	mine map[digest.Digest]*fetched) (first error) {
 	all, err := b.c.readTogether(ctx, is, ds)
 	for _, d := range ds {
 		f, from := mine[d], all[d]

@@ -114,7 +114,8 @@ type answered struct {
 }
 
 // readTogether reads blobs of one function in one message; it answers for each of them.
-func (c *Client) readTogether(ctx context.Context, is *capabilities, ds []digest.Digest) (map[digest.Digest]answered, error) {
+func (c *Client) readTogether(ctx context.Context, is *capabilities, ds []digest.Digest) (map[digest.Digest]answered,
+	error) {
 	asked := &repb.BatchReadBlobsRequest{InstanceName: c.o.Instance, DigestFunction: function(ds[0].Function())}
 	hashes := map[string]digest.Digest{}
 	of := map[digest.Digest]answered{}
@@ -191,9 +192,11 @@ type ownError struct{ error }
 
 func (e *ownError) Unwrap() error { return e.error }
 
-func (c *Client) writeBatch(ctx context.Context, fn digest.Function, batch []*repb.BatchUpdateBlobsRequest_Request) error {
+func (c *Client) writeBatch(ctx context.Context, fn digest.Function,
+	batch []*repb.BatchUpdateBlobsRequest_Request) error {
 	return c.call(ctx, "write", func(ctx context.Context) error {
-		got, err := repb.NewContentAddressableStorageClient(c.conn).BatchUpdateBlobs(ctx, &repb.BatchUpdateBlobsRequest{InstanceName: c.o.Instance, DigestFunction: function(fn), Requests: batch})
+		got, err := repb.NewContentAddressableStorageClient(c.conn).BatchUpdateBlobs(ctx,
+			&repb.BatchUpdateBlobsRequest{InstanceName: c.o.Instance, DigestFunction: function(fn), Requests: batch})
 		if err != nil {
 			return err
 		}
@@ -221,7 +224,8 @@ func (c *Client) silo(key digest.Digest) []byte {
 	if c.o.Silo == "" {
 		return nil
 	}
-	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(&repb.Action{CommandDigest: message(key), InputRootDigest: message(key.Function().Bytes(nil)), Salt: []byte(c.o.Silo)})
+	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(&repb.Action{CommandDigest: message(key),
+		InputRootDigest: message(key.Function().Bytes(nil)), Salt: []byte(c.o.Silo)})
 	if err != nil {
 		panic(err) // no field of it can be wrong
 	}
@@ -236,7 +240,8 @@ func (c *Client) result(ctx context.Context, key digest.Digest) (*repb.ActionRes
 	var got *repb.ActionResult
 	err := c.call(ctx, "ask for a result", func(ctx context.Context) (err error) {
 		got, err = repb.NewActionCacheClient(c.conn).GetActionResult(ctx, &repb.GetActionResultRequest{
-			InstanceName: c.o.Instance, ActionDigest: message(c.siloed(key)), DigestFunction: function(key.Function()), InlineStdout: true, InlineStderr: true,
+			InstanceName: c.o.Instance, ActionDigest: message(c.siloed(key)),
+			DigestFunction: function(key.Function()), InlineStdout: true, InlineStderr: true,
 		})
 		return err
 	})
@@ -247,7 +252,8 @@ func (c *Client) result(ctx context.Context, key digest.Digest) (*repb.ActionRes
 func (c *Client) update(ctx context.Context, key digest.Digest, r *repb.ActionResult) error {
 	return c.call(ctx, "send a result", func(ctx context.Context) error {
 		_, err := repb.NewActionCacheClient(c.conn).UpdateActionResult(ctx, &repb.UpdateActionResultRequest{
-			InstanceName: c.o.Instance, ActionDigest: message(c.siloed(key)), ActionResult: r, DigestFunction: function(key.Function()),
+			InstanceName: c.o.Instance, ActionDigest: message(c.siloed(key)), ActionResult: r,
+			DigestFunction: function(key.Function()),
 		})
 		return err
 	})

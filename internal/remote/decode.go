@@ -34,9 +34,11 @@ func decode(ctx context.Context, blobs store.Blobs, m *repb.ActionResult, fn dig
 		return nil, fmt.Errorf("an output is a link: %w", errUnusable)
 	}
 	meta := m.GetExecutionMetadata()
-	r := &action.Result{ExitCode: int(m.GetExitCode()), Worker: meta.GetWorker(), Duration: meta.GetVirtualExecutionDuration().AsDuration()}
+	r := &action.Result{ExitCode: int(m.GetExitCode()), Worker: meta.GetWorker(),
+		Duration: meta.GetVirtualExecutionDuration().AsDuration()}
 	// a server that says when, not how long
-	if began, ended := meta.GetExecutionStartTimestamp(), meta.GetExecutionCompletedTimestamp(); r.Duration == 0 && began != nil && ended != nil {
+	if began, ended := meta.GetExecutionStartTimestamp(), meta.GetExecutionCompletedTimestamp(); r.Duration == 0 &&
+		began != nil && ended != nil {
 		r.Duration = max(0, ended.AsTime().Sub(began.AsTime()))
 	}
 	if len(r.Worker) > maxText || r.Duration < 0 {
@@ -82,7 +84,8 @@ func checkPath(p string) error {
 	return nil
 }
 
-func decodeFolder(ctx context.Context, blobs store.Blobs, f *repb.OutputDirectory, fn digest.Function) (out action.OutputDir, err error) {
+func decodeFolder(ctx context.Context, blobs store.Blobs, f *repb.OutputDirectory,
+	fn digest.Function) (out action.OutputDir, err error) {
 	out.Path = f.GetPath()
 	if err := checkPath(out.Path); err != nil {
 		return out, err

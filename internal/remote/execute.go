@@ -60,7 +60,8 @@ const maxFailed = 3
 
 // NewExecutor returns an Executor of the client's server.
 func NewExecutor(c *Client, o ExecutorOptions) *Executor {
-	return &Executor{c: c, o: o, hosts: map[digest.Digest]bool{}, there: map[digest.Digest]bool{}, whole: map[digest.Digest]bool{}, sends: map[digest.Digest]chan struct{}{}, stayed: map[string]int{}}
+	return &Executor{c: c, o: o, hosts: map[digest.Digest]bool{}, there: map[digest.Digest]bool{},
+		whole: map[digest.Digest]bool{}, sends: map[digest.Digest]chan struct{}{}, stayed: map[string]int{}}
 }
 
 // Use has it go on with other stores, those of a build that begins again. Nothing may run meanwhile.
@@ -120,14 +121,16 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 		x.mu.Unlock()
 	}
 	if x.c.o.Fallback == FallbackFail {
-		return nil, &execute.Error{Op: "run at remote " + x.c.o.Name, Err: gone, Remedy: `look after the server, go without it with --remote off, or let such actions run here: fallback = "local"`}
+		return nil, &execute.Error{Op: "run at remote " + x.c.o.Name, Err: gone,
+			Remedy: `look after the server, go without it with --remote off, or let such actions run here: fallback = "local"`}
 	}
 	x.mu.Lock()
 	first := !x.said
 	x.said = true
 	x.mu.Unlock()
 	if first && !errors.Is(gone, ErrOut) { // of that the client has said it
-		x.c.o.Say(fmt.Sprintf("an action could not run at remote %s and runs here, as others will that cannot: %v", x.c.o.Name, gone))
+		x.c.o.Say(fmt.Sprintf("an action could not run at remote %s and runs here, as others will that cannot: %v",
+			x.c.o.Name, gone))
 	}
 	return x.here(ctx, a, "the remote could not run it", false)
 }
@@ -207,7 +210,8 @@ func (x *Executor) remotely(ctx context.Context, a *execute.Request) (*action.Re
 		}
 		failed := err == nil && !a.Succeeded(r.ExitCode) || errors.As(err, new(*execute.Error))
 		if failed && ctx.Err() == nil && x.lost(ctx, t, from) { // it may have failed for that
-			r, err, skip = nil, status.Error(codes.FailedPrecondition, "it lost inputs of the action while that ran"), true
+			r, err, skip = nil, status.Error(codes.FailedPrecondition, "it lost inputs of the action while that ran"),
+				true
 		}
 		var own *ownError
 		switch {
@@ -247,7 +251,8 @@ func (x *Executor) lost(ctx context.Context, t *translated, from store.Blobs) bo
 		return false
 	}
 	lacks, err := x.c.missing(ctx, slices.Collect(maps.Keys(want)))
-	return err == nil && slices.ContainsFunc(slices.Collect(maps.Keys(lacks)), func(d digest.Digest) bool { return d.Size() > 0 })
+	return err == nil && slices.ContainsFunc(slices.Collect(maps.Keys(lacks)),
+		func(d digest.Digest) bool { return d.Size() > 0 })
 }
 
 // mayPass tells whether running an action again may help. What a server lacks is sent again before.
@@ -265,7 +270,8 @@ func mayPass(err error) bool {
 
 // attempt sends what the server lacks, has it run the action, and fetches what came of it. cached says that it ran
 // earlier.
-func (x *Executor) attempt(ctx context.Context, a *execute.Request, t *translated, from store.Blobs, skip bool) (_ *action.Result, cached bool, err error) {
+func (x *Executor) attempt(ctx context.Context, a *execute.Request, t *translated, from store.Blobs,
+	skip bool) (_ *action.Result, cached bool, err error) {
 	end := a.Span("send inputs")
 	err = x.send(ctx, t, from)
 	end()
@@ -275,7 +281,8 @@ func (x *Executor) attempt(ctx context.Context, a *execute.Request, t *translate
 	limit := a.TimeLimit()
 	end = a.Span("run")
 	got, err := x.c.execute(ctx, a, &repb.ExecuteRequest{
-		InstanceName: x.c.o.Instance, ActionDigest: message(t.key), DigestFunction: function(t.key.Function()), SkipCacheLookup: skip, InlineStdout: true, InlineStderr: true,
+		InstanceName: x.c.o.Instance, ActionDigest: message(t.key), DigestFunction: function(t.key.Function()),
+		SkipCacheLookup: skip, InlineStdout: true, InlineStderr: true,
 	}, limit)
 	end()
 	if err != nil {
@@ -285,7 +292,8 @@ func (x *Executor) attempt(ctx context.Context, a *execute.Request, t *translate
 	case s.Code() == codes.DeadlineExceeded && limit > 0:
 		return nil, false, &execute.TimeoutError{Limit: limit}
 	case s.Code() == codes.DeadlineExceeded:
-		return nil, false, &unrunError{fmt.Errorf("%s has a time limit of its own for what it runs: %.300s", x.c.o.Address, s.Message())}
+		return nil, false, &unrunError{fmt.Errorf("%s has a time limit of its own for what it runs: %.300s",
+			x.c.o.Address, s.Message())}
 	case s.Code() != codes.OK:
 		return nil, false, s.Err()
 	case got.GetResult() == nil:
@@ -299,7 +307,8 @@ func (x *Executor) attempt(ctx context.Context, a *execute.Request, t *translate
 
 // execute has the server run what is asked for, and waits for it as long as the server is there. A stream that breaks
 // is taken up again where the server knows how.
-func (c *Client) execute(ctx context.Context, a *execute.Request, asked *repb.ExecuteRequest, limit time.Duration) (*repb.ExecuteResponse, error) {
+func (c *Client) execute(ctx context.Context, a *execute.Request, asked *repb.ExecuteRequest,
+	limit time.Duration) (*repb.ExecuteResponse, error) {
 	outer := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -351,7 +360,8 @@ func (c *Client) execute(ctx context.Context, a *execute.Request, asked *repb.Ex
 const graceTime = 2 * time.Second
 
 // follow reads what the server says of an operation until it is done.
-func (c *Client) follow(stream grpc.ServerStreamingClient[longrunningpb.Operation], name *string, entered func(repb.ExecutionStage_Value)) (*repb.ExecuteResponse, error) {
+func (c *Client) follow(stream grpc.ServerStreamingClient[longrunningpb.Operation], name *string,
+	entered func(repb.ExecutionStage_Value)) (*repb.ExecuteResponse, error) {
 	for {
 		op, err := stream.Recv()
 		if err != nil {
@@ -381,7 +391,8 @@ func (c *Client) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 			return
 		}
 		if err := c.call(ctx, "look whether it is there", func(ctx context.Context) error {
-			_, err := repb.NewCapabilitiesClient(c.conn).GetCapabilities(ctx, &repb.GetCapabilitiesRequest{InstanceName: c.o.Instance})
+			_, err := repb.NewCapabilitiesClient(c.conn).GetCapabilities(ctx,
+				&repb.GetCapabilitiesRequest{InstanceName: c.o.Instance})
 			return err
 		}); errors.Is(err, ErrOut) {
 			cancel(err)
@@ -397,7 +408,8 @@ func (c *Client) cancel(name string) {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), 2*time.Second)
 	defer stop()
-	_, _ = longrunningpb.NewOperationsClient(c.conn).CancelOperation(ctx, &longrunningpb.CancelOperationRequest{Name: name})
+	_, _ = longrunningpb.NewOperationsClient(c.conn).CancelOperation(ctx,
+		&longrunningpb.CancelOperationRequest{Name: name})
 }
 
 // result is what came of an action, in the store, and with the paths and the spelling that local executors have.
@@ -409,11 +421,15 @@ func (x *Executor) result(ctx context.Context, a *execute.Request, m *repb.Actio
 	}
 	printedErr, ended := cutEnd(printedErr)
 	if ended == nil {
-		return nil, status.Errorf(codes.Internal, "the shell that runs commands there did not come to its end (exit code %d): %.300s", m.GetExitCode(), printedErr)
+		return nil, status.Errorf(codes.Internal,
+			"the shell that runs commands there did not come to its end (exit code %d): %.300s", m.GetExitCode(),
+			printedErr)
 	}
 	switch ended.word {
 	case noProgram:
-		return nil, &execute.Error{Op: "start " + a.Command.Args[0], Err: errors.New("there is no such program there"), Remedy: "name a program of a toolchain or an input by its path"}
+		return nil, &execute.Error{Op: "start " + a.Command.Args[0],
+			Err:    errors.New("there is no such program there"),
+			Remedy: "name a program of a toolchain or an input by its path"}
 	case badLink:
 		return nil, unfitError(errors.New("a symlink leads out of the exec root"))
 	}
@@ -467,7 +483,8 @@ func (x *Executor) result(ctx context.Context, a *execute.Request, m *repb.Actio
 
 func unfitError(err error) *execute.Error {
 	return &execute.Error{Op: "store the outputs", Refused: true, Err: err,
-		Remedy: "let the command write files, folders and relative links that stay in the output: cp -L copies what a link leads to, ln -sr makes it relative"}
+		Remedy: "let the command write files, folders and relative links that stay in the output: cp -L copies what " +
+			"a link leads to, ln -sr makes it relative"}
 }
 
 // ending is what endLine says.

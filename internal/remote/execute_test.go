@@ -51,12 +51,13 @@ func newFarm(t *testing.T, change func(*remote.Options), runs ...func(*repb.Exec
 			change(o)
 		}
 	})
-	f.here = &executetest.Fake{Store: f.blobs, Fn: fn, Commands: map[string]func(context.Context, *executetest.Call) (int, error){
-		"cc": func(_ context.Context, c *executetest.Call) (int, error) {
-			c.Outputs["out"] = "here"
-			return 0, nil
-		},
-	}}
+	f.here = &executetest.Fake{Store: f.blobs, Fn: fn,
+		Commands: map[string]func(context.Context, *executetest.Call) (int, error){
+			"cc": func(_ context.Context, c *executetest.Call) (int, error) {
+				c.Outputs["out"] = "here"
+				return 0, nil
+			},
+		}}
 	f.inputs = store.WithHostFiles(f.blobs)
 	f.x = remote.NewExecutor(f.client, remote.ExecutorOptions{Inputs: f.inputs, Blobs: f.blobs, Next: f.here})
 	return f
@@ -82,9 +83,11 @@ func (f *farm) action(t *testing.T, source string) *action.Action {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := &merkle.Dir{Dirs: map[string]*merkle.Dir{"toolchains": {Dirs: map[string]*merkle.Dir{"cc": merkle.Ref(ref)}}}}
+	root := &merkle.Dir{Dirs: map[string]*merkle.
+		Dir{"toolchains": {Dirs: map[string]*merkle.Dir{"cc": merkle.Ref(ref)}}}}
 	add(root, "a.c", []byte(source))
-	a := &action.Action{Command: action.Command{Args: []string{"cc", "a.c"}, Outputs: []string{"out"}, Platform: map[string]string{}}}
+	a := &action.Action{Command: action.Command{Args: []string{"cc", "a.c"}, Outputs: []string{"out"},
+		Platform: map[string]string{}}}
 	a.InputRoot, a.Directories = root.Encode(fn)
 	return a
 }
@@ -99,7 +102,8 @@ func done(to operations, r *repb.ExecuteResponse) error {
 	if err != nil {
 		return err
 	}
-	return to.Send(&longrunningpb.Operation{Name: "op", Done: true, Result: &longrunningpb.Operation_Response{Response: response}})
+	return to.Send(&longrunningpb.Operation{Name: "op", Done: true,
+		Result: &longrunningpb.Operation_Response{Response: response}})
 }
 
 // began says that an action runs.
@@ -115,7 +119,8 @@ func began(to operations) error {
 func there(code int) *repb.ActionResult {
 	d := fn.Bytes([]byte("there"))
 	return &repb.ActionResult{ExitCode: int32(code), StderrRaw: []byte(ended(code)),
-		OutputFiles: []*repb.OutputFile{{Path: "out", Digest: &repb.Digest{Hash: d.Hex(), SizeBytes: d.Size()}, Contents: []byte("there")}}}
+		OutputFiles: []*repb.OutputFile{{Path: "out", Digest: &repb.Digest{Hash: d.Hex(), SizeBytes: d.Size()},
+			Contents: []byte("there")}}}
 }
 
 func works(_ *repb.ExecuteRequest, to operations) error {
@@ -142,13 +147,15 @@ func (f *farm) out(t *testing.T, a *action.Action) string {
 	if err != nil {
 		t.Fatalf("what it wrote is not here: %v", err)
 	}
-	if string(b) == "there" && (string(r.Stderr) != "warned\n" || r.Root != "/w/hexmage/root" || !strings.HasPrefix(r.Worker, "team")) {
+	if string(b) == "there" &&
+		(string(r.Stderr) != "warned\n" || r.Root != "/w/hexmage/root" || !strings.HasPrefix(r.Worker, "team")) {
 		t.Errorf("%+v, %q", r, r.Stderr)
 	}
 	return string(b)
 }
 
-// TestTranslated: none of our properties is sent along, all that an action needs is there, and what servers want of messages is so.
+// TestTranslated: none of our properties is sent along, all that an action needs is there, and what servers want of
+// messages is so.
 func TestTranslated(t *testing.T) {
 	var f *farm
 	f = newFarm(t, func(o *remote.Options) {
@@ -167,7 +174,9 @@ func TestTranslated(t *testing.T) {
 		read(a.GetCommandDigest(), &c)
 		read(a.GetInputRootDigest(), &root)
 		read(root.GetDirectories()[0].GetDigest(), &beside)
-		if c.GetWorkingDirectory() != "hexmage/root" || !slices.Equal(c.GetOutputPaths(), []string{"out", "said"}) || a.GetTimeout().AsDuration() != 91*time.Second || a.GetDoNotCache() || string(a.GetSalt()) != "a" || r.GetSkipCacheLookup() {
+		if c.GetWorkingDirectory() != "hexmage/root" || !slices.Equal(c.GetOutputPaths(), []string{"out", "said"}) ||
+			a.GetTimeout().AsDuration() != 91*time.Second || a.GetDoNotCache() || string(a.GetSalt()) != "a" ||
+			r.GetSkipCacheLookup() {
 			t.Errorf("%v, %v", &c, &a)
 		}
 		for i, d := range beside.GetDirectories() {
@@ -178,7 +187,8 @@ func TestTranslated(t *testing.T) {
 		read(beside.GetDirectories()[1].GetDigest(), &inputs)
 		//lint:ignore SA1019 Both are looked at by somebody.
 		for _, p := range []*repb.Platform{a.GetPlatform(), c.GetPlatform()} {
-			if got := fmt.Sprint(p.Properties); len(p.Properties) != 2 || !strings.Contains(got, "OSFamily") || !strings.Contains(got, "large") {
+			if got := fmt.Sprint(p.Properties); len(p.Properties) != 2 || !strings.Contains(got, "OSFamily") ||
+				!strings.Contains(got, "large") {
 				t.Errorf("the platform is %s", got)
 			}
 		}
@@ -188,7 +198,8 @@ func TestTranslated(t *testing.T) {
 				t.Errorf("%q is not in %s", want, args[2])
 			}
 		}
-		if want := []string{"B=2", "LANG=C.UTF-8", "PATH=" + execute.HostPath, "cc", "a.c"}; !slices.Equal(args[4:], want) {
+		if want := []string{"B=2", "LANG=C.UTF-8", "PATH=" + execute.HostPath, "cc", "a.c"}; !slices.Equal(args[4:],
+			want) {
 			t.Errorf("%q, want %q", args[4:], want)
 		}
 		return works(r, to)
@@ -229,7 +240,8 @@ func TestTool(t *testing.T) {
 				t.Error(err)
 			}
 			args := c.GetArguments()
-			if got := slices.Contains(args, "../hexmage"); got != own || strings.Contains(args[2], `HEXMAGE_SELF="$d/hexmage"`) != own {
+			if got := slices.Contains(args, "../hexmage"); got != own ||
+				strings.Contains(args[2], `HEXMAGE_SELF="$d/hexmage"`) != own {
 				t.Errorf("own %v: %q", own, args)
 			}
 			return works(r, to)
@@ -249,7 +261,8 @@ func TestTool(t *testing.T) {
 
 // TestStays: what cannot go runs here, and is counted with why; where nobody runs it here it is refused.
 func TestStays(t *testing.T) {
-	secrets, err := secret.NewSet(map[string]secret.Text{"TOKEN": {{Ref: "var.t"}}}, nil, secret.Values{"var.t": "hunter2"})
+	secrets, err := secret.NewSet(map[string]secret.Text{"TOKEN": {{Ref: "var.t"}}}, nil,
+		secret.Values{"var.t": "hunter2"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +287,8 @@ func TestStays(t *testing.T) {
 		"effects":    {property(action.PropertyEffects, "x"), "effects beside its outputs"},
 		"executor":   {property(action.PropertyExecutor, "elsewhere"), `for the executor "elsewhere"`},
 		"unknown":    {property("colour", "red"), "it asks for colour"},
-		"processor":  {property(action.PropertyCPULevel, "x86-64-v3"), `the remote's platform has no cpu_level = "x86-64-v3"`},
+		"processor": {property(action.PropertyCPULevel, "x86-64-v3"),
+			`the remote's platform has no cpu_level = "x86-64-v3"`},
 		"toolchain": {func(r *execute.Request) {
 			d := &merkle.Dir{Files: map[string]*merkle.File{"f": {Digest: fn.Bytes(nil)}}}
 			if err := d.Insert(t.Context(), nil, action.HostFile, merkle.File{Digest: fn.Bytes(nil)}); err != nil {
@@ -304,7 +318,8 @@ func TestStays(t *testing.T) {
 			f.said.want(t)
 			alone := remote.NewExecutor(f.client, remote.ExecutorOptions{Inputs: f.inputs, Blobs: f.blobs})
 			var refused *execute.Error
-			if _, err := alone.Execute(t.Context(), r); !errors.As(err, &refused) || !refused.Refused || !strings.Contains(err.Error(), c.says) {
+			if _, err := alone.Execute(t.Context(), r); !errors.As(err, &refused) || !refused.Refused ||
+				!strings.Contains(err.Error(), c.says) {
 				t.Errorf("%v, want that it is refused", err)
 			}
 			if n := f.s.count("Execute") + f.s.count("BatchUpdateBlobs"); n > 0 {
@@ -314,13 +329,15 @@ func TestStays(t *testing.T) {
 	}
 }
 
-// TestInfrastructure: what is the server's trouble is tried again where that may help, and then is done here, or is an error.
+// TestInfrastructure: what is the server's trouble is tried again where that may help, and then is done here, or is
+// an error.
 func TestInfrastructure(t *testing.T) {
 	stops := func(_ *repb.ExecuteRequest, to operations) error {
 		return status.Error(codes.ResourceExhausted, "no room")
 	}
 	noEnd := func(_ *repb.ExecuteRequest, to operations) error {
-		return done(to, &repb.ExecuteResponse{Result: &repb.ActionResult{ExitCode: 127, StderrRaw: []byte("sh: not found")}})
+		return done(to, &repb.ExecuteResponse{Result: &repb.ActionResult{ExitCode: 127,
+			StderrRaw: []byte("sh: not found")}})
 	}
 	forgets := func(_ *repb.ExecuteRequest, to operations) error {
 		r := there(0)
@@ -343,8 +360,10 @@ func TestInfrastructure(t *testing.T) {
 	}{
 		{"passes", runs{fails(codes.Unavailable), fails(codes.Internal), works}, 3, "there", nil},
 		{"the call fails, and passes", runs{stops, works}, 2, "there", nil},
-		{"stays", runs{fails(codes.Internal)}, 3, "here", []string{"an action could not run at remote team", "so it says"}},
-		{"no use in trying again", runs{fails(codes.InvalidArgument)}, 1, "here", []string{"could not run", "so it says"}},
+		{"stays", runs{fails(codes.Internal)}, 3, "here",
+			[]string{"an action could not run at remote team", "so it says"}},
+		{"no use in trying again", runs{fails(codes.InvalidArgument)}, 1, "here",
+			[]string{"could not run", "so it says"}},
 		{"its own time limit", runs{fails(codes.DeadlineExceeded)}, 1, "here", []string{"could not run", "so it says"}},
 		{"no shell", runs{noEnd}, 3, "here", []string{"did not come to its end", "sh: not found"}},
 		{"has no output", runs{anew}, 2, "there", nil},
@@ -374,7 +393,8 @@ func TestInfrastructure(t *testing.T) {
 			f.said.want(t, c.says...)
 			g := newFarm(t, func(o *remote.Options) { o.Fallback = remote.FallbackFail }, c.runs...)
 			var e *execute.Error
-			if r, err := g.x.Execute(t.Context(), &execute.Request{Action: g.action(t, "int a;")}); !errors.As(err, &e) || e.Refused || r != nil || !strings.Contains(e.Remedy, "--remote off") || len(g.here.Ran()) > 0 {
+			if r, err := g.x.Execute(t.Context(), &execute.Request{Action: g.action(t, "int a;")}); !errors.As(err,
+				&e) || e.Refused || r != nil || !strings.Contains(e.Remedy, "--remote off") || len(g.here.Ran()) > 0 {
 				t.Errorf("%v, %v; want an error alone", r, err)
 			}
 		})
@@ -398,7 +418,8 @@ func TestLost(t *testing.T) {
 	f.said.want(t)
 }
 
-// TestLostMeanwhile: that an action failed is not believed where the server lost an input of it meanwhile, also in the end; where it did not, it is.
+// TestLostMeanwhile: that an action failed is not believed where the server lost an input of it meanwhile, also in
+// the end; where it did not, it is.
 func TestLostMeanwhile(t *testing.T) {
 	for name, how := range map[string]struct {
 		result *repb.ActionResult
@@ -406,7 +427,9 @@ func TestLostMeanwhile(t *testing.T) {
 		calls  int
 		out    string
 	}{
-		"it fails": {there(1), 1, 2, "there"}, "it is not found": {&repb.ActionResult{ExitCode: 127, StderrRaw: []byte("\nhexmage: the command ended with no program in /w\n")}, 2, 3, "there"},
+		"it fails": {there(1), 1, 2, "there"},
+		"it is not found": {&repb.ActionResult{ExitCode: 127,
+			StderrRaw: []byte("\nhexmage: the command ended with no program in /w\n")}, 2, 3, "there"},
 		"each time": {there(1), 3, 3, "here"}, "nothing is lost": {there(1), 0, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -421,7 +444,8 @@ func TestLostMeanwhile(t *testing.T) {
 				}
 				return done(to, &repb.ExecuteResponse{Result: how.result})
 			}
-			runs := append(slices.Repeat([]func(*repb.ExecuteRequest, operations) error{fails}, max(1, how.loses)), works)
+			runs := append(slices.Repeat([]func(*repb.ExecuteRequest, operations) error{fails}, max(1, how.loses)),
+				works)
 			f = newFarm(t, nil, runs...)
 			r, err := f.x.Execute(t.Context(), &execute.Request{Action: f.action(t, "int a;")})
 			if err != nil || f.s.count("Execute") != how.calls {
@@ -431,7 +455,8 @@ func TestLostMeanwhile(t *testing.T) {
 				if r.ExitCode != 1 {
 					t.Errorf("%+v", r)
 				}
-			} else if got, err := store.ReadBlob(t.Context(), f.blobs, r.Files[0].Digest, 100); err != nil || string(got) != how.out || r.ExitCode != 0 {
+			} else if got, err := store.ReadBlob(t.Context(), f.blobs, r.Files[0].Digest, 100); err != nil ||
+				string(got) != how.out || r.ExitCode != 0 {
 				t.Errorf("%s, %v, %+v", got, err, r)
 			}
 			if how.out == "here" {
@@ -443,7 +468,8 @@ func TestLostMeanwhile(t *testing.T) {
 	}
 }
 
-// TestStreamBreaks: a stream that breaks is taken up again; where the server does not know of it, the action is sent again.
+// TestStreamBreaks: a stream that breaks is taken up again; where the server does not know of it, the action is sent
+// again.
 func TestStreamBreaks(t *testing.T) {
 	breaks := func(_ *repb.ExecuteRequest, to operations) error {
 		if err := began(to); err != nil {
@@ -461,14 +487,16 @@ func TestStreamBreaks(t *testing.T) {
 				return works(nil, to)
 			}
 		}
-		if got := f.out(t, f.action(t, "int a;")); got != "there" || f.s.count("Execute") != calls || f.s.count("WaitExecution") != 1 {
+		if got := f.out(t, f.action(t, "int a;")); got != "there" || f.s.count("Execute") != calls ||
+			f.s.count("WaitExecution") != 1 {
 			t.Errorf("knows %v: %s; %d, %d calls", knows, got, f.s.count("Execute"), f.s.count("WaitExecution"))
 		}
 		f.said.want(t)
 	}
 }
 
-// TestCachedFailure: that others failed is not believed; that it fails once more is. What is to run is never taken from the server's cache.
+// TestCachedFailure: that others failed is not believed; that it fails once more is. What is to run is never taken
+// from the server's cache.
 func TestCachedFailure(t *testing.T) {
 	cached := func(r *repb.ExecuteRequest, to operations) error {
 		if r.GetSkipCacheLookup() {
@@ -491,13 +519,15 @@ func TestCachedFailure(t *testing.T) {
 	}
 	for _, says := range []string{"sh: killed", "\nhexmage: the command ended with no program in /w\n"} {
 		f := newFarm(t, nil, func(_ *repb.ExecuteRequest, to operations) error {
-			return done(to, &repb.ExecuteResponse{Result: &repb.ActionResult{ExitCode: 127, StderrRaw: []byte(says)}, CachedResult: true})
+			return done(to, &repb.ExecuteResponse{Result: &repb.ActionResult{ExitCode: 127, StderrRaw: []byte(says)},
+				CachedResult: true})
 		}, works)
 		if got := f.out(t, f.action(t, "int a;")); got != "there" || f.s.count("Execute") != 2 {
 			t.Errorf("%q: it ran %s, after %d calls", says, got, f.s.count("Execute"))
 		}
 	}
-	for name, change := range map[string]func(*execute.Request){"fresh": func(r *execute.Request) { r.Force = true }, "not cached": func(r *execute.Request) { r.DoNotCache = true }} {
+	for name, change := range map[string]func(*execute.Request){"fresh": func(r *execute.Request) { r.Force = true },
+		"not cached": func(r *execute.Request) { r.DoNotCache = true }} {
 		f := newFarm(t, nil, func(r *repb.ExecuteRequest, to operations) error {
 			if !r.GetSkipCacheLookup() {
 				t.Errorf("%s: it may be cached", name)
@@ -512,7 +542,8 @@ func TestCachedFailure(t *testing.T) {
 	}
 }
 
-// TestDeadWorker: an action whose worker is gone ends with its time limit, and with the server's connection where it has none.
+// TestDeadWorker: an action whose worker is gone ends with its time limit, and with the server's connection where it
+// has none.
 func TestDeadWorker(t *testing.T) {
 	dies := func(_ *repb.ExecuteRequest, to operations) error {
 		if err := began(to); err != nil {
@@ -526,7 +557,8 @@ func TestDeadWorker(t *testing.T) {
 	a.Limit = 200 * time.Millisecond
 	start := time.Now()
 	var late *execute.TimeoutError
-	if r, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); !errors.As(err, &late) || late.Limit != a.Limit || r != nil || time.Since(start) > 5*time.Second {
+	if r, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); !errors.As(err, &late) ||
+		late.Limit != a.Limit || r != nil || time.Since(start) > 5*time.Second {
 		t.Errorf("%v, %v after %v", r, err, time.Since(start))
 	}
 	if f.s.count("CancelOperation") != 1 {
@@ -583,7 +615,8 @@ func TestExecutedSpellings(t *testing.T) {
 	sub := func(n string) *merkle.Dir {
 		return &merkle.Dir{Files: map[string]*merkle.File{n: {Digest: f.s.has([]byte(n), fn)}}}
 	}
-	dir := &merkle.Dir{Dirs: map[string]*merkle.Dir{"a": sub("x"), "b": sub("y")}, Symlinks: map[string]string{"l": "a/x"}}
+	dir := &merkle.Dir{Dirs: map[string]*merkle.Dir{"a": sub("x"), "b": sub("y")},
+		Symlinks: map[string]string{"l": "a/x"}}
 	root, _ := dir.Encode(fn)
 	b, err := dir.EncodeTree(fn)
 	if err != nil {
@@ -602,8 +635,10 @@ func TestExecutedSpellings(t *testing.T) {
 	f.s.runs = []func(*repb.ExecuteRequest, operations) error{func(_ *repb.ExecuteRequest, to operations) error {
 		return done(to, &repb.ExecuteResponse{Result: &repb.ActionResult{
 			StdoutDigest: put([]byte(long)), StderrDigest: put([]byte(long + ended(0))),
-			OutputDirectories: []*repb.OutputDirectory{{Path: "d", TreeDigest: put(other)}, {Path: "nobody's", TreeDigest: put(other)}},
-			OutputFiles:       []*repb.OutputFile{{Path: "z", Digest: put([]byte("z"))}, {Path: "a", Digest: put([]byte("a")), IsExecutable: true}},
+			OutputDirectories: []*repb.OutputDirectory{{Path: "d", TreeDigest: put(other)},
+				{Path: "nobody's", TreeDigest: put(other)}},
+			OutputFiles: []*repb.OutputFile{{Path: "z", Digest: put([]byte("z"))},
+				{Path: "a", Digest: put([]byte("a")), IsExecutable: true}},
 		}})
 	}}
 	a := f.action(t, "int a;")
@@ -612,16 +647,19 @@ func TestExecutedSpellings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Dirs) != 1 || r.Dirs[0].Root != root || r.Dirs[0].Tree != fn.Bytes(b) || len(r.Files) != 2 || r.Files[0].Path != "a" || !r.Files[0].Executable {
+	if len(r.Dirs) != 1 || r.Dirs[0].Root != root || r.Dirs[0].Tree != fn.Bytes(b) || len(r.Files) != 2 ||
+		r.Files[0].Path != "a" || !r.Files[0].Executable {
 		t.Errorf("%+v", r)
 	}
 	for _, printed := range [][]byte{r.Stdout, r.Stderr} {
-		if len(printed) > action.MaxInline || !strings.HasPrefix(string(printed), "line\n") || strings.Contains(string(printed), "ended with") {
+		if len(printed) > action.MaxInline || !strings.HasPrefix(string(printed), "line\n") ||
+			strings.Contains(string(printed), "ended with") {
 			t.Errorf("%d bytes", len(printed))
 		}
 	}
 	f.s.change(func() { clear(f.s.blobs) })
-	if whole, err := merkle.LoadOutput(t.Context(), f.machine.here, r.Dirs[0]); err != nil || whole.Dirs["b"].Files["y"] == nil {
+	if whole, err := merkle.LoadOutput(t.Context(), f.machine.here, r.Dirs[0]); err != nil ||
+		whole.Dirs["b"].Files["y"] == nil {
 		t.Errorf("it is not here: %v", err)
 	}
 	f.said.want(t)

@@ -38,10 +38,12 @@ func (m *machine) sendsMany(t *testing.T, fn digest.Function, n int) (keys, file
 	for i := range n {
 		b := fmt.Appendf(nil, "file %d", i)
 		d := fn.Bytes(b)
-		a := &action.Action{Command: action.Command{Args: []string{"make", fmt.Sprint(i)}, Outputs: []string{"f"}}, InputRoot: fn.Bytes(nil)}
+		a := &action.Action{Command: action.Command{Args: []string{"make", fmt.Sprint(i)}, Outputs: []string{"f"}},
+			InputRoot: fn.Bytes(nil)}
 		e := a.Encode(fn)
 		err := errors.Join(m.here.Put(t.Context(), d, bytes.NewReader(b)),
-			m.results.Put(t.Context(), e.Key, &action.Result{Files: []action.OutputFile{{Path: "f", Digest: d}}}, map[digest.Digest][]byte{e.Key: e.Action, fn.Bytes(e.Command): e.Command}))
+			m.results.Put(t.Context(), e.Key, &action.Result{Files: []action.OutputFile{{Path: "f", Digest: d}}},
+				map[digest.Digest][]byte{e.Key: e.Action, fn.Bytes(e.Command): e.Command}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +53,8 @@ func (m *machine) sendsMany(t *testing.T, fn digest.Function, n int) (keys, file
 	return keys, files
 }
 
-// TestFar: who sends many results, looks up many at once, and fetches many files, waits for a few round trips, however many they are.
+// TestFar: who sends many results, looks up many at once, and fetches many files, waits for a few round trips,
+// however many they are.
 func TestFar(t *testing.T) {
 	const many = 500
 	for _, fn := range functions() {
@@ -96,7 +99,8 @@ func TestFar(t *testing.T) {
 	}
 }
 
-// TestFetchOfLies: of files that are fetched together, those that are wrong are not taken, and the others are; who opens one gets to know what is wrong with it.
+// TestFetchOfLies: of files that are fetched together, those that are wrong are not taken, and the others are; who
+// opens one gets to know what is wrong with it.
 func TestFetchOfLies(t *testing.T) {
 	fn := digest.BLAKE3
 	s := serve(t, fn)
@@ -118,7 +122,8 @@ func TestFetchOfLies(t *testing.T) {
 		t.Errorf("not here are %v, %v", missing, err)
 	}
 	for _, d := range files[7:9] {
-		if _, err := store.ReadBlob(t.Context(), two.blobs, d, 100); !errors.Is(err, store.ErrNotFound) || !errors.As(err, new(*remote.LostError)) {
+		if _, err := store.ReadBlob(t.Context(), two.blobs, d, 100); !errors.Is(err, store.ErrNotFound) ||
+			!errors.As(err, new(*remote.LostError)) {
 			t.Errorf("%s: %v", d, err)
 		}
 	}

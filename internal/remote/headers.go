@@ -71,7 +71,8 @@ func (h *headers) ask(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, h.o.Credentials[0], append(h.o.Credentials[1:len(h.o.Credentials):len(h.o.Credentials)], "get")...)
+	cmd := exec.CommandContext(ctx, h.o.Credentials[0],
+		append(h.o.Credentials[1:len(h.o.Credentials):len(h.o.Credentials)], "get")...)
 	var out bytes.Buffer
 	cmd.Stdin, cmd.Stdout = bytes.NewReader(in), &out
 	if err := cmd.Run(); err != nil {

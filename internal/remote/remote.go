@@ -102,8 +102,10 @@ func CheckAddress(address string) error {
 // parseAddress returns what an address says: where to connect, and whether over TLS.
 func parseAddress(address string) (target string, overTLS bool, err error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != plain && u.Scheme != secure || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", false, errors.New("it is no address of a server: write grpcs://HOST:PORT, or grpc://HOST:PORT in the clear; what the server calls one of its caches is `instance`")
+	if err != nil || u.Scheme != plain && u.Scheme != secure || u.Hostname() == "" ||
+		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+		return "", false, errors.New("it is no address of a server: write grpcs://HOST:PORT, or grpc://HOST:PORT in " +
+			"the clear; what the server calls one of its caches is `instance`")
 	}
 	if u.User != nil {
 		return "", false, errors.New("an address has no user and password: use `credential_helper` or `headers`")
@@ -172,7 +174,8 @@ func Dial(o Options) (*Client, error) {
 	again := backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}
 	dial := []grpc.DialOption{
 		grpc.WithTransportCredentials(transport), grpc.WithUserAgent("hexmage"), grpc.WithDisableServiceConfig(),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)), grpc.WithConnectParams(grpc.ConnectParams{Backoff: again, MinConnectTimeout: o.Timeout}),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: again, MinConnectTimeout: o.Timeout}),
 	}
 	c := &Client{o: o, absent: map[digest.Digest]bool{}}
 	if len(o.Credentials) > 0 || len(o.Headers) > 0 {
@@ -334,7 +337,8 @@ func answer(err error) bool {
 		return !errors.Is(err, errSlow)
 	}
 	switch s.Code() {
-	case codes.NotFound, codes.FailedPrecondition, codes.OutOfRange, codes.DataLoss, codes.InvalidArgument, codes.Internal, codes.Unknown, codes.ResourceExhausted, codes.Unimplemented:
+	case codes.NotFound, codes.FailedPrecondition, codes.OutOfRange, codes.DataLoss, codes.InvalidArgument,
+		codes.Internal, codes.Unknown, codes.ResourceExhausted, codes.Unimplemented:
 		return true
 	}
 	return false
@@ -357,7 +361,8 @@ const maxText = 300
 // reason says in words what the error means, and what to do.
 func reason(err error, o Options) error {
 	if errors.Is(err, errSlow) || status.Code(err) == codes.DeadlineExceeded {
-		return fmt.Errorf("nothing came from %s for %v: look whether it runs, and whether this machine reaches it", o.Address, o.Timeout)
+		return fmt.Errorf("nothing came from %s for %v: look whether it runs, and whether this machine reaches it",
+			o.Address, o.Timeout)
 	}
 	s, ok := status.FromError(err)
 	if !ok {
@@ -372,10 +377,12 @@ func reason(err error, o Options) error {
 	}
 	switch s.Code() {
 	case codes.Unauthenticated, codes.PermissionDenied:
-		return fmt.Errorf("%s does not let you (%s): look after `credential_helper`, `headers` or `tls` of remote %s", o.Address, text, o.Name)
+		return fmt.Errorf("%s does not let you (%s): look after `credential_helper`, `headers` or `tls` of remote %s",
+			o.Address, text, o.Name)
 	case codes.Unavailable:
 		if strings.HasPrefix(o.Address, secure+":") { // a server that does not want who comes just hangs up
-			return fmt.Errorf("%s is not reached (%s): look whether it runs, and after `tls` of remote %s", o.Address, text, o.Name)
+			return fmt.Errorf("%s is not reached (%s): look whether it runs, and after `tls` of remote %s", o.Address,
+				text, o.Name)
 		}
 		return fmt.Errorf("%s is not reached (%s)", o.Address, text)
 	}
@@ -420,7 +427,8 @@ func (c *Client) able(ctx context.Context) (*capabilities, error) {
 	soon, cancel := context.WithTimeoutCause(ctx, o.Timeout, errSlow)
 	defer cancel()
 	err := c.call(soon, "ask what it can do", func(ctx context.Context) (err error) {
-		got, err = repb.NewCapabilitiesClient(c.conn).GetCapabilities(ctx, &repb.GetCapabilitiesRequest{InstanceName: c.o.Instance})
+		got, err = repb.NewCapabilitiesClient(c.conn).GetCapabilities(ctx,
+			&repb.GetCapabilitiesRequest{InstanceName: c.o.Instance})
 		return err
 	})
 	switch {
@@ -435,7 +443,8 @@ func (c *Client) able(ctx context.Context) (*capabilities, error) {
 	if cache == nil {
 		return nil, c.leave(fmt.Errorf("%s is no cache", c.o.Address))
 	}
-	is := &capabilities{batch: maxBatch, largest: cache.GetMaxCasBlobSizeBytes(), updates: cache.GetActionCacheUpdateCapabilities().GetUpdateEnabled(),
+	is := &capabilities{batch: maxBatch, largest: cache.GetMaxCasBlobSizeBytes(),
+		updates:  cache.GetActionCacheUpdateCapabilities().GetUpdateEnabled(),
 		executes: got.GetExecutionCapabilities().GetExecEnabled()}
 	if n := cache.GetMaxBatchTotalSizeBytes(); n > 0 {
 		is.batch = min(is.batch, n)

@@ -120,7 +120,8 @@ func (m *machine) makes(t *testing.T, fn digest.Function, n int) made {
 		return d
 	}
 	small, large := put(fmt.Appendf(nil, "small %d", n)), put(storetest.Bytes(int64(n), 3<<20))
-	dir := &merkle.Dir{Files: map[string]*merkle.File{"f": {Digest: small}}, Dirs: map[string]*merkle.Dir{"sub": {Files: map[string]*merkle.File{"empty": {Digest: put(nil)}}}}}
+	dir := &merkle.Dir{Files: map[string]*merkle.File{"f": {Digest: small}},
+		Dirs: map[string]*merkle.Dir{"sub": {Files: map[string]*merkle.File{"empty": {Digest: put(nil)}}}}}
 	root, err := dir.Put(ctx, m.here, fn)
 	if err != nil {
 		t.Fatal(err)
@@ -130,11 +131,13 @@ func (m *machine) makes(t *testing.T, fn digest.Function, n int) made {
 		t.Fatal(err)
 	}
 	x.result = &action.Result{
-		Files:  []action.OutputFile{{Path: "out/small", Digest: small, Executable: true}, {Path: "out/large", Digest: large}},
+		Files: []action.OutputFile{{Path: "out/small", Digest: small, Executable: true},
+			{Path: "out/large", Digest: large}},
 		Dirs:   []action.OutputDir{{Path: "out/dir", Tree: put(tree), Root: root}},
 		Stdout: []byte("said\n"), Worker: "local", Duration: time.Second,
 	}
-	a := &action.Action{Command: action.Command{Args: []string{"make", fmt.Sprint(n)}, Outputs: []string{"out/dir", "out/large", "out/small"}}, InputRoot: root}
+	a := &action.Action{Command: action.Command{Args: []string{"make", fmt.Sprint(n)},
+		Outputs: []string{"out/dir", "out/large", "out/small"}}, InputRoot: root}
 	e := a.Encode(fn)
 	x.key, x.messages = e.Key, map[digest.Digest][]byte{e.Key: e.Action, fn.Bytes(e.Command): e.Command}
 	return x
@@ -166,7 +169,8 @@ func (m *machine) wants(t *testing.T, x made) {
 	}
 }
 
-// TestTwoMachines: what one made the other has, in each digest function, and nothing is fetched before somebody reads it.
+// TestTwoMachines: what one made the other has, in each digest function, and nothing is fetched before somebody reads
+// it.
 func TestTwoMachines(t *testing.T) {
 	for _, fn := range functions() {
 		for _, everything := range []bool{false, true} {
@@ -187,7 +191,8 @@ func TestTwoMachines(t *testing.T) {
 				two.wants(t, x)
 				asked := s.count("GetActionResult")
 				for range 3 {
-					if _, err := two.results.Get(t.Context(), fn.Bytes([]byte("nobody made it"))); !errors.Is(err, store.ErrNotFound) {
+					if _, err := two.results.Get(t.Context(), fn.Bytes([]byte("nobody made it"))); !errors.Is(err,
+						store.ErrNotFound) {
 						t.Error(err)
 					}
 				}
@@ -204,7 +209,8 @@ func TestTwoMachines(t *testing.T) {
 	}
 }
 
-// TestSilos: who says another name of a silo, or none, does not find what was made in one; where it was made it has its own key.
+// TestSilos: who says another name of a silo, or none, does not find what was made in one; where it was made it has
+// its own key.
 func TestSilos(t *testing.T) {
 	fn := digest.BLAKE3
 	s := serve(t, fn)
@@ -246,12 +252,14 @@ func TestOnlyOwn(t *testing.T) {
 		}
 	}
 	a.LocalOnly = false
-	if _, ok, err := execute.Lookup(t.Context(), cached, &execute.Request{Action: a}); ok || err != nil || s.count("GetActionResult") != 1 {
+	if _, ok, err := execute.Lookup(t.Context(), cached, &execute.Request{Action: a}); ok || err != nil ||
+		s.count("GetActionResult") != 1 {
 		t.Error("without that it is asked", ok, err)
 	}
 }
 
-// TestSendsNoMore: a server does not get what it wishes, but what a result names; and no result with a file that it does not take.
+// TestSendsNoMore: a server does not get what it wishes, but what a result names; and no result with a file that it
+// does not take.
 func TestSendsNoMore(t *testing.T) {
 	fn := digest.BLAKE3
 	s := serve(t, fn)
@@ -265,7 +273,8 @@ func TestSendsNoMore(t *testing.T) {
 	x, y := m.sends(t, fn, 1), m.makes(t, fn, 2)
 	large := storetest.Bytes(7, 3<<20+1)
 	y.result.Files[0].Digest = fn.Bytes(large)
-	if err := errors.Join(m.here.Put(t.Context(), fn.Bytes(large), bytes.NewReader(large)), m.results.Put(t.Context(), y.key, y.result, y.messages)); err != nil {
+	if err := errors.Join(m.here.Put(t.Context(), fn.Bytes(large), bytes.NewReader(large)),
+		m.results.Put(t.Context(), y.key, y.result, y.messages)); err != nil {
 		t.Fatal(err)
 	}
 	m.results.Finish(t.Context())
@@ -278,7 +287,8 @@ func TestSendsNoMore(t *testing.T) {
 	m.said.want(t)
 }
 
-// TestLies: other bytes with OK, large or small, are as nothing; the third time nothing is asked any more, which it says once.
+// TestLies: other bytes with OK, large or small, are as nothing; the third time nothing is asked any more, which it
+// says once.
 func TestLies(t *testing.T) {
 	for _, how := range []string{"lies", "forgets"} {
 		t.Run(how, func(t *testing.T) {
@@ -299,13 +309,15 @@ func TestLies(t *testing.T) {
 				two.said.want(t)
 				d := x.result.Files[i%2].Digest
 				_, err := store.ReadBlob(t.Context(), two.blobs, d, 1<<30)
-				if lost := (*remote.LostError)(nil); !errors.As(err, &lost) || !errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt) {
+				if lost := (*remote.LostError)(nil); !errors.As(err, &lost) || !errors.Is(err, store.ErrNotFound) ||
+					errors.Is(err, store.ErrCorrupt) {
 					t.Errorf("%v", err)
 				}
 				if m, err := two.blobs.Missing(t.Context(), []digest.Digest{d}); err != nil || len(m) != 1 {
 					t.Errorf("it still counts as there: %v", err)
 				}
-				again := remote.NewResults(two.own, remote.NewBlobs(two.here, two.client, nil), false) // as a build does that begins again
+				// as a build does that begins again
+				again := remote.NewResults(two.own, remote.NewBlobs(two.here, two.client, nil), false)
 				if _, err := again.Get(t.Context(), x.key); !errors.Is(err, store.ErrNotFound) {
 					t.Errorf("its result: %v", err)
 				}
@@ -323,7 +335,8 @@ func TestAbilities(t *testing.T) {
 	s := serve(t, digest.BLAKE3, digest.SHA256)
 	s.largest = 5 << 20
 	dial := func() *remote.Client {
-		c, err := remote.Dial(remote.Options{Name: "team", Address: s.address, Timeout: time.Second, Say: func(string) {}})
+		c, err := remote.Dial(remote.Options{Name: "team", Address: s.address, Timeout: time.Second,
+			Say: func(string) {}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,12 +348,14 @@ func TestAbilities(t *testing.T) {
 		t.Errorf("%+v, %v", is, err)
 	}
 	s.change(func() { s.denies["GetCapabilities"] = status.Error(codes.Unauthenticated, "expired") })
-	if is, err = dial().Abilities(t.Context()); err == nil || !strings.Contains(err.Error(), "expired") || !strings.Contains(err.Error(), "credential_helper") || is.Batch != 0 {
+	if is, err = dial().Abilities(t.Context()); err == nil || !strings.Contains(err.Error(), "expired") ||
+		!strings.Contains(err.Error(), "credential_helper") || is.Batch != 0 {
 		t.Errorf("%+v, %v", is, err)
 	}
 }
 
-// TestOutOfReach: a server that is not there, that says nothing, or that says no, costs a limited time once, and one sentence.
+// TestOutOfReach: a server that is not there, that says nothing, or that says no, costs a limited time once, and one
+// sentence.
 func TestOutOfReach(t *testing.T) {
 	hole, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -360,11 +375,13 @@ func TestOutOfReach(t *testing.T) {
 		{"no", strings.TrimPrefix(no.address, "grpc://"), "who are you?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := newMachine(t, &server{address: "grpc://" + c.address}, true, func(o *remote.Options) { o.Timeout = time.Second })
+			m := newMachine(t, &server{address: "grpc://" + c.address},
+				true, func(o *remote.Options) { o.Timeout = time.Second })
 			began := time.Now()
 			for n := range 3 {
 				m.wants(t, m.sends(t, digest.BLAKE3, n))
-				if _, err := m.results.Get(t.Context(), digest.BLAKE3.Bytes([]byte(fmt.Sprint(n)))); !errors.Is(err, store.ErrNotFound) {
+				if _, err := m.results.Get(t.Context(), digest.BLAKE3.Bytes([]byte(fmt.Sprint(n)))); !errors.Is(err,
+					store.ErrNotFound) {
 					t.Error(err)
 				}
 			}
@@ -377,7 +394,8 @@ func TestOutOfReach(t *testing.T) {
 	}
 }
 
-// TestStreams: a stream that breaks goes on where it was, and a slow one may take its time; one that stops, or trickles, is given up. Packed or not.
+// TestStreams: a stream that breaks goes on where it was, and a slow one may take its time; one that stops, or
+// trickles, is given up. Packed or not.
 func TestStreams(t *testing.T) {
 	fn := digest.BLAKE3
 	b := storetest.Bytes(1, 3<<20)
@@ -405,7 +423,8 @@ func TestStreams(t *testing.T) {
 					if err != nil {
 						t.Error(err)
 					}
-					if len(s.offsets) != breaks+1 || !slices.IsSorted(s.offsets) || s.offsets[0] != 0 || breaks > 0 && (s.offsets[1] < 100_000 || s.offsets[2] < 200_000) {
+					if len(s.offsets) != breaks+1 || !slices.IsSorted(s.offsets) || s.offsets[0] != 0 ||
+						breaks > 0 && (s.offsets[1] < 100_000 || s.offsets[2] < 200_000) {
 						t.Errorf("it was read from %d", s.offsets)
 					}
 				} else if !errors.Is(err, store.ErrNotFound) || time.Since(began) > 3*time.Second {
@@ -438,7 +457,8 @@ func TestFull(t *testing.T) {
 	two.wants(t, x)
 }
 
-// TestWait: the end of a command waits for what is still to be sent, as long as it is said to, and no longer than somebody wants it.
+// TestWait: the end of a command waits for what is still to be sent, as long as it is said to, and no longer than
+// somebody wants it.
 func TestWait(t *testing.T) {
 	fn := digest.BLAKE3
 	for _, c := range []struct {
@@ -449,8 +469,10 @@ func TestWait(t *testing.T) {
 		says          []string
 	}{
 		{"it is fast", 0, time.Second, false, 0, 500 * time.Millisecond, nil},
-		{"it is slow", 400 * time.Millisecond, 10 * time.Second, false, 300 * time.Millisecond, 950 * time.Millisecond, nil},
-		{"it is too slow", 3 * time.Second, 300 * time.Millisecond, false, 300 * time.Millisecond, time.Second, []string{"not all is sent to remote team", "300ms", "results left out: 1"}},
+		{"it is slow", 400 * time.Millisecond, 10 * time.Second, false, 300 * time.Millisecond,
+			950 * time.Millisecond, nil},
+		{"it is too slow", 3 * time.Second, 300 * time.Millisecond, false, 300 * time.Millisecond, time.Second,
+			[]string{"not all is sent to remote team", "300ms", "results left out: 1"}},
 		{"it is stopped", 3 * time.Second, 10 * time.Second, true, 0, 500 * time.Millisecond, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -486,8 +508,10 @@ func pair(t *testing.T) (certificate, key string, made tls.Certificate) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "team"}, NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, IsCA: true, BasicConstraintsValid: true}
+	of := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "team"},
+		NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, IsCA: true,
+		BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, of, of, &private.PublicKey, private)
 	if err != nil {
 		t.Fatal(err)
@@ -498,7 +522,8 @@ func pair(t *testing.T) (certificate, key string, made tls.Certificate) {
 	}
 	dir := t.TempDir()
 	certificate, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	for path, b := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: keyBytes}} {
+	for path, b := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: der},
+		key: {Type: "PRIVATE KEY", Bytes: keyBytes}} {
 		if err := os.WriteFile(path, pem.EncodeToMemory(b), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -518,7 +543,9 @@ func TestTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	clients.AddCert(parsed)
-	s := serveWith(t, []digest.Function{fn}, grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{own}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients})))
+	s := serveWith(t, []digest.Function{fn},
+		grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{own},
+			ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients})))
 	s.address = strings.Replace(s.address, "grpc", "grpcs", 1)
 	x := made{}
 	for _, c := range []struct {
@@ -527,9 +554,12 @@ func TestTLS(t *testing.T) {
 		says []string
 	}{
 		{"right", remote.TLS{CA: ca, Certificate: clientCert, Key: clientKey}, nil},
-		{"nobody knows the server", remote.TLS{Certificate: clientCert, Key: clientKey}, []string{"remote team is out", "certificate"}},
-		{"another server", remote.TLS{CA: other, Certificate: clientCert, Key: clientKey}, []string{"remote team is out", "certificate"}},
-		{"nobody knows the client", remote.TLS{CA: ca}, []string{"remote team is out", "is not reached", "`tls` of remote team"}},
+		{"nobody knows the server", remote.TLS{Certificate: clientCert, Key: clientKey},
+			[]string{"remote team is out", "certificate"}},
+		{"another server", remote.TLS{CA: other, Certificate: clientCert, Key: clientKey},
+			[]string{"remote team is out", "certificate"}},
+		{"nobody knows the client", remote.TLS{CA: ca},
+			[]string{"remote team is out", "is not reached", "`tls` of remote team"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			with := func(o *remote.Options) { o.TLS = c.tls }
@@ -548,8 +578,10 @@ func TestTLS(t *testing.T) {
 			m.said.want(t, c.says...)
 		})
 	}
-	for says, tls := range map[string]remote.TLS{"there is no certificate in": {CA: clientKey}, "no such file": {CA: "/none"}, "certificate and key": {Certificate: ca, Key: clientKey}} {
-		if _, err := remote.Dial(remote.Options{Address: s.address, TLS: tls}); err == nil || !strings.Contains(err.Error(), says) {
+	for says, tls := range map[string]remote.TLS{"there is no certificate in": {CA: clientKey},
+		"no such file": {CA: "/none"}, "certificate and key": {Certificate: ca, Key: clientKey}} {
+		if _, err := remote.Dial(remote.Options{Address: s.address, TLS: tls}); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
@@ -576,22 +608,32 @@ func TestSpellings(t *testing.T) {
 		r    *repb.ActionResult
 		is   *action.Result // nil: there is none
 	}{
-		{"printed into blobs", &repb.ActionResult{StdoutDigest: pb(s.has([]byte("out"), fn)), StderrDigest: pb(s.has([]byte("err"), fn))}, &action.Result{Stdout: []byte("out"), Stderr: []byte("err")}},
-		{"content in place", &repb.ActionResult{OutputFiles: []*repb.OutputFile{{Path: "a", Digest: pb(fn.Bytes([]byte("here"))), Contents: []byte("here")}}},
+		{"printed into blobs", &repb.ActionResult{StdoutDigest: pb(s.has([]byte("out"), fn)),
+			StderrDigest: pb(s.has([]byte("err"), fn))}, &action.Result{Stdout: []byte("out"), Stderr: []byte("err")}},
+		{"content in place", &repb.
+			ActionResult{OutputFiles: []*repb.OutputFile{{Path: "a", Digest: pb(fn.Bytes([]byte("here"))),
+			Contents: []byte("here")}}},
 			&action.Result{Files: []action.OutputFile{{Path: "a", Digest: fn.Bytes([]byte("here"))}}}},
-		{"other content in place", &repb.ActionResult{OutputFiles: []*repb.OutputFile{{Path: "a", Digest: pb(fn.Bytes([]byte("HERE"))), Contents: []byte("here")}}}, nil},
-		{"a folder without root", &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{Path: "d", TreeDigest: tree}}},
+		{"other content in place",
+			&repb.ActionResult{OutputFiles: []*repb.OutputFile{{Path: "a", Digest: pb(fn.Bytes([]byte("HERE"))),
+				Contents: []byte("here")}}}, nil},
+		{"a folder without root",
+			&repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{Path: "d", TreeDigest: tree}}},
 			&action.Result{Dirs: []action.OutputDir{{Path: "d", Tree: fn.Bytes(message), Root: root}}}},
 		{"a folder without anything", &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{Path: "d"}}}, nil},
-		{"no tree", &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{Path: "d", TreeDigest: notTree, RootDirectoryDigest: pb(root)}}}, nil},
-		{"another tree", &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{Path: "d", TreeDigest: tree, RootDirectoryDigest: pb(s.has([]byte("x"), fn))}}}, nil},
+		{"no tree", &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{Path: "d", TreeDigest: notTree,
+			RootDirectoryDigest: pb(root)}}}, nil},
+		{"another tree", &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{Path: "d", TreeDigest: tree,
+			RootDirectoryDigest: pb(s.has([]byte("x"), fn))}}}, nil},
 		{"a link", &repb.ActionResult{OutputSymlinks: []*repb.OutputSymlink{{Path: "l", Target: "/etc/passwd"}}}, nil},
-		{"a blob that is gone", &repb.ActionResult{OutputFiles: []*repb.OutputFile{{Path: "a", Digest: pb(fn.Bytes([]byte("gone")))}}}, nil},
+		{"a blob that is gone", &repb.
+			ActionResult{OutputFiles: []*repb.OutputFile{{Path: "a", Digest: pb(fn.Bytes([]byte("gone")))}}}, nil},
 		{"no digest", &repb.ActionResult{OutputFiles: []*repb.OutputFile{{Path: "a"}}}, nil},
 		{"a path outside", file("../a"), nil},
 		{"an absolute path", file("/a"), nil},
 		{"no path", file(""), nil},
-		{"a proper path", file("a/b"), &action.Result{Files: []action.OutputFile{{Path: "a/b", Digest: fn.Bytes([]byte("f"))}}}},
+		{"a proper path", file("a/b"),
+			&action.Result{Files: []action.OutputFile{{Path: "a/b", Digest: fn.Bytes([]byte("f"))}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			key := fn.Bytes([]byte(fmt.Sprint(i)))
@@ -612,11 +654,14 @@ func TestOtherOutputs(t *testing.T) {
 	s := serve(t, fn)
 	m := newMachine(t, s, false, nil)
 	cached := execute.Cached(execute.Route(nil), execute.CacheOptions{Results: m.results, Blobs: m.blobs, Fn: fn})
-	a := &action.Action{Command: action.Command{Args: []string{"make"}, Outputs: []string{"a"}}, InputRoot: fn.Bytes(nil)}
+	a := &action.Action{Command: action.Command{Args: []string{"make"}, Outputs: []string{"a"}},
+		InputRoot: fn.Bytes(nil)}
 	d := s.has([]byte("a"), fn)
 	for path, want := range map[string]bool{"a": true, "b": false} {
 		s.change(func() {
-			s.results[a.Key(fn)] = &repb.ActionResult{OutputFiles: []*repb.OutputFile{{Path: path, Digest: &repb.Digest{Hash: d.Hex(), SizeBytes: d.Size()}}}}
+			s.results[a.Key(fn)] = &repb.
+				ActionResult{OutputFiles: []*repb.OutputFile{{Path: path,
+				Digest: &repb.Digest{Hash: d.Hex(), SizeBytes: d.Size()}}}}
 		})
 		if _, ok, err := execute.Lookup(t.Context(), cached, &execute.Request{Action: a}); ok != want || err != nil {
 			t.Errorf("%s: %v, %v", path, ok, err)
@@ -642,11 +687,14 @@ func TestInterrupted(t *testing.T) {
 
 const token = "s3cr3t-t0ken"
 
-// TestCredentials: what a helper and the options say is sent with each call, and stands in no sentence; a helper whose token is refused is asked once more.
+// TestCredentials: what a helper and the options say is sent with each call, and stands in no sentence; a helper
+// whose token is refused is asked once more.
 func TestCredentials(t *testing.T) {
 	dir := t.TempDir()
 	helper, count := filepath.Join(dir, "helper"), filepath.Join(dir, "count")
-	script := fmt.Sprintf("#!/bin/sh\n[ \"$1 $2\" = \"for-team get\" ] || exit 1\ngrep -q '\"uri\":\"http://127.0.0.1' || exit 1\necho x >> %s\necho '{\"headers\": {\"Authorization\": [\"Bearer %s\"]}}'\n", count, token)
+	script := fmt.Sprintf("#!/bin/sh\n[ \"$1 $2\" = \"for-team get\" ] || exit 1\ngrep -q "+
+		"'\"uri\":\"http://127.0.0.1' || exit 1\necho x >> %s\necho '{\"headers\": {\"Authorization\": [\"Bearer "+
+		"%s\"]}}'\n", count, token)
 	if err := os.WriteFile(helper, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -682,7 +730,8 @@ func TestCredentials(t *testing.T) {
 	if after, err := os.ReadFile(count); err != nil || len(after) != 10 { // once, and once for each retry
 		t.Errorf("the helper was asked again: %q, %v", after, err)
 	}
-	if err := os.WriteFile(helper, []byte("#!/bin/sh\necho "+token+" >&2\necho "+token+"\nexit 3\n"), 0o755); err != nil {
+	if err := os.WriteFile(helper, []byte("#!/bin/sh\necho "+token+" >&2\necho "+token+"\nexit 3\n"),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
 	broken := newMachine(t, s, false, with)
@@ -696,7 +745,8 @@ func TestCredentials(t *testing.T) {
 		}
 	}
 	for _, address := range []string{"grpc://cache.example:9092", "grpc://10.0.0.1:9092"} {
-		if _, err := remote.Dial(remote.Options{Address: address, Headers: map[string]string{"a": token}}); err == nil || strings.Contains(err.Error(), token) {
+		if _, err := remote.Dial(remote.Options{Address: address,
+			Headers: map[string]string{"a": token}}); err == nil || strings.Contains(err.Error(), token) {
 			t.Errorf("%s: %v; credentials in the clear", address, err)
 		}
 	}
@@ -705,8 +755,10 @@ func TestCredentials(t *testing.T) {
 // TestAddresses: what names a server, and nothing else.
 func TestAddresses(t *testing.T) {
 	for address, ok := range map[string]bool{
-		"grpc://cache:9092": true, "grpcs://cache": true, "grpcs://cache:1": true, "grpcs://[::1]:9092": true, "grpcs://cache/": true,
-		"grpc://cache": false, "http://cache:1": false, "cache:9092": false, "": false, "grpcs://u:p@cache": false, "grpcs://cache/main": false, "grpcs://": false, "grpcs://cache?x": false,
+		"grpc://cache:9092": true, "grpcs://cache": true, "grpcs://cache:1": true, "grpcs://[::1]:9092": true,
+		"grpcs://cache/": true,
+		"grpc://cache":   false, "http://cache:1": false, "cache:9092": false, "": false, "grpcs://u:p@cache": false,
+		"grpcs://cache/main": false, "grpcs://": false, "grpcs://cache?x": false,
 	} {
 		if err := remote.CheckAddress(address); (err == nil) != ok {
 			t.Errorf("%q: %v", address, err)
@@ -740,7 +792,8 @@ func TestHostFiles(t *testing.T) {
 	}
 	results, key, d := remote.NewResults(memory.NewResults(), far, false), fn.Bytes([]byte("key")), fn.Bytes(b)
 	s.change(func() {
-		s.results[key] = &repb.ActionResult{OutputFiles: []*repb.OutputFile{{Path: "a", Digest: &repb.Digest{Hash: d.Hex(), SizeBytes: d.Size()}}}}
+		s.results[key] = &repb.ActionResult{OutputFiles: []*repb.OutputFile{{Path: "a",
+			Digest: &repb.Digest{Hash: d.Hex(), SizeBytes: d.Size()}}}}
 	})
 	storetest.Want(t, results, key, &action.Result{Files: []action.OutputFile{{Path: "a", Digest: d}}})
 }

@@ -126,7 +126,8 @@ func contents(ctx context.Context, blobs store.Blobs, r *action.Result) ([]diges
 }
 
 // Put implements store.Results.
-func (r *Results) Put(ctx context.Context, key digest.Digest, result *action.Result, messages map[digest.Digest][]byte) error {
+func (r *Results) Put(ctx context.Context, key digest.Digest, result *action.Result,
+	messages map[digest.Digest][]byte) error {
 	if err := r.next.Put(ctx, key, result, messages); err != nil {
 		return err
 	}
@@ -188,7 +189,8 @@ func (s *sender) add(key digest.Digest, r *action.Result, messages map[digest.Di
 	if err != nil {
 		return
 	}
-	p := parcel{key: key, encode: m, result: &action.Result{Files: slices.Clone(r.Files), Dirs: slices.Clone(r.Dirs)}, messages: make(map[digest.Digest][]byte, len(messages))}
+	p := parcel{key: key, encode: m, result: &action.Result{Files: slices.Clone(r.Files), Dirs: slices.Clone(r.Dirs)},
+		messages: make(map[digest.Digest][]byte, len(messages))}
 	for d, b := range messages {
 		p.messages[d] = bytes.Clone(b)
 	}
@@ -262,7 +264,8 @@ func (s *sender) send(ctx context.Context, parcels []parcel) error {
 	from := store.Overlay(s.blobs, beside)
 	parcels = slices.DeleteFunc(parcels, func(p parcel) bool {
 		want, err := p.contents(ctx, from)
-		if err != nil || slices.ContainsFunc(want, func(d digest.Digest) bool { return is.largest > 0 && d.Size() > is.largest }) {
+		if err != nil || slices.ContainsFunc(want,
+			func(d digest.Digest) bool { return is.largest > 0 && d.Size() > is.largest }) {
 			return true // it is no longer here, or can never be there
 		}
 		for _, d := range want {
@@ -321,7 +324,8 @@ func (s *sender) finish(ctx context.Context) {
 		case <-soon.C:
 			s.c.o.Say(fmt.Sprintf("sending to remote %s; results to go: %d", s.c.o.Name, s.waiting()))
 		case <-late.C:
-			s.c.o.Say(fmt.Sprintf("not all is sent to remote %s: it takes longer than %v (upload_wait); results left out: %d", s.c.o.Name, s.c.o.UploadWait, s.waiting()))
+			s.c.o.Say(fmt.Sprintf("not all is sent to remote %s: it takes longer than %v (upload_wait); results "+
+				"left out: %d", s.c.o.Name, s.c.o.UploadWait, s.waiting()))
 			return
 		}
 	}

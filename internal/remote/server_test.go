@@ -29,8 +29,9 @@ import (
 	"github.com/hexmage/hexmage/internal/remote"
 )
 
-// server does what no real server that there is here does: it knows BLAKE3 and zstd, goes on with what was half written, lies, stops in the middle, and is full. What real ones do is tried with one
-// (cmd/hexmage/e2e). It is empty at first, and right where nothing below says otherwise.
+// server does what no real server that there is here does: it knows BLAKE3 and zstd, goes on with what was half
+// written, lies, stops in the middle, and is full. What real ones do is tried with one (cmd/hexmage/e2e). It is empty
+// at first, and right where nothing below says otherwise.
 type server struct {
 	repb.UnimplementedCapabilitiesServer
 	repb.UnimplementedContentAddressableStorageServer
@@ -70,10 +71,11 @@ type server struct {
 	unaware bool                   // it does not say what it has of a half
 	packed  map[digest.Digest]bool // whether a blob came packed
 	headers []metadata.MD
-	puts    map[digest.Digest]int                          // how often a blob came
-	runs    []func(*repb.ExecuteRequest, operations) error // what each call of Execute in turn does, the last one also all others; nil: nothing runs there
-	waits   func(name string, to operations) error
-	wrong   []string // what a client did that it must not
+	puts    map[digest.Digest]int // how often a blob came
+	// what each call of Execute in turn does, the last one also all others; nil: nothing runs there
+	runs  []func(*repb.ExecuteRequest, operations) error
+	waits func(name string, to operations) error
+	wrong []string // what a client did that it must not
 }
 
 func serve(t *testing.T, functions ...digest.Function) *server {
@@ -87,18 +89,23 @@ func serveWith(t *testing.T, functions []digest.Function, options ...grpc.Server
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{address: "grpc://" + l.Addr().String(), functions: functions, blobs: map[digest.Digest][]byte{}, results: map[digest.Digest]*repb.ActionResult{}, calls: map[string]int{}, puts: map[digest.Digest]int{}, halves: map[string]*half{}, packed: map[digest.Digest]bool{}, denies: map[string]error{}}
-	g := grpc.NewServer(append(options, grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-		if err := s.called(ctx, info.FullMethod); err != nil {
-			return nil, err
-		}
-		return next(ctx, req)
-	}), grpc.StreamInterceptor(func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-		if err := s.called(stream.Context(), info.FullMethod); err != nil {
-			return err
-		}
-		return next(srv, stream)
-	}))...)
+	s := &server{address: "grpc://" + l.Addr().String(), functions: functions, blobs: map[digest.Digest][]byte{},
+		results: map[digest.Digest]*repb.ActionResult{}, calls: map[string]int{}, puts: map[digest.Digest]int{},
+		halves: map[string]*half{}, packed: map[digest.Digest]bool{}, denies: map[string]error{}}
+	g := grpc.NewServer(append(options,
+		grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo,
+			next grpc.UnaryHandler) (any, error) {
+			if err := s.called(ctx, info.FullMethod); err != nil {
+				return nil, err
+			}
+			return next(ctx, req)
+		}), grpc.StreamInterceptor(func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo,
+			next grpc.StreamHandler) error {
+			if err := s.called(stream.Context(), info.FullMethod); err != nil {
+				return err
+			}
+			return next(srv, stream)
+		}))...)
 	repb.RegisterCapabilitiesServer(g, s)
 	repb.RegisterContentAddressableStorageServer(g, s)
 	repb.RegisterActionCacheServer(g, s)
@@ -162,15 +169,20 @@ func (s *server) digest(fn repb.DigestFunction_Value, d *repb.Digest) digest.Dig
 }
 
 func (s *server) GetCapabilities(context.Context, *repb.GetCapabilitiesRequest) (*repb.ServerCapabilities, error) {
-	c := &repb.CacheCapabilities{ActionCacheUpdateCapabilities: &repb.ActionCacheUpdateCapabilities{UpdateEnabled: true}, MaxBatchTotalSizeBytes: 1 << 20, MaxCasBlobSizeBytes: s.largest}
+	c := &repb.CacheCapabilities{ActionCacheUpdateCapabilities: &repb.
+		ActionCacheUpdateCapabilities{UpdateEnabled: true}, MaxBatchTotalSizeBytes: 1 << 20,
+		MaxCasBlobSizeBytes: s.largest}
 	if s.packs {
 		c.SupportedCompressors = []repb.Compressor_Value{repb.Compressor_IDENTITY, repb.Compressor_ZSTD}
 		c.SupportedBatchUpdateCompressors = c.SupportedCompressors
 	}
 	for _, f := range s.functions {
-		c.DigestFunctions = append(c.DigestFunctions, map[digest.Function]repb.DigestFunction_Value{digest.BLAKE3: repb.DigestFunction_BLAKE3, digest.SHA256: repb.DigestFunction_SHA256}[f])
+		c.DigestFunctions = append(c.DigestFunctions,
+			map[digest.Function]repb.DigestFunction_Value{digest.BLAKE3: repb.DigestFunction_BLAKE3,
+				digest.SHA256: repb.DigestFunction_SHA256}[f])
 	}
-	return &repb.ServerCapabilities{CacheCapabilities: c, ExecutionCapabilities: &repb.ExecutionCapabilities{ExecEnabled: s.runs != nil}}, nil
+	return &repb.ServerCapabilities{CacheCapabilities: c,
+		ExecutionCapabilities: &repb.ExecutionCapabilities{ExecEnabled: s.runs != nil}}, nil
 }
 
 // operations is where what comes of an action is sent.
@@ -201,7 +213,8 @@ func (s *server) CancelOperation(context.Context, *longrunningpb.CancelOperation
 	return &emptypb.Empty{}, nil
 }
 
-func (s *server) FindMissingBlobs(_ context.Context, r *repb.FindMissingBlobsRequest) (*repb.FindMissingBlobsResponse, error) {
+func (s *server) FindMissingBlobs(_ context.Context, r *repb.FindMissingBlobsRequest) (*repb.FindMissingBlobsResponse,
+	error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	got := &repb.FindMissingBlobsResponse{}
@@ -231,7 +244,8 @@ func (s *server) content(d digest.Digest) ([]byte, error) {
 	return b, nil
 }
 
-func (s *server) BatchReadBlobs(_ context.Context, r *repb.BatchReadBlobsRequest) (*repb.BatchReadBlobsResponse, error) {
+func (s *server) BatchReadBlobs(_ context.Context, r *repb.BatchReadBlobsRequest) (*repb.BatchReadBlobsResponse,
+	error) {
 	got := &repb.BatchReadBlobsResponse{}
 	for _, d := range r.GetDigests() {
 		b, err := s.content(s.digest(r.GetDigestFunction(), d))
@@ -244,14 +258,18 @@ func (s *server) BatchReadBlobs(_ context.Context, r *repb.BatchReadBlobsRequest
 	return got, nil
 }
 
-func (s *server) BatchUpdateBlobs(_ context.Context, r *repb.BatchUpdateBlobsRequest) (*repb.BatchUpdateBlobsResponse, error) {
+func (s *server) BatchUpdateBlobs(_ context.Context, r *repb.BatchUpdateBlobsRequest) (*repb.BatchUpdateBlobsResponse,
+	error) {
 	got := &repb.BatchUpdateBlobsResponse{}
 	s.mu.Lock()
 	slow := s.slow
 	s.mu.Unlock()
 	time.Sleep(slow)
 	if n := proto.Size(r); n > 1<<20 {
-		s.change(func() { s.wrong = append(s.wrong, fmt.Sprintf("a batch has %d bytes, more than the server takes", n)) })
+		s.change(func() {
+			s.wrong = append(s.wrong,
+				fmt.Sprintf("a batch has %d bytes, more than the server takes", n))
+		})
 	}
 	for _, one := range r.GetRequests() {
 		d, content, err := s.digest(r.GetDigestFunction(), one.GetDigest()), one.GetData(), error(nil)
@@ -262,7 +280,8 @@ func (s *server) BatchUpdateBlobs(_ context.Context, r *repb.BatchUpdateBlobsReq
 			s.change(func() { s.packed[d] = one.GetCompressor() == repb.Compressor_ZSTD })
 			err = s.put(d, content)
 		}
-		got.Responses = append(got.Responses, &repb.BatchUpdateBlobsResponse_Response{Digest: one.GetDigest(), Status: status.Convert(err).Proto()})
+		got.Responses = append(got.Responses,
+			&repb.BatchUpdateBlobsResponse_Response{Digest: one.GetDigest(), Status: status.Convert(err).Proto()})
 	}
 	return got, nil
 }
@@ -448,7 +467,8 @@ func (s *server) Write(stream bspb.ByteStream_WriteServer) error {
 	return stream.SendAndClose(&bspb.WriteResponse{CommittedSize: sent})
 }
 
-func (s *server) QueryWriteStatus(_ context.Context, r *bspb.QueryWriteStatusRequest) (*bspb.QueryWriteStatusResponse, error) {
+func (s *server) QueryWriteStatus(_ context.Context, r *bspb.QueryWriteStatusRequest) (*bspb.QueryWriteStatusResponse,
+	error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.halves[r.GetResourceName()]
@@ -520,7 +540,8 @@ func (s *said) want(t *testing.T, words ...string) {
 func dial(t *testing.T, address string, change func(*remote.Options)) (*remote.Client, *said) {
 	t.Helper()
 	heard := &said{}
-	o := remote.Options{Name: "team", Address: address, Timeout: 2 * time.Second, Retries: 2, UploadWait: 10 * time.Second, Say: heard.add}
+	o := remote.Options{Name: "team", Address: address, Timeout: 2 * time.Second, Retries: 2,
+		UploadWait: 10 * time.Second, Say: heard.add}
 	if change != nil {
 		change(&o)
 	}

@@ -36,7 +36,8 @@ func (c *Client) readLarge(ctx context.Context, is *capabilities, d digest.Diges
 	return c.calls(ctx, "read "+d.Short(), func(ctx context.Context) error {
 		ctx, progress, stop := c.patient(ctx)
 		defer stop()
-		stream, err := bspb.NewByteStreamClient(c.conn).Read(ctx, &bspb.ReadRequest{ResourceName: c.resource("", is.packsLarge, d), ReadOffset: offset})
+		stream, err := bspb.NewByteStreamClient(c.conn).Read(ctx,
+			&bspb.ReadRequest{ResourceName: c.resource("", is.packsLarge, d), ReadOffset: offset})
 		if err != nil {
 			return slow(ctx, err)
 		}
@@ -49,7 +50,8 @@ func (c *Client) readLarge(ctx context.Context, is *capabilities, d digest.Diges
 			defer u.Close()
 			from = u
 		}
-		n, err := io.CopyBuffer(w, io.LimitReader(&counted{r: from, progress: progress}, d.Size()-offset+1), make([]byte, 4*chunk))
+		n, err := io.CopyBuffer(w, io.LimitReader(&counted{r: from, progress: progress}, d.Size()-offset+1),
+			make([]byte, 4*chunk))
 		if offset += n; offset > d.Size() {
 			return fmt.Errorf("blob %s: more comes than that: %w", d, store.ErrCorrupt)
 		}
@@ -135,7 +137,8 @@ func upload() string {
 func (c *Client) committed(ctx context.Context, name string, d digest.Digest) (offset int64, whole bool) {
 	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
-	got, err := bspb.NewByteStreamClient(c.conn).QueryWriteStatus(ctx, &bspb.QueryWriteStatusRequest{ResourceName: name})
+	got, err := bspb.NewByteStreamClient(c.conn).QueryWriteStatus(ctx,
+		&bspb.QueryWriteStatusRequest{ResourceName: name})
 	if n := got.GetCommittedSize(); err == nil && n < d.Size() {
 		offset = n
 	}
@@ -143,7 +146,8 @@ func (c *Client) committed(ctx context.Context, name string, d digest.Digest) (o
 }
 
 // writeFrom sends the blob, but for what is before offset.
-func (c *Client) writeFrom(ctx context.Context, blobs store.Blobs, d digest.Digest, name string, packed bool, offset int64) error {
+func (c *Client) writeFrom(ctx context.Context, blobs store.Blobs, d digest.Digest, name string, packed bool,
+	offset int64) error {
 	r, err := blobs.Open(ctx, d)
 	if err != nil {
 		return &ownError{err}
@@ -204,7 +208,8 @@ func (q *requests) Write(p []byte) (n int, err error) {
 }
 
 func (q *requests) flush(last bool) error {
-	err := q.stream.Send(&bspb.WriteRequest{ResourceName: q.name, WriteOffset: q.offset, FinishWrite: last, Data: q.part})
+	err := q.stream.Send(&bspb.WriteRequest{ResourceName: q.name, WriteOffset: q.offset, FinishWrite: last,
+		Data: q.part})
 	if err == io.EOF {
 		return errEnded
 	}

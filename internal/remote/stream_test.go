@@ -71,7 +71,8 @@ func TestPacked(t *testing.T) {
 			t.Run(fmt.Sprint(fn, packs), func(t *testing.T) {
 				s := serve(t, fn)
 				s.packs = packs
-				content := [][]byte{text(1, 3<<20), storetest.Bytes(2, 3<<20), text(3, 4<<10), storetest.Bytes(4, 4<<10), []byte("small"), bytes.Repeat([]byte{7}, 20<<20)}
+				content := [][]byte{text(1, 3<<20), storetest.Bytes(2, 3<<20), text(3, 4<<10),
+					storetest.Bytes(4, 4<<10), []byte("small"), bytes.Repeat([]byte{7}, 20<<20)}
 				pays := []bool{true, false, true, false, false, true}
 				here, all := has(t, fn, content...)
 				c, said := dial(t, s.address, unhurried)
@@ -103,7 +104,8 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// TestPackedLies: what is packed is what its digest says, or nothing, and takes no more memory and time than that would.
+// TestPackedLies: what is packed is what its digest says, or nothing, and takes no more memory and time than that
+// would.
 func TestPackedLies(t *testing.T) {
 	fn := digest.BLAKE3
 	z, err := zstd.NewWriter(nil)
@@ -111,7 +113,8 @@ func TestPackedLies(t *testing.T) {
 		t.Fatal(err)
 	}
 	pack := func(b []byte) []byte { return z.EncodeAll(b, nil) }
-	unsaid, err := zstd.NewWriter(nil, zstd.WithWindowSize(1<<20)) // in a stream: the frame does not say how large it is
+	// in a stream: the frame does not say how large it is
+	unsaid, err := zstd.NewWriter(nil, zstd.WithWindowSize(1<<20))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +135,8 @@ func TestPackedLies(t *testing.T) {
 		other[size/2] ^= 1
 		whole := pack(b)
 		for name, gives := range map[string][]byte{
-			"other bytes": pack(other), "not packed at all": b, "a part": whole[:len(whole)/2], "less": pack(b[1:]), "more": pack(append(bytes.Clone(b), 0)), "nothing": {}, "twice": append(bytes.Clone(whole), whole...),
+			"other bytes": pack(other), "not packed at all": b, "a part": whole[:len(whole)/2], "less": pack(b[1:]),
+			"more": pack(append(bytes.Clone(b), 0)), "nothing": {}, "twice": append(bytes.Clone(whole), whole...),
 			"a quarter of a gigabyte": bomb, "that, not announced": zeros.Bytes(), "no end": pack(make([]byte, 1<<20)),
 		} {
 			t.Run(fmt.Sprint(size, " ", name), func(t *testing.T) {
@@ -145,10 +149,12 @@ func TestPackedLies(t *testing.T) {
 				began := time.Now()
 				err := m.reads(t, d, b)
 				runtime.ReadMemStats(&after)
-				if lost := (*remote.LostError)(nil); !errors.As(err, &lost) || !errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt) {
+				if lost := (*remote.LostError)(nil); !errors.As(err, &lost) || !errors.Is(err, store.ErrNotFound) ||
+					errors.Is(err, store.ErrCorrupt) {
 					t.Errorf("%v", err)
 				}
-				if n, took := after.TotalAlloc-before.TotalAlloc, time.Since(began); n > 48<<20 || took > 10*time.Second {
+				if n, took := after.TotalAlloc-before.TotalAlloc, time.Since(began); n > 48<<20 ||
+					took > 10*time.Second {
 					t.Errorf("it took %d bytes of memory, and %v", n, took)
 				}
 				var all length
@@ -169,7 +175,8 @@ func (l *length) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestWrites: a write that breaks goes on where the server says that it has it to, and begins again where it does not say so, or not what is so.
+// TestWrites: a write that breaks goes on where the server says that it has it to, and begins again where it does not
+// say so, or not what is so.
 func TestWrites(t *testing.T) {
 	fn := digest.SHA256
 	const size = 4 << 20
@@ -210,8 +217,10 @@ func TestWrites(t *testing.T) {
 						begins++
 					}
 				}
-				if len(s.offsets) != c.writes || begins != c.begins || !slices.IsSorted(s.offsets) && c.begins == 1 || s.packed[all[0]] != packs {
-					t.Errorf("it was written from %d, want %d times and %d times from the start", s.offsets, c.writes, c.begins)
+				if len(s.offsets) != c.writes || begins != c.begins || !slices.IsSorted(s.offsets) && c.begins == 1 ||
+					s.packed[all[0]] != packs {
+					t.Errorf("it was written from %d, want %d times and %d times from the start", s.offsets, c.writes,
+						c.begins)
 				}
 				if most := map[bool]int64{false: c.most, true: c.most/2 + c.most/5}[packs]; s.took > most {
 					t.Errorf("%d bytes were sent, want %d at most", s.took, most)

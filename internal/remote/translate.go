@@ -81,7 +81,8 @@ func Stays(a *action.Action, platform map[string]string) string {
 		case action.PropertyTool, action.PropertyStdin, action.PropertyStdout:
 		case action.PropertyCPULevel: // without a platform that has the level a server may take any processor
 			if platform[name] != p[name] {
-				return fmt.Sprintf("its results are of a processor %s, and the remote's platform has no %s = %q", p[name], name, p[name])
+				return fmt.Sprintf("its results are of a processor %s, and the remote's platform has no %s = %q",
+					p[name], name, p[name])
 			}
 		case action.PropertyExecutor:
 			if p[name] != action.ExecutorLocal {
@@ -176,7 +177,8 @@ func script(a *action.Action) string {
 		fmt.Fprintf(&b, "rm -f %s\n", quote("./"+out))
 		redirect += " >" + quote(out)
 	}
-	fmt.Fprintf(&b, "env -i HEXMAGE_ROOT=\"$r\"%s HOME=\"$d/%s\" TMPDIR=\"$d/%s\" \"$@\"%s\nc=$?\n", self, homeDir, tmpDir, redirect)
+	fmt.Fprintf(&b, "env -i HEXMAGE_ROOT=\"$r\"%s HOME=\"$d/%s\" TMPDIR=\"$d/%s\" \"$@\"%s\nc=$?\n", self, homeDir,
+		tmpDir, redirect)
 	if len(a.Command.Outputs) > 0 {
 		b.WriteString("for o in")
 		for _, o := range a.Command.Outputs {
@@ -238,11 +240,14 @@ func (x *Executor) translate(a *action.Action, self digest.Digest) (*translated,
 	if usesSelf(a) && own[0] == action.ToolArg0 {
 		own[0] = "../" + selfExe
 	}
-	c := &repb.Command{Arguments: append(args, own...), OutputPaths: t.outputs, WorkingDirectory: path.Join(around, rootDir),
-		OutputDirectoryFormat: repb.Command_TREE_AND_DIRECTORY, EnvironmentVariables: []*repb.Command_EnvironmentVariable{{Name: "PATH", Value: execute.HostPath}}}
+	c := &repb.Command{Arguments: append(args, own...), OutputPaths: t.outputs,
+		WorkingDirectory:      path.Join(around, rootDir),
+		OutputDirectoryFormat: repb.Command_TREE_AND_DIRECTORY,
+		EnvironmentVariables:  []*repb.Command_EnvironmentVariable{{Name: "PATH", Value: execute.HostPath}}}
 	platform := &repb.Platform{}
 	for _, name := range slices.Sorted(maps.Keys(x.c.o.Platform)) {
-		platform.Properties = append(platform.Properties, &repb.Platform_Property{Name: name, Value: x.c.o.Platform[name]})
+		platform.Properties = append(platform.Properties,
+			&repb.Platform_Property{Name: name, Value: x.c.o.Platform[name]})
 	}
 	if len(platform.Properties) == 0 {
 		platform = nil
@@ -253,7 +258,8 @@ func (x *Executor) translate(a *action.Action, self digest.Digest) (*translated,
 	if err != nil {
 		return nil, err
 	}
-	m := &repb.Action{CommandDigest: message(command), InputRootDigest: message(t.inputs), DoNotCache: a.DoNotCache, Platform: platform, Salt: []byte(x.c.o.Silo)}
+	m := &repb.Action{CommandDigest: message(command), InputRootDigest: message(t.inputs), DoNotCache: a.DoNotCache,
+		Platform: platform, Salt: []byte(x.c.o.Silo)}
 	if limit := a.TimeLimit(); limit > 0 {
 		m.Timeout = durationpb.New((limit + time.Second - 1).Truncate(time.Second)) // there are servers that round down
 	}

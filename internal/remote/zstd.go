@@ -93,7 +93,8 @@ type unpacked struct {
 }
 
 func unpack(r io.Reader, of digest.Digest) (*unpacked, error) {
-	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow))
 	return &unpacked{z, of}, err
 }
 

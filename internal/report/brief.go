@@ -78,7 +78,8 @@ func (b *Brief) Done(sum event.BuildFinished, took time.Duration, ended string) 
 	case len(b.ran) > 0:
 		what = b.lines.green("built") + ": " + what + " (" + some(b.ran, 3) + ")"
 	}
-	b.print(fmt.Sprintf("%s  %s  %s  %s\n", b.lines.dim(b.now().Format(time.TimeOnly)), some(b.changed, 2), what, b.lines.dim(milliseconds(took))))
+	b.print(fmt.Sprintf("%s  %s  %s  %s\n", b.lines.dim(b.now().Format(time.TimeOnly)), some(b.changed, 2), what,
+		b.lines.dim(milliseconds(took))))
 	b.print(strings.TrimPrefix(b.lines.checkTable(), "\n"))
 }
 

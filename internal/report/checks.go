@@ -52,7 +52,8 @@ func (l *lines) checkLine(c event.CheckFinished, wide int) string {
 	case c.Severity != "error":
 		paint = l.yellow
 	}
-	if c.Result == event.CheckFailed && c.Where != "" && !strings.Contains(text, strings.TrimRight(c.Where, "0123456789")) {
+	if c.Result == event.CheckFailed && c.Where != "" &&
+		!strings.Contains(text, strings.TrimRight(c.Where, "0123456789")) {
 		text = strings.TrimRight(text, "\n") + "\nat " + c.Where
 	}
 	name := c.Check

@@ -16,10 +16,14 @@ import (
 func checked() []event.Event {
 	return []event.Event{
 		event.BuildStarted{Pipeline: "p"},
-		event.CheckFinished{Check: "check.fast", Description: "as before", Severity: "error", Result: event.CheckPassed},
-		event.CheckFinished{Check: `module.aot["Alpha7-large"].module.ops.check.size`, Severity: "warning", Result: event.CheckFailed, Message: "1300 MB\nare many\x1b[31m\n"},
-		event.CheckFinished{Check: "check.a", Severity: "error", Result: event.CheckLeftOut, Message: "step.exec.a is no part of this run"},
-		event.CheckFinished{Check: "check.late", Severity: "error", Result: event.CheckUnknown, Message: "step.exec.late failed"},
+		event.CheckFinished{Check: "check.fast", Description: "as before", Severity: "error",
+			Result: event.CheckPassed},
+		event.CheckFinished{Check: `module.aot["Alpha7-large"].module.ops.check.size`, Severity: "warning",
+			Result: event.CheckFailed, Message: "1300 MB\nare many\x1b[31m\n"},
+		event.CheckFinished{Check: "check.a", Severity: "error", Result: event.CheckLeftOut,
+			Message: "step.exec.a is no part of this run"},
+		event.CheckFinished{Check: "check.late", Severity: "error", Result: event.CheckUnknown,
+			Message: "step.exec.late failed"},
 		event.CheckFinished{Check: "check.b", Severity: "error", Result: event.CheckLeftOut},
 		event.CheckFinished{Check: "check.words", Severity: "error", Result: event.CheckFailed, Message: "few"},
 		event.BuildFinished{Actions: 2, Cached: 2, ChecksFailed: 1, Seconds: 1},
@@ -42,10 +46,13 @@ checks
 	if d := cmp.Diff(want, show(report.Options{}, checked()...)); d != "" {
 		t.Error(d)
 	}
-	if got := show(report.Options{Width: 90}, checked()...); !strings.Contains(got, "  failed         module.aot[\"Alp…ops.check.size  warning  1300 MB\n") {
+	if got := show(report.Options{Width: 90}, checked()...); !strings.Contains(got,
+		"  failed         module.aot[\"Alp…ops.check.size  warning  1300 MB\n") {
 		t.Errorf("on a narrow terminal:\n%s", got)
 	}
-	if got := show(report.Options{}, append(checked(), event.BuildStarted{Pipeline: "q"}, event.BuildFinished{})...); strings.Count(got, "checks\n") != 1 {
+	if got := show(report.Options{},
+		append(checked(), event.BuildStarted{Pipeline: "q"}, event.BuildFinished{})...); strings.Count(got,
+		"checks\n") != 1 {
 		t.Errorf("the checks of one build are shown with the next:\n%s", got)
 	}
 	var b bytes.Buffer
@@ -54,12 +61,14 @@ checks
 		brief.Send(e)
 	}
 	brief.Done(event.BuildFinished{Executed: 1}, time.Second, "")
-	if got := b.String(); !strings.Contains(got, "1 action") || !strings.Contains(got, "\nchecks\n  passed         check.fast ") {
+	if got := b.String(); !strings.Contains(got, "1 action") ||
+		!strings.Contains(got, "\nchecks\n  passed         check.fast ") {
 		t.Errorf("a watch shows:\n%s", got)
 	}
 }
 
-// The column of names is as wide as the longest; where there is no room, that is shortened in the middle. Copies of modules are copies.
+// The column of names is as wide as the longest; where there is no room, that is shortened in the middle. Copies of
+// modules are copies.
 func TestNestedAddresses(t *testing.T) {
 	const long, short = `module.aot["Alpha7-large"].module.ops.exec.compile`, "exec.a"
 	es := []event.Event{

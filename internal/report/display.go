@@ -36,7 +36,8 @@ const (
 
 // Lines returns a display that prints to w what the events add. Close it when no more events come.
 func Lines(w io.Writer, o Options) *Display {
-	d := &Display{w: w, lines: &lines{o: o, steps: newSteps()}, now: time.Now, stop: make(chan struct{}), done: make(chan struct{})}
+	d := &Display{w: w, lines: &lines{o: o, steps: newSteps()}, now: time.Now, stop: make(chan struct{}),
+		done: make(chan struct{})}
 	d.start = d.now()
 	if !o.Live {
 		go d.tick(silence)

@@ -84,7 +84,8 @@ func firstError(printed string) (place, string) {
 		before, said, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " error: ")
 		before = strings.TrimSuffix(before, " fatal")
 		parts := strings.Split(strings.TrimSuffix(before, ":"), ":")
-		if !ok || !strings.HasSuffix(before, ":") || len(parts) < 2 || parts[0] == "" || strings.ContainsAny(parts[0], " \t") {
+		if !ok || !strings.HasSuffix(before, ":") || len(parts) < 2 || parts[0] == "" ||
+			strings.ContainsAny(parts[0], " \t") {
 			continue
 		}
 		at := place{file: parts[0]}

@@ -36,7 +36,8 @@ func (j *jsonSink) Send(e event.Event) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.pending.WriteString(`{"event":"` + e.EventName() + `","format":"` + Format + `","time":"` + j.now().UTC().Format("2006-01-02T15:04:05.000Z") + `"`)
+	j.pending.WriteString(`{"event":"` + e.EventName() + `","format":"` + Format + `","time":"` +
+		j.now().UTC().Format("2006-01-02T15:04:05.000Z") + `"`)
 	if len(b) > 2 { // more than {}
 		j.pending.WriteByte(',')
 	}

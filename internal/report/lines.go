@@ -66,7 +66,8 @@ func (l *lines) text(e event.Event, now time.Time) string {
 		l.checks = append(l.checks, e)
 	case event.BuildFinished:
 		b.WriteString(l.rest())
-		fmt.Fprintf(&b, "%s in %s: %s executed, %s cached", Count(e.Actions, "action"), total(e.Seconds), thousands(e.Executed), thousands(e.Cached))
+		fmt.Fprintf(&b, "%s in %s: %s executed, %s cached", Count(e.Actions, "action"), total(e.Seconds),
+			thousands(e.Executed), thousands(e.Cached))
 		if e.Failed > 0 {
 			fmt.Fprintf(&b, ", %s", l.red(thousands(e.Failed)+" failed"))
 		}
@@ -112,7 +113,8 @@ func (l *lines) stepLine(st *stepState) string {
 	if st.busy > 0 {
 		notes = append(notes, Seconds(st.busy))
 	}
-	return fmt.Sprintf("  %s %s %s\n", paint(fmt.Sprintf("%-8s", word)), l.column(st.name), l.dim(strings.Join(notes, ", ")))
+	return fmt.Sprintf("  %s %s %s\n", paint(fmt.Sprintf("%-8s", word)), l.column(st.name),
+		l.dim(strings.Join(notes, ", ")))
 }
 
 // The column of names is so wide, or as wide as the longest name, as long as the notes behind it have room on the
@@ -398,7 +400,8 @@ type activity struct {
 }
 
 func newSteps() *steps {
-	return &steps{by: map[string]*stepState{}, single: new(stepState), groups: map[string]*group{}, running: map[int]*activity{}}
+	return &steps{by: map[string]*stepState{}, single: new(stepState), groups: map[string]*group{},
+		running: map[int]*activity{}}
 }
 
 func (s *steps) step(name string) *stepState {

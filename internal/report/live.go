@@ -90,7 +90,8 @@ func beat(s *steps, start, now time.Time) string {
 		r := s.running[id]
 		running = append(running, fmt.Sprintf("%s, %s", plain(r.String()), Seconds(now.Sub(r.start))))
 	}
-	return fmt.Sprintf("  … after %s %s of %s; running: %s\n", Seconds(now.Sub(start)), thousands(s.ended), Count(s.total, "action"), strings.Join(running, "; "))
+	return fmt.Sprintf("  … after %s %s of %s; running: %s\n", Seconds(now.Sub(start)), thousands(s.ended),
+		Count(s.total, "action"), strings.Join(running, "; "))
 }
 
 // about rounds a time to what a guess deserves.
@@ -116,7 +117,8 @@ func (r *activity) String() string {
 		text += "  " + r.text
 	}
 	if r.total > 0 {
-		text += fmt.Sprintf("  %d%%  %s of %s", int(100*float64(r.done)/float64(r.total)), bytesize.Binary(r.done), bytesize.Binary(r.total))
+		text += fmt.Sprintf("  %d%%  %s of %s", int(100*float64(r.done)/float64(r.total)), bytesize.Binary(r.done),
+			bytesize.Binary(r.total))
 	}
 	if r.progress != "" {
 		text += "  " + r.progress
@@ -155,8 +157,10 @@ func columns(s string) int {
 
 // wide is how many columns a character takes, at most.
 func wide(r rune) int {
-	if r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 || r >= 0xf900 && r <= 0xfaff ||
-		r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0xffe0 && r <= 0xffe6 || r >= 0x1f300 && r <= 0x1faff ||
+	if r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
+		r >= 0xf900 && r <= 0xfaff ||
+		r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0xffe0 && r <= 0xffe6 ||
+		r >= 0x1f300 && r <= 0x1faff ||
 		r >= 0x20000 && r <= 0x3fffd) {
 		return 2
 	}

@@ -22,7 +22,8 @@ func copies(n int, how func(i int) event.Outcome) []event.Event {
 		es = append(es, event.ActionsPlanned{Step: fmt.Sprintf("exec.obj[%q]", fmt.Sprint(i)), Actions: 1})
 	}
 	for i := range n {
-		e := event.ActionFinished{ID: i + 1, Step: fmt.Sprintf("exec.obj[%q]", fmt.Sprint(i)), Outcome: how(i), Duration: time.Millisecond}
+		e := event.ActionFinished{ID: i + 1, Step: fmt.Sprintf("exec.obj[%q]", fmt.Sprint(i)), Outcome: how(i),
+			Duration: time.Millisecond}
 		if e.Outcome == event.Failed {
 			e.Failure = &event.Failure{Summary: "exit code 1"}
 		}
@@ -39,14 +40,17 @@ func TestManyCopies(t *testing.T) {
 		es   []event.Event
 		want []string // lines that begin with two spaces
 	}{
-		"all cached": {es: copies(10000, always(event.Cached)), want: []string{"  cached   exec.obj                     10,000 actions"}},
-		"few":        {es: copies(2, always(event.Cached)), want: []string{`  cached   exec.obj["0"]                `, `  cached   exec.obj["1"]                `}},
+		"all cached": {es: copies(10000, always(event.Cached)),
+			want: []string{"  cached   exec.obj                     10,000 actions"}},
+		"few": {es: copies(2, always(event.Cached)),
+			want: []string{`  cached   exec.obj["0"]                `, `  cached   exec.obj["1"]                `}},
 		"one executed": {es: copies(20, func(i int) event.Outcome {
 			if i == 3 {
 				return event.Executed
 			}
 			return event.Cached
-		}), want: []string{`  ok       exec.obj["3"]                1 ms`, "  cached   exec.obj                     19 actions"}},
+		}), want: []string{`  ok       exec.obj["3"]                1 ms`,
+			"  cached   exec.obj                     19 actions"}},
 		"all but two executed": {es: copies(10, func(i int) event.Outcome {
 			if i < 2 {
 				return event.Cached
@@ -62,9 +66,13 @@ func TestManyCopies(t *testing.T) {
 				return event.Cached
 			}
 			return event.Skipped
-		}), want: []string{`  failed   exec.obj["0"]                1 ms`, "  cached   exec.obj                     999 actions", "  not run  exec.obj                     1,000 actions"}},
-		"verbose":       {o: report.Options{Verbose: true}, es: copies(9, always(event.Cached)), want: lines(0, 9, `  cached   exec.obj["%d"]                `)},
-		"stopped early": {es: copies(100, always(event.Cached))[:150], want: []string{"  cached   exec.obj                     49 actions"}},
+		}), want: []string{`  failed   exec.obj["0"]                1 ms`,
+			"  cached   exec.obj                     999 actions",
+			"  not run  exec.obj                     1,000 actions"}},
+		"verbose": {o: report.Options{Verbose: true}, es: copies(9, always(event.Cached)),
+			want: lines(0, 9, `  cached   exec.obj["%d"]                `)},
+		"stopped early": {es: copies(100, always(event.Cached))[:150],
+			want: []string{"  cached   exec.obj                     49 actions"}},
 	} {
 		got := []string{}
 		for _, l := range strings.Split(show(c.o, append(c.es, end)...), "\n") {
@@ -140,11 +148,13 @@ func TestWritesAreFew(t *testing.T) {
 
 func TestTimeLeft(t *testing.T) {
 	for left, want := range map[time.Duration]string{
-		0: "1 s", 12400 * time.Millisecond: "12 s", 58 * time.Second: "60 s", 10 * time.Minute: "10 min", 3 * time.Hour: "3.0 h",
+		0: "1 s", 12400 * time.Millisecond: "12 s", 58 * time.Second: "60 s", 10 * time.Minute: "10 min",
+		3 * time.Hour: "3.0 h",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &screen{w: 60, t: t}
-			d := report.Lines(s, report.Options{Live: true, Width: s.w, Left: func() (time.Duration, bool) { return left, true }})
+			d := report.Lines(s, report.Options{Live: true, Width: s.w,
+				Left: func() (time.Duration, bool) { return left, true }})
 			d.Send(event.ActionsPlanned{Step: "exec.a", Actions: 1041})
 			d.Send(event.ActionStarted{ID: 1, Step: "exec.a"})
 			time.Sleep(time.Second)
@@ -174,7 +184,8 @@ func TestSilence(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		want := "  … after 30 s 0 of 40 actions; running: exec.a  25%  512 B of 2.0 KiB  part·[2J, 30 s; exec.b, 30 s; 1 more\n"
+		want := "  … after 30 s 0 of 40 actions; running: exec.a  25%  512 B of 2.0 KiB  part·[2J, 30 s; exec.b, 30 " +
+			"s; 1 more\n"
 		if b.String() != want {
 			t.Errorf("got  %qwant %q", b.String(), want)
 		}
@@ -184,7 +195,8 @@ func TestSilence(t *testing.T) {
 			time.Sleep(20 * time.Second)
 		}
 		synctest.Wait()
-		if said := strings.TrimPrefix(b.String(), want); strings.Contains(said, "after") || strings.Count(said, "ok ") != 6 {
+		if said := strings.TrimPrefix(b.String(), want); strings.Contains(said, "after") ||
+			strings.Count(said, "ok ") != 6 {
 			t.Errorf("a build that talks has said: %s", said)
 		}
 		d.Close()

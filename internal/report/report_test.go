@@ -28,13 +28,17 @@ func story() []event.Event {
 		event.ActionFinished{ID: 1, Step: "patch.ops", Outcome: event.Cached, Key: "ab"},
 		event.ActionStarted{ID: 2, Step: "compile.library", Name: "a.o", Description: "compile a.cpp"},
 		event.ActionProgress{ID: 2, Done: 1 << 20, Total: 4 << 20, Unit: "bytes", Text: "half way"},
-		event.ActionFinished{ID: 2, Step: "compile.library", Name: "a.o", Outcome: event.Executed, Duration: 1500 * time.Millisecond, Worker: "local", Warning: "old SDK\nold libc"},
+		event.ActionFinished{ID: 2, Step: "compile.library", Name: "a.o", Outcome: event.Executed,
+			Duration: 1500 * time.Millisecond, Worker: "local", Warning: "old SDK\nold libc"},
 		event.ActionFinished{ID: 3, Step: "compile.library", Name: "b.o", Outcome: event.Cached},
 		event.ActionStarted{ID: 4, Step: "run.bench", Name: "run"},
-		event.ActionFinished{ID: 4, Step: "run.bench", Name: "run", Outcome: event.Failed, Duration: 12 * time.Second, Worker: "board-7", Failure: &event.Failure{
-			Summary: "exit code 3", Where: "pipelines/bench.hcl:7", Source: []string{`step "run" "bench" {`, "}"}, Command: []string{"./run", "it's", "", "-m"},
-			ExitCode: 3, Output: "10%\r100%\nbad\x1b[31m red\x1b[0m\tend\x07\n\n", Log: "/c/run.log", Hints: []string{"turn it off\nand on"},
-		}},
+		event.ActionFinished{ID: 4, Step: "run.bench", Name: "run", Outcome: event.Failed, Duration: 12 * time.Second,
+			Worker: "board-7", Failure: &event.Failure{
+				Summary: "exit code 3", Where: "pipelines/bench.hcl:7", Source: []string{`step "run" "bench" {`, "}"},
+				Command:  []string{"./run", "it's", "", "-m"},
+				ExitCode: 3, Output: "10%\r100%\nbad\x1b[31m red\x1b[0m\tend\x07\n\n", Log: "/c/run.log",
+				Hints: []string{"turn it off\nand on"},
+			}},
 		event.ActionsPlanned{Step: "report.html", Actions: 1},
 		event.ActionFinished{Step: "report.html", Outcome: event.Skipped},
 		event.OutputReady{Name: "lib", Path: "/o/lib"},
@@ -60,9 +64,11 @@ func TestLongBlock(t *testing.T) {
 	}
 	failed := func(source []string) string {
 		return show(report.Options{}, event.ActionsPlanned{Step: "run.x", Actions: 1},
-			event.ActionFinished{ID: 1, Step: "run.x", Outcome: event.Failed, Failure: &event.Failure{Summary: "exit code 1", Source: source}})
+			event.ActionFinished{ID: 1, Step: "run.x", Outcome: event.Failed,
+				Failure: &event.Failure{Summary: "exit code 1", Source: source}})
 	}
-	if got := failed(block); !strings.Contains(got, "│ line 8\n  │ … 32 more lines\n") || strings.Contains(got, "line 9") {
+	if got := failed(block); !strings.Contains(got, "│ line 8\n  │ … 32 more lines\n") ||
+		strings.Contains(got, "line 9") {
 		t.Error(got)
 	}
 	if got := failed(block[:10]); !strings.Contains(got, "│ line 10\n") || strings.Contains(got, "more lines") {
@@ -73,7 +79,8 @@ func TestLongBlock(t *testing.T) {
 // TestCutLog: a log is called whole only if it is.
 func TestCutLog(t *testing.T) {
 	got := show(report.Options{}, event.ActionsPlanned{Step: "run.x", Actions: 1},
-		event.ActionFinished{ID: 1, Step: "run.x", Outcome: event.Failed, Failure: &event.Failure{Summary: "exit code 1", Log: "/c/x.log", LogCut: true}})
+		event.ActionFinished{ID: 1, Step: "run.x", Outcome: event.Failed,
+			Failure: &event.Failure{Summary: "exit code 1", Log: "/c/x.log", LogCut: true}})
 	if strings.Contains(got, "whole") || !strings.Contains(got, "output, but for a part in the middle: /c/x.log\n") {
 		t.Error(got)
 	}
@@ -83,7 +90,8 @@ func TestCutLog(t *testing.T) {
 func TestManyMachines(t *testing.T) {
 	events := []event.Event{event.ActionsPlanned{Step: "run.x", Actions: 4}}
 	for i, w := range []string{"board1", "board2", "board1", "local"} {
-		events = append(events, event.ActionFinished{ID: i + 1, Step: "run.x", Name: w, Outcome: event.Executed, Worker: w})
+		events = append(events, event.ActionFinished{ID: i + 1, Step: "run.x", Name: w, Outcome: event.Executed,
+			Worker: w})
 	}
 	if got := show(report.Options{}, events...); !strings.Contains(got, "on 2 machines") {
 		t.Error(got)
@@ -117,7 +125,8 @@ func TestLines(t *testing.T) {
 		t.Error(d)
 	}
 	verbose := show(report.Options{Verbose: true}, story()...)
-	for _, line := range []string{"    executed compile.library a.o  1.5 s\n", "    cached   compile.library b.o  0 ms\n", "  output   lib → /o/lib\n"} {
+	for _, line := range []string{"    executed compile.library a.o  1.5 s\n",
+		"    cached   compile.library b.o  0 ms\n", "  output   lib → /o/lib\n"} {
 		if !strings.Contains(verbose, line) {
 			t.Errorf("verbose lacks %q:\n%s", line, verbose)
 		}
@@ -140,7 +149,8 @@ func TestColourOnlyAdds(t *testing.T) {
 
 func TestCouldNotRunIsNotFailed(t *testing.T) {
 	got := show(report.Options{}, event.ActionsPlanned{Step: "exec.a", Actions: 1},
-		event.ActionFinished{Step: "exec.a", Outcome: event.Failed, Failure: &event.Failure{Summary: "no space", Engine: true}})
+		event.ActionFinished{Step: "exec.a", Outcome: event.Failed,
+			Failure: &event.Failure{Summary: "no space", Engine: true}})
 	if !strings.Contains(got, "✗ exec.a: could not run: no space\n") {
 		t.Errorf("%s", got)
 	}
@@ -149,7 +159,8 @@ func TestCouldNotRunIsNotFailed(t *testing.T) {
 func TestJSON(t *testing.T) {
 	var b bytes.Buffer
 	s := report.JSON(&b, func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 8e6, time.FixedZone("", 3600)) })
-	s.Send(event.ActionFinished{ID: 5, Step: "exec.x", Outcome: event.Failed, Failure: &event.Failure{Summary: "s", Output: "\xff\xfe bad \x00"}})
+	s.Send(event.ActionFinished{ID: 5, Step: "exec.x", Outcome: event.Failed,
+		Failure: &event.Failure{Summary: "s", Output: "\xff\xfe bad \x00"}})
 	for _, e := range story() {
 		s.Send(e)
 	}
@@ -194,12 +205,14 @@ func TestTable(t *testing.T) {
 	if d := cmp.Diff(want, lines[:3]); d != "" {
 		t.Error(d)
 	}
-	for _, l := range []string{"prefill", "12.35 tokens/s", "32", "größe", "8 of 8 t", "[1]", "1e+300", "Not a board."} {
+	for _, l := range []string{"prefill", "12.35 tokens/s", "32", "größe", "8 of 8 t", "[1]", "1e+300",
+		"Not a board."} {
 		if !strings.Contains(b.String(), l) {
 			t.Errorf("no %q in\n%s", l, b.String())
 		}
 	}
-	if empty, err := report.ParseTable([]byte("[]")); err != nil || len(empty.Columns) > 0 { // no objects: nothing to show, and no mistake
+	// no objects: nothing to show, and no mistake
+	if empty, err := report.ParseTable([]byte("[]")); err != nil || len(empty.Columns) > 0 {
 		t.Errorf("%+v, %v", empty, err)
 	}
 	for _, bad := range []string{"", "[1]", `["a"]`, "[", `{"rows":[{"name":1}]}`} {
@@ -299,7 +312,8 @@ func TestLiveInOddTerminals(t *testing.T) {
 			}
 			d := report.Lines(s, report.Options{Live: true, Width: width})
 			for id := range 20 {
-				d.Send(event.ActionStarted{ID: id, Step: "exec." + strings.Repeat("long", 100), Name: "名前の長い", Description: strings.Repeat("名", 200)})
+				d.Send(event.ActionStarted{ID: id, Step: "exec." + strings.Repeat("long", 100), Name: "名前の長い",
+					Description: strings.Repeat("名", 200)})
 				d.Send(event.ActionProgress{ID: id, Done: 1 << 62, Total: 1<<62 + 1})
 			}
 			time.Sleep(time.Second)
@@ -332,8 +346,10 @@ func TestWriterThatFails(t *testing.T) {
 
 // A run in which nothing ran takes milliseconds, and says so.
 func TestShortRuns(t *testing.T) {
-	for took, want := range map[float64]string{0: "in 1 ms:", 0.0126: "in 13 ms:", 0.2: "in 0.20 s:", 13.507: "in 13.51 s:"} {
-		if out := show(report.Options{}, event.BuildFinished{Actions: 2, Cached: 2, Seconds: took}); !strings.Contains(out, want) {
+	for took, want := range map[float64]string{0: "in 1 ms:", 0.0126: "in 13 ms:", 0.2: "in 0.20 s:",
+		13.507: "in 13.51 s:"} {
+		if out := show(report.Options{},
+			event.BuildFinished{Actions: 2, Cached: 2, Seconds: took}); !strings.Contains(out, want) {
 			t.Errorf("%v s: %q has no %q", took, out, want)
 		}
 	}

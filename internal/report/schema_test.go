@@ -21,7 +21,8 @@ import (
 
 const schemaFile = "../../docs/events.schema.json"
 
-// Every event as full as it can be, and as it is when it has next to nothing, is what the schema says, and the schema says nothing else.
+// Every event as full as it can be, and as it is when it has next to nothing, is what the schema says, and the schema
+// says nothing else.
 func TestSchema(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile(schemaFile)
 	if err != nil {

@@ -39,7 +39,8 @@ func (e *OutsideError) Error() string {
 	case filepath.ToSlash(e.Path):
 		return fmt.Sprintf("%s is a link to %s, out of %s: put what it leads to in its place", e.Path, e.Target, e.Root)
 	}
-	return fmt.Sprintf("%s is out of %s, as %s is a link to %s: put what it leads to in its place", e.Path, e.Root, e.Link, e.Target)
+	return fmt.Sprintf("%s is out of %s, as %s is a link to %s: put what it leads to in its place", e.Path, e.Root,
+		e.Link, e.Target)
 }
 
 // ErrIrregular says that something is neither a file nor a folder, and is not opened.

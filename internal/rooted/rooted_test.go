@@ -27,9 +27,12 @@ func world(t *testing.T) (root string) {
 		}
 	}
 	for link, to := range map[string]string{
-		"one": "a/file", "two": "one", "three": "b/../two", "folder": "b", "b/up": "../a/file", "b/c/back": "../../folder/c",
-		"absolute": filepath.Join(root, "a/file"), "loop": "loop", "nothing": "a/none", "up-nothing": "none/../../outside/file",
-		"out": "../outside/file", "out-absolute": filepath.Join(base, "outside/file"), "out-chain": "b/chain", "b/chain": "../out",
+		"one": "a/file", "two": "one", "three": "b/../two", "folder": "b", "b/up": "../a/file",
+		"b/c/back": "../../folder/c",
+		"absolute": filepath.Join(root, "a/file"), "loop": "loop", "nothing": "a/none",
+		"up-nothing": "none/../../outside/file",
+		"out":        "../outside/file", "out-absolute": filepath.Join(base, "outside/file"), "out-chain": "b/chain",
+		"b/chain":    "../out",
 		"out-folder": "../outside", "again": "../root/a/file", "sneaky": "b/c/back/../../../outside/file",
 	} {
 		if err := os.Symlink(to, filepath.Join(root, link)); err != nil {
@@ -70,21 +73,25 @@ func TestResolve(t *testing.T) {
 			want = append(want, filepath.Join(root, l))
 		}
 		is, _ := stat.Lstat(got.Path)
-		if err != nil || got.Path != filepath.Join(root, c.at) || !slices.Equal(got.Links, want) || got.Stamp != is || is.Exists() != !strings.Contains(c.at, "none") && c.name != "a/file/below" {
+		if err != nil || got.Path != filepath.Join(root, c.at) || !slices.Equal(got.Links, want) || got.Stamp != is ||
+			is.Exists() != !strings.Contains(c.at, "none") && c.name != "a/file/below" {
 			t.Errorf("%s: %+v, %v; there is %+v", c.name, got, err, is)
 		}
 	}
 	// The root may be reached by a link, and links may name it as it really is.
-	if got, err := rooted.Resolve(filepath.Join(filepath.Dir(root), "alias"), "absolute"); err != nil || got.Path != filepath.Join(filepath.Dir(root), "alias", "a/file") {
+	if got, err := rooted.Resolve(filepath.Join(filepath.Dir(root), "alias"), "absolute"); err != nil ||
+		got.Path != filepath.Join(filepath.Dir(root), "alias", "a/file") {
 		t.Errorf("by another name of the root: %+v, %v", got, err)
 	}
 	for name, link := range map[string]string{
-		"out": "out", "out-absolute": "out-absolute", "out-chain": "out", "out-folder/file": "out-folder", "folder/chain": "out", "again": "again",
+		"out": "out", "out-absolute": "out-absolute", "out-chain": "out", "out-folder/file": "out-folder",
+		"folder/chain": "out", "again": "again",
 		"../outside/file": "", "sneaky": "", "by-alias/file": "by-alias",
 	} {
 		got, err := rooted.Resolve(root, name)
 		var outside *rooted.OutsideError
-		if !errors.As(err, &outside) || outside.Path != name || outside.Link != link && name != "sneaky" || got.Path != "" {
+		if !errors.As(err, &outside) || outside.Path != name || outside.Link != link && name != "sneaky" ||
+			got.Path != "" {
 			t.Errorf("%s: %q, %v", name, got.Path, err)
 		}
 	}
@@ -94,7 +101,8 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	// From the root of the file system nothing leads out.
-	if got, err := rooted.Resolve("/", filepath.Join(root, "out-chain")); err != nil || filepath.Base(filepath.Dir(got.Path)) != "outside" || len(got.Links) < 3 {
+	if got, err := rooted.Resolve("/", filepath.Join(root, "out-chain")); err != nil ||
+		filepath.Base(filepath.Dir(got.Path)) != "outside" || len(got.Links) < 3 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -15,37 +15,51 @@ type sink []event.Event
 
 func (s *sink) Send(e event.Event) { *s = append(*s, e) }
 
-// TestEstimate goes through builds of this run log: a, b and c are independent, 10 s each; d needs a and takes 30 s; e is
-// three actions of 6 s.
+// TestEstimate goes through builds of this run log: a, b and c are independent, 10 s each; d needs a and takes 30 s;
+// e is three actions of 6 s.
 func TestEstimate(t *testing.T) {
-	nodes := []runlog.Instance{{Step: "exec.a"}, {Step: "exec.b"}, {Step: "exec.c"}, {Step: "exec.d", Needs: []string{"exec.a", "no.such"}}, {Step: "exec.e"}}
+	nodes := []runlog.Instance{{Step: "exec.a"}, {Step: "exec.b"}, {Step: "exec.c"},
+		{Step: "exec.d", Needs: []string{"exec.a", "no.such"}}, {Step: "exec.e"}}
 	started := func(id int, step, name string) event.Event {
 		return event.ActionStarted{ID: id, Step: step, Name: name}
 	}
 	ended := func(id int, step, name string, o event.Outcome) event.Event {
 		return event.ActionFinished{ID: id, Step: step, Name: name, Outcome: o}
 	}
-	begin := []event.Event{event.BuildStarted{Profile: "open"}, event.ActionsPlanned{Step: "exec.a", Actions: 1}, event.ActionsPlanned{Step: "exec.b", Actions: 1},
-		event.ActionsPlanned{Step: "exec.c", Actions: 1}, event.ActionsPlanned{Step: "exec.d", Actions: 1}, event.ActionsPlanned{Step: "exec.e", Actions: 3}}
+	begin := []event.Event{event.BuildStarted{Profile: "open"}, event.ActionsPlanned{Step: "exec.a", Actions: 1},
+		event.ActionsPlanned{Step: "exec.b", Actions: 1},
+		event.ActionsPlanned{Step: "exec.c", Actions: 1}, event.ActionsPlanned{Step: "exec.d", Actions: 1},
+		event.ActionsPlanned{Step: "exec.e", Actions: 3}}
 	type wait time.Duration
 	for name, c := range map[string]struct {
 		jobs int
 		more []any
 		want time.Duration // -1: not known
 	}{
-		"nothing runs":        {jobs: 1, want: -1},
-		"one worker":          {jobs: 1, more: []any{started(1, "exec.a", "")}, want: (10*3 + 30 + 18) * time.Second},
-		"two workers":         {jobs: 2, more: []any{started(1, "exec.a", "")}, want: (10 + 30) * time.Second}, // the chain is longer than 78/2
-		"a while later":       {jobs: 1, more: []any{started(1, "exec.a", ""), wait(4 * time.Second)}, want: 74 * time.Second},
-		"one ended":           {jobs: 1, more: []any{started(1, "exec.a", ""), wait(10 * time.Second), ended(1, "exec.a", "", event.Executed)}, want: 68 * time.Second},
-		"longer than it took": {jobs: 8, more: []any{started(1, "exec.a", ""), wait(20 * time.Second)}, want: 32 * time.Second},
+		"nothing runs": {jobs: 1, want: -1},
+		"one worker":   {jobs: 1, more: []any{started(1, "exec.a", "")}, want: (10*3 + 30 + 18) * time.Second},
+		// the chain is longer than 78/2
+		"two workers": {jobs: 2, more: []any{started(1, "exec.a", "")}, want: (10 + 30) * time.Second},
+		"a while later": {jobs: 1, more: []any{started(1, "exec.a", ""), wait(4 * time.Second)},
+			want: 74 * time.Second},
+		"one ended": {jobs: 1,
+			more: []any{started(1, "exec.a", ""), wait(10 * time.Second), ended(1, "exec.a", "", event.Executed)},
+			want: 68 * time.Second},
+		"longer than it took": {jobs: 8, more: []any{started(1, "exec.a", ""), wait(20 * time.Second)},
+			want: 32 * time.Second},
 		"one of three": {jobs: 1, more: []any{started(5, "exec.e", "1"), ended(5, "exec.e", "1", event.Executed),
-			ended(1, "exec.a", "", event.Executed), ended(4, "exec.d", "", event.Executed)}, want: (10*2 + 12) * time.Second},
+			ended(1, "exec.a", "", event.Executed), ended(4, "exec.d", "", event.Executed)},
+			want: (10*2 + 12) * time.Second},
 		// Half of what was seen of e was cached: of the last one, two thirds are expected.
-		"half cached": {jobs: 1, more: []any{ended(1, "exec.a", "", event.Cached), ended(2, "exec.b", "", event.Cached), ended(3, "exec.c", "", event.Cached),
-			ended(4, "exec.d", "", event.Cached), ended(5, "exec.e", "1", event.Cached), started(6, "exec.e", "2"), ended(6, "exec.e", "2", event.Executed)}, want: 4 * time.Second},
-		"all ended": {jobs: 1, more: []any{started(1, "exec.a", ""), ended(1, "exec.a", "", event.Executed), ended(2, "exec.b", "", event.Cached), ended(3, "exec.c", "", event.Cached),
-			ended(4, "exec.d", "", event.Cached), ended(5, "exec.e", "1", event.Cached), ended(6, "exec.e", "2", event.Cached), ended(7, "exec.e", "3", event.Cached)}, want: -1},
+		"half cached": {jobs: 1,
+			more: []any{ended(1, "exec.a", "", event.Cached), ended(2, "exec.b", "", event.Cached),
+				ended(3, "exec.c", "", event.Cached),
+				ended(4, "exec.d", "", event.Cached), ended(5, "exec.e", "1", event.Cached),
+				started(6, "exec.e", "2"), ended(6, "exec.e", "2", event.Executed)}, want: 4 * time.Second},
+		"all ended": {jobs: 1, more: []any{started(1, "exec.a", ""), ended(1, "exec.a", "", event.Executed),
+			ended(2, "exec.b", "", event.Cached), ended(3, "exec.c", "", event.Cached),
+			ended(4, "exec.d", "", event.Cached), ended(5, "exec.e", "1", event.Cached),
+			ended(6, "exec.e", "2", event.Cached), ended(7, "exec.e", "3", event.Cached)}, want: -1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			dir := t.TempDir()
@@ -59,7 +73,8 @@ func TestEstimate(t *testing.T) {
 			}
 			record(t, dir, append(es, event.BuildFinished{Executed: 7})...)
 			time.Sleep(time.Second)
-			record(t, dir, did("exec.a", "", event.Cached, "x", time.Millisecond), event.BuildFinished{Cached: 1}) // tells no duration
+			// tells no duration
+			record(t, dir, did("exec.a", "", event.Cached, "x", time.Millisecond), event.BuildFinished{Cached: 1})
 			var s sink
 			e := runlog.Estimate(&s, c.jobs, func() *runlog.Book { return runlog.Open(dir) })
 			e.Plan(nodes)

@@ -143,7 +143,8 @@ func (r Ref) Run() *Run { return r.book.page(r.at).run }
 // is none.
 func (b *Book) Earlier(r *Run, want func(*Run) bool) *Run {
 	for i := range b.names {
-		if p := b.page(i); p.run != nil && p.run.Profile == r.Profile && p.run.Started.Before(r.Started) && want(p.run) {
+		if p := b.page(i); p.run != nil && p.run.Profile == r.Profile && p.run.Started.Before(r.Started) &&
+			want(p.run) {
 			return p.run
 		}
 	}

@@ -30,7 +30,8 @@ func did(step, name string, o event.Outcome, k string, took time.Duration) event
 }
 
 func info() runlog.Info {
-	return runlog.Info{Pipeline: "p", Profile: "open", Variables: "v", Version: "1", Jobs: 2, Toolchains: map[string]string{"llvm": "22"}, Started: time.Now()}
+	return runlog.Info{Pipeline: "p", Profile: "open", Variables: "v", Version: "1", Jobs: 2,
+		Toolchains: map[string]string{"llvm": "22"}, Started: time.Now()}
 }
 
 func record(t *testing.T, dir string, events ...event.Event) {
@@ -44,7 +45,8 @@ func record(t *testing.T, dir string, events ...event.Event) {
 	}
 }
 
-// TestPeaks: of each action the peak of its newest run that executed it, of the profile or of any; what was not measured then is not known.
+// TestPeaks: of each action the peak of its newest run that executed it, of the profile or of any; what was not
+// measured then is not known.
 func TestPeaks(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "h")
 	took := func(step string, o event.Outcome, memory int64) event.ActionFinished {
@@ -53,8 +55,10 @@ func TestPeaks(t *testing.T) {
 		return e
 	}
 	end := event.BuildFinished{Executed: 1}
-	record(t, dir, took("a", event.Executed, 5<<30), took("b", event.Executed, 1<<40), took("c", event.Executed, 1<<20), end)
-	record(t, dir, took("a", event.Executed, 3<<30), took("b", event.Cached, 0), took("c", event.Executed, 0), took("d", event.Failed, 1<<30), end)
+	record(t, dir, took("a", event.Executed, 5<<30), took("b", event.Executed, 1<<40),
+		took("c", event.Executed, 1<<20), end)
+	record(t, dir, took("a", event.Executed, 3<<30), took("b", event.Cached, 0), took("c", event.Executed, 0),
+		took("d", event.Failed, 1<<30), end)
 	record(t, dir, event.BuildStarted{Pipeline: "p", Profile: "other"}, took("a", event.Executed, 7<<30), end)
 	for profile, want := range map[string]map[string]int64{
 		"":      {"a": 7 << 30, "b": 1 << 40, "c": 0, "d": 0, "e": 0},
@@ -81,9 +85,12 @@ func TestRoundTrip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "h")
 		want := []runlog.Action{
-			{Step: `exec.obj["a.c"]`, Key: key("a"), Outcome: event.Executed, Start: 0, Duration: 1500 * time.Millisecond, Worker: "local"},
-			{Step: `exec.obj["b.c"]`, Key: key("b"), Outcome: event.Cached, Start: 1500 * time.Millisecond, Worker: "local"},
-			{Step: "op.demo", Name: "x/ä.o", Key: key("c"), Outcome: event.Failed, Start: 1500 * time.Millisecond, Duration: time.Hour, Worker: "local"},
+			{Step: `exec.obj["a.c"]`, Key: key("a"), Outcome: event.Executed, Start: 0,
+				Duration: 1500 * time.Millisecond, Worker: "local"},
+			{Step: `exec.obj["b.c"]`, Key: key("b"), Outcome: event.Cached, Start: 1500 * time.Millisecond,
+				Worker: "local"},
+			{Step: "op.demo", Name: "x/ä.o", Key: key("c"), Outcome: event.Failed, Start: 1500 * time.Millisecond,
+				Duration: time.Hour, Worker: "local"},
 			{Step: "op.demo", Outcome: event.Failed, Start: 1500*time.Millisecond + time.Hour, Worker: "local"},
 		}
 		r := runlog.Record(dir, info(), runlog.Limits{})
@@ -109,7 +116,8 @@ func TestRoundTrip(t *testing.T) {
 		if d := cmp.Diff(wantInfo, got.Info); d != "" {
 			t.Error(d)
 		}
-		if want := (runlog.Totals{Executed: 1, Cached: 1, Failed: 2, Skipped: 1, Took: 3601500 * time.Millisecond}); got.Totals != want || !got.Ended {
+		if want := (runlog.Totals{Executed: 1, Cached: 1, Failed: 2, Skipped: 1,
+			Took: 3601500 * time.Millisecond}); got.Totals != want || !got.Ended {
 			t.Errorf("got %+v", got.Totals)
 		}
 	})
@@ -122,7 +130,8 @@ func TestNothingToRecord(t *testing.T) {
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("a run of which nothing is known made the folder")
 	}
-	cached := []event.Event{did("a", "", event.Cached, "1", 0), did("b", "", event.Cached, "2", 0), event.BuildFinished{Cached: 2}}
+	cached := []event.Event{did("a", "", event.Cached, "1", 0), did("b", "", event.Cached, "2", 0),
+		event.BuildFinished{Cached: 2}}
 	count := func(want int) {
 		t.Helper()
 		if n := len(runlog.Open(dir).Runs()); n != want {
@@ -161,7 +170,8 @@ func TestFind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		for i, e := range []event.ActionFinished{
-			did("a", "", event.Executed, "1", 0), did("a", "", event.Cached, "2", 0), did("a", "", event.Failed, "3", 0), did("b", "", event.Executed, "b", 0),
+			did("a", "", event.Executed, "1", 0), did("a", "", event.Cached, "2", 0),
+			did("a", "", event.Failed, "3", 0), did("b", "", event.Executed, "b", 0),
 		} {
 			time.Sleep(time.Second)
 			record(t, dir, e, did("other", fmt.Sprint(i), event.Executed, "o", 0), event.BuildFinished{Executed: 2})
@@ -247,7 +257,8 @@ func TestTorn(t *testing.T) {
 	dir := t.TempDir()
 	var es []event.Event
 	for i := range 20 {
-		es = append(es, did(fmt.Sprintf("exec.obj[%q]", fmt.Sprint(i)), "", event.Executed, fmt.Sprint(i), time.Millisecond))
+		es = append(es, did(fmt.Sprintf("exec.obj[%q]", fmt.Sprint(i)), "", event.Executed, fmt.Sprint(i),
+			time.Millisecond))
 	}
 	record(t, dir, append(es, event.BuildFinished{Actions: 20, Executed: 20})...)
 	good := runlog.Open(dir).Runs()[0]
@@ -310,7 +321,8 @@ func FuzzRead(f *testing.F) {
 func BenchmarkRecord10000(b *testing.B) {
 	var es []event.Event
 	for i := range 10000 {
-		es = append(es, did(fmt.Sprintf("exec.obj[\"src/s%05d\"]", i), "", event.Executed, fmt.Sprint(i), time.Millisecond))
+		es = append(es, did(fmt.Sprintf("exec.obj[\"src/s%05d\"]", i), "", event.Executed, fmt.Sprint(i),
+			time.Millisecond))
 	}
 	es = append(es, event.BuildFinished{Executed: 10000})
 	dir := b.TempDir()

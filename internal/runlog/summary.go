@@ -77,7 +77,9 @@ func (s *Summary) taken(e event.Event) {
 			add(s, &s.Warnings, maxWarnings, Warning{Step: e.Step, Text: last(e.Warning)})
 		}
 		if f := e.Failure; f != nil {
-			add(s, &s.Failures, maxFailures, Failure{Step: e.Step, Name: e.Name, Summary: last(f.Summary), Where: f.Where, ExitCode: f.ExitCode, Output: last(f.Output), Hints: f.Hints})
+			add(s, &s.Failures, maxFailures,
+				Failure{Step: e.Step, Name: e.Name, Summary: last(f.Summary), Where: f.Where, ExitCode: f.ExitCode,
+					Output: last(f.Output), Hints: f.Hints})
 		}
 	case event.OutputReady:
 		add(s, &s.Outputs, maxOutputs, Output{Name: e.Name, Path: e.Path, Show: e.Show})

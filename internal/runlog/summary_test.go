@@ -16,7 +16,8 @@ import (
 	"github.com/hexmage/hexmage/internal/runlog"
 )
 
-// TestSummary: at its end a run tells its steps, outputs with the content of tables and pictures, checks, failures and warnings.
+// TestSummary: at its end a run tells its steps, outputs with the content of tables and pictures, checks, failures
+// and warnings.
 func TestSummary(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
 	file := func(name, text string) string {
@@ -26,18 +27,21 @@ func TestSummary(t *testing.T) {
 		}
 		return at
 	}
-	table, plot, other, large := file("table", "{}"), file("plot.svg", "<svg/>"), file("other", "text"), file("large", strings.Repeat("x", 300<<10))
+	table, plot, other, large := file("table", "{}"), file("plot.svg", "<svg/>"), file("other", "text"),
+		file("large", strings.Repeat("x", 300<<10))
 	steps := []runlog.Step{{Step: "toolchain.cc"}, {Step: "exec.a", Needs: []int{0}}}
 	r := runlog.Record(dir, info(), runlog.Limits{})
 	r.Toolchains(map[string]string{"cc": "22"})
 	r.Steps(steps)
 	failed := did("exec.a", "x", event.Failed, "a", time.Second)
-	failed.Failure = &event.Failure{Summary: "exit code 1", Where: "p.hcl:3", ExitCode: 1, Output: strings.Repeat("x", 9000), Hints: []string{"Do this."}}
+	failed.Failure = &event.Failure{Summary: "exit code 1", Where: "p.hcl:3", ExitCode: 1,
+		Output: strings.Repeat("x", 9000), Hints: []string{"Do this."}}
 	warned := did("exec.b", "", event.Executed, "b", time.Second)
 	warned.Warning = "careful"
 	check := event.CheckFinished{Check: "check.x", Severity: "error", Result: event.CheckFailed, Message: "no"}
 	for _, e := range []event.Event{
-		failed, warned, event.OutputReady{Name: "table", Path: table, Show: "table"}, event.OutputReady{Name: "plot", Path: plot}, event.OutputReady{Name: "other", Path: other},
+		failed, warned, event.OutputReady{Name: "table", Path: table, Show: "table"},
+		event.OutputReady{Name: "plot", Path: plot}, event.OutputReady{Name: "other", Path: other},
 		event.OutputReady{Name: "large", Path: large, Show: "table"}, event.OutputReady{Name: "dir", Path: out}, check,
 		event.BuildFinished{Actions: 7, Executed: 1, Failed: 1, ChecksFailed: 1},
 	} {
@@ -48,12 +52,16 @@ func TestSummary(t *testing.T) {
 	}
 	file("table", "another run's")
 	want := runlog.Summary{
-		Steps: steps, Toolchains: map[string]string{"cc": "22"}, Actions: 7, ChecksFailed: 1, Checks: []event.CheckFinished{check}, Cut: true,
+		Steps: steps, Toolchains: map[string]string{"cc": "22"}, Actions: 7, ChecksFailed: 1,
+		Checks: []event.CheckFinished{check}, Cut: true,
 		Outputs: []runlog.Output{
-			{Name: "table", Path: table, Show: "table", Bytes: 2, Content: []byte("{}")}, {Name: "plot", Path: plot, Bytes: 6, Content: []byte("<svg/>")},
-			{Name: "other", Path: other, Bytes: 4}, {Name: "large", Path: large, Show: "table", Bytes: 300 << 10}, {Name: "dir", Path: out},
+			{Name: "table", Path: table, Show: "table", Bytes: 2, Content: []byte("{}")},
+			{Name: "plot", Path: plot, Bytes: 6, Content: []byte("<svg/>")},
+			{Name: "other", Path: other, Bytes: 4}, {Name: "large", Path: large, Show: "table", Bytes: 300 << 10},
+			{Name: "dir", Path: out},
 		},
-		Failures: []runlog.Failure{{Step: "exec.a", Name: "x", Summary: "exit code 1", Where: "p.hcl:3", ExitCode: 1, Output: "…" + strings.Repeat("x", 8<<10), Hints: []string{"Do this."}}},
+		Failures: []runlog.Failure{{Step: "exec.a", Name: "x", Summary: "exit code 1", Where: "p.hcl:3", ExitCode: 1,
+			Output: "…" + strings.Repeat("x", 8<<10), Hints: []string{"Do this."}}},
 		Warnings: []runlog.Warning{{Step: "exec.b", Text: "careful"}},
 	}
 	got := runlog.Open(dir).Runs()[0]
@@ -63,7 +71,8 @@ func TestSummary(t *testing.T) {
 	if len(got.ID) != 8 {
 		t.Errorf("the run is %q", got.ID)
 	}
-	if refs := runlog.Open(dir).Refs(); len(refs) != 1 || refs[0].ID != got.ID || !refs[0].Started.Equal(got.Started) || refs[0].Run().ID != got.ID {
+	if refs := runlog.Open(dir).Refs(); len(refs) != 1 || refs[0].ID != got.ID ||
+		!refs[0].Started.Equal(got.Started) || refs[0].Run().ID != got.ID {
 		t.Errorf("%+v", refs)
 	}
 }
@@ -86,7 +95,8 @@ func TestDamagedSummary(t *testing.T) {
 	dir := t.TempDir()
 	r := runlog.Record(dir, info(), runlog.Limits{})
 	r.Steps([]runlog.Step{{Step: "a"}, {Step: "b", Needs: []int{0}}})
-	for _, e := range []event.Event{did("a", "", event.Executed, "a", 0), event.BuildFinished{Actions: 1, Executed: 1}} {
+	for _, e := range []event.Event{did("a", "", event.Executed, "a", 0),
+		event.BuildFinished{Actions: 1, Executed: 1}} {
 		r.Send(e)
 	}
 	if got := runlog.Open(dir).Runs()[0]; !got.Ended || len(got.Summary.Steps) != 2 {
@@ -98,7 +108,8 @@ func TestDamagedSummary(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, bad := range []string{`[5]`, `[1]`, `[-1]`, `["0"]`, `[`} {
-		if err := os.WriteFile(file, bytes.Replace(whole, []byte(`"needs":[0]`), []byte(`"needs":`+bad), 1), 0o644); err != nil {
+		if err := os.WriteFile(file, bytes.Replace(whole, []byte(`"needs":[0]`), []byte(`"needs":`+bad), 1),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		if got := runlog.Open(dir).Runs()[0]; got.Ended || len(got.Actions) != 1 || len(got.Summary.Steps) != 0 {

@@ -20,7 +20,8 @@ type Tally struct {
 
 // Count reads all runs below the folder for those of all pipelines. It ignores runs that cannot be read.
 func Count(runs string) Tally {
-	t := Tally{Found: map[digest.Digest]int{}, Took: map[digest.Digest]time.Duration{}, Step: map[digest.Digest]string{}}
+	t := Tally{Found: map[digest.Digest]int{}, Took: map[digest.Digest]time.Duration{},
+		Step: map[digest.Digest]string{}}
 	dirs, _ := os.ReadDir(runs)
 	for _, d := range dirs {
 		for _, r := range Open(filepath.Join(runs, d.Name())).Runs() {

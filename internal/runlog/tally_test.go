@@ -22,12 +22,16 @@ func TestTally(t *testing.T) {
 		began := time.Now()
 		end := event.BuildFinished{Actions: 2}
 		begin := event.BuildStarted{Pipeline: "p"}
-		record(t, one, begin, did("exec.a", "", event.Executed, "a", 40*time.Minute), did("exec.b", "x.o", event.Failed, "b", time.Hour), end)
+		record(t, one, begin, did("exec.a", "", event.Executed, "a", 40*time.Minute),
+			did("exec.b", "x.o", event.Failed, "b", time.Hour), end)
 		time.Sleep(time.Hour)
-		record(t, one, begin, did("exec.a", "", event.Cached, "a", time.Millisecond), did("exec.b", "x.o", event.Executed, "b", 2*time.Second), end)
+		record(t, one, begin, did("exec.a", "", event.Cached, "a", time.Millisecond),
+			did("exec.b", "x.o", event.Executed, "b", 2*time.Second), end)
 		time.Sleep(time.Hour)
-		record(t, two, begin, did("exec.again", "", event.Cached, "a", time.Millisecond), did("exec.c", "", event.Cached, "c", time.Millisecond),
-			did("exec.d", "", event.Cached, "d", time.Millisecond), did("exec.e", "", event.Executed, "e", time.Second), end)
+		record(t, two, begin, did("exec.again", "", event.Cached, "a", time.Millisecond),
+			did("exec.c", "", event.Cached, "c", time.Millisecond),
+			did("exec.d", "", event.Cached, "d", time.Millisecond),
+			did("exec.e", "", event.Executed, "e", time.Second), end)
 		c := runlog.Count(runs)
 		if c.Runs != 3 || !c.Since.Equal(began) || c.Step[key("b")] != "p: exec.b x.o" {
 			t.Errorf("%+v", c)

@@ -137,7 +137,8 @@ type Set struct {
 
 // NewSet fills the texts of variables of the environment, and of files by the variables that have their paths.
 func NewSet(env, files map[string]Text, v Values) (*Set, error) {
-	s := &Set{env: make(map[string]string, len(env)), files: make(map[string]string, len(files)), refs: map[string]string{}}
+	s := &Set{env: make(map[string]string, len(env)), files: make(map[string]string, len(files)),
+		refs: map[string]string{}}
 	used := map[string]bool{}
 	for to, from := range map[*map[string]string]map[string]Text{&s.env: env, &s.files: files} {
 		for name, t := range from {
@@ -146,7 +147,8 @@ func NewSet(env, files map[string]Text, v Values) (*Set, error) {
 				return nil, err
 			}
 			if to == &s.env && strings.ContainsRune(text, 0) {
-				return nil, fmt.Errorf("the value of %s has a zero byte, which no variable of the environment can have: use a secret_file", name)
+				return nil, fmt.Errorf("the value of %s has a zero byte, which no variable of the environment can "+
+					"have: use a secret_file", name)
 			}
 			(*to)[name] = text
 			for _, r := range t.Refs() {

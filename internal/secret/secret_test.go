@@ -52,7 +52,8 @@ func set(t *testing.T, values ...string) *secret.Set {
 func TestSetDoesNotPrint(t *testing.T) {
 	s, v := set(t, "hunter2"), secret.Values{"var.a": "hunter2"}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
-		if got := fmt.Sprintf(verb+verb+verb, s, v, struct{ S *secret.Set }{s}); strings.Contains(got, "hunter") || strings.Contains(got, "68756e746572") {
+		if got := fmt.Sprintf(verb+verb+verb, s, v, struct{ S *secret.Set }{s}); strings.Contains(got, "hunter") ||
+			strings.Contains(got, "68756e746572") {
 			t.Errorf("%s prints %s", verb, got)
 		}
 	}
@@ -104,7 +105,8 @@ func TestHide(t *testing.T) {
 		for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
 			text := e.EncodeToString([]byte(strings.Repeat("u", before) + token + ":x"))
 			got := s.Redact(text)
-			left, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(strings.ReplaceAll(got, secret.Hidden, ""), "="))
+			left, err := base64.RawStdEncoding.
+				DecodeString(strings.TrimRight(strings.ReplaceAll(got, secret.Hidden, ""), "="))
 			if !strings.Contains(got, secret.Hidden) || err == nil && strings.Contains(string(left), "hunter") {
 				t.Errorf("base64 after %d bytes: %q of %q", before, got, text)
 			}
@@ -119,11 +121,16 @@ func TestFind(t *testing.T) {
 		make func(dir string) error
 		want string
 	}{
-		"nothing":    {func(dir string) error { return os.WriteFile(filepath.Join(dir, "o"), []byte("hunter2-7f3a9"), 0o644) }, ""},
-		"a file":     {func(dir string) error { return os.WriteFile(filepath.Join(dir, "o"), []byte(token), 0o644) }, "o"},
+		"nothing": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "o"), []byte("hunter2-7f3a9"),
+				0o644)
+		}, ""},
+		"a file": {func(dir string) error { return os.WriteFile(filepath.Join(dir, "o"), []byte(token), 0o644) },
+			"o"},
 		"unreadable": {func(dir string) error { return os.WriteFile(filepath.Join(dir, "o"), []byte(token), 0) }, "o"},
 		"at the edge of what is read at once": {func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, "o"), []byte(strings.Repeat("x", 256<<10+15)+token+strings.Repeat("y", 300<<10)), 0o644)
+			return os.WriteFile(filepath.Join(dir, "o"),
+				[]byte(strings.Repeat("x", 256<<10+15)+token+strings.Repeat("y", 300<<10)), 0o644)
 		}, "o"},
 		"a deep file": {func(dir string) error {
 			at := filepath.Join(dir, "t", "a", "b")
@@ -147,7 +154,8 @@ func TestFind(t *testing.T) {
 		if err := c.make(dir); err != nil {
 			t.Fatal(err)
 		}
-		if got, ref, err := s.Find(dir, []string{"none", "o", "t"}); err != nil || got != c.want || (ref == "var.v0") != (got != "") {
+		if got, ref, err := s.Find(dir, []string{"none", "o", "t"}); err != nil || got != c.want ||
+			(ref == "var.v0") != (got != "") {
 			t.Errorf("%s: %q, %s, %v; want %q", name, got, ref, err, c.want)
 		}
 	}

@@ -82,7 +82,9 @@ func Parse(src []byte, name string, own bool) ([]Remote, hcl.Diagnostics) {
 			continue
 		}
 		if other, ok := first[got.Name]; ok {
-			diags = append(diags, mistake(b.DefRange(), "Declared twice", "remote %q is declared here and at %s:%d. Rename or remove one of them.", got.Name, other.Filename, other.Start.Line))
+			diags = append(diags, mistake(b.DefRange(), "Declared twice",
+				"remote %q is declared here and at %s:%d. Rename or remove one of them.", got.Name, other.Filename,
+				other.Start.Line))
 			continue
 		}
 		first[got.Name] = b.DefRange()
@@ -112,11 +114,14 @@ func maxSize(body *hclsyntax.Body, name string, own bool) (size int64, diags hcl
 		n, err := bytesize.Parse(text)
 		switch {
 		case first != nil:
-			r.fail(b.DefRange(), "Declared twice", "cache is declared here and at %s:%d. Remove one of them.", name, first.DefRange().Start.Line)
+			r.fail(b.DefRange(), "Declared twice", "cache is declared here and at %s:%d. Remove one of them.", name,
+				first.DefRange().Start.Line)
 		case !own:
-			r.fail(b.DefRange(), "Not for a workspace", "cache is for your own %s: your cache is of all your workspaces.", UserFile)
+			r.fail(b.DefRange(), "Not for a workspace",
+				"cache is for your own %s: your cache is of all your workspaces.", UserFile)
 		case len(b.Labels) > 0:
-			r.fail(b.LabelRanges[0], "Unusable name", "There is one cache, which has no name: write cache { max_size = \"50GB\" }.")
+			r.fail(b.LabelRanges[0], "Unusable name",
+				"There is one cache, which has no name: write cache { max_size = \"50GB\" }.")
 		case text != "" && err != nil:
 			r.fail(b.Body.Attributes["max_size"].Expr.Range(), "Unusable max_size", "max_size: %v.", err)
 		case text != "":
@@ -137,15 +142,18 @@ func (r *Remote) Headers(env func(name string) string) (map[string]string, hcl.D
 	for _, t := range r.headers.Expr.Variables() {
 		name, ok := variable(t)
 		if !ok {
-			return nil, hcl.Diagnostics{mistake(t.SourceRange(), "Unknown name", "headers may read variables of the environment, as in env.TEAM_TOKEN, and nothing else.")}
+			return nil, hcl.Diagnostics{mistake(t.SourceRange(), "Unknown name",
+				"headers may read variables of the environment, as in env.TEAM_TOKEN, and nothing else.")}
 		}
 		v := env(name)
 		if v == "" {
-			return nil, hcl.Diagnostics{mistake(t.SourceRange(), "A variable that is not set", "Set the environment variable %s, or go without this remote: --remote off.", name)}
+			return nil, hcl.Diagnostics{mistake(t.SourceRange(), "A variable that is not set",
+				"Set the environment variable %s, or go without this remote: --remote off.", name)}
 		}
 		vars[name] = cty.StringVal(v)
 	}
-	read := reader{own: true, file: r.File, vars: &hcl.EvalContext{Variables: map[string]cty.Value{"env": cty.ObjectVal(vars)}}}
+	read := reader{own: true, file: r.File,
+		vars: &hcl.EvalContext{Variables: map[string]cty.Value{"env": cty.ObjectVal(vars)}}}
 	v, ok := read.value(r.headers, cty.Map(cty.String))
 	if !ok {
 		return nil, read.diags
@@ -154,7 +162,9 @@ func (r *Remote) Headers(env func(name string) string) (map[string]string, hcl.D
 	for name, value := range v.AsValueMap() {
 		text := value.AsString()
 		if !headerName(name) || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' }) {
-			return nil, hcl.Diagnostics{mistake(r.headers.Expr.Range(), "Unusable header", "%q is no header that can be sent: names are letters, digits, - and _, values have no control characters, and names that begin with grpc- or : are the protocol's.", name)}
+			return nil, hcl.Diagnostics{mistake(r.headers.Expr.Range(), "Unusable header",
+				"%q is no header that can be sent: names are letters, digits, - and _, values have no control "+
+					"characters, and names that begin with grpc- or : are the protocol's.", name)}
 		}
 		all[name] = text
 	}
@@ -163,8 +173,10 @@ func (r *Remote) Headers(env func(name string) string) (map[string]string, hcl.D
 
 func headerName(name string) bool {
 	lower := strings.ToLower(name)
-	return name != "" && textproto.CanonicalMIMEHeaderKey(name) != "" && !strings.HasPrefix(lower, "grpc-") && !strings.HasSuffix(lower, "-bin") &&
-		!strings.ContainsFunc(lower, func(c rune) bool { return c != '-' && c != '_' && (c < 'a' || c > 'z') && (c < '0' || c > '9') })
+	return name != "" && textproto.CanonicalMIMEHeaderKey(name) != "" && !strings.HasPrefix(lower, "grpc-") &&
+		!strings.HasSuffix(lower, "-bin") &&
+		!strings.ContainsFunc(lower,
+			func(c rune) bool { return c != '-' && c != '_' && (c < 'a' || c > 'z') && (c < '0' || c > '9') })
 }
 
 // variable is the name in env.NAME.
@@ -195,18 +207,25 @@ func (r *reader) remote(b *hclsyntax.Block) Remote {
 	out := Remote{File: r.file, Upload: Never}
 	out.Timeout, out.Retries, out.UploadWait = remote.DefaultTimeout, remote.DefaultRetries, remote.DefaultUploadWait
 	if len(b.Labels) != 1 {
-		r.fail(b.DefRange(), "A remote has one name", "Write remote \"team\" { cache = \"…\" }; there are %d names.", len(b.Labels))
+		r.fail(b.DefRange(), "A remote has one name", "Write remote \"team\" { cache = \"…\" }; there are %d names.",
+			len(b.Labels))
 		return out
 	}
 	out.Name = b.Labels[0]
 	if !hclsyntax.ValidIdentifier(out.Name) || out.Name == "off" {
-		r.fail(b.LabelRanges[0], "Unusable name", "%q is no name for a remote: --remote takes it, so it is letters, digits, - and _; and \"off\" is none.", out.Name)
+		r.fail(b.LabelRanges[0], "Unusable name",
+			"%q is no name for a remote: --remote takes it, so it is letters, digits, - and _; and \"off\" is none.",
+			out.Name)
 	}
 	what := fmt.Sprintf("remote %q", out.Name)
-	r.diags = append(r.diags, config.UnexpectedIn(b.Body, append(ofUser(), "cache", "instance", "silo", "upload", "upload_wait", "download", "execute", "fallback", "platform", "timeout", "retries"), []string{"tls"}, what)...)
+	r.diags = append(r.diags,
+		config.UnexpectedIn(b.Body,
+			append(ofUser(), "cache", "instance", "silo", "upload", "upload_wait", "download", "execute", "fallback",
+				"platform", "timeout", "retries"), []string{"tls"}, what)...)
 	for _, name := range ofUser() {
 		if a := b.Body.Attributes[name]; a != nil && !r.own {
-			r.fail(a.SrcRange, "Not for a workspace", "%s is for your own %s: a workspace may come from anybody, and must not start programs or read your environment. A remote %q there stands in place of this one.", name, UserFile, out.Name)
+			r.fail(a.SrcRange, "Not for a workspace", "%s is for your own %s: a workspace may come from anybody, "+
+				"and must not start programs or read your environment. A remote %q there stands in place of this one.", name, UserFile, out.Name)
 		}
 	}
 	at := b.DefRange()
@@ -235,7 +254,8 @@ func (r *reader) remote(b *hclsyntax.Block) Remote {
 	}
 	for _, name := range []string{"fallback", "platform"} {
 		if a := b.Body.Attributes[name]; a != nil && !out.Execute {
-			r.fail(a.SrcRange, "Nothing runs there", "%s is about actions that run at the server: add execute = true, or remove it.", name)
+			r.fail(a.SrcRange, "Nothing runs there",
+				"%s is about actions that run at the server: add execute = true, or remove it.", name)
 		}
 	}
 	out.Timeout = r.duration(b, "timeout", out.Timeout)
@@ -248,11 +268,14 @@ func (r *reader) remote(b *hclsyntax.Block) Remote {
 			}
 		}
 		if len(out.Credentials) == 0 || !filepath.IsAbs(out.Credentials[0]) {
-			r.fail(a.Expr.Range(), "Unusable helper", "credential_helper is a list: a program, by its absolute path, and its arguments.")
+			r.fail(a.Expr.Range(), "Unusable helper",
+				"credential_helper is a list: a program, by its absolute path, and its arguments.")
 		}
 	}
-	if out.headers = b.Body.Attributes["headers"]; (out.headers != nil || out.Credentials != nil) && r.own && out.Address != "" && !remote.Guarded(out.Address) {
-		r.fail(at, "Credentials in the clear", "What credential_helper and headers say is sent over TLS only: write grpcs://.")
+	if out.headers = b.Body.Attributes["headers"]; (out.headers != nil || out.Credentials != nil) && r.own &&
+		out.Address != "" && !remote.Guarded(out.Address) {
+		r.fail(at, "Credentials in the clear",
+			"What credential_helper and headers say is sent over TLS only: write grpcs://.")
 	}
 	for _, tls := range b.Body.Blocks {
 		if tls.Type == "tls" {
@@ -268,17 +291,20 @@ func (r *reader) tls(b *hclsyntax.Block, out *remote.TLS) {
 		p := r.text(b, name, "")
 		if p != "" && !filepath.IsAbs(p) {
 			if r.own {
-				r.fail(b.Body.Attributes[name].Expr.Range(), "Unusable file", "%s = %q: name the file by its absolute path.", name, p)
+				r.fail(b.Body.Attributes[name].Expr.Range(), "Unusable file",
+					"%s = %q: name the file by its absolute path.", name, p)
 			}
 			p = filepath.Join(filepath.Dir(r.file), filepath.FromSlash(p))
 		} else if p != "" && !r.own {
-			r.fail(b.Body.Attributes[name].Expr.Range(), "Unusable file", "%s = %q: name a file of the workspace, relative to it.", name, p)
+			r.fail(b.Body.Attributes[name].Expr.Range(), "Unusable file",
+				"%s = %q: name a file of the workspace, relative to it.", name, p)
 		}
 		return p
 	}
 	out.CA = file("ca")
 	if !r.own && (b.Body.Attributes["certificate"] != nil || b.Body.Attributes["key"] != nil) {
-		r.fail(b.DefRange(), "Not for a workspace", "certificate and key are for your own %s: a workspace has no key of yours.", UserFile)
+		r.fail(b.DefRange(), "Not for a workspace",
+			"certificate and key are for your own %s: a workspace has no key of yours.", UserFile)
 		return
 	}
 	if out.Certificate, out.Key = file("certificate"), file("key"); (out.Certificate == "") != (out.Key == "") {
@@ -306,7 +332,8 @@ func (r *reader) text(b *hclsyntax.Block, name, otherwise string) string {
 func (r *reader) word(b *hclsyntax.Block, name string, words ...string) string {
 	s := r.text(b, name, words[0])
 	if !slices.Contains(words, s) {
-		r.fail(b.Body.Attributes[name].Expr.Range(), "Unusable "+name, "%s is %q; it is one of %s.", name, s, strings.Join(words, ", "))
+		r.fail(b.Body.Attributes[name].Expr.Range(), "Unusable "+name, "%s is %q; it is one of %s.", name, s,
+			strings.Join(words, ", "))
 	}
 	return s
 }
@@ -318,7 +345,8 @@ func (r *reader) duration(b *hclsyntax.Block, name string, otherwise time.Durati
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 || d > maxTime {
-		r.fail(b.Body.Attributes[name].Expr.Range(), "Unusable "+name, "%s is %q; it is a time such as \"10s\" or \"2m\".", name, s)
+		r.fail(b.Body.Attributes[name].Expr.Range(), "Unusable "+name,
+			"%s is %q; it is a time such as \"10s\" or \"2m\".", name, s)
 	}
 	return d
 }
@@ -356,7 +384,8 @@ func (r *reader) value(a *hclsyntax.Attribute, want cty.Type) (cty.Value, bool) 
 		return v, false
 	}
 	got, err := convert.Convert(v, want)
-	if err != nil || got.IsNull() || !got.IsWhollyKnown() || want.IsCollectionType() && slices.ContainsFunc(got.AsValueSlice(), cty.Value.IsNull) {
+	if err != nil || got.IsNull() || !got.IsWhollyKnown() || want.IsCollectionType() &&
+		slices.ContainsFunc(got.AsValueSlice(), cty.Value.IsNull) {
 		r.fail(a.Expr.Range(), "Wrong type", "%s is a %s.", a.Name, want.FriendlyName())
 		return got, false
 	}
@@ -364,5 +393,6 @@ func (r *reader) value(a *hclsyntax.Attribute, want cty.Type) (cty.Value, bool) 
 }
 
 func mistake(at hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: &at}
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...),
+		Subject: &at}
 }

@@ -40,18 +40,24 @@ func TestParse(t *testing.T) {
 		t.Fatal(all, diags)
 	}
 	team, lab := all[0], all[1]
-	if team.Name != "team" || team.Address != "grpcs://cache.example" || team.Instance != "main" || team.Silo != "a" || team.Upload != settings.CI || !team.Everything ||
-		!team.Execute || team.Fallback != remote.FallbackFail || len(team.Platform) != 1 || team.Platform["OSFamily"] != "linux" ||
-		team.UploadWait != 2*time.Minute || team.Timeout != 5*time.Second || team.Retries != 0 || !slices.Equal(team.Credentials, []string{"/usr/local/bin/login", "--team"}) ||
+	if team.Name != "team" || team.Address != "grpcs://cache.example" || team.Instance != "main" ||
+		team.Silo != "a" || team.Upload != settings.CI || !team.Everything ||
+		!team.Execute || team.Fallback != remote.FallbackFail || len(team.Platform) != 1 ||
+		team.Platform["OSFamily"] != "linux" ||
+		team.UploadWait != 2*time.Minute || team.Timeout != 5*time.Second || team.Retries != 0 ||
+		!slices.Equal(team.Credentials, []string{"/usr/local/bin/login", "--team"}) ||
 		team.TLS != (remote.TLS{CA: "/etc/ca.pem", Certificate: "/home/me/me.pem", Key: "/home/me/me.key"}) {
 		t.Errorf("%+v", team)
 	}
-	if lab.Execute || lab.Fallback != remote.FallbackLocal || lab.Platform != nil || lab.Upload != settings.Never || lab.Everything || lab.Timeout != remote.DefaultTimeout || lab.Retries != remote.DefaultRetries || lab.UploadWait != remote.DefaultUploadWait {
+	if lab.Execute || lab.Fallback != remote.FallbackLocal || lab.Platform != nil || lab.Upload != settings.Never ||
+		lab.Everything || lab.Timeout != remote.DefaultTimeout || lab.Retries != remote.DefaultRetries ||
+		lab.UploadWait != remote.DefaultUploadWait {
 		t.Errorf("%+v", lab)
 	}
 	env := map[string]string{"TOKEN": "secret", "BAD": "a\nb"}
 	headers, diags := team.Headers(func(name string) string { return env[name] })
-	if diags.HasErrors() || len(headers) != 2 || headers["authorization"] != "Bearer secret" || headers["x-team"] != "a" {
+	if diags.HasErrors() || len(headers) != 2 || headers["authorization"] != "Bearer secret" ||
+		headers["x-team"] != "a" {
 		t.Errorf("%v, %v", headers, diags)
 	}
 	if h, diags := lab.Headers(nil); h != nil || diags.HasErrors() {
@@ -76,14 +82,16 @@ func TestParse(t *testing.T) {
 			continue
 		}
 		_, diags = all[0].Headers(func(name string) string { return env[name] })
-		if !diags.HasErrors() || !strings.Contains(diags.Error(), says) || !strings.Contains(diags.Error(), "config.hcl:3") || strings.Contains(diags.Error(), "secret") {
+		if !diags.HasErrors() || !strings.Contains(diags.Error(), says) ||
+			!strings.Contains(diags.Error(), "config.hcl:3") || strings.Contains(diags.Error(), "secret") {
 			t.Errorf("%s: %v, want %q", headers, diags, says)
 		}
 	}
 }
 
 func TestMaxSize(t *testing.T) {
-	for src, want := range map[string]int64{"": 0, "cache {}": 0, "cache { max_size = \"50GB\" }\nremote \"a\" { cache = \"grpcs://h\" }": 50e9} {
+	for src, want := range map[string]int64{"": 0, "cache {}": 0,
+		"cache { max_size = \"50GB\" }\nremote \"a\" { cache = \"grpcs://h\" }": 50e9} {
 		if n, diags := settings.MaxSize([]byte(src), "config.hcl", true); n != want || diags.HasErrors() {
 			t.Errorf("%s: %d, %v", src, n, diags)
 		}
@@ -129,7 +137,8 @@ func TestMistakes(t *testing.T) {
 		{src: "remote \"a\" {\n  cache = \"grpc://h:1\"\n  headers = {}\n}", says: "sent over TLS only", only: "own"},
 		{src: block(`  credential_helper = ["/login"]`), says: "must not start programs", only: "workspace"},
 		{src: block(`  headers = {}`), says: "must not start programs", only: "workspace"},
-		{src: block("  tls {\n    certificate = \"/a\"\n    key = \"/b\"\n  }"), says: "has no key of yours", only: "workspace"},
+		{src: block("  tls {\n    certificate = \"/a\"\n    key = \"/b\"\n  }"), says: "has no key of yours",
+			only: "workspace"},
 		{src: block(`  tls { ca = "/etc/passwd" }`), says: "relative to it", only: "workspace"},
 	} {
 		for _, own := range []bool{true, false} {
@@ -140,7 +149,8 @@ func TestMistakes(t *testing.T) {
 			}
 			if diags.HasErrors() != wrong {
 				t.Errorf("%s\nown %v: %v", c.src, own, diags)
-			} else if wrong && (!strings.Contains(diags.Error(), c.says) || !strings.Contains(diags.Error(), "f.hcl:")) {
+			} else if wrong && (!strings.Contains(diags.Error(), c.says) ||
+				!strings.Contains(diags.Error(), "f.hcl:")) {
 				t.Errorf("%s\nown %v: %v, want %q", c.src, own, diags, c.says)
 			}
 		}

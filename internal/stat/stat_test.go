@@ -23,7 +23,8 @@ func write(t testing.TB, path, content string) {
 func TestLstats(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "file"), "12345")
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "sub"), 0o755), os.Symlink("file", filepath.Join(dir, "link"))); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "sub"), 0o755),
+		os.Symlink("file", filepath.Join(dir, "link"))); err != nil {
 		t.Fatal(err)
 	}
 	var paths []string
@@ -32,7 +33,8 @@ func TestLstats(t *testing.T) {
 		write(t, filepath.Join(dir, p), p)
 		paths = append(paths, p)
 	}
-	paths = append(paths, "file", "link", "sub", "", "gone", "file/below", filepath.Join(dir, "file"), filepath.Join(dir, "gone"))
+	paths = append(paths, "file", "link", "sub", "", "gone", "file/below", filepath.Join(dir, "file"),
+		filepath.Join(dir, "gone"))
 	for _, parallel := range []int{0, 1, 5} {
 		got, err := stat.Lstats(dir, paths, parallel)
 		if err != nil {
@@ -49,7 +51,9 @@ func TestLstats(t *testing.T) {
 			}
 			if info, err := os.Lstat(full); err == nil {
 				s := got[i]
-				if !s.Exists() || s.IsDir() != info.IsDir() || s.IsRegular() != info.Mode().IsRegular() || s.IsSymlink() != (info.Mode()&fs.ModeSymlink != 0) || s.Size != info.Size() || s.MTime != info.ModTime().UnixNano() || s != stat.Of(info) {
+				if !s.Exists() || s.IsDir() != info.IsDir() || s.IsRegular() != info.Mode().IsRegular() ||
+					s.IsSymlink() != (info.Mode()&fs.ModeSymlink != 0) || s.Size != info.Size() ||
+					s.MTime != info.ModTime().UnixNano() || s != stat.Of(info) {
 					t.Errorf("%s: %+v is not what %v says", p, s, info)
 				}
 			} else if got[i].Exists() {
@@ -60,10 +64,12 @@ func TestLstats(t *testing.T) {
 }
 
 func TestLstatsOfNothing(t *testing.T) {
-	if got, err := stat.Lstats(filepath.Join(t.TempDir(), "gone"), []string{"a", ""}, 0); err != nil || len(got) != 2 || got[0].Exists() || got[1].Exists() {
+	if got, err := stat.Lstats(filepath.Join(t.TempDir(), "gone"), []string{"a", ""}, 0); err != nil ||
+		len(got) != 2 || got[0].Exists() || got[1].Exists() {
 		t.Errorf("a folder that is not there: %v, %v", got, err)
 	}
-	if got, err := stat.Lstats(t.TempDir(), []string{"a\x00b", "c"}, 0); err == nil || len(got) != 2 || got[0].Exists() {
+	if got, err := stat.Lstats(t.TempDir(), []string{"a\x00b", "c"}, 0); err == nil || len(got) != 2 ||
+		got[0].Exists() {
 		t.Errorf("an impossible name: %v, %v", got, err)
 	}
 	if got, err := stat.Lstats(t.TempDir(), nil, 0); err != nil || len(got) != 0 {
@@ -81,7 +87,8 @@ func TestStampTells(t *testing.T) {
 		"longer":     func(p string) error { return os.WriteFile(p, []byte("longer than before"), 0o644) },
 		"executable": func(p string) error { return os.Chmod(p, 0o755) },
 		"replaced": func(p string) error {
-			return errors.Join(os.WriteFile(p+"~", []byte("12345"), 0o644), os.Chtimes(p+"~", old, old), os.Rename(p+"~", p))
+			return errors.Join(os.WriteFile(p+"~", []byte("12345"), 0o644), os.Chtimes(p+"~", old, old),
+				os.Rename(p+"~", p))
 		},
 		"removed": os.Remove,
 	} {
@@ -158,7 +165,8 @@ func TestLstat(t *testing.T) {
 	for _, p := range []string{"", filepath.Join(dir, "none"), filepath.Join(at, "below"), "a\x00b"} {
 		_, want := os.Lstat(p)
 		s, err := stat.Lstat(p)
-		if err == nil || s.Exists() || errors.Is(err, fs.ErrNotExist) != errors.Is(want, fs.ErrNotExist) || err.Error() != want.Error() {
+		if err == nil || s.Exists() || errors.Is(err, fs.ErrNotExist) != errors.Is(want, fs.ErrNotExist) ||
+			err.Error() != want.Error() {
 			t.Errorf("%q: %+v, %v; os.Lstat says %v", p, s, err, want)
 		}
 	}

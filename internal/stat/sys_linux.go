@@ -11,10 +11,12 @@ func fromSys(sys any) (Stamp, bool) {
 	if !ok {
 		return Stamp{}, false
 	}
-	return Stamp{Dev: uint64(st.Dev), Inode: st.Ino, Size: st.Size, MTime: st.Mtim.Nano(), CTime: st.Ctim.Nano(), Mode: st.Mode}, true
+	return Stamp{Dev: uint64(st.Dev), Inode: st.Ino, Size: st.Size, MTime: st.Mtim.Nano(), CTime: st.Ctim.Nano(),
+		Mode: st.Mode}, true
 }
 
 // FromUnix returns the Stamp that the answer of the system call holds.
 func FromUnix(st *unix.Stat_t) Stamp {
-	return Stamp{Dev: uint64(st.Dev), Inode: st.Ino, Size: st.Size, MTime: st.Mtim.Nano(), CTime: st.Ctim.Nano(), Mode: st.Mode}
+	return Stamp{Dev: uint64(st.Dev), Inode: st.Ino, Size: st.Size, MTime: st.Mtim.Nano(), CTime: st.Ctim.Nano(),
+		Mode: st.Mode}
 }

@@ -116,7 +116,8 @@ func TestStatCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, bad := range map[string][]byte{
-		"empty": {}, "cut": good[:len(good)-1], "longer": append(good[:len(good):len(good)], 0), "text": []byte("hello"),
+		"empty": {}, "cut": good[:len(good)-1], "longer": append(good[:len(good):len(good)], 0),
+		"text":    []byte("hello"),
 		"flipped": func() []byte { b := append([]byte{}, good...); b[len(b)/2] ^= 1; return b }(),
 	} {
 		if err := os.WriteFile(state, bad, 0o644); err != nil {
@@ -155,8 +156,8 @@ func TestForgets(t *testing.T) {
 	}
 }
 
-// By a clock that was ahead when a file was written, and is right now, the file changes in the future. It is read each time
-// rather than taken as it was.
+// By a clock that was ahead when a file was written, and is right now, the file changes in the future. It is read
+// each time rather than taken as it was.
 func TestStatCacheClockWentBack(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "f")

@@ -130,7 +130,8 @@ func (p *Planning) Holds(m Machine) error {
 			continue
 		}
 		found, dirs, err := m.Glob(g.Dir, g.Patterns)
-		if err != nil || !slices.Equal(found, g.Found) || !slices.EqualFunc(dirs, g.Dirs, func(dir string, s Seen) bool { return dir == s.Path }) {
+		if err != nil || !slices.Equal(found, g.Found) ||
+			!slices.EqualFunc(dirs, g.Dirs, func(dir string, s Seen) bool { return dir == s.Path }) {
 			return fmt.Errorf("the files in %s: %w", g.Dir, ErrChanged)
 		}
 	}

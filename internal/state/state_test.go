@@ -22,7 +22,8 @@ func request(t *testing.T) (dir string, f *state.File, m state.Machine) {
 	old := time.Now().Add(-time.Hour)
 	for _, name := range []string{"p.hcl", "src/a.c", "src/b.c", "out/lib.so", "out/tree/x"} {
 		p := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(name), 0o644), os.Chtimes(p, old, old)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(name), 0o644),
+			os.Chtimes(p, old, old)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -52,7 +53,8 @@ func request(t *testing.T) (dir string, f *state.File, m state.Machine) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.Outputs = append(f.Outputs, state.Output{OutputReady: event.OutputReady{Name: name, Path: at}, ID: name, Files: seen})
+		f.Outputs = append(f.Outputs,
+			state.Output{OutputReady: event.OutputReady{Name: name, Path: at}, ID: name, Files: seen})
 	}
 	glob := func(string, []string) (found, dirs []string, err error) {
 		found, err = filepath.Glob(filepath.Join(dir, "src", "*.c"))
@@ -82,7 +84,10 @@ func TestHolds(t *testing.T) {
 		"a new file in a tree":   write("out/tree/y"),
 		"an output's mode":       func(dir string) error { return os.Chmod(filepath.Join(dir, "out/lib.so"), 0o755) },
 		"no output":              func(dir string) error { return os.Remove(filepath.Join(dir, "out/lib.so")) },
-		"an input's times":       func(dir string) error { return os.Chtimes(filepath.Join(dir, "src/a.c"), time.Now(), time.Now()) },
+		"an input's times": func(dir string) error {
+			return os.Chtimes(filepath.Join(dir, "src/a.c"),
+				time.Now(), time.Now())
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, f, m := request(t)

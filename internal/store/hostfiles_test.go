@@ -87,7 +87,8 @@ func TestSourceChanged(t *testing.T) {
 				check := func(op string, err error) {
 					t.Helper()
 					var changed *store.ChangedError
-					if !errors.As(err, &changed) || changed.Path != path || !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "ops.cpp changed during the build") {
+					if !errors.As(err, &changed) || changed.Path != path || !errors.Is(err, store.ErrCorrupt) ||
+						!strings.Contains(err.Error(), "ops.cpp changed during the build") {
 						t.Errorf("%s, %s, %s: error %v, want a ChangedError that names the file", name, what, op, err)
 					}
 				}

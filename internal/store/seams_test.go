@@ -14,20 +14,22 @@ import (
 )
 
 func TestHostFilesIsAStore(t *testing.T) {
-	storetest.Blobs(t, "*store.HostFiles", func(t *testing.T) store.Blobs { return store.WithHostFiles(stores(t)["disk"]) })
+	storetest.Blobs(t, "*store.HostFiles",
+		func(t *testing.T) store.Blobs { return store.WithHostFiles(stores(t)["disk"]) })
 	for name := range stores(t) {
 		t.Run(name, func(t *testing.T) {
-			storetest.Reads(t, "*store.HostFiles", func(t *testing.T, fn digest.Function, content [][]byte) store.Blobs {
-				s, dir := store.WithHostFiles(stores(t)[name]), t.TempDir()
-				for i, b := range content {
-					path := filepath.Join(dir, fmt.Sprint(i))
-					if err := os.WriteFile(path, b, 0o600); err != nil {
-						t.Fatal(err)
+			storetest.Reads(t, "*store.HostFiles",
+				func(t *testing.T, fn digest.Function, content [][]byte) store.Blobs {
+					s, dir := store.WithHostFiles(stores(t)[name]), t.TempDir()
+					for i, b := range content {
+						path := filepath.Join(dir, fmt.Sprint(i))
+						if err := os.WriteFile(path, b, 0o600); err != nil {
+							t.Fatal(err)
+						}
+						s.Add(fn.Bytes(b), path)
 					}
-					s.Add(fn.Bytes(b), path)
-				}
-				return s
-			})
+					return s
+				})
 		})
 	}
 	storetest.BlobsDamage(t, func(t *testing.T) (store.Blobs, func(digest.Digest, []byte)) {

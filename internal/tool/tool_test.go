@@ -35,7 +35,8 @@ func TestTool(t *testing.T) {
 	if greet.String() != "greet" {
 		t.Errorf("it is called %s", greet)
 	}
-	if out, said, code := tooltest.Run(t, greet, run, greeting{"you"}, "MARK=?", "MARK=!"); out != "hello you!" || said != "" || code != 0 {
+	if out, said, code := tooltest.Run(t, greet, run, greeting{"you"}, "MARK=?", "MARK=!"); out != "hello you!" ||
+		said != "" || code != 0 {
 		t.Errorf("%q, %q, %d", out, said, code)
 	}
 	for doc, want := range map[string]struct {
@@ -52,7 +53,8 @@ func TestTool(t *testing.T) {
 		``:                           {2, "greet: the arguments"},
 		`{"name": "` + strings.Repeat("x", 17<<20) + `"}`: {2, "larger than 16777216 bytes"},
 	} {
-		if out, said, code := tooltest.Raw(t, tool.New(greet, run), []byte(doc)); code != want.code || !strings.Contains(said, want.says) || want.says == "" && said != "" || out != "" {
+		if out, said, code := tooltest.Raw(t, tool.New(greet, run), []byte(doc)); code != want.code ||
+			!strings.Contains(said, want.says) || want.says == "" && said != "" || out != "" {
 			t.Errorf("%.40s: %q, %q, %d", doc, out, said, code)
 		}
 	}

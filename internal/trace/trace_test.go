@@ -49,8 +49,8 @@ func load(t *testing.T, path string) []line {
 	return lines
 }
 
-// check looks at what must hold for every trace: actions of a lane do not overlap, parts are inside an action, there are
-// no more lanes than workers. It returns the actions.
+// check looks at what must hold for every trace: actions of a lane do not overlap, parts are inside an action, there
+// are no more lanes than workers. It returns the actions.
 func check(t *testing.T, lines []line, workers int) []line {
 	t.Helper()
 	const slack = 0.002 // microseconds, of rounding
@@ -71,7 +71,8 @@ func check(t *testing.T, lines []line, workers int) []line {
 			lanes[l.TID] = true
 			for _, o := range actions {
 				if o.TID == l.TID && o.TS < l.TS+l.Dur-slack && l.TS < o.TS+o.Dur-slack {
-					t.Errorf("lane %d: %s [%f + %f] and %s [%f + %f] overlap", l.TID, o.Name, o.TS, o.Dur, l.Name, l.TS, l.Dur)
+					t.Errorf("lane %d: %s [%f + %f] and %s [%f + %f] overlap", l.TID, o.Name, o.TS, o.Dur, l.Name,
+						l.TS, l.Dur)
 				}
 			}
 			actions = append(actions, l)
@@ -151,7 +152,8 @@ func TestTrace(t *testing.T) {
 				if i == 30 {
 					a.Command.Args[0] = "bad"
 				}
-				e := event.ActionFinished{ID: i, Step: "exec.s", Name: fmt.Sprint(i), Action: a.Key(digest.BLAKE3), Key: "k", Outcome: event.Executed, Worker: "local"}
+				e := event.ActionFinished{ID: i, Step: "exec.s", Name: fmt.Sprint(i), Action: a.Key(digest.BLAKE3),
+					Key: "k", Outcome: event.Executed, Worker: "local"}
 				r, err := x.Execute(t.Context(), &execute.Request{Action: a})
 				switch {
 				case err != nil:
@@ -193,7 +195,8 @@ func TestTrace(t *testing.T) {
 	for _, l := range lines {
 		count[l.Cat+" "+l.Name]++
 	}
-	for name, want := range map[string]int{"phase plan": 1, "phase build": 1, "phase flush": 1, "phase export": 1, "part look up": 60, "part execute": 45, "part run": 45, "part sleep": 44,
+	for name, want := range map[string]int{"phase plan": 1, "phase build": 1, "phase flush": 1, "phase export": 1,
+		"part look up": 60, "part execute": 45, "part run": 45, "part sleep": 44,
 		"action exec.s[7]": 1, "action exec.never": 0} {
 		if count[name] != want {
 			t.Errorf("%d of %s, want %d", count[name], name, want)
@@ -223,7 +226,8 @@ func TestStopped(t *testing.T) {
 		if _, err := x.Execute(t.Context(), &execute.Request{Action: a}); err != nil {
 			t.Fatal(err)
 		}
-		tr.Send(event.ActionFinished{Step: "exec.s", Name: fmt.Sprint(i), Action: a.Key(digest.BLAKE3), Outcome: event.Executed})
+		tr.Send(event.ActionFinished{Step: "exec.s", Name: fmt.Sprint(i), Action: a.Key(digest.BLAKE3),
+			Outcome: event.Executed})
 		if i%100 == 50 {
 			check(t, load(t, path), 1)
 		}

@@ -12,22 +12,26 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// envFew has this test's process watch with few watches, or no watcher at all: it is in a user namespace of its own, which has limits of its own.
+// envFew has this test's process watch with few watches, or no watcher at all: it is in a user namespace of its own,
+// which has limits of its own.
 const envFew = "HEXMAGE_WATCH_TEST_LIMIT"
 
 // bound stands for two paths of one folder, of which events name one only.
 const bound = "bind mount"
 
-// Where the system allows no more watches or watchers, or cannot tell two paths apart, it says so, with the remedy, and looks at the files instead.
+// Where the system allows no more watches or watchers, or cannot tell two paths apart, it says so, with the remedy,
+// and looks at the files instead.
 func TestLimits(t *testing.T) {
 	if limit := os.Getenv(envFew); limit != "" {
 		limited(t, limit)
 		return
 	}
-	for limit, want := range map[string]string{"max_inotify_watches": "max_user_watches", "max_inotify_instances": "max_user_instances", bound: "are one folder"} {
+	for limit, want := range map[string]string{"max_inotify_watches": "max_user_watches",
+		"max_inotify_instances": "max_user_instances", bound: "are one folder"} {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestLimits$", "-test.v")
 		cmd.Env = append(os.Environ(), envFew+"="+limit)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS, UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}}
 		out, err := cmd.CombinedOutput()
 		switch text := string(out); {
 		case err != nil && strings.Contains(err.Error(), "fork/exec"):
@@ -61,7 +65,8 @@ func limited(t *testing.T, limit string) {
 		s.Files = append(s.Files, p)
 	}
 	if limit == bound {
-		if err := syscall.Mount(filepath.Join(root, "a"), filepath.Join(root, "b"), "", syscall.MS_BIND, ""); err != nil {
+		if err := syscall.Mount(filepath.Join(root, "a"), filepath.Join(root, "b"), "", syscall.MS_BIND,
+			""); err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = syscall.Unmount(filepath.Join(root, "b"), 0) }()

@@ -304,7 +304,8 @@ func (w *Watcher) Settle(ctx context.Context) ([]string, error) {
 
 // within tells whether path is dir or below it.
 func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+	return path == dir || strings.HasPrefix(path,
+		strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
 // real is the path without symlinks, as far as it is there.

@@ -141,13 +141,16 @@ func TestChanges(t *testing.T) {
 		}, "src/a.c"},
 		{"removed", func(f *fixture) error { return os.Remove(f.path("src/b.c")) }, "src/b.c"},
 		{"made executable", func(f *fixture) error { return os.Chmod(f.path("src/a.c"), 0o755) }, "src/a.c"},
-		{"a new file in a folder that was listed", func(f *fixture) error { f.write("src/new.c", "new"); return nil }, "src"},
-		{"deep below", func(f *fixture) error { return os.WriteFile(f.path("src/deep/er/c.c"), []byte("C!"), 0o644) }, "src/deep/er/c.c"},
+		{"a new file in a folder that was listed", func(f *fixture) error { f.write("src/new.c", "new"); return nil },
+			"src"},
+		{"deep below", func(f *fixture) error { return os.WriteFile(f.path("src/deep/er/c.c"), []byte("C!"), 0o644) },
+			"src/deep/er/c.c"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			both(t, func(t *testing.T, f *fixture) {
 				f.do(c.do(f))
-				if got := f.changed(); !slices.ContainsFunc(got, func(p string) bool { return strings.HasPrefix(p, c.want) }) {
+				if got := f.changed(); !slices.ContainsFunc(got,
+					func(p string) bool { return strings.HasPrefix(p, c.want) }) {
 					t.Errorf("told of %q", got)
 				}
 			})
@@ -234,7 +237,8 @@ func TestSetSaysWhatIsNew(t *testing.T) {
 	})
 }
 
-// Where the system says when things changed, what was not watched until now counts only if it changed since it was looked at.
+// Where the system says when things changed, what was not watched until now counts only if it changed since it was
+// looked at.
 func TestSetSince(t *testing.T) {
 	f := start(t, watch.Options{})
 	time.Sleep(100 * time.Millisecond)
@@ -289,7 +293,8 @@ func TestSettleWaitsForFileThatIsGone(t *testing.T) {
 	f.do(os.Rename(f.path("src/a.c"), f.path("src/a.c~")))
 	go func() {
 		time.Sleep(120 * time.Millisecond)
-		_ = os.WriteFile(f.path("src/a.c~"), []byte("back"), 0o644) // in its place whole: between a new file and its content a busy machine may take long
+		// in its place whole: between a new file and its content a busy machine may take long
+		_ = os.WriteFile(f.path("src/a.c~"), []byte("back"), 0o644)
 		_ = os.Rename(f.path("src/a.c~"), f.path("src/a.c"))
 	}()
 	f.changed()

@@ -97,7 +97,8 @@ func (f *Files) Read(name string) (string, error) {
 	if filepath.IsAbs(name) { // what a plan says goes into commands, keys and logs
 		var ok bool
 		if root, inside, ok = f.below(name); !ok {
-			return "", fmt.Errorf("%s is not in the workspace: give a file that is elsewhere to a step as an input", slash)
+			return "", fmt.Errorf("%s is not in the workspace: give a file that is elsewhere to a step as an input",
+				slash)
 		}
 	}
 	host, err := rooted.Resolve(root, inside)
@@ -166,8 +167,10 @@ func (f *Files) List(dir string, patterns []string) ([]string, error) {
 	var take, leave []string
 	for _, p := range patterns {
 		body := strings.TrimPrefix(p, "!")
-		if !doublestar.ValidatePattern(body) || strings.HasPrefix(body, "/") || slices.Contains(strings.Split(body, "/"), "..") {
-			return nil, fmt.Errorf("%q is not a pattern: write patterns such as \"**/*.cpp\", relative to the folder", p)
+		if !doublestar.ValidatePattern(body) || strings.HasPrefix(body, "/") ||
+			slices.Contains(strings.Split(body, "/"), "..") {
+			return nil, fmt.Errorf("%q is not a pattern: write patterns such as \"**/*.cpp\", relative to the folder",
+				p)
 		}
 		if body != p {
 			leave = append(leave, body)

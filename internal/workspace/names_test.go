@@ -35,7 +35,8 @@ func TestNames(t *testing.T) {
 		if err != nil || strings.Join(got, " ") != tt.want {
 			t.Errorf("Names = %v, %v; want %s", got, err, tt.want)
 		}
-		for _, name := range []string{"a", "b", "dir", "empty", "vars", "both", "README", "a.hexvars", "vars.hexvars", "x", "", "link"} {
+		for _, name := range []string{"a", "b", "dir", "empty", "vars", "both", "README", "a.hexvars", "vars.hexvars",
+			"x", "", "link"} {
 			if has := workspace.Has(fsys, name); has != slices.Contains(got, name) {
 				t.Errorf("with %v, Has(%q) = %v", tt.files, name, has)
 			}

@@ -21,7 +21,8 @@ func Main(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 	}
 	var err error
 	if o.Targets, err = chosen(*only); err != nil || flags.NArg() > 0 {
-		fmt.Fprintf(stderr, "hexmage-release: want -o FOLDER and -only OS/ARCH,…, and nothing else: %q: %v\n", flags.Args(), err)
+		fmt.Fprintf(stderr, "hexmage-release: want -o FOLDER and -only OS/ARCH,…, and nothing else: %q: %v\n",
+			flags.Args(), err)
 		return 2
 	}
 	files, err := Make(ctx, o)

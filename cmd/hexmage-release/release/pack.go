@@ -32,7 +32,8 @@ func tarred(folder string, files map[string]file, age time.Time) ([]byte, error)
 	w := tar.NewWriter(z)
 	for _, name := range sorted(files) {
 		f := files[name]
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: folder + "/" + name, Size: int64(len(f.content)), Mode: f.mode(), ModTime: age, Format: tar.FormatUSTAR}
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: folder + "/" + name, Size: int64(len(f.content)),
+			Mode: f.mode(), ModTime: age, Format: tar.FormatUSTAR}
 		if err := w.WriteHeader(h); err != nil {
 			return nil, err
 		}

@@ -35,7 +35,8 @@ func (t Target) whole() bool { return t.OS == "linux" }
 
 // Targets are the systems that releases are for.
 func Targets() []Target {
-	return []Target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}}
+	return []Target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"},
+		{"windows", "amd64"}}
 }
 
 // Options say of what to make a release.
@@ -127,8 +128,10 @@ func (r *release) common(ctx context.Context) error {
 // make adds the archive of a target, and its list of modules, to what is made.
 func (r *release) make(ctx context.Context, t Target, made map[string][]byte) error {
 	dir := filepath.Join(r.work, t.OS+"-"+t.Arch)
-	env := []string{"GOOS=" + t.OS, "GOARCH=" + t.Arch, "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS=", "GOWORK=off"}
-	if _, err := r.run(ctx, r.src, env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", dir+"/", "./cmd/"+program); err != nil {
+	env := []string{"GOOS=" + t.OS, "GOARCH=" + t.Arch, "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0",
+		"GOEXPERIMENT=", "GOFLAGS=", "GOWORK=off"}
+	if _, err := r.run(ctx, r.src, env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", dir+"/",
+		"./cmd/"+program); err != nil {
 		return err
 	}
 	files := map[string]file{}
@@ -155,9 +158,11 @@ func (r *release) make(ctx context.Context, t Target, made map[string][]byte) er
 	name := fmt.Sprintf("hexmage_%s_%s", t.OS, t.Arch)
 	if !t.whole() {
 		name += "_part"
-		files[partly] = file{content: []byte("This is hexmage for " + t.String() + ", which is only a part of it.\n" + doctor.NotLinux + "\n")}
+		files[partly] = file{content: []byte("This is hexmage for " + t.String() + ", which is only a part of it.\n" +
+			doctor.NotLinux + "\n")}
 	}
-	list, err := r.run(ctx, r.work, []string{"CGO_ENABLED=0", "GOFLAGS="}, "go", "run", "-trimpath", bomTool, "bin", "-json", "-noserial", "-notimestamp", "-std", filepath.Join(dir, built))
+	list, err := r.run(ctx, r.work, []string{"CGO_ENABLED=0", "GOFLAGS="}, "go", "run", "-trimpath", bomTool, "bin",
+		"-json", "-noserial", "-notimestamp", "-std", filepath.Join(dir, built))
 	if err != nil {
 		return err
 	}
@@ -186,7 +191,8 @@ func commitTime(of *buildinfo.BuildInfo) (time.Time, error) {
 
 // licences are the texts under which the modules in the program are, and Go's own library.
 func (r *release) licences(ctx context.Context, env []string) (file, error) {
-	list, err := r.run(ctx, r.src, env, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", "./cmd/"+program)
+	list, err := r.run(ctx, r.src, env, "go", "list", "-deps", "-f",
+		"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", "./cmd/"+program)
 	if err != nil {
 		return file{}, err
 	}
@@ -194,7 +200,8 @@ func (r *release) licences(ctx context.Context, env []string) (file, error) {
 	if err != nil {
 		return file{}, err
 	}
-	lines := strings.Split(strings.TrimSpace(string(list))+"\nGo's standard library\t"+strings.TrimSpace(string(root)), "\n")
+	lines := strings.Split(strings.TrimSpace(string(list))+"\nGo's standard library\t"+
+		strings.TrimSpace(string(root)), "\n")
 	slices.Sort(lines)
 	var b bytes.Buffer
 	for _, line := range slices.Compact(lines) {
@@ -221,7 +228,8 @@ func licenceTexts(dir string) (texts [][]byte, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		upper := strings.ToUpper(e.Name())
-		if e.IsDir() || !strings.HasPrefix(upper, "LICEN") && !strings.HasPrefix(upper, "COPYING") && !strings.HasPrefix(upper, "NOTICE") {
+		if e.IsDir() || !strings.HasPrefix(upper, "LICEN") && !strings.HasPrefix(upper, "COPYING") &&
+			!strings.HasPrefix(upper, "NOTICE") {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(dir, e.Name()))

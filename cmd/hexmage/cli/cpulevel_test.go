@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
 )
 
 // TestCPULevel: the level is what the kernel says of the processor, and a plan that was made on another level does not hold.

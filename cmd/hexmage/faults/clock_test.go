@@ -11,14 +11,15 @@ import (
 	"time"
 )
 
-// TestClock lets times lie: sources and files of the cache have times far in the future or the past, as on a machine whose
-// clock was wrong, and edits leave size and modification time as they were, as of files that were copied with their times.
-// Content decides all the same: the change time, which programs cannot set, tells of the edit.
+// TestClock lets times lie: sources and files of the cache have times far in the future or the past, as on a machine
+// whose clock was wrong, and edits leave size and modification time as they were, as of files that were copied with
+// their times. Content decides all the same: the change time, which programs cannot set, tells of the edit.
 func TestClock(t *testing.T) {
 	const size = 100_000
 	w := newWorldIn(t, quick(), size)
 	past, future := time.Unix(1, 0), time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
-	when := []time.Time{past, future, time.Now().Add(-time.Hour), time.Now().Add(time.Hour), time.Unix(0, 0), time.Now()}
+	when := []time.Time{past, future, time.Now().Add(-time.Hour), time.Now().Add(time.Hour), time.Unix(0, 0),
+		time.Now()}
 	text := func(c rune, edit int) string { return fmt.Sprintf("source %c, edit %d\n", c, edit) }
 	write := func(edit int) {
 		t.Helper()
@@ -103,7 +104,8 @@ func TestClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		b[len(b)-2] ^= 1
-		if err := errors.Join(os.WriteFile(p, b, info.Mode().Perm()), os.Chtimes(p, info.ModTime(), info.ModTime())); err != nil {
+		if err := errors.Join(os.WriteFile(p, b, info.Mode().Perm()),
+			os.Chtimes(p, info.ModTime(), info.ModTime())); err != nil {
 			t.Fatal(err)
 		}
 	}

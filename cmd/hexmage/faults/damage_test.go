@@ -151,7 +151,8 @@ func (w *world) blobs(t *testing.T) (all []string) {
 	return all
 }
 
-// TestBlobGoesWhileABuildRuns: what a build has found in the cache, and another process finds damaged before the build reads it, is made anew.
+// TestBlobGoesWhileABuildRuns: what a build has found in the cache, and another process finds damaged before the
+// build reads it, is made anew.
 func TestBlobGoesWhileABuildRuns(t *testing.T) {
 	const small = `
 step "exec" "small" {
@@ -238,7 +239,8 @@ func (w *world) clone(t *testing.T) *world {
 	if err := copyTree(w.base, base); err != nil {
 		t.Fatal(err)
 	}
-	return &world{base: base, dir: filepath.Join(base, "workspace"), cache: filepath.Join(base, "cache", "v3"), size: w.size}
+	return &world{base: base, dir: filepath.Join(base, "workspace"), cache: filepath.Join(base, "cache", "v3"),
+		size: w.size}
 }
 
 func copyTree(from, to string) error {
@@ -259,7 +261,8 @@ func copyTree(from, to string) error {
 			return errors.Join(err, os.Symlink(target, at))
 		}
 		b, err := os.ReadFile(p)
-		return errors.Join(err, os.WriteFile(at, b, 0o644), os.Chmod(at, info.Mode().Perm()), os.Chtimes(at, info.ModTime(), info.ModTime()))
+		return errors.Join(err, os.WriteFile(at, b, 0o644), os.Chmod(at, info.Mode().Perm()),
+			os.Chtimes(at, info.ModTime(), info.ModTime()))
 	})
 }
 
@@ -310,7 +313,8 @@ func alter(t *testing.T, p string, sly bool, do func([]byte) []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.Chmod(p, 0o644), os.WriteFile(p, do(b), 0o644), os.Chmod(p, info.Mode().Perm())); err != nil {
+	if err := errors.Join(os.Chmod(p, 0o644), os.WriteFile(p, do(b), 0o644),
+		os.Chmod(p, info.Mode().Perm())); err != nil {
 		t.Fatal(err)
 	}
 	if sly {

@@ -24,10 +24,11 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 )
 
-// hunted is the pipeline of TestHunt. All that its outputs are follows from two files of the workspace: src/common.h, which has the number
-// of an epoch, and src/a.c, of which there are two. Each action holds a lock of its own from its start until the last of its processes that
-// has not closed it is gone: a second execution of it at the same time fails, and says TWICE, unless what takes the lock was killed. What
-// the hostile ones do, they do after they have read what their output is made from.
+// hunted is the pipeline of TestHunt. All that its outputs are follows from two files of the workspace: src/common.h,
+// which has the number of an epoch, and src/a.c, of which there are two. Each action holds a lock of its own from its
+// start until the last of its processes that has not closed it is gone: a second execution of it at the same time
+// fails, and says TWICE, unless what takes the lock was killed. What the hostile ones do, they do after they have
+// read what their output is made from.
 const hunted = `
 locals {
   epoch = trimspace(file("src/common.h"))
@@ -117,15 +118,20 @@ output "hostile" { value = { for k, s in step.exec.hostile : k => s.outputs.h } 
 output "after" { value = { for k, s in step.exec.after : k => s.outputs.h } }
 `
 
-// hostilities are what the hostile actions of TestHunt do, in the words of a shell: $in and src/common.h are small inputs, $1 a large one. MARK is
-// told from all other texts on the machine. What writes WRONG later does so under the names of what others make, wherever they make it.
+// hostilities are what the hostile actions of TestHunt do, in the words of a shell: $in and src/common.h are small
+// inputs, $1 a large one. MARK is told from all other texts on the machine. What writes WRONG later does so under the
+// names of what others make, wherever they make it.
 var hostilities = map[string]string{ // never changed
-	"mode":      "chmod 777 $in src/common.h $1",
-	"write":     "for f in $in src/common.h $1; do touch -r $f $TMPDIR/t; chmod u+w $f && printf WRONG | dd of=$f bs=1 conv=notrunc; touch -r $TMPDIR/t $f; chmod a-w $f; done",
-	"cut":       "chmod 666 $in $1; : > $in; : > $1; touch -d 2001-01-01 src/common.h",
-	"rename":    "echo WRONG > $TMPDIR/x; cp $TMPDIR/x out/x; mv -f $TMPDIR/x $in; mv -f out/x src/common.h; mv $1 out/moved",
-	"links":     "for f in $in $1; do ln $f $TMPDIR/l; ln $f out/l; chmod 777 $TMPDIR/l out/l; echo WRONG > out/l; rm -f $TMPDIR/l out/l; done",
-	"leftovers": "mkdir -p $TMPDIR/x/y $HOME/z t/sub; echo WRONG > o; echo WRONG > prog; echo WRONG > t/sub/9; chmod 0 $TMPDIR/x; chmod 555 t",
+	"mode": "chmod 777 $in src/common.h $1",
+	"write": "for f in $in src/common.h $1; do touch -r $f $TMPDIR/t; chmod u+w $f && printf WRONG | dd of=$f " +
+		"bs=1 conv=notrunc; touch -r $TMPDIR/t $f; chmod a-w $f; done",
+	"cut": "chmod 666 $in $1; : > $in; : > $1; touch -d 2001-01-01 src/common.h",
+	"rename": "echo WRONG > $TMPDIR/x; cp $TMPDIR/x out/x; mv -f $TMPDIR/x $in; mv -f out/x src/common.h; mv $1 " +
+		"out/moved",
+	"links": "for f in $in $1; do ln $f $TMPDIR/l; ln $f out/l; chmod 777 $TMPDIR/l out/l; echo WRONG > out/l; " +
+		"rm -f $TMPDIR/l out/l; done",
+	"leftovers": "mkdir -p $TMPDIR/x/y $HOME/z t/sub; echo WRONG > o; echo WRONG > prog; echo WRONG > t/sub/9; " +
+		"chmod 0 $TMPDIR/x; chmod 555 t",
 	"child":     "sh -c 'while sleep 0.05; do echo WRONG >> h; done' MARK &",
 	"session":   "setsid sh -c 'while sleep 0.05; do echo WRONG >> h; done' MARK &",
 	"daemon":    "(" + later("env -i") + ")",
@@ -133,9 +139,12 @@ var hostilities = map[string]string{ // never changed
 	"all":       "chmod -R 777 . ; find . -type f | xargs touch -d 2001-01-01",
 }
 
-// later starts what outlives its action for as long as it is let, and writes to all that somebody may take for an output.
+// later starts what outlives its action for as long as it is let, and writes to all that somebody may take for an
+// output.
 func later(env string) string {
-	return env + " /usr/bin/setsid /bin/sh -c ': > up; i=0; while [ $i -lt 400 ]; do sleep 0.02; i=$((i+1)); for f in o h d n prog big t/sub/1 t/f104; do [ ! -e $f ] || echo WRONG >> $f; done; done' MARK <&- >&- 2>&- 9<&- & i=0; while [ ! -e up ] && [ $i -lt 100 ]; do sleep 0.01; i=$((i+1)); done"
+	return env + " /usr/bin/setsid /bin/sh -c ': > up; i=0; while [ $i -lt 400 ]; do sleep 0.02; i=$((i+1)); for f " +
+		"in o h d n prog big t/sub/1 t/f104; do [ ! -e $f ] || echo WRONG >> $f; done; done' MARK <&- >&- 2>&- 9<&- " +
+		"& i=0; while [ ! -e up ] && [ $i -lt 100 ]; do sleep 0.01; i=$((i+1)); done"
 }
 
 // epoch is what the outputs of TestHunt follow from.
@@ -214,9 +223,10 @@ type hunt struct {
 	runs, edits, kills, flips, cares, again, found atomic.Int64
 }
 
-// TestHunt has processes build at once, in workspaces of their own, on one cache: what nearly all have in common, with hostile actions among it,
-// while some are killed, sources are edited, and others look after the cache. From time to time all stop, and files of the cache are damaged.
-// No output is wrong, no action is executed twice at the same time, and no process is left.
+// TestHunt has processes build at once, in workspaces of their own, on one cache: what nearly all have in common,
+// with hostile actions among it, while some are killed, sources are edited, and others look after the cache. From
+// time to time all stop, and files of the cache are damaged. No output is wrong, no action is executed twice at the
+// same time, and no process is left.
 //
 // It goes on until at least one was killed and one file damaged: how much of that comes is chance.
 // With HEXMAGE_HUNT=2h it goes on for so long, and in any case until 500 were killed; with -long until then.
@@ -240,7 +250,8 @@ func TestHunt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &hunt{base: base, cache: filepath.Join(base, "cache", "v3"), locks: filepath.Join(base, "locks"), mark: fmt.Sprintf("hunt-%d", r.Uint64())}
+	h := &hunt{base: base, cache: filepath.Join(base, "cache", "v3"), locks: filepath.Join(base, "locks"),
+		mark: fmt.Sprintf("hunt-%d", r.Uint64())}
 	if h.journal, err = os.Create(filepath.Join(base, "journal")); err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +281,8 @@ func TestHunt(t *testing.T) {
 	}
 	h.next(t)
 	phases := 0
-	for start := time.Now(); !h.failed.Load() && (time.Since(start) < limit || h.kills.Load() < kills || h.flips.Load() == 0); phases++ {
+	for start := time.Now(); !h.failed.Load() &&
+		(time.Since(start) < limit || h.kills.Load() < kills || h.flips.Load() == 0); phases++ {
 		h.phase(t, worlds, r, min(10*time.Second, limit))
 		h.quiet(t, worlds[0], r)
 	}
@@ -283,8 +295,10 @@ func TestHunt(t *testing.T) {
 		worlds[0].sound(t)
 		worlds[0].tidy(t)
 	}
-	t.Logf("%d phases of %d processes: %d runs to their ends, %d edits, %d kills, %d files damaged; %d builds began again; looked after the cache %d times, with findings %d times",
-		phases, processes, h.runs.Load(), h.edits.Load(), h.kills.Load(), h.flips.Load(), h.again.Load(), h.cares.Load(), h.found.Load())
+	t.Logf("%d phases of %d processes: %d runs to their ends, %d edits, %d kills, %d files damaged; %d builds began "+
+		"again; looked after the cache %d times, with findings %d times",
+		phases, processes, h.runs.Load(), h.edits.Load(), h.kills.Load(), h.flips.Load(), h.again.Load(),
+		h.cares.Load(), h.found.Load())
 }
 
 func (h *hunt) pipeline() string {
@@ -295,19 +309,22 @@ func (h *hunt) pipeline() string {
 		fmt.Fprintf(&list, "    %q = \"%s\"\n", name, script)
 	}
 	list.WriteString("  }")
-	return strings.NewReplacer("HOSTILE", list.String(), "LOCKS", h.locks, "NAMES", strings.Join(h.names(), " ")).Replace(hunted)
+	return strings.NewReplacer("HOSTILE", list.String(), "LOCKS", h.locks, "NAMES",
+		strings.Join(h.names(), " ")).Replace(hunted)
 }
 
 // names are those of the locks of an epoch.
 func (h *hunt) names() []string {
-	names := strings.Fields("compile-a-0 compile-a-1 compile-b compile-c compile-d compile-e compile-f link-0 link-1 tree-x tree-y flat sum-1 sum-2 big count deferred")
+	names := strings.Fields("compile-a-0 compile-a-1 compile-b compile-c compile-d compile-e compile-f link-0 " +
+		"link-1 tree-x tree-y flat sum-1 sum-2 big count deferred")
 	for _, s := range h.hostile {
 		names = append(names, "hostile-"+s, "after-"+s)
 	}
 	return names
 }
 
-// next begins an epoch: all that depends on src/common.h has to be made anew. The locks are there before anybody wants them.
+// next begins an epoch: all that depends on src/common.h has to be made anew. The locks are there before anybody
+// wants them.
 func (h *hunt) next(t *testing.T) {
 	t.Helper()
 	n := h.now.Load() + 1
@@ -316,7 +333,8 @@ func (h *hunt) next(t *testing.T) {
 		t.Error(err)
 	}
 	for _, name := range h.names() {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%08d", name, n)), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%08d", name, n)), []byte("#!/bin/sh\n"),
+			0o755); err != nil {
 			t.Error(err)
 		}
 	}
@@ -443,7 +461,8 @@ func (h *hunt) once(t *testing.T, i int, w *world, e epoch, r *rand.Rand) {
 			_ = syscall.Kill(-pid, syscall.SIGKILL)
 		default:
 			spare := hexmages(pid)
-			children := slices.DeleteFunc(descendants(pid), func(child int) bool { return slices.Contains(spare, child) })
+			children := slices.DeleteFunc(descendants(pid),
+				func(child int) bool { return slices.Contains(spare, child) })
 			if len(children) == 0 {
 				what = "no command"
 				break
@@ -514,7 +533,8 @@ func (h *hunt) processes(text string) (found []string) {
 // care looks after the cache, beside builds or not.
 func (h *hunt) care(t *testing.T, w *world, r *rand.Rand) {
 	t.Helper()
-	commands := []string{"cache verify", "cache verify --repair", "cache gc --max-age 30d", "cache stats", "cache gc --max-size 60MB", "cache gc --max-size 8MB"}
+	commands := []string{"cache verify", "cache verify --repair", "cache gc --max-age 30d", "cache stats",
+		"cache gc --max-size 60MB", "cache gc --max-size 8MB"}
 	command := commands[r.IntN(len(commands))]
 	o := w.hexmage(t, strings.Fields(command)...)
 	h.cares.Add(1)

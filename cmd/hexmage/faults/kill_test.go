@@ -20,8 +20,8 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 )
 
-// TestKilled kills hexmage, its process group, or one of the commands that it runs, at random points of a build: the next
-// build has the outputs of a clean one, whatever was there before.
+// TestKilled kills hexmage, its process group, or one of the commands that it runs, at random points of a build: the
+// next build has the outputs of a clean one, whatever was there before.
 func TestKilled(t *testing.T) {
 	const size, variants = 20_000_000, 3
 	want := clean(t, size, variants)
@@ -66,7 +66,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestKilledAtTheEnd: what a build left that was killed while it removed its scratch folder, when all was done, goes with the next run, which has nothing to do.
+// TestKilledAtTheEnd: what a build left that was killed while it removed its scratch folder, when all was done, goes
+// with the next run, which has nothing to do.
 func TestKilledAtTheEnd(t *testing.T) {
 	const size = 1000
 	want := clean(t, size, 1)
@@ -230,8 +231,8 @@ output "own" { value = step.exec.own.outputs.own }
 	}
 }
 
-// background is a pipeline whose command leaves children behind in every way that there is, and waits. Each sleeps for as long as no other
-// process does.
+// background is a pipeline whose command leaves children behind in every way that there is, and waits. Each sleeps
+// for as long as no other process does.
 const background = `
 variable "mark" { type = string }
 step "exec" "long" {
@@ -255,8 +256,9 @@ step "exec" "long" {
 }
 `
 
-// TestKilledWithChildren kills a hexmage whose command has children in the background: all of them are gone soon after, at every level of the
-// sandbox, as root and as a user; and if what sees to that is killed with it, those that can be told are gone when the next build begins.
+// TestKilledWithChildren kills a hexmage whose command has children in the background: all of them are gone soon
+// after, at every level of the sandbox, as root and as a user; and if what sees to that is killed with it, those that
+// can be told are gone when the next build begins.
 func TestKilledWithChildren(t *testing.T) {
 	users := []uint32{0}
 	if os.Getuid() == 0 {
@@ -268,7 +270,8 @@ func TestKilledWithChildren(t *testing.T) {
 	}
 	for _, user := range users {
 		for _, level := range levels {
-			for _, what := range []string{"hexmage", "group", "everything of hexmage", "everything of hexmage, beside another"} {
+			for _, what := range []string{"hexmage", "group", "everything of hexmage",
+				"everything of hexmage, beside another"} {
 				t.Run(fmt.Sprintf("%s, user %d, %s", level, user, what), func(t *testing.T) {
 					w := newWorldIn(t, quick(), 0)
 					if w.user = user; user != 0 {
@@ -376,7 +379,8 @@ func sleepers(mark string) (found []string) {
 // hexmages are the children of hexmage that are of its own.
 func hexmages(pid int) (found []int) {
 	for _, child := range descendants(pid) {
-		if b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child)); bytes.Contains(b, []byte(shared.hexmage+"\x00tool\x00reaper")) {
+		if b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child)); bytes.Contains(b,
+			[]byte(shared.hexmage+"\x00tool\x00reaper")) {
 			found = append(found, child)
 		}
 	}

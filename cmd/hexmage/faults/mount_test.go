@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inside runs the test once more in a mount namespace of its own, where it may mount what it likes, and tells whether this
-// is that run. A machine that allows no namespaces fails the test: it must not look as if it had been run.
+// inside runs the test once more in a mount namespace of its own, where it may mount what it likes, and tells whether
+// this is that run. A machine that allows no namespaces fails the test: it must not look as if it had been run.
 func inside(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(envBinary) != "" {
@@ -26,7 +26,8 @@ func inside(t *testing.T) bool {
 		}
 		return true
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", fmt.Sprintf("-long=%v", *options.long), fmt.Sprintf("-seed=%d", *options.seed))
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", fmt.Sprintf("-long=%v", *options.long),
+		fmt.Sprintf("-seed=%d", *options.seed))
 	cmd.Env = append(os.Environ(), envBinary+"="+shared.hexmage, envBase+"="+shared.base)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	if uid := os.Getuid(); uid != 0 {
@@ -36,7 +37,8 @@ func inside(t *testing.T) bool {
 	}
 	out, err := cmd.CombinedOutput()
 	if err != nil && cmd.ProcessState == nil {
-		t.Fatalf("this machine makes no mount namespaces (%v): allow unprivileged user namespaces, or run the tests as root", err)
+		t.Fatalf("this machine makes no mount namespaces (%v): allow unprivileged user namespaces, or run the tests "+
+			"as root", err)
 	}
 	t.Logf("inside:\n%s", out)
 	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
@@ -91,7 +93,8 @@ func (w *world) full(t *testing.T, want map[string]string, what string, free fun
 	case exitOK:
 	case exitFailed, exitEngine: // the first when it was the command that found no space
 		failed = true
-		if said := strings.ToLower(o.failure()); !strings.Contains(said, "no space left") && !strings.Contains(strings.ToLower(o.stdout), "no space left") {
+		if said := strings.ToLower(o.failure()); !strings.Contains(said, "no space left") &&
+			!strings.Contains(strings.ToLower(o.stdout), "no space left") {
 			t.Errorf("%s: it does not say that the disk is full: %s", what, o)
 		}
 	default:
@@ -106,7 +109,8 @@ func (w *world) full(t *testing.T, want map[string]string, what string, free fun
 	return failed
 }
 
-// TestDiskFull builds with a cache, and with a folder for outputs, on a disk that becomes full at many points of the build.
+// TestDiskFull builds with a cache, and with a folder for outputs, on a disk that becomes full at many points of the
+// build.
 func TestDiskFull(t *testing.T) {
 	if !inside(t) {
 		return
@@ -165,8 +169,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestOtherFileSystem has the cache on another file system than the workspace: nothing can be linked or renamed from one
-// to the other.
+// TestOtherFileSystem has the cache on another file system than the workspace: nothing can be linked or renamed from
+// one to the other.
 func TestOtherFileSystem(t *testing.T) {
 	if !inside(t) {
 		return
@@ -188,8 +192,8 @@ func TestOtherFileSystem(t *testing.T) {
 	w.builds(t, want[0])
 }
 
-// TestReadOnly has a cache that cannot be written to, by its modes or by its mount: what it knows is used, or it is said
-// what to do.
+// TestReadOnly has a cache that cannot be written to, by its modes or by its mount: what it knows is used, or it is
+// said what to do.
 func TestReadOnly(t *testing.T) {
 	if !inside(t) {
 		return
@@ -199,7 +203,8 @@ func TestReadOnly(t *testing.T) {
 	remedy := func(o *outcome) {
 		t.Helper()
 		said := strings.ToLower(o.failure())
-		if o.code != exitEngine || !strings.Contains(said, "read-only") && !strings.Contains(said, "permission denied") || !strings.Contains(said, "hexmage_cache") {
+		if o.code != exitEngine || !strings.Contains(said, "read-only") &&
+			!strings.Contains(said, "permission denied") || !strings.Contains(said, "hexmage_cache") {
 			t.Errorf("it neither works nor says what is wrong and what to do: %s", o)
 		}
 	}

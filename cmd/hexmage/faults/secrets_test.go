@@ -51,7 +51,8 @@ func (w *world) secretless(t *testing.T, code int, args ...string) string {
 	return o.stdout + o.stderr
 }
 
-// secretFree looks for the secret in everything below the world's folder, in names and links too, but for files that give it.
+// secretFree looks for the secret in everything below the world's folder, in names and links too, but for files that
+// give it.
 func (w *world) secretFree(t *testing.T) {
 	t.Helper()
 	files := 0
@@ -137,7 +138,8 @@ output "later" { value = step.exec.later.outputs.o }
 output "header" { value = local.header }
 `
 
-// pipeline writes the pipeline p, and waits until nothing of it can change without another time: then the next run is a no-op.
+// pipeline writes the pipeline p, and waits until nothing of it can change without another time: then the next run is
+// a no-op.
 func (w *world) pipeline(t *testing.T, text string) {
 	t.Helper()
 	w.write(t, "pipelines/p.hcl", text)
@@ -155,8 +157,8 @@ func (w *world) tellSecrets(t *testing.T) (flags []string) {
 	return []string{"--var", "by_flag=" + flag}
 }
 
-// The value of a sensitive variable stands in nothing that hexmage prints or writes, wherever it comes from and whatever a command that is
-// given it prints: no message, plan, key, record, log, event or output.
+// The value of a sensitive variable stands in nothing that hexmage prints or writes, wherever it comes from and
+// whatever a command that is given it prints: no message, plan, key, record, log, event or output.
 func TestSecrets(t *testing.T) {
 	for _, level := range []string{"strict", "staged"} {
 		t.Run(level, func(t *testing.T) {
@@ -167,8 +169,10 @@ func TestSecrets(t *testing.T) {
 				t.Helper()
 				return w.secretless(t, code, append(args, flags...)...)
 			}
-			for _, args := range [][]string{{"validate", "p"}, {"plan", "p"}, {"-v", "plan", "p"}, {"--json", "plan", "p"}, {"run", "p"}, {"-v", "run", "p"}, {"--json", "run", "p", "--fresh"},
-				{"run", "p", "--verify"}, {"run", "p", "--fresh", "--trace", filepath.Join(w.base, "trace.json")}, {"graph", "p"}, {"--json", "graph", "p"},
+			for _, args := range [][]string{{"validate", "p"}, {"plan", "p"}, {"-v", "plan", "p"},
+				{"--json", "plan", "p"}, {"run", "p"}, {"-v", "run", "p"}, {"--json", "run", "p", "--fresh"},
+				{"run", "p", "--verify"}, {"run", "p", "--fresh", "--trace", filepath.Join(w.base, "trace.json")},
+				{"graph", "p"}, {"--json", "graph", "p"},
 				{"explain", "p", "exec.use"}, {"--json", "explain", "p", "exec.use"}, {"plan", "p"}, {"lock", "p"}} {
 				hexmage(exitOK, args...)
 			}
@@ -189,14 +193,16 @@ func TestSecrets(t *testing.T) {
 			}
 			// The value is in no key, and where it comes from is.
 			hexmage(exitOK, "run", "p")
-			if text := w.secretless(t, exitOK, "run", "p", "--var", "by_flag="+planted+"-other", "--sandbox", level); !strings.Contains(text, "0 executed") {
+			if text := w.secretless(t, exitOK, "run", "p", "--var", "by_flag="+planted+"-other", "--sandbox",
+				level); !strings.Contains(text, "0 executed") {
 				t.Errorf("another value runs a step again:\n%s", text)
 			}
 			pipeline, err := os.ReadFile(filepath.Join(w.dir, "pipelines", "p.hcl"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.write(t, "pipelines/p.hcl", strings.Replace(string(pipeline), "HEADER  = local.header", "HEADER  = \"x ${local.header}\"", 1))
+			w.write(t, "pipelines/p.hcl", strings.Replace(string(pipeline), "HEADER  = local.header", "HEADER  = "+
+				"\"x ${local.header}\"", 1))
 			if text := hexmage(exitOK, "run", "p"); strings.Contains(text, "0 executed") {
 				t.Errorf("another text around the value runs nothing:\n%s", text)
 			}
@@ -204,9 +210,11 @@ func TestSecrets(t *testing.T) {
 				t.Errorf("explain: %s", text)
 			}
 			for name, end := range map[string]string{
-				"fails": "exit 3", "has it in an output": "cp $FILE o; exit 0", "has it in an output, and fails": "cp $FILE o; exit 3", "prints it and is killed": "kill -9 $$",
+				"fails": "exit 3", "has it in an output": "cp $FILE o; exit 0",
+				"has it in an output, and fails": "cp $FILE o; exit 3", "prints it and is killed": "kill -9 $$",
 			} {
-				for _, how := range [][]string{{"run", "p"}, {"-v", "run", "p"}, {"--json", "run", "p"}, {"run", "p", "-k", "--trace", filepath.Join(w.base, "failed.json")}} {
+				for _, how := range [][]string{{"run", "p"}, {"-v", "run", "p"}, {"--json", "run", "p"},
+					{"run", "p", "-k", "--trace", filepath.Join(w.base, "failed.json")}} {
 					text := hexmage(exitFailed, append(how, "--var", "end="+end)...)
 					if end == "cp $FILE o; exit 0" && !strings.Contains(text, "stands in output o") {
 						t.Errorf("a step that %s: %s", name, text)
@@ -263,42 +271,59 @@ locals {
   header = "Bearer ${var.token}"
 `
 	for name, expr := range map[string]string{
-		"tonumber": `tonumber(var.token)`, "parseint": `parseint(var.token, 10)`, "tobool": `tobool(var.token)`, "file": `file(var.token)`,
-		"fileset": `fileset(var.token)`, "an operator": `var.token + 1`, "an element": `[for t in var.tokens : tonumber(t)]`, "a local": `tonumber(local.header)`,
-		"a key": `{ a = 1 }[var.token]`, "an attribute": `lookup({ a = 1 }, var.token)`, "a regular expression": `regex("^x", var.token)`,
-		"a bad expression": `regex("(${var.token}", "x")`, "try": `try(tonumber(var.token))`, "json": `jsondecode(var.token)`, "a directive": `"%{for t in var.tokens}${tonumber(t)}%{endfor}"`,
-		"a condition": `var.token ? 1 : 2`, "format": `format("%d", var.token)`, "a time": `csvdecode("${var.token}\na,b")`,
+		"tonumber": `tonumber(var.token)`, "parseint": `parseint(var.token, 10)`, "tobool": `tobool(var.token)`,
+		"file":    `file(var.token)`,
+		"fileset": `fileset(var.token)`, "an operator": `var.token + 1`,
+		"an element": `[for t in var.tokens : tonumber(t)]`, "a local": `tonumber(local.header)`,
+		"a key": `{ a = 1 }[var.token]`, "an attribute": `lookup({ a = 1 }, var.token)`,
+		"a regular expression": `regex("^x", var.token)`,
+		"a bad expression":     `regex("(${var.token}", "x")`, "try": `try(tonumber(var.token))`,
+		"json": `jsondecode(var.token)`, "a directive": `"%{for t in var.tokens}${tonumber(t)}%{endfor}"`,
+		"a condition": `var.token ? 1 : 2`, "format": `format("%d", var.token)`,
+		"a time": `csvdecode("${var.token}\na,b")`,
 	} {
 		w.write(t, "pipelines/bad.hcl", variables+"  bad    = "+expr+"\n}\n")
-		if text := w.secretless(t, 2, append([]string{"plan", "bad"}, given...)...); !strings.Contains(text, "pipelines/bad.hcl") {
+		if text := w.secretless(t, 2, append([]string{"plan", "bad"}, given...)...); !strings.Contains(text,
+			"pipelines/bad.hcl") {
 			t.Errorf("%s: nothing says where:\n%s", name, text)
 		}
 	}
 	for name, body := range map[string]string{
-		"argv": `argv = ["x", local.header]`, "stdin": "argv = [\"x\"]\n  stdin = var.token", "upper": "argv = [\"x\"]\n  env = { T = upper(var.token) }",
-		"strlen": "argv = [\"x\"]\n  env = { T = strlen(var.token) }", "substr": "argv = [\"x\"]\n  secret_file \"T\" { content = substr(local.header, 0, 9) }",
-		"a dummy": "argv = [\"x\"]\n  env = { T = \"${var.token} hexmageDummy7c1e9a53n0e\" }", "PATH": "argv = [\"x\"]\n  env = { PATH = var.token }",
-		"twice": "argv = [\"x\"]\n  env = { T = \"t\" }\n  secret_file \"T\" { content = var.token }", "a list": "argv = [\"x\"]\n  env = { T = var.tokens }",
+		"argv": `argv = ["x", local.header]`, "stdin": "argv = [\"x\"]\n  stdin = var.token",
+		"upper":   "argv = [\"x\"]\n  env = { T = upper(var.token) }",
+		"strlen":  "argv = [\"x\"]\n  env = { T = strlen(var.token) }",
+		"substr":  "argv = [\"x\"]\n  secret_file \"T\" { content = substr(local.header, 0, 9) }",
+		"a dummy": "argv = [\"x\"]\n  env = { T = \"${var.token} hexmageDummy7c1e9a53n0e\" }",
+		"PATH":    "argv = [\"x\"]\n  env = { PATH = var.token }",
+		"twice":   "argv = [\"x\"]\n  env = { T = \"t\" }\n  secret_file \"T\" { content = var.token }",
+		"a list":  "argv = [\"x\"]\n  env = { T = var.tokens }",
 	} {
 		w.write(t, "pipelines/used.hcl", variables+"}\nstep \"exec\" \"s\" {\n  "+body+"\n}\n")
-		if text := w.secretless(t, 2, append([]string{"plan", "used"}, given...)...); !strings.Contains(text, "pipelines/used.hcl") {
+		if text := w.secretless(t, 2, append([]string{"plan", "used"}, given...)...); !strings.Contains(text,
+			"pipelines/used.hcl") {
 			t.Errorf("%s: nothing says where:\n%s", name, text)
 		}
 	}
-	w.write(t, "pipelines/short.hcl", "variable \"token\" {\n  sensitive = true\n  validation {\n    condition     = tonumber(var.token) > 1\n    error_message = \"no\"\n  }\n}\nvariable \"tokens\" {\n  sensitive = true\n  type = list(number)\n}\n")
+	w.write(t, "pipelines/short.hcl", "variable \"token\" {\n  sensitive = true\n  validation {\n    condition     "+
+		"= tonumber(var.token) > 1\n    error_message = \"no\"\n  }\n}\nvariable \"tokens\" {\n  sensitive = true\n "+
+		" type = list(number)\n}\n")
 	w.secretless(t, 2, append([]string{"plan", "short"}, given...)...)
 	// The line in which a value stands is not shown.
 	for name, file := range map[string]string{
-		"not valid": "token = \"" + planted + "\"", "the wrong type": "token = { a = \"" + planted + "\" }", "another name": "tokn = \"" + planted + "\"", "a reference": "token = \"" + planted + "${x}\"",
+		"not valid": "token = \"" + planted + "\"", "the wrong type": "token = { a = \"" + planted + "\" }",
+		"another name": "tokn = \"" + planted + "\"", "a reference": "token = \"" + planted + "${x}\"",
 		"no text": "token = \"" + planted + "\n", "twice": "token = \"" + planted + "\"\ntoken = \"" + planted + "\"",
 	} {
-		w.write(t, "pipelines/p.hcl", "variable \"token\" {\n  type      = string\n  sensitive = true\n  default   = \"none\"\n  validation {\n    condition     = var.token == \"none\"\n    error_message = \"It is ${var.token}.\"\n  }\n}\n")
+		w.write(t, "pipelines/p.hcl", "variable \"token\" {\n  type      = string\n  sensitive = true\n  default   "+
+			"= \"none\"\n  validation {\n    condition     = var.token == \"none\"\n    error_message = \"It is "+
+			"${var.token}.\"\n  }\n}\n")
 		w.write(t, "pipelines/p.hexvars.hcl", file+"\n")
 		t.Log(name)
 		w.secretless(t, 2, "plan", "p")
 		w.secretless(t, 2, "--json", "validate", "p")
 	}
-	w.write(t, "pipelines/profile.hcl", "variable \"token\" {\n  type      = number\n  sensitive = true\n}\nprofile \"x\" {\n  variables = { token = \""+planted+"\" }\n}\n")
+	w.write(t, "pipelines/profile.hcl", "variable \"token\" {\n  type      = number\n  sensitive = true\n}\nprofile "+
+		"\"x\" {\n  variables = { token = \""+planted+"\" }\n}\n")
 	w.secretless(t, 2, "plan", "profile")
 	w.secretFree(t)
 }
@@ -326,7 +351,8 @@ step "exec" "s" {
 `)
 		ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 		defer cancel()
-		cmd := w.command(ctx, "run", "p", "--sandbox=staged", "--var", "wait=echo $FILE > "+began+".new; mv "+began+".new "+began+"; sleep 600")
+		cmd := w.command(ctx, "run", "p", "--sandbox=staged", "--var",
+			"wait=echo $FILE > "+began+".new; mv "+began+".new "+began+"; sleep 600")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -378,11 +404,13 @@ step "exec" "s" {
 }
 output "t" { value = "d`+hidden+`" }
 `)
-	for _, args := range [][]string{{"plan", "p"}, {"run", "p"}, {"graph", "p"}, {"--colour", "always", "run", "p", "--fresh"}, {"explain", "p", "exec.s"}, {"plan", "p\x1b[2J"},
+	for _, args := range [][]string{{"plan", "p"}, {"run", "p"}, {"graph", "p"},
+		{"--colour", "always", "run", "p", "--fresh"}, {"explain", "p", "exec.s"}, {"plan", "p\x1b[2J"},
 		{"plan", "p", "--var", "x\x1b[2J=1"}, {"x\x1b[2J"}} {
 		w.quiet(t, args...)
 	}
-	w.write(t, "pipelines/p.hcl", "step \"exec\" \"s\" {\n  argv = [\"sh\", \"-ec\", \"echo 'c"+hidden+"'; exit 1\"]\n}\n")
+	w.write(t, "pipelines/p.hcl",
+		"step \"exec\" \"s\" {\n  argv = [\"sh\", \"-ec\", \"echo 'c"+hidden+"'; exit 1\"]\n}\n")
 	w.quiet(t, "run", "p")
 	w.write(t, "pipelines/p.hcl", "locals {\n  a = file(\"x"+hidden+"\") # "+hidden+"\n}\n")
 	w.quiet(t, "plan", "p")
@@ -390,17 +418,24 @@ output "t" { value = "d`+hidden+`" }
 
 	// The other commands, of which each shows what some file or name says.
 	inHCL := strings.ReplaceAll(hidden, "\r", "")
-	w.write(t, "pipelines/p.hcl", "toolchain \"x\" { version = \"1"+inHCL+"\" }\nstep \"exec\" \"s\" {\n  argv = [\"x"+inHCL+"\"]\n}\n")
-	w.write(t, "toolchains/x.hcl", "toolchain \"x\" {\n  description = \"d"+inHCL+"\"\n  release \"1"+inHCL+"\" {\n    source \"archive\" {\n      url = \"http://127.0.0.1:1/"+inHCL+"\"\n    }\n  }\n}\n")
+	w.write(t, "pipelines/p.hcl",
+		"toolchain \"x\" { version = \"1"+inHCL+"\" }\nstep \"exec\" \"s\" {\n  argv = [\"x"+inHCL+"\"]\n}\n")
+	w.write(t, "toolchains/x.hcl",
+		"toolchain \"x\" {\n  description = \"d"+inHCL+"\"\n  release \"1"+inHCL+
+			"\" {\n    source \"archive\" {\n      url = \"http://127.0.0.1:1/"+inHCL+"\"\n    }\n  }\n}\n")
 	w.write(t, "src/f"+hidden+".cpp", "int x"+hidden+";\n")
 	w.write(t, "log", "nothing "+hidden+"\n<E> Failed to find available PD for contextId 51"+hidden+"\n")
 	w.write(t, "elf"+hidden, "\x7fELF"+hidden)
 	w.write(t, "devices.hcl", "device \"d\" {\n  serial = \"127.0.0.1:1\"\n  model"+hidden+" = 1\n}\n")
 	w.vars = []string{"HEXMAGE_DEVICES=" + filepath.Join(w.dir, "devices.hcl")}
-	for _, args := range [][]string{{"doctor"}, {"doctor", "p"}, {"toolchain", "list"}, {"toolchain", "list", "x"}, {"toolchain", "show", "x"}, {"toolchain", "verify", "elf" + hidden}, {"toolchain", "fetch", "x@1" + hidden},
-		{"inspect", "elf" + hidden, "src"}, {"kinds", "x" + hidden}, {"diagnose", "log"}, {"diagnose", "x" + hidden}, {"device", "list"}, {"device", "pull", "/x" + hidden, "y"},
-		{"patch", "check", "src", "--sdk", "x" + hidden}, {"patch", "lint", "src", "--sdk", "x"}, {"makefile", "src"}, {"ide", "src"}, {"compat", "x" + hidden}, {"env", "p"},
-		{"lock", "p"}, {"lock", "--check", "p"}, {"validate"}, {"fmt", "x" + hidden}, {"cache", "path", "x" + hidden}, {"watch", "x" + hidden}, {"version", hidden}} {
+	for _, args := range [][]string{{"doctor"}, {"doctor", "p"}, {"toolchain", "list"}, {"toolchain", "list", "x"},
+		{"toolchain", "show", "x"}, {"toolchain", "verify", "elf" + hidden}, {"toolchain", "fetch", "x@1" + hidden},
+		{"inspect", "elf" + hidden, "src"}, {"kinds", "x" + hidden}, {"diagnose", "log"}, {"diagnose", "x" + hidden},
+		{"device", "list"}, {"device", "pull", "/x" + hidden, "y"},
+		{"patch", "check", "src", "--sdk", "x" + hidden}, {"patch", "lint", "src", "--sdk", "x"}, {"makefile", "src"},
+		{"ide", "src"}, {"compat", "x" + hidden}, {"env", "p"},
+		{"lock", "p"}, {"lock", "--check", "p"}, {"validate"}, {"fmt", "x" + hidden}, {"cache", "path", "x" + hidden},
+		{"watch", "x" + hidden}, {"version", hidden}} {
 		w.quiet(t, args...)
 	}
 }
@@ -424,13 +459,15 @@ func TestFullOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer full.Close()
-	for _, args := range [][]string{{"run", "p"}, {"--json", "run", "p"}, {"plan", "p"}, {"--json", "plan", "p"}, {"graph", "p"}, {"version"}, {"kinds"}, {"--help"},
+	for _, args := range [][]string{{"run", "p"}, {"--json", "run", "p"}, {"plan", "p"}, {"--json", "plan", "p"},
+		{"graph", "p"}, {"version"}, {"kinds"}, {"--help"},
 		{"cache", "stats"}, {"doctor"}, {"explain", "p", "exec.link"}} {
 		cmd := w.command(t.Context(), args...)
 		var stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = full, &stderr
 		_ = cmd.Run()
-		if code := cmd.ProcessState.ExitCode(); code != exitEngine || !strings.Contains(stderr.String(), "could not be written: ") {
+		if code := cmd.ProcessState.ExitCode(); code != exitEngine ||
+			!strings.Contains(stderr.String(), "could not be written: ") {
 			t.Errorf("hexmage %s > /dev/full: exit code %d: %s", strings.Join(args, " "), code, stderr.String())
 		}
 	}

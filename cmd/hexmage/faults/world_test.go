@@ -33,8 +33,8 @@ const runLimit = 2 * time.Minute
 
 // mixed is a pipeline with all that a build may be made of: many small actions with a shared input, a link over them,
 // trees, large files, a value with a step that is planned when it is known, and outputs of all classes.
-// A command that is killed in the middle of a script fails the script: so there is no pipe in it, whose first half may die
-// unnoticed.
+// A command that is killed in the middle of a script fails the script: so there is no pipe in it, whose first half
+// may die unnoticed.
 const mixed = `
 variable "size" {
   type    = number
@@ -101,7 +101,8 @@ func newWorldIn(t *testing.T, dir string, size int) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{base: base, dir: filepath.Join(base, "workspace"), cache: filepath.Join(base, "cache", "v3"), size: size}
+	w := &world{base: base, dir: filepath.Join(base, "workspace"), cache: filepath.Join(base, "cache", "v3"),
+		size: size}
 	t.Cleanup(func() { remove(base) })
 	if err := errors.Join(os.Chmod(base, 0o755), os.MkdirAll(w.cache, 0o755)); err != nil {
 		t.Fatal(err)
@@ -117,7 +118,8 @@ func newWorldIn(t *testing.T, dir string, size int) *world {
 // variant changes a source that nearly everything is made from, and one that little is.
 func (w *world) variant(t *testing.T, n int) {
 	t.Helper()
-	for name, text := range map[string]string{"src/common.h": fmt.Sprintf("common %d\n", n), "src/c.c": fmt.Sprintf("source c, variant %d\n", n%2)} {
+	for name, text := range map[string]string{"src/common.h": fmt.Sprintf("common %d\n", n),
+		"src/c.c": fmt.Sprintf("source c, variant %d\n", n%2)} {
 		if is, err := os.ReadFile(filepath.Join(w.dir, name)); err != nil || string(is) != text {
 			w.write(t, name, text)
 		}
@@ -136,7 +138,8 @@ func (w *world) write(t *testing.T, name, text string) {
 func (w *world) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, shared.hexmage, args...)
 	cmd.Dir = w.dir
-	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + w.base, "HEXMAGE_CACHE=" + filepath.Dir(w.cache), fmt.Sprintf("HEXMAGE_VAR_size=%d", w.size)}
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + w.base,
+		"HEXMAGE_CACHE=" + filepath.Dir(w.cache), fmt.Sprintf("HEXMAGE_VAR_size=%d", w.size)}
 	cmd.Env = append(cmd.Env, w.vars...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if w.user != 0 {
@@ -186,7 +189,8 @@ func (w *world) hexmage(t *testing.T, args ...string) *outcome {
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("hexmage %q: %v", args, err)
 	}
-	o := &outcome{code: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String(), took: time.Since(start)}
+	o := &outcome{code: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String(),
+		took: time.Since(start)}
 	for _, bad := range []string{"panic: ", "goroutine ", "runtime error"} {
 		if strings.Contains(o.stderr, bad) {
 			t.Fatalf("hexmage %q crashed: %s", args, o)

@@ -44,7 +44,8 @@ step "exec" "s" {
 output "o" { value = step.exec.s.outputs.o }
 `)
 	w.env = []string{"HEXMAGE_VAR_token=" + value}
-	spellings := []string{value, hex.EncodeToString([]byte(value)), base64.StdEncoding.EncodeToString([]byte(value))[:18]}
+	spellings := []string{value, hex.EncodeToString([]byte(value)),
+		base64.StdEncoding.EncodeToString([]byte(value))[:18]}
 	check := func(where, text string) {
 		t.Helper()
 		for _, s := range spellings {
@@ -56,8 +57,10 @@ output "o" { value = step.exec.s.outputs.o }
 	commands := func(code int) {
 		t.Helper()
 		for _, args := range [][]string{
-			{"run", "p", stagedLevel, "-v"}, {"--json", "run", "p", stagedLevel}, {"plan", "p"}, {"--json", "plan", "p"},
-			{"plan", "p", "--out", filepath.Join(w.base, "plan.json")}, {"explain", "p", "exec.s"}, {"report"}, {"runs"},
+			{"run", "p", stagedLevel, "-v"}, {"--json", "run", "p", stagedLevel}, {"plan", "p"},
+			{"--json", "plan", "p"},
+			{"plan", "p", "--out", filepath.Join(w.base, "plan.json")}, {"explain", "p", "exec.s"}, {"report"},
+			{"runs"},
 		} {
 			o := w.hexmage(args...)
 			want := 0

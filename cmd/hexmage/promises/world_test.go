@@ -157,7 +157,8 @@ func (w *world) archive(name string, h *tar.Header, content string) (url, sum st
 func (w *world) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = w.dir
-	cmd.Env = append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + w.base, "HEXMAGE_CACHE=" + w.cache}, w.env...)
+	cmd.Env = append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + w.base, "HEXMAGE_CACHE=" + w.cache},
+		w.env...)
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
 }

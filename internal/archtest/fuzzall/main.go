@@ -46,7 +46,8 @@ func run(long time.Duration, packages []string) error {
 			for t := range each {
 				// A target waits for its compiler and its first inputs, too: the others have the processors
 				// meanwhile.
-				fuzz := exec.Command("go", "test", "-run=^$", "-fuzz=^"+t.name+"$", "-fuzztime="+long.String(), "-parallel=1", t.pkg)
+				fuzz := exec.Command("go", "test", "-run=^$", "-fuzz=^"+t.name+"$", "-fuzztime="+long.String(),
+					"-parallel=1", t.pkg)
 				said, err := fuzz.CombinedOutput()
 				if err == nil {
 					said = nil

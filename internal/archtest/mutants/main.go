@@ -44,7 +44,8 @@ func run(names []string) error {
 	if out, err := exec.Command("go", "test", "-c", "-o", r.binary, "./"+tests).CombinedOutput(); err != nil {
 		return fmt.Errorf("go test -c ./%s: %w\n%s", tests, err, out)
 	}
-	all := slices.DeleteFunc(mutants(), func(m mutant) bool { return len(names) > 0 && !slices.Contains(names, m.test) })
+	all := slices.DeleteFunc(mutants(),
+		func(m mutant) bool { return len(names) > 0 && !slices.Contains(names, m.test) })
 	if len(all) == 0 {
 		return fmt.Errorf("no mutant has a test of %q: see %s", names, table)
 	}

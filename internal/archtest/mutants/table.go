@@ -18,7 +18,8 @@ type edit struct{ file, old, new string }
 // apply returns the text with the edit.
 func (e edit) apply(text string) (string, error) {
 	if n := strings.Count(text, e.old); n != 1 {
-		return "", fmt.Errorf("%s: text occurs %d times, want once: update the mutant in %s\n%s", e.file, n, table, e.old)
+		return "", fmt.Errorf("%s: text occurs %d times, want once: update the mutant in %s\n%s", e.file, n, table,
+			e.old)
 	}
 	return strings.Replace(text, e.old, e.new, 1), nil
 }
@@ -54,7 +55,8 @@ func mutants() []mutant {
 		{key, "TestKey/toolchain", []edit{{
 			"internal/engine/work.go",
 			"a.InputRoot, a.Directories = root.Encode(w.fn)",
-			"keyed := root.Clone()\n	delete(keyed.Dirs, \"toolchains\")\n	a.InputRoot, a.Directories = keyed.Encode(w.fn)",
+			"keyed := root.Clone()\n	delete(keyed.Dirs, \"toolchains\")\n	a.InputRoot, a.Directories = " +
+				"keyed.Encode(w.fn)",
 		}}},
 		{key, "TestKey/program", []edit{{
 			"internal/engine/program.go",

@@ -17,26 +17,31 @@ import (
 func Run() []event.Event {
 	key := digest.BLAKE3.Bytes([]byte("action"))
 	failed := event.ActionFinished{
-		ID: 3, Step: "exec.fails", Name: "one", Description: "fail", Outcome: event.Failed, Key: key.Hex(), Action: key, Duration: time.Second, Worker: "local",
+		ID: 3, Step: "exec.fails", Name: "one", Description: "fail", Outcome: event.Failed, Key: key.Hex(),
+		Action: key, Duration: time.Second, Worker: "local",
 		Failure: &event.Failure{
-			Summary: "exit code 1", Where: "pipelines/p.hcl:3", Source: []string{`step "exec" "fails" {`}, Command: []string{"cc", "-c", "a.c"}, ExitCode: 1,
+			Summary: "exit code 1", Where: "pipelines/p.hcl:3", Source: []string{`step "exec" "fails" {`},
+			Command: []string{"cc", "-c", "a.c"}, ExitCode: 1,
 			Output: "a.c:3:5: error: expected ';'\n", Log: "no/such/log", Hints: []string{"add it"}, Engine: true,
 		},
 	}
 	return []event.Event{
 		event.WatchStarted{Files: 3, Polling: true},
 		event.FilesChanged{Paths: []string{"a.c", "b.c"}},
-		event.Diagnostic{Severity: "warning", Summary: "Odd", Detail: "It is odd.", File: "pipelines/p.hcl", Line: 3, Column: 1},
+		event.Diagnostic{Severity: "warning", Summary: "Odd", Detail: "It is odd.", File: "pipelines/p.hcl", Line: 3,
+			Column: 1},
 		event.BuildStarted{Pipeline: "p", Profile: "open", Actions: 4},
 		event.ActionsPlanned{Step: "exec.compiles", Actions: 2},
 		event.ActionStarted{ID: 1, Step: "exec.compiles", Name: "a.o", Description: "compile a.c"},
 		event.ActionProgress{ID: 1, Done: 1, Total: 2, Unit: "bytes", Text: "half"},
-		event.ActionFinished{ID: 1, Step: "exec.compiles", Name: "a.o", Outcome: event.Executed, Key: key.Hex(), Action: key, Duration: time.Second, Worker: "local", Warning: "old"},
+		event.ActionFinished{ID: 1, Step: "exec.compiles", Name: "a.o", Outcome: event.Executed, Key: key.Hex(),
+			Action: key, Duration: time.Second, Worker: "local", Warning: "old"},
 		event.ActionVerified{
 			Step: "exec.compiles", Name: "a.o", Verdict: event.Different, Reason: "it differs", Known: true, More: 1,
 			Differences: []event.Difference{{Path: "a.o", Kind: "content", Lines: []string{"a", "b"}}},
 		},
-		event.ActionFinished{ID: 2, Step: "exec.compiles", Name: "b.o", Outcome: event.Cached, Key: key.Hex(), Action: key},
+		event.ActionFinished{ID: 2, Step: "exec.compiles", Name: "b.o", Outcome: event.Cached, Key: key.Hex(),
+			Action: key},
 		event.BuildProgress{Ended: 2, Actions: 4, LeftSeconds: 1.5},
 		failed,
 		failed, // the same errors for another target

@@ -97,7 +97,8 @@ func decorate(t *testing.T, name string, wrap func(t *testing.T, w World) execut
 	}
 	command := action.Command{Args: []string{"cc"}, Outputs: []string{"a.o"}}
 	d := decorated{next: &next{}, request: &execute.Request{
-		Step: "exec.a", Name: "cc", Force: true, Secrets: secrets, Action: &action.Action{Command: command, InputRoot: root},
+		Step: "exec.a", Name: "cc", Force: true, Secrets: secrets,
+		Action:  &action.Action{Command: command, InputRoot: root},
 		Printed: execute.NewPrinted(filepath.Join(t.TempDir(), "printed")), Tree: &merkle.Dir{},
 	}}
 	if err := blobs.Put(t.Context(), fn.Bytes([]byte("object")), strings.NewReader("object")); err != nil {

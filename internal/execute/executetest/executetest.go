@@ -128,7 +128,8 @@ func (s *suite) dir(t *testing.T, files map[string]string) *merkle.Dir {
 	}
 	for p, content := range files {
 		name, executable := strings.CutSuffix(path.Join(s.Inputs, p), "*")
-		if err := d.Insert(t.Context(), s.Store, name, merkle.File{Digest: s.put(t, content), Executable: executable}); err != nil {
+		if err := d.Insert(t.Context(), s.Store, name,
+			merkle.File{Digest: s.put(t, content), Executable: executable}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -276,11 +277,13 @@ func missingOutput(t *testing.T, s *suite) {
 }
 
 func escapingOutput(t *testing.T, s *suite) {
-	for _, script := range []string{"ln -s /etc out", "ln -s /bin/sh out", "mkdir out; ln -s ../.. out/up", "ln -s .. out"} {
+	for _, script := range []string{"ln -s /etc out", "ln -s /bin/sh out", "mkdir out; ln -s ../.. out/up",
+		"ln -s .. out"} {
 		if s.Foreign && strings.Contains(script, "/bin/sh") {
 			continue // it is the file
 		}
-		if r, err := s.Executor.Execute(t.Context(), &execute.Request{Action: s.action(t, script, nil, "out")}); err == nil && r.ExitCode == 0 {
+		if r, err := s.Executor.Execute(t.Context(),
+			&execute.Request{Action: s.action(t, script, nil, "out")}); err == nil && r.ExitCode == 0 {
 			t.Errorf("%s: captured %v %v", script, r.Files, r.Dirs)
 		}
 	}
@@ -319,7 +322,8 @@ const hidden = "hunter2-7f3a9c"
 func (s *suite) withSecrets(t *testing.T, a *action.Action) *execute.Request {
 	t.Helper()
 	text := secret.Text{{Literal: "key "}, {Ref: "var.token"}}
-	set, err := secret.NewSet(map[string]secret.Text{"TOKEN": text[1:]}, map[string]secret.Text{"FILE": text}, secret.Values{"var.token": hidden})
+	set, err := secret.NewSet(map[string]secret.Text{"TOKEN": text[1:]}, map[string]secret.Text{"FILE": text},
+		secret.Values{"var.token": hidden})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,7 +338,8 @@ func (s *suite) withSecrets(t *testing.T, a *action.Action) *execute.Request {
 	}
 	a.Command.Args = []string{s.Shell, "-c", "echo progress 1 2 ran >&2"}
 	var e *execute.Error
-	if res, err := s.Executor.Execute(t.Context(), r); !errors.As(err, &e) || !e.Refused || res != nil || strings.Contains(err.Error()+e.Remedy, hidden) {
+	if res, err := s.Executor.Execute(t.Context(), r); !errors.As(err, &e) || !e.Refused || res != nil ||
+		strings.Contains(err.Error()+e.Remedy, hidden) {
 		t.Errorf("an action with secrets: %v, %v; want that it is refused", res, err)
 	}
 	return nil
@@ -343,7 +348,8 @@ func (s *suite) withSecrets(t *testing.T, a *action.Action) *execute.Request {
 // secrets checks that a command gets them, and that what it prints of them is not seen.
 func secrets(t *testing.T, s *suite) {
 	for _, code := range []int{0, 3} {
-		a := s.action(t, fmt.Sprintf(`test "$(cat "$FILE")" = "key $TOKEN" && ls -l "$FILE" | cut -c1-10 && echo "a $TOKEN b" && cat "$FILE" >&2 && echo >&2 &&
+		a := s.action(t, fmt.Sprintf(
+			`test "$(cat "$FILE")" = "key $TOKEN" && ls -l "$FILE" | cut -c1-10 && echo "a $TOKEN b" && cat "$FILE" >&2 && echo >&2 &&
 			echo "progress 1 2 half $TOKEN" >&2 && i=0 && while [ $i -lt 4000 ]; do echo "$i $TOKEN"; i=$((i+1)); done; echo "$FILE"; exit %d`, code), nil)
 		r := s.withSecrets(t, a)
 		if r == nil {
@@ -372,8 +378,10 @@ func secrets(t *testing.T, s *suite) {
 			t.Errorf("exit code %d: the secret is seen", code)
 		}
 		lines := strings.Split(strings.TrimSpace(string(res.Stdout)), "\n")
-		if res.ExitCode != code || lines[0] != "-rw-------" || lines[1] != "a (sensitive) b" || string(res.Stderr) != "key (sensitive)\n" || !strings.Contains(told, "half (sensitive)") {
-			t.Errorf("exit code %d, %q…, stderr %q, progress %q", res.ExitCode, lines[:min(len(lines), 2)], res.Stderr, told)
+		if res.ExitCode != code || lines[0] != "-rw-------" || lines[1] != "a (sensitive) b" ||
+			string(res.Stderr) != "key (sensitive)\n" || !strings.Contains(told, "half (sensitive)") {
+			t.Errorf("exit code %d, %q…, stderr %q, progress %q", res.ExitCode, lines[:min(len(lines), 2)],
+				res.Stderr, told)
 		}
 		gone := s.execute(t, s.action(t, "test ! -e '"+lines[len(lines)-1]+"' && test -z \"${TOKEN-}${FILE-}\"", nil))
 		if gone.ExitCode != 0 {
@@ -385,7 +393,8 @@ func secrets(t *testing.T, s *suite) {
 // secretOutput checks that no output with a secret is stored.
 func secretOutput(t *testing.T, s *suite) {
 	for name, script := range map[string]string{
-		"content": `echo "x $TOKEN" > out/f`, "file": `cp "$FILE" out/f && chmod 444 out/f`, "name": `echo x > "out/$TOKEN"`, "base64": `printf 'user:%s' "$TOKEN" | base64 > out/f`,
+		"content": `echo "x $TOKEN" > out/f`, "file": `cp "$FILE" out/f && chmod 444 out/f`,
+		"name": `echo x > "out/$TOKEN"`, "base64": `printf 'user:%s' "$TOKEN" | base64 > out/f`,
 	} {
 		a := s.action(t, script, map[string]string{"out/in": ""}, "out")
 		r := s.withSecrets(t, a)
@@ -393,12 +402,14 @@ func secretOutput(t *testing.T, s *suite) {
 			return
 		}
 		var e *execute.Error
-		if res, err := s.Executor.Execute(t.Context(), r); !errors.As(err, &e) || !e.Refused || res != nil || strings.Contains(err.Error()+e.Remedy, hidden) {
+		if res, err := s.Executor.Execute(t.Context(), r); !errors.As(err, &e) || !e.Refused || res != nil ||
+			strings.Contains(err.Error()+e.Remedy, hidden) {
 			t.Errorf("%s: %v, %v; want that it is refused", name, res, err)
 		}
 		a = s.action(t, script+"; exit 3", map[string]string{"out/in": ""}, "out")
 		r.Action = a
-		if res, err := s.Executor.Execute(t.Context(), r); err != nil || res.ExitCode != 3 || len(res.Files)+len(res.Dirs) > 0 {
+		if res, err := s.Executor.Execute(t.Context(), r); err != nil || res.ExitCode != 3 ||
+			len(res.Files)+len(res.Dirs) > 0 {
 			t.Errorf("%s, of a command that failed: %+v, %v; want no outputs", name, res, err)
 		}
 	}
@@ -417,14 +428,17 @@ func stdin(t *testing.T, s *suite) {
 
 // stdout has standard output be an output, too, in the place of an input.
 func stdout(t *testing.T, s *suite) {
-	a := s.action(t, "cat in; echo said; echo err >&2; exit $1", map[string]string{"in": "hello\x00there\n", "said": "not this"}, "said")
+	a := s.action(t, "cat in; echo said; echo err >&2; exit $1",
+		map[string]string{"in": "hello\x00there\n", "said": "not this"}, "said")
 	a.Command.Platform[action.PropertyStdout] = "said"
 	for _, code := range []string{"0", "3"} {
 		a.Command.Args = append(a.Command.Args[:3:3], "sh", code)
 		r := s.execute(t, a)
 		const want = "hello\x00there\nsaid\n"
-		if fmt.Sprint(r.ExitCode) != code || string(r.Stdout) != want || string(r.Stderr) != "err\n" || len(r.Files) != 1 || s.read(t, r.Files[0].Digest) != want {
-			t.Errorf("exit code %d, want %s; stdout %q, stderr %q, files %v", r.ExitCode, code, r.Stdout, r.Stderr, r.Files)
+		if fmt.Sprint(r.ExitCode) != code || string(r.Stdout) != want || string(r.Stderr) != "err\n" ||
+			len(r.Files) != 1 || s.read(t, r.Files[0].Digest) != want {
+			t.Errorf("exit code %d, want %s; stdout %q, stderr %q, files %v", r.ExitCode, code, r.Stdout, r.Stderr,
+				r.Files)
 		}
 	}
 }
@@ -434,9 +448,11 @@ func linkedOutput(t *testing.T, s *suite) {
 	if s.Foreign {
 		return // there is no telling what links lead to
 	}
-	r := s.execute(t, s.action(t, "mkdir -p out/d && cp in out/d/f && ln -s f out/d/l && chmod 755 out/d/f && ln -s ../in out/file && ln -s d out/dir && ln -s nowhere out/none",
+	r := s.execute(t, s.action(t, "mkdir -p out/d && cp in out/d/f && ln -s f out/d/l && chmod 755 out/d/f && ln -s "+
+		"../in out/file && ln -s d out/dir && ln -s nowhere out/none",
 		map[string]string{"in": "text"}, "out/file", "out/dir", "out/none"))
-	if r.ExitCode != 0 || len(r.Files) != 1 || r.Files[0].Path != "out/file" || s.read(t, r.Files[0].Digest) != "text" || len(r.Dirs) != 1 || r.Dirs[0].Path != "out/dir" {
+	if r.ExitCode != 0 || len(r.Files) != 1 || r.Files[0].Path != "out/file" ||
+		s.read(t, r.Files[0].Digest) != "text" || len(r.Dirs) != 1 || r.Dirs[0].Path != "out/dir" {
 		t.Fatalf("exit code %d, stderr %q, files %v, folders %v", r.ExitCode, r.Stderr, r.Files, r.Dirs)
 	}
 	d, err := merkle.LoadOutput(t.Context(), s.Store, r.Dirs[0])
@@ -449,15 +465,18 @@ func linkedOutput(t *testing.T, s *suite) {
 }
 
 func longOutput(t *testing.T, s *suite) {
-	r := s.execute(t, s.action(t, "echo first; i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; echo last", nil))
-	if len(r.Stdout) > action.MaxInline || !bytes.HasPrefix(r.Stdout, []byte("first\n")) || !bytes.HasSuffix(r.Stdout, []byte("\nlast\n")) {
+	r := s.execute(t, s.action(t, "echo first; i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; "+
+		"echo last", nil))
+	if len(r.Stdout) > action.MaxInline || !bytes.HasPrefix(r.Stdout, []byte("first\n")) ||
+		!bytes.HasSuffix(r.Stdout, []byte("\nlast\n")) {
 		t.Errorf("%d bytes kept, want the head and the tail in %d", len(r.Stdout), action.MaxInline)
 	}
 }
 
 // apart runs the same action several times at once: none may see another's files, nor change its inputs for the next.
 func apart(t *testing.T, s *suite) {
-	a := s.action(t, "test ! -e out && cat in > out && sleep 0.1 && rm -f in && echo changed > in && cat out", map[string]string{"in": "x"}, "out")
+	a := s.action(t, "test ! -e out && cat in > out && sleep 0.1 && rm -f in && echo changed > in && cat out",
+		map[string]string{"in": "x"}, "out")
 	errs := make(chan error)
 	for range 4 {
 		go func() {
@@ -490,7 +509,8 @@ func noSuchProgram(t *testing.T, s *suite) {
 func missingInput(t *testing.T, s *suite) {
 	a := s.action(t, "cat in", nil)
 	d := s.dir(t, nil)
-	if err := d.Insert(t.Context(), s.Store, path.Join(s.Inputs, "in"), merkle.File{Digest: s.Fn.Bytes([]byte("never stored"))}); err != nil {
+	if err := d.Insert(t.Context(), s.Store, path.Join(s.Inputs, "in"),
+		merkle.File{Digest: s.Fn.Bytes([]byte("never stored"))}); err != nil {
 		t.Fatal(err)
 	}
 	var err error
@@ -506,7 +526,8 @@ func missingInput(t *testing.T, s *suite) {
 // in the command lines of both, and in the progress that the child tells when it is there.
 func stubborn() (script, mark string) {
 	mark = fmt.Sprintf("61.%d", time.Now().UnixNano())
-	return "(trap '' TERM HUP INT; echo progress 1 2 " + mark + " >&2; sleep " + mark + "; sleep " + mark + ") & sleep " + mark, mark
+	return "(trap '' TERM HUP INT; echo progress 1 2 " + mark + " >&2; sleep " + mark + "; sleep " + mark +
+		") & sleep " + mark, mark
 }
 
 // ended reports when something with the mark still runs a while after an action that began at start.
@@ -552,7 +573,8 @@ func cancel(t *testing.T, s *suite) {
 	if s.Silent {
 		time.AfterFunc(time.Second, func() { stop(over) })
 	}
-	if r, err := s.Executor.Execute(ctx, &execute.Request{Action: s.action(t, script, nil), Progress: progress}); !errors.Is(err, over) || r != nil {
+	if r, err := s.Executor.Execute(ctx,
+		&execute.Request{Action: s.action(t, script, nil), Progress: progress}); !errors.Is(err, over) || r != nil {
 		t.Errorf("%v, %v; want the context's cause alone", r, err)
 	}
 	s.ended(t, mark, start)
@@ -563,7 +585,9 @@ func cancelledBefore(t *testing.T, s *suite) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(over)
 	ran := func(_, _ int64, text string) { t.Errorf("it ran: %s", text) }
-	if r, err := s.Executor.Execute(ctx, &execute.Request{Action: s.action(t, "echo progress 1 2 ran >&2", nil), Progress: ran}); !errors.Is(err, over) || r != nil {
+	if r, err := s.Executor.Execute(ctx,
+		&execute.Request{Action: s.action(t, "echo progress 1 2 ran >&2", nil), Progress: ran}); !errors.Is(err,
+		over) || r != nil {
 		t.Errorf("%v, %v; want the context's cause alone", r, err)
 	}
 }

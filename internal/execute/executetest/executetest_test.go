@@ -56,7 +56,8 @@ func decorators() map[string]func(*testing.T, executetest.World) execute.Executo
 	return map[string]func(*testing.T, executetest.World) execute.Executor{
 		"*execute.cached": func(t *testing.T, w executetest.World) execute.Executor {
 			locks := execute.NewLocks(filepath.Join(t.TempDir(), "actions.lock"))
-			return execute.Cached(w.Next, execute.CacheOptions{Results: w.Results, Blobs: w.Blobs, Fn: w.Fn, Locks: locks})
+			return execute.Cached(w.Next,
+				execute.CacheOptions{Results: w.Results, Blobs: w.Blobs, Fn: w.Fn, Locks: locks})
 		},
 		"*verify.Verifier": func(_ *testing.T, w executetest.World) execute.Executor {
 			return verify.New(verify.Options{Next: w.Next, Again: w.Next, Store: w.Blobs})
@@ -104,7 +105,8 @@ func TestStart(t *testing.T) {
 // Where there is no executor, or none of the name, an action could not run.
 func TestRouteToNowhere(t *testing.T) {
 	for _, by := range []map[string]execute.Executor{nil, {"elsewhere": failing{}}} {
-		if r, err := execute.Route(by).Execute(t.Context(), &execute.Request{Action: &action.Action{}}); r != nil || err == nil {
+		if r, err := execute.Route(by).Execute(t.Context(), &execute.Request{Action: &action.Action{}}); r != nil ||
+			err == nil {
 			t.Errorf("%v, %v", r, err)
 		}
 	}

@@ -86,7 +86,8 @@ func (f *Fake) Execute(ctx context.Context, a *execute.Request) (*action.Result,
 	if err != nil {
 		return nil, err
 	}
-	r := &action.Result{ExitCode: code, Stdout: c.Stdout.Bytes(), Stderr: c.Stderr.Bytes(), Worker: "fake", Duration: time.Since(start)}
+	r := &action.Result{ExitCode: code, Stdout: c.Stdout.Bytes(), Stderr: c.Stderr.Bytes(), Worker: "fake",
+		Duration: time.Since(start)}
 	for _, out := range a.Command.Outputs {
 		if err := f.output(ctx, r, out, c.Outputs); err != nil {
 			return nil, &execute.Error{Op: "store the outputs", Err: err}
@@ -109,7 +110,8 @@ func (f *Fake) output(ctx context.Context, r *action.Result, p string, written m
 			continue
 		}
 		d := f.Fn.Bytes([]byte(content))
-		err := errors.Join(f.Store.Put(ctx, d, strings.NewReader(content)), dir.Insert(ctx, nil, sub, merkle.File{Digest: d}))
+		err := errors.Join(f.Store.Put(ctx, d, strings.NewReader(content)),
+			dir.Insert(ctx, nil, sub, merkle.File{Digest: d}))
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,9 @@ import (
 // where is where a command's stack is, twice: of itself and of what it starts.
 func where(t *testing.T, f fixture, fixed bool) (text string, res *action.Result) {
 	t.Helper()
-	a := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "{ grep -F '[stack]' /proc/$$/maps; sh -c 'grep -F \"[stack]\" /proc/$$/maps'; } > o"}, Outputs: []string{"o"}}, InputRoot: f.root(t, nil)}
+	a := &action.Action{Command: action.Command{Args: []string{"sh", "-c",
+		"{ grep -F '[stack]' /proc/$$/maps; sh -c 'grep -F \"[stack]\" /proc/$$/maps'; } > o"},
+		Outputs: []string{"o"}}, InputRoot: f.root(t, nil)}
 	if fixed {
 		a.Command.Platform = map[string]string{action.PropertyAddresses: action.AddressesFixed}
 	}
@@ -36,7 +38,8 @@ func where(t *testing.T, f fixture, fixed bool) (text string, res *action.Result
 	return string(b), res
 }
 
-// TestFixedAddresses: with them, two runs have their memory at the same places; without, also in commands that come after one with them, they do not.
+// TestFixedAddresses: with them, two runs have their memory at the same places; without, also in commands that come
+// after one with them, they do not.
 func TestFixedAddresses(t *testing.T) {
 	f := newFixture(t)
 	one, res := where(t, f, true)
@@ -70,7 +73,8 @@ func TestFixedAddressesRefused(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog))); errno != 0 {
+		if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0,
+			uintptr(unsafe.Pointer(&prog))); errno != 0 {
 			t.Error(errno)
 			return
 		}

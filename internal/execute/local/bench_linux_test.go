@@ -33,11 +33,13 @@ func used() time.Duration {
 func copier(t testing.TB) []byte {
 	t.Helper()
 	dir := t.TempDir()
-	src := "#include <fcntl.h>\n#include <unistd.h>\nint main(int c,char**v){static char b[4096];int o=open(v[1],O_WRONLY|O_CREAT,0644),i=open(v[2],O_RDONLY);return write(o,b,read(i,b,4096))<0;}\n"
+	src := "#include <fcntl.h>\n#include <unistd.h>\nint main(int c,char**v){static char b[4096];int " +
+		"o=open(v[1],O_WRONLY|O_CREAT,0644),i=open(v[2],O_RDONLY);return write(o,b,read(i,b,4096))<0;}\n"
 	if err := os.WriteFile(filepath.Join(dir, "c.c"), []byte(src), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("gcc", "-O2", "-static", "-o", filepath.Join(dir, "c"), filepath.Join(dir, "c.c")).CombinedOutput(); err != nil {
+	if out, err := exec.Command("gcc", "-O2", "-static", "-o", filepath.Join(dir, "c"),
+		filepath.Join(dir, "c.c")).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "c"))
@@ -54,11 +56,15 @@ func BenchmarkExecute(b *testing.B) {
 		for _, out := range []string{"o", "out/o"} {
 			b.Run(c.name+"/"+out, func(b *testing.B) {
 				f := newFixture(b)
-				f.x = local.New(local.Options{Dir: f.dir, Store: f.blobs, Trees: merkle.NewTrees(filepath.Dir(filepath.Dir(f.dir))), Fn: digest.BLAKE3, Base: c.base})
+				f.x = local.New(local.Options{Dir: f.dir, Store: f.blobs,
+					Trees: merkle.NewTrees(filepath.Dir(filepath.Dir(f.dir))), Fn: digest.BLAKE3, Base: c.base})
 				var actions []*action.Action
 				for n := range b.N {
-					root := f.root(b, map[string]string{"tools/prog": prog, "src/in": strings.Repeat(fmt.Sprintf("%7d\n", n), 512)})
-					actions = append(actions, &action.Action{Command: action.Command{Args: []string{"tools/prog", out, "src/in"}, Outputs: []string{out}}, InputRoot: root})
+					root := f.root(b, map[string]string{"tools/prog": prog,
+						"src/in": strings.Repeat(fmt.Sprintf("%7d\n", n), 512)})
+					actions = append(actions,
+						&action.Action{Command: action.Command{Args: []string{"tools/prog", out, "src/in"},
+							Outputs: []string{out}}, InputRoot: root})
 				}
 				b.ResetTimer()
 				before := used()
@@ -66,7 +72,8 @@ func BenchmarkExecute(b *testing.B) {
 				for w := range 2 {
 					wg.Go(func() {
 						for n := w; n < len(actions); n += 2 {
-							if r, err := f.x.Execute(b.Context(), &execute.Request{Action: actions[n]}); err != nil || r.ExitCode != 0 || len(r.Files) != 1 {
+							if r, err := f.x.Execute(b.Context(), &execute.Request{Action: actions[n]}); err != nil ||
+								r.ExitCode != 0 || len(r.Files) != 1 {
 								b.Errorf("%+v, %v", r, err)
 							}
 						}

@@ -58,7 +58,8 @@ func TestProgramsThatWereJustWritten(t *testing.T) {
 			for w := range 8 {
 				wg.Go(func() {
 					for n := w; n < len(actions); n += 8 {
-						if r, err := f.x.Execute(t.Context(), &execute.Request{Action: actions[n]}); err != nil || r.ExitCode != 0 {
+						if r, err := f.x.Execute(t.Context(), &execute.Request{Action: actions[n]}); err != nil ||
+							r.ExitCode != 0 {
 							t.Errorf("%d: %+v, %v", n, r, err)
 						}
 					}

@@ -20,7 +20,8 @@ func checkCheckpoint(ctx context.Context, a *execute.Request, in store.Blobs) er
 	if _, err := a.Root().Lookup(ctx, in, folder); err != nil {
 		return nil // it is not there, or laying out the inputs fails of the same
 	}
-	return &execute.Error{Op: "make the folder of the checkpoint", Refused: true, Err: fmt.Errorf("%s is among the inputs", folder),
+	return &execute.Error{Op: "make the folder of the checkpoint", Refused: true,
+		Err:    fmt.Errorf("%s is among the inputs", folder),
 		Remedy: "give the checkpoint a name that no input has, or leave that folder out of the inputs"}
 }
 

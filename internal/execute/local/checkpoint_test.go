@@ -22,8 +22,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store/disk"
 )
 
-// steady counts to six: for each unit a file by rename, and a line of standard error. It ends after as many units as more says: "fail", or "kill" of itself.
-// An output has all units.
+// steady counts to six: for each unit a file by rename, and a line of standard error. It ends after as many units as
+// more says: "fail", or "kill" of itself. An output has all units.
 const steady = `
 n=0
 for i in 1 2 3 4 5 6; do
@@ -54,7 +54,8 @@ func newLong(t *testing.T, base *sandbox.Base) *long {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &long{fixture: fixture{blobs: blobs, dir: filepath.Join(root, "tmp", "run")}, kept: filepath.Join(root, "checkpoints"), env: map[string]string{}}
+	l := &long{fixture: fixture{blobs: blobs, dir: filepath.Join(root, "tmp", "run")},
+		kept: filepath.Join(root, "checkpoints"), env: map[string]string{}}
 	if err := os.MkdirAll(l.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,8 @@ func newLong(t *testing.T, base *sandbox.Base) *long {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.x = local.New(local.Options{Dir: l.dir, Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3, Self: self, Base: base, Extra: l.env, Checkpoints: checkpoint.New(l.kept, digest.BLAKE3)})
+	l.x = local.New(local.Options{Dir: l.dir, Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3,
+		Self: self, Base: base, Extra: l.env, Checkpoints: checkpoint.New(l.kept, digest.BLAKE3)})
 	t.Cleanup(func() { l.x.Close() })
 	return l
 }
@@ -118,8 +120,8 @@ func (l *long) keeps(t *testing.T, want int) {
 
 const inOneGo = "1 2 3 4 5 6"
 
-// What a command left that failed, or was killed, is there for the next one of the same key and for no other; what comes of it is what comes of one in one
-// go.
+// What a command left that failed, or was killed, is there for the next one of the same key and for no other; what
+// comes of it is what comes of one in one go.
 func TestCheckpoint(t *testing.T) {
 	for _, lv := range levels(t) {
 		t.Run(lv.name, func(t *testing.T) {
@@ -158,7 +160,8 @@ func TestCheckpointAnew(t *testing.T) {
 func TestCheckpointBesideSecrets(t *testing.T) {
 	l := newLong(t, nil)
 	a := l.action(t, "a")
-	set, err := secret.NewSet(map[string]secret.Text{"TOKEN": {{Ref: "var.token"}}}, nil, secret.Values{"var.token": "hunter22"})
+	set, err := secret.NewSet(map[string]secret.Text{"TOKEN": {{Ref: "var.token"}}}, nil,
+		secret.Values{"var.token": "hunter22"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,8 +190,11 @@ func TestCheckpointDamaged(t *testing.T) {
 		"flipped": func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "files/deep/2"), []byte("a\nunit 3\n"), 0o600)
 		},
-		"missing":         func(dir string) error { return os.Remove(filepath.Join(dir, "files/deep/1")) },
-		"added":           func(dir string) error { return os.WriteFile(filepath.Join(dir, "files/deep/6"), nil, 0o600) },
+		"missing": func(dir string) error { return os.Remove(filepath.Join(dir, "files/deep/1")) },
+		"added": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "files/deep/6"), nil,
+				0o600)
+		},
 		"no record":       func(dir string) error { return os.Remove(filepath.Join(dir, "record")) },
 		"an empty record": func(dir string) error { return os.WriteFile(filepath.Join(dir, "record"), nil, 0o600) },
 		"a link out":      func(dir string) error { return os.Symlink("/etc", filepath.Join(dir, "files/etc")) },
@@ -221,7 +227,8 @@ func TestCheckpointOfAStoppedBuild(t *testing.T) {
 			l := newLong(t, lv.base)
 			ctx, cancel := context.WithCancel(t.Context())
 			a := l.action(t, "a")
-			a.Command.Args[2] = strings.Replace(steady, "done\n", "echo progress 1 2 $i >&2; if [ -n \"$HOW\" ]; then sleep 60; fi; done\n", 1)
+			a.Command.Args[2] = strings.Replace(steady, "done\n",
+				"echo progress 1 2 $i >&2; if [ -n \"$HOW\" ]; then sleep 60; fi; done\n", 1)
 			l.env["HOW"], l.env["AFTER"] = "stop", "0"
 			a.Progress = func(_, _ int64, text string) {
 				if text == "1" {
@@ -237,7 +244,8 @@ func TestCheckpointOfAStoppedBuild(t *testing.T) {
 	}
 }
 
-// What a process was doing that was killed with its whole machinery is found in its scratch folder, at whatever moment it was.
+// What a process was doing that was killed with its whole machinery is found in its scratch folder, at whatever
+// moment it was.
 func TestCheckpointRescue(t *testing.T) {
 	for name, moment := range map[string]func(t *testing.T, own, kept string){
 		"while it ran": func(*testing.T, string, string) {},
@@ -265,7 +273,8 @@ func TestCheckpointRescue(t *testing.T) {
 				t.Fatal(err)
 			}
 			boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-			note := fmt.Sprintf(`{"entry": %q, "folder": "root/ck", "boot": %q}`, filepath.Base(kept[0]), strings.TrimSpace(string(boot)))
+			note := fmt.Sprintf(`{"entry": %q, "folder": "root/ck", "boot": %q}`, filepath.Base(kept[0]),
+				strings.TrimSpace(string(boot)))
 			if err := os.WriteFile(filepath.Join(own, "checkpoint"), []byte(note), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -285,7 +294,8 @@ func TestCheckpointRescue(t *testing.T) {
 		if err := os.MkdirAll(filepath.Join(own, "root/ck/deep"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(own, "checkpoint"), []byte(`{"entry": "blake3-00", "folder": "root/ck", "boot": "another"}`), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(own, "checkpoint"),
+			[]byte(`{"entry": "blake3-00", "folder": "root/ck", "boot": "another"}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := checkpoint.New(l.kept, digest.BLAKE3).Rescue(t.Context(), l.dir); err != nil {
@@ -301,7 +311,8 @@ func TestCheckpointRescue(t *testing.T) {
 		if err := os.MkdirAll(own, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		for _, note := range []string{`{"entry": "../x", "folder": "root/ck"}`, `{"entry": "x", "folder": "../../../x"}`, `{`} {
+		for _, note := range []string{`{"entry": "../x", "folder": "root/ck"}`,
+			`{"entry": "x", "folder": "../../../x"}`, `{`} {
 			if err := os.WriteFile(filepath.Join(own, "checkpoint"), []byte(note), 0o600); err != nil {
 				t.Fatal(err)
 			}

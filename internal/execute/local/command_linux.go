@@ -177,7 +177,8 @@ func fork(c *command, p *pipes) (pid, pidfd int, err error) {
 // wait passes output on until the process has ended. Kernels before 5.4 cannot tell of a process's end by a file:
 // there it looks from time to time.
 func (p *pipes) wait(c *command, pid, pidfd int) error {
-	fds := [3]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}, {Fd: int32(p.read[0]), Events: unix.POLLIN}, {Fd: int32(p.read[1]), Events: unix.POLLIN}}
+	fds := [3]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}, {Fd: int32(p.read[0]), Events: unix.POLLIN},
+		{Fd: int32(p.read[1]), Events: unix.POLLIN}}
 	var look *unix.Timespec
 	for {
 		if pidfd < 0 {

@@ -28,12 +28,14 @@ func TestTimeoutEndsTheWholeGroup(t *testing.T) {
 	}
 	defer pipe.Close()
 	a := &action.Action{
-		Command:   action.Command{Args: []string{"sh", "-c", "exec 9>" + name + "; sleep 60 & echo started >&9; sleep 60"}},
+		Command: action.Command{Args: []string{"sh", "-c",
+			"exec 9>" + name + "; sleep 60 & echo started >&9; sleep 60"}},
 		InputRoot: f.root(t, nil),
 		Timeout:   100 * time.Millisecond,
 	}
 	for said := ""; said == ""; a.Timeout *= 2 { // a busy machine has not come that far by then
-		if _, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); err == nil || !strings.Contains(err.Error(), "timeout") {
+		if _, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); err == nil ||
+			!strings.Contains(err.Error(), "timeout") {
 			t.Fatalf("err = %v, want the timeout", err)
 		}
 		if err := pipe.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {

@@ -18,7 +18,8 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 )
 
-// TestMain makes the test's own program a tool that actions can run: it does to the network, and to files, what a shell cannot.
+// TestMain makes the test's own program a tool that actions can run: it does to the network, and to files, what a
+// shell cannot.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "poke" && os.Getenv("HEXMAGE_SELF") != "" {
 		if err := poke(os.Args[2], os.Args[3:]); err != nil {
@@ -57,7 +58,8 @@ func newRoom(t *testing.T, l level) room {
 	}
 	f, ws := newFixture(t), t.TempDir()
 	f.x = local.New(local.Options{
-		Dir: f.dir, Store: f.blobs, Trees: merkle.NewTrees(filepath.Dir(filepath.Dir(f.dir))), Fn: digest.BLAKE3, Self: self, Base: l.base, Workspace: ws,
+		Dir: f.dir, Store: f.blobs, Trees: merkle.NewTrees(filepath.Dir(filepath.Dir(f.dir))), Fn: digest.BLAKE3,
+		Self: self, Base: l.base, Workspace: ws,
 	})
 	t.Cleanup(func() {
 		if err := f.x.Close(); err != nil {
@@ -71,7 +73,8 @@ func newRoom(t *testing.T, l level) room {
 func (r room) sh(t *testing.T, script string, inputs map[string]string, platform ...string) *action.Result {
 	t.Helper()
 	a := &action.Action{
-		Command:   action.Command{Args: []string{"sh", "-c", script}, Outputs: []string{"out/o"}, Platform: map[string]string{}},
+		Command: action.Command{Args: []string{"sh", "-c", script}, Outputs: []string{"out/o"},
+			Platform: map[string]string{}},
 		InputRoot: r.root(t, inputs),
 	}
 	for _, p := range platform {
@@ -133,12 +136,15 @@ func TestHermetic(t *testing.T) {
 func testFiles(t *testing.T, r room) {
 	write(t, filepath.Join(r.workspace, "src", "config.h"), "x")
 	in := map[string]string{"src/main.c": "m"}
-	wants(t, r.sh(t, "cat src/config.h", in), `^src/config.h is in the workspace but is no input of this step: add it to .inputs.`)
-	wants(t, r.sh(t, "echo 'src/main.c:1:10: fatal error: config.h: No such file or directory'; exit 1", in), `^src/config.h is in the workspace but is no input`)
+	wants(t, r.sh(t, "cat src/config.h", in),
+		`^src/config.h is in the workspace but is no input of this step: add it to .inputs.`)
+	wants(t, r.sh(t, "echo 'src/main.c:1:10: fatal error: config.h: No such file or directory'; exit 1", in),
+		`^src/config.h is in the workspace but is no input`)
 	if !r.strict {
 		return
 	}
-	wants(t, r.sh(t, "cat "+filepath.Join(r.workspace, "src", "config.h"), in), `src/config.h is in the workspace, which the step does not see`)
+	wants(t, r.sh(t, "cat "+filepath.Join(r.workspace, "src", "config.h"), in),
+		`src/config.h is in the workspace, which the step does not see`)
 	home := write(t, filepath.Join(t.TempDir(), "home", ".netrc"), "secret")
 	wants(t, r.sh(t, "cat "+home, in), regexp.QuoteMeta(home)+` is outside of what the step may use`)
 	temp, err := os.CreateTemp("/tmp", "hermetic-*")
@@ -149,7 +155,8 @@ func testFiles(t *testing.T, r room) {
 	defer temp.Close()
 	wants(t, r.sh(t, "cat "+temp.Name(), in), ` is outside of what the step may use`)
 	wants(t, r.sh(t, "cat /proc/$PPID/environ", in), "")
-	if res := r.sh(t, "mkdir -p out && cat /etc/passwd /proc/self/status > /dev/null && ls $HOME $TMPDIR /usr > /dev/null && echo > $TMPDIR/x && echo > $HOME/x", in); res.ExitCode != 0 {
+	if res := r.sh(t, "mkdir -p out && cat /etc/passwd /proc/self/status > /dev/null && ls $HOME $TMPDIR /usr > "+
+		"/dev/null && echo > $TMPDIR/x && echo > $HOME/x", in); res.ExitCode != 0 {
 		t.Errorf("what every action may do: %s", res.Stderr)
 	}
 }
@@ -159,7 +166,8 @@ func testWrites(t *testing.T, r room) {
 	if !r.strict {
 		return
 	}
-	for name, dir := range map[string]string{"workspace": r.workspace, "home": t.TempDir(), "store": filepath.Dir(filepath.Dir(r.dir)), "temporary folder": "/tmp"} {
+	for name, dir := range map[string]string{"workspace": r.workspace, "home": t.TempDir(),
+		"store": filepath.Dir(filepath.Dir(r.dir)), "temporary folder": "/tmp"} {
 		file := filepath.Join(dir, "hermetic-new")
 		wants(t, r.sh(t, "echo x > "+file, nil), "outside of where the step may write")
 		if _, err := os.Lstat(file); err == nil {
@@ -172,8 +180,8 @@ func testWrites(t *testing.T, r room) {
 	wants(t, r.sh(t, "mv ../tmp ../root ..", nil), "")
 }
 
-// testInputs writes to an input in all ways, in folders in which the action may write and in others. The input stays what
-// it is for everyone else.
+// testInputs writes to an input in all ways, in folders in which the action may write and in others. The input stays
+// what it is for everyone else.
 func testInputs(t *testing.T, r room) {
 	big := strings.Repeat("large\n", 1<<18)
 	for name, script := range map[string]string{
@@ -198,7 +206,8 @@ func testInputs(t *testing.T, r room) {
 		}
 	}
 	if r.strict {
-		wants(t, r.sh(t, "echo x >> in", map[string]string{"in": "input\n"}), "^in is an input, and inputs are read-only")
+		wants(t, r.sh(t, "echo x >> in", map[string]string{"in": "input\n"}),
+			"^in is an input, and inputs are read-only")
 	}
 }
 
@@ -233,7 +242,8 @@ func testNetwork(t *testing.T, r room) {
 		t.Fatal(err)
 	}
 	defer unix.Close()
-	for network, addr := range map[string]string{"tcp": tcp.Addr().String(), "udp": udp.LocalAddr().String(), "unix": abstract} {
+	for network, addr := range map[string]string{"tcp": tcp.Addr().String(), "udp": udp.LocalAddr().String(),
+		"unix": abstract} {
 		a := &action.Action{
 			Command: action.Command{
 				Args:     []string{action.ToolArg0, "tool", "dial", network, addr},
@@ -276,11 +286,13 @@ func testNetworkHint(t *testing.T, r room) {
 		if got := strings.Contains(strings.Join(res.Hints, "\n"), hint); got != tt.hint {
 			t.Errorf("%s: hints %q", tt.script, res.Hints)
 		}
-		if res := r.sh(t, tt.script, nil, action.PropertyNetwork+"=true"); strings.Contains(strings.Join(res.Hints, "\n"), hint) {
+		if res := r.sh(t, tt.script, nil,
+			action.PropertyNetwork+"=true"); strings.Contains(strings.Join(res.Hints, "\n"), hint) {
 			t.Errorf("%s with network = true: hints %q", tt.script, res.Hints)
 		}
 	}
-	if res := r.sh(t, "echo 'sh: socket: Permission denied'; $HEXMAGE_SELF tool dial tcp 127.0.0.1:1; echo '/nosuch/x (Permission denied).'; exit 1", nil); len(res.Hints) != 1 {
+	if res := r.sh(t, "echo 'sh: socket: Permission denied'; $HEXMAGE_SELF tool dial tcp 127.0.0.1:1; echo "+
+		"'/nosuch/x (Permission denied).'; exit 1", nil); len(res.Hints) != 1 {
 		t.Errorf("hints %q, want one", res.Hints)
 	}
 }
@@ -298,12 +310,14 @@ func testGit(t *testing.T, r room) {
 // testBackground leaves processes behind.
 func testBackground(t *testing.T, r room) {
 	for name, script := range map[string]string{
-		"child":            "sleep 60 & echo $! >",
-		"group":            "set -m; sleep 60 & echo $! >",
-		"session":          "setsid sleep 60 & echo $! >",
-		"daemon":           "setsid sh -c '(sleep 60 >/dev/null 2>&1 </dev/null & echo $! > $TMPDIR/p)'; cat $TMPDIR/p >",
-		"no environment":   "env -i setsid sh -c 'sleep 60 & echo $!' > $TMPDIR/p; cat $TMPDIR/p >",
-		"daemon of daemon": "setsid sh -c '(setsid sh -c \"sleep 60 & echo \\$! > $TMPDIR/p; sleep 60\" & sleep 0.2)'; cat $TMPDIR/p >",
+		"child":   "sleep 60 & echo $! >",
+		"group":   "set -m; sleep 60 & echo $! >",
+		"session": "setsid sleep 60 & echo $! >",
+		"daemon": "setsid sh -c '(sleep 60 >/dev/null 2>&1 </dev/null & echo $! > $TMPDIR/p)'; cat " +
+			"$TMPDIR/p >",
+		"no environment": "env -i setsid sh -c 'sleep 60 & echo $!' > $TMPDIR/p; cat $TMPDIR/p >",
+		"daemon of daemon": "setsid sh -c '(setsid sh -c \"sleep 60 & echo \\$! > $TMPDIR/p; sleep 60\" & sleep " +
+			"0.2)'; cat $TMPDIR/p >",
 	} {
 		if name == "no environment" && !r.strict {
 			continue
@@ -321,7 +335,8 @@ func testBackground(t *testing.T, r room) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && !strings.Contains(string(state), ") Z ") {
+		if state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil &&
+			!strings.Contains(string(state), ") Z ") {
 			t.Errorf("%s: process %d lives: %s", name, pid, state)
 		}
 	}
@@ -335,9 +350,11 @@ func TestProgramsThatAreWrittenTo(t *testing.T) {
 	for _, l := range levels(t) {
 		r := newRoom(t, l)
 		prog := "#!/bin/sh\necho right\n"
-		for _, script := range []string{"true", "chmod u+w prog; echo 'echo wrong' >> prog", "chmod u+w prog; printf X | dd of=prog bs=1 conv=notrunc; touch -d 2001-01-01 prog", "rm -f prog", "true"} {
+		for _, script := range []string{"true", "chmod u+w prog; echo 'echo wrong' >> prog",
+			"chmod u+w prog; printf X | dd of=prog bs=1 conv=notrunc; touch -d 2001-01-01 prog", "rm -f prog", "true"} {
 			a := &action.Action{
-				Command:   action.Command{Args: []string{"sh", "-c", "./prog; (" + script + ") 2>/dev/null"}, Outputs: []string{"o"}},
+				Command: action.Command{Args: []string{"sh", "-c", "./prog; (" + script + ") 2>/dev/null"},
+					Outputs: []string{"o"}},
 				InputRoot: r.root(t, map[string]string{"prog": prog}),
 			}
 			if res := r.execute(t, a); string(res.Stdout) != "right\n" {
@@ -357,7 +374,8 @@ func TestToolchainsOfTheHost(t *testing.T) {
 			r, host, other := newRoom(t, l), t.TempDir(), t.TempDir()
 			write(t, filepath.Join(host, "lib", "x"), "of the host")
 			write(t, filepath.Join(other, "x"), "of nobody")
-			inputs := map[string]string{"toolchains/sdk/" + action.HostFile: "relative\n/\n" + host + "\n", "toolchains/sdk/bin/x": "x"}
+			inputs := map[string]string{"toolchains/sdk/" + action.HostFile: "relative\n/\n" + host + "\n",
+				"toolchains/sdk/bin/x": "x"}
 			if res := r.sh(t, "cat "+host+"/lib/x > out/o", inputs); res.ExitCode != 0 {
 				t.Errorf("what the toolchain names: %s", res.Stderr)
 			}

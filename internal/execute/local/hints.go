@@ -23,11 +23,14 @@ const (
 const NetworkHint = "the command wanted the network, which the step may not use"
 
 var (
-	refusedRE = lazyregexp.New(`(?i)permission denied|resource busy|not permitted|EACCES|EPERM|EXDEV|cross-device|read-only`)
-	missingRE = lazyregexp.New(`(?i)no such file|not found|cannot find|can't find|cannot open|can't open|does not exist|ENOENT`)
-	networkRE = lazyregexp.New(`(?i)resolve host|name resolution|name or service not known|network is unreachable|dial (tcp|udp)|socket[^\n]{0,40}permission denied|EAI_AGAIN`)
-	namedRE   = lazyregexp.New("([^\\s'\"`‘’“”:]+)['\"’”]?: *(?i:permission denied|operation not permitted|no such file)")
-	wordRE    = lazyregexp.New("[^\\s'\"`‘’“”:,;()<>\\[\\]=]+")
+	refusedRE = lazyregexp.New(
+		`(?i)permission denied|resource busy|not permitted|EACCES|EPERM|EXDEV|cross-device|read-only`)
+	missingRE = lazyregexp.New(
+		`(?i)no such file|not found|cannot find|can't find|cannot open|can't open|does not exist|ENOENT`)
+	networkRE = lazyregexp.New(
+		`(?i)resolve host|name resolution|name or service not known|network is unreachable|dial (tcp|udp)|socket[^\n]{0,40}permission denied|EAI_AGAIN`)
+	namedRE = lazyregexp.New("([^\\s'\"`‘’“”:]+)['\"’”]?: *(?i:permission denied|operation not permitted|no such file)")
+	wordRE  = lazyregexp.New("[^\\s'\"`‘’“”:,;()<>\\[\\]=]+")
 )
 
 // hints say which undeclared files the command of a failed action wanted, as far as what it printed tells, and which
@@ -66,7 +69,8 @@ func (x *Executor) hints(a *action.Action, s *execRoot, res *action.Result) []st
 			if word != named {
 				word = strings.TrimRight(word, ".!")
 			}
-			if len(word) < 4096 && !h.seen[word] && (named != "" && word == named || len(word) > 1 && strings.ContainsAny(word, "./")) {
+			if len(word) < 4096 && !h.seen[word] &&
+				(named != "" && word == named || len(word) > 1 && strings.ContainsAny(word, "./")) {
 				h.seen[word] = true
 				h.word(word, denied)
 			}
@@ -101,7 +105,8 @@ func (h *hinter) word(word string, denied bool) {
 		return
 	}
 	if rel, ok := inside(h.x.o.Workspace, word); ok && exists(word) {
-		h.say(fmt.Sprintf("%s is in the workspace, which the step does not see: add it to `inputs` and name it by its path from there", rel))
+		h.say(fmt.Sprintf("%s is in the workspace, which the step does not see: add it to `inputs` and name it by "+
+			"its path from there", rel))
 		return
 	}
 	if !h.restricted || !denied || h.x.o.Base.Allows(word) {
@@ -109,7 +114,8 @@ func (h *hinter) word(word string, denied bool) {
 	}
 	switch {
 	case exists(word):
-		h.say(fmt.Sprintf("%s is outside of what the step may use: make it an input, a toolchain, or a program that the step names; files that it makes go to an output or below $TMPDIR", word))
+		h.say(fmt.Sprintf("%s is outside of what the step may use: make it an input, a toolchain, or a program that "+
+			"the step names; files that it makes go to an output or below $TMPDIR", word))
 	case exists(filepath.Dir(word)):
 		h.say(fmt.Sprintf("%s is outside of where the step may write: write to an output or below $TMPDIR", word))
 	}
@@ -122,21 +128,24 @@ func (h *hinter) relative(rel string, denied bool) {
 	}
 	if exists(filepath.Join(h.s.root(), filepath.FromSlash(rel))) {
 		if denied && !h.isOutput(rel) {
-			h.say(fmt.Sprintf("%s is an input, and inputs are read-only: write to an output or below $TMPDIR, after copying it there if it is to be changed", rel))
+			h.say(fmt.Sprintf("%s is an input, and inputs are read-only: write to an output or below $TMPDIR, after "+
+				"copying it there if it is to be changed", rel))
 		}
 		return
 	}
 	if h.x.o.Workspace != "" {
 		for _, dir := range append([]string{""}, h.folders()...) {
 			p := path.Join(dir, rel)
-			if exists(filepath.Join(h.x.o.Workspace, filepath.FromSlash(p))) && !exists(filepath.Join(h.s.root(), filepath.FromSlash(p))) {
+			if exists(filepath.Join(h.x.o.Workspace, filepath.FromSlash(p))) &&
+				!exists(filepath.Join(h.s.root(), filepath.FromSlash(p))) {
 				h.say(fmt.Sprintf("%s is in the workspace but is no input of this step: add it to `inputs`", p))
 				return
 			}
 		}
 	}
 	if h.restricted && denied && exists(filepath.Join(h.s.root(), filepath.FromSlash(path.Dir(rel)))) {
-		h.say(fmt.Sprintf("%s is not in a folder of an output: name it in an `output` block, or write below $TMPDIR", rel))
+		h.say(fmt.Sprintf("%s is not in a folder of an output: name it in an `output` block, or write below $TMPDIR",
+			rel))
 	}
 }
 

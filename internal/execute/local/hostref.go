@@ -35,7 +35,8 @@ type hostRef struct {
 // useHostFile puts what stands for an input at the slash path below the execRoot's folder, if it is one that can be
 // read in place.
 func (l *layout) useHostFile(f merkle.File, rel string) (bool, error) {
-	if f.Digest.Size() < store.MinRef || f.Executable || l.x.noMounts.Load() || l.isOutput(strings.TrimPrefix(rel, "root/")) {
+	if f.Digest.Size() < store.MinRef || f.Executable || l.x.noMounts.Load() ||
+		l.isOutput(strings.TrimPrefix(rel, "root/")) {
 		return false, nil
 	}
 	files, ok := l.x.o.Store.(store.Local)
@@ -129,7 +130,9 @@ func (x *Executor) giveBack(ctx context.Context, a *action.Action, s *execRoot, 
 		return nil
 	}
 	if err := s.checkHostRefs(); err != nil {
-		return &execute.Error{Op: "keep the inputs as they are", Err: err, Remedy: "let nothing write to the file while the step runs, which only reads its inputs; large files of the workspace are read where they are"}
+		return &execute.Error{Op: "keep the inputs as they are", Err: err,
+			Remedy: "let nothing write to the file while the step runs, which only reads its inputs; large files of " +
+				"the workspace are read where they are"}
 	}
 	for _, b := range s.hostRefs {
 		if !a.Succeeded(exitCode) {
@@ -137,7 +140,8 @@ func (x *Executor) giveBack(ctx context.Context, a *action.Action, s *execRoot, 
 		}
 		if now, err := stat.Lstat(s.path(b.rel)); err != nil || now != b.is {
 			at := strings.TrimPrefix(b.rel, "root/")
-			return &execute.Error{Op: "store the outputs", Refused: true, Err: fmt.Errorf("the command moved or removed its input %s, or a folder that it is in", at),
+			return &execute.Error{Op: "store the outputs", Refused: true,
+				Err:    fmt.Errorf("the command moved or removed its input %s, or a folder that it is in", at),
 				Remedy: "let the command copy it instead (cp, not mv)"}
 		}
 	}

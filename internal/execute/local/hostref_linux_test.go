@@ -36,7 +36,8 @@ func mounts(t *testing.T) bool {
 	return err == nil
 }
 
-// hostRefRoom is a room with a large file in the workspace, big, and an executor that reads it in place as the input dir/big.
+// hostRefRoom is a room with a large file in the workspace, big, and an executor that reads it in place as the input
+// dir/big.
 type hostRefRoom struct {
 	room
 	next    store.Blobs
@@ -55,7 +56,8 @@ func newHostRefRoom(t *testing.T, l level) hostRefRoom {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := hostRefRoom{room: r, big: filepath.Join(ws, "big"), content: bytes.Repeat([]byte("0123456789abcde\n"), store.MinRef/16+3)}
+	n := hostRefRoom{room: r, big: filepath.Join(ws, "big"),
+		content: bytes.Repeat([]byte("0123456789abcde\n"), store.MinRef/16+3)}
 	n.digest = digest.BLAKE3.Bytes(n.content)
 	if err := os.WriteFile(n.big, n.content, 0o644); err != nil {
 		t.Fatal(err)
@@ -71,7 +73,8 @@ func newHostRefRoom(t *testing.T, l level) hostRefRoom {
 	blobs := store.WithHostFiles(n.blobs)
 	blobs.AddRef(n.digest, n.big, st, time.Now().Add(time.Minute)) // the change time is now, and cannot be set
 	n.next, n.blobs = n.blobs, blobs
-	n.x = local.New(local.Options{Dir: n.dir, Store: blobs, Fn: digest.BLAKE3, Base: l.base, Workspace: ws, Self: "/bin/true"})
+	n.x = local.New(local.Options{Dir: n.dir, Store: blobs, Fn: digest.BLAKE3, Base: l.base, Workspace: ws,
+		Self: "/bin/true"})
 	t.Cleanup(func() {
 		if err := n.x.Close(); err != nil {
 			t.Error(err)
@@ -86,7 +89,8 @@ func (n hostRefRoom) action(t *testing.T, script string, outputs ...string) *act
 	d := &merkle.Dir{}
 	small := digest.BLAKE3.Bytes([]byte("small"))
 	err := errors.Join(n.blobs.Put(t.Context(), small, strings.NewReader("small")),
-		d.Insert(t.Context(), n.blobs, "dir/small", merkle.File{Digest: small}), d.Insert(t.Context(), n.blobs, "dir/big", merkle.File{Digest: n.digest}))
+		d.Insert(t.Context(), n.blobs, "dir/small", merkle.File{Digest: small}),
+		d.Insert(t.Context(), n.blobs, "dir/big", merkle.File{Digest: n.digest}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +98,8 @@ func (n hostRefRoom) action(t *testing.T, script string, outputs ...string) *act
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &action.Action{Command: action.Command{Args: []string{"sh", "-c", script}, Outputs: append(outputs, "o"), Platform: map[string]string{}}, InputRoot: root}
+	return &action.Action{Command: action.Command{Args: []string{"sh", "-c", script}, Outputs: append(outputs, "o"),
+		Platform: map[string]string{}}, InputRoot: root}
 }
 
 func (n hostRefRoom) output(t *testing.T, res *action.Result, path string) string {
@@ -130,7 +135,8 @@ func TestLargeInputsAreReadInPlace(t *testing.T) {
 				{"read", "tail -c 16 dir/big > o", "0123456789abcde\n"},
 				{"kind", "test -f dir/big && test ! -L dir/big && find dir -type f | sort > o", "dir/big\ndir/small\n"},
 				{"packed", "tar c dir | tar xO dir/big | tail -c 16 > o", "0123456789abcde\n"},
-				{"copied", "cp -a dir mine && chmod u+w mine/big && echo more >> mine/big && tail -c 5 mine/big > o", "more\n"},
+				{"copied", "cp -a dir mine && chmod u+w mine/big && echo more >> mine/big && tail -c 5 mine/big > o",
+					"more\n"},
 				{"written", "echo x >> dir/big || echo refused > o", "refused\n"},
 				{"truncated", "true > dir/big || echo refused > o", "refused\n"},
 				{"touched", "touch dir/big || echo refused > o", "refused\n"},
@@ -173,7 +179,8 @@ func TestHostFilesInOtherRoles(t *testing.T) {
 				t.Errorf("standard input: %q", got)
 			}
 			// A symlink to an input is an output with its content.
-			if res, err = n.x.Execute(t.Context(), &execute.Request{Action: n.action(t, "ln -s dir/big o")}); err != nil {
+			if res, err = n.x.Execute(t.Context(),
+				&execute.Request{Action: n.action(t, "ln -s dir/big o")}); err != nil {
 				t.Fatal(err)
 			}
 			if len(res.Files) != 1 || res.Files[0].Digest != n.digest {
@@ -183,11 +190,13 @@ func TestHostFilesInOtherRoles(t *testing.T) {
 			if res, err = n.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil {
 				t.Fatal(err)
 			}
-			if d, err := merkle.Load(t.Context(), n.blobs, res.Dirs[0].Root); err != nil || d.Files["big"].Digest != n.digest {
+			if d, err := merkle.Load(t.Context(), n.blobs, res.Dirs[0].Root); err != nil ||
+				d.Files["big"].Digest != n.digest {
 				t.Errorf("a symlink to its folder: %+v, %v", d, err)
 			}
 			// An output may be where an input was.
-			if res, err = n.x.Execute(t.Context(), &execute.Request{Action: n.action(t, "mv dir/big o; echo new > dir/big", "dir/big")}); err != nil {
+			if res, err = n.x.Execute(t.Context(),
+				&execute.Request{Action: n.action(t, "mv dir/big o; echo new > dir/big", "dir/big")}); err != nil {
 				t.Fatal(err)
 			}
 			if got := n.output(t, res, "dir/big"); got != "new\n" || len(n.output(t, res, "o")) != len(n.content) {
@@ -223,7 +232,8 @@ func TestHostFilesThatChange(t *testing.T) {
 				}
 				_, err := n.x.Execute(t.Context(), &execute.Request{Action: n.action(t, script)})
 				var changed *store.ChangedError
-				if !errors.As(err, &changed) || changed.Path != n.big || !strings.Contains(err.Error(), n.big+" changed during the build") {
+				if !errors.As(err, &changed) || changed.Path != n.big ||
+					!strings.Contains(err.Error(), n.big+" changed during the build") {
 					t.Errorf("error %v, want one that names the file", err)
 				}
 			})

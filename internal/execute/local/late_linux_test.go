@@ -9,8 +9,9 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 )
 
-// What a command asked the supervisor for is done before the command counts as ended, also where the one that asked was killed meanwhile. Else the
-// next action's inputs, which are links to the same blobs, are changed, or a file that is a blob by then.
+// What a command asked the supervisor for is done before the command counts as ended, also where the one that asked
+// was killed meanwhile. Else the next action's inputs, which are links to the same blobs, are changed, or a file that
+// is a blob by then.
 func TestNothingIsDoneLate(t *testing.T) {
 	p := newPlace(t, supervised(t), 1)
 	p.inputs["big"] = strings.Repeat("large\n", 32<<20) // a change of its mode takes a copy

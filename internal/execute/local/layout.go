@@ -135,7 +135,8 @@ func (l *layout) output(o string) error {
 		at += "/" + name
 		err := os.Mkdir(l.s.path(at), 0o755)
 		if st, lerr := os.Lstat(l.s.path(at)); errors.Is(err, fs.ErrExist) && lerr == nil && !st.IsDir() {
-			return fmt.Errorf("%s is an input and no folder of this action's own: let the command write elsewhere", name)
+			return fmt.Errorf("%s is an input and no folder of this action's own: let the command write elsewhere",
+				name)
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err

@@ -10,8 +10,8 @@ import (
 	"github.com/hexmage/hexmage/internal/execute"
 )
 
-// While other commands run, too, everything that a command started ends with it, whatever it threw away: its environment, group, session, parents.
-// Else it would be in the next action's exec root.
+// While other commands run, too, everything that a command started ends with it, whatever it threw away: its
+// environment, group, session, parents. Else it would be in the next action's exec root.
 func TestNothingIsLeftBesideOthers(t *testing.T) {
 	p := newPlace(t, supervised(t), 1)
 	other := occupied(t, p)
@@ -36,12 +36,14 @@ func TestNothingIsLeftBesideOthers(t *testing.T) {
 func occupied(t *testing.T, p *place) func() {
 	t.Helper()
 	running, ended := make(chan struct{}), make(chan struct{})
-	other := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "echo progress 1 2 x >&2; sleep 60"}}, InputRoot: p.room.root(t, nil)}
+	other := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "echo progress 1 2 x >&2; sleep 60"}},
+		InputRoot: p.room.root(t, nil)}
 	ctx, stop := context.WithCancel(t.Context())
 	go func() {
 		defer close(ended)
 		var begin sync.Once
-		_, _ = p.x.Execute(ctx, &execute.Request{Action: other, Progress: func(int64, int64, string) { begin.Do(func() { close(running) }) }})
+		_, _ = p.x.Execute(ctx, &execute.Request{Action: other,
+			Progress: func(int64, int64, string) { begin.Do(func() { close(running) }) }})
 	}()
 	<-running
 	return func() { stop(); <-ended }

@@ -151,7 +151,8 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	end = a.Span("store outputs")
 	leaveOut, err := leak(a, s, res.ExitCode)
 	if err == nil && !leaveOut {
-		res.Files, res.Dirs, err = merkle.Capture(context.WithoutCancel(ctx), x.o.Store, x.o.Fn, s.root(), a.Command.Outputs)
+		res.Files, res.Dirs, err = merkle.Capture(context.WithoutCancel(ctx), x.o.Store, x.o.Fn, s.root(),
+			a.Command.Outputs)
 	}
 	end()
 	if refused := (*execute.Error)(nil); errors.As(err, &refused) {
@@ -161,7 +162,8 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 		err = nil // what a command that failed leaves is of no use in any case
 	} else if unfit != nil {
 		return nil, &execute.Error{Op: "store the outputs", Refused: true, Err: err,
-			Remedy: "let the command write files, folders and relative links that stay in the output: cp -L copies what a link leads to, ln -sr makes it relative"}
+			Remedy: "let the command write files, folders and relative links that stay in the output: cp -L copies " +
+				"what a link leads to, ln -sr makes it relative"}
 	}
 	if err != nil {
 		return nil, &execute.Error{Op: "store the outputs", Err: err}
@@ -169,7 +171,8 @@ func (x *Executor) Execute(ctx context.Context, a *execute.Request) (*action.Res
 	if res.ExitCode != 0 || len(res.Files)+len(res.Dirs) < len(a.Command.Outputs) {
 		res.Hints = x.hints(a.Action, s, res)
 		if s.left() {
-			res.Hints = append(res.Hints, "what it left in "+s.checkpoint+" is kept, and the next run goes on from there; with --fresh it begins anew")
+			res.Hints = append(res.Hints, "what it left in "+s.checkpoint+" is kept, and the next run goes on from "+
+				"there; with --fresh it begins anew")
 		}
 	}
 	s.complete = a.Succeeded(res.ExitCode) && len(res.Files)+len(res.Dirs) >= len(a.Command.Outputs)
@@ -253,7 +256,8 @@ func folders(outputs []string) []string {
 	slices.Sort(all)
 	var out []string
 	for _, dir := range all {
-		inside := slices.ContainsFunc(out, func(o string) bool { return o == "." || dir == o || strings.HasPrefix(dir, o+"/") })
+		inside := slices.ContainsFunc(out,
+			func(o string) bool { return o == "." || dir == o || strings.HasPrefix(dir, o+"/") })
 		if !inside {
 			out = append(out, dir)
 		}
@@ -307,7 +311,8 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 	if len(argv) == 0 {
 		return nil, &execute.Error{Op: "start a command", Err: errors.New("the action has no arguments")}
 	}
-	c := &command{path: argv[0], args: argv, dir: root, env: x.environ(a, s), fixed: a.Command.Platform[action.PropertyAddresses] == action.AddressesFixed}
+	c := &command{path: argv[0], args: argv, dir: root, env: x.environ(a, s),
+		fixed: a.Command.Platform[action.PropertyAddresses] == action.AddressesFixed}
 	switch {
 	case c.path == action.ToolArg0 && a.Command.Platform[action.PropertyTool] != "":
 		c.path = x.o.Self
@@ -316,7 +321,8 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 	case !strings.Contains(c.path, "/"):
 		found, err := x.lookPath(c.path)
 		if err != nil {
-			return nil, &execute.Error{Op: "start " + c.path, Err: err, Remedy: "install it, or name a program of a toolchain or an input by its path"}
+			return nil, &execute.Error{Op: "start " + c.path, Err: err,
+				Remedy: "install it, or name a program of a toolchain or an input by its path"}
 		}
 		c.path = found
 	}
@@ -372,7 +378,8 @@ func (x *Executor) start(ctx context.Context, a *execute.Request, s *execRoot) (
 			return nil, &execute.Error{Op: "write standard output", Err: err}
 		}
 	}
-	res := &action.Result{ExitCode: code, Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Worker: "local", Duration: time.Since(start), Memory: c.memory}
+	res := &action.Result{ExitCode: code, Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Worker: "local",
+		Duration: time.Since(start), Memory: c.memory}
 	if c.random != nil {
 		res.Varies = fmt.Sprintf("its addresses are random here, which it asks not to have (%v)", c.random)
 	}
@@ -396,7 +403,8 @@ func (x *Executor) environ(a *execute.Request, s *execRoot) []string {
 			add(name, value)
 		}
 	}
-	if tool, _, ok := strings.Cut(a.Command.Platform[action.PropertyTool], "/"); ok && len(a.Command.Args) > 0 && a.Command.Args[0] == action.ToolArg0 {
+	if tool, _, ok := strings.Cut(a.Command.Platform[action.PropertyTool], "/"); ok && len(a.Command.Args) > 0 &&
+		a.Command.Args[0] == action.ToolArg0 {
 		for name, value := range x.o.Private[tool] {
 			add(name, value)
 		}

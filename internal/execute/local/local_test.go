@@ -37,7 +37,8 @@ func newFixture(t testing.TB) fixture {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return fixture{local.New(local.Options{Dir: dir, Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3}), blobs, dir}
+	return fixture{local.New(local.Options{Dir: dir, Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3}),
+		blobs, dir}
 }
 
 // root stores a tree with these files and returns its digest. A file called "prog" is executable.
@@ -49,7 +50,8 @@ func (f fixture) root(t testing.TB, files map[string]string) digest.Digest {
 		if err := f.blobs.Put(t.Context(), dg, strings.NewReader(content)); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Insert(t.Context(), f.blobs, p, merkle.File{Digest: dg, Executable: path.Base(p) == "prog"}); err != nil {
+		if err := d.Insert(t.Context(), f.blobs, p,
+			merkle.File{Digest: dg, Executable: path.Base(p) == "prog"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,7 +66,8 @@ func TestToolchainsAreLinked(t *testing.T) {
 	f := newFixture(t)
 	a := &action.Action{
 		Command: action.Command{
-			Args:    []string{"sh", "-c", "readlink toolchains/sdk > link && cat toolchains/sdk/include/x.h in.txt > both; test ! -L in.txt"},
+			Args: []string{"sh", "-c", "readlink toolchains/sdk > link && cat toolchains/sdk/include/x.h in.txt " +
+				"> both; test ! -L in.txt"},
 			Outputs: []string{"link", "both"},
 		},
 		InputRoot: f.root(t, map[string]string{"toolchains/sdk/include/x.h": "x\n", "in.txt": "in\n"}),
@@ -91,11 +94,13 @@ func TestProgressAndErrors(t *testing.T) {
 	var seen []string
 	progress := func(done, total int64, text string) { seen = append(seen, text) }
 	a := &action.Action{
-		Command:   action.Command{Args: []string{"sh", "-c", "echo progress 1 2 half >&2; echo progress is no number >&2; exit 3"}},
+		Command: action.Command{Args: []string{"sh", "-c",
+			"echo progress 1 2 half >&2; echo progress is no number >&2; exit 3"}},
 		InputRoot: f.root(t, nil),
 	}
 	res, err := f.x.Execute(t.Context(), &execute.Request{Action: a, Progress: progress})
-	if err != nil || res.ExitCode != 3 || string(res.Stderr) != "progress is no number\n" || len(seen) != 1 || seen[0] != "half" {
+	if err != nil || res.ExitCode != 3 || string(res.Stderr) != "progress is no number\n" || len(seen) != 1 ||
+		seen[0] != "half" {
 		t.Errorf("%+v, %v, progress %q", res, err, seen)
 	}
 	a.Command.Args = []string{"no-such-program"}
@@ -105,18 +110,23 @@ func TestProgressAndErrors(t *testing.T) {
 	}
 }
 
-// Variables of this machine reach what may use the network or needs the machine; other commands must not depend on them.
+// Variables of this machine reach what may use the network or needs the machine; other commands must not depend on
+// them.
 func TestVariablesOfTheMachine(t *testing.T) {
 	root := t.TempDir()
 	blobs, err := disk.NewBlobs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := fixture{local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: digest.BLAKE3, Extra: map[string]string{"PROXY": "here"}}), blobs, root}
-	for platform, want := range map[string]string{"": "none", action.PropertyNetwork + "=true": "here", action.PropertyHost + "=apt": "here", action.PropertyTool + "=x/1": "none"} {
+	f := fixture{local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: digest.BLAKE3,
+		Extra: map[string]string{"PROXY": "here"}}), blobs, root}
+	for platform, want := range map[string]string{"": "none", action.PropertyNetwork + "=true": "here",
+		action.PropertyHost + "=apt": "here", action.PropertyTool + "=x/1": "none"} {
 		name, value, _ := strings.Cut(platform, "=")
-		a := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "echo ${PROXY:-none}"}, Platform: map[string]string{name: value}}, InputRoot: f.root(t, nil)}
-		if r, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil || string(r.Stdout) != want+"\n" {
+		a := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "echo ${PROXY:-none}"},
+			Platform: map[string]string{name: value}}, InputRoot: f.root(t, nil)}
+		if r, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil ||
+			string(r.Stdout) != want+"\n" {
 			t.Errorf("%s: %q, %v; want %s", platform, r.Stdout, err, want)
 		}
 	}
@@ -150,7 +160,8 @@ func TestPrivateVariables(t *testing.T) {
 		"a command with network":         {[]string{"sh", "-c", "echo ${SECRET:-none}"}, network, "none"},
 	} {
 		a := &action.Action{Command: action.Command{Args: c.args, Platform: c.platform}, InputRoot: f.root(t, nil)}
-		if r, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil || string(r.Stdout) != c.want+"\n" {
+		if r, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil ||
+			string(r.Stdout) != c.want+"\n" {
 			t.Errorf("%s: %q, %v; want %s", name, r.Stdout, err, c.want)
 		}
 	}
@@ -174,7 +185,8 @@ func (f fixture) content(t *testing.T, d digest.Digest) string {
 func TestStandardOutputOverAnInput(t *testing.T) {
 	f := newFixture(t)
 	a := &action.Action{
-		Command:   action.Command{Args: []string{"echo", "new"}, Outputs: []string{"f"}, Platform: map[string]string{action.PropertyStdout: "f"}},
+		Command: action.Command{Args: []string{"echo", "new"}, Outputs: []string{"f"},
+			Platform: map[string]string{action.PropertyStdout: "f"}},
 		InputRoot: f.root(t, map[string]string{"f": "old\n"}),
 	}
 	r, err := f.x.Execute(t.Context(), &execute.Request{Action: a})
@@ -191,7 +203,8 @@ func TestInputsThatAreWrittenTo(t *testing.T) {
 	f := newFixture(t)
 	root := f.root(t, map[string]string{"f": "old\n", "g": "g\n"})
 	a := &action.Action{
-		Command:   action.Command{Args: []string{"sh", "-c", "chmod +w f g; echo more >> f; echo bad > g; cat f; ls -l"}, Outputs: []string{"f"}},
+		Command: action.Command{Args: []string{"sh", "-c",
+			"chmod +w f g; echo more >> f; echo bad > g; cat f; ls -l"}, Outputs: []string{"f"}},
 		InputRoot: root,
 	}
 	r, err := f.x.Execute(t.Context(), &execute.Request{Action: a})
@@ -230,7 +243,8 @@ func TestOutputsInAToolchain(t *testing.T) {
 			InputRoot: f.root(t, map[string]string{"toolchains/sdk/bin/cc": "x", "in.txt": "in"}),
 		}
 		var e *execute.Error
-		if _, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); !errors.As(err, &e) || !strings.Contains(err.Error(), out) {
+		if _, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); !errors.As(err, &e) ||
+			!strings.Contains(err.Error(), out) {
 			t.Errorf("%s: %v", out, err)
 		}
 	}
@@ -239,7 +253,8 @@ func TestOutputsInAToolchain(t *testing.T) {
 func TestKill(t *testing.T) {
 	f := newFixture(t)
 	started := filepath.Join(t.TempDir(), "started")
-	a := &action.Action{Command: action.Command{Args: []string{"sh", "-c", "trap '' TERM; (trap '' TERM; sleep 60) & touch " + started + "; sleep 60"}}, InputRoot: f.root(t, nil)}
+	a := &action.Action{Command: action.Command{Args: []string{"sh", "-c",
+		"trap '' TERM; (trap '' TERM; sleep 60) & touch " + started + "; sleep 60"}}, InputRoot: f.root(t, nil)}
 	go func() {
 		for range 1000 {
 			if _, err := os.Stat(started); err == nil {
@@ -250,12 +265,14 @@ func TestKill(t *testing.T) {
 		f.x.Kill()
 	}()
 	start := time.Now()
-	if r, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil || r.ExitCode != 128+9 || time.Since(start) > 20*time.Second {
+	if r, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil || r.ExitCode != 128+9 ||
+		time.Since(start) > 20*time.Second {
 		t.Errorf("%+v, %v after %v", r, err, time.Since(start))
 	}
 	// A command may be on its way to its process while the others are killed.
 	start = time.Now()
-	if r, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil || r.ExitCode != 128+9 || time.Since(start) > 20*time.Second {
+	if r, err := f.x.Execute(t.Context(), &execute.Request{Action: a}); err != nil || r.ExitCode != 128+9 ||
+		time.Since(start) > 20*time.Second {
 		t.Errorf("afterwards: %+v, %v after %v", r, err, time.Since(start))
 	}
 }

@@ -22,8 +22,8 @@ func adoptOrphans() {
 // endOrphans kills the processes that a command left behind in groups of their own, and what they start meanwhile.
 // They are children of this process's first thread, where the kernel puts orphans. A command's own have its exec root
 // in the environment that they started with;
-// where one threw that away, or gave itself another, and was restricted, it can only be told from other commands' when the others are done:
-// alone says that no other command runs. spare is a child that is no command's.
+// where one threw that away, or gave itself another, and was restricted, it can only be told from other commands'
+// when the others are done: alone says that no other command runs. spare is a child that is no command's.
 //
 // It reports whether a process may be left of a command that is restricted: one that belongs to no known command.
 func endOrphans(list *os.File, root string, alone, strict bool, spare int) (left bool) {
@@ -81,7 +81,8 @@ func endOrphan(pid int, root string, alone bool) bool {
 func elsewhere(env []byte, root string) bool {
 	own := filepath.Dir(root)
 	all := filepath.Join(filepath.Dir(own), execPrefix)
-	return bytes.Contains(env, []byte("\x00HEXMAGE_ROOT="+all)) && !bytes.Contains(env, []byte("\x00HEXMAGE_ROOT="+own[:strings.LastIndexByte(own, '-')+1]))
+	return bytes.Contains(env, []byte("\x00HEXMAGE_ROOT="+all)) &&
+		!bytes.Contains(env, []byte("\x00HEXMAGE_ROOT="+own[:strings.LastIndexByte(own, '-')+1]))
 }
 
 // environment is what the process started with: nothing for one that has ended. One that is just starting its program

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A container may keep hexmage from gaining privileges. Restricted commands cannot be told from its other children by that
-// then, such as a server that was started in the background: they stay.
+// A container may keep hexmage from gaining privileges. Restricted commands cannot be told from its other children by
+// that then, such as a server that was started in the background: they stay.
 func TestOtherChildrenStay(t *testing.T) {
 	const within = "HEXMAGE_TEST_NO_NEW_PRIVS"
 	if os.Getenv(within) == "" {
@@ -52,7 +52,8 @@ func TestOtherChildrenStay(t *testing.T) {
 		_, _ = unix.Wait4(pid, nil, 0, nil)
 	}()
 	r.sh(t, "mkdir -p out; echo again > out/o", nil)
-	if b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err != nil || strings.Contains(string(b), ") Z ") {
+	if b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err != nil ||
+		strings.Contains(string(b), ") Z ") {
 		t.Errorf("a process that belongs to no action was ended: %s, %v", b, err)
 	}
 }

@@ -17,7 +17,8 @@ func Ready() error {
 	}
 	for _, p := range []string{"/proc/self/fd", os.DevNull} {
 		if _, err := os.Stat(p); err != nil {
-			return fmt.Errorf("%s is not there, and no command runs without: in a chroot, `mount -t proc proc /proc` and `mount --bind /dev /dev`, or enter it with a program that does", p)
+			return fmt.Errorf("%s is not there, and no command runs without: in a chroot, `mount -t proc proc "+
+				"/proc` and `mount --bind /dev /dev`, or enter it with a program that does", p)
 		}
 	}
 	return nil

@@ -12,8 +12,9 @@ import (
 	"github.com/hexmage/hexmage/internal/secret"
 )
 
-// leftSecrets says how old a folder for secret files is that a process left which was killed, before it is removed from memory (24 times as much:
-// see atomicfile.Sweep). Its number may be that of a process in another container, which lives.
+// leftSecrets says how old a folder for secret files is that a process left which was killed, before it is removed
+// from memory (24 times as much: see atomicfile.Sweep). Its number may be that of a process in another container,
+// which lives.
 const leftSecrets = time.Minute
 
 // secretFolder makes the folder for the action's files with secrets, which other users cannot look into: in memory,
@@ -67,8 +68,10 @@ func leak(a *execute.Request, s *execRoot, exitCode int) (leaveOut bool, err err
 		return true, nil
 	case at != "":
 		return false, &execute.Error{Op: "store the outputs", Refused: true,
-			Err:    fmt.Errorf("the value of %s, which is secret, stands in output %s, which would be remembered and given to others", ref, at),
-			Remedy: "keep it out of what the command writes into its outputs ($HOME and $TMPDIR go when it ends); if it is a common word and no secret, take it from a variable that is not sensitive"}
+			Err: fmt.Errorf("the value of %s, which is secret, stands in output %s, which would be remembered "+
+				"and given to others", ref, at),
+			Remedy: "keep it out of what the command writes into its outputs ($HOME and $TMPDIR go when it ends); " +
+				"if it is a common word and no secret, take it from a variable that is not sensitive"}
 	}
 	return false, nil
 }

@@ -104,5 +104,6 @@ func TestProcessStaysUnrestricted(t *testing.T) {
 // action has a place for its output that other numbers do not have.
 func (r room) action(t *testing.T, n int) *action.Action {
 	out := "out-" + strconv.Itoa(n%50) + "/o"
-	return &action.Action{Command: action.Command{Args: []string{"sh", "-c", "echo x > " + out}, Outputs: []string{out}}, InputRoot: r.root(t, nil)}
+	return &action.Action{Command: action.Command{Args: []string{"sh", "-c", "echo x > " + out},
+		Outputs: []string{out}}, InputRoot: r.root(t, nil)}
 }

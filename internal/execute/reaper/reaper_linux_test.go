@@ -31,7 +31,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// commands are what a parent leaves behind: each sleeps, and is told from all other processes by for how long. HEXMAGE_ROOT is set.
+// commands are what a parent leaves behind: each sleeps, and is told from all other processes by for how long.
+// HEXMAGE_ROOT is set.
 var commands = []string{
 	"sleep $1 &",
 	"setsid sleep $1 &",
@@ -89,8 +90,9 @@ func eventually(t *testing.T, within time.Duration, what string, ok func() bool)
 	}
 }
 
-// Whatever commands have started, in sessions of their own, without their environment, with no file open, without a parent that lives, ends soon
-// after the process that ran them was killed, as root and as a user, with a shell on the machine and without.
+// Whatever commands have started, in sessions of their own, without their environment, with no file open, without a
+// parent that lives, ends soon after the process that ran them was killed, as root and as a user, with a shell on the
+// machine and without.
 func TestKilled(t *testing.T) {
 	users := []uint32{uint32(os.Getuid())}
 	if os.Getuid() == 0 {
@@ -117,7 +119,8 @@ func TestKilled(t *testing.T) {
 				}
 				dir := filepath.Join(base, number())
 				cmd := exec.Command(program, "work", shell, dir)
-				cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}, Setpgid: true}
+				cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user},
+					Setpgid: true}
 				if user == uint32(os.Getuid()) {
 					cmd.SysProcAttr.Credential = nil
 				}
@@ -134,7 +137,8 @@ func TestKilled(t *testing.T) {
 					t.Fatalf("%q: %v", line, err)
 				}
 				mark := filepath.Base(dir)
-				eventually(t, 10*time.Second, "all started", func() bool { return len(sleeping(mark)) >= len(commands) })
+				eventually(t, 10*time.Second,
+					"all started", func() bool { return len(sleeping(mark)) >= len(commands) })
 				// A child of somebody else, and one that is to stay.
 				other := exec.Command("sh", "-c", "sleep 1000; :", mark+".other")
 				other.Env = []string{"HEXMAGE_ROOT=" + dir + "-2/exec-1/root"}
@@ -148,7 +152,12 @@ func TestKilled(t *testing.T) {
 				}
 				killed := time.Now()
 				_ = cmd.Wait()
-				eventually(t, 5*time.Second, "all gone", func() bool { left := sleeping(mark); return len(left) == 1 && strings.Contains(left[0], ".other") })
+				eventually(t, 5*time.Second,
+					"all gone", func() bool {
+						left := sleeping(mark)
+						return len(left) == 1 &&
+							strings.Contains(left[0], ".other")
+					})
 				eventually(t, 5*time.Second, "the reaper gone", func() bool { return !runs(pid) })
 				t.Logf("all gone after %v", time.Since(killed))
 			})
@@ -219,7 +228,8 @@ func TestLocksStay(t *testing.T) {
 }
 
 // What is to outlive hexmage does; without a mark, and with that of another folder, nothing ends.
-// TestEndSparesReapers: whoever else ends what a killed process has left leaves its reaper, which holds the locks until all of that is gone.
+// TestEndSparesReapers: whoever else ends what a killed process has left leaves its reaper, which holds the locks
+// until all of that is gone.
 func TestEndSparesReapers(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -7,13 +7,15 @@ var basePaths = []string{
 	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/alternatives",
 	"/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/locale.alias", "/etc/os-release",
 	"/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/gai.conf",
-	"/etc/protocols", "/etc/services", "/etc/fonts", "/etc/perl", "/etc/java", "/etc/mime.types", "/etc/magic", "/etc/debian_version",
+	"/etc/protocols", "/etc/services", "/etc/fonts", "/etc/perl", "/etc/java", "/etc/mime.types", "/etc/magic",
+	"/etc/debian_version",
 	"/etc/gitconfig", "/etc/wgetrc", // git and wget do not go on without, if they are there
 	"/proc", "/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm", "/sys/fs/cgroup",
 }
 
 // baseDevices are the devices that every action may use.
-var baseDevices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts"}
+var baseDevices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
+	"/dev/ptmx", "/dev/pts"}
 
 // sharedDir is where every action may write although it may be nobody's own: semaphores and shared memory of libc are
 // there.

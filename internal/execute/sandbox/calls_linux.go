@@ -145,7 +145,8 @@ func archs(name string) []arch {
 			changes: map[uint32]change{
 				15: byPath(chmod), 94: byFile(chmod), 306: byFolder(chmod, none), 452: byFolder(chmod, 3),
 				212: byPath(chown), 198: byLink(chown), 207: byFile(chown), 298: byFolder(chown, 4),
-				30: byPath(utime), 271: byPath(utimes), 299: byFolder(utimes, none), 320: byFolder(utimens, 3), 412: byFolder(utimens64, 3),
+				30: byPath(utime), 271: byPath(utimes), 299: byFolder(utimes, none), 320: byFolder(utimens, 3),
+				412: byFolder(utimens64, 3),
 				226: byPath(setxattr), 227: byLink(setxattr), 228: byFile(setxattr),
 				235: byPath(removexattr), 236: byLink(removexattr), 237: byFile(removexattr),
 			},
@@ -177,7 +178,8 @@ func archs(name string) []arch {
 			changes: map[uint32]change{
 				15: byPath(chmod), 94: byFile(chmod), 333: byFolder(chmod, none), 452: byFolder(chmod, 3),
 				212: byPath(chown), 198: byLink(chown), 207: byFile(chown), 325: byFolder(chown, 4),
-				30: byPath(utime), 269: byPath(utimes), 326: byFolder(utimes, none), 348: byFolder(utimens, 3), 412: byFolder(utimens64, 3),
+				30: byPath(utime), 269: byPath(utimes), 326: byFolder(utimes, none), 348: byFolder(utimens, 3),
+				412: byFolder(utimens64, 3),
 				226: byPath(setxattr), 227: byLink(setxattr), 228: byFile(setxattr),
 				235: byPath(removexattr), 236: byLink(removexattr), 237: byFile(removexattr),
 			},

@@ -160,7 +160,8 @@ type timestamps [4]int64
 // utimensat sets the times of the open file, which may be one that is open as a path only.
 func utimensat(fd int, times *timestamps) error {
 	var empty [1]byte
-	_, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(fd), uintptr(unsafe.Pointer(&empty)), uintptr(unsafe.Pointer(times)), unix.AT_EMPTY_PATH, 0, 0)
+	_, _, errno := unix.Syscall6(unix.SYS_UTIMENSAT, uintptr(fd), uintptr(unsafe.Pointer(&empty)),
+		uintptr(unsafe.Pointer(times)), unix.AT_EMPTY_PATH, 0, 0)
 	if errno != 0 {
 		return errno
 	}

@@ -78,17 +78,20 @@ func (b *bench) sh(t *testing.T, script string) (string, bool) {
 	return strings.TrimSpace(string(text)), left
 }
 
-// Whatever a process does to leave its command's group, it ends with the command, and its number is told to nobody else.
+// Whatever a process does to leave its command's group, it ends with the command, and its number is told to nobody
+// else.
 func TestEnd(t *testing.T) {
 	b := newBench(t, true)
 	for name, script := range map[string]string{
-		"a session":                       "setsid -f sh -c 'echo $$ > pid; exec sleep 60'",
-		"a session without its leader":    "setsid -f sh -c 'sleep 60 & echo $! > pid.new; mv pid.new pid'",
-		"a session of a session":          "setsid -f setsid -f sh -c 'setsid -f sleep 60 & echo $$ > pid; exec sleep 60'",
-		"a group":                         "timeout 60 sh -c 'echo $$ > pid; exec sleep 60' &",
-		"job control":                     "bash -mc 'sleep 60 & echo $! > pid'",
-		"a group's number from its child": "perl -e 'if (!($p = fork)) { sleep 60; exit } setpgrp($p, $p); open F, \">pid\"; print F $p' &",
-		"many":                            "for i in $(seq 70); do setsid -f sleep 60; done; setsid -f sh -c 'echo $$ > pid; exec sleep 60'",
+		"a session":                    "setsid -f sh -c 'echo $$ > pid; exec sleep 60'",
+		"a session without its leader": "setsid -f sh -c 'sleep 60 & echo $! > pid.new; mv pid.new pid'",
+		"a session of a session": "setsid -f setsid -f sh -c 'setsid -f sleep 60 & echo $$ > pid; exec " +
+			"sleep 60'",
+		"a group":     "timeout 60 sh -c 'echo $$ > pid; exec sleep 60' &",
+		"job control": "bash -mc 'sleep 60 & echo $! > pid'",
+		"a group's number from its child": "perl -e 'if (!($p = fork)) { sleep 60; exit } setpgrp($p, $p); open F, " +
+			"\">pid\"; print F $p' &",
+		"many": "for i in $(seq 70); do setsid -f sleep 60; done; setsid -f sh -c 'echo $$ > pid; exec sleep 60'",
 	} {
 		if _, left := b.sh(t, script+"\n until test -s pid; do sleep 0.01; done"); !left {
 			t.Errorf("%s: nothing was left", name)
@@ -98,7 +101,8 @@ func TestEnd(t *testing.T) {
 		if err := errors.Join(err, nerr, os.Remove(filepath.Join(b.dir, "pid"))); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if stat, err := os.ReadFile("/proc/" + strconv.Itoa(n) + "/stat"); err == nil && !strings.Contains(string(stat), ") Z ") {
+		if stat, err := os.ReadFile("/proc/" + strconv.Itoa(n) + "/stat"); err == nil &&
+			!strings.Contains(string(stat), ") Z ") {
 			t.Errorf("%s: %s", name, stat)
 		}
 		b.supervisor.groups.mu.Lock()
@@ -135,7 +139,8 @@ func TestManyAtOnce(t *testing.T) {
 func TestForeignGroup(t *testing.T) {
 	b := newBench(t, true)
 	own := strconv.Itoa(unix.Getpgrp())
-	if text, left := b.sh(t, "perl -e 'setpgrp(0, "+own+") and print \"entered \"; setpgrp("+own+", 0) and print \"moved\"'"); text != "" || left {
+	if text, left := b.sh(t, "perl -e 'setpgrp(0, "+own+") and print \"entered \"; setpgrp("+own+", 0) and print "+
+		"\"moved\"'"); text != "" || left {
 		t.Errorf("%q, left %v", text, left)
 	}
 }
@@ -208,16 +213,20 @@ func TestSignals(t *testing.T) {
 			{"kill -9 " + pid + " 2>/dev/null || echo no", "no"},
 			{"perl -e 'print kill(9, -" + strconv.Itoa(unix.Getpgrp()) + ")'", "0"},
 			{"kill -9 -1 2>/dev/null; echo on", "on"},
-			{"/usr/bin/python3 -c 'import os,signal; signal.pidfd_send_signal(os.pidfd_open(" + pid + "), 9)' 2>&1 | tail -1", "PermissionError: [Errno 1] Operation not permitted"},
-			{"/usr/bin/python3 -c 'import os,signal,subprocess as s; p=s.Popen([\"sleep\",\"60\"], start_new_session=True); signal.pidfd_send_signal(os.pidfd_open(p.pid), 9); print(p.wait())'", "-9"},
-			{"/usr/bin/python3 -c 'import signal,threading; signal.signal(10, lambda *_: print(\"got\")); signal.pthread_kill(threading.get_ident(), 10)'", "got"},
+			{"/usr/bin/python3 -c 'import os,signal; signal.pidfd_send_signal(os.pidfd_open(" + pid +
+				"), 9)' 2>&1 | tail -1", "PermissionError: [Errno 1] Operation not permitted"},
+			{"/usr/bin/python3 -c 'import os,signal,subprocess as s; p=s.Popen([\"sleep\",\"60\"], " +
+				"start_new_session=True); signal.pidfd_send_signal(os.pidfd_open(p.pid), 9); print(p.wait())'", "-9"},
+			{"/usr/bin/python3 -c 'import signal,threading; signal.signal(10, lambda *_: print(\"got\")); " +
+				"signal.pthread_kill(threading.get_ident(), 10)'", "got"},
 			{"sleep 60 & kill $!; wait $! 2>/dev/null; echo $?", "143"},
 			{"bash -mc 'sleep 60 & kill -9 %1; wait %1; echo $?' 2>/dev/null", "137"},
 			{"timeout 0.01 sleep 60; echo $?", "124"},
 			{"timeout 0.01 setsid -w sleep 60; echo $?", "124"},
 			{"trap 'echo got; exit' USR1; setsid -w sh -c 'kill -USR1 '$$; sleep 1; echo missed", "got"},
 			{"trap 'echo got' USR1; kill -USR1 0", "got"},
-			{"/usr/bin/python3 -c 'import fcntl,os; r,w=os.pipe(); fcntl.fcntl(r, fcntl.F_SETOWN, os.getpid()); fcntl.fcntl(r, fcntl.F_SETOWN, 0); print(1)'", "1"},
+			{"/usr/bin/python3 -c 'import fcntl,os; r,w=os.pipe(); fcntl.fcntl(r, fcntl.F_SETOWN, os.getpid()); " +
+				"fcntl.fcntl(r, fcntl.F_SETOWN, 0); print(1)'", "1"},
 			{"perl -e 'kill(9, 999999999) or print $!{ESRCH} ? \"none\" : $!'", "none"},
 		} {
 			if text, _ := b.sh(t, c[0]); text != c[1] {

@@ -29,7 +29,8 @@ func dropPrivileges() error {
 	}
 	keep := have[0].Permitted & (1 << unix.CAP_CHOWN)
 	want[0] = unix.CapUserData{Effective: keep, Permitted: keep, Inheritable: keep}
-	if _, _, errno := unix.RawSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&want[0])), 0); errno != 0 {
+	if _, _, errno := unix.RawSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)),
+		uintptr(unsafe.Pointer(&want[0])), 0); errno != 0 {
 		return errno
 	}
 	if keep == 0 {

@@ -188,7 +188,8 @@ func (f *filter) signals(a arch, other answer, secret uint32) {
 // command, and asking would cost each command something.
 func (f *filter) setpgid(secret uint32) {
 	const low, high = 0, 4
-	for _, arg := range []struct{ at, is uint32 }{{dataArgs + 8 + high, secret}, {dataArgs + 8 + low, 0}, {dataArgs + low, 0}} {
+	for _, arg := range []struct{ at, is uint32 }{{dataArgs + 8 + high, secret}, {dataArgs + 8 + low, 0},
+		{dataArgs + low, 0}} {
 		f.load(arg.at)
 		f.op(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, arg.is, 1, 0)
 		f.ret(ask)
@@ -205,7 +206,8 @@ func (f filter) install(listen bool) (int, error) {
 		flags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 	}
 	prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
-	fd, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog)))
+	fd, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags,
+		uintptr(unsafe.Pointer(&prog)))
 	if errno != 0 {
 		return -1, errno
 	}

@@ -66,11 +66,13 @@ func TestFilter(t *testing.T) {
 			expect := func(want answer, a arch, nr uint32, args ...uint64) {
 				t.Helper()
 				if got := f.run(t, a.audit, nr, args...); got != want {
-					t.Errorf("%s, %#x, sockets %#x: call %d%v gets %#x, want %#x", name, a.audit, inet, nr, args, got, want)
+					t.Errorf("%s, %#x, sockets %#x: call %d%v gets %#x, want %#x", name, a.audit, inet, nr, args, got,
+						want)
 				}
 			}
 			for _, a := range archs(name) {
-				known := map[uint32]bool{a.ioctl: true, a.setsid: true, a.setpgid: true, a.socket: true, a.socketCall: a.socketCall != 0}
+				known := map[uint32]bool{a.ioctl: true, a.setsid: true, a.setpgid: true, a.socket: true,
+					a.socketCall: a.socketCall != 0}
 				once := func(nr uint32) {
 					if known[nr] {
 						t.Errorf("%s, %#x: call %d is there twice", name, a.audit, nr)
@@ -128,7 +130,8 @@ func TestFilter(t *testing.T) {
 				expect(owner, a, a.ioctl, 3, 0x8901)
 				expect(eperm, a, a.ioctl, 0, unix.TIOCSTI)
 				expect(ask, a, a.setsid)
-				for _, args := range [][]uint64{{0, 0}, {0, 7}, {7, 0}, {7, secret << 32}, {0, secret<<32 + 7}, {0, (secret + 1) << 32}} {
+				for _, args := range [][]uint64{{0, 0}, {0, 7}, {7, 0}, {7, secret << 32}, {0, secret<<32 + 7},
+					{0, (secret + 1) << 32}} {
 					expect(ask, a, a.setpgid, args...)
 				}
 				expect(allow, a, a.setpgid, 0, secret<<32)
@@ -208,8 +211,10 @@ func checkNumbers(t *testing.T, name string, a arch, numbers map[string]uint32) 
 		return nr
 	}
 	changes := map[string]change{
-		"CHMOD": byPath(chmod), "FCHMOD": byFile(chmod), "FCHMODAT": byFolder(chmod, none), "FCHMODAT2": byFolder(chmod, 3), "FCHOWNAT": byFolder(chown, 4),
-		"UTIME": byPath(utime), "UTIMES": byPath(utimes), "FUTIMESAT": byFolder(utimes, none), "UTIMENSAT": byFolder(utimens, 3), "UTIMENSAT_TIME64": byFolder(utimens64, 3),
+		"CHMOD": byPath(chmod), "FCHMOD": byFile(chmod), "FCHMODAT": byFolder(chmod, none),
+		"FCHMODAT2": byFolder(chmod, 3), "FCHOWNAT": byFolder(chown, 4),
+		"UTIME": byPath(utime), "UTIMES": byPath(utimes), "FUTIMESAT": byFolder(utimes, none),
+		"UTIMENSAT": byFolder(utimens, 3), "UTIMENSAT_TIME64": byFolder(utimens64, 3),
 		"SETXATTR": byPath(setxattr), "LSETXATTR": byLink(setxattr), "FSETXATTR": byFile(setxattr),
 		"REMOVEXATTR": byPath(removexattr), "LREMOVEXATTR": byLink(removexattr), "FREMOVEXATTR": byFile(removexattr),
 	}
@@ -231,7 +236,8 @@ func checkNumbers(t *testing.T, name string, a arch, numbers map[string]uint32) 
 	}
 	for call, want := range map[string]process{
 		"PRLIMIT64": unlessNull(2), "SETPRIORITY": whoseKind(0), "IOPRIO_SET": whoseKind(1),
-		"SCHED_SETAFFINITY": whose(0), "SCHED_SETSCHEDULER": whose(0), "SCHED_SETPARAM": whose(0), "SCHED_SETATTR": whose(0),
+		"SCHED_SETAFFINITY": whose(0), "SCHED_SETSCHEDULER": whose(0), "SCHED_SETPARAM": whose(0),
+		"SCHED_SETATTR": whose(0),
 	} {
 		if nr := number(call); a.processes[nr] != want {
 			t.Errorf("%s: %s, call %d: %+v, want %+v", name, call, nr, a.processes[nr], want)
@@ -241,9 +247,12 @@ func checkNumbers(t *testing.T, name string, a arch, numbers map[string]uint32) 
 		got   []uint32
 		calls string
 	}{
-		{slices.Concat(a.missing, missingEverywhere()), "ADD_KEY REQUEST_KEY KEYCTL SHMGET SEMGET MSGGET IPC MQ_OPEN MQ_UNLINK IO_URING_SETUP SETXATTRAT REMOVEXATTRAT FILE_SETATTR"},
-		{a.signals, "KILL TKILL RT_SIGQUEUEINFO RT_TGSIGQUEUEINFO"}, {[]uint32{a.tgkill}, "TGKILL"}, {[]uint32{a.pidfd}, "PIDFD_SEND_SIGNAL"}, {a.fcntl, "FCNTL FCNTL64"},
-		{[]uint32{a.setsid}, "SETSID"}, {[]uint32{a.setpgid}, "SETPGID"}, {[]uint32{a.ioctl}, "IOCTL"}, {[]uint32{a.socket}, "SOCKET"},
+		{slices.Concat(a.missing, missingEverywhere()), "ADD_KEY REQUEST_KEY KEYCTL SHMGET SEMGET MSGGET IPC " +
+			"MQ_OPEN MQ_UNLINK IO_URING_SETUP SETXATTRAT REMOVEXATTRAT FILE_SETATTR"},
+		{a.signals, "KILL TKILL RT_SIGQUEUEINFO RT_TGSIGQUEUEINFO"}, {[]uint32{a.tgkill}, "TGKILL"},
+		{[]uint32{a.pidfd}, "PIDFD_SEND_SIGNAL"}, {a.fcntl, "FCNTL FCNTL64"},
+		{[]uint32{a.setsid}, "SETSID"}, {[]uint32{a.setpgid}, "SETPGID"}, {[]uint32{a.ioctl}, "IOCTL"},
+		{[]uint32{a.socket}, "SOCKET"},
 		{slices.DeleteFunc([]uint32{a.socketCall}, func(nr uint32) bool { return nr == 0 }), "SOCKETCALL"},
 	} {
 		var want []uint32

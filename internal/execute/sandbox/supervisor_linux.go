@@ -98,7 +98,8 @@ func (s *supervisor) next(fd uintptr) bool {
 	s.answering.Lock()
 	defer s.answering.Unlock()
 	var n notification
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, fd, unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n))); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, fd, unix.SECCOMP_IOCTL_NOTIF_RECV,
+		uintptr(unsafe.Pointer(&n))); errno != 0 {
 		return true // ENOENT: the caller is gone
 	}
 	r := response{id: n.id}
@@ -173,7 +174,8 @@ func (q *question) int(i int) int32 { return int32(uint32(q.args[i])) }
 
 // still returns an error if the caller is gone: its number may be another's by now.
 func (q *question) still() error {
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, q.fd, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, uintptr(unsafe.Pointer(&q.id))); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, q.fd, unix.SECCOMP_IOCTL_NOTIF_ID_VALID,
+		uintptr(unsafe.Pointer(&q.id))); errno != 0 {
 		return unix.ESRCH
 	}
 	return nil

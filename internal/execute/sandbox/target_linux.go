@@ -135,7 +135,8 @@ func (q *question) copyUp(t *target) error {
 	}
 	name := filepath.Base(t.path)
 	var now unix.Stat_t
-	if err := unix.Fstatat(dir, name, &now, unix.AT_SYMLINK_NOFOLLOW); err != nil || now.Ino != t.st.Ino || now.Dev != t.st.Dev {
+	if err := unix.Fstatat(dir, name, &now, unix.AT_SYMLINK_NOFOLLOW); err != nil || now.Ino != t.st.Ino ||
+		now.Dev != t.st.Dev {
 		return unix.ENOENT
 	}
 	var path string
@@ -194,7 +195,9 @@ func (q *question) copy(t *target) (path string, fd int, err error) {
 	if err := unix.Fchmod(int(to.Fd()), t.st.Mode&0o7777); err != nil {
 		return "", none, err
 	}
-	if err := utimensat(int(to.Fd()), &timestamps{int64(t.st.Atim.Sec), int64(t.st.Atim.Nsec), int64(t.st.Mtim.Sec), int64(t.st.Mtim.Nsec)}); err != nil {
+	if err := utimensat(int(to.Fd()),
+		&timestamps{int64(t.st.Atim.Sec), int64(t.st.Atim.Nsec), int64(t.st.Mtim.Sec),
+			int64(t.st.Mtim.Nsec)}); err != nil {
 		return "", none, err
 	}
 	fd, err = unix.Open(proc(int(to.Fd())), unix.O_PATH|unix.O_CLOEXEC, 0)

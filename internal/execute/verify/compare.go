@@ -84,9 +84,11 @@ func (c *comparer) dirs(ctx context.Context, at string, first, second *merkle.Di
 		p := path.Join(at, name)
 		switch (merkle.Entry{}) {
 		case b:
-			c.add(event.Difference{Path: p, Kind: "missing", Offset: -1, Detail: "only the first run wrote this " + noun(a)})
+			c.add(event.Difference{Path: p, Kind: "missing", Offset: -1,
+				Detail: "only the first run wrote this " + noun(a)})
 		case a:
-			c.add(event.Difference{Path: p, Kind: "extra", Offset: -1, Detail: "only the second run wrote this " + noun(b)})
+			c.add(event.Difference{Path: p, Kind: "extra", Offset: -1,
+				Detail: "only the second run wrote this " + noun(b)})
 		default:
 			if err := c.entries(ctx, p, a, b); err != nil {
 				return fmt.Errorf("%s: %w", p, err)
@@ -109,17 +111,20 @@ func noun(e merkle.Entry) string {
 func (c *comparer) entries(ctx context.Context, p string, a, b merkle.Entry) error {
 	switch {
 	case noun(a) != noun(b):
-		c.add(event.Difference{Path: p, Kind: "type", Offset: -1, Detail: fmt.Sprintf("a %s, then a %s", noun(a), noun(b))})
+		c.add(event.Difference{Path: p, Kind: "type", Offset: -1,
+			Detail: fmt.Sprintf("a %s, then a %s", noun(a), noun(b))})
 	case a.Dir != nil:
 		return c.folders(ctx, p, a.Dir, b.Dir)
 	case a.File == nil:
 		if a.Symlink != b.Symlink {
-			c.add(event.Difference{Path: p, Kind: "content", Offset: -1, Detail: fmt.Sprintf("a symlink to %q, then to %q", a.Symlink, b.Symlink)})
+			c.add(event.Difference{Path: p, Kind: "content", Offset: -1,
+				Detail: fmt.Sprintf("a symlink to %q, then to %q", a.Symlink, b.Symlink)})
 		}
 	case a.File.Digest != b.File.Digest:
 		return c.files(ctx, p, *a.File, *b.File)
 	case a.File.Executable != b.File.Executable:
-		c.add(event.Difference{Path: p, Kind: "mode", Offset: -1, Detail: fmt.Sprintf("%s, then %s", mode(a.File), mode(b.File))})
+		c.add(event.Difference{Path: p, Kind: "mode", Offset: -1,
+			Detail: fmt.Sprintf("%s, then %s", mode(a.File), mode(b.File))})
 	}
 	return nil
 }

@@ -118,7 +118,8 @@ func (v *Verifier) Execute(ctx context.Context, a *execute.Request) (*action.Res
 		return nil, err
 	}
 	if !a.Succeeded(first.ExitCode) {
-		v.record(s, event.ActionVerified{Verdict: event.Unverified, Reason: fmt.Sprintf("it ended with exit code %d, and is not remembered", first.ExitCode)})
+		v.record(s, event.ActionVerified{Verdict: event.Unverified,
+			Reason: fmt.Sprintf("it ended with exit code %d, and is not remembered", first.ExitCode)})
 		return first, nil
 	}
 	a.Report(0, 0, "runs again, to compare")

@@ -34,14 +34,16 @@ func faked(t *testing.T) (fake *executetest.Fake, cached execute.Executor, blobs
 	if err != nil {
 		t.Fatal(err)
 	}
-	fake = &executetest.Fake{Store: blobs, Fn: fn, Commands: map[string]func(context.Context, *executetest.Call) (int, error){
-		"make": func(_ context.Context, c *executetest.Call) (int, error) {
-			c.Outputs["a.o"], c.Outputs["inc/x"] = "object", "x"
-			return 0, nil
-		},
-	}}
+	fake = &executetest.Fake{Store: blobs, Fn: fn,
+		Commands: map[string]func(context.Context, *executetest.Call) (int, error){
+			"make": func(_ context.Context, c *executetest.Call) (int, error) {
+				c.Outputs["a.o"], c.Outputs["inc/x"] = "object", "x"
+				return 0, nil
+			},
+		}}
 	return fake, execute.Cached(fake, execute.CacheOptions{Results: memory.NewResults(), Blobs: blobs, Fn: fn}), blobs,
-		&action.Action{Command: action.Command{Args: []string{"make"}, Outputs: []string{"a.o", "inc"}}, InputRoot: root}
+		&action.Action{Command: action.Command{Args: []string{"make"}, Outputs: []string{"a.o", "inc"}},
+			InputRoot: root}
 }
 
 // verifier is a Verifier over real processes, with a memory.
@@ -64,7 +66,9 @@ func newVerifier(t *testing.T, choose func(string) bool) verifier {
 	}
 	host := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn})
 	cached := execute.Cached(host, execute.CacheOptions{Results: memory.NewResults(), Blobs: blobs, Fn: fn})
-	v := verify.New(verify.Options{Next: cached, Again: local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn}), Store: blobs, Select: choose})
+	v := verify.New(verify.Options{Next: cached,
+		Again: local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn}), Store: blobs,
+		Select: choose})
 	return verifier{v, cached, &action.Action{InputRoot: none}}
 }
 
@@ -86,7 +90,8 @@ func (v verifier) verify(t *testing.T, a *action.Action) event.ActionVerified {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if known, ok, err := execute.Lookup(ctx, v.cached, req); err != nil || !ok || !cmp.Equal(known.Files, r.Files, cmp.Comparer(func(x, y action.OutputFile) bool { return x == y })) {
+	if known, ok, err := execute.Lookup(ctx, v.cached, req); err != nil || !ok ||
+		!cmp.Equal(known.Files, r.Files, cmp.Comparer(func(x, y action.OutputFile) bool { return x == y })) {
 		t.Fatalf("the cache has %v (%v, %v), and the build got %v", known, ok, err, r)
 	}
 	e, ok := v.Take("exec.a", "")
@@ -130,18 +135,20 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// What is neither content nor size: the steps look at a file outside of their exec roots, which changes between two runs.
+// What is neither content nor size: the steps look at a file outside of their exec roots, which changes between two
+// runs.
 func TestVerifyKinds(t *testing.T) {
 	for name, c := range map[string]struct{ first, second, want string }{
-		"missing":    {"mkdir o; touch o/a o/b", "mkdir o; touch o/a", "o/b missing"},
-		"extra":      {"mkdir o; touch o/a", "mkdir -p o/b; touch o/a o/b/x", "o/b extra"},
-		"mode":       {"echo a > o", "echo a > o; chmod +x o", "o mode"},
-		"size":       {"echo a > o", "echo aa > o", "o size"},
-		"type":       {"echo a > o", "mkdir o", "o type"},
-		"symlink":    {"mkdir o; ln -s a o/l", "mkdir o; ln -s b o/l", "o/l content"},
-		"exit code":  {"echo a > o", "echo oh >&2; exit 3", " exit code"},
-		"not there":  {"echo a > o", "true", "o missing"},
-		"deep below": {"mkdir -p o/1/2 o/same; echo 1 > o/1/2/3", "mkdir -p o/1/2 o/same; echo 2 > o/1/2/3", "o/1/2/3 content"},
+		"missing":   {"mkdir o; touch o/a o/b", "mkdir o; touch o/a", "o/b missing"},
+		"extra":     {"mkdir o; touch o/a", "mkdir -p o/b; touch o/a o/b/x", "o/b extra"},
+		"mode":      {"echo a > o", "echo a > o; chmod +x o", "o mode"},
+		"size":      {"echo a > o", "echo aa > o", "o size"},
+		"type":      {"echo a > o", "mkdir o", "o type"},
+		"symlink":   {"mkdir o; ln -s a o/l", "mkdir o; ln -s b o/l", "o/l content"},
+		"exit code": {"echo a > o", "echo oh >&2; exit 3", " exit code"},
+		"not there": {"echo a > o", "true", "o missing"},
+		"deep below": {"mkdir -p o/1/2 o/same; echo 1 > o/1/2/3", "mkdir -p o/1/2 o/same; echo 2 > o/1/2/3",
+			"o/1/2/3 content"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := newVerifier(t, nil)
@@ -337,7 +344,8 @@ func TestVerifyDeclared(t *testing.T) {
 		for _, d := range e.Differences {
 			got = append(got, d.Path+" "+d.Varies)
 		}
-		if want := []string{"d/one it draws lots", "d/two it draws lots", "o "}; e.Verdict != event.Different || !slices.Equal(got, want) {
+		if want := []string{"d/one it draws lots", "d/two it draws lots", "o "}; e.Verdict != event.Different ||
+			!slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", e.Verdict, got, want)
 		}
 	})

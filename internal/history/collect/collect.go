@@ -29,14 +29,19 @@ type Stores struct {
 
 // Document makes the document of a run of the book. With hide it is for others: it has what each action's key was
 // made of, also of those that the run had no need to look at, and nothing of what hide takes out.
-func Document(ctx context.Context, book *runlog.Book, run *runlog.Run, stores Stores, hide *Hider) (*history.Document, error) {
-	c := &collector{book: book, run: run, stores: stores, hide: hide, materials: NewMaterials(hide), loaded: map[digest.Digest]loadedAction{}, sizes: map[digest.Digest]int64{}}
+func Document(ctx context.Context, book *runlog.Book, run *runlog.Run, stores Stores, hide *Hider) (*history.Document,
+	error) {
+	c := &collector{book: book, run: run, stores: stores, hide: hide, materials: NewMaterials(hide),
+		loaded: map[digest.Digest]loadedAction{}, sizes: map[digest.Digest]int64{}}
 	s := run.Summary
 	c.d = &history.Document{
-		Format: history.Format, ID: run.ID, Pipeline: run.Pipeline, Profile: run.Profile, Version: run.Version, Variables: run.Variables, Selected: run.Selected, Fresh: run.Fresh,
-		Parallel: run.Jobs, Host: run.Host, Toolchains: run.Toolchains, Started: run.Started, Seconds: run.Took.Seconds(), Result: history.ResultOf(run),
-		Executed: run.Executed, Cached: run.Cached, Failed: run.Failed, Skipped: run.Skipped, Actions: s.Actions, ChecksFailed: s.ChecksFailed,
-		Outputs: s.Outputs, Checks: s.Checks, Failures: s.Failures, Warnings: s.Warnings,
+		Format: history.Format, ID: run.ID, Pipeline: run.Pipeline, Profile: run.Profile, Version: run.Version,
+		Variables: run.Variables, Selected: run.Selected, Fresh: run.Fresh,
+		Parallel: run.Jobs, Host: run.Host, Toolchains: run.Toolchains, Started: run.Started,
+		Seconds: run.Took.Seconds(), Result: history.ResultOf(run),
+		Executed: run.Executed, Cached: run.Cached, Failed: run.Failed, Skipped: run.Skipped, Actions: s.Actions,
+		ChecksFailed: s.ChecksFailed,
+		Outputs:      s.Outputs, Checks: s.Checks, Failures: s.Failures, Warnings: s.Warnings,
 	}
 	if !run.Ended {
 		count(c.d, run)
@@ -179,9 +184,12 @@ func (c *collector) unknown() {
 			c.d.Unknown = append(c.d.Unknown, text)
 		}
 	}
-	note(c.none, "Which step needs which is not on record: the run was stopped, or is of an earlier hexmage. So there is no critical path.")
-	note(c.gone > 0, fmt.Sprintf("Of %d actions the outputs do not count in the sizes: their results are no longer in the cache, or are kept by what a depfile named.", c.gone))
-	note(c.run.Summary.Cut, "There was more to tell than a record takes: some outputs, checks, warnings or tables are left out.")
+	note(c.none, "Which step needs which is not on record: the run was stopped, or is of an earlier hexmage. So "+
+		"there is no critical path.")
+	note(c.gone > 0, fmt.Sprintf("Of %d actions the outputs do not count in the sizes: their results are no longer "+
+		"in the cache, or are kept by what a depfile named.", c.gone))
+	note(c.run.Summary.Cut, "There was more to tell than a record takes: some outputs, checks, warnings or tables "+
+		"are left out.")
 }
 
 // plain is an address without keys.
@@ -203,7 +211,8 @@ func moduleOf(step string) string {
 }
 
 func (c *collector) action(ctx context.Context, a *runlog.Action) (history.Action, error) {
-	did := history.Action{Copy: a.Step, Name: a.Name, Outcome: a.Outcome, Start: a.Start.Seconds(), Seconds: a.Duration.Seconds(), Worker: a.Worker}
+	did := history.Action{Copy: a.Step, Name: a.Name, Outcome: a.Outcome, Start: a.Start.Seconds(),
+		Seconds: a.Duration.Seconds(), Worker: a.Worker}
 	if a.Key.IsZero() {
 		did.Reason = "an input of it was not there"
 		return did, ctx.Err()
@@ -281,7 +290,8 @@ func (c *collector) forOthers(ctx context.Context) error {
 	}
 	c.d.Trees = trees
 	if !whole {
-		c.d.Unknown = append(c.d.Unknown, "Of some folders of inputs it is not said what is in them: they are no longer in the cache, or there is too much.")
+		c.d.Unknown = append(c.d.Unknown, "Of some folders of inputs it is not said what is in them: they are no "+
+			"longer in the cache, or there is too much.")
 	}
 	text := c.hide.Text
 	c.d.Outputs = slices.Clone(c.d.Outputs)

@@ -30,10 +30,12 @@ type place struct {
 }
 
 func newPlace(t *testing.T) *place {
-	return &place{t: t, dir: filepath.Join(t.TempDir(), "runs"), stores: collect.Stores{Blobs: memory.NewBlobs(), Results: memory.NewResults()}, at: time.Now().Add(-time.Hour)}
+	return &place{t: t, dir: filepath.Join(t.TempDir(), "runs"),
+		stores: collect.Stores{Blobs: memory.NewBlobs(), Results: memory.NewResults()}, at: time.Now().Add(-time.Hour)}
 }
 
-// made puts an action of one file and one argument into the stores, with a result of so many bytes, and returns its key.
+// made puts an action of one file and one argument into the stores, with a result of so many bytes, and returns its
+// key.
 func (p *place) made(content, arg string, bytes int, noCache bool) digest.Digest {
 	p.t.Helper()
 	root := &merkle.Dir{}
@@ -42,11 +44,13 @@ func (p *place) made(content, arg string, bytes int, noCache bool) digest.Digest
 		p.t.Fatal(err)
 	}
 	top, messages := root.Encode(digest.BLAKE3)
-	a := &action.Action{Command: action.Command{Args: []string{"cc", arg}, Outputs: []string{"out"}}, InputRoot: top, DoNotCache: noCache}
+	a := &action.Action{Command: action.Command{Args: []string{"cc", arg}, Outputs: []string{"out"}}, InputRoot: top,
+		DoNotCache: noCache}
 	e := a.Encode(digest.BLAKE3)
 	messages[e.Key], messages[digest.BLAKE3.Bytes(e.Command)] = e.Action, e.Command
 	out := digest.BLAKE3.Bytes([]byte(strings.Repeat("x", bytes)))
-	if err := p.stores.Results.Put(p.t.Context(), e.Key, &action.Result{Files: []action.OutputFile{{Path: "out", Digest: out}}}, messages); err != nil {
+	if err := p.stores.Results.Put(p.t.Context(), e.Key,
+		&action.Result{Files: []action.OutputFile{{Path: "out", Digest: out}}}, messages); err != nil {
 		p.t.Fatal(err)
 	}
 	return e.Key
@@ -110,15 +114,18 @@ func reasons(d *history.Document) (all []string) {
 // TestCollect: the document of a run has its steps in the plan's order, copies together, with why each action ran.
 func TestCollect(t *testing.T) {
 	p := newPlace(t)
-	steps := []runlog.Step{{Step: "toolchain.cc"}, {Step: "module.m.exec.obj", Needs: []int{0}}, {Step: "exec.all", Needs: []int{1}}}
+	steps := []runlog.Step{{Step: "toolchain.cc"}, {Step: "module.m.exec.obj", Needs: []int{0}},
+		{Step: "exec.all", Needs: []int{1}}}
 	obj := `module.m["x"].exec.obj["a.c"]`
 	one, all := p.made("a", "-O1", 10, false), p.made("all", "-O1", 20, false)
 	d := p.run(steps, nil, did("exec.all", "", event.Failed, all), did(obj, "o", event.Executed, one))
-	if got := []string{d.Steps[0].Step, d.Steps[1].Step, d.Steps[2].Step}; !slices.Equal(got, []string{"toolchain.cc", "module.m.exec.obj", "exec.all"}) {
+	if got := []string{d.Steps[0].Step, d.Steps[1].Step, d.Steps[2].Step}; !slices.Equal(got,
+		[]string{"toolchain.cc", "module.m.exec.obj", "exec.all"}) {
 		t.Errorf("steps %q", got)
 	}
 	s := d.Steps[1]
-	if s.Module != "module.m" || !slices.Equal(s.Needs, []int{0}) || s.Executed != 1 || s.Bytes != 10 || s.Actions[0].Copy != obj || s.Made == "" {
+	if s.Module != "module.m" || !slices.Equal(s.Needs, []int{0}) || s.Executed != 1 || s.Bytes != 10 ||
+		s.Actions[0].Copy != obj || s.Made == "" {
 		t.Errorf("%+v", s)
 	}
 	made := s.Actions[0]
@@ -132,7 +139,8 @@ func TestCollect(t *testing.T) {
 
 	// The next run has no plan of its own: its graph and its toolchains are those of the run before.
 	two, every := p.made("b", "-O1", 10, false), p.made("every", "", 1, true)
-	d = p.run(nil, nil, did(obj, "o", event.Executed, two), did("exec.all", "", event.Failed, all), did("exec.every", "", event.Executed, every), did("exec.gone", "", event.Failed, digest.Digest{}))
+	d = p.run(nil, nil, did(obj, "o", event.Executed, two), did("exec.all", "", event.Failed, all),
+		did("exec.every", "", event.Executed, every), did("exec.gone", "", event.Failed, digest.Digest{}))
 	if len(d.Steps) != 5 || !slices.Equal(d.Steps[1].Needs, []int{0}) || d.Toolchains["cc"] != "22" {
 		t.Errorf("%+v", d)
 	}
@@ -147,16 +155,22 @@ func TestCollect(t *testing.T) {
 	// A run that had no need to look at a step has what the last run had of it.
 	id := d.ID
 	d = p.run(nil, nil, did("exec.all", "", event.Failed, all))
-	if k := d.Steps[1].Kept; len(k) != 1 || k[0].Run != id || k[0].Copy != obj || k[0].Key != two.Hex() || k[0].Of["argument 1"] != "-O1" || d.Trees[k[0].Root] == nil || len(d.Steps[1].Actions) > 0 || d.Steps[1].Executed > 0 {
+	if k := d.Steps[1].Kept; len(k) != 1 || k[0].Run != id || k[0].Copy != obj || k[0].Key != two.Hex() ||
+		k[0].Of["argument 1"] != "-O1" || d.Trees[k[0].Root] == nil || len(d.Steps[1].Actions) > 0 ||
+		d.Steps[1].Executed > 0 {
 		t.Errorf("kept %+v", d.Steps[1])
 	}
-	d = p.run(nil, []string{"exec.all"}, did(obj, "o", event.Cached, two), did("exec.all", "", event.Executed, all), did("exec.new", "", event.Executed, p.made("n", "", 1, false)))
-	want = []string{"module.m.exec.obj " + obj + " o: nothing differed from run " + id, "exec.all: --fresh", "exec.new: never ran before"}
+	d = p.run(nil, []string{"exec.all"}, did(obj, "o", event.Cached, two), did("exec.all", "", event.Executed, all),
+		did("exec.new", "", event.Executed, p.made("n", "", 1, false)))
+	want = []string{"module.m.exec.obj " + obj + " o: nothing differed from run " + id, "exec.all: --fresh",
+		"exec.new: never ran before"}
 	if diff := cmp.Diff(want, reasons(d)); diff != "" {
 		t.Error(diff)
 	}
-	d = p.run(nil, nil, did(obj, "o", event.Cached, one), did("exec.all", "", event.Executed, all), did("exec.new", "", event.Executed, p.made("n", "-g", 1, false)))
-	want = []string{"module.m.exec.obj " + obj + " o: its result was known from an earlier run than the last", "exec.all: its result was no longer in the cache", "exec.new: argument  is now -g"}
+	d = p.run(nil, nil, did(obj, "o", event.Cached, one), did("exec.all", "", event.Executed, all),
+		did("exec.new", "", event.Executed, p.made("n", "-g", 1, false)))
+	want = []string{"module.m.exec.obj " + obj + " o: its result was known from an earlier run than the last",
+		"exec.all: its result was no longer in the cache", "exec.new: argument  is now -g"}
 	if diff := cmp.Diff(want, reasons(d)); diff != "" {
 		t.Error(diff)
 	}
@@ -177,15 +191,18 @@ func TestCollect(t *testing.T) {
 	// Where the cache has nothing any more, the document says so.
 	p.stores = collect.Stores{Blobs: memory.NewBlobs(), Results: memory.NewResults()}
 	d = p.document(0)
-	if len(d.Unknown) == 0 || !strings.Contains(d.Unknown[0], "Of 3 actions the outputs do not count") || d.Steps[1].Made != "" || d.Steps[1].Actions[0].Of != nil {
+	if len(d.Unknown) == 0 || !strings.Contains(d.Unknown[0], "Of 3 actions the outputs do not count") ||
+		d.Steps[1].Made != "" || d.Steps[1].Actions[0].Of != nil {
 		t.Errorf("%q %+v", d.Unknown, d.Steps[1])
 	}
 }
 
-// TestCritical: the critical path goes back from what ended last to what it waited for, through steps that nobody looked at.
+// TestCritical: the critical path goes back from what ended last to what it waited for, through steps that nobody
+// looked at.
 func TestCritical(t *testing.T) {
 	p := newPlace(t)
-	steps := []runlog.Step{{Step: "exec.a"}, {Step: "exec.slow"}, {Step: "exec.quiet", Needs: []int{0, 1}}, {Step: "exec.end", Needs: []int{0, 2}}, {Step: "exec.other"}}
+	steps := []runlog.Step{{Step: "exec.a"}, {Step: "exec.slow"}, {Step: "exec.quiet", Needs: []int{0, 1}},
+		{Step: "exec.end", Needs: []int{0, 2}}, {Step: "exec.other"}}
 	end := did("exec.end", "", event.Executed, digest.Digest{})
 	var events []event.Event
 	for _, s := range []string{"exec.other", "exec.a", "exec.slow"} {
@@ -207,7 +224,8 @@ func TestCritical(t *testing.T) {
 	}
 }
 
-// TestTreesAreBounded: of more entries than a document takes, the deepest folders are not listed, and that is said; what several actions share is listed once.
+// TestTreesAreBounded: of more entries than a document takes, the deepest folders are not listed, and that is said;
+// what several actions share is listed once.
 func TestTreesAreBounded(t *testing.T) {
 	blobs := memory.NewBlobs()
 	file := &merkle.File{Digest: digest.BLAKE3.Bytes([]byte("x"))}
@@ -219,7 +237,8 @@ func TestTreesAreBounded(t *testing.T) {
 		return d
 	}
 	tree := func(extra string, deep *merkle.Dir) digest.Digest {
-		d := &merkle.Dir{Files: map[string]*merkle.File{extra: file}, Dirs: map[string]*merkle.Dir{"shared": wide(200_000), "more": {Dirs: map[string]*merkle.Dir{"deep": deep}}}}
+		d := &merkle.Dir{Files: map[string]*merkle.File{extra: file},
+			Dirs: map[string]*merkle.Dir{"shared": wide(200_000), "more": {Dirs: map[string]*merkle.Dir{"deep": deep}}}}
 		root, err := d.Put(t.Context(), blobs, digest.BLAKE3)
 		if err != nil {
 			t.Fatal(err)
@@ -227,7 +246,8 @@ func TestTreesAreBounded(t *testing.T) {
 		return root
 	}
 	m := collect.NewMaterials(collect.NewHider(nil))
-	for i, root := range []digest.Digest{tree("a", wide(5)), tree("b", wide(99_900)), tree("c", wide(99_990)), tree("d", wide(7))} {
+	for i, root := range []digest.Digest{tree("a", wide(5)), tree("b", wide(99_900)), tree("c", wide(99_990)),
+		tree("d", wide(7))} {
 		var to history.Action
 		if m.Add(t.Context(), &to, &action.Action{InputRoot: root}, blobs); to.Root == "" {
 			t.Fatalf("%d has no root", i)
@@ -242,7 +262,8 @@ func TestTreesAreBounded(t *testing.T) {
 		entries += len(f)
 		sizes[len(f)]++
 	}
-	if entries > 300_000 || sizes[200_000] != 1 || sizes[99_900] != 1 || sizes[99_990] != 0 || sizes[5] != 1 || sizes[7] != 1 {
+	if entries > 300_000 || sizes[200_000] != 1 || sizes[99_900] != 1 || sizes[99_990] != 0 || sizes[5] != 1 ||
+		sizes[7] != 1 {
 		t.Errorf("%d entries, in folders of %v", entries, sizes)
 	}
 }

@@ -51,15 +51,19 @@ func NewHider(folders map[string]string, system ...string) *Hider {
 
 var (
 	// Names whose values are secrets: TOKEN, HF_TOKEN and --api-key, and neither TOKENS nor tokens.json.
-	secretNameRE = lazyregexp.New(`(?i)^(?:--?)?(?:[a-z0-9_.-]*[_.-])?(?:token|secret|passw(?:or)?d|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)$`)
+	secretNameRE = lazyregexp.
+			New(`(?i)^(?:--?)?(?:[a-z0-9_.-]*[_.-])?(?:token|secret|passw(?:or)?d|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)$`)
 	// What follows "https://", "Bearer", such a name with = or :, or such a flag: the first group stays.
 	loginRE  = lazyregexp.New(`(?i)(\b(?:https?|ftps?)://)([^\s/@"'<>\\]+)@`)
 	userRE   = lazyregexp.New(`(?i)(\b[a-z][a-z0-9+.-]*://)([^\s/@:"'<>\\]+:[^\s/@"'<>\\]+)@`)
 	bearerRE = lazyregexp.New(`(?i)(\b(?:bearer|basic)\s+)([a-z0-9._~+/=-]{6,})`)
-	valueRE  = lazyregexp.New(`(?i)((?:^|[^a-z0-9_.-])(?:[a-z0-9_.-]*[_.-])?(?:token|secret|passw(?:or)?d|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)["']?\s*[=:]\s*["']?)([^\s"'&,;\\$\[(]+)`)
-	flagRE   = lazyregexp.New(`(?i)((?:^|\s)--?(?:[a-z0-9_.-]*[_.-])?(?:token|secret|passw(?:or)?d|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)\s+["']?)([^\s"'\\$\[(-][^\s"'\\]*)`)
+	valueRE  = lazyregexp.New(
+		`(?i)((?:^|[^a-z0-9_.-])(?:[a-z0-9_.-]*[_.-])?(?:token|secret|passw(?:or)?d|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)["']?\s*[=:]\s*["']?)([^\s"'&,;\\$\[(]+)`)
+	flagRE = lazyregexp.New(
+		`(?i)((?:^|\s)--?(?:[a-z0-9_.-]*[_.-])?(?:token|secret|passw(?:or)?d|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)\s+["']?)([^\s"'\\$\[(-][^\s"'\\]*)`)
 	// An absolute path, behind what may be before one.
-	pathRE = lazyregexp.New(`(^|[\s"'=:,;(<|]|file://|(?:^|[\s"'])-[A-Za-z][A-Za-z_-]*)(/[^\s"'/=:,;()<>|\[\]{}*?]+(?:/[^\s"'=:,;()<>|\[\]{}*?]*)+)`)
+	pathRE = lazyregexp.New(
+		`(^|[\s"'=:,;(<|]|file://|(?:^|[\s"'])-[A-Za-z][A-Za-z_-]*)(/[^\s"'/=:,;()<>|\[\]{}*?]+(?:/[^\s"'=:,;()<>|\[\]{}*?]*)+)`)
 )
 
 // mark is what stands in the place of a text.
@@ -135,7 +139,8 @@ func hideFolder(s string, f folder) string {
 }
 
 func partOfName(c byte) bool {
-	return c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || strings.IndexByte("_-.+", c) >= 0
+	return c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' ||
+		strings.IndexByte("_-.+", c) >= 0
 }
 
 // everywhere tells whether a path means the same on all machines.

@@ -8,9 +8,11 @@ import (
 	"github.com/hexmage/hexmage/internal/history/collect"
 )
 
-// TestHide: what looks like a credential, and where things are on this machine, is not in what is written down for others; the rest stays as it is.
+// TestHide: what looks like a credential, and where things are on this machine, is not in what is written down for
+// others; the rest stays as it is.
 func TestHide(t *testing.T) {
-	h := collect.NewHider(map[string]string{collect.Workspace: "/home/ana/work/ops/", "home": "/home/ana", "temp": "/tmp", "none": ""}, "/usr", "/bin", "/dev", "/etc", "/data/local")
+	h := collect.NewHider(map[string]string{collect.Workspace: "/home/ana/work/ops/", "home": "/home/ana",
+		"temp": "/tmp", "none": ""}, "/usr", "/bin", "/dev", "/etc", "/data/local")
 	digests := regexp.MustCompile(` [0-9a-f]{4}\]`)
 	for text, want := range map[string]string{
 		"":                                     "",
@@ -46,7 +48,9 @@ func TestHide(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	for name, hidden := range map[string]bool{"HF_TOKEN": true, "token": true, "--api-key": true, "AWS_SECRET_ACCESS_KEY": true, "DB_PASSWORD": true, "TOKENS": false, "TOKENISED": false, "LANG": false, "KEY": false, "-p": false} {
+	for name, hidden := range map[string]bool{"HF_TOKEN": true, "token": true, "--api-key": true,
+		"AWS_SECRET_ACCESS_KEY": true, "DB_PASSWORD": true, "TOKENS": false, "TOKENISED": false, "LANG": false,
+		"KEY": false, "-p": false} {
 		got := h.Value(name, "hunter2")
 		if (got != "hunter2") != hidden || hidden && !strings.HasPrefix(got, "[secret ") {
 			t.Errorf("%s: %q", name, got)

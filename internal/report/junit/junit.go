@@ -45,10 +45,12 @@ func (r *Report) Send(e event.Event) {
 			if e.File != "" {
 				where = fmt.Sprintf("%s:%d:%d\n", e.File, e.Line, e.Column)
 			}
-			r.add("pipeline", junit.Testcase{Name: e.Summary, Error: result(e.Summary, "diagnostic", where+e.Detail)}, 0)
+			r.add("pipeline", junit.Testcase{Name: e.Summary, Error: result(e.Summary, "diagnostic", where+e.Detail)},
+				0)
 		}
 	case event.Error:
-		r.add("pipeline", junit.Testcase{Name: "run", Error: result(e.Message, fmt.Sprintf("exit code %d", e.ExitCode), "")}, 0)
+		r.add("pipeline", junit.Testcase{Name: "run",
+			Error: result(e.Message, fmt.Sprintf("exit code %d", e.ExitCode), "")}, 0)
 	case event.BuildFinished:
 		r.total = e.Seconds
 	}

@@ -74,31 +74,45 @@ func TestReport(t *testing.T) {
 	got := written(t,
 		event.ActionFinished{Step: "exec.early", Outcome: event.Executed}, // of a build that begins again
 		event.BuildStarted{Pipeline: "p"},
-		event.ActionFinished{Step: "exec.a", Outcome: event.Executed, Duration: 1500 * time.Millisecond, Warning: "old"},
+		event.ActionFinished{Step: "exec.a", Outcome: event.Executed, Duration: 1500 * time.Millisecond,
+			Warning: "old"},
 		event.ActionFinished{Step: "exec.b", Name: "x.o", Outcome: event.Cached, Duration: time.Second},
-		event.ActionFinished{Step: "exec.b", Name: "y.o", Outcome: event.Failed, Duration: time.Second, Failure: &event.Failure{
-			Summary: "exit code 1", Output: "y.c:1: \x1b[31merror\x00 ]]> <&\xff\r\n", Hints: []string{"add it"}, Where: "p.hcl:3", Log: "logs/y"}},
-		event.ActionFinished{Step: "exec.c", Outcome: event.Failed, Failure: &event.Failure{Summary: "no space", Engine: true}},
+		event.ActionFinished{Step: "exec.b", Name: "y.o", Outcome: event.Failed, Duration: time.Second,
+			Failure: &event.Failure{
+				Summary: "exit code 1", Output: "y.c:1: \x1b[31merror\x00 ]]> <&\xff\r\n", Hints: []string{"add it"},
+				Where: "p.hcl:3", Log: "logs/y"}},
+		event.ActionFinished{Step: "exec.c", Outcome: event.Failed,
+			Failure: &event.Failure{Summary: "no space", Engine: true}},
 		event.ActionFinished{Step: "exec.d", Outcome: event.Skipped},
-		event.CheckFinished{Check: "check.few", Severity: "error", Result: event.CheckFailed, Message: "too many", Where: "p.hcl:9"},
-		event.CheckFinished{Check: "check.odd", Severity: "warning", Result: event.CheckFailed, Message: "odd", Where: "p.hcl:10"},
-		event.CheckFinished{Check: "check.unknown", Severity: "error", Result: event.CheckUnknown, Message: "exec.c failed"},
+		event.CheckFinished{Check: "check.few", Severity: "error", Result: event.CheckFailed, Message: "too many",
+			Where: "p.hcl:9"},
+		event.CheckFinished{Check: "check.odd", Severity: "warning", Result: event.CheckFailed, Message: "odd",
+			Where: "p.hcl:10"},
+		event.CheckFinished{Check: "check.unknown", Severity: "error", Result: event.CheckUnknown,
+			Message: "exec.c failed"},
 		event.CheckFinished{Check: "check.good", Severity: "error", Result: event.CheckPassed},
 		event.BuildFinished{Seconds: 2.5},
 	)
 	want := doc{Name: "p", Time: 2.5, Tests: 9, Failures: 2, Errors: 1, Skipped: 2, Suites: []suite{
-		{Name: "exec.a", Tests: 1, Time: 1.5, Cases: []test{{Name: "exec.a", Class: "exec.a", Time: 1.5, Status: "executed", Err: "old"}}},
+		{Name: "exec.a", Tests: 1, Time: 1.5,
+			Cases: []test{{Name: "exec.a", Class: "exec.a", Time: 1.5, Status: "executed", Err: "old"}}},
 		{Name: "exec.b", Tests: 2, Time: 1, Cases: []test{
 			{Name: "x.o", Class: "exec.b", Status: "cached"},
 			{Name: "y.o", Class: "exec.b", Time: 1, Status: "failed",
-				Failure: &bad{"exit code 1", "failed", "y.c:1: �[31merror� ]]> <&�\nhint: add it\nwhole output: logs/y\nat p.hcl:3"}},
+				Failure: &bad{"exit code 1", "failed",
+					"y.c:1: �[31merror� ]]> <&�\nhint: add it\nwhole output: logs/y\nat p.hcl:3"}},
 		}},
-		{Name: "exec.c", Tests: 1, Cases: []test{{Name: "exec.c", Class: "exec.c", Status: "failed", Error: &bad{"no space", "could not run", ""}}}},
-		{Name: "exec.d", Tests: 1, Cases: []test{{Name: "exec.d", Class: "exec.d", Status: "skipped", Skipped: &bad{"something that it needs failed", "", ""}}}},
+		{Name: "exec.c", Tests: 1,
+			Cases: []test{{Name: "exec.c", Class: "exec.c", Status: "failed",
+				Error: &bad{"no space", "could not run", ""}}}},
+		{Name: "exec.d", Tests: 1,
+			Cases: []test{{Name: "exec.d", Class: "exec.d", Status: "skipped",
+				Skipped: &bad{"something that it needs failed", "", ""}}}},
 		{Name: "checks", Tests: 4, Cases: []test{
 			{Name: "check.few", Class: "checks", Status: "failed", Failure: &bad{"too many", "check", "at p.hcl:9"}},
 			{Name: "check.odd", Class: "checks", Status: "failed", Err: "warning: odd"},
-			{Name: "check.unknown", Class: "checks", Status: "not_evaluated", Skipped: &bad{"exec.c failed", "not_evaluated", ""}},
+			{Name: "check.unknown", Class: "checks", Status: "not_evaluated",
+				Skipped: &bad{"exec.c failed", "not_evaluated", ""}},
 			{Name: "check.good", Class: "checks", Status: "passed"},
 		}},
 	}}
@@ -111,10 +125,12 @@ func TestReport(t *testing.T) {
 func TestNoBuild(t *testing.T) {
 	got := written(t,
 		event.Diagnostic{Severity: "warning", Summary: "Odd"},
-		event.Diagnostic{Severity: "error", Summary: "Unknown argument", Detail: "There is none.", File: "p.hcl", Line: 3, Column: 5},
+		event.Diagnostic{Severity: "error", Summary: "Unknown argument", Detail: "There is none.", File: "p.hcl",
+			Line: 3, Column: 5},
 		event.Error{Message: "no pipeline", ExitCode: 2})
 	want := []test{
-		{Name: "Unknown argument", Class: "pipeline", Error: &bad{"Unknown argument", "diagnostic", "p.hcl:3:5\nThere is none."}},
+		{Name: "Unknown argument", Class: "pipeline",
+			Error: &bad{"Unknown argument", "diagnostic", "p.hcl:3:5\nThere is none."}},
 		{Name: "run", Class: "pipeline", Error: &bad{"no pipeline", "exit code 2", ""}},
 	}
 	if got.Errors != 2 || len(got.Suites) != 1 || !cmp.Equal(want, got.Suites[0].Cases) {
@@ -123,7 +139,8 @@ func TestNoBuild(t *testing.T) {
 }
 
 func TestOddText(t *testing.T) {
-	if got := written(t, event.ActionFinished{Step: "s" + strings.Repeat("\ufffe\x01", 3), Name: "n\r\nm"}); got.Tests != 1 {
+	if got := written(t, event.ActionFinished{Step: "s" + strings.Repeat("\ufffe\x01", 3),
+		Name: "n\r\nm"}); got.Tests != 1 {
 		t.Errorf("%+v", got)
 	}
 }

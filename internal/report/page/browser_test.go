@@ -21,7 +21,8 @@ func modules() []string { return []string{"playwright-core@1.65.1", "axe-core@4.
 func browser(t *testing.T) (node, folder, chromium string) {
 	t.Helper()
 	lacks := func(what string) {
-		t.Skipf("NOT TESTED: whether a browser shows the page without errors, by keyboard, and as people need it who do not see well: this machine has no %s. Install nodejs, npm and chromium to run this test.", what)
+		t.Skipf("NOT TESTED: whether a browser shows the page without errors, by keyboard, and as people need it "+
+			"who do not see well: this machine has no %s. Install nodejs, npm and chromium to run this test.", what)
 	}
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if at, err := exec.LookPath(name); err == nil && chromium == "" {
@@ -44,7 +45,8 @@ func browser(t *testing.T) (node, folder, chromium string) {
 			return err
 		}
 		defer os.RemoveAll(tmp)
-		cmd := exec.CommandContext(t.Context(), npm, append([]string{"install", "--no-save", "--ignore-scripts", "--prefix", tmp}, modules()...)...)
+		cmd := exec.CommandContext(t.Context(), npm,
+			append([]string{"install", "--no-save", "--ignore-scripts", "--prefix", tmp}, modules()...)...)
 		cmd.Dir = tmp
 		if msg, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("npm install: %w\n%s", err, msg)
@@ -73,8 +75,8 @@ type seen struct {
 	Passes      int // of axe
 }
 
-// TestBrowser: Chromium shows the page, opened as a file, at two widths and in both colour schemes, without an error or a request; all of it
-// is reached by the keyboard; every link works; and axe has nothing to complain about.
+// TestBrowser: Chromium shows the page, opened as a file, at two widths and in both colour schemes, without an error
+// or a request; all of it is reached by the keyboard; every link works; and axe has nothing to complain about.
 func TestBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NOT TESTED: the page in a browser (-short)")
@@ -111,7 +113,8 @@ func TestBrowser(t *testing.T) {
 				t.Fatalf("%v: %s", err, out)
 			}
 			for _, s := range all {
-				for what, list := range map[string][]string{"error": s.Errors, "request": s.Requests, "axe": s.Violations, "broken link": s.Broken, "not reached by the keyboard": s.Unreached} {
+				for what, list := range map[string][]string{"error": s.Errors, "request": s.Requests,
+					"axe": s.Violations, "broken link": s.Broken, "not reached by the keyboard": s.Unreached} {
 					for _, line := range list {
 						t.Errorf("%d pixels, %s: %s: %s", s.Width, s.ColorScheme, what, line)
 					}
@@ -120,7 +123,8 @@ func TestBrowser(t *testing.T) {
 					t.Errorf("%d pixels: the page is %d pixels wider", s.Width, s.Overflow)
 				}
 				if s.Tabs < 20 || s.Passes < 10 {
-					t.Errorf("%d pixels: %d places for the keyboard, %d rules of axe: too few to mean something", s.Width, s.Tabs, s.Passes)
+					t.Errorf("%d pixels: %d places for the keyboard, %d rules of axe: too few to mean something",
+						s.Width, s.Tabs, s.Passes)
 				}
 				if s.Actions < c.actions || s.Visible != 1 || s.Found != "1 step" || s.More != c.added {
 					t.Errorf("%d pixels: %d lines of actions, %d steps after a search that says %q, %d more on demand", s.Width, s.Actions, s.Visible, s.Found, s.More)

@@ -68,7 +68,8 @@ func draw(d *history.Document, drawn []int) *graph {
 			modules = append(modules, m)
 		}
 	}
-	slices.SortStableFunc(modules, func(a, b string) int { return cmp.Compare(strings.Count(a, "."), strings.Count(b, ".")) })
+	slices.SortStableFunc(modules,
+		func(a, b string) int { return cmp.Compare(strings.Count(a, "."), strings.Count(b, ".")) })
 	at := map[int]box{}
 	y := margin
 	for _, m := range modules {
@@ -80,7 +81,8 @@ func draw(d *history.Document, drawn []int) *graph {
 				continue
 			}
 			column := level[i]
-			b := box{X: margin + column*(boxWidth+gapX), Y: y + bandHead + rows[column]*(boxHeight+gapY), At: i, State: state(s), Critical: s.Critical}
+			b := box{X: margin + column*(boxWidth+gapX), Y: y + bandHead + rows[column]*(boxHeight+gapY), At: i,
+				State: state(s), Critical: s.Critical}
 			name := strings.TrimPrefix(s.Step, m+".")
 			b.Name, b.Note, b.Title = middle(name, nameLength), note(s), s.Step
 			rows[column]++
@@ -169,7 +171,8 @@ const (
 )
 
 func barOf(s *history.Step, at int, span float64, waited map[int]float64) bar {
-	b := bar{At: at, Name: s.Step, State: state(s), Start: Seconds(s.Start), Took: Seconds(max(0, s.End-s.Start)), Critical: s.Critical}
+	b := bar{At: at, Name: s.Step, State: state(s), Start: Seconds(s.Start), Took: Seconds(max(0, s.End-s.Start)),
+		Critical: s.Critical}
 	if w, ok := waited[at]; ok {
 		b.Waited = Seconds(w)
 	}
@@ -179,7 +182,8 @@ func barOf(s *history.Step, at int, span float64, waited map[int]float64) bar {
 	actions := slices.Clone(s.Actions)
 	slices.SortStableFunc(actions, func(x, y history.Action) int { return cmp.Compare(x.Start, y.Start) })
 	for _, a := range actions {
-		p := part{X: tenth(timeUnits * a.Start / span), Width: max(leastPart, tenth(timeUnits*a.Seconds/span)), Outcome: a.Outcome}
+		p := part{X: tenth(timeUnits * a.Start / span), Width: max(leastPart, tenth(timeUnits*a.Seconds/span)),
+			Outcome: a.Outcome}
 		if n := len(b.Parts); n > 0 {
 			last := &b.Parts[n-1]
 			if p.X <= last.X+last.Width+0.5 && last.Outcome == p.Outcome { // seen as one

@@ -42,7 +42,8 @@ var pageTemplate = sync.OnceValues(func() (*form, error) {
 		b, _ := files.ReadFile(name) // it is in the program
 		return string(b)
 	}
-	t, err := template.New("page").Funcs(template.FuncMap{"bytes": bytesize.Decimal, "seconds": Seconds, "value": report.Value}).Parse(text("page.html"))
+	t, err := template.New("page").Funcs(template.FuncMap{"bytes": bytesize.Decimal, "seconds": Seconds,
+		"value": report.Value}).Parse(text("page.html"))
 	f := &form{t, text("page.css"), text("page.js")}
 	return f, err
 })
@@ -88,8 +89,10 @@ func Write(w io.Writer, d, base *history.Document) error {
 	if err != nil {
 		return err
 	}
-	v := &view{Document: d, Title: d.Pipeline, Style: template.CSS(f.style), Script: template.JS(f.script), Began: moment(d.Started), Took: Seconds(d.Seconds), Base: base}
-	v.Policy = fmt.Sprintf("default-src 'none'; img-src data:; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", sum(f.style), sum(f.script))
+	v := &view{Document: d, Title: d.Pipeline, Style: template.CSS(f.style), Script: template.JS(f.script),
+		Began: moment(d.Started), Took: Seconds(d.Seconds), Base: base}
+	v.Policy = fmt.Sprintf("default-src 'none'; img-src data:; style-src '%s'; script-src '%s'; base-uri 'none'; "+
+		"form-action 'none'", sum(f.style), sum(f.script))
 	v.Unchanged = max(0, d.Actions-d.Executed-d.Cached-d.Failed-d.Skipped)
 	v.steps()
 	v.outputs()
@@ -214,7 +217,8 @@ func (v *view) steps() {
 	// What matters most: failures, the critical path, what ran longest.
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := &d.Steps[a], &d.Steps[b]
-		return cmp.Or(first(x.Failed > 0, y.Failed > 0), first(x.Critical, y.Critical), first(x.Ran(), y.Ran()), cmp.Compare(y.Work, x.Work))
+		return cmp.Or(first(x.Failed > 0, y.Failed > 0), first(x.Critical, y.Critical), first(x.Ran(), y.Ran()),
+			cmp.Compare(y.Work, x.Work))
 	})
 	drawn := slices.Clone(order[:min(len(order), maxDrawn)])
 	listed := slices.Clone(order[:min(len(order), maxListed)])
@@ -237,7 +241,8 @@ func (v *view) steps() {
 		here[i] = true
 	}
 	for _, i := range listed {
-		s := step{Step: d.Steps[i], At: i, State: state(&d.Steps[i]), Counts: counts(&d.Steps[i]), Elapsed: elapsed(&d.Steps[i]), Detailed: d.Steps[i].Ran()}
+		s := step{Step: d.Steps[i], At: i, State: state(&d.Steps[i]), Counts: counts(&d.Steps[i]),
+			Elapsed: elapsed(&d.Steps[i]), Detailed: d.Steps[i].Ran()}
 		for _, n := range s.Needs {
 			if len(s.Needed) == maxNeeds {
 				s.Needed = append(s.Needed, link{Text: fmt.Sprintf("and %d more", len(s.Needs)-maxNeeds)})
@@ -290,7 +295,9 @@ func (v *view) outputs() {
 			v.Tables = append(v.Tables, one)
 		case path.Ext(o.Path) == ".svg":
 			// As an image it can run nothing and fetch nothing.
-			v.Pictures = append(v.Pictures, picture{o.Name, template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(o.Content))})
+			v.Pictures = append(v.Pictures,
+				picture{o.Name, template.URL("data:image/svg+xml;base64," +
+					base64.StdEncoding.EncodeToString(o.Content))})
 		}
 	}
 }
@@ -324,7 +331,8 @@ func (v *view) Shown(o runlog.Output) bool {
 
 // CheckText is what came of a check, in words.
 func (v *view) CheckText(c event.CheckFinished) string {
-	return map[event.CheckResult]string{event.CheckPassed: "passed", event.CheckFailed: "failed", event.CheckUnknown: "not evaluated", event.CheckLeftOut: "not part of this run"}[c.Result]
+	return map[event.CheckResult]string{event.CheckPassed: "passed", event.CheckFailed: "failed",
+		event.CheckUnknown: "not evaluated", event.CheckLeftOut: "not part of this run"}[c.Result]
 }
 
 // data is what the script makes lines of: reasons and workers once, actions as lists.

@@ -22,14 +22,18 @@ import (
 func table(value float64) []byte {
 	var runs []any
 	for _, d := range []float64{-1, 0, 1} {
-		runs = append(runs, map[string]any{"metrics": []any{map[string]any{"name": "speed", "value": value + d, "unit": "words/s"}}})
+		runs = append(runs, map[string]any{"metrics": []any{map[string]any{"name": "speed", "value": value + d,
+			"unit": "words/s"}}})
 	}
 	b, _ := json.Marshal(map[string]any{
 		"title": "bench", "profile": "open", "note": "Measured here.",
-		"rows":    []any{map[string]any{"name": "time", "label": "time of all", "value": 12.5, "unit": "us"}, map[string]any{"name": "word", "value": "text"}},
-		"columns": []any{map[string]any{"name": "n"}, map[string]any{"name": "speed", "unit": "words/s"}}, "lines": [][]string{{"1", "20 ± 1"}},
+		"rows": []any{map[string]any{"name": "time", "label": "time of all", "value": 12.5, "unit": "us"},
+			map[string]any{"name": "word", "value": "text"}},
+		"columns": []any{map[string]any{"name": "n"}, map[string]any{"name": "speed", "unit": "words/s"}},
+		"lines":   [][]string{{"1", "20 ± 1"}},
 		"variants": []any{map[string]any{"variant": map[string]string{"n": "1"}, "runs": runs,
-			"stats": []any{map[string]any{"name": "speed", "label": "speed", "value": value, "unit": "words/s", "n": 3, "spread": 1.5}}}},
+			"stats": []any{map[string]any{"name": "speed", "label": "speed", "value": value, "unit": "words/s",
+				"n": 3, "spread": 1.5}}}},
 	})
 	return b
 }
@@ -39,19 +43,28 @@ const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><scr
 // whole is a run that has some of everything.
 func whole() *history.Document {
 	return &history.Document{
-		Format: history.Format, ID: "0123abcd", Pipeline: "greet", Profile: "open", Version: "(devel)", Variables: "e3b0", Selected: []string{"exec.all"}, Fresh: []string{""}, Parallel: 2,
-		Host: map[string]string{"os": "linux", "processors": "2"}, Toolchains: map[string]string{"cc": "22.1"}, Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Seconds: 9.5,
+		Format: history.Format, ID: "0123abcd", Pipeline: "greet", Profile: "open", Version: "(devel)",
+		Variables: "e3b0", Selected: []string{"exec.all"}, Fresh: []string{""}, Parallel: 2,
+		Host: map[string]string{"os": "linux", "processors": "2"}, Toolchains: map[string]string{"cc": "22.1"},
+		Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Seconds: 9.5,
 		Result: history.Failed, Executed: 3, Cached: 1, Failed: 1, Skipped: 1, Actions: 8, ChecksFailed: 1,
 		Steps: []history.Step{
-			{Step: "toolchain.cc", Cached: 1, Actions: []history.Action{{Outcome: event.Cached, Reason: "nothing differed from run 0123", Start: 0.1, Seconds: 0.01, Bytes: 5e9}}, Start: 0.1, End: 0.11, Bytes: 5e9},
-			{Step: "module.aot.exec.obj", Module: "module.aot", Needs: []int{0}, Executed: 2, Start: 0.2, End: 5, Work: 6, Bytes: 1234, Critical: true, Reasons: []history.Reason{{Text: "a.c changed", Actions: 2}},
+			{Step: "toolchain.cc", Cached: 1,
+				Actions: []history.Action{{Outcome: event.Cached, Reason: "nothing differed from run 0123",
+					Start: 0.1, Seconds: 0.01, Bytes: 5e9}}, Start: 0.1, End: 0.11, Bytes: 5e9},
+			{Step: "module.aot.exec.obj", Module: "module.aot", Needs: []int{0}, Executed: 2, Start: 0.2, End: 5,
+				Work: 6, Bytes: 1234, Critical: true, Reasons: []history.Reason{{Text: "a.c changed", Actions: 2}},
 				Actions: []history.Action{
-					{Copy: `module.aot.exec.obj["a.c"]`, Outcome: event.Executed, Start: 0.2, Seconds: 2, Bytes: 1000, Reason: "a.c changed"},
-					{Copy: `module.aot.exec.obj["b.c"]`, Name: "link", Outcome: event.Executed, Start: 1, Seconds: 4, Bytes: 234, Reason: "a.c changed"},
+					{Copy: `module.aot.exec.obj["a.c"]`, Outcome: event.Executed, Start: 0.2, Seconds: 2, Bytes: 1000,
+						Reason: "a.c changed"},
+					{Copy: `module.aot.exec.obj["b.c"]`, Name: "link", Outcome: event.Executed, Start: 1, Seconds: 4,
+						Bytes: 234, Reason: "a.c changed"},
 				}},
 			{Step: "exec.quiet", Needs: []int{0}},
-			{Step: "exec.all", Needs: []int{1, 2}, Executed: 1, Failed: 1, Start: 5.5, End: 9, Work: 3.5, Critical: true, Reasons: []history.Reason{{Text: "never ran before", Actions: 1}},
-				Actions: []history.Action{{Outcome: event.Failed, Start: 5.5, Seconds: 3.5, Reason: "never ran before"}}},
+			{Step: "exec.all", Needs: []int{1, 2}, Executed: 1, Failed: 1, Start: 5.5, End: 9, Work: 3.5,
+				Critical: true, Reasons: []history.Reason{{Text: "never ran before", Actions: 1}},
+				Actions: []history.Action{{Outcome: event.Failed, Start: 5.5, Seconds: 3.5,
+					Reason: "never ran before"}}},
 		},
 		Outputs: []runlog.Output{
 			{Name: "report", Path: "out/report.json", Show: "table", Bytes: 99, Content: table(20)},
@@ -63,7 +76,8 @@ func whole() *history.Document {
 			{Check: "check.words", Severity: "error", Result: event.CheckFailed, Message: "They are 3, fewer than 10."},
 			{Check: "check.fine", Severity: "warning", Result: event.CheckPassed, Description: "It is fine."},
 		},
-		Failures: []runlog.Failure{{Step: "exec.all", Name: "x", Summary: "exit code 1", Where: "pipelines/greet.hcl:3", Output: "line 1\nline 2", Hints: []string{"Do this."}}},
+		Failures: []runlog.Failure{{Step: "exec.all", Name: "x", Summary: "exit code 1",
+			Where: "pipelines/greet.hcl:3", Output: "line 1\nline 2", Hints: []string{"Do this."}}},
 		Warnings: []runlog.Warning{{Step: "exec.obj", Text: "a note"}},
 		Unknown:  []string{"something"},
 	}
@@ -81,13 +95,18 @@ func large(steps, actions int) *history.Document {
 	d := whole()
 	d.Steps, d.Seconds = nil, float64(steps)
 	for i := range steps {
-		s := history.Step{Step: fmt.Sprintf("module.m%d.exec.step_%d", i%5, i), Module: fmt.Sprintf("module.m%d", i%5), Executed: actions, Start: float64(i), End: float64(i + 1), Work: float64(actions),
+		s := history.Step{Step: fmt.Sprintf("module.m%d.exec.step_%d", i%5, i),
+			Module: fmt.Sprintf("module.m%d", i%5), Executed: actions, Start: float64(i), End: float64(i + 1),
+			Work:    float64(actions),
 			Reasons: []history.Reason{{Text: fmt.Sprintf("src/%d.c changed", i), Actions: actions}}}
 		if i > 0 {
 			s.Needs = []int{i - 1}
 		}
 		for k := range actions {
-			s.Actions = append(s.Actions, history.Action{Copy: fmt.Sprintf(`%s["src/file_%d.c"]`, s.Step, k), Outcome: event.Executed, Start: float64(i) + float64(k)/float64(actions), Seconds: 0.5 / float64(actions), Bytes: 4096, Reason: s.Reasons[0].Text})
+			s.Actions = append(s.Actions,
+				history.Action{Copy: fmt.Sprintf(`%s["src/file_%d.c"]`, s.Step, k), Outcome: event.Executed,
+					Start: float64(i) + float64(k)/float64(actions), Seconds: 0.5 / float64(actions), Bytes: 4096,
+					Reason: s.Reasons[0].Text})
 		}
 		d.Steps = append(d.Steps, s)
 	}
@@ -133,7 +152,8 @@ func parsed(t *testing.T, b []byte) found {
 		}
 		for _, a := range n.Attr {
 			switch {
-			case strings.HasPrefix(a.Key, "on") || a.Key == "style" || a.Key == "srcset" || a.Key == "action" || a.Key == "formaction" || a.Key == "data" || a.Key == "ping":
+			case strings.HasPrefix(a.Key, "on") || a.Key == "style" || a.Key == "srcset" || a.Key == "action" ||
+				a.Key == "formaction" || a.Key == "data" || a.Key == "ping":
 				t.Errorf("<%s> has %s=%q", n.Data, a.Key, a.Val)
 			case a.Key == "id":
 				f.ids[a.Val]++
@@ -146,14 +166,17 @@ func parsed(t *testing.T, b []byte) found {
 				t.Errorf("<%s> takes %q", n.Data, a.Val)
 			}
 		}
-		if n.Data == "style" && (strings.Contains(n.FirstChild.Data, "url(") || strings.Contains(n.FirstChild.Data, "@import")) {
+		if n.Data == "style" && (strings.Contains(n.FirstChild.Data, "url(") ||
+			strings.Contains(n.FirstChild.Data, "@import")) {
 			t.Error("the style refers to something")
 		}
-		if n.Data == "meta" && slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return strings.EqualFold(a.Val, "refresh") }) {
+		if n.Data == "meta" && slices.ContainsFunc(n.Attr,
+			func(a html.Attribute) bool { return strings.EqualFold(a.Val, "refresh") }) {
 			t.Error("the page leads elsewhere")
 		}
 	}
-	for _, name := range []string{"iframe", "object", "embed", "link", "base", "form", "video", "audio", "image", "use"} {
+	for _, name := range []string{"iframe", "object", "embed", "link", "base", "form", "video", "audio", "image",
+		"use"} {
 		if f.elements[name] > 0 {
 			t.Errorf("the page has <%s>", name)
 		}
@@ -201,7 +224,8 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-const hostile = `</script></style></title>--><script>alert(1)</script><img src=x onerror=alert(2)>"'` + "`" + `{{.}}javascript:alert(3)` + "\u2028\x00\xff"
+const hostile = `</script></style></title>--><script>alert(1)</script><img src=x onerror=alert(2)>"'` + "`" +
+	`{{.}}javascript:alert(3)` + "\u2028\x00\xff"
 
 // poison puts hostile text into every string of a value.
 func poison(v reflect.Value) {
@@ -228,7 +252,8 @@ func poison(v reflect.Value) {
 	}
 }
 
-// TestHostile: whatever a run's texts are, they stay texts: the page has the elements of the same page with harmless ones.
+// TestHostile: whatever a run's texts are, they stay texts: the page has the elements of the same page with harmless
+// ones.
 func TestHostile(t *testing.T) {
 	harmless, d, base := whole(), whole(), earlier()
 	poison(reflect.ValueOf(d))
@@ -236,7 +261,8 @@ func TestHostile(t *testing.T) {
 	text, _ := json.Marshal(hostile)
 	for i, o := range whole().Outputs {
 		d.Outputs[i].Show, d.Outputs[i].Path = o.Show, hostile+o.Path
-		d.Outputs[i].Content = bytes.ReplaceAll(bytes.ReplaceAll(o.Content, []byte(`"bench"`), text), []byte(`"20 ± 1"`), text)
+		d.Outputs[i].Content = bytes.ReplaceAll(bytes.ReplaceAll(o.Content, []byte(`"bench"`), text),
+			[]byte(`"20 ± 1"`), text)
 		harmless.Outputs[i].Content = bytes.Clone(o.Content)
 	}
 	for i := range harmless.Steps {
@@ -267,7 +293,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestLarge: a page of 10,000 actions, in few steps or many, is small enough for a browser, and has few elements before anybody asks for more.
+// TestLarge: a page of 10,000 actions, in few steps or many, is small enough for a browser, and has few elements
+// before anybody asks for more.
 func TestLarge(t *testing.T) {
 	for _, c := range []struct {
 		steps, actions, bytes, elements int
@@ -279,7 +306,8 @@ func TestLarge(t *testing.T) {
 			n += of
 		}
 		if len(b) > c.bytes || n > c.elements {
-			t.Errorf("%d steps of %d actions: %d bytes, %d elements; at most %d and %d", c.steps, c.actions, len(b), n, c.bytes, c.elements)
+			t.Errorf("%d steps of %d actions: %d bytes, %d elements; at most %d and %d", c.steps, c.actions, len(b),
+				n, c.bytes, c.elements)
 		}
 	}
 }

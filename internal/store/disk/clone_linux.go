@@ -18,7 +18,8 @@ func cloneFile(dst, src *os.File) (forever bool, err error) {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EXDEV), errors.Is(err, unix.ETXTBSY), errors.Is(err, unix.EPERM):
 			return false, fmt.Errorf("reflink: %w: %w", err, errors.ErrUnsupported)
-		case errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOTTY), errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS):
+		case errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOTTY), errors.Is(err, unix.EINVAL),
+			errors.Is(err, unix.ENOSYS):
 			return true, fmt.Errorf("reflink: %w: %w", err, errors.ErrUnsupported)
 		default:
 			return false, fmt.Errorf("reflink: %w", err)

@@ -81,7 +81,10 @@ func TestCopyOut(t *testing.T) {
 				}
 			}
 			out := func(s *disk.Blobs) func() error {
-				return func() error { return errors.Join(os.WriteFile(to, nil, 0o600), s.Link(t.Context(), d, to, 0o644)) }
+				return func() error {
+					return errors.Join(os.WriteFile(to, nil, 0o600),
+						s.Link(t.Context(), d, to, 0o644))
+				}
 			}
 			check("Link", out(s), c.first)
 			other, err := disk.NewBlobs(root)
@@ -89,7 +92,10 @@ func TestCopyOut(t *testing.T) {
 				t.Fatal(err)
 			}
 			check("Link in another process", out(other), c.later)
-			check("CopyFile", func() error { return store.CopyFile(t.Context(), store.WithHostFiles(s), d, to, 0o644) }, c.later)
+			check("CopyFile", func() error {
+				return store.CopyFile(t.Context(), store.WithHostFiles(s), d, to,
+					0o644)
+			}, c.later)
 		})
 	}
 }

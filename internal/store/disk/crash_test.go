@@ -63,8 +63,8 @@ func writeForever(root string) error {
 
 func crashBytes(seed int) []byte { return storetest.Bytes(int64(seed), 10_000+seed*137%200_000) }
 
-// A process is killed at any instant while it writes. What it reported done is there, whole; nothing else is trusted; and
-// a store opened on what it left works.
+// A process is killed at any instant while it writes. What it reported done is there, whole; nothing else is trusted;
+// and a store opened on what it left works.
 func TestKilled(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "store")
 	for range 8 {

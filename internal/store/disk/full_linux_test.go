@@ -18,8 +18,8 @@ import (
 // fullRoot is the variable that makes the test binary run only the child's part of TestFull.
 const fullRoot = "HEXMAGE_TEST_FULL_ROOT"
 
-// A disk that is full in the middle of a blob is stood in for by the process's limit on file sizes: writes stop half way
-// with an error. It holds for a whole process, so it is a child's.
+// A disk that is full in the middle of a blob is stood in for by the process's limit on file sizes: writes stop half
+// way with an error. It holds for a whole process, so it is a child's.
 func TestFull(t *testing.T) {
 	root := os.Getenv(fullRoot)
 	if root == "" {

@@ -28,7 +28,8 @@ func TestLinkWhileReplaced(t *testing.T) {
 		var wg sync.WaitGroup
 		for n := range 8 {
 			wg.Go(func() {
-				if err := s.Link(t.Context(), d, filepath.Join(dir, fmt.Sprintf("%d-%d", round, n)), 0o555); err != nil {
+				if err := s.Link(t.Context(), d, filepath.Join(dir, fmt.Sprintf("%d-%d", round, n)),
+					0o555); err != nil {
 					t.Error(err)
 				}
 			})

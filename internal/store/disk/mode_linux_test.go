@@ -14,7 +14,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store/storetest"
 )
 
-// A mode that somebody changed reaches no link, and what was written under it is found, though the time is that of before.
+// A mode that somebody changed reaches no link, and what was written under it is found, though the time is that of
+// before.
 func TestModeOfWhatIsLinked(t *testing.T) {
 	s, err := NewBlobs(t.TempDir())
 	if err != nil {
@@ -33,7 +34,8 @@ func TestModeOfWhatIsLinked(t *testing.T) {
 		}
 		if c.written {
 			b[7] ^= 1
-			if err := errors.Join(os.WriteFile(s.Path(d), b, 0), os.Chtimes(s.Path(d), store.LinkTime(), store.LinkTime())); err != nil {
+			if err := errors.Join(os.WriteFile(s.Path(d), b, 0),
+				os.Chtimes(s.Path(d), store.LinkTime(), store.LinkTime())); err != nil {
 				t.Fatal(err)
 			}
 			if err := s.Link(t.Context(), d, at, 0o444); !errors.Is(err, store.ErrCorrupt) {

@@ -117,7 +117,8 @@ func (e *missing) Unwrap() error { return store.ErrNotFound }
 // The file gets its name by a rename, so no process sees a part of it, and a killed process leaves only a temporary
 // file, which a later process removes. After a power cut the name may point to a file whose content was never written:
 // the checksum tells, and the result counts as missing.
-func (c *Results) Put(ctx context.Context, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) error {
+func (c *Results) Put(ctx context.Context, key digest.Digest, r *action.Result,
+	messages map[digest.Digest][]byte) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}

@@ -169,7 +169,8 @@ func BenchmarkResultsPut(b *testing.B) {
 		m[digest.BLAKE3.Bytes(content)] = content
 	}
 	for i := 0; b.Loop(); i++ {
-		if err := c.Put(b.Context(), digest.BLAKE3.Bytes([]byte{byte(i), byte(i >> 8), byte(i >> 16)}), r, m); err != nil {
+		if err := c.Put(b.Context(), digest.BLAKE3.Bytes([]byte{byte(i), byte(i >> 8), byte(i >> 16)}), r,
+			m); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -41,7 +41,8 @@ const (
 
 // Kinds returns all, in order.
 func Kinds() []Kind {
-	return []Kind{Results, Blobs, Executables, Trees, Downloads, Logs, RunLogs, Requests, Checkpoints, Damaged, Scratch, State, Obsolete}
+	return []Kind{Results, Blobs, Executables, Trees, Downloads, Logs, RunLogs, Requests, Checkpoints, Damaged,
+		Scratch, State, Obsolete}
 }
 
 // Functions are the digest functions. Each has its own part of the store.
@@ -256,7 +257,8 @@ func (s StateDir) TidyLock() string { return s.in("tidy.lock") }
 
 // oldFolders are the folders that hexmage kept beside its versioned folder before there was one (until 2026-11).
 func oldFolders() []string {
-	return []string{"results", "blake3", "cas", "exec", "ac", "trees", "downloads", "state", "shipped", "dirpool", "laid", "checkpoints",
+	return []string{"results", "blake3", "cas", "exec", "ac", "trees", "downloads", "state", "shipped", "dirpool",
+		"laid", "checkpoints",
 		"damaged", "new", "tmp"}
 }
 
@@ -338,8 +340,10 @@ func (r Root) Each(ctx context.Context, f func(Item) error) error {
 		dir  string
 		each func(Item) error
 	}{
-		{Trees, r.Trees(), tree}, {Downloads, r.Downloads(), way}, {Logs, s.Logs(), log}, {RunLogs, s.RunLogs(), f}, {Requests, s.Requests(), f},
-		{Checkpoints, r.Checkpoints(), f}, {Damaged, r.Damaged(), f}, {Scratch, r.in(NewFolders), f}, {Scratch, r.in(NewFiles), f}, {State, r.Shipped(), f},
+		{Trees, r.Trees(), tree}, {Downloads, r.Downloads(), way}, {Logs, s.Logs(), log}, {RunLogs, s.RunLogs(), f},
+		{Requests, s.Requests(), f},
+		{Checkpoints, r.Checkpoints(), f}, {Damaged, r.Damaged(), f}, {Scratch, r.in(NewFolders), f},
+		{Scratch, r.in(NewFiles), f}, {State, r.Shipped(), f},
 	}
 	for _, d := range folders {
 		if err := eachIn(ctx, d.kind, d.dir, d.each); err != nil {
@@ -404,7 +408,8 @@ func (r Root) eachShard(ctx context.Context, fn digest.Function, kind Kind, f fu
 		return eachIn(ctx, kind, top.Path, func(it Item) error {
 			hex := filepath.Base(it.Path)
 			var err error
-			if it.Digest, err = digest.New(fn, hex, 0); err != nil || !strings.HasPrefix(hex, prefix) || !it.Info.Mode().IsRegular() {
+			if it.Digest, err = digest.New(fn, hex, 0); err != nil || !strings.HasPrefix(hex, prefix) ||
+				!it.Info.Mode().IsRegular() {
 				return nil
 			}
 			return f(it)

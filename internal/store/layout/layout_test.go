@@ -17,8 +17,8 @@ import (
 func b3() digest.Digest  { return digest.BLAKE3.Bytes([]byte("x")) }
 func sha() digest.Digest { return digest.SHA256.Bytes([]byte("x")) }
 
-// all are a place of each kind, as methods give it, by the name below the root. The names are what other programs, older and newer
-// versions of hexmage go by.
+// all are a place of each kind, as methods give it, by the name below the root. The names are what other programs,
+// older and newer versions of hexmage go by.
 func all(r layout.Root) map[string]string {
 	h, s := b3().Hex(), sha().Hex()
 	st := r.State()
@@ -110,9 +110,11 @@ func TestEach(t *testing.T) {
 		write(t, path)
 	}
 	h, s := b3().Hex(), sha().Hex()
-	for _, name := range []string{"new/put-1-x", "downloads/git/repo/HEAD", "downloads/deb/lock", "downloads/x.zip.lock", "state/runner/y", "state/logs/p-0123/y.log",
+	for _, name := range []string{"new/put-1-x", "downloads/git/repo/HEAD", "downloads/deb/lock",
+		"downloads/x.zip.lock", "state/runner/y", "state/logs/p-0123/y.log",
 		// Nothing of ours has such names.
-		"blake3/cas/zz/" + h, "blake3/cas/" + h[:2] + "/short", "blake3/cas/" + h[:2] + "/" + strings.ToUpper(h), "trees/blake3-" + h + ".ok", "trees/x-" + h + "/f",
+		"blake3/cas/zz/" + h, "blake3/cas/" + h[:2] + "/short", "blake3/cas/" + h[:2] + "/" + strings.ToUpper(h),
+		"trees/blake3-" + h + ".ok", "trees/x-" + h + "/f",
 		"trees/sha256-" + h[:60], "README", "blake3/other/x", "old/x",
 		// Earlier versions had these.
 		"../state/in-use.lock", "../blake3/cas/x", "../laid/x", "../v2/state/in-use.lock",
@@ -129,11 +131,13 @@ func TestEach(t *testing.T) {
 		"blobs blake3/cas/" + h[:2] + "/" + h + " " + bare, "executables blake3/exec/" + h[:2] + "/" + h + " " + bare,
 		"blobs cas/" + s[:2] + "/" + s + " " + baresha, "executables exec/" + s[:2] + "/" + s + " " + baresha,
 		"trees trees/blake3-" + h + " " + bare, "trees trees/sha256-" + s + " " + baresha,
-		"downloads downloads/deb/x.deb", "state downloads/deb/lock", "downloads downloads/git/repo", "downloads downloads/x.zip", "state downloads/x.zip.lock",
+		"downloads downloads/deb/x.deb", "state downloads/deb/lock", "downloads downloads/git/repo",
+		"downloads downloads/x.zip", "state downloads/x.zip.lock",
 		"checkpoints checkpoints/x", "damaged damaged/x", "damaged damaged/exec-blake3-" + h,
 		"state shipped/x", "scratch tmp/x", "scratch new/put-1-x",
 		"logs state/logs/x", "logs state/logs/p-0123/y.log", "runlogs state/runlog/x", "requests state/requests/x",
-		"state state/statcache", "state state/synced", "state state/outputs", "state state/last-runs", "state state/runner", "state state/actions.lock", "state state/in-use.lock", "state state/tidy.lock",
+		"state state/statcache", "state state/synced", "state state/outputs", "state state/last-runs",
+		"state state/runner", "state state/actions.lock", "state state/in-use.lock", "state state/tidy.lock",
 		"obsolete ../state", "obsolete ../blake3", "obsolete ../laid", "obsolete ../v2",
 	}
 	got := each(t, r)
@@ -174,14 +178,16 @@ func TestPrepare(t *testing.T) {
 	}
 	defer unlock()
 	old := time.Now().Add(-48 * time.Hour)
-	dead := []string{filepath.Join(string(r), "new", "put-4194304-1"), filepath.Join(r.Scratch(), "run-4194304-1")} // no process has this id
+	// no process has this id
+	dead := []string{filepath.Join(string(r), "new", "put-4194304-1"), filepath.Join(r.Scratch(), "run-4194304-1")}
 	for _, p := range dead {
 		if err := errors.Join(os.MkdirAll(p, 0o755), os.Chtimes(p, old, old)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	runs, err := r.Runs()
-	if err != nil || len(runs) != 2 || !slices.Contains(runs, layout.Run{Path: run, PID: os.Getpid()}) || !slices.Contains(runs, layout.Run{Path: dead[1], PID: 4194304}) {
+	if err != nil || len(runs) != 2 || !slices.Contains(runs, layout.Run{Path: run, PID: os.Getpid()}) ||
+		!slices.Contains(runs, layout.Run{Path: dead[1], PID: 4194304}) {
 		t.Errorf("runs %v, %v", runs, err)
 	}
 	if err := r.Prepare(time.Hour); err != nil {

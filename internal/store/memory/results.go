@@ -45,7 +45,8 @@ func (s *Results) Get(ctx context.Context, key digest.Digest) (*action.Result, e
 }
 
 // Put implements store.Results.
-func (s *Results) Put(ctx context.Context, key digest.Digest, r *action.Result, messages map[digest.Digest][]byte) error {
+func (s *Results) Put(ctx context.Context, key digest.Digest, r *action.Result,
+	messages map[digest.Digest][]byte) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}

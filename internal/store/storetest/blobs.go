@@ -282,7 +282,8 @@ func files(t *testing.T, s store.Blobs, fn digest.Function) {
 		if err := os.WriteFile(from, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		bring := []func(context.Context, store.Blobs, digest.Function, string) (digest.Digest, error){store.PutFile, store.Adopt}
+		bring := []func(context.Context, store.Blobs, digest.Function, string) (digest.Digest, error){store.PutFile,
+			store.Adopt}
 		if i%2 == 1 {
 			bring = bring[1:]
 		}

@@ -135,7 +135,8 @@ func Want(t *testing.T, c store.Results, key digest.Digest, r *action.Result) {
 	got, err := c.Get(t.Context(), key)
 	if err != nil {
 		t.Errorf("Get: %v", err)
-	} else if diff := cmp.Diff(r, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b digest.Digest) bool { return a == b })); diff != "" {
+	} else if diff := cmp.Diff(r, got, cmpopts.EquateEmpty(),
+		cmp.Comparer(func(a, b digest.Digest) bool { return a == b })); diff != "" {
 		t.Errorf("result differs (-put +got):\n%s", diff)
 	}
 }

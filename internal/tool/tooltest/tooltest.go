@@ -13,7 +13,8 @@ import (
 )
 
 // Run runs a tool with the arguments and variables (NAME=value) and returns what it printed and its exit code.
-func Run[S any](t testing.TB, name tool.Name[S], run func(context.Context, S, tool.Env) error, args S, vars ...string) (stdout, stderr string, code int) {
+func Run[S any](t testing.TB, name tool.Name[S], run func(context.Context, S, tool.Env) error, args S,
+	vars ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	b, err := tool.Encode(args)
 	if err != nil {

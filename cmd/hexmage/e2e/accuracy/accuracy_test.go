@@ -31,15 +31,18 @@ func planted(t *testing.T, w *World) {
 	Wants(t, w.Run(t, "run", "planted"), ExitOK)
 	apply := func(name string, more ...string) *Outcome {
 		at := "out/planted/graphs/" + name
-		return w.Run(t, append([]string{"run", "onnx-htp", "--var=quantise=false", "--var=model=" + at + "/net.onnx", "--var=samples=" + at}, more...)...)
+		return w.Run(t, append([]string{"run", "onnx-htp", "--var=quantise=false", "--var=model=" + at + "/net.onnx",
+			"--var=samples=" + at}, more...)...)
 	}
 	Wants(t, apply("cosh"), ExitFailed, "htp_context.net", "Cosh", "fallback = true")
 	// All of it on the NPU, exit code 0, and every value wrong by more than the largest.
-	Wants(t, apply("symmetric"), ExitCheck, "9 of 9", "The first bad one is htp", "softmaxes of 8 bits", "The compiler did that")
+	Wants(t, apply("symmetric"), ExitCheck, "9 of 9", "The first bad one is htp", "softmaxes of 8 bits",
+		"The compiler did that")
 	Wants(t, apply("asymmetric"), ExitOK, "9 of 9")
 }
 
-// twins: weights of the second layer are flipped between quantiser and compiler, and the first twin that has them is named.
+// twins: weights of the second layer are flipped between quantiser and compiler, and the first twin that has them is
+// named.
 func twins(t *testing.T, w *World) {
 	t.Helper()
 	const module, quantised = "modules/ort-llm-twins/main.hcl", "step.onnx_quantize.twin[each.key]"
@@ -50,7 +53,8 @@ func twins(t *testing.T, w *World) {
 	w.Write(t, "modules/ort-llm-twins/flip.py", flipBlock)
 	w.Write(t, module, strings.ReplaceAll(good, quantised, "step.python.flip[each.key]")+flipStep)
 	o := w.Run(t, "run", TinyORT, "--var=twins=[1, 2]", `--var=schemes=["a16w8"]`)
-	Wants(t, o, ExitCheck, `module.llm.module.twins["a16w8"].check.good`, "the first bad one is 2 on the CPU", "what the quantiser made of them", "1 on the NPU is good")
+	Wants(t, o, ExitCheck, `module.llm.module.twins["a16w8"].check.good`, "the first bad one is 2 on the CPU",
+		"what the quantiser made of them", "1 on the NPU is good")
 	w.Write(t, module, good)
 }
 
@@ -61,11 +65,12 @@ func chat(t *testing.T, w *World) {
 	w.Write(t, "token_by_token.py", tokenByToken)
 	w.Write(t, "pipelines/chat.hcl", chatPipeline)
 	Wants(t, w.Run(t, "run", "chat"), ExitOK, "6 of 6")
-	Wants(t, w.Run(t, "run", "chat", "--var=tokens=90"), ExitFailed, "tokens, and 90 of an answer do not fit beside it into a cache of 128: ask for ")
+	Wants(t, w.Run(t, "run", "chat", "--var=tokens=90"), ExitFailed,
+		"tokens, and 90 of an answer do not fit beside it into a cache of 128: ask for ")
 }
 
-// plantedGraphs makes one graph with an op that the NPU's compiler does not know, and two of 8 bits with a softmax: in one its output is symmetric, as some
-// quantisers make every activation.
+// plantedGraphs makes one graph with an op that the NPU's compiler does not know, and two of 8 bits with a softmax:
+// in one its output is symmetric, as some quantisers make every activation.
 const plantedGraphs = `
 import sys
 from pathlib import Path

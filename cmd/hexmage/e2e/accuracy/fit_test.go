@@ -19,7 +19,8 @@ import (
 	"github.com/hexmage/hexmage/model/fit/fittest"
 )
 
-// fitHead is what pipelines of these tests begin with. Their steps are those of module ort-llm, so what a test has compiled before is not compiled again.
+// fitHead is what pipelines of these tests begin with. Their steps are those of module ort-llm, so what a test has
+// compiled before is not compiled again.
 const fitHead = `profile "host" { default = true }
 target "SM8750" {}
 toolchain "htp_host" {}
@@ -57,11 +58,13 @@ output "model" { value = step.model.tiny.outputs.dir }
 `+fitSteps)
 	Wants(t, w.Run(t, "run", "fitted"), ExitOK)
 	Wants(t, w.Run(t, "fit", "out/fitted/model"), ExitUsage, "say the SoC")
-	Wants(t, w.Run(t, "fit", "out/fitted/model", "--soc", "SM8750", "--context", "128"), ExitOK, "2 layers of 128", "fits", "An estimate")
+	Wants(t, w.Run(t, "fit", "out/fitted/model", "--soc", "SM8750", "--context", "128"), ExitOK, "2 layers of 128",
+		"fits", "An estimate")
 	near(t, w, "fitted", "out/fitted/model")
 }
 
-// near wants the context and the compiler's memory of a pipeline that ends in fitSteps to be what fit reckons, within 30 %.
+// near wants the context and the compiler's memory of a pipeline that ends in fitSteps to be what fit reckons, within
+// 30 %.
 func near(t *testing.T, w *World, pipeline, model string) {
 	t.Helper()
 	for _, scheme := range []string{"a16w8", "lpbq"} {
@@ -71,8 +74,10 @@ func near(t *testing.T, w *World, pipeline, model string) {
 		if err := json.Unmarshal([]byte(o.Stdout), &e); err != nil {
 			t.Fatal(err)
 		}
-		size, peak := took(t, w, filepath.Join("out", pipeline, "context."+scheme), filepath.Join("out", pipeline, "times."+scheme), "device")
-		for what, pair := range map[string][2]int64{"the context": {e.Largest, size}, "the compiler's memory": {e.Compile, peak}} {
+		size, peak := took(t, w, filepath.Join("out", pipeline, "context."+scheme),
+			filepath.Join("out", pipeline, "times."+scheme), "device")
+		for what, pair := range map[string][2]int64{"the context": {e.Largest, size},
+			"the compiler's memory": {e.Compile, peak}} {
 			off := float64(pair[0])/float64(pair[1]) - 1
 			t.Logf("%s, %s: %d reckoned, %d measured: %+.1f %%", scheme, what, pair[0], pair[1], 100*off)
 			if math.Abs(off) > 0.3 {
@@ -82,7 +87,8 @@ func near(t *testing.T, w *World, pipeline, model string) {
 	}
 }
 
-// took says how large the largest of contexts is that htp_context made, and how much memory the compiler had for it: of device/, or of twins.
+// took says how large the largest of contexts is that htp_context made, and how much memory the compiler had for it:
+// of device/, or of twins.
 func took(t *testing.T, w *World, dir, at string, contexts ...string) (size, peak int64) {
 	t.Helper()
 	var times map[string]struct {
@@ -113,10 +119,12 @@ type fitPoint struct {
 	socs           []string
 }
 
-// fitPoints are what the formulas of package fit stand on: layers, widths, vocabularies, chunks and contexts that differ, for two SoCs.
+// fitPoints are what the formulas of package fit stand on: layers, widths, vocabularies, chunks and contexts that
+// differ, for two SoCs.
 func fitPoints() []fitPoint {
 	m := func(arch string, layers, hidden, heads, kv, dim, intermediate, vocabulary int64) fit.Model {
-		return fit.Model{Architecture: arch, Layers: layers, Hidden: hidden, Heads: heads, KVHeads: kv, HeadDim: dim, Intermediate: intermediate, Vocabulary: vocabulary, Tied: true}
+		return fit.Model{Architecture: arch, Layers: layers, Hidden: hidden, Heads: heads, KVHeads: kv, HeadDim: dim,
+			Intermediate: intermediate, Vocabulary: vocabulary, Tied: true}
 	}
 	v79, both := []string{"SM8750"}, []string{"SM8550", "SM8750"}
 	return []fitPoint{
@@ -132,7 +140,8 @@ func fitPoints() []fitPoint {
 	}
 }
 
-// TestFitPoints compiles them, and wants what fit reckons to be within 30 %. With -update it writes down what they took.
+// TestFitPoints compiles them, and wants what fit reckons to be within 30 %. With -update it writes down what they
+// took.
 func TestFitPoints(t *testing.T) {
 	if os.Getenv(EnvSmolLM2) == "" {
 		t.Skip("mage testAll runs this: " + EnvSmolLM2 + " is not set")
@@ -146,12 +155,15 @@ func TestFitPoints(t *testing.T) {
 		if err := fittest.Write(filepath.Join(w.Dir, "models", p.name), p.model, tokenizer); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&steps, "step \"onnx_llm\" %q {\n  model = \"models/%[1]s\"\n  chunk = %d\n  context = %d\n}\n", p.name, p.chunk, p.context)
+		fmt.Fprintf(&steps, "step \"onnx_llm\" %q {\n  model = \"models/%[1]s\"\n  chunk = %d\n  context = %d\n}\n",
+			p.name, p.chunk, p.context)
 		for _, s := range schemes {
 			name := p.name + "_" + s
-			fmt.Fprintf(&steps, "step \"onnx_quantize\" %q {\n  graphs = step.onnx_llm.%s.outputs.dir\n  scheme = %q\n  samples = 2\n}\n", name, p.name, s)
+			fmt.Fprintf(&steps, "step \"onnx_quantize\" %q {\n  graphs = step.onnx_llm.%s.outputs.dir\n  scheme = "+
+				"%q\n  samples = 2\n}\n", name, p.name, s)
 			fmt.Fprintf(&steps, "step \"htp_context\" %q {\n  graphs = step.onnx_quantize.%[1]s.outputs.dir\n}\n", name)
-			fmt.Fprintf(&steps, "output %q { value = step.htp_context.%[1]s.outputs.dir }\noutput \"%[1]s_times\" { value = step.htp_context.%[1]s.outputs.times }\n", name)
+			fmt.Fprintf(&steps, "output %q { value = step.htp_context.%[1]s.outputs.dir }\noutput \"%[1]s_times\" { "+
+				"value = step.htp_context.%[1]s.outputs.times }\n", name)
 		}
 	}
 	w.Write(t, "pipelines/points.hcl", steps.String())
@@ -183,7 +195,8 @@ func TestFitPoints(t *testing.T) {
 				}
 				at := filepath.Join("out", "points", p.name+"_"+s)
 				together := row{Name: p.name + ", " + s, Model: p.model, SoC: soc,
-					Way: fit.Way{Scheme: s, BlockSize: 32, Chunk: p.chunk, Context: p.context, KV: "uint16", Sharing: true}}
+					Way: fit.Way{Scheme: s, BlockSize: 32, Chunk: p.chunk, Context: p.context, KV: "uint16",
+						Sharing: true}}
 				together.Context, together.Peak = took(t, w, at, at+"_times", "device")
 				apart := together
 				apart.Name, apart.Way.Sharing = apart.Name+", apart", false
@@ -199,7 +212,8 @@ func TestFitPoints(t *testing.T) {
 		}
 		for what, pair := range map[string][2]int64{"context": {e.Largest, r.Context}, "peak": {e.Compile, r.Peak}} {
 			if off := float64(pair[0])/float64(pair[1]) - 1; math.Abs(off) > 0.3 {
-				t.Errorf("%s for %s: %s %d reckoned, %d measured: %+.1f %%", r.Name, r.SoC, what, pair[0], pair[1], 100*off)
+				t.Errorf("%s for %s: %s %d reckoned, %d measured: %+.1f %%", r.Name, r.SoC, what, pair[0], pair[1],
+					100*off)
 			}
 		}
 	}
@@ -208,23 +222,28 @@ func TestFitPoints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(Repo(), "model", "fit", "testdata", "measured.json"), append(text, '\n'), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(Repo(), "model", "fit", "testdata", "measured.json"), append(text, '\n'),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// ways are the parameters of module ort-llm that decide what a model takes: each is one on the emulator, too, and what fit says of the parts is near.
+// ways are the parameters of module ort-llm that decide what a model takes: each is one on the emulator, too, and
+// what fit says of the parts is near.
 func ways(t *testing.T, w *World) {
-	args := []string{"--var=kv=uint8", "--var=embedding=outside", "--var=splits=2", "--var=chunk=16", `--var=schemes=["lpbq"]`}
+	args := []string{"--var=kv=uint8", "--var=embedding=outside", "--var=splits=2", "--var=chunk=16",
+		`--var=schemes=["lpbq"]`}
 	Wants(t, w.Run(t, append([]string{"run", TinyORT}, args...)...), ExitOK) // each cosine is above 0.95
 	bundle := filepath.Join(w.Dir, "out", TinyORT, "bundles.lpbq")
-	for _, name := range []string{"embedding.bin", "embedding.onnx", "prefill_0_ctx.onnx", "prefill_0_ctx_qnn.bin", "prefill_1_ctx.onnx", "prefill_1_ctx_qnn.bin", "decode_0_ctx.onnx", "decode_1_ctx.onnx"} {
+	for _, name := range []string{"embedding.bin", "embedding.onnx", "prefill_0_ctx.onnx", "prefill_0_ctx_qnn.bin",
+		"prefill_1_ctx.onnx", "prefill_1_ctx_qnn.bin", "decode_0_ctx.onnx", "decode_1_ctx.onnx"} {
 		if !Exists(filepath.Join(bundle, name)) {
 			t.Errorf("the bundle has no %s", name)
 		}
 	}
-	o := w.Run(t, "fit", "out/fitted/model", "--soc", "SM8750", "--context", "128", "--chunk", "16", "--scheme", "lpbq", "--kv", "uint8", "--embedding", "outside", "--splits", "2", "--json")
+	o := w.Run(t, "fit", "out/fitted/model", "--soc", "SM8750", "--context", "128", "--chunk", "16", "--scheme",
+		"lpbq", "--kv", "uint8", "--embedding", "outside", "--splits", "2", "--json")
 	Wants(t, o, ExitOK)
 	var e fit.Estimate
 	if err := json.Unmarshal([]byte(o.Stdout), &e); err != nil || len(e.Contexts) != 2 {

@@ -13,7 +13,8 @@ import (
 
 const qwen3 = "qwen3-aot-v79"
 
-// qwen3OnHost goes mllm's way in profile host with our own quantiser: its file, a graph with its points, the vendor's compiler and emulator.
+// qwen3OnHost goes mllm's way in profile host with our own quantiser: its file, a graph with its points, the vendor's
+// compiler and emulator.
 func qwen3OnHost(t *testing.T, w *World) {
 	native := []string{"--profile=host", "--var=quantizer=native", qwen3}
 	o := w.Run(t, append([]string{"run"}, native...)...)
@@ -22,12 +23,15 @@ func qwen3OnHost(t *testing.T, w *World) {
 		t.Errorf("again: %q ran", r.Names)
 	}
 	out := filepath.Join(w.Dir, "out", qwen3)
-	Wants(t, w.Run(t, "inspect", "--json", filepath.Join(out, "htp", "device", "prefill_ctx_qnn.bin")), ExitOK, `"arch":79`, `"soc_model":69`)
-	Wants(t, w.Run(t, "inspect", filepath.Join(out, "model.mllm")), ExitOK, "model.layers.3.self_attn.k_rope_neg_half_qdq.fake_quant.scale")
+	Wants(t, w.Run(t, "inspect", "--json", filepath.Join(out, "htp", "device", "prefill_ctx_qnn.bin")), ExitOK,
+		`"arch":79`, `"soc_model":69`)
+	Wants(t, w.Run(t, "inspect", filepath.Join(out, "model.mllm")), ExitOK,
+		"model.layers.3.self_attn.k_rope_neg_half_qdq.fake_quant.scale")
 	var m struct {
 		Points map[string]struct{ Points, Tensors, Blocks int }
 	}
-	if err := json.Unmarshal([]byte(Read(t, filepath.Join(out, "htp", "manifest.json"))), &m); err != nil || len(m.Points) != 2 {
+	if err := json.Unmarshal([]byte(Read(t, filepath.Join(out, "htp", "manifest.json"))), &m); err != nil ||
+		len(m.Points) != 2 {
 		t.Fatalf("%+v, %v", m, err)
 	}
 	for name, p := range m.Points {
@@ -48,7 +52,8 @@ func qwen3OnHost(t *testing.T, w *World) {
 	}
 }
 
-// misread changes a quantised model as a wrong reader would see it: nibbles without their sign, or block scales that are not turned.
+// misread changes a quantised model as a wrong reader would see it: nibbles without their sign, or block scales that
+// are not turned.
 const misread = `
 import json, shutil, sys
 import numpy as np
@@ -116,7 +121,8 @@ check "it" {
 func familyOnHost(t *testing.T, w *World) {
 	for name, nodes := range Family() {
 		native := []string{"--profile=host", "--var=quantizer=native", name}
-		Wants(t, w.Run(t, append([]string{"run"}, native...)...), ExitOK, nodes, "not a phone's speed", "passed", "check.twin", "check.quantised", "check.range")
+		Wants(t, w.Run(t, append([]string{"run"}, native...)...), ExitOK, nodes, "not a phone's speed", "passed",
+			"check.twin", "check.quantised", "check.range")
 		if r := w.RunJSON(t, native...); r.Executed != 0 {
 			t.Errorf("%s again: %q ran", name, r.Names)
 		}

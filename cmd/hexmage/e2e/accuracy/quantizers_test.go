@@ -16,11 +16,13 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// envQuantizers has TestQuantizers run, which downloads environments with PyTorch. It is the folder of a cache whose downloads are taken, or anything else.
+// envQuantizers has TestQuantizers run, which downloads environments with PyTorch. It is the folder of a cache whose
+// downloads are taken, or anything else.
 const envQuantizers = "HEXMAGE_QUANTIZERS"
 
-// TestQuantizers has AIMET and Quark quantise a small network: what they make says on the emulator what the float one says, and AIMET's encodings are there in three formats.
-// Then both, and mllm's arithmetic, quantise a small language model: of 8 bits about 0 the compiler makes something else without a word, and the table says WRONG.
+// TestQuantizers has AIMET and Quark quantise a small network: what they make says on the emulator what the float one
+// says, and AIMET's encodings are there in three formats. Then both, and mllm's arithmetic, quantise a small language
+// model: of 8 bits about 0 the compiler makes something else without a word, and the table says WRONG.
 func TestQuantizers(t *testing.T) {
 	if os.Getenv(envQuantizers) == "" {
 		t.Skip("mage testAll runs this: " + envQuantizers + " is not set; it downloads 3.4 GB of Python packages")
@@ -36,24 +38,29 @@ func TestQuantizers(t *testing.T) {
 	Wants(t, slow("run", "encodings"), ExitOK, "passed", "check.near")
 	for _, version := range []string{"0.6.1", "1.0.0", "2.0.0"} {
 		var found map[string]any
-		if err := json.Unmarshal([]byte(Read(t, filepath.Join(w.Dir, "out", "encodings", "encodings", version, "net.encodings"))), &found); err != nil || len(found) < 2 {
+		if err := json.Unmarshal(
+			[]byte(Read(t, filepath.Join(w.Dir, "out", "encodings", "encodings", version, "net.encodings"))),
+			&found); err != nil || len(found) < 2 {
 			t.Errorf("%s: %v, %v", version, found, err)
 		}
 	}
 
 	right, wrong := []string{"aimet_a16w8", "mllm", "quark_a16w8"}, []string{"quark_a8w8", "quark_xint8"}
 	all := slices.Concat(right, wrong)
-	Wants(t, slow("run", "quantizers", "--var=model=tiny", `--var=ways=["`+strings.Join(all, `", "`)+`"]`), ExitOK, "numbers on the CPU: quark_a8w8, quark_xint8. The compiler took these graphs whole, and said nothing.")
+	Wants(t, slow("run", "quantizers", "--var=model=tiny", `--var=ways=["`+strings.Join(all, `", "`)+`"]`), ExitOK,
+		"numbers on the CPU: quark_a8w8, quark_xint8. The compiler took these graphs whole, and said nothing.")
 	rows := waysTable(t, filepath.Join(w.Dir, "out", "quantizers", "table"))
 	for _, way := range right {
-		if got, err := strconv.ParseFloat(rows[way]["cpu_cosine"], 64); err != nil || !(got >= 0.99) || rows[way]["verdict"] != "" {
+		if got, err := strconv.ParseFloat(rows[way]["cpu_cosine"], 64); err != nil || !(got >= 0.99) ||
+			rows[way]["verdict"] != "" {
 			t.Errorf("%s: %q", way, rows[way])
 		}
 	}
 	for _, way := range wrong {
 		nodes := strings.Fields(rows[way]["nodes"])
 		if rows[way]["verdict"] != "WRONG" || len(nodes) != 3 || nodes[0] != nodes[2] {
-			t.Errorf("%s: %q: whole on the NPU it computes what it should. Have docs/quantizers.md say so", way, rows[way])
+			t.Errorf("%s: %q: whole on the NPU it computes what it should. Have docs/quantizers.md say so", way,
+				rows[way])
 		}
 	}
 }
@@ -158,8 +165,10 @@ func waysTable(t *testing.T, at string) map[string]map[string]string {
 func quantizersOnHost(t *testing.T, w *World) {
 	t.Helper()
 	ways := []string{"a16w8", "a8w8_shadow", "lpbq_rotated", "mobilequant", "ort"}
-	args := []string{"quantizers", "--var=model=tiny", `--var=ways=["` + strings.Join(ways, `", "`) + `"]`, `--var=bisect=["a16w4"]`}
-	Wants(t, w.Run(t, append([]string{"run"}, args...)...), ExitOK, "a16w8", "lpbq_rotated", "passed", "check.agree", "its own SQNR", "No layer breaks: ")
+	args := []string{"quantizers", "--var=model=tiny", `--var=ways=["` + strings.Join(ways, `", "`) + `"]`,
+		`--var=bisect=["a16w4"]`}
+	Wants(t, w.Run(t, append([]string{"run"}, args...)...), ExitOK, "a16w8", "lpbq_rotated", "passed", "check.agree",
+		"its own SQNR", "No layer breaks: ")
 	if r := w.RunJSON(t, args...); r.Executed != 0 {
 		t.Errorf("again: %q ran", r.Names)
 	}
@@ -184,7 +193,8 @@ func quantizersOnHost(t *testing.T, w *World) {
 		}
 	}
 	plot := Read(t, filepath.Join(w.Dir, "out", "quantizers", "plot.svg"))
-	if !strings.HasPrefix(plot, "<svg ") || slices.ContainsFunc(ways, func(way string) bool { return !strings.Contains(plot, ">"+way+"<") }) {
+	if !strings.HasPrefix(plot, "<svg ") ||
+		slices.ContainsFunc(ways, func(way string) bool { return !strings.Contains(plot, ">"+way+"<") }) {
 		t.Errorf("plot.svg:\n%s", plot)
 	}
 }

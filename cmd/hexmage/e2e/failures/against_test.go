@@ -17,7 +17,8 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// againstPipeline has what people ask about: an op package that is compiled, a script with Python packages, a command with an environment.
+// againstPipeline has what people ask about: an op package that is compiled, a script with Python packages, a command
+// with an environment.
 const againstPipeline = `profile "open" { default = true }
 
 target "SM8750" {}
@@ -71,16 +72,18 @@ const (
 	mirrorSecret   = "hunter-of-a-mirror"
 )
 
-// TestAgainst: two machines, each a network namespace of its own with a home, a cache and a workspace elsewhere, have nothing in common but the file that one
-// of them exported. What was planted between them is found by name, whichever it is: another compiler, another value of the environment, one byte of a header,
-// another locked wheel. No secret and no place of either machine is in that file, and no secret in logs and events.
+// TestAgainst: two machines, each a network namespace of its own with a home, a cache and a workspace elsewhere, have
+// nothing in common but the file that one of them exported. What was planted between them is found by name, whichever
+// it is: another compiler, another value of the environment, one byte of a header, another locked wheel. No secret
+// and no place of either machine is in that file, and no secret in logs and events.
 func TestAgainst(t *testing.T) {
 	python := "3.11"
 	if _, err := os.Stat("/usr/bin/python3.11"); err != nil {
 		python = "3.13" // hexmage fetches it
 	}
 	srv := toolchaintest.ServeIndex(t)
-	srv.Add(t, "colour", "1.0", "01-01", "import shade\nvalue = 'colour 1.0 ' + shade.value\ndef main(): print(value)\n", "Requires-Dist: shade>=1\n")
+	srv.Add(t, "colour", "1.0", "01-01",
+		"import shade\nvalue = 'colour 1.0 ' + shade.value\ndef main(): print(value)\n", "Requires-Dist: shade>=1\n")
 	srv.Add(t, "shade", "1.0", "01-01", "value = 'shade 1.0'\n", "")
 	srv.Add(t, "shade", "2.0", "09-01", "value = 'shade 2.0'\n", "")
 
@@ -95,17 +98,21 @@ func TestAgainst(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := os.Rename(filepath.Join(w.Dir, "oppackage", "example", "LLaMAPackage"), filepath.Join(w.Dir, "LLaMAPackage")); err != nil {
+		if err := os.Rename(filepath.Join(w.Dir, "oppackage", "example", "LLaMAPackage"),
+			filepath.Join(w.Dir, "LLaMAPackage")); err != nil {
 			t.Fatal(err)
 		}
 		w.Write(t, "pipelines/p.hcl", strings.Replace(againstPipeline, "PYTHON", python, 1))
 		w.Write(t, "table.py", "import colour\nopen('table', 'w').write(colour.value)\n")
-		if err := os.WriteFile(filepath.Join(w.Home, ".netrc"), []byte("machine 127.0.0.1 login ana password "+netrcSecret+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(w.Home, ".netrc"),
+			[]byte("machine 127.0.0.1 login ana password "+netrcSecret+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w.Env = []string{"PATH=" + Path() + ":/usr/bin:/bin", "HEXMAGE_VAR_token=" + variableSecret, "GITHUB_TOKEN=" + processSecret,
+		w.Env = []string{"PATH=" + Path() + ":/usr/bin:/bin", "HEXMAGE_VAR_token=" + variableSecret,
+			"GITHUB_TOKEN=" + processSecret,
 			"HEXMAGE_MIRRORS=https://mirrored.example/=https://ana:" + mirrorSecret + "@mirror.example/",
-			"PIP_CONFIG_FILE=" + os.DevNull, "PIP_INDEX_URL=" + strings.Replace(srv.URL, "http://", "http://ana:"+netrcSecret+"@", 1) + "/simple"}
+			"PIP_CONFIG_FILE=" + os.DevNull,
+			"PIP_INDEX_URL=" + strings.Replace(srv.URL, "http://", "http://ana:"+netrcSecret+"@", 1) + "/simple"}
 		return w
 	}
 	// fetched locks and fetches while there is a network, as nothing can be had without one; what runs is run without.
@@ -170,7 +177,8 @@ func TestAgainst(t *testing.T) {
 
 	// A value of the environment.
 	ours.Edit(t, "pipelines/p.hcl", `default = "info"`, `default = "debug"`)
-	says(explain("exec.say"), `another than in run [0-9a-f]{8}: variable LEVEL changed\n`, `(?m)^    variable LEVEL changed: info → debug$`)
+	says(explain("exec.say"), `another than in run [0-9a-f]{8}: variable LEVEL changed\n`,
+		`(?m)^    variable LEVEL changed: info → debug$`)
 	ours.Edit(t, "pipelines/p.hcl", `default = "debug"`, `default = "info"`)
 
 	// One byte of a header.
@@ -195,11 +203,16 @@ func TestAgainst(t *testing.T) {
 		t.Fatal(err)
 	}
 	name, _ := filepath.Rel(ours.Dir, header)
-	changed := `changed: [0-9a-f]{12} \(` + fmt.Sprint(len(was)) + ` bytes\) → [0-9a-f]{12} \(` + fmt.Sprint(len(now)) + ` bytes\)   from `
-	says(explain("patch.ops"), `another than in run [0-9a-f]{8}: `+name+` changed\n`, `(?m)^    input \S+ `+changed+`workspace `+name+`$`)
-	says(explain("oppackage.llama"), `(?m)^what it is made of is known here when that has run. What may have made that another one:\n  hexmage explain p patch\.ops --against run\.json$`)
+	changed := `changed: [0-9a-f]{12} \(` + fmt.Sprint(len(was)) + ` bytes\) → [0-9a-f]{12} \(` +
+		fmt.Sprint(len(now)) + ` bytes\)   from `
+	says(explain("patch.ops"), `another than in run [0-9a-f]{8}: `+name+` changed\n`,
+		`(?m)^    input \S+ `+changed+`workspace `+name+`$`)
+	says(explain("oppackage.llama"),
+		`(?m)^what it is made of is known here when that has run. What may have made that another one:\n  hexmage explain p patch\.ops --against run\.json$`)
 	Wants(t, ours.RunAlone(t, "--offline", "run", "p"), ExitOK)
-	says(explain("oppackage.llama"), `(?m)^    input \S*`+filepath.Base(name)+` `+changed+`step\.patch\.ops\.outputs\.dir$`, `(?m)^  hexmage explain p step\.patch\.ops --against run\.json$`)
+	says(explain("oppackage.llama"),
+		`(?m)^    input \S*`+filepath.Base(name)+` `+changed+`step\.patch\.ops\.outputs\.dir$`,
+		`(?m)^  hexmage explain p step\.patch\.ops --against run\.json$`)
 	if err := os.WriteFile(header, was, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +220,8 @@ func TestAgainst(t *testing.T) {
 	// Another release of the compiler's SDK.
 	ours.Edit(t, "pipelines/p.hcl", "6.4.0.2", "6.3.0.0")
 	Wants(t, ours.RunAlone(t, "--offline", "run", "p"), ExitOK)
-	says(explain("oppackage.llama"), `another than in run [0-9a-f]{8}: toolchain hexagon changed`, `(?m)^    toolchain hexagon changed: 6\.4\.0\.2 \([0-9a-f]{12}\) → 6\.3\.0\.0 \([0-9a-f]{12}\)   from toolchain\.hexagon$`,
+	says(explain("oppackage.llama"), `another than in run [0-9a-f]{8}: toolchain hexagon changed`,
+		`(?m)^    toolchain hexagon changed: 6\.4\.0\.2 \([0-9a-f]{12}\) → 6\.3\.0\.0 \([0-9a-f]{12}\)   from toolchain\.hexagon$`,
 		`(?m)^  hexmage explain p toolchain\.hexagon --against run\.json$`)
 	says(explain("toolchain.hexagon"), `(?m)^    argument release changed: 6\.4\.0\.2 → 6\.3\.0\.0$`)
 	ours.Edit(t, "pipelines/p.hcl", "6.3.0.0", "6.4.0.2")
@@ -216,7 +230,8 @@ func TestAgainst(t *testing.T) {
 	ours.Edit(t, "pipelines/p.hcl", "2026-10-01", "2026-05-01")
 	fetched(ours)
 	Wants(t, ours.RunAlone(t, "--offline", "run", "p"), ExitOK)
-	says(explain("python.table"), `another than in run [0-9a-f]{8}: toolchain tools changed\n`, `(?m)^    toolchain tools changed: 3\.1\d \([0-9a-f]{12}\) → 3\.1\d \([0-9a-f]{12}\)   from toolchain\.tools$`,
+	says(explain("python.table"), `another than in run [0-9a-f]{8}: toolchain tools changed\n`,
+		`(?m)^    toolchain tools changed: 3\.1\d \([0-9a-f]{12}\) → 3\.1\d \([0-9a-f]{12}\)   from toolchain\.tools$`,
 		`(?m)^      \S+/shade-1\.0\.dist-info is new`, `(?m)^      \S+/shade-2\.0\.dist-info is gone`)
 	o = ours.RunAlone(t, "compare", "run.json", "@1")
 	Wants(t, o, ExitOK)

@@ -24,16 +24,18 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// digests returns the digest of every file that the run put out. Of those that hold measured times it is that of what must
-// not vary: the words and the counts.
+// digests returns the digest of every file that the run put out. Of those that hold measured times it is that of what
+// must not vary: the words and the counts.
 func digests(t *testing.T, w *World) map[string]string {
 	t.Helper()
 	steady := map[string]*regexp.Regexp{
-		"metrics":              regexp.MustCompile(`"(title|profile|name)": .*|"value": "?[0-9]+( of [0-9]+)?"?,\n *"unit": "tokens"`),
+		"metrics": regexp.
+			MustCompile(`"(title|profile|name)": .*|"value": "?[0-9]+( of [0-9]+)?"?,\n *"unit": "tokens"`),
 		"samples/samples.csv":  regexp.MustCompile(`[a-z]\w*_(s|bytes|percent|MHz|C|mA|V)\b|processes|threads`),
 		"samples/samples.json": regexp.MustCompile(`"(version|interval_ms|unit)": .*`),
-		"samples.svg":          regexp.MustCompile(`<svg xmlns|font-weight="bold">.*|">(temperature of|memory (of|that)) [^<]*`),
-		"stdout.txt":           regexp.MustCompile(`(?m)^.*(Build Id|num_tokens).*$|^ [^\x1b]+$|(Prefill|Decode) tokens.*`),
+		"samples.svg": regexp.
+			MustCompile(`<svg xmlns|font-weight="bold">.*|">(temperature of|memory (of|that)) [^<]*`),
+		"stdout.txt": regexp.MustCompile(`(?m)^.*(Build Id|num_tokens).*$|^ [^\x1b]+$|(Prefill|Decode) tokens.*`),
 	}
 	sums := map[string]string{}
 	root := w.Out("")
@@ -63,8 +65,8 @@ func digests(t *testing.T, w *World) map[string]string {
 	return sums
 }
 
-// completes runs the command again after kills: it ends well, with what a run that nobody killed puts out, and all of it
-// is known from then on.
+// completes runs the command again after kills: it ends well, with what a run that nobody killed puts out, and all of
+// it is known from then on.
 func completes(t *testing.T, w *World) {
 	t.Helper()
 	clean, _ := FirstRun(t)
@@ -104,7 +106,8 @@ func TestKilled(t *testing.T) {
 		Kill(t, w, Pipeline, `"step":"module.aot.run.llm","name":"run"`, time.Duration(r.IntN(900))*time.Millisecond)
 	}
 	for i := range 6 { // while outputs are put in place
-		if pid := Kill(t, w, Pipeline, `"step":"module.aot.run.llm","name":"metrics"`, time.Duration(5*i)*time.Millisecond); pid > 0 {
+		if pid := Kill(t, w, Pipeline, `"step":"module.aot.run.llm","name":"metrics"`,
+			time.Duration(5*i)*time.Millisecond); pid > 0 {
 			w.Write(t, fmt.Sprintf("out/%s/.hexmage-%d-1/new", Pipeline, pid), "what it leaves when it is just then")
 		}
 	}
@@ -142,8 +145,8 @@ step "exec" "slow" {
 output "o" { value = step.exec.slow.outputs.o }
 `
 
-// TestEnded: the first Ctrl-C ends the commands, too, and is told by the exit code; so does what kills hexmage. Both hold
-// for a first build, and for one after which nothing but a source has changed.
+// TestEnded: the first Ctrl-C ends the commands, too, and is told by the exit code; so does what kills hexmage. Both
+// hold for a first build, and for one after which nothing but a source has changed.
 func TestEnded(t *testing.T) {
 	for _, which := range []string{"first", "next"} {
 		for name, end := range map[string]syscall.Signal{"interrupted": syscall.SIGINT, "killed": syscall.SIGKILL} {

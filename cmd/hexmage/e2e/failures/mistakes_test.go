@@ -23,13 +23,18 @@ func TestMistakes(t *testing.T) {
 		code           int
 		says           []string
 	}{
-		{"unknown step", "= step.patch.ops.outputs.dir\n    package = \"LLaMAPackage\"\n    targets", "= step.patch.opz.outputs.dir\n    package = \"LLaMAPackage\"\n    targets", ExitUsage,
+		{"unknown step", "= step.patch.ops.outputs.dir\n    package = \"LLaMAPackage\"\n    targets",
+			"= step.patch.opz.outputs.dir\n    package = \"LLaMAPackage\"\n    targets", ExitUsage,
 			[]string{OpenFile, "step.patch.opz", "step.patch.ops"}},
-		{"unknown output", "step.convert.llm.outputs.model", "step.convert.llm.outputs.modl", ExitUsage, []string{ModuleFile, "modl", "model"}},
-		{"unknown argument", `  name  = var.architecture`, `  nome  = var.architecture`, ExitUsage, []string{ModuleFile, "nome"}},
-		{"unknown series", `= "mllm"` + "\n  }", `= "llama"` + "\n  }", ExitUsage, []string{OpenFile, `no patch series "llama"`}},
+		{"unknown output", "step.convert.llm.outputs.model", "step.convert.llm.outputs.modl", ExitUsage,
+			[]string{ModuleFile, "modl", "model"}},
+		{"unknown argument", `  name  = var.architecture`, `  nome  = var.architecture`, ExitUsage,
+			[]string{ModuleFile, "nome"}},
+		{"unknown series", `= "mllm"` + "\n  }", `= "llama"` + "\n  }", ExitUsage,
+			[]string{OpenFile, `no patch series "llama"`}},
 		{"unknown SoC", `"SM8750"`, `"SM9999"`, ExitUsage, []string{PipelineFile, "SM9999", "`hexmage compat` lists"}},
-		{"unknown release", `"2.41.0.251128"`, `"2.41.0.251129"`, ExitUsage, []string{PipelineFile, "2.41.0.251129", "2.41.0.251128"}},
+		{"unknown release", `"2.41.0.251128"`, `"2.41.0.251129"`, ExitUsage,
+			[]string{PipelineFile, "2.41.0.251129", "2.41.0.251128"}},
 		{"syntax", `step "convert" "llm" {`, `step "convert" "llm" {{`, ExitUsage, []string{ModuleFile}},
 		{"cycle", `model        = local.model`, `model        = step.convert.llm.outputs.model`, ExitUsage,
 			[]string{ModuleFile, "step.quantize.llm", "step.convert.llm"}},
@@ -67,9 +72,11 @@ output "o.txt" { value = step.exec.it.outputs.o }
 		code     int
 		says     []string
 	}{
-		{"missing output", "true", ExitFailed, []string{"pipelines/p.hcl:3", "did not write its output o.txt", "hint: "}},
+		{"missing output", "true", ExitFailed,
+			[]string{"pipelines/p.hcl:3", "did not write its output o.txt", "hint: "}},
 		{"folder for a file", "mkdir o.txt", ExitFailed, []string{"pipelines/p.hcl:3", "should be a file"}},
-		{"failure", "echo hm > o.txt; echo broken >&2; exit 7", ExitFailed, []string{"pipelines/p.hcl:3", "exit code 7", "broken"}},
+		{"failure", "echo hm > o.txt; echo broken >&2; exit 7", ExitFailed,
+			[]string{"pipelines/p.hcl:3", "exit code 7", "broken"}},
 		{"killed", "kill -9 $$", ExitFailed, []string{"pipelines/p.hcl:3", "exit code 137"}},
 		{"well", "echo fine > o.txt", ExitOK, []string{"out/p/o.txt"}},
 	} {
@@ -101,16 +108,20 @@ func TestArchives(t *testing.T) {
 		sha256 string // "" is that of data
 		says   []string
 	}{
-		{"wrong digest", good, DigestOf([]byte("another")), []string{"sha256", DigestOf(good), DigestOf([]byte("another")), "`hexmage lock` pins it"}},
+		{"wrong digest", good, DigestOf([]byte("another")),
+			[]string{"sha256", DigestOf(good), DigestOf([]byte("another")), "`hexmage lock` pins it"}},
 		{"truncated, digest of the whole", whole[:len(whole)/2], DigestOf(whole), []string{"sha256"}},
 		{"truncated", whole[:len(whole)-20], "", []string{"box"}},
 		{"no archive", []byte("<html>please log in</html>"), "", []string{"box"}},
 		{"path out", Archive(t, program, Member{Name: "box-1/../../../evil", Text: "evil"}), "", []string{"../"}},
 		{"absolute path", Archive(t, program, Member{Name: evil, Text: "evil"}), "", []string{"evil"}},
-		{"absolute link", Archive(t, program, Member{Name: "box-1/out", Kind: tar.TypeSymlink, Link: filepath.Dir(evil)},
+		{"absolute link", Archive(t, program,
+			Member{Name: "box-1/out", Kind: tar.TypeSymlink, Link: filepath.Dir(evil)},
 			Member{Name: "box-1/out/evil", Text: "evil"}), "", []string{"box-1/out"}},
-		{"link out", Archive(t, program, Member{Name: "box-1/out", Kind: tar.TypeSymlink, Link: "../../../.."}), "", []string{"out"}},
-		{"hard link out", Archive(t, program, Member{Name: "box-1/passwd", Kind: tar.TypeLink, Link: "/etc/passwd"}), "", []string{"passwd"}},
+		{"link out", Archive(t, program, Member{Name: "box-1/out", Kind: tar.TypeSymlink, Link: "../../../.."}), "",
+			[]string{"out"}},
+		{"hard link out", Archive(t, program, Member{Name: "box-1/passwd", Kind: tar.TypeLink, Link: "/etc/passwd"}),
+			"", []string{"passwd"}},
 		{"device", Archive(t, program, Member{Name: "box-1/null", Kind: tar.TypeChar}), "", []string{"null"}},
 		{"not the SDK", Archive(t, Member{Name: "box-1/README", Text: "read me"}), "", []string{"bin/box"}},
 	} {
@@ -150,27 +161,30 @@ func TestBrokenLock(t *testing.T) {
 	Wants(t, w.Run(t, "run", "p"), ExitUsage, "hexmage.lock.hcl", "abc", "box 1")
 	writeBox(t, w, []byte("whatever"), "abc")
 	w.Write(t, "hexmage.lock.hcl", "")
-	Wants(t, w.Run(t, "run", "p"), ExitUsage, "Toolchain not available", "hexmage.lock.hcl", "hexmage lock box 1", "pipelines/p.hcl")
+	Wants(t, w.Run(t, "run", "p"), ExitUsage, "Toolchain not available", "hexmage.lock.hcl", "hexmage lock box 1",
+		"pipelines/p.hcl")
 	if _, err := os.Stat(filepath.Join(w.Cache, "downloads")); err == nil {
 		t.Error("something was downloaded")
 	}
 }
 
-// TestWrongStandIn: the shipped stand-ins go the way of a download, so a wrong digest in the lock stops them too, and the
-// right one lets them through afterwards.
+// TestWrongStandIn: the shipped stand-ins go the way of a download, so a wrong digest in the lock stops them too, and
+// the right one lets them through afterwards.
 func TestWrongStandIn(t *testing.T) {
 	w := NewWorld(t)
 	lock, err := os.ReadFile(filepath.Join(Repo(), "hexmage.lock.hcl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`(?s)locked "hexagon" "6.4.0.2" \{\s+source = "embedded".*?sha256 = "([0-9a-f]{64})"`).FindSubmatch(lock)
+	found := regexp.MustCompile(
+		`(?s)locked "hexagon" "6.4.0.2" \{\s+source = "embedded".*?sha256 = "([0-9a-f]{64})"`).FindSubmatch(lock)
 	if found == nil {
 		t.Fatal("the lock does not pin the stand-in of the Hexagon SDK")
 	}
 	right, wrong := string(found[1]), DigestOf([]byte("another"))
 	w.Write(t, "hexmage.lock.hcl", strings.ReplaceAll(string(lock), right, wrong))
-	Wants(t, w.Run(t, "run", Pipeline, "toolchain.hexagon"), 1, "toolchain.hexagon", right, wrong, "`hexmage lock` pins it")
+	Wants(t, w.Run(t, "run", Pipeline, "toolchain.hexagon"), 1, "toolchain.hexagon", right, wrong,
+		"`hexmage lock` pins it")
 	if left, _ := filepath.Glob(filepath.Join(w.Cache, "trees", "*")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
@@ -194,7 +208,9 @@ func writeBox(t *testing.T, w *World, data []byte, sha256 string) {
   }
 }
 `, w.Dir))
-	w.Write(t, "hexmage.lock.hcl", fmt.Sprintf("locked \"box\" \"1\" {\n  source = \"archive\"\n  size = %d\n  sha256 = %q\n}\n", len(data), sha256))
+	w.Write(t, "hexmage.lock.hcl",
+		fmt.Sprintf("locked \"box\" \"1\" {\n  source = \"archive\"\n  size = %d\n  sha256 = %q\n}\n", len(data),
+			sha256))
 	w.Write(t, "pipelines/p.hcl", `toolchain "box" { use = "archive" }
 step "exec" "say" {
   argv = ["sh", "-c", "${toolchain.box.dir}/bin/box > said"]

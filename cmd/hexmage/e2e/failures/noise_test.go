@@ -12,8 +12,8 @@ import (
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
-// TestNoise: what the programs say although all is well is no diagnosis: not in a run that succeeds, not in one that fails for a reason that
-// nobody knows, and not in the logs of both sides.
+// TestNoise: what the programs say although all is well is no diagnosis: not in a run that succeeds, not in one that
+// fails for a reason that nobody knows, and not in the logs of both sides.
 func TestNoise(t *testing.T) {
 	cold, did := FirstRun(t)
 	w := Warmed(t)
@@ -24,7 +24,8 @@ func TestNoise(t *testing.T) {
 
 	// The runner's own output.
 	said := cold.Out("stdout.txt")
-	for _, noise := range []string{"<W> Initializing HtpProvider", "PrepareLib isn't loaded", "fopen failed for fastrpc_shell_unsigned_3"} {
+	for _, noise := range []string{"<W> Initializing HtpProvider", "PrepareLib isn't loaded",
+		"fopen failed for fastrpc_shell_unsigned_3"} {
 		if !strings.Contains(Read(t, said), noise) {
 			t.Errorf("the runner does not say %q: %s", noise, Read(t, said))
 		}
@@ -33,13 +34,15 @@ func TestNoise(t *testing.T) {
 	Wants(t, o, ExitOK, "No failure shows", "3 of them look like errors and are known to mean nothing.")
 
 	// The compiler's.
-	w.WriteShipped(t, provocation{script: compiled(`"soc":"SM8750","arch":"v79"`) + busybox + " true\n"}.pipeline(t, good).With(t, " -o o ", " -o context.bin > o "))
+	w.WriteShipped(t, provocation{script: compiled(`"soc":"SM8750","arch":"v79"`) + busybox + " true\n"}.pipeline(t,
+		good).With(t, " -o o ", " -o context.bin > o "))
 	Wants(t, w.Run(t, "run", Pipeline), ExitOK)
 	said = w.Out("it")
 	if !strings.Contains(Read(t, said), "couldn't open libcdsprpc") {
 		t.Errorf("the compiler does not say that a host has no DSP: %s", Read(t, said))
 	}
-	Wants(t, w.Run(t, "diagnose", said), ExitOK, "No failure shows", "1 of them look like errors and are known to mean nothing.")
+	Wants(t, w.Run(t, "diagnose", said), ExitOK, "No failure shows",
+		"1 of them look like errors and are known to mean nothing.")
 
 	// The phone's log of a good run, at a real adb server.
 	image := func() string {
@@ -48,7 +51,8 @@ func TestNoise(t *testing.T) {
 		return w.Out("phone")
 	}()
 	server := phonetest.Server(t)
-	e, err := phone.Start(t.Context(), phone.Options{Self: []string{Hexmage(), "tool", "emulator-init"}, Image: image, Dir: t.TempDir()})
+	e, err := phone.Start(t.Context(),
+		phone.Options{Self: []string{Hexmage(), "tool", "emulator-init"}, Image: image, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +72,8 @@ func TestNoise(t *testing.T) {
 	Wants(t, w.Run(t, "diagnose", "phone.log"), ExitOK, "No failure shows")
 
 	// A failure that is in no catalogue, among noise.
-	w.WriteShipped(t, provocation{instead: "./mllm-qwen3-aot-runner -m model.bin -t tokenizer.json -c config.json --ar_len 32 && exit 3"}.pipeline(t, own))
+	w.WriteShipped(t, provocation{instead: "./mllm-qwen3-aot-runner -m model.bin -t tokenizer.json -c config.json " +
+		"--ar_len 32 && exit 3"}.pipeline(t, own))
 	o = w.Run(t, "run", Pipeline, AOT+"run.llm")
 	Wants(t, o, ExitFailed, "exit code 3")
 	if strings.Contains(o.Stderr, "hint: ") {

@@ -14,8 +14,9 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestProvokedTable: docs/diagnosis.md lists the mistakes that the tests of this package make, and no others; each failure that the reproduction of
-// llm.npu met is among them. go test ./cmd/hexmage/e2e/failures -run ProvokedTable -update writes it.
+// TestProvokedTable: docs/diagnosis.md lists the mistakes that the tests of this package make, and no others; each
+// failure that the reproduction of llm.npu met is among them. go test ./cmd/hexmage/e2e/failures -run ProvokedTable
+// -update writes it.
 func TestProvokedTable(t *testing.T) {
 	const begin, end = "<!-- provoked: generated, do not edit -->", "<!-- end of provoked -->"
 	cat := catalogue(t)
@@ -25,7 +26,8 @@ func TestProvokedTable(t *testing.T) {
 	add := func(id, mistake, in, plan string) {
 		if plan != "" {
 			rule := strings.TrimPrefix(plan, "compat ")
-			if !strings.Contains(rules, "compat \""+rule+"\" {") || !regexp.MustCompile("compat "+rule+`["; ]`).MatchString(planned) {
+			if !strings.Contains(rules, "compat \""+rule+"\" {") ||
+				!regexp.MustCompile("compat "+rule+`["; ]`).MatchString(planned) {
 				t.Errorf("%s: %s: no test of the plan has rule %q refuse or warn", id, mistake, rule)
 			}
 			plan = "`" + rule + "`"
@@ -73,7 +75,8 @@ func TestProvokedTable(t *testing.T) {
 	for id := range rows {
 		t.Errorf("no failure has the name %q", id)
 	}
-	text := fmt.Sprintf("%d mistakes, which come out as %d failures, %d of them from the reproduction of llm.npu (●).\n\n", mistakes, failures, seeds) +
+	text := fmt.Sprintf("%d mistakes, which come out as %d failures, %d of them from the reproduction of llm.npu "+
+		"(●).\n\n", mistakes, failures, seeds) +
 		"| comes out as | what is wrong | who finds it | the plan refuses it, or warns, by rule |\n|---|---|---|---|\n" + b.String()
 	path := filepath.Join(Repo(), "docs", "diagnosis.md")
 	doc := []byte(Read(t, path))

@@ -31,9 +31,14 @@ func fetchMistakes(t *testing.T) []fetchMistake {
 				fmt.Fprint(w, "<html><title>Please accept the licence</title></html>")
 			}},
 		{id: "fetch-login", mistake: "the server wants a login, and there is none in ~/.netrc",
-			send: func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "who are you?", http.StatusUnauthorized) }},
+			send: func(w http.ResponseWriter,
+				_ *http.Request) {
+				http.Error(w, "who are you?", http.StatusUnauthorized)
+			}},
 		{id: "fetch-offline", mistake: "--offline, and the file was never fetched", flags: []string{"--offline"}},
-		{id: "fetch-secret", mistake: "the source needs a secret that is not set", source: "      header \"Authorization\" {\n        variable = \"sdk_token\"\n        prefix   = \"Bearer \"\n      }\n"},
+		{id: "fetch-secret", mistake: "the source needs a secret that is not set",
+			source: "      header \"Authorization\" {\n        variable = \"sdk_token\"\n        prefix   = " +
+				"\"Bearer \"\n      }\n"},
 	}
 }
 
@@ -54,7 +59,8 @@ func TestProvokedFetch(t *testing.T) {
 			defer srv.Close()
 			w := NewWorld(t)
 			writeBox(t, w, good, DigestOf(good))
-			w.Edit(t, "toolchains/box.hcl", fmt.Sprintf(`      urls         = ["file://%s/box.tar.gz"]`+"\n", w.Dir), `      urls         = ["`+srv.URL+`/box.tar.gz"]`+"\n"+m.source)
+			w.Edit(t, "toolchains/box.hcl", fmt.Sprintf(`      urls         = ["file://%s/box.tar.gz"]`+"\n", w.Dir),
+				`      urls         = ["`+srv.URL+`/box.tar.gz"]`+"\n"+m.source)
 			o := w.Run(t, append([]string{"run", "p"}, m.flags...)...)
 			Wants(t, o, ExitFailed, "toolchain.box")
 			diagnosed(t, cat, m.id, o)

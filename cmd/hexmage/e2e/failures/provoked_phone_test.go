@@ -29,15 +29,24 @@ type phoneMistake struct {
 func phoneMistakes() []phoneMistake {
 	const old = "v2.34.0.250424201103_119471"
 	return []phoneMistake{
-		{id: "dsp-crash", in: onPhone, mistake: "the DSP crashes at the first call", faults: phone.Faults{DSP: phone.DSPCrashes}},
-		{id: "dsp-wedged", in: onPhone, mistake: "the DSP has crashed and takes nothing until a reboot", faults: phone.Faults{DSP: phone.DSPCrashes},
+		{id: "dsp-crash", in: onPhone, mistake: "the DSP crashes at the first call",
+			faults: phone.Faults{DSP: phone.DSPCrashes}},
+		{id: "dsp-wedged", in: onPhone, mistake: "the DSP has crashed and takes nothing until a reboot",
+			faults: phone.Faults{DSP: phone.DSPCrashes},
 			before: "echo hello | ./mllm-qwen3-aot-runner -m model.bin -t tokenizer.json -c config.json --ar_len 32"},
-		{id: "phone-out-of-memory", in: onPhone, mistake: "the system kills the runner as it opens the DSP", faults: phone.Faults{KillAtDSP: true}},
-		{id: "skel-mismatch", in: onPhone, mistake: "/vendor/lib64, where the phone has an older QNN, comes first in LD_LIBRARY_PATH", plan: "compat run-vendor-libraries",
-			faults: phone.Faults{VendorQNN: old}, before: "export LD_LIBRARY_PATH=/vendor/lib64:$LD_LIBRARY_PATH"},
-		{id: "vendor-skel", in: onPhone, mistake: "the skel was not pushed, and the vendor's is found", faults: phone.Faults{VendorQNN: old}, before: "rm libQnnHtpV79Skel.so; export ADSP_LIBRARY_PATH=\"$PWD;/vendor/dsp/cdsp\""},
-		{id: "usb-dropped", in: "the push", mistake: "the link drops, and nothing can connect any more", faults: phone.Faults{DropAfterBytes: 400, Refuse: time.Hour}, code: ExitEngine},
-		{id: "disk-full", in: "the push", mistake: "the phone's /data is nearly full", faults: phone.Faults{DiskBytes: 1 << 20}, code: ExitEngine},
+		{id: "phone-out-of-memory", in: onPhone, mistake: "the system kills the runner as it opens the DSP",
+			faults: phone.Faults{KillAtDSP: true}},
+		{id: "skel-mismatch", in: onPhone,
+			mistake: "/vendor/lib64, where the phone has an older QNN, comes first in LD_LIBRARY_PATH",
+			plan:    "compat run-vendor-libraries",
+			faults:  phone.Faults{VendorQNN: old}, before: "export LD_LIBRARY_PATH=/vendor/lib64:$LD_LIBRARY_PATH"},
+		{id: "vendor-skel", in: onPhone, mistake: "the skel was not pushed, and the vendor's is found",
+			faults: phone.Faults{VendorQNN: old},
+			before: "rm libQnnHtpV79Skel.so; export ADSP_LIBRARY_PATH=\"$PWD;/vendor/dsp/cdsp\""},
+		{id: "usb-dropped", in: "the push", mistake: "the link drops, and nothing can connect any more",
+			faults: phone.Faults{DropAfterBytes: 400, Refuse: time.Hour}, code: ExitEngine},
+		{id: "disk-full", in: "the push", mistake: "the phone's /data is nearly full",
+			faults: phone.Faults{DiskBytes: 1 << 20}, code: ExitEngine},
 	}
 }
 
@@ -54,7 +63,9 @@ func TestProvokedPhones(t *testing.T) {
 	good = attached(t, good)
 	start := func(t *testing.T, f phone.Faults, log io.Writer) *phone.Emulator {
 		t.Helper()
-		e, err := phone.Start(t.Context(), phone.Options{Self: []string{Hexmage(), "tool", "emulator-init"}, Image: image, Dir: t.TempDir(), Log: log, Faults: f})
+		e, err := phone.Start(t.Context(),
+			phone.Options{Self: []string{Hexmage(), "tool", "emulator-init"}, Image: image, Dir: t.TempDir(),
+				Log: log, Faults: f})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,8 +79,10 @@ func TestProvokedPhones(t *testing.T) {
 	}
 	t.Run("another SoC than the phone says", func(t *testing.T) { // is seen before anything is pushed
 		w.WriteShipped(t, good)
-		e := start(t, phone.Faults{Silicon: &phone.SoCProps{Model: "SM8650", SoCModel: 57, Arch: "v75", SoCID: 557, VTCMMB: 8}}, io.Discard)
-		Wants(t, w.Run(t, "run", Pipeline, AOT+"run.llm"), ExitFailed, "check before pushing", e.Addr()+" has Hexagon v75, the target is v79; build for the device's SoC, or choose another device")
+		e := start(t, phone.Faults{Silicon: &phone.SoCProps{Model: "SM8650", SoCModel: 57, Arch: "v75", SoCID: 557,
+			VTCMMB: 8}}, io.Discard)
+		Wants(t, w.Run(t, "run", Pipeline, AOT+"run.llm"), ExitFailed, "check before pushing",
+			e.Addr()+" has Hexagon v75, the target is v79; build for the device's SoC, or choose another device")
 	})
 	for _, m := range phoneMistakes() {
 		t.Run(m.id+"/"+m.mistake, func(t *testing.T) {
@@ -92,7 +105,8 @@ func TestProvokedPhones(t *testing.T) {
 // choosePhone makes the phone the only one that the world knows.
 func choosePhone(t *testing.T, w *World, e *phone.Emulator, server *adb.Server) {
 	t.Helper()
-	w.Write(t, "../home/devices.hcl", fmt.Sprintf("device \"it\" {\n  serial = %q\n  server = \"unix:%s\"\n}\n", e.Addr(), server.Address()))
+	w.Write(t, "../home/devices.hcl",
+		fmt.Sprintf("device \"it\" {\n  serial = %q\n  server = \"unix:%s\"\n}\n", e.Addr(), server.Address()))
 }
 
 // attached is the pipeline with a phone of devices.hcl in the place of one that it starts.

@@ -30,7 +30,8 @@ type provocation struct {
 	plan    string // what the plan says of the same mistake where it can see it, so that nothing runs; "" it cannot
 	says    string // beside cause and remedy
 
-	// On the phone: what a shell there does before the runner starts, and the runner's --ar_len, "" 32; or, in its place, all that is run.
+	// On the phone: what a shell there does before the runner starts, and the runner's --ar_len, "" 32; or, in its
+	// place, all that is run.
 	before, length, instead string
 	push                    map[string]string // files of the workspace that are pushed, too
 
@@ -51,13 +52,16 @@ const onPhone = "the emulated phone"
 // The places of what the stand-ins have.
 const (
 	hexagonClang = "${toolchain.hexagon.dir}/tools/HEXAGON_Tools/19.0.04/Tools/bin/hexagon-clang++"
-	ndkClang     = "${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++ --target=aarch64-none-linux-android21"
-	busybox      = "${toolchain.busybox.dir}/bin/busybox"
-	compiler     = "${toolchain.mllm.dir}/bin/mllm-qwen3-aot-sha-c -m ${step.convert.llm.outputs.model} -c ${step.context.llm.outputs.config} -aot_cfg cfg.json -o o"
-	headers      = "-I ${toolchain.qairt.dir}/include/QNN"
+	ndkClang     = "${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++ " +
+		"--target=aarch64-none-linux-android21"
+	busybox  = "${toolchain.busybox.dir}/bin/busybox"
+	compiler = "${toolchain.mllm.dir}/bin/mllm-qwen3-aot-sha-c -m ${step.convert.llm.outputs.model} -c " +
+		"${step.context.llm.outputs.config} -aot_cfg cfg.json -o o"
+	headers = "-I ${toolchain.qairt.dir}/include/QNN"
 )
 
-// TestProvoked makes each of the mistakes: the run fails with the right exit code, and says once what is wrong and what to do, by the catalogue's words.
+// TestProvoked makes each of the mistakes: the run fails with the right exit code, and says once what is wrong and
+// what to do, by the catalogue's words.
 func TestProvoked(t *testing.T) {
 	cold, _ := FirstRun(t)
 	w := Warmed(t)
@@ -102,10 +106,12 @@ func (p provocation) pipeline(t *testing.T, good Shipped) Shipped {
 		good = good.With(t, p.edits[i], p.edits[i+1])
 	}
 	if p.target != "" {
-		good = good.And("step \"exec\" \"other\" {\n  argv = [\"sh\", \"-ec\", <<-EOT\n" + compiled(p.target) + busybox + " gzip o\nmv o.gz o\nEOT\n  ]\n  output \"o\" { file = \"o\" }\n}\n")
+		good = good.And("step \"exec\" \"other\" {\n  argv = [\"sh\", \"-ec\", <<-EOT\n" + compiled(p.target) +
+			busybox + " gzip o\nmv o.gz o\nEOT\n  ]\n  output \"o\" { file = \"o\" }\n}\n")
 	}
 	if p.script != "" {
-		return good.And("step \"exec\" \"it\" {\n  argv = [\"sh\", \"-ec\", <<-EOT\n"+p.script+"\nEOT\n  ]\n  inputs = [toolchain.llvm.dir]\n"+
+		return good.And("step \"exec\" \"it\" {\n  argv = [\"sh\", \"-ec\", <<-EOT\n"+p.script+
+			"\nEOT\n  ]\n  inputs = [toolchain.llvm.dir]\n"+
 			"  programs = [\"make\"]\n  output \"o\" { file = \"o\" }\n}\n").Output("it", "step.exec.it.outputs.o")
 	}
 	length := p.length
@@ -138,9 +144,11 @@ func (p *provocation) unpack(source string) {
 	p.before = "rm model.bin; gunzip -c model.gz > model.bin\n" + p.before
 }
 
-// aotConfig are the commands that write the compiler's config for a target, {"soc":"SM8750","arch":"v79"} without the braces.
+// aotConfig are the commands that write the compiler's config for a target, {"soc":"SM8750","arch":"v79"} without the
+// braces.
 func aotConfig(target, out string) string {
-	return `echo '{"model_config":"${step.quantize.llm.outputs.dir}/config.json","vtcm_mb":8,"out":"` + out + `","model_out":"config.json",` + target + "}' > args\n$HEXMAGE_SELF tool aot-config args\n"
+	return `echo '{"model_config":"${step.quantize.llm.outputs.dir}/config.json","vtcm_mb":8,"out":"` + out +
+		`","model_out":"config.json",` + target + "}' > args\n$HEXMAGE_SELF tool aot-config args\n"
 }
 
 // compiled are the commands that compile the model for a target, without the pipeline's help.
@@ -210,7 +218,8 @@ func maker(t *testing.T, w *World) {
 	w.Env = append(w.Env, "PATH="+Path()+":"+dir)
 }
 
-// olderSDK puts libraries of an older SDK into the workspace, packed, so that no check before the push can look into them.
+// olderSDK puts libraries of an older SDK into the workspace, packed, so that no check before the push can look into
+// them.
 func olderSDK(t *testing.T, w *World) {
 	t.Helper()
 	var b bytes.Buffer

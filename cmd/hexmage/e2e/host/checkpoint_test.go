@@ -31,7 +31,8 @@ step "onnx_quantize" "tiny" {
 output "dir" { value = step.onnx_quantize.tiny.outputs.dir }
 `
 
-// goesOn kills hexmage while onnx_quantize reads its lines, and runs it again: it goes on with the next line, and makes what one that nobody killed makes.
+// goesOn kills hexmage while onnx_quantize reads its lines, and runs it again: it goes on with the next line, and
+// makes what one that nobody killed makes.
 func goesOn(t *testing.T, w *World) {
 	killed := NewWorld(t)
 	if err := CloneCache(w.Cache, killed.Cache); err != nil {
@@ -59,7 +60,8 @@ func goesOn(t *testing.T, w *World) {
 	}
 	for _, name := range []string{"prefill.onnx", "decode.onnx", "weights.bin", "cache.json"} {
 		at := filepath.Join("out", "lined", "dir", name)
-		if one, two := Read(t, filepath.Join(w.Dir, at)), Read(t, filepath.Join(killed.Dir, at)); one != two || one == "" {
+		if one, two := Read(t, filepath.Join(w.Dir, at)), Read(t, filepath.Join(killed.Dir, at)); one != two ||
+			one == "" {
 			t.Errorf("%s: %d and %d bytes, not the same", name, len(one), len(two))
 		}
 	}

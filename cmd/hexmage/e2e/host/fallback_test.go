@@ -32,20 +32,24 @@ func TestFallback(t *testing.T) {
 	w := HostWarmed(t)
 	t.Run("example", func(t *testing.T) {
 		o := w.Run(t, "run", "fallback")
-		Wants(t, o, ExitOK, "the example for SM8750, Hexagon v79", "bent", "Cosh", "float32 [1×8×64]", "partitions on the NPU", "In place of Cosh: ")
+		Wants(t, o, ExitOK, "the example for SM8750, Hexagon v79", "bent", "Cosh", "float32 [1×8×64]",
+			"partitions on the NPU", "In place of Cosh: ")
 		p := placedBy(t, w, "fallback")
 		const tensor = 8 * 64 * 4
-		if p.Partitions != 2 || p.CPUNodes != 1 || p.NPUNodes != 3 || p.Crossings != 2 || p.ToNPU != tensor || p.ToCPU != tensor || p.In != tensor || p.Out != tensor || p.Open != 0 {
+		if p.Partitions != 2 || p.CPUNodes != 1 || p.NPUNodes != 3 || p.Crossings != 2 || p.ToNPU != tensor ||
+			p.ToCPU != tensor || p.In != tensor || p.Out != tensor || p.Open != 0 {
 			t.Errorf("%+v", p)
 		}
-		if len(p.Nodes) != 1 || p.Nodes[0].Name != "bent" || p.Nodes[0].Op != "Cosh" || p.Nodes[0].Why == "" || p.Nodes[0].Rank != 3 || len(p.Instead) != 1 || p.Instead[0].Sure != "observed" {
+		if len(p.Nodes) != 1 || p.Nodes[0].Name != "bent" || p.Nodes[0].Op != "Cosh" || p.Nodes[0].Why == "" ||
+			p.Nodes[0].Rank != 3 || len(p.Instead) != 1 || p.Instead[0].Sure != "observed" {
 			t.Errorf("%+v, %+v", p.Nodes, p.Instead)
 		}
 		t.Log(o.Stdout)
 		if r := w.RunJSON(t, "fallback"); r.Executed != 0 {
 			t.Errorf("again: %q ran", r.Names)
 		}
-		Wants(t, w.Run(t, "run", "fallback", "--var=partitions=1"), ExitCheck, "The NPU runs 2 partitions, 1 at most are wanted")
+		Wants(t, w.Run(t, "run", "fallback", "--var=partitions=1"), ExitCheck,
+			"The NPU runs 2 partitions, 1 at most are wanted")
 		Wants(t, w.Run(t, "run", "fallback", "--var=partitions=2"), ExitOK)
 	})
 
@@ -53,7 +57,8 @@ func TestFallback(t *testing.T) {
 		Wants(t, w.Run(t, "run", "onnx-htp"), ExitOK)
 		w.Write(t, "pipelines/whole.hcl", wholePipeline)
 		Wants(t, w.Run(t, "run", "whole"), ExitOK)
-		if p := placedBy(t, w, "whole"); p.Partitions != 1 || p.CPUNodes != 0 || p.NPUNodes != 20 || p.Crossings != 0 || p.ToNPU+p.ToCPU+p.Between != 0 || p.In == 0 {
+		if p := placedBy(t, w, "whole"); p.Partitions != 1 || p.CPUNodes != 0 || p.NPUNodes != 20 ||
+			p.Crossings != 0 || p.ToNPU+p.ToCPU+p.Between != 0 || p.In == 0 {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -74,18 +79,27 @@ step "fallback" "net" { compiled = module.net.context }
 output "nodes.json" { value = step.fallback.net.outputs.nodes }
 `
 
-// remedies: each operation of which a fact says that it stays on the CPU does, with a reason; what the fact puts in its place says the same and is whole on the NPU.
+// remedies: each operation of which a fact says that it stays on the CPU does, with a reason; what the fact puts in
+// its place says the same and is whole on the NPU.
 func remedies(t *testing.T, w *World) {
 	t.Helper()
 	w.Write(t, "remedies.py", Read(t, filepath.Join("testdata", "remedies.py")))
 	w.Write(t, "pipelines/remedies.hcl", scriptPipeline("remedies.py"))
 	Wants(t, w.Run(t, "run", "remedies"), ExitOK)
 	// Taken apart it answers on the emulator, too, with the rest on the CPU.
-	Wants(t, w.Run(t, "run", "onnx-htp", "--var=model=out/remedies/dir/Cosh.onnx", "--var=samples=out/remedies/dir/samples", "--var=quantise=false", "--var=fallback=true"), ExitOK, "2 of 3", "1.0000")
-	Wants(t, w.Run(t, "run", "onnx-htp", "--var=model=out/remedies/dir/Cosh.onnx", "--var=samples=out/remedies/dir/samples", "--var=quantise=false"), ExitFailed, "Cosh_1 (Cosh): Operators of type `Cosh` are not supported", "fallback = true")
-	Wants(t, w.Run(t, "run", "fallback", "--var=model=out/remedies/dir/none.onnx"), ExitFailed, "The NPU takes no node of none.onnx: only (Cosh): Operators of type `Cosh` are not supported", "Put others in their place")
+	Wants(t, w.Run(t, "run", "onnx-htp", "--var=model=out/remedies/dir/Cosh.onnx",
+		"--var=samples=out/remedies/dir/samples", "--var=quantise=false", "--var=fallback=true"), ExitOK, "2 of 3",
+		"1.0000")
+	Wants(t, w.Run(t, "run", "onnx-htp", "--var=model=out/remedies/dir/Cosh.onnx",
+		"--var=samples=out/remedies/dir/samples", "--var=quantise=false"), ExitFailed,
+		"Cosh_1 (Cosh): Operators of type `Cosh` are not supported", "fallback = true")
+	Wants(t, w.Run(t, "run", "fallback", "--var=model=out/remedies/dir/none.onnx"), ExitFailed,
+		"The NPU takes no node of none.onnx: only (Cosh): Operators of type `Cosh` are not supported",
+		"Put others in their place")
 	Wants(t, w.Run(t, "run", "fallback", "--var=model=out/remedies/dir/nameless.onnx"), ExitOK)
-	if p := placedBy(t, w, "fallback"); p.NPUNodes != 5 || p.CPUNodes != 2 || p.Partitions != 3 || !strings.Contains(p.Nodes[0].Why, p.Nodes[0].Op) || !strings.Contains(p.Nodes[1].Why, p.Nodes[1].Op) || p.Nodes[0].Op == p.Nodes[1].Op {
+	if p := placedBy(t, w, "fallback"); p.NPUNodes != 5 || p.CPUNodes != 2 || p.Partitions != 3 ||
+		!strings.Contains(p.Nodes[0].Why, p.Nodes[0].Op) || !strings.Contains(p.Nodes[1].Why, p.Nodes[1].Op) ||
+		p.Nodes[0].Op == p.Nodes[1].Op {
 		t.Errorf("nodes without names: %+v", p)
 	}
 	s, diags := facts.Builtin()
@@ -119,7 +133,8 @@ func remedies(t *testing.T, w *World) {
 		t.Run(name, func(t *testing.T) {
 			at := "--var=model=out/remedies/dir/" + name
 			Wants(t, w.Run(t, "run", "fallback", at+".onnx"), ExitOK, "In place of ")
-			if p := placedBy(t, w, "fallback"); p.CPUNodes < 1 || p.Partitions != 2 || len(p.Instead) != 1 || p.Instead[0].Op != r.Op || p.Nodes[0].Why == "" {
+			if p := placedBy(t, w, "fallback"); p.CPUNodes < 1 || p.Partitions != 2 || len(p.Instead) != 1 ||
+				p.Instead[0].Op != r.Op || p.Nodes[0].Why == "" {
 				t.Errorf("as it is: %+v", p)
 			}
 			Wants(t, w.Run(t, "run", "fallback", at+"_changed.onnx", "--var=partitions=1"), ExitOK)
@@ -160,7 +175,8 @@ func types(t *testing.T, w *World, soc string) {
 		t.Fatal(err)
 	}
 	w.Write(t, "taken.py", Read(t, filepath.Join("testdata", "taken.py")))
-	if err := os.CopyFS(filepath.Join(w.Dir, "programs"), os.DirFS(filepath.Join(Repo(), "model", "host", "programs"))); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.CopyFS(filepath.Join(w.Dir, "programs"),
+		os.DirFS(filepath.Join(Repo(), "model", "host", "programs"))); err != nil && !errors.Is(err, fs.ErrExist) {
 		t.Fatal(err)
 	}
 	w.Write(t, "pipelines/taken.hcl", takenPipeline)
@@ -212,7 +228,8 @@ step "python" "taken" {
 output "taken" { value = step.python.taken.outputs.taken }
 `
 
-// TestLiteRT: a .tflite through LiteRT's plug-in: its payload is a context for the target, and an operation that the plug-in does not take stays on the CPU.
+// TestLiteRT: a .tflite through LiteRT's plug-in: its payload is a context for the target, and an operation that the
+// plug-in does not take stays on the CPU.
 func TestLiteRT(t *testing.T) {
 	w := HostWarmed(t)
 	const pipeline = "litert-qnn"
@@ -222,13 +239,16 @@ func TestLiteRT(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	at := filepath.Join("out", pipeline)
-	Wants(t, w.Run(t, "inspect", at+"/compiled/net.tflite"), ExitOK, "DISPATCH_OP 1", "for SM8750, Hexagon v79, 8.0 MiB of VTCM, by QNN v2.51.0.", "qnn_partition_0")
-	Wants(t, w.Run(t, "inspect", at+"/compiled/contexts/0.bin"), ExitOK, "QNN context binary for Hexagon v79", "SM8750 (model 69)")
+	Wants(t, w.Run(t, "inspect", at+"/compiled/net.tflite"), ExitOK, "DISPATCH_OP 1",
+		"for SM8750, Hexagon v79, 8.0 MiB of VTCM, by QNN v2.51.0.", "qnn_partition_0")
+	Wants(t, w.Run(t, "inspect", at+"/compiled/contexts/0.bin"), ExitOK, "QNN context binary for Hexagon v79",
+		"SM8750 (model 69)")
 	Wants(t, w.Run(t, "inspect", at+"/dlc/qnn_partition_0.dlc"), ExitOK, "DLC")
 	var ir struct {
 		Graph struct{ Nodes map[string]any }
 	}
-	if err := json.Unmarshal([]byte(Read(t, filepath.Join(w.Dir, at, "compiled", "ir", "qnn_partition_0.json"))), &ir); err != nil || len(ir.Graph.Nodes) < 3 {
+	if err := json.Unmarshal([]byte(Read(t, filepath.Join(w.Dir, at, "compiled", "ir", "qnn_partition_0.json"))),
+		&ir); err != nil || len(ir.Graph.Nodes) < 3 {
 		t.Errorf("%+v, %v", ir, err)
 	}
 	if r := w.RunJSON(t, pipeline, "--var=dlc=true"); r.Executed != 0 {
@@ -239,13 +259,18 @@ func TestLiteRT(t *testing.T) {
 	}
 	w.Write(t, "models/none.tflite", "    TFL3 and nothing more")
 	for _, model := range []string{"fallback", pipeline} {
-		Wants(t, w.Run(t, "run", model, "--var=model=models/bent.tflite"), ExitOK, "bent", "ATAN2", "Op #2 'Atan2'", "is not supported in Qualcomm Compiler")
+		Wants(t, w.Run(t, "run", model, "--var=model=models/bent.tflite"), ExitOK, "bent", "ATAN2", "Op #2 'Atan2'",
+			"is not supported in Qualcomm Compiler")
 		const tensor = 8 * 64 * 4
-		if p := placedBy(t, w, model); p.Partitions != 2 || p.CPUNodes != 1 || p.ToNPU != tensor || p.ToCPU != tensor || len(p.Nodes) != 1 || p.Nodes[0].Op != "ATAN2" {
+		if p := placedBy(t, w, model); p.Partitions != 2 || p.CPUNodes != 1 || p.ToNPU != tensor ||
+			p.ToCPU != tensor || len(p.Nodes) != 1 || p.Nodes[0].Op != "ATAN2" {
 			t.Errorf("%s: %+v", model, p)
 		}
 	}
-	Wants(t, w.Run(t, "run", pipeline, "--var=model=models/bent.tflite", "--var=partitions=1"), ExitCheck, "The NPU runs 2 partitions")
-	Wants(t, w.Run(t, "run", pipeline, "--var=model=models/bent.tflite", "--var=fallback=false"), ExitFailed, "1 operations of bent.tflite are not for the NPU: Op #2 'Atan2'", "fallback = true")
-	Wants(t, w.Run(t, "run", pipeline, "--var=model=models/none.tflite"), ExitFailed, "none.tflite could not be compiled")
+	Wants(t, w.Run(t, "run", pipeline, "--var=model=models/bent.tflite", "--var=partitions=1"), ExitCheck,
+		"The NPU runs 2 partitions")
+	Wants(t, w.Run(t, "run", pipeline, "--var=model=models/bent.tflite", "--var=fallback=false"), ExitFailed,
+		"1 operations of bent.tflite are not for the NPU: Op #2 'Atan2'", "fallback = true")
+	Wants(t, w.Run(t, "run", pipeline, "--var=model=models/none.tflite"), ExitFailed,
+		"none.tflite could not be compiled")
 }

@@ -11,27 +11,32 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// outputs: all that a compile can leave is there, says what it should, and is the same in each run but for what is said to vary; what the compiler takes
-// without a word, and what it crashes at, is said.
+// outputs: all that a compile can leave is there, says what it should, and is the same in each run but for what is
+// said to vary; what the compiler takes without a word, and what it crashes at, is said.
 func outputs(t *testing.T, w *World) {
 	w.Write(t, "graphs.py", smallGraphs)
 	w.Write(t, "pipelines/outputs.hcl", outputsPipeline)
 	w.Write(t, "pipelines/liars.hcl", liarsPipeline)
 
 	o := w.Run(t, "run", "outputs", "--verify=htp_context.several")
-	Wants(t, o, ExitOK, "verified: 1 the same, 1 different as declared", "  times.json ", "may differ: it has measured times")
+	Wants(t, o, ExitOK, "verified: 1 the same, 1 different as declared", "  times.json ",
+		"may differ: it has measured times")
 	at := filepath.Join("out", "outputs", "several")
 	o = w.Run(t, "inspect", "--json", filepath.Join(at, "device", "net_ctx_qnn.bin"))
-	Wants(t, o, ExitOK, `"format":"dlc"`, `"soc_model":43,"soc":"SM8550"`, `"arch":73`, `"soc_model":69,"soc":"SM8750"`, `"arch":79`, `"optimization_level":3`, `"vtcm_bytes":4194304`)
-	Wants(t, w.Run(t, "inspect", filepath.Join(at, "emulator", "net", "net_ctx_qnn.bin")), ExitOK, "v79", "4.0 MiB of VTCM")
-	Wants(t, w.Run(t, "inspect", filepath.Join("out", "outputs", "dlc", "net.dlc")), ExitOK, "DLC", "FullyConnected 1", "float32   [1×4]")
+	Wants(t, o, ExitOK, `"format":"dlc"`, `"soc_model":43,"soc":"SM8550"`, `"arch":73`,
+		`"soc_model":69,"soc":"SM8750"`, `"arch":79`, `"optimization_level":3`, `"vtcm_bytes":4194304`)
+	Wants(t, w.Run(t, "inspect", filepath.Join(at, "emulator", "net", "net_ctx_qnn.bin")), ExitOK, "v79",
+		"4.0 MiB of VTCM")
+	Wants(t, w.Run(t, "inspect", filepath.Join("out", "outputs", "dlc", "net.dlc")), ExitOK, "DLC",
+		"FullyConnected 1", "float32   [1×4]")
 	var made struct {
 		Graph struct {
 			Nodes   map[string]struct{ Type string }
 			Tensors map[string]any
 		}
 	}
-	if err := json.Unmarshal([]byte(Read(t, filepath.Join(w.Dir, at, "graphs", "net.json"))), &made); err != nil || made.Graph.Nodes["product"].Type != "FullyConnected" || made.Graph.Tensors["y"] == nil {
+	if err := json.Unmarshal([]byte(Read(t, filepath.Join(w.Dir, at, "graphs", "net.json"))), &made); err != nil ||
+		made.Graph.Nodes["product"].Type != "FullyConnected" || made.Graph.Tensors["y"] == nil {
 		t.Errorf("%+v, %v", made, err)
 	}
 
@@ -49,19 +54,22 @@ func keys(t *testing.T, w *World) {
 		{`["SM8550", "SM8750"]`, `["SM8750", "SM8650"]`, "args.json changed"},
 		{"vtcm_mb      = 4", "fixed_addresses = false", "addresses"},
 		{"dlc          = true", "dlc = false", "nothing differs"},
-		{`socs         = ["SM8550", "SM8750"]`, `toolchain "htp_host" { version = "2.4.0" }`, "toolchain.htp_host will run"},
+		{`socs         = ["SM8550", "SM8750"]`, `toolchain "htp_host" { version = "2.4.0" }`,
+			"toolchain.htp_host will run"},
 	} {
 		changed := strings.Replace(outputsPipeline, c.from, c.to, 1)
 		if strings.HasPrefix(c.to, "toolchain") {
-			changed = strings.Replace(strings.Replace(outputsPipeline, c.from, "", 1), `toolchain "htp_host" {}`, c.to, 1)
+			changed = strings.Replace(strings.Replace(outputsPipeline, c.from, "", 1), `toolchain "htp_host" {}`,
+				c.to, 1)
 		}
 		w.Write(t, "pipelines/outputs.hcl", changed)
 		Wants(t, w.Run(t, "explain", "outputs", "htp_context.several"), ExitOK, c.want)
 	}
 }
 
-// smallGraphs makes a folder of graphs: net.onnx is an ordinary one, with samples; floats.onnx has 4-bit weights in blocks with float scales, which the compiler takes
-// for 16-bit floats; crash.onnx repeats something no times, at which the compiler crashes.
+// smallGraphs makes a folder of graphs: net.onnx is an ordinary one, with samples; floats.onnx has 4-bit weights in
+// blocks with float scales, which the compiler takes for 16-bit floats; crash.onnx repeats something no times, at
+// which the compiler crashes.
 const smallGraphs = `
 import os, sys, numpy as np, onnx
 from onnx import TensorProto, helper, numpy_helper

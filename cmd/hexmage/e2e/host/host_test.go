@@ -22,13 +22,15 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// TestTinyORT goes the whole way of profile host with nothing but the packages that it names: a model through the vendor's compiler and emulator.
+// TestTinyORT goes the whole way of profile host with nothing but the packages that it names: a model through the
+// vendor's compiler and emulator.
 func TestTinyORT(t *testing.T) {
 	cold := NewWorld(t)
 	asksFor(t, cold, TinyORT, "htp_host", "gnu_runtime", "onnx", "uv")
 	asksFor(t, cold, "smollm2-ort", "htp_host", "gnu_runtime", "onnx", "uv", "smollm2")
 	w := HostWarmed(t) // what has run there came from nothing
-	if o := w.Run(t, "run", TinyORT); o.Code != 0 || !strings.Contains(o.Stdout, "12 of 12") || !strings.Contains(o.Stdout, "not a phone's speed") {
+	if o := w.Run(t, "run", TinyORT); o.Code != 0 || !strings.Contains(o.Stdout, "12 of 12") ||
+		!strings.Contains(o.Stdout, "not a phone's speed") {
 		t.Fatalf("the first run: %s", o)
 	}
 	if again := w.RunJSON(t, TinyORT); again.Executed != 0 {
@@ -38,7 +40,8 @@ func TestTinyORT(t *testing.T) {
 	asksFor(t, w, "smollm2-ort", "smollm2")
 
 	t.Run("what runs again", func(t *testing.T) {
-		for arg, never := range map[string][]string{"--var=prompt=Name three fruits.": {"onnx_llm", "onnx_quantize", "htp_context"}, "--soc=SM8650": {"onnx_llm", "onnx_quantize", "onnx_run"}} {
+		for arg, never := range map[string][]string{"--var=prompt=Name three fruits.": {"onnx_llm", "onnx_quantize",
+			"htp_context"}, "--soc=SM8650": {"onnx_llm", "onnx_quantize", "onnx_run"}} {
 			r := w.RunJSON(t, arg, TinyORT)
 			for _, name := range r.Names {
 				for _, kind := range never {
@@ -57,13 +60,16 @@ func TestTinyORT(t *testing.T) {
 	})
 
 	t.Run("any graph", func(t *testing.T) {
-		if o := w.Run(t, "run", "onnx-htp"); o.Code != 0 || !strings.Contains(o.Stdout, "20 of 20") || !strings.Contains(o.Stdout, "0.9998") {
+		if o := w.Run(t, "run", "onnx-htp"); o.Code != 0 || !strings.Contains(o.Stdout, "20 of 20") ||
+			!strings.Contains(o.Stdout, "0.9998") {
 			t.Fatal(o)
 		}
 		if r := w.RunJSON(t, "onnx-htp"); r.Executed != 0 {
 			t.Errorf("again: %q ran", r.Names)
 		}
-		if o := w.Run(t, "run", "onnx-htp", "--var=quantise=false"); o.Code != 0 || !strings.Contains(o.Stdout, "6 of 6") { // in 16-bit floats
+		// in 16-bit floats
+		if o := w.Run(t, "run", "onnx-htp", "--var=quantise=false"); o.Code != 0 ||
+			!strings.Contains(o.Stdout, "6 of 6") {
 			t.Error(o)
 		}
 	})
@@ -79,7 +85,8 @@ func TestTinyORT(t *testing.T) {
 		w.Write(t, "LICENCE-OF-TINY", "do what you like")
 		w.Write(t, "pipelines/bundled.hcl", bundledPipeline)
 		Wants(t, w.Run(t, "run", "bundled"), ExitOK)
-		if said := Read(t, filepath.Join(w.Dir, "out", "bundled", "said")); said != "run.sh and onnxruntime-genai say what htp_emulate says: 12 tokens" {
+		if said := Read(t, filepath.Join(w.Dir, "out", "bundled",
+			"said")); said != "run.sh and onnxruntime-genai say what htp_emulate says: 12 tokens" {
 			t.Error(said)
 		}
 		dir := filepath.Join(w.Dir, "out", TinyORT, "bundles.lpbq")
@@ -97,11 +104,13 @@ func TestTinyORT(t *testing.T) {
 		if err := json.Unmarshal([]byte(Read(t, filepath.Join(dir, "manifest.json"))), &manifest); err != nil {
 			t.Fatal(err)
 		}
-		if c := manifest.Context; c.File != "prefill_ctx_qnn.bin" || c.SoC != "SM8750" || c.Arch != 79 || !strings.HasPrefix(c.QAIRT, "2.51.0.") ||
+		if c := manifest.Context; c.File != "prefill_ctx_qnn.bin" || c.SoC != "SM8750" || c.Arch != 79 ||
+			!strings.HasPrefix(c.QAIRT, "2.51.0.") ||
 			manifest.Runtime["qairt"] != "2.51.0" || manifest.Runtime["onnxruntime-qnn"] != "2.7.0" {
 			t.Errorf("manifest.json: %+v", manifest)
 		}
-		if shared := filepath.Join(w.Dir, "out", TinyORT, "contexts.lpbq", "device", manifest.Context.File); Read(t, shared) != Read(t, filepath.Join(dir, manifest.Context.File)) {
+		if shared := filepath.Join(w.Dir, "out", TinyORT, "contexts.lpbq", "device", manifest.Context.File); Read(t,
+			shared) != Read(t, filepath.Join(dir, manifest.Context.File)) {
 			t.Error("the bundle's context is not the shared one")
 		}
 		seen := 0
@@ -110,7 +119,8 @@ func TestTinyORT(t *testing.T) {
 				return err
 			}
 			text, name := Read(t, at), strings.TrimPrefix(at, dir+string(filepath.Separator))
-			if f := manifest.Files[name]; f.Bytes != len(text) || f.SHA256 != fmt.Sprintf("%x", sha256.Sum256([]byte(text))) {
+			if f := manifest.Files[name]; f.Bytes != len(text) ||
+				f.SHA256 != fmt.Sprintf("%x", sha256.Sum256([]byte(text))) {
 				t.Errorf("%s has %d bytes, and manifest.json says %+v", name, len(text), f)
 			}
 			if strings.HasPrefix(text, "\x7fELF") || strings.Contains(filepath.Base(name), ".so") {
@@ -138,9 +148,11 @@ func TestTinyORT(t *testing.T) {
 				t.Fatalf("in %s: %s", w.Dir, o)
 			}
 		}
-		for _, name := range []string{"device/prefill_ctx_qnn.bin", "emulator/prefill/prefill_ctx_qnn.bin", "emulator/decode/decode_ctx_qnn.bin"} {
+		for _, name := range []string{"device/prefill_ctx_qnn.bin", "emulator/prefill/prefill_ctx_qnn.bin",
+			"emulator/decode/decode_ctx_qnn.bin"} {
 			at := "contexts.a16w8/" + name
-			one, two := Read(t, filepath.Join(w.Dir, "out", TinyORT, at)), Read(t, filepath.Join(other.Dir, "out", TinyORT, at))
+			one, two := Read(t, filepath.Join(w.Dir, "out", TinyORT, at)),
+				Read(t, filepath.Join(other.Dir, "out", TinyORT, at))
 			if one != two || len(one) < 100_000 {
 				t.Errorf("%s: %d and %d bytes, not the same", name, len(one), len(two))
 			}
@@ -158,7 +170,8 @@ func TestTinyORT(t *testing.T) {
 			arch   string
 			model  int
 			scheme string
-		}{"SM8550": {"73", 43, "lpbq"}, "SM8650": {"75", 57, "lpbq"}, "SM8750": {"79", 69, "a16w4"}, "SM8850": {"81", 87, "lpbq"}} {
+		}{"SM8550": {"73", 43, "lpbq"}, "SM8650": {"75", 57, "lpbq"}, "SM8750": {"79", 69, "a16w4"},
+			"SM8850": {"81", 87, "lpbq"}} {
 			if o := w.Run(t, "--soc", soc, "run", TinyORT, `--var=schemes=["`+of.scheme+`"]`); o.Code != 0 {
 				t.Errorf("%s: %s", soc, o)
 				continue
@@ -166,7 +179,8 @@ func TestTinyORT(t *testing.T) {
 			at := filepath.Join("out", TinyORT, "contexts."+of.scheme)
 			o := w.Run(t, "inspect", "--json", filepath.Join(at, "device", "prefill_ctx_qnn.bin"))
 			Wants(t, o, ExitOK, `"arch":`+of.arch, `"soc_model":`+Itoa(of.model), "2.51.0")
-			for _, g := range graphs(t, filepath.Join(w.Dir, at, "manifest.json")) { // as the vendor's own library found them
+			// as the vendor's own library found them
+			for _, g := range graphs(t, filepath.Join(w.Dir, at, "manifest.json")) {
 				Wants(t, o, ExitOK, g)
 			}
 		}
@@ -178,7 +192,8 @@ func TestTinyORT(t *testing.T) {
 func programs(t *testing.T, w *World, tests string) {
 	t.Helper()
 	for _, sub := range []string{"programs", "tests", "texts"} {
-		if err := os.CopyFS(filepath.Join(w.Dir, "host", sub), os.DirFS(filepath.Join(Repo(), "model", "host", sub))); err != nil {
+		if err := os.CopyFS(filepath.Join(w.Dir, "host", sub),
+			os.DirFS(filepath.Join(Repo(), "model", "host", sub))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -194,23 +209,29 @@ step "python" "tests" {
 	Wants(t, w.Run(t, "run", "programs"), ExitOK, "1 executed")
 }
 
-// anyProcessor wants reference runs to equal integer arithmetic: on this machine's processor, and on an emulated one with AVX2 and without VNNI, on which
-// ONNX Runtime's default options must give wrong values. Emulated it takes 12 s of one core.
+// anyProcessor wants reference runs to equal integer arithmetic: on this machine's processor, and on an emulated one
+// with AVX2 and without VNNI, on which ONNX Runtime's default options must give wrong values. Emulated it takes 12 s
+// of one core.
 func anyProcessor(t *testing.T, w *World) {
 	t.Helper()
 	env := strings.TrimSpace(w.Run(t, "toolchain", "where", "--profile", "host", "onnx").Stdout)
 	host := filepath.Join(Repo(), "model", "host")
-	// bin/python3 may be a script, which the emulator does not take: Python says where its program is, and with which libraries.
-	said, err := exec.CommandContext(t.Context(), filepath.Join(env, "bin", "python3"), "-c", `import os, sys; print(sys.executable, os.environ.get("LD_LIBRARY_PATH", ""), sep="\n")`).Output()
+	// bin/python3 may be a script, which the emulator does not take: Python says where its program is, and with which
+	// libraries.
+	said, err := exec.CommandContext(t.Context(), filepath.Join(env, "bin", "python3"), "-c",
+		`import os, sys; print(sys.executable, os.environ.get("LD_LIBRARY_PATH", ""), sep="\n")`).Output()
 	program, libraries, _ := strings.Cut(strings.TrimSuffix(string(said), "\n"), "\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	python := []string{program, "-s", filepath.Join(host, "tests", "test_reference.py"), filepath.Join(host, "programs")}
+	python := []string{program, "-s", filepath.Join(host, "tests", "test_reference.py"),
+		filepath.Join(host, "programs")}
 	qemu := toolchaintest.Path(t, "qemu_x86_64", "usr/bin/qemu-x86_64-static")
-	for name, argv := range map[string][]string{"native": python, "AVX2 without VNNI": slices.Concat([]string{qemu, "-cpu", "max"}, python, []string{"saturating"})} {
+	for name, argv := range map[string][]string{"native": python,
+		"AVX2 without VNNI": slices.Concat([]string{qemu, "-cpu", "max"}, python, []string{"saturating"})} {
 		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
-		cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "ORT_DISABLE_TELEMETRY=1", "LD_LIBRARY_PATH="+libraries)
+		cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "ORT_DISABLE_TELEMETRY=1",
+			"LD_LIBRARY_PATH="+libraries)
 		out, err := cmd.CombinedOutput()
 		if t.Logf("%s:\n%s", name, out); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -218,8 +239,8 @@ func anyProcessor(t *testing.T, w *World) {
 	}
 }
 
-// asksFor compares what plan and doctor say is to be downloaded for a pipeline with the sizes in the lock of these toolchains; where the machine has no Python 3.13, one
-// comes with onnx.
+// asksFor compares what plan and doctor say is to be downloaded for a pipeline with the sizes in the lock of these
+// toolchains; where the machine has no Python 3.13, one comes with onnx.
 func asksFor(t *testing.T, w *World, pipeline string, names ...string) {
 	t.Helper()
 	lock, diags := toolchains.ParseLock([]byte(Read(t, filepath.Join(Repo(), "hexmage.lock.hcl"))), "hexmage.lock.hcl")
@@ -272,7 +293,8 @@ func sized(t *testing.T, w *World) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	rows := regexp.MustCompile("(?m)^\\| `(\\w+)`, .* \\| ([0-9.]+) MB \\| ([0-9.]+) MB \\|$").FindAllStringSubmatch(Read(t, filepath.Join(Repo(), "docs/host.md")), -1)
+	rows := regexp.MustCompile("(?m)^\\| `(\\w+)`, .* \\| ([0-9.]+) MB \\| ([0-9.]+) MB \\|$").
+		FindAllStringSubmatch(Read(t, filepath.Join(Repo(), "docs/host.md")), -1)
 	if len(rows) != 6 {
 		t.Fatalf("%d rows", len(rows))
 	}
@@ -361,7 +383,8 @@ step "python" "bundled" {
 output "said" { value = step.python.bundled.outputs.said }
 `
 
-// bundledScript runs a bundle as a board would, by run.sh and by onnxruntime-genai, with the emulator in the NPU's place and so with each graph's own context.
+// bundledScript runs a bundle as a board would, by run.sh and by onnxruntime-genai, with the emulator in the NPU's
+// place and so with each graph's own context.
 const bundledScript = `
 import json, os, shutil, subprocess, sys
 from pathlib import Path
@@ -408,7 +431,8 @@ sys.stdout.flush()
 os._exit(0)
 `
 
-// readAlike holds what inspect reads of contexts to what the vendor's own library says of the same files; one that was cut off both refuse.
+// readAlike holds what inspect reads of contexts to what the vendor's own library says of the same files; one that
+// was cut off both refuse.
 func readAlike(t *testing.T, w *World) {
 	var names []string
 	for _, name := range qnnctxtest.Names(t) {
@@ -476,7 +500,9 @@ output "said" { value = step.python.system.outputs.said }
 		for _, g := range c.Graphs {
 			graphs = append(graphs, fmt.Sprintf("%s %d %d", g.Name, len(g.Inputs), len(g.Outputs)))
 		}
-		b, err := json.Marshal(map[string]any{"build": c.BuildID, "backend": c.Backend, "core": v(c.CoreAPI), "api": v(c.BackendAPI), "blob": v(c.BlobVersion), "size": c.BlobSize, "model": c.SoCModel, "graphs": graphs})
+		b, err := json.Marshal(map[string]any{"build": c.BuildID, "backend": c.Backend, "core": v(c.CoreAPI),
+			"api": v(c.BackendAPI), "blob": v(c.BlobVersion), "size": c.BlobSize, "model": c.SoCModel,
+			"graphs": graphs})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,8 @@ func golden(t *testing.T, name, text string) {
 
 const stub79, skel79, skels79 = "libQnnHtpV79Stub.so", "libQnnHtpV79Skel.so", "hexagon-v79/unsigned/libQnnHtpV79Skel.so"
 
-// TestVendorMixes mixes the vendor's libraries of two releases on purpose, beside contexts that its compiler made here, and asks each command what it sees.
+// TestVendorMixes mixes the vendor's libraries of two releases on purpose, beside contexts that its compiler made
+// here, and asks each command what it sees.
 func TestVendorMixes(t *testing.T) {
 	t.Run("toolchain verify", verifyMixes)
 	t.Run("compat", compatMixes)
@@ -62,24 +63,34 @@ func verifyMixes(t *testing.T) {
 		{name: "whole, arm64", base: newARM},
 		{name: "whole, arm64, of a third party, with catalogs", as: "qnnruntime", base: filepath.Dir(oldARM)},
 		{name: "foreign libQnnSystem", base: newX86, file: "libQnnSystem.so", from: oldX86 + "/libQnnSystem.so"},
-		{name: "foreign libQnnSystem, of the catalogue's release", as: "htp_host", base: newX86, file: "libQnnSystem.so", from: oldX86 + "/libQnnSystem.so"},
+		{name: "foreign libQnnSystem, of the catalogue's release", as: "htp_host", base: newX86,
+			file: "libQnnSystem.so", from: oldX86 + "/libQnnSystem.so"},
 		{name: "foreign libQnnIr", base: newX86, file: "libQnnIr.so", from: oldX86 + "/libQnnIr.so"},
 		{name: "foreign libQnnGpu", base: newX86, file: "libQnnGpu.so", from: oldX86 + "/libQnnGpu.so"},
 		{name: "foreign libGenie", base: newX86, file: "libGenie.so", from: oldX86 + "/libGenie.so"},
 		{name: "foreign libHtpPrepare", base: newX86, file: "libHtpPrepare.so", from: oldX86 + "/libHtpPrepare.so"},
-		{name: "foreign libHtpPrepare, of the catalogue's release", as: "htp_host@2.7.0", base: newX86, file: "libHtpPrepare.so", from: oldX86 + "/libHtpPrepare.so"},
+		{name: "foreign libHtpPrepare, of the catalogue's release", as: "htp_host@2.7.0", base: newX86,
+			file: "libHtpPrepare.so", from: oldX86 + "/libHtpPrepare.so"},
 		{name: "the whole other release", as: "htp_host@2.4.0", base: newX86},
-		{name: "one flipped bit", as: "htp_host", base: newX86, file: "libQnnSaver.so", from: newX86 + "/libQnnSaver.so", change: flip},
+		{name: "one flipped bit", as: "htp_host", base: newX86, file: "libQnnSaver.so",
+			from: newX86 + "/libQnnSaver.so", change: flip},
 		{name: "foreign stub", as: "htp_linux_arm64", base: newARM, file: stub79, from: oldARM + "/" + stub79},
 		{name: "foreign skel", as: "htp_linux_arm64", base: newARM, file: skel79, from: oldARM + "/" + skels79},
-		{name: "foreign skel, not by its catalog", as: "qnnruntime", base: filepath.Dir(oldARM), file: ".libs/" + strings.ReplaceAll(skels79, "79", "81"), from: newARM + "/libQnnHtpV81Skel.so"},
-		{name: "V73's skel as V79's", as: "htp_linux_arm64", base: newARM, file: skel79, from: newARM + "/libQnnHtpV73Skel.so"},
-		{name: "cut off", base: newARM, file: "libQnnHtpPrepare.so", from: newARM + "/libQnnHtpPrepare.so", change: third},
+		{name: "foreign skel, not by its catalog", as: "qnnruntime", base: filepath.Dir(oldARM),
+			file: ".libs/" + strings.ReplaceAll(skels79, "79", "81"), from: newARM + "/libQnnHtpV81Skel.so"},
+		{name: "V73's skel as V79's", as: "htp_linux_arm64", base: newARM, file: skel79,
+			from: newARM + "/libQnnHtpV73Skel.so"},
+		{name: "cut off", base: newARM, file: "libQnnHtpPrepare.so", from: newARM + "/libQnnHtpPrepare.so",
+			change: third},
 		{name: "no skel", as: "htp_linux_arm64", base: newARM, file: "libQnnHtpV81Skel.so"},
-		{name: "the host's libQnnHtp on arm64", as: "htp_linux_arm64", base: newARM, file: "libQnnHtp.so", from: newX86 + "/libQnnHtp.so"},
-		{name: "foreign libQnnIr, without RECORD", base: newX86, file: "libQnnIr.so", from: oldX86 + "/libQnnIr.so", gone: true},
-		{name: "foreign libQnnSystem, without RECORD: nothing in it says which release it is of", base: newX86, file: "libQnnSystem.so", from: oldX86 + "/libQnnSystem.so", gone: true},
-		{name: "the same, of the catalogue's release", as: "htp_host", base: newX86, file: "libQnnSystem.so", from: oldX86 + "/libQnnSystem.so", gone: true},
+		{name: "the host's libQnnHtp on arm64", as: "htp_linux_arm64", base: newARM, file: "libQnnHtp.so",
+			from: newX86 + "/libQnnHtp.so"},
+		{name: "foreign libQnnIr, without RECORD", base: newX86, file: "libQnnIr.so", from: oldX86 + "/libQnnIr.so",
+			gone: true},
+		{name: "foreign libQnnSystem, without RECORD: nothing in it says which release it is of", base: newX86,
+			file: "libQnnSystem.so", from: oldX86 + "/libQnnSystem.so", gone: true},
+		{name: "the same, of the catalogue's release", as: "htp_host", base: newX86, file: "libQnnSystem.so",
+			from: oldX86 + "/libQnnSystem.so", gone: true},
 	}
 	said := make([]string, len(mixes))
 	t.Run("mixes", func(t *testing.T) {
@@ -125,13 +136,15 @@ func verified(t *testing.T, name, as string, o *Outcome) string {
 		t.Fatalf("%v: %s", err, o)
 	}
 	c := v.Report.Checked
-	s := fmt.Sprintf("%s: %s %s, %d paths, %d ELF files, %d build ids, %d silent, %d recorded, %d in catalogs; code %d\n", name, v.Name, v.Version, c["paths"], c["elf"], c["build_ids"], c["silent"],
+	s := fmt.Sprintf("%s: %s %s, %d paths, %d ELF files, %d build ids, %d silent, %d recorded, %d in catalogs; code "+
+		"%d\n", name, v.Name, v.Version, c["paths"], c["elf"], c["build_ids"], c["silent"],
 		c["recorded"], c["signed"], o.Code)
 	for _, p := range v.Report.Problems {
 		s += fmt.Sprintf("  %s: found %s, want %s: %s\n", p.File, p.Found, p.Want, p.Remedy)
 	}
 	for _, p := range v.Report.Warnings {
-		s += fmt.Sprintf("  (%s: found %s, want %s)\n", p.File, regexp.MustCompile("[0-9a-f]{64}").ReplaceAllString(p.Found, "…"), p.Want)
+		s += fmt.Sprintf("  (%s: found %s, want %s)\n", p.File,
+			regexp.MustCompile("[0-9a-f]{64}").ReplaceAllString(p.Found, "…"), p.Want)
 	}
 	if v.OK != (o.Code == ExitOK) {
 		t.Errorf("ok %v: %s", v.OK, o)
@@ -175,14 +188,18 @@ func compatMixes(t *testing.T) {
 		files     map[string]string // those with no path are contexts that were made here
 	}{
 		{"a right set, and a context of its release", "SM8750", set(newARM, skel79, "2.51-SM8750.bin", "context")},
-		{"a right set, and contexts of older releases", "SM8750", set(newARM, skel79, "2.48-SM8750.bin", "context", "2.47-SM8750.bin", "context", "2.48-shared.bin", "context")},
-		{"a context of 2.51 on the runtime of 2.48", "SM8750", set(oldARM, skels79, "2.51-SM8750.bin", "context", "2.48-SM8750.bin", "context")},
+		{"a right set, and contexts of older releases", "SM8750",
+			set(newARM, skel79, "2.48-SM8750.bin", "context", "2.47-SM8750.bin", "context", "2.48-shared.bin",
+				"context")},
+		{"a context of 2.51 on the runtime of 2.48", "SM8750",
+			set(oldARM, skels79, "2.51-SM8750.bin", "context", "2.48-SM8750.bin", "context")},
 		{"a context for an older arch", "SM8750", set(newARM, skel79, "2.51-SM8650.bin", "context")},
 		{"a context for a newer arch, with more VTCM", "SM8750", set(newARM, skel79, "2.51-SM8975.bin", "context")},
 		{"a context for no SoC", "SM8750", set(newARM, skel79, "2.51-none.bin", "context")},
 		{"stub of another build", "SM8750", set(newARM, skel79, stub79, oldARM+"/"+stub79)},
 		{"skel of another build", "SM8750", set(newARM, skel79, skel79, oldARM+"/"+skels79)},
-		{"skel of another arch under the name of the right one", "SM8750", set(newARM, skel79, skel79, newARM+"/libQnnHtpV81Skel.so")},
+		{"skel of another arch under the name of the right one", "SM8750",
+			set(newARM, skel79, skel79, newARM+"/libQnnHtpV81Skel.so")},
 		{"no stub", "SM8750", set(newARM, skel79, stub79, "")},
 		{"the set of another arch", "SM8850", set(newARM, skel79)},
 		{"the host's libQnnHtp", "SM8750", set(newARM, skel79, "libQnnHtp.so", newX86+"/libQnnHtp.so")},
@@ -211,7 +228,8 @@ func compatMixes(t *testing.T) {
 	golden(t, "compat_mixes", out.String())
 }
 
-// planMixes has the same in pipelines: what is pushed from the catalogue's toolchains and the workspace is judged before anything is fetched.
+// planMixes has the same in pipelines: what is pushed from the catalogue's toolchains and the workspace is judged
+// before anything is fetched.
 func planMixes(t *testing.T) {
 	_, _, _, oldARM := Vendor(t)
 	w := NewWorld(t)
@@ -227,8 +245,11 @@ func planMixes(t *testing.T) {
 		{"older context", `toolchain.htp_linux_arm64.htp_runtime["v79"], { "c.bin" = "2.48-SM8750.bin" }`},
 		{"newer context", `toolchain.qnnruntime.htp_runtime["v79"], { "c.bin" = "2.51-SM8750.bin" }`},
 		{"context for another SoC", `toolchain.htp_linux_arm64.htp_runtime["v79"], { "c.bin" = "2.51-SM8650.bin" }`},
-		{"stub of another build", `toolchain.htp_linux_arm64.htp_runtime["v79"], { "` + stub79 + `" = "` + stub79 + `" }`},
-		{"skel of another release", `toolchain.htp_linux_arm64.htp_runtime["v79"], { "` + skel79 + `" = toolchain.qnnruntime.htp_runtime["v79"]["` + skel79 + `"] }`},
+		{"stub of another build", `toolchain.htp_linux_arm64.htp_runtime["v79"], { "` + stub79 + `" = "` + stub79 +
+			`" }`},
+		{"skel of another release",
+			`toolchain.htp_linux_arm64.htp_runtime["v79"], { "` + skel79 +
+				`" = toolchain.qnnruntime.htp_runtime["v79"]["` + skel79 + `"] }`},
 		{"set of another arch", `toolchain.htp_linux_arm64.htp_runtime["v75"]`},
 		{"an arch that it does not have", `toolchain.htp_linux_arm64.htp_runtime["v85"]`},
 	} {
@@ -261,7 +282,8 @@ step "run" "x" {
 	golden(t, "plan_mixes", out.String())
 }
 
-// inspectContexts has all that is said of the contexts, and of the models beside them, that the vendor's compilers of 2.47 to 2.51 made here.
+// inspectContexts has all that is said of the contexts, and of the models beside them, that the vendor's compilers of
+// 2.47 to 2.51 made here.
 func inspectContexts(t *testing.T) {
 	w := NewWorld(t)
 	args := []string{"inspect", "--json"}

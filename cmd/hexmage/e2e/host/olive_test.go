@@ -18,20 +18,24 @@ import (
 	"github.com/hexmage/hexmage/model/host"
 )
 
-// TestOlive: a recipe that cannot run here is refused before anything runs, with the pass and what to do. With HEXMAGE_OLIVE the example's passes run in their environment, which
-// is installed and used where there is no network: killed in the last pass the run goes on there, again nothing runs, and for another SoC no pass. HEXMAGE_OLIVE is the folder of a
-// cache whose downloads are taken, or anything else.
+// TestOlive: a recipe that cannot run here is refused before anything runs, with the pass and what to do. With
+// HEXMAGE_OLIVE the example's passes run in their environment, which is installed and used where there is no network:
+// killed in the last pass the run goes on there, again nothing runs, and for another SoC no pass. HEXMAGE_OLIVE is
+// the folder of a cache whose downloads are taken, or anything else.
 func TestOlive(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
 		w := NewWorld(t)
 		w.Write(t, "gpu.json", `{"input_model": {"type": "HfModel", "model_path": "a/hub"}, "passes": {"g": {"type": "GptqModel", "device": "cuda"}, "mb": {"type": "ModelBuilder", "precision": "int4"}}}`)
-		w.Write(t, "unknown.json", `{"input_model": {"type": "ONNXModel"}, "passes": {"q": {"type": "OnnxStaticQuantisation"}}}`)
+		w.Write(t, "unknown.json",
+			`{"input_model": {"type": "ONNXModel"}, "passes": {"q": {"type": "OnnxStaticQuantisation"}}}`)
 		w.Write(t, "hub.json", `{"input_model": {"type": "ONNXModel"}, "data_configs": [{"name": "wiki", "type": "HuggingfaceContainer"}], "passes": {"q": {"type": "OnnxStaticQuantization", "data_config": "wiki"}}}`)
 		w.Write(t, "net.onnx", "none")
 		for recipe, texts := range map[string][]string{
-			"gpu.json":     {"pass g (GptqModel): it wants a CUDA GPU", "pass g (GptqModel): device is cuda", "say cpu in the recipe"},
-			"unknown.json": {"pass q (OnnxStaticQuantisation): Olive 0.13.0 has no such pass", "OnnxStaticQuantization"},
-			"hub.json":     {"pass q (OnnxStaticQuantization) takes the data_config wiki", `data = { wiki = "FILE" }`},
+			"gpu.json": {"pass g (GptqModel): it wants a CUDA GPU", "pass g (GptqModel): device is cuda",
+				"say cpu in the recipe"},
+			"unknown.json": {"pass q (OnnxStaticQuantisation): Olive 0.13.0 has no such pass",
+				"OnnxStaticQuantization"},
+			"hub.json": {"pass q (OnnxStaticQuantization) takes the data_config wiki", `data = { wiki = "FILE" }`},
 		} {
 			o := w.Run(t, "plan", "olive", "--var=recipe="+recipe, "--var=model=net.onnx")
 			o.Stderr = strings.Join(strings.Fields(o.Stderr), " ") // as one line
@@ -53,31 +57,40 @@ func TestOlive(t *testing.T) {
 	killInPass(t, w, "quantised")
 	const passes = "module.net.olive.passes "
 	after := aloneJSON(t, w, "olive") // the run that was killed had done the other passes
-	if want := []string{"module.net.accuracy.net", "module.net.htp_context.net", "module.net.htp_emulate.net", passes + "quantised", passes + "table"}; !slices.Equal(after.Names, want) {
+	if want := []string{"module.net.accuracy.net", "module.net.htp_context.net", "module.net.htp_emulate.net",
+		passes + "quantised", passes + "table"}; !slices.Equal(after.Names, want) {
 		t.Errorf("after it was killed in the last pass %q ran, want %q", after.Names, want)
 	}
 	if again := aloneJSON(t, w, "olive"); again.Executed != 0 {
 		t.Errorf("again: %q ran", again.Names)
 	}
 	o := w.Run(t, "run", "olive")
-	Wants(t, o, ExitOK, "the example for SM8750, Hexagon v79", "Olive finds the vendor's provider on Windows alone, so htp_context compiles in its place.", "with soc_model 69; the recipe says 60.", "passed")
+	Wants(t, o, ExitOK, "the example for SM8750, Hexagon v79",
+		"Olive finds the vendor's provider on Windows alone, so htp_context compiles in its place.",
+		"with soc_model 69; the recipe says 60.", "passed")
 	t.Log(o.Stdout)
-	Wants(t, w.Run(t, "inspect", "out/olive/context/device/model_ctx_qnn.bin"), ExitOK, "QNN context binary for Hexagon v79", "SM8750 (model 69)", "level 3")
+	Wants(t, w.Run(t, "inspect", "out/olive/context/device/model_ctx_qnn.bin"), ExitOK,
+		"QNN context binary for Hexagon v79", "SM8750 (model 69)", "level 3")
 	var left struct {
 		Pass, Type, Olive string
 		Graphs            []struct{ Nodes, Quantised int }
 	}
-	if err := json.Unmarshal([]byte(Read(t, filepath.Join(w.Dir, "out/olive/model/manifest.json"))), &left); err != nil || left.Pass != "quantised" || left.Olive != "0.13.0" || len(left.Graphs) != 1 || left.Graphs[0].Quantised < 10 {
+	if err := json.Unmarshal([]byte(Read(t, filepath.Join(w.Dir, "out/olive/model/manifest.json"))),
+		&left); err != nil || left.Pass != "quantised" || left.Olive != "0.13.0" || len(left.Graphs) != 1 ||
+		left.Graphs[0].Quantised < 10 {
 		t.Errorf("%+v, %v", left, err)
 	}
-	if other := aloneJSON(t, w, "olive", "--soc=SM8650"); slices.ContainsFunc(other.Names, func(n string) bool { return strings.HasPrefix(n, passes) && n != passes+"table" }) || other.Executed == 0 {
+	if other := aloneJSON(t, w, "olive",
+		"--soc=SM8650"); slices.ContainsFunc(other.Names,
+		func(n string) bool { return strings.HasPrefix(n, passes) && n != passes+"table" }) || other.Executed == 0 {
 		t.Errorf("for another SoC %q ran", other.Names)
 	}
 	languageModel(t, w)
 	Wants(t, w.Run(t, "cache", "verify"), ExitOK)
 }
 
-// languageModel has a small Qwen3 go through passes as recipes for language models have them, on a CPU: rotated, quantised, exported, cut, made static.
+// languageModel has a small Qwen3 go through passes as recipes for language models have them, on a CPU: rotated,
+// quantised, exported, cut, made static.
 func languageModel(t *testing.T, w *World) {
 	t.Helper()
 	text, err := host.Text("mllm.txt")
@@ -95,17 +108,20 @@ func languageModel(t *testing.T, w *World) {
 		Pass   string
 		Graphs []struct{ File string }
 	}
-	if err := json.Unmarshal([]byte(Read(t, filepath.Join(w.Dir, "out/llm/model/manifest.json"))), &left); err != nil || left.Pass != "static" {
+	if err := json.Unmarshal([]byte(Read(t, filepath.Join(w.Dir, "out/llm/model/manifest.json"))),
+		&left); err != nil || left.Pass != "static" {
 		t.Errorf("%+v, %v", left, err)
 	}
 	var graphs []string
 	for _, g := range left.Graphs {
 		graphs = append(graphs, g.File)
 	}
-	if want := []string{"context.onnx", "embeddings.onnx", "iterator.onnx", "lm_head.onnx"}; !slices.Equal(graphs, want) {
+	if want := []string{"context.onnx", "embeddings.onnx", "iterator.onnx", "lm_head.onnx"}; !slices.Equal(graphs,
+		want) {
 		t.Errorf("graphs %q, want %q", graphs, want)
 	}
-	if config := Read(t, filepath.Join(w.Dir, "out/llm/model/model_config.json")); strings.Contains(config, filepath.Dir(w.Home)) || !strings.Contains(config, "${model}/before/") {
+	if config := Read(t, filepath.Join(w.Dir, "out/llm/model/model_config.json")); strings.Contains(config,
+		filepath.Dir(w.Home)) || !strings.Contains(config, "${model}/before/") {
 		t.Errorf("paths that no other machine has, or none into what came from earlier passes:\n%s", config)
 	}
 }
@@ -162,7 +178,8 @@ func aloneJSON(t *testing.T, w *World, args ...string) Ran {
 	return RanOf(t, o)
 }
 
-// killInPass runs the pipeline where there is no network, and kills it and all that it started while Olive runs that pass.
+// killInPass runs the pipeline where there is no network, and kills it and all that it started while Olive runs that
+// pass.
 func killInPass(t *testing.T, w *World, pass string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*RunLimit)
@@ -200,7 +217,8 @@ func inPass(w *World, pass string) bool {
 		if !strings.Contains(string(args), "olive_pass.py") || !strings.HasPrefix(cwd, base+"/") {
 			continue
 		}
-		if told, _ := os.ReadFile(filepath.Join(dir, "cwd", "args.json")); strings.Contains(string(told), `"name":"`+pass+`"`) {
+		if told, _ := os.ReadFile(filepath.Join(dir, "cwd", "args.json")); strings.Contains(string(told),
+			`"name":"`+pass+`"`) {
 			return true
 		}
 	}

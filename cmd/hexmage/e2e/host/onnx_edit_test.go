@@ -12,7 +12,8 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestONNXEdit: the graphs of a language model are edited, say the same afterwards, and a wrong edit is refused with the place where it begins.
+// TestONNXEdit: the graphs of a language model are edited, say the same afterwards, and a wrong edit is refused with
+// the place where it begins.
 func TestONNXEdit(t *testing.T) {
 	w := HostWarmed(t)
 	const pipeline = "onnx-edit"
@@ -24,7 +25,10 @@ func TestONNXEdit(t *testing.T) {
 
 	t.Run("diff", func(t *testing.T) {
 		said := Read(t, filepath.Join(w.Dir, out, "edited", "diff.txt"))
-		for _, want := range []string{"1. replace: 5 places", "- layer0_attention_norm = RMSNormalization(embedded, 0.attention_norm, axis=-1, epsilon=", "2. replace: 2 places", "+ layer1_gate_silu = com.microsoft.QuickGelu(layer1_gate, alpha=1)", "Both graphs ran on 2 samples"} {
+		for _, want := range []string{"1. replace: 5 places",
+			"- layer0_attention_norm = RMSNormalization(embedded, 0.attention_norm, axis=-1, epsilon=",
+			"2. replace: 2 places", "+ layer1_gate_silu = com.microsoft.QuickGelu(layer1_gate, alpha=1)",
+			"Both graphs ran on 2 samples"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("diff.txt has no %q:\n%s", want, said)
 			}
@@ -33,12 +37,14 @@ func TestONNXEdit(t *testing.T) {
 			a, b := filepath.Join(out, "graphs", name), filepath.Join(out, "edited", name)
 			Wants(t, w.Run(t, "inspect", "--diff", a, a), ExitOK, "the same")
 			o := w.Run(t, "inspect", "--diff", a, b)
-			Wants(t, o, ExitFailed, "nodes: 25 added, 2 removed, 7 changed, 98 the same", "~ operator sets: 23 → 23, com.microsoft 1", "constants: 2 added, 33 the same")
+			Wants(t, o, ExitFailed, "nodes: 25 added, 2 removed, 7 changed, 98 the same",
+				"~ operator sets: 23 → 23, com.microsoft 1", "constants: 2 added, 33 the same")
 			if strings.Contains(o.Stdout, "warning") || strings.Contains(o.Stdout, "outputs:") {
 				t.Error(o)
 			}
 		}
-		o := w.Run(t, "inspect", "--diff", filepath.Join(out, "graphs", "decode.onnx"), filepath.Join(out, "halves", "decode.onnx"))
+		o := w.Run(t, "inspect", "--diff", filepath.Join(out, "graphs", "decode.onnx"),
+			filepath.Join(out, "halves", "decode.onnx"))
 		Wants(t, o, ExitOK, "the same") // with other places in weights.bin
 	})
 
@@ -51,10 +57,12 @@ func TestONNXEdit(t *testing.T) {
 			}
 			Files map[string]any
 		}
-		if err := json.Unmarshal([]byte(Read(t, filepath.Join(w.Dir, out, "halves", "manifest.json"))), &manifest); err != nil {
+		if err := json.Unmarshal([]byte(Read(t, filepath.Join(w.Dir, out, "halves", "manifest.json"))),
+			&manifest); err != nil {
 			t.Fatal(err)
 		}
-		if g := manifest.Graphs["prefill"]; len(g.Into) != 2 || g.Difference != 0 || len(g.Outputs) != 5 || len(manifest.Graphs) != 1 || manifest.Files["front.onnx"] == nil {
+		if g := manifest.Graphs["prefill"]; len(g.Into) != 2 || g.Difference != 0 || len(g.Outputs) != 5 ||
+			len(manifest.Graphs) != 1 || manifest.Files["front.onnx"] == nil {
 			t.Errorf("%+v", manifest)
 		}
 		Wants(t, w.Run(t, "inspect", filepath.Join(out, "halves", "back.onnx")), ExitOK, "layer0_out", "logits")
@@ -64,7 +72,8 @@ func TestONNXEdit(t *testing.T) {
 		w.Write(t, "pipelines/wrong.hcl", wrongPipeline)
 		o := w.Run(t, "run", "wrong", "--keep-going")
 		Wants(t, o, ExitFailed,
-			"says something else after the edits: logits differs by ", "The first tensor that differs by more is layer0_gate_silu: by ", "Edit 1 was there",
+			"says something else after the edits: logits differs by ",
+			"The first tensor that differs by more is layer0_gate_silu: by ", "Edit 1 was there",
 			"edit 1, replace, is expected at 1 place, and has 2", "the names nearest to it are layer0_out",
 		)
 	})
@@ -77,12 +86,14 @@ func TestONNXEdit(t *testing.T) {
 		w.Write(t, "pipelines/vad.hcl", vadPipeline)
 		Wants(t, w.Run(t, "run", "vad"), ExitOK)
 		said := Read(t, filepath.Join(w.Dir, "out", "vad", "edited", "diff.txt"))
-		for _, want := range []string{"~ input: [batch, sequence] → [1, 576]", "~ output → speech", "3. fold: 73 places", "by a part of 0 of its largest value", "output: the same", "stateN: the same"} {
+		for _, want := range []string{"~ input: [batch, sequence] → [1, 576]", "~ output → speech",
+			"3. fold: 73 places", "by a part of 0 of its largest value", "output: the same", "stateN: the same"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("diff.txt has no %q:\n%s", want, said)
 			}
 		}
-		Wants(t, w.Run(t, "inspect", "--diff", "out/vad/model.onnx", "out/vad/edited/silero_vad_16k_op15.onnx"), ExitFailed,
+		Wants(t, w.Run(t, "inspect", "--diff", "out/vad/model.onnx", "out/vad/edited/silero_vad_16k_op15.onnx"),
+			ExitFailed,
 			"~ input: float32[batch×sequence] → float32[1×576]", "nodes: 73 removed,", "output is now called speech")
 	})
 
@@ -100,7 +111,8 @@ func TestONNXEditSmolLM2(t *testing.T) {
 	w := NewWorld(t).WithHostDownloads(t)
 	w.Write(t, "pipelines/real.hcl", realPipeline)
 	Wants(t, w.Run(t, "run", "real"), ExitOK, "edited     The capital of France is Paris.  8 of 8")
-	if said := Read(t, filepath.Join(w.Dir, "out", "real", "edited", "diff.txt")); !strings.Contains(said, "1. replace: 61 places") || !strings.Contains(said, "2. replace: 30 places") {
+	if said := Read(t, filepath.Join(w.Dir, "out", "real", "edited", "diff.txt")); !strings.Contains(said,
+		"1. replace: 61 places") || !strings.Contains(said, "2. replace: 30 places") {
 		t.Error(said)
 	}
 }

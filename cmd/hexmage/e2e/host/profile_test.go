@@ -24,7 +24,8 @@ func profiled(t *testing.T, w *World, pipeline string) (p profile.Profile) {
 	return p
 }
 
-// TestProfileNPU: what the vendor's runtime says of where a graph's time goes, in three levels, on its emulator. Each node of the graph is there.
+// TestProfileNPU: what the vendor's runtime says of where a graph's time goes, in three levels, on its emulator. Each
+// node of the graph is there.
 func TestProfileNPU(t *testing.T) {
 	w := HostWarmed(t)
 	const pipeline = "profile-npu"
@@ -32,7 +33,8 @@ func TestProfileNPU(t *testing.T) {
 	for _, level := range []string{"basic", "detailed", "optrace"} {
 		t.Run(level, func(t *testing.T) {
 			o := w.Run(t, "run", pipeline, "--var=level="+level)
-			Wants(t, o, ExitOK, "the example for SM8750, Hexagon v79: "+level, "QNN (load binary) time", "QNN (execute) time", "no performance of an NPU", "0.9998")
+			Wants(t, o, ExitOK, "the example for SM8750, Hexagon v79: "+level, "QNN (load binary) time",
+				"QNN (execute) time", "no performance of an NPU", "0.9998")
 			at := filepath.Join(w.Dir, "out", pipeline)
 			p := profiled(t, w, pipeline)
 			if !p.Emulator || p.Runs != 8 || !strings.Contains(p.Note, "no performance") {
@@ -68,7 +70,8 @@ func TestProfileNPU(t *testing.T) {
 		})
 	}
 	// Neither a profile nor a schematic is ever the same, and that is declared.
-	Wants(t, w.Run(t, "run", pipeline, "--var=level=optrace", "--verify=module.net.module.net.htp_context.net"), ExitOK, "1 different as declared")
+	Wants(t, w.Run(t, "run", pipeline, "--var=level=optrace", "--verify=module.net.module.net.htp_context.net"),
+		ExitOK, "1 different as declared")
 	if len(contexts) != 3 || contexts[1] != contexts[2] {
 		t.Error("the context for an optrace is another")
 	}
@@ -89,9 +92,11 @@ step "python" "graph" {
 output "graph" { value = step.python.graph.outputs.dir }
 `)
 		Wants(t, w.Run(t, "run", "heavy"), ExitOK)
-		Wants(t, w.Run(t, "run", pipeline, "--var=model=out/heavy/graph/heavy.onnx", "--var=samples=out/heavy/graph", "--var=top=1"), ExitOK, "heavy.onnx for SM8750", "the other ", "all of Conv2d (2)")
+		Wants(t, w.Run(t, "run", pipeline, "--var=model=out/heavy/graph/heavy.onnx", "--var=samples=out/heavy/graph",
+			"--var=top=1"), ExitOK, "heavy.onnx for SM8750", "the other ", "all of Conv2d (2)")
 		p := profiled(t, w, pipeline)
-		if n := p.Nodes[0]; n.Op != "Conv2d" || !slices.Contains(n.ONNX, n.Name) || n.Share < 0.5 || p.Ops[0].Op != "Conv2d" {
+		if n := p.Nodes[0]; n.Op != "Conv2d" || !slices.Contains(n.ONNX, n.Name) || n.Share < 0.5 ||
+			p.Ops[0].Op != "Conv2d" {
 			t.Errorf("the wide convolution is not the heaviest: %+v", p.Nodes)
 		}
 	})
@@ -100,14 +105,17 @@ output "graph" { value = step.python.graph.outputs.dir }
 		w.Write(t, "pipelines/words.hcl", profiledWords)
 		Wants(t, w.Run(t, "run", "words"), ExitOK, "decode", "no performance")
 		p := profiled(t, w, "words")
-		if p.Runs != 3 || p.Assigned != 1 || len(p.Nodes) < 100 { // an answer of four tokens, the first of which prefill says
+		// an answer of four tokens, the first of which prefill says
+		if p.Runs != 3 || p.Assigned != 1 || len(p.Nodes) < 100 {
 			t.Errorf("%d runs, %d nodes, %v", p.Runs, len(p.Nodes), p.Assigned)
 		}
-		Wants(t, w.Run(t, "run", "words", "--var=graph="), ExitFailed, "a profile of each of 2 graphs", "decode.csv, prefill.csv")
+		Wants(t, w.Run(t, "run", "words", "--var=graph="), ExitFailed, "a profile of each of 2 graphs",
+			"decode.csv, prefill.csv")
 	})
 }
 
-// everyNode: each node of the compiler's graph, and each of the ONNX graph that is on the NPU, is in the profile, or is said to be silent.
+// everyNode: each node of the compiler's graph, and each of the ONNX graph that is on the NPU, is in the profile, or
+// is said to be silent.
 func everyNode(t *testing.T, p profile.Profile, context string) {
 	t.Helper()
 	names, sources := map[string]bool{}, map[string]bool{}

@@ -73,7 +73,8 @@ func (x *wheels) configure(t *testing.T, w *World) {
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(at, "pip.conf"), []byte("[global]\nindex-url = "+x.URL+"/simple\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(at, "pip.conf"), []byte("[global]\nindex-url = "+x.URL+"/simple\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -121,7 +122,8 @@ func (x *wheels) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/vnd.pypi.simple.v1+json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"meta": map[string]string{"api-version": "1.0"}, "name": path.Base(r.URL.Path), "files": files})
+	_ = json.NewEncoder(w).Encode(map[string]any{"meta": map[string]string{"api-version": "1.0"},
+		"name": path.Base(r.URL.Path), "files": files})
 }
 
 // flipped sends a whole file with one byte of its middle changed.
@@ -160,7 +162,8 @@ func sound(t *testing.T, w *World) {
 	}
 }
 
-// unharmed checks what a command that failed left behind: as many toolchains as before, none of them half, nothing in tmp, no process, and no output.
+// unharmed checks what a command that failed left behind: as many toolchains as before, none of them half, nothing in
+// tmp, no process, and no output.
 func unharmed(t *testing.T, w *World, trees int, pipeline string) {
 	t.Helper()
 	if is := treesOf(w); len(is) != trees {
@@ -192,7 +195,8 @@ step "exec" "look" {
 }
 `
 
-// TestCutWheels: a wheel that is not the pinned one, whatever the reason, is not installed, and the next run with the right one is a success.
+// TestCutWheels: a wheel that is not the pinned one, whatever the reason, is not installed, and the next run with the
+// right one is a success.
 func TestCutWheels(t *testing.T) {
 	w := NewWorld(t)
 	x := serveWheels(t, w)
@@ -226,7 +230,8 @@ func TestCutWheels(t *testing.T) {
 	})
 	t.Run("another in the lock", func(t *testing.T) {
 		wrong := strings.Repeat("7", 64)
-		w.Write(t, "hexmage.lock.hcl", strings.ReplaceAll(Read(t, filepath.Join(Repo(), "hexmage.lock.hcl")), sum, wrong))
+		w.Write(t, "hexmage.lock.hcl",
+			strings.ReplaceAll(Read(t, filepath.Join(Repo(), "hexmage.lock.hcl")), sum, wrong))
 		defer os.Remove(filepath.Join(w.Dir, "hexmage.lock.hcl"))
 		refused(t, wrong)
 	})
@@ -315,7 +320,8 @@ output "said" { value = step.python.say.outputs.said }
 		unharmed(t, w, trees, "p")
 		w.Clean(t)
 	}
-	for what, send := range map[string]func(http.ResponseWriter, *http.Request, []byte) bool{"a flipped byte": flipped, "half of it": short} {
+	for what, send := range map[string]func(http.ResponseWriter, *http.Request,
+		[]byte) bool{"a flipped byte": flipped, "half of it": short} {
 		t.Run(what, func(t *testing.T) {
 			x.send = func(w http.ResponseWriter, r *http.Request, b []byte) bool {
 				return path.Base(r.URL.Path) == name && send(w, r, b)
@@ -328,7 +334,8 @@ output "said" { value = step.python.say.outputs.said }
 		good, sum := x.files[name], x.sums[name]
 		repack(func(b []byte) []byte { return append(b, "\nimport os  # planted\n"...) })
 		lock := Read(t, filepath.Join(w.Dir, "hexmage.lock.hcl"))
-		pinned := regexp.MustCompile(`size\s+= \d+\s+sha256\s+= "`+sum+`"`).ReplaceAllString(lock, fmt.Sprintf("size = %d\nsha256 = \"%s\"", size(t, x.files[name]), x.sums[name]))
+		pinned := regexp.MustCompile(`size\s+= \d+\s+sha256\s+= "`+sum+`"`).ReplaceAllString(lock,
+			fmt.Sprintf("size = %d\nsha256 = \"%s\"", size(t, x.files[name]), x.sums[name]))
 		if pinned == lock {
 			t.Fatal(lock)
 		}
@@ -339,7 +346,8 @@ output "said" { value = step.python.say.outputs.said }
 	})
 	t.Run("then the right one", func(t *testing.T) {
 		r := w.RunJSON(t, "p")
-		if Read(t, filepath.Join(w.Dir, "out/p/said")) != "42" || r.Executed != 3 { // jinja2, the installation, the step
+		// jinja2, the installation, the step
+		if Read(t, filepath.Join(w.Dir, "out/p/said")) != "42" || r.Executed != 3 {
 			t.Errorf("%q ran", r.Names)
 		}
 		sound(t, w)
@@ -385,7 +393,8 @@ func TestCutRuntime(t *testing.T) {
 		if err := os.WriteFile(name, b, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		return fmt.Sprintf("toolchain \"gnu_runtime\" {\n  urls   = [\"file://%s\"]\n  sha256 = \"%s\"\n}\n", name, DigestOf(b))
+		return fmt.Sprintf("toolchain \"gnu_runtime\" {\n  urls   = [\"file://%s\"]\n  sha256 = \"%s\"\n}\n", name,
+			DigestOf(b))
 	}
 	libraries, _ := filepath.Glob(filepath.Join(w.Cache, "trees", "*", "lib/x86_64-linux-gnu/libgcc_s.so.1"))
 	if len(libraries) != 1 {
@@ -393,16 +402,19 @@ func TestCutRuntime(t *testing.T) {
 	}
 	gcc := Read(t, libraries[0])
 	standard := Read(t, filepath.Join(libraries[0], "../../../usr/lib/x86_64-linux-gnu/libstdc++.so.6"))
-	some := []Member{{Name: "lib/x86_64-linux-gnu/libgcc_s.so.1", Text: gcc}, {Name: "usr/lib/x86_64-linux-gnu/libstdc++.so.6", Text: standard}}
+	some := []Member{{Name: "lib/x86_64-linux-gnu/libgcc_s.so.1", Text: gcc},
+		{Name: "usr/lib/x86_64-linux-gnu/libstdc++.so.6", Text: standard}}
 	trees := len(treesOf(w))
 
 	write("left", "")
-	Wants(t, w.Run(t, "run", "left"), ExitUsage, "Toolchain not declared", "gnu_runtime", "pipelines/left.hcl", "Add a block")
+	Wants(t, w.Run(t, "run", "left"), ExitUsage, "Toolchain not declared", "gnu_runtime", "pipelines/left.hcl",
+		"Add a block")
 	write("without", of(some...))
 	Wants(t, w.Run(t, "run", "without"), ExitFailed, "toolchain.gnu_runtime", "libatomic.so.1: found nothing")
 	unharmed(t, w, trees, "without")
 	write("other", of(append(some, Member{Name: "usr/lib/x86_64-linux-gnu/libatomic.so.1", Text: gcc})...))
-	Wants(t, w.Run(t, "run", "other"), ExitFailed, "htp_context.one", "libQnnSystem.so", "LIBATOMIC_1.0", "gnu_runtime as the catalogue has it")
+	Wants(t, w.Run(t, "run", "other"), ExitFailed, "htp_context.one", "libQnnSystem.so", "LIBATOMIC_1.0",
+		"gnu_runtime as the catalogue has it")
 	unharmed(t, w, trees+1, "other") // it is whole, as far as anybody can tell
 	write("right", "toolchain \"gnu_runtime\" {}\n")
 	if r := w.RunJSON(t, "right"); r.Executed != 1 {
@@ -411,7 +423,8 @@ func TestCutRuntime(t *testing.T) {
 	sound(t, w)
 }
 
-// TestCutReleases: a context is emulated by an older release of the vendor's libraries, which refuses it, and by a later one, which takes it.
+// TestCutReleases: a context is emulated by an older release of the vendor's libraries, which refuses it, and by a
+// later one, which takes it.
 func TestCutReleases(t *testing.T) {
 	w := HostWarmed(t)
 	made := HostRun(t)
@@ -421,7 +434,8 @@ func TestCutReleases(t *testing.T) {
 		}
 	}
 	emulate := func(context string) string {
-		return fmt.Sprintf("step \"htp_emulate\" \"it\" {\n  context = %s\n  inputs  = \"${step.python.graphs.outputs.dir}/samples\"\n}\n", context)
+		return fmt.Sprintf("step \"htp_emulate\" \"it\" {\n  context = %s\n  inputs  = "+
+			"\"${step.python.graphs.outputs.dir}/samples\"\n}\n", context)
 	}
 	old := `toolchain "htp_host" { version = "2.4.0" }`
 	writeSteps(t, w, "refused", emulate(`"new"`))
@@ -433,7 +447,9 @@ func TestCutReleases(t *testing.T) {
 	}
 	o := w.Run(t, "run", "refused")
 	sound(t, w)
-	Wants(t, o, ExitFailed, "htp_emulate.it", "was compiled by v2.51.0.260929181845, and the emulator is of v2.48.40.260702151143", "toolchain htp_host that is no older")
+	Wants(t, o, ExitFailed, "htp_emulate.it",
+		"was compiled by v2.51.0.260929181845, and the emulator is of v2.48.40.260702151143",
+		"toolchain htp_host that is no older")
 	t.Log(o)
 	unharmed(t, w, len(treesOf(w)), "refused")
 	if os.Getenv(envCuts) == "" {
@@ -451,11 +467,14 @@ func TestCutShared(t *testing.T) {
 	w := HostWarmed(t)
 	steps := "step \"htp_context\" \"both\" { graphs = \"${step.python.graphs.outputs.dir}/both\" }\n"
 	for name, context := range map[string]string{"whole": "", "twin": "/emulator/left"} {
-		steps += fmt.Sprintf("step \"htp_emulate\" \"%s\" {\n  context = \"${step.htp_context.both.outputs.dir}%s\"\n  inputs  = \"${step.python.graphs.outputs.dir}/samples\"\n}\n", name, context)
+		steps += fmt.Sprintf("step \"htp_emulate\" \"%s\" {\n  context = "+
+			"\"${step.htp_context.both.outputs.dir}%s\"\n  inputs  = \"${step.python.graphs.outputs.dir}/samples\"\n}\n", name, context)
 	}
-	steps += "step \"htp_emulate\" \"prompt\" {\n  context = \"${step.htp_context.both.outputs.dir}/device\"\n  prompt  = \"What is it?\"\n}\n"
+	steps += "step \"htp_emulate\" \"prompt\" {\n  context = \"${step.htp_context.both.outputs.dir}/device\"\n  " +
+		"prompt  = \"What is it?\"\n}\n"
 	writeSteps(t, w, "both", steps+"output \"context\" { value = step.htp_context.both.outputs.dir }\n")
-	writeSteps(t, w, "copied", "step \"htp_emulate\" \"copied\" {\n  context = \"copied\"\n  inputs  = \"${step.python.graphs.outputs.dir}/samples\"\n}\n")
+	writeSteps(t, w, "copied", "step \"htp_emulate\" \"copied\" {\n  context = \"copied\"\n  inputs  = "+
+		"\"${step.python.graphs.outputs.dir}/samples\"\n}\n")
 	o := w.Run(t, "run", "--keep-going", "both")
 	Wants(t, o, ExitFailed, "has 2 graphs in one context", "emulator/left", "has no arch.json", "2 failed")
 	if strings.Contains(o.Stderr+o.Stdout, "Traceback") || strings.Contains(o.Stderr+o.Stdout, "signal 11") {
@@ -521,7 +540,8 @@ func TestCutCompile(t *testing.T) {
 		}
 		<-ended
 		if what == "the compiler" {
-			Wants(t, &Outcome{Code: cmd.ProcessState.ExitCode(), Stdout: out.String()}, ExitFailed, "htp_compile was killed (signal 9)", "memory ran out", "--jobs 1")
+			Wants(t, &Outcome{Code: cmd.ProcessState.ExitCode(), Stdout: out.String()}, ExitFailed,
+				"htp_compile was killed (signal 9)", "memory ran out", "--jobs 1")
 		}
 		if left := Running(w); len(left) > 0 {
 			t.Errorf("%s was killed; still running: %q", what, left)
@@ -607,7 +627,8 @@ func (d disk) leave(t *testing.T, free int64) {
 	}
 }
 
-// fillDisk runs the pipeline with so little space, which is to be too little, and returns what failed; "" when it was enough.
+// fillDisk runs the pipeline with so little space, which is to be too little, and returns what failed; "" when it was
+// enough.
 func fillDisk(t *testing.T, w *World, d disk, free int64, args ...string) (failed string) {
 	t.Helper()
 	d.leave(t, free)
@@ -630,7 +651,8 @@ func fillDisk(t *testing.T, w *World, d disk, free int64, args ...string) (faile
 	return failed
 }
 
-// TestCutDisk: the disk is full while a wheel is downloaded, while it is unpacked, while an environment is installed, and while the compiler writes.
+// TestCutDisk: the disk is full while a wheel is downloaded, while it is unpacked, while an environment is installed,
+// and while the compiler writes.
 func TestCutDisk(t *testing.T) {
 	from := filepath.Join(HostRun(t).Cache, "downloads")
 	d := smallDisk(t)
@@ -639,14 +661,15 @@ func TestCutDisk(t *testing.T) {
 	x := serveWheels(t, w)
 	d.leave(t, 1<<30)
 	const wheel = "onnxruntime_qnn-2.7.0-cp311-cp311-manylinux_2_35_x86_64.whl"
-	if err := Link(from, filepath.Join(w.Cache, "downloads"), func(p string) bool { return !strings.HasSuffix(p, ".lock") && p != x.sums[wheel] }); err != nil {
+	if err := Link(from, filepath.Join(w.Cache, "downloads"),
+		func(p string) bool { return !strings.HasSuffix(p, ".lock") && p != x.sums[wheel] }); err != nil {
 		t.Fatal(err)
 	}
 	w.Write(t, "pipelines/p.hcl", lookAtHTP)
 	whole := size(t, x.files[wheel])
 
-	// Too little for the download, of which half is kept, and then for the unpacking. What is sent is no measure of that: some of it
-	// is still on its way when the disk is full.
+	// Too little for the download, of which half is kept, and then for the unpacking. What is sent is no measure of
+	// that: some of it is still on its way when the disk is full.
 	for _, c := range []struct{ free, atMost int64 }{{whole / 2, whole}, {whole + 50<<20, whole * 3 / 4}} {
 		x.asked.Store(0)
 		if failed := fillDisk(t, w, d, c.free, "p"); failed != "toolchain.htp_host" {

@@ -9,7 +9,8 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestLimits: a run that breaks a limit fails, without the device being asked again; against a phone's baseline the stand-in has none.
+// TestLimits: a run that breaks a limit fails, without the device being asked again; against a phone's baseline the
+// stand-in has none.
 func TestLimits(t *testing.T) {
 	w := Warmed(t)
 	good := w.Shipped(t)
@@ -19,12 +20,15 @@ func TestLimits(t *testing.T) {
 		return w.Run(t, "run", Pipeline)
 	}
 	o := with("  limit \"prefill_tokens_per_s\" { min = 1000000 }\n")
-	Wants(t, o, ExitFailed, AOT+"run.llm metrics: failed: exit code 1", "below its limit of 1000000 tokens/s", "hint: prefill_tokens_per_s is beyond the limit that the step sets.")
+	Wants(t, o, ExitFailed, AOT+"run.llm metrics: failed: exit code 1", "below its limit of 1000000 tokens/s",
+		"hint: prefill_tokens_per_s is beyond the limit that the step sets.")
 	if strings.Contains(o.Stderr, "on emulator") {
 		t.Errorf("the device was asked again:\n%s", o)
 	}
-	Wants(t, with("  limit \"watts\" { max = 1 }\n"), ExitFailed, "watts has a limit and was not measured; the run printed prefill_time_us", "hint: The step limits watts")
-	o = with("  baselines = [\"llm.npu-paper\"]\n  limit \"prefill_tokens_per_s\" {\n    baseline   = \"llm.npu-paper\"\n    regression = 0.1\n  }\n")
+	Wants(t, with("  limit \"watts\" { max = 1 }\n"), ExitFailed,
+		"watts has a limit and was not measured; the run printed prefill_time_us", "hint: The step limits watts")
+	o = with("  baselines = [\"llm.npu-paper\"]\n  limit \"prefill_tokens_per_s\" {\n    baseline   = " +
+		"\"llm.npu-paper\"\n    regression = 0.1\n  }\n")
 	if o.Code != 0 || strings.Contains(o.Stdout, "llm.npu") || !strings.Contains(o.Stdout, "not a phone's speed") {
 		t.Errorf("the stand-in is held against a phone: %s", o)
 	}

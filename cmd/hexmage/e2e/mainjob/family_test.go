@@ -9,7 +9,8 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestFamily: a Qwen2, a Llama, and a Qwen3 for phones of four generations, each through the open profile: every token is the reference's.
+// TestFamily: a Qwen2, a Llama, and a Qwen3 for phones of four generations, each through the open profile: every
+// token is the reference's.
 func TestFamily(t *testing.T) {
 	w := Warmed(t)
 	tokens := regexp.MustCompile(`\n +tokens as the reference +(\d+) of (\d+)\n`)

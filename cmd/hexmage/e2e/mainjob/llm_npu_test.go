@@ -12,8 +12,9 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestLLMNPU: llm.npu's way in profile open: prompts of three lengths through the DSP of the emulated phone, every token the reference's; beside no phone's numbers; nothing runs twice but
-// what is on the phone, and an older run's graphs there do no harm.
+// TestLLMNPU: llm.npu's way in profile open: prompts of three lengths through the DSP of the emulated phone, every
+// token the reference's; beside no phone's numbers; nothing runs twice but what is on the phone, and an older run's
+// graphs there do no harm.
 func TestLLMNPU(t *testing.T) {
 	w := Warmed(t)
 	o := w.Run(t, "--offline", "run", "llm-npu")
@@ -25,19 +26,22 @@ func TestLLMNPU(t *testing.T) {
 		t.Errorf("an emulated phone beside the paper:\n%s", o.Stdout)
 	}
 	printed, err := os.ReadFile(filepath.Join(w.Dir, "out", "llm-npu", "stdout.txt"))
-	if err != nil || len(regexp.MustCompile(`(?m)prefill time: \d+\.\d\dms$`).FindAll(printed, -1)) != 3 || strings.Count(string(printed), "Load model: ") != 6 {
+	if err != nil || len(regexp.MustCompile(`(?m)prefill time: \d+\.\d\dms$`).FindAll(printed, -1)) != 3 ||
+		strings.Count(string(printed), "Load model: ") != 6 {
 		t.Errorf("%v\n%s", err, printed)
 	}
 	if r := w.RunJSON(t, "--offline", "llm-npu"); r.Executed != 0 {
 		t.Errorf("again: %q ran", r.Names)
 	}
 	demo, err := os.ReadFile(filepath.Join(w.Dir, "out", "llm-npu", "demo.txt"))
-	if err != nil || !strings.Contains(string(demo), "[A] ") || strings.Contains(string(demo), "QNN context retrieved") {
+	if err != nil || !strings.Contains(string(demo), "[A] ") ||
+		strings.Contains(string(demo), "QNN context retrieved") {
 		t.Errorf("the demo: %v\n%s", err, demo)
 	}
 	// One length more runs that one alone, and its reference.
 	r := w.RunJSON(t, "--offline", `--var=lengths=["64","256","1024","100"]`, "llm-npu")
-	if names := strings.Join(r.Names, "\n"); strings.Count(names, "run.main run[") != 1 || !strings.Contains(names, "run.main run[seq=100]") || !strings.Contains(names, "reference_v1.small") {
+	if names := strings.Join(r.Names, "\n"); strings.Count(names, "run.main run[") != 1 ||
+		!strings.Contains(names, "run.main run[seq=100]") || !strings.Contains(names, "reference_v1.small") {
 		t.Errorf("another length: %q ran", r.Names)
 	}
 }

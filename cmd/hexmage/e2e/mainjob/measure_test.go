@@ -15,8 +15,8 @@ import (
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
-// timedSource is a small program for the phone: it adds up as many numbers as its first argument says, thousands of times, and prints how long
-// that took as mllm does.
+// timedSource is a small program for the phone: it adds up as many numbers as its first argument says, thousands of
+// times, and prints how long that took as mllm does.
 const timedSource = phonetest.Calls + `
 static char *number(char *p, long v) {
 	char d[20];
@@ -113,14 +113,16 @@ func startedIn(t *testing.T, r Ran, step string) (names []string) {
 	return names
 }
 
-// TestMatrix measures two variants three times each on one phone: by turns, each after a warm-up, into one table and one file with every
-// single value. What changes of one variant is measured anew, and nothing else; more repetitions add to those that are known.
+// TestMatrix measures two variants three times each on one phone: by turns, each after a warm-up, into one table and
+// one file with every single value. What changes of one variant is measured anew, and nothing else; more repetitions
+// add to those that are known.
 func TestMatrix(t *testing.T) {
 	w := Warmed(t)
 	w.Write(t, "timed.c", timedSource)
 	w.Write(t, "pipelines/bench.hcl", timedPipeline)
 	r := w.RunJSON(t, "bench")
-	want := []string{"run[seq=64]#1", "run[seq=1024]#1", "run[seq=64]#2", "run[seq=1024]#2", "run[seq=64]#3", "run[seq=1024]#3", "metrics"}
+	want := []string{"run[seq=64]#1", "run[seq=1024]#1", "run[seq=64]#2", "run[seq=1024]#2", "run[seq=64]#3",
+		"run[seq=1024]#3", "metrics"}
 	got := startedIn(t, r, "run.bench")
 	turns := len(got) == len(want) && got[6] == "metrics"
 	for i := 0; turns && i < 6; i += 2 { // which of a round comes first is free
@@ -153,7 +155,8 @@ func TestMatrix(t *testing.T) {
 	if err := json.Unmarshal([]byte(Read(t, out("metrics.json"))), &m); err != nil {
 		t.Fatal(err)
 	}
-	if len(m.Lines) != 2 || len(m.Columns) < 4 || m.Columns[0].Name != "seq" || m.Columns[1].Name != "prefill_tokens_per_s" || m.Lines[0][0] != "64" || m.Lines[1][0] != "1024" {
+	if len(m.Lines) != 2 || len(m.Columns) < 4 || m.Columns[0].Name != "seq" ||
+		m.Columns[1].Name != "prefill_tokens_per_s" || m.Lines[0][0] != "64" || m.Lines[1][0] != "1024" {
 		t.Errorf("table: %+v %q", m.Columns, m.Lines)
 	}
 	if len(m.Variants) != 2 {
@@ -165,26 +168,34 @@ func TestMatrix(t *testing.T) {
 			for _, x := range one.Metrics {
 				values[x.Name] = x.Value
 			}
-			if len(v.Runs) != 3 || one.Repetition != i+1 || one.Record.Serial == "" || len(one.Record.Warmups) != 1 || one.Record.Cooldown == nil || !one.Record.Cooldown.Reached ||
-				fmt.Sprint(values["prefill_tokens"]) != v.Variant["seq"] || values["prefill_time_us"] <= 0 || values["run_time_us"] < values["prefill_time_us"] {
+			if len(v.Runs) != 3 || one.Repetition != i+1 || one.Record.Serial == "" || len(one.Record.Warmups) != 1 ||
+				one.Record.Cooldown == nil || !one.Record.Cooldown.Reached ||
+				fmt.Sprint(values["prefill_tokens"]) != v.Variant["seq"] || values["prefill_time_us"] <= 0 ||
+				values["run_time_us"] < values["prefill_time_us"] {
 				t.Errorf("%v #%d: %+v, %v", v.Variant, i+1, one.Record, values)
 			}
-			if one := Read(t, out(fmt.Sprintf("results/seq=%s/%d/stdout.txt", v.Variant["seq"], i+1))); !strings.Contains(Read(t, out("stdout.txt")), fmt.Sprintf("==> seq=%s #%d <==\n%s", v.Variant["seq"], i+1, one)) {
+			if one := Read(t, out(fmt.Sprintf("results/seq=%s/%d/stdout.txt", v.Variant["seq"], i+1))); !strings.
+				Contains(Read(t, out("stdout.txt")),
+					fmt.Sprintf("==> seq=%s #%d <==\n%s", v.Variant["seq"], i+1, one)) {
 				t.Errorf("stdout.txt does not have what %v #%d printed", v.Variant, i+1)
 			}
 		}
 	}
 
 	shown := w.Run(t, "run", "bench")
-	Wants(t, shown, ExitOK, "seq", "prefill speed, tokens/s", "runs", "phone", " ± ", "seq=64: prefill speed, before", "passed         check.tokens  error")
-	if !regexp.MustCompile(`seq=64: prefill speed, before +(better|within noise): `).MatchString(shown.Stdout) { // the latter on a busy machine, where the spread is wide
+	Wants(t, shown, ExitOK, "seq", "prefill speed, tokens/s", "runs", "phone", " ± ", "seq=64: prefill speed, before",
+		"passed         check.tokens  error")
+	// the latter on a busy machine, where the spread is wide
+	if !regexp.MustCompile(`seq=64: prefill speed, before +(better|within noise): `).MatchString(shown.Stdout) {
 		t.Error("no verdict on a speed far above its baseline")
 	}
 	t.Log(shown.Stdout)
 
 	w.Edit(t, "pipelines/bench.hcl", "repeat = 3", "repeat = 4")
 	r = w.RunJSON(t, "--var", "long=512", "bench")
-	if want := []string{"run.bench metrics", "run.bench run[seq=512]#1", "run.bench run[seq=512]#2", "run.bench run[seq=512]#3", "run.bench run[seq=512]#4", "run.bench run[seq=64]#4"}; !slices.Equal(r.Names, want) {
+	if want := []string{"run.bench metrics", "run.bench run[seq=512]#1", "run.bench run[seq=512]#2",
+		"run.bench run[seq=512]#3", "run.bench run[seq=512]#4", "run.bench run[seq=64]#4"}; !slices.Equal(r.Names,
+		want) {
 		t.Errorf("another value of one variant, and one more repetition, ran %q", r.Names)
 	}
 	w.Edit(t, "pipelines/bench.hcl", "repeat = 4", "repeat = 1\n  cache  = false")
@@ -194,5 +205,6 @@ func TestMatrix(t *testing.T) {
 		}
 	}
 	w.Edit(t, "pipelines/bench.hcl", "max  = 64", "max  = 63")
-	Wants(t, w.Run(t, "run", "bench"), ExitFailed, "seq=64: prefill_tokens is 64, above its limit of 63 tokens", "hint: prefill_tokens is beyond the limit that the step sets.")
+	Wants(t, w.Run(t, "run", "bench"), ExitFailed, "seq=64: prefill_tokens is 64, above its limit of 63 tokens",
+		"hint: prefill_tokens is beyond the limit that the step sets.")
 }

@@ -16,8 +16,8 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestSHA256: with the digest function that every remote cache knows, blobs and results are where Bazel's disk cache has
-// them, and each blob is named by what `sha256sum` says of it.
+// TestSHA256: with the digest function that every remote cache knows, blobs and results are where Bazel's disk cache
+// has them, and each blob is named by what `sha256sum` says of it.
 func TestSHA256(t *testing.T) {
 	w := NewWorld(t)
 	w.Env = []string{"HEXMAGE_DIGEST=sha256"}
@@ -62,12 +62,13 @@ output "o" { value = step.exec.hello.outputs.o }
 	Wants(t, w.Run(t, "run", "p"), ExitUsage, "HEXMAGE_DIGEST", "md5", "sha256")
 }
 
-// TestDevicePlan: on a machine without SDKs and without a phone, the plan of the real thing shows every command, says what
-// is missing and how to get it, and runs nothing; to run it is refused, for the same reasons.
+// TestDevicePlan: on a machine without SDKs and without a phone, the plan of the real thing shows every command, says
+// what is missing and how to get it, and runs nothing; to run it is refused, for the same reasons.
 func TestDevicePlan(t *testing.T) {
 	w := NewWorld(t)
 	o := w.RunWithout(t, "cmake", "plan", "-v", Pipeline, "--profile", "device")
-	Wants(t, o, ExitUsage, "mllm-qwen3-aot-sha-c", "--ar_len 32", "cmake -B", "train.py", "adb", "android.toolchain.cmake", "-mv79", "libQnnLLaMAPackage.so",
+	Wants(t, o, ExitUsage, "mllm-qwen3-aot-sha-c", "--ar_len 32", "cmake -B", "train.py", "adb",
+		"android.toolchain.cmake", "-mv79", "libQnnLLaMAPackage.so",
 		"github.com/UbiquitousLearning/mllm")
 	says := []string{`(?m)^ *missing: .*qairt.*hexmage lock qairt 2\.41\.0\.251128`, `(?m)^ *missing: .*--var model=`,
 		`(?m)^ *missing: .*cmake.*apt-get install cmake`}
@@ -85,7 +86,8 @@ func TestDevicePlan(t *testing.T) {
 	if strings.Contains(o.Stdout, "stand-in") || strings.Contains(o.Stdout, "emulator") {
 		t.Errorf("there is something of the stand-in in it:\n%s", o.Stdout)
 	}
-	for _, dir := range []string{filepath.Join(w.Dir, "out"), filepath.Join(w.Cache, "trees"), filepath.Join(w.Cache, "downloads")} {
+	for _, dir := range []string{filepath.Join(w.Dir, "out"), filepath.Join(w.Cache, "trees"),
+		filepath.Join(w.Cache, "downloads")} {
 		if _, err := os.Stat(dir); err == nil {
 			t.Errorf("to plan has made %s", dir)
 		}
@@ -97,5 +99,6 @@ func TestDevicePlan(t *testing.T) {
 // TestNoClone: a folder that is no clone of upstream is refused by name.
 func TestNoClone(t *testing.T) {
 	w := NewWorld(t)
-	Wants(t, w.Run(t, "run", "--var", "mllm="+t.TempDir(), Pipeline), ExitUsage, "mllm", "clone of upstream", ModuleFile)
+	Wants(t, w.Run(t, "run", "--var", "mllm="+t.TempDir(), Pipeline), ExitUsage, "mllm", "clone of upstream",
+		ModuleFile)
 }

@@ -41,24 +41,28 @@ module "aot" {
 output "metrics" { value = module.aot.metrics }
 `
 
-// TestTenLines: who calls the shipped module from a workspace of their own has the whole way to the phone, for the SoC that they name.
+// TestTenLines: who calls the shipped module from a workspace of their own has the whole way to the phone, for the
+// SoC that they name.
 func TestTenLines(t *testing.T) {
 	w := outside(t, "chat", tenLines)
 	Wants(t, w.Run(t, "validate", "chat"), ExitUsage, "There is no target", "called at pipelines/chat.hcl:6", "--soc")
 	Wants(t, w.Run(t, "--soc", "SM8650", "validate", "chat"), ExitOK, "chat: valid in profile open, device")
 
 	plan := w.Run(t, "--soc", "SM8650", "plan", "-v", "chat")
-	Wants(t, plan, ExitOK, "module.aot.step.context.llm", "module.aot.step.run.llm", "module.aot.toolchain.llvm", "htp_v75", "libQnnHtpV75Skel.so")
+	Wants(t, plan, ExitOK, "module.aot.step.context.llm", "module.aot.step.run.llm", "module.aot.toolchain.llvm",
+		"htp_v75", "libQnnHtpV75Skel.so")
 	if strings.Contains(plan.Stdout, "v79") {
 		t.Errorf("there is something of v79 in the plan for SM8650:\n%s", plan.Stdout)
 	}
 
 	o := w.Run(t, "--soc", "SM8650", "--offline", "run", "chat")
 	Wants(t, o, ExitOK, "qwen3-aot-v75 on SM8650   profile: open", "on emulator SM8650 v75", AOT+"run.llm")
-	if m := regexp.MustCompile(`\n +tokens as the reference +(\d+) of (\d+)\n`).FindStringSubmatch(o.Stdout); m == nil || m[1] != m[2] || m[1] == "0" {
+	if m := regexp.MustCompile(`\n +tokens as the reference +(\d+) of (\d+)\n`).
+		FindStringSubmatch(o.Stdout); m == nil || m[1] != m[2] || m[1] == "0" {
 		t.Errorf("not all tokens are the reference's: %q in\n%s", m, o.Stdout)
 	}
-	if metrics := Read(t, filepath.Join(w.Dir, "out", "chat", "metrics")); !strings.Contains(metrics, "qwen3-aot-v75 on SM8650") {
+	if metrics := Read(t, filepath.Join(w.Dir, "out", "chat", "metrics")); !strings.Contains(metrics,
+		"qwen3-aot-v75 on SM8650") {
 		t.Errorf("the metrics are those of something else:\n%s", metrics)
 	}
 	if r := w.RunJSON(t, "--soc", "SM8650", "chat"); r.Executed != 0 || r.Cached == 0 {
@@ -66,7 +70,8 @@ func TestTenLines(t *testing.T) {
 	}
 
 	device := w.Run(t, "--profile", "device", "--soc", "SM8650", "plan", "-v", "chat")
-	Wants(t, device, ExitUsage, "mllm-qwen3-aot-sha-c", "cmake -B", "train.py", "-mv75", "--ar_len 32", "github.com/UbiquitousLearning/mllm",
+	Wants(t, device, ExitUsage, "mllm-qwen3-aot-sha-c", "cmake -B", "train.py", "-mv75", "--ar_len 32",
+		"github.com/UbiquitousLearning/mllm",
 		"missing: "+AOT+"step.quantize.llm: ")
 	if strings.Contains(device.Stdout, "stand-in") || strings.Contains(device.Stdout, "emulator") {
 		t.Errorf("there is something of the stand-in in it:\n%s", device.Stdout)
@@ -103,8 +108,8 @@ output "metrics" {
 }
 `
 
-// TestProduct: two targets and two models are four copies of the shipped module, each with its name; what is equal in them, and in what the
-// shipped pipeline did for one of them, is done once.
+// TestProduct: two targets and two models are four copies of the shipped module, each with its name; what is equal in
+// them, and in what the shipped pipeline did for one of them, is done once.
 func TestProduct(t *testing.T) {
 	w := outside(t, "all", product)
 	builds := map[string]string{"SM8650-16": "v75", "SM8650-32": "v75", "SM8750-16": "v79", "SM8750-32": "v79"}
@@ -117,7 +122,8 @@ func TestProduct(t *testing.T) {
 	}
 	Wants(t, w.Run(t, "plan", "-v", "all"), ExitOK, steps...)
 	Wants(t, w.Run(t, "graph", "--format", "json", "all"), ExitOK, edges...)
-	Wants(t, w.Run(t, "explain", "all", at("SM8650-32")+"model.llm"), ExitOK, at("SM8650-32")+"model.llm\n  will run: never ran")
+	Wants(t, w.Run(t, "explain", "all", at("SM8650-32")+"model.llm"), ExitOK,
+		at("SM8650-32")+"model.llm\n  will run: never ran")
 
 	r := w.RunJSON(t, "--offline", "all")
 	sources, err := filepath.Glob(filepath.Join(Repo(), "oppackage/example/LLaMAPackage/src/*.cpp"))
@@ -144,19 +150,22 @@ func TestProduct(t *testing.T) {
 	}
 	for build, arch := range builds {
 		soc, _, _ := strings.Cut(build, "-")
-		if metrics := Read(t, filepath.Join(w.Dir, "out", "all", "metrics."+build)); !strings.Contains(metrics, "qwen3-aot-"+arch+" on "+soc) {
+		if metrics := Read(t, filepath.Join(w.Dir, "out", "all", "metrics."+build)); !strings.Contains(metrics,
+			"qwen3-aot-"+arch+" on "+soc) {
 			t.Errorf("%s: the metrics are those of something else:\n%s", build, metrics)
 		}
 	}
 
 	again := w.Run(t, "run", "--fresh="+at("SM8650-32")+"reference.llm", "all")
 	Wants(t, again, ExitOK, ": 1 executed, ", "qwen3-aot-v75 on SM8650", "qwen3-aot-v79 on SM8750")
-	if !regexp.MustCompile(`(?m)^ +ok +` + regexp.QuoteMeta(at("SM8650-32")+"reference.llm") + ` `).MatchString(again.Stderr) {
+	if !regexp.MustCompile(`(?m)^ +ok +` + regexp.QuoteMeta(at("SM8650-32")+"reference.llm") +
+		` `).MatchString(again.Stderr) {
 		t.Errorf("progress does not name the copy:\n%s", again.Stderr)
 	}
 	if r := w.RunJSON(t, "all"); r.Executed != 0 {
 		t.Errorf("again: executed %d %q", r.Executed, r.Names)
 	}
 	names := slices.Sorted(maps.Keys(builds))
-	Wants(t, w.Run(t, "run", "all", at("SM8650-64")+"context.llm"), ExitUsage, "did you mean "+at(names[0])+"context.llm?")
+	Wants(t, w.Run(t, "run", "all", at("SM8650-64")+"context.llm"), ExitUsage,
+		"did you mean "+at(names[0])+"context.llm?")
 }

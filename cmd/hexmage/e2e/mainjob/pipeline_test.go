@@ -20,8 +20,8 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// TestFromNothing: an empty home, an empty cache, a PATH with no compiler, emulator or adb; one command, and a table that
-// says where its numbers come from, with every token as the reference has it.
+// TestFromNothing: an empty home, an empty cache, a PATH with no compiler, emulator or adb; one command, and a table
+// that says where its numbers come from, with every token as the reference has it.
 func TestFromNothing(t *testing.T) {
 	for _, name := range []string{"clang", "clang++", "qemu-aarch64", "qemu-hexagon", "adb", "make", "cmake"} {
 		if _, err := os.Stat(filepath.Join(Path(), name)); err == nil {
@@ -30,13 +30,15 @@ func TestFromNothing(t *testing.T) {
 	}
 	w, o := FirstRun(t)
 	t.Logf("from nothing in %v", o.Took)
-	for _, want := range []string{`SM8750 +profile: open\n`, `\n +prefill speed +[0-9.]+ tokens/s\n`, `\n +decode speed +[0-9.]+ tokens/s\n`,
+	for _, want := range []string{`SM8750 +profile: open\n`, `\n +prefill speed +[0-9.]+ tokens/s\n`,
+		`\n +decode speed +[0-9.]+ tokens/s\n`,
 		`emulated phone.*not a phone's speed`} {
 		if !regexp.MustCompile(want).MatchString(o.Stdout) {
 			t.Errorf("standard output does not have %q:\n%s", want, o.Stdout)
 		}
 	}
-	if m := regexp.MustCompile(`\n +tokens as the reference +(\d+) of (\d+)\n`).FindStringSubmatch(o.Stdout); m == nil || m[1] != m[2] || m[1] == "0" {
+	if m := regexp.MustCompile(`\n +tokens as the reference +(\d+) of (\d+)\n`).
+		FindStringSubmatch(o.Stdout); m == nil || m[1] != m[2] || m[1] == "0" {
 		t.Errorf("not all tokens are the reference's: %q in\n%s", m, o.Stdout)
 	}
 	entries, err := os.ReadDir(w.Home)
@@ -105,7 +107,8 @@ func TestAgain(t *testing.T) {
 // TestOneOp: what an edit of one op runs, and what it leaves alone.
 func TestOneOp(t *testing.T) {
 	w := Warmed(t)
-	sources := []string{AOT + "oppackage.llama htp_aarch64/ops/SiLU.o", AOT + "oppackage.llama htp_v79/ops/SiLU.o", AOT + "oppackage.llama listed"}
+	sources := []string{AOT + "oppackage.llama htp_aarch64/ops/SiLU.o", AOT + "oppackage.llama htp_v79/ops/SiLU.o",
+		AOT + "oppackage.llama listed"}
 	libraries := []string{AOT + "oppackage.llama htp_aarch64/" + Library, AOT + "oppackage.llama htp_v79/" + Library}
 	checks := []string{AOT + "oppackage.llama htp_aarch64/check", AOT + "oppackage.llama htp_v79/check"}
 	sorted := func(lists ...[]string) []string {
@@ -119,11 +122,14 @@ func TestOneOp(t *testing.T) {
 		ran            []string
 	}{
 		{"nothing", "", "", nil},
-		// An object for each target, and a look whether the interface lists the op; as they come out the same, nothing is linked.
+		// An object for each target, and a look whether the interface lists the op; as they come out the same,
+		// nothing is linked.
 		{"a comment", "// SiLU:", "// Sigmoid linear unit:", sorted([]string{AOT + "patch.ops"}, sources)},
 		// The model is neither made, quantised, converted nor compiled again.
-		{"a constant", "BEGIN_PKG_OP_DEFINITION(PKG_SiLU);", `extern "C" int constant() { return 42; } BEGIN_PKG_OP_DEFINITION(PKG_SiLU);`,
-			sorted([]string{AOT + "patch.ops", AOT + "run.llm run", AOT + "run.llm metrics"}, sources, libraries, checks)},
+		{"a constant", "BEGIN_PKG_OP_DEFINITION(PKG_SiLU);",
+			`extern "C" int constant() { return 42; } BEGIN_PKG_OP_DEFINITION(PKG_SiLU);`,
+			sorted([]string{AOT + "patch.ops", AOT + "run.llm run", AOT + "run.llm metrics"}, sources, libraries,
+				checks)},
 		{"the constant back", `extern "C" int constant() { return 42; } `, "", nil},
 	} {
 		w.Edit(t, op, c.old, c.new)
@@ -145,7 +151,8 @@ func TestOneOp(t *testing.T) {
 func TestMakeByHand(t *testing.T) {
 	w, _ := FirstRun(t)
 	maker := toolchaintest.Path(t, "make", "usr/bin/make")
-	shell := &World{Dir: w.Dir, Home: w.Home, Cache: w.Cache, Env: []string{"PATH=/usr/bin:/bin"}} // `env` puts the SDKs before it
+	// `env` puts the SDKs before it
+	shell := &World{Dir: w.Dir, Home: w.Home, Cache: w.Cache, Env: []string{"PATH=/usr/bin:/bin"}}
 	o := shell.Run(t, "env", Pipeline)
 	if o.Code != 0 || !strings.Contains(o.Stdout, "export QAIRT_SDK_ROOT=") {
 		t.Fatalf("hexmage env: %s", o)
@@ -179,8 +186,8 @@ func TestMakeByHand(t *testing.T) {
 	}
 }
 
-// TestUnpatched: without the patch the package is refused when it is planned; with that rule off it does not compile, and the failure
-// names the rename rule.
+// TestUnpatched: without the patch the package is refused when it is planned; with that rule off it does not compile,
+// and the failure names the rename rule.
 func TestUnpatched(t *testing.T) {
 	w := Warmed(t)
 	const step = `step "oppackage" "llama" {
@@ -195,7 +202,8 @@ func TestUnpatched(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := w.Run(t, "run", Pipeline)
-	Wants(t, o, 1, "no member named 'get_interface_scale'", `rename rule "interface_scale"`, AOT+"oppackage.llama", OpenFile+":")
+	Wants(t, o, 1, "no member named 'get_interface_scale'", `rename rule "interface_scale"`, AOT+"oppackage.llama",
+		OpenFile+":")
 	if strings.Contains(o.Stdout, "tokens_per_s") {
 		t.Errorf("it ran on the device all the same: %s", o)
 	}

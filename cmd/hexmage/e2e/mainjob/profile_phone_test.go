@@ -11,8 +11,8 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestProfileOfAPhone: the table has what a phone's kernel told meanwhile. The phone is the emulated one, and what its program writes is a profile of the vendor's
-// emulator, in the place of qnn-net-run.
+// TestProfileOfAPhone: the table has what a phone's kernel told meanwhile. The phone is the emulated one, and what
+// its program writes is a profile of the vendor's emulator, in the place of qnn-net-run.
 func TestProfileOfAPhone(t *testing.T) {
 	w := Warmed(t)
 	csv, err := os.ReadFile(filepath.Join(Repo(), "model", "profile", "testdata", "detailed.csv"))
@@ -48,7 +48,8 @@ output "table" {
 }
 `)
 	o := w.Run(t, "run", "phone")
-	Wants(t, o, ExitOK, "GPU busy 0 %: the NPU or the CPU worked. Of the CPU 0.", "head", "peak RSS", "passed         check.gpu")
+	Wants(t, o, ExitOK, "GPU busy 0 %: the NPU or the CPU worked. Of the CPU 0.", "head", "peak RSS",
+		"passed         check.gpu")
 	if strings.Contains(o.Stdout, "emulator's") {
 		t.Errorf("it says of a phone that it is the vendor's emulator: %s", o)
 	}

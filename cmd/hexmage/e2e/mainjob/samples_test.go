@@ -33,7 +33,8 @@ func TestSamples(t *testing.T) {
 	if m == nil {
 		t.Fatalf("no peak RSS in\n%s", o.Stdout)
 	}
-	if mb, err := strconv.ParseFloat(m[1], 64); err != nil || mb != peak || mb < 5 || mb > 2000 { // a model of a few MB, and qemu
+	// a model of a few MB, and qemu
+	if mb, err := strconv.ParseFloat(m[1], 64); err != nil || mb != peak || mb < 5 || mb > 2000 {
 		t.Errorf("peak RSS %s MB, in the samples %v MB: %v", m[1], peak, err)
 	}
 	lines, err := csv.NewReader(strings.NewReader(Read(t, w.Out("samples/samples.csv")))).ReadAll()

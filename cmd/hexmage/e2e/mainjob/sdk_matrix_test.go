@@ -11,7 +11,8 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestSDKMatrix: what compiles with which SDK is a table, as the page shows it; a planted call that an SDK has removed is its one red cell, with the rule.
+// TestSDKMatrix: what compiles with which SDK is a table, as the page shows it; a planted call that an SDK has
+// removed is its one red cell, with the rule.
 func TestSDKMatrix(t *testing.T) {
 	w := Warmed(t)
 	page := Read(t, filepath.Join(Repo(), "docs/oppackages.md"))
@@ -24,17 +25,23 @@ func TestSDKMatrix(t *testing.T) {
 		}
 		o := w.Run(t, append([]string{"--offline", "run"}, args...)...)
 		Wants(t, o, ExitOK)
-		if _, table, _ := strings.Cut(o.Stdout, "\nWhat compiles\n"); strings.TrimSpace("What compiles\n"+table) != strings.TrimSpace(shown) {
+		if _, table, _ := strings.Cut(o.Stdout,
+			"\nWhat compiles\n"); strings.TrimSpace("What compiles\n"+table) != strings.TrimSpace(shown) {
 			t.Errorf("docs/oppackages.md shows\n%s\nand it prints\n%s", shown, table)
 		}
 	}
 
-	w.Write(t, "P/src/PInterface.cpp", "#include \"HTP/core/tensor.h\"\nfloat one(const Tensor &t) { return t.interface_scale(); }\n")
-	w.Write(t, "P/src/ops/Old.cpp", "#include \"HTP/core/tensor.h\"\nfloat two(const Tensor &t) { return t.get_interface_scale(); }\n")
-	planted := []string{"--offline", "run", "sdk-matrix", "--var", "sources=P", "--var", "package=P", "--var", `targets=["htp_v79"]`, "--var", `releases=["2.31.0.250130", "2.41.0.251128"]`}
+	w.Write(t, "P/src/PInterface.cpp",
+		"#include \"HTP/core/tensor.h\"\nfloat one(const Tensor &t) { return t.interface_scale(); }\n")
+	w.Write(t, "P/src/ops/Old.cpp",
+		"#include \"HTP/core/tensor.h\"\nfloat two(const Tensor &t) { return t.get_interface_scale(); }\n")
+	planted := []string{"--offline", "run", "sdk-matrix", "--var", "sources=P", "--var", "package=P", "--var",
+		`targets=["htp_v79"]`, "--var", `releases=["2.31.0.250130", "2.41.0.251128"]`}
 	o := w.Run(t, planted...)
-	Wants(t, o, ExitOK, "2.41.0.251128, htp_v79: src/ops/Old.cpp:2:", "no member named 'get_interface_scale'", "(rename interface_scale of patches/mllm/qairt2.31-qairt2.34)")
-	if m := regexp.MustCompile(`(?m)^ +(2\.\S+) +(\d of \d.*)$`).FindAllStringSubmatch(o.Stdout, -1); len(m) != 2 || m[0][2] != "2 of 2" || m[1][2] != "1 of 2: no" {
+	Wants(t, o, ExitOK, "2.41.0.251128, htp_v79: src/ops/Old.cpp:2:", "no member named 'get_interface_scale'",
+		"(rename interface_scale of patches/mllm/qairt2.31-qairt2.34)")
+	if m := regexp.MustCompile(`(?m)^ +(2\.\S+) +(\d of \d.*)$`).FindAllStringSubmatch(o.Stdout, -1); len(m) != 2 ||
+		m[0][2] != "2 of 2" || m[1][2] != "1 of 2: no" {
 		t.Errorf("%q", m)
 	}
 	Wants(t, w.Run(t, append(planted, "--var", "series=mllm")...), ExitOK, "All sources compile everywhere.")

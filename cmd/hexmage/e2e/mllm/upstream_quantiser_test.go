@@ -20,8 +20,9 @@ import (
 	"github.com/hexmage/hexmage/model/mllm"
 )
 
-// TestUpstreamsQuantiser runs upstream's own programs, of the clone that HEXMAGE_TEST_MLLM names, in their locked environment: train.py of each architecture,
-// whose model goes to the emulator; the same model in PyTorch, with the weights that were stored; and its converter.
+// TestUpstreamsQuantiser runs upstream's own programs, of the clone that HEXMAGE_TEST_MLLM names, in their locked
+// environment: train.py of each architecture, whose model goes to the emulator; the same model in PyTorch, with the
+// weights that were stored; and its converter.
 func TestUpstreamsQuantiser(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
@@ -58,12 +59,13 @@ func TestUpstreamsQuantiser(t *testing.T) {
 	t.Run("held", func(t *testing.T) { heldToUpstream(t, out) })
 }
 
-// TestUpstreamsWords has a real model go all of that way: SmolLM2 through upstream's train.py of llama, and what comes out of the emulator are words, those
-// of the same model in upstream's PyTorch. It takes half an hour.
+// TestUpstreamsWords has a real model go all of that way: SmolLM2 through upstream's train.py of llama, and what
+// comes out of the emulator are words, those of the same model in upstream's PyTorch. It takes half an hour.
 func TestUpstreamsWords(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" || os.Getenv("HEXMAGE_UPSTREAM") != "all" {
-		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream, or HEXMAGE_UPSTREAM is not all: the test downloads 3.2 GB of PyTorch and takes half an hour")
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream, or HEXMAGE_UPSTREAM is not all: the test downloads " +
+			"3.2 GB of PyTorch and takes half an hour")
 	}
 	w := NewWorld(t)
 	writeUpstreams(t, w, clone)
@@ -77,7 +79,8 @@ func TestUpstreamsWords(t *testing.T) {
 	out := filepath.Join(w.Dir, "out", "words")
 	for _, name := range []string{"float", "cpu", "emulator"} {
 		var said struct{ Text string }
-		if err := json.Unmarshal([]byte(Read(t, filepath.Join(out, name, "said.json"))), &said); err != nil || !strings.HasPrefix(said.Text, "The capital of France is Paris") {
+		if err := json.Unmarshal([]byte(Read(t, filepath.Join(out, name, "said.json"))), &said); err != nil ||
+			!strings.HasPrefix(said.Text, "The capital of France is Paris") {
 			t.Errorf("%s: %q, %v", name, said.Text, err)
 		}
 	}
@@ -91,10 +94,12 @@ func TestUpstreamsWords(t *testing.T) {
 	}
 }
 
-// writeUpstreams puts into a workspace what runs upstream's programs beside ours: host, our Python; mllm, theirs; mllm.txt, what the quantiser reads; stored.py.
+// writeUpstreams puts into a workspace what runs upstream's programs beside ours: host, our Python; mllm, theirs;
+// mllm.txt, what the quantiser reads; stored.py.
 func writeUpstreams(t *testing.T, w *World, clone string) {
 	t.Helper()
-	for to, from := range map[string]string{"host": filepath.Join(Repo(), "model", "host", "programs"), "mllm/pymllm": filepath.Join(clone, "pymllm")} {
+	for to, from := range map[string]string{"host": filepath.Join(Repo(), "model", "host", "programs"),
+		"mllm/pymllm": filepath.Join(clone, "pymllm")} {
 		if err := os.CopyFS(filepath.Join(w.Dir, to), os.DirFS(from)); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +112,8 @@ func writeUpstreams(t *testing.T, w *World, clone string) {
 	w.Write(t, "stored.py", inTorch)
 }
 
-// torch is what stored.py found: of the logits of Rows tokens the cosine and how often the same is the likeliest, of Tokens of an answer how many are equal.
+// torch is what stored.py found: of the logits of Rows tokens the cosine and how often the same is the likeliest, of
+// Tokens of an answer how many are equal.
 type torch struct {
 	Least, Mean, Argmax float64
 	Rows, Tokens, Equal int
@@ -122,11 +128,13 @@ func torchSaid(t *testing.T, path string) torch {
 	return s
 }
 
-// heldToUpstream compares what pipeline held made: our quantiser's tensors with upstream's, and our converter's with upstream's.
+// heldToUpstream compares what pipeline held made: our quantiser's tensors with upstream's, and our converter's with
+// upstream's.
 func heldToUpstream(t *testing.T, out string) {
 	for kind, count := range map[string][2]int{"qwen3": {225, 589}, "qwen2": {219, 583}, "llama": {213, 577}} {
 		t.Run("native "+kind, func(t *testing.T) {
-			ours, theirs := tensorsOf(t, filepath.Join(out, "ours."+kind)), tensorsOf(t, filepath.Join(out, "mllm."+kind))
+			ours, theirs := tensorsOf(t, filepath.Join(out, "ours."+kind)),
+				tensorsOf(t, filepath.Join(out, "mllm."+kind))
 			if got := [2]int{len(ours), len(theirs)}; got != count {
 				t.Errorf("tensors, ours and upstream's: %d, want %d", got, count)
 			}
@@ -142,7 +150,8 @@ func heldToUpstream(t *testing.T, out string) {
 					}
 				case strings.HasPrefix(name, "model.mllm_max_"):
 					for i := 0; i < len(a.data); i += 2 {
-						if x, y := binary.LittleEndian.Uint16(a.data[i:]), binary.LittleEndian.Uint16(b.data[i:]); max(x, y)-min(x, y) > 1 {
+						if x, y := binary.LittleEndian.Uint16(a.data[i:]),
+							binary.LittleEndian.Uint16(b.data[i:]); max(x, y)-min(x, y) > 1 {
 							t.Errorf("%s[%d] is %d, upstream's %d", name, i/2, x, y)
 						}
 					}
@@ -155,12 +164,15 @@ func heldToUpstream(t *testing.T, out string) {
 
 	t.Run("converter", func(t *testing.T) {
 		for kind, count := range map[string]int{"qwen3": 589, "qwen2": 583, "llama": 577} {
-			ours, theirs := tensorsOf(t, filepath.Join(out, "mllm."+kind)), tensorsOf(t, filepath.Join(out, "converted."+kind))
+			ours, theirs := tensorsOf(t, filepath.Join(out, "mllm."+kind)),
+				tensorsOf(t, filepath.Join(out, "converted."+kind))
 			if len(ours) != count || len(theirs) != count {
-				t.Errorf("%s: %d tensors, upstream's converter wrote %d, %d were expected", kind, len(ours), len(theirs), count)
+				t.Errorf("%s: %d tensors, upstream's converter wrote %d, %d were expected", kind, len(ours),
+					len(theirs), count)
 			}
 			for name, a := range theirs {
-				if b := ours[name]; a.dtype != b.dtype || !slices.Equal(a.shape, b.shape) || !bytes.Equal(a.data, b.data) {
+				if b := ours[name]; a.dtype != b.dtype || !slices.Equal(a.shape, b.shape) ||
+					!bytes.Equal(a.data, b.data) {
 					t.Errorf("%s: %s is %v %v, upstream's %v %v", kind, name, b.dtype, b.shape, a.dtype, a.shape)
 				}
 			}
@@ -202,7 +214,8 @@ func tensorsOf(t *testing.T, path string) map[string]stored {
 	return out
 }
 
-// inTorch runs train.py once more, and before it converts the model has it read what the emulator read, with the weights that it is about to store.
+// inTorch runs train.py once more, and before it converts the model has it read what the emulator read, with the
+// weights that it is about to store.
 const inTorch = `
 import importlib, json, runpy, sys
 from pathlib import Path

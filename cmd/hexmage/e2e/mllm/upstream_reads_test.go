@@ -15,11 +15,13 @@ import (
 )
 
 // readers are the sources of upstream's that read a model, and what they need of the others.
-var readers = []string{"core/ParameterFile", "core/MappedFile", "core/Tensor", "core/TensorStorage", "core/TensorViewImpl", "core/DataTypes", "core/DeviceTypes",
-	"engine/Context", "engine/MemoryManager", "engine/BuddyMemPool", "engine/SessionTCB", "engine/DispatcherManager", "backends/base/PluginSystem", "utils/Log"}
+var readers = []string{"core/ParameterFile", "core/MappedFile", "core/Tensor", "core/TensorStorage",
+	"core/TensorViewImpl", "core/DataTypes", "core/DeviceTypes",
+	"engine/Context", "engine/MemoryManager", "engine/BuddyMemPool", "engine/SessionTCB", "engine/DispatcherManager",
+	"backends/base/PluginSystem", "utils/Log"}
 
-// TestUpstreamReads compiles upstream's own reader of models, which needs no header of the vendor's: it reads of our files, of both versions, what we wrote,
-// tensor by tensor: name, type, shape and every byte.
+// TestUpstreamReads compiles upstream's own reader of models, which needs no header of the vendor's: it reads of our
+// files, of both versions, what we wrote, tensor by tensor: name, type, shape and every byte.
 func TestUpstreamReads(t *testing.T) {
 	clone, deps := os.Getenv("HEXMAGE_TEST_MLLM"), os.Getenv("HEXMAGE_TEST_MLLM_DEPS")
 	if clone == "" || deps == "" {
@@ -29,8 +31,10 @@ func TestUpstreamReads(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no g++ here")
 	}
-	flags := []string{"-std=c++20", "-O0", "-w", "-ffunction-sections", "-DFMT_HEADER_ONLY", "-I" + clone, "-I" + deps + "/stdexec/include"}
-	for _, in := range []string{"third_party", "third_party/half/include", "third_party/xxHash/include", "third_party/json", "third_party/fmt/include",
+	flags := []string{"-std=c++20", "-O0", "-w", "-ffunction-sections", "-DFMT_HEADER_ONLY", "-I" + clone,
+		"-I" + deps + "/stdexec/include"}
+	for _, in := range []string{"third_party", "third_party/half/include", "third_party/xxHash/include",
+		"third_party/json", "third_party/fmt/include",
 		"mllm/ffi/vendors/tvm-ffi/include", "mllm/ffi/vendors/tvm-ffi/3rdparty/dlpack/include"} {
 		if _, err := os.Stat(filepath.Join(clone, in)); err != nil {
 			t.Skipf("the clone lacks its submodules: %v", err)
@@ -46,7 +50,8 @@ func TestUpstreamReads(t *testing.T) {
 	}
 	for name, source := range sources {
 		object := filepath.Join(dir, name+".o")
-		if out, err := exec.CommandContext(t.Context(), cxx, append(flags, "-c", source, "-o", object)...).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), cxx,
+			append(flags, "-c", source, "-o", object)...).CombinedOutput(); err != nil {
 			t.Fatalf("upstream's own sources: %v\n%s", err, out)
 		}
 		link = append(link, object)
@@ -81,7 +86,8 @@ func TestUpstreamReads(t *testing.T) {
 			}
 			sum := fnv.New64a()
 			sum.Write(p.data)
-			if want := fmt.Sprintf("%s\t%s\t%s\t%d\t%016x", name, p.dtype, shape, len(p.data), sum.Sum64()); row != want {
+			if want := fmt.Sprintf("%s\t%s\t%s\t%d\t%016x", name, p.dtype, shape, len(p.data),
+				sum.Sum64()); row != want {
 				t.Errorf("%s: upstream reads\n%s\nwe wrote\n%s", version, row, want)
 			}
 		}

@@ -19,7 +19,8 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// deviceScripts are the scripts that profile device of a pipeline plans, of each step with one action, by the step's address without ".step".
+// deviceScripts are the scripts that profile device of a pipeline plans, of each step with one action, by the step's
+// address without ".step".
 func deviceScripts(t *testing.T, w *World, pipeline string) map[string]string {
 	t.Helper()
 	o := w.Run(t, "plan", "--json", "--profile", "device", pipeline)
@@ -50,24 +51,31 @@ func treeOf(t *testing.T, w *World, toolchain string) string {
 	return regexp.MustCompile(`(?m)/\S*$`).FindString(strings.TrimSpace(o.Stdout))
 }
 
-// offline runs a script of a step in an exec root. In the sandbox there is no network; here nobody answers at the addresses of proxies.
+// offline runs a script of a step in an exec root. In the sandbox there is no network; here nobody answers at the
+// addresses of proxies.
 func offline(t *testing.T, root, script string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", append([]string{"-eu", "-c", script, "sh"}, args...)...)
-	cmd.Dir, cmd.Env = root, []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HEXMAGE_ROOT=" + root, "HOME=" + root, "https_proxy=http://127.0.0.1:1", "http_proxy=http://127.0.0.1:1"}
+	cmd.Dir, cmd.Env = root,
+		[]string{"PATH=/usr/local/bin:/usr/bin:/bin", "HEXMAGE_ROOT=" + root, "HOME=" + root,
+			"https_proxy=http://127.0.0.1:1", "http_proxy=http://127.0.0.1:1"}
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 
-// TestUpstreamBuilds runs both build steps of profile device as the plan has them, on upstream's own sources: configured without network,
-// and for x86 compiled until the first header of the vendor's, of which hexmage says whose it is. No header of the vendor's is replaced.
+// TestUpstreamBuilds runs both build steps of profile device as the plan has them, on upstream's own sources:
+// configured without network, and for x86 compiled until the first header of the vendor's, of which hexmage says
+// whose it is. No header of the vendor's is replaced.
 func TestUpstreamBuilds(t *testing.T) {
 	clone, deps := os.Getenv("HEXMAGE_TEST_MLLM"), os.Getenv("HEXMAGE_TEST_MLLM_DEPS")
 	if clone == "" || deps == "" {
-		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream, or HEXMAGE_TEST_MLLM_DEPS no folder with stdexec and highway")
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream, or HEXMAGE_TEST_MLLM_DEPS no folder with stdexec and " +
+			"highway")
 	}
-	for _, in := range []string{clone + "/third_party/fmt/CMakeLists.txt", clone + "/mllm/ffi/vendors/tvm-ffi/CMakeLists.txt",
-		clone + "/mllm/backends/cpu/vendors/kleidiai/CMakeLists.txt", deps + "/stdexec/include", deps + "/highway/CMakeLists.txt"} {
+	for _, in := range []string{clone + "/third_party/fmt/CMakeLists.txt",
+		clone + "/mllm/ffi/vendors/tvm-ffi/CMakeLists.txt",
+		clone + "/mllm/backends/cpu/vendors/kleidiai/CMakeLists.txt", deps + "/stdexec/include",
+		deps + "/highway/CMakeLists.txt"} {
 		if _, err := os.Stat(in); err != nil {
 			t.Skipf("the clone lacks its submodules, or the folder a library: %v", err)
 		}
@@ -81,7 +89,8 @@ func TestUpstreamBuilds(t *testing.T) {
 	scripts := deviceScripts(t, w, Pipeline)
 	for step, links := range map[string]map[string]string{
 		AOT + "exec.aot_tools": {"steps/git/mllm.dir": clone, "steps/git/highway.dir": deps + "/highway"},
-		AOT + "exec.android":   {"steps/patch/mllm.dir": clone, "toolchains/ndk": treeOf(t, w, "ndk"), "toolchains/llvm": treeOf(t, w, "llvm")},
+		AOT + "exec.android": {"steps/patch/mllm.dir": clone, "toolchains/ndk": treeOf(t, w, "ndk"),
+			"toolchains/llvm": treeOf(t, w, "llvm")},
 	} {
 		t.Run(step, func(t *testing.T) {
 			root := t.TempDir()
@@ -105,7 +114,8 @@ func TestUpstreamBuilds(t *testing.T) {
 				t.Fatalf("the step builds nothing:\n%s", scripts[step])
 			}
 			out, err := run(configure)
-			if err != nil || !strings.Contains(out, "Build files have been written to") || !strings.Contains(out, "QNN SDK root: "+root+"/toolchains/qairt") {
+			if err != nil || !strings.Contains(out, "Build files have been written to") ||
+				!strings.Contains(out, "QNN SDK root: "+root+"/toolchains/qairt") {
 				t.Fatalf("it does not configure: %v\n%s", err, out)
 			}
 			if strings.HasSuffix(step, "android") {
@@ -132,23 +142,27 @@ func TestUpstreamBuilds(t *testing.T) {
 			if err := os.WriteFile(log, []byte(out), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			Wants(t, w.Run(t, "diagnose", log), ExitFailed, "QnnLog.h is not found: the QAIRT SDK is missing", "known    qnn-headers")
+			Wants(t, w.Run(t, "diagnose", log), ExitFailed, "QnnLog.h is not found: the QAIRT SDK is missing",
+				"known    qnn-headers")
 		})
 	}
 }
 
-// upstreamsSymbols holds the libraries of upstream's op package to the tables of symbols of the vendor's own. It shows that upstream's sources themselves want
-// nothing but the C library and the compiler's own functions, and which of the tensors' methods that they call the vendor's libraries have. What the vendor's
-// headers would make of their registration, it cannot show: the package was compiled with ours, which refer to nothing.
+// upstreamsSymbols holds the libraries of upstream's op package to the tables of symbols of the vendor's own. It
+// shows that upstream's sources themselves want nothing but the C library and the compiler's own functions, and which
+// of the tensors' methods that they call the vendor's libraries have. What the vendor's headers would make of their
+// registration, it cannot show: the package was compiled with ours, which refer to nothing.
 func upstreamsSymbols(t *testing.T, w *World, clone string) {
 	_, _, libs, _ := Vendor(t)
 	for target, c := range map[string]struct {
 		vendors []string
 		want    map[string]string // what is undefined, and what the vendor's libraries do with it
 	}{
-		"htp_aarch64": {[]string{"libQnnHtp.so", "libQnnHtpPrepare.so"}, map[string]string{"expf": "imports", "memcpy": "imports"}},
-		"htp_v79": {[]string{"libQnnHtpV79Skel.so"}, map[string]string{"memcpy": "imports", "sqrtf": "imports", "__hexagon_udivsi3": "imports",
-			"__extendhfsf2": "", "__truncsfhf2": ""}}, // of 16-bit floats: clang's own library has them
+		"htp_aarch64": {[]string{"libQnnHtp.so", "libQnnHtpPrepare.so"},
+			map[string]string{"expf": "imports", "memcpy": "imports"}},
+		"htp_v79": {[]string{"libQnnHtpV79Skel.so"},
+			map[string]string{"memcpy": "imports", "sqrtf": "imports", "__hexagon_udivsi3": "imports",
+				"__extendhfsf2": "", "__truncsfhf2": ""}}, // of 16-bit floats: clang's own library has them
 	} {
 		has := map[string]string{}
 		exported := ""
@@ -170,21 +184,26 @@ func upstreamsSymbols(t *testing.T, w *World, clone string) {
 		if d := cmp.Diff(c.want, got); d != "" {
 			t.Errorf("%s: %s", target, d)
 		}
-		for method, there := range map[string]bool{"interface_scale": true, "get_dtype": true, "raw_data": true, "dims": true, "dim": true, "set_dims": true,
+		for method, there := range map[string]bool{"interface_scale": true, "get_dtype": true, "raw_data": true,
+			"dims": true, "dim": true, "set_dims": true,
 			"raw_data_const":      false, // inline, or of another name: it cannot be told
 			"get_interface_scale": false} {
-			if mangled := regexp.MustCompile(fmt.Sprintf(`\D%d%sE`, len(method), method)); mangled.MatchString(exported) != there {
+			if mangled := regexp.MustCompile(fmt.Sprintf(`\D%d%sE`, len(method),
+				method)); mangled.MatchString(exported) != there {
 				t.Errorf("%s: the vendor's libraries export a method %s: %v", target, method, !there)
 			}
 		}
 	}
 	called := map[string]bool{}
-	sources, err := filepath.Glob(filepath.Join(clone, "mllm/backends/qnn/custom-op-package/LLaMAPackage/src/ops/*.cpp"))
+	sources, err := filepath.Glob(filepath.Join(clone,
+		"mllm/backends/qnn/custom-op-package/LLaMAPackage/src/ops/*.cpp"))
 	if err != nil || len(sources) == 0 {
 		t.Fatalf("no sources in the clone: %v", err)
 	}
 	for _, at := range sources {
-		for _, m := range regexp.MustCompile(`\.(interface_scale|get_dtype|raw_data|dims|dim|set_dims|raw_data_const)\(`).FindAllStringSubmatch(Read(t, at), -1) {
+		for _, m := range regexp.
+			MustCompile(`\.(interface_scale|get_dtype|raw_data|dims|dim|set_dims|raw_data_const)\(`).
+			FindAllStringSubmatch(Read(t, at), -1) {
 			called[m[1]] = true
 		}
 	}
@@ -218,8 +237,8 @@ func symbolsOf(t *testing.T, path string) (imports, exports []string) {
 	return imports, exports
 }
 
-// TestUpstream: the whole op package of a clone of upstream, for both machines. Its sources are not ours to ship, so the
-// clone is the caller's.
+// TestUpstream: the whole op package of a clone of upstream, for both machines. Its sources are not ours to ship, so
+// the clone is the caller's.
 func TestUpstream(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {

@@ -12,8 +12,10 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestUpstreamV1Configures: the command of profile device that builds upstream's two programs, as the plan has it, on upstream's sources: CMake configures without network, and what it would
-// link is both programs, of the layers that the series mends among others, where the step looks for them. The stand-in's NDK has neither OpenMP nor a C++ library, so nothing is compiled.
+// TestUpstreamV1Configures: the command of profile device that builds upstream's two programs, as the plan has it, on
+// upstream's sources: CMake configures without network, and what it would link is both programs, of the layers that
+// the series mends among others, where the step looks for them. The stand-in's NDK has neither OpenMP nor a C++
+// library, so nothing is compiled.
 func TestUpstreamV1Configures(t *testing.T) {
 	clone, deps := os.Getenv("HEXMAGE_TEST_MLLM"), os.Getenv("HEXMAGE_TEST_MLLM_DEPS")
 	if clone == "" || deps == "" {
@@ -35,7 +37,8 @@ func TestUpstreamV1Configures(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(root, "toolchains"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := offline(t, root, `mkdir -p "$3"; git -C "$1" archive bbf87ffb CMakeLists.txt src include examples third_party tools | tar -x -C "$3"; rmdir "$3/third_party/googletest"; cp -r "$2/googletest" "$3/third_party/"`, clone, deps, sources); err != nil {
+	if out, err := offline(t, root,
+		`mkdir -p "$3"; git -C "$1" archive bbf87ffb CMakeLists.txt src include examples third_party tools | tar -x -C "$3"; rmdir "$3/third_party/googletest"; cp -r "$2/googletest" "$3/third_party/"`, clone, deps, sources); err != nil {
 		t.Skipf("the clone lacks the commit, or the folder googletest: %v %s", err, out)
 	}
 	for _, name := range []string{"ndk", "llvm"} {
@@ -43,13 +46,16 @@ func TestUpstreamV1Configures(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	openmp := "touch omp.a; set -- -DOpenMP_C_FLAGS=-fopenmp -DOpenMP_CXX_FLAGS=-fopenmp -DOpenMP_C_LIB_NAMES=omp -DOpenMP_CXX_LIB_NAMES=omp -DOpenMP_omp_LIBRARY=$PWD/omp.a\n"
-	if out, err := offline(t, root, openmp+strings.Replace(configure, "cmake -S", `cmake "$@" -S`, 1)); err != nil || !strings.Contains(out, "Build files have been written to") || !strings.Contains(out, "QNN ARM detected") {
+	openmp := "touch omp.a; set -- -DOpenMP_C_FLAGS=-fopenmp -DOpenMP_CXX_FLAGS=-fopenmp -DOpenMP_C_LIB_NAMES=omp " +
+		"-DOpenMP_CXX_LIB_NAMES=omp -DOpenMP_omp_LIBRARY=$PWD/omp.a\n"
+	if out, err := offline(t, root, openmp+strings.Replace(configure, "cmake -S", `cmake "$@" -S`, 1)); err != nil ||
+		!strings.Contains(out, "Build files have been written to") || !strings.Contains(out, "QNN ARM detected") {
 		t.Fatalf("it does not configure: %v\n%s", err, out)
 	}
 	for _, name := range []string{"main_qwen_npu", "demo_qwen_npu"} {
 		out, err := offline(t, root, "ninja -C build -t commands "+name)
-		if err != nil || !strings.Contains(out, "-o "+root+"/bin-arm/"+name+" ") || !strings.Contains(out, "op/QNNLinearINT8.cpp") || !strings.Contains(out, "toolchains/qairt/include/QNN") {
+		if err != nil || !strings.Contains(out, "-o "+root+"/bin-arm/"+name+" ") ||
+			!strings.Contains(out, "op/QNNLinearINT8.cpp") || !strings.Contains(out, "toolchains/qairt/include/QNN") {
 			t.Errorf("%s is not built where the step looks, or of other sources: %v\n%.3000s", name, err, out)
 		}
 	}

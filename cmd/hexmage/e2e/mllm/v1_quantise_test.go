@@ -50,8 +50,9 @@ step "python" "floats" {
 output "floats" { value = step.python.floats.outputs.mllm }
 `
 
-// TestV1Quantise runs upstream's programs of branch v1, of the clone that HEXMAGE_TEST_MLLM names: a small Qwen2 is rotated and says the same; it becomes int8; our
-// converter writes what upstream's writes of it; and upstream's own loader reads that, for its quantizer of 4 bits.
+// TestV1Quantise runs upstream's programs of branch v1, of the clone that HEXMAGE_TEST_MLLM names: a small Qwen2 is
+// rotated and says the same; it becomes int8; our converter writes what upstream's writes of it; and upstream's own
+// loader reads that, for its quantizer of 4 bits.
 func TestV1Quantise(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
@@ -62,7 +63,8 @@ func TestV1Quantise(t *testing.T) {
 	if err := os.Mkdir(v1, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("sh", "-c", `git -C "$1" archive origin/v1 tools mllm third_party | tar -x -C "$2"`, "sh", clone, v1).CombinedOutput(); err != nil {
+	if out, err := exec.Command("sh", "-c", `git -C "$1" archive origin/v1 tools mllm third_party | tar -x -C "$2"`,
+		"sh", clone, v1).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	slow := func(args ...string) *Outcome {
@@ -76,12 +78,14 @@ func TestV1Quantise(t *testing.T) {
 	if r := w.RunJSON(t, shipped...); r.Executed != 0 {
 		t.Errorf("again: %q ran", r.Names)
 	}
-	if r := w.RunJSON(t, append([]string{"--var=threshold=2"}, shipped...)...); len(r.Names) == 0 || strings.Contains(strings.Join(r.Names, " "), "distribution") {
+	if r := w.RunJSON(t, append([]string{"--var=threshold=2"}, shipped...)...); len(r.Names) == 0 ||
+		strings.Contains(strings.Join(r.Names, " "), "distribution") {
 		t.Errorf("another threshold: %q ran", r.Names)
 	}
 	Wants(t, slow("run", "--var=threshold=64", "--var=mllm=v1", "mllm-v1-quantize"), ExitOK)
 	w.Write(t, "screenspot/README.md", "pictures")
-	Wants(t, slow("run", "--var=pictures=screenspot", "--var=mllm=v1", "mllm-v1-quantize"), ExitFailed, "The model is a qwen2: upstream's v1 prepares qwen2 (also Qwen1.5 and Qwen2.5), and with pictures qwen2_vl.")
+	Wants(t, slow("run", "--var=pictures=screenspot", "--var=mllm=v1", "mllm-v1-quantize"), ExitFailed,
+		"The model is a qwen2: upstream's v1 prepares qwen2 (also Qwen1.5 and Qwen2.5), and with pictures qwen2_vl.")
 
 	w.Write(t, "pipelines/held.hcl", v1Held)
 	Wants(t, slow("run", "held"), ExitOK)
@@ -93,16 +97,20 @@ func TestV1Quantise(t *testing.T) {
 		}
 		for tensor, a := range theirs {
 			if b := ours[tensor]; a.dtype != b.dtype || !bytes.Equal(a.data, b.data) {
-				t.Errorf("%s: %s is %v of %d bytes, upstream's %v of %d", name, tensor, b.dtype, len(b.data), a.dtype, len(a.data))
+				t.Errorf("%s: %s is %v of %d bytes, upstream's %v of %d", name, tensor, b.dtype, len(b.data), a.dtype,
+					len(a.data))
 			}
 		}
 	}
 	int8s := tensorsOf(t, filepath.Join(made, "int8.mllm"))
-	for tensor, dtype := range map[string]mllm.DType{"model.layers.0.mlp.down_proj.weight": mllm.Int8, "model.layers.0.mlp.down_proj.weight.scale": mllm.Float32,
-		"model.layers.0.mlp.down_proj.input_scale": mllm.Float32, "model.layers.0.mlp.down_proj.clip_input": mllm.Int8, "model.layers.1.self_attn.q_proj.bias": mllm.Float32} {
+	for tensor, dtype := range map[string]mllm.DType{"model.layers.0.mlp.down_proj.weight": mllm.Int8,
+		"model.layers.0.mlp.down_proj.weight.scale": mllm.Float32,
+		"model.layers.0.mlp.down_proj.input_scale":  mllm.Float32,
+		"model.layers.0.mlp.down_proj.clip_input":   mllm.Int8, "model.layers.1.self_attn.q_proj.bias": mllm.Float32} {
 		if s, ok := int8s[tensor]; !ok || s.dtype != dtype {
 			t.Errorf("%s is %v", tensor, s.dtype)
 		}
 	}
-	Wants(t, w.Run(t, "inspect", filepath.Join(made, "q4k.mllm")), ExitOK, "Q4_K", "Q4_0", "model.layers.1.mlp.down_proj.weight")
+	Wants(t, w.Run(t, "inspect", filepath.Join(made, "q4k.mllm")), ExitOK, "Q4_K", "Q4_0",
+		"model.layers.1.mlp.down_proj.weight")
 }

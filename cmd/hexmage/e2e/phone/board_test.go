@@ -13,15 +13,17 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// TestBoardORT lets a bundle answer on a board: a real sshd, with arm64's Python and ONNX Runtime under qemu, whose own kernels do what the NPU would. The link is cut in
-// the middle of the push; what is pushed again afterwards sends nothing.
+// TestBoardORT lets a bundle answer on a board: a real sshd, with arm64's Python and ONNX Runtime under qemu, whose
+// own kernels do what the NPU would. The link is cut in the middle of the push; what is pushed again afterwards sends
+// nothing.
 func TestBoardORT(t *testing.T) {
 	w := HostWarmed(t)
 	w.Write(t, "pipelines/loopback.hcl", onDevice("board", `
   processor = true
   python    = "arm64-python"`))
 	programs := t.TempDir()
-	python := "#!/bin/sh\nexec " + toolchaintest.Path(t, "qemu@11.1", "usr/bin/qemu-aarch64-static") + " -L " + toolchaintest.Root(t, "linux_arm64@13") + ` "$HEXMAGE_ROOT/python/usr/bin/python3.13" "$@"` + "\n"
+	python := "#!/bin/sh\nexec " + toolchaintest.Path(t, "qemu@11.1", "usr/bin/qemu-aarch64-static") + " -L " +
+		toolchaintest.Root(t, "linux_arm64@13") + ` "$HEXMAGE_ROOT/python/usr/bin/python3.13" "$@"` + "\n"
 	if err := os.WriteFile(filepath.Join(programs, "arm64-python"), []byte(python), 0o755); err != nil {
 		t.Fatal(err)
 	}

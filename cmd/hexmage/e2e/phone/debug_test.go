@@ -18,7 +18,8 @@ import (
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
-// lineOf is the number of the first line that has the text, of a source of the stand-in's runner as its toolchain has it.
+// lineOf is the number of the first line that has the text, of a source of the stand-in's runner as its toolchain has
+// it.
 func lineOf(t *testing.T, w *World, name, text string) int {
 	t.Helper()
 	trees, err := filepath.Glob(filepath.Join(w.Cache, "trees", "*", "src", "runner", name))
@@ -32,8 +33,9 @@ func lineOf(t *testing.T, w *World, name, text string) int {
 	return 1 + strings.Count(before, "\n")
 }
 
-// TestDebug stops the stand-in's runner on the emulated phone: real code for AArch64, a real adb server, the emulator's own stub, a real LLDB that hexmage fetches itself. What LLDB
-// prints has the function, the line of our source, with its text, and what the step gives its program: its prompt has 77 tokens.
+// TestDebug stops the stand-in's runner on the emulated phone: real code for AArch64, a real adb server, the
+// emulator's own stub, a real LLDB that hexmage fetches itself. What LLDB prints has the function, the line of our
+// source, with its text, and what the step gives its program: its prompt has 77 tokens.
 func TestDebug(t *testing.T) {
 	w, server := Warmed(t).WithDownloads(t), phonetest.Server(t)
 	w.Env = []string{"ADB_SERVER_SOCKET=localfilesystem:" + server.Address()}
@@ -44,7 +46,8 @@ func TestDebug(t *testing.T) {
 	t.Run("without debug information", func(t *testing.T) { debugsWithoutInformation(t, w) })
 }
 
-// debugsBatch has the first command of docs/debug.md print what the page says, but for its numbers: lines move when the runner's sources change.
+// debugsBatch has the first command of docs/debug.md print what the page says, but for its numbers: lines move when
+// the runner's sources change.
 func debugsBatch(t *testing.T, w *World) {
 	_, page, _ := strings.Cut(Read(t, filepath.Join(Repo(), "docs/debug.md")), "```\n$ hexmage ")
 	page, _, _ = strings.Cut(page, "\n```\n")
@@ -62,28 +65,37 @@ func debugsBatch(t *testing.T, w *World) {
 	if says, has := plain(o.Stdout), plain(printed); says != has {
 		t.Errorf("docs/debug.md has\n%q\nand the command prints\n%q", has, says)
 	}
-	Wants(t, o, 0, "stop reason = breakpoint 1.1", fmt.Sprintf("n=77) at model.cc:%d:", at), fmt.Sprintf("-> %d  \t  u32 chunk = prefill_->n, row = 0;", at), "at main.cc:", "(u32) n = 77\n")
-	if strings.Contains(o.Stdout, "(lldb)") || strings.Contains(o.Stdout, "num_tokens") || !strings.Contains(o.Stderr, "num_tokens: 77") {
+	Wants(t, o, 0, "stop reason = breakpoint 1.1", fmt.Sprintf("n=77) at model.cc:%d:", at),
+		fmt.Sprintf("-> %d  \t  u32 chunk = prefill_->n, row = 0;", at), "at main.cc:", "(u32) n = 77\n")
+	if strings.Contains(o.Stdout, "(lldb)") || strings.Contains(o.Stdout, "num_tokens") ||
+		!strings.Contains(o.Stderr, "num_tokens: 77") {
 		t.Errorf("the program's words and the debugger's are not apart: %s", o)
 	}
 
-	// The first of two places, a line of a file that is named with its folder; the step is named, too. Its arguments have come to the program.
+	// The first of two places, a line of a file that is named with its folder; the step is named, too. Its arguments
+	// have come to the program.
 	at = lineOf(t, w, "main.cc", "u32 id = model.prefill(")
-	o = w.Run(t, "debug", Pipeline, "module.aot.run.llm", "-b", "Model::best", "-b", fmt.Sprintf("runner/main.cc:%d", at), "--batch")
+	o = w.Run(t, "debug", Pipeline, "module.aot.run.llm", "-b", "Model::best", "-b",
+		fmt.Sprintf("runner/main.cc:%d", at), "--batch")
 	t.Logf("again: %v", o.Took)
-	Wants(t, o, 0, "stop reason = breakpoint 2.1", fmt.Sprintf("at main.cc:%d:", at), `(Flags) flags = (model = "model.bin", tokenizer = "tokenizer.json", config = "config.json", ar_len = 32, help = false)`)
+	Wants(t, o, 0, "stop reason = breakpoint 2.1", fmt.Sprintf("at main.cc:%d:", at),
+		`(Flags) flags = (model = "model.bin", tokenizer = "tokenizer.json", config = "config.json", ar_len = 32, help = false)`)
 
 	// What the pipeline knows is as it was.
-	if r := w.RunJSON(t, Pipeline); slices.ContainsFunc(r.Names, func(n string) bool { return strings.HasPrefix(n, AOT) }) {
+	if r := w.RunJSON(t, Pipeline); slices.ContainsFunc(r.Names,
+		func(n string) bool { return strings.HasPrefix(n, AOT) }) {
 		t.Errorf("what is known ran again: %q", r.Names)
 	}
 }
 
 // debugsNot has what is wrong said before a phone is asked for, with what to do; and what the program did not come to.
 func debugsNot(t *testing.T, w *World) {
-	Wants(t, w.Run(t, "debug", Pipeline, "--break", "print_help", "--batch"), ExitFailed, "exited with status = 0", "the program did not come to a breakpoint")
-	Wants(t, w.Run(t, "debug", Pipeline, "--break", "parse_flgas", "--batch"), ExitUsage, "--break parse_flgas: there is no function parse_flgas in "+debugged+" and the", "did you mean parse_flags?")
-	Wants(t, w.Run(t, "debug", Pipeline, "--break", "flgas.cc:3", "--batch"), ExitUsage, "nothing was compiled from a file flgas.cc", "did you mean flags.cc?")
+	Wants(t, w.Run(t, "debug", Pipeline, "--break", "print_help", "--batch"), ExitFailed, "exited with status = 0",
+		"the program did not come to a breakpoint")
+	Wants(t, w.Run(t, "debug", Pipeline, "--break", "parse_flgas", "--batch"), ExitUsage,
+		"--break parse_flgas: there is no function parse_flgas in "+debugged+" and the", "did you mean parse_flags?")
+	Wants(t, w.Run(t, "debug", Pipeline, "--break", "flgas.cc:3", "--batch"), ExitUsage,
+		"nothing was compiled from a file flgas.cc", "did you mean flags.cc?")
 	for _, c := range []struct{ args, says string }{
 		{"--batch", "say where with --break"},
 		{"--batch --print --break x", "give one of them"},
@@ -97,7 +109,8 @@ func debugsNot(t *testing.T, w *World) {
 	Wants(t, w.Run(t, "debug", "sdk-matrix"), ExitUsage, "has no run step")
 	own := w.Shipped(t)
 	w.WriteShipped(t, own.With(t, `argv = concat(["./${local.program}", `, `argv = concat(["sh", "-c", `))
-	Wants(t, w.Run(t, "debug", Pipeline, "--break", "run", "--batch"), ExitUsage, "module.aot.run.llm starts sh, which is no program that it pushes")
+	Wants(t, w.Run(t, "debug", Pipeline, "--break", "run", "--batch"), ExitUsage,
+		"module.aot.run.llm starts sh, which is no program that it pushes")
 	w.WriteShipped(t, own)
 }
 
@@ -108,7 +121,8 @@ const debugged = "mllm-qwen3-aot-runner"
 func debugsByHand(t *testing.T, w *World) {
 	cmd := w.Command(t.Context(), "debug", Pipeline, "--break", "Model::prefill")
 	cmd.Stdin = strings.NewReader("frame variable n\nquit\n")
-	Wants(t, Ended(t, cmd), 0, "stop reason = breakpoint 1.1", "(u32) n = 77", "hexmage: ./"+debugged+" on emulator SM8750 v79")
+	Wants(t, Ended(t, cmd), 0, "stop reason = breakpoint 1.1", "(u32) n = 77",
+		"hexmage: ./"+debugged+" on emulator SM8750 v79")
 
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -135,10 +149,13 @@ func debugsByHand(t *testing.T, w *World) {
 	if err == nil {
 		err = json.Unmarshal(line, &said)
 	}
-	if err != nil || len(said.LLDB) == 0 || said.Address != address || len(said.SourceMap) == 0 || !strings.Contains(said.Device, "SM8750") {
+	if err != nil || len(said.LLDB) == 0 || said.Address != address || len(said.SourceMap) == 0 ||
+		!strings.Contains(said.Device, "SM8750") {
 		t.Fatalf("%v: %s", err, line)
 	}
-	debugger := exec.CommandContext(t.Context(), said.LLDB[0], append(said.LLDB[1:], "--batch", "--no-lldbinit", "--one-line", "frame variable n", "--one-line", "process kill")...)
+	debugger := exec.CommandContext(t.Context(), said.LLDB[0],
+		append(said.LLDB[1:], "--batch", "--no-lldbinit", "--one-line", "frame variable n", "--one-line",
+			"process kill")...)
 	debugger.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + w.Home}
 	if text, err := debugger.CombinedOutput(); err != nil || !strings.Contains(string(text), "(u32) n = 77") {
 		t.Errorf("%v: %s", err, text)
@@ -152,8 +169,10 @@ func debugsByHand(t *testing.T, w *World) {
 func debugsWithoutInformation(t *testing.T, w *World) {
 	w.Edit(t, OpenFile, `output "symbols" {`, `output "others" {`)
 	o := w.Run(t, "debug", Pipeline, "--break", "flags.cc:20", "--batch")
-	Wants(t, o, ExitUsage, "--break flags.cc:20: "+debugged+" has no debug information, so there are no lines: compile it with -g", `an output "symbols"`)
-	Wants(t, w.Run(t, "debug", Pipeline, "--break", "parse_flags", "--batch"), ExitUsage, "there is no function parse_flags in "+debugged)
+	Wants(t, o, ExitUsage, "--break flags.cc:20: "+debugged+
+		" has no debug information, so there are no lines: compile it with -g", `an output "symbols"`)
+	Wants(t, w.Run(t, "debug", Pipeline, "--break", "parse_flags", "--batch"), ExitUsage,
+		"there is no function parse_flags in "+debugged)
 }
 
 // debugsOnConnectedPhone takes a phone of the user's own adb server, which here is an emulated one, by its serial.

@@ -108,9 +108,11 @@ func TestEmulateLinux(t *testing.T) {
 	w, server := Warmed(t), phonetest.Server(t)
 	w.Env = []string{"ADB_SERVER_SOCKET=localfilesystem:" + server.Address()}
 	one := emulate(t, w, "--linux", "--connect")
-	o := w.Run(t, "device", "shell", "qnn-load libcdsprpc.so; echo $?; qnn-load libQnnHtp.so; echo $?; ls /lib/aarch64-linux-gnu | wc -l")
+	o := w.Run(t, "device", "shell",
+		"qnn-load libcdsprpc.so; echo $?; qnn-load libQnnHtp.so; echo $?; ls /lib/aarch64-linux-gnu | wc -l")
 	if want := "qnn-load: dlsym: /lib/aarch64-linux-gnu/libcdsprpc.so: undefined symbol: QnnInterface_getProviders\n1\n" +
-		"qnn-load: dlopen: libQnnHtp.so: cannot open shared object file: No such file or directory\n1\n10\n"; o.Stdout != want {
+		"qnn-load: dlopen: libQnnHtp.so: cannot open shared object file: No such file or directory\n1\n10\n"; o.
+		Stdout != want {
 		t.Errorf("%s, want %q", o, want)
 	}
 	one.input.Close()
@@ -128,14 +130,18 @@ func TestEmulate(t *testing.T) {
 	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 	l.Close()
 	data := filepath.Join(w.Dir, "phone's data")
-	args := []string{"--soc", "sm8650", "--port", port, "--data", data, "--serialno", "R5CX123", "--fault", "refuse=1s", "--fault", "clock=-20y", "--connect"}
+	args := []string{"--soc", "sm8650", "--port", port, "--data", data, "--serialno", "R5CX123", "--fault",
+		"refuse=1s", "--fault", "clock=-20y", "--connect"}
 	one := emulate(t, w, args...)
-	if one.Serial != "127.0.0.1:"+port || one.Serialno != "R5CX123" || one.SoC != "SM8650" || one.Arch != "v75" || one.Data != data ||
+	if one.Serial != "127.0.0.1:"+port || one.Serialno != "R5CX123" || one.SoC != "SM8650" || one.Arch != "v75" ||
+		one.Data != data ||
 		!slices.Equal(one.Faults, []string{"refuse=1s", "clock=-20y"}) {
 		t.Errorf("it says it is %+v", one)
 	}
-	o := w.Run(t, "device", "shell", "getprop ro.soc.model; getprop ro.serialno; cat /sys/devices/soc0/soc_id; grep arch /vendor/etc/open_soc; date +%Y; echo kept >/data/local/tmp/x")
-	if want := "SM8650\nR5CX123\n557\narch=v75\n" + time.Now().AddDate(-20, 0, 5).Format("2006") + "\n"; o.Stdout != want {
+	o := w.Run(t, "device", "shell", "getprop ro.soc.model; getprop ro.serialno; cat /sys/devices/soc0/soc_id; grep "+
+		"arch /vendor/etc/open_soc; date +%Y; echo kept >/data/local/tmp/x")
+	if want := "SM8650\nR5CX123\n557\narch=v75\n" + time.Now().AddDate(-20, 0, 5).Format("2006") +
+		"\n"; o.Stdout != want {
 		t.Errorf("it is %s, want %q", o, want)
 	}
 	Wants(t, w.Run(t, "device", "emulate", "--port", port), ExitEngine, "", "the port of 127.0.0.1:"+port+" is taken")
@@ -153,7 +159,8 @@ func TestEmulate(t *testing.T) {
 	Wants(t, w.Run(t, "device", "emulate", "--data", data), 4, "another emulated phone has it")
 	one.input.Close()
 	one.end(t)
-	if said := one.stderr.String(); !strings.Contains(said, `"shake": the phone takes the orders unplug [DURATION] and reboot`) {
+	if said := one.stderr.String(); !strings.Contains(said,
+		`"shake": the phone takes the orders unplug [DURATION] and reboot`) {
 		t.Errorf("an order that is none: %q", said)
 	}
 	if o := w.Run(t, "device", "list"); !strings.HasPrefix(o.Stdout, "No device") {
@@ -191,5 +198,6 @@ func TestEmulate(t *testing.T) {
 	} {
 		Wants(t, w.Run(t, append([]string{"device", "emulate"}, strings.Fields(c.args)...)...), ExitUsage, "", c.says)
 	}
-	Wants(t, w.Run(t, "device", "emulate", "--serial", "0.0.0.0:5555"), ExitEngine, "", "addresses of this machine alone")
+	Wants(t, w.Run(t, "device", "emulate", "--serial", "0.0.0.0:5555"), ExitEngine, "",
+		"addresses of this machine alone")
 }

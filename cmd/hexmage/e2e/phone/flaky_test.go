@@ -19,8 +19,9 @@ import (
 // envBallast is how many MB are pushed beside the model, for a run by hand.
 const envBallast = "HEXMAGE_PUSH_MB"
 
-// TestFlakyPhone: the main pipeline's device part on a phone that the user's adb server knows, with a large file among what is pushed and a link that breaks
-// every 20 MB. The run finishes with the reference's tokens and little is sent twice; what runs after it sends nothing.
+// TestFlakyPhone: the main pipeline's device part on a phone that the user's adb server knows, with a large file
+// among what is pushed and a link that breaks every 20 MB. The run finishes with the reference's tokens and little is
+// sent twice; what runs after it sends nothing.
 func TestFlakyPhone(t *testing.T) {
 	mb := 64
 	if s := os.Getenv(envBallast); s != "" {
@@ -41,7 +42,8 @@ func TestFlakyPhone(t *testing.T) {
 	w.WriteShipped(t, w.Shipped(t).Output("runs", "step.run.llm.outputs.results"))
 	phone := emulate(t, w, "--fault", "drop-every=20MB", "--connect")
 	o := w.Run(t, "run", Pipeline, "--serial", phone.Serial)
-	Wants(t, o, ExitOK, "tokens as the reference", "2 of 2 runs", "times while files were pushed: they went on in small pieces, with pauses")
+	Wants(t, o, ExitOK, "tokens as the reference", "2 of 2 runs",
+		"times while files were pushed: they went on in small pieces, with pauses")
 
 	sent := func(repetition int) int64 {
 		t.Helper()
@@ -62,7 +64,8 @@ func TestFlakyPhone(t *testing.T) {
 		limit += inFlight
 	}
 	if first < size || first > limit {
-		t.Errorf("%d MB: %.3f of it was sent; want at most 1.1 times the file, and what was in flight", mb, float64(first)/float64(size))
+		t.Errorf("%d MB: %.3f of it was sent; want at most 1.1 times the file, and what was in flight", mb,
+			float64(first)/float64(size))
 	}
 	if second != 0 {
 		t.Errorf("a second run sent %d bytes; want none", second)

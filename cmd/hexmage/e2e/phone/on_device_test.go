@@ -13,10 +13,11 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// onDevice is a pipeline that lets a bundle answer on a board or phone, by the module ort-board or ort-phone, which gets more arguments: for a device that is not the
-// shipped pipeline's own.
+// onDevice is a pipeline that lets a bundle answer on a board or phone, by the module ort-board or ort-phone, which
+// gets more arguments: for a device that is not the shipped pipeline's own.
 func onDevice(device, more string) string {
-	return strings.NewReplacer("DEVICE", device, "MORE", more).Replace(`pipeline { description = "a bundle on a device of the test's" }
+	return strings.NewReplacer("DEVICE", device, "MORE",
+		more).Replace(`pipeline { description = "a bundle on a device of the test's" }
 profile "host" { default = true }
 target "SM8750" {}
 variable "DEVICE" { type = optional(string) }
@@ -46,7 +47,8 @@ output "table" { value = module.llm.table }
 // sentNothing is what `device push` says of what is there already.
 var sentNothing = regexp.MustCompile(`files, [0-9.]+ [kM]B: 0 B sent in `)
 
-// answers runs such a pipeline, and returns the first run. Once more nothing runs, and with another prompt nothing is compiled.
+// answers runs such a pipeline, and returns the first run. Once more nothing runs, and with another prompt nothing is
+// compiled.
 func answers(t *testing.T, w *World, pipeline string, args ...string) *Outcome {
 	t.Helper()
 	first := w.Run(t, append([]string{"run", pipeline}, args...)...)

@@ -22,8 +22,9 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// TestPhoneORT lets a bundle answer on a phone: an emulated one behind a real adb server, with the bundle's program and arm64's ONNX Runtime under qemu, whose own kernels do
-// what the NPU would. First it is the user's adb server that knows the phone, and its link breaks again and again; then it is the pipeline's own.
+// TestPhoneORT lets a bundle answer on a phone: an emulated one behind a real adb server, with the bundle's program
+// and arm64's ONNX Runtime under qemu, whose own kernels do what the NPU would. First it is the user's adb server
+// that knows the phone, and its link breaks again and again; then it is the pipeline's own.
 func TestPhoneORT(t *testing.T) {
 	w, server := HostWarmed(t), phonetest.Server(t)
 	w.Env = []string{"ADB_SERVER_SOCKET=localfilesystem:" + server.Address()}
@@ -31,12 +32,16 @@ func TestPhoneORT(t *testing.T) {
   processor = var.processor`))
 	one := emulate(t, w, "--linux", "--connect", "--fault", "drop-every=4MB")
 	phone := "--var=phone=" + one.Serial
-	Wants(t, w.Run(t, "plan", "-v", "handy", phone), ExitOK, "run/phone.c", "--target=aarch64-linux-gnu", "./answer --ask ask")
-	Wants(t, answers(t, w, "handy", phone), ExitOK, "not a phone's speed", "aarch64, in the NPU's place", "times while files were pushed")
+	Wants(t, w.Run(t, "plan", "-v", "handy", phone), ExitOK, "run/phone.c", "--target=aarch64-linux-gnu",
+		"./answer --ask ask")
+	Wants(t, answers(t, w, "handy", phone), ExitOK, "not a phone's speed", "aarch64, in the NPU's place",
+		"times while files were pushed")
 	push := func() *Outcome {
-		return w.Run(t, "device", "push", "-s", one.Serial, filepath.Join("out", "handy", "bundle"), "/data/local/tmp/bundle")
+		return w.Run(t, "device", "push", "-s", one.Serial, filepath.Join("out", "handy", "bundle"),
+			"/data/local/tmp/bundle")
 	}
-	if first, again := push(), push(); first.Code != ExitOK || again.Code != ExitOK || !sentNothing.MatchString(again.Stdout) {
+	if first, again := push(), push(); first.Code != ExitOK || again.Code != ExitOK ||
+		!sentNothing.MatchString(again.Stdout) {
 		t.Errorf("the bundle, and again: %s, %s", first, again)
 	}
 	one.input.Close()
@@ -45,13 +50,18 @@ func TestPhoneORT(t *testing.T) {
 	t.Run("the pipeline's own phone", func(t *testing.T) {
 		Wants(t, w.Run(t, "run", "handy"), ExitOK, "on emulator SM8750 v79", "4 of 4", "not a phone's speed")
 	})
-	t.Run("as far as the vendor's skel", func(t *testing.T) { // the vendor's provider, stub and skel for arm64 Linux, with the bundle's own context
-		Wants(t, w.Run(t, "run", "handy", "--var=processor=false"), ExitFailed, "the emulated DSP does not run it: this is as far as it goes", "prefill_ctx.onnx: the context was not loaded",
-			"The context is for SM8750, Hexagon v79, and was made by QAIRT 2.51.0", "The libraries fit each other and the phone, and the DSP would load the skel")
+	// the vendor's provider, stub and skel for arm64 Linux, with the bundle's own context
+	t.Run("as far as the vendor's skel", func(t *testing.T) {
+		Wants(t, w.Run(t, "run", "handy", "--var=processor=false"), ExitFailed,
+			"the emulated DSP does not run it: this is as far as it goes",
+			"prefill_ctx.onnx: the context was not loaded",
+			"The context is for SM8750, Hexagon v79, and was made by QAIRT 2.51.0",
+			"The libraries fit each other and the phone, and the DSP would load the skel")
 	})
 }
 
-// phoneGraphs makes graphs of each sort that the program for phones can be given, what the host says to the same prompt, and contexts for the vendor's emulator.
+// phoneGraphs makes graphs of each sort that the program for phones can be given, what the host says to the same
+// prompt, and contexts for the vendor's emulator.
 const phoneGraphs = `profile "host" { default = true }
 target "SM8750" {}
 toolchain "htp_host" {}
@@ -177,8 +187,9 @@ shutil.copytree(out / "whole" / "graphs", out / "half")
 (out / "half" / "decode.onnx").unlink()
 `
 
-// TestPhoneProgram compiles a bundle's program for phones with this machine's compiler, and runs it on this machine: on ONNX Runtime's own kernels it says to the bit what
-// the host's own program says, and with the vendor's plug-in on the vendor's emulator as well. What it cannot work with it refuses.
+// TestPhoneProgram compiles a bundle's program for phones with this machine's compiler, and runs it on this machine:
+// on ONNX Runtime's own kernels it says to the bit what the host's own program says, and with the vendor's plug-in on
+// the vendor's emulator as well. What it cannot work with it refuses.
 func TestPhoneProgram(t *testing.T) {
 	gcc, err := exec.LookPath("gcc")
 	if err != nil {
@@ -191,7 +202,8 @@ func TestPhoneProgram(t *testing.T) {
 	p := phoneProgram{t: t, w: w, out: filepath.Join(w.Dir, "out", "graphs"), at: filepath.Join(t.TempDir(), "answer")}
 	p.libraries(t)
 	source := filepath.Join(p.out, "bundle", "run", "phone.c")
-	if out, err := exec.CommandContext(t.Context(), gcc, "-std=c11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-format-truncation", "-fPIE", "-pie", "-o", p.at, source, "-ldl").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), gcc, "-std=c11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra",
+		"-Werror", "-Wno-format-truncation", "-fPIE", "-pie", "-o", p.at, source, "-ldl").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	t.Run("says what the host says", p.same)
@@ -222,8 +234,10 @@ func (p *phoneProgram) libraries(t *testing.T) {
 	}
 	htp, gnu := where("htp_host"), where("gnu_runtime")
 	p.runtime, p.alone = t.TempDir(), t.TempDir()
-	p.path = filepath.Join(htp, "onnxruntime_qnn.libs") + ":" + filepath.Join(gnu, "usr/lib/x86_64-linux-gnu") + ":" + filepath.Join(gnu, "lib/x86_64-linux-gnu")
-	found, err := filepath.Glob(filepath.Join(where("onnx"), "lib/python3.13/site-packages/onnxruntime/capi/libonnxruntime.so.1.*"))
+	p.path = filepath.Join(htp, "onnxruntime_qnn.libs") + ":" + filepath.Join(gnu, "usr/lib/x86_64-linux-gnu") + ":" +
+		filepath.Join(gnu, "lib/x86_64-linux-gnu")
+	found, err := filepath.Glob(filepath.Join(where("onnx"),
+		"lib/python3.13/site-packages/onnxruntime/capi/libonnxruntime.so.1.*"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("ONNX Runtime's library: %q, %v", found, err)
 	}
@@ -284,8 +298,10 @@ func (p *phoneProgram) same(t *testing.T) {
 	for _, way := range []string{"float", "whole", "cut", "outside", "upstream"} {
 		t.Run(way, func(t *testing.T) {
 			report := filepath.Join(t.TempDir(), "said")
-			said, code := p.run(t, "--ask", filepath.Join(p.out, "made", way, "ask"), "--graphs", filepath.Join(p.out, "made", way, "graphs"), "--runtime", p.runtime, "--report", report, "--processor")
-			if code != 0 || !strings.Contains(said, "ran on: ONNX Runtime 1.31.1's own kernels on x86_64, in the NPU's place\nload: ") {
+			said, code := p.run(t, "--ask", filepath.Join(p.out, "made", way, "ask"), "--graphs",
+				filepath.Join(p.out, "made", way, "graphs"), "--runtime", p.runtime, "--report", report, "--processor")
+			if code != 0 || !strings.Contains(said,
+				"ran on: ONNX Runtime 1.31.1's own kernels on x86_64, in the NPU's place\nload: ") {
 				t.Fatalf("%d: %s", code, said)
 			}
 			p.said(t, report, filepath.Join(p.out, way), true)
@@ -301,21 +317,26 @@ func (p *phoneProgram) emulated(t *testing.T) {
 		}
 	}
 	report := filepath.Join(t.TempDir(), "said")
-	said, code := p.run(t, "--ask", filepath.Join(p.out, "made", "whole", "ask"), "--graphs", twins, "--runtime", p.runtime, "--report", report)
+	said, code := p.run(t, "--ask", filepath.Join(p.out, "made", "whole", "ask"), "--graphs", twins, "--runtime",
+		p.runtime, "--report", report)
 	if code != 0 || !strings.Contains(said, "ran on: the vendor's emulator for x86, in the NPU's place\n") {
 		t.Fatalf("%d: %s", code, said)
 	}
 	p.said(t, report, filepath.Join(p.out, "emulated"), true)
 
-	said, code = p.run(t, "--ask", filepath.Join(p.out, "made", "whole", "ask"), "--graphs", twins, "--runtime", p.alone, "--report", t.TempDir())
-	if code != 1 || !regexp.MustCompile(`has no libonnxruntime_providers_qnn\.so, and its libonnxruntime\.so, 1\.31\.1, has no QNN provider in it \(.*not supported.*\)`).MatchString(said) {
+	said, code = p.run(t, "--ask", filepath.Join(p.out, "made", "whole", "ask"), "--graphs", twins, "--runtime",
+		p.alone, "--report", t.TempDir())
+	if code != 1 || !regexp.
+		MustCompile(`has no libonnxruntime_providers_qnn\.so, and its libonnxruntime\.so, 1\.31\.1, has no QNN provider in it \(.*not supported.*\)`).MatchString(said) {
 		t.Errorf("without a provider, %d: %s", code, said)
 	}
 	if err := os.Truncate(filepath.Join(twins, "decode_ctx_qnn.bin"), 4096); err != nil {
 		t.Fatal(err)
 	}
-	said, code = p.run(t, "--ask", filepath.Join(p.out, "made", "whole", "ask"), "--graphs", twins, "--runtime", p.runtime, "--report", t.TempDir())
-	if code != 1 || !regexp.MustCompile(`(?s)decode_ctx\.onnx: the context was not loaded: .*The context is for SM8750, Hexagon v79, and was made by QAIRT 2\.51\.0`).MatchString(said) {
+	said, code = p.run(t, "--ask", filepath.Join(p.out, "made", "whole", "ask"), "--graphs", twins, "--runtime",
+		p.runtime, "--report", t.TempDir())
+	if code != 1 || !regexp.
+		MustCompile(`(?s)decode_ctx\.onnx: the context was not loaded: .*The context is for SM8750, Hexagon v79, and was made by QAIRT 2\.51\.0`).MatchString(said) {
 		t.Errorf("with half of a context, %d: %s", code, said)
 	}
 }
@@ -328,7 +349,8 @@ func (p *phoneProgram) refuses(t *testing.T) {
 		if err := os.CopyFS(at, os.DirFS(whole)); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(at, "ask.txt"), []byte(edit(Read(t, filepath.Join(whole, "ask.txt")))), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(at, "ask.txt"), []byte(edit(Read(t, filepath.Join(whole, "ask.txt")))),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		return at
@@ -341,7 +363,8 @@ func (p *phoneProgram) refuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	foreign := t.TempDir()
-	if err := os.Symlink(filepath.Join(p.runtime, "libQnnSystem.so"), filepath.Join(foreign, "libonnxruntime.so")); err != nil {
+	if err := os.Symlink(filepath.Join(p.runtime, "libQnnSystem.so"),
+		filepath.Join(foreign, "libonnxruntime.so")); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
@@ -349,31 +372,47 @@ func (p *phoneProgram) refuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct{ ask, graphs, runtime, report, says string }{
-		"a token outside of the vocabulary": {ask: replaced(`prompt \d+`, "prompt 900000"), says: `Token 1 of the prompt is 900000, outside of the vocabulary of \d+: was the prompt made for another model\?`},
-		"a token below it":                  {ask: replaced(`prompt \d+`, "prompt -1"), says: `Token 1 of the prompt is -1, outside`},
-		"a prompt that is too long":         {ask: replaced(`prompt .*`, "prompt"+strings.Repeat(" 7", 129)), says: `The cache holds 128 tokens, and the prompt has 129`},
-		"no prompt":                         {ask: replaced(`prompt .*\n`, ""), says: `ask\.txt: the prompt has no tokens`},
-		"a word for a number":               {ask: replaced(`prompt \d+`, "prompt Paris"), says: `ask\.txt: Paris is no number`},
-		"nothing to say":                    {ask: replaced(`tokens 12`, "tokens 0"), says: `tokens is 0, and at least one is to be said`},
-		"a line of another release":         {ask: replaced(`tokens 12`, "temperature 1"), says: `temperature is not known: was it made by another release`},
-		"a name without a value":            {ask: replaced(`tokens 12`, "tokens"), says: `the line "tokens" has no value`},
-		"no question":                       {ask: made(), says: `ask\.txt cannot be read: No such file`},
-		"tables of another model":           {ask: table, says: `rotation\.bin has 16 numbers, which are not those of 144 positions`},
-		"a graph of no language model":      {graphs: made("picture"), says: `prefill\.onnx takes no tokens, or has no cache: it is no language model`},
-		"an input that nobody knows":        {graphs: made("stranger"), says: `prefill\.onnx takes temperature, which is nothing that a language model of onnx_llm takes`},
-		"a shape that is not fixed":         {graphs: made("open"), says: `the shape of mask is not fixed`},
-		"a type that nobody knows":          {graphs: made("doubles"), says: `mask is of double; float, uint8, uint16 and int32 are known`},
-		"no logits":                         {graphs: made("mute"), says: `prefill\.onnx gives no logits`},
-		"a mask for another cache":          {graphs: made("short"), says: `mask is for a cache of 64 tokens, and the cache holds 128`},
-		"a file that is no graph":           {graphs: made("torn"), says: `prefill\.onnx was not loaded: .*[Pp]rotobuf`},
-		"one graph of two":                  {graphs: made("half"), says: `half has no decode\.onnx`},
-		"a float cache with another zero":   {graphs: made("floats"), says: `past_k_0 is of float, and has a zero of \d+`},
-		"a folder without graphs":           {graphs: made("outside", "ask"), says: `ask has no prefill\.onnx`},
-		"no ONNX Runtime":                   {runtime: made("torn"), says: `libonnxruntime\.so is not there: --runtime names the folder`},
-		"another library in its place":      {runtime: foreign, says: `has no OrtGetApiBase: it is not ONNX Runtime`},
-		"no folder":                         {runtime: made("nowhere"), says: `nowhere is not there`},
-		"a report that cannot be written":   {report: file, says: `file cannot be made: File exists`},
-		"a report in a folder that is not":  {report: filepath.Join(file, "said"), says: `cannot be made: Not a directory`},
+		"a token outside of the vocabulary": {ask: replaced(`prompt \d+`, "prompt 900000"),
+			says: `Token 1 of the prompt is 900000, outside of the vocabulary of \d+: was the prompt made for another model\?`},
+		"a token below it": {ask: replaced(`prompt \d+`, "prompt -1"),
+			says: `Token 1 of the prompt is -1, outside`},
+		"a prompt that is too long": {ask: replaced(`prompt .*`, "prompt"+strings.Repeat(" 7", 129)),
+			says: `The cache holds 128 tokens, and the prompt has 129`},
+		"no prompt": {ask: replaced(`prompt .*\n`, ""),
+			says: `ask\.txt: the prompt has no tokens`},
+		"a word for a number": {ask: replaced(`prompt \d+`, "prompt Paris"),
+			says: `ask\.txt: Paris is no number`},
+		"nothing to say": {ask: replaced(`tokens 12`, "tokens 0"),
+			says: `tokens is 0, and at least one is to be said`},
+		"a line of another release": {ask: replaced(`tokens 12`, "temperature 1"),
+			says: `temperature is not known: was it made by another release`},
+		"a name without a value": {ask: replaced(`tokens 12`, "tokens"),
+			says: `the line "tokens" has no value`},
+		"no question": {ask: made(), says: `ask\.txt cannot be read: No such file`},
+		"tables of another model": {ask: table,
+			says: `rotation\.bin has 16 numbers, which are not those of 144 positions`},
+		"a graph of no language model": {graphs: made("picture"),
+			says: `prefill\.onnx takes no tokens, or has no cache: it is no language model`},
+		"an input that nobody knows": {graphs: made("stranger"),
+			says: `prefill\.onnx takes temperature, which is nothing that a language model of onnx_llm takes`},
+		"a shape that is not fixed": {graphs: made("open"), says: `the shape of mask is not fixed`},
+		"a type that nobody knows": {graphs: made("doubles"),
+			says: `mask is of double; float, uint8, uint16 and int32 are known`},
+		"no logits": {graphs: made("mute"), says: `prefill\.onnx gives no logits`},
+		"a mask for another cache": {graphs: made("short"),
+			says: `mask is for a cache of 64 tokens, and the cache holds 128`},
+		"a file that is no graph": {graphs: made("torn"), says: `prefill\.onnx was not loaded: .*[Pp]rotobuf`},
+		"one graph of two":        {graphs: made("half"), says: `half has no decode\.onnx`},
+		"a float cache with another zero": {graphs: made("floats"),
+			says: `past_k_0 is of float, and has a zero of \d+`},
+		"a folder without graphs": {graphs: made("outside", "ask"), says: `ask has no prefill\.onnx`},
+		"no ONNX Runtime": {runtime: made("torn"),
+			says: `libonnxruntime\.so is not there: --runtime names the folder`},
+		"another library in its place":    {runtime: foreign, says: `has no OrtGetApiBase: it is not ONNX Runtime`},
+		"no folder":                       {runtime: made("nowhere"), says: `nowhere is not there`},
+		"a report that cannot be written": {report: file, says: `file cannot be made: File exists`},
+		"a report in a folder that is not": {report: filepath.Join(file, "said"),
+			says: `cannot be made: Not a directory`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			or := func(s, otherwise string) string {
@@ -382,7 +421,8 @@ func (p *phoneProgram) refuses(t *testing.T) {
 				}
 				return s
 			}
-			said, code := p.run(t, "--ask", or(c.ask, whole), "--graphs", or(c.graphs, made("whole", "graphs")), "--runtime", or(c.runtime, p.runtime), "--report", or(c.report, t.TempDir()), "--processor")
+			said, code := p.run(t, "--ask", or(c.ask, whole), "--graphs", or(c.graphs, made("whole", "graphs")),
+				"--runtime", or(c.runtime, p.runtime), "--report", or(c.report, t.TempDir()), "--processor")
 			if code != 1 || !regexp.MustCompile(c.says).MatchString(said) {
 				t.Errorf("%d: %s", code, said)
 			}
@@ -392,8 +432,10 @@ func (p *phoneProgram) refuses(t *testing.T) {
 	if err := os.Rename(table, table+".away"); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--ask", made("outside", "ask"), "--graphs", made("outside", "graphs"), "--runtime", p.runtime, "--report", t.TempDir(), "--processor"}
-	if said, code := p.run(t, args...); code != 1 || !strings.Contains(said, "embedding.bin cannot be read: No such file or directory. The graphs have no embedding") {
+	args := []string{"--ask", made("outside", "ask"), "--graphs", made("outside", "graphs"), "--runtime", p.runtime,
+		"--report", t.TempDir(), "--processor"}
+	if said, code := p.run(t, args...); code != 1 ||
+		!strings.Contains(said, "embedding.bin cannot be read: No such file or directory. The graphs have no embedding") {
 		t.Errorf("without the embedding, %d: %s", code, said)
 	}
 	if err := os.WriteFile(table, []byte("short"), 0o644); err != nil {
@@ -425,7 +467,8 @@ output "said" { value = step.python.words.outputs.dir }
 	}
 	Wants(t, p.w.Run(t, "run", "words"), ExitOK)
 	var got, want struct{ Prompt, Text string }
-	for at, into := range map[string]any{filepath.Join(p.w.Dir, "out", "words", "said"): &got, filepath.Join(p.out, "emulated"): &want} {
+	for at, into := range map[string]any{filepath.Join(p.w.Dir, "out", "words", "said"): &got,
+		filepath.Join(p.out, "emulated"): &want} {
 		if err := json.Unmarshal([]byte(Read(t, filepath.Join(at, "said.json"))), into); err != nil {
 			t.Fatal(err)
 		}
@@ -445,11 +488,13 @@ func places(t *testing.T, gcc, source string) {
 	if uerr := json.Unmarshal(out, &from); err != nil || uerr != nil || from.Dir == "" {
 		t.Fatalf("%s: %v, %v: %s", module, err, uerr, out)
 	}
-	found := regexp.MustCompile(`(?m)^  X\((\w+), (\d+), (.+?), *(?:\\\n *)?\((.*)\)\)`).FindAllStringSubmatch(regexp.MustCompile(` *\\\n`).ReplaceAllString(Read(t, source), "\n"), -1)
+	found := regexp.MustCompile(`(?m)^  X\((\w+), (\d+), (.+?), *(?:\\\n *)?\((.*)\)\)`).
+		FindAllStringSubmatch(regexp.MustCompile(` *\\\n`).ReplaceAllString(Read(t, source), "\n"), -1)
 	if len(found) < 25 {
 		t.Fatalf("only %d places were found", len(found))
 	}
-	code := "#include <stddef.h>\n#include \"onnxruntime_c_api.h\"\n#define AT(name, place) _Static_assert(offsetof(OrtApi, name) == place * sizeof(void *), #name);\n"
+	code := "#include <stddef.h>\n#include \"onnxruntime_c_api.h\"\n#define AT(name, place) " +
+		"_Static_assert(offsetof(OrtApi, name) == place * sizeof(void *), #name);\n"
 	for _, f := range found {
 		code += "AT(" + f[1] + ", " + f[2] + ")\n"
 	}
@@ -461,19 +506,21 @@ _Static_assert(offsetof(OrtApiBase, GetApi) == 0 && offsetof(OrtApiBase, GetVers
 	if err := os.WriteFile(at, []byte(code), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), gcc, "-std=c11", "-fsyntax-only", "-I", from.Dir, at).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), gcc, "-std=c11", "-fsyntax-only", "-I", from.Dir,
+		at).CombinedOutput(); err != nil {
 		t.Errorf("the table is another one: %v: %s", err, out)
 	}
 }
 
-// TestPhoneAARs pins ONNX Runtime for Android and its provider from a Maven repository, laid out as Android lays out AARs: the real ones are not served where hexmage is
-// developed. An AAR with a library of Linux is refused.
+// TestPhoneAARs pins ONNX Runtime for Android and its provider from a Maven repository, laid out as Android lays out
+// AARs: the real ones are not served where hexmage is developed. An AAR with a library of Linux is refused.
 func TestPhoneAARs(t *testing.T) {
 	w := NewWorld(t)
 	clang := toolchaintest.Path(t, "llvm", "usr/bin/clang-22")
 	library := func(name string, more ...string) []byte {
 		at := filepath.Join(t.TempDir(), name)
-		args := append([]string{"--target=aarch64-linux-gnu", "-shared", "-nostdlib", "-fuse-ld=lld", "-Wl,-soname," + name, "-x", "c", "-", "-x", "none", "-o", at}, more...)
+		args := append([]string{"--target=aarch64-linux-gnu", "-shared", "-nostdlib", "-fuse-ld=lld",
+			"-Wl,-soname," + name, "-x", "c", "-", "-x", "none", "-o", at}, more...)
 		cmd := exec.CommandContext(t.Context(), clang, args...)
 		cmd.Stdin = strings.NewReader("int puts(const char *); int OrtGetApiBase(void) { return puts(\"\"); }")
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -484,7 +531,8 @@ func TestPhoneAARs(t *testing.T) {
 	aar := func(name string, text []byte) []byte {
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
-		for name, text := range map[string][]byte{"AndroidManifest.xml": []byte("<manifest/>"), "jni/x86_64/" + name: []byte("another machine's"), "jni/arm64-v8a/" + name: text, "headers/a.h": nil} {
+		for name, text := range map[string][]byte{"AndroidManifest.xml": []byte("<manifest/>"),
+			"jni/x86_64/" + name: []byte("another machine's"), "jni/arm64-v8a/" + name: text, "headers/a.h": nil} {
 			f, err := z.Create(name)
 			if err != nil {
 				t.Fatal(err)
@@ -496,11 +544,14 @@ func TestPhoneAARs(t *testing.T) {
 		}
 		return b.Bytes()
 	}
-	linux := aar("libonnxruntime.so", library("libonnxruntime.so", filepath.Join(toolchaintest.Root(t, "linux_arm64"), "lib/aarch64-linux-gnu/libc.so.6")))
+	linux := aar("libonnxruntime.so",
+		library("libonnxruntime.so",
+			filepath.Join(toolchaintest.Root(t, "linux_arm64"), "lib/aarch64-linux-gnu/libc.so.6")))
 	const runtime = "/com/microsoft/onnxruntime/onnxruntime-android/1.27.0/onnxruntime-android-1.27.0.aar"
 	files := map[string][]byte{
 		runtime: aar("libonnxruntime.so", library("libonnxruntime.so")),
-		"/com/qualcomm/qti/onnxruntime-android-qnn/2.6.0/onnxruntime-android-qnn-2.6.0.aar": aar("libonnxruntime_providers_qnn.so", library("libonnxruntime_providers_qnn.so")),
+		"/com/qualcomm/qti/onnxruntime-android-qnn/2.6.0/onnxruntime-android-qnn-2.6.0.aar": aar(
+			"libonnxruntime_providers_qnn.so", library("libonnxruntime_providers_qnn.so")),
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		if b, ok := files[r.URL.Path]; ok {
@@ -514,10 +565,13 @@ func TestPhoneAARs(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(settings), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(settings, []byte(`<settings><mirrors><mirror><id>here</id><mirrorOf>*</mirrorOf><url>`+server.URL+`</url></mirror></mirrors></settings>`), 0o600); err != nil {
+	if err := os.WriteFile(settings,
+		[]byte(`<settings><mirrors><mirror><id>here</id><mirrorOf>*</mirrorOf><url>`+server.URL+
+			`</url></mirror></mirrors></settings>`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, has := range map[string]string{"ort_android": "libonnxruntime.so", "ort_qnn_android": "libonnxruntime_providers_qnn.so"} {
+	for name, has := range map[string]string{"ort_android": "libonnxruntime.so",
+		"ort_qnn_android": "libonnxruntime_providers_qnn.so"} {
 		Wants(t, w.Run(t, "lock", name, "--profile", "device"), ExitOK, "pinned")
 		Wants(t, w.Run(t, "toolchain", "fetch", name, "--profile", "device"), ExitOK)
 		at := strings.TrimSpace(w.Run(t, "toolchain", "where", name, "--profile", "device").Stdout)

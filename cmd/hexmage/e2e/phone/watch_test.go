@@ -89,8 +89,8 @@ func (v *watching) interrupt(t *testing.T) {
 	}
 }
 
-// TestWatchRuns: `watch --run` builds a saved op, pushes it and runs it on the phone; a save that does not compile leaves the libraries of the last good
-// build, and the phone alone; undone, nothing has to run.
+// TestWatchRuns: `watch --run` builds a saved op, pushes it and runs it on the phone; a save that does not compile
+// leaves the libraries of the last good build, and the phone alone; undone, nothing has to run.
 func TestWatchRuns(t *testing.T) {
 	const (
 		op       = "oppackage/example/LLaMAPackage/src/ops/SiLU.cpp"
@@ -109,7 +109,8 @@ func TestWatchRuns(t *testing.T) {
 
 	w.Edit(t, op, before, constant+before)
 	ran, failed := v.until(t, "build_finished")
-	for _, want := range []string{AOT + "run.llm run", AOT + "run.llm metrics", AOT + "oppackage.llama htp_v79/" + Library} {
+	for _, want := range []string{AOT + "run.llm run", AOT + "run.llm metrics",
+		AOT + "oppackage.llama htp_v79/" + Library} {
 		if !slices.Contains(ran, want) {
 			t.Errorf("a saved op: executed %q, want %q among it", ran, want)
 		}
@@ -143,14 +144,16 @@ func TestWatchRuns(t *testing.T) {
 			t.Errorf("a saved file of the module: executed %q, want %q among it", ran, want)
 		}
 	}
-	if len(failed) > 0 || slices.ContainsFunc(ran, func(name string) bool { return strings.HasPrefix(name, AOT+"oppackage.") }) {
+	if len(failed) > 0 || slices.ContainsFunc(ran,
+		func(name string) bool { return strings.HasPrefix(name, AOT+"oppackage.") }) {
 		t.Errorf("a saved file of the module: executed %q, failed %q", ran, failed)
 	}
 	v.interrupt(t)
 }
 
-// TestWatchedSaves: each save of an op of examples/oppackage-only gives, for both targets, the libraries that make links of the same sources.
-// It says how long both take; by hand with HEXMAGE_WATCH_SAVES=50 on a quiet machine (docs/performance.md).
+// TestWatchedSaves: each save of an op of examples/oppackage-only gives, for both targets, the libraries that make
+// links of the same sources. It says how long both take; by hand with HEXMAGE_WATCH_SAVES=50 on a quiet machine
+// (docs/performance.md).
 func TestWatchedSaves(t *testing.T) {
 	saves := 2
 	if s := os.Getenv("HEXMAGE_WATCH_SAVES"); s != "" {
@@ -161,7 +164,8 @@ func TestWatchedSaves(t *testing.T) {
 	}
 	const lib = "libQnnClipPackage.so"
 	w := Warmed(t)
-	if err := errors.Join(os.RemoveAll(w.Dir), os.CopyFS(w.Dir, os.DirFS(filepath.Join(Repo(), "examples", "oppackage-only")))); err != nil {
+	if err := errors.Join(os.RemoveAll(w.Dir),
+		os.CopyFS(w.Dir, os.DirFS(filepath.Join(Repo(), "examples", "oppackage-only")))); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), RunLimit)
@@ -178,7 +182,8 @@ func TestWatchedSaves(t *testing.T) {
 	if o.Code != 0 {
 		t.Fatalf("hexmage env: %s", o)
 	}
-	script := o.Stdout + "\nunset LD_LIBRARY_PATH\nexec " + toolchaintest.Path(t, "make", "usr/bin/make") + " -j2 htp_aarch64 htp_v79\n"
+	script := o.Stdout + "\nunset LD_LIBRARY_PATH\nexec " + toolchaintest.Path(t, "make", "usr/bin/make") +
+		" -j2 htp_aarch64 htp_v79\n"
 	makeIt := func() time.Duration {
 		cmd := exec.CommandContext(ctx, "sh", "-c", script)
 		cmd.Dir, cmd.Env = made, []string{"LC_ALL=C", "HOME=" + w.Home}
@@ -204,7 +209,8 @@ func TestWatchedSaves(t *testing.T) {
 		ours = append(ours, time.Since(begun))
 		more = append(more, ours[i]-makes[i])
 		for target, folder := range map[string]string{"htp_aarch64": "aarch64-android", "htp_v79": "hexagon-v79"} {
-			if Read(t, filepath.Join(out, "oppackage", target, lib)) != Read(t, filepath.Join(made, "build", folder, lib)) {
+			if Read(t, filepath.Join(out, "oppackage", target, lib)) != Read(t,
+				filepath.Join(made, "build", folder, lib)) {
 				t.Fatalf("save %d, %s: make's library is another", i, target)
 			}
 		}
@@ -212,6 +218,7 @@ func TestWatchedSaves(t *testing.T) {
 	for _, d := range [][]time.Duration{ours, makes, more} {
 		slices.Sort(d)
 	}
-	t.Logf("%d saves, medians: %v from the save to both libraries, make %v, the difference %v", saves, ours[saves/2], makes[saves/2], more[saves/2])
+	t.Logf("%d saves, medians: %v from the save to both libraries, make %v, the difference %v", saves, ours[saves/2],
+		makes[saves/2], more[saves/2])
 	v.interrupt(t)
 }

@@ -15,8 +15,8 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestReadmePipeline: the pipeline that README.md shows is written as `fmt` writes it and builds what it says, in a workspace that holds
-// nothing else but the sources it names.
+// TestReadmePipeline: the pipeline that README.md shows is written as `fmt` writes it and builds what it says, in a
+// workspace that holds nothing else but the sources it names.
 func TestReadmePipeline(t *testing.T) {
 	_, text, _ := strings.Cut(Read(t, filepath.Join(Repo(), "README.md")), "```hcl\n")
 	text, _, found := strings.Cut(text, "```\n")
@@ -29,14 +29,16 @@ func TestReadmePipeline(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.CopyFS(filepath.Join(w.Dir, "src", "LLaMAPackage"), os.DirFS(filepath.Join(Repo(), "oppackage", "example", "LLaMAPackage"))); err != nil {
+	if err := os.CopyFS(filepath.Join(w.Dir, "src", "LLaMAPackage"),
+		os.DirFS(filepath.Join(Repo(), "oppackage", "example", "LLaMAPackage"))); err != nil {
 		t.Fatal(err)
 	}
 	w.Write(t, "pipelines/readme.hcl", text)
 	Wants(t, w.Run(t, "fmt", "--check", "pipelines/readme.hcl"), 0)
 	Wants(t, w.Run(t, "run", "--offline", "readme"), 0)
 	for _, target := range []string{"htp_aarch64", "htp_v79"} {
-		if lib := Read(t, filepath.Join(w.Dir, "out", "readme", "oppackage", target, Library)); !strings.HasPrefix(lib, "\x7fELF") {
+		if lib := Read(t, filepath.Join(w.Dir, "out", "readme", "oppackage", target,
+			Library)); !strings.HasPrefix(lib, "\x7fELF") {
 			t.Errorf("%s: no library", target)
 		}
 	}
@@ -63,7 +65,8 @@ func TestReadmeRun(t *testing.T) {
 		}
 	}
 	var lines strings.Builder
-	for _, line := range regexp.MustCompile(`(?m)^<text[^>]*>(.*)</text>$`).FindAllStringSubmatch(Read(t, picture), -1) {
+	for _, line := range regexp.MustCompile(`(?m)^<text[^>]*>(.*)</text>$`).FindAllStringSubmatch(Read(t, picture),
+		-1) {
 		lines.WriteString(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(line[1], "")) + "\n")
 	}
 	if !shows(lines.String(), printed) {
@@ -83,7 +86,10 @@ func drawn(printed string) string {
 		fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\" xml:space=\"preserve\">%s</text>\n", left, (i+2)*line, l)
 	}
 	w, h := 2*left+int(float64(columns)*width), (len(lines)+2)*line
-	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%[1]d\" height=\"%[2]d\" viewBox=\"0 0 %[1]d %[2]d\" "+
-		"font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"12\" fill=\"#e6edf3\">\n"+
-		"<title>a run of "+Pipeline+", as it was printed</title>\n<rect width=\"100%%\" height=\"100%%\" rx=\"8\" fill=\"#0d1117\"/>\n%[3]s</svg>\n", w, h, b.String())
+	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%[1]d\" height=\"%[2]d\" viewBox=\"0 0 "+
+		"%[1]d %[2]d\" "+
+		"font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"12\" "+
+		"fill=\"#e6edf3\">\n"+
+		"<title>a run of "+Pipeline+", as it was printed</title>\n<rect width=\"100%%\" height=\"100%%\" rx=\"8\" "+
+		"fill=\"#0d1117\"/>\n%[3]s</svg>\n", w, h, b.String())
 }

@@ -19,7 +19,8 @@ import (
 // rootsLong is the variable without which whole systems are not tried.
 const rootsLong = "HEXMAGE_ROOTS"
 
-// TestReleaseDebian: in the smallest systems of Debian 12 and 13 that debootstrap makes, somebody new unpacks the release and runs the main job in an empty folder.
+// TestReleaseDebian: in the smallest systems of Debian 12 and 13 that debootstrap makes, somebody new unpacks the
+// release and runs the main job in an empty folder.
 func TestReleaseDebian(t *testing.T) {
 	if os.Getenv(rootsLong) != "all" {
 		t.Skip("mage testAll runs this: " + rootsLong + " is not set")
@@ -36,7 +37,8 @@ func TestReleaseDebian(t *testing.T) {
 			Wants(t, hexmage("--version"), 0, "hexmage "+releaseTag+" ")
 			o := hexmage("run", Pipeline)
 			Wants(t, o, 0, "profile: open")
-			if m := regexp.MustCompile(`\n +tokens as the reference +(\d+) of (\d+)\n`).FindStringSubmatch(o.Stdout); m == nil || m[1] != m[2] || m[1] == "0" {
+			if m := regexp.MustCompile(`\n +tokens as the reference +(\d+) of (\d+)\n`).
+				FindStringSubmatch(o.Stdout); m == nil || m[1] != m[2] || m[1] == "0" {
 				t.Errorf("not all tokens are the reference's: %q in\n%s", m, o)
 			}
 			if strings.Contains(o.Stderr, "sandbox") || strings.Contains(o.Stdout+o.Stderr, "warning") {
@@ -44,7 +46,8 @@ func TestReleaseDebian(t *testing.T) {
 			}
 			t.Logf("the main job, from nothing: %v", o.Took)
 			Wants(t, hexmage("run", Pipeline), 0, "0 executed")
-			Wants(t, hexmage("doctor", "--profile", "open", Pipeline), 0, "strict: inputs are linked, rare system calls supervised")
+			Wants(t, hexmage("doctor", "--profile", "open", Pipeline), 0,
+				"strict: inputs are linked, rare system calls supervised")
 		})
 	}
 }
@@ -54,7 +57,8 @@ func debian(t *testing.T, suite string) (root string) {
 	t.Helper()
 	tool := toolchaintest.Root(t, "debootstrap")
 	server := map[string]string{}
-	for line := range strings.Lines(run(t, "/", "apt-get", "indextargets", "--no-release-info", "--format", "$(RELEASE) $(REPO_URI)", "Created-By: Packages")) {
+	for line := range strings.Lines(run(t, "/", "apt-get", "indextargets", "--no-release-info", "--format",
+		"$(RELEASE) $(REPO_URI)", "Created-By: Packages")) {
 		if f := strings.Fields(line); len(f) == 2 {
 			_, kind, _ := strings.Cut(f[0], "-")
 			if server[kind] == "" && (kind == "" || kind == "security") && strings.Contains(f[1], "debian") {
@@ -66,12 +70,14 @@ func debian(t *testing.T, suite string) (root string) {
 		t.Skipf("NOT TESTED: this machine is no Debian with its security fixes: %v", server)
 	}
 	root = filepath.Join(t.TempDir(), suite)
-	cmd := exec.CommandContext(t.Context(), "sh", filepath.Join(tool, "usr/sbin/debootstrap"), "--variant=minbase", suite, root, server[""])
+	cmd := exec.CommandContext(t.Context(), "sh", filepath.Join(tool, "usr/sbin/debootstrap"), "--variant=minbase",
+		suite, root, server[""])
 	cmd.Env = append(os.Environ(), "DEBOOTSTRAP_DIR="+filepath.Join(tool, "usr/share/debootstrap"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("debootstrap: %v\n%s", err, out)
 	}
-	lists := "deb " + server[""] + " " + suite + " main\ndeb " + server[""] + " " + suite + "-updates main\ndeb " + server["security"] + " " + suite + "-security main\n"
+	lists := "deb " + server[""] + " " + suite + " main\ndeb " + server[""] + " " + suite + "-updates main\ndeb " +
+		server["security"] + " " + suite + "-security main\n"
 	if err := os.WriteFile(filepath.Join(root, "etc/apt/sources.list"), []byte(lists), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +85,8 @@ func debian(t *testing.T, suite string) (root string) {
 	return root
 }
 
-// asPerson runs a program of the release as the person of a system, in an empty folder, with nothing of this machine's environment but the way to the network.
+// asPerson runs a program of the release as the person of a system, in an empty folder, with nothing of this
+// machine's environment but the way to the network.
 func asPerson(t *testing.T, root, program string, args ...string) *Outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), RunLimit)

@@ -21,10 +21,12 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// kernelLimit is for a machine whose processors are emulated: /dev/kvm is not used, which not every machine has that tests run on, nor does it work on all.
+// kernelLimit is for a machine whose processors are emulated: /dev/kvm is not used, which not every machine has that
+// tests run on, nor does it work on all.
 const kernelLimit = time.Hour
 
-// firstProgram is what a system's kernel starts. The kernel's first root can be neither left nor changed, as the emulated phone does: one that is mounted over it can.
+// firstProgram is what a system's kernel starts. The kernel's first root can be neither left nor changed, as the
+// emulated phone does: one that is mounted over it can.
 const firstProgram = `#!/bin/sh
 mount --bind / /mnt
 cd /mnt
@@ -62,8 +64,8 @@ try hexmage doctor --offline --profile open qwen3-aot-v79
 busybox poweroff -f
 `
 
-// TestReleaseOldKernel: on Debian 12's own kernel, in a virtual machine, the released program says once what the sandbox lacks there, and how the emulated phone
-// gets what only newer kernels give; then the main job runs.
+// TestReleaseOldKernel: on Debian 12's own kernel, in a virtual machine, the released program says once what the
+// sandbox lacks there, and how the emulated phone gets what only newer kernels give; then the main job runs.
 func TestReleaseOldKernel(t *testing.T) {
 	if os.Getenv(rootsLong) != "all" {
 		t.Skip("mage testAll runs this: " + rootsLong + " is not set")
@@ -76,13 +78,15 @@ func TestReleaseOldKernel(t *testing.T) {
 	Wants(t, asPerson(t, system, "hexmage", "run", Pipeline), 0, "tokens as the reference")
 	home := filepath.Join(system, "home/new")
 	keepDownloads(t, home)
-	inside(t, system, "apt-get update -q && apt-get install -q -y --no-install-recommends busybox-static qemu-user-static && apt-get clean && "+
+	inside(t, system, "apt-get update -q && apt-get install -q -y --no-install-recommends busybox-static "+
+		"qemu-user-static && apt-get clean && "+
 		"find /usr/bin -name 'qemu-*-static' ! -name qemu-aarch64-static ! -name qemu-hexagon-static -delete")
 	run(t, home, "install", "-d", "-o", "1000", "-g", "1000", "work")
 
 	tools := debian(t, "bookworm")
 	inside(t, tools, "apt-get update -q && apt-get install -q -y --no-install-recommends qemu-system-x86 && cd /tmp && "+
-		"apt-get download -q $(apt-cache depends linux-image-amd64 | sed -n 's/ *Depends: //p') && dpkg-deb -x linux-image-*.deb /linux")
+		"apt-get download -q $(apt-cache depends linux-image-amd64 | sed -n 's/ *Depends: //p') && dpkg-deb -x "+
+		"linux-image-*.deb /linux")
 	modules, err := filepath.Glob(filepath.Join(tools, "linux/lib/modules/*/kernel/fs/binfmt_misc.ko"))
 	if err != nil || len(modules) != 1 {
 		t.Fatalf("the kernel's module: %q, %v", modules, err)
@@ -109,7 +113,8 @@ func TestReleaseOldKernel(t *testing.T) {
 	if len(parts) != 11 {
 		t.Fatalf("it did not come to its end: %d parts", len(parts))
 	}
-	kernel, before, after, again, doctor := parts[1], parts[3]+parts[4], parts[5]+parts[6], parts[7]+parts[8], parts[9]+parts[10]
+	kernel, before, after, again, doctor := parts[1], parts[3]+parts[4], parts[5]+parts[6], parts[7]+parts[8],
+		parts[9]+parts[10]
 	if !strings.Contains(kernel, "\n6.1.") {
 		t.Errorf("it is another kernel than Debian 12's: %s", kernel)
 	}
@@ -120,7 +125,8 @@ func TestReleaseOldKernel(t *testing.T) {
 		"without qemu": {before, []string{"exit code 3", "apt-get install qemu-user-static"}},
 		"the main job": {after, []string{"exit code 0", "profile: open", "tokens as the reference    32 of 32"}},
 		"again":        {again, []string{"exit code 0", "0 executed"}},
-		"doctor":       {doctor, []string{"exit code 0", "staged: the kernel has version", "for the whole machine, with AArch64 and Hexagon programs"}},
+		"doctor": {doctor, []string{"exit code 0", "staged: the kernel has version", "for the whole machine, " +
+			"with AArch64 and Hexagon programs"}},
 	} {
 		for _, want := range c.wants {
 			if !strings.Contains(c.said, want) {
@@ -138,7 +144,8 @@ func inside(t *testing.T, root, line string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
 	cmd.Path, cmd.Err = "/bin/sh", nil
-	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "TMPDIR=/tmp", "HOME=/root")
+	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+		"TMPDIR=/tmp", "HOME=/root")
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	cmd = Apart(cmd, syscall.CLONE_NEWNS, Rooted, "chroot", root)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -162,7 +169,8 @@ func keepDownloads(t *testing.T, home string) {
 	Remove(filepath.Join(home, "out"))
 }
 
-// boot starts a virtual machine with the tools' kernel and the packed system, and returns what it printed until it was off.
+// boot starts a virtual machine with the tools' kernel and the packed system, and returns what it printed until it
+// was off.
 func boot(t *testing.T, tools string) string {
 	t.Helper()
 	kernels, err := filepath.Glob(filepath.Join(tools, "linux/boot/vmlinuz-*"))
@@ -171,8 +179,10 @@ func boot(t *testing.T, tools string) string {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), kernelLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "/usr/bin/qemu-system-x86_64", "-accel", "tcg", "-cpu", "max", "-smp", "2", "-m", "8192",
-		"-kernel", "/linux/boot/"+filepath.Base(kernels[0]), "-initrd", "/system", "-append", "console=ttyS0 quiet panic=-1",
+	cmd := exec.CommandContext(ctx, "/usr/bin/qemu-system-x86_64", "-accel", "tcg", "-cpu", "max", "-smp", "2", "-m",
+		"8192",
+		"-kernel", "/linux/boot/"+filepath.Base(kernels[0]), "-initrd", "/system", "-append",
+		"console=ttyS0 quiet panic=-1",
 		"-nodefaults", "-display", "none", "-serial", "stdio", "-no-reboot")
 	cmd.Err = nil // it is there in that root
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}

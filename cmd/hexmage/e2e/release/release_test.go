@@ -21,7 +21,8 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// releaseTag is the version of releases that tests make. Of a module without a number in its path Go takes those of v0 and v1.
+// releaseTag is the version of releases that tests make. Of a module without a number in its path Go takes those of
+// v0 and v1.
 const releaseTag = "v1.99.0"
 
 // cloned is a clone of the repository as its files are now, committed and tagged, as the workflow has it.
@@ -84,11 +85,13 @@ func unpacked(t *testing.T, archive, below string) string {
 	return filepath.Join(below, released)
 }
 
-// TestRelease: the workflow's command makes an archive with the program and what belongs to it, of the tag's version; its checksums hold, its list of
-// modules is whole; and the same commit gives the same bytes. With HEXMAGE_RELEASE=all it is so for all systems.
+// TestRelease: the workflow's command makes an archive with the program and what belongs to it, of the tag's version;
+// its checksums hold, its list of modules is whole; and the same commit gives the same bytes. With
+// HEXMAGE_RELEASE=all it is so for all systems.
 func TestRelease(t *testing.T) {
 	workflow := Read(t, filepath.Join(Repo(), ".github", "workflows", "release.yml"))
-	if !strings.Contains(workflow, "run: go tool mage release\n") || !strings.Contains(Read(t, filepath.Join(Repo(), "magefile.go")), `"run", "./cmd/hexmage-release")`) {
+	if !strings.Contains(workflow, "run: go tool mage release\n") ||
+		!strings.Contains(Read(t, filepath.Join(Repo(), "magefile.go")), `"run", "./cmd/hexmage-release")`) {
 		t.Error("the workflow does not run `go tool mage release`, or that another command than this test")
 	}
 	clone := cloned(t)
@@ -100,7 +103,8 @@ func TestRelease(t *testing.T) {
 		}
 	}
 	dir := unpacked(t, filepath.Join(first, released+".tar.gz"), t.TempDir())
-	for _, name := range []string{"LICENSE", "README.md", "completion/hexmage.bash", "completion/hexmage.fish", "completion/hexmage.zsh", "man/man1/hexmage.1"} {
+	for _, name := range []string{"LICENSE", "README.md", "completion/hexmage.bash", "completion/hexmage.fish",
+		"completion/hexmage.zsh", "man/man1/hexmage.1"} {
 		if Read(t, filepath.Join(dir, name)) == "" {
 			t.Errorf("%s is empty", name)
 		}
@@ -121,7 +125,8 @@ func checkModules(t *testing.T, dir string) {
 		BomFormat  string
 		Components []struct{ Name, Version string }
 	}
-	if err := json.Unmarshal([]byte(Read(t, filepath.Join(dir, "sbom.cdx.json"))), &list); err != nil || list.BomFormat != "CycloneDX" {
+	if err := json.Unmarshal([]byte(Read(t, filepath.Join(dir, "sbom.cdx.json"))), &list); err != nil ||
+		list.BomFormat != "CycloneDX" {
 		t.Fatalf("the list of modules: %q, %v", list.BomFormat, err)
 	}
 	listed := map[string]bool{}
@@ -153,7 +158,8 @@ func allReleased(t *testing.T, clone, one string) {
 	if Read(t, filepath.Join(dist, linux)) != Read(t, filepath.Join(one, linux)) {
 		t.Errorf("%s is another than alone", linux)
 	}
-	for name, magic := range map[string]string{"linux_arm64": "\x7fELF", "darwin_amd64_part": "\xcf\xfa\xed\xfe", "darwin_arm64_part": "\xcf\xfa\xed\xfe", "windows_amd64_part": "MZ"} {
+	for name, magic := range map[string]string{"linux_arm64": "\x7fELF", "darwin_amd64_part": "\xcf\xfa\xed\xfe",
+		"darwin_arm64_part": "\xcf\xfa\xed\xfe", "windows_amd64_part": "MZ"} {
 		folder := "hexmage_" + name
 		into, ext := t.TempDir(), ""
 		if strings.HasPrefix(name, "windows") {
@@ -166,7 +172,8 @@ func allReleased(t *testing.T, clone, one string) {
 			t.Errorf("%s: hexmage is no program of that system", folder)
 		}
 		text, err := os.ReadFile(filepath.Join(into, folder, "ONLY-A-PART.txt"))
-		if part := strings.HasSuffix(name, "_part"); part != (err == nil) || part && !strings.Contains(string(text), "plans, inspects, lints and talks to devices") {
+		if part := strings.HasSuffix(name, "_part"); part != (err == nil) ||
+			part && !strings.Contains(string(text), "plans, inspects, lints and talks to devices") {
 			t.Errorf("%s: that it is a part: %q, %v", folder, text, err)
 		}
 	}
@@ -196,8 +203,8 @@ func inRoot(t *testing.T, how, root string, args ...string) *Outcome {
 	return Ended(t, Apart(cmd, syscall.CLONE_NEWNS, Rooted, how, root))
 }
 
-// TestReleaseEmptyRoot: the released programs start in a root folder in which nothing else is. They plan there; with /proc and /dev they build all that needs no
-// other program, and say which one is missing.
+// TestReleaseEmptyRoot: the released programs start in a root folder in which nothing else is. They plan there; with
+// /proc and /dev they build all that needs no other program, and say which one is missing.
 func TestReleaseEmptyRoot(t *testing.T) {
 	root := t.TempDir()
 	unpacked(t, releaseArchive(t), root)
@@ -216,7 +223,8 @@ func TestReleaseEmptyRoot(t *testing.T) {
 		names = append(names, m[1])
 	}
 	slices.Sort(names)
-	if want := []string{"convert.small", "model.small", "quantize.small", "toolchain.mllm", "toolchain.qairt"}; !slices.Equal(names, want) {
+	if want := []string{"convert.small", "model.small", "quantize.small", "toolchain.mllm",
+		"toolchain.qairt"}; !slices.Equal(names, want) {
 		t.Errorf("built %q, want %q: %s", names, want, o)
 	}
 	Wants(t, inRoot(t, "chroot", root, "doctor", "first"), 1, "this process is in a chroot")

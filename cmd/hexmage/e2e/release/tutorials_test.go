@@ -18,9 +18,10 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestTutorials runs what docs/tutorials tell a reader to type, each page from its top in a new home that has nothing but the released archive, and
-// wants printed what the page shows. A line "<!-- there is: FOLDER -->" names a folder of this repository that the reader has, too.
-// go test ./cmd/hexmage/e2e/release -run Tutorials -update writes anew what is not printed any more.
+// TestTutorials runs what docs/tutorials tell a reader to type, each page from its top in a new home that has nothing
+// but the released archive, and wants printed what the page shows. A line "<!-- there is: FOLDER -->" names a folder
+// of this repository that the reader has, too. go test ./cmd/hexmage/e2e/release -run Tutorials -update writes anew
+// what is not printed any more.
 func TestTutorials(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(Repo(), "docs", "tutorials", "*.md"))
 	if err != nil || len(pages) < 6 {
@@ -50,7 +51,8 @@ func TestTutorials(t *testing.T) {
 	}
 }
 
-// TestFirstAfternoon: the page that needs no other one has fewer than ten commands, and each one of hexmage's was printed before it is typed.
+// TestFirstAfternoon: the page that needs no other one has fewer than ten commands, and each one of hexmage's was
+// printed before it is typed.
 func TestFirstAfternoon(t *testing.T) {
 	said := "$ hexmage\n" // its name is what was installed
 	commands := typed(t, Read(t, filepath.Join(Repo(), "docs", "tutorials", "first-afternoon.md")))
@@ -58,7 +60,8 @@ func TestFirstAfternoon(t *testing.T) {
 		t.Errorf("%d commands", len(commands))
 	}
 	for _, c := range commands {
-		if strings.HasPrefix(c.line, "hexmage") && !regexp.MustCompile(`(?m)(^|[ :])`+regexp.QuoteMeta(c.line)+`( |$)`).MatchString(said) {
+		if strings.HasPrefix(c.line, "hexmage") &&
+			!regexp.MustCompile(`(?m)(^|[ :])`+regexp.QuoteMeta(c.line)+`( |$)`).MatchString(said) {
 			t.Errorf("nothing that was printed before leads to: %s", c.line)
 		}
 		said += c.output
@@ -71,7 +74,8 @@ type typedCommand struct {
 	at           int    // where on the page the output begins
 }
 
-// typed reads a page's blocks of class console: commands behind "$ ", which go on behind "> ", and what each of them prints.
+// typed reads a page's blocks of class console: commands behind "$ ", which go on behind "> ", and what each of them
+// prints.
 func typed(t *testing.T, page string) (all []typedCommand) {
 	t.Helper()
 	at, block := 0, false
@@ -98,13 +102,17 @@ func typed(t *testing.T, page string) (all []typedCommand) {
 }
 
 var (
-	measured = regexp.MustCompile(`(< )?\d[\d.]*( ± [\d.]+)? (ns|µs|ms|s|min|h|[kMG]?B|[KMG]iB|tokens/s|cores|percent|°C)\b|\d[\d.]* ± [\d.]+`)
-	recorded = regexp.MustCompile(`\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b|\b[0-9a-f]{8}([0-9a-f]{4})?\b|\b127\.0\.0\.1:\d+\b`) // when, which run or key, which port
-	skipped  = regexp.MustCompile(`(?m)^  cached  .*\n|\d+ actions \(\d+ cached\), `)                                      // told by a run that planned anew
-	sideways = regexp.MustCompile(`(?m)(^  ok  [^\n]*\n)+`)                                                                // as they may, side by side
+	measured = regexp.MustCompile(
+		`(< )?\d[\d.]*( ± [\d.]+)? (ns|µs|ms|s|min|h|[kMG]?B|[KMG]iB|tokens/s|cores|percent|°C)\b|\d[\d.]* ± [\d.]+`)
+	// when, which run or key, which port
+	recorded = regexp.MustCompile(
+		`\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b|\b[0-9a-f]{8}([0-9a-f]{4})?\b|\b127\.0\.0\.1:\d+\b`)
+	skipped  = regexp.MustCompile(`(?m)^  cached  .*\n|\d+ actions \(\d+ cached\), `) // told by a run that planned anew
+	sideways = regexp.MustCompile(`(?m)(^  ok  [^\n]*\n)+`)                           // as they may, side by side
 )
 
-// steady is a text without what no two runs have alike: times and sizes, when it was, the order of steps, how wide columns are.
+// steady is a text without what no two runs have alike: times and sizes, when it was, the order of steps, how wide
+// columns are.
 func steady(text string) string {
 	text = skipped.ReplaceAllString(recorded.ReplaceAllString(measured.ReplaceAllString(text, "N"), "ID"), "")
 	text = sideways.ReplaceAllStringFunc(text, func(lines string) string {
@@ -114,7 +122,8 @@ func steady(text string) string {
 	return regexp.MustCompile(`(?m) +$`).ReplaceAllString(regexp.MustCompile(` {2,}`).ReplaceAllString(text, "  "), "")
 }
 
-// shows tells whether a page's text is what was printed. "…" on the page stands for what varies within a line, and as a line for any lines.
+// shows tells whether a page's text is what was printed. "…" on the page stands for what varies within a line, and as
+// a line for any lines.
 func shows(page, printed string) bool {
 	var want strings.Builder
 	for line := range strings.Lines(steady(page)) {
@@ -130,14 +139,18 @@ func shows(page, printed string) bool {
 
 // TestShows: what no two runs have alike may differ, and nothing else.
 func TestShows(t *testing.T) {
-	const page = "p\n  ok       exec.a  12 ms\n  ok       exec.b  2 actions (1 cached), 1.2 s\n3 actions in 1.30 s: 2 executed, 1 cached\n…\n  peak RSS   16.8 MB\n  file  …/o\n"
-	const now = "p\n  cached   toolchain.x\n  ok       exec.b  930 ms\n  ok       exec.a  1.0 s\n3 actions in 2 ms: 2 executed, 1 cached\nx\ny\n  peak RSS      9 MB\n  file  out/o\n"
+	const page = "p\n  ok       exec.a  12 ms\n  ok       exec.b  2 actions (1 cached), 1.2 s\n3 actions in 1.30 s: " +
+		"2 executed, 1 cached\n…\n  peak RSS   16.8 MB\n  file  …/o\n"
+	const now = "p\n  cached   toolchain.x\n  ok       exec.b  930 ms\n  ok       exec.a  1.0 s\n3 actions in 2 ms: " +
+		"2 executed, 1 cached\nx\ny\n  peak RSS      9 MB\n  file  out/o\n"
 	if !shows(page, now) {
 		t.Error("it wants more than it may")
 	}
 	for _, other := range []string{
-		strings.Replace(now, "2 executed, 1", "1 executed, 2", 1), strings.Replace(now, "exec.b", "exec.c", 1), strings.Replace(now, "peak RSS", "peak PSS", 1),
-		strings.Replace(now, "out/o", "out/p", 1), strings.Replace(now, "  ok       exec.a  1.0 s\n", "", 1), now + "more\n", "before\n" + now, strings.Replace(now, "9 MB", "9 tokens", 1),
+		strings.Replace(now, "2 executed, 1", "1 executed, 2", 1), strings.Replace(now, "exec.b", "exec.c", 1),
+		strings.Replace(now, "peak RSS", "peak PSS", 1),
+		strings.Replace(now, "out/o", "out/p", 1), strings.Replace(now, "  ok       exec.a  1.0 s\n", "", 1),
+		now + "more\n", "before\n" + now, strings.Replace(now, "9 MB", "9 tokens", 1),
 	} {
 		if shows(page, other) {
 			t.Errorf("it takes for the page:\n%s", other)
@@ -163,14 +176,16 @@ func newHome(t *testing.T, page string) *World {
 		t.Fatal(err)
 	}
 	for _, is := range regexp.MustCompile(`(?m)^<!-- there is: (\S+) -->$`).FindAllStringSubmatch(page, -1) {
-		if err := os.CopyFS(filepath.Join(base, filepath.Base(is[1])), os.DirFS(filepath.Join(Repo(), filepath.FromSlash(is[1])))); err != nil {
+		if err := os.CopyFS(filepath.Join(base, filepath.Base(is[1])),
+			os.DirFS(filepath.Join(Repo(), filepath.FromSlash(is[1])))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return w
 }
 
-// typeAll types the commands into one shell, and returns what each of them printed, with its exit code if that is not 0.
+// typeAll types the commands into one shell, and returns what each of them printed, with its exit code if that is not
+// 0.
 func typeAll(t *testing.T, w *World, commands []typedCommand) []string {
 	t.Helper()
 	const end = "\x1eexit code "
@@ -189,7 +204,8 @@ func typeAll(t *testing.T, w *World, commands []typedCommand) []string {
 	defer cancel()
 	sh := exec.CommandContext(ctx, "sh", "-c", "exec sh \"$1\" 2>&1", "sh", at)
 	sh.Dir, sh.Env = w.Dir, []string{"HOME=" + w.Home, "PATH=/usr/local/bin:/usr/bin:/bin"}
-	for _, name := range []string{"TMPDIR", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
+	for _, name := range []string{"TMPDIR", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
+		"NO_PROXY"} {
 		if v, ok := os.LookupEnv(name); ok {
 			sh.Env = append(sh.Env, name+"="+v)
 		}
@@ -207,7 +223,8 @@ func typeAll(t *testing.T, w *World, commands []typedCommand) []string {
 		if code != "0" {
 			printed[i] += "[exit code " + code + "]\n"
 		}
-		printed[i] = regexp.MustCompile(`(?m) +$`).ReplaceAllString(strings.ReplaceAll(printed[i], w.Home, "/home/you"), "")
+		printed[i] = regexp.MustCompile(`(?m) +$`).ReplaceAllString(strings.ReplaceAll(printed[i], w.Home,
+			"/home/you"), "")
 		printed[i+1] = rest
 	}
 	return printed[:len(commands)]

@@ -47,15 +47,19 @@ thread-pool-size: 100
 `
 )
 
-// database starts PostgreSQL, which wants no user root, and sets up BuildGrid's tables. It returns how BuildGrid reaches it.
+// database starts PostgreSQL, which wants no user root, and sets up BuildGrid's tables. It returns how BuildGrid
+// reaches it.
 func (b *buildGrid) database(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(toolchaintest.Root(t, "postgresql"), "pgserver", "pginstall", "bin")
 	dir := t.TempDir()
 	as := func(program string, args ...string) *exec.Cmd {
-		return exec.Command(bubblewrap(t), append([]string{"--unshare-user", "--uid", "1000", "--gid", "1000", "--unshare-pid", "--die-with-parent", "--dev-bind", "/", "/", "--proc", "/proc", filepath.Join(bin, program)}, args...)...)
+		return exec.Command(bubblewrap(t),
+			append([]string{"--unshare-user", "--uid", "1000", "--gid", "1000", "--unshare-pid", "--die-with-parent",
+				"--dev-bind", "/", "/", "--proc", "/proc", filepath.Join(bin, program)}, args...)...)
 	}
-	if out, err := as("initdb", "--auth=trust", "--username=grid", "--no-sync", "--pgdata="+dir).CombinedOutput(); err != nil {
+	if out, err := as("initdb", "--auth=trust", "--username=grid", "--no-sync",
+		"--pgdata="+dir).CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v: %s", err, out)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -70,7 +74,8 @@ func (b *buildGrid) database(t *testing.T) string {
 	to := "postgresql+psycopg://grid@" + address + "/postgres"
 	var out []byte
 	for range 100 { // it listens before it lets anybody in
-		if out, err = exec.Command(filepath.Join(b.programs, "bgd"), "migrate", "apply", to).CombinedOutput(); err == nil {
+		if out, err = exec.Command(filepath.Join(b.programs, "bgd"), "migrate", "apply",
+			to).CombinedOutput(); err == nil {
 			return to
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -88,20 +93,25 @@ func (b *buildGrid) bots(t *testing.T, n int) {
 		t.Fatal(err)
 	}
 	ca, run := filepath.Join(b.dir, "ca.pem"), filepath.Join(filepath.Dir(toolchaintest.Casd(t)), "buildbox-run")
-	args := []string{filepath.Join(Repo(), "cmd/hexmage/e2e/remote/testdata/bot.py"), b.address, "main", ca, certificate, key, login, strconv.Itoa(n),
-		run, "--remote=https://" + b.address, "--instance=main", "--server-cert=" + ca, "--client-cert=" + certificate, "--client-key=" + key, "--access-token=" + login, "--disable-localcas", "--log-level=warning"}
+	args := []string{filepath.Join(Repo(), "cmd/hexmage/e2e/remote/testdata/bot.py"), b.address, "main", ca,
+		certificate, key, login, strconv.Itoa(n),
+		run, "--remote=https://" + b.address, "--instance=main", "--server-cert=" + ca,
+		"--client-cert=" + certificate, "--client-key=" + key, "--access-token=" + login, "--disable-localcas",
+		"--log-level=warning"}
 	cmd := exec.Command(filepath.Join(b.programs, "python3"), append(args, baseSystem()...)...)
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(bubblewrap(t))+":/usr/bin:/bin")
 	b.runs(t, cmd)
 }
 
-// TestRemoteExecutorBuildGrid: what local executors do for actions is done for those at BuildGrid, too, over TLS and with a token.
+// TestRemoteExecutorBuildGrid: what local executors do for actions is done for those at BuildGrid, too, over TLS and
+// with a token.
 func TestRemoteExecutorBuildGrid(t *testing.T) {
 	b := startBuildGrid(t, 4)
 	certificate, key := b.ca.sign(t, t.TempDir(), "client")
 	t.Run("suite", func(t *testing.T) {
 		executetest.Run(t, "*remote.Executor", func(t *testing.T) executetest.Setup {
-			return remoteSetup(t, remote.Options{Address: "grpcs://" + b.address, Instance: "main", TLS: remote.TLS{CA: filepath.Join(b.dir, "ca.pem"), Certificate: certificate, Key: key},
+			return remoteSetup(t, remote.Options{Address: "grpcs://" + b.address, Instance: "main",
+				TLS:     remote.TLS{CA: filepath.Join(b.dir, "ca.pem"), Certificate: certificate, Key: key},
 				Headers: map[string]string{"authorization": "Bearer " + token(b.secret, time.Now().Add(time.Hour))}})
 		})
 	})
@@ -109,8 +119,10 @@ func TestRemoteExecutorBuildGrid(t *testing.T) {
 	one.RunJSON(t, "p")
 	use := func(more ...string) *World {
 		w := farWorld(t)
-		share(t, w, "grpcs://"+b.address, append(more, executes, `instance = "main"`, `headers = { authorization = "Bearer ${env.TEAM_TOKEN}" }`,
-			fmt.Sprintf("tls {\n ca = %q\n certificate = %q\n key = %q\n}", filepath.Join(b.dir, "ca.pem"), certificate, key))...)
+		share(t, w, "grpcs://"+b.address,
+			append(more, executes, `instance = "main"`, `headers = { authorization = "Bearer ${env.TEAM_TOKEN}" }`,
+				fmt.Sprintf("tls {\n ca = %q\n certificate = %q\n key = %q\n}", filepath.Join(b.dir, "ca.pem"),
+					certificate, key))...)
 		w.Env = append(w.Env, "TEAM_TOKEN="+token(b.secret, time.Now().Add(time.Hour)))
 		return w
 	}
@@ -128,7 +140,8 @@ func TestRemoteExecutorBuildGrid(t *testing.T) {
 	t.Run("no such machine", func(t *testing.T) { // which BuildGrid refuses
 		two := use(`platform = { nobody = "has this" }`)
 		r := two.RunJSON(t, "p")
-		if there, here := counted(t, r.Outcome); there != 0 || here != 4 || strings.Count(r.Stderr, "could not run at remote team") != 1 || !strings.Contains(r.Stderr, "nobody") {
+		if there, here := counted(t, r.Outcome); there != 0 || here != 4 ||
+			strings.Count(r.Stderr, "could not run at remote team") != 1 || !strings.Contains(r.Stderr, "nobody") {
 			t.Errorf("%d actions ran there, %d here: %s", there, here, r)
 		}
 		sameOut(t, one, two, "p")
@@ -145,7 +158,8 @@ func remoteSetup(t *testing.T, o remote.Options) executetest.Setup {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Name, o.Timeout, o.Retries, o.Execute, o.Say = "team", remote.DefaultTimeout, 2, true, func(text string) { t.Error(text) }
+	o.Name, o.Timeout, o.Retries, o.Execute, o.Say = "team", remote.DefaultTimeout, 2,
+		true, func(text string) { t.Error(text) }
 	client, err := remote.Dial(o)
 	if err != nil {
 		t.Fatal(err)
@@ -154,5 +168,6 @@ func remoteSetup(t *testing.T, o remote.Options) executetest.Setup {
 	far := remote.NewBlobs(blobs, client, nil)
 	files := store.WithHostFiles(far)
 	x := remote.NewExecutor(client, remote.ExecutorOptions{Inputs: files, Blobs: far})
-	return executetest.Setup{Executor: x, Store: files, Fn: digest.SHA256, NoSecrets: true, Silent: true, Alive: executetest.ProcessAlive}
+	return executetest.Setup{Executor: x, Store: files, Fn: digest.SHA256, NoSecrets: true, Silent: true,
+		Alive: executetest.ProcessAlive}
 }

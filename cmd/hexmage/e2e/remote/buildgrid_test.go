@@ -85,7 +85,8 @@ func startBuildGrid(t *testing.T, bots int) *buildGrid {
 	gridOnce.Do(func() {
 		grid = LastingWorld(t)
 		grid.Write(t, "pipelines/buildgrid.hcl", buildGridPipeline)
-		grid.Write(t, "hexmage.lock.hcl", Read(t, filepath.Join(Repo(), "cmd/hexmage/e2e/remote/testdata/buildgrid.lock.hcl")))
+		grid.Write(t, "hexmage.lock.hcl",
+			Read(t, filepath.Join(Repo(), "cmd/hexmage/e2e/remote/testdata/buildgrid.lock.hcl")))
 		brought = grid.Run(t, "run", "buildgrid")
 	})
 	w := grid
@@ -100,14 +101,17 @@ func startBuildGrid(t *testing.T, bots int) *buildGrid {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &buildGrid{dir: t.TempDir(), address: l.Addr().String(), programs: filepath.Join(w.Dir, "out/buildgrid/buildgrid/bin"), secret: []byte("what the server and who signs tokens know"), ca: newAuthority(t)}
+	b := &buildGrid{dir: t.TempDir(), address: l.Addr().String(),
+		programs: filepath.Join(w.Dir, "out/buildgrid/buildgrid/bin"),
+		secret:   []byte("what the server and who signs tokens know"), ca: newAuthority(t)}
 	l.Close()
 	b.ca.sign(t, b.dir, "server")
 	schedules, services := "", ""
 	if bots > 0 {
 		schedules, services = fmt.Sprintf(buildGridSchedules, b.database(t)), buildGridServices
 	}
-	for name, content := range map[string][]byte{"ca.pem": b.ca.pem, "secret": b.secret, "bgd.yml": fmt.Appendf(nil, buildGridConfig, b.address, schedules, services)} {
+	for name, content := range map[string][]byte{"ca.pem": b.ca.pem, "secret": b.secret,
+		"bgd.yml": fmt.Appendf(nil, buildGridConfig, b.address, schedules, services)} {
 		if err := os.WriteFile(filepath.Join(b.dir, name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +164,8 @@ func newAuthority(t *testing.T) *authority {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "the team"}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	of := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "the team"},
+		NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
 	der, err := x509.CreateCertificate(rand.Reader, of, of, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +183,8 @@ func (a *authority) sign(t *testing.T, dir, name string) (certificate, key strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	of := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
+		NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
 	der, err := x509.CreateCertificate(rand.Reader, of, a.certificate, &own.PublicKey, a.key)
 	if err != nil {
@@ -189,7 +195,8 @@ func (a *authority) sign(t *testing.T, dir, name string) (certificate, key strin
 		t.Fatal(err)
 	}
 	certificate, key = filepath.Join(dir, name+".pem"), filepath.Join(dir, name+".key")
-	for at, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: private}} {
+	for at, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: der},
+		key: {Type: "PRIVATE KEY", Bytes: private}} {
 		if err := os.WriteFile(at, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +213,8 @@ func token(secret []byte, until time.Time) string {
 	return text + "." + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-// helper writes a credential helper that says the tokens, one each time that it is asked, and the last one from then on.
+// helper writes a credential helper that says the tokens, one each time that it is asked, and the last one from then
+// on.
 func helper(t *testing.T, tokens ...string) string {
 	t.Helper()
 	at := filepath.Join(t.TempDir(), "helper")
@@ -225,7 +233,8 @@ func helper(t *testing.T, tokens ...string) string {
 	return at
 }
 
-// TestRemoteBuildGrid: a server over TLS, that wants to know who asks, is a cache for who it lets, and one sentence for who it does not.
+// TestRemoteBuildGrid: a server over TLS, that wants to know who asks, is a cache for who it lets, and one sentence
+// for who it does not.
 func TestRemoteBuildGrid(t *testing.T) {
 	b := startBuildGrid(t, 0)
 	dir := t.TempDir()
@@ -262,13 +271,19 @@ func TestRemoteBuildGrid(t *testing.T) {
 		says     []string
 	}{
 		{"right", right, []string{tls(ca, certificate, key), header}, 0, nil},
-		{"a helper whose token is over", "", []string{tls(ca, certificate, key), fmt.Sprintf("credential_helper = [%q]", asked)}, 0, nil},
-		{"an expired token", late, []string{tls(ca, certificate, key), header}, 3, []string{"remote team is out", "does not let you", "headers"}},
-		{"a forged token", forged, []string{tls(ca, certificate, key), header}, 3, []string{"remote team is out", "does not let you"}},
+		{"a helper whose token is over", "",
+			[]string{tls(ca, certificate, key), fmt.Sprintf("credential_helper = [%q]", asked)}, 0, nil},
+		{"an expired token", late, []string{tls(ca, certificate, key), header}, 3,
+			[]string{"remote team is out", "does not let you", "headers"}},
+		{"a forged token", forged, []string{tls(ca, certificate, key), header}, 3,
+			[]string{"remote team is out", "does not let you"}},
 		{"no token", "", []string{tls(ca, certificate, key)}, 3, []string{"remote team is out", "does not let you"}},
-		{"nobody's certificate", right, []string{fmt.Sprintf("tls {\n ca = %q\n}", ca), header}, 3, []string{"remote team is out", "is not reached", "`tls` of remote team"}},
-		{"a stranger's certificate", right, []string{tls(ca, otherCertificate, otherKey), header}, 3, []string{"remote team is out", "is not reached", "`tls` of remote team"}},
-		{"another server's certificate", right, []string{tls(otherCA, certificate, key), header}, 3, []string{"remote team is out", "certificate signed by unknown authority", "`tls` of remote team"}},
+		{"nobody's certificate", right, []string{fmt.Sprintf("tls {\n ca = %q\n}", ca), header}, 3,
+			[]string{"remote team is out", "is not reached", "`tls` of remote team"}},
+		{"a stranger's certificate", right, []string{tls(ca, otherCertificate, otherKey), header}, 3,
+			[]string{"remote team is out", "is not reached", "`tls` of remote team"}},
+		{"another server's certificate", right, []string{tls(otherCA, certificate, key), header}, 3,
+			[]string{"remote team is out", "certificate signed by unknown authority", "`tls` of remote team"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := use(c.token, c.more...)
@@ -291,7 +306,8 @@ func TestRemoteBuildGrid(t *testing.T) {
 			Wants(t, exported, ExitOK, "hexmage-run/1")
 			w.Write(t, "run.json", exported.Stdout)
 		}
-		nowhere(t, []string{right, late, forged, strings.Split(Read(t, key), "\n")[1]}, append([]string{b.dir}, foldersOf(worlds)...)...)
+		nowhere(t, []string{right, late, forged, strings.Split(Read(t, key), "\n")[1]},
+			append([]string{b.dir}, foldersOf(worlds)...)...)
 		for _, token := range []string{right, late, forged} {
 			if strings.Contains(b.log.String(), token) {
 				t.Errorf("%s is in the server's log", token)

@@ -63,7 +63,8 @@ func (c *casd) evict(t *testing.T) {
 	t.Error("nothing was evicted")
 }
 
-// TestRemoteEvicts: casd has room for less than what comes, and throws away in the middle of a build what it said that it has.
+// TestRemoteEvicts: casd has room for less than what comes, and throws away in the middle of a build what it said
+// that it has.
 func TestRemoteEvicts(t *testing.T) {
 	evictWorld := func(extra string) *World {
 		w := NewWorld(t)
@@ -92,7 +93,8 @@ func TestRemoteEvicts(t *testing.T) {
 		r := two.RunJSON(t, "p")
 		<-gone
 		t.Logf("%v: executed %q, said %s", r.Took, r.Names, r.Stderr)
-		if want := []string{"exec.count", "exec.large", "exec.while"}; !slices.Equal(r.Names, want) || r.Took > 15*time.Second {
+		if want := []string{"exec.count", "exec.large", "exec.while"}; !slices.Equal(r.Names, want) ||
+			r.Took > 15*time.Second {
 			t.Errorf("executed %q in %v", r.Names, r.Took)
 		}
 		saysOnce(t, r.Outcome, "remote team said that it has", "building again")
@@ -118,7 +120,8 @@ func TestRemoteEvicts(t *testing.T) {
 	})
 }
 
-// TestRemoteExecutionEvicts: casd throws away, while actions run there, what it was sent and what it made, inputs of later actions. They are sent again.
+// TestRemoteExecutionEvicts: casd throws away, while actions run there, what it was sent and what it made, inputs of
+// later actions. They are sent again.
 func TestRemoteExecutionEvicts(t *testing.T) {
 	c := startWorkers(t)
 	c.more = append(c.more, quota...)
@@ -126,7 +129,8 @@ func TestRemoteExecutionEvicts(t *testing.T) {
 	evictFar := func() *World {
 		w := NewWorld(t).WithDownloads(t)
 		w.Env = []string{"HEXMAGE_DIGEST=sha256"}
-		w.Write(t, "pipelines/p.hcl", strings.Replace(evictPipeline, `locals { sh = ["sh", `, "toolchain \"busybox\" {}\nlocals { sh = [\"${toolchain.busybox.dir}/bin/busybox\", \"sh\", ", 1))
+		w.Write(t, "pipelines/p.hcl", strings.Replace(evictPipeline, `locals { sh = ["sh", `, "toolchain "+
+			"\"busybox\" {}\nlocals { sh = [\"${toolchain.busybox.dir}/bin/busybox\", \"sh\", ", 1))
 		w.Write(t, "extra", "far\n")
 		return w
 	}

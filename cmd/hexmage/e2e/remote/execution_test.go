@@ -42,7 +42,8 @@ func bubblewrap(t *testing.T) string {
 	return bwrap
 }
 
-// baseSystem are buildbox-run's arguments with which actions see the base system of this machine, as those in our own sandbox do.
+// baseSystem are buildbox-run's arguments with which actions see the base system of this machine, as those in our own
+// sandbox do.
 func baseSystem() (args []string) {
 	for _, p := range []string{"/usr", "/bin", "/lib", "/lib64"} {
 		if from, err := filepath.EvalSymlinks(p); err == nil {
@@ -76,7 +77,8 @@ func counted(t *testing.T, o *Outcome) (there, here int) {
 	return there, here
 }
 
-// TestRemoteExecution: the op package and the makefile that were compiled elsewhere are those that are compiled here, byte by byte; and so is all that a pipeline makes.
+// TestRemoteExecution: the op package and the makefile that were compiled elsewhere are those that are compiled here,
+// byte by byte; and so is all that a pipeline makes.
 func TestRemoteExecution(t *testing.T) {
 	c := startWorkers(t)
 	one, first := FirstRun(t)
@@ -85,10 +87,12 @@ func TestRemoteExecution(t *testing.T) {
 	r := two.RunJSON(t, Pipeline)
 	there, here := counted(t, r.Outcome)
 	t.Logf("the first machine took %v, the second %v: %s", first.Took, r.Took, ranThere.FindString(r.Stderr))
-	if there < 30 || there+here+1 != r.Executed || strings.Contains(r.Stderr, "could not run") { // one is the emulated phone's
+	// one is the emulated phone's
+	if there < 30 || there+here+1 != r.Executed || strings.Contains(r.Stderr, "could not run") {
 		t.Errorf("%d actions ran there, and %d here, of %d: %s", there, here, r.Executed, r.Stderr)
 	}
-	for _, out := range []string{"oppackage", "makefile", "model.mllm", "context.bin"} { // the rest is of two runs on a device
+	// the rest is of two runs on a device
+	for _, out := range []string{"oppackage", "makefile", "model.mllm", "context.bin"} {
 		sameOut(t, one, two, filepath.Join(Pipeline, out))
 	}
 	if again := two.RunJSON(t, Pipeline); again.Executed != 0 {
@@ -131,7 +135,8 @@ func farWorld(t *testing.T) *World {
 	return w
 }
 
-// TestRemoteExecutionKilled: casd is killed with -9 while it runs actions, and comes back or does not. Outputs are right, and there is one sentence about it.
+// TestRemoteExecutionKilled: casd is killed with -9 while it runs actions, and comes back or does not. Outputs are
+// right, and there is one sentence about it.
 func TestRemoteExecutionKilled(t *testing.T) {
 	c := startWorkers(t)
 	one := farWorld(t)
@@ -143,7 +148,8 @@ func TestRemoteExecutionKilled(t *testing.T) {
 		policy string
 	}{
 		{"never", -1, false, "local"},
-		{"at once", 300 * time.Millisecond, false, "local"}, {"in the middle", time.Second, false, "local"}, {"and back", time.Second, true, "local"}, {"late, and back", 1500 * time.Millisecond, true, "local"},
+		{"at once", 300 * time.Millisecond, false, "local"}, {"in the middle", time.Second, false, "local"},
+		{"and back", time.Second, true, "local"}, {"late, and back", 1500 * time.Millisecond, true, "local"},
 		{"no fallback", 800 * time.Millisecond, false, "fail"},
 	} {
 		t.Run(k.name, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/hexmage/hexmage/internal/remote/far"
 )
 
-// TestRemoteFar: where a round trip to the server takes 50 ms, 500 actions of one level and what reads all their outputs wait for a few of them: to look up, to plan,
-// to fetch outputs, and to fetch inputs.
+// TestRemoteFar: where a round trip to the server takes 50 ms, 500 actions of one level and what reads all their
+// outputs wait for a few of them: to look up, to plan, to fetch outputs, and to fetch inputs.
 func TestRemoteFar(t *testing.T) {
 	const text = `step "exec" "part" {
   for_each = { for i in range(500) : format("p%03d", i) => i }
@@ -74,7 +74,8 @@ output "all" { value = step.exec.all.outputs.all }
 		t.Errorf("after an edit the third machine executed %q", r.Names)
 	}
 	within("a run with the last action", r.Took)
-	if got, want := Read(t, three.Dir+"/out/p/all"), strings.Replace(Read(t, one.Dir+"/out/p/all"), "1\n", "2\n", 1); got != want {
+	if got, want := Read(t, three.Dir+"/out/p/all"),
+		strings.Replace(Read(t, one.Dir+"/out/p/all"), "1\n", "2\n", 1); got != want {
 		t.Errorf("it made %d bytes, and not %d", len(got), len(want))
 	}
 }

@@ -62,7 +62,9 @@ func newCasd(t *testing.T) *casd {
 
 func (c *casd) start(t *testing.T) {
 	t.Helper()
-	c.cmd = exec.Command(c.program, slices.Concat([]string{"--bind=" + c.address, "--log-level=warning", "--reserved=1M"}, c.more, []string{c.dir})...)
+	c.cmd = exec.Command(c.program,
+		slices.Concat([]string{"--bind=" + c.address, "--log-level=warning", "--reserved=1M"}, c.more,
+			[]string{c.dir})...)
 	c.cmd.Env = append(os.Environ(), "TMPDIR="+c.tmp) // who is killed clears nothing away
 	if c.path != "" {
 		c.cmd.Env = append(c.cmd.Env, "PATH="+c.path)
@@ -84,7 +86,8 @@ func (c *casd) start(t *testing.T) {
 	t.Fatalf("casd does not listen at %s: %s", c.address, c.log.Bytes())
 }
 
-// kill ends it, and what it runs, as kill -9 does. What it has mounted for that goes, too: once nobody is left who could be in the middle of mounting.
+// kill ends it, and what it runs, as kill -9 does. What it has mounted for that goes, too: once nobody is left who
+// could be in the middle of mounting.
 func (c *casd) kill() {
 	if c.cmd == nil {
 		return
@@ -97,7 +100,8 @@ func (c *casd) kill() {
 	}
 }
 
-// killSession ends all processes of a session, and returns when none of them runs. What casd runs has groups of its own, and its session.
+// killSession ends all processes of a session, and returns when none of them runs. What casd runs has groups of its
+// own, and its session.
 func killSession(session int) {
 	for alive := inSession(session); len(alive) > 0; alive = inSession(session) {
 		for _, pid := range alive {
@@ -151,7 +155,8 @@ func (c *casd) blobs(t *testing.T, keep func(size int64) bool) (files []string) 
 	return files
 }
 
-// share has the world share results by the server, in the clear if its address does not say otherwise. more are lines of the block.
+// share has the world share results by the server, in the clear if its address does not say otherwise. more are lines
+// of the block.
 func share(t *testing.T, w *World, address string, more ...string) {
 	t.Helper()
 	file := filepath.Join(w.Home, ".config", "hexmage", "config.hcl")
@@ -161,7 +166,8 @@ func share(t *testing.T, w *World, address string, more ...string) {
 	if !strings.Contains(address, "://") {
 		address = "grpc://" + address
 	}
-	text := fmt.Sprintf("remote \"team\" {\n  cache   = \"%s\"\n  timeout = \"2s\"\n  %s\n}\n", address, strings.Join(more, "\n  "))
+	text := fmt.Sprintf("remote \"team\" {\n  cache   = \"%s\"\n  timeout = \"2s\"\n  %s\n}\n", address,
+		strings.Join(more, "\n  "))
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +206,8 @@ func largeWorld(t *testing.T) *World {
 // sameOut reports when two worlds have other outputs there.
 func sameOut(t *testing.T, a, b *World, path string) {
 	t.Helper()
-	if out, err := exec.Command("diff", "-r", filepath.Join(a.Dir, "out", path), filepath.Join(b.Dir, "out", path)).CombinedOutput(); err != nil {
+	if out, err := exec.Command("diff", "-r", filepath.Join(a.Dir, "out", path),
+		filepath.Join(b.Dir, "out", path)).CombinedOutput(); err != nil {
 		t.Errorf("outputs differ: %v\n%s", err, out)
 	}
 }
@@ -219,8 +226,8 @@ func bytesIn(t *testing.T, dir string) (n int64) {
 	return n
 }
 
-// TestRemotePipeline: what one machine made the next one has, byte by byte, without executing anything or fetching what nobody opens; and after an edit it executes
-// what the edit reaches, with inputs that only the remote has.
+// TestRemotePipeline: what one machine made the next one has, byte by byte, without executing anything or fetching
+// what nobody opens; and after an edit it executes what the edit reaches, with inputs that only the remote has.
 func TestRemotePipeline(t *testing.T) {
 	c := startCasd(t)
 	one := NewWorld(t).WithDownloads(t)
@@ -232,7 +239,8 @@ func TestRemotePipeline(t *testing.T) {
 	two := NewWorld(t)
 	share(t, two, c.address)
 	all := first.Executed + first.Cached
-	if o := two.Run(t, "plan", Pipeline); o.Code != 0 || !strings.Contains(o.Stdout, fmt.Sprintf("%d actions: %d cached", all, all)) {
+	if o := two.Run(t, "plan", Pipeline); o.Code != 0 ||
+		!strings.Contains(o.Stdout, fmt.Sprintf("%d actions: %d cached", all, all)) {
 		t.Errorf("the plan does not know what the remote has: %s", o)
 	}
 	second := two.RunJSON(t, Pipeline)
@@ -241,17 +249,20 @@ func TestRemotePipeline(t *testing.T) {
 	}
 	sameOut(t, one, two, Pipeline)
 	was := bytesIn(t, two.Cache)
-	t.Logf("the first machine %v, the second %v, with %d bytes in its cache where that has %d", first.Took, second.Took, was, bytesIn(t, one.Cache))
+	t.Logf("the first machine %v, the second %v, with %d bytes in its cache where that has %d", first.Took,
+		second.Took, was, bytesIn(t, one.Cache))
 	if was > 32<<20 {
 		t.Errorf("%d bytes were fetched: toolchains too", was)
 	}
-	time.Sleep(2500 * time.Millisecond) // files that are as young as these were when it was planned are not known for sure, and so there is no snapshot
+	// files that are as young as these were when it was planned are not known for sure, and so there is no snapshot
+	time.Sleep(2500 * time.Millisecond)
 	if again := two.RunJSON(t, Pipeline); again.Executed != 0 {
 		t.Errorf("again the second machine executed %q", again.Names)
 	}
 	c.kill() // a run without work asks nobody
 	began := time.Now()
-	if o := two.Run(t, "run", Pipeline); o.Code != 0 || strings.Contains(o.Stderr, "remote") || !strings.Contains(o.Stderr, " 0 executed") || time.Since(began) > 2*time.Second {
+	if o := two.Run(t, "run", Pipeline); o.Code != 0 || strings.Contains(o.Stderr, "remote") ||
+		!strings.Contains(o.Stderr, " 0 executed") || time.Since(began) > 2*time.Second {
 		t.Errorf("nothing is to be done, and the remote is gone: %s", o)
 	}
 	c.start(t)
@@ -268,13 +279,14 @@ func TestRemotePipeline(t *testing.T) {
 	if alone := one.RunJSON(t, Pipeline); !slices.Equal(alone.Names, edited.Names) {
 		t.Errorf("with the remote after an edit %q were executed, without it %q", edited.Names, alone.Names)
 	}
-	for _, out := range []string{"oppackage", "makefile", "model.mllm", "context.bin"} { // the rest is of two runs on a device
+	// the rest is of two runs on a device
+	for _, out := range []string{"oppackage", "makefile", "model.mllm", "context.bin"} {
 		sameOut(t, one, two, filepath.Join(Pipeline, out))
 	}
 }
 
-// TestRemoteTinyORT: what one machine took through the vendor's compiler and emulator the next one has, without fetching a toolchain. The first machine makes it all, as
-// nothing that was made by BLAKE3 counts at casd.
+// TestRemoteTinyORT: what one machine took through the vendor's compiler and emulator the next one has, without
+// fetching a toolchain. The first machine makes it all, as nothing that was made by BLAKE3 counts at casd.
 func TestRemoteTinyORT(t *testing.T) {
 	c := startCasd(t)
 	one := NewWorld(t).WithHostDownloads(t)
@@ -288,11 +300,13 @@ func TestRemoteTinyORT(t *testing.T) {
 	}
 	sameOut(t, one, two, TinyORT)
 	sent, was := bytesIn(t, filepath.Join(c.dir, "cas")), bytesIn(t, two.Cache)
-	t.Logf("%d actions; the first machine %v, the second %v; %d bytes in the first cache, %d at the server, %d in the second", second.Cached, first.Took, second.Took, bytesIn(t, one.Cache), sent, was)
+	t.Logf("%d actions; the first machine %v, the second %v; %d bytes in the first cache, %d at the server, %d in "+
+		"the second", second.Cached, first.Took, second.Took, bytesIn(t, one.Cache), sent, was)
 	if was > 32<<20 {
 		t.Errorf("%d bytes were fetched: toolchains too", was)
 	}
-	if strings.Contains(first.Stderr, "left out") || second.Stderr != "" && !strings.Contains(second.Stderr, "sha256 only") {
+	if strings.Contains(first.Stderr, "left out") || second.Stderr != "" &&
+		!strings.Contains(second.Stderr, "sha256 only") {
 		t.Errorf("the first machine says %q, the second %q", first.Stderr, second.Stderr)
 	}
 }
@@ -302,14 +316,18 @@ func TestRemotePreflight(t *testing.T) {
 	c := startCasd(t)
 	w := largeWorld(t)
 	share(t, w, c.address, uploads)
-	if o := w.Run(t, "preflight", "p"); !strings.Contains(strings.Join(strings.Fields(o.Stdout), " "), "remote team grpc://"+c.address+" answers: sha256; batches of ") {
+	if o := w.Run(t, "preflight", "p"); !strings.Contains(strings.Join(strings.Fields(o.Stdout), " "),
+		"remote team grpc://"+c.address+" answers: sha256; batches of ") {
 		t.Errorf("%s", o)
 	}
-	if o := w.Run(t, "doctor", "p"); !strings.Contains(strings.Join(strings.Fields(o.Stdout), " "), "grpc://"+c.address+" answers: sha256; ") {
+	if o := w.Run(t, "doctor", "p"); !strings.Contains(strings.Join(strings.Fields(o.Stdout), " "),
+		"grpc://"+c.address+" answers: sha256; ") {
 		t.Errorf("%s", o)
 	}
 	share(t, w, c.address, "execute = true")
-	if o := w.Run(t, "preflight", "p"); o.Code != 0 || !strings.Contains(strings.Join(strings.Fields(o.Stdout), " "), "warning remote team grpc://"+c.address+" answers, but it runs no actions") {
+	if o := w.Run(t, "preflight", "p"); o.Code != 0 ||
+		!strings.Contains(strings.Join(strings.Fields(o.Stdout), " "),
+			"warning remote team grpc://"+c.address+" answers, but it runs no actions") {
 		t.Errorf("%s", o)
 	}
 }
@@ -380,12 +398,13 @@ func TestRemoteFaults(t *testing.T) {
 			c.start(t)
 		}, 3, nil},
 		{"nonsense for results", func(t *testing.T, w *World) {
-			err := filepath.WalkDir(filepath.Join(c.dir, "actioncache", "objects"), func(p string, d fs.DirEntry, err error) error {
-				if err != nil || !d.Type().IsRegular() {
-					return err
-				}
-				return os.WriteFile(p, []byte("\xff\xff nonsense"), 0o644)
-			})
+			err := filepath.WalkDir(filepath.Join(c.dir, "actioncache", "objects"),
+				func(p string, d fs.DirEntry, err error) error {
+					if err != nil || !d.Type().IsRegular() {
+						return err
+					}
+					return os.WriteFile(p, []byte("\xff\xff nonsense"), 0o644)
+				})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -428,7 +447,8 @@ func saysOnce(t *testing.T, o *Outcome, words ...string) {
 	}
 }
 
-// TestRemoteKilled: casd is killed with -9 at many moments of a download and of an upload, and comes back or does not. Outputs are right, and what it has then is whole.
+// TestRemoteKilled: casd is killed with -9 at many moments of a download and of an upload, and comes back or does
+// not. Outputs are right, and what it has then is whole.
 func TestRemoteKilled(t *testing.T) {
 	c := startCasd(t)
 	one := largeWorld(t)
@@ -457,7 +477,9 @@ func TestRemoteKilled(t *testing.T) {
 				c.restart(t)
 				two := largeWorld(t)
 				two.Write(t, "extra", fmt.Sprintf("%d %v\n", i, back)) // what nobody made yet
-				two.Write(t, "pipelines/p.hcl", strings.Replace(largePipeline, "3000000", strconv.Itoa(3000100+10*i+map[bool]int{true: 1}[back]), 1))
+				two.Write(t, "pipelines/p.hcl",
+					strings.Replace(largePipeline, "3000000", strconv.Itoa(3000100+10*i+map[bool]int{true: 1}[back]),
+						1))
 				share(t, two, c.address, uploads)
 				two.Env = []string{"HEXMAGE_DIGEST=sha256"}
 				killed := c.killAfter(t, 300*time.Millisecond+after*time.Millisecond, back)
@@ -506,7 +528,8 @@ func TestRemoteKilledMidway(t *testing.T) {
 				grows := two.Cache
 				if way == "upload" {
 					share(t, two, c.address, uploads, patience(back))
-					two.Write(t, "pipelines/p.hcl", strings.Replace(largePipeline, "3000000", Itoa(2_999_000+n), 1)) // what nobody made yet
+					// what nobody made yet
+					two.Write(t, "pipelines/p.hcl", strings.Replace(largePipeline, "3000000", Itoa(2_999_000+n), 1))
 					grows = c.dir
 				}
 				hit, before := make(chan bool), parts(grows) // what casd had received when it was killed stays
@@ -528,7 +551,8 @@ func TestRemoteKilledMidway(t *testing.T) {
 				if was := <-hit; !was || r.Took > 10*time.Second {
 					t.Errorf("it was killed in the middle: %v; it took %v", was, r.Took)
 				}
-				r.Stderr = regexp.MustCompile(`(?m)^hexmage: sending to remote team.*\n`).ReplaceAllString(r.Stderr, "") // said of what takes longer than a second
+				// said of what takes longer than a second
+				r.Stderr = regexp.MustCompile(`(?m)^hexmage: sending to remote team.*\n`).ReplaceAllString(r.Stderr, "")
 				if back {
 					saysOnce(t, r.Outcome)
 				} else {
@@ -557,7 +581,8 @@ func TestRemoteKilledMidway(t *testing.T) {
 	}
 }
 
-// TestRemoteExecutionKilledMidway: casd is killed with -9, and what it runs, when an action runs there that is not done for a second.
+// TestRemoteExecutionKilledMidway: casd is killed with -9, and what it runs, when an action runs there that is not
+// done for a second.
 func TestRemoteExecutionKilledMidway(t *testing.T) {
 	c := startWorkers(t)
 	one := farWorld(t)
@@ -593,7 +618,8 @@ func TestRemoteExecutionKilledMidway(t *testing.T) {
 			t.Logf("%v: %s", o.Took, o.Stderr)
 			there, _ := counted(t, o)
 			said := strings.Count(o.Stderr, "\n") - 1 // how many ran where
-			if back && (there != 3 || said != 0) || !back && (there > 1 || said != 1 || !strings.Contains(o.Stderr, "remote team is out")) {
+			if back && (there != 3 || said != 0) ||
+				!back && (there > 1 || said != 1 || !strings.Contains(o.Stderr, "remote team is out")) {
 				t.Errorf("%d actions ran there: %s", there, o.Stderr)
 			}
 			sameOut(t, one, two, "p")
@@ -635,7 +661,8 @@ func (c *casd) killAfter(t *testing.T, after time.Duration, back bool) <-chan st
 	return done
 }
 
-// TestRemoteFunction: a server that knows SHA-256 only has the workspace use that, which is said once and stays, also without the server; HEXMAGE_DIGEST has the last word.
+// TestRemoteFunction: a server that knows SHA-256 only has the workspace use that, which is said once and stays, also
+// without the server; HEXMAGE_DIGEST has the last word.
 func TestRemoteFunction(t *testing.T) {
 	c := startCasd(t)
 	w := largeWorld(t)
@@ -644,7 +671,8 @@ func TestRemoteFunction(t *testing.T) {
 	}
 	share(t, w, c.address, uploads)
 	w.Write(t, "extra", "1\n")
-	if r := w.RunJSON(t, "p"); r.Executed != 3 || strings.Count(r.Stderr, "sha256 only: content of this workspace is named by it from now on") != 1 {
+	if r := w.RunJSON(t, "p"); r.Executed != 3 ||
+		strings.Count(r.Stderr, "sha256 only: content of this workspace is named by it from now on") != 1 {
 		t.Errorf("with the remote: %s", r)
 	}
 	for _, args := range [][]string{{"p"}, {"p", "--remote", "off"}} {
@@ -663,12 +691,14 @@ func TestRemoteFunction(t *testing.T) {
 		}
 	}
 	w.Write(t, "extra", "3\n")
-	if r := w.RunJSON(t, "p"); !slices.Equal(r.Names, []string{"exec.count"}) || strings.Count(r.Stderr, "sha256 only") != 1 {
+	if r := w.RunJSON(t, "p"); !slices.Equal(r.Names, []string{"exec.count"}) ||
+		strings.Count(r.Stderr, "sha256 only") != 1 {
 		t.Errorf("with damage: executed %q, said %s", r.Names, r.Stderr)
 	}
 	w.Env = []string{"HEXMAGE_DIGEST=blake3"}
 	w.Write(t, "extra", "2\n")
-	if r := w.RunJSON(t, "p"); !slices.Equal(r.Names, []string{"exec.count"}) || !strings.Contains(r.Stderr, "remote team is not used") {
+	if r := w.RunJSON(t, "p"); !slices.Equal(r.Names, []string{"exec.count"}) ||
+		!strings.Contains(r.Stderr, "remote team is not used") {
 		t.Errorf("by BLAKE3 again: executed %q, said %s", r.Names, r.Stderr)
 	}
 	share(t, w, c.address, executes, `fallback = "fail"`)
@@ -676,7 +706,8 @@ func TestRemoteFunction(t *testing.T) {
 	Wants(t, w.Run(t, "run", "p"), ExitUsage, "remote team can run nothing: content is named by blake3")
 }
 
-// TestRemotePolicies: nothing is sent but by who says so, and never what was made without a sandbox, or is of this machine alone.
+// TestRemotePolicies: nothing is sent but by who says so, and never what was made without a sandbox, or is of this
+// machine alone.
 func TestRemotePolicies(t *testing.T) {
 	c := startCasd(t)
 	sent := func() int { return len(c.blobs(t, func(size int64) bool { return size > 0 })) }
@@ -717,7 +748,8 @@ func TestRemotePolicies(t *testing.T) {
 	}
 }
 
-// TestRemoteCredentials: what stands in headers is nowhere: not in the cache, its logs and events, on the server, in the outputs, nor in what is said.
+// TestRemoteCredentials: what stands in headers is nowhere: not in the cache, its logs and events, on the server, in
+// the outputs, nor in what is said.
 func TestRemoteCredentials(t *testing.T) {
 	const token = "s3cr3t-t0ken-of-the-team"
 	c := startCasd(t)
@@ -751,11 +783,13 @@ func foldersOf(worlds []*World) (dirs []string) {
 	return dirs
 }
 
-// nowhere reports the files below the folders that have one of the secrets, or a part that says as much. That it finds them it tries first.
+// nowhere reports the files below the folders that have one of the secrets, or a part that says as much. That it
+// finds them it tries first.
 func nowhere(t *testing.T, secrets []string, dirs ...string) {
 	t.Helper()
 	for _, secret := range secrets {
-		for what, text := range map[string]string{"the secret": secret, "its end": secret[len(secret)-16:], "the secret in base64": base64.StdEncoding.EncodeToString([]byte(secret))} {
+		for what, text := range map[string]string{"the secret": secret, "its end": secret[len(secret)-16:],
+			"the secret in base64": base64.StdEncoding.EncodeToString([]byte(secret))} {
 			text := text[:len(text)-len(text)%4]
 			planted := filepath.Join(t.TempDir(), "planted")
 			if err := os.WriteFile(planted, []byte("\x00 Bearer "+text+"\n"), 0o600); err != nil {

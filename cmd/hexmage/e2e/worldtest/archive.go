@@ -31,7 +31,8 @@ func Archive(t *testing.T, members ...Member) []byte {
 		if m.Kind == 0 {
 			m.Kind = tar.TypeReg
 		}
-		if err := a.WriteHeader(&tar.Header{Name: m.Name, Linkname: m.Link, Typeflag: m.Kind, Size: int64(len(m.Text)), Mode: 0o755}); err != nil {
+		if err := a.WriteHeader(&tar.Header{Name: m.Name, Linkname: m.Link, Typeflag: m.Kind,
+			Size: int64(len(m.Text)), Mode: 0o755}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := a.Write([]byte(m.Text)); err != nil {

@@ -105,7 +105,9 @@ func (w *World) WithDownloadsOf(t *testing.T, cache string) *World {
 	if !Exists(downloads) {
 		return w
 	}
-	if err := Link(downloads, filepath.Join(w.Cache, "downloads"), func(p string) bool { return !strings.HasSuffix(p, ".lock") }); err != nil {
+	if err := Link(downloads,
+		filepath.Join(w.Cache, "downloads"),
+		func(p string) bool { return !strings.HasSuffix(p, ".lock") }); err != nil {
 		t.Fatal(err)
 	}
 	return w

@@ -52,7 +52,8 @@ func Update() bool { return flag.Lookup("update").Value.String() == "true" }
 
 // Main is TestMain of each package of such tests.
 func Main(m *testing.M) {
-	for name, start := range map[string]func(args []string) error{Alone: runAlone, without: runWithout, Rooted: runRooted} {
+	for name, start := range map[string]func(args []string) error{Alone: runAlone, without: runWithout,
+		Rooted: runRooted} {
 		if len(os.Args) > 2 && os.Args[1] == name {
 			fmt.Fprintln(os.Stderr, "e2e:", start(os.Args[2:])) // returns only when it fails
 			os.Exit(1)

@@ -83,7 +83,8 @@ func TestOffline(t *testing.T) {
 	t.Logf("a second time: %v", o.Took)
 	empty := NewWorld(t)
 	o = empty.RunAlone(t, "run", "--offline", Pipeline)
-	if o.Code != 1 || !strings.Contains(o.Stdout+o.Stderr, "offline") || !strings.Contains(o.Stdout+o.Stderr, "--offline") || o.Took > time.Minute {
+	if o.Code != 1 || !strings.Contains(o.Stdout+o.Stderr, "offline") ||
+		!strings.Contains(o.Stdout+o.Stderr, "--offline") || o.Took > time.Minute {
 		t.Errorf("with an empty store: %s", o)
 	}
 }

@@ -60,7 +60,8 @@ func LastingWorld(t *testing.T) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &World{Dir: filepath.Join(base, "workspace"), Home: filepath.Join(base, "home"), Cache: filepath.Join(base, "cache", "v3")}
+	w := &World{Dir: filepath.Join(base, "workspace"), Home: filepath.Join(base, "home"),
+		Cache: filepath.Join(base, "cache", "v3")}
 	for _, sub := range []string{"pipelines", "modules", "oppackage/example/LLaMAPackage"} {
 		if err := os.CopyFS(filepath.Join(w.Dir, sub), os.DirFS(filepath.Join(Repo(), sub))); err != nil {
 			t.Fatal(err)
@@ -79,7 +80,8 @@ func LastingWorld(t *testing.T) *World {
 func (w *World) WithDownloads(t *testing.T) *World {
 	t.Helper()
 	from := toolchaintest.Downloads(t)
-	if err := Link(from, filepath.Join(w.Cache, "downloads"), func(p string) bool { return strings.HasSuffix(p, ".deb") }); err != nil {
+	if err := Link(from, filepath.Join(w.Cache, "downloads"),
+		func(p string) bool { return strings.HasSuffix(p, ".deb") }); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -118,12 +120,14 @@ func FirstRun(t *testing.T) (*World, *Outcome) {
 // CloneCache makes a cache of its own with the blobs, results and trees of another. Blobs and trees are linked, not
 // copied: hexmage replaces files of its store and never writes into one, but for the pack of results.
 func CloneCache(from, to string) error {
-	if err := os.CopyFS(filepath.Join(to, "results"), os.DirFS(filepath.Join(from, "results"))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.CopyFS(filepath.Join(to, "results"), os.DirFS(filepath.Join(from, "results"))); err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return Link(from, to, func(p string) bool {
 		top, rest, _ := strings.Cut(p, string(filepath.Separator))
-		return slices.Contains([]string{"blake3", "trees"}, top) && (!strings.HasSuffix(p, ".lock") || strings.Contains(rest, string(filepath.Separator)))
+		return slices.Contains([]string{"blake3", "trees"}, top) &&
+			(!strings.HasSuffix(p, ".lock") || strings.Contains(rest, string(filepath.Separator)))
 	})
 }
 
@@ -181,7 +185,8 @@ func (w *World) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, Hexmage(), args...)
 	cmd.Dir = w.Dir
 	cmd.Env = append([]string{"PATH=" + Path(), "HOME=" + w.Home, "HEXMAGE_CACHE=" + filepath.Dir(w.Cache)}, w.Env...)
-	for _, name := range []string{"TMPDIR", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"} {
+	for _, name := range []string{"TMPDIR", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
+		"NO_PROXY"} {
 		if v, ok := os.LookupEnv(name); ok {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}
@@ -203,7 +208,8 @@ func (o *Outcome) String() string {
 	if o == nil {
 		return "it did not start"
 	}
-	return strings.Join([]string{"exit code", Itoa(o.Code), "after", o.Took.String(), "\n", o.Stdout, "\n", o.Stderr}, " ")
+	return strings.Join([]string{"exit code", Itoa(o.Code), "after", o.Took.String(), "\n", o.Stdout, "\n", o.Stderr},
+		" ")
 }
 
 func Itoa(n int) string {
@@ -406,5 +412,6 @@ const Library = "libQnnLLaMAPackage.so"
 // Vendor has the vendor's packages: two releases for each of two systems.
 func Vendor(t *testing.T) (newX86, oldX86, newARM, oldARM string) {
 	libs := func(name, below string) string { return filepath.Join(toolchaintest.Root(t, name), below) }
-	return libs("htp_host", "onnxruntime_qnn"), libs("htp_host@2.4.0", "onnxruntime_qnn"), libs("htp_linux_arm64", "onnxruntime_qnn"), libs("qnnruntime", "qnnruntime/.libs")
+	return libs("htp_host", "onnxruntime_qnn"), libs("htp_host@2.4.0", "onnxruntime_qnn"),
+		libs("htp_linux_arm64", "onnxruntime_qnn"), libs("qnnruntime", "qnnruntime/.libs")
 }
