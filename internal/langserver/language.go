@@ -1,103 +1,78 @@
 package langserver
 
-import (
-	"slices"
-)
+import "slices"
 
-// block is a block of the language that is no step: what may stand in it.
+// block is a block of the language.
 type block struct {
-	name      string
-	labels    int
 	doc       string
 	arguments []Word
 	blocks    []string
 }
 
-func described(name, doc string) Word { return Word{Name: name, Doc: doc} }
+// described returns words from pairs of a name and its documentation.
+func described(pairs ...string) (words []Word) {
+	for pair := range slices.Chunk(pairs, 2) {
+		words = append(words, Word{Name: pair[0], Doc: pair[1]})
+	}
+	return words
+}
 
-// metaArguments are those that every step has, whatever its kind.
+// metaArguments are the arguments that every step has.
 func metaArguments() []Word {
-	return []Word{
-		described("cache", "`true`, the default: what is known is not done again. `false`: it runs every time. `\"inputs\"`: for steps that change something beside their outputs. `\"local\"`: results stay on this machine."),
-		described("depends_on", "What must be done before, beyond what it refers to: `[step.patch.ops]`."),
-		described("description", "What it is for; a constant."),
-		described("env", "Variables of the environment of its commands, by name."),
-		described("for_each", "A map or a set of strings: one copy for each, with `each.key` and `each.value`."),
-		described("resources", "What its actions take of limited things: `{ memory_gb = 64 }`."),
-		described("retries", "How many more times an action is tried that could not run for a reason that may pass."),
-		described("retry_exit_codes", "Exit codes after which trying again may help: `[75]`."),
-		described("target", "What it is built for, where there are several targets: `target.NAME`."),
-		described("timeout", "How long each of its actions may take: `\"90s\"`, `\"10m\"`, `\"2h\"`."),
-		described("when", "`false`: it does not exist, and references to its outputs are `null`."),
-	}
+	return described(
+		"cache", "`true`, the default: hexmage reuses results. `false`: the step runs every time. "+
+			"`\"inputs\"`: the step has side effects. `\"local\"`: results stay on this machine.",
+		"depends_on", "Steps that run before this one, beside those that it refers to: `[step.patch.ops]`.",
+		"description", "Purpose; a constant.",
+		"env", "Environment variables of its commands.",
+		"for_each", "A map or a set of strings. hexmage makes one copy for each element, with `each.key` and `each.value`.",
+		"resources", "Limited resources that its actions take: `{ memory_gb = 64 }`.",
+		"retries", "Number of retries of an action after a failure that may be temporary.",
+		"retry_exit_codes", "Exit codes after which hexmage retries an action: `[75]`.",
+		"target", "The target, if the pipeline has several: `target.NAME`.",
+		"timeout", "Time limit of each of its actions: `\"90s\"`, `\"10m\"`, `\"2h\"`.",
+		"when", "`false`: the block does not exist, and references to its outputs are `null`.",
+	)
 }
 
-// callArguments are those of a module block that are not values of the module's variables.
-func callArguments() []Word {
-	all := []Word{described("source", "The module: a name, a path that begins with `./` or `../`, or `git::URL//FOLDER?ref=REF`.")}
-	for _, w := range metaArguments() {
-		if slices.Contains([]string{"for_each", "when", "target", "depends_on", "description"}, w.Name) {
-			all = append(all, w)
-		}
-	}
-	return all
+// metaArgumentsOf are some of metaArguments.
+func metaArgumentsOf(names ...string) []Word {
+	return slices.DeleteFunc(metaArguments(), func(w Word) bool { return !slices.Contains(names, w.Name) })
 }
 
-// blocks are the blocks of files, and of blocks in them.
-func blocks() []block {
-	description := described("description", "What it is for.")
+// language returns the blocks by name. "" is the file; "step/output" is the output block of a step.
+func language() map[string]block {
+	description := metaArgumentsOf("description")
 	parts := []string{"locals", "toolchain", "step", "module", "output", "check"}
-	each := []Word{metaArguments()[4], metaArguments()[10]}
-	return []block{
-		{name: "pipeline", doc: "What the pipeline is for; at most one.", arguments: []Word{description}},
-		{name: "variable", labels: 1, doc: "A value that can be given from outside: `var.NAME`.", blocks: []string{"validation"}, arguments: []Word{
-			described("default", "The value when none is given."), description,
-			described("sensitive", "`true`: never shown, in no log and no key."),
-			described("type", "`string`, `number`, `bool`, `list(string)`, `object({ … })`; `optional(string)` may be left out."),
-		}},
-		{name: "validation", doc: "A condition that a variable's value must meet.", arguments: []Word{
-			described("condition", "What must be true; it sees the variable."), described("error_message", "What is said when it is not."),
-		}},
-		{name: "locals", doc: "Names for expressions: `local.NAME`."},
-		{name: "profile", labels: 1, doc: "A named choice: of steps, toolchains, values of variables.", blocks: parts, arguments: []Word{
-			described("default", "`true`: the profile when none is chosen."), description, described("variables", "Values of variables, by name."),
-		}},
-		{name: "target", labels: 1, doc: "What to build for: `target.NAME`, and where there is one, `target`."},
-		{name: "toolchain", labels: 1, doc: "An SDK: `toolchain.NAME`."},
-		{name: "step", labels: 2, doc: "Something to do: `step.KIND.NAME.outputs.OUTPUT`."},
-		{name: "module", labels: 1, doc: "Steps that are written elsewhere, with values for their variables: `module.NAME.OUTPUT`.", arguments: callArguments()},
-		{name: "output", labels: 1, doc: "What the pipeline or module gives.", arguments: []Word{
-			description, described("show", "`\"table\"`: how it is shown."), described("value", "What it is."),
-		}},
-		{name: "check", labels: 1, doc: "What must be true when all is done.", arguments: slices.Concat([]Word{
-			described("condition", "What must be true; it sees outputs."), description, described("error_message", "What is said when it is not."),
-			described("severity", "`\"error\"` or `\"warning\"`."),
-		}, each)},
+	condition := described("condition", "A boolean expression that must be true.", "error_message", "Message if it is false.")
+	return map[string]block{
+		"":         {blocks: append([]string{"pipeline", "variable", "profile", "target"}, parts...)},
+		"pipeline": {doc: "Describes the pipeline; at most one block.", arguments: description},
+		"variable": {doc: "A value that users may set: `var.NAME`.", blocks: []string{"validation"},
+			arguments: slices.Concat(description, described("default", "Default value.",
+				"sensitive", "`true`: hexmage hides the value in logs and keeps it out of keys.",
+				"type", "`string`, `number`, `bool`, `list(string)`, `object({ … })`; `optional(string)` may be unset."))},
+		"variable/validation": {doc: "A condition on the value of a variable.", arguments: condition},
+		"locals":              {doc: "Names for expressions: `local.NAME`."},
+		"profile": {doc: "A named choice of steps, toolchains and values of variables.", blocks: parts,
+			arguments: slices.Concat(description, described("default", "`true`: hexmage uses this profile by default.",
+				"variables", "Values of variables, by name."))},
+		"target": {doc: "A SoC to build for: `target`, or `target.NAME` if there are several."},
+		"toolchain": {doc: "An SDK: `toolchain.NAME`.",
+			arguments: metaArgumentsOf("description", "when")},
+		"step": {doc: "A step of a kind: `step.KIND.NAME.outputs.OUTPUT`.", arguments: metaArguments(),
+			blocks: []string{"output", "secret_file"}},
+		"step/output": {doc: "An output of the step: a file, a tree or a value.", arguments: described(
+			"file", "Path of a file that the command writes.", "tree", "Path of a folder that the command fills.",
+			"value", "Path of a JSON file that the command writes. Other steps use its value.")},
+		"step/secret_file": {doc: "A file with a secret. The environment variable has its path.",
+			arguments: described("content", "Content of the file.")},
+		"module": {doc: "Steps of a module: `module.NAME.OUTPUT`.", arguments: slices.Concat(
+			described("source", "A name, a path with `./` or `../`, or `git::URL//FOLDER?ref=REF`."),
+			metaArgumentsOf("for_each", "when", "target", "depends_on", "description"))},
+		"output": {doc: "An output of the pipeline or module.", arguments: slices.Concat(description,
+			described("show", "`\"table\"`: hexmage prints the value as a table.", "value", "Value of the output."))},
+		"check": {doc: "A condition that must be true after the run.", arguments: slices.Concat(condition,
+			metaArgumentsOf("description", "for_each", "when"), described("severity", "`\"error\"` or `\"warning\"`."))},
 	}
-}
-
-// blocksOfSteps are those of every step that may have them.
-func blocksOfSteps() []block {
-	return []block{
-		{name: "output", labels: 1, doc: "What the step makes: one of file, tree and value.", arguments: []Word{
-			described("file", "Path of a file that the command writes."), described("tree", "Path of a folder that the command fills."),
-			described("value", "Path of a file with JSON that the command writes: other steps use what is in it."),
-		}},
-		{name: "secret_file", labels: 1, doc: "A file with a secret, whose path a variable of the environment has.", arguments: []Word{described("content", "What is in it.")}},
-	}
-}
-
-// blockNamed returns a block of files.
-func blockNamed(name string) (block, bool) {
-	all := blocks()
-	i := slices.IndexFunc(all, func(b block) bool { return b.name == name })
-	if i < 0 {
-		return block{}, false
-	}
-	return all[i], true
-}
-
-// topLevel are the names of blocks that stand in no other.
-func topLevel() []string {
-	return []string{"check", "locals", "module", "output", "pipeline", "profile", "target", "step", "toolchain", "variable"}
 }

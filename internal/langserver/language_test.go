@@ -1,7 +1,6 @@
 package langserver
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +9,7 @@ import (
 	"github.com/hexmage/hexmage/internal/config"
 )
 
-// What the server says of blocks is what config reads: every name is taken, and one that is none is not.
+// The server offers the blocks and arguments that config accepts.
 func TestLanguage(t *testing.T) {
 	var meta []string
 	for _, w := range metaArguments() {
@@ -29,50 +28,44 @@ func TestLanguage(t *testing.T) {
 		}
 		return false
 	}
-	in := func(b block, inner string) string {
-		labels := strings.Repeat(` "x"`, b.labels)
-		text := fmt.Sprintf("%s%s {\n%s\n}\n", b.name, labels, inner)
-		if b.name == "validation" {
-			return "variable \"v\" {\n" + text + "}\n"
+	labels := map[string]string{"locals": "", "pipeline": "", "validation": "", "step": ` "exec" "x"`}
+	block := func(name, inner string) string {
+		of, ok := labels[name]
+		if !ok {
+			of = ` "x"`
 		}
-		return text
+		return name + of + " {\n" + inner + "\n}\n"
 	}
-	for _, b := range blocks() {
-		if b.doc == "" {
-			t.Errorf("%s is not explained", b.name)
+	in := func(name, inner string) string {
+		parent, name, nested := strings.Cut(name, "/")
+		if !nested {
+			return block(parent, inner)
+		}
+		return block(parent, block(name, inner))
+	}
+	for name, b := range language() {
+		for _, inner := range b.blocks {
+			if language()[inner].doc == "" && language()[name+"/"+inner].doc == "" {
+				t.Errorf("%q has an unknown block %s", name, inner)
+			}
+			if text := in(name, block(inner, "")); name != "" && refused(text) {
+				t.Errorf("config rejects\n%s", text)
+			}
 		}
 		for _, a := range b.arguments {
 			if a.Doc == "" {
-				t.Errorf("%s of %s is not explained", a.Name, b.name)
+				t.Errorf("%s of %s has no documentation", a.Name, name)
 			}
-			if text := in(b, a.Name+" = null"); refused(text) {
-				t.Errorf("refused is\n%s", text)
-			}
-		}
-		for _, name := range b.blocks {
-			inner, _ := blockNamed(name)
-			if text := in(b, in(inner, "")); name != "validation" && refused(text) {
-				t.Errorf("refused is\n%s", text)
+			if text := in(name, a.Name+" = null"); refused(text) {
+				t.Errorf("config rejects\n%s", text)
 			}
 		}
-		switch b.name {
-		case "locals", "target", "toolchain", "step", "module": // have arguments of any name
+		switch name {
+		case "", "locals", "target", "toolchain", "step", "module": // have arguments of any name
 		default:
-			if text := in(b, "no_such = null"); !refused(text) {
-				t.Errorf("not refused is\n%s", text)
+			if text := in(name, "no_such = null"); !refused(text) {
+				t.Errorf("config accepts\n%s", text)
 			}
-		}
-	}
-	for _, b := range blocksOfSteps() {
-		for _, a := range b.arguments {
-			if text := "step \"exec\" \"x\" {\n" + in(b, a.Name+" = \"x\"") + "}\n"; refused(text) {
-				t.Errorf("refused is\n%s", text)
-			}
-		}
-	}
-	for _, name := range topLevel() {
-		if b, ok := blockNamed(name); !ok || refused(in(b, "")) {
-			t.Errorf("there is no block %s", name)
 		}
 	}
 }
