@@ -34,21 +34,21 @@ const (
 type cursor struct {
 	place    place
 	parent   string   // name of the block around block
-	block    []string // name and labels of the block around the word
+	block    []string // name and labels of the block around the word; "" for the file
 	argument string   // the argument of a value, string or key
 	parts    []string // of a reference, before its last dot: ["step", "patch"]
 	start    int      // of the word
 	end      int      // of the word, which may be after the offset
-	given    []string // arguments of the body
+	siblings []string // arguments of the body
 }
 
 // frame is an open bracket, block or quote.
 type frame struct {
-	place place    // inBody, inValue (brackets and interpolations), inText, inKey (objects)
-	words []string // names and labels since the start of the line or element
-	value bool     // "=" or ":" follows the words
-	start int      // of a string
-	given []string // arguments of a body
+	place     place    // inBody, inValue (brackets and interpolations), inText, inKey (objects)
+	words     []string // names and labels since the start of the line or element
+	value     bool     // "=" or ":" follows the words
+	start     int      // of a string
+	arguments []string // of a body
 }
 
 // cursorAt returns the cursor at an offset.
@@ -57,13 +57,13 @@ func cursorAt(text []byte, offset int) cursor {
 	if len(text)-from > lang.MaxSource {
 		return cursor{}
 	}
-	tokens, _ := hclsyntax.LexConfig(text[from:], "", hcl.Pos{Byte: from, Line: 1, Column: 1}) // errors are tokens
+	tokens, _ := hclsyntax.LexConfig(text[from:], "", hcl.Pos{Byte: from, Line: 1, Column: 1})
 	stack := []*frame{{place: inBody}}
-	var n int
-	for n = 0; n < len(tokens)-1; n++ {
+	n := 0
+	for ; n < len(tokens)-1; n++ {
 		t, end := tokens[n], tokens[n].Range.End.Byte
-		inComment := t.Type == hclsyntax.TokenComment && end == offset && !bytes.HasSuffix(t.Bytes, []byte("\n"))
-		if end > offset || inComment || end == offset && t.Type == hclsyntax.TokenIdent {
+		isWord := t.Type == hclsyntax.TokenIdent || t.Type == hclsyntax.TokenComment && text[end-1] != '\n'
+		if end > offset || end == offset && isWord {
 			break
 		}
 		stack = push(stack, t, text)
@@ -80,7 +80,7 @@ func cursorAt(text []byte, offset int) cursor {
 		for ; n < len(tokens) && len(stack) >= depth; n++ {
 			stack = push(stack, tokens[n], text)
 		}
-		c.given = body.given
+		c.siblings = body.arguments
 	}
 	return c
 }
@@ -88,12 +88,12 @@ func cursorAt(text []byte, offset int) cursor {
 // blockStart returns the start of the last line that looks like the header of a top-level block. The text before it
 // may have unclosed brackets.
 func blockStart(text []byte) int {
-	blocks := language()[""].blocks
+	top := language()["{"]
 	for end := len(text); ; {
 		start := bytes.LastIndexByte(text[:end], '\n') + 1
 		name, _, _ := bytes.Cut(text[start:end], []byte(" "))
 		name, _, _ = bytes.Cut(name, []byte("{"))
-		if start == 0 || len(name) < end-start && slices.Contains(blocks, string(name)) {
+		if start == 0 || len(name) < end-start && slices.ContainsFunc(top, func(w Word) bool { return w.Name == string(name) }) {
 			return start
 		}
 		end = start - 1
@@ -105,7 +105,7 @@ func push(stack []*frame, t hclsyntax.Token, text []byte) []*frame {
 	top := stack[len(stack)-1]
 	switch t.Type {
 	case hclsyntax.TokenOBrace:
-		if top.place == inBody && !top.value {
+		if top.place == inBody && !top.value && len(top.words) > 0 {
 			return append(stack, &frame{place: inBody})
 		}
 		return append(stack, &frame{place: inKey})
@@ -132,7 +132,7 @@ func push(stack []*frame, t hclsyntax.Token, text []byte) []*frame {
 		}
 	case hclsyntax.TokenEqual, hclsyntax.TokenColon:
 		if !top.value && len(top.words) == 1 {
-			top.given = append(top.given, top.words[0])
+			top.arguments = append(top.arguments, top.words[0])
 		}
 		top.value = true
 	case hclsyntax.TokenNewline, hclsyntax.TokenComment, hclsyntax.TokenComma:
@@ -146,9 +146,10 @@ func push(stack []*frame, t hclsyntax.Token, text []byte) []*frame {
 // read returns the cursor at the end of a text, inside the frames.
 func read(stack []*frame, text []byte) (c cursor) {
 	top := stack[len(stack)-1]
+	c.block = []string{""}
 	for i, f := range stack {
 		if i > 0 && f.place == inBody {
-			c.enter(stack[i-1].words)
+			c.parent, c.block = c.block[0], stack[i-1].words
 		}
 		if f.place == inBody && f.value && len(f.words) > 0 {
 			c.argument = f.words[0]
@@ -163,8 +164,7 @@ func read(stack []*frame, text []byte) (c cursor) {
 		case c.argument != "":
 			c.place = inText
 		case below.place == inBody && len(below.words) == 1: // the first label
-			c.place = inLabel
-			c.enter(below.words)
+			c.place, c.block = inLabel, below.words
 		}
 		return c
 	}
@@ -181,12 +181,4 @@ func read(stack []*frame, text []byte) (c cursor) {
 		}
 	}
 	return c
-}
-
-// enter sets the block around the word.
-func (c *cursor) enter(block []string) {
-	if len(c.block) > 0 {
-		c.parent = c.block[0]
-	}
-	c.block = block
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -21,74 +20,61 @@ const (
 	maxDiagnostics = 200                    // of one file
 )
 
-// checker checks open documents in the background.
-type checker struct {
-	s       *server
-	publish func(diagnosticsParams)
-	wake    chan struct{}
-
-	dirty sync.Map // files to check
-
-	found map[unit]map[string][]diagnostic // by file; only the goroutine that checks uses it
-}
-
 // unit is a pipeline, or a file by itself.
 type unit struct{ root, pipeline, file string }
 
-// changed has the checker check files.
-func (c *checker) changed(files ...string) {
+// changed has the server check files.
+func (s *server) changed(files ...string) {
 	for _, file := range files {
-		c.dirty.Store(file, true)
+		s.dirty.Store(file, true)
 	}
 	select {
-	case c.wake <- struct{}{}:
+	case s.wake <- struct{}{}:
 	default: // it is awake
 	}
 }
 
-// run checks until the context ends.
-func (c *checker) run(ctx context.Context) {
+// checkChanges checks files that change until the context ends.
+func (s *server) checkChanges(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-c.wake:
+		case <-s.wake:
 		}
 		time.Sleep(pause)
-		_ = c.s.guard("check", func() error { // guard logs it
-			c.check(ctx)
-			return nil
-		})
+		_ = s.guard("check", func() error { return s.check(ctx) }) // guard logs it
 	}
 }
 
 // check checks the units of dirty documents, and drops the diagnostics of units without open documents.
-func (c *checker) check(ctx context.Context) {
+func (s *server) check(ctx context.Context) error {
 	current, changed := map[unit]bool{}, map[unit]string{}
-	for _, file := range c.s.open.files() {
-		_, dirty := c.dirty.LoadAndDelete(file)
-		for _, u := range c.units(ctx, file) {
+	for _, file := range s.open.files() {
+		_, dirty := s.dirty.LoadAndDelete(file)
+		for _, u := range s.units(ctx, file) {
 			current[u] = true
 			if dirty {
 				changed[u] = file
 			}
 		}
 	}
-	for u := range c.found {
+	for u := range s.found {
 		if !current[u] {
-			c.show(u, nil)
+			s.show(u, nil)
 		}
 	}
 	for u, file := range changed {
 		if ctx.Err() == nil {
-			c.checkUnit(ctx, u, file)
+			s.checkUnit(ctx, u, file)
 		}
 	}
+	return ctx.Err()
 }
 
 // units returns the units of a file: its pipeline, or the pipelines that read it.
-func (c *checker) units(ctx context.Context, file string) (all []unit) {
-	ws := c.s.workspace(file)
+func (s *server) units(ctx context.Context, file string) (all []unit) {
+	ws := s.host.Workspace(file, s.open.text)
 	if ws == nil {
 		return []unit{{file: file}}
 	}
@@ -125,23 +111,15 @@ func absolute(root, name string) string {
 	return filepath.Join(root, name)
 }
 
-func (c *checker) diagnose(ctx context.Context, u unit) (hcl.Diagnostics, error) {
-	if u.file != "" {
-		_, diags := lang.Parse(c.s.open.read(u.file), u.file)
-		return diags, nil
-	}
-	ws := c.s.workspace(filepath.Join(u.root, workspace.Folder, u.pipeline))
-	if ws == nil {
-		return nil, nil // it is gone
-	}
-	return ws.Check(ctx, u.pipeline)
-}
-
 // checkUnit checks a unit because of an open file, and publishes its diagnostics.
-func (c *checker) checkUnit(ctx context.Context, u unit, open string) {
+func (s *server) checkUnit(ctx context.Context, u unit, open string) {
 	var diags hcl.Diagnostics
-	err := c.s.guard("check "+u.pipeline, func() (err error) {
-		diags, err = c.diagnose(ctx, u)
+	err := s.guard("check "+u.pipeline, func() (err error) {
+		if u.file != "" {
+			_, diags = lang.Parse(s.open.read(u.file), u.file)
+		} else if ws := s.host.Workspace(filepath.Join(u.root, workspace.Folder, u.pipeline), s.open.text); ws != nil {
+			diags, err = ws.Check(ctx, u.pipeline)
+		}
 		return err
 	})
 	if err != nil && !diags.HasErrors() {
@@ -155,7 +133,7 @@ func (c *checker) checkUnit(ctx context.Context, u unit, open string) {
 		}
 		if d.Subject != nil {
 			file = absolute(u.root, d.Subject.Filename)
-			text := c.s.open.read(file)
+			text := s.open.read(file)
 			out.Range = spanOf(text, d.Subject.Start.Byte, d.Subject.End.Byte)
 			if text == nil { // of a shipped module, which the editor cannot open
 				file, out.Message = open, config.Where(*d.Subject)+": "+out.Message
@@ -165,20 +143,20 @@ func (c *checker) checkUnit(ctx context.Context, u unit, open string) {
 			found[file] = append(found[file], out)
 		}
 	}
-	c.show(u, found)
+	s.show(u, found)
 }
 
 // show publishes the diagnostics of the files that a unit has or had diagnostics in.
-func (c *checker) show(u unit, found map[string][]diagnostic) {
+func (s *server) show(u unit, found map[string][]diagnostic) {
 	files := map[string][]diagnostic{}
-	maps.Copy(files, c.found[u])
+	maps.Copy(files, s.found[u])
 	maps.Copy(files, found)
-	if c.found[u] = found; found == nil {
-		delete(c.found, u)
+	if s.found[u] = found; found == nil {
+		delete(s.found, u)
 	}
 	for file := range files {
-		p := diagnosticsParams{URI: c.s.open.uri(file), Diagnostics: []diagnostic{}}
-		for _, of := range c.found { // pipelines share modules
+		p := diagnosticsParams{URI: s.open.uri(file), Diagnostics: []diagnostic{}}
+		for _, of := range s.found { // pipelines share modules
 			p.Diagnostics = append(p.Diagnostics, of[file]...)
 		}
 		slices.SortFunc(p.Diagnostics, func(a, b diagnostic) int {
@@ -186,9 +164,6 @@ func (c *checker) show(u unit, found map[string][]diagnostic) {
 				a.Range.Start.Character-b.Range.Start.Character)
 		})
 		p.Diagnostics = slices.Compact(p.Diagnostics)
-		if doc := c.s.open.get(file); doc != nil {
-			p.Version = &doc.version
-		}
-		c.publish(p)
+		s.publish(p)
 	}
 }

@@ -2,6 +2,7 @@ package langserver
 
 import (
 	"bytes"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 	"runtime"
@@ -16,18 +17,16 @@ import (
 
 // document is a text that the editor has open. It does not change: a new version is a new document.
 type document struct {
-	uri     string
-	file    string // absolute path; the URI if it does not name a file
-	version int
-	text    []byte // with "\n" line ends
+	uri  string
+	file string // absolute path
+	text []byte // with "\n" line ends
 }
 
 // documents are the open documents, by file.
 type documents struct{ byFile sync.Map }
 
-func (d *documents) put(p documentParams, text string) {
-	uri := p.TextDocument.URI
-	doc := &document{uri, fileOf(uri), p.TextDocument.Version, unixLines([]byte(text))}
+func (d *documents) put(uri, text string) {
+	doc := &document{uri, fileOf(uri), unixLines([]byte(text))}
 	d.byFile.Store(doc.file, doc)
 }
 
@@ -85,7 +84,7 @@ func (d *documents) uri(file string) string {
 func fileOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Path == "" {
-		return uri
+		return filepath.Join("/", url.PathEscape(uri)) // a document that was never saved
 	}
 	file := u.Path
 	if runtime.GOOS == "windows" {
@@ -93,6 +92,51 @@ func fileOf(uri string) string {
 	}
 	return filepath.Clean(filepath.FromSlash(file))
 }
+
+// Texts returns the text of a file, an absolute path, that the editor has open. Do not change the text. Several
+// goroutines may call Texts at once.
+type Texts func(file string) (text []byte, ok bool)
+
+// Overlay returns the file system of the folder root, an absolute path, in which open texts replace files.
+func Overlay(fsys fs.FS, root string, texts Texts) fs.FS { return overlay{fsys, root, texts} }
+
+type overlay struct {
+	fs.FS
+	root  string
+	texts Texts
+}
+
+// Stat implements fs.StatFS.
+func (o overlay) Stat(name string) (fs.FileInfo, error) {
+	info, err := fs.Stat(o.FS, name)
+	if err != nil {
+		return nil, err
+	}
+	if text, ok := o.texts(filepath.Join(o.root, filepath.FromSlash(name))); ok {
+		return openFile{bytes.NewReader(text), info}, nil
+	}
+	return info, nil
+}
+
+// Open implements fs.FS.
+func (o overlay) Open(name string) (fs.File, error) {
+	if info, err := o.Stat(name); err == nil {
+		if f, ok := info.(openFile); ok {
+			return f, nil
+		}
+	}
+	return o.FS.Open(name)
+}
+
+// openFile is an open text in the form of a file.
+type openFile struct {
+	*bytes.Reader
+	fs.FileInfo
+}
+
+func (f openFile) Stat() (fs.FileInfo, error) { return f, nil }
+func (f openFile) Close() error               { return nil }
+func (f openFile) Size() int64                { return f.Reader.Size() }
 
 // offsetOf returns the offset of a position in a text, or the nearest offset if the position is outside the text.
 func offsetOf(text []byte, p position) int {

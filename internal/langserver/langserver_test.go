@@ -34,7 +34,6 @@ type client struct {
 
 type published struct {
 	URI         string
-	Version     int
 	Diagnostics []struct {
 		Range    span
 		Severity int
@@ -71,23 +70,16 @@ func kinds() []step.Description {
 	}
 }
 
-func words() langserver.Words {
-	return langserver.Words{
-		Kinds:     kinds(),
-		Arguments: map[string][]langserver.Word{"target": {{Name: "units", Doc: "How many."}}},
-		Labels: map[string][]langserver.Word{
-			"target":    {{Name: "Alpha7", Detail: "the seventh", Doc: "Has 8 units."}},
-			"toolchain": {{Name: "llvm", Detail: "compilers"}},
-		},
-		Values: map[string][]langserver.Word{
-			"toolchain llvm version": {{Name: "22.1", Doc: "The newest."}, {Name: "21.0"}},
-			"module source":          {{Name: "shared"}},
-		},
-		References: map[string][]langserver.Word{
-			"":               {{Name: "upper", Detail: "(str)", Doc: "In capitals."}},
-			"target.":        {{Name: "units", Doc: "How many."}, {Name: "chip"}},
-			"toolchain.llvm": {{Name: "dir", Doc: "Its tree."}, {Name: "version"}},
-		},
+func words() ([]step.Description, map[string][]langserver.Word) {
+	return kinds(), map[string][]langserver.Word{
+		"target{":                  {{Name: "units", Doc: "How many."}},
+		`target "`:                 {{Name: "Alpha7", Detail: "the seventh", Doc: "Has 8 units."}},
+		`toolchain "`:              {{Name: "llvm", Detail: "compilers"}},
+		"toolchain llvm version =": {{Name: "22.1", Doc: "The newest."}, {Name: "21.0"}},
+		"module source =":          {{Name: "shared"}},
+		"":                         {{Name: "upper", Detail: "(str)", Doc: "In capitals."}},
+		"target.*.":                {{Name: "units", Doc: "How many."}, {Name: "chip"}},
+		"toolchain.llvm.":          {{Name: "dir", Doc: "Its tree."}, {Name: "version"}},
 	}
 }
 
@@ -255,7 +247,7 @@ func TestDiagnostics(t *testing.T) {
 		t.Errorf("said is %q, not %q", got, want)
 	}
 	c.change("pipelines/p.hcl", "pipeline {}\nmodule \"m\" { source = \"m\" }\nlocals { e = \"ä𝄞\"\n}\nstepp \"a𝄞\" \"b\" {}\n")
-	if got, want := messages(c.await("pipelines/p.hcl", func(p published) bool { return some(p) && p.Version == 2 })), "4:0-4:5 1 Unknown block: There is no block stepp in a pipeline file. Did you mean step?"; !strings.Contains(got, want) {
+	if got, want := messages(c.await("pipelines/p.hcl", func(p published) bool { return some(p) && !strings.Contains(messages(p), "Missing newline") })), "4:0-4:5 1 Unknown block: There is no block stepp in a pipeline file. Did you mean step?"; !strings.Contains(got, want) {
 		t.Errorf("said is %q, not %q", got, want)
 	}
 	c.change("pipelines/p.hcl", "pipeline {}\nmodule \"m\" { source = \"m\" }\n")
@@ -371,15 +363,13 @@ func TestCompletion(t *testing.T) {
 		name := fmt.Sprintf("pipelines/c%d.hcl", i)
 		before, after, _ := strings.Cut(tt.text, cursor)
 		p := c.openAt(name, pipeline+tt.text)
-		var got struct {
-			Items []struct {
-				Label    string
-				TextEdit edit
-			}
+		var got []struct {
+			Label    string
+			TextEdit edit
 		}
 		c.call("textDocument/completion", p, &got)
 		offered := map[string]edit{}
-		for _, item := range got.Items {
+		for _, item := range got {
 			offered[item.Label] = item.TextEdit
 		}
 		for _, w := range strings.Fields(tt.want) {
@@ -397,25 +387,6 @@ func TestCompletion(t *testing.T) {
 			if line := p["position"].(map[string]any)["line"].(int); all[line] != tt.now {
 				t.Errorf("%s: taken it is %q, not %q", tt.text, all[line], tt.now)
 			}
-		}
-	}
-}
-
-// A file with values offers the variables that it may set, but those that it has.
-func TestCompletionOfValues(t *testing.T) {
-	c := connect(t, map[string]string{"pipelines/p.hcl": pipeline + "variable \"more\" {}\n", "pipelines/q.hcl": "variable \"other\" {}\n"})
-	for name, want := range map[string]string{"pipelines/p.hexvars.hcl": "more", "pipelines/all.hexvars.hcl": "more other"} {
-		p := c.openAt(name, "size = 1\n‸")
-		var got struct {
-			Items []struct{ Label, Detail string }
-		}
-		c.call("textDocument/completion", p, &got)
-		var all []string
-		for _, item := range got.Items {
-			all = append(all, item.Label)
-		}
-		if strings.Join(all, " ") != want {
-			t.Errorf("in %s %q are offered, not %q", name, all, want)
 		}
 	}
 }

@@ -12,8 +12,10 @@ import (
 // The server offers the blocks and arguments that config accepts.
 func TestLanguage(t *testing.T) {
 	var meta []string
-	for _, w := range metaArguments() {
-		meta = append(meta, w.Name)
+	for _, w := range language()["step{"] {
+		if !w.block {
+			meta = append(meta, w.Name)
+		}
 	}
 	if want := config.MetaArguments(); !slices.Equal(meta, want) {
 		t.Errorf("meta-arguments are %q, not %q", meta, want)
@@ -43,29 +45,31 @@ func TestLanguage(t *testing.T) {
 		}
 		return block(parent, block(name, inner))
 	}
-	for name, b := range language() {
-		for _, inner := range b.blocks {
-			if language()[inner].doc == "" && language()[name+"/"+inner].doc == "" {
-				t.Errorf("%q has an unknown block %s", name, inner)
-			}
-			if text := in(name, block(inner, "")); name != "" && refused(text) {
-				t.Errorf("config rejects\n%s", text)
-			}
+	for key, words := range language() {
+		name, isBody := strings.CutSuffix(key, "{")
+		if !isBody || name == "" {
+			continue
 		}
-		for _, a := range b.arguments {
-			if a.Doc == "" {
-				t.Errorf("%s of %s has no documentation", a.Name, name)
+		for _, w := range words {
+			text := in(name, w.Name+" = null")
+			if w.block {
+				text = in(name, block(w.Name, ""))
 			}
-			if text := in(name, a.Name+" = null"); refused(text) {
-				t.Errorf("config rejects\n%s", text)
+			if refused(text) || w.Doc == "" {
+				t.Errorf("config rejects, or %q does not document\n%s", w.Doc, text)
 			}
 		}
 		switch name {
-		case "", "locals", "target", "toolchain", "step", "module": // have arguments of any name
+		case "locals", "target", "toolchain", "step", "module": // have arguments of any name
 		default:
 			if text := in(name, "no_such = null"); !refused(text) {
 				t.Errorf("config accepts\n%s", text)
 			}
+		}
+	}
+	for _, w := range language()["{"] {
+		if text := block(w.Name, ""); refused(text) || w.Doc == "" {
+			t.Errorf("config rejects, or %q does not document\n%s", w.Doc, text)
 		}
 	}
 }

@@ -26,9 +26,8 @@ type textEdit struct {
 // documentParams are the parameters of all messages about a document; each message uses some of them.
 type documentParams struct {
 	TextDocument struct {
-		URI     string `json:"uri"`
-		Version int    `json:"version"`
-		Text    string `json:"text"`
+		URI  string `json:"uri"`
+		Text string `json:"text"`
 	} `json:"textDocument"`
 	Position       position `json:"position"`
 	ContentChanges []struct {
@@ -38,7 +37,6 @@ type documentParams struct {
 
 type diagnosticsParams struct {
 	URI         string       `json:"uri"`
-	Version     *int         `json:"version,omitempty"`
 	Diagnostics []diagnostic `json:"diagnostics"`
 }
 
@@ -47,11 +45,6 @@ type diagnostic struct {
 	Severity int    `json:"severity"` // 1: error, 2: warning
 	Source   string `json:"source"`
 	Message  string `json:"message"`
-}
-
-type completionList struct {
-	IsIncomplete bool             `json:"isIncomplete"`
-	Items        []completionItem `json:"items"`
 }
 
 type completionItem struct {

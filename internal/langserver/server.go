@@ -13,9 +13,9 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
@@ -43,17 +43,9 @@ type Workspace struct {
 	// Check returns all mistakes of a pipeline. It names files as config.Pipeline.Files does.
 	Check func(ctx context.Context, pipeline string) (hcl.Diagnostics, error)
 	Find  config.Finder
-	Words func() Words
-}
-
-// Words are the names that pipelines of a workspace may use, beside those that their files declare. The keys are those
-// of the type key.
-type Words struct {
-	Kinds      []step.Description
-	Arguments  map[string][]Word // "target"
-	Labels     map[string][]Word // "target", "toolchain"
-	Values     map[string][]Word // "toolchain llvm version", "module source"
-	References map[string][]Word // "" (functions), "target.", "toolchain.llvm"
+	// Words returns the kinds of step, and other words by the text before them: "target{", `target "`, `toolchain "`,
+	// "toolchain llvm version =", "module source =", "toolchain.llvm.", "target.*.", "" (functions).
+	Words func() ([]step.Description, map[string][]Word)
 }
 
 // Word is a name and its documentation.
@@ -61,9 +53,9 @@ type Word struct {
 	Name   string
 	Detail string // a few words; may be ""
 	Doc    string // Markdown; may be ""
+	block  bool
+	at     []hcl.Range // declarations, with files named as by config.Pipeline.Files, or absolute
 }
-
-var errNotShut = errors.New("the editor ended without shutting the server down")
 
 // Serve answers an editor until the editor ends the server or closes the connection.
 func Serve(ctx context.Context, rwc io.ReadWriteCloser, h Host) error {
@@ -72,53 +64,41 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, h Host) error {
 	s := newServer(h, cancel)
 	stream := jsonrpc2.NewBufferedStream(rwc, jsonrpc2.VSCodeObjectCodec{})
 	conn := jsonrpc2.NewConn(ctx, stream, s, jsonrpc2.SetLogger(s.log))
-	s.checker.publish = func(p diagnosticsParams) {
+	go func() {
+		<-conn.DisconnectNotify()
+		cancel()
+	}()
+	s.publish = func(p diagnosticsParams) {
 		_ = conn.Notify(ctx, "textDocument/publishDiagnostics", p) // it fails if the editor is gone
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		s.checker.run(ctx)
-	}()
-	select {
-	case <-conn.DisconnectNotify():
-	case <-ctx.Done():
-	}
-	cancel()
+	s.checkChanges(ctx)
 	<-conn.DisconnectNotify()
-	<-done
 	if !s.shut.Load() {
-		return errNotShut
+		return errors.New("the editor ended without shutting the server down")
 	}
 	return nil
 }
 
-// server answers requests, one after the other.
+// server answers requests, one after the other, and checks open documents in the background.
 type server struct {
-	host    Host
-	log     *log.Logger
-	open    *documents
-	checker *checker
-	end     func()
-	shut    atomic.Bool // the editor asked for the end
+	host Host
+	log  *log.Logger
+	open documents
+	end  func()
+	shut atomic.Bool // the editor asked for the end
+
+	dirty sync.Map // files to check
+	wake  chan struct{}
+
+	// only checkChanges uses these
+	publish func(diagnosticsParams)
+	found   map[unit]map[string][]diagnostic // by file
 }
 
 func newServer(h Host, end func()) *server {
-	s := &server{host: h, log: log.New(h.Log, "", 0), open: new(documents), end: end}
-	s.checker = &checker{s: s, wake: make(chan struct{}, 1), found: map[unit]map[string][]diagnostic{}}
-	return s
+	found := map[unit]map[string][]diagnostic{}
+	return &server{host: h, log: log.New(h.Log, "", 0), end: end, wake: make(chan struct{}, 1), found: found}
 }
-
-// workspace returns the workspace of a file, or nil.
-func (s *server) workspace(file string) *Workspace {
-	if !filepath.IsAbs(file) { // the URI of a document that was never saved
-		return nil
-	}
-	return s.host.Workspace(file, s.open.text)
-}
-
-// codeRequestFailed is the protocol's code for a valid request that fails.
-const codeRequestFailed = -32803
 
 // Handle implements jsonrpc2.Handler.
 func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Request) {
@@ -132,8 +112,8 @@ func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 		_ = conn.Reply(ctx, r.ID, result) // it fails if the editor is gone
 	case errors.As(err, &known):
 		_ = conn.ReplyWithError(ctx, r.ID, known)
-	default:
-		_ = conn.ReplyWithError(ctx, r.ID, &jsonrpc2.Error{Code: codeRequestFailed, Message: err.Error()})
+	default: // RequestFailed
+		_ = conn.ReplyWithError(ctx, r.ID, &jsonrpc2.Error{Code: -32803, Message: err.Error()})
 	}
 }
 
@@ -165,18 +145,18 @@ func (s *server) answer(r *jsonrpc2.Request) (result any, err error) {
 	case "exit":
 		s.end()
 	case "textDocument/didOpen":
-		s.open.put(p, p.TextDocument.Text)
-		s.checker.changed(file)
+		s.open.put(p.TextDocument.URI, p.TextDocument.Text)
+		s.changed(file)
 	case "textDocument/didChange":
 		if n := len(p.ContentChanges); n > 0 {
-			s.open.put(p, p.ContentChanges[n-1].Text)
-			s.checker.changed(file)
+			s.open.put(p.TextDocument.URI, p.ContentChanges[n-1].Text)
+			s.changed(file)
 		}
 	case "textDocument/didClose":
 		s.open.byFile.Delete(file)
-		s.checker.changed(s.open.files()...)
+		s.changed(s.open.files()...)
 	case "textDocument/didSave": // other files may have changed on disk
-		s.checker.changed(s.open.files()...)
+		s.changed(s.open.files()...)
 	default:
 		err = s.guard(r.Method, func() (err error) {
 			result, err = s.request(r, p)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,25 +47,15 @@ func (*lspCmd) Run(ctx context.Context, a *app) error {
 	own := *a
 	own.Offline = true
 	h := langserver.Host{Version: binaryVersion(), Workspace: own.editorWorkspace, Log: a.Env.Stderr}
-	err := langserver.Serve(ctx, stdio{a.Env.Stdin, a.Env.Stdout}, h)
+	stdio := struct {
+		io.ReadCloser
+		io.Writer
+	}{io.NopCloser(a.Env.Stdin), a.Env.Stdout}
+	err := langserver.Serve(ctx, stdio, h)
 	if err != nil && ctx.Err() == nil {
 		return &exitError{Code: ExitFailed, Err: err}
 	}
 	return ctx.Err()
-}
-
-// stdio is the connection to the editor.
-type stdio struct {
-	io.Reader
-	io.Writer
-}
-
-// Close ends a Read that waits, if the reader supports it.
-func (s stdio) Close() error {
-	if c, ok := s.Reader.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
 }
 
 // editorWorkspace returns the workspace of a file, with the texts that an editor has open.
@@ -107,7 +96,7 @@ func (a *app) editorCheck(ctx context.Context, pipeline string) (hcl.Diagnostics
 
 // editorWords returns the names of a workspace's domain. If the workspace's own catalog has errors, which editorCheck
 // returns, it uses the shipped catalog.
-func (a *app) editorWords() langserver.Words {
+func (a *app) editorWords() ([]step.Description, map[string][]langserver.Word) {
 	own := *a
 	own.onDiags = func(hcl.Diagnostics) {}
 	var cat *toolchains.Catalogue
@@ -117,8 +106,6 @@ func (a *app) editorWords() langserver.Words {
 	} else {
 		cat, _ = own.catalogues.load(nil)
 	}
-	var targets, toolchains, functions []langserver.Word
-	values := map[string][]langserver.Word{"module source": own.editorModules()}
 	attributes := map[string]string{
 		"arch":      "Hexagon arch, such as `\"v79\"`.",
 		"soc":       "Name of the SoC.",
@@ -126,29 +113,31 @@ func (a *app) editorWords() langserver.Words {
 		"soc_model": "Number of the SoC in Qualcomm's tools.",
 		"vtcm_mb":   "Size of the vector memory (VTCM), in MB.",
 	}
-	references := map[string][]langserver.Word{"target.": wordsOf(attributes)}
+	words := map[string][]langserver.Word{"target.*.": wordsOf(attributes)}
 	maps.DeleteFunc(attributes, func(name, _ string) bool { return !slices.Contains(facts.Settable(), name) })
+	words["target{"] = wordsOf(attributes)
 	for _, s := range cat.SortedSoCs() {
 		doc := fmt.Sprintf("Hexagon %s, SoC model %d. %s", s.Arch, s.SoCModel, qnn.Sentence(s.Note))
-		targets = append(targets, langserver.Word{Name: s.Name, Detail: s.Marketing, Doc: doc})
+		words[`target "`] = append(words[`target "`], langserver.Word{Name: s.Name, Detail: s.Marketing, Doc: doc})
 	}
 	for _, t := range cat.Toolchains {
-		toolchains = append(toolchains, langserver.Word{Name: t.Name, Detail: t.Description, Doc: t.Page})
-		values["toolchain "+t.Name+" version"] = releaseWords(t)
-		references["toolchain."+t.Name] = wordsOf(steps.ToolchainAttributes(t))
+		w := langserver.Word{Name: t.Name, Detail: t.Description, Doc: t.Page}
+		words[`toolchain "`] = append(words[`toolchain "`], w)
+		words["toolchain "+t.Name+" version ="] = releaseWords(t)
+		words["toolchain."+t.Name+"."] = wordsOf(steps.ToolchainAttributes(t))
 	}
-	for name, f := range lang.Functions(workspace.NewFiles(own.Root)) {
-		functions = append(functions, langserver.Word{Name: name, Detail: signature(f), Doc: f.Description()})
+	for _, files := range []fs.FS{own.files(own.Root), hexmage.Shipped} {
+		entries, _ := fs.ReadDir(files, config.Modules) // a workspace may have none
+		for _, e := range entries {
+			words["module source ="] = append(words["module source ="], langserver.Word{Name: e.Name()})
+		}
 	}
-	slices.SortFunc(functions, func(a, b langserver.Word) int { return strings.Compare(a.Name, b.Name) })
-	references[""] = functions
-	return langserver.Words{
-		Kinds:      step.Describe(kinds),
-		Arguments:  map[string][]langserver.Word{"target": wordsOf(attributes)},
-		Labels:     map[string][]langserver.Word{"target": targets, "toolchain": toolchains},
-		Values:     values,
-		References: references,
+	functions := lang.Functions(workspace.NewFiles(own.Root))
+	for _, name := range slices.Sorted(maps.Keys(functions)) {
+		f := functions[name]
+		words[""] = append(words[""], langserver.Word{Name: name, Detail: signature(f), Doc: f.Description()})
 	}
+	return step.Describe(kinds), words
 }
 
 // wordsOf returns words from their documentation by name.
@@ -168,21 +157,6 @@ func signature(f function.Function) string {
 		params = append(params, p.Name+"…")
 	}
 	return "(" + strings.Join(params, ", ") + ")"
-}
-
-// editorModules returns the modules with a name: those of the workspace and the shipped ones.
-func (a *app) editorModules() []langserver.Word {
-	docs := map[string]string{}
-	for _, fsys := range []fs.FS{hexmage.Shipped, a.files(a.Root)} {
-		entries, _ := fs.ReadDir(fsys, config.Modules) // a workspace may have none
-		for _, e := range entries {
-			if e.IsDir() {
-				p, _ := config.LoadModule(config.ModuleFolder{FS: fsys, Dir: path.Join(config.Modules, e.Name())})
-				docs[e.Name()] = p.Description
-			}
-		}
-	}
-	return wordsOf(docs)
 }
 
 // releaseWords returns the versions of a toolchain, the newest first.
