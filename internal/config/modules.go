@@ -95,7 +95,7 @@ func sentence(err error) string {
 
 // call reads the module that a call names.
 func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
-	folder, err := l.folder(c.Source, from)
+	folder, err := from.Called(c.Source, l.find)
 	if err != nil {
 		diags := errorf(&c.SourceRange, "No such module", "%s", sentence(err))
 		if errors.As(err, new(*HiddenError)) {
@@ -187,19 +187,19 @@ func (p *Pipeline) Text(r hcl.Range) string {
 	return ""
 }
 
-// folder is where the module of a source is; relative ones start in the folder of the caller's files.
-func (l *loader) folder(source string, from ModuleFolder) (ModuleFolder, error) {
+// Called returns the folder of the module that a file in f names. Relative sources start in f; find finds the others.
+func (f ModuleFolder) Called(source string, find Finder) (ModuleFolder, error) {
 	if source != "." && source != ".." && !strings.HasPrefix(source, "./") && !strings.HasPrefix(source, "../") {
-		if l.find == nil {
+		if find == nil {
 			return ModuleFolder{}, fmt.Errorf("%q is no relative path: write \"./FOLDER\" or \"../FOLDER\"", source)
 		}
-		return l.find(source)
+		return find(source)
 	}
-	dir := path.Join(from.Dir, source)
+	dir := path.Join(f.Dir, source)
 	if !fs.ValidPath(dir) || strings.Contains(source, "\\") {
 		return ModuleFolder{}, fmt.Errorf("%q leads out of the folder that the caller's modules are in", source)
 	}
-	return ModuleFolder{FS: from.FS, Dir: dir, Root: from.Root, ID: from.ID}, nil
+	return ModuleFolder{FS: f.FS, Dir: dir, Root: f.Root, ID: f.ID}, nil
 }
 
 // With is the module as a profile has it: what stands outside of profiles, and what the profile of that name adds.

@@ -2,6 +2,7 @@ package langserver
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -10,7 +11,7 @@ import (
 	"github.com/hexmage/hexmage/internal/lang"
 )
 
-// place is a sort of place in a text.
+// place is the role of a word in a text.
 type place uint8
 
 const (
@@ -18,236 +19,166 @@ const (
 	inBody        // the name of an argument or block
 	inLabel       // a label of a block
 	inValue       // an expression
-	inText        // a text between quotes, of an argument
+	inText        // a quoted string as the value of an argument
 	inKey         // the key of an object
 )
 
-// header is how a block begins: step "patch" "ops".
-type header struct {
-	name   string
-	labels []string
-}
+// Regular expressions of a name, and of a part of a reference with the dot after it.
+const (
+	name = `[\pL_][\pL\pN_-]*`
+	part = name + `(?:\[[^\]]*\])*\.`
+)
 
-// cursor is what is being written at a place. It is found by tokens alone, of what stands before it, as the text
-// mostly does not parse there.
+// cursor describes the word before an offset. It comes from tokens alone, since the text around a cursor often does
+// not parse.
 type cursor struct {
 	place    place
-	path     []header // blocks that it is in, the outermost first
-	argument string   // of a value, text or key
-	label    int      // which, from 0; path ends with the block
-	parts    []string // of a reference, before the last dot: ["step", "patch"]
-	prefix   string   // what of the word is there
-	start    int      // where the word begins
+	parent   string   // name of the block around block
+	block    []string // name and labels of the block around the word; "" for the file
+	argument string   // the argument of a value, string or key
+	parts    []string // of a reference, before its last dot: ["step", "patch"]
+	start    int      // of the word
+	end      int      // of the word, which may be after the offset
+	siblings []string // arguments of the body
 }
 
 // frame is an open bracket, block or quote.
 type frame struct {
-	place place // inBody, inValue (brackets and interpolations), inText, inKey (objects)
-	head  header
-	item  []hclsyntax.Token // since the line or element began
-	text  []byte            // of a quote, from start
-	start int
-	plain bool // of a quote: nothing is interpolated
-	here  bool // heredoc
+	place     place    // inBody, inValue (brackets and interpolations), inText, inKey (objects)
+	words     []string // names and labels since the start of the line or element
+	value     bool     // "=" or ":" follows the words
+	start     int      // of a string
+	arguments []string // of a body
 }
 
-// index stands for an index in brackets among the tokens of an item.
-const index = hclsyntax.TokenOBrack
-
-// cursorAt finds what is written at the offset.
+// cursorAt returns the cursor at an offset.
 func cursorAt(text []byte, offset int) cursor {
-	text = text[:min(max(offset, 0), len(text))]
-	begin := hcl.Pos{Byte: blockStart(text), Line: 1, Column: 1}
-	if len(text)-begin.Byte > lang.MaxSource {
+	from := blockStart(text[:offset])
+	if len(text)-from > lang.MaxSource {
 		return cursor{}
 	}
+	tokens, _ := hclsyntax.LexConfig(text[from:], "", hcl.Pos{Byte: from, Line: 1, Column: 1})
 	stack := []*frame{{place: inBody}}
-	for try := 0; ; try++ {
-		tokens, _ := hclsyntax.LexConfig(text[begin.Byte:], "", begin) // however broken, there are tokens
-		i := slices.IndexFunc(tokens, func(t hclsyntax.Token) bool { return t.Type == hclsyntax.TokenQuotedNewline })
-		if i < 0 || try == maxUnclosed {
-			i = len(tokens)
+	n := 0
+	for ; n < len(tokens)-1; n++ {
+		t, end := tokens[n], tokens[n].Range.End.Byte
+		isWord := t.Type == hclsyntax.TokenIdent || t.Type == hclsyntax.TokenComment && text[end-1] != '\n'
+		if end > offset || end == offset && isWord {
+			break
 		}
-		for _, t := range tokens[:i] {
-			stack = take(stack, t)
-		}
-		if i == len(tokens) {
-			if i > 1 && tokens[i-2].Type == hclsyntax.TokenComment && !bytes.HasSuffix(tokens[i-2].Bytes, []byte("\n")) {
-				return cursor{}
-			}
-			return read(stack, len(text))
-		}
-		for stack[len(stack)-1].place != inBody { // a quote that was never closed, and what it stands in
-			stack = stack[:len(stack)-1]
-		}
-		stack[len(stack)-1].item = nil
-		begin = tokens[i].Range.End
+		stack = push(stack, t, text)
 	}
+	c := read(stack, text[:offset])
+	switch t := tokens[n]; {
+	case t.Type == hclsyntax.TokenComment && t.Range.Start.Byte < offset:
+		return cursor{}
+	case t.Type == hclsyntax.TokenIdent || t.Type == hclsyntax.TokenQuotedLit:
+		c.end = t.Range.End.Byte
+	}
+	if c.place == inBody { // the rest of the body has arguments, too
+		body, depth := stack[len(stack)-1], len(stack)
+		for ; n < len(tokens) && len(stack) >= depth; n++ {
+			stack = push(stack, tokens[n], text)
+		}
+		c.siblings = body.arguments
+	}
+	return c
 }
 
-// maxUnclosed is how many quotes of a block may not be closed until what follows is taken for a part of the last.
-const maxUnclosed = 20
-
-// blockStart is where the last line begins that looks like the header of a block that is in no other: whatever stands
-// before it is left alone, as it may not be closed.
+// blockStart returns the start of the last line that looks like the header of a top-level block. The text before it
+// may have unclosed brackets.
 func blockStart(text []byte) int {
+	top := language()["{"]
 	for end := len(text); ; {
 		start := bytes.LastIndexByte(text[:end], '\n') + 1
-		line := text[start:]
-		name := line[:len(line)-len(bytes.TrimLeft(line, "abcdefghijklmnopqrstuvwxyz"))]
-		if after := line[len(name):]; len(name) > 0 && len(after) > 0 && (after[0] == ' ' || after[0] == '{') {
-			if _, ok := blockNamed(string(name[:min(len(name), 20)])); ok {
-				return start
-			}
-		}
-		if start == 0 {
-			return 0
+		name, _, _ := bytes.Cut(text[start:end], []byte(" "))
+		name, _, _ = bytes.Cut(name, []byte("{"))
+		if start == 0 || len(name) < end-start && slices.ContainsFunc(top, func(w Word) bool { return w.Name == string(name) }) {
+			return start
 		}
 		end = start - 1
 	}
 }
 
-// take takes a token.
-func take(stack []*frame, t hclsyntax.Token) []*frame {
+// push adds a token to the innermost frame, and opens or closes frames.
+func push(stack []*frame, t hclsyntax.Token, text []byte) []*frame {
 	top := stack[len(stack)-1]
-	pop := func() {
-		if len(stack) > 1 {
-			stack = stack[:len(stack)-1]
-			top = stack[len(stack)-1]
-		}
-	}
 	switch t.Type {
 	case hclsyntax.TokenOBrace:
-		if top.place == inBody && !has(top.item, hclsyntax.TokenEqual) {
-			return append(stack, &frame{place: inBody, head: headerOf(top.item)})
+		if top.place == inBody && !top.value && len(top.words) > 0 {
+			return append(stack, &frame{place: inBody})
 		}
 		return append(stack, &frame{place: inKey})
-	case hclsyntax.TokenOBrack, hclsyntax.TokenOParen:
-		return append(stack, &frame{place: inValue})
-	case hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
-		top.plain = false
+	case hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
 		return append(stack, &frame{place: inValue})
 	case hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
-		return append(stack, &frame{place: inText, start: t.Range.End.Byte, plain: true, here: t.Type == hclsyntax.TokenOHeredoc})
-	case hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
-		if top.place == inText {
-			whole := t
-			whole.Type, whole.Bytes = hclsyntax.TokenQuotedLit, top.text
-			pop()
-			top.item = append(top.item, whole)
+		return append(stack, &frame{place: inText, start: t.Range.End.Byte})
+	case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd,
+		hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
+		if len(stack) == 1 {
+			break
 		}
-	case hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit:
-		top.text = append(top.text, t.Bytes...)
-	case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd:
-		if len(stack) > 1 && top.place != inText {
-			pop()
-			t.Type = index
-			if top.place != inText {
-				top.item = append(top.item, t)
-			}
+		stack = stack[:len(stack)-1]
+		below := stack[len(stack)-1]
+		switch {
+		case top.place == inBody:
+			below.words = nil
+		case top.place == inText && !below.value:
+			below.words = append(below.words, string(text[top.start:t.Range.Start.Byte]))
 		}
-	case hclsyntax.TokenNewline, hclsyntax.TokenComment:
-		if bytes.HasSuffix(t.Bytes, []byte("\n")) && (top.place == inBody || top.place == inKey) {
-			top.item = nil
+	case hclsyntax.TokenIdent:
+		if !top.value {
+			top.words = append(top.words, string(t.Bytes))
 		}
-	case hclsyntax.TokenComma:
-		top.item = nil
-	case hclsyntax.TokenEOF:
-	default:
-		top.item = append(top.item, t)
+	case hclsyntax.TokenEqual, hclsyntax.TokenColon:
+		if !top.value && len(top.words) == 1 {
+			top.arguments = append(top.arguments, top.words[0])
+		}
+		top.value = true
+	case hclsyntax.TokenNewline, hclsyntax.TokenComment, hclsyntax.TokenComma:
+		if (top.place == inBody || top.place == inKey) && t.Bytes[len(t.Bytes)-1] != '/' {
+			top.words, top.value = nil, false
+		}
 	}
 	return stack
 }
 
-func has(item []hclsyntax.Token, types ...hclsyntax.TokenType) bool {
-	return slices.ContainsFunc(item, func(t hclsyntax.Token) bool { return slices.Contains(types, t.Type) })
-}
-
-func headerOf(item []hclsyntax.Token) (h header) {
-	for i, t := range item {
-		switch {
-		case i == 0:
-			h.name = string(t.Bytes)
-		case t.Type == hclsyntax.TokenQuotedLit, t.Type == hclsyntax.TokenIdent:
-			h.labels = append(h.labels, string(t.Bytes))
-		}
-	}
-	return h
-}
-
-// read tells what is written where the frames end.
-func read(stack []*frame, end int) cursor {
+// read returns the cursor at the end of a text, inside the frames.
+func read(stack []*frame, text []byte) (c cursor) {
 	top := stack[len(stack)-1]
-	c := cursor{start: end}
-	for _, f := range stack {
-		if f.place == inBody && f.head.name != "" {
-			c.path = append(c.path, f.head)
+	c.block = []string{""}
+	for i, f := range stack {
+		if i > 0 && f.place == inBody {
+			c.parent, c.block = c.block[0], stack[i-1].words
 		}
-		if f.place == inBody && has(f.item, hclsyntax.TokenEqual) {
-			c.argument = string(f.item[0].Bytes)
+		if f.place == inBody && f.value && len(f.words) > 0 {
+			c.argument = f.words[0]
 		}
 	}
-	switch {
-	case top.place == inText && len(stack) > 1:
-		if top.here || !top.plain {
-			return cursor{}
-		}
-		c.place, c.prefix, c.start = inText, string(top.text), top.start
-		if below := stack[len(stack)-2]; below.place == inBody && c.argument == "" && len(below.item) > 0 {
-			head := headerOf(below.item)
-			c.place, c.label, c.path = inLabel, len(head.labels), append(c.path, head)
-		}
-		if c.place == inText && c.argument == "" {
-			return cursor{}
+	c.end = len(text)
+	if top.place == inText {
+		c.start = top.start
+		below := stack[len(stack)-2]
+		switch {
+		case bytes.ContainsAny(text[top.start:], "$%\n"): // interpolation, or a heredoc
+		case c.argument != "":
+			c.place = inText
+		case below.place == inBody && len(below.words) == 1: // the first label
+			c.place, c.block = inLabel, below.words
 		}
 		return c
-	case top.place == inBody && !has(top.item, hclsyntax.TokenEqual):
-		c.place = inBody
-		return c.word(top.item, end)
-	case top.place == inKey && !has(top.item, hclsyntax.TokenEqual, hclsyntax.TokenColon):
-		c.place = inKey
-		if len(top.item) > 0 && string(top.item[0].Bytes) == "for" {
-			c.place = inValue
-		}
-	default:
+	}
+	end := regexp.MustCompile(`((?:` + part + `)*)((?:` + name + `)?)$`)
+	m := end.FindSubmatch(text[bytes.LastIndexByte(text, '\n')+1:])
+	c.start = len(text) - len(m[2])
+	switch isName := (top.place == inBody || top.place == inKey) && !top.value; {
+	case isName && len(top.words) == 0:
+		c.place = top.place
+	case !isName || slices.Contains(top.words, "in"): // for x in
 		c.place = inValue
-	}
-	if c.place == inKey {
-		return c.word(top.item, end)
-	}
-	return c.reference(top.item, end)
-}
-
-// word takes the word of which an item consists so far; behind it nothing is completed.
-func (c cursor) word(item []hclsyntax.Token, end int) cursor {
-	switch {
-	case len(item) == 0:
-	case len(item) == 1 && item[0].Type == hclsyntax.TokenIdent && item[0].Range.End.Byte == end:
-		c.prefix, c.start = string(item[0].Bytes), item[0].Range.Start.Byte
-	default:
-		c.place = nowhere
-	}
-	return c
-}
-
-// reference takes the names with dots between them that an item ends with.
-func (c cursor) reference(item []hclsyntax.Token, end int) cursor {
-	if n := len(item); n > 0 && item[n-1].Type == hclsyntax.TokenIdent && item[n-1].Range.End.Byte == end {
-		c.prefix, c.start = string(item[n-1].Bytes), item[n-1].Range.Start.Byte
-		item = item[:n-1]
-	}
-	for n := len(item); n > 0 && item[n-1].Type == hclsyntax.TokenDot; n = len(item) {
-		item = item[:n-1]
-		for len(item) > 0 && item[len(item)-1].Type == index {
-			item = item[:len(item)-1]
+		for _, p := range regexp.MustCompile(part).FindAll(m[1], -1) {
+			c.parts = append(c.parts, string(p[:bytes.IndexAny(p, "[.")]))
 		}
-		if len(item) == 0 || item[len(item)-1].Type != hclsyntax.TokenIdent {
-			c.place = nowhere
-			return c
-		}
-		c.parts = append(c.parts, string(item[len(item)-1].Bytes))
-		item = item[:len(item)-1]
 	}
-	slices.Reverse(c.parts)
 	return c
 }

@@ -2,12 +2,10 @@ package langserver
 
 import (
 	"bytes"
-	"maps"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"unicode/utf16"
@@ -17,49 +15,41 @@ import (
 	"github.com/hexmage/hexmage/internal/lang"
 )
 
-// document is a text that the editor has open. A new version is a new document.
+// document is a text that the editor has open. It does not change: a new version is a new document.
 type document struct {
-	uri     string
-	file    string // absolute path; the URI, where that names no file
-	version int
-	text    []byte // lines end with "\n"
-	crlf    bool   // they ended with "\r\n"
+	uri  string
+	file string // absolute path
+	text []byte // with "\n" line ends
 }
 
-// documents are those that are open. It implements Texts.
-type documents struct {
-	mu     sync.Mutex
-	byFile map[string]*document
+// documents are the open documents, by file.
+type documents struct{ byFile sync.Map }
+
+func (d *documents) put(uri, text string) {
+	doc := &document{uri, fileOf(uri), unixLines([]byte(text))}
+	d.byFile.Store(doc.file, doc)
 }
 
-func newDocuments() *documents { return &documents{byFile: map[string]*document{}} }
-
-func (d *documents) put(uri string, version int, text string) *document {
-	doc := &document{uri: uri, file: fileOf(uri), version: version, text: []byte(text), crlf: strings.Contains(text, "\r\n")}
-	if doc.crlf { // as files are read
-		doc.text = bytes.ReplaceAll(doc.text, []byte("\r\n"), []byte("\n"))
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.byFile[doc.file] = doc
-	return doc
-}
-
-func (d *documents) remove(file string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.byFile, file)
-}
+func unixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
 // get returns the open document of a file, or nil.
 func (d *documents) get(file string) *document {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.byFile[file]
+	doc, _ := d.byFile.Load(file)
+	open, _ := doc.(*document)
+	return open
 }
 
-// Text implements Texts.
-func (d *documents) Text(file string) ([]byte, bool) {
+// files returns the files that are open.
+func (d *documents) files() (all []string) {
+	d.byFile.Range(func(file, _ any) bool {
+		all = append(all, file.(string))
+		return true
+	})
+	return all
+}
+
+// text implements Texts.
+func (d *documents) text(file string) ([]byte, bool) {
 	doc := d.get(file)
 	if doc == nil {
 		return nil, false
@@ -67,34 +57,23 @@ func (d *documents) Text(file string) ([]byte, bool) {
 	return doc.text, true
 }
 
-// Names implements Texts.
-func (d *documents) Names() []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return slices.Sorted(maps.Keys(d.byFile))
-}
-
-// read returns the text of a file, open or not; nil when it cannot be read.
+// read returns the text of a file, open or not, or nil if reading fails.
 func (d *documents) read(file string) []byte {
-	if text, ok := d.Text(file); ok {
+	if text, ok := d.text(file); ok {
 		return text
 	}
 	text, err := boundedfile.Read(file, lang.MaxSource)
 	if err != nil {
 		return nil
 	}
-	return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	return unixLines(text)
 }
 
-// uri is what the editor calls a file.
+// uri returns the editor's name of a file.
 func (d *documents) uri(file string) string {
 	if doc := d.get(file); doc != nil {
 		return doc.uri
 	}
-	return uriOf(file)
-}
-
-func uriOf(file string) string {
 	slash := filepath.ToSlash(file)
 	if !strings.HasPrefix(slash, "/") {
 		slash = "/" + slash // C:/…
@@ -105,7 +84,7 @@ func uriOf(file string) string {
 func fileOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Path == "" {
-		return uri
+		return filepath.Join("/", url.PathEscape(uri)) // a document that was never saved
 	}
 	file := u.Path
 	if runtime.GOOS == "windows" {
@@ -114,60 +93,79 @@ func fileOf(uri string) string {
 	return filepath.Clean(filepath.FromSlash(file))
 }
 
-// lines finds places of a text.
-type lines struct {
-	text   []byte
-	starts []int // of lines
+// Texts returns the text of a file, an absolute path, that the editor has open. Do not change the text. Several
+// goroutines may call Texts at once.
+type Texts func(file string) (text []byte, ok bool)
+
+// Overlay returns the file system of the folder root, an absolute path, in which open texts replace files.
+func Overlay(fsys fs.FS, root string, texts Texts) fs.FS { return overlay{fsys, root, texts} }
+
+type overlay struct {
+	fs.FS
+	root  string
+	texts Texts
 }
 
-func newLines(text []byte) *lines {
-	l := &lines{text: text, starts: []int{0}}
-	for i, c := range text {
-		if c == '\n' {
-			l.starts = append(l.starts, i+1)
+// Stat implements fs.StatFS.
+func (o overlay) Stat(name string) (fs.FileInfo, error) {
+	info, err := fs.Stat(o.FS, name)
+	if err != nil {
+		return nil, err
+	}
+	if text, ok := o.texts(filepath.Join(o.root, filepath.FromSlash(name))); ok {
+		return openFile{bytes.NewReader(text), info}, nil
+	}
+	return info, nil
+}
+
+// Open implements fs.FS.
+func (o overlay) Open(name string) (fs.File, error) {
+	if info, err := o.Stat(name); err == nil {
+		if f, ok := info.(openFile); ok {
+			return f, nil
 		}
 	}
-	return l
+	return o.FS.Open(name)
 }
 
-// line returns a line without its end, and where it begins.
-func (l *lines) line(n int) (text []byte, start int) {
-	n = min(max(n, 0), len(l.starts)-1)
-	start, end := l.starts[n], len(l.text)
-	if n+1 < len(l.starts) {
-		end = l.starts[n+1] - 1
-	}
-	return l.text[start:end], start
+// openFile is an open text in the form of a file.
+type openFile struct {
+	*bytes.Reader
+	fs.FileInfo
 }
 
-// offset returns where in the text a position is, in bytes; one that is nowhere is at the nearest place.
-func (l *lines) offset(p position) int {
-	if p.Line >= len(l.starts) {
-		return len(l.text)
+func (f openFile) Stat() (fs.FileInfo, error) { return f, nil }
+func (f openFile) Close() error               { return nil }
+func (f openFile) Size() int64                { return f.Reader.Size() }
+
+// offsetOf returns the offset of a position in a text, or the nearest offset if the position is outside the text.
+func offsetOf(text []byte, p position) int {
+	at := 0
+	for ; p.Line > 0; p.Line-- {
+		n := bytes.IndexByte(text[at:], '\n')
+		if n < 0 {
+			return len(text)
+		}
+		at += n + 1
 	}
-	text, start := l.line(p.Line)
-	units, at := 0, 0
-	for at < len(text) && units < p.Character {
+	for units := 0; units < p.Character && at < len(text) && text[at] != '\n'; {
 		r, size := utf8.DecodeRune(text[at:])
 		units += max(1, utf16.RuneLen(r))
 		at += size
 	}
-	return start + at
+	return at
 }
 
-// position is the opposite of offset.
-func (l *lines) position(offset int) position {
-	offset = min(max(offset, 0), len(l.text))
-	n := sort.SearchInts(l.starts, offset+1) - 1
-	units := 0
-	for text := l.text[l.starts[n]:offset]; len(text) > 0; {
-		r, size := utf8.DecodeRune(text)
-		units += max(1, utf16.RuneLen(r))
-		text = text[size:]
+// positionOf is the inverse of offsetOf.
+func positionOf(text []byte, offset int) position {
+	before := text[:min(max(offset, 0), len(text))]
+	p := position{Line: bytes.Count(before, []byte("\n"))}
+	for _, r := range string(before[bytes.LastIndexByte(before, '\n')+1:]) {
+		p.Character += max(1, utf16.RuneLen(r))
 	}
-	return position{n, units}
+	return p
 }
 
-func (l *lines) span(start, end int) span {
-	return span{l.position(start), l.position(max(start, end))}
+func spanOf(text []byte, start, end int) span {
+	return span{positionOf(text, start), positionOf(text, max(start, end))}
 }

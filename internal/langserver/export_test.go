@@ -1,7 +1,6 @@
 package langserver
 
 import (
-	"context"
 	"encoding/json"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -10,12 +9,8 @@ import (
 // Requests answers requests without a connection.
 type Requests struct{ s *server }
 
-func NewRequests(h Host) Requests {
-	s := &server{host: h, open: newDocuments(), end: func() {}}
-	s.checker = newChecker(s)
-	return Requests{s}
-}
+func NewRequests(h Host) Requests { return Requests{newServer(h, func() {})} }
 
 func (r Requests) Ask(method string, params json.RawMessage) (any, error) {
-	return r.s.answer(context.Background(), &jsonrpc2.Request{Method: method, Params: &params})
+	return r.s.answer(&jsonrpc2.Request{Method: method, Params: &params})
 }

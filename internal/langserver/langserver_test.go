@@ -34,7 +34,6 @@ type client struct {
 
 type published struct {
 	URI         string
-	Version     int
 	Diagnostics []struct {
 		Range    span
 		Severity int
@@ -71,17 +70,21 @@ func kinds() []step.Description {
 	}
 }
 
-func words() langserver.Words {
-	return langserver.Words{
-		Kinds: kinds(), Targets: []langserver.Word{{Name: "Alpha7", Detail: "the seventh", Doc: "Has 8 units."}}, TargetAttributes: []langserver.Word{{Name: "units", Doc: "How many."}, {Name: "chip"}},
-		Settable: []string{"units"}, Modules: []langserver.Word{{Name: "shared"}}, Functions: []langserver.Word{{Name: "upper", Detail: "(str)", Doc: "In capitals."}},
-		Toolchains: []langserver.Toolchain{{Word: langserver.Word{Name: "llvm", Detail: "compilers"}, Versions: []langserver.Word{{Name: "22.1", Doc: "The newest."}, {Name: "21.0"}},
-			Attributes: []langserver.Word{{Name: "dir", Doc: "Its tree."}, {Name: "version"}}}},
+func words() ([]step.Description, map[string][]langserver.Word) {
+	return kinds(), map[string][]langserver.Word{
+		"target{":                  {{Name: "units", Doc: "How many."}},
+		`target "`:                 {{Name: "Alpha7", Detail: "the seventh", Doc: "Has 8 units."}},
+		`toolchain "`:              {{Name: "llvm", Detail: "compilers"}},
+		"toolchain llvm version =": {{Name: "22.1", Doc: "The newest."}, {Name: "21.0"}},
+		"module source =":          {{Name: "shared"}},
+		"":                         {{Name: "upper", Detail: "(str)", Doc: "In capitals."}},
+		"target.*.":                {{Name: "units", Doc: "How many."}, {Name: "chip"}},
+		"toolchain.llvm.":          {{Name: "dir", Doc: "Its tree."}, {Name: "version"}},
 	}
 }
 
 func host() langserver.Host {
-	return langserver.Host{Version: "1", Log: os.Stderr, Kinds: kinds, Workspace: func(file string, open langserver.Texts) *langserver.Workspace {
+	return langserver.Host{Version: "1", Log: os.Stderr, Workspace: func(file string, open langserver.Texts) *langserver.Workspace {
 		root, _, ok := strings.Cut(file, "/pipelines/")
 		if !ok {
 			if root, _, ok = strings.Cut(file, "/modules/"); !ok {
@@ -129,7 +132,7 @@ func connect(t *testing.T, files map[string]string) *client {
 	t.Cleanup(func() { _ = c.conn.Close() })
 	var got struct{ Capabilities map[string]any }
 	c.call("initialize", map[string]any{"capabilities": map[string]any{}}, &got)
-	for _, can := range []string{"completionProvider", "hoverProvider", "definitionProvider", "renameProvider", "documentFormattingProvider"} {
+	for _, can := range []string{"completionProvider", "hoverProvider", "definitionProvider", "documentFormattingProvider"} {
 		if got.Capabilities[can] == nil {
 			t.Errorf("the server does not say that it has %s", can)
 		}
@@ -235,6 +238,7 @@ func TestDiagnostics(t *testing.T) {
 		"pipelines/p.hcl":      "pipeline {}\nmodule \"m\" { source = \"m\" }\n",
 		"pipelines/other.hcl":  "pipeline {}\n",
 		"modules/m/main.hcl":   "variable \"x\" {}\n",
+		"modules/m/more.hcl":   "",
 		"modules/alone/a.hcl":  "variable \"x\" {}\n",
 		"pipelines/broken.hcl": "step {\n",
 	})
@@ -243,7 +247,7 @@ func TestDiagnostics(t *testing.T) {
 		t.Errorf("said is %q, not %q", got, want)
 	}
 	c.change("pipelines/p.hcl", "pipeline {}\nmodule \"m\" { source = \"m\" }\nlocals { e = \"ä𝄞\"\n}\nstepp \"a𝄞\" \"b\" {}\n")
-	if got, want := messages(c.await("pipelines/p.hcl", func(p published) bool { return some(p) && p.Version == 2 })), "4:0-4:5 1 Unknown block: There is no block stepp in a pipeline file. Did you mean step?"; !strings.Contains(got, want) {
+	if got, want := messages(c.await("pipelines/p.hcl", func(p published) bool { return some(p) && !strings.Contains(messages(p), "Missing newline") })), "4:0-4:5 1 Unknown block: There is no block stepp in a pipeline file. Did you mean step?"; !strings.Contains(got, want) {
 		t.Errorf("said is %q, not %q", got, want)
 	}
 	c.change("pipelines/p.hcl", "pipeline {}\nmodule \"m\" { source = \"m\" }\n")
@@ -253,16 +257,14 @@ func TestDiagnostics(t *testing.T) {
 	if got, want := messages(c.await("modules/m/main.hcl", some)), "1:0-1:12 1 Declared twice: var.x is declared here and at modules/m/main.hcl:1. Rename or remove one of them."; got != want {
 		t.Errorf("said of a module is %q, not %q", got, want)
 	}
-	c.openAt("modules/m/more.hcl", "locals { a = 1 }\nlocals { a = 2 }\n") // which is not saved
+	c.openAt("modules/m/more.hcl", "locals { a = 1 }\nlocals { a = 2 }\n")
 	c.await("modules/m/more.hcl", some)
 	for _, name := range []string{"modules/m/more.hcl", "modules/m/main.hcl"} {
 		c.notify("textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": c.uri(name)}})
 		c.await(name, none)
 	}
-	c.openAt("modules/alone/a.hcl", "variable \"x\" {\n  typ = string\n}\n")
-	if got, want := messages(c.await("modules/alone/a.hcl", some)), "1:2-1:5 1 Unknown argument: There is no argument typ in a variable block. Did you mean type?"; got != want {
-		t.Errorf("said of a module that nobody calls is %q, not %q", got, want)
-	}
+	c.openAt("modules/alone/a.hcl", "variable \"x\" {\n  a = [\n}\n")
+	c.await("modules/alone/a.hcl", some)
 	c.openAt("elsewhere.hcl", "a = \n")
 	c.await("elsewhere.hcl", some)
 	c = connect(t, nil)
@@ -361,15 +363,13 @@ func TestCompletion(t *testing.T) {
 		name := fmt.Sprintf("pipelines/c%d.hcl", i)
 		before, after, _ := strings.Cut(tt.text, cursor)
 		p := c.openAt(name, pipeline+tt.text)
-		var got struct {
-			Items []struct {
-				Label    string
-				TextEdit edit
-			}
+		var got []struct {
+			Label    string
+			TextEdit edit
 		}
 		c.call("textDocument/completion", p, &got)
 		offered := map[string]edit{}
-		for _, item := range got.Items {
+		for _, item := range got {
 			offered[item.Label] = item.TextEdit
 		}
 		for _, w := range strings.Fields(tt.want) {
@@ -391,25 +391,6 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// A file with values offers the variables that it may set, but those that it has.
-func TestCompletionOfValues(t *testing.T) {
-	c := connect(t, map[string]string{"pipelines/p.hcl": pipeline + "variable \"more\" {}\n", "pipelines/q.hcl": "variable \"other\" {}\n"})
-	for name, want := range map[string]string{"pipelines/p.hexvars.hcl": "more", "pipelines/all.hexvars.hcl": "more other"} {
-		p := c.openAt(name, "size = 1\n‸")
-		var got struct {
-			Items []struct{ Label, Detail string }
-		}
-		c.call("textDocument/completion", p, &got)
-		var all []string
-		for _, item := range got.Items {
-			all = append(all, item.Label)
-		}
-		if strings.Join(all, " ") != want {
-			t.Errorf("in %s %q are offered, not %q", name, all, want)
-		}
-	}
-}
-
 // mark puts the cursor behind the first place of an excerpt, at its own mark.
 func mark(t *testing.T, text, excerpt string) string {
 	t.Helper()
@@ -423,11 +404,11 @@ func mark(t *testing.T, text, excerpt string) string {
 func TestHover(t *testing.T) {
 	c := connect(t, map[string]string{"pipelines/q.hcl": "pipeline {}\n", "modules/m/main.hcl": module})
 	for excerpt, want := range map[string]string{
-		`step "pa‸tch" "ops"`: "Patches sources.", `st‸ep "patch"`: "Something to do", `  ar‸gv     =`: "The command.", `  mo‸de `: "Values: fast or small", `for‸_each`: "one copy for each",
-		`target "Alp‸ha7"`: "Has 8 units.", `toolchain "ll‸vm"`: "`21.0`", `version = "22‸.1"`: "The newest.", `var.si‸ze`: "how large", `+ local.tw‸ice`: "2 * var.size",
+		`step "pa‸tch" "ops"`: "Patches sources.", `st‸ep "patch"`: "A step of a kind", `  ar‸gv     =`: "The command.", `  mo‸de `: "Values: fast or small", `for‸_each`: "one copy for each",
+		`target "Alp‸ha7"`: "Has 8 units.", `toolchain "ll‸vm"`: "compilers", `version = "22‸.1"`: "The newest.", `var.si‸ze`: "how large", `+ local.tw‸ice`: "2 * var.size",
 		`step.patch.ops.outputs.d‸ir`: "The sources, patched.", `step.patch.o‸ps`: "Patches sources.", `module.m.de‸ep`: "the depth", `dep‸th  = var`: "how deep", `toolchain.llvm.d‸ir`: "Its tree.",
-		`target.un‸its`: "How many.", `up‸per("x")`: "In capitals.", `outputs.js‸on }`: "file", `variab‸les =`: "Values of variables", `des‸cription = "how`: "What it is for",
-		`"x‸.json"`: "", `pipel‸ine {}`: "What the pipeline is for",
+		`target.un‸its`: "How many.", `up‸per("x")`: "In capitals.", `outputs.js‸on }`: "file", `variab‸les =`: "Values of variables", `des‸cription = "how`: "Purpose",
+		`"x‸.json"`: "", `pipel‸ine {}`: "Describes the pipeline",
 	} {
 		p := c.openAt("pipelines/p.hcl", mark(t, pipeline, excerpt))
 		var got *struct {
@@ -448,9 +429,13 @@ func TestHover(t *testing.T) {
 func TestDefinition(t *testing.T) {
 	c := connect(t, map[string]string{"pipelines/q.hcl": "pipeline {}\n", "modules/m/main.hcl": module})
 	for excerpt, want := range map[string]string{
-		`var.si‸ze`: "pipelines/p.hcl size", `+ local.tw‸ice`: "pipelines/p.hcl twice", `local.na‸me}`: "pipelines/p.hcl name, pipelines/p.hcl name", `step.patch.o‸ps.outputs`: "pipelines/p.hcl ops",
-		`step.exec.ge‸n["a"]`: "pipelines/p.hcl gen", `["a"].outputs.js‸on`: `pipelines/p.hcl output "json"`, `module.m.de‸ep`: `modules/m/main.hcl output "deep"`, `modu‸le.m.deep`: "pipelines/p.hcl m",
-		`  dep‸th  =`: `modules/m/main.hcl variable "depth"`, `source = "‸m"`: "modules/m/main.hcl ", `toolchain.ll‸vm.dir`: "pipelines/p.hcl llvm", `target.un‸its`: "pipelines/p.hcl Alpha7",
+		`var.si‸ze`: `pipelines/p.hcl variable "size"`, `+ local.tw‸ice`: "pipelines/p.hcl twice",
+		`local.na‸me}`: "pipelines/p.hcl name, pipelines/p.hcl name", `step.patch.o‸ps.outputs`: `pipelines/p.hcl step "patch" "ops"`,
+		`step.exec.ge‸n["a"]`: `pipelines/p.hcl step "exec" "gen"`, `["a"].outputs.js‸on`: `pipelines/p.hcl output "json"`,
+		`step.patch.ops.outputs.d‸ir`: `pipelines/p.hcl step "patch" "ops"`, `module.m.de‸ep`: `modules/m/main.hcl output "deep"`,
+		`module.‸m.deep`: `pipelines/p.hcl module "m"`, `  dep‸th  =`: `modules/m/main.hcl variable "depth"`,
+		`{ si‸ze = 1 }`: `pipelines/p.hcl variable "size"`, `source = "‸m"`: "modules/m/main.hcl ",
+		`toolchain.ll‸vm.dir`: `pipelines/p.hcl toolchain "llvm"`, `modu‸le.m.deep`: "", `target.un‸its`: "",
 		`: loc‸al.outputs`: "", `argv ‸    =`: "",
 	} {
 		p := c.openAt("pipelines/p.hcl", mark(t, pipeline, excerpt))
@@ -473,83 +458,6 @@ func TestDefinition(t *testing.T) {
 		}
 		if strings.Join(all, ", ") != want {
 			t.Errorf("%s leads to %q, not %q", excerpt, all, want)
-		}
-	}
-}
-
-func TestRename(t *testing.T) {
-	files := map[string]string{"pipelines/p.hcl": pipeline, "pipelines/p.hexvars.hcl": "size = 3\n", "pipelines/r.hcl": "pipeline {}\nmodule \"x\" {\n  source = \"../modules/m\"\n  depth  = 1\n}\n", "modules/m/main.hcl": module}
-	for _, tt := range []struct {
-		excerpt, name string
-		want          map[string]string // what is replaced by what, by file
-		fails         string
-	}{
-		{excerpt: `step.patch.o‸ps`, name: "sources", want: map[string]string{"pipelines/p.hcl": `step "patch" "ops"→step "patch" "sources"; step.patch.ops.→step.patch.sources.`}},
-		{excerpt: `"exec" "ge‸n"`, name: "make", want: map[string]string{"pipelines/p.hcl": `"exec" "gen"→"exec" "make"; in step.exec.gen :→in step.exec.make :; step.exec.gen["a"]→step.exec.make["a"]`}},
-		{excerpt: `+ local.tw‸ice`, name: "double", want: map[string]string{"pipelines/p.hcl": `locals { twice→locals { double; local.twice→local.double`}},
-		{excerpt: `local.na‸me}`, name: "title", want: map[string]string{"pipelines/p.hcl": `locals { name = upper→locals { title = upper; locals { name = "far→locals { title = "far; ${local.name}→${local.title}`}},
-		{excerpt: `variable "si‸ze"`, name: "length", want: map[string]string{"pipelines/p.hcl": `variable "size"→variable "length"; 2 * var.size→2 * var.length; { size = 1 }→{ length = 1 }; = var.size
-}→= var.length
-}`, "pipelines/p.hexvars.hcl": "size→length"}},
-		{excerpt: `module "‸m"`, name: "deep", want: map[string]string{"pipelines/p.hcl": `module "m"→module "deep"; module.m.→module.deep.`}},
-		{excerpt: `var.si‸ze`, name: "not a name", fails: "is no name"},
-		{excerpt: `local.tw‸ice }`, name: "name", fails: "there is a local.name already"},
-		{excerpt: `ar‸gv`, name: "x", fails: "no name that can be renamed"},
-		{excerpt: `toolchain "ll‸vm"`, name: "x", fails: "no name that can be renamed"},
-	} {
-		c := connect(t, files)
-		p := c.openAt("pipelines/p.hcl", mark(t, pipeline, tt.excerpt))
-		c.renames(p, tt.excerpt, tt.name, files, tt.want, tt.fails)
-	}
-	c := connect(t, files)
-	p := c.openAt("modules/m/main.hcl", mark(t, module, `var.dep‸th`))
-	c.renames(p, "a module's variable", "far", files, map[string]string{"modules/m/main.hcl": `variable "depth"→variable "far"; var.depth→var.far`, "pipelines/p.hcl": "depth  = var→far  = var", "pipelines/r.hcl": "depth →far "}, "")
-
-	p = c.openAt("pipelines/p.hcl", mark(t, pipeline, `var.si‸ze`)+"step {\n")
-	c.renames(p, "in a text that does not parse", "x", files, nil, "p.hcl does not parse: mend it first")
-
-	files["pipelines/all.hexvars.hcl"] = "size = 4\n"
-	c = connect(t, files)
-	p = c.openAt("pipelines/p.hcl", mark(t, pipeline, `var.si‸ze`))
-	c.renames(p, "a variable of several pipelines", "length", files, nil, "pipelines/all.hexvars.hcl gives var.size a value")
-}
-
-func (c *client) renames(p map[string]any, what, name string, files, want map[string]string, fails string) {
-	t := c.t
-	t.Helper()
-	p["newName"] = name
-	var got struct{ Changes map[string][]edit }
-	err := c.try("textDocument/rename", p, &got)
-	if fails != "" {
-		if err == nil || !strings.Contains(err.Error(), fails) {
-			t.Errorf("%s → %s: %v, not %q", what, name, err, fails)
-		}
-		return
-	}
-	if err != nil {
-		t.Errorf("%s → %s: %v", what, name, err)
-		return
-	}
-	var prepared struct {
-		Range       span
-		Placeholder string
-	}
-	c.call("textDocument/prepareRename", p, &prepared)
-	if prepared.Placeholder == "" || prepared.Range.Start.Line != prepared.Range.End.Line || prepared.Range.End.Character-prepared.Range.Start.Character != len(prepared.Placeholder) {
-		t.Errorf("%s: what is to be renamed is said to be %+v", what, prepared)
-	}
-	for file, text := range files {
-		now := text
-		for _, r := range strings.Split(want[file], "; ") {
-			if old, new, ok := strings.Cut(r, "→"); ok {
-				if !strings.Contains(now, old) {
-					t.Fatalf("%s: there is no %q", what, old)
-				}
-				now = strings.Replace(now, old, new, 1)
-			}
-		}
-		if out := apply(text, got.Changes[c.uri(file)]); out != now {
-			t.Errorf("%s → %s: %s becomes\n%s\nnot\n%s", what, name, file, out, now)
 		}
 	}
 }
@@ -581,7 +489,7 @@ func TestFormatting(t *testing.T) {
 
 // The server reports that a file is too large, and does nothing that needs it parsed.
 func TestLargeFile(t *testing.T) {
-	c := connect(t, map[string]string{"pipelines/q.hcl": ""})
+	c := connect(t, map[string]string{"pipelines/p.hcl": ""})
 	var b strings.Builder
 	b.WriteString("variable \"x\" {}\n")
 	for i := 0; b.Len() < 2<<20; i++ {
@@ -596,11 +504,8 @@ func TestLargeFile(t *testing.T) {
 	if c.call("textDocument/definition", p, &found); len(found) > 0 {
 		t.Errorf("found is %v", found)
 	}
-	p["newName"] = "y"
-	for _, method := range []string{"rename", "formatting"} {
-		if err := c.try("textDocument/"+method, p, nil); err == nil {
-			t.Errorf("%s is done", method)
-		}
+	if err := c.try("textDocument/formatting", p, nil); err == nil {
+		t.Error("it is formatted")
 	}
 }
 

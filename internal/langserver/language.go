@@ -1,103 +1,86 @@
 package langserver
 
-import (
-	"slices"
-)
+import "slices"
 
-// block is a block of the language that is no step: what may stand in it.
-type block struct {
-	name      string
-	labels    int
-	doc       string
-	arguments []Word
-	blocks    []string
-}
-
-func described(name, doc string) Word { return Word{Name: name, Doc: doc} }
-
-// metaArguments are those that every step has, whatever its kind.
-func metaArguments() []Word {
-	return []Word{
-		described("cache", "`true`, the default: what is known is not done again. `false`: it runs every time. `\"inputs\"`: for steps that change something beside their outputs. `\"local\"`: results stay on this machine."),
-		described("depends_on", "What must be done before, beyond what it refers to: `[step.patch.ops]`."),
-		described("description", "What it is for; a constant."),
-		described("env", "Variables of the environment of its commands, by name."),
-		described("for_each", "A map or a set of strings: one copy for each, with `each.key` and `each.value`."),
-		described("resources", "What its actions take of limited things: `{ memory_gb = 64 }`."),
-		described("retries", "How many more times an action is tried that could not run for a reason that may pass."),
-		described("retry_exit_codes", "Exit codes after which trying again may help: `[75]`."),
-		described("target", "What it is built for, where there are several targets: `target.NAME`."),
-		described("timeout", "How long each of its actions may take: `\"90s\"`, `\"10m\"`, `\"2h\"`."),
-		described("when", "`false`: it does not exist, and references to its outputs are `null`."),
+// described returns words from pairs of a name and its documentation.
+func described(pairs ...string) (words []Word) {
+	for pair := range slices.Chunk(pairs, 2) {
+		words = append(words, Word{Name: pair[0], Doc: pair[1]})
 	}
+	return words
 }
 
-// callArguments are those of a module block that are not values of the module's variables.
-func callArguments() []Word {
-	all := []Word{described("source", "The module: a name, a path that begins with `./` or `../`, or `git::URL//FOLDER?ref=REF`.")}
-	for _, w := range metaArguments() {
-		if slices.Contains([]string{"for_each", "when", "target", "depends_on", "description"}, w.Name) {
-			all = append(all, w)
-		}
+// blocks is described for blocks.
+func blocks(pairs ...string) []Word {
+	words := described(pairs...)
+	for i := range words {
+		words[i].block = true
 	}
-	return all
+	return words
 }
 
-// blocks are the blocks of files, and of blocks in them.
-func blocks() []block {
-	description := described("description", "What it is for.")
-	parts := []string{"locals", "toolchain", "step", "module", "output", "check"}
-	each := []Word{metaArguments()[4], metaArguments()[10]}
-	return []block{
-		{name: "pipeline", doc: "What the pipeline is for; at most one.", arguments: []Word{description}},
-		{name: "variable", labels: 1, doc: "A value that can be given from outside: `var.NAME`.", blocks: []string{"validation"}, arguments: []Word{
-			described("default", "The value when none is given."), description,
-			described("sensitive", "`true`: never shown, in no log and no key."),
-			described("type", "`string`, `number`, `bool`, `list(string)`, `object({ … })`; `optional(string)` may be left out."),
-		}},
-		{name: "validation", doc: "A condition that a variable's value must meet.", arguments: []Word{
-			described("condition", "What must be true; it sees the variable."), described("error_message", "What is said when it is not."),
-		}},
-		{name: "locals", doc: "Names for expressions: `local.NAME`."},
-		{name: "profile", labels: 1, doc: "A named choice: of steps, toolchains, values of variables.", blocks: parts, arguments: []Word{
-			described("default", "`true`: the profile when none is chosen."), description, described("variables", "Values of variables, by name."),
-		}},
-		{name: "target", labels: 1, doc: "What to build for: `target.NAME`, and where there is one, `target`."},
-		{name: "toolchain", labels: 1, doc: "An SDK: `toolchain.NAME`."},
-		{name: "step", labels: 2, doc: "Something to do: `step.KIND.NAME.outputs.OUTPUT`."},
-		{name: "module", labels: 1, doc: "Steps that are written elsewhere, with values for their variables: `module.NAME.OUTPUT`.", arguments: callArguments()},
-		{name: "output", labels: 1, doc: "What the pipeline or module gives.", arguments: []Word{
-			description, described("show", "`\"table\"`: how it is shown."), described("value", "What it is."),
-		}},
-		{name: "check", labels: 1, doc: "What must be true when all is done.", arguments: slices.Concat([]Word{
-			described("condition", "What must be true; it sees outputs."), description, described("error_message", "What is said when it is not."),
-			described("severity", "`\"error\"` or `\"warning\"`."),
-		}, each)},
+// only returns the words of some names.
+func only(words []Word, names ...string) []Word {
+	return slices.DeleteFunc(slices.Clone(words), func(w Word) bool { return !slices.Contains(names, w.Name) })
+}
+
+// language returns the words of the language. Its keys are those of view.words.
+func language() map[string][]Word {
+	meta := described(
+		"cache", "`true`, the default: hexmage reuses results. `false`: the step runs every time. "+
+			"`\"inputs\"`: the step has side effects. `\"local\"`: results stay on this machine.",
+		"depends_on", "Steps that run before this one, beside those that it refers to: `[step.patch.ops]`.",
+		"description", "Purpose; a constant.",
+		"env", "Environment variables of its commands.",
+		"for_each", "A map or a set of strings: one copy for each element, with `each.key` and `each.value`.",
+		"resources", "Limited resources that its actions take: `{ memory_gb = 64 }`.",
+		"retries", "Number of retries of an action after a failure that may be temporary.",
+		"retry_exit_codes", "Exit codes after which hexmage retries an action: `[75]`.",
+		"target", "The target, if the pipeline has several: `target.NAME`.",
+		"timeout", "Time limit of each of its actions: `\"90s\"`, `\"10m\"`, `\"2h\"`.",
+		"when", "`false`: the block does not exist, and references to its outputs are `null`.",
+	)
+	description := only(meta, "description")
+	condition := described("condition", "A condition that must be true.", "error_message", "Message if it is false.")
+	top := blocks(
+		"pipeline", "Describes the pipeline; at most one block.",
+		"variable", "A value that users may set: `var.NAME`.",
+		"profile", "A named choice of steps, toolchains and values of variables.",
+		"target", "Hardware to build for: `target`, or `target.NAME` if there are several.",
+		"locals", "Names for expressions: `local.NAME`.",
+		"toolchain", "An SDK: `toolchain.NAME`.",
+		"step", "A step of a kind: `step.KIND.NAME.outputs.OUTPUT`.",
+		"module", "Steps of a module: `module.NAME.OUTPUT`.",
+		"output", "An output of the pipeline or module.",
+		"check", "A condition that must be true after the run.",
+	)
+	return map[string][]Word{
+		"{":         top,
+		"pipeline{": description,
+		"variable{": slices.Concat(description, described("default", "Default value.",
+			"sensitive", "`true`: hexmage hides the value in logs and keeps it out of keys.",
+			"type", "`string`, `number`, `bool`, `list(string)`, `object({ … })`; `optional(string)` may be unset."),
+			blocks("validation", "A condition on the value of a variable.")),
+		"variable/validation{": condition,
+		"profile{": slices.Concat(described("default", "`true`: hexmage uses this profile by default.",
+			"variables", "Values of variables, by name."), description,
+			only(top, "locals", "toolchain", "step", "module", "output", "check")),
+		"toolchain{": only(meta, "description", "when"),
+		"step{": slices.Concat(meta, blocks("output", "An output of the step: a file, a tree or a value.",
+			"secret_file", "A file with a secret. The environment variable has its path.")),
+		"step/output{": described("file", "Path of a file that the command writes.",
+			"tree", "Path of a folder that the command fills.",
+			"value", "Path of a JSON file that the command writes. Other steps use its value."),
+		"step/secret_file{": described("content", "Content of the file."),
+		"module{": slices.Concat(described("source", "A name, a path that begins with `./` or `../`, or `git::URL`."),
+			only(meta, "for_each", "when", "target", "depends_on", "description")),
+		"output{": slices.Concat(description, described("value", "Value of the output.",
+			"show", "`\"table\"`: hexmage prints the value as a table.")),
+		"check{": slices.Concat(condition, described("severity", "`\"error\"` or `\"warning\"`."),
+			only(meta, "description", "for_each", "when")),
+		"each.":    described("key", "Key of this copy.", "value", "Value of this copy."),
+		"profile.": described("name", "Name of the chosen profile."),
+		"path.": described("module", "Folder of the module.", "pipeline", "Folder of the pipeline.",
+			"workspace", "Folder with `pipelines/`."),
 	}
-}
-
-// blocksOfSteps are those of every step that may have them.
-func blocksOfSteps() []block {
-	return []block{
-		{name: "output", labels: 1, doc: "What the step makes: one of file, tree and value.", arguments: []Word{
-			described("file", "Path of a file that the command writes."), described("tree", "Path of a folder that the command fills."),
-			described("value", "Path of a file with JSON that the command writes: other steps use what is in it."),
-		}},
-		{name: "secret_file", labels: 1, doc: "A file with a secret, whose path a variable of the environment has.", arguments: []Word{described("content", "What is in it.")}},
-	}
-}
-
-// blockNamed returns a block of files.
-func blockNamed(name string) (block, bool) {
-	all := blocks()
-	i := slices.IndexFunc(all, func(b block) bool { return b.name == name })
-	if i < 0 {
-		return block{}, false
-	}
-	return all[i], true
-}
-
-// topLevel are the names of blocks that stand in no other.
-func topLevel() []string {
-	return []string{"check", "locals", "module", "output", "pipeline", "profile", "target", "step", "toolchain", "variable"}
 }

@@ -1,7 +1,6 @@
 package langserver
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,11 +9,13 @@ import (
 	"github.com/hexmage/hexmage/internal/config"
 )
 
-// What the server says of blocks is what config reads: every name is taken, and one that is none is not.
+// The server offers the blocks and arguments that config accepts.
 func TestLanguage(t *testing.T) {
 	var meta []string
-	for _, w := range metaArguments() {
-		meta = append(meta, w.Name)
+	for _, w := range language()["step{"] {
+		if !w.block {
+			meta = append(meta, w.Name)
+		}
 	}
 	if want := config.MetaArguments(); !slices.Equal(meta, want) {
 		t.Errorf("meta-arguments are %q, not %q", meta, want)
@@ -29,50 +30,46 @@ func TestLanguage(t *testing.T) {
 		}
 		return false
 	}
-	in := func(b block, inner string) string {
-		labels := strings.Repeat(` "x"`, b.labels)
-		text := fmt.Sprintf("%s%s {\n%s\n}\n", b.name, labels, inner)
-		if b.name == "validation" {
-			return "variable \"v\" {\n" + text + "}\n"
+	labels := map[string]string{"locals": "", "pipeline": "", "validation": "", "step": ` "exec" "x"`}
+	block := func(name, inner string) string {
+		of, ok := labels[name]
+		if !ok {
+			of = ` "x"`
 		}
-		return text
+		return name + of + " {\n" + inner + "\n}\n"
 	}
-	for _, b := range blocks() {
-		if b.doc == "" {
-			t.Errorf("%s is not explained", b.name)
+	in := func(name, inner string) string {
+		parent, name, nested := strings.Cut(name, "/")
+		if !nested {
+			return block(parent, inner)
 		}
-		for _, a := range b.arguments {
-			if a.Doc == "" {
-				t.Errorf("%s of %s is not explained", a.Name, b.name)
+		return block(parent, block(name, inner))
+	}
+	for key, words := range language() {
+		name, isBody := strings.CutSuffix(key, "{")
+		if !isBody || name == "" {
+			continue
+		}
+		for _, w := range words {
+			text := in(name, w.Name+" = null")
+			if w.block {
+				text = in(name, block(w.Name, ""))
 			}
-			if text := in(b, a.Name+" = null"); refused(text) {
-				t.Errorf("refused is\n%s", text)
+			if refused(text) || w.Doc == "" {
+				t.Errorf("config rejects, or %q does not document\n%s", w.Doc, text)
 			}
 		}
-		for _, name := range b.blocks {
-			inner, _ := blockNamed(name)
-			if text := in(b, in(inner, "")); name != "validation" && refused(text) {
-				t.Errorf("refused is\n%s", text)
-			}
-		}
-		switch b.name {
+		switch name {
 		case "locals", "target", "toolchain", "step", "module": // have arguments of any name
 		default:
-			if text := in(b, "no_such = null"); !refused(text) {
-				t.Errorf("not refused is\n%s", text)
+			if text := in(name, "no_such = null"); !refused(text) {
+				t.Errorf("config accepts\n%s", text)
 			}
 		}
 	}
-	for _, b := range blocksOfSteps() {
-		for _, a := range b.arguments {
-			if text := "step \"exec\" \"x\" {\n" + in(b, a.Name+" = \"x\"") + "}\n"; refused(text) {
-				t.Errorf("refused is\n%s", text)
-			}
-		}
-	}
-	for _, name := range topLevel() {
-		if b, ok := blockNamed(name); !ok || refused(in(b, "")) {
-			t.Errorf("there is no block %s", name)
+	for _, w := range language()["{"] {
+		if text := block(w.Name, ""); refused(text) || w.Doc == "" {
+			t.Errorf("config rejects, or %q does not document\n%s", w.Doc, text)
 		}
 	}
 }

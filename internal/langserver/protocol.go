@@ -1,7 +1,7 @@
 package langserver
 
-// What the Language Server Protocol, version 3.17, has of what is used here, spelt as there. Lines and characters
-// count from 0, characters in units of UTF-16.
+// The part of the Language Server Protocol, version 3.17, that the server uses, with the protocol's names. Lines and
+// characters count from 0; characters are UTF-16 code units.
 
 type position struct {
 	Line      int `json:"line"`
@@ -23,77 +23,20 @@ type textEdit struct {
 	NewText string `json:"newText"`
 }
 
-type workspaceEdit struct {
-	Changes map[string][]textEdit `json:"changes"`
-}
-
-type textDocument struct {
-	URI     string `json:"uri"`
-	Version int    `json:"version,omitempty"`
-	Text    string `json:"text,omitempty"`
-}
-
-type initializeResult struct {
-	Capabilities capabilities `json:"capabilities"`
-	ServerInfo   serverInfo   `json:"serverInfo"`
-}
-
-type serverInfo struct {
-	Name    string `json:"name"`
-	Version string `json:"version,omitempty"`
-}
-
-type capabilities struct {
-	TextDocumentSync           syncOptions       `json:"textDocumentSync"`
-	CompletionProvider         completionOptions `json:"completionProvider"`
-	HoverProvider              bool              `json:"hoverProvider"`
-	DefinitionProvider         bool              `json:"definitionProvider"`
-	RenameProvider             renameOptions     `json:"renameProvider"`
-	DocumentFormattingProvider bool              `json:"documentFormattingProvider"`
-}
-
-type syncOptions struct {
-	OpenClose bool `json:"openClose"`
-	Change    int  `json:"change"` // 1: whole texts
-	Save      bool `json:"save"`
-}
-
-type completionOptions struct {
-	TriggerCharacters []string `json:"triggerCharacters"`
-}
-
-type renameOptions struct {
-	PrepareProvider bool `json:"prepareProvider"`
-}
-
-type didOpenParams struct {
-	TextDocument textDocument `json:"textDocument"`
-}
-
-type didChangeParams struct {
-	TextDocument   textDocument `json:"textDocument"`
+// documentParams are the parameters of all messages about a document; each message uses some of them.
+type documentParams struct {
+	TextDocument struct {
+		URI  string `json:"uri"`
+		Text string `json:"text"`
+	} `json:"textDocument"`
+	Position       position `json:"position"`
 	ContentChanges []struct {
 		Text string `json:"text"`
 	} `json:"contentChanges"`
 }
 
-type documentParams struct {
-	TextDocument textDocument `json:"textDocument"`
-}
-
-type positionParams struct {
-	TextDocument textDocument `json:"textDocument"`
-	Position     position     `json:"position"`
-}
-
-type renameParams struct {
-	positionParams
-	NewName string `json:"newName"`
-}
-
 type diagnosticsParams struct {
 	URI         string       `json:"uri"`
-	Version     *int         `json:"version,omitempty"`
 	Diagnostics []diagnostic `json:"diagnostics"`
 }
 
@@ -104,30 +47,13 @@ type diagnostic struct {
 	Message  string `json:"message"`
 }
 
-type completionList struct {
-	IsIncomplete bool             `json:"isIncomplete"`
-	Items        []completionItem `json:"items"`
-}
-
 type completionItem struct {
 	Label         string   `json:"label"`
-	Kind          int      `json:"kind"`
 	Detail        string   `json:"detail,omitempty"`
 	Documentation *markup  `json:"documentation,omitempty"`
 	SortText      string   `json:"sortText,omitempty"`
 	TextEdit      textEdit `json:"textEdit"`
 }
-
-// Kinds of completion items.
-const (
-	itemFunction = 3
-	itemField    = 5
-	itemVariable = 6
-	itemModule   = 9
-	itemProperty = 10
-	itemValue    = 12
-	itemKeyword  = 14
-)
 
 type markup struct {
 	Kind  string `json:"kind"` // "markdown"
@@ -136,10 +62,5 @@ type markup struct {
 
 type hover struct {
 	Contents markup `json:"contents"`
-	Range    *span  `json:"range,omitempty"`
-}
-
-type prepared struct {
-	Range       span   `json:"range"`
-	Placeholder string `json:"placeholder"`
+	Range    span   `json:"range"`
 }

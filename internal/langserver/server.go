@@ -1,20 +1,21 @@
-// Package langserver speaks to editors, by the Language Server Protocol: what is wrong with pipelines and modules as
-// they are typed, completion, what things are, where they are declared, renaming, formatting.
+// Package langserver is a server of the Language Server Protocol for pipelines and modules: diagnostics, completion,
+// hover, definitions and formatting.
 //
-// One enters it with Serve. It knows the language: blocks, references, addresses. What kinds of step, targets and
-// toolchains there are, how a pipeline is checked, and which workspace a file is in, it is told (Host); it runs
-// nothing, and writes no file.
+// Serve is its entry point. The package knows the language: blocks, references, addresses. Host supplies the rest:
+// kinds of step, targets, toolchains, the check of a pipeline, and the workspace of a file. The server runs nothing
+// and writes no file.
 package langserver
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
@@ -24,241 +25,178 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 )
 
-// Host is what the server is told of this machine.
+// Host connects the server to this machine.
 type Host struct {
 	Version string
+	Log     io.Writer // for internal errors
 
-	// Workspace returns the workspace that a file, an absolute path, is in; nil where it is in none. What is open
-	// stands in it in place of files. It is called for each request: who makes a workspace keeps it.
+	// Workspace returns the workspace of a file, an absolute path, or nil. Open texts take the place of files in it.
+	// The server calls Workspace for each request.
 	Workspace func(file string, open Texts) *Workspace
-
-	// Kinds are those of files that are in no workspace.
-	Kinds func() []step.Description
-
-	Log io.Writer // mistakes of the server's own
 }
 
-// Workspace is what the server is told of a workspace. Functions may be called from many goroutines at once.
+// Workspace is a folder with pipelines. Several goroutines call its functions at once.
 type Workspace struct {
 	Root      string // absolute path
 	Pipelines func() []string
 	Load      func(ctx context.Context, pipeline string) (*config.Pipeline, hcl.Diagnostics)
-	// Check says all that is wrong with a pipeline. Files are named as config.Pipeline.Files are.
+	// Check returns all mistakes of a pipeline. It names files as config.Pipeline.Files does.
 	Check func(ctx context.Context, pipeline string) (hcl.Diagnostics, error)
 	Find  config.Finder
-	Words func() Words
+	// Words returns the kinds of step, and other words by the text before them: "target{", `target "`, `toolchain "`,
+	// "toolchain llvm version =", "module source =", "toolchain.llvm.", "target.*.", "" (functions).
+	Words func() ([]step.Description, map[string][]Word)
 }
 
-// Words are what may be named in a workspace, beside what its files declare.
-type Words struct {
-	Kinds            []step.Description
-	Targets          []Word
-	TargetAttributes []Word
-	Settable         []string // of TargetAttributes, what a target block may set
-	Toolchains       []Toolchain
-	Modules          []Word // by name
-	Functions        []Word
-}
-
-// Word is a name, and what there is to say of it.
+// Word is a name and its documentation.
 type Word struct {
 	Name   string
 	Detail string // a few words; may be ""
 	Doc    string // Markdown; may be ""
+	block  bool
+	at     []hcl.Range // declarations, with files named as by config.Pipeline.Files, or absolute
 }
 
-// Toolchain is a toolchain that pipelines may name.
-type Toolchain struct {
-	Word
-	Versions   []Word
-	Attributes []Word
-}
-
-// errNotShut is the end of a server whose editor went away without a word.
-var errNotShut = errors.New("the editor ended without shutting the server down")
-
-// Serve answers an editor until it says that it ends, or its side of the connection ends.
+// Serve answers an editor until the editor ends the server or closes the connection.
 func Serve(ctx context.Context, rwc io.ReadWriteCloser, h Host) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &server{host: h, open: newDocuments(), end: cancel}
-	s.checker = newChecker(s)
-	conn := jsonrpc2.NewConn(ctx, jsonrpc2.NewBufferedStream(rwc, jsonrpc2.VSCodeObjectCodec{}), s, jsonrpc2.SetLogger(logger{h.Log}))
-	s.checker.publish = func(p diagnosticsParams) {
-		_ = conn.Notify(ctx, "textDocument/publishDiagnostics", p) // an editor that is gone needs none
-	}
-	done := make(chan struct{})
+	s := newServer(h, cancel)
+	stream := jsonrpc2.NewBufferedStream(rwc, jsonrpc2.VSCodeObjectCodec{})
+	conn := jsonrpc2.NewConn(ctx, stream, s, jsonrpc2.SetLogger(s.log))
 	go func() {
-		defer close(done)
-		s.checker.run(ctx)
+		<-conn.DisconnectNotify()
+		cancel()
 	}()
-	select {
-	case <-conn.DisconnectNotify():
-	case <-ctx.Done():
+	s.publish = func(p diagnosticsParams) {
+		_ = conn.Notify(ctx, "textDocument/publishDiagnostics", p) // it fails if the editor is gone
 	}
-	cancel()
+	s.checkChanges(ctx)
 	<-conn.DisconnectNotify()
-	<-done
 	if !s.shut.Load() {
-		return errNotShut
+		return errors.New("the editor ended without shutting the server down")
 	}
 	return nil
 }
 
-// logger is where jsonrpc2 says what is wrong with what an editor sends.
-type logger struct{ w io.Writer }
-
-func (l logger) Printf(format string, args ...any) { fmt.Fprintf(l.w, format, args...) }
-
-// server answers requests, one after the other.
+// server answers requests, one after the other, and checks open documents in the background.
 type server struct {
-	host    Host
-	open    *documents
-	checker *checker
-	end     func()
-	shut    atomic.Bool // the editor asked for the end
+	host Host
+	log  *log.Logger
+	open documents
+	end  func()
+	shut atomic.Bool // the editor asked for the end
+
+	dirty sync.Map // files to check
+	wake  chan struct{}
+
+	// only checkChanges uses these
+	publish func(diagnosticsParams)
+	found   map[unit]map[string][]diagnostic // by file
+}
+
+func newServer(h Host, end func()) *server {
+	found := map[unit]map[string][]diagnostic{}
+	return &server{host: h, log: log.New(h.Log, "", 0), end: end, wake: make(chan struct{}, 1), found: found}
 }
 
 // Handle implements jsonrpc2.Handler.
 func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Request) {
-	result, err := s.answer(ctx, r)
-	if r.Notif {
-		if err != nil {
-			fmt.Fprintf(s.host.Log, "%s: %v\n", r.Method, err)
-		}
-		return
-	}
-	if err == nil {
-		err = conn.Reply(ctx, r.ID, result)
-		if err == nil || errors.Is(err, jsonrpc2.ErrClosed) {
-			return
-		}
-	}
+	result, err := s.answer(r)
 	var known *jsonrpc2.Error
-	if !errors.As(err, &known) {
-		known = &jsonrpc2.Error{Code: codeRequestFailed, Message: err.Error()}
+	switch {
+	case r.Notif && err != nil:
+		s.log.Printf("%s: %v", r.Method, err)
+	case r.Notif:
+	case err == nil:
+		_ = conn.Reply(ctx, r.ID, result) // it fails if the editor is gone
+	case errors.As(err, &known):
+		_ = conn.ReplyWithError(ctx, r.ID, known)
+	default: // RequestFailed
+		_ = conn.ReplyWithError(ctx, r.ID, &jsonrpc2.Error{Code: -32803, Message: err.Error()})
 	}
-	_ = conn.ReplyWithError(ctx, r.ID, known) // likewise
 }
 
-// codeRequestFailed is the protocol's for a request that is right and cannot be met.
-const codeRequestFailed = -32803
-
-// answer answers a request. What is wrong with the server is an error of that request.
-func (s *server) answer(ctx context.Context, r *jsonrpc2.Request) (result any, err error) {
+// guard runs do, logs a panic, and returns it as an error.
+func (s *server) guard(name string, do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(s.host.Log, "%s: %v\n%s\n", r.Method, p, debug.Stack())
-			err = &jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: fmt.Sprintf("a mistake in hexmage, please report it: %v", p)}
+			s.log.Printf("%s: %v\n%s", name, p, debug.Stack())
+			err = fmt.Errorf("internal error in hexmage, please report it: %v", p)
 		}
 	}()
-	params := []byte("{}")
-	if r.Params != nil {
-		params = *r.Params
+	return do()
+}
+
+// answer answers a request.
+func (s *server) answer(r *jsonrpc2.Request) (result any, err error) {
+	var p documentParams
+	if strings.HasPrefix(r.Method, "textDocument/") && r.Params != nil {
+		if err := json.Unmarshal(*r.Params, &p); err != nil {
+			return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: err.Error()}
+		}
 	}
+	file := fileOf(p.TextDocument.URI)
 	switch r.Method {
 	case "initialize":
 		return s.initialize(), nil
-	case "initialized", "textDocument/willSave", "workspace/didChangeConfiguration", "workspace/didChangeWatchedFiles":
-		return nil, nil
 	case "shutdown":
 		s.shut.Store(true)
-		return nil, nil
 	case "exit":
 		s.end()
-		return nil, nil
 	case "textDocument/didOpen":
-		return nil, with(params, func(p didOpenParams) {
-			s.checker.changed(s.open.put(p.TextDocument.URI, p.TextDocument.Version, p.TextDocument.Text).file)
-		})
+		s.open.put(p.TextDocument.URI, p.TextDocument.Text)
+		s.changed(file)
 	case "textDocument/didChange":
-		return nil, with(params, func(p didChangeParams) {
-			if n := len(p.ContentChanges); n > 0 {
-				s.checker.changed(s.open.put(p.TextDocument.URI, p.TextDocument.Version, p.ContentChanges[n-1].Text).file)
-			}
-		})
-	case "textDocument/didSave":
-		return nil, with(params, func(p documentParams) { s.checker.changed(fileOf(p.TextDocument.URI)) })
-	case "textDocument/didClose":
-		return nil, with(params, func(p documentParams) {
-			file := fileOf(p.TextDocument.URI)
-			s.open.remove(file)
-			s.checker.closed(file)
-		})
-	case "textDocument/formatting":
-		return at(s, params, func(v *view, _ documentParams) (any, error) { return v.format() })
-	case "textDocument/completion":
-		return at(s, params, func(v *view, p positionParams) (any, error) { return v.complete(p.Position), nil })
-	case "textDocument/hover":
-		return at(s, params, func(v *view, p positionParams) (any, error) { return v.hover(p.Position), nil })
-	case "textDocument/definition":
-		return at(s, params, func(v *view, p positionParams) (any, error) { return v.definition(p.Position), nil })
-	case "textDocument/prepareRename":
-		return at(s, params, func(v *view, p positionParams) (any, error) { return v.prepareRename(p.Position) })
-	case "textDocument/rename":
-		return at(s, params, func(v *view, p renameParams) (any, error) { return v.rename(ctx, p.Position, p.NewName) })
-	}
-	if r.Notif && strings.HasPrefix(r.Method, "$/") {
-		return nil, nil
-	}
-	return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: r.Method + " is not known here"}
-}
-
-func (s *server) initialize() initializeResult {
-	return initializeResult{
-		Capabilities: capabilities{
-			TextDocumentSync:           syncOptions{OpenClose: true, Change: 1, Save: true},
-			CompletionProvider:         completionOptions{TriggerCharacters: []string{".", `"`}},
-			HoverProvider:              true,
-			DefinitionProvider:         true,
-			RenameProvider:             renameOptions{PrepareProvider: true},
-			DocumentFormattingProvider: true,
-		},
-		ServerInfo: serverInfo{Name: "hexmage", Version: s.host.Version},
-	}
-}
-
-func with[P any](params []byte, do func(P)) error {
-	var p P
-	if err := json.Unmarshal(params, &p); err != nil {
-		return &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: err.Error()}
-	}
-	do(p)
-	return nil
-}
-
-// at answers a request about a document that is open.
-func at[P any](s *server, params []byte, do func(*view, P) (any, error)) (any, error) {
-	var p P
-	var of documentParams
-	if err := errors.Join(json.Unmarshal(params, &p), json.Unmarshal(params, &of)); err != nil {
-		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: err.Error()}
-	}
-	doc := s.open.get(fileOf(of.TextDocument.URI))
-	if doc == nil {
-		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: of.TextDocument.URI + " is not open"}
-	}
-	return do(newView(s.host, s.open, doc), p)
-}
-
-// format returns the edits that give the document the canonical layout. One that does not parse stays.
-func (v *view) format() ([]textEdit, error) {
-	out, diags := config.Format(v.doc.text, v.doc.file)
-	if diags.HasErrors() {
-		return nil, fmt.Errorf("there is a mistake in it: %w", diags)
-	}
-	if bytes.Equal(out, v.doc.text) && !v.doc.crlf {
-		return []textEdit{}, nil
-	}
-	was, now := bytes.SplitAfter(v.doc.text, []byte("\n")), bytes.SplitAfter(out, []byte("\n"))
-	if v.doc.crlf || len(was) != len(now) {
-		return []textEdit{{Range: v.lines.span(0, len(v.doc.text)), NewText: string(out)}}, nil
-	}
-	edits := []textEdit{}
-	for i := range was {
-		if !bytes.Equal(was[i], now[i]) {
-			edits = append(edits, textEdit{Range: span{position{i, 0}, v.lines.position(v.lines.starts[i] + len(was[i]))}, NewText: string(now[i])})
+		if n := len(p.ContentChanges); n > 0 {
+			s.open.put(p.TextDocument.URI, p.ContentChanges[n-1].Text)
+			s.changed(file)
 		}
+	case "textDocument/didClose":
+		s.open.byFile.Delete(file)
+		s.changed(s.open.files()...)
+	case "textDocument/didSave": // other files may have changed on disk
+		s.changed(s.open.files()...)
+	default:
+		err = s.guard(r.Method, func() (err error) {
+			result, err = s.request(r, p)
+			return err
+		})
 	}
-	return edits, nil
+	return result, err
+}
+
+// request answers a request about a document.
+func (s *server) request(r *jsonrpc2.Request, p documentParams) (any, error) {
+	method := map[string]func(*view) (any, error){
+		"textDocument/completion": func(v *view) (any, error) { return v.complete(p.Position), nil },
+		"textDocument/hover":      func(v *view) (any, error) { return v.hover(p.Position), nil },
+		"textDocument/definition": func(v *view) (any, error) { return v.definition(p.Position), nil },
+		"textDocument/formatting": func(v *view) (any, error) { return v.format() },
+	}[r.Method]
+	if method == nil {
+		if r.Notif { // initialized, $/cancelRequest and others
+			return nil, nil
+		}
+		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "unknown method " + r.Method}
+	}
+	doc := s.open.get(fileOf(p.TextDocument.URI))
+	if doc == nil {
+		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: p.TextDocument.URI + " is not open"}
+	}
+	return method(newView(s, doc))
+}
+
+func (s *server) initialize() any {
+	type object = map[string]any
+	return object{
+		"serverInfo": object{"name": "hexmage", "version": s.host.Version},
+		"capabilities": object{
+			"textDocumentSync":           object{"openClose": true, "change": 1, "save": true}, // whole texts
+			"completionProvider":         object{"triggerCharacters": []string{".", `"`}},
+			"hoverProvider":              true,
+			"definitionProvider":         true,
+			"documentFormattingProvider": true,
+		},
+	}
 }

@@ -5,7 +5,6 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,7 +44,8 @@ step "exec" "upper" {
 output "text" { value = step.exec.upper.outputs.text }
 `
 
-// TestNeovim: the editor that Debian has shows mistakes of an unsaved text where they are, completes, explains, finds, renames and formats.
+// TestNeovim: Debian's Neovim shows the diagnostics of an unsaved text, completes, explains, finds definitions and
+// formats.
 func TestNeovim(t *testing.T) {
 	root := toolchaintest.Root(t, "neovim")
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -125,18 +125,17 @@ func TestNeovim(t *testing.T) {
 	if get("versions", &versions); slices.Index(versions, "2.42.0.251225") > slices.Index(versions, "2.41.0.251128") {
 		t.Errorf("the newest release does not come first: %q", versions)
 	}
-	for place, want := range map[string]string{"exec": "step \"exec\"", "argv": "required", "SM8750": "v79", "qairt": "2.41.0.251128", "var.who": "who is greeted"} {
+	for place, want := range map[string]string{"exec": "step \"exec\"", "argv": "required", "SM8750": "v79", "qairt": "Qualcomm AI Runtime", "var.who": "who is greeted"} {
 		var text string
 		if get("hover "+place, &text); !strings.Contains(text, want) {
 			t.Errorf("of %s is said %q, not %q", place, text, want)
 		}
 	}
-	if got, want := string(seen["definition"]), fmt.Sprintf(`["step \"exec\" \"hello\" {",%d]`, len(`step "exec" "`)); got != want {
+	if got, want := string(seen["definition"]), `["step \"exec\" \"hello\" {",0]`; got != want {
 		t.Errorf("the definition is at %s, not %s", got, want)
 	}
 	mended := strings.Replace(greet, "helo", "hello", 1)
-	renamed := strings.NewReplacer("\"exec\" \"hello\"", "\"exec\" \"greeting\"", "step.exec.hello.", "step.exec.greeting.").Replace(mended)
-	for what, want := range map[string]string{"mended": mended, "renamed": renamed, "formatted": renamed} {
+	for what, want := range map[string]string{"mended": mended, "formatted": mended} {
 		var lines []string
 		if get(what, &lines); strings.Join(lines, "\n")+"\n" != want {
 			t.Errorf("%s it is\n%s", what, strings.Join(lines, "\n"))

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/qnn/facts"
 )
 
 // TestExtension: what VS Code reads of the extension is there and fits together, and its grammar knows the language's words.
@@ -118,15 +119,20 @@ func TestExtension(t *testing.T) {
 	}
 }
 
-// Every attribute of a target is explained to editors.
+// Editors document every attribute of a target.
 func TestTargetWords(t *testing.T) {
-	words := targetWords()
-	for _, w := range words {
-		if w.Doc == "" {
-			t.Errorf("target.%s is not explained", w.Name)
+	a := &app{Root: t.TempDir(), catalogues: new(catalogues)}
+	_, words := a.editorWords()
+	documented := map[string]bool{}
+	for _, w := range words["target.*."] {
+		documented[w.Name] = w.Doc != ""
+	}
+	for name := range facts.TargetType().AttributeTypes() {
+		if !documented[name] {
+			t.Errorf("target.%s has no documentation", name)
 		}
 	}
-	if len(words) == 0 {
-		t.Error("there are none")
+	if got, want := len(words["target{"]), len(facts.Settable()); got != want {
+		t.Errorf("a target block has %d arguments, not %d", got, want)
 	}
 }

@@ -7,11 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty/function"
@@ -31,7 +29,7 @@ import (
 
 // lspCmd is `hexmage lsp`.
 type lspCmd struct {
-	Stdio bool `help:"Speak on standard input and output, which is the only way there is: some editors add the flag."`
+	Stdio bool `help:"Use standard input and output, as always: some editors add the flag."`
 }
 
 // Help has the examples of `hexmage lsp --help`.
@@ -48,112 +46,106 @@ func (*lspCmd) Run(ctx context.Context, a *app) error {
 	isData(a.Env.Stdout)
 	own := *a
 	own.Offline = true
-	h := &editorHost{a: &own, made: map[string]*langserver.Workspace{}}
-	err := langserver.Serve(ctx, stdio{a.Env.Stdin, a.Env.Stdout}, langserver.Host{
-		Version: binaryVersion(), Workspace: h.workspace, Log: a.Env.Stderr,
-		Kinds: func() []step.Description { return step.Describe(steps.Workspace{}.Kinds()) },
-	})
+	h := langserver.Host{Version: binaryVersion(), Workspace: own.editorWorkspace, Log: a.Env.Stderr}
+	stdio := struct {
+		io.ReadCloser
+		io.Writer
+	}{io.NopCloser(a.Env.Stdin), a.Env.Stdout}
+	err := langserver.Serve(ctx, stdio, h)
 	if err != nil && ctx.Err() == nil {
 		return &exitError{Code: ExitFailed, Err: err}
 	}
 	return ctx.Err()
 }
 
-// stdio is the connection to who started the process.
-type stdio struct {
-	io.Reader
-	io.Writer
-}
-
-// Close has a Read that waits end, where that can be.
-func (s stdio) Close() error {
-	if c, ok := s.Reader.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
-}
-
-// editorHost tells the server of workspaces.
-type editorHost struct {
-	a    *app
-	mu   sync.Mutex
-	made map[string]*langserver.Workspace // by root
-}
-
-func (h *editorHost) workspace(file string, open langserver.Texts) *langserver.Workspace {
-	root := findUp(filepath.Dir(file), workspace.Folder)
-	if root == "" {
+// editorWorkspace returns the workspace of a file, with the texts that an editor has open.
+func (a *app) editorWorkspace(file string, open langserver.Texts) *langserver.Workspace {
+	own := *a
+	if own.Root = findUp(filepath.Dir(file), workspace.Folder); own.Root == "" {
 		return nil
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.made[root] == nil {
-		own := *h.a
-		own.Root, own.WorkDir, own.catalogues, own.texts = root, root, new(catalogues), open
-		h.made[root] = (&editorWorkspace{a: &own}).forServer()
-	}
-	return h.made[root]
-}
-
-// editorWorkspace is a workspace with what an editor has open.
-type editorWorkspace struct{ a *app }
-
-// forServer is what the server is told of the workspace.
-func (w *editorWorkspace) forServer() *langserver.Workspace {
+	own.WorkDir, own.texts = own.Root, open
 	return &langserver.Workspace{
-		Root:      w.a.Root,
-		Pipelines: func() []string { return names(w.a.files(w.a.Root)) },
+		Root:      own.Root,
+		Pipelines: func() []string { return names(own.files(own.Root)) },
 		Load: func(ctx context.Context, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
-			return w.a.load(ctx, w.a.Root, pipeline)
+			return own.load(ctx, own.Root, pipeline)
 		},
-		Check: w.check,
+		Check: own.editorCheck,
 		Find: func(source string) (config.ModuleFolder, error) {
-			find, done := w.a.finder(context.Background(), w.a.Root)
+			find, done := own.finder(context.Background(), own.Root)
 			defer done()
 			return find(source)
 		},
-		Words: w.words,
+		Words: own.editorWords,
 	}
 }
 
-// check is `hexmage validate` of one pipeline.
-func (w *editorWorkspace) check(ctx context.Context, pipeline string) (hcl.Diagnostics, error) {
-	own := *w.a
+// editorCheck is `hexmage validate` of one pipeline.
+func (a *app) editorCheck(ctx context.Context, pipeline string) (hcl.Diagnostics, error) {
+	own := *a
 	var all hcl.Diagnostics
 	own.onDiags = func(diags hcl.Diagnostics) { all = append(all, diags...) }
 	_, err := own.validateIn(ctx, own.Root, pipeline)
-	var said *exitError
-	if errors.As(err, &said) && said.Err == nil {
+	var printed *exitError
+	if errors.As(err, &printed) && printed.Err == nil {
 		err = nil
 	}
 	return all, err
 }
 
-// words are what may be named. Of a workspace whose own catalogue is wrong, which is told elsewhere, the shipped one
-// is.
-func (w *editorWorkspace) words() langserver.Words {
-	own := *w.a
+// editorWords returns the names of a workspace's domain. If the workspace's own catalog has errors, which editorCheck
+// returns, it uses the shipped catalog.
+func (a *app) editorWords() ([]step.Description, map[string][]langserver.Word) {
+	own := *a
 	own.onDiags = func(hcl.Diagnostics) {}
-	cat, _ := own.catalogues.load(nil)
+	var cat *toolchains.Catalogue
 	kinds := steps.Workspace{}.Kinds()
 	if d, err := own.domain(own.Root); err == nil {
 		cat, kinds = d.catalogue(), d.kinds
+	} else {
+		cat, _ = own.catalogues.load(nil)
 	}
-	out := langserver.Words{Kinds: step.Describe(kinds), Settable: facts.Settable(), TargetAttributes: targetWords()}
-	if cat != nil {
-		for _, s := range cat.SortedSoCs() {
-			out.Targets = append(out.Targets, socWord(s))
+	attributes := map[string]string{
+		"arch":      "Hexagon arch, such as `\"v79\"`.",
+		"soc":       "Name of the SoC.",
+		"soc_id":    "First number of the SoC in Android; 0 if unknown.",
+		"soc_model": "Number of the SoC in Qualcomm's tools.",
+		"vtcm_mb":   "Size of the vector memory (VTCM), in MB.",
+	}
+	words := map[string][]langserver.Word{"target.*.": wordsOf(attributes)}
+	maps.DeleteFunc(attributes, func(name, _ string) bool { return !slices.Contains(facts.Settable(), name) })
+	words["target{"] = wordsOf(attributes)
+	for _, s := range cat.SortedSoCs() {
+		doc := fmt.Sprintf("Hexagon %s, SoC model %d. %s", s.Arch, s.SoCModel, qnn.Sentence(s.Note))
+		words[`target "`] = append(words[`target "`], langserver.Word{Name: s.Name, Detail: s.Marketing, Doc: doc})
+	}
+	for _, t := range cat.Toolchains {
+		w := langserver.Word{Name: t.Name, Detail: t.Description, Doc: t.Page}
+		words[`toolchain "`] = append(words[`toolchain "`], w)
+		words["toolchain "+t.Name+" version ="] = releaseWords(t)
+		words["toolchain."+t.Name+"."] = wordsOf(steps.ToolchainAttributes(t))
+	}
+	for _, files := range []fs.FS{own.files(own.Root), hexmage.Shipped} {
+		entries, _ := fs.ReadDir(files, config.Modules) // a workspace may have none
+		for _, e := range entries {
+			words["module source ="] = append(words["module source ="], langserver.Word{Name: e.Name()})
 		}
-		for _, t := range cat.Toolchains {
-			out.Toolchains = append(out.Toolchains, toolchainWord(t))
-		}
 	}
-	out.Modules = w.modules()
-	for name, f := range lang.Functions(workspace.NewFiles(own.Root)) {
-		out.Functions = append(out.Functions, langserver.Word{Name: name, Detail: signature(f), Doc: f.Description()})
+	functions := lang.Functions(workspace.NewFiles(own.Root))
+	for _, name := range slices.Sorted(maps.Keys(functions)) {
+		f := functions[name]
+		words[""] = append(words[""], langserver.Word{Name: name, Detail: signature(f), Doc: f.Description()})
 	}
-	slices.SortFunc(out.Functions, func(a, b langserver.Word) int { return strings.Compare(a.Name, b.Name) })
-	return out
+	return step.Describe(kinds), words
+}
+
+// wordsOf returns words from their documentation by name.
+func wordsOf(docs map[string]string) (words []langserver.Word) {
+	for _, name := range slices.Sorted(maps.Keys(docs)) {
+		words = append(words, langserver.Word{Name: name, Doc: docs[name]})
+	}
+	return words
 }
 
 func signature(f function.Function) string {
@@ -167,79 +159,15 @@ func signature(f function.Function) string {
 	return "(" + strings.Join(params, ", ") + ")"
 }
 
-// modules are those with a name: the workspace's and the shipped ones.
-func (w *editorWorkspace) modules() []langserver.Word {
-	var out []langserver.Word
-	for _, fsys := range []fs.FS{w.a.files(w.a.Root), hexmage.Shipped} {
-		entries, _ := fs.ReadDir(fsys, config.Modules) // a workspace may have none
-		for _, e := range entries {
-			name := e.Name()
-			if !e.IsDir() || slices.ContainsFunc(out, func(m langserver.Word) bool { return m.Name == name }) {
-				continue
-			}
-			p, _ := config.LoadModule(config.ModuleFolder{FS: fsys, Dir: path.Join(config.Modules, name)})
-			out = append(out, langserver.Word{Name: name, Doc: p.Description})
-		}
-	}
-	return out
-}
-
-// targetWords are the attributes of a target.
-func targetWords() []langserver.Word {
-	docs := map[string]string{
-		"arch":      "Its Hexagon arch, such as `\"v79\"`.",
-		"soc":       "The SoC's name.",
-		"soc_id":    "The first number that Android knows it by; 0 where none is known.",
-		"soc_model": "Its number in the vendor's tools.",
-		"vtcm_mb":   "Its vector memory, in MB.",
-	}
-	var out []langserver.Word
-	for _, name := range slices.Sorted(maps.Keys(facts.TargetType().AttributeTypes())) {
-		out = append(out, langserver.Word{Name: name, Doc: docs[name]})
-	}
-	return out
-}
-
-func socWord(s *qnn.SoC) langserver.Word {
-	doc := fmt.Sprintf("Hexagon %s, SoC model %d", s.Arch, s.SoCModel)
-	if s.VTCMMB > 0 {
-		doc += fmt.Sprintf(", %d MB of VTCM", s.VTCMMB)
-	}
-	doc += "."
-	if s.MinSDK != "" {
-		doc += " QAIRT knows it since " + s.MinSDK + "."
-	}
-	if s.Note != "" {
-		doc += "\n\n" + qnn.Sentence(s.Note)
-	}
-	return langserver.Word{Name: s.Name, Detail: s.Marketing, Doc: doc}
-}
-
-func toolchainWord(t *toolchains.Toolchain) langserver.Toolchain {
-	out := langserver.Toolchain{Word: langserver.Word{Name: t.Name, Detail: t.Description, Doc: t.Page}}
+// releaseWords returns the versions of a toolchain, the newest first.
+func releaseWords(t *toolchains.Toolchain) (words []langserver.Word) {
 	for _, r := range t.Releases {
-		w := langserver.Word{Name: r.Version}
+		w := langserver.Word{Name: r.Version, Doc: qnn.Sentence(r.Note)}
 		if r.Version == t.Default {
 			w.Detail = "default"
 		}
-		var doc []string
-		if r.ToolsVersion != "" {
-			doc = append(doc, "Tools "+r.ToolsVersion+".")
-		}
-		if len(r.Arches) > 0 {
-			doc = append(doc, "Builds for "+strings.Join(r.Arches, ", ")+".")
-		}
-		if r.Note != "" {
-			doc = append(doc, qnn.Sentence(r.Note))
-		}
-		w.Doc = strings.Join(doc, " ")
-		out.Versions = append(out.Versions, w)
+		words = append(words, w)
 	}
-	// the newest first
-	slices.SortStableFunc(out.Versions, func(a, b langserver.Word) int { return version.Compare(b.Name, a.Name) })
-	attributes := steps.ToolchainAttributes(t)
-	for _, name := range slices.Sorted(maps.Keys(attributes)) {
-		out.Attributes = append(out.Attributes, langserver.Word{Name: name, Doc: attributes[name]})
-	}
-	return out
+	slices.SortStableFunc(words, func(a, b langserver.Word) int { return version.Compare(b.Name, a.Name) })
+	return words
 }

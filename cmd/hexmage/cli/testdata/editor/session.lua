@@ -1,4 +1,5 @@
--- A session of somebody with `hexmage lsp` in Neovim 0.7, without plug-ins, with the configuration of docs/editor.md. It prints what it sees, a JSON object a line, for TestNeovim.
+-- A session with `hexmage lsp` in Neovim 0.7, without plug-ins, with the configuration of docs/editor.md. For
+-- TestNeovim it prints the editor's state as JSON objects, one a line.
 local root = vim.env.ROOT
 local limit = 60000
 
@@ -87,11 +88,6 @@ local function session()
   vim.lsp.buf.definition()
   await('the definition', function() return vim.api.nvim_win_get_cursor(0)[1] ~= 22 end)
   say('definition', { vim.api.nvim_get_current_line(), vim.api.nvim_win_get_cursor(0)[2] })
-
-  find('step.exec.hello', 11)
-  vim.lsp.buf.rename('greeting')
-  await('the new name', function() return vim.fn.search('step.exec.greeting', 'nw') > 0 end)
-  say('renamed', vim.api.nvim_buf_get_lines(0, 0, -1, true))
 
   replace('  output', '      output')
   vim.lsp.buf.formatting_sync(nil, limit)
