@@ -195,9 +195,7 @@ func (r Run) check(p *step.Plan) {
 	}
 	texts, in := "", r.texts(p.Env)
 	for _, arg := range inVariants() {
-		text := strings.Join(in[arg], "\n")
-		r.old(p, arg, text)
-		texts += text + "\n"
+		texts += strings.Join(in[arg], "\n") + "\n"
 	}
 	n := r.Repeat
 	for _, a := range slices.Sorted(maps.Keys(r.Matrix)) {
@@ -252,16 +250,6 @@ func (r Run) texts(env map[string]string) map[string][]string {
 		all["facts"] = append(all["facts"], name, v)
 	}
 	return all
-}
-
-// old warns of axes that are spelt as they once were.
-func (r Run) old(p *step.Plan, arg, text string) {
-	for _, a := range slices.Sorted(maps.Keys(r.Matrix)) {
-		if was, now := measure.OldHole(a), measure.Hole(a); measure.IsName(a) && strings.Contains(text, was) {
-			p.Report(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "An axis is written as other values are",
-				Detail: fmt.Sprintf("%s: write %s for %s. `hexmage fmt --upgrade` does.", arg, now, was), Subject: p.ArgRange(arg)})
-		}
-	}
 }
 
 // variant are the arguments as a variant has them.

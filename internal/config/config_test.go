@@ -109,14 +109,14 @@ func TestFormatFiles(t *testing.T) {
 	write("pipelines/notes.txt", "a=1")
 	broken := write("pipelines/broken.hcl", "locals {")
 
-	changed, _, diags, err := config.FormatFiles([]string{filepath.Join(dir, "pipelines")}, true, nil)
+	changed, diags, err := config.FormatFiles([]string{filepath.Join(dir, "pipelines")}, true)
 	if err != nil || len(changed) != 1 || changed[0] != ugly || !diags.HasErrors() || diags[0].Subject.Filename != broken {
 		t.Fatalf("check: %v, %v, %v", changed, diags, err)
 	}
 	if got, _ := os.ReadFile(ugly); !strings.Contains(string(got), "argv=") {
 		t.Error("check changed a file")
 	}
-	if _, _, _, err := config.FormatFiles([]string{filepath.Join(dir, "pipelines")}, false, nil); err != nil {
+	if _, _, err := config.FormatFiles([]string{filepath.Join(dir, "pipelines")}, false); err != nil {
 		t.Fatal(err)
 	}
 	got, _ := os.ReadFile(ugly)
@@ -126,11 +126,11 @@ func TestFormatFiles(t *testing.T) {
 	if info, err := os.Stat(ugly); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
-	changed, _, _, err = config.FormatFiles([]string{ugly}, true, nil)
+	changed, _, err = config.FormatFiles([]string{ugly}, true)
 	if err != nil || changed != nil {
 		t.Errorf("formatting again changes %v, %v", changed, err)
 	}
-	if _, _, _, err := config.FormatFiles([]string{filepath.Join(dir, "nope")}, true, nil); err == nil || !strings.Contains(err.Error(), "does not exist") {
+	if _, _, err := config.FormatFiles([]string{filepath.Join(dir, "nope")}, true); err == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("a missing file: %v", err)
 	}
 }

@@ -33,35 +33,26 @@ func Format(src []byte, name string) ([]byte, hcl.Diagnostics) {
 }
 
 // FormatFiles formats the files, and all *.hcl below the folders, and returns the names of those that were not in
-// canonical layout, sorted. With old, which may be nil, it upgrades them, too. With check it changes nothing. Files
-// are replaced whole: an interrupted run damages none.
-func FormatFiles(names []string, check bool, old *Old) (changed []string, changes []Change, diags hcl.Diagnostics, err error) {
+// canonical layout, sorted. With check it changes nothing. It replaces whole files: an interrupted run damages none.
+func FormatFiles(names []string, check bool) (changed []string, diags hcl.Diagnostics, err error) {
 	files, err := formatted(names)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	for _, name := range files {
 		info, err := os.Stat(name)
 		if err != nil {
-			return changed, changes, diags, fmt.Errorf("format: %w", err)
+			return changed, diags, fmt.Errorf("format: %w", err)
 		}
 		if info.Size() > lang.MaxSource {
-			return changed, changes, diags, fmt.Errorf("format %s: it has %d bytes, more than the %d that are allowed", name, info.Size(), lang.MaxSource)
+			return changed, diags, fmt.Errorf("format %s: it has %d bytes, more than the %d that are allowed",
+				name, info.Size(), lang.MaxSource)
 		}
 		src, err := os.ReadFile(name)
 		if err != nil {
-			return changed, changes, diags, fmt.Errorf("format: %w", err)
+			return changed, diags, fmt.Errorf("format: %w", err)
 		}
-		out := src
-		var ds hcl.Diagnostics
-		if old != nil {
-			var cs []Change
-			out, cs, ds = old.Upgrade(src, name)
-			changes = append(changes, cs...)
-		}
-		if !ds.HasErrors() {
-			out, ds = Format(out, name)
-		}
+		out, ds := Format(src, name)
 		diags = append(diags, ds...)
 		if ds.HasErrors() || bytes.Equal(src, out) {
 			continue
@@ -69,11 +60,11 @@ func FormatFiles(names []string, check bool, old *Old) (changed []string, change
 		changed = append(changed, name)
 		if !check {
 			if err := atomicfile.WriteFile(filepath.Dir(name), name, out, info.Mode().Perm()); err != nil {
-				return changed, changes, diags, fmt.Errorf("format %s: %w", name, err)
+				return changed, diags, fmt.Errorf("format %s: %w", name, err)
 			}
 		}
 	}
-	return changed, changes, diags, nil
+	return changed, diags, nil
 }
 
 func formatted(names []string) ([]string, error) {

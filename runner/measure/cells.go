@@ -80,22 +80,21 @@ func word(s string) string {
 	return clean[:min(len(clean), most)]
 }
 
-// Hole is where a text has the value of an axis; OldHole is how it was once spelt.
-func Hole(axis string) string    { return "${matrix." + axis + "}" }
-func OldHole(axis string) string { return "{" + axis + "}" }
+// Hole is where a text has the value of an axis.
+func Hole(axis string) string { return "${matrix." + axis + "}" }
 
 // Fill puts the values where a text has holes.
 func (c Cell) Fill(text string) string {
 	var pairs []string
 	for a, x := range c.Values {
-		pairs = append(pairs, Hole(a), x, OldHole(a), x)
+		pairs = append(pairs, Hole(a), x)
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // Has tells whether a text has a hole for the axis.
 func Has(text, axis string) bool {
-	return strings.Contains(text, Hole(axis)) || strings.Contains(text, OldHole(axis))
+	return strings.Contains(text, Hole(axis))
 }
 
 // IsName tells whether a metric, or an axis, may be called so.

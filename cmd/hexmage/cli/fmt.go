@@ -12,15 +12,12 @@ import (
 
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/workspace"
-	"github.com/hexmage/hexmage/steps"
 )
 
 // fmtCmd is `hexmage fmt [FILE…]`.
 type fmtCmd struct {
 	Files []string `arg:"" optional:"" help:"Files to format. Default: all *.hcl in pipelines/ and modules/."`
 	Check bool     `help:"Change nothing; exit with 1 if a file is not in the canonical format."`
-
-	Upgrade bool `help:"Rewrite what is spelt in an old way, too, and say what and where."`
 }
 
 // Help has the examples of `hexmage fmt --help`.
@@ -28,9 +25,7 @@ func (*fmtCmd) Help() string {
 	return `Examples:
 
     hexmage fmt                                        all pipelines of the workspace
-    hexmage fmt --check                                for CI: names the files, exits with 1
-    hexmage fmt --upgrade                              and today's spelling for what warns of an old one
-    hexmage fmt --upgrade --check                      what that would be`
+    hexmage fmt --check                                for CI: names the files, exits with 1`
 }
 
 // Run formats the files in place.
@@ -60,11 +55,7 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 			return err
 		}
 	}
-	var old *config.Old
-	if c.Upgrade {
-		old = oldForms()
-	}
-	changed, changes, diags, err := config.FormatFiles(files, c.Check, old)
+	changed, diags, err := config.FormatFiles(files, c.Check)
 	if err != nil {
 		return &exitError{Code: ExitUsage, Err: err}
 	}
@@ -75,35 +66,13 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 		return file
 	}
 	for _, f := range changed {
-		var own []config.Change
-		for _, x := range changes {
-			if x.File == f && x.Left == "" {
-				x.File = shown(f)
-				own = append(own, x)
-			}
-		}
 		if a.JSON {
-			if err := a.printJSON(fmtChanged{shown(f), own}); err != nil {
+			if err := a.printJSON(fmtChanged{shown(f)}); err != nil {
 				return err
 			}
 			continue
 		}
 		fmt.Fprintln(a.Env.Stdout, shown(f))
-		for _, x := range own {
-			fmt.Fprintf(a.Env.Stdout, "  %d: %s → %s\n", x.Line, x.Was, x.Now)
-		}
-	}
-	for _, x := range changes {
-		if x.Left == "" {
-			continue
-		}
-		if x.File = shown(x.File); a.JSON {
-			if err := a.printJSON(x); err != nil {
-				return err
-			}
-			continue
-		}
-		fmt.Fprintf(a.Env.Stderr, "left: %s:%d: %s: %s\n", x.File, x.Line, x.Was, x.Left)
 	}
 	if diags.HasErrors() {
 		sources := map[string]*hcl.File{}
@@ -128,17 +97,5 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 
 // fmtChanged is a file that is not as it should be, or was not.
 type fmtChanged struct {
-	File    string          `json:"file"`
-	Changes []config.Change `json:"changes,omitempty"` // of an upgrade
-}
-
-// oldForms are the forms of which planning warns.
-func oldForms() *config.Old {
-	old := &config.Old{TargetName: "soc", Axes: map[string]config.OldAxes{}}
-	for name, k := range (steps.Workspace{}).Kinds() {
-		if s := k.Schema(); s.Matrix != "" {
-			old.Axes[name] = config.OldAxes{Matrix: s.Matrix, In: s.InVariants}
-		}
-	}
-	return old
+	File string `json:"file"`
 }
