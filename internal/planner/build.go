@@ -161,7 +161,7 @@ type planner struct {
 	framed    int // copies of calls
 	checks    int // copies of checks
 	dummies   *dummies
-	copies    bool // any step or call has for_each
+	copies    bool            // any step or call has for_each
 
 	root    *module
 	modules []*module // as written: callers before what they call
@@ -253,7 +253,7 @@ func (p *planner) prepareRoot() hcl.Diagnostics {
 	f := p.newFrame(p.root, nil)
 	p.root.frames, p.frames[""] = []*frame{f}, f
 	for _, name := range sortedKeys(p.cfg.Files) {
-		p.budget.Count(p.cfg.Files[name].Body, p.functions)
+		p.budget.Count(p.cfg.Files[name].Body)
 	}
 	var diags hcl.Diagnostics
 	f.scope.Vars, diags = p.variables(f)

@@ -52,7 +52,6 @@ func (p *planner) evalCheck(c *config.Check, o *object, f *frame) hcl.Diagnostic
 	if p.checks += len(keys); p.checks > maxChecks {
 		return errorf(&c.Range, "More than a plan may hold", "With the %d copies of check.%s there are more than %d of all checks.", len(keys), c.Name, maxChecks)
 	}
-	p.budget.Allow(len(keys))
 	for i, k := range keys {
 		n := &checkIn{p: p, block: c, name: "check." + c.Name, placed: placed{object: o, frame: f}}
 		if c.ForEach != nil {

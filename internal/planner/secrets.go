@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -246,36 +245,24 @@ func (e *evaluator) follow(plain, with cty.Value, r hcl.Range, use func(name str
 	return diags
 }
 
-// shortSecret is the Extra of a warning of a variable that was not said before.
-type shortSecret string
-
-// tooShort warns of values that nobody can find in what a command writes.
+// tooShort warns, once of each variable, of values that nobody can find in what a command writes.
 func (s *dummies) tooShort(refs []string) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, ref := range refs {
 		name, _, _ := strings.Cut(strings.TrimPrefix(ref, "var."), ".")
 		name, _, _ = strings.Cut(name, "[")
-		if len(s.values[ref]) >= secret.MinLength {
+		if len(s.values[ref]) >= secret.MinLength || s.warned[name] {
 			continue
 		}
+		s.warned[name] = true
 		r := s.ranges[name]
-		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "A secret is too short to be hidden", Subject: &r, Extra: shortSecret(name),
-			Detail: fmt.Sprintf("%s has less than %d bytes: it is not taken out of what commands print, and not looked for in their outputs.", ref, secret.MinLength)})
+		diags = append(diags, &hcl.Diagnostic{
+			Severity: hcl.DiagWarning, Summary: "A secret is too short to be hidden", Subject: &r,
+			Detail: fmt.Sprintf("%s has less than %d bytes: it is not taken out of what commands print, "+
+				"and not looked for in their outputs.", ref, secret.MinLength),
+		})
 	}
 	return diags
-}
-
-// unwarned leaves out warnings of variables that were warned of.
-func (s *dummies) unwarned(diags hcl.Diagnostics) hcl.Diagnostics {
-	return slices.DeleteFunc(diags, func(d *hcl.Diagnostic) bool {
-		name, ok := d.Extra.(shortSecret)
-		if !ok {
-			return false
-		}
-		again := s.warned[string(name)]
-		s.warned[string(name)], d.Extra = true, nil
-		return again
-	})
 }
 
 // secretFiles evaluates the contents of the secret files to an object of texts.

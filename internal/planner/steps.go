@@ -41,11 +41,9 @@ func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
 			return errorf(&r, "More than a plan may hold", "With the %d copies of %s there are more than %d of all steps. Make fewer steps of them, which take lists.", len(keys), s.at, maxCopies)
 		}
 	}
-	p.budget.Allow(len(keys))
 	e := p.evaluator(s, &f.scope, &later{p: p})
 	for i, k := range keys {
 		in, attrs, ds := e.copy(k, values[i])
-		ds = p.dummies.unwarned(ds)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return diags // the other copies would say the same
 		}
