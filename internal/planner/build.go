@@ -161,7 +161,7 @@ type planner struct {
 	framed    int // copies of calls
 	checks    int // copies of checks
 	dummies   *dummies
-	copies    bool            // any step or call has for_each
+	copies    bool // any step or call has for_each
 
 	root    *module
 	modules []*module // as written: callers before what they call
@@ -425,7 +425,7 @@ func (p *planner) checkStepRef(f *frame, r lang.Ref) hcl.Diagnostics {
 	copies := s.instances
 	if r.Keyed {
 		copies = nil
-		if in := s.instance(addrs.Instance{Step: s.at, Key: r.Key, Keyed: true}); in != nil {
+		if in := s.copy(r.Key); in != nil {
 			copies = []*instance{in}
 		}
 	}
@@ -489,12 +489,12 @@ func (p *planner) assemble() *plan.Plan {
 		for _, s := range f.steps {
 			for _, in := range s.instances {
 				switch {
-				case in.planned == nil:
+				case in.plan == nil:
 				case in.at.Kind == addrs.Toolchain:
-					toolchains[in.at] = in.planned
+					toolchains[in.at] = in.plan
 				default:
 					n++
-					in.planned.EachNeed(note)
+					in.plan.EachNeed(note)
 				}
 			}
 		}
@@ -520,8 +520,8 @@ func (p *planner) assemble() *plan.Plan {
 				continue
 			}
 			for _, in := range s.instances {
-				if in.planned != nil && (in.at.Kind != addrs.Toolchain || reached[in.at]) {
-					out.Instances = append(out.Instances, in.planned)
+				if in.plan != nil && (in.at.Kind != addrs.Toolchain || reached[in.at]) {
+					out.Instances = append(out.Instances, in.plan)
 				}
 			}
 		}

@@ -114,7 +114,7 @@ func (p *planner) callValue(f *frame, e hcl.Expression, ty cty.Type, what string
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
-	v, ds := plainOf(v, e, ty, func() string { return what })
+	v, ds := plainOf(v, e, ty, what)
 	return v, append(diags, ds...)
 }
 
@@ -230,7 +230,7 @@ func (p *planner) ordered(f *frame, r lang.Ref) ([]addrs.Instance, hcl.Diagnosti
 	}
 	at := addrs.Instance{Step: s.at, Key: r.Key, Keyed: r.Keyed}
 	if r.Keyed {
-		if s.instance(at) != nil {
+		if s.byAddress[at] != nil {
 			return []addrs.Instance{at}, nil
 		}
 		if s.off[r.Key] {

@@ -24,8 +24,7 @@ const (
 
 // checkIn is a check, or a copy of one, in a frame.
 type checkIn struct {
-	placed
-	p     *planner
+	*placed
 	block *config.Check
 	name  string    // check.words["a"]
 	each  cty.Value // the zero Value without for_each
@@ -53,7 +52,7 @@ func (p *planner) evalCheck(c *config.Check, o *object, f *frame) hcl.Diagnostic
 		return errorf(&c.Range, "More than a plan may hold", "With the %d copies of check.%s there are more than %d of all checks.", len(keys), c.Name, maxChecks)
 	}
 	for i, k := range keys {
-		n := &checkIn{p: p, block: c, name: "check." + c.Name, placed: placed{object: o, frame: f}}
+		n := &checkIn{placed: &placed{p: p, object: o, frame: f}, block: c, name: "check." + c.Name}
 		if c.ForEach != nil {
 			n.name += fmt.Sprintf("[%q]", k)
 			n.each = cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(k), "value": values[i]})
@@ -111,7 +110,7 @@ func (n *checkIn) plan(scope *lang.Scope) (plan.Check, hcl.Diagnostics) {
 			return out, errorf(&c.Range, "A check reads values", "%s is a %s, of which %s has only a path. Have the step, or one of kind exec, give what counts as a value: output \"NAME\" { value = \"FILE\" }.", m, class, n.name)
 		}
 	}
-	if out.AwaitValues, _ = n.p.awaited(&n.placed, marks); len(out.AwaitValues) > 0 {
+	if out.AwaitValues = n.p.awaited(n.placed, marks); len(out.AwaitValues) > 0 {
 		n.p.extender.checks[out.At] = n
 		return out, diags
 	}
@@ -174,7 +173,6 @@ func (n *checkIn) gone() string {
 
 // evaluate tells what comes of the check with some of the values that it awaits.
 func (n *checkIn) evaluate(values map[addrs.Output][]byte) plan.Verdict {
-	n.p.budget.Refill()
 	l, diags := n.p.laterWith(values)
 	if diags.HasErrors() {
 		return failedCheck(diags)
@@ -228,8 +226,7 @@ func (n *checkIn) missing(v cty.Value, values map[addrs.Output][]byte) []addrs.O
 	if out := slices.DeleteFunc(lang.OutputMarks(v), there); len(out) > 0 {
 		return out
 	}
-	all, _ := n.p.awaited(&n.placed, nil)
-	return slices.DeleteFunc(slices.Clone(all), there)
+	return slices.DeleteFunc(n.p.awaited(n.placed, nil), there)
 }
 
 // failedCheck is what comes of a condition that cannot be evaluated although its values are there: it has checked

@@ -30,7 +30,7 @@ func (p *planner) evalOutput(out *config.Output, o *object, f *frame) hcl.Diagno
 	}
 	of := f.of.origin(out)
 	base := plan.Output{Name: out.Name, Description: cmp.Or(out.Description, of.Description), Where: config.Where(out.Range), Show: cmp.Or(out.Show, of.Show)}
-	outputs, ds := p.outputsOf(out, &placed{object: o, frame: f}, base, val)
+	outputs, ds := p.outputsOf(out, &placed{p: p, object: o, frame: f}, base, val)
 	diags = append(diags, ds...)
 	for i := range outputs {
 		diags = append(diags, p.outputPlace(out, outputs[i].Name)...)
@@ -106,14 +106,14 @@ func (p *planner) outputsOf(out *config.Output, n *placed, base plan.Output, val
 		base.Class, base.Artifact = action.Value, action.Input{Artifact: &marks[0]}
 	case traits.Unknown:
 		base.Waits = plan.ForValues
-		base.AwaitValues, _ = p.awaited(n, marks)
+		base.AwaitValues = p.awaited(n, marks)
 	default:
 		plain, _ := val.UnmarkDeep()
 		base.Literal = literal(plain)
 	}
 	base.Deps = p.dependencies(n, instancesOf(marks), true)
 	if base.Waits != plan.ForNothing {
-		p.extender.outputs[base.Name] = &waitingOutput{p, out, n, base}
+		p.extender.outputs[base.Name] = &waitingOutput{n, out, base}
 	}
 	return []plan.Output{base}, nil
 }
@@ -195,12 +195,11 @@ func (w *waitingOutput) resolve(values map[addrs.Output][]byte) (plan.Output, er
 			return e, fmt.Errorf("output %s: the value of %s is not there", e.Name, o)
 		}
 	}
-	p.budget.Refill()
 	l, diags := p.laterWith(values)
 	if diags.HasErrors() {
 		return e, diags
 	}
-	scope, diags := l.settle(w.at.object, w.at.frame)
+	scope, diags := l.settle(w.object, w.frame)
 	if diags.HasErrors() {
 		return e, diags
 	}

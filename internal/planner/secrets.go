@@ -133,7 +133,7 @@ type commandEnv struct {
 }
 
 // commandEnv takes env and the secret files apart: what a plan shows, and what it refers to.
-func (e *evaluator) commandEnv(c *copyOf, env, files *argValue) (commandEnv, hcl.Diagnostics) {
+func (e *evaluator) commandEnv(env, files *argument) (commandEnv, hcl.Diagnostics) {
 	if !env.Sensitive && len(e.s.block.SecretFiles) == 0 {
 		return commandEnv{env: textsOf(env.plain)}, nil
 	}
@@ -153,12 +153,7 @@ func (e *evaluator) commandEnv(c *copyOf, env, files *argValue) (commandEnv, hcl
 		}
 		e.dummies = scope.EvalContext(e.s.refs)
 	}
-	ctx := e.dummies
-	if c.key != cty.NilVal {
-		each := c.evalContext().Variables
-		ctx = ctx.NewChild()
-		ctx.Variables = each
-	}
+	ctx := e.in.context(e.dummies)
 	var diags hcl.Diagnostics
 	with := cty.EmptyObjectVal
 	if x := e.s.block.Env; x != nil {
@@ -263,30 +258,4 @@ func (s *dummies) tooShort(refs []string) hcl.Diagnostics {
 		})
 	}
 	return diags
-}
-
-// secretFiles evaluates the contents of the secret files to an object of texts.
-func (e *evaluator) secretFiles(c *copyOf) (*argValue, hcl.Diagnostics) {
-	if len(e.s.block.SecretFiles) == 0 {
-		return &argValue{}, nil
-	}
-	var diags hcl.Diagnostics
-	contents := make(map[string]cty.Value, len(e.s.block.SecretFiles))
-	for _, f := range e.s.block.SecretFiles {
-		r := f.Content.Range()
-		v, ds := e.p.budget.Value(f.Content, c.evalContext())
-		if diags = append(diags, ds...); ds.HasErrors() {
-			continue
-		}
-		v, err := convert.Convert(v, cty.String)
-		if plain, _ := v.Unmark(); err != nil || plain.IsNull() {
-			diags = append(diags, errorf(&r, "A value has the wrong type", "The content of secret_file %q of %s must be a text.", f.Name, e.s.block.At)...)
-			continue
-		}
-		contents[f.Name] = v
-	}
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	return argValueOf("secret_file", cty.ObjectVal(contents)), diags
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/customdecode"
 	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/lang"
 )
@@ -155,7 +156,7 @@ func (p *planner) checkAbsent() hcl.Diagnostics {
 
 func (p *planner) checkConstants(s *object) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	e := &evaluator{p: p, s: &placed{object: s}}
+	e := &evaluator{p: p, s: &placed{object: s}, shared: make(map[hcl.Expression]cty.Value)}
 	for _, name := range sortedKeys(s.schema.Args) {
 		spec, ok := s.schema.Args[name].(*hcldec.AttrSpec)
 		if !ok || customdecode.CustomExpressionDecoderForType(spec.Type) != nil {
@@ -168,7 +169,7 @@ func (p *planner) checkConstants(s *object) hcl.Diagnostics {
 		if _, ds := p.budget.Value(attr.Expr, nil); ds.HasErrors() {
 			continue // functions may be of files, which need not be there
 		}
-		_, ds := e.decode(&argument{name: name, spec: spec, attr: attr}, nil)
+		_, ds := e.decode(&argument{name: name, attr: attr, ty: spec.Type})
 		diags = append(diags, ds...)
 	}
 	return diags
