@@ -161,7 +161,6 @@ type planner struct {
 	framed    int // copies of calls
 	checks    int // copies of checks
 	dummies   *dummies
-	copies    bool // any step or call has for_each
 
 	root    *module
 	modules []*module // as written: callers before what they call
@@ -199,8 +198,7 @@ type object struct {
 	*kindSchema                  // of the block
 	content     *hcl.BodyContent // of the block's body; nil when it does not fit the schema
 
-	failed bool  // itself, or something it needs, could not be evaluated
-	awaits *bool // whether it refers to a step by whatever way; nil until planner.awaitsStep is asked
+	failed bool // itself, or something it needs, could not be evaluated
 }
 
 func (p *planner) chooseProfile() hcl.Diagnostics {

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -121,36 +122,30 @@ func (n *checkIn) plan(scope *lang.Scope) (plan.Check, hcl.Diagnostics) {
 
 // condition evaluates to true or false, or to what is not known yet.
 func (n *checkIn) condition(scope *lang.Scope) (cty.Value, hcl.Diagnostics) {
-	e := n.block.Condition
-	v, diags := n.p.eval(scope, e)
-	if diags.HasErrors() {
-		return v, diags
-	}
-	out, err := convert.Convert(v, cty.Bool)
-	if err == nil && out.IsNull() {
-		err = fmt.Errorf("it is null")
-	}
-	if err != nil {
-		r := e.Range()
-		return v, append(diags, errorf(&r, "A condition is not true or false", "The condition of %s has to be true or false, as a comparison is, such as step.exec.a.outputs.n > 1: %s.", n.name, err)...)
-	}
-	return out, diags
+	return n.part(scope, n.block.Condition, cty.Bool, "A condition is not true or false",
+		"The condition of %s has to be true or false, as a comparison is, such as step.exec.a.outputs.n > 1: %s.")
 }
 
 // message evaluates to a text, or to what is not known yet.
 func (n *checkIn) message(scope *lang.Scope) (cty.Value, hcl.Diagnostics) {
-	e := n.block.Message
+	return n.part(scope, n.block.Message, cty.String, "A message is no text",
+		"The error_message of %s must be a text: %s.")
+}
+
+func (n *checkIn) part(
+	scope *lang.Scope, e hcl.Expression, ty cty.Type, summary, detail string,
+) (cty.Value, hcl.Diagnostics) {
 	v, diags := n.p.eval(scope, e)
 	if diags.HasErrors() {
 		return v, diags
 	}
-	out, err := convert.Convert(v, cty.String)
+	out, err := convert.Convert(v, ty)
 	if err == nil && out.IsNull() {
-		err = fmt.Errorf("it is null")
+		err = errors.New("it is null")
 	}
 	if err != nil {
 		r := e.Range()
-		return v, append(diags, errorf(&r, "A message is no text", "The error_message of %s must be a text: %s.", n.name, err)...)
+		return v, append(diags, errorf(&r, summary, detail, n.name, err)...)
 	}
 	return out, diags
 }

@@ -186,7 +186,6 @@ func (p *planner) declareNames(m *module) {
 	}
 	for _, c := range m.parts.Calls {
 		dc := lang.DeclaredCall{ForEach: c.ForEach != nil}
-		p.copies = p.copies || dc.ForEach
 		if child := m.calls[c.Name]; child != nil {
 			dc.Outputs = []string{}
 			for _, o := range child.parts.Outputs {
@@ -201,7 +200,7 @@ func (p *planner) declareNames(m *module) {
 			d.Toolchains = append(d.Toolchains, at.Name)
 			continue
 		}
-		d.Steps[at] = p.declaredStep(s)
+		d.Steps[at] = declaredStep(s)
 	}
 	if m.caller != nil {
 		d.Toolchains = append(d.Toolchains, m.caller.declared.Toolchains...)
@@ -212,9 +211,8 @@ func (p *planner) declareNames(m *module) {
 }
 
 // declaredStep is what references to a step can mean.
-func (p *planner) declaredStep(s *object) lang.DeclaredStep {
+func declaredStep(s *object) lang.DeclaredStep {
 	ds := lang.DeclaredStep{ForEach: s.block.ForEach != nil}
-	p.copies = p.copies || ds.ForEach
 	if s.kind != nil && s.schema.OutputsFrom == "" {
 		ds.Outputs = make([]string, 0, len(s.schema.Outputs)+len(s.block.Outputs))
 		for _, o := range s.schema.Outputs {
@@ -446,9 +444,6 @@ func (m *module) strangeProfile(chosen string) hcl.Diagnostics {
 // referEach does the same for what is taken from all copies of a step.
 func (p *planner) referEach(o *object, node any) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	if !p.copies {
-		return nil // a look at every part of the expression for nothing
-	}
 	each, taken := lang.EachRefs(node)
 	for _, r := range each {
 		diags = append(diags, o.scope.declared.CheckEach(r)...)

@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,23 +78,18 @@ func (p *planner) outputPlace(out *config.Output, name string) hcl.Diagnostics {
 // outputsOf makes the outputs of a value: one, or one for each part of a collection that holds artifacts.
 func (p *planner) outputsOf(out *config.Output, n *placed, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
 	traits := lang.TraitsOf(val)
-	if !traits.Sensitive {
-		if val.IsNull() {
-			return nil, nil // of a step that does not exist with this profile
-		}
-		if (val.Type() != cty.String || traits.Unknown) && lang.HasOutput(val, func(m addrs.Output) bool { return p.class(m) != action.Value }) {
-			return p.partsOutputs(out, n, base, val)
-		}
+	if !traits.Sensitive && val.IsNull() {
+		return nil, nil // of a step that does not exist with this profile
 	}
 	marks := lang.OutputMarks(val)
+	artifacts := slices.ContainsFunc(marks, func(m addrs.Output) bool { return p.class(m) != action.Value })
+	if artifacts && !traits.Sensitive && (val.Type() != cty.String || traits.Unknown) {
+		return p.partsOutputs(out, n, base, val)
+	}
 	if traits.Sensitive {
 		base.Literal = secret.Hidden
 		base.Deps = p.dependencies(n, instancesOf(marks), true)
 		return []plan.Output{base}, nil
-	}
-	artifacts := false
-	for _, m := range marks {
-		artifacts = artifacts || p.class(m) != action.Value
 	}
 	switch {
 	case artifacts:

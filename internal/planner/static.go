@@ -129,11 +129,7 @@ func (p *planner) leadsTo(m *module, r lang.Ref) []*object {
 
 // awaitsStep reports whether an object refers to a step, also by way of other objects.
 func (p *planner) awaitsStep(o *object) bool {
-	if o.awaits == nil {
-		yes := p.dynamic(o.scope, o.refs, nil) != nil
-		o.awaits = &yes
-	}
-	return *o.awaits
+	return p.dynamic(o.scope, o.refs, nil) != nil
 }
 
 // checkAbsent checks the arguments of steps that do not exist, in no copy of theirs or of their module: what is
