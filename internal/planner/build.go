@@ -271,21 +271,21 @@ func (p *planner) add(o *object) *object {
 // link finds the objects that an object needs.
 func (p *planner) link(o *object) {
 	seen := make(map[string]bool)
-	dep := func(name string) {
-		if !seen[name] && p.objects[name] != nil {
-			seen[name] = true
-			o.deps = append(o.deps, name)
+	dep := func(names ...string) {
+		for _, name := range names {
+			if !seen[name] && p.objects[name] != nil {
+				seen[name] = true
+				o.deps = append(o.deps, name)
+			}
 		}
 	}
 	for _, r := range o.refs {
-		dep(o.scope.object(r, false))
+		dep(o.scope.objects(r, false)...)
 	}
 	for _, r := range o.order {
-		dep(o.scope.object(r, true))
+		dep(o.scope.objects(r, true)...)
 	}
-	for _, name := range o.implicit {
-		dep(name)
-	}
+	dep(o.implicit...)
 	if o.in.caller != nil {
 		dep(string(o.in.at)) // its frames
 	}
@@ -309,16 +309,9 @@ func (p *planner) sort() hcl.Diagnostics {
 			next := c[(i+1)%len(c)]
 			o := p.objects[name]
 			at := o.rng
-			for _, r := range o.refs {
-				if o.scope.object(r, false) == next {
+			for i, r := range slices.Concat(o.order, o.refs) { // a plain reference counts before depends_on
+				if slices.Contains(o.scope.objects(r, i < len(o.order)), next) {
 					at = r.Range
-					break
-				}
-			}
-			for _, r := range o.order {
-				if o.scope.object(r, true) == next {
-					at = r.Range
-					break
 				}
 			}
 			lines = append(lines, fmt.Sprintf("  %s needs %s (%s)", name, next, at))

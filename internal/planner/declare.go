@@ -119,9 +119,6 @@ func (p *planner) declare(m *module) hcl.Diagnostics {
 	for _, c := range m.parts.Checks {
 		diags = append(diags, p.declareCheck(m, c)...)
 	}
-	if m.caller != nil {
-		p.declareEnds(m)
-	}
 	return diags
 }
 

@@ -426,7 +426,7 @@ func (l *later) settle(o *object, f *frame) (*lang.Scope, hcl.Diagnostics) {
 				scope.Steps[r.Step] = stepValue(s, l.filled)
 			}
 		case lang.Local:
-			of := l.p.objects[f.of.object(r, false)]
+			of := l.p.objects[f.of.name(r.Object())]
 			if !l.again(of, f.scope.Locals[r.Name]) {
 				break
 			}
@@ -437,7 +437,7 @@ func (l *later) settle(o *object, f *frame) (*lang.Scope, hcl.Diagnostics) {
 				scope.Locals[r.Name] = v
 			}
 		case lang.Var:
-			of := l.p.objects[f.of.object(r, false)]
+			of := l.p.objects[f.of.name(r.Object())]
 			if of == nil || !l.again(of, f.scope.Vars[r.Name]) {
 				break
 			}

@@ -100,7 +100,7 @@ func (p *planner) eachRef(o *object, f *frame, seen map[place]bool, do func(*fra
 		case lang.StepRoot, lang.Toolchain:
 			do(at, r)
 		case lang.Local, lang.Var:
-			if next := p.objects[at.of.object(r, false)]; next != nil {
+			if next := p.objects[at.of.name(r.Object())]; next != nil {
 				p.eachRef(next, at, seen, do)
 			}
 		case lang.Module:

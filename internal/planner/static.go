@@ -103,28 +103,23 @@ func (p *planner) dynamic(m *module, refs []lang.Ref, seen map[string]bool) []la
 
 // leadsTo are the objects whose references count as those of r: a local, a variable of a module, the targets, a
 // toolchain, outputs of a module.
-func (p *planner) leadsTo(m *module, r lang.Ref) []*object {
+func (p *planner) leadsTo(m *module, r lang.Ref) (all []*object) {
 	if r.Copies {
 		return nil // a call's for_each and when are static
-	}
-	if r.Root == lang.Module && r.Attr == "" {
-		child := m.calls[r.Name]
-		if child == nil {
-			return nil
-		}
-		var all []*object
-		for _, out := range child.parts.Outputs {
-			all = append(all, p.objects[child.name("output."+out.Name)])
-		}
-		return all
 	}
 	if (r.Root == lang.Target || r.Root == lang.Targets) && m.caller != nil {
 		m = p.root // a call's target is static, as are the pipeline's
 	}
-	if o := p.objects[m.object(r, false)]; o != nil {
-		return []*object{o}
+	names := m.objects(r, false)
+	if r.Root == lang.Module && r.Attr == "" && m.calls[r.Name] != nil {
+		names = m.calls[r.Name].allOutputs()
 	}
-	return nil
+	for _, name := range names {
+		if o := p.objects[name]; o != nil {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // awaitsStep reports whether an object refers to a step, also by way of other objects.
