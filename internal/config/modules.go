@@ -237,6 +237,6 @@ func (b *Block) with(over *Block) *Block {
 	if over.Description != "" {
 		out.Description = over.Description
 	}
-	out.Body = &mergedBody{base: b.Body, over: over.Body}
+	out.Body = merged(b.Body, over.Body)
 	return &out
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -20,23 +19,19 @@ const (
 	maxExponent   = 1 << 16 // of two, of a number: one with more has more than 19,728 digits when it is written
 	maxNumberText = 1000    // bytes of a text that is read as a number
 
-	maxWork   = 4_000_000 // units: a value looked at, an element of a for expression, or textUnit bytes of text made
-	textUnit  = 8         // bytes
-	maxErrors = 100       // that are told of one expression
+	maxWork     = 8_000_000 // units: a value that an expression uses, or textUnit bytes of text
+	textUnit    = 8         // bytes
+	elementWork = 10        // units of an element of a for expression
+	nodeWork    = 2         // units of each node that is evaluated for the element
 
-	instanceWork = 500 // units more for each instance of a step
-	elementWork  = 10  // units of an element of a for expression
-	errorWork    = 50  // units of an error, which try may have hidden
-	partWork     = 2   // units of each part of what is evaluated for it
+	errorWork = 50 // units of an error, which try may have hidden
 
-	maxTuple = 20_000 // elements of several types that are made one list: HCL takes the square of their number
+	maxErrors = 100    // that are reported of one expression
+	maxTuple  = 10_000 // elements of several types that become one list
 )
 
 // Budget is the work that evaluating the expressions of a plan may still cost.
-type Budget struct {
-	left int64
-	ops  map[*hclsyntax.Operation]*hclsyntax.Operation // those whose results are counted, with what stands in for them
-}
+type Budget struct{ left int64 }
 
 // NewBudget returns a full budget.
 func NewBudget() *Budget {
@@ -48,14 +43,11 @@ func NewBudget() *Budget {
 // Refill makes the budget full again: for a step that is planned when the values that it waits for are there.
 func (b *Budget) Refill() { b.left = maxWork }
 
-// Allow adds what the arguments of so many instances may cost.
-func (b *Budget) Allow(instances int) { b.left += int64(instances) * instanceWork }
-
-// Spent says whether nothing is left: whatever else is evaluated fails.
+// Spent reports whether nothing is left: any further evaluation fails.
 func (b *Budget) Spent() bool { return b.left < 0 }
 
-// errSpent says that the budget is spent.
-var errSpent = fmt.Errorf("the plan is more work than is allowed (%d million units): make its lists and texts smaller, or leave the work to a step", maxWork/1_000_000)
+var errSpent = fmt.Errorf("the plan is more work than is allowed (%d million units): "+
+	"make its lists and texts smaller, or leave the work to a step", maxWork/1_000_000)
 
 // spend takes units from the budget.
 func (b *Budget) spend(units int) error {
@@ -124,17 +116,18 @@ func traversalName(t hcl.Traversal) string {
 
 // TooMuch is the diagnostic of what Take says.
 func TooMuch(at hcl.Range, err error) hcl.Diagnostics {
-	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "More than a plan may hold", Detail: "Here " + err.Error() + ".", Subject: &at}}
+	return hcl.Diagnostics{{
+		Severity: hcl.DiagError, Summary: "More than a plan may hold", Detail: "Here " + err.Error() + ".", Subject: &at,
+	}}
 }
 
-// Take looks at a value that no expression gave: it fails when the value is larger than any may be, or the budget is
-// spent.
+// Take measures a value. It fails if the value is larger than the limits allow, or the budget is spent.
 func (b *Budget) Take(v cty.Value) error {
-	s, err := sizeOf(v)
-	if err != nil {
+	var s size
+	if err := s.add(v, 0); err != nil {
 		return err
 	}
-	return b.spend(s.parts)
+	return b.spend(s.parts + s.text/textUnit)
 }
 
 // size is how much there is of a value.
@@ -143,14 +136,8 @@ type size struct {
 	text  int // bytes
 }
 
-// sizeOf measures a value. It fails as soon as one of the limits is passed, so it is quick for a value of which each
+// add measures a value. It fails as soon as one of the limits is passed, so it is quick for a value of which each
 // half is the same one, forty times over.
-func sizeOf(v cty.Value) (size, error) {
-	var s size
-	err := s.add(v, 0)
-	return s, err
-}
-
 func (s *size) add(v cty.Value, depth int) error {
 	if v == cty.NilVal {
 		return nil

@@ -2,60 +2,47 @@ package lang
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
 )
 
-// Count makes the expressions below a body or expression spend the budget where work and texts grow: elements of for
-// expressions, parts of templates, arguments of functions, results of arithmetic. What it does not understand, which
-// is anything but native syntax, is left as it is. The same node may be given again, with another budget. Functions
-// are those that expressions call.
-func (b *Budget) Count(node any, functions map[string]function.Function) {
+// Count makes the expressions below a body or expression spend the budget where work and texts grow: it measures what
+// goes into for expressions, templates, functions, conditions and operators. It leaves anything but native syntax as
+// it is. The same node may be given again, with another budget.
+func (b *Budget) Count(node any) {
 	n, ok := node.(hclsyntax.Node)
 	if !ok {
 		return
 	}
-	if b.ops == nil {
-		b.ops = map[*hclsyntax.Operation]*hclsyntax.Operation{}
-		for _, op := range []*hclsyntax.Operation{hclsyntax.OpAdd, hclsyntax.OpSubtract, hclsyntax.OpMultiply, hclsyntax.OpDivide,
-			hclsyntax.OpModulo, hclsyntax.OpNegate, hclsyntax.OpEqual, hclsyntax.OpNotEqual} {
-			own := *op
-			own.Impl = bounded(op.Impl, nil)
-			b.ops[op] = &own
-		}
-	}
 	hclsyntax.VisitAll(n, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch e := n.(type) {
 		case *hclsyntax.ForExpr:
-			b.count(&e.CollExpr, counted{each: elementWork + partWork*(weight(e.KeyExpr)+weight(e.ValExpr)+weight(e.CondExpr))})
+			each := elementWork + nodeWork*(weight(e.KeyExpr)+weight(e.ValExpr)+weight(e.CondExpr))
+			b.count(&e.CollExpr, counted{each: each})
 			for _, x := range []*hclsyntax.Expression{&e.KeyExpr, &e.ValExpr, &e.CondExpr} {
 				b.count(x, counted{})
 			}
 		case *hclsyntax.TemplateExpr:
 			for i := range e.Parts {
-				b.count(&e.Parts[i], counted{text: true})
+				b.count(&e.Parts[i], counted{})
 			}
+		case *hclsyntax.TemplateJoinExpr:
+			b.count(&e.Tuple, counted{})
 		case *hclsyntax.FunctionCallExpr:
-			f, known := functions[e.Name]
+			list := slices.Contains(listFunctions(), e.Name)
 			for i := range e.Args {
-				b.count(&e.Args[i], counted{whole: true, list: known && listParam(f, e.Name, i)})
+				b.count(&e.Args[i], counted{list: list})
 			}
 		case *hclsyntax.ConditionalExpr: // its two results become one type, at any depth
-			b.count(&e.TrueResult, counted{whole: true, unified: true})
-			b.count(&e.FalseResult, counted{whole: true, unified: true})
+			b.count(&e.TrueResult, counted{unified: true})
+			b.count(&e.FalseResult, counted{unified: true})
 		case *hclsyntax.BinaryOpExpr:
-			if op, ok := b.ops[e.Op]; ok {
-				e.Op = op
-			}
 			b.count(&e.LHS, counted{number: e.Op.Type == cty.Number})
 			b.count(&e.RHS, counted{number: e.Op.Type == cty.Number})
 		case *hclsyntax.UnaryOpExpr:
-			if op, ok := b.ops[e.Op]; ok {
-				e.Op = op
-			}
 			b.count(&e.Val, counted{number: e.Op.Type == cty.Number})
 		}
 		return nil
@@ -74,25 +61,11 @@ func (b *Budget) count(at *hclsyntax.Expression, how counted) {
 	}
 }
 
-// listParam says whether an argument of a function becomes a list or set.
-func listParam(f function.Function, name string, i int) bool {
-	if name == "tolist" || name == "toset" {
-		return true
+// weight is the number of nodes of an expression.
+func weight(e hclsyntax.Expression) (n int) {
+	if e != nil {
+		hclsyntax.VisitAll(e, func(hclsyntax.Node) hcl.Diagnostics { n++; return nil })
 	}
-	p := f.VarParam()
-	if params := f.Params(); i < len(params) {
-		p = &params[i]
-	}
-	return p != nil && (p.Type.IsListType() || p.Type.IsSetType())
-}
-
-// weight is about how much one evaluation of an expression is.
-func weight(e hclsyntax.Expression) int {
-	if e == nil {
-		return 0
-	}
-	n := 0
-	hclsyntax.VisitAll(e, func(hclsyntax.Node) hcl.Diagnostics { n++; return nil })
 	return n
 }
 
@@ -100,12 +73,10 @@ func weight(e hclsyntax.Expression) int {
 type counted struct {
 	*hclsyntax.ParenthesesExpr // its children are the expression, for those who walk
 	budget                     *Budget
-	each                       int  // units for each element of the value
-	text                       bool // the value goes into a text
-	whole                      bool // the value is looked at, at any depth
+	each                       int  // of the collection of a for: units for each element
 	list                       bool // the value becomes a list or set
 	unified                    bool // the value becomes of one type with another one
-	number                     bool // the value is made a number
+	number                     bool // the value becomes a number
 }
 
 // Inner returns the expression that was written where a budget counts, and any other as it is.
@@ -128,7 +99,18 @@ func (c *counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		}
 		return v, diags
 	}
-	err := c.spend(v)
+	var err error
+	if c.each > 0 {
+		if v.IsKnown() && !v.IsNull() && v.CanIterateElements() {
+			plain, _ := v.Unmark()
+			err = c.budget.spend(plain.LengthInt() * c.each)
+		}
+	} else {
+		err = c.budget.Take(v)
+	}
+	if err == nil && c.number {
+		err = CheckNumberText(v)
+	}
 	if err == nil && (c.list || c.unified) {
 		v, err = c.listOf(v)
 	}
@@ -138,8 +120,15 @@ func (c *counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return v, diags
 }
 
-// listOf makes a list of a long tuple that becomes one anyway, if its elements are of one type: HCL takes the square
-// of their number for that.
+// listFunctions are the functions that make a list or set of a tuple, of any type.
+func listFunctions() []string {
+	return []string{
+		"chunklist", "distinct", "reverse", "setintersection", "setproduct", "setsubtract", "setunion", "tolist", "toset",
+	}
+}
+
+// listOf makes a list of a long tuple that becomes one anyway, if its elements are of one type. HCL compares the type
+// of each element with each other one for that, so listOf refuses a long tuple of several types.
 func (c *counted) listOf(v cty.Value) (cty.Value, error) {
 	const long = 100
 	plain, marks := v.Unmark()
@@ -148,91 +137,13 @@ func (c *counted) listOf(v cty.Value) (cty.Value, error) {
 		return v, nil
 	}
 	types := ty.TupleElementTypes()
-	for _, t := range types {
-		if !c.list || t.HasDynamicTypes() || !t.Equals(types[0]) {
-			if len(types) > maxTuple {
-				return v, fmt.Errorf("%d elements are more than %d to find one type for: make a list of them with tolist, of elements of one type", len(types), maxTuple)
-			}
-			return v, nil
-		}
+	other := func(t cty.Type) bool { return t.HasDynamicTypes() || !t.Equals(types[0]) }
+	if c.list && !slices.ContainsFunc(types, other) {
+		return cty.ListVal(plain.AsValueSlice()).WithMarks(marks), nil
 	}
-	return cty.ListVal(plain.AsValueSlice()).WithMarks(marks), nil
-}
-
-func (c *counted) spend(v cty.Value) error {
-	plain, _ := v.Unmark()
-	there := plain.IsKnown() && !plain.IsNull()
-	units := 1
-	switch {
-	case c.whole:
-		s, err := sizeOf(v)
-		if err != nil {
-			return err
-		}
-		units = s.parts + s.text/textUnit
-	case c.each > 0 && there && plain.CanIterateElements():
-		units += plain.LengthInt() * c.each
-	case c.text && there && plain.Type() == cty.String:
-		n := len(plain.AsString())
-		if n > maxText {
-			return textTooLong(n)
-		}
-		units += n / textUnit
-	case c.number:
-		if err := CheckNumberText(plain); err != nil {
-			return err
-		}
+	if len(types) > maxTuple {
+		return v, fmt.Errorf("a list of several types has %d elements, more than %d: make a list of one type with tolist",
+			len(types), maxTuple)
 	}
-	return c.budget.spend(units)
-}
-
-// bounded is a function whose arguments are looked at before it is called, by check if that is not nil, and its
-// result thereafter. Everything else is left to the function: which arguments may be null, unknown or marked.
-func bounded(f function.Function, check func(args []cty.Value) error) function.Function {
-	open := func(p function.Parameter) function.Parameter {
-		p.AllowNull, p.AllowUnknown, p.AllowDynamicType, p.AllowMarked = true, true, true, true
-		return p
-	}
-	spec := &function.Spec{Description: f.Description()}
-	for _, p := range f.Params() {
-		spec.Params = append(spec.Params, open(p))
-	}
-	if p := f.VarParam(); p != nil {
-		v := open(*p)
-		spec.VarParam = &v
-	}
-	// The function itself says of what type the result is, when it is called: twice would be as much work again.
-	spec.Type = function.StaticReturnType(cty.DynamicPseudoType)
-	spec.Impl = func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		for i, a := range args {
-			if _, err := sizeOf(a); err != nil {
-				return cty.NilVal, function.NewArgErrorf(i, "%s", err)
-			}
-		}
-		if check != nil && allKnown(args) {
-			plain := make([]cty.Value, len(args))
-			for i, a := range args {
-				plain[i], _ = a.UnmarkDeep()
-			}
-			if err := check(plain); err != nil {
-				return cty.NilVal, err
-			}
-		}
-		v, err := f.Call(args)
-		if err != nil {
-			return v, err
-		}
-		_, err = sizeOf(v)
-		return v, err
-	}
-	return function.New(spec)
-}
-
-func allKnown(args []cty.Value) bool {
-	for _, a := range args {
-		if t := TraitsOf(a); t.Unknown || a.IsNull() {
-			return false
-		}
-	}
-	return true
+	return v, nil
 }

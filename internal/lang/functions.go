@@ -12,15 +12,11 @@ import (
 )
 
 // Functions returns the functions of the language, by name. None reads the clock, the network or the environment;
-// those that read files do so through files, which remembers what they read. What goes in and what comes out is
-// within the limits of values.
+// those that read files do so through files, which remembers what they read.
 func Functions(files *workspace.Files) map[string]function.Function {
 	all := functions(files)
-	check := limits()
-	for name, f := range all {
-		if name != "try" && name != "can" { // their arguments are expressions
-			all[name] = bounded(f, check[name])
-		}
+	for name, check := range limits() {
+		all[name] = limited(all[name], check)
 	}
 	return all
 }

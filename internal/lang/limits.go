@@ -10,6 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // Limits of single functions.
@@ -17,41 +20,76 @@ const (
 	maxPattern  = 10_000     // bytes of a regular expression
 	maxMatching = 50_000_000 // steps of looking for matches: instructions of the pattern times characters read
 	matchSteps  = 20         // that finding a match is in any case
-	maxWidth    = 10_000     // of a verb of format
+	maxWidth    = 999        // of a verb of format
 	maxCutset   = 1000       // bytes of what trim takes away
-	maxDistinct = 10_000     // elements for distinct, which compares each with each
+	maxDistinct = 2000       // elements for distinct, which compares each with each
 )
 
 var (
 	errNumberText = fmt.Errorf("a text of more than %d bytes is no number", maxNumberText)
-	errMatching   = fmt.Errorf("looking for this pattern in this text is more than %d million steps: use a shorter text or a simpler pattern", maxMatching/1_000_000)
+	errMatching   = fmt.Errorf("looking for this pattern in this text is more than %d million steps: "+
+		"use a shorter text or a simpler pattern", maxMatching/1_000_000)
+
+	wideVerb = lazyregexp.New(`%[^%a-zA-Z]*[0-9]{4}`)
 )
 
 func textTooLong(n int) error {
 	return fmt.Errorf("a text has %d bytes, more than %d MiB", n, maxText>>20)
 }
 
-func listTooLong(n int) error { return fmt.Errorf("a list has %d elements, more than %d", n, maxParts) }
+// limited is a function whose arguments check sees before it is called, if they are known and not null. Everything
+// else is left to the function: which arguments may be null, unknown or marked.
+func limited(f function.Function, check func(args []cty.Value) error) function.Function {
+	open := func(p function.Parameter) function.Parameter {
+		p.AllowNull, p.AllowUnknown, p.AllowDynamicType, p.AllowMarked = true, true, true, true
+		return p
+	}
+	spec := &function.Spec{Description: f.Description()}
+	for _, p := range f.Params() {
+		spec.Params = append(spec.Params, open(p))
+	}
+	if p := f.VarParam(); p != nil {
+		v := open(*p)
+		spec.VarParam = &v
+	}
+	// The function itself finds the type of the result when it is called: twice would be twice the work.
+	spec.Type = function.StaticReturnType(cty.DynamicPseudoType)
+	spec.Impl = func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		plain := make([]cty.Value, len(args))
+		known := true
+		for i, a := range args {
+			plain[i], _ = a.UnmarkDeep()
+			known = known && plain[i].IsWhollyKnown() && !plain[i].IsNull()
+		}
+		if known {
+			if err := check(plain); err != nil {
+				return cty.NilVal, err
+			}
+		}
+		return f.Call(args)
+	}
+	return function.New(spec)
+}
 
 // limits are what functions look at before they are called: those that make much of little, or take long over it.
 // Arguments are known, not null and have no marks.
 func limits() map[string]func([]cty.Value) error {
 	return map[string]func([]cty.Value) error{
-		"csvdecode":    func(args []cty.Value) error { return checkSeparators(args[0].AsString(), ",\n") },
+		"csvdecode":    func(args []cty.Value) error { return checkParts(args[0].AsString(), ",\n") },
 		"distinct":     checkDistinct,
 		"format":       checkFormat,
 		"formatlist":   checkFormat,
 		"indent":       checkIndent,
 		"join":         checkJoin,
 		"jsondecode":   checkJSON,
-		"parseint":     checkNumberText,
+		"parseint":     func(args []cty.Value) error { return CheckNumberText(args[0]) },
 		"regex":        checkRegex,
 		"regexall":     checkRegex,
 		"regexreplace": checkRegexReplace,
 		"replace":      checkReplace,
 		"setproduct":   checkSetProduct,
 		"split":        checkSplit,
-		"tonumber":     checkNumberText,
+		"tonumber":     func(args []cty.Value) error { return CheckNumberText(args[0]) },
 		"trim":         checkTrim,
 	}
 }
@@ -85,8 +123,21 @@ func checkJoin(args []cty.Value) error {
 }
 
 func checkSplit(args []cty.Value) error {
-	if n := strings.Count(args[1].AsString(), args[0].AsString()); n >= maxParts {
-		return listTooLong(n + 1)
+	return checkCount(strings.Count(args[1].AsString(), args[0].AsString()) + 1)
+}
+
+// checkParts refuses a text that would make more than a list may have.
+func checkParts(text, separators string) error {
+	n := 0
+	for _, c := range separators {
+		n += strings.Count(text, string(c))
+	}
+	return checkCount(n)
+}
+
+func checkCount(n int) error {
+	if n > maxParts {
+		return fmt.Errorf("a list has %d elements, more than %d", n, maxParts)
 	}
 	return nil
 }
@@ -97,8 +148,6 @@ func checkTrim(args []cty.Value) error {
 	}
 	return nil
 }
-
-func checkNumberText(args []cty.Value) error { return CheckNumberText(args[0]) }
 
 // CheckNumberText refuses texts that are too long to be numbers: to read one takes a time that is quadratic in its
 // length.
@@ -112,7 +161,7 @@ func CheckNumberText(v cty.Value) error {
 
 func checkDistinct(args []cty.Value) error {
 	if n := args[0].LengthInt(); n > maxDistinct {
-		return fmt.Errorf("a list has %d elements, more than the %d that are compared with each other: toset does the same for texts", n, maxDistinct)
+		return fmt.Errorf("a list has %d elements, more than %d: use toset", n, maxDistinct)
 	}
 	return nil
 }
@@ -121,10 +170,11 @@ func checkSetProduct(args []cty.Value) error {
 	n := len(args)
 	for _, a := range args {
 		if !a.CanIterateElements() || a.LengthInt() == 0 {
-			return nil // the function says what is wrong, or makes nothing
+			return nil // the function reports an error, or returns nothing
 		}
-		if n *= a.LengthInt(); n > maxParts {
-			return listTooLong(n)
+		n *= a.LengthInt()
+		if err := checkCount(n); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -133,65 +183,15 @@ func checkSetProduct(args []cty.Value) error {
 // checkFormat refuses verbs that are wider than any line: %999999999d.
 func checkFormat(args []cty.Value) error {
 	verbs := args[0].AsString()
-	total := 0
-	for i := 0; i < len(verbs); i++ {
-		if verbs[i] != '%' {
-			continue
-		}
-		number := 0
-		for i++; i < len(verbs) && strings.IndexByte("0123456789 #+-.[]", verbs[i]) >= 0; i++ {
-			if c := verbs[i]; c >= '0' && c <= '9' {
-				number = number*10 + int(c-'0')
-			} else {
-				number = 0
-			}
-			if number > maxWidth {
-				return fmt.Errorf("a width or precision is more than %d", maxWidth)
-			}
-			total = max(total, total+number)
-		}
+	if wideVerb.MatchString(verbs) {
+		return fmt.Errorf("a width or precision is more than %d", maxWidth)
 	}
-	return grown(total, 1)
+	return grown(strings.Count(verbs, "%"), maxWidth)
 }
 
-// checkSeparators refuses a text that would make more than a list may have.
-func checkSeparators(text, separators string) error {
-	n := 0
-	for i := range len(text) {
-		if strings.IndexByte(separators, text[i]) >= 0 {
-			n++
-		}
-	}
-	if n > maxParts {
-		return listTooLong(n)
-	}
-	return nil
-}
-
-// checkJSON refuses documents that are deep: they are read by functions that call themselves.
 func checkJSON(args []cty.Value) error {
 	text := args[0].AsString()
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted:
-			switch c {
-			case '\\':
-				i++
-			case '"':
-				quoted = false
-			}
-		case c == '"':
-			quoted = true
-		case c == '[' || c == '{':
-			if depth++; depth > maxDepth {
-				return fmt.Errorf("the document is more than %d deep", maxDepth)
-			}
-		case c == ']' || c == '}':
-			depth--
-		}
-	}
-	if err := checkSeparators(text, ",[{"); err != nil {
+	if err := checkParts(text, ",[{"); err != nil {
 		return err
 	}
 	return notJSON(text)
@@ -208,7 +208,8 @@ func notJSON(text string) error {
 	}
 	before := text[:min(max(int(wrong.Offset)-1, 0), len(text))]
 	line, column := 1+strings.Count(before, "\n"), 1+utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
-	return fmt.Errorf("the text is no JSON from line %d, column %d on: %s: correct it there", line, column, strings.TrimPrefix(wrong.Error(), "json: "))
+	return fmt.Errorf("the text is no JSON from line %d, column %d on: %s: correct it there",
+		line, column, strings.TrimPrefix(wrong.Error(), "json: "))
 }
 
 func checkRegex(args []cty.Value) error {

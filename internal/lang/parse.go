@@ -78,7 +78,7 @@ func openHeredoc(src []byte, name string) (begin *hclsyntax.Token) {
 func ParseManifest(src []byte, name string, b *Budget) (*hcl.File, hcl.Diagnostics) {
 	f, diags := Parse(src, name)
 	if !diags.HasErrors() {
-		b.Count(f.Body, nil)
+		b.Count(f.Body)
 	}
 	return f, diags
 }
@@ -97,9 +97,6 @@ func checkSource(src []byte, name string) hcl.Diagnostics {
 		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "File too large",
 			Detail: fmt.Sprintf("%s has %d bytes; the limit is %d. Give long data to steps as files.", name, len(src), MaxSource)}}
 	}
-	if plain(src) {
-		return nil
-	}
 	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos) // what is wrong is for the parser to say
 	n := nesting{}
 	for _, t := range tokens {
@@ -113,38 +110,6 @@ func checkSource(src []byte, name string) hcl.Diagnostics {
 		}
 	}
 	return nil
-}
-
-// plain says, quickly, that a source has no more of what nests than may be nested, and no long number.
-func plain(src []byte) bool {
-	nests, digits, exponent := 0, 0, 0
-	for i, c := range src {
-		switch c {
-		case '(', '[', '{', '!', '-', '+', '*', '/', '%', '?', '<', '>', '&', '|':
-			nests++
-		case '=':
-			if i > 0 && src[i-1] == '=' {
-				nests++
-			}
-		}
-		switch {
-		case c >= '0' && c <= '9':
-			digits++
-			if exponent > 0 {
-				exponent++
-			}
-		case (c == 'e' || c == 'E') && digits > 0:
-			exponent = 1
-		case (c == '+' || c == '-') && exponent == 1:
-		case c == '.':
-		default:
-			digits, exponent = 0, 0
-		}
-		if nests > maxNesting || digits > maxNumberText || exponent > maxExponentLen+1 {
-			return false
-		}
-	}
-	return true
 }
 
 // writable says whether a number can be written without its exponent.

@@ -1,5 +1,5 @@
 // Package plan has what a pipeline will do as data: a Plan, an immutable list of instances (of steps and toolchains)
-// in dependency order, and what people and programs read of it (Text, JSON, Dot, Mermaid).
+// in dependency order, and what people and programs read of it (Text, JSON, Mermaid).
 //
 // The planner makes plans, the engine carries them out, and both meet here. The package knows no HCL and no cty, even
 // indirectly; it runs nothing, hashes nothing and does not know whether a result is cached. A plan can be written to

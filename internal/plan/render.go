@@ -457,37 +457,6 @@ func outputJSON(o Output) jsonPipelineOutput {
 	return j
 }
 
-// Dot returns the graph of steps in Graphviz's language: an arrow leads from a step to what needs it.
-func Dot(p *Plan) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "digraph %s {\n  rankdir=LR;\n  node [shape=box, style=rounded, fontname=\"sans-serif\"];\n", dotString(p.Pipeline))
-	for _, n := range p.Instances {
-		style := ""
-		switch {
-		case n.At.Kind == addrs.Toolchain:
-			style = ", style=\"filled,rounded\", fillcolor=\"#eeeeee\""
-		case n.Deferred != "":
-			style = ", style=\"dashed,rounded\""
-		}
-		fmt.Fprintf(&b, "  %s [label=%s%s];\n", dotString(n.At.String()), dotString(n.At.Short()), style)
-	}
-	eachEdge(p, func(from, to addrs.Instance) {
-		fmt.Fprintf(&b, "  %s -> %s;\n", dotString(from.String()), dotString(to.String()))
-	})
-	for _, c := range p.askedChecks() {
-		fmt.Fprintf(&b, "  %s [shape=octagon, style=solid];\n", dotString(c.At))
-		for _, at := range c.reads() {
-			fmt.Fprintf(&b, "  %s -> %s [style=dashed];\n", dotString(at.String()), dotString(c.At))
-		}
-	}
-	b.WriteString("}\n")
-	return b.String()
-}
-
-func dotString(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
-}
-
 // Mermaid returns the graph of steps as a mermaid flowchart: an arrow leads from a step to what needs it.
 func Mermaid(p *Plan) string {
 	var b strings.Builder

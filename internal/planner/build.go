@@ -161,7 +161,6 @@ type planner struct {
 	framed    int // copies of calls
 	checks    int // copies of checks
 	dummies   *dummies
-	copies    bool // any step or call has for_each
 
 	root    *module
 	modules []*module // as written: callers before what they call
@@ -199,8 +198,7 @@ type object struct {
 	*kindSchema                  // of the block
 	content     *hcl.BodyContent // of the block's body; nil when it does not fit the schema
 
-	failed bool  // itself, or something it needs, could not be evaluated
-	awaits *bool // whether it refers to a step by whatever way; nil until planner.awaitsStep is asked
+	failed bool // itself, or something it needs, could not be evaluated
 }
 
 func (p *planner) chooseProfile() hcl.Diagnostics {
@@ -253,7 +251,7 @@ func (p *planner) prepareRoot() hcl.Diagnostics {
 	f := p.newFrame(p.root, nil)
 	p.root.frames, p.frames[""] = []*frame{f}, f
 	for _, name := range sortedKeys(p.cfg.Files) {
-		p.budget.Count(p.cfg.Files[name].Body, p.functions)
+		p.budget.Count(p.cfg.Files[name].Body)
 	}
 	var diags hcl.Diagnostics
 	f.scope.Vars, diags = p.variables(f)
@@ -273,21 +271,21 @@ func (p *planner) add(o *object) *object {
 // link finds the objects that an object needs.
 func (p *planner) link(o *object) {
 	seen := make(map[string]bool)
-	dep := func(name string) {
-		if !seen[name] && p.objects[name] != nil {
-			seen[name] = true
-			o.deps = append(o.deps, name)
+	dep := func(names ...string) {
+		for _, name := range names {
+			if !seen[name] && p.objects[name] != nil {
+				seen[name] = true
+				o.deps = append(o.deps, name)
+			}
 		}
 	}
 	for _, r := range o.refs {
-		dep(o.scope.object(r, false))
+		dep(o.scope.objects(r, false)...)
 	}
 	for _, r := range o.order {
-		dep(o.scope.object(r, true))
+		dep(o.scope.objects(r, true)...)
 	}
-	for _, name := range o.implicit {
-		dep(name)
-	}
+	dep(o.implicit...)
 	if o.in.caller != nil {
 		dep(string(o.in.at)) // its frames
 	}
@@ -311,16 +309,9 @@ func (p *planner) sort() hcl.Diagnostics {
 			next := c[(i+1)%len(c)]
 			o := p.objects[name]
 			at := o.rng
-			for _, r := range o.refs {
-				if o.scope.object(r, false) == next {
+			for i, r := range slices.Concat(o.order, o.refs) { // a plain reference counts before depends_on
+				if slices.Contains(o.scope.objects(r, i < len(o.order)), next) {
 					at = r.Range
-					break
-				}
-			}
-			for _, r := range o.order {
-				if o.scope.object(r, true) == next {
-					at = r.Range
-					break
 				}
 			}
 			lines = append(lines, fmt.Sprintf("  %s needs %s (%s)", name, next, at))
@@ -425,7 +416,7 @@ func (p *planner) checkStepRef(f *frame, r lang.Ref) hcl.Diagnostics {
 	copies := s.instances
 	if r.Keyed {
 		copies = nil
-		if in := s.instance(addrs.Instance{Step: s.at, Key: r.Key, Keyed: true}); in != nil {
+		if in := s.copy(r.Key); in != nil {
 			copies = []*instance{in}
 		}
 	}
@@ -489,12 +480,12 @@ func (p *planner) assemble() *plan.Plan {
 		for _, s := range f.steps {
 			for _, in := range s.instances {
 				switch {
-				case in.planned == nil:
+				case in.plan == nil:
 				case in.at.Kind == addrs.Toolchain:
-					toolchains[in.at] = in.planned
+					toolchains[in.at] = in.plan
 				default:
 					n++
-					in.planned.EachNeed(note)
+					in.plan.EachNeed(note)
 				}
 			}
 		}
@@ -520,8 +511,8 @@ func (p *planner) assemble() *plan.Plan {
 				continue
 			}
 			for _, in := range s.instances {
-				if in.planned != nil && (in.at.Kind != addrs.Toolchain || reached[in.at]) {
-					out.Instances = append(out.Instances, in.planned)
+				if in.plan != nil && (in.at.Kind != addrs.Toolchain || reached[in.at]) {
+					out.Instances = append(out.Instances, in.plan)
 				}
 			}
 		}

@@ -25,8 +25,6 @@ func (p *planner) evalCall(m *module, caller *frame) hcl.Diagnostics {
 		return errorf(&c.Range, "More than a plan may hold",
 			"With the %d copies of module.%s there are more than %d of all modules.", len(keys), c.Name, maxFrames)
 	}
-	parts := m.parts
-	p.budget.Allow(len(keys) * (1 + len(m.cfg.Variables) + len(parts.Locals) + len(parts.Outputs) + len(parts.Checks)))
 	outputs := &lang.Outputs{Keyed: c.ForEach != nil}
 	caller.scope.Modules[c.Name] = outputs
 	for i, k := range keys {
@@ -96,10 +94,18 @@ func (p *planner) inCall(f *frame, scope *lang.Scope, e hcl.Expression) (cty.Val
 		return cty.DynamicVal, diags
 	}
 	ctx := scope.EvalContext(refs)
-	if f.key != cty.NilVal {
-		ctx.Variables[lang.Each] = cty.ObjectVal(map[string]cty.Value{"key": f.key, "value": f.value})
+	if each := f.each(); each != cty.NilVal {
+		ctx.Variables[lang.Each] = each
 	}
 	return p.budget.Value(e, ctx)
+}
+
+// each is what the arguments of the call that made a frame see as each; the zero Value without for_each.
+func (f *frame) each() cty.Value {
+	if f.key == cty.NilVal {
+		return cty.NilVal
+	}
+	return cty.ObjectVal(map[string]cty.Value{"key": f.key, "value": f.value})
 }
 
 // callValue evaluates an argument of the call that made a frame to a known, plain value of a type.
@@ -108,7 +114,7 @@ func (p *planner) callValue(f *frame, e hcl.Expression, ty cty.Type, what string
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
-	v, ds := plainOf(v, e, ty, func() string { return what })
+	v, ds := plainOf(v, e, ty, what)
 	return v, append(diags, ds...)
 }
 
@@ -224,7 +230,7 @@ func (p *planner) ordered(f *frame, r lang.Ref) ([]addrs.Instance, hcl.Diagnosti
 	}
 	at := addrs.Instance{Step: s.at, Key: r.Key, Keyed: r.Keyed}
 	if r.Keyed {
-		if s.instance(at) != nil {
+		if s.byAddress[at] != nil {
 			return []addrs.Instance{at}, nil
 		}
 		if s.off[r.Key] {

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,8 +25,7 @@ const (
 
 // checkIn is a check, or a copy of one, in a frame.
 type checkIn struct {
-	placed
-	p     *planner
+	*placed
 	block *config.Check
 	name  string    // check.words["a"]
 	each  cty.Value // the zero Value without for_each
@@ -52,9 +52,8 @@ func (p *planner) evalCheck(c *config.Check, o *object, f *frame) hcl.Diagnostic
 	if p.checks += len(keys); p.checks > maxChecks {
 		return errorf(&c.Range, "More than a plan may hold", "With the %d copies of check.%s there are more than %d of all checks.", len(keys), c.Name, maxChecks)
 	}
-	p.budget.Allow(len(keys))
 	for i, k := range keys {
-		n := &checkIn{p: p, block: c, name: "check." + c.Name, placed: placed{object: o, frame: f}}
+		n := &checkIn{placed: &placed{p: p, object: o, frame: f}, block: c, name: "check." + c.Name}
 		if c.ForEach != nil {
 			n.name += fmt.Sprintf("[%q]", k)
 			n.each = cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(k), "value": values[i]})
@@ -112,7 +111,7 @@ func (n *checkIn) plan(scope *lang.Scope) (plan.Check, hcl.Diagnostics) {
 			return out, errorf(&c.Range, "A check reads values", "%s is a %s, of which %s has only a path. Have the step, or one of kind exec, give what counts as a value: output \"NAME\" { value = \"FILE\" }.", m, class, n.name)
 		}
 	}
-	if out.AwaitValues, _ = n.p.awaited(&n.placed, marks); len(out.AwaitValues) > 0 {
+	if out.AwaitValues = n.p.awaited(n.placed, marks); len(out.AwaitValues) > 0 {
 		n.p.extender.checks[out.At] = n
 		return out, diags
 	}
@@ -123,36 +122,30 @@ func (n *checkIn) plan(scope *lang.Scope) (plan.Check, hcl.Diagnostics) {
 
 // condition evaluates to true or false, or to what is not known yet.
 func (n *checkIn) condition(scope *lang.Scope) (cty.Value, hcl.Diagnostics) {
-	e := n.block.Condition
-	v, diags := n.p.eval(scope, e)
-	if diags.HasErrors() {
-		return v, diags
-	}
-	out, err := convert.Convert(v, cty.Bool)
-	if err == nil && out.IsNull() {
-		err = fmt.Errorf("it is null")
-	}
-	if err != nil {
-		r := e.Range()
-		return v, append(diags, errorf(&r, "A condition is not true or false", "The condition of %s has to be true or false, as a comparison is, such as step.exec.a.outputs.n > 1: %s.", n.name, err)...)
-	}
-	return out, diags
+	return n.part(scope, n.block.Condition, cty.Bool, "A condition is not true or false",
+		"The condition of %s has to be true or false, as a comparison is, such as step.exec.a.outputs.n > 1: %s.")
 }
 
 // message evaluates to a text, or to what is not known yet.
 func (n *checkIn) message(scope *lang.Scope) (cty.Value, hcl.Diagnostics) {
-	e := n.block.Message
+	return n.part(scope, n.block.Message, cty.String, "A message is no text",
+		"The error_message of %s must be a text: %s.")
+}
+
+func (n *checkIn) part(
+	scope *lang.Scope, e hcl.Expression, ty cty.Type, summary, detail string,
+) (cty.Value, hcl.Diagnostics) {
 	v, diags := n.p.eval(scope, e)
 	if diags.HasErrors() {
 		return v, diags
 	}
-	out, err := convert.Convert(v, cty.String)
+	out, err := convert.Convert(v, ty)
 	if err == nil && out.IsNull() {
-		err = fmt.Errorf("it is null")
+		err = errors.New("it is null")
 	}
 	if err != nil {
 		r := e.Range()
-		return v, append(diags, errorf(&r, "A message is no text", "The error_message of %s must be a text: %s.", n.name, err)...)
+		return v, append(diags, errorf(&r, summary, detail, n.name, err)...)
 	}
 	return out, diags
 }
@@ -175,7 +168,6 @@ func (n *checkIn) gone() string {
 
 // evaluate tells what comes of the check with some of the values that it awaits.
 func (n *checkIn) evaluate(values map[addrs.Output][]byte) plan.Verdict {
-	n.p.budget.Refill()
 	l, diags := n.p.laterWith(values)
 	if diags.HasErrors() {
 		return failedCheck(diags)
@@ -229,8 +221,7 @@ func (n *checkIn) missing(v cty.Value, values map[addrs.Output][]byte) []addrs.O
 	if out := slices.DeleteFunc(lang.OutputMarks(v), there); len(out) > 0 {
 		return out
 	}
-	all, _ := n.p.awaited(&n.placed, nil)
-	return slices.DeleteFunc(slices.Clone(all), there)
+	return slices.DeleteFunc(n.p.awaited(n.placed, nil), there)
 }
 
 // failedCheck is what comes of a condition that cannot be evaluated although its values are there: it has checked

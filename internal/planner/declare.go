@@ -21,15 +21,13 @@ import (
 
 // placed is an object in one frame, and what is known of it there.
 type placed struct {
+	p *planner
 	*object
 	frame *frame
-	// dependencies by its references, sorted; [1] when all values are known; nil until asked for
-	static  [2][]addrs.Instance
-	awaited *awaitedOutputs // nil until asked for
-	at      addrs.Step      // of a step or toolchain, as is what follows
+	at    addrs.Step // of a step or toolchain, as is what follows
 	// those that exist; for a step with when = false and without for_each one without a plan
 	instances []*instance
-	byKey     map[string]*instance
+	byAddress map[addrs.Instance]*instance
 	off       map[string]bool // keys of copies of which when is false
 	attrs     cty.Value       // of a toolchain, for kinds
 }
@@ -61,25 +59,32 @@ func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
 	return k
 }
 
-// instance returns the instance of that address, or nil.
-func (s *placed) instance(at addrs.Instance) *instance {
-	if in := s.byKey[at.Key]; in != nil && in.at == at {
-		return in
+// add adds an instance.
+func (s *placed) add(in *instance) {
+	if s.byAddress == nil {
+		s.byAddress = make(map[addrs.Instance]*instance)
 	}
-	return nil
+	s.instances, s.byAddress[in.at] = append(s.instances, in), in
+}
+
+// copy returns the copy with a key, or nil.
+func (s *placed) copy(key string) *instance {
+	return s.byAddress[addrs.Instance{Step: s.at, Key: key, Keyed: true}]
 }
 
 // exists tells whether there is a copy of the step, or it itself.
 func (s *placed) exists() bool {
-	return s != nil && slices.ContainsFunc(s.instances, func(in *instance) bool { return in.planned != nil })
+	return s != nil && slices.ContainsFunc(s.instances, func(in *instance) bool { return in.plan != nil })
 }
 
-// instance is one copy of a step.
+// instance is a step or toolchain in a frame, or one of the copies that for_each makes of it.
 type instance struct {
+	s       *placed
 	at      addrs.Instance
+	value   cty.Value             // each.value; the zero Value without for_each
 	outputs []step.DeclaredOutput // all of them, own and the kind's; Path is set for own ones
-	classes map[string]action.Class
-	planned *plan.Instance // nil when when = false
+	plan    *plan.Instance        // nil when when = false
+	answer  step.Planned          // the kind's, if it was asked
 }
 
 // declare makes an object for everything in a module and checks every reference, before anything is evaluated.
@@ -113,9 +118,6 @@ func (p *planner) declare(m *module) hcl.Diagnostics {
 	}
 	for _, c := range m.parts.Checks {
 		diags = append(diags, p.declareCheck(m, c)...)
-	}
-	if m.caller != nil {
-		p.declareEnds(m)
 	}
 	return diags
 }
@@ -181,7 +183,6 @@ func (p *planner) declareNames(m *module) {
 	}
 	for _, c := range m.parts.Calls {
 		dc := lang.DeclaredCall{ForEach: c.ForEach != nil}
-		p.copies = p.copies || dc.ForEach
 		if child := m.calls[c.Name]; child != nil {
 			dc.Outputs = []string{}
 			for _, o := range child.parts.Outputs {
@@ -196,7 +197,7 @@ func (p *planner) declareNames(m *module) {
 			d.Toolchains = append(d.Toolchains, at.Name)
 			continue
 		}
-		d.Steps[at] = p.declaredStep(s)
+		d.Steps[at] = declaredStep(s)
 	}
 	if m.caller != nil {
 		d.Toolchains = append(d.Toolchains, m.caller.declared.Toolchains...)
@@ -207,9 +208,8 @@ func (p *planner) declareNames(m *module) {
 }
 
 // declaredStep is what references to a step can mean.
-func (p *planner) declaredStep(s *object) lang.DeclaredStep {
+func declaredStep(s *object) lang.DeclaredStep {
 	ds := lang.DeclaredStep{ForEach: s.block.ForEach != nil}
-	p.copies = p.copies || ds.ForEach
 	if s.kind != nil && s.schema.OutputsFrom == "" {
 		ds.Outputs = make([]string, 0, len(s.schema.Outputs)+len(s.block.Outputs))
 		for _, o := range s.schema.Outputs {
@@ -441,9 +441,6 @@ func (m *module) strangeProfile(chosen string) hcl.Diagnostics {
 // referEach does the same for what is taken from all copies of a step.
 func (p *planner) referEach(o *object, node any) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	if !p.copies {
-		return nil // a look at every part of the expression for nothing
-	}
 	each, taken := lang.EachRefs(node)
 	for _, r := range each {
 		diags = append(diags, o.scope.declared.CheckEach(r)...)

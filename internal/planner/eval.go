@@ -33,31 +33,31 @@ func (p *planner) evalTo(scope *lang.Scope, e hcl.Expression, ty cty.Type, what 
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
-	return plainOf(val, e, ty, func() string { return what })
+	return plainOf(val, e, ty, what)
 }
 
 // plainOf makes the value of an expression a known, plain value of a type; what is for messages.
-func plainOf(val cty.Value, e hcl.Expression, ty cty.Type, what func() string) (cty.Value, hcl.Diagnostics) {
+func plainOf(val cty.Value, e hcl.Expression, ty cty.Type, what string) (cty.Value, hcl.Diagnostics) {
 	traits := lang.TraitsOf(val)
 	fail := func(summary, detail string, args ...any) (cty.Value, hcl.Diagnostics) {
 		r := e.Range()
 		return cty.NilVal, errorf(&r, summary, detail, args...)
 	}
 	if traits.Sensitive {
-		return fail("A sensitive value cannot be used here", "%s would show it. Use a variable that is not sensitive.", what())
+		return fail("A sensitive value cannot be used here", "%s would show it. Use a variable that is not sensitive.", what)
 	}
 	if traits.Marked {
 		if outs := lang.OutputMarks(val); len(outs) > 0 {
-			return fail("An output of a step cannot be used here", "%s must be known while planning, but it is made from %s.", what(), outs[0])
+			return fail("An output of a step cannot be used here", "%s must be known while planning, but it is made from %s.", what, outs[0])
 		}
 		val, _ = val.UnmarkDeep()
 	}
 	val, err := convertTo(val, ty)
 	if err != nil {
-		return fail("A value has the wrong type", "%s: %s.", what(), err)
+		return fail("A value has the wrong type", "%s: %s.", what, err)
 	}
 	if traits.Unknown {
-		return fail("A value is not known", "%s must be known while planning.", what())
+		return fail("A value is not known", "%s must be known while planning.", what)
 	}
 	return val, nil
 }
@@ -130,25 +130,31 @@ func (p *planner) evalTarget(t *config.Target, f *frame) (cty.Value, hcl.Diagnos
 	return target, diags
 }
 
-// metaArguments evaluates the meta-arguments of an instance.
-func (e *evaluator) metaArguments(c *copyOf, n *plan.Instance) hcl.Diagnostics {
+// metaArguments evaluates the meta-arguments of the instance.
+func (e *evaluator) metaArguments(n *plan.Instance) hcl.Diagnostics {
+	b := e.s.block
 	var diags hcl.Diagnostics
-	for _, k := range e.meta {
-		if k == nil {
+	for _, m := range []struct {
+		name string
+		expr hcl.Expression
+		ty   cty.Type
+	}{
+		{"timeout", b.Timeout, cty.String}, {"retries", b.Retries, cty.Number},
+		{"retry_exit_codes", b.RetryExitCodes, cty.List(cty.Number)},
+		{"resources", b.Resources, cty.Map(cty.Number)}, {"cache", b.Cache, cty.String},
+	} {
+		v, ds := e.value(m.expr, m.ty, m.name)
+		if diags = append(diags, ds...); m.expr == nil || ds.HasErrors() || v.IsNull() {
 			continue
 		}
-		v, ds := k.value(c)
-		if diags = append(diags, ds...); ds.HasErrors() || v.IsNull() {
-			continue
-		}
-		if err := setMeta(n, k.name, v); err != nil {
-			r := k.expr.Range()
-			diags = append(diags, errorf(&r, "A value is not allowed", "%s: %s.", k.label(), err)...)
+		if err := setMeta(n, m.name, v); err != nil {
+			r := m.expr.Range()
+			diags = append(diags, errorf(&r, "A value is not allowed", "%s: %s.", e.label(m.name), err)...)
 		}
 	}
 	n.After = slices.Clone(e.s.frame.after)
-	for _, d := range e.after {
-		at, ds := e.dependency(d, c)
+	for _, d := range b.DependsOn {
+		at, ds := e.dependency(d)
 		diags = append(diags, ds...)
 		n.After = append(n.After, at...)
 	}
@@ -156,17 +162,21 @@ func (e *evaluator) metaArguments(c *copyOf, n *plan.Instance) hcl.Diagnostics {
 	return diags
 }
 
-// dependency is what an element of depends_on names for an instance, as in Instance.After.
-func (e *evaluator) dependency(d dependency, c *copyOf) ([]addrs.Instance, hcl.Diagnostics) {
-	r := d.ref
-	if d.key != nil {
-		v, diags := d.key.value(c)
+// dependency is what an element of depends_on names for the instance, as in Instance.After.
+func (e *evaluator) dependency(d config.Dependency) ([]addrs.Instance, hcl.Diagnostics) {
+	const name = "the key in depends_on"
+	r, diags := lang.ParseRef(d.Step)
+	if diags.HasErrors() {
+		return nil, nil // that was said
+	}
+	if d.Key != nil {
+		v, diags := e.value(d.Key, cty.String, name)
 		if diags.HasErrors() {
 			return nil, diags
 		}
 		if v.IsNull() {
-			at := d.key.expr.Range()
-			return nil, errorf(&at, "A value is not allowed", "%s: null is no key.", d.key.label())
+			at := d.Key.Range()
+			return nil, errorf(&at, "A value is not allowed", "%s: null is no key.", e.label(name))
 		}
 		r.Key, r.Keyed = v.AsString(), true
 		if diags := e.s.frame.of.declared.Check(r, true); diags.HasErrors() {
@@ -291,7 +301,7 @@ func stepValue(s *placed, filled map[addrs.Output]cty.Value) cty.Value {
 	for _, in := range s.instances {
 		outs := make(map[string]cty.Value, len(in.outputs))
 		for _, o := range in.outputs {
-			if in.planned == nil {
+			if in.plan == nil {
 				outs[o.Name] = cty.NullVal(cty.String)
 				continue
 			}
@@ -350,6 +360,7 @@ type place struct {
 }
 
 func (p *planner) laterWith(values map[addrs.Output][]byte) (*later, hcl.Diagnostics) {
+	p.budget.Refill()
 	l := &later{p: p, filled: make(map[addrs.Output]cty.Value, len(values)), steps: make(map[addrs.Step]bool), scopes: make(map[*frame]*lang.Scope), done: make(map[place]bool)}
 	for o, b := range values {
 		v := content(b)
@@ -415,7 +426,7 @@ func (l *later) settle(o *object, f *frame) (*lang.Scope, hcl.Diagnostics) {
 				scope.Steps[r.Step] = stepValue(s, l.filled)
 			}
 		case lang.Local:
-			of := l.p.objects[f.of.object(r, false)]
+			of := l.p.objects[f.of.name(r.Object())]
 			if !l.again(of, f.scope.Locals[r.Name]) {
 				break
 			}
@@ -426,7 +437,7 @@ func (l *later) settle(o *object, f *frame) (*lang.Scope, hcl.Diagnostics) {
 				scope.Locals[r.Name] = v
 			}
 		case lang.Var:
-			of := l.p.objects[f.of.object(r, false)]
+			of := l.p.objects[f.of.name(r.Object())]
 			if of == nil || !l.again(of, f.scope.Vars[r.Name]) {
 				break
 			}

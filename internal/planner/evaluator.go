@@ -11,70 +11,30 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/hexmage/hexmage/internal/addrs"
-	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
 )
 
-// evaluator evaluates the block of a step for one instance after the other. What does not depend on each.key and
-// each.value it evaluates once; what it gives may be shared by all instances.
+// evaluator evaluates the block of a step, for one instance after the other.
 type evaluator struct {
 	p     *planner
 	s     *placed
-	scope *lang.Scope
-	ctx   *hcl.EvalContext // all but each; see evalContext
+	later *later
+	all   *hcl.EvalContext // without each
+	// values of expressions that do not depend on each, of which instances may share what they have; the zero Value
+	// for one that does
+	shared map[hcl.Expression]cty.Value
 
-	later   *later           // that ctx is of
-	dummies *hcl.EvalContext // the same with dummies for what is sensitive; nil until it is needed
-
-	when, outputsFrom, target *known
-	meta                      []*known
-	after                     []dependency
-	paths                     []*known
-
-	args   []*argument // sorted by name
-	env    *argument   // nil when the block has none
-	broken bool        // the body does not fit the schema: hcldec says how
-
-	where  string
-	source string
+	in      *instance        // that the evaluator is at
+	ctx     *hcl.EvalContext // of it
+	dummies *hcl.EvalContext // like all, with dummies for what is sensitive; nil until it is needed
 }
 
-// known is an expression that must be known while planning.
-type known struct {
-	expr hcl.Expression
-	ty   cty.Type
-	name string // of the argument
-	of   addrs.Step
-	each bool // it depends on the instance
-	done bool
-	val  cty.Value
-}
-
-// dependency is an element of depends_on.
-type dependency struct {
-	ref lang.Ref
-	key *known // of the copy; nil: as ref has it
-}
-
-// argument is an argument of the kind, or env.
+// argument is an argument of the kind, env, or the secret files together, with its value.
 type argument struct {
-	name     string
-	spec     hcldec.Spec
-	attr     *hcl.Attribute // of an AttrSpec that is set
-	required bool
-	each     bool      // it depends on the instance
-	value    *argValue // when it does not, and was evaluated
-}
-
-// copyOf is what expressions see of one instance.
-type copyOf struct {
-	e          *evaluator
-	key, value cty.Value        // each.key and each.value; zero Values for a step without for_each
-	ctx        *hcl.EvalContext // made when it is needed
-}
-
-// argValue is the value of an argument.
-type argValue struct {
+	name       string
+	attr       *hcl.Attribute // that sets it; nil for blocks, and for what is not set
+	ty         cty.Type       // of what attr sets
+	required   bool
 	val, plain cty.Value // with marks, unless it is known and written out, and without
 	lang.Traits
 	uses []use // outputs it was made from, also value outputs
@@ -87,184 +47,182 @@ type use struct {
 }
 
 func (p *planner) evaluator(s *placed, scope *lang.Scope, l *later) *evaluator {
-	b := s.block
-	e := &evaluator{p: p, s: s, scope: scope, later: l}
-	e.target = e.known(b.Target, "target", cty.DynamicPseudoType)
-	e.where, e.source = config.Where(b.Range), p.cfg.Source(b.Whole)
-	e.when = e.known(b.When, "when", cty.Bool)
-	e.meta = []*known{e.known(b.Timeout, "timeout", cty.String), e.known(b.Retries, "retries", cty.Number),
-		e.known(b.RetryExitCodes, "retry_exit_codes", cty.List(cty.Number)), e.known(b.Resources, "resources", cty.Map(cty.Number)), e.known(b.Cache, "cache", cty.String)}
-	for _, d := range b.DependsOn {
-		if r, ds := lang.ParseRef(d.Step); !ds.HasErrors() {
-			e.after = append(e.after, dependency{r, e.known(d.Key, "the key in depends_on", cty.String)})
-		}
-	}
-	if a := attribute(s.block.Body, s.schema.OutputsFrom); a != nil {
-		e.outputsFrom = e.known(a.Expr, a.Name, cty.List(cty.String))
-	}
-	for _, o := range b.Outputs {
-		e.paths = append(e.paths, e.known(o.Path, "The path of output "+o.Name, cty.String))
-	}
-	content := s.content
-	if e.broken = content == nil; e.broken {
-		return e
-	}
-	for _, name := range sortedKeys(s.schema.Args) {
-		a := &argument{name: name, spec: s.schema.Args[name]}
-		spec, ok := a.spec.(*hcldec.AttrSpec)
-		a.required = ok && spec.Required
-		if !ok || customdecode.CustomExpressionDecoderForType(spec.Type) != nil {
-			a.each = b.ForEach != nil && slices.ContainsFunc(hcldec.Variables(s.block.Body, hcldec.ObjectSpec{a.name: a.spec}), isEach)
-		} else if a.attr = content.Attributes[spec.Name]; a.attr != nil {
-			a.each = e.usesEach(a.attr.Expr)
-		} else {
-			a.value = argValueOf(name, cty.NullVal(spec.Type.WithoutOptionalAttributesDeep()))
-		}
-		e.args = append(e.args, a)
-	}
-	if b.Env != nil {
-		e.env = &argument{name: "env", each: e.usesEach(b.Env)}
-	}
-	return e
+	return &evaluator{p: p, s: s, later: l, all: scope.EvalContext(s.refs), shared: make(map[hcl.Expression]cty.Value)}
 }
 
-func isEach(t hcl.Traversal) bool { return t.RootName() == lang.Each }
-
-func (e *evaluator) usesEach(x hcl.Expression) bool {
-	return e.s.block.ForEach != nil && slices.ContainsFunc(x.Variables(), isEach)
+// enter goes to an instance.
+func (e *evaluator) enter(in *instance) {
+	e.in, e.ctx = in, in.context(e.all)
 }
 
-func (e *evaluator) known(x hcl.Expression, name string, ty cty.Type) *known {
+// context is what expressions of an instance see: what all instances see, and each.
+func (in *instance) context(all *hcl.EvalContext) *hcl.EvalContext {
+	if !in.at.Keyed {
+		return all
+	}
+	each := cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal(in.at.Key), "value": in.value})
+	ctx := all.NewChild()
+	ctx.Variables = map[string]cty.Value{lang.Each: each}
+	return ctx
+}
+
+// raw is the value of an expression.
+func (e *evaluator) raw(x hcl.Expression) (cty.Value, hcl.Diagnostics) {
+	val, seen := e.shared[x]
+	if val != cty.NilVal {
+		return val, nil
+	}
+	val, diags := e.p.budget.Value(x, e.ctx)
+	switch {
+	case seen || diags.HasErrors():
+	case slices.ContainsFunc(x.Variables(), func(t hcl.Traversal) bool { return t.RootName() == lang.Each }):
+		e.shared[x] = cty.NilVal
+	default:
+		e.shared[x] = val
+	}
+	return val, diags
+}
+
+// value is the known, plain value of an expression, the zero Value of none; name is that of the argument.
+func (e *evaluator) value(x hcl.Expression, ty cty.Type, name string) (cty.Value, hcl.Diagnostics) {
 	if x == nil {
-		return nil
+		return cty.NilVal, nil
 	}
-	return &known{expr: x, ty: ty, name: name, of: e.s.block.At, each: e.usesEach(x)}
-}
-
-// evalContext is what HCL is given, but for each.
-func (e *evaluator) evalContext() *hcl.EvalContext {
-	if e.ctx == nil {
-		e.ctx = e.scope.EvalContext(e.s.refs)
-	}
-	return e.ctx
-}
-
-// evalContext is what HCL is given to evaluate an expression.
-func (c *copyOf) evalContext() *hcl.EvalContext {
-	if c.key == cty.NilVal {
-		return c.e.evalContext()
-	}
-	if c.ctx == nil {
-		c.ctx = c.e.evalContext().NewChild()
-		c.ctx.Variables = map[string]cty.Value{lang.Each: cty.ObjectVal(map[string]cty.Value{"key": c.key, "value": c.value})}
-	}
-	return c.ctx
-}
-
-// label says what the expression is, for messages.
-func (k *known) label() string { return fmt.Sprintf("%s of %s", k.name, k.of) }
-
-func (k *known) value(c *copyOf) (cty.Value, hcl.Diagnostics) {
-	if k.done {
-		return k.val, nil
-	}
-	v, diags := c.e.p.budget.Value(k.expr, c.evalContext())
+	v, diags := e.raw(x)
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
-	v, ds := plainOf(v, k.expr, k.ty, k.label)
-	if diags = append(diags, ds...); ds.HasErrors() {
-		return cty.NilVal, diags
-	}
-	if !k.each {
-		k.done, k.val = true, v
-	}
-	return v, diags
+	v, ds := plainOf(v, x, ty, e.label(name))
+	return v, append(diags, ds...)
 }
 
-// value evaluates an argument of the kind.
-func (e *evaluator) value(a *argument, c *copyOf) (*argValue, hcl.Diagnostics) {
-	if a.value != nil {
-		return a.value, nil
+// label says what an argument of the step is, for messages.
+func (e *evaluator) label(name string) string { return fmt.Sprintf("%s of %s", name, e.s.block.At) }
+
+// arguments evaluates the arguments of the kind, sorted by name, env, and the secret files.
+func (e *evaluator) arguments() (args []*argument, env, files *argument, diags hcl.Diagnostics) {
+	b, content := e.s.block, e.s.content
+	if content == nil { // it does not fit the schema: hcldec says how
+		_, diags := hcldec.Decode(b.Body, e.s.schema.Args, e.ctx)
+		diags = lang.Explained(diags, hcldec.Variables(b.Body, e.s.schema.Args), e.ctx)
+		return nil, nil, nil, withKind(b.At.Kind, diags)
 	}
-	v, diags := e.decode(a, c.evalContext())
+	for _, name := range sortedKeys(e.s.schema.Args) {
+		a := &argument{name: name}
+		v := cty.NullVal(cty.DynamicPseudoType)
+		spec, ok := e.s.schema.Args[name].(*hcldec.AttrSpec)
+		if ok {
+			a.required, a.ty = spec.Required, spec.Type
+			a.attr = content.Attributes[spec.Name]
+			v = cty.NullVal(spec.Type.WithoutOptionalAttributesDeep())
+		}
+		if !ok || a.attr != nil {
+			var ds hcl.Diagnostics
+			v, ds = e.decode(a)
+			diags = append(diags, ds...)
+		}
+		a.set(v)
+		args = append(args, a)
+	}
 	if diags.HasErrors() {
-		return nil, diags
+		return nil, nil, nil, diags
 	}
-	out := argValueOf(a.name, v)
-	if !a.each {
-		a.value = out
-	}
-	return out, diags
+	env, ds := e.environment()
+	files, more := e.secretFiles()
+	return args, env, files, append(append(diags, ds...), more...)
 }
 
-func (e *evaluator) decode(a *argument, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	if spec, ok := a.spec.(*hcldec.AttrSpec); ok && a.attr != nil {
-		v, diags := e.p.budget.Value(a.attr.Expr, ctx)
+// decode evaluates an argument of the kind.
+func (e *evaluator) decode(a *argument) (cty.Value, hcl.Diagnostics) {
+	if a.attr != nil && customdecode.CustomExpressionDecoderForType(a.ty) == nil {
+		v, diags := e.raw(a.attr.Expr)
 		if e.p.budget.Spent() {
 			return cty.NilVal, diags
 		}
 		if !diags.HasErrors() {
-			if v, err := convertTo(v, spec.Type); err == nil {
+			if v, err := convertTo(v, a.ty); err == nil {
 				return v, diags
 			}
 		}
 	}
 	// Blocks and the like, and what fails: hcldec says how.
-	spec := hcldec.ObjectSpec{a.name: a.spec}
-	v, _, diags := hcldec.PartialDecode(e.s.block.Body, spec, ctx)
+	spec := hcldec.ObjectSpec{a.name: e.s.schema.Args[a.name]}
+	v, _, diags := hcldec.PartialDecode(e.s.block.Body, spec, e.ctx)
 	if diags.HasErrors() {
-		return cty.NilVal, lang.Explained(diags, hcldec.Variables(e.s.block.Body, spec), ctx)
+		return cty.NilVal, lang.Explained(diags, hcldec.Variables(e.s.block.Body, spec), e.ctx)
 	}
 	if err := e.p.budget.Take(v); err != nil {
-		r := e.argRange(a.name)
-		return cty.NilVal, lang.TooMuch(r, err)
+		return cty.NilVal, lang.TooMuch(e.argRange(a.name), err)
 	}
 	return v.GetAttr(a.name), diags
 }
 
-// environment evaluates env to a map of strings, null when there is none.
-func (e *evaluator) environment(c *copyOf) (*argValue, hcl.Diagnostics) {
+// environment evaluates env to a map of strings; the zero Value when there is none.
+func (e *evaluator) environment() (*argument, hcl.Diagnostics) {
+	env := &argument{name: "env"}
 	x := e.s.block.Env
 	if x == nil {
-		return &argValue{}, nil
+		return env, nil
 	}
-	if e.env.value != nil {
-		return e.env.value, nil
-	}
-	v, diags := e.p.budget.Value(x, c.evalContext())
+	v, diags := e.raw(x)
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	v, err := convert.Convert(v, cty.Map(cty.String))
 	if err != nil {
 		r := x.Range()
-		return nil, append(diags, errorf(&r, "A value has the wrong type", "env of %s has to be a map from names to texts, such as { FLAGS = \"-O2 -g\" }: %s.", e.s.block.At, err)...)
+		return nil, append(diags, errorf(&r, "A value has the wrong type",
+			"env of %s has to be a map from names to texts, such as { FLAGS = \"-O2 -g\" }: %s.", e.s.block.At, err)...)
 	}
-	out := argValueOf("env", v)
-	if !e.env.each {
-		e.env.value = out
-	}
-	return out, diags
+	env.set(v)
+	return env, diags
 }
 
-func argValueOf(name string, v cty.Value) *argValue {
-	out := &argValue{val: v, plain: v, Traits: lang.TraitsOf(v)}
-	if !out.Marked {
-		return out
+// secretFiles evaluates the contents of the secret files to an object of texts; the zero Value when there are none.
+func (e *evaluator) secretFiles() (*argument, hcl.Diagnostics) {
+	files := &argument{name: "secret_file"}
+	var diags hcl.Diagnostics
+	contents := make(map[string]cty.Value, len(e.s.block.SecretFiles))
+	for _, f := range e.s.block.SecretFiles {
+		r := f.Content.Range()
+		v, ds := e.raw(f.Content)
+		if diags = append(diags, ds...); ds.HasErrors() {
+			continue
+		}
+		v, err := convert.Convert(v, cty.String)
+		if plain, _ := v.Unmark(); err != nil || plain.IsNull() {
+			diags = append(diags, errorf(&r, "A value has the wrong type",
+				"The content of secret_file %q of %s must be a text.", f.Name, e.s.block.At)...)
+			continue
+		}
+		contents[f.Name] = v
 	}
-	plain, pvms := v.UnmarkDeepWithPaths()
-	out.plain = plain
-	for _, pvm := range pvms { // in the order of the value's parts
-		at, first := append(cty.GetAttrPath(name), pvm.Path...), len(out.uses)
-		for m := range pvm.Marks {
+	if len(contents) > 0 {
+		files.set(cty.ObjectVal(contents))
+	}
+	return files, diags
+}
+
+// set gives an argument its value.
+func (a *argument) set(v cty.Value) {
+	a.val, a.plain, a.Traits = v, v, lang.TraitsOf(v)
+	if !a.Marked {
+		return
+	}
+	var marked []cty.PathValueMarks
+	a.plain, marked = v.UnmarkDeepWithPaths()
+	for _, part := range marked { // in the order of the value's parts
+		at := append(cty.GetAttrPath(a.name), part.Path...)
+		var outputs []addrs.Output
+		for m := range part.Marks {
 			if o, ok := m.(addrs.Output); ok {
-				out.uses = append(out.uses, use{at, &o})
+				outputs = append(outputs, o)
 			}
 		}
-		slices.SortFunc(out.uses[first:], func(a, b use) int { return addrs.CompareOutputs(*a.output, *b.output) })
+		for _, o := range addrs.SortOutputs(outputs) {
+			a.uses = append(a.uses, use{at, &o})
+		}
 	}
-	return out
 }
 
 // convertTo is convert.Convert, but rejects long texts as numbers: to read one takes time quadratic in its length.

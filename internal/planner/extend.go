@@ -4,101 +4,75 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/internal/step"
 )
 
 // Extender plans the parts of a plan that wait for values or listings. It keeps the planner for these parts alone: if
 // no part waits, the planner's memory is free once the plan is made.
 type Extender struct {
 	mu        sync.Mutex // the planner evaluates for one question at a time
-	instances map[addrs.Instance]*waiting
+	instances map[addrs.Instance]*instance
 	outputs   map[string]*waitingOutput
 	checks    map[string]*checkIn
 }
 
 func newExtender() *Extender {
 	return &Extender{
-		instances: make(map[addrs.Instance]*waiting),
+		instances: make(map[addrs.Instance]*instance),
 		outputs:   make(map[string]*waitingOutput),
 		checks:    make(map[string]*checkIn),
 	}
 }
 
-// waiting is an instance of which more can be said.
-type waiting struct {
-	plan    *plan.Instance
-	expand  func(action.Listing) ([]action.Spec, map[string]action.Artifact, error)
-	explain func(spec string, output []byte) []string
-
-	of   *instance // when it waits for values, as copy
-	copy *copyOf
-}
-
 // waitingOutput is an output whose literal depends on values.
 type waitingOutput struct {
-	p     *planner
+	*placed
 	block *config.Output
-	at    *placed
 	plan  plan.Output
 }
 
-// keep notes what there is to say of an instance beside its plan.
-func (p *planner) keep(in *instance, c *copyOf, planned step.Planned) {
-	n := in.planned
-	if n == nil || n.Waits == plan.ForNothing && !n.Explains {
-		return
+// with is the instance as it is when values are there.
+func (in *instance) with(values map[addrs.Output][]byte) (*instance, error) {
+	if in.plan.Waits != plan.ForValues {
+		return in, nil
 	}
-	w := &waiting{plan: n, expand: planned.Expand, explain: planned.Explain}
-	if n.Waits == plan.ForValues {
-		w.of, w.copy = in, c
-	}
-	p.extender.instances[in.at] = w
-}
-
-// with is what there is to say of the instance when values are there.
-func (w *waiting) with(values map[addrs.Output][]byte) (*waiting, error) {
-	if w.plan.Waits != plan.ForValues {
-		return w, nil
-	}
-	for _, o := range w.plan.AwaitValues {
+	for _, o := range in.plan.AwaitValues {
 		if _, ok := values[o]; !ok {
-			return nil, fmt.Errorf("%s: the value of %s is not there", w.plan.At, o)
+			return nil, fmt.Errorf("%s: the value of %s is not there", in.at, o)
 		}
 	}
-	n, planned, diags := w.copy.e.p.resolve(w.of, w.copy, values)
+	again, diags := in.resolve(values)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	return &waiting{plan: n, expand: planned.Expand, explain: planned.Explain}, nil
+	return again, nil
 }
 
 // ExtendInstance implements plan.Extender.
 func (x *Extender) ExtendInstance(at addrs.Instance, known plan.Known) (*plan.Instance, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	w := x.instances[at]
-	if w == nil || w.plan.Waits == plan.ForNothing {
+	in := x.instances[at]
+	if in == nil || in.plan.Waits == plan.ForNothing {
 		return nil, unasked(at.String())
 	}
-	first := w.plan.Waits
-	w, err := w.with(known.Values)
+	first := in.plan.Waits
+	in, err := in.with(known.Values)
 	if err != nil {
 		return nil, err
 	}
-	if w.plan.Waits == plan.ForNothing || first == plan.ForValues && known.Listing == nil {
-		return w.plan, nil
+	if in.plan.Waits == plan.ForNothing || first == plan.ForValues && known.Listing == nil {
+		return in.plan, nil
 	}
-	for _, in := range w.plan.Await {
-		if _, ok := known.Listing[in.Path]; !ok {
-			return nil, fmt.Errorf("%s: which files are in %s is not there", at, in.Path)
+	for _, tree := range in.plan.Await {
+		if _, ok := known.Listing[tree.Path]; !ok {
+			return nil, fmt.Errorf("%s: which files are in %s is not there", at, tree.Path)
 		}
 	}
-	n := *w.plan
-	specs, outs, err := w.expand(known.Listing)
+	n := *in.plan
+	specs, outs, err := in.answer.Expand(known.Listing)
 	if err != nil {
 		return nil, err
 	}
@@ -134,15 +108,15 @@ func (x *Extender) ExtendCheck(at string, known plan.Known) (plan.Verdict, error
 func (x *Extender) Explain(at addrs.Instance, known plan.Known, spec string, output []byte) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	w := x.instances[at]
-	if w == nil {
+	in := x.instances[at]
+	if in == nil {
 		return nil
 	}
-	w, err := w.with(known.Values)
-	if err != nil || w.explain == nil {
+	in, err := in.with(known.Values)
+	if err != nil || in.answer.Explain == nil {
 		return nil
 	}
-	return w.explain(spec, output)
+	return in.answer.Explain(spec, output)
 }
 
 // unasked is the error for a part that does not wait, or that the plan does not have.

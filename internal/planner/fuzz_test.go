@@ -57,7 +57,6 @@ func FuzzBuild(f *testing.F) {
 			}
 		}
 		plan.Text(p, plan.Notes{})
-		plan.Dot(p)
 		plan.Mermaid(p)
 		jsonText(t, wholeJSON, p)
 		jsonText(t, plan.GraphJSON, p)

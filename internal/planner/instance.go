@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -30,43 +29,29 @@ func (p *planner) class(o addrs.Output) action.Class {
 // useToolchain adds the toolchain that a frame means by a name.
 func (p *planner) useToolchain(to map[string]step.Toolchain, f *frame, name string) {
 	s := f.step(addrs.Step{Kind: addrs.Toolchain, Name: name})
-	if s == nil || len(s.instances) == 0 || s.instances[0].planned == nil {
+	if s == nil || len(s.instances) == 0 || s.instances[0].plan == nil {
 		return
 	}
 	to[name] = step.Toolchain{Output: addrs.Output{Instance: s.instances[0].at, Name: "dir"}, Attrs: s.attrs}
 }
 
 // dependencies are the instances an object may need in a frame. Marks are exact when all values are known, so of a
-// step with for_each only the copies that were used count then; before that, all of them. The result may be shared;
-// used may have duplicates.
+// step with for_each only the copies that were used count then; before that, all of them. Used may have duplicates.
 func (p *planner) dependencies(n *placed, used []addrs.Instance, known bool) []addrs.Instance {
-	static := &n.static[0]
-	if known {
-		static = &n.static[1]
-	}
-	if *static == nil {
-		*static = slices.Clip(p.staticDependencies(n, known))
-	}
-	var out []addrs.Instance
+	deps := p.staticDependencies(n, known)
 	for _, at := range used {
-		if _, found := slices.BinarySearchFunc(*static, at, addrs.Compare); found {
-			continue
-		}
-		if in := p.instance(at); in != nil && in.planned != nil {
-			out = append(out, at)
+		if in := p.instance(at); in != nil && in.plan != nil {
+			deps = append(deps, at)
 		}
 	}
-	if len(out) == 0 {
-		return *static
-	}
-	return slices.Clip(addrs.SortInstances(append(out, *static...)))
+	return slices.Clip(addrs.SortInstances(deps))
 }
 
 // staticDependencies are those that follow from an object's references, whatever their values are.
 func (p *planner) staticDependencies(n *placed, known bool) []addrs.Instance {
 	deps := make([]addrs.Instance, 0, len(n.object.refs))
 	add := func(in *instance) {
-		if in != nil && in.planned != nil {
+		if in != nil && in.plan != nil {
 			deps = append(deps, in.at)
 		}
 	}
@@ -78,7 +63,7 @@ func (p *planner) staticDependencies(n *placed, known bool) []addrs.Instance {
 		switch {
 		case s == nil:
 		case r.Keyed:
-			add(s.instance(addrs.Instance{Step: s.at, Key: r.Key, Keyed: true}))
+			add(s.copy(r.Key))
 		case s.block.ForEach != nil && known: // those that count are used
 		default:
 			for _, in := range s.instances {
@@ -86,7 +71,7 @@ func (p *planner) staticDependencies(n *placed, known bool) []addrs.Instance {
 			}
 		}
 	})
-	return addrs.SortInstances(deps)
+	return deps
 }
 
 // instance returns the instance of that address, or nil.
@@ -96,7 +81,7 @@ func (p *planner) instance(at addrs.Instance) *instance {
 		return nil
 	}
 	if s := f.steps[addrs.Step{Kind: at.Kind, Name: at.Name}]; s != nil {
-		return s.instance(at)
+		return s.byAddress[at]
 	}
 	return nil
 }
@@ -115,7 +100,7 @@ func (p *planner) eachRef(o *object, f *frame, seen map[place]bool, do func(*fra
 		case lang.StepRoot, lang.Toolchain:
 			do(at, r)
 		case lang.Local, lang.Var:
-			if next := p.objects[at.of.object(r, false)]; next != nil {
+			if next := p.objects[at.of.name(r.Object())]; next != nil {
 				p.eachRef(next, at, seen, do)
 			}
 		case lang.Module:
@@ -130,47 +115,11 @@ func (p *planner) eachRef(o *object, f *frame, seen map[place]bool, do func(*fra
 	}
 }
 
-// awaited are the value outputs that an object may depend on in a frame, and they in words. The result may be shared.
-func (p *planner) awaited(n *placed, marked []addrs.Output) ([]addrs.Output, string) {
-	if n.awaited == nil {
-		n.awaited = newAwaited(p.staticAwaited(n))
-	}
-	var more []addrs.Output
-	for _, m := range marked {
-		if p.class(m) != action.Value {
-			continue
-		}
-		if _, found := slices.BinarySearchFunc(n.awaited.outputs, m, addrs.CompareOutputs); !found {
-			more = append(more, m)
-		}
-	}
-	if len(more) == 0 {
-		return n.awaited.outputs, n.awaited.words
-	}
-	all := newAwaited(append(more, n.awaited.outputs...))
-	return all.outputs, all.words
-}
-
-// awaitedOutputs are the value outputs that an object refers to.
-type awaitedOutputs struct {
-	outputs []addrs.Output // sorted
-	words   string
-}
-
-func newAwaited(outs []addrs.Output) *awaitedOutputs {
-	a := &awaitedOutputs{outputs: slices.Clip(addrs.SortOutputs(outs))}
-	names := make([]string, len(a.outputs))
-	for i, o := range a.outputs {
-		names[i] = o.String()
-	}
-	a.words = strings.Join(names, ", ")
-	return a
-}
-
-func (p *planner) staticAwaited(n *placed) []addrs.Output {
-	var out []addrs.Output
+// awaited are the value outputs that an object may depend on in a frame, those among marked too.
+func (p *planner) awaited(n *placed, marked []addrs.Output) []addrs.Output {
+	out := slices.DeleteFunc(slices.Clone(marked), func(o addrs.Output) bool { return p.class(o) != action.Value })
 	add := func(in *instance, r lang.Ref) {
-		if in == nil || in.planned == nil {
+		if in == nil || in.plan == nil {
 			return
 		}
 		for _, d := range in.outputs {
@@ -184,80 +133,88 @@ func (p *planner) staticAwaited(n *placed) []addrs.Output {
 		switch {
 		case s == nil || r.Root != lang.StepRoot:
 		case r.Keyed:
-			add(s.instance(addrs.Instance{Step: s.at, Key: r.Key, Keyed: true}), r)
+			add(s.copy(r.Key), r)
 		default:
 			for _, in := range s.instances {
 				add(in, r)
 			}
 		}
 	})
-	return out
+	return slices.Clip(addrs.SortOutputs(out))
 }
 
-// asDeferred makes an instance that waits for values. Its specs are a preview, made with the names of the values in
-// their place, when the kind accepts that.
-func (e *evaluator) asDeferred(c *copyOf, req step.Request, args, meta []*argValue, n *plan.Instance) {
-	p, s := e.p, e.s
+// asDeferred makes the instance one that waits for values. Its specs are a preview, made with the names of the values
+// in their place, when the kind accepts that.
+func (e *evaluator) asDeferred(req step.Request, args []*argument, env, files *argument) {
+	p, n := e.p, e.in.plan
 	var marks []addrs.Output
-	for _, v := range append(slices.Clip(args), meta...) {
-		for _, u := range v.uses {
+	for _, a := range append(slices.Clip(args), env, files) {
+		for _, u := range a.uses {
 			marks = append(marks, *u.output)
 		}
 	}
-	var words string
-	n.AwaitValues, words = p.awaited(s, marks)
-	n.Waits, n.Deferred = plan.ForValues, "waits for the value of "+words
-	req.Args, req.Env = e.previews(c, args, meta[0], req.Env)
-	planned, ds := p.ask(s, req)
+	n.AwaitValues = p.awaited(e.s, marks)
+	names := make([]string, len(n.AwaitValues))
+	for i, o := range n.AwaitValues {
+		names[i] = o.String()
+	}
+	n.Waits, n.Deferred = plan.ForValues, "waits for the value of "+strings.Join(names, ", ")
+	req.Args, req.Env = e.previews(args), previewEnv(env, req.Env)
+	planned, ds := p.ask(e.s, req)
 	p.noteReads(planned.Reads)
 	if !ds.HasErrors() {
 		n.Specs, n.Outputs = planned.Specs, planned.Outputs
 	}
 }
 
-// previews are the arguments and the environment, with the names of values that are not known yet in their place. Of
-// what is known, only what is shown belongs to the latter.
-func (e *evaluator) previews(c *copyOf, args []*argValue, env *argValue, shown map[string]string) (map[string]cty.Value, map[string]string) {
+// previews are the arguments, with the names of values that are not known yet in their place.
+func (e *evaluator) previews(args []*argument) map[string]cty.Value {
 	vals := make(map[string]cty.Value, len(args))
-	for i, a := range e.args {
-		vals[a.name] = placeholders(args[i].val)
-		if spec, ok := a.spec.(*hcldec.AttrSpec); ok && a.attr != nil && args[i].Unknown {
-			if v, err := convertTo(e.preview(a.attr.Expr, c.evalContext()), spec.Type); err == nil {
+	for _, a := range args {
+		vals[a.name] = placeholders(a.val)
+		if a.attr != nil && a.Unknown {
+			if v, err := convertTo(e.preview(a.attr.Expr), a.ty); err == nil {
 				vals[a.name] = v
 			}
 		}
 	}
-	vars := make(map[string]string)
-	if env.val != cty.NilVal {
-		if v := placeholders(env.val); !v.IsNull() {
-			secret := textsOf(env.plain)
-			maps.DeleteFunc(secret, func(name, _ string) bool { _, ok := shown[name]; return ok })
-			for name, v := range v.AsValueMap() {
-				if _, ok := secret[name]; !ok && !v.IsNull() {
-					vars[name] = v.AsString()
-				}
+	return vals
+}
+
+// previewEnv is the environment, with the names of values that are not known yet in their place. Of what is known it
+// has only what is shown.
+func previewEnv(env *argument, shown map[string]string) map[string]string {
+	vars := maps.Clone(shown)
+	if env.val == cty.NilVal {
+		return vars
+	}
+	secret := textsOf(env.plain)
+	if v := placeholders(env.val); !v.IsNull() {
+		for name, v := range v.AsValueMap() {
+			if _, known := secret[name]; !known && !v.IsNull() {
+				vars[name] = v.AsString()
 			}
 		}
 	}
-	return vals, vars
+	return vars
 }
 
 // preview is the value of an expression, of which as much is shown as is known: of a script all but the value that it
 // waits for.
-func (e *evaluator) preview(x hcl.Expression, ctx *hcl.EvalContext) cty.Value {
+func (e *evaluator) preview(x hcl.Expression) cty.Value {
 	inner := x
 	if native, ok := x.(hclsyntax.Expression); ok {
 		inner = lang.Inner(native)
 	}
 	switch in := inner.(type) {
 	case *hclsyntax.ParenthesesExpr:
-		return e.preview(in.Expression, ctx)
+		return e.preview(in.Expression)
 	case *hclsyntax.TemplateWrapExpr:
-		return e.preview(in.Wrapped, ctx)
+		return e.preview(in.Wrapped)
 	case *hclsyntax.TemplateExpr:
 		var text strings.Builder
 		for _, part := range in.Parts {
-			v, err := convert.Convert(e.preview(part, ctx), cty.String)
+			v, err := convert.Convert(e.preview(part), cty.String)
 			if err != nil || v.IsNull() {
 				v = cty.StringVal(notKnown)
 			}
@@ -265,13 +222,13 @@ func (e *evaluator) preview(x hcl.Expression, ctx *hcl.EvalContext) cty.Value {
 		}
 		return cty.StringVal(text.String())
 	case *hclsyntax.TupleConsExpr:
-		return cty.TupleVal(e.previewAll(in.Exprs, ctx))
+		return cty.TupleVal(e.previewAll(in.Exprs))
 	case *hclsyntax.FunctionCallExpr:
 		if in.Name != "concat" || in.ExpandFinal {
 			break
 		}
 		var all []cty.Value
-		for _, v := range e.previewAll(in.Args, ctx) {
+		for _, v := range e.previewAll(in.Args) {
 			if v.CanIterateElements() {
 				all = append(all, v.AsValueSlice()...)
 			} else {
@@ -280,17 +237,17 @@ func (e *evaluator) preview(x hcl.Expression, ctx *hcl.EvalContext) cty.Value {
 		}
 		return cty.TupleVal(all)
 	}
-	v, diags := e.p.budget.Value(x, ctx)
+	v, diags := e.p.budget.Value(x, e.ctx)
 	if diags.HasErrors() {
 		v = cty.DynamicVal
 	}
 	return placeholders(v)
 }
 
-func (e *evaluator) previewAll(xs []hclsyntax.Expression, ctx *hcl.EvalContext) []cty.Value {
+func (e *evaluator) previewAll(xs []hclsyntax.Expression) []cty.Value {
 	vals := make([]cty.Value, len(xs))
 	for i, x := range xs {
-		vals[i] = e.preview(x, ctx)
+		vals[i] = e.preview(x)
 	}
 	return vals
 }
@@ -383,38 +340,35 @@ func spare(n *plan.Instance, toolchains []string) {
 	}
 }
 
-// checkPlanned finds mistakes of a kind before they become puzzling failures.
-func (p *planner) checkPlanned(s *placed, in *instance, n *plan.Instance, planned step.Planned) hcl.Diagnostics {
+// check finds mistakes of a kind before they become puzzling failures.
+func (in *instance) check() hcl.Diagnostics {
+	b := in.s.block
 	var diags hcl.Diagnostics
 	bug := func(detail string, args ...any) {
-		diags = append(diags, errorf(&s.block.Range, "A kind does not keep its promise",
-			"This is a mistake in hexmage, not in the pipeline. Kind %s, planning %s: %s.", s.block.At.Kind, in.at, fmt.Sprintf(detail, args...))...)
+		diags = append(diags, errorf(&b.Range, "A kind does not keep its promise",
+			"This is a mistake in hexmage, not in the pipeline. Kind %s, planning %s: %s.",
+			b.At.Kind, in.at, fmt.Sprintf(detail, args...))...)
 	}
-	if planned.Expand == nil {
+	if in.answer.Expand == nil {
 		for _, o := range in.outputs {
-			if a, ok := planned.Outputs[o.Name]; !ok {
+			if a, ok := in.answer.Outputs[o.Name]; !ok {
 				bug("output %s is missing", o.Name)
 			} else if a.Class != o.Class {
 				bug("output %s is a %s, declared as a %s", o.Name, a.Class, o.Class)
 			}
 		}
 	}
-	var names map[string]bool
-	if len(n.Specs) > 1 {
-		names = make(map[string]bool, len(n.Specs))
-	}
-	for _, sp := range n.Specs {
+	names := make(map[string]bool, len(in.plan.Specs))
+	for _, sp := range in.plan.Specs {
 		if names[sp.Name] {
 			bug("two actions have the name %q", sp.Name)
 		}
-		if names != nil {
-			names[sp.Name] = true
-		}
+		names[sp.Name] = true
 		for _, i := range sp.Inputs {
 			if i.Artifact == nil {
 				continue
 			}
-			if _, found := slices.BinarySearchFunc(n.Deps, i.Artifact.Instance, addrs.Compare); !found {
+			if _, found := slices.BinarySearchFunc(in.plan.Deps, i.Artifact.Instance, addrs.Compare); !found {
 				bug("action %q uses %s, which the step does not refer to", sp.Name, i.Artifact)
 			}
 		}

@@ -55,17 +55,17 @@ func (o *object) check(r lang.Ref, each bool) hcl.Diagnostics {
 }
 
 // checkAxes says which axes that the step refers to its matrix does not have.
-func (e *evaluator) checkAxes(args []*argValue) hcl.Diagnostics {
+func (e *evaluator) checkAxes(args []*argument) hcl.Diagnostics {
 	if len(e.s.axes) == 0 {
 		return nil
 	}
 	var diags hcl.Diagnostics
-	for i, a := range e.args {
-		if a.name != e.s.schema.Matrix || args[i].Unknown {
+	for _, a := range args {
+		if a.name != e.s.schema.Matrix || a.Unknown {
 			continue
 		}
 		have := []string{}
-		if v := args[i].plain; !v.IsNull() {
+		if v := a.plain; !v.IsNull() {
 			have = sortedKeys(v.AsValueMap())
 		}
 		for _, r := range e.s.refs {

@@ -79,11 +79,6 @@ func (p *planner) newModule(caller *module, call *config.Call, cfg *config.Modul
 // name is the name of an object of the module.
 func (m *module) name(address string) string { return m.at.Of(address) }
 
-// Names of the objects of a call: its copies, all that comes out of it, and all that it does. The first is the
-// module's address.
-func (m *module) whole() string { return "all of " + string(m.at) }
-func (m *module) done() string  { return "every step of " + string(m.at) }
-
 // toolchain is the module that declares the toolchain which this one means by a name: itself, or the nearest of those
 // that lead to it.
 func (m *module) toolchain(name string) *module {
@@ -114,35 +109,55 @@ func (f *frame) step(at addrs.Step) *placed {
 	return f.steps[at]
 }
 
-// object names what a reference in the module leads to; order says that it stands in depends_on.
-func (m *module) object(r lang.Ref, order bool) string {
+// objects names what a reference in the module leads to; order says that it stands in depends_on.
+func (m *module) objects(r lang.Ref, order bool) []string {
 	switch r.Root {
 	case lang.Toolchain:
 		if t := m.toolchain(r.Name); t != nil {
-			return t.name(r.Object())
+			return []string{t.name(r.Object())}
 		}
 	case lang.Target, lang.Targets:
 		if m.caller != nil {
-			return string(m.at) // with its copies it is known what each is for
+			return []string{string(m.at)} // with its copies it is known what each is for
 		}
-		return lang.Target
+		return []string{lang.Target}
 	case lang.Module:
 		switch child := m.calls[r.Name]; {
 		case child == nil:
 		case order:
-			return child.done()
+			return child.allSteps()
 		case r.Copies:
-			return string(child.at)
+			return []string{string(child.at)}
 		case r.Attr == "":
-			return child.whole()
+			return append(child.allOutputs(), string(child.at))
 		default:
-			return child.name("output." + r.Attr)
+			return []string{child.name("output." + r.Attr)}
 		}
 	}
-	return m.name(r.Object())
+	return []string{m.name(r.Object())}
 }
 
-// declareCall makes the objects of a call: its copies, the values of the module's variables, and all of its outputs.
+// allOutputs names the outputs of a module.
+func (m *module) allOutputs() (names []string) {
+	for _, out := range m.parts.Outputs {
+		names = append(names, m.name("output."+out.Name))
+	}
+	return names
+}
+
+// allSteps names the copies of a module, and its steps, also in the modules that it calls.
+func (m *module) allSteps() []string {
+	names := []string{string(m.at)}
+	for _, b := range m.parts.Steps {
+		names = append(names, m.name(b.At.String()))
+	}
+	for _, c := range sortedKeys(m.calls) {
+		names = append(names, m.calls[c].allSteps()...)
+	}
+	return names
+}
+
+// declareCall makes the objects of a call: its copies, and the values of the module's variables.
 func (p *planner) declareCall(m *module) hcl.Diagnostics {
 	c, caller := m.call, m.caller
 	o := p.add(&object{name: string(m.at), in: caller, scope: caller, rng: c.Range, eval: func(f *frame) hcl.Diagnostics { return p.evalCall(m, f) }})
@@ -183,23 +198,6 @@ func (p *planner) declareCall(m *module) hcl.Diagnostics {
 		diags = append(diags, errorf(&r, "No such variable", "The module %s, in %s, has no variable %s. %s", c.Source, m.cfg.Dir, a.Name, advice)...)
 	}
 	return diags
-}
-
-// declareEnds makes the objects that stand for all of a module: what comes out of it, and what it does.
-func (p *planner) declareEnds(m *module) {
-	whole := p.add(&object{name: m.whole(), in: m.caller, scope: m.caller, rng: m.call.Range})
-	for _, out := range m.parts.Outputs {
-		whole.implicit = append(whole.implicit, m.name("output."+out.Name))
-	}
-	whole.implicit = append(whole.implicit, string(m.at))
-	done := p.add(&object{name: m.done(), in: m.caller, scope: m.caller, rng: m.call.Range})
-	for _, b := range m.parts.Steps {
-		done.implicit = append(done.implicit, m.name(b.At.String()))
-	}
-	for _, c := range sortedKeys(m.calls) {
-		done.implicit = append(done.implicit, m.calls[c].done())
-	}
-	done.implicit = append(done.implicit, string(m.at))
 }
 
 // inside says in which copy of a module something is wrong, and by which calls that came to be.

@@ -120,16 +120,16 @@ func (p *planner) namesIn(f *frame) []Named {
 }
 
 // noteArguments keeps what the arguments of an instance are, those that are set.
-func (e *evaluator) noteArguments(in *instance, c *copyOf, args []*argValue) {
+func (e *evaluator) noteArguments(args []*argument) {
 	if e.p.arguments == nil {
 		return
 	}
-	vals, _ := e.previews(c, args, &argValue{val: cty.NilVal}, nil)
+	vals := e.previews(args)
 	var all []Argument
-	for _, a := range e.args {
+	for _, a := range args {
 		if v := vals[a.name]; !v.IsNull() {
 			all = append(all, Argument{a.name, valueOf(v)})
 		}
 	}
-	e.p.arguments[in.at] = all
+	e.p.arguments[e.in.at] = all
 }

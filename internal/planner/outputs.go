@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,7 +31,7 @@ func (p *planner) evalOutput(out *config.Output, o *object, f *frame) hcl.Diagno
 	}
 	of := f.of.origin(out)
 	base := plan.Output{Name: out.Name, Description: cmp.Or(out.Description, of.Description), Where: config.Where(out.Range), Show: cmp.Or(out.Show, of.Show)}
-	outputs, ds := p.outputsOf(out, &placed{object: o, frame: f}, base, val)
+	outputs, ds := p.outputsOf(out, &placed{p: p, object: o, frame: f}, base, val)
 	diags = append(diags, ds...)
 	for i := range outputs {
 		diags = append(diags, p.outputPlace(out, outputs[i].Name)...)
@@ -77,23 +78,18 @@ func (p *planner) outputPlace(out *config.Output, name string) hcl.Diagnostics {
 // outputsOf makes the outputs of a value: one, or one for each part of a collection that holds artifacts.
 func (p *planner) outputsOf(out *config.Output, n *placed, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
 	traits := lang.TraitsOf(val)
-	if !traits.Sensitive {
-		if val.IsNull() {
-			return nil, nil // of a step that does not exist with this profile
-		}
-		if (val.Type() != cty.String || traits.Unknown) && lang.HasOutput(val, func(m addrs.Output) bool { return p.class(m) != action.Value }) {
-			return p.partsOutputs(out, n, base, val)
-		}
+	if !traits.Sensitive && val.IsNull() {
+		return nil, nil // of a step that does not exist with this profile
 	}
 	marks := lang.OutputMarks(val)
+	artifacts := slices.ContainsFunc(marks, func(m addrs.Output) bool { return p.class(m) != action.Value })
+	if artifacts && !traits.Sensitive && (val.Type() != cty.String || traits.Unknown) {
+		return p.partsOutputs(out, n, base, val)
+	}
 	if traits.Sensitive {
 		base.Literal = secret.Hidden
 		base.Deps = p.dependencies(n, instancesOf(marks), true)
 		return []plan.Output{base}, nil
-	}
-	artifacts := false
-	for _, m := range marks {
-		artifacts = artifacts || p.class(m) != action.Value
 	}
 	switch {
 	case artifacts:
@@ -106,14 +102,14 @@ func (p *planner) outputsOf(out *config.Output, n *placed, base plan.Output, val
 		base.Class, base.Artifact = action.Value, action.Input{Artifact: &marks[0]}
 	case traits.Unknown:
 		base.Waits = plan.ForValues
-		base.AwaitValues, _ = p.awaited(n, marks)
+		base.AwaitValues = p.awaited(n, marks)
 	default:
 		plain, _ := val.UnmarkDeep()
 		base.Literal = literal(plain)
 	}
 	base.Deps = p.dependencies(n, instancesOf(marks), true)
 	if base.Waits != plan.ForNothing {
-		p.extender.outputs[base.Name] = &waitingOutput{p, out, n, base}
+		p.extender.outputs[base.Name] = &waitingOutput{n, out, base}
 	}
 	return []plan.Output{base}, nil
 }
@@ -195,12 +191,11 @@ func (w *waitingOutput) resolve(values map[addrs.Output][]byte) (plan.Output, er
 			return e, fmt.Errorf("output %s: the value of %s is not there", e.Name, o)
 		}
 	}
-	p.budget.Refill()
 	l, diags := p.laterWith(values)
 	if diags.HasErrors() {
 		return e, diags
 	}
-	scope, diags := l.settle(w.at.object, w.at.frame)
+	scope, diags := l.settle(w.object, w.frame)
 	if diags.HasErrors() {
 		return e, diags
 	}

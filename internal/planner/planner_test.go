@@ -251,8 +251,6 @@ func TestGolden(t *testing.T) {
 				got["want.mermaid"] = plan.Mermaid(p)
 				for _, f := range a.Files { // the longer forms only where the golden asks for them
 					switch f.Name {
-					case "want.dot":
-						got[f.Name] = plan.Dot(p)
 					case "want.json":
 						got[f.Name] = jsonText(t, wholeJSON, p)
 					case "want.graph.json":
@@ -304,7 +302,7 @@ func compare(t *testing.T, file string, a *txtar.Archive, got map[string]string)
 			}
 		}
 		a.Files = kept
-		for _, name := range []string{"want.diagnostics", "want.plan", "want.mermaid", "want.dot", "want.json", "want.graph.json"} {
+		for _, name := range []string{"want.diagnostics", "want.plan", "want.mermaid", "want.json", "want.graph.json"} {
 			if s, ok := got[name]; ok {
 				a.Files = append(a.Files, txtar.File{Name: name, Data: []byte(s)})
 			}

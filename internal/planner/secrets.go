@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -134,7 +133,7 @@ type commandEnv struct {
 }
 
 // commandEnv takes env and the secret files apart: what a plan shows, and what it refers to.
-func (e *evaluator) commandEnv(c *copyOf, env, files *argValue) (commandEnv, hcl.Diagnostics) {
+func (e *evaluator) commandEnv(env, files *argument) (commandEnv, hcl.Diagnostics) {
 	if !env.Sensitive && len(e.s.block.SecretFiles) == 0 {
 		return commandEnv{env: textsOf(env.plain)}, nil
 	}
@@ -154,12 +153,7 @@ func (e *evaluator) commandEnv(c *copyOf, env, files *argValue) (commandEnv, hcl
 		}
 		e.dummies = scope.EvalContext(e.s.refs)
 	}
-	ctx := e.dummies
-	if c.key != cty.NilVal {
-		each := c.evalContext().Variables
-		ctx = ctx.NewChild()
-		ctx.Variables = each
-	}
+	ctx := e.in.context(e.dummies)
 	var diags hcl.Diagnostics
 	with := cty.EmptyObjectVal
 	if x := e.s.block.Env; x != nil {
@@ -246,60 +240,22 @@ func (e *evaluator) follow(plain, with cty.Value, r hcl.Range, use func(name str
 	return diags
 }
 
-// shortSecret is the Extra of a warning of a variable that was not said before.
-type shortSecret string
-
-// tooShort warns of values that nobody can find in what a command writes.
+// tooShort warns, once of each variable, of values that nobody can find in what a command writes.
 func (s *dummies) tooShort(refs []string) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, ref := range refs {
 		name, _, _ := strings.Cut(strings.TrimPrefix(ref, "var."), ".")
 		name, _, _ = strings.Cut(name, "[")
-		if len(s.values[ref]) >= secret.MinLength {
+		if len(s.values[ref]) >= secret.MinLength || s.warned[name] {
 			continue
 		}
+		s.warned[name] = true
 		r := s.ranges[name]
-		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "A secret is too short to be hidden", Subject: &r, Extra: shortSecret(name),
-			Detail: fmt.Sprintf("%s has less than %d bytes: it is not taken out of what commands print, and not looked for in their outputs.", ref, secret.MinLength)})
+		diags = append(diags, &hcl.Diagnostic{
+			Severity: hcl.DiagWarning, Summary: "A secret is too short to be hidden", Subject: &r,
+			Detail: fmt.Sprintf("%s has less than %d bytes: it is not taken out of what commands print, "+
+				"and not looked for in their outputs.", ref, secret.MinLength),
+		})
 	}
 	return diags
-}
-
-// unwarned leaves out warnings of variables that were warned of.
-func (s *dummies) unwarned(diags hcl.Diagnostics) hcl.Diagnostics {
-	return slices.DeleteFunc(diags, func(d *hcl.Diagnostic) bool {
-		name, ok := d.Extra.(shortSecret)
-		if !ok {
-			return false
-		}
-		again := s.warned[string(name)]
-		s.warned[string(name)], d.Extra = true, nil
-		return again
-	})
-}
-
-// secretFiles evaluates the contents of the secret files to an object of texts.
-func (e *evaluator) secretFiles(c *copyOf) (*argValue, hcl.Diagnostics) {
-	if len(e.s.block.SecretFiles) == 0 {
-		return &argValue{}, nil
-	}
-	var diags hcl.Diagnostics
-	contents := make(map[string]cty.Value, len(e.s.block.SecretFiles))
-	for _, f := range e.s.block.SecretFiles {
-		r := f.Content.Range()
-		v, ds := e.p.budget.Value(f.Content, c.evalContext())
-		if diags = append(diags, ds...); ds.HasErrors() {
-			continue
-		}
-		v, err := convert.Convert(v, cty.String)
-		if plain, _ := v.Unmark(); err != nil || plain.IsNull() {
-			diags = append(diags, errorf(&r, "A value has the wrong type", "The content of secret_file %q of %s must be a text.", f.Name, e.s.block.At)...)
-			continue
-		}
-		contents[f.Name] = v
-	}
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	return argValueOf("secret_file", cty.ObjectVal(contents)), diags
 }

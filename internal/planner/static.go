@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/customdecode"
 	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/lang"
 )
@@ -102,37 +103,28 @@ func (p *planner) dynamic(m *module, refs []lang.Ref, seen map[string]bool) []la
 
 // leadsTo are the objects whose references count as those of r: a local, a variable of a module, the targets, a
 // toolchain, outputs of a module.
-func (p *planner) leadsTo(m *module, r lang.Ref) []*object {
+func (p *planner) leadsTo(m *module, r lang.Ref) (all []*object) {
 	if r.Copies {
 		return nil // a call's for_each and when are static
-	}
-	if r.Root == lang.Module && r.Attr == "" {
-		child := m.calls[r.Name]
-		if child == nil {
-			return nil
-		}
-		var all []*object
-		for _, out := range child.parts.Outputs {
-			all = append(all, p.objects[child.name("output."+out.Name)])
-		}
-		return all
 	}
 	if (r.Root == lang.Target || r.Root == lang.Targets) && m.caller != nil {
 		m = p.root // a call's target is static, as are the pipeline's
 	}
-	if o := p.objects[m.object(r, false)]; o != nil {
-		return []*object{o}
+	names := m.objects(r, false)
+	if r.Root == lang.Module && r.Attr == "" && m.calls[r.Name] != nil {
+		names = m.calls[r.Name].allOutputs()
 	}
-	return nil
+	for _, name := range names {
+		if o := p.objects[name]; o != nil {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // awaitsStep reports whether an object refers to a step, also by way of other objects.
 func (p *planner) awaitsStep(o *object) bool {
-	if o.awaits == nil {
-		yes := p.dynamic(o.scope, o.refs, nil) != nil
-		o.awaits = &yes
-	}
-	return *o.awaits
+	return p.dynamic(o.scope, o.refs, nil) != nil
 }
 
 // checkAbsent checks the arguments of steps that do not exist, in no copy of theirs or of their module: what is
@@ -155,7 +147,7 @@ func (p *planner) checkAbsent() hcl.Diagnostics {
 
 func (p *planner) checkConstants(s *object) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	e := &evaluator{p: p, s: &placed{object: s}}
+	e := &evaluator{p: p, s: &placed{object: s}, shared: make(map[hcl.Expression]cty.Value)}
 	for _, name := range sortedKeys(s.schema.Args) {
 		spec, ok := s.schema.Args[name].(*hcldec.AttrSpec)
 		if !ok || customdecode.CustomExpressionDecoderForType(spec.Type) != nil {
@@ -168,7 +160,7 @@ func (p *planner) checkConstants(s *object) hcl.Diagnostics {
 		if _, ds := p.budget.Value(attr.Expr, nil); ds.HasErrors() {
 			continue // functions may be of files, which need not be there
 		}
-		_, ds := e.decode(&argument{name: name, spec: spec, attr: attr}, nil)
+		_, ds := e.decode(&argument{name: name, attr: attr, ty: spec.Type})
 		diags = append(diags, ds...)
 	}
 	return diags

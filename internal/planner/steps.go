@@ -8,13 +8,11 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
-	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/step"
 )
@@ -26,7 +24,7 @@ const maxCopies = 200_000
 // see.
 func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
 	b := o.block
-	s := &placed{object: o, frame: f, at: b.At, byKey: make(map[string]*instance), off: make(map[string]bool)}
+	s := &placed{p: p, object: o, frame: f, at: b.At, off: make(map[string]bool)}
 	s.at.Module = f.at
 	keys, values, diags := p.keys(f, b.ForEach)
 	if diags.HasErrors() {
@@ -38,23 +36,24 @@ func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
 			if b.ForEach != nil {
 				r = b.ForEach.Range()
 			}
-			return errorf(&r, "More than a plan may hold", "With the %d copies of %s there are more than %d of all steps. Make fewer steps of them, which take lists.", len(keys), s.at, maxCopies)
+			return errorf(&r, "More than a plan may hold",
+				"With the %d copies of %s there are more than %d of all steps. Make fewer steps of them, which take lists.",
+				len(keys), s.at, maxCopies)
 		}
 	}
-	p.budget.Allow(len(keys))
 	e := p.evaluator(s, &f.scope, &later{p: p})
 	for i, k := range keys {
-		in, attrs, ds := e.copy(k, values[i])
-		ds = p.dummies.unwarned(ds)
+		in := &instance{s: s, at: addrs.Instance{Step: s.at, Key: k, Keyed: b.ForEach != nil}, value: values[i]}
+		e.enter(in)
+		exists, attrs, ds := e.planFirst()
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return diags // the other copies would say the same
 		}
-		if in == nil {
+		if !exists {
 			s.off[k] = true
 			continue
 		}
-		s.instances = append(s.instances, in)
-		s.byKey[k] = in
+		s.add(in)
 		if b.At.Kind == addrs.Toolchain {
 			v := toolchainValue(in, attrs)
 			f.scope.Toolchains[b.At.Name], s.attrs = v, plainAttrs(v)
@@ -67,40 +66,34 @@ func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
 	return diags
 }
 
-// copy evaluates the step for one key. It returns nil for a key of which when is false, and for a toolchain what is
-// known of it.
-func (e *evaluator) copy(key string, value cty.Value) (in *instance, attrs map[string]cty.Value, diags hcl.Diagnostics) {
-	b := e.s.block
-	in = &instance{at: addrs.Instance{Step: e.s.at, Key: key, Keyed: b.ForEach != nil}}
-	c := &copyOf{e: e, value: value}
-	if in.at.Keyed {
-		c.key = cty.StringVal(key)
+// planFirst evaluates whether the instance exists, and plans it if so. It returns false for a copy of which when is
+// false, and for a toolchain what is known of it.
+func (e *evaluator) planFirst() (exists bool, attrs map[string]cty.Value, diags hcl.Diagnostics) {
+	in, b := e.in, e.s.block
+	v, diags := e.value(b.When, cty.Bool, "when")
+	if diags.HasErrors() {
+		return false, nil, diags
 	}
-	exists := true
-	if e.when != nil {
-		v, ds := e.when.value(c)
-		if diags = append(diags, ds...); ds.HasErrors() {
-			return nil, nil, diags
-		}
+	planned := true
+	if b.When != nil {
 		if v.IsNull() {
 			r := b.When.Range()
-			return nil, nil, append(diags, errorf(&r, "when is null", "when of %s must be true or false. If it is made from what may be null, say which of the two that means: coalesce(…, false).", b.At)...)
+			return false, nil, append(diags, errorf(&r, "when is null", "when of %s must be true or false. "+
+				"If it is made from what may be null, say which of the two that means: coalesce(…, false).", b.At)...)
 		}
-		if exists = v.True(); !exists && in.at.Keyed {
-			return nil, nil, diags
+		if planned = v.True(); !planned && in.at.Keyed {
+			return false, nil, diags
 		}
 	}
-	var ds hcl.Diagnostics
-	in.outputs, in.classes, ds = e.instanceOutputs(c)
-	if diags = append(diags, ds...); ds.HasErrors() || !exists {
-		return in, nil, diags
+	ds := e.outputs()
+	if diags = append(diags, ds...); ds.HasErrors() || !planned {
+		return true, nil, diags
 	}
-	var planned step.Planned
-	in.planned, planned, ds = e.plan(in, c, false)
-	if diags = append(diags, ds...); !ds.HasErrors() {
-		e.p.keep(in, c, planned)
+	ds = e.plan(false)
+	if diags = append(diags, ds...); !ds.HasErrors() && (in.plan.Waits != plan.ForNothing || in.plan.Explains) {
+		e.p.extender.instances[in.at] = in
 	}
-	return in, planned.Attrs, diags
+	return true, in.answer.Attrs, diags
 }
 
 // toolchainValue is what expressions see of a toolchain: what is known of it, and dir, the path of its tree.
@@ -111,7 +104,7 @@ func toolchainValue(in *instance, attrs map[string]cty.Value) cty.Value {
 	}
 	out := addrs.Output{Instance: in.at, Name: "dir"}
 	obj["dir"] = cty.StringVal(out.Path()).Mark(out)
-	if in.planned == nil {
+	if in.plan == nil {
 		obj["dir"] = cty.NullVal(cty.String)
 	}
 	return cty.ObjectVal(obj)
@@ -143,32 +136,30 @@ func plainAttrs(v cty.Value) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-// instanceOutputs lists what an instance will give: the kind's outputs, those named by an argument, its own; and
-// their classes by name.
-func (e *evaluator) instanceOutputs(c *copyOf) ([]step.DeclaredOutput, map[string]action.Class, hcl.Diagnostics) {
-	s := e.s
-	outs := make([]step.DeclaredOutput, 0, len(s.schema.Outputs)+len(s.block.Outputs))
+// outputs lists what the instance gives: the kind's outputs, those named by an argument, its own.
+func (e *evaluator) outputs() hcl.Diagnostics {
+	in, s := e.in, e.s
 	for _, o := range s.schema.Outputs {
-		outs = append(outs, step.DeclaredOutput{Name: o.Name, Class: o.Class})
+		in.outputs = append(in.outputs, step.DeclaredOutput{Name: o.Name, Class: o.Class})
 	}
 	var diags hcl.Diagnostics
-	if k := e.outputsFrom; k != nil {
-		v, ds := k.value(c)
+	if a := attribute(s.block.Body, s.schema.OutputsFrom); a != nil {
+		v, ds := e.value(a.Expr, cty.List(cty.String), a.Name)
 		if diags = append(diags, ds...); ds.HasErrors() {
-			return nil, nil, diags
+			return diags
 		}
 		seen := make(map[string]bool)
 		if !v.IsNull() {
 			for _, e := range v.AsValueSlice() {
 				if !e.IsNull() && !seen[e.AsString()] {
 					seen[e.AsString()] = true
-					outs = append(outs, step.DeclaredOutput{Name: e.AsString(), Class: action.File})
+					in.outputs = append(in.outputs, step.DeclaredOutput{Name: e.AsString(), Class: action.File})
 				}
 			}
 		}
 	}
-	for i, o := range s.block.Outputs {
-		v, ds := e.paths[i].value(c)
+	for _, o := range s.block.Outputs {
+		v, ds := e.value(o.Path, cty.String, "The path of output "+o.Name)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			continue
 		}
@@ -178,77 +169,82 @@ func (e *evaluator) instanceOutputs(c *copyOf) ([]step.DeclaredOutput, map[strin
 			name = v.AsString()
 		}
 		clean := path.Clean(name)
-		if name == "" || path.IsAbs(name) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || strings.ContainsAny(name, "\\\x00") {
+		out := clean == "." || clean == ".." || strings.HasPrefix(clean, "../")
+		if name == "" || path.IsAbs(name) || out || strings.ContainsAny(name, "\\\x00") {
 			diags = append(diags, errorf(&r, "Not the path of an output",
 				"%q must be a relative path, with /, below the folder in which the command starts.", name)...)
 			continue
 		}
-		outs = append(outs, step.DeclaredOutput{Name: o.Name, Class: o.Class, Path: clean})
+		in.outputs = append(in.outputs, step.DeclaredOutput{Name: o.Name, Class: o.Class, Path: clean})
 	}
-	classes := make(map[string]action.Class, len(outs))
-	for _, o := range outs {
-		classes[o.Name] = o.Class
-	}
-	return outs, classes, diags
+	return diags
 }
 
-// resolve plans an instance anew, with values that were awaited.
-func (p *planner) resolve(in *instance, c *copyOf, values map[addrs.Output][]byte) (*plan.Instance, step.Planned, hcl.Diagnostics) {
-	p.budget.Refill()
-	l, diags := p.laterWith(values)
+// resolve returns the instance as it is planned anew, with values that were awaited.
+func (in *instance) resolve(values map[addrs.Output][]byte) (*instance, hcl.Diagnostics) {
+	s := in.s
+	l, diags := s.p.laterWith(values)
 	if diags.HasErrors() {
-		return nil, step.Planned{}, diags
+		return nil, diags
 	}
-	s := c.e.s
 	scope, diags := l.settle(s.object, s.frame)
 	if diags.HasErrors() {
-		return nil, step.Planned{}, s.frame.inside(diags)
+		return nil, s.frame.inside(diags)
 	}
-	e := p.evaluator(s, scope, l)
-	n, planned, ds := e.plan(in, &copyOf{e: e, key: c.key, value: c.value}, true)
-	return n, planned, append(diags, s.frame.inside(ds)...)
+	again := *in
+	e := s.p.evaluator(s, scope, l)
+	e.enter(&again)
+	return &again, append(diags, s.frame.inside(e.plan(true))...)
 }
 
-// plan plans an instance, while planning or to resolve a deferred one. It also returns what the kind said, if it was
-// asked.
-func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (n *plan.Instance, planned step.Planned, diags hcl.Diagnostics) {
-	p, s, b := e.p, e.s, e.s.block
-	n = &plan.Instance{At: in.at, Description: b.Description, Where: e.where, Source: e.source, Classes: in.classes}
-	diags = e.metaArguments(c, n)
-	if diags.HasErrors() {
-		return nil, planned, diags
+// plan plans the instance, while planning or to resolve a deferred one. The instance also gets the kind's answer, if
+// the kind was asked.
+func (e *evaluator) plan(resolving bool) (diags hcl.Diagnostics) {
+	p, s, b, in := e.p, e.s, e.s.block, e.in
+	n := &plan.Instance{
+		At: in.at, Description: b.Description, Where: config.Where(b.Range), Source: p.cfg.Source(b.Whole),
+		Classes: make(map[string]action.Class, len(in.outputs)),
 	}
-	args, env, files, ds := e.arguments(c)
+	for _, o := range in.outputs {
+		n.Classes[o.Name] = o.Class
+	}
+	in.plan, in.answer = n, step.Planned{}
+	diags = e.metaArguments(n)
+	if diags.HasErrors() {
+		return diags
+	}
+	args, env, files, ds := e.arguments()
 	if diags = append(diags, ds...); ds.HasErrors() {
-		return nil, planned, diags
+		return diags
 	}
 	ds = append(e.checkArguments(args), e.checkAxes(args)...)
-	ce, more := e.commandEnv(c, env, files)
+	ce, more := e.commandEnv(env, files)
 	if ds = append(ds, more...); ds.HasErrors() {
-		return nil, planned, append(diags, ds...)
+		return append(diags, ds...)
 	}
 	if !resolving { // else it was said while planning
 		diags = append(diags, p.dummies.tooShort(ce.refs)...)
-		e.noteArguments(in, c, args)
+		e.noteArguments(args)
 	}
-	req, known := e.request(in, args, []*argValue{env, files}, ce, n)
+	req, known := e.request(args, env, files, ce)
 	if !known {
 		if resolving {
-			return nil, planned, append(diags, errorf(&b.Range, "A value is still not known", "%s depends on a value that no step has given.", b.At)...)
+			return append(diags, errorf(&b.Range, "A value is still not known",
+				"%s depends on a value that no step has given.", b.At)...)
 		}
-		e.asDeferred(c, req, args, []*argValue{env, files}, n)
-		return n, planned, diags
+		e.asDeferred(req, args, env, files)
+		return diags
 	}
 	if len(p.targets) > 0 && s.frame.scope.Target == cty.NilVal { // what is wrong with the target was said there
-		return n, planned, diags
+		return diags
 	}
-	req.Target, ds = e.targetOf(c)
+	req.Target, ds = e.targetOf()
 	if diags = append(diags, ds...); ds.HasErrors() {
-		return nil, planned, diags
+		return diags
 	}
-	planned, ds = p.ask(s, req)
+	in.answer, ds = p.ask(s, req)
 	if !resolving {
-		p.noteReads(planned.Reads)
+		p.noteReads(in.answer.Reads)
 	}
 	for _, d := range ds {
 		if d.Subject == nil {
@@ -256,16 +252,16 @@ func (e *evaluator) plan(in *instance, c *copyOf, resolving bool) (n *plan.Insta
 		}
 	}
 	if diags = append(diags, ds...); ds.HasErrors() {
-		return nil, planned, diags
+		return diags
 	}
-	fill(n, planned)
-	if ds := p.checkPlanned(s, in, n, planned); ds.HasErrors() {
-		return nil, planned, append(diags, ds...)
+	fill(n, in.answer)
+	if ds := in.check(); ds.HasErrors() {
+		return append(diags, ds...)
 	}
 	if n.Waits == plan.ForNothing {
 		spare(n, s.schema.Toolchains)
 	}
-	return n, planned, diags
+	return diags
 }
 
 // withKind says of arguments that do not fit the kind where it is told what fits.
@@ -278,48 +274,29 @@ func withKind(kind string, diags hcl.Diagnostics) hcl.Diagnostics {
 	return diags
 }
 
-// arguments evaluates the arguments of the kind, in the order of e.args, env, and the secret files.
-func (e *evaluator) arguments(c *copyOf) (args []*argValue, env, files *argValue, diags hcl.Diagnostics) {
-	if e.broken {
-		_, diags := hcldec.Decode(e.s.block.Body, e.s.schema.Args, c.evalContext())
-		return nil, nil, nil, withKind(e.s.block.At.Kind, lang.Explained(diags, hcldec.Variables(e.s.block.Body, e.s.schema.Args), c.evalContext()))
-	}
-	args = make([]*argValue, len(e.args))
-	for i, a := range e.args {
-		v, ds := e.value(a, c)
-		diags = append(diags, ds...)
-		args[i] = v
-	}
-	if diags.HasErrors() {
-		return nil, nil, nil, diags
-	}
-	env, ds := e.environment(c)
-	files, more := e.secretFiles(c)
-	return args, env, files, append(append(diags, ds...), more...)
-}
-
 // checkArguments refuses sensitive values, and null for what is required.
-func (e *evaluator) checkArguments(args []*argValue) hcl.Diagnostics {
+func (e *evaluator) checkArguments(args []*argument) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	for i, v := range args {
-		if !v.Sensitive {
+	for _, a := range args {
+		if !a.Sensitive {
 			continue
 		}
-		r, instead := e.argRange(e.args[i].name), "Use a variable that is not sensitive."
+		r, instead := e.argRange(a.name), "Use a variable that is not sensitive."
 		if e.s.schema.Secrets {
 			instead = "Give the command the value in env, or in a secret_file block."
 		}
 		diags = append(diags, errorf(&r, "A sensitive value cannot be used here",
-			"%s of %s becomes part of a command, which is shown, logged and hashed. %s", e.args[i].name, e.s.block.At, instead)...)
+			"%s of %s becomes part of a command, which is shown, logged and hashed. %s", a.name, e.s.block.At, instead)...)
 	}
-	for i, a := range e.args {
-		if !a.required || !args[i].plain.IsNull() {
+	for _, a := range args {
+		if !a.required || !a.plain.IsNull() {
 			continue
 		}
 		r := e.argRange(a.name)
 		detail := fmt.Sprintf("%s of %s is null.", a.name, e.s.block.At)
-		if len(args[i].uses) == 0 {
-			detail += " The outputs of a step or module whose when is false are null: use coalesce(…), or give this step the same when."
+		if len(a.uses) == 0 {
+			detail += " The outputs of a step or module whose when is false are null: " +
+				"use coalesce(…), or give this step the same when."
 		}
 		diags = append(diags, errorf(&r, "A required argument is null", "%s", detail)...)
 	}
@@ -350,25 +327,30 @@ func argRange(b *config.Block, name string) (hcl.Range, bool) {
 }
 
 // request makes what the kind is given, and the instance's dependencies. It says whether all arguments are known.
-func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv, n *plan.Instance) (step.Request, bool) {
-	p, s := e.p, e.s
-	req := step.Request{At: in.at, Profile: p.profileName(), CPULevel: p.o.CPULevel, Target: cty.NullVal(cty.DynamicPseudoType), Range: s.block.Range, ArgAt: func(name string) (hcl.Range, bool) { return argRange(s.block, name) }, Open: p.files.Open, Roots: p.roots,
-		Toolchains: make(map[string]step.Toolchain), Args: make(map[string]cty.Value), Env: ce.env, Secrets: ce.secrets}
-	known := true
-	for i, v := range args {
-		if !v.plain.IsNull() {
-			req.Args[e.args[i].name] = v.plain
+func (e *evaluator) request(args []*argument, env, files *argument, ce commandEnv) (step.Request, bool) {
+	p, s, in := e.p, e.s, e.in
+	req := step.Request{
+		At: in.at, Profile: p.profileName(), CPULevel: p.o.CPULevel, Target: cty.NullVal(cty.DynamicPseudoType),
+		Range: s.block.Range, Open: p.files.Open, Roots: p.roots,
+		ArgAt:      func(name string) (hcl.Range, bool) { return argRange(s.block, name) },
+		Toolchains: make(map[string]step.Toolchain), Args: make(map[string]cty.Value), Env: ce.env, Secrets: ce.secrets,
+	}
+	for _, a := range args {
+		if !a.plain.IsNull() {
+			req.Args[a.name] = a.plain
 		}
-		known = known && !v.Unknown
 	}
 	for _, o := range in.outputs {
 		if o.Path != "" {
 			req.Outputs = append(req.Outputs, o)
 		}
 	}
+	known := true
 	var used []addrs.Instance
-	use := func(v *argValue) {
-		for _, u := range v.uses {
+	i, _ := slices.BinarySearchFunc(args, "env", func(a *argument, name string) int { return strings.Compare(a.name, name) })
+	for _, a := range slices.Concat(args[:i], []*argument{env, files}, args[i:]) {
+		known = known && !a.Unknown
+		for _, u := range a.uses {
 			used = append(used, u.output.Instance)
 			if u.output.Kind == addrs.Toolchain {
 				p.useToolchain(req.Toolchains, s.frame, u.output.Step.Name)
@@ -378,42 +360,28 @@ func (e *evaluator) request(in *instance, args, meta []*argValue, ce commandEnv,
 			}
 		}
 	}
-	for _, v := range meta {
-		known = known && !v.Unknown
-	}
-	for i, v := range args { // sorted by the argument, env and the secret files among them
-		if e.args[i].name > "env" {
-			for _, v := range meta {
-				use(v)
-			}
-			meta = nil
-		}
-		use(v)
-	}
-	for _, v := range meta {
-		use(v)
-	}
 	for _, name := range s.schema.Toolchains {
 		p.useToolchain(req.Toolchains, s.frame, name)
 	}
 	for _, t := range req.Toolchains {
 		used = append(used, t.Output.Instance)
 	}
-	n.Deps = p.dependencies(s, used, known)
+	in.plan.Deps = p.dependencies(s, used, known)
 	return req, known
 }
 
 // targetOf is what an instance is built for, null when there is none, or when it is not said which.
-func (e *evaluator) targetOf(c *copyOf) (cty.Value, hcl.Diagnostics) {
-	if e.target == nil {
+func (e *evaluator) targetOf() (cty.Value, hcl.Diagnostics) {
+	x := e.s.block.Target
+	if x == nil {
 		if t := e.s.frame.target; t != cty.NilVal {
 			return t, nil
 		}
 		return cty.NullVal(cty.DynamicPseudoType), nil
 	}
-	v, diags := e.target.value(c)
+	v, diags := e.value(x, cty.DynamicPseudoType, "target")
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
-	return v, append(diags, e.p.checkTarget(v, e.target.expr, e.target.label())...)
+	return v, append(diags, e.p.checkTarget(v, x, e.label("target"))...)
 }

@@ -222,7 +222,7 @@ func (p *planner) fromText(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 	}
 	expr, diags := lang.ParseExpression([]byte(g.val.AsString()), g.from)
 	if !diags.HasErrors() {
-		p.budget.Count(expr, nil)
+		p.budget.Count(expr)
 		var val cty.Value
 		if val, diags = p.budget.Value(expr, nil); !diags.HasErrors() {
 			return val, nil

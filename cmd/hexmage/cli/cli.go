@@ -101,7 +101,7 @@ type commands struct {
 	Compare    compareCmd    `cmd:"" help:"Say in what two runs differ: inputs, tools, times, metrics, outputs."`
 	Report     reportCmd     `cmd:"" help:"Write what a run did as one HTML page."`
 	Show       showCmd       `cmd:"" help:"Show what a pipeline or module takes and gives, or one thing that it names."`
-	Graph      graphCmd      `cmd:"" help:"Print a pipeline's graph of steps (dot, mermaid or json)."`
+	Graph      graphCmd      `cmd:"" help:"Print a pipeline's graph of steps as mermaid."`
 	Validate   validateCmd   `cmd:"" help:"Check pipeline files."`
 	Fmt        fmtCmd        `cmd:"" help:"Rewrite pipeline files in the canonical format."`
 	Lock       lockCmd       `cmd:"" help:"Record the digests of the toolchains and modules that a pipeline fetches in hexmage.lock.hcl."`

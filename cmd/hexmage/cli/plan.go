@@ -294,7 +294,6 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 type graphCmd struct {
 	Pipeline string   `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
 	Steps    []string `arg:"" optional:"" help:"Only these steps (KIND.NAME, module.NAME.KIND.NAME) and what they need."`
-	Format   string   `enum:"dot,mermaid,json" default:"mermaid" help:"dot, mermaid or json."`
 }
 
 // Help has the examples of `hexmage graph --help`.
@@ -302,7 +301,7 @@ func (*graphCmd) Help() string {
 	return `Examples:
 
     hexmage graph qwen3-aot-v79                        mermaid, which many forges draw
-    hexmage graph qwen3-aot-v79 --format dot | dot -Tsvg > graph.svg`
+    hexmage graph qwen3-aot-v79 --json                 nodes and edges`
 }
 
 // Run prints the graph.
@@ -311,18 +310,15 @@ func (c *graphCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case c.Format == "json" || a.JSON:
-		b, err := plan.GraphJSON(p.Plan)
-		if err != nil {
-			return engineError(err)
-		}
-		fmt.Fprintln(a.Env.Stdout, string(b))
-	case c.Format == "dot":
-		fmt.Fprint(a.Env.Stdout, ansi.Visible(plan.Dot(p.Plan), false))
-	default:
+	if !a.JSON {
 		fmt.Fprint(a.Env.Stdout, ansi.Visible(plan.Mermaid(p.Plan), false))
+		return nil
 	}
+	b, err := plan.GraphJSON(p.Plan)
+	if err != nil {
+		return engineError(err)
+	}
+	fmt.Fprintln(a.Env.Stdout, string(b))
 	return nil
 }
 

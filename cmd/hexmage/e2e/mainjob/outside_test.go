@@ -121,7 +121,7 @@ func TestProduct(t *testing.T) {
 		edges = append(edges, fmt.Sprintf("[%q,%q]", context, run))
 	}
 	Wants(t, w.Run(t, "plan", "-v", "all"), ExitOK, steps...)
-	Wants(t, w.Run(t, "graph", "--format", "json", "all"), ExitOK, edges...)
+	Wants(t, w.Run(t, "graph", "--json", "all"), ExitOK, edges...)
 	Wants(t, w.Run(t, "explain", "all", at("SM8650-32")+"model.llm"), ExitOK,
 		at("SM8650-32")+"model.llm\n  will run: never ran")
 
