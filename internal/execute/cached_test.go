@@ -35,11 +35,11 @@ func newWorld(t *testing.T, installed func(digest.Digest) bool) world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fake := &executetest.Fake{Store: blobs, Fn: fn, Commands: map[string]func(context.Context, *executetest.Call) (int, error){
-		"cc": func(_ context.Context, c *executetest.Call) (int, error) {
-			c.Outputs["a.o"] = "object"
-			c.Outputs["inc/sub/a.h"] = "header"
-			c.Outputs["inc/b.h"] = "other"
+	fake := &executetest.Fake{Store: blobs, Fn: fn, Commands: map[string]func(context.Context, map[string]string) (int, error){
+		"cc": func(_ context.Context, out map[string]string) (int, error) {
+			out["a.o"] = "object"
+			out["inc/sub/a.h"] = "header"
+			out["inc/b.h"] = "other"
 			return 0, nil
 		},
 	}}
@@ -63,11 +63,11 @@ func (w world) hit(t *testing.T, a *action.Action) bool {
 // Only a result that a later build can use is remembered: with an exit code that is allowed, and all outputs.
 func TestCached(t *testing.T) {
 	w := newWorld(t, nil)
-	w.fake.Commands["warns"] = func(_ context.Context, c *executetest.Call) (int, error) {
-		c.Outputs["a.o"], c.Outputs["inc/a.h"] = "object", "header"
+	w.fake.Commands["warns"] = func(_ context.Context, out map[string]string) (int, error) {
+		out["a.o"], out["inc/a.h"] = "object", "header"
 		return 7, nil
 	}
-	w.fake.Commands["forgets"] = func(context.Context, *executetest.Call) (int, error) { return 0, nil }
+	w.fake.Commands["forgets"] = func(context.Context, map[string]string) (int, error) { return 0, nil }
 	never, allowed, other := w.action("cc"), w.action("warns"), w.action("cc")
 	never.DoNotCache = true
 	allowed.OKExitCodes = []int{7}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/execute/executetest"
 )
 
 // Two Locks on one path stand for two processes: their open files are as separate as those of processes.
@@ -18,10 +17,10 @@ func TestExclusive(t *testing.T) {
 	w := newWorld(t, nil)
 	lock := filepath.Join(t.TempDir(), "state", "actions.lock")
 	started, finish := make(chan bool, 10), make(chan bool)
-	w.fake.Commands["slow"] = func(_ context.Context, c *executetest.Call) (int, error) {
+	w.fake.Commands["slow"] = func(_ context.Context, out map[string]string) (int, error) {
 		started <- true
 		<-finish
-		c.Outputs["a.o"], c.Outputs["inc/a.h"] = "object", "header"
+		out["a.o"], out["inc/a.h"] = "object", "header"
 		return 0, nil
 	}
 	var wg sync.WaitGroup
@@ -56,7 +55,7 @@ func TestExclusiveNotRemembered(t *testing.T) {
 	w := newWorld(t, nil)
 	var mu sync.Mutex
 	running, most := 0, 0
-	w.fake.Commands["fail"] = func(context.Context, *executetest.Call) (int, error) {
+	w.fake.Commands["fail"] = func(context.Context, map[string]string) (int, error) {
 		mu.Lock()
 		running++
 		most = max(most, running)

@@ -51,9 +51,9 @@ func newFarm(t *testing.T, change func(*remote.Options), runs ...func(*repb.Exec
 			change(o)
 		}
 	})
-	f.here = &executetest.Fake{Store: f.blobs, Fn: fn, Commands: map[string]func(context.Context, *executetest.Call) (int, error){
-		"cc": func(_ context.Context, c *executetest.Call) (int, error) {
-			c.Outputs["out"] = "here"
+	f.here = &executetest.Fake{Store: f.blobs, Fn: fn, Commands: map[string]func(context.Context, map[string]string) (int, error){
+		"cc": func(_ context.Context, out map[string]string) (int, error) {
+			out["out"] = "here"
 			return 0, nil
 		},
 	}}

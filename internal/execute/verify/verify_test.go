@@ -34,9 +34,9 @@ func faked(t *testing.T) (fake *executetest.Fake, cached *execute.CachedExecutor
 	if err != nil {
 		t.Fatal(err)
 	}
-	fake = &executetest.Fake{Store: blobs, Fn: fn, Commands: map[string]func(context.Context, *executetest.Call) (int, error){
-		"make": func(_ context.Context, c *executetest.Call) (int, error) {
-			c.Outputs["a.o"], c.Outputs["inc/x"] = "object", "x"
+	fake = &executetest.Fake{Store: blobs, Fn: fn, Commands: map[string]func(context.Context, map[string]string) (int, error){
+		"make": func(_ context.Context, out map[string]string) (int, error) {
+			out["a.o"], out["inc/x"] = "object", "x"
 			return 0, nil
 		},
 	}}
@@ -204,9 +204,9 @@ func TestVerifyLocates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fake, cached, blobs, a := faked(t)
 			var n byte
-			fake.Commands["make"] = func(_ context.Context, call *executetest.Call) (int, error) {
+			fake.Commands["make"] = func(_ context.Context, out map[string]string) (int, error) {
 				n++
-				call.Outputs["a.o"], call.Outputs["inc/x"] = c.f(n), "x"
+				out["a.o"], out["inc/x"] = c.f(n), "x"
 				return 0, nil
 			}
 			v := verify.New(verify.Options{Next: cached, Again: fake, Store: blobs})
