@@ -51,7 +51,7 @@ func newFarm(t *testing.T, change func(*remote.Options), runs ...func(*repb.Exec
 			change(o)
 		}
 	})
-	f.here = &executetest.Fake{Store: f.blobs, Fn: fn, Commands: map[string]func(context.Context, map[string]string) (int, error){
+	f.here = &executetest.Fake{Store: f.blobs, Fn: fn, Commands: map[string]executetest.Command{
 		"cc": func(_ context.Context, out map[string]string) (int, error) {
 			out["out"] = "here"
 			return 0, nil

@@ -18,13 +18,15 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
+// Command puts its outputs into the map: content by slash path, also below an output that is a folder. It returns an
+// exit code, or an error if it cannot run.
+type Command func(ctx context.Context, outputs map[string]string) (int, error)
+
 // Fake is an Executor that runs Go functions in place of programs.
 type Fake struct {
-	Store store.Blobs
-	Fn    digest.Function
-	// Commands are found by argv[0]. A command puts its outputs into the map: content by slash path, also below an
-	// output that is a folder. It returns an exit code, or an error if it cannot run.
-	Commands map[string]func(ctx context.Context, outputs map[string]string) (int, error)
+	Store    store.Blobs
+	Fn       digest.Function
+	Commands map[string]Command // by argv[0]
 
 	mu  sync.Mutex
 	ran []string

@@ -34,7 +34,7 @@ func faked(t *testing.T) (fake *executetest.Fake, cached *execute.CachedExecutor
 	if err != nil {
 		t.Fatal(err)
 	}
-	fake = &executetest.Fake{Store: blobs, Fn: fn, Commands: map[string]func(context.Context, map[string]string) (int, error){
+	fake = &executetest.Fake{Store: blobs, Fn: fn, Commands: map[string]executetest.Command{
 		"make": func(_ context.Context, out map[string]string) (int, error) {
 			out["a.o"], out["inc/x"] = "object", "x"
 			return 0, nil
@@ -64,7 +64,8 @@ func newVerifier(t *testing.T, choose func(string) bool) verifier {
 	}
 	host := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn})
 	cached := execute.Cached(host, memory.NewResults(), blobs, fn, nil)
-	v := verify.New(verify.Options{Next: cached, Again: local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn}), Store: blobs, Select: choose})
+	again := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn})
+	v := verify.New(verify.Options{Next: cached, Again: again, Store: blobs, Select: choose})
 	return verifier{v, cached, &action.Action{InputRoot: none}}
 }
 
