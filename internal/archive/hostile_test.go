@@ -196,12 +196,11 @@ func TestHostileZip(t *testing.T) {
 	for name, c := range map[string]hostile{
 		"members over one another": {b: rawZip(zipTail{}, append(quoted, good)...), want: archive.ErrUnsafe,
 			text: `"f000" overlaps entry "f001"`},
-		"members with one content": {b: rawZip(zipTail{}, same...), want: archive.ErrUnsafe,
-			text: `overlaps entry "f`},
+		"members with one content": {b: rawZip(zipTail{}, same...), want: archive.ErrUnsafe, text: `overlaps entry "f`},
 		"another name in front": {b: rawZip(zipTail{}, member{name: "good", local: "evil", body: "x"}),
 			want: archive.ErrUnsafe, text: `"good": unsafe archive: the member's own header gives another name`},
-		"nothing in front": {b: rawZip(zipTail{}, good,
-			member{name: "bad", localMark: "PK\x01\x02", body: "x"}), want: archive.ErrTruncated, text: `"bad"`},
+		"nothing in front": {b: rawZip(zipTail{}, good, member{name: "bad", localMark: "PK\x01\x02", body: "x"}),
+			want: archive.ErrTruncated, text: `"bad"`},
 		"false checksum": {b: rawZip(zipTail{}, member{name: "a", body: "x", crc: ptr(uint32(1))}),
 			want: archive.ErrTruncated, text: `"a"`},
 		"smaller than it says": {b: rawZip(zipTail{},
@@ -210,14 +209,18 @@ func TestHostileZip(t *testing.T) {
 		"larger than it says": {b: rawZip(zipTail{},
 			member{name: "a", body: deflated(t, "hello"), method: 8, size: ptr(uint32(4))}), want: archive.ErrUnsafe,
 			text: `"a"`},
-		"stored in more than it has": {b: rawZip(zipTail{}, member{name: "a", body: "hello", size: ptr(uint32(6))}),
-			want: archive.ErrTruncated, text: `"a"`},
-		"stored in much more": {b: rawZip(zipTail{},
-			member{name: "a", body: "hello", size: ptr(uint32(1 << 31))}), want: archive.ErrTooLarge,
-			text: "2147483648 bytes"},
-		"a huge size": {b: rawZip(zipTail{},
-			member{name: "a", body: "hello", method: 8, size: ptr(uint32(1<<32 - 2))}), want: archive.ErrTooLarge,
-			text: "4294967294 bytes"},
+		"stored in more than it has": {
+			b:    rawZip(zipTail{}, member{name: "a", body: "hello", size: ptr(uint32(6))}),
+			want: archive.ErrTruncated, text: `"a"`,
+		},
+		"stored in much more": {
+			b:    rawZip(zipTail{}, member{name: "a", body: "hello", size: ptr(uint32(1 << 31))}),
+			want: archive.ErrTooLarge, text: "2147483648 bytes",
+		},
+		"a huge size": {
+			b:    rawZip(zipTail{}, member{name: "a", body: "hello", method: 8, size: ptr(uint32(1<<32 - 2))}),
+			want: archive.ErrTooLarge, text: "4294967294 bytes",
+		},
 		"a negative 64-bit size": {b: rawZip(zipTail{},
 			member{name: "a", body: "hello", size: ptr(uint32(1<<32 - 1)),
 				extra: append([]byte{1, 0, 8, 0}, bytes.Repeat([]byte{255}, 8)...)}), want: archive.ErrUnsafe,
@@ -286,8 +289,9 @@ func TestSeven(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	nothing := tarBytes(t)
 	hostile{b: nothing, want: archive.ErrFormat}.refuse(t) // zeros are any format or none
-	for name, b := range map[string][]byte{"zip": zipBytes(t), "tar.gz": compress(t, archives.Gz{}, nothing),
-		"deb": debBytes(nothing, "data.tar")} {
+	for name, b := range map[string][]byte{
+		"zip": zipBytes(t), "tar.gz": compress(t, archives.Gz{}, nothing), "deb": debBytes(nothing, "data.tar"),
+	} {
 		t.Run(name, hostile{b: b, want: archive.ErrTruncated}.refuse)
 	}
 }

@@ -66,8 +66,8 @@ func rawZip(tail zipTail, members ...member) []byte {
 		if m.localMark != "" {
 			mark = m.localMark
 		}
-		put(&b, mark, uint16(20), m.flags, m.method, uint32(0), crc, packed, size, uint16(len(local)), uint16(0),
-			local, m.body)
+		put(&b, mark, uint16(20), m.flags, m.method, uint32(0), crc, packed, size, uint16(len(local)), uint16(0), local)
+		put(&b, m.body)
 		mode := m.unix
 		if mode == 0 {
 			mode = 0o100644

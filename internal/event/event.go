@@ -202,13 +202,12 @@ const (
 // Difference is one file or folder that two runs of an action left differently. "First" is the run whose result the
 // cache has, "second" the one that verified it.
 type Difference struct {
-	Path   string `json:"path"`             // slash path in the exec root
-	Kind   string `json:"kind"`             // missing, extra, type, mode, size, content, exit code
-	Detail string `json:"detail,omitempty"` // "12 of 4096 bytes differ, the first at 0x1f0"
-	First  string `json:"first,omitempty"`  // digest of the file, where there is one
-	Second string `json:"second,omitempty"`
-	// of the first byte that differs; -1 for other kinds than size and content
-	Offset int64    `json:"offset"`
+	Path   string   `json:"path"`             // slash path in the exec root
+	Kind   string   `json:"kind"`             // missing, extra, type, mode, size, content, exit code
+	Detail string   `json:"detail,omitempty"` // "12 of 4096 bytes differ, the first at 0x1f0"
+	First  string   `json:"first,omitempty"`  // digest of the file, where there is one
+	Second string   `json:"second,omitempty"`
+	Offset int64    `json:"offset"`           // of the first byte that differs; -1: not of that kind
 	Lines  []string `json:"lines,omitempty"`  // of text files: the first line that differs, of both
 	Varies string   `json:"varies,omitempty"` // why it may differ, of an output that may
 }

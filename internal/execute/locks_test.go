@@ -11,7 +11,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/internal/execute/executetest"
 )
 
 // locked is an executor of another process on the same stores.
@@ -25,10 +24,10 @@ func TestExclusive(t *testing.T) {
 	w := newWorld(t, nil)
 	lock := filepath.Join(t.TempDir(), "state", "actions.lock")
 	started, finish := make(chan bool, 10), make(chan bool)
-	w.fake.Commands["slow"] = func(_ context.Context, c *executetest.Call) (int, error) {
+	w.fake.Commands["slow"] = func(_ context.Context, out map[string]string) (int, error) {
 		started <- true
 		<-finish
-		c.Outputs["a.o"], c.Outputs["inc/a.h"] = "object", "header"
+		out["a.o"], out["inc/a.h"] = "object", "header"
 		return 0, nil
 	}
 	var wg sync.WaitGroup
@@ -64,7 +63,7 @@ func TestExclusiveNotRemembered(t *testing.T) {
 	w := newWorld(t, nil)
 	var mu sync.Mutex
 	running, most := 0, 0
-	w.fake.Commands["fail"] = func(context.Context, *executetest.Call) (int, error) {
+	w.fake.Commands["fail"] = func(context.Context, map[string]string) (int, error) {
 		mu.Lock()
 		running++
 		most = max(most, running)
@@ -138,8 +137,8 @@ func TestExclusiveForced(t *testing.T) {
 		w := newWorld(t, nil)
 		lock := filepath.Join(t.TempDir(), "actions.lock")
 		started, finish, code := make(chan bool, 2), make(chan bool), 0
-		w.fake.Commands["flash"] = func(_ context.Context, c *executetest.Call) (int, error) {
-			c.Outputs["a.o"], c.Outputs["inc/a.h"] = "object", "header"
+		w.fake.Commands["flash"] = func(_ context.Context, out map[string]string) (int, error) {
+			out["a.o"], out["inc/a.h"] = "object", "header"
 			started <- true
 			<-finish
 			return code, nil

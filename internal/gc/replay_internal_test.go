@@ -3,10 +3,8 @@ package gc
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"encoding/binary"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"math"
@@ -20,7 +18,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/runlog"
 )
 
 // A replay has the runs of a log use a cache that is kept to a size after each of them, by one policy or another, and
@@ -184,9 +181,6 @@ func (r *replay) collect(size int64, drop policy) {
 //
 // What is made again is less than half of what it is where the results go that were used longest ago, and never more.
 func TestReplay(t *testing.T) {
-	if *record != "" {
-		writeLog(t, *record)
-	}
 	type log struct {
 		name  string
 		runs  []replayed
@@ -316,9 +310,6 @@ func week(seed uint64) []replayed {
 	return log
 }
 
-var record = flag.String("record", "",
-	"write testdata/recorded.jsonl anew from the run logs and the results of this cache")
-
 const recorded = "testdata/recorded.jsonl"
 
 func readLog(t *testing.T) (log []replayed) {
@@ -347,86 +338,4 @@ func readLog(t *testing.T) (log []replayed) {
 		t.Fatal(len(log), err)
 	}
 	return log
-}
-
-// writeLog writes what the runs of all pipelines used of what is in the cache. Blobs that the same results name are
-// one.
-func writeLog(t *testing.T, root string) {
-	s, err := readSurvey(context.Background(), root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	holders := map[*blob][]int{}
-	hold := func(i int, b *blob) {
-		if n := holders[b]; len(n) == 0 || n[len(n)-1] != i {
-			holders[b] = append(n, i)
-		}
-	}
-	by := map[digest.Digest]int{}
-	for i, r := range s.results {
-		by[r.key] = i
-		for _, b := range r.blobs {
-			hold(i, b)
-		}
-		for _, f := range r.folders {
-			for _, b := range f.blobs {
-				hold(i, b)
-			}
-		}
-	}
-	of := make([]used, len(s.results))
-	for i, r := range s.results {
-		of[i] = used{Key: r.key.Hex()[:8], Bytes: map[string]int64{}}
-		if r.bad == nil {
-			of[i].Seconds = math.Round(r.took().Seconds()*100) / 100
-		}
-	}
-	for b, n := range holders {
-		name := digest.BLAKE3.Bytes([]byte(fmt.Sprint(n))).Hex()[:8]
-		for _, i := range n {
-			of[i].Bytes[name] += b.inodes[0].bytes
-		}
-	}
-	var runs []*runlog.Run
-	dirs, err := filepath.Glob(filepath.Join(s.root.State().RunLogs(), "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, dir := range dirs {
-		runs = append(runs, runlog.Open(dir).Runs()...)
-	}
-	slices.SortFunc(runs, func(a, b *runlog.Run) int { return a.Started.Compare(b.Started) })
-	written := map[string]bool{}
-	var out strings.Builder
-	lost := 0
-	for _, run := range runs {
-		line := replayed{At: int(run.Started.Sub(runs[0].Started).Minutes())}
-		for _, a := range run.Actions {
-			i, ok := by[a.Key]
-			if !ok {
-				lost++
-				t.Logf("%s %s %s %s %v: nothing is known of its result", run.Pipeline, a.Step, a.Name, a.Outcome,
-					a.Duration)
-				continue
-			}
-			u := of[i]
-			if written[u.Key] {
-				u.Bytes = nil
-			}
-			written[u.Key] = true
-			line.Was = append(line.Was, u)
-		}
-		b, err := json.Marshal(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("%s at %d: %d actions of %d", run.Pipeline, line.At, len(line.Was), len(run.Actions))
-		out.Write(append(b, '\n'))
-	}
-	if err := os.MkdirAll(filepath.Dir(recorded), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(recorded, []byte(out.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -1,6 +1,7 @@
 package gc
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -185,10 +186,7 @@ func (s *survey) biggest() []Folder {
 		all = append(all, *f)
 	}
 	slices.SortFunc(all, func(a, b Folder) int {
-		if a.Bytes != b.Bytes {
-			return int(min(1, max(-1, b.Bytes-a.Bytes)))
-		}
-		return strings.Compare(a.Digest, b.Digest)
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), strings.Compare(a.Digest, b.Digest))
 	})
 	all = all[:min(len(all), biggest)]
 	for i := range all {

@@ -51,13 +51,12 @@ func newFarm(t *testing.T, change func(*remote.Options), runs ...func(*repb.Exec
 			change(o)
 		}
 	})
-	f.here = &executetest.Fake{Store: f.blobs, Fn: fn,
-		Commands: map[string]func(context.Context, *executetest.Call) (int, error){
-			"cc": func(_ context.Context, c *executetest.Call) (int, error) {
-				c.Outputs["out"] = "here"
-				return 0, nil
-			},
-		}}
+	f.here = &executetest.Fake{Store: f.blobs, Fn: fn, Commands: map[string]executetest.Command{
+		"cc": func(_ context.Context, out map[string]string) (int, error) {
+			out["out"] = "here"
+			return 0, nil
+		},
+	}}
 	f.inputs = store.WithHostFiles(f.blobs)
 	f.x = remote.NewExecutor(f.client, remote.ExecutorOptions{Inputs: f.inputs, Blobs: f.blobs, Next: f.here})
 	return f

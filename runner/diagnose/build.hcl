@@ -4,7 +4,7 @@ failure "qnn-api-renamed" {
   where    = ["compile"]
   patterns = ["no member named '(?P<name>get_interface_[a-z]+|interface_[a-z]+)' in '(?:[a-z]+::)*Tensor'", "no member named '(?P<name>[a-z_]+)' in '(?:hnnx::)?Tensor'", "has no member named ['‘](?P<name>get_interface_[a-z]+)"]
   cause    = "The op sources and the QAIRT SDK's headers are from different times: Tensor's {name} was renamed between 2.25 and 2.36 (mllm's users met it from 2.34 on)."
-  remedy   = "Build the sources after a step \"patch\" with series = \"mllm\": it chooses its rename rules by what the SDK's headers declare. `hexmage patch --check` shows what it would change."
+  remedy   = "Build the sources after a step \"patch\" with series = \"mllm\": it chooses its rename rules by what the SDK's headers declare. `hexmage patch check` shows what it would change."
   source   = "UbiquitousLearning/mllm#284"
   seed     = true
   examples = [

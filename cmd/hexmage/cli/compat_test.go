@@ -299,11 +299,17 @@ func TestCompatWarns(t *testing.T) {
 		"no HTP":        {pipeline: "target \"SM8250\" {}\n" + oneStep, code: ExitUsage, says: []string{"compat soc-htp; documented", "SM8250 has Hexagon v66"}},
 		"a rule of the SoC's": {pipeline: "target \"SM8650\" {}\n" + oneStep, ours: "compat \"ours\" {\n  when = soc.arch == \"v75\" && target.vtcm_mb == 8\n  reason = \"we have no ${soc.name} here\"\n}\n", code: ExitUsage,
 			says: []string{"we have no SM8650 here", "compat ours"}},
-		"an argument that is none": {pipeline: "target \"SM8650\" { vtcm_b = 8 }\n" + oneStep, code: ExitUsage, says: []string{"There is no argument vtcm_b in a target block. Did you mean vtcm_mb?"}},
-		"a constant as SoC": {
-			pipeline: "target { soc = \"SM8650\" }\n" + oneStep, code: ExitUsage, says: []string{`Write target "SM8650" {}.`},
+		"an argument that is none": {
+			pipeline: "target \"SM8650\" { vtcm_b = 8 }\n" + oneStep, code: ExitUsage,
+			says: []string{"There is no argument vtcm_b in a target block. Did you mean vtcm_mb?"},
 		},
-		"a variable as SoC":              {pipeline: "variable \"soc\" {\n  default = \"SM8650\"\n}\ntarget { soc = var.soc }\n" + oneStep, not: "Warning"},
+		"a constant as SoC": {
+			pipeline: "target { soc = \"SM8650\" }\n" + oneStep, code: ExitUsage,
+			says: []string{`Write target "SM8650" {}.`},
+		},
+		"a variable as SoC": {
+			pipeline: "variable \"soc\" {\n  default = \"SM8650\"\n}\ntarget { soc = var.soc }\n" + oneStep, not: "Warning",
+		},
 		"a SoC without a record":         {pipeline: "target \"SM9999\" {\n  arch = \"v79\"\n  soc_model = 199\n  vtcm_mb = 8\n}\n" + oneStep},
 		"a SoC of which not all is said": {pipeline: "target \"SM9999\" {\n  arch = \"v79\"\n  vtcm_mb = 8\n}\n" + oneStep, code: ExitUsage, says: []string{`SoC "SM9999" is not in the catalogue`}},
 		"the name twice":                 {pipeline: "target \"SM8650\" { soc = \"SM8650\" }\n" + oneStep, code: ExitUsage, says: []string{"There is no argument soc in a target block"}},

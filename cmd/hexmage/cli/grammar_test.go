@@ -67,7 +67,7 @@ func TestParse(t *testing.T) {
 	for _, line := range []string{
 		"run p", "run p exec.a exec.b -k --out o --fresh=exec.a --verify --var a=1,b=2 --var c=3", "-C dir --json run p", "--profile=device run p",
 		"-C run run p", "-C watch run p", "--profile device run p --soc SM8650,+SM8750", // values that are named like commands
-		"-vj 3 plan run", "device shell -- ls -h", "device shell ls --help", "patch a --check", "cache gc", "toolchain list watch", "ide", "version",
+		"-vj 3 plan run", "device shell -- ls -h", "device shell ls --help", "patch check a --sdk x", "patch a", "cache gc", "toolchain list watch", "ide", "version",
 		"run", "run p --nosuch", "rnu p", "p run", "--colour=pink run p", "--colour", "run --keep-goin p", "--keep-going run p", "--var a run p", "run p -j many", "cache",
 		"device shell --nosuch", "nosuch",
 	} {

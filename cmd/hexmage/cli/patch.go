@@ -27,7 +27,6 @@ type patchCmd struct {
 	Diff  patchDiffCmd  `cmd:"" help:"Print what apply would do, as a unified diff."`
 	New   patchNewCmd   `cmd:"" help:"Record the edits of a work tree as patches of a series."`
 	Lint  patchLintCmd  `cmd:"" help:"List what in op sources an SDK does not have, before compiling."`
-	Old   patchOldCmd   `cmd:"" default:"withargs" hidden:"" name:"source" help:"The form without a command: SOURCE --check or --out DIR."`
 }
 
 // Help has the examples of `hexmage patch --help`.
@@ -318,32 +317,6 @@ func paintDiff(diff []byte) []byte {
 		}
 	}
 	return out.Bytes()
-}
-
-// patchOldCmd is `hexmage patch SOURCE --sdk SDK --check|--out DIR`, and what is no command.
-type patchOldCmd struct {
-	Source []string `arg:"" optional:""`
-	SDK    string   `name:"sdk"`
-	Series string   `default:"mllm"`
-	Fuzz   int      `default:"0"`
-	Out    string
-	Check  bool
-}
-
-// Run patches a copy of the sources, or says what that would do.
-func (c *patchOldCmd) Run(ctx context.Context, a *app) error {
-	if len(c.Source) != 1 || c.SDK == "" || !c.Check && c.Out == "" {
-		what := "say what to do"
-		if len(c.Source) > 0 && !isFolder(absolute(a.WorkDir, c.Source[0])) {
-			what = fmt.Sprintf("there is no command or folder %q", c.Source[0])
-		}
-		return usageError("patch: %s: hexmage patch check|apply|diff|lint SOURCE --sdk SDK, or hexmage patch new FOLDER; without a command SOURCE, --sdk and --check or --out DIR are needed", what)
-	}
-	args := patchArgs{Source: c.Source[0], SDK: c.SDK, Series: c.Series, Fuzz: c.Fuzz}
-	if c.Check {
-		return (&patchCheckCmd{args}).Run(ctx, a)
-	}
-	return (&patchApplyCmd{args, c.Out}).Run(ctx, a)
 }
 
 // patchLintCmd is `hexmage patch lint DIR --sdk SDK`.

@@ -1,5 +1,5 @@
-// Package executetest has the conformance suites of execute.Executor. Run is for an executor that
-// runs POSIX shell commands, here or on another machine. Decorator and Start are for an executor that passes requests
+// Package executetest has the conformance suites of execute.Executor and execute.Lookup. Run is for an executor that
+// runs POSIX shell commands, here or on another machine. Decorator and Lookup are for an executor that passes requests
 // on to another executor. Each suite takes the name of the type that it checks, as %T prints it: TestSeams of package
 // archtest reads the names and finds types that no suite checks.
 //
@@ -15,7 +15,6 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -64,7 +63,6 @@ func Run(t *testing.T, name string, open func(t *testing.T) Setup) {
 		run  func(*testing.T, *suite)
 	}{
 		{"exit code and output", exitCode},
-		{"signal", signal},
 		{"inputs", inputs},
 		{"folders in the action", ownDirectories},
 		{"outputs", outputs},
@@ -128,8 +126,8 @@ func (s *suite) dir(t *testing.T, files map[string]string) *merkle.Dir {
 	}
 	for p, content := range files {
 		name, executable := strings.CutSuffix(path.Join(s.Inputs, p), "*")
-		if err := d.Insert(t.Context(), s.Store, name,
-			merkle.File{Digest: s.put(t, content), Executable: executable}); err != nil {
+		f := merkle.File{Digest: s.put(t, content), Executable: executable}
+		if err := d.Insert(t.Context(), s.Store, name, f); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -143,12 +141,9 @@ func (s *suite) action(t *testing.T, script string, files map[string]string, out
 	if err != nil {
 		t.Fatal(err)
 	}
-	platform := map[string]string{}
-	maps.Copy(platform, s.Platform)
-	return &action.Action{
-		Command:   action.Command{Args: []string{s.Shell, "-c", script}, Outputs: outputs, Platform: platform},
-		InputRoot: root,
-	}
+	c := action.Command{Args: []string{s.Shell, "-c", script}, Outputs: outputs, Platform: map[string]string{}}
+	maps.Copy(c.Platform, s.Platform)
+	return &action.Action{Command: c, InputRoot: root}
 }
 
 func (s *suite) execute(t *testing.T, a *action.Action) *action.Result {
@@ -184,9 +179,6 @@ func exitCode(t *testing.T, s *suite) {
 			t.Errorf("worker %q, duration %v", r.Worker, r.Duration)
 		}
 	}
-}
-
-func signal(t *testing.T, s *suite) {
 	if r := s.execute(t, s.action(t, "kill -9 $$", nil)); r.ExitCode == 0 {
 		t.Error("a command that was killed has exit code 0")
 	}
@@ -290,13 +282,12 @@ func escapingOutput(t *testing.T, s *suite) {
 }
 
 func environment(t *testing.T, s *suite) {
-	a := s.action(t, "", nil)
-	a.Command.Args = []string{s.Shell, "-c", "env"}
+	a := s.action(t, "env", nil)
 	a.Command.Env = map[string]string{"ONE": "1", "SPACES": " a  b ", "QUOTES": `'"$x`, "EMPTY": ""}
 	r := s.execute(t, a)
 	got := map[string]string{}
-	for _, line := range strings.Split(strings.TrimSuffix(string(r.Stdout), "\n"), "\n") {
-		k, v, _ := strings.Cut(line, "=")
+	for line := range strings.Lines(string(r.Stdout)) {
+		k, v, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
 		got[k] = v
 	}
 	for k, v := range a.Command.Env {
@@ -317,13 +308,13 @@ func environment(t *testing.T, s *suite) {
 // hidden is a secret that no test has a reason to print.
 const hidden = "hunter2-7f3a9c"
 
-// withSecrets asks for the action with the secret as TOKEN, and a file with it as FILE. It returns nil, and the test
-// is over, if the executor takes no secrets and says so.
+// withSecrets returns a request for the action with the secret as TOKEN, and a file with it as FILE. It returns nil if
+// the executor takes no secrets.
 func (s *suite) withSecrets(t *testing.T, a *action.Action) *execute.Request {
 	t.Helper()
 	text := secret.Text{{Literal: "key "}, {Ref: "var.token"}}
-	set, err := secret.NewSet(map[string]secret.Text{"TOKEN": text[1:]}, map[string]secret.Text{"FILE": text},
-		secret.Values{"var.token": hidden})
+	values := secret.Values{"var.token": hidden}
+	set, err := secret.NewSet(map[string]secret.Text{"TOKEN": text[1:]}, map[string]secret.Text{"FILE": text}, values)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,12 +328,18 @@ func (s *suite) withSecrets(t *testing.T, a *action.Action) *execute.Request {
 		}
 	}
 	a.Command.Args = []string{s.Shell, "-c", "echo progress 1 2 ran >&2"}
-	var e *execute.Error
-	if res, err := s.Executor.Execute(t.Context(), r); !errors.As(err, &e) || !e.Refused || res != nil ||
-		strings.Contains(err.Error()+e.Remedy, hidden) {
-		t.Errorf("an action with secrets: %v, %v; want that it is refused", res, err)
-	}
+	s.refuses(t, r)
 	return nil
+}
+
+// refuses checks that the executor refuses an action with secrets, and that the error does not show them.
+func (s *suite) refuses(t *testing.T, r *execute.Request) {
+	t.Helper()
+	var e *execute.Error
+	res, err := s.Executor.Execute(t.Context(), r)
+	if !errors.As(err, &e) || !e.Refused || res != nil || strings.Contains(err.Error()+e.Remedy, hidden) {
+		t.Errorf("%q: %v, %v; want a refusal", r.Action.Command.Args, res, err)
+	}
 }
 
 // secrets checks that a command gets them, and that what it prints of them is not seen.
@@ -401,13 +398,8 @@ func secretOutput(t *testing.T, s *suite) {
 		if r == nil {
 			return
 		}
-		var e *execute.Error
-		if res, err := s.Executor.Execute(t.Context(), r); !errors.As(err, &e) || !e.Refused || res != nil ||
-			strings.Contains(err.Error()+e.Remedy, hidden) {
-			t.Errorf("%s: %v, %v; want that it is refused", name, res, err)
-		}
-		a = s.action(t, script+"; exit 3", map[string]string{"out/in": ""}, "out")
-		r.Action = a
+		s.refuses(t, r)
+		r.Action = s.action(t, script+"; exit 3", map[string]string{"out/in": ""}, "out")
 		if res, err := s.Executor.Execute(t.Context(), r); err != nil || res.ExitCode != 3 ||
 			len(res.Files)+len(res.Dirs) > 0 {
 			t.Errorf("%s, of a command that failed: %+v, %v; want no outputs", name, res, err)
@@ -465,33 +457,27 @@ func linkedOutput(t *testing.T, s *suite) {
 }
 
 func longOutput(t *testing.T, s *suite) {
-	r := s.execute(t, s.action(t, "echo first; i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; "+
-		"echo last", nil))
-	if len(r.Stdout) > action.MaxInline || !bytes.HasPrefix(r.Stdout, []byte("first\n")) ||
-		!bytes.HasSuffix(r.Stdout, []byte("\nlast\n")) {
-		t.Errorf("%d bytes kept, want the head and the tail in %d", len(r.Stdout), action.MaxInline)
+	const script = "echo first; i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; echo last"
+	out := string(s.execute(t, s.action(t, script, nil)).Stdout)
+	if len(out) > action.MaxInline || !strings.HasPrefix(out, "first\n") || !strings.HasSuffix(out, "\nlast\n") {
+		t.Errorf("%d bytes kept, want the head and the tail in %d", len(out), action.MaxInline)
 	}
 }
 
-// apart runs the same action several times at once: none may see another's files, nor change its inputs for the next.
+// apart runs the same action several times at once: no run sees another run's files, or changes its inputs.
 func apart(t *testing.T, s *suite) {
-	a := s.action(t, "test ! -e out && cat in > out && sleep 0.1 && rm -f in && echo changed > in && cat out",
-		map[string]string{"in": "x"}, "out")
-	errs := make(chan error)
+	const script = "test ! -e out && cat in > out && sleep 0.1 && rm -f in && echo changed > in && cat out"
+	a := s.action(t, script, map[string]string{"in": "x"}, "out")
+	var wg sync.WaitGroup
 	for range 4 {
-		go func() {
+		wg.Go(func() {
 			r, err := s.Executor.Execute(t.Context(), &execute.Request{Action: a})
-			if err == nil && (r.ExitCode != 0 || string(r.Stdout) != "x") {
-				err = fmt.Errorf("exit code %d, stdout %q, stderr %q", r.ExitCode, r.Stdout, r.Stderr)
+			if err != nil || r.ExitCode != 0 || string(r.Stdout) != "x" {
+				t.Errorf("%+v, %v", r, err)
 			}
-			errs <- err
-		}()
+		})
 	}
-	for range 4 {
-		if err := <-errs; err != nil {
-			t.Error(err)
-		}
-	}
+	wg.Wait()
 }
 
 func noSuchProgram(t *testing.T, s *suite) {
@@ -536,13 +522,13 @@ func (s *suite) ended(t *testing.T, mark string, start time.Time) {
 	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("the end took effect after %v", took)
 	}
-	if s.Alive == nil {
-		t.Log("whether child processes end too is not checked: Setup.Alive is nil")
-		return
-	}
-	for end := time.Now().Add(10 * time.Second); s.alive(t, mark); {
-		if time.Now().After(end) {
-			t.Fatal("a child process still runs")
+	for end := time.Now().Add(10 * time.Second); ; {
+		alive, err := s.Alive(mark)
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("a child process still runs: %v, %v", alive, err)
+		}
+		if !alive {
+			return
 		}
 	}
 }
@@ -592,52 +578,34 @@ func cancelledBefore(t *testing.T, s *suite) {
 	}
 }
 
-// listeners checks that who listens is told.
+// listeners checks that the caller gets progress, the span of the command, and all of its output.
 func listeners(t *testing.T, s *suite) {
-	var mu sync.Mutex
-	var spans []string
-	var progress atomic.Bool
-	a := &execute.Request{Printed: execute.NewPrinted(filepath.Join(t.TempDir(), "printed"))}
-	a.Spans = func(name string, start time.Time, took time.Duration) {
-		mu.Lock()
-		defer mu.Unlock()
-		if spans = append(spans, name); start.IsZero() || took < 0 {
-			t.Errorf("span %s: %v, %v", name, start, took)
-		}
-	}
-	a.Progress = func(_, _ int64, text string) {
-		if strings.Contains(text, "half") {
-			progress.Store(true)
-		}
-	}
-	a.Action = s.action(t, "echo progress 1 2 half >&2", nil)
-	if _, err := s.Executor.Execute(t.Context(), a); err != nil {
-		t.Fatal(err)
+	var run, progress atomic.Bool
+	a := &execute.Request{
+		Printed: execute.NewPrinted(filepath.Join(t.TempDir(), "printed")),
+		Spans: func(name string, start time.Time, took time.Duration) {
+			if name == "run" {
+				run.Store(!start.IsZero() && took >= 0)
+			}
+		},
+		Progress: func(_, _ int64, text string) {
+			if strings.Contains(text, "half") {
+				progress.Store(true)
+			}
+		},
 	}
 	line := strings.Repeat("x", 1000)
-	a.Action = s.action(t, "i=0; while [ $i -lt 200 ]; do echo "+line+"; i=$((i+1)); done", nil)
+	script := "echo progress 1 2 half >&2; i=0; while [ $i -lt 200 ]; do echo " + line + "; i=$((i+1)); done"
+	a.Action = s.action(t, script, nil)
 	r, err := s.Executor.Execute(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var whole bytes.Buffer
-	if err := a.Printed.CopyTo(&whole, r); err != nil || whole.String() != strings.Repeat(line+"\n", 200) {
+	if err := a.Printed.CopyTo(&whole, r); err != nil || strings.Count(whole.String(), line+"\n") != 200 {
 		t.Errorf("of 200 lines %d bytes are kept, %v", whole.Len(), err)
 	}
-	if !progress.Load() {
-		t.Error("no progress was told")
+	if !run.Load() || !progress.Load() {
+		t.Errorf("the span run was reported: %v; the progress: %v", run.Load(), progress.Load())
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	if !slices.Contains(spans, "run") {
-		t.Errorf("the spans told are %q, want one that is called run", spans)
-	}
-}
-
-func (s *suite) alive(t *testing.T, mark string) bool {
-	ok, err := s.Alive(mark)
-	if err != nil {
-		t.Error(err)
-	}
-	return ok
 }

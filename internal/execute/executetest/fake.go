@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,77 +18,45 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// Call is one run of a command of Fake.
-type Call struct {
-	Args   []string
-	Env    map[string]string
-	Inputs map[string]string // content by slash path; a tree's symlinks are left out
-
-	Outputs        map[string]string // what to write: content by slash path, also below an output that is a folder
-	Stdout, Stderr bytes.Buffer
-}
+// Command puts its outputs into the map: content by slash path, also below an output that is a folder. It returns an
+// exit code, or an error if it cannot run.
+type Command func(ctx context.Context, outputs map[string]string) (int, error)
 
 // Fake is an Executor that runs Go functions in place of programs.
 type Fake struct {
-	Store store.Blobs
-	Fn    digest.Function
-	// Commands are found by argv[0]. They return an exit code, or an error for what keeps them from running.
-	Commands map[string]func(ctx context.Context, c *Call) (int, error)
+	Store    store.Blobs
+	Fn       digest.Function
+	Commands map[string]Command // by argv[0]
 
 	mu  sync.Mutex
-	ran [][]string
+	ran []string
 }
 
-// Ran returns the arguments of all commands that were started, in order.
-func (f *Fake) Ran() [][]string {
+// Ran returns the names of all commands that were started, in order.
+func (f *Fake) Ran() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([][]string(nil), f.ran...)
+	return append([]string(nil), f.ran...)
 }
 
 // Execute implements execute.Executor.
 func (f *Fake) Execute(ctx context.Context, a *execute.Request) (*action.Result, error) {
-	if len(a.Command.Args) == 0 {
-		return nil, &execute.Error{Op: "start a command", Err: errors.New("it has no arguments")}
-	}
 	name := a.Command.Args[0]
 	command, ok := f.Commands[name]
 	if !ok {
 		return nil, &execute.Error{Op: "start " + name, Err: fs.ErrNotExist}
 	}
-	c := &Call{Args: a.Command.Args, Env: a.Command.Env, Inputs: map[string]string{}, Outputs: map[string]string{}}
-	root, err := merkle.Load(ctx, execute.Inputs(f.Store, a.Action), a.InputRoot)
-	if err != nil {
-		return nil, &execute.Error{Op: "read the inputs", Err: err}
-	}
-	err = root.Walk(func(p string, e merkle.Entry) error {
-		if e.File == nil {
-			return nil
-		}
-		r, err := f.Store.Open(ctx, e.File.Digest)
-		if err != nil {
-			return err
-		}
-		defer r.Close()
-		b, err := io.ReadAll(r)
-		c.Inputs[p] = string(b)
-		return err
-	})
-	if err != nil {
-		return nil, &execute.Error{Op: "read the inputs", Err: err}
-	}
 	f.mu.Lock()
-	f.ran = append(f.ran, a.Command.Args)
+	f.ran = append(f.ran, name)
 	f.mu.Unlock()
-	start := time.Now()
-	code, err := command(ctx, c)
+	start, written := time.Now(), map[string]string{}
+	code, err := command(ctx, written)
 	if err != nil {
 		return nil, err
 	}
-	r := &action.Result{ExitCode: code, Stdout: c.Stdout.Bytes(), Stderr: c.Stderr.Bytes(), Worker: "fake",
-		Duration: time.Since(start)}
+	r := &action.Result{ExitCode: code, Worker: "fake", Duration: time.Since(start)}
 	for _, out := range a.Command.Outputs {
-		if err := f.output(ctx, r, out, c.Outputs); err != nil {
+		if err := f.output(ctx, r, out, written); err != nil {
 			return nil, &execute.Error{Op: "store the outputs", Err: err}
 		}
 	}
@@ -98,21 +65,21 @@ func (f *Fake) Execute(ctx context.Context, a *execute.Request) (*action.Result,
 
 // output stores the output at path p, a file or a folder, if it was written.
 func (f *Fake) output(ctx context.Context, r *action.Result, p string, written map[string]string) error {
-	if content, ok := written[p]; ok {
-		d := f.Fn.Bytes([]byte(content))
-		r.Files = append(r.Files, action.OutputFile{Path: p, Digest: d})
-		return f.Store.Put(ctx, d, strings.NewReader(content))
-	}
 	dir := &merkle.Dir{}
 	for name, content := range written {
 		sub, ok := strings.CutPrefix(name, p+"/")
-		if !ok {
+		if name != p && !ok {
 			continue
 		}
 		d := f.Fn.Bytes([]byte(content))
-		err := errors.Join(f.Store.Put(ctx, d, strings.NewReader(content)),
-			dir.Insert(ctx, nil, sub, merkle.File{Digest: d}))
-		if err != nil {
+		if err := f.Store.Put(ctx, d, strings.NewReader(content)); err != nil {
+			return err
+		}
+		if name == p {
+			r.Files = append(r.Files, action.OutputFile{Path: p, Digest: d})
+			return nil
+		}
+		if err := dir.Insert(ctx, nil, sub, merkle.File{Digest: d}); err != nil {
 			return err
 		}
 	}
@@ -127,14 +94,12 @@ func (f *Fake) output(ctx context.Context, r *action.Result, p string, written m
 	if err := f.Store.Put(ctx, d.Tree, bytes.NewReader(message)); err != nil {
 		return err
 	}
-	if d.Root, err = dir.Put(ctx, f.Store, f.Fn); err != nil {
-		return err
-	}
+	d.Root, err = dir.Put(ctx, f.Store, f.Fn)
 	r.Dirs = append(r.Dirs, d)
-	return nil
+	return err
 }
 
-// ProcessAlive tells whether a process of this machine has the text in its command line. It needs Linux's /proc.
+// ProcessAlive reports whether a process of this machine has the text in its command line. It needs Linux's /proc.
 func ProcessAlive(text string) (bool, error) {
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err == nil && len(lines) == 0 {

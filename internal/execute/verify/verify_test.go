@@ -34,13 +34,12 @@ func faked(t *testing.T) (fake *executetest.Fake, cached execute.Executor, blobs
 	if err != nil {
 		t.Fatal(err)
 	}
-	fake = &executetest.Fake{Store: blobs, Fn: fn,
-		Commands: map[string]func(context.Context, *executetest.Call) (int, error){
-			"make": func(_ context.Context, c *executetest.Call) (int, error) {
-				c.Outputs["a.o"], c.Outputs["inc/x"] = "object", "x"
-				return 0, nil
-			},
-		}}
+	fake = &executetest.Fake{Store: blobs, Fn: fn, Commands: map[string]executetest.Command{
+		"make": func(_ context.Context, out map[string]string) (int, error) {
+			out["a.o"], out["inc/x"] = "object", "x"
+			return 0, nil
+		},
+	}}
 	return fake, execute.Cached(fake, execute.CacheOptions{Results: memory.NewResults(), Blobs: blobs, Fn: fn}), blobs,
 		&action.Action{Command: action.Command{Args: []string{"make"}, Outputs: []string{"a.o", "inc"}},
 			InputRoot: root}
@@ -66,9 +65,8 @@ func newVerifier(t *testing.T, choose func(string) bool) verifier {
 	}
 	host := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn})
 	cached := execute.Cached(host, execute.CacheOptions{Results: memory.NewResults(), Blobs: blobs, Fn: fn})
-	v := verify.New(verify.Options{Next: cached,
-		Again: local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn}), Store: blobs,
-		Select: choose})
+	again := local.New(local.Options{Dir: filepath.Join(root, "tmp"), Store: blobs, Fn: fn})
+	v := verify.New(verify.Options{Next: cached, Again: again, Store: blobs, Select: choose})
 	return verifier{v, cached, &action.Action{InputRoot: none}}
 }
 
@@ -211,9 +209,9 @@ func TestVerifyLocates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fake, cached, blobs, a := faked(t)
 			var n byte
-			fake.Commands["make"] = func(_ context.Context, call *executetest.Call) (int, error) {
+			fake.Commands["make"] = func(_ context.Context, out map[string]string) (int, error) {
 				n++
-				call.Outputs["a.o"], call.Outputs["inc/x"] = c.f(n), "x"
+				out["a.o"], out["inc/x"] = c.f(n), "x"
 				return 0, nil
 			}
 			v := verify.New(verify.Options{Next: cached, Again: fake, Store: blobs})

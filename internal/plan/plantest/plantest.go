@@ -55,7 +55,8 @@ func Extender(t *testing.T, name string, p *plan.Plan, x plan.Extender, known pl
 		if o.Waits == plan.ForNothing {
 			continue
 		}
-		if got := answer(t, o.Name, values, extend); got.Name != o.Name || got.Waits != plan.ForNothing || got.Literal == "" {
+		got := answer(t, o.Name, values, extend)
+		if got.Name != o.Name || got.Waits != plan.ForNothing || got.Literal == "" {
 			t.Errorf("%s: %+v", o.Name, got)
 		}
 	}

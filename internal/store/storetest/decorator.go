@@ -79,8 +79,8 @@ func Decorator(t *testing.T, name string, wrap func(next store.Blobs) store.Blob
 		_, merr := s.Missing(ctx, []digest.Digest{d})
 		_, aerr := l.Adopt(ctx, digest.SHA256, "from")
 		for method, got := range map[string]error{
-			"Open": oerr, "Missing": merr, "Put": s.Put(ctx, d, nil), "Adopt": aerr,
-			"Link": l.Link(ctx, d, "to", 0o555),
+			"Open": oerr, "Missing": merr, "Put": s.Put(ctx, d, nil),
+			"Adopt": aerr, "Link": l.Link(ctx, d, "to", 0o555),
 		} {
 			if !errors.Is(got, want) {
 				t.Errorf("%s: %v, want the next store's error: %v", method, got, want)
