@@ -56,7 +56,7 @@ func TestHostile(t *testing.T) {
 	for _, part := range []string{
 		"{}", "a {", "{", "\"", "x ", "a.", "a = {\n", "\n", "${", "\"${", "/*", "module \"a\" { source = \"../a\" }\n",
 	} {
-		text := strings.Repeat(part, (1<<15)/len(part))
+		text := strings.Repeat(part, (1<<14)/len(part))
 		lines := strings.Count(text, "\n")
 		for _, at := range []position{{-1, -1}, {lines, len(text)}} {
 			start := time.Now()

@@ -122,7 +122,6 @@ type commands struct {
 	Cache      cacheCmd      `cmd:"" help:"Look after the cache: count it, collect garbage, verify it, find what is in it."`
 	Completion completionCmd `cmd:"" help:"Print a script that has a shell complete what is typed after hexmage: bash, zsh or fish."`
 	Complete   completeCmd   `cmd:"" hidden:""`
-	Man        manCmd        `cmd:"" help:"Print the manual page, for man."`
 	Help       helpCmd       `cmd:"" help:"Print the help of a command, as hexmage COMMAND --help does."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 }
