@@ -91,9 +91,8 @@ func blockStart(text []byte) int {
 	top := language()["{"]
 	for end := len(text); ; {
 		start := bytes.LastIndexByte(text[:end], '\n') + 1
-		name, _, _ := bytes.Cut(text[start:end], []byte(" "))
-		name, _, _ = bytes.Cut(name, []byte("{"))
-		if start == 0 || len(name) < end-start && slices.ContainsFunc(top, func(w Word) bool { return w.Name == string(name) }) {
+		name := text[start : start+max(0, bytes.IndexAny(text[start:end], " {"))]
+		if start == 0 || slices.ContainsFunc(top, func(w Word) bool { return w.Name == string(name) }) {
 			return start
 		}
 		end = start - 1

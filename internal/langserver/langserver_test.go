@@ -60,13 +60,17 @@ func (c *client) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request
 
 func kinds() []step.Description {
 	return []step.Description{
-		{Kind: "exec", Summary: "Runs a command.", OwnOutputs: true, Example: "step \"exec\" \"x\" {}", Arguments: []step.Argument{
-			{Name: "argv", Type: "list(string)", Required: true, Doc: "The command."},
-			{Name: "mode", Type: "string", Doc: "How.", Values: "fast or small", Choices: []string{"fast", "small"}},
-			{Name: "rule", Type: "blocks { name (string) }", Doc: "A part."},
-		}},
-		{Kind: "patch", Summary: "Patches sources.", Outputs: []step.Output{{Name: "dir", Class: "tree", Doc: "The sources, patched."}}},
-		{Kind: "toolchain", Summary: "An SDK.", Arguments: []step.Argument{{Name: "version", Type: "string", Doc: "Which release."}}},
+		{Kind: "exec", Summary: "Runs a command.", OwnOutputs: true, Example: "step \"exec\" \"x\" {}",
+			Arguments: []step.Argument{
+				{Name: "argv", Type: "list(string)", Required: true, Doc: "The command."},
+				{Name: "mode", Type: "string", Doc: "How.", Values: "fast or small",
+					Choices: []string{"fast", "small"}},
+				{Name: "rule", Type: "blocks { name (string) }", Doc: "A part."},
+			}},
+		{Kind: "patch", Summary: "Patches sources.",
+			Outputs: []step.Output{{Name: "dir", Class: "tree", Doc: "The sources, patched."}}},
+		{Kind: "toolchain", Summary: "An SDK.",
+			Arguments: []step.Argument{{Name: "version", Type: "string", Doc: "Which release."}}},
 	}
 }
 
@@ -84,7 +88,7 @@ func words() ([]step.Description, map[string][]langserver.Word) {
 }
 
 func host() langserver.Host {
-	return langserver.Host{Version: "1", Log: os.Stderr, Workspace: func(file string, open langserver.Texts) *langserver.Workspace {
+	return langserver.Host{Log: os.Stderr, Workspace: func(file string, open langserver.Texts) *langserver.Workspace {
 		root, _, ok := strings.Cut(file, "/pipelines/")
 		if !ok {
 			if root, _, ok = strings.Cut(file, "/modules/"); !ok {
@@ -132,7 +136,9 @@ func connect(t *testing.T, files map[string]string) *client {
 	t.Cleanup(func() { _ = c.conn.Close() })
 	var got struct{ Capabilities map[string]any }
 	c.call("initialize", map[string]any{"capabilities": map[string]any{}}, &got)
-	for _, can := range []string{"completionProvider", "hoverProvider", "definitionProvider", "documentFormattingProvider"} {
+	for _, can := range []string{
+		"completionProvider", "hoverProvider", "definitionProvider", "documentFormattingProvider",
+	} {
 		if got.Capabilities[can] == nil {
 			t.Errorf("the server does not say that it has %s", can)
 		}
@@ -171,18 +177,23 @@ const cursor = "‸"
 func (c *client) openAt(name, text string) map[string]any {
 	c.t.Helper()
 	before, after, _ := strings.Cut(text, cursor)
-	c.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": c.uri(name), "version": 1, "languageId": "hcl", "text": before + after}})
+	c.notify("textDocument/didOpen",
+		map[string]any{"textDocument": map[string]any{"uri": c.uri(name), "version": 1, "languageId": "hcl",
+			"text": before + after}})
 	return c.place(name, before)
 }
 
 func (c *client) place(name, before string) map[string]any {
 	line := before[strings.LastIndex(before, "\n")+1:]
-	return map[string]any{"textDocument": map[string]any{"uri": c.uri(name)}, "position": map[string]any{"line": strings.Count(before, "\n"), "character": len([]rune(line))}}
+	return map[string]any{"textDocument": map[string]any{"uri": c.uri(name)},
+		"position": map[string]any{"line": strings.Count(before, "\n"), "character": len([]rune(line))}}
 }
 
 func (c *client) change(name, text string) {
 	c.t.Helper()
-	c.notify("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": c.uri(name), "version": 2}, "contentChanges": []any{map[string]any{"text": text}}})
+	c.notify("textDocument/didChange",
+		map[string]any{"textDocument": map[string]any{"uri": c.uri(name), "version": 2},
+			"contentChanges": []any{map[string]any{"text": text}}})
 }
 
 // await returns the first that an editor is told of a file for which ok holds.
@@ -208,7 +219,8 @@ func (c *client) await(name string, ok func(published) bool) published {
 func messages(p published) string {
 	var all []string
 	for _, d := range p.Diagnostics {
-		all = append(all, fmt.Sprintf("%d:%d-%d:%d %d %s", d.Range.Start.Line, d.Range.Start.Character, d.Range.End.Line, d.Range.End.Character, d.Severity, d.Message))
+		all = append(all, fmt.Sprintf("%d:%d-%d:%d %d %s", d.Range.Start.Line, d.Range.Start.Character,
+			d.Range.End.Line, d.Range.End.Character, d.Severity, d.Message))
 	}
 	return strings.Join(all, "\n")
 }
@@ -232,7 +244,7 @@ func apply(text string, edits []edit) string {
 	return text
 }
 
-// What is wrong with an open text is told, not what is on disk; of each file that has a part in it; and it goes when it is mended, or closed.
+// The server reports the errors of open texts, in each file that has some, until the text is right or closed.
 func TestDiagnostics(t *testing.T) {
 	c := connect(t, map[string]string{
 		"pipelines/p.hcl":      "pipeline {}\nmodule \"m\" { source = \"m\" }\n",
@@ -243,18 +255,20 @@ func TestDiagnostics(t *testing.T) {
 		"pipelines/broken.hcl": "step {\n",
 	})
 	c.openAt("pipelines/p.hcl", "pipeline {}\n\nlocals { é = \"ä𝄞\" }   stepp \"a\" \"b\" {}\n")
-	if got, want := messages(c.await("pipelines/p.hcl", some)), "Missing newline after block definition"; !strings.Contains(got, want) {
+	if got, want := messages(c.await("pipelines/p.hcl", some)),
+		"Missing newline after block definition"; !strings.Contains(got, want) {
 		t.Errorf("said is %q, not %q", got, want)
 	}
-	c.change("pipelines/p.hcl", "pipeline {}\nmodule \"m\" { source = \"m\" }\nlocals { e = \"ä𝄞\"\n}\nstepp \"a𝄞\" \"b\" {}\n")
-	if got, want := messages(c.await("pipelines/p.hcl", func(p published) bool { return some(p) && !strings.Contains(messages(p), "Missing newline") })), "4:0-4:5 1 Unknown block: There is no block stepp in a pipeline file. Did you mean step?"; !strings.Contains(got, want) {
-		t.Errorf("said is %q, not %q", got, want)
-	}
+	c.change("pipelines/p.hcl", "pipeline {}\nmodule \"m\" { source = \"m\" }\nlocals { e = \"ä𝄞\"\n}\nstepp "+
+		"\"a𝄞\" \"b\" {}\n")
+	stepp := "4:0-4:5 1 Unknown block: There is no block stepp in a pipeline file. Did you mean step?"
+	c.await("pipelines/p.hcl", func(p published) bool { return strings.Contains(messages(p), stepp) })
 	c.change("pipelines/p.hcl", "pipeline {}\nmodule \"m\" { source = \"m\" }\n")
 	c.await("pipelines/p.hcl", none)
 
 	c.openAt("modules/m/main.hcl", "variable \"x\" {}\nvariable \"x\" {}\n")
-	if got, want := messages(c.await("modules/m/main.hcl", some)), "1:0-1:12 1 Declared twice: var.x is declared here and at modules/m/main.hcl:1. Rename or remove one of them."; got != want {
+	if got, want := messages(c.await("modules/m/main.hcl", some)),
+		"1:0-1:12 1 Declared twice: var.x is declared here and at modules/m/main.hcl:1. Rename or remove one of them."; got != want {
 		t.Errorf("said of a module is %q, not %q", got, want)
 	}
 	c.openAt("modules/m/more.hcl", "locals { a = 1 }\nlocals { a = 2 }\n")
@@ -321,16 +335,19 @@ func TestCompletion(t *testing.T) {
 		never string
 		now   string // of the line, when the first of want was taken; "" does not look
 	}{
-		{text: `st‸`, want: "step variable locals toolchain target module output check profile", never: "argv validation", now: "step"},
+		{text: `st‸`, want: "step variable locals toolchain target module output check profile",
+			never: "argv validation", now: "step"},
 		{text: `step "‸`, want: "exec patch", never: "toolchain", now: `step "exec`},
 		{text: `step "ex‸" "x" {}`, want: "exec", now: `step "exec" "x" {}`},
 		{text: `step "exec" "‸" {}`, never: "exec llvm"},
-		{text: "step \"exec\" \"y\" {\n  ‸\n}", want: "argv mode when for_each output secret_file rule", never: "dir version", now: "  argv = "},
+		{text: "step \"exec\" \"y\" {\n  ‸\n}", want: "argv mode when for_each output secret_file rule",
+			never: "dir version", now: "  argv = "},
 		{text: "step \"exec\" \"y\" {\n  argv = []\n  m‸ = 1\n}", want: "mode", never: "argv", now: "  mode = 1"},
 		{text: "step \"exec\" \"y\" {\n  mode = \"‸\"\n}", want: "fast small", now: `  mode = "fast"`},
 		{text: "step \"exec\" \"y\" {\n  mode = \"${var.size}‸\"\n}", never: "fast small"},
 		{text: "step \"exec\" \"y\" {\n  output \"a\" {\n    ‸\n  }\n}", want: "file tree value", never: "argv"},
-		{text: "step \"exec\" \"y\" {\n  argv = [step.‸]\n}", want: "patch exec", never: "ops", now: "  argv = [step.patch]"},
+		{text: "step \"exec\" \"y\" {\n  argv = [step.‸]\n}", want: "patch exec", never: "ops",
+			now: "  argv = [step.patch]"},
 		{text: "step \"exec\" \"y\" {\n  argv = [step.exec.‸]\n}", want: "gen", never: "ops"},
 		{text: "step \"exec\" \"y\" {\n  argv = [step.patch.ops.‸]\n}", want: "outputs"},
 		{text: "step \"exec\" \"y\" {\n  argv = [step.patch.ops.outputs.‸]\n}", want: "dir", never: "json"},
@@ -356,7 +373,8 @@ func TestCompletion(t *testing.T) {
 		{text: "profile \"n\" {\n  ‸\n}", want: "variables default step toolchain locals", never: "variable pipeline"},
 		{text: "profile \"n\" {\n  variables = {\n    ‸\n  }\n}", want: "size"},
 		{text: "# ‸", never: "step"},
-		{text: "step \"exec\" \"y\" {\n  argv = [\"a\n}\nstep \"exec\" \"z\" {\n  ‸\n}", want: "argv mode"}, // what stands before is not closed
+		// what stands before is not closed
+		{text: "step \"exec\" \"y\" {\n  argv = [\"a\n}\nstep \"exec\" \"z\" {\n  ‸\n}", want: "argv mode"},
 		{text: "step \"exec\" \"y\" {\n  argv = [\nstep \"exec\" \"z\" {\n  mo‸\n}", want: "mode"},
 		{text: "locals {\n  a = <<EOT\n  ${var.‸\n", want: "size"},
 	} {
@@ -404,10 +422,14 @@ func mark(t *testing.T, text, excerpt string) string {
 func TestHover(t *testing.T) {
 	c := connect(t, map[string]string{"pipelines/q.hcl": "pipeline {}\n", "modules/m/main.hcl": module})
 	for excerpt, want := range map[string]string{
-		`step "pa‸tch" "ops"`: "Patches sources.", `st‸ep "patch"`: "A step of a kind", `  ar‸gv     =`: "The command.", `  mo‸de `: "Values: fast or small", `for‸_each`: "one copy for each",
-		`target "Alp‸ha7"`: "Has 8 units.", `toolchain "ll‸vm"`: "compilers", `version = "22‸.1"`: "The newest.", `var.si‸ze`: "how large", `+ local.tw‸ice`: "2 * var.size",
-		`step.patch.ops.outputs.d‸ir`: "The sources, patched.", `step.patch.o‸ps`: "Patches sources.", `module.m.de‸ep`: "the depth", `dep‸th  = var`: "how deep", `toolchain.llvm.d‸ir`: "Its tree.",
-		`target.un‸its`: "How many.", `up‸per("x")`: "In capitals.", `outputs.js‸on }`: "file", `variab‸les =`: "Values of variables", `des‸cription = "how`: "Purpose",
+		`step "pa‸tch" "ops"`: "Patches sources.", `st‸ep "patch"`: "A step of a kind", `  ar‸gv     =`: "The command.",
+		`  mo‸de `: "Values: fast or small", `for‸_each`: "one copy for each", `target "Alp‸ha7"`: "Has 8 units.",
+		`toolchain "ll‸vm"`: "compilers", `version = "22‸.1"`: "The newest.", `var.si‸ze`: "how large",
+		`{ si‸ze = 1`:    "how large",
+		`+ local.tw‸ice`: "2 * var.size", `step.patch.ops.outputs.d‸ir`: "The sources, patched.",
+		`step.patch.o‸ps`: "Patches sources.", `module.m.de‸ep`: "the depth", `dep‸th  = var`: "how deep",
+		`toolchain.llvm.d‸ir`: "Its tree.", `target.un‸its`: "How many.", `up‸per("x")`: "In capitals.",
+		`outputs.js‸on }`: "file", `variab‸les =`: "Values of variables", `des‸cription = "how`: "Purpose",
 		`"x‸.json"`: "", `pipel‸ine {}`: "Describes the pipeline",
 	} {
 		p := c.openAt("pipelines/p.hcl", mark(t, pipeline, excerpt))
@@ -429,14 +451,23 @@ func TestHover(t *testing.T) {
 func TestDefinition(t *testing.T) {
 	c := connect(t, map[string]string{"pipelines/q.hcl": "pipeline {}\n", "modules/m/main.hcl": module})
 	for excerpt, want := range map[string]string{
-		`var.si‸ze`: `pipelines/p.hcl variable "size"`, `+ local.tw‸ice`: "pipelines/p.hcl twice",
-		`local.na‸me}`: "pipelines/p.hcl name, pipelines/p.hcl name", `step.patch.o‸ps.outputs`: `pipelines/p.hcl step "patch" "ops"`,
-		`step.exec.ge‸n["a"]`: `pipelines/p.hcl step "exec" "gen"`, `["a"].outputs.js‸on`: `pipelines/p.hcl output "json"`,
-		`step.patch.ops.outputs.d‸ir`: `pipelines/p.hcl step "patch" "ops"`, `module.m.de‸ep`: `modules/m/main.hcl output "deep"`,
-		`module.‸m.deep`: `pipelines/p.hcl module "m"`, `  dep‸th  =`: `modules/m/main.hcl variable "depth"`,
-		`{ si‸ze = 1 }`: `pipelines/p.hcl variable "size"`, `source = "‸m"`: "modules/m/main.hcl ",
-		`toolchain.ll‸vm.dir`: `pipelines/p.hcl toolchain "llvm"`, `modu‸le.m.deep`: "", `target.un‸its`: "",
-		`: loc‸al.outputs`: "", `argv ‸    =`: "",
+		`var.si‸ze`:                   `pipelines/p.hcl variable "size"`,
+		`{ si‸ze = 1 }`:               `pipelines/p.hcl variable "size"`,
+		`+ local.tw‸ice`:              "pipelines/p.hcl twice",
+		`local.na‸me}`:                "pipelines/p.hcl name, pipelines/p.hcl name",
+		`step.patch.o‸ps.outputs`:     `pipelines/p.hcl step "patch" "ops"`,
+		`step.patch.ops.outputs.d‸ir`: `pipelines/p.hcl step "patch" "ops"`,
+		`step.exec.ge‸n["a"]`:         `pipelines/p.hcl step "exec" "gen"`,
+		`["a"].outputs.js‸on`:         `pipelines/p.hcl output "json"`,
+		`module.‸m.deep`:              `pipelines/p.hcl module "m"`,
+		`module.m.de‸ep`:              `modules/m/main.hcl output "deep"`,
+		`  dep‸th  =`:                 `modules/m/main.hcl variable "depth"`,
+		`source = "‸m"`:               "modules/m/main.hcl ",
+		`toolchain.ll‸vm.dir`:         `pipelines/p.hcl toolchain "llvm"`,
+		`modu‸le.m.deep`:              "",
+		`target.un‸its`:               "",
+		`: loc‸al.outputs`:            "",
+		`argv ‸    =`:                 "",
 	} {
 		p := c.openAt("pipelines/p.hcl", mark(t, pipeline, excerpt))
 		var got []struct {
@@ -459,6 +490,19 @@ func TestDefinition(t *testing.T) {
 		if strings.Join(all, ", ") != want {
 			t.Errorf("%s leads to %q, not %q", excerpt, all, want)
 		}
+	}
+}
+
+// Characters of positions are UTF-16 code units.
+func TestUTF16(t *testing.T) {
+	c := connect(t, nil)
+	p := c.openAt("x.hcl", "variable \"v\" { description = \"it\" }\nlocals { a = [\"𝄞ä\", var.v] }\n")
+	column := len(`locals { a = ["`) + 2 + 1 + len(`", var.`)
+	p["position"] = map[string]any{"line": 1, "character": column}
+	var got struct{ Range span }
+	c.call("textDocument/hover", p, &got)
+	if want := (span{position{1, column}, position{1, column + 1}}); got.Range != want {
+		t.Errorf("the word is at %v, not %v", got.Range, want)
 	}
 }
 
@@ -513,8 +557,10 @@ func TestLargeFile(t *testing.T) {
 func TestLifecycle(t *testing.T) {
 	c := connect(t, nil)
 	var code *jsonrpc2.Error
-	for method, want := range map[string]int64{"textDocument/unheardOf": jsonrpc2.CodeMethodNotFound, "textDocument/hover": jsonrpc2.CodeInvalidParams} {
-		if err := c.try(method, map[string]any{"textDocument": map[string]any{"uri": "file:///none"}}, nil); err == nil || !asError(err, &code) || code.Code != want {
+	for method, want := range map[string]int64{"textDocument/unheardOf": jsonrpc2.CodeMethodNotFound,
+		"textDocument/hover": jsonrpc2.CodeInvalidParams} {
+		if err := c.try(method, map[string]any{"textDocument": map[string]any{"uri": "file:///none"}},
+			nil); err == nil || !asError(err, &code) || code.Code != want {
 			t.Errorf("%s: %v, not code %d", method, err, want)
 		}
 	}

@@ -69,7 +69,7 @@ func Make(ctx context.Context, o Options) ([]string, error) {
 	if err := r.clone(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.common(ctx); err != nil {
+	if err := r.common(); err != nil {
 		return nil, err
 	}
 	made := map[string][]byte{}
@@ -106,7 +106,7 @@ func (r *release) clone(ctx context.Context) error {
 }
 
 // common reads what is the same in all archives.
-func (r *release) common(ctx context.Context) error {
+func (r *release) common() error {
 	r.files = map[string]file{}
 	for name, from := range map[string]string{
 		"LICENSE": "LICENSE", "README.md": "README.md", "CHANGELOG.md": "CHANGELOG.md",
@@ -120,9 +120,7 @@ func (r *release) common(ctx context.Context) error {
 		}
 		r.files[name] = file{content: b}
 	}
-	page, err := r.run(ctx, r.src, nil, "go", "run", "./cmd/"+program, "man")
-	r.files["man/man1/hexmage.1"] = file{content: page}
-	return err
+	return nil
 }
 
 // make adds the archive of a target, and its list of modules, to what is made.

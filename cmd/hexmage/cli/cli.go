@@ -108,7 +108,7 @@ type commands struct {
 	Patch      patchCmd      `cmd:"" help:"Patch op sources for an SDK: check, apply, diff, record, and list what will not compile."`
 	Makefile   makefileCmd   `cmd:"" help:"Write a standalone Makefile for an op package, or compare another one with it."`
 	IDE        ideCmd        `cmd:"" name:"ide" help:"Write what clangd and VS Code need to understand an op package."`
-	LSP        lspCmd        `cmd:"" name:"lsp" help:"Speak to an editor, by the Language Server Protocol: mistakes as you type, completion, docs, renaming."`
+	LSP        lspCmd        `cmd:"" name:"lsp" help:"Serve an editor by the Language Server Protocol."`
 	Kinds      kindsCmd      `cmd:"" help:"The kinds of step: what each takes and gives, an example, the pipelines that use it."`
 	Inspect    inspectCmd    `cmd:"" help:"Say what a library, context binary, model or SDK is."`
 	Fit        fitCmd        `cmd:"" help:"Reckon what a language model takes of a target before it is compiled: contexts, splits, memory, time a token."`
@@ -122,7 +122,6 @@ type commands struct {
 	Cache      cacheCmd      `cmd:"" help:"Look after the cache: count it, collect garbage, verify it, find what is in it."`
 	Completion completionCmd `cmd:"" help:"Print a script that has a shell complete what is typed after hexmage: bash, zsh or fish."`
 	Complete   completeCmd   `cmd:"" hidden:""`
-	Man        manCmd        `cmd:"" help:"Print the manual page, for man."`
 	Help       helpCmd       `cmd:"" help:"Print the help of a command, as hexmage COMMAND --help does."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 }

@@ -104,7 +104,7 @@ func TestRelease(t *testing.T) {
 	}
 	dir := unpacked(t, filepath.Join(first, released+".tar.gz"), t.TempDir())
 	for _, name := range []string{"LICENSE", "README.md", "completion/hexmage.bash", "completion/hexmage.fish",
-		"completion/hexmage.zsh", "man/man1/hexmage.1"} {
+		"completion/hexmage.zsh"} {
 		if Read(t, filepath.Join(dir, name)) == "" {
 			t.Errorf("%s is empty", name)
 		}
