@@ -225,7 +225,8 @@ func (r *reader) remote(b *hclsyntax.Block) Remote {
 	for _, name := range ofUser() {
 		if a := b.Body.Attributes[name]; a != nil && !r.own {
 			r.fail(a.SrcRange, "Not for a workspace", "%s is for your own %s: a workspace may come from anybody, "+
-				"and must not start programs or read your environment. A remote %q there stands in place of this one.", name, UserFile, out.Name)
+				"and must not start programs or read your environment. A remote %q there stands in place of this "+
+				"one.", name, UserFile, out.Name)
 		}
 	}
 	at := b.DefRange()

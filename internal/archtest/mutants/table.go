@@ -126,7 +126,8 @@ func mutants() []mutant {
 		{atomic, "TestOutputAtomic", []edit{{
 			"internal/engine/outputs.go",
 			`if err := exchangeOrMove(next, out.Path, next+".old"); err != nil {`,
-			"b, err := os.ReadFile(next)\n	if err = errors.Join(err, os.WriteFile(out.Path, b, 0o644)); err != nil {",
+			"b, err := os.ReadFile(next)\n	if err = errors.Join(err, os.WriteFile(out.Path, b, 0o644)); err != " +
+				"nil {",
 		}}},
 		{hostile, "TestHostileArchive", []edit{{
 			"internal/archive/name.go",

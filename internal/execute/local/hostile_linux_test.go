@@ -64,7 +64,8 @@ func poke(what string, args []string) error {
 	case "fsetxattr":
 		return descriptor(func(fd int) error { return unix.Fsetxattr(fd, "user.hostile", []byte("x"), 0) })
 	case "acl":
-		acl := "\x02\x00\x00\x00\x01\x00\x07\x00\xff\xff\xff\xff\x04\x00\x07\x00\xff\xff\xff\xff\x20\x00\x07\x00\xff\xff\xff\xff"
+		acl := "\x02\x00\x00\x00\x01\x00\x07\x00\xff\xff\xff\xff\x04\x00\x07\x00\xff\xff\xff\xff\x20\x00\x07\x00\xff" +
+			"\xff\xff\xff"
 		return unix.Setxattr(args[0], "system.posix_acl_default", []byte(acl), 0)
 	case "flags":
 		const nodump = 0x40
@@ -622,7 +623,8 @@ func honest() map[string][2]string {
 			". && git add . && git -c user.name=x -c user.email=x@x commit -qm x && git status --porcelain && git " +
 			"gc -q && git fsck && echo ok", "ok"},
 		"git clone": {"export GIT_CONFIG_NOSYSTEM=1; cd $TMPDIR && git init -q a && cd a && echo > " +
-			"f && git add f && git -c user.name=x -c user.email=x@x commit -qm x && cd .. && git clone -q a b && ls b", "f"},
+			"f && git add f && git -c user.name=x -c user.email=x@x commit -qm x && cd .. && git clone -q a b && " +
+			"ls b", "f"},
 		"touch": {"touch -d @1111111111 in out/n && stat -c '%Y' in out/n",
 			"1111111111\n1111111111"},
 		"sed -i": {"cp src/in out/s && chmod u+w out/s && sed -i s/src/dst/ out/s && cat out/s",
@@ -666,7 +668,8 @@ func honest() map[string][2]string {
 			"@@\\n-src/in\\n+new\\n' | (cd out && patch -s) && cat out/q && stat -c %a out/q", "new\n640"},
 		"sparse files and holes": {"truncate -s 1M out/h && fallocate -p -o 0 -l 4096 out/h && stat -c %s out/h",
 			"1048576"},
-		"archives with ar and gzip": {"cd out && cp -p ../src/in ./g && gzip -k g && gunzip -c g.gz && stat -c %a g.gz", "src/in\n444"},
+		"archives with ar and gzip": {"cd out && cp -p ../src/in ./g && gzip -k g && gunzip -c g.gz && stat -c %a " +
+			"g.gz", "src/in\n444"},
 		"umask and mkdir -m": {"mkdir -m 711 out/m; stat -c %a out/m; mkfifo -m 640 out/p; stat -c %a out/p; " +
 			"rm out/p", "711\n640"},
 	}

@@ -234,7 +234,8 @@ func TestSignals(t *testing.T) {
 			}
 		}
 		if !scoped {
-			if text, _ := b.sh(t, "/usr/bin/python3 -c 'import fcntl,os; r,w=os.pipe(); fcntl.fcntl(r, fcntl.F_SETOWN, "+pid+")' 2>&1 | tail -1"); !strings.Contains(text, "not permitted") {
+			if text, _ := b.sh(t, "/usr/bin/python3 -c 'import fcntl,os; r,w=os.pipe(); fcntl.fcntl(r, "+
+				"fcntl.F_SETOWN, "+pid+")' 2>&1 | tail -1"); !strings.Contains(text, "not permitted") {
 				t.Errorf("signals by the owner of a descriptor: %q", text)
 			}
 		}

@@ -127,7 +127,8 @@ func TestBrowser(t *testing.T) {
 						s.Width, s.Tabs, s.Passes)
 				}
 				if s.Actions < c.actions || s.Visible != 1 || s.Found != "1 step" || s.More != c.added {
-					t.Errorf("%d pixels: %d lines of actions, %d steps after a search that says %q, %d more on demand", s.Width, s.Actions, s.Visible, s.Found, s.More)
+					t.Errorf("%d pixels: %d lines of actions, %d steps after a search that says %q, %d more on "+
+						"demand", s.Width, s.Actions, s.Visible, s.Found, s.More)
 				}
 			}
 			for _, s := range all {

@@ -182,7 +182,8 @@ func buildMistakes() []provocation {
 		{id: "undefined-symbol-link", in: "lld", mistake: "a function that nothing has",
 			script: build(ndkClang+" -shared -fPIC -Wl,-z,defs", "void g();\nvoid f() { g(); }")},
 		{id: "elf-machine", in: "lld", mistake: "the Hexagon library in the place of the AArch64 one",
-			script: build(ndkClang+" -shared -fPIC ${toolchain.qairt.dir}/lib/hexagon-v79/unsigned/libQnnHtpV79Skel.so", "int x;")},
+			script: build(ndkClang+" -shared -fPIC ${toolchain.qairt.dir}/lib/hexagon-v79/unsigned/"+
+				"libQnnHtpV79Skel.so", "int x;")},
 		{id: "reloc-overflow", in: "lld", mistake: "code and data farther apart than a relocation reaches",
 			script: build(ndkClang+" -shared -fPIC",
 				"asm(\".text\\n.globl f\\nf: adr x0, far\\n ret\\n.data\\n.space 0x200000\\nfar: .quad 0\\n\");")},
@@ -204,7 +205,8 @@ func makefileMistakes() []provocation {
 		{id: "hexagon-tools", in: in, mistake: "a version of the tools that the Hexagon SDK does not have",
 			plan: "compat hexagon-tools-folder",
 			script: vendors("TOOLS := $(HEXAGON_SDK_ROOT)/tools/HEXAGON_Tools/8.8.06/Tools\nifeq ($(wildcard " +
-				"$(TOOLS)),)\n$(error \"ERROR: Cannot retrieve hexagon tools from: $(TOOLS). Expected: 8.8.06\")\nendif")},
+				"$(TOOLS)),)\n$(error \"ERROR: Cannot retrieve hexagon tools from: $(TOOLS). Expected: 8.8.06\")\n" +
+				"endif")},
 		{id: "hexagon-root-arch", in: in, mistake: "HEXAGON_SDK_ROOT_V79 is set in a comment only",
 			plan: "compat make-sdk-root",
 			script: vendors("# HEXAGON_SDK_ROOT_V79 := $(HEXAGON_SDK_ROOT)\nifeq ($(wildcard " +
@@ -228,7 +230,8 @@ func hostMistakes() []provocation {
 	needs := func(soname, after string) string {
 		return "echo 'int g(void) { return 0; }' > l.c\necho 'int g(void); void _start(void) { g(); }' > p.c\n" +
 			clang + "-shared -Wl,-soname," + soname + " -o lib.so l.c\n" +
-			clang + "-pie -Wl,--dynamic-linker=/lib64/ld-linux-x86-64.so.2 -Wl,-z,nodefaultlib -o qnn-tool p.c lib.so\n" + after + "./qnn-tool"
+			clang + "-pie -Wl,--dynamic-linker=/lib64/ld-linux-x86-64.so.2 -Wl,-z,nodefaultlib -o qnn-tool p.c " +
+			"lib.so\n" + after + "./qnn-tool"
 	}
 	const qpm = `cat > qpm-cli <<'END'
 #!/bin/sh

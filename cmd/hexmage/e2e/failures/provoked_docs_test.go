@@ -77,7 +77,8 @@ func TestProvokedTable(t *testing.T) {
 	}
 	text := fmt.Sprintf("%d mistakes, which come out as %d failures, %d of them from the reproduction of llm.npu "+
 		"(●).\n\n", mistakes, failures, seeds) +
-		"| comes out as | what is wrong | who finds it | the plan refuses it, or warns, by rule |\n|---|---|---|---|\n" + b.String()
+		"| comes out as | what is wrong | who finds it | the plan refuses it, or warns, by rule |\n" +
+		"|---|---|---|---|\n" + b.String()
 	path := filepath.Join(Repo(), "docs", "diagnosis.md")
 	doc := []byte(Read(t, path))
 	i, j := bytes.Index(doc, []byte(begin)), bytes.Index(doc, []byte(end))

@@ -439,7 +439,8 @@ func TestCutReleases(t *testing.T) {
 	}
 	old := `toolchain "htp_host" { version = "2.4.0" }`
 	writeSteps(t, w, "refused", emulate(`"new"`))
-	writeSteps(t, w, "old", "step \"htp_context\" \"old\" { graphs = \"${step.python.graphs.outputs.dir}/one.onnx\" }\n"+
+	writeSteps(t, w, "old", "step \"htp_context\" \"old\" { graphs = \"${step.python.graphs.outputs.dir}/one.onnx\" "+
+		"}\n"+
 		emulate("step.htp_context.old.outputs.dir")+"output \"context\" { value = step.htp_context.old.outputs.dir }\n")
 	writeSteps(t, w, "taken", emulate(`"out/old/context"`))
 	for _, name := range []string{"refused", "old"} {
@@ -468,7 +469,8 @@ func TestCutShared(t *testing.T) {
 	steps := "step \"htp_context\" \"both\" { graphs = \"${step.python.graphs.outputs.dir}/both\" }\n"
 	for name, context := range map[string]string{"whole": "", "twin": "/emulator/left"} {
 		steps += fmt.Sprintf("step \"htp_emulate\" \"%s\" {\n  context = "+
-			"\"${step.htp_context.both.outputs.dir}%s\"\n  inputs  = \"${step.python.graphs.outputs.dir}/samples\"\n}\n", name, context)
+			"\"${step.htp_context.both.outputs.dir}%s\"\n  inputs  = \"${step.python.graphs.outputs.dir}/samples\"\n"+
+			"}\n", name, context)
 	}
 	steps += "step \"htp_emulate\" \"prompt\" {\n  context = \"${step.htp_context.both.outputs.dir}/device\"\n  " +
 		"prompt  = \"What is it?\"\n}\n"

@@ -435,7 +435,8 @@ func (p *phoneProgram) refuses(t *testing.T) {
 	args := []string{"--ask", made("outside", "ask"), "--graphs", made("outside", "graphs"), "--runtime", p.runtime,
 		"--report", t.TempDir(), "--processor"}
 	if said, code := p.run(t, args...); code != 1 ||
-		!strings.Contains(said, "embedding.bin cannot be read: No such file or directory. The graphs have no embedding") {
+		!strings.Contains(said, "embedding.bin cannot be read: No such file or directory. The graphs have no "+
+			"embedding") {
 		t.Errorf("without the embedding, %d: %s", code, said)
 	}
 	if err := os.WriteFile(table, []byte("short"), 0o644); err != nil {
