@@ -49,7 +49,7 @@ func stepBlock(blk *hcl.Block) (*Block, hcl.Diagnostics) {
 	}
 	c, remain, diags := blk.Body.PartialContent(schema)
 	if b.At.Kind == addrs.Toolchain {
-		diags = append(diags, errorf(&b.KindRange, "A toolchain is not a step", "Write toolchain %q { … } instead.", b.At.Name)...)
+		diags = append(diags, errorf(b.KindRange, "A toolchain is not a step", "Write toolchain %q { … } instead.", b.At.Name)...)
 	}
 	diags = append(diags, take(c, b.meta())...)
 	first := make(map[string]hcl.Range)
@@ -94,8 +94,7 @@ func dependencies(x hcl.Expression) (out []Dependency, diags hcl.Diagnostics) {
 		}
 		var ds hcl.Diagnostics
 		if d.Step, ds = hcl.AbsTraversalForExpr(e); ds.HasErrors() {
-			r := e.Range()
-			diags = append(diags, errorf(&r, "Not the address of a step", "depends_on is a list of addresses, written without quotes: depends_on = [step.patch.ops].")...)
+			diags = append(diags, errorf(e.Range(), "Not the address of a step", "depends_on is a list of addresses, written without quotes: depends_on = [step.patch.ops].")...)
 			continue
 		}
 		out = append(out, d)
@@ -109,7 +108,7 @@ const secretFile = "secret_file"
 func secretFileBlock(blk *hcl.Block) (*SecretFile, hcl.Diagnostics) {
 	f := &SecretFile{Name: blk.Labels[0], Range: blk.DefRange}
 	if strings.Trim(f.Name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") != "" || !hclsyntax.ValidIdentifier(f.Name) {
-		return nil, errorf(&blk.LabelRanges[0], "Not the name of a variable",
+		return nil, errorf(blk.LabelRanges[0], "Not the name of a variable",
 			"%q would be the variable of the environment that has the file's path: letters, digits and _, such as secret_file \"NETRC\".", f.Name)
 	}
 	_, diags := read(blk.Body, "a secret_file block", []argument{{"content", required{&f.Content}}})
@@ -122,7 +121,7 @@ func secretFileBlock(blk *hcl.Block) (*SecretFile, hcl.Diagnostics) {
 func stepOutput(blk *hcl.Block) (*StepOutput, hcl.Diagnostics) {
 	o := &StepOutput{Name: blk.Labels[0], Range: blk.DefRange}
 	if !hclsyntax.ValidIdentifier(o.Name) {
-		return nil, errorf(&blk.LabelRanges[0], "Not a name",
+		return nil, errorf(blk.LabelRanges[0], "Not a name",
 			"%q cannot be used in references. Choose a name that starts with a letter or _ and goes on with letters, digits, _ and -.", o.Name)
 	}
 	if ds := nameLength(o.Name, blk.LabelRanges[0]); ds.HasErrors() {
@@ -135,13 +134,13 @@ func stepOutput(blk *hcl.Block) (*StepOutput, hcl.Diagnostics) {
 			continue
 		}
 		if o.Path != nil {
-			return nil, append(diags, errorf(&o.Range, "An output has one class", "Output %q sets more than one of file, tree and value. Keep one.", o.Name)...)
+			return nil, append(diags, errorf(o.Range, "An output has one class", "Output %q sets more than one of file, tree and value. Keep one.", o.Name)...)
 		}
 		o.Class, o.Path = class, path
 	}
 	if o.Path == nil {
 		if !diags.HasErrors() {
-			diags = append(diags, errorf(&o.Range, "An output without a path",
+			diags = append(diags, errorf(o.Range, "An output without a path",
 				"Say what output %q is and where the command writes it: file = \"…\", tree = \"…\" or value = \"…\" (a file whose content other steps use).", o.Name)...)
 		}
 		return nil, diags

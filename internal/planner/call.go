@@ -22,7 +22,7 @@ func (p *planner) evalCall(m *module, caller *frame) hcl.Diagnostics {
 		return diags
 	}
 	if p.framed += len(keys); p.framed > maxFrames {
-		return errorf(&c.Range, "More than a plan may hold",
+		return errorf(c.Range, "More than a plan may hold",
 			"With the %d copies of module.%s there are more than %d of all modules.", len(keys), c.Name, maxFrames)
 	}
 	outputs := &lang.Outputs{Keyed: c.ForEach != nil}
@@ -128,8 +128,7 @@ func (p *planner) existing(c *config.Call, f *frame) (bool, hcl.Diagnostics) {
 		return false, diags
 	}
 	if v.IsNull() {
-		r := c.When.Range()
-		return false, append(diags, errorf(&r, "A value is not allowed", "%s is null: it must be true or false.", what)...)
+		return false, append(diags, errorf(c.When.Range(), "A value is not allowed", "%s is null: it must be true or false.", what)...)
 	}
 	return v.True(), diags
 }
@@ -165,8 +164,7 @@ func (p *planner) checkTarget(v cty.Value, e hcl.Expression, what string) hcl.Di
 			return nil
 		}
 	}
-	r := e.Range()
-	return errorf(&r, "Not a target", "%s must be one of the pipeline's targets: %s.", what,
+	return errorf(e.Range(), "Not a target", "%s must be one of the pipeline's targets: %s.", what,
 		orNone(targetNames(p.rootFrame().targets)))
 }
 
@@ -195,8 +193,7 @@ func (p *planner) orderCall(c *config.Call, f *frame) hcl.Diagnostics {
 				return append(diags, ds...)
 			}
 			if v.IsNull() {
-				at := d.Key.Range()
-				return append(diags, errorf(&at, "A value is not allowed",
+				return append(diags, errorf(d.Key.Range(), "A value is not allowed",
 					"The key in depends_on of module.%s: null is no key.", c.Name)...)
 			}
 			r.Key, r.Keyed = v.AsString(), true
@@ -272,7 +269,7 @@ func (p *planner) argument(
 ) (cty.Value, hcl.Diagnostics) {
 	if a == nil {
 		val, diags := p.variable(v, inputValue{})
-		return val, append(diags, p.hidden(v, val, &v.Range)...)
+		return val, append(diags, p.hidden(v, val, v.Range)...)
 	}
 	val, diags := p.inCall(f, scope, a.Expr)
 	if diags.HasErrors() {
@@ -280,26 +277,26 @@ func (p *planner) argument(
 	}
 	if val.IsNull() && v.Default != nil { // so a caller hands on a variable of its own that may be left out
 		val, ds := p.variable(v, inputValue{})
-		return val, append(append(diags, ds...), p.hidden(v, val, &v.Range)...)
+		return val, append(append(diags, ds...), p.hidden(v, val, v.Range)...)
 	}
 	r := a.Expr.Range()
-	if diags = append(diags, p.hidden(v, val, &r)...); diags.HasErrors() {
+	if diags = append(diags, p.hidden(v, val, r)...); diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
-	val, ds := p.variable(v, inputValue{val: val, from: string(f.at), rng: &r})
+	val, ds := p.variable(v, inputValue{val: val, from: string(f.at), rng: r})
 	return val, append(diags, ds...)
 }
 
 // hidden rejects a value for a sensitive variable of a module that is not sensitive itself: sensitive values come
 // from sensitive variables of the pipeline, by whose names plans refer to them. Null and "" need no hiding.
-func (p *planner) hidden(v *config.Variable, val cty.Value, at *hcl.Range) hcl.Diagnostics {
+func (p *planner) hidden(v *config.Variable, val cty.Value, at hcl.Range) hcl.Diagnostics {
 	if !v.Sensitive || val == cty.NilVal {
 		return nil
 	}
 	if plain, _ := val.UnmarkDeep(); plain.IsNull() || plain.RawEquals(cty.StringVal("")) {
 		return nil
 	}
-	if at == &v.Range {
+	if at == v.Range {
 		return errorf(at, "A sensitive value in a file", "The default of var.%s stands in this file for everybody. "+
 			"Leave out the default, or `sensitive`; a variable that may be left out has the type optional(…).", v.Name)
 	}
@@ -324,11 +321,11 @@ func (p *planner) checkModuleRef(f *frame, r lang.Ref) hcl.Diagnostics {
 	}
 	at := addrs.Module("").Copy(r.Name, r.Key)
 	if f.off[r.Name][r.Key] {
-		return errorf(&r.Range, "No such copy of a module",
+		return errorf(r.Range, "No such copy of a module",
 			"There is no %s, since its when is false. Its keys are: %s.", at, orNone(keys))
 	}
 	if near := nearest.Name(r.Key, keys); near != "" {
-		return errorf(&r.Range, "No such copy of a module", "There is no %s. Did you mean [%q]?", at, near)
+		return errorf(r.Range, "No such copy of a module", "There is no %s. Did you mean [%q]?", at, near)
 	}
-	return errorf(&r.Range, "No such copy of a module", "There is no %s. Its keys are: %s.", at, orNone(keys))
+	return errorf(r.Range, "No such copy of a module", "There is no %s. Its keys are: %s.", at, orNone(keys))
 }

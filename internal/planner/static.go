@@ -24,9 +24,8 @@ func (p *planner) checkStatic(m *module) hcl.Diagnostics {
 			for _, r := range chain {
 				names = append(names, r.String())
 			}
-			r := chain[0].Range
 			o.failed = true
-			diags = append(diags, errorf(&r, "Not known while planning",
+			diags = append(diags, errorf(chain[0].Range, "Not known while planning",
 				"%s must be known before any step runs, but it depends on %s. Use only var, local, path, profile, target and toolchain here.",
 				what, strings.Join(names, ", which depends on "))...)
 		}
