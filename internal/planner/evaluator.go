@@ -136,16 +136,14 @@ func (e *evaluator) arguments() (args []*argument, env, files *argument, diags h
 func (e *evaluator) decode(a *argument) (cty.Value, hcl.Diagnostics) {
 	if a.attr != nil && customdecode.CustomExpressionDecoderForType(a.ty) == nil {
 		v, diags := e.raw(a.attr.Expr)
-		if e.p.budget.Spent() {
+		if diags.HasErrors() {
 			return cty.NilVal, diags
 		}
-		if !diags.HasErrors() {
-			if v, err := convertTo(v, a.ty); err == nil {
-				return v, diags
-			}
+		if v, err := convertTo(v, a.ty); err == nil {
+			return v, diags
 		}
 	}
-	// Blocks and the like, and what fails: hcldec says how.
+	// Blocks and the like, and what has another type: hcldec says how.
 	spec := hcldec.ObjectSpec{a.name: e.s.schema.Args[a.name]}
 	v, _, diags := hcldec.PartialDecode(e.s.block.Body, spec, e.ctx)
 	if diags.HasErrors() {
