@@ -191,6 +191,7 @@ type object struct {
 	// references to axes of the step's matrix, and whether they are right; nil where there can be none
 	axes     map[hcl.Range]bool
 	implicit []string // objects it needs without a reference
+	static   []static // what must be known before any step runs
 	deps     []string // objects
 	eval     func(*frame) hcl.Diagnostics
 

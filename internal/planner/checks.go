@@ -35,7 +35,10 @@ type checkIn struct {
 func (p *planner) declareCheck(m *module, c *config.Check) hcl.Diagnostics {
 	o := p.add(&object{name: m.name("check." + c.Name), in: m, scope: m, rng: c.Range})
 	o.eval = func(f *frame) hcl.Diagnostics { return p.evalCheck(c, o, f) }
-	diags := p.refer(o, c.ForEach != nil, variables(c.Condition, c.Message, c.ForEach, c.When))
+	ts := variables(c.Condition, c.Message)
+	ts = append(ts, o.addStatic("for_each", "check."+c.Name, c.ForEach)...)
+	ts = append(ts, o.addStatic("when", "check."+c.Name, c.When)...)
+	diags := p.refer(o, c.ForEach != nil, ts)
 	for _, e := range []hcl.Expression{c.Condition, c.Message} {
 		diags = append(diags, p.referEach(o, e)...)
 	}

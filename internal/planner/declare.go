@@ -95,7 +95,9 @@ func (p *planner) declare(m *module) hcl.Diagnostics {
 	} else if len(p.targets) > 0 {
 		o := p.add(&object{name: lang.Target, in: m, scope: m, rng: p.targets[0].Range, eval: p.evalTargets})
 		for _, t := range p.targets {
-			diags = append(diags, p.refer(o, false, targetVariables(t))...)
+			ts := targetVariables(t)
+			o.static = append(o.static, static{"The target", ts})
+			diags = append(diags, p.refer(o, false, ts)...)
 		}
 	}
 	for _, l := range m.parts.Locals {
@@ -277,7 +279,7 @@ func (p *planner) declareStep(m *module, o *object) hcl.Diagnostics {
 		}
 	}
 	o.failed = diags.HasErrors()
-	ts := o.allVariables() // which decodes the body
+	ts := o.references()
 	diags = append(diags, p.referMatrix(o)...)
 	diags = append(diags, p.refer(o, b.ForEach != nil, ts)...)
 	diags = append(diags, p.referOrder(o, b.DependsOn)...)
@@ -315,23 +317,38 @@ func (p *planner) referOrder(o *object, on []config.Dependency) hcl.Diagnostics 
 	return diags
 }
 
-// allVariables are those of the whole block; none of a kind that is not known.
-func (s *object) allVariables() []hcl.Traversal {
-	if s.kind == nil {
-		return nil
+// references are those of the whole block. It notes which of them must be static, and decodes the body.
+func (s *object) references() []hcl.Traversal {
+	b, ts := s.block, s.variables()
+	of := b.At.String()
+	if b.At.Kind == addrs.Toolchain {
+		ts = append(ts, variables(b.When)...)
+		s.static = []static{{of, ts}}
+		return ts
 	}
-	b := s.block
-	exprs := []hcl.Expression{b.ForEach, b.When, b.Target, b.Timeout, b.Retries, b.RetryExitCodes, b.Resources, b.Env, b.Cache}
+	for _, a := range []struct {
+		name string
+		expr hcl.Expression
+	}{
+		{"for_each", b.ForEach}, {"when", b.When}, {"target", b.Target}, {"timeout", b.Timeout}, {"retries", b.Retries},
+		{"retry_exit_codes", b.RetryExitCodes}, {"resources", b.Resources}, {"cache", b.Cache},
+	} {
+		ts = append(ts, s.addStatic(a.name, of, a.expr)...)
+	}
 	for _, own := range b.Outputs {
-		exprs = append(exprs, own.Path)
+		ts = append(ts, s.addStatic("The path of output "+own.Name, of, own.Path)...)
 	}
 	for _, d := range b.DependsOn {
-		exprs = append(exprs, d.Key)
+		ts = append(ts, s.addStatic("The key in depends_on", of, d.Key)...)
 	}
+	if a := attribute(b.Body, s.schema.OutputsFrom); a != nil {
+		s.addStatic(a.Name, of+", which names its outputs,", a.Expr)
+	}
+	ts = append(ts, variables(b.Env)...)
 	for _, f := range b.SecretFiles {
-		exprs = append(exprs, f.Content)
+		ts = append(ts, f.Content.Variables()...)
 	}
-	return append(s.variables(), variables(exprs...)...)
+	return ts
 }
 
 // variables are those of the arguments of the kind. It decodes the body.

@@ -164,11 +164,13 @@ func (p *planner) declareCall(m *module) hcl.Diagnostics {
 	if caller.caller == nil && len(p.targets) > 0 {
 		o.implicit = append(o.implicit, lang.Target) // which its copies are for, unless they say otherwise
 	}
-	exprs := []hcl.Expression{c.ForEach, c.When, c.Target}
+	of := "module." + c.Name
+	ts := slices.Concat(
+		o.addStatic("for_each", of, c.ForEach), o.addStatic("when", of, c.When), o.addStatic("target", of, c.Target))
 	for _, d := range c.DependsOn {
-		exprs = append(exprs, d.Key)
+		ts = append(ts, o.addStatic("The key in depends_on", of, d.Key)...)
 	}
-	diags := p.refer(o, c.ForEach != nil, variables(exprs...))
+	diags := p.refer(o, c.ForEach != nil, ts)
 	diags = append(diags, p.referOrder(o, c.DependsOn)...)
 
 	var names []string
