@@ -214,14 +214,18 @@ func (p *planner) chooseProfile() hcl.Diagnostics {
 	case p.profile != nil || p.o.Profile == "" && len(names) == 0:
 		return nil
 	case p.o.Profile == "":
-		return errorf(hcl.Range{}, "No profile is chosen", "None of the profiles %s is the default. Choose one with --profile, or add default = true to one.", strings.Join(names, ", "))
+		return errorf(hcl.Range{}, "No profile is chosen", "None of the profiles %s is the default. "+
+			"Choose one with --profile, or add default = true to one.", strings.Join(names, ", "))
 	case len(names) == 0:
-		return markOptions(errorf(hcl.Range{}, "No such profile", "Pipeline %s has no profiles: leave out --profile and HEXMAGE_PROFILE, of which one says %s.", p.cfg.Name, p.o.Profile), true)
+		return markOptions(errorf(hcl.Range{}, "No such profile", "Pipeline %s has no profiles: "+
+			"leave out --profile and HEXMAGE_PROFILE, of which one says %s.", p.cfg.Name, p.o.Profile), true)
 	}
+	advice := "There are: " + strings.Join(names, ", ") + "."
 	if near := nearest.Name(p.o.Profile, names); near != "" {
-		return markOptions(errorf(hcl.Range{}, "No such profile", "Pipeline %s has no profile %s, which --profile or HEXMAGE_PROFILE names. Did you mean %s?", p.cfg.Name, p.o.Profile, near), true)
+		advice = "Did you mean " + near + "?"
 	}
-	return markOptions(errorf(hcl.Range{}, "No such profile", "Pipeline %s has no profile %s, which --profile or HEXMAGE_PROFILE names. There are: %s.", p.cfg.Name, p.o.Profile, strings.Join(names, ", ")), true)
+	return markOptions(errorf(hcl.Range{}, "No such profile", "Pipeline %s has no profile %s, "+
+		"which --profile or HEXMAGE_PROFILE names. %s", p.cfg.Name, p.o.Profile, advice), true)
 }
 
 func (p *planner) profileName() string {
@@ -440,16 +444,21 @@ func (p *planner) checkStepRef(f *frame, r lang.Ref) hcl.Diagnostics {
 		for _, in := range s.instances {
 			keys = append(keys, in.at.Key)
 		}
-		at := addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}
-		if s.off[r.Key] {
-			return errorf(r.Range, "No such copy of a step", "There is no %s, since its when is false. Its keys are: %s.", at, orNone(keys))
-		}
-		if near := nearest.Name(r.Key, keys); near != "" {
-			return errorf(r.Range, "No such copy of a step", "There is no %s. Did you mean [%q]?", at, near)
-		}
-		return errorf(r.Range, "No such copy of a step", "There is no %s. Its keys are: %s.", at, orNone(keys))
+		return noCopy("step", addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}.String(), r, keys, s.off[r.Key])
 	}
 	return nil
+}
+
+// noCopy says that there is no copy of a step or module with the key, but with which there are copies. Off says that
+// there is none because its when is false.
+func noCopy(what, at string, r lang.Ref, keys []string, off bool) hcl.Diagnostics {
+	text := fmt.Sprintf(". Its keys are: %s.", orNone(keys))
+	if near := nearest.Name(r.Key, keys); off {
+		text = ", since its when is false" + text
+	} else if near != "" {
+		text = fmt.Sprintf(". Did you mean [%q]?", near)
+	}
+	return errorf(r.Range, "No such copy of a "+what, "There is no %s%s", at, text)
 }
 
 func orNone(list []string) string {

@@ -150,37 +150,12 @@ func (e *evaluator) metaArguments(n *plan.Instance) hcl.Diagnostics {
 			diags = append(diags, errorf(m.expr.Range(), "A value is not allowed", "%s: %s.", e.label(m.name), err)...)
 		}
 	}
-	n.After = slices.Clone(e.s.frame.after)
-	for _, d := range b.DependsOn {
-		at, ds := e.dependency(d)
-		diags = append(diags, ds...)
-		n.After = append(n.After, at...)
-	}
-	n.After = slices.Clip(addrs.SortInstances(n.After))
-	return diags
-}
-
-// dependency is what an element of depends_on names for the instance, as in Instance.After.
-func (e *evaluator) dependency(d config.Dependency) ([]addrs.Instance, hcl.Diagnostics) {
-	const name = "the key in depends_on"
-	r, diags := lang.ParseRef(d.Step)
-	if diags.HasErrors() {
-		return nil, nil // that was said
-	}
-	if d.Key != nil {
-		v, diags := e.value(d.Key, cty.String, name)
-		if diags.HasErrors() {
-			return nil, diags
-		}
-		if v.IsNull() {
-			return nil, errorf(d.Key.Range(), "A value is not allowed", "%s: null is no key.", e.label(name))
-		}
-		r.Key, r.Keyed = v.AsString(), true
-		if diags := e.s.frame.of.declared.Check(r, true); diags.HasErrors() {
-			return nil, diags
-		}
-	}
-	return e.p.ordered(e.s.frame, r)
+	f := e.s.frame
+	after, ds := e.p.dependsOn(f, b.DependsOn, b.At.String(), func(x hcl.Expression) (cty.Value, hcl.Diagnostics) {
+		return e.value(x, cty.String, "The key in depends_on")
+	})
+	n.After = slices.Clip(addrs.SortInstances(append(after, f.after...)))
+	return append(diags, ds...)
 }
 
 func setMeta(n *plan.Instance, name string, v cty.Value) (err error) {

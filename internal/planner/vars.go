@@ -56,75 +56,71 @@ func OfOptions(diags hcl.Diagnostics) bool {
 	return slices.ContainsFunc(diags, func(d *hcl.Diagnostic) bool { return d.Severity == hcl.DiagError && d.Extra == ofOptions{} })
 }
 
+// givenValues are the values that somebody gives; a later source wins.
 func (p *planner) givenValues(f *frame) (map[string]inputValue, hcl.Diagnostics) {
 	values := make(map[string]inputValue)
 	var names []string
-	known := make(map[string]bool)
 	for _, v := range p.cfg.Variables {
 		names = append(names, v.Name)
-		known[v.Name] = true
 	}
 	var diags hcl.Diagnostics
-	undeclared := func(name, from string, r hcl.Range) {
-		advice := fmt.Sprintf("Declare it: variable %q { … }.", name)
-		if near := nearest.Name(name, names); near != "" {
-			advice = fmt.Sprintf("Did you mean %s?", near)
+	known := func(name, from string, at hcl.Range, must bool) bool {
+		if slices.Contains(names, name) {
+			return true
 		}
-		more := errorf(r, "No such variable", "%s sets %s, but pipeline %s has no such variable. %s", from, name, p.cfg.Name, advice)
-		diags = append(diags, markOptions(more, r == hcl.Range{})...)
+		if must {
+			advice := fmt.Sprintf("Declare it: variable %q { … }.", name)
+			if near := nearest.Name(name, names); near != "" {
+				advice = fmt.Sprintf("Did you mean %s?", near)
+			}
+			more := errorf(at, "No such variable", "%s sets %s, but pipeline %s has no such variable. %s",
+				from, name, p.cfg.Name, advice)
+			diags = append(diags, markOptions(more, at == hcl.Range{})...)
+		}
+		return false
 	}
-	ctx := &hcl.EvalContext{Functions: p.functions, Variables: map[string]cty.Value{lang.Path: f.scope.Path, lang.Profile: f.scope.Profile}}
+	ctx := &hcl.EvalContext{
+		Functions: p.functions, Variables: map[string]cty.Value{lang.Path: f.scope.Path, lang.Profile: f.scope.Profile},
+	}
+	eval := func(x hcl.Expression, from string) inputValue {
+		val, ds := p.budget.Value(x, ctx)
+		diags = append(diags, ds...)
+		return inputValue{val: val, from: from, rng: x.Range()}
+	}
 	if p.profile != nil && p.profile.Variables != nil {
 		from := "profile " + p.profile.Name
 		pairs, ds := hcl.ExprMap(p.profile.Variables)
 		diags = append(diags, ds...)
 		for _, kv := range pairs {
-			name := hcl.ExprAsKeyword(kv.Key)
-			r := kv.Key.Range()
-			if name == "" {
-				k, ds := p.budget.Value(kv.Key, ctx)
-				if ds.HasErrors() || k.Type() != cty.String || k.IsNull() || !k.IsKnown() {
-					diags = append(diags, errorf(r, "Not the name of a variable", "Write variables = { name = value }.")...)
-					continue
-				}
-				name = k.AsString()
-			}
-			if !known[name] {
-				undeclared(name, from, r)
+			k, ds := p.budget.Value(kv.Key, ctx)
+			if ds.HasErrors() || k.Type() != cty.String || k.IsNull() || !k.IsKnown() {
+				diags = append(diags, errorf(kv.Key.Range(), "Not the name of a variable", "Write variables = { name = value }.")...)
 				continue
 			}
-			val, ds := p.budget.Value(kv.Value, ctx)
-			diags = append(diags, ds...)
-			values[name] = inputValue{val: val, from: from, rng: kv.Value.Range()}
+			if name := k.AsString(); known(name, from, kv.Key.Range(), true) {
+				values[name] = eval(kv.Value, from)
+			}
 		}
 	}
 	for _, f := range p.cfg.VarFiles {
 		for _, a := range sorted(f.Values) {
-			if !known[a.Name] {
-				if f.Own {
-					undeclared(a.Name, f.Name, a.NameRange)
-				}
-				continue
+			if known(a.Name, f.Name, a.NameRange, f.Own) {
+				values[a.Name] = eval(a.Expr, f.Name)
 			}
-			val, ds := p.budget.Value(a.Expr, ctx)
-			diags = append(diags, ds...)
-			values[a.Name] = inputValue{val: val, from: f.Name, rng: a.Expr.Range()}
 		}
 	}
+	text := func(s, from string) inputValue { return inputValue{val: cty.StringVal(s), from: from, text: true} }
 	for _, name := range sortedKeys(p.o.EnvVars) {
-		switch {
-		case known[name]:
-			values[name] = inputValue{val: cty.StringVal(p.o.EnvVars[name]), from: "HEXMAGE_VAR_" + name, text: true}
-		case slices.Contains(p.o.Strays, name) && nearest.Name(name, names) != "": // others are for other pipelines
-			undeclared(name, "HEXMAGE_VAR_"+name, hcl.Range{})
+		from := "HEXMAGE_VAR_" + name
+		mistake := slices.Contains(p.o.Strays, name) && nearest.Name(name, names) != "" // others are for other pipelines
+		if known(name, from, hcl.Range{}, mistake) {
+			values[name] = text(p.o.EnvVars[name], from)
 		}
 	}
 	for _, name := range sortedKeys(p.o.FlagVars) {
-		if !known[name] {
-			undeclared(name, "--var", hcl.Range{})
-			continue
+		if known(name, "--var", hcl.Range{}, true) {
+			values[name] = text(p.o.FlagVars[name], "--var "+name)
 		}
-		values[name] = inputValue{val: cty.StringVal(p.o.FlagVars[name]), from: "--var " + name, text: true}
 	}
 	return values, diags
 }
