@@ -1,6 +1,7 @@
 package action
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -10,27 +11,34 @@ import (
 // Spec is an action whose inputs are not there yet: it says where each input will come from. It is pure data, made at
 // plan time; the engine turns it into an Action when its inputs have digests.
 type Spec struct {
-	Name        string // unique within the step's instance; "" when the step is one action; e.g. "debug/src/a.o"
-	Description string // a few words for people: "compile src/a.cpp for debug"
+	// unique within the step's instance; "" when the step is one action; e.g. "debug/src/a.o"
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"` // a few words for people: "compile src/a.cpp for debug"
 
-	Args     []string          // argv; relative paths are relative to the exec root, where the command starts
-	Env      map[string]string // the whole environment, beside what the executor adds (HEXMAGE_ROOT, TMPDIR, HOME)
-	Stdin    string            // path in the exec root of the input that becomes standard input; "" is empty input
-	Inputs   []Input
-	Outputs  []Output
-	Platform map[string]string // where it may run and with what: see the Property constants
+	// argv; relative paths are relative to the exec root, where the command starts
+	Args []string `json:"argv,omitempty"`
+	// the whole environment, beside what the executor adds (HEXMAGE_ROOT, TMPDIR, HOME)
+	Env map[string]string `json:"env,omitempty"`
+	// path in the exec root of the input that becomes standard input; "" is empty input
+	Stdin   string   `json:"stdin,omitempty"`
+	Inputs  []Input  `json:"inputs,omitempty"`
+	Outputs []Output `json:"outputs,omitempty"`
+	// where it may run and with what: see the Property constants
+	Platform map[string]string `json:"platform,omitempty"`
 
 	// Depfile is where the command writes which files it read, as compilers do (gcc -MD): a path in the exec root.
 	// Then folders among the inputs count by the names in them and the contents of what was read; see Input.Whole.
 	// "": no such file.
-	Depfile string
+	Depfile string `json:"depfile,omitempty"`
 
-	Programs []string // programs of this machine that the command starts beside argv[0], by name or absolute path
+	// programs of this machine that the command starts beside argv[0], by name or absolute path
+	Programs []string `json:"-"`
 
-	Timeout        time.Duration // 0: no limit; in no key
-	NoCache        bool          // run every time, remember nothing
-	OKExitCodes    []int         // exit codes, beside 0, that are not failures
-	RetryExitCodes []int         // exit codes after which trying again may help; TimeoutExitCode is running out of time
+	Timeout     time.Duration `json:"-"`                       // 0: no limit; in no key
+	NoCache     bool          `json:"no_cache,omitempty"`      // run every time, remember nothing
+	OKExitCodes []int         `json:"ok_exit_codes,omitempty"` // exit codes, beside 0, that are not failures
+	// exit codes after which trying again may help; TimeoutExitCode is running out of time
+	RetryExitCodes []int `json:"-"`
 }
 
 // TimeoutExitCode stands for a command that ran out of time, as it does for timeout(1).
@@ -42,24 +50,28 @@ const UnableExitCode = 3
 
 // Output is a path that the command promises to write.
 type Output struct {
-	Path   string // slash path in the exec root
-	Tree   bool   // a folder rather than a file
-	Varies string // why two runs may leave different bytes in it; "": they must not. In no key
+	Path string `json:"path"`           // slash path in the exec root
+	Tree bool   `json:"tree,omitempty"` // a folder rather than a file
+	// why two runs may leave different bytes in it; "": they must not. In no key
+	Varies string `json:"varies,omitempty"`
 }
 
 // Input places something at a path of the exec root (or, as part of an Artifact, of the artifact).
 // Exactly one of Artifact, Spec, Host and Content says what.
 type Input struct {
-	Path string // slash path; "" is the root itself (for a tree) or the artifact itself (for a file)
+	// slash path; "" is the root itself (for a tree) or the artifact itself (for a file)
+	Path string `json:"path,omitempty"`
 
-	Artifact *addrs.Output // an output of an instance
-	Spec     *SpecOutput   // an output of another spec of the same instance
-	Host     *HostPath     // a file or folder of the workspace
-	Content  *Content      // bytes known at plan time
+	Artifact *addrs.Output `json:"artifact,omitempty"` // an output of an instance
+	Spec     *SpecOutput   `json:"action,omitempty"`   // an output of another spec of the same instance
+	Host     *HostPath     `json:"host,omitempty"`     // a file or folder of the workspace
+	Content  *Content      `json:"content,omitempty"`  // bytes known at plan time
 
-	Sub    string // take only this slash path of a tree
-	Shared bool   // a large read-only tree (a toolchain): an executor may link to it instead of copying it
-	Whole  bool   // with a Depfile: a folder that counts in full all the same, as shared ones do
+	Sub string `json:"sub,omitempty"` // take only this slash path of a tree
+	// a large read-only tree (a toolchain): an executor may link to it instead of copying it
+	Shared bool `json:"-"`
+	// with a Depfile: a folder that counts in full all the same, as shared ones do
+	Whole bool `json:"-"`
 }
 
 // As is the input at another path.
@@ -70,19 +82,25 @@ func (i Input) As(path string) Input {
 
 // SpecOutput names an output of a spec of the same instance.
 type SpecOutput struct {
-	Spec, Path string
+	Spec string `json:"name"`
+	Path string `json:"path"`
 }
 
 // HostPath is a file or folder of the machine that hexmage runs on.
 type HostPath struct {
-	Path  string   // absolute, or relative to the workspace
-	Globs []string // for a folder: doublestar patterns of the files to take; none takes all
+	Path  string   `json:"path"`            // absolute, or relative to the workspace
+	Globs []string `json:"globs,omitempty"` // for a folder: doublestar patterns of the files to take; none takes all
 }
 
 // Content is a small file written at plan time.
 type Content struct {
 	Data       []byte
 	Executable bool
+}
+
+// MarshalJSON returns the number of bytes: what a plan for programs has of it.
+func (c Content) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, `{"bytes":%d}`, len(c.Data)), nil
 }
 
 // Class is what an output is.
@@ -94,6 +112,9 @@ const (
 	Tree
 	Value // the content of a file: JSON if it parses as such, else text without the last line end
 )
+
+// MarshalText returns what String does.
+func (c Class) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // String returns "file", "tree" or "value".
 func (c Class) String() string {

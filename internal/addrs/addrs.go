@@ -52,6 +52,9 @@ type Instance struct {
 // String returns `step.exec.gen["v12"]`.
 func (i Instance) String() string { return i.Step.String() + i.suffix() }
 
+// MarshalText returns what String does.
+func (i Instance) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
+
 // Short returns `exec.gen["v12"]`.
 func (i Instance) Short() string { return i.Step.Short() + i.suffix() }
 
@@ -118,6 +121,9 @@ type Output struct {
 	Instance
 	Name string
 }
+
+// MarshalText returns what String does.
+func (o Output) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 // String returns "step.patch.ops.outputs.dir"; a toolchain's only output is "toolchain.llvm".
 func (o Output) String() string {

@@ -47,8 +47,6 @@ var advices = []advice{
 	{"Invalid type specification", lazyregexp.New(`^The keyword "([^"]+)" is not a valid type specification\.$`),
 		"$1 is no type. There are string, number, bool, any, list(TYPE), set(TYPE), map(TYPE), tuple([TYPE, …]), object({ NAME = TYPE, … }), and optional(TYPE) of one that may be left out."},
 	{"Incorrect attribute value type", lazyregexp.New(`^(Inappropriate value for attribute "([^"]+)": list of string required, but have string)\.`), `$1. Write it in brackets: $2 = ["…", …]`},
-	{"Operation failed", lazyregexp.New(`^Error during operation: a number is infinite: something was divided by zero, or is too large\.$`),
-		"A number is infinite: something was divided by zero, or is too large. Ask first, as in: n == 0 ? 0 : 1 / n."},
 	{"Unsupported argument", lazyregexp.New(`^(An argument named "[^"]+" is not expected here\.)$`), "$1 Correct its name, or remove it."},
 	{"Unsupported block type", lazyregexp.New(`^(Blocks of type "[^"]+" are not expected here\.)$`), "$1 Correct its name, or remove it."},
 }

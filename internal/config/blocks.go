@@ -17,11 +17,9 @@ import (
 
 // builder puts a module's skeleton together from files, and finds duplicates.
 type builder struct {
-	m          *Module
-	pipeline   bool                 // the module is a pipeline
-	first      map[string]hcl.Range // by what: `variable "x"`
-	step       *hcl.BodySchema      // of steps; nil: there was none yet
-	stepOutput *hcl.BodySchema      // of their outputs; likewise
+	m        *Module
+	pipeline bool                 // the module is a pipeline
+	first    map[string]hcl.Range // by what: `variable "x"`
 }
 
 // partsSchema is what a profile may hold, as a module does.
@@ -82,7 +80,7 @@ func nameLength(name string, at hcl.Range) hcl.Diagnostics {
 	if len(name) <= maxName {
 		return nil
 	}
-	return errorf(&at, "A name is too long", "It has %d bytes; a name may have %d.", len(name), maxName)
+	return errorf(at, "A name is too long", "It has %d bytes; a name may have %d.", len(name), maxName)
 }
 
 func (b *builder) checkLabels(blk *hcl.Block) (diags hcl.Diagnostics) {
@@ -93,7 +91,7 @@ func (b *builder) checkLabels(blk *hcl.Block) (diags hcl.Diagnostics) {
 			continue
 		}
 		if !hclsyntax.ValidIdentifier(l) {
-			diags = append(diags, errorf(&blk.LabelRanges[i], "Not a name",
+			diags = append(diags, errorf(blk.LabelRanges[i], "Not a name",
 				"%q cannot be used in references. Choose a name that starts with a letter or _ and goes on with letters, digits, _ and -.", l)...)
 		}
 	}
@@ -149,7 +147,7 @@ func (b *builder) part(blk *hcl.Block, to *Parts, of string) (diags hcl.Diagnost
 		to.Toolchains = append(to.Toolchains, t)
 		return append(diags, b.unique(t.At.String()+of, t.Range)...)
 	case "step":
-		s, diags := b.stepBlock(blk)
+		s, diags := stepBlock(blk)
 		to.Steps = append(to.Steps, s)
 		return append(diags, b.unique(s.At.String()+of, s.Range)...)
 	case "module":
@@ -183,21 +181,18 @@ func (b *builder) unique(what string, r hcl.Range) hcl.Diagnostics {
 
 // about reads what a pipeline or a module tells of itself.
 func (b *builder) about(blk *hcl.Block) hcl.Diagnostics {
-	c, diags := content(blk.Body, attributes("description"), "the "+blk.Type+" block")
-	diags = append(diags, b.unique("The "+blk.Type+" block", blk.DefRange)...)
-	return append(diags, text(c, "description", &b.m.Description)...)
+	_, diags := read(blk.Body, "the "+blk.Type+" block", []argument{{"description", &b.m.Description}})
+	return append(diags, b.unique("The "+blk.Type+" block", blk.DefRange)...)
 }
 
 func (b *builder) variable(blk *hcl.Block) hcl.Diagnostics {
-	schema := attributes("type", "default", "description", "sensitive")
-	schema.Blocks = []hcl.BlockHeaderSchema{{Type: "validation"}}
-	c, diags := content(blk.Body, schema, "a variable block")
 	v := &Variable{Name: blk.Labels[0], Type: cty.DynamicPseudoType, Range: blk.DefRange}
+	var ty hcl.Expression
+	c, diags := read(blk.Body, "a variable block", []argument{
+		{"type", &ty}, {"default", &v.Default}, {"description", &v.Description}, {"sensitive", &v.Sensitive},
+	}, hcl.BlockHeaderSchema{Type: "validation"})
 	diags = append(diags, b.unique("var."+v.Name, v.Range)...)
-	diags = append(diags, text(c, "description", &v.Description)...)
-	diags = append(diags, flag(c, "sensitive", &v.Sensitive)...)
-	if a := c.Attributes["type"]; a != nil {
-		e := a.Expr
+	if e := ty; e != nil {
 		if call, ds := hcl.ExprCall(e); !ds.HasErrors() && call.Name == "optional" && len(call.Arguments) == 1 {
 			v.Optional, e = true, call.Arguments[0]
 		}
@@ -205,39 +200,30 @@ func (b *builder) variable(blk *hcl.Block) hcl.Diagnostics {
 		v.Type, v.Defaults, ds = typeexpr.TypeConstraintWithDefaults(e)
 		diags = append(diags, ds...)
 	}
-	if a := c.Attributes["default"]; a != nil {
-		v.Default = a.Expr
-	}
 	for _, vb := range c.Blocks {
-		vc, ds := content(vb.Body, &hcl.BodySchema{Attributes: []hcl.AttributeSchema{
-			{Name: "condition", Required: true}, {Name: "error_message", Required: true}}}, "a validation block")
-		diags = append(diags, ds...)
-		if ds.HasErrors() {
-			continue
+		check := Validation{Range: vb.DefRange}
+		_, ds := read(vb.Body, "a validation block", []argument{
+			{"condition", required{&check.Condition}}, {"error_message", required{&check.Message}},
+		})
+		if diags = append(diags, ds...); !ds.HasErrors() {
+			v.Validations = append(v.Validations, check)
 		}
-		v.Validations = append(v.Validations, Validation{
-			Condition: vc.Attributes["condition"].Expr, Message: vc.Attributes["error_message"].Expr, Range: vb.DefRange})
 	}
 	b.m.Variables = append(b.m.Variables, v)
 	return diags
 }
 
 func (b *builder) profile(blk *hcl.Block) hcl.Diagnostics {
-	schema := attributes("default", "description", "variables")
-	schema.Blocks = partsSchema()
-	c, diags := content(blk.Body, schema, "a profile block")
 	pr := &Profile{Name: blk.Labels[0], Range: blk.DefRange}
+	c, diags := read(blk.Body, "a profile block", []argument{
+		{"default", &pr.Default}, {"description", &pr.Description}, {"variables", &pr.Variables},
+	}, partsSchema()...)
 	diags = append(diags, b.unique("profile "+pr.Name, pr.Range)...)
-	diags = append(diags, text(c, "description", &pr.Description)...)
-	diags = append(diags, flag(c, "default", &pr.Default)...)
 	if pr.Default {
 		diags = append(diags, b.unique("The default profile", pr.Range)...)
 	}
 	if a := c.Attributes["default"]; a != nil && !b.pipeline {
-		diags = append(diags, errorf(&a.NameRange, "Not for a module to say", "The pipeline says which profile is the default. Remove the argument.")...)
-	}
-	if a := c.Attributes["variables"]; a != nil {
-		pr.Variables = a.Expr
+		diags = append(diags, errorf(a.NameRange, "Not for a module to say", "The pipeline says which profile is the default. Remove the argument.")...)
 	}
 	of := " of profile " + pr.Name
 	for _, blk := range c.Blocks {
@@ -253,7 +239,7 @@ func (b *builder) finish() (diags hcl.Diagnostics) {
 	for _, pr := range b.m.Profiles {
 		check := func(what string, at hcl.Range) {
 			if first, ok := b.first[what]; ok {
-				diags = append(diags, errorf(&at, "Declared twice",
+				diags = append(diags, errorf(at, "Declared twice",
 					"%s is declared here in profile %s, and at %s for all profiles. Move that one into the profiles that it is for.", what, pr.Name, where(first))...)
 			}
 		}
@@ -283,31 +269,25 @@ func (b *builder) target(blk *hcl.Block) hcl.Diagnostics {
 		t.Name = blk.Labels[0]
 	}
 	if len(blk.Labels) > 1 {
-		diags = append(diags, errorf(&blk.LabelRanges[1], "Too many labels", "A target has one name: target %q { }.", t.Name)...)
+		diags = append(diags, errorf(blk.LabelRanges[1], "Too many labels", "A target has one name: target %q { }.", t.Name)...)
 	}
 	b.m.Targets = append(b.m.Targets, t)
 	diags = append(diags, b.unique("target "+t.Name, t.Range)...)
 	for _, other := range b.m.Targets[:len(b.m.Targets)-1] {
 		if t.Name != other.Name && (t.Name == "" || other.Name == "") {
-			return append(diags, errorf(&t.Range, "A target without a name", "Of several targets each has a name, as its block's label: target \"Alpha7\" {}. The other one is at %s.", where(other.Range))...)
+			return append(diags, errorf(t.Range, "A target without a name", "Of several targets each has a name, as its block's label: target \"Alpha7\" {}. The other one is at %s.", where(other.Range))...)
 		}
 	}
 	return diags
 }
 
 func output(blk *hcl.Block) (*Output, hcl.Diagnostics) {
-	schema := attributes("description", "show")
-	schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: "value", Required: true})
-	c, diags := content(blk.Body, schema, "an output block")
 	o := &Output{Name: blk.Labels[0], Range: blk.DefRange}
-	diags = append(diags, text(c, "description", &o.Description)...)
-	diags = append(diags, text(c, "show", &o.Show)...)
+	c, diags := read(blk.Body, "an output block", []argument{
+		{"description", &o.Description}, {"show", &o.Show}, {"value", required{&o.Value}},
+	})
 	if a := c.Attributes["show"]; a != nil && o.Show != "table" && o.Show != "" {
-		r := a.Expr.Range()
-		diags = append(diags, errorf(&r, "Unknown way to show an output", "show = %q is not known. The only one is \"table\"; leave it out to show the value as it is.", o.Show)...)
-	}
-	if a := c.Attributes["value"]; a != nil {
-		o.Value = a.Expr
+		diags = append(diags, errorf(a.Expr.Range(), "Unknown way to show an output", "show = %q is not known. The only one is \"table\"; leave it out to show the value as it is.", o.Show)...)
 	}
 	return o, diags
 }
@@ -316,79 +296,92 @@ func output(blk *hcl.Block) (*Output, hcl.Diagnostics) {
 func severities() []string { return []string{"error", "warning"} }
 
 func check(blk *hcl.Block) (*Check, hcl.Diagnostics) {
-	schema := attributes("description", "severity", "for_each", "when")
-	for _, name := range []string{"condition", "error_message"} {
-		schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: name, Required: true})
-	}
-	body, diags := content(blk.Body, schema, "a check block")
 	c := &Check{Name: blk.Labels[0], Severity: severities()[0], Range: blk.DefRange}
-	diags = append(diags, text(body, "description", &c.Description)...)
-	diags = append(diags, text(body, "severity", &c.Severity)...)
+	body, diags := read(blk.Body, "a check block", []argument{
+		{"description", &c.Description}, {"severity", &c.Severity}, {"for_each", &c.ForEach}, {"when", &c.When},
+		{"condition", required{&c.Condition}}, {"error_message", required{&c.Message}},
+	})
 	if a := body.Attributes["severity"]; a != nil && !slices.Contains(severities(), c.Severity) {
-		r := a.Expr.Range()
-		diags = append(diags, errorf(&r, "Unknown severity", "%q is not known. A check that fails is an \"error\", with which the run ends, or a \"warning\".", c.Severity)...)
-	}
-	for name, to := range map[string]*hcl.Expression{"condition": &c.Condition, "error_message": &c.Message, "for_each": &c.ForEach, "when": &c.When} {
-		if a := body.Attributes[name]; a != nil {
-			*to = a.Expr
-		}
+		diags = append(diags, errorf(a.Expr.Range(), "Unknown severity", "%q is not known. A check that fails is an \"error\", with which the run ends, or a \"warning\".", c.Severity)...)
 	}
 	return c, diags
 }
 
-// callArguments are the arguments of a module block that are not values of the module's variables.
-func callArguments() []string {
-	return []string{"source", "for_each", "when", "target", "depends_on", "description"}
-}
-
 func call(blk *hcl.Block) (*Call, hcl.Diagnostics) {
 	c := &Call{Name: blk.Labels[0], Range: blk.DefRange, SourceRange: blk.DefRange}
-	own, rest, diags := blk.Body.PartialContent(attributes(callArguments()...))
-	diags = append(diags, text(own, "description", &c.Description)...)
-	diags = append(diags, text(own, "source", &c.Source)...)
+	args := []argument{
+		{"source", &c.Source}, {"for_each", &c.ForEach}, {"when", &c.When}, {"target", &c.Target},
+		{"depends_on", &c.DependsOn}, {"description", &c.Description},
+	}
+	own, rest, diags := blk.Body.PartialContent(schemaOf(args))
+	diags = append(diags, take(own, args)...)
 	if a := own.Attributes["source"]; a != nil {
 		c.SourceRange = a.Expr.Range()
 	}
 	if c.Source == "" && !diags.HasErrors() {
-		diags = append(diags, errorf(&c.SourceRange, "A module without a source", "Say which module it is: source = \"NAME\" for a shipped one, \"./FOLDER\" or \"../FOLDER\" for one of this workspace.")...)
-	}
-	for name, to := range map[string]*hcl.Expression{"for_each": &c.ForEach, "when": &c.When, "target": &c.Target} {
-		if a := own.Attributes[name]; a != nil {
-			*to = a.Expr
-		}
+		diags = append(diags, errorf(c.SourceRange, "A module without a source", "Say which module it is: source = \"NAME\" for a shipped one, \"./FOLDER\" or \"../FOLDER\" for one of this workspace.")...)
 	}
 	var ds hcl.Diagnostics
-	c.DependsOn, ds = dependencies(own)
-	diags = append(diags, ds...)
 	c.Arguments, ds = rest.JustAttributes()
 	return c, append(diags, ds...)
 }
 
-func attributes(names ...string) *hcl.BodySchema {
+// argument is an argument of a block, and where it goes: *hcl.Expression, or required, takes it as it is, *string and
+// *bool take a constant, and *[]Dependency the addresses of depends_on.
+type argument struct {
+	name string
+	to   any
+}
+
+type required struct{ to *hcl.Expression }
+
+func schemaOf(args []argument) *hcl.BodySchema {
 	s := &hcl.BodySchema{}
-	for _, n := range names {
-		s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: n})
+	for _, a := range args {
+		_, must := a.to.(required)
+		s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: a.name, Required: must})
 	}
 	return s
 }
 
-// text reads an argument that must be written as a constant string.
-func text(c *hcl.BodyContent, name string, to *string) hcl.Diagnostics {
-	return constant(c.Attributes[name], to, "a text between quotes")
+// read decodes a body that has these arguments and blocks, and nothing else.
+func read(
+	body hcl.Body, what string, args []argument, blocks ...hcl.BlockHeaderSchema,
+) (*hcl.BodyContent, hcl.Diagnostics) {
+	schema := schemaOf(args)
+	schema.Blocks = blocks
+	c, diags := content(body, schema, what)
+	return c, append(diags, take(c, args)...)
 }
 
-// flag reads an argument that must be written as true or false.
-func flag(c *hcl.BodyContent, name string, to *bool) hcl.Diagnostics {
-	return constant(c.Attributes[name], to, "true or false")
+// take puts the arguments that are there where they go.
+func take(c *hcl.BodyContent, args []argument) (diags hcl.Diagnostics) {
+	for _, arg := range args {
+		a := c.Attributes[arg.name]
+		if a == nil {
+			continue
+		}
+		switch to := arg.to.(type) {
+		case *hcl.Expression:
+			*to = a.Expr
+		case required:
+			*to.to = a.Expr
+		case *string:
+			diags = append(diags, constant(a, to, "a text between quotes")...)
+		case *bool:
+			diags = append(diags, constant(a, to, "true or false")...)
+		case *[]Dependency:
+			var ds hcl.Diagnostics
+			*to, ds = dependencies(a.Expr)
+			diags = append(diags, ds...)
+		}
+	}
+	return diags
 }
 
 func constant(a *hcl.Attribute, to any, what string) hcl.Diagnostics {
-	if a == nil {
-		return nil
-	}
 	if diags := gohcl.DecodeExpression(a.Expr, nil, to); diags.HasErrors() {
-		r := a.Expr.Range()
-		return errorf(&r, "Not a constant", "%s is read before anything is evaluated: write %s, without references.", a.Name, what)
+		return errorf(a.Expr.Range(), "Not a constant", "%s is read before anything is evaluated: write %s, without references.", a.Name, what)
 	}
 	return nil
 }
@@ -401,9 +394,10 @@ func sortedAttributes(attrs hcl.Attributes) []*hcl.Attribute {
 
 func toolchain(blk *hcl.Block) (*Block, hcl.Diagnostics) {
 	b := newBlock(blk, addrs.Step{Kind: addrs.Toolchain, Name: blk.Labels[0]})
-	schema := attributes("when", "description")
+	args := []argument{{"when", &b.When}, {"description", &b.Description}}
+	schema := schemaOf(args)
 	c, remain, diags := blk.Body.PartialContent(schema)
-	diags = append(diags, b.meta(c)...)
+	diags = append(diags, take(c, args)...)
 	b.Body, b.Names = remain, names(blk.Body, schema)
 	return b, diags
 }

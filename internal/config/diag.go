@@ -58,13 +58,17 @@ const (
 	maxLine  = 2000    // bytes of a line
 )
 
-func errorf(r *hcl.Range, summary, detail string, args ...any) hcl.Diagnostics {
-	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: r}}
+func errorf(at hcl.Range, summary, detail string, args ...any) hcl.Diagnostics {
+	d := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...)}
+	if at != (hcl.Range{}) {
+		d.Subject = &at
+	}
+	return hcl.Diagnostics{d}
 }
 
 // duplicate says that something is declared twice, and where both are.
 func duplicate(what string, second, first hcl.Range) hcl.Diagnostics {
-	return errorf(&second, "Declared twice",
+	return errorf(second, "Declared twice",
 		"%s is declared here and at %s. Rename or remove one of them.", what, where(first))
 }
 
@@ -129,8 +133,7 @@ func Unexpected(names []Name, args, blocks []string, what string) hcl.Diagnostic
 		case len(known) > 0:
 			advice = fmt.Sprintf(" There are: %s.", strings.Join(known, ", "))
 		}
-		r := n.Range
-		diags = append(diags, errorf(&r, "Unknown "+word, "There is no %s %s in %s.%s", word, n.Name, what, advice)...)
+		diags = append(diags, errorf(n.Range, "Unknown "+word, "There is no %s %s in %s.%s", word, n.Name, what, advice)...)
 	}
 	return diags
 }

@@ -26,7 +26,7 @@ func Load(fsys fs.FS, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
 	names, dirs, err := workspace.List(fsys)
 	p.Dirs = dirs
 	if err != nil {
-		return p, errorf(nil, "The pipelines cannot be listed", "%s.", err)
+		return p, errorf(hcl.Range{}, "The pipelines cannot be listed", "%s.", err)
 	}
 	files, diags := pipelineFiles(fsys, name, names)
 	if diags.HasErrors() {
@@ -46,14 +46,14 @@ func Load(fsys fs.FS, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
 
 func pipelineFiles(fsys fs.FS, name string, names []string) ([]string, hcl.Diagnostics) {
 	if !fs.ValidPath(name) || strings.Contains(name, "/") || name == "." {
-		return nil, errorf(nil, "No name of a pipeline", "%q is not the name of a pipeline. %s", name, nameAdvice(name, names))
+		return nil, errorf(hcl.Range{}, "No name of a pipeline", "%q is not the name of a pipeline. %s", name, nameAdvice(name, names))
 	}
 	file := path.Join(workspace.Folder, name+".hcl")
 	folder, _ := workspace.FilesOf(fsys, name)
 	_, err := fs.Stat(fsys, file)
 	switch {
 	case err == nil && len(folder) > 0:
-		return nil, errorf(nil, "Two pipelines have the same name",
+		return nil, errorf(hcl.Range{}, "Two pipelines have the same name",
 			"Both %s and the folder %s define pipeline %q. Rename or remove one of them.", file, path.Dir(folder[0]), name)
 	case err == nil:
 		return []string{file}, nil
@@ -62,10 +62,10 @@ func pipelineFiles(fsys fs.FS, name string, names []string) ([]string, hcl.Diagn
 	}
 	for _, at := range []string{file, path.Join(workspace.Folder, name)} {
 		if _, err := fs.Stat(fsys, at); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, errorf(nil, "A file cannot be read", "%s.", err)
+			return nil, errorf(hcl.Range{}, "A file cannot be read", "%s.", err)
 		}
 	}
-	return nil, errorf(nil, fmt.Sprintf("There is no pipeline %q", name), "%s does not exist. %s", file, nameAdvice(name, names))
+	return nil, errorf(hcl.Range{}, fmt.Sprintf("There is no pipeline %q", name), "%s does not exist. %s", file, nameAdvice(name, names))
 }
 
 func nameAdvice(name string, names []string) string {
@@ -127,7 +127,7 @@ func (p *Pipeline) parse(fsys fs.FS, file, name string) (*hcl.File, hcl.Diagnost
 	}
 	if err != nil {
 		p.Absent = append(p.Absent, name)
-		return nil, errorf(nil, "A file cannot be read", "%s", unreadable(name, err))
+		return nil, errorf(hcl.Range{}, "A file cannot be read", "%s", unreadable(name, err))
 	}
 	if crlf := []byte("\r\n"); bytes.Contains(src, crlf) {
 		// However lines end, the scripts in a file are the same: a shell takes a carriage return for a part of its

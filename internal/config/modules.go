@@ -97,9 +97,9 @@ func sentence(err error) string {
 func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
 	folder, err := from.Called(c.Source, l.find)
 	if err != nil {
-		diags := errorf(&c.SourceRange, "No such module", "%s", sentence(err))
+		diags := errorf(c.SourceRange, "No such module", "%s", sentence(err))
 		if errors.As(err, new(*HiddenError)) {
-			diags = errorf(nil, "No such module", "%s: %s", where(c.SourceRange), sentence(err))
+			diags = errorf(hcl.Range{}, "No such module", "%s: %s", where(c.SourceRange), sentence(err))
 		}
 		diags[0].Extra = err
 		return diags
@@ -116,19 +116,19 @@ func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
 		for _, k := range append(l.chain[i:], link{dir, c.Range}) {
 			lines = append(lines, fmt.Sprintf("  %s calls %s", where(k.at), k.dir))
 		}
-		return errorf(&c.SourceRange, "A module calls itself", "None of these could ever be whole:\n%s\nRemove one of the calls.", strings.Join(lines, "\n"))
+		return errorf(c.SourceRange, "A module calls itself", "None of these could ever be whole:\n%s\nRemove one of the calls.", strings.Join(lines, "\n"))
 	}
 	if m := l.read[dir]; m != nil {
 		c.Module = m
 		return nil
 	}
 	if len(l.read) == maxModules || len(l.chain) == maxCalls {
-		return errorf(&c.SourceRange, "Too many modules", "A pipeline may have %d modules, and calls may be %d deep.", maxModules, maxCalls)
+		return errorf(c.SourceRange, "Too many modules", "A pipeline may have %d modules, and calls may be %d deep.", maxModules, maxCalls)
 	}
 	l.p.Dirs = append(l.p.Dirs, dir) // also when it is not there yet
 	files, err := folder.files()
 	if err != nil {
-		return errorf(&c.SourceRange, "A module cannot be read", "%s, which is the folder %s: %s. %s", c.Source, dir, err, folder.advice(c.Source, dir))
+		return errorf(c.SourceRange, "A module cannot be read", "%s, which is the folder %s: %s. %s", c.Source, dir, err, folder.advice(c.Source, dir))
 	}
 	m := &Module{Source: c.Source, Dir: dir}
 	c.Module, l.read[dir] = m, m
@@ -173,7 +173,7 @@ func LoadModule(folder ModuleFolder) (*Pipeline, hcl.Diagnostics) {
 	p := &Pipeline{Module: &Module{Dir: folder.Name()}, Files: make(map[string]*hcl.File)}
 	files, err := folder.files()
 	if err != nil {
-		return p, errorf(nil, "A module cannot be read", "The folder %s: %s.", folder.Name(), err)
+		return p, errorf(hcl.Range{}, "A module cannot be read", "The folder %s: %s.", folder.Name(), err)
 	}
 	l := &loader{p: p, single: true}
 	return p, l.module(p.Module, folder, files, false)

@@ -14,8 +14,20 @@ import (
 )
 
 // MetaArguments returns the names of the arguments that every step has, whatever its kind.
-func MetaArguments() []string {
-	return []string{"cache", "depends_on", "description", "env", "for_each", "resources", "retries", "retry_exit_codes", "target", "timeout", "when"}
+func MetaArguments() (names []string) {
+	for _, a := range new(Block).meta() {
+		names = append(names, a.name)
+	}
+	return names
+}
+
+// meta are the meta-arguments of a step, sorted.
+func (b *Block) meta() []argument {
+	return []argument{
+		{"cache", &b.Cache}, {"depends_on", &b.DependsOn}, {"description", &b.Description}, {"env", &b.Env},
+		{"for_each", &b.ForEach}, {"resources", &b.Resources}, {"retries", &b.Retries},
+		{"retry_exit_codes", &b.RetryExitCodes}, {"target", &b.Target}, {"timeout", &b.Timeout}, {"when", &b.When},
+	}
 }
 
 func newBlock(blk *hcl.Block, at addrs.Step) *Block {
@@ -29,24 +41,17 @@ func newBlock(blk *hcl.Block, at addrs.Step) *Block {
 	return b
 }
 
-// stepSchema is what every step may hold, whatever its kind.
-func stepSchema() *hcl.BodySchema {
-	schema := attributes(MetaArguments()...)
-	schema.Blocks = []hcl.BlockHeaderSchema{{Type: "output", LabelNames: []string{"name"}}, {Type: secretFile, LabelNames: []string{"variable"}}}
-	return schema
-}
-
-func (m *builder) stepBlock(blk *hcl.Block) (*Block, hcl.Diagnostics) {
-	if m.step == nil {
-		m.step, m.stepOutput = stepSchema(), attributes("file", "tree", "value")
-	}
-	schema := m.step
+func stepBlock(blk *hcl.Block) (*Block, hcl.Diagnostics) {
 	b := newBlock(blk, addrs.Step{Kind: blk.Labels[0], Name: blk.Labels[1]})
+	schema := schemaOf(b.meta())
+	schema.Blocks = []hcl.BlockHeaderSchema{
+		{Type: "output", LabelNames: []string{"name"}}, {Type: secretFile, LabelNames: []string{"variable"}},
+	}
 	c, remain, diags := blk.Body.PartialContent(schema)
 	if b.At.Kind == addrs.Toolchain {
-		diags = append(diags, errorf(&b.KindRange, "A toolchain is not a step", "Write toolchain %q { … } instead.", b.At.Name)...)
+		diags = append(diags, errorf(b.KindRange, "A toolchain is not a step", "Write toolchain %q { … } instead.", b.At.Name)...)
 	}
-	diags = append(diags, b.meta(c)...)
+	diags = append(diags, take(c, b.meta())...)
 	first := make(map[string]hcl.Range)
 	for _, ob := range c.Blocks {
 		if ob.Type == secretFile {
@@ -63,7 +68,7 @@ func (m *builder) stepBlock(blk *hcl.Block) (*Block, hcl.Diagnostics) {
 			b.SecretFiles = append(b.SecretFiles, f)
 			continue
 		}
-		o, ds := stepOutput(ob, m.stepOutput)
+		o, ds := stepOutput(ob)
 		diags = append(diags, ds...)
 		if o == nil {
 			continue
@@ -79,32 +84,9 @@ func (m *builder) stepBlock(blk *hcl.Block) (*Block, hcl.Diagnostics) {
 	return b, diags
 }
 
-// meta takes the meta-arguments that are there.
-func (b *Block) meta(c *hcl.BodyContent) hcl.Diagnostics {
-	diags := text(c, "description", &b.Description)
-	for _, m := range [...]struct {
-		name string
-		to   *hcl.Expression
-	}{
-		{"for_each", &b.ForEach}, {"when", &b.When}, {"timeout", &b.Timeout}, {"retries", &b.Retries},
-		{"resources", &b.Resources}, {"env", &b.Env}, {"cache", &b.Cache}, {"retry_exit_codes", &b.RetryExitCodes}, {"target", &b.Target},
-	} {
-		if a := c.Attributes[m.name]; a != nil {
-			*m.to = a.Expr
-		}
-	}
-	var ds hcl.Diagnostics
-	b.DependsOn, ds = dependencies(c)
-	return append(diags, ds...)
-}
-
 // dependencies reads depends_on.
-func dependencies(c *hcl.BodyContent) (out []Dependency, diags hcl.Diagnostics) {
-	a := c.Attributes["depends_on"]
-	if a == nil {
-		return nil, nil
-	}
-	exprs, diags := hcl.ExprList(a.Expr)
+func dependencies(x hcl.Expression) (out []Dependency, diags hcl.Diagnostics) {
+	exprs, diags := hcl.ExprList(x)
 	for _, e := range exprs {
 		var d Dependency
 		if ix, ok := e.(*hclsyntax.IndexExpr); ok {
@@ -112,8 +94,7 @@ func dependencies(c *hcl.BodyContent) (out []Dependency, diags hcl.Diagnostics) 
 		}
 		var ds hcl.Diagnostics
 		if d.Step, ds = hcl.AbsTraversalForExpr(e); ds.HasErrors() {
-			r := e.Range()
-			diags = append(diags, errorf(&r, "Not the address of a step", "depends_on is a list of addresses, written without quotes: depends_on = [step.patch.ops].")...)
+			diags = append(diags, errorf(e.Range(), "Not the address of a step", "depends_on is a list of addresses, written without quotes: depends_on = [step.patch.ops].")...)
 			continue
 		}
 		out = append(out, d)
@@ -127,44 +108,39 @@ const secretFile = "secret_file"
 func secretFileBlock(blk *hcl.Block) (*SecretFile, hcl.Diagnostics) {
 	f := &SecretFile{Name: blk.Labels[0], Range: blk.DefRange}
 	if strings.Trim(f.Name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") != "" || !hclsyntax.ValidIdentifier(f.Name) {
-		return nil, errorf(&blk.LabelRanges[0], "Not the name of a variable",
+		return nil, errorf(blk.LabelRanges[0], "Not the name of a variable",
 			"%q would be the variable of the environment that has the file's path: letters, digits and _, such as secret_file \"NETRC\".", f.Name)
 	}
-	c, diags := content(blk.Body, &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "content", Required: true}}}, "a secret_file block")
-	a := c.Attributes["content"]
-	if a == nil {
+	_, diags := read(blk.Body, "a secret_file block", []argument{{"content", required{&f.Content}}})
+	if f.Content == nil {
 		return nil, diags
 	}
-	f.Content = a.Expr
 	return f, diags
 }
 
-func stepOutput(blk *hcl.Block, schema *hcl.BodySchema) (*StepOutput, hcl.Diagnostics) {
+func stepOutput(blk *hcl.Block) (*StepOutput, hcl.Diagnostics) {
 	o := &StepOutput{Name: blk.Labels[0], Range: blk.DefRange}
 	if !hclsyntax.ValidIdentifier(o.Name) {
-		return nil, errorf(&blk.LabelRanges[0], "Not a name",
+		return nil, errorf(blk.LabelRanges[0], "Not a name",
 			"%q cannot be used in references. Choose a name that starts with a letter or _ and goes on with letters, digits, _ and -.", o.Name)
 	}
 	if ds := nameLength(o.Name, blk.LabelRanges[0]); ds.HasErrors() {
 		return nil, ds
 	}
-	c, diags := content(blk.Body, schema, "an output block of a step")
-	for _, is := range [...]struct {
-		class action.Class
-		name  string
-	}{{action.File, "file"}, {action.Tree, "tree"}, {action.Value, "value"}} {
-		a := c.Attributes[is.name]
-		if a == nil {
+	var file, tree, value hcl.Expression
+	_, diags := read(blk.Body, "an output block of a step", []argument{{"file", &file}, {"tree", &tree}, {"value", &value}})
+	for class, path := range map[action.Class]hcl.Expression{action.File: file, action.Tree: tree, action.Value: value} {
+		if path == nil {
 			continue
 		}
 		if o.Path != nil {
-			return nil, append(diags, errorf(&o.Range, "An output has one class", "Output %q sets more than one of file, tree and value. Keep one.", o.Name)...)
+			return nil, append(diags, errorf(o.Range, "An output has one class", "Output %q sets more than one of file, tree and value. Keep one.", o.Name)...)
 		}
-		o.Class, o.Path = is.class, a.Expr
+		o.Class, o.Path = class, path
 	}
 	if o.Path == nil {
 		if !diags.HasErrors() {
-			diags = append(diags, errorf(&o.Range, "An output without a path",
+			diags = append(diags, errorf(o.Range, "An output without a path",
 				"Say what output %q is and where the command writes it: file = \"…\", tree = \"…\" or value = \"…\" (a file whose content other steps use).", o.Name)...)
 		}
 		return nil, diags

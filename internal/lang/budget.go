@@ -188,7 +188,8 @@ func checkNumber(v cty.Value) error {
 	f := v.AsBigFloat()
 	switch exp := f.MantExp(nil); {
 	case f.IsInf():
-		return errors.New("a number is infinite: something was divided by zero, or is too large")
+		return errors.New("a number is infinite: something was divided by zero, or is too large. " +
+			"Ask first, as in: n == 0 ? 0 : 1 / n")
 	case exp > maxExponent || exp < -maxExponent:
 		return errors.New("a number is too large or too small: it would be written with more than 19,000 digits")
 	}

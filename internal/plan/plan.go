@@ -20,75 +20,80 @@ import (
 
 // Plan is what a pipeline will do. Nothing changes it once it is made; Select returns another.
 type Plan struct {
-	Pipeline    string // its name: "demo"
-	Description string
-	Profile     string      // the chosen profile, "" when the pipeline has none
-	Instances   []*Instance // in topological order: an instance comes after all of its Deps
-	Outputs     []Output
-	Checks      []Check
-	Reads       Reads // what planning read: a plan is as fresh as these
+	Pipeline    string `json:"pipeline"` // its name: "demo"
+	Description string `json:"description,omitempty"`
+	Profile     string `json:"profile,omitempty"` // the chosen profile, "" when the pipeline has none
+	// in topological order: an instance comes after all of its Deps
+	Instances []*Instance `json:"-"`
+	Outputs   []Output    `json:"outputs,omitempty"`
+	Checks    []Check     `json:"-"`
+	Reads     Reads       `json:"reads,omitempty"` // what planning read: a plan is as fresh as these
 }
 
 // Reads is what of this machine a plan was made from, beside what the planner was told. As long as nothing of it has
 // changed, the same choices give the same plan. Paths are slash paths, relative to the workspace or absolute; lists
 // are sorted, without duplicates.
 type Reads struct {
-	Files  []string // there, and no folders: their content was read, or that there is a file was noticed; or links
-	Dirs   []string // folders of which the names in them were read, or that there is a folder was noticed
-	Absent []string // looked for, and not there
-	Globs  []Glob   // folders that were listed by fileset(); what they list is not in Dirs
-	Env    []string // names of variables of the environment that kinds looked at, set or not
+	// there, and no folders: their content was read, or that there is a file was noticed; or links
+	Files []string `json:"files,omitempty"`
+	// folders of which the names in them were read, or that there is a folder was noticed
+	Dirs   []string `json:"-"`
+	Absent []string `json:"-"`               // looked for, and not there
+	Globs  []Glob   `json:"globs,omitempty"` // folders that were listed by fileset(); what they list is not in Dirs
+	Env    []string `json:"-"`               // names of variables of the environment that kinds looked at, set or not
 }
 
 // Glob is a folder listed by fileset().
 type Glob struct {
-	Dir      string // slash path, relative to the workspace or absolute
-	Patterns []string
-	Found    []string // slash paths that start with Dir, sorted
+	Dir      string   `json:"dir"` // slash path, relative to the workspace or absolute
+	Patterns []string `json:"patterns"`
+	Found    []string `json:"found"` // slash paths that start with Dir, sorted
 	// Dirs are the folders whose names were read, sorted. While lstat of none of them has changed, Found is what
 	// fileset would find. Folders that patterns name and that are not there are told by the nearest one that is; of
 	// symbolic links both the link and what it leads to are there.
-	Dirs []string
+	Dirs []string `json:"-"`
 }
 
 // Instance is a step or toolchain, or one of the copies that for_each makes of it.
 type Instance struct {
-	At          addrs.Instance
-	Description string
-	Where       string // of the block: "pipelines/x.hcl:12"
-	Source      string // the block's lines, for failure reports
+	At          addrs.Instance `json:"address"`
+	Description string         `json:"description,omitempty"`
+	Where       string         `json:"where"` // of the block: "pipelines/x.hcl:12"
+	Source      string         `json:"-"`     // the block's lines, for failure reports
 
 	// Deps are the instances it may need, from static references; of one that Waits for nothing those that Specs and
 	// Outputs take from may be left out: see Needs.
-	Deps []addrs.Instance
+	Deps []addrs.Instance `json:"-"`
 
 	// After are those of depends_on: all of their actions come before any of the instance's own. A step with for_each
 	// stands, without a key, for all its copies.
-	After []addrs.Instance
+	After []addrs.Instance `json:"-"`
 
-	Specs   []action.Spec
-	Outputs map[string]action.Artifact // by output name
-	Classes map[string]action.Class    // of every output, also while Outputs is not known yet
+	Specs   []action.Spec              `json:"actions,omitempty"`
+	Outputs map[string]action.Artifact `json:"-"` // by output name
+	// of every output, also while Outputs is not known yet
+	Classes map[string]action.Class `json:"outputs,omitempty"`
 
 	// Waits is what has to be known before an Extender gives the specs and outputs. While it is not, Specs and
 	// Outputs hold only a preview, or nothing.
-	Waits       Waits
-	AwaitValues []addrs.Output // of ForValues: what an argument depends on
-	Await       []action.Input // of ForListing: the trees whose files make the specs
-	Deferred    string         // what it waits for, in words; "" for ForNothing
+	Waits       Waits          `json:"-"`
+	AwaitValues []addrs.Output `json:"-"`                  // of ForValues: what an argument depends on
+	Await       []action.Input `json:"-"`                  // of ForListing: the trees whose files make the specs
+	Deferred    string         `json:"deferred,omitempty"` // what it waits for, in words; "" for ForNothing
 
-	Explains bool     // its kind has hints for a failed spec
-	Missing  []string // what this machine lacks to run it, and how to get it
-	Programs []string // programs of the host that it needs beside argv[0]
-	Version  string   // of a toolchain: its release
+	Explains bool     `json:"-"`                 // its kind has hints for a failed spec
+	Missing  []string `json:"missing,omitempty"` // what this machine lacks to run it, and how to get it
+	Programs []string `json:"-"`                 // programs of the host that it needs beside argv[0]
+	Version  string   `json:"-"`                 // of a toolchain: its release
 
-	Timeout time.Duration // the step's; already in each of Specs that has none of its own
-	Retries int           // how many more times a failed spec is tried
+	Timeout time.Duration `json:"-"`                 // the step's; already in each of Specs that has none of its own
+	Retries int           `json:"retries,omitempty"` // how many more times a failed spec is tried
 	// RetryExitCodes are those after which it is tried again, beside reasons for which it could not run; in each of
 	// Specs.
-	RetryExitCodes []int
-	Resources      map[string]int
-	Cache          string // one of the Cache constants; CacheOff is already NoCache in each of Specs
+	RetryExitCodes []int          `json:"retry_exit_codes,omitempty"`
+	Resources      map[string]int `json:"resources,omitempty"`
+	// one of the Cache constants; CacheOff is already NoCache in each of Specs
+	Cache string `json:"cache,omitempty"`
 }
 
 // Output returns the address of an output of the instance.
@@ -137,17 +142,20 @@ const (
 // Output is an `output` block of the pipeline. A block whose value is a collection of artifacts makes one Output for
 // each, named "name.key".
 type Output struct {
-	Name        string
-	Description string
-	Where       string // "pipelines/x.hcl:40"
-	Show        string // "" or "table": how a report shows it
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Where       string `json:"where"`          // "pipelines/x.hcl:40"
+	Show        string `json:"show,omitempty"` // "" or "table": how a report shows it
 
-	Class       action.Class     // File, Tree or Value for an artifact; 0 for a literal
-	Artifact    action.Input     // what it is: Artifact and Sub are set, Path is ""; zero for a literal
-	Literal     string           // text as it is, anything else as JSON; "(sensitive)" when the value is
-	Waits       Waits            // ForValues: an Extender gives the literal
-	AwaitValues []addrs.Output   // of ForValues: what the literal depends on
-	Deps        []addrs.Instance // the instances it may need; that of Artifact may be left out
+	Class action.Class `json:"class,omitempty"` // File, Tree or Value for an artifact; 0 for a literal
+	// what it is: Artifact and Sub are set, Path is ""; zero for a literal
+	Artifact action.Input `json:"from,omitzero"`
+	// text as it is, anything else as JSON; "(sensitive)" when the value is
+	Literal     string         `json:"value,omitempty"`
+	Waits       Waits          `json:"-"`                   // ForValues: an Extender gives the literal
+	AwaitValues []addrs.Output `json:"waits_for,omitempty"` // of ForValues: what the literal depends on
+	// the instances it may need; that of Artifact may be left out
+	Deps []addrs.Instance `json:"-"`
 }
 
 // EachNeed calls f for the instances that the output may need, for some of them maybe twice.
@@ -163,14 +171,14 @@ func (o *Output) EachNeed(f func(at addrs.Instance)) {
 // Check is a `check` block, or a copy of one, in one place: what must be true when all is done. It is in no key, and
 // runs nothing.
 type Check struct {
-	At          string // module.aot["x"].check.words
-	Description string
-	Where       string // "pipelines/x.hcl:40"
-	Severity    string // SeverityError or SeverityWarning
+	At          string `json:"address"` // module.aot["x"].check.words
+	Description string `json:"description,omitempty"`
+	Where       string `json:"where"`    // "pipelines/x.hcl:40"
+	Severity    string `json:"severity"` // SeverityError or SeverityWarning
 
 	// whose contents it may depend on: an Extender tells what comes of it with those that are there
-	AwaitValues []addrs.Output
-	Settled     *Verdict // what comes of it whatever the steps give; nil when it depends on that
+	AwaitValues []addrs.Output `json:"reads,omitempty"`
+	Settled     *Verdict       `json:"-"` // what comes of it whatever the steps give; nil when it depends on that
 }
 
 // Values of Check.Severity.

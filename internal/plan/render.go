@@ -268,142 +268,32 @@ func artifactText(a action.Artifact) string {
 	return ""
 }
 
-// The types below are the shape of JSON. They are apart from Plan so that either can change without the other.
-type jsonPlan struct {
-	Format      string               `json:"format"`
-	Pipeline    string               `json:"pipeline"`
-	Description string               `json:"description,omitempty"`
-	Profile     string               `json:"profile,omitempty"`
-	Steps       []jsonInstance       `json:"steps"`
-	Outputs     []jsonPipelineOutput `json:"outputs"`
-	Checks      []jsonCheck          `json:"checks,omitempty"`
-	Reads       jsonReads            `json:"reads"`
-	Status      any                  `json:"status,omitempty"`
-}
-
+// jsonInstance is an instance in JSON.
 type jsonInstance struct {
-	Address     string         `json:"address"`
-	Kind        string         `json:"kind"`
-	Name        string         `json:"name"`
-	Key         *string        `json:"key,omitempty"`
-	Description string         `json:"description,omitempty"`
-	Where       string         `json:"where"`
-	Needs       []string       `json:"needs"`
-	Missing     []string       `json:"missing,omitempty"` // what this machine lacks to run it
-	Deferred    string         `json:"deferred,omitempty"`
-	Actions     []jsonSpec     `json:"actions"` // a preview when deferred
-	Outputs     []jsonOutput   `json:"outputs"`
-	TimeoutS    float64        `json:"timeout_s,omitempty"`
-	Retries     int            `json:"retries,omitempty"`
-	RetryAfter  []int          `json:"retry_exit_codes,omitempty"`
-	Resources   map[string]int `json:"resources,omitempty"`
-	Cache       string         `json:"cache,omitempty"`
+	*Instance
+	Kind     string           `json:"kind"`
+	Needs    []addrs.Instance `json:"needs,omitempty"`
+	TimeoutS float64          `json:"timeout_s,omitempty"`
 }
 
-type jsonSpec struct {
-	Name        string            `json:"name"`
-	Description string            `json:"description,omitempty"`
-	Argv        []string          `json:"argv"`
-	Env         map[string]string `json:"env,omitempty"`
-	Stdin       string            `json:"stdin,omitempty"`
-	Inputs      []jsonInput       `json:"inputs"`
-	Outputs     []string          `json:"outputs"` // a folder ends with "/"
-	Platform    map[string]string `json:"platform,omitempty"`
-	OKExitCodes []int             `json:"ok_exit_codes,omitempty"`
-	NoCache     bool              `json:"no_cache,omitempty"`
-	Varies      map[string]string `json:"varies,omitempty"` // why two runs may leave different bytes in an output
-}
-
-type jsonInput struct {
-	Path     string   `json:"path"`
-	Artifact string   `json:"artifact,omitempty"`
-	Action   *string  `json:"action,omitempty"` // name of another action of the step, and its output
-	Output   string   `json:"output,omitempty"`
-	Host     string   `json:"host,omitempty"`
-	Globs    []string `json:"globs,omitempty"`
-	Bytes    *int     `json:"bytes,omitempty"` // of a file that is part of the plan
-	Sub      string   `json:"sub,omitempty"`
-}
-
-type jsonOutput struct {
-	Name  string `json:"name"`
-	Class string `json:"class"`
-	Path  string `json:"path"` // in the exec root of a step that uses it
-}
-
-type jsonPipelineOutput struct {
-	Name        string   `json:"name"`
-	Description string   `json:"description,omitempty"`
-	Where       string   `json:"where"`
-	Show        string   `json:"show,omitempty"`
-	Class       string   `json:"class"` // "literal" for a value known by now
-	Artifact    string   `json:"artifact,omitempty"`
-	Sub         string   `json:"sub,omitempty"`
-	Value       string   `json:"value,omitempty"`
-	WaitsFor    []string `json:"waits_for,omitempty"`
-}
-
-type jsonCheck struct {
-	Address     string   `json:"address"`
-	Description string   `json:"description,omitempty"`
-	Where       string   `json:"where"`
-	Severity    string   `json:"severity"`
-	Reads       []string `json:"reads"`
-}
-
-type jsonReads struct {
-	Files []string   `json:"files"`
-	Globs []jsonGlob `json:"globs"`
-}
-
-type jsonGlob struct {
-	Dir      string   `json:"dir"`
-	Patterns []string `json:"patterns"`
-	Found    int      `json:"found"`
+func instanceJSON(n *Instance) jsonInstance {
+	return jsonInstance{n, n.At.Kind, n.Needs(), n.Timeout.Seconds()}
 }
 
 // JSON returns the plan for programs, format "hexmage-plan/0": the 0 says that it may still change. Its field
 // "status" says what a build would do; nil for none.
 func JSON(p *Plan, status any) ([]byte, error) {
-	out := jsonPlan{Format: "hexmage-plan/0", Pipeline: p.Pipeline, Description: p.Description, Profile: p.Profile, Status: status,
-		Steps: []jsonInstance{}, Outputs: []jsonPipelineOutput{}, Reads: jsonReads{Files: append([]string{}, p.Reads.Files...), Globs: []jsonGlob{}}}
+	out := struct {
+		Format string `json:"format"`
+		*Plan
+		Steps  []jsonInstance `json:"steps"`
+		Checks []Check        `json:"checks,omitempty"`
+		Status any            `json:"status,omitempty"`
+	}{Format: "hexmage-plan/0", Plan: p, Checks: p.askedChecks(), Status: status}
 	for _, n := range p.Instances {
 		out.Steps = append(out.Steps, instanceJSON(n))
 	}
-	for _, o := range p.Outputs {
-		out.Outputs = append(out.Outputs, outputJSON(o))
-	}
-	for _, c := range p.askedChecks() {
-		j := jsonCheck{Address: c.At, Description: c.Description, Where: c.Where, Severity: c.Severity, Reads: []string{}}
-		for _, v := range c.AwaitValues {
-			j.Reads = append(j.Reads, v.String())
-		}
-		out.Checks = append(out.Checks, j)
-	}
-	for _, g := range p.Reads.Globs {
-		out.Reads.Globs = append(out.Reads.Globs, jsonGlob{Dir: g.Dir, Patterns: append([]string{}, g.Patterns...), Found: len(g.Found)})
-	}
 	return marshal(out)
-}
-
-func instanceJSON(n *Instance) jsonInstance {
-	j := jsonInstance{Address: n.At.String(), Kind: n.At.Kind, Name: n.At.Name, Description: n.Description, Where: n.Where,
-		Needs: []string{}, Missing: n.Missing, Deferred: n.Deferred, Actions: []jsonSpec{}, Outputs: []jsonOutput{},
-		TimeoutS: n.Timeout.Seconds(), Retries: n.Retries, RetryAfter: n.RetryExitCodes, Resources: n.Resources, Cache: n.Cache}
-	if n.At.Keyed {
-		key := n.At.Key
-		j.Key = &key
-	}
-	for _, d := range n.Needs() {
-		j.Needs = append(j.Needs, d.String())
-	}
-	for _, s := range n.Specs {
-		j.Actions = append(j.Actions, specJSON(s))
-	}
-	for _, name := range slices.Sorted(maps.Keys(n.Classes)) {
-		j.Outputs = append(j.Outputs, jsonOutput{Name: name, Class: n.Classes[name].String(), Path: n.Output(name).Path()})
-	}
-	return j
 }
 
 // JSONOf is what JSON has of one instance.
@@ -411,51 +301,6 @@ func JSONOf(n *Instance) ([]byte, error) { return json.Marshal(instanceJSON(n)) 
 
 // TextOfOutput is what Text has of one output of the pipeline.
 func TextOfOutput(o Output) string { return outputText(o) }
-
-func specJSON(s action.Spec) jsonSpec {
-	j := jsonSpec{Name: s.Name, Description: s.Description, Argv: append([]string{}, s.Args...), Env: s.Env, Stdin: s.Stdin,
-		Inputs: []jsonInput{}, Outputs: []string{}, Platform: s.Platform, OKExitCodes: s.OKExitCodes, NoCache: s.NoCache}
-	for _, in := range s.Inputs {
-		i := jsonInput{Path: in.Path, Sub: in.Sub}
-		switch {
-		case in.Artifact != nil:
-			i.Artifact = in.Artifact.String()
-		case in.Spec != nil:
-			i.Action, i.Output = &in.Spec.Spec, in.Spec.Path
-		case in.Host != nil:
-			i.Host, i.Globs = in.Host.Path, in.Host.Globs
-		case in.Content != nil:
-			n := len(in.Content.Data)
-			i.Bytes = &n
-		}
-		j.Inputs = append(j.Inputs, i)
-	}
-	for _, o := range s.Outputs {
-		path := o.Path
-		if o.Tree {
-			path += "/"
-		}
-		j.Outputs = append(j.Outputs, path)
-		if o.Varies != "" {
-			if j.Varies == nil {
-				j.Varies = map[string]string{}
-			}
-			j.Varies[path] = o.Varies
-		}
-	}
-	return j
-}
-
-func outputJSON(o Output) jsonPipelineOutput {
-	j := jsonPipelineOutput{Name: o.Name, Description: o.Description, Where: o.Where, Show: o.Show, Class: "literal", Value: o.Literal}
-	if o.Artifact.Artifact != nil {
-		j.Class, j.Artifact, j.Sub = o.Class.String(), o.Artifact.Artifact.String(), o.Artifact.Sub
-	}
-	for _, v := range o.AwaitValues {
-		j.WaitsFor = append(j.WaitsFor, v.String())
-	}
-	return j
-}
 
 // Mermaid returns the graph of steps as a mermaid flowchart: an arrow leads from a step to what needs it.
 func Mermaid(p *Plan) string {
@@ -508,40 +353,36 @@ func eachEdge(p *Plan, f func(from, to addrs.Instance)) {
 }
 
 type jsonGraph struct {
-	Format    string          `json:"format"`
-	Pipeline  string          `json:"pipeline"`
-	Profile   string          `json:"profile,omitempty"`
-	Instances []graphInstance `json:"nodes"`
-	Edges     [][2]string     `json:"edges"` // from what is needed to what needs it
-	Checks    []graphCheck    `json:"checks,omitempty"`
+	Format   string              `json:"format"`
+	Pipeline string              `json:"pipeline"`
+	Profile  string              `json:"profile,omitempty"`
+	Nodes    []graphNode         `json:"nodes"`
+	Edges    [][2]addrs.Instance `json:"edges"` // from what is needed to what needs it
+	Checks   []graphCheck        `json:"checks,omitempty"`
+}
+
+type graphNode struct {
+	ID       addrs.Instance `json:"id"`
+	Kind     string         `json:"kind"`
+	Where    string         `json:"where"`
+	Deferred string         `json:"deferred,omitempty"`
 }
 
 type graphCheck struct {
-	ID    string   `json:"id"`
-	Where string   `json:"where"`
-	Reads []string `json:"reads"` // nodes
-}
-
-type graphInstance struct {
-	ID       string `json:"id"`
-	Kind     string `json:"kind"`
-	Where    string `json:"where"`
-	Deferred string `json:"deferred,omitempty"`
+	ID    string           `json:"id"`
+	Where string           `json:"where"`
+	Reads []addrs.Instance `json:"reads,omitempty"` // nodes
 }
 
 // GraphJSON returns the graph of steps as JSON, format "hexmage-graph/0": the 0 says that it may still change.
 func GraphJSON(p *Plan) ([]byte, error) {
-	g := jsonGraph{Format: "hexmage-graph/0", Pipeline: p.Pipeline, Profile: p.Profile, Instances: []graphInstance{}, Edges: [][2]string{}}
+	g := jsonGraph{Format: "hexmage-graph/0", Pipeline: p.Pipeline, Profile: p.Profile, Edges: [][2]addrs.Instance{}}
 	for _, n := range p.Instances {
-		g.Instances = append(g.Instances, graphInstance{ID: n.At.String(), Kind: n.At.Kind, Where: n.Where, Deferred: n.Deferred})
+		g.Nodes = append(g.Nodes, graphNode{n.At, n.At.Kind, n.Where, n.Deferred})
 	}
-	eachEdge(p, func(from, to addrs.Instance) { g.Edges = append(g.Edges, [2]string{from.String(), to.String()}) })
+	eachEdge(p, func(from, to addrs.Instance) { g.Edges = append(g.Edges, [2]addrs.Instance{from, to}) })
 	for _, c := range p.askedChecks() {
-		j := graphCheck{ID: c.At, Where: c.Where, Reads: []string{}}
-		for _, at := range c.reads() {
-			j.Reads = append(j.Reads, at.String())
-		}
-		g.Checks = append(g.Checks, j)
+		g.Checks = append(g.Checks, graphCheck{c.At, c.Where, c.reads()})
 	}
 	return marshal(g)
 }

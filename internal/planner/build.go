@@ -191,6 +191,7 @@ type object struct {
 	// references to axes of the step's matrix, and whether they are right; nil where there can be none
 	axes     map[hcl.Range]bool
 	implicit []string // objects it needs without a reference
+	static   []static // what must be known before any step runs
 	deps     []string // objects
 	eval     func(*frame) hcl.Diagnostics
 
@@ -213,14 +214,18 @@ func (p *planner) chooseProfile() hcl.Diagnostics {
 	case p.profile != nil || p.o.Profile == "" && len(names) == 0:
 		return nil
 	case p.o.Profile == "":
-		return errorf(nil, "No profile is chosen", "None of the profiles %s is the default. Choose one with --profile, or add default = true to one.", strings.Join(names, ", "))
+		return errorf(hcl.Range{}, "No profile is chosen", "None of the profiles %s is the default. "+
+			"Choose one with --profile, or add default = true to one.", strings.Join(names, ", "))
 	case len(names) == 0:
-		return markOptions(errorf(nil, "No such profile", "Pipeline %s has no profiles: leave out --profile and HEXMAGE_PROFILE, of which one says %s.", p.cfg.Name, p.o.Profile), true)
+		return markOptions(errorf(hcl.Range{}, "No such profile", "Pipeline %s has no profiles: "+
+			"leave out --profile and HEXMAGE_PROFILE, of which one says %s.", p.cfg.Name, p.o.Profile), true)
 	}
+	advice := "There are: " + strings.Join(names, ", ") + "."
 	if near := nearest.Name(p.o.Profile, names); near != "" {
-		return markOptions(errorf(nil, "No such profile", "Pipeline %s has no profile %s, which --profile or HEXMAGE_PROFILE names. Did you mean %s?", p.cfg.Name, p.o.Profile, near), true)
+		advice = "Did you mean " + near + "?"
 	}
-	return markOptions(errorf(nil, "No such profile", "Pipeline %s has no profile %s, which --profile or HEXMAGE_PROFILE names. There are: %s.", p.cfg.Name, p.o.Profile, strings.Join(names, ", ")), true)
+	return markOptions(errorf(hcl.Range{}, "No such profile", "Pipeline %s has no profile %s, "+
+		"which --profile or HEXMAGE_PROFILE names. %s", p.cfg.Name, p.o.Profile, advice), true)
 }
 
 func (p *planner) profileName() string {
@@ -317,7 +322,7 @@ func (p *planner) sort() hcl.Diagnostics {
 			lines = append(lines, fmt.Sprintf("  %s needs %s (%s)", name, next, at))
 		}
 		r := p.objects[c[0]].rng
-		diags = append(diags, errorf(&r, "Things need each other in a circle",
+		diags = append(diags, errorf(r, "Things need each other in a circle",
 			"None of these can be first:\n%s\nRemove one of the references.", strings.Join(lines, "\n"))...)
 	}
 	return diags
@@ -400,9 +405,9 @@ func (p *planner) checkTargetRef(f *frame, r lang.Ref) hcl.Diagnostics {
 	have := attrNames(f.scope.Target)
 	if len(f.targets) > 1 && r.Name != "" && !slices.Contains(have, r.Name) {
 		if near := nearest.Name(r.Name, have); near == "" && f.of.caller != nil {
-			return errorf(&r.Range, "Which target?", "There are several targets, so target.%s is not one thing here. Say in the call of the module which: target = target.%s; or make a copy for each: for_each = target, and target = each.value.", r.Name, have[0])
+			return errorf(r.Range, "Which target?", "There are several targets, so target.%s is not one thing here. Say in the call of the module which: target = target.%s; or make a copy for each: for_each = target, and target = each.value.", r.Name, have[0])
 		} else if near == "" {
-			return errorf(&r.Range, "Which target?", "There are several targets, so target.%s is not one thing. Name one: target.%s.%s; or make a copy for each: for_each = target, and each.value.%s.", r.Name, have[0], r.Name, r.Name)
+			return errorf(r.Range, "Which target?", "There are several targets, so target.%s is not one thing. Name one: target.%s.%s; or make a copy for each: for_each = target, and each.value.%s.", r.Name, have[0], r.Name, r.Name)
 		}
 	}
 	return lang.CheckAttr(r, r.Name, have)
@@ -439,16 +444,21 @@ func (p *planner) checkStepRef(f *frame, r lang.Ref) hcl.Diagnostics {
 		for _, in := range s.instances {
 			keys = append(keys, in.at.Key)
 		}
-		at := addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}
-		if s.off[r.Key] {
-			return errorf(&r.Range, "No such copy of a step", "There is no %s, since its when is false. Its keys are: %s.", at, orNone(keys))
-		}
-		if near := nearest.Name(r.Key, keys); near != "" {
-			return errorf(&r.Range, "No such copy of a step", "There is no %s. Did you mean [%q]?", at, near)
-		}
-		return errorf(&r.Range, "No such copy of a step", "There is no %s. Its keys are: %s.", at, orNone(keys))
+		return noCopy("step", addrs.Instance{Step: r.Step, Key: r.Key, Keyed: true}.String(), r, keys, s.off[r.Key])
 	}
 	return nil
+}
+
+// noCopy says that there is no copy of a step or module with the key, but with which there are copies. Off says that
+// there is none because its when is false.
+func noCopy(what, at string, r lang.Ref, keys []string, off bool) hcl.Diagnostics {
+	text := fmt.Sprintf(". Its keys are: %s.", orNone(keys))
+	if near := nearest.Name(r.Key, keys); off {
+		text = ", since its when is false" + text
+	} else if near != "" {
+		text = fmt.Sprintf(". Did you mean [%q]?", near)
+	}
+	return errorf(r.Range, "No such copy of a "+what, "There is no %s%s", at, text)
 }
 
 func orNone(list []string) string {
@@ -553,9 +563,10 @@ func (p *planner) noteReads(r step.Reads) {
 	}
 }
 
-func errorf(r *hcl.Range, summary, detail string, args ...any) hcl.Diagnostics {
-	if r != nil && *r == (hcl.Range{}) {
-		r = nil
+func errorf(at hcl.Range, summary, detail string, args ...any) hcl.Diagnostics {
+	d := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...)}
+	if at != (hcl.Range{}) {
+		d.Subject = &at
 	}
-	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: r}}
+	return hcl.Diagnostics{d}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/lang"
-	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/workspace"
 )
@@ -22,7 +21,7 @@ func (p *planner) evalCall(m *module, caller *frame) hcl.Diagnostics {
 		return diags
 	}
 	if p.framed += len(keys); p.framed > maxFrames {
-		return errorf(&c.Range, "More than a plan may hold",
+		return errorf(c.Range, "More than a plan may hold",
 			"With the %d copies of module.%s there are more than %d of all modules.", len(keys), c.Name, maxFrames)
 	}
 	outputs := &lang.Outputs{Keyed: c.ForEach != nil}
@@ -54,10 +53,14 @@ func (p *planner) evalCall(m *module, caller *frame) hcl.Diagnostics {
 		if ds := p.aim(c, f); ds.HasErrors() {
 			return append(diags, ds...)
 		}
-		ds = p.orderCall(c, f)
+		of := "module." + c.Name
+		after, ds := p.dependsOn(caller, c.DependsOn, of, func(x hcl.Expression) (cty.Value, hcl.Diagnostics) {
+			return p.callValue(f, x, cty.String, "The key in depends_on of "+of)
+		})
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return diags
 		}
+		f.after = slices.Clip(addrs.SortInstances(append(after, f.after...)))
 		outputs.Keys, outputs.Values = append(outputs.Keys, k), append(outputs.Values, f.outputs)
 		caller.calls[c.Name] = append(caller.calls[c.Name], f)
 		m.frames = append(m.frames, f)
@@ -128,8 +131,7 @@ func (p *planner) existing(c *config.Call, f *frame) (bool, hcl.Diagnostics) {
 		return false, diags
 	}
 	if v.IsNull() {
-		r := c.When.Range()
-		return false, append(diags, errorf(&r, "A value is not allowed", "%s is null: it must be true or false.", what)...)
+		return false, append(diags, errorf(c.When.Range(), "A value is not allowed", "%s is null: it must be true or false.", what)...)
 	}
 	return v.True(), diags
 }
@@ -165,8 +167,7 @@ func (p *planner) checkTarget(v cty.Value, e hcl.Expression, what string) hcl.Di
 			return nil
 		}
 	}
-	r := e.Range()
-	return errorf(&r, "Not a target", "%s must be one of the pipeline's targets: %s.", what,
+	return errorf(e.Range(), "Not a target", "%s must be one of the pipeline's targets: %s.", what,
 		orNone(targetNames(p.rootFrame().targets)))
 }
 
@@ -180,33 +181,34 @@ func targetNames(targets map[string]cty.Value) []string {
 
 func (p *planner) rootFrame() *frame { return p.root.frames[0] }
 
-// orderCall adds what the call's depends_on names.
-func (p *planner) orderCall(c *config.Call, f *frame) hcl.Diagnostics {
-	var diags hcl.Diagnostics
-	after := slices.Clone(f.after)
-	for _, d := range c.DependsOn {
+// dependsOn returns the instances that depends_on names in a frame, as in plan.Instance.After; value evaluates a key
+// there, and of says whose depends_on it is.
+func (p *planner) dependsOn(
+	f *frame, on []config.Dependency, of string, value func(hcl.Expression) (cty.Value, hcl.Diagnostics),
+) (after []addrs.Instance, diags hcl.Diagnostics) {
+	for _, d := range on {
 		r, ds := lang.ParseRef(d.Step)
 		if ds.HasErrors() {
-			return append(diags, ds...)
+			continue // that was said
 		}
 		if d.Key != nil {
-			v, ds := p.callValue(f, d.Key, cty.String, "The key in depends_on of module."+c.Name)
-			if ds.HasErrors() {
-				return append(diags, ds...)
+			v, ds := value(d.Key)
+			if !ds.HasErrors() && v.IsNull() {
+				ds = errorf(d.Key.Range(), "A value is not allowed", "The key in depends_on of %s: null is no key.", of)
 			}
-			if v.IsNull() {
-				at := d.Key.Range()
-				return append(diags, errorf(&at, "A value is not allowed",
-					"The key in depends_on of module.%s: null is no key.", c.Name)...)
+			if !ds.HasErrors() {
+				r.Key, r.Keyed = v.AsString(), true
+				ds = append(ds, f.of.declared.Check(r, true)...)
 			}
-			r.Key, r.Keyed = v.AsString(), true
+			if diags = append(diags, ds...); ds.HasErrors() {
+				continue
+			}
 		}
-		at, ds := p.ordered(f.caller, r)
+		at, ds := p.ordered(f, r)
 		diags = append(diags, ds...)
 		after = append(after, at...)
 	}
-	f.after = slices.Clip(addrs.SortInstances(after))
-	return diags
+	return after, diags
 }
 
 // ordered returns the instances that an element of depends_on names in a frame, as in plan.Instance.After: a step
@@ -272,7 +274,7 @@ func (p *planner) argument(
 ) (cty.Value, hcl.Diagnostics) {
 	if a == nil {
 		val, diags := p.variable(v, inputValue{})
-		return val, append(diags, p.hidden(v, val, &v.Range)...)
+		return val, append(diags, p.hidden(v, val, v.Range)...)
 	}
 	val, diags := p.inCall(f, scope, a.Expr)
 	if diags.HasErrors() {
@@ -280,26 +282,26 @@ func (p *planner) argument(
 	}
 	if val.IsNull() && v.Default != nil { // so a caller hands on a variable of its own that may be left out
 		val, ds := p.variable(v, inputValue{})
-		return val, append(append(diags, ds...), p.hidden(v, val, &v.Range)...)
+		return val, append(append(diags, ds...), p.hidden(v, val, v.Range)...)
 	}
 	r := a.Expr.Range()
-	if diags = append(diags, p.hidden(v, val, &r)...); diags.HasErrors() {
+	if diags = append(diags, p.hidden(v, val, r)...); diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
-	val, ds := p.variable(v, inputValue{val: val, from: string(f.at), rng: &r})
+	val, ds := p.variable(v, inputValue{val: val, from: string(f.at), rng: r})
 	return val, append(diags, ds...)
 }
 
 // hidden rejects a value for a sensitive variable of a module that is not sensitive itself: sensitive values come
 // from sensitive variables of the pipeline, by whose names plans refer to them. Null and "" need no hiding.
-func (p *planner) hidden(v *config.Variable, val cty.Value, at *hcl.Range) hcl.Diagnostics {
+func (p *planner) hidden(v *config.Variable, val cty.Value, at hcl.Range) hcl.Diagnostics {
 	if !v.Sensitive || val == cty.NilVal {
 		return nil
 	}
 	if plain, _ := val.UnmarkDeep(); plain.IsNull() || plain.RawEquals(cty.StringVal("")) {
 		return nil
 	}
-	if at == &v.Range {
+	if at == v.Range {
 		return errorf(at, "A sensitive value in a file", "The default of var.%s stands in this file for everybody. "+
 			"Leave out the default, or `sensitive`; a variable that may be left out has the type optional(…).", v.Name)
 	}
@@ -322,13 +324,5 @@ func (p *planner) checkModuleRef(f *frame, r lang.Ref) hcl.Diagnostics {
 	if slices.Contains(keys, r.Key) {
 		return nil
 	}
-	at := addrs.Module("").Copy(r.Name, r.Key)
-	if f.off[r.Name][r.Key] {
-		return errorf(&r.Range, "No such copy of a module",
-			"There is no %s, since its when is false. Its keys are: %s.", at, orNone(keys))
-	}
-	if near := nearest.Name(r.Key, keys); near != "" {
-		return errorf(&r.Range, "No such copy of a module", "There is no %s. Did you mean [%q]?", at, near)
-	}
-	return errorf(&r.Range, "No such copy of a module", "There is no %s. Its keys are: %s.", at, orNone(keys))
+	return noCopy("module", string(addrs.Module("").Copy(r.Name, r.Key)), r, keys, f.off[r.Name][r.Key])
 }

@@ -35,7 +35,10 @@ type checkIn struct {
 func (p *planner) declareCheck(m *module, c *config.Check) hcl.Diagnostics {
 	o := p.add(&object{name: m.name("check." + c.Name), in: m, scope: m, rng: c.Range})
 	o.eval = func(f *frame) hcl.Diagnostics { return p.evalCheck(c, o, f) }
-	diags := p.refer(o, c.ForEach != nil, variables(c.Condition, c.Message, c.ForEach, c.When))
+	ts := variables(c.Condition, c.Message)
+	ts = append(ts, o.addStatic("for_each", "check."+c.Name, c.ForEach)...)
+	ts = append(ts, o.addStatic("when", "check."+c.Name, c.When)...)
+	diags := p.refer(o, c.ForEach != nil, ts)
 	for _, e := range []hcl.Expression{c.Condition, c.Message} {
 		diags = append(diags, p.referEach(o, e)...)
 	}
@@ -50,7 +53,7 @@ func (p *planner) evalCheck(c *config.Check, o *object, f *frame) hcl.Diagnostic
 		return diags
 	}
 	if p.checks += len(keys); p.checks > maxChecks {
-		return errorf(&c.Range, "More than a plan may hold", "With the %d copies of check.%s there are more than %d of all checks.", len(keys), c.Name, maxChecks)
+		return errorf(c.Range, "More than a plan may hold", "With the %d copies of check.%s there are more than %d of all checks.", len(keys), c.Name, maxChecks)
 	}
 	for i, k := range keys {
 		n := &checkIn{placed: &placed{p: p, object: o, frame: f}, block: c, name: "check." + c.Name}
@@ -65,8 +68,7 @@ func (p *planner) evalCheck(c *config.Check, o *object, f *frame) hcl.Diagnostic
 				return diags
 			}
 			if v.IsNull() {
-				r := c.When.Range()
-				return append(diags, errorf(&r, "A value is not allowed", "when of %s is null: it must be true or false.", n.name)...)
+				return append(diags, errorf(c.When.Range(), "A value is not allowed", "when of %s is null: it must be true or false.", n.name)...)
 			}
 			if v.False() {
 				continue
@@ -108,7 +110,7 @@ func (n *checkIn) plan(scope *lang.Scope) (plan.Check, hcl.Diagnostics) {
 	marks := append(lang.OutputMarks(cond), lang.OutputMarks(message)...)
 	for _, m := range marks {
 		if class := n.p.class(m); class != action.Value {
-			return out, errorf(&c.Range, "A check reads values", "%s is a %s, of which %s has only a path. Have the step, or one of kind exec, give what counts as a value: output \"NAME\" { value = \"FILE\" }.", m, class, n.name)
+			return out, errorf(c.Range, "A check reads values", "%s is a %s, of which %s has only a path. Have the step, or one of kind exec, give what counts as a value: output \"NAME\" { value = \"FILE\" }.", m, class, n.name)
 		}
 	}
 	if out.AwaitValues = n.p.awaited(n.placed, marks); len(out.AwaitValues) > 0 {
@@ -144,8 +146,7 @@ func (n *checkIn) part(
 		err = errors.New("it is null")
 	}
 	if err != nil {
-		r := e.Range()
-		return v, append(diags, errorf(&r, summary, detail, n.name, err)...)
+		return v, append(diags, errorf(e.Range(), summary, detail, n.name, err)...)
 	}
 	return out, diags
 }

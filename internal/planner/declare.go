@@ -95,7 +95,9 @@ func (p *planner) declare(m *module) hcl.Diagnostics {
 	} else if len(p.targets) > 0 {
 		o := p.add(&object{name: lang.Target, in: m, scope: m, rng: p.targets[0].Range, eval: p.evalTargets})
 		for _, t := range p.targets {
-			diags = append(diags, p.refer(o, false, targetVariables(t))...)
+			ts := targetVariables(t)
+			o.static = append(o.static, static{"The target", ts})
+			diags = append(diags, p.refer(o, false, ts)...)
 		}
 	}
 	for _, l := range m.parts.Locals {
@@ -146,14 +148,14 @@ func (p *planner) declareBlocks(m *module) hcl.Diagnostics {
 			case m.steps[b.At] != nil: // a duplicate; config has said so
 				continue
 			case k == nil && b.At.Kind == addrs.Toolchain:
-				diags = append(diags, errorf(&b.Range, "Toolchains are not supported", "This program has no toolchain catalogue.")...)
+				diags = append(diags, errorf(b.Range, "Toolchains are not supported", "This program has no toolchain catalogue.")...)
 				continue
 			case k == nil:
 				advice := "There are: " + strings.Join(kinds, ", ") + "."
 				if near := nearest.Name(b.At.Kind, kinds); near != "" {
 					advice = fmt.Sprintf("Did you mean %s?", near)
 				}
-				diags = append(diags, errorf(&b.KindRange, "Unknown kind of step", "There is no kind %s. %s", b.At.Kind, advice)...)
+				diags = append(diags, errorf(b.KindRange, "Unknown kind of step", "There is no kind %s. %s", b.At.Kind, advice)...)
 				// References to it should not be reported as well.
 				p.declareBlock(m, b, new(kindSchema))
 				continue
@@ -267,19 +269,17 @@ func (p *planner) declareStep(m *module, o *object) hcl.Diagnostics {
 	}
 	diags := config.Unexpected(b.Names, o.args, o.blocks, what)
 	if len(b.Outputs) > 0 && !o.schema.OwnOutputs {
-		r := b.Outputs[0].Range
-		diags = append(diags, errorf(&r, "No output blocks here", "Kind %s decides its outputs itself: %s. Remove the block.", b.At.Kind, orNone(schemaOutputs(o.schema)))...)
+		diags = append(diags, errorf(b.Outputs[0].Range, "No output blocks here", "Kind %s decides its outputs itself: %s. Remove the block.", b.At.Kind, orNone(schemaOutputs(o.schema)))...)
 	}
 	for _, own := range b.Outputs {
 		for _, fixed := range o.schema.Outputs {
 			if own.Name == fixed.Name {
-				r := own.Range
-				diags = append(diags, errorf(&r, "The output exists already", "Every step of kind %s has an output %s. Choose another name.", b.At.Kind, own.Name)...)
+				diags = append(diags, errorf(own.Range, "The output exists already", "Every step of kind %s has an output %s. Choose another name.", b.At.Kind, own.Name)...)
 			}
 		}
 	}
 	o.failed = diags.HasErrors()
-	ts := o.allVariables() // which decodes the body
+	ts := o.references()
 	diags = append(diags, p.referMatrix(o)...)
 	diags = append(diags, p.refer(o, b.ForEach != nil, ts)...)
 	diags = append(diags, p.referOrder(o, b.DependsOn)...)
@@ -303,7 +303,7 @@ func (p *planner) referOrder(o *object, on []config.Dependency) hcl.Diagnostics 
 		r, ds := lang.ParseRef(d.Step)
 		if !ds.HasErrors() {
 			if r.Root != lang.StepRoot && r.Root != lang.Toolchain && (r.Root != lang.Module || r.Attr != "") {
-				ds = errorf(&r.Range, "Not the address of a step", "depends_on is a list of steps and modules, such as [step.patch.ops].")
+				ds = errorf(r.Range, "Not the address of a step", "depends_on is a list of steps and modules, such as [step.patch.ops].")
 			} else {
 				ds = o.scope.declared.Check(r, true)
 			}
@@ -317,23 +317,38 @@ func (p *planner) referOrder(o *object, on []config.Dependency) hcl.Diagnostics 
 	return diags
 }
 
-// allVariables are those of the whole block; none of a kind that is not known.
-func (s *object) allVariables() []hcl.Traversal {
-	if s.kind == nil {
-		return nil
+// references are those of the whole block. It notes which of them must be static, and decodes the body.
+func (s *object) references() []hcl.Traversal {
+	b, ts := s.block, s.variables()
+	of := b.At.String()
+	if b.At.Kind == addrs.Toolchain {
+		ts = append(ts, variables(b.When)...)
+		s.static = []static{{of, ts}}
+		return ts
 	}
-	b := s.block
-	exprs := []hcl.Expression{b.ForEach, b.When, b.Target, b.Timeout, b.Retries, b.RetryExitCodes, b.Resources, b.Env, b.Cache}
+	for _, a := range []struct {
+		name string
+		expr hcl.Expression
+	}{
+		{"for_each", b.ForEach}, {"when", b.When}, {"target", b.Target}, {"timeout", b.Timeout}, {"retries", b.Retries},
+		{"retry_exit_codes", b.RetryExitCodes}, {"resources", b.Resources}, {"cache", b.Cache},
+	} {
+		ts = append(ts, s.addStatic(a.name, of, a.expr)...)
+	}
 	for _, own := range b.Outputs {
-		exprs = append(exprs, own.Path)
+		ts = append(ts, s.addStatic("The path of output "+own.Name, of, own.Path)...)
 	}
 	for _, d := range b.DependsOn {
-		exprs = append(exprs, d.Key)
+		ts = append(ts, s.addStatic("The key in depends_on", of, d.Key)...)
 	}
+	if a := attribute(b.Body, s.schema.OutputsFrom); a != nil {
+		s.addStatic(a.Name, of+", which names its outputs,", a.Expr)
+	}
+	ts = append(ts, variables(b.Env)...)
 	for _, f := range b.SecretFiles {
-		exprs = append(exprs, f.Content)
+		ts = append(ts, f.Content.Variables()...)
 	}
-	return append(s.variables(), variables(exprs...)...)
+	return ts
 }
 
 // variables are those of the arguments of the kind. It decodes the body.
@@ -376,7 +391,7 @@ func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostic
 	for _, t := range ts {
 		if name := t.RootName(); p.o.Kinds[name] != nil && !slices.Contains(lang.Roots(), name) {
 			r := t.SourceRange()
-			diags = append(diags, errorf(&r, "Unknown reference", "There is no %s. References to steps start with step: step.%s.NAME.outputs.OUTPUT.", name, name)...)
+			diags = append(diags, errorf(r, "Unknown reference", "There is no %s. References to steps start with step: step.%s.NAME.outputs.OUTPUT.", name, name)...)
 			continue
 		}
 		known = append(known, t)
@@ -434,7 +449,7 @@ func (m *module) strangeProfile(chosen string) hcl.Diagnostics {
 	if chosen != "" {
 		has = "the pipeline's is " + chosen
 	}
-	return errorf(&m.call.Range, "A module without the profile", "The module %s, in %s, is made for the profiles %s, and %s. Add one of them to the pipeline, such as: profile %q {}.",
+	return errorf(m.call.Range, "A module without the profile", "The module %s, in %s, is made for the profiles %s, and %s. Add one of them to the pipeline, such as: profile %q {}.",
 		m.call.Source, m.cfg.Dir, strings.Join(names, " and "), has, names[len(names)-1])
 }
 

@@ -40,8 +40,7 @@ func (p *planner) evalTo(scope *lang.Scope, e hcl.Expression, ty cty.Type, what 
 func plainOf(val cty.Value, e hcl.Expression, ty cty.Type, what string) (cty.Value, hcl.Diagnostics) {
 	traits := lang.TraitsOf(val)
 	fail := func(summary, detail string, args ...any) (cty.Value, hcl.Diagnostics) {
-		r := e.Range()
-		return cty.NilVal, errorf(&r, summary, detail, args...)
+		return cty.NilVal, errorf(e.Range(), summary, detail, args...)
 	}
 	if traits.Sensitive {
 		return fail("A sensitive value cannot be used here", "%s would show it. Use a variable that is not sensitive.", what)
@@ -148,42 +147,15 @@ func (e *evaluator) metaArguments(n *plan.Instance) hcl.Diagnostics {
 			continue
 		}
 		if err := setMeta(n, m.name, v); err != nil {
-			r := m.expr.Range()
-			diags = append(diags, errorf(&r, "A value is not allowed", "%s: %s.", e.label(m.name), err)...)
+			diags = append(diags, errorf(m.expr.Range(), "A value is not allowed", "%s: %s.", e.label(m.name), err)...)
 		}
 	}
-	n.After = slices.Clone(e.s.frame.after)
-	for _, d := range b.DependsOn {
-		at, ds := e.dependency(d)
-		diags = append(diags, ds...)
-		n.After = append(n.After, at...)
-	}
-	n.After = slices.Clip(addrs.SortInstances(n.After))
-	return diags
-}
-
-// dependency is what an element of depends_on names for the instance, as in Instance.After.
-func (e *evaluator) dependency(d config.Dependency) ([]addrs.Instance, hcl.Diagnostics) {
-	const name = "the key in depends_on"
-	r, diags := lang.ParseRef(d.Step)
-	if diags.HasErrors() {
-		return nil, nil // that was said
-	}
-	if d.Key != nil {
-		v, diags := e.value(d.Key, cty.String, name)
-		if diags.HasErrors() {
-			return nil, diags
-		}
-		if v.IsNull() {
-			at := d.Key.Range()
-			return nil, errorf(&at, "A value is not allowed", "%s: null is no key.", e.label(name))
-		}
-		r.Key, r.Keyed = v.AsString(), true
-		if diags := e.s.frame.of.declared.Check(r, true); diags.HasErrors() {
-			return nil, diags
-		}
-	}
-	return e.p.ordered(e.s.frame, r)
+	f := e.s.frame
+	after, ds := e.p.dependsOn(f, b.DependsOn, b.At.String(), func(x hcl.Expression) (cty.Value, hcl.Diagnostics) {
+		return e.value(x, cty.String, "The key in depends_on")
+	})
+	n.After = slices.Clip(addrs.SortInstances(append(after, f.after...)))
+	return append(diags, ds...)
 }
 
 func setMeta(n *plan.Instance, name string, v cty.Value) (err error) {
@@ -256,9 +228,8 @@ func (p *planner) keys(f *frame, forEach hcl.Expression) (keys []string, values 
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
-	r := forEach.Range()
 	fail := func(summary, detail string, args ...any) ([]string, []cty.Value, hcl.Diagnostics) {
-		return nil, nil, errorf(&r, summary, detail, args...)
+		return nil, nil, errorf(forEach.Range(), summary, detail, args...)
 	}
 	shallow, marks := val.Unmark()
 	plain, deep := val.UnmarkDeep()
@@ -365,7 +336,7 @@ func (p *planner) laterWith(values map[addrs.Output][]byte) (*later, hcl.Diagnos
 	for o, b := range values {
 		v := content(b)
 		if err := p.budget.Take(v); err != nil {
-			return nil, errorf(nil, "A value of a step is too large", "%s: %s.", o, err)
+			return nil, errorf(hcl.Range{}, "A value of a step is too large", "%s: %s.", o, err)
 		}
 		l.filled[o] = v
 		l.steps[o.Step] = true

@@ -136,16 +136,14 @@ func (e *evaluator) arguments() (args []*argument, env, files *argument, diags h
 func (e *evaluator) decode(a *argument) (cty.Value, hcl.Diagnostics) {
 	if a.attr != nil && customdecode.CustomExpressionDecoderForType(a.ty) == nil {
 		v, diags := e.raw(a.attr.Expr)
-		if e.p.budget.Spent() {
+		if diags.HasErrors() {
 			return cty.NilVal, diags
 		}
-		if !diags.HasErrors() {
-			if v, err := convertTo(v, a.ty); err == nil {
-				return v, diags
-			}
+		if v, err := convertTo(v, a.ty); err == nil {
+			return v, diags
 		}
 	}
-	// Blocks and the like, and what fails: hcldec says how.
+	// Blocks and the like, and what has another type: hcldec says how.
 	spec := hcldec.ObjectSpec{a.name: e.s.schema.Args[a.name]}
 	v, _, diags := hcldec.PartialDecode(e.s.block.Body, spec, e.ctx)
 	if diags.HasErrors() {
@@ -170,8 +168,7 @@ func (e *evaluator) environment() (*argument, hcl.Diagnostics) {
 	}
 	v, err := convert.Convert(v, cty.Map(cty.String))
 	if err != nil {
-		r := x.Range()
-		return nil, append(diags, errorf(&r, "A value has the wrong type",
+		return nil, append(diags, errorf(x.Range(), "A value has the wrong type",
 			"env of %s has to be a map from names to texts, such as { FLAGS = \"-O2 -g\" }: %s.", e.s.block.At, err)...)
 	}
 	env.set(v)
@@ -184,14 +181,13 @@ func (e *evaluator) secretFiles() (*argument, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	contents := make(map[string]cty.Value, len(e.s.block.SecretFiles))
 	for _, f := range e.s.block.SecretFiles {
-		r := f.Content.Range()
 		v, ds := e.raw(f.Content)
 		if diags = append(diags, ds...); ds.HasErrors() {
 			continue
 		}
 		v, err := convert.Convert(v, cty.String)
 		if plain, _ := v.Unmark(); err != nil || plain.IsNull() {
-			diags = append(diags, errorf(&r, "A value has the wrong type",
+			diags = append(diags, errorf(f.Content.Range(), "A value has the wrong type",
 				"The content of secret_file %q of %s must be a text.", f.Name, e.s.block.At)...)
 			continue
 		}

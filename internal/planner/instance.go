@@ -345,7 +345,7 @@ func (in *instance) check() hcl.Diagnostics {
 	b := in.s.block
 	var diags hcl.Diagnostics
 	bug := func(detail string, args ...any) {
-		diags = append(diags, errorf(&b.Range, "A kind does not keep its promise",
+		diags = append(diags, errorf(b.Range, "A kind does not keep its promise",
 			"This is a mistake in hexmage, not in the pipeline. Kind %s, planning %s: %s.",
 			b.At.Kind, in.at, fmt.Sprintf(detail, args...))...)
 	}

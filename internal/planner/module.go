@@ -60,7 +60,7 @@ func (p *planner) newModule(caller *module, call *config.Call, cfg *config.Modul
 		m.at = caller.at.Call(call.Name)
 	}
 	if p.modules = append(p.modules, m); len(p.modules) > maxModules {
-		return m, errorf(&call.Range, "More than a plan may hold", "The modules call each other more than %d times.", maxModules)
+		return m, errorf(call.Range, "More than a plan may hold", "The modules call each other more than %d times.", maxModules)
 	}
 	var diags hcl.Diagnostics
 	for _, c := range m.parts.Calls {
@@ -164,11 +164,13 @@ func (p *planner) declareCall(m *module) hcl.Diagnostics {
 	if caller.caller == nil && len(p.targets) > 0 {
 		o.implicit = append(o.implicit, lang.Target) // which its copies are for, unless they say otherwise
 	}
-	exprs := []hcl.Expression{c.ForEach, c.When, c.Target}
+	of := "module." + c.Name
+	ts := slices.Concat(
+		o.addStatic("for_each", of, c.ForEach), o.addStatic("when", of, c.When), o.addStatic("target", of, c.Target))
 	for _, d := range c.DependsOn {
-		exprs = append(exprs, d.Key)
+		ts = append(ts, o.addStatic("The key in depends_on", of, d.Key)...)
 	}
-	diags := p.refer(o, c.ForEach != nil, variables(exprs...))
+	diags := p.refer(o, c.ForEach != nil, ts)
 	diags = append(diags, p.referOrder(o, c.DependsOn)...)
 
 	var names []string
@@ -182,7 +184,7 @@ func (p *planner) declareCall(m *module) hcl.Diagnostics {
 			diags = append(diags, p.referEach(vo, a.Expr)...)
 		} else if v.Default == nil && !v.Optional {
 			vo.failed = true
-			diags = append(diags, errorf(&c.Range, "A variable has no value",
+			diags = append(diags, errorf(c.Range, "A variable has no value",
 				"%s needs a value for %s, which is declared at %s and has no default. Write %s = … in the block.", m.at, v.Name, config.Where(v.Range), v.Name)...)
 		}
 	}
@@ -190,12 +192,11 @@ func (p *planner) declareCall(m *module) hcl.Diagnostics {
 		if slices.Contains(names, a.Name) {
 			continue
 		}
-		r := a.NameRange
 		advice := fmt.Sprintf("It has: %s.", orNone(names))
 		if near := nearest.Name(a.Name, names); near != "" {
 			advice = fmt.Sprintf("Did you mean %s?", near)
 		}
-		diags = append(diags, errorf(&r, "No such variable", "The module %s, in %s, has no variable %s. %s", c.Source, m.cfg.Dir, a.Name, advice)...)
+		diags = append(diags, errorf(a.NameRange, "No such variable", "The module %s, in %s, has no variable %s. %s", c.Source, m.cfg.Dir, a.Name, advice)...)
 	}
 	return diags
 }

@@ -66,10 +66,10 @@ func (p *planner) outputPlace(out *config.Output, name string) hcl.Diagnostics {
 	r := out.Value.Range()
 	file, err := plan.FileName(name)
 	if err != nil {
-		return errorf(&r, "An output cannot be a file", "Output %s: %s. Give the key another name.", name, err)
+		return errorf(r, "An output cannot be a file", "Output %s: %s. Give the key another name.", name, err)
 	}
 	if other, ok := p.places[file]; ok {
-		return errorf(&r, "Two outputs have the same place", "Outputs %s and %s would both be the file %s. Give one of them, or its key, another name.", other, name, file)
+		return errorf(r, "Two outputs have the same place", "Outputs %s and %s would both be the file %s. Give one of them, or its key, another name.", other, name, file)
 	}
 	p.places[file] = name
 	return nil
@@ -125,16 +125,14 @@ func (p *planner) artifactOutput(out *config.Output, e plan.Output, val cty.Valu
 			return e, nil
 		}
 	}
-	r := out.Value.Range()
-	return e, errorf(&r, "An output is an artifact or a value",
+	return e, errorf(out.Value.Range(), "An output is an artifact or a value",
 		"%q is made from %s but is not its path. Use the output itself, or a path below it.", plain.AsString(), marks[0])
 }
 
 func (p *planner) partsOutputs(out *config.Output, n *placed, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
 	shallow, marks := val.Unmark()
-	r := out.Value.Range()
 	if !shallow.IsKnown() || !shallow.CanIterateElements() {
-		return nil, errorf(&r, "An output is an artifact or a value", "The value of output %s mixes paths with values that are not known yet. Make two outputs.", out.Name)
+		return nil, errorf(out.Value.Range(), "An output is an artifact or a value", "The value of output %s mixes paths with values that are not known yet. Make two outputs.", out.Name)
 	}
 	outputs := make([]plan.Output, 0, shallow.LengthInt())
 	var diags hcl.Diagnostics

@@ -143,7 +143,7 @@ func (e *evaluator) commandEnv(env, files *argument) (commandEnv, hcl.Diagnostic
 		if len(e.s.block.SecretFiles) > 0 {
 			r = e.s.block.SecretFiles[0].Range
 		}
-		return g, errorf(&r, "A sensitive value cannot be used here",
+		return g, errorf(r, "A sensitive value cannot be used here",
 			"The commands of a step of kind %s get no secrets. Do what needs one in a step of kind exec, or use a variable that is not sensitive.", e.s.block.At.Kind)
 	}
 	if e.dummies == nil {
@@ -169,7 +169,7 @@ func (e *evaluator) commandEnv(env, files *argument) (commandEnv, hcl.Diagnostic
 	})...)
 	for _, f := range e.s.block.SecretFiles {
 		if textsOf(env.plain)[f.Name] != "" {
-			diags = append(diags, errorf(&f.Range, "A variable of the environment has two values", "%s of %s is in env, and is to have the path of this file. Give one of them another name.", f.Name, e.s.block.At)...)
+			diags = append(diags, errorf(f.Range, "A variable of the environment has two values", "%s of %s is in env, and is to have the path of this file. Give one of them another name.", f.Name, e.s.block.At)...)
 		}
 		with := cty.ObjectVal(map[string]cty.Value{f.Name: e.dummy(f.Content, cty.String, ctx)})
 		plain := cty.ObjectVal(map[string]cty.Value{f.Name: files.plain.GetAttr(f.Name)})
@@ -230,7 +230,7 @@ func (e *evaluator) follow(plain, with cty.Value, r hcl.Range, use func(name str
 			ok = err == nil && filled == texts[name] && (len(t.Refs()) > 0 || filled == "" || !sensitive && !all)
 		}
 		if !ok {
-			diags = append(diags, errorf(&r, "A sensitive value cannot be used like this",
+			diags = append(diags, errorf(r, "A sensitive value cannot be used like this",
 				"%s of %s is made from a sensitive value by more than putting it into a text, such as \"Bearer ${var.token}\". "+
 					"Plans have no values, so this cannot be done again when the command starts: let the command do it, or make a variable of it.", name, e.s.block.At)...)
 			continue

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,67 +12,43 @@ import (
 	"github.com/hexmage/hexmage/internal/lang"
 )
 
-// checkStatic reports expressions of a module that must be known before any step is planned but depend on a step,
-// with the chain that makes them so.
+// static is an argument of an object that must be known before any step runs.
+type static struct {
+	what string
+	refs []hcl.Traversal
+}
+
+// addStatic adds an argument that must be known before any step runs; of says whose it is. It returns its references.
+func (o *object) addStatic(name, of string, x hcl.Expression) []hcl.Traversal {
+	ts := variables(x)
+	o.static = append(o.static, static{name + " of " + of, ts})
+	return ts
+}
+
+// checkStatic reports expressions of a module's objects that must be known before any step is planned but depend on a
+// step, with the chain that makes them so.
 func (p *planner) checkStatic(m *module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	check := func(o *object, what string, ts []hcl.Traversal) {
-		refs, _ := lang.Refs(ts) // refer has reported what is wrong with them
-		if chain := p.dynamic(o.scope, refs, nil); chain != nil {
+	for _, name := range p.order {
+		o := p.objects[name]
+		if o.scope != m {
+			continue
+		}
+		for _, s := range o.static {
+			refs, _ := lang.Refs(s.refs) // refer has reported what is wrong with them
+			chain := p.dynamic(o.scope, refs, nil)
+			if chain == nil {
+				continue
+			}
 			var names []string
 			for _, r := range chain {
 				names = append(names, r.String())
 			}
-			r := chain[0].Range
 			o.failed = true
-			diags = append(diags, errorf(&r, "Not known while planning",
-				"%s must be known before any step runs, but it depends on %s. Use only var, local, path, profile, target and toolchain here.",
-				what, strings.Join(names, ", which depends on "))...)
-		}
-	}
-	if c := m.call; c != nil {
-		o := p.objects[string(m.at)]
-		check(o, fmt.Sprintf("for_each of module.%s", c.Name), variables(c.ForEach))
-		check(o, fmt.Sprintf("when of module.%s", c.Name), variables(c.When))
-		check(o, fmt.Sprintf("target of module.%s", c.Name), variables(c.Target))
-		for _, d := range c.DependsOn {
-			check(o, fmt.Sprintf("The key in depends_on of module.%s", c.Name), variables(d.Key))
-		}
-	}
-	for _, b := range m.parts.Toolchains {
-		if s := m.steps[b.At]; s != nil && s.kind != nil && s.block == b {
-			check(s, b.At.String(), append(hcldec.Variables(b.Body, s.schema.Args), variables(b.When)...))
-		}
-	}
-	for _, b := range m.parts.Steps {
-		s := m.steps[b.At]
-		if s == nil || s.kind == nil || s.block != b {
-			continue
-		}
-		for _, a := range []struct {
-			name string
-			expr hcl.Expression
-		}{{"for_each", b.ForEach}, {"when", b.When}, {"target", b.Target}, {"timeout", b.Timeout}, {"retries", b.Retries}, {"retry_exit_codes", b.RetryExitCodes}, {"resources", b.Resources}, {"cache", b.Cache}} {
-			check(s, fmt.Sprintf("%s of %s", a.name, b.At), variables(a.expr))
-		}
-		for _, d := range b.DependsOn {
-			check(s, fmt.Sprintf("The key in depends_on of %s", b.At), variables(d.Key))
-		}
-		for _, out := range b.Outputs {
-			check(s, fmt.Sprintf("The path of output %s of %s", out.Name, b.At), variables(out.Path))
-		}
-		if a := attribute(b.Body, s.schema.OutputsFrom); a != nil {
-			check(s, fmt.Sprintf("%s of %s, which names its outputs,", a.Name, b.At), a.Expr.Variables())
-		}
-	}
-	for _, c := range m.parts.Checks {
-		o := p.objects[m.name("check."+c.Name)]
-		check(o, "for_each of check."+c.Name, variables(c.ForEach))
-		check(o, "when of check."+c.Name, variables(c.When))
-	}
-	if m.caller == nil {
-		for _, t := range p.targets {
-			check(p.objects[lang.Target], "The target", targetVariables(t))
+			diags = append(diags, errorf(chain[0].Range, "Not known while planning",
+				"%s must be known before any step runs, but it depends on %s. "+
+					"Use only var, local, path, profile, target and toolchain here.",
+				s.what, strings.Join(names, ", which depends on "))...)
 		}
 	}
 	return diags

@@ -36,7 +36,7 @@ func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
 			if b.ForEach != nil {
 				r = b.ForEach.Range()
 			}
-			return errorf(&r, "More than a plan may hold",
+			return errorf(r, "More than a plan may hold",
 				"With the %d copies of %s there are more than %d of all steps. Make fewer steps of them, which take lists.",
 				len(keys), s.at, maxCopies)
 		}
@@ -77,8 +77,7 @@ func (e *evaluator) planFirst() (exists bool, attrs map[string]cty.Value, diags 
 	planned := true
 	if b.When != nil {
 		if v.IsNull() {
-			r := b.When.Range()
-			return false, nil, append(diags, errorf(&r, "when is null", "when of %s must be true or false. "+
+			return false, nil, append(diags, errorf(b.When.Range(), "when is null", "when of %s must be true or false. "+
 				"If it is made from what may be null, say which of the two that means: coalesce(…, false).", b.At)...)
 		}
 		if planned = v.True(); !planned && in.at.Keyed {
@@ -163,7 +162,6 @@ func (e *evaluator) outputs() hcl.Diagnostics {
 		if diags = append(diags, ds...); ds.HasErrors() {
 			continue
 		}
-		r := o.Path.Range()
 		name := ""
 		if !v.IsNull() {
 			name = v.AsString()
@@ -171,7 +169,7 @@ func (e *evaluator) outputs() hcl.Diagnostics {
 		clean := path.Clean(name)
 		out := clean == "." || clean == ".." || strings.HasPrefix(clean, "../")
 		if name == "" || path.IsAbs(name) || out || strings.ContainsAny(name, "\\\x00") {
-			diags = append(diags, errorf(&r, "Not the path of an output",
+			diags = append(diags, errorf(o.Path.Range(), "Not the path of an output",
 				"%q must be a relative path, with /, below the folder in which the command starts.", name)...)
 			continue
 		}
@@ -229,7 +227,7 @@ func (e *evaluator) plan(resolving bool) (diags hcl.Diagnostics) {
 	req, known := e.request(args, env, files, ce)
 	if !known {
 		if resolving {
-			return append(diags, errorf(&b.Range, "A value is still not known",
+			return append(diags, errorf(b.Range, "A value is still not known",
 				"%s depends on a value that no step has given.", b.At)...)
 		}
 		e.asDeferred(req, args, env, files)
@@ -285,20 +283,19 @@ func (e *evaluator) checkArguments(args []*argument) hcl.Diagnostics {
 		if e.s.schema.Secrets {
 			instead = "Give the command the value in env, or in a secret_file block."
 		}
-		diags = append(diags, errorf(&r, "A sensitive value cannot be used here",
+		diags = append(diags, errorf(r, "A sensitive value cannot be used here",
 			"%s of %s becomes part of a command, which is shown, logged and hashed. %s", a.name, e.s.block.At, instead)...)
 	}
 	for _, a := range args {
 		if !a.required || !a.plain.IsNull() {
 			continue
 		}
-		r := e.argRange(a.name)
 		detail := fmt.Sprintf("%s of %s is null.", a.name, e.s.block.At)
 		if len(a.uses) == 0 {
 			detail += " The outputs of a step or module whose when is false are null: " +
 				"use coalesce(…), or give this step the same when."
 		}
-		diags = append(diags, errorf(&r, "A required argument is null", "%s", detail)...)
+		diags = append(diags, errorf(e.argRange(a.name), "A required argument is null", "%s", detail)...)
 	}
 	return diags
 }

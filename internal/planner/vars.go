@@ -19,7 +19,7 @@ import (
 type inputValue struct {
 	val  cty.Value
 	from string // "profile open", "--var", …
-	rng  *hcl.Range
+	rng  hcl.Range
 	text bool // val is a string from outside that has yet to be read as the variable's type
 }
 
@@ -56,78 +56,71 @@ func OfOptions(diags hcl.Diagnostics) bool {
 	return slices.ContainsFunc(diags, func(d *hcl.Diagnostic) bool { return d.Severity == hcl.DiagError && d.Extra == ofOptions{} })
 }
 
+// givenValues are the values that somebody gives; a later source wins.
 func (p *planner) givenValues(f *frame) (map[string]inputValue, hcl.Diagnostics) {
 	values := make(map[string]inputValue)
 	var names []string
-	known := make(map[string]bool)
 	for _, v := range p.cfg.Variables {
 		names = append(names, v.Name)
-		known[v.Name] = true
 	}
 	var diags hcl.Diagnostics
-	undeclared := func(name, from string, r *hcl.Range) {
-		advice := fmt.Sprintf("Declare it: variable %q { … }.", name)
-		if near := nearest.Name(name, names); near != "" {
-			advice = fmt.Sprintf("Did you mean %s?", near)
+	known := func(name, from string, at hcl.Range, must bool) bool {
+		if slices.Contains(names, name) {
+			return true
 		}
-		more := errorf(r, "No such variable", "%s sets %s, but pipeline %s has no such variable. %s", from, name, p.cfg.Name, advice)
-		diags = append(diags, markOptions(more, r == nil)...)
+		if must {
+			advice := fmt.Sprintf("Declare it: variable %q { … }.", name)
+			if near := nearest.Name(name, names); near != "" {
+				advice = fmt.Sprintf("Did you mean %s?", near)
+			}
+			more := errorf(at, "No such variable", "%s sets %s, but pipeline %s has no such variable. %s",
+				from, name, p.cfg.Name, advice)
+			diags = append(diags, markOptions(more, at == hcl.Range{})...)
+		}
+		return false
 	}
-	ctx := &hcl.EvalContext{Functions: p.functions, Variables: map[string]cty.Value{lang.Path: f.scope.Path, lang.Profile: f.scope.Profile}}
+	ctx := &hcl.EvalContext{
+		Functions: p.functions, Variables: map[string]cty.Value{lang.Path: f.scope.Path, lang.Profile: f.scope.Profile},
+	}
+	eval := func(x hcl.Expression, from string) inputValue {
+		val, ds := p.budget.Value(x, ctx)
+		diags = append(diags, ds...)
+		return inputValue{val: val, from: from, rng: x.Range()}
+	}
 	if p.profile != nil && p.profile.Variables != nil {
 		from := "profile " + p.profile.Name
 		pairs, ds := hcl.ExprMap(p.profile.Variables)
 		diags = append(diags, ds...)
 		for _, kv := range pairs {
-			name := hcl.ExprAsKeyword(kv.Key)
-			r := kv.Key.Range()
-			if name == "" {
-				k, ds := p.budget.Value(kv.Key, ctx)
-				if ds.HasErrors() || k.Type() != cty.String || k.IsNull() || !k.IsKnown() {
-					diags = append(diags, errorf(&r, "Not the name of a variable", "Write variables = { name = value }.")...)
-					continue
-				}
-				name = k.AsString()
-			}
-			if !known[name] {
-				undeclared(name, from, &r)
+			k, ds := p.budget.Value(kv.Key, ctx)
+			if ds.HasErrors() || k.Type() != cty.String || k.IsNull() || !k.IsKnown() {
+				diags = append(diags, errorf(kv.Key.Range(), "Not the name of a variable", "Write variables = { name = value }.")...)
 				continue
 			}
-			val, ds := p.budget.Value(kv.Value, ctx)
-			diags = append(diags, ds...)
-			vr := kv.Value.Range()
-			values[name] = inputValue{val: val, from: from, rng: &vr}
+			if name := k.AsString(); known(name, from, kv.Key.Range(), true) {
+				values[name] = eval(kv.Value, from)
+			}
 		}
 	}
 	for _, f := range p.cfg.VarFiles {
 		for _, a := range sorted(f.Values) {
-			if !known[a.Name] {
-				if f.Own {
-					r := a.NameRange
-					undeclared(a.Name, f.Name, &r)
-				}
-				continue
+			if known(a.Name, f.Name, a.NameRange, f.Own) {
+				values[a.Name] = eval(a.Expr, f.Name)
 			}
-			val, ds := p.budget.Value(a.Expr, ctx)
-			diags = append(diags, ds...)
-			r := a.Expr.Range()
-			values[a.Name] = inputValue{val: val, from: f.Name, rng: &r}
 		}
 	}
+	text := func(s, from string) inputValue { return inputValue{val: cty.StringVal(s), from: from, text: true} }
 	for _, name := range sortedKeys(p.o.EnvVars) {
-		switch {
-		case known[name]:
-			values[name] = inputValue{val: cty.StringVal(p.o.EnvVars[name]), from: "HEXMAGE_VAR_" + name, text: true}
-		case slices.Contains(p.o.Strays, name) && nearest.Name(name, names) != "": // others are for other pipelines
-			undeclared(name, "HEXMAGE_VAR_"+name, nil)
+		from := "HEXMAGE_VAR_" + name
+		mistake := slices.Contains(p.o.Strays, name) && nearest.Name(name, names) != "" // others are for other pipelines
+		if known(name, from, hcl.Range{}, mistake) {
+			values[name] = text(p.o.EnvVars[name], from)
 		}
 	}
 	for _, name := range sortedKeys(p.o.FlagVars) {
-		if !known[name] {
-			undeclared(name, "--var", nil)
-			continue
+		if known(name, "--var", hcl.Range{}, true) {
+			values[name] = text(p.o.FlagVars[name], "--var "+name)
 		}
-		values[name] = inputValue{val: cty.StringVal(p.o.FlagVars[name]), from: "--var " + name, text: true}
 	}
 	return values, diags
 }
@@ -170,8 +163,7 @@ func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 	switch {
 	case g.from != "":
 	case v.Default != nil:
-		r := v.Default.Range()
-		g = inputValue{from: "its default", rng: &r}
+		g = inputValue{from: "its default", rng: v.Default.Range()}
 		ctx := &hcl.EvalContext{Functions: p.functions}
 		var ds hcl.Diagnostics
 		g.val, ds = p.budget.Value(v.Default, ctx)
@@ -181,11 +173,11 @@ func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 	case v.Optional:
 		g = inputValue{from: "its type", val: cty.NullVal(v.Type)}
 	default:
-		return cty.NilVal, errorf(&v.Range, "A variable has no value",
+		return cty.NilVal, errorf(v.Range, "A variable has no value",
 			"var.%s has no default. Give it one, or a value with --var %s=…, HEXMAGE_VAR_%s, a profile, or pipelines/%s.hexvars.hcl.", v.Name, v.Name, v.Name, p.cfg.Name)
 	}
-	if g.rng == nil || v.Sensitive { // the line where a value stands is shown
-		g.rng = &v.Range
+	if g.rng == (hcl.Range{}) || v.Sensitive { // the line where a value stands is shown
+		g.rng = v.Range
 	}
 	if g.text {
 		val, ds := p.fromText(v, g)
@@ -198,7 +190,7 @@ func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 		g.val = v.Defaults.Apply(g.val)
 	}
 	if err := p.budget.Take(g.val); err != nil { // before it is converted
-		return cty.NilVal, append(diags, lang.TooMuch(*g.rng, err)...)
+		return cty.NilVal, append(diags, lang.TooMuch(g.rng, err)...)
 	}
 	val, err := convertTo(g.val, v.Type)
 	if err == nil {
@@ -246,7 +238,7 @@ func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.
 		diags = append(diags, ds...)
 		for _, r := range refs {
 			if r.Object() != "var."+v.Name {
-				diags = append(diags, errorf(&r.Range, "A validation sees only its variable", "Use var.%s here, not %s.", v.Name, r)...)
+				diags = append(diags, errorf(r.Range, "A validation sees only its variable", "Use var.%s here, not %s.", v.Name, r)...)
 			}
 		}
 		if diags.HasErrors() {
@@ -265,8 +257,7 @@ func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.
 		}
 		cond, err := convert.Convert(ok, cty.Bool)
 		if err != nil || cond.IsNull() || !cond.IsKnown() {
-			r := check.Condition.Range()
-			diags = append(diags, errorf(&r, "A condition is not true or false", "The condition of a validation has to be true or false, as a comparison is, such as var.x > 1.")...)
+			diags = append(diags, errorf(check.Condition.Range(), "A condition is not true or false", "The condition of a validation has to be true or false, as a comparison is, such as var.x > 1.")...)
 			continue
 		}
 		if cond.True() {

@@ -22,11 +22,14 @@ import (
 type plannedStep struct {
 	Address, Kind string
 	Actions       []struct {
-		Name     string
-		Argv     []string
-		Env      map[string]string
-		Inputs   []struct{ Path, Artifact string }
-		Outputs  []string
+		Name    string
+		Argv    []string
+		Env     map[string]string
+		Inputs  []struct{ Path, Artifact string }
+		Outputs []struct {
+			Path string
+			Tree bool
+		}
 		Platform map[string]string
 	}
 }
@@ -105,7 +108,7 @@ func commands(steps []plannedStep) string {
 				}
 			}
 			for _, o := range a.Outputs {
-				fmt.Fprintf(&b, "  out %s\n", o)
+				fmt.Fprintf(&b, "  out %s%s\n", o.Path, map[bool]string{true: "/"}[o.Tree])
 			}
 		}
 	}
