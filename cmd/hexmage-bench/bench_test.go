@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -41,11 +42,11 @@ func small(t *testing.T) (*bench, *bytes.Buffer) {
 	}
 	var out bytes.Buffer
 	b := &bench{
-		ctx: t.Context(), env: os.Environ(), out: &out, json: true,
+		env: os.Environ(), out: &out, json: true,
 		hexmage: binary, dir: t.TempDir(), age: 500 * time.Millisecond,
 		few: 5, many: 7, results: 5, files: 2, fileSize: 400_000, rounds: 2, noOps: 2,
 	}
-	b.fetch = func(peer string) (string, error) {
+	b.fetch = func(_ context.Context, peer string) (string, error) {
 		if slices.Contains([]string{"busybox", "ninja", "casd"}, peer) {
 			return toolchaintest.Root(t, peer), nil
 		}
@@ -74,7 +75,7 @@ func TestSmall(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if b.run("pipeline,actions,files,remote"); b.err != nil {
+	if b.run(t.Context(), "pipeline,actions,files,remote"); b.err != nil {
 		t.Fatalf("%v\n%s", b.err, out)
 	}
 	var missing []string
@@ -106,20 +107,20 @@ func TestSmall(t *testing.T) {
 func TestWrongOutput(t *testing.T) {
 	b, _ := small(t)
 	fetch := b.fetch
-	b.fetch = func(peer string) (string, error) {
+	b.fetch = func(ctx context.Context, peer string) (string, error) {
 		if peer != "ninja" {
-			return fetch(peer)
+			return fetch(ctx, peer)
 		}
 		root := t.TempDir()
 		return root, write(root+"/usr/bin/ninja", "#!/bin/sh\nmkdir -p out\necho wrong > out/all\n")
 	}
 	b.age = 0
-	if b.run("actions"); b.err == nil || !strings.Contains(b.err.Error(), "out/all differ") {
+	if b.run(t.Context(), "actions"); b.err == nil || !strings.Contains(b.err.Error(), "out/all differ") {
 		t.Error(b.err)
 	}
 	b, out := small(t)
 	b.age = 0
-	b.run("files,all")
+	b.run(t.Context(), "files,all")
 	if out.Len() == 0 || b.err == nil || !strings.Contains(b.err.Error(), `unknown scenario "all"`) {
 		t.Errorf("%v, %s", b.err, out)
 	}
@@ -138,22 +139,22 @@ func TestBudgets(t *testing.T) {
 		"without a peer":         {contestant{missing: errors.New("no network"), budget: 1}, "MISSING: no network"},
 	} {
 		var out bytes.Buffer
-		b := &bench{ctx: t.Context(), out: &out}
+		b := &bench{out: &out}
 		c.peer.name = "peer"
-		b.compare(what, 2, &contestant{program: ours}, &c.peer)
+		b.compare(t.Context(), what, 2, &contestant{program: ours}, &c.peer)
 		text := strings.TrimSpace(out.String())
 		if b.err != nil || !strings.HasSuffix(text, c.want) || b.over != strings.HasSuffix(c.want, "OVER") {
 			t.Errorf("%s: %s, %v, want %s", what, text, b.err, c.want)
 		}
 	}
 	var out bytes.Buffer
-	b := &bench{ctx: t.Context(), out: &out}
+	b := &bench{out: &out}
 	b.value("memory", "MB", 400, []float64{300, 500, 450})
 	got := strings.Join(strings.Fields(out.String()), " ")
 	if want := "memory 450 MB ± 22 % budget 400 MB OVER"; got != want || !b.over {
 		t.Errorf("%s, want %s", got, want)
 	}
-	b.compete(1, &contestant{program: ours, prints: "2000 remote cache hit"})
+	b.compete(t.Context(), 1, &contestant{program: ours, prints: "2000 remote cache hit"})
 	if b.err == nil || !strings.Contains(b.err.Error(), "the output lacks") {
 		t.Errorf("a run that did something else: %v", b.err)
 	}

@@ -18,7 +18,6 @@ import (
 
 // bench is one run of the benchmark. After an error its methods do nothing.
 type bench struct {
-	ctx        context.Context
 	err        error
 	hexmage    string // the binary
 	dir        string // scratch folder on the measured file system; a copy of the folder workspace is in it
@@ -26,7 +25,7 @@ type bench struct {
 	out        io.Writer
 	json, over bool          // over: a budget is exceeded
 	age        time.Duration // of files that hexmage does not hash in each run
-	fetch      func(peer string) (folder string, err error)
+	fetch      func(ctx context.Context, peer string) (folder string, err error)
 
 	few, many, results int // actions, and results in the remote cache
 	files, fileSize    int // large sources, and the bytes of each
@@ -37,7 +36,7 @@ type bench struct {
 func main() {
 	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt)
 	b := &bench{
-		ctx: ctx, env: os.Environ(), out: os.Stdout, age: 2500 * time.Millisecond,
+		env: os.Environ(), out: os.Stdout, age: 2500 * time.Millisecond,
 		few: 1000, many: 10_000, results: 2000, files: 8, fileSize: 256e6, rounds: 3, noOps: 10,
 	}
 	b.hexmage, b.err = filepath.Abs("bin/hexmage")
@@ -46,7 +45,7 @@ func main() {
 	flag.StringVar(&b.dir, "dir", "/var/tmp", "measure on the file system of `FOLDER`, which needs 12 GB")
 	flag.BoolVar(&b.json, "json", false, "print one JSON object a line")
 	flag.Parse()
-	b.run(*only)
+	b.run(ctx, *only)
 	if b.err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", b.err)
 		os.Exit(2)
@@ -57,7 +56,7 @@ func main() {
 }
 
 // run measures scenarios.
-func (b *bench) run(only string) {
+func (b *bench) run(ctx context.Context, only string) {
 	dir, err := os.MkdirTemp(b.dir, "hexmage-bench-")
 	if b.fail(err); err != nil {
 		return
@@ -65,19 +64,19 @@ func (b *bench) run(only string) {
 	defer os.RemoveAll(dir)
 	b.dir = dir
 	b.fail(os.CopyFS(dir, embedded))
-	busybox, err := b.fetch("busybox")
+	busybox, err := b.fetch(ctx, "busybox")
 	b.fail(err)
-	b.must(b.shell(dir+"/workspace", "", "mkdir tools; cp "+busybox+"/bin/busybox tools"))
-	scenarios := map[string]func(dir string){
+	b.must(ctx, b.shell(dir+"/workspace", "", "mkdir tools; cp "+busybox+"/bin/busybox tools"))
+	scenarios := map[string]func(ctx context.Context, dir string){
 		"pipeline": b.measurePipeline, "actions": b.measureActions, "files": b.measureFiles, "remote": b.measureRemote,
 	}
 	for name := range strings.SplitSeq(only, ",") {
 		if measure := scenarios[name]; measure != nil {
-			measure(filepath.Join(dir, name))
+			measure(ctx, filepath.Join(dir, name))
 		} else {
 			b.fail(fmt.Errorf("unknown scenario %q", name))
 		}
-		b.must(b.shell(dir, "", "rm -rf "+name))
+		b.must(ctx, b.shell(dir, "", "rm -rf "+name))
 	}
 }
 
@@ -92,8 +91,8 @@ func (b *bench) fail(err error) {
 var embedded embed.FS
 
 // fetchPeer has hexmage fetch a program, and returns its folder.
-func (b *bench) fetchPeer(name string) (string, error) {
-	s, err := program{[]string{b.hexmage, "toolchain", "fetch", name}, b.dir + "/workspace", b.env}.run(b.ctx)
+func (b *bench) fetchPeer(ctx context.Context, name string) (string, error) {
+	s, err := program{[]string{b.hexmage, "toolchain", "fetch", name}, b.dir + "/workspace", b.env}.run(ctx)
 	lines := strings.Split(strings.TrimSpace(s.output), "\n")
 	_, folder, _ := strings.Cut(lines[len(lines)-1], ": ") // NAME VERSION: FOLDER
 	return folder, err
@@ -117,9 +116,9 @@ func (b *bench) shell(dir, root, script string) program {
 }
 
 // must runs a program that is not measured.
-func (b *bench) must(p program) (s sample) {
+func (b *bench) must(ctx context.Context, p program) (s sample) {
 	if b.err == nil && len(p.argv) > 0 {
-		s, b.err = p.run(b.ctx)
+		s, b.err = p.run(ctx)
 	}
 	return s
 }

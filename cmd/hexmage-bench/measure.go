@@ -82,15 +82,15 @@ type contestant struct {
 }
 
 // compete runs hexmage and peers in turn, so that a slow minute of the machine slows all. The first one rotates.
-func (b *bench) compete(rounds int, all ...*contestant) {
+func (b *bench) compete(ctx context.Context, rounds int, all ...*contestant) {
 	for i := range rounds * len(all) {
 		c := all[(i+i/len(all))%len(all)]
 		if c.missing != nil {
 			continue
 		}
-		b.must(c.prepare)
-		b.must(program{argv: []string{"sync"}}) // no run pays for what another has written
-		s := b.must(c.program)
+		b.must(ctx, c.prepare)
+		b.must(ctx, program{argv: []string{"sync"}}) // no run pays for what another has written
+		s := b.must(ctx, c.program)
 		if !strings.Contains(strings.ReplaceAll(s.output, ",", ""), c.prints) {
 			b.fail(fmt.Errorf("%q: the output lacks %q:\n%s", c.program.argv, c.prints, s.output))
 		}
@@ -113,8 +113,8 @@ type result struct {
 }
 
 // compare runs hexmage and peers in turn, and reports the time of hexmage beside each peer.
-func (b *bench) compare(what string, rounds int, hexmage *contestant, peers ...*contestant) {
-	b.compete(rounds, append([]*contestant{hexmage}, peers...)...)
+func (b *bench) compare(ctx context.Context, what string, rounds int, hexmage *contestant, peers ...*contestant) {
+	b.compete(ctx, rounds, append([]*contestant{hexmage}, peers...)...)
 	for _, peer := range peers {
 		r := result{What: what, Unit: "s", Peer: peer.name, PeerMedian: median(peer.walls), Budget: peer.budget}
 		var ratios []float64
@@ -124,7 +124,7 @@ func (b *bench) compare(what string, rounds int, hexmage *contestant, peers ...*
 		if r.Ratio = median(ratios); peer.missing != nil {
 			r.Verdict = "MISSING: " + peer.missing.Error()
 		} else if peer.out != "" {
-			b.must(b.plain("", "", "cmp", hexmage.out, peer.out))
+			b.must(ctx, b.plain("", "", "cmp", hexmage.out, peer.out))
 		}
 		b.report(r, hexmage.walls, r.Ratio)
 	}

@@ -19,24 +19,24 @@ const (
 )
 
 // measurePipeline builds the main pipeline with an empty cache, without a change, and after edits.
-func (b *bench) measurePipeline(dir string) {
+func (b *bench) measurePipeline(ctx context.Context, dir string) {
 	for _, folder := range []string{"pipelines", "modules", "oppackage/example"} {
 		b.fail(os.CopyFS(filepath.Join(dir, folder), os.DirFS(folder)))
 	}
 	build := b.command(dir, dir+"/cache", "run", name)
 	cold := &contestant{program: build}
-	b.compete(1, cold)
+	b.compete(ctx, 1, cold)
 	b.value(name+": cold run with downloads", "s", 240, cold.walls)
 	b.value(name+": cold run, peak memory", "MB", 0, cold.memory)
 
 	b.write(dir+"/word.go", `package main; import "fmt"; func main() { fmt.Println("hexmage") }`)
-	b.must(program{[]string{"go", "build", "-trimpath", "word.go"}, dir, append(b.env, "CGO_ENABLED=0")})
+	b.must(ctx, program{[]string{"go", "build", "-trimpath", "word.go"}, dir, append(b.env, "CGO_ENABLED=0")})
 	b.settle()
-	b.must(build)
-	b.compare(name+": no-op", b.noOps, &contestant{program: build},
+	b.must(ctx, build)
+	b.compare(ctx, name+": no-op", b.noOps, &contestant{program: build},
 		&contestant{name: "a word", budget: 8, program: b.plain(dir, "", dir+"/word")})
 
-	original := b.must(b.shell(dir, "", "cat "+source)).output
+	original := b.must(ctx, b.shell(dir, "", "cat "+source)).output
 	var begun []time.Time
 	edit := func() { // as editors do
 		b.settle()
@@ -48,15 +48,15 @@ func (b *bench) measurePipeline(dir string) {
 	build.argv = append(build.argv, "--json")
 	for range b.noOps {
 		edit()
-		output += b.must(build).output
+		output += b.must(ctx, build).output
 	}
 	b.value(name+": edit until its compiler starts", "s", 0.120, b.untilCompiler(begun, output))
 
 	build.argv[1] = "watch"
-	ctx, stop := context.WithCancel(b.ctx)
+	watching, stop := context.WithCancel(ctx)
 	ended := make(chan string)
 	go func() {
-		s, _ := build.run(ctx) // fails: it ends by an interrupt
+		s, _ := build.run(watching) // fails: it ends by an interrupt
 		ended <- s.output
 	}()
 	begun = nil
