@@ -137,12 +137,10 @@ func lintPython() error {
 	return sh.RunV(bin("mypy"), "--no-error-summary", "--ignore-missing-imports", "--cache-dir", filepath.Join(venv, "mypy"), "model/host/programs")
 }
 
-// Bench measures hexmage against ninja and make, and with a remote cache against Bazel (docs/performance.md). HEXMAGE_BENCH has arguments, such as -quick.
+// Bench measures hexmage against the budgets of docs/performance.md. HEXMAGE_BENCH has arguments, such as -only=files.
 func Bench() error {
 	mg.Deps(Build)
-	args := []string{"run", "./cmd/hexmage-bench"}
-	// Without the C library, as hexmage itself: the program is the floor, too.
-	return sh.RunWithV(map[string]string{"CGO_ENABLED": "0"}, "go", append(args, strings.Fields(os.Getenv("HEXMAGE_BENCH"))...)...)
+	return sh.RunV("go", append([]string{"run", "./cmd/hexmage-bench"}, strings.Fields(os.Getenv("HEXMAGE_BENCH"))...)...)
 }
 
 // planning names the tests in which one process plans, prints or refuses, over and over: half an hour under the race detector, in

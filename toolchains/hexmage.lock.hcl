@@ -890,28 +890,6 @@ locked "debootstrap" "1.0.128" {
   }
 }
 
-locked "entr" "5.3" {
-  source = "deb"
-  package "entr" {
-    version = "5.3-1"
-    arch    = "amd64"
-    size    = 20184
-    sha256  = "e9957575661799937129517e672067b64fcfe23e69500f9e33d1d2b0b6abc079"
-  }
-  package "libbsd0" {
-    version = "0.11.7-2"
-    arch    = "amd64"
-    size    = 117416
-    sha256  = "bb31cc8b40f962a85b2cec970f7f79cc704a1ae4bad24257a822055404b2c60b"
-  }
-  package "libmd0" {
-    version = "1.0.4-2"
-    arch    = "amd64"
-    size    = 29456
-    sha256  = "03539fd30c509e27101d13a56e52eda9062bdf1aefe337c07ab56def25a13eab"
-  }
-}
-
 locked "executorch" "1.5.1" {
   source = "python"
   asked  = "2325f0f0f0e2330aacc3c00a2bc8877ee49b47a8b54eef06fb24d54a2a96e202"

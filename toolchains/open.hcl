@@ -313,7 +313,7 @@ toolchain "busybox" {
 }
 
 toolchain "make" {
-  description = "GNU make, for building op packages by hand and for benchmarks"
+  description = "GNU make, for building op packages by hand"
   page        = "https://www.gnu.org/software/make"
   default     = "4.3"
 
@@ -385,28 +385,6 @@ toolchain "unzip" {
       program "usr/bin/unzip" {
         names = ["unzip"]
       }
-    }
-  }
-}
-
-toolchain "entr" {
-  description = "entr, which runs a command when files change; hexmage watch is measured against it"
-  page        = "https://eradman.com/entrproject/"
-  default     = "5.3"
-
-  env "LD_LIBRARY_PATH" {
-    value   = "${root}/usr/lib/x86_64-linux-gnu"
-    prepend = true
-  }
-
-  verify {
-    layout = ["usr/bin/entr", "usr/lib/x86_64-linux-gnu/libbsd.so.0"]
-  }
-
-  release "5.3" {
-    source "deb" {
-      packages = ["entr", "libbsd0", "libmd0"]
-      only     = ["usr/bin/entr", "usr/lib/**", "lib/**", "usr/share/doc/**"]
     }
   }
 }

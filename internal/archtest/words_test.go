@@ -38,7 +38,6 @@ func foreign() []string { return []string{"rule", "ruleset", "rules", "context",
 func meant() map[string]string {
 	return map[string]string{
 		"cmd/hexmage/cli Jobs":              "the flag -j, as of make and ninja",
-		"cmd/hexmage-bench/bench Jobs":      "the same",
 		"internal/engine Jobs":              "the same",
 		"internal/runlog Jobs":              "the same",
 		"internal/depfile rule":             "make's rules",

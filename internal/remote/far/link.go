@@ -1,26 +1,23 @@
-// Package far has a way to a server that is as long as one wants: for tests and measurements of what distance costs.
+// Package far puts a server far away, for tests of the costs of distance.
 //
-// It knows bytes of connections, and nothing of what they mean.
+// It forwards the bytes of connections and does not know their meaning.
 package far
 
 import (
-	"io"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
-// Link takes connections on this machine and leads them to a server, with a delay, and counts.
+// Link takes connections on this machine and leads them to a server with a delay.
 type Link struct {
 	listener net.Listener
 	to       string
 	delay    time.Duration
 
-	up, down atomic.Int64
-	all      sync.WaitGroup
-	mu       sync.Mutex
-	open     map[net.Conn]bool // nil: it is closed
+	all  sync.WaitGroup
+	mu   sync.Mutex
+	open map[net.Conn]bool // nil: it is closed
 }
 
 // NewLink returns one to the address. What is sent arrives after the delay, in both directions: a round trip takes
@@ -37,9 +34,6 @@ func NewLink(to string, delay time.Duration) (*Link, error) {
 
 // Address is where it takes connections.
 func (l *Link) Address() string { return l.listener.Addr().String() }
-
-// Bytes is how many bytes went to the server, and came from it, until now.
-func (l *Link) Bytes() (up, down int64) { return l.up.Load(), l.down.Load() }
 
 // Close ends all connections.
 func (l *Link) Close() {
@@ -77,8 +71,8 @@ func (l *Link) accept() {
 			continue
 		}
 		if l.keep(near) && l.keep(beyond) {
-			l.all.Go(func() { l.carry(near, beyond, &l.up) })
-			l.all.Go(func() { l.carry(beyond, near, &l.down) })
+			l.all.Go(func() { l.carry(near, beyond) })
+			l.all.Go(func() { l.carry(beyond, near) })
 		}
 	}
 }
@@ -90,12 +84,7 @@ type part struct {
 }
 
 // carry passes on what comes until the connection ends; then it ends the other one.
-func (l *Link) carry(from, to net.Conn, count *atomic.Int64) {
-	if l.delay == 0 {
-		_, _ = io.Copy(to, &counted{from, count}) // whatever ends it
-		to.Close()
-		return
-	}
+func (l *Link) carry(from, to net.Conn) {
 	parts := make(chan part, 1<<14)
 	l.all.Go(func() {
 		for p := range parts {
@@ -110,7 +99,6 @@ func (l *Link) carry(from, to net.Conn, count *atomic.Int64) {
 		b := make([]byte, 64<<10)
 		n, err := from.Read(b)
 		if n > 0 {
-			count.Add(int64(n))
 			parts <- part{b[:n], time.Now().Add(l.delay)}
 		}
 		if err != nil {
@@ -118,17 +106,4 @@ func (l *Link) carry(from, to net.Conn, count *atomic.Int64) {
 			return
 		}
 	}
-}
-
-// counted counts what is read.
-type counted struct {
-	io.Reader
-	n *atomic.Int64
-}
-
-// Read implements io.Reader.
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.n.Add(int64(n))
-	return n, err
 }

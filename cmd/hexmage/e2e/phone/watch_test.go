@@ -152,8 +152,8 @@ func TestWatchRuns(t *testing.T) {
 }
 
 // TestWatchedSaves: each save of an op of examples/oppackage-only gives, for both targets, the libraries that make
-// links of the same sources. It says how long both take; by hand with HEXMAGE_WATCH_SAVES=50 on a quiet machine
-// (docs/performance.md).
+// links of the same sources. It logs how long both take; set HEXMAGE_WATCH_SAVES=50 to compare them on a quiet
+// machine.
 func TestWatchedSaves(t *testing.T) {
 	saves := 2
 	if s := os.Getenv("HEXMAGE_WATCH_SAVES"); s != "" {

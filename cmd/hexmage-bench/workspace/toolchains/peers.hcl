@@ -31,3 +31,33 @@ toolchain "casd" {
     }
   }
 }
+
+toolchain "b3sum" {
+  description = "b3sum, which hashes files with BLAKE3"
+  page        = "https://github.com/BLAKE3-team/BLAKE3"
+  default     = "1.2.0"
+
+  release "1.2.0" {
+    verify {
+      layout = ["usr/bin/b3sum"]
+    }
+    source "deb" {
+      packages = ["b3sum"]
+    }
+  }
+}
+
+toolchain "bsdtar" {
+  description = "libarchive's bsdtar, which unpacks archives"
+  page        = "https://www.libarchive.org"
+  default     = "3.6.2"
+
+  release "3.6.2" {
+    verify {
+      layout = ["usr/bin/bsdtar"]
+    }
+    source "deb" {
+      packages = ["libarchive-tools", "libarchive13", "libxml2", "libicu72"]
+    }
+  }
+}

@@ -1,5 +1,15 @@
 # Written by `hexmage lock`: what each release of a toolchain was, to the byte. Commit it.
 
+locked "b3sum" "1.2.0" {
+  source = "deb"
+  package "b3sum" {
+    version = "1.2.0-1+b4"
+    arch    = "amd64"
+    size    = 384128
+    sha256  = "98960a7a916ff275ed627af8d7e568af5342c40a1164e7e6ccdceee80df9fe4c"
+  }
+}
+
 locked "bazel" "4.2.3" {
   source = "deb"
   package "bazel-bootstrap" {
@@ -61,6 +71,34 @@ locked "bazel" "4.2.3" {
     arch    = "amd64"
     size    = 43987516
     sha256  = "6bbc6940ce68e1faaefd6bb3495cfe018a96bde54e069697131b9b459b822293"
+  }
+}
+
+locked "bsdtar" "3.6.2" {
+  source = "deb"
+  package "libarchive-tools" {
+    version = "3.6.2-1+deb12u5"
+    arch    = "amd64"
+    size    = 75244
+    sha256  = "c2b48182c0544e8234557c5c202c3dce898dacee535342e4875e68d72cad948a"
+  }
+  package "libarchive13" {
+    version = "3.6.2-1+deb12u5"
+    arch    = "amd64"
+    size    = 345488
+    sha256  = "45419b8c7646c1af12783ae31906ce2da4c465c1a948b01f8f44152d8269f403"
+  }
+  package "libxml2" {
+    version = "2.9.14+dfsg-1.3~deb12u6"
+    arch    = "amd64"
+    size    = 688760
+    sha256  = "4460e39dda10a815881374217cde08474747cfa018358cd8612c14b390eff53b"
+  }
+  package "libicu72" {
+    version = "72.1-3+deb12u1"
+    arch    = "amd64"
+    size    = 9376124
+    sha256  = "f7f6f99c6d7b025914df2447fc93e11d22c44c0c8bdd8b6f36691c9e7ddcef88"
   }
 }
 
