@@ -1,4 +1,4 @@
-"""The arithmetic of mllm's quantizer (pymllm, W4A16 LPBQ), in float32 step by step as train.py does it, and the file that holds the result.
+"""The arithmetic of mllm's quantizer (pymllm, W4A16 LPBQ), in float32 step by step as train.py does it; and its file.
 
 What comes from weights alone equals train.py's to the bit.
 """
@@ -50,9 +50,11 @@ def store(a: np.ndarray, p: Point) -> np.ndarray:
 
 
 def blocks(w: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Quantizes a matrix [out, in]: 4 bits a weight, int8 [in, out]; a scale of 1 to 16 a block, uint8 [out * in / size]; a scale an output, float32 [out].
+    """Quantizes a matrix [out, in] in blocks of inputs.
 
-    The matrix becomes what mllm's quantizer computes with: weights rounded by the blocks' scales before these are rounded.
+    Returns weights of 4 bits, int8 [in, out]; a scale of 1 to 16 a block, uint8 [out * in / size]; a scale an output,
+    float32 [out]. The matrix becomes what mllm's quantizer computes with: it is rounded by the scales of blocks before
+    these are rounded.
     """
     outputs, inputs = w.shape
     nibbles = np.empty((inputs, outputs), np.int8)

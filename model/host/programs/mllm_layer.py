@@ -1,7 +1,7 @@
-"""Graphs of one layer and of the head, whose weights are inputs, with the least and greatest value of each of mllm's points of quantization.
+"""Graphs of one layer and of the head that give the range of each of mllm's points of quantization. Weights are inputs.
 
-The layer takes h float [T, hidden]; cos, sin float [T, 1, head_dim]; keep bool [heads / kv_heads * T, T], where a token looks; and its weights by
-Hugging Face's names. It gives after, float [T, hidden], and of each point NAME/low and NAME/high. Names are mllm's, below the layer.
+Inputs of a layer: h float [T, hidden]; cos, sin float [T, 1, head_dim]; keep bool [heads / kv_heads * T, T], true where
+a token looks; weights by Hugging Face's names below the layer. Outputs: after float [T, hidden]; POINT/low, POINT/high.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from lpbq import Span, union
 
 PENALTY = -20.0  # what is added to a row's least score where a token does not look
 ROTATED = ("q", "k")
-MATRICES = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj")
+MATRICES = (*(f"self_attn.{t}_proj" for t in "qkvo"), *(f"mlp.{t}_proj" for t in ("gate", "up", "down")))
 
 
 def matrices(a: Arch) -> dict[str, tuple[int, int]]:
     """Outputs and inputs of a layer's matrices."""
     q, kv = a.heads * a.head_dim, a.kv_heads * a.head_dim
-    attention = [(q, a.hidden), (kv, a.hidden), (kv, a.hidden), (a.hidden, q)]
-    return dict(zip(MATRICES, [*attention, (a.intermediate, a.hidden), (a.intermediate, a.hidden), (a.hidden, a.intermediate)]))
+    up = (a.intermediate, a.hidden)
+    return dict(zip(MATRICES, [(q, a.hidden), (kv, a.hidden), (kv, a.hidden), (a.hidden, q), up, up, up[::-1]]))
 
 
 def norms(a: Arch) -> dict[str, int]:
@@ -87,7 +87,9 @@ class Graph:
 
     def session(self) -> Session:
         outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in self.outputs]
-        graph = helper.make_graph(self.nodes, "part", list(self.inputs.values()), outputs, list(self.constants.values()))
+        graph = helper.make_graph(
+            self.nodes, "part", list(self.inputs.values()), outputs, list(self.constants.values())
+        )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11)
         return Session(self.outputs, runtime.cpu(model.SerializeToString(), runtime.options()))
 
@@ -107,7 +109,10 @@ class Session:
 
 
 def layer(a: Arch, biases: set[str]) -> Session:
-    """The graph of a layer, some of whose matrices have biases. Beside mllm's points it notes q/before and q/after of the rotation, and the same of k."""
+    """The graph of a layer, some of whose matrices have biases.
+
+    Its points are mllm's, and of each rotation two: q/before shares a range with q/after, the halves. The same of k.
+    """
     g = Graph(a.epsilon)
     h, cos, sin = g.given("h", 2), g.given("cos", 3), g.given("sin", 3)
     keep, half = g.given("keep", 2, TensorProto.BOOL), a.head_dim // 2

@@ -1,8 +1,9 @@
-"""Quantizes a model as mllm's train.py does, on ONNX Runtime: model, architecture, block_size, calibration, samples, max_length, checkpoint → out:
-model.safetensors (W4A16 LPBQ, mllm's tensors), config.json and the tokenizer's files.
+"""Quantizes a model as mllm's train.py does, on ONNX Runtime: model, architecture, block_size, calibration, samples,
+max_length, checkpoint → out: model.safetensors (W4A16 LPBQ, mllm's tensors), config.json, the tokenizer's files.
 
-The model is a Hugging Face folder of any size: one layer is in memory at a time. It reads all samples before the next layer is loaded. The checkpoint, a
-folder, has the ranges and the samples' hidden states; a run that is killed goes on after the last sample of the last layer that it read.
+The model is a Hugging Face folder of any size. One layer is in memory at a time, and reads all samples before the next
+layer is loaded. The folder checkpoint has ranges and hidden states. A run that is killed goes on after the last sample
+of the last layer that it read.
 """
 
 from __future__ import annotations
@@ -53,23 +54,38 @@ def main(a: dict[str, Any]) -> None:
         if (source / name).is_file():
             shutil.copyfile(source / name, out / name)
     tied = bool(config.get("tie_word_embeddings", False))
-    Quantizer(of, Shards(source), tied, a["block_size"], a["max_length"], ids, Path(a["checkpoint"])).write(out / shards.ONE)
+    Quantizer(of, Shards(source), tied, a["block_size"], a["max_length"], ids, Path(a["checkpoint"])).write(
+        out / shards.ONE
+    )
 
 
 def check(of: Arch, config: dict[str, Any], a: dict[str, Any]) -> None:
     """Refuses what mllm's quantizer of the architecture does not compute."""
     if of.architecture != a["architecture"]:
-        raise Wrong(f'config.json: the model is a {of.architecture}, not a {a["architecture"]}: write architecture = "{of.architecture}"')
-    for key, width in (("hidden_size", of.hidden), ("intermediate_size", of.intermediate), ("heads × head_dim", of.heads * of.head_dim)):
-        if width % a["block_size"]:
-            raise Wrong(f"config.json: {key} {width} is not a multiple of block_size {a['block_size']}: choose another block_size")
+        raise Wrong(
+            f"config.json: the model is a {of.architecture}, not a {a['architecture']}: "
+            f'write architecture = "{of.architecture}"'
+        )
+    heads, block = of.heads * of.head_dim, a["block_size"]
+    for key, width in {
+        "hidden_size": of.hidden,
+        "intermediate_size": of.intermediate,
+        "heads × head_dim": heads,
+    }.items():
+        if width % block:
+            raise Wrong(
+                f"config.json: {key} {width} is not a multiple of block_size {block}: choose another block_size"
+            )
     window = config.get("sliding_window")
     if config.get("use_sliding_window") and window and window < a["max_length"]:
         raise Wrong(f"config.json: sliding_window is {window}: choose a max_length that is not larger")
 
 
 def samples(source: Path, of: Arch, a: dict[str, Any]) -> list[np.ndarray]:
-    """The calibration text's samples as train.py has them: for Qwen said by a user, for Llama as they are; with the tokenizer's own special tokens."""
+    """The calibration text's samples as train.py has them, with the tokenizer's own special tokens.
+
+    A user says Qwen's by the chat template. Llama's are as they are.
+    """
     _, files = weights.described(source)
     with tempfile.TemporaryDirectory(dir=".") as folder:
         for name, content in files.items():
@@ -84,7 +100,10 @@ def samples(source: Path, of: Arch, a: dict[str, Any]) -> list[np.ndarray]:
         said = text.said(sample["text"], enable_thinking=False)
         ids = np.array(text.tokenizer.encode(said).ids[: a["max_length"]], np.int64)
         if ids.max() >= of.vocabulary:
-            raise Wrong(f"{source}: tokenizer.json gives token {ids.max()}, vocab_size of config.json is {of.vocabulary}: use files of one model")
+            raise Wrong(
+                f"{source}: tokenizer.json gives token {ids.max()}, vocab_size of config.json is {of.vocabulary}: "
+                "use files of one model"
+            )
         found.append(ids)
     return found
 
@@ -102,7 +121,7 @@ class Seen:
 
 
 class Checkpoint:
-    """The folder with what was seen, and with the hidden states before and after a layer, which change places with each layer."""
+    """The folder with what was seen and with the hidden states before and after a layer, which take turns."""
 
     def __init__(self, folder: Path, rows: int, width: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -129,7 +148,10 @@ class Quantizer:
         self.head = EMBEDDING if tied else HEAD
         self.biases = {m for m in mllm_layer.MATRICES if model.has(f"model.layers.0.{m}.bias")}
         if not tied and not model.has(HEAD):
-            raise Wrong(f"{model.folder}: tensor {HEAD} is missing: write tie_word_embeddings = true into config.json if the embedding is the head")
+            raise Wrong(
+                f"{model.folder}: tensor {HEAD} is missing: "
+                "write tie_word_embeddings = true into config.json if the embedding is the head"
+            )
         self.checkpoint = Checkpoint(checkpoint, sum(map(len, ids)), of.hidden)
         self.seen = self.checkpoint.seen
         self.layer, self.last = mllm_layer.layer(of, self.biases), mllm_layer.head(of)
@@ -154,7 +176,8 @@ class Quantizer:
 
         def linear(name: str, outputs: int, inputs: int) -> None:
             found[name + ".weight"] = ("I8", (1, 1, inputs, outputs))
-            found[name + ".scale1"], found[name + ".scale2"] = ("U8", (outputs * inputs // self.block,)), ("F32", (outputs,))
+            found[name + ".scale1"] = ("U8", (outputs * inputs // self.block,))
+            found[name + ".scale2"] = ("F32", (outputs,))
 
         def stored(name: str, *shape: int) -> None:
             found[name + ".weight"] = ("U16", shape)
@@ -188,7 +211,10 @@ class Quantizer:
         return [*found, *(point for _, point in TABLES.values()), "model.norm_input_qdq", *self.last.points]
 
     def tables(self) -> dict[str, np.ndarray]:
-        """Writes sine and cosine, and returns those of all positions, float32 [max_length, 1, head_dim]: both halves of a head turn by the same angles."""
+        """Writes sine and cosine, and returns those of all positions, float32 [max_length, 1, head_dim].
+
+        Both halves of a head turn by the same angles.
+        """
         angles = np.arange(self.length, dtype=np.float32)[:, None] * self.of.frequencies().astype(np.float32)
         turns = {}
         for t, (name, point) in TABLES.items():
@@ -251,14 +277,16 @@ class Quantizer:
                     seen.note(prefix + name, s)
             for t in mllm_layer.ROTATED:
                 for name in mllm_layer.shared(self.of, t):
-                    # In mllm the range of the rotation's halves replaces the other with the first sample; from the second on, both count.
+                    # In mllm the range of the rotation's halves replaces the other with the first sample.
+                    # From the second on, both count.
                     seen.note(prefix + name, ranges[t + "/after"])
                     if sample > 0:
                         seen.note(prefix + name, ranges[t + "/before"])
             states[(i + 1) % 2, end - count : end] = after
             seen.samples = sample + 1
             self.checkpoint.keep()
-            print(f"progress 0 0 layer {i + 1} of {self.of.layers} read {sample + 1} of {len(self.ids)} texts", file=sys.stderr, flush=True)
+            said = f"layer {i + 1} of {self.of.layers} read {sample + 1} of {len(self.ids)} texts"
+            print(f"progress 0 0 {said}", file=sys.stderr, flush=True)  # the numbers of such a line are bytes
         seen.layers, seen.samples = i + 1, 0
         self.checkpoint.keep()
 

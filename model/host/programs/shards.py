@@ -14,6 +14,7 @@ from arch import Wrong
 
 ONE, INDEX = "model.safetensors", "model.safetensors.index.json"
 FLOATS = {"BF16", "F16", "F32"}
+TOGETHER = "use a folder whose config.json and weights belong together"
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,9 @@ class Shards:
             self.add(folder / file)
         for name, file in listed.items():
             if name not in self.stored:
-                raise Wrong(f"{folder / file}: tensor {name} is missing, and {INDEX} lists it: download the model again")
+                raise Wrong(
+                    f"{folder / file}: tensor {name} is missing, and {INDEX} lists it: download the model again"
+                )
 
     def add(self, path: Path) -> None:
         try:
@@ -72,15 +75,12 @@ class Shards:
     def mapped(self, name: str, shape: tuple[int, ...]) -> np.memmap:
         """The tensor as stored. Its pages go with the array that this returns."""
         if name not in self.stored:
-            raise Wrong(f"{self.folder}: tensor {name} is missing: use a folder whose config.json and weights belong together")
+            raise Wrong(f"{self.folder}: tensor {name} is missing: {TOGETHER}")
         t = self.stored[name]
         if t.dtype not in FLOATS:
-            raise Wrong(f"{self.where(name)} is {t.dtype}: use the model's BF16, F16 or F32 weights, not quantized ones")
+            raise Wrong(f"{self.where(name)} is {t.dtype}: use the model's weights in BF16, F16 or F32")
         if t.shape != shape:
-            raise Wrong(
-                f"{self.where(name)} is {list(t.shape)}, config.json means {list(shape)}: "
-                "use a folder whose config.json and weights belong together"
-            )
+            raise Wrong(f"{self.where(name)} is {list(t.shape)}, config.json means {list(shape)}: {TOGETHER}")
         kind = np.dtype(weights.TYPES[t.dtype])
         size = kind.itemsize * int(np.prod(shape, dtype=np.int64))
         if t.begin + size > t.path.stat().st_size:

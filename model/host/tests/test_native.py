@@ -1,4 +1,7 @@
-"""Tests of mllm_native: test_native.py PROGRAMS TEXT KIND=FOLDER …, small models of step `model` (seed 79, two layers) by architecture."""
+"""Tests of mllm_native: test_native.py PROGRAMS TEXT KIND=FOLDER ….
+
+The folders are small models of step `model`, seed 79 and two layers, by architecture.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,12 @@ from arch import Wrong
 
 BLOCKS = {"qwen3": 16, "qwen2": 32, "llama": 32}
 SMALL = {
-    "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32,
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 32,
     "vocab_size": 300,
 }
 
@@ -48,8 +56,18 @@ class Folder(unittest.TestCase):
     def quantize(self, model: Path, out: str = "out", **more: Any) -> Path:
         """The file that the program makes."""
         kind = more.pop("architecture", None) or json.loads((model / "config.json").read_text())["model_type"]
-        given = {"architecture": kind, "block_size": BLOCKS[kind], "calibration": str(TEXT), "samples": 3, "max_length": 40} | more
-        given |= {"model": str(model), "out": str(self.dir / out), "checkpoint": given.get("checkpoint", str(self.dir / f"{out}.seen"))}
+        given = {
+            "architecture": kind,
+            "block_size": BLOCKS[kind],
+            "calibration": str(TEXT),
+            "samples": 3,
+            "max_length": 40,
+        } | more
+        given |= {
+            "model": str(model),
+            "out": str(self.dir / out),
+            "checkpoint": given.get("checkpoint", str(self.dir / f"{out}.seen")),
+        }
         with mock.patch("builtins.print"):
             mllm_native.main(given)
         return self.dir / out / "model.safetensors"
@@ -68,16 +86,19 @@ class Folder(unittest.TestCase):
 
 class Train(Folder):
     def test_numbers(self) -> None:
-        """The program makes what mllm's train.py of each architecture (b9c30702, PyTorch 2.6.0 on a CPU) wrote for the same model and text.
+        """The program makes what mllm's train.py (b9c30702, PyTorch 2.6.0 on a CPU) wrote for the same model and text.
 
-        What comes from weights and all zero points are equal to the bit, scales of activations to a part of a million, tables within one step.
+        What comes from weights and all zero points are equal to the bit, scales of activations to a part of a million,
+        tables within one step.
         """
         self.assertEqual(set(KINDS), set(BLOCKS))
         for kind, folder in KINDS.items():
             with self.subTest(kind):
                 want = json.loads((HERE / "testdata" / f"train-{kind}.json").read_text())
                 got = dict(weights.safetensors(self.quantize(folder, kind, samples=2, max_length=64)))
-                tables = {name: np.frombuffer(base64.b64decode(text), np.uint16) for name, text in want["tables"].items()}
+                tables = {
+                    name: np.frombuffer(base64.b64decode(text), np.uint16) for name, text in want["tables"].items()
+                }
                 self.assertEqual(set(got), {*want["sha256"], *want["scales"], *tables})
                 self.assertEqual((len(want["scales"]), len(tables)), (74, 2))
                 for name, digest in want["sha256"].items():
@@ -94,7 +115,9 @@ class Forms(Folder):
         for kind, tied in (("qwen3", True), ("qwen2", False), ("llama", False)):
             config = {"model_type": kind, "tie_word_embeddings": tied}
             files = {
-                self.quantize(self.made(f"{kind}-{dtype}-{count}", dtype=dtype, files=count, **config), f"{kind}-{dtype}").read_bytes()
+                self.quantize(
+                    self.made(f"{kind}-{dtype}-{count}", dtype=dtype, files=count, **config), f"{kind}-{dtype}"
+                ).read_bytes()
                 for dtype, count in (("F32", 1), ("F16", 2), ("BF16", 3))
             }
             self.assertEqual(len(files), 1, kind)
@@ -102,7 +125,10 @@ class Forms(Folder):
     def test_separate_head(self) -> None:
         """The head's integers are those of its own tensor; a bias stays as it is."""
         model = self.made("model", model_type="qwen2", tie_word_embeddings=False, dtype="F32")
-        given, got = dict(weights.safetensors(model / "model.safetensors")), dict(weights.safetensors(self.quantize(model)))
+        given, got = (
+            dict(weights.safetensors(model / "model-00001-of-00001.safetensors")),
+            dict(weights.safetensors(self.quantize(model))),
+        )
         nibbles, *_ = lpbq.blocks(given["lm_head.weight"].copy(), 32)
         np.testing.assert_array_equal(got["lm_head.weight"][0, 0], nibbles)
         name = "model.layers.1.self_attn.k_proj.bias"
@@ -152,7 +178,9 @@ class GoesOn(Folder):
         model = self.made("model")
         read = 0
 
-        def call(session: Any, feeds: dict[str, np.ndarray], before: Any = mllm_native.mllm_layer.Session.__call__) -> Any:
+        def call(
+            session: Any, feeds: dict[str, np.ndarray], before: Any = mllm_native.mllm_layer.Session.__call__
+        ) -> Any:
             nonlocal read
             read += "keep" in feeds
             return before(session, feeds)
@@ -189,7 +217,9 @@ class Refused(Folder):
         with change(hidden_size=None):
             self.refused(model, "config.json", "hidden_size is None")
         with change(hidden_size=96):
-            self.refused(model, ".safetensors: tensor model.embed_tokens.weight is [300, 64], config.json means [300, 96]")
+            self.refused(
+                model, ".safetensors: tensor model.embed_tokens.weight is [300, 64], config.json means [300, 96]"
+            )
         with change(tie_word_embeddings=False):
             self.refused(model, "tensor lm_head.weight is missing: write tie_word_embeddings = true")
         with change(use_sliding_window=True, sliding_window=32):
@@ -202,13 +232,13 @@ class Refused(Folder):
         second.write_bytes(whole[:-1])
         self.refused(model, f"{second}: tensor model.layers.2.", "the file at", "download it again")
         second.write_bytes(whole.replace(b'"BF16"', b'"BOOL"', 1))
-        self.refused(model, f"{second}: tensor", "is BOOL: use the model's BF16, F16 or F32 weights")
+        self.refused(model, f"{second}: tensor", "is BOOL: use the model's weights in BF16, F16 or F32")
         second.write_bytes(whole[:-2] + b"\xff\x7f")
         self.refused(model, f"{second}: tensor", "holds NaN or infinity")
         second.write_bytes(b"\x04" + bytes(7) + b"no{}")
         self.refused(model, f"{second}: header is not JSON")
         second.unlink()
-        self.refused(model, f"{second}: file is missing, and model.safetensors.index.json lists it: download the model again")
+        self.refused(model, f"{second}: file is missing, and model.safetensors.index.json lists it: download the model")
         index.write_text("{")
         self.refused(model, f"{index}: file is not JSON")
         index.unlink()
