@@ -108,6 +108,20 @@ class Train(Folder):
                 for name, table in tables.items():
                     self.assertLessEqual(np.abs(got[name].reshape(-1).astype(int) - table).max(), 1, name)
 
+    def test_blocks(self) -> None:
+        """Weights in the middle between two integers go where mllm's product with the inverse of the scale puts them."""
+        odd = np.array([14, *range(-13, 14, 2), 14], np.float32)  # the largest is 7 steps of 2
+        w = (np.random.default_rng(79).random((48, 4, 1), np.float32) * odd).reshape(48, 64)
+        parts = w.reshape(48, 4, 16)
+        scale = np.abs(parts).max(-1, keepdims=True) / np.float32(7)
+        want, divided = np.rint(parts * (np.float32(1) / scale)), np.rint(parts / scale)
+        self.assertGreater(np.count_nonzero(want != divided), 10)
+        nibbles, scale1, scale2 = lpbq.blocks(w, 16)
+        np.testing.assert_array_equal((nibbles.T ^ 8) - 8, want.reshape(48, 64))
+        np.testing.assert_array_equal(scale2, scale.max(1)[:, 0] / np.float32(16))
+        np.testing.assert_array_equal(scale1.reshape(48, 4), np.rint(scale[..., 0] / scale2[:, None]).clip(1, 16))
+        np.testing.assert_array_equal(w, (want * scale).reshape(48, 64))
+
 
 class Forms(Folder):
     def test_types_and_files(self) -> None:
