@@ -110,9 +110,11 @@ func TestUpstreamsQuantiser(t *testing.T) {
 		pool   string
 		refuse string
 	}{
-		"the stand-in":      {args: map[string]cty.Value{}, tool: string(quantizer.Tool)},
-		"ours":              {args: map[string]cty.Value{"tensors": str("upstream")}, tool: string(quantizer.UpstreamTool)},
-		"ours, llama":       {args: map[string]cty.Value{"tensors": str("upstream"), "architecture": str("llama"), "block_size": cty.NumberIntVal(32)}, tool: string(quantizer.UpstreamTool)},
+		"the stand-in": {args: map[string]cty.Value{}, tool: string(quantizer.Tool)},
+		"ours": {args: map[string]cty.Value{"tensors": str("upstream"), "num_samples": cty.NumberIntVal(8)}, argv: "programs/mllm_native.py",
+			told: []string{`"architecture":"qwen3"`, `"samples":8`, `"max_length":1024`, `"calibration":"mllm.txt"`, `"checkpoint":"seen"`}},
+		"ours, llama": {args: map[string]cty.Value{"tensors": str("upstream"), "architecture": str("llama"), "block_size": cty.NumberIntVal(32)},
+			argv: "programs/mllm_native.py", told: []string{`"architecture":"llama"`, `"block_size":32`}},
 		"ours, blocks":      {args: map[string]cty.Value{"tensors": str("upstream"), "architecture": str("qwen2")}, refuse: "block_size = 32"},
 		"a stand-in, llama": {args: map[string]cty.Value{"architecture": str("llama"), "block_size": cty.NumberIntVal(32)}, tool: string(quantizer.Tool)},
 		"upstream's":        {args: map[string]cty.Value{"pymllm": str("/mllm")}, argv: "programs/mllm_quantise.py", told: []string{`"architecture":"qwen3"`, `"block_size":16`, `"device":"cpu"`, `"calibration":"mllm.txt"`}},
@@ -122,7 +124,7 @@ func TestUpstreamsQuantiser(t *testing.T) {
 	} {
 		c.args["model"] = str("/hub")
 		p, diags := table()["quantize"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "quantize", Name: "x"}}, Args: c.args,
-			Toolchains: map[string]step.Toolchain{"mllm_quantiser": toolchain("mllm_quantiser")}})
+			Toolchains: map[string]step.Toolchain{"mllm_quantiser": toolchain("mllm_quantiser"), "onnx": toolchain("onnx")}})
 		if c.refuse != "" {
 			if !diags.HasErrors() || !strings.Contains(diags.Error(), c.refuse) {
 				t.Errorf("%s: %v", name, diags)

@@ -11,7 +11,7 @@ import (
 // quantizerToolchain is the environment that upstream's quantiser runs in.
 const quantizerToolchain = "mllm_quantiser"
 
-// quantizeCheckpoint is where our own quantisers leave what they saw of each sample.
+// quantizeCheckpoint is the folder in which mllm_native and onnx_quantize leave what calibration has seen.
 const quantizeCheckpoint = "seen"
 
 // Quantize are the arguments of kind quantize.
@@ -31,10 +31,12 @@ func quantizeSchema() step.Schema {
 	return step.Schema{
 		Summary: "Quantises a model to W4A16 LPBQ with a uint8 KV cache, under upstream's tensor names.",
 		ArgDocs: map[string]string{
-			"model":        "Folder in the Hugging Face layout: an artifact or a workspace path.",
-			"block_size":   "LPBQ block; becomes the model's `linear_block_size`. Upstream has it fixed at 32 for qwen2 and llama.",
-			"pymllm":       "Upstream's source tree: its own train.py quantises, unmodified, in toolchain `mllm_quantiser`.",
-			"tensors":      "Without `pymllm`: which quantiser of ours. `upstream` has upstream's arithmetic and all its points of quantisation, which `onnx_llm` needs; `standin` is that of the open profile's programs. Both take weights in F32, and 65,536 tokens at most.",
+			"model":      "Folder in the Hugging Face layout: an artifact or a workspace path.",
+			"block_size": "LPBQ block; becomes the model's `linear_block_size`. Upstream has it fixed at 32 for qwen2 and llama.",
+			"pymllm":     "Upstream's source tree: its own train.py quantises, unmodified, in toolchain `mllm_quantiser`.",
+			"tensors": "Without `pymllm`: the quantizer of hexmage. `upstream` has mllm's arithmetic and its points of quantization, which " +
+				"`onnx_llm` needs. It runs in toolchain `onnx`, and takes a model of any size in BF16, F16 or F32, with one layer in memory. " +
+				"`standin` is for the simulated programs of profile open: small models in F32.",
 			"architecture": "Upstream's folder name: qwen3, qwen2 or llama.",
 			"calibration":  "A text file whose paragraphs are the samples, 1,024 characters each at least, such as what `fetch` got of a hub's data set by its digest; by default some of ours.",
 			"max_length":   "Upstream's --max_length: tokens of a sample, and of the context that the model can have later.",
@@ -42,7 +44,7 @@ func quantizeSchema() step.Schema {
 			"device":       "Of upstream's: where PyTorch computes. A GPU gives other last bits of activations' scales.",
 		},
 		Outputs:    []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "model.safetensors, config.json, tokenizer.json, and of tokenizer_config.json and chat_template.jinja what the model has"}},
-		Toolchains: []string{quantizerToolchain},
+		Toolchains: []string{quantizerToolchain, onnxToolchain},
 		Example: `step "quantize" "qwen3" {
   model      = step.model.toy.outputs.dir
   block_size = 32
@@ -57,23 +59,23 @@ func (q Quantize) Plan(p *step.Plan) {
 		return
 	}
 	if !q.PyMLLM.IsSet() && q.Tensors == "standin" {
-		s := quantizer.Spec{Model: q.Model.InRoot(), Architecture: q.Architecture, BlockSize: q.BlockSize, Out: "dir", Checkpoint: quantizeCheckpoint}
-		a := step.Tool(p, "", "quantise W4A16 LPBQ", quantizer.Tool, s).In(q.Model.Input())
-		a.Set(action.PropertyCheckpoint, quantizeCheckpoint)
-		p.Tree("dir", a.OutTree(s.Out))
+		s := quantizer.Spec{Model: q.Model.InRoot(), Architecture: q.Architecture, BlockSize: q.BlockSize, Out: "dir"}
+		p.Tree("dir", step.Tool(p, "", "quantise W4A16 LPBQ", quantizer.Tool, s).In(q.Model.Input()).OutTree(s.Out))
 		return
 	}
 	at, in := text(p, q.Calibration, "mllm.txt")
-	if !q.PyMLLM.IsSet() {
-		s := quantizer.UpstreamSpec{Model: q.Model.InRoot(), Architecture: q.Architecture, BlockSize: q.BlockSize, Calibration: at, Samples: q.NumSamples, MaxLength: q.MaxLength, Out: "dir", Checkpoint: quantizeCheckpoint}
-		a := step.Tool(p, "", "quantise W4A16 LPBQ with upstream's arithmetic", quantizer.UpstreamTool, s).In(q.Model.Input(), in)
-		a.Set(action.PropertyCheckpoint, quantizeCheckpoint)
-		p.Tree("dir", a.OutTree(s.Out))
-		return
-	}
 	if !q.Model.IsSet() {
-		p.Missing(fmt.Sprintf("The folder of the Hugging Face model is not given: download it (such as %s) and name it as the `model` of the step or module, for the shipped pipelines with --var model=FOLDER.",
-			map[string]string{"qwen3": "Qwen/Qwen3-1.7B", "qwen2": "Qwen/Qwen2.5-1.5B-Instruct", "llama": "meta-llama/Llama-3.2-3B-Instruct"}[q.Architecture]))
+		example := map[string]string{"qwen3": "Qwen/Qwen3-1.7B", "qwen2": "Qwen/Qwen2.5-1.5B-Instruct", "llama": "meta-llama/Llama-3.2-3B-Instruct"}
+		p.Missing(fmt.Sprintf("The folder of the Hugging Face model is not given: download it (such as %s) and name it as the `model` of the step "+
+			"or module, for the shipped pipelines with --var model=FOLDER.", example[q.Architecture]))
+	}
+	if !q.PyMLLM.IsSet() {
+		args := map[string]any{"model": q.Model.InRoot(), "architecture": q.Architecture, "block_size": q.BlockSize,
+			"calibration": at, "samples": q.NumSamples, "max_length": q.MaxLength, "checkpoint": quantizeCheckpoint, "out": "dir"}
+		a := computes(p, program(p, "quantize W4A16 LPBQ with mllm's arithmetic", args, false, "mllm_native"))
+		a.In(q.Model.Input(), in).Set(action.PropertyCheckpoint, quantizeCheckpoint)
+		p.Tree("dir", a.OutTree("dir"))
+		return
 	}
 	args := map[string]any{"sources": q.PyMLLM.InRoot(), "architecture": q.Architecture, "model": q.Model.InRoot(), "block_size": q.BlockSize, "calibration": at,
 		"samples": q.NumSamples, "max_length": q.MaxLength, "device": q.Device, "out": "dir"}

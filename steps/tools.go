@@ -47,7 +47,6 @@ func Tools() map[string]tool.Func {
 		quantizer.Tool.String():          tool.New(quantizer.Tool, quantizer.Run),
 		quantizer.V1Tool.String():        tool.New(quantizer.V1Tool, quantizer.RunV1),
 		qwennpu.Tool.String():            tool.New(qwennpu.Tool, qwennpu.Run),
-		quantizer.UpstreamTool.String():  tool.New(quantizer.UpstreamTool, quantizer.RunUpstream),
 		openmodel.MakeTool.String():      tool.New(openmodel.MakeTool, openmodel.RunMake),
 		openmodel.ReferenceTool.String(): tool.New(openmodel.ReferenceTool, openmodel.RunReference),
 		measure.Tool.String():            tool.New(measure.Tool, measure.Metrics),

@@ -17,7 +17,7 @@ import (
 	"github.com/hexmage/hexmage/standin/mllm/quantizer"
 )
 
-// quantised makes a small model, quantised with upstream's arithmetic, and returns its .mllm file and its config.json.
+// quantised makes a small quantized model, and returns its .mllm file and its config.json.
 func quantised(t *testing.T, architecture string) (model, config string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -28,12 +28,9 @@ func quantised(t *testing.T, architecture string) (model, config string) {
 			t.Fatalf("exit code %d\n%s", code, stderr)
 		}
 	}
-	if err := os.WriteFile(at("text.txt"), []byte(strings.Repeat("When the wind turns, she turns a page. ", 40)), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	run(tooltest.Run(t, openmodel.MakeTool, openmodel.RunMake, openmodel.MakeSpec{Seed: 3, Layers: 2, BlockSize: 32, Architecture: architecture, Out: at("model")}))
-	run(tooltest.Run(t, quantizer.UpstreamTool, quantizer.RunUpstream, quantizer.UpstreamSpec{Model: at("model"), Architecture: architecture, BlockSize: 32,
-		Calibration: at("text.txt"), Samples: 1, MaxLength: 64, Out: at("quantised")}))
+	spec := quantizer.Spec{Model: at("model"), Architecture: architecture, BlockSize: 32, Out: at("quantised")}
+	run(tooltest.Run(t, quantizer.Tool, quantizer.Run, spec))
 	run(tooltest.Run(t, convert.Tool, convert.Run, convert.Spec{Input: at("quantised/model.safetensors"), Output: at("model.mllm"), Format: "v2"}))
 	return at("model.mllm"), at("quantised/config.json")
 }

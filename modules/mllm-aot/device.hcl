@@ -2,6 +2,7 @@
 
 profile "device" {
   toolchain "mllm_quantiser" { when = var.quantizer != "native" }
+  toolchain "onnx" { when = var.quantizer == "native" }
 
   locals {
     ops     = "${step.git.mllm.outputs.dir}/mllm/backends/qnn/custom-op-package/LLaMAPackage"

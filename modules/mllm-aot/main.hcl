@@ -47,7 +47,7 @@ variable "mllm" {
 variable "quantizer" {
   type        = string
   default     = "upstream"
-  description = "Profiles device and host: upstream's train.py, on the CPU (upstream) or a GPU (upstream-cuda); or native, our own with the same arithmetic, where upstream's sources and 3 GB of PyTorch cannot be had"
+  description = "Profiles device and host: upstream's train.py, on the CPU (upstream) or a GPU (upstream-cuda); or native, hexmage's own on ONNX Runtime with the same arithmetic, for a model of any size, without upstream's sources and 3 GB of PyTorch"
 
   validation {
     condition     = contains(["upstream", "upstream-cuda", "native"], var.quantizer)

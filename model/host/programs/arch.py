@@ -111,7 +111,7 @@ def from_config(c: dict[str, Any]) -> Arch:
             vocabulary=int(number("vocab_size")),
             epsilon=float(number("rms_norm_eps", 1e-6)),
             theta=float(number("rope_theta", (c.get("rope_parameters") or {}).get("rope_theta", 10000.0))),
-            scaling=c.get("rope_scaling") or {},
+            scaling=c.get("rope_scaling") or c.get("rope_parameters") or {},
             stop=tuple(stop) if isinstance(stop, list) else () if stop is None else (stop,),
         )
     )

@@ -14,7 +14,7 @@ import origin
 import weights
 from arch import Arch
 
-FEW = 4096  # positions that its config allows, where nobody says another number: as many as our own quantiser with mllm's arithmetic takes
+FEW = 4096  # positions that its config allows, where nobody says another number
 
 
 def main(a: dict[str, Any]) -> None:

@@ -32,8 +32,12 @@ class Text:
 
     def chat(self, prompt: str, system: str | None = None) -> list[int]:
         """The prompt as the chat template has a user say it; as it is where there is none."""
+        return self.encode(self.said(prompt, system))
+
+    def said(self, prompt: str, system: str | None = None, **more: bool) -> str:
+        """The words of chat. more are variables of the template."""
         if self.template is None:
-            return self.encode(prompt)
+            return prompt
         from jinja2.exceptions import TemplateError
         from jinja2.sandbox import ImmutableSandboxedEnvironment  # the template came with the model
 
@@ -46,10 +50,11 @@ class Text:
         env = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"])
         env.globals["raise_exception"] = refuse
         try:
-            text = env.from_string(self.template).render(messages=messages, add_generation_prompt=True, **self.special)
+            return env.from_string(self.template).render(
+                messages=messages, add_generation_prompt=True, **self.special, **more
+            )
         except TemplateError as e:
             raise Wrong(f"The model's chat template cannot be filled in: {e}.") from e
-        return self.encode(text)
 
     def lines(self, at: Path, most: int) -> list[list[int]]:
         """The lines of a text, each as a user says it, the first `most` of them."""

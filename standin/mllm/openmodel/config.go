@@ -198,7 +198,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// CheckNorm says what keeps the stand-in's own ops from this model: their normalisation has no parameter. Quantising with upstream's arithmetic has one.
+// CheckNorm says what keeps the stand-in's own ops from this model: their normalisation has no parameter.
 func (c Config) CheckNorm() error {
 	if c.RMSNormEps != 1e-06 {
 		return fmt.Errorf("rms_norm_eps is %v; the DSP op knows only 1e-06", c.RMSNormEps)

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/hexmage/hexmage/model/safetensors"
-	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 )
 
@@ -17,7 +16,6 @@ type floatModel struct {
 	c       openmodel.Config
 	weights map[string][]float32 // [out][in]
 	angles  [][]float64
-	mark    string // what says that a stand-in made it
 }
 
 func loadFloat(path string, c openmodel.Config) (*floatModel, error) {
@@ -26,7 +24,7 @@ func loadFloat(path string, c openmodel.Config) (*floatModel, error) {
 		return nil, err
 	}
 	defer m.Close()
-	f := &floatModel{c: c, weights: map[string][]float32{}, angles: ropeAngles(c.RopeTheta, c.HeadDim, c.MaxCacheLength), mark: m.Metadata()[qnn.StandInKey]}
+	f := &floatModel{c: c, weights: map[string][]float32{}, angles: ropeAngles(c.RopeTheta, c.HeadDim, c.MaxCacheLength)}
 	load := func(name string, shape ...int64) error {
 		t, ok := m.Lookup(name)
 		if !ok {

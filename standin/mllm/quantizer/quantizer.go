@@ -8,7 +8,6 @@
 package quantizer
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -59,11 +58,11 @@ func (s span) symmetric8() affine {
 }
 
 // quantise gives the tensors of the quantised model.
-func quantise(ctx context.Context, m *floatModel, t *openmodel.Tokenizer, checkpoint string) ([]safetensors.Source, error) {
+func quantise(ctx context.Context, m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) {
 	if err := m.c.CheckNorm(); err != nil {
 		return nil, err
 	}
-	spans, err := calibrate(ctx, m, t, checkpoint)
+	spans, err := calibrate(ctx, m, t)
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +108,8 @@ func quantise(ctx context.Context, m *floatModel, t *openmodel.Tokenizer, checkp
 }
 
 // calibrate runs the float model on the sample prompts and on what it answers.
-func calibrate(ctx context.Context, m *floatModel, t *openmodel.Tokenizer, checkpoint string) (map[string]*span, error) {
-	done, spans, _ := readSoFar(checkpoint)
+func calibrate(ctx context.Context, m *floatModel, t *openmodel.Tokenizer) (map[string]*span, error) {
+	spans := map[string]*span{}
 	see := func(act string, values []float64) {
 		s := spans[act]
 		if s == nil {
@@ -121,10 +120,7 @@ func calibrate(ctx context.Context, m *floatModel, t *openmodel.Tokenizer, check
 			s.add(v)
 		}
 	}
-	for i, prompt := range openmodel.SamplePrompts() {
-		if i < done {
-			continue
-		}
+	for _, prompt := range openmodel.SamplePrompts() {
 		ids, err := t.Encode(prompt)
 		if err != nil {
 			return nil, err
@@ -143,9 +139,6 @@ func calibrate(ctx context.Context, m *floatModel, t *openmodel.Tokenizer, check
 				return nil, fmt.Errorf("the tokenizer gives token %d, the model's vocabulary has %d", ids[i], m.c.VocabSize)
 			}
 			logits = p.step(ids[i])
-		}
-		if err := writeSoFar(checkpoint, i+1, spans, nil); err != nil {
-			return nil, err
 		}
 	}
 	return spans, nil
@@ -260,7 +253,6 @@ type Spec struct {
 	Architecture string `json:"architecture"`         // qwen3, qwen2 or llama, which the model has to be of
 	BlockSize    int    `json:"block_size,omitempty"` // of LPBQ: 16, 32 or 64; 0: linear_block_size of config.json
 	Out          string `json:"out"`                  // folder to write
-	Checkpoint   string `json:"checkpoint,omitempty"` // folder to go on from, with what was seen of each prompt; "": none
 }
 
 // Run is the tool.
@@ -275,14 +267,15 @@ func Run(ctx context.Context, s Spec, env tool.Env) error {
 // Quantise quantises a model folder and returns the number of tensors. A block size that is not the config's own is written into the new config, since
 // compiler and runner must agree with the weights.
 func Quantise(ctx context.Context, s Spec) (int, error) {
-	return quantiseFolder(s.Model, s.Out, s.Architecture, s.BlockSize, qnn.StandIn+" stand-in", func(m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) {
-		return quantise(ctx, m, t, s.Checkpoint)
+	return quantiseFolder(s.Model, s.Out, s.Architecture, s.BlockSize, func(m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) {
+		return quantise(ctx, m, t)
 	})
 }
 
-// quantiseFolder reads a model folder, has it quantised, and writes the new folder; it returns the number of tensors. The new one is marked as a
-// stand-in's with mark, or as the model is.
-func quantiseFolder(in, out, architecture string, block int, mark string, quantise func(*floatModel, *openmodel.Tokenizer) ([]safetensors.Source, error)) (int, error) {
+// quantiseFolder reads a model folder, has it quantized, writes the new folder with the stand-in's mark, and returns the number of tensors.
+func quantiseFolder(
+	in, out, architecture string, block int, quantise func(*floatModel, *openmodel.Tokenizer) ([]safetensors.Source, error),
+) (int, error) {
 	raw, err := os.ReadFile(filepath.Join(in, "config.json"))
 	if err != nil {
 		return 0, err
@@ -344,10 +337,6 @@ func quantiseFolder(in, out, architecture string, block int, mark string, quanti
 	if err != nil {
 		return 0, err
 	}
-	metadata := map[string]string{"format": "pt"}
-	if mark = cmp.Or(mark, m.mark); mark != "" {
-		metadata[qnn.StandInKey] = mark
-	}
-	err = safetensors.Write(f, metadata, sources)
+	err = safetensors.Write(f, map[string]string{"format": "pt", qnn.StandInKey: qnn.StandIn + " stand-in"}, sources)
 	return len(sources), errors.Join(err, f.Close())
 }

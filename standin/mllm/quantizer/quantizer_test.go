@@ -188,13 +188,23 @@ func TestRunRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(noBlock, "config.json"), []byte(stock), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	epsilon := filepath.Join(dir, "epsilon")
+	if err := os.CopyFS(epsilon, os.DirFS(model)); err != nil {
+		t.Fatal(err)
+	}
+	other := strings.Replace(string(config), `"rms_norm_eps": 0.000001`, `"rms_norm_eps": 0.25`, 1)
+	if err := os.WriteFile(filepath.Join(epsilon, "config.json"), []byte(other), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	cases := map[string]struct {
 		spec Spec
 		want string
 	}{
-		"no model": {Spec{Model: filepath.Join(dir, "none"), Architecture: "qwen3", Out: "o"}, "none"},
-		"block":    {Spec{Model: model, Architecture: "qwen3", Out: filepath.Join(dir, "o"), BlockSize: 24}, "choose 16, 32 or 64"},
-		"stock":    {Spec{Model: noBlock, Architecture: "qwen3", Out: filepath.Join(dir, "o")}, "linear_block_size"},
+		"epsilon":      {Spec{Model: epsilon, Architecture: "qwen3", Out: filepath.Join(dir, "o")}, "only 1e-06"},
+		"architecture": {Spec{Model: model, Architecture: "qwen2", Out: filepath.Join(dir, "o")}, `write architecture = "qwen3"`},
+		"no model":     {Spec{Model: filepath.Join(dir, "none"), Architecture: "qwen3", Out: "o"}, "none"},
+		"block":        {Spec{Model: model, Architecture: "qwen3", Out: filepath.Join(dir, "o"), BlockSize: 24}, "choose 16, 32 or 64"},
+		"stock":        {Spec{Model: noBlock, Architecture: "qwen3", Out: filepath.Join(dir, "o")}, "linear_block_size"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

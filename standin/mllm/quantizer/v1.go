@@ -10,7 +10,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/safetensors"
-	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/standin/mllm/openmodel"
 )
 
@@ -28,7 +27,7 @@ type V1Spec struct {
 
 // RunV1 is the tool.
 func RunV1(ctx context.Context, s V1Spec, env tool.Env) error {
-	n, err := quantiseFolder(s.Model, s.Out, "qwen2", 0, qnn.StandIn+" stand-in", func(m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) {
+	n, err := quantiseFolder(s.Model, s.Out, "qwen2", 0, func(m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) {
 		return quantiseV1(ctx, m, t)
 	})
 	if err == nil {
@@ -41,7 +40,7 @@ func RunV1(ctx context.Context, s V1Spec, env tool.Env) error {
 // floats; the largest value that went in and that came out; and whether larger ones are cut off, which they all are here. Embedding, norms and head stay floats.
 func quantiseV1(ctx context.Context, m *floatModel, t *openmodel.Tokenizer) ([]safetensors.Source, error) {
 	m.angles = ropeAngles(ThetaV1, m.c.HeadDim, m.c.MaxCacheLength)
-	spans, err := calibrate(ctx, m, t, "")
+	spans, err := calibrate(ctx, m, t)
 	if err != nil {
 		return nil, err
 	}
