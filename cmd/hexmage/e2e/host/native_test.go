@@ -28,12 +28,13 @@ step "python" "tests" {
 }
 `
 
-// TestNativeQuantizer runs the tests of mllm_native in its locked environment. Among them it compares models of each architecture, which step model
-// makes, with what mllm's train.py wrote for the same models.
+// TestNativeQuantizer runs the tests of mllm_native in its locked environment. Among them it compares models of each
+// architecture, which step model makes, with what mllm's train.py wrote for the same models.
 func TestNativeQuantizer(t *testing.T) {
 	w := HostWarmed(t)
 	for _, sub := range []string{"programs", "tests", "texts"} {
-		if err := os.CopyFS(filepath.Join(w.Dir, "host", sub), os.DirFS(filepath.Join(Repo(), "model", "host", sub))); err != nil {
+		if err := os.CopyFS(filepath.Join(w.Dir, "host", sub),
+			os.DirFS(filepath.Join(Repo(), "model", "host", sub))); err != nil {
 			t.Fatal(err)
 		}
 	}
