@@ -22,7 +22,7 @@ const (
 	maxWork     = 8_000_000 // units: a value that an expression uses, or textUnit bytes of text
 	textUnit    = 8         // bytes
 	elementWork = 10        // units of an element of a for expression
-	nodeWork    = 2         // units of each node that is evaluated for the element
+	partWork    = 2         // units of each part of what is evaluated for the element
 
 	errorWork = 50 // units of an error, which try may have hidden
 
