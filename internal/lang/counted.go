@@ -120,10 +120,11 @@ func (c *counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return v, diags
 }
 
-// listFunctions are the functions that make a list or set of a tuple, of any type.
+// listFunctions are the functions that make a list or set of a tuple.
 func listFunctions() []string {
 	return []string{
-		"chunklist", "distinct", "reverse", "setintersection", "setproduct", "setsubtract", "setunion", "tolist", "toset",
+		"alltrue", "anytrue", "chunklist", "compact", "distinct", "join", "setintersection", "setsubtract", "setunion",
+		"sort", "tolist", "toset", "zipmap",
 	}
 }
 
