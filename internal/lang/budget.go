@@ -22,7 +22,7 @@ const (
 	maxWork     = 8_000_000 // units: a value that an expression uses, or textUnit bytes of text
 	textUnit    = 8         // bytes
 	elementWork = 10        // units of an element of a for expression
-	nodeWork    = 2         // units of each node that is evaluated for the element
+	partWork    = 2         // units of each part of what is evaluated for the element
 
 	errorWork = 50 // units of an error, which try may have hidden
 
@@ -116,9 +116,11 @@ func traversalName(t hcl.Traversal) string {
 
 // TooMuch is the diagnostic of what Take says.
 func TooMuch(at hcl.Range, err error) hcl.Diagnostics {
-	return hcl.Diagnostics{{
-		Severity: hcl.DiagError, Summary: "More than a plan may hold", Detail: "Here " + err.Error() + ".", Subject: &at,
-	}}
+	summary := "More than a plan may hold"
+	if errors.Is(err, errInfinite) {
+		summary = "A number is infinite"
+	}
+	return errorf(at, summary, "Here %s.", err)
 }
 
 // Take measures a value. It fails if the value is larger than the limits allow, or the budget is spent.
@@ -188,10 +190,11 @@ func checkNumber(v cty.Value) error {
 	f := v.AsBigFloat()
 	switch exp := f.MantExp(nil); {
 	case f.IsInf():
-		return errors.New("a number is infinite: something was divided by zero, or is too large. " +
-			"Ask first, as in: n == 0 ? 0 : 1 / n")
+		return errInfinite
 	case exp > maxExponent || exp < -maxExponent:
 		return errors.New("a number is too large or too small: it would be written with more than 19,000 digits")
 	}
 	return nil
 }
+
+var errInfinite = errors.New("something was divided by zero, or a number is too large: ask first, as in n == 0 ? 0 : 1 / n")

@@ -113,21 +113,10 @@ func (d *Declared) call(r Ref) hcl.Diagnostics {
 }
 
 func (d *Declared) checkModuleOutput(r Ref) hcl.Diagnostics {
-	outputs := d.Calls[r.Name].Outputs
-	if r.Attr == "" || outputs == nil || slices.Contains(outputs, r.Attr) {
-		return nil
+	if outputs := d.Calls[r.Name].Outputs; outputs != nil {
+		return r.in("No such output", r.Object(), r.Attr, outputs)
 	}
-	at := r.OutputRange
-	if at == (hcl.Range{}) {
-		at = r.Range
-	}
-	advice := "It has no outputs."
-	if near := nearest.Name(r.Attr, outputs); near != "" {
-		advice = fmt.Sprintf("Did you mean %s?", near)
-	} else if len(outputs) > 0 {
-		advice = "It has: " + strings.Join(outputs, ", ") + "."
-	}
-	return errorf(at, "No such output", "%s has no output %s. %s", r.Object(), r.Attr, advice)
+	return nil
 }
 
 func (d *Declared) step(r Ref) hcl.Diagnostics {
@@ -171,33 +160,31 @@ func (d *Declared) step(r Ref) hcl.Diagnostics {
 
 // CheckOutput says whether the output that the reference names is among those of its step.
 func CheckOutput(r Ref, outputs []string) hcl.Diagnostics {
-	if slices.Contains(outputs, r.Output) {
-		return nil
-	}
 	at := addrs.Instance{Step: r.Step, Key: r.Key, Keyed: r.Keyed}
-	if near := nearest.Name(r.Output, outputs); near != "" {
-		return errorf(r.OutputRange, "No such output", "There is no %s.outputs.%s. Did you mean %s.outputs.%s?", at, r.Output, at, near)
-	}
-	if len(outputs) == 0 {
-		return errorf(r.OutputRange, "No such output", "%s has no outputs.", at)
-	}
-	return errorf(r.OutputRange, "No such output", "There is no %s.outputs.%s. It has: %s.", at, r.Output, strings.Join(outputs, ", "))
+	return r.in("No such output", at.String()+".outputs", r.Output, outputs)
 }
 
 // CheckAttr says whether the attribute that a reference to a target or toolchain names is among those it has.
 func CheckAttr(r Ref, attr string, have []string) hcl.Diagnostics {
-	if attr == "" || slices.Contains(have, attr) {
+	return r.in("No such attribute", r.Object(), attr, have)
+}
+
+// in reports an error if a name, of an output or attribute, is not among those that there are.
+func (r Ref) in(summary, of, name string, have []string) hcl.Diagnostics {
+	if name == "" || slices.Contains(have, name) {
 		return nil
 	}
 	at := r.OutputRange
 	if at == (hcl.Range{}) {
 		at = r.Range
 	}
-	if near := nearest.Name(attr, have); near != "" {
-		return errorf(at, "No such attribute", "There is no %s.%s. Did you mean %s.%s?", r.Object(), attr, r.Object(), near)
+	advice := "It has none."
+	if near := nearest.Name(name, have); near != "" {
+		advice = fmt.Sprintf("Did you mean %s.%s?", of, near)
+	} else if len(have) > 0 {
+		advice = "It has: " + strings.Join(slices.Sorted(slices.Values(have)), ", ") + "."
 	}
-	slices.Sort(have)
-	return errorf(at, "No such attribute", "There is no %s.%s. It has: %s.", r.Object(), attr, strings.Join(have, ", "))
+	return errorf(at, summary, "There is no %s.%s. %s", of, name, advice)
 }
 
 func (d *Declared) attribute(r Ref, have []string) hcl.Diagnostics {

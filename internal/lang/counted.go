@@ -20,7 +20,7 @@ func (b *Budget) Count(node any) {
 	hclsyntax.VisitAll(n, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch e := n.(type) {
 		case *hclsyntax.ForExpr:
-			each := elementWork + nodeWork*(weight(e.KeyExpr)+weight(e.ValExpr)+weight(e.CondExpr))
+			each := elementWork + partWork*(weight(e.KeyExpr)+weight(e.ValExpr)+weight(e.CondExpr))
 			b.count(&e.CollExpr, counted{each: each})
 			for _, x := range []*hclsyntax.Expression{&e.KeyExpr, &e.ValExpr, &e.CondExpr} {
 				b.count(x, counted{})
@@ -61,7 +61,7 @@ func (b *Budget) count(at *hclsyntax.Expression, how counted) {
 	}
 }
 
-// weight is the number of nodes of an expression.
+// weight is the number of parts of an expression.
 func weight(e hclsyntax.Expression) (n int) {
 	if e != nil {
 		hclsyntax.VisitAll(e, func(hclsyntax.Node) hcl.Diagnostics { n++; return nil })
@@ -120,10 +120,11 @@ func (c *counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return v, diags
 }
 
-// listFunctions are the functions that make a list or set of a tuple, of any type.
+// listFunctions are the functions that make a list or set of a tuple.
 func listFunctions() []string {
 	return []string{
-		"chunklist", "distinct", "reverse", "setintersection", "setproduct", "setsubtract", "setunion", "tolist", "toset",
+		"alltrue", "anytrue", "chunklist", "compact", "distinct", "join", "setintersection", "setsubtract", "setunion",
+		"sort", "tolist", "toset", "zipmap",
 	}
 }
 

@@ -353,15 +353,15 @@ func eachEdge(p *Plan, f func(from, to addrs.Instance)) {
 }
 
 type jsonGraph struct {
-	Format   string              `json:"format"`
-	Pipeline string              `json:"pipeline"`
-	Profile  string              `json:"profile,omitempty"`
-	Nodes    []graphNode         `json:"nodes"`
-	Edges    [][2]addrs.Instance `json:"edges"` // from what is needed to what needs it
-	Checks   []graphCheck        `json:"checks,omitempty"`
+	Format    string              `json:"format"`
+	Pipeline  string              `json:"pipeline"`
+	Profile   string              `json:"profile,omitempty"`
+	Instances []graphInstance     `json:"nodes"`
+	Edges     [][2]addrs.Instance `json:"edges"` // from what is needed to what needs it
+	Checks    []graphCheck        `json:"checks,omitempty"`
 }
 
-type graphNode struct {
+type graphInstance struct {
 	ID       addrs.Instance `json:"id"`
 	Kind     string         `json:"kind"`
 	Where    string         `json:"where"`
@@ -378,7 +378,7 @@ type graphCheck struct {
 func GraphJSON(p *Plan) ([]byte, error) {
 	g := jsonGraph{Format: "hexmage-graph/0", Pipeline: p.Pipeline, Profile: p.Profile, Edges: [][2]addrs.Instance{}}
 	for _, n := range p.Instances {
-		g.Nodes = append(g.Nodes, graphNode{n.At, n.At.Kind, n.Where, n.Deferred})
+		g.Instances = append(g.Instances, graphInstance{n.At, n.At.Kind, n.Where, n.Deferred})
 	}
 	eachEdge(p, func(from, to addrs.Instance) { g.Edges = append(g.Edges, [2]addrs.Instance{from, to}) })
 	for _, c := range p.askedChecks() {

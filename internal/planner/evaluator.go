@@ -52,11 +52,11 @@ func (p *planner) evaluator(s *placed, scope *lang.Scope, l *later) *evaluator {
 
 // enter goes to an instance.
 func (e *evaluator) enter(in *instance) {
-	e.in, e.ctx = in, in.context(e.all)
+	e.in, e.ctx = in, in.evalContext(e.all)
 }
 
-// context is what expressions of an instance see: what all instances see, and each.
-func (in *instance) context(all *hcl.EvalContext) *hcl.EvalContext {
+// evalContext is what expressions of an instance see: what all instances see, and each.
+func (in *instance) evalContext(all *hcl.EvalContext) *hcl.EvalContext {
 	if !in.at.Keyed {
 		return all
 	}

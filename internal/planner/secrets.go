@@ -153,7 +153,7 @@ func (e *evaluator) commandEnv(env, files *argument) (commandEnv, hcl.Diagnostic
 		}
 		e.dummies = scope.EvalContext(e.s.refs)
 	}
-	ctx := e.in.context(e.dummies)
+	ctx := e.in.evalContext(e.dummies)
 	var diags hcl.Diagnostics
 	with := cty.EmptyObjectVal
 	if x := e.s.block.Env; x != nil {
