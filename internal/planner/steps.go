@@ -266,7 +266,7 @@ func (e *evaluator) plan(resolving bool) (diags hcl.Diagnostics) {
 func withKind(kind string, diags hcl.Diagnostics) hcl.Diagnostics {
 	for _, d := range diags {
 		if d.Summary == "Missing required argument" || d.Summary == "Incorrect attribute value type" {
-			d.Detail += fmt.Sprintf(" `hexmage kinds %s` shows what it takes.", kind)
+			d.Detail += fmt.Sprintf(" `hexmage show kind %s` shows what it takes.", kind)
 		}
 	}
 	return diags

@@ -100,7 +100,7 @@ type commands struct {
 	Runs       runsCmd       `cmd:"" help:"List the runs that are on record, or write one down for others."`
 	Compare    compareCmd    `cmd:"" help:"Say in what two runs differ: inputs, tools, times, metrics, outputs."`
 	Report     reportCmd     `cmd:"" help:"Write what a run did as one HTML page."`
-	Show       showCmd       `cmd:"" help:"Show what a pipeline or module takes and gives, or one thing that it names."`
+	Show       showCmd       `cmd:"" help:"Show a pipeline, a module, a kind of step, a SoC, an error code, or list all kinds."`
 	Graph      graphCmd      `cmd:"" help:"Print a pipeline's graph of steps as mermaid."`
 	Validate   validateCmd   `cmd:"" help:"Check pipeline files."`
 	Fmt        fmtCmd        `cmd:"" help:"Rewrite pipeline files in the canonical format."`
@@ -109,7 +109,6 @@ type commands struct {
 	Makefile   makefileCmd   `cmd:"" help:"Write a standalone Makefile for an op package, or compare another one with it."`
 	IDE        ideCmd        `cmd:"" name:"ide" help:"Write what clangd and VS Code need to understand an op package."`
 	LSP        lspCmd        `cmd:"" name:"lsp" help:"Serve an editor by the Language Server Protocol."`
-	Kinds      kindsCmd      `cmd:"" help:"The kinds of step: what each takes and gives, an example, the pipelines that use it."`
 	Inspect    inspectCmd    `cmd:"" help:"Say what a library, context binary, model or SDK is."`
 	Fit        fitCmd        `cmd:"" help:"Reckon what a language model takes of a target before it is compiled: contexts, splits, memory, time a token."`
 	Toolchain  toolchainCmd  `cmd:"" help:"The toolchains of the catalogue: list, fetch and verify them, find where they are."`

@@ -348,7 +348,7 @@ func (l *completedLine) positional(ctx context.Context, node *kong.Node, p *kong
 			return err
 		}
 		l.pipelines(ctx)
-		l.offers = append(l.offers, offer{"module", "a module, by its name or folder"})
+		l.offers = append(l.offers, offer{"module", "a module, by its name or folder"}, offer{allKinds, "all kinds of step"})
 		for _, x := range all {
 			l.offers = append(l.offers, offer{x.word, x.means})
 		}
@@ -360,12 +360,6 @@ func (l *completedLine) positional(ctx context.Context, node *kong.Node, p *kong
 	case "toolchain verify what":
 		l.files = true
 		return l.toolchains()
-	case "kinds kind":
-		d, err := l.a.domain(l.a.here())
-		if err != nil {
-			return err
-		}
-		l.offers = append(l.offers, d.kindOffers()...)
 	case "help command":
 		for _, word := range l.arguments["command"] {
 			i := slices.IndexFunc(node.Parent.Children, func(c *kong.Node) bool { return c.Name == word })

@@ -141,7 +141,7 @@ func (s *debugging) choose(ctx context.Context) error {
 	case len(found) == 0 && s.c.Step != "":
 		return usageError("%s is no run step, and a program is debugged that a step of kind run starts on a device: name one of these, which `hexmage show %s` lists", s.c.Step, s.c.Pipeline)
 	case len(found) == 0:
-		return usageError("pipeline %s has no run step in this profile, and a program is debugged that a step of kind run starts on a device: add one (`hexmage kinds run`), or choose another --profile", s.c.Pipeline)
+		return usageError("pipeline %s has no run step in this profile, and a program is debugged that a step of kind run starts on a device: add one (`hexmage show kind run`), or choose another --profile", s.c.Pipeline)
 	case len(found) > 1:
 		return usageError("pipeline %s has several run steps: name one of %s", s.c.Pipeline, strings.Join(names, ", "))
 	}

@@ -19,7 +19,7 @@ type globalFlags struct {
 
 // runFlags are the arguments and flags of `hexmage run PIPELINE [STEP…]`.
 type runFlags struct {
-	Pipeline  string    `arg:"" optional:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there; or a plan that hexmage plan --out has saved. Without one those that there are are listed."`
+	Pipeline  string    `arg:"" optional:"" help:"A pipeline: a file in pipelines/ without .hcl, or a folder there. Default: list them."`
 	Steps     []string  `arg:"" optional:"" help:"Only these steps (KIND.NAME, module.NAME.KIND.NAME) and what they need."`
 	KeepGoing bool      `short:"k" help:"After a failure, go on with what does not need it."`
 	Out       string    `placeholder:"DIR" help:"Outputs go to DIR/PIPELINE. Default: out. DIR may be a link; none is followed below it, and none to the default."`

@@ -11,27 +11,7 @@ import (
 	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/steps"
 )
-
-// kindsCmd is `hexmage kinds [KIND]`.
-type kindsCmd struct {
-	Kind string `arg:"" optional:"" help:"Only this kind: its arguments, its outputs, an example."`
-}
-
-// Help has the examples of `hexmage kinds --help`.
-func (*kindsCmd) Help() string {
-	return `Examples:
-
-    hexmage kinds                                      the kinds of step that there are
-    hexmage kinds oppackage                            what it takes and gives, an example, the pipelines that use it
-    hexmage kinds --json | jq -r .kind                 for editors: names, types, values and defaults of all arguments`
-}
-
-// Run lists the kinds, or describes one.
-func (c *kindsCmd) Run(ctx context.Context, a *app) error {
-	return listKinds(ctx, a, steps.Workspace{}.Kinds(), c.Kind)
-}
 
 // usedKind is a kind with the pipelines that use it.
 type usedKind struct {
@@ -39,6 +19,7 @@ type usedKind struct {
 	Pipelines []string `json:"pipelines,omitempty"`
 }
 
+// listKinds prints one line for each kind of step, or, if only is a kind, all about that kind.
 func listKinds(ctx context.Context, a *app, kinds map[string]step.Kind, only string) error {
 	if only != "" && kinds[only] == nil {
 		return usageError("there is no kind %q. %s", only, orList("There are", only, slices.Sorted(maps.Keys(kinds))))

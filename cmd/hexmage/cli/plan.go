@@ -223,7 +223,6 @@ type planCmd struct {
 	Pipeline string   `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
 	Steps    []string `arg:"" optional:"" help:"Only these steps (KIND.NAME, module.NAME.KIND.NAME) and what they need."`
 	Status   bool     `default:"true" negatable:"" help:"Say what is cached and what will run, and why. It reads what changed of the workspace's files; --no-status does without."`
-	Out      string   `placeholder:"FILE" help:"Save the plan, for hexmage run FILE, which runs just that, or says what has changed since. FILE ends in .json."`
 }
 
 // Help has the examples of `hexmage plan --help`.
@@ -239,23 +238,14 @@ Examples:
     hexmage plan qwen3-aot-v79 module.aot.context.llm     one step and what it needs
     hexmage plan qwen3-aot-v79 --profile device           before the SDKs are there
     hexmage plan qwen3-aot-v79 --with qairt@2.42.0.251225 what an upgrade would run again
-    hexmage plan qwen3-aot-v79 --out plan.json            and run plan.json later
     hexmage plan qwen3-aot-v79 --json | jq '.steps[].address'`
 }
 
 // Run prints what the pipeline would run.
 func (c *planCmd) Run(ctx context.Context, a *app) error {
-	if c.Out != "" && !isSaved(c.Out) {
-		return usageError("--out %s: the file's name has to end in .json, by which `hexmage run` knows it", c.Out)
-	}
 	p, workspace, err := a.plan(ctx, c.Pipeline, c.Steps)
 	if err != nil {
 		return err
-	}
-	if c.Out != "" {
-		if err := a.savePlan(ctx, c.Out, c, workspace, p.Plan); err != nil {
-			return err
-		}
 	}
 	var s *planStatus
 	var last func(step, name string) lastTime

@@ -37,7 +37,6 @@ Examples:
     hexmage run qwen3-aot-v79 module.aot.oppackage.llama   one step and what it needs
     hexmage run qwen3-aot-v79 --var prompt="Who are you?"
     hexmage run qwen3-aot-v79 --profile device             the real SDKs, a real phone
-    hexmage run plan.json                                  just what hexmage plan --out plan.json has said
     hexmage run qwen3-aot-v79 --json | jq .event           for programs`
 }
 
@@ -48,11 +47,6 @@ func (c *runCmd) Run(ctx context.Context, a *app) error {
 	}
 	began := time.Now()
 	a.Serial, a.events = c.Serial, true
-	if isSaved(c.Pipeline) {
-		if err := a.takeSaved(ctx, &c.runFlags); err != nil {
-			return err
-		}
-	}
 	workspace, err := a.workspace(c.Pipeline)
 	if err != nil {
 		return err

@@ -17,10 +17,10 @@ import (
 	"github.com/hexmage/hexmage/steps"
 )
 
-// showCmd is `hexmage show PIPELINE [ADDRESS]`, `hexmage show module NAME`, and `hexmage show
-// [kind|soc|arch|toolchain|error] NAME`.
+// showCmd is `hexmage show PIPELINE [ADDRESS]`, `hexmage show kinds`, `hexmage show module NAME`, and
+// `hexmage show [kind|soc|arch|toolchain|error] NAME`.
 type showCmd struct {
-	What    string `arg:"" help:"A pipeline; or one of the words module, kind, soc, arch, toolchain and error, before a name; or such a name alone, where it can mean one thing only."`
+	What    string `arg:"" help:"A pipeline; kinds; or module, kind, soc, arch, toolchain or error before a name; or an unambiguous name alone."`
 	Address string `arg:"" optional:"" help:"What the pipeline names: a step (KIND.NAME, of a module module.NAME.KIND.NAME), toolchain.NAME, output.NAME, check.NAME, var.NAME, local.NAME, target.NAME, module.NAME. Default: what the pipeline takes and gives. Of module: a name, a folder, or git::URL."`
 }
 
@@ -40,7 +40,9 @@ Examples:
     hexmage show SM8750                                a SoC: its arch, numbers, and where they are known from
     hexmage show arch v79                              a Hexagon arch: what it can do, who knows it, which SoCs have it
     hexmage show toolchain qairt                       its releases, and how the default one is had
-    hexmage show kind oppackage                        a kind of step, as hexmage kinds does
+    hexmage show kinds                                 all kinds of step, one a line
+    hexmage show kind oppackage                        its arguments, outputs, an example, the pipelines that use it
+    hexmage show kinds --json | jq -r .kind            for editors: every argument's name, type, values and default
     hexmage show 0x80000406                            what a code means, and what to do
     hexmage show error skel-not-loaded                 a failure that diagnose knows`
 }
@@ -61,10 +63,16 @@ type shownThing struct {
 	instance *plan.Instance
 }
 
+// allKinds is the word that lists all kinds of step.
+const allKinds = "kinds"
+
 // Run shows.
 func (c *showCmd) Run(ctx context.Context, a *app) error {
-	if c.What == "module" && c.Address != "" {
+	switch {
+	case c.What == "module" && c.Address != "":
 		return a.showModule(ctx, c.Address)
+	case c.What == allKinds && c.Address == "":
+		return listKinds(ctx, a, steps.Workspace{}.Kinds(), "")
 	}
 	workspace, err := a.workspace(c.What)
 	switch {

@@ -430,7 +430,7 @@ output "t" { value = "d`+hidden+`" }
 	w.vars = []string{"HEXMAGE_DEVICES=" + filepath.Join(w.dir, "devices.hcl")}
 	for _, args := range [][]string{{"doctor"}, {"doctor", "p"}, {"toolchain", "list"}, {"toolchain", "list", "x"},
 		{"toolchain", "show", "x"}, {"toolchain", "verify", "elf" + hidden}, {"toolchain", "fetch", "x@1" + hidden},
-		{"inspect", "elf" + hidden, "src"}, {"kinds", "x" + hidden}, {"diagnose", "log"}, {"diagnose", "x" + hidden},
+		{"inspect", "elf" + hidden, "src"}, {"show", "kind", "x" + hidden}, {"diagnose", "log"}, {"diagnose", "x" + hidden},
 		{"device", "list"}, {"device", "pull", "/x" + hidden, "y"},
 		{"patch", "check", "src", "--sdk", "x" + hidden}, {"patch", "lint", "src", "--sdk", "x"}, {"makefile", "src"},
 		{"ide", "src"}, {"compat", "x" + hidden}, {"env", "p"},
@@ -460,7 +460,7 @@ func TestFullOutput(t *testing.T) {
 	}
 	defer full.Close()
 	for _, args := range [][]string{{"run", "p"}, {"--json", "run", "p"}, {"plan", "p"}, {"--json", "plan", "p"},
-		{"graph", "p"}, {"version"}, {"kinds"}, {"--help"},
+		{"graph", "p"}, {"version"}, {"show", "kinds"}, {"--help"},
 		{"cache", "stats"}, {"doctor"}, {"explain", "p", "exec.link"}} {
 		cmd := w.command(t.Context(), args...)
 		var stderr bytes.Buffer
