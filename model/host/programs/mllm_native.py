@@ -53,10 +53,9 @@ def main(a: dict[str, Any]) -> None:
     for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
         if (source / name).is_file():
             shutil.copyfile(source / name, out / name)
-    tied = bool(config.get("tie_word_embeddings", False))
-    Quantizer(of, Shards(source), tied, a["block_size"], a["max_length"], ids, Path(a["checkpoint"])).write(
-        out / shards.ONE
-    )
+    tied, checkpoint = bool(config.get("tie_word_embeddings", False)), Path(a["checkpoint"])
+    q = Quantizer(of, Shards(source), tied, a["block_size"], a["max_length"], ids, checkpoint)
+    q.write(out / shards.ONE)
 
 
 def check(of: Arch, config: dict[str, Any], a: dict[str, Any]) -> None:
@@ -66,16 +65,14 @@ def check(of: Arch, config: dict[str, Any], a: dict[str, Any]) -> None:
             f"config.json: the model is a {of.architecture}, not a {a['architecture']}: "
             f'write architecture = "{of.architecture}"'
         )
-    heads, block = of.heads * of.head_dim, a["block_size"]
-    for key, width in {
+    widths = {
         "hidden_size": of.hidden,
         "intermediate_size": of.intermediate,
-        "heads × head_dim": heads,
-    }.items():
-        if width % block:
-            raise Wrong(
-                f"config.json: {key} {width} is not a multiple of block_size {block}: choose another block_size"
-            )
+        "heads × head_dim": of.heads * of.head_dim,
+    }
+    for key, width in widths.items():
+        if width % a["block_size"]:
+            raise Wrong(f"config.json: {key} {width} is not a multiple of block_size {a['block_size']}: choose another")
     window = config.get("sliding_window")
     if config.get("use_sliding_window") and window and window < a["max_length"]:
         raise Wrong(f"config.json: sliding_window is {window}: choose a max_length that is not larger")
@@ -162,9 +159,7 @@ class Quantizer:
             turns = self.tables()
             self.embedding()
             for i in range(self.of.layers):
-                given = self.load(i)
-                if i >= self.seen.layers:
-                    self.calibrate(i, given, turns)
+                self.calibrate(i, self.load(i), turns)
             self.logits()
             self.points()
         print(f"wrote {at}, {len(self.out.shape)} tensors")
@@ -263,6 +258,8 @@ class Quantizer:
 
     def calibrate(self, i: int, given: dict[str, np.ndarray], turns: dict[str, np.ndarray]) -> None:
         """Has a layer read the samples that it has not read."""
+        if i < self.seen.layers:
+            return
         seen, prefix, states = self.seen, f"model.layers.{i}.", self.checkpoint.states
         seen.note(prefix + "self_attn.scaling_qdq", (0.0, mllm_layer.scaling(self.of)))
         seen.note(prefix + "self_attn.neg_20_qdq", (mllm_layer.PENALTY, 0.0))
