@@ -63,14 +63,13 @@ func (p *planner) evalCheck(c *config.Check, o *object, f *frame) hcl.Diagnostic
 		}
 		scope := n.scope(&f.scope)
 		if c.When != nil {
-			v, ds := p.evalTo(scope, c.When, cty.Bool, "when of "+n.name)
+			what := "when of " + n.name
+			v, ds := p.evalTo(scope, c.When, cty.Bool, what)
+			exists, ds := decide(v, ds, c.When, what)
 			if diags = append(diags, ds...); ds.HasErrors() {
 				return diags
 			}
-			if v.IsNull() {
-				return append(diags, errorf(c.When.Range(), "A value is not allowed", "when of %s is null: it must be true or false.", n.name)...)
-			}
-			if v.False() {
+			if !exists {
 				continue
 			}
 		}

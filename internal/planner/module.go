@@ -45,7 +45,7 @@ type frame struct {
 	scope   lang.Scope
 	steps   map[addrs.Step]*placed // by their address in the module
 	calls   map[string][]*frame    // copies that exist
-	off     map[string]map[string]bool
+	off     map[addrs.Module]bool  // copies that do not exist, since their when is false
 	outputs map[string]cty.Value
 	checks  map[string][]plan.Check // by the block's name
 	target  cty.Value               // for kinds; the zero Value when there is none, or which one is not said

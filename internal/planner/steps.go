@@ -70,17 +70,11 @@ func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
 // false, and for a toolchain what is known of it.
 func (e *evaluator) planFirst() (exists bool, attrs map[string]cty.Value, diags hcl.Diagnostics) {
 	in, b := e.in, e.s.block
-	v, diags := e.value(b.When, cty.Bool, "when")
-	if diags.HasErrors() {
-		return false, nil, diags
-	}
 	planned := true
 	if b.When != nil {
-		if v.IsNull() {
-			return false, nil, append(diags, errorf(b.When.Range(), "when is null", "when of %s must be true or false. "+
-				"If it is made from what may be null, say which of the two that means: coalesce(…, false).", b.At)...)
-		}
-		if planned = v.True(); !planned && in.at.Keyed {
+		v, ds := e.value(b.When, cty.Bool, "when")
+		planned, diags = decide(v, ds, b.When, e.label("when"))
+		if diags.HasErrors() || !planned && in.at.Keyed {
 			return false, nil, diags
 		}
 	}
