@@ -13,42 +13,26 @@ func Axis(name string) string { return "${" + Matrix + "." + name + "}" }
 // value, or a part of a text, list or object. What else an expression may do with one (compare it, look something up
 // with it) has no value while planning: others.
 func MatrixRefs(e hcl.Expression) (whole, others []hcl.Range) {
-	WalkTexts(e, func(e hclsyntax.Expression) {
-		if e, ok := e.(*hclsyntax.ScopeTraversalExpr); ok && e.Traversal.RootName() == Matrix {
-			if len(e.Traversal) == 2 {
-				whole = append(whole, e.Traversal.SourceRange())
-			} else {
-				others = append(others, e.Traversal.SourceRange())
-			}
+	rest := func(e hclsyntax.Expression) {
+		if e == nil {
+			return
 		}
-	}, func(e hclsyntax.Expression) {
 		for _, t := range e.Variables() {
 			if t.RootName() == Matrix {
 				others = append(others, t.SourceRange())
 			}
 		}
-	})
-	return whole, others
-}
-
-// WalkTexts calls leaf for the references and literals that stand in the value of an expression as they are, in
-// texts, lists and objects, and rest for the parts of which the expression makes something else.
-func WalkTexts(e hcl.Expression, leaf, rest func(hclsyntax.Expression)) {
-	root, ok := e.(hclsyntax.Expression)
-	if !ok {
-		return
 	}
 	var walk func(e hclsyntax.Expression)
-	others := func(e hclsyntax.Expression) {
-		if e != nil {
-			rest(e)
-		}
-	}
 	walk = func(e hclsyntax.Expression) {
 		switch e := Inner(e).(type) {
 		case nil:
-		case *hclsyntax.ScopeTraversalExpr, *hclsyntax.LiteralValueExpr:
-			leaf(e)
+		case *hclsyntax.ScopeTraversalExpr:
+			if e.Traversal.RootName() == Matrix && len(e.Traversal) == 2 {
+				whole = append(whole, e.Traversal.SourceRange())
+			} else {
+				rest(e)
+			}
 		case *hclsyntax.ParenthesesExpr:
 			walk(e.Expression)
 		case *hclsyntax.TemplateWrapExpr:
@@ -73,12 +57,12 @@ func WalkTexts(e hcl.Expression, leaf, rest func(hclsyntax.Expression)) {
 				walk(e.Wrapped)
 			}
 		case *hclsyntax.ConditionalExpr:
-			others(e.Condition)
+			rest(e.Condition)
 			walk(e.TrueResult)
 			walk(e.FalseResult)
 		case *hclsyntax.ForExpr:
-			others(e.CollExpr)
-			others(e.CondExpr)
+			rest(e.CollExpr)
+			rest(e.CondExpr)
 			walk(e.KeyExpr)
 			walk(e.ValExpr)
 		case *hclsyntax.FunctionCallExpr:
@@ -87,12 +71,15 @@ func WalkTexts(e hcl.Expression, leaf, rest func(hclsyntax.Expression)) {
 				case "concat", "flatten", "join", "merge":
 					walk(x)
 				default:
-					others(x)
+					rest(x)
 				}
 			}
 		default:
-			others(e)
+			rest(e)
 		}
 	}
-	walk(root)
+	if native, ok := e.(hclsyntax.Expression); ok {
+		walk(native)
+	}
+	return whole, others
 }
