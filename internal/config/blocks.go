@@ -234,32 +234,36 @@ func (b *builder) profile(blk *hcl.Block) hcl.Diagnostics {
 	return diags
 }
 
-// finish finds what stands in a profile and outside of profiles, too.
+// finish finds what stands in a profile and outside of profiles, too; toolchains may.
 func (b *builder) finish() (diags hcl.Diagnostics) {
 	for _, pr := range b.m.Profiles {
-		check := func(what string, at hcl.Range) {
-			if first, ok := b.first[what]; ok {
-				diags = append(diags, errorf(at, "Declared twice",
-					"%s is declared here in profile %s, and at %s for all profiles. Move that one into the profiles that it is for.", what, pr.Name, where(first))...)
+		pr.Declared(func(what string, at hcl.Range) {
+			if first, ok := b.first[what]; ok && !strings.HasPrefix(what, addrs.Toolchain+".") {
+				diags = append(diags, errorf(at, "Declared twice", "%s is declared here in profile %s, and at %s "+
+					"for all profiles. Move that one into the profiles that it is for.", what, pr.Name, where(first))...)
 			}
-		}
-		for _, l := range pr.Locals {
-			check("local."+l.Name, l.Range)
-		}
-		for _, s := range pr.Steps {
-			check(s.At.String(), s.Range)
-		}
-		for _, c := range pr.Calls {
-			check("module."+c.Name, c.Range)
-		}
-		for _, o := range pr.Outputs {
-			check("output."+o.Name, o.Range)
-		}
-		for _, c := range pr.Checks {
-			check("check."+c.Name, c.Range)
-		}
+		})
 	}
 	return diags
+}
+
+// Declared calls f for the address of all that the parts declare.
+func (p *Parts) Declared(f func(what string, at hcl.Range)) {
+	for _, l := range p.Locals {
+		f("local."+l.Name, l.Range)
+	}
+	for _, b := range slices.Concat(p.Toolchains, p.Steps) {
+		f(b.At.String(), b.Range)
+	}
+	for _, c := range p.Calls {
+		f("module."+c.Name, c.Range)
+	}
+	for _, o := range p.Outputs {
+		f("output."+o.Name, o.Range)
+	}
+	for _, c := range p.Checks {
+		f("check."+c.Name, c.Range)
+	}
 }
 
 func (b *builder) target(blk *hcl.Block) hcl.Diagnostics {

@@ -228,30 +228,12 @@ func declaredStep(s *object) lang.DeclaredStep {
 func elsewhere(m *config.Module, profile string) map[string][]string {
 	in := make(map[string][]string)
 	for _, pr := range m.Profiles {
-		if pr.Name == profile {
-			continue
-		}
-		add := func(what string) { in[what] = append(in[what], "profile "+pr.Name) }
-		for _, l := range pr.Locals {
-			add("local." + l.Name)
-		}
-		for _, b := range slices.Concat(pr.Toolchains, pr.Steps) {
-			add(b.At.String())
-		}
-		for _, c := range pr.Calls {
-			add("module." + c.Name)
+		if pr.Name != profile {
+			pr.Declared(func(what string, _ hcl.Range) { in[what] = append(in[what], "profile "+pr.Name) })
 		}
 	}
 	parts := m.With(profile)
-	for _, l := range parts.Locals {
-		delete(in, "local."+l.Name)
-	}
-	for _, b := range slices.Concat(parts.Toolchains, parts.Steps) {
-		delete(in, b.At.String())
-	}
-	for _, c := range parts.Calls {
-		delete(in, "module."+c.Name)
-	}
+	parts.Declared(func(what string, _ hcl.Range) { delete(in, what) })
 	return in
 }
 
