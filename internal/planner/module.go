@@ -60,7 +60,8 @@ func (p *planner) newModule(caller *module, call *config.Call, cfg *config.Modul
 		m.at = caller.at.Call(call.Name)
 	}
 	if p.modules = append(p.modules, m); len(p.modules) > maxModules {
-		return m, errorf(call.Range, "More than a plan may hold", "The modules call each other more than %d times.", maxModules)
+		return m, errorf(call.Range, "More than a plan may hold",
+			"The modules call each other more than %d times.", maxModules)
 	}
 	var diags hcl.Diagnostics
 	for _, c := range m.parts.Calls {
@@ -196,7 +197,8 @@ func (p *planner) declareCall(m *module) hcl.Diagnostics {
 		if near := nearest.Name(a.Name, names); near != "" {
 			advice = fmt.Sprintf("Did you mean %s?", near)
 		}
-		diags = append(diags, errorf(a.NameRange, "No such variable", "The module %s, in %s, has no variable %s. %s", c.Source, m.cfg.Dir, a.Name, advice)...)
+		diags = append(diags, errorf(a.NameRange, "No such variable",
+			"The module %s, in %s, has no variable %s. %s", c.Source, m.cfg.Dir, a.Name, advice)...)
 	}
 	return diags
 }
