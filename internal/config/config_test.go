@@ -130,7 +130,8 @@ func TestFormatFiles(t *testing.T) {
 	if err != nil || changed != nil {
 		t.Errorf("formatting again changes %v, %v", changed, err)
 	}
-	if _, _, err := config.FormatFiles([]string{filepath.Join(dir, "nope")}, true); err == nil || !strings.Contains(err.Error(), "does not exist") {
+	_, _, err = config.FormatFiles([]string{filepath.Join(dir, "nope")}, true)
+	if err == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("a missing file: %v", err)
 	}
 }
