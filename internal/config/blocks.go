@@ -223,7 +223,8 @@ func (b *builder) profile(blk *hcl.Block) hcl.Diagnostics {
 		diags = append(diags, b.unique("The default profile", pr.Range)...)
 	}
 	if a := c.Attributes["default"]; a != nil && !b.pipeline {
-		diags = append(diags, errorf(a.NameRange, "Not for a module to say", "The pipeline says which profile is the default. Remove the argument.")...)
+		diags = append(diags, errorf(a.NameRange, "Not for a module to say",
+			"The pipeline says which profile is the default. Remove the argument.")...)
 	}
 	of := " of profile " + pr.Name
 	for _, blk := range c.Blocks {
@@ -234,32 +235,37 @@ func (b *builder) profile(blk *hcl.Block) hcl.Diagnostics {
 	return diags
 }
 
-// finish finds what stands in a profile and outside of profiles, too.
+// finish finds what stands in a profile and outside of profiles, too; toolchains may.
 func (b *builder) finish() (diags hcl.Diagnostics) {
 	for _, pr := range b.m.Profiles {
-		check := func(what string, at hcl.Range) {
-			if first, ok := b.first[what]; ok {
-				diags = append(diags, errorf(at, "Declared twice",
-					"%s is declared here in profile %s, and at %s for all profiles. Move that one into the profiles that it is for.", what, pr.Name, where(first))...)
+		pr.Declared(func(what string, at hcl.Range) {
+			if first, ok := b.first[what]; ok && !strings.HasPrefix(what, addrs.Toolchain+".") {
+				diags = append(diags, errorf(at, "Declared twice", "%s is declared here in profile %s, and at %s "+
+					"for all profiles. Move that one into the profiles that it is for.", what, pr.Name,
+					where(first))...)
 			}
-		}
-		for _, l := range pr.Locals {
-			check("local."+l.Name, l.Range)
-		}
-		for _, s := range pr.Steps {
-			check(s.At.String(), s.Range)
-		}
-		for _, c := range pr.Calls {
-			check("module."+c.Name, c.Range)
-		}
-		for _, o := range pr.Outputs {
-			check("output."+o.Name, o.Range)
-		}
-		for _, c := range pr.Checks {
-			check("check."+c.Name, c.Range)
-		}
+		})
 	}
 	return diags
+}
+
+// Declared calls f for the address of all that the parts declare.
+func (p *Parts) Declared(f func(what string, at hcl.Range)) {
+	for _, l := range p.Locals {
+		f("local."+l.Name, l.Range)
+	}
+	for _, b := range slices.Concat(p.Toolchains, p.Steps) {
+		f(b.At.String(), b.Range)
+	}
+	for _, c := range p.Calls {
+		f("module."+c.Name, c.Range)
+	}
+	for _, o := range p.Outputs {
+		f("output."+o.Name, o.Range)
+	}
+	for _, c := range p.Checks {
+		f("check."+c.Name, c.Range)
+	}
 }
 
 func (b *builder) target(blk *hcl.Block) hcl.Diagnostics {
@@ -269,13 +275,16 @@ func (b *builder) target(blk *hcl.Block) hcl.Diagnostics {
 		t.Name = blk.Labels[0]
 	}
 	if len(blk.Labels) > 1 {
-		diags = append(diags, errorf(blk.LabelRanges[1], "Too many labels", "A target has one name: target %q { }.", t.Name)...)
+		diags = append(diags, errorf(blk.LabelRanges[1], "Too many labels",
+			"A target has one name: target %q { }.", t.Name)...)
 	}
 	b.m.Targets = append(b.m.Targets, t)
 	diags = append(diags, b.unique("target "+t.Name, t.Range)...)
 	for _, other := range b.m.Targets[:len(b.m.Targets)-1] {
 		if t.Name != other.Name && (t.Name == "" || other.Name == "") {
-			return append(diags, errorf(t.Range, "A target without a name", "Of several targets each has a name, as its block's label: target \"Alpha7\" {}. The other one is at %s.", where(other.Range))...)
+			return append(diags, errorf(t.Range, "A target without a name",
+				"Of several targets each has a name, as its block's label: target \"Alpha7\" {}. The other one is at "+
+					"%s.", where(other.Range))...)
 		}
 	}
 	return diags
@@ -287,7 +296,8 @@ func output(blk *hcl.Block) (*Output, hcl.Diagnostics) {
 		{"description", &o.Description}, {"show", &o.Show}, {"value", required{&o.Value}},
 	})
 	if a := c.Attributes["show"]; a != nil && o.Show != "table" && o.Show != "" {
-		diags = append(diags, errorf(a.Expr.Range(), "Unknown way to show an output", "show = %q is not known. The only one is \"table\"; leave it out to show the value as it is.", o.Show)...)
+		diags = append(diags, errorf(a.Expr.Range(), "Unknown way to show an output",
+			"show = %q is not known. The only one is \"table\"; leave it out to show the value as it is.", o.Show)...)
 	}
 	return o, diags
 }
@@ -302,7 +312,9 @@ func check(blk *hcl.Block) (*Check, hcl.Diagnostics) {
 		{"condition", required{&c.Condition}}, {"error_message", required{&c.Message}},
 	})
 	if a := body.Attributes["severity"]; a != nil && !slices.Contains(severities(), c.Severity) {
-		diags = append(diags, errorf(a.Expr.Range(), "Unknown severity", "%q is not known. A check that fails is an \"error\", with which the run ends, or a \"warning\".", c.Severity)...)
+		diags = append(diags, errorf(a.Expr.Range(), "Unknown severity",
+			"%q is not known. A check that fails is an \"error\", with which the run ends, or a \"warning\".",
+			c.Severity)...)
 	}
 	return c, diags
 }
@@ -319,7 +331,9 @@ func call(blk *hcl.Block) (*Call, hcl.Diagnostics) {
 		c.SourceRange = a.Expr.Range()
 	}
 	if c.Source == "" && !diags.HasErrors() {
-		diags = append(diags, errorf(c.SourceRange, "A module without a source", "Say which module it is: source = \"NAME\" for a shipped one, \"./FOLDER\" or \"../FOLDER\" for one of this workspace.")...)
+		diags = append(diags, errorf(c.SourceRange, "A module without a source",
+			"Say which module it is: source = \"NAME\" for a shipped one, \"./FOLDER\" or \"../FOLDER\" for one of "+
+				"this workspace.")...)
 	}
 	var ds hcl.Diagnostics
 	c.Arguments, ds = rest.JustAttributes()
@@ -381,7 +395,8 @@ func take(c *hcl.BodyContent, args []argument) (diags hcl.Diagnostics) {
 
 func constant(a *hcl.Attribute, to any, what string) hcl.Diagnostics {
 	if diags := gohcl.DecodeExpression(a.Expr, nil, to); diags.HasErrors() {
-		return errorf(a.Expr.Range(), "Not a constant", "%s is read before anything is evaluated: write %s, without references.", a.Name, what)
+		return errorf(a.Expr.Range(), "Not a constant",
+			"%s is read before anything is evaluated: write %s, without references.", a.Name, what)
 	}
 	return nil
 }

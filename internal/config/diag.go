@@ -133,7 +133,8 @@ func Unexpected(names []Name, args, blocks []string, what string) hcl.Diagnostic
 		case len(known) > 0:
 			advice = fmt.Sprintf(" There are: %s.", strings.Join(known, ", "))
 		}
-		diags = append(diags, errorf(n.Range, "Unknown "+word, "There is no %s %s in %s.%s", word, n.Name, what, advice)...)
+		diags = append(diags, errorf(n.Range, "Unknown "+word, "There is no %s %s in %s.%s", word, n.Name, what,
+			advice)...)
 	}
 	return diags
 }

@@ -46,7 +46,8 @@ func Load(fsys fs.FS, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
 
 func pipelineFiles(fsys fs.FS, name string, names []string) ([]string, hcl.Diagnostics) {
 	if !fs.ValidPath(name) || strings.Contains(name, "/") || name == "." {
-		return nil, errorf(hcl.Range{}, "No name of a pipeline", "%q is not the name of a pipeline. %s", name, nameAdvice(name, names))
+		return nil, errorf(hcl.Range{}, "No name of a pipeline",
+			"%q is not the name of a pipeline. %s", name, nameAdvice(name, names))
 	}
 	file := path.Join(workspace.Folder, name+".hcl")
 	folder, _ := workspace.FilesOf(fsys, name)
@@ -65,7 +66,8 @@ func pipelineFiles(fsys fs.FS, name string, names []string) ([]string, hcl.Diagn
 			return nil, errorf(hcl.Range{}, "A file cannot be read", "%s.", err)
 		}
 	}
-	return nil, errorf(hcl.Range{}, fmt.Sprintf("There is no pipeline %q", name), "%s does not exist. %s", file, nameAdvice(name, names))
+	return nil, errorf(hcl.Range{}, fmt.Sprintf("There is no pipeline %q",
+		name), "%s does not exist. %s", file, nameAdvice(name, names))
 }
 
 func nameAdvice(name string, names []string) string {

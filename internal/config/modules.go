@@ -116,19 +116,22 @@ func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
 		for _, k := range append(l.chain[i:], link{dir, c.Range}) {
 			lines = append(lines, fmt.Sprintf("  %s calls %s", where(k.at), k.dir))
 		}
-		return errorf(c.SourceRange, "A module calls itself", "None of these could ever be whole:\n%s\nRemove one of the calls.", strings.Join(lines, "\n"))
+		return errorf(c.SourceRange, "A module calls itself",
+			"None of these could ever be whole:\n%s\nRemove one of the calls.", strings.Join(lines, "\n"))
 	}
 	if m := l.read[dir]; m != nil {
 		c.Module = m
 		return nil
 	}
 	if len(l.read) == maxModules || len(l.chain) == maxCalls {
-		return errorf(c.SourceRange, "Too many modules", "A pipeline may have %d modules, and calls may be %d deep.", maxModules, maxCalls)
+		return errorf(c.SourceRange, "Too many modules",
+			"A pipeline may have %d modules, and calls may be %d deep.", maxModules, maxCalls)
 	}
 	l.p.Dirs = append(l.p.Dirs, dir) // also when it is not there yet
 	files, err := folder.files()
 	if err != nil {
-		return errorf(c.SourceRange, "A module cannot be read", "%s, which is the folder %s: %s. %s", c.Source, dir, err, folder.advice(c.Source, dir))
+		return errorf(c.SourceRange, "A module cannot be read",
+			"%s, which is the folder %s: %s. %s", c.Source, dir, err, folder.advice(c.Source, dir))
 	}
 	m := &Module{Source: c.Source, Dir: dir}
 	c.Module, l.read[dir] = m, m

@@ -49,7 +49,8 @@ func stepBlock(blk *hcl.Block) (*Block, hcl.Diagnostics) {
 	}
 	c, remain, diags := blk.Body.PartialContent(schema)
 	if b.At.Kind == addrs.Toolchain {
-		diags = append(diags, errorf(b.KindRange, "A toolchain is not a step", "Write toolchain %q { … } instead.", b.At.Name)...)
+		diags = append(diags, errorf(b.KindRange, "A toolchain is not a step",
+			"Write toolchain %q { … } instead.", b.At.Name)...)
 	}
 	diags = append(diags, take(c, b.meta())...)
 	first := make(map[string]hcl.Range)
@@ -94,7 +95,8 @@ func dependencies(x hcl.Expression) (out []Dependency, diags hcl.Diagnostics) {
 		}
 		var ds hcl.Diagnostics
 		if d.Step, ds = hcl.AbsTraversalForExpr(e); ds.HasErrors() {
-			diags = append(diags, errorf(e.Range(), "Not the address of a step", "depends_on is a list of addresses, written without quotes: depends_on = [step.patch.ops].")...)
+			diags = append(diags, errorf(e.Range(), "Not the address of a step",
+				"depends_on is a list of addresses, written without quotes: depends_on = [step.patch.ops].")...)
 			continue
 		}
 		out = append(out, d)
@@ -128,13 +130,16 @@ func stepOutput(blk *hcl.Block) (*StepOutput, hcl.Diagnostics) {
 		return nil, ds
 	}
 	var file, tree, value hcl.Expression
-	_, diags := read(blk.Body, "an output block of a step", []argument{{"file", &file}, {"tree", &tree}, {"value", &value}})
-	for class, path := range map[action.Class]hcl.Expression{action.File: file, action.Tree: tree, action.Value: value} {
+	args := []argument{{"file", &file}, {"tree", &tree}, {"value", &value}}
+	_, diags := read(blk.Body, "an output block of a step", args)
+	paths := map[action.Class]hcl.Expression{action.File: file, action.Tree: tree, action.Value: value}
+	for class, path := range paths {
 		if path == nil {
 			continue
 		}
 		if o.Path != nil {
-			return nil, append(diags, errorf(o.Range, "An output has one class", "Output %q sets more than one of file, tree and value. Keep one.", o.Name)...)
+			return nil, append(diags, errorf(o.Range, "An output has one class",
+				"Output %q sets more than one of file, tree and value. Keep one.", o.Name)...)
 		}
 		o.Class, o.Path = class, path
 	}

@@ -197,4 +197,5 @@ func checkNumber(v cty.Value) error {
 	return nil
 }
 
-var errInfinite = errors.New("something was divided by zero, or a number is too large: ask first, as in n == 0 ? 0 : 1 / n")
+var errInfinite = errors.New(
+	"something was divided by zero, or a number is too large: ask first, as in n == 0 ? 0 : 1 / n")

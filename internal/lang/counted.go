@@ -143,8 +143,8 @@ func (c *counted) listOf(v cty.Value) (cty.Value, error) {
 		return cty.ListVal(plain.AsValueSlice()).WithMarks(marks), nil
 	}
 	if len(types) > maxTuple {
-		return v, fmt.Errorf("a list of several types has %d elements, more than %d: make a list of one type with tolist",
-			len(types), maxTuple)
+		return v, fmt.Errorf("a list of several types has %d elements, more than %d: "+
+			"make a list of one type with tolist", len(types), maxTuple)
 	}
 	return v, nil
 }

@@ -5,49 +5,34 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// axis returns the value of matrix.NAME: its own text, until the step's variants put their values in its place.
-func axis(name string) string { return "${" + Matrix + "." + name + "}" }
+// Axis is the value of matrix.NAME: a text that stands for itself, until who runs the variants puts a variant's value
+// in its place.
+func Axis(name string) string { return "${" + Matrix + "." + name + "}" }
 
 // MatrixRefs finds references to axes of a matrix. Whole are those of which the text stays what it is: they are the
 // value, or a part of a text, list or object. What else an expression may do with one (compare it, look something up
 // with it) has no value while planning: others.
 func MatrixRefs(e hcl.Expression) (whole, others []hcl.Range) {
-	walkTexts(e, func(e hclsyntax.Expression) {
-		if e, ok := e.(*hclsyntax.ScopeTraversalExpr); ok && e.Traversal.RootName() == Matrix {
-			if len(e.Traversal) == 2 {
-				whole = append(whole, e.Traversal.SourceRange())
-			} else {
-				others = append(others, e.Traversal.SourceRange())
-			}
+	rest := func(e hclsyntax.Expression) {
+		if e == nil {
+			return
 		}
-	}, func(e hclsyntax.Expression) {
 		for _, t := range e.Variables() {
 			if t.RootName() == Matrix {
 				others = append(others, t.SourceRange())
 			}
 		}
-	})
-	return whole, others
-}
-
-// walkTexts calls leaf for the references whose values the expression's value has unchanged, in strings, lists and
-// objects. It calls rest for all other parts.
-func walkTexts(e hcl.Expression, leaf, rest func(hclsyntax.Expression)) {
-	root, ok := e.(hclsyntax.Expression)
-	if !ok {
-		return
 	}
 	var walk func(e hclsyntax.Expression)
-	others := func(e hclsyntax.Expression) {
-		if e != nil {
-			rest(e)
-		}
-	}
 	walk = func(e hclsyntax.Expression) {
 		switch e := Inner(e).(type) {
 		case nil:
 		case *hclsyntax.ScopeTraversalExpr:
-			leaf(e)
+			if e.Traversal.RootName() == Matrix && len(e.Traversal) == 2 {
+				whole = append(whole, e.Traversal.SourceRange())
+			} else {
+				rest(e)
+			}
 		case *hclsyntax.ParenthesesExpr:
 			walk(e.Expression)
 		case *hclsyntax.TemplateWrapExpr:
@@ -72,12 +57,12 @@ func walkTexts(e hcl.Expression, leaf, rest func(hclsyntax.Expression)) {
 				walk(e.Wrapped)
 			}
 		case *hclsyntax.ConditionalExpr:
-			others(e.Condition)
+			rest(e.Condition)
 			walk(e.TrueResult)
 			walk(e.FalseResult)
 		case *hclsyntax.ForExpr:
-			others(e.CollExpr)
-			others(e.CondExpr)
+			rest(e.CollExpr)
+			rest(e.CondExpr)
 			walk(e.KeyExpr)
 			walk(e.ValExpr)
 		case *hclsyntax.FunctionCallExpr:
@@ -86,12 +71,15 @@ func walkTexts(e hcl.Expression, leaf, rest func(hclsyntax.Expression)) {
 				case "concat", "flatten", "join", "merge":
 					walk(x)
 				default:
-					others(x)
+					rest(x)
 				}
 			}
 		default:
-			others(e)
+			rest(e)
 		}
 	}
-	walk(root)
+	if native, ok := e.(hclsyntax.Expression); ok {
+		walk(native)
+	}
+	return whole, others
 }

@@ -405,9 +405,14 @@ func (p *planner) checkTargetRef(f *frame, r lang.Ref) hcl.Diagnostics {
 	have := attrNames(f.scope.Target)
 	if len(f.targets) > 1 && r.Name != "" && !slices.Contains(have, r.Name) {
 		if near := nearest.Name(r.Name, have); near == "" && f.of.caller != nil {
-			return errorf(r.Range, "Which target?", "There are several targets, so target.%s is not one thing here. Say in the call of the module which: target = target.%s; or make a copy for each: for_each = target, and target = each.value.", r.Name, have[0])
+			return errorf(r.Range, "Which target?",
+				"There are several targets, so target.%s is not one thing here. Say in the call of the module which: "+
+					"target = target.%s; or make a copy for each: for_each = target, and target = each.value.", r.Name,
+				have[0])
 		} else if near == "" {
-			return errorf(r.Range, "Which target?", "There are several targets, so target.%s is not one thing. Name one: target.%s.%s; or make a copy for each: for_each = target, and each.value.%s.", r.Name, have[0], r.Name, r.Name)
+			return errorf(r.Range, "Which target?",
+				"There are several targets, so target.%s is not one thing. Name one: target.%s.%s; or make a copy "+
+					"for each: for_each = target, and each.value.%s.", r.Name, have[0], r.Name, r.Name)
 		}
 	}
 	return lang.CheckAttr(r, r.Name, have)

@@ -43,11 +43,8 @@ func (p *planner) evalCall(m *module, caller *frame) hcl.Diagnostics {
 					null[out.Name] = cty.NullVal(cty.DynamicPseudoType)
 				}
 				outputs.Keys, outputs.Values = []string{""}, []map[string]cty.Value{null}
-			} else if caller.off[c.Name] == nil {
-				caller.off[c.Name] = map[string]bool{k: true}
-			} else {
-				caller.off[c.Name][k] = true
 			}
+			caller.off[f.at] = true
 			continue
 		}
 		if ds := p.aim(c, f); ds.HasErrors() {
@@ -72,7 +69,7 @@ func (p *planner) evalCall(m *module, caller *frame) hcl.Diagnostics {
 func (p *planner) newFrame(m *module, caller *frame) *frame {
 	f := &frame{
 		of: m, caller: caller, steps: make(map[addrs.Step]*placed), calls: make(map[string][]*frame),
-		off: make(map[string]map[string]bool), outputs: make(map[string]cty.Value), checks: make(map[string][]plan.Check),
+		off: make(map[addrs.Module]bool), outputs: make(map[string]cty.Value), checks: make(map[string][]plan.Check),
 	}
 	f.scope = lang.Scope{
 		Vars: make(map[string]cty.Value), Locals: make(map[string]cty.Value), Toolchains: make(map[string]cty.Value),
@@ -127,11 +124,17 @@ func (p *planner) existing(c *config.Call, f *frame) (bool, hcl.Diagnostics) {
 	}
 	what := "when of module." + c.Name
 	v, diags := p.callValue(f, c.When, cty.Bool, what)
-	if diags.HasErrors() {
+	return decide(v, diags, c.When, what)
+}
+
+// decide returns what a value of when says.
+func decide(v cty.Value, diags hcl.Diagnostics, when hcl.Expression, what string) (bool, hcl.Diagnostics) {
+	switch {
+	case diags.HasErrors():
 		return false, diags
-	}
-	if v.IsNull() {
-		return false, append(diags, errorf(c.When.Range(), "A value is not allowed", "%s is null: it must be true or false.", what)...)
+	case v.IsNull():
+		return false, append(diags, errorf(when.Range(), "when is null", "%s must be true or false. "+
+			"If it is made from what may be null, say which of the two that means: coalesce(…, false).", what)...)
 	}
 	return v.True(), diags
 }
@@ -221,7 +224,7 @@ func (p *planner) ordered(f *frame, r lang.Ref) ([]addrs.Instance, hcl.Diagnosti
 				out = append(out, child.all()...)
 			}
 		}
-		if r.Keyed && len(out) == 0 && !f.off[r.Name][r.Key] {
+		if r.Keyed && len(out) == 0 && !f.off[f.at.Copy(r.Name, r.Key)] {
 			return nil, p.checkModuleRef(f, r)
 		}
 		return out, nil
@@ -324,5 +327,5 @@ func (p *planner) checkModuleRef(f *frame, r lang.Ref) hcl.Diagnostics {
 	if slices.Contains(keys, r.Key) {
 		return nil
 	}
-	return noCopy("module", string(addrs.Module("").Copy(r.Name, r.Key)), r, keys, f.off[r.Name][r.Key])
+	return noCopy("module", string(addrs.Module("").Copy(r.Name, r.Key)), r, keys, f.off[f.at.Copy(r.Name, r.Key)])
 }

@@ -53,7 +53,8 @@ func (p *planner) evalCheck(c *config.Check, o *object, f *frame) hcl.Diagnostic
 		return diags
 	}
 	if p.checks += len(keys); p.checks > maxChecks {
-		return errorf(c.Range, "More than a plan may hold", "With the %d copies of check.%s there are more than %d of all checks.", len(keys), c.Name, maxChecks)
+		return errorf(c.Range, "More than a plan may hold",
+			"With the %d copies of check.%s there are more than %d of all checks.", len(keys), c.Name, maxChecks)
 	}
 	for i, k := range keys {
 		n := &checkIn{placed: &placed{p: p, object: o, frame: f}, block: c, name: "check." + c.Name}
@@ -63,14 +64,13 @@ func (p *planner) evalCheck(c *config.Check, o *object, f *frame) hcl.Diagnostic
 		}
 		scope := n.scope(&f.scope)
 		if c.When != nil {
-			v, ds := p.evalTo(scope, c.When, cty.Bool, "when of "+n.name)
+			what := "when of " + n.name
+			v, ds := p.evalTo(scope, c.When, cty.Bool, what)
+			exists, ds := decide(v, ds, c.When, what)
 			if diags = append(diags, ds...); ds.HasErrors() {
 				return diags
 			}
-			if v.IsNull() {
-				return append(diags, errorf(c.When.Range(), "A value is not allowed", "when of %s is null: it must be true or false.", n.name)...)
-			}
-			if v.False() {
+			if !exists {
 				continue
 			}
 		}
@@ -110,7 +110,9 @@ func (n *checkIn) plan(scope *lang.Scope) (plan.Check, hcl.Diagnostics) {
 	marks := append(lang.OutputMarks(cond), lang.OutputMarks(message)...)
 	for _, m := range marks {
 		if class := n.p.class(m); class != action.Value {
-			return out, errorf(c.Range, "A check reads values", "%s is a %s, of which %s has only a path. Have the step, or one of kind exec, give what counts as a value: output \"NAME\" { value = \"FILE\" }.", m, class, n.name)
+			return out, errorf(c.Range, "A check reads values",
+				"%s is a %s, of which %s has only a path. Have the step, or one of kind exec, give what counts as a "+
+					"value: output \"NAME\" { value = \"FILE\" }.", m, class, n.name)
 		}
 	}
 	if out.AwaitValues = n.p.awaited(n.placed, marks); len(out.AwaitValues) > 0 {

@@ -148,14 +148,16 @@ func (p *planner) declareBlocks(m *module) hcl.Diagnostics {
 			case m.steps[b.At] != nil: // a duplicate; config has said so
 				continue
 			case k == nil && b.At.Kind == addrs.Toolchain:
-				diags = append(diags, errorf(b.Range, "Toolchains are not supported", "This program has no toolchain catalogue.")...)
+				diags = append(diags, errorf(b.Range, "Toolchains are not supported",
+					"This program has no toolchain catalogue.")...)
 				continue
 			case k == nil:
 				advice := "There are: " + strings.Join(kinds, ", ") + "."
 				if near := nearest.Name(b.At.Kind, kinds); near != "" {
 					advice = fmt.Sprintf("Did you mean %s?", near)
 				}
-				diags = append(diags, errorf(b.KindRange, "Unknown kind of step", "There is no kind %s. %s", b.At.Kind, advice)...)
+				diags = append(diags, errorf(b.KindRange, "Unknown kind of step",
+					"There is no kind %s. %s", b.At.Kind, advice)...)
 				// References to it should not be reported as well.
 				p.declareBlock(m, b, new(kindSchema))
 				continue
@@ -228,30 +230,12 @@ func declaredStep(s *object) lang.DeclaredStep {
 func elsewhere(m *config.Module, profile string) map[string][]string {
 	in := make(map[string][]string)
 	for _, pr := range m.Profiles {
-		if pr.Name == profile {
-			continue
-		}
-		add := func(what string) { in[what] = append(in[what], "profile "+pr.Name) }
-		for _, l := range pr.Locals {
-			add("local." + l.Name)
-		}
-		for _, b := range slices.Concat(pr.Toolchains, pr.Steps) {
-			add(b.At.String())
-		}
-		for _, c := range pr.Calls {
-			add("module." + c.Name)
+		if pr.Name != profile {
+			pr.Declared(func(what string, _ hcl.Range) { in[what] = append(in[what], "profile "+pr.Name) })
 		}
 	}
 	parts := m.With(profile)
-	for _, l := range parts.Locals {
-		delete(in, "local."+l.Name)
-	}
-	for _, b := range slices.Concat(parts.Toolchains, parts.Steps) {
-		delete(in, b.At.String())
-	}
-	for _, c := range parts.Calls {
-		delete(in, "module."+c.Name)
-	}
+	parts.Declared(func(what string, _ hcl.Range) { delete(in, what) })
 	return in
 }
 
@@ -269,12 +253,14 @@ func (p *planner) declareStep(m *module, o *object) hcl.Diagnostics {
 	}
 	diags := config.Unexpected(b.Names, o.args, o.blocks, what)
 	if len(b.Outputs) > 0 && !o.schema.OwnOutputs {
-		diags = append(diags, errorf(b.Outputs[0].Range, "No output blocks here", "Kind %s decides its outputs itself: %s. Remove the block.", b.At.Kind, orNone(schemaOutputs(o.schema)))...)
+		diags = append(diags, errorf(b.Outputs[0].Range, "No output blocks here",
+			"Kind %s decides its outputs itself: %s. Remove the block.", b.At.Kind, orNone(schemaOutputs(o.schema)))...)
 	}
 	for _, own := range b.Outputs {
 		for _, fixed := range o.schema.Outputs {
 			if own.Name == fixed.Name {
-				diags = append(diags, errorf(own.Range, "The output exists already", "Every step of kind %s has an output %s. Choose another name.", b.At.Kind, own.Name)...)
+				diags = append(diags, errorf(own.Range, "The output exists already",
+					"Every step of kind %s has an output %s. Choose another name.", b.At.Kind, own.Name)...)
 			}
 		}
 	}
@@ -303,7 +289,8 @@ func (p *planner) referOrder(o *object, on []config.Dependency) hcl.Diagnostics 
 		r, ds := lang.ParseRef(d.Step)
 		if !ds.HasErrors() {
 			if r.Root != lang.StepRoot && r.Root != lang.Toolchain && (r.Root != lang.Module || r.Attr != "") {
-				ds = errorf(r.Range, "Not the address of a step", "depends_on is a list of steps and modules, such as [step.patch.ops].")
+				ds = errorf(r.Range, "Not the address of a step",
+					"depends_on is a list of steps and modules, such as [step.patch.ops].")
 			} else {
 				ds = o.scope.declared.Check(r, true)
 			}
@@ -391,7 +378,8 @@ func (p *planner) refer(o *object, each bool, ts []hcl.Traversal) hcl.Diagnostic
 	for _, t := range ts {
 		if name := t.RootName(); p.o.Kinds[name] != nil && !slices.Contains(lang.Roots(), name) {
 			r := t.SourceRange()
-			diags = append(diags, errorf(r, "Unknown reference", "There is no %s. References to steps start with step: step.%s.NAME.outputs.OUTPUT.", name, name)...)
+			diags = append(diags, errorf(r, "Unknown reference",
+				"There is no %s. References to steps start with step: step.%s.NAME.outputs.OUTPUT.", name, name)...)
 			continue
 		}
 		known = append(known, t)
@@ -449,7 +437,9 @@ func (m *module) strangeProfile(chosen string) hcl.Diagnostics {
 	if chosen != "" {
 		has = "the pipeline's is " + chosen
 	}
-	return errorf(m.call.Range, "A module without the profile", "The module %s, in %s, is made for the profiles %s, and %s. Add one of them to the pipeline, such as: profile %q {}.",
+	return errorf(m.call.Range, "A module without the profile",
+		"The module %s, in %s, is made for the profiles %s, and %s. Add one of them to the pipeline, such as: "+
+			"profile %q {}.",
 		m.call.Source, m.cfg.Dir, strings.Join(names, " and "), has, names[len(names)-1])
 }
 

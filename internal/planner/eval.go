@@ -43,11 +43,13 @@ func plainOf(val cty.Value, e hcl.Expression, ty cty.Type, what string) (cty.Val
 		return cty.NilVal, errorf(e.Range(), summary, detail, args...)
 	}
 	if traits.Sensitive {
-		return fail("A sensitive value cannot be used here", "%s would show it. Use a variable that is not sensitive.", what)
+		return fail("A sensitive value cannot be used here",
+			"%s would show it. Use a variable that is not sensitive.", what)
 	}
 	if traits.Marked {
 		if outs := lang.OutputMarks(val); len(outs) > 0 {
-			return fail("An output of a step cannot be used here", "%s must be known while planning, but it is made from %s.", what, outs[0])
+			return fail("An output of a step cannot be used here",
+				"%s must be known while planning, but it is made from %s.", what, outs[0])
 		}
 		val, _ = val.UnmarkDeep()
 	}

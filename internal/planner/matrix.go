@@ -34,7 +34,9 @@ func (p *planner) referMatrix(s *object) hcl.Diagnostics {
 			s.axes[r] = true
 			if s.content.Attributes[s.schema.Matrix] == nil {
 				s.axes[r] = false
-				diags = append(diags, errorf(r, "matrix outside of a step with a matrix", "%s has no %s. Give it one: %s = { seq = [\"64\", \"256\"] }.", s.block.At, s.schema.Matrix, s.schema.Matrix)...)
+				diags = append(diags, errorf(r, "matrix outside of a step with a matrix",
+					"%s has no %s. Give it one: %s = { seq = [\"64\", \"256\"] }.", s.block.At, s.schema.Matrix,
+					s.schema.Matrix)...)
 			}
 		}
 	}
@@ -51,7 +53,8 @@ func (o *object) check(r lang.Ref, each bool) hcl.Diagnostics {
 		o.failed = o.failed || !right
 		return nil
 	}
-	return errorf(r.Range, "An axis cannot be used here", "%s can be used in %s.", r, strings.Join(o.schema.InVariants, ", "))
+	return errorf(r.Range, "An axis cannot be used here",
+		"%s can be used in %s.", r, strings.Join(o.schema.InVariants, ", "))
 }
 
 // checkAxes says which axes that the step refers to its matrix does not have.
@@ -72,7 +75,8 @@ func (e *evaluator) checkAxes(args []*argument) hcl.Diagnostics {
 			switch {
 			case r.Root != lang.Matrix:
 			case len(have) == 0:
-				diags = append(diags, errorf(r.Range, "matrix outside of a step with a matrix", "%s of %s has no axes.", a.name, fmt.Sprint(e.s.block.At))...)
+				diags = append(diags, errorf(r.Range, "matrix outside of a step with a matrix",
+					"%s of %s has no axes.", a.name, fmt.Sprint(e.s.block.At))...)
 			default:
 				diags = append(diags, lang.CheckAttr(r, r.Name, have)...)
 			}

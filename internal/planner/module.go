@@ -45,7 +45,7 @@ type frame struct {
 	scope   lang.Scope
 	steps   map[addrs.Step]*placed // by their address in the module
 	calls   map[string][]*frame    // copies that exist
-	off     map[string]map[string]bool
+	off     map[addrs.Module]bool  // copies that do not exist, since their when is false
 	outputs map[string]cty.Value
 	checks  map[string][]plan.Check // by the block's name
 	target  cty.Value               // for kinds; the zero Value when there is none, or which one is not said
@@ -60,7 +60,8 @@ func (p *planner) newModule(caller *module, call *config.Call, cfg *config.Modul
 		m.at = caller.at.Call(call.Name)
 	}
 	if p.modules = append(p.modules, m); len(p.modules) > maxModules {
-		return m, errorf(call.Range, "More than a plan may hold", "The modules call each other more than %d times.", maxModules)
+		return m, errorf(call.Range, "More than a plan may hold",
+			"The modules call each other more than %d times.", maxModules)
 	}
 	var diags hcl.Diagnostics
 	for _, c := range m.parts.Calls {
@@ -196,7 +197,8 @@ func (p *planner) declareCall(m *module) hcl.Diagnostics {
 		if near := nearest.Name(a.Name, names); near != "" {
 			advice = fmt.Sprintf("Did you mean %s?", near)
 		}
-		diags = append(diags, errorf(a.NameRange, "No such variable", "The module %s, in %s, has no variable %s. %s", c.Source, m.cfg.Dir, a.Name, advice)...)
+		diags = append(diags, errorf(a.NameRange, "No such variable",
+			"The module %s, in %s, has no variable %s. %s", c.Source, m.cfg.Dir, a.Name, advice)...)
 	}
 	return diags
 }

@@ -69,7 +69,9 @@ func (p *planner) outputPlace(out *config.Output, name string) hcl.Diagnostics {
 		return errorf(r, "An output cannot be a file", "Output %s: %s. Give the key another name.", name, err)
 	}
 	if other, ok := p.places[file]; ok {
-		return errorf(r, "Two outputs have the same place", "Outputs %s and %s would both be the file %s. Give one of them, or its key, another name.", other, name, file)
+		return errorf(r, "Two outputs have the same place",
+			"Outputs %s and %s would both be the file %s. Give one of them, or its key, another name.", other, name,
+			file)
 	}
 	p.places[file] = name
 	return nil
@@ -132,7 +134,8 @@ func (p *planner) artifactOutput(out *config.Output, e plan.Output, val cty.Valu
 func (p *planner) partsOutputs(out *config.Output, n *placed, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
 	shallow, marks := val.Unmark()
 	if !shallow.IsKnown() || !shallow.CanIterateElements() {
-		return nil, errorf(out.Value.Range(), "An output is an artifact or a value", "The value of output %s mixes paths with values that are not known yet. Make two outputs.", out.Name)
+		return nil, errorf(out.Value.Range(), "An output is an artifact or a value",
+			"The value of output %s mixes paths with values that are not known yet. Make two outputs.", out.Name)
 	}
 	outputs := make([]plan.Output, 0, shallow.LengthInt())
 	var diags hcl.Diagnostics

@@ -169,7 +169,9 @@ func (e *evaluator) commandEnv(env, files *argument) (commandEnv, hcl.Diagnostic
 	})...)
 	for _, f := range e.s.block.SecretFiles {
 		if textsOf(env.plain)[f.Name] != "" {
-			diags = append(diags, errorf(f.Range, "A variable of the environment has two values", "%s of %s is in env, and is to have the path of this file. Give one of them another name.", f.Name, e.s.block.At)...)
+			diags = append(diags, errorf(f.Range, "A variable of the environment has two values",
+				"%s of %s is in env, and is to have the path of this file. Give one of them another name.", f.Name,
+				e.s.block.At)...)
 		}
 		with := cty.ObjectVal(map[string]cty.Value{f.Name: e.dummy(f.Content, cty.String, ctx)})
 		plain := cty.ObjectVal(map[string]cty.Value{f.Name: files.plain.GetAttr(f.Name)})

@@ -37,8 +37,8 @@ func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
 				r = b.ForEach.Range()
 			}
 			return errorf(r, "More than a plan may hold",
-				"With the %d copies of %s there are more than %d of all steps. Make fewer steps of them, which take lists.",
-				len(keys), s.at, maxCopies)
+				"With the %d copies of %s there are more than %d of all steps. "+
+					"Make fewer steps of them, which take lists.", len(keys), s.at, maxCopies)
 		}
 	}
 	e := p.evaluator(s, &f.scope, &later{p: p})
@@ -70,17 +70,11 @@ func (p *planner) evalStep(o *object, f *frame) hcl.Diagnostics {
 // false, and for a toolchain what is known of it.
 func (e *evaluator) planFirst() (exists bool, attrs map[string]cty.Value, diags hcl.Diagnostics) {
 	in, b := e.in, e.s.block
-	v, diags := e.value(b.When, cty.Bool, "when")
-	if diags.HasErrors() {
-		return false, nil, diags
-	}
 	planned := true
 	if b.When != nil {
-		if v.IsNull() {
-			return false, nil, append(diags, errorf(b.When.Range(), "when is null", "when of %s must be true or false. "+
-				"If it is made from what may be null, say which of the two that means: coalesce(…, false).", b.At)...)
-		}
-		if planned = v.True(); !planned && in.at.Keyed {
+		v, ds := e.value(b.When, cty.Bool, "when")
+		planned, diags = decide(v, ds, b.When, e.label("when"))
+		if diags.HasErrors() || !planned && in.at.Keyed {
 			return false, nil, diags
 		}
 	}
@@ -284,7 +278,8 @@ func (e *evaluator) checkArguments(args []*argument) hcl.Diagnostics {
 			instead = "Give the command the value in env, or in a secret_file block."
 		}
 		diags = append(diags, errorf(r, "A sensitive value cannot be used here",
-			"%s of %s becomes part of a command, which is shown, logged and hashed. %s", a.name, e.s.block.At, instead)...)
+			"%s of %s becomes part of a command, which is shown, logged and hashed. %s", a.name, e.s.block.At,
+			instead)...)
 	}
 	for _, a := range args {
 		if !a.required || !a.plain.IsNull() {
@@ -344,7 +339,10 @@ func (e *evaluator) request(args []*argument, env, files *argument, ce commandEn
 	}
 	known := true
 	var used []addrs.Instance
-	i, _ := slices.BinarySearchFunc(args, "env", func(a *argument, name string) int { return strings.Compare(a.name, name) })
+	i := 0
+	for i < len(args) && args[i].name <= "env" {
+		i++
+	}
 	for _, a := range slices.Concat(args[:i], []*argument{env, files}, args[i:]) {
 		known = known && !a.Unknown
 		for _, u := range a.uses {

@@ -94,7 +94,8 @@ func (p *planner) givenValues(f *frame) (map[string]inputValue, hcl.Diagnostics)
 		for _, kv := range pairs {
 			k, ds := p.budget.Value(kv.Key, ctx)
 			if ds.HasErrors() || k.Type() != cty.String || k.IsNull() || !k.IsKnown() {
-				diags = append(diags, errorf(kv.Key.Range(), "Not the name of a variable", "Write variables = { name = value }.")...)
+				diags = append(diags, errorf(kv.Key.Range(), "Not the name of a variable",
+					"Write variables = { name = value }.")...)
 				continue
 			}
 			if name := k.AsString(); known(name, from, kv.Key.Range(), true) {
@@ -112,7 +113,8 @@ func (p *planner) givenValues(f *frame) (map[string]inputValue, hcl.Diagnostics)
 	text := func(s, from string) inputValue { return inputValue{val: cty.StringVal(s), from: from, text: true} }
 	for _, name := range sortedKeys(p.o.EnvVars) {
 		from := "HEXMAGE_VAR_" + name
-		mistake := slices.Contains(p.o.Strays, name) && nearest.Name(name, names) != "" // others are for other pipelines
+		// others are for other pipelines
+		mistake := slices.Contains(p.o.Strays, name) && nearest.Name(name, names) != ""
 		if known(name, from, hcl.Range{}, mistake) {
 			values[name] = text(p.o.EnvVars[name], from)
 		}
@@ -238,7 +240,8 @@ func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.
 		diags = append(diags, ds...)
 		for _, r := range refs {
 			if r.Object() != "var."+v.Name {
-				diags = append(diags, errorf(r.Range, "A validation sees only its variable", "Use var.%s here, not %s.", v.Name, r)...)
+				diags = append(diags, errorf(r.Range, "A validation sees only its variable",
+					"Use var.%s here, not %s.", v.Name, r)...)
 			}
 		}
 		if diags.HasErrors() {
@@ -257,7 +260,8 @@ func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.
 		}
 		cond, err := convert.Convert(ok, cty.Bool)
 		if err != nil || cond.IsNull() || !cond.IsKnown() {
-			diags = append(diags, errorf(check.Condition.Range(), "A condition is not true or false", "The condition of a validation has to be true or false, as a comparison is, such as var.x > 1.")...)
+			diags = append(diags, errorf(check.Condition.Range(), "A condition is not true or false",
+				"The condition of a validation has to be true or false, as a comparison is, such as var.x > 1.")...)
 			continue
 		}
 		if cond.True() {

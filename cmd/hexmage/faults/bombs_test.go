@@ -81,8 +81,9 @@ func TestBombs(t *testing.T) {
 		"setproduct": {hcl: local("setproduct(range(1000), range(1000), range(1000))"), want: "a list has"},
 		"indent":     {hcl: local(`indent(2000000000, "a\nb")`), want: "spaces are more"},
 		"format":     {hcl: local(`format("%999999999d", 1)`), want: "a width or precision"},
-		"format, many": {hcl: local(`format("` + strings.Repeat("%999d", 5000) + `", ` +
-			strings.Repeat("1, ", 5000) + ")"), want: "a text has"},
+		"format, many": {hcl: local(`format("` + strings.Repeat("%999d", 5000) + `", ` + strings.Repeat("1, ", 5000) +
+			")"),
+			want: "a text has"},
 		"range": {hcl: local("range(1000000000)"), want: "more than 1024 values"},
 		"join": {hcl: local(`join(file("long.txt"), range(1024))`),
 			files: map[string]string{"long.txt": strings.Repeat("a", many)}, want: "a text has"},
@@ -98,8 +99,7 @@ func TestBombs(t *testing.T) {
 			files: map[string]string{"long.txt": strings.Repeat("a", 3*many)}, want: "looking for this pattern"},
 		"trim": {hcl: local(`trim(file("long.txt"), file("long.txt"))`),
 			files: map[string]string{"long.txt": strings.Repeat("ä", many)}, want: "characters to take away"},
-		"distinct": {hcl: local(
-			"distinct(flatten([for a in range(1000) : [for b in range(100) : a * 100 + b]]))"),
+		"distinct": {hcl: local("distinct(flatten([for a in range(1000) : [for b in range(100) : a * 100 + b]]))"),
 			want: "more than 2000: use toset"},
 		"jsondecode, deep": {hcl: local(`jsondecode(file("deep.json"))`),
 			files: map[string]string{"deep.json": strings.Repeat("[", 2*many) + strings.Repeat("]", 2*many)},

@@ -430,7 +430,8 @@ output "t" { value = "d`+hidden+`" }
 	w.vars = []string{"HEXMAGE_DEVICES=" + filepath.Join(w.dir, "devices.hcl")}
 	for _, args := range [][]string{{"doctor"}, {"doctor", "p"}, {"toolchain", "list"}, {"toolchain", "list", "x"},
 		{"toolchain", "show", "x"}, {"toolchain", "verify", "elf" + hidden}, {"toolchain", "fetch", "x@1" + hidden},
-		{"inspect", "elf" + hidden, "src"}, {"show", "kind", "x" + hidden}, {"diagnose", "log"}, {"diagnose", "x" + hidden},
+		{"inspect", "elf" + hidden, "src"}, {"show", "kind", "x" + hidden}, {"diagnose", "log"},
+		{"diagnose", "x" + hidden},
 		{"device", "list"}, {"device", "pull", "/x" + hidden, "y"},
 		{"patch", "check", "src", "--sdk", "x" + hidden}, {"patch", "lint", "src", "--sdk", "x"}, {"makefile", "src"},
 		{"ide", "src"}, {"compat", "x" + hidden}, {"env", "p"},
