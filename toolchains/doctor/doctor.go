@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/bytesize"
@@ -109,18 +110,13 @@ func Examine(ctx context.Context, o Options) []Finding {
 	return e.found
 }
 
-// Machine looks at the machine alone: its system and size, and what the sandbox and the emulated phone need of the kernel.
-func Machine(o Options) []Finding {
-	e := &examination{o: o, p: o.Probes}
-	e.machine()
-	return e.found
-}
-
-// Lacking says what the pipelines lack.
-func Lacking(o Options) []Finding {
-	e := &examination{o: o, p: o.Probes}
-	e.pipelines()
-	return e.found
+// Prevents returns what keeps this machine from running any action, and, if emulated is set, from running the emulated
+// phone.
+func Prevents(o Options, emulated bool) []Finding {
+	o.Profile = "" // the emulated phone may be part of any profile
+	e := &examination{o: o, p: o.Probes, section: SectionMachine}
+	e.kernel(emulated)
+	return slices.DeleteFunc(e.found, func(f Finding) bool { return f.Status != Missing })
 }
 
 // Memory is how much there is, in bytes, and how much of it is free for programs; 0 where the system does not say.

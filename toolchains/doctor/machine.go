@@ -26,12 +26,10 @@ const (
 	wantMemory  = 30 << 30 // bytes: what converting a model of a few billion parameters was seen to take
 )
 
-// Names of findings about the machine that not every pipeline needs, or that are compared with what it needs.
+// Names of findings about what the emulated phone needs.
 const (
-	NameMemory     = "processors, memory"
-	NameDisk       = "disk"
-	NameNamespaces = "user namespaces" // for the emulated phone, as is the next
-	NameBinfmt     = "binfmt_misc"
+	nameNamespaces = "user namespaces"
+	nameBinfmt     = "binfmt_misc"
 )
 
 // read returns a small file of the machine, "" when it is not there.
@@ -50,6 +48,11 @@ func (e *examination) machine() {
 	e.size()
 	e.disk()
 	e.proxy()
+	e.kernel(true)
+}
+
+// kernel looks at what Linux must allow for actions and, if emulated is set, for the emulated phone.
+func (e *examination) kernel(emulated bool) {
 	if e.p.OS != "linux" {
 		return
 	}
@@ -59,8 +62,10 @@ func (e *examination) machine() {
 		}
 	}
 	e.sandbox()
-	e.namespaces()
-	e.binfmt()
+	if emulated {
+		e.namespaces()
+		e.binfmt()
+	}
 }
 
 // sandbox says what the sandbox of actions can do here.
@@ -128,7 +133,7 @@ func (e *examination) system() {
 }
 
 func (e *examination) size() {
-	f := Finding{Name: NameMemory, Status: OK, Detail: strconv.Itoa(e.p.Processors) + " processors"}
+	f := Finding{Name: "processors, memory", Status: OK, Detail: strconv.Itoa(e.p.Processors) + " processors"}
 	total, available := e.meminfo()
 	if total > 0 {
 		f.Detail += fmt.Sprintf(", %s of memory, %s available", bytesize.Decimal(total), bytesize.Decimal(available))
@@ -172,7 +177,7 @@ func (e *examination) store() string {
 
 // disk looks at the room on the store's file system, or on that of the nearest folder that is there.
 func (e *examination) disk() {
-	f := Finding{Name: NameDisk, Status: OK}
+	f := Finding{Name: "disk", Status: OK}
 	store := e.store()
 	free, _, err := e.p.Free(store)
 	switch {
@@ -211,10 +216,10 @@ func (e *examination) proxy() {
 func (e *examination) namespaces() {
 	err := e.p.Namespaces()
 	if err == nil {
-		e.ok(NameNamespaces, "allowed")
+		e.ok(nameNamespaces, "allowed")
 		return
 	}
-	f := Finding{Name: NameNamespaces, Status: e.openOnly(), Detail: "not allowed: " + err.Error()}
+	f := Finding{Name: nameNamespaces, Status: e.openOnly(), Detail: "not allowed: " + err.Error()}
 	if errors.Is(err, syscall.ENOSPC) { // which is not about disks here
 		f.Detail = "not allowed: the limit user.max_user_namespaces is reached"
 	}
@@ -247,14 +252,14 @@ func (e *examination) namespaceRemedy() string {
 func (e *examination) binfmt() {
 	release := e.read("proc/sys/kernel/osrelease")
 	if release != "" && !version.Older(release, "6.7") {
-		e.ok(NameBinfmt, "in user namespaces")
+		e.ok(nameBinfmt, "in user namespaces")
 		return
 	}
 	at := filepath.Join(e.p.Root, "proc/sys/fs/binfmt_misc")
 	if (binfmt.Program{Class: 2, Machine: byte(elf.EM_AARCH64)}).Interpreter(at) != "" && (binfmt.Program{Class: 1, Machine: byte(elf.EM_QDSP6)}).Interpreter(at) != "" {
-		e.ok(NameBinfmt, "for the whole machine, with AArch64 and Hexagon programs")
+		e.ok(nameBinfmt, "for the whole machine, with AArch64 and Hexagon programs")
 		return
 	}
-	e.add(Finding{Name: NameBinfmt, Status: e.openOnly(), Detail: "kernel " + release + " has it for the whole machine only",
+	e.add(Finding{Name: nameBinfmt, Status: e.openOnly(), Detail: "kernel " + release + " has it for the whole machine only",
 		Remedy: "The emulated phone runs AArch64 and Hexagon programs through it. Use Linux 6.7 or newer, or a real phone, or run `apt-get install qemu-user-static`, which registers them."})
 }

@@ -94,8 +94,7 @@ type commands struct {
 	Init       initCmd       `cmd:"" help:"Write a pipeline of your own to begin with, for what you have: ops, a model, an SDK, phones, nothing."`
 	Run        runCmd        `cmd:"" help:"Build a pipeline: fetch, patch, compile, convert, run on the device."`
 	Watch      watchCmd      `cmd:"" help:"Build a pipeline, and again after every save of a file that it reads."`
-	Plan       planCmd       `cmd:"" help:"Print what a pipeline would run, and run nothing."`
-	Preflight  preflightCmd  `cmd:"" help:"Look before a run at all that could stop it: versions, lock, servers, inputs, memory, disk, phones."`
+	Plan       planCmd       `cmd:"" help:"Print what a pipeline would run, and what this machine lacks."`
 	Explain    explainCmd    `cmd:"" help:"Say why a step will run: what differs from when it last ran."`
 	Runs       runsCmd       `cmd:"" help:"List the runs that are on record, or write one down for others."`
 	Compare    compareCmd    `cmd:"" help:"Say in what two runs differ: inputs, tools, times, metrics, outputs."`

@@ -143,7 +143,7 @@ func exitStatuses() []exitStatus {
 	return []exitStatus{
 		{ExitOK, "done"},
 		{ExitFailed, "a step failed"},
-		{ExitUsage, "usage or configuration; of plan and preflight: it cannot run"},
+		{ExitUsage, "usage or configuration; of plan: it cannot run"},
 		{ExitEngine, "engine or infrastructure, such as a network or a full disk"},
 		{ExitLocked, "locked by another process"},
 		{ExitCheck, "all steps are done, and a check failed"},

@@ -17,6 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
+	"github.com/hexmage/hexmage/internal/remote"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/pool"
@@ -116,7 +117,10 @@ func (a *app) remoteFinding(ctx context.Context) ([]doctor.Finding, error) {
 		return nil, err
 	}
 	f := doctor.Finding{Section: "remote", Name: r.Name, Status: doctor.OK, Detail: r.text(), Remedy: r.next()}
-	if f.Remedy != "" {
+	switch {
+	case r.err != nil && r.Execute && r.Fallback == remote.FallbackFail: // a run fails without it
+		f.Status = doctor.Missing
+	case f.Remedy != "":
 		f.Status = doctor.Optional
 	}
 	return []doctor.Finding{f}, nil

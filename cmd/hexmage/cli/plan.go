@@ -227,9 +227,10 @@ type planCmd struct {
 
 // Help has the examples of `hexmage plan --help`.
 func (*planCmd) Help() string {
-	return `It says of each step what a run would do and why, how long that took the last time, and what there is to download. It also says how much of
-the disk a run will take and what it will push to phones, as far as earlier runs and the lock tell (~ is about, > is more than), and what this
-machine lacks: exit code 2 where it cannot run.
+	return `For each step it prints what a run would do and why, and how long the step took last time. Below the steps it
+prints the size of downloads, of results on disk and of what is pushed to phones, as far as earlier runs and the lock
+tell (~ is about, > is more than). It checks memory, disk, programs and phones: if this machine cannot run the
+pipeline, it prints what is missing, and the exit code is 2.
 
 Examples:
 
@@ -256,6 +257,9 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 		}
 		s, last = w.status(ctx), func(step, name string) lastTime { return w.took(ctx, step, name) }
 		s.Expected = w.expect(ctx, workspace, a.Jobs, freeFor(a.Cache), a.Cache)
+		if s.Findings, err = a.canRun(ctx, w, s.Expected, workspace); err != nil {
+			return err
+		}
 	}
 	switch {
 	case a.JSON:
@@ -269,7 +273,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) error {
 		}
 		fmt.Fprintln(a.Env.Stdout, string(b))
 	case a.Verbose:
-		fmt.Fprint(a.Env.Stdout, ansi.Visible(plan.Text(p.Plan, s.notes()), false))
+		fmt.Fprint(a.Env.Stdout, ansi.Visible(plan.Text(p.Plan, s.notes())+s.lacks(), false))
 	default:
 		short := &shortPlan{p: p.Plan, status: s, took: last, width: cmp.Or(a.Env.Width, 120)}
 		fmt.Fprint(a.Env.Stdout, ansi.Visible(short.text(), false))
@@ -429,9 +433,11 @@ type planStatus struct {
 	// bytes that the actions which will run fetch, where that is known
 	Download int64 `json:"download,omitempty"`
 	// steps whose actions are not known yet; not in the other numbers
-	Unknown  int            `json:"unknown_steps"`
-	Expected *expected      `json:"expected,omitempty"` // of plan: what the run will take
-	Actions  []actionStatus `json:"actions"`
+	Unknown  int       `json:"unknown_steps"`
+	Expected *expected `json:"expected,omitempty"` // of plan: what the run will take
+	// Findings, of plan, are why this machine cannot run it or may fail to. What instances miss is not among them.
+	Findings []doctor.Finding `json:"findings,omitempty"`
+	Actions  []actionStatus   `json:"actions"`
 
 	by     map[string]*actionStatus
 	groups map[string][]*actionStatus // by step, of those with a plan that grew
@@ -499,6 +505,28 @@ func (s *actionStatus) String() string {
 		return string(s.Status)
 	}
 	return string(s.Status) + ": " + s.Reason
+}
+
+// lacks has a line for each finding, and one for what to do.
+func (s *planStatus) lacks() string {
+	if s == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, f := range s.Findings {
+		label := map[doctor.Status]string{doctor.Missing: "missing", doctor.Optional: "warning"}[f.Status]
+		fmt.Fprintf(&b, "  %s: %s: %s\n", label, f.Name, f.Detail)
+		if f.Remedy != "" {
+			fmt.Fprintf(&b, "    → %s\n", f.Remedy)
+		}
+	}
+	return b.String()
+}
+
+// cannot tells whether a finding keeps the plan from running.
+func (s *planStatus) cannot() bool {
+	missing := func(f doctor.Finding) bool { return f.Status == doctor.Missing }
+	return s != nil && slices.ContainsFunc(s.Findings, missing)
 }
 
 // notes are the lines to print with the plan.

@@ -215,20 +215,18 @@ func (s *shortPlan) ends(b *strings.Builder, rows []*planRow) {
 			lacking[m] = append(lacking[m], r.at.Short())
 		}
 	}
-	if len(missing) > 0 {
+	if len(missing) > 0 || s.status.cannot() {
 		b.WriteString("this machine cannot run it yet\n")
 	}
 	for _, m := range missing {
 		fmt.Fprintf(b, "  missing: %s: %s\n", some(lacking[m], 2), m)
 	}
+	b.WriteString(s.status.lacks())
 	if s.status == nil {
 		return
 	}
 	b.WriteString("-v shows each action, with its command, inputs and outputs\n")
 	e := s.status.Expected
-	if full := e.full(); full != "" {
-		fmt.Fprintf(b, "warning: %s: %s\n", full, makeRoom)
-	}
 	if line := e.disk(); line != "" {
 		b.WriteString(line + "\n")
 	}
@@ -237,5 +235,5 @@ func (s *shortPlan) ends(b *strings.Builder, rows []*planRow) {
 
 // cannotRun tells whether something of the plan cannot be run on this machine.
 func cannotRun(p *plan.Plan, s *planStatus) bool {
-	return len(p.Missing()) > 0 || s != nil && s.Cannot > 0
+	return len(p.Missing()) > 0 || s != nil && s.Cannot > 0 || s.cannot()
 }

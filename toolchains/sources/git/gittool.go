@@ -183,12 +183,6 @@ func (o Options) keeps() string {
 	return filepath.Join(o.Downloads, "git", hex.EncodeToString(sum[:8]))
 }
 
-// Has tells whether the commit was fetched before, with all that its files need.
-func Has(o Options) bool {
-	repo, err := git.PlainOpen(o.keeps())
-	return err == nil && complete(repo, plumbing.NewHash(o.Commit))
-}
-
 // fetchCommit makes the repository hold the commit, from the first address that has it.
 func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
 	if complete(repo, plumbing.NewHash(o.Commit)) {
