@@ -81,7 +81,7 @@ func (s *Scope) EvalContext(refs []Ref) *hcl.EvalContext {
 				put(toolchains, r.Name, from.Toolchains)
 			}
 		case Matrix:
-			axes[r.Name] = cty.StringVal(axis(r.Name))
+			axes[r.Name] = cty.StringVal(Axis(r.Name))
 		case Module:
 			names, seen := outputs[r.Name]
 			switch {
