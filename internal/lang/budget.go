@@ -19,7 +19,7 @@ const (
 	maxExponent   = 1 << 16 // of two, of a number: one with more has more than 19,728 digits when it is written
 	maxNumberText = 1000    // bytes of a text that is read as a number
 
-	maxWork     = 8_000_000 // units: a value that an expression uses, or textUnit bytes of text
+	maxWork     = 5_000_000 // units: a value that an expression uses, or textUnit bytes of text
 	textUnit    = 8         // bytes
 	elementWork = 10        // units of an element of a for expression
 	partWork    = 2         // units of each part of what is evaluated for the element
