@@ -33,22 +33,36 @@ type advice struct {
 }
 
 var advices = []advice{
-	{"Missing required argument", lazyregexp.New(`^The argument "([^"]+)" is required, but no definition was found\.`), "The argument $1 is required, and is not here. Add it: $1 = …"},
-	{"Missing item separator", lazyregexp.New(`^Expected a comma to mark the beginning of the next item\.$`), "Write a comma before the next item, or the bracket that ends the list."},
-	{"Unclosed configuration block", lazyregexp.New(`^There is no closing brace for this block before the end of the file\..*$`),
-		"Nothing ends this block before the end of the file. Add its }, or look for a bracket or text further down that nothing ends."},
-	{"Unclosed template interpolation sequence", lazyregexp.New(`^There is no closing brace for this interpolation sequence before the end of the quoted template\..*$`),
+	{"Missing required argument",
+		lazyregexp.New(`^The argument "([^"]+)" is required, but no definition was found\.`),
+		"The argument $1 is required, and is not here. Add it: $1 = …"},
+	{"Missing item separator", lazyregexp.New(`^Expected a comma to mark the beginning of the next item\.$`),
+		"Write a comma before the next item, or the bracket that ends the list."},
+	{"Unclosed configuration block",
+		lazyregexp.New(`^There is no closing brace for this block before the end of the file\..*$`),
+		"Nothing ends this block before the end of the file. Add its }, or look for a bracket or text further down " +
+			"that nothing ends."},
+	{"Unclosed template interpolation sequence",
+		lazyregexp.New(`^There is no closing brace for this interpolation sequence before the end of the quoted template\..*$`),
 		"Nothing ends what begins with $${ in this text. Add its }; for a $${ of a shell write $$$${."},
-	{"Not enough function arguments", lazyregexp.New(`^Function "([^"]+)" expects (\d+) argument\(s\)\. Missing value for "([^"]+)"\.$`), "$1 takes $2 arguments. Add the one that it calls $3."},
+	{"Not enough function arguments",
+		lazyregexp.New(`^Function "([^"]+)" expects (\d+) argument\(s\)\. Missing value for "([^"]+)"\.$`),
+		"$1 takes $2 arguments. Add the one that it calls $3."},
 	{"Attribute redefined", lazyregexp.New(`Each argument may be set only once\.$`), "Remove one of them."},
 	{"Invalid operand", lazyregexp.New(`^Unsuitable value for (left|right) operand: a number is required\.$`),
 		"The $1 operand is no number. Compare texts with == and !=, and join them in a template: \"$${a}$${b}\"."},
-	{"Invalid operand", lazyregexp.New(`^Unsuitable value for (left|right) operand: a bool is required\.$`), "The $1 operand is neither true nor false. Compare it with something: a == b."},
+	{"Invalid operand", lazyregexp.New(`^Unsuitable value for (left|right) operand: a bool is required\.$`),
+		"The $1 operand is neither true nor false. Compare it with something: a == b."},
 	{"Invalid type specification", lazyregexp.New(`^The keyword "([^"]+)" is not a valid type specification\.$`),
-		"$1 is no type. There are string, number, bool, any, list(TYPE), set(TYPE), map(TYPE), tuple([TYPE, …]), object({ NAME = TYPE, … }), and optional(TYPE) of one that may be left out."},
-	{"Incorrect attribute value type", lazyregexp.New(`^(Inappropriate value for attribute "([^"]+)": list of string required, but have string)\.`), `$1. Write it in brackets: $2 = ["…", …]`},
-	{"Unsupported argument", lazyregexp.New(`^(An argument named "[^"]+" is not expected here\.)$`), "$1 Correct its name, or remove it."},
-	{"Unsupported block type", lazyregexp.New(`^(Blocks of type "[^"]+" are not expected here\.)$`), "$1 Correct its name, or remove it."},
+		"$1 is no type. There are string, number, bool, any, list(TYPE), set(TYPE), map(TYPE), tuple([TYPE, …]), " +
+			"object({ NAME = TYPE, … }), and optional(TYPE) of one that may be left out."},
+	{"Incorrect attribute value type",
+		lazyregexp.New(`^(Inappropriate value for attribute "([^"]+)": list of string required, but have string)\.`),
+		`$1. Write it in brackets: $2 = ["…", …]`},
+	{"Unsupported argument", lazyregexp.New(`^(An argument named "[^"]+" is not expected here\.)$`),
+		"$1 Correct its name, or remove it."},
+	{"Unsupported block type", lazyregexp.New(`^(Blocks of type "[^"]+" are not expected here\.)$`),
+		"$1 Correct its name, or remove it."},
 }
 
 // follows are errors that HCL finds because of another one, which is told in their place.
@@ -71,7 +85,8 @@ func causes(diags hcl.Diagnostics) hcl.Diagnostics {
 	there, misspelt, told := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, d := range diags {
 		there[d.Summary] = true
-		if m := meant.FindStringSubmatch(d.Detail); m != nil && d.Subject != nil && (d.Summary == "Unsupported argument" || d.Summary == "Unknown argument") {
+		if m := meant.FindStringSubmatch(d.Detail); m != nil && d.Subject != nil &&
+			(d.Summary == "Unsupported argument" || d.Summary == "Unknown argument") {
 			misspelt[d.Subject.Filename+" "+m[1]] = true
 		}
 	}
@@ -79,7 +94,8 @@ func causes(diags hcl.Diagnostics) hcl.Diagnostics {
 		if d.Severity != hcl.DiagError || d.Subject == nil {
 			return false
 		}
-		if m := missing.FindStringSubmatch(d.Detail); m != nil && misspelt[d.Subject.Filename+" "+m[1]] || there[follows[d.Summary]] {
+		if m := missing.FindStringSubmatch(d.Detail); m != nil && misspelt[d.Subject.Filename+" "+m[1]] ||
+			there[follows[d.Summary]] {
 			return true
 		}
 		line := where(*d.Subject)

@@ -92,7 +92,8 @@ func (b *builder) checkLabels(blk *hcl.Block) (diags hcl.Diagnostics) {
 		}
 		if !hclsyntax.ValidIdentifier(l) {
 			diags = append(diags, errorf(blk.LabelRanges[i], "Not a name",
-				"%q cannot be used in references. Choose a name that starts with a letter or _ and goes on with letters, digits, _ and -.", l)...)
+				"%q cannot be used in references. Choose a name that starts with a letter or _ and goes on with "+
+					"letters, digits, _ and -.", l)...)
 		}
 	}
 	return diags
@@ -403,7 +404,8 @@ func constant(a *hcl.Attribute, to any, what string) hcl.Diagnostics {
 
 func sortedAttributes(attrs hcl.Attributes) []*hcl.Attribute {
 	return slices.SortedFunc(maps.Values(attrs), func(a, b *hcl.Attribute) int {
-		return cmp.Or(cmp.Compare(a.Range.Filename, b.Range.Filename), cmp.Compare(a.Range.Start.Byte, b.Range.Start.Byte))
+		return cmp.Or(cmp.Compare(a.Range.Filename, b.Range.Filename),
+			cmp.Compare(a.Range.Start.Byte, b.Range.Start.Byte))
 	})
 }
 

@@ -22,8 +22,10 @@ func workspace(files ...string) fstest.MapFS {
 
 func TestLoadFolder(t *testing.T) {
 	p, diags := config.Load(workspace(
-		"pipelines/p/one.hcl", "step \"exec\" \"a\" {\n  argv = [\"x\"]\n\n  output \"o\" {\n    tree = \"t\"\n  }\n}\n",
-		"pipelines/p/two.hcl", "pipeline {\n  description = \"d\"\n}\nstep \"exec\" \"b\" {\n  when = true\n  argv = [\"x\"]\n}",
+		"pipelines/p/one.hcl", "step \"exec\" \"a\" {\n  argv = [\"x\"]\n\n  output \"o\" {\n    tree = \"t\"\n  }\n"+
+			"}\n",
+		"pipelines/p/two.hcl", "pipeline {\n  description = \"d\"\n}\nstep \"exec\" \"b\" {\n  when = true\n  argv "+
+			"= [\"x\"]\n}",
 		"pipelines/p/own.hexvars.hcl", "x = 1\n", "pipelines/q/q.hcl", "", "pipelines/q/q.hexvars.hcl", "x = 2\n",
 	), "p", nil)
 	if diags.HasErrors() {
@@ -36,16 +38,19 @@ func TestLoadFolder(t *testing.T) {
 		t.Errorf("values of variables: %+v", p.VarFiles)
 	}
 	a := p.Steps[0]
-	if a.At.Short() != "exec.a" || len(a.Outputs) != 1 || a.Outputs[0].Class != action.Tree || len(a.Names) != 1 || a.Names[0].Name != "argv" {
+	if a.At.Short() != "exec.a" || len(a.Outputs) != 1 || a.Outputs[0].Class != action.Tree || len(a.Names) != 1 ||
+		a.Names[0].Name != "argv" {
 		t.Errorf("step %+v", a)
 	}
 	if config.Where(a.Range) != "pipelines/p/one.hcl:1" {
 		t.Errorf("where %s", config.Where(a.Range))
 	}
-	if got := p.Source(a.Whole); got != "step \"exec\" \"a\" {\n  argv = [\"x\"]\n\n  output \"o\" {\n    tree = \"t\"\n  }\n}" {
+	if got := p.Source(a.Whole); got != "step \"exec\" \"a\" {\n  argv = [\"x\"]\n\n  output \"o\" {\n    tree = "+
+		"\"t\"\n  }\n}" {
 		t.Errorf("source %q", got)
 	}
-	if got := p.Source(p.Steps[1].Whole); !strings.HasSuffix(got, "\n  argv = [\"x\"]\n}") || strings.Count(got, "\n") != 3 {
+	if got := p.Source(p.Steps[1].Whole); !strings.HasSuffix(got, "\n  argv = [\"x\"]\n}") ||
+		strings.Count(got, "\n") != 3 {
 		t.Errorf("source at the end of a file %q", got)
 	}
 }
@@ -61,13 +66,16 @@ func TestLoadErrors(t *testing.T) {
 		{workspace(), "zebra", "no pipelines yet"},
 		{workspace("pipelines/a.hcl", ""), "../a", "is not the name of a pipeline"},
 		{workspace("pipelines/a.hcl", ""), "", "is not the name of a pipeline"},
-		{workspace("pipelines/a.hcl", "", "pipelines/a/b.hcl", ""), "a", "Both pipelines/a.hcl and the folder pipelines/a define"},
+		{workspace("pipelines/a.hcl", "", "pipelines/a/b.hcl", ""), "a",
+			"Both pipelines/a.hcl and the folder pipelines/a define"},
 		{workspace("pipelines/a.hcl", `step "exec" "`+strings.Repeat("x", 201)+`" {}`), "a", "A name is too long"},
 		{workspace("pipelines/a.hcl", `step "exec" "b" {
   output "`+strings.Repeat("x", 201)+`" { file = "x" }
 }`), "a", "A name is too long"},
-		{workspace("pipelines/a.hcl", "step \"exec\" \"b\" {\n  description = \"${var.x}\"\n}"), "a", "description is read before anything is evaluated: write a text between quotes"},
-		{workspace("pipelines/a.hcl", "variable \"b\" {\n  sensitive = var.x\n}"), "a", "sensitive is read before anything is evaluated: write true or false"},
+		{workspace("pipelines/a.hcl", "step \"exec\" \"b\" {\n  description = \"${var.x}\"\n}"), "a",
+			"description is read before anything is evaluated: write a text between quotes"},
+		{workspace("pipelines/a.hcl", "variable \"b\" {\n  sensitive = var.x\n}"), "a",
+			"sensitive is read before anything is evaluated: write true or false"},
 		{workspace("pipelines/a.hcl", big), "a", "more than the"},
 		{workspace("pipelines/a.hcl", "", "pipelines/a.hexvars.hcl", "x {}"), "a", "Blocks are not allowed here"},
 	} {
@@ -80,7 +88,8 @@ func TestLoadErrors(t *testing.T) {
 
 // A script is the same script in a file whose lines end as Windows ends them.
 func TestLineEnds(t *testing.T) {
-	p, diags := config.Load(workspace("pipelines/p.hcl", "locals {\r\n  a = <<-EOT\r\n    one\r\n    two\r\n  EOT\r\n  b = \"c\\r\\n\"\r\n}\r\n"), "p", nil)
+	p, diags := config.Load(workspace("pipelines/p.hcl",
+		"locals {\r\n  a = <<-EOT\r\n    one\r\n    two\r\n  EOT\r\n  b = \"c\\r\\n\"\r\n}\r\n"), "p", nil)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -110,7 +119,8 @@ func TestFormatFiles(t *testing.T) {
 	broken := write("pipelines/broken.hcl", "locals {")
 
 	changed, diags, err := config.FormatFiles([]string{filepath.Join(dir, "pipelines")}, true)
-	if err != nil || len(changed) != 1 || changed[0] != ugly || !diags.HasErrors() || diags[0].Subject.Filename != broken {
+	if err != nil || len(changed) != 1 || changed[0] != ugly || !diags.HasErrors() ||
+		diags[0].Subject.Filename != broken {
 		t.Fatalf("check: %v, %v, %v", changed, diags, err)
 	}
 	if got, _ := os.ReadFile(ugly); !strings.Contains(string(got), "argv=") {
@@ -140,8 +150,10 @@ func TestFormatFiles(t *testing.T) {
 func FuzzLoad(f *testing.F) {
 	for _, s := range []string{
 		"step \"exec\" \"a\" {\n  argv = [\"x\"]\n  output \"o\" { file = \"x\" }\n  depends_on = [step.exec.b]\n}",
-		"variable \"x\" {\n  type = list(string)\n  validation {\n    condition = true\n    error_message = \"\"\n  }\n}",
-		"profile \"a\" {\n  variables = { x = 1 }\n  toolchain \"b\" {}\n}\ntarget { core = \"\" }\noutput \"x\" { value = 1 }",
+		"variable \"x\" {\n  type = list(string)\n  validation {\n    condition = true\n    error_message = \"\"\n  " +
+			"}\n}",
+		"profile \"a\" {\n  variables = { x = 1 }\n  toolchain \"b\" {}\n}\ntarget { core = \"\" }\noutput \"x\" { " +
+			"value = 1 }",
 		"step {} step \"a\" {} output \"x\" \"y\" {} locals { a = a } pipeline \"x\" {}",
 		"toolchain \"\" { output {} when = when }", "\xff", "step \"exec\" \"a\" {\n  output {\n    file = \n  }\n}",
 	} {

@@ -25,7 +25,8 @@ func Render(diags hcl.Diagnostics, files map[string]*hcl.File, width uint, color
 		return again
 	})
 	more := max(len(diags)-maxShown, 0)
-	with, without := hcl.NewDiagnosticTextWriter(&b, files, width, color), hcl.NewDiagnosticTextWriter(&b, nil, width, color)
+	with, without := hcl.NewDiagnosticTextWriter(&b, files, width, color),
+		hcl.NewDiagnosticTextWriter(&b, nil, width, color)
 	read := 0
 	for _, d := range diags[:len(diags)-more] {
 		w := with

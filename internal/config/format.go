@@ -45,7 +45,8 @@ func FormatFiles(names []string, check bool) (changed []string, diags hcl.Diagno
 			return changed, diags, fmt.Errorf("format: %w", err)
 		}
 		if info.Size() > lang.MaxSource {
-			err := fmt.Errorf("format %s: it has %d bytes, more than the limit of %d", name, info.Size(), lang.MaxSource)
+			err := fmt.Errorf("format %s: it has %d bytes, more than the limit of %d", name, info.Size(),
+				lang.MaxSource)
 			return changed, diags, err
 		}
 		src, err := os.ReadFile(name)

@@ -55,7 +55,8 @@ func pipelineFiles(fsys fs.FS, name string, names []string) ([]string, hcl.Diagn
 	switch {
 	case err == nil && len(folder) > 0:
 		return nil, errorf(hcl.Range{}, "Two pipelines have the same name",
-			"Both %s and the folder %s define pipeline %q. Rename or remove one of them.", file, path.Dir(folder[0]), name)
+			"Both %s and the folder %s define pipeline %q. Rename or remove one of them.", file, path.Dir(folder[0]),
+			name)
 	case err == nil:
 		return []string{file}, nil
 	case len(folder) > 0:

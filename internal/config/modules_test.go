@@ -9,7 +9,8 @@ import (
 )
 
 func TestLoadModules(t *testing.T) {
-	shipped := workspace("modules/ops/main.hcl", "module {\n  description = \"an op package\"\n}\nvariable \"source_dir\" {}\nmodule \"sub\" {\n  source = \"./sub\"\n}\n",
+	shipped := workspace("modules/ops/main.hcl", "module {\n  description = \"an op package\"\n}\nvariable "+
+		"\"source_dir\" {}\nmodule \"sub\" {\n  source = \"./sub\"\n}\n",
 		"modules/ops/sub/a.hcl", "output \"x\" {\n  value = 1\n}\n")
 	p, diags := config.Load(workspace(
 		"pipelines/p.hcl", `
@@ -32,16 +33,19 @@ module "ops" {
 		t.Fatal(diags)
 	}
 	aot, ops := p.Calls[0], p.Calls[1]
-	if aot.Module.Dir != "modules/aot" || aot.ForEach == nil || len(aot.Arguments) != 1 || len(aot.Module.Outputs) != 1 || len(aot.Module.Variables) != 1 {
+	if aot.Module.Dir != "modules/aot" || aot.ForEach == nil || len(aot.Arguments) != 1 ||
+		len(aot.Module.Outputs) != 1 || len(aot.Module.Variables) != 1 {
 		t.Errorf("%+v", aot)
 	}
-	if ops.Module.Dir != "/shipped/modules/ops" || ops.Module.Description != "an op package" || ops.Module != aot.Module.Calls[0].Module {
+	if ops.Module.Dir != "/shipped/modules/ops" || ops.Module.Description != "an op package" ||
+		ops.Module != aot.Module.Calls[0].Module {
 		t.Errorf("%+v", ops.Module)
 	}
 	if sub := ops.Module.Calls[0].Module; sub.Dir != "/shipped/modules/ops/sub" || len(sub.Outputs) != 1 {
 		t.Errorf("%+v", sub)
 	}
-	for _, name := range []string{"pipelines/p.hcl", "modules/aot/main.hcl", "modules/aot/outputs.hcl", "/shipped/modules/ops/main.hcl", "/shipped/modules/ops/sub/a.hcl"} {
+	for _, name := range []string{"pipelines/p.hcl", "modules/aot/main.hcl", "modules/aot/outputs.hcl",
+		"/shipped/modules/ops/main.hcl", "/shipped/modules/ops/sub/a.hcl"} {
 		if p.Files[name] == nil {
 			t.Errorf("%s is not among the files", name)
 		}
@@ -57,21 +61,30 @@ func TestModuleErrors(t *testing.T) {
 		files []string
 		want  string
 	}{
-		"no source":   {[]string{"pipelines/p.hcl", "module \"m\" {}\n"}, "Say which module it is"},
-		"not a text":  {[]string{"pipelines/p.hcl", "module \"m\" {\n  source = var.x\n}\n"}, "source is read before anything is evaluated"},
-		"absent":      {[]string{"pipelines/p.hcl", call("../m")}, "../m, which is the folder m: there is no such folder"},
-		"a file":      {[]string{"pipelines/p.hcl", call("../m"), "m", ""}, "it is no folder"},
-		"empty":       {[]string{"pipelines/p.hcl", call("../m"), "m/README", ""}, "it has no *.hcl files"},
-		"outside":     {[]string{"pipelines/p.hcl", call("../../m")}, "leads out of the folder"},
-		"unknown":     {[]string{"pipelines/p.hcl", call("nosuch")}, "there is no nosuch"},
-		"itself":      {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", call("../b"), "b/b.hcl", call("../a")}, "a/a.hcl:1 calls b\n  b/b.hcl:1 calls a"},
-		"about twice": {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "module {}\nmodule {}\n"}, "The module block is declared here and at a/a.hcl:1"},
-		"pipeline":    {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "pipeline {}\n"}, "no block pipeline in a module's file"},
-		"target":      {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "target \"Alpha7\" {}\n"}, "no block target in a module's file"},
-		"default":     {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "profile \"x\" {\n  default = true\n}\n"}, "The pipeline says which profile is the default"},
-		"output":      {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "output \"a.b\" {\n  value = 1\n}\n"}, "cannot be used in references"},
-		"no label":    {[]string{"pipelines/p.hcl", "module {}\n"}, "Missing name for module"},
-		"two calls":   {[]string{"pipelines/p.hcl", call("../a") + call("../a"), "a/a.hcl", ""}, "module.m is declared here and at pipelines/p.hcl:1"},
+		"no source": {[]string{"pipelines/p.hcl", "module \"m\" {}\n"}, "Say which module it is"},
+		"not a text": {[]string{"pipelines/p.hcl", "module \"m\" {\n  source = var.x\n}\n"},
+			"source is read before anything is evaluated"},
+		"absent": {[]string{"pipelines/p.hcl", call("../m")},
+			"../m, which is the folder m: there is no such folder"},
+		"a file":  {[]string{"pipelines/p.hcl", call("../m"), "m", ""}, "it is no folder"},
+		"empty":   {[]string{"pipelines/p.hcl", call("../m"), "m/README", ""}, "it has no *.hcl files"},
+		"outside": {[]string{"pipelines/p.hcl", call("../../m")}, "leads out of the folder"},
+		"unknown": {[]string{"pipelines/p.hcl", call("nosuch")}, "there is no nosuch"},
+		"itself": {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", call("../b"), "b/b.hcl", call("../a")},
+			"a/a.hcl:1 calls b\n  b/b.hcl:1 calls a"},
+		"about twice": {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "module {}\nmodule {}\n"},
+			"The module block is declared here and at a/a.hcl:1"},
+		"pipeline": {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "pipeline {}\n"},
+			"no block pipeline in a module's file"},
+		"target": {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "target \"Alpha7\" {}\n"},
+			"no block target in a module's file"},
+		"default": {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "profile \"x\" {\n  default = true\n}\n"},
+			"The pipeline says which profile is the default"},
+		"output": {[]string{"pipelines/p.hcl", call("../a"), "a/a.hcl", "output \"a.b\" {\n  value = 1\n}\n"},
+			"cannot be used in references"},
+		"no label": {[]string{"pipelines/p.hcl", "module {}\n"}, "Missing name for module"},
+		"two calls": {[]string{"pipelines/p.hcl", call("../a") + call("../a"), "a/a.hcl", ""},
+			"module.m is declared here and at pipelines/p.hcl:1"},
 	} {
 		_, diags := config.Load(workspace(tt.files...), "p", func(source string) (config.ModuleFolder, error) {
 			return config.ModuleFolder{}, errors.New("there is no " + source)
@@ -84,7 +97,8 @@ func TestModuleErrors(t *testing.T) {
 	for dir := "a"; len(dir) < 40; dir += "/a" {
 		deep = append(deep, dir+"/a.hcl", call("./a"))
 	}
-	if _, diags := config.Load(workspace(deep...), "p", nil); !strings.Contains(config.Render(diags, nil, 0, false), "Too many modules") {
+	if _, diags := config.Load(workspace(deep...), "p", nil); !strings.Contains(config.Render(diags, nil, 0, false),
+		"Too many modules") {
 		t.Errorf("calls in calls: %v", diags)
 	}
 }
@@ -121,9 +135,11 @@ profile "real" {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	for profile, want := range map[string][5]int{"": {0, 1, 1, 0, 0}, "open": {1, 2, 2, 1, 1}, "real": {1, 1, 2, 0, 0}} {
+	for profile, want := range map[string][5]int{"": {0, 1, 1, 0, 0}, "open": {1, 2, 2, 1, 1},
+		"real": {1, 1, 2, 0, 0}} {
 		got := p.With(profile)
-		if n := [5]int{len(got.Locals), len(got.Toolchains), len(got.Steps), len(got.Calls), len(got.Outputs)}; n != want {
+		if n := [5]int{len(got.Locals), len(got.Toolchains), len(got.Steps), len(got.Calls),
+			len(got.Outputs)}; n != want {
 			t.Errorf("profile %q: %v, want %v", profile, n, want)
 		}
 	}
@@ -137,8 +153,10 @@ profile "real" {
 		"module.m":    "module \"m\" {\n  source = \"../m\"\n}\n",
 		"output.o":    "output \"o\" {\n  value = 1\n}\n",
 	} {
-		_, diags := config.Load(workspace("pipelines/p.hcl", "profile \"open\" {\n"+both+"}\n"+both, "m/m.hcl", ""), "p", nil)
-		if got := config.Render(diags, nil, 0, false); !strings.Contains(got, what+" is declared here in profile open, and at pipelines/p.hcl:") {
+		_, diags := config.Load(workspace("pipelines/p.hcl", "profile \"open\" {\n"+both+"}\n"+both, "m/m.hcl", ""),
+			"p", nil)
+		if got := config.Render(diags, nil, 0, false); !strings.Contains(got,
+			what+" is declared here in profile open, and at pipelines/p.hcl:") {
 			t.Errorf("%s: %s", what, got)
 		}
 	}
@@ -154,7 +172,8 @@ func TestTargets(t *testing.T) {
 		{"target \"Alpha7\" \"x\" {}\n", "A target has one name"},
 	} {
 		p, diags := config.Load(workspace("pipelines/p.hcl", tt.text), "p", nil)
-		if got := config.Render(diags, nil, 0, false); diags.HasErrors() != (tt.want != "") || !strings.Contains(got, tt.want) {
+		if got := config.Render(diags, nil, 0, false); diags.HasErrors() != (tt.want != "") ||
+			!strings.Contains(got, tt.want) {
 			t.Errorf("%s: %s, want %q", tt.text, got, tt.want)
 		}
 		if len(p.Targets) == 0 {

@@ -109,9 +109,11 @@ const secretFile = "secret_file"
 
 func secretFileBlock(blk *hcl.Block) (*SecretFile, hcl.Diagnostics) {
 	f := &SecretFile{Name: blk.Labels[0], Range: blk.DefRange}
-	if strings.Trim(f.Name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") != "" || !hclsyntax.ValidIdentifier(f.Name) {
+	if strings.Trim(f.Name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") != "" ||
+		!hclsyntax.ValidIdentifier(f.Name) {
 		return nil, errorf(blk.LabelRanges[0], "Not the name of a variable",
-			"%q would be the variable of the environment that has the file's path: letters, digits and _, such as secret_file \"NETRC\".", f.Name)
+			"%q would be the variable of the environment that has the file's path: letters, digits and _, such as "+
+				"secret_file \"NETRC\".", f.Name)
 	}
 	_, diags := read(blk.Body, "a secret_file block", []argument{{"content", required{&f.Content}}})
 	if f.Content == nil {
@@ -124,7 +126,8 @@ func stepOutput(blk *hcl.Block) (*StepOutput, hcl.Diagnostics) {
 	o := &StepOutput{Name: blk.Labels[0], Range: blk.DefRange}
 	if !hclsyntax.ValidIdentifier(o.Name) {
 		return nil, errorf(blk.LabelRanges[0], "Not a name",
-			"%q cannot be used in references. Choose a name that starts with a letter or _ and goes on with letters, digits, _ and -.", o.Name)
+			"%q cannot be used in references. Choose a name that starts with a letter or _ and goes on with "+
+				"letters, digits, _ and -.", o.Name)
 	}
 	if ds := nameLength(o.Name, blk.LabelRanges[0]); ds.HasErrors() {
 		return nil, ds
@@ -146,7 +149,8 @@ func stepOutput(blk *hcl.Block) (*StepOutput, hcl.Diagnostics) {
 	if o.Path == nil {
 		if !diags.HasErrors() {
 			diags = append(diags, errorf(o.Range, "An output without a path",
-				"Say what output %q is and where the command writes it: file = \"…\", tree = \"…\" or value = \"…\" (a file whose content other steps use).", o.Name)...)
+				"Say what output %q is and where the command writes it: file = \"…\", tree = \"…\" or value = \"…\" "+
+					"(a file whose content other steps use).", o.Name)...)
 		}
 		return nil, diags
 	}

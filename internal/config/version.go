@@ -54,7 +54,9 @@ func (p *Pipeline) SetVersion(name, version string) (others []string) {
 func versionBlock(b *Block, version string) *Block {
 	at := b.Range
 	return &Block{At: addrs.Step{Kind: addrs.Toolchain, Name: b.At.Name}, Range: at, Body: &hclsyntax.Body{
-		Attributes: hclsyntax.Attributes{"version": {Name: "version", Expr: &hclsyntax.LiteralValueExpr{Val: cty.StringVal(version), SrcRange: at}, SrcRange: at, NameRange: at, EqualsRange: at}},
-		SrcRange:   at, EndRange: hcl.Range{Filename: at.Filename, Start: at.End, End: at.End},
+		Attributes: hclsyntax.Attributes{"version": {Name: "version",
+			Expr: &hclsyntax.LiteralValueExpr{Val: cty.StringVal(version), SrcRange: at}, SrcRange: at, NameRange: at,
+			EqualsRange: at}},
+		SrcRange: at, EndRange: hcl.Range{Filename: at.Filename, Start: at.End, End: at.End},
 	}}
 }

@@ -95,7 +95,8 @@ func Explained(diags hcl.Diagnostics, refs []hcl.Traversal, ctx *hcl.EvalContext
 	for i, d := range diags {
 		own := *d
 		own.Expression, own.EvalContext, own.Extra = nil, nil, nil
-		own.Detail = fmt.Sprintf("What is wrong is not told, since it could show a sensitive value: this is made from %s.", secret)
+		own.Detail = fmt.Sprintf("What is wrong is not told, since it could show a sensitive value: this is made "+
+			"from %s.", secret)
 		out[i] = &own
 	}
 	return out

@@ -61,7 +61,9 @@ func Refs(ts []hcl.Traversal) ([]Ref, hcl.Diagnostics) {
 func (d *Declared) Check(r Ref, each bool) hcl.Diagnostics {
 	if len(d.Elsewhere) > 0 && len(d.Elsewhere[r.Object()]) > 0 {
 		in := d.Elsewhere[r.Object()]
-		return errorf(r.Range, "Not in this profile", "There is no %s in profile %s. It is there in %s: move what uses it into that profile, too.", r.Object(), d.In, strings.Join(in, ", "))
+		return errorf(r.Range, "Not in this profile",
+			"There is no %s in profile %s. It is there in %s: move what uses it into that profile, too.", r.Object(),
+			d.In, strings.Join(in, ", "))
 	}
 	switch r.Root {
 	case Var:
@@ -80,15 +82,19 @@ func (d *Declared) Check(r Ref, each bool) hcl.Diagnostics {
 			if d.TargetFlag != "" {
 				flag = "; or name one on the command line: " + d.TargetFlag + " NAME"
 			}
-			return errorf(r.Range, "There is no target", "The pipeline does not say what it builds for. Add a block: target \"NAME\" {}%s.", flag)
+			return errorf(r.Range, "There is no target",
+				"The pipeline does not say what it builds for. Add a block: target \"NAME\" {}%s.", flag)
 		}
 	case Each:
 		if !each {
-			return errorf(r.Range, "each outside for_each", "each.key and each.value exist only in a step or module with for_each.")
+			return errorf(r.Range, "each outside for_each",
+				"each.key and each.value exist only in a step or module with for_each.")
 		}
 		return d.attribute(r, []string{"key", "value"})
 	case Matrix:
-		return errorf(r.Range, "matrix outside of a step with a matrix", "%s is a value of the step's matrix, and here is none. It exists in the arguments of a step that has one.", r)
+		return errorf(r.Range, "matrix outside of a step with a matrix",
+			"%s is a value of the step's matrix, and here is none. It exists in the arguments of a step that has "+
+				"one.", r)
 	case StepRoot:
 		return d.step(r)
 	case Module:
@@ -105,9 +111,11 @@ func (d *Declared) call(r Ref) hcl.Diagnostics {
 	switch {
 	case c.ForEach && !r.Keyed && r.Attr != "":
 		return errorf(r.Range, "A module with for_each has several copies",
-			"%s is a map: choose one with %s[\"key\"].%s, or all with [for k, m in %s : m.%s].", r.Object(), r.Object(), r.Attr, r.Object(), r.Attr)
+			"%s is a map: choose one with %s[\"key\"].%s, or all with [for k, m in %s : m.%s].", r.Object(),
+			r.Object(), r.Attr, r.Object(), r.Attr)
 	case !c.ForEach && r.Keyed:
-		return errorf(r.Range, "A module without for_each has no keys", "%s is one module. Leave out the key: %s.", r.Object(), r.unkeyed())
+		return errorf(r.Range, "A module without for_each has no keys", "%s is one module. Leave out the key: %s.",
+			r.Object(), r.unkeyed())
 	}
 	return d.checkModuleOutput(r)
 }
@@ -141,16 +149,20 @@ func (d *Declared) step(r Ref) hcl.Diagnostics {
 		case near != "":
 			return errorf(r.Range, "No such step", "There is no %s. Did you mean step.%s?", r.Step, near)
 		case len(sameKind) > 0:
-			return errorf(r.Range, "No such step", "There is no %s. Of kind %s there are: %s.", r.Step, r.Step.Kind, strings.Join(sameKind, ", "))
+			return errorf(r.Range, "No such step", "There is no %s. Of kind %s there are: %s.", r.Step, r.Step.Kind,
+				strings.Join(sameKind, ", "))
 		}
-		return errorf(r.Range, "No such step", "There is no %s. Declare it: step %q %q { … }.", r.Step, r.Step.Kind, r.Step.Name)
+		return errorf(r.Range, "No such step", "There is no %s. Declare it: step %q %q { … }.", r.Step, r.Step.Kind,
+			r.Step.Name)
 	}
 	switch {
 	case s.ForEach && !r.Keyed && r.Outputs:
 		return errorf(r.Range, "A step with for_each has several copies",
-			"%s is a map: choose one with %s[\"key\"].outputs, or all with [for k, s in %s : s.outputs.NAME].", r.Step, r.Step, r.Step)
+			"%s is a map: choose one with %s[\"key\"].outputs, or all with [for k, s in %s : s.outputs.NAME].",
+			r.Step, r.Step, r.Step)
 	case !s.ForEach && r.Keyed:
-		return errorf(r.Range, "A step without for_each has no keys", "%s is one step. Leave out the key: %s.", r.Step, r.unkeyed())
+		return errorf(r.Range, "A step without for_each has no keys", "%s is one step. Leave out the key: %s.",
+			r.Step, r.unkeyed())
 	}
 	if r.Output != "" && s.Outputs != nil {
 		return CheckOutput(r, s.Outputs)
@@ -189,7 +201,8 @@ func (r Ref) in(summary, of, name string, have []string) hcl.Diagnostics {
 
 func (d *Declared) attribute(r Ref, have []string) hcl.Diagnostics {
 	if r.Name == "" {
-		return errorf(r.Range, "Incomplete reference", "%s is not a value by itself. Write %s.%s.", r.Root, r.Root, strings.Join(have, " or "+r.Root+"."))
+		return errorf(r.Range, "Incomplete reference", "%s is not a value by itself. Write %s.%s.", r.Root, r.Root,
+			strings.Join(have, " or "+r.Root+"."))
 	}
 	return CheckAttr(r, r.Name, have)
 }

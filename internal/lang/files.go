@@ -29,10 +29,11 @@ func fileFunc(f *workspace.Files) function.Function {
 
 func filesetFunc(f *workspace.Files) function.Function {
 	return function.New(&function.Spec{
-		Description: "The files below a folder that match any of the patterns (all without any), as paths from the workspace. A pattern with ! in front leaves files out.",
-		Params:      []function.Parameter{{Name: "dir", Type: cty.String, AllowMarked: true}},
-		VarParam:    &function.Parameter{Name: "patterns", Type: cty.String, AllowMarked: true},
-		Type:        function.StaticReturnType(cty.List(cty.String)),
+		Description: "The files below a folder that match any of the patterns (all without any), as paths from the " +
+			"workspace. A pattern with ! in front leaves files out.",
+		Params:   []function.Parameter{{Name: "dir", Type: cty.String, AllowMarked: true}},
+		VarParam: &function.Parameter{Name: "patterns", Type: cty.String, AllowMarked: true},
+		Type:     function.StaticReturnType(cty.List(cty.String)),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			var plain []string
 			all := cty.ValueMarks{}

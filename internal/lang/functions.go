@@ -110,10 +110,13 @@ func pathFunc(doc string, f func(string) string) function.Function {
 func lengthFunc() function.Function {
 	return function.New(&function.Spec{
 		Description: "How many elements a collection has, or attributes an object.",
-		Params:      []function.Parameter{{Name: "collection", Type: cty.DynamicPseudoType, AllowDynamicType: true, AllowUnknown: true, AllowMarked: true}},
+		Params: []function.Parameter{{Name: "collection", Type: cty.DynamicPseudoType, AllowDynamicType: true,
+			AllowUnknown: true, AllowMarked: true}},
 		Type: func(args []cty.Value) (cty.Type, error) {
 			if ty := args[0].Type(); ty.IsPrimitiveType() {
-				return cty.NilType, function.NewArgErrorf(0, "a list, map, set or object is required, not %s; strlen counts the characters of a text", ty.FriendlyName())
+				return cty.NilType, function.NewArgErrorf(0,
+					"a list, map, set or object is required, not %s; strlen counts the characters of a text",
+					ty.FriendlyName())
 			}
 			return cty.Number, nil
 		},

@@ -33,10 +33,12 @@ func withKeys(diags hcl.Diagnostics) hcl.Diagnostics {
 			}
 			own.Summary, own.Detail = "No such key", noKey(name, key, slices.Sorted(maps.Keys(coll)))
 		case (t.IsTupleType() || t.IsListType()) && k.Type() == cty.Number && of.LengthInt() == 0:
-			own.Summary, own.Detail = "No such element", fmt.Sprintf("%s is empty: ask for length(%s) first.", name, name)
+			own.Summary, own.Detail = "No such element",
+				fmt.Sprintf("%s is empty: ask for length(%s) first.", name, name)
 		case (t.IsTupleType() || t.IsListType()) && k.Type() == cty.Number:
 			own.Summary = "No such element"
-			own.Detail = fmt.Sprintf("%s has no element %s. Take one from %s[0] to %s[%d].", name, k.AsBigFloat().Text('f', -1), name, name, of.LengthInt()-1)
+			own.Detail = fmt.Sprintf("%s has no element %s. Take one from %s[0] to %s[%d].", name,
+				k.AsBigFloat().Text('f', -1), name, name, of.LengthInt()-1)
 		default:
 			continue
 		}

@@ -77,7 +77,8 @@ func TestParseRef(t *testing.T) {
 
 // FuzzParseRef: what is read is spelt so that it is read the same again.
 func FuzzParseRef(f *testing.F) {
-	for _, s := range []string{"var.x", `step.exec.gen["v12"].outputs.so[0].y`, `step.a.b["\"${x}\\"]`, `target["x y"]`, "each.key", `toolchain["a"].b["%{"]`, "var.x[1e9]", "local.a[true]"} {
+	for _, s := range []string{"var.x", `step.exec.gen["v12"].outputs.so[0].y`, `step.a.b["\"${x}\\"]`,
+		`target["x y"]`, "each.key", `toolchain["a"].b["%{"]`, "var.x[1e9]", "local.a[true]"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -100,7 +101,8 @@ func evaluate(t *testing.T, root, src string) (cty.Value, *workspace.Files, hcl.
 	value := addrs.Output{Instance: out.Instance, Name: "v"}
 	scope := lang.Scope{
 		Vars: map[string]cty.Value{"secret": cty.StringVal("s").Mark(lang.Sensitive)},
-		Steps: map[addrs.Step]cty.Value{out.Step: cty.ObjectVal(map[string]cty.Value{"outputs": cty.ObjectVal(map[string]cty.Value{
+		Steps: map[addrs.Step]cty.
+			Value{out.Step: cty.ObjectVal(map[string]cty.Value{"outputs": cty.ObjectVal(map[string]cty.Value{
 			"dir": cty.StringVal(out.Path()).Mark(out), "v": cty.DynamicVal.Mark(value)})})},
 		Functions: lang.Functions(files),
 	}
@@ -119,7 +121,8 @@ func evaluate(t *testing.T, root, src string) (cty.Value, *workspace.Files, hcl.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"a.txt": "text\n", "src/a.c": "", "src/b.h": "", "src/deep/c.c": "", "bin": "\xff\xfe"} {
+	for name, text := range map[string]string{"a.txt": "text\n", "src/a.c": "", "src/b.h": "", "src/deep/c.c": "",
+		"bin": "\xff\xfe"} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -230,7 +233,8 @@ func TestFunctionsAreDocumented(t *testing.T) {
 func TestFilesRemembers(t *testing.T) {
 	dir := folder(t)
 	abs := filepath.ToSlash(filepath.Join(dir, "src"))
-	_, files, diags := evaluate(t, dir, `[file("a.txt"), fileset("`+abs+`", "*.c"), try(file("nope"), ""), try(fileset("none/at"), []),
+	_, files, diags := evaluate(t, dir,
+		`[file("a.txt"), fileset("`+abs+`", "*.c"), try(file("nope"), ""), try(fileset("none/at"), []),
 		try(file("bin"), ""), try(file("src"), ""), try(fileset("a.txt"), []), fileset("src", "**/*.c", "gone/x/y.c", "deep/c.c")]`)
 	if diags.HasErrors() {
 		t.Fatal(diags)
@@ -241,7 +245,8 @@ func TestFilesRemembers(t *testing.T) {
 		Absent: []string{"none/at", "nope"},
 		Globs: []plan.Glob{
 			{Dir: abs, Patterns: []string{"*.c"}, Found: []string{abs + "/a.c"}, Dirs: []string{abs}},
-			{Dir: "src", Patterns: []string{"**/*.c", "gone/x/y.c", "deep/c.c"}, Found: []string{"src/a.c", "src/deep/c.c"}, Dirs: []string{"src", "src/deep"}},
+			{Dir: "src", Patterns: []string{"**/*.c", "gone/x/y.c", "deep/c.c"},
+				Found: []string{"src/a.c", "src/deep/c.c"}, Dirs: []string{"src", "src/deep"}},
 		},
 	}
 	got := files.Reads()
@@ -265,13 +270,15 @@ func TestFilesRemembersLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for link, to := range map[string]string{
-		"one.txt": "two.txt", "two.txt": filepath.Join(other, "a.txt"), "gone.txt": "nowhere", "lib": other + "/src", "src/up.c": "../a.txt",
+		"one.txt": "two.txt", "two.txt": filepath.Join(other, "a.txt"), "gone.txt": "nowhere", "lib": other + "/src",
+		"src/up.c": "../a.txt",
 	} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, files, diags := evaluate(t, dir, `[file("one.txt"), try(file("gone.txt"), ""), fileset("lib", "*.c"), fileset("src", "up.c")]`)
+	_, files, diags := evaluate(t, dir,
+		`[file("one.txt"), try(file("gone.txt"), ""), fileset("lib", "*.c"), fileset("src", "up.c")]`)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -291,13 +298,15 @@ func TestFilesRemembersLinks(t *testing.T) {
 // Links of the workspace that lead out of it are not followed, whatever reads them; an absolute path is what it says.
 func TestFilesStayInTheWorkspace(t *testing.T) {
 	dir, other := folder(t), folder(t)
-	for link, to := range map[string]string{"out.txt": other + "/a.txt", "chain.txt": "src/up", "src/up": "../out.txt", "lib": other + "/src"} {
+	for link, to := range map[string]string{"out.txt": other + "/a.txt", "chain.txt": "src/up",
+		"src/up": "../out.txt", "lib": other + "/src"} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for expr, link := range map[string]string{
-		`file("out.txt")`: "out.txt", `file("chain.txt")`: "out.txt", `file("lib/a.c")`: "lib", `fileset("lib")`: "lib", `fileset("lib/..")`: "", `fileset("src")`: "",
+		`file("out.txt")`: "out.txt", `file("chain.txt")`: "out.txt", `file("lib/a.c")`: "lib",
+		`fileset("lib")`: "lib", `fileset("lib/..")`: "", `fileset("src")`: "",
 	} {
 		v, _, diags := evaluate(t, dir, "["+expr+"]")
 		if link == "" {
@@ -349,7 +358,8 @@ func TestFileRefuses(t *testing.T) {
 			t.Errorf("%s: %#v, %v, want %s", tt.src, v, diags, tt.want)
 		}
 	}
-	if v, _, diags := evaluate(t, dir, `file("`+filepath.ToSlash(dir)+`/a.txt")`); diags.HasErrors() || v.AsString() != "text\n" {
+	if v, _, diags := evaluate(t, dir, `file("`+filepath.ToSlash(dir)+`/a.txt")`); diags.HasErrors() ||
+		v.AsString() != "text\n" {
 		t.Errorf("an absolute path in the workspace: %#v, %v", v, diags)
 	}
 }
@@ -368,7 +378,8 @@ func TestMarks(t *testing.T) {
 		{`jsonencode({ a = step.patch.ops.outputs.v })`, "v"},
 		{`dirname(step.patch.ops.outputs.dir)`, "dir"},
 		{`one([step.patch.ops.outputs.dir])`, "dir"},
-		// try() drops the mark of what is not known yet; plan therefore waits for what is referred to, not only for marks.
+		// try() drops the mark of what is not known yet; plan therefore waits for what is referred to, not only for
+		// marks.
 		{`try(step.patch.ops.outputs.v.x, "x")`, ""},
 	} {
 		v, _, diags := evaluate(t, t.TempDir(), tt.src)
@@ -387,7 +398,8 @@ func TestMarks(t *testing.T) {
 			t.Errorf("%s is sensitive", tt.src)
 		}
 	}
-	if v, _, diags := evaluate(t, folder(t), `fileset("src", "${var.secret}", "*.c")`); diags.HasErrors() || !lang.IsSensitive(v) {
+	if v, _, diags := evaluate(t, folder(t), `fileset("src", "${var.secret}", "*.c")`); diags.HasErrors() ||
+		!lang.IsSensitive(v) {
 		t.Errorf("%#v, %v", v, diags)
 	}
 	if v, _, _ := evaluate(t, t.TempDir(), `{ a = ["Bearer ${var.secret}"] }`); !lang.IsSensitive(v) {

@@ -207,7 +207,8 @@ func notJSON(text string) error {
 		return err
 	}
 	before := text[:min(max(int(wrong.Offset)-1, 0), len(text))]
-	line, column := 1+strings.Count(before, "\n"), 1+utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+	line, column := 1+strings.Count(before, "\n"),
+		1+utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
 	return fmt.Errorf("the text is no JSON from line %d, column %d on: %s: correct it there",
 		line, column, strings.TrimPrefix(wrong.Error(), "json: "))
 }

@@ -42,8 +42,10 @@ func placed(diags hcl.Diagnostics, src []byte, name string) hcl.Diagnostics {
 	if at := bytes.Index(append([]byte{'\n'}, src...), []byte("\n"+mergeMark)); at >= 0 {
 		pos := hcl.Pos{Line: 1 + bytes.Count(src[:at], []byte{'\n'}), Column: 1, Byte: at}
 		end := hcl.Pos{Line: pos.Line, Column: len(mergeMark), Byte: pos.Byte + len(mergeMark) - 1}
-		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "A merge is not finished", Subject: &hcl.Range{Filename: name, Start: pos, End: end},
-			Detail: "Here git left both sides, between lines that begin with <<<<<<< and >>>>>>>. Keep what is right, and remove these lines. (hexmage.lock.hcl: keep either side, then run `hexmage lock`.)"}}
+		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "A merge is not finished",
+			Subject: &hcl.Range{Filename: name, Start: pos, End: end},
+			Detail: "Here git left both sides, between lines that begin with <<<<<<< and >>>>>>>. Keep what is " +
+				"right, and remove these lines. (hexmage.lock.hcl: keep either side, then run `hexmage lock`.)"}}
 	}
 	for i, d := range diags {
 		if d.Summary != "Unterminated template string" {
@@ -53,7 +55,8 @@ func placed(diags hcl.Diagnostics, src []byte, name string) hcl.Diagnostics {
 			own := *d
 			own.Summary, own.Subject, own.Context = "A heredoc has no end", begin.Range.Ptr(), nil
 			mark := strings.TrimLeft(strings.TrimSpace(string(begin.Bytes)), "<-")
-			own.Detail = fmt.Sprintf("The text that begins here goes on to the end of the file. End it with a line that has nothing but %s.", mark)
+			own.Detail = fmt.Sprintf("The text that begins here goes on to the end of the file. End it with a line "+
+				"that has nothing but %s.", mark)
 			diags[i] = &own
 		}
 	}
@@ -95,18 +98,21 @@ func ParseExpression(src []byte, name string) (hclsyntax.Expression, hcl.Diagnos
 func checkSource(src []byte, name string) hcl.Diagnostics {
 	if len(src) > MaxSource {
 		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "File too large",
-			Detail: fmt.Sprintf("%s has %d bytes; the limit is %d. Give long data to steps as files.", name, len(src), MaxSource)}}
+			Detail: fmt.Sprintf("%s has %d bytes; the limit is %d. Give long data to steps as files.", name, len(src),
+				MaxSource)}}
 	}
 	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos) // what is wrong is for the parser to say
 	n := nesting{}
 	for _, t := range tokens {
 		if t.Type == hclsyntax.TokenNumberLit && !writable(t.Bytes) {
 			return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "A number is too long",
-				Detail: fmt.Sprintf("A number has at most %d characters, and an exponent of %d.", maxNumberText, maxExponentLen), Subject: t.Range.Ptr()}}
+				Detail: fmt.Sprintf("A number has at most %d characters, and an exponent of %d.", maxNumberText,
+					maxExponentLen), Subject: t.Range.Ptr()}}
 		}
 		if n.add(t); n.depth > maxNesting {
 			return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Nested too deeply",
-				Detail: fmt.Sprintf("Here brackets, blocks, operators and conditions are more than %d deep. Make locals of parts.", maxNesting), Subject: t.Range.Ptr()}}
+				Detail: fmt.Sprintf("Here brackets, blocks, operators and conditions are more than %d deep. Make "+
+					"locals of parts.", maxNesting), Subject: t.Range.Ptr()}}
 		}
 	}
 	return nil
@@ -162,7 +168,8 @@ func (n *nesting) add(t hclsyntax.Token) {
 		n.push(true)
 	case hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
 		n.push(false)
-	case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
+	case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd,
+		hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
 		n.pop()
 	case hclsyntax.TokenIdent:
 		if n.control && top > 0 {
@@ -204,9 +211,12 @@ func (n *nesting) reset(at int) { n.operators(at, -n.open[at]) }
 
 func operator(t hclsyntax.TokenType) bool {
 	switch t {
-	case hclsyntax.TokenPlus, hclsyntax.TokenMinus, hclsyntax.TokenStar, hclsyntax.TokenSlash, hclsyntax.TokenPercent, hclsyntax.TokenBang,
-		hclsyntax.TokenEqualOp, hclsyntax.TokenNotEqual, hclsyntax.TokenLessThan, hclsyntax.TokenLessThanEq, hclsyntax.TokenGreaterThan,
-		hclsyntax.TokenGreaterThanEq, hclsyntax.TokenAnd, hclsyntax.TokenOr, hclsyntax.TokenQuestion, hclsyntax.TokenColon:
+	case hclsyntax.TokenPlus, hclsyntax.TokenMinus, hclsyntax.TokenStar, hclsyntax.TokenSlash, hclsyntax.TokenPercent,
+		hclsyntax.TokenBang,
+		hclsyntax.TokenEqualOp, hclsyntax.TokenNotEqual, hclsyntax.TokenLessThan, hclsyntax.TokenLessThanEq,
+		hclsyntax.TokenGreaterThan,
+		hclsyntax.TokenGreaterThanEq, hclsyntax.TokenAnd, hclsyntax.TokenOr, hclsyntax.TokenQuestion,
+		hclsyntax.TokenColon:
 		return true
 	}
 	return false

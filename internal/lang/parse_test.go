@@ -59,7 +59,8 @@ func TestParseDeep(t *testing.T) {
 		}
 	}
 	for _, src := range []string{"1e99999", strings.Repeat("1", 1001), "1.0e+100000"} {
-		if _, diags := lang.ParseExpression([]byte(src), "x.hcl"); len(diags) != 1 || diags[0].Summary != "A number is too long" {
+		if _, diags := lang.ParseExpression([]byte(src), "x.hcl"); len(diags) != 1 ||
+			diags[0].Summary != "A number is too long" {
 			t.Errorf("%.20s: %v", src, diags)
 		}
 	}
@@ -68,8 +69,10 @@ func TestParseDeep(t *testing.T) {
 // The budget stays as large as it is said to be: pipelines that are large and not bombs are evaluated.
 func TestBudget(t *testing.T) {
 	for src, want := range map[string]int{
-		"[for a in range(1000) : [for b in range(100) : a * b]]":                                                     1000,
-		"tolist(flatten([for a in range(1000) : [for b in range(100) : a]]))":                                        100_000,
+		"[for a in range(1000) : [for b in range(100) : a * " +
+			"b]]": 1000,
+		"tolist(flatten([for a in range(1000) : [for b in range(100) : " +
+			"a]]))": 100_000,
 		`sort([for a in flatten([for a in range(100) : [for b in range(100) : "${a}${b}"]]) : a])`:                   10_000,
 		`split(",", join(",", [for a in flatten([for a in range(100) : [for b in range(100) : a]]) : tostring(a)]))`: 10_000,
 		`regexall("[0-9]+", join(",", range(1024)))`:                                                                 1024,
@@ -93,7 +96,8 @@ func TestBudget(t *testing.T) {
 	budget, functions := lang.NewBudget(), lang.Functions(workspace.NewFiles(t.TempDir()))
 	e, _ := lang.ParseExpression([]byte("[for a in range(1000) : length([for b in range(1000) : a])]"), "x.hcl")
 	budget.Count(e)
-	if _, diags := budget.Value(e, &hcl.EvalContext{Functions: functions}); !diags.HasErrors() || !budget.Spent() || !strings.Contains(fmt.Sprint(diags), "more work than is allowed") {
+	if _, diags := budget.Value(e, &hcl.EvalContext{Functions: functions}); !diags.HasErrors() || !budget.Spent() ||
+		!strings.Contains(fmt.Sprint(diags), "more work than is allowed") {
 		t.Errorf("a million elements: %v", diags)
 	}
 	for _, src := range []string{"1", "try([for a in range(1000) : a], 1)"} { // nothing hides that it is spent

@@ -132,7 +132,8 @@ func ParseRef(t hcl.Traversal) (Ref, hcl.Diagnostics) {
 
 func parseRef(t hcl.Traversal, r *Ref) hcl.Diagnostics {
 	if len(t) == 0 || t.IsRelative() {
-		return errorf(hcl.Range{}, "Not a reference", "A reference starts with a name: %s.", strings.Join(Roots(), ", "))
+		return errorf(hcl.Range{}, "Not a reference", "A reference starts with a name: %s.",
+			strings.Join(Roots(), ", "))
 	}
 	*r = Ref{Root: t.RootName(), Range: t.SourceRange()}
 	p := &refParser{rest: t[1:], ref: r}
@@ -170,7 +171,8 @@ func unknownRoot(r Ref) hcl.Diagnostics {
 	if r.Root == strings.ToUpper(r.Root) {
 		advice += fmt.Sprintf("; write $${%s} for a variable of the shell", r.Root)
 	}
-	return errorf(r.Range, "Unknown reference", "There is no %s. References start with %s; %s.", r.Root, strings.Join(Roots(), ", "), advice)
+	return errorf(r.Range, "Unknown reference", "There is no %s. References start with %s; %s.", r.Root,
+		strings.Join(Roots(), ", "), advice)
 }
 
 type refParser struct {
@@ -228,7 +230,8 @@ func (p *refParser) step() hcl.Diagnostics {
 	}
 	t, ok := p.rest[0].(hcl.TraverseAttr)
 	if !ok || t.Name != "outputs" {
-		return errorf(r.Range, "Only outputs of a step can be used", "Write %s.outputs.NAME.", fmt.Sprint(addrs.Instance{Step: r.Step, Key: r.Key, Keyed: r.Keyed}))
+		return errorf(r.Range, "Only outputs of a step can be used", "Write %s.outputs.NAME.",
+			fmt.Sprint(addrs.Instance{Step: r.Step, Key: r.Key, Keyed: r.Keyed}))
 	}
 	r.Outputs = true
 	p.rest = p.rest[1:]

@@ -117,12 +117,14 @@ func (s *Scope) EvalContext(refs []Ref) *hcl.EvalContext {
 		}
 	}
 	ctx := &hcl.EvalContext{Functions: s.Functions, Variables: map[string]cty.Value{
-		Var: cty.ObjectVal(vars), Local: cty.ObjectVal(locals), Toolchain: cty.ObjectVal(toolchains), StepRoot: cty.ObjectVal(steps), Module: cty.ObjectVal(modules),
+		Var: cty.ObjectVal(vars), Local: cty.ObjectVal(locals), Toolchain: cty.ObjectVal(toolchains),
+		StepRoot: cty.ObjectVal(steps), Module: cty.ObjectVal(modules),
 	}}
 	if len(axes) > 0 {
 		ctx.Variables[Matrix] = cty.ObjectVal(axes)
 	}
-	for name, v := range map[string]cty.Value{Path: s.Path, Profile: s.Profile, Target: s.Target, Targets: s.Targets, Each: s.Each} {
+	for name, v := range map[string]cty.Value{Path: s.Path, Profile: s.Profile, Target: s.Target, Targets: s.Targets,
+		Each: s.Each} {
 		if v != cty.NilVal {
 			ctx.Variables[name] = v
 		}

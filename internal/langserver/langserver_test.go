@@ -268,7 +268,8 @@ func TestDiagnostics(t *testing.T) {
 
 	c.openAt("modules/m/main.hcl", "variable \"x\" {}\nvariable \"x\" {}\n")
 	if got, want := messages(c.await("modules/m/main.hcl", some)),
-		"1:0-1:12 1 Declared twice: var.x is declared here and at modules/m/main.hcl:1. Rename or remove one of them."; got != want {
+		"1:0-1:12 1 Declared twice: var.x is declared here and at modules/m/main.hcl:1. Rename or remove one of "+
+			"them."; got != want {
 		t.Errorf("said of a module is %q, not %q", got, want)
 	}
 	c.openAt("modules/m/more.hcl", "locals { a = 1 }\nlocals { a = 2 }\n")

@@ -298,7 +298,8 @@ func (p *Plan) Select(steps ...addrs.Step) (*Plan, error) {
 			if p.Profile != "" {
 				with = " that runs with profile " + p.Profile
 			}
-			return nil, fmt.Errorf("pipeline %s has no step %s%s: `hexmage plan %s` lists them", p.Pipeline, s.Short(), with, p.Pipeline)
+			return nil, fmt.Errorf("pipeline %s has no step %s%s: `hexmage plan %s` lists them", p.Pipeline,
+				s.Short(), with, p.Pipeline)
 		}
 	}
 	out := *p

@@ -56,7 +56,8 @@ func blocks(n int, needs func(i int) []int) string {
 		for _, d := range needs(i) {
 			inputs += fmt.Sprintf(", step.exec.s%d.outputs.o", d)
 		}
-		fmt.Fprintf(&b, "step \"exec\" \"s%d\" {\n  argv   = [\"./tools/tiny\", \"o\", \"src/s\"]\n  inputs = [%s]\n  output \"o\" { file = \"o\" }\n}\n", i, inputs)
+		fmt.Fprintf(&b, "step \"exec\" \"s%d\" {\n  argv   = [\"./tools/tiny\", \"o\", \"src/s\"]\n  inputs = "+
+			"[%s]\n  output \"o\" { file = \"o\" }\n}\n", i, inputs)
 	}
 	fmt.Fprintf(&b, "output \"last\" { value = step.exec.s%d.outputs.o }\n", n-1)
 	return b.String()
@@ -142,13 +143,15 @@ func BenchmarkEvaluate(b *testing.B) {
 			in = fmt.Sprintf("step.exec.s%d[each.key].outputs.o", i-1)
 		}
 		fmt.Fprintf(&s, "step \"exec\" \"s%d\" {\n  for_each = toset(fileset(\"src\", \"*\"))\n", i)
-		fmt.Fprintf(&s, "  argv = [\"${toolchain.llvm.dir}/bin/clang\", \"-o\", \"${basename(each.key)}.o\", %s]\n  inputs = [%s]\n", in, in)
+		fmt.Fprintf(&s, "  argv = [\"${toolchain.llvm.dir}/bin/clang\", \"-o\", \"${basename(each.key)}.o\", %s]\n  "+
+			"inputs = [%s]\n", in, in)
 		s.WriteString("  output \"o\" { file = \"${basename(each.key)}.o\" }\n}\n")
 	}
 	benchPlan(b, s.String(), workspace, steps*copies+1)
 }
 
-// BenchmarkCompute is a pipeline of ten steps whose copies each work out by arithmetic and functions which five of the step before they take.
+// BenchmarkCompute is a pipeline of ten steps whose copies each work out by arithmetic and functions which five of
+// the step before they take.
 func BenchmarkCompute(b *testing.B) {
 	const steps, copies = 10, 500
 	var s strings.Builder
@@ -159,13 +162,15 @@ func BenchmarkCompute(b *testing.B) {
 			inputs = `["tools/tiny"]`
 			in = fmt.Sprintf(`[for j in range(5) : step.exec.s%d[format("s%%05d", (each.value + 97 * j) %% %d)].outputs.o]`, i-1, copies)
 		}
-		fmt.Fprintf(&s, "step \"exec\" \"s%d\" {\n  for_each = local.names\n  argv = concat([\"./tools/tiny\", \"o\"], %s)\n  inputs = %s\n", i, in, inputs)
+		fmt.Fprintf(&s, "step \"exec\" \"s%d\" {\n  for_each = local.names\n  argv = concat([\"./tools/tiny\", "+
+			"\"o\"], %s)\n  inputs = %s\n", i, in, inputs)
 		s.WriteString("  output \"o\" { file = \"o\" }\n}\n")
 	}
 	benchPlan(b, s.String(), b.TempDir(), steps*copies)
 }
 
-// The same 10,000 instances: written out, by for_each over the steps, and by for_each over modules, three levels of them.
+// The same 10,000 instances: written out, by for_each over the steps, and by for_each over modules, three levels of
+// them.
 const compileSteps = `step "exec" "cc%[1]s" {
   argv   = ["cc", %[2]s, "-o", "x.o"]
   inputs = [%[2]s]
@@ -181,7 +186,8 @@ func BenchmarkPlanFlat10000(b *testing.B) {
 	_, workspace := wide(b, 1)
 	var s strings.Builder
 	for i := range 5000 {
-		fmt.Fprintf(&s, compileSteps, fmt.Sprint(i), fmt.Sprintf("%q", fmt.Sprintf("src/s%d-%d-%d", i/500, i/25%20, i%25)))
+		fmt.Fprintf(&s, compileSteps, fmt.Sprint(i),
+			fmt.Sprintf("%q", fmt.Sprintf("src/s%d-%d-%d", i/500, i/25%20, i%25)))
 	}
 	benchPlan(b, s.String(), workspace, 10000)
 }
@@ -189,7 +195,8 @@ func BenchmarkPlanFlat10000(b *testing.B) {
 func BenchmarkPlanModules10000(b *testing.B) {
 	_, workspace := wide(b, 1)
 	call := func(source string, n int) string {
-		return fmt.Sprintf("module \"m\" {\n  source   = %q\n  for_each = toset([for i in range(%d) : tostring(i)])\n  name     = \"${var.name}-${each.key}\"\n}\n", source, n)
+		return fmt.Sprintf("module \"m\" {\n  source   = %q\n  for_each = toset([for i in range(%d) : "+
+			"tostring(i)])\n  name     = \"${var.name}-${each.key}\"\n}\n", source, n)
 	}
 	variable := "variable \"name\" {\n  type    = string\n  default = \"src/s\"\n}\n"
 	benchFiles(b, fstest.MapFS{

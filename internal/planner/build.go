@@ -127,7 +127,8 @@ func (p *planner) together(diags hcl.Diagnostics) hcl.Diagnostics {
 	if len(names) > 1 || first != nil && len(by[names[0]]) > 1 {
 		first.Summary, first.Detail = "Toolchains not declared", "Steps need what nobody declares. Add to the pipeline:"
 		for _, name := range names {
-			first.Detail += fmt.Sprintf("\n  toolchain %q {} # for %s", name, strings.Join(slices.Compact(by[name]), ", "))
+			first.Detail += fmt.Sprintf("\n  toolchain %q {} # for %s", name,
+				strings.Join(slices.Compact(by[name]), ", "))
 		}
 	}
 	return diags
@@ -140,8 +141,10 @@ func newPlanner(o Options) *planner {
 		dirs = append(dirs, r.Dir)
 		roots = append(roots, step.Root{Dir: r.Dir, At: "external/" + r.ID})
 	}
-	p := &planner{o: o, cfg: o.Config, roots: roots, files: workspace.NewFiles(o.Workspace, dirs...), budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema),
-		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool), places: make(map[string]string), said: make(map[saying]bool), extender: newExtender()}
+	p := &planner{o: o, cfg: o.Config, roots: roots, files: workspace.NewFiles(o.Workspace, dirs...),
+		budget: lang.NewBudget(), dummies: &dummies{}, schemas: make(map[string]*kindSchema),
+		objects: make(map[string]*object), frames: make(map[addrs.Module]*frame), env: make(map[string]bool),
+		places: make(map[string]string), said: make(map[saying]bool), extender: newExtender()}
 	p.functions = lang.Functions(p.files)
 	return p
 }
@@ -482,7 +485,8 @@ func attrNames(v cty.Value) []string {
 
 // assemble makes the plan of what was evaluated, without the toolchains that nothing needs.
 func (p *planner) assemble() *plan.Plan {
-	out := &plan.Plan{Pipeline: p.cfg.Name, Description: p.cfg.Description, Profile: p.profileName(), Outputs: p.outputs}
+	out := &plan.Plan{Pipeline: p.cfg.Name, Description: p.cfg.Description, Profile: p.profileName(),
+		Outputs: p.outputs}
 	toolchains := make(map[addrs.Instance]*plan.Instance)
 	var needed []addrs.Instance // toolchains, by others than toolchains
 	note := func(at addrs.Instance) {
@@ -556,7 +560,8 @@ func (p *planner) reads() plan.Reads {
 	slices.Sort(files)
 	slices.Sort(dirs)
 	slices.Sort(absent)
-	return plan.Reads{Files: slices.Compact(files), Dirs: slices.Compact(dirs), Absent: slices.Compact(absent), Globs: r.Globs, Env: sortedKeys(p.env)}
+	return plan.Reads{Files: slices.Compact(files), Dirs: slices.Compact(dirs), Absent: slices.Compact(absent),
+		Globs: r.Globs, Env: sortedKeys(p.env)}
 }
 
 func (p *planner) noteReads(r step.Reads) {

@@ -75,7 +75,8 @@ func (p *planner) newFrame(m *module, caller *frame) *frame {
 		Vars: make(map[string]cty.Value), Locals: make(map[string]cty.Value), Toolchains: make(map[string]cty.Value),
 		Steps: make(map[addrs.Step]cty.Value), Modules: make(map[string]*lang.Outputs),
 		Path: cty.ObjectVal(map[string]cty.Value{
-			"workspace": cty.StringVal("."), "pipeline": cty.StringVal(workspace.Folder), "module": cty.StringVal(m.cfg.Dir),
+			"workspace": cty.StringVal("."), "pipeline": cty.StringVal(workspace.Folder),
+			"module": cty.StringVal(m.cfg.Dir),
 		}),
 		Profile:   cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(p.profileName())}),
 		Functions: p.functions,
@@ -311,8 +312,9 @@ func (p *planner) hidden(v *config.Variable, val cty.Value, at hcl.Range) hcl.Di
 	if lang.TraitsOf(val).Sensitive {
 		return nil
 	}
-	return errorf(at, "Not a sensitive value", "var.%s of this module, declared at %s, is sensitive, and this value is not: "+
-		"plans would show it. Make it of a variable with sensitive = true.", v.Name, config.Where(v.Range))
+	return errorf(at, "Not a sensitive value",
+		"var.%s of this module, declared at %s, is sensitive, and this value is not: "+
+			"plans would show it. Make it of a variable with sensitive = true.", v.Name, config.Where(v.Range))
 }
 
 // checkModuleRef checks the key of a reference to a copy of a call.

@@ -92,7 +92,8 @@ func (n *checkIn) scope(of *lang.Scope) *lang.Scope {
 
 func (n *checkIn) plan(scope *lang.Scope) (plan.Check, hcl.Diagnostics) {
 	c := n.block
-	out := plan.Check{At: n.frame.at.Of(n.name), Description: c.Description, Where: config.Where(c.Range), Severity: c.Severity}
+	out := plan.Check{At: n.frame.at.Of(n.name), Description: c.Description, Where: config.Where(c.Range),
+		Severity: c.Severity}
 	cond, diags := n.condition(scope)
 	var message cty.Value
 	if !diags.HasErrors() {
@@ -188,7 +189,8 @@ func (n *checkIn) evaluate(values map[addrs.Output][]byte) plan.Verdict {
 }
 
 // verdict tells what comes of the check by its condition.
-func (n *checkIn) verdict(cond cty.Value, message func() (cty.Value, hcl.Diagnostics), values map[addrs.Output][]byte) plan.Verdict {
+func (n *checkIn) verdict(cond cty.Value, message func() (cty.Value, hcl.Diagnostics),
+	values map[addrs.Output][]byte) plan.Verdict {
 	plain, _ := cond.Unmark()
 	if !plain.IsKnown() {
 		return plan.Verdict{Missing: n.missing(cond, values)}

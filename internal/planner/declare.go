@@ -101,7 +101,8 @@ func (p *planner) declare(m *module) hcl.Diagnostics {
 		}
 	}
 	for _, l := range m.parts.Locals {
-		o := p.add(&object{name: m.name("local." + l.Name), in: m, scope: m, rng: l.Range, local: l, eval: func(f *frame) hcl.Diagnostics { return p.evalLocal(l, f) }})
+		o := p.add(&object{name: m.name("local." + l.Name), in: m, scope: m, rng: l.Range, local: l,
+			eval: func(f *frame) hcl.Diagnostics { return p.evalLocal(l, f) }})
 		diags = append(diags, p.refer(o, false, l.Expr.Variables())...)
 		diags = append(diags, p.referEach(o, l.Expr)...)
 	}
@@ -177,7 +178,8 @@ func (p *planner) declareBlock(m *module, b *config.Block, k *kindSchema) {
 
 // declareNames notes what references in a module can mean; its callers' toolchains are among that.
 func (p *planner) declareNames(m *module) {
-	d := lang.Declared{Steps: make(map[addrs.Step]lang.DeclaredStep), Calls: make(map[string]lang.DeclaredCall), HasTarget: len(p.targets) > 0, TargetFlag: p.o.TargetFlag,
+	d := lang.Declared{Steps: make(map[addrs.Step]lang.DeclaredStep), Calls: make(map[string]lang.DeclaredCall),
+		HasTarget: len(p.targets) > 0, TargetFlag: p.o.TargetFlag,
 		In: p.profileName(), Elsewhere: elsewhere(m.cfg, p.profileName())}
 	for _, v := range m.cfg.Variables {
 		d.Vars = append(d.Vars, v.Name)
@@ -413,7 +415,8 @@ func (p *planner) firstOnly(m *module, r lang.Ref, diags hcl.Diagnostics) hcl.Di
 	case (r.Root == lang.Target || r.Root == lang.Targets) && !m.declared.HasTarget:
 		diags[0].Extra = step.Undeclared{}
 		return diags // together leaves one of them
-	case m.caller != nil && len(m.declared.Elsewhere[r.Object()]) > 0 && !slices.ContainsFunc(m.cfg.Profiles, func(pr *config.Profile) bool { return pr.Name == p.profileName() }):
+	case m.caller != nil && len(m.declared.Elsewhere[r.Object()]) > 0 &&
+		!slices.ContainsFunc(m.cfg.Profiles, func(pr *config.Profile) bool { return pr.Name == p.profileName() }):
 		what.at = m.call.Range
 		diags = m.strangeProfile(p.profileName())
 	default:

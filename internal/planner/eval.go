@@ -196,7 +196,8 @@ func setMeta(n *plan.Instance, name string, v cty.Value) (err error) {
 		case plan.CacheLocal, plan.CacheInputs:
 			n.Cache = s
 		default:
-			return fmt.Errorf("%q is not known; there are true, false, \"inputs\" (run when the inputs are not those of the last run here) and \"local\" (remember results on this machine only)", s)
+			return fmt.Errorf("%q is not known; there are true, false, \"inputs\" (run when the inputs are not "+
+				"those of the last run here) and \"local\" (remember results on this machine only)", s)
 		}
 	}
 	return err
@@ -244,15 +245,18 @@ func (p *planner) keys(f *frame, forEach hcl.Expression) (keys []string, values 
 	case plain.IsNull():
 		return fail("for_each is null", "Give a map or a set of strings; toset([]) makes no copies.")
 	case !(plain.Type().IsMapType() || plain.Type().IsObjectType() || plain.Type().IsSetType()):
-		return fail("for_each needs a map or a set", "Its type is %s. Write toset([…]) for a list of strings.", plain.Type().FriendlyName())
+		return fail("for_each needs a map or a set", "Its type is %s. Write toset([…]) for a list of strings.",
+			plain.Type().FriendlyName())
 	case len(marks) > 0 || plain.Type().IsSetType() && len(deep) > 0:
-		return fail("The keys of for_each are made from outputs", "Keys become part of addresses; the path of an output cannot be one. Use what the output was made from.")
+		return fail("The keys of for_each are made from outputs",
+			"Keys become part of addresses; the path of an output cannot be one. Use what the output was made from.")
 	}
 	if plain.Type().IsSetType() {
 		for it := plain.ElementIterator(); it.Next(); {
 			_, v := it.Element()
 			if v.Type() != cty.String || v.IsNull() || !v.IsKnown() {
-				return fail("for_each needs a set of strings", "Its type is %s. Write toset([for x in … : tostring(x)]).", plain.Type().FriendlyName())
+				return fail("for_each needs a set of strings",
+					"Its type is %s. Write toset([for x in … : tostring(x)]).", plain.Type().FriendlyName())
 			}
 			keys = append(keys, v.AsString())
 			values = append(values, v)
@@ -334,7 +338,8 @@ type place struct {
 
 func (p *planner) laterWith(values map[addrs.Output][]byte) (*later, hcl.Diagnostics) {
 	p.budget.Refill()
-	l := &later{p: p, filled: make(map[addrs.Output]cty.Value, len(values)), steps: make(map[addrs.Step]bool), scopes: make(map[*frame]*lang.Scope), done: make(map[place]bool)}
+	l := &later{p: p, filled: make(map[addrs.Output]cty.Value, len(values)), steps: make(map[addrs.Step]bool),
+		scopes: make(map[*frame]*lang.Scope), done: make(map[place]bool)}
 	for o, b := range values {
 		v := content(b)
 		if err := p.budget.Take(v); err != nil {
@@ -351,7 +356,8 @@ func (l *later) scope(f *frame) *lang.Scope {
 	s := l.scopes[f]
 	if s == nil {
 		own := f.scope
-		own.Steps, own.Locals, own.Vars, own.Modules = maps.Clone(own.Steps), maps.Clone(own.Locals), maps.Clone(own.Vars), maps.Clone(own.Modules)
+		own.Steps, own.Locals, own.Vars, own.Modules = maps.Clone(own.Steps), maps.Clone(own.Locals),
+			maps.Clone(own.Vars), maps.Clone(own.Modules)
 		if l.dummy && f.caller == nil {
 			maps.Copy(own.Vars, l.p.dummies.vars)
 		}
@@ -363,7 +369,8 @@ func (l *later) scope(f *frame) *lang.Scope {
 
 // withDummies is the same with dummies in place of what is sensitive.
 func (l *later) withDummies() *later {
-	return &later{p: l.p, filled: l.filled, steps: l.steps, scopes: make(map[*frame]*lang.Scope), done: make(map[place]bool), dummy: true}
+	return &later{p: l.p, filled: l.filled, steps: l.steps, scopes: make(map[*frame]*lang.Scope),
+		done: make(map[place]bool), dummy: true}
 }
 
 // again says whether an object that had this value is to be evaluated again.
@@ -453,7 +460,9 @@ func (l *later) module(r lang.Ref, f *frame) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, out := range m.parts.Outputs {
 		of := l.p.objects[m.name("output."+out.Name)]
-		if r.Attr != "" && r.Attr != out.Name || !slices.ContainsFunc(was.Values, func(copy map[string]cty.Value) bool { return l.again(of, copy[out.Name]) }) {
+		if r.Attr != "" && r.Attr != out.Name ||
+			!slices.ContainsFunc(was.Values,
+				func(copy map[string]cty.Value) bool { return l.again(of, copy[out.Name]) }) {
 			continue
 		}
 		if now == was {

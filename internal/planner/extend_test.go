@@ -107,7 +107,8 @@ func TestExtenderIsOne(t *testing.T) {
 	plantest.Extender(t, "planner.Extender", p, x, plan.Known{Values: flagIs("-g\n"), Listing: listed()})
 }
 
-// What waits for values may wait for a listing then, and is planned with both; hints are those of the arguments as they are then.
+// What waits for values may wait for a listing then, and is planned with both; hints are those of the arguments as
+// they are then.
 func TestExtendTwice(t *testing.T) {
 	p, x := waiting(t)
 	later := addrs.Instance{Step: addrs.Step{Kind: "list", Name: "later"}, Key: "b", Keyed: true}
@@ -115,16 +116,20 @@ func TestExtendTwice(t *testing.T) {
 		t.Errorf("at first: %+v", n)
 	}
 	first, err := x.ExtendInstance(later, plan.Known{Values: flagIs("1")})
-	if err != nil || first.Waits != plan.ForListing || len(first.Await) != 1 || !first.Explains || !strings.Contains(first.Deferred, "files in step.patch.src.outputs.dir") {
+	if err != nil || first.Waits != plan.ForListing || len(first.Await) != 1 || !first.Explains ||
+		!strings.Contains(first.Deferred, "files in step.patch.src.outputs.dir") {
 		t.Fatalf("with values: %+v, %v", first, err)
 	}
 	for i := range 3 { // nothing is kept of what was asked
 		known := plan.Known{Values: flagIs(fmt.Sprint(i)), Listing: listed()}
 		got, err := x.ExtendInstance(later, known)
-		if err != nil || len(got.Specs) != 2 || !slices.Equal(got.Specs[1].Args, []string{"list", fmt.Sprint("b", i), "b.c"}) || len(got.Outputs["dir"].Parts) != 2 {
+		if err != nil || len(got.Specs) != 2 ||
+			!slices.Equal(got.Specs[1].Args, []string{"list", fmt.Sprint("b", i), "b.c"}) ||
+			len(got.Outputs["dir"].Parts) != 2 {
 			t.Errorf("with all: %+v, %v", got, err)
 		}
-		if hints := x.Explain(later, known, "b.c", []byte("no")); !slices.Equal(hints, []string{fmt.Sprintf(`b.c with "b%d" said no`, i)}) {
+		if hints := x.Explain(later, known, "b.c", []byte("no")); !slices.Equal(hints,
+			[]string{fmt.Sprintf(`b.c with "b%d" said no`, i)}) {
 			t.Errorf("hints %q", hints)
 		}
 	}
@@ -137,10 +142,13 @@ func TestExtendTwice(t *testing.T) {
 		known plan.Known
 		want  string
 	}{
-		"another tree": {at("list.now"), plan.Known{Listing: action.Listing{"other": nil}}, "which files are in src is not there"},
-		"no files":     {at("list.now"), plan.Known{Listing: action.Listing{"src": nil}}, "no files in steps/patch/src.dir"},
-		"no values":    {later, plan.Known{Listing: listed()}, `step.list.later["b"]: the value of step.exec.probe.outputs.flag is not there`},
-		"nothing":      {at("patch.src"), plan.Known{}, "step.patch.src: the pipeline has changed"},
+		"another tree": {at("list.now"), plan.Known{Listing: action.Listing{"other": nil}},
+			"which files are in src is not there"},
+		"no files": {at("list.now"), plan.Known{Listing: action.Listing{"src": nil}},
+			"no files in steps/patch/src.dir"},
+		"no values": {later, plan.Known{Listing: listed()},
+			`step.list.later["b"]: the value of step.exec.probe.outputs.flag is not there`},
+		"nothing": {at("patch.src"), plan.Known{}, "step.patch.src: the pipeline has changed"},
 	} {
 		if _, err := x.ExtendInstance(c.at, c.known); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", what, err)
@@ -161,7 +169,8 @@ func TestSettledChecks(t *testing.T) {
 				t.Errorf("%+v", c)
 			}
 		case "check.flag":
-			if v, err := x.ExtendCheck(c.At, plan.Known{Values: flagIs("-O")}); err != nil || !v.Known || v.Passed || v.Message != "It is -O." {
+			if v, err := x.ExtendCheck(c.At, plan.Known{Values: flagIs("-O")}); err != nil || !v.Known || v.Passed ||
+				v.Message != "It is -O." {
 				t.Errorf("%+v, %v", v, err)
 			}
 		default:

@@ -13,8 +13,8 @@ import (
 	"github.com/hexmage/hexmage/internal/planner"
 )
 
-// FuzzBuild: no pipeline makes planning panic; what is planned is in order, can be shown, and its deferred instances can be
-// resolved or say why not.
+// FuzzBuild: no pipeline makes planning panic; what is planned is in order, can be shown, and its deferred instances
+// can be resolved or say why not.
 func FuzzBuild(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -30,7 +30,8 @@ func FuzzBuild(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, b []byte) {
 		fsys := fstest.MapFS{"pipelines/p.hcl": &fstest.MapFile{Data: b}}
-		p, x, cfg, diags := loadAndBuild(fsys, "p", planner.Options{Kinds: kindsForTest(), Targets: boards, Workspace: dir})
+		p, x, cfg, diags := loadAndBuild(fsys, "p",
+			planner.Options{Kinds: kindsForTest(), Targets: boards, Workspace: dir})
 		config.Render(diags, cfg.Files, 80, true)
 		if p == nil {
 			if !diags.HasErrors() {
@@ -45,7 +46,8 @@ func FuzzBuild(f *testing.F) {
 					t.Errorf("%s comes before %s, which it needs", n.At, d)
 				}
 			}
-			seen[n.At], seen[addrs.Instance{Step: n.At.Step}] = true, true // all copies of a step have one address in After
+			// all copies of a step have one address in After
+			seen[n.At], seen[addrs.Instance{Step: n.At.Step}] = true, true
 			if n.Waits == plan.ForValues {
 				values := make(map[addrs.Output][]byte)
 				for _, o := range n.AwaitValues {

@@ -28,7 +28,9 @@ func (p *planner) referMatrix(s *object) hcl.Diagnostics {
 		for _, r := range others {
 			s.axes[r] = false
 			diags = append(diags, errorf(r, "An axis has no value while planning",
-				"matrix.AXIS is used as it is or as a part of a text, list or object, where each variant gets its value afterwards; so nothing can be chosen or worked out by it here. Write a step with for_each for that.")...)
+				"matrix.AXIS is used as it is or as a part of a text, list or object, where each variant gets its "+
+					"value afterwards; so nothing can be chosen or worked out by it here. Write a step with "+
+					"for_each for that.")...)
 		}
 		for _, r := range whole {
 			s.axes[r] = true

@@ -55,7 +55,8 @@ type frame struct {
 
 // newModule makes a module of what a call names, and those that it calls in turn; callers come first in p.modules.
 func (p *planner) newModule(caller *module, call *config.Call, cfg *config.Module) (*module, hcl.Diagnostics) {
-	m := &module{cfg: cfg, caller: caller, call: call, parts: cfg.With(p.profileName()), steps: make(map[addrs.Step]*object), calls: make(map[string]*module)}
+	m := &module{cfg: cfg, caller: caller, call: call, parts: cfg.With(p.profileName()),
+		steps: make(map[addrs.Step]*object), calls: make(map[string]*module)}
 	if caller != nil {
 		m.at = caller.at.Call(call.Name)
 	}
@@ -161,7 +162,8 @@ func (m *module) allSteps() []string {
 // declareCall makes the objects of a call: its copies, and the values of the module's variables.
 func (p *planner) declareCall(m *module) hcl.Diagnostics {
 	c, caller := m.call, m.caller
-	o := p.add(&object{name: string(m.at), in: caller, scope: caller, rng: c.Range, eval: func(f *frame) hcl.Diagnostics { return p.evalCall(m, f) }})
+	o := p.add(&object{name: string(m.at), in: caller, scope: caller, rng: c.Range,
+		eval: func(f *frame) hcl.Diagnostics { return p.evalCall(m, f) }})
 	if caller.caller == nil && len(p.targets) > 0 {
 		o.implicit = append(o.implicit, lang.Target) // which its copies are for, unless they say otherwise
 	}
@@ -178,7 +180,8 @@ func (p *planner) declareCall(m *module) hcl.Diagnostics {
 	for _, v := range m.cfg.Variables {
 		names = append(names, v.Name)
 		a := c.Arguments[v.Name]
-		vo := p.add(&object{name: m.name("var." + v.Name), in: m, scope: caller, variable: true, rng: v.Range, eval: func(f *frame) hcl.Diagnostics { return p.evalArgument(v, a, f) }})
+		vo := p.add(&object{name: m.name("var." + v.Name), in: m, scope: caller, variable: true, rng: v.Range,
+			eval: func(f *frame) hcl.Diagnostics { return p.evalArgument(v, a, f) }})
 		if a != nil {
 			vo.rng = a.NameRange
 			diags = append(diags, p.refer(vo, c.ForEach != nil, a.Expr.Variables())...)
@@ -186,7 +189,8 @@ func (p *planner) declareCall(m *module) hcl.Diagnostics {
 		} else if v.Default == nil && !v.Optional {
 			vo.failed = true
 			diags = append(diags, errorf(c.Range, "A variable has no value",
-				"%s needs a value for %s, which is declared at %s and has no default. Write %s = … in the block.", m.at, v.Name, config.Where(v.Range), v.Name)...)
+				"%s needs a value for %s, which is declared at %s and has no default. Write %s = … in the block.",
+				m.at, v.Name, config.Where(v.Range), v.Name)...)
 		}
 	}
 	for _, a := range sorted(c.Arguments) {

@@ -94,7 +94,8 @@ func (p *planner) namesIn(f *frame) []Named {
 		all[0].Address = string(f.at)
 	}
 	for _, v := range m.cfg.Variables {
-		add("var."+v.Name, v.Range, f.scope.Vars[v.Name], Named{Description: v.Description, Type: typeexpr.TypeString(v.Type)})
+		add("var."+v.Name, v.Range, f.scope.Vars[v.Name],
+			Named{Description: v.Description, Type: typeexpr.TypeString(v.Type)})
 	}
 	for _, l := range m.parts.Locals {
 		add("local."+l.Name, l.Range, f.scope.Locals[l.Name], Named{})

@@ -30,7 +30,8 @@ func (p *planner) evalOutput(out *config.Output, o *object, f *frame) hcl.Diagno
 		return diags
 	}
 	of := f.of.origin(out)
-	base := plan.Output{Name: out.Name, Description: cmp.Or(out.Description, of.Description), Where: config.Where(out.Range), Show: cmp.Or(out.Show, of.Show)}
+	base := plan.Output{Name: out.Name, Description: cmp.Or(out.Description, of.Description),
+		Where: config.Where(out.Range), Show: cmp.Or(out.Show, of.Show)}
 	outputs, ds := p.outputsOf(out, &placed{p: p, object: o, frame: f}, base, val)
 	diags = append(diags, ds...)
 	for i := range outputs {
@@ -78,7 +79,8 @@ func (p *planner) outputPlace(out *config.Output, name string) hcl.Diagnostics {
 }
 
 // outputsOf makes the outputs of a value: one, or one for each part of a collection that holds artifacts.
-func (p *planner) outputsOf(out *config.Output, n *placed, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
+func (p *planner) outputsOf(out *config.Output, n *placed, base plan.Output, val cty.Value) ([]plan.Output,
+	hcl.Diagnostics) {
 	traits := lang.TraitsOf(val)
 	if !traits.Sensitive && val.IsNull() {
 		return nil, nil // of a step that does not exist with this profile
@@ -117,7 +119,8 @@ func (p *planner) outputsOf(out *config.Output, n *placed, base plan.Output, val
 }
 
 // artifactOutput makes the output of a path: an output's, or one below it.
-func (p *planner) artifactOutput(out *config.Output, e plan.Output, val cty.Value, marks []addrs.Output) (plan.Output, hcl.Diagnostics) {
+func (p *planner) artifactOutput(out *config.Output, e plan.Output, val cty.Value, marks []addrs.Output) (plan.Output,
+	hcl.Diagnostics) {
 	plain, _ := val.Unmark()
 	for _, m := range marks {
 		class := p.class(m)
@@ -128,10 +131,12 @@ func (p *planner) artifactOutput(out *config.Output, e plan.Output, val cty.Valu
 		}
 	}
 	return e, errorf(out.Value.Range(), "An output is an artifact or a value",
-		"%q is made from %s but is not its path. Use the output itself, or a path below it.", plain.AsString(), marks[0])
+		"%q is made from %s but is not its path. Use the output itself, or a path below it.", plain.AsString(),
+		marks[0])
 }
 
-func (p *planner) partsOutputs(out *config.Output, n *placed, base plan.Output, val cty.Value) ([]plan.Output, hcl.Diagnostics) {
+func (p *planner) partsOutputs(out *config.Output, n *placed, base plan.Output, val cty.Value) ([]plan.Output,
+	hcl.Diagnostics) {
 	shallow, marks := val.Unmark()
 	if !shallow.IsKnown() || !shallow.CanIterateElements() {
 		return nil, errorf(out.Value.Range(), "An output is an artifact or a value",
@@ -181,7 +186,8 @@ func isWhole(f *frame, e hcl.Expression, o addrs.Output) bool {
 		}
 		return false
 	}
-	return r.Root == lang.StepRoot && r.Step == (addrs.Step{Kind: o.Kind, Name: o.Step.Name}) && f.at == o.Module && r.Output == o.Name
+	return r.Root == lang.StepRoot && r.Step == (addrs.Step{Kind: o.Kind, Name: o.Step.Name}) && f.at == o.Module &&
+		r.Output == o.Name
 }
 
 // resolve evaluates the output anew, with values that were awaited.

@@ -27,7 +27,8 @@ import (
 var update = flag.Bool("update", false, "write what came out into testdata")
 
 func kindsForTest() map[string]step.Kind {
-	return map[string]step.Kind{"exec": step.New(step.Schema{OwnOutputs: true, Secrets: true}, command.plan), addrs.Toolchain: sdk{}, "compile": compile{}, "patch": patch{}, "aim": aim{}}
+	return map[string]step.Kind{"exec": step.New(step.Schema{OwnOutputs: true, Secrets: true}, command.plan),
+		addrs.Toolchain: sdk{}, "compile": compile{}, "patch": patch{}, "aim": aim{}}
 }
 
 // command makes one action, whose inputs are what the arguments refer to, and files.
@@ -92,9 +93,10 @@ func (sdk) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 		ins = append(ins, action.Input{Path: u.Output.Path(), Artifact: u.Output, Shared: true})
 	}
 	return step.Planned{
-		Specs:   []action.Spec{{Args: args, Inputs: ins, Outputs: []action.Output{{Path: "out", Tree: true}}}},
-		Outputs: map[string]action.Artifact{"dir": {Class: action.Tree, Parts: []action.Input{{Spec: &action.SpecOutput{Path: "out"}}}}},
-		Attrs:   map[string]cty.Value{"version": r.Args["version"]},
+		Specs: []action.Spec{{Args: args, Inputs: ins, Outputs: []action.Output{{Path: "out", Tree: true}}}},
+		Outputs: map[string]action.Artifact{"dir": {Class: action.Tree,
+			Parts: []action.Input{{Spec: &action.SpecOutput{Path: "out"}}}}},
+		Attrs: map[string]cty.Value{"version": r.Args["version"]},
 	}, nil
 }
 
@@ -120,8 +122,10 @@ func (patch) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 		ins = append(ins, git.Input())
 	}
 	return step.Planned{
-		Specs:   []action.Spec{{Args: []string{action.ToolArg0, "tool", "patch"}, Inputs: ins, Outputs: []action.Output{{Path: "out", Tree: true}}}},
-		Outputs: map[string]action.Artifact{"dir": {Class: action.Tree, Parts: []action.Input{{Spec: &action.SpecOutput{Path: "out"}}}}},
+		Specs: []action.Spec{{Args: []string{action.ToolArg0, "tool", "patch"}, Inputs: ins,
+			Outputs: []action.Output{{Path: "out", Tree: true}}}},
+		Outputs: map[string]action.Artifact{"dir": {Class: action.Tree,
+			Parts: []action.Input{{Spec: &action.SpecOutput{Path: "out"}}}}},
 	}, nil
 }
 
@@ -132,7 +136,8 @@ func (aim) Schema() step.Schema { return step.Schema{Args: hcldec.ObjectSpec{}} 
 
 func (aim) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 	if r.Target.IsNull() {
-		return step.Planned{}, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "No target", Detail: "Add a target block.", Subject: &r.Range}}
+		return step.Planned{}, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "No target",
+			Detail: "Add a target block.", Subject: &r.Range}}
 	}
 	return step.Planned{}, nil
 }
@@ -161,19 +166,26 @@ func (compile) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
 				specs = append(specs, action.Spec{Name: target + "/" + f, Args: []string{"clang", "-c", "src/" + f},
 					Inputs: []action.Input{{Path: "src/" + f, Artifact: &src, Sub: f}, r.Toolchains["llvm"].Input()}})
 			}
-			outs[target] = action.Artifact{Class: action.File, Parts: []action.Input{{Spec: &action.SpecOutput{Spec: target + "/" + files[0], Path: target}}}}
+			outs[target] = action.Artifact{Class: action.File,
+				Parts: []action.Input{{Spec: &action.SpecOutput{Spec: target + "/" + files[0], Path: target}}}}
 		}
 		return specs, outs, nil
 	}
 	specs, outs, _ := make1([]string{"*"})
 	return step.Planned{Specs: specs, Outputs: outs, Await: []action.Input{{Path: "src", Artifact: &src}},
-		Expand: func(l action.Listing) ([]action.Spec, map[string]action.Artifact, error) { return make1(l["src"]) }}, nil
+			Expand: func(l action.Listing) ([]action.Spec, map[string]action.Artifact,
+				error) {
+				return make1(l["src"])
+			}},
+		nil
 }
 
 func boards(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnostics) {
 	cores := map[string]string{"Alpha7": "v15", "Beta7": "v16"}
 	if cores[name] == "" {
-		return cty.UnknownVal(cty.DynamicPseudoType), hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unknown board", Detail: "There is no " + name + ". Did you mean Alpha7?"}}
+		return cty.UnknownVal(cty.DynamicPseudoType),
+			hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unknown board",
+				Detail: "There is no " + name + ". Did you mean Alpha7?"}}
 	}
 	attrs := map[string]cty.Value{"core": cty.StringVal(cores[name]), "number": cty.NumberIntVal(69)}
 	for argument, v := range args {
@@ -182,7 +194,8 @@ func boards(name string, args map[string]lang.Argument) (cty.Value, hcl.Diagnost
 	return cty.ObjectVal(attrs), nil
 }
 
-// load plans the pipeline named p of the archive's files. Its comment may hold "profile=x", "var x=1" and "env x=1" lines.
+// load plans the pipeline named p of the archive's files. Its comment may hold "profile=x", "var x=1" and "env x=1"
+// lines.
 func load(t testing.TB, a *txtar.Archive) (*plan.Plan, *planner.Extender, hcl.Diagnostics, *config.Pipeline) {
 	t.Helper()
 	o := unpack(t, a)
@@ -211,7 +224,8 @@ func unpack(t testing.TB, a *txtar.Archive) planner.Options {
 			t.Fatal(err)
 		}
 	}
-	o := planner.Options{Kinds: kindsForTest(), Targets: boards, Workspace: dir, EnvVars: map[string]string{}, FlagVars: map[string]string{}}
+	o := planner.Options{Kinds: kindsForTest(), Targets: boards, Workspace: dir, EnvVars: map[string]string{},
+		FlagVars: map[string]string{}}
 	for _, line := range strings.Split(string(a.Comment), "\n") {
 		key, value, _ := strings.Cut(line, "=")
 		switch word, name, _ := strings.Cut(key, " "); word {
@@ -267,7 +281,8 @@ func TestGolden(t *testing.T) {
 }
 
 // loadAndBuild plans a pipeline that is not read yet.
-func loadAndBuild(workspace fs.FS, name string, o planner.Options) (*plan.Plan, *planner.Extender, *config.Pipeline, hcl.Diagnostics) {
+func loadAndBuild(workspace fs.FS, name string, o planner.Options) (*plan.Plan, *planner.Extender, *config.Pipeline,
+	hcl.Diagnostics) {
 	cfg, diags := config.Load(workspace, name, nil)
 	if diags.HasErrors() {
 		return nil, nil, cfg, diags

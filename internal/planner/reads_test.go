@@ -62,13 +62,15 @@ step "look" "c" {
 	absolute := filepath.ToSlash(filepath.Join(dir, "elsewhere"))
 	p, _, _, diags := loadAndBuild(os.DirFS(dir), "p", planner.Options{
 		Kinds: map[string]step.Kind{"look": looking{absolute}}, Workspace: dir,
-		Reads: step.Reads{Paths: []string{"toolchains", "toolchains/own.hcl", "hexmage.lock.hcl"}, Env: []string{"HOME"}},
+		Reads: step.Reads{Paths: []string{"toolchains", "toolchains/own.hcl", "hexmage.lock.hcl"},
+			Env: []string{"HOME"}},
 	})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
 	want := plan.Reads{
-		Files:  []string{"note.txt", "pipelines/all.hexvars.hcl", "pipelines/p.hcl", "pipelines/p.hexvars.hcl", "toolchains/own.hcl"},
+		Files: []string{"note.txt", "pipelines/all.hexvars.hcl", "pipelines/p.hcl", "pipelines/p.hexvars.hcl",
+			"toolchains/own.hcl"},
 		Dirs:   []string{"elsewhere", "pipelines", "pipelines/folder", "toolchains"},
 		Absent: []string{"gone.txt", "hexmage.lock.hcl", "sdk"},
 		Globs: []plan.Glob{{Dir: "src", Patterns: []string{"**/*.c"}, Found: []string{"src/a.c", "src/deep/b.c"},

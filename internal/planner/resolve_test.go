@@ -37,7 +37,8 @@ func at(s string) addrs.Instance {
 func TestResolve(t *testing.T) {
 	p, x := golden(t, "values")
 	n := p.Instance(at("exec.use"))
-	version, info := addrs.Output{Instance: at("exec.probe"), Name: "version"}, addrs.Output{Instance: at("exec.probe"), Name: "info"}
+	version, info := addrs.Output{Instance: at("exec.probe"), Name: "version"},
+		addrs.Output{Instance: at("exec.probe"), Name: "info"}
 	if len(n.AwaitValues) != 2 || n.AwaitValues[0] != info || n.AwaitValues[1] != version {
 		t.Fatalf("awaits %v", n.AwaitValues)
 	}
@@ -54,19 +55,25 @@ func TestResolve(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if want := fmt.Sprintf("use %s-x steps/exec/probe.log --x=a --x=b", v); action.Quote(got.Specs[0].Args) != want {
+			if want := fmt.Sprintf("use %s-x steps/exec/probe.log --x=a --x=b",
+				v); action.Quote(got.Specs[0].Args) != want {
 				t.Errorf("argv %q, want %q", action.Quote(got.Specs[0].Args), want)
 			}
-			if got.Specs[0].Env["V"] != v || len(got.Specs[0].Inputs) != 1 || got.Deferred != "" || got.Waits != plan.ForNothing {
+			if got.Specs[0].Env["V"] != v || len(got.Specs[0].Inputs) != 1 || got.Deferred != "" ||
+				got.Waits != plan.ForNothing {
 				t.Errorf("resolved to %+v", got)
 			}
 		}()
 	}
 	wg.Wait()
-	if _, err := x.ExtendInstance(n.At, plan.Known{Values: map[addrs.Output][]byte{version: []byte("1")}}); err == nil || !strings.Contains(err.Error(), "step.exec.probe.outputs.info is not there") {
+	if _, err := x.ExtendInstance(n.At,
+		plan.Known{Values: map[addrs.Output][]byte{version: []byte("1")}}); err == nil ||
+		!strings.Contains(err.Error(), "step.exec.probe.outputs.info is not there") {
 		t.Errorf("a value is missing: %v", err)
 	}
-	if _, err := x.ExtendInstance(n.At, plan.Known{Values: map[addrs.Output][]byte{version: []byte("1"), info: []byte("no object")}}); err == nil || !strings.Contains(err.Error(), "p.hcl") {
+	if _, err := x.ExtendInstance(n.At,
+		plan.Known{Values: map[addrs.Output][]byte{version: []byte("1"), info: []byte("no object")}}); err == nil ||
+		!strings.Contains(err.Error(), "p.hcl") {
 		t.Errorf("a value of the wrong type: %v", err)
 	}
 	for _, e := range p.Outputs {
@@ -90,7 +97,8 @@ func TestExpand(t *testing.T) {
 	if err != nil || len(got.Specs) != 4 || got.Outputs["app_v15"].Class != action.File {
 		t.Errorf("expanded to %+v, %v", got, err)
 	}
-	if n := p.Instance(addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "gen"}, Key: "v11", Keyed: true}); n.Specs[0].Timeout != 10*time.Minute {
+	if n := p.Instance(addrs.Instance{Step: addrs.Step{Kind: "exec", Name: "gen"}, Key: "v11",
+		Keyed: true}); n.Specs[0].Timeout != 10*time.Minute {
 		t.Errorf("the step's timeout is not in its spec: %v", n.Specs[0].Timeout)
 	}
 }
@@ -101,7 +109,8 @@ func TestSelect(t *testing.T) {
 		{"patch.ops", "patch.ops", "header n"},
 		{"toolchain.llvm", "toolchain.llvm", "n"},
 		{"exec.gen", `exec.gen["a b"] exec.gen["c"]`, "libs.a b libs.c n"},
-		{"compile.demo exec.gen", `toolchain.llvm patch.ops compile.demo exec.gen["a b"] exec.gen["c"]`, "libs.a b libs.c header n"},
+		{"compile.demo exec.gen", `toolchain.llvm patch.ops compile.demo exec.gen["a b"] exec.gen["c"]`,
+			"libs.a b libs.c header n"},
 	} {
 		var steps []addrs.Step
 		for _, s := range strings.Fields(tt.steps) {
@@ -145,7 +154,8 @@ func TestReads(t *testing.T) {
 	for _, g := range p.Reads.Globs {
 		globs = append(globs, g.Dir+":"+strings.Join(g.Patterns, ",")+"="+strings.Join(g.Found, ","))
 	}
-	if got := strings.Join(globs, " "); got != ".:ops/*=ops/a.cpp,ops/a.md ops:**/*.{cpp,h},!**/skip/**=ops/a.cpp,ops/b/b.h" {
+	if got := strings.Join(globs, " "); got != ".:ops/*=ops/a.cpp,ops/a.md "+
+		"ops:**/*.{cpp,h},!**/skip/**=ops/a.cpp,ops/b/b.h" {
 		t.Errorf("globs %s", got)
 	}
 }
@@ -185,7 +195,8 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
-// A value that a step gives is known wherever it was handed to: in variables, locals and outputs of modules, in each copy.
+// A value that a step gives is known wherever it was handed to: in variables, locals and outputs of modules, in each
+// copy.
 func TestResolveInModules(t *testing.T) {
 	p, x := golden(t, "modules")
 	version := addrs.Output{Instance: at("exec.src"), Name: "version"}
@@ -206,7 +217,8 @@ func TestResolveInModules(t *testing.T) {
 			from = append(from, in.Artifact.String())
 		}
 		slices.Sort(from)
-		if want := []string{m.Of("module.ops.step.exec.join.outputs.o"), m.Of("step.exec.quantize.outputs.m")}; !slices.Equal(from, want) {
+		if want := []string{m.Of("module.ops.step.exec.join.outputs.o"),
+			m.Of("step.exec.quantize.outputs.m")}; !slices.Equal(from, want) {
 			t.Errorf("inputs %q, want %q", from, want)
 		}
 	}

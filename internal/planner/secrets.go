@@ -53,7 +53,8 @@ const (
 var dummyRE = lazyregexp.New(`hexmageDummy7c1e9a53n(\d+)e`)
 
 func newDummies(cfg *config.Pipeline, vars map[string]cty.Value) *dummies {
-	s := &dummies{vars: map[string]cty.Value{}, values: secret.Values{}, ranges: map[string]hcl.Range{}, warned: map[string]bool{}}
+	s := &dummies{vars: map[string]cty.Value{}, values: secret.Values{}, ranges: map[string]hcl.Range{},
+		warned: map[string]bool{}}
 	for _, v := range cfg.Variables {
 		if val, ok := vars[v.Name]; ok && v.Sensitive {
 			plain, _ := val.UnmarkDeep()
@@ -144,7 +145,8 @@ func (e *evaluator) commandEnv(env, files *argument) (commandEnv, hcl.Diagnostic
 			r = e.s.block.SecretFiles[0].Range
 		}
 		return g, errorf(r, "A sensitive value cannot be used here",
-			"The commands of a step of kind %s get no secrets. Do what needs one in a step of kind exec, or use a variable that is not sensitive.", e.s.block.At.Kind)
+			"The commands of a step of kind %s get no secrets. Do what needs one in a step of kind exec, or use a "+
+				"variable that is not sensitive.", e.s.block.At.Kind)
 	}
 	if e.dummies == nil {
 		scope, ds := e.later.withDummies().settle(e.s.object, e.s.frame)
@@ -233,8 +235,10 @@ func (e *evaluator) follow(plain, with cty.Value, r hcl.Range, use func(name str
 		}
 		if !ok {
 			diags = append(diags, errorf(r, "A sensitive value cannot be used like this",
-				"%s of %s is made from a sensitive value by more than putting it into a text, such as \"Bearer ${var.token}\". "+
-					"Plans have no values, so this cannot be done again when the command starts: let the command do it, or make a variable of it.", name, e.s.block.At)...)
+				"%s of %s is made from a sensitive value by more than putting it into a text, such as \"Bearer "+
+					"${var.token}\". "+
+					"Plans have no values, so this cannot be done again when the command starts: let the command do "+
+					"it, or make a variable of it.", name, e.s.block.At)...)
 			continue
 		}
 		use(name, t)

@@ -110,7 +110,8 @@ func (p *planner) checkAbsent() hcl.Diagnostics {
 		var ds hcl.Diagnostics
 		for _, b := range m.parts.Steps {
 			s := m.steps[b.At]
-			if s.block != b || s.content == nil || s.failed || slices.ContainsFunc(m.frames, func(f *frame) bool { return f.steps[b.At].exists() }) {
+			if s.block != b || s.content == nil || s.failed ||
+				slices.ContainsFunc(m.frames, func(f *frame) bool { return f.steps[b.At].exists() }) {
 				continue
 			}
 			ds = append(ds, p.checkConstants(s)...)

@@ -53,7 +53,8 @@ func markOptions(diags hcl.Diagnostics, yes bool) hcl.Diagnostics {
 // OfOptions tells whether what is wrong is a profile, or the value of a variable, that Options name: no change of a
 // file is needed to make it right.
 func OfOptions(diags hcl.Diagnostics) bool {
-	return slices.ContainsFunc(diags, func(d *hcl.Diagnostic) bool { return d.Severity == hcl.DiagError && d.Extra == ofOptions{} })
+	return slices.ContainsFunc(diags,
+		func(d *hcl.Diagnostic) bool { return d.Severity == hcl.DiagError && d.Extra == ofOptions{} })
 }
 
 // givenValues are the values that somebody gives; a later source wins.
@@ -153,8 +154,9 @@ func (p *planner) unused() (diags hcl.Diagnostics) {
 			if p.profile != nil {
 				where = fmt.Sprintf("Nothing in profile %s uses it", p.profile.Name)
 			}
-			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "A variable without effect", Subject: v.Range.Ptr(),
-				Detail: fmt.Sprintf("--var sets %s. %s: leave it out, or choose a profile that does.", v.Name, where)})
+			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "A variable without effect",
+				Subject: v.Range.Ptr(),
+				Detail:  fmt.Sprintf("--var sets %s. %s: leave it out, or choose a profile that does.", v.Name, where)})
 		}
 	}
 	return diags
@@ -176,7 +178,8 @@ func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 		g = inputValue{from: "its type", val: cty.NullVal(v.Type)}
 	default:
 		return cty.NilVal, errorf(v.Range, "A variable has no value",
-			"var.%s has no default. Give it one, or a value with --var %s=…, HEXMAGE_VAR_%s, a profile, or pipelines/%s.hexvars.hcl.", v.Name, v.Name, v.Name, p.cfg.Name)
+			"var.%s has no default. Give it one, or a value with --var %s=…, HEXMAGE_VAR_%s, a profile, or "+
+				"pipelines/%s.hexvars.hcl.", v.Name, v.Name, v.Name, p.cfg.Name)
 	}
 	if g.rng == (hcl.Range{}) || v.Sensitive { // the line where a value stands is shown
 		g.rng = v.Range
@@ -199,7 +202,9 @@ func (p *planner) variable(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 		err = p.budget.Take(val) // a text may be a number that is too large
 	}
 	if err != nil {
-		return cty.NilVal, append(diags, errorf(g.rng, "A value has the wrong type", "The value of var.%s from %s does not fit: %s.", v.Name, g.from, err)...)
+		return cty.NilVal, append(diags,
+			errorf(g.rng, "A value has the wrong type", "The value of var.%s from %s does not fit: %s.", v.Name,
+				g.from, err)...)
 	}
 	if v.Sensitive {
 		val = val.Mark(lang.Sensitive)
@@ -229,7 +234,8 @@ func (p *planner) fromText(v *config.Variable, g inputValue) (cty.Value, hcl.Dia
 	if v.Sensitive {
 		why = "" // it could show the value
 	}
-	return cty.NilVal, errorf(g.rng, "A value cannot be read", "%s must be %s, written as in a pipeline file, such as [\"a\", \"b\"]%s.",
+	return cty.NilVal, errorf(g.rng, "A value cannot be read",
+		"%s must be %s, written as in a pipeline file, such as [\"a\", \"b\"]%s.",
 		g.from, ty.FriendlyName(), why)
 }
 
@@ -274,7 +280,9 @@ func (p *planner) validate(v *config.Variable, val cty.Value, g inputValue) hcl.
 		if _, secret := marks[lang.Sensitive]; !secret && !msg.IsNull() && msg.IsKnown() && msg.Type() == cty.String {
 			text = msg.AsString()
 		}
-		diags = append(diags, errorf(g.rng, "A variable is not valid", "%s\nGive var.%s another value: this one comes from %s, and the rule is at %s.", text, v.Name, g.from, config.Where(check.Range))...)
+		diags = append(diags, errorf(g.rng, "A variable is not valid",
+			"%s\nGive var.%s another value: this one comes from %s, and the rule is at %s.", text, v.Name, g.from,
+			config.Where(check.Range))...)
 	}
 	return diags
 }

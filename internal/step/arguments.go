@@ -27,8 +27,10 @@ type Argument struct {
 
 // arguments are the fields of a struct that have one of the tags
 //
-//	arg:"name"             an argument; with ",required", with ",nonull" a list whose elements may not be null, with ",label" the label of a block
-//	block:"name"           blocks, a slice of structs, or one at most, a pointer to a struct; with ",required" at least one
+//	arg:"name"             an argument; with ",required", with ",nonull" a list whose elements may not be null, with
+//	                       ",label" the label of a block
+//	block:"name"           blocks, a slice of structs, or one at most, a pointer to a struct; with ",required" at
+//	                       least one
 //	default:"v2"           what an argument is that is not set, null, "", or an empty list; of a list, words
 //	oneof:"v1 v2"          the values that there are
 //	range:"1..64"          the least and the largest number
@@ -66,8 +68,10 @@ func argumentsOf(t reflect.Type) *arguments {
 			continue
 		}
 		options := strings.Split(arg+block, ",")
-		f := &field{name: options[0], index: sf.Index, def: sf.Tag.Get("default"), oneOf: strings.Fields(sf.Tag.Get("oneof")), bounds: sf.Tag.Get("range"),
-			required: slices.Contains(options[1:], "required"), nonull: slices.Contains(options[1:], "nonull"), label: slices.Contains(options[1:], "label")}
+		f := &field{name: options[0], index: sf.Index, def: sf.Tag.Get("default"),
+			oneOf: strings.Fields(sf.Tag.Get("oneof")), bounds: sf.Tag.Get("range"),
+			required: slices.Contains(options[1:], "required"), nonull: slices.Contains(options[1:], "nonull"),
+			label: slices.Contains(options[1:], "label")}
 		if isBlock {
 			f.many = sf.Type.Kind() == reflect.Slice
 			f.nested = argumentsOf(sf.Type.Elem())
@@ -149,7 +153,8 @@ func (a *arguments) list(docs map[string]string) []Argument {
 	var out []Argument
 	for _, f := range a.fields {
 		if !f.label {
-			out = append(out, Argument{Name: f.name, Type: f.typeName(), Required: f.required, Default: f.def, Values: f.values(), Doc: docs[f.name], Choices: f.oneOf})
+			out = append(out, Argument{Name: f.name, Type: f.typeName(), Required: f.required, Default: f.def,
+				Values: f.values(), Doc: docs[f.name], Choices: f.oneOf})
 		}
 	}
 	slices.SortFunc(out, func(a, b Argument) int { return strings.Compare(a.Name, b.Name) })
@@ -313,7 +318,8 @@ func (d decoding) texts(v cty.Value) []string {
 // null says that an element may not be null, where it may not.
 func (d decoding) null(i int) {
 	if d.f.nonull {
-		d.fail("An argument is null", "%s[%d] of %s is null, as the outputs of a step or module whose when is false are. Use coalesce(…), or compact(…) around the list.", d.f.name, i, d.p.At)
+		d.fail("An argument is null", "%s[%d] of %s is null, as the outputs of a step or module whose when is false "+
+			"are. Use coalesce(…), or compact(…) around the list.", d.f.name, i, d.p.At)
 	}
 }
 

@@ -71,7 +71,11 @@ func plan(t *testing.T, k step.Kind, src string, uses ...step.Use) (step.Planned
 	if diags.HasErrors() {
 		return step.Planned{}, diags
 	}
-	return k.Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "all", Name: "x"}}, Args: v.AsValueMap(), Uses: uses, ArgAt: func(name string) (hcl.Range, bool) { return hcl.Range{Filename: "count"}, name == "count" }})
+	return k.Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "all", Name: "x"}}, Args: v.AsValueMap(),
+		Uses: uses, ArgAt: func(name string) (hcl.Range, bool) {
+			return hcl.Range{Filename: "count"},
+				name == "count"
+		}})
 }
 
 func TestArguments(t *testing.T) {
@@ -102,14 +106,18 @@ one { flags = ["-g"] }
 	}
 	empty := ""
 	want := everything{
-		Text: "12", Format: "v2", Count: 3, Seed: 1<<64 - 1, On: true, Words: []string{"x", "y"}, Maybe: &empty, Wait: pause{90 * time.Second},
-		Axes: map[string][]string{"s": {"1", "2"}}, Rows: []row{{"speed", 1.5, map[string]float64{"n": 2}}, {Name: "other", Value: 2}},
-		One: &shared{[]string{"-g"}}, shared: shared{[]string{"-O2"}},
+		Text: "12", Format: "v2", Count: 3, Seed: 1<<64 - 1, On: true, Words: []string{"x", "y"}, Maybe: &empty,
+		Wait: pause{90 * time.Second},
+		Axes: map[string][]string{"s": {"1", "2"}},
+		Rows: []row{{"speed", 1.5, map[string]float64{"n": 2}}, {Name: "other", Value: 2}},
+		One:  &shared{[]string{"-g"}}, shared: shared{[]string{"-O2"}},
 	}
-	if d := cmp.Diff(want, got, cmp.AllowUnexported(everything{}), cmpopts.IgnoreFields(everything{}, "File", "Files", "Push", "Any")); d != "" {
+	if d := cmp.Diff(want, got, cmp.AllowUnexported(everything{}),
+		cmpopts.IgnoreFields(everything{}, "File", "Files", "Push", "Any")); d != "" {
 		t.Error(d)
 	}
-	if !got.Any.RawEquals(cty.TupleVal([]cty.Value{cty.NumberIntVal(1)})) || len(got.Push) != 1 || got.Push["m"].Host() != "f" || len(got.Files) != 2 {
+	if !got.Any.RawEquals(cty.TupleVal([]cty.Value{cty.NumberIntVal(1)})) || len(got.Push) != 1 ||
+		got.Push["m"].Host() != "f" || len(got.Files) != 2 {
 		t.Errorf("%#v, %v, %v", got.Any, got.Push, got.Files)
 	}
 	for i, c := range []struct {
@@ -118,12 +126,16 @@ one { flags = ["-g"] }
 		input, as action.Input
 		ofOutput  bool
 	}{
-		{got.File, "steps/patch/a.dir/x", "", action.Input{Path: o.Path(), Artifact: &o}, action.Input{Path: "to", Artifact: &o, Sub: "x"}, true},
-		{got.Files[0], "in/files/0/b", "b", action.Input{Path: "in/files/0/b", Host: &action.HostPath{Path: "b"}}, action.Input{Path: "to", Host: &action.HostPath{Path: "b"}}, false},
-		{got.Files[1], "steps/patch/a.dir", "", action.Input{Path: o.Path(), Artifact: &o}, action.Input{Path: "to", Artifact: &o}, true},
+		{got.File, "steps/patch/a.dir/x", "", action.Input{Path: o.Path(), Artifact: &o},
+			action.Input{Path: "to", Artifact: &o, Sub: "x"}, true},
+		{got.Files[0], "in/files/0/b", "b", action.Input{Path: "in/files/0/b", Host: &action.HostPath{Path: "b"}},
+			action.Input{Path: "to", Host: &action.HostPath{Path: "b"}}, false},
+		{got.Files[1], "steps/patch/a.dir", "", action.Input{Path: o.Path(), Artifact: &o},
+			action.Input{Path: "to", Artifact: &o}, true},
 	} {
 		made, ofOutput := c.p.Output()
-		if d := cmp.Diff([]action.Input{c.input, c.as}, []action.Input{c.p.Input(), c.p.As("to")}); d != "" || c.p.InRoot() != c.at || c.p.Host() != c.host || ofOutput != c.ofOutput || ofOutput && made != o {
+		if d := cmp.Diff([]action.Input{c.input, c.as}, []action.Input{c.p.Input(), c.p.As("to")}); d != "" ||
+			c.p.InRoot() != c.at || c.p.Host() != c.host || ofOutput != c.ofOutput || ofOutput && made != o {
 			t.Errorf("%d: %s at %q of %q: %s", i, c.p, c.p.InRoot(), c.p.Host(), d)
 		}
 	}
@@ -134,7 +146,8 @@ format = ""
 words = []`); diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	if got.Count != 3 || got.Format != "v2" || got.Maybe != nil || got.One != nil || got.File.IsSet() || got.Rows != nil || !cmp.Equal(got.Words, []string{"a", "b"}) {
+	if got.Count != 3 || got.Format != "v2" || got.Maybe != nil || got.One != nil || got.File.IsSet() ||
+		got.Rows != nil || !cmp.Equal(got.Words, []string{"a", "b"}) {
 		t.Errorf("%+v", got)
 	}
 	if in := got.File.Input(); in != (action.Input{}) || got.File.InRoot() != "" {
@@ -169,14 +182,16 @@ func TestWrongArguments(t *testing.T) {
 
 // The same struct is what people read.
 func TestArgumentsForPeople(t *testing.T) {
-	k := step.New(step.Schema{ArgDocs: map[string]string{"count": "How many.", "row": "A row."}}, func(everything, *step.Plan) {})
+	k := step.New(step.Schema{ArgDocs: map[string]string{"count": "How many.", "row": "A row."}},
+		func(everything, *step.Plan) {})
 	byName := map[string]step.Argument{}
 	var names []string
 	for _, a := range k.Schema().Arguments {
 		byName[a.Name] = a
 		names = append(names, a.Name)
 	}
-	if got := strings.Join(names, " "); got != "any axes count file files flags format maybe on one part push row seed text wait words" {
+	if got := strings.Join(names, " "); got != "any axes count file files flags format maybe on one part push row "+
+		"seed text wait words" {
 		t.Error(got)
 	}
 	for _, want := range []step.Argument{

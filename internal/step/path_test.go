@@ -32,7 +32,8 @@ func TestPathInRoot(t *testing.T) {
 	}{
 		{a.Path(), []addrs.Output{a}, "steps/patch/a.dir", a.String()},
 		{a.Path() + "/x//y/", []addrs.Output{a}, "steps/patch/a.dir/x/y", a.String()},
-		{b.Path() + "/x", []addrs.Output{a, b}, "steps/patch/ab.dir/x", b.String()}, // not below a, whose path begins alike
+		// not below a, whose path begins alike
+		{b.Path() + "/x", []addrs.Output{a, b}, "steps/patch/ab.dir/x", b.String()},
 		{"src/x.c", nil, "in/arg/x.c", "src/x.c"},
 		{"/abs/dir/", nil, "in/arg/dir", "/abs/dir"},
 		{"modules/m/../../src", nil, "in/arg/src", "src"},
@@ -72,7 +73,8 @@ func TestPathAs(t *testing.T) {
 		if in.Host != nil {
 			host = in.Host.Path
 		}
-		if below := p.Below("y/z"); below.Path != p.InRoot()+"/y/z" || below.Host != nil && below.Host.Path != "libs/y/z" || below.Artifact != nil && !strings.HasSuffix(below.Sub, "y/z") {
+		if below := p.Below("y/z"); below.Path != p.InRoot()+"/y/z" || below.Host != nil &&
+			below.Host.Path != "libs/y/z" || below.Artifact != nil && !strings.HasSuffix(below.Sub, "y/z") {
 			t.Errorf("%q: below is %+v", c.value, below)
 		}
 		if in.Path != "push/x" || artifact != c.artifact || in.Sub != c.sub || host != c.host {

@@ -89,7 +89,8 @@ func (p *Plan) specs() []action.Spec {
 
 // Fail says that something is wrong with an argument, or with the step as a whole where there is no such argument.
 func (p *Plan) Fail(arg, summary, detail string, args ...any) {
-	p.Report(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: p.ArgRange(arg)})
+	p.Report(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...),
+		Subject: p.ArgRange(arg)})
 }
 
 // Report adds errors and warnings.
@@ -110,7 +111,8 @@ type Undeclared struct {
 func (p *Plan) Toolchain(name string) Toolchain {
 	t, ok := p.Toolchains[name]
 	if !ok {
-		p.lack(name, "Toolchain not declared", "A step of kind %q needs toolchain %q. Add a block: toolchain %q {}.", p.At.Kind, name, name)
+		p.lack(name, "Toolchain not declared", "A step of kind %q needs toolchain %q. Add a block: toolchain %q {}.",
+			p.At.Kind, name, name)
 	}
 	return t
 }

@@ -13,7 +13,8 @@ import (
 // A kind that finds out late that something is wrong has planned nothing.
 func TestLateErrors(t *testing.T) {
 	k := step.New(step.Schema{
-		Summary: "Links.", Example: "step", Outputs: []step.OutputSpec{{Name: "library", Class: action.File, Doc: "The library."}},
+		Summary: "Links.", Example: "step",
+		Outputs: []step.OutputSpec{{Name: "library", Class: action.File, Doc: "The library."}},
 	}, func(_ struct{}, p *step.Plan) {
 		p.File("library", p.Action("", "link", "ld").Out("lib.so"))
 		p.Missing("ld")

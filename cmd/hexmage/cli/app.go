@@ -102,7 +102,8 @@ func misspelt(env Env) error {
 			continue
 		}
 		if near := nearest.Name(name, variables); near != "" {
-			return usageError("%s%s is no variable that hexmage reads: did you mean %s%s? Set that one, or unset this one", prefix, name, prefix, near)
+			return usageError("%s%s is no variable that hexmage reads: did you mean %s%s? Set that one, or unset "+
+				"this one", prefix, name, prefix, near)
 		}
 	}
 	return nil
@@ -143,7 +144,8 @@ func (a *app) workspace(pipeline string) (string, error) {
 		if name := strings.TrimSuffix(filepath.Base(pipeline), ".hcl"); slices.Contains(a.pipelines(), name) {
 			advice = fmt.Sprintf(". Did you mean %s?", name)
 		}
-		return "", usageError("%q is no pipeline name: give the name of a file in pipelines/ without .hcl%s", pipeline, advice)
+		return "", usageError("%q is no pipeline name: give the name of a file in pipelines/ without .hcl%s",
+			pipeline, advice)
 	}
 	if a.Root != "" {
 		if _, err := rooted.Resolve(a.Root, filepath.Join(workspace.Folder, pipeline)); err != nil {
@@ -169,7 +171,8 @@ func (a *app) advice(pipeline string) string {
 	}
 	file := strings.TrimSuffix(pipeline, ".hcl") + ".hcl"
 	if st, err := os.Stat(filepath.Join(a.WorkDir, file)); err == nil && st.Mode().IsRegular() {
-		return fmt.Sprintf("%s lies in this folder, and pipelines are found in %s/: move it there", file, workspace.Folder)
+		return fmt.Sprintf("%s lies in this folder, and pipelines are found in %s/: move it there", file,
+			workspace.Folder)
 	}
 	return "There are: " + strings.Join(all, ", ")
 }

@@ -27,7 +27,9 @@ func newBoardUser(t *testing.T) *boardUser {
 		t.Fatal(err)
 	}
 	// There is no adb here, and none is started.
-	return &boardUser{dir: t.TempDir(), vars: []string{"HOME=" + home, "HEXMAGE_CACHE=" + t.TempDir(), "ADB_SERVER_SOCKET=localfilesystem:" + filepath.Join(home, "none.sock"), "PATH=/nowhere"}}
+	return &boardUser{dir: t.TempDir(),
+		vars: []string{"HOME=" + home, "HEXMAGE_CACHE=" + t.TempDir(),
+			"ADB_SERVER_SOCKET=localfilesystem:" + filepath.Join(home, "none.sock"), "PATH=/nowhere"}}
 }
 
 func (u *boardUser) home() string { return strings.TrimPrefix(u.vars[0], "HOME=") }
@@ -40,7 +42,8 @@ func (u *boardUser) knows(t *testing.T, s *sshtest.Server) {
 		t.Fatal(err)
 	}
 	at := strings.TrimPrefix(s.Address(), "ssh://"+sshtest.User+"@")
-	for name, text := range map[string]string{"known_hosts": sshtest.Known(s.HostKey(), at), "id_ed25519": string(key)} {
+	for name, text := range map[string]string{"known_hosts": sshtest.Known(s.HostKey(), at),
+		"id_ed25519": string(key)} {
 		if err := os.WriteFile(filepath.Join(u.home(), ".ssh", name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +52,8 @@ func (u *boardUser) knows(t *testing.T, s *sshtest.Server) {
 
 func (u *boardUser) run(stdin string, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	code = cli.Main(append([]string{"hexmage", "device"}, args...), cli.Env{Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs, Dir: u.dir, Vars: u.vars})
+	code = cli.Main(append([]string{"hexmage", "device"}, args...),
+		cli.Env{Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs, Dir: u.dir, Vars: u.vars})
 	return code, out.String(), errs.String()
 }
 
@@ -67,21 +71,25 @@ func TestBoardCommands(t *testing.T) {
 	t.Parallel()
 	s, u := sshtest.Start(t, sshtest.Options{}), newBoardUser(t)
 	at := s.Address()
-	if code, _, errs := u.run("", "info", "-s", at); code != cli.ExitEngine || !strings.Contains(errs, "is not known") || !strings.Contains(errs, "connect once with: ssh -p ") {
+	if code, _, errs := u.run("", "info", "-s", at); code != cli.ExitEngine ||
+		!strings.Contains(errs, "is not known") || !strings.Contains(errs, "connect once with: ssh -p ") {
 		t.Errorf("a board that nobody knows: exit code %d, %q", code, errs)
 	}
 	u.knows(t, s)
 	out := u.ok(t, "info", "-s", at)
-	for _, want := range []string{"serial       " + at + "\n", "system       ", "Linux ", "disk         ", " free, 0 B of it are hexmage's"} {
+	for _, want := range []string{"serial       " + at + "\n", "system       ", "Linux ", "disk         ",
+		" free, 0 B of it are hexmage's"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("info lacks %q:\n%s", want, out)
 		}
 	}
 	var info struct{ Machine, System string }
-	if err := json.Unmarshal([]byte(u.ok(t, "info", "--json", "-s", at)), &info); err != nil || info.Machine == "" || !strings.Contains(info.System, "Linux ") {
+	if err := json.Unmarshal([]byte(u.ok(t, "info", "--json", "-s", at)), &info); err != nil || info.Machine == "" ||
+		!strings.Contains(info.System, "Linux ") {
 		t.Errorf("%+v, %v", info, err)
 	}
-	if code, out, errs := u.run("in", "shell", "-s", at, "cat; echo err >&2; exit 5"); code != 5 || out != "in" || errs != "err\n" {
+	if code, out, errs := u.run("in", "shell", "-s", at, "cat; echo err >&2; exit 5"); code != 5 || out != "in" ||
+		errs != "err\n" {
 		t.Errorf("shell: exit code %d, %q, %q", code, out, errs)
 	}
 	if err := os.WriteFile(filepath.Join(u.dir, "x"), []byte("content"), 0o644); err != nil {
@@ -100,13 +108,15 @@ func TestBoardCommands(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(u.dir, "back/x")); err != nil || string(b) != "content" {
 		t.Errorf("pulled: %q, %v", b, err)
 	}
-	if code, _, errs := u.run("", "log", "-s", at); code != cli.ExitEngine || !strings.Contains(errs, "hexmage device shell dmesg") {
+	if code, _, errs := u.run("", "log", "-s", at); code != cli.ExitEngine ||
+		!strings.Contains(errs, "hexmage device shell dmesg") {
 		t.Errorf("log: exit code %d, %q", code, errs)
 	}
 	if code, _, errs := u.run("", "connect", at); code != cli.ExitUsage || !strings.Contains(errs, "--serial "+at) {
 		t.Errorf("connect: exit code %d, %q", code, errs)
 	}
-	if code, _, errs := u.run("", "info", "-s", "ssh://u:secret@host"); code == 0 || strings.Contains(errs, "secret") || !strings.Contains(errs, "use a key") {
+	if code, _, errs := u.run("", "info", "-s", "ssh://u:secret@host"); code == 0 ||
+		strings.Contains(errs, "secret") || !strings.Contains(errs, "use a key") {
 		t.Errorf("a password: exit code %d, %q", code, errs)
 	}
 
@@ -114,11 +124,13 @@ func TestBoardCommands(t *testing.T) {
 	if err := os.Rename(filepath.Join(u.home(), ".ssh/id_ed25519"), filepath.Join(u.home(), "board-key")); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errs := u.run("", "info", "-s", at); code != cli.ExitEngine || !strings.Contains(errs, "there is no key to show") {
+	if code, _, errs := u.run("", "info", "-s", at); code != cli.ExitEngine ||
+		!strings.Contains(errs, "there is no key to show") {
 		t.Errorf("without a key: exit code %d, %q", code, errs)
 	}
 	file := filepath.Join(u.dir, "devices.hcl")
-	if err := os.WriteFile(file, []byte("device \"bench\" {\n  serial = \""+at+"\"\n  key    = \"~/board-key\"\n}\ndevice \"gone\" { serial = \"ssh://u@127.0.0.1:1\" }\n"), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte("device \"bench\" {\n  serial = \""+at+"\"\n  key    = \"~/board-key\"\n}\n"+
+		"device \"gone\" { serial = \"ssh://u@127.0.0.1:1\" }\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	u.vars = append(u.vars, "HEXMAGE_DEVICES="+file)
@@ -126,7 +138,8 @@ func TestBoardCommands(t *testing.T) {
 		t.Errorf("by its name: %q", out)
 	}
 	var rows []map[string]string
-	if err := json.Unmarshal([]byte(u.ok(t, "list", "--json")), &rows); err != nil || len(rows) != 2 || rows[0]["state"] != "device" || rows[0]["serial"] != at ||
+	if err := json.Unmarshal([]byte(u.ok(t, "list", "--json")), &rows); err != nil || len(rows) != 2 ||
+		rows[0]["state"] != "device" || rows[0]["serial"] != at ||
 		rows[1]["state"] != "set aside" || !strings.Contains(rows[1]["detail"], "connection refused") {
 		t.Errorf("list: %v, %v", rows, err)
 	}

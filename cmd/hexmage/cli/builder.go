@@ -62,7 +62,8 @@ func (a *app) nameOlder() {
 		return
 	}
 	if old := a.places().Older(); len(old) > 0 {
-		fmt.Fprintf(a.Env.Stderr, "hexmage: %s holds %d folders of an earlier version, which this version does not read: `hexmage cache gc` removes them\n",
+		fmt.Fprintf(a.Env.Stderr, "hexmage: %s holds %d folders of an earlier version, which this version does not "+
+			"read: `hexmage cache gc` removes them\n",
 			filepath.Dir(a.Cache), len(old))
 	}
 }
@@ -70,7 +71,8 @@ func (a *app) nameOlder() {
 // openBuilder puts it together on the cache folder. A second interrupt ends what its executors have started. extra
 // and private are variables for some actions: see local.Options. over, if not nil, returns stores over those of the
 // cache folder.
-func (a *app) openBuilder(ctx context.Context, in *interrupts, extra map[string]string, private map[string]map[string]string, over storesOver) (_ *builder, err error) {
+func (a *app) openBuilder(ctx context.Context, in *interrupts, extra map[string]string,
+	private map[string]map[string]string, over storesOver) (_ *builder, err error) {
 	defer func() { err = a.writable(err) }()
 	if err := local.Ready(); err != nil {
 		return nil, engineError(err)
@@ -81,7 +83,10 @@ func (a *app) openBuilder(ctx context.Context, in *interrupts, extra map[string]
 	}
 	a.nameOlder()
 	gc.Tidy(ctx, a.Cache, a.endLeft(ctx, fn))
-	inUse, err := gc.Use(ctx, a.Cache, func() { fmt.Fprintln(a.Env.Stderr, "hexmage: waiting until the cache is collected") })
+	inUse, err := gc.Use(ctx, a.Cache, func() {
+		fmt.Fprintln(a.Env.Stderr, "hexmage: waiting until the cache is "+
+			"collected")
+	})
 	if err != nil {
 		return nil, err // also when interrupted
 	}
@@ -126,7 +131,9 @@ func (a *app) openBuilder(ctx context.Context, in *interrupts, extra map[string]
 	})
 	here := local.Options{
 		Dir: e.Scratch, Store: e.Blobs, Trees: e.Trees, Fn: fn, Self: a.Env.Self, Extra: extra,
-		Checkpoints: checkpoint.New(a.places().Checkpoints(), fn), Tidy: func(ctx context.Context) { gc.TidyRuns(ctx, a.Cache, a.endLeft(ctx, fn)) }, Begin: begin, Base: base, Workspace: workspace, Private: private,
+		Checkpoints: checkpoint.New(a.places().Checkpoints(), fn),
+		Tidy:        func(ctx context.Context) { gc.TidyRuns(ctx, a.Cache, a.endLeft(ctx, fn)) }, Begin: begin,
+		Base: base, Workspace: workspace, Private: private,
 	}
 	if dir := a.Env.Var("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		here.Memory = filepath.Join(dir, "hexmage")
@@ -185,7 +192,10 @@ func (e *builder) options(a *app) engine.Options {
 func (e *builder) runOptions(a *app, c *runFlags, workspace, outIn, out string) engine.Options {
 	o := e.options(a)
 	o.Workspace, o.KeepGoing, o.Prune = workspace, c.KeepGoing, len(c.Steps) == 0
-	peaks := sync.OnceValue(func() runlog.Peaks { return runlog.Open(a.runLogOf(workspace, c.Pipeline)).Peaks(a.Profile) })
+	peaks := sync.OnceValue(func() runlog.
+		Peaks {
+		return runlog.Open(a.runLogOf(workspace, c.Pipeline)).Peaks(a.Profile)
+	})
 	o.Took = func(step, name string) int64 { return peaks().Of(step, name) }
 	o.OutIn, o.Out, o.LogDir = outIn, out, a.logsOf(workspace, c.Pipeline)
 	return o
@@ -237,7 +247,8 @@ func (a *app) sandbox() (*sandbox.Base, string, error) {
 		if err := base.Unsupervised(); err != nil {
 			open := ""
 			if base.Mounts() != nil { // else all that is not theirs is read-only
-				open = ", and are not kept from changing mode and times of your files elsewhere and of toolchains, which they share"
+				open = ", and are not kept from changing mode and times of your files elsewhere and of toolchains, " +
+					"which they share"
 			}
 			fmt.Fprintf(a.Env.Stderr, "hexmage: actions get copies of their inputs%s: %v\n", open, err)
 		}
@@ -245,17 +256,20 @@ func (a *app) sandbox() (*sandbox.Base, string, error) {
 	case from != "": // asked for by name
 		return nil, "", usageError("%s: this machine can have no strict sandbox: %w", from, err)
 	}
-	fmt.Fprintf(a.Env.Stderr, "hexmage: actions are not kept from what they do not declare (sandbox \"staged\"): %v\n", err)
+	fmt.Fprintf(a.Env.Stderr,
+		"hexmage: actions are not kept from what they do not declare (sandbox \"staged\"): %v\n", err)
 	return nil, a.Root, nil
 }
 
 // writable adds what to do to the error of a cache folder that cannot be written to.
 func (a *app) writable(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return engineError(fmt.Errorf("%w: make the cache %s writable, or choose another folder with HEXMAGE_CACHE", err, a.Cache))
+		return engineError(fmt.Errorf("%w: make the cache %s writable, or choose another folder with HEXMAGE_CACHE",
+			err, a.Cache))
 	}
 	if errors.Is(err, syscall.ENOTDIR) {
-		return engineError(fmt.Errorf("the cache %s, or what it is in, is a file: remove it, or choose a folder with HEXMAGE_CACHE", a.Cache))
+		return engineError(fmt.Errorf(
+			"the cache %s, or what it is in, is a file: remove it, or choose a folder with HEXMAGE_CACHE", a.Cache))
 	}
 	return err
 }

@@ -72,7 +72,8 @@ func (*cacheStatsCmd) Run(ctx context.Context, a *app) error {
 		if f.Unpacked != "" {
 			top += "  (unpacked)"
 		}
-		fmt.Fprintf(w, "%-16s %8d %10s  %-16s %s\n", hex[:12], f.Files, bytesize.Decimal(f.Bytes), f.Used.Local().Format("2006-01-02 15:04"), top)
+		fmt.Fprintf(w, "%-16s %8d %10s  %-16s %s\n", hex[:12], f.Files, bytesize.Decimal(f.Bytes),
+			f.Used.Local().Format("2006-01-02 15:04"), top)
 	}
 	all.printWorth(a, &tally)
 	return nil
@@ -100,9 +101,11 @@ func (c *countedCache) printWorth(a *app, tally *runlog.Tally) {
 	w := a.Env.Stdout
 	perGB := func(seconds float64) string { return took(seconds * 1e9 / float64(c.Bytes)) }
 	printDearest(a, tally, []dearest{{"", c.Dearest}})
-	fmt.Fprintf(w, "\nTo make what the results hold took %s: %s for each GB of the cache.\n", took(c.Seconds), perGB(c.Seconds))
+	fmt.Fprintf(w, "\nTo make what the results hold took %s: %s for each GB of the cache.\n", took(c.Seconds),
+		perGB(c.Seconds))
 	if c.Saved.Seconds > 0 {
-		fmt.Fprintf(w, "The runs on record, %d since %s, found what took %s: %s for each GB.\n", c.Saved.Runs, c.Saved.Since.Local().Format("2006-01-02"), took(c.Saved.Seconds), perGB(c.Saved.Seconds))
+		fmt.Fprintf(w, "The runs on record, %d since %s, found what took %s: %s for each GB.\n", c.Saved.Runs,
+			c.Saved.Since.Local().Format("2006-01-02"), took(c.Saved.Seconds), perGB(c.Saved.Seconds))
 	}
 }
 
@@ -131,7 +134,8 @@ func printDearest(a *app, tally *runlog.Tally, groups []dearest) {
 					step = string(r[:80]) + "…"
 				}
 			}
-			fmt.Fprintf(a.Env.Stdout, "%-16s %8s %10s  %s\n", took(m.Seconds), g.are, bytesize.Decimal(m.Bytes), ansi.Visible(step, false))
+			fmt.Fprintf(a.Env.Stdout, "%-16s %8s %10s  %s\n", took(m.Seconds), g.are, bytesize.Decimal(m.Bytes),
+				ansi.Visible(step, false))
 		}
 	}
 }
@@ -193,9 +197,11 @@ func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 		printDearest(a, &tally, []dearest{{goes, sum.DearestRemoved}, {"stays", sum.DearestKept}})
 		was = fmt.Sprintf(", which took %s to make", took(sum.RemovedSeconds))
 	}
-	fmt.Fprintf(a.Env.Stdout, "%s %s%s; %s stay in %s\n", verb, bytesize.Decimal(sum.Freed), was, bytesize.Decimal(sum.After), a.Cache)
+	fmt.Fprintf(a.Env.Stdout, "%s %s%s; %s stay in %s\n", verb, bytesize.Decimal(sum.Freed), was,
+		bytesize.Decimal(sum.After), a.Cache)
 	if o.MaxSize > 0 && sum.After > o.MaxSize {
-		fmt.Fprintf(a.Env.Stderr, "note: what stays is more than %s, but it is nothing that may be removed\n", c.MaxSize)
+		fmt.Fprintf(a.Env.Stderr, "note: what stays is more than %s, but it is nothing that may be removed\n",
+			c.MaxSize)
 	}
 	return nil
 }

@@ -7,7 +7,8 @@ import (
 
 func TestParseAge(t *testing.T) {
 	for text, want := range map[string]time.Duration{
-		"30d": 720 * time.Hour, "2w": 336 * time.Hour, "12h": 12 * time.Hour, "0.5d": 12 * time.Hour, "90m": 90 * time.Minute, "0": 0,
+		"30d": 720 * time.Hour, "2w": 336 * time.Hour, "12h": 12 * time.Hour, "0.5d": 12 * time.Hour,
+		"90m": 90 * time.Minute, "0": 0,
 		"": -1, "d": -1, "-3d": -1, "0d": -1, "1e9d": -1, "soon": -1, "NaNd": -1, "3": -1,
 	} {
 		got, err := parseAge(text)

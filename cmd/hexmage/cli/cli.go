@@ -216,7 +216,8 @@ func printVersion(w io.Writer, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		return writeJSON(w, map[string]string{"version": version, "revision": revision, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+		return writeJSON(w, map[string]string{"version": version, "revision": revision, "go": runtime.Version(),
+			"os": runtime.GOOS, "arch": runtime.GOARCH})
 	}
 	fmt.Fprintf(w, "hexmage %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	if runtime.GOOS != "linux" {

@@ -55,7 +55,9 @@ func (c *compareCmd) Run(ctx context.Context, a *app) error {
 		name string
 		*history.Document
 	}{{"A", x}, {"B", y}} {
-		fmt.Fprintf(&b, "%s  %s  %s  %s: %s, %d executed, %d cached in %s\n", d.name, d.ID, d.Started.Local().Format(time.DateTime), strings.TrimSpace(d.Pipeline+" "+d.Profile), d.Result, d.Executed, d.Cached, seconds(d.Seconds))
+		fmt.Fprintf(&b, "%s  %s  %s  %s: %s, %d executed, %d cached in %s\n", d.name, d.ID,
+			d.Started.Local().Format(time.DateTime), strings.TrimSpace(d.Pipeline+" "+d.Profile), d.Result,
+			d.Executed, d.Cached, seconds(d.Seconds))
 	}
 	writeComparison(&b, found)
 	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), false))
@@ -73,7 +75,8 @@ func (c *compareCmd) first(ctx context.Context, a *app, b *history.Document) (*h
 	}
 	earlier := r.book.Earlier(r.Run(), func(*runlog.Run) bool { return true })
 	if earlier == nil {
-		return nil, usageError("there is no earlier run of %s with the same profile to compare with: run it again when something has changed, or name two runs: hexmage compare A B", b.Pipeline)
+		return nil, usageError("there is no earlier run of %s with the same profile to compare with: run it again "+
+			"when something has changed, or name two runs: hexmage compare A B", b.Pipeline)
 	}
 	return a.documentOf(ctx, r.book, earlier, true)
 }
@@ -177,7 +180,8 @@ func metricRows(all []history.MetricChange) (rows [][]string) {
 		if c.Ratio != 0 {
 			ratio = fmt.Sprintf("%+.1f %%", 100*(c.Ratio-1))
 		}
-		rows = append(rows, []string{"  " + m.Output, name, metricText(c.A), "→", metricText(c.B), ratio, string(c.Verdict)})
+		rows = append(rows, []string{"  " + m.Output, name, metricText(c.A), "→", metricText(c.B), ratio,
+			string(c.Verdict)})
 	}
 	return rows
 }

@@ -161,13 +161,16 @@ func (a *app) printSet(head string, n int, s *check.Set) {
 	}
 	fmt.Fprintln(w)
 	for _, p := range s.Problems {
-		fmt.Fprintf(w, "  %s  %s\n", a.painted("31", "problem"), strings.Join(wrap(p.Error(), a.width()-11), "\n           "))
+		fmt.Fprintf(w, "  %s  %s\n", a.painted("31", "problem"),
+			strings.Join(wrap(p.Error(), a.width()-11), "\n           "))
 	}
 	for _, f := range s.Warnings {
-		fmt.Fprintf(w, "  %s  %s\n", a.painted("33", "warning"), strings.Join(wrap(f.Text(), a.width()-11), "\n           "))
+		fmt.Fprintf(w, "  %s  %s\n", a.painted("33", "warning"),
+			strings.Join(wrap(f.Text(), a.width()-11), "\n           "))
 	}
 	if slices.Equal(s.Systems, []string{qnn.Linux}) {
-		fmt.Fprintf(w, "  %s     its libraries are for Linux: a phone with Android does not load them\n", a.painted("33", "note"))
+		fmt.Fprintf(w, "  %s     its libraries are for Linux: a phone with Android does not load them\n",
+			a.painted("33", "note"))
 	}
 	if len(s.Problems)+len(s.Warnings) == 0 {
 		fmt.Fprintf(w, "  %s       nothing that is known speaks against it\n", a.painted("32", "ok"))
@@ -197,12 +200,14 @@ type socRecord struct {
 }
 
 func recordOf(c *toolchains.Catalogue, s *qnn.SoC) socRecord {
-	return socRecord{s.Name, s.Marketing, s.Aliases, s.Arch, s.SoCModel, s.AndroidIDs, s.VTCMMB, s.LPAI, c.Features(s), s.Note}
+	return socRecord{s.Name, s.Marketing, s.Aliases, s.Arch, s.SoCModel, s.AndroidIDs, s.VTCMMB, s.LPAI,
+		c.Features(s), s.Note}
 }
 
 // compatSoCs prints the SoCs with the least that each needs.
 func (a *app) compatSoCs(c *toolchains.Catalogue) error {
-	rows := [][]string{{"SoC", "", "Hexagon", "soc_model", "soc_id", "VTCM", "first QAIRT", "first Hexagon SDK", "tools"}}
+	rows := [][]string{{"SoC", "", "Hexagon", "soc_model", "soc_id", "VTCM", "first QAIRT", "first Hexagon SDK",
+		"tools"}}
 	type entry struct {
 		socRecord
 		Needs facts.Needs `json:"needs"`
@@ -222,14 +227,16 @@ func (a *app) compatSoCs(c *toolchains.Catalogue) error {
 		if n.QAIRT != "" && s.MinSDK == "" {
 			first += " ?"
 		}
-		rows = append(rows, []string{s.Name, s.Marketing, s.Arch, strconv.Itoa(s.SoCModel), numbersText(s.AndroidIDs), megabytes(s.VTCMMB),
+		rows = append(rows, []string{s.Name, s.Marketing, s.Arch, strconv.Itoa(s.SoCModel), numbersText(s.AndroidIDs),
+			megabytes(s.VTCMMB),
 			first, orDash(n.Hexagon), orDash(tools)})
 	}
 	if a.JSON {
 		return a.printJSON(all)
 	}
 	fmt.Fprint(a.Env.Stdout, columns(rows))
-	fmt.Fprint(a.Env.Stdout, "\n?: by its arch only; nobody has published which QAIRT is the first that knows it.\nWhat goes together for one of them: hexmage compat --soc SM8750\n")
+	fmt.Fprint(a.Env.Stdout, "\n?: by its arch only; nobody has published which QAIRT is the first that knows "+
+		"it.\nWhat goes together for one of them: hexmage compat --soc SM8750\n")
 	return nil
 }
 

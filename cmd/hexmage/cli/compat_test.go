@@ -58,7 +58,8 @@ output "so" { value = step.oppackage.llama.outputs.dir }
 func opSources(scale string) map[string]string {
 	return map[string]string{
 		"LLaMAPackage/src/LLaMAPackageInterface.cpp": "int x;\n",
-		"LLaMAPackage/src/ops/IRoPE.cpp":             "// in_0.get_interface_scale() was renamed\nvoid f(const Tensor &t) {\n  float s = t." + scale + "();\n}\n",
+		"LLaMAPackage/src/ops/IRoPE.cpp": "// in_0.get_interface_scale() was renamed\nvoid f(const " +
+			"Tensor &t) {\n  float s = t." + scale + "();\n}\n",
 	}
 }
 
@@ -95,8 +96,9 @@ output "stdout" { value = step.run.llm.outputs.stdout }
 `
 }
 
-// TestVersionFailures has each failure of versions that the llm.npu reproduction report tells of, and their like, as a pipeline: it is
-// refused when it is planned, with the rule, the reason and what to do, before anything is fetched, built or pushed.
+// TestVersionFailures has each failure of versions that the llm.npu reproduction report tells of, and their like, as
+// a pipeline: it is refused when it is planned, with the rule, the reason and what to do, before anything is fetched,
+// built or pushed.
 func TestVersionFailures(t *testing.T) {
 	contextStep := func(args string) string {
 		return `
@@ -116,15 +118,20 @@ output "context" { value = step.context.llm.outputs.context }
 	}{
 		// The report's own, and those of upstream's Makefile.
 		"SoC unknown": {toolchainsOf("SM8750", "2.25.0.240728", "6.4.0.2") + opPackage, opSources("interface_scale"),
-			[]string{"compat qairt-arch", "SoC model (SnapdragonModel) is unknown", "v79, the Hexagon arch of SM8750", "take QAIRT 2.31.0.250130 or newer", "[compat qairt-arch; observed: what is in qairt 2.25.0.240728]"}},
+			[]string{"compat qairt-arch", "SoC model (SnapdragonModel) is unknown", "v79, the Hexagon arch of SM8750",
+				"take QAIRT 2.31.0.250130 or newer", "[compat qairt-arch; observed: what is in qairt 2.25.0.240728]"}},
 		"SoC unknown, no copy of the SDK": {toolchainsOf("SM8850", "2.41.0.251128", "6.3.0.0") + opPackage, nil,
-			[]string{"compat qairt-arch", "take QAIRT 2.42.0.251225 or newer", "compat hexagon-arch", "take Hexagon SDK 6.4"}},
-		"stub id mismatch": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + pushes(`"libQnnHtpV79Stub.so" = "libs/libQnnHtpV79Stub.so"`),
+			[]string{"compat qairt-arch", "take QAIRT 2.42.0.251225 or newer", "compat hexagon-arch",
+				"take Hexagon SDK 6.4"}},
+		"stub id mismatch": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") +
+			pushes(`"libQnnHtpV79Stub.so" = "libs/libQnnHtpV79Stub.so"`),
 			map[string]string{"libs/libQnnHtpV79Stub.so": vendorsLibrary(183, 2, "v2.34.0.250424201103_119471")},
-			[]string{"compat push-one-sdk", "Stub lib id mismatch", "v2.34.0.250424201103_119471", "libQnnHtpV79Stub.so from libs/libQnnHtpV79Stub.so", "v2.37.0.250724", "from one SDK"}},
+			[]string{"compat push-one-sdk", "Stub lib id mismatch", "v2.34.0.250424201103_119471",
+				"libQnnHtpV79Stub.so from libs/libQnnHtpV79Stub.so", "v2.37.0.250724", "from one SDK"}},
 		"stub id mismatch, the phone's own libraries": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") +
 			strings.Replace(pushes(""), `"$HEXMAGE_ROOT"`, `"/vendor/lib64:$HEXMAGE_ROOT"`, 1), nil,
-			[]string{"compat run-vendor-libraries", "/vendor/lib64", "Stub lib id mismatch", "put the run's folder first"}},
+			[]string{"compat run-vendor-libraries", "/vendor/lib64", "Stub lib id mismatch",
+				"put the run's folder first"}},
 		"config option 2": {toolchainsOf("SM8650", "2.31.0.250130", "6.4.0.2") + contextStep("  signed_pd = true"), nil,
 			[]string{"compat signed-pd", "Unsupported config option 2", "signed_pd = false"}},
 		"config option 2, in upstream's config": {toolchainsOf("SM8650", "2.31.0.250130", "6.4.0.2") + `
@@ -136,16 +143,24 @@ step "exec" "aot" {
 output "context" { value = step.exec.aot.outputs.context }
 `, map[string]string{"cfg/qnn_aot_cfg_1.7B.json": `{"target_machine": {"htp_arch": "V75", "htp_chipset": "SM8650", "htp_security_pd_session": "HtpSignedPd"}}`},
 			[]string{"compat signed-pd", "exec aot asks for a signed protection domain", "HtpUnsignedPd"}},
-		"tools folder": {toolchainsOf("SM8750", "2.41.0.251128", "6.5.0.0") + strings.Replace(opPackage, "source  =", "tools_version = \"19.0.04\"\n  source  =", 1),
+		"tools folder": {toolchainsOf("SM8750", "2.41.0.251128", "6.5.0.0") +
+			strings.Replace(opPackage, "source  =", "tools_version = \"19.0.04\"\n  source  =", 1),
 			opSources("interface_scale"),
-			[]string{"compat hexagon-tools-folder", "tools/HEXAGON_Tools/19.0.04, Hexagon SDK 6.5.0.0 has it in tools/HEXAGON_Tools/19.0.07", "Cannot retrieve hexagon tools from", "take Hexagon SDK 6.4.0.2"}},
-		"tools folder, no copy of the SDK": {toolchainsOf("SM8750", "2.37.0.250724", "6.3.0.0") + strings.Replace(opPackage, "source  =", "tools_version = \"19.0.04\"\n  source  =", 1),
-			opSources("interface_scale"), []string{"compat hexagon-tools-folder", "Hexagon SDK 6.3.0.0 has it in tools/HEXAGON_Tools/8.8.06"}},
+			[]string{"compat hexagon-tools-folder",
+				"tools/HEXAGON_Tools/19.0.04, Hexagon SDK 6.5.0.0 has it in tools/HEXAGON_Tools/19.0.07",
+				"Cannot retrieve hexagon tools from", "take Hexagon SDK 6.4.0.2"}},
+		"tools folder, no copy of the SDK": {toolchainsOf("SM8750", "2.37.0.250724", "6.3.0.0") +
+			strings.Replace(opPackage, "source  =", "tools_version = \"19.0.04\"\n  source  =", 1),
+			opSources("interface_scale"), []string{"compat hexagon-tools-folder", "Hexagon SDK 6.3.0.0 has it in " +
+				"tools/HEXAGON_Tools/8.8.06"}},
 		"tools folder, upstream's Makefile": {toolchainsOf("SM8650", "2.41.0.251128", "6.5.0.0") + runsMake,
 			map[string]string{"ops/Makefile": upstreamsMakefile},
-			[]string{"compat hexagon-tools-folder", "tools/HEXAGON_Tools/8.7.06", "Cannot retrieve hexagon tools from"}},
-		"HEXAGON_SDK_ROOT_V79": {toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2") + runsMake, map[string]string{"ops/Makefile": upstreamsMakefile},
-			[]string{"compat make-sdk-root", "HEXAGON_SDK_ROOT_V79 is set incorrectly. Cannot retrieve", "step \"makefile\"", "pass HEXAGON_SDK_ROOT_V79=$HEXAGON_SDK_ROOT"}},
+			[]string{"compat hexagon-tools-folder", "tools/HEXAGON_Tools/8.7.06",
+				"Cannot retrieve hexagon tools from"}},
+		"HEXAGON_SDK_ROOT_V79": {toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2") + runsMake,
+			map[string]string{"ops/Makefile": upstreamsMakefile},
+			[]string{"compat make-sdk-root", "HEXAGON_SDK_ROOT_V79 is set incorrectly. Cannot retrieve",
+				"step \"makefile\"", "pass HEXAGON_SDK_ROOT_V79=$HEXAGON_SDK_ROOT"}},
 		"HEXAGON_SDK_ROOT_V79, from git": {toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2") + `
 step "git" "mllm" {
   url    = "https://github.com/UbiquitousLearning/mllm"
@@ -158,23 +173,39 @@ step "exec" "llama" {
 output "so" { value = step.exec.llama.outputs.so }
 `, nil, []string{"compat make-sdk-root", "HEXAGON_SDK_ROOT_V79 is set incorrectly. Cannot retrieve"}},
 		"HEXAGON_SDK_ROOT_V79 is set": {toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2") +
-			strings.Replace(runsMake, "make -C", "make HEXAGON_SDK_ROOT_V79=$HEXAGON_SDK_ROOT -C", 1), map[string]string{"ops/Makefile": upstreamsMakefile}, nil},
-		"get_interface_scale": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + opPackage, opSources("get_interface_scale"),
-			[]string{"compat op-renamed", "src/ops/IRoPE.cpp:3 calls get_interface_scale()", "no member named 'get_interface_scale' in 'Tensor'", `step "patch" with series = "mllm"`, `rename rule "interface_scale"`}},
-		"get_interface_scale, in a comment only": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + opPackage, opSources("interface_scale"), nil},
-		"get_interface_scale, a function of its own": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + opPackage, map[string]string{
-			"LLaMAPackage/src/LLaMAPackageInterface.cpp": "", "LLaMAPackage/src/ops/a.cpp": "float get_interface_scale();\nfloat a = get_interface_scale();\n"}, nil},
-		"get_interface_scale, as it was": {toolchainsOf("SM8650", "2.31.0.250130", "6.4.0.2") + opPackage, opSources("get_interface_scale"), nil},
+			strings.Replace(runsMake, "make -C", "make HEXAGON_SDK_ROOT_V79=$HEXAGON_SDK_ROOT -C", 1),
+			map[string]string{"ops/Makefile": upstreamsMakefile}, nil},
+		"get_interface_scale": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + opPackage,
+			opSources("get_interface_scale"),
+			[]string{"compat op-renamed", "src/ops/IRoPE.cpp:3 calls get_interface_scale()",
+				"no member named 'get_interface_scale' in 'Tensor'", `step "patch" with series = "mllm"`,
+				`rename rule "interface_scale"`}},
+		"get_interface_scale, in a comment only": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + opPackage,
+			opSources("interface_scale"), nil},
+		"get_interface_scale, a function of its own": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + opPackage,
+			map[string]string{
+				"LLaMAPackage/src/LLaMAPackageInterface.cpp": "",
+				"LLaMAPackage/src/ops/a.cpp": "float get_interface_scale();\nfloat a = " +
+					"get_interface_scale();\n"}, nil},
+		"get_interface_scale, as it was": {toolchainsOf("SM8650", "2.31.0.250130", "6.4.0.2") + opPackage,
+			opSources("get_interface_scale"), nil},
 
 		// Others that fail on the phone, or after an hour.
 		"tools for v81": {toolchainsOf("SM8850", "2.42.0.251225", "6.2.0.1") + opPackage, nil,
 			[]string{"compat hexagon-arch", "tools 8.8.06", "not for v81", "take Hexagon SDK 6.4", "needs tools 19.0"}},
-		"tools for one arch of several": {toolchainsOf("SM8650", "2.42.0.251225", "6.2.0.1") + strings.Replace(opPackage, `"htp_aarch64"`, `"htp_v81"`, 1),
-			map[string]string{"toolchains/ours.hcl": "toolchain \"hexagon\" {\n  release \"6.2.0.1\" {\n    tools_version = \"8.8.06\"\n    source \"archive\" {\n      urls   = [\"https://files.example/h.zip\"]\n      sha256 = \"" + strings.Repeat("a", 64) + "\"\n    }\n  }\n}\n"},
-			[]string{"compat op-tools-arch", "8.8.06 of Hexagon SDK 6.2.0.1 cannot compile for v81", "take Hexagon SDK 6.4"}},
-		"soc_id as soc_model": {strings.Replace(toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2"), `"SM8750" {}`, `"SM8750" { soc_model = 618 }`, 1) + opPackage, nil,
+		"tools for one arch of several": {toolchainsOf("SM8650", "2.42.0.251225", "6.2.0.1") +
+			strings.Replace(opPackage, `"htp_aarch64"`, `"htp_v81"`, 1),
+			map[string]string{"toolchains/ours.hcl": "toolchain \"hexagon\" {\n  release \"6.2.0.1\" {\n    " +
+				"tools_version = \"8.8.06\"\n    source \"archive\" {\n      urls   = " +
+				"[\"https://files.example/h.zip\"]\n      sha256 = \"" + strings.Repeat("a", 64) +
+				"\"\n    }\n  }\n}\n"},
+			[]string{"compat op-tools-arch", "8.8.06 of Hexagon SDK 6.2.0.1 cannot compile for v81",
+				"take Hexagon SDK 6.4"}},
+		"soc_id as soc_model": {strings.Replace(toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2"), `"SM8750" {}`,
+			`"SM8750" { soc_model = 618 }`, 1) + opPackage, nil,
 			[]string{"compat soc-id-as-model", "618, which is what Android calls SM8750", "for SM8750 it is 69"}},
-		"soc_id as SoC": {toolchainsOf("660", "2.42.0.251225", "6.4.0.2") + opPackage, nil, []string{"660 is the Android soc_id of SM8850 (soc_model 87)"}},
+		"soc_id as SoC": {toolchainsOf("660", "2.42.0.251225", "6.4.0.2") + opPackage, nil,
+			[]string{"660 is the Android soc_id of SM8850 (soc_model 87)"}},
 		"soc_id in a command": {toolchainsOf("SM8850", "2.42.0.251225", "6.4.0.2") + `
 step "exec" "prepare" {
   argv = ["${toolchain.qairt.dir}/bin/x", "--soc_model", "660"]
@@ -182,20 +213,33 @@ step "exec" "prepare" {
 }
 output "o" { value = step.exec.prepare.outputs.o }
 `, nil, []string{"compat soc-id-in-command", "soc_model 660, which is what Android calls SM8850", "pass 87"}},
-		"soc_model of another": {strings.Replace(toolchainsOf("SM8850", "2.42.0.251225", "6.4.0.2"), `"SM8850" {}`, `"SM8850" { soc_model = 88 }`, 1) + opPackage, nil,
+		"soc_model of another": {strings.Replace(toolchainsOf("SM8850", "2.42.0.251225", "6.4.0.2"), `"SM8850" {}`,
+			`"SM8850" { soc_model = 88 }`, 1) + opPackage, nil,
 			[]string{"compat soc-model", "88, which is SC8480XP; that of SM8850 is 87"}},
-		"VTCM": {strings.Replace(toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2"), `"SM8750" {}`, `"SM8750" { vtcm_mb = 16 }`, 1) + opPackage, nil,
+		"VTCM": {strings.Replace(toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2"), `"SM8750" {}`,
+			`"SM8750" { vtcm_mb = 16 }`, 1) + opPackage, nil,
 			[]string{"compat target-vtcm", "16 MB of VTCM, SM8750 has 8"}},
-		"context newer than the runtime": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + pushes(`"context.bin" = "context.bin"`),
-			map[string]string{"context.bin": contextBinary(t, qnnctx.Info{Backend: qnnctx.BackendHTP, BuildID: "v2.44.0.260225000000_1", SoCModel: 69, Arch: 79, SoC: "SM8750", VTCM: 8 << 20})},
-			[]string{"compat context-newer", "made by QAIRT 2.44.0, the runtime is the older 2.37.0.250724", "compile the context again"}},
-		"context for another arch": {toolchainsOf("SM8750", "2.44.0.260225", "6.4.0.2") + pushes(`"context.bin" = "context.bin"`),
-			map[string]string{"context.bin": contextBinary(t, qnnctx.Info{Backend: qnnctx.BackendHTP, BuildID: "v2.42.0.251225135753_193295", SoCModel: 57, Arch: 75, SoC: "SM8650", VTCM: 8 << 20})},
+		"context newer than the runtime": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") +
+			pushes(`"context.bin" = "context.bin"`),
+			map[string]string{"context.bin": contextBinary(t,
+				qnnctx.Info{Backend: qnnctx.BackendHTP, BuildID: "v2.44.0.260225000000_1", SoCModel: 69, Arch: 79,
+					SoC: "SM8750", VTCM: 8 << 20})},
+			[]string{"compat context-newer", "made by QAIRT 2.44.0, the runtime is the older 2.37.0.250724",
+				"compile the context again"}},
+		"context for another arch": {toolchainsOf("SM8750", "2.44.0.260225", "6.4.0.2") +
+			pushes(`"context.bin" = "context.bin"`),
+			map[string]string{"context.bin": contextBinary(t,
+				qnnctx.Info{Backend: qnnctx.BackendHTP, BuildID: "v2.42.0.251225135753_193295", SoCModel: 57,
+					Arch: 75, SoC: "SM8650", VTCM: 8 << 20})},
 			[]string{"compat context-arch", "compiled for Hexagon v75, the target has v79"}},
-		"library for another arch": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + pushes(`"libQnnLLaMAPackage_HTP.so" = "libs/p.so"`),
+		"library for another arch": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") +
+			pushes(`"libQnnLLaMAPackage_HTP.so" = "libs/p.so"`),
 			map[string]string{"libs/p.so": vendorsLibrary(164, 1, "v2.37.0.250724000000_1")},
-			[]string{"compat push-arch", "libQnnLLaMAPackage_HTP.so from libs/p.so is built for Hexagon v75, the target has v79", "push the build for v79"}},
-		"LPBQ on v69": {toolchainsOf("SM8450", "2.41.0.251128", "6.4.0.2") + "\nstep \"quantize\" \"q\" {\n  model = \"m\"\n}\noutput \"q\" { value = step.quantize.q.outputs.dir }\n", nil,
+			[]string{"compat push-arch", "libQnnLLaMAPackage_HTP.so from libs/p.so is built for Hexagon v75, the " +
+				"target has v79", "push the build for v79"}},
+		"LPBQ on v69": {toolchainsOf("SM8450", "2.41.0.251128", "6.4.0.2") +
+			"\nstep \"quantize\" \"q\" {\n  model = \"m\"\n}\noutput \"q\" { value = step.quantize.q.outputs.dir }\n",
+			nil,
 			[]string{"compat lpbq", "need Hexagon v73 or newer; SM8450 has v69"}},
 		"config for another SoC": {toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2") + `
 step "exec" "aot" {
@@ -205,14 +249,16 @@ step "exec" "aot" {
 output "o" { value = step.exec.aot.outputs.o }
 `, map[string]string{"cfg.json": `{"target_machine": {"htp_arch": "V75", "htp_chipset": "SM8650", "htp_security_pd_session": "HtpUnsignedPd"}}`},
 			[]string{"compat aot-config", "for SM8650, v75; the target is SM8750, v79", `set htp_chipset to "SM8750"`}},
-		"a rule of one's own": {toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2") + opPackage, map[string]string{"toolchains/ours.hcl": `
+		"a rule of one's own": {toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2") + opPackage,
+			map[string]string{"toolchains/ours.hcl": `
 compat "ours" {
   when   = older(qairt.version, "2.42")
   reason = "our models need ${upper("qairt")} 2.42"
   remedy = "ask the people who know"
 }
 `}, []string{"compat ours", "our models need QAIRT 2.42. ask the people who know."}},
-		"a rule about the phone alone": {toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2") + opPackage, map[string]string{"toolchains/ours.hcl": `
+		"a rule about the phone alone": {toolchainsOf("SM8750", "2.41.0.251128", "6.4.0.2") + opPackage,
+			map[string]string{"toolchains/ours.hcl": `
 compat "no-such-phone" {
   when   = soc.name == "SM8750" && target.vtcm_mb == 8
   reason = "we have none"
@@ -220,7 +266,9 @@ compat "no-such-phone" {
 }
 `}, []string{"compat no-such-phone", "in target \"SM8750\"", "we have none"}},
 		"a rule switched off": {toolchainsOf("SM8750", "2.37.0.250724", "6.4.0.2") + opPackage,
-			map[string]string{"toolchains/ours.hcl": "compat \"op-renamed\" {\n  severity = \"off\"\n}\n", "LLaMAPackage/src/LLaMAPackageInterface.cpp": "", "LLaMAPackage/src/ops/a.cpp": "int a = t.get_interface_scale();"}, nil},
+			map[string]string{"toolchains/ours.hcl": "compat \"op-renamed\" {\n  severity = \"off\"\n}\n",
+				"LLaMAPackage/src/LLaMAPackageInterface.cpp": "",
+				"LLaMAPackage/src/ops/a.cpp":                 "int a = t.get_interface_scale();"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -241,9 +289,12 @@ compat "no-such-phone" {
 			for _, command := range []string{"plan", "validate"} {
 				var stdout, stderr bytes.Buffer
 				args := []string{"hexmage", command, "--profile", "device", "p"}
-				code := Main(args, Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: dir, Vars: []string{"HEXMAGE_CACHE=" + cache, "HOME=" + dir}, Self: os.Args[0], Width: 4000})
+				code := Main(args, Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: dir,
+					Vars: []string{"HEXMAGE_CACHE=" + cache, "HOME=" + dir}, Self: os.Args[0], Width: 4000})
 				if x.says == nil {
-					lacks := command == "plan" && code == ExitUsage && strings.Contains(stdout.String(), "this machine cannot run it yet") // the SDK itself
+					// the SDK itself
+					lacks := command == "plan" && code == ExitUsage &&
+						strings.Contains(stdout.String(), "this machine cannot run it yet")
 					if code != 0 && !lacks || strings.Contains(stderr.String(), "[compat") {
 						t.Errorf("%s: exit code %d\n%s", command, code, stderr.String())
 					}
@@ -279,25 +330,35 @@ func TestCompatWarns(t *testing.T) {
 	}{
 		// An engineer of the vendor says that V79 is there from 2.30 on; executorch's list begins with 2.37.
 		"v79 before 2.37": {pipeline: toolchainsOf("SM8750", "2.34.0.250424", "6.4.0.2"), not: "compat qairt-arch",
-			says: []string{"Warning: The SDK does not know the target", "does not know SM8750", "take QAIRT 2.37.0.250724 or newer", "[compat qairt-soc; inferred: executorch: devices and versions]"}},
+			says: []string{"Warning: The SDK does not know the target", "does not know SM8750",
+				"take QAIRT 2.37.0.250724 or newer", "[compat qairt-soc; inferred: executorch: devices and versions]"}},
 		"v79 before 2.30": {pipeline: toolchainsOf("SM8750", "2.29.0.241129", "6.4.0.2"), code: ExitUsage,
 			says: []string{"compat qairt-arch; documented: an engineer of the vendor, executorch#7550"}},
 		"v81 before 2.42": {pipeline: toolchainsOf("SM8850", "2.41.0.251128", "6.4.0.2"),
-			says: []string{"Warning: The SDK does not know the target", "none for v81", "[compat qairt-arch; inferred: executorch: devices and versions]"}},
-		"v81 in what somebody has seen": {pipeline: toolchainsOf("SM8850", "2.25.0.240728", "6.4.0.2"), code: ExitUsage, says: []string{"compat qairt-arch; observed"}},
-		"a workspace that insists": {pipeline: toolchainsOf("SM8750", "2.34.0.250424", "6.4.0.2"), ours: "compat \"qairt-soc\" {\n  severity = \"error\"\n}\n", code: ExitUsage,
+			says: []string{"Warning: The SDK does not know the target", "none for v81",
+				"[compat qairt-arch; inferred: executorch: devices and versions]"}},
+		"v81 in what somebody has seen": {pipeline: toolchainsOf("SM8850", "2.25.0.240728", "6.4.0.2"),
+			code: ExitUsage, says: []string{"compat qairt-arch; observed"}},
+		"a workspace that insists": {pipeline: toolchainsOf("SM8750", "2.34.0.250424", "6.4.0.2"),
+			ours: "compat \"qairt-soc\" {\n  severity = \"error\"\n}\n", code: ExitUsage,
 			says: []string{"Error: The SDK does not know the target", "compat qairt-soc; inferred"}},
-		"a workspace's own record": {pipeline: toolchainsOf("SM9950", "2.41.0.251128", "6.4.0.2"), ours: "soc \"SM9950\" {\n  arch = \"v79\"\n  soc_model = 199\n  min_sdk = \"2.51\"\n}\n", code: ExitUsage,
+		"a workspace's own record": {pipeline: toolchainsOf("SM9950", "2.41.0.251128", "6.4.0.2"),
+			ours: "soc \"SM9950\" {\n  arch = \"v79\"\n  soc_model = 199\n  min_sdk = \"2.51\"\n}\n", code: ExitUsage,
 			says: []string{"compat qairt-soc; documented", "ours.hcl"}},
 		"a workspace's own record that is not sure": {pipeline: toolchainsOf("SM9950", "2.41.0.251128", "6.4.0.2"),
-			ours: "soc \"SM9950\" {\n  arch = \"v79\"\n  soc_model = 199\n  min_sdk = \"2.51\"\n  fact \"min_sdk\" {\n    sure = \"inferred\"\n    source = \"a rumour\"\n  }\n}\n",
+			ours: "soc \"SM9950\" {\n  arch = \"v79\"\n  soc_model = 199\n  min_sdk = \"2.51\"\n  fact \"min_sdk\" " +
+				"{\n    sure = \"inferred\"\n    source = \"a rumour\"\n  }\n}\n",
 			says: []string{"Warning: ", "compat qairt-soc; inferred: a rumour"}},
 		// Rules that mention nothing but the target are asked at its block, whatever else there is.
 		"soc_id as soc_model": {pipeline: "target \"SM8750\" { soc_model = 618 }\n" + oneStep, code: ExitUsage,
 			says: []string{"compat soc-id-as-model; observed", "soc_model = 618", "for SM8750 it is 69"}},
-		"too much VTCM": {pipeline: "target \"SM8750\" { vtcm_mb = 16 }\n" + oneStep, code: ExitUsage, says: []string{"compat target-vtcm; observed", "vtcm_mb = 16"}},
-		"no HTP":        {pipeline: "target \"SM8250\" {}\n" + oneStep, code: ExitUsage, says: []string{"compat soc-htp; documented", "SM8250 has Hexagon v66"}},
-		"a rule of the SoC's": {pipeline: "target \"SM8650\" {}\n" + oneStep, ours: "compat \"ours\" {\n  when = soc.arch == \"v75\" && target.vtcm_mb == 8\n  reason = \"we have no ${soc.name} here\"\n}\n", code: ExitUsage,
+		"too much VTCM": {pipeline: "target \"SM8750\" { vtcm_mb = 16 }\n" + oneStep, code: ExitUsage,
+			says: []string{"compat target-vtcm; observed", "vtcm_mb = 16"}},
+		"no HTP": {pipeline: "target \"SM8250\" {}\n" + oneStep, code: ExitUsage,
+			says: []string{"compat soc-htp; documented", "SM8250 has Hexagon v66"}},
+		"a rule of the SoC's": {pipeline: "target \"SM8650\" {}\n" + oneStep,
+			ours: "compat \"ours\" {\n  when = soc.arch == \"v75\" && target.vtcm_mb == 8\n  reason = \"we have no " +
+				"${soc.name} here\"\n}\n", code: ExitUsage,
 			says: []string{"we have no SM8650 here", "compat ours"}},
 		"an argument that is none": {
 			pipeline: "target \"SM8650\" { vtcm_b = 8 }\n" + oneStep, code: ExitUsage,
@@ -308,12 +369,17 @@ func TestCompatWarns(t *testing.T) {
 			says: []string{`Write target "SM8650" {}.`},
 		},
 		"a variable as SoC": {
-			pipeline: "variable \"soc\" {\n  default = \"SM8650\"\n}\ntarget { soc = var.soc }\n" + oneStep, not: "Warning",
+			pipeline: "variable \"soc\" {\n  default = \"SM8650\"\n}\ntarget { soc = var.soc }\n" + oneStep,
+			not:      "Warning",
 		},
-		"a SoC without a record":         {pipeline: "target \"SM9999\" {\n  arch = \"v79\"\n  soc_model = 199\n  vtcm_mb = 8\n}\n" + oneStep},
-		"a SoC of which not all is said": {pipeline: "target \"SM9999\" {\n  arch = \"v79\"\n  vtcm_mb = 8\n}\n" + oneStep, code: ExitUsage, says: []string{`SoC "SM9999" is not in the catalogue`}},
-		"the name twice":                 {pipeline: "target \"SM8650\" { soc = \"SM8650\" }\n" + oneStep, code: ExitUsage, says: []string{"There is no argument soc in a target block"}},
-		"no name":                        {pipeline: "target {}\n" + oneStep, code: ExitUsage, says: []string{"The target has no SoC", `target "SM8750" {}`}},
+		"a SoC without a record": {pipeline: "target \"SM9999\" {\n  arch = \"v79\"\n  soc_model = 199\n  " +
+			"vtcm_mb = 8\n}\n" + oneStep},
+		"a SoC of which not all is said": {pipeline: "target \"SM9999\" {\n  arch = \"v79\"\n  vtcm_mb = 8\n}\n" +
+			oneStep, code: ExitUsage, says: []string{`SoC "SM9999" is not in the catalogue`}},
+		"the name twice": {pipeline: "target \"SM8650\" { soc = \"SM8650\" }\n" + oneStep, code: ExitUsage,
+			says: []string{"There is no argument soc in a target block"}},
+		"no name": {pipeline: "target {}\n" + oneStep, code: ExitUsage,
+			says: []string{"The target has no SoC", `target "SM8750" {}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -328,8 +394,9 @@ func TestCompatWarns(t *testing.T) {
 				}
 			}
 			var stdout, stderr bytes.Buffer
-			code := Main([]string{"hexmage", "plan", "--profile", "device", "p"}, Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: dir,
-				Vars: []string{"HEXMAGE_CACHE=" + dir + "/cache", "HOME=" + dir}, Self: os.Args[0], Width: 4000})
+			code := Main([]string{"hexmage", "plan", "--profile", "device", "p"},
+				Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: dir,
+					Vars: []string{"HEXMAGE_CACHE=" + dir + "/cache", "HOME=" + dir}, Self: os.Args[0], Width: 4000})
 			if code != x.code || x.not != "" && strings.Contains(stderr.String(), x.not) {
 				t.Errorf("exit code %d, want %d, without %q\n%s", code, x.code, x.not, stderr.String())
 			}
@@ -346,7 +413,8 @@ func TestCompatWarns(t *testing.T) {
 }
 
 // oneStep is a step that the rules have nothing to say of.
-const oneStep = "profile \"device\" {}\nstep \"exec\" \"a\" {\n  argv = [\"true\"]\n  output \"o\" { file = \"o\" }\n}\noutput \"o\" { value = step.exec.a.outputs.o }\n"
+const oneStep = "profile \"device\" {}\nstep \"exec\" \"a\" {\n  argv = [\"true\"]\n  output \"o\" { file = \"o\" " +
+	"}\n}\noutput \"o\" { value = step.exec.a.outputs.o }\n"
 
 // TestCompatCommand asks for a SoC that one old SDK knows nothing of.
 func TestCompatCommand(t *testing.T) {
@@ -355,7 +423,8 @@ func TestCompatCommand(t *testing.T) {
 	run := func(args ...string) string {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
-		env := Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: dir, Vars: []string{"HEXMAGE_CACHE=" + dir + "/cache", "HOME=" + dir}, Width: 120}
+		env := Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: dir,
+			Vars: []string{"HEXMAGE_CACHE=" + dir + "/cache", "HOME=" + dir}, Width: 120}
 		if code := Main(append([]string{"hexmage", "compat"}, args...), env); code != 0 {
 			t.Fatalf("%q: exit code %d\n%s", args, code, stderr.String())
 		}
@@ -369,7 +438,8 @@ func TestCompatCommand(t *testing.T) {
 		`(?m)^2\.31\.0\.250130 – 2\.36\.1\.250708( +no( \d+)+){2}( +maybe( \d+)+){3}$`,
 		`(?m)^2\.25\.0\.240728 – 2\.29\.0\.241129( +no( \d+)+){5}$`,
 		`(?m)^NDK +r25c – r27d +r28b – r29\n +yes \d+ +yes$`,
-		`(?m)^ +\d+  QAIRT 2\.29\.0\.241129 has libraries`, `Take\s+QAIRT\s+2\.37\.0\.250724\s+or\s+newer`, `\[compat\s+qairt-arch;\s+documented:`, `\[compat\s+qairt-soc;\s+inferred:`,
+		`(?m)^ +\d+  QAIRT 2\.29\.0\.241129 has libraries`, `Take\s+QAIRT\s+2\.37\.0\.250724\s+or\s+newer`,
+		`\[compat\s+qairt-arch;\s+documented:`, `\[compat\s+qairt-soc;\s+inferred:`,
 	} {
 		if !regexp.MustCompile(want).MatchString(text) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -407,24 +477,30 @@ func TestCompatCommand(t *testing.T) {
 		t.Errorf("%+v, %d of %d work", m.SoC, works, len(m.Pairs))
 	}
 	for _, q := range m.QAIRT {
-		if !q.Works && (len(q.Findings) == 0 || q.Findings[0].Reason == "" || q.Findings[0].Remedy == "" || q.Findings[0].Source == "") {
+		if !q.Works && (len(q.Findings) == 0 || q.Findings[0].Reason == "" || q.Findings[0].Remedy == "" ||
+			q.Findings[0].Source == "") {
 			t.Errorf("%s does not work, for no reason: %+v", q.Version, q.Findings)
 		}
 	}
-	if all := run(); !regexp.MustCompile(`(?m)^SM8850 +Snapdragon 8 Elite Gen 5 +v81 +87 +660, 661, .* +8 MB +2\.42\.0\.251225 +6\.4\.0\.0 +19\.0\+$`).MatchString(all) {
+	if all := run(); !regexp.
+		MustCompile(`(?m)^SM8850 +Snapdragon 8 Elite Gen 5 +v81 +87 +660, 661, .* +8 MB +2\.42\.0\.251225 +6\.4\.0\.0 +19\.0\+$`).MatchString(all) {
 		t.Errorf("all SoCs:\n%s", all)
 	}
 	if strings.Contains(text, "htp_chipset") {
 		t.Errorf("what upstream believes of SM8750 is contradicted:\n%s", text)
 	}
-	if text := strings.Join(strings.Fields(run("--soc", "SM8350")), " "); !strings.Contains(text, "htp_chipset SM8350 for soc_model 35, which is SM7325; SM8350 is 30") {
+	if text := strings.Join(strings.Fields(run("--soc", "SM8350")), " "); !strings.Contains(text,
+		"htp_chipset SM8350 for soc_model 35, which is SM7325; SM8350 is 30") {
 		t.Errorf("what upstream believes of SM8350 is not contradicted:\n%s", text)
 	}
 	if rules := run("--rules"); !strings.Contains(rules, "push-one-sdk") || !strings.Contains(rules, "qairt-arch") {
 		t.Errorf("rules:\n%s", rules)
 	}
 	var stderr bytes.Buffer
-	if code := Main([]string{"hexmage", "compat", "--soc", "618"}, Env{Stdout: &stderr, Stderr: &stderr, Dir: dir, Vars: []string{"HEXMAGE_CACHE=" + dir + "/cache"}}); code != ExitUsage || !strings.Contains(stderr.String(), "Android soc_id of SM8750") {
+	if code := Main([]string{"hexmage", "compat", "--soc", "618"},
+		Env{Stdout: &stderr, Stderr: &stderr, Dir: dir,
+			Vars: []string{"HEXMAGE_CACHE=" + dir + "/cache"}}); code != ExitUsage ||
+		!strings.Contains(stderr.String(), "Android soc_id of SM8750") {
 		t.Errorf("--soc 618: exit code %d, %s", code, stderr.String())
 	}
 }

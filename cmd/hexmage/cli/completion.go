@@ -103,7 +103,8 @@ func (c *completeCmd) Run(ctx context.Context, a *app) error {
 // would be run.
 func plainWord(word string) bool {
 	return word != "" && strings.IndexFunc(word, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:,+@", r))
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("-_./=:,+@", r))
 	}) < 0
 }
 
@@ -348,14 +349,16 @@ func (l *completedLine) positional(ctx context.Context, node *kong.Node, p *kong
 			return err
 		}
 		l.pipelines(ctx)
-		l.offers = append(l.offers, offer{"module", "a module, by its name or folder"}, offer{allKinds, "all kinds of step"})
+		l.offers = append(l.offers, offer{"module", "a module, by its name or folder"},
+			offer{allKinds, "all kinds of step"})
 		for _, x := range all {
 			l.offers = append(l.offers, offer{x.word, x.means})
 		}
 	case "lock what", "env names":
 		l.pipelines(ctx)
 		return l.toolchains()
-	case "toolchain list names", "toolchain show name", "toolchain fetch names", "toolchain where name", "toolchain env names":
+	case "toolchain list names", "toolchain show name", "toolchain fetch names", "toolchain where name",
+		"toolchain env names":
 		return l.toolchains()
 	case "toolchain verify what":
 		l.files = true

@@ -75,13 +75,18 @@ func TestCompletion(t *testing.T) {
 		},
 		"zsh": func(t *testing.T, home string) *exec.Cmd {
 			root := toolchaintest.Root(t, "zsh")
-			writeFile(t, filepath.Join(home, ".zshenv"), fmt.Sprintf("module_path=(%[1]s/usr/lib/x86_64-linux-gnu/zsh/5.9)\nfpath=(%[1]s/usr/share/zsh/functions/**/*(/))\n", root))
-			writeFile(t, filepath.Join(home, ".zshrc"), "PS1='READY> '\nautoload -Uz compinit && compinit -u -D\neval \"$(hexmage completion zsh)\"\n")
+			writeFile(t, filepath.Join(home, ".zshenv"),
+				fmt.Sprintf("module_path=(%[1]s/usr/lib/x86_64-linux-gnu/zsh/5.9)\n"+
+					"fpath=(%[1]s/usr/share/zsh/functions/**/*(/))\n", root))
+			writeFile(t, filepath.Join(home, ".zshrc"),
+				"PS1='READY> '\nautoload -Uz compinit && compinit -u -D\neval \"$(hexmage completion zsh)\"\n")
 			return unpackedShell(root, "bin/zsh", "-d", "-i")
 		},
 		"fish": func(t *testing.T, home string) *exec.Cmd {
 			root := toolchaintest.Root(t, "fish")
-			writeFile(t, filepath.Join(home, ".config", "fish", "config.fish"), "function fish_prompt; echo -n 'READY> '; end\nset -g fish_greeting\nhexmage completion fish | source\n")
+			writeFile(t, filepath.Join(home, ".config", "fish", "config.fish"),
+				"function fish_prompt; echo -n 'READY> '; end\nset -g fish_greeting\nhexmage completion fish | "+
+					"source\n")
 			return unpackedShell(root, "usr/bin/fish", "-i")
 		},
 	}
@@ -94,10 +99,12 @@ func TestCompletion(t *testing.T) {
 			}
 			cmd := start(t, home)
 			cmd.Dir = dir
-			cmd.Env = append(cmd.Env, "HOME="+home, "ZDOTDIR="+home, "TERM=xterm", "INPUTRC=/dev/null", "PATH="+os.Getenv("PATH"), "HEXMAGE_CACHE="+filepath.Join(home, "cache"))
+			cmd.Env = append(cmd.Env, "HOME="+home, "ZDOTDIR="+home, "TERM=xterm", "INPUTRC=/dev/null",
+				"PATH="+os.Getenv("PATH"), "HEXMAGE_CACHE="+filepath.Join(home, "cache"))
 			term := startTyping(t, cmd)
 			for typed, want := range completed() {
-				term.wait(t, "READY> ")                                // a shell that does not read yet would take a tab for a blank
+				// a shell that does not read yet would take a tab for a blank
+				term.wait(t, "READY> ")
 				term.write(t, "hexmage "+typed+"\x01printf '<%s>' \r") // at the line's beginning
 				term.wait(t, want)
 			}
@@ -122,7 +129,8 @@ func writeFile(t *testing.T, path, text string) {
 // unpackedShell is a shell that is not installed.
 func unpackedShell(root, program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(root, program), args...)
-	cmd.Env = []string{"LD_LIBRARY_PATH=" + filepath.Join(root, "lib/x86_64-linux-gnu") + ":" + filepath.Join(root, "usr/lib/x86_64-linux-gnu")}
+	cmd.Env = []string{"LD_LIBRARY_PATH=" + filepath.Join(root, "lib/x86_64-linux-gnu") + ":" +
+		filepath.Join(root, "usr/lib/x86_64-linux-gnu")}
 	return cmd
 }
 

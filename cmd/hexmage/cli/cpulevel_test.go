@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestCPULevel: the level is what the kernel says of the processor, and a plan that was made on another level does not hold.
+// TestCPULevel: the level is what the kernel says of the processor, and a plan that was made on another level does
+// not hold.
 func TestCPULevel(t *testing.T) {
 	level := cpuLevel()
 	if !regexp.MustCompile(`^(x86-64-v[1-4](-vnni)?|arm64(-dotprod)?(-i8mm)?(-sve)?|[a-z0-9]+)$`).MatchString(level) {
@@ -25,7 +26,8 @@ func TestCPULevel(t *testing.T) {
 			t.Errorf("%s, and VNNI is %v", level, vnni)
 		}
 		v3 := has("avx2", "fma", "bmi1", "bmi2", "sse4_2", "popcnt", "cx16")
-		for name, want := range map[string]bool{"x86-64-v4": v3 && has("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"), "x86-64-v3": v3 && !has("avx512f")} {
+		for name, want := range map[string]bool{"x86-64-v4": v3 &&
+			has("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"), "x86-64-v3": v3 && !has("avx512f")} {
 			if strings.HasPrefix(level, name) != want {
 				t.Errorf("%s, and %s is %v", level, name, want)
 			}

@@ -71,7 +71,8 @@ func (c *debugCmd) Run(ctx context.Context, a *app) error {
 	}
 	switch {
 	case c.Batch && len(c.Break) == 0:
-		return usageError("--batch prints where the program stops first: say where with --break FILE:LINE or --break FUNCTION")
+		return usageError("--batch prints where the program stops first: say where with --break FILE:LINE or " +
+			"--break FUNCTION")
 	case c.Batch && c.Print:
 		return usageError("--batch starts a debugger and --print starts none: give one of them")
 	case c.Port < 0 || c.Port > 65535:
@@ -139,9 +140,11 @@ func (s *debugging) choose(ctx context.Context) error {
 	}
 	switch {
 	case len(found) == 0 && s.c.Step != "":
-		return usageError("%s is no run step, and a program is debugged that a step of kind run starts on a device: name one of these, which `hexmage show %s` lists", s.c.Step, s.c.Pipeline)
+		return usageError("%s is no run step, and a program is debugged that a step of kind run starts on a device: "+
+			"name one of these, which `hexmage show %s` lists", s.c.Step, s.c.Pipeline)
 	case len(found) == 0:
-		return usageError("pipeline %s has no run step in this profile, and a program is debugged that a step of kind run starts on a device: add one (`hexmage show kind run`), or choose another --profile", s.c.Pipeline)
+		return usageError("pipeline %s has no run step in this profile, and a program is debugged that a step of "+
+			"kind run starts on a device: add one (`hexmage show kind run`), or choose another --profile", s.c.Pipeline)
 	case len(found) > 1:
 		return usageError("pipeline %s has several run steps: name one of %s", s.c.Pipeline, strings.Join(names, ", "))
 	}
@@ -194,7 +197,8 @@ const symbols = "symbols"
 // compiled from, and the NDK.
 func (s *debugging) trees() (all []addrs.Output) {
 	add := func(n *plan.Instance, output string) {
-		if n != nil && n.Classes[output] == action.Tree && installedAt(n) == "" && !slices.Contains(all, n.Output(output)) {
+		if n != nil && n.Classes[output] == action.Tree && installedAt(n) == "" &&
+			!slices.Contains(all, n.Output(output)) {
 			all = append(all, n.Output(output))
 		}
 	}
@@ -273,7 +277,8 @@ func (s *debugging) prepare(ctx context.Context) error {
 			return engineError(fmt.Errorf("%s: %w", s.step.At.Short(), v.Err))
 		}
 		if v.Action == nil {
-			return usageError("%s waits for %s, of which no result is kept (cache = false): there is nothing to start the program with", s.step.At.Short(), strings.Join(v.Waits, ", "))
+			return usageError("%s waits for %s, of which no result is kept (cache = false): there is nothing to "+
+				"start the program with", s.step.At.Short(), strings.Join(v.Waits, ", "))
 		}
 		s.step, s.store = v.Instance, seen.Store
 		s.request = &execute.Request{Action: v.Action, Step: s.step.At.Short(), Name: v.Spec.Name}
@@ -312,7 +317,8 @@ func (s *debugging) programs(ctx context.Context) error {
 	}
 	name := path.Clean(s.request.Command.Args[0])
 	if found[name] == nil {
-		return usageError("%s starts %s, which is no program that it pushes, and only such a one can be debugged: have its argv begin with it, where now a shell starts it", s.step.At.Short(), s.request.Command.Args[0])
+		return usageError("%s starts %s, which is no program that it pushes, and only such a one can be debugged: "+
+			"have its argv begin with it, where now a shell starts it", s.step.At.Short(), s.request.Command.Args[0])
 	}
 	for _, at := range slices.Sorted(maps.Keys(found)) {
 		if here := filepath.Join(dir, filepath.FromSlash(at)); at == name {
@@ -409,13 +415,15 @@ func (s *debugging) informed(name string, found map[string]*debug.Program) error
 			return nil
 		}
 	}
-	remedy := "compile it with -g; to push it stripped, give the step that makes it an output \"" + symbols + "\" with the folder of the unstripped ones (docs/debug.md)"
+	remedy := "compile it with -g; to push it stripped, give the step that makes it an output \"" + symbols +
+		"\" with the folder of the unstripped ones (docs/debug.md)"
 	for _, b := range s.target.Breaks {
 		if b.File != "" {
 			return usageError("--break %s: %s has no debug information, so there are no lines: %s", b, name, remedy)
 		}
 	}
-	fmt.Fprintf(s.a.Env.Stderr, "hexmage: %s has no debug information: there are functions, but no lines, arguments and variables; %s\n", name, remedy)
+	fmt.Fprintf(s.a.Env.Stderr, "hexmage: %s has no debug information: there are functions, but no lines, "+
+		"arguments and variables; %s\n", name, remedy)
 	return nil
 }
 
@@ -487,7 +495,8 @@ func (s *debugging) command(ctx context.Context, commands []string, batch bool) 
 	argv := debug.Argv(s.lldb, commands, batch)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = s.a.WorkDir
-	cmd.Env = slices.DeleteFunc(slices.Clone(s.a.Env.Vars), func(kv string) bool { return strings.HasPrefix(kv, sources.SecretPrefix) })
+	cmd.Env = slices.DeleteFunc(slices.Clone(s.a.Env.Vars),
+		func(kv string) bool { return strings.HasPrefix(kv, sources.SecretPrefix) })
 	return cmd
 }
 
@@ -547,13 +556,15 @@ func (s *debugging) serverOn(i devinfo.Info) (session.Server, error) {
 		return session.Server{Env: phone.DebugStub(session.DebugSocket)}, nil
 	}
 	if s.server == "" {
-		return session.Server{}, errors.New("the pipeline has no NDK with lldb-server for AArch64, which a phone needs: declare toolchain \"ndk\", or use --profile device")
+		return session.Server{}, errors.New("the pipeline has no NDK with lldb-server for AArch64, which a phone " +
+			"needs: declare toolchain \"ndk\", or use --profile device")
 	}
 	st, err := os.Stat(s.server)
 	if err != nil {
 		return session.Server{}, err
 	}
-	return session.LLDBServer(push.File{Open: func() (io.ReadCloser, error) { return os.Open(s.server) }, Size: st.Size()}), nil
+	return session.LLDBServer(push.File{Open: func() (io.ReadCloser, error) { return os.Open(s.server) },
+		Size: st.Size()}), nil
 }
 
 // with has the debugger, or the user, at the program.
@@ -573,13 +584,16 @@ func (s *debugging) with(ctx context.Context, at runner.Stopped) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case !ok:
-			return &exitError{Code: ExitFailed, Err: errors.New("the program did not come to a breakpoint: LLDB says above how it ended, or where it stopped")}
+			return &exitError{Code: ExitFailed,
+				Err: errors.New("the program did not come to a breakpoint: LLDB says above how it ended, or where " +
+					"it stopped")}
 		case err != nil:
 			return engineError(fmt.Errorf("%s: %w", s.lldb, err))
 		}
 		return nil
 	}
-	fmt.Fprintf(s.a.Env.Stderr, "hexmage: %s on %s, at %s; `quit` ends it\n", s.request.Command.Args[0], at.Device, at.Address)
+	fmt.Fprintf(s.a.Env.Stderr, "hexmage: %s on %s, at %s; `quit` ends it\n", s.request.Command.Args[0], at.Device,
+		at.Address)
 	cmd := s.command(ctx, commands, false)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.a.Env.Stdin, unfiltered(s.a.Env.Stdout), unfiltered(s.a.Env.Stderr)
 	err := inForeground(cmd)
@@ -604,7 +618,8 @@ type stopped struct {
 func (s *debugging) print(ctx context.Context, at runner.Stopped, commands []string) error {
 	argv := debug.Argv(s.lldb, commands, false)
 	if s.a.JSON {
-		err := s.a.printJSON(stopped{at.Device.String(), at.Address, s.target.Program, s.target.Sources, commands, argv})
+		err := s.a.printJSON(stopped{at.Device.String(), at.Address, s.target.Program, s.target.Sources, commands,
+			argv})
 		if err != nil {
 			return err
 		}

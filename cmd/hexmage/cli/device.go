@@ -196,7 +196,8 @@ Examples:
 // Run connects.
 func (c *deviceConnectCmd) Run(ctx context.Context, a *app) error {
 	if ssh.Is(c.Address) {
-		return usageError("a board is connected to when it is used: name it with --serial %s, or in devices.hcl", ssh.Shown(c.Address))
+		return usageError("a board is connected to when it is used: name it with --serial %s, or in devices.hcl",
+			ssh.Shown(c.Address))
 	}
 	client, err := a.adbServer(ctx)
 	if err != nil {
@@ -214,7 +215,8 @@ func (c *deviceConnectCmd) Run(ctx context.Context, a *app) error {
 		return nil
 	}
 	if err := client.Connect(ctx, at); err != nil {
-		return engineError(fmt.Errorf("%w; is Wireless debugging on, is the port the one shown now, and was the device paired?", err))
+		return engineError(fmt.Errorf(
+			"%w; is Wireless debugging on, is the port the one shown now, and was the device paired?", err))
 	}
 	fmt.Fprintln(a.Env.Stdout, "connected", at)
 	return nil
@@ -244,11 +246,13 @@ func (c *devicePairCmd) Run(ctx context.Context, a *app) error {
 	}
 	if err := client.Pair(ctx, c.Address, c.Code); err != nil {
 		if strings.Contains(err.Error(), "unknown host service") {
-			err = fmt.Errorf("%w; this adb server cannot pair: Debian's has no part for it, that of Google's platform-tools has", err)
+			err = fmt.Errorf("%w; this adb server cannot pair: Debian's has no part for it, that of Google's "+
+				"platform-tools has", err)
 		}
 		return engineError(err)
 	}
-	fmt.Fprintln(a.Env.Stdout, "paired; now connect to the address that Wireless debugging shows: hexmage device connect HOST:PORT")
+	fmt.Fprintln(a.Env.Stdout, "paired; now connect to the address that Wireless debugging shows: hexmage device "+
+		"connect HOST:PORT")
 	return nil
 }
 
@@ -348,12 +352,14 @@ func (a *app) printDevice(i deviceInfo) {
 	if i.Machine != "" {
 		where = "disk"
 	}
-	line(where, "%s, %s free, %s of it are hexmage's", bytesize.Decimal(i.Disk.Total), bytesize.Decimal(i.Disk.Free), bytesize.Decimal(i.Store))
+	line(where, "%s, %s free, %s of it are hexmage's", bytesize.Decimal(i.Disk.Total), bytesize.Decimal(i.Disk.Free),
+		bytesize.Decimal(i.Store))
 	if i.Charging != "" {
 		line("battery", "%d %%, %s", i.Battery, strings.ToLower(i.Charging))
 	}
 	if len(i.Thermal) > 0 {
-		hot := slices.MaxFunc(i.Thermal, func(x, y thermal.Reading) int { return int(x.Celsius*1000) - int(y.Celsius*1000) })
+		hot := slices.MaxFunc(i.Thermal,
+			func(x, y thermal.Reading) int { return int(x.Celsius*1000) - int(y.Celsius*1000) })
 		line("temperature", "%.1f °C (%s, the hottest of %d)", hot.Celsius, hot.Zone, len(i.Thermal))
 	}
 	for _, l := range i.Libraries {
@@ -388,7 +394,8 @@ func (c *deviceLogCmd) Run(ctx context.Context, a *app) error {
 		if link.Retryable(err) {
 			return engineError(err)
 		}
-		return engineError(errors.New("the device has no logcat: is it an Android device? On Linux, see the kernel's log: hexmage device shell dmesg"))
+		return engineError(errors.New("the device has no logcat: is it an Android device? On Linux, see the " +
+			"kernel's log: hexmage device shell dmesg"))
 	}
 	line := "logcat -v threadtime"
 	if !c.Follow {

@@ -141,7 +141,8 @@ func (a *app) ownDisk(dir string) (free func(), err error) {
 	sum := sha256.Sum256([]byte(dir)) // a path can be too long for a file name
 	free, err = lease.Process(now, filepath.Join(a.deviceState(), "leases"), "data-"+hex.EncodeToString(sum[:8]), nil)
 	if errors.Is(err, context.Canceled) {
-		return nil, &exitError{Code: ExitLocked, Err: fmt.Errorf("--data %s: another emulated phone has it: two cannot write to one disk", dir)}
+		return nil, &exitError{Code: ExitLocked,
+			Err: fmt.Errorf("--data %s: another emulated phone has it: two cannot write to one disk", dir)}
 	}
 	if err != nil {
 		return nil, engineError(err)
@@ -171,7 +172,8 @@ func (c *deviceEmulateCmd) options(a *app) (phone.Options, error) {
 		o.Listen = at
 	}
 	if o.Listen != "" && !strings.Contains(o.Listen, ":") {
-		return o, usageError("--serial %s: want HOST:PORT such as 127.0.0.1:5555, which is what adb calls a phone on the network; for the property ro.serialno there is --serialno", c.Serial)
+		return o, usageError("--serial %s: want HOST:PORT such as 127.0.0.1:5555, which is what adb calls a phone "+
+			"on the network; for the property ro.serialno there is --serialno", c.Serial)
 	}
 	d, err := a.domain(a.here())
 	if err != nil {
@@ -265,7 +267,8 @@ func (c *deviceEmulateCmd) announce(a *app, p *phone.Emulator, o phone.Options) 
 	if err != nil {
 		return engineError(err)
 	}
-	t := emulated{Serial: p.Addr(), Serialno: p.Serialno(), SoC: s.Model, SoCID: s.SoCID, Arch: s.Arch, VTCMMB: s.VTCMMB, Faults: o.On()}
+	t := emulated{Serial: p.Addr(), Serialno: p.Serialno(), SoC: s.Model, SoCID: s.SoCID, Arch: s.Arch,
+		VTCMMB: s.VTCMMB, Faults: o.On()}
 	if c.Data != "" {
 		t.Data = o.Data
 	}

@@ -44,7 +44,8 @@ Examples:
 // Run pushes.
 func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	if len(c.Paths) < 2 {
-		return usageError("name files of this machine, then a path on the device: hexmage device push FILE /data/local/tmp/")
+		return usageError("name files of this machine, then a path on the device: hexmage device push FILE " +
+			"/data/local/tmp/")
 	}
 	local, remote := c.Paths[:len(c.Paths)-1], c.Paths[len(c.Paths)-1]
 	if !path.IsAbs(remote) {
@@ -96,7 +97,8 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 	if len(p.files) == 1 {
 		files = "file"
 	}
-	fmt.Fprintf(a.Env.Stdout, "%d %s, %s: %s sent in %.2f s%s\n", len(p.files), files, bytesize.Decimal(done.Size), bytesize.Decimal(done.Sent), took.Seconds(), pushText(done))
+	fmt.Fprintf(a.Env.Stdout, "%d %s, %s: %s sent in %.2f s%s\n", len(p.files), files, bytesize.Decimal(done.Size),
+		bytesize.Decimal(done.Sent), took.Seconds(), pushText(done))
 	return nil
 }
 
@@ -107,7 +109,8 @@ func pushText(p push.Pushed) string {
 		all = append(all, bytesize.Decimal(p.Reused)+" put together from what the device has")
 	}
 	if p.Dropped > 0 {
-		all = append(all, fmt.Sprintf("the link broke %d times%s", p.Dropped, map[bool]string{true: " (so in small pieces, with pauses)"}[p.Paced]))
+		all = append(all, fmt.Sprintf("the link broke %d times%s", p.Dropped,
+			map[bool]string{true: " (so in small pieces, with pauses)"}[p.Paced]))
 	}
 	if p.Evicted > 0 {
 		all = append(all, fmt.Sprintf("%d older contents removed", p.Evicted))
@@ -146,7 +149,8 @@ func (p pushSet) add(from, name string) error {
 			return err
 		}
 		p.files[path.Join(name, filepath.ToSlash(rel))] = push.File{
-			Open: func() (io.ReadCloser, error) { return os.Open(at) }, Size: st.Size(), Key: d.String(), Executable: st.Mode()&0o111 != 0,
+			Open: func() (io.ReadCloser, error) { return os.Open(at) }, Size: st.Size(), Key: d.String(),
+			Executable: st.Mode()&0o111 != 0,
 		}
 		return nil
 	})

@@ -73,7 +73,8 @@ func (l *deviceListCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	ask := a.adbServer
-	if len(listed.Devices) > 0 && !slices.ContainsFunc(listed.Devices, func(d pool.Device) bool { return !ssh.Is(d.Serial) }) {
+	if len(listed.Devices) > 0 &&
+		!slices.ContainsFunc(listed.Devices, func(d pool.Device) bool { return !ssh.Is(d.Serial) }) {
 		ask = a.runningADB // none is started for boards
 	}
 	rows, err := a.deviceRows(ctx, d.catalogue(), listed.Devices, ask)
@@ -87,12 +88,15 @@ func (l *deviceListCmd) Run(ctx context.Context, a *app) error {
 }
 
 // deviceRows asks all devices what they are: those of devices.hcl, and what else the adb server sees, if ask has one.
-func (a *app) deviceRows(ctx context.Context, catalogue *toolchains.Catalogue, listed []pool.Device, ask func(context.Context) (*adb.Client, error)) ([]deviceRow, error) {
+func (a *app) deviceRows(ctx context.Context, catalogue *toolchains.Catalogue, listed []pool.Device,
+	ask func(context.Context) (*adb.Client, error)) ([]deviceRow, error) {
 	c, failed := ask(ctx)
 	if failed != nil && len(listed) == 0 {
 		return nil, failed
 	}
-	states := pool.New(a.deviceState(), listed).States(ctx, pool.Reach{SSH: a.ssh(), Hosts: ssh.NewHosts(a.ssh()), Server: func(context.Context) (*adb.Client, error) { return c, failed }})
+	states := pool.New(a.deviceState(), listed).States(ctx,
+		pool.Reach{SSH: a.ssh(), Hosts: ssh.NewHosts(a.ssh()),
+			Server: func(context.Context) (*adb.Client, error) { return c, failed }})
 	rows := make([]deviceRow, 0, len(states))
 	for _, s := range states {
 		r := deviceRow{Name: s.Name, Serial: s.Serial, Server: s.Server.String(), State: "device", SoC: s.SoC}
@@ -120,7 +124,8 @@ func (a *app) deviceRows(ctx context.Context, catalogue *toolchains.Catalogue, l
 }
 
 // describeAll asks the devices of an adb server what they are, but for those that are known.
-func describeAll(ctx context.Context, c *adb.Client, catalogue *toolchains.Catalogue, known func(serial string) bool) ([]deviceRow, error) {
+func describeAll(ctx context.Context, c *adb.Client, catalogue *toolchains.Catalogue,
+	known func(serial string) bool) ([]deviceRow, error) {
 	all, err := c.Devices(ctx)
 	if err != nil {
 		return nil, engineError(err)
@@ -129,7 +134,8 @@ func describeAll(ctx context.Context, c *adb.Client, catalogue *toolchains.Catal
 	rows := make([]deviceRow, len(all))
 	var wg sync.WaitGroup
 	for i, dev := range all {
-		rows[i] = deviceRow{Serial: dev.Serial, State: dev.State, Model: strings.ReplaceAll(dev.Props["model"], "_", " "), Detail: pool.StateRemedy(dev.State)}
+		rows[i] = deviceRow{Serial: dev.Serial, State: dev.State,
+			Model: strings.ReplaceAll(dev.Props["model"], "_", " "), Detail: pool.StateRemedy(dev.State)}
 		if !dev.Usable() {
 			continue
 		}
@@ -151,7 +157,8 @@ func describeAll(ctx context.Context, c *adb.Client, catalogue *toolchains.Catal
 // printDevices prints the rows, with the columns name and server if there is a pool.
 func (a *app) printDevices(rows []deviceRow, pool bool) error {
 	if len(rows) == 0 {
-		fmt.Fprintln(a.Env.Stdout, "No device is connected. Connect a phone and allow USB debugging on it, or use device connect ADDRESS.")
+		fmt.Fprintln(a.Env.Stdout, "No device is connected. Connect a phone and allow USB debugging on it, or use "+
+			"device connect ADDRESS.")
 		return nil
 	}
 	servers := slices.ContainsFunc(rows, func(r deviceRow) bool { return r.Server != "" })
@@ -191,14 +198,16 @@ func (a *app) watchDevices(ctx context.Context) error {
 			return engineError(err)
 		}
 		for _, d := range changes(last, all) {
-			row := deviceRow{Serial: d.Serial, State: d.State, Model: strings.ReplaceAll(d.Props["model"], "_", " "), Detail: pool.StateRemedy(d.State)}
+			row := deviceRow{Serial: d.Serial, State: d.State, Model: strings.ReplaceAll(d.Props["model"], "_", " "),
+				Detail: pool.StateRemedy(d.State)}
 			if a.JSON {
 				if err := a.printJSON(row); err != nil {
 					return err
 				}
 				continue
 			}
-			fmt.Fprintln(a.Env.Stdout, strings.TrimRight(strings.Join([]string{row.Serial, row.State, row.Model, row.Detail}, "  "), " "))
+			fmt.Fprintln(a.Env.Stdout,
+				strings.TrimRight(strings.Join([]string{row.Serial, row.State, row.Model, row.Detail}, "  "), " "))
 		}
 	}
 	return nil

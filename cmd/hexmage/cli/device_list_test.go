@@ -22,7 +22,8 @@ func TestDeviceListWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := phonetest.Server(t)
-	e := phonetest.Start(t, phonetest.Image(t, nil), func(o *phone.Options) { o.Self = []string{self, "tool", "emulator-init"} })
+	e := phonetest.Start(t, phonetest.Image(t, nil),
+		func(o *phone.Options) { o.Self = []string{self, "tool", "emulator-init"} })
 	if err := server.Connect(t.Context(), e.Addr()); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,8 @@ func TestDeviceListWatch(t *testing.T) {
 	code := make(chan int, 1)
 	go func() {
 		env := cli.Env{Stdin: strings.NewReader(""), Stdout: in, Stderr: &errs, Dir: t.TempDir(), Self: self,
-			Vars: []string{"HOME=" + cache, "HEXMAGE_CACHE=" + cache, "ADB_SERVER_SOCKET=localfilesystem:" + server.Address()}}
+			Vars: []string{"HOME=" + cache, "HEXMAGE_CACHE=" + cache,
+				"ADB_SERVER_SOCKET=localfilesystem:" + server.Address()}}
 		code <- cli.Main([]string{"hexmage", "device", "list", "--watch"}, env)
 		in.Close()
 	}()

@@ -86,7 +86,8 @@ func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
 	}
 	cmd := exec.CommandContext(ctx, o.Path, "-L", where, "start-server")
 	// The server goes on when this command is over, and has no use for secrets.
-	cmd.Env = slices.DeleteFunc(slices.Clone(a.Env.Vars), func(kv string) bool { return strings.HasPrefix(kv, sources.SecretPrefix) })
+	cmd.Env = slices.DeleteFunc(slices.Clone(a.Env.Vars),
+		func(kv string) bool { return strings.HasPrefix(kv, sources.SecretPrefix) })
 	cmd.Env = append(cmd.Env, reaper.Outlives)
 	if o.LibraryPath != "" {
 		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+o.LibraryPath)
@@ -95,7 +96,8 @@ func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
 	cmd.Stdout, cmd.Stderr = &said, &said
 	cmd.WaitDelay = time.Second // the server may keep the pipe
 	if err := cmd.Run(); err != nil && ctx.Err() == nil && !isRunning(ctx, c) {
-		return nil, engineError(fmt.Errorf("start the adb server with %s: %w: %s", o.Path, err, bytes.TrimSpace(said.Bytes())))
+		return nil, engineError(fmt.Errorf("start the adb server with %s: %w: %s", o.Path, err,
+			bytes.TrimSpace(said.Bytes())))
 	}
 	if _, err := c.Version(ctx); err != nil {
 		return nil, engineError(err)
@@ -140,7 +142,8 @@ func (a *app) findADB(ctx context.Context) (adb.Options, error) {
 		if s := a.Env.Var("ADB_SERVER_SOCKET"); s != "" {
 			where = " at " + s + ", as ADB_SERVER_SOCKET says"
 		}
-		return adb.Options{}, usageError("no adb server runs%s, and no adb was found in PATH or ANDROID_HOME: %w", where, err)
+		return adb.Options{}, usageError("no adb server runs%s, and no adb was found in PATH or ANDROID_HOME: %w",
+			where, err)
 	}
 	o, err := runner.FindADB(l.Path)
 	if err != nil {

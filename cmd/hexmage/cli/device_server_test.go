@@ -49,7 +49,8 @@ device "drawer" { serial = "R5CX123" }
 	for i, want := range []map[string]string{
 		{"name": "desk", "serial": one, "state": "device", "soc": "SM8750", "arch": "v79"},
 		{"name": "rack", "serial": two, "server": "unix:" + other.Address(), "state": "device", "soc": "SM8750"},
-		{"name": "drawer", "serial": "R5CX123", "state": "set aside", "detail": "it is not connected to the adb server"},
+		{"name": "drawer", "serial": "R5CX123", "state": "set aside",
+			"detail": "it is not connected to the adb server"},
 	} {
 		for k, v := range want {
 			if rows[i][k] != v {
@@ -70,7 +71,8 @@ device "drawer" { serial = "R5CX123" }
 	if out := p.ok(t, "shell", "-s", "rack", "getprop", "ro.soc.model"); out != "SM8750\n" {
 		t.Errorf("by name: %q", out)
 	}
-	if code, _, errs := p.run(t, "", "shell", "-s", "drawer", "true"); code != cli.ExitEngine || !strings.Contains(errs, "device drawer (R5CX123): it is not connected") {
+	if code, _, errs := p.run(t, "", "shell", "-s", "drawer", "true"); code != cli.ExitEngine ||
+		!strings.Contains(errs, "device drawer (R5CX123): it is not connected") {
 		t.Errorf("one that is not there: exit code %d, %q", code, errs)
 	}
 	if code, _, errs := p.run(t, "", "shell", "true"); code != cli.ExitUsage || !strings.Contains(errs, "--serial") {
@@ -79,7 +81,8 @@ device "drawer" { serial = "R5CX123" }
 
 	write("device \"desk\" {\n  serail = \"x\"\n}\n")
 	code, _, errs := p.run(t, "", "list")
-	if code != cli.ExitUsage || !strings.Contains(errs, file+" line 2") || !strings.Contains(errs, "Did you mean serial?") {
+	if code != cli.ExitUsage || !strings.Contains(errs, file+" line 2") ||
+		!strings.Contains(errs, "Did you mean serial?") {
 		t.Errorf("a mistake: exit code %d, %s", code, errs)
 	}
 	p.vars = append(p.vars, "HEXMAGE_DEVICES="+file+".missing")

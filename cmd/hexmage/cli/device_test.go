@@ -54,7 +54,8 @@ func (p *phones) ok(t *testing.T, args ...string) string {
 func newPhones(t *testing.T) *phones {
 	t.Helper()
 	image := phonetest.Image(t, nil)
-	if err := os.WriteFile(filepath.Join(image, "vendor/lib64/libQnnHtp.so"), []byte("\x7fELF\x00v2.34.0.250424201103_119471\x00"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(image, "vendor/lib64/libQnnHtp.so"),
+		[]byte("\x7fELF\x00v2.34.0.250424201103_119471\x00"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	server := phonetest.Server(t)
@@ -66,7 +67,8 @@ func newPhones(t *testing.T) *phones {
 	init := func(o *phone.Options) { o.Self = []string{self, "tool", "emulator-init"} }
 	return &phones{
 		dir: t.TempDir(), one: phonetest.Start(t, image, init), two: phonetest.Start(t, image, init),
-		vars: []string{"HOME=" + cache, "HEXMAGE_CACHE=" + cache, "ADB_SERVER_SOCKET=localfilesystem:" + server.Address()},
+		vars: []string{"HOME=" + cache, "HEXMAGE_CACHE=" + cache,
+			"ADB_SERVER_SOCKET=localfilesystem:" + server.Address()},
 	}
 }
 
@@ -89,15 +91,19 @@ func TestDeviceCommands(t *testing.T) {
 	p.ok(t, "shell", "--serial", two, "true") // an address is connected to
 
 	var rows []map[string]string
-	if err := json.Unmarshal([]byte(p.ok(t, "list", "--json")), &rows); err != nil || len(rows) != 2 || rows[0]["soc"] != "SM8750" || rows[0]["arch"] != "v79" || rows[1]["state"] != "device" {
+	if err := json.Unmarshal([]byte(p.ok(t, "list", "--json")), &rows); err != nil || len(rows) != 2 ||
+		rows[0]["soc"] != "SM8750" || rows[0]["arch"] != "v79" || rows[1]["state"] != "device" {
 		t.Errorf("list: %v, %v", rows, err)
 	}
-	if out := p.ok(t, "list"); !strings.Contains(out, one+"  device  SM8750  v79  hexmage emulator SM8750 v79\n") || !strings.Contains(out, two) {
+	if out := p.ok(t, "list"); !strings.Contains(out, one+"  device  SM8750  v79  hexmage emulator SM8750 v79\n") ||
+		!strings.Contains(out, two) {
 		t.Errorf("list: %q", out)
 	}
-	for _, args := range [][]string{{"info"}, {"shell", "true"}, {"push", "x", "/data/x"}, {"pull", "/x"}, {"log"}, {"clean"}} {
+	for _, args := range [][]string{{"info"}, {"shell", "true"}, {"push", "x", "/data/x"}, {"pull", "/x"}, {"log"},
+		{"clean"}} {
 		code, _, errs := p.run(t, "", args...)
-		if code != cli.ExitUsage || !strings.Contains(errs, "--serial") || !strings.Contains(errs, one) || !strings.Contains(errs, two) {
+		if code != cli.ExitUsage || !strings.Contains(errs, "--serial") || !strings.Contains(errs, one) ||
+			!strings.Contains(errs, two) {
 			t.Errorf("%s with two devices: exit code %d, %q", args[0], code, errs)
 		}
 	}
@@ -105,7 +111,8 @@ func TestDeviceCommands(t *testing.T) {
 
 	t.Run("info", func(t *testing.T) {
 		out := p.ok(t, "info")
-		for _, want := range []string{one, "SM8750 (soc_id 618)", "Hexagon v79, soc_model 69, VTCM 8 MB", "vendor       /vendor/lib64/libQnnHtp.so v2.34.0.250424201103\n", " free, 0 B of it are hexmage"} {
+		for _, want := range []string{one, "SM8750 (soc_id 618)", "Hexagon v79, soc_model 69, VTCM 8 MB",
+			"vendor       /vendor/lib64/libQnnHtp.so v2.34.0.250424201103\n", " free, 0 B of it are hexmage"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("info lacks %q:\n%s", want, out)
 			}
@@ -114,7 +121,8 @@ func TestDeviceCommands(t *testing.T) {
 			Target struct{ Arch string }
 			Disk   struct{ Free int64 }
 		}
-		if err := json.Unmarshal([]byte(p.ok(t, "info", "--json")), &info); err != nil || info.Target.Arch != "v79" || info.Disk.Free < 1<<20 {
+		if err := json.Unmarshal([]byte(p.ok(t, "info", "--json")), &info); err != nil || info.Target.Arch != "v79" ||
+			info.Disk.Free < 1<<20 {
 			t.Errorf("%+v, %v", info, err)
 		}
 	})
@@ -136,7 +144,8 @@ func TestDeviceCommands(t *testing.T) {
 		}
 	})
 	t.Run("log", func(t *testing.T) {
-		p.ok(t, "shell", "logcat -c; echo '11-21 19:00:00.000 1 1 E adsprpc : open failed 0x80000406' >>/dev/log/main; echo '11-21 19:00:00.000 1 1 I wifi : roaming' >>/dev/log/main")
+		p.ok(t, "shell", "logcat -c; echo '11-21 19:00:00.000 1 1 E adsprpc : open failed 0x80000406' "+
+			">>/dev/log/main; echo '11-21 19:00:00.000 1 1 I wifi : roaming' >>/dev/log/main")
 		if out := p.ok(t, "log"); !strings.HasSuffix(out, "open failed 0x80000406\n") || strings.Contains(out, "wifi") {
 			t.Errorf("log: %q", out)
 		}
@@ -149,36 +158,43 @@ func TestDeviceCommands(t *testing.T) {
 		p.pushAndPull(t)
 	})
 	t.Run("connect", func(t *testing.T) {
-		if code, _, errs := p.run(t, "", "connect", "127.0.0.1:1"); code != cli.ExitEngine || !strings.Contains(errs, "failed to connect") || !strings.Contains(errs, "Wireless debugging") {
+		if code, _, errs := p.run(t, "", "connect", "127.0.0.1:1"); code != cli.ExitEngine ||
+			!strings.Contains(errs, "failed to connect") || !strings.Contains(errs, "Wireless debugging") {
 			t.Errorf("to nothing: exit code %d, %q", code, errs)
 		}
 		code, _, errs := p.run(t, "", "pair", "127.0.0.1:1", "987654")
 		if code != cli.ExitEngine || strings.Contains(errs, "987654") || !strings.Contains(errs, "127.0.0.1:1") {
 			t.Errorf("pair with nothing: exit code %d, %q", code, errs)
 		}
-		if code, _, errs := p.run(t, "", "pair", "127.0.0.1:1", "98:7"); code != cli.ExitEngine || !strings.Contains(errs, "no code for pairing") {
+		if code, _, errs := p.run(t, "", "pair", "127.0.0.1:1", "98:7"); code != cli.ExitEngine ||
+			!strings.Contains(errs, "no code for pairing") {
 			t.Errorf("no code: exit code %d, %q", code, errs)
 		}
-		if out := p.ok(t, "connect", "--off", two); out != "disconnected "+two+"\n" || strings.Contains(p.ok(t, "list"), two) {
+		if out := p.ok(t, "connect", "--off", two); out != "disconnected "+two+"\n" ||
+			strings.Contains(p.ok(t, "list"), two) {
 			t.Errorf("disconnect: %q", out)
 		}
 	})
 }
 
-// TestDeviceOfAnotherArch has a phone that says of itself another arch than its SoC's record has: list and info say the same.
+// TestDeviceOfAnotherArch has a phone that says of itself another arch than its SoC's record has: list and info say
+// the same.
 func TestDeviceOfAnotherArch(t *testing.T) {
 	t.Parallel()
 	p := &phones{dir: t.TempDir()}
 	cache := t.TempDir()
-	p.vars = []string{"HOME=" + cache, "HEXMAGE_CACHE=" + cache, "ADB_SERVER_SOCKET=localfilesystem:" + phonetest.Server(t).Address()}
+	p.vars = []string{"HOME=" + cache, "HEXMAGE_CACHE=" + cache,
+		"ADB_SERVER_SOCKET=localfilesystem:" + phonetest.Server(t).Address()}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	image := phonetest.Image(t, func(i *phone.Image) { i.SoC.Arch = "v75" })
-	p.ok(t, "connect", phonetest.Start(t, image, func(o *phone.Options) { o.Self = []string{self, "tool", "emulator-init"} }).Addr())
+	p.ok(t, "connect", phonetest.Start(t,
+		image, func(o *phone.Options) { o.Self = []string{self, "tool", "emulator-init"} }).Addr())
 	var rows []struct{ Arch string }
-	if err := json.Unmarshal([]byte(p.ok(t, "list", "--json")), &rows); err != nil || len(rows) != 1 || rows[0].Arch != "v75" {
+	if err := json.Unmarshal([]byte(p.ok(t, "list", "--json")), &rows); err != nil || len(rows) != 1 ||
+		rows[0].Arch != "v75" {
 		t.Errorf("list: %v, %v", rows, err)
 	}
 	if out := p.ok(t, "info"); !strings.Contains(out, "Hexagon v75") {
@@ -197,7 +213,8 @@ func (p *phones) followLog(t *testing.T) {
 	defer time.AfterFunc(time.Minute, func() { out.Close() }).Stop()
 	defer out.Close() // who writes to nobody ends
 	go func() {
-		cli.Main([]string{"hexmage", "device", "log", "-f"}, cli.Env{Stdin: strings.NewReader(""), Stdout: in, Stderr: io.Discard, Dir: p.dir, Self: self, Vars: p.vars})
+		cli.Main([]string{"hexmage", "device", "log", "-f"},
+			cli.Env{Stdin: strings.NewReader(""), Stdout: in, Stderr: io.Discard, Dir: p.dir, Self: self, Vars: p.vars})
 		in.Close()
 	}()
 	lines := bufio.NewScanner(out)
@@ -205,13 +222,16 @@ func (p *phones) followLog(t *testing.T) {
 		if !lines.Scan() || !strings.HasSuffix(lines.Text(), want) {
 			t.Fatalf("log -f: %q where %q was to come", lines.Text(), want)
 		}
-		next := strings.Replace(strings.Replace(want, "QNN: first", "QNN: second", 1), "open failed 0x80000406", "QNN: first", 1)
-		p.ok(t, "shell", "echo '11-21 19:00:01.000 1 1 I wifi : roaming' >>/dev/log/main; echo '11-21 19:00:01.000 1 1 I x : "+next+"' >>/dev/log/main")
+		next := strings.Replace(strings.Replace(want, "QNN: first", "QNN: second", 1), "open failed 0x80000406",
+			"QNN: first", 1)
+		p.ok(t, "shell", "echo '11-21 19:00:01.000 1 1 I wifi : roaming' >>/dev/log/main; echo '11-21 19:00:01.000 "+
+			"1 1 I x : "+next+"' >>/dev/log/main")
 	}
 }
 
 func (p *phones) pushAndPull(t *testing.T) {
-	for name, content := range map[string]string{"m/a.bin": "aaaa", "m/sub/b.bin": "bbbbbb", "c.sh": "#!/system/bin/sh\necho ran\n"} {
+	for name, content := range map[string]string{"m/a.bin": "aaaa", "m/sub/b.bin": "bbbbbb",
+		"c.sh": "#!/system/bin/sh\necho ran\n"} {
 		at := filepath.Join(p.dir, name)
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 			t.Fatal(err)
@@ -241,16 +261,20 @@ func (p *phones) pushAndPull(t *testing.T) {
 	if done.Sent != 0 {
 		t.Errorf("what is there: %+v", done)
 	}
-	if out := p.ok(t, "shell", "cd /data/local/tmp; all/c.sh; new/named; cat m/a.bin m/sub/b.bin all/m/a.bin"); out != "ran\nran\naaaabbbbbbaaaa" {
+	if out := p.ok(t, "shell",
+		"cd /data/local/tmp; all/c.sh; new/named; cat m/a.bin m/sub/b.bin all/m/a.bin"); out != "ran\nran\n"+
+		"aaaabbbbbbaaaa" {
 		t.Errorf("on the device: %q", out)
 	}
 	if out := p.ok(t, "push", "c.sh", "/data/local/tmp/all/"); !strings.HasPrefix(out, "1 file, 26 B: 0 B sent in ") {
 		t.Errorf("push: %q", out)
 	}
-	if code, _, errs := p.run(t, "", "push", "c.sh", "relative"); code != cli.ExitUsage || !strings.Contains(errs, "/data/local/tmp/relative") {
+	if code, _, errs := p.run(t, "", "push", "c.sh", "relative"); code != cli.ExitUsage ||
+		!strings.Contains(errs, "/data/local/tmp/relative") {
 		t.Errorf("a relative path: exit code %d, %q", code, errs)
 	}
-	if code, _, errs := p.run(t, "", "push", "nowhere", "/data/x"); code != cli.ExitUsage || !strings.Contains(errs, "nowhere") {
+	if code, _, errs := p.run(t, "", "push", "nowhere", "/data/x"); code != cli.ExitUsage ||
+		!strings.Contains(errs, "nowhere") {
 		t.Errorf("no such file: exit code %d, %q", code, errs)
 	}
 
@@ -273,7 +297,8 @@ func (p *phones) pushAndPull(t *testing.T) {
 		}
 	}
 	for _, at := range []string{"folder", "folder/x", "folder/sub/x", "named", "none"} {
-		if code, _, errs := p.run(t, "", "pull", "/data/local/tmp/m/a.bin", at); code != cli.ExitUsage || !strings.Contains(errs, " is a link to "+outside) {
+		if code, _, errs := p.run(t, "", "pull", "/data/local/tmp/m/a.bin", at); code != cli.ExitUsage ||
+			!strings.Contains(errs, " is a link to "+outside) {
 			t.Errorf("pull to %s: exit code %d, %q", at, code, errs)
 		}
 	}
@@ -283,7 +308,8 @@ func (p *phones) pushAndPull(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(outside, "file")); err != nil || string(b) != "theirs" {
 		t.Errorf("outside: %q, %v", b, err)
 	}
-	if code, _, errs := p.run(t, "", "pull", "/nowhere"); code != cli.ExitEngine || !strings.Contains(errs, "no such file") {
+	if code, _, errs := p.run(t, "", "pull", "/nowhere"); code != cli.ExitEngine ||
+		!strings.Contains(errs, "no such file") {
 		t.Errorf("pull nothing: exit code %d, %q", code, errs)
 	}
 	if left, err := filepath.Glob(filepath.Join(p.dir, ".pull*")); err != nil || len(left) != 0 {
@@ -292,7 +318,8 @@ func (p *phones) pushAndPull(t *testing.T) {
 	if out := p.ok(t, "clean"); !strings.HasSuffix(out, " removed\n") {
 		t.Errorf("clean: %q", out)
 	}
-	if out := p.ok(t, "shell", "ls /data/local/tmp; ls -d /data/local/tmp/hexmage 2>/dev/null || echo gone"); out != "all\nm\nnew\ngone\n" {
+	if out := p.ok(t, "shell",
+		"ls /data/local/tmp; ls -d /data/local/tmp/hexmage 2>/dev/null || echo gone"); out != "all\nm\nnew\ngone\n" {
 		t.Errorf("after clean: %q", out)
 	}
 	if out := p.ok(t, "clean"); out != "0 B removed\n" {
@@ -317,7 +344,8 @@ func TestDeviceStartsTheServer(t *testing.T) {
 	l.Close()
 	p := &phones{dir: t.TempDir()}
 	for _, socket := range []string{"localfilesystem:" + filepath.Join(o.Dir, "own.sock"), port} {
-		vars := []string{"HOME=" + o.Dir, "HEXMAGE_CACHE=" + t.TempDir(), "PATH=" + bin + ":/usr/bin:/bin", "ADB_SERVER_SOCKET=" + socket, "ADB_MDNS=0", "ADB_USB=0", "ADB_EMU=0"}
+		vars := []string{"HOME=" + o.Dir, "HEXMAGE_CACHE=" + t.TempDir(), "PATH=" + bin + ":/usr/bin:/bin",
+			"ADB_SERVER_SOCKET=" + socket, "ADB_MDNS=0", "ADB_USB=0", "ADB_EMU=0"}
 		p.vars = vars
 		t.Cleanup(func() {
 			cmd := exec.Command(filepath.Join(bin, "adb"), "-L", socket, "kill-server")
@@ -332,7 +360,8 @@ func TestDeviceStartsTheServer(t *testing.T) {
 			}
 		}
 	}
-	p.vars = []string{"HOME=" + o.Dir, "HEXMAGE_CACHE=" + t.TempDir(), "PATH=/nowhere", "ADB_SERVER_SOCKET=localfilesystem:/nowhere/x"}
+	p.vars = []string{"HOME=" + o.Dir, "HEXMAGE_CACHE=" + t.TempDir(), "PATH=/nowhere",
+		"ADB_SERVER_SOCKET=localfilesystem:/nowhere/x"}
 	if code, _, errs := p.run(t, "", "list"); code != cli.ExitUsage || !strings.Contains(errs, "no adb server runs") {
 		t.Errorf("no adb: exit code %d, %q", code, errs)
 	}

@@ -92,7 +92,8 @@ func (c *diagnoseCmd) Run(_ context.Context, a *app) error {
 
 // wrong tells whether the report has more than warnings.
 func wrong(r *diagnose.Report) bool {
-	return len(r.Unknown) > 0 || slices.ContainsFunc(r.Findings, func(f diagnose.Finding) bool { return !f.Entry.Warning })
+	return len(r.Unknown) > 0 ||
+		slices.ContainsFunc(r.Findings, func(f diagnose.Finding) bool { return !f.Entry.Warning })
 }
 
 // codes tells what numbers mean.
@@ -100,7 +101,8 @@ func (c *diagnoseCmd) codes(a *app, cat *diagnose.Catalogue) error {
 	for _, s := range c.Code {
 		found := cat.Codes.Decode(s)
 		if len(found) == 0 {
-			return usageError("%s is no code that is known; give it as it was printed: 0x80000406, 14001, -2147482618", s)
+			return usageError("%s is no code that is known; give it as it was printed: 0x80000406, 14001, "+
+				"-2147482618", s)
 		}
 		if a.JSON {
 			if err := a.printJSON(found); err != nil {
@@ -121,7 +123,8 @@ func (a *app) printReport(r *diagnose.Report) {
 	for i, f := range r.Findings {
 		switch i {
 		case 0:
-			fmt.Fprintf(w, "%s\n\n  remedy   %s\n  seen     line %d: %s\n", f.Cause, indented(f.Remedy), f.Number, f.Text)
+			fmt.Fprintf(w, "%s\n\n  remedy   %s\n  seen     line %d: %s\n", f.Cause, indented(f.Remedy), f.Number,
+				f.Text)
 			for _, c := range f.Codes {
 				fmt.Fprintf(w, "  code     %s\n", c)
 			}
@@ -222,7 +225,8 @@ type diagnosing struct {
 
 // diagnosed returns a Sink that passes events on to next, failures with a diagnosis.
 func (a *app) diagnosed(workspace string, next event.Sink) event.Sink {
-	return &diagnosing{next: &dedupFailures{next: next}, cat: sync.OnceValues(func() (*diagnose.Catalogue, error) { return a.failures(workspace) })}
+	return &diagnosing{next: &dedupFailures{next: next},
+		cat: sync.OnceValues(func() (*diagnose.Catalogue, error) { return a.failures(workspace) })}
 }
 
 func (d *diagnosing) Send(e event.Event) {
@@ -255,7 +259,8 @@ func diagnosis(cat *diagnose.Catalogue, f *event.Failure) []string {
 		return nil
 	}
 	if strings.Contains(own, local.NetworkHint) { // so the machine may well have one
-		r.Findings = slices.DeleteFunc(r.Findings, func(f diagnose.Finding) bool { return f.ID == "fetch-no-network" || f.ID == "ssh-no-network" })
+		r.Findings = slices.DeleteFunc(r.Findings,
+			func(f diagnose.Finding) bool { return f.ID == "fetch-no-network" || f.ID == "ssh-no-network" })
 	}
 	if hints := r.Hints(); len(hints) > 0 || len(f.Hints) > 0 {
 		return hints
@@ -269,7 +274,8 @@ func diagnosis(cat *diagnose.Catalogue, f *event.Failure) []string {
 		return hints
 	}
 	u := r.Unknown[0]
-	if !slices.ContainsFunc(cat.Text([]byte(f.Output)).Unknown, func(l diagnose.Line) bool { return l.Text == u.Text }) {
+	if !slices.ContainsFunc(cat.Text([]byte(f.Output)).Unknown,
+		func(l diagnose.Line) bool { return l.Text == u.Text }) {
 		hints = []string{fmt.Sprintf("the first line that looks like an error is line %d: %s", u.Number, u.Text)}
 	}
 	return hints
@@ -289,7 +295,9 @@ func (o *dedupFailures) Send(e event.Event) {
 			if first, ok := o.shown[key]; ok {
 				f := *n.Failure
 				first, _, _ = strings.Cut(first, "/")
-				f.Output, f.Hints, f.Source, f.Command = fmt.Sprintf("the same errors as for %s: %s", first, oppackage.Summary(n.Failure.Output)), nil, nil, nil
+				f.Output, f.Hints, f.Source,
+					f.Command = fmt.Sprintf("the same errors as for %s: %s", first,
+					oppackage.Summary(n.Failure.Output)), nil, nil, nil
 				n.Failure = &f
 				e = n
 			} else {

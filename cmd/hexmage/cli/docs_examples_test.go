@@ -131,9 +131,11 @@ toolchain "hexagon" {}
 toolchain "ndk" {}
 `},
 			"Modules from git/1": {reason: "there is no such repository: script/gitmodule.txtar has one"},
-			"Modules from git/2": {reason: "a part of a lock file, which `hexmage lock` writes: script/gitmodule.txtar"},
-			"Order/1":            {files: "-- pipelines/p.hcl --\nvariable \"boards\" { default = { left = \"/dev/ttyUSB0\" } }\n"},
-			"Secrets/1":          {args: []string{"--var", "token=secret"}},
+			"Modules from git/2": {reason: "a part of a lock file, which `hexmage lock` writes: script/" +
+				"gitmodule.txtar"},
+			"Order/1": {files: "-- pipelines/p.hcl --\nvariable \"boards\" { default = { left = " +
+				"\"/dev/ttyUSB0\" } }\n"},
+			"Secrets/1": {args: []string{"--var", "token=secret"}},
 			"Long steps/1": {files: `
 -- pipelines/p.hcl --
 output "bin" { value = step.exec.table.outputs.bin }
@@ -156,8 +158,9 @@ int main(void) { return puts(SAID) < 0; }
 -- include/said.h --
 #define SAID "it works"
 `, run: all, want: map[string]string{"said": "it works\n"}},
-			"check/1":    {files: withKinds},
-			kindExamples: {files: aroundKinds, run: []string{"exec.tokenizer", "convert.qwen3"}, want: map[string]string{"json": "{\"a\": 1}\n"}},
+			"check/1": {files: withKinds},
+			kindExamples: {files: aroundKinds, run: []string{"exec.tokenizer", "convert.qwen3"},
+				want: map[string]string{"json": "{\"a\": 1}\n"}},
 		},
 		"onnx.md": {
 			"Edits/1":    {files: withNet},
@@ -174,13 +177,14 @@ module "greet" {
 output "texts" { value = module.greet.texts }
 `, run: all, want: map[string]string{"texts.hello": "hello, Ada\n"}},
 			"A module, ported/2": {files: "-- modules/greet/main.hcl --\n{{A module, ported/1}}", run: all,
-				want: map[string]string{"texts.Ada.hello": "hello, Ada\n", "texts.Ada.salut": "salut, Ada\n", "texts.Grace.hello": "hello, Grace\n", "texts.Grace.salut": "salut, Grace\n"}},
+				want: map[string]string{"texts.Ada.hello": "hello, Ada\n", "texts.Ada.salut": "salut, Ada\n",
+					"texts.Grace.hello": "hello, Grace\n", "texts.Grace.salut": "salut, Grace\n"}},
 		},
 	}
 }
 
-// TestDocExamples: each block of HCL on these pages is laid out as fmt has it and is valid, and what can be run does what it should. The table above
-// has them all, with a reason for those that are not validated.
+// TestDocExamples: each block of HCL on these pages is laid out as fmt has it and is valid, and what can be run does
+// what it should. The table above has them all, with a reason for those that are not validated.
 func TestDocExamples(t *testing.T) {
 	for name, examples := range docExamples() {
 		page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", name))

@@ -20,7 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "write generated parts of docs anew")
 
-// The argument tables of docs/language.md are made from the kinds' schemas: go test ./cmd/hexmage/cli -run Docs -update.
+// The argument tables of docs/language.md are made from the kinds' schemas: go test ./cmd/hexmage/cli -run Docs
+// -update.
 func TestDocsAreFresh(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "docs", "language.md")
 	doc, err := os.ReadFile(path)
@@ -43,14 +44,16 @@ func TestDocsAreFresh(t *testing.T) {
 	t.Error("docs/language.md is not what the kinds say: run go test ./cmd/hexmage/cli -run Docs -update")
 }
 
-// TestMisspeltVariables wants each variable of hexmage's own that the docs list to be known where misspelt ones are refused.
+// TestMisspeltVariables wants each variable of hexmage's own that the docs list to be known where misspelt ones are
+// refused.
 func TestMisspeltVariables(t *testing.T) {
 	dir := t.TempDir()
 	for _, v := range environment() {
 		if !strings.HasPrefix(v.Name, "HEXMAGE_") || strings.HasPrefix(v.Name, "HEXMAGE_VAR_") {
 			continue
 		}
-		_, err := newApp(globalFlags{}, Env{Vars: []string{"HOME=" + dir, v.Name[:len(v.Name)-1] + "=x"}, Dir: dir}, newInterrupts(nil))
+		_, err := newApp(globalFlags{}, Env{Vars: []string{"HOME=" + dir, v.Name[:len(v.Name)-1] + "=x"}, Dir: dir},
+			newInterrupts(nil))
 		if err == nil || !strings.Contains(err.Error(), "did you mean "+v.Name+"?") {
 			t.Errorf("%s without its last letter: %v", v.Name, err)
 		}
@@ -101,19 +104,24 @@ func TestEnvironmentIsComplete(t *testing.T) {
 		}
 	}
 	// Of hexmage's own processes, of actions, and of shells that `hexmage env` speaks to.
-	own := []string{"HEXMAGE_DOWNLOADS", "HEXMAGE_OFFLINE", "HEXMAGE_USER_HOME", "HEXMAGE_USER_PATH", "HEXMAGE_OUTLIVES", "HEXMAGE_ROOT", "HEXMAGE_SELF", "HEXMAGE_TOOLCHAIN_", "HEXMAGE_LLVM"}
+	own := []string{"HEXMAGE_DOWNLOADS", "HEXMAGE_OFFLINE", "HEXMAGE_USER_HOME", "HEXMAGE_USER_PATH",
+		"HEXMAGE_OUTLIVES", "HEXMAGE_ROOT", "HEXMAGE_SELF", "HEXMAGE_TOOLCHAIN_", "HEXMAGE_LLVM"}
 	read := map[string]string{}
-	for _, folder := range []string{"cmd/hexmage", "internal", "runner", "toolchains", "steps", "model", "oppackage", "patches", "qnn"} {
-		err := filepath.WalkDir(filepath.Join("..", "..", "..", folder), func(path string, d os.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(filepath.Dir(path), "test") {
+	for _, folder := range []string{"cmd/hexmage", "internal", "runner", "toolchains", "steps", "model", "oppackage",
+		"patches", "qnn"} {
+		err := filepath.WalkDir(filepath.Join("..", "..", "..", folder),
+			func(path string, d os.DirEntry, err error) error {
+				if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+					strings.HasSuffix(filepath.Dir(path), "test") {
+					return err
+				}
+				b, err := os.ReadFile(path)
+				for _, m := range regexp.MustCompile(`\bVar\("([A-Z_]+)"\)|"(HEXMAGE_[A-Z_]+)`).
+					FindAllStringSubmatch(string(b), -1) {
+					read[m[1]+m[2]] = path
+				}
 				return err
-			}
-			b, err := os.ReadFile(path)
-			for _, m := range regexp.MustCompile(`\bVar\("([A-Z_]+)"\)|"(HEXMAGE_[A-Z_]+)`).FindAllStringSubmatch(string(b), -1) {
-				read[m[1]+m[2]] = path
-			}
-			return err
-		})
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +203,8 @@ func markdown(kinds map[string]step.Kind) string {
 func updateDocs(doc []byte, kinds map[string]step.Kind) ([]byte, error) {
 	begin, end := bytes.Index(doc, []byte(docsBegin)), bytes.Index(doc, []byte(docsEnd))
 	if begin < 0 || end < begin {
-		return nil, errors.New("the document has no section for kinds: it needs the lines " + docsBegin + " and " + docsEnd)
+		return nil, errors.New("the document has no section for kinds: it needs the lines " + docsBegin + " and " +
+			docsEnd)
 	}
 	var out bytes.Buffer
 	out.Write(doc[:begin+len(docsBegin)])
@@ -231,7 +240,8 @@ func describe(b *strings.Builder, d step.Description) {
 		b.WriteString("Its outputs are those of its own `output` blocks.\n\n")
 	}
 	if len(d.Toolchains) > 0 {
-		fmt.Fprintf(b, "It uses these toolchains, where the pipeline declares them, without being told: `%s`.\n\n", strings.Join(d.Toolchains, "`, `"))
+		fmt.Fprintf(b, "It uses these toolchains, where the pipeline declares them, without being told: `%s`.\n\n",
+			strings.Join(d.Toolchains, "`, `"))
 	}
 	if d.Example != "" {
 		fmt.Fprintf(b, "```hcl\n%s\n```\n\n", d.Example)
@@ -268,7 +278,9 @@ func documentedKind() step.Kind {
 }
 
 func TestMarkdown(t *testing.T) {
-	kinds := map[string]step.Kind{addrs.Toolchain: step.New(step.Schema{Summary: "Takes one."}, func(struct{}, *step.Plan) {}), "b": documentedKind()}
+	kinds := map[string]step.
+		Kind{addrs.Toolchain: step.New(step.Schema{Summary: "Takes one."}, func(struct{}, *step.Plan) {}),
+		"b": documentedKind()}
 	want := `### step "b"
 
 Does &lt;all>.
@@ -301,7 +313,8 @@ Takes one.
 
 	doc := "# Title\n<!-- kinds: generated, do not edit -->\nstale\n<!-- end of kinds -->\nrest\n"
 	got, err := updateDocs([]byte(doc), kinds)
-	if err != nil || !strings.HasPrefix(string(got), "# Title\n") || !strings.HasSuffix(string(got), "<!-- end of kinds -->\nrest\n") ||
+	if err != nil || !strings.HasPrefix(string(got), "# Title\n") ||
+		!strings.HasSuffix(string(got), "<!-- end of kinds -->\nrest\n") ||
 		!strings.Contains(string(got), want) || strings.Contains(string(got), "stale") {
 		t.Errorf("updated to %q, %v", got, err)
 	}

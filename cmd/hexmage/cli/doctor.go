@@ -84,7 +84,9 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	found = append(found, far...)
 	var steps []doctor.Step
 	if a.Profile == "device" {
-		o.Offline, o.Vendor = a.Offline, qpm.Client{Search: filepath.SplitList(a.Env.Var("PATH")), Home: a.Env.Var("HOME"), Env: sources.Proxies(a.Env.Vars)}
+		o.Offline, o.Vendor = a.Offline,
+			qpm.Client{Search: filepath.SplitList(a.Env.Var("PATH")), Home: a.Env.Var("HOME"),
+				Env: sources.Proxies(a.Env.Vars)}
 		asking, cancel := context.WithTimeout(ctx, vendorLimit)
 		defer cancel()
 		steps = doctor.ByHand(asking, o)
@@ -96,9 +98,11 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 			Next     []string         `json:"next"`
 		}{found, steps, doctor.Commands(found, steps)})
 	} else {
-		err = doctor.Text(a.Env.Stdout, found, doctor.TextOptions{Steps: steps, Width: a.Env.Width, Paint: func(s doctor.Status, text string) string {
-			return a.painted(map[doctor.Status]string{doctor.OK: "32", doctor.Missing: "31", doctor.Optional: "33"}[s], text)
-		}})
+		err = doctor.Text(a.Env.Stdout, found,
+			doctor.TextOptions{Steps: steps, Width: a.Env.Width, Paint: func(s doctor.Status, text string) string {
+				return a.painted(map[doctor.Status]string{doctor.OK: "32", doctor.Missing: "31",
+					doctor.Optional: "33"}[s], text)
+			}})
 	}
 	if err != nil {
 		return engineError(err)
@@ -128,7 +132,8 @@ func (a *app) remoteFinding(ctx context.Context) ([]doctor.Finding, error) {
 
 // doctorOptions are what doctor is told of this machine, but for its devices and network.
 func (a *app) doctorOptions(d *domain) doctor.Options {
-	return doctor.Options{Probes: doctor.System(), Catalogue: d.catalogue(), Lock: d.lock, Machine: d.machine, Profile: a.Profile, Store: a.Cache}
+	return doctor.Options{Probes: doctor.System(), Catalogue: d.catalogue(), Lock: d.lock, Machine: d.machine,
+		Profile: a.Profile, Store: a.Cache}
 }
 
 // storedRoots finds the default releases that are in the store, as a profile takes them.
@@ -169,7 +174,8 @@ func (a *app) storedRoots(ctx context.Context, d *domain, profile string) map[st
 
 // mistakes says what the errors among diagnostics are, whatever they warn of besides.
 func mistakes(diags hcl.Diagnostics) string {
-	return slices.DeleteFunc(slices.Clone(diags), func(d *hcl.Diagnostic) bool { return d.Severity != hcl.DiagError }).Error()
+	return slices.DeleteFunc(slices.Clone(diags),
+		func(d *hcl.Diagnostic) bool { return d.Severity != hcl.DiagError }).Error()
 }
 
 // examined plans a pipeline in each of its profiles, or in the chosen one, and says what it lacks.
@@ -224,7 +230,8 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 }
 
 // lacking says what a plan lacks, by what checkMachine has found, and how it gets the toolchains that it asks for.
-func (a *app) lacking(ctx context.Context, p *planned, workspace string, asked []toolchains.Request) (doctor.Pipeline, error) {
+func (a *app) lacking(ctx context.Context, p *planned, workspace string, asked []toolchains.Request) (doctor.Pipeline,
+	error) {
 	of := doctor.Pipeline{Name: p.Pipeline, Profile: p.Profile, Asked: asked}
 	var err error
 	of.Takes, of.Download, err = a.takes(ctx, p, workspace)
@@ -258,7 +265,8 @@ func (a *app) takes(ctx context.Context, p *planned, workspace string) (map[stri
 	}
 	out := map[string]doctor.Take{}
 	for _, n := range toolchainInstances(p.Plan) {
-		out[doctor.TakeOf(n.At.Name, n.Version)] = doctor.Take{Stored: stored(seen, n), Download: a.toDownload(seen, func(o *plan.Instance) bool { return o.At == n.At })}
+		out[doctor.TakeOf(n.At.Name, n.Version)] = doctor.Take{Stored: stored(seen, n),
+			Download: a.toDownload(seen, func(o *plan.Instance) bool { return o.At == n.At })}
 	}
 	return out, a.toDownload(seen, func(*plan.Instance) bool { return true }), nil
 }
@@ -297,8 +305,10 @@ func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
 	client := adb.NewClient(network, address)
 	var out []doctor.Device
 	known := map[string]bool{}
-	for _, s := range pool.New(a.deviceState(), listed.Devices).States(ctx, pool.Reach{SSH: a.ssh(), Server: func(context.Context) (*adb.Client, error) { return client, nil }}) {
-		d := doctor.Device{Serial: s.Serial, State: "device", Model: strings.TrimSpace(s.Name + " " + s.Info.Model), SoC: s.Info.SoC}
+	for _, s := range pool.New(a.deviceState(), listed.Devices).States(ctx,
+		pool.Reach{SSH: a.ssh(), Server: func(context.Context) (*adb.Client, error) { return client, nil }}) {
+		d := doctor.Device{Serial: s.Serial, State: "device", Model: strings.TrimSpace(s.Name + " " + s.Info.Model),
+			SoC: s.Info.SoC}
 		if s.Aside != nil {
 			d.State = "set aside: " + s.Aside.Error()
 		}

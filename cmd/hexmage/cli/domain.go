@@ -49,7 +49,8 @@ func (a *app) domain(workspace string) (*domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	reads := step.Reads{Paths: slices.Concat([]string{"toolchains", metrics.Dir, toolchains.LockFile}, slices.Collect(maps.Keys(files)), slices.Collect(maps.Keys(measured)))}
+	reads := step.Reads{Paths: slices.Concat([]string{"toolchains", metrics.Dir, toolchains.LockFile},
+		slices.Collect(maps.Keys(files)), slices.Collect(maps.Keys(measured)))}
 	cat, diags := a.catalogues.of(files)
 	if diags.HasErrors() {
 		return nil, a.printData(diags, workspace, files)
@@ -190,7 +191,8 @@ func dataFiles(fsys fs.FS, workspace, folder string) (map[string][]byte, error) 
 // unread is the error for a file of the workspace that cannot be read. A link that leads out of it is the workspace's
 // mistake, and so are what is too large and what is no file.
 func unread(err error) error {
-	if errors.As(err, new(*rooted.OutsideError)) || errors.As(err, new(*boundedfile.LargeError)) || errors.Is(err, rooted.ErrIrregular) {
+	if errors.As(err, new(*rooted.OutsideError)) || errors.As(err, new(*boundedfile.LargeError)) ||
+		errors.Is(err, rooted.ErrIrregular) {
 		return usageError("%w", err)
 	}
 	return engineError(err)

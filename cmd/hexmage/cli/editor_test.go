@@ -73,9 +73,11 @@ func TestNeovim(t *testing.T) {
 	if err := os.WriteFile(config, []byte(block), 0o644); err != nil || !ok {
 		t.Fatalf("docs/editor.md has no configuration (%v)", err)
 	}
-	cmd := exec.CommandContext(t.Context(), filepath.Join(root, "usr", "bin", "nvim"), "--headless", "--clean", "-n", "-c", "luafile "+config, "-c", "luafile "+script)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(root, "usr", "bin", "nvim"), "--headless", "--clean", "-n",
+		"-c", "luafile "+config, "-c", "luafile "+script)
 	cmd.Env = append(os.Environ(), "ROOT="+dir, "VIMRUNTIME="+filepath.Join(root, "usr", "share", "nvim", "runtime"),
-		"LD_LIBRARY_PATH="+filepath.Join(root, "usr", "lib", "x86_64-linux-gnu"), "HOME="+dir, "XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "XDG_STATE_HOME="+dir)
+		"LD_LIBRARY_PATH="+filepath.Join(root, "usr", "lib", "x86_64-linux-gnu"), "HOME="+dir,
+		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "XDG_STATE_HOME="+dir)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -109,10 +111,12 @@ func TestNeovim(t *testing.T) {
 	get("told", &told)
 	wrong := "No such step: There is no step.exec.helo. Did you mean step.exec.hello?"
 	at := strings.Index(strings.Split(greet, "\n")[21], "step.exec")
-	if len(told) != 1 || told[0].Line != 21 || told[0].Column != at || told[0].Last != at+len("step.exec.helo.outputs.text") || told[0].Severity != 1 || told[0].Message != wrong {
+	if len(told) != 1 || told[0].Line != 21 || told[0].Column != at ||
+		told[0].Last != at+len("step.exec.helo.outputs.text") || told[0].Severity != 1 || told[0].Message != wrong {
 		t.Errorf("told is %+v", told)
 	}
-	for what, want := range map[string]string{"kinds": "exec oppackage", "arguments": "stdin env for_each output", "steps": "hello upper", "targets": "SM8750 SM8650", "versions": "2.41.0.251128 2.42.0.251225"} {
+	for what, want := range map[string]string{"kinds": "exec oppackage", "arguments": "stdin env for_each output",
+		"steps": "hello upper", "targets": "SM8750 SM8650", "versions": "2.41.0.251128 2.42.0.251225"} {
 		var words []string
 		get(what, &words)
 		for _, w := range strings.Fields(want) {
@@ -125,7 +129,8 @@ func TestNeovim(t *testing.T) {
 	if get("versions", &versions); slices.Index(versions, "2.42.0.251225") > slices.Index(versions, "2.41.0.251128") {
 		t.Errorf("the newest release does not come first: %q", versions)
 	}
-	for place, want := range map[string]string{"exec": "step \"exec\"", "argv": "required", "SM8750": "v79", "qairt": "Qualcomm AI Runtime", "var.who": "who is greeted"} {
+	for place, want := range map[string]string{"exec": "step \"exec\"", "argv": "required", "SM8750": "v79",
+		"qairt": "Qualcomm AI Runtime", "var.who": "who is greeted"} {
 		var text string
 		if get("hover "+place, &text); !strings.Contains(text, want) {
 			t.Errorf("of %s is said %q, not %q", place, text, want)

@@ -70,7 +70,8 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 	e := &engineParts{builder: here, lookups: far.atOnce(), finish: func(again bool) { far.finish(ctx, again) }}
 	devices := runner.Options{
 		Store: e.Blobs, Trees: e.Trees, Fn: e.Fn, Dir: e.Scratch, State: e.State.Runner(),
-		Emulate: steps.EmulatePhone(a.Env.Self, "tool", "emulator-init"), Server: pool.Server{Network: network, Address: address}, Home: a.Env.Var("HOME"), SSH: a.ssh(),
+		Emulate: steps.EmulatePhone(a.Env.Self, "tool", "emulator-init"),
+		Server:  pool.Server{Network: network, Address: address}, Home: a.Env.Var("HOME"), SSH: a.ssh(),
 		Phones: listed.Emulated,
 	}
 	if len(listed.Devices) > 0 {
@@ -81,7 +82,8 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 	if a.Serial != "" {
 		e.phones = 1
 	}
-	e.executor = e.cached(execute.Route(map[string]execute.Executor{action.ExecutorLocal: far.executor(here, e.Host), runner.Executor: e.device}))
+	e.executor = e.cached(execute.Route(map[string]execute.Executor{action.ExecutorLocal: far.executor(here, e.Host),
+		runner.Executor: e.device}))
 	e.again = execute.Route(map[string]execute.Executor{action.ExecutorLocal: e.Other, runner.Executor: e.device})
 	return e, nil
 }
@@ -108,7 +110,8 @@ func (e *engineParts) end(again bool) {
 
 // buildRoots builds outputs of a plan for a command that is about something else. It is shown where somebody looks,
 // or if show is true and a program does not read it; where it is not shown, only what failed is.
-func (a *app) buildRoots(ctx context.Context, e *engineParts, p *planned, workspace string, roots []addrs.Output, show bool) (engine.Result, error) {
+func (a *app) buildRoots(ctx context.Context, e *engineParts, p *planned, workspace string, roots []addrs.Output,
+	show bool) (engine.Result, error) {
 	var sink event.Sink = report.Lines(io.Discard, report.Options{})
 	done := func() {}
 	show = a.Live || show && !a.JSON
@@ -124,7 +127,8 @@ func (a *app) buildRoots(ctx context.Context, e *engineParts, p *planned, worksp
 	done()
 	if err = outcome(ctx, res, err); err != nil && !show {
 		for _, f := range failures.seen {
-			fmt.Fprint(a.Env.Stderr, ansi.Visible(fmt.Sprintf("hexmage: %s: %s\n%s\n", f.Step, f.Failure.Summary, f.Failure.Output), false))
+			fmt.Fprint(a.Env.Stderr,
+				ansi.Visible(fmt.Sprintf("hexmage: %s: %s\n%s\n", f.Step, f.Failure.Summary, f.Failure.Output), false))
 			for _, h := range f.Failure.Hints {
 				fmt.Fprintf(a.Env.Stderr, "hint: %s\n", h)
 			}
@@ -158,7 +162,8 @@ func (a *app) lookupOnly(ctx context.Context, workspace string) (engine.Options,
 	if err != nil {
 		return engine.Options{}, nil, err
 	}
-	o := engine.Options{Fn: fn, Workspace: workspace, State: string(a.places().State()), Jobs: a.Jobs, LookAhead: far.atOnce(), Fresh: a.Fresh.everything(),
+	o := engine.Options{Fn: fn, Workspace: workspace, State: string(a.places().State()), Jobs: a.Jobs,
+		LookAhead: far.atOnce(), Fresh: a.Fresh.everything(),
 		Hasher: statcache.Open(a.places().State().StatCache(fn), fn, time.Now)}
 	var results store.Results
 	if _, err := os.Stat(a.places().Scratch()); err != nil {

@@ -87,7 +87,8 @@ func (a *app) toolchainsOf(names []string) (*planned, error) {
 // agree on.
 func oneRelease(p *planned) (*planned, error) {
 	instances := toolchainInstances(p.Plan)
-	slices.SortStableFunc(instances, func(a, b *plan.Instance) int { return cmp.Compare(len(a.At.Module), len(b.At.Module)) })
+	slices.SortStableFunc(instances,
+		func(a, b *plan.Instance) int { return cmp.Compare(len(a.At.Module), len(b.At.Module)) })
 	chosen := map[string]*plan.Instance{}
 	var steps []addrs.Step
 	for _, n := range instances {
@@ -95,7 +96,8 @@ func oneRelease(p *planned) (*planned, error) {
 		if first == nil {
 			chosen[n.At.Name], steps = n, append(steps, n.At.Step)
 		} else if first.At.Module != "" && first.Version != n.Version {
-			return nil, usageError("env: %s is %s, and %s is %s: an environment has one release of a toolchain. Declare it in the pipeline, or name releases: hexmage env %s@%s",
+			return nil, usageError("env: %s is %s, and %s is %s: an environment has one release of a toolchain. "+
+				"Declare it in the pipeline, or name releases: hexmage env %s@%s",
 				first.At, first.Version, n.At, n.Version, n.At.Name, n.Version)
 		}
 	}

@@ -34,7 +34,8 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests := map[string]func(*testing.T, string){"hello": exampleHello, "oppackage-only": exampleOpPackage, "c-project": exampleCProject}
+	tests := map[string]func(*testing.T, string){"hello": exampleHello, "oppackage-only": exampleOpPackage,
+		"c-project": exampleCProject}
 	dirs, err := filepath.Glob(filepath.Join(root, "*", "pipelines"))
 	if err != nil || len(dirs) != len(tests) {
 		t.Errorf("examples %q, %v; tests of %d", dirs, err, len(tests))
@@ -71,7 +72,8 @@ func exampleHello(t *testing.T, dir string) {
 	}
 	run := func(want string, args ...string) {
 		t.Helper()
-		if _, said := hexmage(t, dir, cache, append([]string{"run", "hello"}, args...)...); !strings.Contains(said, want) {
+		if _, said := hexmage(t, dir, cache, append([]string{"run", "hello"}, args...)...); !strings.Contains(said,
+			want) {
 			t.Errorf("run said %q, want %q", said, want)
 		}
 	}
@@ -120,7 +122,8 @@ func exampleCProject(t *testing.T, dir string) {
 // exampleOpPackage plans only: the compilers are packages of the distribution.
 func exampleOpPackage(t *testing.T, dir string) {
 	said, _ := hexmage(t, dir, t.TempDir(), "plan", "-v", "clip")
-	for _, want := range []string{"hexagon-clang++", "-mv79", "--target=aarch64", "clip/src/ops/", "libQnn*.so", "its actions follow from the files in clip"} {
+	for _, want := range []string{"hexagon-clang++", "-mv79", "--target=aarch64", "clip/src/ops/", "libQnn*.so",
+		"its actions follow from the files in clip"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the plan does not say %q:\n%s", want, said)
 		}

@@ -163,7 +163,8 @@ func (a *app) showExplained(ctx context.Context, w *reasons, found []*engine.Pre
 		all = append(all, e)
 	}
 	if a.JSON {
-		return a.printJSON(map[string]any{"format": "hexmage-explain/0", "pipeline": w.p.Pipeline, "profile": w.p.Profile, "actions": all})
+		return a.printJSON(map[string]any{"format": "hexmage-explain/0", "pipeline": w.p.Pipeline,
+			"profile": w.p.Profile, "actions": all})
 	}
 	var b strings.Builder
 	said := map[string]bool{} // actions of which their status and its reason are said
@@ -240,8 +241,10 @@ func (w *reasons) explain(ctx context.Context, v *engine.Previewed) (*explanatio
 	return e, err
 }
 
-func (w *reasons) earlier(ctx context.Context, run *runlog.Run, a *runlog.Action, v *engine.Previewed) (*earlierRun, error) {
-	t := &earlierRun{Started: run.Started, Outcome: a.Outcome, Seconds: a.Duration.Seconds(), Worker: a.Worker, Key: a.Key.Hex(), Same: a.Key == v.Key, Differences: []explain.Difference{}}
+func (w *reasons) earlier(ctx context.Context, run *runlog.Run, a *runlog.Action, v *engine.Previewed) (*earlierRun,
+	error) {
+	t := &earlierRun{Started: run.Started, Outcome: a.Outcome, Seconds: a.Duration.Seconds(), Worker: a.Worker,
+		Key: a.Key.Hex(), Same: a.Key == v.Key, Differences: []explain.Difference{}}
 	if t.Same {
 		return t, nil
 	}
@@ -349,7 +352,8 @@ type loadedAction struct {
 
 // preview finds out what a run of the plan would do. keep, which may be nil, chooses the actions that are compared
 // although they are cached.
-func (a *app) preview(ctx context.Context, p *planned, workspace string, keep func(step, spec string) bool) (*reasons, error) {
+func (a *app) preview(ctx context.Context, p *planned, workspace string, keep func(step, spec string) bool) (*reasons,
+	error) {
 	o, results, err := a.lookupOnly(ctx, workspace)
 	if err != nil {
 		return nil, err
@@ -362,8 +366,10 @@ func (a *app) preview(ctx context.Context, p *planned, workspace string, keep fu
 	if err != nil {
 		return nil, engineError(err)
 	}
-	return &reasons{p: p.Plan, seen: seen, where: a.far.where(), book: runlog.Open(a.runLogOf(workspace, p.Pipeline)), fresh: o.Fresh, results: results,
-		versions: toolchainVersions(p.Plan), loaded: map[string]loadedAction{}, download: a.toDownload(seen, func(*plan.Instance) bool { return true })}, nil
+	return &reasons{p: p.Plan, seen: seen, where: a.far.where(), book: runlog.Open(a.runLogOf(workspace, p.Pipeline)),
+		fresh: o.Fresh, results: results,
+		versions: toolchainVersions(p.Plan), loaded: map[string]loadedAction{},
+		download: a.toDownload(seen, func(*plan.Instance) bool { return true })}, nil
 }
 
 // reason says in a few words why the action has its status.
@@ -401,7 +407,8 @@ func (w *reasons) reason(ctx context.Context, v *engine.Previewed) string {
 }
 
 // compare compares what an action of a run was made of with what it would be made of now.
-func (w *reasons) compare(ctx context.Context, run *runlog.Run, then *runlog.Action, v *engine.Previewed, limit int) (explain.Comparison, error) {
+func (w *reasons) compare(ctx context.Context, run *runlog.Run, then *runlog.Action, v *engine.Previewed,
+	limit int) (explain.Comparison, error) {
 	old, ok := w.loaded[then.Key.Hex()]
 	if !ok {
 		old.action, old.blobs, old.err = explain.Load(ctx, w.seen.Store, w.results, then.Key)

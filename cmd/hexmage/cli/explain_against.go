@@ -42,7 +42,8 @@ func (a *app) against(ctx context.Context, name string, w *reasons, found []*eng
 	if err != nil {
 		return nil, err
 	}
-	x := &against{name: name, theirs: theirs, other: map[actionName]*history.Action{}, actions: map[string]*history.Action{}}
+	x := &against{name: name, theirs: theirs, other: map[actionName]*history.Action{},
+		actions: map[string]*history.Action{}}
 	steps := map[string]bool{}
 	for i := range theirs.Steps {
 		s := &theirs.Steps[i]
@@ -76,14 +77,17 @@ func (a *app) against(ctx context.Context, name string, w *reasons, found []*eng
 // lacks is the error for a step of which the other run has nothing.
 func (x *against) lacks(pipeline, profile, step string) error {
 	if slices.ContainsFunc(x.theirs.Steps, func(s history.Step) bool { return s.Step == step }) {
-		return usageError("run %s has nothing of %s: it ended before (%s). Have the step run there, and that run exported", x.theirs.ID, step, x.theirs.Result)
+		return usageError("run %s has nothing of %s: it ended before (%s). Have the step run there, and that run "+
+			"exported", x.theirs.ID, step, x.theirs.Result)
 	}
 	this := withProfile(pipeline, profile)
 	if of := withProfile(x.theirs.Pipeline, x.theirs.Profile); of != this {
-		return usageError("run %s has no step %s: it is of %s, and this is %s. Have a run of %s exported", x.theirs.ID, step, of, this, this)
+		return usageError("run %s has no step %s: it is of %s, and this is %s. Have a run of %s exported",
+			x.theirs.ID, step, of, this, this)
 	}
 	if only := x.theirs.Selected; len(only) > 0 {
-		return usageError("run %s has no step %s: it was of %s alone. Have a run of the whole pipeline exported, or of the step", x.theirs.ID, step, some(only, 3))
+		return usageError("run %s has no step %s: it was of %s alone. Have a run of the whole pipeline exported, or "+
+			"of the step", x.theirs.ID, step, some(only, 3))
 	}
 	var names []string
 	for _, s := range x.theirs.Steps {
@@ -129,7 +133,8 @@ func (x *against) compare(v *engine.Previewed) *earlierRun {
 	t.Differences, t.More = append(t.Differences, c.Differences...), c.More
 	t.Notes = append(t.Notes, d.Unknown...)
 	if h.Run != "" {
-		t.Notes = append(t.Notes, fmt.Sprintf("whether run %s would have had it so, too: it did not look at it, and what is compared is of run %s", x.theirs.ID, h.Run))
+		t.Notes = append(t.Notes, fmt.Sprintf("whether run %s would have had it so, too: it did not look at it, "+
+			"and what is compared is of run %s", x.theirs.ID, h.Run))
 	}
 	return t
 }
@@ -142,7 +147,8 @@ func difference(c history.Change) explain.Difference {
 		d.Old, d.New = "", ""
 	}
 	for _, in := range c.Inside {
-		d.Inside = append(d.Inside, explain.Difference{What: explain.Input, Name: in.Name, Change: changed(in), Old: in.A, New: in.B})
+		d.Inside = append(d.Inside,
+			explain.Difference{What: explain.Input, Name: in.Name, Change: changed(in), Old: in.A, New: in.B})
 	}
 	return d
 }
@@ -175,7 +181,8 @@ func (t *earlierRun) verdict() string {
 func (x *against) next(b *strings.Builder, w *reasons, all []*explanation) {
 	pipeline, profile := w.p.Pipeline, w.p.Profile
 	if x.theirs.Pipeline != pipeline || x.theirs.Profile != profile {
-		fmt.Fprintf(b, "\nnote: run %s is of %s, and this is %s\n", x.theirs.ID, withProfile(x.theirs.Pipeline, x.theirs.Profile), withProfile(pipeline, profile))
+		fmt.Fprintf(b, "\nnote: run %s is of %s, and this is %s\n", x.theirs.ID,
+			withProfile(x.theirs.Pipeline, x.theirs.Profile), withProfile(pipeline, profile))
 	}
 	if d := x.theirs.Digests; d != "" && x.here.Digests != "" && d != x.here.Digests {
 		fmt.Fprintf(b, "\nnote: HEXMAGE_DIGEST=%s has it compared with the digests of run %s\n", d, x.theirs.ID)
@@ -190,7 +197,8 @@ func (x *against) next(b *strings.Builder, w *reasons, all []*explanation) {
 				}
 			}
 		case len(e.Waits) > 0:
-			maker, says = e.Waits[0].Step, "what it is made of is known here when that has run. What may have made that another one"
+			maker, says = e.Waits[0].Step,
+				"what it is made of is known here when that has run. What may have made that another one"
 		}
 		if !isStep(maker) {
 			continue

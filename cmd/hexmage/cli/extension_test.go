@@ -14,7 +14,8 @@ import (
 	"github.com/hexmage/hexmage/qnn/facts"
 )
 
-// TestExtension: what VS Code reads of the extension is there and fits together, and its grammar knows the language's words.
+// TestExtension: what VS Code reads of the extension is there and fits together, and its grammar knows the language's
+// words.
 func TestExtension(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "editors", "vscode")
 	read := func(name string, to any) []byte {
@@ -41,7 +42,8 @@ func TestExtension(t *testing.T) {
 	}
 	read("package.json", &p)
 	program := string(read(p.Main, nil))
-	if p.Name == "" || p.Version == "" || p.Engines["vscode"] == "" || len(p.Contributes.Languages) != 1 || len(p.Contributes.Grammars) != 1 || len(p.Contributes.Commands) == 0 {
+	if p.Name == "" || p.Version == "" || p.Engines["vscode"] == "" || len(p.Contributes.Languages) != 1 ||
+		len(p.Contributes.Grammars) != 1 || len(p.Contributes.Commands) == 0 {
 		t.Errorf("package.json lacks something: %+v", p)
 	}
 	for _, c := range p.Contributes.Commands {
@@ -54,7 +56,8 @@ func TestExtension(t *testing.T) {
 			t.Errorf("%s requires %s, which package.json does not name", p.Main, m[1])
 		}
 	}
-	for _, m := range regexp.MustCompile(`getConfiguration\('hexmage'\)\.get\('(\w+)'\)`).FindAllStringSubmatch(program, -1) {
+	for _, m := range regexp.MustCompile(`getConfiguration\('hexmage'\)\.get\('(\w+)'\)`).
+		FindAllStringSubmatch(program, -1) {
 		if p.Contributes.Configuration.Properties["hexmage."+m[1]] == nil {
 			t.Errorf("package.json does not have the setting hexmage.%s", m[1])
 		}
@@ -74,7 +77,8 @@ func TestExtension(t *testing.T) {
 		Repository map[string]any
 	}
 	text := read(p.Contributes.Grammars[0].Path, &g)
-	if g.ScopeName != p.Contributes.Grammars[0].ScopeName || len(g.Patterns) == 0 || p.Contributes.Grammars[0].Language != p.Contributes.Languages[0].ID {
+	if g.ScopeName != p.Contributes.Grammars[0].ScopeName || len(g.Patterns) == 0 ||
+		p.Contributes.Grammars[0].Language != p.Contributes.Languages[0].ID {
 		t.Errorf("the grammar is %s, package.json says %+v", g.ScopeName, p.Contributes)
 	}
 	used := map[string]bool{}

@@ -71,7 +71,8 @@ output "env" { value = step.exec.env.outputs.all }
 	cache := filepath.Join(root, "cache")
 	run := func(token string, args ...string) (int, string) {
 		var out bytes.Buffer
-		env := cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: filepath.Join(root, "ws"), Self: os.Args[0],
+		env := cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: filepath.Join(root, "ws"),
+			Self: os.Args[0],
 			Vars: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root, "HEXMAGE_CACHE=" + cache}}
 		if token != "" {
 			env.Vars = append(env.Vars, "HEXMAGE_VAR_vendor_token="+token)
@@ -82,7 +83,8 @@ output "env" { value = step.exec.env.outputs.all }
 	if code, out := run(""); code != cli.ExitFailed || !strings.Contains(out, "HEXMAGE_VAR_vendor_token") {
 		t.Errorf("without it: exit code %d: %s", code, out)
 	}
-	if code, out := run("wr0ng-t0ken"); code != cli.ExitFailed || !strings.Contains(out, "not you: (sensitive)") || strings.Contains(out, "wr0ng") {
+	if code, out := run("wr0ng-t0ken"); code != cli.ExitFailed || !strings.Contains(out, "not you: (sensitive)") ||
+		strings.Contains(out, "wr0ng") {
 		t.Errorf("with another: exit code %d: %s", code, out)
 	}
 	code, out := run(secret, "--trace", filepath.Join(root, "trace.json"))
@@ -110,7 +112,8 @@ output "env" { value = step.exec.env.outputs.all }
 	}
 }
 
-// How far a download is, how fast it comes and when it will be there is said; and it comes from the mirror that the user names.
+// How far a download is, how fast it comes and when it will be there is said; and it comes from the mirror that the
+// user names.
 func TestProgressAndMirror(t *testing.T) {
 	body := bytes.Repeat([]byte("0123456789abcdef"), 3<<16) // 3 MiB
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -127,17 +130,20 @@ func TestProgressAndMirror(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(root, "pipelines"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf("step \"fetch\" \"sdk\" {\n  url = \"https://sdk.invalid/files/sdk.bin\"\n  sha256 = %q\n}\noutput \"sdk\" { value = step.fetch.sdk.outputs.file }\n", hex.EncodeToString(sum[:]))
+	text := fmt.Sprintf("step \"fetch\" \"sdk\" {\n  url = \"https://sdk.invalid/files/sdk.bin\"\n  sha256 = "+
+		"%q\n}\noutput \"sdk\" { value = step.fetch.sdk.outputs.file }\n", hex.EncodeToString(sum[:]))
 	if err := os.WriteFile(filepath.Join(root, "pipelines", "p.hcl"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var out, errOut bytes.Buffer
 	env := cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errOut, Dir: root, Self: os.Args[0],
-		Vars: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root, "HEXMAGE_CACHE=" + filepath.Join(root, "cache"), "HEXMAGE_MIRRORS=https://sdk.invalid/=" + srv.URL + "/"}}
+		Vars: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root, "HEXMAGE_CACHE=" + filepath.Join(root, "cache"),
+			"HEXMAGE_MIRRORS=https://sdk.invalid/=" + srv.URL + "/"}}
 	if code := cli.Main([]string{"hexmage", "--json", "run", "p"}, env); code != 0 {
 		t.Fatalf("exit code %d: %s%s", code, &out, &errOut)
 	}
-	said := regexp.MustCompile(`"event":"node_progress".*"done":[1-9]\d*,"total":3145728,"unit":"bytes","text":"download, [0-9.]+ MiB/s, about \d+ s left"`)
+	said := regexp.MustCompile(
+		`"event":"node_progress".*"done":[1-9]\d*,"total":3145728,"unit":"bytes","text":"download, [0-9.]+ MiB/s, about \d+ s left"`)
 	if !said.Match(out.Bytes()) {
 		t.Errorf("no event says it:\n%s", &out)
 	}
@@ -148,8 +154,10 @@ func fetched(t *testing.T, url string, archive []byte) (code int, said, root str
 	t.Helper()
 	root = t.TempDir()
 	sum := sha256.Sum256(archive)
-	text := fmt.Sprintf("step \"fetch\" \"sdk\" {\n  url    = %q\n  sha256 = %q\n  unpack = true\n}\noutput \"sdk\" { value = step.fetch.sdk.outputs.dir }\n", url, hex.EncodeToString(sum[:]))
-	for name, body := range map[string]string{"ws/pipelines/p.hcl": text, "home/.netrc": "machine 127.0.0.1 login me password p4ss\n"} {
+	text := fmt.Sprintf("step \"fetch\" \"sdk\" {\n  url    = %q\n  sha256 = %q\n  unpack = true\n}\noutput \"sdk\" "+
+		"{ value = step.fetch.sdk.outputs.dir }\n", url, hex.EncodeToString(sum[:]))
+	for name, body := range map[string]string{"ws/pipelines/p.hcl": text,
+		"home/.netrc": "machine 127.0.0.1 login me password p4ss\n"} {
 		p := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
 			t.Fatal(err)
@@ -159,8 +167,10 @@ func fetched(t *testing.T, url string, archive []byte) (code int, said, root str
 		}
 	}
 	var out bytes.Buffer
-	env := cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: filepath.Join(root, "ws"), Self: os.Args[0],
-		Vars: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(root, "home"), "HEXMAGE_CACHE=" + filepath.Join(root, "cache")}}
+	env := cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: filepath.Join(root, "ws"),
+		Self: os.Args[0],
+		Vars: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(root, "home"),
+			"HEXMAGE_CACHE=" + filepath.Join(root, "cache")}}
 	code = cli.Main([]string{"hexmage", "run", "p", "--out", filepath.Join(root, "out")}, env)
 	return code, out.String(), root
 }
@@ -179,7 +189,8 @@ func zipped(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// The user's logins serve the download, and do not keep what came from being unpacked where nothing of the user's can be read.
+// The user's logins serve the download, and do not keep what came from being unpacked where nothing of the user's can
+// be read.
 func TestNetrc(t *testing.T) {
 	archive := zipped(t)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -194,7 +205,8 @@ func TestNetrc(t *testing.T) {
 	if code != 0 || strings.Contains(said, "p4ss") {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
-	if b, err := os.ReadFile(filepath.Join(root, "out", "p", "sdk", "bin", "tool")); err != nil || string(b) != "a tool" {
+	if b, err := os.ReadFile(filepath.Join(root, "out", "p", "sdk", "bin", "tool")); err != nil ||
+		string(b) != "a tool" {
 		t.Errorf("%q, %v", b, err)
 	}
 }
@@ -205,12 +217,14 @@ func TestUnreachable(t *testing.T) {
 	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
 	defer untrusted.Close()
 	untrusted.Config.ErrorLog = log.New(io.Discard, "", 0)
-	if code, said, _ := fetched(t, untrusted.URL+"/sdk.zip", archive); code != cli.ExitEngine || !strings.Contains(said, "certificate") {
+	if code, said, _ := fetched(t, untrusted.URL+"/sdk.zip", archive); code != cli.ExitEngine ||
+		!strings.Contains(said, "certificate") {
 		t.Errorf("exit code %d: %s", code, said)
 	}
 	empty := httptest.NewServer(http.NotFoundHandler())
 	defer empty.Close()
-	if code, said, _ := fetched(t, empty.URL+"/sdk.zip", archive); code != cli.ExitFailed || !strings.Contains(said, "404") {
+	if code, said, _ := fetched(t, empty.URL+"/sdk.zip", archive); code != cli.ExitFailed ||
+		!strings.Contains(said, "404") {
 		t.Errorf("exit code %d: %s", code, said)
 	}
 }

@@ -51,7 +51,8 @@ func (c *fitCmd) Run(_ context.Context, a *app) error {
 		return err
 	}
 	if name == "" {
-		return usageError("what a model takes depends on what it is for: say the SoC, --soc SM8750; `hexmage compat` lists them")
+		return usageError("what a model takes depends on what it is for: say the SoC, --soc SM8750; `hexmage " +
+			"compat` lists them")
 	}
 	soc, err := d.catalogue().FindSoC(name)
 	if err != nil {
@@ -68,7 +69,8 @@ func (c *fitCmd) Run(_ context.Context, a *app) error {
 	if c.Bandwidth > 0 {
 		known.Bandwidth = fit.Fact{Value: 1e9 * c.Bandwidth, Sure: qnn.Documented, Source: "--bandwidth"}
 	}
-	e, err := fit.Of(m, fit.Way{Scheme: c.Scheme, BlockSize: c.BlockSize, Chunk: c.Chunk, Context: c.Context, KV: c.KV, Splits: c.Splits,
+	e, err := fit.Of(m, fit.Way{Scheme: c.Scheme, BlockSize: c.BlockSize, Chunk: c.Chunk, Context: c.Context,
+		KV: c.KV, Splits: c.Splits,
 		Outside: c.Embedding == "outside", Sharing: c.Sharing}, known)
 	if err != nil {
 		return usageError("%w", err)
@@ -78,11 +80,14 @@ func (c *fitCmd) Run(_ context.Context, a *app) error {
 			SoC socRecord `json:"soc"`
 			*fit.Estimate
 			Facts map[string]fit.Fact `json:"facts"`
-		}{recordOf(d.catalogue(), soc), e, map[string]fit.Fact{"vtcm": known.VTCM, "context": known.Context, "process": known.Process, "bandwidth": known.Bandwidth}})
+		}{recordOf(d.catalogue(), soc), e,
+			map[string]fit.Fact{"vtcm": known.VTCM, "context": known.Context, "process": known.Process,
+				"bandwidth": known.Bandwidth}})
 	} else {
 		a.printFit(soc, e, known)
 	}
-	if err == nil && slices.ContainsFunc(e.Findings, func(f fit.Finding) bool { return f.Severity == qnn.SeverityError }) {
+	if err == nil && slices.ContainsFunc(e.Findings,
+		func(f fit.Finding) bool { return f.Severity == qnn.SeverityError }) {
 		err = &exitError{Code: ExitFailed}
 	}
 	return err
@@ -92,9 +97,12 @@ func (c *fitCmd) Run(_ context.Context, a *app) error {
 func (a *app) printFit(soc *qnn.SoC, e *fit.Estimate, k fit.Known) {
 	w, size := a.Env.Stdout, bytesize.Decimal
 	m, way := e.Model, e.Way
-	fmt.Fprintf(w, "%s: %d layers of %d, %s of %d tokens, %s parameters; from %s\n", a.painted("1", m.Architecture), m.Layers, m.Hidden, "a vocabulary", m.Vocabulary, short(m.Parameters()), m.From)
-	fmt.Fprintf(w, "%s, Hexagon %s: %s, chunk %d, context %d, cache %s, embedding %s, %s\n\n", a.painted("1", soc.Name), soc.Arch, way.Scheme, way.Chunk, way.Context, way.KV,
-		map[bool]string{false: "inside", true: "outside"}[way.Outside], map[bool]string{false: "weights in each context", true: "weights shared"}[way.Sharing])
+	fmt.Fprintf(w, "%s: %d layers of %d, %s of %d tokens, %s parameters; from %s\n", a.painted("1", m.Architecture),
+		m.Layers, m.Hidden, "a vocabulary", m.Vocabulary, short(m.Parameters()), m.From)
+	fmt.Fprintf(w, "%s, Hexagon %s: %s, chunk %d, context %d, cache %s, embedding %s, %s\n\n",
+		a.painted("1", soc.Name), soc.Arch, way.Scheme, way.Chunk, way.Context, way.KV,
+		map[bool]string{false: "inside", true: "outside"}[way.Outside],
+		map[bool]string{false: "weights in each context", true: "weights shared"}[way.Sharing])
 	notes := &grounds{}
 	limit := func(f fit.Fact, text string) string {
 		if f.Value == 0 {
@@ -118,21 +126,31 @@ func (a *app) printFit(soc *qnn.SoC, e *fit.Estimate, k fit.Known) {
 	case k.Context.Value > 0:
 		needed = "none fits"
 	}
-	add("splits needed", needed, "", fmt.Sprintf("layers %s, head %s, embedding %s", size(e.Weights.Layers), size(e.Weights.Head), size(max(e.Weights.Embedding, e.Phone.Embedding))))
-	add("a process on the DSP", size(e.Process), limit(k.Process, size(int64(k.Process.Value))), "contexts, cache, buffers")
-	add("VTCM", size(e.Widest.Bytes), limit(k.VTCM, size(int64(k.VTCM.Value))), "the widest tensor of prefill: "+e.Widest.Name)
+	add("splits needed", needed, "",
+		fmt.Sprintf("layers %s, head %s, embedding %s", size(e.Weights.Layers), size(e.Weights.Head),
+			size(max(e.Weights.Embedding, e.Phone.Embedding))))
+	add("a process on the DSP", size(e.Process), limit(k.Process, size(int64(k.Process.Value))),
+		"contexts, cache, buffers")
+	add("VTCM", size(e.Widest.Bytes), limit(k.VTCM, size(int64(k.VTCM.Value))),
+		"the widest tensor of prefill: "+e.Widest.Name)
 	add("compiler's memory", size(e.Compile), "", "at its peak, one compile at a time")
-	add("phone's memory", size(e.Phone.Total), "", fmt.Sprintf("contexts %s, cache %s, buffers %s, embedding outside %s", size(e.Phone.Contexts), size(e.Phone.Cache), size(e.Phone.Buffers), size(e.Phone.Embedding)))
+	add("phone's memory", size(e.Phone.Total), "",
+		fmt.Sprintf("contexts %s, cache %s, buffers %s, embedding outside %s", size(e.Phone.Contexts),
+			size(e.Phone.Cache), size(e.Phone.Buffers), size(e.Phone.Embedding)))
 	if e.Token.Floor > 0 {
-		add("a token", fmt.Sprintf("%.1f ms at least", e.Token.Floor), limit(k.Bandwidth, fmt.Sprintf("%.1f GB/s", k.Bandwidth.Value/1e9)),
+		add("a token", fmt.Sprintf("%.1f ms at least", e.Token.Floor),
+			limit(k.Bandwidth, fmt.Sprintf("%.1f GB/s", k.Bandwidth.Value/1e9)),
 			fmt.Sprintf("%s read: %.0f tokens/s at most", size(e.Token.Bytes), e.Token.PerSecond))
 	} else {
-		add("a token", "not known", "not known", fmt.Sprintf("%s read; say what the phone's memory gives: --bandwidth 51.2", size(e.Token.Bytes)))
+		add("a token", "not known", "not known",
+			fmt.Sprintf("%s read; say what the phone's memory gives: --bandwidth 51.2", size(e.Token.Bytes)))
 	}
 	fmt.Fprint(w, columns(rows))
 	fmt.Fprintln(w)
 	for _, f := range e.Findings {
-		label := map[string]string{qnn.SeverityError: a.painted("31", "does not fit"), qnn.SeverityWarning: a.painted("33", "may not fit "), qnn.SeverityNote: a.painted("1", "good to know")}[f.Severity]
+		label := map[string]string{qnn.SeverityError: a.painted("31", "does not fit"),
+			qnn.SeverityWarning: a.painted("33", "may not fit "),
+			qnn.SeverityNote:    a.painted("1", "good to know")}[f.Severity]
 		text := f.Says + " " + f.Do
 		if f.Source != "" {
 			text += " [" + f.Sure + ": " + f.Source + "]"
@@ -142,7 +160,8 @@ func (a *app) printFit(soc *qnn.SoC, e *fit.Estimate, k fit.Known) {
 	if !slices.ContainsFunc(e.Findings, func(f fit.Finding) bool { return f.Severity != qnn.SeverityNote }) {
 		fmt.Fprintf(w, "%s  nothing that is known speaks against it\n", a.painted("32", "fits        "))
 	}
-	fmt.Fprint(w, "\nAn estimate: nothing was compiled, and no phone was asked. docs/fit.md says how it is reckoned, and how near it was.\n")
+	fmt.Fprint(w, "\nAn estimate: nothing was compiled, and no phone was asked. docs/fit.md says how it is "+
+		"reckoned, and how near it was.\n")
 	for i, s := range notes.said {
 		fmt.Fprintf(w, "%3d  %s\n", i+1, s)
 	}

@@ -38,7 +38,8 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 		if a.Root == "" {
 			return usageError("there is no pipelines folder here: name the files to format")
 		}
-		for _, pattern := range []string{workspace.Folder + "/*.hcl", workspace.Folder + "/*/*.hcl", workspace.Folder + "/*/*/*.hcl", "modules/*/*.hcl"} {
+		for _, pattern := range []string{workspace.Folder + "/*.hcl", workspace.Folder + "/*/*.hcl",
+			workspace.Folder + "/*/*/*.hcl", "modules/*/*.hcl"} {
 			found, err := filepath.Glob(filepath.Join(a.Root, pattern))
 			if err != nil {
 				return engineError(err)
@@ -49,7 +50,8 @@ func (c *fmtCmd) Run(_ context.Context, a *app) error {
 	for i, f := range files {
 		var err error
 		if _, e := os.Stat(f); len(c.Files) > 0 && errors.Is(e, fs.ErrNotExist) {
-			return usageError("there is no file %s: name files to format, or none for those of the workspace", c.Files[i])
+			return usageError("there is no file %s: name files to format, or none for those of the workspace",
+				c.Files[i])
 		}
 		if files[i], err = a.place(f); err != nil {
 			return err

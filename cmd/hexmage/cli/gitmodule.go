@@ -64,7 +64,8 @@ func (g *gitModules) find(ctx context.Context, source string) (config.ModuleFold
 		}
 		g.dirs[key] = dir
 	}
-	return config.ModuleFolder{FS: rooted.FS(dir), Dir: src.Folder, Root: filepath.ToSlash(dir), ID: pin.Tree[:min(16, len(pin.Tree))]}, nil
+	return config.ModuleFolder{FS: rooted.FS(dir), Dir: src.Folder, Root: filepath.ToSlash(dir),
+		ID: pin.Tree[:min(16, len(pin.Tree))]}, nil
 }
 
 // open prepares for what is the same for all modules.
@@ -72,7 +73,10 @@ func (g *gitModules) open(ctx context.Context) (gitmodule.Store, error) {
 	a := g.a
 	if g.lock == nil {
 		var err error
-		if g.inUse, err = gc.Use(ctx, a.Cache, func() { fmt.Fprintln(a.Env.Stderr, "hexmage: waiting until the cache is collected") }); err != nil {
+		if g.inUse, err = gc.Use(ctx, a.Cache, func() {
+			fmt.Fprintln(a.Env.Stderr, "hexmage: waiting until the "+
+				"cache is collected")
+		}); err != nil {
 			return gitmodule.Store{}, a.writable(err)
 		}
 		if g.lock, err = a.ownLock(g.workspace); err != nil {
@@ -105,10 +109,12 @@ func (g *gitModules) pin(ctx context.Context, src gitmodule.Source, store gitmod
 		}
 	}
 	if len(others) > 0 {
-		return gitmodule.Pin{}, fmt.Errorf("the source asks for ref %s of %s, and %s pins %s: run `hexmage lock`, which pins it, and commit the file",
+		return gitmodule.Pin{}, fmt.Errorf("the source asks for ref %s of %s, and %s pins %s: run `hexmage lock`, "+
+			"which pins it, and commit the file",
 			src.Ref, src.URL, toolchains.LockFile, strings.Join(others, ", "))
 	}
-	return gitmodule.Pin{}, fmt.Errorf("ref %s of %s is not pinned in %s: run `hexmage lock`, which pins it, and commit the file", src.Ref, src.URL, toolchains.LockFile)
+	return gitmodule.Pin{}, fmt.Errorf("ref %s of %s is not pinned in %s: run `hexmage lock`, which pins it, and "+
+		"commit the file", src.Ref, src.URL, toolchains.LockFile)
 }
 
 // notGot is the error for a repository that could not be got.
@@ -165,7 +171,9 @@ func (p *modulePins) forget() {
 	p.lock.Modules = slices.DeleteFunc(p.lock.Modules, func(e *toolchains.LockedModule) bool {
 		gone := !p.called[[2]string{e.URL, e.Ref}]
 		if gone {
-			p.changes = append(p.changes, relock.Change{Name: e.URL, Version: e.Ref, Source: "git", Text: "taken out: no pipeline calls it", Changed: true})
+			p.changes = append(p.changes,
+				relock.Change{Name: e.URL, Version: e.Ref, Source: "git", Text: "taken out: no pipeline calls it",
+					Changed: true})
 		}
 		return gone
 	})

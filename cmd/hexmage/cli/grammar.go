@@ -59,7 +59,8 @@ var plainWords = []struct {
 }{
 	{lazyregexp.New(`^(.*): expected a valid \d+ bit u?int but got "(.*)"$`), `$1: "$2" is no whole number`},
 	{lazyregexp.New(`^(.*): expected a float but got "(.*)".*$`), `$1: "$2" is no number`},
-	{lazyregexp.New(`^(--\S+): expected \S+ value but got "(-.*)" \((?:short|long) flag\).*$`), `$1 has no value, as $2 is read as a flag: a value that begins with - is written $1=$2`},
+	{lazyregexp.New(`^(--\S+): expected \S+ value but got "(-.*)" \((?:short|long) flag\).*$`),
+		`$1 has no value, as $2 is read as a flag: a value that begins with - is written $1=$2`},
 	{lazyregexp.New(`^expected "(.*)"$`), `$1 is missing`},
 	{lazyregexp.New(`^missing flags: (.*)$`), `$1 is missing`},
 }
@@ -87,7 +88,8 @@ func noHelp(kong.HelpOptions, *kong.Context) error { return errors.New("help is 
 func newParser(grammar any, env Env, more ...kong.Option) *kong.Kong {
 	return kong.Must(grammar, append(more,
 		kong.Name("hexmage"),
-		kong.Description("Builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines. Nothing is done twice. To begin: hexmage init"),
+		kong.Description("Builds, converts and runs models for Qualcomm's Hexagon NPUs from declarative pipelines. "+
+			"Nothing is done twice. To begin: hexmage init"),
 		kong.Writers(env.Stdout, env.Stderr),
 		kong.Exit(func(code int) { panic(exitCode(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),

@@ -17,7 +17,8 @@ func describeCommand(w io.Writer, n *kong.Node) {
 	fmt.Fprintf(w, "%s %q %q %v %v\n", n.Path(), n.Help, n.Detail, n.Aliases, n.Hidden)
 	values := func(vs ...*kong.Value) {
 		for _, v := range vs {
-			fmt.Fprintf(w, "  %s %q %q %q %v %v %v %v %v %v\n", v.Summary(), v.Help, v.Default, v.Enum, v.Required, v.HasDefault, v.Passthrough, v.Position, v.Tag.Sep, v.Target.Type())
+			fmt.Fprintf(w, "  %s %q %q %q %v %v %v %v %v %v\n", v.Summary(), v.Help, v.Default, v.Enum, v.Required,
+				v.HasDefault, v.Passthrough, v.Position, v.Tag.Sep, v.Target.Type())
 		}
 	}
 	for _, f := range n.Flags {
@@ -62,13 +63,18 @@ func TestGrammarOfOneCommand(t *testing.T) {
 	}
 }
 
-// Arguments mean the same, and what is wrong with them is said in the same words, whether the model of one command is tried first or not.
+// Arguments mean the same, and what is wrong with them is said in the same words, whether the model of one command is
+// tried first or not.
 func TestParse(t *testing.T) {
 	for _, line := range []string{
-		"run p", "run p exec.a exec.b -k --out o --fresh=exec.a --verify --var a=1,b=2 --var c=3", "-C dir --json run p", "--profile=device run p",
-		"-C run run p", "-C watch run p", "--profile device run p --soc SM8650,+SM8750", // values that are named like commands
-		"-vj 3 plan run", "device shell -- ls -h", "device shell ls --help", "patch check a --sdk x", "patch a", "cache gc", "toolchain list watch", "ide", "version",
-		"run", "run p --nosuch", "rnu p", "p run", "--colour=pink run p", "--colour", "run --keep-goin p", "--keep-going run p", "--var a run p", "run p -j many", "cache",
+		"run p", "run p exec.a exec.b -k --out o --fresh=exec.a --verify --var a=1,b=2 --var c=3",
+		"-C dir --json run p", "--profile=device run p",
+		// values that are named like commands
+		"-C run run p", "-C watch run p", "--profile device run p --soc SM8650,+SM8750",
+		"-vj 3 plan run", "device shell -- ls -h", "device shell ls --help", "patch check a --sdk x", "patch a",
+		"cache gc", "toolchain list watch", "ide", "version",
+		"run", "run p --nosuch", "rnu p", "p run", "--colour=pink run p", "--colour", "run --keep-goin p",
+		"--keep-going run p", "--var a run p", "run p -j many", "cache",
 		"device shell --nosuch", "nosuch",
 	} {
 		args := strings.Fields(line)
@@ -96,7 +102,9 @@ func TestParse(t *testing.T) {
 
 // Help and version are those of all commands, wherever they are asked for.
 func TestParseHelp(t *testing.T) {
-	for _, args := range []string{"--help", "run --help", "run p -h", "--help run", "--profile run --help", "-C device --help", "device --help", "device shell --help", "patch -h", "run -vh p", "--version", "run --version", "--json plan p --version"} {
+	for _, args := range []string{"--help", "run --help", "run p -h", "--help run", "--profile run --help",
+		"-C device --help", "device --help", "device shell --help", "patch -h", "run -vh p", "--version",
+		"run --version", "--json plan p --version"} {
 		help := func(parse func(args []string, env Env)) (text string) {
 			var out strings.Builder
 			defer func() {

@@ -159,7 +159,8 @@ func (c *ideCmd) roots(ctx context.Context, a *app, arches []oppackage.Arch) (op
 
 // ofPipeline are the targets that the pipeline's toolchains can build for, those of its own targets' archs first. No
 // other would have a folder of headers that is there.
-func (c *ideCmd) ofPipeline(ctx context.Context, a *app, arches []oppackage.Arch, r oppackage.Roots) ([]oppackage.Arch, error) {
+func (c *ideCmd) ofPipeline(ctx context.Context, a *app, arches []oppackage.Arch,
+	r oppackage.Roots) ([]oppackage.Arch, error) {
 	workspace, err := a.workspace(c.Pipeline)
 	if err != nil {
 		return nil, err
@@ -194,7 +195,8 @@ func (c *ideCmd) ofPipeline(ctx context.Context, a *app, arches []oppackage.Arch
 		return nil, usageError("pipeline %s has no toolchain %s", c.Pipeline, lacks[0])
 	}
 	if len(c.Arch) == 0 {
-		slices.SortStableFunc(arches, func(x, y oppackage.Arch) int { return btoi(wanted[y.Version]) - btoi(wanted[x.Version]) })
+		slices.SortStableFunc(arches,
+			func(x, y oppackage.Arch) int { return btoi(wanted[y.Version]) - btoi(wanted[x.Version]) })
 	}
 	return arches, nil
 }

@@ -15,8 +15,9 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// TestClangd: clangd, as Debian has it, opens every source of the example op package without an error, by what `hexmage ide` writes for the pipeline on
-// profile open: entries for the arch of its target first, whose folders are all there.
+// TestClangd: clangd, as Debian has it, opens every source of the example op package without an error, by what
+// `hexmage ide` writes for the pipeline on profile open: entries for the arch of its target first, whose folders are
+// all there.
 func TestClangd(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
@@ -28,14 +29,16 @@ func TestClangd(t *testing.T) {
 		t.Fatal(err)
 	}
 	cache := filepath.Join(home, "cache")
-	for to, from := range map[string]string{dir: filepath.Join("..", "..", "..", "examples", "oppackage-only"), filepath.Join(cache, "v3", "downloads"): toolchaintest.Downloads(t)} {
+	for to, from := range map[string]string{dir: filepath.Join("..", "..", "..", "examples", "oppackage-only"),
+		filepath.Join(cache, "v3", "downloads"): toolchaintest.Downloads(t)} {
 		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	hexmage := func(args ...string) (int, string) {
 		var out bytes.Buffer
-		env := cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: dir, Self: self, Vars: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "HEXMAGE_CACHE=" + cache}}
+		env := cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: dir, Self: self,
+			Vars: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "HEXMAGE_CACHE=" + cache}}
 		return cli.Main(append([]string{"hexmage"}, args...), env), out.String()
 	}
 	if code, out := hexmage("ide", "clip", "--pipeline", "clip"); code != cli.ExitOK {
@@ -65,7 +68,8 @@ func TestClangd(t *testing.T) {
 				if !filepath.IsAbs(at) {
 					at = filepath.Join(e.Directory, at)
 				}
-				if _, err := os.Stat(at); err != nil && !strings.HasPrefix(at, filepath.Join(dir, "clip", "include")) { // which a package may lack
+				// which a package may lack
+				if _, err := os.Stat(at); err != nil && !strings.HasPrefix(at, filepath.Join(dir, "clip", "include")) {
 					t.Errorf("%s: %v", e.File, err)
 				}
 			}
@@ -98,7 +102,8 @@ func TestClangd(t *testing.T) {
 	pipeline := filepath.Join(dir, "pipelines", "clip.hcl")
 	text, err = os.ReadFile(pipeline)
 	if err == nil {
-		less := strings.NewReplacer("toolchain \"ndk\" { version = \"r28b\" }\n", "", "\"htp_aarch64\", ", "").Replace(string(text))
+		less := strings.NewReplacer("toolchain \"ndk\" { version = \"r28b\" }\n", "", "\"htp_aarch64\", ",
+			"").Replace(string(text))
 		before, after, _ := strings.Cut(less, "step \"makefile\"")
 		_, after, _ = strings.Cut(after, "\n}\n")
 		before2, after2, _ := strings.Cut(after, "output \"makefile\"")
@@ -108,13 +113,15 @@ func TestClangd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, out := hexmage("ide", "clip", "--pipeline", "clip", "--arch", "htp_aarch64"); code != cli.ExitUsage || !strings.Contains(out, "pipeline clip has no toolchain ndk, which htp_aarch64 is compiled with") {
+	if code, out := hexmage("ide", "clip", "--pipeline", "clip", "--arch", "htp_aarch64"); code != cli.ExitUsage ||
+		!strings.Contains(out, "pipeline clip has no toolchain ndk, which htp_aarch64 is compiled with") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 	if code, out := hexmage("ide", "clip", "--pipeline", "clip"); code != cli.ExitOK {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	if b, err = os.ReadFile(filepath.Join(database, "compile_commands.json")); err != nil || bytes.Contains(b, []byte("android")) || !bytes.Contains(b, []byte("-mv79")) {
+	if b, err = os.ReadFile(filepath.Join(database, "compile_commands.json")); err != nil ||
+		bytes.Contains(b, []byte("android")) || !bytes.Contains(b, []byte("-mv79")) {
 		t.Errorf("%v: %s", err, b)
 	}
 }

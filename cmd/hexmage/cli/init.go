@@ -224,7 +224,8 @@ func (s *starter) target() error {
 	known, err := s.catalogue.FindSoC(s.soc)
 	switch own := s.c.Arch != "" || s.c.SoCModel != 0; {
 	case err == nil && own:
-		return usageError("--arch and --soc-model are for a SoC that is not known, and %s is: Hexagon %s, soc_model %d", known.Name, known.Arch, known.SoCModel)
+		return usageError("--arch and --soc-model are for a SoC that is not known, and %s is: Hexagon %s, "+
+			"soc_model %d", known.Name, known.Arch, known.SoCModel)
 	case err == nil:
 		s.soc = known.Name
 		return nil
@@ -237,7 +238,8 @@ func (s *starter) target() error {
 	case !named(s.soc):
 		return usageError("--soc %s: a SoC's name has letters and digits", s.soc)
 	}
-	text, err := fill("soc.hcl", "@soc@", s.soc, "@arch@", s.c.Arch, "@model@", strconv.Itoa(s.c.SoCModel), "@vtcm@", strconv.Itoa(s.c.VTCM))
+	text, err := fill("soc.hcl", "@soc@", s.soc, "@arch@", s.c.Arch, "@model@", strconv.Itoa(s.c.SoCModel), "@vtcm@",
+		strconv.Itoa(s.c.VTCM))
 	s.files = append(s.files, newFile{"toolchains/" + s.soc + ".hcl", text})
 	return err
 }
@@ -265,7 +267,8 @@ func (s *starter) start() error {
 		}
 	}
 	if what > 1 {
-		return usageError("give one of --op, --model, --lab and --sdk: each is a pipeline, and hexmage init can be run for each. Only --sdk goes with --op")
+		return usageError("give one of --op, --model, --lab and --sdk: each is a pipeline, and hexmage init can be " +
+			"run for each. Only --sdk goes with --op")
 	}
 	template, name, words := "nothing", "first", []string{}
 	var err error
@@ -311,7 +314,8 @@ func (s *starter) start() error {
 		return usageError("hexmage has a pipeline %s, which one of yours would hide: give --name", name)
 	}
 	s.pipeline = name
-	text, err := fill(template+".hcl", append(words, "@soc@", s.soc, "@name@", name, "profile \"device\" {}", "profile \"device\" {"+blocks+"}")...)
+	text, err := fill(template+".hcl",
+		append(words, "@soc@", s.soc, "@name@", name, "profile \"device\" {}", "profile \"device\" {"+blocks+"}")...)
 	if err != nil {
 		return err
 	}
@@ -328,7 +332,8 @@ func (s *starter) has(given string) (name string, words []string, err error) {
 		return "", nil, usageError("%s: no such file or folder", given)
 	}
 	if s.c.Op != "" && !st.IsDir() {
-		return "", nil, usageError("--op %s is a file: name the folder of the op package, which has src/ or a Makefile", given)
+		return "", nil, usageError(
+			"--op %s is a file: name the folder of the op package, which has src/ or a Makefile", given)
 	}
 	name = filepath.Base(at)
 	if !st.IsDir() {
@@ -361,7 +366,8 @@ func templateFor(at string) (string, error) {
 	case ".onnx", ".tflite", ".pte":
 		return "net", nil
 	}
-	return "", usageError("--model %s is no model that hexmage takes: it wants a Hugging Face folder with a config.json, or a file .gguf, .onnx, .tflite or .pte. `hexmage inspect` says what a file is", at)
+	return "", usageError("--model %s is no model that hexmage takes: it wants a Hugging Face folder with a "+
+		"config.json, or a file .gguf, .onnx, .tflite or .pte. `hexmage inspect` says what a file is", at)
 }
 
 // installed says what SDK is in a folder, with the block that has profile device take it.
@@ -378,7 +384,8 @@ func (s *starter) installed(folder string) (sdk.SDK, string, error) {
 	if err != nil {
 		return is, "", usageError("--sdk %w", err)
 	}
-	return is, fmt.Sprintf("\ntoolchain %q {\nversion = %s\npath = %s\n}\n", t.Name, quoted(r.Version), quoted(s.inWorkspace(at))), nil
+	return is, fmt.Sprintf("\ntoolchain %q {\nversion = %s\npath = %s\n}\n", t.Name, quoted(r.Version),
+		quoted(s.inWorkspace(at))), nil
 }
 
 // versionFile is the file in which an SDK says what it is.
@@ -434,7 +441,8 @@ func (s *starter) there(f newFile) error {
 	if s.pipeline != "" && strings.HasPrefix(f.Path, workspace.Folder+"/") {
 		hint = "give the pipeline another --name, or see with --print what would be in it"
 	}
-	return usageError("%s is there already, and is left as it is: %s", filepath.Join(s.root, filepath.FromSlash(f.Path)), hint)
+	return usageError("%s is there already, and is left as it is: %s",
+		filepath.Join(s.root, filepath.FromSlash(f.Path)), hint)
 }
 
 // create writes a file that is not there.

@@ -44,7 +44,8 @@ func (c *inspectCmd) Run(ctx context.Context, a *app) error {
 // diff compares two files. Exit codes are those of diff(1).
 func (c *inspectCmd) diff(p inspect.Printer) error {
 	if len(c.Files) != 2 {
-		return usageError("inspect --diff compares two files, and was given %d: hexmage inspect --diff A B", len(c.Files))
+		return usageError("inspect --diff compares two files, and was given %d: hexmage inspect --diff A B",
+			len(c.Files))
 	}
 	differ, err := p.Difference(c.Files[0], c.Files[1])
 	switch {

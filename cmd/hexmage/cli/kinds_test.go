@@ -40,12 +40,13 @@ func stripSchema() step.Schema {
 }
 
 func (s strip) Plan(p *step.Plan) {
-	a := p.Action("", "strip "+s.Library.String(), "llvm-strip", "--keep="+s.Keep, s.Library.InRoot(), "-o", "stripped.so").In(s.Library.Input())
+	a := p.Action("", "strip "+s.Library.String(), "llvm-strip", "--keep="+s.Keep, s.Library.InRoot(), "-o",
+		"stripped.so").In(s.Library.Input())
 	p.File("library", a.Out("stripped.so"))
 }
 
-// A kind is one file, which is what stands above, and one line of the table, which is the next but one: then it is in the list, in the
-// documentation, in checks, and in plans.
+// A kind is one file, which is what stands above, and one line of the table, which is the next but one: then it is in
+// the list, in the documentation, in checks, and in plans.
 func TestAKindIsOneFileAndOneLine(t *testing.T) {
 	kinds := steps.Workspace{}.Kinds()
 	kinds["strip"] = step.New(stripSchema(), strip.Plan)
@@ -59,11 +60,14 @@ func TestAKindIsOneFileAndOneLine(t *testing.T) {
 		}
 		return out.String()
 	}
-	if text := list(false, ""); !regexp.MustCompile(`\nstrip +Takes out of a library what a phone does not need\.\n`).MatchString(text) {
+	if text := list(false, ""); !regexp.MustCompile(`\nstrip +Takes out of a library what a phone does not need\.\n`).
+		MatchString(text) {
 		t.Errorf("the list:\n%s", text)
 	}
 	text := list(false, "strip")
-	for _, want := range []string{"step \"strip\"\n\nTakes out of", "  library (string, required)\n    The library.\n", "  keep (string)\n    What stays. Values: exports, lines or nothing. Default: exports.\n",
+	for _, want := range []string{"step \"strip\"\n\nTakes out of",
+		"  library (string, required)\n    The library.\n",
+		"  keep (string)\n    What stays. Values: exports, lines or nothing. Default: exports.\n",
 		"Outputs:\n\n  library (file)\n    The smaller", "Example:\n\n    step \"strip\" \"ops\" {"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -73,7 +77,8 @@ func TestAKindIsOneFileAndOneLine(t *testing.T) {
 	if _, err := os.Stat("shipped"); err == nil { // this app has no cache: what it unpacked would be here
 		t.Error("the list of kinds unpacks the shipped pipelines")
 	}
-	if err := json.Unmarshal([]byte(list(true, "strip")), &d); err != nil || d.Kind != "strip" || len(d.Arguments) != 2 || d.Arguments[0].Default != "exports" {
+	if err := json.Unmarshal([]byte(list(true, "strip")), &d); err != nil || d.Kind != "strip" ||
+		len(d.Arguments) != 2 || d.Arguments[0].Default != "exports" {
 		t.Errorf("%+v, %v", d, err)
 	}
 
@@ -82,7 +87,9 @@ func TestAKindIsOneFileAndOneLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc, err = updateDocs(doc, kinds)
-	if err != nil || !strings.Contains(string(doc), "### step \"strip\"\n\nTakes out of a library what a phone does not need.\n\n| argument | type | |\n|---|---|---|\n| `keep` | string | What stays. Values: exports, lines or nothing. Default: exports. |\n| `library` | string | **Required.** The library. |\n") {
+	if err != nil || !strings.Contains(string(doc), "### step \"strip\"\n\nTakes out of a library what a phone does "+
+		"not need.\n\n| argument | type | |\n|---|---|---|\n| `keep` | string | What stays. Values: exports, lines "+
+		"or nothing. Default: exports. |\n| `library` | string | **Required.** The library. |\n") {
 		t.Errorf("the documentation does not have it (%v)", err)
 	}
 
@@ -128,7 +135,8 @@ func TestExamplesOfKinds(t *testing.T) {
 		}
 		schema.Blocks = append(schema.Blocks, hcl.BlockHeaderSchema{Type: "output", LabelNames: []string{"name"}})
 		_, diags = body.Blocks[0].Body.Content(schema)
-		refs := &hcl.EvalContext{Variables: map[string]cty.Value{"step": cty.DynamicVal, "toolchain": cty.DynamicVal, "target": cty.DynamicVal}}
+		refs := &hcl.EvalContext{Variables: map[string]cty.Value{"step": cty.DynamicVal, "toolchain": cty.DynamicVal,
+			"target": cty.DynamicVal}}
 		_, _, more := hcldec.PartialDecode(body.Blocks[0].Body, kinds[d.Kind].Schema().Args, refs)
 		if diags = append(diags, more...); diags.HasErrors() {
 			t.Errorf("kind %s: %v", d.Kind, diags)

@@ -11,7 +11,8 @@ import (
 	"github.com/hexmage/hexmage/cmd/hexmage/cli"
 )
 
-// `run` reports a mistake in a large file as `validate` does and exports nothing; once it is corrected, `run` builds all.
+// `run` reports a mistake in a large file as `validate` does and exports nothing; once it is corrected, `run` builds
+// all.
 func TestLargeFile(t *testing.T) {
 	large := func(argv string) string {
 		var b strings.Builder
@@ -20,15 +21,18 @@ func TestLargeFile(t *testing.T) {
 			if i == 400 {
 				a = argv
 			}
-			fmt.Fprintf(&b, "step \"exec\" \"s%d\" {\n  description = \"number %[1]d of many, with some words so that the file is large\"\n  argv = %s\n  output \"o\" { file = \"o\" }\n}\n", i, a)
+			fmt.Fprintf(&b, "step \"exec\" \"s%d\" {\n  description = \"number %[1]d of many, with some words so "+
+				"that the file is large\"\n  argv = %s\n  output \"o\" { file = \"o\" }\n}\n", i, a)
 		}
-		return "step \"exec\" \"first\" {\n  argv = [\"sh\", \"-c\", \"echo 1 > o\"]\n  output \"o\" { file = \"o\" }\n}\n" + b.String() + "output \"last\" { value = step.exec.s400.outputs.o }\n"
+		return "step \"exec\" \"first\" {\n  argv = [\"sh\", \"-c\", \"echo 1 > o\"]\n  output \"o\" { file = \"o\" " +
+			"}\n}\n" + b.String() + "output \"last\" { value = step.exec.s400.outputs.o }\n"
 	}
 	dir, cache := t.TempDir(), t.TempDir()
 	run := func(args ...string) (int, string) {
 		var stderr bytes.Buffer
 		env := cli.System()
-		env.Dir, env.Stdout, env.Stderr, env.Vars = dir, new(bytes.Buffer), &stderr, append(os.Environ(), "HEXMAGE_CACHE="+cache)
+		env.Dir, env.Stdout, env.Stderr, env.Vars = dir, new(bytes.Buffer), &stderr,
+			append(os.Environ(), "HEXMAGE_CACHE="+cache)
 		return cli.Main(append([]string{"hexmage"}, args...), env), stderr.String()
 	}
 	if err := os.Mkdir(filepath.Join(dir, "pipelines"), 0o755); err != nil {

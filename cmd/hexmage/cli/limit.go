@@ -60,16 +60,19 @@ func (a *app) holdToLimit(ctx context.Context, size int64, began time.Time) {
 	limit := fmt.Sprintf("%s of %s", bytesize.Decimal(size), settings.UserFile)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		a.say(fmt.Sprintf("the cache was not held to the %s in %v: `hexmage cache gc --max-size %d` does it", limit, limitTime, size))
+		a.say(fmt.Sprintf("the cache was not held to the %s in %v: `hexmage cache gc --max-size %d` does it", limit,
+			limitTime, size))
 	case err != nil:
 		a.say(fmt.Sprintf("the cache was not held to the %s: %v", limit, err))
 	case sum.Before > size:
-		text := fmt.Sprintf("the cache had %s, more than the %s: %s are removed", bytesize.Decimal(sum.Before), limit, bytesize.Decimal(sum.Freed))
+		text := fmt.Sprintf("the cache had %s, more than the %s: %s are removed", bytesize.Decimal(sum.Before), limit,
+			bytesize.Decimal(sum.Freed))
 		if sum.RemovedSeconds > 0 {
 			text += fmt.Sprintf(", which took %s to make", took(sum.RemovedSeconds))
 		}
 		if sum.After > size {
-			text += fmt.Sprintf("; %s stay, as this run needs them or they may not be removed", bytesize.Decimal(sum.After))
+			text += fmt.Sprintf("; %s stay, as this run needs them or they may not be removed",
+				bytesize.Decimal(sum.After))
 		}
 		a.say(text)
 	}

@@ -72,10 +72,14 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	}
 	if c.What == "" { // what the shipped lock pins is pinned; a release that is named is to be in the workspace's own
 		reqs = slices.DeleteFunc(reqs, func(q toolchains.Request) bool {
-			return !slices.Contains(c.Upgrade, q.Name) && len(relock.Check(d.catalogue(), d.lock, []toolchains.Request{q})) == 0
+			return !slices.Contains(c.Upgrade, q.Name) &&
+				len(relock.Check(d.catalogue(), d.lock, []toolchains.Request{q})) == 0
 		})
 	}
-	inUse, err := gc.Use(ctx, a.Cache, func() { fmt.Fprintln(a.Env.Stderr, "hexmage: waiting until the cache is collected") })
+	inUse, err := gc.Use(ctx, a.Cache, func() {
+		fmt.Fprintln(a.Env.Stderr, "hexmage: waiting until the cache is "+
+			"collected")
+	})
 	if err != nil {
 		return err
 	}
@@ -100,7 +104,9 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 		}
 		changed = changed || ch.Changed
 		if ch.FirstUse {
-			fmt.Fprintf(a.Env.Stderr, "note: %s %s is pinned on trust: nobody publishes a digest for it, so what came now is what it will have to be. Compare the digest with one that somebody else has got before you commit %s.\n",
+			fmt.Fprintf(a.Env.Stderr, "note: %s %s is pinned on trust: nobody publishes a digest for it, so what "+
+				"came now is what it will have to be. Compare the digest with one that somebody else has got before "+
+				"you commit %s.\n",
 				ch.Name, ch.Version, toolchains.LockFile)
 		}
 	}
@@ -136,7 +142,8 @@ func (a *app) lockOptions() (relock.Options, error) {
 		Vendor: qpm.Client{Home: a.Env.Var("HOME"), Search: filepath.SplitList(a.Env.Var("PATH"))},
 	}}
 	for _, kv := range a.Env.Vars {
-		if name, _, _ := strings.Cut(strings.ToLower(kv), "="); slices.Contains([]string{"http_proxy", "https_proxy", "no_proxy"}, name) {
+		if name, _, _ := strings.Cut(strings.ToLower(kv),
+			"="); slices.Contains([]string{"http_proxy", "https_proxy", "no_proxy"}, name) {
 			o.Vendor.Env = append(o.Vendor.Env, kv)
 		}
 	}
@@ -175,7 +182,8 @@ func (c *lockCmd) requests(ctx context.Context, a *app, d *domain) ([]toolchains
 	add := func(reqs ...toolchains.Request) {
 		for _, q := range reqs {
 			if !slices.ContainsFunc(all, func(have toolchains.Request) bool {
-				return have.Name == q.Name && have.Version == q.Version && have.Source == q.Source && have.Profile == q.Profile
+				return have.Name == q.Name && have.Version == q.Version && have.Source == q.Source &&
+					have.Profile == q.Profile
 			}) {
 				all = append(all, q)
 			}
@@ -196,13 +204,16 @@ func (c *lockCmd) requests(ctx context.Context, a *app, d *domain) ([]toolchains
 		}
 		for _, q := range reqs {
 			if i := slices.IndexFunc(all, q.Contradicts); i >= 0 {
-				return nil, usageError("toolchain %q of pipeline %s is an environment with other packages than the one of that name in another pipeline, and the lock has one of them: give it another name", q.Name, p)
+				return nil, usageError("toolchain %q of pipeline %s is an environment with other packages than the "+
+					"one of that name in another pipeline, and the lock has one of them: give it another name",
+					q.Name, p)
 			}
 		}
 		add(reqs...)
 	}
 	for _, name := range c.Upgrade {
-		if slices.ContainsFunc(all, func(q toolchains.Request) bool { return q.Name == name }) || a.pinning != nil && a.pinning.calls(name) {
+		if slices.ContainsFunc(all, func(q toolchains.Request) bool { return q.Name == name }) ||
+			a.pinning != nil && a.pinning.calls(name) {
 			continue
 		}
 		if _, _, err := d.catalogue().Find(name, ""); err != nil {
@@ -222,7 +233,8 @@ func (a *app) ownPipelines(ctx context.Context) []string {
 			continue
 		}
 		cfg, diags := a.load(ctx, dir, name)
-		if a.Profile == "" || diags.HasErrors() || slices.ContainsFunc(cfg.Profiles, func(p *config.Profile) bool { return p.Name == a.Profile }) {
+		if a.Profile == "" || diags.HasErrors() ||
+			slices.ContainsFunc(cfg.Profiles, func(p *config.Profile) bool { return p.Name == a.Profile }) {
 			out = append(out, name)
 		}
 	}
@@ -239,7 +251,8 @@ func (a *app) requests(ctx context.Context, pipeline string, d *domain) ([]toolc
 	var asked []toolchains.Request
 	if !diags.HasErrors() {
 		o := a.plannerOptions(workspace, cfg, d)
-		o.Kinds = steps.Workspace{Catalogue: d.catalogue, Machine: d.machine, Dir: workspace, Asked: func(q toolchains.Request) { asked = append(asked, q) }}.Kinds()
+		o.Kinds = steps.Workspace{Catalogue: d.catalogue, Machine: d.machine, Dir: workspace,
+			Asked: func(q toolchains.Request) { asked = append(asked, q) }}.Kinds()
 		_, _, more := planner.Build(o)
 		diags = append(diags, more...)
 	}

@@ -30,9 +30,14 @@ func TestLockCommand(t *testing.T) {
 	t.Cleanup(srv.Close)
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"toolchains/ours.hcl": "toolchain \"ours\" {\n  default = \"1\"\n  release \"1\" {\n    source \"archive\" {\n      urls         = [\"" + srv.URL + "/ours.zip\"]\n      strip_prefix = \"mllm-open\"\n    }\n  }\n}\n",
-		"pipelines/a.hcl":     "profile \"open\" { default = true }\nprofile \"device\" {}\ntoolchain \"ours\" { when = profile.name == \"device\" }\ntoolchain \"qairt\" { when = profile.name == \"open\" }\n",
-		"pipelines/b.hcl":     "profile \"open\" { default = true }\nprofile \"device\" {}\ntoolchain \"ours\" { when = profile.name == \"device\" }\ntoolchain \"qairt\" {\n  when    = profile.name == \"device\"\n  version = \"2.42.0.251225\"\n}\n",
+		"toolchains/ours.hcl": "toolchain \"ours\" {\n  default = \"1\"\n  release \"1\" {\n    source \"archive\" " +
+			"{\n      urls         = [\"" + srv.URL +
+			"/ours.zip\"]\n      strip_prefix = \"mllm-open\"\n    }\n  }\n}\n",
+		"pipelines/a.hcl": "profile \"open\" { default = true }\nprofile \"device\" {}\ntoolchain \"ours\" { when = " +
+			"profile.name == \"device\" }\ntoolchain \"qairt\" { when = profile.name == \"open\" }\n",
+		"pipelines/b.hcl": "profile \"open\" { default = true }\nprofile \"device\" {}\ntoolchain \"ours\" { when = " +
+			"profile.name == \"device\" }\ntoolchain \"qairt\" {\n  when    = profile.name == \"device\"\n  version " +
+			"= \"2.42.0.251225\"\n}\n",
 	} {
 		at := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
@@ -53,7 +58,8 @@ func TestLockCommand(t *testing.T) {
 	run := func(code int, says string, args ...string) string {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
-		env := Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: dir, Vars: []string{"HEXMAGE_CACHE=" + dir + "/.cache", "HOME=" + dir}, Width: 1000}
+		env := Env{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Dir: dir,
+			Vars: []string{"HEXMAGE_CACHE=" + dir + "/.cache", "HOME=" + dir}, Width: 1000}
 		if got := Main(append([]string{"hexmage", "lock"}, args...), env); got != code {
 			t.Errorf("lock %q: exit code %d, want %d\n%s%s", args, got, code, stdout.String(), stderr.String())
 		}
@@ -72,7 +78,8 @@ func TestLockCommand(t *testing.T) {
 	}
 	run(ExitUsage, "missing: ours 1: ", "--check", "--profile", "device")
 	run(ExitUsage, "1 of 2 releases", "--check", "--profile", "device") // what the catalogue pins is pinned
-	run(0, "pins all 1 releases", "--check")                            // of the default profile: the shipped lock has it
+	// of the default profile: the shipped lock has it
+	run(0, "pins all 1 releases", "--check")
 	run(0, "nothing to pin")
 	run(ExitEngine, "--offline", "--profile", "device", "--offline")
 	if asked.Load() != 0 || lock() != "" {
@@ -103,7 +110,8 @@ func TestLockCommand(t *testing.T) {
 	}
 	run(ExitUsage, `did you mean "ours"`, "--upgrade", "our")
 	// Somebody has edited it.
-	if err := os.WriteFile(file, []byte(strings.Replace(lock(), `locked "ours" "1"`, `locked "ours" "2"`, 1)), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(strings.Replace(lock(), `locked "ours" "1"`, `locked "ours" "2"`, 1)),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	run(ExitUsage, "missing: ours 1", "--check", "b", "--profile", "device")

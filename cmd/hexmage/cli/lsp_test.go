@@ -50,7 +50,8 @@ type pipe struct {
 	io.WriteCloser
 }
 
-// TestLSPSaysWhatValidateSays: what an editor is told of a text that is not saved is what `hexmage validate` says of it when it is.
+// TestLSPSaysWhatValidateSays: what an editor is told of a text that is not saved is what `hexmage validate` says of
+// it when it is.
 func TestLSPSaysWhatValidateSays(t *testing.T) {
 	const right = "pipeline {}\n"
 	for name, tt := range map[string]struct {
@@ -60,18 +61,37 @@ func TestLSPSaysWhatValidateSays(t *testing.T) {
 		line  int               // from 0, of the first that is told
 		other string            // another file, which has the mistake
 	}{
-		"a block":          {files: map[string]string{"pipelines/p.hcl": right}, open: "pipelines/p.hcl", text: right + "stepp \"a\" \"b\" {}\n", line: 1},
-		"syntax":           {files: map[string]string{"pipelines/p.hcl": right}, open: "pipelines/p.hcl", text: right + "locals {\n  a = [\n}\n", line: 3},
-		"a SoC":            {files: map[string]string{"pipelines/p.hcl": right}, open: "pipelines/p.hcl", text: right + "target \"SM8751\" {}\noutput \"x\" { value = target.arch }\n", line: 1},
-		"a release":        {files: map[string]string{"pipelines/p.hcl": right}, open: "pipelines/p.hcl", text: right + "toolchain \"qairt\" {\n  version = \"2.41.0.1\"\n}\noutput \"x\" { value = toolchain.qairt.dir }\n", line: 2},
-		"in a profile":     {files: map[string]string{"pipelines/p.hcl": right}, open: "pipelines/p.hcl", text: "profile \"a\" { default = true }\nprofile \"b\" {\n  step \"exec\" \"x\" { argv = local.none }\n}\n", line: 2},
-		"a kind":           {files: map[string]string{"pipelines/p/a.hcl": right, "pipelines/p/b.hcl": "locals { a = 1 }\n"}, open: "pipelines/p/b.hcl", text: "step \"exce\" \"x\" {}\n"},
-		"a module":         {files: map[string]string{"pipelines/p.hcl": "module \"m\" { source = \"m\" }\n", "modules/m/main.hcl": "variable \"x\" { default = 1 }\n"}, open: "modules/m/main.hcl", text: "variable \"y\" { default = 1 }\noutput \"z\" { value = var.x }\n", line: 1},
-		"a call":           {files: map[string]string{"pipelines/p.hcl": "module \"m\" {\n  source = \"m\"\n  x      = 1\n}\n", "modules/m/main.hcl": "variable \"x\" { default = 1 }\n"}, open: "modules/m/main.hcl", text: "variable \"y\" { default = 1 }\n", line: 2, other: "pipelines/p.hcl"},
-		"a shipped module": {files: map[string]string{"pipelines/p.hcl": right}, open: "pipelines/p.hcl", text: "profile \"open\" { default = true }\ntarget \"SM8750\" {}\ntoolchain \"qairt\" {}\ntoolchain \"hexagon\" {}\ntoolchain \"ndk\" {}\nmodule \"m\" {\n  source = \"mllm-aot\"\n  modle  = 1\n}\n", line: 7},
-		"a module of git":  {files: map[string]string{"pipelines/p.hcl": right}, open: "pipelines/p.hcl", text: right + "module \"m\" { source = \"git::https://git.example.com/m.git?ref=v1\" }\n", line: 1},
-		"values":           {files: map[string]string{"pipelines/p.hcl": "variable \"x\" { type = number }\n", "pipelines/p.hexvars.hcl": "x = 1\n"}, open: "pipelines/p.hexvars.hcl", text: "x = 1\ny = 2\n", line: 1},
-		"the catalogue":    {files: map[string]string{"pipelines/p.hcl": "target \"SM8750\" {}\noutput \"x\" { value = target.arch }\n", "toolchains/own.hcl": "\n"}, open: "toolchains/own.hcl", text: "soc \"X1\" {\n  arhc = \"v79\"\n}\n"},
+		"a block": {files: map[string]string{"pipelines/p.hcl": right}, open: "pipelines/p.hcl",
+			text: right + "stepp \"a\" \"b\" {}\n", line: 1},
+		"syntax": {files: map[string]string{"pipelines/p.hcl": right}, open: "pipelines/p.hcl",
+			text: right + "locals {\n  a = [\n}\n", line: 3},
+		"a SoC": {files: map[string]string{"pipelines/p.hcl": right}, open: "pipelines/p.hcl",
+			text: right + "target \"SM8751\" {}\noutput \"x\" { value = target.arch }\n", line: 1},
+		"a release": {files: map[string]string{"pipelines/p.hcl": right}, open: "pipelines/p.hcl",
+			text: right + "toolchain \"qairt\" {\n  version = \"2.41.0.1\"\n}\noutput \"x\" { value = " +
+				"toolchain.qairt.dir }\n", line: 2},
+		"in a profile": {files: map[string]string{"pipelines/p.hcl": right}, open: "pipelines/p.hcl",
+			text: "profile \"a\" { default = true }\nprofile \"b\" {\n  step \"exec\" \"x\" { argv = local.none }\n" +
+				"}\n", line: 2},
+		"a kind": {files: map[string]string{"pipelines/p/a.hcl": right,
+			"pipelines/p/b.hcl": "locals { a = 1 }\n"}, open: "pipelines/p/b.hcl", text: "step \"exce\" \"x\" {}\n"},
+		"a module": {files: map[string]string{"pipelines/p.hcl": "module \"m\" { source = \"m\" }\n",
+			"modules/m/main.hcl": "variable \"x\" { default = 1 }\n"}, open: "modules/m/main.hcl",
+			text: "variable \"y\" { default = 1 }\noutput \"z\" { value = var.x }\n", line: 1},
+		"a call": {files: map[string]string{"pipelines/p.hcl": "module \"m\" {\n  source = \"m\"\n  x    " +
+			"  = 1\n}\n", "modules/m/main.hcl": "variable \"x\" { default = 1 }\n"}, open: "modules/m/main.hcl",
+			text: "variable \"y\" { default = 1 }\n", line: 2, other: "pipelines/p.hcl"},
+		"a shipped module": {files: map[string]string{"pipelines/p.hcl": right}, open: "pipelines/p.hcl",
+			text: "profile \"open\" { default = true }\ntarget \"SM8750\" {}\ntoolchain \"qairt\" {}\ntoolchain " +
+				"\"hexagon\" {}\ntoolchain \"ndk\" {}\nmodule \"m\" {\n  source = \"mllm-aot\"\n  modle  = 1\n}\n",
+			line: 7},
+		"a module of git": {files: map[string]string{"pipelines/p.hcl": right}, open: "pipelines/p.hcl",
+			text: right + "module \"m\" { source = \"git::https://git.example.com/m.git?ref=v1\" }\n", line: 1},
+		"values": {files: map[string]string{"pipelines/p.hcl": "variable \"x\" { type = number }\n",
+			"pipelines/p.hexvars.hcl": "x = 1\n"}, open: "pipelines/p.hexvars.hcl", text: "x = 1\ny = 2\n", line: 1},
+		"the catalogue": {files: map[string]string{"pipelines/p.hcl": "target \"SM8750\" {}\noutput \"x\" { value " +
+			"= target.arch }\n", "toolchains/own.hcl": "\n"}, open: "toolchains/own.hcl",
+			text: "soc \"X1\" {\n  arhc = \"v79\"\n}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +124,8 @@ func TestLSPSaysWhatValidateSays(t *testing.T) {
 			plain := func(s string) string { return strings.NewReplacer(" ", "", "\n", "", "│", "").Replace(s) }
 			for _, m := range messages {
 				summary, detail, _ := strings.Cut(m, ": ")
-				if !strings.Contains(plain(string(said)), plain(summary)) || !strings.Contains(plain(string(said)), plain(detail)) {
+				if !strings.Contains(plain(string(said)), plain(summary)) ||
+					!strings.Contains(plain(string(said)), plain(detail)) {
 					t.Errorf("the editor is told %q, and validate says\n%s", m, said)
 				}
 			}
@@ -143,7 +164,8 @@ func session(t *testing.T, dir string, env []string, open, text, other string, l
 	if err := conn.Call(ctx, "initialize", map[string]any{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.Notify(ctx, "textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": uri(open), "version": 1, "text": text}}); err != nil {
+	if err := conn.Notify(ctx, "textDocument/didOpen",
+		map[string]any{"textDocument": map[string]any{"uri": uri(open), "version": 1, "text": text}}); err != nil {
 		t.Fatal(err)
 	}
 	where := open
@@ -175,7 +197,8 @@ func session(t *testing.T, dir string, env []string, open, text, other string, l
 	return messages
 }
 
-// TestLSPLeavesAllAsItIs: nothing runs, no file changes, and a repository is not asked for the module that the lock pins.
+// TestLSPLeavesAllAsItIs: nothing runs, no file changes, and a repository is not asked for the module that the lock
+// pins.
 func TestLSPLeavesAllAsItIs(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -194,9 +217,10 @@ func TestLSPLeavesAllAsItIs(t *testing.T) {
 	t.Cleanup(func() { server.Close() })
 	url := "http://" + l.Addr().String() + "/m.git"
 	files := map[string]string{
-		"pipelines/p.hcl":  "step \"exec\" \"x\" {\n  argv = [\"touch\", \"x\"]\n  output \"x\" { file = \"x\" }\n}\n",
-		"pipelines/m.hcl":  "module \"m\" { source = \"git::" + url + "?ref=v1\" }\n",
-		"hexmage.lock.hcl": "module \"" + url + "\" \"v1\" {\n  commit = \"" + strings.Repeat("ab", 20) + "\"\n  tree   = \"" + strings.Repeat("cd", 32) + "\"\n}\n",
+		"pipelines/p.hcl": "step \"exec\" \"x\" {\n  argv = [\"touch\", \"x\"]\n  output \"x\" { file = \"x\" }\n}\n",
+		"pipelines/m.hcl": "module \"m\" { source = \"git::" + url + "?ref=v1\" }\n",
+		"hexmage.lock.hcl": "module \"" + url + "\" \"v1\" {\n  commit = \"" + strings.Repeat("ab", 20) +
+			"\"\n  tree   = \"" + strings.Repeat("cd", 32) + "\"\n}\n",
 	}
 	for name, text := range files {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
@@ -241,7 +265,8 @@ func TestLSPAlone(t *testing.T) {
 	cmd.Env = append(os.Environ(), "HEXMAGE_CACHE="+t.TempDir())
 	cmd.Stdin = strings.NewReader("Content-Length: 2\r\n\r\n{}")
 	out, err := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "hexmage: the editor ended without shutting the server down") {
+	if cmd.ProcessState.ExitCode() != 1 ||
+		!strings.Contains(string(out), "hexmage: the editor ended without shutting the server down") {
 		t.Errorf("it ends with %v\n%s", err, out)
 	}
 }

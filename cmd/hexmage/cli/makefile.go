@@ -96,7 +96,8 @@ func (c *makefileCmd) Run(ctx context.Context, a *app) error {
 	if out, err = a.place(out, dir); err != nil {
 		return err
 	}
-	if old, err := os.ReadFile(out); err == nil && !bytes.Contains(old[:min(len(old), 500)], []byte(madeBy)) && !c.Force {
+	if old, err := os.ReadFile(out); err == nil && !bytes.Contains(old[:min(len(old), 500)], []byte(madeBy)) &&
+		!c.Force {
 		return usageError("%s is not hexmage's: name another file with --output, or write over it with --force", out)
 	}
 	if err := a.writeInterface(dir, p); err != nil {
@@ -152,7 +153,8 @@ func configOf(dir string, files []string) (c opconfig.Config, name string, err e
 }
 
 // packageAt reads which files a folder has, as an op package, and which targets are meant.
-func packageAt(table oppackage.Targets, dir, name string, targets []string) (oppackage.Package, []oppackage.Arch, error) {
+func packageAt(table oppackage.Targets, dir, name string, targets []string) (oppackage.Package, []oppackage.Arch,
+	error) {
 	arches, err := table.Default()
 	if err == nil && len(targets) > 0 {
 		arches, err = table.Select(targets)
@@ -194,10 +196,12 @@ func packageAt(table oppackage.Targets, dir, name string, targets []string) (opp
 	return oppackage.Package{Name: name, Files: files}, arches, nil
 }
 
-func (c *makefileCmd) compare(ctx context.Context, a *app, dir string, p oppackage.Package, arches []oppackage.Arch) error {
+func (c *makefileCmd) compare(ctx context.Context, a *app, dir string, p oppackage.Package,
+	arches []oppackage.Arch) error {
 	program, err := exec.LookPath("make")
 	if err != nil {
-		return usageError("there is no make on this machine, which is to be asked what it would run: %s", howToGet("make"))
+		return usageError("there is no make on this machine, which is to be asked what it would run: %s",
+			howToGet("make"))
 	}
 	m := equiv.Make{Program: program, Env: []string{"PATH=" + a.Env.Var("PATH"), "HOME=" + a.Env.Var("HOME")}, Dir: dir}
 	if c.Check {
@@ -232,7 +236,9 @@ func (c *makefileCmd) compare(ctx context.Context, a *app, dir string, p oppacka
 		}
 	}
 	if unexplained > 0 {
-		return &exitError{Code: ExitFailed, Err: fmt.Errorf("%d differences are not meant: + is what only hexmage has, - what only %s has; say such flags (--define, --flag, --include; in a step: defines, flags, includes)", unexplained, c.Compare)}
+		return &exitError{Code: ExitFailed, Err: fmt.Errorf("%d differences are not meant: + is what only hexmage "+
+			"has, - what only %s has; say such flags (--define, --flag, --include; in a step: defines, flags, "+
+			"includes)", unexplained, c.Compare)}
 	}
 	return nil
 }

@@ -37,7 +37,8 @@ type mistakeFile struct{ path, text string }
 // command is the one that is wrong.
 func (m *mistake) command() string { return m.commands[len(m.commands)-1] }
 
-// TestMistakes makes each of the mistakes. What hexmage says must be what the file has, and what helps: one message, with a place and a next step.
+// TestMistakes makes each of the mistakes. What hexmage says must be what the file has, and what helps: one message,
+// with a place and a next step.
 func TestMistakes(t *testing.T) {
 	path := filepath.Join("testdata", mistakesFile)
 	text, err := os.ReadFile(path)
@@ -95,7 +96,8 @@ var (
 	console      = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 )
 
-// mistakesOf reads the file: below each heading are the files that somebody wrote, and what was typed. What stands before the first is in all.
+// mistakesOf reads the file: below each heading are the files that somebody wrote, and what was typed. What stands
+// before the first is in all.
 func mistakesOf(t *testing.T, text string) (all []*mistake) {
 	t.Helper()
 	parts := strings.Split(text, "\n### ")
@@ -201,7 +203,8 @@ func (m *mistake) makeIt(t *testing.T, bin string) (s mistakeSaid) {
 	work := filepath.Join(room, "desk")
 	for _, f := range m.files {
 		at := filepath.Join(work, filepath.FromSlash(f.path))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(f.text), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755),
+			os.WriteFile(at, []byte(f.text), 0o644)); err != nil {
 			return mistakeSaid{err: err}
 		}
 	}
@@ -213,7 +216,8 @@ func (m *mistake) makeIt(t *testing.T, bin string) (s mistakeSaid) {
 		stderr.Reset()
 		cmd := exec.CommandContext(ctx, filepath.Join(bin, "sh"), "-c", command)
 		cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = work, &stdout, &stderr, 5*time.Second
-		cmd.Env = []string{"PATH=" + bin, "HOME=" + filepath.Join(room, "home"), "HEXMAGE_CACHE=" + filepath.Join(room, "cache"),
+		cmd.Env = []string{"PATH=" + bin, "HOME=" + filepath.Join(room, "home"),
+			"HEXMAGE_CACHE=" + filepath.Join(room, "cache"),
 			"ADB_SERVER_SOCKET=localfilesystem:" + filepath.Join(room, "adb"), "TMPDIR=" + dir}
 		err := runPlain(cmd)
 		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
@@ -266,9 +270,14 @@ func anywhere(text, room string) string {
 var (
 	messages = regexp.MustCompile(`(?m)^(Error: |hexmage: |inspect: |✗ |  failed +(module\.\S+\.)?check\.)`)
 	place    = regexp.MustCompile(`on \S+ line \d+|\w\.\w+:\d+|/\w+\.hcl |\b(PATH|[A-Z]+_[A-Z_]+)\b| here\b`)
-	goish    = regexp.MustCompile(`%!|<nil>|goroutine |panic|runtime error|0xc[0-9a-f]{9}|unmarshal|strconv\.|(^|\s)(json: |(cty|hcl|fs)\.[A-Z])|\[\]string|map\[string|\d bit int|(int|bool) value`)
-	nextStep = regexp.MustCompile("(?m)(?i:did you mean |(^[ ▏]*|[.;:,(]\\s+|\\b(or|and|then)\\s+|→ )(add|ask|choose|chmod|compare|correct|declare|edit|end|get|give|install|keep|leave|make|move|name|open|put|raise|remove|" +
-		"rename|run|say|see|set|take|unset|use|want|wait|write)\\b)|There are: |; there (is|are) |It has: |Its keys are|(has|have) to be|must be|such as|\\bas in\\b|written without|use an absolute|exist only in|is required|`hexmage ")
+	goish    = regexp.MustCompile(
+		`%!|<nil>|goroutine |panic|runtime error|0xc[0-9a-f]{9}|unmarshal|strconv\.|(^|\s)(json: |(cty|hcl|fs)\.[A-Z])|\[\]string|map\[string|\d bit int|(int|bool) value`)
+	nextStep = regexp.MustCompile("(?m)(?i:did you mean |(^[ ▏]*|[.;:,(]\\s+|\\b(or|and|then)\\s+|→ " +
+		")(add|ask|choose|chmod|compare|correct|declare|edit|end|get|give|install|keep|leave|" +
+		"make|move|name|open|put|raise|remove|" +
+		"rename|run|say|see|set|take|unset|use|want|wait|write)\\b)|There are: |; there (is|are) |It has: |Its keys " +
+		"are|(has|have) to be|must be|such as|\\bas in\\b|written without|use an absolute|exist only in|is " +
+		"required|`hexmage ")
 )
 
 // lacks says what a message lacks.

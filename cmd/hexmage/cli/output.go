@@ -62,7 +62,8 @@ func whole(text string) int {
 			return i
 		}
 	}
-	if i := strings.LastIndexByte(text, 0x1b); i >= 0 && len(text)-i < longest && strings.Trim(text[i+1:], "[;0123456789") == "" {
+	if i := strings.LastIndexByte(text, 0x1b); i >= 0 && len(text)-i < longest &&
+		strings.Trim(text[i+1:], "[;0123456789") == "" {
 		return i
 	}
 	return len(strings.TrimSuffix(text, "\r"))

@@ -34,7 +34,8 @@ func TestOutput(t *testing.T) {
 	for _, end := range []string{"\x1b", "\x1b[1", "\r", "語"[:2]} {
 		var got strings.Builder
 		o := newOutput(&got)
-		if _, err := io.WriteString(o, "x"+end); err != nil || o.end() != nil || !strings.HasPrefix(got.String(), `x\x`) || !utf8.ValidString(got.String()) {
+		if _, err := io.WriteString(o, "x"+end); err != nil || o.end() != nil ||
+			!strings.HasPrefix(got.String(), `x\x`) || !utf8.ValidString(got.String()) {
 			t.Errorf("ended by %q: %q, %v", end, got.String(), err)
 		}
 	}

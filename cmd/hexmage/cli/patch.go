@@ -116,7 +116,8 @@ func (a *app) sdkHeaders(ctx context.Context, what string) (headersOf, error) {
 			h.include = root // somebody has named the folder of headers itself
 			return h, nil
 		}
-		return h, usageError("--sdk %s: there is no folder %s; name the root of a QAIRT SDK, or qairt[@VERSION] that `hexmage toolchain list` has", what, h.include)
+		return h, usageError("--sdk %s: there is no folder %s; name the root of a QAIRT SDK, or qairt[@VERSION] "+
+			"that `hexmage toolchain list` has", what, h.include)
 	}
 	return h, nil
 }
@@ -410,7 +411,8 @@ func (c *patchLintCmd) sdk(ctx context.Context, a *app) (lint.SDK, func(), error
 			return lint.SDK{}, nil, err
 		}
 		name := w.String()
-		fmt.Fprintf(a.Env.Stderr, "hexmage: %s is not on this machine: what its version tells counts, not its headers\n", name)
+		fmt.Fprintf(a.Env.Stderr,
+			"hexmage: %s is not on this machine: what its version tells counts, not its headers\n", name)
 		return lint.SDK{Name: "qairt " + w.version, Version: w.version}, func() {}, nil
 	}
 	h, err := a.sdkHeaders(ctx, c.SDK)
@@ -439,8 +441,10 @@ func (a *app) between(w wanted) error {
 	}
 	byVersion := func(a, b *toolchains.Release) int { return version.Compare(a.Version, b.Version) }
 	oldest, newest := slices.MinFunc(t.Releases, byVersion).Version, slices.MaxFunc(t.Releases, byVersion).Version
-	if w.version[0] < '0' || w.version[0] > '9' || version.CompareShared(w.version, oldest) < 0 || version.CompareShared(w.version, newest) > 0 {
-		return usageError("patch lint: nothing is known of %s: hexmage knows %s %s to %s; name the folder of an SDK that you have, which tells by its headers", w, w.name, oldest, newest)
+	if w.version[0] < '0' || w.version[0] > '9' || version.CompareShared(w.version, oldest) < 0 ||
+		version.CompareShared(w.version, newest) > 0 {
+		return usageError("patch lint: nothing is known of %s: hexmage knows %s %s to %s; name the folder of an SDK "+
+			"that you have, which tells by its headers", w, w.name, oldest, newest)
 	}
 	return nil
 }
@@ -479,7 +483,8 @@ func (c *patchLintCmd) print(a *app, f lint.Finding, first bool) {
 	}
 	fmt.Fprintf(w, "        instead: %s\n", f.Instead)
 	if f.Rule != "" {
-		fmt.Fprintf(w, "        the series mllm does it (%s): hexmage patch apply %s --sdk %s\n", f.Rule, c.Folder, c.SDK)
+		fmt.Fprintf(w, "        the series mllm does it (%s): hexmage patch apply %s --sdk %s\n", f.Rule, c.Folder,
+			c.SDK)
 	}
 }
 
@@ -535,7 +540,8 @@ Examples:
 func (c *patchNewCmd) Run(ctx context.Context, a *app) error {
 	folder, tree := absolute(a.WorkDir, c.Folder), absolute(a.WorkDir, c.Tree)
 	if !patches.IsRange(filepath.Base(folder)) {
-		return usageError("%s: the last part of the folder is to be named <from>-<to>, by two releases, such as patches/own/2.31-2.34", c.Folder)
+		return usageError("%s: the last part of the folder is to be named <from>-<to>, by two releases, such as "+
+			"patches/own/2.31-2.34", c.Folder)
 	}
 	if c.Before != "" && c.Since != "" {
 		return usageError("--before is for two folders, --since for a git work tree: choose one")

@@ -19,8 +19,8 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// prefilling is an AArch64 program for emulatortest.Compile: it takes a while and says that so many tokens, its argument, took twice as many
-// milliseconds.
+// prefilling is an AArch64 program for emulatortest.Compile: it takes a while and says that so many tokens, its
+// argument, took twice as many milliseconds.
 const prefilling = phonetest.Calls + `
 void run(long *stack) {
 	static const char name[] = "prefill time: ";
@@ -82,7 +82,9 @@ func newRack(t *testing.T, n int) *rack {
 		t.Fatal(err)
 	}
 	cache, home := t.TempDir(), t.TempDir()
-	r := &rack{dir: t.TempDir(), vars: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "HEXMAGE_CACHE=" + cache, "HEXMAGE_DEVICES=" + filepath.Join(home, "phones.hcl")}}
+	r := &rack{dir: t.TempDir(),
+		vars: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "HEXMAGE_CACHE=" + cache,
+			"HEXMAGE_DEVICES=" + filepath.Join(home, "phones.hcl")}}
 	image := phonetest.Image(t, nil)
 	r.server = []string{phonetest.Server(t).Address(), phonetest.Server(t).Address()}
 	r.vars = append(r.vars, "ADB_SERVER_SOCKET=localfilesystem:"+r.server[0])
@@ -96,10 +98,12 @@ func newRack(t *testing.T, n int) *rack {
 		if err := os.WriteFile(filepath.Join(r.disks[i], "name"), fmt.Appendln(nil, "phone", i+1), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&list, "device \"phone%d\" {\n  serial = %q\n  server = \"unix:%s\"\n}\n", i+1, e.Addr(), r.server[i%2])
+		fmt.Fprintf(&list, "device \"phone%d\" {\n  serial = %q\n  server = \"unix:%s\"\n}\n", i+1, e.Addr(),
+			r.server[i%2])
 	}
-	for path, text := range map[string]string{filepath.Join(home, "phones.hcl"): list.String(), filepath.Join(r.dir, "pipelines", "bench.hcl"): phonesPipeline,
-		filepath.Join(r.dir, "pipelines", "one.hcl"): onePipeline} {
+	for path, text := range map[string]string{filepath.Join(home, "phones.hcl"): list.String(),
+		filepath.Join(r.dir, "pipelines", "bench.hcl"): phonesPipeline,
+		filepath.Join(r.dir, "pipelines", "one.hcl"):   onePipeline} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +141,8 @@ func TestEightPhones(t *testing.T) {
 	go func() { // as soon as the program runs there
 		defer close(died)
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-			if found, _ := filepath.Glob(filepath.Join(r.disks[dying], "local/tmp/hexmage/run/*/.hexmage.pid")); len(found) > 0 {
+			if found, _ := filepath.Glob(filepath.Join(r.disks[dying],
+				"local/tmp/hexmage/run/*/.hexmage.pid")); len(found) > 0 {
 				_ = r.phones[dying].Close()
 				return
 			}
@@ -153,7 +158,8 @@ func TestEightPhones(t *testing.T) {
 	t.Logf("in %v:\n%s%s", took, out, errs)
 	all := out + errs
 	name := fmt.Sprintf("phone%d", dying+1)
-	if n := strings.Count(all, "phone "+name+" ("+r.phones[dying].Addr()+") is set aside: "); n != 1 || strings.Count(all, "is set aside") != 1 {
+	if n := strings.Count(all, "phone "+name+" ("+r.phones[dying].Addr()+") is set aside: "); n != 1 ||
+		strings.Count(all, "is set aside") != 1 {
 		t.Errorf("the dead phone is named %d times", n)
 	}
 	for _, want := range []string{`seq  prefill speed, tokens/s`, `(?m)^ +64 +500 .*\b3 `, `(?m)^ +1024 +500 .*\b3 `} {
@@ -222,23 +228,28 @@ func TestChoosingAPhone(t *testing.T) {
 	ran("phone 2", "--serial", "phone2")
 	ran("phone 3", "-s", r.phones[2].Addr()) // what another phone printed is not the answer
 	ran("phone 2", "--serial", "phone2")
-	refused(cli.ExitEngine, []string{"run", "one", "--serial", "phone9"}, "no device that can be used has serial phone9", "devices.hcl has phone1, phone2, phone3")
+	refused(cli.ExitEngine, []string{"run", "one", "--serial", "phone9"},
+		"no device that can be used has serial phone9", "devices.hcl has phone1, phone2, phone3")
 
 	// Without a pool: the user's own adb server.
 	listed := r.vars
 	r.vars = append(r.vars[:len(r.vars):len(r.vars)], "HEXMAGE_DEVICES=")
 	refused(cli.ExitOK, []string{"device", "list", "--json"}, r.phones[2].Addr())
-	refused(cli.ExitEngine, []string{"run", "one", "--fresh", "--serial", r.phones[1].Addr() + "0"}, "failed to connect")
+	refused(cli.ExitEngine, []string{"run", "one", "--fresh", "--serial", r.phones[1].Addr() + "0"},
+		"failed to connect")
 	ran("phone 3", "--fresh") // the only one there
 	refused(cli.ExitOK, []string{"device", "connect", r.phones[0].Addr()}, "connected")
-	refused(cli.ExitEngine, []string{"run", "one", "--fresh"}, "2 devices with the SoC SM8750 are connected: choose one with --serial", r.phones[0].Addr(), r.phones[2].Addr())
+	refused(cli.ExitEngine, []string{"run", "one", "--fresh"},
+		"2 devices with the SoC SM8750 are connected: choose one with --serial", r.phones[0].Addr(), r.phones[2].Addr())
 	ran("phone 1", "--fresh", "--serial", r.phones[0].Addr())
 	refused(cli.ExitOK, []string{"doctor"}, r.phones[0].Addr())
 	r.vars = append(listed[:len(listed):len(listed)], "ADB_SERVER_SOCKET=nonsense")
 	refused(cli.ExitUsage, []string{"run", "one", "--fresh"}, "ADB_SERVER_SOCKET=nonsense: want tcp:HOST:PORT")
 	r.vars = append(listed[:len(listed):len(listed)], "HEXMAGE_DEVICES=", "ADB_SERVER_SOCKET=tcp:192.0.2.1x:5037")
-	refused(cli.ExitUsage, []string{"run", "one", "--fresh"}, "The adb server 192.0.2.1x:5037 does not answer, which adb's variables name")
-	refused(cli.ExitEngine, []string{"run", "one", "--fresh", "--serial", r.phones[0].Addr()}, "the adb server 192.0.2.1x:5037 does not answer; start it there with: adb -a nodaemon server")
+	refused(cli.ExitUsage, []string{"run", "one", "--fresh"},
+		"The adb server 192.0.2.1x:5037 does not answer, which adb's variables name")
+	refused(cli.ExitEngine, []string{"run", "one", "--fresh", "--serial", r.phones[0].Addr()},
+		"the adb server 192.0.2.1x:5037 does not answer; start it there with: adb -a nodaemon server")
 	r.vars = listed
 	refused(cli.ExitOK, []string{"doctor"}, r.phones[1].Addr(), "phone2 ", r.phones[2].Addr())
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/hexmage/hexmage"
 )
 
-// TestNeeds: what a shipped pipeline is said to need in a profile, which nothing is planned for, is what a plan takes that somebody has to get or to pin first, and a device.
+// TestNeeds: what a shipped pipeline is said to need in a profile, which nothing is planned for, is what a plan takes
+// that somebody has to get or to pin first, and a device.
 func TestNeeds(t *testing.T) {
 	env := Env{Stdout: io.Discard, Stderr: io.Discard, Dir: t.TempDir(), Vars: []string{"HEXMAGE_CACHE=" + t.TempDir()}}
 	a, err := newApp(globalFlags{Offline: true}, env, newInterrupts(func(string) {}))
@@ -41,7 +42,8 @@ func TestNeeds(t *testing.T) {
 			runs, emulated := false, false
 			for _, n := range p.Instances {
 				runs, emulated = runs || n.At.Kind == "run", emulated || n.At.Kind == "emulator"
-				if n.At.Kind == "toolchain" && profile != "open" && slices.Contains([]string{"qairt", "hexagon", "ndk", "ort_android", "ort_qnn_android"}, n.At.Name) {
+				if n.At.Kind == "toolchain" && profile != "open" &&
+					slices.Contains([]string{"qairt", "hexagon", "ndk", "ort_android", "ort_qnn_android"}, n.At.Name) {
 					want = append(want, n.At.Name)
 				}
 			}
@@ -54,7 +56,8 @@ func TestNeeds(t *testing.T) {
 			want = slices.Compact(want)
 			slices.Sort(got)
 			if !slices.Equal(got, want) {
-				t.Errorf("%s, profile %s needs %s, and the plan takes %s", name, profile, strings.Join(got, ", "), strings.Join(want, ", "))
+				t.Errorf("%s, profile %s needs %s, and the plan takes %s", name, profile, strings.Join(got, ", "),
+					strings.Join(want, ", "))
 			}
 		}
 	}

@@ -46,7 +46,8 @@ func (a *app) runnable(p *planned, what string) error {
 		fmt.Fprintf(a.Env.Stderr, "missing: %s\n", ansi.Visible(m, false))
 	}
 	if len(missing) > 0 {
-		return usageError("this machine lacks what %s needs (profile %q); `hexmage plan` shows what would run", what, p.Profile)
+		return usageError("this machine lacks what %s needs (profile %q); `hexmage plan` shows what would run", what,
+			p.Profile)
 	}
 	return nil
 }
@@ -135,7 +136,8 @@ func (a *app) strays(cfg *config.Pipeline) (names []string) {
 
 func (a *app) plannerOptions(workspace string, cfg *config.Pipeline, d *domain) planner.Options {
 	return planner.Options{
-		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, TargetNames: a.SoC, TargetFlag: "--soc", Targets: d.target,
+		Config: cfg, Kinds: d.kinds, Workspace: workspace, Profile: a.Profile, TargetNames: a.SoC,
+		TargetFlag: "--soc", Targets: d.target,
 		CPULevel: a.Env.CPULevel, EnvVars: a.envVars(), FlagVars: a.Set, Reads: d.reads,
 	}
 }
@@ -147,7 +149,8 @@ func (a *app) secrets(ctx context.Context, workspace, pipeline string) func() (s
 		var values secret.Values
 		if !diags.HasErrors() {
 			var more hcl.Diagnostics
-			values, more = planner.Secrets(planner.Options{Config: cfg, Workspace: workspace, Profile: a.Profile, EnvVars: a.envVars(), FlagVars: a.Set})
+			values, more = planner.Secrets(planner.Options{Config: cfg, Workspace: workspace, Profile: a.Profile,
+				EnvVars: a.envVars(), FlagVars: a.Set})
 			diags = append(diags, more...)
 		}
 		if diags.HasErrors() {
@@ -166,7 +169,8 @@ func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) erro
 	case len(diags) > 0:
 		shown := diags
 		if diags.HasErrors() { // it is warned again when these are mended
-			shown = slices.DeleteFunc(slices.Clone(diags), func(d *hcl.Diagnostic) bool { return d.Summary == steps.OpenStandIn })
+			shown = slices.DeleteFunc(slices.Clone(diags),
+				func(d *hcl.Diagnostic) bool { return d.Summary == steps.OpenStandIn })
 		}
 		fmt.Fprint(a.Env.Stderr, config.Render(shown, files, uint(cmp.Or(a.Env.Width, 100)), a.coloured()))
 		a.sendDiags(diags)
@@ -459,7 +463,8 @@ const maxReasons = 1000
 
 // status works out why each action has the status it has.
 func (w *reasons) status(ctx context.Context) *planStatus {
-	s := &planStatus{Actions: make([]actionStatus, len(w.seen.Actions)), by: map[string]*actionStatus{}, groups: map[string][]*actionStatus{}}
+	s := &planStatus{Actions: make([]actionStatus, len(w.seen.Actions)), by: map[string]*actionStatus{},
+		groups: map[string][]*actionStatus{}}
 	s.Download = w.download
 	for i := range w.seen.Actions {
 		v, to := &w.seen.Actions[i], &s.Actions[i]
@@ -591,7 +596,8 @@ func (s *planStatus) counts() string {
 	for _, c := range []struct {
 		n    int
 		what engine.Status
-	}{{s.Cached, engine.WillUse}, {s.WillRun, engine.WillRun}, {s.Deferred, engine.Deferred}, {s.Cannot, engine.WillFail}} {
+	}{{s.Cached, engine.WillUse}, {s.WillRun, engine.WillRun}, {s.Deferred, engine.Deferred},
+		{s.Cannot, engine.WillFail}} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
 		}
@@ -620,7 +626,8 @@ func (a *app) checkMachine(p *plan.Plan) *plan.Plan {
 		}
 		for _, s := range n.Specs {
 			serial := s.Platform[runner.PropertySerial]
-			if s.Platform[action.PropertyExecutor] != runner.Executor || s.Platform[runner.PropertyImage] != "" && serial == "" {
+			if s.Platform[action.PropertyExecutor] != runner.Executor || s.Platform[runner.PropertyImage] != "" &&
+				serial == "" {
 				continue
 			}
 			if strings.Contains(serial, ":") { // it is connected to when it is wanted
@@ -668,9 +675,11 @@ func (a *app) attached() string {
 		return ""
 	}
 	if err != nil && (network != "tcp" || address != adbServer) {
-		return fmt.Sprintf("The adb server %s does not answer, which adb's variables name: start it there with `adb -a nodaemon server`.", address)
+		return fmt.Sprintf("The adb server %s does not answer, which adb's variables name: start it there with `adb "+
+			"-a nodaemon server`.", address)
 	}
-	return doctor.NoPhone + ": connect one with USB debugging switched on, or by `adb connect HOST:PORT`, until `adb devices` lists it."
+	return doctor.NoPhone + ": connect one with USB debugging switched on, or by `adb connect HOST:PORT`, until " +
+		"`adb devices` lists it."
 }
 
 func howToGet(program string) string {

@@ -85,7 +85,8 @@ func (e *expected) full() string {
 }
 
 // makeRoom is what to do where it does not fit.
-const makeRoom = "run `hexmage cache gc`, which removes what was not used for long, or set HEXMAGE_CACHE to a folder on a larger disk"
+const makeRoom = "run `hexmage cache gc`, which removes what was not used for long, or set HEXMAGE_CACHE to a " +
+	"folder on a larger disk"
 
 // freeFor is how many bytes are free where the folder is, or will be; -1 where this system does not say.
 func freeFor(dir string) int64 {
@@ -149,7 +150,8 @@ func (w *reasons) expect(ctx context.Context, workspace string, workers int, fre
 	e.Short = e.Free >= 0 && e.Disk.Bytes > e.Free
 	r.counted = map[digest.Digest]bool{}
 	for i := range w.seen.Actions {
-		if v := &w.seen.Actions[i]; pending(v) && v.Spec != nil && v.Spec.Platform[action.PropertyExecutor] == runner.Executor {
+		if v := &w.seen.Actions[i]; pending(v) && v.Spec != nil &&
+			v.Spec.Platform[action.PropertyExecutor] == runner.Executor {
 			r.pushed(ctx, v, &e.Push)
 		}
 	}
@@ -213,7 +215,8 @@ type lastTime struct {
 // took is how long the action took when a run of this pipeline here last executed it. Of one that none did, its
 // newest result that a run here found says how long it took whoever made it.
 func (w *reasons) took(ctx context.Context, step, name string) lastTime {
-	if _, was := w.book.Find(w.p.Profile, step, name, func(a *runlog.Action) bool { return a.Outcome == event.Executed }); was != nil {
+	if _, was := w.book.Find(w.p.Profile, step,
+		name, func(a *runlog.Action) bool { return a.Outcome == event.Executed }); was != nil {
 		return lastTime{known: true, took: was.Duration}
 	}
 	if res := w.last(ctx, step, name); res != nil && res.Duration > 0 {
@@ -420,7 +423,8 @@ func (e *expected) cost(s *planStatus) string {
 	}
 	if e.Elsewhere > 0 {
 		text += fmt.Sprintf(" (%s as elsewhere", report.Count(e.Elsewhere, "action"))
-		if others := slices.DeleteFunc(slices.Clone(e.Workers), func(w string) bool { return w == "" || w == action.ExecutorLocal }); len(others) > 0 {
+		if others := slices.DeleteFunc(slices.Clone(e.Workers),
+			func(w string) bool { return w == "" || w == action.ExecutorLocal }); len(others) > 0 {
 			text += ": at " + some(others, 2)
 		}
 		text += ")"

@@ -38,8 +38,11 @@ type plannedStep struct {
 func planned(t *testing.T, pipeline, profile string) []plannedStep {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	env := cli.Env{Stdout: &stdout, Stderr: &stderr, CPULevel: "x86-64-v3", Dir: filepath.Join("..", "..", ".."), Vars: []string{"HEXMAGE_CACHE=" + t.TempDir(), "HOME=" + t.TempDir()}}
-	if code := cli.Main([]string{"hexmage", "plan", pipeline, "--profile", profile, "--json"}, env); code != cli.ExitOK && (code != cli.ExitUsage || stdout.Len() == 0) { // where something is missing the plan is there all the same
+	env := cli.Env{Stdout: &stdout, Stderr: &stderr, CPULevel: "x86-64-v3", Dir: filepath.Join("..", "..", ".."),
+		Vars: []string{"HEXMAGE_CACHE=" + t.TempDir(), "HOME=" + t.TempDir()}}
+	// where something is missing the plan is there all the same
+	if code := cli.Main([]string{"hexmage", "plan", pipeline, "--profile", profile, "--json"},
+		env); code != cli.ExitOK && (code != cli.ExitUsage || stdout.Len() == 0) {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
 	var p struct{ Steps []plannedStep }
@@ -51,8 +54,8 @@ func planned(t *testing.T, pipeline, profile string) []plannedStep {
 
 func devicePlan(t *testing.T) []plannedStep { return planned(t, "qwen3-aot-v79", "device") }
 
-// TestPlans: every command of every shipped pipeline in each of its profiles, but those that fetch toolchains: what these do depends on what the machine has.
-// go test ./cmd/hexmage/cli -run Plans -update writes them anew.
+// TestPlans: every command of every shipped pipeline in each of its profiles, but those that fetch toolchains: what
+// these do depends on what the machine has. go test ./cmd/hexmage/cli -run Plans -update writes them anew.
 func TestPlans(t *testing.T) {
 	pipelines, err := filepath.Glob("../../../pipelines/*.hcl")
 	if err != nil {
@@ -158,15 +161,18 @@ func TestDeviceDefects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	has("submodules", string(source), "third_party/fmt", "third_party/flatbuffers", "mllm/ffi/vendors/tvm-ffi", "mllm/backends/cpu/vendors/kleidiai")
+	has("submodules", string(source), "third_party/fmt", "third_party/flatbuffers", "mllm/ffi/vendors/tvm-ffi",
+		"mllm/backends/cpu/vendors/kleidiai")
 	for _, build := range []string{"exec.aot_tools", "exec.android"} {
 		has(build+": the SDK's root is absolute", command(build), `QAIRT_SDK_ROOT="$HEXMAGE_ROOT/toolchains/qairt"`)
-		has(build+": nothing is downloaded", command(build), "-DFETCHCONTENT_FULLY_DISCONNECTED=ON", "-DCPM_stdexec_SOURCE=")
+		has(build+": nothing is downloaded", command(build), "-DFETCHCONTENT_FULLY_DISCONNECTED=ON",
+			"-DCPM_stdexec_SOURCE=")
 		if steps[build].Actions[0].Platform["network"] != "" {
 			t.Errorf("%s uses the network", build)
 		}
 	}
-	has("compiler and linker", command("exec.aot_tools"), "-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_C_COMPILER=gcc", "-fuse-ld=bfd", "-DCPM_highway_SOURCE=")
+	has("compiler and linker", command("exec.aot_tools"), "-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_C_COMPILER=gcc",
+		"-fuse-ld=bfd", "-DCPM_highway_SOURCE=")
 	if strings.Contains(command("exec.aot_tools"), "march=native") {
 		t.Error("the compiler's program is for this machine's processor alone, and its key does not know it")
 	}
@@ -182,23 +188,27 @@ func TestDeviceDefects(t *testing.T) {
 		}
 	}
 	slices.Sort(pushed)
-	// Of the SDK: what upstream's backend opens, and what that opens for the arch. No op package: graphs compiled ahead have none. No
-	// readers of profiles: its level is OFF.
-	if d := cmp.Diff([]string{"config.json", "libMllmCPUBackend.so", "libMllmQNNBackend.so", "libMllmRT.so", "libQnnHtp.so", "libQnnHtpPrepare.so", "libQnnHtpV79Skel.so",
-		"libQnnHtpV79Stub.so", "libQnnSystem.so", "libomp.so", "mllm-qwen3-aot-runner", "model.bin", "tokenizer.json"}, pushed); d != "" {
+	// Of the SDK: what upstream's backend opens, and what that opens for the arch. No op package: graphs compiled
+	// ahead have none. No readers of profiles: its level is OFF.
+	if d := cmp.Diff([]string{"config.json", "libMllmCPUBackend.so", "libMllmQNNBackend.so", "libMllmRT.so",
+		"libQnnHtp.so", "libQnnHtpPrepare.so", "libQnnHtpV79Skel.so",
+		"libQnnHtpV79Stub.so", "libQnnSystem.so", "libomp.so", "mllm-qwen3-aot-runner", "model.bin",
+		"tokenizer.json"}, pushed); d != "" {
 		t.Errorf("pushed: %s", d)
 	}
 	if _, ok := steps["patch.mllm"]; !ok || !strings.Contains(command("exec.android"), "-S steps/patch/mllm.dir") {
 		t.Error("the runner is built from sources that print no speed")
 	}
 	for address := range steps {
-		if strings.HasPrefix(address, "emulator") || strings.HasPrefix(address, "reference") || strings.HasPrefix(address, "model.") {
+		if strings.HasPrefix(address, "emulator") || strings.HasPrefix(address, "reference") ||
+			strings.HasPrefix(address, "model.") {
 			t.Errorf("%s is the stand-in's", address)
 		}
 	}
 }
 
-// TestUpstreamsGuide: docs/device.md has a row for each step of upstream's guide, and what a row names is in the plan or in the module.
+// TestUpstreamsGuide: docs/device.md has a row for each step of upstream's guide, and what a row names is in the plan
+// or in the module.
 func TestUpstreamsGuide(t *testing.T) {
 	doc, err := os.ReadFile("../../../docs/device.md")
 	if err != nil {
@@ -237,7 +247,8 @@ func TestUpstreamsGuide(t *testing.T) {
 	}
 }
 
-// TestUpstreamsHeaders: the vendor's headers that docs/device.md lists are those that upstream's compiler includes, by a clone of it.
+// TestUpstreamsHeaders: the vendor's headers that docs/device.md lists are those that upstream's compiler includes,
+// by a clone of it.
 func TestUpstreamsHeaders(t *testing.T) {
 	clone := os.Getenv("HEXMAGE_TEST_MLLM")
 	if clone == "" {
@@ -258,7 +269,8 @@ func TestUpstreamsHeaders(t *testing.T) {
 			return err
 		}
 		raw, err := os.ReadFile(at)
-		for _, m := range regexp.MustCompile(`#include [<"]((?:\w+/)?Qnn\w+)\.h[>"]`).FindAllStringSubmatch(string(raw), -1) {
+		for _, m := range regexp.MustCompile(`#include [<"]((?:\w+/)?Qnn\w+)\.h[>"]`).
+			FindAllStringSubmatch(string(raw), -1) {
 			if dir, _, ok := strings.Cut(m[1], "/"); !ok || dir == "HTP" || dir == "System" {
 				got = append(got, m[1])
 			}
@@ -269,7 +281,9 @@ func TestUpstreamsHeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(got)
-	if d := cmp.Diff(slices.Sorted(slices.Values(strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(", \n", r) }))), slices.Compact(got)); d != "" {
+	if d := cmp.Diff(slices.
+		Sorted(slices.Values(strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(", \n", r) }))),
+		slices.Compact(got)); d != "" {
 		t.Error(d)
 	}
 }
@@ -296,7 +310,8 @@ func everyCommand(t *testing.T, name string, least int) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	commands := regexp.MustCompile("(?m)(?:`|^\\$ )hexmage (run|show) ([^`#\n]+)").FindAllStringSubmatch(string(page), -1)
+	commands := regexp.MustCompile("(?m)(?:`|^\\$ )hexmage (run|show) ([^`#\n]+)").FindAllStringSubmatch(string(page),
+		-1)
 	for _, m := range commands {
 		args := strings.Fields(m[2])
 		for _, a := range args {
@@ -306,13 +321,16 @@ func everyCommand(t *testing.T, name string, least int) {
 			text := "{}"
 			switch {
 			case variable == "recipe":
-				files, text = []string{at}, `{"input_model": {"type": "ONNXModel"}, "passes": {"tidy": {"type": "OnnxPeepholeOptimizer"}}}`
-			case variable == "int8", variable == "q4k", variable == "model" && slices.Contains([]string{".onnx", ".tflite", ".pte"}, filepath.Ext(at)):
+				files, text = []string{at},
+					`{"input_model": {"type": "ONNXModel"}, "passes": {"tidy": {"type": "OnnxPeepholeOptimizer"}}}`
+			case variable == "int8", variable == "q4k",
+				variable == "model" && slices.Contains([]string{".onnx", ".tflite", ".pte"}, filepath.Ext(at)):
 				files = []string{at}
 			case variable == "samples", variable == "pictures":
 				files = []string{filepath.Join(at, "0.npz")}
 			case variable == "model":
-				files = []string{filepath.Join(at, "config.json"), filepath.Join(at, "tokenizer.json"), filepath.Join(at, "model.safetensors")}
+				files = []string{filepath.Join(at, "config.json"), filepath.Join(at, "tokenizer.json"),
+					filepath.Join(at, "model.safetensors")}
 			}
 			if variable == "recipe" { // the plan reads it, and relative paths start in the workspace of the pipeline
 				if err := os.CopyFS(filepath.Join(dir, "pipelines"), os.DirFS("../../../pipelines")); err != nil {
@@ -333,8 +351,10 @@ func everyCommand(t *testing.T, name string, least int) {
 			command = "show"
 		}
 		var stdout, stderr bytes.Buffer
-		env := cli.Env{Stdout: &stdout, Stderr: &stderr, Dir: dir, Vars: []string{"HEXMAGE_CACHE=" + t.TempDir(), "HOME=" + t.TempDir()}}
-		if code := cli.Main(append([]string{"hexmage", command}, args...), env); code != cli.ExitOK && (code != cli.ExitUsage || stdout.Len() == 0) {
+		env := cli.Env{Stdout: &stdout, Stderr: &stderr, Dir: dir,
+			Vars: []string{"HEXMAGE_CACHE=" + t.TempDir(), "HOME=" + t.TempDir()}}
+		if code := cli.Main(append([]string{"hexmage", command}, args...), env); code != cli.ExitOK &&
+			(code != cli.ExitUsage || stdout.Len() == 0) {
 			t.Errorf("%s: exit code %d: %s", m[0], code, &stderr)
 		}
 	}

@@ -44,7 +44,8 @@ type Env struct {
 // System returns the environment of this process.
 func System() Env {
 	dir, _ := os.Getwd()
-	e := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Vars: os.Environ(), Dir: dir, Self: self(), CPULevel: cpuLevel()}
+	e := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Vars: os.Environ(), Dir: dir, Self: self(),
+		CPULevel: cpuLevel()}
 	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) {
 		e.Terminal = true
 		e.Width, _, _ = term.GetSize(fd)
@@ -143,7 +144,8 @@ func absolute(dir, path string) string {
 const prefix = "HEXMAGE_"
 
 // variables are the names, without prefix, of variables that people set.
-var variables = []string{"CACHE", "CPUPROFILE", "DEVICES", "DIGEST", "MEMPROFILE", "MIRRORS", "PROFILE", "REMOTE", "SANDBOX"}
+var variables = []string{"CACHE", "CPUPROFILE", "DEVICES", "DIGEST", "MEMPROFILE", "MIRRORS", "PROFILE", "REMOTE",
+	"SANDBOX"}
 
 // Variables with which developers look into a run of hexmage itself (docs/performance.md). Each names the file to
 // write.

@@ -15,8 +15,8 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// TestPython: an environment is locked, installed without network, and shared; a script runs in it and sees nothing of the machine's packages. The index is ours; uv
-// and the interpreter are real.
+// TestPython: an environment is locked, installed without network, and shared; a script runs in it and sees nothing
+// of the machine's packages. The index is ours; uv and the interpreter are real.
 func TestPython(t *testing.T) {
 	program, err := exec.LookPath("/usr/bin/python3.11")
 	version := "3.11"
@@ -31,7 +31,8 @@ func TestPython(t *testing.T) {
 	add := func(name, version, day, code, needs string) {
 		srv.Add(t, name, version, day, code, needs)
 	}
-	add("colour", "1.0", "01-01", "import shade\nvalue = 'colour 1.0 ' + shade.value\ndef main(): print('tool', value)\n", "Requires-Dist: shade>=1\n")
+	add("colour", "1.0", "01-01", "import shade\nvalue = 'colour 1.0 ' + shade.value\ndef main(): print('tool', "+
+		"value)\n", "Requires-Dist: shade>=1\n")
 	add("colour", "1.1", "06-01", "value = 'too late'\n", "")
 	add("shade", "1.0", "01-01", "value = 'shade 1.0'\n", "")
 	add("shade", "2.0", "02-01", "value = 'shade 2.0'\n", "")
@@ -69,7 +70,8 @@ import sys, os, subprocess, socket, beside, colour
 tool = os.path.join(os.path.dirname(sys.executable), "colour-tool")
 network = "closed"
 try:
-    socket.create_connection((os.environ.get("NOBODY", "127.0.0.1"), `+srv.URL[strings.LastIndex(srv.URL, ":")+1:]+`), 5)
+    socket.create_connection((os.environ.get("NOBODY", "127.0.0.1"), `+srv.URL[strings.LastIndex(srv.URL, ":")+1:]+
+		`), 5)
     network = "open"
 except OSError:
     pass
@@ -87,8 +89,11 @@ with open(sys.argv[1], "w") as f:
 	}
 	run := func(args ...string) (int, string) {
 		var out bytes.Buffer
-		code := cli.Main(append([]string{"hexmage"}, args...), cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: filepath.Join(root, "ws"), Self: os.Args[0],
-			Vars: []string{"PATH=" + filepath.Dir(program) + ":/usr/bin:/bin", "HOME=" + root, "HEXMAGE_CACHE=" + cache, "PIP_CONFIG_FILE=" + os.DevNull, "PIP_INDEX_URL=" + srv.URL + "/simple"}})
+		code := cli.Main(append([]string{"hexmage"}, args...),
+			cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: filepath.Join(root, "ws"),
+				Self: os.Args[0],
+				Vars: []string{"PATH=" + filepath.Dir(program) + ":/usr/bin:/bin", "HOME=" + root,
+					"HEXMAGE_CACHE=" + cache, "PIP_CONFIG_FILE=" + os.DevNull, "PIP_INDEX_URL=" + srv.URL + "/simple"}})
 		return code, out.String()
 	}
 	must := func(says string, args ...string) string {
@@ -108,7 +113,9 @@ with open(sys.argv[1], "w") as f:
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, says := range []string{`wheel "colour" {`, `file    = "colour-1.0-py3-none-any.whl"`, `file    = "shade-2.0-py3-none-any.whl"`, `licence "shade-2.0.dist-info/licenses/LICENSE"`, fmt.Sprintf("%x", sha256.Sum256([]byte("do what you like with colour\n")))} {
+	for _, says := range []string{`wheel "colour" {`, `file    = "colour-1.0-py3-none-any.whl"`,
+		`file    = "shade-2.0-py3-none-any.whl"`, `licence "shade-2.0.dist-info/licenses/LICENSE"`,
+		fmt.Sprintf("%x", sha256.Sum256([]byte("do what you like with colour\n")))} {
 		if !strings.Contains(string(lock), says) {
 			t.Errorf("the lock has no %s:\n%s", says, lock)
 		}
@@ -121,7 +128,8 @@ with open(sys.argv[1], "w") as f:
 	}
 	must("pins all", "lock", "--check")
 	_, size, _ := strings.Cut(strings.TrimSpace(must("; to download: ", "plan", "p")), "; to download: ")
-	must("2 packages for Python "+version+", to be downloaded: "+size+"; licence colour-1.0.dist-info/licenses/LICENSE (sha256 ", "doctor", "p")
+	must("2 packages for Python "+version+", to be downloaded: "+size+
+		"; licence colour-1.0.dist-info/licenses/LICENSE (sha256 ", "doctor", "p")
 	must(size+" to be downloaded", "doctor", "p")
 	must("6 executed", "run", "p")
 	must("2 packages for Python "+version+", in the store; licence ", "doctor", "p")
@@ -131,7 +139,8 @@ with open(sys.argv[1], "w") as f:
 	if out := must("", "plan", "p"); strings.Contains(out, "to download") {
 		t.Errorf("plan after the run: %s", out)
 	}
-	if err := os.CopyFS(filepath.Join(root, "kept/v3/downloads"), os.DirFS(filepath.Join(cache, "v3", "downloads"))); err != nil {
+	if err := os.CopyFS(filepath.Join(root, "kept/v3/downloads"),
+		os.DirFS(filepath.Join(cache, "v3", "downloads"))); err != nil {
 		t.Fatal(err)
 	}
 	first := cache
@@ -146,7 +155,8 @@ with open(sys.argv[1], "w") as f:
 		t.Fatal(err)
 	}
 	lines := strings.Split(string(said), "\n")
-	if len(lines) < 6 || lines[0] != "colour 1.0 shade 2.0" || lines[1] != "beside" || lines[3] != "tool colour 1.0 shade 2.0" || lines[4] != "" || lines[5] != "closed True 1" {
+	if len(lines) < 6 || lines[0] != "colour 1.0 shade 2.0" || lines[1] != "beside" ||
+		lines[3] != "tool colour 1.0 shade 2.0" || lines[4] != "" || lines[5] != "closed True 1" {
 		t.Errorf("it said:\n%s", said)
 	}
 	where := strings.TrimSpace(must("", "run", "p", "--offline"))
@@ -169,7 +179,8 @@ with open(sys.argv[1], "w") as f:
 		return names
 	}
 	if one, two := trees("one"), trees("two"); len(one) != 3 || fmt.Sprint(one) != fmt.Sprint(two) {
-		t.Errorf("not an interpreter, uv and an environment that are shared, or two installations differ: %q, %q", one, two)
+		t.Errorf("not an interpreter, uv and an environment that are shared, or two installations differ: %q, %q",
+			one, two)
 	}
 	// Nothing of where it was made is in it, and nothing of what made it.
 	err = filepath.WalkDir(filepath.Join(root, "two", "v3", "trees"), func(p string, d os.DirEntry, err error) error {
@@ -198,12 +209,14 @@ with open(sys.argv[1], "w") as f:
 	}
 	must("shade 1.0", "lock")
 	must("executed", "run", "p")
-	if said, _ := os.ReadFile(filepath.Join(root, "ws/out/p/said")); !strings.HasPrefix(string(said), "colour 1.0 shade 1.0\n") {
+	if said, _ := os.ReadFile(filepath.Join(root, "ws/out/p/said")); !strings.HasPrefix(string(said),
+		"colour 1.0 shade 1.0\n") {
 		t.Errorf("it said:\n%s", said)
 	}
 	// What cannot be is said in uv's words, without addresses.
 	write("ws/requirements.txt", "colour\nshade>7\n")
-	if code, out := run("lock"); code != cli.ExitEngine || !strings.Contains(out, "shade>7") || strings.Contains(out, "127.0.0.1") {
+	if code, out := run("lock"); code != cli.ExitEngine || !strings.Contains(out, "shade>7") ||
+		strings.Contains(out, "127.0.0.1") {
 		t.Errorf("nothing fits: exit code %d: %s", code, out)
 	}
 	write("ws/requirements.txt", "colour @ https://x.example/colour.whl\n")
@@ -218,8 +231,8 @@ with open(sys.argv[1], "w") as f:
 	}
 }
 
-// TestRealEnvironment locks, installs and uses the vendor's compiler for this machine, from the package index that it really has: 156 MB, so that only `mage testAll` does it. Nothing of it
-// is kept.
+// TestRealEnvironment locks, installs and uses the vendor's compiler for this machine, from the package index that it
+// really has: 156 MB, so that only `mage testAll` does it. Nothing of it is kept.
 func TestRealEnvironment(t *testing.T) {
 	if os.Getenv("HEXMAGE_REGISTRY") != "all" {
 		t.Skip("downloads 156 MB: HEXMAGE_REGISTRY=all")
@@ -250,15 +263,22 @@ print(onnx.__version__, numpy.__version__, onnxruntime.__version__, *[d.ep_name 
 			t.Fatal(err)
 		}
 	}
-	vars := append(slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "PATH=") }), "PATH=/usr/bin:/bin") // mostly without a Python 3.13
+	// mostly without a Python 3.13
+	vars := append(slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "PATH=") }),
+		"PATH=/usr/bin:/bin")
 	for i, args := range [][]string{{"lock"}, {"run", "p"}, {"run", "p", "--offline"}} {
 		var out bytes.Buffer
-		if code := cli.Main(append([]string{"hexmage"}, args...), cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: filepath.Join(root, "ws"), Self: os.Args[0],
-			Vars: append(vars, "HEXMAGE_CACHE="+filepath.Join(root, "cache"))}); code != 0 || i == 2 && !strings.Contains(out.String(), "0 executed") {
+		if code := cli.Main(append([]string{"hexmage"}, args...),
+			cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: filepath.Join(root, "ws"),
+				Self: os.Args[0],
+				Vars: append(vars, "HEXMAGE_CACHE="+filepath.Join(root, "cache"))}); code != 0 ||
+			i == 2 && !strings.Contains(out.String(), "0 executed") {
 			t.Fatalf("%q: exit code %d: %s", args, code, out.String())
 		}
 	}
-	if said, err := os.ReadFile(filepath.Join(root, "ws/out/p/said")); err != nil || !strings.HasPrefix(string(said), "1.23.2 2.4.6 1.31.1 ") || !strings.Contains(string(said), "QNNExecutionProvider") {
+	if said, err := os.ReadFile(filepath.Join(root, "ws/out/p/said")); err != nil ||
+		!strings.HasPrefix(string(said), "1.23.2 2.4.6 1.31.1 ") ||
+		!strings.Contains(string(said), "QNNExecutionProvider") {
 		t.Errorf("%v: %s", err, said)
 	}
 }

@@ -80,9 +80,11 @@ func (a *app) findRemote(ctx context.Context) (*farCache, error) {
 	}
 	id := digest.BLAKE3.Bytes([]byte(r.Name + "\n" + r.Address + "\n" + r.Instance)).Hex()[:16]
 	far.outFile = a.places().State().Remote(id + ".out")
-	if st, err := os.Stat(far.outFile); err == nil && a.Remote == "" && !r.Must() && time.Since(st.ModTime()) < askAgain {
+	if st, err := os.Stat(far.outFile); err == nil && a.Remote == "" && !r.Must() &&
+		time.Since(st.ModTime()) < askAgain {
 		far.again = st.ModTime().Add(askAgain)
-		a.say(fmt.Sprintf("remote %s is out: it was %v ago, and is asked again after %v (--remote %s asks now)", r.Name, time.Since(st.ModTime()).Round(time.Second), askAgain, r.Name))
+		a.say(fmt.Sprintf("remote %s is out: it was %v ago, and is asked again after %v (--remote %s asks now)",
+			r.Name, time.Since(st.ModTime()).Round(time.Second), askAgain, r.Name))
 		return far, nil
 	}
 	far.options = r.Options
@@ -155,9 +157,11 @@ func (a *app) chosenRemote() (*settings.Remote, error) {
 	case name != "" && near != "":
 		return nil, usageError("%s: there is no remote %q. Did you mean %s?", from, name, near)
 	case name != "":
-		return nil, usageError("%s: there is no remote %q: a block remote %q in %s or %s would be it (docs/remote.md)", from, name, name, settings.UserFile, settings.WorkspaceFile)
+		return nil, usageError("%s: there is no remote %q: a block remote %q in %s or %s would be it (docs/"+
+			"remote.md)", from, name, name, settings.UserFile, settings.WorkspaceFile)
 	case len(all) > 1:
-		return nil, usageError("there are %d remotes (%s): choose one with --remote or HEXMAGE_REMOTE, or say off", len(all), strings.Join(names, ", "))
+		return nil, usageError("there are %d remotes (%s): choose one with --remote or HEXMAGE_REMOTE, or say off",
+			len(all), strings.Join(names, ", "))
 	case len(all) == 1:
 		return &all[0], nil
 	}
@@ -226,16 +230,20 @@ func (a *app) agree(ctx context.Context, known string, r *settings.Remote, c *re
 	case slices.Contains(functions, fn):
 		return true, nil
 	case (len(functions) == 0 || named) && r.Must():
-		return false, usageError("remote %s can run nothing: content is named by %s here, which it does not know (it knows %s): leave HEXMAGE_DIGEST out, go without it with --remote off, or let actions run here: fallback = \"local\"",
+		return false, usageError("remote %s can run nothing: content is named by %s here, which it does not know "+
+			"(it knows %s): leave HEXMAGE_DIGEST out, go without it with --remote off, or let actions run here: "+
+			"fallback = \"local\"",
 			r.Name, fn, functionNames(functions))
 	case len(functions) == 0 || named:
-		a.say(fmt.Sprintf("remote %s is not used: content is named by %s here, which it does not know (it knows %s)", r.Name, fn, functionNames(functions)))
+		a.say(fmt.Sprintf("remote %s is not used: content is named by %s here, which it does not know (it knows %s)",
+			r.Name, fn, functionNames(functions)))
 		return false, nil
 	}
 	if err := a.setFunction(functions[0]); err != nil {
 		return false, a.writable(engineError(err))
 	}
-	a.say(fmt.Sprintf("remote %s knows %s only: content of this workspace is named by it from now on, so what is known here by %s is looked up or made once more (HEXMAGE_DIGEST=%s goes on without the remote)",
+	a.say(fmt.Sprintf("remote %s knows %s only: content of this workspace is named by it from now on, so what is "+
+		"known here by %s is looked up or made once more (HEXMAGE_DIGEST=%s goes on without the remote)",
 		r.Name, functionNames(functions), fn, fn))
 	return true, nil
 }
@@ -282,7 +290,8 @@ func (f *farCache) over() storesOver {
 	return func(blobs store.Blobs, results store.Results, strict bool) (*store.HostFiles, store.Results) {
 		if f.upload && !strict && !f.unsafe && f.client.Out() == nil {
 			f.unsafe = true
-			f.a.say(fmt.Sprintf("nothing is sent to remote %s: actions here are not kept from what they do not declare, so what they make may be right here only", f.options.Name))
+			f.a.say(fmt.Sprintf("nothing is sent to remote %s: actions here are not kept from what they do not "+
+				"declare, so what they make may be right here only", f.options.Name))
 		}
 		files, far := f.stores(blobs, results, f.upload && strict)
 		f.results = far
@@ -377,6 +386,7 @@ func (a *app) sayAgain(err error) {
 	case errors.As(err, &changed):
 		fmt.Fprintf(a.Env.Stderr, "hexmage: %s was saved while it was read; building again\n", changed.Path)
 	default:
-		fmt.Fprintf(a.Env.Stderr, "hexmage: something in the cache was damaged and is dropped; building again (%v)\n", err)
+		fmt.Fprintf(a.Env.Stderr, "hexmage: something in the cache was damaged and is dropped; building again (%v)\n",
+			err)
 	}
 }

@@ -32,7 +32,8 @@ func (a *app) stateFile(c *runFlags, workspace, out string, fn digest.Function) 
 
 // request is everything that `hexmage run` was asked for and that decides what it plans and where it puts outputs.
 func (a *app) request(c *runFlags, workspace, out string) []byte {
-	return fmt.Appendf(nil, "%q", []any{workspace, c.Pipeline, a.Profile, out, a.Serial, c.Steps, a.SoC, a.With, a.envVars(), a.Set})
+	return fmt.Appendf(nil, "%q",
+		[]any{workspace, c.Pipeline, a.Profile, out, a.Serial, c.Steps, a.SoC, a.With, a.envVars(), a.Set})
 }
 
 // machineOf answers what a plan of the workspace was made from.

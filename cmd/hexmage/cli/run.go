@@ -171,7 +171,8 @@ func (r *oneRun) attempt(ctx context.Context) (engine.Result, error) {
 		res, err = r.run(ctx)
 	}
 	if errors.Is(err, store.ErrCorrupt) {
-		err = fmt.Errorf("%w: many cached files are corrupt: run `hexmage cache verify --repair` and check the disk", err)
+		err = fmt.Errorf("%w: many cached files are corrupt: run `hexmage cache verify --repair` and check the disk",
+			err)
 	}
 	return res, err
 }

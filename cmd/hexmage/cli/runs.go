@@ -84,7 +84,8 @@ func (c *runsCmd) Run(ctx context.Context, a *app) error {
 		if run == nil {
 			continue // it is damaged
 		}
-		l := listedRun{Format: "hexmage-runs/0", At: i + 1, ID: r.ID, Started: run.Started, Pipeline: run.Pipeline, Profile: run.Profile, Result: history.ResultOf(run), Seconds: run.Took.Seconds(),
+		l := listedRun{Format: "hexmage-runs/0", At: i + 1, ID: r.ID, Started: run.Started, Pipeline: run.Pipeline,
+			Profile: run.Profile, Result: history.ResultOf(run), Seconds: run.Took.Seconds(),
 			Executed: run.Executed, Cached: run.Cached, Failed: run.Failed, Skipped: run.Skipped}
 		rows = append(rows, l.row())
 		if a.JSON {
@@ -119,7 +120,8 @@ func (l listedRun) row() []string {
 	if profile == "" {
 		profile = "-"
 	}
-	return []string{"@" + strconv.Itoa(l.At), l.ID, l.Started.Local().Format(time.DateTime), l.Pipeline, profile, string(l.Result), took, what}
+	return []string{"@" + strconv.Itoa(l.At), l.ID, l.Started.Local().Format(time.DateTime), l.Pipeline, profile,
+		string(l.Result), took, what}
 }
 
 // recordedRun is a run of the run log.
@@ -191,7 +193,8 @@ func (a *app) documentOf(ctx context.Context, book *runlog.Book, run *runlog.Run
 
 // hider takes out of a document what is not for others.
 func (a *app) hider() *collect.Hider {
-	return collect.NewHider(map[string]string{collect.Workspace: a.Root, "cache": a.Cache, "shipped": a.places().Shipped(), "home": a.Env.Var("HOME"), "temp": os.TempDir()},
+	return collect.NewHider(map[string]string{collect.Workspace: a.Root, "cache": a.Cache,
+		"shipped": a.places().Shipped(), "home": a.Env.Var("HOME"), "temp": os.TempDir()},
 		"/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/dev", "/proc", "/sys", // of the system's
 		"/data/local", "/vendor", "/system") // of phones
 }
@@ -205,7 +208,9 @@ func (a *app) findRun(name string) (recordedRun, error) {
 	if at, ok := strings.CutPrefix(name, "@"); ok {
 		n, err := strconv.Atoi(at)
 		if err != nil || n < 1 || n > len(all) {
-			return recordedRun{}, usageError("there is no run %s: @1 is the newest, @%d the oldest that is known. `hexmage runs` lists them", name, len(all))
+			return recordedRun{}, usageError(
+				"there is no run %s: @1 is the newest, @%d the oldest that is known. `hexmage runs` lists them", name,
+				len(all))
 		}
 		return all[n-1], nil
 	}
@@ -217,11 +222,14 @@ func (a *app) findRun(name string) (recordedRun, error) {
 	}
 	switch len(found) {
 	case 0:
-		return recordedRun{}, usageError("there is no run %q: give an id that `hexmage runs` lists or its first %d digits, @1 for the newest run, or the path or https address of a file that `hexmage runs --export` wrote (*.json)", name, leastID)
+		return recordedRun{}, usageError("there is no run %q: give an id that `hexmage runs` lists or its first %d "+
+			"digits, @1 for the newest run, or the path or https address of a file that `hexmage runs --export` "+
+			"wrote (*.json)", name, leastID)
 	case 1:
 		return found[0], nil
 	}
-	return recordedRun{}, usageError("%d runs have an id that begins with %s: give more digits. `hexmage runs` lists them", len(found), name)
+	return recordedRun{}, usageError(
+		"%d runs have an id that begins with %s: give more digits. `hexmage runs` lists them", len(found), name)
 }
 
 // exported reads a file that --export wrote, here or elsewhere.
@@ -249,10 +257,12 @@ func parsed(name string, b []byte) (*history.Document, error) {
 func (a *app) downloaded(ctx context.Context, addr string) (*history.Document, error) {
 	u, err := url.Parse(addr)
 	if err != nil || u.Scheme != "https" || u.Host == "" {
-		return nil, usageError("a run is taken from an address that begins with https://; download other files yourself, and name the file")
+		return nil, usageError("a run is taken from an address that begins with https://; download other files " +
+			"yourself, and name the file")
 	}
 	if u.User != nil {
-		return nil, usageError("the address has a login in it, which the shell's history keeps: write it into ~/.netrc, for machine %s", u.Hostname())
+		return nil, usageError("the address has a login in it, which the shell's history keeps: write it into "+
+			"~/.netrc, for machine %s", u.Hostname())
 	}
 	m, err := fetch.MachineOf(func(name string) string {
 		if name == fetch.EnvNetrc {
@@ -263,7 +273,8 @@ func (a *app) downloaded(ctx context.Context, addr string) (*history.Document, e
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
-	b, _, err := fetch.Client{Offline: a.Offline || m.Offline, Logins: m.Logins}.Small(ctx, fetch.Source{URLs: []string{fetch.Rewrite(addr, m.Mirrors)}}, history.MaxFile)
+	b, _, err := fetch.Client{Offline: a.Offline || m.Offline, Logins: m.Logins}.Small(ctx,
+		fetch.Source{URLs: []string{fetch.Rewrite(addr, m.Mirrors)}}, history.MaxFile)
 	switch {
 	case errors.Is(err, fetch.ErrOffline):
 		return nil, engineError(errors.New("a run cannot be downloaded with --offline: name a file that has it"))

@@ -52,8 +52,8 @@ func TestSandboxLevels(t *testing.T) {
 	}
 }
 
-// TestSandboxWithoutLandlock: on a kernel without Landlock, which a filter of system calls stands in for, actions run staged, and hexmage says so.
-// Who asks for more is told that there is none.
+// TestSandboxWithoutLandlock: on a kernel without Landlock, which a filter of system calls stands in for, actions run
+// staged, and hexmage says so. Who asks for more is told that there is none.
 func TestSandboxWithoutLandlock(t *testing.T) {
 	t.Parallel()
 	run := leveledWorkspace(t)
@@ -72,14 +72,18 @@ func TestSandboxWithoutLandlock(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		if _, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog))); errno != 0 {
+		if _, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0,
+			uintptr(unsafe.Pointer(&prog))); errno != 0 {
 			t.Error(errno)
 			return
 		}
-		if code, text := run("strict", "exec.fine"); code != 2 || !strings.Contains(text, "this machine can have no strict sandbox: the kernel has no Landlock") {
+		if code, text := run("strict", "exec.fine"); code != 2 ||
+			!strings.Contains(text, "this machine can have no strict sandbox: the kernel has no Landlock") {
 			t.Errorf("strict: exit code %d\n%s", code, text)
 		}
-		if code, text := run("", "exec.fine"); code != 0 || !strings.Contains(text, `(sandbox "staged"): the kernel has no Landlock`) || !strings.Contains(text, "1 executed") {
+		if code, text := run("", "exec.fine"); code != 0 ||
+			!strings.Contains(text, `(sandbox "staged"): the kernel has no Landlock`) ||
+			!strings.Contains(text, "1 executed") {
 			t.Errorf("no level: exit code %d\n%s", code, text)
 		}
 		if code, text := run("staged", "exec.fine"); code != 0 || strings.Contains(text, "Landlock") {
@@ -113,8 +117,8 @@ func leveledWorkspace(t *testing.T) func(level, step string) (int, string) {
 	}
 }
 
-// TestSecretsOfOthers: an action that runs beside one with secrets finds them at strict neither in a file nor in the environment of a process; at staged
-// it finds both, so it looks in the right places.
+// TestSecretsOfOthers: an action that runs beside one with secrets finds them at strict neither in a file nor in the
+// environment of a process; at staged it finds both, so it looks in the right places.
 func TestSecretsOfOthers(t *testing.T) {
 	t.Parallel()
 	if _, err := sandbox.Open(); err != nil {
@@ -127,7 +131,8 @@ func TestSecretsOfOthers(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(dir, "pipelines"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(dir, "pipelines", "p.hcl"), []byte(strings.NewReplacer("MEET", meet, "TRIES", c.tries, "CACHE", cache).Replace(`
+			if err := os.WriteFile(filepath.Join(dir, "pipelines", "p.hcl"),
+				[]byte(strings.NewReplacer("MEET", meet, "TRIES", c.tries, "CACHE", cache).Replace(`
 variable "token" { sensitive = true }
 step "exec" "holder" {
   argv  = ["for i in $(seq TRIES); do test ! -e MEET/done || exit 0; sleep 0.1; done"]
@@ -156,7 +161,8 @@ output "o" { value = step.exec.spy.outputs.o }
 				t.Fatal(err)
 			}
 			cmd := exec.Command(binary(t), "run", "p", "-j", "2", "--sandbox", level)
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "HEXMAGE_CACHE="+cache, "HOME="+dir, "HEXMAGE_VAR_token=planted-token", "XDG_RUNTIME_DIR=")
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "HEXMAGE_CACHE="+cache, "HOME="+dir,
+				"HEXMAGE_VAR_token=planted-token", "XDG_RUNTIME_DIR=")
 			if text, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}

@@ -15,8 +15,8 @@ import (
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// A large input that is saved while an action reads it where it is: the action runs again, and that is said, in a first build and in one that
-// does without a plan.
+// A large input that is saved while an action reads it where it is: the action runs again, and that is said, in a
+// first build and in one that does without a plan.
 func TestSavedWhileRead(t *testing.T) {
 	t.Parallel()
 	dir, cache, meet := t.TempDir(), t.TempDir(), t.TempDir()
@@ -49,7 +49,8 @@ output "o" { value = step.exec.count.outputs.o }
 		time.Sleep(2200 * time.Millisecond) // younger files are copied, and no snapshot is made of them
 		cmd := exec.CommandContext(t.Context(), binary(t), "run", "p", "--sandbox=staged")
 		var out bytes.Buffer
-		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, append(os.Environ(), "HEXMAGE_CACHE="+cache, "HOME="+dir), &out, &out
+		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, append(os.Environ(), "HEXMAGE_CACHE="+cache, "HOME="+dir),
+			&out, &out
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -38,15 +38,16 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// A hexmage of a script that goes on for so long, on however busy a machine, will never end. It says what it waits for: the
-// time limit of the tests would end it without a word.
+// A hexmage of a script that goes on for so long, on however busy a machine, will never end. It says what it waits
+// for: the time limit of the tests would end it without a word.
 const (
 	stuck     = 3 * time.Minute
 	stuckCode = 99
 )
 
 func TestScript(t *testing.T) {
-	if signal.Ignored(syscall.SIGHUP) { // as nohup has it; what a script starts is to have it as a terminal does, unless the script says so
+	// as nohup has it; what a script starts is to have it as a terminal does, unless the script says so
+	if signal.Ignored(syscall.SIGHUP) {
 		hung := make(chan os.Signal, 1)
 		signal.Notify(hung, syscall.SIGHUP)
 		t.Cleanup(func() { signal.Stop(hung) })
@@ -59,17 +60,20 @@ func TestScript(t *testing.T) {
 			e.Values["values"] = e.Values
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"downloads": downloads, "llvm": llvm, "phone": attachPhone, "gitserver": gitServer, "tlsserver": tlsServer},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"downloads": downloads, "llvm": llvm,
+			"phone": attachPhone, "gitserver": gitServer, "tlsserver": tlsServer},
 	})
 }
 
 // downloads is a command of scripts: the packages of real tools are in the cache, as if they had been downloaded.
 func downloads(ts *testscript.TestScript, _ bool, _ []string) {
 	t := ts.Value("t").(testing.TB)
-	ts.Check(os.CopyFS(filepath.Join(ts.Getenv("HEXMAGE_CACHE"), "v3", "downloads"), os.DirFS(toolchaintest.Downloads(t))))
+	ts.Check(os.CopyFS(filepath.Join(ts.Getenv("HEXMAGE_CACHE"), "v3", "downloads"),
+		os.DirFS(toolchaintest.Downloads(t))))
 }
 
-// gitServer is a command of scripts: git's own HTTP server for the repositories below srv, at $GITSERVER; with "stop" it goes away.
+// gitServer is a command of scripts: git's own HTTP server for the repositories below srv, at $GITSERVER; with "stop"
+// it goes away.
 func gitServer(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) > 0 {
 		ts.Value("gitserver").(*httptest.Server).Close()
@@ -87,12 +91,14 @@ func gitServer(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Value("values").(map[any]any)["gitserver"] = srv
 }
 
-// tlsServer is a command of scripts: the files of a folder are served over https, at $TLSSERVER, by a server that the machine trusts.
+// tlsServer is a command of scripts: the files of a folder are served over https, at $TLSSERVER, by a server that the
+// machine trusts.
 func tlsServer(ts *testscript.TestScript, _ bool, args []string) {
 	srv := httptest.NewTLSServer(http.FileServer(http.Dir(args[0])))
 	ts.Value("t").(testing.TB).Cleanup(srv.Close)
 	file := ts.MkAbs(".server.pem")
-	ts.Check(os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}), 0o600))
+	ts.Check(os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}),
+		0o600))
 	ts.Setenv("SSL_CERT_FILE", file)
 	ts.Setenv("TLSSERVER", srv.URL)
 }
@@ -103,12 +109,15 @@ func llvm(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("PATH", bin+string(os.PathListSeparator)+ts.Getenv("PATH"))
 }
 
-// attachPhone is a command of scripts: an emulated phone is attached to the user's adb server, and the packages of adb are in the cache.
+// attachPhone is a command of scripts: an emulated phone is attached to the user's adb server, and the packages of
+// adb are in the cache.
 func attachPhone(ts *testscript.TestScript, neg bool, args []string) {
 	t := ts.Value("t").(testing.TB)
 	self, err := os.Executable()
 	ts.Check(err)
-	e, server := phonetest.Start(t, phonetest.Image(t, nil), func(o *phone.Options) { o.Self = []string{self, "tool", "emulator-init"} }), phonetest.Server(t)
+	e, server := phonetest.Start(t,
+		phonetest.Image(t, nil), func(o *phone.Options) { o.Self = []string{self, "tool", "emulator-init"} }),
+		phonetest.Server(t)
 	ts.Check(server.Connect(t.Context(), e.Addr()))
 	ts.Setenv("ADB_SERVER_SOCKET", "localfilesystem:"+server.Address())
 	downloads(ts, neg, args)

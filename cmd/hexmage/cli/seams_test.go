@@ -51,7 +51,8 @@ func TestKindOnSerial(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, specs := range [][]action.Spec{p.Specs, expanded} {
-		if len(specs) != 2 || specs[0].Platform[runner.PropertySerial] != "" || specs[1].Platform[runner.PropertySerial] != "1234" {
+		if len(specs) != 2 || specs[0].Platform[runner.PropertySerial] != "" ||
+			specs[1].Platform[runner.PropertySerial] != "1234" {
 			t.Errorf("%+v", specs)
 		}
 	}

@@ -90,8 +90,8 @@ locals { again = !local.yes }
 	}
 }
 
-// asks lists the places in the *.hcl files of a folder, a module or all pipelines, that ask for the profile: by its name, or by a
-// condition that nothing but the profile decides.
+// asks lists the places in the *.hcl files of a folder, a module or all pipelines, that ask for the profile: by its
+// name, or by a condition that nothing but the profile decides.
 func asks(t *testing.T, from fs.FS, dir string) []string {
 	t.Helper()
 	files, err := fs.Glob(from, path.Join(dir, "*.hcl"))

@@ -114,7 +114,8 @@ func (c *showCmd) find(p *plan.Plan, names *planner.Names) ([]*shownThing, error
 		if c.Address == address || c.Address == short {
 			return true
 		}
-		return !keyed && (keysRE.ReplaceAllString(address, "") == c.Address || keysRE.ReplaceAllString(short, "") == c.Address)
+		return !keyed && (keysRE.ReplaceAllString(address, "") == c.Address ||
+			keysRE.ReplaceAllString(short, "") == c.Address)
 	}
 	planned := map[string]bool{}
 	for _, n := range p.Instances {
@@ -125,14 +126,16 @@ func (c *showCmd) find(p *plan.Plan, names *planner.Names) ([]*shownThing, error
 			if err != nil {
 				return nil, engineError(err)
 			}
-			found = append(found, &shownThing{Named: planner.Named{Address: address, Where: n.Where, Description: n.Description}, Instance: b, Arguments: names.Arguments[n.At], instance: n})
+			found = append(found, &shownThing{Named: planner.Named{Address: address, Where: n.Where,
+				Description: n.Description}, Instance: b, Arguments: names.Arguments[n.At], instance: n})
 		}
 	}
 	for _, o := range p.Outputs {
 		name, _, _ := strings.Cut(o.Name, ".") // of a collection's elements
 		address := "output." + o.Name
 		if is(address, address) || c.Address == "output."+name {
-			t := &shownThing{Named: planner.Named{Address: address, Where: o.Where, Description: o.Description}, Shown: plan.TextOfOutput(o)}
+			t := &shownThing{Named: planner.Named{Address: address, Where: o.Where, Description: o.Description},
+				Shown: plan.TextOfOutput(o)}
 			if o.Class != 0 {
 				t.Class = o.Class.String()
 			}
@@ -141,7 +144,8 @@ func (c *showCmd) find(p *plan.Plan, names *planner.Names) ([]*shownThing, error
 	}
 	for _, k := range p.Checks {
 		if is(k.At, k.At) {
-			found = append(found, &shownThing{Named: planner.Named{Address: k.At, Where: k.Where, Description: k.Description}, Severity: k.Severity})
+			found = append(found, &shownThing{Named: planner.Named{Address: k.At, Where: k.Where,
+				Description: k.Description}, Severity: k.Severity})
 		}
 	}
 	for _, n := range names.All {
@@ -155,7 +159,8 @@ func (c *showCmd) find(p *plan.Plan, names *planner.Names) ([]*shownThing, error
 		found = append(found, t)
 	}
 	if len(found) == 0 {
-		return nil, givenError{usageError("%s has nothing at %s. %s", c.What, c.Address, orList("It has", c.Address, few(all)))}
+		return nil, givenError{usageError("%s has nothing at %s. %s", c.What, c.Address,
+			orList("It has", c.Address, few(all)))}
 	}
 	return found, nil
 }
@@ -197,7 +202,8 @@ func (a *app) showThings(ctx context.Context, p *planned, workspace string, foun
 				t.Actions = status.groups[t.instance.At.Short()]
 			}
 		}
-		return a.printJSON(map[string]any{"format": "hexmage-show/0", "pipeline": p.Pipeline, "profile": p.Profile, "shown": found})
+		return a.printJSON(map[string]any{"format": "hexmage-show/0", "pipeline": p.Pipeline, "profile": p.Profile,
+			"shown": found})
 	}
 	var b strings.Builder
 	for i, t := range found {

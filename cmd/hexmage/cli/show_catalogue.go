@@ -42,11 +42,21 @@ func (a *app) explainables(ctx context.Context) ([]explainable, error) {
 			func(name string) error { return listKinds(ctx, a, steps.Workspace{}.Kinds(), name) }},
 		{"soc", "a SoC", d.socOffers(), func(name string) bool { _, err := c.FindSoC(name); return err == nil },
 			func(name string) error { return a.showSoC(c, name) }},
-		{"arch", "a Hexagon arch", archOffers(c), func(name string) bool { return c.FindArch(strings.ToLower(name)) != nil },
+		{"arch", "a Hexagon arch",
+			archOffers(c), func(name string) bool { return c.FindArch(strings.ToLower(name)) != nil },
 			func(name string) error { return a.showArch(c, name) }},
-		{addrs.Toolchain, "a toolchain of the catalogue, NAME or NAME@VERSION", d.toolchainOffers(), func(name string) bool { _, _, err := c.Find(parseWanted(name).name, ""); return err == nil },
+		{addrs.Toolchain, "a toolchain of the catalogue, NAME or NAME@VERSION",
+			d.toolchainOffers(), func(name string) bool {
+				_, _,
+					err := c.Find(parseWanted(name).name, "")
+				return err == nil
+			},
 			func(name string) error { return (&toolchainShowCmd{Name: name}).Run(ctx, a) }},
-		{"error", "a code such as 0x80000406, or what diagnose knows a failure as", failureOffers(cat), func(name string) bool { return cat.Entry(name) != nil || len(cat.Codes.Decode(name)) > 0 },
+		{"error", "a code such as 0x80000406, or what diagnose knows a failure as",
+			failureOffers(cat), func(name string) bool {
+				return cat.Entry(name) != nil ||
+					len(cat.Codes.Decode(name)) > 0
+			},
 			func(name string) error { return a.showError(cat, name) }},
 	}, nil
 }
@@ -109,7 +119,8 @@ func (c *showCmd) explain(ctx context.Context, a *app, none error) error {
 		switch {
 		case x.word != c.What:
 		case c.Address == "":
-			return usageError("say which: `hexmage show %s NAME`. There are %s", x.word, strings.Join(few(offered(x.names)), ", "))
+			return usageError("say which: `hexmage show %s NAME`. There are %s", x.word,
+				strings.Join(few(offered(x.names)), ", "))
 		default:
 			return x.show(c.Address)
 		}
@@ -127,9 +138,11 @@ func (c *showCmd) explain(ctx context.Context, a *app, none error) error {
 	case len(ways) > 1:
 		return usageError("%s is several things: say which, %s", c.What, strings.Join(ways, " or "))
 	case near != "":
-		return givenError{usageError("there is no pipeline %q here, nor anything of the catalogue that is called so. Did you mean %s?", c.What, strings.TrimSpace(near+" "+c.Address))}
+		return givenError{usageError("there is no pipeline %q here, nor anything of the catalogue that is called "+
+			"so. Did you mean %s?", c.What, strings.TrimSpace(near+" "+c.Address))}
 	}
-	return givenError{usageError("%w. Of the catalogue it shows %s, each before a name", none, strings.Join(words, ", "))}
+	return givenError{usageError("%w. Of the catalogue it shows %s, each before a name", none,
+		strings.Join(words, ", "))}
 }
 
 // nearOrFew is orList of names that are many.
@@ -175,7 +188,8 @@ func (a *app) showSoC(c *toolchains.Catalogue, name string) error {
 		return a.printDiags(diags, nil)
 	}
 	record, known := recordOf(c, s), []string{"arch", "soc_model"}
-	for attribute, is := range map[string]bool{"vtcm_mb": s.VTCMMB > 0, "soc_ids": len(s.AndroidIDs) > 0, "min_sdk": s.MinSDK != "", "bandwidth_gbs": s.Bandwidth > 0} {
+	for attribute, is := range map[string]bool{"vtcm_mb": s.VTCMMB > 0, "soc_ids": len(s.AndroidIDs) > 0,
+		"min_sdk": s.MinSDK != "", "bandwidth_gbs": s.Bandwidth > 0} {
 		if is {
 			known = append(known, attribute)
 		}
@@ -205,7 +219,8 @@ func (a *app) showSoC(c *toolchains.Catalogue, name string) error {
 	line("first Hexagon SDK", needs.Hexagon)
 	line("note", s.Note)
 	b.WriteString(groundsText(grounds))
-	fmt.Fprintf(&b, "\nWhich SDKs go together for it: hexmage compat --soc %s. Its arch: hexmage show arch %s\n", s.Name, s.Arch)
+	fmt.Fprintf(&b, "\nWhich SDKs go together for it: hexmage compat --soc %s. Its arch: hexmage show arch %s\n",
+		s.Name, s.Arch)
 	fmt.Fprint(a.Env.Stdout, ansi.Visible(b.String(), a.coloured()))
 	return nil
 }
@@ -230,9 +245,12 @@ type archShown struct {
 func (a *app) showArch(c *toolchains.Catalogue, name string) error {
 	x := c.FindArch(strings.ToLower(name))
 	if x == nil {
-		return givenError{usageError("there is no Hexagon arch %q in the catalogue (a block arch in toolchains/*.hcl of the workspace would add it). %s", name, orList("There are", name, offered(archOffers(c))))}
+		return givenError{usageError("there is no Hexagon arch %q in the catalogue (a block arch in "+
+			"toolchains/*.hcl of the workspace would add it). %s", name,
+			orList("There are", name, offered(archOffers(c))))}
 	}
-	s := archShown{"hexmage-show/0", x.Name, x.HasHTP(), x.CompileAs, x.Features, x.Since, x.Seen, x.ContextMB, x.ProcessMB, nil, x.Note, nil}
+	s := archShown{"hexmage-show/0", x.Name, x.HasHTP(), x.CompileAs, x.Features, x.Since, x.Seen, x.ContextMB,
+		x.ProcessMB, nil, x.Note, nil}
 	var socs []string
 	for _, soc := range c.SortedSoCs() {
 		if soc.Arch == x.Name {
@@ -244,7 +262,8 @@ func (a *app) showArch(c *toolchains.Catalogue, name string) error {
 	for _, of := range slices.Sorted(maps.Keys(x.Since)) {
 		known = append(known, "since."+of)
 	}
-	for attribute, is := range map[string]bool{"features": len(x.Features) > 0, "context_mb": x.ContextMB > 0, "process_mb": x.ProcessMB > 0} {
+	for attribute, is := range map[string]bool{"features": len(x.Features) > 0, "context_mb": x.ContextMB > 0,
+		"process_mb": x.ProcessMB > 0} {
 		if is {
 			known = append(known, attribute)
 		}
@@ -300,11 +319,13 @@ func (a *app) showError(cat *diagnose.Catalogue, name string) error {
 		codes, entries = nil, []*diagnose.Entry{e}
 	}
 	if len(codes)+len(entries) == 0 {
-		return givenError{usageError("%s is no code that is known (give it as it was printed: 0x80000406, 14001), and no failure of the catalogue. %s", name, nearOrFew("Some are", name, offered(failureOffers(cat))))}
+		return givenError{usageError("%s is no code that is known (give it as it was printed: 0x80000406, 14001), "+
+			"and no failure of the catalogue. %s", name, nearOrFew("Some are", name, offered(failureOffers(cat))))}
 	}
 	shown := []failureShown{}
 	for _, e := range entries {
-		shown = append(shown, failureShown{e.ID, e.Rank.String(), e.Where, e.Warning, e.Benign, e.Cause, e.Remedy, e.Source, e.Explains, e.Examples})
+		shown = append(shown, failureShown{e.ID, e.Rank.String(), e.Where, e.Warning, e.Benign, e.Cause, e.Remedy,
+			e.Source, e.Explains, e.Examples})
 	}
 	if a.JSON {
 		return a.printJSON(struct {
@@ -321,7 +342,8 @@ func (a *app) showError(cat *diagnose.Catalogue, name string) error {
 		if i+len(codes) > 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "%s  %s, seen in %s\n%s\n", a.painted("1", f.ID), f.sort(), strings.Join(f.Where, ", "), paragraph(f.Cause, 2))
+		fmt.Fprintf(&b, "%s  %s, seen in %s\n%s\n", a.painted("1", f.ID), f.sort(), strings.Join(f.Where, ", "),
+			paragraph(f.Cause, 2))
 		if f.Remedy != "" {
 			fmt.Fprintln(&b, "  remedy\n"+paragraph(f.Remedy, 4))
 		}

@@ -136,16 +136,20 @@ func (a *app) showInterface(cfg *config.Pipeline, what, name, profile string) er
 	}
 	s.Toolchains = toolchainNeeds(cfg, parts, what == "module")
 	for _, b := range parts.Steps {
-		s.Steps = append(s.Steps, declaredShown{Name: b.At.String(), Description: b.Description, Where: config.Where(b.Range)})
+		s.Steps = append(s.Steps,
+			declaredShown{Name: b.At.String(), Description: b.Description, Where: config.Where(b.Range)})
 	}
 	for _, c := range parts.Calls {
-		s.Modules = append(s.Modules, declaredShown{Name: c.Name, Source: c.Source, Description: c.Description, Where: config.Where(c.Range)})
+		s.Modules = append(s.Modules,
+			declaredShown{Name: c.Name, Source: c.Source, Description: c.Description, Where: config.Where(c.Range)})
 	}
 	for _, k := range parts.Checks {
-		s.Checks = append(s.Checks, declaredShown{Name: k.Name, Description: k.Description, Where: config.Where(k.Range)})
+		s.Checks = append(s.Checks,
+			declaredShown{Name: k.Name, Description: k.Description, Where: config.Where(k.Range)})
 	}
 	for _, o := range parts.Outputs {
-		s.Outputs = append(s.Outputs, declaredShown{Name: o.Name, Description: o.Description, Where: config.Where(o.Range)})
+		s.Outputs = append(s.Outputs,
+			declaredShown{Name: o.Name, Description: o.Description, Where: config.Where(o.Range)})
 	}
 	if a.JSON {
 		return a.printJSON(s)
@@ -155,7 +159,8 @@ func (a *app) showInterface(cfg *config.Pipeline, what, name, profile string) er
 }
 
 func shownVariable(cfg *config.Pipeline, v *config.Variable) variableShown {
-	s := variableShown{Name: v.Name, Type: typeexpr.TypeString(v.Type), Required: v.Default == nil && !v.Optional, Sensitive: v.Sensitive, Description: v.Description, Where: config.Where(v.Range)}
+	s := variableShown{Name: v.Name, Type: typeexpr.TypeString(v.Type), Required: v.Default == nil && !v.Optional,
+		Sensitive: v.Sensitive, Description: v.Description, Where: config.Where(v.Range)}
 	if v.Default != nil {
 		if s.Default = cfg.Text(v.Default.Range()); v.Sensitive {
 			s.Default = secret.Hidden
@@ -183,7 +188,8 @@ func toolchainNeeds(cfg *config.Pipeline, parts config.Parts, called bool) []too
 	for _, pr := range cfg.Profiles {
 		for _, b := range pr.Toolchains {
 			if !has(b.At.Name) {
-				needs = append(needs, toolchainNeed{Name: b.At.Name, Declared: true, Where: config.Where(b.Range) + ", in profile " + pr.Name})
+				needs = append(needs, toolchainNeed{Name: b.At.Name, Declared: true,
+					Where: config.Where(b.Range) + ", in profile " + pr.Name})
 			}
 		}
 	}
@@ -194,7 +200,8 @@ func toolchainNeeds(cfg *config.Pipeline, parts config.Parts, called bool) []too
 			continue
 		}
 		_ = hclsyntax.VisitAll(body, func(node hclsyntax.Node) hcl.Diagnostics {
-			if t, ok := node.(*hclsyntax.ScopeTraversalExpr); ok && t.Traversal.RootName() == addrs.Toolchain && len(t.Traversal) > 1 {
+			if t, ok := node.(*hclsyntax.ScopeTraversalExpr); ok && t.Traversal.RootName() == addrs.Toolchain &&
+				len(t.Traversal) > 1 {
 				if attr, ok := t.Traversal[1].(hcl.TraverseAttr); ok {
 					named = append(named, attr.Name)
 				}
@@ -245,7 +252,8 @@ func (s interfaceShown) text(what string) string {
 	}
 	head(len(s.Variables), "variables")
 	for _, v := range s.Variables {
-		fmt.Fprintf(&b, "  %s (%s%s%s)\n", v.Name, v.Type, also(v.Required, ", required"), also(v.Sensitive, ", sensitive"))
+		fmt.Fprintf(&b, "  %s (%s%s%s)\n", v.Name, v.Type, also(v.Required, ", required"),
+			also(v.Sensitive, ", sensitive"))
 		if v.Description != "" {
 			fmt.Fprintln(&b, paragraph(v.Description, 6))
 		}

@@ -22,7 +22,8 @@ import (
 // and where the user keeps logins and programs.
 func (a *app) private() map[string]map[string]string {
 	vars := map[string]string{}
-	for name, v := range map[string]string{fetch.EnvMirrors: a.Env.Var(fetch.EnvMirrors), sources.EnvHome: a.Env.Var("HOME"), sources.EnvSearch: a.Env.Var("PATH"), fetch.EnvNetrc: a.netrc()} {
+	for name, v := range map[string]string{fetch.EnvMirrors: a.Env.Var(fetch.EnvMirrors),
+		sources.EnvHome: a.Env.Var("HOME"), sources.EnvSearch: a.Env.Var("PATH"), fetch.EnvNetrc: a.netrc()} {
 		if v != "" {
 			vars[name] = v
 		}
@@ -72,12 +73,14 @@ func reap(_ context.Context, args []string, env tool.Env) int {
 func runTool(args []string, env Env) int {
 	all := tools()
 	if len(args) == 0 || all[args[0]] == nil {
-		fmt.Fprintf(env.Stderr, "hexmage tool: want the name of a built-in tool: %s\n", strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+		fmt.Fprintf(env.Stderr, "hexmage tool: want the name of a built-in tool: %s\n",
+			strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 		return ExitUsage
 	}
 	ctx, stop := newInterrupts(nil).watch(context.Background())
 	defer stop()
-	return all[args[0]](ctx, args[1:], tool.Env{Vars: env.Vars, Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr})
+	return all[args[0]](ctx, args[1:],
+		tool.Env{Vars: env.Vars, Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr})
 }
 
 // emulatorInit is the first process of an emulated device; package emulator starts it in namespaces of its own.

@@ -99,7 +99,8 @@ func (a *app) planToolchains(ws []wanted) (*planned, hcl.Diagnostics, error) {
 	}
 	for _, w := range ws {
 		if !hclsyntax.ValidIdentifier(w.name) {
-			return nil, nil, usageError("%q is no name of a toolchain: `hexmage toolchain list` has them; a release is NAME@VERSION", w.name)
+			return nil, nil, usageError("%q is no name of a toolchain: `hexmage toolchain list` has them; a "+
+				"release is NAME@VERSION", w.name)
 		}
 		b := f.Body().AppendNewBlock(addrs.Toolchain, []string{w.name}).Body()
 		if w.version != "" {
@@ -109,7 +110,9 @@ func (a *app) planToolchains(ws []wanted) (*planned, hcl.Diagnostics, error) {
 			b.SetAttributeValue("use", cty.StringVal(w.source))
 		}
 		out := f.Body().AppendNewBlock("output", []string{w.name}).Body() // what nobody uses is not planned
-		out.SetAttributeTraversal("value", hcl.Traversal{hcl.TraverseRoot{Name: addrs.Toolchain}, hcl.TraverseAttr{Name: w.name}, hcl.TraverseAttr{Name: "dir"}})
+		out.SetAttributeTraversal("value",
+			hcl.Traversal{hcl.TraverseRoot{Name: addrs.Toolchain}, hcl.TraverseAttr{Name: w.name},
+				hcl.TraverseAttr{Name: "dir"}})
 	}
 	return a.planText("toolchain", f.Bytes())
 }
@@ -215,7 +218,8 @@ func (a *app) fetchable(p *planned) error {
 }
 
 // fetchWith is fetch of what is fetchable, with an engine that is there already.
-func (a *app) fetchWith(ctx context.Context, e *engineParts, p *planned, workspace string, show bool) ([]located, error) {
+func (a *app) fetchWith(ctx context.Context, e *engineParts, p *planned, workspace string, show bool) ([]located,
+	error) {
 	instances := toolchainInstances(p.Plan)
 	var steps []addrs.Step
 	for _, n := range instances {
@@ -229,7 +233,8 @@ func (a *app) fetchWith(ctx context.Context, e *engineParts, p *planned, workspa
 	if err != nil {
 		return nil, err
 	}
-	return a.locations(instances, res, func(root digest.Digest) (string, error) { return e.Trees.Path(ctx, e.Blobs, root) })
+	return a.locations(instances,
+		res, func(root digest.Digest) (string, error) { return e.Trees.Path(ctx, e.Blobs, root) })
 }
 
 // locate says where the plan's toolchains are, without fetching anything. ok is false when not all of them are here.
@@ -249,7 +254,8 @@ func (a *app) locate(ctx context.Context, p *planned, workspace string) (_ []loc
 	if err != nil || res.Failed > 0 {
 		return nil, false, nil // something would have to be executed
 	}
-	ls, err := a.locations(instances, res, func(root digest.Digest) (string, error) { return trees.Path(ctx, o.Blobs, root) })
+	ls, err := a.locations(instances,
+		res, func(root digest.Digest) (string, error) { return trees.Path(ctx, o.Blobs, root) })
 	return ls, err == nil, err
 }
 
@@ -263,7 +269,8 @@ func rootsOf(instances []*plan.Instance) (out []addrs.Output) {
 	return out
 }
 
-func (a *app) locations(instances []*plan.Instance, res engine.Result, path func(digest.Digest) (string, error)) ([]located, error) {
+func (a *app) locations(instances []*plan.Instance, res engine.Result,
+	path func(digest.Digest) (string, error)) ([]located, error) {
 	var out []located
 	for _, n := range instances {
 		l := located{Name: n.At.Name, Version: n.Version, Path: installedAt(n)}
@@ -368,7 +375,8 @@ func (a *app) find(ctx context.Context, name, source string) (located, error) {
 		return located{Name: w.name, Version: n.Version, Path: at}, nil
 	}
 	if len(n.Missing) > 0 {
-		return located{}, usageError("%s %s is not on this machine: %s", w.name, n.Version, strings.Join(n.Missing, " "))
+		return located{}, usageError("%s %s is not on this machine: %s", w.name, n.Version,
+			strings.Join(n.Missing, " "))
 	}
 	ls, ok, err := a.locate(ctx, p, a.here())
 	if err != nil {
@@ -492,7 +500,8 @@ func (r *toolchainRow) text() string {
 	if r.Size > 0 && r.State != inStore {
 		s += ", " + bytesize.Decimal(r.Size)
 	}
-	if others := slices.DeleteFunc(slices.Clone(r.Sources), func(k string) bool { return k == r.Source }); len(others) > 0 {
+	if others := slices.DeleteFunc(slices.Clone(r.Sources),
+		func(k string) bool { return k == r.Source }); len(others) > 0 {
 		s += "  (else " + strings.Join(others, ", ") + ")"
 	}
 	return s
@@ -560,7 +569,8 @@ func (a *app) toolchainRow(d *domain, t *toolchains.Toolchain, r *toolchains.Rel
 		break
 	}
 	if row.Installed == "" && row.State != isHere {
-		q := toolchains.Request{Name: t.Name, Version: r.Version, Source: "installed", Profile: row.Profile, Lock: d.lock, Machine: d.machine}
+		q := toolchains.Request{Name: t.Name, Version: r.Version, Source: "installed", Profile: row.Profile,
+			Lock: d.lock, Machine: d.machine}
 		if ch, err := d.catalogue().Choose(q); err == nil {
 			row.Installed, row.Programs = ch.Host, programsOf(ch)
 			if row.State == byHand || row.State == toLock {
@@ -603,7 +613,8 @@ func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
 }
 
 // inStore plans the toolchains, each name once, and returns those of the plan's instances that are in the store.
-func (a *app) inStore(ctx context.Context, ws []wanted) (p *planned, here []*plan.Instance, diags hcl.Diagnostics, err error) {
+func (a *app) inStore(ctx context.Context, ws []wanted) (p *planned, here []*plan.Instance, diags hcl.Diagnostics,
+	err error) {
 	if p, diags, err = a.planToolchains(ws); err != nil || diags.HasErrors() {
 		return nil, nil, diags, err
 	}
@@ -691,7 +702,8 @@ func (c *toolchainShowCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	s := toolchainShown{Name: t.Name, Description: t.Description, Page: t.Page, Licence: t.Licence, Default: t.Default, Releases: rows}
+	s := toolchainShown{Name: t.Name, Description: t.Description, Page: t.Page, Licence: t.Licence,
+		Default: t.Default, Releases: rows}
 	for _, v := range t.EnvVars {
 		s.Variables = append(s.Variables, v.Name)
 	}
@@ -765,7 +777,8 @@ func (a *app) printShown(t *toolchains.Toolchain, s toolchainShown, one bool) {
 // sourcesOf says of each source of a release what it is, and by which digest what comes is known.
 func sourcesOf(d *domain, t *toolchains.Toolchain, r *toolchains.Release) (out []sourceShown) {
 	for _, s := range r.Sources {
-		q := toolchains.Request{Name: t.Name, Version: r.Version, Source: s.Kind, Profile: "device", Lock: d.lock, Machine: d.machine, Locking: true}
+		q := toolchains.Request{Name: t.Name, Version: r.Version, Source: s.Kind, Profile: "device", Lock: d.lock,
+			Machine: d.machine, Locking: true}
 		shown := sourceShown{Kind: s.Kind, Locked: d.lock.Find(t.Name, r.Version, s.Kind) != nil}
 		ch, err := d.catalogue().Choose(q)
 		switch {

@@ -122,7 +122,8 @@ func (c *toolchainVerifyCmd) folder(d *domain, dir string, v *verified) (verify.
 				v.Name, v.Version, v.Loose = "QNN libraries", id, true
 				return checks, nil
 			}
-			return verify.Checks{}, usageError("%w. To check it all the same, say what it must be: --as NAME@VERSION", err)
+			return verify.Checks{}, usageError("%w. To check it all the same, say what it must be: --as NAME@VERSION",
+				err)
 		}
 		if err != nil {
 			return verify.Checks{}, &exitError{Code: ExitFailed, Err: err}
@@ -153,14 +154,18 @@ func (a *app) treeDigest(ctx context.Context, v *verified) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		v.Report.Problems = append(v.Report.Problems, &verify.Problem{File: ".", Found: err.Error(), Want: "a tree that can be hashed", Remedy: "remove what is at fault"})
+		v.Report.Problems = append(v.Report.Problems,
+			&verify.Problem{File: ".", Found: err.Error(), Want: "a tree that can be hashed",
+				Remedy: "remove what is at fault"})
 		return nil
 	}
 	root, _ := d.Encode(fn)
 	v.Digest = root.String()
 	if v.Stored != "" && v.Stored != v.Digest {
-		v.Report.Problems = append(v.Report.Problems, &verify.Problem{File: ".", Found: "a tree with digest " + v.Digest, Want: v.Stored + ", as it was stored",
-			Remedy: fmt.Sprintf("something has written into the store: `hexmage cache verify --repair` removes what is damaged, and `hexmage toolchain fetch %s@%s` brings it back", v.Name, v.Version)})
+		v.Report.Problems = append(v.Report.Problems,
+			&verify.Problem{File: ".", Found: "a tree with digest " + v.Digest, Want: v.Stored + ", as it was stored",
+				Remedy: fmt.Sprintf("something has written into the store: `hexmage cache verify --repair` removes "+
+					"what is damaged, and `hexmage toolchain fetch %s@%s` brings it back", v.Name, v.Version)})
 	}
 	return nil
 }
@@ -185,8 +190,11 @@ func lockedTree(ctx context.Context, d *domain, v *verified) error {
 		v.Locked = sum
 		return nil
 	}
-	v.Report.Warnings = append(v.Report.Warnings, &verify.Problem{File: ".", Found: "a tree with SHA-256 " + sum, Want: strings.Join(want, " or ") + ", as the lock says",
-		Remedy: "files were added, changed or removed since it was unpacked; what was checked above says whether it matters"})
+	v.Report.Warnings = append(v.Report.Warnings,
+		&verify.Problem{File: ".", Found: "a tree with SHA-256 " + sum,
+			Want: strings.Join(want, " or ") + ", as the lock says",
+			Remedy: "files were added, changed or removed since it was unpacked; what was checked above says " +
+				"whether it matters"})
 	return nil
 }
 
@@ -205,12 +213,14 @@ func (a *app) printVerified(v verified) {
 	}
 	switch {
 	case v.Loose:
-		line("33", "note", "this is no SDK: libraries of one build are checked against each other, and against the RECORD of a wheel where one is there")
+		line("33", "note", "this is no SDK: libraries of one build are checked against each other, and against the "+
+			"RECORD of a wheel where one is there")
 	case !v.Known:
 		line("33", "note", "the catalogue does not have this release: only what holds for every release was checked")
 	}
 	n := v.Report.Checked
-	line("32", "checked", "%d paths, %d ELF files, %d build ids, %d version files; %d programs run", n.Paths, n.ELF, n.BuildIDs, n.Texts, n.Programs)
+	line("32", "checked", "%d paths, %d ELF files, %d build ids, %d version files; %d programs run", n.Paths, n.ELF,
+		n.BuildIDs, n.Texts, n.Programs)
 	if n.Recorded > 0 {
 		line("32", "checked", "%d files by the digests of their wheels", n.Recorded)
 	}
@@ -218,7 +228,8 @@ func (a *app) printVerified(v verified) {
 		line("32", "checked", "%d libraries by the digests that their maker has signed in catalogs (.cat)", n.Signed)
 	}
 	if n.Silent > 0 && n.Recorded == 0 && v.Locked == "" && v.Stored == "" {
-		line("33", "note", "%d libraries say no build: that they are of this release only a digest would tell", n.Silent)
+		line("33", "note", "%d libraries say no build: that they are of this release only a digest would tell",
+			n.Silent)
 	}
 	for _, p := range v.Report.Problems {
 		problem("31", "problem", p)

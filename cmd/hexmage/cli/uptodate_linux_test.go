@@ -117,8 +117,8 @@ func (p *steadyPlace) ran(line string, env cli.Env) (opened bool, code int, stdo
 	return err == nil && !info.ModTime().Equal(old), code, out.String(), errs.String()
 }
 
-// settles runs a command line until there is nothing to do. That takes two runs, and two seconds where files are so young
-// that their times tell nothing.
+// settles runs a command line until there is nothing to do. That takes two runs, and two seconds where files are so
+// young that their times tell nothing.
 func (p *steadyPlace) settles(line string, env cli.Env) (code int, stdout, stderr string) {
 	p.t.Helper()
 	for range 12 {
@@ -250,12 +250,14 @@ func TestUpToDateOutput(t *testing.T) {
 		code int
 	}{
 		{line: "run p"}, {line: "run p -v"}, {line: "--json run p"}, {line: "--colour always -vj 3 run p"},
-		{line: "run p --out elsewhere -k"}, {line: "-C sub run p"}, {line: "run p exec.copy -v"}, {line: "run p --offline"},
+		{line: "run p --out elsewhere -k"}, {line: "-C sub run p"}, {line: "run p exec.copy -v"},
+		{line: "run p --offline"},
 		{line: "run p --var least=9", code: cli.ExitCheck}, {line: "run --json p --var least=9", code: cli.ExitCheck},
 		{line: "run p", vars: []string{"HEXMAGE_VAR_least=8"}, code: cli.ExitCheck}, {line: "run p --trace trace.json"},
 		{line: "run p --junit junit.xml"},
 	} {
-		reports := strings.Contains(c.line, "--json") || strings.Contains(c.line, "--junit") // each action, so they plan
+		// each action, so they plan
+		reports := strings.Contains(c.line, "--json") || strings.Contains(c.line, "--junit")
 		code, stdout, stderr := 0, "", ""
 		if reports {
 			_, _, _, _ = p.ran(c.line, p.with(c.vars...))

@@ -78,7 +78,8 @@ func (c *watchCmd) Run(ctx context.Context, a *app) error {
 	if a.JSON {
 		v.json = report.JSON(a.Env.Stdout, time.Now)
 	}
-	v.w = watch.New(watch.Options{Poll: c.Poll, Note: func(text string) { fmt.Fprintf(a.Env.Stderr, "hexmage: %s\n", text) }})
+	v.w = watch.New(watch.Options{Poll: c.Poll,
+		Note: func(text string) { fmt.Fprintf(a.Env.Stderr, "hexmage: %s\n", text) }})
 	defer v.w.Close()
 	return v.loop(ctx)
 }
@@ -190,7 +191,8 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 
 // build builds what is to be built, if that can be told.
 func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFinished, error) {
-	r := &oneRun{c: &runCmd{runFlags{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}}, a: v.a, outIn: v.outIn, out: v.out, workspace: v.workspace, watches: &v.watches, planning: v.planning}
+	r := &oneRun{c: &runCmd{runFlags{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}}, a: v.a, outIn: v.outIn,
+		out: v.out, workspace: v.workspace, watches: &v.watches, planning: v.planning}
 	if !first || v.json != nil {
 		r.show = v.brief
 		if v.json != nil {
@@ -338,7 +340,8 @@ func (v *viewer) watch(failed bool, since time.Time) bool {
 		s.Dirs = append(s.Dirs, absolute(v.workspace, filepath.FromSlash(p)))
 	}
 	own := filepath.Join(v.workspace, workspace.Folder, v.c.Pipeline)
-	s.Dirs = append(s.Dirs, filepath.Join(v.workspace, workspace.Folder), filepath.Join(v.workspace, config.Modules), filepath.Join(v.workspace, "toolchains"), own)
+	s.Dirs = append(s.Dirs, filepath.Join(v.workspace, workspace.Folder), filepath.Join(v.workspace, config.Modules),
+		filepath.Join(v.workspace, "toolchains"), own)
 	s.Files = append(s.Files, own+".hcl", filepath.Join(v.workspace, toolchains.LockFile))
 	if entries, err := os.ReadDir(own); err == nil {
 		for _, e := range entries {

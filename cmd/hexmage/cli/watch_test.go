@@ -171,11 +171,12 @@ func (w *watching) until(what string, is func(line) bool) line {
 	}
 }
 
-// built waits for the end of the build that makes the output as wanted. The end of an earlier one may be read only now, when the output
-// is there already: so it waits until none is under way, and takes what they said.
+// built waits for the end of the build that makes the output as wanted. The end of an earlier one may be read only
+// now, when the output is there already: so it waits until none is under way, and takes what they said.
 func (w *watching) built(want string) {
 	w.t.Helper()
-	w.until(fmt.Sprintf("a build that makes %q", want), func(l line) bool { return l.Event == "build_finished" && w.out() == want })
+	w.until(fmt.Sprintf("a build that makes %q", want),
+		func(l line) bool { return l.Event == "build_finished" && w.out() == want })
 	for read, deadline := -1, time.Now().Add(time.Minute); ; {
 		if time.Now().After(deadline) {
 			w.t.Fatal("it has built for a minute")
@@ -342,14 +343,17 @@ func TestWatchNewerSave(t *testing.T) {
 	}
 }
 
-// Somebody who saves all the time gets a build all the same: one that was stopped five times in a row is carried to its end.
+// Somebody who saves all the time gets a build all the same: one that was stopped five times in a row is carried to
+// its end.
 func TestWatchCarriesOn(t *testing.T) {
 	t.Parallel()
 	w := startWatching(t)
-	w.write("pipelines/p.hcl", strings.Replace(watched, "[each.value]", "[each.value]\n  env = { N = trimspace(file(\"n\")) }", 1))
+	w.write("pipelines/p.hcl", strings.Replace(watched, "[each.value]", "[each.value]\n  env = { N = "+
+		"trimspace(file(\"n\")) }", 1))
 	w.write("n", "0")
 	w.built("AB")
-	w.write("pipelines/p.hcl", strings.NewReplacer("[each.value]", "[each.value]\n  env = { N = trimspace(file(\"n\")) }", "tr a-z", "sleep 3; tr a-z").Replace(watched))
+	w.write("pipelines/p.hcl", strings.NewReplacer("[each.value]", "[each.value]\n  env = { N = "+
+		"trimspace(file(\"n\")) }", "tr a-z", "sleep 3; tr a-z").Replace(watched))
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -364,7 +368,8 @@ func TestWatchCarriesOn(t *testing.T) {
 			}
 		}
 	}()
-	w.until("a build that ends though saves go on", func(l line) bool { return l.Event == "build_finished" && l.Executed > 0 })
+	w.until("a build that ends though saves go on",
+		func(l line) bool { return l.Event == "build_finished" && l.Executed > 0 })
 	close(stop)
 	<-stopped
 }
@@ -384,12 +389,14 @@ func TestWatchLetsOthersRun(t *testing.T) {
 	w.built("AFTERB")
 }
 
-// What depends_on puts first is done first in each build. It waits for a probe, which begins after all that does not wait as it should.
+// What depends_on puts first is done first in each build. It waits for a probe, which begins after all that does not
+// wait as it should.
 func TestWatchDependsOn(t *testing.T) {
 	t.Setenv("HEXMAGE_SANDBOX", "staged") // the actions write to a log outside of their exec roots
 	w := &watching{t: t, dir: t.TempDir(), done: make(chan error, 1), news: make(chan struct{}, 1)}
 	step := func(name, more, script string) string {
-		return fmt.Sprintf("step \"exec\" %q {\n  argv   = [\"cat src; cd %s; %s\"]\n  shell  = true\n  inputs = [\"src\"]\n%s}\n", name, w.dir, script, more)
+		return fmt.Sprintf("step \"exec\" %q {\n  argv   = [\"cat src; cd %s; %s\"]\n  shell  = true\n  inputs = "+
+			"[\"src\"]\n%s}\n", name, w.dir, script, more)
 	}
 	w.write("pipelines/p.hcl", step("first", "", "until test -e probe; do sleep 0.01; done; echo first >> log")+
 		step("second", "  depends_on = [step.exec.first]\n", "echo second >> log")+
@@ -423,7 +430,9 @@ func TestWatchCheckout(t *testing.T) {
 	w := &watching{t: t, dir: t.TempDir(), done: make(chan error, 1), news: make(chan struct{}, 1)}
 	run := func(args ...string) {
 		t.Helper()
-		cmd := exec.Command(git, append([]string{"-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "init.defaultBranch=one"}, args...)...)
+		cmd := exec.Command(git,
+			append([]string{"-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "init.defaultBranch=one"},
+				args...)...)
 		cmd.Dir = w.dir
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("git %q: %v\n%s", args, err, out)
@@ -452,12 +461,14 @@ func TestWatchCheckout(t *testing.T) {
 	for _, branch := range []string{"one", "two", "one"} {
 		run("checkout", "-q", branch)
 		if w.out() != want[branch] {
-			w.until("branch "+branch, func(l line) bool { return l.Event == "build_finished" && w.out() == want[branch] })
+			w.until("branch "+branch,
+				func(l line) bool { return l.Event == "build_finished" && w.out() == want[branch] })
 		}
 	}
 }
 
-// With --until only that step and what it needs is built; what others read sets nothing off. With -k a failure stops only what needs it.
+// With --until only that step and what it needs is built; what others read sets nothing off. With -k a failure stops
+// only what needs it.
 func TestWatchUntil(t *testing.T) {
 	t.Parallel()
 	w := &watching{t: t, dir: t.TempDir(), done: make(chan error, 1), news: make(chan struct{}, 1)}
@@ -477,7 +488,8 @@ output "other" { value = step.exec.other.outputs.o }
 	w.idle("a save of what no step reads that is wanted")
 	w.write("src/a.txt", "broken")
 	w.write("src/b.txt", "fine")
-	w.until("what does not fail is built", func(l line) bool { return l.Event == "build_finished" && l.Failed == 1 && l.Executed == 1 })
+	w.until("what does not fail is built",
+		func(l line) bool { return l.Event == "build_finished" && l.Failed == 1 && l.Executed == 1 })
 	for _, out := range []string{"out/p/all", "out/p/other"} {
 		if _, err := os.Stat(w.path(out)); !os.IsNotExist(err) {
 			t.Errorf("%s: %v: it was made though nobody asked for it", out, err)
@@ -516,7 +528,8 @@ func TestWatchFailsAtFirst(t *testing.T) {
 		t.Fatalf("the output is %q", w.out())
 	}
 	w.mu.Lock()
-	if n := len(slices.DeleteFunc(slices.Clone(w.all), func(l line) bool { return l.Event != "build_finished" })); n != 1 {
+	if n := len(slices.DeleteFunc(slices.Clone(w.all),
+		func(l line) bool { return l.Event != "build_finished" })); n != 1 {
 		t.Errorf("%d builds before it watches", n)
 	}
 	w.mu.Unlock()
@@ -550,7 +563,8 @@ check "short" {
 	defer func() { _ = w.cmd.Process.Kill(); _ = w.cmd.Wait() }()
 	says := func(text string) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); !strings.Contains(w.said(), text); time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); !strings.Contains(w.said(),
+			text); time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("it does not say %q:\n%s", text, w.said())
 			}
@@ -585,8 +599,8 @@ func TestWatchFolder(t *testing.T) {
 	w.built("B")
 }
 
-// What a pipeline's modules are made of is watched as its own files are: also one that is not there yet, a file that comes into a module's folder, and a
-// module that a module calls since a moment ago.
+// What a pipeline's modules are made of is watched as its own files are: also one that is not there yet, a file that
+// comes into a module's folder, and a module that a module calls since a moment ago.
 func TestWatchModules(t *testing.T) {
 	t.Parallel()
 	w := &watching{t: t, dir: t.TempDir(), done: make(chan error, 1), news: make(chan struct{}, 1)}
@@ -598,7 +612,9 @@ step "exec" "up" {
   output "o" { file = "o" }
 }
 `
-	const own, called = "output \"o\" { value = step.exec.up.outputs.o }\n", "module \"low\" {\n  source = \"../low\"\n  file   = step.exec.up.outputs.o\n}\noutput \"o\" { value = module.low.o }\n"
+	const own, called = "output \"o\" { value = step.exec.up.outputs.o }\n",
+		"module \"low\" {\n  source = \"../low\"\n  file   = step.exec.up.outputs.o\n}\noutput \"o\" { value = " +
+			"module.low.o }\n"
 	w.write("pipelines/p.hcl", `
 module "up" {
   source   = "../modules/up"

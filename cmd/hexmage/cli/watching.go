@@ -48,7 +48,8 @@ type watching struct {
 func (a *app) watch(workspace string, c *runFlags, shown event.Sink) *watching {
 	w := &watching{a: a, shown: func() {}}
 	dir := a.runLogOf(workspace, c.Pipeline)
-	info := runlog.Info{Pipeline: c.Pipeline, Variables: a.variables(), Version: binaryVersion(), Jobs: a.Jobs, Started: time.Now(), Selected: c.Steps, Host: host()}
+	info := runlog.Info{Pipeline: c.Pipeline, Variables: a.variables(), Version: binaryVersion(), Jobs: a.Jobs,
+		Started: time.Now(), Selected: c.Steps, Host: host()}
 	if a.Fresh.On {
 		info.Fresh = append([]string{""}[:max(0, 1-len(a.Fresh.Steps))], a.Fresh.Steps...)
 	}
@@ -114,7 +115,8 @@ func stepsOf(p *plan.Plan) []runlog.Step {
 
 // host says what machine this is.
 func host() map[string]string {
-	h := map[string]string{"os": runtime.GOOS, "architecture": runtime.GOARCH, "processors": strconv.Itoa(runtime.NumCPU())}
+	h := map[string]string{"os": runtime.GOOS, "architecture": runtime.GOARCH,
+		"processors": strconv.Itoa(runtime.NumCPU())}
 	if b, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		h["kernel"] = strings.TrimSpace(string(b))
 	}
@@ -266,7 +268,8 @@ func parts(outs []event.OutputReady) []int {
 	for i := 0; i < len(outs); {
 		name, _, part := strings.Cut(outs[i].Name, ".")
 		end := i + 1
-		for part && outs[i].Show == "" && end < len(outs) && outs[end].Show == "" && strings.HasPrefix(outs[end].Name, name+".") {
+		for part && outs[i].Show == "" && end < len(outs) && outs[end].Show == "" &&
+			strings.HasPrefix(outs[end].Name, name+".") {
 			end++
 		}
 		if n[i] = end - i; n[i] <= maxParts {

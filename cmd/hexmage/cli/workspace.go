@@ -50,7 +50,8 @@ func (a *app) load(ctx context.Context, workspace, pipeline string) (*config.Pip
 	return a.loadFrom(ctx, a.files(workspace), workspace, pipeline)
 }
 
-func (a *app) loadFrom(ctx context.Context, files fs.FS, workspace, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
+func (a *app) loadFrom(ctx context.Context, files fs.FS, workspace, pipeline string) (*config.Pipeline,
+	hcl.Diagnostics) {
 	find, done := a.finder(ctx, workspace)
 	defer done()
 	cfg, diags := config.Load(files, pipeline, find)
@@ -69,18 +70,22 @@ func setVersion(cfg *config.Pipeline, with string) hcl.Diagnostics {
 		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: detail}}
 	}
 	if w.name == "" || w.version == "" {
-		return fail("--with takes NAME@VERSION", fmt.Sprintf("%q is none: say it as in --with qairt@2.42.0.251225.", with))
+		return fail("--with takes NAME@VERSION",
+			fmt.Sprintf("%q is none: say it as in --with qairt@2.42.0.251225.", with))
 	}
 	others := cfg.SetVersion(w.name, w.version)
 	switch near := nearest.Name(w.name, others); {
 	case others == nil:
 		return nil
 	case near != "":
-		return fail("--with names no toolchain", fmt.Sprintf("The pipeline has no toolchain %s. Did you mean %s?", w.name, near))
+		return fail("--with names no toolchain",
+			fmt.Sprintf("The pipeline has no toolchain %s. Did you mean %s?", w.name, near))
 	case len(others) == 0:
-		return fail("--with names no toolchain", fmt.Sprintf("The pipeline has no toolchains: leave out --with %s.", with))
+		return fail("--with names no toolchain",
+			fmt.Sprintf("The pipeline has no toolchains: leave out --with %s.", with))
 	}
-	return fail("--with names no toolchain", fmt.Sprintf("The pipeline has no toolchain %s; it has %s.", w.name, strings.Join(others, ", ")))
+	return fail("--with names no toolchain",
+		fmt.Sprintf("The pipeline has no toolchain %s; it has %s.", w.name, strings.Join(others, ", ")))
 }
 
 // finder finds the modules of a workspace's pipelines, until done is called: those of git repositories, and those
@@ -98,7 +103,8 @@ func (a *app) finder(ctx context.Context, workspace string) (_ config.Finder, do
 // module finds a module by its name: the workspace's own, else the shipped one.
 func (a *app) module(workspace, source string) (config.ModuleFolder, error) {
 	if !hclsyntax.ValidIdentifier(source) {
-		return config.ModuleFolder{}, fmt.Errorf("%q is no module: give the name of a shipped one, a relative path, which begins with ./ or ../, or git::URL of a repository", source)
+		return config.ModuleFolder{}, fmt.Errorf("%q is no module: give the name of a shipped one, a relative path, "+
+			"which begins with ./ or ../, or git::URL of a repository", source)
 	}
 	own, ok := moduleOf(a.files(workspace), source)
 	if ok {
@@ -117,7 +123,8 @@ func (a *app) module(workspace, source string) (config.ModuleFolder, error) {
 		if near := nearest.Name(source, all); near != "" {
 			return config.ModuleFolder{}, fmt.Errorf("no module %q is shipped. Did you mean %s?", source, near)
 		}
-		return config.ModuleFolder{}, fmt.Errorf("no module %q is shipped; there are: %s. One of this workspace is named by its relative path, such as \"../%s/%s\"", source, strings.Join(all, ", "), config.Modules, source)
+		return config.ModuleFolder{}, fmt.Errorf("no module %q is shipped; there are: %s. One of this workspace is "+
+			"named by its relative path, such as \"../%s/%s\"", source, strings.Join(all, ", "), config.Modules, source)
 	}
 	shipped, err := a.shipped()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package executetest has the conformance suites of execute.Executor and execute.Lookup. Run is for an executor that
-// runs POSIX shell commands, here or on another machine. Decorator and Lookup are for an executor that passes requests
+// Package executetest has the conformance suites of execute.Executor. Run is for an executor that
+// runs POSIX shell commands, here or on another machine. Decorator and Start are for an executor that passes requests
 // on to another executor. Each suite takes the name of the type that it checks, as %T prints it: TestSeams of package
 // archtest reads the names and finds types that no suite checks.
 //

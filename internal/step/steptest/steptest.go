@@ -77,13 +77,15 @@ func Kind(t *testing.T, name string, k step.Kind, r step.Request) {
 
 // data is what is planned without what is a function.
 func data(p step.Planned) []any {
-	return []any{p.Specs, p.Outputs, fmt.Sprintf("%#v", p.Attrs), p.Await, p.Expand != nil, p.Missing, p.Programs, p.Reads, p.Explain != nil}
+	return []any{p.Specs, p.Outputs, fmt.Sprintf("%#v", p.Attrs), p.Await, p.Expand != nil, p.Missing, p.Programs,
+		p.Reads, p.Explain != nil}
 }
 
 func checkSchema(t *testing.T, k step.Kind) {
 	t.Helper()
 	s, again := k.Schema(), k.Schema()
-	if s.Summary == "" || s.Example == "" || s.Summary != again.Summary || s.Example != again.Example || !reflect.DeepEqual(s.Outputs, again.Outputs) || !reflect.DeepEqual(s.Arguments, again.Arguments) {
+	if s.Summary == "" || s.Example == "" || s.Summary != again.Summary || s.Example != again.Example ||
+		!reflect.DeepEqual(s.Outputs, again.Outputs) || !reflect.DeepEqual(s.Arguments, again.Arguments) {
 		t.Errorf("its schema says nothing, or another thing each time: %+v, %+v", s, again)
 	}
 	seen := map[string]bool{}
@@ -111,7 +113,8 @@ func checkSpecs(t *testing.T, r step.Request, specs []action.Spec) {
 		paths := map[string]bool{}
 		for _, in := range s.Inputs {
 			if paths[in.Path] || in.Path != "" && !filepath.IsLocal(filepath.FromSlash(in.Path)) {
-				t.Errorf("action %q: an input leads out of the exec root, or is at the path of another: %q", s.Name, in.Path)
+				t.Errorf("action %q: an input leads out of the exec root, or is at the path of another: %q", s.Name,
+					in.Path)
 			}
 			paths[in.Path] = true
 			checkInput(t, r, specs, in)
@@ -145,7 +148,8 @@ func checkInput(t *testing.T, r step.Request, specs []action.Spec, in action.Inp
 		}
 	}
 	if of := in.Spec; of != nil && !slices.ContainsFunc(specs, func(s action.Spec) bool {
-		return s.Name == of.Spec && slices.ContainsFunc(s.Outputs, func(o action.Output) bool { return o.Path == of.Path })
+		return s.Name == of.Spec &&
+			slices.ContainsFunc(s.Outputs, func(o action.Output) bool { return o.Path == of.Path })
 	}) {
 		t.Errorf("the input at %q is %q of the action %q, which does not write it", in.Path, of.Path, of.Spec)
 	}
