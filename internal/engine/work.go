@@ -96,8 +96,8 @@ func (w *worker) do(ctx context.Context, u *unit, say func(message)) outcome {
 		return w.broken(ctx, u, err)
 	}
 	o := outcome{kind: event.Executed, key: key, took: time.Since(start), worker: res.Worker, memory: res.Memory}
-	if res.Cached {
-		o.kind = event.Cached
+	if res.Cached { // where it ran, and in how much memory, is of an earlier run
+		o = outcome{kind: event.Cached, key: key, took: o.took}
 	}
 	o = w.finish(u, a, res, o)
 	if o.kind == event.Executed && o.took > longAction {
