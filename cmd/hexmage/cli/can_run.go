@@ -106,7 +106,7 @@ func (w *reasons) devices() (emulated bool, wanted []wantedDevice) {
 }
 
 // unfitDevices returns a finding for each wanted device that no attached device fits. If no device is attached, the
-// plan's instances miss one already.
+// plan's instances miss one already. A device that does not answer now says nothing: it may answer when the run starts.
 func (a *app) unfitDevices(ctx context.Context, c *toolchains.Catalogue, wanted []wantedDevice) (
 	[]doctor.Finding, error,
 ) {
@@ -115,6 +115,7 @@ func (a *app) unfitDevices(ctx context.Context, c *toolchains.Catalogue, wanted 
 		return nil, err
 	}
 	rows, _ := a.deviceRows(ctx, c, listed.Devices, a.runningADB) // fails if no adb server runs: none is attached
+	rows = slices.DeleteFunc(rows, func(r deviceRow) bool { return !r.answers() })
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -142,11 +143,11 @@ func (a *app) unfitDevices(ctx context.Context, c *toolchains.Catalogue, wanted 
 	return found, nil
 }
 
-// fits tells whether a run can use the device for the target. It waits for a device that is in use.
+// answers tells whether the device is there. A run waits for a device that is in use.
+func (r *deviceRow) answers() bool { return r.State == "device" || r.State == "in use" }
+
+// fits tells whether a run can use the device for the target.
 func (r *deviceRow) fits(want qnn.Target) (status doctor.Status, detail, remedy string) {
-	if r.State != "device" && r.State != "in use" {
-		return doctor.Missing, strings.TrimSpace(r.Name+" "+r.Serial) + " is " + r.State, r.Detail
-	}
 	err := devinfo.CheckDevice(devinfo.Info{Serial: r.Serial, SoC: r.SoC, Arch: r.Arch}, want)
 	var mismatch *devinfo.Mismatch
 	if errors.As(err, &mismatch) {

@@ -211,7 +211,8 @@ func TestReleaseEmptyRoot(t *testing.T) {
 	Wants(t, inRoot(t, "bare", root, "--version"), 0, "hexmage "+releaseTag+" ")
 	Wants(t, inRoot(t, "bare", root, "help"), 0, "Usage:")
 	Wants(t, inRoot(t, "bare", root, "init"), 0, "wrote pipelines/first.hcl", "hexmage run first")
-	Wants(t, inRoot(t, "bare", root, "plan", "first"), 0, "context")
+	Wants(t, inRoot(t, "bare", root, "plan", "first"), ExitUsage, "context", "this machine cannot run it yet",
+		"/proc/self/fd is not there")
 	Wants(t, inRoot(t, "bare", root, "run", "first"), 3, "/proc/self/fd is not there", "mount -t proc proc /proc")
 	Wants(t, inRoot(t, "bare", root, "doctor", "first"), 1, "/proc/self/fd is not there")
 
