@@ -595,8 +595,7 @@ func listeners(t *testing.T, s *suite) {
 		},
 	}
 	line := strings.Repeat("x", 1000)
-	script := "echo progress 1 2 half >&2; i=0; while [ $i -lt 200 ]; do echo " + line + "; i=$((i+1)); done"
-	a.Action = s.action(t, script, nil)
+	a.Action = s.action(t, "i=0; while [ $i -lt 200 ]; do echo "+line+"; i=$((i+1)); done", nil)
 	r, err := s.Executor.Execute(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
@@ -604,6 +603,10 @@ func listeners(t *testing.T, s *suite) {
 	var whole bytes.Buffer
 	if err := a.Printed.CopyTo(&whole, r); err != nil || strings.Count(whole.String(), line+"\n") != 200 {
 		t.Errorf("of 200 lines %d bytes are kept, %v", whole.Len(), err)
+	}
+	a.Action = s.action(t, "echo progress 1 2 half >&2", nil)
+	if _, err := s.Executor.Execute(t.Context(), a); err != nil {
+		t.Fatal(err)
 	}
 	if !run.Load() || !progress.Load() {
 		t.Errorf("the span run was reported: %v; the progress: %v", run.Load(), progress.Load())
