@@ -90,8 +90,8 @@ func newAssembler(g *graph, fn digest.Function, hasher merkle.Hasher, files *sto
 
 // root merges inputs into the tree of an exec root. It also returns each input, and the literal contents among them,
 // which are not in the store yet.
-func (a *assembler) root(ctx context.Context, n *instance, inputs []action.Input) (*merkle.Dir, []merkle.Entry,
-	map[digest.Digest][]byte, error) {
+func (a *assembler) root(ctx context.Context, n *instance,
+	inputs []action.Input) (*merkle.Dir, []merkle.Entry, map[digest.Digest][]byte, error) {
 	root, entries := &merkle.Dir{}, make([]merkle.Entry, len(inputs))
 	literals := literalsOf(inputs)
 	for i, in := range inputs {

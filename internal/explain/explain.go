@@ -227,8 +227,8 @@ const maxMessage = 16 << 20
 
 // Load finds an action that was executed once, and the store that has its messages: the results are asked first, if
 // they are not nil, then the store. The error is store.ErrNotFound when the action is not known any more.
-func Load(ctx context.Context, blobs store.Blobs, results store.Results, key digest.Digest) (*action.Action,
-	store.Blobs, error) {
+func Load(ctx context.Context, blobs store.Blobs, results store.Results,
+	key digest.Digest) (*action.Action, store.Blobs, error) {
 	if results != nil {
 		if m, err := results.Messages(ctx, key); err == nil {
 			blobs = store.Overlay(blobs, m)

@@ -126,8 +126,8 @@ func TestCompare(t *testing.T) {
 		}
 		got.Place(&action.Spec{Inputs: []action.Input{
 			{Path: "src", Host: &action.HostPath{Path: "lib"}},
-			{Path: "a.c", Artifact: &addrs.
-				Output{Instance: addrs.Instance{Step: addrs.Step{Kind: "gen", Name: "code"}}, Name: "c"}},
+			{Path: "a.c", Artifact: &addrs.Output{
+				Instance: addrs.Instance{Step: addrs.Step{Kind: "gen", Name: "code"}}, Name: "c"}},
 		}})
 		var lines []string
 		for _, d := range got.Differences {

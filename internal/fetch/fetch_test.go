@@ -142,8 +142,7 @@ func TestServers(t *testing.T) {
 		"sends a page": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { _, _ = w.Write(page) },
 			want: fetch.ErrNotFile, text: "an HTML page", max: 1},
 		"sends a JSON message": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
-			_,
-				_ = w.Write([]byte(`{"error":"licence"}`))
+			_, _ = w.Write([]byte(`{"error":"licence"}`))
 		},
 			want: fetch.ErrNotFile, text: "a JSON message", max: 1},
 		"sends a page when the size is not known": {handler: func(_ int32, w http.ResponseWriter,

@@ -40,8 +40,8 @@ const (
 // FetchMembers makes dest a file that is the zip archive of the source as far as those members go that keep wants:
 // the rest of it is a hole. An archive's own digests say nothing of such a file; whoever unpacks it has to check each
 // member's CRC, and the result against a digest of its own. What was begun is gone on with, also by another process.
-func (c Client) FetchMembers(ctx context.Context, s Source, keep func(name string) bool, dest string) (*Members,
-	error) {
+func (c Client) FetchMembers(ctx context.Context, s Source, keep func(name string) bool,
+	dest string) (*Members, error) {
 	var m *Members
 	there := func() (bool, error) {
 		info, err := os.Stat(dest)
@@ -181,8 +181,8 @@ func (d *download) directory(ctx context.Context, whole partMeta) (tail []byte, 
 // extents are the pieces of the archive, up to the byte end, that hold the members that are kept, in order. Pieces
 // with less than gap bytes between them are one. A member ends where the next one begins: so its header and what
 // follows its data are in it.
-func extents(ms []archive.Member, end int64, keep func(name string) bool, gap, chunk int64) (segs [][2]int64,
-	kept int) {
+func extents(ms []archive.Member, end int64, keep func(name string) bool, gap,
+	chunk int64) (segs [][2]int64, kept int) {
 	ms = slices.SortedFunc(slices.Values(ms), func(a, b archive.Member) int { return cmp.Compare(a.Offset, b.Offset) })
 	for _, m := range ms {
 		if !keep(m.Name) {

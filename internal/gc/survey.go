@@ -382,8 +382,8 @@ const maxMessage = 1 << 20
 
 // load returns the Action whose result r is, the digest of its Command, and the store that has what the key was made
 // of, as far as that is known: from beside the result, or from the store.
-func (s *survey) load(ctx context.Context, r *result) (a *action.Action, command digest.Digest, blobs store.Blobs,
-	err error) {
+func (s *survey) load(ctx context.Context,
+	r *result) (a *action.Action, command digest.Digest, blobs store.Blobs, err error) {
 	e, err := disk.ReadResult(r.path, r.key)
 	if err != nil {
 		return nil, command, nil, err

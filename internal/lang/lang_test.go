@@ -101,9 +101,9 @@ func evaluate(t *testing.T, root, src string) (cty.Value, *workspace.Files, hcl.
 	value := addrs.Output{Instance: out.Instance, Name: "v"}
 	scope := lang.Scope{
 		Vars: map[string]cty.Value{"secret": cty.StringVal("s").Mark(lang.Sensitive)},
-		Steps: map[addrs.Step]cty.
-			Value{out.Step: cty.ObjectVal(map[string]cty.Value{"outputs": cty.ObjectVal(map[string]cty.Value{
-			"dir": cty.StringVal(out.Path()).Mark(out), "v": cty.DynamicVal.Mark(value)})})},
+		Steps: map[addrs.Step]cty.Value{
+			out.Step: cty.ObjectVal(map[string]cty.Value{"outputs": cty.ObjectVal(map[string]cty.Value{
+				"dir": cty.StringVal(out.Path()).Mark(out), "v": cty.DynamicVal.Mark(value)})})},
 		Functions: lang.Functions(files),
 	}
 	expr, diags := hclsyntax.ParseExpression([]byte(src), "test.hcl", hcl.InitialPos)

@@ -79,8 +79,8 @@ func (p *planner) outputPlace(out *config.Output, name string) hcl.Diagnostics {
 }
 
 // outputsOf makes the outputs of a value: one, or one for each part of a collection that holds artifacts.
-func (p *planner) outputsOf(out *config.Output, n *placed, base plan.Output, val cty.Value) ([]plan.Output,
-	hcl.Diagnostics) {
+func (p *planner) outputsOf(out *config.Output, n *placed, base plan.Output,
+	val cty.Value) ([]plan.Output, hcl.Diagnostics) {
 	traits := lang.TraitsOf(val)
 	if !traits.Sensitive && val.IsNull() {
 		return nil, nil // of a step that does not exist with this profile
@@ -119,8 +119,8 @@ func (p *planner) outputsOf(out *config.Output, n *placed, base plan.Output, val
 }
 
 // artifactOutput makes the output of a path: an output's, or one below it.
-func (p *planner) artifactOutput(out *config.Output, e plan.Output, val cty.Value, marks []addrs.Output) (plan.Output,
-	hcl.Diagnostics) {
+func (p *planner) artifactOutput(out *config.Output, e plan.Output, val cty.Value,
+	marks []addrs.Output) (plan.Output, hcl.Diagnostics) {
 	plain, _ := val.Unmark()
 	for _, m := range marks {
 		class := p.class(m)
@@ -135,8 +135,8 @@ func (p *planner) artifactOutput(out *config.Output, e plan.Output, val cty.Valu
 		marks[0])
 }
 
-func (p *planner) partsOutputs(out *config.Output, n *placed, base plan.Output, val cty.Value) ([]plan.Output,
-	hcl.Diagnostics) {
+func (p *planner) partsOutputs(out *config.Output, n *placed, base plan.Output,
+	val cty.Value) ([]plan.Output, hcl.Diagnostics) {
 	shallow, marks := val.Unmark()
 	if !shallow.IsKnown() || !shallow.CanIterateElements() {
 		return nil, errorf(out.Value.Range(), "An output is an artifact or a value",

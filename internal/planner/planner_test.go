@@ -281,8 +281,8 @@ func TestGolden(t *testing.T) {
 }
 
 // loadAndBuild plans a pipeline that is not read yet.
-func loadAndBuild(workspace fs.FS, name string, o planner.Options) (*plan.Plan, *planner.Extender, *config.Pipeline,
-	hcl.Diagnostics) {
+func loadAndBuild(workspace fs.FS, name string,
+	o planner.Options) (*plan.Plan, *planner.Extender, *config.Pipeline, hcl.Diagnostics) {
 	cfg, diags := config.Load(workspace, name, nil)
 	if diags.HasErrors() {
 		return nil, nil, cfg, diags

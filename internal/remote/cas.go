@@ -114,8 +114,8 @@ type answered struct {
 }
 
 // readTogether reads blobs of one function in one message; it answers for each of them.
-func (c *Client) readTogether(ctx context.Context, is *capabilities, ds []digest.Digest) (map[digest.Digest]answered,
-	error) {
+func (c *Client) readTogether(ctx context.Context, is *capabilities,
+	ds []digest.Digest) (map[digest.Digest]answered, error) {
 	asked := &repb.BatchReadBlobsRequest{InstanceName: c.o.Instance, DigestFunction: function(ds[0].Function())}
 	hashes := map[string]digest.Digest{}
 	of := map[digest.Digest]answered{}

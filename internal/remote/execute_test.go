@@ -82,8 +82,8 @@ func (f *farm) action(t *testing.T, source string) *action.Action {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := &merkle.Dir{Dirs: map[string]*merkle.
-		Dir{"toolchains": {Dirs: map[string]*merkle.Dir{"cc": merkle.Ref(ref)}}}}
+	root := &merkle.Dir{Dirs: map[string]*merkle.Dir{
+		"toolchains": {Dirs: map[string]*merkle.Dir{"cc": merkle.Ref(ref)}}}}
 	add(root, "a.c", []byte(source))
 	a := &action.Action{Command: action.Command{Args: []string{"cc", "a.c"}, Outputs: []string{"out"},
 		Platform: map[string]string{}}}

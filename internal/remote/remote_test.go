@@ -610,9 +610,9 @@ func TestSpellings(t *testing.T) {
 	}{
 		{"printed into blobs", &repb.ActionResult{StdoutDigest: pb(s.has([]byte("out"), fn)),
 			StderrDigest: pb(s.has([]byte("err"), fn))}, &action.Result{Stdout: []byte("out"), Stderr: []byte("err")}},
-		{"content in place", &repb.
-			ActionResult{OutputFiles: []*repb.OutputFile{{Path: "a", Digest: pb(fn.Bytes([]byte("here"))),
-			Contents: []byte("here")}}},
+		{"content in place", &repb.ActionResult{
+			OutputFiles: []*repb.OutputFile{{Path: "a", Digest: pb(fn.Bytes([]byte("here"))),
+				Contents: []byte("here")}}},
 			&action.Result{Files: []action.OutputFile{{Path: "a", Digest: fn.Bytes([]byte("here"))}}}},
 		{"other content in place",
 			&repb.ActionResult{OutputFiles: []*repb.OutputFile{{Path: "a", Digest: pb(fn.Bytes([]byte("HERE"))),
@@ -626,8 +626,8 @@ func TestSpellings(t *testing.T) {
 		{"another tree", &repb.ActionResult{OutputDirectories: []*repb.OutputDirectory{{Path: "d", TreeDigest: tree,
 			RootDirectoryDigest: pb(s.has([]byte("x"), fn))}}}, nil},
 		{"a link", &repb.ActionResult{OutputSymlinks: []*repb.OutputSymlink{{Path: "l", Target: "/etc/passwd"}}}, nil},
-		{"a blob that is gone", &repb.
-			ActionResult{OutputFiles: []*repb.OutputFile{{Path: "a", Digest: pb(fn.Bytes([]byte("gone")))}}}, nil},
+		{"a blob that is gone", &repb.ActionResult{
+			OutputFiles: []*repb.OutputFile{{Path: "a", Digest: pb(fn.Bytes([]byte("gone")))}}}, nil},
 		{"no digest", &repb.ActionResult{OutputFiles: []*repb.OutputFile{{Path: "a"}}}, nil},
 		{"a path outside", file("../a"), nil},
 		{"an absolute path", file("/a"), nil},
@@ -659,8 +659,7 @@ func TestOtherOutputs(t *testing.T) {
 	d := s.has([]byte("a"), fn)
 	for path, want := range map[string]bool{"a": true, "b": false} {
 		s.change(func() {
-			s.results[a.Key(fn)] = &repb.
-				ActionResult{OutputFiles: []*repb.OutputFile{{Path: path,
+			s.results[a.Key(fn)] = &repb.ActionResult{OutputFiles: []*repb.OutputFile{{Path: path,
 				Digest: &repb.Digest{Hash: d.Hex(), SizeBytes: d.Size()}}}}
 		})
 		if _, ok, err := execute.Lookup(t.Context(), cached, &execute.Request{Action: a}); ok != want || err != nil {

@@ -169,9 +169,10 @@ func (s *server) digest(fn repb.DigestFunction_Value, d *repb.Digest) digest.Dig
 }
 
 func (s *server) GetCapabilities(context.Context, *repb.GetCapabilitiesRequest) (*repb.ServerCapabilities, error) {
-	c := &repb.CacheCapabilities{ActionCacheUpdateCapabilities: &repb.
-		ActionCacheUpdateCapabilities{UpdateEnabled: true}, MaxBatchTotalSizeBytes: 1 << 20,
-		MaxCasBlobSizeBytes: s.largest}
+	c := &repb.CacheCapabilities{
+		ActionCacheUpdateCapabilities: &repb.ActionCacheUpdateCapabilities{UpdateEnabled: true},
+		MaxBatchTotalSizeBytes:        1 << 20,
+		MaxCasBlobSizeBytes:           s.largest}
 	if s.packs {
 		c.SupportedCompressors = []repb.Compressor_Value{repb.Compressor_IDENTITY, repb.Compressor_ZSTD}
 		c.SupportedBatchUpdateCompressors = c.SupportedCompressors
@@ -213,8 +214,8 @@ func (s *server) CancelOperation(context.Context, *longrunningpb.CancelOperation
 	return &emptypb.Empty{}, nil
 }
 
-func (s *server) FindMissingBlobs(_ context.Context, r *repb.FindMissingBlobsRequest) (*repb.FindMissingBlobsResponse,
-	error) {
+func (s *server) FindMissingBlobs(_ context.Context,
+	r *repb.FindMissingBlobsRequest) (*repb.FindMissingBlobsResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	got := &repb.FindMissingBlobsResponse{}
@@ -244,8 +245,8 @@ func (s *server) content(d digest.Digest) ([]byte, error) {
 	return b, nil
 }
 
-func (s *server) BatchReadBlobs(_ context.Context, r *repb.BatchReadBlobsRequest) (*repb.BatchReadBlobsResponse,
-	error) {
+func (s *server) BatchReadBlobs(_ context.Context,
+	r *repb.BatchReadBlobsRequest) (*repb.BatchReadBlobsResponse, error) {
 	got := &repb.BatchReadBlobsResponse{}
 	for _, d := range r.GetDigests() {
 		b, err := s.content(s.digest(r.GetDigestFunction(), d))
@@ -258,8 +259,8 @@ func (s *server) BatchReadBlobs(_ context.Context, r *repb.BatchReadBlobsRequest
 	return got, nil
 }
 
-func (s *server) BatchUpdateBlobs(_ context.Context, r *repb.BatchUpdateBlobsRequest) (*repb.BatchUpdateBlobsResponse,
-	error) {
+func (s *server) BatchUpdateBlobs(_ context.Context,
+	r *repb.BatchUpdateBlobsRequest) (*repb.BatchUpdateBlobsResponse, error) {
 	got := &repb.BatchUpdateBlobsResponse{}
 	s.mu.Lock()
 	slow := s.slow
@@ -467,8 +468,8 @@ func (s *server) Write(stream bspb.ByteStream_WriteServer) error {
 	return stream.SendAndClose(&bspb.WriteResponse{CommittedSize: sent})
 }
 
-func (s *server) QueryWriteStatus(_ context.Context, r *bspb.QueryWriteStatusRequest) (*bspb.QueryWriteStatusResponse,
-	error) {
+func (s *server) QueryWriteStatus(_ context.Context,
+	r *bspb.QueryWriteStatusRequest) (*bspb.QueryWriteStatusResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.halves[r.GetResourceName()]

@@ -105,8 +105,8 @@ func TestHide(t *testing.T) {
 		for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
 			text := e.EncodeToString([]byte(strings.Repeat("u", before) + token + ":x"))
 			got := s.Redact(text)
-			left, err := base64.RawStdEncoding.
-				DecodeString(strings.TrimRight(strings.ReplaceAll(got, secret.Hidden, ""), "="))
+			left, err := base64.RawStdEncoding.DecodeString(
+				strings.TrimRight(strings.ReplaceAll(got, secret.Hidden, ""), "="))
 			if !strings.Contains(got, secret.Hidden) || err == nil && strings.Contains(string(left), "hunter") {
 				t.Errorf("base64 after %d bytes: %q of %q", before, got, text)
 			}

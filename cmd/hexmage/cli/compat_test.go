@@ -482,8 +482,9 @@ func TestCompatCommand(t *testing.T) {
 			t.Errorf("%s does not work, for no reason: %+v", q.Version, q.Findings)
 		}
 	}
-	if all := run(); !regexp.
-		MustCompile(`(?m)^SM8850 +Snapdragon 8 Elite Gen 5 +v81 +87 +660, 661, .* +8 MB +2\.42\.0\.251225 +6\.4\.0\.0 +19\.0\+$`).MatchString(all) {
+	if all := run(); !regexp.MustCompile(
+		`(?m)^SM8850 +Snapdragon 8 Elite Gen 5 +v81 +87 +660, 661, .* +8 MB +2\.42\.0\.251225 +6\.4\.0\.0 +19\.0\+$`).
+		MatchString(all) {
 		t.Errorf("all SoCs:\n%s", all)
 	}
 	if strings.Contains(text, "htp_chipset") {

@@ -295,9 +295,8 @@ func (o *dedupFailures) Send(e event.Event) {
 			if first, ok := o.shown[key]; ok {
 				f := *n.Failure
 				first, _, _ = strings.Cut(first, "/")
-				f.Output, f.Hints, f.Source,
-					f.Command = fmt.Sprintf("the same errors as for %s: %s", first,
-					oppackage.Summary(n.Failure.Output)), nil, nil, nil
+				f.Output = fmt.Sprintf("the same errors as for %s: %s", first, oppackage.Summary(n.Failure.Output))
+				f.Hints, f.Source, f.Command = nil, nil, nil
 				n.Failure = &f
 				e = n
 			} else {

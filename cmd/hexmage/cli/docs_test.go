@@ -278,8 +278,8 @@ func documentedKind() step.Kind {
 }
 
 func TestMarkdown(t *testing.T) {
-	kinds := map[string]step.
-		Kind{addrs.Toolchain: step.New(step.Schema{Summary: "Takes one."}, func(struct{}, *step.Plan) {}),
+	kinds := map[string]step.Kind{addrs.Toolchain: step.New(step.Schema{Summary: "Takes one."},
+		func(struct{}, *step.Plan) {}),
 		"b": documentedKind()}
 	want := `### step "b"
 

@@ -230,8 +230,8 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 }
 
 // lacking says what a plan lacks, by what checkMachine has found, and how it gets the toolchains that it asks for.
-func (a *app) lacking(ctx context.Context, p *planned, workspace string, asked []toolchains.Request) (doctor.Pipeline,
-	error) {
+func (a *app) lacking(ctx context.Context, p *planned, workspace string,
+	asked []toolchains.Request) (doctor.Pipeline, error) {
 	of := doctor.Pipeline{Name: p.Pipeline, Profile: p.Profile, Asked: asked}
 	var err error
 	of.Takes, of.Download, err = a.takes(ctx, p, workspace)

@@ -241,8 +241,8 @@ func (w *reasons) explain(ctx context.Context, v *engine.Previewed) (*explanatio
 	return e, err
 }
 
-func (w *reasons) earlier(ctx context.Context, run *runlog.Run, a *runlog.Action, v *engine.Previewed) (*earlierRun,
-	error) {
+func (w *reasons) earlier(ctx context.Context, run *runlog.Run, a *runlog.Action,
+	v *engine.Previewed) (*earlierRun, error) {
 	t := &earlierRun{Started: run.Started, Outcome: a.Outcome, Seconds: a.Duration.Seconds(), Worker: a.Worker,
 		Key: a.Key.Hex(), Same: a.Key == v.Key, Differences: []explain.Difference{}}
 	if t.Same {
@@ -352,8 +352,8 @@ type loadedAction struct {
 
 // preview finds out what a run of the plan would do. keep, which may be nil, chooses the actions that are compared
 // although they are cached.
-func (a *app) preview(ctx context.Context, p *planned, workspace string, keep func(step, spec string) bool) (*reasons,
-	error) {
+func (a *app) preview(ctx context.Context, p *planned, workspace string,
+	keep func(step, spec string) bool) (*reasons, error) {
 	o, results, err := a.lookupOnly(ctx, workspace)
 	if err != nil {
 		return nil, err

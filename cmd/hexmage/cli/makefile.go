@@ -153,8 +153,8 @@ func configOf(dir string, files []string) (c opconfig.Config, name string, err e
 }
 
 // packageAt reads which files a folder has, as an op package, and which targets are meant.
-func packageAt(table oppackage.Targets, dir, name string, targets []string) (oppackage.Package, []oppackage.Arch,
-	error) {
+func packageAt(table oppackage.Targets, dir, name string,
+	targets []string) (oppackage.Package, []oppackage.Arch, error) {
 	arches, err := table.Default()
 	if err == nil && len(targets) > 0 {
 		arches, err = table.Select(targets)

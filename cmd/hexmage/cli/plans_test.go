@@ -281,8 +281,8 @@ func TestUpstreamsHeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(got)
-	if d := cmp.Diff(slices.
-		Sorted(slices.Values(strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(", \n", r) }))),
+	if d := cmp.Diff(slices.Sorted(
+		slices.Values(strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(", \n", r) }))),
 		slices.Compact(got)); d != "" {
 		t.Error(d)
 	}

@@ -47,8 +47,7 @@ func (a *app) explainables(ctx context.Context) ([]explainable, error) {
 			func(name string) error { return a.showArch(c, name) }},
 		{addrs.Toolchain, "a toolchain of the catalogue, NAME or NAME@VERSION",
 			d.toolchainOffers(), func(name string) bool {
-				_, _,
-					err := c.Find(parseWanted(name).name, "")
+				_, _, err := c.Find(parseWanted(name).name, "")
 				return err == nil
 			},
 			func(name string) error { return (&toolchainShowCmd{Name: name}).Run(ctx, a) }},

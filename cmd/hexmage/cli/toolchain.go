@@ -218,8 +218,8 @@ func (a *app) fetchable(p *planned) error {
 }
 
 // fetchWith is fetch of what is fetchable, with an engine that is there already.
-func (a *app) fetchWith(ctx context.Context, e *engineParts, p *planned, workspace string, show bool) ([]located,
-	error) {
+func (a *app) fetchWith(ctx context.Context, e *engineParts, p *planned, workspace string,
+	show bool) ([]located, error) {
 	instances := toolchainInstances(p.Plan)
 	var steps []addrs.Step
 	for _, n := range instances {
@@ -613,8 +613,8 @@ func (a *app) askStore(ctx context.Context, rows []*toolchainRow) error {
 }
 
 // inStore plans the toolchains, each name once, and returns those of the plan's instances that are in the store.
-func (a *app) inStore(ctx context.Context, ws []wanted) (p *planned, here []*plan.Instance, diags hcl.Diagnostics,
-	err error) {
+func (a *app) inStore(ctx context.Context,
+	ws []wanted) (p *planned, here []*plan.Instance, diags hcl.Diagnostics, err error) {
 	if p, diags, err = a.planToolchains(ws); err != nil || diags.HasErrors() {
 		return nil, nil, diags, err
 	}

@@ -50,8 +50,8 @@ func (a *app) load(ctx context.Context, workspace, pipeline string) (*config.Pip
 	return a.loadFrom(ctx, a.files(workspace), workspace, pipeline)
 }
 
-func (a *app) loadFrom(ctx context.Context, files fs.FS, workspace, pipeline string) (*config.Pipeline,
-	hcl.Diagnostics) {
+func (a *app) loadFrom(ctx context.Context, files fs.FS, workspace,
+	pipeline string) (*config.Pipeline, hcl.Diagnostics) {
 	find, done := a.finder(ctx, workspace)
 	defer done()
 	cfg, diags := config.Load(files, pipeline, find)

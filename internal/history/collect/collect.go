@@ -29,8 +29,8 @@ type Stores struct {
 
 // Document makes the document of a run of the book. With hide it is for others: it has what each action's key was
 // made of, also of those that the run had no need to look at, and nothing of what hide takes out.
-func Document(ctx context.Context, book *runlog.Book, run *runlog.Run, stores Stores, hide *Hider) (*history.Document,
-	error) {
+func Document(ctx context.Context, book *runlog.Book, run *runlog.Run, stores Stores,
+	hide *Hider) (*history.Document, error) {
 	c := &collector{book: book, run: run, stores: stores, hide: hide, materials: NewMaterials(hide),
 		loaded: map[digest.Digest]loadedAction{}, sizes: map[digest.Digest]int64{}}
 	s := run.Summary

@@ -51,8 +51,8 @@ func NewHider(folders map[string]string, system ...string) *Hider {
 
 var (
 	// Names whose values are secrets: TOKEN, HF_TOKEN and --api-key, and neither TOKENS nor tokens.json.
-	secretNameRE = lazyregexp.
-			New(`(?i)^(?:--?)?(?:[a-z0-9_.-]*[_.-])?(?:token|secret|passw(?:or)?d|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)$`)
+	secretNameRE = lazyregexp.New(
+		`(?i)^(?:--?)?(?:[a-z0-9_.-]*[_.-])?(?:token|secret|passw(?:or)?d|passphrase|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret)$`)
 	// What follows "https://", "Bearer", such a name with = or :, or such a flag: the first group stays.
 	loginRE  = lazyregexp.New(`(?i)(\b(?:https?|ftps?)://)([^\s/@"'<>\\]+)@`)
 	userRE   = lazyregexp.New(`(?i)(\b[a-z][a-z0-9+.-]*://)([^\s/@:"'<>\\]+:[^\s/@"'<>\\]+)@`)

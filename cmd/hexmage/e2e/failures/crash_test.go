@@ -29,12 +29,12 @@ import (
 func digests(t *testing.T, w *World) map[string]string {
 	t.Helper()
 	steady := map[string]*regexp.Regexp{
-		"metrics": regexp.
-			MustCompile(`"(title|profile|name)": .*|"value": "?[0-9]+( of [0-9]+)?"?,\n *"unit": "tokens"`),
+		"metrics": regexp.MustCompile(
+			`"(title|profile|name)": .*|"value": "?[0-9]+( of [0-9]+)?"?,\n *"unit": "tokens"`),
 		"samples/samples.csv":  regexp.MustCompile(`[a-z]\w*_(s|bytes|percent|MHz|C|mA|V)\b|processes|threads`),
 		"samples/samples.json": regexp.MustCompile(`"(version|interval_ms|unit)": .*`),
-		"samples.svg": regexp.
-			MustCompile(`<svg xmlns|font-weight="bold">.*|">(temperature of|memory (of|that)) [^<]*`),
+		"samples.svg": regexp.MustCompile(
+			`<svg xmlns|font-weight="bold">.*|">(temperature of|memory (of|that)) [^<]*`),
 		"stdout.txt": regexp.MustCompile(`(?m)^.*(Build Id|num_tokens).*$|^ [^\x1b]+$|(Prefill|Decode) tokens.*`),
 	}
 	sums := map[string]string{}

@@ -439,8 +439,8 @@ func TestCutReleases(t *testing.T) {
 	}
 	old := `toolchain "htp_host" { version = "2.4.0" }`
 	writeSteps(t, w, "refused", emulate(`"new"`))
-	writeSteps(t, w, "old", "step \"htp_context\" \"old\" { graphs = \"${step.python.graphs.outputs.dir}/one.onnx\" "+
-		"}\n"+
+	writeSteps(t, w, "old", "step \"htp_context\" \"old\" {\n"+
+		"  graphs = \"${step.python.graphs.outputs.dir}/one.onnx\"\n}\n"+
 		emulate("step.htp_context.old.outputs.dir")+"output \"context\" { value = step.htp_context.old.outputs.dir }\n")
 	writeSteps(t, w, "taken", emulate(`"out/old/context"`))
 	for _, name := range []string{"refused", "old"} {

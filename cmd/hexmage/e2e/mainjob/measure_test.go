@@ -174,9 +174,9 @@ func TestMatrix(t *testing.T) {
 				values["run_time_us"] < values["prefill_time_us"] {
 				t.Errorf("%v #%d: %+v, %v", v.Variant, i+1, one.Record, values)
 			}
-			if one := Read(t, out(fmt.Sprintf("results/seq=%s/%d/stdout.txt", v.Variant["seq"], i+1))); !strings.
-				Contains(Read(t, out("stdout.txt")),
-					fmt.Sprintf("==> seq=%s #%d <==\n%s", v.Variant["seq"], i+1, one)) {
+			if one := Read(t, out(fmt.Sprintf("results/seq=%s/%d/stdout.txt", v.Variant["seq"],
+				i+1))); !strings.Contains(Read(t, out("stdout.txt")),
+				fmt.Sprintf("==> seq=%s #%d <==\n%s", v.Variant["seq"], i+1, one)) {
 				t.Errorf("stdout.txt does not have what %v #%d printed", v.Variant, i+1)
 			}
 		}

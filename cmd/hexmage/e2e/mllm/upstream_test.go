@@ -201,8 +201,8 @@ func upstreamsSymbols(t *testing.T, w *World, clone string) {
 		t.Fatalf("no sources in the clone: %v", err)
 	}
 	for _, at := range sources {
-		for _, m := range regexp.
-			MustCompile(`\.(interface_scale|get_dtype|raw_data|dims|dim|set_dims|raw_data_const)\(`).
+		for _, m := range regexp.MustCompile(
+			`\.(interface_scale|get_dtype|raw_data|dims|dim|set_dims|raw_data_const)\(`).
 			FindAllStringSubmatch(Read(t, at), -1) {
 			called[m[1]] = true
 		}

@@ -110,10 +110,9 @@ func TestEmulateLinux(t *testing.T) {
 	one := emulate(t, w, "--linux", "--connect")
 	o := w.Run(t, "device", "shell",
 		"qnn-load libcdsprpc.so; echo $?; qnn-load libQnnHtp.so; echo $?; ls /lib/aarch64-linux-gnu | wc -l")
-	if want := "qnn-load: dlsym: /lib/aarch64-linux-gnu/libcdsprpc.so: undefined symbol: QnnInterface_getProviders\n" +
-		"1\n" +
-		"qnn-load: dlopen: libQnnHtp.so: cannot open shared object file: No such file or directory\n1\n10\n"; o.
-		Stdout != want {
+	want := "qnn-load: dlsym: /lib/aarch64-linux-gnu/libcdsprpc.so: undefined symbol: QnnInterface_getProviders\n1\n" +
+		"qnn-load: dlopen: libQnnHtp.so: cannot open shared object file: No such file or directory\n1\n10\n"
+	if o.Stdout != want {
 		t.Errorf("%s, want %q", o, want)
 	}
 	one.input.Close()

@@ -326,8 +326,8 @@ func (p *phoneProgram) emulated(t *testing.T) {
 
 	said, code = p.run(t, "--ask", filepath.Join(p.out, "made", "whole", "ask"), "--graphs", twins, "--runtime",
 		p.alone, "--report", t.TempDir())
-	if code != 1 || !regexp.
-		MustCompile(`has no libonnxruntime_providers_qnn\.so, and its libonnxruntime\.so, 1\.31\.1, has no QNN provider in it \(.*not supported.*\)`).MatchString(said) {
+	if code != 1 || !regexp.MustCompile(
+		`has no libonnxruntime_providers_qnn\.so, and its libonnxruntime\.so, 1\.31\.1, has no QNN provider in it \(.*not supported.*\)`).MatchString(said) {
 		t.Errorf("without a provider, %d: %s", code, said)
 	}
 	if err := os.Truncate(filepath.Join(twins, "decode_ctx_qnn.bin"), 4096); err != nil {
@@ -335,8 +335,8 @@ func (p *phoneProgram) emulated(t *testing.T) {
 	}
 	said, code = p.run(t, "--ask", filepath.Join(p.out, "made", "whole", "ask"), "--graphs", twins, "--runtime",
 		p.runtime, "--report", t.TempDir())
-	if code != 1 || !regexp.
-		MustCompile(`(?s)decode_ctx\.onnx: the context was not loaded: .*The context is for SM8750, Hexagon v79, and was made by QAIRT 2\.51\.0`).MatchString(said) {
+	if code != 1 || !regexp.MustCompile(
+		`(?s)decode_ctx\.onnx: the context was not loaded: .*The context is for SM8750, Hexagon v79, and was made by QAIRT 2\.51\.0`).MatchString(said) {
 		t.Errorf("with half of a context, %d: %s", code, said)
 	}
 }

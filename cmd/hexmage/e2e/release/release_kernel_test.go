@@ -84,9 +84,9 @@ func TestReleaseOldKernel(t *testing.T) {
 	run(t, home, "install", "-d", "-o", "1000", "-g", "1000", "work")
 
 	tools := debian(t, "bookworm")
-	inside(t, tools, "apt-get update -q && apt-get install -q -y --no-install-recommends qemu-system-x86 && cd /tmp "+
-		"&& "+
-		"apt-get download -q $(apt-cache depends linux-image-amd64 | sed -n 's/ *Depends: //p') && dpkg-deb -x "+
+	inside(t, tools, "apt-get update -q && apt-get install -q -y --no-install-recommends qemu-system-x86 && "+
+		"cd /tmp && apt-get download -q $(apt-cache depends linux-image-amd64 | sed -n 's/ *Depends: //p') && "+
+		"dpkg-deb -x "+
 		"linux-image-*.deb /linux")
 	modules, err := filepath.Glob(filepath.Join(tools, "linux/lib/modules/*/kernel/fs/binfmt_misc.ko"))
 	if err != nil || len(modules) != 1 {
