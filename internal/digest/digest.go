@@ -204,17 +204,6 @@ func nibble(c byte) byte {
 	return 255
 }
 
-// FromHash makes a Digest from the 32 bytes of a hash and a size in bytes.
-func FromHash(f Function, hash []byte, size int64) (Digest, error) {
-	d := Digest{kind: kindOf(f, size)}
-	if (f != BLAKE3 && f != SHA256) || len(hash) != len(d.hash) || size < 0 || size > MaxSize {
-		return Digest{}, fmt.Errorf("digest %x: want 32 bytes, a digest function and a size, not %s and %d", hash, f,
-			size)
-	}
-	copy(d.hash[:], hash)
-	return d, nil
-}
-
 // Parse is the inverse of Digest.String.
 func Parse(s string) (Digest, error) {
 	name, rest, ok := strings.Cut(s, ":")

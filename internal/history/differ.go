@@ -20,9 +20,6 @@ type Difference struct {
 	Unknown []string // what cannot be told, and why
 }
 
-// Same tells whether nothing differs.
-func (d Difference) Same() bool { return len(d.Changes)+d.More+len(d.Unknown) == 0 }
-
 // What the names of an action's changes begin with, in the order in which they are told.
 const (
 	Argument  = "argument"  // and its number, or its name in the document that a tool of hexmage's own is given

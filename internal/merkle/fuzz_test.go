@@ -62,7 +62,7 @@ func TestLoadRefusesHostileMessages(t *testing.T) {
 }
 
 func mustDigest(t *testing.T, size int64) digest.Digest {
-	d, err := digest.FromHash(fn, make([]byte, 32), size)
+	d, err := digest.New(fn, strings.Repeat("00", 32), size)
 	if err != nil {
 		t.Fatal(err)
 	}
