@@ -1,6 +1,6 @@
 # A language model on a phone, through adb: how fast, and its logits beside the emulator's (docs/phones.md).
 #
-#   hexmage run phone-ort       an emulated phone, whose processor does what the NPU would; every report says so
+#   hexmage run phone-ort       a simulated phone, whose processor does what the NPU would; every report says so
 #   hexmage run phone-ort --profile device --var phone=R5CX123ABCD --var model=SmolLM2-135M-Instruct
 
 pipeline { description = "A small language model on a phone through adb, beside Qualcomm's emulator" }

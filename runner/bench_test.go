@@ -18,7 +18,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// BenchmarkDevice measures one action: with adb's server and the emulated phone started for it and ended after it, as a whole
+// BenchmarkDevice measures one action: with adb's server and the simulated phone started for it and ended after it, as a whole
 // `hexmage build` does, and on a phone that runs already.
 func BenchmarkDevice(b *testing.B) {
 	root, err := os.MkdirTemp("", "store")
@@ -32,7 +32,7 @@ func BenchmarkDevice(b *testing.B) {
 	}
 	o := runner.Options{
 		Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3, Dir: filepath.Join(root, "tmp"), State: filepath.Join(root, "state"),
-		Emulate: emulate(b, phone.Faults{}), ADB: toolchaintest.Root(b, "adb"),
+		Simulate: emulate(b, phone.Faults{}), ADB: toolchaintest.Root(b, "adb"),
 	}
 	parts := &bench{blobs: blobs, image: nil}
 	parts.image = parts.scan(b, phonetest.Image(b, nil))

@@ -84,7 +84,7 @@ func TestBoardRuns(t *testing.T) {
 		t.Errorf("left there: %q, %v", left, err)
 	}
 	i, err := devinfo.Inspect(t.Context(), dev)
-	if err != nil || i.Machine == "" || i.Emulated || i.SoC != "" || i.System == "" || i.Memory.Total == 0 || i.Disk.Free == 0 || !strings.Contains(i.User, "hexmage on ") || i.Android != "" {
+	if err != nil || i.Machine == "" || i.Simulated || i.SoC != "" || i.System == "" || i.Memory.Total == 0 || i.Disk.Free == 0 || !strings.Contains(i.User, "hexmage on ") || i.Android != "" {
 		t.Errorf("%+v, %v", i, err)
 	}
 	if n, err := push.Clear(t.Context(), dev); err != nil || n == 0 {

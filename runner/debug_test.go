@@ -76,7 +76,7 @@ func stub(devinfo.Info) (session.Server, error) {
 	return session.Server{Env: phone.DebugStub(session.DebugSocket)}, nil
 }
 
-// A real LLDB stops the program on the emulated phone at a function, and sees what of its input, environment and arguments came to it: by qemu's stub, and by the command line
+// A real LLDB stops the program on the simulated phone at a function, and sees what of its input, environment and arguments came to it: by qemu's stub, and by the command line
 // of lldb-server, whose place a script of ours takes. Nothing of it is left on the phone.
 func TestDebug(t *testing.T) {
 	t.Parallel()
@@ -109,7 +109,7 @@ func TestDebug(t *testing.T) {
 						t.Errorf("LLDB does not say %q", want)
 					}
 				}
-				if text, ok := debug.Stopped(said); !ok || strings.Contains(text, "Breakpoint 1:") || !at.Device.Emulated {
+				if text, ok := debug.Stopped(said); !ok || strings.Contains(text, "Breakpoint 1:") || !at.Device.Simulated {
 					t.Errorf("on %v", at.Device)
 				}
 				<-at.Ended

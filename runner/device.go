@@ -36,7 +36,7 @@ const (
 	PropertySoCModel = "soc_model" // QNN's number of the target's SoC, such as "69", which configurations that are pushed have to agree with
 	PropertyVTCM     = "vtcm_mb"   // of the target: what is pushed may want no more
 	PropertyADB      = "adb"       // path in the exec root of the toolchain that has adb
-	PropertyImage    = "image"     // path in the exec root of an emulator's image: the device is the emulated one
+	PropertyImage    = "image"     // path in the exec root of a simulated phone's image: the device is the simulated one
 	PropertySerial   = "serial"    // the real device: its serial, the address of a board, or its name in the pool; with an image too, it is the user's choice over that
 	PropertySelect   = "select"    // SoC of the real device, such as "SM8750"; without it, a serial, an image and a pool there must be exactly one
 
@@ -57,21 +57,21 @@ type Options struct {
 	Trees  *merkle.Trees // where images and adb are unpacked
 	Fn     digest.Function
 	Dir    string      // an existing folder for what lasts as long as this process, on the store's file system
-	State  string      // a folder for what is kept between runs: leases, hashes, adb's key, the emulated phone's disk; made when needed
+	State  string      // a folder for what is kept between runs: leases, hashes, adb's key, the simulated phone's disk; made when needed
 	Serial string      // the user's choice of a real device; overrides the property
 	Server pool.Server // the user's own adb server, asked first for real devices, usually at "127.0.0.1:5037"; zero: none
 	Pool   *pool.Pool  // the user's phones, for actions that name no serial, or one of the pool; nil: there is none
-	Phones int         // how many emulated phones of an image may run at the same time; at least 1
+	Phones int         // how many simulated phones of an image may run at the same time; at least 1
 	ADB    string      // folder with the platform tools, for actions that bring none
 	Home   string      // the user's home folder: phones know the adb key in it; empty: a key in State
 	SSH    ssh.Options // how boards are reached
-	Log    io.Writer   // what emulated devices print, beside what goes with a failed action's output; nil discards it
-	// Emulate starts an emulated device; nil: there are none.
-	Emulate func(context.Context, EmulatedOptions) (Emulated, error)
-	OwnDisk bool // emulated devices bring a disk of their own, which goes away with them
+	Log    io.Writer   // what simulated devices print, beside what goes with a failed action's output; nil discards it
+	// Simulate starts a simulated device; nil: there are none.
+	Simulate func(context.Context, SimulatedOptions) (Simulated, error)
+	OwnDisk  bool // simulated devices bring a disk of their own, which goes away with them
 }
 
-// Device is an execute.Executor that runs actions on a device. It starts what it needs (adb's server, an emulated phone) with the first
+// Device is an execute.Executor that runs actions on a device. It starts what it needs (adb's server, a simulated phone) with the first
 // action and keeps it until Close. Execute may be called by many goroutines at once: each has a device for itself.
 type Device struct {
 	o   Options
@@ -90,7 +90,7 @@ func New(o Options) *Device {
 	return &Device{o: o, tmp: tmp, phones: newPhones(o.Phones), hosts: ssh.NewHosts(o.SSH), servers: map[bool]*adb.Server{}}
 }
 
-// Close ends adb's server and the emulated phones.
+// Close ends adb's server and the simulated phones.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

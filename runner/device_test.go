@@ -39,10 +39,10 @@ type bench struct {
 	image  *merkle.Dir
 }
 
-// emulate starts emulated phones that have such faults.
-func emulate(t testing.TB, faults phone.Faults) func(context.Context, runner.EmulatedOptions) (runner.Emulated, error) {
+// emulate starts simulated phones that have such faults.
+func emulate(t testing.TB, faults phone.Faults) func(context.Context, runner.SimulatedOptions) (runner.Simulated, error) {
 	self := phonetest.Self(t)
-	return func(ctx context.Context, o runner.EmulatedOptions) (runner.Emulated, error) {
+	return func(ctx context.Context, o runner.SimulatedOptions) (runner.Simulated, error) {
 		e, err := phone.Start(ctx, phone.Options{Self: self, Image: o.Image, Dir: o.Dir, Data: o.Data, Log: o.Log, Faults: faults})
 		if err != nil {
 			return nil, err
@@ -65,7 +65,7 @@ func newBench(t *testing.T, change func(*runner.Options)) *bench {
 	o := runner.Options{
 		Store: blobs, Trees: merkle.NewTrees(root), Fn: digest.BLAKE3,
 		Dir: filepath.Join(root, "tmp"), State: filepath.Join(root, "state"),
-		Emulate: emulate(t, phone.Faults{}), ADB: toolchaintest.Root(t, "adb"),
+		Simulate: emulate(t, phone.Faults{}), ADB: toolchaintest.Root(t, "adb"),
 	}
 	if change != nil {
 		change(&o)
@@ -149,7 +149,7 @@ func (b *bench) read(t *testing.T, d digest.Digest) string {
 	return string(all)
 }
 
-// The emulated phone's processes are processes of this machine, too.
+// The simulated phone's processes are processes of this machine, too.
 func TestDeviceConforms(t *testing.T) {
 	b := newBench(t, nil)
 	executetest.Run(t, "*runner.Device", func(t *testing.T) executetest.Setup {
@@ -178,7 +178,7 @@ func TestDeviceIsAnExecutor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.ExitCode != 3 || string(r.Stdout) != "weights\nprompt\n" || string(r.Stderr) != "warn\n" || r.Worker != "emulator SM8750 v79" || r.Duration <= 0 {
+		if r.ExitCode != 3 || string(r.Stdout) != "weights\nprompt\n" || string(r.Stderr) != "warn\n" || r.Worker != "simulated phone SM8750 v79" || r.Duration <= 0 {
 			t.Errorf("result: %+v", r)
 		}
 		files := map[string]string{}
@@ -399,7 +399,7 @@ func TestDeviceSelection(t *testing.T) {
 	}
 }
 
-// TestRealDevice uses the emulator as if it were a phone that somebody connected by its address.
+// TestRealDevice uses the simulated phone as if it were a phone that somebody connected by its address.
 func TestRealDevice(t *testing.T) {
 	t.Parallel()
 	e := phonetest.Start(t, phonetest.Image(t, nil), nil)
@@ -418,7 +418,7 @@ func TestRealDevice(t *testing.T) {
 
 func TestEmulatorFaultsReachTheDevice(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *runner.Options) { o.Emulate = emulate(t, phone.Faults{DropAfterBytes: 3 << 20}) })
+	b := newBench(t, func(o *runner.Options) { o.Simulate = emulate(t, phone.Faults{DropAfterBytes: 3 << 20}) })
 	a := b.action(t, map[string]string{"push/a": strings.Repeat("a", 2<<20), "push/b": strings.Repeat("b", 2<<20)}, action.Command{Args: []string{"sh", "-c", "cat a b | wc -c"}})
 	if r, err := b.device.Execute(t.Context(), &execute.Request{Action: a}); err != nil || strings.TrimSpace(string(r.Stdout)) != "4194304" {
 		t.Errorf("%v, %v", r, err)

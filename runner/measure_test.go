@@ -39,7 +39,7 @@ func (b *bench) record(t *testing.T, r *action.Result) (got session.Record) {
 // program's.
 func TestMeasure(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *runner.Options) { o.Emulate = emulate(t, phone.Faults{Celsius: 70, HeatFactor: 10}) })
+	b := newBench(t, func(o *runner.Options) { o.Simulate = emulate(t, phone.Faults{Celsius: 70, HeatFactor: 10}) })
 	const script = "x:#!/system/bin/sh\necho run >>$COUNT; n=$(wc -l <$COUNT)\necho out $n; [ -e mine ] && echo used before; : >mine; [ \"$n\" != \"$1\" ]\n"
 	measure := func(name, failAt string, platform map[string]string) (*action.Result, error) {
 		platform[runner.PropertyRecord] = "run.json"
@@ -64,7 +64,7 @@ func TestMeasure(t *testing.T) {
 	if c == nil || !c.Reached || c.Warning != "" || c.From == nil || c.From.Celsius < 45 || c.To == nil || c.To.Celsius >= 45 || c.WaitedUS < 4e6 {
 		t.Errorf("cooled down: %+v from %+v to %+v", c, c.From, c.To)
 	}
-	if len(got.WarmupsUS) != 2 || got.WarmupsUS[0] <= 0 || got.DurationUS <= 0 || got.SoC != "SM8750" || !got.Emulated || got.Serial == "" || len(got.Before) == 0 || len(got.After) == 0 || got.SentBytes == 0 {
+	if len(got.WarmupsUS) != 2 || got.WarmupsUS[0] <= 0 || got.DurationUS <= 0 || got.SoC != "SM8750" || !got.Simulated || got.Serial == "" || len(got.Before) == 0 || len(got.After) == 0 || got.SentBytes == 0 {
 		t.Errorf("%+v", got)
 	}
 	if at, err := time.Parse(time.RFC3339, got.Started); err != nil || time.Since(at) > time.Minute {

@@ -24,7 +24,7 @@ import (
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
-// summing is an AArch64 program for emulatortest.Compile: it adds up the numbers up to its argument, sleeps for half a second, and prints
+// summing is an AArch64 program for phonetest.Compile: it adds up the numbers up to its argument, sleeps for half a second, and prints
 // the sum.
 const summing = phonetest.Calls + `
 void run(long *stack) {
@@ -40,9 +40,9 @@ void run(long *stack) {
 }
 `
 
-// lab is a number of emulated phones at two adb servers.
+// lab is a number of simulated phones at two adb servers.
 type lab struct {
-	phones  []*phone.Emulator
+	phones  []*phone.Device
 	disks   []string // folders of this machine
 	devices []pool.Device
 	servers []*adb.Server
@@ -50,7 +50,7 @@ type lab struct {
 
 func newLab(t *testing.T, image string, n int) *lab {
 	t.Helper()
-	l := &lab{phones: make([]*phone.Emulator, n), servers: []*adb.Server{phonetest.Server(t), phonetest.Server(t)}}
+	l := &lab{phones: make([]*phone.Device, n), servers: []*adb.Server{phonetest.Server(t), phonetest.Server(t)}}
 	for i := range n {
 		l.disks = append(l.disks, t.TempDir())
 		l.phones[i] = phonetest.Start(t, image, func(o *phone.Options) { o.Data = l.disks[i] })
@@ -293,7 +293,7 @@ func TestSelectBySoC(t *testing.T) {
 	eight := phonetest.Start(t, phonetest.Image(t, nil), nil)
 	six := phonetest.Start(t, phonetest.Image(t, func(m *phone.Image) { m.SoC = other }), nil)
 	twin := phonetest.Start(t, phonetest.Image(t, nil), nil)
-	for _, e := range []*phone.Emulator{eight, six} {
+	for _, e := range []*phone.Device{eight, six} {
 		if err := s.Connect(t.Context(), e.Addr()); err != nil {
 			t.Fatal(err)
 		}
@@ -349,7 +349,7 @@ func TestEmulatedPhonesSideBySide(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if workers["emulator 1 (emulator SM8750 v79)"] != 2 || workers["emulator 2 (emulator SM8750 v79)"] != 2 {
+	if workers["simulated phone 1 (simulated phone SM8750 v79)"] != 2 || workers["simulated phone 2 (simulated phone SM8750 v79)"] != 2 {
 		t.Errorf("after %v: %v", time.Since(start), workers)
 	}
 }

@@ -38,7 +38,7 @@ func (d *Device) runOn(ctx context.Context, a *execute.Request, q session.Reques
 	u.log.divert(&printed)
 	defer u.log.divert(nil)
 	if u.log == nil {
-		q.Log = session.LogOfFailure // an emulated phone's own log has more
+		q.Log = session.LogOfFailure // a simulated phone's own log has more
 	}
 	s := &session.Session{Device: u.dev, Lease: u.held, Wait: u.wait, Sums: push.Sums{Dir: filepath.Join(d.o.State, "sums")}}
 	r, err := d.run(ctx, a, q, s, u.info, watch)
@@ -111,7 +111,7 @@ func (d *Device) run(ctx context.Context, a *execute.Request, q session.Request,
 		}
 	}
 	if slices.Contains(a.Command.Outputs, session.PhoneJSON) {
-		if err := (session.Phone{SoC: info.SoC, Emulated: info.Emulated}).Write(q.PullDir); err != nil {
+		if err := (session.Phone{SoC: info.SoC, Simulated: info.Simulated}).Write(q.PullDir); err != nil {
 			return nil, &execute.Error{Op: "write down which phone it was", Err: err}
 		}
 	}

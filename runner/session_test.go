@@ -269,7 +269,7 @@ func TestFullDevice(t *testing.T) {
 func TestCancelKillsTheCommand(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, nil)
-	mine := strconv.Itoa(100_000 + os.Getpid()) // seconds: the emulated phone shows other tests' commands, too
+	mine := strconv.Itoa(100_000 + os.Getpid()) // seconds: the simulated phone shows other tests' commands, too
 	for i := range 40 {
 		after := time.Duration(i) * 10 * time.Millisecond
 		if i == 0 {

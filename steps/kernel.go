@@ -29,7 +29,7 @@ const reference = "htp_aarch64"
 
 func kernelTestSchema() step.Schema {
 	return step.Schema{
-		Summary: "Runs ops' Hexagon code on an emulated DSP, and compares it with the ops' reference branches.",
+		Summary: "Runs ops' Hexagon code on a simulated DSP, and compares it with the ops' reference branches.",
 		ArgDocs: withOpDocs(map[string]string{
 			"source":        "Folder of the package: an output of another step, or a folder of the workspace.",
 			"archs":         "Hexagon archs to build for and to emulate. Default: those whose HTP can run weights of 4 bits in blocks.",
@@ -117,7 +117,7 @@ func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
 	p.Explain(func(spec string, output []byte) []string {
 		hints := explainBuild(spec, output)
 		if kerneltest.HVX(k.release, "") != "" && strings.Contains(string(output), "'Q6_") {
-			hints = append(hints, "the emulated DSP of qemu "+k.release+" has HVX up to v66, and the op uses newer instructions; toolchain \"qemu\" { version = \"11.1\" } has the integers of v68 and v69, too, and "+
+			hints = append(hints, "the simulated DSP of qemu "+k.release+" has HVX up to v66, and the op uses newer instructions; toolchain \"qemu\" { version = \"11.1\" } has the integers of v68 and v69, too, and "+
 				"says what no emulator has, which can be tested on a device only; or test the package's other ops with sources = […]")
 		}
 		return hints
@@ -258,10 +258,10 @@ func (k kernels) reference(pkg oppackage.Package) (action.Input, error) {
 	return link.Out(out), nil
 }
 
-// dspProgram compiles the emulated DSP's first program.
+// dspProgram compiles the simulated DSP's first program.
 func dspProgram(p *step.Plan, llvm action.Input) (action.Input, error) {
 	sources, err := embedded(cdsp.Sources(), "")
-	a := p.Action("dsp", "compile the emulated DSP's "+cdsp.Program, cdsp.Args(llvm.Path+"/usr/bin/clang-22", cdsp.Program)...)
+	a := p.Action("dsp", "compile the simulated DSP's "+cdsp.Program, cdsp.Args(llvm.Path+"/usr/bin/clang-22", cdsp.Program)...)
 	return a.In(llvm).In(sources...).Out(cdsp.Program).As(cdsp.Program), err
 }
 

@@ -45,7 +45,7 @@ func TestKernelsOfNewerHVX(t *testing.T) {
 		}
 		return string(data)
 	}
-	const newer, product = `"src/ops/Weigh.cpp", "src/ops/Narrow.cpp"`, "refused: 1 × V.qf32 = vmpy(V.sf,V.sf), 1 × V.sf = V.qf32 in Product.cpp, which the emulated DSP lacks or gets wrong: test the op on a device"
+	const newer, product = `"src/ops/Weigh.cpp", "src/ops/Narrow.cpp"`, "refused: 1 × V.qf32 = vmpy(V.sf,V.sf), 1 × V.sf = V.qf32 in Product.cpp, which the simulated DSP lacks or gets wrong: test the op on a device"
 
 	w.pipeline(hvxPipeline(`"v68"`, `"src/ops/Weigh.cpp", "src/ops/SiLU.cpp"`, "Weigh"))
 	if _, failures := w.build(); len(failures) > 0 {
@@ -111,7 +111,7 @@ func TestKernelsOfUpstream(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%s", data)
-	want := map[string]string{"LLaMAReLU": "ran with HVX v79", "LLaMAMul": "refused: 22 × V.hf = V.qf16, 22 × V.qf16 = vmpy(V.hf,V.hf), 22 × V.qf32 = vmpy(V.sf,V.sf), 22 × V.sf = V.qf32 in LLaMAMul.cpp, which the emulated DSP lacks or gets wrong: test the op on a device"}
+	want := map[string]string{"LLaMAReLU": "ran with HVX v79", "LLaMAMul": "refused: 22 × V.hf = V.qf16, 22 × V.qf16 = vmpy(V.hf,V.hf), 22 × V.qf32 = vmpy(V.sf,V.sf), 22 × V.sf = V.qf32 in LLaMAMul.cpp, which the simulated DSP lacks or gets wrong: test the op on a device"}
 	for _, op := range []string{"CausalMask", "IRoPE", "KVCache", "LLaMALinear", "RoPESimple", "WNop"} {
 		want[op] = "no case ran it"
 	}

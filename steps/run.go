@@ -68,7 +68,7 @@ func runSchema() step.Schema {
 			"metric":    "A line to look for beside those of known runners: `pattern` (RE2) has the number in its first group ({number} and {time} are such groups), `unit` is such as ms, tokens/s or MB, `better` is more, less or neither where the unit does not say. Files metrics/*.hcl of the workspace have such blocks for all its steps.",
 			"facts":     "Metrics that are known and not printed, such as { prefill_tokens = 256 }; speeds are worked out from them.",
 			"columns":   "Metrics that the table of several variants shows, such as [\"prefill_tokens_per_s\"]; by default those that matter most of what was printed.",
-			"baselines": "Tables to compare with, shipped (llm.npu-paper, llm.npu-reproduction) or of the workspace's metrics/*.hcl. Runs on emulated phones are compared with none of them.",
+			"baselines": "Tables to compare with, shipped (llm.npu-paper, llm.npu-reproduction) or of the workspace's metrics/*.hcl. Runs on simulated phones are compared with none of them.",
 			"baseline":  "A table of one's own: `source` says who measured; `row \"METRIC\"` has a `value`, perhaps a `spread`, and `when` the values of other metrics that it is for. With `profile` it is for runs of that profile.",
 			"previous":  "metrics.json of an earlier run, as a baseline of the name previous.",
 			"tolerance": "Part of a baseline by which a value may differ and be within noise (0.05); twice the spread is noise in any case.",
@@ -216,7 +216,7 @@ func (r Run) check(p *step.Plan) {
 		case r.Serial != "":
 			p.Fail("serial", "Two ways to choose a phone", "The matrix has the axis serial, and serial is %q. Leave one out.", r.Serial)
 		case r.Device.IsSet():
-			p.Fail("matrix", "The emulated phone has no serial", "The axis serial chooses real phones, and the step has a device, which is the emulated one.")
+			p.Fail("matrix", "The simulated phone has no serial", "The axis serial chooses real phones, and the step has a device, which is the simulated one.")
 		}
 		if n *= max(1, len(values)); n > maxRuns {
 			p.Fail("matrix", "Too many runs", "The matrix and repeat make more than %d runs.", maxRuns)
@@ -350,7 +350,7 @@ func (o *oneRun) plan(adb *step.Toolchain) {
 func (o *oneRun) on() {
 	pool := o.action.Platform[action.PropertyPool]
 	if o.Device.IsSet() {
-		o.action.In(o.Device.Input()).Set(runner.PropertyImage, o.Device.InRoot()).Set(action.PropertyPool, pool+",emulated=1")
+		o.action.In(o.Device.Input()).Set(runner.PropertyImage, o.Device.InRoot()).Set(action.PropertyPool, pool+",simulated=1")
 		return
 	}
 	if o.SoC != "" {

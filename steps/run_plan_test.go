@@ -119,8 +119,8 @@ func TestMoreMistakes(t *testing.T) {
 	}
 }
 
-func TestEmulator(t *testing.T) {
-	p, diags := table()["emulator"].Plan(request(nil))
+func TestSimulatedPhone(t *testing.T) {
+	p, diags := table()["simulated_phone"].Plan(request(nil))
 	if diags.HasErrors() || len(p.Specs) != 2 {
 		t.Fatalf("%v", diags)
 	}
@@ -130,12 +130,12 @@ func TestEmulator(t *testing.T) {
 	}
 	r := request(nil)
 	r.Target = cty.NullVal(cty.DynamicPseudoType)
-	if _, diags := table()["emulator"].Plan(r); !strings.Contains(diags.Error(), "target") {
+	if _, diags := table()["simulated_phone"].Plan(r); !strings.Contains(diags.Error(), "target") {
 		t.Errorf("no target: %v", diags)
 	}
 	r = request(nil)
 	delete(r.Toolchains, "qemu")
-	if _, diags := table()["emulator"].Plan(r); !strings.Contains(diags.Error(), `toolchain "qemu"`) {
+	if _, diags := table()["simulated_phone"].Plan(r); !strings.Contains(diags.Error(), `toolchain "qemu"`) {
 		t.Errorf("no qemu: %v", diags)
 	}
 }

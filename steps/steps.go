@@ -93,7 +93,7 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"onnx_run":           step.New(onnxRunSchema(), ONNXRun.Plan),
 		"context":            step.New(contextSchema(), asked(w, Context.facts, Context.Plan)),
 		"convert":            step.New(convertSchema(), Convert.Plan),
-		"emulator":           step.New(emulatorSchema(), Emulator.Plan),
+		"simulated_phone":    step.New(simulatedPhoneSchema(), SimulatedPhone.Plan),
 		"exec":               step.New(execSchema(), asked(w, Exec.facts, Exec.Plan)),
 		"executorch_context": step.New(executorchContextSchema(), ExecuTorchContext.Plan),
 		"fallback":           step.New(fallbackSchema(), func(f Fallback, p *step.Plan) { f.Plan(p, w.known()) }),

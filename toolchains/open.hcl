@@ -1,4 +1,4 @@
-# Tools that are free to take: compilers, emulators, adb, a shell for the emulated phone. They come as packages of the
+# Tools that are free to take: compilers, emulators, adb, a shell for the simulated phone. They come as packages of the
 # distribution, unpacked without being installed, or from the machine itself where a pipeline says `use = "installed"`.
 
 toolchain "llvm" {
@@ -57,7 +57,7 @@ toolchain "llvm" {
 
 # NDKs have one of their own, with its other half for phones: a pipeline whose NDK has it is debugged with that.
 toolchain "lldb" {
-  description = "LLDB, the debugger, for programs on the emulated phone"
+  description = "LLDB, the debugger, for programs on the simulated phone"
   page        = "https://lldb.llvm.org"
   default     = "22"
 
@@ -203,9 +203,9 @@ toolchain "adb" {
   }
 }
 
-# What programs for arm64 Linux load: the vendor's runtime is built for it, too. The emulated phone has it where it is asked for.
+# What programs for arm64 Linux load: the vendor's runtime is built for it, too. The simulated phone has it where it is asked for.
 toolchain "linux_arm64" {
-  description = "C and C++ libraries of arm64 Linux, for the emulated phone"
+  description = "C and C++ libraries of arm64 Linux, for the simulated phone"
   page        = "https://www.debian.org"
   default     = "12"
 
@@ -288,7 +288,7 @@ toolchain "sshd" {
 }
 
 toolchain "busybox" {
-  description = "a static shell with the usual tools, for the emulated phone"
+  description = "a static shell with the usual tools, for the simulated phone"
   page        = "https://busybox.net"
   default     = "1.35.0"
 

@@ -145,7 +145,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// ownProcess are the files of the emulated device's first process, which is a program of its own: it ends itself, and
+// ownProcess are the files of the simulated device's first process, which is a program of its own: it ends itself, and
 // what it prints is the device's log.
 func ownProcess() []string {
 	return []string{"standin/phone/init_linux.go", "standin/phone/dsp_linux.go"}

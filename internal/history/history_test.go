@@ -34,16 +34,16 @@ func TestParse(t *testing.T) {
 }
 
 // table is an output with repetitions.
-func table(profile string, emulated bool, values ...float64) runlog.Output {
+func table(profile string, simulated bool, values ...float64) runlog.Output {
 	var runs []string
 	sum := 0.0
 	for _, v := range values {
 		runs = append(runs, fmt.Sprintf(`{"metrics":[{"name":"speed","value":%g,"unit":"words/s"}]}`, v))
 		sum += v
 	}
-	text := fmt.Sprintf(`{"title":"t","profile":%q,"emulated":%v,"rows":[{"name":"size","value":3},{"name":"word","value":"x"}],
+	text := fmt.Sprintf(`{"title":"t","profile":%q,"simulated":%v,"rows":[{"name":"size","value":3},{"name":"word","value":"x"}],
 		"variants":[{"variant":{"n":"1","m":"2"},"runs":[%s],"stats":[{"name":"speed","label":"the speed","unit":"words/s","value":%g,"n":%d,"spread":1,"better":"more"}]}]}`,
-		profile, emulated, strings.Join(runs, ","), sum/float64(len(values)), len(values))
+		profile, simulated, strings.Join(runs, ","), sum/float64(len(values)), len(values))
 	return runlog.Output{Name: "bench", Path: "out/bench", Show: "table", Bytes: int64(len(text)),
 		Content: []byte(text)}
 }

@@ -24,13 +24,13 @@ type Metric struct {
 	Better   string    `json:"better,omitempty"` // "more" or "less", where the table says
 	Values   []float64 `json:"values,omitempty"` // each repetition's, where the table has them
 	Profile  string    `json:"profile,omitempty"`
-	Emulated bool      `json:"emulated,omitempty"`
+	Simulated bool      `json:"simulated,omitempty"`
 }
 
 // measured is a report.Table with what the rows are made of, where somebody measured more than once.
 type measured struct {
 	report.Table
-	Emulated bool      `json:"emulated"`
+	Simulated bool      `json:"simulated"`
 	Stats    []stat    `json:"stats"`
 	Variants []variant `json:"variants"`
 }
@@ -74,7 +74,7 @@ func metricsOf(o runlog.Output) (all []Metric) {
 	put := func(m Metric) {
 		if key := m.Variant + "\x00" + m.Name; !had[key] && m.Name != "" {
 			had[key] = true
-			m.Output, m.Profile, m.Emulated = o.Name, t.Profile, t.Emulated
+			m.Output, m.Profile, m.Simulated = o.Name, t.Profile, t.Simulated
 			all = append(all, m)
 		}
 	}
@@ -177,7 +177,7 @@ func change(a, b *Metric) MetricChange {
 	case b == nil:
 		c.Verdict = OnlyA
 		return c
-	case a.Profile != b.Profile || a.Emulated != b.Emulated || a.Unit != b.Unit:
+	case a.Profile != b.Profile || a.Simulated != b.Simulated || a.Unit != b.Unit:
 		c.Verdict = Apart
 		return c
 	}

@@ -1,4 +1,4 @@
-# Our stand-ins for what cannot be downloaded by everybody: real compilers, an emulated phone, a small model.
+# Our stand-ins for what cannot be downloaded by everybody: real compilers, a simulated phone, a small model.
 
 profile "open" {
   toolchain "llvm" {} # behind the stand-ins' compiler wrappers
@@ -17,7 +17,7 @@ profile "open" {
     main     = step.exec.runner.outputs.bin
     demo     = step.exec.runner.outputs.bin
     flags    = "-d 128 -h 4 -f 256"
-    device   = step.emulator.phone.outputs.image
+    device   = step.simulated_phone.phone.outputs.image
     serial   = null
     repeat   = 1
     pull     = ["results/tokens.json"]
@@ -72,7 +72,7 @@ profile "open" {
     output "symbols" { tree = "symbols" } # for `hexmage debug`
   }
 
-  step "emulator" "phone" {
+  step "simulated_phone" "phone" {
     description = "a phone for machines without one"
   }
 }

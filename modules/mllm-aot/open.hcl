@@ -1,4 +1,4 @@
-# Our stand-ins for what cannot be downloaded by everybody: real compilers, an emulated phone.
+# Our stand-ins for what cannot be downloaded by everybody: real compilers, a simulated phone.
 
 profile "open" {
   toolchain "llvm" {} # behind the stand-ins' compiler wrappers
@@ -26,7 +26,7 @@ profile "open" {
     htp       = null
     table     = null
 
-    device = step.emulator.phone.outputs.image
+    device = step.simulated_phone.phone.outputs.image
     serial = null
     runner = { (local.program) = step.exec.runner.outputs.bin }
     packages = {
@@ -54,7 +54,7 @@ profile "open" {
     output "symbols" { tree = "symbols" } # for `hexmage debug`
   }
 
-  step "emulator" "phone" {
+  step "simulated_phone" "phone" {
     description = "a phone for machines without one"
   }
 

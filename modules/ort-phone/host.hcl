@@ -1,4 +1,4 @@
-# An emulated phone behind the real adb server, or a device with arm64 Linux that adb reaches. ONNX Runtime's own kernels do what the NPU would with the quantised graphs, unless
+# A simulated phone behind the real adb server, or a device with arm64 Linux that adb reaches. ONNX Runtime's own kernels do what the NPU would with the quantised graphs, unless
 # the device has one.
 
 profile "host" {
@@ -13,7 +13,7 @@ profile "host" {
   locals {
     where    = var.processor ? "ONNX Runtime's own kernels in the NPU's place" : "the NPU"
     compiler = ["${toolchain.llvm.dir}/usr/bin/clang-22", "--target=aarch64-linux-gnu", "--sysroot=${toolchain.linux_arm64_dev.dir}", "-fuse-ld=lld"]
-    device   = step.emulator.phone.outputs.image # null where a phone is named
+    device   = step.simulated_phone.phone.outputs.image # null where a phone is named
     serial   = var.phone == "" ? null : var.phone
     graphs   = var.processor ? module.host.quantised[var.scheme] : local.bundle
     options  = var.processor ? ["--processor"] : []
@@ -29,7 +29,7 @@ profile "host" {
     }, local.npu)
   }
 
-  step "emulator" "phone" {
+  step "simulated_phone" "phone" {
     description = "a phone for machines without one"
     when        = var.phone == ""
     linux       = true

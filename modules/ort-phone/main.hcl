@@ -1,5 +1,5 @@
 # A language model on a phone, through adb: its bundle with a small program in the place of Python, how fast it answers, and its logits beside the emulator's. What differs
-# between the emulated phone and a real one stands in host.hcl and device.hcl.
+# between the simulated phone and a real one stands in host.hcl and device.hcl.
 
 module {
   description = "A language model's bundle on a phone through adb: tokens, how fast, and its logits beside the emulator's"
@@ -8,7 +8,7 @@ module {
 variable "phone" {
   type        = string
   default     = ""
-  description = "The phone's serial number, or its name in devices.hcl: profile device takes the one that is attached without it; profile host an emulated one"
+  description = "The phone's serial number, or its name in devices.hcl: profile device takes the one that is attached without it; profile host a simulated one"
 }
 
 variable "model" {

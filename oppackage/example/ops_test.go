@@ -42,7 +42,7 @@ func (x tensor) size() int {
 	return x.count() * map[uint32]int{u8: 1, u16: 2, f16: 2, f32: 4, i32: 4}[x.dtype]
 }
 
-// wire is the tensor as the emulated DSP's protocol and the harness have it.
+// wire is the tensor as the simulated DSP's protocol and the harness have it.
 func (x tensor) wire() []byte {
 	b := words(x.dtype)
 	for _, d := range x.dims {
@@ -77,7 +77,7 @@ func request(op string, out tensor, in []tensor) []byte {
 // A runner executes an op and returns its status (0 is good), the output's descriptor and its data.
 type runner func(t testing.TB, op string, out tensor, in []tensor) (uint32, []byte)
 
-// dsp starts the emulated DSP with the package's Hexagon library.
+// dsp starts the simulated DSP with the package's Hexagon library.
 func dsp(t testing.TB, lib, arch string) runner {
 	t.Helper()
 	dir := t.TempDir()
@@ -108,7 +108,7 @@ func dsp(t testing.TB, lib, arch string) runner {
 	t.Cleanup(func() {
 		in.Close()
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("the emulated DSP: %v", err)
+			t.Errorf("the simulated DSP: %v", err)
 		}
 		if t.Failed() {
 			t.Logf("the DSP's log:\n%s", log.Bytes())
@@ -121,7 +121,7 @@ func dsp(t testing.TB, lib, arch string) runner {
 		}
 		head := make([]byte, 16)
 		if _, err := io.ReadFull(out, head); err != nil {
-			t.Fatalf("the emulated DSP gave no answer: %v", err)
+			t.Fatalf("the simulated DSP gave no answer: %v", err)
 		}
 		body := make([]byte, binary.LittleEndian.Uint32(head[12:]))
 		if _, err := io.ReadFull(out, body); err != nil {

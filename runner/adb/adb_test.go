@@ -54,7 +54,7 @@ func TestServer(t *testing.T) {
 		}
 	}
 	all, err := s.Devices(t.Context())
-	if err != nil || len(all) != 1 || !all[0].Usable() || all[0].Serial != e.Addr() || all[0].Props["model"] != "hexmage_emulator_SM8750_v79" {
+	if err != nil || len(all) != 1 || !all[0].Usable() || all[0].Serial != e.Addr() || all[0].Props["model"] != "hexmage_simulated_phone_SM8750_v79" {
 		t.Errorf("devices: %+v, %v", all, err)
 	}
 	features, err := s.Device(e.Addr()).Features(t.Context())
@@ -310,7 +310,7 @@ func TestHangUp(t *testing.T) {
 
 func TestDeviceThatGoesAway(t *testing.T) {
 	t.Parallel()
-	var e *phone.Emulator
+	var e *phone.Device
 	s := phonetest.Server(t)
 	e = phonetest.Start(t, phonetest.Image(t, nil), nil)
 	if err := s.Connect(t.Context(), e.Addr()); err != nil {

@@ -23,23 +23,23 @@ import (
 
 // Info is what a device says about itself. What it does not say is empty.
 type Info struct {
-	Serial   string `json:"serial"`
-	Name     string `json:"-"`                // what the pool calls it; the device does not know it
-	Model    string `json:"model,omitempty"`  // for people: "Galaxy S25"
-	SoC      string `json:"soc,omitempty"`    // "SM8750"
-	SoCID    int    `json:"soc_id,omitempty"` // the kernel's number, not QNN's
-	Arch     string `json:"-"`                // "v79"; only emulated devices say it
-	Emulated bool   `json:"emulated,omitempty"`
-	Machine  string `json:"machine,omitempty"` // of a board, what its kernel calls the processor: "aarch64"; empty: a phone
-	User     string `json:"-"`                 // who has it at the moment, on whatever host: "hexmage on rack3, process 77"; empty: nobody
+	Serial    string `json:"serial"`
+	Name      string `json:"-"`                // what the pool calls it; the device does not know it
+	Model     string `json:"model,omitempty"`  // for people: "Galaxy S25"
+	SoC       string `json:"soc,omitempty"`    // "SM8750"
+	SoCID     int    `json:"soc_id,omitempty"` // the kernel's number, not QNN's
+	Arch      string `json:"-"`                // "v79"; only simulated devices say it
+	Simulated bool   `json:"simulated,omitempty"`
+	Machine   string `json:"machine,omitempty"` // of a board, what its kernel calls the processor: "aarch64"; empty: a phone
+	User      string `json:"-"`                 // who has it at the moment, on whatever host: "hexmage on rack3, process 77"; empty: nobody
 }
 
 // String names the device for people.
 func (i Info) String() string {
 	name := i.SoC + " " + i.Serial
 	switch {
-	case i.Emulated:
-		name = "emulator " + i.SoC + " " + i.Arch
+	case i.Simulated:
+		name = "simulated phone " + i.SoC + " " + i.Arch
 	case i.Machine != "":
 		name = strings.TrimSpace("board "+i.SoC) + " " + i.Serial
 	}
@@ -66,7 +66,7 @@ func Describe(ctx context.Context, dev link.Device) (Info, error) {
 		case "soc_id":
 			i.SoCID, _ = strconv.Atoi(value) // absent on devices that are none of Qualcomm's
 		case "arch":
-			i.Arch, i.Emulated = value, true
+			i.Arch, i.Simulated = value, true
 		case "machine":
 			i.Machine = printable(value)
 		case "user":
@@ -130,7 +130,7 @@ func Pick(all []adb.Info, serial string) (adb.Info, error) {
 	case len(usable) == 1:
 		return usable[0], nil
 	case len(all) == 0 && serial == "":
-		return adb.Info{}, fmt.Errorf("%w is connected: connect a phone and allow USB debugging on it, or use profile \"open\", which has an emulated one", ErrNoDevice)
+		return adb.Info{}, fmt.Errorf("%w is connected: connect a phone and allow USB debugging on it, or use profile \"open\", which has a simulated one", ErrNoDevice)
 	case len(all) == 0:
 		return adb.Info{}, fmt.Errorf("%w with serial %s: none is connected", ErrNoDevice, serial)
 	case len(usable) > 1:

@@ -55,14 +55,14 @@ func readRuns(spec Spec) (all []*variant, err error) {
 			if one.Record, err = readJSON[session.Record](r.Record); err != nil {
 				return nil, err
 			}
-			one.Metrics, one.emulated = append(one.Metrics, recorded(one.Record)...), one.Record.Emulated
+			one.Metrics, one.simulated = append(one.Metrics, recorded(one.Record)...), one.Record.Simulated
 		}
 		if r.Phone != "" {
 			phone, err := readJSON[session.Phone](r.Phone)
 			if err != nil {
 				return nil, err
 			}
-			one.emulated = phone.Emulated
+			one.simulated = phone.Simulated
 		}
 		if r.Samples != "" {
 			series, err := sampled(r.Samples)
@@ -277,8 +277,8 @@ func (t *table) note(silent bool) {
 	switch {
 	case silent:
 		notes = append(notes, "The runner printed no performance summary.")
-	case t.Emulated:
-		notes = append(notes, "Measured on the emulated phone of the open stand-in, under qemu: not a phone's speed, memory or heat.")
+	case t.Simulated:
+		notes = append(notes, "Measured on the simulated phone of the open stand-in, under qemu: not a phone's speed, memory or heat.")
 	}
 	const most = 3
 	for _, w := range t.Warnings[:min(len(t.Warnings), most)] {

@@ -169,7 +169,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// An emulated phone's numbers are set beside no phone's, whatever the profile, and the table says what they are.
+// A simulated phone's numbers are set beside no phone's, whatever the profile, and the table says what they are.
 func TestMetricsOfAnEmulatedPhone(t *testing.T) {
 	all := variants()
 	all["a"] = "real_seq_length: 64\nprefill time: 901ms\n"
@@ -177,7 +177,7 @@ func TestMetricsOfAnEmulatedPhone(t *testing.T) {
 	real := maps.Clone(all)
 	for name, text := range all {
 		if strings.HasSuffix(name, ".json") {
-			all[name] = strings.Replace(text, `"soc":`, `"emulated":true,"soc":`, 1)
+			all[name] = strings.Replace(text, `"soc":`, `"simulated":true,"soc":`, 1)
 		}
 	}
 	files(t, all)
@@ -196,7 +196,7 @@ func TestMetricsOfAnEmulatedPhone(t *testing.T) {
 		t.Error("a phone's own regression is not seen")
 	}
 	// A run without a record says which phone it was, too.
-	for phone, want := range map[string]int{`{"emulated":true}`: 0, `{"emulated":false}`: 1, "none": 1} {
+	for phone, want := range map[string]int{`{"simulated":true}`: 0, `{"simulated":false}`: 1, "none": 1} {
 		files(t, map[string]string{"o": "real_seq_length: 64\nprefill time: 901ms\n", "p": phone})
 		spec := measure.Spec{Profile: "device", Runs: []measure.Run{{Repetition: 1, Stdout: "o", Phone: "p"}}, Limits: []measure.Limit{{Metric: "prefill_tokens_per_s", Baseline: "paper"}},
 			Baselines: []measure.Baseline{{Name: "paper", Rows: []measure.BaselineRow{{Metric: "prefill_tokens_per_s", Value: 333}}}}}

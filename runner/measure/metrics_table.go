@@ -64,7 +64,7 @@ func (r Run) String() string {
 type table struct {
 	Title       string       `json:"title"`
 	Profile     string       `json:"profile"`
-	Emulated    bool         `json:"emulated,omitempty"` // at least one run was on an emulated phone
+	Simulated   bool         `json:"simulated,omitempty"` // at least one run was on a simulated phone
 	Note        string       `json:"note,omitempty"`
 	Rows        []row        `json:"rows"`
 	Columns     []column     `json:"columns,omitempty"` // of the lines, one a variant
@@ -102,10 +102,10 @@ type ran struct {
 	Record     *session.Record `json:"record,omitempty"`
 	Metrics    []Metric        `json:"metrics"`
 
-	sampled  bool
-	note     string        // what is wrong with its samples
-	series   *agent.Series // them, of as many runs as are drawn
-	emulated bool          // the phone was
+	sampled   bool
+	note      string        // what is wrong with its samples
+	series    *agent.Series // them, of as many runs as are drawn
+	simulated bool          // the phone was
 }
 
 type row struct {
@@ -137,7 +137,7 @@ func previous(file string, of *variant) (Baseline, error) {
 	if err != nil {
 		return Baseline{}, err
 	}
-	out := Baseline{Name: Previous, Source: file, Profile: old.Profile, Emulated: old.Emulated || old.Profile == openProfile}
+	out := Baseline{Name: Previous, Source: file, Profile: old.Profile, Simulated: old.Simulated || old.Profile == openProfile}
 	add := func(name string, value, spread float64) {
 		if s := stat(of.Stats, name); s != nil && s.way() != 0 {
 			out.Rows = append(out.Rows, BaselineRow{Metric: name, Value: value, Spread: spread})
@@ -172,8 +172,8 @@ func (t *table) measure(spec Spec) error {
 		return err
 	}
 	t.Rows = []row{}
-	t.Emulated = t.Profile == openProfile || slices.ContainsFunc(all, func(v *variant) bool {
-		return slices.ContainsFunc(v.Runs, func(r ran) bool { return r.emulated })
+	t.Simulated = t.Profile == openProfile || slices.ContainsFunc(all, func(v *variant) bool {
+		return slices.ContainsFunc(v.Runs, func(r ran) bool { return r.simulated })
 	})
 	silent := true
 	var measured []Measured
@@ -248,7 +248,7 @@ func (t *table) compare(v *variant, spec Spec) error {
 			return err
 		}
 		baselines = append(baselines, b)
-		t.previous = Baseline{Profile: b.Profile, Emulated: b.Emulated}
+		t.previous = Baseline{Profile: b.Profile, Simulated: b.Simulated}
 	}
 	for _, b := range baselines {
 		if t.applies(b) {
@@ -258,15 +258,15 @@ func (t *table) compare(v *variant, spec Spec) error {
 	return nil
 }
 
-// openProfile is the profile whose device is always an emulated one.
+// openProfile is the profile whose device is always a simulated one.
 const openProfile = "open"
 
-// applies tells whether a baseline is for the runs. An emulated phone's numbers are never set beside a phone's, whatever the profile.
+// applies tells whether a baseline is for the runs. A simulated phone's numbers are never set beside a phone's, whatever the profile.
 func (t *table) applies(b Baseline) bool {
-	if emulated := b.Emulated || b.Profile == openProfile; emulated != t.Emulated {
+	if simulated := b.Simulated || b.Profile == openProfile; simulated != t.Simulated {
 		return false
 	}
-	return b.Profile == t.Profile || b.Profile == "" || t.Emulated
+	return b.Profile == t.Profile || b.Profile == "" || t.Simulated
 }
 
 // limits are those that are for the runs: limits against baselines of others are not checked.

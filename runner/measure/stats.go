@@ -74,10 +74,10 @@ func median(v []float64) float64 {
 type Baseline struct {
 	Name    string `arg:"name,label" json:"name"`
 	Source  string `arg:"source,required" json:"source"`    // who measured, where it is written
-	Profile string `arg:"profile" json:"profile,omitempty"` // which runs are compared with it; empty: all but those of emulated phones
+	Profile string `arg:"profile" json:"profile,omitempty"` // which runs are compared with it; empty: all but those of simulated phones
 
-	Emulated bool          `json:"-"` // measured on an emulated phone
-	Rows     []BaselineRow `block:"row" json:"rows"`
+	Simulated bool          `json:"-"` // measured on a simulated phone
+	Rows      []BaselineRow `block:"row" json:"rows"`
 }
 
 // BaselineRow is one value, for runs that have the values of When.

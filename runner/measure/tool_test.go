@@ -62,7 +62,7 @@ func TestMetricsGolden(t *testing.T) {
 	const version, want = "metrics/10", `{
   "title": "t",
   "profile": "open",
-  "emulated": true,
+  "simulated": true,
   "note": "The runner printed no performance summary.",
   "rows": [
     {

@@ -341,10 +341,10 @@ func (s *Session) Push(ctx context.Context, dir string, files map[string]push.Fi
 type Record struct {
 	Started    string            `json:"started"` // when the measured command began, by this machine's clock: RFC 3339, UTC
 	Serial     string            `json:"serial"`
-	Name       string            `json:"name,omitempty"` // in devices.hcl; of emulated phones beside each other: "emulator 2"
+	Name       string            `json:"name,omitempty"` // in devices.hcl; of simulated phones beside each other: "simulated phone 2"
 	Model      string            `json:"model,omitempty"`
 	SoC        string            `json:"soc"`
-	Emulated   bool              `json:"emulated,omitempty"`
+	Simulated  bool              `json:"simulated,omitempty"`
 	ExitCode   int               `json:"exit_code"`
 	DurationUS int64             `json:"duration_us"` // of the command, as seen from this machine
 	WarmupsUS  []int64           `json:"warmups_us,omitempty"`
@@ -365,7 +365,7 @@ func (r Record) Phone() string {
 // RecordOf puts together what is known of a run.
 func RecordOf(i devinfo.Info, res Result, cooled *thermal.Cooled) Record {
 	r := Record{
-		Started: res.Started.UTC().Format("2006-01-02T15:04:05.000Z"), Serial: i.Serial, Name: i.Name, Model: i.Model, SoC: i.SoC, Emulated: i.Emulated,
+		Started: res.Started.UTC().Format("2006-01-02T15:04:05.000Z"), Serial: i.Serial, Name: i.Name, Model: i.Model, SoC: i.SoC, Simulated: i.Simulated,
 		ExitCode: res.ExitCode, DurationUS: res.Duration.Microseconds(), Cooldown: cooled, Before: res.Before, After: res.After, SentBytes: res.Pushed.Sent,
 	}
 	for _, d := range res.Warmups {
@@ -388,8 +388,8 @@ const PhoneJSON = ".hexmage/phone.json"
 
 // Phone is what of a phone counts for numbers that it printed. Unlike a Record it is the same each time, so that what read it need not be read again.
 type Phone struct {
-	SoC      string `json:"soc"`
-	Emulated bool   `json:"emulated"`
+	SoC       string `json:"soc"`
+	Simulated bool   `json:"simulated"`
 }
 
 // Write writes PhoneJSON below the folder dir.

@@ -69,7 +69,7 @@ func (o Op) refusal() string {
 	for _, i := range o.Refused {
 		all = append(all, fmt.Sprintf("%d × %s", i.Times, i.Text))
 	}
-	return fmt.Sprintf("refused: %s in %s, which the emulated DSP lacks or gets wrong: test the op on a device", strings.Join(all, ", "), cmp.Or(o.Callee, o.Source))
+	return fmt.Sprintf("refused: %s in %s, which the simulated DSP lacks or gets wrong: test the op on a device", strings.Join(all, ", "), cmp.Or(o.Callee, o.Source))
 }
 
 // refusalOf says why an op of the package is not run, "" if it may be. One of which no source is known may be any code of the package.

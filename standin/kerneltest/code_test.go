@@ -88,13 +88,13 @@ func TestOpsOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	why := "refused: 2 × V.qf32 = vmpy(V.hf,V.hf), 1 × if (!P.new) V.w = vfmv(V.w) in Floats.cpp, which the emulated DSP lacks or gets wrong: test the op on a device"
+	why := "refused: 2 × V.qf32 = vmpy(V.hf,V.hf), 1 × if (!P.new) V.w = vfmv(V.w) in Floats.cpp, which the simulated DSP lacks or gets wrong: test the op on a device"
 	var got []string
 	for _, o := range ops {
 		got = append(got, o.String())
 	}
 	if d := cmp.Diff([]string{"Plain: no case ran it", "Floats: " + why, "Calls: " + why, "Same: no case ran it", "Two: no case ran it", "Three: no case ran it",
-		"Macro.cpp: refused: 1 × Q = vcmp.gt(V.sf,V.sf) in Macro.cpp, which the emulated DSP lacks or gets wrong: test the op on a device"}, got); d != "" {
+		"Macro.cpp: refused: 1 × Q = vcmp.gt(V.sf,V.sf) in Macro.cpp, which the simulated DSP lacks or gets wrong: test the op on a device"}, got); d != "" {
 		t.Error(d)
 	}
 	for op, want := range map[string]string{"Plain": "", "Calls": why, "Unheard": "refused: it is not known which source registers it, and of the same package Floats is " + why} {

@@ -1,7 +1,7 @@
-// Package kerneltest runs ops of a package's Hexagon library on an emulated DSP, on given or made-up tensors, and compares
-// what they say with the ops' reference branches, run on an emulated phone processor.
+// Package kerneltest runs ops of a package's Hexagon library on a simulated DSP, on given or made-up tensors, and compares
+// what they say with the ops' reference branches, run on a simulated phone processor.
 //
-// It speaks to the emulated DSP as a phone's runner does, and loads the very library that a phone would get, compiled with
+// It speaks to the simulated DSP as a phone's runner does, and loads the very library that a phone would get, compiled with
 // the HVX instructions that the emulator has. It knows tensors; it does not know what an op means, how libraries are
 // compiled, or how fast anything is.
 package kerneltest

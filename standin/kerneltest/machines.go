@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/version"
 )
 
-// process is an emulated program that is asked and answers.
+// process is a simulated program that is asked and answers.
 type process struct {
 	name string
 	cmd  *exec.Cmd
@@ -137,7 +137,7 @@ func (c call) outputs(answer []byte, whole bool) ([][]byte, error) {
 // maxAnswer bounds what a machine may answer.
 const maxAnswer = 64<<20 + 4096
 
-// dsp is the emulated DSP with a library loaded.
+// dsp is the simulated DSP with a library loaded.
 type dsp struct {
 	*process
 	handle []byte
@@ -164,7 +164,7 @@ func cpu(arch, hvx string) string {
 
 // startDSP starts the DSP of an arch and has it load the library.
 func startDSP(ctx context.Context, m Machines) (*dsp, error) {
-	p, err := start(ctx, "the emulated DSP", m.QemuHexagon, "-cpu", cpu(m.Arch, m.HVX), m.Shell, m.Arch)
+	p, err := start(ctx, "the simulated DSP", m.QemuHexagon, "-cpu", cpu(m.Arch, m.HVX), m.Shell, m.Arch)
 	if err != nil {
 		return nil, err
 	}

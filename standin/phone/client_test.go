@@ -22,11 +22,11 @@ import (
 )
 
 // parentArg makes the test binary start a device, say where it is, and wait to be killed.
-const parentArg = "emulator-parent"
+const parentArg = "phone-parent"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == parentArg {
-		e, err := phone.Start(context.Background(), phone.Options{Self: []string{os.Args[0], "emulator-init"}, Image: os.Args[2], Dir: os.Args[3]})
+		e, err := phone.Start(context.Background(), phone.Options{Self: []string{os.Args[0], "phone-init"}, Image: os.Args[2], Dir: os.Args[3]})
 		if err != nil {
 			fmt.Println(err)
 			os.Exit(1)
@@ -125,7 +125,7 @@ func TestOfficialClient(t *testing.T) {
 	}{
 		{"connect " + e.Addr(), "connected to " + e.Addr(), 0},
 		{"get-state", "device", 0},
-		{"devices -l", "model:hexmage_emulator_SM8750_v79", 0},
+		{"devices -l", "model:hexmage_simulated_phone_SM8750_v79", 0},
 		{"push folder /data/local/tmp/", "2 files pushed", 0},
 		{"push --sync folder /data/local/tmp/", "0 files pushed, 2 skipped", 0},
 		{"push big /data/local/tmp/big", "1 file pushed", 0},

@@ -1,4 +1,4 @@
-// Package emulator is a phone for machines without one: an adb daemon in a sandbox of Linux namespaces, with a root file system of its own.
+// Package phone is a phone for machines without one: an adb daemon in a sandbox of Linux namespaces, with a root file system of its own.
 //
 // AArch64 and Hexagon programs run through qemu's user emulation, which the kernel starts by their ELF headers (binfmt_misc, registered in
 // the device's own user namespace, so nothing of the host changes and no privilege is needed). The DSP is a Unix socket on the device:

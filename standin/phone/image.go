@@ -23,7 +23,7 @@ import (
 
 // Image says what a device consists of. Paths are of the host.
 type Image struct {
-	Busybox      string   // static, for the machine that runs the emulator: it is the device's shell and tools
+	Busybox      string   // static, for the machine that runs the simulated phone: it is the device's shell and tools
 	QemuAArch64  string   // static qemu-aarch64
 	QemuHexagon  string   // static qemu-hexagon
 	FastRPCShell string   // static Hexagon program that serves one DSP connection; empty: the device has no DSP
@@ -47,9 +47,9 @@ type SoCProps struct {
 	VTCMMB   int    `arg:"vtcm_mb" json:"vtcm_mb"`     // 8
 }
 
-// Paths of an image folder. What is below hiddenDir is the emulator's own and not part of the device.
+// Paths of an image folder. What is below hiddenDir is the simulated phone's own and not part of the device.
 const (
-	hiddenDir   = ".emulator"
+	hiddenDir   = ".simulated"
 	imageFile   = hiddenDir + "/image.json"
 	qemuAArch64 = "qemu-aarch64-static"
 	qemuHexagon = "qemu-hexagon-static"
@@ -71,7 +71,7 @@ const skewed = "system/etc/skewed"
 // BuildImage writes the image folder dir, which must not exist or be empty. The same Image gives the same files.
 func BuildImage(ctx context.Context, dir string, m Image) error {
 	if err := m.build(ctx, dir); err != nil {
-		return fmt.Errorf("emulator image %s: %w", dir, err)
+		return fmt.Errorf("phone image %s: %w", dir, err)
 	}
 	return nil
 }
@@ -128,11 +128,11 @@ func (m Image) build(ctx context.Context, dir string) error {
 func ReadSoC(dir string) (SoCProps, error) {
 	b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(imageFile)))
 	if err != nil {
-		return SoCProps{}, fmt.Errorf("%s is no emulator image (BuildImage makes them): %w", dir, err)
+		return SoCProps{}, fmt.Errorf("%s is not a phone image (BuildImage makes them): %w", dir, err)
 	}
 	var s SoCProps
 	if err := json.Unmarshal(b, &s); err != nil {
-		return SoCProps{}, fmt.Errorf("emulator image %s: %s: %w", dir, imageFile, err)
+		return SoCProps{}, fmt.Errorf("phone image %s: %s: %w", dir, imageFile, err)
 	}
 	return s, s.check()
 }

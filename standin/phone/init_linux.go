@@ -35,7 +35,7 @@ func Init(stdin io.Reader, stdout io.Writer, listener *os.File) error {
 		}
 	}
 	if e := json.NewEncoder(stdout).Encode(a); e != nil && err == nil {
-		err = fmt.Errorf("emulator: tell that the device is ready: %w", e)
+		err = fmt.Errorf("simulated phone: tell that the device is ready: %w", e)
 	}
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ type device struct {
 	soc      SoCProps // of the image: what the properties say
 	serialno string
 	faults   Faults
-	out      *os.File      // what the emulator's user reads
+	out      *os.File      // what the user reads
 	off      chan struct{} // closed when the device is switched off
 	log      *log.Logger
 	main     *os.File // what logcat reads
@@ -79,7 +79,7 @@ type device struct {
 
 func boot(stdin *bufio.Reader, listener *os.File) (*device, error) {
 	if os.Getpid() != 1 {
-		return nil, errors.New("this command is only for the emulator itself: it must be the first process of a namespace")
+		return nil, errors.New("this command is only for the simulated phone itself: it must be the first process of a namespace")
 	}
 	line, err := stdin.ReadBytes('\n')
 	if err != nil {
@@ -133,16 +133,16 @@ func (d *device) serve() error {
 	if d.dsp != nil {
 		go d.serveDSP()
 	}
-	_, _ = d.main.WriteString(logLine("init", 'I', d.faults.Skew, "the emulated "+d.soc.Model+" has started")) // a phone's log is never empty
+	_, _ = d.main.WriteString(logLine("init", 'I', d.faults.Skew, "the simulated "+d.soc.Model+" has started")) // a phone's log is never empty
 	go d.keepWarm()
 	if d.faults.KillAfter > 0 {
 		go d.killOne(d.faults.KillAfter)
 	}
 	return adbd.Serve(d.link, adbd.Config{
 		Banner: map[string]string{
-			"ro.product.name":   "hexmage_emulator",
+			"ro.product.name":   "hexmage_simulated_phone",
 			"ro.product.model":  d.soc.productModel(),
-			"ro.product.device": "hexmage_emulator",
+			"ro.product.device": "hexmage_simulated_phone",
 		},
 		Shell:  d.shellCommand,
 		Start:  d.procs.Start,

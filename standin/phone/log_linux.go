@@ -14,7 +14,7 @@ const (
 	logSize   = 4 << 20
 )
 
-// logger takes what the device's parts print: as it is for the emulator's own log, and with time and process for logcat.
+// logger takes what the device's parts print: as it is for the simulated phone's own log, and with time and process for logcat.
 type logger struct {
 	tag  string
 	skew time.Duration

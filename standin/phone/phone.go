@@ -35,7 +35,7 @@ func (s SoCProps) properties() []string {
 	return []string{
 		"ro.board.platform=" + s.platform(),
 		"ro.build.characteristics=default",
-		"ro.build.fingerprint=hexmage/hexmage_emulator/hexmage_emulator:15/HEXMAGE/" + s.Model + ":userdebug/test-keys",
+		"ro.build.fingerprint=hexmage/hexmage_simulated_phone/hexmage_simulated_phone:15/HEXMAGE/" + s.Model + ":userdebug/test-keys",
 		"ro.build.id=HEXMAGE",
 		"ro.build.type=userdebug",
 		"ro.build.version.release=15",
@@ -45,24 +45,24 @@ func (s SoCProps) properties() []string {
 		"ro.product.brand=hexmage",
 		"ro.product.cpu.abi=arm64-v8a",
 		"ro.product.cpu.abilist=arm64-v8a",
-		"ro.product.device=hexmage_emulator",
+		"ro.product.device=hexmage_simulated_phone",
 		"ro.product.manufacturer=hexmage",
 		"ro.product.model=" + s.productModel(),
-		"ro.product.name=hexmage_emulator",
+		"ro.product.name=hexmage_simulated_phone",
 		"ro.soc.manufacturer=QTI",
 		"ro.soc.model=" + s.Model,
 	}
 }
 
-func (s SoCProps) productModel() string { return "hexmage emulator " + s.Model + " " + s.Arch }
+func (s SoCProps) productModel() string { return "hexmage simulated phone " + s.Model + " " + s.Arch }
 
 // openSoC is the file by which the open stand-in's programs know what their device is.
 func (s SoCProps) openSoC() string {
 	return fmt.Sprintf("arch=%s\nsoc=%s\nsoc_model=%d\nsoc_id=%d\nvtcm_mb=%d\n", s.Arch, s.Model, s.SoCModel, s.SoCID, s.VTCMMB)
 }
 
-// Tool is the name of the tool that puts the image of an emulated phone together, and its behaviour version.
-const Tool tool.Name[Spec] = "emulator-image/4"
+// Tool is the name of the tool that puts the image of a simulated phone together, and its behaviour version.
+const Tool tool.Name[Spec] = "phone-image/5"
 
 // Spec says which image to make.
 type Spec struct {
@@ -157,8 +157,8 @@ func vendorLibraries(arch, buildID string) map[string][]byte {
 		"vendor/lib64/libQnnHtp.so": phone, "vendor/lib64/libQnnHtpV" + number + "Stub.so": phone, "vendor/lib64/libQnnSystem.so": phone,
 		"vendor/dsp/cdsp/libQnnHtpV" + number + "Skel.so": dsp,
 	} {
-		l.Soname, l.Label, l.Comment = path.Base(at), "hexmage_emulator", "hexmage emulator"
-		l.Texts = []string{"hexmage emulator: in the place of a vendor's " + l.Soname + "; no vendor code, does nothing", buildID}
+		l.Soname, l.Label, l.Comment = path.Base(at), "hexmage_simulated_phone", "hexmage simulated phone"
+		l.Texts = []string{"hexmage simulated phone: in the place of a vendor's " + l.Soname + "; no vendor code, does nothing", buildID}
 		libs[at] = l.Bytes()
 	}
 	return libs

@@ -16,7 +16,7 @@ import (
 )
 
 // dspPhone is a device with a DSP that answers every byte, and a client for it at /data/local/tmp/client.
-func dspPhone(t *testing.T, change func(*phone.Options)) (*phone.Emulator, *adb.Server, *adb.Device) {
+func dspPhone(t *testing.T, change func(*phone.Options)) (*phone.Device, *adb.Server, *adb.Device) {
 	t.Helper()
 	shell := phonetest.Compile(t, "hexagon", hexagonDSP)
 	e := phonetest.Start(t, phonetest.Image(t, func(m *phone.Image) { m.FastRPCShell = shell }), change)

@@ -19,9 +19,9 @@ import (
 const startWait = 20 * time.Second
 
 // Start starts a device and returns when its adb daemon listens.
-func Start(ctx context.Context, o Options) (*Emulator, error) {
+func Start(ctx context.Context, o Options) (*Device, error) {
 	if len(o.Self) == 0 {
-		return nil, errors.New("emulator: Options.Self is empty: it must name the program that calls emulator.Init")
+		return nil, errors.New("simulated phone: Options.Self is empty: it must name the program that calls phone.Init")
 	}
 	s, err := o.setup()
 	if err != nil {
@@ -37,10 +37,10 @@ func Start(ctx context.Context, o Options) (*Emulator, error) {
 	}
 	f, err := l.File()
 	if err != nil {
-		return nil, fmt.Errorf("emulator: %w", err)
+		return nil, fmt.Errorf("simulated phone: %w", err)
 	}
 	defer f.Close()
-	e := &Emulator{addr: l.Addr().String(), serialno: s.Serialno, done: make(chan struct{})}
+	e := &Device{addr: l.Addr().String(), serialno: s.Serialno, done: make(chan struct{})}
 	if err := e.start(ctx, o, s, f); err != nil {
 		return nil, err
 	}
@@ -54,10 +54,10 @@ func listen(at string) (*net.TCPListener, error) {
 	}
 	addr, err := net.ResolveTCPAddr("tcp4", at)
 	if err != nil {
-		return nil, fmt.Errorf("emulator: %q is no address: want for example 127.0.0.1:5555: %w", at, err)
+		return nil, fmt.Errorf("simulated phone: %q is no address: want for example 127.0.0.1:5555: %w", at, err)
 	}
 	if !addr.IP.IsLoopback() {
-		return nil, fmt.Errorf("emulator: the device cannot listen at %s: whoever can reach it is root on it, so it listens at addresses of this machine alone, such as 127.0.0.1:%d", at, addr.Port)
+		return nil, fmt.Errorf("simulated phone: the device cannot listen at %s: whoever can reach it is root on it, so it listens at addresses of this machine alone, such as 127.0.0.1:%d", at, addr.Port)
 	}
 	l, err := net.ListenTCP("tcp4", addr)
 	for try := 0; err == nil && addr.Port == 0 && try < 10; try++ {
@@ -70,29 +70,29 @@ func listen(at string) (*net.TCPListener, error) {
 		l, err = net.ListenTCP("tcp4", addr) // somebody was faster
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("emulator: the port of %s is taken, perhaps by another emulated phone: choose another one: %w", at, err)
+		return nil, fmt.Errorf("simulated phone: the port of %s is taken, perhaps by another simulated phone: choose another one: %w", at, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("emulator: listen for adb: %w", err)
+		return nil, fmt.Errorf("simulated phone: listen for adb: %w", err)
 	}
 	return l, nil
 }
 
 func (o Options) setup() (setup, error) {
 	if _, err := ReadSoC(o.Image); err != nil {
-		return setup{}, fmt.Errorf("emulator: %w", err)
+		return setup{}, fmt.Errorf("simulated phone: %w", err)
 	}
 	if strings.ContainsAny(o.Serialno, "\n=") {
-		return setup{}, fmt.Errorf("emulator: serial number %q: it has no line ends or '='", o.Serialno)
+		return setup{}, fmt.Errorf("simulated phone: serial number %q: it has no line ends or '='", o.Serialno)
 	}
 	if o.Silicon != nil {
 		if err := o.Silicon.check(); err != nil {
-			return setup{}, fmt.Errorf("emulator: the SoC that it really is: %w", err)
+			return setup{}, fmt.Errorf("simulated phone: the SoC that it really is: %w", err)
 		}
 	}
 	s := setup{Faults: o.Faults}
 	if _, err := os.Stat(filepath.Join(o.Image, rpcFolder)); o.Hidden == HiddenCdsprpc && err != nil {
-		return setup{}, errors.New("emulator: there is no libcdsprpc.so to hide: the image was made without what programs of arm64 Linux need")
+		return setup{}, errors.New("simulated phone: there is no libcdsprpc.so to hide: the image was made without what programs of arm64 Linux need")
 	}
 	for _, p := range []struct {
 		to   *string
@@ -103,20 +103,20 @@ func (o Options) setup() (setup, error) {
 		}
 		abs, err := filepath.Abs(p.from)
 		if err != nil {
-			return setup{}, fmt.Errorf("emulator: %w", err)
+			return setup{}, fmt.Errorf("simulated phone: %w", err)
 		}
 		if fi, err := os.Stat(abs); err != nil || !fi.IsDir() {
-			return setup{}, fmt.Errorf("emulator: %q is not a folder", abs)
+			return setup{}, fmt.Errorf("simulated phone: %q is not a folder", abs)
 		}
 		*p.to = abs
 	}
 	if s.Data != "" && o.DiskBytes > 0 {
-		return setup{}, errors.New("emulator: Data and Faults.DiskBytes exclude each other: only a disk in memory can have a size")
+		return setup{}, errors.New("simulated phone: Data and Faults.DiskBytes exclude each other: only a disk in memory can have a size")
 	}
 	return s, nil
 }
 
-func (e *Emulator) start(ctx context.Context, o Options, s setup, listener *os.File) error {
+func (e *Device) start(ctx context.Context, o Options, s setup, listener *os.File) error {
 	log := o.Log
 	if log == nil {
 		log = io.Discard
@@ -135,11 +135,11 @@ func (e *Emulator) start(ctx context.Context, o Options, s setup, listener *os.F
 	}
 	stdin, err := e.cmd.StdinPipe()
 	if err != nil {
-		return fmt.Errorf("emulator: %w", err)
+		return fmt.Errorf("simulated phone: %w", err)
 	}
 	stdout, err := e.cmd.StdoutPipe()
 	if err != nil {
-		return fmt.Errorf("emulator: %w", err)
+		return fmt.Errorf("simulated phone: %w", err)
 	}
 	e.lifeline = stdin
 	if err := e.cmd.Start(); err != nil {
@@ -150,9 +150,9 @@ func (e *Emulator) start(ctx context.Context, o Options, s setup, listener *os.F
 	select {
 	case err = <-ready:
 	case <-ctx.Done():
-		err = fmt.Errorf("emulator: start: %w", context.Cause(ctx))
+		err = fmt.Errorf("simulated phone: start: %w", context.Cause(ctx))
 	case <-time.After(startWait):
-		err = fmt.Errorf("emulator: the device did not start within %v", startWait)
+		err = fmt.Errorf("simulated phone: the device did not start within %v", startWait)
 	}
 	go func() {
 		defer close(e.done)
@@ -172,17 +172,17 @@ func handshake(stdin io.Writer, stdout io.Reader, s setup) error {
 		line, err = bufio.NewReader(io.LimitReader(stdout, 64<<10)).ReadBytes('\n')
 	}
 	if err != nil {
-		return fmt.Errorf("emulator: the device ended before it was ready (%w): does Options.Self call emulator.Init?", err)
+		return fmt.Errorf("simulated phone: the device ended before it was ready (%w): does Options.Self call phone.Init?", err)
 	}
 	var a answer
 	if err := json.Unmarshal(line, &a); err != nil {
-		return fmt.Errorf("emulator: the device answered %q: %w", line, err)
+		return fmt.Errorf("simulated phone: the device answered %q: %w", line, err)
 	}
 	switch {
 	case a.Remedy != "":
 		return &UnsupportedError{What: a.Error, Remedy: a.Remedy}
 	case a.Error != "":
-		return errors.New("emulator: " + a.Error)
+		return errors.New("simulated phone: " + a.Error)
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func explainClone(self string, err error) error {
 	}
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("emulator: %s", what)
+		return fmt.Errorf("simulated phone: %s", what)
 	case read("kernel/unprivileged_userns_clone") == "0":
 		return &UnsupportedError{what, "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1"}
 	case read("user/max_user_namespaces") == "0":
@@ -209,5 +209,5 @@ func explainClone(self string, err error) error {
 	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.EACCES):
 		return &UnsupportedError{what, "run where user, mount, pid, net, uts and ipc namespaces are allowed: in a container that takes a seccomp profile without the ban on unshare and clone"}
 	}
-	return fmt.Errorf("emulator: %s", what)
+	return fmt.Errorf("simulated phone: %s", what)
 }

@@ -9,15 +9,15 @@ import (
 	"runtime"
 )
 
-// Start says that there is no emulator here.
-func Start(context.Context, Options) (*Emulator, error) { return nil, unsupported() }
+// Start says that there is no simulated phone here.
+func Start(context.Context, Options) (*Device, error) { return nil, unsupported() }
 
-// Init says that there is no emulator here.
+// Init says that there is no simulated phone here.
 func Init(io.Reader, io.Writer, *os.File) error { return unsupported() }
 
 func unsupported() error {
 	return &UnsupportedError{
-		What:   "the emulated phone needs Linux namespaces, this is " + runtime.GOOS,
+		What:   "the simulated phone needs Linux namespaces, this is " + runtime.GOOS,
 		Remedy: "use a phone (--serial), or run this step on Linux",
 	}
 }

@@ -179,7 +179,7 @@ func soc0(s SoCProps) map[string]string {
 		"sys/devices/soc0/machine":                   s.Model + "\n",
 		"sys/devices/soc0/family":                    "Snapdragon\n",
 		"sys/devices/soc0/revision":                  "1.0\n",
-		"sys/firmware/devicetree/base/model":         "hexmage emulator, " + s.Model + "\x00",
+		"sys/firmware/devicetree/base/model":         "hexmage simulated phone, " + s.Model + "\x00",
 		"sys/firmware/devicetree/base/compatible":    "qcom," + s.platform() + "\x00",
 		"sys/class/kgsl/kgsl-3d0/gpu_model":          "none\n",
 		"sys/class/remoteproc/remoteproc0/name":      "cdsp\n",
@@ -197,7 +197,7 @@ func soc0(s SoCProps) map[string]string {
 	return files
 }
 
-// Frequencies of the emulated cores, in kHz. They are of no SoC: the cores are the host's, and only their load is real.
+// Frequencies of the simulated cores, in kHz. They are of no SoC: the cores are the host's, and only their load is real.
 const (
 	slowest = 400_000
 	fastest = 2_000_000

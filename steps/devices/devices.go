@@ -23,12 +23,12 @@ import (
 
 // File is what a devices.hcl says.
 type File struct {
-	Devices  []pool.Device // in the file's order; names and phones are distinct
-	Emulated int           // how many emulated phones of an image a pipeline may run at the same time; 0: not said
+	Devices   []pool.Device // in the file's order; names and phones are distinct
+	Simulated int           // how many simulated phones of an image a pipeline may run at the same time; 0: not said
 }
 
-// maxEmulated is far more phones than a machine can emulate.
-const maxEmulated = 256
+// maxSimulated is far more phones than a machine can emulate.
+const maxSimulated = 256
 
 // Parse reads a file; name is for diagnostics. With errors, what it returns is not whole.
 func Parse(src []byte, name string) (File, hcl.Diagnostics) {
@@ -38,7 +38,7 @@ func Parse(src []byte, name string) (File, hcl.Diagnostics) {
 		return f, diags
 	}
 	body := parsed.Body.(*hclsyntax.Body)
-	diags = config.UnexpectedIn(body, nil, []string{"device", "emulated"}, name)
+	diags = config.UnexpectedIn(body, nil, []string{"device", "simulated"}, name)
 	first := map[string]hcl.Range{} // what may be there once, and where it is
 	once := func(key, what string, at hcl.Range) {
 		if other, ok := first[key]; ok {
@@ -58,11 +58,11 @@ func Parse(src []byte, name string) (File, hcl.Diagnostics) {
 			once("name "+d.Name, fmt.Sprintf("device %q", d.Name), b.DefRange())
 			once("phone "+d.Serial+"@"+d.Server.String(), "the device with serial "+d.Serial, b.DefRange())
 			f.Devices = append(f.Devices, d)
-		case "emulated":
-			once("emulated", "emulated", b.DefRange())
-			n, ds := emulated(b)
+		case "simulated":
+			once("simulated", "simulated", b.DefRange())
+			n, ds := simulated(b)
 			diags = append(diags, ds...)
-			f.Emulated = n
+			f.Simulated = n
 		}
 	}
 	for _, d := range f.Devices { // --serial takes either
@@ -174,23 +174,23 @@ func ParseServer(s string) (pool.Server, error) {
 	return pool.Server{Network: "tcp", Address: s}, nil
 }
 
-// emulated reads how many phones may be emulated.
-func emulated(b *hclsyntax.Block) (int, hcl.Diagnostics) {
-	diags := config.UnexpectedIn(b.Body, []string{"phones"}, nil, "emulated")
+// simulated reads how many phones may be simulated.
+func simulated(b *hclsyntax.Block) (int, hcl.Diagnostics) {
+	diags := config.UnexpectedIn(b.Body, []string{"phones"}, nil, "simulated")
 	if len(b.Labels) > 0 {
-		diags = append(diags, mistake(b.LabelRanges[0], "emulated has no name", "Write emulated { phones = 2 }."))
+		diags = append(diags, mistake(b.LabelRanges[0], "simulated has no name", "Write simulated { phones = 2 }."))
 	}
 	a := b.Body.Attributes["phones"]
 	if a == nil {
-		return 0, append(diags, mistake(b.DefRange(), "How many phones?", "Write emulated { phones = 2 }: how many of them may run at the same time."))
+		return 0, append(diags, mistake(b.DefRange(), "How many phones?", "Write simulated { phones = 2 }: how many of them may run at the same time."))
 	}
 	v, ds := value(a, cty.Number)
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return 0, diags
 	}
 	n, _ := v.AsBigFloat().Int64()
-	if !v.AsBigFloat().IsInt() || n < 1 || n > maxEmulated {
-		return 0, append(diags, mistake(a.Expr.Range(), "Unusable number of phones", "phones is %s; it is a whole number from 1 to %d.", v.AsBigFloat().Text('g', 10), maxEmulated))
+	if !v.AsBigFloat().IsInt() || n < 1 || n > maxSimulated {
+		return 0, append(diags, mistake(a.Expr.Range(), "Unusable number of phones", "phones is %s; it is a whole number from 1 to %d.", v.AsBigFloat().Text('g', 10), maxSimulated))
 	}
 	return int(n), diags
 }

@@ -28,12 +28,12 @@ device "board" {
   soc    = "QCS9100"
   key    = "~/.ssh/board"
 }
-emulated { phones = 2 }
+simulated { phones = 2 }
 `), "devices.hcl")
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	want := devices.File{Emulated: 2, Devices: []pool.Device{
+	want := devices.File{Simulated: 2, Devices: []pool.Device{
 		{Name: "desk", Serial: "R5CX123"},
 		{Name: "rack", Serial: "10.0.0.7:5555", Server: pool.Server{Network: "tcp", Address: "10.0.0.2:5037"}, SoC: "SM8750"},
 		{Name: "twin", Serial: "R5CX123", Server: pool.Server{Network: "unix", Address: "/run/adb.sock"}},
@@ -70,12 +70,12 @@ func TestMistakes(t *testing.T) {
 		{"device \"a\" {\n  serial = \"x\"\n  key = \"/id\"\n}", `A key of a phone`},
 		{"device \"a\" {\n  serial = \"x\"\n  server = \"10.0.0.2:5037\"\n  key = \"/id\"\n}", `A key of a phone`},
 		{"device \"a\" {\n  serial = \"x\"\n  server = \"ssh://rack\"\n}", `devices.hcl:3,12-24: Unusable server; "ssh://rack" is no ssh address: it does not say as which user`},
-		{`emulated { phones = 0 }`, `phones is 0; it is a whole number from 1 to 256`},
-		{`emulated { phones = 1.5 }`, `phones is 1.5`},
-		{`emulated { phones = "many" }`, `phones is a number`},
-		{`emulated { }`, `Write emulated { phones = 2 }`},
-		{`emulated { phone = 2 }`, `Did you mean phones?`},
-		{"emulated { phones = 1 }\nemulated { phones = 2 }", `emulated is declared here and at devices.hcl:1`},
+		{`simulated { phones = 0 }`, `phones is 0; it is a whole number from 1 to 256`},
+		{`simulated { phones = 1.5 }`, `phones is 1.5`},
+		{`simulated { phones = "many" }`, `phones is a number`},
+		{`simulated { }`, `Write simulated { phones = 2 }`},
+		{`simulated { phone = 2 }`, `Did you mean phones?`},
+		{"simulated { phones = 1 }\nemulated { phones = 2 }", `simulated is declared here and at devices.hcl:1`},
 		{`device "a" {`, `devices.hcl:1`},
 		{`device "a" { serial = ` + strings.Repeat("[", 100_000), `Nested too deeply`},
 	} {
@@ -92,7 +92,7 @@ func TestMistakes(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add(`device "a" { serial = "x" }`)
-	f.Add(`emulated { phones = 2 }`)
+	f.Add(`simulated { phones = 2 }`)
 	f.Add(`device "a" { serial = "ssh://u@h" }`)
 	f.Add(`device "a" "b" { server = 1 }`)
 	f.Add(`device "a" { serial = "x"

@@ -35,7 +35,7 @@ func runtimes(t *testing.T) map[string]func(name string) string {
 	}
 }
 
-// The vendor's own runtime runs on the emulated phone as far as the skel. What is missing, mixed, or looked for in the wrong place makes it print what
+// The vendor's own runtime runs on the simulated phone as far as the skel. What is missing, mixed, or looked for in the wrong place makes it print what
 // it prints on a phone, and the first cause that is named for that is the right one.
 func TestVendorRuntime(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ func recorded() map[int][]float64 {
 }
 
 // TestPaperBesideARecordedRun: a phone's runs are set beside the paper's table and the reproduction's, each length beside its own, with their spread; the same
-// runs on an emulated phone beside neither. What counts is all that goes through the NPU, and not the prompt's own tokens, which the program prints.
+// runs on a simulated phone beside neither. What counts is all that goes through the NPU, and not the prompt's own tokens, which the program prints.
 func TestPaperBesideARecordedRun(t *testing.T) {
 	page, err := os.ReadFile("../../docs/mllm.md")
 	if err != nil {
@@ -102,12 +102,12 @@ func TestPaperBesideARecordedRun(t *testing.T) {
 	}
 	for _, name := range all {
 		if raw, err := os.ReadFile(name); err == nil && bytes.Contains(raw, []byte(`"soc"`)) {
-			if err := os.WriteFile(name, bytes.Replace(raw, []byte(`{`), []byte(`{"emulated":true,`), 1), 0o600); err != nil {
+			if err := os.WriteFile(name, bytes.Replace(raw, []byte(`{`), []byte(`{"simulated":true,`), 1), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	if rows, lines := table(); strings.Contains(fmt.Sprint(rows, lines), "paper") || strings.Contains(fmt.Sprint(rows, lines), "reproduction") || lines == "" {
-		t.Errorf("an emulated run beside the paper: %q\n%s", rows, lines)
+		t.Errorf("a simulated run beside the paper: %q\n%s", rows, lines)
 	}
 }

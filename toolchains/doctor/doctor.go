@@ -110,12 +110,12 @@ func Examine(ctx context.Context, o Options) []Finding {
 	return e.found
 }
 
-// Prevents returns what keeps this machine from running any action, and, if emulated is set, from running the emulated
+// Prevents returns what keeps this machine from running any action, and, if simulated is set, from running the simulated
 // phone.
-func Prevents(o Options, emulated bool) []Finding {
-	o.Profile = "" // the emulated phone may be part of any profile
+func Prevents(o Options, simulated bool) []Finding {
+	o.Profile = "" // the simulated phone may be part of any profile
 	e := &examination{o: o, p: o.Probes, section: SectionMachine}
-	e.kernel(emulated)
+	e.kernel(simulated)
 	return slices.DeleteFunc(e.found, func(f Finding) bool { return f.Status != Missing })
 }
 

@@ -283,7 +283,7 @@ func TestPoorMachine(t *testing.T) {
 	f.golden("poor.txt", doctor.Examine(t.Context(), o))
 }
 
-// TestPrevents: without user namespaces only the emulated phone cannot run, in any profile.
+// TestPrevents: without user namespaces only the simulated phone cannot run, in any profile.
 func TestPrevents(t *testing.T) {
 	o := newFake(t, "", "6.12.0", "").options()
 	if found := doctor.Prevents(o, true); len(found) != 0 {
@@ -293,11 +293,11 @@ func TestPrevents(t *testing.T) {
 	o.Probes.Namespaces = func() error { return syscall.EPERM }
 	o.Probes.Sandbox = func() (doctor.Sandbox, error) { return doctor.Sandbox{}, syscall.ENOSYS }
 	if found := doctor.Prevents(o, false); len(found) != 0 {
-		t.Errorf("no emulated phone: %+v", found)
+		t.Errorf("no simulated phone: %+v", found)
 	}
 	found := doctor.Prevents(o, true)
 	if len(found) != 1 || found[0].Name != "user namespaces" || found[0].Status != doctor.Missing {
-		t.Errorf("an emulated phone: %+v", found)
+		t.Errorf("a simulated phone: %+v", found)
 	}
 }
 

@@ -26,7 +26,7 @@ const (
 	wantMemory  = 30 << 30 // bytes: what converting a model of a few billion parameters was seen to take
 )
 
-// Names of findings about what the emulated phone needs.
+// Names of findings about what the simulated phone needs.
 const (
 	nameNamespaces = "user namespaces"
 	nameBinfmt     = "binfmt_misc"
@@ -41,7 +41,7 @@ func (e *examination) read(file string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// machine looks at the system, its size, and what the sandbox and the emulated phone need of the kernel.
+// machine looks at the system, its size, and what the sandbox and the simulated phone need of the kernel.
 func (e *examination) machine() {
 	e.section = SectionMachine
 	e.system()
@@ -51,8 +51,8 @@ func (e *examination) machine() {
 	e.kernel(true)
 }
 
-// kernel looks at what Linux must allow for actions and, if emulated is set, for the emulated phone.
-func (e *examination) kernel(emulated bool) {
+// kernel looks at what Linux must allow for actions and, if simulated is set, for the simulated phone.
+func (e *examination) kernel(simulated bool) {
 	if e.p.OS != "linux" {
 		return
 	}
@@ -62,7 +62,7 @@ func (e *examination) kernel(emulated bool) {
 		}
 	}
 	e.sandbox()
-	if emulated {
+	if simulated {
 		e.namespaces()
 		e.binfmt()
 	}
@@ -223,7 +223,7 @@ func (e *examination) namespaces() {
 	if errors.Is(err, syscall.ENOSPC) { // which is not about disks here
 		f.Detail = "not allowed: the limit user.max_user_namespaces is reached"
 	}
-	f.Remedy = "The emulated phone of the open profile needs them. " + e.namespaceRemedy()
+	f.Remedy = "The simulated phone of the open profile needs them. " + e.namespaceRemedy()
 	e.add(f)
 }
 
@@ -261,5 +261,5 @@ func (e *examination) binfmt() {
 		return
 	}
 	e.add(Finding{Name: nameBinfmt, Status: e.openOnly(), Detail: "kernel " + release + " has it for the whole machine only",
-		Remedy: "The emulated phone runs AArch64 and Hexagon programs through it. Use Linux 6.7 or newer, or a real phone, or run `apt-get install qemu-user-static`, which registers them."})
+		Remedy: "The simulated phone runs AArch64 and Hexagon programs through it. Use Linux 6.7 or newer, or a real phone, or run `apt-get install qemu-user-static`, which registers them."})
 }

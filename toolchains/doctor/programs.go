@@ -130,7 +130,7 @@ func (e *examination) devices(ctx context.Context) {
 	if e.p.Devices == nil {
 		return
 	}
-	const connect = "Connect one with USB debugging switched on, or by `adb connect HOST:PORT`, until `adb devices` lists it. The open profile has an emulated one."
+	const connect = "Connect one with USB debugging switched on, or by `adb connect HOST:PORT`, until `adb devices` lists it. The open profile has a simulated one."
 	ds, err := e.p.Devices(ctx)
 	if err != nil {
 		f := Finding{Name: "adb server", Status: e.unless("device"), Detail: "none runs", Remedy: "Run `adb start-server`."}

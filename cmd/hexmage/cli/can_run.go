@@ -32,8 +32,8 @@ func (a *app) canRun(ctx context.Context, w *reasons, e *expected, workspace str
 		return nil, err
 	}
 	o := a.doctorOptions(d)
-	emulated, targets := w.devices()
-	found := append(doctor.Prevents(o, emulated), e.memoryFindings(doctor.Memory(o))...)
+	simulated, targets := w.devices()
+	found := append(doctor.Prevents(o, simulated), e.memoryFindings(doctor.Memory(o))...)
 	if full := e.full(); full != "" {
 		found = append(found, doctor.Finding{Section: sectionPlan, Name: "disk", Status: doctor.Missing, Detail: full,
 			Remedy: qnn.Sentence(makeRoom), Command: doctor.Quoted(makeRoom)})
@@ -84,8 +84,8 @@ func (e *expected) memoryFindings(total, available int64) (found []doctor.Findin
 // wantedDevice is a device that an action needs; empty fields match every device.
 type wantedDevice struct{ serial, soc, arch string }
 
-// devices returns the devices that pending actions need, and whether one of them needs the emulated phone.
-func (w *reasons) devices() (emulated bool, wanted []wantedDevice) {
+// devices returns the devices that pending actions need, and whether one of them needs the simulated phone.
+func (w *reasons) devices() (simulated bool, wanted []wantedDevice) {
 	for i := range w.seen.Actions {
 		v := &w.seen.Actions[i]
 		if !pending(v) || v.Spec == nil || v.Spec.Platform[action.PropertyExecutor] != runner.Executor {
@@ -93,7 +93,7 @@ func (w *reasons) devices() (emulated bool, wanted []wantedDevice) {
 		}
 		p := v.Spec.Platform
 		if p[runner.PropertyImage] != "" && p[runner.PropertySerial] == "" {
-			emulated = true
+			simulated = true
 			continue
 		}
 		soc := cmp.Or(p[runner.PropertySoC], p[runner.PropertySelect])
@@ -102,7 +102,7 @@ func (w *reasons) devices() (emulated bool, wanted []wantedDevice) {
 			wanted = append(wanted, one)
 		}
 	}
-	return emulated, wanted
+	return simulated, wanted
 }
 
 // unfitDevices returns a finding for each wanted device that no attached device fits. If no device is attached, the

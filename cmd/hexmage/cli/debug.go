@@ -46,7 +46,7 @@ type debugCmd struct {
 // Help has the examples of `hexmage debug --help`.
 func (*debugCmd) Help() string {
 	return `Builds what the run step needs, pushes it as the step does, and starts the step's program in the same folder, with the same environment,
-arguments and input, under a debug server: lldb-server of the NDK on a phone, the emulator's own on the emulated one. LLDB then has the
+arguments and input, under a debug server: lldb-server of the NDK on a phone, the emulator's own on the simulated one. LLDB then has the
 program with its symbols, its libraries, and the sources it was compiled from. What the program prints goes to standard error.
 docs/debug.md tells more.
 
@@ -552,7 +552,7 @@ func (s *debugging) run(ctx context.Context) error {
 
 // serverOn says how the device starts the program.
 func (s *debugging) serverOn(i devinfo.Info) (session.Server, error) {
-	if i.Emulated {
+	if i.Simulated {
 		return session.Server{Env: phone.DebugStub(session.DebugSocket)}, nil
 	}
 	if s.server == "" {

@@ -23,16 +23,16 @@ import (
 
 // deviceCmd is `hexmage device …`.
 type deviceCmd struct {
-	List    deviceListCmd    `cmd:"" help:"List the devices of the adb server: what each is, and whether it can be used."`
-	Info    deviceInfoCmd    `cmd:"" help:"Tell what a device is and has: SoC, arch, memory, free space, temperatures, the vendor's QNN libraries."`
-	Shell   deviceShellCmd   `cmd:"" help:"Run a command on a device, with its standard streams and its exit code."`
-	Push    devicePushCmd    `cmd:"" help:"Copy files to a device; what it has already is not sent."`
-	Pull    devicePullCmd    `cmd:"" help:"Copy files from a device."`
-	Log     deviceLogCmd     `cmd:"" help:"Print a device's log (logcat)."`
-	Clean   deviceCleanCmd   `cmd:"" help:"Remove all that hexmage keeps on a device."`
-	Connect deviceConnectCmd `cmd:"" help:"Connect to a device over the network."`
-	Emulate deviceEmulateCmd `cmd:"" help:"Start an emulated phone, which may misbehave, and keep it until Ctrl-C."`
-	Pair    devicePairCmd    `cmd:"" help:"Make a device that shows a pairing code know this machine, so that it can be connected to."`
+	List     deviceListCmd     `cmd:"" help:"List the devices of the adb server: what each is, and whether it can be used."`
+	Info     deviceInfoCmd     `cmd:"" help:"Tell what a device is and has: SoC, arch, memory, free space, temperatures, the vendor's QNN libraries."`
+	Shell    deviceShellCmd    `cmd:"" help:"Run a command on a device, with its standard streams and its exit code."`
+	Push     devicePushCmd     `cmd:"" help:"Copy files to a device; what it has already is not sent."`
+	Pull     devicePullCmd     `cmd:"" help:"Copy files from a device."`
+	Log      deviceLogCmd      `cmd:"" help:"Print a device's log (logcat)."`
+	Clean    deviceCleanCmd    `cmd:"" help:"Remove all that hexmage keeps on a device."`
+	Connect  deviceConnectCmd  `cmd:"" help:"Connect to a device over the network."`
+	Simulate deviceSimulateCmd `cmd:"" help:"Start a simulated phone, which may misbehave, and keep it until Ctrl-C."`
+	Pair     devicePairCmd     `cmd:"" help:"Make a device that shows a pairing code know this machine, so that it can be connected to."`
 }
 
 // Help has the examples of `hexmage device --help`.
@@ -117,7 +117,7 @@ func socOf(c *toolchains.Catalogue, i devinfo.Info) *qnn.SoC {
 	return nil
 }
 
-// archOf is the Hexagon arch that a device itself says it has, as emulated ones do, else that of its SoC's record.
+// archOf is the Hexagon arch that a device itself says it has, as simulated ones do, else that of its SoC's record.
 func archOf(c *toolchains.Catalogue, i devinfo.Info) string {
 	if s := socOf(c, i); s != nil && i.Arch == "" {
 		return s.Arch

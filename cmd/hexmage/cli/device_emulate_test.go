@@ -18,7 +18,7 @@ func TestFaultsAreDocumented(t *testing.T) {
 	}
 	_, table, _ := strings.Cut(string(doc), "| `--fault` | |\n|---|---|\n")
 	table, _, _ = strings.Cut(table, "\n\n")
-	help := (&deviceEmulateCmd{}).Help()
+	help := (&deviceSimulateCmd{}).Help()
 	var want strings.Builder
 	for _, f := range phone.FaultTable() {
 		fmt.Fprintf(&want, "| `%s` | %s |\n", strings.ReplaceAll(f.Usage(), "|", "\\|"), f.Doc)

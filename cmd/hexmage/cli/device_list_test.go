@@ -23,7 +23,7 @@ func TestDeviceListWatch(t *testing.T) {
 	}
 	server := phonetest.Server(t)
 	e := phonetest.Start(t, phonetest.Image(t, nil),
-		func(o *phone.Options) { o.Self = []string{self, "tool", "emulator-init"} })
+		func(o *phone.Options) { o.Self = []string{self, "tool", "phone-init"} })
 	if err := server.Connect(t.Context(), e.Addr()); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestDeviceListWatch(t *testing.T) {
 		}
 		t.Fatalf("%s was never said; %s", want, errs.String())
 	}
-	await("device  hexmage emulator SM8750 v79")
+	await("device  hexmage simulated phone SM8750 v79")
 	if err := server.Disconnect(t.Context(), e.Addr()); err != nil {
 		t.Fatal(err)
 	}

@@ -21,10 +21,10 @@ import (
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
-// phones are two emulated phones at a real adb server, and hexmage beside them.
+// phones are two simulated phones at a real adb server, and hexmage beside them.
 type phones struct {
 	dir      string
-	one, two *phone.Emulator
+	one, two *phone.Device
 	vars     []string
 }
 
@@ -64,7 +64,7 @@ func newPhones(t *testing.T) *phones {
 	if err != nil {
 		t.Fatal(err)
 	}
-	init := func(o *phone.Options) { o.Self = []string{self, "tool", "emulator-init"} }
+	init := func(o *phone.Options) { o.Self = []string{self, "tool", "phone-init"} }
 	return &phones{
 		dir: t.TempDir(), one: phonetest.Start(t, image, init), two: phonetest.Start(t, image, init),
 		vars: []string{"HOME=" + cache, "HEXMAGE_CACHE=" + cache,
@@ -95,7 +95,7 @@ func TestDeviceCommands(t *testing.T) {
 		rows[0]["soc"] != "SM8750" || rows[0]["arch"] != "v79" || rows[1]["state"] != "device" {
 		t.Errorf("list: %v, %v", rows, err)
 	}
-	if out := p.ok(t, "list"); !strings.Contains(out, one+"  device  SM8750  v79  hexmage emulator SM8750 v79\n") ||
+	if out := p.ok(t, "list"); !strings.Contains(out, one+"  device  SM8750  v79  hexmage simulated phone SM8750 v79\n") ||
 		!strings.Contains(out, two) {
 		t.Errorf("list: %q", out)
 	}
@@ -191,7 +191,7 @@ func TestDeviceOfAnotherArch(t *testing.T) {
 	}
 	image := phonetest.Image(t, func(i *phone.Image) { i.SoC.Arch = "v75" })
 	p.ok(t, "connect", phonetest.Start(t,
-		image, func(o *phone.Options) { o.Self = []string{self, "tool", "emulator-init"} }).Addr())
+		image, func(o *phone.Options) { o.Self = []string{self, "tool", "phone-init"} }).Addr())
 	var rows []struct{ Arch string }
 	if err := json.Unmarshal([]byte(p.ok(t, "list", "--json")), &rows); err != nil || len(rows) != 1 ||
 		rows[0].Arch != "v75" {

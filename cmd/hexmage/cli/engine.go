@@ -27,14 +27,14 @@ import (
 // engineParts is the engine with devices.
 type engineParts struct {
 	*builder
-	executor execute.Executor
-	lookups  int              // at once, ahead of what runs
-	again    execute.Executor // the same without memory
-	finish   func(again bool) // sends what is still to be sent
-	device   *runner.Device
-	devices  runner.Options // of device
-	phones   int            // how many actions can run on devices at the same time
-	emulated int            // and on emulated ones
+	executor  execute.Executor
+	lookups   int              // at once, ahead of what runs
+	again     execute.Executor // the same without memory
+	finish    func(again bool) // sends what is still to be sent
+	device    *runner.Device
+	devices   runner.Options // of device
+	phones    int            // how many actions can run on devices at the same time
+	simulated int            // and on simulated ones
 }
 
 // adbServer is where the user's own adb server listens, unless adb's variables say otherwise.
@@ -70,15 +70,15 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 	e := &engineParts{builder: here, lookups: far.atOnce(), finish: func(again bool) { far.finish(ctx, again) }}
 	devices := runner.Options{
 		Store: e.Blobs, Trees: e.Trees, Fn: e.Fn, Dir: e.Scratch, State: e.State.Runner(),
-		Emulate: steps.EmulatePhone(a.Env.Self, "tool", "emulator-init"),
-		Server:  pool.Server{Network: network, Address: address}, Home: a.Env.Var("HOME"), SSH: a.ssh(),
-		Phones: listed.Emulated,
+		Simulate: steps.SimulatePhone(a.Env.Self, "tool", "phone-init"),
+		Server:   pool.Server{Network: network, Address: address}, Home: a.Env.Var("HOME"), SSH: a.ssh(),
+		Phones: listed.Simulated,
 	}
 	if len(listed.Devices) > 0 {
 		devices.Pool = pool.New(devices.State, listed.Devices)
 	}
-	e.device, e.devices, e.emulated = runner.New(devices), devices, max(1, listed.Emulated)
-	e.phones = max(e.emulated, len(listed.Devices))
+	e.device, e.devices, e.simulated = runner.New(devices), devices, max(1, listed.Simulated)
+	e.phones = max(e.simulated, len(listed.Devices))
 	if a.Serial != "" {
 		e.phones = 1
 	}
@@ -94,7 +94,7 @@ func (e *engineParts) options(a *app) engine.Options { return e.withDevices(e.bu
 // withDevices has a build use devices, too.
 func (e *engineParts) withDevices(o engine.Options) engine.Options {
 	o.Executor, o.LookAhead = e.executor, e.lookups
-	o.Pools[runner.Executor], o.Pools["emulated"] = e.phones, e.emulated
+	o.Pools[runner.Executor], o.Pools["simulated"] = e.phones, e.simulated
 	return o
 }
 

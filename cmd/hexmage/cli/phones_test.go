@@ -19,7 +19,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// prefilling is an AArch64 program for emulatortest.Compile: it takes a while and says that so many tokens, its
+// prefilling is an AArch64 program for phonetest.Compile: it takes a while and says that so many tokens, its
 // argument, took twice as many milliseconds.
 const prefilling = phonetest.Calls + `
 void run(long *stack) {
@@ -66,11 +66,11 @@ step "run" "one" {
 output "stdout" { value = step.run.one.outputs.stdout }
 `
 
-// rack is eight emulated phones at two adb servers, listed in devices.hcl, and a workspace with a bench for them.
+// rack is eight simulated phones at two adb servers, listed in devices.hcl, and a workspace with a bench for them.
 type rack struct {
 	dir    string
 	vars   []string
-	phones []*phone.Emulator
+	phones []*phone.Device
 	server []string // sockets of the adb servers; phones are at them by turns
 	disks  []string
 }
@@ -92,7 +92,7 @@ func newRack(t *testing.T, n int) *rack {
 	for i := range n {
 		r.disks = append(r.disks, t.TempDir())
 		e := phonetest.Start(t, image, func(o *phone.Options) {
-			o.Self, o.Data = []string{self, "tool", "emulator-init"}, r.disks[i]
+			o.Self, o.Data = []string{self, "tool", "phone-init"}, r.disks[i]
 		})
 		r.phones = append(r.phones, e)
 		if err := os.WriteFile(filepath.Join(r.disks[i], "name"), fmt.Appendln(nil, "phone", i+1), 0o644); err != nil {

@@ -169,7 +169,7 @@ func (d *domain) needs(m *config.Module, profile string) []string {
 			needs = append(needs, t.Name)
 		}
 	}
-	if kinds["run"] && !kinds["emulator"] {
+	if kinds["run"] && !kinds["simulated_phone"] {
 		needs = append(needs, "a phone or board")
 	}
 	return needs

@@ -39,15 +39,15 @@ func TestNeeds(t *testing.T) {
 				t.Fatalf("%s, profile %s: %v, %v", name, profile, err, diags)
 			}
 			var want []string
-			runs, emulated := false, false
+			runs, simulated := false, false
 			for _, n := range p.Instances {
-				runs, emulated = runs || n.At.Kind == "run", emulated || n.At.Kind == "emulator"
+				runs, simulated = runs || n.At.Kind == "run", simulated || n.At.Kind == "simulated_phone"
 				if n.At.Kind == "toolchain" && profile != "open" &&
 					slices.Contains([]string{"qairt", "hexagon", "ndk", "ort_android", "ort_qnn_android"}, n.At.Name) {
 					want = append(want, n.At.Name)
 				}
 			}
-			if runs && !emulated {
+			if runs && !simulated {
 				want = append(want, "a phone or board")
 			}
 			got := d.needs(cfg.Module, profile)

@@ -200,7 +200,7 @@ func TestDeviceDefects(t *testing.T) {
 		t.Error("the runner is built from sources that print no speed")
 	}
 	for address := range steps {
-		if strings.HasPrefix(address, "emulator") || strings.HasPrefix(address, "reference") ||
+		if strings.HasPrefix(address, "simulated_phone") || strings.HasPrefix(address, "reference") ||
 			strings.HasPrefix(address, "model.") {
 			t.Errorf("%s is the stand-in's", address)
 		}

@@ -109,14 +109,14 @@ func llvm(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("PATH", bin+string(os.PathListSeparator)+ts.Getenv("PATH"))
 }
 
-// attachPhone is a command of scripts: an emulated phone is attached to the user's adb server, and the packages of
+// attachPhone is a command of scripts: a simulated phone is attached to the user's adb server, and the packages of
 // adb are in the cache.
 func attachPhone(ts *testscript.TestScript, neg bool, args []string) {
 	t := ts.Value("t").(testing.TB)
 	self, err := os.Executable()
 	ts.Check(err)
 	e, server := phonetest.Start(t,
-		phonetest.Image(t, nil), func(o *phone.Options) { o.Self = []string{self, "tool", "emulator-init"} }),
+		phonetest.Image(t, nil), func(o *phone.Options) { o.Self = []string{self, "tool", "phone-init"} }),
 		phonetest.Server(t)
 	ts.Check(server.Connect(t.Context(), e.Addr()))
 	ts.Setenv("ADB_SERVER_SOCKET", "localfilesystem:"+server.Address())

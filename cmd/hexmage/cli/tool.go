@@ -55,7 +55,7 @@ func (a *app) netrc() string {
 // tools is the table of built-in tools, by the name that follows `hexmage tool`.
 func tools() map[string]tool.Func {
 	t := steps.Tools()
-	t["emulator-init"] = emulatorInit
+	t["phone-init"] = phoneInit
 	t[reaperTool] = reap
 	return t
 }
@@ -83,9 +83,9 @@ func runTool(args []string, env Env) int {
 		tool.Env{Vars: env.Vars, Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr})
 }
 
-// emulatorInit is the first process of an emulated device; package emulator starts it in namespaces of its own.
-func emulatorInit(_ context.Context, _ []string, env tool.Env) int {
+// phoneInit is the first process of a simulated device; package phone starts it in namespaces of its own.
+func phoneInit(_ context.Context, _ []string, env tool.Env) int {
 	err := phone.Init(env.Stdin, env.Stdout, os.NewFile(3, "listener")) // returns only when it fails
-	fmt.Fprintln(env.Stderr, "emulator:", err)
+	fmt.Fprintln(env.Stderr, "simulated phone:", err)
 	return 1
 }

@@ -9,9 +9,9 @@
 // each subject, and tests that stand on the same expensive run share a package. No test has a port or a folder that
 // another process could have.
 //
-//   - mainjob: the main job and pipelines like it, on the emulated phone
+//   - mainjob: the main job and pipelines like it, on the simulated phone
 //   - failures: kills, mistakes, what is provoked, and secrets
-//   - phone: emulated phones and boards, debugging, and saves that are watched
+//   - phone: simulated phones and boards, debugging, and saves that are watched
 //   - remote: buildbox-casd and BuildGrid as cache and as executor
 //   - host: profile host, by the vendor's compiler and emulator
 //   - accuracy: what profile host says of quantised models

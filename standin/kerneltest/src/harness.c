@@ -24,7 +24,7 @@ static long call(long number, long a, const void *b, size_t c) {
 // text.c wants these.
 int sys_write(int fd, const void *from, size_t bytes) { return (int)call(64, fd, from, bytes); }
 
-// What C++ sources may call, as far as packages for the emulated DSP may.
+// What C++ sources may call, as far as packages for the simulated DSP may.
 static unsigned char pool[heap] __attribute__((aligned(128)));
 static size_t pooled;
 void *malloc(size_t bytes) {

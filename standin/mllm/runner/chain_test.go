@@ -149,7 +149,7 @@ func wholeChain(t *testing.T, p programs, m chained) {
 	}
 }
 
-// The same on the emulated phone, over adb: there the runner finds the DSP and the SoC where a phone has them.
+// The same on the simulated phone, over adb: there the runner finds the DSP and the SoC where a phone has them.
 func TestOnTheEmulatedPhone(t *testing.T) {
 	p, m := build(t), chain(t, compiler.Qwen3)
 	d := phonetest.Device(t, phonetest.Image(t, func(i *phone.Image) { i.FastRPCShell = p.shell }), nil)

@@ -1,4 +1,4 @@
-// Package cdsp holds the sources of fastrpc_shell_3, the protection domain of the emulated DSP: a static, freestanding
+// Package cdsp holds the sources of fastrpc_shell_3, the protection domain of the simulated DSP: a static, freestanding
 // Hexagon program that loads an op package's shared object, as the shell of that name does on a real DSP, and runs its ops.
 // README.md tells the protocol it speaks on fd 0 and 1.
 //

@@ -82,7 +82,7 @@ func TestLoad(t *testing.T) {
 	d.refused(load, append(text("/no/such/lib.so"), text("x")...), unableToLoad, "cannot open /no/such/lib.so: errno 2")
 	d.refused(load, append(text("lib.so"), text("x")...), badParameter, "must be absolute")
 	d.refused(load, text(other), badParameter, "malformed LOAD")
-	d.refused(invoke, words(1), unsupported, "the emulated DSP does not run it")
+	d.refused(invoke, words(1), unsupported, "the simulated DSP does not run it")
 	d.refused(invoke, nil, badParameter, "malformed INVOKE")
 	d.refused(info, words(1), invalidHandle, "no library")
 	d = start(t, shell, "v75")

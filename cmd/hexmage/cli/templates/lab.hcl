@@ -1,6 +1,6 @@
 # A program on phones, measured: each variant three times, on a phone that is cool.
 #
-#   hexmage run @name@                     on an emulated phone
+#   hexmage run @name@                     on a simulated phone
 #   hexmage run @name@ --profile device    on any that is free: yours, or those of ~/.config/hexmage/devices.hcl, which has
 #                                       lines such as device "desk" { serial = "R5CX123ABCD" }
 
@@ -10,8 +10,8 @@ profile "open" {
   toolchain "llvm" {}
   toolchain "qemu" {}
   toolchain "busybox" {}
-  step "emulator" "phone" {}
-  locals { phone = step.emulator.phone.outputs.image }
+  step "simulated_phone" "phone" {}
+  locals { phone = step.simulated_phone.phone.outputs.image }
 }
 profile "device" {
   locals { phone = null }

@@ -46,13 +46,13 @@ func TestNoise(t *testing.T) {
 
 	// The phone's log of a good run, at a real adb server.
 	image := func() string {
-		w.WriteShipped(t, good.Output("phone", "step.emulator.phone.outputs.image"))
+		w.WriteShipped(t, good.Output("phone", "step.simulated_phone.phone.outputs.image"))
 		Wants(t, w.Run(t, "run", Pipeline), ExitOK)
 		return w.Out("phone")
 	}()
 	server := phonetest.Server(t)
 	e, err := phone.Start(t.Context(),
-		phone.Options{Self: []string{Hexmage(), "tool", "emulator-init"}, Image: image, Dir: t.TempDir()})
+		phone.Options{Self: []string{Hexmage(), "tool", "phone-init"}, Image: image, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,12 +62,12 @@ func TestNoise(t *testing.T) {
 	own := attached(t, good)
 	w.WriteShipped(t, own)
 	o = w.Run(t, "run", Pipeline, AOT+"run.llm")
-	Wants(t, o, ExitOK, "on it (emulator SM8750 v79)")
+	Wants(t, o, ExitOK, "on it (simulated phone SM8750 v79)")
 	if strings.Contains(o.Stdout+o.Stderr, "hint: ") {
 		t.Errorf("the good run has hints: %s", o)
 	}
 	log := w.Run(t, "device", "log", "--all", "--serial", e.Addr())
-	Wants(t, log, ExitOK, "the emulated SM8750 has started")
+	Wants(t, log, ExitOK, "the simulated SM8750 has started")
 	w.Write(t, "phone.log", log.Stdout)
 	Wants(t, w.Run(t, "diagnose", "phone.log"), ExitOK, "No failure shows")
 

@@ -45,7 +45,7 @@ func TestProvokedTable(t *testing.T) {
 	}
 	linkTests := Read(t, filepath.Join(Repo(), "steps", "failures", "provoked_test.go"))
 	for _, m := range regexp.MustCompile(`\{"([a-z-]+)", "([^"]+)", func\(`).FindAllStringSubmatch(linkTests, -1) {
-		add(m[1], m[2], "the real adb server and the emulated phone", "")
+		add(m[1], m[2], "the real adb server and the simulated phone", "")
 	}
 	var b strings.Builder
 	failures, mistakes, seeds := 0, 0, 0

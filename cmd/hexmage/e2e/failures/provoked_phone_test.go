@@ -54,17 +54,17 @@ func phoneMistakes() []phoneMistake {
 func TestProvokedPhones(t *testing.T) {
 	w := Warmed(t)
 	good := w.Shipped(t)
-	w.WriteShipped(t, good.Output("phone", "step.emulator.phone.outputs.image"))
+	w.WriteShipped(t, good.Output("phone", "step.simulated_phone.phone.outputs.image"))
 	if o := w.Run(t, "run", Pipeline); o.Code != 0 {
 		t.Fatal(o)
 	}
 	image, server, cat := w.Out("phone"), phonetest.Server(t), catalogue(t)
 	w.Env = append(w.Env, "HEXMAGE_DEVICES="+filepath.Join(w.Home, "devices.hcl"))
 	good = attached(t, good)
-	start := func(t *testing.T, f phone.Faults, log io.Writer) *phone.Emulator {
+	start := func(t *testing.T, f phone.Faults, log io.Writer) *phone.Device {
 		t.Helper()
 		e, err := phone.Start(t.Context(),
-			phone.Options{Self: []string{Hexmage(), "tool", "emulator-init"}, Image: image, Dir: t.TempDir(),
+			phone.Options{Self: []string{Hexmage(), "tool", "phone-init"}, Image: image, Dir: t.TempDir(),
 				Log: log, Faults: f})
 		if err != nil {
 			t.Fatal(err)
@@ -103,7 +103,7 @@ func TestProvokedPhones(t *testing.T) {
 }
 
 // choosePhone makes the phone the only one that the world knows.
-func choosePhone(t *testing.T, w *World, e *phone.Emulator, server *adb.Server) {
+func choosePhone(t *testing.T, w *World, e *phone.Device, server *adb.Server) {
 	t.Helper()
 	w.Write(t, "../home/devices.hcl",
 		fmt.Sprintf("device \"it\" {\n  serial = %q\n  server = \"unix:%s\"\n}\n", e.Addr(), server.Address()))

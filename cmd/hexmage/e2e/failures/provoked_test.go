@@ -47,7 +47,7 @@ type provocation struct {
 	at    string // the step that fails then; "" run.llm, or exec.it with a script
 }
 
-const onPhone = "the emulated phone"
+const onPhone = "the simulated phone"
 
 // The places of what the stand-ins have.
 const (

@@ -12,7 +12,7 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestLLMNPU: llm.npu's way in profile open: prompts of three lengths through the DSP of the emulated phone, every
+// TestLLMNPU: llm.npu's way in profile open: prompts of three lengths through the DSP of the simulated phone, every
 // token the reference's; beside no phone's numbers; nothing runs twice but what is on the phone, and an older run's
 // graphs there do no harm.
 func TestLLMNPU(t *testing.T) {
@@ -23,7 +23,7 @@ func TestLLMNPU(t *testing.T) {
 		t.Errorf("not all tokens are the reference's:\n%s", o.Stdout)
 	}
 	if strings.Contains(o.Stdout, "paper") || strings.Contains(o.Stdout, "reproduction") {
-		t.Errorf("an emulated phone beside the paper:\n%s", o.Stdout)
+		t.Errorf("a simulated phone beside the paper:\n%s", o.Stdout)
 	}
 	printed, err := os.ReadFile(filepath.Join(w.Dir, "out", "llm-npu", "stdout.txt"))
 	if err != nil || len(regexp.MustCompile(`(?m)prefill time: \d+\.\d\dms$`).FindAll(printed, -1)) != 3 ||

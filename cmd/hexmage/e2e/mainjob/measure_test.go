@@ -55,7 +55,7 @@ toolchain "llvm" {}
 toolchain "qemu" {}
 toolchain "busybox" {}
 
-step "emulator" "phone" {}
+step "simulated_phone" "phone" {}
 
 step "exec" "timed" {
   argv = ["sh", "-c", "exec ${toolchain.llvm.dir}/usr/bin/clang-22 --target=aarch64-linux-gnu -O1 -mgeneral-regs-only -ffreestanding -fno-builtin -nostdlib -nostdlibinc -static -fuse-ld=lld --ld-path=${toolchain.llvm.dir}/usr/bin/ld.lld-22 -o timed timed.c"]
@@ -64,7 +64,7 @@ step "exec" "timed" {
 }
 
 step "run" "bench" {
-  device = step.emulator.phone.outputs.image
+  device = step.simulated_phone.phone.outputs.image
   push   = { timed = step.exec.timed.outputs.bin }
   argv   = ["./timed", matrix.seq]
   repeat = 3

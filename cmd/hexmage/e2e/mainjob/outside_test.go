@@ -56,7 +56,7 @@ func TestTenLines(t *testing.T) {
 	}
 
 	o := w.Run(t, "--soc", "SM8650", "--offline", "run", "chat")
-	Wants(t, o, ExitOK, "qwen3-aot-v75 on SM8650   profile: open", "on emulator SM8650 v75", AOT+"run.llm")
+	Wants(t, o, ExitOK, "qwen3-aot-v75 on SM8650   profile: open", "on simulated phone SM8650 v75", AOT+"run.llm")
 	if m := regexp.MustCompile(`\n +tokens as the reference +(\d+) of (\d+)\n`).
 		FindStringSubmatch(o.Stdout); m == nil || m[1] != m[2] || m[1] == "0" {
 		t.Errorf("not all tokens are the reference's: %q in\n%s", m, o.Stdout)
@@ -139,9 +139,9 @@ func TestProduct(t *testing.T) {
 	// The shipped pipeline has done SM8750-16, and the toolchains, the runner, the Makefile and the patch with it.
 	if diff := cmp.Diff(map[string]int{
 		"model.llm": 1, "quantize.llm": 1, "convert.llm": 1, "audit.llm": 1, "reference.llm": 1, // of block size 32
-		"oppackage.llama": len(sources) + len(ops) + 2, // and a link and a check for v75
-		"emulator.phone":  1,                           // SM8650's image
-		"context.llm":     3 * 2, "run.llm": 3 * 2,
+		"oppackage.llama":       len(sources) + len(ops) + 2, // and a link and a check for v75
+		"simulated_phone.phone": 1,                           // SM8650's image
+		"context.llm":           3 * 2, "run.llm": 3 * 2,
 	}, ran); diff != "" {
 		t.Errorf("executed %d, by step (-want +ran):\n%s\n%q", r.Executed, diff, r.Names)
 	}

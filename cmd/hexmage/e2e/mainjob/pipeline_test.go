@@ -32,7 +32,7 @@ func TestFromNothing(t *testing.T) {
 	t.Logf("from nothing in %v", o.Took)
 	for _, want := range []string{`SM8750 +profile: open\n`, `\n +prefill speed +[0-9.]+ tokens/s\n`,
 		`\n +decode speed +[0-9.]+ tokens/s\n`,
-		`emulated phone.*not a phone's speed`} {
+		`simulated phone.*not a phone's speed`} {
 		if !regexp.MustCompile(want).MatchString(o.Stdout) {
 			t.Errorf("standard output does not have %q:\n%s", want, o.Stdout)
 		}

@@ -11,7 +11,7 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestProfileOfAPhone: the table has what a phone's kernel told meanwhile. The phone is the emulated one, and what
+// TestProfileOfAPhone: the table has what a phone's kernel told meanwhile. The phone is the simulated one, and what
 // its program writes is a profile of the vendor's emulator, in the place of qnn-net-run.
 func TestProfileOfAPhone(t *testing.T) {
 	w := Warmed(t)
@@ -26,9 +26,9 @@ toolchain "adb" {}
 toolchain "llvm" {}
 toolchain "qemu" {}
 toolchain "busybox" {}
-step "emulator" "phone" {}
+step "simulated_phone" "phone" {}
 step "run" "net" {
-  device    = step.emulator.phone.outputs.image
+  device    = step.simulated_phone.phone.outputs.image
   push      = { "net.csv" = "net.csv" }
   argv      = ["sh", "-c", "sleep 0.5; mkdir results; cp net.csv results/"]
   pull      = ["results/net.csv"]

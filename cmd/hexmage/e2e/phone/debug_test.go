@@ -33,7 +33,7 @@ func lineOf(t *testing.T, w *World, name, text string) int {
 	return 1 + strings.Count(before, "\n")
 }
 
-// TestDebug stops the stand-in's runner on the emulated phone: real code for AArch64, a real adb server, the
+// TestDebug stops the stand-in's runner on the simulated phone: real code for AArch64, a real adb server, the
 // emulator's own stub, a real LLDB that hexmage fetches itself. What LLDB prints has the function, the line of our
 // source, with its text, and what the step gives its program: its prompt has 77 tokens.
 func TestDebug(t *testing.T) {
@@ -122,7 +122,7 @@ func debugsByHand(t *testing.T, w *World) {
 	cmd := w.Command(t.Context(), "debug", Pipeline, "--break", "Model::prefill")
 	cmd.Stdin = strings.NewReader("frame variable n\nquit\n")
 	Wants(t, Ended(t, cmd), 0, "stop reason = breakpoint 1.1", "(u32) n = 77",
-		"hexmage: ./"+debugged+" on emulator SM8750 v79")
+		"hexmage: ./"+debugged+" on simulated phone SM8750 v79")
 
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -175,7 +175,7 @@ func debugsWithoutInformation(t *testing.T, w *World) {
 		"there is no function parse_flags in "+debugged)
 }
 
-// debugsOnConnectedPhone takes a phone of the user's own adb server, which here is an emulated one, by its serial.
+// debugsOnConnectedPhone takes a phone of the user's own adb server, which here is a simulated one, by its serial.
 func debugsOnConnectedPhone(t *testing.T, w *World) {
 	one := emulate(t, w, "--connect")
 	Wants(t, w.Run(t, "debug", Pipeline, "-s", one.Serial, "--break", "Model::prefill", "--batch"), 0, "(u32) n = 77")

@@ -51,7 +51,7 @@ func TestFlakyPhone(t *testing.T) {
 		if err := json.Unmarshal([]byte(Read(t, w.Out("runs/"+strconv.Itoa(repetition)+"/run.json"))), &r); err != nil {
 			t.Fatal(err)
 		}
-		if r.Serial != phone.Serial || r.SoC != "SM8750" || !r.Emulated {
+		if r.Serial != phone.Serial || r.SoC != "SM8750" || !r.Simulated {
 			t.Errorf("run %d was on %+v, want the phone that was chosen", repetition, r)
 		}
 		return r.SentBytes

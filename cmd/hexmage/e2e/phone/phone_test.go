@@ -22,7 +22,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// TestPhoneORT lets a bundle answer on a phone: an emulated one behind a real adb server, with the bundle's program
+// TestPhoneORT lets a bundle answer on a phone: a simulated one behind a real adb server, with the bundle's program
 // and arm64's ONNX Runtime under qemu, whose own kernels do what the NPU would. First it is the user's adb server
 // that knows the phone, and its link breaks again and again; then it is the pipeline's own.
 func TestPhoneORT(t *testing.T) {
@@ -48,12 +48,12 @@ func TestPhoneORT(t *testing.T) {
 	one.end(t)
 
 	t.Run("the pipeline's own phone", func(t *testing.T) {
-		Wants(t, w.Run(t, "run", "handy"), ExitOK, "on emulator SM8750 v79", "4 of 4", "not a phone's speed")
+		Wants(t, w.Run(t, "run", "handy"), ExitOK, "on simulated phone SM8750 v79", "4 of 4", "not a phone's speed")
 	})
 	// the vendor's provider, stub and skel for arm64 Linux, with the bundle's own context
 	t.Run("as far as the vendor's skel", func(t *testing.T) {
 		Wants(t, w.Run(t, "run", "handy", "--var=processor=false"), ExitFailed,
-			"the emulated DSP does not run it: this is as far as it goes",
+			"the simulated DSP does not run it: this is as far as it goes",
 			"prefill_ctx.onnx: the context was not loaded",
 			"The context is for SM8750, Hexagon v79, and was made by QAIRT 2.51.0",
 			"The libraries fit each other and the phone, and the DSP would load the skel")

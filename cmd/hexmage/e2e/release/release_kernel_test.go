@@ -26,7 +26,7 @@ import (
 const kernelLimit = time.Hour
 
 // firstProgram is what a system's kernel starts. The kernel's first root can be neither left nor changed, as the
-// emulated phone does: one that is mounted over it can.
+// simulated phone does: one that is mounted over it can.
 const firstProgram = `#!/bin/sh
 mount --bind / /mnt
 cd /mnt
@@ -65,7 +65,7 @@ busybox poweroff -f
 `
 
 // TestReleaseOldKernel: on Debian 12's own kernel, in a virtual machine, the released program says once what the
-// sandbox lacks there, and how the emulated phone gets what only newer kernels give; then the main job runs.
+// sandbox lacks there, and how the simulated phone gets what only newer kernels give; then the main job runs.
 func TestReleaseOldKernel(t *testing.T) {
 	if os.Getenv(rootsLong) != "all" {
 		t.Skip("mage testAll runs this: " + rootsLong + " is not set")

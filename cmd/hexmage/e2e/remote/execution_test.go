@@ -87,7 +87,7 @@ func TestRemoteExecution(t *testing.T) {
 	r := two.RunJSON(t, Pipeline)
 	there, here := counted(t, r.Outcome)
 	t.Logf("the first machine took %v, the second %v: %s", first.Took, r.Took, ranThere.FindString(r.Stderr))
-	// one is the emulated phone's
+	// one is the simulated phone's
 	if there < 30 || there+here+1 != r.Executed || strings.Contains(r.Stderr, "could not run") {
 		t.Errorf("%d actions ran there, and %d here, of %d: %s", there, here, r.Executed, r.Stderr)
 	}

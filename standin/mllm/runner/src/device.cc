@@ -53,7 +53,7 @@ bool lists(Str bytes, Str key, u32 wanted) {
   return true;
 }
 
-// What the emulated phone says of itself; found is false anywhere else.
+// What the simulated phone says of itself; found is false anywhere else.
 struct SoC {
   bool found = false;
   Str arch;  // "79"
@@ -139,7 +139,7 @@ Str backend_build_id() {
 
 void check_libraries(Str backend_id) {
   SoC soc = soc_of_device();
-  if (!soc.found) return;  // not the emulated phone: nothing to compare with
+  if (!soc.found) return;  // not the simulated phone: nothing to compare with
   Text name;
   name << find_library("libQnnHtp.so");
   if (soc.model && !lists(map_file(name.c_str()).str(), "open_socs=", soc.model))

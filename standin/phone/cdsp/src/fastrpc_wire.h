@@ -1,4 +1,4 @@
-/* The protocol between a program on the emulated phone and its protection domain on the emulated DSP.
+/* The protocol between a program on the simulated phone and its protection domain on the simulated DSP.
  * README.md tells it in prose. Every number is little-endian; both ends are little-endian machines. */
 #ifndef FASTRPC_WIRE_H
 #define FASTRPC_WIRE_H

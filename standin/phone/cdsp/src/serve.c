@@ -175,7 +175,7 @@ static int do_load(struct cursor *c) {
 static int do_invoke(struct cursor *c) {
   take_word(c);
   if (c->broken || c->left) return refuse((uint32_t)AEE_EBADPARM, "malformed INVOKE");
-  return refuse((uint32_t)AEE_EUNSUPPORTED, "hexmage emulator: the library is one that this DSP loads, but the emulated DSP does not run it: this is as far as it goes");
+  return refuse((uint32_t)AEE_EUNSUPPORTED, "hexmage simulated phone: the library is one that this DSP loads, but the simulated DSP does not run it: this is as far as it goes");
 }
 
 static uint32_t element_bytes(uint32_t dtype) {

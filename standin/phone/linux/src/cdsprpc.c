@@ -1,4 +1,4 @@
-/* libcdsprpc.so of the emulated phone: what a program for arm64 Linux has of the DSP. It opens libraries there, which the emulated DSP looks at as a
+/* libcdsprpc.so of the simulated phone: what a program for arm64 Linux has of the DSP. It opens libraries there, which the simulated DSP looks at as a
  * real one would: file, arch, symbol. It calls nothing in them, since a vendor's library wants an operating system that is not there: the first call
  * fails with AEE_EUNSUPPORTED, and says whose limit that is. */
 #include "fastrpc_wire.h"
@@ -106,7 +106,7 @@ EXPORT int remote_handle64_open(const char *uri, uint64_t *handle) {
 }
 
 EXPORT int remote_handle64_invoke(uint64_t handle, uint32_t scalars, void *arguments) {
-  static const char limit[] = "libcdsprpc.so: hexmage emulator: the skel is one that this DSP loads, but the emulated DSP does not run it: this is as far as it goes\n";
+  static const char limit[] = "libcdsprpc.so: hexmage simulated phone: the skel is one that this DSP loads, but the simulated DSP does not run it: this is as far as it goes\n";
   (void)arguments;
   if (!handle) return AEE_EINVHANDLE;
   int status = call((int)(handle - 1), WIRE_INVOKE, &scalars, sizeof scalars);

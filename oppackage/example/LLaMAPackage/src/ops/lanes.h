@@ -1,5 +1,5 @@
 // What the vector branches of the ops share: 64 sixteen-bit elements at a time.
-// Only intrinsics of HVX v66 and before: they are what an emulated DSP has, and every real one has them too.
+// Only intrinsics of HVX v66 and before: they are what a simulated DSP has, and every real one has them too.
 #pragma once
 
 #include <hexagon_types.h>

@@ -20,16 +20,16 @@ import (
 	"github.com/hexmage/hexmage/runner/pool"
 )
 
-// Emulated is an emulated device that runs.
-type Emulated interface {
+// Simulated is a simulated device that runs.
+type Simulated interface {
 	Addr() string          // where it speaks adb: "127.0.0.1:5555"
 	Done() <-chan struct{} // closed when it has ended
 	Close() error          // ends it
 }
 
-// EmulatedOptions say how to start one.
-type EmulatedOptions struct {
-	Image string    // folder, made by step "emulator"
+// SimulatedOptions say how to start one.
+type SimulatedOptions struct {
+	Image string    // folder, made by step "simulated_phone"
 	Dir   string    // an empty folder for its root
 	Data  string    // its /data; empty: one of its own
 	Log   io.Writer // what it prints
@@ -38,11 +38,11 @@ type EmulatedOptions struct {
 // lacking is an error that says what this machine lacks, and what to do.
 type lacking interface{ Lacks() (what, remedy string) }
 
-// handset is an emulated device that runs, or is being started.
+// handset is a simulated device that runs, or is being started.
 type handset struct {
-	Emulated // nil while it is being started
-	log      *deviceLog
-	release  func() // its disk
+	Simulated // nil while it is being started
+	log       *deviceLog
+	release   func() // its disk
 
 	image  digest.Digest
 	number int  // among those of the image: from 1
@@ -58,7 +58,7 @@ func (p *handset) dead() bool {
 	}
 }
 
-// phones are the emulated devices of a Device. Nobody else knows them, so there are no leases.
+// phones are the simulated devices of a Device. Nobody else knows them, so there are no leases.
 type phones struct {
 	most int // of one image at the same time
 
@@ -69,7 +69,7 @@ type phones struct {
 
 func newPhones(most int) *phones { return &phones{most: max(1, most), freed: make(chan struct{})} }
 
-// take returns a phone of the image that is free; a new one, without an Emulated, if more may run; else what to wait for.
+// take returns a phone of the image that is free; a new one, without a Simulated, if more may run; else what to wait for.
 func (s *phones) take(image digest.Digest) (*handset, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *phones) take(image digest.Digest) (*handset, <-chan struct{}) {
 
 // giveBack lets others have the phone, or, when it is dead or never lived, its place.
 func (s *phones) giveBack(p *handset) {
-	gone := p.Emulated == nil || p.dead()
+	gone := p.Simulated == nil || p.dead()
 	if gone && p.release != nil {
 		p.release()
 	}
@@ -116,7 +116,7 @@ func (s *phones) close() (errs []error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.all {
-		if p.Emulated != nil {
+		if p.Simulated != nil {
 			errs = append(errs, p.Close())
 			p.release()
 		}
@@ -127,12 +127,12 @@ func (s *phones) close() (errs []error) {
 
 // useEmulated returns a phone of the image at the path among the action's inputs, and starts one if there is none that is free.
 func (d *Device) useEmulated(ctx context.Context, a *execute.Request, at string, n *notes) (*inUse, error) {
-	if d.o.Emulate == nil {
-		return nil, errors.New("there are no emulated devices here")
+	if d.o.Simulate == nil {
+		return nil, errors.New("there are no simulated devices here")
 	}
 	image, err := d.inputFolder(ctx, a.Action, at)
 	if err != nil {
-		return nil, fmt.Errorf("the emulator's image: %w", err)
+		return nil, fmt.Errorf("the simulated phone's image: %w", err)
 	}
 	s, _, err := d.adbServer(ctx, a.Action, false)
 	if err != nil {
@@ -141,7 +141,7 @@ func (d *Device) useEmulated(ctx context.Context, a *execute.Request, at string,
 	for {
 		p, freed := d.phones.take(image)
 		if p == nil {
-			a.Report(0, 0, "waiting for an emulated phone, which another action uses")
+			a.Report(0, 0, "waiting for a simulated phone, which another action uses")
 			select {
 			case <-freed:
 				continue
@@ -149,7 +149,7 @@ func (d *Device) useEmulated(ctx context.Context, a *execute.Request, at string,
 				return nil, context.Cause(ctx)
 			}
 		}
-		if p.Emulated != nil && p.dead() {
+		if p.Simulated != nil && p.dead() {
 			d.phones.giveBack(p)
 			continue
 		}
@@ -164,7 +164,7 @@ func (d *Device) useEmulated(ctx context.Context, a *execute.Request, at string,
 
 // usePhone starts the phone if it is new.
 func (d *Device) usePhone(ctx context.Context, p *handset, s *adb.Server, n *notes) (*inUse, error) {
-	if p.Emulated == nil {
+	if p.Simulated == nil {
 		if err := d.startPhone(ctx, p); err != nil {
 			return nil, err
 		}
@@ -186,7 +186,7 @@ func (d *Device) usePhone(ctx context.Context, p *handset, s *adb.Server, n *not
 	var err error
 	u.info, err = devinfo.Describe(ctx, u.dev)
 	if d.phones.most > 1 {
-		u.info.Name = fmt.Sprintf("emulator %d", p.number)
+		u.info.Name = fmt.Sprintf("simulated phone %d", p.number)
 	}
 	return u, err
 }
@@ -211,9 +211,9 @@ func (d *Device) startPhone(ctx context.Context, p *handset) error {
 		return err
 	}
 	p.log = &deviceLog{next: d.o.Log}
-	p.Emulated, err = d.o.Emulate(ctx, EmulatedOptions{Image: image, Dir: at, Data: data, Log: p.log})
+	p.Simulated, err = d.o.Simulate(ctx, SimulatedOptions{Image: image, Dir: at, Data: data, Log: p.log})
 	if err != nil {
-		p.Emulated = nil
+		p.Simulated = nil
 		release()
 		return err
 	}
@@ -221,10 +221,10 @@ func (d *Device) startPhone(ctx context.Context, p *handset) error {
 	return nil
 }
 
-// maxDisk is how large an emulated phone's disk may be when it starts. A larger one is emptied.
+// maxDisk is how large a simulated phone's disk may be when it starts. A larger one is emptied.
 const maxDisk = 8 << 30
 
-// disk returns a folder that is an emulated phone's disk. There are as many as phones may run, and they are kept between runs, as a phone's
+// disk returns a folder that is a simulated phone's disk. There are as many as phones may run, and they are kept between runs, as a phone's
 // is. Only one phone can have each: one of another process that finds none free gets an empty one, which goes away with it.
 func (d *Device) disk(root string) (data string, release func(), err error) {
 	if d.o.OwnDisk {
@@ -238,8 +238,8 @@ func (d *Device) disk(root string) (data string, release func(), err error) {
 		if i > 1 {
 			name = fmt.Sprintf("data-%d", i)
 		}
-		data = filepath.Join(d.o.State, "emulator", name)
-		unlock, _ = lease.Process(now, filepath.Join(d.o.State, "leases"), "emulator-"+name, nil)
+		data = filepath.Join(d.o.State, "simulated", name)
+		unlock, _ = lease.Process(now, filepath.Join(d.o.State, "leases"), "simulated-"+name, nil)
 	}
 	if unlock == nil {
 		data = filepath.Join(root, "data")
@@ -259,7 +259,7 @@ func (d *Device) disk(root string) (data string, release func(), err error) {
 	return data, release, nil
 }
 
-// deviceLog takes what an emulated device prints, and while an action runs on it gives a copy to that. A nil deviceLog is that of a real
+// deviceLog takes what a simulated device prints, and while an action runs on it gives a copy to that. A nil deviceLog is that of a real
 // device, which prints nothing here.
 type deviceLog struct {
 	next io.Writer // nil: nobody else listens

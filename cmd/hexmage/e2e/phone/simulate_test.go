@@ -22,7 +22,7 @@ import (
 	"github.com/hexmage/hexmage/standin/phone/phonetest"
 )
 
-// handset is a `hexmage device emulate` that runs.
+// handset is a `hexmage device simulate` that runs.
 type handset struct {
 	Serial, Serialno, SoC, Arch, Data string
 	Faults                            []string
@@ -36,7 +36,7 @@ type handset struct {
 // emulate starts a phone by the command.
 func emulate(t *testing.T, w *World, args ...string) *handset {
 	t.Helper()
-	h := &handset{cmd: w.Command(t.Context(), append([]string{"device", "emulate", "--stdin", "--json"}, args...)...)}
+	h := &handset{cmd: w.Command(t.Context(), append([]string{"device", "simulate", "--stdin", "--json"}, args...)...)}
 	h.cmd.Stderr = &h.stderr
 	in, err := h.cmd.StdinPipe()
 	if err != nil {
@@ -57,7 +57,7 @@ func emulate(t *testing.T, w *World, args ...string) *handset {
 		err = json.Unmarshal(line, h)
 	}
 	if err != nil {
-		t.Fatalf("device emulate %q: %v %s%s", args, err, line, &h.stderr)
+		t.Fatalf("device simulate %q: %v %s%s", args, err, line, &h.stderr)
 	}
 	h.took = time.Since(start)
 	return h
@@ -92,10 +92,10 @@ func (h *handset) end(t *testing.T) {
 	select {
 	case err := <-done:
 		if err != nil {
-			t.Errorf("device emulate ended: %v\n%s", err, &h.stderr)
+			t.Errorf("device simulate ended: %v\n%s", err, &h.stderr)
 		}
 	case <-time.After(10 * time.Second):
-		t.Fatal("device emulate does not end")
+		t.Fatal("device simulate does not end")
 	}
 	if c, err := net.Dial("tcp", h.Serial); err == nil {
 		c.Close()
@@ -144,7 +144,7 @@ func TestEmulate(t *testing.T) {
 		"\n"; o.Stdout != want {
 		t.Errorf("it is %s, want %q", o, want)
 	}
-	Wants(t, w.Run(t, "device", "emulate", "--port", port), ExitEngine, "", "the port of 127.0.0.1:"+port+" is taken")
+	Wants(t, w.Run(t, "device", "simulate", "--port", port), ExitEngine, "", "the port of 127.0.0.1:"+port+" is taken")
 	if _, err := io.WriteString(one.input, "shake\nreboot\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestEmulate(t *testing.T) {
 			t.Fatalf("it does not reboot: %s", o)
 		}
 	}
-	Wants(t, w.Run(t, "device", "emulate", "--data", data), 4, "another emulated phone has it")
+	Wants(t, w.Run(t, "device", "simulate", "--data", data), 4, "another simulated phone has it")
 	one.input.Close()
 	one.end(t)
 	if said := one.stderr.String(); !strings.Contains(said,
@@ -196,8 +196,8 @@ func TestEmulate(t *testing.T) {
 		{"--serial 127.0.0.1:5555 --port 5556", "say two things"},
 		{"--data x --fault disk=1MB", "exclude each other"},
 	} {
-		Wants(t, w.Run(t, append([]string{"device", "emulate"}, strings.Fields(c.args)...)...), ExitUsage, "", c.says)
+		Wants(t, w.Run(t, append([]string{"device", "simulate"}, strings.Fields(c.args)...)...), ExitUsage, "", c.says)
 	}
-	Wants(t, w.Run(t, "device", "emulate", "--serial", "0.0.0.0:5555"), ExitEngine, "",
+	Wants(t, w.Run(t, "device", "simulate", "--serial", "0.0.0.0:5555"), ExitEngine, "",
 		"addresses of this machine alone")
 }

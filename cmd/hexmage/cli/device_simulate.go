@@ -24,8 +24,8 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// deviceEmulateCmd is `hexmage device emulate`.
-type deviceEmulateCmd struct {
+// deviceSimulateCmd is `hexmage device simulate`.
+type deviceSimulateCmd struct {
 	Serial   string   `short:"s" placeholder:"HOST:PORT" help:"Address on this machine, which is the phone's serial for adb. Default: 127.0.0.1 and a free port."`
 	Port     int      `placeholder:"N" help:"The same for 127.0.0.1:N."`
 	Serialno string   `placeholder:"TEXT" help:"Its property ro.serialno. Default: EMU and the port."`
@@ -37,10 +37,10 @@ type deviceEmulateCmd struct {
 	Stdin    bool     `help:"Take orders from standard input, one a line: unplug [DURATION], reboot. Its end ends the phone, too."`
 }
 
-// Help has the faults and the examples of `hexmage device emulate --help`.
-func (*deviceEmulateCmd) Help() string {
+// Help has the faults and the examples of `hexmage device simulate --help`.
+func (*deviceSimulateCmd) Help() string {
 	var b strings.Builder
-	b.WriteString(`Starts an emulated phone and keeps it until Ctrl-C. Programs for AArch64 run on it by qemu, and so does its DSP; it is of its own file
+	b.WriteString(`Starts a simulated phone and keeps it until Ctrl-C. Programs for AArch64 run on it by qemu, and so does its DSP; it is of its own file
 system, and nothing of this machine shows. Its first start makes what it needs; later ones take a fraction of a second. docs/devices.md
 tells more.
 
@@ -53,18 +53,18 @@ Faults:
 	b.WriteString(`
 Examples:
 
-    hexmage device emulate --connect                                         and in another terminal: hexmage device info
-    hexmage device emulate --soc SM8650 --port 5555 --data ~/phone
-    hexmage device emulate --fault drop-every=20MB --fault refuse=2s         a bad cable
-    hexmage device emulate --linux                                           and on it: qnn-load libQnnHtp.so
-    hexmage device emulate --fault wedge-dsp=crash                           adb reboot brings the DSP back
-    hexmage device emulate --stdin                                           then type: unplug 10s
-    (sleep 60; echo unplug 5s; sleep 60) | hexmage device emulate --stdin --json`)
+    hexmage device simulate --connect                                         and in another terminal: hexmage device info
+    hexmage device simulate --soc SM8650 --port 5555 --data ~/phone
+    hexmage device simulate --fault drop-every=20MB --fault refuse=2s         a bad cable
+    hexmage device simulate --linux                                           and on it: qnn-load libQnnHtp.so
+    hexmage device simulate --fault wedge-dsp=crash                           adb reboot brings the DSP back
+    hexmage device simulate --stdin                                           then type: unplug 10s
+    (sleep 60; echo unplug 5s; sleep 60) | hexmage device simulate --stdin --json`)
 	return b.String()
 }
 
-// emulated is what is told of the phone.
-type emulated struct {
+// simulated is what is told of the phone.
+type simulated struct {
 	Serial   string   `json:"serial"` // HOST:PORT
 	Serialno string   `json:"serialno"`
 	SoC      string   `json:"soc"`
@@ -76,7 +76,7 @@ type emulated struct {
 }
 
 // Run starts the phone and waits.
-func (c *deviceEmulateCmd) Run(ctx context.Context, a *app) error {
+func (c *deviceSimulateCmd) Run(ctx context.Context, a *app) error {
 	o, err := c.options(a)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (a *app) ownDisk(dir string) (free func(), err error) {
 	free, err = lease.Process(now, filepath.Join(a.deviceState(), "leases"), "data-"+hex.EncodeToString(sum[:8]), nil)
 	if errors.Is(err, context.Canceled) {
 		return nil, &exitError{Code: ExitLocked,
-			Err: fmt.Errorf("--data %s: another emulated phone has it: two cannot write to one disk", dir)}
+			Err: fmt.Errorf("--data %s: another simulated phone has it: two cannot write to one disk", dir)}
 	}
 	if err != nil {
 		return nil, engineError(err)
@@ -156,8 +156,8 @@ func disconnect(ctx context.Context, server *adb.Client, addr string) {
 }
 
 // options are how to start the phone, as far as the command line says it.
-func (c *deviceEmulateCmd) options(a *app) (phone.Options, error) {
-	o := phone.Options{Self: []string{a.Env.Self, "tool", "emulator-init"}, Listen: c.Serial, Serialno: c.Serialno}
+func (c *deviceSimulateCmd) options(a *app) (phone.Options, error) {
+	o := phone.Options{Self: []string{a.Env.Self, "tool", "phone-init"}, Listen: c.Serial, Serialno: c.Serialno}
 	if c.Log {
 		o.Log = a.Env.Stderr
 	}
@@ -214,7 +214,7 @@ func propsOf(s *qnn.SoC) phone.SoCProps {
 
 // image makes the phone's image by the action that pipelines have for it, so that it is made once, and returns its
 // folder.
-func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (string, error) {
+func (c *deviceSimulateCmd) image(ctx context.Context, a *app, e *engineParts) (string, error) {
 	soc, err := a.oneSoC("SM8750")
 	if err != nil {
 		return "", err
@@ -228,13 +228,13 @@ func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (s
 	for _, name := range names {
 		f.Body().AppendNewBlock(addrs.Toolchain, []string{name})
 	}
-	phone := f.Body().AppendNewBlock("step", []string{"emulator", "phone"}).Body()
+	phone := f.Body().AppendNewBlock("step", []string{"simulated_phone", "phone"}).Body()
 	if c.Linux {
 		phone.SetAttributeValue("linux", cty.True)
 	}
 	own := *a
-	own.Profile, own.SoC = toolchains.ProfileOpen, []string{soc} // an emulated phone has no other profile
-	p, diags, err := own.planText("emulate", f.Bytes())
+	own.Profile, own.SoC = toolchains.ProfileOpen, []string{soc} // a simulated phone has no other profile
+	p, diags, err := own.planText("simulate", f.Bytes())
 	if err != nil {
 		return "", err
 	}
@@ -242,11 +242,11 @@ func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (s
 		return "", err
 	}
 	if missing := p.Missing(); len(missing) > 0 {
-		return "", usageError("an emulated phone needs what this machine can't get: %s", strings.Join(missing, " "))
+		return "", usageError("a simulated phone needs what this machine can't get: %s", strings.Join(missing, " "))
 	}
 	var out addrs.Output
 	for _, n := range p.Instances {
-		if n.At.Kind == "emulator" {
+		if n.At.Kind == "simulated_phone" {
 			out = n.Output("image")
 		}
 	}
@@ -262,12 +262,12 @@ func (c *deviceEmulateCmd) image(ctx context.Context, a *app, e *engineParts) (s
 }
 
 // announce says what was started.
-func (c *deviceEmulateCmd) announce(a *app, p *phone.Emulator, o phone.Options) error {
+func (c *deviceSimulateCmd) announce(a *app, p *phone.Device, o phone.Options) error {
 	s, err := phone.ReadSoC(o.Image)
 	if err != nil {
 		return engineError(err)
 	}
-	t := emulated{Serial: p.Addr(), Serialno: p.Serialno(), SoC: s.Model, SoCID: s.SoCID, Arch: s.Arch,
+	t := simulated{Serial: p.Addr(), Serialno: p.Serialno(), SoC: s.Model, SoCID: s.SoCID, Arch: s.Arch,
 		VTCMMB: s.VTCMMB, Faults: o.On()}
 	if c.Data != "" {
 		t.Data = o.Data
@@ -308,7 +308,7 @@ func (c *deviceEmulateCmd) announce(a *app, p *phone.Emulator, o phone.Options) 
 }
 
 // carryOut does what a line of standard input says.
-func carryOut(p *phone.Emulator, line string) error {
+func carryOut(p *phone.Device, line string) error {
 	words := strings.Fields(line)
 	switch {
 	case len(words) == 0:
@@ -329,7 +329,7 @@ func carryOut(p *phone.Emulator, line string) error {
 }
 
 // wait waits until the user, or the phone itself, ends it.
-func (c *deviceEmulateCmd) wait(ctx context.Context, a *app, p *phone.Emulator) error {
+func (c *deviceSimulateCmd) wait(ctx context.Context, a *app, p *phone.Device) error {
 	defer a.interrupts.notify(nil)() // one Ctrl-C is all it takes
 	over := make(chan struct{})
 	if c.Stdin {

@@ -24,7 +24,7 @@ type Options struct {
 	Faults
 }
 
-// UnsupportedError says that this machine cannot run the emulator as it is.
+// UnsupportedError says that this machine cannot run the simulated phone as it is.
 type UnsupportedError struct {
 	What   string // what was tried and what came of it
 	Remedy string // what the user can do
@@ -34,7 +34,7 @@ type UnsupportedError struct {
 func (e *UnsupportedError) Lacks() (what, remedy string) { return e.What, e.Remedy }
 
 func (e *UnsupportedError) Error() string {
-	return "emulator: " + e.What + "; " + strings.TrimSuffix(e.Remedy, ".")
+	return "simulated phone: " + e.What + "; " + strings.TrimSuffix(e.Remedy, ".")
 }
 
 // setup is what the parent tells the child on its standard input, as one line of JSON.
@@ -64,8 +64,8 @@ type answer struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// Emulator is a device that runs.
-type Emulator struct {
+// Device is a phone that runs.
+type Device struct {
 	addr     string
 	serialno string
 	cmd      *exec.Cmd
@@ -76,36 +76,36 @@ type Emulator struct {
 }
 
 // Addr returns where the device's adb daemon listens, "127.0.0.1:PORT", which is its serial once an adb server is connected to it.
-func (e *Emulator) Addr() string { return e.addr }
+func (e *Device) Addr() string { return e.addr }
 
 // Serialno returns the device's property ro.serialno.
-func (e *Emulator) Serialno() string { return e.serialno }
+func (e *Device) Serialno() string { return e.serialno }
 
 // Done is closed when the device has ended, by Close or by itself.
-func (e *Emulator) Done() <-chan struct{} { return e.done }
+func (e *Device) Done() <-chan struct{} { return e.done }
 
 // Unplug cuts the device's links, as pulling its cable does, and lets nobody connect for so long.
-func (e *Emulator) Unplug(d time.Duration) error {
+func (e *Device) Unplug(d time.Duration) error {
 	if d <= 0 {
-		return fmt.Errorf("emulator: unplug for %v: want a time", d)
+		return fmt.Errorf("simulated phone: unplug for %v: want a time", d)
 	}
 	return e.order(order{Unplug: d})
 }
 
 // Reboot reboots the device, as `adb reboot` does. It does not wait for that.
-func (e *Emulator) Reboot() error { return e.order(order{Reboot: true}) }
+func (e *Device) Reboot() error { return e.order(order{Reboot: true}) }
 
-func (e *Emulator) order(o order) error {
+func (e *Device) order(o order) error {
 	e.ordering.Lock()
 	defer e.ordering.Unlock()
 	if err := json.NewEncoder(e.lifeline).Encode(o); err != nil {
-		return fmt.Errorf("emulator: the device %s has ended: %w", e.addr, err)
+		return fmt.Errorf("simulated phone: the device %s has ended: %w", e.addr, err)
 	}
 	return nil
 }
 
 // Close ends the device and everything that runs on it.
-func (e *Emulator) Close() error {
+func (e *Device) Close() error {
 	e.closing.Do(func() {
 		e.lifeline.Close()
 		_ = e.cmd.Process.Kill() // it is the init of its pid namespace: the kernel kills all the others with it

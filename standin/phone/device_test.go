@@ -33,7 +33,7 @@ void run(long *sp) {
 }
 `
 
-// hexagonCalls is the system call of the emulated Linux and the start of a program.
+// hexagonCalls is the system call of the simulated Linux and the start of a program.
 const hexagonCalls = `
 static int call(int n, int a, int b, int c) {
 	register int r6 __asm__("r6") = n, r0 __asm__("r0") = a, r1 __asm__("r1") = b, r2 __asm__("r2") = c;
@@ -116,7 +116,7 @@ func TestNothingOfTheHostShows(t *testing.T) {
 			t.Errorf("mounted on the device: %s", line)
 		}
 	}
-	home, err := link.Output(t.Context(), d, "ls -d /home /root /usr /tmp /etc/passwd /.emulator 2>/dev/null; find / -name 'qemu-*' 2>/dev/null; true", nil)
+	home, err := link.Output(t.Context(), d, "ls -d /home /root /usr /tmp /etc/passwd /.simulated phone 2>/dev/null; find / -name 'qemu-*' 2>/dev/null; true", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,10 +332,10 @@ func TestStartIsRefused(t *testing.T) {
 		change func(*phone.Options)
 		want   string
 	}{
-		{"no image", func(o *phone.Options) { o.Image = t.TempDir() }, "is no emulator image"},
+		{"no image", func(o *phone.Options) { o.Image = t.TempDir() }, "is not a phone image"},
 		{"no folder", func(o *phone.Options) { o.Dir = "/nowhere" }, `"/nowhere" is not a folder`},
 		{"no program", func(o *phone.Options) { o.Self = []string{"/nowhere"} }, "/nowhere"},
-		{"another program", func(o *phone.Options) { o.Self = []string{"/bin/true"} }, "does Options.Self call emulator.Init?"},
+		{"another program", func(o *phone.Options) { o.Self = []string{"/bin/true"} }, "does Options.Self call phone.Init?"},
 		{"disk and data", func(o *phone.Options) { o.Data, o.DiskBytes = t.TempDir(), 1 }, "exclude each other"},
 		{"nothing to hide", func(o *phone.Options) { o.Hidden = phone.HiddenCdsprpc }, "there is no libcdsprpc.so to hide"},
 	} {

@@ -1,4 +1,4 @@
-// Package emulatortest gives tests an emulated phone and a private adb server, both real and both gone when the test ends.
+// Package phonetest gives tests a simulated phone and a private adb server, both real and both gone when the test ends.
 //
 // It does not know what is tested with them.
 package phonetest
@@ -22,10 +22,10 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// initArg makes a test binary run as the first process of an emulated device.
-const initArg = "emulator-init"
+// initArg makes a test binary run as the first process of a simulated device.
+const initArg = "phone-init"
 
-// Main is to be called by TestMain of a package whose tests start emulators. It runs the tests, or the device, and returns the exit code.
+// Main is to be called by TestMain of a package whose tests start phones. It runs the tests, or the device, and returns the exit code.
 func Main(m *testing.M) int {
 	if len(os.Args) == 2 && os.Args[1] == initArg {
 		fmt.Fprintln(os.Stderr, phone.Init(os.Stdin, os.Stdout, os.NewFile(3, "listener")))
@@ -34,7 +34,7 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// Self returns what emulator.Options.Self must be in a test binary that uses Main.
+// Self returns what phone.Options.Self must be in a test binary that uses Main.
 func Self(t testing.TB) []string {
 	t.Helper()
 	self, err := os.Executable()
@@ -111,7 +111,7 @@ func DSP(t testing.TB) string {
 }
 
 // Start starts a device of an image. Its log is shown when the test fails.
-func Start(t testing.TB, image string, change func(*phone.Options)) *phone.Emulator {
+func Start(t testing.TB, image string, change func(*phone.Options)) *phone.Device {
 	t.Helper()
 	log := &Log{}
 	o := phone.Options{Self: Self(t), Image: image, Dir: t.TempDir(), Log: log}

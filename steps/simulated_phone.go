@@ -12,24 +12,24 @@ import (
 	"github.com/hexmage/hexmage/standin/phone/linux"
 )
 
-// Emulator are the arguments of kind emulator.
-type Emulator struct {
+// SimulatedPhone are the arguments of kind simulated_phone.
+type SimulatedPhone struct {
 	Linux bool `arg:"linux"`
 }
 
-func emulatorSchema() step.Schema {
+func simulatedPhoneSchema() step.Schema {
 	return step.Schema{
-		Summary:    "Makes the image of an emulated phone with the target's SoC: AArch64 and Hexagon programs run by qemu.",
+		Summary:    "Makes the image of a simulated phone with the target's SoC: AArch64 and Hexagon programs run by qemu.",
 		ArgDocs:    map[string]string{"linux": "The phone also runs programs of arm64 Linux, such as the vendor's own QNN runtime as far as the skel; the toolchain linux_arm64 must be declared."},
 		Outputs:    []step.OutputSpec{{Name: "image", Class: action.Tree, Doc: "What the `device` argument of a run step takes."}},
 		Toolchains: []string{"llvm", "qemu", "busybox", "linux_arm64"},
-		Example:    `step "emulator" "phone" {}`,
+		Example:    `step "simulated_phone" "phone" {}`,
 	}
 }
 
 // Plan has the DSP's protection domain compiled from the sources that hexmage carries, then the image put together.
-func (e Emulator) Plan(p *step.Plan) {
-	target(p, "The emulated phone has the target's SoC.")
+func (e SimulatedPhone) Plan(p *step.Plan) {
+	target(p, "The simulated phone has the target's SoC.")
 	llvm, qemu, busybox := p.Toolchain("llvm"), p.Toolchain("qemu"), p.Toolchain("busybox")
 	if p.Failed() {
 		return
@@ -74,16 +74,16 @@ func linuxParts(p *step.Plan, llvm action.Input, spec *phone.Spec) ([]action.Inp
 	sources = append(sources, action.Input{Path: cdsp.Wire, Content: &action.Content{Data: wire}})
 	clang := llvm.Path + "/usr/bin/clang-22"
 	compile := func(name string, args []string) action.Input {
-		return p.Action(name, "compile the emulated phone's "+name, args...).In(llvm, root.Input()).In(sources...).Out(name).As(name)
+		return p.Action(name, "compile the simulated phone's "+name, args...).In(llvm, root.Input()).In(sources...).Out(name).As(name)
 	}
 	spec.Linux = &phone.Linux{Root: root.Output.Path(), Cdsprpc: linux.Library, Load: linux.Program}
 	return []action.Input{root.Input(), compile(linux.Library, linux.LibraryArgs(clang, root.Output.Path(), linux.Library)),
 		compile(linux.Program, linux.ProgramArgs(clang, root.Output.Path(), linux.Program))}, nil
 }
 
-// EmulatePhone starts emulated phones for devices. self are program and arguments that call phone.Init.
-func EmulatePhone(self ...string) func(context.Context, runner.EmulatedOptions) (runner.Emulated, error) {
-	return func(ctx context.Context, o runner.EmulatedOptions) (runner.Emulated, error) {
+// SimulatePhone starts simulated phones for devices. self are program and arguments that call phone.Init.
+func SimulatePhone(self ...string) func(context.Context, runner.SimulatedOptions) (runner.Simulated, error) {
+	return func(ctx context.Context, o runner.SimulatedOptions) (runner.Simulated, error) {
 		e, err := phone.Start(ctx, phone.Options{Self: self, Image: o.Image, Dir: o.Dir, Data: o.Data, Log: o.Log})
 		if err != nil {
 			return nil, err
