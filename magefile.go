@@ -46,7 +46,7 @@ func Test() error {
 	return race("-skip=" + planning)
 }
 
-// TestAll runs Test and Mutants, and what takes hours: the long forms of faults, pushes and of what is cut in profile host, a real model compiled twice, AIMET, a recipe of Olive's and ExecuTorch in gigabytes of their own, and a real model taken through upstream's quantiser, two hours of kills, every test of the program under the race detector, a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour; and the release of each system, in whole systems of Debian's.
+// TestAll runs Test and Mutants, and what takes hours: the long forms of faults, pushes and of what is cut in profile emulator, a real model compiled twice, AIMET, a recipe of Olive's and ExecuTorch in gigabytes of their own, and a real model taken through upstream's quantiser, two hours of kills, every test of the program under the race detector, a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour; and the release of each system, in whole systems of Debian's.
 func TestAll() error {
 	mg.SerialDeps(Test, Mutants, Faults, Hunt)
 	if err := race(); err != nil {

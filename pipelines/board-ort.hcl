@@ -5,7 +5,7 @@
 #   hexmage run board-ort --var board=… --var processor=true    ONNX Runtime's own kernels in the NPU's place
 
 pipeline { description = "A small language model on a board over ssh, beside Qualcomm's emulator" }
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SC8380XP" {} # Snapdragon X Elite
 
 variable "board" {

@@ -3,11 +3,11 @@
 #   hexmage run executorch-qnn --profile device                     a small example, with the SDK that ExecuTorch wants
 #   hexmage run executorch-qnn … --var module=net.py                one of your own: module() and samples()
 #   hexmage run executorch-qnn … --var precision=a16w4              or a8w8, f16
-#   hexmage run executorch-qnn --profile host                       with public packages alone: fails, and says why
+#   hexmage run executorch-qnn --profile emulator                       with public packages alone: fails, and says why
 
 pipeline { description = "A PyTorch module lowered to a .pte for the NPU by ExecuTorch" }
 profile "device" { default = true }
-profile "host" {}
+profile "emulator" {}
 target "SM8750" {}
 
 variable "module" { type = optional(string) }

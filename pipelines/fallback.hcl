@@ -8,7 +8,7 @@
 #   hexmage run fallback … --var partitions=1                         more partitions are a failed check
 
 pipeline { description = "Which nodes of a model stay on the CPU, why, what crosses, and what to change" }
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 
 variable "model" { type = optional(string) }

@@ -7,7 +7,7 @@
 #   hexmage inspect out/litert-qnn/compiled/*.tflite    what is in it
 
 pipeline { description = "A .tflite compiled for the NPU by LiteRT, and what of it stays on the CPU" }
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 
 variable "model" { type = optional(string) }

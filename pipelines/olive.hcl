@@ -8,7 +8,7 @@
 #   hexmage inspect out/olive/context/device/*.bin                      what came out
 
 pipeline { description = "A recipe of Olive's, each pass cached, compiled in place of its QNN pass" }
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 
 variable "recipe" { type = optional(string) }

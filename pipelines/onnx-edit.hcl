@@ -5,7 +5,7 @@
 #   hexmage inspect --diff out/onnx-edit/graphs/decode.onnx out/onnx-edit/edited/decode.onnx
 
 pipeline { description = "A model's ONNX graphs edited and cut in two, checked against what they were, node by node" }
-profile "host" { default = true }
+profile "emulator" { default = true }
 
 variable "model" { type = optional(string) }
 variable "layers" { type = optional(number) }

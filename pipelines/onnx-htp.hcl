@@ -7,7 +7,7 @@
 #   hexmage run onnx-htp … --var least=0.9                             a smaller cosine is good enough, too
 
 pipeline { description = "An ONNX graph of your own through Qualcomm's HTP compiler and emulator, beside the CPU" }
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 
 variable "model" { type = optional(string) }

@@ -4,7 +4,7 @@
 #   hexmage run phone-ort --profile device --var phone=R5CX123ABCD --var model=SmolLM2-135M-Instruct
 
 pipeline { description = "A small language model on a phone through adb, beside Qualcomm's emulator" }
-profile "host" { default = true }
+profile "emulator" { default = true }
 profile "device" {}
 target "SM8750" {} # Snapdragon 8 Elite
 

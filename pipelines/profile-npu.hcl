@@ -6,7 +6,7 @@
 #   hexmage run profile-npu … --profile device                            on a phone, with GPU and memory beside it
 
 pipeline { description = "Where an ONNX graph's time goes on the NPU: the vendor's profile, on emulator or phone" }
-profile "host" { default = true }
+profile "emulator" { default = true }
 profile "device" {}
 target "SM8750" {}
 

@@ -4,7 +4,7 @@
 #   hexmage run quantizers --var 'bisect=["a16w4"]'        which layers break, and what mends them
 
 pipeline { description = "Quantisers side by side on Qualcomm's HTP emulator: ONNX Runtime, AIMET, LPBQ and others" }
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 
 variable "model" { default = "smollm2" }

@@ -3,7 +3,7 @@
 # emulator; device: the real SDKs and a real phone (HEXMAGE_PROFILE=device mage plan qwen3-aot-v79)
 pipeline { description = "Qwen3, W4A16 LPBQ, compiled ahead of time for Hexagon v79 (Snapdragon 8 Elite)" }
 profile "open" { default = true }
-profile "host" {}
+profile "emulator" {}
 profile "device" {}
 target "SM8750" {}
 toolchain "qairt" { version = "2.41.0.251128" }

@@ -4,7 +4,7 @@
 #   hexmage run qwen3-aot --profile device --var model=Qwen3-4B --var block_size=32
 pipeline { description = "Qwen3, W4A16 LPBQ, compiled ahead of time for Hexagon v73, v75, v79 and v81, and run" }
 profile "open" { default = true }
-profile "host" {}
+profile "emulator" {}
 profile "device" {}
 target "SM8550" {}
 target "SM8650" {}

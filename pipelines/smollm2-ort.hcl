@@ -1,7 +1,7 @@
-# A real language model that answers from a real Hexagon context binary, on the vendor's emulator (docs/host.md):
+# A real language model that answers from a real Hexagon context binary, on the vendor's emulator (docs/emulator.md):
 #   hexmage run smollm2-ort --var prompt="Name three fruits." --var tokens=20 --soc SM8650 --var twins=[1,2,4]
 pipeline { description = "SmolLM2-135M, A16W8 and LPBQ side by side, through Qualcomm's HTP compiler and emulator" }
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 variable "prompt" { type = optional(string) }
 variable "tokens" { type = optional(number) }

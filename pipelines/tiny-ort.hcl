@@ -1,6 +1,6 @@
 # The whole way through the vendor's own HTP compiler and emulator, with a model that is too small to say anything.
 pipeline { description = "Two layers with seeded weights, through Qualcomm's HTP compiler and emulator for x86" }
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 variable "prompt" { type = optional(string) }
 variable "tokens" { type = optional(number) }

@@ -9,7 +9,7 @@ import (
 	"github.com/hexmage/hexmage/model/host"
 )
 
-// What the kinds of profile host use without being told: the environment, the vendor's libraries, and the libraries that these need of the machine.
+// What the kinds of profile emulator use without being told: the environment, the vendor's libraries, and the libraries that these need of the machine.
 const (
 	onnxToolchain    = "onnx"
 	htpToolchain     = "htp_host"

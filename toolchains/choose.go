@@ -203,7 +203,7 @@ func (c *Catalogue) notAvailable(t *Toolchain, r *Release, q Request, why []stri
 		}
 		profile := "device"
 		if r.Source("pypi") != nil || r.Source("maven") != nil { // a registry has it for everybody
-			profile = "host"
+			profile = "emulator"
 		}
 		fmt.Fprintf(&b, "; with another profile (`--profile %s`) the real one is taken", profile)
 	}

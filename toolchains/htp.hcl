@@ -141,7 +141,7 @@ toolchain "smollm2" {
   }
 }
 
-# The Python packages that the programs of profile host use: graphs, their kernels for this machine's CPU, tokenizers.
+# The Python packages that the programs of profile emulator use: graphs, their kernels for this machine's CPU, tokenizers.
 toolchain "onnx" {
   description = "ONNX Runtime and what goes with it, an environment of Python's"
   page        = "https://onnxruntime.ai"

@@ -49,7 +49,7 @@ func TestSpecsForTests(t *testing.T) {
 			request.Name = "qemu"
 		}
 		if tc, _, err := c.Find(request.Name, ""); err == nil && tc.Licence != "" {
-			request.Profile = "host"
+			request.Profile = "emulator"
 		}
 		ch, err := c.Choose(request)
 		if err != nil {
@@ -176,7 +176,7 @@ func TestInstalled(t *testing.T) {
 	env := map[string]string{"QAIRT_SDK_ROOT": roots["qairt"], "HEXAGON_SDK_ROOT": roots["hexagon"], "ANDROID_NDK_ROOT": roots["ndk"]}
 	// What the variables lead to is the stand-ins' own, as `hexmage env` prints them: that is no installed copy for who wants the vendor's.
 	for name, root := range roots {
-		for profile, refused := range map[string]bool{"device": true, "host": true, "open": false} {
+		for profile, refused := range map[string]bool{"device": true, "emulator": true, "open": false} {
 			ch, err := c.Choose(toolchains.Request{Name: name, Source: "installed", Profile: profile, Lock: l, Machine: machine(env)})
 			if refused != (err != nil) || refused && !strings.Contains(err.Error(), root+" is hexmage's open stand-in of "+name) {
 				t.Errorf("%s in profile %s: %+v, %v", name, profile, ch, err)

@@ -1,4 +1,4 @@
-// Package host carries the programs of profile host: Python, run in a locked environment. They make static graphs of a decoder, quantise them, have the
+// Package host carries the programs of profile emulator: Python, run in a locked environment. They make static graphs of a decoder, quantise them, have the
 // vendor's compiler make contexts of them, and let its emulator answer.
 //
 //	a Hugging Face folder or a GGUF ─► onnx_llm ─► onnx_quantize ─► htp_context ─► onnx_say ─► accuracy

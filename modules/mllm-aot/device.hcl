@@ -61,7 +61,7 @@ profile "device" {
   check "biases" {
     severity      = "warning"
     condition     = step.audit.llm.outputs.found.biases == 0
-    error_message = "Upstream's compiler leaves out the biases of q, k and v. ${step.audit.llm.outputs.found.biases} of this model's are not zero, up to ${format("%.3g", step.audit.llm.outputs.found.bias_most)}: the phone runs another model. Profile host has them."
+    error_message = "Upstream's compiler leaves out the biases of q, k and v. ${step.audit.llm.outputs.found.biases} of this model's are not zero, up to ${format("%.3g", step.audit.llm.outputs.found.bias_most)}: the phone runs another model. Profile emulator has them."
   }
 
   step "git" "mllm" {

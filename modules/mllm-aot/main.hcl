@@ -1,5 +1,5 @@
 # What mllm's users do by hand for a model that is compiled ahead of time: op package, quantiser, converter, compiler, phone.
-# What differs between our stand-ins, the vendor's compiler and emulator for x86, and the real thing stands in open.hcl, host.hcl and device.hcl.
+# What differs between our stand-ins, the vendor's compiler and emulator for x86, and the real thing stands in open.hcl, emulator.hcl and device.hcl.
 
 module {
   description = "Qwen3, Qwen2 or Llama in mllm's scheme (W4A16 LPBQ), compiled ahead of time into a context for one Hexagon, run on a phone"
@@ -19,7 +19,7 @@ variable "architecture" {
 variable "model" {
   type        = string
   default     = ""
-  description = "Profiles device and host: folder of the Hugging Face model (config.json, tokenizer.json, *.safetensors), such as Qwen3-1.7B; host does without, and takes a small one"
+  description = "Profiles device and emulator: folder of the Hugging Face model (config.json, tokenizer.json, *.safetensors), such as Qwen3-1.7B; host does without, and takes a small one"
 }
 
 variable "block_size" {
@@ -47,7 +47,7 @@ variable "mllm" {
 variable "quantizer" {
   type        = string
   default     = "upstream"
-  description = "Profiles device and host: upstream's train.py, on the CPU (upstream) or a GPU (upstream-cuda); or native, hexmage's own on ONNX Runtime with the same arithmetic, for a model of any size, without upstream's sources and 3 GB of PyTorch"
+  description = "Profiles device and emulator: upstream's train.py, on the CPU (upstream) or a GPU (upstream-cuda); or native, hexmage's own on ONNX Runtime with the same arithmetic, for a model of any size, without upstream's sources and 3 GB of PyTorch"
 
   validation {
     condition     = contains(["upstream", "upstream-cuda", "native"], var.quantizer)
@@ -58,25 +58,25 @@ variable "quantizer" {
 variable "calibration" {
   type        = string
   default     = ""
-  description = "Profiles device and host: a text file whose paragraphs the quantiser watches the model read; by default a few of ours"
+  description = "Profiles device and emulator: a text file whose paragraphs the quantiser watches the model read; by default a few of ours"
 }
 
 variable "context" {
   type        = number
   default     = 256
-  description = "Profile host: tokens that the cache holds, prompt and answer together"
+  description = "Profile emulator: tokens that the cache holds, prompt and answer together"
 }
 
 variable "tokens" {
   type        = number
   default     = 12
-  description = "Profile host: tokens of the answer, at most"
+  description = "Profile emulator: tokens of the answer, at most"
 }
 
 variable "near" {
   type        = number
   default     = 0.9
-  description = "Profile host: cosine that the quantised model's words are to have to the float model's, on average; misread block scales make 0.88 of 0.99"
+  description = "Profile emulator: cosine that the quantised model's words are to have to the float model's, on average; misread block scales make 0.88 of 0.99"
 }
 
 variable "serial" {
@@ -122,7 +122,7 @@ check "range" {
   when          = var.architecture != "qwen3" # which has a point of its own there
   severity      = "warning"
   condition     = step.audit.llm.outputs.found.widest < 2
-  error_message = "Upstream's quantiser gives what goes into q and k the range of the rotation: in ${step.audit.llm.outputs.found.widest_at} ${format("%.1f", step.audit.llm.outputs.found.widest)} times its own, so that of its 65,536 steps one in as many is left. Profile host shows beside the float model what that costs."
+  error_message = "Upstream's quantiser gives what goes into q and k the range of the rotation: in ${step.audit.llm.outputs.found.widest_at} ${format("%.1f", step.audit.llm.outputs.found.widest)} times its own, so that of its 65,536 steps one in as many is left. Profile emulator shows beside the float model what that costs."
 }
 
 # --- the device -----------------------------------------------------------------------------------------------------
@@ -179,12 +179,12 @@ output "context" {
 }
 
 output "htp" {
-  description = "profile host: device/, a context of the vendor's compiler; emulator/, manifest.json, nodes.json"
+  description = "profile emulator: device/, a context of the vendor's compiler; emulator/, manifest.json, nodes.json"
   value       = local.htp
 }
 
 output "table" {
-  description = "profile host: the emulator, and the same numbers on the CPU, beside the float model"
+  description = "profile emulator: the emulator, and the same numbers on the CPU, beside the float model"
   show        = "table"
   value       = local.table
 }

@@ -105,7 +105,7 @@ step "accuracy" "board" {
 }
 
 output "bundle" {
-  description = "what was pushed, but for Python and the vendor's libraries: docs/host.md"
+  description = "what was pushed, but for Python and the vendor's libraries: docs/emulator.md"
   value       = local.bundle
 }
 

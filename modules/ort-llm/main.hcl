@@ -142,7 +142,7 @@ step "accuracy" "way" {
 }
 
 output "bundles" {
-  description = "for each way of quantising, what a phone or board needs: docs/host.md"
+  description = "for each way of quantising, what a phone or board needs: docs/emulator.md"
   value       = { for way, b in step.bundle.way : way => b.outputs.dir }
 }
 

@@ -1,5 +1,5 @@
 # A language model on a phone, through adb: its bundle with a small program in the place of Python, how fast it answers, and its logits beside the emulator's. What differs
-# between the simulated phone and a real one stands in host.hcl and device.hcl.
+# between the simulated phone and a real one stands in emulator.hcl and device.hcl.
 
 module {
   description = "A language model's bundle on a phone through adb: tokens, how fast, and its logits beside the emulator's"
@@ -8,7 +8,7 @@ module {
 variable "phone" {
   type        = string
   default     = ""
-  description = "The phone's serial number, or its name in devices.hcl: profile device takes the one that is attached without it; profile host a simulated one"
+  description = "The phone's serial number, or its name in devices.hcl: profile device takes the one that is attached without it; profile emulator a simulated one"
 }
 
 variable "model" {
@@ -43,7 +43,7 @@ variable "context" {
 variable "processor" {
   type        = bool
   default     = true
-  description = "Profile host: whether the phone's processor does what its NPU would, by ONNX Runtime's own kernels, and every report says so; false for arm64 Linux with an NPU that adb reaches"
+  description = "Profile emulator: whether the phone's processor does what its NPU would, by ONNX Runtime's own kernels, and every report says so; false for arm64 Linux with an NPU that adb reaches"
 }
 
 variable "runtime" {
@@ -118,7 +118,7 @@ step "accuracy" "phone" {
 }
 
 output "bundle" {
-  description = "what was pushed, but for the program and the libraries: docs/host.md"
+  description = "what was pushed, but for the program and the libraries: docs/emulator.md"
   value       = local.bundle
 }
 

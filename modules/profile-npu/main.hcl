@@ -1,4 +1,4 @@
-# Where a graph's time goes on the NPU, as the vendor's own runtime says. What differs between its emulator and a phone stands in host.hcl and device.hcl.
+# Where a graph's time goes on the NPU, as the vendor's own runtime says. What differs between its emulator and a phone stands in emulator.hcl and device.hcl.
 
 module {
   description = "Where an ONNX graph's time goes, by the profile of the vendor's runtime: on its emulator, or on a phone"

@@ -80,7 +80,7 @@ locals {
     quark_xint8 = { activations = "int8", asymmetric = false, power_of_two = true, ranges = "min_mse", adjust = local.shifts, exclude = ["RMSNormalization"] }
   }
   optimization = {
-    mllm        = 3 # by its own choice the compiler makes contexts of these graphs that are a little wrong: docs/host.md
+    mllm        = 3 # by its own choice the compiler makes contexts of these graphs that are a little wrong: docs/emulator.md
     quark_a8w8  = 1 # of norms in floats before matrices of int8 the optimiser makes an op that it then cannot make: docs/quantizers.md
     quark_xint8 = 1
   }

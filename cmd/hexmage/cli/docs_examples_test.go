@@ -66,7 +66,7 @@ cp vocabulary "$2"
 `
 	const withNet = `
 -- pipelines/p.hcl --
-profile "host" { default = true }
+profile "emulator" { default = true }
 toolchain "onnx" {}
 step "onnx_llm" "smollm2" { model = "models/smollm2" }
 `
@@ -75,7 +75,7 @@ step "onnx_llm" "smollm2" { model = "models/smollm2" }
 		"fallback.md": {
 			"In a pipeline of your own/1": {files: `
 -- pipelines/p.hcl --
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 toolchain "onnx" {}
 toolchain "htp_host" {}

@@ -55,7 +55,7 @@ func (a *app) skeletons(ctx context.Context) (read func(name string) (cfg *confi
 const (
 	groupOwn    = "Of this workspace"
 	groupOpen   = "Shipped, with stand-ins for what is the vendor's"
-	groupHost   = "Shipped, with the vendor's compiler and emulator, from public packages"
+	groupEmulator   = "Shipped, with the vendor's compiler and emulator, from public packages"
 	groupOthers = "Shipped, with what you have"
 )
 
@@ -94,7 +94,7 @@ func (a *app) which(ctx context.Context) error {
 		}
 	}
 	text := "which pipeline? hexmage run NAME [--profile PROFILE]\n\n"
-	for _, group := range []string{groupOwn, groupOpen, groupHost, groupOthers} {
+	for _, group := range []string{groupOwn, groupOpen, groupEmulator, groupOthers} {
 		if groups[group] != "" {
 			text += group + ":\n\n" + groups[group] + "\n"
 		}
@@ -125,8 +125,8 @@ func defaultProfile(m *config.Module) string {
 
 func groupOf(profile string) string {
 	switch profile {
-	case "host":
-		return groupHost
+	case "emulator":
+		return groupEmulator
 	case "device":
 		return groupOthers
 	}

@@ -13,9 +13,9 @@
 //   - failures: kills, mistakes, what is provoked, and secrets
 //   - phone: simulated phones and boards, debugging, and saves that are watched
 //   - remote: buildbox-casd and BuildGrid as cache and as executor
-//   - host: profile host, by the vendor's compiler and emulator
-//   - accuracy: what profile host says of quantised models
-//   - hostcuts: what profile host needs, cut off
+//   - emulator: profile emulator, by the vendor's compiler and emulator
+//   - accuracy: what profile emulator says of quantised models
+//   - emulatorcuts: what profile emulator needs, cut off
 //   - mllm: upstream's sources and programs
 //   - release: what somebody new gets: the release, README.md and the tutorials
 //   - worldtest: what all of them share

@@ -5,7 +5,7 @@
 #   hexmage run @name@ --var prompt="Name three fruits."     compiles nothing again
 
 pipeline { description = "A language model, quantised in two ways, on Qualcomm's emulator" }
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "@soc@" {}
 variable "prompt" { default = "What is the capital of France?" }
 

@@ -4,7 +4,7 @@
 #   hexmage run @name@ --var samples=samples    an .onnx is quantised first; samples: *.npz with its inputs by name
 
 pipeline { description = "What of a network the NPU runs" }
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "@soc@" {}
 variable "samples" { type = optional(string) }
 

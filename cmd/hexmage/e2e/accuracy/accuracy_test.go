@@ -10,7 +10,7 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestAccuracy runs what profile host says about the accuracy of quantised models.
+// TestAccuracy runs what profile emulator says about the accuracy of quantised models.
 func TestAccuracy(t *testing.T) {
 	w := HostWarmed(t)
 	t.Run("qwen3", func(t *testing.T) { qwen3OnHost(t, w) })
@@ -104,7 +104,7 @@ for name, scale, zero in (("symmetric", 1 / 127, 0), ("asymmetric", 1 / 255, -12
 `
 
 const plantedPipeline = `
-profile "host" { default = true }
+profile "emulator" { default = true }
 toolchain "onnx" {}
 step "python" "graphs" {
   environment = toolchain.onnx.dir
@@ -183,7 +183,7 @@ Path(out).write_text(json.dumps({"prompt": len(ids), "chunks": -(-len(ids) // of
 `
 
 const chatPipeline = `
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 toolchain "onnx" {}
 variable "tokens" { default = 6 }

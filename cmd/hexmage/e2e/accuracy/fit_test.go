@@ -21,7 +21,7 @@ import (
 
 // fitHead is what pipelines of these tests begin with. Their steps are those of module ort-llm, so what a test has
 // compiled before is not compiled again.
-const fitHead = `profile "host" { default = true }
+const fitHead = `profile "emulator" { default = true }
 target "SM8750" {}
 toolchain "htp_host" {}
 toolchain "gnu_runtime" {}

@@ -13,10 +13,10 @@ import (
 
 const qwen3 = "qwen3-aot-v79"
 
-// qwen3OnHost goes mllm's way in profile host with our own quantiser: its file, a graph with its points, the vendor's
+// qwen3OnHost goes mllm's way in profile emulator with our own quantiser: its file, a graph with its points, the vendor's
 // compiler and emulator.
 func qwen3OnHost(t *testing.T, w *World) {
-	native := []string{"--profile=host", "--var=quantizer=native", qwen3}
+	native := []string{"--profile=emulator", "--var=quantizer=native", qwen3}
 	o := w.Run(t, append([]string{"run"}, native...)...)
 	Wants(t, o, ExitOK, "1620 of 1620", "not a phone's speed", "passed", "check.twin", "check.quantised")
 	if r := w.RunJSON(t, native...); r.Executed != 0 {
@@ -79,7 +79,7 @@ open(path, "wb").write(data)
 `
 
 const misreadPipeline = `
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 toolchain "onnx" {}
 step "model" "tiny" { seed = 79 }
@@ -120,7 +120,7 @@ check "it" {
 // familyOnHost has them go through the vendor's compiler and emulator, quantised with upstream's arithmetic.
 func familyOnHost(t *testing.T, w *World) {
 	for name, nodes := range Family() {
-		native := []string{"--profile=host", "--var=quantizer=native", name}
+		native := []string{"--profile=emulator", "--var=quantizer=native", name}
 		Wants(t, w.Run(t, append([]string{"run"}, native...)...), ExitOK, nodes, "not a phone's speed", "passed",
 			"check.twin", "check.quantised", "check.range")
 		if r := w.RunJSON(t, native...); r.Executed != 0 {

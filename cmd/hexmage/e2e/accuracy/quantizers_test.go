@@ -67,7 +67,7 @@ func TestQuantizers(t *testing.T) {
 
 // encodingsPipeline has AIMET and Quark quantise the example of onnx-htp.
 const encodingsPipeline = `
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 toolchain "htp_host" {}
 toolchain "gnu_runtime" {}

@@ -96,7 +96,7 @@ func TestUpstreamReads(t *testing.T) {
 }
 
 const readPipeline = `
-profile "host" { default = true }
+profile "emulator" { default = true }
 toolchain "onnx" {}
 step "model" "tiny" {
   seed   = 79

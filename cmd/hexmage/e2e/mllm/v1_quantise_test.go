@@ -17,7 +17,7 @@ import (
 
 // v1Held has upstream's converter convert what pipeline mllm-v1-quantize converts.
 const v1Held = `
-profile "host" { default = true }
+profile "emulator" { default = true }
 toolchain "mllm_quantiser" {}
 step "model" "small" {
   seed         = 15

@@ -18,7 +18,7 @@ import (
 func onDevice(device, more string) string {
 	return strings.NewReplacer("DEVICE", device, "MORE",
 		more).Replace(`pipeline { description = "a bundle on a device of the test's" }
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 variable "DEVICE" { type = optional(string) }
 variable "prompt" { type = optional(string) }

@@ -62,7 +62,7 @@ func TestPhoneORT(t *testing.T) {
 
 // phoneGraphs makes graphs of each sort that the program for phones can be given, what the host says to the same
 // prompt, and contexts for the vendor's emulator.
-const phoneGraphs = `profile "host" { default = true }
+const phoneGraphs = `profile "emulator" { default = true }
 target "SM8750" {}
 toolchain "htp_host" {}
 toolchain "gnu_runtime" {}
@@ -226,7 +226,7 @@ type phoneProgram struct {
 func (p *phoneProgram) libraries(t *testing.T) {
 	t.Helper()
 	where := func(name string) string {
-		o := p.w.Run(t, "toolchain", "where", name, "--profile", "host")
+		o := p.w.Run(t, "toolchain", "where", name, "--profile", "emulator")
 		if o.Code != ExitOK {
 			t.Fatal(o)
 		}
@@ -452,7 +452,7 @@ func (p *phoneProgram) refuses(t *testing.T) {
 
 // words are put to what was said by the bundle's other half.
 func (p *phoneProgram) words(t *testing.T) {
-	p.w.Write(t, "pipelines/words.hcl", `profile "host" { default = true }
+	p.w.Write(t, "pipelines/words.hcl", `profile "emulator" { default = true }
 toolchain "onnx" {}
 step "python" "words" {
   environment = toolchain.onnx.dir

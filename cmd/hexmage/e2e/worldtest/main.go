@@ -30,7 +30,7 @@ type suite struct {
 	first *Outcome // that run
 
 	hostOnce sync.Once
-	host     *World // the workspace in which what profile host needs was downloaded
+	host     *World // the workspace in which what profile emulator needs was downloaded
 }
 
 var shared = sync.OnceValue(func() *suite { return &suite{} })

@@ -1,6 +1,6 @@
 //go:build linux
 
-package host_test
+package emulator_test
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-const nativePipeline = `profile "host" { default = true }
+const nativePipeline = `profile "emulator" { default = true }
 toolchain "onnx" {}
 locals { blocks = { qwen3 = 16, qwen2 = 32, llama = 32 } }
 step "model" "kind" {

@@ -1,6 +1,6 @@
 # The vendor's emulator for x86: which nodes there are, and how heavy they are beside each other to the emulator. No performance.
 
-profile "host" {
+profile "emulator" {
   toolchain "htp_host" {}
   toolchain "gnu_runtime" {}
   toolchain "onnx" {}

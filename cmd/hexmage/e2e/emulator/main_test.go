@@ -1,6 +1,6 @@
 //go:build linux
 
-package hostcuts_test
+package emulator_test
 
 import (
 	"testing"

@@ -1,6 +1,6 @@
 //go:build linux
 
-package host_test
+package emulator_test
 
 import (
 	"encoding/json"
@@ -81,7 +81,7 @@ func TestProfileNPU(t *testing.T) {
 
 	t.Run("heaviest", func(t *testing.T) {
 		w.Write(t, "heavy.py", heavyGraph)
-		w.Write(t, "pipelines/heavy.hcl", `profile "host" { default = true }
+		w.Write(t, "pipelines/heavy.hcl", `profile "emulator" { default = true }
 toolchain "onnx" {}
 step "python" "graph" {
   environment = toolchain.onnx.dir
@@ -177,7 +177,7 @@ for i in range(3):
 `
 
 const profiledWords = `
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 variable "graph" { default = "/decode.csv" }
 toolchain "htp_host" {}

@@ -11,9 +11,9 @@ import (
 
 const TinyORT = "tiny-ort"
 
-// Cuts is a pipeline that goes the whole way of profile host with three nodes.
+// Cuts is a pipeline that goes the whole way of profile emulator with three nodes.
 const Cuts = `
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 variable "optimization" {
   type    = number
@@ -75,19 +75,19 @@ func cutsIn(t *testing.T, w *World) *World {
 	return w
 }
 
-// HostRun is the world in which all that profile host needs was downloaded, and that pipeline run. It happens once.
+// HostRun is the world in which all that profile emulator needs was downloaded, and that pipeline run. It happens once.
 func HostRun(t *testing.T) *World {
 	t.Helper()
 	s := shared()
 	s.hostOnce.Do(func() {
 		w := cutsIn(t, LastingWorld(t))
 		if o := w.Run(t, "run", "cuts"); o.Code != ExitOK {
-			t.Fatalf("what all of profile host stands on: %s", o)
+			t.Fatalf("what all of profile emulator stands on: %s", o)
 		}
 		s.host = w
 	})
 	if s.host == nil {
-		t.Fatal("what all of profile host stands on failed before")
+		t.Fatal("what all of profile emulator stands on failed before")
 	}
 	return s.host
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package host_test
+package emulator_test
 
 import (
 	"crypto/sha256"
@@ -22,7 +22,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// TestTinyORT goes the whole way of profile host with nothing but the packages that it names: a model through the
+// TestTinyORT goes the whole way of profile emulator with nothing but the packages that it names: a model through the
 // vendor's compiler and emulator.
 func TestTinyORT(t *testing.T) {
 	cold := NewWorld(t)
@@ -197,7 +197,7 @@ func programs(t *testing.T, w *World, tests string) {
 			t.Fatal(err)
 		}
 	}
-	w.Write(t, "pipelines/programs.hcl", `profile "host" { default = true }
+	w.Write(t, "pipelines/programs.hcl", `profile "emulator" { default = true }
 toolchain "onnx" {}
 step "python" "tests" {
   environment = toolchain.onnx.dir
@@ -214,7 +214,7 @@ step "python" "tests" {
 // of one core.
 func anyProcessor(t *testing.T, w *World) {
 	t.Helper()
-	env := strings.TrimSpace(w.Run(t, "toolchain", "where", "--profile", "host", "onnx").Stdout)
+	env := strings.TrimSpace(w.Run(t, "toolchain", "where", "--profile", "emulator", "onnx").Stdout)
 	host := filepath.Join(Repo(), "model", "host")
 	// bin/python3 may be a script, which the emulator does not take: Python says where its program is, and with which
 	// libraries.
@@ -287,14 +287,14 @@ func downloaded(e *toolchains.Locked) int64 {
 	return size
 }
 
-// sized holds the table of sizes in docs/host.md to the lock, and to what is unpacked.
+// sized holds the table of sizes in docs/emulator.md to the lock, and to what is unpacked.
 func sized(t *testing.T, w *World) {
 	lock, diags := toolchains.ParseLock([]byte(Read(t, filepath.Join(Repo(), "hexmage.lock.hcl"))), "hexmage.lock.hcl")
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
 	rows := regexp.MustCompile("(?m)^\\| `(\\w+)`, .* \\| ([0-9.]+) MB \\| ([0-9.]+) MB \\|$").
-		FindAllStringSubmatch(Read(t, filepath.Join(Repo(), "docs/host.md")), -1)
+		FindAllStringSubmatch(Read(t, filepath.Join(Repo(), "docs/emulator.md")), -1)
 	if len(rows) != 6 {
 		t.Fatalf("%d rows", len(rows))
 	}
@@ -310,7 +310,7 @@ func sized(t *testing.T, w *World) {
 		}
 		e := lock.Entries[n]
 		if want := fmt.Sprintf("%.1f", float64(downloaded(e))/1e6); row[2] != want {
-			t.Errorf("%s: docs/host.md says %s MB to download, the lock %s", name, row[2], want)
+			t.Errorf("%s: docs/emulator.md says %s MB to download, the lock %s", name, row[2], want)
 		}
 		if name == "onnx" && !strings.Contains(row[0], fmt.Sprintf(" %d Python packages", len(e.Wheels))) {
 			t.Errorf("%s: %d packages are locked", row[0], len(e.Wheels))
@@ -319,7 +319,7 @@ func sized(t *testing.T, w *World) {
 		if name == "smollm2" || own == nil && (name == "python" || name == "onnx") {
 			continue // not fetched here, or made of the machine's own
 		}
-		at := strings.TrimSpace(w.Run(t, "toolchain", "where", "--profile", "host", name+"@"+e.Version).Stdout)
+		at := strings.TrimSpace(w.Run(t, "toolchain", "where", "--profile", "emulator", name+"@"+e.Version).Stdout)
 		var unpacked int64
 		if err := filepath.WalkDir(at, func(_ string, e os.DirEntry, err error) error {
 			if err != nil || !e.Type().IsRegular() {
@@ -332,7 +332,7 @@ func sized(t *testing.T, w *World) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if want := fmt.Sprintf("%.0f", float64(unpacked)/1e6); row[3] != want {
-			t.Errorf("%s: docs/host.md says %s MB unpacked, it is %s", name, row[3], want)
+			t.Errorf("%s: docs/emulator.md says %s MB unpacked, it is %s", name, row[3], want)
 		}
 	}
 }
@@ -353,7 +353,7 @@ func graphs(t *testing.T, manifest string) (names []string) {
 }
 
 const bundledPipeline = `
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 toolchain "htp_host" {}
 toolchain "gnu_runtime" {}
@@ -448,7 +448,7 @@ func readAlike(t *testing.T, w *World) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Write(t, "pipelines/contexts.hcl", `profile "host" { default = true }
+	w.Write(t, "pipelines/contexts.hcl", `profile "emulator" { default = true }
 toolchain "htp_host" {}
 toolchain "gnu_runtime" {}
 toolchain "onnx" {}

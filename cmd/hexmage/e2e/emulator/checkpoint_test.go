@@ -1,6 +1,6 @@
 //go:build linux
 
-package host_test
+package emulator_test
 
 import (
 	"os"
@@ -15,7 +15,7 @@ import (
 )
 
 // lined is a pipeline whose quantiser reads many lines, so that it is busy for some seconds.
-const lined = `profile "host" { default = true }
+const lined = `profile "emulator" { default = true }
 toolchain "onnx" {}
 step "model" "tiny" {
   seed   = 79

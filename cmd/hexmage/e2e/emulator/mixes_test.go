@@ -1,6 +1,6 @@
 //go:build linux
 
-package host_test
+package emulator_test
 
 import (
 	"encoding/json"
@@ -253,7 +253,7 @@ func planMixes(t *testing.T) {
 		{"set of another arch", `toolchain.htp_linux_arm64.htp_runtime["v75"]`},
 		{"an arch that it does not have", `toolchain.htp_linux_arm64.htp_runtime["v85"]`},
 	} {
-		w.Write(t, "pipelines/mix.hcl", `profile "host" { default = true }
+		w.Write(t, "pipelines/mix.hcl", `profile "emulator" { default = true }
 target "SM8750" {}
 toolchain "htp_linux_arm64" {}
 toolchain "qnnruntime" {}

@@ -1,7 +1,7 @@
 # A simulated phone behind the real adb server, or a device with arm64 Linux that adb reaches. ONNX Runtime's own kernels do what the NPU would with the quantised graphs, unless
 # the device has one.
 
-profile "host" {
+profile "emulator" {
   toolchain "llvm" {}
   toolchain "qemu" { version = "11.1" }
   toolchain "busybox" {}

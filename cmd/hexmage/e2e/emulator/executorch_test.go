@@ -1,6 +1,6 @@
 //go:build linux
 
-package host_test
+package emulator_test
 
 import (
 	"context"
@@ -18,9 +18,9 @@ func TestExecuTorch(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
 		w := NewWorld(t)
 		w.Write(t, "net.onnx", "none")
-		Wants(t, w.Run(t, "plan", "executorch-qnn", "--profile=host", "--var=module=net.onnx"), ExitUsage,
+		Wants(t, w.Run(t, "plan", "executorch-qnn", "--profile=emulator", "--var=module=net.onnx"), ExitUsage,
 			"net.onnx is not: ExecuTorch lowers a PyTorch module")
-		Wants(t, w.Run(t, "plan", "executorch-qnn", "--profile=host", "--var=precision=int4"), ExitUsage, "a16w4")
+		Wants(t, w.Run(t, "plan", "executorch-qnn", "--profile=emulator", "--var=precision=int4"), ExitUsage, "a16w4")
 	})
 
 	from := os.Getenv("HEXMAGE_EXECUTORCH")
@@ -35,7 +35,7 @@ func TestExecuTorch(t *testing.T) {
 	}
 
 	for _, precision := range []string{"a16w8", "a16w4", "f16"} {
-		o := w.Run(t, "run", "executorch-qnn", "--profile=host", "--var=precision="+precision)
+		o := w.Run(t, "run", "executorch-qnn", "--profile=emulator", "--var=precision="+precision)
 		if o.Code == ExitOK {
 			t.Fatalf("%s: ExecuTorch lowers with the libraries of public packages now. Have docs/fallback.md and "+
 				"modules/executorch-qnn say so, read the .pte here, and run it:\n%s", precision, o.Stdout)
@@ -53,8 +53,8 @@ func TestExecuTorch(t *testing.T) {
 	w.Write(t, "net.py", half+"def samples(): return [(torch.ones(1, 4),)]\n")
 	for module, want := range map[string]string{"half.py": "half.py has no samples(). It has two functions",
 		"none.py": "samples() of none.py returns no list of tuples", "typo.py": "typo.py, line 3: AttributeError: "} {
-		Wants(t, w.Run(t, "run", "executorch-qnn", "--profile=host", "--var=module="+module), ExitFailed, want)
+		Wants(t, w.Run(t, "run", "executorch-qnn", "--profile=emulator", "--var=module="+module), ExitFailed, want)
 	}
-	o := w.Run(t, "run", "executorch-qnn", "--profile=host", "--var=module=net.py", "--soc=QCS8550")
+	o := w.Run(t, "run", "executorch-qnn", "--profile=emulator", "--var=module=net.py", "--soc=QCS8550")
 	Wants(t, o, ExitFailed, "This ExecuTorch knows no QCS8550. It knows ", "SM8750")
 }

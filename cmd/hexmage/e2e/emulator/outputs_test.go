@@ -1,6 +1,6 @@
 //go:build linux
 
-package host_test
+package emulator_test
 
 import (
 	"encoding/json"
@@ -95,7 +95,7 @@ save("crash.onnx", TensorProto.FLOAT, [4, 4], [0, 8], [node("Tile", ["x", "n"], 
 `
 
 const graphsStep = `
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 toolchain "htp_host" {}
 toolchain "gnu_runtime" {}

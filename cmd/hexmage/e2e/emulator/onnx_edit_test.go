@@ -1,6 +1,6 @@
 //go:build linux
 
-package host_test
+package emulator_test
 
 import (
 	"encoding/json"
@@ -118,7 +118,7 @@ func TestONNXEditSmolLM2(t *testing.T) {
 }
 
 const realPipeline = `
-profile "host" { default = true }
+profile "emulator" { default = true }
 toolchain "smollm2" {}
 module "edit" {
   source    = "onnx-edit"
@@ -156,7 +156,7 @@ locked "silero_vad" "6.2.0" {
 }
 `
 	vadPipeline = `
-profile "host" { default = true }
+profile "emulator" { default = true }
 toolchain "onnx" {}
 toolchain "silero_vad" {}
 locals { model = "${toolchain.silero_vad.dir}/silero_vad/data/silero_vad_16k_op15.onnx" }
@@ -189,7 +189,7 @@ const tinyLlama = `step "model" "tiny" {
 
 // compiledPipeline has an edited model quantised and compiled, and the emulator answer from it.
 const compiledPipeline = `
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 toolchain "htp_host" {}
 toolchain "gnu_runtime" {}
@@ -243,7 +243,7 @@ output "table" {
 
 // wrongPipeline has an edit that is not what was meant, one that has more places, and one whose name is misspelt.
 const wrongPipeline = `
-profile "host" { default = true }
+profile "emulator" { default = true }
 toolchain "onnx" {}
 ` + tinyLlama + `step "onnx_llm" "float" {
   model   = step.model.tiny.outputs.dir

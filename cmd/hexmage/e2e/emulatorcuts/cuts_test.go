@@ -1,6 +1,6 @@
 //go:build linux
 
-package hostcuts_test
+package emulatorcuts_test
 
 import (
 	"archive/zip"
@@ -187,7 +187,7 @@ func unharmed(t *testing.T, w *World, trees int, pipeline string) {
 }
 
 // lookAtHTP is a pipeline for which the vendor's libraries have to be there.
-const lookAtHTP = `profile "host" { default = true }
+const lookAtHTP = `profile "emulator" { default = true }
 toolchain "htp_host" {}
 step "exec" "look" {
   argv = ["sh", "-c", "ls $0 > o", toolchain.htp_host.dir]
@@ -294,7 +294,7 @@ func TestCutEnvironment(t *testing.T) {
 	}
 	repack(func(b []byte) []byte { return b })
 	w.Write(t, "pipelines/p.hcl", `
-profile "host" { default = true }
+profile "emulator" { default = true }
 toolchain "small" {
   python       = "3.13"
   requirements = ["jinja2==3.1.6"]

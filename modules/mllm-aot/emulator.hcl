@@ -1,7 +1,7 @@
 # The vendor's own compiler and emulator for x86, from public packages: upstream's quantiser, its model as a graph, a real context, and what it says. Nothing of
 # upstream's C++ is built: that is all about a phone.
 
-profile "host" {
+profile "emulator" {
   toolchain "htp_host" {}
   toolchain "gnu_runtime" {}
   toolchain "onnx" {}

@@ -1,6 +1,6 @@
 //go:build linux
 
-package host_test
+package emulator_test
 
 import (
 	"bytes"
@@ -127,7 +127,7 @@ func languageModel(t *testing.T, w *World) {
 }
 
 const llmPipeline = `
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 toolchain "onnx" {}
 toolchain "olive" {}

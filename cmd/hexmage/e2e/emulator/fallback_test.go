@@ -1,6 +1,6 @@
 //go:build linux
 
-package host_test
+package emulator_test
 
 import (
 	"encoding/json"
@@ -72,7 +72,7 @@ func TestFallback(t *testing.T) {
 }
 
 const wholePipeline = `
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 module "net" { source = "onnx-htp" }
 step "fallback" "net" { compiled = module.net.context }
@@ -151,7 +151,7 @@ func remedies(t *testing.T, w *World) {
 // scriptPipeline runs a script that makes a folder.
 func scriptPipeline(script string) string {
 	return `
-profile "host" { default = true }
+profile "emulator" { default = true }
 toolchain "onnx" {}
 step "python" "script" {
   environment = toolchain.onnx.dir
@@ -212,7 +212,7 @@ func types(t *testing.T, w *World, soc string) {
 }
 
 const takenPipeline = `
-profile "host" { default = true }
+profile "emulator" { default = true }
 target "SM8750" {}
 toolchain "onnx" {}
 toolchain "htp_host" {}
