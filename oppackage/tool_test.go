@@ -11,7 +11,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/oppackage"
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 )
 
 func TestRun(t *testing.T) {

@@ -1,9 +1,9 @@
 # Llama 3 the same way as qwen3-aot-v79: 3B, or another with tied embeddings:
-#   hexmage run llama-aot                              the open stand-in, a simulated phone
+#   hexmage run llama-aot                              simulations and a simulated phone
 #   hexmage run llama-aot --profile emulator --var model=Llama-3.2-3B-Instruct
 #   hexmage run llama-aot --profile device --var model=Llama-3.2-3B-Instruct --soc SM8650
 pipeline { description = "Llama 3, W4A16 LPBQ, compiled ahead of time for one Hexagon, and run" }
-profile "open" { default = true }
+profile "simulated" { default = true }
 profile "emulator" {}
 profile "device" {}
 target "SM8750" {}

@@ -1,8 +1,8 @@
 # Qwen1.5-1.8B with llm.npu (mllm's branch v1), beside the paper's table:
-#   hexmage run llm-npu                                     the open stand-in: real compilers, a simulated phone
+#   hexmage run llm-npu                                     the simulation: real compilers, a simulated phone
 #   hexmage run llm-npu --profile device --var int8=qwen-1.5-1.8b-chat-int8.mllm --var q4k=qwen-1.5-1.8b-chat-q4k.mllm
 pipeline { description = "Qwen1.5-1.8B with llm.npu, int8: prompts on a Snapdragon 8 Elite, beside the paper" }
-profile "open" { default = true }
+profile "simulated" { default = true }
 profile "device" {}
 target "SM8750" {}
 toolchain "qairt" { version = "2.37.0.250724" }

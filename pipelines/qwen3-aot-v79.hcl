@@ -1,8 +1,8 @@
 # From nothing to a model running on a phone's NPU:
-# profile open: stand-ins, real compilers, a simulated phone; host: upstream's quantiser, the vendor's compiler and
+# profile simulated: simulations, real compilers, a simulated phone; host: upstream's quantiser, the vendor's compiler and
 # emulator; device: the real SDKs and a real phone (HEXMAGE_PROFILE=device mage plan qwen3-aot-v79)
 pipeline { description = "Qwen3, W4A16 LPBQ, compiled ahead of time for Hexagon v79 (Snapdragon 8 Elite)" }
-profile "open" { default = true }
+profile "simulated" { default = true }
 profile "emulator" {}
 profile "device" {}
 target "SM8750" {}

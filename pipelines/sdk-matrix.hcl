@@ -1,9 +1,9 @@
 # What of an op package compiles with which release of QAIRT, for which Hexagon, and what does not:
-#   hexmage run sdk-matrix                              our example as it is, with the headers of the open stand-in
+#   hexmage run sdk-matrix                              our example as it is, with the headers of the simulation
 #   hexmage run sdk-matrix --var series=mllm            the same, with the rules for renamed APIs
 #   hexmage run sdk-matrix --var sources=LLaMAPackage   one's own; --profile device has the vendor's headers
 pipeline { description = "One op package against several SDK releases and every Hexagon: what compiles where" }
-profile "open" { default = true }
+profile "simulated" { default = true }
 profile "device" {}
 toolchain "hexagon" { version = "6.4.0.2" }
 toolchain "ndk" { version = "r28b" }

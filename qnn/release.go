@@ -43,7 +43,7 @@ type Release struct {
 type Known struct {
 	Name string // of the SDK
 	Release
-	StandIn, Installed bool
+	Simulated, Installed bool
 }
 
 // Known returns what the record of a release says.

@@ -13,8 +13,8 @@ import (
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/runner"
-	"github.com/hexmage/hexmage/standin/phone"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 

@@ -25,7 +25,7 @@ import (
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/runner/ssh"
 	"github.com/hexmage/hexmage/runner/ssh/sshtest"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
 func dialBoard(t *testing.T, address string, o ssh.Options) *ssh.Board {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
-	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/simulated/phone"
 )
 
 // quiet waits until nothing runs on the device but what ran before, and returns what does not end.

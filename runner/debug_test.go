@@ -20,7 +20,7 @@ import (
 	"github.com/hexmage/hexmage/runner/debug"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/session"
-	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
@@ -64,8 +64,8 @@ func debuggedProgram(t *testing.T) string {
 	return filepath.Join(dir, "program")
 }
 
-// standInServer is in the place of Android's lldb-server, and takes its command line: it has qemu's stub do the work.
-const standInServer = `#!/system/bin/sh
+// simulatedServer is in the place of Android's lldb-server, and takes its command line: it has qemu's stub do the work.
+const simulatedServer = `#!/system/bin/sh
 [ "$1" = gdbserver ] && [ "$3" = -- ] || { echo "lldb-server: $*"; exit 64; }
 export QEMU_GDB="${2#unix://}" QEMU_UNSET_ENV=QEMU_GDB,QEMU_UNSET_ENV
 shift 3
@@ -93,7 +93,7 @@ func TestDebug(t *testing.T) {
 	target := debug.Target{Program: program, Folder: filepath.Dir(program), Breaks: []debug.Break{{Function: "answer"}}}
 	for name, server := range map[string]func(devinfo.Info) (session.Server, error){
 		"the emulator's stub": stub,
-		"lldb-server":         func(devinfo.Info) (session.Server, error) { return session.LLDBServer(file(standInServer, false)), nil },
+		"lldb-server":         func(devinfo.Info) (session.Server, error) { return session.LLDBServer(file(simulatedServer, false)), nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var printed bytes.Buffer

@@ -26,9 +26,9 @@ import (
 	"github.com/hexmage/hexmage/runner/check"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/push"
-	"github.com/hexmage/hexmage/standin/mllm/blob"
-	"github.com/hexmage/hexmage/standin/phone"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/mllm/blob"
+	"github.com/hexmage/hexmage/simulated/phone"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 

@@ -20,7 +20,7 @@ import (
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/runner/ssh"
 	"github.com/hexmage/hexmage/runner/ssh/sshtest"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
 // TestLinkOverSSH holds a phone whose adb server is reached over ssh to what package link promises of devices.

@@ -26,7 +26,7 @@ import (
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/lease"
 	"github.com/hexmage/hexmage/runner/link"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
 // First arguments with which the test binary is a host of TestLeaseOfTwoHosts, and a process of one.

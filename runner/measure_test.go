@@ -18,8 +18,8 @@ import (
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/runner/thermal"
-	"github.com/hexmage/hexmage/standin/phone"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
 // record is what the action left of its run.

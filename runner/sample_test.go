@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/runner/agent"
 	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/session"
-	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/simulated/phone"
 )
 
 // peak is a value of the summary, 0 if it has none.

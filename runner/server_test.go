@@ -19,7 +19,7 @@ import (
 	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
 // usersServer starts the real adb server as a user has it: nobody starts it again. It returns a client of it, and a function that kills it.

@@ -17,8 +17,8 @@ import (
 	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
-	"github.com/hexmage/hexmage/standin/phone"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
 // pushArg makes the test binary push a file: SOCKET SERIAL STATE FILE. It says when it has the device's lease.

@@ -10,7 +10,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/model/aotconfig"
-	"github.com/hexmage/hexmage/standin/mllm/compiler"
+	"github.com/hexmage/hexmage/simulated/mllm/compiler"
 )
 
 // Context are the arguments of kind context.
@@ -28,7 +28,7 @@ func contextSchema() step.Schema {
 		ArgDocs: map[string]string{
 			"model":     "The .mllm file (v2).",
 			"config":    "The model's config.json: Hugging Face's with linear_block_size.",
-			"compiler":  "The ahead-of-time compiler: one of upstream's for qwen3, qwen2 and llama, such as mllm-qwen3-aot-sha-c, or the stand-in's.",
+			"compiler":  "The ahead-of-time compiler: one of upstream's for qwen3, qwen2 and llama, such as mllm-qwen3-aot-sha-c, or the simulation's.",
 			"signed_pd": "Whether to run in a signed protection domain.",
 			"memory_gb": "Memory that compiling needs, of the pool memory_gb; upstream's compiler wants 64 for a real model.",
 		},
@@ -69,7 +69,7 @@ func (c Context) Plan(p *step.Plan) {
 	compile.SetEnv(map[string]string{"LD_LIBRARY_PATH": lib + ":" + path.Dir(c.Compiler.InRoot())})
 	compile.In(qairt.Input(), c.Model.Input(), c.Compiler.Input(), aotConfig.As("aot_config.json"), config.As("config.json"))
 	for _, t := range compiler.Tools() {
-		if t.String() == path.Base(c.Compiler.InRoot()) && c.standIn(p) {
+		if t.String() == path.Base(c.Compiler.InRoot()) && c.simulated(p) {
 			compile.Set(action.PropertyTool, string(t)) // a wrapper of a built-in tool, whose behaviour belongs in the key
 		}
 	}
@@ -87,14 +87,14 @@ func (c Context) facts(q *question) bool {
 	return true
 }
 
-// standIn tells whether the compiler is the stand-in's: in a toolchain that is one.
-func (c Context) standIn(p *step.Plan) bool {
+// simulated tells whether the compiler is the simulation's: in a toolchain that is one.
+func (c Context) simulated(p *step.Plan) bool {
 	o, ok := c.Compiler.Output()
 	if !ok || o.Kind != addrs.Toolchain {
 		return false
 	}
 	known, _ := step.Decode[struct {
-		StandIn bool `arg:"stand_in"`
+		Simulated bool `arg:"simulated"`
 	}](p.Toolchains[o.Step.Name].Attrs)
-	return known.StandIn
+	return known.Simulated
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/qnn/facts"
-	"github.com/hexmage/hexmage/standin/sdk"
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/sdk"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
 )
@@ -113,10 +113,10 @@ func perform(t *testing.T, p step.Planned) map[string]string {
 	return dirs
 }
 
-func TestStandIns(t *testing.T) {
+func TestSimulations(t *testing.T) {
 	k := toolchainKind(t)
 	for _, rel := range sdk.Releases() {
-		r := fetchRequest(k, addrs.Toolchain, rel.Name, "open", map[string]cty.Value{"version": cty.StringVal(rel.Version)})
+		r := fetchRequest(k, addrs.Toolchain, rel.Name, "simulated", map[string]cty.Value{"version": cty.StringVal(rel.Version)})
 		p, diags := k.Plan(r)
 		if diags.HasErrors() {
 			t.Fatal(diags)
@@ -130,7 +130,7 @@ func TestStandIns(t *testing.T) {
 				t.Errorf("%s: input %s differs from plan to plan", rel.Name, in.Path)
 			}
 		}
-		if !p.Attrs["stand_in"].True() || p.Attrs["version"].AsString() != rel.Version {
+		if !p.Attrs["simulated"].True() || p.Attrs["version"].AsString() != rel.Version {
 			t.Errorf("%s: attributes %v", rel.Name, p.Attrs)
 		}
 		if rel.Name == "qairt" && p.Attrs["build_id"].AsString() != rel.BuildID || rel.Name == "hexagon" && p.Attrs["tools_version"].AsString() != map[string]string{"6.4.0.2": "19.0.04", "6.3.0.0": "8.8.06"}[rel.Version] {
@@ -145,7 +145,7 @@ func TestStandIns(t *testing.T) {
 
 func TestPackages(t *testing.T) {
 	k := toolchainKind(t)
-	p, diags := k.Plan(fetchRequest(k, addrs.Toolchain, "busybox", "open", nil))
+	p, diags := k.Plan(fetchRequest(k, addrs.Toolchain, "busybox", "simulated", nil))
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -174,7 +174,7 @@ func TestInstalledPrograms(t *testing.T) {
 		return p, err
 	}}
 	k := w.Kinds()[addrs.Toolchain]
-	r := fetchRequest(k, addrs.Toolchain, "qemu", "open", map[string]cty.Value{"use": cty.StringVal("installed")})
+	r := fetchRequest(k, addrs.Toolchain, "qemu", "simulated", map[string]cty.Value{"use": cty.StringVal("installed")})
 	p, diags := k.Plan(r)
 	if diags.HasErrors() {
 		t.Fatal(diags)
@@ -201,7 +201,7 @@ func TestInstalledPrograms(t *testing.T) {
 
 func TestInstalledSDK(t *testing.T) {
 	k := toolchainKind(t)
-	p, diags := k.Plan(fetchRequest(k, addrs.Toolchain, "hexagon", "open", nil))
+	p, diags := k.Plan(fetchRequest(k, addrs.Toolchain, "hexagon", "simulated", nil))
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -251,7 +251,7 @@ func TestToolchainPlanErrors(t *testing.T) {
 	}{
 		"unknown":       {tool: "qnn", summary: "Unknown toolchain", says: "is not in the catalogue"},
 		"no release":    {tool: "ndk", args: map[string]cty.Value{"version": str("r28bb")}, summary: "Unknown release", says: `did you mean "r28b"`},
-		"no stand-in":   {tool: "ndk", profile: "open", args: map[string]cty.Value{"version": str("r25c")}, summary: "Toolchain not available", says: "--profile device"},
+		"no simulation":   {tool: "ndk", profile: "simulated", args: map[string]cty.Value{"version": str("r25c")}, summary: "Toolchain not available", says: "--profile device"},
 		"new SoC":       {tool: "qairt", profile: "device", args: map[string]cty.Value{"version": str("2.42.0.251225")}, soc: "SM8850", says: ""},
 		"path":          {tool: "qairt", args: map[string]cty.Value{"path": str("/no/such")}, summary: "Toolchain not available", says: "can't be had"},
 		"urls, no hash": {tool: "ndk", args: map[string]cty.Value{"urls": cty.ListVal([]cty.Value{str("file:///x.zip")})}, says: "without one"},

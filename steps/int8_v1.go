@@ -3,7 +3,7 @@ package steps
 import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/standin/mllm/quantizer"
+	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
 )
 
 // Int8V1 are the arguments of kind int8_v1.

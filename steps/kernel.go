@@ -11,8 +11,8 @@ import (
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/opconfig"
-	"github.com/hexmage/hexmage/standin/kerneltest"
-	"github.com/hexmage/hexmage/standin/phone/cdsp"
+	"github.com/hexmage/hexmage/simulated/kerneltest"
+	"github.com/hexmage/hexmage/simulated/phone/cdsp"
 )
 
 // KernelTest are the arguments of kind kernel_test.

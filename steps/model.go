@@ -3,11 +3,11 @@ package steps
 import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/standin/mllm/openmodel"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
 // Model are the arguments of kind model.
-type Model struct{ openmodel.MakeSpec }
+type Model struct{ toymodel.MakeSpec }
 
 func modelSchema() step.Schema {
 	return step.Schema{
@@ -26,5 +26,5 @@ func modelSchema() step.Schema {
 // Plan plans the making.
 func (m Model) Plan(p *step.Plan) {
 	m.Out = "dir"
-	p.Tree("dir", step.Tool(p, "", "make seeded weights", openmodel.MakeTool, m.MakeSpec).OutTree(m.Out))
+	p.Tree("dir", step.Tool(p, "", "make seeded weights", toymodel.MakeTool, m.MakeSpec).OutTree(m.Out))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/model/aotconfig"
-	"github.com/hexmage/hexmage/standin/mllm/compiler"
-	"github.com/hexmage/hexmage/standin/mllm/quantizer"
+	"github.com/hexmage/hexmage/simulated/mllm/compiler"
+	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
 )
 
 func TestModelMistakes(t *testing.T) {
@@ -39,26 +39,26 @@ func TestModelMistakes(t *testing.T) {
 	}
 }
 
-// What the stand-in's compiler does is part of a context's key where it is the compiler, and there alone.
+// What the simulation's compiler does is part of a context's key where it is the compiler, and there alone.
 func TestContextIsKeyedByTheCompilerThatRuns(t *testing.T) {
 	output := func(kind, name string) addrs.Output {
 		return addrs.Output{Instance: addrs.Instance{Step: addrs.Step{Kind: kind, Name: name}}, Name: "dir"}
 	}
 	mllm, built := output(addrs.Toolchain, "mllm"), output("exec", "aot_tools")
-	standIn := func(is bool) step.Toolchain {
-		return step.Toolchain{Output: mllm, Attrs: cty.ObjectVal(map[string]cty.Value{"version": cty.StringVal("1"), "stand_in": cty.BoolVal(is)})}
+	simulated := func(is bool) step.Toolchain {
+		return step.Toolchain{Output: mllm, Attrs: cty.ObjectVal(map[string]cty.Value{"version": cty.StringVal("1"), "simulated": cty.BoolVal(is)})}
 	}
 	for name, c := range map[string]struct {
 		compiler string
 		mllm     step.Toolchain
 		want     string
 	}{
-		"the stand-in":            {mllm.Path() + "/bin/mllm-qwen3-aot-sha-c", standIn(true), string(compiler.Qwen3)},
-		"the stand-in of Llama's": {mllm.Path() + "/bin/mllm-llama-aot-c-sha", standIn(true), string(compiler.Llama)},
-		"a toolchain's own":       {mllm.Path() + "/bin/mllm-qwen3-aot-sha-c", standIn(false), ""},
-		"upstream's, built":       {built.Path() + "/mllm-qwen3-aot-sha-c", standIn(true), ""},
-		"one of the workspace":    {"bin/mllm-qwen3-aot-sha-c", standIn(true), ""},
-		"one of this machine's":   {"/opt/bin/mllm-qwen3-aot-sha-c", standIn(true), ""},
+		"the simulation":            {mllm.Path() + "/bin/mllm-qwen3-aot-sha-c", simulated(true), string(compiler.Qwen3)},
+		"the simulation of Llama's": {mllm.Path() + "/bin/mllm-llama-aot-c-sha", simulated(true), string(compiler.Llama)},
+		"a toolchain's own":       {mllm.Path() + "/bin/mllm-qwen3-aot-sha-c", simulated(false), ""},
+		"upstream's, built":       {built.Path() + "/mllm-qwen3-aot-sha-c", simulated(true), ""},
+		"one of the workspace":    {"bin/mllm-qwen3-aot-sha-c", simulated(true), ""},
+		"one of this machine's":   {"/opt/bin/mllm-qwen3-aot-sha-c", simulated(true), ""},
 	} {
 		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "context", Name: "x"}},
 			Args:       map[string]cty.Value{"model": cty.StringVal("m"), "config": cty.StringVal("c"), "compiler": cty.StringVal(c.compiler)},
@@ -110,13 +110,13 @@ func TestUpstreamsQuantiser(t *testing.T) {
 		pool   string
 		refuse string
 	}{
-		"the stand-in": {args: map[string]cty.Value{}, tool: string(quantizer.Tool)},
+		"the simulation": {args: map[string]cty.Value{}, tool: string(quantizer.Tool)},
 		"ours": {args: map[string]cty.Value{"tensors": str("upstream"), "num_samples": cty.NumberIntVal(8)}, argv: "programs/mllm_native.py",
 			told: []string{`"architecture":"qwen3"`, `"samples":8`, `"max_length":1024`, `"calibration":"mllm.txt"`, `"checkpoint":"seen"`}},
 		"ours, llama": {args: map[string]cty.Value{"tensors": str("upstream"), "architecture": str("llama"), "block_size": cty.NumberIntVal(32)},
 			argv: "programs/mllm_native.py", told: []string{`"architecture":"llama"`, `"block_size":32`}},
 		"ours, blocks":      {args: map[string]cty.Value{"tensors": str("upstream"), "architecture": str("qwen2")}, refuse: "block_size = 32"},
-		"a stand-in, llama": {args: map[string]cty.Value{"architecture": str("llama"), "block_size": cty.NumberIntVal(32)}, tool: string(quantizer.Tool)},
+		"a simulation, llama": {args: map[string]cty.Value{"architecture": str("llama"), "block_size": cty.NumberIntVal(32)}, tool: string(quantizer.Tool)},
 		"upstream's":        {args: map[string]cty.Value{"pymllm": str("/mllm")}, argv: "programs/mllm_quantise.py", told: []string{`"architecture":"qwen3"`, `"block_size":16`, `"device":"cpu"`, `"calibration":"mllm.txt"`}},
 		"upstream's on GPU": {args: map[string]cty.Value{"pymllm": str("/mllm"), "device": str("cuda")}, argv: "programs/mllm_quantise.py", told: []string{`"device":"cuda"`}, pool: "gpu=1"},
 		"of another text":   {args: map[string]cty.Value{"pymllm": str("/mllm"), "calibration": str("/text")}, argv: "programs/mllm_quantise.py", told: []string{`text"`}},

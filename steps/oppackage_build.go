@@ -53,7 +53,7 @@ func newBuild(p *step.Plan, all oppackage.Targets, s opSource, targets []string,
 		for _, name := range a.Needs {
 			b.toolchains[a.Target] = append(b.toolchains[a.Target], p.Toolchains[name].Input())
 		}
-		if t, ok := p.Toolchains["llvm"]; ok { // what stands behind the compilers of the open stand-in
+		if t, ok := p.Toolchains["llvm"]; ok { // what stands behind the compilers of the simulation
 			b.toolchains[a.Target] = append(b.toolchains[a.Target], t.Input())
 		}
 	}

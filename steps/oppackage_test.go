@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 )
 
 // generated is a package without an interface, and with flags of its own.

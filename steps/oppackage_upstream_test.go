@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
 // Variables with which a package of somebody else's is built by hand: its folder, and the patch series that it needs ("" is
-// none). It is built for all targets that the stand-ins can build it for, by actions and by make, and the objects are counted.
+// none). It is built for all targets that the simulations can build it for, by actions and by make, and the objects are counted.
 const (
 	envPackage = "HEXMAGE_TEST_PACKAGE"
 	envSeries  = "HEXMAGE_TEST_SERIES"

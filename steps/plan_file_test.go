@@ -15,7 +15,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 )
 
 // waitsForNothing is a pipeline that is planned whole: plain steps, copies, a value that only an output and a check have.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/standin/mllm/quantizer"
+	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
 )
 
 // quantizerToolchain is the environment that upstream's quantiser runs in.
@@ -19,7 +19,7 @@ type Quantize struct {
 	Model        step.Path `arg:"model,required"`
 	BlockSize    int       `arg:"block_size" default:"16" oneof:"16 32 64"`
 	PyMLLM       step.Path `arg:"pymllm"`
-	Tensors      string    `arg:"tensors" default:"standin" oneof:"standin upstream"`
+	Tensors      string    `arg:"tensors" default:"simulated" oneof:"simulated upstream"`
 	Architecture string    `arg:"architecture" default:"qwen3" oneof:"qwen3 qwen2 llama"`
 	Calibration  step.Path `arg:"calibration"`
 	MaxLength    int       `arg:"max_length" default:"1024" range:"2..32768"`
@@ -36,7 +36,7 @@ func quantizeSchema() step.Schema {
 			"pymllm":     "Upstream's source tree: its own train.py quantises, unmodified, in toolchain `mllm_quantiser`.",
 			"tensors": "Without `pymllm`: the quantizer of hexmage. `upstream` has mllm's arithmetic and its points of quantization, which " +
 				"`onnx_llm` needs. It runs in toolchain `onnx`, and takes a model of any size in BF16, F16 or F32, with one layer in memory. " +
-				"`standin` is for the simulated programs of profile open: small models in F32.",
+				"`simulated` is for the simulated programs of profile simulated: small models in F32.",
 			"architecture": "Upstream's folder name: qwen3, qwen2 or llama.",
 			"calibration":  "A text file whose paragraphs are the samples, 1,024 characters each at least, such as what `fetch` got of a hub's data set by its digest; by default some of ours.",
 			"max_length":   "Upstream's --max_length: tokens of a sample, and of the context that the model can have later.",
@@ -58,7 +58,7 @@ func (q Quantize) Plan(p *step.Plan) {
 		p.Fail("block_size", "Not upstream's block size", "Upstream's %s has blocks of 32. Write block_size = 32.", q.Architecture)
 		return
 	}
-	if !q.PyMLLM.IsSet() && q.Tensors == "standin" {
+	if !q.PyMLLM.IsSet() && q.Tensors == "simulated" {
 		s := quantizer.Spec{Model: q.Model.InRoot(), Architecture: q.Architecture, BlockSize: q.BlockSize, Out: "dir"}
 		p.Tree("dir", step.Tool(p, "", "quantise W4A16 LPBQ", quantizer.Tool, s).In(q.Model.Input()).OutTree(s.Out))
 		return

@@ -5,7 +5,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/standin/mllm/openmodel"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
 // Reference are the arguments of kind reference.
@@ -13,12 +13,12 @@ type Reference struct {
 	Model     step.Path `arg:"model,required"`
 	Config    step.Path `arg:"config,required"`
 	Tokenizer step.Path `arg:"tokenizer,required"`
-	openmodel.ReferenceSpec
+	toymodel.ReferenceSpec
 }
 
 func referenceSchema() step.Schema {
 	return step.Schema{
-		Summary: "Runs a reference forward pass of the open model on the host, for the device's tokens to be compared with.",
+		Summary: "Runs a reference forward pass of the toy model on the host, for the device's tokens to be compared with.",
 		ArgDocs: map[string]string{
 			"model":          "The .mllm file (v2).",
 			"config":         "The model's config.json.",
@@ -44,6 +44,6 @@ func (r Reference) Plan(p *step.Plan) {
 	}
 	s := r.ReferenceSpec
 	s.Model, s.Config, s.Tokenizer, s.Out = r.Model.InRoot(), r.Config.InRoot(), r.Tokenizer.InRoot(), "tokens.json"
-	a := step.Tool(p, "", "reference forward pass", openmodel.ReferenceTool, s).In(r.Model.Input(), r.Config.Input(), r.Tokenizer.Input())
+	a := step.Tool(p, "", "reference forward pass", toymodel.ReferenceTool, s).In(r.Model.Input(), r.Config.Input(), r.Tokenizer.Input())
 	p.File("tokens", a.Out(s.Out))
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/standin/mllm/qwennpu"
+	"github.com/hexmage/hexmage/simulated/mllm/qwennpu"
 )
 
 // ReferenceV1 are the arguments of kind reference_v1.

@@ -147,7 +147,7 @@ func learn(k *qnn.Known, attrs cty.Value) {
 		}
 	}
 	if found.Source != "" {
-		k.Installed, k.StandIn = found.Source == "installed", found.Source == "embedded"
+		k.Installed, k.Simulated = found.Source == "installed", found.Source == "embedded"
 	}
 }
 

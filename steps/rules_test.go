@@ -17,7 +17,7 @@ import (
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/qnn/facts"
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
 )
@@ -156,7 +156,7 @@ func TestToolchainRules(t *testing.T) {
 	}{
 		"fits":            {"qairt", "2.42.0.251225", "device", nil},
 		"does not":        {"qairt", "2.41.0.251128", "device", []string{"compat qairt-arch"}},
-		"nor is it here":  {"qairt", "2.40.0.251030", "open", []string{"compat qairt-arch", "--profile device"}},
+		"nor is it here":  {"qairt", "2.40.0.251030", "simulated", []string{"compat qairt-arch", "--profile device"}},
 		"the default":     {"hexagon", "", "device", nil},
 		"unknown release": {"qairt", "1.0", "device", []string{"no release"}},
 		"unknown":         {"nothing", "", "device", []string{"not in the catalogue"}},
@@ -185,7 +185,7 @@ func TestToolchainRules(t *testing.T) {
 func TestRulesOfAnInstalledCopy(t *testing.T) {
 	w := fetchWorkspace(t)
 	k := w.Kinds()[addrs.Toolchain]
-	p, diags := k.Plan(fetchRequest(k, addrs.Toolchain, "hexagon", "open", nil))
+	p, diags := k.Plan(fetchRequest(k, addrs.Toolchain, "hexagon", "simulated", nil))
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -26,7 +26,7 @@ func (r Run) facts(q *question) bool {
 	for _, name := range slices.Sorted(maps.Keys(r.Push)) {
 		from := r.Push[name]
 		f := qnn.File{Name: name, From: from.String()}
-		q.refuseStandIn("push", from.Host())
+		q.refuseSimulated("push", from.Host())
 		if from.Host() == "" {
 			q.fromOutput(from.String(), &f)
 		} else if ok, c := q.inspect(from.Host(), &f); c != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/measure"
 	"github.com/hexmage/hexmage/runner/session"
-	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/simulated/phone"
 )
 
 func toolchain(name string) step.Toolchain {

@@ -7,9 +7,9 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
-	"github.com/hexmage/hexmage/standin/phone"
-	"github.com/hexmage/hexmage/standin/phone/cdsp"
-	"github.com/hexmage/hexmage/standin/phone/linux"
+	"github.com/hexmage/hexmage/simulated/phone"
+	"github.com/hexmage/hexmage/simulated/phone/cdsp"
+	"github.com/hexmage/hexmage/simulated/phone/linux"
 )
 
 // SimulatedPhone are the arguments of kind simulated_phone.

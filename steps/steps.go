@@ -18,12 +18,12 @@ import (
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/facts"
-	"github.com/hexmage/hexmage/standin/sdk"
+	"github.com/hexmage/hexmage/simulated/sdk"
 	"github.com/hexmage/hexmage/steps/metrics"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// Catalogue is the catalogue of toolchains with the given files of a workspace on top. What it has embedded are the stand-ins.
+// Catalogue is the catalogue of toolchains with the given files of a workspace on top. What it has embedded are the simulations.
 func Catalogue(files map[string][]byte) (*toolchains.Catalogue, hcl.Diagnostics) {
 	c, diags := toolchains.Load(files)
 	if c != nil {

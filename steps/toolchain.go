@@ -48,7 +48,7 @@ func toolchainSchema() step.Schema {
 		Summary: "Takes a release of an SDK or tool of the catalogue, verified; it appears at toolchains/<name>.",
 		ArgDocs: map[string]string{
 			"version":      "A release of the catalogue. The default is the catalogue's.",
-			"use":          "Only this source: \"archive\", \"deb\", \"embedded\", \"installed\", \"maven\", \"pypi\", \"qpm\" or \"qsc\". The default is the profile's: \"open\" takes the open stand-in.",
+			"use":          "Only this source: \"archive\", \"deb\", \"embedded\", \"installed\", \"maven\", \"pypi\", \"qpm\" or \"qsc\". The default is the profile's: \"open\" takes the simulation.",
 			"path":         "Root of an installed copy to use; it must be the release that is asked for.",
 			"urls":         "Addresses to take the archive from instead of the catalogue's: https, http or file.",
 			"sha256":       "Digest of the archive at urls.",
@@ -124,7 +124,7 @@ func (t Toolchain) ask(p *step.Plan, w Workspace) {
 	}
 	null := cty.NullVal(cty.String)
 	attrs := map[string]cty.Value{"version": cty.StringVal(r.Version), "build_id": null, "tools_version": cty.StringVal(r.ToolsVersion),
-		"arches": cty.ListValEmpty(cty.String), "source": null, "stand_in": cty.False}
+		"arches": cty.ListValEmpty(cty.String), "source": null, "simulated": cty.False}
 	pushSets(attrs, cat, sdk, r)
 	w.askToolchain(p, t.Version, attrs)
 	p.Tree("dir")
@@ -135,7 +135,7 @@ func (t Toolchain) ask(p *step.Plan, w Workspace) {
 // is no mistake in the pipeline: the plan shows what would be fetched, and what is missing for it.
 func choose(cat *toolchains.Catalogue, q toolchains.Request) (*toolchains.Choice, []string, error) {
 	ch, err := cat.Choose(q)
-	if err == nil || q.Profile == toolchains.ProfileOpen || q.Profile == "" {
+	if err == nil || q.Profile == toolchains.ProfileSimulated || q.Profile == "" {
 		return ch, nil, err
 	}
 	q.Locking = true
@@ -261,7 +261,7 @@ func get(p *step.Plan, name string, ch *toolchains.Choice) (action.Input, error)
 		if err != nil {
 			return action.Input{}, err
 		}
-		a.Description = "unpack the open stand-in of " + spec.Name
+		a.Description = "unpack the simulated " + spec.Name
 		a.In(action.Input{Path: toolchains.EmbeddedFile, Content: &action.Content{Data: b}})
 	case "installed":
 		a.Description = "take " + spec.Name + " of this machine"
@@ -299,7 +299,7 @@ func toolchainAttrs(ch *toolchains.Choice) map[string]cty.Value {
 		"tools_version": str(tools),
 		"arches":        arches,
 		"source":        cty.StringVal(ch.Source.Kind),
-		"stand_in":      cty.BoolVal(ch.Source.Kind == "embedded" || ch.Found.StandIn),
+		"simulated":      cty.BoolVal(ch.Source.Kind == "embedded" || ch.Found.Simulated),
 	}
 }
 
@@ -312,7 +312,7 @@ func ToolchainAttributes(t *toolchains.Toolchain) map[string]string {
 		"tools_version": "Version of the compilers in it; `null` where it is not known.",
 		"arches":        "Hexagon archs that it can build for.",
 		"source":        "Where it comes from: `\"archive\"`, `\"installed\"`, …",
-		"stand_in":      "Whether it is hexmage's own, in the vendor's place.",
+		"simulated":      "Whether it is hexmage's own, in the vendor's place.",
 	}
 	for _, s := range t.Pushes {
 		all[s.Name] = "Files that a device needs of it, name → path, as `push` of a step `run` takes them."
@@ -323,8 +323,8 @@ func ToolchainAttributes(t *toolchains.Toolchain) map[string]string {
 	return all
 }
 
-// OpenStandIn is the summary of a warning that each toolchain has which is the open stand-in, where nobody asked for it.
-const OpenStandIn = "An open stand-in"
+// SimulatedSDK is the summary of a warning that each toolchain has which is the simulation, where nobody asked for it.
+const SimulatedSDK = "Simulated SDK"
 
 // passedOver says which other sources were tried before the one that is taken.
 func passedOver(p *step.Plan, ch *toolchains.Choice) {
@@ -335,8 +335,8 @@ func passedOver(p *step.Plan, ch *toolchains.Choice) {
 		warn("Several copies of an SDK", w)
 	}
 	if p.Profile == "" && ch.Source.Kind == "embedded" {
-		warn(OpenStandIn, ch.Spec.Name+" is hexmage's own, in the vendor's place, since the pipeline has no profile: what is built with it runs on no phone. "+
-			"Write profile \"open\" { default = true } if that is meant, and a profile such as \"device\" for the vendor's")
+		warn(SimulatedSDK, ch.Spec.Name+" is hexmage's own, in the vendor's place, since the pipeline has no profile: what is built with it runs on no phone. "+
+			"Write profile \"simulated\" { default = true } if that is meant, and a profile such as \"device\" for the vendor's")
 	}
 	for _, n := range ch.Notes {
 		if n != "" {

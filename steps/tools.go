@@ -13,12 +13,12 @@ import (
 	"github.com/hexmage/hexmage/oppackage/opconfig"
 	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/runner/measure"
-	"github.com/hexmage/hexmage/standin/kerneltest"
-	"github.com/hexmage/hexmage/standin/mllm/compiler"
-	"github.com/hexmage/hexmage/standin/mllm/openmodel"
-	"github.com/hexmage/hexmage/standin/mllm/quantizer"
-	"github.com/hexmage/hexmage/standin/mllm/qwennpu"
-	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/simulated/kerneltest"
+	"github.com/hexmage/hexmage/simulated/mllm/compiler"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
+	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
+	"github.com/hexmage/hexmage/simulated/mllm/qwennpu"
+	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/steps/probe"
 	"github.com/hexmage/hexmage/toolchains/python"
 	"github.com/hexmage/hexmage/toolchains/sources"
@@ -47,8 +47,8 @@ func Tools() map[string]tool.Func {
 		quantizer.Tool.String():          tool.New(quantizer.Tool, quantizer.Run),
 		quantizer.V1Tool.String():        tool.New(quantizer.V1Tool, quantizer.RunV1),
 		qwennpu.Tool.String():            tool.New(qwennpu.Tool, qwennpu.Run),
-		openmodel.MakeTool.String():      tool.New(openmodel.MakeTool, openmodel.RunMake),
-		openmodel.ReferenceTool.String(): tool.New(openmodel.ReferenceTool, openmodel.RunReference),
+		toymodel.MakeTool.String():      tool.New(toymodel.MakeTool, toymodel.RunMake),
+		toymodel.ReferenceTool.String(): tool.New(toymodel.ReferenceTool, toymodel.RunReference),
 		measure.Tool.String():            tool.New(measure.Tool, measure.Metrics),
 		sources.Tool.String():            tool.New(sources.Tool, sources.Run),
 		git.Tool.String():                tool.New(git.Tool, git.Run),

@@ -15,8 +15,8 @@ import (
 	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/model/convert"
-	"github.com/hexmage/hexmage/standin/mllm/openmodel"
-	"github.com/hexmage/hexmage/standin/mllm/quantizer"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
+	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
 	"github.com/hexmage/hexmage/steps"
 )
 
@@ -58,8 +58,8 @@ func convertSpec(in, out, format string) convert.Spec {
 	return convert.Spec{Input: "{dir}/" + in + "/model.safetensors", Output: "{dir}/" + out, Format: format}
 }
 
-func referenceSpec(model, config, prompt, out string) openmodel.ReferenceSpec {
-	return openmodel.ReferenceSpec{Model: "{dir}/" + model, Config: "{dir}/" + config, Tokenizer: "{dir}/quantized/tokenizer.json", Prompt: prompt, MaxNew: 32, Out: "{dir}/" + out}
+func referenceSpec(model, config, prompt, out string) toymodel.ReferenceSpec {
+	return toymodel.ReferenceSpec{Model: "{dir}/" + model, Config: "{dir}/" + config, Tokenizer: "{dir}/quantized/tokenizer.json", Prompt: prompt, MaxNew: 32, Out: "{dir}/" + out}
 }
 
 // toolPipeline makes everything from a seed to a context and expected tokens in a new folder.
@@ -72,7 +72,7 @@ func toolPipeline(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(dir, "lib/libQnnHtp.so"), []byte("\x7fELF…\x00"+sdkID+"\x00"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	runTool(t, dir, "make-model", openmodel.MakeSpec{Seed: 1, Layers: 4, BlockSize: 16, Out: "{dir}/model"})
+	runTool(t, dir, "make-model", toymodel.MakeSpec{Seed: 1, Layers: 4, BlockSize: 16, Out: "{dir}/model"})
 	runTool(t, dir, "quantize", quantizer.Spec{Architecture: "qwen3", Model: "{dir}/model", Out: "{dir}/quantized"})
 	runTool(t, dir, "convert", convertSpec("quantized", "model.mllm", "v2"))
 	runTool(t, dir, "aot-config", aotconfig.Spec{Target: aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8}, ModelConfig: "{dir}/quantized/config.json", Out: "{dir}/aot.json", ModelOut: "{dir}/config.json"})
@@ -92,16 +92,16 @@ func toolPipeline(t *testing.T) string {
 // golden holds the digest of each tool's output for the pipeline above, and the version constant that vouches for it.
 func golden() map[string][2]string {
 	return map[string][2]string{
-		"model/config.json":           {"openmodel.MakeTool", "f46aaa8201c01202f4b14bfd83c83b16055b5efd80566d921252d1b23b216097"},
-		"model/tokenizer.json":        {"openmodel.MakeTool", "f869d45fd40ffaab9559593f0fdc1ce3e0190a26910b8d5b0ff1d3ed8c2a6d19"},
-		"model/model.safetensors":     {"openmodel.MakeTool", "f13f847f0f550f89f4e0976979b86461ec2b736116932e11871acab2fe820fad"},
+		"model/config.json":           {"toymodel.MakeTool", "f46aaa8201c01202f4b14bfd83c83b16055b5efd80566d921252d1b23b216097"},
+		"model/tokenizer.json":        {"toymodel.MakeTool", "f869d45fd40ffaab9559593f0fdc1ce3e0190a26910b8d5b0ff1d3ed8c2a6d19"},
+		"model/model.safetensors":     {"toymodel.MakeTool", "f13f847f0f550f89f4e0976979b86461ec2b736116932e11871acab2fe820fad"},
 		"quantized/model.safetensors": {"quantizer.Tool", "16f2b0caf1fa52a47a2d2880165e5a6cd9e1b360327906c50abc235df47c6436"},
 		"quantized/config.json":       {"quantizer.Tool", "f46aaa8201c01202f4b14bfd83c83b16055b5efd80566d921252d1b23b216097"},
 		"model.mllm":                  {"convert.Tool", "6a2f8f7c24febb3b5c692c01016f1ee8bfdf943ee08a691fad7a12af64d0c60a"},
 		"config.json":                 {"aotconfig.Tool", "e1f184227a4051c42c6e2af833a064d520c925e0fc25cea7e8bb5a26122d0974"},
 		"aot.json":                    {"aotconfig.Tool", "6eb8291c21d7692001980862142eec1f1e7f691e021b5328c753b8f3a9da2a99"},
 		"context.bin":                 {"compiler.Qwen3", "c80ab71ca1784ff76157ed248c6e49558f7c54c81d2637e6b0d514b3df925320"},
-		"tokens.json":                 {"openmodel.ReferenceTool", "06d4f1907ba1d63fc9a37b9ff2a2fa42dbbe761c1e4b261b34ffbc0ede16766a"},
+		"tokens.json":                 {"toymodel.ReferenceTool", "06d4f1907ba1d63fc9a37b9ff2a2fa42dbbe761c1e4b261b34ffbc0ede16766a"},
 	}
 }
 
@@ -137,7 +137,7 @@ func outputsAreVaried(t *testing.T, dir string) {
 	seen := map[string]bool{}
 	for i, prompt := range []string{"The model has layers", "hello", "In the winter the river freezes", "1 2 3"} {
 		runTool(t, dir, "reference", referenceSpec("model.mllm", "config.json", prompt, "t.json"))
-		var r openmodel.Result
+		var r toymodel.Result
 		raw, err := os.ReadFile(filepath.Join(dir, "t.json"))
 		if err == nil {
 			err = json.Unmarshal(raw, &r)

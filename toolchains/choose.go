@@ -12,15 +12,15 @@ import (
 	"github.com/hexmage/hexmage/toolchains/unpack"
 )
 
-// ProfileOpen is the profile that takes the open stand-in where there is one.
-const ProfileOpen = "open"
+// ProfileSimulated is the profile that takes the simulation where there is one.
+const ProfileSimulated = "simulated"
 
 // Request asks for a release of a toolchain.
 type Request struct {
 	Name    string
 	Version string // "" is the default release
 	Source  string // only this kind of source; "" tries them in the profile's order
-	Profile string // "open" takes stand-ins; others never do
+	Profile string // "simulated" and "emulator" take simulated SDKs; others never do
 	Lock    *Lock
 	Machine Machine
 	Locking bool    // digests may be missing: they are about to be added
@@ -109,8 +109,8 @@ func (t *Toolchain) order(r *Release, q Request) []string {
 	return []string{"installed", "archive", "maven", "pypi", "python", "qsc", "qpm", "manual"}
 }
 
-// open tells whether stand-ins are what is asked for, or as good as anything.
-func (q Request) open() bool { return q.Profile == ProfileOpen || q.Profile == "" }
+// open tells whether simulations are what is asked for, or as good as anything.
+func (q Request) open() bool { return q.Profile == ProfileSimulated || q.Profile == "" }
 
 // take fills in the spec for the chosen source. ok is false, with a reason, when the source can't be used here.
 func (ch *Choice) take(c *Catalogue, q Request) (ok bool, reason string, err error) {
@@ -128,7 +128,7 @@ func (ch *Choice) take(c *Catalogue, q Request) (ok bool, reason string, err err
 		if e := q.Lock.Find(t.Name, r.Version, "embedded"); e != nil {
 			spec.Size, spec.SHA256 = e.Size, e.SHA256
 		} else if !q.Locking {
-			return false, "", fmt.Errorf("the digest of its open stand-in is not in %s: run `hexmage lock %s %s`", LockFile, t.Name, r.Version)
+			return false, "", fmt.Errorf("the digest of its simulation is not in %s: run `hexmage lock %s %s`", LockFile, t.Name, r.Version)
 		}
 	case "deb":
 		spec.Kind, spec.Architecture, spec.Suite = sources.KindDeb, s.Architecture, s.Suite
@@ -190,14 +190,14 @@ func lockedPackages(s *Source, e *Locked) ([]deb.Package, error) {
 func (c *Catalogue) notAvailable(t *Toolchain, r *Release, q Request, why []string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s can't be had", t.Name, r.Version)
-	standIn := q.Source == "" && q.open()
+	simulated := q.Source == "" && q.open()
 	switch {
 	case q.Source != "" && r.Source(q.Source) == nil:
 		fmt.Fprintf(&b, " from source %q: the catalogue has none of that kind for it", q.Source)
 	case q.Source != "":
 		fmt.Fprintf(&b, " from source %q", q.Source)
-	case standIn:
-		b.WriteString(" in profile \"open\": there is no open stand-in of this release")
+	case simulated:
+		b.WriteString(" in profile \"simulated\": hexmage has no simulated SDK of this release")
 		if c.Embedded != nil && len(c.Embedded.Versions(t.Name)) > 0 {
 			fmt.Fprintf(&b, "; there is one of %s", strings.Join(c.Embedded.Versions(t.Name), ", "))
 		}
@@ -212,13 +212,13 @@ func (c *Catalogue) notAvailable(t *Toolchain, r *Release, q Request, why []stri
 			fmt.Fprintf(&b, "; %s", w)
 		}
 	}
-	if s := r.Source("installed"); s != nil && !standIn && len(s.Env) > 0 {
+	if s := r.Source("installed"); s != nil && !simulated && len(s.Env) > 0 {
 		fmt.Fprintf(&b, "; where a copy is installed, set %s to its root", strings.Join(s.Env, " or "))
 	}
-	if t.Page != "" && !standIn {
+	if t.Page != "" && !simulated {
 		fmt.Fprintf(&b, "; get it from its page, %s", t.Page)
 	}
-	if t.Licence != "" && !standIn {
+	if t.Licence != "" && !simulated {
 		fmt.Fprintf(&b, " (%s)", t.Licence)
 	}
 	return &availabilityError{b.String()}

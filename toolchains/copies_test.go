@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/archive"
-	"github.com/hexmage/hexmage/standin/sdk"
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/sdk"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// standIn unpacks the stand-in of a release below dir and returns its root.
-func standIn(t *testing.T, dir, name, version string) string {
+// simulated unpacks the simulation of a release below dir and returns its root.
+func simulated(t *testing.T, dir, name, version string) string {
 	t.Helper()
 	release, err := sdk.Find(name, version)
 	if err != nil {
@@ -38,7 +38,7 @@ func standIn(t *testing.T, dir, name, version string) string {
 func TestCopies(t *testing.T) {
 	c, _ := builtin(t)
 	dir := t.TempDir()
-	ndk, qairt, old := standIn(t, dir, "ndk", ""), standIn(t, dir, "qairt", ""), standIn(t, dir, "qairt", "2.31.0.250130")
+	ndk, qairt, old := simulated(t, dir, "ndk", ""), simulated(t, dir, "qairt", ""), simulated(t, dir, "qairt", "2.31.0.250130")
 	for _, root := range []string{ndk, qairt, old} {
 		sdktest.AsVendors(t, root)
 	}

@@ -45,7 +45,7 @@ type Locked struct {
 	Name    string `hcl:"name,label"`
 	Version string `hcl:"version,label"`
 
-	Source   string        `hcl:"source"`        // archive, maven, pypi, python, qpm, qsc, deb, embedded: the stand-in of a release has an entry beside that of the real one
+	Source   string        `hcl:"source"`        // archive, maven, pypi, python, qpm, qsc, deb, embedded: the simulation of a release has an entry beside that of the real one
 	URL      string        `hcl:"url,optional"`  // of what comes from an address that a catalogue gives
 	File     string        `hcl:"file,optional"` // of pypi: the wheel's name
 	Size     int64         `hcl:"size,optional"`

@@ -1,5 +1,5 @@
 # The programs of the model runtime: context compiler, device runner. With the real SDKs they are built from
-# the project's sources by the pipeline (a `git` step); the open stand-in is part of hexmage.
+# the project's sources by the pipeline (a `git` step); the simulation is part of hexmage.
 
 toolchain "mllm" {
   description = "programs of the mllm runtime"
@@ -13,7 +13,7 @@ toolchain "mllm" {
   release "1" {
     source "embedded" {}
     source "manual" {
-      steps = "release 1 is the open stand-in and exists in profile \"open\" only: in another profile build the real programs from the project's sources with a `git` step"
+      steps = "release 1 is the simulation and exists in profile \"simulated\" only: in another profile build the real programs from the project's sources with a `git` step"
     }
   }
 }

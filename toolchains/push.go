@@ -40,7 +40,7 @@ func (s *PushSet) check() string {
 	switch {
 	case !hclsyntax.ValidIdentifier(s.Name):
 		return "its name is no word that can stand in toolchain.NAME.SET"
-	case slices.Contains([]string{"arches", "build_id", "dir", "source", "stand_in", "tools_version", "version"}, s.Name):
+	case slices.Contains([]string{"arches", "build_id", "dir", "source", "simulated", "tools_version", "version"}, s.Name):
 		return "that is something else that toolchain.NAME has: choose another name"
 	case s.ForEach != "" && s.ForEach != perArch:
 		return `for_each is "` + s.ForEach + `": it can be "arch", or left out`

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/hexmage/hexmage/internal/tool"
-	"github.com/hexmage/hexmage/standin/sdk"
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/sdk"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/verify"
@@ -88,7 +88,7 @@ func TestEveryRelease(t *testing.T) {
 					t.Errorf("%s %s: %s %q leaves bytecode in the tree, with the times of its sources: two installations differ", tc.Name, r.Version, run.Path, run.Args)
 				}
 			}
-			for _, profile := range []string{"open", "device"} {
+			for _, profile := range []string{"simulated", "device"} {
 				ch, err := c.Choose(toolchains.Request{Name: tc.Name, Version: r.Version, Profile: profile, Lock: l})
 				if err != nil {
 					if !strings.Contains(err.Error(), "hexmage lock") && !errors.Is(err, toolchains.ErrNotAvailable) {
@@ -97,7 +97,7 @@ func TestEveryRelease(t *testing.T) {
 					continue
 				}
 				if profile == "device" && ch.Source.Kind == "embedded" {
-					t.Errorf("%s %s: profile device takes the stand-in", tc.Name, r.Version)
+					t.Errorf("%s %s: profile device takes the simulation", tc.Name, r.Version)
 				}
 				pinned := ch.Spec.Pinned()
 				if e := ch.Packages; e != nil { // an environment: by each of its wheels, and what it is made with
@@ -110,9 +110,9 @@ func TestEveryRelease(t *testing.T) {
 		}
 	}
 	for _, r := range sdk.Releases() {
-		ch, err := c.Choose(toolchains.Request{Name: r.Name, Version: r.Version, Profile: "open", Lock: l})
+		ch, err := c.Choose(toolchains.Request{Name: r.Name, Version: r.Version, Profile: "simulated", Lock: l})
 		if err != nil || ch.Source.Kind != "embedded" || !ch.Spec.Pinned() {
-			t.Errorf("stand-in %s %s is not in the catalogue: %v", r.Name, r.Version, err)
+			t.Errorf("simulation %s %s is not in the catalogue: %v", r.Name, r.Version, err)
 		}
 	}
 }
@@ -124,12 +124,12 @@ func TestChoose(t *testing.T) {
 		source string   // of the choice
 		says   []string // in the error
 	}{
-		"open":                {q: toolchains.Request{Name: "qairt", Profile: "open"}, source: "embedded"},
+		"open":                {q: toolchains.Request{Name: "qairt", Profile: "simulated"}, source: "embedded"},
 		"pinned archive":      {q: toolchains.Request{Name: "qairt", Version: "2.42.0.251225", Profile: "device"}, source: "archive"},
 		"no digest":           {q: toolchains.Request{Name: "qairt", Version: "2.40.0.251030", Profile: "device"}, says: []string{"hexmage lock qairt 2.40.0.251030 --profile device"}},
 		"locking":             {q: toolchains.Request{Name: "qairt", Version: "2.40.0.251030", Profile: "device", Locking: true}, source: "archive"},
 		"sha1 is a digest":    {q: toolchains.Request{Name: "ndk", Version: "r28b", Profile: "device"}, source: "archive"},
-		"no stand-in":         {q: toolchains.Request{Name: "qairt", Version: "2.44.0.260225", Profile: "open"}, says: []string{"no open stand-in", "2.41.0.251128", "--profile device"}},
+		"no simulation":         {q: toolchains.Request{Name: "qairt", Version: "2.44.0.260225", Profile: "simulated"}, says: []string{"no simulated SDK", "2.41.0.251128", "--profile device"}},
 		"typing error":        {q: toolchains.Request{Name: "qiart"}, says: []string{`did you mean "qairt"`}},
 		"unknown release":     {q: toolchains.Request{Name: "qairt", Version: "2.41.0.251129"}, says: []string{`did you mean "2.41.0.251128"`}},
 		"beginning of one":    {q: toolchains.Request{Name: "qairt", Version: "2.41"}, says: []string{`(did you mean "2.41.0.251128"?); ` + "`hexmage toolchain list qairt` has"}},
@@ -164,21 +164,21 @@ func machine(env map[string]string) toolchains.Machine {
 	return toolchains.Machine{Getenv: func(n string) string { return env[n] }, Home: "/nonexistent"}
 }
 
-// TestInstalled unpacks stand-ins as if people had installed them, and finds them by what they say they are.
+// TestInstalled unpacks simulations as if people had installed them, and finds them by what they say they are.
 func TestInstalled(t *testing.T) {
 	c, l := builtin(t)
 	dir := t.TempDir()
 	roots := map[string]string{}
 	for _, name := range []string{"qairt", "hexagon", "ndk"} {
 		roots[name] = filepath.Join(dir, name)
-		unpackStandIn(t, c, name, "", roots[name])
+		unpackSimulated(t, c, name, "", roots[name])
 	}
 	env := map[string]string{"QAIRT_SDK_ROOT": roots["qairt"], "HEXAGON_SDK_ROOT": roots["hexagon"], "ANDROID_NDK_ROOT": roots["ndk"]}
-	// What the variables lead to is the stand-ins' own, as `hexmage env` prints them: that is no installed copy for who wants the vendor's.
+	// What the variables lead to is the simulations' own, as `hexmage env` prints them: that is no installed copy for who wants the vendor's.
 	for name, root := range roots {
-		for profile, refused := range map[string]bool{"device": true, "emulator": true, "open": false} {
+		for profile, refused := range map[string]bool{"device": true, "emulator": true, "simulated": false} {
 			ch, err := c.Choose(toolchains.Request{Name: name, Source: "installed", Profile: profile, Lock: l, Machine: machine(env)})
-			if refused != (err != nil) || refused && !strings.Contains(err.Error(), root+" is hexmage's open stand-in of "+name) {
+			if refused != (err != nil) || refused && !strings.Contains(err.Error(), root+" is hexmage's simulated "+name) {
 				t.Errorf("%s in profile %s: %+v, %v", name, profile, ch, err)
 			}
 		}
@@ -207,11 +207,11 @@ func TestInstalled(t *testing.T) {
 	}
 }
 
-// unpackStandIn fetches a stand-in through the fetch tool, which verifies it.
-func unpackStandIn(t testing.TB, c *toolchains.Catalogue, name, version, out string) {
+// unpackSimulated fetches a simulation through the fetch tool, which verifies it.
+func unpackSimulated(t testing.TB, c *toolchains.Catalogue, name, version, out string) {
 	t.Helper()
 	_, l := builtin(t)
-	ch, err := c.Choose(toolchains.Request{Name: name, Version: version, Profile: "open", Lock: l})
+	ch, err := c.Choose(toolchains.Request{Name: name, Version: version, Profile: "simulated", Lock: l})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,12 +228,12 @@ func unpackStandIn(t testing.TB, c *toolchains.Catalogue, name, version, out str
 	}
 }
 
-// TestStandIns unpacks and verifies every stand-in release with the checks of the real one.
-func TestStandIns(t *testing.T) {
+// TestSimulations unpacks and verifies every simulation release with the checks of the real one.
+func TestSimulations(t *testing.T) {
 	c, _ := builtin(t)
 	for _, r := range sdk.Releases() {
 		t.Run(r.Name+" "+r.Version, func(t *testing.T) {
-			unpackStandIn(t, c, r.Name, r.Version, filepath.Join(t.TempDir(), "out"))
+			unpackSimulated(t, c, r.Name, r.Version, filepath.Join(t.TempDir(), "out"))
 		})
 	}
 }

@@ -108,7 +108,7 @@ func TestSource(t *testing.T) {
 				return rel + "/" + filepath.Base(pos.Filename) + ":" + strconv.Itoa(pos.Line)
 			}
 			outside := !below(rel, "cmd/hexmage/cli", "cmd", "internal/archtest", "toolchains/toolchaintest",
-				"standin/phone/phonetest") &&
+				"simulated/phone/phonetest") &&
 				!slices.Contains(ownProcess(), rel+"/"+name)
 			for _, d := range f.Decls {
 				switch d := d.(type) {
@@ -148,7 +148,7 @@ func TestSource(t *testing.T) {
 // ownProcess are the files of the simulated device's first process, which is a program of its own: it ends itself, and
 // what it prints is the device's log.
 func ownProcess() []string {
-	return []string{"standin/phone/init_linux.go", "standin/phone/dsp_linux.go"}
+	return []string{"simulated/phone/init_linux.go", "simulated/phone/dsp_linux.go"}
 }
 
 // checkVars allows package variables that nobody changes in practice: errors, compiled expressions, embedded files,

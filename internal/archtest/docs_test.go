@@ -108,7 +108,7 @@ func TestGlossary(t *testing.T) {
 		}
 	}
 	for _, w := range []string{"pipeline", "step", "kind", "instance", "artifact", "plan", "spec", "action", "result",
-		"digest", "blob", "executor", "toolchain", "target", "profile", "deferred", "fact", "stand-in", "state file",
+		"digest", "blob", "executor", "toolchain", "target", "profile", "deferred", "fact", "simulation", "state file",
 		"run log", "exec root", "garbage collection"} {
 		if !seen[w] {
 			t.Errorf("the glossary lacks %q", w)

@@ -21,7 +21,7 @@ func house() []room {
 	return []room{
 		{"cmd", 6, "the command line and the tests of the whole"},
 		{"steps", 5, "the kinds of steps, and what joins the domain folders"},
-		{"standin", 4, "what stands in for the vendor's parts"},
+		{"simulated", 4, "what stands in for the vendor's parts"},
 		{"oppackage", 3, "op packages"},
 		{"patches", 3, "patches of sources"},
 		{"model", 3, "models and contexts"},
@@ -43,7 +43,7 @@ func roomOf(rel string) (room, bool) {
 
 // testKit tells whether only tests may import the package: its name ends in "test", as net/http/httptest's does. What
 // runs kernel tests for users is a tool.
-func testKit(rel string) bool { return strings.HasSuffix(rel, "test") && rel != "standin/kerneltest" }
+func testKit(rel string) bool { return strings.HasSuffix(rel, "test") && rel != "simulated/kerneltest" }
 
 // arrows returns what is wrong with what packages import, a sentence each. Dependencies are looked at whole, not only
 // direct ones, but said where they enter: at the import that crosses.
@@ -88,9 +88,9 @@ func advice(from, to room) string {
 		return "The engine gets it as a value or a function from above: hand it in from steps/ or cmd/hexmage/cli."
 	case from.level == to.level:
 		return "A fact that both need belongs in qnn/, a mechanism in internal/, and what joins the two in steps/."
-	case to.path == "standin":
-		return "The real side never learns from a stand-in: what both need belongs in " + from.path +
-			"/ or qnn/, and steps/ hands the stand-in in."
+	case to.path == "simulated":
+		return "The real side never learns from a simulation: what both need belongs in " + from.path +
+			"/ or qnn/, and steps/ hands the simulation in."
 	default:
 		return "What is needed there belongs lower, or " + to.path + "/ hands it in."
 	}
@@ -122,8 +122,8 @@ func TestArrowsBite(t *testing.T) {
 		{plant("internal/engine", "internal/execute/executetest"), []string{"only tests"}},
 		{pkg{ImportPath: module + "/internal/planner", XTestImports: []string{module + "/qnn"}},
 			[]string{"a test of internal/planner imports qnn", "move the test"}},
-		{plant("steps", "standin/phone", "runner", "toolchains", "qnn", "internal/plan"), nil},
-		{plant("standin/phone", "runner/adb", "model/mllm"), nil},
+		{plant("steps", "simulated/phone", "runner", "toolchains", "qnn", "internal/plan"), nil},
+		{plant("simulated/phone", "runner/adb", "model/mllm"), nil},
 	} {
 		got := arrows([]pkg{c.p})
 		if len(c.says) == 0 {
@@ -158,7 +158,7 @@ func walls() []wall {
 		{[]string{"internal/plan", "internal/engine", "internal/execute", "internal/store", "internal/merkle",
 			"internal/gc", "internal/state", "internal/runlog", "internal/explain",
 			"internal/event", "internal/report", "internal/trace", "internal/watch", "internal/action",
-			"internal/addrs", "internal/digest", "model", "runner", "patches/cpptoken", "standin"},
+			"internal/addrs", "internal/digest", "model", "runner", "patches/cpptoken", "simulated"},
 			language, "a plan is data, and what runs it knows no language", nil},
 		{[]string{"internal/config", "internal/lang", "internal/planner", "internal/step"},
 			[]string{"internal/engine", "internal/execute", "internal/store", "internal/gc"},
@@ -174,7 +174,7 @@ func walls() []wall {
 		{[]string{"internal/report"},
 			[]string{"internal/engine", "internal/execute", "internal/plan", "internal/store"},
 			"a report shows events", nil},
-		{[]string{"internal", "qnn", "oppackage", "patches", "model", "runner", "toolchains", "standin", "steps",
+		{[]string{"internal", "qnn", "oppackage", "patches", "model", "runner", "toolchains", "simulated", "steps",
 			"cmd"}, []string{"github.com/bazelbuild/remote-apis", "google.golang.org/grpc",
 			"google.golang.org/genproto"},
 			"generated protobuf types are for tests of our own encoding, and for who speaks to servers " +

@@ -294,7 +294,7 @@ variable "size" {
   description = "how large"
 }
 locals { twice = 2 * var.size }
-profile "open" {
+profile "simulated" {
   variables = { size = 1 }
   locals { name = upper("x") }
 }

@@ -18,7 +18,7 @@ import (
 // inputValue is a value for a variable and where it comes from.
 type inputValue struct {
 	val  cty.Value
-	from string // "profile open", "--var", …
+	from string // "profile simulated", "--var", …
 	rng  hcl.Range
 	text bool // val is a string from outside that has yet to be read as the variable's type
 }

@@ -26,7 +26,7 @@ func TestEstimate(t *testing.T) {
 	ended := func(id int, step, name string, o event.Outcome) event.Event {
 		return event.ActionFinished{ID: id, Step: step, Name: name, Outcome: o}
 	}
-	begin := []event.Event{event.BuildStarted{Profile: "open"}, event.ActionsPlanned{Step: "exec.a", Actions: 1},
+	begin := []event.Event{event.BuildStarted{Profile: "simulated"}, event.ActionsPlanned{Step: "exec.a", Actions: 1},
 		event.ActionsPlanned{Step: "exec.b", Actions: 1},
 		event.ActionsPlanned{Step: "exec.c", Actions: 1}, event.ActionsPlanned{Step: "exec.d", Actions: 1},
 		event.ActionsPlanned{Step: "exec.e", Actions: 3}}
@@ -126,7 +126,7 @@ func TestEstimateOfTheUnknown(t *testing.T) {
 	var s sink
 	e := runlog.Estimate(&s, 1, open)
 	e.Plan(nodes)
-	e.Send(event.BuildStarted{Profile: "open"})
+	e.Send(event.BuildStarted{Profile: "simulated"})
 	for _, n := range nodes {
 		e.Send(event.ActionsPlanned{Step: n.Step, Actions: 1})
 	}
@@ -136,7 +136,7 @@ func TestEstimateOfTheUnknown(t *testing.T) {
 	}
 	e = runlog.Estimate(&s, 1, open)
 	e.Plan([]runlog.Instance{{Step: "exec.new"}, {Step: "exec.newer"}, nodes[0]})
-	e.Send(event.BuildStarted{Profile: "open"})
+	e.Send(event.BuildStarted{Profile: "simulated"})
 	e.Send(event.ActionStarted{ID: 1, Step: "exec.new"})
 	if left, ok := e.Left(); ok {
 		t.Errorf("most never ran, and %v are left", left)

@@ -30,7 +30,7 @@ func did(step, name string, o event.Outcome, k string, took time.Duration) event
 }
 
 func info() runlog.Info {
-	return runlog.Info{Pipeline: "p", Profile: "open", Variables: "v", Version: "1", Jobs: 2,
+	return runlog.Info{Pipeline: "p", Profile: "simulated", Variables: "v", Version: "1", Jobs: 2,
 		Toolchains: map[string]string{"llvm": "22"}, Started: time.Now()}
 }
 

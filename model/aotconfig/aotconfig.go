@@ -2,7 +2,7 @@
 // how one is written for a target and a model. One enters it with Write and Parse.
 //
 // What upstream believes is upstream's: its table of chips is here as it has it, whatever is true of them. The package does not know how a
-// context is compiled, nor which sizes of models a stand-in can do.
+// context is compiled, nor which sizes of models a simulation can do.
 package aotconfig
 
 import (

@@ -78,7 +78,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Real models are larger than any that the stand-in can run.
+// Real models are larger than any that the simulation can run.
 func TestReadModel(t *testing.T) {
 	const rest = `, "hidden_size": 2048, "num_attention_heads": 16, "num_key_value_heads": 8, "intermediate_size": 6144, "max_position_embeddings": 40960,
 		"rms_norm_eps": 1e-06, "rope_theta": 1000000, "vocab_size": 151936, "bos_token_id": 1, "eos_token_id": 2, "hidden_act": "silu"`

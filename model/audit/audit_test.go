@@ -13,8 +13,8 @@ import (
 	"github.com/hexmage/hexmage/model/audit"
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/model/mllm"
-	"github.com/hexmage/hexmage/standin/mllm/openmodel"
-	"github.com/hexmage/hexmage/standin/mllm/quantizer"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
+	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
 )
 
 // quantised makes a small quantized model, and returns its .mllm file and its config.json.
@@ -28,7 +28,7 @@ func quantised(t *testing.T, architecture string) (model, config string) {
 			t.Fatalf("exit code %d\n%s", code, stderr)
 		}
 	}
-	run(tooltest.Run(t, openmodel.MakeTool, openmodel.RunMake, openmodel.MakeSpec{Seed: 3, Layers: 2, BlockSize: 32, Architecture: architecture, Out: at("model")}))
+	run(tooltest.Run(t, toymodel.MakeTool, toymodel.RunMake, toymodel.MakeSpec{Seed: 3, Layers: 2, BlockSize: 32, Architecture: architecture, Out: at("model")}))
 	spec := quantizer.Spec{Model: at("model"), Architecture: architecture, BlockSize: 32, Out: at("quantised")}
 	run(tooltest.Run(t, quantizer.Tool, quantizer.Run, spec))
 	run(tooltest.Run(t, convert.Tool, convert.Run, convert.Spec{Input: at("quantised/model.safetensors"), Output: at("model.mllm"), Format: "v2"}))

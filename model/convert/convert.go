@@ -40,7 +40,7 @@ func Convert(ctx context.Context, w io.Writer, m *safetensors.Model, o Options) 
 			data:   func() (io.Reader, error) { return t.Data(), nil },
 		})
 	}
-	if mark := m.Metadata()[qnn.StandInKey]; mark != "" {
+	if mark := m.Metadata()[qnn.SimulatedKey]; mark != "" {
 		o.ModelName = strings.TrimSpace(mark + " " + o.ModelName) // what it was made of is to be seen in what is made of it
 	}
 	return write(ctx, w, all, o)

@@ -182,17 +182,17 @@ func TestV1IsUpstreams(t *testing.T) {
 	}
 }
 
-// A stand-in's mark goes on into what is made of it.
+// A simulation's mark goes on into what is made of it.
 func TestMarkStays(t *testing.T) {
 	in := filepath.Join(t.TempDir(), "model.safetensors")
 	fh, err := os.Create(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(safetensors.Write(fh, map[string]string{qnn.StandInKey: qnn.StandIn + " stand-in"}, tensors()), fh.Close()); err != nil {
+	if err := errors.Join(safetensors.Write(fh, map[string]string{qnn.SimulatedKey: qnn.Simulated}, tensors()), fh.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if f, _ := convertTo(t, in, "v2"); f.ModelName != "hexmage open stand-in tiny" {
+	if f, _ := convertTo(t, in, "v2"); f.ModelName != "hexmage simulated tiny" {
 		t.Errorf("the model's name is %q", f.ModelName)
 	}
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/hexmage/hexmage/model/safetensors"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
-	"github.com/hexmage/hexmage/standin/mllm/blob"
-	"github.com/hexmage/hexmage/standin/sdk"
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/mllm/blob"
+	"github.com/hexmage/hexmage/simulated/sdk"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 )
 
-// libraries unpacks libraries of the open stand-in's QAIRT: real ELF files of several machines.
+// libraries unpacks libraries of the simulation's QAIRT: real ELF files of several machines.
 func libraries(t testing.TB) (dir string, buildID string) {
 	t.Helper()
 	r, err := sdk.Find("qairt", "")

@@ -11,12 +11,12 @@ import (
 
 	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/model/inspect"
-	"github.com/hexmage/hexmage/standin/sdk"
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/sdk"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 )
 
-// standIn writes an SDK's archive, and returns its path and its release.
-func standIn(t *testing.T, name string) (string, sdk.Release) {
+// simulated writes an SDK's archive, and returns its path and its release.
+func simulated(t *testing.T, name string) (string, sdk.Release) {
 	t.Helper()
 	r, err := sdk.Find(name, "")
 	if err != nil {
@@ -37,7 +37,7 @@ func standIn(t *testing.T, name string) (string, sdk.Release) {
 func TestSDK(t *testing.T) {
 	for name, headline := range map[string]string{"qairt": "QAIRT 2.", "hexagon": "Hexagon SDK 6.", "ndk": "Android NDK 2"} {
 		t.Run(name, func(t *testing.T) {
-			file, r := standIn(t, name)
+			file, r := simulated(t, name)
 			zipped := mustDescribe(t, file)
 			dir := filepath.Join(t.TempDir(), filepath.Base(r.Prefix))
 			if _, err := archive.Unpack(t.Context(), dir, archive.Options{StripPrefix: r.Prefix}, file); err != nil {
@@ -66,7 +66,7 @@ func TestSDK(t *testing.T) {
 }
 
 func TestMixedSDK(t *testing.T) {
-	file, r := standIn(t, "qairt")
+	file, r := simulated(t, "qairt")
 	dir := filepath.Join(t.TempDir(), "sdk")
 	if _, err := archive.Unpack(t.Context(), dir, archive.Options{StripPrefix: r.Prefix}, file); err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestMixedSDK(t *testing.T) {
 }
 
 func TestDamagedZip(t *testing.T) {
-	file, _ := standIn(t, "qairt")
+	file, _ := simulated(t, "qairt")
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

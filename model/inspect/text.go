@@ -83,8 +83,8 @@ func (d Description) headline() string {
 		return fmt.Sprintf("%s for Windows on %s, %s", kind, d.PE.Machine, size)
 	case d.Context != nil:
 		made := "QNN context binary"
-		if d.Context.Open {
-			made = "Context binary of the open profile"
+		if d.Context.Simulated {
+			made = "Context binary of the simulated profile"
 		}
 		if d.Context.Arch != 0 {
 			made += fmt.Sprintf(" for Hexagon v%d", d.Context.Arch)
@@ -218,8 +218,8 @@ func contextText(l *lines, c *qnnctx.Info, known string) {
 	}
 	l.add("backend", fmt.Sprintf("%s, API %s; core API %s", backend, c.BackendAPI, c.CoreAPI))
 	l.add("file format", fmt.Sprintf("%s, blob %s of %s", c.Format, c.BlobVersion, bytesize.Binary(c.BlobSize)))
-	if c.Open {
-		l.add("made by", "the open stand-in's compiler: only the open stand-in's phone runs it")
+	if c.Simulated {
+		l.add("made by", "the simulated compiler: only the simulated phone runs it")
 	}
 	for _, g := range c.Graphs {
 		graphText(l, g)

@@ -70,7 +70,7 @@ func read(raw []byte) ([]vocab.Token, error) {
 // What upstream's tools/convertor/vocab.py of branch v1 (013e4cec) writes for the tokenizer of our small models.
 func TestUpstreams(t *testing.T) {
 	dir := t.TempDir()
-	s := vocab.Spec{Tokenizer: "../../standin/mllm/openmodel/files/tokenizer.json", Vocab: filepath.Join(dir, "vocab.mllm"), Merges: filepath.Join(dir, "merges.txt")}
+	s := vocab.Spec{Tokenizer: "../../simulated/mllm/toymodel/files/tokenizer.json", Vocab: filepath.Join(dir, "vocab.mllm"), Merges: filepath.Join(dir, "merges.txt")}
 	if _, msg, code := tooltest.Run(t, vocab.Tool, vocab.Run, s); code != 0 {
 		t.Fatal(msg)
 	}

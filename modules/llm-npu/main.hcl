@@ -1,5 +1,5 @@
 # What users of llm.npu (the paper's own program, mllm's branch v1) do by hand: op package, programs, models, vocabulary and merges onto the phone; a prompt of 64, 256 and 1024
-# tokens through int8 layers on the NPU, then tokens on the CPU. What differs between our stand-ins and the real thing stands in open.hcl and device.hcl.
+# tokens through int8 layers on the NPU, then tokens on the CPU. What differs between Simulations and the real thing stands in simulated.hcl and device.hcl.
 
 module {
   description = "Qwen1.5-1.8B with mllm's branch v1: the prompt in int8 on the NPU, tokens on the CPU, beside what the paper measured"

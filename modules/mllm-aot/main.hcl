@@ -1,5 +1,5 @@
 # What mllm's users do by hand for a model that is compiled ahead of time: op package, quantiser, converter, compiler, phone.
-# What differs between our stand-ins, the vendor's compiler and emulator for x86, and the real thing stands in open.hcl, emulator.hcl and device.hcl.
+# What differs between Simulations, the vendor's compiler and emulator for x86, and the real thing stands in simulated.hcl, emulator.hcl and device.hcl.
 
 module {
   description = "Qwen3, Qwen2 or Llama in mllm's scheme (W4A16 LPBQ), compiled ahead of time into a context for one Hexagon, run on a phone"
@@ -36,7 +36,7 @@ variable "prompt" {
 variable "mllm" {
   type        = string
   default     = ""
-  description = "A clone of upstream (github.com/UbiquitousLearning/mllm). Profile open builds its op package instead of our example; host runs its quantiser, which is fetched otherwise"
+  description = "A clone of upstream (github.com/UbiquitousLearning/mllm). Profile simulated builds its op package instead of our example; host runs its quantiser, which is fetched otherwise"
 
   validation {
     condition     = var.mllm == "" || length(fileset(var.mllm, "**/LLaMAPackage/src/LLaMAPackageInterface.cpp")) == 1

@@ -35,8 +35,8 @@ variable "targets" {
 
 toolchain "qairt" { version = var.release }
 
-profile "open" {
-  toolchain "llvm" {} # behind the stand-ins' compiler wrappers
+profile "simulated" {
+  toolchain "llvm" {} # behind the simulations' compiler wrappers
 }
 
 profile "device" {}

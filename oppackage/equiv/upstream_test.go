@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/oppackage/equiv"
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 )
 
 // TestUpstream compares the Makefile of upstream's op package with ours, for each arch that both know: a difference that the table has no reason for fails it.

@@ -19,15 +19,15 @@ import (
 
 	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/qnn"
-	"github.com/hexmage/hexmage/standin/sdk"
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/sdk"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// sdks are the unpacked stand-ins, all below one folder.
+// sdks are the unpacked simulations, all below one folder.
 type sdks struct{ root, qairt, hexagon, ndk string }
 
-// install unpacks the stand-in SDKs; qairt is the version wanted, "" for the default.
+// install unpacks the simulation SDKs; qairt is the version wanted, "" for the default.
 func install(t testing.TB, qairt string) sdks {
 	t.Helper()
 	root := t.TempDir()
@@ -242,8 +242,8 @@ func checkLibrary(t *testing.T, lib, target, buildID string) {
 	if !bytes.Contains(data, []byte(buildID)) {
 		t.Errorf("does not hold the SDK's build id %s", buildID)
 	}
-	if !bytes.Contains(data, []byte(qnn.StandIn)) {
-		t.Error("does not say that it was built with a stand-in's headers")
+	if !bytes.Contains(data, []byte(qnn.Simulated)) {
+		t.Error("does not say that it was built with a simulation's headers")
 	}
 }
 

@@ -14,12 +14,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hexmage/hexmage/standin/kerneltest"
-	"github.com/hexmage/hexmage/standin/phone/cdsp"
+	"github.com/hexmage/hexmage/simulated/kerneltest"
+	"github.com/hexmage/hexmage/simulated/phone/cdsp"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// Element types of open_abi.h.
+// Element types of simulated_abi.h.
 const (
 	u8  = 1
 	u16 = 2
@@ -240,7 +240,7 @@ func checkRefusals(t *testing.T, runners map[string]runner) {
 		op   string
 		out  tensor
 		in   []tensor
-		host uint32 // of open_abi.h
+		host uint32 // of simulated_abi.h
 		dsp  uint32 // of the DSP's protocol
 	}{
 		{"no such op", "LayerNorm", x, []tensor{x, w}, 1, 0x80000414},

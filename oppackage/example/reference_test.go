@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/hexmage/hexmage/standin/mllm/openmodel"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
 // The arithmetic of docs/design/0002 once more, for the ops' sake: float32 around each operation keeps it apart from the next.
@@ -40,7 +40,7 @@ func rmsnorm(r *rand.Rand, d int) opCase {
 	x, w, out := quant16(r, [4]int{1, 2, 3, d}), quant16(r, [4]int{1, 1, 1, d}), quant16(r, [4]int{1, 2, 3, d})
 	want := make([]uint16, x.count())
 	for i := 0; i < len(want); i += d {
-		openmodel.RMSNorm(want[i:i+d], x.data.([]uint16)[i:i+d], w.data.([]uint16), x.scale, x.zero, w.scale, w.zero, out.scale, out.zero)
+		toymodel.RMSNorm(want[i:i+d], x.data.([]uint16)[i:i+d], w.data.([]uint16), x.scale, x.zero, w.scale, w.zero, out.scale, out.zero)
 	}
 	return opCase{"RMSNorm", out, []tensor{x, w}, want}
 }

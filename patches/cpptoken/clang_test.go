@@ -37,7 +37,7 @@ func TestAsClangDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := []string{own}
-	for _, dir := range []string{"../../standin/sdk/files/qairt", "../../oppackage/example", os.Getenv("HEXMAGE_TEST_SOURCES")} {
+	for _, dir := range []string{"../../simulated/sdk/files/qairt", "../../oppackage/example", os.Getenv("HEXMAGE_TEST_SOURCES")} {
 		if dir == "" {
 			continue
 		}

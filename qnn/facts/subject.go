@@ -40,7 +40,7 @@ func (s *Set) variables(f Subject) map[string]cty.Value {
 		vars[k.Name] = cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(k.Name), "version": cty.StringVal(k.Version),
 			"build_id": cty.StringVal(k.BuildID), "tools_version": cty.StringVal(k.ToolsVersion), "revision": cty.StringVal(k.Revision),
 			"arches": List(k.Arches), "core_api": cty.StringVal(k.CoreAPI), "htp_api": cty.StringVal(k.HTPAPI),
-			"context_blob": cty.StringVal(k.ContextBlob), "stand_in": cty.BoolVal(k.StandIn),
+			"context_blob": cty.StringVal(k.ContextBlob), "simulated": cty.BoolVal(k.Simulated),
 			"installed": cty.BoolVal(k.Installed)})
 	}
 	if f.Step != nil {

@@ -65,7 +65,7 @@ type Info struct {
 	OptLevel    uint32      `json:"optimization_level,omitempty"` // of the first graph
 	BlobOffset  int64       `json:"blob_offset"`
 	BlobSize    int64       `json:"blob_size"`
-	Open        bool        `json:"open"` // it has the mark of a stand-in, which no device's backend runs
+	Simulated   bool        `json:"simulated"` // it has the mark of a simulation, which no device's backend runs
 	Graphs      []GraphInfo `json:"graphs,omitempty"`
 	Warnings    []string    `json:"warnings,omitempty"` // what was not understood
 }
@@ -115,8 +115,8 @@ func Is(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0, 0, 0, 2, 0, 0, 0, 2}) || bytes.HasPrefix(head, []byte{0, 0, 0, 2, 0, 0, 0, 3})
 }
 
-// StandInMark begins the blob of a context that no vendor's compiler has made.
-const StandInMark = qnn.StandInContext
+// SimulatedMark begins the blob of a context that no vendor's compiler has made.
+const SimulatedMark = qnn.SimulatedContext
 
 // Parse reads the header and metadata of the file of the given size behind r, and what its blob says in clear text. Errors wrap ErrFormat
 // unless reading failed.
@@ -251,7 +251,7 @@ func (info *Info) blob(r *io.SectionReader) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read context blob: %w", err)
 	}
-	info.Open = bytes.HasPrefix(raw[:n], []byte(StandInMark))
+	info.Simulated = bytes.HasPrefix(raw[:n], []byte(SimulatedMark))
 	readOptions(info, raw[:n])
 	return nil
 }

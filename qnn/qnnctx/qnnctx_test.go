@@ -35,13 +35,13 @@ func TestParseRejects(t *testing.T) {
 	}
 }
 
-// What a stand-in has made says so at the beginning of its blob.
+// What a simulation has made says so at the beginning of its blob.
 func TestMark(t *testing.T) {
 	raw := file23(info3(), 3)
-	for mark, want := range map[string]bool{qnnctx.StandInMark: true, "HXMGCTX": false} {
+	for mark, want := range map[string]bool{qnnctx.SimulatedMark: true, "HXMGCTX": false} {
 		i := bytes.Index(raw, []byte(options))
 		got, err := qnnctx.Parse(bytes.NewReader(append(append(bytes.Clone(raw[:i]), mark...), raw[i+len(mark):]...)), int64(len(raw)))
-		if err != nil || got.Open != want || got.Arch != 73 {
+		if err != nil || got.Simulated != want || got.Arch != 73 {
 			t.Errorf("%q: %+v, %v", mark, got, err)
 		}
 	}

@@ -25,7 +25,7 @@ type SDK struct {
 	BuildID      string // "v2.41.0.251128145156_191518"; only of qairt
 	ToolsVersion string // "19.0.04"; only of hexagon
 	ToolsDir     string // slash path below the root: "tools/HEXAGON_Tools/19.0.04"; only of hexagon
-	StandIn      bool   // it says that it is no vendor's: qnn.StandIn
+	Simulated      bool   // it says that it is no vendor's: qnn.Simulated
 }
 
 // ErrUnknown is what Identify and In return, wrapped, for a folder that holds no SDK it knows.
@@ -144,14 +144,14 @@ func In(f Files, name string) (SDK, error) {
 			return SDK{}, errors.New("sdk.yaml has no version or no build_id that is understood")
 		}
 		return SDK{Name: "qairt", Version: string(v[1]) + "." + string(id[1]),
-			BuildID: "v" + string(v[1]) + "." + string(id[1]) + string(id[2]), StandIn: standIn(b)}, nil
+			BuildID: "v" + string(v[1]) + "." + string(id[1]) + string(id[2]), Simulated: simulated(b)}, nil
 	}
 	if b, err := f.Read("hexagon_sdk.json", maxFile); err == nil {
 		return hexagon(f, name, b)
 	}
 	if b, err := f.Read("source.properties", maxFile); err == nil {
 		if m := ndkRevision.Get().FindSubmatch(b); m != nil {
-			return SDK{Name: "ndk", Version: string(m[1]), StandIn: standIn(b)}, nil
+			return SDK{Name: "ndk", Version: string(m[1]), Simulated: simulated(b)}, nil
 		}
 		return SDK{}, errors.New("source.properties has no Pkg.Revision")
 	}
@@ -161,8 +161,8 @@ func In(f Files, name string) (SDK, error) {
 	return SDK{}, ErrUnknown
 }
 
-// standIn tells whether the file that says which SDK it is says that it is none of a vendor's.
-func standIn(b []byte) bool { return bytes.Contains(b, []byte(qnn.StandIn)) }
+// simulated tells whether the file that says which SDK it is says that it is none of a vendor's.
+func simulated(b []byte) bool { return bytes.Contains(b, []byte(qnn.Simulated)) }
 
 // hexagon finds the tools by what hexagon_sdk.json says of them: their folder's name changes with every SDK. The
 // SDK's own version is in that file only sometimes; else it is the folder's name.
@@ -182,7 +182,7 @@ func hexagon(files Files, name string, b []byte) (SDK, error) {
 	if err := json.Unmarshal(b, &f); err != nil {
 		return SDK{}, fmt.Errorf("hexagon_sdk.json: %w", err)
 	}
-	s := SDK{Name: "hexagon", Version: f.Root.Version, StandIn: standIn(b)}
+	s := SDK{Name: "hexagon", Version: f.Root.Version, Simulated: simulated(b)}
 	if s.Version == "" && IsVersion(name) {
 		s.Version = name
 	}

@@ -22,7 +22,7 @@ import (
 
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/link"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
 // TestTransfers moves files of all kinds in every version of the protocol that device and server agree on, through the real server.

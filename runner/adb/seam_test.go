@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/runner/link/linktest"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
 // TestLink holds phones to what package link promises of devices.

@@ -137,7 +137,7 @@ func (c *checker) file(p string, f push.File) error {
 	}
 	if !bytes.HasPrefix(head, []byte(elf.ELFMAG)) {
 		if isLibrary(p) {
-			c.mismatch(p, "look at the file: it may be an empty stand-in", "a library that is no ELF file")
+			c.mismatch(p, "look at the file: it may be an empty simulation", "a library that is no ELF file")
 		} else if strings.HasSuffix(p, ".json") && f.Size <= maxConfig {
 			return c.config(p, io.MultiReader(bytes.NewReader(head), r))
 		} else if len(head) >= 8 && qnnctx.Is(head) {

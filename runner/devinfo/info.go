@@ -130,7 +130,7 @@ func Pick(all []adb.Info, serial string) (adb.Info, error) {
 	case len(usable) == 1:
 		return usable[0], nil
 	case len(all) == 0 && serial == "":
-		return adb.Info{}, fmt.Errorf("%w is connected: connect a phone and allow USB debugging on it, or use profile \"open\", which has a simulated one", ErrNoDevice)
+		return adb.Info{}, fmt.Errorf("%w is connected: connect a phone and allow USB debugging on it, or use profile \"simulated\", which has a simulated one", ErrNoDevice)
 	case len(all) == 0:
 		return adb.Info{}, fmt.Errorf("%w with serial %s: none is connected", ErrNoDevice, serial)
 	case len(usable) > 1:

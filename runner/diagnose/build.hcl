@@ -231,8 +231,8 @@ failure "headers-not-open" {
   where    = ["compile"]
   patterns = ["undefined symbol: open_(?:op_execute|op_name|sdk_build_id)"]
   rank     = "cause"
-  cause    = "The op package was compiled with a vendor's headers: only those of the open stand-in can run an op on its own."
-  remedy   = "Test kernels in profile open."
+  cause    = "The op package was compiled with a vendor's headers: only those of the simulation can run an op on its own."
+  remedy   = "Test kernels in profile simulated."
   source   = "lld"
   explains = ["undefined-symbol-link", "make-stopped"]
   examples = ["ld.lld: error: undefined symbol: open_op_name"]

@@ -278,7 +278,7 @@ func (t *table) note(silent bool) {
 	case silent:
 		notes = append(notes, "The runner printed no performance summary.")
 	case t.Simulated:
-		notes = append(notes, "Measured on the simulated phone of the open stand-in, under qemu: not a phone's speed, memory or heat.")
+		notes = append(notes, "Measured on the simulated phone, under qemu: not a phone's speed, memory or heat.")
 	}
 	const most = 3
 	for _, w := range t.Warnings[:min(len(t.Warnings), most)] {

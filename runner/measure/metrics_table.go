@@ -137,7 +137,7 @@ func previous(file string, of *variant) (Baseline, error) {
 	if err != nil {
 		return Baseline{}, err
 	}
-	out := Baseline{Name: Previous, Source: file, Profile: old.Profile, Simulated: old.Simulated || old.Profile == openProfile}
+	out := Baseline{Name: Previous, Source: file, Profile: old.Profile, Simulated: old.Simulated || old.Profile == simulatedProfile}
 	add := func(name string, value, spread float64) {
 		if s := stat(of.Stats, name); s != nil && s.way() != 0 {
 			out.Rows = append(out.Rows, BaselineRow{Metric: name, Value: value, Spread: spread})
@@ -172,7 +172,7 @@ func (t *table) measure(spec Spec) error {
 		return err
 	}
 	t.Rows = []row{}
-	t.Simulated = t.Profile == openProfile || slices.ContainsFunc(all, func(v *variant) bool {
+	t.Simulated = t.Profile == simulatedProfile || slices.ContainsFunc(all, func(v *variant) bool {
 		return slices.ContainsFunc(v.Runs, func(r ran) bool { return r.simulated })
 	})
 	silent := true
@@ -258,12 +258,12 @@ func (t *table) compare(v *variant, spec Spec) error {
 	return nil
 }
 
-// openProfile is the profile whose device is always a simulated one.
-const openProfile = "open"
+// simulatedProfile is the profile whose device is always a simulated one.
+const simulatedProfile = "simulated"
 
 // applies tells whether a baseline is for the runs. A simulated phone's numbers are never set beside a phone's, whatever the profile.
 func (t *table) applies(b Baseline) bool {
-	if simulated := b.Simulated || b.Profile == openProfile; simulated != t.Simulated {
+	if simulated := b.Simulated || b.Profile == simulatedProfile; simulated != t.Simulated {
 		return false
 	}
 	return b.Profile == t.Profile || b.Profile == "" || t.Simulated

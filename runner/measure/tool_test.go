@@ -61,7 +61,7 @@ func compared() []measure.Run {
 func TestMetricsGolden(t *testing.T) {
 	const version, want = "metrics/10", `{
   "title": "t",
-  "profile": "open",
+  "profile": "simulated",
   "simulated": true,
   "note": "The runner printed no performance summary.",
   "rows": [
@@ -74,7 +74,7 @@ func TestMetricsGolden(t *testing.T) {
 }
 `
 	files(t, map[string]string{"o": "hello\n", "got": `{"prompt_tokens":[7],"tokens":[1,2]}`, "want": `{"prompt_tokens":[7],"tokens":[1,2],"text":"x"}`})
-	if code, said := metrics(t, "", measure.Spec{Title: "t", Profile: "open", Runs: compared()}); code != 0 {
+	if code, said := metrics(t, "", measure.Spec{Title: "t", Profile: "simulated", Runs: compared()}); code != 0 {
 		t.Fatal(said)
 	}
 	b, err := os.ReadFile("m")
@@ -86,10 +86,10 @@ func TestMetricsGolden(t *testing.T) {
 	}
 }
 
-// Numbers of the open stand-in are never taken for a phone's, with and without a reference to compare with.
+// Numbers of the simulation are never taken for a phone's, with and without a reference to compare with.
 func TestNoteOfTheOpenProfile(t *testing.T) {
 	files(t, map[string]string{"o": printed})
-	for profile, want := range map[string]bool{"open": true, "device": false} {
+	for profile, want := range map[string]bool{"simulated": true, "device": false} {
 		if code, said := metrics(t, "", measure.Spec{Profile: profile, Runs: of("o")}); code != 0 {
 			t.Fatal(said)
 		}
@@ -135,7 +135,7 @@ func TestMetricsOfRepetitions(t *testing.T) {
 	line := func(ms string) string { return "real_seq_length: 64\nprefill time: " + ms + "ms\n" }
 	const spec = `{"patterns":[{"name":"psnr","pattern":"PSNR=([0-9.]+)","unit":"dB"}],"baselines":[
 		{"name":"paper","source":"p","rows":[{"metric":"prefill_tokens_per_s","value":333,"when":{"prefill_tokens":64}}]},
-		{"name":"ours","source":"o","profile":"open","rows":[{"metric":"prefill_time_us","value":100000}]}],
+		{"name":"ours","source":"o","profile":"simulated","rows":[{"metric":"prefill_time_us","value":100000}]}],
 		"limits":[{"metric":"prefill_tokens_per_s","baseline":"paper","regression":0.1}]}`
 	for _, c := range []struct {
 		name, profile string
@@ -146,7 +146,7 @@ func TestMetricsOfRepetitions(t *testing.T) {
 		{"a phone", "device", [2]string{"200", "202"}, 0, []string{`"name": "prefill_time_us",`, `"value": 201000,`, `"label": "  spread of 2",`,
 			`"value": "± 1483 (200000 … 202000)"`, `"label": "  prefill speed, paper",`, `"value": "within noise: 0.96 of 333"`, `"n": 2,`, `"noise": 16.65`}},
 		{"a slow phone", "device", [2]string{"400", "401"}, 1, []string{`worse than baseline "paper" (333) by 52.0 %: more than the 10.0 %`}},
-		{"the stand-in is no phone", "open", [2]string{"400", "401"}, 0, []string{`prefill time, ours`, `worse: 4.00 of 100000`}},
+		{"the simulation is no phone", "simulated", [2]string{"400", "401"}, 0, []string{`prefill time, ours`, `worse: 4.00 of 100000`}},
 	} {
 		files(t, map[string]string{"a": line(c.times[0]), "b": line(c.times[1]), "spec": spec})
 		code, said := metrics(t, "spec", measure.Spec{Profile: c.profile, Runs: of("a", "b")})
@@ -159,8 +159,8 @@ func TestMetricsOfRepetitions(t *testing.T) {
 				t.Errorf("%s: no %s in\n%s%s", c.name, want, said, b)
 			}
 		}
-		if c.profile == "open" && strings.Contains(string(b), "paper") {
-			t.Errorf("the stand-in is compared with a phone:\n%s", b)
+		if c.profile == "simulated" && strings.Contains(string(b), "paper") {
+			t.Errorf("the simulation is compared with a phone:\n%s", b)
 		}
 	}
 }
@@ -204,10 +204,10 @@ func TestMeasured(t *testing.T) {
 // An earlier run is a baseline of its own.
 func TestMetricsOfPreviousRun(t *testing.T) {
 	files(t, map[string]string{"old": "prefill time: 100 ms\n", "new": "prefill time: 120 ms\n", "limit": `{"limits":[{"metric":"prefill_time_us","baseline":"previous","regression":0.1}]}`})
-	if code, said := metrics(t, "", measure.Spec{Profile: "open", Runs: of("old"), Out: "before"}); code != 0 {
+	if code, said := metrics(t, "", measure.Spec{Profile: "simulated", Runs: of("old"), Out: "before"}); code != 0 {
 		t.Fatal(said)
 	}
-	code, said := metrics(t, "limit", measure.Spec{Profile: "open", Runs: of("new"), Previous: "before"})
+	code, said := metrics(t, "limit", measure.Spec{Profile: "simulated", Runs: of("new"), Previous: "before"})
 	if code != 1 || !strings.Contains(said, `prefill_time_us is 120000 us, worse than baseline "previous" (100000) by 20.0 %`) {
 		t.Errorf("%d, %s", code, said)
 	}

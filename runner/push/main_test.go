@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(phonetest.Main(m)) }

@@ -17,8 +17,8 @@ import (
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
-	"github.com/hexmage/hexmage/standin/phone"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 	"github.com/hexmage/hexmage/steps/failures"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/link"
-	"github.com/hexmage/hexmage/standin/phone"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 

@@ -207,8 +207,8 @@ func (w *walk) sdk(ctx context.Context, q toolchains.Request) {
 		switch {
 		case c.Err != nil:
 			what += "; " + c.Err.Error()
-		case c.Found.StandIn:
-			what += "; " + c.Name() + " is hexmage's open stand-in, and no copy of the vendor's"
+		case c.Found.Simulated:
+			what += "; " + c.Name() + " is hexmage's simulation, and no copy of the vendor's"
 		default:
 			what += "; " + c.Name() + " has " + c.Found.Name + " " + c.Found.Version
 		}

@@ -51,7 +51,7 @@ func TestByHand(t *testing.T) {
 		o.Stored = func(name, _, _ string) (string, bool) { return "", stored[name] }
 		o.Pipelines = []doctor.Pipeline{{Name: "qwen3", SoC: "SM8750", Profile: "device", Missing: missing, Asked: []toolchains.Request{{Name: "qairt", Version: "2.41.0.251128"},
 			{Name: "hexagon", Version: "6.2.0.1"}, {Name: "ndk", Version: "r28b"}, {Name: "adb"}, {Name: "hexagon", Version: "6.2.0.1"}}},
-			{Name: "qwen3", SoC: "SM8650", Profile: "open", Asked: []toolchains.Request{{Name: "llvm"}}}}
+			{Name: "qwen3", SoC: "SM8650", Profile: "simulated", Asked: []toolchains.Request{{Name: "llvm"}}}}
 		steps := doctor.ByHand(t.Context(), o)
 		for i := range steps {
 			for _, s := range []*string{&steps[i].What, &steps[i].Do, &steps[i].Command} {

@@ -56,7 +56,7 @@ type Options struct {
 	Catalogue *toolchains.Catalogue
 	Lock      *toolchains.Lock
 	Machine   toolchains.Machine
-	Profile   string // "open", "device", or "" for both
+	Profile   string // "simulated", "device", or "" for both
 	Store     string // the store's folder: its file system must have room
 	AptLists  string // the system's package lists; "" is /var/lib/apt/lists
 	// Stored returns the root of a release's tree in the store; nil: none is.
@@ -98,9 +98,9 @@ func Examine(ctx context.Context, o Options) []Finding {
 	e.devices(ctx)
 	e.network(ctx)
 	if o.Profile != "device" {
-		e.profile("open", []string{"llvm", "qemu", "adb", "busybox", "qairt", "hexagon", "ndk", "mllm"})
+		e.profile("simulated", []string{"llvm", "qemu", "adb", "busybox", "qairt", "hexagon", "ndk", "mllm"})
 	}
-	if o.Profile != "open" {
+	if o.Profile != "simulated" {
 		e.profile("device", []string{"adb", "qairt", "hexagon", "ndk"})
 	}
 	e.pipelines()
@@ -222,7 +222,7 @@ func origin(ch *toolchains.Choice, take Take) string {
 		}
 		return text + "installed: " + strings.Join(ps, ", ")
 	case "embedded":
-		text += "open stand-in"
+		text += "simulation"
 	case "deb":
 		text += fmt.Sprintf("%d packages of the distribution", len(ch.Spec.Packages))
 		if len(ch.Spec.Packages) == 1 {

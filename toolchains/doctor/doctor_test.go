@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/archive"
-	"github.com/hexmage/hexmage/standin/sdk"
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/sdk"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/doctor"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
@@ -60,8 +60,8 @@ func TestThisMachine(t *testing.T) {
 		}
 	}
 	for _, n := range []string{"llvm", "qairt", "mllm"} {
-		if f := find(t, fs, "profile open", n); f.Status != doctor.OK {
-			t.Errorf("%+v: the open profile needs nothing but packages and hexmage", f)
+		if f := find(t, fs, "profile simulated", n); f.Status != doctor.OK {
+			t.Errorf("%+v: the simulated profile needs nothing but packages and hexmage", f)
 		}
 	}
 	if f := find(t, fs, "profile device", "ndk"); f.Status != doctor.OK || !strings.Contains(f.Detail, "download") {
@@ -100,7 +100,7 @@ func (f *fake) write(name, text string) {
 	}
 }
 
-// sdk installs the stand-in of a release at dir.
+// sdk installs the simulation of a release at dir.
 func (f *fake) sdk(dir, name, version string) {
 	f.t.Helper()
 	release, err := sdk.Find(name, version)
@@ -221,7 +221,7 @@ func TestFullMachine(t *testing.T) {
 		return []doctor.Device{{Serial: "1b2c3d4e", State: "device", Model: "Pineapple 8", SoC: "SM8750"}}, nil
 	}
 	o.Probes.Reach = func(context.Context, string) error { return nil }
-	o.Pipelines = []doctor.Pipeline{{Name: "qwen3-aot-v79", SoC: "SM8750", Profile: "open"}, {Name: "qwen3-aot-v79", SoC: "SM8750", Profile: "device"}}
+	o.Pipelines = []doctor.Pipeline{{Name: "qwen3-aot-v79", SoC: "SM8750", Profile: "simulated"}, {Name: "qwen3-aot-v79", SoC: "SM8750", Profile: "device"}}
 	found := doctor.Examine(t.Context(), o)
 	for _, x := range found {
 		if x.Status != doctor.OK {

@@ -21,7 +21,7 @@ import (
 const NotLinux = "Actions run on Linux only; here hexmage plans, inspects, lints and talks to devices. On Windows use WSL."
 
 const (
-	wantFree    = 10 << 30 // bytes: the open profile needs 2 GB, one vendor SDK unpacks to 4
+	wantFree    = 10 << 30 // bytes: the simulated profile needs 2 GB, one vendor SDK unpacks to 4
 	wantFreeMin = 2 << 30
 	wantMemory  = 30 << 30 // bytes: what converting a model of a few billion parameters was seen to take
 )
@@ -127,7 +127,7 @@ func (e *examination) system() {
 		f.Remedy = NotLinux
 	} else if e.p.Arch != "amd64" {
 		f.Status = Optional
-		f.Remedy = "The vendors' SDKs have tools for x86-64 hosts only; the open profile's packages are pinned for amd64."
+		f.Remedy = "The vendors' SDKs have tools for x86-64 hosts only; the simulated profile's packages are pinned for amd64."
 	}
 	e.add(f)
 }
@@ -137,9 +137,9 @@ func (e *examination) size() {
 	total, available := e.meminfo()
 	if total > 0 {
 		f.Detail += fmt.Sprintf(", %s of memory, %s available", bytesize.Decimal(total), bytesize.Decimal(available))
-		if total < wantMemory && e.o.Profile != "open" {
+		if total < wantMemory && e.o.Profile != "simulated" {
 			f.Status = Optional
-			f.Remedy = "Enough for the open profile. Quantising and compiling real models was seen to take 30 GB and more, up to 117 GB for contexts of large ones: " +
+			f.Remedy = "Enough for the simulated profile. Quantising and compiling real models was seen to take 30 GB and more, up to 117 GB for contexts of large ones: " +
 				"steps that do not fit are killed. Say in the step what it takes (resources = { memory_gb = 64 }), and run it on a larger machine."
 		}
 	}
@@ -184,9 +184,9 @@ func (e *examination) disk() {
 	case err != nil:
 		f.Status, f.Detail = Optional, "can't tell the room at "+store+": "+err.Error()
 	case free < wantFreeMin:
-		f.Status, f.Remedy = Missing, "The open profile needs 2 GB. Free some (`hexmage cache gc` removes what was not used for long), or set HEXMAGE_CACHE to a folder on a larger disk."
-	case free < wantFree && e.o.Profile != "open":
-		f.Status, f.Remedy = Optional, "Enough for the open profile; an SDK of a vendor unpacks to 4 GB."
+		f.Status, f.Remedy = Missing, "The simulated profile needs 2 GB. Free some (`hexmage cache gc` removes what was not used for long), or set HEXMAGE_CACHE to a folder on a larger disk."
+	case free < wantFree && e.o.Profile != "simulated":
+		f.Status, f.Remedy = Optional, "Enough for the simulated profile; an SDK of a vendor unpacks to 4 GB."
 	}
 	if err == nil {
 		f.Detail = bytesize.Decimal(free) + " free for " + store
@@ -219,16 +219,16 @@ func (e *examination) namespaces() {
 		e.ok(nameNamespaces, "allowed")
 		return
 	}
-	f := Finding{Name: nameNamespaces, Status: e.openOnly(), Detail: "not allowed: " + err.Error()}
+	f := Finding{Name: nameNamespaces, Status: e.simulatedOnly(), Detail: "not allowed: " + err.Error()}
 	if errors.Is(err, syscall.ENOSPC) { // which is not about disks here
 		f.Detail = "not allowed: the limit user.max_user_namespaces is reached"
 	}
-	f.Remedy = "The simulated phone of the open profile needs them. " + e.namespaceRemedy()
+	f.Remedy = "The simulated phone of the simulated profile needs them. " + e.namespaceRemedy()
 	e.add(f)
 }
 
-// openOnly is the status of what only the open profile needs.
-func (e *examination) openOnly() Status {
+// simulatedOnly is the status of what only the simulated profile needs.
+func (e *examination) simulatedOnly() Status {
 	if e.o.Profile == "device" {
 		return Optional
 	}
@@ -260,6 +260,6 @@ func (e *examination) binfmt() {
 		e.ok(nameBinfmt, "for the whole machine, with AArch64 and Hexagon programs")
 		return
 	}
-	e.add(Finding{Name: nameBinfmt, Status: e.openOnly(), Detail: "kernel " + release + " has it for the whole machine only",
+	e.add(Finding{Name: nameBinfmt, Status: e.simulatedOnly(), Detail: "kernel " + release + " has it for the whole machine only",
 		Remedy: "The simulated phone runs AArch64 and Hexagon programs through it. Use Linux 6.7 or newer, or a real phone, or run `apt-get install qemu-user-static`, which registers them."})
 }

@@ -28,13 +28,13 @@ type program struct {
 
 func (e *examination) list() []program {
 	ps := []program{
-		{names: []string{"apt-get"}, status: e.openOnly(), use: "brings compilers, emulators and adb as packages, without root",
+		{names: []string{"apt-get"}, status: e.simulatedOnly(), use: "brings compilers, emulators and adb as packages, without root",
 			remedy: "It is part of Debian and Ubuntu. On another system install clang 20 or newer, lld, qemu-user and adb, and write use = \"installed\" in their toolchain blocks."},
 		{names: []string{"git"}, status: Optional, version: []string{"--version"}, use: "is for your own checkouts; hexmage reads repositories itself", remedy: "apt-get install git"},
 		{names: []string{"make"}, status: Optional, version: []string{"--version"}, use: "runs generated makefiles outside of hexmage, which itself compiles without it", remedy: "apt-get install make"},
 		{name: "C compiler", names: []string{"clang", "gcc", "cc"}, status: Optional, version: []string{"--version"}, use: "compiles your own host programs; hexmage brings its own for the SDKs", remedy: "apt-get install clang"},
 	}
-	if e.o.Profile != "open" {
+	if e.o.Profile != "simulated" {
 		ps = append(ps, program{names: []string{"python3.10", "python3"}, status: Optional, version: []string{"--version"}, want: "Python 3.10.", use: "runs the SDK's converters, which know Python 3.10 only",
 			remedy: e.python() + "; then make a virtual environment of it for the SDK's scripts."})
 	}
@@ -130,7 +130,7 @@ func (e *examination) devices(ctx context.Context) {
 	if e.p.Devices == nil {
 		return
 	}
-	const connect = "Connect one with USB debugging switched on, or by `adb connect HOST:PORT`, until `adb devices` lists it. The open profile has a simulated one."
+	const connect = "Connect one with USB debugging switched on, or by `adb connect HOST:PORT`, until `adb devices` lists it. The simulated profile has a simulated one."
 	ds, err := e.p.Devices(ctx)
 	if err != nil {
 		f := Finding{Name: "adb server", Status: e.unless("device"), Detail: "none runs", Remedy: "Run `adb start-server`."}
@@ -142,8 +142,8 @@ func (e *examination) devices(ctx context.Context) {
 				}
 			}
 		}
-		f.Remedy += " The open profile has a server of its own."
-		if e.o.Profile == "open" {
+		f.Remedy += " The simulated profile has a server of its own."
+		if e.o.Profile == "simulated" {
 			f.Status = Optional
 		}
 		e.add(f)
@@ -151,7 +151,7 @@ func (e *examination) devices(ctx context.Context) {
 	}
 	if len(ds) == 0 {
 		status := e.unless("device")
-		if e.o.Profile == "open" {
+		if e.o.Profile == "simulated" {
 			status = Optional
 		}
 		e.add(Finding{Name: "phone", Status: status, Detail: "none is attached", Remedy: connect})

@@ -155,7 +155,7 @@ func outdated(ch *toolchains.Choice, have *toolchains.Locked) (string, error) {
 			return "", err
 		}
 		if size != have.Size || sum != have.SHA256 {
-			return fmt.Sprintf("its open stand-in has changed: sha256 %s, locked is %s; run `hexmage lock %s %s`", sum, have.SHA256, have.Name, have.Version), nil
+			return fmt.Sprintf("its simulation has changed: sha256 %s, locked is %s; run `hexmage lock %s %s`", sum, have.SHA256, have.Name, have.Version), nil
 		}
 	case "python":
 		if have.Asked != ch.Packages.Asked.Digest() {
@@ -197,7 +197,7 @@ func agree(l *toolchains.Lock, e *toolchains.Locked) error {
 	return nil
 }
 
-// contradiction compares two entries of one release. Stand-ins and packages of the distribution are other things by the same name.
+// contradiction compares two entries of one release. Simulations and packages of the distribution are other things by the same name.
 func contradiction(a, b *toolchains.Locked) error {
 	differ := func(e *toolchains.Locked) bool {
 		return e.Source == "embedded" || e.Source == "deb" || e.Source == "python"
@@ -335,7 +335,7 @@ func describe(before, after *toolchains.Locked) string {
 	}
 	switch {
 	case after.Source == "embedded":
-		text += ", the open stand-in"
+		text += ", the simulation"
 	case after.URL != "":
 		text += ", from " + after.URL
 	}

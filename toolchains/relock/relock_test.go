@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hexmage/hexmage/standin/sdk"
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/sdk"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/relock"
 	"github.com/hexmage/hexmage/toolchains/sources"
@@ -44,7 +44,7 @@ func serve(t *testing.T, files map[string][]byte) *server {
 	return s
 }
 
-// archive is a small release: the stand-in of the runtime's programs.
+// archive is a small release: the simulation of the runtime's programs.
 func archive(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -99,9 +99,9 @@ func TestUpdate(t *testing.T) {
 	b := archive(t)
 	srv := serve(t, map[string][]byte{"/ours.zip": b})
 	c := load(t, ours("", srv.URL+"/ours.zip"))
-	reqs := []toolchains.Request{{Name: "ours", Profile: "device"}, {Name: "qairt", Version: "2.42.0.251225", Profile: "device"}, {Name: "qairt", Profile: "open"}}
+	reqs := []toolchains.Request{{Name: "ours", Profile: "device"}, {Name: "qairt", Version: "2.42.0.251225", Profile: "device"}, {Name: "qairt", Profile: "simulated"}}
 	l := &toolchains.Lock{}
-	if ps := relock.Check(c, l, reqs); len(ps) != 2 || ps[0].What != "missing" || !strings.Contains(ps[0].String(), "hexmage lock ours 1") || !strings.Contains(ps[1].Why, "stand-in") {
+	if ps := relock.Check(c, l, reqs); len(ps) != 2 || ps[0].What != "missing" || !strings.Contains(ps[0].String(), "hexmage lock ours 1") || !strings.Contains(ps[1].Why, "simulation") {
 		t.Errorf("Check before: %v", ps)
 	}
 	o := options(t)
@@ -119,7 +119,7 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("entry %+v: a known digest is pinned without a download", e)
 	}
 	if e := l.Find("qairt", "2.41.0.251128", "embedded"); e == nil || e.Size == 0 || len(e.SHA256) != 64 {
-		t.Errorf("entry %+v: a stand-in is pinned like a download", e)
+		t.Errorf("entry %+v: a simulation is pinned like a download", e)
 	}
 	if ps := relock.Check(c, l, reqs); len(ps) != 0 {
 		t.Errorf("Check after: %v", ps)
@@ -203,7 +203,7 @@ toolchain "tool" {
 		says []string
 	}{
 		"the catalogue knows better":   {toolchains.Locked{Name: "ours", Version: "1", Source: "archive", SHA256: wrong}, toolchains.Request{Name: "ours", Profile: "device"}, "stale", []string{right, wrong, "hexmage lock --upgrade ours"}},
-		"the stand-in has changed":     {toolchains.Locked{Name: "mllm", Version: "1", Source: "embedded", SHA256: wrong}, toolchains.Request{Name: "mllm"}, "stale", []string{"open stand-in has changed", "hexmage lock mllm 1"}},
+		"the simulation has changed":     {toolchains.Locked{Name: "mllm", Version: "1", Source: "embedded", SHA256: wrong}, toolchains.Request{Name: "mllm"}, "stale", []string{"simulation has changed", "hexmage lock mllm 1"}},
 		"other packages":               {toolchains.Locked{Name: "tool", Version: "1", Source: "deb", Packages: []deb.Package{{Name: "make", SHA256: right}}}, toolchains.Request{Name: "tool"}, "stale", []string{"libfoo1", "hexmage lock --upgrade tool"}},
 		"of another release":           {toolchains.Locked{Name: "tool", Version: "0", Source: "deb"}, toolchains.Request{Name: "tool"}, "missing", []string{"make, libfoo1"}},
 		"no such release any more":     {toolchains.Locked{Name: "tool", Version: "0", Source: "deb"}, toolchains.Request{Name: "tool", Version: "0"}, "not available", []string{`no release "0"`}},

@@ -13,8 +13,8 @@ import (
 
 	"github.com/hexmage/hexmage/internal/archive"
 	qnnsdk "github.com/hexmage/hexmage/qnn/sdk"
-	"github.com/hexmage/hexmage/standin/sdk"
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/sdk"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/sdkenv"
 )
@@ -22,7 +22,7 @@ import (
 // hostile has everything in a folder's name that shells give a meaning to, but ":", which a list can't have.
 const hostile = "a b'c\"d$HOME`e`\\f\n!g*\u2019h"
 
-// unpack unpacks the stand-in of a release into dir and returns its root.
+// unpack unpacks the simulation of a release into dir and returns its root.
 func unpack(t *testing.T, dir, name, version string) string {
 	t.Helper()
 	release, err := sdk.Find(name, version)

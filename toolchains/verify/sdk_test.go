@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/internal/archive"
-	"github.com/hexmage/hexmage/standin/sdk"
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/sdk"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
-// sdkTree is a release of the stand-in, unpacked into a folder that is called as its version, and what the catalogue says of it.
+// sdkTree is a release of the simulation, unpacked into a folder that is called as its version, and what the catalogue says of it.
 type sdkTree struct {
 	t      *testing.T
 	root   string

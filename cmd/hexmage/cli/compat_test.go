@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
-	"github.com/hexmage/hexmage/standin/mllm/blob"
+	"github.com/hexmage/hexmage/simulated/mllm/blob"
 )
 
 // vendorsLibrary is the beginning of a library of the vendor's, as far as a reader of build ids goes.
@@ -36,7 +36,7 @@ func contextBinary(t *testing.T, info qnnctx.Info) string {
 // toolchainsOf is a pipeline's beginning: the SDKs and the target.
 func toolchainsOf(soc, qairt, hexagon string) string {
 	return `
-profile "open" { default = true }
+profile "simulated" { default = true }
 profile "device" {}
 target "` + soc + `" {}
 toolchain "qairt" { version = "` + qairt + `" }

@@ -28,7 +28,7 @@ import (
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
-	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/toolchains/sources"
 )
 

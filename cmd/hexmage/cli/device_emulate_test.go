@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/simulated/phone"
 )
 
 // The table of faults in docs/devices.md and the help are those that there are.

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/cli"
-	"github.com/hexmage/hexmage/standin/phone"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
 // TestDeviceListWatch connects, disconnects and switches off a phone while its server is watched.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/cmd/hexmage/cli"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
 func TestDevicesFile(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/lease"
-	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/toolchains"
 )
 
@@ -220,7 +220,7 @@ func (c *deviceSimulateCmd) image(ctx context.Context, a *app, e *engineParts) (
 		return "", err
 	}
 	f := hclwrite.NewEmptyFile()
-	f.Body().AppendNewBlock("profile", []string{toolchains.ProfileOpen}).Body().SetAttributeValue("default", cty.True)
+	f.Body().AppendNewBlock("profile", []string{toolchains.ProfileSimulated}).Body().SetAttributeValue("default", cty.True)
 	names := []string{"llvm", "qemu", "busybox"}
 	if c.Linux {
 		names = append(names, "linux_arm64")
@@ -233,7 +233,7 @@ func (c *deviceSimulateCmd) image(ctx context.Context, a *app, e *engineParts) (
 		phone.SetAttributeValue("linux", cty.True)
 	}
 	own := *a
-	own.Profile, own.SoC = toolchains.ProfileOpen, []string{soc} // a simulated phone has no other profile
+	own.Profile, own.SoC = toolchains.ProfileSimulated, []string{soc} // a simulated phone has no other profile
 	p, diags, err := own.planText("simulate", f.Bytes())
 	if err != nil {
 		return "", err

@@ -32,7 +32,7 @@ func docExamples() map[string]map[string]docExample {
 	const aroundKinds = `
 -- pipelines/p.hcl --
 target "SM8750" {}
-profile "open" {}
+profile "simulated" {}
 toolchain "hexagon" {}
 toolchain "ndk" {}
 toolchain "mllm" {}
@@ -123,7 +123,7 @@ output "context" { value = step.exec.make.outputs.o }
 `, run: all, want: map[string]string{"contexts.small": "Qwen3-0.6B\n", "contexts.large": "Qwen3-1.7B\n"}},
 			"module/2": {files: `
 -- pipelines/p.hcl --
-profile "open" { default = true }
+profile "simulated" { default = true }
 profile "device" {}
 target "SM8750" {}
 toolchain "qairt" {}

@@ -17,7 +17,7 @@ import (
 
 // greet has a mistake: a step of another name. The line of the reference is the 22nd, counted from 1.
 const greet = `pipeline { description = "says hello" }
-profile "open" { default = true }
+profile "simulated" { default = true }
 target "SM8750" {}
 
 toolchain "qairt" {

@@ -137,7 +137,7 @@ func (a *app) printEnv(ctx context.Context, p *planned, workspace, shell string)
 		}
 		e.Set("HEXMAGE_TOOLCHAIN_"+variable(l.Name), l.Path)
 		if l.Name == "llvm" {
-			e.Set("HEXMAGE_LLVM", l.Path) // where the stand-ins' compiler wrappers look, outside of an action
+			e.Set("HEXMAGE_LLVM", l.Path) // where the simulations' compiler wrappers look, outside of an action
 		}
 	}
 	if a.JSON || shell == "json" {

@@ -303,7 +303,7 @@ func (s *starter) start() error {
 				return engineError(err)
 			}
 			template, name = "sdk", is.Name
-			words = []string{"@sdk@", t.Name, "@standin@", r.Version, "@file@", versionFile(is)}
+			words = []string{"@sdk@", t.Name, "@simulated@", r.Version, "@file@", versionFile(is)}
 		}
 	}
 	name = cmp.Or(c.Name, name)
@@ -377,8 +377,8 @@ func (s *starter) installed(folder string) (sdk.SDK, string, error) {
 	if err != nil {
 		return is, "", usageError("--sdk %w", err)
 	}
-	if is.StandIn {
-		return is, "", usageError("--sdk %s is the open stand-in of %s, which profile open has anyway", folder, is.Name)
+	if is.Simulated {
+		return is, "", usageError("--sdk %s is the simulated %s, which profile simulated has anyway", folder, is.Name)
 	}
 	t, r, _, err := s.catalogue.ReleaseOf(is, at)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 )
 
 // TestLockCommand pins a workspace's toolchains from a server, checks the lock, and pins one anew.
@@ -33,9 +33,9 @@ func TestLockCommand(t *testing.T) {
 		"toolchains/ours.hcl": "toolchain \"ours\" {\n  default = \"1\"\n  release \"1\" {\n    source \"archive\" " +
 			"{\n      urls         = [\"" + srv.URL +
 			"/ours.zip\"]\n      strip_prefix = \"mllm-open\"\n    }\n  }\n}\n",
-		"pipelines/a.hcl": "profile \"open\" { default = true }\nprofile \"device\" {}\ntoolchain \"ours\" { when = " +
+		"pipelines/a.hcl": "profile \"simulated\" { default = true }\nprofile \"device\" {}\ntoolchain \"ours\" { when = " +
 			"profile.name == \"device\" }\ntoolchain \"qairt\" { when = profile.name == \"open\" }\n",
-		"pipelines/b.hcl": "profile \"open\" { default = true }\nprofile \"device\" {}\ntoolchain \"ours\" { when = " +
+		"pipelines/b.hcl": "profile \"simulated\" { default = true }\nprofile \"device\" {}\ntoolchain \"ours\" { when = " +
 			"profile.name == \"device\" }\ntoolchain \"qairt\" {\n  when    = profile.name == \"device\"\n  version " +
 			"= \"2.42.0.251225\"\n}\n",
 	} {

@@ -82,7 +82,7 @@ func TestLSPSaysWhatValidateSays(t *testing.T) {
 			"  = 1\n}\n", "modules/m/main.hcl": "variable \"x\" { default = 1 }\n"}, open: "modules/m/main.hcl",
 			text: "variable \"y\" { default = 1 }\n", line: 2, other: "pipelines/p.hcl"},
 		"a shipped module": {files: map[string]string{"pipelines/p.hcl": right}, open: "pipelines/p.hcl",
-			text: "profile \"open\" { default = true }\ntarget \"SM8750\" {}\ntoolchain \"qairt\" {}\ntoolchain " +
+			text: "profile \"simulated\" { default = true }\ntarget \"SM8750\" {}\ntoolchain \"qairt\" {}\ntoolchain " +
 				"\"hexagon\" {}\ntoolchain \"ndk\" {}\nmodule \"m\" {\n  source = \"mllm-aot\"\n  modle  = 1\n}\n",
 			line: 7},
 		"a module of git": {files: map[string]string{"pipelines/p.hcl": right}, open: "pipelines/p.hcl",

@@ -54,7 +54,7 @@ func (a *app) skeletons(ctx context.Context) (read func(name string) (cfg *confi
 // The groups in which which lists pipelines.
 const (
 	groupOwn    = "Of this workspace"
-	groupOpen   = "Shipped, with stand-ins for what is the vendor's"
+	groupSimulated   = "Shipped, with simulations for what is the vendor's"
 	groupEmulator   = "Shipped, with the vendor's compiler and emulator, from public packages"
 	groupOthers = "Shipped, with what you have"
 )
@@ -94,7 +94,7 @@ func (a *app) which(ctx context.Context) error {
 		}
 	}
 	text := "which pipeline? hexmage run NAME [--profile PROFILE]\n\n"
-	for _, group := range []string{groupOwn, groupOpen, groupEmulator, groupOthers} {
+	for _, group := range []string{groupOwn, groupSimulated, groupEmulator, groupOthers} {
 		if groups[group] != "" {
 			text += group + ":\n\n" + groups[group] + "\n"
 		}
@@ -130,7 +130,7 @@ func groupOf(profile string) string {
 	case "device":
 		return groupOthers
 	}
-	return groupOpen
+	return groupSimulated
 }
 
 // needs are the SDKs, by their names in the catalogue, that somebody must have for the steps of a module, and of

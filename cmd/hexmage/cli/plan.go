@@ -170,7 +170,7 @@ func (a *app) printDiags(diags hcl.Diagnostics, files map[string]*hcl.File) erro
 		shown := diags
 		if diags.HasErrors() { // it is warned again when these are mended
 			shown = slices.DeleteFunc(slices.Clone(diags),
-				func(d *hcl.Diagnostic) bool { return d.Summary == steps.OpenStandIn })
+				func(d *hcl.Diagnostic) bool { return d.Summary == steps.SimulatedSDK })
 		}
 		fmt.Fprint(a.Env.Stderr, config.Render(shown, files, uint(cmp.Or(a.Env.Width, 100)), a.coloured()))
 		a.sendDiags(diags)

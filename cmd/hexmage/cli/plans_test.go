@@ -135,7 +135,7 @@ func isGolden(t *testing.T, golden, got string) {
 	}
 }
 
-// TestDeviceDefects has what once stopped the profile: each was seen, and hidden by the stand-in.
+// TestDeviceDefects has what once stopped the profile: each was seen, and hidden by the simulation.
 func TestDeviceDefects(t *testing.T) {
 	steps := map[string]plannedStep{}
 	for _, s := range devicePlan(t) {
@@ -202,7 +202,7 @@ func TestDeviceDefects(t *testing.T) {
 	for address := range steps {
 		if strings.HasPrefix(address, "simulated_phone") || strings.HasPrefix(address, "reference") ||
 			strings.HasPrefix(address, "model.") {
-			t.Errorf("%s is the stand-in's", address)
+			t.Errorf("%s is the simulation's", address)
 		}
 	}
 }

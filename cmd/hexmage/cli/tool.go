@@ -12,7 +12,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/reaper"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/tool"
-	"github.com/hexmage/hexmage/standin/phone"
+	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/git"

@@ -92,9 +92,9 @@ func (a *app) toolchainPlan(ws []wanted) (*planned, error) {
 
 func (a *app) planToolchains(ws []wanted) (*planned, hcl.Diagnostics, error) {
 	f := hclwrite.NewEmptyFile()
-	open := f.Body().AppendNewBlock("profile", []string{toolchains.ProfileOpen}).Body()
+	open := f.Body().AppendNewBlock("profile", []string{toolchains.ProfileSimulated}).Body()
 	open.SetAttributeValue("default", cty.True)
-	if a.Profile != "" && a.Profile != toolchains.ProfileOpen {
+	if a.Profile != "" && a.Profile != toolchains.ProfileSimulated {
 		f.Body().AppendNewBlock("profile", []string{a.Profile})
 	}
 	for _, w := range ws {
@@ -495,7 +495,7 @@ func (r *toolchainRow) text() string {
 	case len(r.Programs) > 0 && r.State == isHere:
 		return strings.Join(r.Programs, " ")
 	case s == "embedded":
-		s = "open stand-in"
+		s = "simulation"
 	}
 	if r.Size > 0 && r.State != inStore {
 		s += ", " + bytesize.Decimal(r.Size)
@@ -538,8 +538,8 @@ func (a *app) toolchainRow(d *domain, t *toolchains.Toolchain, r *toolchains.Rel
 		row.Sources = append(row.Sources, s.Kind)
 	}
 	profiles := []string{a.Profile}
-	if a.Profile == "" || a.Profile == toolchains.ProfileOpen {
-		profiles = []string{toolchains.ProfileOpen, "device"}
+	if a.Profile == "" || a.Profile == toolchains.ProfileSimulated {
+		profiles = []string{toolchains.ProfileSimulated, "device"}
 	}
 	for _, profile := range profiles {
 		q := toolchains.Request{Name: t.Name, Version: r.Version, Profile: profile, Lock: d.lock, Machine: d.machine}
@@ -798,7 +798,7 @@ func sourcesOf(d *domain, t *toolchains.Toolchain, r *toolchains.Release) (out [
 		case s.Kind == "installed":
 			shown.Detail = strings.Join(programsOf(ch), " ")
 		case s.Kind == "embedded":
-			shown.Detail = "the open stand-in, part of hexmage"
+			shown.Detail = "the simulation, part of hexmage"
 		case len(ch.Spec.Packages) > 0:
 			var ps []string
 			for _, p := range ch.Spec.Packages {

@@ -4,14 +4,14 @@ pipeline {
 
 target "SM8750" {}
 
-profile "open" { default = true } # stand-ins with real compilers behind them
+profile "simulated" { default = true } # simulations with real compilers behind them
 profile "device" {}               # the real SDKs
 
 toolchain "qairt" { version = "2.41.0.251128" }
 toolchain "hexagon" { version = "6.4.0.2" }
 toolchain "ndk" { version = "r28b" }
 
-toolchain "llvm" { when = profile.name == "open" } # behind the stand-ins' compiler wrappers
+toolchain "llvm" { when = profile.name == "simulated" } # behind the simulations' compiler wrappers
 
 step "oppackage" "clip" {
   source  = "clip"

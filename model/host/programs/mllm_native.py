@@ -35,7 +35,7 @@ TABLES = {t: (f"model.mllm_max_{t}_embedding", f"model.{t}_embedding_input_qdq")
 SIGMOID = "mlp.sigmoid_output_qdq"
 OWN = (SIGMOID, "self_attn.scaling_qdq", "self_attn.neg_20_qdq")  # a layer's points that no value of the graph has
 PART = 1 << 24  # elements of the embedding and the head that are in memory at once
-MARK = "stand_in"  # what a file says that comes from a simulated model
+MARK = "simulated"  # what a file says that comes from a simulated model
 
 
 def main(a: dict[str, Any]) -> None:

@@ -1,5 +1,5 @@
 // A package in one file that uses what LLaMAPackage does not: half precision, two functions under one name, costs and flags,
-// and the macros that the stand-in accepts and ignores.
+// and the macros that the simulation accepts and ignores.
 #include "HTP/QnnHtpCommon.h"
 #include "HTP/core/constraints.h"
 #include "HTP/core/op_package_feature_support.h"

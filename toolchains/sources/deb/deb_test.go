@@ -18,7 +18,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
 )
 
-// archive is a stand-in for a distribution: a folder with package files, an index of what is served now, and an index as
+// archive is a simulation for a distribution: a folder with package files, an index of what is served now, and an index as
 // the system's old lists have it. A script plays apt-get on them.
 type archive struct{ dir string }
 

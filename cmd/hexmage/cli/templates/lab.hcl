@@ -5,7 +5,7 @@
 #                                       lines such as device "desk" { serial = "R5CX123ABCD" }
 
 pipeline { description = "Variants of a program, measured on phones" }
-profile "open" {
+profile "simulated" {
   default = true
   toolchain "llvm" {}
   toolchain "qemu" {}

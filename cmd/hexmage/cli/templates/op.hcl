@@ -1,13 +1,13 @@
 # Your op package, for a phone's processor and for its NPU:
 #
-#   hexmage run @name@                     with real compilers behind stand-ins of the SDKs: no account
+#   hexmage run @name@                     with real compilers behind simulations of the SDKs: no account
 #   hexmage run @name@ --profile device    with the vendor's SDKs
 #   hexmage watch @name@                   after each save, what changed
 
 pipeline { description = "An op package for AArch64 and Hexagon" }
-profile "open" {
+profile "simulated" {
   default = true
-  toolchain "llvm" {} # the stand-ins' compilers
+  toolchain "llvm" {} # the simulations' compilers
 }
 profile "device" {}
 target "@soc@" {}

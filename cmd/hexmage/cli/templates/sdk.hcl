@@ -1,13 +1,13 @@
 # A step of your own with a file of an SDK, which is checked first: what must be there, each library's machine, one build id.
 #
-#   hexmage run @name@                     with the stand-in
+#   hexmage run @name@                     with the simulation
 #   hexmage run @name@ --profile device    with yours
 
 pipeline { description = "What an SDK says that it is" }
-profile "open" { default = true }
+profile "simulated" { default = true }
 profile "device" {}
 target "@soc@" {}
-toolchain "@sdk@" { version = "@standin@" }
+toolchain "@sdk@" { version = "@simulated@" }
 
 step "exec" "version" {
   argv = ["cp", "${toolchain.@sdk@.dir}/@file@", "version.txt"]

@@ -147,7 +147,7 @@ func TestFitPoints(t *testing.T) {
 		t.Skip("mage testAll runs this: " + EnvSmolLM2 + " is not set")
 	}
 	w := HostWarmed(t)
-	tokenizer := []byte(Read(t, filepath.Join(Repo(), "standin", "mllm", "openmodel", "files", "tokenizer.json")))
+	tokenizer := []byte(Read(t, filepath.Join(Repo(), "simulated", "mllm", "toymodel", "files", "tokenizer.json")))
 	var steps strings.Builder
 	steps.WriteString(fitHead)
 	schemes := []string{"a16w8", "lpbq"}

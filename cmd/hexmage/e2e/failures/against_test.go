@@ -19,7 +19,7 @@ import (
 
 // againstPipeline has what people ask about: an op package that is compiled, a script with Python packages, a command
 // with an environment.
-const againstPipeline = `profile "open" { default = true }
+const againstPipeline = `profile "simulated" { default = true }
 
 target "SM8750" {}
 

@@ -168,9 +168,9 @@ func TestBrokenLock(t *testing.T) {
 	}
 }
 
-// TestWrongStandIn: the shipped stand-ins go the way of a download, so a wrong digest in the lock stops them too, and
+// TestWrongSimulated: the shipped simulations go the way of a download, so a wrong digest in the lock stops them too, and
 // the right one lets them through afterwards.
-func TestWrongStandIn(t *testing.T) {
+func TestWrongSimulated(t *testing.T) {
 	w := NewWorld(t)
 	lock, err := os.ReadFile(filepath.Join(Repo(), "hexmage.lock.hcl"))
 	if err != nil {
@@ -179,7 +179,7 @@ func TestWrongStandIn(t *testing.T) {
 	found := regexp.MustCompile(
 		`(?s)locked "hexagon" "6.4.0.2" \{\s+source = "embedded".*?sha256 = "([0-9a-f]{64})"`).FindSubmatch(lock)
 	if found == nil {
-		t.Fatal("the lock does not pin the stand-in of the Hexagon SDK")
+		t.Fatal("the lock does not pin the simulation of the Hexagon SDK")
 	}
 	right, wrong := string(found[1]), DigestOf([]byte("another"))
 	w.Write(t, "hexmage.lock.hcl", strings.ReplaceAll(string(lock), right, wrong))

@@ -12,8 +12,8 @@ import (
 
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/standin/phone"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
 // phoneMistake is something wrong with a phone itself.

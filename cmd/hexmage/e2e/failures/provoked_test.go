@@ -17,7 +17,7 @@ import (
 
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 	"github.com/hexmage/hexmage/runner/diagnose"
-	"github.com/hexmage/hexmage/standin/sdk/sdktest"
+	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 	"github.com/hexmage/hexmage/steps/failures"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
@@ -49,7 +49,7 @@ type provocation struct {
 
 const onPhone = "the simulated phone"
 
-// The places of what the stand-ins have.
+// The places of what the simulations have.
 const (
 	hexagonClang = "${toolchain.hexagon.dir}/tools/HEXAGON_Tools/19.0.04/Tools/bin/hexagon-clang++"
 	ndkClang     = "${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++ " +

@@ -10,7 +10,7 @@ import (
 )
 
 // TestLimits: a run that breaks a limit fails, without the device being asked again; against a phone's baseline the
-// stand-in has none.
+// simulation has none.
 func TestLimits(t *testing.T) {
 	w := Warmed(t)
 	good := w.Shipped(t)
@@ -30,6 +30,6 @@ func TestLimits(t *testing.T) {
 	o = with("  baselines = [\"llm.npu-paper\"]\n  limit \"prefill_tokens_per_s\" {\n    baseline   = " +
 		"\"llm.npu-paper\"\n    regression = 0.1\n  }\n")
 	if o.Code != 0 || strings.Contains(o.Stdout, "llm.npu") || !strings.Contains(o.Stdout, "not a phone's speed") {
-		t.Errorf("the stand-in is held against a phone: %s", o)
+		t.Errorf("the simulation is held against a phone: %s", o)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestFamily: a Qwen2, a Llama, and a Qwen3 for phones of four generations, each through the open profile: every
+// TestFamily: a Qwen2, a Llama, and a Qwen3 for phones of four generations, each through the simulated profile: every
 // token is the reference's.
 func TestFamily(t *testing.T) {
 	w := Warmed(t)

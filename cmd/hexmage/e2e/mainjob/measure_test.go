@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
 // timedSource is a small program for the phone: it adds up as many numbers as its first argument says, thousands of
@@ -48,7 +48,7 @@ void run(long *stack) {
 
 const timedPipeline = `
 variable "long" { default = "1024" }
-profile "open" { default = true }
+profile "simulated" { default = true }
 target "SM8750" {}
 toolchain "adb" {}
 toolchain "llvm" {}
@@ -73,7 +73,7 @@ step "run" "bench" {
   cooldown { celsius = 90 }
   baseline "before" {
     source  = "yesterday"
-    profile = "open"
+    profile = "simulated"
     row "prefill_tokens_per_s" {
       value = 1000
       when  = { prefill_tokens = 64 }

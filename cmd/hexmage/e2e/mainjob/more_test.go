@@ -83,8 +83,8 @@ func TestDevicePlan(t *testing.T) {
 			t.Errorf("the plan does not have %q:\n%s", want, o.Stdout)
 		}
 	}
-	if strings.Contains(o.Stdout, "stand-in") || strings.Contains(o.Stdout, "emulator") {
-		t.Errorf("there is something of the stand-in in it:\n%s", o.Stdout)
+	if strings.Contains(o.Stdout, "simulation") || strings.Contains(o.Stdout, "emulator") {
+		t.Errorf("there is something of the simulation in it:\n%s", o.Stdout)
 	}
 	for _, dir := range []string{filepath.Join(w.Dir, "out"), filepath.Join(w.Cache, "trees"),
 		filepath.Join(w.Cache, "downloads")} {

@@ -29,7 +29,7 @@ func outside(t *testing.T, name, text string) *World {
 	return w
 }
 
-const tenLines = `profile "open" { default = true }
+const tenLines = `profile "simulated" { default = true }
 profile "device" {}
 toolchain "qairt" { version = "2.41.0.251128" }
 toolchain "hexagon" { version = "6.4.0.2" }
@@ -46,7 +46,7 @@ output "metrics" { value = module.aot.metrics }
 func TestTenLines(t *testing.T) {
 	w := outside(t, "chat", tenLines)
 	Wants(t, w.Run(t, "validate", "chat"), ExitUsage, "There is no target", "called at pipelines/chat.hcl:6", "--soc")
-	Wants(t, w.Run(t, "--soc", "SM8650", "validate", "chat"), ExitOK, "chat: valid in profile open, device")
+	Wants(t, w.Run(t, "--soc", "SM8650", "validate", "chat"), ExitOK, "chat: valid in profile simulated, device")
 
 	plan := w.Run(t, "--soc", "SM8650", "plan", "-v", "chat")
 	Wants(t, plan, ExitOK, "module.aot.step.context.llm", "module.aot.step.run.llm", "module.aot.toolchain.llvm",
@@ -56,7 +56,7 @@ func TestTenLines(t *testing.T) {
 	}
 
 	o := w.Run(t, "--soc", "SM8650", "--offline", "run", "chat")
-	Wants(t, o, ExitOK, "qwen3-aot-v75 on SM8650   profile: open", "on simulated phone SM8650 v75", AOT+"run.llm")
+	Wants(t, o, ExitOK, "qwen3-aot-v75 on SM8650   profile: simulated", "on simulated phone SM8650 v75", AOT+"run.llm")
 	if m := regexp.MustCompile(`\n +tokens as the reference +(\d+) of (\d+)\n`).
 		FindStringSubmatch(o.Stdout); m == nil || m[1] != m[2] || m[1] == "0" {
 		t.Errorf("not all tokens are the reference's: %q in\n%s", m, o.Stdout)
@@ -73,8 +73,8 @@ func TestTenLines(t *testing.T) {
 	Wants(t, device, ExitUsage, "mllm-qwen3-aot-sha-c", "cmake -B", "train.py", "-mv75", "--ar_len 32",
 		"github.com/UbiquitousLearning/mllm",
 		"missing: "+AOT+"step.quantize.llm: ")
-	if strings.Contains(device.Stdout, "stand-in") || strings.Contains(device.Stdout, "emulator") {
-		t.Errorf("there is something of the stand-in in it:\n%s", device.Stdout)
+	if strings.Contains(device.Stdout, "simulation") || strings.Contains(device.Stdout, "emulator") {
+		t.Errorf("there is something of the simulation in it:\n%s", device.Stdout)
 	}
 	entries, err := os.ReadDir(w.Dir)
 	if err != nil || len(entries) != 2 { // out and pipelines
@@ -82,7 +82,7 @@ func TestTenLines(t *testing.T) {
 	}
 }
 
-const product = `profile "open" { default = true }
+const product = `profile "simulated" { default = true }
 
 target "SM8750" {}
 target "SM8650" {}

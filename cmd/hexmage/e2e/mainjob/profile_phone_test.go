@@ -20,7 +20,7 @@ func TestProfileOfAPhone(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Write(t, "net.csv", string(csv))
-	w.Write(t, "pipelines/phone.hcl", `profile "open" { default = true }
+	w.Write(t, "pipelines/phone.hcl", `profile "simulated" { default = true }
 target "SM8750" {}
 toolchain "adb" {}
 toolchain "llvm" {}

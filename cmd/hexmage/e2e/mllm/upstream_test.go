@@ -43,7 +43,7 @@ func deviceScripts(t *testing.T, w *World, pipeline string) map[string]string {
 	return scripts
 }
 
-// treeOf is where a toolchain of the stand-in's is.
+// treeOf is where a toolchain of the simulation's is.
 func treeOf(t *testing.T, w *World, toolchain string) string {
 	t.Helper()
 	o := w.Run(t, "toolchain", "fetch", toolchain)
@@ -119,7 +119,7 @@ func TestUpstreamBuilds(t *testing.T) {
 				t.Fatalf("it does not configure: %v\n%s", err, out)
 			}
 			if strings.HasSuffix(step, "android") {
-				t.Log("configured with the stand-in's NDK, which has no C++ library: nothing is compiled")
+				t.Log("configured with the simulation's NDK, which has no C++ library: nothing is compiled")
 				return
 			}
 			// What needs no header of the vendor's, or something of it, then what does.

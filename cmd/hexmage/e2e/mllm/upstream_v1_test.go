@@ -14,7 +14,7 @@ import (
 
 // TestUpstreamV1Configures: the command of profile device that builds upstream's two programs, as the plan has it, on
 // upstream's sources: CMake configures without network, and what it would link is both programs, of the layers that
-// the series mends among others, where the step looks for them. The stand-in's NDK has neither OpenMP nor a C++
+// the series mends among others, where the step looks for them. The simulation's NDK has neither OpenMP nor a C++
 // library, so nothing is compiled.
 func TestUpstreamV1Configures(t *testing.T) {
 	clone, deps := os.Getenv("HEXMAGE_TEST_MLLM"), os.Getenv("HEXMAGE_TEST_MLLM_DEPS")

@@ -15,10 +15,10 @@ import (
 	"testing"
 
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
-// lineOf is the number of the first line that has the text, of a source of the stand-in's runner as its toolchain has
+// lineOf is the number of the first line that has the text, of a source of the simulation's runner as its toolchain has
 // it.
 func lineOf(t *testing.T, w *World, name, text string) int {
 	t.Helper()
@@ -33,7 +33,7 @@ func lineOf(t *testing.T, w *World, name, text string) int {
 	return 1 + strings.Count(before, "\n")
 }
 
-// TestDebug stops the stand-in's runner on the simulated phone: real code for AArch64, a real adb server, the
+// TestDebug stops the simulation's runner on the simulated phone: real code for AArch64, a real adb server, the
 // emulator's own stub, a real LLDB that hexmage fetches itself. What LLDB prints has the function, the line of our
 // source, with its text, and what the step gives its program: its prompt has 77 tokens.
 func TestDebug(t *testing.T) {
@@ -114,7 +114,7 @@ func debugsNot(t *testing.T, w *World) {
 	w.WriteShipped(t, own)
 }
 
-// debugged is what the stand-in's runner is called on the phone.
+// debugged is what the simulation's runner is called on the phone.
 const debugged = "mllm-qwen3-aot-runner"
 
 // debugsByHand has LLDB take commands where there is no terminal, and an editor's debugger told how to connect.

@@ -13,7 +13,7 @@ import (
 
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 	"github.com/hexmage/hexmage/runner/session"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
 // envBallast is how many MB are pushed beside the model, for a run by hand.

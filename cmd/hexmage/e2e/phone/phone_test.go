@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
-	"github.com/hexmage/hexmage/standin/phone/phonetest"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 )
 
 // handset is a `hexmage device simulate` that runs.

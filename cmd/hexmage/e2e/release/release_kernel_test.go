@@ -60,7 +60,7 @@ for machine in aarch64 hexagon; do
 done
 try hexmage run --offline qwen3-aot-v79
 try hexmage run --offline qwen3-aot-v79
-try hexmage doctor --offline --profile open qwen3-aot-v79
+try hexmage doctor --offline --profile simulated qwen3-aot-v79
 busybox poweroff -f
 `
 
@@ -124,7 +124,7 @@ func TestReleaseOldKernel(t *testing.T) {
 		wants []string
 	}{
 		"without qemu": {before, []string{"exit code 3", "apt-get install qemu-user-static"}},
-		"the main job": {after, []string{"exit code 0", "profile: open", "tokens as the reference    32 of 32"}},
+		"the main job": {after, []string{"exit code 0", "profile: simulated", "tokens as the reference    32 of 32"}},
 		"again":        {again, []string{"exit code 0", "0 executed"}},
 		"doctor": {doctor, []string{"exit code 0", "staged: the kernel has version", "for the whole machine, " +
 			"with AArch64 and Hexagon programs"}},

@@ -76,10 +76,10 @@ func TestOffline(t *testing.T) {
 	if os.Getuid() != 0 {
 		o = NewWorld(t).WithDownloads(t).RunAlone(t, "run", "--offline", Pipeline)
 	}
-	Wants(t, o, 0, "tokens as the reference", "profile: open")
+	Wants(t, o, 0, "tokens as the reference", "profile: simulated")
 	w := Warmed(t)
 	o = w.RunAlone(t, "run", "--offline", Pipeline)
-	Wants(t, o, 0, "profile: open")
+	Wants(t, o, 0, "profile: simulated")
 	t.Logf("a second time: %v", o.Took)
 	empty := NewWorld(t)
 	o = empty.RunAlone(t, "run", "--offline", Pipeline)

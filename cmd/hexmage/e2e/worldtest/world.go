@@ -24,11 +24,11 @@ import (
 
 const Pipeline = "qwen3-aot-v79"
 
-// The pipeline's file, and those of the module that it calls: what all profiles have, and what profile open has.
+// The pipeline's file, and those of the module that it calls: what all profiles have, and what profile simulated has.
 const (
 	PipelineFile = "pipelines/" + Pipeline + ".hcl"
 	ModuleFile   = "modules/mllm-aot/main.hcl"
-	OpenFile     = "modules/mllm-aot/open.hcl"
+	OpenFile     = "modules/mllm-aot/simulated.hcl"
 )
 
 // AOT is the address of that module: what its steps' names begin with.

@@ -1,0 +1,78 @@
+# Simulations for what cannot be downloaded by everybody: real compilers, a simulated phone, a small model.
+
+profile "simulated" {
+  toolchain "llvm" {} # behind the simulations' compiler wrappers
+  toolchain "mllm" {} # the simulation of upstream's programs
+  toolchain "qemu" {}
+  toolchain "busybox" {}
+
+  locals {
+    name     = "a small Qwen2"
+    ops      = "${path.module}/../../oppackage/example/LLaMAPackage"
+    hvx      = "v66" # all that qemu runs right
+    int8     = step.convert.int8.outputs.model
+    q4k      = step.convert.floats.outputs.model # the simulation's program reads floats in the place of 4 bits
+    vocab    = step.vocab.small.outputs.vocab
+    merges   = step.vocab.small.outputs.merges
+    main     = step.exec.runner.outputs.bin
+    demo     = step.exec.runner.outputs.bin
+    flags    = "-d 128 -h 4 -f 256"
+    device   = step.simulated_phone.phone.outputs.image
+    serial   = null
+    repeat   = 1
+    pull     = ["results/tokens.json"]
+    expect   = step.reference_v1.small.outputs.dir
+    open_env = { OPEN_RUNNER_RESULTS = "$HEXMAGE_ROOT/results/tokens.json" } # the simulation's alone: upstream's programs write no file
+  }
+
+  step "model" "small" {
+    description  = "a small model of the same architecture, for machines without the real one"
+    seed         = 15
+    layers       = 2
+    block_size   = 32
+    architecture = "qwen2"
+  }
+
+  step "int8_v1" "small" {
+    model = step.model.small.outputs.dir
+  }
+
+  step "convert" "int8" {
+    name        = "int8"
+    description = "for the NPU"
+    model       = step.int8_v1.small.outputs.dir
+    format      = "v1"
+  }
+
+  step "convert" "floats" {
+    name        = "floats"
+    description = "for the CPU"
+    model       = step.model.small.outputs.dir
+    format      = "v1"
+  }
+
+  step "vocab" "small" {
+    tokenizer = "${step.model.small.outputs.dir}/tokenizer.json"
+  }
+
+  step "reference_v1" "small" {
+    description = "what the device must say"
+    int8        = step.convert.int8.outputs.model
+    floats      = step.convert.floats.outputs.model
+    model       = step.model.small.outputs.dir
+    prompt      = "Why can greatness not be planned? Give three reasons, one a line, and name somebody who found something great while looking for something else."
+    runs        = { for n in var.lengths : n => tonumber(n) > 512 ? 1 : 0 }
+  }
+
+  step "exec" "runner" {
+    description = "the simulation's program, with the flags and the output of upstream's"
+    argv        = ["sh", "${toolchain.mllm.dir}/bin/build-runner", "${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++"]
+    inputs      = [toolchain.llvm.dir]
+    output "bin" { file = "runner" }
+    output "symbols" { tree = "symbols" } # for `hexmage debug`
+  }
+
+  step "simulated_phone" "phone" {
+    description = "a phone for machines without one"
+  }
+}

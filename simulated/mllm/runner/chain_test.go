@@ -1,0 +1,191 @@
+package runner_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/internal/tool"
+	"github.com/hexmage/hexmage/internal/tool/tooltest"
+	"github.com/hexmage/hexmage/model/aotconfig"
+	"github.com/hexmage/hexmage/model/convert"
+	"github.com/hexmage/hexmage/model/mllm"
+	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/simulated/mllm/compiler"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
+	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
+	"github.com/hexmage/hexmage/simulated/phone"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
+)
+
+// chained is what the tools of a pipeline make of the model that the simulated profile runs.
+type chained struct {
+	context, config, tokenizer []byte
+	weights                    *toymodel.Weights
+	said                       string   // what the compiler printed
+	wrote                      []string // files of the compiler
+}
+
+func chain(t testing.TB, program tool.Name[[]string]) chained {
+	t.Helper()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	run := func(_, stderr string, code int) {
+		t.Helper()
+		if code != 0 {
+			t.Fatalf("exit code %d\n%s", code, stderr)
+		}
+	}
+	model := toymodel.MakeSpec{Seed: 42, Layers: 4, BlockSize: 16, Architecture: strings.Split(program.String(), "-")[1], Out: at("model")}
+	context, more := "qwen3.bin", []string{"-o", "qwen3.bin"}
+	if model.Architecture != "qwen3" {
+		model.BlockSize, context, more = 32, aotconfig.FixedOutput(program.String()), nil
+	}
+	run(tooltest.Run(t, toymodel.MakeTool, toymodel.RunMake, model))
+	run(tooltest.Run(t, quantizer.Tool, quantizer.Run, quantizer.Spec{Architecture: model.Architecture, Model: at("model"), Out: at("quantised")}))
+	run(tooltest.Run(t, convert.Tool, convert.Run, convert.Spec{Input: at("quantised/model.safetensors"), Output: at("model.mllm"), Format: "v2"}))
+	run(tooltest.Run(t, aotconfig.Tool, aotconfig.Run, aotconfig.Spec{Target: aotconfig.Target{Arch: "v79", SoC: "SM8750", VTCMMB: 8},
+		ModelConfig: at("quantised/config.json"), Out: at("aot.json"), ModelOut: at("config.json")}))
+	if err := os.WriteFile(at("libQnnHtp.so"), []byte("\x00"+buildID+"\x00"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	t.Chdir(t.TempDir()) // it writes into the folder that it runs in
+	if code := compiler.New(program)(t.Context(), append([]string{"-m", at("model.mllm"), "-c", at("config.json"), "-aot_cfg", at("aot.json"), "-qnn_env", dir + "/"}, more...),
+		tool.Env{Stdout: &out, Stderr: &out}); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, &out)
+	}
+
+	read := func(name string) []byte {
+		b, err := os.ReadFile(at(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wrote []string
+	for _, e := range entries {
+		wrote = append(wrote, e.Name())
+	}
+	compiled, err := os.ReadFile(context)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := read("model.mllm")
+	file, err := mllm.Parse(bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := toymodel.ParseConfig(read("config.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := toymodel.LoadWeights(file, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chained{compiled, read("config.json"), read("quantised/tokenizer.json"), w, out.String(), wrote}
+}
+
+// want is what the reference says.
+func (m chained) want(t testing.TB, prompt string) toymodel.Result {
+	t.Helper()
+	tokenizer, err := toymodel.ParseTokenizer(m.tokenizer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := toymodel.Generate(t.Context(), m.weights, tokenizer, prompt, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return want
+}
+
+func check(t testing.TB, prompt string, tokens []byte, want toymodel.Result) {
+	t.Helper()
+	var got toymodel.Result
+	if err := json.Unmarshal(tokens, &got); err != nil {
+		t.Fatalf("%q: %v in %s", prompt, err, tokens)
+	}
+	if !slices.Equal(got.PromptTokens, want.PromptTokens) || !slices.Equal(got.Tokens, want.Tokens) || got.Text != want.Text {
+		t.Errorf("%q:\n got %+v\nwant %+v", prompt, got, want)
+	}
+}
+
+// From float weights to tokens, by the tools a pipeline uses.
+func TestWholeChain(t *testing.T) {
+	p := build(t)
+	for _, program := range compiler.Tools() {
+		t.Run(program.String(), func(t *testing.T) { wholeChain(t, p, chain(t, program)) })
+	}
+}
+
+func wholeChain(t *testing.T, p programs, m chained) {
+	if raw, err := os.ReadFile(p.runner); err != nil || !bytes.Contains(raw, []byte(qnn.Simulated)) {
+		t.Errorf("the runner does not say that it is a simulation: %v", err)
+	}
+	ph := newPhone(t, p, "v79", m.weights, m.config, m.tokenizer)
+	ph.write("qwen3.bin", m.context)
+	for _, prompt := range toymodel.SamplePrompts()[:4] {
+		out, code := ph.run(prompt, flags()...)
+		if code != 0 {
+			t.Fatalf("%q: exit code %d\n%s", prompt, code, out)
+		}
+		raw, err := os.ReadFile(filepath.Join(ph.dir, "results/tokens.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, prompt, raw, m.want(t, prompt))
+	}
+}
+
+// The same on the simulated phone, over adb: there the runner finds the DSP and the SoC where a phone has them.
+func TestOnTheEmulatedPhone(t *testing.T) {
+	p, m := build(t), chain(t, compiler.Qwen3)
+	d := phonetest.Device(t, phonetest.Image(t, func(i *phone.Image) { i.FastRPCShell = p.shell }), nil)
+	s, err := d.Sync(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const dir = "/data/local/tmp/run/"
+	file := func(path string) []byte {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	id := []byte("\x00" + buildID + "\x00")
+	for name, content := range map[string][]byte{
+		"runner": file(p.runner), "libQnnLLaMAPackage_HTP.so": file(p.library), "libQnnLLaMAPackage_CPU.so": opPackage(183), "model.bin": m.context, "config.json": m.config,
+		"tokenizer.json": m.tokenizer, "libQnnHtp.so": id, "libQnnHtpV79Stub.so": id, "libQnnHtpV79Skel.so": id,
+	} {
+		if err := s.Push(t.Context(), dir+name, 0o755, time.Unix(1, 0), bytes.NewReader(content), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const prompt = "The harbour master keeps"
+	command := "cd " + dir + " && OPEN_RUNNER_RESULTS=results/tokens.json LD_LIBRARY_PATH=. ADSP_LIBRARY_PATH='" + dir + ";/dsp' ./runner -m model.bin -c config.json --ar_len 32 && cat results/tokens.json"
+	out, err := link.Output(t.Context(), d, command, strings.NewReader(prompt+"\n"))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	at := strings.LastIndex(out, `{"prompt_tokens"`)
+	if at < 0 {
+		t.Fatalf("no results in\n%s", out)
+	}
+	check(t, prompt, []byte(out[at:]), m.want(t, prompt))
+}
+
+func TestMain(m *testing.M) { os.Exit(phonetest.Main(m)) }

@@ -1,0 +1,386 @@
+package runner_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/model/aotconfig"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
+)
+
+// small has every shape that could be mixed up different from every other.
+func small() toymodel.Config {
+	c := toymodel.DefaultConfig()
+	c.HiddenSize, c.IntermediateSize, c.NumHiddenLayers = 96, 160, 2
+	c.NumAttentionHeads, c.NumKeyValueHeads, c.HeadDim, c.MaxCacheLength, c.MaxPositionEmbeddings = 4, 2, 24, 80, 80
+	return c
+}
+
+func modelFiles(t testing.TB, c toymodel.Config) (config, tokenizer []byte) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := toymodel.Make(dir, 7, c); err != nil {
+		t.Fatal(err)
+	}
+	_, config, err := aotconfig.ReadModel(filepath.Join(dir, "config.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tokenizer, err = os.ReadFile(filepath.Join(dir, "tokenizer.json")); err != nil {
+		t.Fatal(err)
+	}
+	return config, tokenizer
+}
+
+func withKey(t testing.TB, config []byte, key string, value any) []byte {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(config, &m); err != nil {
+		t.Fatal(err)
+	}
+	m[key] = value
+	b, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func flags(more ...string) []string {
+	return append([]string{"-m", "qwen3.bin", "--tokenizer", "tokenizer.json", "-c", "config.json", "--ar_len", "32"}, more...)
+}
+
+func plain(s string) string { return regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(s, "") }
+
+// The runner and the Go reference are two programs from one text: they must agree on every token.
+func TestAgreesWithTheReference(t *testing.T) {
+	p := build(t)
+	c := small()
+	w := randomWeights(t, c, 1)
+	config, tokenizer := modelFiles(t, c)
+	config = withKey(t, config, "max_new_tokens", 48)
+	ph := newPhone(t, p, "v79", w, config, tokenizer)
+	ref, err := toymodel.ParseTokenizer(tokenizer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompts := []string{
+		"hello", "The harbour master keeps a small notebook, and nobody knows why she does.", "Größe über alles? Nein: naïve café, 你好。",
+		"a\tb  c   d\u00a0e\x0b\x0cf 1,2;3", "x = {y: [z, 42]}  ", strings.Repeat("word ", 30), "   leading", "bad \xff\xfe bytes \xe4\xbd",
+	}
+	distinct := map[int]bool{}
+	for _, prompt := range prompts {
+		want, err := toymodel.Generate(context.Background(), w, ref, prompt, 48)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, code := ph.run(prompt+"\r\nignored\n", flags()...)
+		if code != 0 {
+			t.Fatalf("%q: exit code %d\n%s", prompt, code, out)
+		}
+		raw, err := os.ReadFile(filepath.Join(ph.dir, "results/tokens.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got toymodel.Result
+		if err := json.Unmarshal(raw, &got); err != nil {
+			t.Fatalf("%v in %s", err, raw)
+		}
+		if !slices.Equal(got.PromptTokens, want.PromptTokens) {
+			t.Errorf("%q: prompt tokens\n got %v\nwant %v", prompt, got.PromptTokens, want.PromptTokens)
+		}
+		if !slices.Equal(got.Tokens, want.Tokens) || got.Text != want.Text {
+			t.Errorf("%q: tokens\n got %v %q\nwant %v %q", prompt, got.Tokens, got.Text, want.Tokens, want.Text)
+		}
+		for _, id := range got.Tokens {
+			distinct[id] = true
+		}
+		checkOutput(t, out, len(want.PromptTokens), len(want.Tokens))
+	}
+	if len(distinct) < 50 {
+		t.Errorf("only %d different tokens in all answers: too little to tell two programs apart", len(distinct))
+	}
+	mergesBeside(t, ph, tokenizer)
+}
+
+func checkOutput(t *testing.T, out string, prompt, tokens int) {
+	t.Helper()
+	for _, want := range []string{
+		`(?m)^\[INFO\] \S+:\d+ QNN Backend Build Id: v2\.41\.0\.251128000000_0$`,
+		`(?m)^\[INFO\] \S+ Context binary file size: 0 MB$`,
+		`(?m)^\[INFO\] \S+ QNN context retrieved from qnn_context\.bin with 2 QNNModels\(QnnGraphs\)$`,
+		`(?m)^\[INFO\] \S+ num_tokens: ` + strconv.Itoa(prompt) + `$`,
+		`(?m)^============== Performance Summary ===============$`,
+		`(?m)^Prefill time        :  *[1-9]\d*\.\d\d μs \( *\d+\.\d\d tokens/s\)$`,
+		`(?m)^Prefill tokens      : {10}$`,
+	} {
+		want = strings.ReplaceAll(want, "Prefill tokens      : {10}$", fmt.Sprintf("Prefill tokens      : %10d$", prompt))
+		if !regexp.MustCompile(want).MatchString(plain(out)) {
+			t.Errorf("no line %s in\n%s", want, plain(out))
+		}
+	}
+	if !strings.Contains(out, "\x1b[1m\x1b[38;2;000;128;000m[INFO]\x1b[0m ") {
+		t.Errorf("no coloured [INFO] in %q", out)
+	}
+	if decode := regexp.MustCompile(`Decode tokens       : +(\d+)\n`).FindStringSubmatch(plain(out)); tokens > 1 && (decode == nil || decode[1] == "0") {
+		t.Errorf("no decode tokens in\n%s", plain(out))
+	}
+}
+
+// mergesBeside: a tokenizer of two files is the same as one of one.
+func mergesBeside(t *testing.T, ph *handset, tokenizer []byte) {
+	t.Helper()
+	want, code := ph.run("to be or not to be", flags()...)
+	tokens, err := os.ReadFile(filepath.Join(ph.dir, "results/tokens.json"))
+	if code != 0 || err != nil {
+		t.Fatalf("exit code %d, %v\n%s", code, err, want)
+	}
+	var file struct {
+		Model struct {
+			Merges []any `json:"merges"`
+		} `json:"model"`
+	}
+	if err := json.Unmarshal(tokenizer, &file); err != nil || len(file.Model.Merges) == 0 {
+		t.Fatalf("%d merges, %v", len(file.Model.Merges), err)
+	}
+	lines := "#version: 0.2\n"
+	for _, m := range file.Model.Merges {
+		if pair, ok := m.([]any); ok {
+			m = fmt.Sprint(pair[0], " ", pair[1])
+		}
+		lines += fmt.Sprintln(m)
+	}
+	ph.write("tokenizer.json", bytes.Replace(tokenizer, []byte(`"merges"`), []byte(`"-"`), 1))
+	ph.write("merges.txt", []byte(lines))
+	got, code := ph.run("to be or not to be", flags()...)
+	again, err := os.ReadFile(filepath.Join(ph.dir, "results/tokens.json"))
+	if code != 0 || err != nil || !bytes.Equal(tokens, again) {
+		t.Errorf("exit code %d, %v: %s, want %s\n%s", code, err, again, tokens, got)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	p := build(t)
+	c := small()
+	config, tokenizer := modelFiles(t, c)
+	w := randomWeights(t, c, 2)
+	for name, test := range map[string]struct {
+		arch string
+		do   func(ph *handset) (string, int)
+		want string
+	}{
+		"help": {do: func(ph *handset) (string, int) {
+			out, code := ph.run("", "-h")
+			return out, 1 - code
+		}, want: "--ar_len N"},
+		"unknown flag":   {do: func(ph *handset) (string, int) { return ph.run("", flags("--seq_len", "1")...) }, want: "unknown flag --seq_len"},
+		"no config flag": {do: func(ph *handset) (string, int) { return ph.run("hi", "-m", "qwen3.bin") }, want: "-c is required"},
+		"default ar_len": {do: func(ph *handset) (string, int) { return ph.run("hi", "-m", "qwen3.bin", "-c", "config.json") },
+			want: "Graph model.0.s128 not found for execution"},
+		"ar_len":      {do: func(ph *handset) (string, int) { return ph.run("hi", flags("--ar_len", "x")...) }, want: "wants a number"},
+		"no model":    {do: func(ph *handset) (string, int) { return ph.run("hi", flags("-m", "none.bin")...) }, want: "cannot read the context binary none.bin"},
+		"no prompt":   {do: func(ph *handset) (string, int) { return ph.run("\n", flags()...) }, want: "the prompt is empty"},
+		"long prompt": {do: func(ph *handset) (string, int) { return ph.run(strings.Repeat("1 ", 80), flags()...) }, want: "tokens, the context holds 80"},
+		"huge prompt": {do: func(ph *handset) (string, int) { return ph.run(strings.Repeat("1 ", 40000), flags()...) }, want: "longer than 65536 bytes"},
+		"wrong phone": {arch: "v75", do: func(ph *handset) (string, int) { return ph.run("hi", flags()...) },
+			want: "compiled for v79, this device's DSP is v75"},
+		"wrong VTCM": {do: func(ph *handset) (string, int) {
+			ph.vendor("etc/open_soc", []byte("arch=v79\nsoc_model=69\nvtcm_mb=4\n"))
+			return ph.run("hi", flags()...)
+		}, want: "Request feature vtcm size with value 8388608 unsupported"},
+		"wrong SoC": {do: func(ph *handset) (string, int) {
+			ph.vendor("etc/open_soc", []byte("arch=v79\nsoc_model=75\n"))
+			return ph.run("hi", flags()...)
+		}, want: "err 0x138d: it was compiled for the SoC model 69, this device is 75"},
+		"SoC unknown": {do: func(ph *handset) (string, int) {
+			ph.write("libQnnHtp.so", []byte("\x00"+buildID+"\x00open_socs=43,57;\x00"))
+			return ph.run("hi", flags()...)
+		}, want: "Dsp startup: SoC model (SnapdragonModel) is unknown: this device is 69"},
+		"stub of another SDK": {do: func(ph *handset) (string, int) {
+			ph.write("libQnnHtp.so", []byte("\x00v2.42.0.251225135753_193295\x00"))
+			return ph.run("hi", flags()...)
+		}, want: "Stub lib id mismatch: expected (v2.42.0.251225135753_193295), detected (v2.41.0.251128000000_0)"},
+		"prepare of another SDK": {do: func(ph *handset) (string, int) {
+			ph.write("libQnnHtpPrepare.so", []byte("\x00v2.42.0.251225135753_193295\x00"))
+			return ph.run("hi", flags()...)
+		}, want: "Prepare lib id mismatch: expected (v2.41.0.251128000000_0), detected (v2.42.0.251225135753_193295)"},
+		"skel of the vendor's": {do: func(ph *handset) (string, int) {
+			ph.remove("dsp/libQnnHtpV79Skel.so")
+			ph.vendor("lib/rfsa/adsp/libQnnHtpV79Skel.so", []byte("\x00v2.34.0.250424201103_119471\x00"))
+			return ph.run("hi", flags()...)
+		}, want: "qnn_open failed, 0x80000600"},
+		"older runtime": {do: func(ph *handset) (string, int) {
+			ph.runtime("v2.40.9.251030114326_189385")
+			return ph.run("hi", flags()...)
+		}, want: "Error 5000: Using newer context binary on old SDK"},
+		"no library of this side": {do: func(ph *handset) (string, int) {
+			ph.remove("libQnnLLaMAPackage_CPU.so")
+			return ph.run("hi", flags()...)
+		}, want: "Could not register Op Package: libQnnLLaMAPackage_CPU.so and interface provider: LLaMAPackageInterfaceProvider, error 4005"},
+		"libraries swapped": {do: func(ph *handset) (string, int) {
+			ph.write("libQnnLLaMAPackage_CPU.so", opPackage(164))
+			return ph.run("hi", flags()...)
+		}, want: "has unexpected e_machine: 164"},
+		"another package": {do: func(ph *handset) (string, int) {
+			ph.write("libQnnLLaMAPackage_CPU.so", bytes.Replace(opPackage(183), []byte("LLaMAP"), []byte("QwenAP"), 1))
+			return ph.run("hi", flags()...)
+		}, want: "error 4006: the library has no such function"},
+		"op package without the op": {do: func(ph *handset) (string, int) {
+			path := filepath.Join(ph.dir, "dsp/libQnnLLaMAPackage_HTP.so")
+			b, err := os.ReadFile(path)
+			if err != nil {
+				ph.t.Fatal(err)
+			}
+			ph.write("dsp/libQnnLLaMAPackage_HTP.so", bytes.ReplaceAll(b, []byte("RMSNorm\x00"), []byte("RMSNorx\x00")))
+			return ph.run("hi", flags()...)
+		}, want: "could not create op: LLaMAPackage::RMSNorm"},
+		"tensor twice": {do: func(ph *handset) (string, int) {
+			ph.write("qwen3.bin", bytes.ReplaceAll(contextBinary(w), []byte("past_value_0"), []byte("past_value_1")))
+			return ph.run("hi", flags()...)
+		}, want: "Tensor name past_value_1 already exists in the graph."},
+		"no merges": {do: func(ph *handset) (string, int) {
+			ph.write("tokenizer.json", bytes.Replace(tokenizer, []byte(`"merges"`), []byte(`"-"`), 1))
+			return ph.run("hi", flags()...)
+		}, want: "merge file is broken: tokenizer.json has no merges, and merges.txt is not there"},
+		"merges that are none": {do: func(ph *handset) (string, int) {
+			ph.write("tokenizer.json", bytes.Replace(tokenizer, []byte(`"merges"`), []byte(`"-"`), 1))
+			ph.write("merges.txt", []byte("#version: 0.2\na b\nab\n"))
+			return ph.run("hi", flags()...)
+		}, want: `merge file is broken: merges.txt: "ab" is no pair`},
+		"other SDK": {do: func(ph *handset) (string, int) {
+			ph.runtime("v2.42.0.251225135753_193295")
+			return ph.run("hi", flags()...)
+		}, want: "Could not create context from binary. Mostly due to binary's qnn version mismatch with backend's qnn version."},
+		"no backend": {do: func(ph *handset) (string, int) {
+			ph.env["LD_LIBRARY_PATH"] = "/nowhere:elsewhere"
+			return ph.run("hi", flags()...)
+		}, want: "Failed to open QNN libs."},
+		"no stub": {do: func(ph *handset) (string, int) {
+			ph.remove("libQnnHtpV79Stub.so")
+			return ph.run("hi", flags()...)
+		}, want: "Failed to create transport for device, error: 4000: libQnnHtpV79Stub.so"},
+		"no skel": {do: func(ph *handset) (string, int) {
+			ph.env["ADSP_LIBRARY_PATH"] = ".:dsp" // the wrong separator
+			return ph.run("hi", flags()...)
+		}, want: "qnn_open failed, 0x80000406: libQnnHtpV79Skel.so"},
+		"skel of another SDK": {do: func(ph *handset) (string, int) {
+			ph.write("dsp/libQnnHtpV79Skel.so", []byte("\x00v2.42.0.251225135753_193295\x00"))
+			return ph.run("hi", flags()...)
+		}, want: "Skel lib id mismatch: expected (v2.41.0.251128000000_0), detected (v2.42.0.251225135753_193295)"},
+		"no op package": {do: func(ph *handset) (string, int) {
+			ph.remove("dsp/libQnnLLaMAPackage_HTP.so")
+			return ph.run("hi", flags()...)
+		}, want: "failed with error 0x80000406: libQnnLLaMAPackage_HTP.so is in no folder of"},
+		"op package of another arch": {do: func(ph *handset) (string, int) {
+			path := filepath.Join(ph.dir, "dsp/libQnnLLaMAPackage_HTP.so")
+			b, err := os.ReadFile(path)
+			if err != nil {
+				ph.t.Fatal(err)
+			}
+			b[36] = 0x81
+			ph.write("dsp/libQnnLLaMAPackage_HTP.so", b)
+			return ph.run("hi", flags()...)
+		}, want: "0x80000452: "},
+		"no DSP": {do: func(ph *handset) (string, int) {
+			ph.env["OPEN_FASTRPC_DEVICE"] = "none.sock"
+			return ph.run("hi", flags()...)
+		}, want: "0x8000043b: none.sock: errno 2"},
+		"DSP hangs up": {do: func(ph *handset) (string, int) {
+			ph.lieDSP(func([]byte) []byte { return nil })
+			return ph.run("hi", flags()...)
+		}, want: "0x8000040d: the protection domain on the DSP has gone"},
+		"DSP answers something else": {do: func(ph *handset) (string, int) {
+			ph.lieDSP(func([]byte) []byte { return bytes.Repeat([]byte("x"), 100) })
+			return ph.run("hi", flags()...)
+		}, want: "an answer of another form"},
+		"DSP promises too much": {do: func(ph *handset) (string, int) {
+			ph.lieDSP(func(h []byte) []byte { return slices.Concat(h[:7], []byte{h[7] | 0x80}, h[8:12], u32s(1<<31, 0)) })
+			return ph.run("hi", flags()...)
+		}, want: "an answer of another form"},
+		"DSP's error without a text": {do: func(ph *handset) (string, int) {
+			ph.lieDSP(func(h []byte) []byte {
+				return slices.Concat(h[:7], []byte{h[7] | 0x80}, h[8:12], u32s(8, 0x80000416, 1000))
+			})
+			return ph.run("hi", flags()...)
+		}, want: "failed with error 0x80000416"},
+		"config of another model": {do: func(ph *handset) (string, int) {
+			ph.write("config.json", withKey(ph.t, config, "hidden_size", 128))
+			return ph.run("hi", flags()...)
+		}, want: `"hidden_size" is 128, but the context was compiled with 96`},
+		"damaged config": {do: func(ph *handset) (string, int) {
+			ph.write("config.json", config[:40])
+			return ph.run("hi", flags()...)
+		}, want: "config.json: not JSON at byte 40"},
+		"damaged tokenizer": {do: func(ph *handset) (string, int) {
+			ph.write("tokenizer.json", []byte(`{"model": {"type": "BPE", "vocab": {"a": "b"}, "merges": []}}`))
+			return ph.run("hi", flags()...)
+		}, want: "no usable number"},
+		"no results": {do: func(ph *handset) (string, int) {
+			ph.env["OPEN_RUNNER_RESULTS"] = "/proc/none/tokens.json"
+			return ph.run("hi", flags()...)
+		}, want: "cannot create /proc/none/tokens.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			arch := test.arch
+			if arch == "" {
+				arch = "v79"
+			}
+			ph := newPhone(t, p, arch, w, config, tokenizer)
+			ph.t = t
+			out, code := test.do(ph)
+			if code != 1 || !strings.Contains(plain(out), test.want) {
+				t.Errorf("exit code %d, want 1 and %q in\n%s", code, test.want, plain(out))
+			}
+		})
+	}
+}
+
+// A damaged context must end in an error or run to its end, never in a fault.
+func TestHostileContexts(t *testing.T) {
+	c := small()
+	c.HiddenSize, c.IntermediateSize, c.NumHiddenLayers, c.VocabSize, c.HeadDim = 32, 32, 1, 512, 8
+	config, tokenizer := modelFiles(t, c)
+	config = withKey(t, config, "max_new_tokens", 1)
+	ph := newPhone(t, build(t), "v79", randomWeights(t, c, 3), config, tokenizer)
+	good := contextBinary(randomWeights(t, c, 3))
+	weights := int(le.Uint64(good[128+104:])) + 128
+	r := rand.New(rand.NewPCG(8, 9))
+	refused := 0
+	try := func(what string, b []byte) int {
+		ph.write("qwen3.bin", b)
+		out, code := ph.run("hi", flags()...)
+		if code != 0 && code != 1 || code == 1 && !strings.Contains(out, "[ERROR]") {
+			t.Fatalf("%s: exit code %d\n%s", what, code, out)
+		}
+		refused += code
+		return code
+	}
+	if try("whole", good) != 0 {
+		t.Fatal("the undamaged context was refused")
+	}
+	for _, n := range []int{0, 15, 40, 127, 200, weights / 2, weights, len(good) - 1} {
+		if try(fmt.Sprint("cut at ", n), good[:n]) == 0 {
+			t.Errorf("a context cut at %d bytes was accepted", n)
+		}
+	}
+	const rounds = 120
+	for range rounds {
+		b := bytes.Clone(good)
+		at := 128 + r.IntN(weights-128)
+		b[at] ^= byte(1 << r.IntN(8))
+		try(fmt.Sprintf("byte %d changed", at), b)
+	}
+	if refused < rounds/4 {
+		t.Errorf("only %d of %d damaged contexts were refused", refused, rounds)
+	}
+}

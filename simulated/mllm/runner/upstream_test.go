@@ -1,0 +1,343 @@
+package runner_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hexmage/hexmage/internal/tool"
+	"github.com/hexmage/hexmage/model/aotconfig"
+	"github.com/hexmage/hexmage/simulated/mllm/compiler"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
+	devrunner "github.com/hexmage/hexmage/simulated/mllm/runner"
+)
+
+// What upstream's programs of main at b9c30702 take, print and read, as facts of ours. TestUpstreamsTables holds these tables to a clone.
+
+// Flags, short and long, of mllm-qwen3-aot-sha-c and of mllm-qwen3-aot-runner.
+func upstreamsFlags() map[string][]string {
+	return map[string][]string{
+		"compile_sha.cpp": {"-h|--help", "-m|--model_path", "-c|--config", "-aot_cfg|--aot_config", "-qnn_env|--qnn_env_path", "-o|--output_context_name"},
+		"aot_run.cpp":     {"-h|--help", "-m|--model", "-t|--tokenizer", "-c|--config", "--ar_len"},
+	}
+}
+
+// said is a text that upstream's programs print, as its source has it, and the parts of it that do not change.
+type said struct {
+	file, format string
+	parts        []string
+	compiler     bool // else the runner says it
+}
+
+func upstreamSays() []said {
+	const examples, qnn, rt = "examples/qwen3_qnn_aot/", "mllm/backends/qnn/", "mllm/backends/qnn/aot_rt/"
+	return []said{
+		{examples + "compile_sha.cpp", "Preparing SHA parameters (slicing MHA weights)...", nil, true},
+		{examples + "compile_sha.cpp", "SHA parameters prepared.", nil, true},
+		{examples + "compile_sha.cpp", "Tracing SHA model (seq=", []string{"Tracing SHA model (seq=32)...", "Tracing SHA model (seq=1)..."}, true},
+		{examples + "compile_sha.cpp", "SHA model traced successfully.", nil, true},
+		{qnn + "aot/QnnWrappersAPI.cpp", "QNN context {} saved to {} written {}", []string{"QNN context context.0 saved to ", " written "}, true},
+		{examples + "compile_sha.cpp", "SHA compilation completed successfully!", nil, true},
+		{examples + "compile_sha.cpp", "Output files:", nil, true},
+		{examples + "compile_sha.cpp", "  - qwen3_qnn_aot_sha_32.mir (IR dump for seq=32)", nil, true},
+		{examples + "compile_sha.cpp", "  - qwen3_qnn_aot_sha_1.mir (IR dump for seq=1)", nil, true},
+		{examples + "compile_sha.cpp", `"  - " + output_context_path.get() + " (QNN context)"`, []string{"  - qwen3.bin (QNN context)"}, true},
+		{qnn + "QNNBackend.cpp", "QNN Backend Build Id: {}", []string{"QNN Backend Build Id: "}, false},
+		{qnn + "QNNBackend.cpp", "Context binary file size: {} MB", []string{"Context binary file size: ", " MB"}, false},
+		{qnn + "QNNBackend.cpp", "QNN context retrieved from qnn_context.bin with {} QNNModels(QnnGraphs)", []string{"QNN context retrieved from qnn_context.bin with ", " QNNModels(QnnGraphs)"}, false},
+		{qnn + "QNNBackend.cpp", "Could not create context from binary. Mostly due to binary's qnn version mismatch with backend's qnn version.", nil, false},
+		{qnn + "QNNBackend.cpp", "Graph {} not found for execution", []string{"Graph ", " not found for execution"}, false},
+		{qnn + "QNNUtils.cpp", "Failed to open QNN libs.", nil, false},
+		{rt + "PromptProcessor.cpp", "num_tokens: {}", []string{"num_tokens: "}, false},
+		{examples + "aot_run.cpp", "💬 Prompt text (or 'exit/quit'): ", nil, false},
+		{rt + "QnnAOTRuntime.cpp", `"\n{:=^50}\n", " Performance Summary "`, []string{`\n============== Performance Summary ===============\n`}, false},
+		{rt + "QnnAOTRuntime.cpp", "Prefill time", nil, false},
+		{rt + "QnnAOTRuntime.cpp", "Decode time", nil, false},
+		{rt + "QnnAOTRuntime.cpp", "Prefill tokens", nil, false},
+		{rt + "QnnAOTRuntime.cpp", "Decode tokens", nil, false},
+	}
+}
+
+// upstreamWrites are the files that mllm-qwen3-aot-sha-c writes into the folder that it runs in, beside the one after -o.
+func upstreamWrites() []string {
+	return []string{"qwen3_qnn_aot_sha_1.mir", "qwen3_qnn_aot_sha_32.mir"}
+}
+
+// upstreamsPoints are the points that upstream's Qwen3 quantises, by the class that has them.
+func upstreamsPoints() map[string][]string {
+	return map[string][]string{
+		"mlp.": {"up_proj_input_qdq", "up_proj_output_qdq", "gate_proj_output_qdq", "act_output_qdq", "down_proj_input_qdq", "sigmoid_output_qdq"},
+		"self_attn.": {"q_proj_input_qdq", "q_norm_input_qdq", "q_norm_output_qdq", "k_norm_input_qdq", "k_norm_output_qdq", "q_rope_mul_0_output_qdq", "q_rope_mul_1_output_qdq",
+			"q_rope_add_0_output_qdq", "k_rope_mul_0_output_qdq", "k_rope_mul_1_output_qdq", "k_rope_add_0_output_qdq", "q_rope_neg_half_qdq", "k_rope_neg_half_qdq",
+			"k_cast_to_int8_qdq", "v_cast_to_int8_qdq", "v_cast_to_int16_qdq", "qk_matmul_output_qdq", "scaling_qdq", "neg_20_qdq", "reduce_min_output_qdq", "mul_0_output_qdq",
+			"minus_0_output_qdq", "softmax_output_qdq", "attn_value_matmul_output_qdq", "where_attn_qdq"},
+		"": {"input_layernorm_input_qdq", "add_0_lhs_input_qdq", "add_0_output_qdq", "add_1_lhs_input_qdq"},
+	}
+}
+
+// source is all text of the runner.
+func source(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	if err := fs.WalkDir(devrunner.Sources(), ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(devrunner.Sources(), p)
+		all.Write(b)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+// flagsIn are the flags that a file of the runner's looks for.
+func flagsIn(t *testing.T, file string) (flags []string) {
+	t.Helper()
+	text, err := fs.ReadFile(devrunner.Sources(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`flag == "(-[\w-]+)"`).FindAllStringSubmatch(string(text), -1) {
+		flags = append(flags, m[1])
+	}
+	return flags
+}
+
+// TestUpstreamsNpu: flags, paths and lines of main_qwen_npu and demo_qwen_npu are those of upstream's sources. The clone is the caller's.
+func TestUpstreamsNpu(t *testing.T) {
+	clone := os.Getenv("HEXMAGE_TEST_MLLM")
+	if clone == "" {
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")
+	}
+	var theirs string
+	for _, file := range []string{"examples/main_qwen_npu.cpp", "examples/demo_qwen_npu.cpp", "src/backends/qnn/QNNExecutor.cpp"} {
+		out, err := exec.CommandContext(t.Context(), "git", "-C", clone, "show", "bbf87ffb:"+file).Output()
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		theirs += string(out)
+	}
+	for rev, keeps := range map[string]bool{"bbf87ffb": false, "71d7a680": true, "origin/v1": true} { // the graphs of an earlier run
+		err := exec.CommandContext(t.Context(), "git", "-C", clone, "grep", "-q", "-F", `exists("qnn_context.bin")`, rev, "--", "*QNNBackend.cpp").Run()
+		if _, failed := errors.AsType[*exec.ExitError](err); (err == nil) != keeps || err != nil && !failed {
+			t.Errorf("%s: programs take up qnn_context.bin: want %v, %v", rev, keeps, err)
+		}
+	}
+	if len(flagsIn(t, "npu.cc")) < 8 {
+		t.Errorf("flags %q", flagsIn(t, "npu.cc"))
+	}
+	for _, f := range flagsIn(t, "npu.cc") {
+		if !regexp.MustCompile(`cmdParser.add<\w+>\("\w+", '` + f[1:] + `'`).MatchString(theirs) {
+			t.Errorf("upstream's have no flag %s", f)
+		}
+	}
+	text, err := fs.ReadFile(devrunner.Sources(), "npu.cc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := regexp.MustCompile(`"(\.\./[\w./-]+)"`).FindAllStringSubmatch(string(text), -1)
+	if len(told) != 4 {
+		t.Errorf("paths %q", told)
+	}
+	told = append(told, []string{"", "Load model: "}, []string{"", "real_seq_length: "}, []string{"", "[Q] "}, []string{"", "[A] "}, []string{"", "prefill time: "}, []string{"", "===================="})
+	for _, m := range told {
+		if !strings.Contains(theirs, m[1]) || !strings.Contains(string(text), m[1]) {
+			t.Errorf("%q is not in both", m[1])
+		}
+	}
+}
+
+// TestLikeUpstream: the simulation's compiler and runner take upstream's flags and no others, and print upstream's lines.
+func TestLikeUpstream(t *testing.T) {
+	var help bytes.Buffer
+	if code := compiler.New(compiler.Qwen3)(t.Context(), []string{"-h"}, tool.Env{Stdout: &help}); code != 0 {
+		t.Fatal(code)
+	}
+	var flags []string
+	for _, pair := range upstreamsFlags()["compile_sha.cpp"] {
+		short, long, _ := strings.Cut(pair, "|")
+		flags = append(flags, short, long)
+		for _, f := range []string{short, long} {
+			var out bytes.Buffer
+			if code := compiler.New(compiler.Qwen3)(t.Context(), []string{f, "x"}, tool.Env{Stdout: io.Discard, Stderr: &out}); strings.Contains(out.String(), "unknown argument") || code != 134 && pair != "-h|--help" {
+				t.Errorf("%s: exit %d, %s", f, code, &out)
+			}
+		}
+	}
+	said := regexp.MustCompile(`(?m)^  (-\w+), (--\w+) `).FindAllStringSubmatch(help.String(), -1)
+	var own []string
+	for _, m := range said {
+		own = append(own, m[1], m[2])
+	}
+	if d := cmp.Diff(flags, own); d != "" {
+		t.Errorf("the compiler's flags: %s", d)
+	}
+
+	text := source(t)
+	flags = nil
+	for _, pair := range upstreamsFlags()["aot_run.cpp"] {
+		flags = append(flags, strings.Split(pair, "|")...)
+	}
+	own = nil
+	own = flagsIn(t, "flags.cc")
+	slices.Sort(flags)
+	slices.Sort(own)
+	if d := cmp.Diff(flags, slices.Compact(own)); d != "" {
+		t.Errorf("the runner's flags: %s", d)
+	}
+
+	made := chain(t, compiler.Qwen3)
+	if d := cmp.Diff(append([]string{"qwen3.bin"}, upstreamWrites()...), made.wrote); d != "" {
+		t.Errorf("the compiler's files: %s", d)
+	}
+	compiled := made.said
+	for _, s := range upstreamSays() {
+		in := text
+		if s.compiler {
+			in = compiled
+		}
+		parts := s.parts
+		if parts == nil {
+			parts = []string{s.format}
+		}
+		for _, p := range parts {
+			if !strings.Contains(in, p) {
+				t.Errorf("the simulation does not print %q of %q", p, s.format)
+			}
+		}
+	}
+}
+
+// TestToysTensors: the toy has every point that upstream's Qwen3 quantises, and none beside; scales have upstream's ranks.
+func TestToysTensors(t *testing.T) {
+	c := toymodel.DefaultConfig()
+	var want []string
+	for l := range c.NumHiddenLayers {
+		for in, names := range upstreamsPoints() {
+			for _, n := range names {
+				if l > 0 || n != "input_layernorm_input_qdq" {
+					want = append(want, fmt.Sprintf("model.layers.%d.%s%s", l, in, n))
+				}
+			}
+		}
+	}
+	want = append(want, "model.norm_input_qdq", "model.sin_embedding_input_qdq", "model.cos_embedding_input_qdq", "lm_head_input_qdq", "lm_head_output_qdq")
+	got := slices.Clone(c.Activations())
+	slices.Sort(want)
+	slices.Sort(got)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	for _, s := range c.Schema() {
+		if strings.HasSuffix(s.Name, ".scale") || strings.HasSuffix(s.Name, ".zero_point") {
+			if !slices.Equal(s.Shape, []int64{1}) {
+				t.Errorf("%s has the shape %v, upstream's [1]", s.Name, s.Shape)
+			}
+		}
+	}
+}
+
+// TestUpstreamsTables holds the tables above, and that of upstream's chips, to a clone.
+func TestUpstreamsTables(t *testing.T) {
+	clone := os.Getenv("HEXMAGE_TEST_MLLM")
+	if clone == "" {
+		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")
+	}
+	read := func(name string) string {
+		t.Helper()
+		b, err := os.ReadFile(filepath.Join(clone, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	for file, flags := range upstreamsFlags() {
+		var got []string
+		for _, m := range regexp.MustCompile(`Argparse::add<[\w:]+>\("([^"]+)"\)`).FindAllStringSubmatch(read("examples/qwen3_qnn_aot/"+file), -1) {
+			got = append(got, m[1])
+		}
+		if d := cmp.Diff(flags, got); d != "" {
+			t.Errorf("%s: %s", file, d)
+		}
+	}
+	for _, s := range upstreamSays() {
+		if !strings.Contains(read(s.file), s.format) {
+			t.Errorf("%s does not print %q", s.file, s.format)
+		}
+	}
+	var dumps []string
+	for _, m := range regexp.MustCompile(`trace_and_dump\(\d+, "([^"]+)"\)`).FindAllStringSubmatch(read("examples/qwen3_qnn_aot/compile_sha.cpp"), -1) {
+		dumps = append(dumps, m[1])
+	}
+	slices.Sort(dumps)
+	if d := cmp.Diff(upstreamWrites(), dumps); d != "" {
+		t.Errorf("compile_sha.cpp writes other files: %s", d)
+	}
+	for _, file := range []string{"examples/qwen3_qnn_aot/aot_run.cpp", "mllm/backends/qnn/aot_rt/QnnAOTRuntime.cpp", "mllm/backends/qnn/aot_rt/PromptProcessor.cpp", "mllm/backends/qnn/aot_rt/TokenGenerator.cpp"} {
+		if strings.Contains(read(file), "ofstream") {
+			t.Errorf("%s writes a file, and the simulation's runner writes none", file)
+		}
+	}
+	classes := map[string]string{"mlp.": "Qwen3MLP", "self_attn.": "Qwen3Attention", "": "Qwen3DecoderLayer"}
+	model := strings.Split(read("pymllm/mobile/backends/qualcomm/transformers/qwen3/modeling_qwen3.py"), "\nclass ")
+	for in, want := range upstreamsPoints() {
+		i := slices.IndexFunc(model, func(c string) bool { return strings.HasPrefix(c, classes[in]+"(") })
+		if i < 0 {
+			t.Fatalf("no class %s", classes[in])
+		}
+		var got []string
+		for _, m := range regexp.MustCompile(`self\.(\w+_qdq) = (?:Fixed)?ActivationQDQ`).FindAllStringSubmatch(model[i], -1) {
+			got = append(got, m[1])
+		}
+		slices.Sort(got)
+		want = slices.Sorted(slices.Values(want))
+		if d := cmp.Diff(want, slices.Compact(got)); d != "" {
+			t.Errorf("%s: %s", classes[in], d)
+		}
+	}
+	chips := map[string]uint32{}
+	_, enum, _ := strings.Cut(read("mllm/backends/qnn/aot/QnnTargetMachine.hpp"), "enum QcomChipset")
+	enum, _, _ = strings.Cut(enum, "};")
+	for _, m := range regexp.MustCompile(`(\w+) = (\d+),`).FindAllStringSubmatch(enum, -1) {
+		n, err := strconv.ParseUint(m[2], 10, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chips[m[1]] = uint32(n)
+	}
+	if d := cmp.Diff(chips, aotconfig.SoCModels()); d != "" {
+		t.Errorf("chips: %s", d)
+	}
+	for _, program := range []string{"qwen3", "qwen2", "llama"} {
+		cmake := read("examples/" + program + "_qnn_aot/CMakeLists.txt")
+		for _, m := range regexp.MustCompile(`add_executable\((\S+aot\S*-c\S*) (\S+)\)`).FindAllStringSubmatch(cmake, -1) {
+			text := read("examples/" + program + "_qnn_aot/" + m[2])
+			fixed := regexp.MustCompile(`saveContext\("context.0", "([^"]+)"\)`).FindStringSubmatch(text)
+			if got := aotconfig.FixedOutput(m[1]); fixed == nil && got != "" || fixed != nil && got != fixed[1] || (got == "") != strings.Contains(text, "--output_context_name") {
+				t.Errorf("%s writes %q, the table says %q", m[1], fixed, got)
+			}
+		}
+	}
+	keys := map[string]bool{}
+	for _, m := range regexp.MustCompile(`data\(\)\["(\w+)"\]`).FindAllStringSubmatch(read("mllm/models/qwen3/configuration_qwen3.hpp"), -1) {
+		keys[m[1]] = true
+	}
+	if d := cmp.Diff(slices.Sorted(maps.Keys(keys)), slices.Sorted(slices.Values(aotconfig.Keys("qwen3")))); d != "" {
+		t.Errorf("keys of Qwen3's config: %s", d)
+	}
+}

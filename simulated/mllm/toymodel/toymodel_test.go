@@ -1,0 +1,146 @@
+package toymodel_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/model/safetensors"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
+)
+
+func files(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	for _, n := range []string{"config.json", "tokenizer.json", "model.safetensors"} {
+		raw, err := os.ReadFile(filepath.Join(dir, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[n] = raw
+	}
+	return out
+}
+
+func TestMakeDependsOnItsArgumentsAlone(t *testing.T) {
+	a, b, c := t.TempDir(), t.TempDir(), t.TempDir()
+	for dir, seed := range map[string]uint64{a: 1, b: 1, c: 2} {
+		if err := toymodel.Make(dir, seed, toymodel.DefaultConfig()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fa, fb, fc := files(t, a), files(t, b), files(t, c)
+	for n := range fa {
+		if !bytes.Equal(fa[n], fb[n]) {
+			t.Errorf("%s differs between two runs", n)
+		}
+	}
+	if bytes.Equal(fa["model.safetensors"], fc["model.safetensors"]) {
+		t.Error("another seed gave the same weights")
+	}
+	c1, err := toymodel.ParseHub(fa["config.json"], 0)
+	if err != nil || c1 != toymodel.DefaultConfig() {
+		t.Errorf("config came back as %+v, %v", c1, err)
+	}
+	m, err := safetensors.Open(filepath.Join(a, "model.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if _, tied := m.Lookup("lm_head.weight"); tied || len(m.Tensors()) != 2+11*4 {
+		t.Errorf("%d tensors", len(m.Tensors()))
+	}
+}
+
+// Every id is in use exactly once, and the sample texts survive encoding.
+func TestGeneratedTokenizer(t *testing.T) {
+	dir := t.TempDir()
+	if err := toymodel.Make(dir, 1, toymodel.DefaultConfig()); err != nil {
+		t.Fatal(err)
+	}
+	tok, err := toymodel.ReadTokenizer(filepath.Join(dir, "tokenizer.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range toymodel.DefaultConfig().VocabSize {
+		if _, err := tok.Decode([]int{id}); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := tok.Decode([]int{512}); err == nil {
+		t.Error("id 512 is in use")
+	}
+	for _, p := range toymodel.SamplePrompts() {
+		ids, err := tok.Encode(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := tok.Decode(ids); err != nil || back != p {
+			t.Errorf("%q came back as %q, %v", p, back, err)
+		}
+		if len(ids) >= len(p) {
+			t.Errorf("%q takes %d tokens: no merge was used", p, len(ids))
+		}
+	}
+	if ids, err := tok.Encode("<|im_start|>!<|im_end|>"); err != nil || len(ids) != 3 || ids[0] != 510 || ids[1] != 0 || ids[2] != 511 {
+		t.Errorf("added tokens: %v, %v", ids, err)
+	}
+}
+
+func TestConfigRejects(t *testing.T) {
+	good, err := toymodel.DefaultConfig().Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := toymodel.ParseHub(good, 0); err != nil {
+		t.Fatal(err)
+	}
+	// Upstream's compiler and runner end at what the hub's config lacks.
+	if _, err := toymodel.ParseConfig(good); err == nil || !strings.Contains(err.Error(), `"linear_impl_type" is missing`) || !strings.Contains(err.Error(), "type_error.302") {
+		t.Errorf("the hub's config: %v", err)
+	}
+	for _, added := range []string{`"linear_impl_type": "QNN_LPBQ_w4a16o16_G32",`, `"max_cache_length": 256,`} {
+		if strings.Contains(string(good), added[:12]) {
+			t.Errorf("the hub's config has %s", added)
+		}
+	}
+	theirs := strings.Replace(string(good), "{", `{"linear_impl_type": "QNN_LPBQ_w4a16o16_G32", "max_cache_length": 128,`, 1)
+	if c, err := toymodel.ParseConfig([]byte(theirs)); err != nil || c.LinearBlockSize != 32 || c.MaxCacheLength != 128 {
+		t.Errorf("upstream's form: %+v, %v", c, err)
+	}
+	other := strings.Replace(theirs, `"rms_norm_eps": 0.000001`, `"rms_norm_eps": 0.00001`, 1)
+	if _, err := toymodel.ParseConfig([]byte(other)); err == nil || !strings.Contains(err.Error(), "only 1e-06") { // of the simulation's op
+		t.Errorf("another epsilon: %v", err)
+	}
+	cases := map[string]struct{ from, to, want string }{
+		"no block size": {`"linear_block_size": 16,`, ``, "stock configs lack it"},
+		"odd block":     {`"linear_block_size": 16`, `"linear_block_size": 24`, "choose 16, 32 or 64"},
+		"untied":        {`"tie_word_embeddings": true`, `"tie_word_embeddings": false`, "untied"},
+		"eps":           {`"rms_norm_eps": 0.000001`, `"rms_norm_eps": 0`, "between 0 and 1"},
+		"heads":         {`"num_key_value_heads": 2`, `"num_key_value_heads": 3`, "not a multiple"},
+		"huge":          {`"hidden_size": 128`, `"hidden_size": 1000000000`, "not in 2..4096"},
+		"vocab":         {`"eos_token_id": 511`, `"eos_token_id": 512`, "eos_token_id"},
+		"json":          {`{`, ``, "invalid"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			bad := strings.Replace(string(good), c.from, c.to, 1)
+			if bad == string(good) {
+				t.Fatalf("no %q in the config:\n%s", c.from, good)
+			}
+			if _, err := toymodel.ParseHub([]byte(bad), 0); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestPrompt(t *testing.T) {
+	for in, want := range map[string]string{"hi": "hi", "hi\n": "hi", "hi\r\nyou\n": "hi", "": "", "\n": "", " a \n": " a "} {
+		if got := toymodel.Prompt([]byte(in)); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package phone
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hexmage/hexmage/simulated/phone/adbd"
+)
+
+// Init is the device's first process: what Options.Self is to call, with its standard input, standard output and file descriptor 3.
+// It makes the root file system of this process's mount namespace the device's, serves adb until stdin ends, and then ends the process:
+// it returns only with an error.
+// It must not be called by a process that Start did not start.
+func Init(stdin io.Reader, stdout io.Writer, listener *os.File) error {
+	in := bufio.NewReader(stdin)
+	d, err := boot(in, listener)
+	a := answer{}
+	if err != nil {
+		a.Error = err.Error()
+		if lacking, ok := errors.AsType[*UnsupportedError](err); ok {
+			a.Error, a.Remedy = lacking.What, lacking.Remedy
+		}
+	}
+	if e := json.NewEncoder(stdout).Encode(a); e != nil && err == nil {
+		err = fmt.Errorf("simulated phone: tell that the device is ready: %w", e)
+	}
+	if err != nil {
+		return err
+	}
+	d.obey()
+	go func() {
+		// Whoever started us holds the other end: when it is gone, however that happened, so are we, and with us the whole device.
+		for line, err := in.ReadBytes('\n'); err == nil; line, err = in.ReadBytes('\n') {
+			d.take(line)
+		}
+		os.Exit(0)
+	}()
+	go func() {
+		<-d.off
+		os.Exit(0)
+	}()
+	return d.serve()
+}
+
+// device is what Init runs.
+type device struct {
+	soc      SoCProps // of the image: what the properties say
+	serialno string
+	faults   Faults
+	out      *os.File      // what the user reads
+	off      chan struct{} // closed when the device is switched off
+	log      *log.Logger
+	main     *os.File // what logcat reads
+	state    *state
+	procs    *processes
+	domains  domains
+	link     *link
+	dsp      *net.UnixListener // nil: no DSP
+	qemu     *os.File          // qemu-hexagon, which is not in the device's file system
+	aarch64  os.FileInfo       // qemu-aarch64 that runs programs
+
+	wedged    atomic.Pointer[DSPFault] // nil: the DSP is well
+	killAtDSP atomic.Bool
+	rebooting sync.Mutex
+}
+
+func boot(stdin *bufio.Reader, listener *os.File) (*device, error) {
+	if os.Getpid() != 1 {
+		return nil, errors.New("this command is only for the simulated phone itself: it must be the first process of a namespace")
+	}
+	line, err := stdin.ReadBytes('\n')
+	if err != nil {
+		return nil, fmt.Errorf("read the setup: %w", err)
+	}
+	var s setup
+	if err := json.Unmarshal(line, &s); err != nil {
+		return nil, fmt.Errorf("read the setup: %w", err)
+	}
+	d := &device{faults: s.Faults, serialno: s.Serialno, out: os.Stderr, off: make(chan struct{})}
+	if s.Faults.DSP != DSPWell {
+		d.wedged.Store(&s.Faults.DSP)
+	}
+	d.killAtDSP.Store(s.Faults.KillAtDSP)
+	if d.soc, err = ReadSoC(s.Image); err != nil {
+		return nil, err
+	}
+	l, err := net.FileListener(listener)
+	if err != nil {
+		return nil, fmt.Errorf("inherit the listener: %w", err)
+	}
+	listener.Close()
+	d.link = newLink(l, s.Faults)
+	if d.qemu, err = os.Open(filepath.Join(s.Image, hiddenDir, qemuHexagon)); err != nil {
+		return nil, err
+	}
+	if d.state, err = d.enterRoot(s); err != nil {
+		return nil, err
+	}
+	if err := d.state.sensors(parts(s.Faults.Celsius), load{}); err != nil {
+		return nil, err
+	}
+	if d.main, err = openLog(); err != nil {
+		return nil, err
+	}
+	d.log = log.New(d.logger("adbd"), "", 0)
+	if err := unix.Sethostname([]byte("hexmage")); err != nil {
+		return nil, fmt.Errorf("set the host name: %w", err)
+	}
+	if err := loopbackUp(); err != nil {
+		return nil, err
+	}
+	d.procs = newProcesses()
+	if d.dsp, err = listenDSP(); err != nil {
+		return nil, err
+	}
+	return d, lockRoot()
+}
+
+func (d *device) serve() error {
+	if d.dsp != nil {
+		go d.serveDSP()
+	}
+	_, _ = d.main.WriteString(logLine("init", 'I', d.faults.Skew, "the simulated "+d.soc.Model+" has started")) // a phone's log is never empty
+	go d.keepWarm()
+	if d.faults.KillAfter > 0 {
+		go d.killOne(d.faults.KillAfter)
+	}
+	return adbd.Serve(d.link, adbd.Config{
+		Banner: map[string]string{
+			"ro.product.name":   "hexmage_simulated_phone",
+			"ro.product.model":  d.soc.productModel(),
+			"ro.product.device": "hexmage_simulated_phone",
+		},
+		Shell:  d.shellCommand,
+		Start:  d.procs.Start,
+		Wait:   d.procs.Wait,
+		Reboot: d.reboot,
+		Skew:   d.faults.Skew,
+		Log:    d.log,
+	})
+}
+
+// silicon is what the device's DSP belongs to.
+func (d *device) silicon() SoCProps {
+	if d.faults.Silicon != nil {
+		return *d.faults.Silicon
+	}
+	return d.soc
+}
+
+// environ is what a phone's adb shell has.
+func (d *device) environ() []string {
+	var more []string
+	if d.faults.Skew != 0 {
+		more = append(more, fmt.Sprintf("CLOCK_SKEW=%d", int64(d.faults.Skew.Seconds())))
+	}
+	if d.faults.VendorQNN != "" {
+		more = append(more, "LD_LIBRARY_PATH=/vendor/lib64", "ADSP_LIBRARY_PATH=/vendor/dsp/cdsp")
+	}
+	return append(more,
+		"ANDROID_DATA=/data",
+		"ANDROID_ROOT=/system",
+		"HOME=/",
+		"HOSTNAME=hexmage",
+		"LOGNAME=shell",
+		"PATH=/system/bin:/vendor/bin",
+		"SHELL=/system/bin/sh",
+		"TERM=dumb",
+		"TMPDIR=/data/local/tmp",
+		"USER=shell",
+	)
+}
+
+func (d *device) shellCommand(line string) *exec.Cmd {
+	if d.faults.Skew != 0 && line != "" {
+		line = ". /" + skewed + "\n" + line
+	}
+	cmd := exec.Command("/system/bin/sh", "-c", line)
+	if line == "" {
+		cmd = exec.Command("/system/bin/sh")
+	}
+	cmd.Dir = "/"
+	cmd.Env = d.environ()
+	return cmd
+}
+
+// loopbackUp brings up the only network that the device has.
+func loopbackUp() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("loopback: %w", err)
+	}
+	defer unix.Close(fd)
+	req, err := unix.NewIfreq("lo")
+	if err != nil {
+		return fmt.Errorf("loopback: %w", err)
+	}
+	req.SetUint16(syscall.IFF_UP | syscall.IFF_RUNNING)
+	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, req); err != nil {
+		return fmt.Errorf("loopback: %w", err)
+	}
+	return nil
+}

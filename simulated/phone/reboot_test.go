@@ -1,0 +1,377 @@
+//go:build linux
+
+package phone_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hexmage/hexmage/runner/adb"
+	"github.com/hexmage/hexmage/runner/link"
+	"github.com/hexmage/hexmage/simulated/phone"
+	"github.com/hexmage/hexmage/simulated/phone/phonetest"
+)
+
+// dspPhone is a device with a DSP that answers every byte, and a client for it at /data/local/tmp/client.
+func dspPhone(t *testing.T, change func(*phone.Options)) (*phone.Device, *adb.Server, *adb.Device) {
+	t.Helper()
+	shell := phonetest.Compile(t, "hexagon", hexagonDSP)
+	e := phonetest.Start(t, phonetest.Image(t, func(m *phone.Image) { m.FastRPCShell = shell }), change)
+	s := phonetest.Server(t)
+	if err := s.Connect(t.Context(), e.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	d := s.Device(e.Addr())
+	client, err := os.ReadFile(phonetest.Compile(t, "aarch64", phonetest.DSPClient))
+	if err != nil {
+		t.Fatal(err)
+	}
+	push(t, d, "/data/local/tmp/client", client)
+	return e, s, d
+}
+
+// openFrame asks the DSP for a library.
+const openFrame = "FRP1\x01\x00\x00\x00\x07\x00\x00\x00\x06\x00\x00\x00\x02\x00\x00\x00/x"
+
+// callDSP sends to the DSP and returns what it says.
+func callDSP(t *testing.T, d *adb.Device, command, frame string) (string, int) {
+	t.Helper()
+	var out bytes.Buffer
+	code, err := d.Shell(t.Context(), command, link.Streams{Stdin: strings.NewReader(frame), Stdout: &out, Stderr: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), code
+}
+
+func output(t *testing.T, d *adb.Device, command string) string {
+	t.Helper()
+	out, err := link.Output(t.Context(), d, command, nil)
+	if err != nil {
+		t.Fatalf("%s: %v", command, err)
+	}
+	return strings.TrimSpace(out)
+}
+
+// comeBack waits until a device takes connections again.
+func comeBack(t *testing.T, d *adb.Device) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		err := d.Reconnect(t.Context())
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+}
+
+const wedgedReply = "FRP1\x01\x00\x00\x80\x07\x00\x00\x00"
+
+func TestReboot(t *testing.T) {
+	t.Parallel()
+	e, s, d := dspPhone(t, func(o *phone.Options) { o.DSP = phone.DSPRefuses })
+	adbCommand := official(t, s, phonetest.ServerOptions(t), t.TempDir())
+	const bootID = "cat /proc/sys/kernel/random/boot_id"
+	seen := map[string]bool{output(t, d, bootID): true}
+
+	for range 2 {
+		out, _ := callDSP(t, d, "/data/local/tmp/client", openFrame+openFrame)
+		if want := wedgedReply; strings.Count(out, want) != 2 || !strings.Contains(out, "\x06\x04\x00\x80") {
+			t.Fatalf("a wedged DSP answered %q", out)
+		}
+	}
+	if log := output(t, d, "logcat -d"); !strings.Contains(log, " E adsprpc : Error 0x80000406") {
+		t.Errorf("the log says nothing of the DSP: %s", log)
+	}
+	output(t, d, "echo stays >/data/local/tmp/x; sleep 77 >/dev/null 2>&1 &")
+
+	// By the device's own command, to our client.
+	if _, err := link.Output(t.Context(), d, "reboot; sleep 30", nil); !link.Retryable(err) {
+		t.Fatalf("reboot: got %v, want a link that breaks", err)
+	}
+	comeBack(t, d)
+	if got := output(t, d, "cat /data/local/tmp/x; pgrep sleep; logcat -d | grep -c Error; getprop sys.boot.reason"); got != "stays\n0\nreboot" {
+		t.Errorf("after the reboot: %q", got)
+	}
+	seen[output(t, d, bootID)] = true
+	if out, _ := callDSP(t, d, "/data/local/tmp/client", "ABC"); out != "v79BCD" {
+		t.Errorf("after the reboot the DSP answered %q", out)
+	}
+
+	// By who started it.
+	if err := e.Reboot(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if id, err := link.Output(t.Context(), d, bootID, nil); err == nil && !seen[strings.TrimSpace(id)] {
+			seen[strings.TrimSpace(id)] = true
+			break
+		}
+		_ = d.Reconnect(t.Context())
+		if time.Now().After(deadline) {
+			t.Fatal("it does not reboot")
+		}
+	}
+
+	// By the official client.
+	if out, errs, code := adbCommand("reboot"); code != 0 {
+		t.Fatalf("adb reboot: %d %s%s", code, out, errs)
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		adbCommand("disconnect", e.Addr()) // the server would try by itself, every ten seconds
+		out, _, _ := adbCommand("connect", e.Addr())
+		if state, _, _ := adbCommand("get-state"); strings.TrimSpace(state) == "device" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("adb connect: %s", out)
+		}
+	}
+	out, errs, _ := adbCommand("shell", bootID)
+	seen[strings.TrimSpace(out)] = true
+	if len(seen) != 4 {
+		t.Errorf("boot ids: %v %s", seen, errs)
+	}
+
+	if _, err := link.Output(t.Context(), d, "poweroff; sleep 30", nil); !link.Retryable(err) {
+		t.Fatalf("poweroff: got %v, want a link that breaks", err)
+	}
+	select {
+	case <-e.Done():
+	case <-time.After(5 * time.Second):
+		t.Error("the device is still on")
+	}
+}
+
+func TestDSPCrashes(t *testing.T) {
+	t.Parallel()
+	_, _, d := dspPhone(t, func(o *phone.Options) { o.DSP = phone.DSPCrashes })
+	if out, _ := callDSP(t, d, "/data/local/tmp/client", openFrame); out != "" {
+		t.Errorf("the call that crashed it was answered: %q", out)
+	}
+	if out, _ := callDSP(t, d, "/data/local/tmp/client", openFrame); !strings.HasPrefix(out, wedgedReply) {
+		t.Errorf("the call after it: %q", out)
+	}
+	if log := output(t, d, "logcat -d"); !strings.Contains(log, "remoteproc-cdsp: fatal error received") {
+		t.Errorf("the log says nothing of it: %s", log)
+	}
+}
+
+func TestDSPHangs(t *testing.T) {
+	t.Parallel()
+	_, _, d := dspPhone(t, func(o *phone.Options) { o.DSP = phone.DSPHangs })
+	if out, code := callDSP(t, d, "timeout -s KILL 0.5 /data/local/tmp/client", openFrame); out != "" || code != 137 {
+		t.Errorf("a DSP that hangs: exit code %d, %q", code, out)
+	}
+}
+
+func TestKills(t *testing.T) {
+	t.Parallel()
+	const client = "/data/local/tmp/client"
+	for name, c := range map[string]struct {
+		fault   phone.Faults
+		command string
+	}{
+		"when it opens the DSP":   {phone.Faults{KillAtDSP: true}, client},
+		"when it runs for a time": {phone.Faults{KillAfter: 300 * time.Millisecond}, "sleep 1.5 | " + client},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, _, d := dspPhone(t, func(o *phone.Options) { o.Faults = c.fault })
+			if _, code := callDSP(t, d, c.command, ""); code != 137 {
+				t.Errorf("the first: exit code %d, want 137", code)
+			}
+			if out, code := callDSP(t, d, c.command, ""); code != 0 || out != "v79" {
+				t.Errorf("the next one: exit code %d, %q", code, out)
+			}
+			if log := output(t, d, "logcat -d | grep -c \"lowmemorykiller: Kill 'client'\""); log != "1" {
+				t.Errorf("the log tells of %s kills", log)
+			}
+		})
+	}
+}
+
+func TestLinkStaysAway(t *testing.T) {
+	t.Parallel()
+	image := phonetest.Image(t, nil)
+	e := phonetest.Start(t, image, func(o *phone.Options) { o.DropAfterBytes, o.Refuse = 1<<20, time.Second })
+	s := phonetest.Server(t)
+	if err := s.Connect(t.Context(), e.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	d := s.Device(e.Addr())
+	sync, err := d.Sync(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sync.Close()
+	err = sync.Push(t.Context(), "/data/local/tmp/x", 0o644, time.Unix(1, 0), bytes.NewReader(bytes.Repeat([]byte("hexagon "), 1<<18)), nil)
+	if !link.Retryable(err) {
+		t.Fatalf("push over a link that breaks: %v", err)
+	}
+	start := time.Now()
+	comeBack(t, d)
+	if took := time.Since(start); took < 500*time.Millisecond {
+		t.Errorf("the device was back after %v", took)
+	}
+	push(t, d, "/data/local/tmp/x", []byte("well"))
+
+	// Its cable is pulled while a command runs.
+	pulled := time.Now()
+	time.AfterFunc(100*time.Millisecond, func() {
+		if err := e.Unplug(500 * time.Millisecond); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := link.Output(t.Context(), d, "sleep 30", nil); !link.Retryable(err) {
+		t.Fatalf("a command on a device that is unplugged: %v", err)
+	}
+	comeBack(t, d)
+	if took := time.Since(pulled); took < 600*time.Millisecond {
+		t.Errorf("it was back after %v", took)
+	}
+}
+
+func TestCorruptByte(t *testing.T) {
+	t.Parallel()
+	d := phonetest.Device(t, phonetest.Image(t, nil), func(o *phone.Options) { o.CorruptByte = 100_000 })
+	data := make([]byte, 200_000)
+	push(t, d, "/data/local/tmp/x", data)
+	if got := output(t, d, "tr -d '\\0' </data/local/tmp/x | od -An -tx1"); got != "01" {
+		t.Errorf("not one bit of what was pushed is another: %q", got)
+	}
+	push(t, d, "/data/local/tmp/x", data)
+	if got := output(t, d, "tr -d '\\0' </data/local/tmp/x | od -An -tx1"); got != "" {
+		t.Errorf("once is not once: %q", got)
+	}
+}
+
+func TestAnotherPhoneThanItSays(t *testing.T) {
+	t.Parallel()
+	d := phonetest.Device(t, phonetest.Image(t, nil), func(o *phone.Options) {
+		o.Silicon = &phone.SoCProps{Model: "SM8650", SoCModel: 57, Arch: "v75", SoCID: 557, VTCMMB: 8}
+		o.VendorQNN = "v2.20.0.240301000000"
+		o.Serialno = "R5CX123"
+	})
+	for command, want := range map[string]string{
+		"getprop ro.soc.model; getprop ro.serialno":                                                "SM8750\nR5CX123",
+		"cat /sys/devices/soc0/soc_id; head -n 1 /vendor/etc/open_soc":                             "557\narch=v75",
+		"grep -aoE 'v2[.][0-9.]+' /vendor/lib64/*.so /vendor/dsp/cdsp/*.so | cut -d : -f 2 | uniq": "v2.20.0.240301000000",
+		"echo $LD_LIBRARY_PATH $ADSP_LIBRARY_PATH":                                                 "/vendor/lib64 /vendor/dsp/cdsp",
+	} {
+		if got := output(t, d, command); got != want {
+			t.Errorf("%s: got %q, want %q", command, got, want)
+		}
+	}
+}
+
+// TestClock has a device of the year 2006, as one that lost its clock: times that it is told come back as they were, and those that it
+// makes are of its own time.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	const skew = -20 * 365 * 24 * time.Hour
+	e := phonetest.Start(t, phonetest.Image(t, nil), func(o *phone.Options) { o.Skew = skew })
+	s := phonetest.Server(t)
+	if err := s.Connect(t.Context(), e.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	d := s.Device(e.Addr())
+	year := time.Now().Add(skew).UTC().Format("2006")
+	push(t, d, "/data/local/tmp/told", []byte("x")) // dated 1970-01-01 00:00:01
+	for command, want := range map[string]string{
+		"date -u +%Y":                          year,
+		"TZ=UTC0 date -d @86400 +%F":           "1970-01-02",
+		"logcat -d | head -c 2; echo":          time.Now().Add(skew).UTC().Format("01"),
+		"stat -c '%Y %n' /data/local/tmp/told": "1 /data/local/tmp/told",
+		"cd /data/local/tmp; touch -d @1000000000 a 'b c'; stat -c '%s,%Y %n %Y' a 'b c'":           "0,1000000000 a 1000000000\n0,1000000000 b c 1000000000",
+		"cd /data/local/tmp; : >e; touch -d @5 e; TZ=UTC0 touch -t 200109090146.40 e; stat -c %Y e": "1000000000",
+		"cd /data/local/tmp; : >now; n=$(stat -c %Y now); [ $(($(date +%s) - n)) -lt 5 ]; echo $?":  "0",
+		"cd /data/local/tmp; : >young; find young -mtime +0; find told -mtime +0":                   "told",
+		"stat -c %s /data/local/tmp/told": "1",
+	} {
+		if got := output(t, d, command); got != want {
+			t.Errorf("%s: got %q, want %q", command, got, want)
+		}
+	}
+	sync, err := d.Sync(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sync.Close()
+	if st, err := sync.Stat(t.Context(), "/data/local/tmp/told"); err != nil || st.Modified.Unix() != 1 {
+		t.Errorf("stat of what was pushed: %v, %v", st, err)
+	}
+	if st, err := sync.Stat(t.Context(), "/data/local/tmp/now"); err != nil || st.Modified.UTC().Format("2006") != year {
+		t.Errorf("stat of what the device made: %v, %v", st, err)
+	}
+	dir := t.TempDir()
+	adbCommand := official(t, s, phonetest.ServerOptions(t), dir)
+	if err := os.WriteFile(dir+"/f", []byte("f"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		adbCommand("push", "--sync", "f", "/data/local/tmp/")
+	}
+	if out, errs, _ := adbCommand("push", "--sync", "f", "/data/local/tmp/"); !strings.Contains(out+errs, "1 skipped") {
+		t.Errorf("a file that has not changed is pushed again: %s%s", out, errs)
+	}
+}
+
+// busyDSP works for half a second for each byte.
+const busyDSP = hexagonCalls + `
+void run(int *sp) {
+	volatile unsigned n;
+	unsigned char c;
+	while (call(63, 0, (int)&c, 1) == 1) {
+		for (n = 0; n < 20000000; n++) {}
+		call(64, 1, (int)&c, 1);
+	}
+	call(93, 0, 0, 0);
+}
+`
+
+func TestHeat(t *testing.T) {
+	t.Parallel()
+	shell := phonetest.Compile(t, "hexagon", busyDSP)
+	d := phonetest.Device(t, phonetest.Image(t, func(m *phone.Image) { m.FastRPCShell = shell }), func(o *phone.Options) { o.HeatFactor, o.Celsius = 40, 50 })
+	client, err := os.ReadFile(phonetest.Compile(t, "aarch64", phonetest.DSPClient))
+	if err != nil {
+		t.Fatal(err)
+	}
+	push(t, d, "/data/local/tmp/client", client)
+	const read = "cat /sys/class/thermal/thermal_zone3/temp"
+	milli := func() int {
+		var n int
+		for _, c := range output(t, d, read) {
+			n = 10*n + int(c-'0')
+		}
+		return n
+	}
+	until := func(what string, ok func(n int) bool) {
+		t.Helper()
+		deadline := time.Now().Add(20 * time.Second)
+		for n := milli(); !ok(n); n = milli() {
+			if time.Now().After(deadline) {
+				t.Fatalf("the DSP is never %s: %d", what, n)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	if n := milli(); n > 50_000 || n < 30_000 { // how far it has cooled is up to how busy this machine is
+		t.Errorf("at first %d thousandths of a degree, want 50000 or less", n)
+	}
+	until("cool", func(n int) bool { return n < 31_000 })
+	worked := make(chan struct{})
+	go func() {
+		defer close(worked)
+		_, _ = link.Output(t.Context(), d, "/data/local/tmp/client", strings.NewReader("ABC"))
+	}()
+	until("warm", func(n int) bool { return n > 40_000 })
+	<-worked
+	until("cool again", func(n int) bool { return n < 31_000 })
+}

@@ -1,0 +1,5 @@
+// hexmage simulated: what op sources use, nothing more. Freestanding: no library stands behind it except where said.
+// Op sources include it and call nothing of it.
+#pragma once
+
+#include <stddef.h>

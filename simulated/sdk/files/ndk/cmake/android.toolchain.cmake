@@ -1,0 +1,25 @@
+# Tells CMake to compile for AArch64 Android with this NDK.
+# hexmage simulated: one ABI, no C library to link, so try_compile only makes static libraries.
+cmake_minimum_required(VERSION 3.16)
+
+if(NOT DEFINED ANDROID_ABI)
+  set(ANDROID_ABI arm64-v8a)
+endif()
+if(NOT ANDROID_ABI STREQUAL "arm64-v8a")
+  message(FATAL_ERROR "The simulation of the NDK has arm64-v8a only, not ${ANDROID_ABI}.")
+endif()
+if(NOT DEFINED ANDROID_PLATFORM)
+  set(ANDROID_PLATFORM android-21)
+endif()
+string(REPLACE "android-" "" OPEN_ANDROID_API "${ANDROID_PLATFORM}")
+
+set(OPEN_NDK_PREBUILT "${CMAKE_CURRENT_LIST_DIR}/../../toolchains/llvm/prebuilt/linux-x86_64")
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_SYSROOT "${OPEN_NDK_PREBUILT}/sysroot")
+set(CMAKE_C_COMPILER "${OPEN_NDK_PREBUILT}/bin/clang")
+set(CMAKE_CXX_COMPILER "${OPEN_NDK_PREBUILT}/bin/clang++")
+set(CMAKE_C_COMPILER_TARGET "aarch64-none-linux-android${OPEN_ANDROID_API}")
+set(CMAKE_CXX_COMPILER_TARGET "aarch64-none-linux-android${OPEN_ANDROID_API}")
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+set(ANDROID TRUE)

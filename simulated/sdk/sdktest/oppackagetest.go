@@ -1,0 +1,143 @@
+// Package sdktest has what tests of op package builds share: SDKs with compilers that work, and a small package.
+//
+// It knows nothing of how packages are built.
+package sdktest
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/qnn/facts"
+	"github.com/hexmage/hexmage/simulated/sdk"
+	"github.com/hexmage/hexmage/toolchains/toolchaintest"
+)
+
+// ToolsVersion is the version of the Hexagon tools in the SDKs.
+const ToolsVersion = "19.0.04"
+
+// Write writes files, by slash path, below dir.
+func Write(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if err == nil {
+			err = os.WriteFile(path, []byte(text), 0o755)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Targets are those of the shipped archs.
+func Targets(t testing.TB) oppackage.Targets {
+	t.Helper()
+	s, diags := facts.Builtin()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return s.Arches
+}
+
+// World are the shipped facts.
+func World() (*qnn.Facts, error) {
+	s, diags := facts.Builtin()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return &s.Facts, nil
+}
+
+// Archive is sdk.Archive with the shipped facts.
+func Archive(w io.Writer, name, version string) error {
+	return sdk.Embedded{World: World}.Archive(w, name, version)
+}
+
+// SDKs unpacks the simulations as dir/qairt, dir/hexagon and dir/ndk. It returns the variables that make needs, and the
+// folder of the compiler behind them, which their wrappers want in HEXMAGE_LLVM.
+func SDKs(t testing.TB, dir string) (env []string, llvm string) {
+	t.Helper()
+	for name, variable := range map[string]string{"qairt": "QAIRT_SDK_ROOT", "hexagon": "HEXAGON_SDK_ROOT", "ndk": "ANDROID_NDK_ROOT"} {
+		root := filepath.Join(dir, name)
+		if err := unpack(name, root); err != nil {
+			t.Fatalf("toolchain %s: %v", name, err)
+		}
+		env = append(env, variable+"="+root)
+	}
+	llvm = toolchaintest.Root(t, "llvm")
+	return append(env, "HEXMAGE_LLVM="+llvm), llvm
+}
+
+func unpack(name, root string) error {
+	release, err := sdk.Find(name, "")
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := Archive(&b, name, release.Version); err != nil {
+		return err
+	}
+	z, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		return err
+	}
+	for _, f := range z.File {
+		path := filepath.Join(root, strings.TrimPrefix(f.Name, release.Prefix+"/"))
+		if err := unpackFile(f, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unpackFile(f *zip.File, path string) error {
+	r, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if f.Mode()&fs.ModeSymlink != 0 {
+		return os.Symlink(string(data), path)
+	}
+	return os.WriteFile(path, data, f.Mode().Perm())
+}
+
+// Package returns the files of a package, TestPackage, that compiles and links. One op says where it was compiled, so a path
+// that leaks into an object would show.
+func Package() map[string]string {
+	return map[string]string{
+		"include/scale.h":              "#pragma once\n#define FACTOR 3\n",
+		"src/ops/Scale.cpp":            "#include \"HTP/core/tensor.h\"\n#include \"scale.h\"\nfloat scale(const Tensor &t) { return FACTOR * t.interface_scale(); }\nextern const char *const where = __FILE__;\n",
+		"src/ops/Hvx.cpp":              "#ifndef REFERENCE_OP\n#include \"hvx_internal.h\"\n#endif\nint hvx(int a) { return a; }\n",
+		"src/TestPackageInterface.cpp": "#include \"QnnSdkBuildId.h\"\nextern \"C\" QNN_API const char *TestPackageInterfaceProvider() { return QNN_SDK_BUILD_ID; }\nextern \"C\" QNN_API const char *testOp() { return \"Scale\"; }\n",
+		"src/ops/v79_asm/asm.S":        "\t.globl only_v79\nonly_v79:\n\tjumpr r31\n",
+		"src/ops/v75_asm/asm.S":        "\tthis is no assembly\n",
+		"src/ops/v79_asm/x.cpp":        "this is no source",
+		"config/TestPackage.xml":       Config("Scale"),
+	}
+}
+
+// Config is the op config of TestPackage with some ops.
+func Config(ops ...string) string {
+	text := `<OpDefCollection PackageName="TestPackage" Domain="test" Version="1.0"><OpDefList>`
+	for _, op := range ops {
+		text += `<OpDef><Name>` + op + `</Name><Input><Name>in</Name><Mandatory>true</Mandatory></Input><Output><Name>out</Name><Mandatory>true</Mandatory></Output></OpDef>`
+	}
+	return text + `</OpDefList></OpDefCollection>`
+}

@@ -1,5 +1,0 @@
-// hexmage open stand-in: what op sources use, nothing more. Freestanding: no library stands behind it except where said.
-// Op sources include it and call nothing of it.
-#pragma once
-
-#include <stddef.h>

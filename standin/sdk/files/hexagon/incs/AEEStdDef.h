@@ -1,8 +1,0 @@
-// Basic types of the DSP's interface code.
-// hexmage open stand-in: ops include nothing of it; it marks the place.
-#ifndef AEESTDDEF_H
-#define AEESTDDEF_H
-
-#include <stdint.h>
-
-#endif

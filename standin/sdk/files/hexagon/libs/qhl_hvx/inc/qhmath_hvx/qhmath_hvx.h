@@ -1,9 +1,0 @@
-// The vector math library.
-// hexmage open stand-in: sources include it and call nothing of it.
-#ifndef QHMATH_HVX_H
-#define QHMATH_HVX_H
-
-#include <hexagon_types.h>
-#include <stdint.h>
-
-#endif

@@ -1,5 +1,0 @@
-// Threads of the DSP's operating system.
-// hexmage open stand-in: the simulated DSP runs one thread, so nothing is declared.
-#ifndef OPEN_PTHREAD_H
-#define OPEN_PTHREAD_H
-#endif

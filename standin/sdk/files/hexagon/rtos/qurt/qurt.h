@@ -1,5 +1,0 @@
-// The DSP's operating system.
-// hexmage open stand-in: the simulated DSP runs one thread without an operating system, so nothing is declared.
-#ifndef QURT_H
-#define QURT_H
-#endif

@@ -1,5 +1,0 @@
-// Constraints of graph optimisations.
-// hexmage open stand-in: the ops built with it use nothing of this header; it is here because they include it.
-#pragma once
-
-#include "op_register_ext.h"

@@ -1,5 +1,0 @@
-// Debug messages of ops.
-// hexmage open stand-in: they cost nothing and go nowhere; arguments are still evaluated.
-#pragma once
-
-static inline void debuglog(const char *format, ...) { (void)format; }
