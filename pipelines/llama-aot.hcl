@@ -1,10 +1,10 @@
 # Llama 3 the same way as qwen3-aot-v79: 3B, or another with tied embeddings:
-#   hexmage run llama-aot                              simulations and a simulated phone
-#   hexmage run llama-aot --profile emulator --var model=Llama-3.2-3B-Instruct
+#   hexmage run llama-aot                              a toy model, on Qualcomm's emulator
+#   hexmage run llama-aot --var model=Llama-3.2-3B-Instruct
 #   hexmage run llama-aot --profile device --var model=Llama-3.2-3B-Instruct --soc SM8650
 pipeline { description = "Llama 3, W4A16 LPBQ, compiled ahead of time for one Hexagon, and run" }
-profile "simulated" { default = true }
-profile "emulator" {}
+profile "emulator" { default = true }
+profile "simulated" {}
 profile "device" {}
 target "SM8750" {}
 toolchain "qairt" { version = "2.41.0.251128" }

@@ -1,10 +1,10 @@
 # Qwen2 the same way as qwen3-aot-v79: 1.5B and 3B, or another with tied embeddings (Qwen1.5, Qwen2.5):
-#   hexmage run qwen2-aot                              simulations and a simulated phone
-#   hexmage run qwen2-aot --profile emulator --var model=Qwen2.5-1.5B-Instruct
+#   hexmage run qwen2-aot                              a toy model, on Qualcomm's emulator
+#   hexmage run qwen2-aot --var model=Qwen2.5-1.5B-Instruct
 #   hexmage run qwen2-aot --profile device --var model=Qwen2.5-1.5B-Instruct --soc SM8650
 pipeline { description = "Qwen2, W4A16 LPBQ, compiled ahead of time for one Hexagon, and run" }
-profile "simulated" { default = true }
-profile "emulator" {}
+profile "emulator" { default = true }
+profile "simulated" {}
 profile "device" {}
 target "SM8750" {}
 toolchain "qairt" { version = "2.41.0.251128" }

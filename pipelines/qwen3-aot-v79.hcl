@@ -1,9 +1,8 @@
-# From nothing to a model running on a phone's NPU:
-# profile simulated: simulations, real compilers, a simulated phone; host: upstream's quantiser, the vendor's compiler and
-# emulator; device: the real SDKs and a real phone (HEXMAGE_PROFILE=device mage plan qwen3-aot-v79)
+# From mllm's op sources and a Hugging Face model to a Hexagon NPU. Profile emulator: Qualcomm's compiler and its emulator, from public packages,
+# and a simulated phone; simulated: nothing of Qualcomm's; device: the real SDKs and a phone (hexmage plan qwen3-aot-v79 --profile device)
 pipeline { description = "Qwen3, W4A16 LPBQ, compiled ahead of time for Hexagon v79 (Snapdragon 8 Elite)" }
-profile "simulated" { default = true }
-profile "emulator" {}
+profile "emulator" { default = true }
+profile "simulated" {}
 profile "device" {}
 target "SM8750" {}
 toolchain "qairt" { version = "2.41.0.251128" }

@@ -3,8 +3,8 @@
 #   hexmage run qwen3-aot --soc SM8550                       for one of them alone
 #   hexmage run qwen3-aot --profile device --var model=Qwen3-4B --var block_size=32
 pipeline { description = "Qwen3, W4A16 LPBQ, compiled ahead of time for Hexagon v73, v75, v79 and v81, and run" }
-profile "simulated" { default = true }
-profile "emulator" {}
+profile "emulator" { default = true }
+profile "simulated" {}
 profile "device" {}
 target "SM8550" {}
 target "SM8650" {}

@@ -12,8 +12,11 @@ import (
 	"github.com/hexmage/hexmage/toolchains/unpack"
 )
 
-// ProfileSimulated is the profile that takes the simulation where there is one.
-const ProfileSimulated = "simulated"
+// Profiles that take hexmage's simulated SDKs. All others refuse them.
+const (
+	ProfileEmulator  = "emulator"  // Qualcomm's compiler and emulator from public packages; the phone's side is simulated
+	ProfileSimulated = "simulated" // nothing of Qualcomm's
+)
 
 // Request asks for a release of a toolchain.
 type Request struct {
@@ -98,6 +101,8 @@ func (t *Toolchain) order(r *Release, q Request) []string {
 	switch {
 	case q.Source != "":
 		return []string{q.Source}
+	case q.Profile == ProfileEmulator && r.Source("embedded") != nil:
+		return []string{"embedded"}
 	case q.open():
 		if t.Licence == "" { // free to take
 			return []string{"embedded", "deb", "pypi", "python"}

@@ -5,33 +5,33 @@ profile "device" {
   toolchain "onnx" { when = var.quantizer == "native" }
 
   locals {
-    ops     = "${step.git.mllm.outputs.dir}/mllm/backends/qnn/custom-op-package/LLaMAPackage"
-    model   = var.model
-    pymllm  = var.quantizer == "native" ? null : step.git.mllm.outputs.dir
-    tensors = "upstream"
+    model  = var.model
+    pymllm = var.quantizer == "native" ? null : step.git.mllm.outputs.dir
 
-    oppackage = step.oppackage.llama.outputs.dir
-    makefile  = step.makefile.llama.outputs.dir
-    commands  = step.oppackage.llama.outputs.compile_commands
-    context   = step.context.llm.outputs.context
-    config    = step.context.llm.outputs.config
+    ops       = "${step.git.mllm.outputs.dir}/mllm/backends/qnn/custom-op-package/LLaMAPackage"
+    quantized = step.convert.llm.outputs.model
     htp       = null
     table     = null
 
-    runs   = true
-    device = null
-    serial = var.serial == "" ? null : var.serial
-    runner = {
-      for name in [local.program, "libMllmRT.so", "libMllmCPUBackend.so", "libMllmQNNBackend.so", "libomp.so"] :
-      name => "${step.exec.android.outputs.bin}/${name}"
-    }
-    packages = {} # a graph of upstream's ahead-of-time compiler has operations of QNN alone
-    pull     = []
-    expect   = null
-    env      = {}
+    phone = {
+      context   = step.context.llm.outputs.context
+      config    = step.context.llm.outputs.config
+      tokenizer = "${step.quantize.llm.outputs.dir}/tokenizer.json"
 
-    # How long answers may be. Upstream's runner for Llama has no tokenizer of Llama's and no prompt: it is given as many made-up tokens.
-    flags = { qwen3 = [], qwen2 = ["--gen_len", "256"], llama = ["--seq_len", "256", "--gen_len", "64"] }[var.architecture]
+      serial = var.serial == "" ? null : var.serial
+      device = null
+      runner = {
+        for name in [local.program, "libMllmRT.so", "libMllmCPUBackend.so", "libMllmQNNBackend.so", "libomp.so"] :
+        name => "${step.exec.android.outputs.bin}/${name}"
+      }
+      packages = {} # a graph of mllm's ahead-of-time compiler has operations of QNN alone
+
+      # How long answers may be. mllm's runner for Llama has no tokenizer of Llama's and no prompt: it is given as many made-up tokens.
+      flags  = { qwen3 = [], qwen2 = ["--gen_len", "256"], llama = ["--seq_len", "256", "--gen_len", "64"] }[var.architecture]
+      pull   = []
+      expect = null
+      env    = {}
+    }
 
     # What both builds begin with. CMake takes a relative root for one below the sources. Upstream's project would download two others, one
     # of which downloads four more, from branches: its headers are all that is used, so a target of ours has them.
@@ -115,23 +115,6 @@ profile "device" {
     EOT
     ]
     output "bin" { tree = "build/bin" }
-  }
-
-  step "patch" "ops" {
-    description = "rewrite what the SDK has renamed"
-    source      = local.ops
-    series      = "mllm"
-  }
-
-  step "makefile" "llama" {
-    source  = step.patch.ops.outputs.dir
-    package = "LLaMAPackage"
-  }
-
-  step "oppackage" "llama" {
-    source  = step.patch.ops.outputs.dir
-    package = "LLaMAPackage"
-    targets = ["htp_aarch64", "htp_${target.arch}"]
   }
 
   step "context" "llm" {

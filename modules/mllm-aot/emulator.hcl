@@ -1,5 +1,5 @@
-# The vendor's own compiler and emulator for x86, from public packages: upstream's quantiser, its model as a graph, a real context, and what it says. Nothing of
-# upstream's C++ is built: that is all about a phone.
+# Qualcomm's own compiler and its emulator for x86-64, from public packages: the quantized model as a graph, a real context, and the emulator's
+# answer beside the float model's. The op package and the runner go onto the simulated phone (simulated.hcl).
 
 profile "emulator" {
   toolchain "htp_host" {}
@@ -8,35 +8,14 @@ profile "emulator" {
   toolchain "mllm_quantiser" { when = var.quantizer != "native" }
 
   locals {
-    model   = var.model == "" ? step.model.llm.outputs.dir : var.model
-    pymllm  = var.quantizer == "native" ? null : var.mllm == "" ? step.git.mllm.outputs.dir : var.mllm
-    tensors = "upstream"
+    model  = var.model == "" ? step.model.toy.outputs.dir : var.model
+    pymllm = var.quantizer == "native" ? null : var.mllm == "" ? step.git.mllm.outputs.dir : var.mllm
 
+    ops       = local.sources
+    phone     = local.toy
+    quantized = step.convert.llm.outputs.model
     htp       = step.htp_context.llm.outputs.dir
     table     = step.accuracy.llm.outputs.table
-    oppackage = null
-    makefile  = null
-    commands  = null
-    context   = null
-    config    = null
-
-    runs     = false # there is no phone
-    device   = null
-    serial   = null
-    runner   = {}
-    packages = {}
-    pull     = []
-    expect   = null
-    flags    = []
-    env      = {}
-  }
-
-  step "model" "llm" {
-    when         = var.model == ""
-    description  = "a small model of the same architecture, for machines without the real one"
-    seed         = 79
-    architecture = var.architecture
-    block_size   = local.block_size
   }
 
   step "git" "mllm" {

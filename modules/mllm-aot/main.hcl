@@ -1,5 +1,5 @@
-# What mllm's users do by hand for a model that is compiled ahead of time: op package, quantiser, converter, compiler, phone.
-# What differs between Simulations, the vendor's compiler and emulator for x86, and the real thing stands in simulated.hcl, emulator.hcl and device.hcl.
+# mllm's ahead-of-time flow: patched op package, quantized and converted model, context binary, and a run on a phone.
+# simulated.hcl has the simulated phone, emulator.hcl Qualcomm's compiler and emulator for x86-64, device.hcl the real SDKs and a phone.
 
 module {
   description = "Qwen3, Qwen2 or Llama in mllm's scheme (W4A16 LPBQ), compiled ahead of time into a context for one Hexagon, run on a phone"
@@ -19,7 +19,7 @@ variable "architecture" {
 variable "model" {
   type        = string
   default     = ""
-  description = "Profiles device and emulator: folder of the Hugging Face model (config.json, tokenizer.json, *.safetensors), such as Qwen3-1.7B; host does without, and takes a small one"
+  description = "Profiles device and emulator: folder of the Hugging Face model (config.json, tokenizer.json, *.safetensors), such as Qwen3-1.7B; by default emulator takes a toy model"
 }
 
 variable "block_size" {
@@ -36,7 +36,7 @@ variable "prompt" {
 variable "mllm" {
   type        = string
   default     = ""
-  description = "A clone of upstream (github.com/UbiquitousLearning/mllm). Profile simulated builds its op package instead of our example; host runs its quantiser, which is fetched otherwise"
+  description = "A clone of mllm (github.com/UbiquitousLearning/mllm), whose op package is built in place of the example, and whose quantizer runs if `quantizer` says so"
 
   validation {
     condition     = var.mllm == "" || length(fileset(var.mllm, "**/LLaMAPackage/src/LLaMAPackageInterface.cpp")) == 1
@@ -46,12 +46,12 @@ variable "mllm" {
 
 variable "quantizer" {
   type        = string
-  default     = "upstream"
-  description = "Profiles device and emulator: upstream's train.py, on the CPU (upstream) or a GPU (upstream-cuda); or native, hexmage's own on ONNX Runtime with the same arithmetic, for a model of any size, without upstream's sources and 3 GB of PyTorch"
+  default     = "native"
+  description = "Profiles device and emulator: native is hexmage's own quantizer on ONNX Runtime, with mllm's arithmetic; mllm and mllm-cuda run mllm's train.py on the CPU or a GPU, with 3 GB of PyTorch"
 
   validation {
-    condition     = contains(["upstream", "upstream-cuda", "native"], var.quantizer)
-    error_message = "It is upstream, upstream-cuda or native."
+    condition     = contains(["native", "mllm", "mllm-cuda"], var.quantizer)
+    error_message = "quantizer is native, mllm or mllm-cuda."
   }
 }
 
@@ -98,56 +98,85 @@ locals {
 # --- the model ------------------------------------------------------------------------------------------------------
 
 step "quantize" "llm" {
+  when         = profile.name != "simulated"
   model        = local.model
   architecture = var.architecture
   block_size   = local.block_size
   pymllm       = local.pymllm
-  tensors      = local.tensors
+  tensors      = "upstream"
   calibration  = var.calibration == "" ? null : var.calibration
-  device       = var.quantizer == "upstream-cuda" ? "cuda" : "cpu"
+  device       = var.quantizer == "mllm-cuda" ? "cuda" : "cpu"
 }
 
 step "convert" "llm" {
+  when  = profile.name != "simulated"
   model = step.quantize.llm.outputs.dir
   name  = var.architecture
 }
 
 step "audit" "llm" {
+  when        = profile.name != "simulated"
   description = "whether the model fits its config, and what upstream's programs do to it without a word"
   model       = step.convert.llm.outputs.model
   config      = "${step.quantize.llm.outputs.dir}/config.json"
 }
 
 check "range" {
-  when          = var.architecture != "qwen3" # which has a point of its own there
+  when          = var.architecture != "qwen3" && profile.name != "simulated" # Qwen3 has a point of its own there
   severity      = "warning"
   condition     = step.audit.llm.outputs.found.widest < 2
   error_message = "Upstream's quantiser gives what goes into q and k the range of the rotation: in ${step.audit.llm.outputs.found.widest_at} ${format("%.1f", step.audit.llm.outputs.found.widest)} times its own, so that of its 65,536 steps one in as many is left. Profile emulator shows beside the float model what that costs."
 }
 
-# --- the device -----------------------------------------------------------------------------------------------------
+# --- the op package -------------------------------------------------------------------------------------------------
+
+locals {
+  example = local.simulated && var.mllm == ""
+  hvx     = local.example ? "v66" : null # the newest HVX that qemu has; mllm's op package needs a newer one, and does not run there
+}
+
+step "patch" "ops" {
+  description = "rewrite what the SDK has renamed"
+  source      = local.ops
+  series      = "mllm"
+}
+
+step "makefile" "llama" {
+  source  = step.patch.ops.outputs.dir
+  package = "LLaMAPackage"
+  hvx     = local.hvx
+}
+
+step "oppackage" "llama" {
+  source  = step.patch.ops.outputs.dir
+  package = "LLaMAPackage"
+  targets = ["htp_aarch64", "htp_${target.arch}"]
+  hvx     = local.hvx
+}
+
+# --- the phone ------------------------------------------------------------------------------------------------------
 
 step "run" "llm" {
   description = "prefill in chunks of 32, then decode"
-  when        = local.runs
-  title       = "${var.architecture}-aot-${target.arch} on ${target.soc}"
-  device      = local.device
-  serial      = local.serial
+  when        = local.example || !local.simulated
+  title       = "${local.simulated ? "Simulated phone: a toy " : ""}${var.architecture}-aot-${target.arch} on ${target.soc}"
+  device      = local.phone.device
+  serial      = local.phone.serial
   timeout     = "30m"
 
-  argv = concat(["./${local.program}", "-m", "model.bin", "-t", "tokenizer.json", "-c", "config.json", "--ar_len", "32"], local.flags)
-  env = merge(local.env, {
+  argv = concat(["./${local.program}", "-m", "model.bin", "-t", "tokenizer.json", "-c", "config.json", "--ar_len", "32"], local.phone.flags)
+  env = merge(local.phone.env, {
     LD_LIBRARY_PATH   = "$HEXMAGE_ROOT"
     ADSP_LIBRARY_PATH = "$HEXMAGE_ROOT;/vendor/lib/rfsa/adsp;/system/lib/rfsa/adsp;/dsp" # a list with ':' is taken as one folder
   })
   stdin  = "${var.prompt}\n"
-  pull   = local.pull
-  expect = local.expect
+  pull   = local.phone.pull
+  expect = local.phone.expect
 
-  push = merge(toolchain.qairt.htp_runtime[target.arch], local.packages, local.runner, {
-    "model.bin"      = local.context
-    "tokenizer.json" = "${step.quantize.llm.outputs.dir}/tokenizer.json"
-    "config.json"    = local.config
+  push = merge(toolchain.qairt.htp_runtime[target.arch], local.phone.packages, local.phone.runner, {
+    "model.bin"      = local.phone.context
+    "tokenizer.json" = local.phone.tokenizer
+    "config.json"    = local.phone.config
   })
 }
 
@@ -155,27 +184,27 @@ step "run" "llm" {
 
 output "oppackage" {
   description = "libQnnLLaMAPackage.so for each target"
-  value       = local.oppackage
+  value       = step.oppackage.llama.outputs.dir
 }
 
 output "makefile" {
   description = "the same package for make, by hand"
-  value       = local.makefile
+  value       = step.makefile.llama.outputs.dir
 }
 
 output "compile_commands" {
   description = "for clangd"
-  value       = local.commands
+  value       = step.oppackage.llama.outputs.compile_commands
 }
 
 output "model" {
-  description = "the quantised model, as upstream's runner reads it"
-  value       = step.convert.llm.outputs.model
+  description = "the quantized model, as mllm's runner reads it"
+  value       = local.quantized
 }
 
 output "context" {
-  description = "the context binary"
-  value       = local.context
+  description = "the context binary that the phone runs"
+  value       = local.phone.context
 }
 
 output "htp" {

@@ -1,33 +1,17 @@
-# Simulations for what cannot be downloaded by everybody: real compilers, a simulated phone.
+# The simulated phone and all that runs on it, for profiles simulated and emulator: the op package, a toy model, its compiler and its runner.
 
-profile "simulated" {
-  toolchain "llvm" {} # behind the simulations' compiler wrappers
-  toolchain "mllm" {} # the simulation of upstream's programs
-  toolchain "qemu" {}
-  toolchain "busybox" {}
+locals {
+  simulated = profile.name != "device"
+  clone     = var.mllm == "" ? [] : fileset(var.mllm, "**/LLaMAPackage/src/LLaMAPackageInterface.cpp")
+  sources   = var.mllm == "" ? "${path.module}/../../oppackage/example/LLaMAPackage" : dirname(dirname(one(local.clone)))
 
-  locals {
-    clone = var.mllm == "" ? [] : fileset(var.mllm, "**/LLaMAPackage/src/LLaMAPackageInterface.cpp")
-    ops   = var.mllm == "" ? "${path.module}/../../oppackage/example/LLaMAPackage" : dirname(dirname(one(local.clone)))
+  toy = local.simulated ? {
+    context   = step.context.toy.outputs.context
+    config    = step.context.toy.outputs.config
+    tokenizer = "${step.quantize.toy.outputs.dir}/tokenizer.json"
 
-    # qemu runs HVX up to v66 alone, so our example is built for that, and the real op package, which is not, is not run.
-    hvx  = var.mllm == "" ? "v66" : null
-    runs = var.mllm == ""
-
-    model   = step.model.llm.outputs.dir
-    pymllm  = null
-    tensors = "simulated"
-
-    oppackage = step.oppackage.llama.outputs.dir
-    makefile  = step.makefile.llama.outputs.dir
-    commands  = step.oppackage.llama.outputs.compile_commands
-    context   = step.context.llm.outputs.context
-    config    = step.context.llm.outputs.config
-    htp       = null
-    table     = null
-
-    device = step.simulated_phone.phone.outputs.image
     serial = null
+    device = step.simulated_phone.phone.outputs.image
     runner = { (local.program) = step.exec.runner.outputs.bin }
     packages = {
       "libQnnLLaMAPackage_CPU.so" = "${step.oppackage.llama.outputs.dir}/htp_aarch64/libQnnLLaMAPackage.so"
@@ -35,59 +19,77 @@ profile "simulated" {
     }
     flags  = []
     pull   = ["results/tokens.json"]
-    expect = step.reference.llm.outputs.tokens
-    env    = { OPEN_RUNNER_RESULTS = "results/tokens.json" } # the simulation's alone: upstream's runner writes no file
-  }
+    expect = step.reference.toy.outputs.tokens
+    env    = { OPEN_RUNNER_RESULTS = "results/tokens.json" } # the simulated runner's alone: mllm's writes no file
+  } : null
+}
 
-  step "model" "llm" {
-    description  = "a small model of the same architecture, for machines without the real one"
-    seed         = 79
-    architecture = var.architecture
-    block_size   = local.block_size
-  }
+toolchain "llvm" { when = local.simulated } # real compilers behind the names of the simulated SDKs
+toolchain "mllm" {} # the simulation of mllm's programs
+toolchain "qemu" {}
+toolchain "busybox" {}
 
-  step "exec" "runner" {
-    description = "the simulation's runner, with the flags and the output of upstream's for Qwen3"
-    argv        = ["sh", "${toolchain.mllm.dir}/bin/build-runner", "${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++"]
-    inputs      = [toolchain.llvm.dir]
-    output "bin" { file = "runner" }
-    output "symbols" { tree = "symbols" } # for `hexmage debug`
+profile "simulated" {
+  locals {
+    model     = null
+    pymllm    = null
+    ops       = local.sources
+    phone     = local.toy
+    quantized = step.convert.toy.outputs.model
+    htp       = null
+    table     = null
   }
+}
 
-  step "simulated_phone" "phone" {
-    description = "a phone for machines without one"
-  }
+step "model" "toy" {
+  when         = local.simulated
+  description  = "a toy model of the same architecture"
+  seed         = 79
+  architecture = var.architecture
+  block_size   = local.block_size
+}
 
-  step "reference" "llm" {
-    description = "what the device must say"
-    model       = step.convert.llm.outputs.model
-    config      = step.context.llm.outputs.config
-    tokenizer   = "${step.quantize.llm.outputs.dir}/tokenizer.json"
-    prompt      = var.prompt
-  }
+step "quantize" "toy" {
+  when         = local.simulated
+  model        = step.model.toy.outputs.dir
+  architecture = var.architecture
+  block_size   = local.block_size
+  tensors      = "simulated"
+}
 
-  step "patch" "ops" {
-    description = "rewrite what the SDK has renamed"
-    source      = local.ops
-    series      = "mllm"
-  }
+step "convert" "toy" {
+  when  = local.simulated
+  model = step.quantize.toy.outputs.dir
+  name  = var.architecture
+}
 
-  step "makefile" "llama" {
-    source  = step.patch.ops.outputs.dir
-    package = "LLaMAPackage"
-    hvx     = local.hvx
-  }
+step "context" "toy" {
+  when        = local.simulated
+  description = "a context that the simulated phone alone can run"
+  model       = step.convert.toy.outputs.model
+  config      = "${step.quantize.toy.outputs.dir}/config.json"
+  compiler    = "${toolchain.mllm.dir}/bin/${local.compiler}"
+}
 
-  step "oppackage" "llama" {
-    source  = step.patch.ops.outputs.dir
-    package = "LLaMAPackage"
-    targets = ["htp_aarch64", "htp_${target.arch}"]
-    hvx     = local.hvx
-  }
+step "reference" "toy" {
+  when        = local.simulated
+  description = "the tokens that the phone must print"
+  model       = step.convert.toy.outputs.model
+  config      = step.context.toy.outputs.config
+  tokenizer   = "${step.quantize.toy.outputs.dir}/tokenizer.json"
+  prompt      = var.prompt
+}
 
-  step "context" "llm" {
-    model    = step.convert.llm.outputs.model
-    config   = "${step.quantize.llm.outputs.dir}/config.json"
-    compiler = "${toolchain.mllm.dir}/bin/${local.compiler}"
-  }
+step "exec" "runner" {
+  when        = local.simulated
+  description = "the simulated runner, with the flags and the output of mllm's for Qwen3"
+  argv        = ["sh", "${toolchain.mllm.dir}/bin/build-runner", "${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++"]
+  inputs      = [toolchain.llvm.dir]
+  output "bin" { file = "runner" }
+  output "symbols" { tree = "symbols" } # for `hexmage debug`
+}
+
+step "simulated_phone" "phone" {
+  when        = local.simulated
+  description = "a phone for machines without one"
 }
