@@ -251,7 +251,7 @@ func TestToolchainPlanErrors(t *testing.T) {
 	}{
 		"unknown":       {tool: "qnn", summary: "Unknown toolchain", says: "is not in the catalogue"},
 		"no release":    {tool: "ndk", args: map[string]cty.Value{"version": str("r28bb")}, summary: "Unknown release", says: `did you mean "r28b"`},
-		"no simulation":   {tool: "ndk", profile: "simulated", args: map[string]cty.Value{"version": str("r25c")}, summary: "Toolchain not available", says: "--profile device"},
+		"no simulation": {tool: "ndk", profile: "simulated", args: map[string]cty.Value{"version": str("r25c")}, summary: "Toolchain not available", says: "--profile device"},
 		"new SoC":       {tool: "qairt", profile: "device", args: map[string]cty.Value{"version": str("2.42.0.251225")}, soc: "SM8850", says: ""},
 		"path":          {tool: "qairt", args: map[string]cty.Value{"path": str("/no/such")}, summary: "Toolchain not available", says: "can't be had"},
 		"urls, no hash": {tool: "ndk", args: map[string]cty.Value{"urls": cty.ListVal([]cty.Value{str("file:///x.zip")})}, says: "without one"},

@@ -15,8 +15,8 @@ import (
 	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/model/convert"
-	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	"github.com/hexmage/hexmage/steps"
 )
 
