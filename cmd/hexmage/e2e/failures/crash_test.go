@@ -100,13 +100,13 @@ func TestKilled(t *testing.T) {
 	w.RunJSON(t, Simulated, Pipeline, AOT+"toolchain.llvm", AOT+"toolchain.qemu", AOT+"toolchain.adb", AOT+"toolchain.busybox")
 	r := random(t)
 	for range 4 {
-		Kill(t, w, started, time.Duration(50+r.IntN(1500))*time.Millisecond)
+		Kill(t, w, Simulated+" "+Pipeline, started, time.Duration(50+r.IntN(1500))*time.Millisecond)
 	}
 	for range 2 { // while the phone runs: adb's server, the emulator, qemu
-		Kill(t, w, `"step":"module.aot.run.llm","name":"run"`, time.Duration(r.IntN(900))*time.Millisecond)
+		Kill(t, w, Simulated+" "+Pipeline, `"step":"module.aot.run.llm","name":"run"`, time.Duration(r.IntN(900))*time.Millisecond)
 	}
 	for i := range 6 { // while outputs are put in place
-		if pid := Kill(t, w, `"step":"module.aot.run.llm","name":"metrics"`,
+		if pid := Kill(t, w, Simulated+" "+Pipeline, `"step":"module.aot.run.llm","name":"metrics"`,
 			time.Duration(5*i)*time.Millisecond); pid > 0 {
 			w.Write(t, fmt.Sprintf("out/%s/.hexmage-%d-1/new", Pipeline, pid), "what it leaves when it is just then")
 		}
@@ -121,7 +121,7 @@ func TestKilledCold(t *testing.T) {
 	w := NewWorld(t).WithDownloads(t)
 	r := random(t)
 	for range 3 {
-		Kill(t, w, started, time.Duration(300+r.IntN(4000))*time.Millisecond)
+		Kill(t, w, Simulated+" "+Pipeline, started, time.Duration(300+r.IntN(4000))*time.Millisecond)
 	}
 	completes(t, w)
 }
@@ -130,7 +130,7 @@ func TestKilledCold(t *testing.T) {
 func TestKilledCommand(t *testing.T) {
 	w := NewWorld(t)
 	w.Write(t, PipelineFile, `step "exec" "slow" { argv = ["sleep", "1000"] }`)
-	if Kill(t, w, `"event":"node_started"`, 300*time.Millisecond) == 0 {
+	if Kill(t, w, Simulated+" "+Pipeline, `"event":"node_started"`, 300*time.Millisecond) == 0 {
 		t.Error("it had ended before")
 	}
 }
