@@ -334,7 +334,7 @@ func TestFetch(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(dirs[""], "file")); err != nil || !bytes.Equal(got, b.Bytes()) {
 		t.Errorf("file: %v", err)
 	}
-	args["unpack"], args["strip_prefix"] = cty.True, cty.StringVal("mllm-open")
+	args["unpack"], args["strip_prefix"] = cty.True, cty.StringVal("mllm-simulated")
 	if p, diags = k.Plan(fetchRequest(k, "fetch", "x", "", args)); diags.HasErrors() {
 		t.Fatal(diags)
 	}

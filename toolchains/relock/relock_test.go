@@ -81,7 +81,7 @@ toolchain "ours" {
   release "1" {
     source "archive" {
       urls         = ["` + strings.Join(urls, `", "`) + `"]
-      strip_prefix = "mllm-open"
+      strip_prefix = "mllm-simulated"
 ` + more + `
     }
   }

@@ -13,8 +13,8 @@ import (
 
 const qwen3 = "qwen3-aot-v79"
 
-// qwen3OnHost goes mllm's way in profile emulator with our own quantiser: its file, a graph with its points, the vendor's
-// compiler and emulator.
+// qwen3OnHost goes mllm's way in profile emulator with hexmage's quantizer: its file, a graph with its points,
+// Qualcomm's compiler and emulator.
 func qwen3OnHost(t *testing.T, w *World) {
 	native := []string{"--profile=emulator", "--var=quantizer=native", qwen3}
 	o := w.Run(t, append([]string{"run"}, native...)...)

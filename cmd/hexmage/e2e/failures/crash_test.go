@@ -97,7 +97,8 @@ func random(t *testing.T) *rand.Rand {
 func TestKilled(t *testing.T) {
 	FirstRun(t)
 	w := NewWorld(t).WithDownloads(t)
-	w.RunJSON(t, Simulated, Pipeline, AOT+"toolchain.llvm", AOT+"toolchain.qemu", AOT+"toolchain.adb", AOT+"toolchain.busybox")
+	w.RunJSON(t, Simulated, Pipeline,
+		AOT+"toolchain.llvm", AOT+"toolchain.qemu", AOT+"toolchain.adb", AOT+"toolchain.busybox")
 	r := random(t)
 	for range 4 {
 		Kill(t, w, Simulated+" "+Pipeline, started, time.Duration(50+r.IntN(1500))*time.Millisecond)

@@ -168,8 +168,8 @@ func TestBrokenLock(t *testing.T) {
 	}
 }
 
-// TestWrongSimulated: the shipped simulations go the way of a download, so a wrong digest in the lock stops them too, and
-// the right one lets them through afterwards.
+// TestWrongSimulated: a wrong digest in the lock stops a simulated SDK, as it stops a download. The right one lets it
+// through afterwards.
 func TestWrongSimulated(t *testing.T) {
 	w := NewWorld(t)
 	lock, err := os.ReadFile(filepath.Join(Repo(), "hexmage.lock.hcl"))

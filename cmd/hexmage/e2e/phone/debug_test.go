@@ -90,8 +90,8 @@ func debugsBatch(t *testing.T, w *World) {
 
 // debugsNot has what is wrong said before a phone is asked for, with what to do; and what the program did not come to.
 func debugsNot(t *testing.T, w *World) {
-	Wants(t, w.Run(t, "debug", Simulated, Pipeline, "--break", "print_help", "--batch"), ExitFailed, "exited with status = 0",
-		"the program did not come to a breakpoint")
+	Wants(t, w.Run(t, "debug", Simulated, Pipeline, "--break", "print_help", "--batch"), ExitFailed,
+		"exited with status = 0", "the program did not come to a breakpoint")
 	Wants(t, w.Run(t, "debug", Simulated, Pipeline, "--break", "parse_flgas", "--batch"), ExitUsage,
 		"--break parse_flgas: there is no function parse_flgas in "+debugged+" and the", "did you mean parse_flags?")
 	Wants(t, w.Run(t, "debug", Simulated, Pipeline, "--break", "flgas.cc:3", "--batch"), ExitUsage,
@@ -104,7 +104,8 @@ func debugsNot(t *testing.T, w *World) {
 		{"module.aot.run.lm", "did you mean module.aot.run.llm?"},
 		{"--port 99999", "want a number from 1 to 65535"},
 	} {
-		Wants(t, w.Run(t, append([]string{"debug", Simulated, Pipeline}, strings.Fields(c.args)...)...), ExitUsage, c.says)
+		Wants(t, w.Run(t, append([]string{"debug", Simulated, Pipeline}, strings.Fields(c.args)...)...), ExitUsage,
+			c.says)
 	}
 	Wants(t, w.Run(t, "debug", "sdk-matrix"), ExitUsage, "has no run step")
 	own := w.Shipped(t)
@@ -131,7 +132,8 @@ func debugsByHand(t *testing.T, w *World) {
 	address := l.Addr().String()
 	l.Close()
 	_, port, _ := net.SplitHostPort(address)
-	cmd = w.Command(t.Context(), "debug", Simulated, Pipeline, "--break", "Model::prefill", "--print", "--port", port, "--json")
+	cmd = w.Command(t.Context(), "debug", Simulated, Pipeline, "--break", "Model::prefill", "--print", "--port", port,
+		"--json")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +180,8 @@ func debugsWithoutInformation(t *testing.T, w *World) {
 // debugsOnConnectedPhone takes a phone of the user's own adb server, which here is a simulated one, by its serial.
 func debugsOnConnectedPhone(t *testing.T, w *World) {
 	one := emulate(t, w, "--connect")
-	Wants(t, w.Run(t, "debug", Simulated, Pipeline, "-s", one.Serial, "--break", "Model::prefill", "--batch"), 0, "(u32) n = 77")
+	Wants(t, w.Run(t, "debug", Simulated, Pipeline, "-s", one.Serial, "--break", "Model::prefill", "--batch"), 0,
+		"(u32) n = 77")
 	if o := w.Run(t, "device", "shell", "-s", one.Serial, "ls /data/local/tmp/hexmage/run | wc -l"); o.Stdout != "0\n" {
 		t.Errorf("left on the phone: %s", o)
 	}

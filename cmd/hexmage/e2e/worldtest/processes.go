@@ -46,8 +46,8 @@ func Running(w *World) []string {
 	}
 }
 
-// Kill starts a run of the pipeline, a name and flags, and kills hexmage and its process group, without warning: so long after the first event that
-// has the text. It returns the process's id, or 0 when the run ended before.
+// Kill starts a run of the pipeline, a name and flags, and kills hexmage and its process group, without warning: so
+// long after the first event that has the text. It returns the process's id, or 0 when the run ended before.
 func Kill(t *testing.T, w *World, pipeline, after string, wait time.Duration) int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), RunLimit)
