@@ -293,6 +293,19 @@ func TestNotPinned(t *testing.T) {
 	}
 }
 
+// TestOtherProcessor: on another processor than x86-64 the plan says what to run in place of profile emulator.
+func TestOtherProcessor(t *testing.T) {
+	k := toolchainKind(t)
+	for level, want := range map[string]int{"x86-64-v3": 0, "arm64-dotprod": 1} {
+		r := fetchRequest(k, addrs.Toolchain, "htp_host", "emulator", nil)
+		r.CPULevel = level
+		p, diags := k.Plan(r)
+		if diags.HasErrors() || len(p.Missing) != want || want == 1 && !strings.Contains(p.Missing[0], "x86-64 Linux only, and this machine is arm64-dotprod: use an x86-64 machine or container, or another profile, such as --profile simulated") {
+			t.Errorf("%s: missing %q, %v", level, p.Missing, diags)
+		}
+	}
+}
+
 func TestOverrideArchive(t *testing.T) {
 	var b bytes.Buffer
 	if err := sdktest.Archive(&b, "ndk", ""); err != nil {
