@@ -90,7 +90,7 @@ def from_config(c: dict[str, Any]) -> Arch:
         raise Wrong(f"config.json: model_type is {kind!r}; known are {', '.join(ARCHITECTURES)}.")
 
     def number(key: str, default: float | None = None) -> float:
-        v = c.get(key, default)
+        v = default if c.get(key) is None else c[key]
         if not isinstance(v, int | float) or isinstance(v, bool) or v <= 0:
             raise Wrong(f"config.json: {key} is {v!r}, not a positive number.")
         return v
