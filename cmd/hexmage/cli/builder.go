@@ -196,11 +196,9 @@ func (e *builder) options(a *app) engine.Options {
 func (e *builder) runOptions(a *app, c *runFlags, workspace, outIn, out string) engine.Options {
 	o := e.options(a)
 	o.Workspace, o.KeepGoing, o.Prune = workspace, c.KeepGoing, len(c.Steps) == 0
-	peaks := sync.OnceValue(func() runlog.Peaks {
-		return runlog.Open(a.runLogOf(workspace, c.Pipeline)).Peaks(a.Profile)
-	})
+	peaks := sync.OnceValue(func() runlog.Peaks { return runlog.Open(a.runLogOf(c.Pipeline)).Peaks(a.Profile) })
 	o.Took = func(step, name string) int64 { return peaks().Of(step, name) }
-	o.OutIn, o.Out, o.LogDir = outIn, out, a.logsOf(workspace, c.Pipeline)
+	o.OutIn, o.Out, o.LogDir = outIn, out, a.logsOf(c.Pipeline)
 	return o
 }
 
