@@ -257,8 +257,8 @@ func validate(ps []Package) error {
 func (p Package) Check() error {
 	if !nameRE.MatchString(p.Name) || !versionRE.MatchString(p.Version) || !archRE.MatchString(p.Arch) ||
 		!digestRE.MatchString(p.SHA256) {
-		return fmt.Errorf("package %.100q, version %.100q, architecture %.100q, sha256 %.100q: not what Debian calls a package",
-			p.Name, p.Version, p.Arch, p.SHA256)
+		return fmt.Errorf("package %.100q, version %.100q, architecture %.100q, sha256 %.100q: "+
+			"not what Debian calls a package", p.Name, p.Version, p.Arch, p.SHA256)
 	}
 	return nil
 }
