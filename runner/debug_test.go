@@ -93,7 +93,9 @@ func TestDebug(t *testing.T) {
 	target := debug.Target{Program: program, Folder: filepath.Dir(program), Breaks: []debug.Break{{Function: "answer"}}}
 	for name, server := range map[string]func(devinfo.Info) (session.Server, error){
 		"the emulator's stub": stub,
-		"lldb-server":         func(devinfo.Info) (session.Server, error) { return session.LLDBServer(file(simulatedServer, false)), nil },
+		"lldb-server": func(devinfo.Info) (session.Server, error) {
+			return session.LLDBServer(file(simulatedServer, false)), nil
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var printed bytes.Buffer

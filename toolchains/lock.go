@@ -24,8 +24,8 @@ const LockFile = "hexmage.lock.hcl"
 // Lock records, for each release that was taken, what exactly it was. Nothing is downloaded without a digest from here or
 // from the catalogue.
 type Lock struct {
-	Entries []*Locked       `hcl:"locked,block"`
-	Modules []*LockedModule `hcl:"module,block"`
+	Entries []*Locked
+	Modules []*LockedModule
 
 	base func() *Lock // has what Entries do not have; nil: nothing
 }
@@ -42,37 +42,30 @@ type LockedModule struct {
 
 // Locked is one release.
 type Locked struct {
-	Name    string `hcl:"name,label"`
-	Version string `hcl:"version,label"`
+	Name    string
+	Version string
 
-	Source   string        `hcl:"source"`        // archive, maven, pypi, python, qpm, qsc, deb, embedded: the simulation of a release has an entry beside that of the real one
+	// Source is archive, maven, pypi, python, qpm, qsc, deb or embedded. The simulation of a release has its own entry.
+	Source   string        `hcl:"source"`
 	URL      string        `hcl:"url,optional"`  // of what comes from an address that a catalogue gives
 	File     string        `hcl:"file,optional"` // of pypi: the wheel's name
 	Size     int64         `hcl:"size,optional"`
 	SHA256   string        `hcl:"sha256,optional"`
 	Tree     string        `hcl:"tree,optional"`  // digest of the unpacked tree, where it is known
 	Trust    string        `hcl:"trust,optional"` // FirstUse: nobody vouches for it
-	Packages []deb.Package `hcl:"package,block"`
-	Licences []Licence     `hcl:"licence,block"` // of pypi: texts in it
+	Packages []deb.Package // of deb
 
 	Asked  string   `hcl:"asked,optional"` // of python: python.Asked.Digest
-	Wheels []*Wheel `hcl:"wheel,block"`    // of python
+	Wheels []*Wheel // of python
 }
 
 // Wheel is a package of an environment.
 type Wheel struct {
-	Project  string    `hcl:"project,label"`
-	Version  string    `hcl:"version"`
-	File     string    `hcl:"file"`
-	Size     int64     `hcl:"size,optional"`
-	SHA256   string    `hcl:"sha256"`
-	Licences []Licence `hcl:"licence,block"`
-}
-
-// Licence is a text that came with a release.
-type Licence struct {
-	Path   string `hcl:"path,label" json:"path"` // in its tree
-	SHA256 string `hcl:"sha256" json:"sha256"`
+	Project string // normalized
+	Version string
+	File    string // project and version are parts of it
+	Size    int64  // bytes; 0 if it is not known
+	SHA256  string
 }
 
 // FirstUse is the Trust of what was pinned as it came, because its vendor publishes no digest.
@@ -80,58 +73,75 @@ const FirstUse = "first use"
 
 // ParseLock reads a lock file.
 func ParseLock(src []byte, name string) (*Lock, hcl.Diagnostics) {
-	parsed, diags := lang.ParseManifest(src, name, lang.NewBudget())
+	f, diags := lang.ParseManifest(src, name, lang.NewBudget())
+	return decodeLock(f, diags)
+}
+
+// lockFile is a lock file as HCL reads it.
+type lockFile struct {
+	Entries []*lockedBlock  `hcl:"locked,block"`
+	Modules []*LockedModule `hcl:"module,block"`
+}
+
+type lockedBlock struct {
+	Name     string         `hcl:"name,label"`
+	Version  string         `hcl:"version,label"`
+	Packages *hcl.Attribute `hcl:"packages,optional"`
+	Wheels   *hcl.Attribute `hcl:"wheels,optional"`
+	Place    hcl.Range      `hcl:",def_range"`
+	Rest     hcl.Body       `hcl:",remain"`
+}
+
+func decodeLock(f *hcl.File, diags hcl.Diagnostics) (*Lock, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	l := &Lock{}
-	diags = append(diags, gohcl.DecodeBody(parsed.Body, nil, l)...)
+	var file lockFile
+	diags = append(diags, gohcl.DecodeBody(f.Body, nil, &file)...)
+	l := &Lock{Modules: file.Modules}
+	for _, b := range file.Entries {
+		e := &Locked{Name: b.Name, Version: b.Version}
+		diags = append(diags, gohcl.DecodeBody(b.Rest, nil, e)...)
+		diags = append(diags, e.readLines(b)...)
+		l.Entries = append(l.Entries, e)
+	}
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	seen := map[string]bool{}
-	bad := func(e *Locked, detail string) {
-		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Lock file",
-			Detail: fmt.Sprintf("%s: %s %s: %s Run `hexmage lock` to write it again.", name, e.Name, e.Version, detail)})
-	}
-	for _, e := range l.Entries {
+	for i, e := range l.Entries {
+		bad := func(format string, args ...any) {
+			diags = append(diags, lockError(file.Entries[i].Place,
+				fmt.Sprintf("%s %s: ", e.Name, e.Version)+fmt.Sprintf(format, args...)))
+		}
 		if key := e.Name + " " + e.Version + " " + e.Source; seen[key] {
-			bad(e, "It is there twice.")
+			bad("duplicate block")
 		} else {
 			seen[key] = true
 		}
-		for _, w := range e.Wheels {
-			if err := w.pypi("").Check(); err != nil || !isHex(w.SHA256, 64) || w.Size < 0 {
-				bad(e, fmt.Sprintf("The wheel %s is none, or has no sha256.", w.Project))
-			}
-		}
 		if e.Source != "deb" && e.Source != "python" && !isHex(e.SHA256, 64) && (e.SHA256 != "" || !isHex(e.Tree, 64)) {
-			bad(e, fmt.Sprintf("Its sha256 %q is none.", e.SHA256))
+			bad("invalid sha256 %q", e.SHA256)
 		}
 		if e.Tree != "" && !isHex(e.Tree, 64) {
-			bad(e, fmt.Sprintf("Its tree %q is no digest.", e.Tree))
-		}
-		for _, l := range e.Licences {
-			if !isHex(l.SHA256, 64) {
-				bad(e, fmt.Sprintf("The sha256 %q of its licence %s is none.", l.SHA256, l.Path))
-			}
-		}
-		for _, p := range e.Packages {
-			if !isHex(p.SHA256, 64) {
-				bad(e, fmt.Sprintf("The sha256 %q of package %s is none.", p.SHA256, p.Name))
-			}
+			bad("invalid tree digest %q", e.Tree)
 		}
 	}
 	twice := map[[2]string]bool{}
 	for _, m := range l.Modules {
 		key := [2]string{m.URL, m.Ref}
 		if twice[key] || !isHex(m.Commit, 40) || !isHex(m.Tree, 64) {
-			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Lock file", Subject: &m.Place,
-				Detail: fmt.Sprintf("module %s %s: want one block for it, with a commit of 40 and a tree of 64 hexadecimal digits. Remove what is wrong, and run `hexmage lock` to write it again.", m.URL, m.Ref)})
+			diags = append(diags, lockError(m.Place, fmt.Sprintf("module %s %s: want one block for it, with a "+
+				"commit of 40 and a tree of 64 hexadecimal digits", m.URL, m.Ref)))
 		}
 		twice[key] = true
 	}
 	return l, diags
+}
+
+// lockError is a diagnostic about a part of a lock file.
+func lockError(at hcl.Range, problem string) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Lock file", Subject: &at,
+		Detail: problem + ". Remove the block, and run `hexmage lock` to write it again."}
 }
 
 func isHex(s string, n int) bool {
@@ -144,7 +154,7 @@ func BuiltinLock() (*Lock, hcl.Diagnostics) {
 	if err != nil {
 		return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Embedded lock", Detail: err.Error()}}
 	}
-	return ParseLock(b, "<hexmage>/toolchains/"+LockFile)
+	return decodeLock(lang.ParseShipped(b, "<hexmage>/toolchains/"+LockFile))
 }
 
 // Find returns the entry of a release as it comes from that kind of source, nil when it has none. A nil Lock has none.
@@ -257,23 +267,11 @@ func (l *Lock) Encode() []byte {
 			body.AppendUnstructuredTokens(comment("# Its vendor publishes no digest: this is what came the first time. Compare it with what others have got."))
 			optional(body, "trust", e.Trust)
 		}
-		for _, p := range e.Packages {
-			pb := body.AppendNewBlock("package", []string{p.Name}).Body()
-			pb.SetAttributeValue("version", cty.StringVal(p.Version))
-			pb.SetAttributeValue("arch", cty.StringVal(p.Arch))
-			pb.SetAttributeValue("size", cty.NumberIntVal(p.Size))
-			pb.SetAttributeValue("sha256", cty.StringVal(p.SHA256))
+		if len(e.Packages) > 0 {
+			body.SetAttributeRaw("packages", lockLines(e.Packages, packageLine))
 		}
-		appendLicences(body, e.Licences)
-		for _, w := range e.Wheels {
-			wb := body.AppendNewBlock("wheel", []string{w.Project}).Body()
-			wb.SetAttributeValue("version", cty.StringVal(w.Version))
-			wb.SetAttributeValue("file", cty.StringVal(w.File))
-			if w.Size > 0 {
-				wb.SetAttributeValue("size", cty.NumberIntVal(w.Size))
-			}
-			wb.SetAttributeValue("sha256", cty.StringVal(w.SHA256))
-			appendLicences(wb, w.Licences)
+		if len(e.Wheels) > 0 {
+			body.SetAttributeRaw("wheels", lockLines(e.Wheels, (*Wheel).line))
 		}
 	}
 	for _, m := range modules {
@@ -283,12 +281,6 @@ func (l *Lock) Encode() []byte {
 		body.SetAttributeValue("tree", cty.StringVal(m.Tree))
 	}
 	return hclwrite.Format(f.Bytes())
-}
-
-func appendLicences(b *hclwrite.Body, ls []Licence) {
-	for _, l := range ls {
-		b.AppendNewBlock("licence", []string{l.Path}).Body().SetAttributeValue("sha256", cty.StringVal(l.SHA256))
-	}
 }
 
 func optional(b *hclwrite.Body, name, value string) {

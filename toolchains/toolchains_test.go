@@ -13,12 +13,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/hashicorp/hcl/v2"
 
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/simulated/sdk"
 	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/sources"
+	"github.com/hexmage/hexmage/toolchains/sources/deb"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
@@ -304,12 +306,98 @@ func TestLock(t *testing.T) {
 		t.Errorf("a workspace's lock over the embedded one: %+v", got)
 	}
 	for name, src := range map[string]string{
-		"twice":     "locked \"a\" \"1\" {\n source = \"deb\"\n}\nlocked \"a\" \"1\" {\n source = \"deb\"\n}",
-		"no digest": "locked \"a\" \"1\" {\n source = \"archive\"\n sha256 = \"12\"\n}",
-		"package":   "locked \"a\" \"1\" {\n source = \"deb\"\n package \"p\" {\n version = \"1\"\n arch = \"a\"\n size = 1\n sha256 = \"x\"\n }\n}",
+		"twice":         "locked \"a\" \"1\" {\n source = \"deb\"\n}\nlocked \"a\" \"1\" {\n source = \"deb\"\n}",
+		"no digest":     "locked \"a\" \"1\" {\n source = \"archive\"\n sha256 = \"12\"\n}",
+		"tree":          "locked \"a\" \"1\" {\n source = \"deb\"\n tree = \"12\"\n}",
+		"package block": "locked \"a\" \"1\" {\n source = \"deb\"\n package \"p\" {\n }\n}",
+		"no source":     "locked \"a\" \"1\" {\n}",
 	} {
 		if _, diags := toolchains.ParseLock([]byte(src), "x"); !diags.HasErrors() {
 			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// TestLockLines: each line of packages and wheels is read strictly, and an error names the line.
+func TestLockLines(t *testing.T) {
+	sum := strings.Repeat("a", 64)
+	parse := func(list string) (*toolchains.Locked, hcl.Diagnostics) {
+		src := "locked \"x\" \"1\" {\n  source = \"deb\"\n  " + list + "\n}\n"
+		l, diags := toolchains.ParseLock([]byte(src), "lock")
+		if diags.HasErrors() {
+			return nil, diags
+		}
+		return l.Entries[0], nil
+	}
+	e, diags := parse(`packages = ["libc++1.51 2:1.0~rc1-1+b2 amd64 12 ` + sum + `", "p0 1 all 0 ` + sum + `"]
+  wheels = ["Ruamel.Yaml_x-1.0+cpu-py3-none-any.whl 0 ` + sum + `"]`)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	if d := cmp.Diff([]deb.Package{
+		{Name: "libc++1.51", Version: "2:1.0~rc1-1+b2", Arch: "amd64", Size: 12, SHA256: sum},
+		{Name: "p0", Version: "1", Arch: "all", SHA256: sum}}, e.Packages); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]*toolchains.Wheel{{Project: "ruamel-yaml-x", Version: "1.0+cpu",
+		File: "Ruamel.Yaml_x-1.0+cpu-py3-none-any.whl", SHA256: sum}}, e.Wheels); d != "" {
+		t.Error(d)
+	}
+	const file = "six-1.16.0-py3-none-any.whl"
+	for _, x := range []struct{ list, line, says string }{
+		{"packages", `make 4.3-4.1 amd64 12`, "want NAME VERSION ARCHITECTURE SIZE SHA256"},
+		{"packages", `make 4.3-4.1 amd64 12 ` + sum + ` x`, "want NAME"},
+		{"packages", `make  4.3-4.1 amd64 12 ` + sum, "want NAME"},
+		{"packages", `make  amd64 12 ` + sum, "want NAME"},
+		{"packages", `make\t4.3-4.1 amd64 12 ` + sum, "want NAME"},
+		{"packages", ` make 4.3-4.1 amd64 12 ` + sum, "want NAME"},
+		{"packages", ``, "want NAME"},
+		{"packages", `make 4.3-4.1 amd64 12 ` + sum[1:], "invalid sha256"},
+		{"packages", `make 4.3-4.1 amd64 12 ` + sum[1:] + "A", "invalid sha256"},
+		{"packages", `make 4.3-4.1 amd64 12 ` + sum[1:] + `\n`, "invalid sha256"},
+		{"packages", `make 4.3-4.1 amd64 -1 ` + sum, `invalid size "-1"`},
+		{"packages", `make 4.3-4.1 amd64 +1 ` + sum, "invalid size"},
+		{"packages", `make 4.3-4.1 amd64 01 ` + sum, "invalid size"},
+		{"packages", `make 4.3-4.1 amd64 1e3 ` + sum, "invalid size"},
+		{"packages", `make 4.3-4.1 amd64 9223372036854775808 ` + sum, "invalid size"},
+		{"packages", `-oDir=x 4.3-4.1 amd64 12 ` + sum, `package "-oDir=x"`},
+		{"packages", `../make 4.3-4.1 amd64 12 ` + sum, "package"},
+		{"packages", `make 4.3/../1 amd64 12 ` + sum, "version"},
+		{"packages", `make 4.3-4.1 ../x 12 ` + sum, "architecture"},
+		{"packages", `make=1 4.3\u0000 amd64 12 ` + sum, "package"},
+		{"packages", `good 1 all 1 ` + sum, "duplicate package good"},
+		{"packages", `make ${1/0} amd64 12 ` + sum, "want a string"},
+		{"packages", `make ${x} amd64 12 ` + sum, "want a string"},
+		{"packages", strings.Repeat("make ", 20000), "want NAME"},
+		{"wheels", file + ` ` + sum, "want FILE SIZE SHA256"},
+		{"wheels", file + ` 12 ` + sum + ` `, "want FILE"},
+		{"wheels", file + ` x ` + sum, `invalid size "x"`},
+		{"wheels", file + ` 12 x`, `invalid sha256 "x"`},
+		{"wheels", `six-1.16.0.tar.gz 12 ` + sum, `invalid file name of a wheel "six-1.16.0.tar.gz"`},
+		{"wheels", `../` + file + ` 12 ` + sum, "invalid file name"},
+		{"wheels", `a/` + file + ` 12 ` + sum, "invalid file name"},
+		{"wheels", file + `\u0000 12 ` + sum, "invalid file name"},
+		{"wheels", `six_-1-py3-none-any.whl 12 ` + sum, "no name of a Python package"},
+		{"wheels", `Good-2-py3-none-any.whl 1 ` + sum, "duplicate package good"},
+	} {
+		good := "good 1 all 1 " + sum
+		if x.list == "wheels" {
+			good = "good-1-py3-none-any.whl 1 " + sum
+		}
+		_, diags := parse(x.list + " = [\n    \"" + good + "\",\n    \"" + x.line + "\",\n  ]")
+		if len(diags) != 1 || !strings.Contains(diags[0].Detail, x.list+" of x 1: ") ||
+			!strings.Contains(diags[0].Detail, x.says) ||
+			!strings.Contains(diags[0].Detail, "run `hexmage lock` to write it again") || len(diags[0].Detail) > 600 ||
+			diags[0].Subject == nil || diags[0].Subject.Start.Line != 5 {
+			t.Errorf("%s %.200q: %.1000v, want %q at line 5", x.list, x.line, diags, x.says)
+		}
+	}
+	for _, expr := range []string{`"` + file + `"`, `null`, `{}`, `[null]`, `[1]`, `[["x"]]`, `[for x in ["a"]: x]`,
+		`concat([])`} {
+		for _, list := range []string{"packages", "wheels"} {
+			if _, diags := parse(list + " = " + expr); len(diags) != 1 || !strings.Contains(diags[0].Detail, "string") {
+				t.Errorf("%s = %s: %v", list, expr, diags)
+			}
 		}
 	}
 }
@@ -322,6 +410,11 @@ func FuzzParseLock(f *testing.F) {
 	}
 	f.Add(b)
 	f.Add([]byte("locked \"a\" \"1\" {\n  source = \"archive\"\n  sha256 = \"" + strings.Repeat("a", 64) + "\"\n  tree = \"" + strings.Repeat("b", 64) + "\"\n  trust = \"first use\"\n}\n"))
+	for _, list := range []string{`packages = ["p0 1 all 1 @"]`, `wheels = ["x-1!2-1a-py3-none-any.whl 0 @",]`,
+		`packages = []`} {
+		list = strings.ReplaceAll(list, "@", strings.Repeat("a", 64))
+		f.Add([]byte("locked \"a\" \"1\" {\n  source = \"deb\"\n  " + list + "\n}\n"))
+	}
 	f.Add([]byte("locked \"a\" \"1\" {\n  source = \"qpm\"\n  tree = \"" + strings.Repeat("b", 64) + "\"\n}\n"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		l, diags := toolchains.ParseLock(src, "lock")

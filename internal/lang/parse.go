@@ -30,6 +30,11 @@ func Parse(src []byte, name string) (*hcl.File, hcl.Diagnostics) {
 	return f, placed(diags[:min(len(diags), maxSyntax)], src, name)
 }
 
+// ParseShipped is Parse for a file that is part of the program. It does not check the limits of sources.
+func ParseShipped(src []byte, name string) (*hcl.File, hcl.Diagnostics) {
+	return hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+}
+
 // mergeMark begins a line that git leaves in a file that it could not merge.
 const mergeMark = "<<<<<<< "
 

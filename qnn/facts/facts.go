@@ -142,7 +142,7 @@ func (f File) decode(to *content, b *lang.Budget) hcl.Diagnostics {
 	var parsed *hcl.File
 	var diags hcl.Diagnostics
 	if f.Shipped {
-		parsed, diags = lang.Parse(f.Content, f.Name)
+		parsed, diags = lang.ParseShipped(f.Content, f.Name)
 	} else {
 		parsed, diags = lang.ParseManifest(f.Content, f.Name, b)
 	}

@@ -25,7 +25,7 @@ type SDK struct {
 	BuildID      string // "v2.41.0.251128145156_191518"; only of qairt
 	ToolsVersion string // "19.0.04"; only of hexagon
 	ToolsDir     string // slash path below the root: "tools/HEXAGON_Tools/19.0.04"; only of hexagon
-	Simulated      bool   // it says that it is no vendor's: qnn.Simulated
+	Simulated    bool   // it says that it is no vendor's: qnn.Simulated
 }
 
 // ErrUnknown is what Identify and In return, wrapped, for a folder that holds no SDK it knows.

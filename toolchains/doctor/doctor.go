@@ -46,8 +46,6 @@ type Finding struct {
 	Detail  string `json:"detail"`            // what was found
 	Remedy  string `json:"remedy,omitempty"`  // what to do when it is not OK
 	Command string `json:"command,omitempty"` // the next command to type, where it is one
-	// Licences are the texts that say under which licence a toolchain is, as the lock names them.
-	Licences []toolchains.Licence `json:"licences,omitempty"`
 }
 
 // Options say for what to look.

@@ -345,7 +345,7 @@ func TestSandbox(t *testing.T) {
 	}
 }
 
-// TestWheels: what a pipeline takes from package indexes is said with its size and its licences.
+// TestWheels: toolchains from package indexes are shown with their size.
 func TestWheels(t *testing.T) {
 	o := options(t)
 	c, diags := toolchains.Load(map[string][]byte{"ours.hcl": []byte("toolchain \"six\" {\n  default = \"1.16.0\"\n  release \"1.16.0\" {\n    source \"pypi\" {\n      project = \"six\"\n    }\n  }\n}\n")})
@@ -353,24 +353,20 @@ func TestWheels(t *testing.T) {
 		t.Fatal(diags)
 	}
 	sum := strings.Repeat("8a", 32)
-	o.Catalogue, o.Lock = c, &toolchains.Lock{Entries: []*toolchains.Locked{{Name: "six", Version: "1.16.0", Source: "pypi", File: "six-1.16.0-py2.py3-none-any.whl", Size: 11053, SHA256: sum,
-		Licences: []toolchains.Licence{{Path: "six-1.16.0.dist-info/LICENSE", SHA256: sum}}}}}
+	o.Catalogue = c
+	o.Lock = &toolchains.Lock{Entries: []*toolchains.Locked{{Name: "six", Version: "1.16.0", Source: "pypi",
+		File: "six-1.16.0-py2.py3-none-any.whl", Size: 11053, SHA256: sum}}}
 	o.Pipelines = []doctor.Pipeline{{Name: "p", Asked: []toolchains.Request{{Name: "six"}}, Download: 11053}, {Name: "q", Asked: []toolchains.Request{{Name: "six"}},
 		Takes: map[string]doctor.Take{doctor.TakeOf("six", "1.16.0"): {Stored: true}}}}
 	found := doctor.Examine(t.Context(), o)
-	if f := find(t, found, "pipeline q", "toolchain.six"); !strings.Contains(f.Detail, "in the store; licence") || find(t, found, "pipeline q", "downloads").Detail != "nothing is to be downloaded" {
+	if f := find(t, found, "pipeline q", "toolchain.six"); !strings.Contains(f.Detail, "in the store") ||
+		find(t, found, "pipeline q", "downloads").Detail != "nothing is to be downloaded" {
 		t.Errorf("of one that is there: %+v", f)
 	}
 	if f := find(t, found, "pipeline p", "downloads"); f.Detail != "11.1 kB to be downloaded" {
 		t.Errorf("%+v", f)
 	}
-	f := find(t, found, "pipeline p", "toolchain.six")
-	if !slices.Equal(f.Licences, o.Lock.Entries[0].Licences) {
-		t.Errorf("licences %+v", f.Licences)
-	}
-	for _, says := range []string{"to be downloaded: 11.1 kB", "licence six-1.16.0.dist-info/LICENSE", "sha256 8a8a8a8a8a8a"} {
-		if !strings.Contains(f.Detail, says) {
-			t.Errorf("%q does not say %q", f.Detail, says)
-		}
+	if f := find(t, found, "pipeline p", "toolchain.six"); !strings.Contains(f.Detail, "to be downloaded: 11.1 kB") {
+		t.Errorf("%+v", f)
 	}
 }

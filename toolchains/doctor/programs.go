@@ -317,10 +317,7 @@ func cutRemedy(text string) (what, do string) {
 	return text[:i], text[i+2:]
 }
 
-// manyLicences is from how many texts on they are counted, and not each shown to people: those of an environment's packages.
-const manyLicences = 8
-
-// packages says what a pipeline takes from package indexes, or has to download from elsewhere, how large that is, and under which licences it is.
+// packages adds the toolchains that a pipeline takes from package indexes or has to download, with their sizes.
 func (e *examination) packages(p Pipeline) {
 	for _, q := range p.Asked {
 		q.Lock = e.o.Lock
@@ -336,19 +333,6 @@ func (e *examination) packages(p Pipeline) {
 			continue
 		}
 		f := Finding{Name: "toolchain." + ch.Toolchain.Name, Status: OK, Detail: origin(ch, take)}
-		if l := e.o.Lock.Find(ch.Toolchain.Name, ch.Release.Version, ch.Source.Kind); l != nil {
-			f.Licences = slices.Clone(l.Licences)
-			for _, w := range l.Wheels {
-				f.Licences = append(f.Licences, w.Licences...)
-			}
-		}
-		if n := len(f.Licences); n >= manyLicences {
-			f.Detail += fmt.Sprintf("; %d licence texts, which %s names", n, toolchains.LockFile)
-		} else {
-			for i, l := range f.Licences {
-				f.Detail += []string{"; licence ", ", "}[min(i, 1)] + l.Path + " (sha256 " + l.SHA256[:12] + "…)"
-			}
-		}
 		if !slices.ContainsFunc(e.found, func(have Finding) bool {
 			return have.Section == e.section && have.Name == f.Name && have.Detail == f.Detail
 		}) { // of several modules

@@ -1,20 +1,17 @@
 package relock
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/hexmage/hexmage/internal/archive"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/python"
@@ -25,8 +22,8 @@ import (
 // asking is how many indexes' pages are read at once.
 const asking = 6
 
-// environment chooses the packages of an environment: uv, which is pinned itself, says which versions, the index which files. None of them is
-// downloaded but for the texts of its licences.
+// environment chooses the packages of an environment: uv, which is pinned itself, says which versions, the index which
+// files. It downloads only files whose index does not give their size and sha256.
 func environment(ctx context.Context, c *toolchains.Catalogue, q toolchains.Request, ch *toolchains.Choice, o Options) (*toolchains.Locked, error) {
 	asked := ch.Packages.Asked
 	e := &toolchains.Locked{Name: ch.Toolchain.Name, Version: ch.Release.Version, Source: ch.Source.Kind, Asked: asked.Digest()}
@@ -80,7 +77,7 @@ func environment(ctx context.Context, c *toolchains.Catalogue, q toolchains.Requ
 	g.SetLimit(asking)
 	for i, p := range chosen {
 		g.Go(func() (err error) {
-			if e.Wheels[i], err = wheel(ctx, p, asked, getenv, dir, o); err != nil {
+			if e.Wheels[i], err = wheel(ctx, p, asked, getenv, o); err != nil {
 				return err
 			}
 			o.say(fmt.Sprintf("%d of %d packages found", done.Add(1), len(chosen)))
@@ -112,8 +109,9 @@ func tree(ctx context.Context, c *toolchains.Catalogue, q toolchains.Request, at
 	return at, sources.Fetch(ctx, ch.Spec, at, o.Options)
 }
 
-// wheel finds the file of a package that fits, and the licences in it.
-func wheel(ctx context.Context, p python.Chosen, a python.Asked, getenv func(string) string, dir string, o Options) (*toolchains.Wheel, error) {
+// wheel finds the file of a package that fits.
+func wheel(ctx context.Context, p python.Chosen, a python.Asked, getenv func(string) string,
+	o Options) (*toolchains.Wheel, error) {
 	c := pypi.Client{Getenv: getenv, Home: o.Home, Mirrors: o.Mirrors, Logins: o.Logins, Fetch: fetch.Client{Backoff: o.Backoff}}
 	if a.Until != "" {
 		var err error
@@ -130,63 +128,31 @@ func wheel(ctx context.Context, p python.Chosen, a python.Asked, getenv func(str
 			o.Warn(n)
 		}
 	}
-	w := &toolchains.Wheel{Project: p.Project, Version: p.Version, File: f.Name, Size: f.Size, SHA256: f.SHA256}
-	src := fetch.Source{URLs: []string{f.URL}, Size: f.Size, SHA256: f.SHA256, Archive: true, Label: f.Name + " from the package index of " + f.From}
-	get := f.Fetch
-	get.Logins = append(get.Logins, o.Logins...)
-	name := filepath.Join(dir, f.Name)
-	m, err := get.FetchMembers(ctx, src, pypi.IsLicence, name)
-	if errors.Is(err, fetch.ErrNoRanges) { // then all of it, which is wanted later anyway
-		name = filepath.Join(o.Downloads, f.Name)
-		if f.SHA256 != "" {
-			name = filepath.Join(o.Downloads, f.SHA256)
-		}
-		var r *fetch.Result
-		if r, err = get.Fetch(ctx, src, name); err == nil {
-			w.SHA256, m = r.SHA256, &fetch.Members{Size: r.Size}
-			if kept := filepath.Join(o.Downloads, r.SHA256); kept != name {
-				err = os.Rename(name, kept)
-				name = kept
-			}
+	size, sum := f.Size, f.SHA256
+	if size == 0 || sum == "" {
+		if size, sum, err = download(ctx, f, o); err != nil {
+			return nil, err
 		}
 	}
-	if err != nil {
-		return nil, err
+	if !slices.Contains(p.SHA256, sum) {
+		return nil, fmt.Errorf("%w: uv and the package index of %s do not mean the same file by %s: "+
+			"sha256 %s is none of those that uv found", fetch.ErrMismatch, f.From, f.Name, sum)
 	}
-	w.Size = m.Size
-	if !slices.Contains(p.SHA256, w.SHA256) {
-		return nil, fmt.Errorf("%w: uv and the package index of %s do not mean the same file by %s: sha256 %s is none of those that uv found", fetch.ErrMismatch, f.From, f.Name, w.SHA256)
-	}
-	w.Licences, err = licencesOf(name)
-	return w, err
+	return toolchains.NewWheel(f.Name, size, sum)
 }
 
-// licencesOf reads the licences of a wheel, of which no more may be there.
-func licencesOf(name string) ([]toolchains.Licence, error) {
-	f, err := os.Open(name)
+// download gets a file whose index does not give its size or its sha256, and returns them. It keeps the file.
+func download(ctx context.Context, f *pypi.Found, o Options) (size int64, sum string, err error) {
+	get := f.Fetch
+	get.Logins = append(get.Logins, o.Logins...)
+	name := filepath.Join(o.Downloads, cmp.Or(f.SHA256, f.Name))
+	r, err := get.Fetch(ctx, fetch.Source{URLs: []string{f.URL}, Size: f.Size, SHA256: f.SHA256, Archive: true,
+		Label: f.Name + " from the package index of " + f.From}, name)
 	if err != nil {
-		return nil, err
+		return 0, "", err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
+	if kept := filepath.Join(o.Downloads, r.SHA256); kept != name {
+		err = os.Rename(name, kept)
 	}
-	members, err := archive.ListZip(f, info.Size(), 1_000_000)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
-	}
-	var out []toolchains.Licence
-	for _, m := range members {
-		if !pypi.IsLicence(m.Name) || strings.HasSuffix(m.Name, "/") || strings.Contains(m.Name, "..") || len(out) == pypi.MaxLicences {
-			continue
-		}
-		b, err := m.Read(maxLicence)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
-		}
-		out = append(out, toolchains.Licence{Path: m.Name, SHA256: fmt.Sprintf("%x", sha256.Sum256(b))})
-	}
-	slices.SortFunc(out, func(a, b toolchains.Licence) int { return strings.Compare(a.Path, b.Path) })
-	return out, nil
+	return r.Size, r.SHA256, err
 }

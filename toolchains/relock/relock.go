@@ -285,16 +285,13 @@ func learn(ctx context.Context, ch *toolchains.Choice, e *toolchains.Locked, o s
 			return err
 		}
 	}
-	if ch.Spec.Wheel != nil {
-		if e.Licences, err = licences(out); err != nil {
-			return err
-		}
-	}
 	return compareMirrors(ctx, ch.Spec, e, o)
 }
 
 func equal(a, b *toolchains.Locked) bool {
-	return a.Source == b.Source && a.Size == b.Size && a.SHA256 == b.SHA256 && a.Tree == b.Tree && a.Trust == b.Trust && a.File == b.File && a.Asked == b.Asked && reflect.DeepEqual(a.Wheels, b.Wheels) && slices.Equal(a.Licences, b.Licences) && slices.Equal(a.Packages, b.Packages)
+	return a.Source == b.Source && a.Size == b.Size && a.SHA256 == b.SHA256 && a.Tree == b.Tree &&
+		a.Trust == b.Trust && a.File == b.File && a.Asked == b.Asked &&
+		reflect.DeepEqual(a.Wheels, b.Wheels) && slices.Equal(a.Packages, b.Packages)
 }
 
 func describe(before, after *toolchains.Locked) string {

@@ -18,7 +18,7 @@ import (
 func wheel(t testing.TB, name, version, code, needs string) []byte {
 	t.Helper()
 	info := name + "-" + version + ".dist-info/"
-	files := [][2]string{{name + ".py", code}, {info + "licenses/LICENSE", "do what you like with " + name + "\n"},
+	files := [][2]string{{name + ".py", code},
 		{info + "METADATA", "Metadata-Version: 2.1\nName: " + name + "\nVersion: " + version + "\n" + needs}, {info + "WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
 		{info + "entry_points.txt", "[console_scripts]\n" + name + "-tool = " + name + ":main\n"}}
 	record := ""
@@ -47,7 +47,9 @@ func wheel(t testing.TB, name, version, code, needs string) []byte {
 // Index is a package index with some wheels.
 type Index struct {
 	*httptest.Server
-	Asked atomic.Int32 // how often it was
+	Asked atomic.Int32 // requests
+	Files atomic.Int32 // requests for wheels, without those of uv
+	Plain atomic.Bool  // its pages have no sizes
 
 	wheels map[string][]byte
 	days   map[string]string
@@ -59,6 +61,9 @@ func ServeIndex(t testing.TB) *Index {
 	i.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		i.Asked.Add(1)
 		if name, ok := strings.CutPrefix(r.URL.Path, "/files/"); ok && i.wheels[name] != nil {
+			if !strings.HasPrefix(r.UserAgent(), "uv/") {
+				i.Files.Add(1)
+			}
 			w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(i.wheels[name])))
 			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(i.wheels[name]))
 			return
@@ -66,7 +71,13 @@ func ServeIndex(t testing.TB) *Index {
 		var files []string
 		for name, b := range i.wheels {
 			if r.URL.Path == "/simple/"+strings.SplitN(name, "-", 2)[0]+"/" {
-				files = append(files, fmt.Sprintf(`{"filename":%q,"url":"/files/%s","hashes":{"sha256":"%x"},"size":%d,"upload-time":"2026-%sT00:00:00Z","yanked":false}`, name, name, sha256.Sum256(b), len(b), i.days[name]))
+				size := ""
+				if !i.Plain.Load() {
+					size = fmt.Sprintf(`"size":%d,`, len(b))
+				}
+				files = append(files, fmt.Sprintf(`{"filename":%q,"url":"/files/%s","hashes":{"sha256":"%x"},%s`+
+					`"upload-time":"2026-%sT00:00:00Z","yanked":false}`, name, name, sha256.Sum256(b), size,
+					i.days[name]))
 			}
 		}
 		if files == nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/safetensors"
 	"github.com/hexmage/hexmage/simulated/mllm/blob"
-	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
 // small is a model that is quick to quantise and whose sizes all differ.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/convert"
-	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
 // files makes a small model, in int8 and in floats.

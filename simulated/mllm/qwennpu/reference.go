@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/tool"
-	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
 // Tool is the tool's name, and its behaviour version: raise it whenever an output changes.

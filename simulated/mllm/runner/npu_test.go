@@ -17,9 +17,9 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/model/vocab"
-	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
 	"github.com/hexmage/hexmage/simulated/mllm/qwennpu"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
 // npuPrompt is what the program asks.

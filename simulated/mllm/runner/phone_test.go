@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	devrunner "github.com/hexmage/hexmage/simulated/mllm/runner"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	"github.com/hexmage/hexmage/simulated/phone/cdsp"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )

@@ -21,8 +21,8 @@ import (
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/simulated/mllm/compiler"
-	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	devrunner "github.com/hexmage/hexmage/simulated/mllm/runner"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
 // What upstream's programs of main at b9c30702 take, print and read, as facts of ours. TestUpstreamsTables holds these tables to a clone.

@@ -25,11 +25,11 @@ import (
 
 // Package is one package file.
 type Package struct {
-	Name    string `hcl:"name,label" json:"name"`
-	Version string `hcl:"version" json:"version"` // "" in a request: what the index names
-	Arch    string `hcl:"arch" json:"arch,omitempty"`
-	Size    int64  `hcl:"size" json:"size,omitempty"`     // bytes
-	SHA256  string `hcl:"sha256" json:"sha256,omitempty"` // 64 hexadecimal digits
+	Name    string `json:"name"`
+	Version string `json:"version"` // "" in a request: what the index names
+	Arch    string `json:"arch,omitempty"`
+	Size    int64  `json:"size,omitempty"`   // bytes
+	SHA256  string `json:"sha256,omitempty"` // 64 hexadecimal digits
 }
 
 // Client gets packages into a folder.
@@ -246,9 +246,19 @@ func validate(ps []Package) error {
 		return errors.New("no packages are named")
 	}
 	for _, p := range ps {
-		if !nameRE.MatchString(p.Name) || !versionRE.MatchString(p.Version) || !digestRE.MatchString(p.SHA256) {
-			return fmt.Errorf("package %q, version %q, sha256 %q: not what Debian calls a package", p.Name, p.Version, p.SHA256)
+		if err := p.Check(); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// Check returns an error for values that Debian does not allow. Version, Arch and SHA256 may be empty.
+func (p Package) Check() error {
+	if !nameRE.MatchString(p.Name) || !versionRE.MatchString(p.Version) || !archRE.MatchString(p.Arch) ||
+		!digestRE.MatchString(p.SHA256) {
+		return fmt.Errorf("package %.100q, version %.100q, architecture %.100q, sha256 %.100q: "+
+			"not what Debian calls a package", p.Name, p.Version, p.Arch, p.SHA256)
 	}
 	return nil
 }

@@ -84,6 +84,16 @@ func (w Wheel) Check() error {
 	return err
 }
 
+// ParseFile returns the wheel that has the name of the file, by PEP 427. Its project is normalized.
+func ParseFile(name string) (Wheel, error) {
+	n, ok := parseName(name)
+	if !ok {
+		return Wheel{}, fmt.Errorf("invalid file name of a wheel %.200q", name)
+	}
+	w := Wheel{Project: n.project, Version: n.version, File: name}
+	return w, w.Check()
+}
+
 // Find returns the file. The first index that has one counts; of one that is not pinned yet, no other may have another file of that name.
 func (c Client) Find(ctx context.Context, w Wheel) (*Found, error) {
 	if err := w.Check(); err != nil {

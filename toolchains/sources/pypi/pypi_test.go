@@ -94,6 +94,31 @@ func TestWheelNames(t *testing.T) {
 	}
 }
 
+// TestParseFile: the name of a file has the project and version.
+func TestParseFile(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"six-1.16.0-py2.py3-none-any.whl":              {"six", "1.16.0"},
+		"Jinja2-3.1-py3-none-any.whl":                  {"jinja2", "3.1"},
+		"ruamel_yaml-0.18-py3-none-any.whl":            {"ruamel-yaml", "0.18"},
+		"ruamel.yaml-0.18-1abc-py3-none-any.whl":       {"ruamel-yaml", "0.18"},
+		"torch-2.6.0+cpu-cp311-cp311-linux_x86_64.whl": {"torch", "2.6.0+cpu"},
+		"x-1!2.0rc1.post1-cp39-abi3-win_amd64.any.whl": {"x", "1!2.0rc1.post1"},
+	} {
+		w, err := pypi.ParseFile(name)
+		if err != nil || w != (pypi.Wheel{Project: want[0], Version: want[1], File: name}) {
+			t.Errorf("%s: %+v, %v", name, w, err)
+		}
+	}
+	for _, name := range []string{"", "six", "six-1.16.0.tar.gz", "six-py3-none-any.whl",
+		"../six-1.16.0-py3-none-any.whl",
+		"six_-1.16.0-py3-none-any.whl", "six-1.16.0-py3-none-any.whl\n", "six-1.16.0 -py3-none-any.whl",
+		"six-1..0-py3-none-any.whl", strings.Repeat("x", 300) + "-1-py3-none-any.whl"} {
+		if w, err := pypi.ParseFile(name); err == nil {
+			t.Errorf("%q is taken for %+v", name, w)
+		}
+	}
+}
+
 // TestConfig: pip's own configuration, as pip reads it.
 func TestConfig(t *testing.T) {
 	dir := t.TempDir()
@@ -221,19 +246,4 @@ func FuzzPage(f *testing.F) {
 			}
 		}
 	})
-}
-
-// TestLicenceNames: which files of a wheel are texts of licences.
-func TestLicenceNames(t *testing.T) {
-	for _, name := range []string{"six-1.16.0.dist-info/LICENSE", "uv-1.dist-info/licenses/LICENSE-MIT", "numpy-2.dist-info/licenses/numpy/random/LICENSE.md", "onnxruntime/LICENSE",
-		"onnxruntime_qnn/Qualcomm_LICENSE.pdf", "onnxruntime/ThirdPartyNotices.txt", "COPYING", "x/NOTICE"} {
-		if !pypi.IsLicence(name) {
-			t.Errorf("%s is none", name)
-		}
-	}
-	for _, name := range []string{"x/license.py", "x/licensed/y.txt", "x/y/z/LICENSE", "x/relicense", "x-1.dist-info/RECORD", "licenses"} {
-		if pypi.IsLicence(name) {
-			t.Errorf("%s is one", name)
-		}
-	}
 }

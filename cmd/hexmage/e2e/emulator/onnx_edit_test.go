@@ -150,9 +150,6 @@ locked "silero_vad" "6.2.0" {
   size   = 6118499
   sha256 = "8a31f1e58e73cdc20820d842f757e678e0ae1b0ee1cb7b8aa50f20f8fd7f7638"
   tree   = "0b09361d4a97637ebb81a40accdb6eaea623e4249ba02ce31fd82fc44c1aef58"
-  licence "silero_vad-6.2.0.dist-info/licenses/LICENSE" {
-    sha256 = "2e63e9a38b6e8fc0c7bc37ce174caca1862870856c6daf5697cfb785e925520b"
-  }
 }
 `
 	vadPipeline = `
