@@ -1925,14 +1925,14 @@ locked "gnu_runtime" "12" {
 
 locked "hexagon" "6.3.0.0" {
   source = "embedded"
-  size   = 25235
-  sha256 = "d72aa7a548c0da6f12f1633c77567822f334c266e453e5c8f52bc9d2eeb7ecca"
+  size   = 25111
+  sha256 = "da0ff7330c325f06771a84444cfdaef4ca13bcf9b7674bcd165eca6b669149c7"
 }
 
 locked "hexagon" "6.4.0.2" {
   source = "embedded"
-  size   = 26033
-  sha256 = "5683e01ccdfd3aa9be0de26222cf9aa899b44ecff738a543212371a98ec56012"
+  size   = 25903
+  sha256 = "feda8dbdee4ae9381d3664112744bfc0e87965d622cad74b9b4d27ba2891de96"
 }
 
 locked "htp_host" "2.4.0" {
@@ -2464,8 +2464,8 @@ locked "make" "4.3" {
 
 locked "mllm" "1" {
   source = "embedded"
-  size   = 129351
-  sha256 = "3afb460cc7e9b0149496e992f5adc0def52031a0212fc103086e06203251cdb4"
+  size   = 129189
+  sha256 = "e061a8dbecd224143e345f3b105249e12cfe6297ca553fea80a7a7bf6d735c93"
 }
 
 locked "mllm_quantiser" "2.6.0" {
@@ -3156,8 +3156,8 @@ locked "mllm_quantiser" "2.6.0" {
 
 locked "ndk" "r28b" {
   source = "embedded"
-  size   = 17323
-  sha256 = "b4f887b120b248f89c66c7f1a8dd7bef2e3f363a19995522f179744627794d90"
+  size   = 17268
+  sha256 = "0d63ab95735cfac8e492bae075045888e660745778498be2815f02fef3d0fe2c"
 }
 
 locked "ninja" "1.11.1" {
@@ -4586,26 +4586,26 @@ locked "python_arm64" "3.13" {
 
 locked "qairt" "2.31.0.250130" {
   source = "embedded"
-  size   = 85372
-  sha256 = "16a99551005e5de2b1bd55c4a5bdb847a687af23a7f360a7652cf725f6747969"
+  size   = 84735
+  sha256 = "5a325eebef103b378e998bad38e5a49110d46fd730f83cf2ab8d19b36eda6c34"
 }
 
 locked "qairt" "2.37.0.250724" {
   source = "embedded"
-  size   = 85308
-  sha256 = "a35f2c2318727e80056c3a21dd1be5747654bb602cf197fb013af8908d5ebd5f"
+  size   = 84671
+  sha256 = "200c2923cdd6a96fe72ad3c31c545123caa680ee722151116a9d4c6d5921ef91"
 }
 
 locked "qairt" "2.41.0.251128" {
   source = "embedded"
-  size   = 85308
-  sha256 = "c6cc310758e793e03cc4ebcdaf57d4e450b796f5b396c1c2a90efb1fa03ebde9"
+  size   = 84671
+  sha256 = "68a931fce639f9351b557b2bcb80de45d611735588fab46432f53366862f04fd"
 }
 
 locked "qairt" "2.42.0.251225" {
   source = "embedded"
-  size   = 92508
-  sha256 = "63ec32956f2d067eb325918cc29167c4ccfd025a18da1cb37a7bd063c2254e9d"
+  size   = 91767
+  sha256 = "6e16c9844fbdeeb7162c3dd77f1cdb62997721ff6f640aca33cee033a85df98b"
 }
 
 locked "qemu" "11.1" {
