@@ -13,6 +13,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/model/gguf"
+	"github.com/hexmage/hexmage/model/hfconfig"
 	"github.com/hexmage/hexmage/model/safetensors"
 )
 
@@ -154,25 +155,23 @@ func parseConfig(raw []byte) (Model, error) {
 		HeadDim      int64  `json:"head_dim"`
 		Intermediate int64  `json:"intermediate_size"`
 		Vocabulary   int64  `json:"vocab_size"`
-		Tied         *bool  `json:"tie_word_embeddings"`
+		Tied         bool   `json:"tie_word_embeddings"`
 	}
-	if err := json.Unmarshal(raw, &c); err != nil {
+	raw, err := hfconfig.Complete(raw)
+	if err == nil {
+		err = json.Unmarshal(raw, &c)
+	}
+	if err != nil {
 		return Model{}, fmt.Errorf("it is not the JSON of a model: %w: correct it, or get it again", err)
 	}
 	if !slices.Contains(Architectures(), c.Type) {
 		return Model{}, unknown(c.Type)
 	}
-	if c.Act != "" && c.Act != "silu" {
+	if c.Act != "silu" {
 		return Model{}, fmt.Errorf("hidden_act is %q; silu is known", c.Act)
 	}
 	m := Model{Architecture: c.Type, Layers: c.Layers, Hidden: c.Hidden, Heads: c.Heads, KVHeads: c.KVHeads, HeadDim: c.HeadDim,
-		Intermediate: c.Intermediate, Vocabulary: c.Vocabulary, Tied: c.Tied != nil && *c.Tied}
-	if m.KVHeads == 0 {
-		m.KVHeads = m.Heads
-	}
-	if m.HeadDim == 0 && m.Heads > 0 {
-		m.HeadDim = m.Hidden / m.Heads
-	}
+		Intermediate: c.Intermediate, Vocabulary: c.Vocabulary, Tied: c.Tied}
 	return m.checked()
 }
 
