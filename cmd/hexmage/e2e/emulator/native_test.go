@@ -60,13 +60,12 @@ step "audit" "m" {
   model  = step.convert.m.outputs.model
   config = "${step.quantize.m.outputs.dir}/config.json"
 }
-step "onnx_llm" "m" {
-  for_each = { float = "model", quantized = step.quantize.m.outputs.dir }
-  model    = each.value
-  context  = 64
+step "onnx_llm" "float" { model = "model" }
+step "onnx_llm" "quantized" {
+  model   = step.quantize.m.outputs.dir
+  context = 64
 }
 output "found" { value = step.audit.m.outputs.found }
-output "graphs" { value = step.onnx_llm.m["quantized"].outputs.dir }
 `
 
 // TestPlainConfig: in an empty folder the native quantizer, convert, audit and onnx_llm take a config.json of
