@@ -299,7 +299,7 @@ func toolchainAttrs(ch *toolchains.Choice) map[string]cty.Value {
 		"tools_version": str(tools),
 		"arches":        arches,
 		"source":        cty.StringVal(ch.Source.Kind),
-		"simulated":      cty.BoolVal(ch.Source.Kind == "embedded" || ch.Found.Simulated),
+		"simulated":     cty.BoolVal(ch.Source.Kind == "embedded" || ch.Found.Simulated),
 	}
 }
 
@@ -312,7 +312,7 @@ func ToolchainAttributes(t *toolchains.Toolchain) map[string]string {
 		"tools_version": "Version of the compilers in it; `null` where it is not known.",
 		"arches":        "Hexagon archs that it can build for.",
 		"source":        "Where it comes from: `\"archive\"`, `\"installed\"`, …",
-		"simulated":      "Whether it is hexmage's own, in the vendor's place.",
+		"simulated":     "Whether it is hexmage's own, in the vendor's place.",
 	}
 	for _, s := range t.Pushes {
 		all[s.Name] = "Files that a device needs of it, name → path, as `push` of a step `run` takes them."

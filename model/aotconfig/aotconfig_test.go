@@ -99,15 +99,15 @@ func TestReadModel(t *testing.T) {
 		"keys are missing": {`{"num_hidden_layers": 36, "linear_block_size": 32` +
 			strings.NewReplacer(`"vocab_size": 151936, `, "", `"bos_token_id": 1, `, "").Replace(tied) + `}`,
 			aotconfig.Model{}, "mllm's programs read bos_token_id, vocab_size"},
-		"defaults":             {short, aotconfig.Model{Type: "qwen3", Layers: 28, BlockSize: 16}, ""},
-		"stock":                {strings.Replace(stock, "EXTRA", "", 1), aotconfig.Model{}, "Qwen3 LPBQ requires a positive `linear_block_size`"},
-		"they disagree":        {strings.Replace(stock, "EXTRA", `, "linear_block_size": 16, "linear_impl_type": "QNN_LPBQ_w4a16o16_G32"`, 1), aotconfig.Model{}, "does not fit linear_block_size 16"},
-		"odd blocks":           {strings.Replace(stock, "EXTRA", `, "linear_block_size": 24`, 1), aotconfig.Model{}, "choose 16, 32 or 64"},
-		"untied":               {`{"num_hidden_layers": 36, "linear_block_size": 32, "tie_word_embeddings": false}`, aotconfig.Model{}, "no lm_head for untied models"},
-		"another model":        {`{"model_type": "gemma", "num_hidden_layers": 36, "linear_block_size": 32}`, aotconfig.Model{}, "mllm compiles qwen3, qwen2, llama"},
-		"no layers":            {`{"linear_block_size": 32}`, aotconfig.Model{}, `"num_hidden_layers" is missing`},
-		"layers":               {`{"num_hidden_layers": 0, "linear_block_size": 32}`, aotconfig.Model{}, "not in 1..1024"},
-		"no JSON":              {`{`, aotconfig.Model{}, "unexpected end"},
+		"defaults":      {short, aotconfig.Model{Type: "qwen3", Layers: 28, BlockSize: 16}, ""},
+		"stock":         {strings.Replace(stock, "EXTRA", "", 1), aotconfig.Model{}, "Qwen3 LPBQ requires a positive `linear_block_size`"},
+		"they disagree": {strings.Replace(stock, "EXTRA", `, "linear_block_size": 16, "linear_impl_type": "QNN_LPBQ_w4a16o16_G32"`, 1), aotconfig.Model{}, "does not fit linear_block_size 16"},
+		"odd blocks":    {strings.Replace(stock, "EXTRA", `, "linear_block_size": 24`, 1), aotconfig.Model{}, "choose 16, 32 or 64"},
+		"untied":        {`{"num_hidden_layers": 36, "linear_block_size": 32, "tie_word_embeddings": false}`, aotconfig.Model{}, "no lm_head for untied models"},
+		"another model": {`{"model_type": "gemma", "num_hidden_layers": 36, "linear_block_size": 32}`, aotconfig.Model{}, "mllm compiles qwen3, qwen2, llama"},
+		"no layers":     {`{"linear_block_size": 32}`, aotconfig.Model{}, `"num_hidden_layers" is missing`},
+		"layers":        {`{"num_hidden_layers": 0, "linear_block_size": 32}`, aotconfig.Model{}, "not in 1..1024"},
+		"no JSON":       {`{`, aotconfig.Model{}, "unexpected end"},
 	} {
 		path := filepath.Join(t.TempDir(), "config.json")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/hexmage/hexmage/model/audit"
 	"github.com/hexmage/hexmage/model/convert"
 	"github.com/hexmage/hexmage/model/mllm"
-	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
 
 // quantised makes a small quantized model, and returns its .mllm file and its config.json.

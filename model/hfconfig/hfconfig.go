@@ -1,4 +1,5 @@
-// Package hfconfig completes config.json of Llama, Qwen2 and Qwen3 models with the defaults of transformers.
+// Package hfconfig completes config.json of Llama, Qwen2 and Qwen3 models with the defaults of transformers. It does
+// not check the values that are there.
 package hfconfig
 
 import (

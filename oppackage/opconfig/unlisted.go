@@ -31,8 +31,8 @@ var (
 )
 
 // Unlisted returns the edits that an interface needs for each source, "" for none. HTP has no op whose registration is
-// missing in the interface's list of ops, and no backend finds a source none of whose ops are among the names there. The
-// linker accepts both.
+// missing in the interface's list of ops, and no backend finds a source none of whose ops are among the names there.
+// The linker accepts both.
 //
 // It ignores a list and names that the interface has from elsewhere, such as a header or a macro of its own.
 func Unlisted(iface []byte, sources [][]byte) []string {
@@ -51,7 +51,8 @@ func Unlisted(iface []byte, sources [][]byte) []string {
 		}
 		var edits []string
 		if whole && !slices.Contains(listed, of[0].Registration) {
-			edits = append(edits, fmt.Sprintf("add DECLARE_PKG_OPS_OPTS_LIST(%s) to its list of ops", of[0].Registration))
+			edits = append(edits,
+				fmt.Sprintf("add DECLARE_PKG_OPS_OPTS_LIST(%s) to its list of ops", of[0].Registration))
 		}
 		if names && of[0].Name != "" && !slices.ContainsFunc(of, named) {
 			edits = append(edits, fmt.Sprintf("add %q to its names of ops, whose number grows, and to validateOpConfig",
@@ -102,8 +103,8 @@ func RunListed(_ context.Context, s ListedSpec, env tool.Env) error {
 		fmt.Fprintf(&report, "%s: %s\n", path.Base(s.Ops[i]), strings.Join(names, " "))
 		if missing != "" {
 			said = tool.ErrSaid
-			fmt.Fprintf(env.Stderr, "%s: the interface leaves out %s, and the library would be built without: in %s, %s; "+
-				"or delete the interface and set package = \"NAME\" in the step, which then makes one\n",
+			fmt.Fprintf(env.Stderr, "%s: the interface leaves out %s, and the library would be built without: in %s, "+
+				"%s; or delete the interface and set package = \"NAME\" in the step, which then makes one\n",
 				s.Ops[i], strings.Join(names, ", "), strings.Join(s.Interface, " or "), missing)
 		}
 	}

@@ -191,7 +191,7 @@ type starter struct {
 	root      string // the workspace
 	soc       string
 	catalogue *toolchains.Catalogue
-	pipeline  string // its name; "" if none is written
+	pipeline  string   // its name; "" if none is written
 	next      []string // commands after init, without "hexmage"
 	files     []newFile
 }
@@ -356,7 +356,8 @@ func (s *starter) op() (name string, words []string, err error) {
 	case len(found) == 1:
 		folder = found[0]
 	default:
-		return "", nil, usageError("the op packages are %s: say with --name which gets the op", strings.Join(found, ", "))
+		return "", nil, usageError("there are several op packages: choose one of %s with --name",
+			strings.Join(found, ", "))
 	}
 	text := strings.NewReplacer("clipImpl", op+"Impl", "Clip", op).Replace(hexmage.Op)
 	s.files = append(s.files, newFile{folder + "/src/ops/" + op + ".cpp", text})
