@@ -5,6 +5,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +32,9 @@ func Doctor() error { return hexmage("doctor") }
 
 // Build compiles bin/hexmage.
 func Build() error {
+	if _, err := os.Stat("bin/hexmage"); err != nil {
+		fmt.Fprintln(os.Stderr, "compiling hexmage: the first time takes one to four minutes")
+	}
 	return sh.RunWithV(map[string]string{"CGO_ENABLED": "0"}, "go", "build", "-trimpath", "-o", "bin/", "./cmd/hexmage")
 }
 

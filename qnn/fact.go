@@ -7,11 +7,12 @@ import (
 	"github.com/hexmage/hexmage/internal/version"
 )
 
-// How sure a fact is. What the vendor documents, or somebody has seen, may refuse what contradicts it; what is inferred warns.
+// How sure a fact is. A contradiction of an inferred fact is a warning, of any other an error.
 const (
-	Documented = "documented"
+	Documented = "documented" // by Qualcomm
 	Observed   = "observed"
 	Inferred   = "inferred"
+	Declared   = "declared" // by the user: a record of the workspace without a block fact, or a flag
 )
 
 // Fact says of an attribute of a record where it is known from, and how sure it is.
@@ -37,14 +38,14 @@ func (a *Arch) Fact(f *Facts, attribute string) Fact {
 	return f.fact("arch", a.Facts, a.From, attribute)
 }
 
-// fact looks for what a record says itself, and else on what the shipped records of its kind stand. Who writes a record into a workspace
-// and says no more is believed.
+// fact returns the record's own Fact of the attribute, else the Ground of the shipped records of its kind. An attribute
+// of a workspace's record is declared.
 func (f *Facts) fact(kind string, own []*Fact, from, attribute string) Fact {
 	if x := find(own, func(x *Fact) bool { return x.Attribute == attribute }); x != nil {
 		return *x
 	}
 	if from != "" {
-		return Fact{attribute, Documented, from}
+		return Fact{attribute, Declared, from}
 	}
 	if g := find(f.Grounds, func(g *Ground) bool { return g.Kind == kind && g.Attribute == attribute }); g != nil {
 		return Fact{attribute, g.Sure, g.Source}

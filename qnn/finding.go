@@ -19,7 +19,7 @@ type Finding struct {
 	Reason   string `json:"reason"`           // what does not go together, and what comes of it
 	Remedy   string `json:"remedy"`           // what to do
 	Source   string `json:"source,omitempty"` // where that is known from
-	Sure     string `json:"sure,omitempty"`   // and how sure it is: Documented, Observed, Inferred
+	Sure     string `json:"sure,omitempty"`   // and how sure it is: Documented, Observed, Inferred, Declared
 	Argument string `json:"argument,omitempty"`
 }
 

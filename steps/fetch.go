@@ -127,7 +127,7 @@ func noLogin(p *step.Plan, addrs ...string) {
 
 // online lets an action use the network, and the machine for the reason that is said.
 func online(a *step.Action, why string) {
-	a.Set(action.PropertyNetwork, "true").Set(action.PropertyHost, why)
+	a.Set(action.PropertyNetwork, "true").Set(action.PropertyHost, why).Set(action.PropertyPool, action.DownloadsPool+"=1")
 }
 
 // Download is how much an action would download, in bytes, beside what the folder of downloads has; 0 where it is not known, or nothing.

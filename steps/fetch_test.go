@@ -251,7 +251,7 @@ func TestToolchainPlanErrors(t *testing.T) {
 	}{
 		"unknown":       {tool: "qnn", summary: "Unknown toolchain", says: "is not in the catalogue"},
 		"no release":    {tool: "ndk", args: map[string]cty.Value{"version": str("r28bb")}, summary: "Unknown release", says: `did you mean "r28b"`},
-		"no simulation":   {tool: "ndk", profile: "simulated", args: map[string]cty.Value{"version": str("r25c")}, summary: "Toolchain not available", says: "--profile device"},
+		"no simulation": {tool: "ndk", profile: "simulated", args: map[string]cty.Value{"version": str("r25c")}, summary: "Toolchain not available", says: "--profile device"},
 		"new SoC":       {tool: "qairt", profile: "device", args: map[string]cty.Value{"version": str("2.42.0.251225")}, soc: "SM8850", says: ""},
 		"path":          {tool: "qairt", args: map[string]cty.Value{"path": str("/no/such")}, summary: "Toolchain not available", says: "can't be had"},
 		"urls, no hash": {tool: "ndk", args: map[string]cty.Value{"urls": cty.ListVal([]cty.Value{str("file:///x.zip")})}, says: "without one"},
@@ -290,6 +290,19 @@ func TestNotPinned(t *testing.T) {
 	p, diags = k.Plan(fetchRequest(k, addrs.Toolchain, "hexagon", "device", map[string]cty.Value{"version": cty.StringVal("6.2.0.1")}))
 	if diags.HasErrors() || len(p.Missing) != 1 || !strings.Contains(p.Missing[0], "qpm-cli --login") || !strings.Contains(p.Missing[0], "set HEXAGON_SDK_ROOT") || p.Attrs["tools_version"].AsString() != "8.8.06" {
 		t.Errorf("missing %q, %v, %v", p.Missing, p.Attrs, diags)
+	}
+}
+
+// TestOtherProcessor: on another processor than x86-64 the plan says what to run in place of profile emulator.
+func TestOtherProcessor(t *testing.T) {
+	k := toolchainKind(t)
+	for level, want := range map[string]int{"x86-64-v3": 0, "arm64-dotprod": 1} {
+		r := fetchRequest(k, addrs.Toolchain, "htp_host", "emulator", nil)
+		r.CPULevel = level
+		p, diags := k.Plan(r)
+		if diags.HasErrors() || len(p.Missing) != want || want == 1 && !strings.Contains(p.Missing[0], "x86-64 Linux only, and this machine is arm64-dotprod: use an x86-64 machine or container, or another profile, such as --profile simulated") {
+			t.Errorf("%s: missing %q, %v", level, p.Missing, diags)
+		}
 	}
 }
 
@@ -334,7 +347,7 @@ func TestFetch(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(dirs[""], "file")); err != nil || !bytes.Equal(got, b.Bytes()) {
 		t.Errorf("file: %v", err)
 	}
-	args["unpack"], args["strip_prefix"] = cty.True, cty.StringVal("mllm-open")
+	args["unpack"], args["strip_prefix"] = cty.True, cty.StringVal("mllm-simulated")
 	if p, diags = k.Plan(fetchRequest(k, "fetch", "x", "", args)); diags.HasErrors() {
 		t.Fatal(diags)
 	}

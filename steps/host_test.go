@@ -213,12 +213,17 @@ func TestComputes(t *testing.T) {
 	for _, name := range []string{"onnx", "htp_host", "gnu_runtime", "aimet", "quark"} {
 		tools[name] = compatToolchain(name, "2.7.0", "pypi")
 	}
+	made := out("model", "tiny")
+	model := map[string]cty.Value{"model": cty.StringVal(made.Path())}
 	net, prompt := map[string]cty.Value{"graphs": cty.StringVal("net.onnx")}, map[string]cty.Value{"prompt": cty.StringVal("Who?")}
 	script := map[string]cty.Value{"script": cty.StringVal("x.py")}
 	plan := func(kind, level, environment string, args ...map[string]cty.Value) []action.Spec {
 		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: kind, Name: "x"}}, Target: target, Toolchains: tools, CPULevel: level, Args: map[string]cty.Value{}}
 		for _, more := range args {
 			maps.Copy(r.Args, more)
+		}
+		if v, ok := r.Args["model"]; ok && v.RawEquals(model["model"]) {
+			r.Uses = []step.Use{step.UseOf(cty.GetAttrPath("model"), made)}
 		}
 		if environment != "" {
 			r.Args["environment"] = cty.StringVal("toolchains/" + environment)
@@ -250,8 +255,8 @@ func TestComputes(t *testing.T) {
 		{"htp_emulate", "", []map[string]cty.Value{{"context": cty.StringVal("dir")}, prompt}, true},
 		{"python", "onnx", []map[string]cty.Value{script}, true},
 		{"python", "tools", []map[string]cty.Value{script}, false},
-		{"onnx_llm", "", []map[string]cty.Value{{"model": cty.StringVal("model")}}, false},
-		{"hf_folder", "", []map[string]cty.Value{{"model": cty.StringVal("model")}}, false},
+		{"onnx_llm", "", []map[string]cty.Value{model}, false},
+		{"hf_folder", "", []map[string]cty.Value{model}, false},
 		{"accuracy", "", []map[string]cty.Value{{"reference": cty.StringVal("f"), "outputs": cty.MapVal(map[string]cty.Value{"a": cty.StringVal("a")})}}, false},
 	} {
 		one, other := plan(c.kind, "x86-64-v3", c.environment, c.args...), plan(c.kind, "x86-64-v4", c.environment, c.args...)

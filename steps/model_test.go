@@ -55,10 +55,10 @@ func TestContextIsKeyedByTheCompilerThatRuns(t *testing.T) {
 	}{
 		"the simulation":            {mllm.Path() + "/bin/mllm-qwen3-aot-sha-c", simulated(true), string(compiler.Qwen3)},
 		"the simulation of Llama's": {mllm.Path() + "/bin/mllm-llama-aot-c-sha", simulated(true), string(compiler.Llama)},
-		"a toolchain's own":       {mllm.Path() + "/bin/mllm-qwen3-aot-sha-c", simulated(false), ""},
-		"upstream's, built":       {built.Path() + "/mllm-qwen3-aot-sha-c", simulated(true), ""},
-		"one of the workspace":    {"bin/mllm-qwen3-aot-sha-c", simulated(true), ""},
-		"one of this machine's":   {"/opt/bin/mllm-qwen3-aot-sha-c", simulated(true), ""},
+		"a toolchain's own":         {mllm.Path() + "/bin/mllm-qwen3-aot-sha-c", simulated(false), ""},
+		"upstream's, built":         {built.Path() + "/mllm-qwen3-aot-sha-c", simulated(true), ""},
+		"one of the workspace":      {"bin/mllm-qwen3-aot-sha-c", simulated(true), ""},
+		"one of this machine's":     {"/opt/bin/mllm-qwen3-aot-sha-c", simulated(true), ""},
 	} {
 		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "context", Name: "x"}},
 			Args:       map[string]cty.Value{"model": cty.StringVal("m"), "config": cty.StringVal("c"), "compiler": cty.StringVal(c.compiler)},
@@ -115,12 +115,12 @@ func TestUpstreamsQuantiser(t *testing.T) {
 			told: []string{`"architecture":"qwen3"`, `"samples":8`, `"max_length":1024`, `"calibration":"mllm.txt"`, `"checkpoint":"seen"`}},
 		"ours, llama": {args: map[string]cty.Value{"tensors": str("upstream"), "architecture": str("llama"), "block_size": cty.NumberIntVal(32)},
 			argv: "programs/mllm_native.py", told: []string{`"architecture":"llama"`, `"block_size":32`}},
-		"ours, blocks":      {args: map[string]cty.Value{"tensors": str("upstream"), "architecture": str("qwen2")}, refuse: "block_size = 32"},
+		"ours, blocks":        {args: map[string]cty.Value{"tensors": str("upstream"), "architecture": str("qwen2")}, refuse: "block_size = 32"},
 		"a simulation, llama": {args: map[string]cty.Value{"architecture": str("llama"), "block_size": cty.NumberIntVal(32)}, tool: string(quantizer.Tool)},
-		"upstream's":        {args: map[string]cty.Value{"pymllm": str("/mllm")}, argv: "programs/mllm_quantise.py", told: []string{`"architecture":"qwen3"`, `"block_size":16`, `"device":"cpu"`, `"calibration":"mllm.txt"`}},
-		"upstream's on GPU": {args: map[string]cty.Value{"pymllm": str("/mllm"), "device": str("cuda")}, argv: "programs/mllm_quantise.py", told: []string{`"device":"cuda"`}, pool: "gpu=1"},
-		"of another text":   {args: map[string]cty.Value{"pymllm": str("/mllm"), "calibration": str("/text")}, argv: "programs/mllm_quantise.py", told: []string{`text"`}},
-		"upstream's llama":  {args: map[string]cty.Value{"pymllm": str("/mllm"), "architecture": str("llama")}, refuse: "block_size = 32"},
+		"upstream's":          {args: map[string]cty.Value{"pymllm": str("/mllm")}, argv: "programs/mllm_quantise.py", told: []string{`"architecture":"qwen3"`, `"block_size":16`, `"device":"cpu"`, `"calibration":"mllm.txt"`}},
+		"upstream's on GPU":   {args: map[string]cty.Value{"pymllm": str("/mllm"), "device": str("cuda")}, argv: "programs/mllm_quantise.py", told: []string{`"device":"cuda"`}, pool: "gpu=1"},
+		"of another text":     {args: map[string]cty.Value{"pymllm": str("/mllm"), "calibration": str("/text")}, argv: "programs/mllm_quantise.py", told: []string{`text"`}},
+		"upstream's llama":    {args: map[string]cty.Value{"pymllm": str("/mllm"), "architecture": str("llama")}, refuse: "block_size = 32"},
 	} {
 		c.args["model"] = str("/hub")
 		p, diags := table()["quantize"].Plan(step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "quantize", Name: "x"}}, Args: c.args,

@@ -3,7 +3,6 @@ package steps
 import (
 	"bytes"
 	"io"
-	"path"
 
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/toolchains"
@@ -72,12 +71,4 @@ func marked(r io.Reader) bool {
 		}
 		kept = copy(buf, have[len(have)-most:])
 	}
-}
-
-// facts looks at a model of the workspace: one that step model has made is no model of the hub's.
-func (m Quantize) facts(q *question) bool {
-	if at := m.Model.Host(); at != "" {
-		q.refuseSimulated("model", path.Join(at, "config.json"))
-	}
-	return true
 }

@@ -45,6 +45,7 @@ type Workspace struct {
 	Machine   toolchains.Machine
 	Dir       string            // where paths of the workspace start
 	Metrics   map[string][]byte // its files of metrics
+	Memory    func() int64      // bytes that this machine has; nil, or 0: not known
 
 	// Asked, when set, is told what toolchain blocks ask of the catalogue, and nothing is chosen or planned for them.
 	Asked func(toolchains.Request)
@@ -78,7 +79,7 @@ func (w Workspace) Kinds() map[string]step.Kind {
 	known := sync.OnceValues(func() (metrics.Set, hcl.Diagnostics) { return metrics.Load(w.Metrics) })
 	return map[string]step.Kind{
 		"aimet_quantize":     step.New(aimetQuantizeSchema(), AIMETQuantize.Plan),
-		"hf_folder":          step.New(hfFolderSchema(), HFFolder.Plan),
+		"hf_folder":          step.New(hfFolderSchema(), asked(w, HFFolder.facts, HFFolder.Plan)),
 		"onnx_bisect":        step.New(onnxBisectSchema(), ONNXBisect.Plan),
 		"accuracy":           step.New(accuracySchema(), Accuracy.Plan),
 		"audit":              step.New(auditSchema(), Audit.Plan),
@@ -88,7 +89,7 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"npu_profile":        step.New(npuProfileSchema(), NPUProfile.Plan),
 		"olive":              step.New(oliveSchema(), Olive.Plan),
 		"onnx_edit":          step.New(onnxEditSchema(), ONNXEdit.Plan),
-		"onnx_llm":           step.New(onnxLLMSchema(), ONNXLLM.Plan),
+		"onnx_llm":           step.New(onnxLLMSchema(), asked(w, ONNXLLM.facts, ONNXLLM.Plan)),
 		"onnx_quantize":      step.New(onnxQuantizeSchema(), ONNXQuantize.Plan),
 		"onnx_run":           step.New(onnxRunSchema(), ONNXRun.Plan),
 		"context":            step.New(contextSchema(), asked(w, Context.facts, Context.Plan)),

@@ -96,6 +96,10 @@ func (t Toolchain) Plan(p *step.Plan, w Workspace) {
 	}
 	p.Attrs(attrs)
 	p.Missing(missing...)
+	if w := ch.Spec.Wheel; w != nil && strings.Contains(w.Tags, "x86_64") && p.CPULevel != "" && !strings.HasPrefix(p.CPULevel, "x86-64") {
+		p.Missing(fmt.Sprintf("%s runs on x86-64 Linux only, and this machine is %s: use an x86-64 machine or container, "+
+			"or another profile, such as --profile simulated", ch.Toolchain.Description, p.CPULevel))
+	}
 }
 
 // unknownSummary says what it is of a toolchain that the catalogue does not have.

@@ -15,8 +15,8 @@ import (
 	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/model/convert"
-	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
+	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	"github.com/hexmage/hexmage/steps"
 )
 
@@ -92,13 +92,13 @@ func toolPipeline(t *testing.T) string {
 // golden holds the digest of each tool's output for the pipeline above, and the version constant that vouches for it.
 func golden() map[string][2]string {
 	return map[string][2]string{
-		"model/config.json":           {"toymodel.MakeTool", "f46aaa8201c01202f4b14bfd83c83b16055b5efd80566d921252d1b23b216097"},
+		"model/config.json":           {"toymodel.MakeTool", "32a44240a62d800764cb3cb61cd7f1a1511bf98a0d32832c42c267cc39848ba7"},
 		"model/tokenizer.json":        {"toymodel.MakeTool", "f869d45fd40ffaab9559593f0fdc1ce3e0190a26910b8d5b0ff1d3ed8c2a6d19"},
-		"model/model.safetensors":     {"toymodel.MakeTool", "f13f847f0f550f89f4e0976979b86461ec2b736116932e11871acab2fe820fad"},
-		"quantized/model.safetensors": {"quantizer.Tool", "16f2b0caf1fa52a47a2d2880165e5a6cd9e1b360327906c50abc235df47c6436"},
-		"quantized/config.json":       {"quantizer.Tool", "f46aaa8201c01202f4b14bfd83c83b16055b5efd80566d921252d1b23b216097"},
-		"model.mllm":                  {"convert.Tool", "6a2f8f7c24febb3b5c692c01016f1ee8bfdf943ee08a691fad7a12af64d0c60a"},
-		"config.json":                 {"aotconfig.Tool", "e1f184227a4051c42c6e2af833a064d520c925e0fc25cea7e8bb5a26122d0974"},
+		"model/model.safetensors":     {"toymodel.MakeTool", "7f10295f478a442f125788248807d8f88c6b6c7a27b14a6f1d097391f08a5180"},
+		"quantized/model.safetensors": {"quantizer.Tool", "969e084cdbb9f53df82efc9fdb855cc55e47283a03fd799633eb76c8be84aaba"},
+		"quantized/config.json":       {"quantizer.Tool", "32a44240a62d800764cb3cb61cd7f1a1511bf98a0d32832c42c267cc39848ba7"},
+		"model.mllm":                  {"convert.Tool", "71fe9f08d44f97f14d86a844d57dc2894816d211047ced6473b4b7e42b8b1025"},
+		"config.json":                 {"aotconfig.Tool", "628a4f1ce07a273ab02ab9b1accbda57e358943647c3603bb18627a896468160"},
 		"aot.json":                    {"aotconfig.Tool", "6eb8291c21d7692001980862142eec1f1e7f691e021b5328c753b8f3a9da2a99"},
 		"context.bin":                 {"compiler.Qwen3", "c80ab71ca1784ff76157ed248c6e49558f7c54c81d2637e6b0d514b3df925320"},
 		"tokens.json":                 {"toymodel.ReferenceTool", "06d4f1907ba1d63fc9a37b9ff2a2fa42dbbe761c1e4b261b34ffbc0ede16766a"},

@@ -142,6 +142,7 @@ func (ch *Choice) take(c *Catalogue, q Request) (ok bool, reason string, err err
 			return false, "", err
 		}
 	case "archive", "maven", "pypi", "qpm", "qsc":
+		spec.License = t.Licence
 		if ok, reason, err := ch.remote(q, &spec); !ok || err != nil {
 			return false, reason, err
 		}

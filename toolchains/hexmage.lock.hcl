@@ -2464,8 +2464,8 @@ locked "make" "4.3" {
 
 locked "mllm" "1" {
   source = "embedded"
-  size   = 129189
-  sha256 = "e061a8dbecd224143e345f3b105249e12cfe6297ca553fea80a7a7bf6d735c93"
+  size   = 129589
+  sha256 = "ceb344d3f97a5b0c968fe541c080217390adbd86755382dbe80476bcaa5e502b"
 }
 
 locked "mllm_quantiser" "2.6.0" {

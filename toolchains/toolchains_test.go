@@ -129,7 +129,7 @@ func TestChoose(t *testing.T) {
 		"no digest":           {q: toolchains.Request{Name: "qairt", Version: "2.40.0.251030", Profile: "device"}, says: []string{"hexmage lock qairt 2.40.0.251030 --profile device"}},
 		"locking":             {q: toolchains.Request{Name: "qairt", Version: "2.40.0.251030", Profile: "device", Locking: true}, source: "archive"},
 		"sha1 is a digest":    {q: toolchains.Request{Name: "ndk", Version: "r28b", Profile: "device"}, source: "archive"},
-		"no simulation":         {q: toolchains.Request{Name: "qairt", Version: "2.44.0.260225", Profile: "simulated"}, says: []string{"no simulated SDK", "2.41.0.251128", "--profile device"}},
+		"no simulation":       {q: toolchains.Request{Name: "qairt", Version: "2.44.0.260225", Profile: "simulated"}, says: []string{"no simulated SDK", "2.41.0.251128", "--profile device"}},
 		"typing error":        {q: toolchains.Request{Name: "qiart"}, says: []string{`did you mean "qairt"`}},
 		"unknown release":     {q: toolchains.Request{Name: "qairt", Version: "2.41.0.251129"}, says: []string{`did you mean "2.41.0.251128"`}},
 		"beginning of one":    {q: toolchains.Request{Name: "qairt", Version: "2.41"}, says: []string{`(did you mean "2.41.0.251128"?); ` + "`hexmage toolchain list qairt` has"}},

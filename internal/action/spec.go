@@ -152,6 +152,9 @@ const (
 	PropertyStdout  = "stdout"  // path of an output: the command's whole standard output goes there too
 	PropertyPool    = "pool"    // comma list of name=amount: resources that limit how many run at once
 
+	// DownloadsPool is the resource of actions that wait for the network. They take no slot of -j.
+	DownloadsPool = "downloads"
+
 	// PropertyAddresses is AddressesFixed where the command, and what it starts, must have its memory at the same
 	// addresses in each run: there are programs that put things in order by address.
 	PropertyAddresses = "addresses"

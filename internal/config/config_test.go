@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -166,4 +167,36 @@ func FuzzLoad(f *testing.F) {
 			p.Source(s.Whole)
 		}
 	})
+}
+
+// TestLoadWith: a shipped pipeline has the workspace's values of variables, and one of the workspace comes first.
+func TestLoadWith(t *testing.T) {
+	shipped := config.ModuleFolder{FS: workspace("pipelines/p.hcl", `variable "v" {}`, "pipelines/q.hcl", ""),
+		Root: "/shipped", ID: "shipped"}
+	for _, tt := range []struct {
+		files                      []string
+		dir, values, absent, roots string
+	}{
+		{nil, "/shipped/pipelines", "", "pipelines", "[{/shipped shipped}]"},
+		{[]string{"pipelines/p.hexvars.hcl", "v = 1", "pipelines/q.hexvars.hcl", "v = 2", "pipelines/r.hcl", ""},
+			"/shipped/pipelines", "pipelines/p.hexvars.hcl", "", "[{/shipped shipped}]"},
+		{[]string{"pipelines/p.hcl", ""}, "pipelines", "", "", "[]"},
+	} {
+		p, diags := config.LoadWith(workspace(tt.files...), shipped, "p", nil)
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		var values []string
+		for _, v := range p.VarFiles {
+			values = append(values, v.Name)
+		}
+		if got := strings.Join(values, " "); p.Dir != tt.dir || got != tt.values ||
+			strings.Join(p.Absent, " ") != tt.absent || fmt.Sprint(p.Roots) != tt.roots {
+			t.Errorf("%q: folder %s, values %q, absent %q, roots %v", tt.files, p.Dir, got, p.Absent, p.Roots)
+		}
+	}
+	_, diags := config.LoadWith(workspace(), shipped, "r", nil)
+	if !strings.Contains(diags.Error(), "There are: p, q.") {
+		t.Error(diags)
+	}
 }

@@ -22,24 +22,39 @@ import (
 // path; it may be nil. The pipeline is returned also when there are errors, as far as it could be read, so that
 // diagnostics can show their source.
 func Load(fsys fs.FS, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
+	return LoadWith(fsys, ModuleFolder{}, name, find)
+}
+
+// LoadWith is Load, but takes the pipeline from the folder shipped if the workspace lacks it. Paths and values of
+// variables are those of the workspace.
+func LoadWith(fsys fs.FS, shipped ModuleFolder, name string, find Finder) (*Pipeline, hcl.Diagnostics) {
 	p := &Pipeline{Name: name, Module: &Module{Dir: workspace.Folder}, Files: make(map[string]*hcl.File)}
 	names, dirs, err := workspace.List(fsys)
-	p.Dirs = dirs
+	if p.Dirs = dirs; len(dirs) == 0 {
+		p.Absent = append(p.Absent, workspace.Folder)
+	}
 	if err != nil {
 		return p, errorf(hcl.Range{}, "The pipelines cannot be listed", "%s.", err)
 	}
-	files, diags := pipelineFiles(fsys, name, names)
+	from := ModuleFolder{FS: fsys}
+	if shipped.FS != nil {
+		others, _ := workspace.Names(shipped.FS)
+		if slices.Contains(others, name) && !workspace.Has(fsys, name) {
+			from = shipped
+		}
+		names = slices.Compact(slices.Sorted(slices.Values(append(names, others...))))
+	}
+	files, diags := pipelineFiles(from.FS, name, names)
 	if diags.HasErrors() {
 		return p, diags
 	}
-	if dir := path.Join(workspace.Folder, name); path.Dir(files[0]) == dir {
-		p.Module.Dir = dir
-		if !slices.Contains(p.Dirs, dir) { // a link to a folder
-			p.Dirs = append(p.Dirs, dir)
-		}
+	from.Dir = path.Dir(files[0])
+	p.Module.Dir = from.Name()
+	if !slices.Contains(p.Dirs, p.Module.Dir) { // a link to a folder, or one that is not in the workspace
+		p.Dirs = append(p.Dirs, p.Module.Dir)
 	}
 	l := &loader{p: p, find: find, read: make(map[string]*Module)}
-	diags = append(diags, l.module(p.Module, ModuleFolder{FS: fsys, Dir: p.Module.Dir}, files, true)...)
+	diags = append(diags, l.module(p.Module, from, files, true)...)
 	diags = append(diags, loadVarFiles(p, fsys, names)...)
 	return p, diags
 }

@@ -61,6 +61,9 @@ type link struct {
 
 // module reads the files of a module, and what it calls.
 func (l *loader) module(m *Module, from ModuleFolder, files []string, pipeline bool) hcl.Diagnostics {
+	if root := (Root{Dir: from.Root, ID: from.ID}); root.Dir != "" && !slices.Contains(l.p.Roots, root) {
+		l.p.Roots = append(l.p.Roots, root)
+	}
 	b := &builder{m: m, pipeline: pipeline}
 	var diags hcl.Diagnostics
 	for _, f := range files {
@@ -135,9 +138,6 @@ func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
 	}
 	m := &Module{Source: c.Source, Dir: dir}
 	c.Module, l.read[dir] = m, m
-	if root := (Root{Dir: folder.Root, ID: folder.ID}); root.Dir != "" && !slices.Contains(l.p.Roots, root) {
-		l.p.Roots = append(l.p.Roots, root)
-	}
 	l.chain = append(l.chain, link{dir, c.Range})
 	diags := l.module(m, folder, files, false)
 	l.chain = l.chain[:len(l.chain)-1]

@@ -7,10 +7,13 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/addrs"
@@ -94,6 +97,7 @@ func (a *assembler) root(ctx context.Context, n *instance,
 	inputs []action.Input) (*merkle.Dir, []merkle.Entry, map[digest.Digest][]byte, error) {
 	root, entries := &merkle.Dir{}, make([]merkle.Entry, len(inputs))
 	literals := literalsOf(inputs)
+	a.readHosts(ctx, inputs)
 	for i, in := range inputs {
 		e, err := a.entry(ctx, n, in, literals)
 		if err == nil {
@@ -105,6 +109,25 @@ func (a *assembler) root(ctx context.Context, n *instance,
 		entries[i] = e
 	}
 	return root, entries, literals, nil
+}
+
+// readHosts reads the files and folders of the workspace that nobody has read in this build on all processors: they
+// may be gigabytes. entry returns what is wrong with one.
+func (a *assembler) readHosts(ctx context.Context, inputs []action.Input) {
+	a.mu.Lock()
+	unread := slices.DeleteFunc(slices.Clone(inputs), func(in action.Input) bool {
+		return in.Host == nil || a.hosts[hostKey(*in.Host)] != nil
+	})
+	a.mu.Unlock()
+	if len(unread) < 2 {
+		return
+	}
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for _, in := range unread {
+		g.Go(func() error { _, _ = a.host(ctx, *in.Host); return nil })
+	}
+	_ = g.Wait() // it returns no error
 }
 
 // literalsOf returns what the literal contents among inputs are put into; nil where there are none.

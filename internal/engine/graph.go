@@ -340,11 +340,14 @@ func (g *graph) queue(u *unit) *readyHeap {
 // isAhead tells whether the unit's result is to be looked up before it is its turn.
 func (g *graph) isAhead(u *unit) bool { return g.lookAhead > 0 && u.spec != nil && !u.missed }
 
-// away tells whether an executor other than this machine's does the unit's work, which then takes none of our
-// processors.
+// away tells whether the unit takes no slot of this machine's processors: another executor does its work, or it
+// downloads.
 func (u *unit) away() bool {
 	if u.spec == nil {
 		return false
+	}
+	if demand(u)[action.DownloadsPool] > 0 {
+		return true
 	}
 	where := u.spec.Platform[action.PropertyExecutor]
 	return where != "" && where != action.ExecutorLocal

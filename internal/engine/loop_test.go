@@ -229,6 +229,20 @@ func TestFailureStopsOnlyWhatNeedsIt(t *testing.T) {
 	}
 }
 
+// TestFailureStartsNothing: after a failure no action starts, whether its inputs are ready or become ready. An action
+// that runs finishes, so a next run finds its result.
+func TestFailureStartsNothing(t *testing.T) {
+	f := &fakeWork{bad: map[string]bool{"bad": true}, took: map[string]time.Duration{"bad": time.Second,
+		"runs": 72 * time.Second}}
+	r, sum, took, err := runFake(t, 2, false, f, nil, newNode("bad"), newNode("runs"), newNode("ready"),
+		newNode("after", "bad"), newNode("later", "runs"), newNode("both", "bad", "runs"))
+	want := map[string]event.Outcome{"bad": event.Failed, "runs": event.Executed, "ready": event.Skipped,
+		"after": event.Skipped, "later": event.Skipped, "both": event.Skipped}
+	if err != nil || !reflect.DeepEqual(r.ended, want) || took != 72*time.Second {
+		t.Errorf("%v in %v, %+v, %v", r.ended, took, sum, err)
+	}
+}
+
 // comesAfter has the instance come after others, of which it takes nothing.
 func comesAfter(n *plan.Instance, others ...addrs.Instance) *plan.Instance {
 	n.After = append(n.After, others...)

@@ -13,17 +13,17 @@ import (
 
 // Metric is a number that a table among the outputs has.
 type Metric struct {
-	Output   string    `json:"output"`
-	Variant  string    `json:"variant,omitempty"` // under which conditions it was measured
-	Name     string    `json:"name"`
-	Label    string    `json:"label,omitempty"`
-	Unit     string    `json:"unit,omitempty"`
-	Value    float64   `json:"value"`            // of repetitions the median
-	Spread   float64   `json:"spread,omitempty"` // of repetitions about a standard deviation
-	N        int       `json:"n"`                // repetitions
-	Better   string    `json:"better,omitempty"` // "more" or "less", where the table says
-	Values   []float64 `json:"values,omitempty"` // each repetition's, where the table has them
-	Profile  string    `json:"profile,omitempty"`
+	Output    string    `json:"output"`
+	Variant   string    `json:"variant,omitempty"` // under which conditions it was measured
+	Name      string    `json:"name"`
+	Label     string    `json:"label,omitempty"`
+	Unit      string    `json:"unit,omitempty"`
+	Value     float64   `json:"value"`            // of repetitions the median
+	Spread    float64   `json:"spread,omitempty"` // of repetitions about a standard deviation
+	N         int       `json:"n"`                // repetitions
+	Better    string    `json:"better,omitempty"` // "more" or "less", where the table says
+	Values    []float64 `json:"values,omitempty"` // each repetition's, where the table has them
+	Profile   string    `json:"profile,omitempty"`
 	Simulated bool      `json:"simulated,omitempty"`
 }
 
@@ -31,8 +31,8 @@ type Metric struct {
 type measured struct {
 	report.Table
 	Simulated bool      `json:"simulated"`
-	Stats    []stat    `json:"stats"`
-	Variants []variant `json:"variants"`
+	Stats     []stat    `json:"stats"`
+	Variants  []variant `json:"variants"`
 }
 
 type stat struct {

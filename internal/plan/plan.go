@@ -86,6 +86,8 @@ type Instance struct {
 	Programs []string `json:"-"`                 // programs of the host that it needs beside argv[0]
 	Version  string   `json:"-"`                 // of a toolchain: its release
 
+	OutputBytes int64 `json:"-"` // size of its outputs, at least; 0: not known
+
 	Timeout time.Duration `json:"-"`                 // the step's; already in each of Specs that has none of its own
 	Retries int           `json:"retries,omitempty"` // how many more times a failed spec is tried
 	// RetryExitCodes are those after which it is tried again, beside reasons for which it could not run; in each of

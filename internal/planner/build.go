@@ -96,14 +96,20 @@ func (p *planner) build() (*plan.Plan, hcl.Diagnostics) {
 	return p.assemble(), append(diags, p.unused()...)
 }
 
-// together makes one error of those about toolchains that steps cannot do without and nobody declares, and one of
-// those about a target.
+// together makes one error of those about toolchains that steps cannot do without and nobody declares, one of those
+// about a target, and one of equal errors about something that steps share.
 func (p *planner) together(diags hcl.Diagnostics) hcl.Diagnostics {
 	targetSaid := false
+	shared := make(map[string]bool)
 	var first *hcl.Diagnostic
 	var names []string
 	by := make(map[string][]string)
 	diags = slices.DeleteFunc(diags, func(d *hcl.Diagnostic) bool {
+		if d.Extra == (step.Shared{}) {
+			again := shared[d.Detail]
+			shared[d.Detail] = true
+			return again
+		}
 		u, ok := d.Extra.(step.Undeclared)
 		switch {
 		case !ok:

@@ -285,6 +285,7 @@ func placeholders(v cty.Value) cty.Value {
 // fill puts what the kind planned into an instance, with the meta-arguments applied to each spec.
 func fill(n *plan.Instance, planned step.Planned) {
 	n.Explains, n.Missing, n.Programs = planned.Explain != nil, planned.Missing, planned.Programs
+	n.OutputBytes = planned.OutputBytes
 	n.Specs, n.Outputs = withMeta(n, planned.Specs), planned.Outputs
 	if v, ok := planned.Attrs["version"]; ok && v.IsKnown() && !v.IsNull() && v.Type() == cty.String {
 		n.Version = v.AsString()

@@ -25,6 +25,7 @@ import (
 // Info is what a run was told, and by whom.
 type Info struct {
 	Pipeline   string            `json:"pipeline"`
+	Folder     string            `json:"folder,omitempty"` // the workspace, an absolute path: it stays on this machine
 	Profile    string            `json:"profile,omitempty"`
 	Variables  string            `json:"variables,omitempty"` // digest of the variables' values
 	Version    string            `json:"version"`             // of hexmage

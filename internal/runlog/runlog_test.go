@@ -61,9 +61,9 @@ func TestPeaks(t *testing.T) {
 		took("d", event.Failed, 1<<30), end)
 	record(t, dir, event.BuildStarted{Pipeline: "p", Profile: "other"}, took("a", event.Executed, 7<<30), end)
 	for profile, want := range map[string]map[string]int64{
-		"":      {"a": 7 << 30, "b": 1 << 40, "c": 0, "d": 0, "e": 0},
-		"open":  {"a": 3 << 30, "b": 1 << 40, "c": 0},
-		"other": {"a": 7 << 30, "b": 0},
+		"":          {"a": 7 << 30, "b": 1 << 40, "c": 0, "d": 0, "e": 0},
+		"simulated": {"a": 3 << 30, "b": 1 << 40, "c": 0},
+		"other":     {"a": 7 << 30, "b": 0},
 	} {
 		peaks := runlog.Open(dir).Peaks(profile)
 		for step, n := range want {
@@ -177,13 +177,13 @@ func TestFind(t *testing.T) {
 			record(t, dir, e, did("other", fmt.Sprint(i), event.Executed, "o", 0), event.BuildFinished{Executed: 2})
 		}
 		b := runlog.Open(dir)
-		if _, a := b.Last("open", "a", ""); a == nil || a.Key != key("3") {
+		if _, a := b.Last("simulated", "a", ""); a == nil || a.Key != key("3") {
 			t.Errorf("last: %+v", a)
 		}
-		if _, a := b.LastSuccess("open", "a", ""); a == nil || a.Key != key("2") {
+		if _, a := b.LastSuccess("simulated", "a", ""); a == nil || a.Key != key("2") {
 			t.Errorf("last success: %+v", a)
 		}
-		if _, a := b.Last("open", "a", "x"); a != nil {
+		if _, a := b.Last("simulated", "a", "x"); a != nil {
 			t.Errorf("there is %+v", a)
 		}
 		if _, a := b.Last("another", "a", ""); a != nil {

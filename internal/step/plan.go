@@ -93,6 +93,16 @@ func (p *Plan) Fail(arg, summary, detail string, args ...any) {
 		Subject: p.ArgRange(arg)})
 }
 
+// Shared is the Extra of an error about something outside the step, such as a file: if several steps find it, the
+// planner reports one.
+type Shared struct{}
+
+// FailOnce is Fail of an error that other steps may find too.
+func (p *Plan) FailOnce(arg, summary, detail string) {
+	p.Fail(arg, summary, "%s", detail)
+	p.diags[len(p.diags)-1].Extra = Shared{}
+}
+
 // Report adds errors and warnings.
 func (p *Plan) Report(diags ...*hcl.Diagnostic) { p.diags = append(p.diags, diags...) }
 
@@ -149,6 +159,9 @@ func (p *Plan) Missing(texts ...string) {
 		}
 	}
 }
+
+// OutputBytes says how large the outputs are at least.
+func (p *Plan) OutputBytes(n int64) { p.out.OutputBytes = n }
 
 // Programs names programs of the host that the actions start without naming them as argv[0].
 func (p *Plan) Programs(names ...string) { p.out.Programs = append(p.out.Programs, names...) }

@@ -161,6 +161,8 @@ type Planned struct {
 	// Missing says what this machine lacks to run the step and how to get it, a line each. The plan still shows what
 	// would run; running is refused.
 	Missing []string
+	// OutputBytes is the size of all outputs together, at least; 0: not known.
+	OutputBytes int64
 	// Programs are programs of the host that the actions start without naming them as argv[0].
 	Programs []string
 

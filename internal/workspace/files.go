@@ -135,7 +135,7 @@ func (f *Files) Read(name string) (string, error) {
 }
 
 // Open opens a file or folder for a kind of step; that planning depends on it is for the kind to say. Anything else,
-// such as a pipe, which would be waited for, is not opened.
+// such as a pipe, which would be waited for, is not opened. Errors have the name as it is given.
 func (f *Files) Open(name string) (fs.File, error) {
 	_, host, err := f.real(name)
 	if err != nil {
@@ -144,7 +144,11 @@ func (f *Files) Open(name string) (fs.File, error) {
 	if info, err := os.Stat(host); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("neither a file nor a folder")}
 	}
-	return os.Open(host)
+	in, err := os.Open(host)
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return nil, &fs.PathError{Op: pe.Op, Path: name, Err: pe.Err}
+	}
+	return in, nil
 }
 
 func cannotRead(slash string, err error) error {

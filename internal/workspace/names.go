@@ -31,13 +31,13 @@ func Has(fsys fs.FS, name string) bool {
 	return slices.Contains(names, name)
 }
 
-// List is Names, and the folders that were listed for it.
+// List returns Names and the folders that it listed for them: none if the workspace has no pipelines folder.
 func List(fsys fs.FS) (names, dirs []string, err error) {
-	dirs = []string{Folder}
 	entries, err := fs.ReadDir(fsys, Folder)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, dirs, nil
+		return nil, nil, nil
 	}
+	dirs = []string{Folder}
 	if err != nil {
 		return nil, dirs, fmt.Errorf("list pipelines: %w", err)
 	}

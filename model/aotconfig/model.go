@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
-	"github.com/hexmage/hexmage/model/hfconfig"
+	"github.com/hexmage/hexmage/model/hf"
 )
 
 // Model is what of a model's config.json decides how it is compiled.
@@ -35,7 +35,7 @@ func ReadModel(path string) (Model, []byte, error) {
 	if err != nil {
 		return Model{}, nil, err
 	}
-	if raw, err = hfconfig.Complete(raw); err != nil {
+	if raw, err = hf.Complete(raw); err != nil {
 		return Model{}, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	m, err := parseModel(raw)

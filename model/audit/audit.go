@@ -19,7 +19,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/tool"
-	"github.com/hexmage/hexmage/model/hfconfig"
+	"github.com/hexmage/hexmage/model/hf"
 	"github.com/hexmage/hexmage/model/mllm"
 )
 
@@ -191,7 +191,7 @@ func Run(_ context.Context, s Spec, env tool.Env) error {
 		return err
 	}
 	var c Config
-	if raw, err = hfconfig.Complete(raw); err == nil {
+	if raw, err = hf.Complete(raw); err == nil {
 		err = json.Unmarshal(raw, &c)
 	}
 	if err != nil {

@@ -214,7 +214,7 @@ func (w Way) matrix(n, outputs int64) int64 {
 }
 
 func weights(m Model, w Way) Weights {
-	made := Weights{Layers: m.Layers * w.matrix(m.matrices(), m.outputs()), Head: m.Vocabulary * (m.Hidden + outputBytes)}
+	made := Weights{Layers: m.Layers * w.matrix(m.Matrices(), m.Outputs()), Head: m.Vocabulary * (m.Hidden + outputBytes)}
 	if !w.Outside {
 		made.Embedding = 2 * m.Vocabulary * m.Hidden
 	}

@@ -24,7 +24,7 @@ func (e *Estimate) size(c Part) int64 {
 
 // compile is how many bytes the compiler takes for a context, at its peak.
 func (e *Estimate) compile(c Part) int64 {
-	largest := e.Model.matrices()
+	largest := e.Model.Matrices()
 	if c.Head {
 		largest = max(largest, e.Model.Vocabulary*e.Model.Hidden)
 	}

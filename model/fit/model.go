@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,78 +10,17 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/model/gguf"
-	"github.com/hexmage/hexmage/model/hfconfig"
-	"github.com/hexmage/hexmage/model/safetensors"
+	"github.com/hexmage/hexmage/model/hf"
 )
 
 // Model is what of a decoder decides how much it takes.
-type Model struct {
-	Architecture string `json:"architecture"`
-	Layers       int64  `json:"layers"`
-	Hidden       int64  `json:"hidden"`
-	Heads        int64  `json:"heads"`
-	KVHeads      int64  `json:"kv_heads"`
-	HeadDim      int64  `json:"head_dim"`
-	Intermediate int64  `json:"intermediate"`
-	Vocabulary   int64  `json:"vocabulary"`
-	Tied         bool   `json:"tied"` // the head is the embedding, as a file has it
-	// From says what was read: "config.json and the headers of 2 files", "config.json alone", "the header of x.gguf".
-	From string `json:"from"`
-}
-
-// Architectures are those that onnx_llm makes graphs of, and that were measured.
-func Architectures() []string { return []string{"llama", "qwen2", "qwen3"} }
-
-// Parameters is how many weights the model has, the head's once more only where it has weights of its own.
-func (m Model) Parameters() int64 {
-	n := m.Layers*m.matrices() + m.Vocabulary*m.Hidden
-	if !m.Tied {
-		n += m.Vocabulary * m.Hidden
-	}
-	return n
-}
-
-// matrices is how many weights the matrices of a layer have.
-func (m Model) matrices() int64 {
-	q, kv := m.Heads*m.HeadDim, m.KVHeads*m.HeadDim
-	return 2*m.Hidden*q + 2*m.Hidden*kv + 3*m.Hidden*m.Intermediate
-}
-
-// outputs is how many outputs those matrices have together: each has a scale.
-func (m Model) outputs() int64 {
-	return m.Heads*m.HeadDim + 2*m.KVHeads*m.HeadDim + 2*m.Hidden + 2*m.Intermediate
-}
-
-// maxConfig bounds a config.json, in bytes.
-const maxConfig = 1 << 20
-
-// limits are numbers that no model has more of, those of onnx_llm.
-func limits() map[string]int64 {
-	return map[string]int64{"layers": 1000, "hidden": 1 << 17, "heads": 1 << 10, "kv_heads": 1 << 10, "head_dim": 1 << 12, "intermediate": 1 << 19, "vocabulary": 1 << 20}
-}
-
-// checked refuses numbers that no model has.
-func (m Model) checked() (Model, error) {
-	most := limits()
-	for _, n := range []struct {
-		name string
-		is   int64
-	}{{"layers", m.Layers}, {"hidden", m.Hidden}, {"heads", m.Heads}, {"kv_heads", m.KVHeads}, {"head_dim", m.HeadDim}, {"intermediate", m.Intermediate}, {"vocabulary", m.Vocabulary}} {
-		if n.is < 1 || n.is > most[n.name] {
-			return m, fmt.Errorf("%s is %d, not in 1..%d", n.name, n.is, most[n.name])
-		}
-	}
-	if m.Heads%m.KVHeads != 0 || m.HeadDim%2 != 0 {
-		return m, fmt.Errorf("%d heads over %d key/value heads of %d elements do not go together", m.Heads, m.KVHeads, m.HeadDim)
-	}
-	return m, nil
-}
+type Model = hf.Model
 
 // unknown refuses an architecture that was never measured.
 func unknown(kind string) error {
-	return fmt.Errorf("its architecture is %q, and what that takes was never measured; known are %s", kind, strings.Join(Architectures(), ", "))
+	return fmt.Errorf("its architecture is %q, and what that takes was never measured; known are %s", kind,
+		strings.Join(hf.Architectures(), ", "))
 }
 
 // Read reads what a model is: of a folder in the Hugging Face layout its config.json, and the headers of its safetensors where it has them; of a GGUF its
@@ -115,101 +53,13 @@ func escaped(path string) string {
 }
 
 func readFolder(path string) (Model, error) {
-	at := filepath.Join(path, "config.json")
-	raw, err := boundedfile.Read(at, maxConfig)
-	if err != nil {
-		return Model{}, err
+	open := func(name string) (fs.File, error) { return os.Open(name) }
+	found, problems := hf.Read(open, path, hf.Needs{})
+	var errs []error
+	for _, p := range problems {
+		errs = append(errs, p)
 	}
-	m, err := parseConfig(raw)
-	if err != nil {
-		return Model{}, fmt.Errorf("%s: %w", at, err)
-	}
-	for _, name := range []string{"model.safetensors.index.json", "model.safetensors"} {
-		file := filepath.Join(path, name)
-		if _, err := os.Stat(file); err != nil {
-			continue
-		}
-		w, err := safetensors.Open(file)
-		if err != nil {
-			return Model{}, err
-		}
-		err = m.agrees(w)
-		if err = errors.Join(err, w.Close()); err != nil {
-			return Model{}, fmt.Errorf("%s: %w", path, err)
-		}
-		return m, nil
-	}
-	m.From = "config.json alone: there are no weights beside it"
-	return m, nil
-}
-
-// parseConfig reads a config.json as the hub has it.
-func parseConfig(raw []byte) (Model, error) {
-	var c struct {
-		Type         string `json:"model_type"`
-		Act          string `json:"hidden_act"`
-		Layers       int64  `json:"num_hidden_layers"`
-		Hidden       int64  `json:"hidden_size"`
-		Heads        int64  `json:"num_attention_heads"`
-		KVHeads      int64  `json:"num_key_value_heads"`
-		HeadDim      int64  `json:"head_dim"`
-		Intermediate int64  `json:"intermediate_size"`
-		Vocabulary   int64  `json:"vocab_size"`
-		Tied         bool   `json:"tie_word_embeddings"`
-	}
-	raw, err := hfconfig.Complete(raw)
-	if err == nil {
-		err = json.Unmarshal(raw, &c)
-	}
-	if err != nil {
-		return Model{}, fmt.Errorf("it is not the JSON of a model: %w: correct it, or get it again", err)
-	}
-	if !slices.Contains(Architectures(), c.Type) {
-		return Model{}, unknown(c.Type)
-	}
-	if c.Act != "silu" {
-		return Model{}, fmt.Errorf("hidden_act is %q; silu is known", c.Act)
-	}
-	m := Model{Architecture: c.Type, Layers: c.Layers, Hidden: c.Hidden, Heads: c.Heads, KVHeads: c.KVHeads, HeadDim: c.HeadDim,
-		Intermediate: c.Intermediate, Vocabulary: c.Vocabulary, Tied: c.Tied}
-	return m.checked()
-}
-
-// agrees holds the tensors' shapes to the config: a config of another model would make every number wrong.
-func (m *Model) agrees(w *safetensors.Model) error {
-	type tensor struct {
-		name  string
-		shape []int64
-	}
-	q, kv := m.Heads*m.HeadDim, m.KVHeads*m.HeadDim
-	want := []tensor{{"model.embed_tokens.weight", []int64{m.Vocabulary, m.Hidden}}}
-	for l := range m.Layers {
-		for _, t := range []tensor{{"self_attn.q_proj", []int64{q, m.Hidden}}, {"self_attn.k_proj", []int64{kv, m.Hidden}}, {"self_attn.v_proj", []int64{kv, m.Hidden}},
-			{"self_attn.o_proj", []int64{m.Hidden, q}}, {"mlp.gate_proj", []int64{m.Intermediate, m.Hidden}}, {"mlp.up_proj", []int64{m.Intermediate, m.Hidden}},
-			{"mlp.down_proj", []int64{m.Hidden, m.Intermediate}}} {
-			want = append(want, tensor{fmt.Sprintf("model.layers.%d.%s.weight", l, t.name), t.shape})
-		}
-	}
-	for _, t := range want {
-		have, ok := w.Lookup(t.name)
-		if !ok {
-			return fmt.Errorf("the weights have no %s, which config.json has them have", t.name)
-		}
-		if !slices.Equal(have.Shape, t.shape) {
-			return fmt.Errorf("%s is %v; config.json means %v", t.name, have.Shape, t.shape)
-		}
-	}
-	files := map[string]bool{}
-	for _, t := range w.Tensors() {
-		files[t.File.Name()] = true
-	}
-	_, own := w.Lookup("lm_head.weight")
-	m.Tied = !own
-	m.From = "config.json and the header of model.safetensors"
-	if len(files) > 1 {
-		m.From = fmt.Sprintf("config.json and the headers of %d files", len(files))
-	}
-	return nil
+	return found.Model, errors.Join(errs...)
 }
 
 func readGGUF(path string) (Model, error) {
@@ -237,7 +87,7 @@ func readGGUF(path string) (Model, error) {
 // ofGGUF makes sense of a header.
 func ofGGUF(h *gguf.File) (Model, error) {
 	kind := h.Metadata["general.architecture"]
-	if !slices.Contains(Architectures(), kind) {
+	if !slices.Contains(hf.Architectures(), kind) {
 		return Model{}, unknown(kind)
 	}
 	var wrong error
@@ -274,5 +124,5 @@ func ofGGUF(h *gguf.File) (Model, error) {
 	if m.Vocabulary == 0 {
 		return Model{}, errors.New("it has no token_embd.weight of two dimensions, which says how many tokens there are")
 	}
-	return m.checked()
+	return m, m.Check()
 }

@@ -44,14 +44,15 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		string(config): "mlp.gate_proj.weight is [256 128]; config.json means [512 128]",
-		strings.Replace(string(config), `"num_hidden_layers": 2`, `"num_hidden_layers": 3`, 1):     "mlp.gate_proj.weight is",
-		strings.Replace(string(config), `"qwen3"`, `"gemma3"`, 1):                                  `its architecture is "gemma3", and what that takes was never measured; known are llama, qwen2, qwen3`,
+		string(config): "/model.safetensors: tensor model.layers.0.mlp.gate_proj.weight is [256 128] (and 5 more), " +
+			"config.json means [512 128]: use a folder whose config.json and weights belong together",
+		strings.Replace(string(config), `"qwen3"`, `"gemma3"`, 1): `/config.json: model_type is "gemma3": ` +
+			"use a llama, qwen2 or qwen3 model",
 		strings.Replace(string(config), `"silu"`, `"gelu"`, 1):                                     `hidden_act is "gelu"`,
-		strings.Replace(string(config), `"hidden_size": 128`, `"hidden_size": 1000000000`, 1):      "hidden is 1000000000",
-		strings.Replace(string(config), `"num_key_value_heads": 2`, `"num_key_value_heads": 3`, 1): "do not go together",
-		strings.Replace(string(config), `"vocab_size": 512`, `"vocab_size": -1`, 1):                "vocabulary is -1",
-		"{": "unexpected end",
+		strings.Replace(string(config), `"hidden_size": 128`, `"hidden_size": 1000000000`, 1):      "hidden_size is 1000000000",
+		strings.Replace(string(config), `"num_key_value_heads": 2`, `"num_key_value_heads": 3`, 1): "is not a multiple of",
+		strings.Replace(string(config), `"vocab_size": 512`, `"vocab_size": -1`, 1):                "vocab_size is -1",
+		"{": "file is not a JSON object (unexpected end of JSON input)",
 	} {
 		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
-// maxIndex bounds an index.json, in bytes.
-const maxIndex = 64 << 20
+// MaxIndex bounds an index.json, in bytes.
+const MaxIndex = 64 << 20
 
 // Model is one file, or several behind an index.json, seen as one set of tensors.
 type Model struct {
@@ -102,22 +102,37 @@ func (m *Model) add(path string) ([]string, error) {
 	return names, nil
 }
 
-func (m *Model) openIndex(path string) error {
-	raw, err := boundedfile.Read(path, maxIndex)
-	if err != nil {
-		return err
-	}
+// ParseIndex reads an index.json: the name of the shard of each tensor, a file in the index's own folder.
+func ParseIndex(raw []byte) (map[string]string, error) {
 	var index struct {
 		WeightMap map[string]string `json:"weight_map"`
 	}
 	if err := json.Unmarshal(raw, &index); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
 	if len(index.WeightMap) == 0 {
-		return fmt.Errorf("%s: no weight_map, so it names no shard", path)
+		return nil, errors.New("no weight_map, so it names no shard")
+	}
+	for _, s := range index.WeightMap {
+		// A shard's name is only ever a file name: anything else could read outside the model's folder.
+		if s == "" || s != filepath.Base(s) || s == "." || s == ".." || strings.ContainsAny(s, `/\`) {
+			return nil, fmt.Errorf("shard name %q is not a plain file name", s)
+		}
+	}
+	return index.WeightMap, nil
+}
+
+func (m *Model) openIndex(path string) error {
+	raw, err := boundedfile.Read(path, MaxIndex)
+	if err != nil {
+		return err
+	}
+	index, err := ParseIndex(raw)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	want := map[string]int{}
-	for _, shard := range index.WeightMap {
+	for _, shard := range index {
 		want[shard]++
 	}
 	shards := make([]string, 0, len(want))
@@ -126,17 +141,13 @@ func (m *Model) openIndex(path string) error {
 	}
 	sort.Strings(shards)
 	for _, s := range shards {
-		// A shard's name is only ever a file name: anything else could read outside the model's folder.
-		if s == "" || s != filepath.Base(s) || s == "." || s == ".." || strings.ContainsAny(s, `/\`) {
-			return fmt.Errorf("%s: shard name %q is not a plain file name", path, s)
-		}
 		names, err := m.add(filepath.Join(filepath.Dir(path), s))
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		for _, n := range names {
-			if index.WeightMap[n] != s {
-				return fmt.Errorf("%s: tensor %q is in %s, but the index puts it in %q", path, n, s, index.WeightMap[n])
+			if index[n] != s {
+				return fmt.Errorf("%s: tensor %q is in %s, but the index puts it in %q", path, n, s, index[n])
 			}
 		}
 		if len(names) != want[s] {

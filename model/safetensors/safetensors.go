@@ -28,6 +28,33 @@ const maxRank = 64
 // ErrFormat is wrapped by every error that says a file is not a well-formed safetensors file.
 var ErrFormat = errors.New("not a valid safetensors file")
 
+// TruncatedError is the ErrFormat of a file that ends before its tensors do.
+type TruncatedError struct {
+	Tensor     string // the first that ends after the file
+	Size, Want int64  // bytes: of the tensor; that the whole file would have
+}
+
+func (e *TruncatedError) Error() string {
+	return fmt.Sprintf("%v: tensor %q of %d bytes ends after the file's end; is the file truncated?", ErrFormat, e.Tensor,
+		e.Size)
+}
+
+// Unwrap returns ErrFormat.
+func (e *TruncatedError) Unwrap() error { return ErrFormat }
+
+// DTypeError is the ErrFormat of a tensor whose type this package does not know.
+type DTypeError struct {
+	Tensor string
+	DType  DType
+}
+
+func (e *DTypeError) Error() string {
+	return fmt.Sprintf("%v: tensor %q: unknown element type %q", ErrFormat, e.Tensor, string(e.DType))
+}
+
+// Unwrap returns ErrFormat.
+func (e *DTypeError) Unwrap() error { return ErrFormat }
+
 // DType is an element type as spelt in the header, for example "F32".
 type DType string
 
@@ -123,14 +150,17 @@ func (f *File) layout(start, size int64) error {
 		}
 		return a.Name < b.Name
 	})
-	next := int64(0)
+	next, end := int64(0), int64(0)
+	for _, t := range f.tensors {
+		end = max(end, t.Offset+t.Size)
+	}
 	for i := range f.tensors {
 		t := &f.tensors[i]
 		if t.Offset != next {
 			return fmt.Errorf("%w: tensor %q begins at data byte %d, expected %d (overlap or hole)", ErrFormat, t.Name, t.Offset, next)
 		}
 		if t.Size > size-start-next {
-			return fmt.Errorf("%w: tensor %q of %d bytes ends after the file's end; is the file truncated?", ErrFormat, t.Name, t.Size)
+			return &TruncatedError{t.Name, t.Size, start + min(end, math.MaxInt64-start)}
 		}
 		next += t.Size
 		t.Offset += start
@@ -209,6 +239,9 @@ func (f *File) decodeHeader(raw []byte) error {
 		var e entry
 		if err := d.Decode(&e); err != nil {
 			return fmt.Errorf("%w: tensor %q: %w", ErrFormat, name, err)
+		}
+		if e.DType.Size() == 0 {
+			return &DTypeError{name, e.DType}
 		}
 		t, err := e.tensor(name)
 		if err != nil {

@@ -94,7 +94,7 @@ profile "emulator" {
   }
 
   step "accuracy" "llm" {
-    title     = "${target.soc}, Hexagon ${target.arch}: ${var.prompt}"
+    title     = "Qualcomm's emulator: ${var.model == "" ? "a toy " : ""}${var.architecture} on ${target.soc}, Hexagon ${target.arch}"
     reference = step.onnx_run.float.outputs.dir
     outputs   = { emulator = step.htp_emulate.llm.outputs.dir, cpu = step.onnx_run.llm.outputs.dir }
     contexts  = { emulator = step.htp_context.llm.outputs.dir }

@@ -208,7 +208,7 @@ output "context" {
 }
 
 output "htp" {
-  description = "profile emulator: device/, a context of the vendor's compiler; emulator/, manifest.json, nodes.json"
+  description = "profile emulator: Qualcomm's compiler: device/ has the context for a phone, emulator/ one for the emulator; manifest.json, nodes.json"
   value       = local.htp
 }
 

@@ -52,7 +52,7 @@ func Releases() []Release {
 		{Name: "hexagon", Version: "6.4.0.2", Prefix: "Hexagon_SDK/6.4.0.2", tools: "19.0.04"},
 		{Name: "hexagon", Version: "6.3.0.0", Prefix: "Hexagon_SDK/6.3.0.0", tools: "8.8.06"},
 		{Name: "ndk", Version: "r28b", Prefix: "android-ndk-r28b", revision: "28.1.13356709"},
-		{Name: "mllm", Version: "1", Prefix: "mllm-open"},
+		{Name: "mllm", Version: "1", Prefix: "mllm-simulated"},
 	}
 }
 

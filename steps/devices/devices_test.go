@@ -75,7 +75,7 @@ func TestMistakes(t *testing.T) {
 		{`simulated { phones = "many" }`, `phones is a number`},
 		{`simulated { }`, `Write simulated { phones = 2 }`},
 		{`simulated { phone = 2 }`, `Did you mean phones?`},
-		{"simulated { phones = 1 }\nemulated { phones = 2 }", `simulated is declared here and at devices.hcl:1`},
+		{"simulated { phones = 1 }\nsimulated { phones = 2 }", `simulated is declared here and at devices.hcl:1`},
 		{`device "a" {`, `devices.hcl:1`},
 		{`device "a" { serial = ` + strings.Repeat("[", 100_000), `Nested too deeply`},
 	} {

@@ -81,7 +81,7 @@ toolchain "ours" {
   release "1" {
     source "archive" {
       urls         = ["` + strings.Join(urls, `", "`) + `"]
-      strip_prefix = "mllm-open"
+      strip_prefix = "mllm-simulated"
 ` + more + `
     }
   }
@@ -203,7 +203,7 @@ toolchain "tool" {
 		says []string
 	}{
 		"the catalogue knows better":   {toolchains.Locked{Name: "ours", Version: "1", Source: "archive", SHA256: wrong}, toolchains.Request{Name: "ours", Profile: "device"}, "stale", []string{right, wrong, "hexmage lock --upgrade ours"}},
-		"the simulation has changed":     {toolchains.Locked{Name: "mllm", Version: "1", Source: "embedded", SHA256: wrong}, toolchains.Request{Name: "mllm"}, "stale", []string{"simulation has changed", "hexmage lock mllm 1"}},
+		"the simulation has changed":   {toolchains.Locked{Name: "mllm", Version: "1", Source: "embedded", SHA256: wrong}, toolchains.Request{Name: "mllm"}, "stale", []string{"simulation has changed", "hexmage lock mllm 1"}},
 		"other packages":               {toolchains.Locked{Name: "tool", Version: "1", Source: "deb", Packages: []deb.Package{{Name: "make", SHA256: right}}}, toolchains.Request{Name: "tool"}, "stale", []string{"libfoo1", "hexmage lock --upgrade tool"}},
 		"of another release":           {toolchains.Locked{Name: "tool", Version: "0", Source: "deb"}, toolchains.Request{Name: "tool"}, "missing", []string{"make, libfoo1"}},
 		"no such release any more":     {toolchains.Locked{Name: "tool", Version: "0", Source: "deb"}, toolchains.Request{Name: "tool", Version: "0"}, "not available", []string{`no release "0"`}},

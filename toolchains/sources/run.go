@@ -61,6 +61,9 @@ func Run(ctx context.Context, spec Spec, env tool.Env) error {
 		}
 		return tool.ErrSaid
 	}
+	if spec.License != "" {
+		lines.warn("license of " + spec.Name + ": " + spec.License)
+	}
 	return nil
 }
 

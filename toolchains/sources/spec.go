@@ -45,6 +45,7 @@ type Spec struct {
 	Kind    string `json:"kind"`
 	Name    string `json:"name"` // for people: "qairt 2.41.0.251128"
 	Release string `json:"release,omitempty"`
+	License string `json:"license,omitempty"` // printed after a download
 
 	URLs      []string `json:"urls,omitempty"` // https, http or file; tried in order
 	File      string   `json:"file,omitempty"` // path of an archive that is there already

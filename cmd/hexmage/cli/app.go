@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/hexmage/hexmage"
 	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/config"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
@@ -137,7 +139,11 @@ func findUp(dir, name string) string {
 	}
 }
 
-// workspace returns the folder whose pipelines/ has the pipeline: the user's own, else the shipped one.
+// here is the workspace of the command: the folder with pipelines/, else the working folder. Relative paths start
+// there, for shipped pipelines too, and its catalog, lock and metrics count.
+func (a *app) here() string { return cmp.Or(a.Root, a.WorkDir) }
+
+// workspace returns the workspace if it or hexmage has the pipeline.
 func (a *app) workspace(pipeline string) (string, error) {
 	if strings.ContainsAny(pipeline, `/\`) || pipeline == "" {
 		advice := ""
@@ -152,11 +158,8 @@ func (a *app) workspace(pipeline string) (string, error) {
 			return "", usageError("%w", err)
 		}
 	}
-	switch {
-	case a.Root != "" && workspace.Has(rooted.FS(a.Root), pipeline):
-		return a.Root, nil
-	case workspace.Has(hexmage.Shipped, pipeline):
-		return a.shipped()
+	if a.Root != "" && workspace.Has(rooted.FS(a.Root), pipeline) || workspace.Has(hexmage.Shipped, pipeline) {
+		return a.here(), nil
 	}
 	return "", usageError("there is no pipeline %q here. %s", pipeline, a.advice(pipeline))
 }
@@ -183,12 +186,17 @@ func names(fsys fs.FS) []string {
 	return all
 }
 
+// own returns the names of the workspace's pipelines.
+func (a *app) own() []string {
+	if a.Root == "" {
+		return nil
+	}
+	return names(rooted.FS(a.Root))
+}
+
 // pipelines returns the names of all pipelines, the workspace's and the shipped ones.
 func (a *app) pipelines() []string {
-	var own []string
-	if a.Root != "" {
-		own = names(rooted.FS(a.Root))
-	}
+	own := a.own()
 	for _, name := range names(hexmage.Shipped) {
 		if !slices.Contains(own, name) {
 			own = append(own, name)
@@ -197,8 +205,14 @@ func (a *app) pipelines() []string {
 	return own
 }
 
-// shipped unpacks what the binary carries into the cache, once for each content, and returns the folder.
-func (a *app) shipped() (string, error) {
+// shipped returns the folder with the shipped pipelines and modules.
+func (a *app) shipped() (config.ModuleFolder, error) {
+	dir, err := a.unpackShipped()
+	return config.ModuleFolder{FS: rooted.FS(dir), Root: filepath.ToSlash(dir), ID: "shipped"}, err
+}
+
+// unpackShipped unpacks what the binary carries into the cache, once for each content, and returns the folder.
+func (a *app) unpackShipped() (string, error) {
 	h := sha256.New()
 	err := fs.WalkDir(hexmage.Shipped, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/execute"
@@ -26,6 +27,9 @@ import (
 	"github.com/hexmage/hexmage/internal/store/disk"
 	"github.com/hexmage/hexmage/internal/store/layout"
 )
+
+// maxDownloads is how many actions download at the same time. They wait for servers, not for processors.
+const maxDownloads = 8
 
 // builder is what carries out plans on this machine: the stores of the cache folder, and executors for this machine's
 // processors.
@@ -182,7 +186,7 @@ func (e *builder) options(a *app) engine.Options {
 		Blobs: e.Blobs, Hasher: e.Stats, Fn: e.Fn,
 		State: string(e.State), LogDir: e.State.Logs(), Flush: e.flush, Jobs: a.Jobs, Fresh: a.Fresh.everything(),
 		// where nobody knows how much there is, steps that ask for it run one at a time
-		Pools:  map[string]int{"gpu": 1, engine.MemoryPool: int(max(1, there>>30))},
+		Pools:  map[string]int{action.DownloadsPool: maxDownloads, engine.MemoryPool: int(max(1, there>>30))},
 		Memory: there,
 	}
 }
@@ -192,11 +196,9 @@ func (e *builder) options(a *app) engine.Options {
 func (e *builder) runOptions(a *app, c *runFlags, workspace, outIn, out string) engine.Options {
 	o := e.options(a)
 	o.Workspace, o.KeepGoing, o.Prune = workspace, c.KeepGoing, len(c.Steps) == 0
-	peaks := sync.OnceValue(func() runlog.Peaks {
-		return runlog.Open(a.runLogOf(workspace, c.Pipeline)).Peaks(a.Profile)
-	})
+	peaks := sync.OnceValue(func() runlog.Peaks { return runlog.Open(a.runLogOf(c.Pipeline)).Peaks(a.Profile) })
 	o.Took = func(step, name string) int64 { return peaks().Of(step, name) }
-	o.OutIn, o.Out, o.LogDir = outIn, out, a.logsOf(workspace, c.Pipeline)
+	o.OutIn, o.Out, o.LogDir = outIn, out, a.logsOf(c.Pipeline)
 	return o
 }
 

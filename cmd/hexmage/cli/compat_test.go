@@ -344,7 +344,7 @@ func TestCompatWarns(t *testing.T) {
 			says: []string{"Error: The SDK does not know the target", "compat qairt-soc; inferred"}},
 		"a workspace's own record": {pipeline: toolchainsOf("SM9950", "2.41.0.251128", "6.4.0.2"),
 			ours: "soc \"SM9950\" {\n  arch = \"v79\"\n  soc_model = 199\n  min_sdk = \"2.51\"\n}\n", code: ExitUsage,
-			says: []string{"compat qairt-soc; documented", "ours.hcl"}},
+			says: []string{"compat qairt-soc; declared", "ours.hcl"}},
 		"a workspace's own record that is not sure": {pipeline: toolchainsOf("SM9950", "2.41.0.251128", "6.4.0.2"),
 			ours: "soc \"SM9950\" {\n  arch = \"v79\"\n  soc_model = 199\n  min_sdk = \"2.51\"\n  fact \"min_sdk\" " +
 				"{\n    sure = \"inferred\"\n    source = \"a rumour\"\n  }\n}\n",

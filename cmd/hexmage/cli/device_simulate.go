@@ -220,7 +220,8 @@ func (c *deviceSimulateCmd) image(ctx context.Context, a *app, e *engineParts) (
 		return "", err
 	}
 	f := hclwrite.NewEmptyFile()
-	f.Body().AppendNewBlock("profile", []string{toolchains.ProfileSimulated}).Body().SetAttributeValue("default", cty.True)
+	profile := f.Body().AppendNewBlock("profile", []string{toolchains.ProfileSimulated})
+	profile.Body().SetAttributeValue("default", cty.True)
 	names := []string{"llvm", "qemu", "busybox"}
 	if c.Linux {
 		names = append(names, "linux_arm64")

@@ -95,7 +95,8 @@ func TestDeviceCommands(t *testing.T) {
 		rows[0]["soc"] != "SM8750" || rows[0]["arch"] != "v79" || rows[1]["state"] != "device" {
 		t.Errorf("list: %v, %v", rows, err)
 	}
-	if out := p.ok(t, "list"); !strings.Contains(out, one+"  device  SM8750  v79  hexmage simulated phone SM8750 v79\n") ||
+	if out := p.ok(t, "list"); !strings.Contains(out,
+		one+"  device  SM8750  v79  hexmage simulated phone SM8750 v79\n") ||
 		!strings.Contains(out, two) {
 		t.Errorf("list: %q", out)
 	}

@@ -43,7 +43,8 @@ func TestDoctorSeesThePhone(t *testing.T) {
 		t.Errorf("without a phone: exit code %d, %+v", code, s)
 	}
 	p.ok(t, "connect", p.one.Addr())
-	if _, s := doctorSays(); s.State != doctor.Done || s.What != p.one.Addr()+" hexmage simulated phone SM8750 v79 SM8750" {
+	if _, s := doctorSays(); s.State != doctor.Done ||
+		s.What != p.one.Addr()+" hexmage simulated phone SM8750 v79 SM8750" {
 		t.Errorf("with a phone: %+v", s)
 	}
 	if code, s := doctorSays("--soc", "SM8650"); code != cli.ExitFailed || s.State == doctor.Done ||

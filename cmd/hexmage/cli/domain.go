@@ -59,7 +59,8 @@ func (a *app) domain(workspace string) (*domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := steps.Workspace{Catalogue: cat, Lock: lock, Machine: a.machine(), Dir: workspace, Metrics: measured}
+	w := steps.Workspace{Catalogue: cat, Lock: lock, Machine: a.machine(), Dir: workspace, Metrics: measured,
+		Memory: totalMemory}
 	d := &domain{kinds: w.Kinds(), target: w.Target, catalogue: cat, lock: lock, machine: w.Machine, reads: reads}
 	if a.Serial != "" {
 		d.kinds["run"] = onSerial{d.kinds["run"], a.Serial}

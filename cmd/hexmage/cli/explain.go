@@ -366,7 +366,7 @@ func (a *app) preview(ctx context.Context, p *planned, workspace string,
 	if err != nil {
 		return nil, engineError(err)
 	}
-	return &reasons{p: p.Plan, seen: seen, where: a.far.where(), book: runlog.Open(a.runLogOf(workspace, p.Pipeline)),
+	return &reasons{p: p.Plan, seen: seen, where: a.far.where(), book: runlog.Open(a.runLogOf(p.Pipeline)),
 		fresh: o.Fresh, results: results,
 		versions: toolchainVersions(p.Plan), loaded: map[string]loadedAction{},
 		download: a.toDownload(seen, func(*plan.Instance) bool { return true })}, nil

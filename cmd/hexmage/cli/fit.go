@@ -67,7 +67,7 @@ func (c *fitCmd) Run(_ context.Context, a *app) error {
 		return usageError("--bandwidth %g: how many GB/s the phone's memory gives", c.Bandwidth)
 	}
 	if c.Bandwidth > 0 {
-		known.Bandwidth = fit.Fact{Value: 1e9 * c.Bandwidth, Sure: qnn.Documented, Source: "--bandwidth"}
+		known.Bandwidth = fit.Fact{Value: 1e9 * c.Bandwidth, Sure: qnn.Declared, Source: "--bandwidth"}
 	}
 	e, err := fit.Of(m, fit.Way{Scheme: c.Scheme, BlockSize: c.BlockSize, Chunk: c.Chunk, Context: c.Context,
 		KV: c.KV, Splits: c.Splits,

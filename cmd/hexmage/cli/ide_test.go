@@ -16,8 +16,8 @@ import (
 )
 
 // TestClangd: clangd, as Debian has it, opens every source of the example op package without an error, by what
-// `hexmage ide` writes for the pipeline on profile simulated: entries for the arch of its target first, whose folders are
-// all there.
+// `hexmage ide` writes for the pipeline on profile simulated: entries for the arch of its target first, whose folders
+// are all there.
 func TestClangd(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()

@@ -296,6 +296,8 @@ func (s *starter) start() error {
 			return err
 		}
 		s.files = append(s.files, newFile{"bench.sh", text})
+	case s.catalogue.Upstream[s.soc] == 0: // mllm's compiler does not know it
+		template = "hexagon"
 	}
 	if err != nil {
 		return err

@@ -227,12 +227,8 @@ func (c *lockCmd) requests(ctx context.Context, a *app, d *domain) ([]toolchains
 // ownPipelines are the workspace's pipelines, those of them that have the chosen profile.
 func (a *app) ownPipelines(ctx context.Context) []string {
 	var out []string
-	for _, name := range a.pipelines() {
-		dir, err := a.workspace(name)
-		if err != nil || dir != a.Root {
-			continue
-		}
-		cfg, diags := a.load(ctx, dir, name)
+	for _, name := range a.own() {
+		cfg, diags := a.load(ctx, a.Root, name)
 		if a.Profile == "" || diags.HasErrors() ||
 			slices.ContainsFunc(cfg.Profiles, func(p *config.Profile) bool { return p.Name == a.Profile }) {
 			out = append(out, name)

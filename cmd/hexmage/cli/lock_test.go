@@ -32,12 +32,13 @@ func TestLockCommand(t *testing.T) {
 	for name, text := range map[string]string{
 		"toolchains/ours.hcl": "toolchain \"ours\" {\n  default = \"1\"\n  release \"1\" {\n    source \"archive\" " +
 			"{\n      urls         = [\"" + srv.URL +
-			"/ours.zip\"]\n      strip_prefix = \"mllm-open\"\n    }\n  }\n}\n",
-		"pipelines/a.hcl": "profile \"simulated\" { default = true }\nprofile \"device\" {}\ntoolchain \"ours\" { when = " +
-			"profile.name == \"device\" }\ntoolchain \"qairt\" { when = profile.name == \"open\" }\n",
-		"pipelines/b.hcl": "profile \"simulated\" { default = true }\nprofile \"device\" {}\ntoolchain \"ours\" { when = " +
-			"profile.name == \"device\" }\ntoolchain \"qairt\" {\n  when    = profile.name == \"device\"\n  version " +
-			"= \"2.42.0.251225\"\n}\n",
+			"/ours.zip\"]\n      strip_prefix = \"mllm-simulated\"\n    }\n  }\n}\n",
+		"pipelines/a.hcl": "profile \"simulated\" { default = true }\nprofile \"device\" {}\n" +
+			"toolchain \"ours\" { when = profile.name == \"device\" }\n" +
+			"toolchain \"qairt\" { when = profile.name == \"simulated\" }\n",
+		"pipelines/b.hcl": "profile \"simulated\" { default = true }\nprofile \"device\" {}\n" +
+			"toolchain \"ours\" { when = profile.name == \"device\" }\n" +
+			"toolchain \"qairt\" {\n  when    = profile.name == \"device\"\n  version = \"2.42.0.251225\"\n}\n",
 	} {
 		at := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {

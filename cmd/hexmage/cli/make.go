@@ -23,6 +23,9 @@ func (r *oneRun) make(ctx context.Context, began time.Time) (engine.Result, erro
 		err = r.a.runnable(p.planned, "the pipeline")
 	}
 	if err == nil {
+		err = r.hasRoom(ctx, p.planned)
+	}
+	if err == nil {
 		err = r.open(ctx)
 	}
 	if err == nil {
@@ -48,6 +51,30 @@ func (r *oneRun) make(ctx context.Context, began time.Time) (engine.Result, erro
 		r.watches.see(res.Inputs)
 	}
 	return res, err
+}
+
+// hasRoom refuses a run whose results are larger than the free disk. It looks results up only if those of all steps
+// together are.
+func (r *oneRun) hasRoom(ctx context.Context, p *planned) error {
+	var all int64
+	for _, n := range p.Instances {
+		all += n.OutputBytes
+	}
+	free := int64(-1)
+	if all > 0 {
+		free = freeFor(r.a.Cache)
+	}
+	if free < 0 || all <= free {
+		return nil
+	}
+	w, err := r.a.preview(ctx, p, r.workspace, nil)
+	if err != nil {
+		return err
+	}
+	if full := w.expect(ctx, r.workspace, r.a.Jobs, free, r.a.Cache).full(); full != "" {
+		return usageError("%s: %s", full, makeRoom)
+	}
+	return nil
 }
 
 // plan plans the pipeline, or returns the plan of the build before if planning would read what it read then.

@@ -53,10 +53,10 @@ func (a *app) skeletons(ctx context.Context) (read func(name string) (cfg *confi
 
 // The groups in which which lists pipelines.
 const (
-	groupOwn    = "Of this workspace"
-	groupSimulated   = "Shipped, with simulations for what is the vendor's"
-	groupEmulator   = "Shipped, with the vendor's compiler and emulator, from public packages"
-	groupOthers = "Shipped, with what you have"
+	groupOwn       = "Of this workspace"
+	groupSimulated = "Shipped, with simulations for what is the vendor's"
+	groupEmulator  = "Shipped, with the vendor's compiler and emulator, from public packages"
+	groupOthers    = "Shipped, with what you have"
 )
 
 // which is the error for a command that no pipeline was named for: it lists those that there are, with what one has

@@ -21,20 +21,16 @@ func TestNeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shipped, err := a.shipped()
-	if err != nil {
-		t.Fatal(err)
-	}
 	some := 0
 	for _, name := range names(hexmage.Shipped) {
-		cfg, diags := a.load(t.Context(), shipped, name)
+		cfg, diags := a.load(t.Context(), a.here(), name)
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}
 		for _, profile := range profilesOf(cfg.Module) {
 			own := *a
 			own.Profile = profile
-			p, diags, err := own.planConfig(shipped, cfg)
+			p, diags, err := own.planConfig(a.here(), cfg)
 			if err != nil || diags.HasErrors() {
 				t.Fatalf("%s, profile %s: %v, %v", name, profile, err, diags)
 			}

@@ -24,7 +24,6 @@ import (
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/report"
-	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/secret"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
@@ -74,7 +73,7 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plann
 	if err != nil {
 		return nil, "", err
 	}
-	cfg, diags := a.loadFrom(ctx, rooted.FS(workspace), workspace, pipeline)
+	cfg, diags := a.load(ctx, workspace, pipeline)
 	if cfg != nil && len(cfg.Toolchains)+len(cfg.Targets)+len(cfg.Calls)+len(a.SoC) > 0 {
 		a.catalogues.begin(workspace)
 	}
@@ -491,16 +490,16 @@ func (w *reasons) status(ctx context.Context) *planStatus {
 // add counts it.
 func (s *planStatus) add(to *actionStatus) {
 	switch {
+	case to.Status == engine.WillFail:
+		s.Cannot++
 	case !to.known:
 		s.Unknown++
 	case to.Status == engine.WillUse:
 		s.Cached++
 	case to.Status == engine.WillRun:
 		s.WillRun++
-	case to.Status == engine.Deferred:
-		s.Deferred++
 	default:
-		s.Cannot++
+		s.Deferred++
 	}
 }
 

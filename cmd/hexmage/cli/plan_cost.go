@@ -241,7 +241,7 @@ func (w *reasons) last(ctx context.Context, step, name string) *action.Result {
 	return res
 }
 
-// left adds what the action will leave in the cache: as much as it did last time.
+// left adds what the action will leave in the cache: as much as it did last time, else what its step is known to.
 func (r *reckoning) left(ctx context.Context, v *engine.Previewed, m *amount) {
 	if v.Spec == nil {
 		m.Unknown++
@@ -250,6 +250,9 @@ func (r *reckoning) left(ctx context.Context, v *engine.Previewed, m *amount) {
 	res := r.last(ctx, v.Instance.At.Short(), v.Spec.Name)
 	if res == nil {
 		m.Unknown++
+		if v.Spec.Name == v.Instance.Specs[0].Name {
+			m.Bytes += v.Instance.OutputBytes
+		}
 		return
 	}
 	for _, f := range res.Files {

@@ -177,11 +177,14 @@ func (s *shortPlan) states(b *strings.Builder, rows []*planRow) {
 			actions = report.Count(n, "action")
 		}
 		head := fmt.Sprintf("  %-10s  %-*s  %-16s  %8s  ", r.state(), wide, r.name(), actions, took)
-		reason := r.reason
-		if len(r.missing) > 0 {
+		reason := s.fitted(r.reason, len([]rune(head)))
+		switch {
+		case len(r.missing) > 0:
 			reason = "see below"
+		case r.status.Cannot > 0: // whole, as it ends with what to do
+			reason, _, _ = strings.Cut(r.reason, "\n")
 		}
-		fmt.Fprintln(b, strings.TrimRight(head+s.fitted(reason, len([]rune(head))), " "))
+		fmt.Fprintln(b, strings.TrimRight(head+reason, " "))
 	}
 }
 

@@ -265,7 +265,7 @@ func (r *oneRun) open(ctx context.Context) (err error) {
 // watchers is where the build's events go.
 func (r *oneRun) watchers() event.Sink {
 	if r.watching == nil {
-		r.watching = r.a.watch(r.workspace, &r.c.runFlags, r.show)
+		r.watching = r.a.watch(&r.c.runFlags, r.show)
 		r.watching.Sink = r.a.diagnosed(r.workspace, r.recorded(r.watching.Sink))
 		r.end = r.watching.end
 	}

@@ -13,13 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hexmage/hexmage"
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/history"
 	"github.com/hexmage/hexmage/internal/history/collect"
-	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/runlog"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/memory"
@@ -131,23 +129,14 @@ type recordedRun struct {
 	book     *runlog.Book
 }
 
-// recorded are the runs of the workspace's pipelines and of those that hexmage has, newest first.
+// recorded returns the runs of the workspace, newest first.
 func (a *app) recorded() (all []recordedRun) {
-	add := func(workspace string, pipelines []string) {
-		for _, p := range pipelines {
-			book := runlog.Open(a.runLogOf(workspace, p))
-			for _, r := range book.Refs() {
-				all = append(all, recordedRun{r, p, book})
-			}
+	for _, p := range a.pipelines() {
+		book := runlog.Open(a.runLogOf(p))
+		for _, r := range book.Refs() {
+			all = append(all, recordedRun{r, p, book})
 		}
 	}
-	var own []string
-	if a.Root != "" {
-		own = names(rooted.FS(a.Root))
-		add(a.Root, own)
-	}
-	shipped := slices.DeleteFunc(names(hexmage.Shipped), func(p string) bool { return slices.Contains(own, p) })
-	add(filepath.Join(a.places().Shipped(), "any"), shipped)
 	slices.SortStableFunc(all, func(x, y recordedRun) int { return y.Started.Compare(x.Started) })
 	return all
 }
@@ -193,7 +182,7 @@ func (a *app) documentOf(ctx context.Context, book *runlog.Book, run *runlog.Run
 
 // hider takes out of a document what is not for others.
 func (a *app) hider() *collect.Hider {
-	return collect.NewHider(map[string]string{collect.Workspace: a.Root, "cache": a.Cache,
+	return collect.NewHider(map[string]string{collect.Workspace: a.here(), "cache": a.Cache,
 		"shipped": a.places().Shipped(), "home": a.Env.Var("HOME"), "temp": os.TempDir()},
 		"/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/dev", "/proc", "/sys", // of the system's
 		"/data/local", "/vendor", "/system") // of phones
@@ -202,10 +191,11 @@ func (a *app) hider() *collect.Hider {
 // findRun returns the run that the name means.
 func (a *app) findRun(name string) (recordedRun, error) {
 	all := a.recorded()
-	if len(all) == 0 {
+	at, numbered := strings.CutPrefix(name, "@")
+	if len(all) == 0 && (numbered || a.elsewhere(name) == "") {
 		return recordedRun{}, usageError("no run is on record here: `hexmage run PIPELINE` makes one")
 	}
-	if at, ok := strings.CutPrefix(name, "@"); ok {
+	if numbered {
 		n, err := strconv.Atoi(at)
 		if err != nil || n < 1 || n > len(all) {
 			return recordedRun{}, usageError(
@@ -222,6 +212,9 @@ func (a *app) findRun(name string) (recordedRun, error) {
 	}
 	switch len(found) {
 	case 0:
+		if folder := a.elsewhere(name); folder != "" {
+			return recordedRun{}, usageError("run %s is a run of the workspace %s: add -C %[2]s", name, folder)
+		}
 		return recordedRun{}, usageError("there is no run %q: give an id that `hexmage runs` lists or its first %d "+
 			"digits, @1 for the newest run, or the path or https address of a file that `hexmage runs --export` "+
 			"wrote (*.json)", name, leastID)
@@ -230,6 +223,26 @@ func (a *app) findRun(name string) (recordedRun, error) {
 	}
 	return recordedRun{}, usageError(
 		"%d runs have an id that begins with %s: give more digits. `hexmage runs` lists them", len(found), name)
+}
+
+// elsewhere returns another workspace with a run whose id begins with the name, "" if there is none.
+func (a *app) elsewhere(name string) string {
+	if len(name) < leastID {
+		return ""
+	}
+	logs := a.places().State().RunLogs()
+	dirs, _ := os.ReadDir(logs)
+	for _, d := range dirs {
+		for _, r := range runlog.Open(filepath.Join(logs, d.Name())).Refs() {
+			if !strings.HasPrefix(r.ID, name) {
+				continue
+			}
+			if run := r.Run(); run != nil && run.Folder != a.here() {
+				return run.Folder
+			}
+		}
+	}
+	return ""
 }
 
 // exported reads a file that --export wrote, here or elsewhere.

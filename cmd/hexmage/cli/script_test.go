@@ -61,7 +61,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"downloads": downloads, "llvm": llvm,
-			"phone": attachPhone, "gitserver": gitServer, "tlsserver": tlsServer},
+			"phone": attachPhone, "gitserver": gitServer, "tlsserver": tlsServer, "hffolder": hfFolder},
 	})
 }
 

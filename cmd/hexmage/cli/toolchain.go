@@ -69,14 +69,6 @@ func (w wanted) String() string {
 	return w.name + "@" + w.version
 }
 
-// here is the workspace whose catalogue and lock count when no pipeline is named.
-func (a *app) here() string {
-	if a.Root != "" {
-		return a.Root
-	}
-	return a.WorkDir
-}
-
 // toolchainPlan plans a pipeline that has these toolchains and nothing else. Its actions are those of any pipeline
 // with the same blocks, so that what one fetched the other finds. Each name may be there once.
 func (a *app) toolchainPlan(ws []wanted) (*planned, error) {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -45,11 +44,11 @@ type watching struct {
 }
 
 // watch has a run shown as usual, or by show if that is not nil.
-func (a *app) watch(workspace string, c *runFlags, shown event.Sink) *watching {
+func (a *app) watch(c *runFlags, shown event.Sink) *watching {
 	w := &watching{a: a, shown: func() {}}
-	dir := a.runLogOf(workspace, c.Pipeline)
-	info := runlog.Info{Pipeline: c.Pipeline, Variables: a.variables(), Version: binaryVersion(), Jobs: a.Jobs,
-		Started: time.Now(), Selected: c.Steps, Host: host()}
+	dir := a.runLogOf(c.Pipeline)
+	info := runlog.Info{Pipeline: c.Pipeline, Folder: a.here(), Variables: a.variables(), Version: binaryVersion(),
+		Jobs: a.Jobs, Started: time.Now(), Selected: c.Steps, Host: host()}
 	if a.Fresh.On {
 		info.Fresh = append([]string{""}[:max(0, 1-len(a.Fresh.Steps))], a.Fresh.Steps...)
 	}
@@ -131,18 +130,14 @@ func (w *watching) end() {
 	}
 }
 
-// logsOf is the folder with what actions of a workspace's pipeline printed: others have steps of the same names.
-func (a *app) logsOf(workspace, pipeline string) string {
-	return filepath.Join(a.places().State().Logs(), filepath.Base(a.runLogOf(workspace, pipeline)))
+// logsOf returns the folder with what the actions of a pipeline printed in this workspace.
+func (a *app) logsOf(pipeline string) string {
+	return filepath.Join(a.places().State().Logs(), filepath.Base(a.runLogOf(pipeline)))
 }
 
-// runLogOf is the folder with the runs of a workspace's pipeline. A shipped pipeline has one for each folder that it
-// is run in: its own folder is the same for all of them, and its name changes with hexmage.
-func (a *app) runLogOf(workspace, pipeline string) string {
-	if filepath.Dir(workspace) == a.places().Shipped() {
-		workspace = "shipped\x00" + cmp.Or(a.Root, a.WorkDir)
-	}
-	return runlog.Folder(a.places().State().RunLogs(), workspace, pipeline)
+// runLogOf returns the folder with the runs of a pipeline in this workspace.
+func (a *app) runLogOf(pipeline string) string {
+	return runlog.Folder(a.places().State().RunLogs(), a.here(), pipeline)
 }
 
 // variables is a short digest of the values that the command line and the environment give to variables: enough to
@@ -200,7 +195,7 @@ func (a *app) gitHub() event.Sink {
 	}
 	repository := a.Env.Var("GITHUB_WORKSPACE")
 	return report.GitHub(a.Env.Stdout, func(file string) string {
-		if rel, err := filepath.Rel(repository, filepath.Join(a.Root, file)); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(repository, absolute(a.here(), file)); err == nil && filepath.IsLocal(rel) {
 			return filepath.ToSlash(rel)
 		}
 		return file

@@ -1,26 +1,19 @@
 package cli
 
-import (
-	"path/filepath"
-	"testing"
+import "testing"
 
-	"github.com/hexmage/hexmage/internal/store/layout"
-)
-
-// TestRunLogOfAShippedPipeline: its runs in one folder are not those of another, whichever hexmage unpacked it.
-func TestRunLogOfAShippedPipeline(t *testing.T) {
-	places := layout.Root("/cache")
-	of := func(root, work, version string) string {
-		a := &app{Cache: string(places), Root: root, WorkDir: work}
-		return a.runLogOf(filepath.Join(places.Shipped(), version), "p")
+// TestRunLogOf: the runs of a pipeline in one workspace are not those of another.
+func TestRunLogOf(t *testing.T) {
+	of := func(root, work string) string {
+		return (&app{Cache: "/cache", Root: root, WorkDir: work}).runLogOf("p")
 	}
-	one := of("/one", "/one/sub", "1")
-	if again := of("/one", "/one", "2"); again != one {
-		t.Errorf("two hexmages record to %s and %s", one, again)
+	one := of("/one", "/one/sub")
+	if again := of("/one", "/one"); again != one {
+		t.Errorf("one workspace records to %s and %s", one, again)
 	}
-	for _, other := range []string{of("/two", "/two", "1"), of("", "/one/sub", "1"), of("", "/two", "1")} {
+	for _, other := range []string{of("/two", "/two"), of("", "/one/sub"), of("", "/two/sub")} {
 		if other == one {
-			t.Errorf("two folders share %s", other)
+			t.Errorf("two workspaces share %s", other)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/hexmage/hexmage/internal/langserver"
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/rooted"
+	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/toolchains/gitmodule"
 )
 
@@ -45,16 +46,19 @@ func (a *app) place(at string, folders ...string) (string, error) {
 	return at, nil
 }
 
-// load reads a pipeline of a workspace, and the modules that it calls.
-func (a *app) load(ctx context.Context, workspace, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
-	return a.loadFrom(ctx, a.files(workspace), workspace, pipeline)
-}
-
-func (a *app) loadFrom(ctx context.Context, files fs.FS, workspace,
-	pipeline string) (*config.Pipeline, hcl.Diagnostics) {
-	find, done := a.finder(ctx, workspace)
+// load reads a pipeline, the workspace's own or a shipped one, and the modules that it calls.
+func (a *app) load(ctx context.Context, root, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
+	files, shipped := a.files(root), config.ModuleFolder{FS: hexmage.Shipped}
+	if !workspace.Has(files, pipeline) && workspace.Has(shipped.FS, pipeline) {
+		var err error
+		if shipped, err = a.shipped(); err != nil {
+			return &config.Pipeline{Name: pipeline, Module: &config.Module{}}, hcl.Diagnostics{{
+				Severity: hcl.DiagError, Summary: "Shipped pipelines", Detail: err.Error(), Extra: err}}
+		}
+	}
+	find, done := a.finder(ctx, root)
 	defer done()
-	cfg, diags := config.Load(files, pipeline, find)
+	cfg, diags := config.LoadWith(files, shipped, pipeline, find)
 	for _, with := range a.With {
 		if cfg != nil {
 			diags = append(diags, setVersion(cfg, with)...)
@@ -110,8 +114,7 @@ func (a *app) module(workspace, source string) (config.ModuleFolder, error) {
 	if ok {
 		return own, nil
 	}
-	f, ok := moduleOf(hexmage.Shipped, source)
-	if !ok {
+	if _, ok := moduleOf(hexmage.Shipped, source); !ok {
 		var all []string
 		if entries, err := fs.ReadDir(hexmage.Shipped, config.Modules); err == nil {
 			for _, e := range entries {
@@ -126,15 +129,9 @@ func (a *app) module(workspace, source string) (config.ModuleFolder, error) {
 		return config.ModuleFolder{}, fmt.Errorf("no module %q is shipped; there are: %s. One of this workspace is "+
 			"named by its relative path, such as \"../%s/%s\"", source, strings.Join(all, ", "), config.Modules, source)
 	}
-	shipped, err := a.shipped()
-	if err != nil {
-		return config.ModuleFolder{}, err
-	}
-	f.FS, f.Root, f.ID = rooted.FS(shipped), filepath.ToSlash(shipped), "shipped"
-	if f.Root != filepath.ToSlash(workspace) {
-		f.Absent = own.Dir
-	}
-	return f, nil
+	f, err := a.shipped()
+	f.Dir, f.Absent = own.Dir, own.Dir
+	return f, err
 }
 
 // moduleOf is the module of that name in a workspace.

@@ -19,7 +19,7 @@ import plot
 from arch import Wrong
 from compare import perplexity, rows
 
-EMULATOR = "Measured on the vendor's x86 HTP emulator: not a phone's speed."
+EMULATOR = "Measured on Qualcomm's HTP emulator for x86-64: not a phone's speed."
 
 
 def compared(reference: Path, outputs: Path) -> dict[str, Any]:

@@ -73,9 +73,8 @@ def check(of: Arch, config: dict[str, Any], a: dict[str, Any]) -> None:
     for key, width in widths.items():
         if width % a["block_size"]:
             raise Wrong(f"config.json: {key} {width} is not a multiple of block_size {a['block_size']}: choose another")
-    window = config.get("sliding_window")
-    if config.get("use_sliding_window") and window and window < a["max_length"]:
-        raise Wrong(f"config.json: sliding_window is {window}: choose a max_length that is not larger")
+    if config.get("use_sliding_window"):
+        raise Wrong("config.json: use_sliding_window is true: use a model with full attention")
 
 
 def samples(source: Path, of: Arch, a: dict[str, Any]) -> list[np.ndarray]:

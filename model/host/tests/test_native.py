@@ -249,8 +249,8 @@ class Refused(Folder):
             )
         with change(tie_word_embeddings=False):
             self.refused(model, "tensor lm_head.weight is missing: write tie_word_embeddings = true")
-        with change(use_sliding_window=True, sliding_window=32):
-            self.refused(model, "sliding_window is 32", "max_length")
+        with change(use_sliding_window=True):
+            self.refused(model, "use_sliding_window is true: use a model with full attention")
         with change(vocab_size=7):
             self.refused(model, "tokenizer.json gives token", "vocab_size of config.json is 7")
         self.refused(model, 'write architecture = "qwen3"', architecture="llama")

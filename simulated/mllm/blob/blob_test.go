@@ -141,7 +141,7 @@ func TestForeignBlob(t *testing.T) {
 	}
 	copy(raw[got.BlobOffset:], "????????")
 	f, err := qnnctx.Parse(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil || f.Open || f.Arch != 79 || f.SoC != "SM8750" || f.VTCM != 8<<20 || f.BuildID != info().BuildID || f.SoCModel != 69 {
+	if err != nil || f.Simulated || f.Arch != 79 || f.SoC != "SM8750" || f.VTCM != 8<<20 || f.BuildID != info().BuildID || f.SoCModel != 69 {
 		t.Fatalf("%+v, %v", f, err)
 	}
 }

@@ -245,7 +245,7 @@ func (b *builder) tables(m *floatModel, a affine) {
 }
 
 // Tool is the tool's name, and its behaviour version: raise it whenever an output changes.
-const Tool tool.Name[Spec] = "quantize/3"
+const Tool tool.Name[Spec] = "quantize/4"
 
 // Spec says what to quantise.
 type Spec struct {

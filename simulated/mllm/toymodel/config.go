@@ -8,7 +8,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/model/aotconfig"
-	"github.com/hexmage/hexmage/model/hfconfig"
+	"github.com/hexmage/hexmage/model/hf"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/qnn"
 )
@@ -121,7 +121,7 @@ func ReadHub(path string) (Config, error) {
 func ParseHub(raw []byte, block int) (Config, error) {
 	var c Config
 	var keys map[string]any
-	raw, err := hfconfig.Complete(raw)
+	raw, err := hf.Complete(raw)
 	if err == nil {
 		err = cmp.Or(json.Unmarshal(raw, &keys), json.Unmarshal(raw, &c))
 	}

@@ -262,7 +262,7 @@ func floats(name string, data []float32, shape []int) safetensors.Source {
 
 // MakeTool and ReferenceTool are the tools' names, and their behaviour versions: raise them whenever an output changes.
 const (
-	MakeTool      tool.Name[MakeSpec]      = "make-model/4"
+	MakeTool      tool.Name[MakeSpec]      = "make-model/5"
 	ReferenceTool tool.Name[ReferenceSpec] = "reference/1"
 )
 

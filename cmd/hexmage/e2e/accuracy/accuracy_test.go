@@ -12,7 +12,7 @@ import (
 
 // TestAccuracy runs what profile emulator says about the accuracy of quantised models.
 func TestAccuracy(t *testing.T) {
-	w := HostWarmed(t)
+	w := HostWarmed(t).WithDownloads(t)
 	t.Run("qwen3", func(t *testing.T) { qwen3OnHost(t, w) })
 	t.Run("family", func(t *testing.T) { familyOnHost(t, w) })
 	t.Run("planted", func(t *testing.T) { planted(t, w) })

@@ -13,13 +13,13 @@ import (
 
 const qwen3 = "qwen3-aot-v79"
 
-// qwen3OnHost goes mllm's way in profile emulator with our own quantiser: its file, a graph with its points, the vendor's
-// compiler and emulator.
+// qwen3OnHost goes mllm's way in profile emulator with hexmage's quantizer: its file, a graph with its points,
+// Qualcomm's compiler and emulator.
 func qwen3OnHost(t *testing.T, w *World) {
-	native := []string{"--profile=emulator", "--var=quantizer=native", qwen3}
-	o := w.Run(t, append([]string{"run"}, native...)...)
-	Wants(t, o, ExitOK, "1620 of 1620", "not a phone's speed", "passed", "check.twin", "check.quantised")
-	if r := w.RunJSON(t, native...); r.Executed != 0 {
+	o := w.Run(t, "run", qwen3)
+	Wants(t, o, ExitOK, "1620 of 1620", "not a phone's speed", "passed", "check.twin", "check.quantised",
+		"Qualcomm's emulator: a toy qwen3 on SM8750", "Simulated phone: a toy qwen3-aot-v79 on SM8750")
+	if r := w.RunJSON(t, qwen3); r.Executed != 0 {
 		t.Errorf("again: %q ran", r.Names)
 	}
 	out := filepath.Join(w.Dir, "out", qwen3)
@@ -120,7 +120,7 @@ check "it" {
 // familyOnHost has them go through the vendor's compiler and emulator, quantised with upstream's arithmetic.
 func familyOnHost(t *testing.T, w *World) {
 	for name, nodes := range Family() {
-		native := []string{"--profile=emulator", "--var=quantizer=native", name}
+		native := []string{name}
 		Wants(t, w.Run(t, append([]string{"run"}, native...)...), ExitOK, nodes, "not a phone's speed", "passed",
 			"check.twin", "check.quantised", "check.range")
 		if r := w.RunJSON(t, native...); r.Executed != 0 {

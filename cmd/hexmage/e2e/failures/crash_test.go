@@ -70,14 +70,14 @@ func digests(t *testing.T, w *World) map[string]string {
 func completes(t *testing.T, w *World) {
 	t.Helper()
 	clean, _ := FirstRun(t)
-	o := w.Run(t, "run", Pipeline)
+	o := w.Run(t, "run", Simulated, Pipeline)
 	if o.Code != 0 {
 		t.Fatalf("after the kills: %s", o)
 	}
 	if diff := cmp.Diff(digests(t, clean), digests(t, w)); diff != "" {
 		t.Errorf("outputs (-clean +killed):\n%s", diff)
 	}
-	if r := w.RunJSON(t, Pipeline); r.Executed != 0 {
+	if r := w.RunJSON(t, Simulated, Pipeline); r.Executed != 0 {
 		t.Errorf("and once more: executed %d: %q", r.Executed, r.Names)
 	}
 	if left := Running(w); len(left) > 0 {
@@ -97,16 +97,17 @@ func random(t *testing.T) *rand.Rand {
 func TestKilled(t *testing.T) {
 	FirstRun(t)
 	w := NewWorld(t).WithDownloads(t)
-	w.RunJSON(t, Pipeline, AOT+"toolchain.llvm", AOT+"toolchain.qemu", AOT+"toolchain.adb", AOT+"toolchain.busybox")
+	w.RunJSON(t, Simulated, Pipeline,
+		AOT+"toolchain.llvm", AOT+"toolchain.qemu", AOT+"toolchain.adb", AOT+"toolchain.busybox")
 	r := random(t)
 	for range 4 {
-		Kill(t, w, Pipeline, started, time.Duration(50+r.IntN(1500))*time.Millisecond)
+		Kill(t, w, Simulated+" "+Pipeline, started, time.Duration(50+r.IntN(1500))*time.Millisecond)
 	}
 	for range 2 { // while the phone runs: adb's server, the emulator, qemu
-		Kill(t, w, Pipeline, `"step":"module.aot.run.llm","name":"run"`, time.Duration(r.IntN(900))*time.Millisecond)
+		Kill(t, w, Simulated+" "+Pipeline, `"step":"module.aot.run.llm","name":"run"`, time.Duration(r.IntN(900))*time.Millisecond)
 	}
 	for i := range 6 { // while outputs are put in place
-		if pid := Kill(t, w, Pipeline, `"step":"module.aot.run.llm","name":"metrics"`,
+		if pid := Kill(t, w, Simulated+" "+Pipeline, `"step":"module.aot.run.llm","name":"metrics"`,
 			time.Duration(5*i)*time.Millisecond); pid > 0 {
 			w.Write(t, fmt.Sprintf("out/%s/.hexmage-%d-1/new", Pipeline, pid), "what it leaves when it is just then")
 		}
@@ -121,7 +122,7 @@ func TestKilledCold(t *testing.T) {
 	w := NewWorld(t).WithDownloads(t)
 	r := random(t)
 	for range 3 {
-		Kill(t, w, Pipeline, started, time.Duration(300+r.IntN(4000))*time.Millisecond)
+		Kill(t, w, Simulated+" "+Pipeline, started, time.Duration(300+r.IntN(4000))*time.Millisecond)
 	}
 	completes(t, w)
 }
@@ -130,7 +131,7 @@ func TestKilledCold(t *testing.T) {
 func TestKilledCommand(t *testing.T) {
 	w := NewWorld(t)
 	w.Write(t, PipelineFile, `step "exec" "slow" { argv = ["sleep", "1000"] }`)
-	if Kill(t, w, Pipeline, `"event":"node_started"`, 300*time.Millisecond) == 0 {
+	if Kill(t, w, Simulated+" "+Pipeline, `"event":"node_started"`, 300*time.Millisecond) == 0 {
 		t.Error("it had ended before")
 	}
 }

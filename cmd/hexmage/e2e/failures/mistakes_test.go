@@ -23,25 +23,25 @@ func TestMistakes(t *testing.T) {
 		code           int
 		says           []string
 	}{
-		{"unknown step", "= step.patch.ops.outputs.dir\n    package = \"LLaMAPackage\"\n    targets",
-			"= step.patch.opz.outputs.dir\n    package = \"LLaMAPackage\"\n    targets", ExitUsage,
-			[]string{OpenFile, "step.patch.opz", "step.patch.ops"}},
-		{"unknown output", "step.convert.llm.outputs.model", "step.convert.llm.outputs.modl", ExitUsage,
-			[]string{ModuleFile, "modl", "model"}},
+		{"unknown step", "= step.patch.ops.outputs.dir\n  package = \"LLaMAPackage\"\n  targets",
+			"= step.patch.opz.outputs.dir\n  package = \"LLaMAPackage\"\n  targets", ExitUsage,
+			[]string{ModuleFile, "step.patch.opz", "step.patch.ops"}},
+		{"unknown output", "step.convert.toy.outputs.model", "step.convert.toy.outputs.modl", ExitUsage,
+			[]string{SimulatedFile, "modl", "model"}},
 		{"unknown argument", `  name  = var.architecture`, `  nome  = var.architecture`, ExitUsage,
 			[]string{ModuleFile, "nome"}},
-		{"unknown series", `= "mllm"` + "\n  }", `= "llama"` + "\n  }", ExitUsage,
-			[]string{OpenFile, `no patch series "llama"`}},
+		{"unknown series", `= "mllm"` + "\n}", `= "llama"` + "\n}", ExitUsage,
+			[]string{ModuleFile, `no patch series "llama"`}},
 		{"unknown SoC", `"SM8750"`, `"SM9999"`, ExitUsage, []string{PipelineFile, "SM9999", "`hexmage compat` lists"}},
 		{"unknown release", `"2.41.0.251128"`, `"2.41.0.251129"`, ExitUsage,
 			[]string{PipelineFile, "2.41.0.251129", "2.41.0.251128"}},
 		{"syntax", `step "convert" "llm" {`, `step "convert" "llm" {{`, ExitUsage, []string{ModuleFile}},
-		{"cycle", `model        = local.model`, `model        = step.convert.llm.outputs.model`, ExitUsage,
-			[]string{ModuleFile, "step.quantize.llm", "step.convert.llm"}},
+		{"cycle", `model        = step.model.toy.outputs.dir`, `model        = step.convert.toy.outputs.model`, ExitUsage,
+			[]string{SimulatedFile, "step.quantize.toy", "step.convert.toy"}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			w.WriteShipped(t, good.With(t, c.old, c.new))
-			o := w.Run(t, "run", Pipeline)
+			o := w.Run(t, "run", Simulated, Pipeline)
 			Wants(t, o, c.code, c.says...)
 			if o.Stdout != "" {
 				t.Errorf("standard output: %s", o.Stdout)
@@ -168,8 +168,8 @@ func TestBrokenLock(t *testing.T) {
 	}
 }
 
-// TestWrongSimulated: the shipped simulations go the way of a download, so a wrong digest in the lock stops them too, and
-// the right one lets them through afterwards.
+// TestWrongSimulated: a wrong digest in the lock stops a simulated SDK, as it stops a download. The right one lets it
+// through afterwards.
 func TestWrongSimulated(t *testing.T) {
 	w := NewWorld(t)
 	lock, err := os.ReadFile(filepath.Join(Repo(), "hexmage.lock.hcl"))
@@ -183,13 +183,13 @@ func TestWrongSimulated(t *testing.T) {
 	}
 	right, wrong := string(found[1]), DigestOf([]byte("another"))
 	w.Write(t, "hexmage.lock.hcl", strings.ReplaceAll(string(lock), right, wrong))
-	Wants(t, w.Run(t, "run", Pipeline, "toolchain.hexagon"), 1, "toolchain.hexagon", right, wrong,
+	Wants(t, w.Run(t, "run", Simulated, Pipeline, "toolchain.hexagon"), 1, "toolchain.hexagon", right, wrong,
 		"`hexmage lock` pins it")
 	if left, _ := filepath.Glob(filepath.Join(w.Cache, "trees", "*")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 	w.Write(t, "hexmage.lock.hcl", string(lock))
-	Wants(t, w.Run(t, "run", Pipeline, "toolchain.hexagon"), 0)
+	Wants(t, w.Run(t, "run", Simulated, Pipeline, "toolchain.hexagon"), 0)
 }
 
 // writeBox gives the workspace a catalogue with a toolchain, a lock, and a pipeline that uses it.

@@ -36,7 +36,7 @@ func TestNoise(t *testing.T) {
 	// The compiler's.
 	w.WriteShipped(t, provocation{script: compiled(`"soc":"SM8750","arch":"v79"`) + busybox + " true\n"}.pipeline(t,
 		good).With(t, " -o o ", " -o context.bin > o "))
-	Wants(t, w.Run(t, "run", Pipeline), ExitOK)
+	Wants(t, w.Run(t, "run", Simulated, Pipeline), ExitOK)
 	said = w.Out("it")
 	if !strings.Contains(Read(t, said), "couldn't open libcdsprpc") {
 		t.Errorf("the compiler does not say that a host has no DSP: %s", Read(t, said))
@@ -47,7 +47,7 @@ func TestNoise(t *testing.T) {
 	// The phone's log of a good run, at a real adb server.
 	image := func() string {
 		w.WriteShipped(t, good.Output("phone", "step.simulated_phone.phone.outputs.image"))
-		Wants(t, w.Run(t, "run", Pipeline), ExitOK)
+		Wants(t, w.Run(t, "run", Simulated, Pipeline), ExitOK)
 		return w.Out("phone")
 	}()
 	server := phonetest.Server(t)
@@ -61,7 +61,7 @@ func TestNoise(t *testing.T) {
 	choosePhone(t, w, e, server)
 	own := attached(t, good)
 	w.WriteShipped(t, own)
-	o = w.Run(t, "run", Pipeline, AOT+"run.llm")
+	o = w.Run(t, "run", Simulated, Pipeline, AOT+"run.llm")
 	Wants(t, o, ExitOK, "on it (simulated phone SM8750 v79)")
 	if strings.Contains(o.Stdout+o.Stderr, "hint: ") {
 		t.Errorf("the good run has hints: %s", o)
@@ -74,7 +74,7 @@ func TestNoise(t *testing.T) {
 	// A failure that is in no catalogue, among noise.
 	w.WriteShipped(t, provocation{instead: "./mllm-qwen3-aot-runner -m model.bin -t tokenizer.json -c config.json " +
 		"--ar_len 32 && exit 3"}.pipeline(t, own))
-	o = w.Run(t, "run", Pipeline, AOT+"run.llm")
+	o = w.Run(t, "run", Simulated, Pipeline, AOT+"run.llm")
 	Wants(t, o, ExitFailed, "exit code 3")
 	if strings.Contains(o.Stderr, "hint: ") {
 		t.Errorf("noise is taken for a failure: %s", o)

@@ -55,7 +55,7 @@ func TestProvokedPhones(t *testing.T) {
 	w := Warmed(t)
 	good := w.Shipped(t)
 	w.WriteShipped(t, good.Output("phone", "step.simulated_phone.phone.outputs.image"))
-	if o := w.Run(t, "run", Pipeline); o.Code != 0 {
+	if o := w.Run(t, "run", Simulated, Pipeline); o.Code != 0 {
 		t.Fatal(o)
 	}
 	image, server, cat := w.Out("phone"), phonetest.Server(t), catalogue(t)
@@ -81,7 +81,7 @@ func TestProvokedPhones(t *testing.T) {
 		w.WriteShipped(t, good)
 		e := start(t, phone.Faults{Silicon: &phone.SoCProps{Model: "SM8650", SoCModel: 57, Arch: "v75", SoCID: 557,
 			VTCMMB: 8}}, io.Discard)
-		Wants(t, w.Run(t, "run", Pipeline, AOT+"run.llm"), ExitFailed, "check before pushing",
+		Wants(t, w.Run(t, "run", Simulated, Pipeline, AOT+"run.llm"), ExitFailed, "check before pushing",
 			e.Addr()+" has Hexagon v75, the target is v79; build for the device's SoC, or choose another device")
 	})
 	for _, m := range phoneMistakes() {
@@ -89,7 +89,7 @@ func TestProvokedPhones(t *testing.T) {
 			var log bytes.Buffer
 			start(t, m.faults, &log)
 			w.WriteShipped(t, provocation{before: m.before}.pipeline(t, good))
-			o := w.Run(t, "run", Pipeline, AOT+"run.llm")
+			o := w.Run(t, "run", Simulated, Pipeline, AOT+"run.llm")
 			if m.code == 0 {
 				m.code = ExitFailed
 			}

@@ -17,7 +17,7 @@ func TestLimits(t *testing.T) {
 	const at = `  timeout     = "30m"` + "\n"
 	with := func(lines string) *Outcome {
 		w.WriteShipped(t, good.With(t, at, at+lines))
-		return w.Run(t, "run", Pipeline)
+		return w.Run(t, "run", Simulated, Pipeline)
 	}
 	o := with("  limit \"prefill_tokens_per_s\" { min = 1000000 }\n")
 	Wants(t, o, ExitFailed, AOT+"run.llm metrics: failed: exit code 1", "below its limit of 1000000 tokens/s",

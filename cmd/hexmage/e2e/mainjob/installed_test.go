@@ -21,5 +21,5 @@ func TestInstalledTools(t *testing.T) {
 		w.WriteShipped(t, w.Shipped(t).With(t, block+"}", block+" use = \"installed\" }"))
 	}
 	w.Env = []string{"PATH=" + path}
-	Wants(t, w.Run(t, "run", "--offline", Pipeline), 0, "tokens as the reference", "profile: simulated")
+	Wants(t, w.Run(t, "run", "--offline", Simulated, Pipeline), 0, "tokens as the reference", "profile: simulated")
 }

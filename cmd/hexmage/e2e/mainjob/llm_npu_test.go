@@ -12,9 +12,9 @@ import (
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
 )
 
-// TestLLMNPU: llm.npu's way in profile simulated: prompts of three lengths through the DSP of the simulated phone, every
-// token the reference's; beside no phone's numbers; nothing runs twice but what is on the phone, and an older run's
-// graphs there do no harm.
+// TestLLMNPU: llm.npu's way in profile simulated: prompts of three lengths through the DSP of the simulated phone,
+// every token the reference's; beside no phone's numbers; nothing runs twice but what is on the phone, and an older
+// run's graphs there do no harm.
 func TestLLMNPU(t *testing.T) {
 	w := Warmed(t)
 	o := w.Run(t, "--offline", "run", "llm-npu")

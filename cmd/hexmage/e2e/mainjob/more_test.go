@@ -99,6 +99,6 @@ func TestDevicePlan(t *testing.T) {
 // TestNoClone: a folder that is no clone of upstream is refused by name.
 func TestNoClone(t *testing.T) {
 	w := NewWorld(t)
-	Wants(t, w.Run(t, "run", "--var", "mllm="+t.TempDir(), Pipeline), ExitUsage, "mllm", "clone of upstream",
+	Wants(t, w.Run(t, "run", "--var", "mllm="+t.TempDir(), Simulated, Pipeline), ExitUsage, "mllm", "clone of upstream",
 		ModuleFile)
 }

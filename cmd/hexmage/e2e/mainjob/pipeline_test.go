@@ -97,7 +97,7 @@ func TestMachines(t *testing.T) {
 // TestAgain: the second time nothing runs.
 func TestAgain(t *testing.T) {
 	w, _ := FirstRun(t)
-	r := w.RunJSON(t, Pipeline)
+	r := w.RunJSON(t, Simulated, Pipeline)
 	if r.Executed != 0 || r.Cached == 0 || len(r.Names) > 0 {
 		t.Errorf("executed %d %q, cached %d", r.Executed, r.Names, r.Cached)
 	}
@@ -133,7 +133,7 @@ func TestOneOp(t *testing.T) {
 		{"the constant back", `extern "C" int constant() { return 42; } `, "", nil},
 	} {
 		w.Edit(t, op, c.old, c.new)
-		r := w.RunJSON(t, Pipeline)
+		r := w.RunJSON(t, Simulated, Pipeline)
 		if diff := cmp.Diff(c.ran, r.Names); diff != "" || r.Executed != len(c.ran) {
 			t.Errorf("%s: executed %d (-want +ran):\n%s", c.what, r.Executed, diff)
 		}
@@ -141,7 +141,7 @@ func TestOneOp(t *testing.T) {
 	}
 	// A wrong number in an op is one on the phone: what runs there is what was built.
 	w.Edit(t, "oppackage/example/LLaMAPackage/src/ops/RMSNorm.cpp", "divide(1.0f,", "divide(1.75f,")
-	Wants(t, w.Run(t, "run", Pipeline), 1, AOT+"run.llm", "tokens differ from the reference")
+	Wants(t, w.Run(t, "run", Simulated, Pipeline), 1, AOT+"run.llm", "tokens differ from the reference")
 	if left := Running(w); len(left) > 0 {
 		t.Errorf("still running: %q", left)
 	}
@@ -153,7 +153,7 @@ func TestMakeByHand(t *testing.T) {
 	maker := toolchaintest.Path(t, "make", "usr/bin/make")
 	// `env` puts the SDKs before it
 	shell := &World{Dir: w.Dir, Home: w.Home, Cache: w.Cache, Env: []string{"PATH=/usr/bin:/bin"}}
-	o := shell.Run(t, "env", Pipeline)
+	o := shell.Run(t, "env", Simulated, Pipeline)
 	if o.Code != 0 || !strings.Contains(o.Stdout, "export QAIRT_SDK_ROOT=") {
 		t.Fatalf("hexmage env: %s", o)
 	}
@@ -191,9 +191,9 @@ func TestMakeByHand(t *testing.T) {
 func TestUnpatched(t *testing.T) {
 	w := Warmed(t)
 	const step = `step "oppackage" "llama" {
-    source  = `
-	w.Edit(t, OpenFile, step+"step.patch.ops.outputs.dir", step+`"oppackage/example/LLaMAPackage"`)
-	Wants(t, w.Run(t, "run", Pipeline), ExitUsage, "compat op-renamed", `rename rule "interface_scale"`, OpenFile)
+  source  = `
+	w.Edit(t, ModuleFile, step+"step.patch.ops.outputs.dir", step+`"oppackage/example/LLaMAPackage"`)
+	Wants(t, w.Run(t, "run", Simulated, Pipeline), ExitUsage, "compat op-renamed", `rename rule "interface_scale"`, ModuleFile)
 	if err := os.Mkdir(filepath.Join(w.Dir, "toolchains"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -201,9 +201,9 @@ func TestUnpatched(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.Dir, "toolchains", "ours.hcl"), []byte(off), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	o := w.Run(t, "run", Pipeline)
+	o := w.Run(t, "run", Simulated, Pipeline)
 	Wants(t, o, 1, "no member named 'get_interface_scale'", `rename rule "interface_scale"`, AOT+"oppackage.llama",
-		OpenFile+":")
+		ModuleFile+":")
 	if strings.Contains(o.Stdout, "tokens_per_s") {
 		t.Errorf("it ran on the device all the same: %s", o)
 	}

@@ -29,7 +29,7 @@ func TestUpstreamsQuantiser(t *testing.T) {
 		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream; the test downloads 3.2 GB of PyTorch")
 	}
 	w := NewWorld(t)
-	shipped := []string{"--profile=emulator", "--var=mllm=" + clone, Pipeline}
+	shipped := []string{"--var=quantizer=mllm", "--var=mllm=" + clone, Pipeline}
 	slow := func(args ...string) *Outcome { // gigabytes to download and install, and PyTorch on a few processors
 		ctx, cancel := context.WithTimeout(t.Context(), 8*RunLimit)
 		defer cancel()
@@ -41,7 +41,7 @@ func TestUpstreamsQuantiser(t *testing.T) {
 	}
 
 	for name, nodes := range Family() { // the same, of a Qwen2 and a Llama
-		Wants(t, slow("run", "--profile=emulator", "--var=mllm="+clone, name), ExitOK, nodes, "passed", "check.twin")
+		Wants(t, slow("run", "--var=quantizer=mllm", "--var=mllm="+clone, name), ExitOK, nodes, "passed", "check.twin")
 	}
 
 	writeUpstreams(t, w, clone)

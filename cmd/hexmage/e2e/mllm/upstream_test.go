@@ -245,7 +245,7 @@ func TestUpstream(t *testing.T) {
 		t.Skip("HEXMAGE_TEST_MLLM names no clone of upstream")
 	}
 	w := Warmed(t)
-	r := w.RunJSON(t, "--var", "mllm="+clone, Pipeline)
+	r := w.RunJSON(t, "--var", "mllm="+clone, Simulated, Pipeline)
 	objects := 0
 	for _, name := range r.Names {
 		if strings.HasSuffix(name, ".o") {

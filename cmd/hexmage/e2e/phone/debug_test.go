@@ -75,14 +75,14 @@ func debugsBatch(t *testing.T, w *World) {
 	// The first of two places, a line of a file that is named with its folder; the step is named, too. Its arguments
 	// have come to the program.
 	at = lineOf(t, w, "main.cc", "u32 id = model.prefill(")
-	o = w.Run(t, "debug", Pipeline, "module.aot.run.llm", "-b", "Model::best", "-b",
+	o = w.Run(t, "debug", Simulated, Pipeline, "module.aot.run.llm", "-b", "Model::best", "-b",
 		fmt.Sprintf("runner/main.cc:%d", at), "--batch")
 	t.Logf("again: %v", o.Took)
 	Wants(t, o, 0, "stop reason = breakpoint 2.1", fmt.Sprintf("at main.cc:%d:", at),
 		`(Flags) flags = (model = "model.bin", tokenizer = "tokenizer.json", config = "config.json", ar_len = 32, help = false)`)
 
 	// What the pipeline knows is as it was.
-	if r := w.RunJSON(t, Pipeline); slices.ContainsFunc(r.Names,
+	if r := w.RunJSON(t, Simulated, Pipeline); slices.ContainsFunc(r.Names,
 		func(n string) bool { return strings.HasPrefix(n, AOT) }) {
 		t.Errorf("what is known ran again: %q", r.Names)
 	}
@@ -90,11 +90,11 @@ func debugsBatch(t *testing.T, w *World) {
 
 // debugsNot has what is wrong said before a phone is asked for, with what to do; and what the program did not come to.
 func debugsNot(t *testing.T, w *World) {
-	Wants(t, w.Run(t, "debug", Pipeline, "--break", "print_help", "--batch"), ExitFailed, "exited with status = 0",
-		"the program did not come to a breakpoint")
-	Wants(t, w.Run(t, "debug", Pipeline, "--break", "parse_flgas", "--batch"), ExitUsage,
+	Wants(t, w.Run(t, "debug", Simulated, Pipeline, "--break", "print_help", "--batch"), ExitFailed,
+		"exited with status = 0", "the program did not come to a breakpoint")
+	Wants(t, w.Run(t, "debug", Simulated, Pipeline, "--break", "parse_flgas", "--batch"), ExitUsage,
 		"--break parse_flgas: there is no function parse_flgas in "+debugged+" and the", "did you mean parse_flags?")
-	Wants(t, w.Run(t, "debug", Pipeline, "--break", "flgas.cc:3", "--batch"), ExitUsage,
+	Wants(t, w.Run(t, "debug", Simulated, Pipeline, "--break", "flgas.cc:3", "--batch"), ExitUsage,
 		"nothing was compiled from a file flgas.cc", "did you mean flags.cc?")
 	for _, c := range []struct{ args, says string }{
 		{"--batch", "say where with --break"},
@@ -104,12 +104,13 @@ func debugsNot(t *testing.T, w *World) {
 		{"module.aot.run.lm", "did you mean module.aot.run.llm?"},
 		{"--port 99999", "want a number from 1 to 65535"},
 	} {
-		Wants(t, w.Run(t, append([]string{"debug", Pipeline}, strings.Fields(c.args)...)...), ExitUsage, c.says)
+		Wants(t, w.Run(t, append([]string{"debug", Simulated, Pipeline}, strings.Fields(c.args)...)...), ExitUsage,
+			c.says)
 	}
 	Wants(t, w.Run(t, "debug", "sdk-matrix"), ExitUsage, "has no run step")
 	own := w.Shipped(t)
 	w.WriteShipped(t, own.With(t, `argv = concat(["./${local.program}", `, `argv = concat(["sh", "-c", `))
-	Wants(t, w.Run(t, "debug", Pipeline, "--break", "run", "--batch"), ExitUsage,
+	Wants(t, w.Run(t, "debug", Simulated, Pipeline, "--break", "run", "--batch"), ExitUsage,
 		"module.aot.run.llm starts sh, which is no program that it pushes")
 	w.WriteShipped(t, own)
 }
@@ -119,7 +120,7 @@ const debugged = "mllm-qwen3-aot-runner"
 
 // debugsByHand has LLDB take commands where there is no terminal, and an editor's debugger told how to connect.
 func debugsByHand(t *testing.T, w *World) {
-	cmd := w.Command(t.Context(), "debug", Pipeline, "--break", "Model::prefill")
+	cmd := w.Command(t.Context(), "debug", Simulated, Pipeline, "--break", "Model::prefill")
 	cmd.Stdin = strings.NewReader("frame variable n\nquit\n")
 	Wants(t, Ended(t, cmd), 0, "stop reason = breakpoint 1.1", "(u32) n = 77",
 		"hexmage: ./"+debugged+" on simulated phone SM8750 v79")
@@ -131,7 +132,8 @@ func debugsByHand(t *testing.T, w *World) {
 	address := l.Addr().String()
 	l.Close()
 	_, port, _ := net.SplitHostPort(address)
-	cmd = w.Command(t.Context(), "debug", Pipeline, "--break", "Model::prefill", "--print", "--port", port, "--json")
+	cmd = w.Command(t.Context(), "debug", Simulated, Pipeline, "--break", "Model::prefill", "--print", "--port", port,
+		"--json")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -167,18 +169,19 @@ func debugsByHand(t *testing.T, w *World) {
 
 // debugsWithoutInformation has a program without debug information named, before a phone is asked for, with what to do.
 func debugsWithoutInformation(t *testing.T, w *World) {
-	w.Edit(t, OpenFile, `output "symbols" {`, `output "others" {`)
-	o := w.Run(t, "debug", Pipeline, "--break", "flags.cc:20", "--batch")
+	w.Edit(t, SimulatedFile, `output "symbols" {`, `output "others" {`)
+	o := w.Run(t, "debug", Simulated, Pipeline, "--break", "flags.cc:20", "--batch")
 	Wants(t, o, ExitUsage, "--break flags.cc:20: "+debugged+
 		" has no debug information, so there are no lines: compile it with -g", `an output "symbols"`)
-	Wants(t, w.Run(t, "debug", Pipeline, "--break", "parse_flags", "--batch"), ExitUsage,
+	Wants(t, w.Run(t, "debug", Simulated, Pipeline, "--break", "parse_flags", "--batch"), ExitUsage,
 		"there is no function parse_flags in "+debugged)
 }
 
 // debugsOnConnectedPhone takes a phone of the user's own adb server, which here is a simulated one, by its serial.
 func debugsOnConnectedPhone(t *testing.T, w *World) {
 	one := emulate(t, w, "--connect")
-	Wants(t, w.Run(t, "debug", Pipeline, "-s", one.Serial, "--break", "Model::prefill", "--batch"), 0, "(u32) n = 77")
+	Wants(t, w.Run(t, "debug", Simulated, Pipeline, "-s", one.Serial, "--break", "Model::prefill", "--batch"), 0,
+		"(u32) n = 77")
 	if o := w.Run(t, "device", "shell", "-s", one.Serial, "ls /data/local/tmp/hexmage/run | wc -l"); o.Stdout != "0\n" {
 		t.Errorf("left on the phone: %s", o)
 	}

@@ -41,7 +41,7 @@ func TestFlakyPhone(t *testing.T) {
 	w.Edit(t, ModuleFile, `  timeout     = "30m"`, "  repeat      = 2\n  timeout     = \"30m\"")
 	w.WriteShipped(t, w.Shipped(t).Output("runs", "step.run.llm.outputs.results"))
 	phone := emulate(t, w, "--fault", "drop-every=20MB", "--connect")
-	o := w.Run(t, "run", Pipeline, "--serial", phone.Serial)
+	o := w.Run(t, "run", Simulated, Pipeline, "--serial", phone.Serial)
 	Wants(t, o, ExitOK, "tokens as the reference", "2 of 2 runs",
 		"times while files were pushed: they went on in small pieces, with pauses")
 

@@ -100,7 +100,7 @@ func TestWatchRuns(t *testing.T) {
 	w := Warmed(t)
 	ctx, cancel := context.WithTimeout(t.Context(), RunLimit)
 	defer cancel()
-	v := startWatch(t, w, ctx, Pipeline, "--run")
+	v := startWatch(t, w, ctx, Simulated, Pipeline, "--run")
 	linked := func() string {
 		return Read(t, filepath.Join(w.Out("oppackage"), "htp_v79", Library))
 	}
@@ -137,9 +137,9 @@ func TestWatchRuns(t *testing.T) {
 		t.Error("undone: the library is not the first one")
 	}
 
-	w.Edit(t, OpenFile, "seed         = 79", "seed         = 80")
+	w.Edit(t, SimulatedFile, "seed         = 79", "seed         = 80")
 	ran, failed = v.until(t, "build_finished")
-	for _, want := range []string{AOT + "model.llm", AOT + "context.llm compile", AOT + "run.llm run"} {
+	for _, want := range []string{AOT + "model.toy", AOT + "context.toy compile", AOT + "run.llm run"} {
 		if !slices.Contains(ran, want) {
 			t.Errorf("a saved file of the module: executed %q, want %q among it", ran, want)
 		}

@@ -75,7 +75,7 @@ func TestReleaseOldKernel(t *testing.T) {
 	}
 	system := debian(t, "bookworm")
 	unpacked(t, releaseArchive(t), filepath.Join(system, "opt"))
-	Wants(t, asPerson(t, system, "hexmage", "run", Pipeline), 0, "tokens as the reference")
+	Wants(t, asPerson(t, system, "hexmage", "run", Simulated, Pipeline), 0, "tokens as the reference")
 	home := filepath.Join(system, "home/new")
 	keepDownloads(t, home)
 	inside(t, system, "apt-get update -q && apt-get install -q -y --no-install-recommends busybox-static "+

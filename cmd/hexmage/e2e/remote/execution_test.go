@@ -84,7 +84,7 @@ func TestRemoteExecution(t *testing.T) {
 	one, first := FirstRun(t)
 	two := NewWorld(t).WithDownloads(t)
 	share(t, two, c.address, executes)
-	r := two.RunJSON(t, Pipeline)
+	r := two.RunJSON(t, Simulated, Pipeline)
 	there, here := counted(t, r.Outcome)
 	t.Logf("the first machine took %v, the second %v: %s", first.Took, r.Took, ranThere.FindString(r.Stderr))
 	// one is the simulated phone's
@@ -95,7 +95,7 @@ func TestRemoteExecution(t *testing.T) {
 	for _, out := range []string{"oppackage", "makefile", "model.mllm", "context.bin"} {
 		sameOut(t, one, two, filepath.Join(Pipeline, out))
 	}
-	if again := two.RunJSON(t, Pipeline); again.Executed != 0 {
+	if again := two.RunJSON(t, Simulated, Pipeline); again.Executed != 0 {
 		t.Errorf("again it executed %q", again.Names)
 	}
 }

@@ -232,18 +232,18 @@ func TestRemotePipeline(t *testing.T) {
 	c := startCasd(t)
 	one := NewWorld(t).WithDownloads(t)
 	share(t, one, c.address, uploads)
-	first := one.RunJSON(t, Pipeline)
+	first := one.RunJSON(t, Simulated, Pipeline)
 	if first.Executed == 0 || !strings.Contains(first.Stderr, "sha256 only") {
 		t.Fatalf("the first machine: %s", first)
 	}
 	two := NewWorld(t)
 	share(t, two, c.address)
 	all := first.Executed + first.Cached
-	if o := two.Run(t, "plan", Pipeline); o.Code != 0 ||
+	if o := two.Run(t, "plan", Simulated, Pipeline); o.Code != 0 ||
 		!strings.Contains(o.Stdout, fmt.Sprintf("%d actions: %d cached", all, all)) {
 		t.Errorf("the plan does not know what the remote has: %s", o)
 	}
-	second := two.RunJSON(t, Pipeline)
+	second := two.RunJSON(t, Simulated, Pipeline)
 	if second.Executed != 0 || second.Cached != all {
 		t.Errorf("the second machine executed %q", second.Names)
 	}
@@ -256,12 +256,12 @@ func TestRemotePipeline(t *testing.T) {
 	}
 	// files that are as young as these were when it was planned are not known for sure, and so there is no snapshot
 	time.Sleep(2500 * time.Millisecond)
-	if again := two.RunJSON(t, Pipeline); again.Executed != 0 {
+	if again := two.RunJSON(t, Simulated, Pipeline); again.Executed != 0 {
 		t.Errorf("again the second machine executed %q", again.Names)
 	}
 	c.kill() // a run without work asks nobody
 	began := time.Now()
-	if o := two.Run(t, "run", Pipeline); o.Code != 0 || strings.Contains(o.Stderr, "remote") ||
+	if o := two.Run(t, "run", Simulated, Pipeline); o.Code != 0 || strings.Contains(o.Stderr, "remote") ||
 		!strings.Contains(o.Stderr, " 0 executed") || time.Since(began) > 2*time.Second {
 		t.Errorf("nothing is to be done, and the remote is gone: %s", o)
 	}
@@ -271,12 +271,12 @@ func TestRemotePipeline(t *testing.T) {
 		w.Write(t, source, Read(t, filepath.Join(w.Dir, source))+"\nint edited;\n")
 		w.Env = append(w.Env, "HEXMAGE_REMOTE=team")
 	}
-	edited := two.RunJSON(t, Pipeline)
+	edited := two.RunJSON(t, Simulated, Pipeline)
 	if edited.Executed == 0 || edited.Executed >= first.Executed/2 {
 		t.Errorf("after an edit %d of %d actions were executed: %q", edited.Executed, first.Executed, edited.Names)
 	}
 	one.Env = append(one.Env, "HEXMAGE_REMOTE=off")
-	if alone := one.RunJSON(t, Pipeline); !slices.Equal(alone.Names, edited.Names) {
+	if alone := one.RunJSON(t, Simulated, Pipeline); !slices.Equal(alone.Names, edited.Names) {
 		t.Errorf("with the remote after an edit %q were executed, without it %q", edited.Names, alone.Names)
 	}
 	// the rest is of two runs on a device

@@ -46,13 +46,13 @@ func Running(w *World) []string {
 	}
 }
 
-// Kill starts the run and kills hexmage and its process group, without warning: so long after the first event that
-// has the text. It returns the process's id, or 0 when the run ended before.
+// Kill starts a run of the pipeline, a name and flags, and kills hexmage and its process group, without warning: so
+// long after the first event that has the text. It returns the process's id, or 0 when the run ended before.
 func Kill(t *testing.T, w *World, pipeline, after string, wait time.Duration) int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), RunLimit)
 	defer cancel()
-	cmd := w.Command(ctx, "--json", "run", pipeline)
+	cmd := w.Command(ctx, append([]string{"--json", "run"}, strings.Fields(pipeline)...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()

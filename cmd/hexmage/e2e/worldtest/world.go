@@ -24,11 +24,14 @@ import (
 
 const Pipeline = "qwen3-aot-v79"
 
+// Simulated chooses the profile that needs no package of Qualcomm's.
+const Simulated = "--profile=simulated"
+
 // The pipeline's file, and those of the module that it calls: what all profiles have, and what profile simulated has.
 const (
-	PipelineFile = "pipelines/" + Pipeline + ".hcl"
-	ModuleFile   = "modules/mllm-aot/main.hcl"
-	OpenFile     = "modules/mllm-aot/simulated.hcl"
+	PipelineFile  = "pipelines/" + Pipeline + ".hcl"
+	ModuleFile    = "modules/mllm-aot/main.hcl"
+	SimulatedFile = "modules/mllm-aot/simulated.hcl"
 )
 
 // AOT is the address of that module: what its steps' names begin with.
@@ -106,10 +109,10 @@ func FirstRun(t *testing.T) (*World, *Outcome) {
 	s.warm.Do(func() {
 		s.cold = LastingWorld(t).WithDownloads(t)
 		if os.Getuid() == 0 {
-			s.first = s.cold.RunAlone(t, "run", "--offline", Pipeline)
+			s.first = s.cold.RunAlone(t, "run", "--offline", Simulated, Pipeline)
 			return
 		}
-		s.first = s.cold.Run(t, "run", Pipeline)
+		s.first = s.cold.Run(t, "run", Simulated, Pipeline)
 	})
 	if s.first == nil || s.first.Code != 0 {
 		t.Fatalf("the first run failed: %s", s.first)
@@ -320,7 +323,7 @@ type Shipped map[string]string
 func (w *World) Shipped(t *testing.T) Shipped {
 	t.Helper()
 	s := Shipped{}
-	for _, file := range []string{PipelineFile, ModuleFile, OpenFile} {
+	for _, file := range []string{PipelineFile, ModuleFile, SimulatedFile} {
 		s[file] = Read(t, filepath.Join(w.Dir, file))
 	}
 	return s
@@ -337,7 +340,7 @@ func (w *World) WriteShipped(t *testing.T, s Shipped) {
 // With is the pipeline with new in the place of old, which must be in one of the files.
 func (s Shipped) With(t *testing.T, old, new string) Shipped {
 	t.Helper()
-	for _, file := range []string{ModuleFile, OpenFile, PipelineFile} {
+	for _, file := range []string{ModuleFile, SimulatedFile, PipelineFile} {
 		if text := s[file]; strings.Contains(text, old) {
 			s = maps.Clone(s)
 			s[file] = strings.Replace(text, old, new, 1)

@@ -1,6 +1,4 @@
-// Package hfconfig completes config.json of Llama, Qwen2 and Qwen3 models with the defaults of transformers. It does
-// not check the values that are there.
-package hfconfig
+package hf
 
 import (
 	"bytes"
@@ -10,7 +8,8 @@ import (
 
 // Complete returns a config.json with every key that transformers has a default for. Keys that are there keep their
 // values. Two values follow from others: rope_theta is also read from rope_parameters, where transformers 5 writes it,
-// and attention_bias of Qwen2 is true, because its query, key and value projections always have biases.
+// and attention_bias of Qwen2 is true, because its query, key and value projections always have biases. It does not
+// check values.
 func Complete(raw []byte) ([]byte, error) {
 	var c map[string]json.RawMessage // numbers stay as they are written
 	if err := json.Unmarshal(raw, &c); err != nil {
@@ -19,26 +18,27 @@ func Complete(raw []byte) ([]byte, error) {
 	if c == nil {
 		return nil, errors.New("the file is not a JSON object")
 	}
-	var known struct {
-		Type   string `json:"model_type"`
-		Hidden int64  `json:"hidden_size"`
-		Heads  int64  `json:"num_attention_heads"`
-		Rope   struct {
-			Theta json.RawMessage `json:"rope_theta"`
-		} `json:"rope_parameters"`
+	whole := func(key string) (n int64) {
+		if json.Unmarshal(c[key], &n) != nil {
+			return 0
+		}
+		return n
 	}
-	if err := json.Unmarshal(raw, &known); err != nil {
-		return nil, err
+	var kind string
+	var rope struct {
+		Theta *float64 `json:"rope_theta"`
 	}
+	_ = json.Unmarshal(c["model_type"], &kind)
+	_ = json.Unmarshal(c["rope_parameters"], &rope)
 	defaults := map[string]any{"rms_norm_eps": json.RawMessage("1e-06"), "rope_theta": 10000, "hidden_act": "silu",
 		"tie_word_embeddings": false, "attention_bias": false, "max_position_embeddings": 32768}
-	if known.Heads > 0 {
-		defaults["num_key_value_heads"], defaults["head_dim"] = known.Heads, known.Hidden/known.Heads
+	if heads := whole("num_attention_heads"); heads > 0 {
+		defaults["num_key_value_heads"], defaults["head_dim"] = heads, whole("hidden_size")/heads
 	}
-	if known.Rope.Theta != nil {
-		defaults["rope_theta"] = known.Rope.Theta
+	if rope.Theta != nil {
+		defaults["rope_theta"] = rope.Theta
 	}
-	switch known.Type {
+	switch kind {
 	case "llama":
 		defaults["max_position_embeddings"] = 2048
 	case "qwen2":

@@ -1,0 +1,137 @@
+package hf
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Model is the part of a decoder's description that decides how much memory it takes.
+type Model struct {
+	Architecture string `json:"architecture"`
+	Layers       int64  `json:"layers"`
+	Hidden       int64  `json:"hidden"`
+	Heads        int64  `json:"heads"`
+	KVHeads      int64  `json:"kv_heads"`
+	HeadDim      int64  `json:"head_dim"`
+	Intermediate int64  `json:"intermediate"`
+	Vocabulary   int64  `json:"vocabulary"`
+	Tied         bool   `json:"tied"` // the head is the embedding, as a file has it
+	// From says what was read: "config.json and the headers of 2 files", "config.json alone", "the header of x.gguf".
+	From string `json:"from"`
+}
+
+// Architectures are those that onnx_llm makes graphs of, and that were measured.
+func Architectures() []string { return []string{"llama", "qwen2", "qwen3"} }
+
+// Parameters is how many weights the model has, the head's once more only if it has weights of its own.
+func (m Model) Parameters() int64 {
+	n := m.Layers*m.Matrices() + m.Vocabulary*m.Hidden
+	if !m.Tied {
+		n += m.Vocabulary * m.Hidden
+	}
+	return n
+}
+
+// Matrices is how many weights the matrices of a layer have.
+func (m Model) Matrices() (n int64) {
+	for _, t := range m.matrices() {
+		n += t.shape[0] * t.shape[1]
+	}
+	return n
+}
+
+// Outputs is how many outputs those matrices have together: each has a scale.
+func (m Model) Outputs() (n int64) {
+	for _, t := range m.matrices() {
+		n += t.shape[0]
+	}
+	return n
+}
+
+// tensor is a tensor that the architecture has. Matrices are [outputs, inputs].
+type tensor struct {
+	name  string
+	shape []int64
+}
+
+// matrices are those of a layer.
+func (m Model) matrices() []tensor {
+	q, kv := m.Heads*m.HeadDim, m.KVHeads*m.HeadDim
+	return []tensor{
+		{"self_attn.q_proj", []int64{q, m.Hidden}},
+		{"self_attn.k_proj", []int64{kv, m.Hidden}},
+		{"self_attn.v_proj", []int64{kv, m.Hidden}},
+		{"self_attn.o_proj", []int64{m.Hidden, q}},
+		{"mlp.gate_proj", []int64{m.Intermediate, m.Hidden}},
+		{"mlp.up_proj", []int64{m.Intermediate, m.Hidden}},
+		{"mlp.down_proj", []int64{m.Hidden, m.Intermediate}},
+	}
+}
+
+// tensors are all that the architecture has. Those for which has returns true in the first layer have biases.
+func (m Model) tensors(has func(name string) bool) []tensor {
+	all := []tensor{
+		{"model.embed_tokens.weight", []int64{m.Vocabulary, m.Hidden}},
+		{"model.norm.weight", []int64{m.Hidden}},
+	}
+	if !m.Tied {
+		all = append(all, tensor{head, []int64{m.Vocabulary, m.Hidden}})
+	}
+	norms := []tensor{{"input_layernorm", []int64{m.Hidden}}, {"post_attention_layernorm", []int64{m.Hidden}}}
+	if m.Architecture == "qwen3" {
+		norms = append(norms, tensor{"self_attn.q_norm", []int64{m.HeadDim}},
+			tensor{"self_attn.k_norm", []int64{m.HeadDim}})
+	}
+	for l := range m.Layers {
+		at := fmt.Sprintf("model.layers.%d.", l)
+		for _, t := range append(m.matrices(), norms...) {
+			all = append(all, tensor{at + t.name + ".weight", t.shape})
+			if has("model.layers.0." + t.name + ".bias") {
+				all = append(all, tensor{at + t.name + ".bias", t.shape[:1]})
+			}
+		}
+	}
+	return all
+}
+
+// head is the head's weights.
+const head = "lm_head.weight"
+
+// number is a number of a model.
+type number struct {
+	key      string // in config.json
+	of       *int64
+	most     int64 // more has no model
+	optional bool
+}
+
+func (m *Model) numbers() []number {
+	return []number{
+		{"num_hidden_layers", &m.Layers, 1000, false},
+		{"hidden_size", &m.Hidden, 1 << 17, false},
+		{"num_attention_heads", &m.Heads, 1 << 10, false},
+		{"num_key_value_heads", &m.KVHeads, 1 << 10, true},
+		{"head_dim", &m.HeadDim, 1 << 12, true},
+		{"intermediate_size", &m.Intermediate, 1 << 19, false},
+		{"vocab_size", &m.Vocabulary, 1 << 20, false},
+	}
+}
+
+// Check returns why no model has such numbers.
+func (m Model) Check() error {
+	var errs []error
+	for _, n := range m.numbers() {
+		if *n.of < 1 || *n.of > n.most {
+			errs = append(errs, fmt.Errorf("%s is %d, the limits are 1 and %d", n.key, *n.of, n.most))
+		}
+	}
+	switch {
+	case errs != nil:
+	case m.Heads%m.KVHeads != 0:
+		errs = append(errs, fmt.Errorf("num_attention_heads %d is not a multiple of num_key_value_heads %d", m.Heads,
+			m.KVHeads))
+	case m.HeadDim%2 != 0:
+		errs = append(errs, fmt.Errorf("head_dim %d is odd", m.HeadDim))
+	}
+	return errors.Join(errs...)
+}
