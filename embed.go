@@ -1,5 +1,5 @@
-// Package hexmage carries what the binary ships: pipelines, modules and the example op package. An installed hexmage
-// so works in any folder; a workspace's own files come first.
+// Package hexmage carries what the binary ships: pipelines, modules, the example op package and the first source of a
+// new op. An installed hexmage so works in any folder; a workspace's own files come first.
 //
 // It holds files and knows nothing of what they mean. The command line is cmd/hexmage/cli.
 package hexmage
@@ -10,3 +10,8 @@ import "embed"
 //
 //go:embed pipelines/*.hcl modules/*/*.hcl modules/*/*.py modules/*/*.json oppackage/example/LLaMAPackage
 var Shipped embed.FS
+
+// Op is the source of an op, Clip, which `hexmage init --op NAME` starts an op of that name from.
+//
+//go:embed examples/oppackage-only/clip/src/ops/Clip.cpp
+var Op string

@@ -22,8 +22,8 @@ type Package struct {
 	HVX   string   // "" is DefaultHVX
 	Files []string // slash paths of the tree's files relative to Dir, in any order
 
-	// Interface is the path, from where the compiler runs, of an interface source that is not among Files: one made from
-	// the op config. "": there is none, or it is among Files.
+	// Interface is the path, from where the compiler runs, of an interface source that is not among Files: one that is
+	// made. "": there is none, or it is among Files.
 	Interface string
 	Extras    []Extra // flags of the package's own, beside the table's
 }
@@ -96,6 +96,9 @@ func Library(name string) string { return "libQnn" + name + ".so" }
 
 // interfaceName is the path that an interface source has in a package: the one that FindName knows.
 func (p Package) interfaceName() string { return "src/" + p.Name + "Interface.cpp" }
+
+// Ops returns the sources of a package's ops, sorted.
+func Ops(files []string) []string { return sources(files, "").ops }
 
 // HasInterface says whether a package has sources beside its ops, one of which is its interface.
 func HasInterface(files []string) bool { return len(sources(files, "").plain) > 0 }

@@ -10,7 +10,6 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/oppackage"
-	"github.com/hexmage/hexmage/oppackage/opconfig"
 	"github.com/hexmage/hexmage/simulated/kerneltest"
 	"github.com/hexmage/hexmage/simulated/phone/cdsp"
 )
@@ -143,8 +142,8 @@ func (k *kernels) place(p *step.Plan, cases []kerneltest.Case) {
 }
 
 // choose takes all ops out of the package but the wanted ones, and has an interface made for these.
-func (k kernels) choose(p *oppackage.Package) error {
-	ops := slices.DeleteFunc(slices.Clone(p.Files), func(f string) bool { return path.Dir(f) != "src/ops" || path.Ext(f) != ".cpp" })
+func (k *kernels) choose(p *oppackage.Package) error {
+	ops := oppackage.Ops(p.Files)
 	wanted := map[string]bool{}
 	for _, pattern := range k.only {
 		some := false
@@ -164,18 +163,15 @@ func (k kernels) choose(p *oppackage.Package) error {
 		return ext == ".cpp" && (dir == "src" || dir == "src/ops" && !wanted[f])
 	})
 	p.Interface = path.Join(k.p.At.Dir(), "interface", p.Name+"Interface.cpp")
+	k.config = new(string) // the op config has the other ops, too
 	return p.Validate()
 }
 
 // tests plans the builds, and a test for each arch.
 func (k kernels) tests(pkg oppackage.Package) error {
 	pkg = k.opBuild.place(pkg)
-	switch {
-	case pkg.Interface == "":
-	case len(k.only) == 0:
+	if pkg.Interface != "" {
 		k.makeInterface(pkg)
-	default:
-		k.interfaceOf(pkg)
 	}
 	program, err := k.reference(pkg)
 	if err != nil {
@@ -213,19 +209,6 @@ func (k kernels) viaAssembly(a oppackage.Arch, pkg oppackage.Package) (objects [
 		read = append(read, source, assembly)
 	}
 	return objects, sources, read
-}
-
-// interfaceOf has an interface made for the ops that the chosen sources register.
-func (k kernels) interfaceOf(pkg oppackage.Package) {
-	s := opconfig.Spec{Package: pkg.Name, Out: pkg.Interface}
-	var sources []action.Input
-	for _, f := range pkg.Files {
-		if path.Dir(f) == "src/ops" && path.Ext(f) == ".cpp" {
-			in := k.source.Below(f)
-			s.Sources, sources = append(s.Sources, in.Path), append(sources, in)
-		}
-	}
-	step.Tool(k.p, interfaceName, "write an interface for the ops under test", opconfig.Tool, s).In(sources...).SetEnv(k.p.Env).Out(s.Out)
 }
 
 // reference compiles the package for the phone's processor and links it with the harness, a static program instead of the library.

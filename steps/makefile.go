@@ -29,7 +29,7 @@ func makefileSchema() step.Schema {
 			"source":  "Folder of the package: an output of another step, or a folder of the workspace.",
 			"targets": "Targets of the Makefile. Default: all that compilers are known to build for.",
 			"hvx":     "The Makefile's default of its variable HVX: an HVX version, such as v66, or compiler flags.",
-			"config":  "Path of the op config in the package, for the interface of one without src/*.cpp. Default: the one in config/, or the one there that says HTP.",
+			"config":  "Path of the op config, which a package without src/*.cpp gets its interface from. Default: the one in config/, or the one there that says HTP.",
 		}),
 		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The package's files with the Makefile; make works in it."}},
 		Example: `step "makefile" "llama" {
@@ -38,8 +38,8 @@ func makefileSchema() step.Schema {
 	}
 }
 
-// Plan leaves the rest to when the source is there. The action reads no file: of the source only names matter, so an edited op writes no
-// Makefile again.
+// Plan leaves the rest to when the source is there. The action that writes the Makefile reads no file, so an edited op
+// writes no Makefile again.
 func (m Makefile) Plan(p *step.Plan, all oppackage.Targets) {
 	if err := all.CheckHVX(m.HVX); err != nil {
 		p.Fail("hvx", "Unknown HVX version", "%v.", err)
@@ -83,7 +83,7 @@ func (m Makefile) write(p *step.Plan, pkg oppackage.Package, arches []oppackage.
 	a := step.Tool(p, makefileName, "write the Makefile", oppackage.Tool, oppackage.Spec{Package: pkg.Name, Arches: arches, HVX: m.HVX, Extras: pkg.Exact(), Out: at})
 	made := a.SetEnv(p.Env).Out(path.Join(at, makefileName))
 	parts := append(m.sources(pkg.Files), made.As(makefileName))
-	if m.Config != "" && pkg.Files != nil && !oppackage.HasInterface(pkg.Files) {
+	if pkg.Files != nil && !oppackage.HasInterface(pkg.Files) {
 		source := "src/" + pkg.Name + "Interface.cpp"
 		pkg.Interface = path.Join(at, source)
 		parts = append(parts, opBuild{p: p, source: m.Source, config: &m.Config}.makeInterface(pkg).As(source))

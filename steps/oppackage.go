@@ -34,7 +34,7 @@ func opPackageSchema() step.Schema {
 			"hvx":           "HVX version that ops may use, such as v66, or compiler flags. Default: that of the target.",
 			"tools_version": "Version of the Hexagon tools, a folder of the SDK's tools/HEXAGON_Tools. Default: toolchain.hexagon's.",
 			"host_cxx":      "The host's C++ compiler, for htp_x86. Default: clang++.",
-			"config":        "Path of the op config in the package; \"\" is none. Libraries are to have its ops; a package without src/*.cpp gets an interface made from it. Default: the one in config/, or the one there that says HTP.",
+			"config":        "Path of the op config in the package; \"\" is none. Libraries are to have its ops; a package without src/*.cpp gets an interface made from it, or without it from the ops that src/ops/*.cpp register. Default: the one in config/, or the one there that says HTP.",
 			"provider":      "The symbol by which backends know the library. Default: <package>InterfaceProvider.",
 		}),
 		Outputs: []step.OutputSpec{
@@ -175,7 +175,7 @@ type opSource struct {
 }
 
 func withOpDocs(docs map[string]string) map[string]string {
-	docs["package"] = "Name of the package. Default: X of src/XInterface.cpp; one without src/*.cpp has to be named, as PackageName of its op config does."
+	docs["package"] = "Name of the package. Default: X of src/XInterface.cpp. A package without src/*.cpp needs it: the PackageName of its op config, if it has one."
 	docs["includes"] = "More folders with headers: in the package (relative to it), or outputs of steps and toolchains."
 	docs["defines"] = "More macros, NAME or NAME=VALUE."
 	docs["flags"] = "More flags of the compiler, after all others."

@@ -117,7 +117,7 @@ func (b *opBuild) find(l action.Listing) (oppackage.Package, error) {
 		return oppackage.Package{}, err
 	}
 	pkg := oppackage.Package{Name: name, Files: files, Extras: b.extras}
-	if *b.config != "" && !oppackage.HasInterface(files) {
+	if !oppackage.HasInterface(files) {
 		pkg.Interface = path.Join(b.p.At.Dir(), "interface", name+"Interface.cpp")
 	}
 	return pkg, pkg.Validate()
@@ -146,11 +146,21 @@ func (b opBuild) place(pkg oppackage.Package) oppackage.Package {
 // interfaceName names the action that makes the interface source.
 const interfaceName = "interface"
 
-// makeInterface has the interface made from the op config.
+// makeInterface has the interface made from the op config, or without one for the ops that the sources register.
 func (b opBuild) makeInterface(pkg oppackage.Package) action.Input {
-	config := b.source.Below(*b.config)
-	a := step.Tool(b.p, interfaceName, "write the interface of "+pkg.Name, opconfig.Tool, opconfig.Spec{Package: pkg.Name, Config: config.Path, Out: pkg.Interface})
-	return a.In(config).SetEnv(b.p.Env).Out(pkg.Interface)
+	s := opconfig.Spec{Package: pkg.Name, Out: pkg.Interface}
+	var inputs []action.Input
+	if *b.config != "" {
+		inputs = append(inputs, b.source.Below(*b.config))
+		s.Config = inputs[0].Path
+	} else {
+		for _, f := range oppackage.Ops(pkg.Files) {
+			in := b.source.Below(f)
+			s.Sources, inputs = append(s.Sources, in.Path), append(inputs, in)
+		}
+	}
+	a := step.Tool(b.p, interfaceName, "write the interface of "+pkg.Name, opconfig.Tool, s)
+	return a.In(inputs...).SetEnv(b.p.Env).Out(pkg.Interface)
 }
 
 // compile plans the compilation of each source for an arch, and returns the lines and the objects, at their paths.

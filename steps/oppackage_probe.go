@@ -51,8 +51,7 @@ func (o OpProbe) Plan(p *step.Plan, all oppackage.Targets) {
 	if p.Failed() {
 		return
 	}
-	none := ""
-	b.hvx, b.config = oppackage.HVXFlags(o.HVX), &none
+	b.hvx, b.config = oppackage.HVXFlags(o.HVX), new(string)
 	b.probe(b.preview())
 	p.Await(b.trees(), func(p *step.Plan, l action.Listing) error {
 		b := b.on(p)
@@ -60,6 +59,7 @@ func (o OpProbe) Plan(p *step.Plan, all oppackage.Targets) {
 		if err != nil {
 			return err
 		}
+		pkg.Interface = "" // a made one is no source of the package
 		b.probe(pkg)
 		return nil
 	})

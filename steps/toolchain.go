@@ -48,7 +48,7 @@ func toolchainSchema() step.Schema {
 		Summary: "Takes a release of an SDK or tool of the catalogue, verified; it appears at toolchains/<name>.",
 		ArgDocs: map[string]string{
 			"version":      "A release of the catalogue. The default is the catalogue's.",
-			"use":          "Only this source: \"archive\", \"deb\", \"embedded\", \"installed\", \"maven\", \"pypi\", \"qpm\" or \"qsc\". The default is the profile's: \"open\" takes the simulation.",
+			"use":          "Only this source: \"archive\", \"deb\", \"embedded\", \"installed\", \"maven\", \"pypi\", \"qpm\" or \"qsc\". The default is the profile's: \"simulated\" takes the simulation.",
 			"path":         "Root of an installed copy to use; it must be the release that is asked for.",
 			"urls":         "Addresses to take the archive from instead of the catalogue's: https, http or file.",
 			"sha256":       "Digest of the archive at urls.",

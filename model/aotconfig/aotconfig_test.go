@@ -84,6 +84,9 @@ func TestReadModel(t *testing.T) {
 		"rms_norm_eps": 1e-06, "rope_theta": 1000000, "vocab_size": 151936, "bos_token_id": 1, "eos_token_id": 2, "hidden_act": "silu"`
 	const stock = `{"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "num_hidden_layers": 28, "tie_word_embeddings": true` + rest + ` EXTRA}`
 	const tied = `, "tie_word_embeddings": true` + rest
+	const short = `{"model_type": "qwen3", "num_hidden_layers": 28, "linear_block_size": 16, "tie_word_embeddings": true,
+		"hidden_size": 2048, "num_attention_heads": 16, "intermediate_size": 6144, "vocab_size": 151936, "bos_token_id": 1,
+		"eos_token_id": 2, "rope_parameters": {"rope_theta": 1000000, "rope_type": "default"}, "dtype": "bfloat16"}`
 	for name, c := range map[string]struct {
 		text string
 		want aotconfig.Model
@@ -93,21 +96,24 @@ func TestReadModel(t *testing.T) {
 		"upstream's":           {strings.Replace(stock, "EXTRA", `, "linear_block_size": 32, "linear_impl_type": "QNN_LPBQ_w4a16o16_G32"`, 1), aotconfig.Model{Type: "qwen3", Layers: 28, BlockSize: 32}, ""},
 		"upstream's for llama": {`{"model_type": "llama", "num_hidden_layers": 28, "linear_impl_type": "QNN_LPBQ_w4a16o16_G32"` + tied + `}`, aotconfig.Model{Type: "llama", Layers: 28, BlockSize: 32}, ""},
 		"no type":              {`{"num_hidden_layers": 36, "linear_block_size": 32` + tied + `}`, aotconfig.Model{Type: "qwen3", Layers: 36, BlockSize: 32}, ""},
-		"a key is missing":     {`{"num_hidden_layers": 36, "linear_block_size": 32` + strings.Replace(tied, `"rope_theta": 1000000, `, "", 1) + `}`, aotconfig.Model{}, "upstream's programs read rope_theta"},
-		"stock":                {strings.Replace(stock, "EXTRA", "", 1), aotconfig.Model{}, "Qwen3 LPBQ requires a positive `linear_block_size`"},
-		"they disagree":        {strings.Replace(stock, "EXTRA", `, "linear_block_size": 16, "linear_impl_type": "QNN_LPBQ_w4a16o16_G32"`, 1), aotconfig.Model{}, "does not fit linear_block_size 16"},
-		"odd blocks":           {strings.Replace(stock, "EXTRA", `, "linear_block_size": 24`, 1), aotconfig.Model{}, "choose 16, 32 or 64"},
-		"untied":               {`{"num_hidden_layers": 36, "linear_block_size": 32, "tie_word_embeddings": false}`, aotconfig.Model{}, "no lm_head for untied models"},
-		"another model":        {`{"model_type": "gemma", "num_hidden_layers": 36, "linear_block_size": 32}`, aotconfig.Model{}, "upstream compiles qwen3, qwen2, llama"},
-		"no layers":            {`{"linear_block_size": 32}`, aotconfig.Model{}, `"num_hidden_layers" is missing`},
-		"layers":               {`{"num_hidden_layers": 0, "linear_block_size": 32}`, aotconfig.Model{}, "not in 1..1024"},
-		"no JSON":              {`{`, aotconfig.Model{}, "unexpected end"},
+		"keys are missing": {`{"num_hidden_layers": 36, "linear_block_size": 32` +
+			strings.NewReplacer(`"vocab_size": 151936, `, "", `"bos_token_id": 1, `, "").Replace(tied) + `}`,
+			aotconfig.Model{}, "mllm's programs read bos_token_id, vocab_size"},
+		"defaults":      {short, aotconfig.Model{Type: "qwen3", Layers: 28, BlockSize: 16}, ""},
+		"stock":         {strings.Replace(stock, "EXTRA", "", 1), aotconfig.Model{}, "Qwen3 LPBQ requires a positive `linear_block_size`"},
+		"they disagree": {strings.Replace(stock, "EXTRA", `, "linear_block_size": 16, "linear_impl_type": "QNN_LPBQ_w4a16o16_G32"`, 1), aotconfig.Model{}, "does not fit linear_block_size 16"},
+		"odd blocks":    {strings.Replace(stock, "EXTRA", `, "linear_block_size": 24`, 1), aotconfig.Model{}, "choose 16, 32 or 64"},
+		"untied":        {`{"num_hidden_layers": 36, "linear_block_size": 32, "tie_word_embeddings": false}`, aotconfig.Model{}, "no lm_head for untied models"},
+		"another model": {`{"model_type": "gemma", "num_hidden_layers": 36, "linear_block_size": 32}`, aotconfig.Model{}, "mllm compiles qwen3, qwen2, llama"},
+		"no layers":     {`{"linear_block_size": 32}`, aotconfig.Model{}, `"num_hidden_layers" is missing`},
+		"layers":        {`{"num_hidden_layers": 0, "linear_block_size": 32}`, aotconfig.Model{}, "not in 1..1024"},
+		"no JSON":       {`{`, aotconfig.Model{}, "unexpected end"},
 	} {
 		path := filepath.Join(t.TempDir(), "config.json")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := aotconfig.ReadModel(path)
+		got, written, err := aotconfig.ReadModel(path)
 		if c.says != "" {
 			if err == nil || !strings.Contains(err.Error(), c.says) || !strings.HasPrefix(err.Error(), path+": ") {
 				t.Errorf("%s: %v, want %q", name, err, c.says)
@@ -116,6 +122,9 @@ func TestReadModel(t *testing.T) {
 		}
 		if err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		if strings.Contains(c.text, "rope_parameters") && !strings.Contains(string(written), `"rope_theta": 1000000,`) {
+			t.Errorf("%s: rope_theta of rope_parameters is missing:\n%s", name, written)
 		}
 	}
 }

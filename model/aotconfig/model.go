@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/model/hf"
 )
 
 // Model is what of a model's config.json decides how it is compiled.
@@ -34,6 +35,9 @@ func ReadModel(path string) (Model, []byte, error) {
 	if err != nil {
 		return Model{}, nil, err
 	}
+	if raw, err = hf.Complete(raw); err != nil {
+		return Model{}, nil, fmt.Errorf("%s: %w", path, err)
+	}
 	m, err := parseModel(raw)
 	if err != nil {
 		return Model{}, nil, fmt.Errorf("%s: %w", path, err)
@@ -50,7 +54,7 @@ func parseModel(raw []byte) (Model, error) {
 		Layers    *int   `json:"num_hidden_layers"`
 		BlockSize int    `json:"linear_block_size"`
 		ImplType  string `json:"linear_impl_type"`
-		Tied      *bool  `json:"tie_word_embeddings"`
+		Tied      bool   `json:"tie_word_embeddings"`
 	}
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return Model{}, err
@@ -77,10 +81,10 @@ func parseModel(raw []byte) (Model, error) {
 		return m, fmt.Errorf("linear_block_size is %d; choose 16, 32 or 64", m.BlockSize)
 	case named != 0 && named != m.BlockSize:
 		return m, fmt.Errorf("linear_impl_type %q does not fit linear_block_size %d", c.ImplType, m.BlockSize)
-	case c.Tied != nil && !*c.Tied:
-		return m, errors.New("tie_word_embeddings is false; the ahead-of-time compiler has no lm_head for untied models")
 	case !slices.Contains(types(), m.Type):
-		return m, fmt.Errorf("model_type is %q; upstream compiles %s", m.Type, strings.Join(types(), ", "))
+		return m, fmt.Errorf("model_type is %q; mllm compiles %s", m.Type, strings.Join(types(), ", "))
+	case !c.Tied:
+		return m, errors.New("tie_word_embeddings is false; the ahead-of-time compiler has no lm_head for untied models")
 	}
 	m.Layers = *c.Layers
 	return m, nil

@@ -10,7 +10,7 @@ import (
 )
 
 // Tool is the tool's name, and its behaviour version: raise it whenever an output changes.
-const Tool tool.Name[Spec] = "aot-config/2"
+const Tool tool.Name[Spec] = "aot-config/3"
 
 // Spec says what to write configs for.
 type Spec struct {

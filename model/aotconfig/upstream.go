@@ -33,8 +33,8 @@ func Keys(modelType string) []string {
 	return keys
 }
 
-// WriteModel makes of a model's config.json the one that upstream's compiler and runner read: what it has stays, what Hugging Face's
-// lacks is added. Its keys are in order of name.
+// WriteModel makes of a model's complete config.json the one that mllm's compiler and runner read: it adds the keys
+// that only mllm has. Keys are in order.
 func WriteModel(raw []byte, m Model) ([]byte, error) {
 	var c map[string]any
 	d := json.NewDecoder(strings.NewReader(string(raw)))
@@ -48,14 +48,8 @@ func WriteModel(raw []byte, m Model) ([]byte, error) {
 		}
 	}
 	add("linear_impl_type", implType(m.BlockSize))
-	add("attention_bias", m.Type == "qwen2") // of its q, k and v alone, which its config leaves unsaid
 	if most, ok := whole(c["max_position_embeddings"]); ok {
 		add("max_cache_length", min(maxCache, most))
-	}
-	hidden, one := whole(c["hidden_size"])
-	heads, two := whole(c["num_attention_heads"])
-	if one && two && heads > 0 && hidden%heads == 0 {
-		add("head_dim", hidden/heads)
 	}
 	if all, ok := c["eos_token_id"].([]any); ok && len(all) > 0 {
 		c["eos_token_id"] = all[len(all)-1] // as in upstream's own for Llama 3.2; its programs read one number
@@ -69,7 +63,7 @@ func WriteModel(raw []byte, m Model) ([]byte, error) {
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return nil, fmt.Errorf("upstream's programs read %s, which is not there as a single value: they would end with type_error.302. Add it to the model's config.json",
+		return nil, fmt.Errorf("mllm's programs read %s, and config.json lacks a single value for each: add them to it",
 			strings.Join(missing, ", "))
 	}
 	out, err := json.MarshalIndent(c, "", "  ")

@@ -19,6 +19,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/tool"
+	"github.com/hexmage/hexmage/model/hf"
 	"github.com/hexmage/hexmage/model/mllm"
 )
 
@@ -29,7 +30,7 @@ type Config struct {
 	Layers       int `json:"num_hidden_layers"`
 	Heads        int `json:"num_attention_heads"`
 	KVHeads      int `json:"num_key_value_heads"`
-	HeadDim      int `json:"head_dim"` // 0: hidden_size / num_attention_heads
+	HeadDim      int `json:"head_dim"`
 	Vocab        int `json:"vocab_size"`
 }
 
@@ -53,9 +54,6 @@ const (
 
 // Check looks at a model. The error lists the shapes of matrices that are not what the config says.
 func Check(f *mllm.File, c Config) (Found, error) {
-	if c.HeadDim == 0 && c.Heads > 0 {
-		c.HeadDim = c.Hidden / c.Heads
-	}
 	if c.Layers < 1 || c.Layers > maxLayers || c.Heads < 1 || c.KVHeads < 1 {
 		return Found{}, fmt.Errorf("num_hidden_layers is %d (1 to %d), num_attention_heads %d, num_key_value_heads %d", c.Layers, maxLayers, c.Heads, c.KVHeads)
 	}
@@ -193,7 +191,10 @@ func Run(_ context.Context, s Spec, env tool.Env) error {
 		return err
 	}
 	var c Config
-	if err := json.Unmarshal(raw, &c); err != nil {
+	if raw, err = hf.Complete(raw); err == nil {
+		err = json.Unmarshal(raw, &c)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", s.Config, err)
 	}
 	file, err := os.Open(s.Model)

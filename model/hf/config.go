@@ -14,7 +14,11 @@ func (r *reader) config() bool {
 		return false
 	}
 	var c map[string]any
-	if err := json.Unmarshal(raw, &c); err != nil {
+	raw, err := Complete(raw)
+	if err == nil {
+		err = json.Unmarshal(raw, &c)
+	}
+	if err != nil {
 		r.sayConfig("Damaged file", download, "file is not a JSON object (%v)", err)
 		return false
 	}
@@ -75,12 +79,6 @@ func (r *reader) numbers(c map[string]any) bool {
 	}
 	if len(r.problems) > before {
 		return false
-	}
-	if m.KVHeads == 0 {
-		m.KVHeads = m.Heads
-	}
-	if m.HeadDim == 0 {
-		m.HeadDim = m.Hidden / m.Heads
 	}
 	m.Tied, _ = c["tie_word_embeddings"].(bool)
 	if err := m.Check(); err != nil {

@@ -28,6 +28,11 @@ variable "fallback" {
   description = "Whether nodes that the NPU does not take may stay on the CPU"
 }
 
+variable "optimization" {
+  type        = optional(number)
+  description = "How hard the compiler tries: 1, 2 or 3; by default its own choice, which is 2"
+}
+
 variable "optrace" {
   type        = bool
   default     = false
@@ -72,6 +77,8 @@ step "htp_context" "net" {
   graphs   = var.quantise ? step.onnx_quantize.net.outputs.dir : local.model
   fallback = var.fallback
   optrace  = var.optrace
+
+  optimization = var.optimization
 }
 
 step "onnx_run" "net" {

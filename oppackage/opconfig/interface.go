@@ -14,8 +14,8 @@ var interfaceText string
 // Interface writes the interface source of a package with the ops: what the HTP backend calls when it loads the library.
 // Ops are registered in the order of c.Ops.
 func Interface(w io.Writer, c Config) error {
-	if !name.MatchString(c.Package) || len(c.Ops) == 0 {
-		return fmt.Errorf("interface of %q: a package has a C++ name and ops", c.Package)
+	if !name.MatchString(c.Package) {
+		return fmt.Errorf("op package name %q is not a C++ name", c.Package)
 	}
 	data := struct {
 		Package       string
@@ -31,7 +31,7 @@ func Interface(w io.Writer, c Config) error {
 		}
 	}
 	if len(data.Ops) == 0 {
-		return fmt.Errorf("interface of %s: the sources register no op", c.Package)
+		return fmt.Errorf("op package %s: no op: register one with DEF_PACKAGE_OP in src/ops/*.cpp", c.Package)
 	}
 	return template.Must(template.New("interface").Parse(interfaceText)).Execute(w, data)
 }

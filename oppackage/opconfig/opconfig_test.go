@@ -116,7 +116,7 @@ func TestRun(t *testing.T) {
 		{opconfig.Spec{Package: "LLaMAPackage", Config: filepath.Join(dir, exampleConfig), Out: out}, ""},
 		{opconfig.Spec{Package: "P", Out: out, Sources: []string{filepath.Join(dir, "src/ops/SiLU.cpp"), filepath.Join(dir, "src/ops/RoPE.cpp")}}, ""},
 		{opconfig.Spec{Package: "P", Config: filepath.Join(dir, exampleConfig), Out: out}, "config of package LLaMAPackage, not P"},
-		{opconfig.Spec{Package: "P", Out: out, Sources: []string{filepath.Join(dir, "src/ops/exact.h")}}, "registers no op"},
+		{opconfig.Spec{Package: "P", Out: out, Sources: []string{filepath.Join(dir, "src/ops/exact.h")}}, "no op: register one with DEF_PACKAGE_OP"},
 		{opconfig.Spec{Package: "P", Out: out}, "or sources are needed"},
 	} {
 		_, stderr, code := tooltest.Run(t, opconfig.Tool, opconfig.Run, tt.spec)

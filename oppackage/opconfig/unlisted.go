@@ -30,10 +30,11 @@ var (
 	ifs      = lazyregexp.New(`(?m)^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif)\b.*$`)
 )
 
-// Unlisted says of each source what an interface lacks of the ops that it registers, "" if nothing: HTP does not have an op whose registration is not in the
-// interface's list of ops, and nobody finds a source none of whose ops are among the names there. The library is linked all the same.
+// Unlisted returns the edits that an interface needs for each source, "" for none. HTP has no op whose registration is
+// missing in the interface's list of ops, and no backend finds a source none of whose ops are among the names there.
+// The linker accepts both.
 //
-// Where the interface has its list or its names from elsewhere, such as a header or a macro of its own, nothing is said of that.
+// It ignores a list and names that the interface has from elsewhere, such as a header or a macro of its own.
 func Unlisted(iface []byte, sources [][]byte) []string {
 	iface = comments.Get().ReplaceAll(iface, []byte(" "))
 	named := func(o Op) bool { return o.Name != "" && bytes.Contains(iface, []byte(`"`+o.Name+`"`)) }
@@ -45,13 +46,19 @@ func Unlisted(iface []byte, sources [][]byte) []string {
 	listed, whole := registrations(iface)
 	missing := make([]string, len(sources))
 	for i, of := range ops {
-		switch {
-		case len(of) == 0:
-		case whole && !slices.Contains(listed, of[0].Registration):
-			missing[i] = fmt.Sprintf("add DECLARE_PKG_OPS_OPTS_LIST(%s) to its list of ops", of[0].Registration)
-		case names && of[0].Name != "" && !slices.ContainsFunc(of, named):
-			missing[i] = fmt.Sprintf("add %q to its names of ops", of[0].Name)
+		if len(of) == 0 {
+			continue
 		}
+		var edits []string
+		if whole && !slices.Contains(listed, of[0].Registration) {
+			edits = append(edits,
+				fmt.Sprintf("add DECLARE_PKG_OPS_OPTS_LIST(%s) to its list of ops", of[0].Registration))
+		}
+		if names && of[0].Name != "" && !slices.ContainsFunc(of, named) {
+			edits = append(edits, fmt.Sprintf("add %q to its names of ops, whose number grows, and to validateOpConfig",
+				of[0].Name))
+		}
+		missing[i] = strings.Join(edits, "; ")
 	}
 	return missing
 }
@@ -96,7 +103,8 @@ func RunListed(_ context.Context, s ListedSpec, env tool.Env) error {
 		fmt.Fprintf(&report, "%s: %s\n", path.Base(s.Ops[i]), strings.Join(names, " "))
 		if missing != "" {
 			said = tool.ErrSaid
-			fmt.Fprintf(env.Stderr, "%s: the interface leaves out %s, and the library would be built without: in %s, %s\n",
+			fmt.Fprintf(env.Stderr, "%s: the interface leaves out %s, and the library would be built without: in %s, "+
+				"%s; or delete the interface and set package = \"NAME\" in the step, which then makes one\n",
 				s.Ops[i], strings.Join(names, ", "), strings.Join(s.Interface, " or "), missing)
 		}
 	}

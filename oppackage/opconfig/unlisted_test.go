@@ -21,10 +21,12 @@ func TestUnlisted(t *testing.T) {
 		return "BEGIN_PKG_OPS_OPTS_LIST()\n" + inner + "\nEND_PKG_OPS_OPTS_LIST()\n"
 	}
 	for what, c := range map[string]struct{ iface, want string }{
-		"both":                     {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)\nDECLARE_PKG_OPS_OPTS_LIST( PKG_b );") + names, ""},
-		"one is missing":           {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)") + names, "add DECLARE_PKG_OPS_OPTS_LIST(PKG_b) to its list of ops"},
-		"one is in a comment":      {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)\n// DECLARE_PKG_OPS_OPTS_LIST(PKG_b)\n/* DECLARE_PKG_OPS_OPTS_LIST(PKG_b) */") + names, "add DECLARE_PKG_OPS_OPTS_LIST(PKG_b) to its list of ops"},
-		"a name is missing":        {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)\nDECLARE_PKG_OPS_OPTS_LIST(PKG_b)") + "names{{\"A\"}};", `add "B" to its names of ops`},
+		"both":                {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)\nDECLARE_PKG_OPS_OPTS_LIST( PKG_b );") + names, ""},
+		"one is missing":      {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)") + names, "add DECLARE_PKG_OPS_OPTS_LIST(PKG_b) to its list of ops"},
+		"one is in a comment": {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)\n// DECLARE_PKG_OPS_OPTS_LIST(PKG_b)\n/* DECLARE_PKG_OPS_OPTS_LIST(PKG_b) */") + names, "add DECLARE_PKG_OPS_OPTS_LIST(PKG_b) to its list of ops"},
+		"a name is missing":   {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)\nDECLARE_PKG_OPS_OPTS_LIST(PKG_b)") + "names{{\"A\"}};", `add "B" to its names of ops, whose number grows, and to validateOpConfig`},
+		"both are missing": {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)") + "names{{\"A\"}};",
+			`add DECLARE_PKG_OPS_OPTS_LIST(PKG_b) to its list of ops; add "B" to its names of ops, whose number grows, and to validateOpConfig`},
 		"one of two arches has it": {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)\n#ifdef __hexagon__\nDECLARE_PKG_OPS_OPTS_LIST(PKG_b)\n  # endif") + names, ""},
 		"the list is elsewhere":    {list("#include \"list.h\"") + names, ""},
 		"a macro of its own":       {list("DECLARE_PKG_OPS_OPTS_LIST(PKG_a)\nOURS(PKG_b)") + names, ""},

@@ -23,6 +23,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/workspace"
+	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/qnn/sdk"
 	"github.com/hexmage/hexmage/toolchains"
 )
@@ -35,7 +36,7 @@ var templates embed.FS
 // initCmd is `hexmage init [DIR]`.
 type initCmd struct {
 	In       string   `arg:"" optional:"" name:"dir" help:"The workspace, which is made if it is not there. Default: the one that this folder is in, else this folder."`
-	Op       string   `placeholder:"FOLDER" help:"Sources of an op package."`
+	Op       string   `placeholder:"FOLDER" help:"Folder of an op package, or the name of a new op."`
 	Model    string   `placeholder:"PATH" help:"A language model, as a Hugging Face folder or a GGUF; or a network: .onnx, .tflite, .pte."`
 	SDK      []string `name:"sdk" placeholder:"FOLDER" help:"An SDK that is installed: QAIRT, the Hexagon SDK or the NDK. May be repeated, and goes with --op."`
 	Lab      bool     `help:"Phones, and a program to measure on them."`
@@ -55,10 +56,11 @@ terminal, without a flag that says what you have, it asks.
 Examples:
 
     hexmage init                                       asks; elsewhere: you have nothing yet
-    hexmage init --op LLaMAPackage --soc SM8650        compiles your op package
+    hexmage init --op Scale                            starts an op, in the workspace's op package or in a new one
+    hexmage init --op LLaMAPackage --soc SM8650        compiles the op package in that folder
     hexmage init --op LLaMAPackage --sdk $QAIRT_SDK_ROOT
-    hexmage init --model Qwen3-0.6B                    a Hugging Face folder, on the vendor's emulator
-    hexmage init --model net.onnx --print              what it would write
+    hexmage init --model Qwen3-0.6B                    a Hugging Face folder, on Qualcomm's emulator
+    hexmage init --model net.onnx --print              prints the files that it would write
     hexmage init --lab bench --ci gitlab               in the folder bench: measures a program on phones, in GitLab's CI
     hexmage init --soc SM9950 --arch v81 --soc-model 113   a SoC that hexmage does not know`
 }
@@ -132,8 +134,12 @@ func (c *initCmd) ask(ctx context.Context, a *app, soc string) (string, error) {
 		default:
 			fmt.Fprintln(a.Env.Stderr, "A number from 1 to 5, please.")
 		}
+		question := "Where is it? "
+		if path == &c.Op {
+			question = "Where is it, or what is the new op called? "
+		}
 		for path != nil && *path == "" && have > "1" {
-			if *path, err = answer("Where is it? "); err != nil {
+			if *path, err = answer(question); err != nil {
 				return "", err
 			}
 		}
@@ -148,7 +154,7 @@ const (
 	defaultSoC = "SM8750"
 	menu       = `What do you have?
   1  nothing yet
-  2  sources of an op package
+  2  an op package, or a plan for an op
   3  a model: a Hugging Face folder or a GGUF; .onnx, .tflite or .pte
   4  an SDK that is installed
   5  phones to measure on
@@ -185,7 +191,8 @@ type starter struct {
 	root      string // the workspace
 	soc       string
 	catalogue *toolchains.Catalogue
-	pipeline  string // its name; "" if none is written
+	pipeline  string   // its name; "" if none is written
+	next      []string // commands after init, without "hexmage"
 	files     []newFile
 }
 
@@ -275,7 +282,9 @@ func (s *starter) start() error {
 	switch {
 	case c.Op != "":
 		template = "op"
-		name, words, err = s.has(c.Op)
+		if name, words, err = s.op(); name == "" {
+			return err
+		}
 	case c.Model != "":
 		if name, words, err = s.has(c.Model); err == nil {
 			template, err = templateFor(absolute(s.a.WorkDir, c.Model))
@@ -315,7 +324,10 @@ func (s *starter) start() error {
 	case workspace.Has(hexmage.Shipped, name):
 		return usageError("hexmage has a pipeline %s, which one of yours would hide: give --name", name)
 	}
-	s.pipeline = name
+	s.pipeline, s.next = name, []string{"plan " + name, "run " + name, "report"}
+	if template == "onnx" {
+		s.next = []string{"show " + name, "run " + name + " --var samples=FOLDER", "report"}
+	}
 	text, err := fill(template+".hcl",
 		append(words, "@soc@", s.soc, "@name@", name, "profile \"device\" {}", "profile \"device\" {"+blocks+"}")...)
 	if err != nil {
@@ -325,12 +337,57 @@ func (s *starter) start() error {
 	return nil
 }
 
+// op returns the pipeline's name and the words of its template, for a folder with sources or for a new op, whose source
+// it adds. The name is "" for an op that goes to an op package of the workspace.
+func (s *starter) op() (name string, words []string, err error) {
+	op, folder := s.c.Op, s.c.Name
+	if _, err := os.Stat(absolute(s.a.WorkDir, op)); err == nil || oppackage.ValidateName(op) != nil {
+		return s.has(op)
+	}
+	found, err := fs.Glob(rooted.FS(s.root), "*/src/ops")
+	if err != nil {
+		return "", nil, engineError(err)
+	}
+	for i := range found {
+		found[i] = path.Dir(path.Dir(found[i]))
+	}
+	switch {
+	case folder != "":
+	case len(found) == 0:
+		folder = "ops"
+	case len(found) == 1:
+		folder = found[0]
+	default:
+		return "", nil, usageError("there are several op packages: choose one of %s with --name",
+			strings.Join(found, ", "))
+	}
+	text := strings.NewReplacer("clipImpl", op+"Impl", "Clip", op).Replace(hexmage.Op)
+	s.files = append(s.files, newFile{folder + "/src/ops/" + op + ".cpp", text})
+	if !slices.Contains(found, folder) {
+		if err := oppackage.ValidateName(folder); err != nil {
+			return "", nil, usageError("%w: give another --name", err)
+		}
+		return folder, []string{`"@path@"`, quoted(folder) + "\npackage = " + quoted(folder)}, nil
+	}
+	if len(s.c.SDK) > 0 {
+		return "", nil, usageError("--sdk is for a new pipeline, and the op package %s has one", folder)
+	}
+	s.next = []string{"validate"}
+	if name := nameOf(folder); workspace.Has(rooted.FS(s.root), name) {
+		s.next = []string{"plan " + name, "run " + name, "report"}
+	}
+	return "", nil, nil
+}
+
 // has returns a name for what the user has, and what stands for its path in templates: relative to the workspace
 // where it is in that.
 func (s *starter) has(given string) (name string, words []string, err error) {
 	at := absolute(s.a.WorkDir, given)
 	st, err := os.Stat(at)
-	if err != nil {
+	switch {
+	case err != nil && s.c.Op != "":
+		return "", nil, usageError("--op %s: no such folder, and the name of a new op has letters, digits and _", given)
+	case err != nil:
 		return "", nil, usageError("%s: no such file or folder", given)
 	}
 	if s.c.Op != "" && !st.IsDir() {
@@ -365,7 +422,9 @@ func templateFor(at string) (string, error) {
 	switch strings.ToLower(filepath.Ext(at)) {
 	case ".gguf":
 		return "model", nil
-	case ".onnx", ".tflite", ".pte":
+	case ".onnx":
+		return "onnx", nil
+	case ".tflite", ".pte":
 		return "net", nil
 	}
 	return "", usageError("--model %s is no model that hexmage takes: it wants a Hugging Face folder with a "+
@@ -467,14 +526,16 @@ func (s *starter) say() error {
 		}
 		call += "-C " + action.Quote([]string{dir}) + " "
 	}
-	var next []string
+	next := s.next
 	switch {
-	case s.pipeline != "":
-		next = []string{call + "plan " + s.pipeline, call + "run " + s.pipeline, call + "report"}
+	case next != nil:
 	case s.c.CI != "":
-		next = []string{call + "fmt --check", call + "validate"}
+		next = []string{"fmt --check", "validate"}
 	default:
-		next = []string{call + "compat --soc " + s.soc, call + "validate"}
+		next = []string{"compat --soc " + s.soc, "validate"}
+	}
+	for i := range next {
+		next[i] = call + next[i]
 	}
 	var written []string
 	for _, f := range s.files {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/equiv"
 	"github.com/hexmage/hexmage/oppackage/opconfig"
@@ -19,7 +20,7 @@ import (
 // packageFlags say what a command needs to know of an op package.
 type packageFlags struct {
 	Arch    []string `placeholder:"TARGETS" help:"Targets, with commas between them: htp_v79,htp_aarch64. Default: all."`
-	Package string   `placeholder:"NAME" help:"Name of the package. Default: X of src/XInterface.cpp, or what its op config says."`
+	Package string   `placeholder:"NAME" help:"Name of the package. Default: X of src/XInterface.cpp, else PackageName of its op config, else its folder's name."`
 	HVX     string   `name:"hvx" placeholder:"VERSION" help:"HVX version that ops may use, such as v66. Default: that of the target."`
 	Define  []string `sep:"none" placeholder:"NAME[=VALUE]" help:"One more macro. May be repeated."`
 	Include []string `sep:"none" placeholder:"FOLDER" help:"One more folder with headers, in the package. May be repeated."`
@@ -100,7 +101,7 @@ func (c *makefileCmd) Run(ctx context.Context, a *app) error {
 		!c.Force {
 		return usageError("%s is not hexmage's: name another file with --output, or write over it with --force", out)
 	}
-	if err := a.writeInterface(dir, p); err != nil {
+	if err := a.writeInterface(ctx, dir, p); err != nil {
 		return err
 	}
 	if err := os.WriteFile(out, text.Bytes(), 0o644); err != nil {
@@ -114,42 +115,52 @@ func (c *makefileCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// writeInterface writes the interface of a package that has none, from its op config.
-func (a *app) writeInterface(dir string, p oppackage.Package) error {
-	c, config, err := configOf(dir, p.Files)
-	if err != nil || config == "" {
-		return err
-	}
-	if c.Package != p.Name {
-		return usageError("%s is the config of package %s, not %s", config, c.Package, p.Name)
-	}
-	var text bytes.Buffer
-	if err := opconfig.Interface(&text, c); err != nil {
-		return usageError("%w", err)
+// writeInterface writes the interface of a package that has none, from its op config or from its ops.
+func (a *app) writeInterface(ctx context.Context, dir string, p oppackage.Package) error {
+	if oppackage.HasInterface(p.Files) {
+		return nil
 	}
 	out, err := a.place(filepath.Join(dir, "src", p.Name+"Interface.cpp"), dir)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(out, text.Bytes(), 0o644); err != nil {
+	from, err := opconfig.File(p.Files)
+	if err != nil {
 		return usageError("%w", err)
 	}
-	fmt.Fprintf(a.Env.Stdout, "wrote %s, which the package lacked, from %s\n", out, config)
+	s := opconfig.Spec{Package: p.Name, Out: out}
+	if from != "" {
+		s.Config = filepath.Join(dir, filepath.FromSlash(from))
+	} else {
+		from = "src/ops"
+		for _, f := range oppackage.Ops(p.Files) {
+			s.Sources = append(s.Sources, filepath.Join(dir, filepath.FromSlash(f)))
+		}
+	}
+	if err := opconfig.Run(ctx, s, tool.Env{}); err != nil {
+		return usageError("%w", err)
+	}
+	fmt.Fprintf(a.Env.Stdout, "wrote %s, which the package lacked, from %s\n", out, from)
 	return nil
 }
 
-// configOf reads the op config of a package that has no interface, and says which file that is: "" for none.
-func configOf(dir string, files []string) (c opconfig.Config, name string, err error) {
+// nameFor returns the name of a package that has no interface: that of its op config, else its folder's. "" is unknown.
+func nameFor(dir string, files []string) (string, error) {
 	if oppackage.HasInterface(files) {
-		return c, "", nil
+		return "", nil
 	}
-	if name, err = opconfig.File(files); err == nil && name != "" {
-		c, err = opconfig.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-	}
+	config, err := opconfig.File(files)
 	if err != nil {
-		err = usageError("%w", err)
+		return "", err
 	}
-	return c, name, err
+	if config != "" {
+		c, err := opconfig.ReadFile(filepath.Join(dir, filepath.FromSlash(config)))
+		return c.Package, err
+	}
+	if base := filepath.Base(dir); len(oppackage.Ops(files)) > 0 && oppackage.ValidateName(base) == nil {
+		return base, nil
+	}
+	return "", nil
 }
 
 // packageAt reads which files a folder has, as an op package, and which targets are meant.
@@ -184,11 +195,9 @@ func packageAt(table oppackage.Targets, dir, name string,
 		return oppackage.Package{}, nil, usageError("%w", err)
 	}
 	if name == "" {
-		c, _, err := configOf(dir, files)
-		if err != nil {
-			return oppackage.Package{}, nil, err
+		if name, err = nameFor(dir, files); err != nil {
+			return oppackage.Package{}, nil, usageError("%w", err)
 		}
-		name = c.Package
 	}
 	if name, err = oppackage.FindName(name, files); err != nil {
 		return oppackage.Package{}, nil, usageError("%s: %w", dir, err)

@@ -5,7 +5,7 @@ pipeline {
 target "SM8750" {}
 
 profile "simulated" { default = true } # simulations with real compilers behind them
-profile "device" {}               # the real SDKs
+profile "device" {}                    # the real SDKs
 
 toolchain "qairt" { version = "2.41.0.251128" }
 toolchain "hexagon" { version = "6.4.0.2" }

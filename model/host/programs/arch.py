@@ -83,11 +83,19 @@ def load(at: Path) -> Arch:
     return Arch(**d)
 
 
+def rope(c: dict[str, Any]) -> dict[str, Any]:
+    """rope_theta and rope_scaling of a config.json: transformers 5 writes both into rope_parameters."""
+    of = dict(c.get("rope_parameters") or {})
+    theta = of.pop("rope_theta", 10000.0) if c.get("rope_theta") is None else c["rope_theta"]
+    return {"rope_theta": theta, "rope_scaling": c.get("rope_scaling") or of}
+
+
 def from_config(c: dict[str, Any]) -> Arch:
-    """Reads config.json of a Hugging Face folder."""
+    """Reads config.json of a Hugging Face folder, with the defaults of transformers."""
     kind = c.get("model_type")
     if kind not in ARCHITECTURES:
         raise Wrong(f"config.json: model_type is {kind!r}; known are {', '.join(ARCHITECTURES)}.")
+    turns = rope(c)
 
     def number(key: str, default: float | None = None) -> float:
         v = default if c.get(key) is None else c[key]
@@ -97,7 +105,7 @@ def from_config(c: dict[str, Any]) -> Arch:
 
     hidden, heads = int(number("hidden_size")), int(number("num_attention_heads"))
     stop = c.get("eos_token_id")
-    if c.get("hidden_act", "silu") != "silu":
+    if (c.get("hidden_act") or "silu") != "silu":
         raise Wrong(f"config.json: hidden_act is {c['hidden_act']!r}; silu is known.")
     return checked(
         Arch(
@@ -106,12 +114,12 @@ def from_config(c: dict[str, Any]) -> Arch:
             hidden=hidden,
             heads=heads,
             kv_heads=int(number("num_key_value_heads", heads)),
-            head_dim=int(number("head_dim", hidden // heads)),
+            head_dim=int(number("head_dim", 128 if kind == "qwen3" else hidden // heads)),
             intermediate=int(number("intermediate_size")),
             vocabulary=int(number("vocab_size")),
             epsilon=float(number("rms_norm_eps", 1e-6)),
-            theta=float(number("rope_theta", (c.get("rope_parameters") or {}).get("rope_theta", 10000.0))),
-            scaling=c.get("rope_scaling") or c.get("rope_parameters") or {},
+            theta=float(number("rope_theta", turns["rope_theta"])),
+            scaling=turns["rope_scaling"],
             stop=tuple(stop) if isinstance(stop, list) else () if stop is None else (stop,),
         )
     )

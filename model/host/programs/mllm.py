@@ -10,6 +10,7 @@ import types
 from pathlib import Path
 from typing import Any
 
+import arch
 from arch import Wrong
 
 PACKAGES = ("pymllm", "pymllm.mobile", "pymllm.mobile.backends", "pymllm.mobile.backends.qualcomm", "pymllm.mobile.utils")
@@ -21,11 +22,17 @@ SAYS = 8  # tokens that qwen3's train.py generates in the end to see whether it 
 
 
 def prepare(source: Path, to: Path, block: int | None) -> None:
-    """The model as upstream's programs want it: with a chat template, and for train.py with the block size in config.json, which stock configs lack."""
+    """The model as mllm's programs read it: with a chat template, the keys of transformers 4, and a block size.
+
+    Only train.py reads the block size, which stock configs lack.
+    """
     shutil.copytree(source, to, copy_function=link)
-    if block is not None:
-        config = json.loads((to / "config.json").read_text())
-        replace(to / "config.json", json.dumps(config | {"linear_block_size": block}, indent=2) + "\n")
+    config = json.loads((to / "config.json").read_text())
+    more = {} if block is None else {"linear_block_size": block}
+    if "rope_parameters" in config:  # transformers 4 takes a config without rope_theta for one of 10000
+        more |= arch.rope(config)
+    if more:
+        replace(to / "config.json", json.dumps(config | more, indent=2) + "\n")
     settings = to / "tokenizer_config.json"
     known = json.loads(settings.read_text()) if settings.is_file() else TOKENIZER
     if not known.get("chat_template") and not (to / "chat_template.jinja").is_file():

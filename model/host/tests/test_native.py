@@ -172,6 +172,19 @@ class Forms(Folder):
         made = json.loads((self.dir / "out" / "config.json").read_text())
         self.assertEqual(made, json.loads((model / "config.json").read_text()) | {"linear_block_size": 32})
 
+    def test_defaults(self) -> None:
+        """A config of transformers 5 without the keys that have defaults gives the same bytes."""
+        for kind, head_dim in (("qwen3", 128), ("qwen2", 16), ("llama", 16)):
+            said = {"head_dim": head_dim, "num_key_value_heads": 4, "rope_theta": 1e4, "tie_word_embeddings": False}
+            model = self.made(kind, model_type=kind, num_attention_heads=4, **said)
+            whole = self.quantize(model, f"{kind}-whole").read_bytes()
+            config = json.loads((model / "config.json").read_text())
+            for key in (*said, "rms_norm_eps"):
+                del config[key]
+            config |= {"rope_parameters": {"rope_theta": 1e4, "rope_type": "default"}, "dtype": "bfloat16"}
+            (model / "config.json").write_text(json.dumps(config))
+            self.assertEqual(self.quantize(model, f"{kind}-short").read_bytes(), whole, kind)
+
     def test_chat(self) -> None:
         """Qwen's samples are said by a user, who does not want it to think; Llama's are read as they are."""
         template = "<{{ messages[0].content }}{% if enable_thinking is defined and not enable_thinking %}|{% endif %}"

@@ -549,6 +549,9 @@ class Quantiser(unittest.TestCase):
         for config in ({"head_dim": 128}, {"head_dim": 128, "linear_block_size": 16}):
             with tempfile.TemporaryDirectory() as d:
                 self.assertEqual(self.prepared(Path(d), config), {**config, "linear_block_size": 32})
+        new = {"rope_parameters": {"rope_theta": 1e6, "rope_type": "default"}}
+        with tempfile.TemporaryDirectory() as d:
+            self.assertEqual(self.prepared(Path(d), new)["rope_theta"], 1e6)
 
     def test_chat_template(self) -> None:
         for files, added in (({}, True), ({"tokenizer_config__json": '{"chat_template": "own"}'}, False), ({"chat_template__jinja": "own"}, False)):
@@ -647,6 +650,28 @@ class Rotation(unittest.TestCase):
         self.assertTrue((np.diff(got) < 0).all())
         with self.assertRaisesRegex(Wrong, "yarn"):
             arch.from_config({**CONFIG, "rope_scaling": {"rope_type": "yarn"}}).frequencies()
+
+
+DEFAULTED = ("num_key_value_heads", "rms_norm_eps", "rope_theta")
+SIZES = {key: value for key, value in CONFIG.items() if key not in DEFAULTED}
+
+
+class Defaults(unittest.TestCase):
+    def test_defaults(self) -> None:
+        """A config has what transformers takes for a key that is missing or null."""
+        rope = ("rope_theta", "rope_scaling", "rope_parameters")
+        nulls = dict.fromkeys(("head_dim", "num_key_value_heads", "rms_norm_eps", "hidden_act", *rope))
+        for kind, head_dim in (("llama", 16), ("qwen2", 16), ("qwen3", 128)):
+            a = arch.from_config({**SIZES, "model_type": kind})
+            self.assertEqual((a.kv_heads, a.head_dim, a.epsilon), (4, head_dim, 1e-6), kind)
+            self.assertEqual((a.theta, a.scaling), (10000.0, {}), kind)
+            self.assertEqual(arch.from_config({**SIZES, **nulls, "model_type": kind}), a)
+
+    def test_transformers_5(self) -> None:
+        scaling = {"rope_type": "linear", "factor": 2.0}
+        old = {**SIZES, "model_type": "llama", "torch_dtype": "bfloat16", "rope_theta": 5e5, "rope_scaling": scaling}
+        new = {**SIZES, "model_type": "llama", "dtype": "bfloat16", "rope_parameters": {"rope_theta": 5e5, **scaling}}
+        self.assertEqual(arch.from_config(new), arch.from_config(old))
 
 
 class Hostile(unittest.TestCase):

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/model/aotconfig"
+	"github.com/hexmage/hexmage/model/hf"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/qnn"
 )
@@ -114,33 +115,38 @@ func ReadHub(path string) (Config, error) {
 	return c, nil
 }
 
-// ParseHub decodes and checks a config as the hub has it, with the linear_block_size that upstream's quantiser asks for, in whose place
-// block is if it is not 0. The context is as long as the model's positions, as in the config that is written for upstream's programs.
+// ParseHub decodes and checks a config as the hub has it, with transformers' defaults and the linear_block_size that
+// mllm's quantizer needs. A block other than 0 replaces linear_block_size. The context is as long as the model's
+// positions, as in the config that is written for mllm's programs.
 func ParseHub(raw []byte, block int) (Config, error) {
 	var c Config
-	var keys map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &keys); err != nil {
-		return c, err
+	var keys map[string]any
+	raw, err := hf.Complete(raw)
+	if err == nil {
+		err = cmp.Or(json.Unmarshal(raw, &keys), json.Unmarshal(raw, &c))
 	}
-	if err := json.Unmarshal(raw, &c); err != nil {
+	if err != nil {
 		return c, err
-	}
-	for _, k := range append(aotconfig.Keys(c.Architecture()), "linear_block_size") {
-		_, ok := keys[k]
-		switch {
-		case ok || k == "linear_impl_type" || k == "max_cache_length" || k == "linear_block_size" && block != 0:
-		case k == "linear_block_size": // the first words are those of upstream's quantiser
-			which := "16 or 32"
-			if c.Architecture() != "qwen3" {
-				which = "32"
-			}
-			return c, fmt.Errorf("key %q is missing: Qwen3 LPBQ requires a positive `linear_block_size`, and stock configs lack it: add %s, the quantiser's block size", k, which)
-		default:
-			return c, fmt.Errorf("key %q is missing: add it to config.json", k)
-		}
 	}
 	c.LinearBlockSize = cmp.Or(block, c.LinearBlockSize)
+	if c.LinearBlockSize == 0 { // the first words are those of mllm's quantizer
+		which := "16 or 32"
+		if c.Architecture() != "qwen3" {
+			which = "32"
+		}
+		return c, fmt.Errorf("key \"linear_block_size\" is missing: Qwen3 LPBQ requires a positive `linear_block_size`, "+
+			"and stock configs lack it: add %s, the quantizer's block size", which)
+	}
 	c.LinearImplType, c.MaxCacheLength = LinearImplType(c.LinearBlockSize), c.MaxPositionEmbeddings
+	var missing []string
+	for _, k := range aotconfig.Keys(c.Architecture()) {
+		if keys[k] == nil && k != "linear_impl_type" && k != "max_cache_length" {
+			missing = append(missing, k)
+		}
+	}
+	if len(missing) > 0 {
+		return c, fmt.Errorf("keys are missing: add %s to config.json", strings.Join(missing, ", "))
+	}
 	return c, c.Validate()
 }
 

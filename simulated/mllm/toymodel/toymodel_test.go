@@ -137,6 +137,26 @@ func TestConfigRejects(t *testing.T) {
 	}
 }
 
+// TestHubDefaults: a config of transformers 5 with only the keys that have no default means the same model.
+func TestHubDefaults(t *testing.T) {
+	const sizes = `"head_dim": 32, "num_key_value_heads": 2, "tie_word_embeddings": true, "max_position_embeddings": 256,
+		"hidden_size": 128, "intermediate_size": 256, "num_attention_heads": 4, "num_hidden_layers": 4, "vocab_size": 512,
+		"bos_token_id": 509, "eos_token_id": 511, "dtype": "float32", "rope_parameters": {"rope_theta": 10000.0}`
+	want := toymodel.DefaultConfig()
+	got, err := toymodel.ParseHub([]byte(`{"model_type": "qwen3", `+sizes+`}`), 16)
+	if err != nil || got != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	got, err = toymodel.ParseHub([]byte(`{"model_type": "qwen2", `+sizes+`}`), 32)
+	if err != nil || !got.AttentionBias || got.RMSNormEps != want.RMSNormEps {
+		t.Errorf("%+v, %v", got, err)
+	}
+	_, err = toymodel.ParseHub([]byte(`{"model_type": "qwen3", "hidden_size": 128}`), 16)
+	if err == nil || !strings.Contains(err.Error(), "add bos_token_id, eos_token_id, intermediate_size, ") {
+		t.Errorf("one message for all keys: %v", err)
+	}
+}
+
 func TestPrompt(t *testing.T) {
 	for in, want := range map[string]string{"hi": "hi", "hi\n": "hi", "hi\r\nyou\n": "hi", "": "", "\n": "", " a \n": " a "} {
 		if got := toymodel.Prompt([]byte(in)); got != want {

@@ -1,8 +1,9 @@
 # Your op package, for a phone's processor and for its NPU:
 #
 #   hexmage run @name@                     with real compilers behind simulations of the SDKs: no account
-#   hexmage run @name@ --profile device    with the vendor's SDKs
+#   hexmage run @name@ --profile device    with Qualcomm's SDKs and the NDK
 #   hexmage watch @name@                   after each save, what changed
+#   hexmage init --op NAME                 one more op, in src/ops/NAME.cpp
 
 pipeline { description = "An op package for AArch64 and Hexagon" }
 profile "simulated" {

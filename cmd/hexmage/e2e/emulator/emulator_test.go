@@ -22,6 +22,27 @@ import (
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
+// TestInitONNX: in an empty folder, `init --model net.onnx` writes a pipeline that quantizes, compiles and emulates the
+// graph, and compares it with the CPU.
+func TestInitONNX(t *testing.T) {
+	w := HostWarmed(t)
+	w.Dir = t.TempDir()
+	w.Write(t, "made/example.py", Read(t, filepath.Join(Repo(), "modules", "onnx-htp", "example.py")))
+	w.Write(t, "made/pipelines/made.hcl", scriptPipeline("example.py"))
+	Wants(t, w.Run(t, "-C", "made", "run", "made"), ExitOK)
+	w.Write(t, "net.onnx", Read(t, filepath.Join(w.Dir, "made/out/made/dir/net.onnx")))
+	Wants(t, w.Run(t, "init", "--model", "net.onnx"), ExitOK, "wrote pipelines/net.hcl",
+		"hexmage run net --var samples=FOLDER")
+	Wants(t, w.Run(t, "run", "net"), ExitUsage, "samples")
+	o := w.Run(t, "run", "net", "--var", "samples=made/out/made/dir/samples")
+	Wants(t, o, ExitOK, "net.onnx for SM8750", "cpu", "htp", "20 of 20")
+	if ran := w.RunJSON(t, "net", "--var", "samples=made/out/made/dir/samples"); ran.Executed != 0 {
+		t.Errorf("again: %q ran", ran.Names)
+	}
+	w.Edit(t, "pipelines/net.hcl", "var.samples\n", "var.samples\n  optimization = 3\n")
+	Wants(t, w.Run(t, "run", "net", "--var", "samples=made/out/made/dir/samples"), ExitOK, "20 of 20")
+}
+
 // TestTinyORT goes the whole way of profile emulator with nothing but the packages that it names: a model through the
 // vendor's compiler and emulator.
 func TestTinyORT(t *testing.T) {

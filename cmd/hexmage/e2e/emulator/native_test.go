@@ -41,3 +41,54 @@ func TestNativeQuantizer(t *testing.T) {
 	w.Write(t, "pipelines/native.hcl", nativePipeline)
 	Wants(t, w.Run(t, "run", "native"), ExitOK, "4 executed")
 }
+
+const plainPipeline = `profile "emulator" { default = true }
+toolchain "onnx" {}
+step "quantize" "m" {
+  model        = "model"
+  architecture = "llama"
+  block_size   = 32
+  tensors      = "upstream"
+  max_length   = 64
+  num_samples  = 2
+}
+step "convert" "m" {
+  name  = "m"
+  model = step.quantize.m.outputs.dir
+}
+step "audit" "m" {
+  model  = step.convert.m.outputs.model
+  config = "${step.quantize.m.outputs.dir}/config.json"
+}
+step "onnx_llm" "float" { model = "model" }
+step "onnx_llm" "quantized" {
+  model   = step.quantize.m.outputs.dir
+  context = 64
+}
+output "found" { value = step.audit.m.outputs.found }
+`
+
+// TestPlainConfig: in an empty folder the native quantizer, convert, audit and onnx_llm take a config.json of
+// transformers 5 without the keys that transformers has defaults for.
+func TestPlainConfig(t *testing.T) {
+	w := HostWarmed(t)
+	w.Dir = t.TempDir()
+	w.Write(t, "pipelines/made.hcl", `step "model" "m" {
+  seed         = 79
+  layers       = 2
+  architecture = "llama"
+  block_size   = 32
+}
+output "model" { value = step.model.m.outputs.dir }
+`)
+	Wants(t, w.Run(t, "run", "made"), ExitOK)
+	for _, name := range []string{"model.safetensors", "tokenizer.json"} {
+		w.Write(t, "model/"+name, Read(t, filepath.Join(w.Dir, "out", "made", "model", name)))
+	}
+	w.Write(t, "model/config.json", `{"model_type": "llama", "hidden_size": 128, "intermediate_size": 256,
+ "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 512, "bos_token_id": 509,
+ "eos_token_id": 511, "tie_word_embeddings": true, "dtype": "float32",
+ "rope_parameters": {"rope_theta": 10000.0, "rope_type": "default"}}`)
+	w.Write(t, "pipelines/plain.hcl", plainPipeline)
+	Wants(t, w.Run(t, "run", "plain"), ExitOK)
+}

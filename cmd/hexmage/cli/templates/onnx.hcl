@@ -1,0 +1,21 @@
+# Your ONNX graph through Qualcomm's own compiler and emulator for x86, beside ONNX Runtime on the CPU. From public
+# packages: no SDK, no account, no phone. Shapes must be fixed; hexmage inspect prints the names of inputs.
+#
+#   hexmage run @name@ --var samples=FOLDER    quantized, compiled, emulated, and compared with the CPU
+
+pipeline { description = "An ONNX graph quantized and compiled for the NPU, beside the CPU" }
+profile "emulator" { default = true }
+target "@soc@" {}
+variable "samples" {
+  type        = string
+  default     = "samples"
+  description = "Folder of *.npz files with the graph's inputs by name: numpy.savez(\"samples/0.npz\", image=pixels)"
+}
+
+module "net" {
+  source  = "onnx-htp" # hexmage show module onnx-htp has what else it takes
+  model   = "@path@"
+  samples = var.samples
+}
+output "context" { value = module.net.context }
+output "table" { value = module.net.table }
