@@ -1,5 +1,5 @@
-# From mllm's op sources and a Hugging Face model to a Hexagon NPU. Profile emulator: Qualcomm's compiler and its emulator, from public packages,
-# and a simulated phone; simulated: nothing of Qualcomm's; device: the real SDKs and a phone (hexmage plan qwen3-aot-v79 --profile device)
+# From mllm's op sources and a Hugging Face model to a Hexagon NPU. Profile emulator: Qualcomm's compiler and emulator,
+# and a simulated phone; simulated: nothing of Qualcomm's; device: the real SDKs and a phone.
 pipeline { description = "Qwen3, W4A16 LPBQ, compiled ahead of time for Hexagon v79 (Snapdragon 8 Elite)" }
 profile "emulator" { default = true }
 profile "simulated" {}

@@ -5,8 +5,11 @@ profile "device" {
   toolchain "onnx" { when = var.quantizer == "native" }
 
   locals {
-    model  = var.model
-    pymllm = var.quantizer == "native" ? null : step.git.mllm.outputs.dir
+    example = false
+    runs    = true
+    title   = ""
+    model   = var.model
+    pymllm  = var.quantizer == "native" ? null : step.git.mllm.outputs.dir
 
     ops       = "${step.git.mllm.outputs.dir}/mllm/backends/qnn/custom-op-package/LLaMAPackage"
     quantized = step.convert.llm.outputs.model
@@ -62,6 +65,34 @@ profile "device" {
     severity      = "warning"
     condition     = step.audit.llm.outputs.found.biases == 0
     error_message = "Upstream's compiler leaves out the biases of q, k and v. ${step.audit.llm.outputs.found.biases} of this model's are not zero, up to ${format("%.3g", step.audit.llm.outputs.found.bias_most)}: the phone runs another model. Profile emulator has them."
+  }
+
+  step "quantize" "llm" {
+    model        = local.model
+    architecture = var.architecture
+    block_size   = local.block_size
+    pymllm       = local.pymllm
+    tensors      = "upstream"
+    calibration  = var.calibration == "" ? null : var.calibration
+    device       = var.quantizer == "mllm-cuda" ? "cuda" : "cpu"
+  }
+
+  step "convert" "llm" {
+    model = step.quantize.llm.outputs.dir
+    name  = var.architecture
+  }
+
+  step "audit" "llm" {
+    description = "whether the model fits its config, and what upstream's programs do to it without a word"
+    model       = step.convert.llm.outputs.model
+    config      = "${step.quantize.llm.outputs.dir}/config.json"
+  }
+
+  check "range" {
+    when          = var.architecture != "qwen3" # Qwen3 has a point of its own there
+    severity      = "warning"
+    condition     = step.audit.llm.outputs.found.widest < 2
+    error_message = "Upstream's quantiser gives what goes into q and k the range of the rotation: in ${step.audit.llm.outputs.found.widest_at} ${format("%.1f", step.audit.llm.outputs.found.widest)} times its own, so that of its 65,536 steps one in as many is left. Profile emulator shows beside the float model what that costs."
   }
 
   step "git" "mllm" {

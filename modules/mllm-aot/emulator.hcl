@@ -1,5 +1,5 @@
 # Qualcomm's own compiler and its emulator for x86-64, from public packages: the quantized model as a graph, a real context, and the emulator's
-# answer beside the float model's. The op package and the runner go onto the simulated phone (simulated.hcl).
+# answer beside the float model's. The op package and a toy model go onto the simulated phone.
 
 profile "emulator" {
   toolchain "htp_host" {}
@@ -7,15 +7,41 @@ profile "emulator" {
   toolchain "onnx" {}
   toolchain "mllm_quantiser" { when = var.quantizer != "native" }
 
-  locals {
-    model  = var.model == "" ? step.model.toy.outputs.dir : var.model
-    pymllm = var.quantizer == "native" ? null : var.mllm == "" ? step.git.mllm.outputs.dir : var.mllm
+  toolchain "llvm" {} # real compilers behind the names of the simulated SDKs
 
-    ops       = local.sources
-    phone     = local.toy
+  module "toy" {
+    source       = "./toy"
+    architecture = var.architecture
+    block_size   = local.block_size
+    prompt       = var.prompt
+    compiler     = local.compiler
+  }
+
+  locals {
+    model     = var.model == "" ? module.toy.folder : var.model
+    pymllm    = var.quantizer == "native" ? null : var.mllm == "" ? step.git.mllm.outputs.dir : var.mllm
     quantized = step.convert.llm.outputs.model
     htp       = step.htp_context.llm.outputs.dir
     table     = step.accuracy.llm.outputs.table
+
+    example = var.mllm == ""
+    runs    = local.example
+    title   = "Simulated phone: a toy "
+    ops     = local.sources
+    phone = {
+      context   = module.toy.context
+      config    = module.toy.config
+      tokenizer = module.toy.tokenizer
+
+      serial   = null
+      device   = module.toy.phone
+      runner   = { (local.program) = module.toy.runner }
+      packages = local.packages
+      flags    = []
+      pull     = ["results/tokens.json"]
+      expect   = module.toy.tokens
+      env      = { OPEN_RUNNER_RESULTS = "results/tokens.json" } # the simulated runner's alone: mllm's writes no file
+    }
   }
 
   step "git" "mllm" {
@@ -23,6 +49,34 @@ profile "emulator" {
     description = "upstream's sources"
     url         = "https://github.com/UbiquitousLearning/mllm"
     commit      = "b9c307020b2e200ea43cd67747d1581e4eba85fd"
+  }
+
+  step "quantize" "llm" {
+    model        = local.model
+    architecture = var.architecture
+    block_size   = local.block_size
+    pymllm       = local.pymllm
+    tensors      = "upstream"
+    calibration  = var.calibration == "" ? null : var.calibration
+    device       = var.quantizer == "mllm-cuda" ? "cuda" : "cpu"
+  }
+
+  step "convert" "llm" {
+    model = step.quantize.llm.outputs.dir
+    name  = var.architecture
+  }
+
+  step "audit" "llm" {
+    description = "whether the model fits its config, and what upstream's programs do to it without a word"
+    model       = step.convert.llm.outputs.model
+    config      = "${step.quantize.llm.outputs.dir}/config.json"
+  }
+
+  check "range" {
+    when          = var.architecture != "qwen3" # Qwen3 has a point of its own there
+    severity      = "warning"
+    condition     = step.audit.llm.outputs.found.widest < 2
+    error_message = "Upstream's quantiser gives what goes into q and k the range of the rotation: in ${step.audit.llm.outputs.found.widest_at} ${format("%.1f", step.audit.llm.outputs.found.widest)} times its own, so that of its 65,536 steps one in as many is left. Profile emulator shows beside the float model what that costs."
   }
 
   step "onnx_llm" "llm" {

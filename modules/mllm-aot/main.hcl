@@ -95,44 +95,17 @@ locals {
   program  = "mllm-${var.architecture}-aot-runner"
 }
 
-# --- the model ------------------------------------------------------------------------------------------------------
-
-step "quantize" "llm" {
-  when         = profile.name != "simulated"
-  model        = local.model
-  architecture = var.architecture
-  block_size   = local.block_size
-  pymllm       = local.pymllm
-  tensors      = "upstream"
-  calibration  = var.calibration == "" ? null : var.calibration
-  device       = var.quantizer == "mllm-cuda" ? "cuda" : "cpu"
-}
-
-step "convert" "llm" {
-  when  = profile.name != "simulated"
-  model = step.quantize.llm.outputs.dir
-  name  = var.architecture
-}
-
-step "audit" "llm" {
-  when        = profile.name != "simulated"
-  description = "whether the model fits its config, and what upstream's programs do to it without a word"
-  model       = step.convert.llm.outputs.model
-  config      = "${step.quantize.llm.outputs.dir}/config.json"
-}
-
-check "range" {
-  when          = var.architecture != "qwen3" && profile.name != "simulated" # Qwen3 has a point of its own there
-  severity      = "warning"
-  condition     = step.audit.llm.outputs.found.widest < 2
-  error_message = "Upstream's quantiser gives what goes into q and k the range of the rotation: in ${step.audit.llm.outputs.found.widest_at} ${format("%.1f", step.audit.llm.outputs.found.widest)} times its own, so that of its 65,536 steps one in as many is left. Profile emulator shows beside the float model what that costs."
-}
-
 # --- the op package -------------------------------------------------------------------------------------------------
 
 locals {
-  example = local.simulated && var.mllm == ""
+  clone   = var.mllm == "" ? [] : fileset(var.mllm, "**/LLaMAPackage/src/LLaMAPackageInterface.cpp")
+  sources = var.mllm == "" ? "${path.module}/../../oppackage/example/LLaMAPackage" : dirname(dirname(one(local.clone)))
   hvx     = local.example ? "v66" : null # the newest HVX that qemu has; mllm's op package needs a newer one, and does not run there
+
+  packages = {
+    "libQnnLLaMAPackage_CPU.so" = "${step.oppackage.llama.outputs.dir}/htp_aarch64/libQnnLLaMAPackage.so"
+    "libQnnLLaMAPackage_HTP.so" = "${step.oppackage.llama.outputs.dir}/htp_${target.arch}/libQnnLLaMAPackage.so"
+  }
 }
 
 step "patch" "ops" {
@@ -158,8 +131,8 @@ step "oppackage" "llama" {
 
 step "run" "llm" {
   description = "prefill in chunks of 32, then decode"
-  when        = local.example || !local.simulated
-  title       = "${local.simulated ? "Simulated phone: a toy " : ""}${var.architecture}-aot-${target.arch} on ${target.soc}"
+  when        = local.runs
+  title       = "${local.title}${var.architecture}-aot-${target.arch} on ${target.soc}"
   device      = local.phone.device
   serial      = local.phone.serial
   timeout     = "30m"

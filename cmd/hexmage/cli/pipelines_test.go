@@ -38,7 +38,7 @@ func TestNeeds(t *testing.T) {
 			runs, simulated := false, false
 			for _, n := range p.Instances {
 				runs, simulated = runs || n.At.Kind == "run", simulated || n.At.Kind == "simulated_phone"
-				if n.At.Kind == "toolchain" && profile != "simulated" &&
+				if n.At.Kind == "toolchain" && profile == "device" &&
 					slices.Contains([]string{"qairt", "hexagon", "ndk", "ort_android", "ort_qnn_android"}, n.At.Name) {
 					want = append(want, n.At.Name)
 				}

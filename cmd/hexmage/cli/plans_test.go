@@ -329,8 +329,16 @@ func everyCommand(t *testing.T, name string, least int) {
 			case variable == "samples", variable == "pictures":
 				files = []string{filepath.Join(at, "0.npz")}
 			case variable == "model":
-				files = []string{filepath.Join(at, "config.json"), filepath.Join(at, "tokenizer.json"),
-					filepath.Join(at, "model.safetensors")}
+				architecture, layers := "qwen3", 2
+				switch {
+				case strings.HasPrefix(args[0], "llama"):
+					architecture = "llama"
+				case strings.HasPrefix(args[0], "qwen2"):
+					architecture = "qwen2"
+				case slices.Contains(args, "layers=30"):
+					layers = 30
+				}
+				writeHF(t, at, architecture, layers)
 			}
 			if variable == "recipe" { // the plan reads it, and relative paths start in the workspace of the pipeline
 				if err := os.CopyFS(filepath.Join(dir, "pipelines"), os.DirFS("../../../pipelines")); err != nil {

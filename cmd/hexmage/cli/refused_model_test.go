@@ -38,6 +38,25 @@ func newHF(t testing.TB, dtype string) *hfModel {
 	return m
 }
 
+// writeHF writes a small model of an architecture into a folder, with as many layers.
+func writeHF(t testing.TB, dir, architecture string, layers int) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	m := newHF(t, "BF16")
+	m.dir = dir
+	delete(m.config, "layer_types")
+	m.set(map[string]any{"model_type": architecture, "num_hidden_layers": layers})
+	for name, shape := range m.shapes {
+		if projection, ok := strings.CutSuffix(name, "_proj.weight"); ok && architecture == "qwen2" &&
+			strings.Contains(name, "self_attn") && !strings.Contains(name, "o_proj") {
+			m.shapes[projection+"_proj.bias"] = shape[:1]
+		}
+	}
+	m.write(1)
+}
+
 // set changes numbers of config.json before the tensors follow from them.
 func (m *hfModel) set(changes map[string]any) *hfModel {
 	maps.Copy(m.config, changes)

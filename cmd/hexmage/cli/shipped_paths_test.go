@@ -20,28 +20,28 @@ import (
 // shippedPaths are the variables of shipped pipelines that name files or folders, by pipeline and a profile that reads
 // them, and what they need beside them. Paths start with in/.
 var shippedPaths = []shippedPath{
-	{"board-ort", "emulator", map[string]string{"model": "in/hf"}},
+	{"board-ort", "emulator", map[string]string{"model": "in/qwen3"}},
 	{"executorch-qnn", "device", map[string]string{"module": "in/net.py"}},
 	{"fallback", "emulator", map[string]string{"model": "in/net.onnx", "samples": "in/samples"}},
 	{"fallback", "emulator", map[string]string{"model": "in/net.tflite"}},
 	{"fallback", "emulator", map[string]string{"model": "in/net.pte"}},
 	{"litert-qnn", "emulator", map[string]string{"model": "in/net.tflite"}},
-	{"llama-aot", "emulator", map[string]string{"model": "in/hf", "mllm": "in/clone", "quantizer": "mllm"}},
+	{"llama-aot", "emulator", map[string]string{"model": "in/llama", "mllm": "in/clone", "quantizer": "mllm"}},
 	{"llm-npu", "device", map[string]string{"int8": "in/int8.mllm", "q4k": "in/q4k.mllm",
-		"tokenizer": "in/hf/tokenizer.json", "mllm": "in/clone"}},
-	{"mllm-v1-quantize", "emulator", map[string]string{"model": "in/hf", "mllm": "in/clone",
+		"tokenizer": "in/qwen3/tokenizer.json", "mllm": "in/clone"}},
+	{"mllm-v1-quantize", "emulator", map[string]string{"model": "in/qwen3", "mllm": "in/clone",
 		"calibration": "in/text.txt", "pictures": "in/samples"}},
 	{"olive", "emulator", map[string]string{"recipe": "in/recipe.json", "model": "in/net.onnx",
 		"samples": "in/samples", "data": `{ seen = "in/samples" }`}},
-	{"onnx-edit", "emulator", map[string]string{"model": "in/hf"}},
+	{"onnx-edit", "emulator", map[string]string{"model": "in/qwen3"}},
 	{"onnx-htp", "emulator", map[string]string{"model": "in/net.onnx", "samples": "in/samples"}},
-	{"phone-ort", "device", map[string]string{"model": "in/hf", "runtime": "in/runtime"}},
+	{"phone-ort", "device", map[string]string{"model": "in/qwen3", "runtime": "in/runtime"}},
 	{"profile-npu", "emulator", map[string]string{"model": "in/net.onnx", "samples": "in/samples"}},
 	{"quantizers", "emulator", map[string]string{"mllm": "in/clone", "model": "tiny"}},
-	{"qwen2-aot", "emulator", map[string]string{"model": "in/hf", "mllm": "in/clone", "quantizer": "mllm"}},
-	{"qwen3-aot", "emulator", map[string]string{"model": "in/hf"}},
+	{"qwen2-aot", "emulator", map[string]string{"model": "in/qwen2", "mllm": "in/clone", "quantizer": "mllm"}},
+	{"qwen3-aot", "emulator", map[string]string{"model": "in/qwen3"}},
 	{"qwen3-aot-v79", "simulated", map[string]string{"mllm": "in/clone"}},
-	{"qwen3-aot-v79", "emulator", map[string]string{"model": "in/hf", "mllm": "in/clone", "quantizer": "mllm"}},
+	{"qwen3-aot-v79", "emulator", map[string]string{"model": "in/qwen3", "mllm": "in/clone", "quantizer": "mllm"}},
 	{"sdk-matrix", "simulated", map[string]string{"sources": "in/clone/ops/LLaMAPackage"}},
 }
 
@@ -52,8 +52,8 @@ type shippedPath struct {
 
 // noPaths are the other variables.
 var noPaths = strings.Fields(`mllm-v1-quantize.samples quantizers.model bisect block_size board chunk context dlc
-	embedding fallback floats kv layers least lengths level norms package partitions phone precision processor prompt
-	quantise quantizer releases repeat rotate schemes serial series sharing splits targets threshold tokens tolerance
+	embedding fallback floats kv layers least lengths level norms optimization package partitions phone precision processor
+	prompt quantise quantizer releases repeat rotate schemes serial series sharing splits targets threshold tokens tolerance
 	top twins ways`)
 
 // TestShippedPaths: in an empty folder a relative path that is the value of a shipped pipeline's variable is one of
@@ -183,10 +183,13 @@ func writeInputs(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, architecture := range []string{"qwen3", "qwen2", "llama"} {
+		writeHF(t, filepath.Join(dir, "in", architecture), architecture, 2)
+	}
 	for name, text := range map[string]string{
 		"net.onnx": "", "net.tflite": "", "net.pte": "", "int8.mllm": "", "q4k.mllm": "", "samples/1.npz": "",
 		"net.py": "def module():\n    pass\n", "text.txt": "A paragraph.\n", "recipe.json": string(recipe),
-		"hf/config.json": "{}", "hf/tokenizer.json": "{}", "hf/model.safetensors": "", "runtime/libonnxruntime.so": "",
+		"runtime/libonnxruntime.so":                            "",
 		"clone/ops/LLaMAPackage/src/LLaMAPackageInterface.cpp": "", "clone/ops/LLaMAPackage/src/ops/Op.cpp": "",
 	} {
 		at := filepath.Join(dir, "in", filepath.FromSlash(name))

@@ -98,7 +98,8 @@ func TestKilled(t *testing.T) {
 	FirstRun(t)
 	w := NewWorld(t).WithDownloads(t)
 	w.RunJSON(t, Simulated, Pipeline,
-		AOT+"toolchain.llvm", AOT+"toolchain.qemu", AOT+"toolchain.adb", AOT+"toolchain.busybox")
+		AOT+"toolchain.llvm", AOT+"module.toy.toolchain.qemu", AOT+"toolchain.adb",
+		AOT+"module.toy.toolchain.busybox")
 	r := random(t)
 	for range 4 {
 		Kill(t, w, Simulated+" "+Pipeline, started, time.Duration(50+r.IntN(1500))*time.Millisecond)

@@ -143,7 +143,7 @@ func compilerMistakes() []provocation {
 		{id: "qnn-env-path", in: in, mistake: "no '/' at the end of --qnn_env_path",
 			script: strings.Replace(compiled(`"soc":"SM8750","arch":"v79"`), "linux-clang/", "linux-clang", 1)},
 		{id: "linear-block-size", in: "the quantizer", mistake: "a model as the hub has it, without linear_block_size",
-			script: "cp -r ${step.model.toy.outputs.dir} m\nchmod -R u+w m\n" + busybox +
+			script: "cp -r ${module.toy.folder} m\nchmod -R u+w m\n" + busybox +
 				" sed -i /linear_block_size/d m/config.json\necho '{\"model\":\"m\",\"out\":\"o\"}' > " +
 				"args\n$HEXMAGE_SELF tool quantize args"},
 	}
@@ -259,6 +259,6 @@ chmod +x qpm-cli
 		{id: "killed", in: "the kernel", mistake: "a compile is killed", script: "sh -c 'kill -9 $$'; exit $?"},
 		{id: "segfault", in: "the kernel", mistake: "a tool crashes", script: "sh -c 'kill -SEGV $$'; exit $?"},
 		{id: "disk-full", in: "the kernel", mistake: "no space left for what is written",
-			script: "cat ${step.convert.toy.outputs.model} > /dev/full"},
+			script: "cat ${module.toy.model} > /dev/full"},
 	}
 }

@@ -54,7 +54,7 @@ func phoneMistakes() []phoneMistake {
 func TestProvokedPhones(t *testing.T) {
 	w := Warmed(t)
 	good := w.Shipped(t)
-	w.WriteShipped(t, good.Output("phone", "step.simulated_phone.phone.outputs.image"))
+	w.WriteShipped(t, good.Output("phone", "module.toy.phone"))
 	if o := w.Run(t, "run", Simulated, Pipeline); o.Code != 0 {
 		t.Fatal(o)
 	}

@@ -55,8 +55,8 @@ const (
 	ndkClang     = "${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++ " +
 		"--target=aarch64-none-linux-android21"
 	busybox  = "${toolchain.busybox.dir}/bin/busybox"
-	compiler = "${toolchain.mllm.dir}/bin/mllm-qwen3-aot-sha-c -m ${step.convert.toy.outputs.model} -c " +
-		"${step.context.toy.outputs.config} -aot_cfg cfg.json -o o"
+	compiler = "${toolchain.mllm.dir}/bin/mllm-qwen3-aot-sha-c -m ${module.toy.model} -c " +
+		"${module.toy.config} -aot_cfg cfg.json -o o"
 	headers = "-I ${toolchain.qairt.dir}/include/QNN"
 )
 
@@ -147,7 +147,7 @@ func (p *provocation) unpack(source string) {
 // aotConfig are the commands that write the compiler's config for a target, {"soc":"SM8750","arch":"v79"} without the
 // braces.
 func aotConfig(target, out string) string {
-	return `echo '{"model_config":"${step.quantize.toy.outputs.dir}/config.json","vtcm_mb":8,"out":"` + out +
+	return `echo '{"model_config":"${dirname(module.toy.tokenizer)}/config.json","vtcm_mb":8,"out":"` + out +
 		`","model_out":"config.json",` + target + "}' > args\n$HEXMAGE_SELF tool aot-config args\n"
 }
 

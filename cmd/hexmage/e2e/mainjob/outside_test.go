@@ -49,8 +49,8 @@ func TestTenLines(t *testing.T) {
 	Wants(t, w.Run(t, "--soc", "SM8650", "validate", "chat"), ExitOK, "chat: valid in profile simulated, device")
 
 	plan := w.Run(t, "--soc", "SM8650", "plan", "-v", "chat")
-	Wants(t, plan, ExitOK, "module.aot.step.context.toy", "module.aot.step.run.llm", "module.aot.toolchain.llvm",
-		"htp_v75", "libQnnHtpV75Skel.so")
+	Wants(t, plan, ExitOK, "module.aot.module.toy.step.context.toy", "module.aot.step.run.llm",
+		"module.aot.toolchain.llvm", "htp_v75", "libQnnHtpV75Skel.so")
 	if strings.Contains(plan.Stdout, "v79") {
 		t.Errorf("there is something of v79 in the plan for SM8650:\n%s", plan.Stdout)
 	}
@@ -116,14 +116,14 @@ func TestProduct(t *testing.T) {
 	at := func(build string) string { return fmt.Sprintf("module.aot[%q].", build) }
 	var steps, edges []string
 	for build := range builds {
-		context, run := at(build)+"step.context.toy", at(build)+"step.run.llm"
+		context, run := at(build)+"module.toy.step.context.toy", at(build)+"step.run.llm"
 		steps = append(steps, "\n"+context+" ", "\n"+run+" ")
 		edges = append(edges, fmt.Sprintf("[%q,%q]", context, run))
 	}
 	Wants(t, w.Run(t, "plan", "-v", "all"), ExitOK, steps...)
 	Wants(t, w.Run(t, "graph", "--json", "all"), ExitOK, edges...)
-	Wants(t, w.Run(t, "explain", "all", at("SM8650-32")+"model.toy"), ExitOK,
-		at("SM8650-32")+"model.toy\n  will run: never ran")
+	Wants(t, w.Run(t, "explain", "all", at("SM8650-32")+"module.toy.model.toy"), ExitOK,
+		at("SM8650-32")+"module.toy.model.toy\n  will run: never ran")
 
 	r := w.RunJSON(t, "--offline", "all")
 	sources, err := filepath.Glob(filepath.Join(Repo(), "oppackage/example/LLaMAPackage/src/*.cpp"))
@@ -138,10 +138,11 @@ func TestProduct(t *testing.T) {
 	}
 	// The shipped pipeline has done SM8750-16, and the toolchains, the runner, the Makefile and the patch with it.
 	if diff := cmp.Diff(map[string]int{
-		"model.toy": 1, "quantize.toy": 1, "convert.toy": 1, "reference.toy": 1, // of block size 32
-		"oppackage.llama":       len(sources) + len(ops) + 2, // and a link and a check for v75
-		"simulated_phone.phone": 1,                           // SM8650's image
-		"context.toy":           3 * 2, "run.llm": 3 * 2,
+		// of block size 32
+		"module.toy.model.toy": 1, "module.toy.quantize.toy": 1, "module.toy.convert.toy": 1, "module.toy.reference.toy": 1,
+		"oppackage.llama":                  len(sources) + len(ops) + 2, // and a link and a check for v75
+		"module.toy.simulated_phone.phone": 1,                           // SM8650's image
+		"module.toy.context.toy":           3 * 2, "run.llm": 3 * 2,
 	}, ran); diff != "" {
 		t.Errorf("executed %d, by step (-want +ran):\n%s\n%q", r.Executed, diff, r.Names)
 	}
@@ -156,9 +157,9 @@ func TestProduct(t *testing.T) {
 		}
 	}
 
-	again := w.Run(t, "run", "--fresh="+at("SM8650-32")+"reference.toy", "all")
+	again := w.Run(t, "run", "--fresh="+at("SM8650-32")+"module.toy.reference.toy", "all")
 	Wants(t, again, ExitOK, ": 1 executed, ", "qwen3-aot-v75 on SM8650", "qwen3-aot-v79 on SM8750")
-	if !regexp.MustCompile(`(?m)^ +ok +` + regexp.QuoteMeta(at("SM8650-32")+"reference.toy") +
+	if !regexp.MustCompile(`(?m)^ +ok +` + regexp.QuoteMeta(at("SM8650-32")+"module.toy.reference.toy") +
 		` `).MatchString(again.Stderr) {
 		t.Errorf("progress does not name the copy:\n%s", again.Stderr)
 	}
@@ -166,6 +167,6 @@ func TestProduct(t *testing.T) {
 		t.Errorf("again: executed %d %q", r.Executed, r.Names)
 	}
 	names := slices.Sorted(maps.Keys(builds))
-	Wants(t, w.Run(t, "run", "all", at("SM8650-64")+"context.toy"), ExitUsage,
-		"did you mean "+at(names[0])+"context.toy?")
+	Wants(t, w.Run(t, "run", "all", at("SM8650-64")+"module.toy.context.toy"), ExitUsage,
+		"did you mean "+at(names[0])+"module.toy.context.toy?")
 }

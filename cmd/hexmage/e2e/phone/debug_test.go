@@ -100,7 +100,7 @@ func debugsNot(t *testing.T, w *World) {
 		{"--batch", "say where with --break"},
 		{"--batch --print --break x", "give one of them"},
 		{"--break main.cc:x", `"x" is no line`},
-		{"module.aot.exec.runner", "is no run step"},
+		{"module.aot.module.toy.exec.runner", "is no run step"},
 		{"module.aot.run.lm", "did you mean module.aot.run.llm?"},
 		{"--port 99999", "want a number from 1 to 65535"},
 	} {

@@ -27,11 +27,11 @@ const Pipeline = "qwen3-aot-v79"
 // Simulated chooses the profile that needs no package of Qualcomm's.
 const Simulated = "--profile=simulated"
 
-// The pipeline's file, and those of the module that it calls: what all profiles have, and what profile simulated has.
+// The files of the pipeline, of the module that it calls, and of the toy model on the simulated phone.
 const (
 	PipelineFile  = "pipelines/" + Pipeline + ".hcl"
 	ModuleFile    = "modules/mllm-aot/main.hcl"
-	SimulatedFile = "modules/mllm-aot/simulated.hcl"
+	SimulatedFile = "modules/mllm-aot/toy/main.hcl"
 )
 
 // AOT is the address of that module: what its steps' names begin with.
@@ -354,7 +354,7 @@ func (s Shipped) With(t *testing.T, old, new string) Shipped {
 // And is the pipeline with more blocks in its module.
 func (s Shipped) And(blocks string) Shipped {
 	s = maps.Clone(s)
-	s[ModuleFile] += "\n" + blocks
+	s[ModuleFile] += "\ntoolchain \"busybox\" {}\ntoolchain \"mllm\" {}\n" + blocks
 	return s
 }
 

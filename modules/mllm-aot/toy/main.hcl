@@ -1,0 +1,115 @@
+# A toy model on a simulated phone: seeded weights, a simulation of mllm's compiler and runner, and the tokens that the phone must print.
+
+module {
+  description = "A toy model in mllm's scheme, compiled by a simulation for a simulated phone"
+}
+
+variable "architecture" {
+  type        = string
+  description = "The model's: qwen3, qwen2 or llama"
+}
+
+variable "block_size" {
+  type        = number
+  description = "LPBQ block size"
+}
+
+variable "prompt" {
+  type        = string
+  description = "What the model is asked"
+}
+
+variable "compiler" {
+  type        = string
+  description = "Name of mllm's compiler"
+}
+
+toolchain "mllm" {} # the simulation of mllm's programs
+toolchain "qemu" {}
+toolchain "busybox" {}
+
+step "model" "toy" {
+  description  = "a toy model of the same architecture"
+  seed         = 79
+  architecture = var.architecture
+  block_size   = var.block_size
+}
+
+step "quantize" "toy" {
+  model        = step.model.toy.outputs.dir
+  architecture = var.architecture
+  block_size   = var.block_size
+  tensors      = "simulated"
+}
+
+step "convert" "toy" {
+  model = step.quantize.toy.outputs.dir
+  name  = var.architecture
+}
+
+step "context" "toy" {
+  description = "a context that the simulated phone alone can run"
+  model       = step.convert.toy.outputs.model
+  config      = "${step.quantize.toy.outputs.dir}/config.json"
+  compiler    = "${toolchain.mllm.dir}/bin/${var.compiler}"
+}
+
+step "reference" "toy" {
+  description = "the tokens that the phone must print"
+  model       = step.convert.toy.outputs.model
+  config      = step.context.toy.outputs.config
+  tokenizer   = "${step.quantize.toy.outputs.dir}/tokenizer.json"
+  prompt      = var.prompt
+}
+
+step "exec" "runner" {
+  description = "the simulated runner, with the flags and the output of mllm's for Qwen3"
+  argv        = ["sh", "${toolchain.mllm.dir}/bin/build-runner", "${toolchain.ndk.dir}/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++"]
+  inputs      = [toolchain.llvm.dir]
+  output "bin" { file = "runner" }
+  output "symbols" { tree = "symbols" } # for `hexmage debug`
+}
+
+step "simulated_phone" "phone" {
+  description = "a phone for machines without one"
+}
+
+output "folder" {
+  description = "the toy model, in float"
+  value       = step.model.toy.outputs.dir
+}
+
+output "model" {
+  description = "the quantized toy model"
+  value       = step.convert.toy.outputs.model
+}
+
+output "context" {
+  description = "its context"
+  value       = step.context.toy.outputs.context
+}
+
+output "config" {
+  description = "what the runner reads beside it"
+  value       = step.context.toy.outputs.config
+}
+
+output "tokenizer" {
+  description = "its tokenizer"
+  value       = "${step.quantize.toy.outputs.dir}/tokenizer.json"
+}
+
+output "tokens" {
+  description = "the tokens that the phone must print"
+  value       = step.reference.toy.outputs.tokens
+}
+
+output "runner" {
+  description = "the program for the phone"
+  value       = step.exec.runner.outputs.bin
+}
+
+output "phone" {
+  description = "the phone's image"
+  value       = step.simulated_phone.phone.outputs.image
+}
