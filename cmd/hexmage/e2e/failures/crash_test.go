@@ -132,7 +132,7 @@ func TestKilledCold(t *testing.T) {
 func TestKilledCommand(t *testing.T) {
 	w := NewWorld(t)
 	w.Write(t, PipelineFile, `step "exec" "slow" { argv = ["sleep", "1000"] }`)
-	if Kill(t, w, Simulated+" "+Pipeline, `"event":"node_started"`, 300*time.Millisecond) == 0 {
+	if Kill(t, w, Pipeline, `"event":"node_started"`, 300*time.Millisecond) == 0 {
 		t.Error("it had ended before")
 	}
 }

@@ -112,5 +112,5 @@ func choosePhone(t *testing.T, w *World, e *phone.Device, server *adb.Server) {
 // attached is the pipeline with a phone of devices.hcl in the place of one that it starts.
 func attached(t *testing.T, good Shipped) Shipped {
 	t.Helper()
-	return good.With(t, "  device      = local.device\n", "").With(t, "  serial      = local.serial\n", "")
+	return good.With(t, "  device      = local.phone.device\n", "").With(t, "  serial      = local.phone.serial\n", "")
 }

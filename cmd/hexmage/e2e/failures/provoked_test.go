@@ -133,7 +133,7 @@ func (p provocation) pipeline(t *testing.T, good Shipped) Shipped {
 		t.Fatalf("%s has no argv of the runner", ModuleFile)
 	}
 	for name, source := range p.push {
-		good = good.With(t, "local.runner, {\n", "local.runner, {\n    \""+name+"\" = \""+source+"\"\n")
+		good = good.With(t, "local.phone.runner, {\n", "local.phone.runner, {\n    \""+name+"\" = \""+source+"\"\n")
 	}
 	return good
 }

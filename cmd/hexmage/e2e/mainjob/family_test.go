@@ -19,7 +19,7 @@ func TestFamily(t *testing.T) {
 		phones[name] = 1
 	}
 	for name, n := range phones {
-		o := w.Run(t, "--offline", "run", name)
+		o := w.Run(t, "--offline", "run", Simulated, name)
 		Wants(t, o, ExitOK, "not a phone's speed")
 		all := tokens.FindAllStringSubmatch(o.Stdout, -1)
 		if len(all) != n {
@@ -30,7 +30,7 @@ func TestFamily(t *testing.T) {
 				t.Errorf("%s: not all tokens are the reference's: %q", name, m[0])
 			}
 		}
-		if r := w.RunJSON(t, "--offline", name); r.Executed != 0 {
+		if r := w.RunJSON(t, "--offline", Simulated, name); r.Executed != 0 {
 			t.Errorf("%s again: %q ran", name, r.Names)
 		}
 	}

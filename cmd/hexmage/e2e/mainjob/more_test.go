@@ -67,7 +67,7 @@ output "o" { value = step.exec.hello.outputs.o }
 func TestDevicePlan(t *testing.T) {
 	w := NewWorld(t)
 	o := w.RunWithout(t, "cmake", "plan", "-v", Pipeline, "--profile", "device")
-	Wants(t, o, ExitUsage, "mllm-qwen3-aot-sha-c", "--ar_len 32", "cmake -B", "train.py", "adb",
+	Wants(t, o, ExitUsage, "mllm-qwen3-aot-sha-c", "--ar_len 32", "cmake -B", "mllm's arithmetic", "adb",
 		"android.toolchain.cmake", "-mv79", "libQnnLLaMAPackage.so",
 		"github.com/UbiquitousLearning/mllm")
 	says := []string{`(?m)^ *missing: .*qairt.*hexmage lock qairt 2\.41\.0\.251128`, `(?m)^ *missing: .*--var model=`,

@@ -70,7 +70,7 @@ func TestTenLines(t *testing.T) {
 	}
 
 	device := w.Run(t, "--profile", "device", "--soc", "SM8650", "plan", "-v", "chat")
-	Wants(t, device, ExitUsage, "mllm-qwen3-aot-sha-c", "cmake -B", "train.py", "-mv75", "--ar_len 32",
+	Wants(t, device, ExitUsage, "mllm-qwen3-aot-sha-c", "cmake -B", "mllm's arithmetic", "-mv75", "--ar_len 32",
 		"github.com/UbiquitousLearning/mllm",
 		"missing: "+AOT+"step.quantize.llm: ")
 	if strings.Contains(device.Stdout, "simulation") || strings.Contains(device.Stdout, "emulator") {

@@ -32,6 +32,7 @@ const (
 	PipelineFile  = "pipelines/" + Pipeline + ".hcl"
 	ModuleFile    = "modules/mllm-aot/main.hcl"
 	SimulatedFile = "modules/mllm-aot/toy/main.hcl"
+	ProfileFile   = "modules/mllm-aot/simulated.hcl"
 )
 
 // AOT is the address of that module: what its steps' names begin with.
@@ -323,7 +324,7 @@ type Shipped map[string]string
 func (w *World) Shipped(t *testing.T) Shipped {
 	t.Helper()
 	s := Shipped{}
-	for _, file := range []string{PipelineFile, ModuleFile, SimulatedFile} {
+	for _, file := range []string{PipelineFile, ModuleFile, SimulatedFile, ProfileFile} {
 		s[file] = Read(t, filepath.Join(w.Dir, file))
 	}
 	return s
@@ -340,7 +341,7 @@ func (w *World) WriteShipped(t *testing.T, s Shipped) {
 // With is the pipeline with new in the place of old, which must be in one of the files.
 func (s Shipped) With(t *testing.T, old, new string) Shipped {
 	t.Helper()
-	for _, file := range []string{ModuleFile, SimulatedFile, PipelineFile} {
+	for _, file := range []string{ModuleFile, SimulatedFile, ProfileFile, PipelineFile} {
 		if text := s[file]; strings.Contains(text, old) {
 			s = maps.Clone(s)
 			s[file] = strings.Replace(text, old, new, 1)
@@ -354,7 +355,11 @@ func (s Shipped) With(t *testing.T, old, new string) Shipped {
 // And is the pipeline with more blocks in its module.
 func (s Shipped) And(blocks string) Shipped {
 	s = maps.Clone(s)
-	s[ModuleFile] += "\ntoolchain \"busybox\" {}\ntoolchain \"mllm\" {}\n" + blocks
+	const toolchains = "\ntoolchain \"busybox\" {}\ntoolchain \"mllm\" {}\n"
+	if !strings.Contains(s[ModuleFile], toolchains) {
+		s[ModuleFile] += toolchains
+	}
+	s[ModuleFile] += "\n" + blocks
 	return s
 }
 
