@@ -108,7 +108,7 @@ var (
 	recorded = regexp.MustCompile(
 		`\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b|\b[0-9a-f]{8}([0-9a-f]{4})?\b|\b127\.0\.0\.1:\d+\b`)
 	skipped  = regexp.MustCompile(`(?m)^  cached  .*\n|\d+ actions \(\d+ cached\), `) // told by a run that planned anew
-	sideways = regexp.MustCompile(`(?m)(^  ok  [^\n]*\n)+`)                           // as they may, side by side
+	sideways = regexp.MustCompile(`(?m)(^  (ok  |note:)[^\n]*\n)+`)                   // as they may, side by side
 )
 
 // steady is a text without what no two runs have alike: times and sizes, when it was, the order of steps, how wide

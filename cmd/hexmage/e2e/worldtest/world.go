@@ -146,6 +146,9 @@ func Link(from, to string, keep func(rel string) bool) error {
 			return err
 		}
 		at := filepath.Join(to, rel)
+		if Exists(at) && !d.IsDir() {
+			return nil
+		}
 		if d.IsDir() {
 			return os.MkdirAll(at, 0o755)
 		}
