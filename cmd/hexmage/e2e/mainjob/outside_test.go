@@ -139,7 +139,8 @@ func TestProduct(t *testing.T) {
 	// The shipped pipeline has done SM8750-16, and the toolchains, the runner, the Makefile and the patch with it.
 	if diff := cmp.Diff(map[string]int{
 		// of block size 32
-		"module.toy.model.toy": 1, "module.toy.quantize.toy": 1, "module.toy.convert.toy": 1, "module.toy.reference.toy": 1,
+		"module.toy.model.toy": 1, "module.toy.quantize.toy": 1, "module.toy.convert.toy": 1,
+		"module.toy.reference.toy":         1,
 		"oppackage.llama":                  len(sources) + len(ops) + 2, // and a link and a check for v75
 		"module.toy.simulated_phone.phone": 1,                           // SM8650's image
 		"module.toy.context.toy":           3 * 2, "run.llm": 3 * 2,
