@@ -24,7 +24,7 @@ import (
 )
 
 // Old is the commit whose hexmage is right by definition.
-const Old = "d67741f33cf16c34d36ad72f0b0a15cd097572fb"
+const Old = "7c1c7187640aa739211cee11224b4635600c91c6"
 
 type options struct {
 	tree, pipeline, edit, plant string
@@ -52,9 +52,8 @@ type side struct {
 	name    string // both names have three letters, so that paths in outputs have the same length
 	tree    string // its sources
 	bin     string
-	root    func(cache string) layout.Root // Old had no versioned folder in it
-	words   *strings.Replacer              // from the words of Old to the words of this side
-	forward *strings.Replacer              // from the words of this side to the words of the new side
+	words   *strings.Replacer // from the words of Old to the words of this side
+	forward *strings.Replacer // from the words of this side to the words of the new side
 }
 
 func run(ctx context.Context, o options) error {
@@ -158,7 +157,7 @@ func compare(ctx context.Context, base, downloads string, p pipeline, sides []si
 				return column, different, errors.New("the cold run of Old failed")
 			}
 			for _, w := range worlds {
-				if err := link(w.root(w.cache).Downloads(), downloads); err != nil {
+				if err := link(layout.In(w.cache).Downloads(), downloads); err != nil {
 					return column, different, err
 				}
 			}
@@ -238,21 +237,14 @@ func programs(ctx context.Context, kept, base, tree string) ([]side, error) {
 	bin := filepath.Join(base, "bin")
 	none, later := strings.NewReplacer(), strings.NewReplacer(renamed()...)
 	return []side{
-		{"old", filepath.Join(at, "src"),
-			filepath.Join(at, "bin"), func(dir string) layout.Root { return layout.Root(dir) }, none, later},
-		{"new", tree, bin, layout.In, later, none},
+		{"old", filepath.Join(at, "src"), filepath.Join(at, "bin"), none, later},
+		{"new", tree, bin, later, none},
 	}, build(ctx, tree, bin)
 }
 
-// build builds the commands that a tree has: the engine was a command of its own.
+// build builds the hexmage of a tree.
 func build(ctx context.Context, tree, bin string) error {
-	args := []string{"build", "-trimpath", "-o", bin + string(filepath.Separator)}
-	for _, name := range []string{"./cmd/hexmage", "./cmd/hexmage-engine"} {
-		if _, err := os.Stat(filepath.Join(tree, name)); err == nil {
-			args = append(args, name)
-		}
-	}
-	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", bin+string(filepath.Separator), "./cmd/hexmage")
 	cmd.Dir, cmd.Env = tree, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", tree, err, out)

@@ -22,6 +22,7 @@ func (p pair) of(file string) change { return change{file, p.old, p.new} }
 // pipeline says what the edits change. Names of files are relative to the workspace.
 type pipeline struct {
 	name    string
+	flags   []string          // of `hexmage run`
 	folders map[string]string // of the side's tree: where they are in the workspace
 	files   map[string]string // written in addition
 	prepare []change
@@ -58,7 +59,7 @@ func pipelines() []pipeline {
 		"samples.svg": "samples, drawn",
 	}
 	const app, opPackage, tiny = "pipelines/app.hcl", "pipelines/clip.hcl", "pipelines/tiny-ort.hcl"
-	const main, open, npu = "pipelines/qwen3-aot-v79.hcl", "modules/mllm-aot/open.hcl", "modules/llm-npu/"
+	const main, aot, npu = "pipelines/qwen3-aot-v79.hcl", "modules/mllm-aot/", "modules/llm-npu/"
 	return []pipeline{
 		{
 			name:     "items",
@@ -120,15 +121,16 @@ func pipelines() []pipeline {
 		},
 		{
 			name:     "qwen3-aot-v79",
+			flags:    []string{"--profile=simulated"},
 			folders:  shipped,
 			source:   ops + "SiLU.cpp",
 			changed:  changed,
 			broken:   broken,
 			header:   header,
-			hcl:      open,
+			hcl:      aot + "toy/main.hcl",
 			constant: pair{"seed         = 79", "seed         = 80"},
-			step:     pair{"reference", "llm"},
-			more:     change{open, `"htp_${target.arch}"]`, `"htp_${target.arch}", "htp_v75"]`},
+			step:     pair{"reference", "toy"},
+			more:     change{aot + "main.hcl", `"htp_${target.arch}"]`, `"htp_${target.arch}", "htp_v75"]`},
 			fewer:    change{main, `output "samples.svg" { value = module.aot.plot }` + "\n", ""},
 			variable: "prompt=Why?",
 			again:    "module.aot.patch.ops",
@@ -142,7 +144,7 @@ func pipelines() []pipeline {
 			changed:  changed,
 			broken:   broken,
 			header:   header,
-			hcl:      npu + "open.hcl",
+			hcl:      npu + "simulated.hcl",
 			constant: pair{"seed         = 15", "seed         = 16"},
 			step:     pair{"vocab", "small"},
 			more:     change{npu + "main.hcl", `"1024"]`, `"1024", "100"]`},

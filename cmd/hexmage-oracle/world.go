@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/hexmage/hexmage/internal/store/layout"
 )
 
 // world is a workspace, a home and a cache of one side.
@@ -56,7 +58,7 @@ func newWorld(base, downloads string, p pipeline, s side) (*world, error) {
 	if err := os.CopyFS(w.start, os.DirFS(w.dir)); err != nil {
 		return nil, err
 	}
-	return w, link(downloads, s.root(w.cache).Downloads())
+	return w, link(downloads, layout.In(w.cache).Downloads())
 }
 
 // file returns the path of a file of the workspace, out that of an output.
@@ -125,7 +127,7 @@ func (f facts) count(outcome string) (n int) {
 
 // run runs the pipeline.
 func (w *world) run(ctx context.Context, e edit, plant bool) (facts, error) {
-	args := []string{"--json", "run", w.pipeline.name}
+	args := append([]string{"--json", "run", w.pipeline.name}, w.flags...)
 	if e.name != "cold" {
 		args = append(args, "--offline")
 	}

@@ -49,7 +49,8 @@ type wheels struct {
 	asked atomic.Int64 // bytes of files
 }
 
-var lockedWheel = regexp.MustCompile(`file\s+= "([^"]+\.whl)"\s+size\s+= (\d+)\s+sha256\s+= "([0-9a-f]+)"`)
+// lockedWheel is a wheel in the lock: of an environment in a line, of a toolchain in three.
+var lockedWheel = regexp.MustCompile(`"([^" ]+\.whl)"?\s+(?:size\s+= )?(\d+)\s+(?:sha256\s+= ")?([0-9a-f]{64})"`)
 
 // serveWheels serves the wheels that HostRun downloaded, and makes the index that of the world's user.
 func serveWheels(t *testing.T, w *World) *wheels {
@@ -334,8 +335,8 @@ output "said" { value = step.python.say.outputs.said }
 		good, sum := x.files[name], x.sums[name]
 		repack(func(b []byte) []byte { return append(b, "\nimport os  # planted\n"...) })
 		lock := Read(t, filepath.Join(w.Dir, "hexmage.lock.hcl"))
-		pinned := regexp.MustCompile(`size\s+= \d+\s+sha256\s+= "`+sum+`"`).ReplaceAllString(lock,
-			fmt.Sprintf("size = %d\nsha256 = \"%s\"", size(t, x.files[name]), x.sums[name]))
+		pinned := regexp.MustCompile(regexp.QuoteMeta(name)+` \d+ `+sum).ReplaceAllString(lock,
+			fmt.Sprintf("%s %d %s", name, size(t, x.files[name]), x.sums[name]))
 		if pinned == lock {
 			t.Fatal(lock)
 		}
