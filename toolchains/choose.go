@@ -103,7 +103,7 @@ func (t *Toolchain) order(r *Release, q Request) []string {
 		return []string{q.Source}
 	case q.Profile == ProfileEmulator && r.Source("embedded") != nil:
 		return []string{"embedded"}
-	case q.open():
+	case q.simulated():
 		if t.Licence == "" { // free to take
 			return []string{"embedded", "deb", "pypi", "python"}
 		}
@@ -114,8 +114,8 @@ func (t *Toolchain) order(r *Release, q Request) []string {
 	return []string{"installed", "archive", "maven", "pypi", "python", "qsc", "qpm", "manual"}
 }
 
-// open tells whether simulations are what is asked for, or as good as anything.
-func (q Request) open() bool { return q.Profile == ProfileSimulated || q.Profile == "" }
+// simulated tells whether simulated SDKs are chosen before real ones.
+func (q Request) simulated() bool { return q.Profile == ProfileSimulated || q.Profile == "" }
 
 // take fills in the spec for the chosen source. ok is false, with a reason, when the source can't be used here.
 func (ch *Choice) take(c *Catalogue, q Request) (ok bool, reason string, err error) {
@@ -196,7 +196,7 @@ func lockedPackages(s *Source, e *Locked) ([]deb.Package, error) {
 func (c *Catalogue) notAvailable(t *Toolchain, r *Release, q Request, why []string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s can't be had", t.Name, r.Version)
-	simulated := q.Source == "" && q.open()
+	simulated := q.Source == "" && q.simulated()
 	switch {
 	case q.Source != "" && r.Source(q.Source) == nil:
 		fmt.Fprintf(&b, " from source %q: the catalogue has none of that kind for it", q.Source)
@@ -209,7 +209,7 @@ func (c *Catalogue) notAvailable(t *Toolchain, r *Release, q Request, why []stri
 		}
 		profile := "device"
 		if r.Source("pypi") != nil || r.Source("maven") != nil { // a registry has it for everybody
-			profile = "emulator"
+			profile = ProfileEmulator
 		}
 		fmt.Fprintf(&b, "; with another profile (`--profile %s`) the real one is taken", profile)
 	}

@@ -119,7 +119,7 @@ func (ch *Choice) installed(q Request, spec sources.Spec) (bool, string, error) 
 	}
 	copies := t.Copies(r, q.Machine)
 	var tried []string
-	if i := slices.IndexFunc(copies, func(c Copy) bool { return c.is(t, r) && (q.open() || !c.Found.Simulated) }); i >= 0 {
+	if i := slices.IndexFunc(copies, func(c Copy) bool { return c.is(t, r) && (q.simulated() || !c.Found.Simulated) }); i >= 0 {
 		c := copies[i]
 		spec.Kind, spec.File = sources.KindCheck, c.Path
 		ch.Spec, ch.Host, ch.Found = spec, c.Path, c.Found
@@ -132,7 +132,7 @@ func (ch *Choice) installed(q Request, spec sources.Spec) (bool, string, error) 
 		switch {
 		case c.Err != nil:
 			tried = append(tried, c.Err.Error())
-		case c.Found.Simulated && !q.open():
+		case c.Found.Simulated && !q.simulated():
 			tried = append(tried, fmt.Sprintf("%s is hexmage's simulated %s, which profile %s refuses: set the variable to the vendor's, or unset it", c.Name(), t.called(c), q.Profile))
 		case c.Found.Name != t.Name:
 			tried = append(tried, fmt.Sprintf("%s has %s, wanted is %s %s", c.Name(), t.called(c), t.Name, r.Version))

@@ -18,16 +18,14 @@ type Environment struct {
 	Wheels          []*Wheel // as they are locked
 }
 
-// emulatorProfile is a profile in which real releases are taken: interpreters are free to take, whatever the pipeline's profile is.
-const emulatorProfile = "emulator"
-
 // environment takes a source of kind python.
 func (ch *Choice) environment(c *Catalogue, q Request, spec sources.Spec) (ok bool, reason string, err error) {
 	e := &Environment{Asked: ch.Source.asked()}
 	if err := e.Asked.Check(); err != nil {
 		return false, "", err
 	}
-	find := Request{Profile: emulatorProfile, Lock: q.Lock, Machine: q.Machine, Locking: q.Locking}
+	// interpreters are real releases, whatever the pipeline's profile is
+	find := Request{Profile: ProfileEmulator, Lock: q.Lock, Machine: q.Machine, Locking: q.Locking}
 	find.Name, find.Version = "python", ch.Source.Python
 	if e.Interpreter, err = c.Choose(find); err != nil {
 		return false, "", fmt.Errorf("its interpreter: %w", err)

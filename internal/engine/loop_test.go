@@ -182,6 +182,22 @@ func TestAway(t *testing.T) {
 	}
 }
 
+// TestDownloads: downloads take no slot of -j, and no more run than the pool has.
+func TestDownloads(t *testing.T) {
+	f := &fakeWork{took: map[string]time.Duration{"compile": 2 * time.Second}}
+	nodes := []*plan.Instance{newNode("compile")}
+	for i := range 4 {
+		n := newNode(fmt.Sprint("fetch", i))
+		n.Specs[0].Platform = map[string]string{action.PropertyPool: action.DownloadsPool + "=1"}
+		f.took[n.Specs[0].Name] = time.Second
+		nodes = append(nodes, n)
+	}
+	_, _, took, err := runFake(t, 1, false, f, map[string]int{action.DownloadsPool: 2}, nodes...)
+	if err != nil || took != 2*time.Second || f.max != 3 {
+		t.Errorf("%d at once in %v, %v, want 3 in 2s", f.max, took, err)
+	}
+}
+
 // TestLookupsAhead: many are looked up at once, whatever runs; what is not known waits for its turn, and holds
 // nothing of a pool before.
 func TestLookupsAhead(t *testing.T) {

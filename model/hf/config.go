@@ -114,8 +114,8 @@ func (r *reader) attention(c map[string]any) {
 	}
 	const title, next = "Sliding window", "use a model with full attention"
 	layers, _ := c["layer_types"].([]any)
-	full := func(v any) bool { return v != "full_attention" }
-	switch i := slices.IndexFunc(layers, full); {
+	other := func(v any) bool { return v != "full_attention" }
+	switch i := slices.IndexFunc(layers, other); {
 	case c["use_sliding_window"] == true:
 		r.sayConfig(title, next, "use_sliding_window is true")
 	case i >= 0:

@@ -43,7 +43,7 @@ func environment(ctx context.Context, c *toolchains.Catalogue, q toolchains.Requ
 	if ps := ch.Packages.Interpreter.Spec.Programs; len(ps) > 0 {
 		interpreter = ps[0].Target
 	} else {
-		at, err := tree(ctx, c, toolchains.Request{Name: "python", Version: ch.Source.Python, Profile: "emulator", Lock: o.Lock, Machine: q.Machine}, filepath.Join(dir, "python"), o)
+		at, err := tree(ctx, c, toolchains.Request{Name: "python", Version: ch.Source.Python, Profile: toolchains.ProfileEmulator, Lock: o.Lock, Machine: q.Machine}, filepath.Join(dir, "python"), o)
 		if err != nil {
 			return nil, err
 		}

@@ -422,7 +422,7 @@ func (l *completedLine) pipeline(ctx context.Context) *config.Pipeline {
 func (l *completedLine) profiles(ctx context.Context) {
 	cfg := l.pipeline(ctx)
 	if cfg == nil {
-		l.offerNames([]string{toolchains.ProfileSimulated, "emulator", "device"}, "")
+		l.offerNames([]string{toolchains.ProfileEmulator, toolchains.ProfileSimulated, "device"}, "")
 		return
 	}
 	for _, p := range cfg.Profiles {

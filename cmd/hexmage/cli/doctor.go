@@ -34,7 +34,7 @@ type doctorCmd struct {
 	Network   bool     `help:"Also ask whether the hosts that SDKs are downloaded from answer."`
 }
 
-// Run says what this machine has and lacks. It fails when something is missing that the chosen profile (open, when
+// Run says what this machine has and lacks. It fails when something is missing that the chosen profile (simulated, when
 // none is) needs.
 func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	d, err := a.domain(a.here())

@@ -125,7 +125,7 @@ func defaultProfile(m *config.Module) string {
 
 func groupOf(profile string) string {
 	switch profile {
-	case "emulator":
+	case toolchains.ProfileEmulator:
 		return groupEmulator
 	case "device":
 		return groupOthers

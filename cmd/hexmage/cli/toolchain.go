@@ -84,8 +84,8 @@ func (a *app) toolchainPlan(ws []wanted) (*planned, error) {
 
 func (a *app) planToolchains(ws []wanted) (*planned, hcl.Diagnostics, error) {
 	f := hclwrite.NewEmptyFile()
-	open := f.Body().AppendNewBlock("profile", []string{toolchains.ProfileSimulated}).Body()
-	open.SetAttributeValue("default", cty.True)
+	profile := f.Body().AppendNewBlock("profile", []string{toolchains.ProfileSimulated}).Body()
+	profile.SetAttributeValue("default", cty.True)
 	if a.Profile != "" && a.Profile != toolchains.ProfileSimulated {
 		f.Body().AppendNewBlock("profile", []string{a.Profile})
 	}

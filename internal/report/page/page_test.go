@@ -211,6 +211,16 @@ func TestPage(t *testing.T) {
 			t.Errorf("%q is not on the page", want)
 		}
 	}
+	html := string(write(t, whole(), earlier()))
+	before := 0
+	for _, id := range []string{"failures", "tables", "pictures", "metrics", "checks", "outputs", "summary", "graph",
+		"timeline", "steps", "environment"} {
+		at := strings.Index(html, `<h2 id="`+id+`"`)
+		if at < before {
+			t.Errorf("section %s is at %d, the one before it at %d", id, at, before)
+		}
+		before = at
+	}
 	if f.elements["img"] != 1 || len(f.scripts) != 2 {
 		t.Errorf("%d pictures, %d scripts", f.elements["img"], len(f.scripts))
 	}

@@ -12,15 +12,15 @@ import (
 
 // TestAccuracy runs what profile emulator says about the accuracy of quantised models.
 func TestAccuracy(t *testing.T) {
-	w := HostWarmed(t).WithDownloads(t)
-	t.Run("qwen3", func(t *testing.T) { qwen3OnHost(t, w) })
-	t.Run("family", func(t *testing.T) { familyOnHost(t, w) })
+	w := EmulatorWarmed(t).WithDownloads(t)
+	t.Run("qwen3", func(t *testing.T) { qwen3OnEmulator(t, w) })
+	t.Run("family", func(t *testing.T) { familyOnEmulator(t, w) })
 	t.Run("planted", func(t *testing.T) { planted(t, w) })
 	t.Run("fit", func(t *testing.T) { fitted(t, w) })
 	t.Run("ways", func(t *testing.T) { ways(t, w) })
 	t.Run("twins", func(t *testing.T) { twins(t, w) })
 	t.Run("chat", func(t *testing.T) { chat(t, w) })
-	t.Run("quantizers", func(t *testing.T) { quantizersOnHost(t, w) })
+	t.Run("quantizers", func(t *testing.T) { quantizersOnEmulator(t, w) })
 }
 
 // planted: what the compiler refuses is said, and what it gets wrong without a word is found by comparing.

@@ -146,7 +146,7 @@ func TestFitPoints(t *testing.T) {
 	if os.Getenv(EnvSmolLM2) == "" {
 		t.Skip("mage testAll runs this: " + EnvSmolLM2 + " is not set")
 	}
-	w := HostWarmed(t)
+	w := EmulatorWarmed(t)
 	tokenizer := []byte(Read(t, filepath.Join(Repo(), "simulated", "mllm", "toymodel", "files", "tokenizer.json")))
 	var steps strings.Builder
 	steps.WriteString(fitHead)

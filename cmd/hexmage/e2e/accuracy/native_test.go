@@ -13,9 +13,9 @@ import (
 
 const qwen3 = "qwen3-aot-v79"
 
-// qwen3OnHost goes mllm's way in profile emulator with hexmage's quantizer: its file, a graph with its points,
+// qwen3OnEmulator goes mllm's way in profile emulator with hexmage's quantizer: its file, a graph with its points,
 // Qualcomm's compiler and emulator.
-func qwen3OnHost(t *testing.T, w *World) {
+func qwen3OnEmulator(t *testing.T, w *World) {
 	o := w.Run(t, "run", qwen3)
 	Wants(t, o, ExitOK, "1620 of 1620", "not a phone's speed", "passed", "check.twin", "check.quantised",
 		"Qualcomm's emulator: a toy qwen3 on SM8750", "Simulated phone: a toy qwen3-aot-v79 on SM8750")
@@ -117,8 +117,8 @@ check "it" {
 }
 `
 
-// familyOnHost has them go through the vendor's compiler and emulator, quantised with upstream's arithmetic.
-func familyOnHost(t *testing.T, w *World) {
+// familyOnEmulator has them go through the vendor's compiler and emulator, quantised with upstream's arithmetic.
+func familyOnEmulator(t *testing.T, w *World) {
 	for name, nodes := range Family() {
 		native := []string{name}
 		Wants(t, w.Run(t, append([]string{"run"}, native...)...), ExitOK, nodes, "not a phone's speed", "passed",

@@ -27,7 +27,7 @@ func TestQuantizers(t *testing.T) {
 	if os.Getenv(envQuantizers) == "" {
 		t.Skip("mage testAll runs this: " + envQuantizers + " is not set; it downloads 3.4 GB of Python packages")
 	}
-	w := HostWarmed(t).WithDownloadsOf(t, os.Getenv(envQuantizers))
+	w := EmulatorWarmed(t).WithDownloadsOf(t, os.Getenv(envQuantizers))
 	slow := func(args ...string) *Outcome {
 		ctx, cancel := context.WithTimeout(t.Context(), 8*RunLimit)
 		defer cancel()
@@ -161,8 +161,8 @@ func waysTable(t *testing.T, at string) map[string]map[string]string {
 	return rows
 }
 
-// quantizersOnHost: ways of quantising side by side, those that need no environment of their own.
-func quantizersOnHost(t *testing.T, w *World) {
+// quantizersOnEmulator: ways of quantising side by side, those that need no environment of their own.
+func quantizersOnEmulator(t *testing.T, w *World) {
 	t.Helper()
 	ways := []string{"a16w8", "a8w8_shadow", "lpbq_rotated", "mobilequant", "ort"}
 	args := []string{"quantizers", "--var=model=tiny", `--var=ways=["` + strings.Join(ways, `", "`) + `"]`,

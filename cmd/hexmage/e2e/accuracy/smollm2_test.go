@@ -23,7 +23,7 @@ func TestSmolLM2(t *testing.T) {
 	const pipeline = "smollm2-ort"
 	var one, two *World
 	for _, at := range []**World{&one, &two} {
-		w := NewWorld(t).WithHostDownloads(t)
+		w := NewWorld(t).WithEmulatorDownloads(t)
 		*at = w
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()

@@ -25,7 +25,7 @@ import (
 // TestInitONNX: in an empty folder, `init --model net.onnx` writes a pipeline that quantizes, compiles and emulates the
 // graph, and compares it with the CPU.
 func TestInitONNX(t *testing.T) {
-	w := HostWarmed(t)
+	w := EmulatorWarmed(t)
 	w.Dir = t.TempDir()
 	w.Write(t, "made/example.py", Read(t, filepath.Join(Repo(), "modules", "onnx-htp", "example.py")))
 	w.Write(t, "made/pipelines/made.hcl", scriptPipeline("example.py"))
@@ -49,7 +49,7 @@ func TestTinyORT(t *testing.T) {
 	cold := NewWorld(t)
 	asksFor(t, cold, TinyORT, "htp_host", "gnu_runtime", "onnx", "uv")
 	asksFor(t, cold, "smollm2-ort", "htp_host", "gnu_runtime", "onnx", "uv", "smollm2")
-	w := HostWarmed(t) // what has run there came from nothing
+	w := EmulatorWarmed(t) // what has run there came from nothing
 	if o := w.Run(t, "run", TinyORT); o.Code != 0 || !strings.Contains(o.Stdout, "12 of 12") ||
 		!strings.Contains(o.Stdout, "not a phone's speed") {
 		t.Fatalf("the first run: %s", o)
@@ -163,7 +163,7 @@ func TestTinyORT(t *testing.T) {
 	t.Run("keys", func(t *testing.T) { keys(t, w) })
 
 	t.Run("reproducible", func(t *testing.T) {
-		other := NewWorld(t).WithHostDownloads(t)
+		other := NewWorld(t).WithEmulatorDownloads(t)
 		for _, w := range []*World{w, other} { // in w others were made meanwhile
 			if o := w.Run(t, "run", TinyORT); o.Code != 0 {
 				t.Fatalf("in %s: %s", w.Dir, o)

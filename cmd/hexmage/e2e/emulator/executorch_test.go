@@ -27,7 +27,7 @@ func TestExecuTorch(t *testing.T) {
 	if from == "" {
 		t.Skip("NOT TESTED: the lowering. HEXMAGE_EXECUTORCH is not set; its environment has 2.9 GB of PyTorch")
 	}
-	w := HostWarmed(t).WithDownloadsOf(t, from)
+	w := EmulatorWarmed(t).WithDownloadsOf(t, from)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*RunLimit) // gigabytes to download and install
 	defer cancel()
 	if o := Ended(t, w.Command(ctx, "toolchain", "fetch", "executorch")); o.Code != ExitOK {

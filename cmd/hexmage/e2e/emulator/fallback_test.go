@@ -29,7 +29,7 @@ func placedBy(t *testing.T, w *World, pipeline string) (p placement.Placed) {
 
 // TestFallback: what of a graph stays on the CPU, by the vendor's own compiler, and what the facts put in its place.
 func TestFallback(t *testing.T) {
-	w := HostWarmed(t)
+	w := EmulatorWarmed(t)
 	t.Run("example", func(t *testing.T) {
 		o := w.Run(t, "run", "fallback")
 		Wants(t, o, ExitOK, "the example for SM8750, Hexagon v79", "bent", "Cosh", "float32 [1×8×64]",
@@ -231,7 +231,7 @@ output "taken" { value = step.python.taken.outputs.taken }
 // TestLiteRT: a .tflite through LiteRT's plug-in: its payload is a context for the target, and an operation that the
 // plug-in does not take stays on the CPU.
 func TestLiteRT(t *testing.T) {
-	w := HostWarmed(t)
+	w := EmulatorWarmed(t)
 	const pipeline = "litert-qnn"
 	o := w.Run(t, "run", pipeline, "--var=dlc=true")
 	Wants(t, o, ExitOK, "the example for SM8750, Hexagon v79, by LiteRT")

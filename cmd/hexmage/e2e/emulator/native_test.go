@@ -31,7 +31,7 @@ step "python" "tests" {
 // TestNativeQuantizer runs the tests of mllm_native in its locked environment. Among them it compares models of each
 // architecture, which step model makes, with what mllm's train.py wrote for the same models.
 func TestNativeQuantizer(t *testing.T) {
-	w := HostWarmed(t)
+	w := EmulatorWarmed(t)
 	for _, sub := range []string{"programs", "tests", "texts"} {
 		if err := os.CopyFS(filepath.Join(w.Dir, "host", sub),
 			os.DirFS(filepath.Join(Repo(), "model", "host", sub))); err != nil {
@@ -71,7 +71,7 @@ output "found" { value = step.audit.m.outputs.found }
 // TestPlainConfig: in an empty folder the native quantizer, convert, audit and onnx_llm take a config.json of
 // transformers 5 without the keys that transformers has defaults for.
 func TestPlainConfig(t *testing.T) {
-	w := HostWarmed(t)
+	w := EmulatorWarmed(t)
 	w.Dir = t.TempDir()
 	w.Write(t, "pipelines/made.hcl", `step "model" "m" {
   seed         = 79

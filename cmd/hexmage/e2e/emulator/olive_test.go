@@ -47,7 +47,7 @@ func TestOlive(t *testing.T) {
 	if from == "" {
 		t.Skip("NOT TESTED: the passes. HEXMAGE_OLIVE is not set; their environment has 3.2 GB of PyTorch")
 	}
-	w := HostWarmed(t).WithDownloadsOf(t, from)
+	w := EmulatorWarmed(t).WithDownloadsOf(t, from)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*RunLimit) // gigabytes to download and install
 	defer cancel()
 	if o := Ended(t, w.Command(ctx, "toolchain", "fetch", "olive")); o.Code != ExitOK {

@@ -15,7 +15,7 @@ import (
 // TestONNXEdit: the graphs of a language model are edited, say the same afterwards, and a wrong edit is refused with
 // the place where it begins.
 func TestONNXEdit(t *testing.T) {
-	w := HostWarmed(t)
+	w := EmulatorWarmed(t)
 	const pipeline = "onnx-edit"
 	Wants(t, w.Run(t, "run", pipeline), ExitOK, "before the edits, and after", "12 of 12")
 	if again := w.RunJSON(t, pipeline); again.Executed != 0 {
@@ -108,7 +108,7 @@ func TestONNXEditSmolLM2(t *testing.T) {
 	if os.Getenv(EnvSmolLM2) == "" {
 		t.Skip("mage testAll runs this: " + EnvSmolLM2 + " is not set")
 	}
-	w := NewWorld(t).WithHostDownloads(t)
+	w := NewWorld(t).WithEmulatorDownloads(t)
 	w.Write(t, "pipelines/real.hcl", realPipeline)
 	Wants(t, w.Run(t, "run", "real"), ExitOK, "edited     The capital of France is Paris.  8 of 8")
 	if said := Read(t, filepath.Join(w.Dir, "out", "real", "edited", "diff.txt")); !strings.Contains(said,

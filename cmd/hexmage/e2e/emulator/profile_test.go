@@ -27,7 +27,7 @@ func profiled(t *testing.T, w *World, pipeline string) (p profile.Profile) {
 // TestProfileNPU: what the vendor's runtime says of where a graph's time goes, in three levels, on its emulator. Each
 // node of the graph is there.
 func TestProfileNPU(t *testing.T) {
-	w := HostWarmed(t)
+	w := EmulatorWarmed(t)
 	const pipeline = "profile-npu"
 	var contexts []string
 	for _, level := range []string{"basic", "detailed", "optrace"} {

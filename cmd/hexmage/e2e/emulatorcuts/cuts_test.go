@@ -52,12 +52,12 @@ type wheels struct {
 // lockedWheel is a wheel in the lock: of an environment in a line, of a toolchain in three.
 var lockedWheel = regexp.MustCompile(`"([^" ]+\.whl)"?\s+(?:size\s+= )?(\d+)\s+(?:sha256\s+= ")?([0-9a-f]{64})"`)
 
-// serveWheels serves the wheels that HostRun downloaded, and makes the index that of the world's user.
+// serveWheels serves the wheels that EmulatorRun downloaded, and makes the index that of the world's user.
 func serveWheels(t *testing.T, w *World) *wheels {
 	t.Helper()
 	x := &wheels{files: map[string]string{}, sums: map[string]string{}}
 	for _, m := range lockedWheel.FindAllStringSubmatch(Read(t, filepath.Join(Repo(), "hexmage.lock.hcl")), -1) {
-		if at := filepath.Join(HostRun(t).Cache, "downloads", m[3]); Exists(at) {
+		if at := filepath.Join(EmulatorRun(t).Cache, "downloads", m[3]); Exists(at) {
 			x.files[m[1]], x.sums[m[1]] = at, m[3]
 		}
 	}
@@ -282,12 +282,12 @@ func rewritten(t *testing.T, wheel, file string, change func([]byte) []byte) []b
 
 // TestCutEnvironment: the same of an environment's wheels.
 func TestCutEnvironment(t *testing.T) {
-	w := HostWarmed(t)
+	w := EmulatorWarmed(t)
 	x := serveWheels(t, w)
 	const name = "jinja2-3.1.6-py3-none-any.whl"
 	jinja := x.sums[name]
 	repack := func(change func([]byte) []byte) { // so that it is another file than the one that the store knows already
-		b := rewritten(t, filepath.Join(HostRun(t).Cache, "downloads", jinja), "jinja2/filters.py", change)
+		b := rewritten(t, filepath.Join(EmulatorRun(t).Cache, "downloads", jinja), "jinja2/filters.py", change)
 		x.files[name], x.sums[name] = filepath.Join(t.TempDir(), name), DigestOf(b)
 		if err := os.WriteFile(x.files[name], b, 0o644); err != nil {
 			t.Fatal(err)
@@ -354,7 +354,7 @@ output "said" { value = step.python.say.outputs.said }
 		sound(t, w)
 	})
 	t.Run("a download that the disk has damaged", func(t *testing.T) {
-		other := HostWarmed(t)
+		other := EmulatorWarmed(t)
 		x.configure(t, other)
 		for _, f := range []string{"pipelines/p.hcl", "say.py", "hexmage.lock.hcl"} {
 			other.Write(t, f, Read(t, filepath.Join(w.Dir, f)))
@@ -382,7 +382,7 @@ output "said" { value = step.python.say.outputs.said }
 
 // TestCutRuntime: the libraries of GNU's compiler that the vendor's need are left out, or are others.
 func TestCutRuntime(t *testing.T) {
-	w := HostWarmed(t)
+	w := EmulatorWarmed(t)
 	one := "step \"htp_context\" \"one\" { graphs = \"${step.python.graphs.outputs.dir}/one.onnx\" }\n"
 	write := func(name, toolchain string) {
 		writeSteps(t, w, name, one)
@@ -427,8 +427,8 @@ func TestCutRuntime(t *testing.T) {
 // TestCutReleases: a context is emulated by an older release of the vendor's libraries, which refuses it, and by a
 // later one, which takes it.
 func TestCutReleases(t *testing.T) {
-	w := HostWarmed(t)
-	made := HostRun(t)
+	w := EmulatorWarmed(t)
+	made := EmulatorRun(t)
 	for dir, to := range map[string]string{"context": "new", "said": "said"} {
 		if err := os.CopyFS(filepath.Join(w.Dir, to), os.DirFS(filepath.Join(made.Dir, "out/cuts", dir))); err != nil {
 			t.Fatal(err)
@@ -466,7 +466,7 @@ func TestCutReleases(t *testing.T) {
 
 // TestCutShared: a context for a device, which several graphs share, is given to the emulator, which would crash on it.
 func TestCutShared(t *testing.T) {
-	w := HostWarmed(t)
+	w := EmulatorWarmed(t)
 	steps := "step \"htp_context\" \"both\" { graphs = \"${step.python.graphs.outputs.dir}/both\" }\n"
 	for name, context := range map[string]string{"whole": "", "twin": "/emulator/left"} {
 		steps += fmt.Sprintf("step \"htp_emulate\" \"%s\" {\n  context = "+
@@ -511,7 +511,7 @@ func compilers(w *World) (pids []int) {
 
 // TestCutCompile: the compiler, hexmage or both are killed while they compile, and the next run does what is missing.
 func TestCutCompile(t *testing.T) {
-	w := HostWarmed(t)
+	w := EmulatorWarmed(t)
 	trees := len(treesOf(w))
 	for _, what := range []string{"the compiler", "hexmage", "everything"} {
 		ctx, cancel := context.WithTimeout(t.Context(), RunLimit)
@@ -566,7 +566,7 @@ func TestCutCompile(t *testing.T) {
 
 // TestCutNetwork: what was downloaded once needs no network, nor an index that answers.
 func TestCutNetwork(t *testing.T) {
-	warm := HostWarmed(t)
+	warm := EmulatorWarmed(t)
 	x := serveWheels(t, warm)
 	x.send = func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
 		http.Error(w, "no", http.StatusServiceUnavailable)
@@ -582,7 +582,7 @@ func TestCutNetwork(t *testing.T) {
 	if o := warm.Run(t, "run", "cuts"); o.Code != ExitOK {
 		t.Error(o)
 	}
-	unpacked := CutWorld(t).WithHostDownloads(t) // the toolchains are not there, what was downloaded is
+	unpacked := CutWorld(t).WithEmulatorDownloads(t) // the toolchains are not there, what was downloaded is
 	x.configure(t, unpacked)
 	Wants(t, unpacked.RunAlone(t, "--offline", "run", "cuts", "htp_context.one"), ExitOK, "out/cuts/context")
 	if n := x.pages.Load() + x.asked.Load(); n != 0 {
@@ -657,7 +657,7 @@ func fillDisk(t *testing.T, w *World, d disk, free int64, args ...string) (faile
 // TestCutDisk: the disk is full while a wheel is downloaded, while it is unpacked, while an environment is installed,
 // and while the compiler writes.
 func TestCutDisk(t *testing.T) {
-	from := filepath.Join(HostRun(t).Cache, "downloads")
+	from := filepath.Join(EmulatorRun(t).Cache, "downloads")
 	d := smallDisk(t)
 	w := CutWorld(t)
 	w.Cache = filepath.Join(d.dir, "cache", "v3")

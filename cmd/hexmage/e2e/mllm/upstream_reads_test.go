@@ -59,7 +59,7 @@ func TestUpstreamReads(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), cxx, link...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	w := NewWorld(t).WithHostDownloads(t)
+	w := NewWorld(t).WithEmulatorDownloads(t)
 	w.Write(t, "pipelines/read.hcl", readPipeline)
 	Wants(t, w.Run(t, "run", "read"), ExitOK)
 	for _, version := range []string{"v1", "v2"} {

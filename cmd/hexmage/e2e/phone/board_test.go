@@ -17,7 +17,7 @@ import (
 // own kernels do what the NPU would. The link is cut in the middle of the push; what is pushed again afterwards sends
 // nothing.
 func TestBoardORT(t *testing.T) {
-	w := HostWarmed(t)
+	w := EmulatorWarmed(t)
 	w.Write(t, "pipelines/loopback.hcl", onDevice("board", `
   processor = true
   python    = "arm64-python"`))

@@ -26,7 +26,7 @@ import (
 // and arm64's ONNX Runtime under qemu, whose own kernels do what the NPU would. First it is the user's adb server
 // that knows the phone, and its link breaks again and again; then it is the pipeline's own.
 func TestPhoneORT(t *testing.T) {
-	w, server := HostWarmed(t), phonetest.Server(t)
+	w, server := EmulatorWarmed(t), phonetest.Server(t)
 	w.Env = []string{"ADB_SERVER_SOCKET=localfilesystem:" + server.Address()}
 	w.Write(t, "pipelines/handy.hcl", onDevice("phone", `
   processor = var.processor`))
@@ -195,7 +195,7 @@ func TestPhoneProgram(t *testing.T) {
 	if err != nil {
 		t.Skip("NOT TESTED: there is no gcc on this machine, which hexmage has in no toolchain")
 	}
-	w := HostWarmed(t)
+	w := EmulatorWarmed(t)
 	w.Write(t, "made.py", phoneMade)
 	w.Write(t, "pipelines/graphs.hcl", phoneGraphs)
 	Wants(t, w.Run(t, "run", "graphs"), ExitOK)

@@ -48,7 +48,7 @@ func TestReadmePipeline(t *testing.T) {
 // show what it prints. The second run executes nothing.
 // go test ./cmd/hexmage/e2e/release -run ReadmeRun -update draws that anew.
 func TestReadmeRun(t *testing.T) {
-	w := NewWorld(t).WithHostDownloads(t).WithDownloads(t)
+	w := NewWorld(t).WithEmulatorDownloads(t).WithDownloads(t)
 	o := w.Run(t, "run", Pipeline)
 	Wants(t, o, ExitOK, "profile: emulator", "1620 of 1620", "tokens as the reference    32 of 32",
 		"license of htp_host")

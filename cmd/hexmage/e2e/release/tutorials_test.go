@@ -168,7 +168,7 @@ func newHome(t *testing.T, page string) *World {
 	t.Cleanup(func() { Remove(base) })
 	w := &World{Dir: base, Home: base, Cache: filepath.Join(base, ".cache", "hexmage", "v3")}
 	if strings.Contains(page, "(profile: emulator)") {
-		w.WithHostDownloads(t)
+		w.WithEmulatorDownloads(t)
 	} else {
 		w.WithDownloads(t)
 	}

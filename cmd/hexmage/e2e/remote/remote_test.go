@@ -289,7 +289,7 @@ func TestRemotePipeline(t *testing.T) {
 // fetching a toolchain. The first machine makes it all, as nothing that was made by BLAKE3 counts at casd.
 func TestRemoteTinyORT(t *testing.T) {
 	c := startCasd(t)
-	one := NewWorld(t).WithHostDownloads(t)
+	one := NewWorld(t).WithEmulatorDownloads(t)
 	share(t, one, c.address, uploads, `upload_wait = "5m"`)
 	first := one.RunJSON(t, TinyORT)
 	two := NewWorld(t)

@@ -75,8 +75,8 @@ func cutsIn(t *testing.T, w *World) *World {
 	return w
 }
 
-// HostRun is the world in which all that profile emulator needs was downloaded, and that pipeline run. It happens once.
-func HostRun(t *testing.T) *World {
+// EmulatorRun returns the world in which pipeline cuts ran, with all that profile emulator downloads. It runs once.
+func EmulatorRun(t *testing.T) *World {
 	t.Helper()
 	s := shared()
 	s.hostOnce.Do(func() {
@@ -92,10 +92,10 @@ func HostRun(t *testing.T) *World {
 	return s.host
 }
 
-// WithHostDownloads links what was downloaded into the world's cache.
-func (w *World) WithHostDownloads(t *testing.T) *World {
+// WithEmulatorDownloads links what was downloaded into the world's cache.
+func (w *World) WithEmulatorDownloads(t *testing.T) *World {
 	t.Helper()
-	return w.WithDownloadsOf(t, HostRun(t).Cache)
+	return w.WithDownloadsOf(t, EmulatorRun(t).Cache)
 }
 
 // WithDownloadsOf links what was downloaded into another cache, if that is one.
@@ -113,11 +113,11 @@ func (w *World) WithDownloadsOf(t *testing.T, cache string) *World {
 	return w
 }
 
-// HostWarmed returns a world whose cache knows everything that the run did; it has no downloads.
-func HostWarmed(t *testing.T) *World {
+// EmulatorWarmed returns a world whose cache knows everything that the run did; it has no downloads.
+func EmulatorWarmed(t *testing.T) *World {
 	t.Helper()
 	w := CutWorld(t)
-	if err := CloneCache(HostRun(t).Cache, w.Cache); err != nil {
+	if err := CloneCache(EmulatorRun(t).Cache, w.Cache); err != nil {
 		t.Fatal(err)
 	}
 	return w
