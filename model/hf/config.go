@@ -49,6 +49,9 @@ func (r *reader) architecture(c map[string]any) bool {
 	case experts:
 		r.sayConfig(title, "use a dense "+either(known)+" model", "model_type %q is a mixture of experts", kind)
 		return false
+	case c["model_type"] == nil: // as in a config.json of mllm's for its ahead-of-time compiler
+		r.sayConfig("Missing architecture", ownConfig, "model_type is missing")
+		return false
 	case !slices.Contains(known, kind):
 		r.sayConfig(title, "use a "+either(known)+" model", "model_type is %s", spelled(c["model_type"]))
 		return false

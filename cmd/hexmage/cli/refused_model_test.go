@@ -281,7 +281,7 @@ func TestRefusedModels(t *testing.T) {
 		"gemma3": {changed("model_type", "gemma3"), []string{
 			`MODEL/config.json: model_type is "gemma3": use a llama, qwen2 or qwen3 model`}},
 		"no architecture": {changed("model_type", nil), []string{
-			`MODEL/config.json: model_type is null: use a llama, qwen2 or qwen3 model`}},
+			`MODEL/config.json: model_type is missing: use the model's own config.json`}},
 		"mixture of experts": {func(m *hfModel) {
 			m.set(map[string]any{"model_type": "qwen3_moe", "num_experts": 128}).write(1)
 		}, []string{`MODEL/config.json: model_type "qwen3_moe" is a mixture of experts: ` +
