@@ -54,7 +54,7 @@ type Options struct {
 	Catalogue *toolchains.Catalogue
 	Lock      *toolchains.Lock
 	Machine   toolchains.Machine
-	Profile   string // "simulated", "device", or "" for both
+	Profile   string // "": all
 	Store     string // the store's folder: its file system must have room
 	AptLists  string // the system's package lists; "" is /var/lib/apt/lists
 	// Stored returns the root of a release's tree in the store; nil: none is.
@@ -95,10 +95,13 @@ func Examine(ctx context.Context, o Options) []Finding {
 	e.programs(ctx)
 	e.devices(ctx)
 	e.network(ctx)
-	if o.Profile != "device" {
+	if o.Profile != "device" { // profile emulator has all that profile simulated has
 		e.profile("simulated", []string{"llvm", "qemu", "adb", "busybox", "qairt", "hexagon", "ndk", "mllm"})
 	}
-	if o.Profile != "simulated" {
+	if o.Profile == "" || o.Profile == toolchains.ProfileEmulator {
+		e.profile(toolchains.ProfileEmulator, []string{"htp_host", "gnu_runtime", "onnx"})
+	}
+	if o.Profile == "" || o.Profile == "device" {
 		e.profile("device", []string{"adb", "qairt", "hexagon", "ndk"})
 	}
 	e.pipelines()
@@ -196,7 +199,7 @@ func (e *examination) profile(profile string, names []string) {
 	}
 }
 
-// unless is the status of what a profile lacks: the default one, open, does without what only the other needs.
+// unless returns the status of a toolchain that a profile lacks. Without --profile, those of profile device are optional.
 func (e *examination) unless(profile string) Status {
 	if profile == "device" && e.o.Profile == "" {
 		return Optional
