@@ -148,8 +148,10 @@ func isHex(s string, n int) bool {
 	return len(s) == n && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// BuiltinLock returns the lock of the shipped pipelines.
-func BuiltinLock() (*Lock, hcl.Diagnostics) {
+// BuiltinLock returns the lock of the shipped pipelines, which nobody may change. It is read once.
+var BuiltinLock = sync.OnceValues(readBuiltinLock)
+
+func readBuiltinLock() (*Lock, hcl.Diagnostics) {
 	b, err := builtin.ReadFile(LockFile)
 	if err != nil {
 		return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Embedded lock", Detail: err.Error()}}
@@ -187,13 +189,13 @@ func (l *Lock) SetModule(m *LockedModule) {
 	l.Modules = append(slices.DeleteFunc(l.Modules, func(have *LockedModule) bool { return have.URL == m.URL && have.Ref == m.Ref }), m)
 }
 
-// OverShipped returns a lock with l's entries, and those of the lock of the shipped pipelines that l does not have. That one is read when an
-// entry is asked for that l does not have: many pipelines have no toolchain.
+// OverShipped returns a lock with l's entries, and those of the lock of the shipped pipelines that l does not have. That
+// one is read when an entry is asked for that l does not have: many pipelines have no toolchain.
 func (l *Lock) OverShipped() *Lock {
-	return &Lock{Entries: l.Entries, Modules: l.Modules, base: sync.OnceValue(func() *Lock { // shipped pipelines need no module that is not shipped
+	return &Lock{Entries: l.Entries, Modules: l.Modules, base: func() *Lock { // it needs no module that is not shipped
 		shipped, _ := BuiltinLock() // a test reads it
 		return shipped
-	})}
+	}}
 }
 
 // Over returns a lock with l's entries, and those of base that l does not have.

@@ -22,7 +22,7 @@ type Instance struct {
 // nobody knows yet: it counts as much as the part of its step's actions that had to run so far.
 type Estimator struct {
 	next event.Sink
-	load func() *Book
+	load func() Costs
 	now  func() time.Time
 
 	mu        sync.Mutex
@@ -37,9 +37,6 @@ type Estimator struct {
 	total     int
 	sent      time.Time
 }
-
-// actionName names an action.
-type actionName struct{ profile, step, name string }
 
 // estimate is what is known of one instance.
 type estimate struct {
@@ -73,7 +70,7 @@ const sayEvery = time.Second
 
 // Estimate returns an Estimator for a build with so many workers. load is called when the first action begins to run:
 // a build in which nothing runs does without.
-func Estimate(next event.Sink, jobs int, load func() *Book) *Estimator {
+func Estimate(next event.Sink, jobs int, load func() Costs) *Estimator {
 	return &Estimator{next: next, load: load, now: time.Now, jobs: max(1, jobs),
 		by: map[string]*estimate{}, groups: map[string]*groupEstimate{}, running: map[int]active{}}
 }
@@ -173,30 +170,23 @@ func (n *estimate) forget(name string) time.Duration {
 	return d
 }
 
-// learn takes durations from earlier runs: of each action, those of the newest run that executed it.
-func (e *Estimator) learn(b *Book) {
-	seen := map[actionName]bool{}
-	for _, run := range b.Runs() {
-		if run.Profile != e.profile {
+// learn takes the durations of earlier runs.
+func (e *Estimator) learn(costs Costs) {
+	for a, cost := range costs {
+		n := e.by[a.step]
+		if n == nil || a.profile != e.profile {
 			continue
 		}
-		for _, a := range run.Actions {
-			n := e.by[a.Step]
-			if a.Outcome != event.Executed || n == nil || seen[actionName{run.Profile, a.Step, a.Name}] {
-				continue
-			}
-			seen[actionName{run.Profile, a.Step, a.Name}] = true
-			n.group.sum += a.Duration
-			n.group.known++
-			if n.planned > 0 && n.ended == n.planned || n.over[a.Name] {
-				continue
-			}
-			if n.took == nil {
-				n.took = map[string]time.Duration{}
-			}
-			n.took[a.Name] = a.Duration
-			n.sum += a.Duration
+		n.group.sum += cost.Duration
+		n.group.known++
+		if n.planned > 0 && n.ended == n.planned || n.over[a.name] {
+			continue
 		}
+		if n.took == nil {
+			n.took = map[string]time.Duration{}
+		}
+		n.took[a.name] = cost.Duration
+		n.sum += cost.Duration
 	}
 }
 

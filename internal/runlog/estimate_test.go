@@ -76,7 +76,7 @@ func TestEstimate(t *testing.T) {
 			// tells no duration
 			record(t, dir, did("exec.a", "", event.Cached, "x", time.Millisecond), event.BuildFinished{Cached: 1})
 			var s sink
-			e := runlog.Estimate(&s, c.jobs, func() *runlog.Book { return runlog.Open(dir) })
+			e := runlog.Estimate(&s, c.jobs, runlog.Open(dir).Costs)
 			e.Plan(nodes)
 			sent := 0
 			for _, ev := range begin {
@@ -122,9 +122,9 @@ func TestEstimateOfTheUnknown(t *testing.T) {
 		es = append(es, did(nodes[i].Step, "", event.Executed, fmt.Sprint(i), 2*time.Second))
 	}
 	record(t, dir, append(es[:8:8], event.BuildFinished{Executed: 8})...)
-	open := func() *runlog.Book { return runlog.Open(dir) }
+	costs := runlog.Open(dir).Costs
 	var s sink
-	e := runlog.Estimate(&s, 1, open)
+	e := runlog.Estimate(&s, 1, costs)
 	e.Plan(nodes)
 	e.Send(event.BuildStarted{Profile: "simulated"})
 	for _, n := range nodes {
@@ -134,7 +134,7 @@ func TestEstimateOfTheUnknown(t *testing.T) {
 	if left, ok := e.Left(); !ok || (left-20*time.Second).Abs() > time.Second {
 		t.Errorf("%v, %v", left, ok)
 	}
-	e = runlog.Estimate(&s, 1, open)
+	e = runlog.Estimate(&s, 1, costs)
 	e.Plan([]runlog.Instance{{Step: "exec.new"}, {Step: "exec.newer"}, nodes[0]})
 	e.Send(event.BuildStarted{Profile: "simulated"})
 	e.Send(event.ActionStarted{ID: 1, Step: "exec.new"})

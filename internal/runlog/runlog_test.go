@@ -45,9 +45,9 @@ func record(t *testing.T, dir string, events ...event.Event) {
 	}
 }
 
-// TestPeaks: of each action the peak of its newest run that executed it, of the profile or of any; what was not
-// measured then is not known.
-func TestPeaks(t *testing.T) {
+// TestCosts: of each action the cost in the newest run of the profile that executed it; a peak that was not measured
+// then is not known.
+func TestCosts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "h")
 	took := func(step string, o event.Outcome, memory int64) event.ActionFinished {
 		e := did(step, "n", o, step+fmt.Sprint(memory), time.Second)
@@ -61,16 +61,18 @@ func TestPeaks(t *testing.T) {
 		took("d", event.Failed, 1<<30), end)
 	record(t, dir, event.BuildStarted{Pipeline: "p", Profile: "other"}, took("a", event.Executed, 7<<30), end)
 	for profile, want := range map[string]map[string]int64{
-		"":          {"a": 7 << 30, "b": 1 << 40, "c": 0, "d": 0, "e": 0},
-		"simulated": {"a": 3 << 30, "b": 1 << 40, "c": 0},
+		"simulated": {"a": 3 << 30, "b": 1 << 40, "c": 0, "d": 0, "e": 0},
 		"other":     {"a": 7 << 30, "b": 0},
 	} {
-		peaks := runlog.Open(dir).Peaks(profile)
+		costs := runlog.Open(dir).Costs()
 		for step, n := range want {
-			if got := peaks.Of(step, "n"); got != n {
-				t.Errorf("%q, %s: %d, want %d", profile, step, got, n)
+			if got := costs.Of(profile, step, "n"); got.Memory != n {
+				t.Errorf("%q, %s: %d, want %d", profile, step, got.Memory, n)
 			}
 		}
+	}
+	if got := runlog.Open(dir).Costs().Of("simulated", "a", "n").Duration; got != time.Second {
+		t.Errorf("took %v, want 1s", got)
 	}
 	for _, a := range runlog.Open(dir).Runs()[2].Actions {
 		if a.Duration != time.Second || a.Key.IsZero() || a.Outcome != event.Executed {

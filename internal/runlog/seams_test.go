@@ -14,6 +14,6 @@ func TestSinks(t *testing.T) {
 	})
 	eventtest.Decorator(t, "*runlog.Estimator", func(t *testing.T, next event.Sink) event.Sink {
 		dir := t.TempDir()
-		return runlog.Estimate(next, 2, func() *runlog.Book { return runlog.Open(dir) })
+		return runlog.Estimate(next, 2, runlog.Open(dir).Costs)
 	})
 }

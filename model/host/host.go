@@ -10,8 +10,8 @@ package host
 import (
 	"embed"
 	"fmt"
-	"regexp"
 	"slices"
+	"strings"
 )
 
 //go:embed programs/*.py programs/*.c
@@ -26,7 +26,6 @@ type File struct {
 // Program returns the files of a program, such as onnx_llm, and of those that it starts: themselves, what they import of their neighbours, and the other half, in C,
 // of one that has such a half; sorted by name.
 func Program(names ...string) ([]File, error) {
-	imports := regexp.MustCompile(`(?m)^(?:import|from) (\w+)`)
 	var files []File
 	seen := map[string]bool{}
 	var add func(module string) error
@@ -43,9 +42,9 @@ func Program(names ...string) ([]File, error) {
 		if data, err := programs.ReadFile("programs/" + module + ".c"); err == nil {
 			files = append(files, File{module + ".c", data})
 		}
-		for _, m := range imports.FindAllSubmatch(data, -1) {
-			if _, err := programs.Open("programs/" + string(m[1]) + ".py"); err == nil {
-				if err := add(string(m[1])); err != nil {
+		for _, name := range imports(string(data)) {
+			if _, err := programs.Open("programs/" + name + ".py"); err == nil {
+				if err := add(name); err != nil {
 					return err
 				}
 			}
@@ -59,6 +58,20 @@ func Program(names ...string) ([]File, error) {
 	}
 	slices.SortFunc(files, func(a, b File) int { return slices.Compare([]byte(a.Name), []byte(b.Name)) })
 	return files, nil
+}
+
+// imports returns the modules that a program imports on lines of their own.
+func imports(program string) (names []string) {
+	for line := range strings.Lines(program) {
+		word, rest, _ := strings.Cut(line, " ")
+		if word != "import" && word != "from" {
+			continue
+		}
+		if end := strings.IndexAny(rest, " .,;\r\n"); end > 0 {
+			names = append(names, rest[:end])
+		}
+	}
+	return names
 }
 
 //go:embed texts/*.txt

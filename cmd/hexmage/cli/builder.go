@@ -21,7 +21,6 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 	"github.com/hexmage/hexmage/internal/gc"
 	"github.com/hexmage/hexmage/internal/merkle"
-	"github.com/hexmage/hexmage/internal/runlog"
 	"github.com/hexmage/hexmage/internal/statcache"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/internal/store/disk"
@@ -196,8 +195,6 @@ func (e *builder) options(a *app) engine.Options {
 func (e *builder) runOptions(a *app, c *runFlags, workspace, outIn, out string) engine.Options {
 	o := e.options(a)
 	o.Workspace, o.KeepGoing, o.Prune = workspace, c.KeepGoing, len(c.Steps) == 0
-	peaks := sync.OnceValue(func() runlog.Peaks { return runlog.Open(a.runLogOf(c.Pipeline)).Peaks(a.Profile) })
-	o.Took = func(step, name string) int64 { return peaks().Of(step, name) }
 	o.OutIn, o.Out, o.LogDir = outIn, out, a.logsOf(c.Pipeline)
 	return o
 }

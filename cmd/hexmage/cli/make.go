@@ -16,6 +16,9 @@ type keptPlan struct {
 
 // make plans the pipeline and builds it.
 func (r *oneRun) make(ctx context.Context, began time.Time) (engine.Result, error) {
+	if r.costs == nil {
+		r.costs = r.a.costs(r.c.Pipeline)
+	}
 	end := r.phase("plan")
 	p, err := r.plan(ctx, began)
 	end()
@@ -34,7 +37,7 @@ func (r *oneRun) make(ctx context.Context, began time.Time) (engine.Result, erro
 	if err != nil {
 		return r.unable(err)
 	}
-	o := r.options(ctx)
+	o := r.options(ctx, p.Profile)
 	if o.Fresh, err = choose(r.a.Fresh, "--fresh", p.Plan); err != nil {
 		return r.unable(err)
 	}

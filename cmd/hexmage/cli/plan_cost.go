@@ -163,7 +163,7 @@ func (w *reasons) expect(ctx context.Context, workspace string, workers int, fre
 func (r *reckoning) time(ctx context.Context, e *expected, workers int, of map[addrs.Instance][]*engine.Previewed) {
 	var all, longest time.Duration
 	chain := map[addrs.Instance]time.Duration{}
-	peaks := r.book.Peaks(r.p.Profile)
+	costs := r.book.Costs()
 	for _, n := range r.p.Instances { // in topological order
 		var own, before time.Duration
 		memory := 0
@@ -186,7 +186,8 @@ func (r *reckoning) time(ctx context.Context, e *expected, workers int, of map[a
 			default:
 				e.Known++
 			}
-			if n := peaks.Of(v.Instance.At.Short(), v.Spec.Name); n > 0 && (e.Peak == nil || n > e.Peak.Bytes) {
+			n := costs.Of(r.p.Profile, v.Instance.At.Short(), v.Spec.Name).Memory
+			if n > 0 && (e.Peak == nil || n > e.Peak.Bytes) {
 				e.Peak = &peak{v.Instance.At.Short(), n}
 			}
 			all += took

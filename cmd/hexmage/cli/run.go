@@ -18,6 +18,7 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/verify"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report/junit"
+	"github.com/hexmage/hexmage/internal/runlog"
 	"github.com/hexmage/hexmage/internal/stat"
 	"github.com/hexmage/hexmage/internal/state"
 	"github.com/hexmage/hexmage/internal/store"
@@ -142,8 +143,9 @@ type oneRun struct {
 	show      event.Sink // of the build; nil: as usual
 	watches   *watchSet  // nil: nobody asks what is looked at
 	planning  *keptPlan  // of watch: the plan of the build before
-	executed  int        // actions
-	unchanged bool       // there was nothing to do
+	costs     func() runlog.Costs
+	executed  int  // actions
+	unchanged bool // there was nothing to do
 }
 
 // maxCorruptRetries is how often a build begins again. Each time the store has quarantined at least one file; a disk
@@ -265,7 +267,7 @@ func (r *oneRun) open(ctx context.Context) (err error) {
 // watchers is where the build's events go.
 func (r *oneRun) watchers() event.Sink {
 	if r.watching == nil {
-		r.watching = r.a.watch(&r.c.runFlags, r.show)
+		r.watching = r.a.watch(&r.c.runFlags, r.show, r.costs)
 		r.watching.Sink = r.a.diagnosed(r.workspace, r.recorded(r.watching.Sink))
 		r.end = r.watching.end
 	}
@@ -285,8 +287,9 @@ func (r *oneRun) recorded(next event.Sink) event.Sink {
 }
 
 // options are those of a build, but for who is told of it.
-func (r *oneRun) options(ctx context.Context) engine.Options {
+func (r *oneRun) options(ctx context.Context, profile string) engine.Options {
 	o := r.engine.withDevices(r.engine.runOptions(r.a, &r.c.runFlags, r.workspace, r.outIn, r.out))
+	o.Took = func(step, name string) int64 { return r.costs().Of(profile, step, name).Memory }
 	o.Secrets = r.a.secrets(ctx, r.workspace, r.c.Pipeline)
 	if r.trace != nil {
 		o.Executor, o.Flush = r.trace.Executor(o.Executor), r.trace.Flush(o.Flush)

@@ -20,6 +20,7 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/report"
+	"github.com/hexmage/hexmage/internal/runlog"
 	"github.com/hexmage/hexmage/internal/state"
 	"github.com/hexmage/hexmage/internal/watch"
 	"github.com/hexmage/hexmage/internal/workspace"
@@ -99,6 +100,7 @@ type viewer struct {
 	watches  watchSet
 	stopped  int // builds in a row
 	planning *keptPlan
+	costs    func() runlog.Costs
 }
 
 func (v *viewer) loop(ctx context.Context) error {
@@ -192,7 +194,7 @@ func (v *viewer) round(ctx context.Context, first, told bool, saved time.Time) (
 // build builds what is to be built, if that can be told.
 func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFinished, error) {
 	r := &oneRun{c: &runCmd{runFlags{Pipeline: v.c.Pipeline, KeepGoing: v.c.KeepGoing}}, a: v.a, outIn: v.outIn,
-		out: v.out, workspace: v.workspace, watches: &v.watches, planning: v.planning}
+		out: v.out, workspace: v.workspace, watches: &v.watches, planning: v.planning, costs: v.costs}
 	if !first || v.json != nil {
 		r.show = v.brief
 		if v.json != nil {
@@ -210,7 +212,7 @@ func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFin
 	r.c.Steps = v.steps
 	defer r.close()
 	res, err := r.attempt(ctx)
-	v.planning = r.planning
+	v.planning, v.costs = r.planning, v.a.costs(v.c.Pipeline)
 	return r, res.BuildFinished, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/addrs"
@@ -43,8 +44,15 @@ type watching struct {
 	shown    func()
 }
 
+// costs reads what the pipeline's actions took in earlier runs while something else is done.
+func (a *app) costs(pipeline string) func() runlog.Costs {
+	read := sync.OnceValue(func() runlog.Costs { return runlog.Open(a.runLogOf(pipeline)).Costs() })
+	go read()
+	return read
+}
+
 // watch has a run shown as usual, or by show if that is not nil.
-func (a *app) watch(c *runFlags, shown event.Sink) *watching {
+func (a *app) watch(c *runFlags, shown event.Sink, costs func() runlog.Costs) *watching {
 	w := &watching{a: a, shown: func() {}}
 	dir := a.runLogOf(c.Pipeline)
 	info := runlog.Info{Pipeline: c.Pipeline, Folder: a.here(), Variables: a.variables(), Version: binaryVersion(),
@@ -60,7 +68,7 @@ func (a *app) watch(c *runFlags, shown event.Sink) *watching {
 	show, end := a.shown(func() (time.Duration, bool) { return w.estimate.Left() })
 	w.shown = end
 	if a.JSON || a.Live {
-		w.estimate = runlog.Estimate(show, a.Jobs, func() *runlog.Book { return runlog.Open(dir) })
+		w.estimate = runlog.Estimate(show, a.Jobs, costs)
 		show = w.estimate
 	}
 	w.Sink = sinks{show, w.record}
