@@ -2,11 +2,11 @@ package toolchains
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"slices"
 	"sort"
 	"strings"
-	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
@@ -27,7 +27,8 @@ type Lock struct {
 	Entries []*Locked
 	Modules []*LockedModule
 
-	base func() *Lock // has what Entries do not have; nil: nothing
+	base    *Lock // has what Entries do not have; nil: nothing
+	shipped bool  // so does the lock of the shipped pipelines
 }
 
 // LockedModule is what a tag, branch or commit of a repository with modules was.
@@ -148,15 +149,29 @@ func isHex(s string, n int) bool {
 	return len(s) == n && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// BuiltinLock returns the lock of the shipped pipelines, which nobody may change. It is read once.
-var BuiltinLock = sync.OnceValues(readBuiltinLock)
+// BuiltinLock returns the lock of the shipped pipelines.
+func BuiltinLock() (*Lock, hcl.Diagnostics) {
+	return decodeLock(lang.ParseShipped([]byte(shippedLock), "<hexmage>/toolchains/"+LockFile))
+}
 
-func readBuiltinLock() (*Lock, hcl.Diagnostics) {
-	b, err := builtin.ReadFile(LockFile)
-	if err != nil {
-		return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Embedded lock", Detail: err.Error()}}
+//go:embed hexmage.lock.hcl
+var shippedLock string
+
+// findShipped is Find in the lock of the shipped pipelines. It parses the blocks of that release alone: the whole file
+// takes longer than the rest of a plan's own files.
+func findShipped(name, version, source string) *Locked {
+	head := fmt.Sprintf("\nlocked %q %q {\n", name, version)
+	for _, block := range strings.Split(shippedLock, head)[1:] {
+		block, _, _ = strings.Cut(block, "\n}\n")
+		l, diags := decodeLock(lang.ParseShipped([]byte(head+block+"\n}\n"), "<hexmage>/toolchains/"+LockFile))
+		if diags.HasErrors() { // a test reads the whole file
+			return nil
+		}
+		if e := l.Find(name, version, source); e != nil {
+			return e
+		}
 	}
-	return decodeLock(lang.ParseShipped(b, "<hexmage>/toolchains/"+LockFile))
+	return nil
 }
 
 // Find returns the entry of a release as it comes from that kind of source, nil when it has none. A nil Lock has none.
@@ -169,8 +184,11 @@ func (l *Lock) Find(name, version, source string) *Locked {
 			return e
 		}
 	}
-	if l.base != nil {
-		return l.base().Find(name, version, source)
+	switch {
+	case l.base != nil:
+		return l.base.Find(name, version, source)
+	case l.shipped:
+		return findShipped(name, version, source)
 	}
 	return nil
 }
@@ -189,18 +207,15 @@ func (l *Lock) SetModule(m *LockedModule) {
 	l.Modules = append(slices.DeleteFunc(l.Modules, func(have *LockedModule) bool { return have.URL == m.URL && have.Ref == m.Ref }), m)
 }
 
-// OverShipped returns a lock with l's entries, and those of the lock of the shipped pipelines that l does not have. That
-// one is read when an entry is asked for that l does not have: many pipelines have no toolchain.
+// OverShipped returns a lock with l's entries, and those of the lock of the shipped pipelines that l does not have.
+// Shipped pipelines need no module that is not shipped.
 func (l *Lock) OverShipped() *Lock {
-	return &Lock{Entries: l.Entries, Modules: l.Modules, base: func() *Lock { // it needs no module that is not shipped
-		shipped, _ := BuiltinLock() // a test reads it
-		return shipped
-	}}
+	return &Lock{Entries: l.Entries, Modules: l.Modules, shipped: true}
 }
 
 // Over returns a lock with l's entries, and those of base that l does not have.
 func (l *Lock) Over(base *Lock) *Lock {
-	return &Lock{Entries: l.Entries, Modules: l.Modules, base: func() *Lock { return base }}
+	return &Lock{Entries: l.Entries, Modules: l.Modules, base: base}
 }
 
 // All returns all entries.
@@ -208,12 +223,13 @@ func (l *Lock) All() []*Locked {
 	if l == nil {
 		return nil
 	}
-	all := slices.Clip(l.Entries)
-	if l.base != nil {
-		for _, e := range l.base().All() {
-			if !slices.ContainsFunc(l.Entries, e.sameRelease) {
-				all = append(all, e)
-			}
+	all, base := slices.Clip(l.Entries), l.base
+	if l.shipped {
+		base, _ = BuiltinLock() // a test reads it
+	}
+	for _, e := range base.All() {
+		if !slices.ContainsFunc(l.Entries, e.sameRelease) {
+			all = append(all, e)
 		}
 	}
 	return all

@@ -1,6 +1,9 @@
 package runlog
 
 import (
+	"bytes"
+	"encoding/json"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -26,16 +29,31 @@ func (c Costs) Of(profile, step, name string) Cost { return c[actionName{profile
 func (b *Book) Costs() Costs {
 	costs := Costs{}
 	for _, file := range b.names {
-		run, err := read(filepath.Join(b.dir, file))
-		if err != nil {
-			continue
-		}
-		for _, a := range run.Actions {
-			name := actionName{run.Profile, a.Step, a.Name}
-			if _, newer := costs[name]; a.Outcome == event.Executed && !newer {
-				costs[name] = Cost{a.Duration, a.Memory}
-			}
-		}
+		text, _ := os.ReadFile(filepath.Join(b.dir, file)) // a run that cannot be read has none
+		costs.add(text)
 	}
 	return costs
+}
+
+// executed is part of the line of each action that ran, and of few others: most lines of a log are of cached actions.
+var executed = []byte(`"outcome":"` + string(event.Executed) + `"`)
+
+// add adds the costs of a run that c has no newer ones of.
+func (c Costs) add(log []byte) {
+	first, rest, _ := bytes.Cut(log, []byte("\n"))
+	var head line
+	if json.Unmarshal(first, &head) != nil || head.Run == nil {
+		return
+	}
+	for text := range bytes.Lines(rest) {
+		var l line
+		if !bytes.Contains(text, executed) || json.Unmarshal(text, &l) != nil || l.Action == nil {
+			continue
+		}
+		a := l.Action.Action
+		name := actionName{head.Run.Profile, a.Step, a.Name}
+		if _, newer := c[name]; a.Outcome == event.Executed && !newer {
+			c[name] = Cost{a.Duration, a.Memory}
+		}
+	}
 }

@@ -76,10 +76,9 @@ type catalogues struct {
 	cat   *toolchains.Catalogue
 }
 
-// begin loads the workspace's catalogue and the shipped lock while something else is done. What is wrong with them is
-// said by whoever loads them next.
+// begin loads the workspace's catalogue while something else is done. What is wrong with it is said by whoever loads
+// it next.
 func (c *catalogues) begin(workspace string) {
-	go toolchains.BuiltinLock()
 	go func() {
 		if files, err := dataFiles(rooted.FS(workspace), workspace, "toolchains"); err == nil {
 			_, _ = c.load(files)

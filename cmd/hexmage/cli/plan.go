@@ -73,10 +73,8 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plann
 	if err != nil {
 		return nil, "", err
 	}
+	a.catalogues.begin(workspace)
 	cfg, diags := a.load(ctx, workspace, pipeline)
-	if cfg != nil && len(cfg.Toolchains)+len(cfg.Targets)+len(cfg.Calls)+len(a.SoC) > 0 {
-		a.catalogues.begin(workspace)
-	}
 	var p *planned
 	if !diags.HasErrors() {
 		whole, more, err := a.planConfig(workspace, cfg)
