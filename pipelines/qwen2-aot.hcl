@@ -16,6 +16,7 @@ variable "model" { type = optional(string) }
 variable "prompt" { type = optional(string) }
 variable "serial" { type = optional(string) }
 variable "quantizer" { type = optional(string) }
+variable "sharing" { type = optional(bool) }
 
 module "aot" {
   source       = "mllm-aot"
@@ -25,6 +26,7 @@ module "aot" {
   prompt       = var.prompt
   serial       = var.serial
   quantizer    = var.quantizer
+  sharing      = var.sharing
 }
 
 output "model.mllm" { value = module.aot.model }

@@ -1,5 +1,4 @@
-# From mllm's op sources and a Hugging Face model to a Hexagon NPU. Profile emulator: Qualcomm's compiler and emulator,
-# and a simulated phone; simulated: nothing of Qualcomm's; device: the real SDKs and a phone.
+# From mllm's op sources and a Hugging Face model to Qualcomm's emulator (profile emulator) or a phone (device).
 pipeline { description = "Qwen3, W4A16 LPBQ, compiled ahead of time for Hexagon v79 (Snapdragon 8 Elite)" }
 profile "emulator" { default = true }
 profile "simulated" {}
@@ -15,6 +14,7 @@ variable "prompt" { type = optional(string) }
 variable "serial" { type = optional(string) }
 variable "block_size" { type = optional(number) }
 variable "quantizer" { type = optional(string) }
+variable "sharing" { type = optional(bool) }
 
 module "aot" {
   source     = "mllm-aot"
@@ -24,6 +24,7 @@ module "aot" {
   serial     = var.serial
   block_size = var.block_size
   quantizer  = var.quantizer
+  sharing    = var.sharing
 }
 
 output "oppackage" { value = module.aot.oppackage }

@@ -18,6 +18,7 @@ variable "model" { type = optional(string) }
 variable "prompt" { type = optional(string) }
 variable "block_size" { type = optional(number) }
 variable "quantizer" { type = optional(string) }
+variable "sharing" { type = optional(bool) }
 
 module "aot" {
   source     = "mllm-aot"
@@ -27,6 +28,7 @@ module "aot" {
   prompt     = var.prompt
   block_size = var.block_size
   quantizer  = var.quantizer
+  sharing    = var.sharing
 }
 
 output "contexts" { value = { for soc, m in module.aot : soc => m.context } }

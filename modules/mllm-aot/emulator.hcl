@@ -88,6 +88,7 @@ profile "emulator" {
   # By its own choice the compiler makes contexts of these graphs whose rows from the 16th of a chunk on are wrong, by 1 part of 100 and without a word.
   step "htp_context" "llm" {
     graphs       = step.onnx_llm.llm.outputs.dir
+    sharing      = var.sharing
     optimization = 3
   }
 

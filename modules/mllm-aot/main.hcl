@@ -73,6 +73,12 @@ variable "tokens" {
   description = "Profile emulator: tokens of the answer, at most"
 }
 
+variable "sharing" {
+  type        = bool
+  default     = true
+  description = "Profile emulator: one context with prefill and decode that has the weights once; false compiles a context of each, in half the memory and less than half the time"
+}
+
 variable "near" {
   type        = number
   default     = 0.9

@@ -4,7 +4,7 @@ package cli
 type globalFlags struct {
 	Dir     string            `short:"C" placeholder:"DIR" help:"Start in DIR instead of the working directory."`
 	JSON    bool              `name:"json" help:"Write events or results as JSON: one object, or list of them, a line."`
-	Profile string            `placeholder:"NAME" help:"Profile of the pipeline, such as open or device. Default: HEXMAGE_PROFILE, else the pipeline's own default."`
+	Profile string            `placeholder:"NAME" help:"Profile of the pipeline, such as simulated or device. Default: HEXMAGE_PROFILE, else the pipeline's own default."`
 	SoC     []string          `name:"soc" sep:"," placeholder:"NAME" help:"Build for this SoC, such as SM8650, instead of the pipeline's targets; with +NAME, for it too. May be repeated."`
 	With    []string          `placeholder:"NAME@VERSION" help:"Another release of a toolchain than the pipeline names, such as qairt@2.42.0.251225: to see what an upgrade would run again, and to try it. May be repeated."`
 	Set     map[string]string `name:"var" placeholder:"NAME=VALUE" mapsep:"none" help:"Set a variable of the pipeline. May be repeated."`
