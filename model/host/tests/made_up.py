@@ -42,7 +42,7 @@ def write(folder: Path, change: dict[str, Any], dtype: str = "BF16", files: int 
     tokenizer.save(str(folder / "tokenizer.json"))
     names = [f"model-{i + 1:05}-of-{files:05}.safetensors" for i in range(files)]
     kind, where = np.dtype(weights.TYPES[dtype]), dict(zip(shapes, itertools.cycle(names)))
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": where}))
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": where}))
     random = {name: np.random.default_rng(i) for i, name in enumerate(shapes)}
     for file in names:
         header, end = {}, 0

@@ -43,6 +43,30 @@ func TestInitONNX(t *testing.T) {
 	Wants(t, w.Run(t, "run", "net", "--var", "samples=made/out/made/dir/samples"), ExitOK, "20 of 20")
 }
 
+// TestInitFolder: in an empty folder, `init --model FOLDER` of a Hugging Face folder writes a pipeline that runs as it
+// is, and compares what the emulator says with the float model.
+func TestInitFolder(t *testing.T) {
+	w := EmulatorWarmed(t)
+	w.Dir = t.TempDir()
+	w.Write(t, "made/pipelines/made.hcl", `
+step "model" "it" {
+  seed   = 79
+  layers = 2
+}
+output "dir" { value = step.model.it.outputs.dir }
+`)
+	Wants(t, w.Run(t, "-C", "made", "run", "made"), ExitOK)
+	if err := os.CopyFS(filepath.Join(w.Dir, "tiny"), os.DirFS(filepath.Join(w.Dir, "made/out/made/dir"))); err != nil {
+		t.Fatal(err)
+	}
+	Wants(t, w.Run(t, "init", "--model", "tiny"), ExitOK, "wrote pipelines/tiny.hcl", "hexmage run tiny")
+	o := w.Run(t, "run", "tiny")
+	Wants(t, o, ExitOK, "reference", "a16w8", "lpbq", "not a phone's speed")
+	if ran := w.RunJSON(t, "tiny"); ran.Executed != 0 {
+		t.Errorf("again: %q ran", ran.Names)
+	}
+}
+
 // TestTinyORT goes the whole way of profile emulator with nothing but the packages that it names: a model through the
 // vendor's compiler and emulator.
 func TestTinyORT(t *testing.T) {
