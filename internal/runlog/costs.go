@@ -1,10 +1,10 @@
 package runlog
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/hexmage/hexmage/internal/event"
@@ -30,24 +30,24 @@ func (b *Book) Costs() Costs {
 	costs := Costs{}
 	for _, file := range b.names {
 		text, _ := os.ReadFile(filepath.Join(b.dir, file)) // a run that cannot be read has none
-		costs.add(text)
+		costs.add(string(text))
 	}
 	return costs
 }
 
 // executed is part of the line of each action that ran, and of few others: most lines of a log are of cached actions.
-var executed = []byte(`"outcome":"` + string(event.Executed) + `"`)
+const executed = `"outcome":"` + string(event.Executed) + `"`
 
 // add adds the costs of a run that c has no newer ones of.
-func (c Costs) add(log []byte) {
-	first, rest, _ := bytes.Cut(log, []byte("\n"))
+func (c Costs) add(log string) {
+	first, rest, _ := strings.Cut(log, "\n")
 	var head line
-	if json.Unmarshal(first, &head) != nil || head.Run == nil {
+	if json.Unmarshal([]byte(first), &head) != nil || head.Run == nil {
 		return
 	}
-	for text := range bytes.Lines(rest) {
+	for text := range strings.Lines(rest) {
 		var l line
-		if !bytes.Contains(text, executed) || json.Unmarshal(text, &l) != nil || l.Action == nil {
+		if !strings.Contains(text, executed) || json.Unmarshal([]byte(text), &l) != nil || l.Action == nil {
 			continue
 		}
 		a := l.Action.Action
