@@ -146,6 +146,11 @@ func (b *builder) part(blk *hcl.Block, to *Parts, of string) (diags hcl.Diagnost
 	case "toolchain":
 		t, diags := toolchain(blk)
 		to.Toolchains = append(to.Toolchains, t)
+		if t.Default && b.pipeline {
+			diags = append(diags, errorf(t.Range, "A default toolchain in a pipeline",
+				"In a module, default = true leaves the toolchain to a caller that declares it. No module calls a "+
+					"pipeline: remove the argument.")...)
+		}
 		return append(diags, b.unique(t.At.String()+of, t.Range)...)
 	case "step":
 		s, diags := stepBlock(blk)
@@ -222,10 +227,6 @@ func (b *builder) profile(blk *hcl.Block) hcl.Diagnostics {
 	diags = append(diags, b.unique("profile "+pr.Name, pr.Range)...)
 	if pr.Default {
 		diags = append(diags, b.unique("The default profile", pr.Range)...)
-	}
-	if a := c.Attributes["default"]; a != nil && !b.pipeline {
-		diags = append(diags, errorf(a.NameRange, "Not for a module to say",
-			"The pipeline says which profile is the default. Remove the argument.")...)
 	}
 	of := " of profile " + pr.Name
 	for _, blk := range c.Blocks {
@@ -411,7 +412,7 @@ func sortedAttributes(attrs hcl.Attributes) []*hcl.Attribute {
 
 func toolchain(blk *hcl.Block) (*Block, hcl.Diagnostics) {
 	b := newBlock(blk, addrs.Step{Kind: addrs.Toolchain, Name: blk.Labels[0]})
-	args := []argument{{"when", &b.When}, {"description", &b.Description}}
+	args := []argument{{"default", &b.Default}, {"when", &b.When}, {"description", &b.Description}}
 	schema := schemaOf(args)
 	c, remain, diags := blk.Body.PartialContent(schema)
 	diags = append(diags, take(c, args)...)

@@ -130,6 +130,7 @@ type Block struct {
 	RetryExitCodes                          hcl.Expression
 	DependsOn                               []Dependency
 	Description                             string
+	Default                                 bool // of a module's toolchain: it counts if no caller declares one
 	Outputs                                 []*StepOutput
 	SecretFiles                             []*SecretFile
 

@@ -230,10 +230,36 @@ func (m *Module) With(profile string) Parts {
 	return out
 }
 
+// inherited are the profiles of a module without profiles of its own: those of the modules that it calls. The first
+// that says so is the default.
+func (m *Module) inherited() (all []*Profile) {
+	chosen := false
+	for _, c := range m.Calls {
+		if c.Module == nil {
+			continue
+		}
+		of := c.Module.Profiles
+		if len(of) == 0 {
+			of = c.Module.inherited()
+		}
+		for _, pr := range of {
+			i := slices.IndexFunc(all, func(have *Profile) bool { return have.Name == pr.Name })
+			if i < 0 {
+				i = len(all)
+				all = append(all, &Profile{Name: pr.Name, Description: pr.Description, Range: pr.Range})
+			}
+			all[i].Default = !chosen && pr.Default
+			chosen = chosen || pr.Default
+		}
+	}
+	return all
+}
+
 // with is the block with the arguments that another sets.
 func (b *Block) with(over *Block) *Block {
 	out := *b
 	out.Names = slices.Concat(b.Names, over.Names)
+	out.Default = b.Default || over.Default
 	if over.When != nil {
 		out.When = over.When
 	}

@@ -59,6 +59,7 @@ func (p *planner) newModule(caller *module, call *config.Call, cfg *config.Modul
 		steps: make(map[addrs.Step]*object), calls: make(map[string]*module)}
 	if caller != nil {
 		m.at = caller.at.Call(call.Name)
+		m.parts.Toolchains = slices.DeleteFunc(slices.Clone(m.parts.Toolchains), caller.replaces)
 	}
 	if p.modules = append(p.modules, m); len(p.modules) > maxModules {
 		return m, errorf(call.Range, "More than a plan may hold",
@@ -76,6 +77,18 @@ func (p *planner) newModule(caller *module, call *config.Call, cfg *config.Modul
 		}
 	}
 	return m, diags
+}
+
+// replaces tells whether the module, or one that leads to it, declares the toolchain in place of a block that is a
+// default.
+func (m *module) replaces(b *config.Block) bool {
+	declares := func(own *config.Block) bool { return own.At == b.At }
+	for ; b.Default && m != nil; m = m.caller {
+		if slices.ContainsFunc(m.parts.Toolchains, declares) {
+			return true
+		}
+	}
+	return false
 }
 
 // name is the name of an object of the module.

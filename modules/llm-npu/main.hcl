@@ -53,6 +53,9 @@ variable "serial" {
   description = "Profile device: serial number of the phone, when several are attached"
 }
 
+toolchain "qairt" { default = true }
+toolchain "hexagon" { default = true }
+toolchain "ndk" { default = true }
 toolchain "adb" {}
 
 locals {

@@ -1,6 +1,8 @@
 # Simulations for what cannot be downloaded by everybody: real compilers, a simulated phone, a small model.
 
 profile "simulated" {
+  default = true
+
   toolchain "llvm" {} # behind the simulations' compiler wrappers
   toolchain "mllm" {} # the simulation of upstream's programs
   toolchain "qemu" {}

@@ -2,6 +2,8 @@
 # answer beside the float model's. The op package and a toy model go onto the simulated phone.
 
 profile "emulator" {
+  default = true
+
   toolchain "htp_host" {}
   toolchain "gnu_runtime" {}
   toolchain "onnx" {}
