@@ -179,6 +179,7 @@ func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 	if o.MaxAge, err = parseAge(c.MaxAge); err != nil {
 		return usageError("--max-age: %w", err)
 	}
+	tally := runlog.Count(a.places().State().RunLogs()) // before they are removed: they name the results' steps
 	sum, err := gc.Collect(ctx, a.Cache, o)
 	if err != nil {
 		return cacheError(ctx, err)
@@ -193,7 +194,6 @@ func (c *cacheGCCmd) Run(ctx context.Context, a *app) error {
 	}
 	was := ""
 	if sum.RemovedSeconds > 0 {
-		tally := runlog.Count(a.places().State().RunLogs())
 		printDearest(a, &tally, []dearest{{goes, sum.DearestRemoved}, {"stays", sum.DearestKept}})
 		was = fmt.Sprintf(", which took %s to make", took(sum.RemovedSeconds))
 	}
