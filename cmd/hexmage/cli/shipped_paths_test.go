@@ -26,9 +26,12 @@ var shippedPaths = []shippedPath{
 	{"fallback", "emulator", map[string]string{"model": "in/net.tflite"}},
 	{"fallback", "emulator", map[string]string{"model": "in/net.pte"}},
 	{"litert-qnn", "emulator", map[string]string{"model": "in/net.tflite"}},
-	{"llama-aot", "emulator", map[string]string{"model": "in/llama", "mllm": "in/clone", "quantizer": "mllm"}},
 	{"llm-npu", "device", map[string]string{"int8": "in/int8.mllm", "q4k": "in/q4k.mllm",
 		"tokenizer": "in/qwen3/tokenizer.json", "mllm": "in/clone"}},
+	{"mllm-aot", "emulator", map[string]string{"architecture": "llama", "model": "in/llama", "mllm": "in/clone",
+		"quantizer": "mllm"}},
+	{"mllm-aot", "emulator", map[string]string{"architecture": "qwen2", "model": "in/qwen2", "mllm": "in/clone",
+		"quantizer": "mllm"}},
 	{"mllm-v1-quantize", "emulator", map[string]string{"model": "in/qwen3", "mllm": "in/clone",
 		"calibration": "in/text.txt", "pictures": "in/samples"}},
 	{"olive", "emulator", map[string]string{"recipe": "in/recipe.json", "model": "in/net.onnx",
@@ -38,8 +41,6 @@ var shippedPaths = []shippedPath{
 	{"phone-ort", "device", map[string]string{"model": "in/qwen3", "runtime": "in/runtime"}},
 	{"profile-npu", "emulator", map[string]string{"model": "in/net.onnx", "samples": "in/samples"}},
 	{"quantizers", "emulator", map[string]string{"mllm": "in/clone", "model": "tiny"}},
-	{"qwen2-aot", "emulator", map[string]string{"model": "in/qwen2", "mllm": "in/clone", "quantizer": "mllm"}},
-	{"qwen3-aot", "emulator", map[string]string{"model": "in/qwen3"}},
 	{"qwen3-aot-v79", "simulated", map[string]string{"mllm": "in/clone"}},
 	{"qwen3-aot-v79", "emulator", map[string]string{"model": "in/qwen3", "mllm": "in/clone", "quantizer": "mllm"}},
 	{"sdk-matrix", "simulated", map[string]string{"sources": "in/clone/ops/LLaMAPackage"}},
@@ -51,7 +52,7 @@ type shippedPath struct {
 }
 
 // noPaths are the other variables.
-var noPaths = strings.Fields(`mllm-v1-quantize.samples quantizers.model bisect block_size board chunk context dlc
+var noPaths = strings.Fields(`mllm-v1-quantize.samples quantizers.model architecture bisect block_size board chunk context dlc
 	embedding fallback floats kv layers least lengths level norms optimization package partitions phone precision processor
 	prompt quantise quantizer releases repeat rotate schemes serial series sharing splits targets threshold tokens tolerance
 	top twins ways`)

@@ -120,7 +120,7 @@ check "it" {
 // familyOnEmulator has them go through the vendor's compiler and emulator, quantised with upstream's arithmetic.
 func familyOnEmulator(t *testing.T, w *World) {
 	for name, nodes := range Family() {
-		native := []string{name}
+		native := []string{MLLMAOT, name}
 		Wants(t, w.Run(t, append([]string{"run"}, native...)...), ExitOK, nodes, "not a phone's speed", "passed",
 			"check.twin", "check.quantised", "check.range")
 		if r := w.RunJSON(t, native...); r.Executed != 0 {

@@ -14,12 +14,12 @@ import (
 func TestFamily(t *testing.T) {
 	w := Warmed(t)
 	tokens := regexp.MustCompile(`\n +tokens as the reference +(\d+) of (\d+)\n`)
-	phones := map[string]int{"qwen3-aot": 4}
-	for name := range Family() {
-		phones[name] = 1
+	phones := map[string]int{"--soc=SM8550,SM8650,SM8750,SM8850": 4}
+	for architecture := range Family() {
+		phones[architecture] = 1
 	}
 	for name, n := range phones {
-		o := w.Run(t, "--offline", "run", Simulated, name)
+		o := w.Run(t, "--offline", "run", Simulated, MLLMAOT, name)
 		Wants(t, o, ExitOK, "not a phone's speed")
 		all := tokens.FindAllStringSubmatch(o.Stdout, -1)
 		if len(all) != n {
@@ -30,7 +30,7 @@ func TestFamily(t *testing.T) {
 				t.Errorf("%s: not all tokens are the reference's: %q", name, m[0])
 			}
 		}
-		if r := w.RunJSON(t, "--offline", Simulated, name); r.Executed != 0 {
+		if r := w.RunJSON(t, "--offline", Simulated, MLLMAOT, name); r.Executed != 0 {
 			t.Errorf("%s again: %q ran", name, r.Names)
 		}
 	}
