@@ -24,7 +24,7 @@ import (
 )
 
 // Old is the commit whose hexmage is right by definition.
-const Old = "7c1c7187640aa739211cee11224b4635600c91c6"
+const Old = "986b0db551b8cc89c728ad2dd3e36c15582fc7e5"
 
 type options struct {
 	tree, pipeline, edit, plant string
