@@ -1,18 +1,14 @@
 // Package editor has what editors need to understand an op package: a compilation database, and settings that lead to it.
 //
-// It works on the text of files and changes of them only what is its own. It reads and writes none.
+// It makes the text of files, and changes of a .clangd only its own fragment. It reads and writes none.
 package editor
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/tailscale/hujson"
 
 	"github.com/hexmage/hexmage/oppackage"
 )
@@ -94,98 +90,13 @@ func Clangd(old []byte) ([]byte, error) {
 	return slices.Concat(bytes.TrimRight(old, "\n"), []byte("\n---\n"), []byte(fragment)), nil
 }
 
-// Setting is a setting of VS Code.
-type Setting struct {
-	Name  string
-	Value any
-}
-
-// Settings are those that lead VS Code to the compilation database in a folder below the one it opens, "" if that is it.
-func Settings(folder string) []Setting {
+// Settings returns a settings.json with what leads VS Code to the compilation database in a folder below the one that
+// it opens, "" if that is it.
+func Settings(folder string) []byte {
 	at := "${workspaceFolder}/" + path.Join(folder, Folder)
-	return []Setting{
-		{"C_Cpp.default.compileCommands", at + "/compile_commands.json"},
-		{"clangd.arguments", []any{"--compile-commands-dir=" + at}},
-	}
+	return fmt.Appendf(nil, `{
+  "C_Cpp.default.compileCommands": %q,
+  "clangd.arguments": [%q]
 }
-
-// ErrNoSettings says that a file is none that VS Code reads: neither JSON nor JSON with comments.
-var ErrNoSettings = errors.New("it is no object of JSON, with comments or without")
-
-// VSCode returns a settings.json with the settings put in, and the names of those that the user has set otherwise: they stay
-// as they are, unless force says not. All else of the file, comments and commas too many included, stays to the byte.
-func VSCode(old []byte, settings []Setting, force bool) (out []byte, kept []string, err error) {
-	if len(bytes.TrimSpace(old)) == 0 {
-		old = []byte("{\n}\n")
-	}
-	whole, err := hujson.Parse(old)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w (%w)", ErrNoSettings, err)
-	}
-	object, ok := whole.Value.(*hujson.Object)
-	if !ok {
-		return nil, nil, ErrNoSettings
-	}
-	indent := indentOf(object)
-	changed := false
-	for _, s := range settings {
-		want, err := json.MarshalIndent(s.Value, indent, "  ")
-		if err != nil {
-			return nil, nil, err
-		}
-		value := hujson.Value{BeforeExtra: []byte(" "), Value: hujson.Literal(want)} // packed as it is
-		is := member(object, s.Name)
-		switch {
-		case is != nil && same(is.Value, want):
-			continue
-		case is != nil && !force:
-			kept = append(kept, s.Name)
-			continue
-		case is != nil:
-			is.Value.Value = value.Value // with the comments around it
-		default:
-			add(object, hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(s.Name)}, Value: value}, indent)
-		}
-		changed = true
-	}
-	if !changed {
-		return old, kept, nil
-	}
-	return whole.Pack(), kept, nil
-}
-
-// member returns the one of that name; of several the last, which VS Code takes.
-func member(object *hujson.Object, name string) *hujson.ObjectMember {
-	for i := range slices.Backward(object.Members) {
-		if literal, ok := object.Members[i].Name.Value.(hujson.Literal); ok && literal.String() == name {
-			return &object.Members[i]
-		}
-	}
-	return nil
-}
-
-// same tells whether a value is the wanted one, however it is laid out.
-func same(is hujson.Value, want []byte) bool {
-	is = is.Clone()
-	is.Minimize()
-	var compact bytes.Buffer
-	return json.Compact(&compact, want) == nil && bytes.Equal(bytes.TrimSpace(is.Pack()), compact.Bytes())
-}
-
-// add puts a member behind all others, on a line of its own, and behind what comments follow the last.
-func add(object *hujson.Object, m hujson.ObjectMember, indent string) {
-	m.Name.BeforeExtra = slices.Concat(bytes.TrimRight(object.AfterExtra, " \t\r\n"), []byte("\n"+indent))
-	object.Members = append(object.Members, m)
-	object.AfterExtra = []byte("\n")
-}
-
-// indentOf is what the object's members begin their lines with.
-func indentOf(object *hujson.Object) string {
-	if len(object.Members) > 0 {
-		before := string(object.Members[0].Name.BeforeExtra)
-		if i := strings.LastIndex(before, "\n"); i >= 0 && strings.TrimLeft(before[i+1:], " \t") == "" {
-			return before[i+1:]
-		}
-	}
-	return "  "
+`, at+"/compile_commands.json", "--compile-commands-dir="+at)
 }

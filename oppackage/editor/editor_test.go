@@ -2,14 +2,12 @@ package editor_test
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/tailscale/hujson"
 
 	"github.com/hexmage/hexmage/oppackage"
 	"github.com/hexmage/hexmage/oppackage/editor"
@@ -80,70 +78,16 @@ func TestClangd(t *testing.T) {
 	}
 }
 
-func TestVSCode(t *testing.T) {
-	settings := editor.Settings("pkg")
-	out, kept, err := editor.VSCode(nil, settings, false)
-	if err != nil || kept != nil || !strings.Contains(string(out), `"clangd.arguments": [`) || !strings.Contains(string(out), "${workspaceFolder}/pkg/.hexmage") {
-		t.Fatalf("%v, %v\n%s", kept, err, out)
-	}
-	if again, _, err := editor.VSCode(out, settings, false); err != nil || string(again) != string(out) {
-		t.Errorf("again: %v\n%s", err, again)
-	}
-	own := "{\n  \"z\": 1,\n  \"clangd.arguments\": [\"--mine\"],\n  \"a\": {\"b\": [1, 2]}\n}\n"
-	out, kept, err = editor.VSCode([]byte(own), settings, false)
-	if err != nil || len(kept) != 1 || kept[0] != "clangd.arguments" || !strings.Contains(string(out), "--mine") || !strings.Contains(string(out), "C_Cpp.default") {
-		t.Errorf("%v, %v\n%s", kept, err, out)
-	}
-	if z, a := strings.Index(string(out), `"z"`), strings.Index(string(out), `"a"`); z < 0 || a < z {
-		t.Errorf("the user's order is lost:\n%s", out)
-	}
-	if out, kept, err = editor.VSCode([]byte(own), settings, true); err != nil || len(kept) > 0 || strings.Contains(string(out), "--mine") {
-		t.Errorf("forced: %v, %v\n%s", kept, err, out)
-	}
-	for _, bad := range []string{"[]", "{", "{a: 1}", "{} {}"} {
-		if out, _, err := editor.VSCode([]byte(bad), settings, true); !errors.Is(err, editor.ErrNoSettings) {
-			t.Errorf("%s: %v\n%s", bad, err, out)
+func TestSettings(t *testing.T) {
+	for folder, at := range map[string]string{"": "${workspaceFolder}/.hexmage", "pkg": "${workspaceFolder}/pkg/.hexmage"} {
+		var got map[string]any
+		if err := json.Unmarshal(editor.Settings(folder), &got); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]any{"C_Cpp.default.compileCommands": at + "/compile_commands.json",
+			"clangd.arguments": []any{"--compile-commands-dir=" + at}}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %v, want %v", folder, got, want)
 		}
 	}
-}
-
-// TestVSCodeComments: what people write into their settings stays to the byte, wherever it stands.
-func TestVSCodeComments(t *testing.T) {
-	one := []editor.Setting{{Name: "clangd.arguments", Value: []any{"--a"}}}
-	for old, want := range map[string]string{
-		"{\n\t// mine\n\t\"a\": 1, // one\n\t/* last */\n}\n": "{\n\t// mine\n\t\"a\": 1, // one\n\t/* last */\n\t\"clangd.arguments\": [\n\t  \"--a\"\n\t]\n}\n",
-		"{\n  \"a\": 1 // one\n}":                             "{\n  \"a\": 1, // one\n  \"clangd.arguments\": [\n    \"--a\"\n  ]\n}",
-		"{\n  \"a\": 1,\n}\n":                                 "{\n  \"a\": 1,\n  \"clangd.arguments\": [\n    \"--a\"\n  ]\n}\n",
-		"// head\n{ // mine\n}\n// foot\n":                    "// head\n{ // mine\n  \"clangd.arguments\": [\n    \"--a\"\n  ]\n}\n// foot\n",
-		"{\"a\":1}":                                           "{\"a\":1,\n  \"clangd.arguments\": [\n    \"--a\"\n  ]\n}",
-		"{}":                                                  "{\n  \"clangd.arguments\": [\n    \"--a\"\n  ]\n}",
-		"{\n  // as it is\n  \"clangd.arguments\": [ \"--a\", /* so */ ],\n}\n":     "{\n  // as it is\n  \"clangd.arguments\": [ \"--a\", /* so */ ],\n}\n",
-		"{\n  // why\n  \"clangd.arguments\": [\"--b\"], // since\n  \"b\": 2\n}\n": "{\n  // why\n  \"clangd.arguments\": [\n    \"--a\"\n  ], // since\n  \"b\": 2\n}\n",
-	} {
-		out, kept, err := editor.VSCode([]byte(old), one, true)
-		if err != nil || len(kept) > 0 || string(out) != want {
-			t.Errorf("%s\nbecame (%v, %v)\n%s\nwant\n%s", old, kept, err, out, want)
-		}
-		if again, _, err := editor.VSCode(out, one, false); err != nil || string(again) != string(out) {
-			t.Errorf("again: %v\n%s", err, again)
-		}
-	}
-}
-
-func FuzzVSCode(f *testing.F) {
-	f.Add([]byte(`{"a": 1}`))
-	f.Add([]byte("{ // mine\n\"a\": [1,], /* b */ }"))
-	f.Fuzz(func(t *testing.T, old []byte) {
-		out, _, err := editor.VSCode(old, editor.Settings(""), true)
-		if err != nil {
-			return
-		}
-		plain, err := hujson.Standardize(out)
-		if err != nil || !json.Valid(plain) {
-			t.Errorf("%q became %q (%v)", old, out, err)
-		}
-		if again, kept, err := editor.VSCode(out, editor.Settings(""), false); err != nil || len(kept) > 0 || string(again) != string(out) {
-			t.Errorf("again %q became %q (%v, %v)", out, again, kept, err)
-		}
-	})
 }

@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -22,7 +22,6 @@ type ideCmd struct {
 	packageFlags
 	Pipeline  string `placeholder:"NAME" help:"Take the toolchains of this pipeline, and first the arch of its target. Default: qairt, hexagon and ndk of the catalogue."`
 	Workspace string `placeholder:"FOLDER" help:"Folder that VS Code opens. Default: DIR."`
-	Force     bool   `help:"Replace settings of VS Code that you have set otherwise."`
 }
 
 // Run fetches the toolchains if they are not there, and writes.
@@ -75,7 +74,7 @@ func (c *ideCmd) Run(ctx context.Context, a *app) error {
 	return c.vscode(a, dir)
 }
 
-// vscode merges the settings of the folder that VS Code opens.
+// vscode writes the settings of the folder that VS Code opens, if it has none.
 func (c *ideCmd) vscode(a *app, dir string) error {
 	workspace := dir
 	if c.Workspace != "" {
@@ -84,9 +83,6 @@ func (c *ideCmd) vscode(a *app, dir string) error {
 	folder, err := filepath.Rel(workspace, dir)
 	if err != nil || folder == ".." || strings.HasPrefix(folder, "../") {
 		return usageError("%s is not below %s", dir, workspace)
-	}
-	if folder == "." {
-		folder = ""
 	}
 	at, err := a.place(filepath.Join(workspace, ".vscode", "settings.json"), workspace)
 	if err != nil {
@@ -97,25 +93,13 @@ func (c *ideCmd) vscode(a *app, dir string) error {
 		return usageError("%w", err)
 	}
 	settings := editor.Settings(filepath.ToSlash(folder))
-	out, kept, err := editor.VSCode(old, settings, c.Force)
-	if errors.Is(err, editor.ErrNoSettings) {
-		fmt.Fprintf(a.Env.Stderr, "hexmage: %s stays as it is, since %v. Put in by hand:\n", at, err)
-		for _, s := range settings {
-			value, err := json.Marshal(s.Value)
-			if err != nil {
-				return engineError(err)
-			}
-			fmt.Fprintf(a.Env.Stderr, "    %q: %s,\n", s.Name, value)
-		}
-		return &exitError{Code: ExitUsage}
+	if len(bytes.TrimSpace(old)) == 0 {
+		return a.put(at, settings)
 	}
-	if err != nil {
-		return usageError("%s: %w", at, err)
+	if !bytes.Equal(old, settings) {
+		fmt.Fprintf(a.Env.Stderr, "hexmage: %s exists. Add these settings, if it lacks them:\n%s", at, settings)
 	}
-	for _, name := range kept {
-		fmt.Fprintf(a.Env.Stderr, "%s: %s stays as you have set it; --force replaces it\n", at, name)
-	}
-	return a.put(at, out)
+	return nil
 }
 
 // roots says where the SDKs are.
