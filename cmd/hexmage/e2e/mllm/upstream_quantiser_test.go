@@ -41,7 +41,8 @@ func TestUpstreamsQuantiser(t *testing.T) {
 	}
 
 	for name, nodes := range Family() { // the same, of a Qwen2 and a Llama
-		Wants(t, slow("run", "--var=quantizer=mllm", "--var=mllm="+clone, MLLMAOT, name), ExitOK, nodes, "passed", "check.twin")
+		Wants(t, slow("run", "--var=quantizer=mllm", "--var=mllm="+clone, MLLMAOT, name), ExitOK, nodes, "passed",
+			"check.twin")
 	}
 
 	writeUpstreams(t, w, clone)

@@ -415,8 +415,8 @@ func (w *World) Clean(t *testing.T) {
 // MLLMAOT is the pipeline for all architectures that mllm compiles ahead of time.
 const MLLMAOT = "mllm-aot"
 
-// Family are the arguments for MLLMAOT that make it build another architecture than qwen3-aot-v79, and how many nodes of
-// how many Qualcomm's compiler takes of its small model.
+// Family are the arguments for MLLMAOT that make it build another architecture than qwen3-aot-v79, and how many nodes
+// of how many Qualcomm's compiler takes of its small model.
 func Family() map[string]string {
 	return map[string]string{"--var=architecture=qwen2": "1680 of 1680", "--var=architecture=llama": "1580 of 1580"}
 }
