@@ -7,10 +7,9 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/patches"
-	"github.com/hexmage/hexmage/patches/lint"
 )
 
-// TestDocs: docs/patches.md names every block and attribute of rules.hcl and of the lint's data, and every shipped range.
+// TestDocs: docs/patches.md names every block and attribute of rules.hcl, and every shipped range.
 func TestDocs(t *testing.T) {
 	page, err := os.ReadFile("../docs/patches.md")
 	if err != nil {
@@ -18,7 +17,6 @@ func TestDocs(t *testing.T) {
 	}
 	names := map[string]bool{}
 	tags(reflect.TypeFor[patches.RulesFile](), names)
-	tags(reflect.TypeFor[lint.Data](), names)
 	fsys, err := patches.Shipped("mllm")
 	if err != nil {
 		t.Fatal(err)

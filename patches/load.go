@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -92,12 +91,6 @@ func Load(fsys fs.FS) ([]Range, error) {
 		return nil, errors.New("it has no <from>-<to> folder with rules.hcl or *.patch files")
 	}
 	return ranges, nil
-}
-
-// IsRange tells whether a folder's name is that of a range of releases, perhaps with the product before the number. A series may have others, too:
-// names are for people.
-func IsRange(name string) bool {
-	return regexp.MustCompile(`^([a-z]*\d+(\.\d+)*)-([a-z]*\d+(\.\d+)*)$`).MatchString(name)
 }
 
 func loadRange(fsys fs.FS, dir string) (Range, error) {

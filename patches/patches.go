@@ -20,11 +20,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/tool"
-	"github.com/hexmage/hexmage/patches/lint"
 	"github.com/hexmage/hexmage/patches/rename"
 	"github.com/hexmage/hexmage/patches/series"
 	"github.com/hexmage/hexmage/patches/srctree"
@@ -33,23 +33,26 @@ import (
 //go:embed mllm mllm-aot mllm-v1
 var shipped embed.FS
 
-// Shipped returns the series of that name that comes with hexmage. An unknown name is an error that lists the known ones.
-func Shipped(name string) (fs.FS, error) {
-	entries, err := shipped.ReadDir(".")
-	if err != nil {
-		return nil, err
-	}
-	var known []string
+// ShippedNames returns the names of the series that come with hexmage, in order.
+func ShippedNames() (names []string) {
+	entries, _ := shipped.ReadDir(".") // an embedded folder always opens
 	for _, e := range entries {
-		if e.Name() == name {
-			return fs.Sub(shipped, name)
-		}
-		known = append(known, e.Name())
+		names = append(names, e.Name())
 	}
-	return nil, fmt.Errorf("hexmage has no patch series %q. There are: %s; name one of your own, which is a folder with ranges of patches, with its path: ./%s", name, strings.Join(known, ", "), name)
+	return names
 }
 
-// Digest is that of all that comes with hexmage for Diagnose: series, and what SDKs have changed. Whoever keeps a Hint keeps it with this.
+// Shipped returns a series that comes with hexmage. The error for an unknown name lists the known ones.
+func Shipped(name string) (fs.FS, error) {
+	known := ShippedNames()
+	if slices.Contains(known, name) {
+		return fs.Sub(shipped, name)
+	}
+	return nil, fmt.Errorf("hexmage has no patch series %q. There are: %s; name one of your own, which is a folder "+
+		"with ranges of patches, with its path: ./%s", name, strings.Join(known, ", "), name)
+}
+
+// Digest returns the digest of the shipped series. A result that depends on a Hint depends on it.
 func Digest() string {
 	sum := sha256.New()
 	_ = fs.WalkDir(shipped, ".", func(name string, d fs.DirEntry, err error) error {
@@ -60,7 +63,6 @@ func Digest() string {
 		fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
 		return err
 	}) // of what is part of the program there is no error
-	sum.Write(lint.Text())
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
