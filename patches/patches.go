@@ -74,6 +74,27 @@ type Request struct {
 	SeriesFS   fs.FS  // the series' folder
 	Out        string // folder for the patched copy; it must be empty or not exist. Only Apply uses it
 	Fuzz       int    // how many lines of context at each end of a hunk may be left out
+	// AllowFew accepts fewer places than a rule's expect block asks for. Set it if the user did not name the series.
+	AllowFew bool
+}
+
+// Fitting returns the shipped series that changes most places in r.Source, the first one if none changes any.
+func Fitting(ctx context.Context, r Request) (string, error) {
+	best, most := "", -1
+	for _, name := range ShippedNames() {
+		var err error
+		if r.SeriesFS, err = Shipped(name); err != nil {
+			return "", err
+		}
+		report, _ := Check(ctx, r) // the command that uses the series reports its errors
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		if n := report.Places(); n > most {
+			best, most = name, n
+		}
+	}
+	return best, nil
 }
 
 // Report says what was done to a tree. It is the same for the same sources, headers and series.
@@ -173,7 +194,7 @@ func with(ctx context.Context, r Request, do func(*srctree.Tree) error) (Report,
 	if err := applyPatches(ctx, ranges, tree, p, r.Fuzz, &report); err != nil {
 		return report, err
 	}
-	if err := applyRules(ctx, ranges, tree, p, &report); err != nil {
+	if err := applyRules(ctx, ranges, tree, p, r.AllowFew, &report); err != nil {
 		return report, err
 	}
 	names, _ := tree.Changes()
@@ -182,7 +203,7 @@ func with(ctx context.Context, r Request, do func(*srctree.Tree) error) (Report,
 }
 
 // Tool is the tool's name, and its behaviour version: it changes when what it writes for the same input does.
-const Tool tool.Name[Spec] = "patch/2"
+const Tool tool.Name[Spec] = "patch/3"
 
 // Spec says what to patch.
 type Spec struct {
@@ -231,6 +252,26 @@ func OpenSeries(arg string) (string, fs.FS, error) {
 	return name, rooted.FS(root), err
 }
 
+// Places returns the number of places that rules changed.
+func (r Report) Places() (n int) {
+	for _, one := range slices.Concat(r.Renames, r.Edits) {
+		n += len(one.Changed)
+	}
+	return n
+}
+
+// Changes returns the report without patches and rules that have nothing to do.
+func (r Report) Changes() Report {
+	idle := func(state string) bool {
+		return state == StateNotNeeded || state == StateNone || state == StateAlready
+	}
+	idleRule := func(one RuleResult) bool { return idle(one.State) }
+	r.Patches = slices.DeleteFunc(slices.Clone(r.Patches), func(p PatchResult) bool { return idle(p.State) })
+	r.Renames = slices.DeleteFunc(slices.Clone(r.Renames), idleRule)
+	r.Edits = slices.DeleteFunc(slices.Clone(r.Edits), idleRule)
+	return r
+}
+
 // Text shows a report to people, one line for each patch and rule and one for each place that was changed.
 func (r Report) Text() string {
 	var b strings.Builder
@@ -246,27 +287,28 @@ func (r Report) Text() string {
 	}
 	for _, n := range r.Renames {
 		fmt.Fprintf(&b, "%s/%s: %s -> %s: %s%s", r.Series, n.Range, n.From, n.To, n.State, because(n.Reason))
-		writePlaces(&b, n.Changed)
+		writePlaces(&b, n)
 		for _, p := range n.Left {
 			fmt.Fprintf(&b, "  %s left alone: a member of %s\n", p, p.Type)
 		}
 	}
 	for _, e := range r.Edits {
 		fmt.Fprintf(&b, "%s/%s: %s %q: %s%s", r.Series, e.Range, e.Sort, e.Rule, e.State, because(e.Reason))
-		writePlaces(&b, e.Changed)
+		writePlaces(&b, e)
 	}
 	return b.String()
 }
 
-func writePlaces(b *strings.Builder, places []rename.Place) {
-	if len(places) == 1 {
+// writePlaces ends the line of a rule and adds a line for each place that the rule changes.
+func writePlaces(b *strings.Builder, r RuleResult) {
+	if n := len(r.Changed); n == 1 {
 		b.WriteString(", 1 place")
-	} else if len(places) > 1 {
-		fmt.Fprintf(b, ", %d places", len(places))
+	} else if n > 1 {
+		fmt.Fprintf(b, ", %d places", n)
 	}
 	b.WriteByte('\n')
-	for _, p := range places {
-		fmt.Fprintf(b, "  %s\n", p)
+	for _, p := range r.Changed {
+		fmt.Fprintf(b, "  %s: %s -> %s\n", p, r.From, r.To)
 	}
 }
 

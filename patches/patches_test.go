@@ -378,7 +378,8 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code := tooltest.Run(t, patches.Tool, patches.Run, patches.Spec{Source: r.Source, SDKInclude: r.SDKInclude, Series: "mllm", Rules: shipped, Out: r.Out, Report: report})
-	if code != 0 || !strings.Contains(stdout, "get_interface_scale -> interface_scale: applied") || !strings.Contains(stdout, "\n  src/A.cpp:2:39\n") {
+	if code != 0 || !strings.Contains(stdout, "get_interface_scale -> interface_scale: applied") ||
+		!strings.Contains(stdout, "\n  src/A.cpp:2:39: get_interface_scale -> interface_scale\n") {
 		t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	var rep patches.Report
@@ -433,7 +434,7 @@ func TestToolVersion(t *testing.T) {
 	}
 	h.Write([]byte(stdout))
 	h.Write([]byte(read(t, filepath.Dir(report), "report")))
-	const want = "patch/2 6b05a03fe07df012"
+	const want = "patch/3 6cfabddcef40ad5d"
 	if got := string(patches.Tool) + fmt.Sprintf(" %.8x", h.Sum(nil)); got != want {
 		t.Errorf("version and digest are %s, were %s", got, want)
 	}

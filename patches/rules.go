@@ -37,7 +37,9 @@ type done struct {
 }
 
 // applyRules applies the rules to each file in their order. An error holds what is wrong with every rule.
-func applyRules(ctx context.Context, ranges []Range, tree *srctree.Tree, p *Headers, report *Report) error {
+func applyRules(
+	ctx context.Context, ranges []Range, tree *srctree.Tree, p *Headers, allowFew bool, report *Report,
+) error {
 	runs, err := neededRules(ranges, p, report)
 	if err != nil || len(runs) == 0 {
 		return err
@@ -86,7 +88,9 @@ func applyRules(ctx context.Context, ranges []Range, tree *srctree.Tree, p *Head
 	var errs []error
 	for _, run := range runs {
 		if len(run.errs) == 0 {
-			if err := run.Count(run.files, run.found.Changed, run.found.Already); err != nil {
+			err := run.Count(run.files, run.found.Changed, run.found.Already)
+			var count *rename.CountError
+			if err != nil && !(allowFew && errors.As(err, &count) && count.TooFew()) {
 				run.errs = []error{err}
 			}
 		}

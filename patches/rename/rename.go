@@ -318,11 +318,13 @@ type CountError struct {
 // shownPlaces bounds how many places an error lists.
 const shownPlaces = 50
 
+// TooFew tells whether the rule found fewer places than it expects.
+func (e *CountError) TooFew() bool { return len(e.Changed)+len(e.Already) < e.Min }
+
 func (e *CountError) Error() string {
-	found := len(e.Changed) + len(e.Already)
 	text := fmt.Sprintf("%s: %d places of %s and %d of %s, expected %d to %d in %s; ", e.Rule,
 		len(e.Changed), e.Of, len(e.Already), e.To, e.Min, e.Max, e.In)
-	if found < e.Min {
+	if e.TooFew() {
 		text += "is the source the tree this series is for, and are its files where the rule looks?"
 	} else {
 		text += "does the name mean something else in some of them? If all are right, raise the rule's expect"

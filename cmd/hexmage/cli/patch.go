@@ -10,25 +10,25 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/patches"
-	"github.com/hexmage/hexmage/patches/rename"
 	"github.com/hexmage/hexmage/patches/series"
 )
 
 // patchCmd is `hexmage patch …`.
 type patchCmd struct {
-	Check patchCheckCmd `cmd:"" help:"Say what a series would do to a source tree, and whether it fits. Changes nothing."`
-	Apply patchApplyCmd `cmd:"" help:"Apply a series to a source tree, in place or in a copy: all of it or nothing."`
-	Diff  patchDiffCmd  `cmd:"" help:"Print what apply would do, as a unified diff."`
+	Check patchCheckCmd `cmd:"" help:"List each place that a rule or patch would change. Changes nothing."`
+	Apply patchApplyCmd `cmd:"" help:"Change the sources, in place or in a copy: all or nothing."`
+	Diff  patchDiffCmd  `cmd:"" help:"Print what apply would do as a unified diff."`
 }
 
 // Help has the examples of `hexmage patch --help`.
 func (*patchCmd) Help() string {
-	return `What the SDK's headers declare decides which patches and rules of a series are needed.
-A step "patch" of a pipeline does the same. All of it: docs/patches.md.
+	return `The SDK's headers decide which patches and rules of a series are needed.
+Step "patch" of a pipeline does the same: docs/patches.md.
 
 Examples:
 
-    hexmage patch check LLaMAPackage --sdk $QAIRT_SDK_ROOT     what the series mllm would do
+    hexmage patch check LLaMAPackage                           with the shipped series that fits
+    hexmage patch check LLaMAPackage --sdk $QAIRT_SDK_ROOT
     hexmage patch diff LLaMAPackage --sdk qairt@2.41.0.251128  the same as a diff
     hexmage patch apply LLaMAPackage --sdk qairt --out patched
     hexmage patch check src --sdk qairt --series own=patches/own`
@@ -37,8 +37,8 @@ Examples:
 // patchArgs are what the commands that apply a series have in common.
 type patchArgs struct {
 	Source string `arg:"" help:"Folder of the sources."`
-	SDK    string `name:"sdk" required:"" placeholder:"SDK" help:"The QAIRT SDK whose headers decide what is needed: its root, or qairt[@VERSION] of the store."`
-	Series string `default:"mllm" help:"A series that comes with hexmage, or NAME=FOLDER. Default: mllm."`
+	SDK    string `name:"sdk" default:"qairt" placeholder:"SDK" help:"SDK root, or qairt[@VERSION]. Default: qairt."`
+	Series string `placeholder:"NAME" help:"Shipped series, or NAME=FOLDER. Default: the shipped one that fits."`
 	Fuzz   int    `default:"0" placeholder:"N" help:"Leave out up to N lines of context at each end of a hunk. Default: none."`
 }
 
@@ -57,6 +57,12 @@ func (p *patchArgs) request(ctx context.Context, a *app) (patches.Request, error
 	}
 	if r.SDKInclude, err = a.sdkHeaders(ctx, p.SDK); err != nil {
 		return r, err
+	}
+	if p.Series == "" {
+		r.AllowFew = true
+		if p.Series, err = patches.Fitting(ctx, r); err != nil {
+			return r, err
+		}
 	}
 	name, dir, own := strings.Cut(p.Series, "=")
 	if own {
@@ -107,7 +113,7 @@ type patched struct {
 }
 
 // tellPatched prints a report and what went wrong.
-func (a *app) tellPatched(rep patches.Report, err error, out string) error {
+func (a *app) tellPatched(r patches.Request, rep patches.Report, err error, out string) error {
 	if a.JSON {
 		p := patched{OK: err == nil, Report: rep}
 		if err != nil {
@@ -119,7 +125,11 @@ func (a *app) tellPatched(rep patches.Report, err error, out string) error {
 			return err
 		}
 	} else {
-		fmt.Fprint(a.Env.Stdout, rep.Text())
+		shown := rep
+		if r.AllowFew { // the user asked for the changes, not for a series
+			shown = rep.Changes()
+		}
+		fmt.Fprint(a.Env.Stdout, shown.Text())
 		if err == nil {
 			fmt.Fprintln(a.Env.Stdout, summary(rep, out))
 		}
@@ -140,17 +150,7 @@ func summary(rep patches.Report, out string) string {
 	if len(rep.Changed) == 0 {
 		return "nothing to change"
 	}
-	places := 0
-	var found [][]rename.Place
-	for _, n := range rep.Renames {
-		found = append(found, n.Changed)
-	}
-	for _, e := range rep.Edits {
-		found = append(found, e.Changed)
-	}
-	for _, f := range found {
-		places += len(f)
-	}
+	places := rep.Places()
 	what := fmt.Sprintf("%d files", len(rep.Changed))
 	if len(rep.Changed) == 1 {
 		what = rep.Changed[0]
@@ -196,7 +196,7 @@ func (c *patchCheckCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	rep, err := patches.Check(ctx, r)
-	return a.tellPatched(rep, err, "")
+	return a.tellPatched(r, rep, err, "")
 }
 
 // patchApplyCmd is `hexmage patch apply SOURCE --sdk SDK [--out DIR]`.
@@ -219,7 +219,7 @@ func (c *patchApplyCmd) Run(ctx context.Context, a *app) error {
 		}
 	}
 	rep, err := do(ctx, r)
-	return a.tellPatched(rep, err, out)
+	return a.tellPatched(r, rep, err, out)
 }
 
 // patchDiffCmd is `hexmage patch diff SOURCE --sdk SDK`.
@@ -235,7 +235,7 @@ func (c *patchDiffCmd) Run(ctx context.Context, a *app) error {
 	}
 	diff, rep, err := patches.Diff(ctx, r)
 	if err != nil {
-		return a.tellPatched(rep, err, "")
+		return a.tellPatched(r, rep, err, "")
 	}
 	if a.JSON {
 		return a.printJSON(struct {
