@@ -296,21 +296,6 @@ func TestUpstream(t *testing.T) {
 		r.Source = checkout("71d7a680", "src/backends/qnn/LLaMAOpPackageHtp/LLaMAPackage")
 		checkTenCalls(t, r, "src/ops/")
 	})
-	t.Run("before it adapted to 2.18", func(t *testing.T) {
-		r := request(t, nil, oldHeader+"#define INIT_PKG_CORE_INIT_FUNC() x\n")
-		r.Source = checkout("167f7b34^", "LLaMAOpPackageHtp/LLaMAPackage")
-		report, err := patches.Apply(t.Context(), r)
-		if err != nil || !cmp.Equal(report.Changed, []string{"src/LLaMAPackageInterface.cpp"}) {
-			t.Fatalf("changed %q, %v", report.Changed, err)
-		}
-		places := map[string]int{}
-		for _, e := range report.Edits {
-			places[e.Rule] = len(e.Changed)
-		}
-		if places["core_init"] != 1 || places["register_ops"] != 1 || places["register_optimizations"] != 1 {
-			t.Errorf("places %v", places)
-		}
-	})
 	t.Run("main with an old SDK", func(t *testing.T) {
 		r := request(t, nil, oldHeader)
 		r.Source = checkout("main", "mllm/backends/qnn/custom-op-package/LLaMAPackage")

@@ -1,9 +1,9 @@
 // Package patches changes other people's sources so that they build with the SDK at hand.
 //
 // A series is a folder of ranges, <from>-<to>, each with *.patch files (unified diffs, applied in order of name) and a
-// rules.hcl with rename rules and other edits over C++ tokens. What of it is needed is found by probing the headers of the SDK,
-// so one series serves every SDK version. All patches come before all rules; either everything that is needed fits, or
-// nothing is written.
+// rules.hcl with rename and replace rules over C++ tokens. The headers of the SDK decide which of them are needed, so one
+// series serves every SDK version. All patches come before all rules. Either everything that is needed fits, or nothing is
+// written.
 //
 // It knows nothing of building: which files a compiler reads, which macros are set. Only ApplyInPlace
 // changes its source.
@@ -130,7 +130,6 @@ type PatchResult struct {
 // RuleResult is what became of one rule.
 type RuleResult struct {
 	Range   string         `json:"range"`
-	Sort    string         `json:"sort,omitempty"` // include, define, insert, guard or call; "" of a rename
 	Rule    string         `json:"rule"`
 	From    string         `json:"from"`
 	To      string         `json:"to"`
@@ -293,7 +292,7 @@ func (r Report) Text() string {
 		}
 	}
 	for _, e := range r.Edits {
-		fmt.Fprintf(&b, "%s/%s: %s %q: %s%s", r.Series, e.Range, e.Sort, e.Rule, e.State, because(e.Reason))
+		fmt.Fprintf(&b, "%s/%s: replace %q: %s%s", r.Series, e.Range, e.Rule, e.State, because(e.Reason))
 		writePlaces(&b, e)
 	}
 	return b.String()
