@@ -63,7 +63,8 @@ func applyFrom(ctx context.Context, all []planned, done int, tree *srctree.Tree,
 			r, err := pl.patch.Apply(tree, series.Options{Fuzz: fuzz})
 			result.State, result.Moved = string(r.State), r.Moved
 			if err != nil {
-				result.State, failed = StateFailed, fmt.Errorf("%s: %w\nEdit the patch by what the file has, or record it anew: hexmage patch new", pl.rg, err)
+				result.State = StateFailed
+				failed = fmt.Errorf("%s: %w\nedit the patch to match the file, or write it again with git diff", pl.rg, err)
 			}
 		}
 		results = append(results, result)

@@ -17,7 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/patches"
-	"github.com/hexmage/hexmage/patches/lint"
 	"github.com/hexmage/hexmage/patches/series"
 )
 
@@ -295,30 +294,7 @@ func TestUpstream(t *testing.T) {
 	t.Run("before the rename", func(t *testing.T) {
 		r := request(t, nil, newHeader)
 		r.Source = checkout("71d7a680", "src/backends/qnn/LLaMAOpPackageHtp/LLaMAPackage")
-		data, err := lint.Shipped()
-		if err != nil {
-			t.Fatal(err)
-		}
-		found, err := lint.Run(t.Context(), os.DirFS(r.Source), data, lint.SDK{Name: "the SDK", Version: "2.41.0"})
-		if err != nil || len(found) != 10 || !found[0].Certain {
-			t.Errorf("lint: %d findings, %v", len(found), err)
-		}
 		checkTenCalls(t, r, "src/ops/")
-	})
-	t.Run("before it adapted to 2.18", func(t *testing.T) {
-		r := request(t, nil, oldHeader+"#define INIT_PKG_CORE_INIT_FUNC() x\n")
-		r.Source = checkout("167f7b34^", "LLaMAOpPackageHtp/LLaMAPackage")
-		report, err := patches.Apply(t.Context(), r)
-		if err != nil || !cmp.Equal(report.Changed, []string{"src/LLaMAPackageInterface.cpp"}) {
-			t.Fatalf("changed %q, %v", report.Changed, err)
-		}
-		places := map[string]int{}
-		for _, e := range report.Edits {
-			places[e.Rule] = len(e.Changed)
-		}
-		if places["core_init"] != 1 || places["register_ops"] != 1 || places["register_optimizations"] != 1 {
-			t.Errorf("places %v", places)
-		}
 	})
 	t.Run("main with an old SDK", func(t *testing.T) {
 		r := request(t, nil, oldHeader)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,8 +14,8 @@ import (
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/lang"
 	"github.com/hexmage/hexmage/internal/version"
-	"github.com/hexmage/hexmage/patches/edit"
 	"github.com/hexmage/hexmage/patches/rename"
+	"github.com/hexmage/hexmage/patches/replace"
 	"github.com/hexmage/hexmage/patches/series"
 )
 
@@ -26,7 +25,7 @@ type Range struct {
 	Patches []*series.Patch         // in order of name
 	When    map[string]*rename.When // by patch name; a patch without one is always needed
 	Renames []rename.Rule
-	Edits   []edit.Rule // in the order in which they are applied, after the renames
+	Edits   []replace.Rule // applied after the renames, in the order of the file
 }
 
 // rulesName is the file of a range that has its rules.
@@ -37,9 +36,9 @@ const maxRules = 1 << 20
 
 // RulesFile is what a range's rules.hcl may hold.
 type RulesFile struct {
-	Renames     []rename.Rule `hcl:"rename,block"`
-	Patches     []PatchBlock  `hcl:"patch,block"`
-	edit.Blocks `hcl:",remain"`
+	Renames  []rename.Rule  `hcl:"rename,block"`
+	Replaces []replace.Rule `hcl:"replace,block"`
+	Patches  []PatchBlock   `hcl:"patch,block"`
 }
 
 // PatchBlock says when a *.patch file is needed.
@@ -94,12 +93,6 @@ func Load(fsys fs.FS) ([]Range, error) {
 	return ranges, nil
 }
 
-// IsRange tells whether a folder's name is that of a range of releases, perhaps with the product before the number. A series may have others, too:
-// names are for people.
-func IsRange(name string) bool {
-	return regexp.MustCompile(`^([a-z]*\d+(\.\d+)*)-([a-z]*\d+(\.\d+)*)$`).MatchString(name)
-}
-
 func loadRange(fsys fs.FS, dir string) (Range, error) {
 	rg := Range{Name: dir, When: map[string]*rename.When{}}
 	names, err := fs.ReadDir(fsys, dir)
@@ -138,7 +131,7 @@ func loadRange(fsys fs.FS, dir string) (Range, error) {
 	if err != nil {
 		return rg, err
 	}
-	rg.Renames, rg.Edits = rules.Renames, rules.Rules()
+	rg.Renames, rg.Edits = rules.Renames, rules.Replaces
 	for _, p := range rules.Patches {
 		if !patches[p.File] {
 			return rg, fmt.Errorf("%s: patch %q is no file of %s", file, p.File, dir)
@@ -162,7 +155,7 @@ func decodeRules(file string, data []byte) (RulesFile, error) {
 			return rules, fmt.Errorf("%s: %w", file, err)
 		}
 	}
-	for _, r := range rules.Rules() {
+	for _, r := range rules.Replaces {
 		if err := r.Validate(); err != nil {
 			return rules, fmt.Errorf("%s: %w", file, err)
 		}

@@ -1,9 +1,9 @@
 // Package patches changes other people's sources so that they build with the SDK at hand.
 //
 // A series is a folder of ranges, <from>-<to>, each with *.patch files (unified diffs, applied in order of name) and a
-// rules.hcl with rename rules and other edits over C++ tokens. What of it is needed is found by probing the headers of the SDK,
-// so one series serves every SDK version. All patches come before all rules; either everything that is needed fits, or
-// nothing is written.
+// rules.hcl with rename and replace rules over C++ tokens. The headers of the SDK decide which of them are needed, so one
+// series serves every SDK version. All patches come before all rules. Either everything that is needed fits, or nothing is
+// written.
 //
 // It knows nothing of building: which files a compiler reads, which macros are set. Only ApplyInPlace
 // changes its source.
@@ -20,11 +20,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/tool"
-	"github.com/hexmage/hexmage/patches/lint"
 	"github.com/hexmage/hexmage/patches/rename"
 	"github.com/hexmage/hexmage/patches/series"
 	"github.com/hexmage/hexmage/patches/srctree"
@@ -33,23 +33,26 @@ import (
 //go:embed mllm mllm-aot mllm-v1
 var shipped embed.FS
 
-// Shipped returns the series of that name that comes with hexmage. An unknown name is an error that lists the known ones.
-func Shipped(name string) (fs.FS, error) {
-	entries, err := shipped.ReadDir(".")
-	if err != nil {
-		return nil, err
-	}
-	var known []string
+// ShippedNames returns the names of the series that come with hexmage, in order.
+func ShippedNames() (names []string) {
+	entries, _ := shipped.ReadDir(".") // an embedded folder always opens
 	for _, e := range entries {
-		if e.Name() == name {
-			return fs.Sub(shipped, name)
-		}
-		known = append(known, e.Name())
+		names = append(names, e.Name())
 	}
-	return nil, fmt.Errorf("hexmage has no patch series %q. There are: %s; name one of your own, which is a folder with ranges of patches, with its path: ./%s", name, strings.Join(known, ", "), name)
+	return names
 }
 
-// Digest is that of all that comes with hexmage for Diagnose: series, and what SDKs have changed. Whoever keeps a Hint keeps it with this.
+// Shipped returns a series that comes with hexmage. The error for an unknown name lists the known ones.
+func Shipped(name string) (fs.FS, error) {
+	known := ShippedNames()
+	if slices.Contains(known, name) {
+		return fs.Sub(shipped, name)
+	}
+	return nil, fmt.Errorf("hexmage has no patch series %q. There are: %s; name one of your own, which is a folder "+
+		"with ranges of patches, with its path: ./%s", name, strings.Join(known, ", "), name)
+}
+
+// Digest returns the digest of the shipped series. A result that depends on a Hint depends on it.
 func Digest() string {
 	sum := sha256.New()
 	_ = fs.WalkDir(shipped, ".", func(name string, d fs.DirEntry, err error) error {
@@ -60,7 +63,6 @@ func Digest() string {
 		fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
 		return err
 	}) // of what is part of the program there is no error
-	sum.Write(lint.Text())
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
@@ -72,6 +74,27 @@ type Request struct {
 	SeriesFS   fs.FS  // the series' folder
 	Out        string // folder for the patched copy; it must be empty or not exist. Only Apply uses it
 	Fuzz       int    // how many lines of context at each end of a hunk may be left out
+	// AllowFew accepts fewer places than a rule's expect block asks for. Set it if the user did not name the series.
+	AllowFew bool
+}
+
+// Fitting returns the shipped series that changes most places in r.Source, the first one if none changes any.
+func Fitting(ctx context.Context, r Request) (string, error) {
+	best, most := "", -1
+	for _, name := range ShippedNames() {
+		var err error
+		if r.SeriesFS, err = Shipped(name); err != nil {
+			return "", err
+		}
+		report, _ := Check(ctx, r) // the command that uses the series reports its errors
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		if n := report.Places(); n > most {
+			best, most = name, n
+		}
+	}
+	return best, nil
 }
 
 // Report says what was done to a tree. It is the same for the same sources, headers and series.
@@ -107,7 +130,6 @@ type PatchResult struct {
 // RuleResult is what became of one rule.
 type RuleResult struct {
 	Range   string         `json:"range"`
-	Sort    string         `json:"sort,omitempty"` // include, define, insert, guard or call; "" of a rename
 	Rule    string         `json:"rule"`
 	From    string         `json:"from"`
 	To      string         `json:"to"`
@@ -171,7 +193,7 @@ func with(ctx context.Context, r Request, do func(*srctree.Tree) error) (Report,
 	if err := applyPatches(ctx, ranges, tree, p, r.Fuzz, &report); err != nil {
 		return report, err
 	}
-	if err := applyRules(ctx, ranges, tree, p, &report); err != nil {
+	if err := applyRules(ctx, ranges, tree, p, r.AllowFew, &report); err != nil {
 		return report, err
 	}
 	names, _ := tree.Changes()
@@ -180,7 +202,7 @@ func with(ctx context.Context, r Request, do func(*srctree.Tree) error) (Report,
 }
 
 // Tool is the tool's name, and its behaviour version: it changes when what it writes for the same input does.
-const Tool tool.Name[Spec] = "patch/2"
+const Tool tool.Name[Spec] = "patch/3"
 
 // Spec says what to patch.
 type Spec struct {
@@ -229,6 +251,26 @@ func OpenSeries(arg string) (string, fs.FS, error) {
 	return name, rooted.FS(root), err
 }
 
+// Places returns the number of places that rules changed.
+func (r Report) Places() (n int) {
+	for _, one := range slices.Concat(r.Renames, r.Edits) {
+		n += len(one.Changed)
+	}
+	return n
+}
+
+// Changes returns the report without patches and rules that have nothing to do.
+func (r Report) Changes() Report {
+	idle := func(state string) bool {
+		return state == StateNotNeeded || state == StateNone || state == StateAlready
+	}
+	idleRule := func(one RuleResult) bool { return idle(one.State) }
+	r.Patches = slices.DeleteFunc(slices.Clone(r.Patches), func(p PatchResult) bool { return idle(p.State) })
+	r.Renames = slices.DeleteFunc(slices.Clone(r.Renames), idleRule)
+	r.Edits = slices.DeleteFunc(slices.Clone(r.Edits), idleRule)
+	return r
+}
+
 // Text shows a report to people, one line for each patch and rule and one for each place that was changed.
 func (r Report) Text() string {
 	var b strings.Builder
@@ -244,27 +286,28 @@ func (r Report) Text() string {
 	}
 	for _, n := range r.Renames {
 		fmt.Fprintf(&b, "%s/%s: %s -> %s: %s%s", r.Series, n.Range, n.From, n.To, n.State, because(n.Reason))
-		writePlaces(&b, n.Changed)
+		writePlaces(&b, n)
 		for _, p := range n.Left {
 			fmt.Fprintf(&b, "  %s left alone: a member of %s\n", p, p.Type)
 		}
 	}
 	for _, e := range r.Edits {
-		fmt.Fprintf(&b, "%s/%s: %s %q: %s%s", r.Series, e.Range, e.Sort, e.Rule, e.State, because(e.Reason))
-		writePlaces(&b, e.Changed)
+		fmt.Fprintf(&b, "%s/%s: replace %q: %s%s", r.Series, e.Range, e.Rule, e.State, because(e.Reason))
+		writePlaces(&b, e)
 	}
 	return b.String()
 }
 
-func writePlaces(b *strings.Builder, places []rename.Place) {
-	if len(places) == 1 {
+// writePlaces ends the line of a rule and adds a line for each place that the rule changes.
+func writePlaces(b *strings.Builder, r RuleResult) {
+	if n := len(r.Changed); n == 1 {
 		b.WriteString(", 1 place")
-	} else if len(places) > 1 {
-		fmt.Fprintf(b, ", %d places", len(places))
+	} else if n > 1 {
+		fmt.Fprintf(b, ", %d places", n)
 	}
 	b.WriteByte('\n')
-	for _, p := range places {
-		fmt.Fprintf(b, "  %s\n", p)
+	for _, p := range r.Changed {
+		fmt.Fprintf(b, "  %s: %s -> %s\n", p, r.From, r.To)
 	}
 }
 

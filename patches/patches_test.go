@@ -246,52 +246,37 @@ func TestApplyErrors(t *testing.T) {
 	})
 }
 
-// TestEditBlocks: every sort of rule, as it is written in a file, does what it says.
-func TestEditBlocks(t *testing.T) {
+// TestReplaceBlocks: replace rules, as a file has them, see what the rules before them did.
+func TestReplaceBlocks(t *testing.T) {
 	const rules = `
-include "i" {
-  header = "<new.h>"
-  uses   = ["f"]
-  files  = ["*.cpp"]
-  expect { max = 9 }
-}
-define "d" {
-  macro  = "NEW"
-  value  = "1"
-  uses   = ["f"]
-  files  = ["*.cpp"]
-  expect { max = 9 }
-}
-insert "n" {
-  text   = "CORE()"
-  after  = ["START()"]
-  uses   = ["f"]
-  files  = ["*.cpp"]
-  expect { max = 9 }
-}
-guard "g" {
-  macro   = "OFF"
-  used_by = ["OPT"]
-  files   = ["*.cpp"]
-  expect { max = 9 }
-}
-call "c" {
+replace "c" {
   from   = "f($a, $$rest)"
   to     = "g($$rest, $a)"
   files  = ["*.cpp"]
   expect { max = 9 }
 }
+replace "d" {
+  from   = "START()"
+  to     = ""
+  files  = ["*.cpp"]
+  expect { max = 9 }
+}
+replace "e" {
+  from   = "g($a, 4, $b)"
+  to     = "h($a)"
+  files  = ["*.cpp"]
+  expect { max = 9 }
+}
 `
 	r := patches.Request{
-		Source: write(t, map[string]string{"a.cpp": "START()\nint o() { return 0; }\nOPT(o())\nint x = f(1, (2, 3), 4);\n"}),
+		Source: write(t, map[string]string{"a.cpp": "START()\nint x = f(1, (2, 3), 4);\n"}),
 		Series: "s", SeriesFS: fstest.MapFS{"1-2/rules.hcl": {Data: []byte(rules)}}, Out: t.TempDir(),
 	}
 	report, err := patches.Apply(t.Context(), r)
-	if err != nil || len(report.Edits) != 5 {
+	if err != nil || len(report.Edits) != 3 {
 		t.Fatal(err)
 	}
-	const want = "#ifndef NEW\n#define NEW 1\n#endif\n#include <new.h>\nSTART()\nCORE()\n#ifndef OFF\nint o() { return 0; }\n#endif // OFF\nOPT(o())\nint x = g((2, 3), 4, 1);\n"
-	if diff := cmp.Diff(want, read(t, r.Out, "a.cpp")); diff != "" {
+	if diff := cmp.Diff("int x = h((2, 3));\n", read(t, r.Out, "a.cpp")); diff != "" {
 		t.Errorf("patched (-want +got):\n%s", diff)
 	}
 	r.Source, r.Out = r.Out, t.TempDir()
@@ -378,7 +363,8 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code := tooltest.Run(t, patches.Tool, patches.Run, patches.Spec{Source: r.Source, SDKInclude: r.SDKInclude, Series: "mllm", Rules: shipped, Out: r.Out, Report: report})
-	if code != 0 || !strings.Contains(stdout, "get_interface_scale -> interface_scale: applied") || !strings.Contains(stdout, "\n  src/A.cpp:2:39\n") {
+	if code != 0 || !strings.Contains(stdout, "get_interface_scale -> interface_scale: applied") ||
+		!strings.Contains(stdout, "\n  src/A.cpp:2:39: get_interface_scale -> interface_scale\n") {
 		t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	var rep patches.Report
@@ -433,7 +419,7 @@ func TestToolVersion(t *testing.T) {
 	}
 	h.Write([]byte(stdout))
 	h.Write([]byte(read(t, filepath.Dir(report), "report")))
-	const want = "patch/2 6b05a03fe07df012"
+	const want = "patch/3 6cfabddcef40ad5d"
 	if got := string(patches.Tool) + fmt.Sprintf(" %.8x", h.Sum(nil)); got != want {
 		t.Errorf("version and digest are %s, were %s", got, want)
 	}

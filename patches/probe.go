@@ -98,15 +98,6 @@ func (p *Headers) Names(header string) (map[string]bool, error) {
 	return all, nil
 }
 
-// Has says whether there is a header with this path.
-func (p *Headers) Has(header string) bool {
-	if p.root == nil || !fs.ValidPath(header) {
-		return false
-	}
-	info, err := p.root.Stat(header)
-	return err == nil && info.Mode().IsRegular()
-}
-
 func (p *Headers) header(name string) (map[string]bool, error) {
 	data, err := boundedfile.ReadFS(p.root.FS(), name, maxHeader)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,10 +12,10 @@ import (
 	"github.com/hexmage/hexmage/patches/srctree"
 )
 
-// rule is what rename rules and other edits have in common.
+// rule is a rename or replace rule.
 type rule interface {
 	Matches(path string) bool
-	Rewrite(file string, src []byte) (rename.Rewritten, error)
+	RewriteSource(*rename.Source) (rename.Rewritten, error)
 	Count(files []string, changed, already []rename.Place) error
 }
 
@@ -37,7 +37,9 @@ type done struct {
 }
 
 // applyRules applies the rules to each file in their order. An error holds what is wrong with every rule.
-func applyRules(ctx context.Context, ranges []Range, tree *srctree.Tree, p *Headers, report *Report) error {
+func applyRules(
+	ctx context.Context, ranges []Range, tree *srctree.Tree, p *Headers, allowFew bool, report *Report,
+) error {
 	runs, err := neededRules(ranges, p, report)
 	if err != nil || len(runs) == 0 {
 		return err
@@ -86,7 +88,9 @@ func applyRules(ctx context.Context, ranges []Range, tree *srctree.Tree, p *Head
 	var errs []error
 	for _, run := range runs {
 		if len(run.errs) == 0 {
-			if err := run.Count(run.files, run.found.Changed, run.found.Already); err != nil {
+			err := run.Count(run.files, run.found.Changed, run.found.Already)
+			var count *rename.CountError
+			if err != nil && !(allowFew && errors.As(err, &count) && count.TooFew()) {
 				run.errs = []error{err}
 			}
 		}
@@ -132,8 +136,8 @@ func neededRules(ranges []Range, p *Headers, report *Report) ([]*ruleRun, error)
 			}
 		}
 		for _, r := range rg.Edits {
-			from, to := r.Of()
-			if err := add(&report.Edits, RuleResult{Range: rg.Name, Sort: r.Sort, Rule: r.Name, From: from, To: to}, r, r.When); err != nil {
+			result := RuleResult{Range: rg.Name, Rule: r.Name, From: r.From, To: r.Target()}
+			if err := add(&report.Edits, result, r, r.When); err != nil {
 				return nil, err
 			}
 		}
@@ -141,25 +145,28 @@ func neededRules(ranges []Range, p *Headers, report *Report) ([]*ruleRun, error)
 	return runs, nil
 }
 
-// applyTo applies the rules to one file. out is nil when nothing changed.
+// applyTo applies the rules to one file. It scans the file once, and once more after each rule that changes it. out is
+// nil if no rule changes the file.
 func applyTo(name string, tree *srctree.Tree, runs []*ruleRun) (results []done, out []byte, err error) {
-	var src []byte
+	var src *rename.Source
 	for n, run := range runs {
 		if !run.Matches(name) {
 			continue
 		}
-		if results == nil {
-			results = make([]done, len(runs))
-			if src, err = tree.Read(name); err != nil {
+		if src == nil {
+			text, err := tree.Read(name)
+			if err != nil {
 				return nil, nil, fmt.Errorf("%s: %w", name, err)
 			}
+			src, results = &rename.Source{File: name, Text: text}, make([]done, len(runs))
 		}
 		d := &results[n]
 		d.read = true
-		if d.found, d.err = run.Rewrite(name, src); d.err != nil || len(d.found.Changed) == 0 {
+		if d.found, d.err = run.RewriteSource(src); d.err != nil || len(d.found.Changed) == 0 {
 			continue
 		}
-		src, out = d.found.Out, d.found.Out
+		out = d.found.Out
+		src = &rename.Source{File: name, Text: out}
 	}
 	return results, out, nil
 }

@@ -26,27 +26,18 @@ func samples() map[string]sample {
 	const layer = "src/backends/qnn/op/QNNLinearINT8.cpp"
 	const names = "f({.v1 = {.name = \"InceptionV3_InceptionV3_Conv2d_1a_3x3_Conv2D_stride\"}}, {.name = \"InceptionV3_InceptionV3_Conv2d_1a_3x3_Conv2D_pad_amount\"});\n"
 	const named = "f({.v1 = {.name = strdup((name() + \".stride\").c_str())}}, {.name = strdup((name() + \".pad\").c_str())});\n"
-	const core = "#define INIT_PKG_CORE_INIT_FUNC() x\n"
 	return map[string]sample{
 		`rename "interface_scale"`:      {newHeader, "src/a.cpp", "f(t.get_interface_scale());\n", "f(t.interface_scale());\n"},
 		`rename "interface_offset"`:     {newHeader, "src/a.cpp", "f(t.interface_scale(), t.get_interface_offset());\n", "f(t.interface_scale(), t.interface_offset());\n"},
 		`rename "get_interface_scale"`:  {oldHeader, "src/a.cpp", "f(t.interface_scale());\n", "f(t.get_interface_scale());\n"},
 		`rename "get_interface_offset"`: {oldHeader, "src/a.cpp", "f(t.get_interface_scale(), t.interface_offset());\n", "f(t.get_interface_scale(), t.get_interface_offset());\n"},
-		`include "unique_types"`:        {"#define DEFINE_UNIQ_TY()\n", "src/PInterface.cpp", "#include \"QnnOpPackage.h\"\nDEFINE_UNIQ_TY()\n", "#include \"QnnOpPackage.h\"\n#include \"HTP/core/unique_types.h\"\nDEFINE_UNIQ_TY()\n"},
-		`include "simple_reg"`:          {"#define BEGIN_PKG_OP_DEFINITION(x)\n", "src/ops/A.cpp", "#include \"QnnOpPackage.h\"\nBEGIN_PKG_OP_DEFINITION(A);\n", "#include \"QnnOpPackage.h\"\n#include \"HTP/core/simple_reg.h\"\nBEGIN_PKG_OP_DEFINITION(A);\n"},
-		`guard "prepare"`: {"#ifdef PREPARE_DISABLED\n#endif\n", "src/ops/A.cpp", "static bool flat(Op const &o) { return true; }\nDEF_PACKAGE_OPTIMIZATION(EARLY, Op(\"A\", \"x\"), flat(\"x\"), Op(\"A\", \"x\"))\n",
-			"#ifndef PREPARE_DISABLED\nstatic bool flat(Op const &o) { return true; }\n#endif // PREPARE_DISABLED\nDEF_PACKAGE_OPTIMIZATION(EARLY, Op(\"A\", \"x\"), flat(\"x\"), Op(\"A\", \"x\"))\n"},
-		`insert "core_init"`: {core, "src/PInterface.cpp", "INIT_PACKAGE_OP_DEF()\nINIT_PACKAGE_PARAM_ORDER_DEF()\nint init() {\n  REGISTER_PACKAGE_PARAM_ORDERS()\n  REGISTER_PACKAGE_OPS()\n  return 0;\n}\n",
-			"INIT_PACKAGE_OP_DEF()\nINIT_PACKAGE_PARAM_ORDER_DEF()\nINIT_PKG_CORE_INIT_FUNC()\nint init() {\n  REGISTER_PACKAGE_PARAM_ORDERS()\n  return 0;\n}\n"},
-		`call "performance"`:            {newHeader, "mllm/backends/qnn/aot_rt/QnnAOTRuntime.hpp", "void generate(int n, bool perf = false);\n", "void generate(int n, bool perf = true);\n"},
-		`call "prompt"`:                 {newHeader, runner, asks, reads},
-		`call "numbers"`:                {newHeader, runner, asks, reads},
-		`call "heads_qwen2"`:            {newHeader, runner, asks, reads},
-		`call "heads_llama"`:            {newHeader, "examples/llama_qnn_aot/aot_run.cpp", "config.num_heads = llama_cfg.num_attention_heads;\n", "config.num_heads = llama_cfg.num_key_value_heads;\n"},
-		`call "stride"`:                 {newHeader, layer, names, named},
-		`call "pad"`:                    {newHeader, layer, names, named},
-		`call "register_ops"`:           {core, "src/PInterface.cpp", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n  REGISTER_PACKAGE_OPS();\n}\n", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n}\n"},
-		`call "register_optimizations"`: {core, "src/PInterface.cpp", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n  REGISTER_PACKAGE_OPTIMIZATIONS()\n}\n", "INIT_PKG_CORE_INIT_FUNC()\nint init() {\n}\n"},
+		`replace "performance"`:         {newHeader, "mllm/backends/qnn/aot_rt/QnnAOTRuntime.hpp", "void generate(int n, bool perf = false);\n", "void generate(int n, bool perf = true);\n"},
+		`replace "prompt"`:              {newHeader, runner, asks, reads},
+		`replace "numbers"`:             {newHeader, runner, asks, reads},
+		`replace "heads_qwen2"`:         {newHeader, runner, asks, reads},
+		`replace "heads_llama"`:         {newHeader, "examples/llama_qnn_aot/aot_run.cpp", "config.num_heads = llama_cfg.num_attention_heads;\n", "config.num_heads = llama_cfg.num_key_value_heads;\n"},
+		`replace "stride"`:              {newHeader, layer, names, named},
+		`replace "pad"`:                 {newHeader, layer, names, named},
 	}
 }
 
@@ -110,7 +101,7 @@ func changedBy(r patches.Report, rule string) bool {
 		}
 	}
 	for _, e := range r.Edits {
-		if rule == e.Sort+` "`+e.Rule+`"` {
+		if rule == `replace "`+e.Rule+`"` {
 			return e.State == patches.StateApplied
 		}
 	}

@@ -205,15 +205,20 @@ type Rewritten struct {
 // Rewrite returns the source with every place of From spelled To. Line splices inside a name are kept behind it, so that lines
 // keep their numbers. Rewriting twice changes nothing more.
 func (r Rule) Rewrite(file string, src []byte) (Rewritten, error) {
+	return r.RewriteSource(&Source{File: file, Text: src})
+}
+
+// RewriteSource returns what Rewrite returns.
+func (r Rule) RewriteSource(s *Source) (Rewritten, error) {
+	src := s.Text
 	res := Rewritten{Out: src}
-	if !MayHave(src, r.From, r.To) {
+	if !s.MayHave(r.From, r.To) {
 		return res, nil
 	}
-	tokens, err := cpptoken.Scan(src)
+	code, err := s.Code()
 	if err != nil {
-		return res, fmt.Errorf("%s:%w", file, err)
+		return res, err
 	}
-	code := Significant(tokens)
 	classes := classFinder{code: code, receiver: r.Receiver, except: r.Except}
 	var out []byte
 	copied := 0
@@ -221,7 +226,7 @@ func (r Rule) Rewrite(file string, src []byte) (Rewritten, error) {
 		if k.Kind != cpptoken.Identifier || k.Name != r.From && k.Name != r.To {
 			continue
 		}
-		place := Place{File: file, Line: k.Line, Col: k.Col}
+		place := Place{File: s.File, Line: k.Line, Col: k.Col}
 		if r.Receiver != "" {
 			if !r.member(code[:i]) {
 				continue
@@ -248,16 +253,6 @@ func (r Rule) Rewrite(file string, src []byte) (Rewritten, error) {
 		res.Out = append(out, src[copied:]...)
 	}
 	return res, nil
-}
-
-// MayHave says whether one of the names can be among a source's tokens: a quick look before cutting it into them.
-func MayHave(src []byte, names ...string) bool {
-	for _, n := range names {
-		if bytes.Contains(src, []byte(n)) {
-			return true
-		}
-	}
-	return splice.Get().Match(src) // which may go through a name
 }
 
 // Significant returns the tokens without blanks, line ends and comments.
@@ -318,11 +313,13 @@ type CountError struct {
 // shownPlaces bounds how many places an error lists.
 const shownPlaces = 50
 
+// TooFew tells whether the rule found fewer places than it expects.
+func (e *CountError) TooFew() bool { return len(e.Changed)+len(e.Already) < e.Min }
+
 func (e *CountError) Error() string {
-	found := len(e.Changed) + len(e.Already)
 	text := fmt.Sprintf("%s: %d places of %s and %d of %s, expected %d to %d in %s; ", e.Rule,
 		len(e.Changed), e.Of, len(e.Already), e.To, e.Min, e.Max, e.In)
-	if found < e.Min {
+	if e.TooFew() {
 		text += "is the source the tree this series is for, and are its files where the rule looks?"
 	} else {
 		text += "does the name mean something else in some of them? If all are right, raise the rule's expect"

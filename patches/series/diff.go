@@ -10,29 +10,24 @@ import (
 	"github.com/hexmage/hexmage/patches/srctree"
 )
 
-// Change is a file before and after.
-type Change struct {
+// change is a file before and after.
+type change struct {
 	Name     string // slash path
 	Old, New srctree.File
 }
 
-// DiffTree returns the tree's changes as one unified diff in git's form; empty if there are none.
+// DiffTree returns the tree's changes as one unified diff in git's form, empty if there are none. A deleted file and a
+// new file with the same bytes are a rename. A file with a zero byte is an error.
 func DiffTree(t *srctree.Tree) ([]byte, error) {
-	names, changes := t.Changes()
-	var all []Change
+	names, changed := t.Changes()
+	var changes []change
 	for _, name := range names {
 		old, err := t.Original(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		all = append(all, Change{Name: name, Old: old, New: changes[name]})
+		changes = append(changes, change{Name: name, Old: old, New: changed[name]})
 	}
-	return Diff(all)
-}
-
-// Diff returns changes, which are in order of name, as one unified diff in git's form. A file that is gone while another with
-// the same bytes is new has been renamed. Files with a zero byte are refused.
-func Diff(changes []Change) ([]byte, error) {
 	from := map[string]string{} // new name to old
 	gone := map[string]bool{}   // names that a rename tells
 	for _, c := range changes {

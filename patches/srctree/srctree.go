@@ -64,17 +64,6 @@ type Tree struct {
 // New returns the tree without changes.
 func New(base fs.FS) *Tree { return &Tree{base: base, changes: map[string]File{}} }
 
-// Of returns a tree of these files and no others.
-func Of(files map[string]File) *Tree { return &Tree{base: noFiles{}, changes: maps.Clone(files)} }
-
-// noFiles is a file system without files.
-type noFiles struct{}
-
-// Open implements fs.FS.
-func (noFiles) Open(name string) (fs.File, error) {
-	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-}
-
 // Clone returns a tree whose changes are its own.
 func (t *Tree) Clone() *Tree { return &Tree{base: t.base, changes: maps.Clone(t.changes)} }
 
@@ -147,7 +136,7 @@ func (t *Tree) File(name string) (File, error) {
 	if !info.Mode().IsRegular() {
 		return File{}, fmt.Errorf("it is not a regular file (%s)", info.Mode().Type())
 	}
-	data, err := read(t.base, name, "it")
+	data, err := read(t.base, name)
 	return File{Data: data, Mode: Mode(info.Mode())}, plain(err)
 }
 
@@ -160,13 +149,13 @@ func (t *Tree) Original(name string) (File, error) {
 	return f, err
 }
 
-func read(fsys fs.FS, name, called string) ([]byte, error) {
+func read(fsys fs.FS, name string) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return boundedfile.ReadAll(f, called, MaxFile)
+	return boundedfile.ReadAll(f, "it", MaxFile)
 }
 
 // lstat looks at a file of the base, none of whose folders may be a symbolic link: a change behind a link would be
@@ -210,34 +199,6 @@ func plain(err error) error {
 		return p.Err
 	}
 	return err
-}
-
-// Load reads the regular files of a folder but those to skip, which is also asked about folders. Symbolic links are left out.
-func Load(ctx context.Context, fsys fs.FS, skip func(name string, folder bool) bool) (map[string]File, error) {
-	files := map[string]File{}
-	return files, fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if err = errors.Join(err, ctx.Err()); err != nil || name == "." {
-			return err
-		}
-		switch {
-		case d.IsDir():
-			if d.Name() == ".git" || skip(name, true) {
-				return fs.SkipDir
-			}
-		case d.Name() == ".git", skip(name, false): // it is a file in a linked work tree
-		case d.Type().IsRegular():
-			info, err := d.Info()
-			if err != nil {
-				return err
-			}
-			data, err := read(fsys, name, name)
-			files[name] = File{Data: data, Mode: Mode(info.Mode())}
-			return err
-		case d.Type() != fs.ModeSymlink:
-			return fmt.Errorf("%s is neither a file nor a folder", name)
-		}
-		return nil
-	})
 }
 
 // CopyTo writes the tree with its changes to the folder out, which must be empty or not exist. Version control folders

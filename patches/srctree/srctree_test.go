@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,7 +53,25 @@ func change(t *testing.T, tree *srctree.Tree) {
 
 func load(t *testing.T, dir string) map[string]srctree.File {
 	t.Helper()
-	files, err := srctree.Load(context.Background(), os.DirFS(dir), func(name string, folder bool) bool { return name == "sub" && folder })
+	files := map[string]srctree.File{}
+	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(dir, at)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || name == "sub"):
+			return fs.SkipDir
+		case d.Type().IsRegular():
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			data, err := os.ReadFile(at)
+			files[name] = srctree.File{Data: data, Mode: srctree.Mode(info.Mode())}
+			return err
+		}
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,20 +131,6 @@ func TestTree(t *testing.T) {
 	}
 }
 
-func TestOf(t *testing.T) {
-	files := map[string]srctree.File{"a": {Data: []byte("1"), Mode: 0o644}}
-	tree := srctree.Of(files)
-	if err := tree.Write("a", []byte("2")); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := tree.Read("a"); string(got) != "2" || err != nil || string(files["a"].Data) != "1" {
-		t.Errorf("%q, %v; the caller's is %q", got, err, files["a"].Data)
-	}
-	if err := tree.Write("b", nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a file that is not there is written: %v", err)
-	}
-}
-
 func TestRefused(t *testing.T) {
 	dir, fsys := folder(t)
 	if err := os.Symlink("src", filepath.Join(dir, "folder")); err != nil {
@@ -170,8 +173,5 @@ func TestRefused(t *testing.T) {
 	large := fstest.MapFS{"x": {Data: make([]byte, srctree.MaxFile+1)}}
 	if _, err := srctree.New(large).File("x"); err == nil || !strings.HasPrefix(err.Error(), "it is larger than") {
 		t.Errorf("a large file: %v", err)
-	}
-	if files, err := srctree.Load(context.Background(), large, func(string, bool) bool { return false }); err == nil || !strings.HasPrefix(err.Error(), "x is larger than") {
-		t.Errorf("a large file: %v, %v", slices.Collect(maps.Keys(files)), err)
 	}
 }

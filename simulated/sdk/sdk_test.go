@@ -196,7 +196,7 @@ func TestSpelling(t *testing.T) {
 		got := regexp.MustCompile(`\w*interface_scale`).FindAllString(string(header), -1)
 		slices.Sort(got)
 		if got = slices.Compact(got); !slices.Equal(got, want) {
-			t.Errorf("%s declares %v, want %v: so does patches/lint/qairt.hcl say of the vendor's", version, got, want)
+			t.Errorf("%s declares %v, want %v: as Qualcomm's headers do", version, got, want)
 		}
 	}
 }

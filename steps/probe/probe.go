@@ -105,17 +105,10 @@ func first(said string) string {
 	return line
 }
 
-// rule is what mends the first error that somebody knows.
+// rule names the first shipped rule that fixes an error of a compiler's output, "" if none does.
 func rule(said string) string {
 	for _, h := range patches.Diagnose(said) {
-		switch {
-		case h.Rule.Name != "":
-			return fmt.Sprintf("rename %s of patches/%s/%s", h.Rule.Name, h.Series, h.Range)
-		case h.Edit != "":
-			return fmt.Sprintf("%s of patches/%s/%s", h.Edit, h.Series, h.Range)
-		default:
-			return h.Change.Instead
-		}
+		return fmt.Sprintf("rename %s of patches/%s/%s", h.Rule.Name, h.Series, h.Range)
 	}
 	return ""
 }

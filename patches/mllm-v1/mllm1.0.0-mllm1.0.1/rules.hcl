@@ -2,7 +2,7 @@
 # the program dies of it: "Tensor name InceptionV3_…_Conv2D_stride already exists in the graph". So the reproduction of the paper reports of the artifact.
 # The names outlive the call that makes the tensors, which are as many as the model has layers: so they are never given back.
 
-call "stride" {
+replace "stride" {
   description = "each layer's stride has the layer's name"
   from        = ".name = \"InceptionV3_InceptionV3_Conv2d_1a_3x3_Conv2D_stride\""
   to          = ".name = strdup((name() + \".stride\").c_str())"
@@ -13,7 +13,7 @@ call "stride" {
   }
 }
 
-call "pad" {
+replace "pad" {
   description = "each layer's padding has the layer's name"
   from        = ".name = \"InceptionV3_InceptionV3_Conv2d_1a_3x3_Conv2D_pad_amount\""
   to          = ".name = strdup((name() + \".pad\").c_str())"

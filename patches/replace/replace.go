@@ -1,13 +1,88 @@
-package edit
+// Package replace rewrites code that has a shape in C++ sources.
+//
+// A shape is C++ text whose blanks and comments do not count. In a shape, $name stands for one argument: anything with
+// balanced brackets and without a comma outside of them. $$name stands for any number of arguments. Rules see tokens,
+// so comments and strings stay as they are. A second run of a rule changes nothing.
+//
+// The package does not read files. It knows nothing of types, of macro expansion or of conditional compilation.
+package replace
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/patches/cpptoken"
 	"github.com/hexmage/hexmage/patches/rename"
 )
+
+// Rule is one `replace` block of a rules file.
+type Rule struct {
+	Name string `hcl:"name,label"`
+	From string `hcl:"from"` // a shape
+	// To is the new code. If it is empty, the rule deletes the code, its semicolon and a line that becomes blank.
+	To           string `hcl:"to"`
+	rename.Scope `hcl:",remain"`
+}
+
+// String returns the rule's name as a rules file has it.
+func (r Rule) String() string { return fmt.Sprintf("replace %q", r.Name) }
+
+// Target returns the new code in words.
+func (r Rule) Target() string {
+	if r.To == "" {
+		return "nothing"
+	}
+	return r.To
+}
+
+// Count checks the number of places found in the files that the rule covers.
+func (r Rule) Count(files []string, changed, already []rename.Place) error {
+	return r.Scope.Count(r.String(), r.From, r.Target(), files, changed, already)
+}
+
+// Validate returns what is wrong with the rule.
+func (r Rule) Validate() error {
+	var errs []error
+	for _, err := range append(r.Scope.Check(), r.check()) {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", r, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r Rule) check() error {
+	from, err := parseShape(r.From)
+	if err != nil {
+		return fmt.Errorf("from: %w", err)
+	}
+	if r.To == "" {
+		if r.Expect.Min > 0 {
+			return errors.New("expect: min must be 0 where to is empty, because nothing is left to count the second time")
+		}
+		return nil
+	}
+	to, err := parseShape(r.To)
+	if err != nil {
+		return fmt.Errorf("to: %w", err)
+	}
+	bound := map[string]bool{}
+	for _, k := range from {
+		bound[k.hole] = true
+	}
+	for _, k := range to {
+		if k.hole != "" && !bound[k.hole] {
+			return fmt.Errorf("to: %s is not in from", k.text)
+		}
+	}
+	if hasShape(r.To, from) {
+		return fmt.Errorf("to %q has the shape of from %q: it would never come to rest", r.To, r.From)
+	}
+	return nil
+}
 
 // part is one token of a shape.
 type part struct {
@@ -46,7 +121,7 @@ func parseShape(text string) ([]part, error) {
 // matcher looks for a shape among tokens.
 type matcher struct {
 	code  []cpptoken.Token
-	src   []byte // nil where no literals are compared
+	src   []byte
 	shape []part
 	holes map[string][2]int // of the last match: the tokens that holes stand for
 	steps *int              // how many tokens were looked at for arguments
@@ -60,7 +135,7 @@ func (m *matcher) at(i int) (int, bool) {
 	if i > 0 && m.shape[0].kind == cpptoken.Identifier && m.code[i-1].Kind == cpptoken.Punct {
 		switch m.code[i-1].Name {
 		case ".", "->", "::":
-			return 0, false // somebody's member of the same name
+			return 0, false // a member with this name
 		}
 	}
 	m.holes = map[string][2]int{}
@@ -83,11 +158,10 @@ func (m *matcher) at(i int) (int, bool) {
 }
 
 func (m *matcher) text(i int) string {
-	if k := m.code[i]; k.Name != "" || m.src == nil {
-		return k.Name
-	} else {
+	if k := m.code[i]; k.Name == "" {
 		return string(m.src[k.Start:k.End])
 	}
+	return m.code[i].Name
 }
 
 // argument returns the index behind the argument, or arguments, that begin at i.
@@ -134,57 +208,71 @@ func hasShape(text string, shape []part) bool {
 	return false
 }
 
-// Rewrite implements Editor.
-func (r Call) Rewrite(file string, src []byte) (rename.Rewritten, error) {
-	res := rename.Rewritten{Out: src}
+// Rewrite returns what the rule makes of a file.
+func (r Rule) Rewrite(file string, src []byte) (rename.Rewritten, error) {
+	return r.RewriteSource(&rename.Source{File: file, Text: src})
+}
+
+// RewriteSource returns what the rule makes of a file.
+func (r Rule) RewriteSource(s *rename.Source) (rename.Rewritten, error) {
+	res := rename.Rewritten{Out: s.Text}
 	from, err := parseShape(r.From)
 	if err != nil {
 		return res, err
 	}
-	if !rename.MayHave(src, firstName(r.From), firstName(r.To)) && firstName(r.From) != "" {
+	names := []string{firstName(r.From)}
+	if r.To != "" {
+		names = append(names, firstName(r.To))
+	}
+	if !slices.Contains(names, "") && !s.MayHave(names...) {
 		return res, nil
 	}
-	s, err := open(file, src)
+	code, err := s.Code()
 	if err != nil {
 		return res, err
 	}
-	w := rewriter{source: s, rule: r, from: from}
-	out := w.between(0, len(s.code), 0, len(src))
-	res.Changed = w.places
+	w := rewriter{src: s.Text, code: code, rule: r, from: from}
+	out := w.between(0, len(code), 0, len(s.Text))
+	place := func(i int) rename.Place { return rename.Place{File: s.File, Line: code[i].Line, Col: code[i].Col} }
 	if r.To != "" {
 		to, err := parseShape(r.To)
 		if err != nil {
 			return res, err
 		}
-		m := matcher{code: s.code, src: src, shape: to, steps: &w.steps}
-		for i, k := range s.code {
+		m := matcher{code: code, src: s.Text, shape: to, steps: &w.steps}
+		for i := range code {
 			if _, ok := m.at(i); ok {
-				res.Already = append(res.Already, rename.Place{File: file, Line: k.Line, Col: k.Col})
+				res.Already = append(res.Already, place(i))
 			}
 		}
 	}
 	if w.steps >= maxSteps {
-		return rename.Rewritten{Out: src}, fmt.Errorf("%s: its brackets are nested too deep, or never closed, to look for %s", file, r.From)
+		return rename.Rewritten{Out: s.Text},
+			fmt.Errorf("%s: its brackets are nested too deep, or never closed, to look for %s", s.File, r.From)
 	}
-	if len(w.places) > 0 {
+	for _, i := range w.found {
+		res.Changed = append(res.Changed, place(i))
+	}
+	if len(w.found) > 0 {
 		if hasShape(string(out), from) {
-			return res, fmt.Errorf("%s: what call %q writes has the shape of %s again", file, r.Name, r.From)
+			return res, fmt.Errorf("%s: the new code of %s has the shape of %s again", s.File, r, r.From)
 		}
 		res.Out = out
 	}
 	return res, nil
 }
 
-// rewriter rewrites the calls of one file, also those within arguments of others.
+// rewriter replaces the matches in one file, those within arguments of others too.
 type rewriter struct {
-	*source
-	rule   Call
-	from   []part
-	places []rename.Place
-	steps  int
+	src   []byte
+	code  []cpptoken.Token
+	rule  Rule
+	from  []part
+	found []int // the tokens at which matches begin
+	steps int
 }
 
-// between returns the text from offset start to end, whose tokens are code[i:to], with its calls rewritten.
+// between returns the text from offset start to end, whose tokens are code[i:to], with its matches replaced.
 func (w *rewriter) between(i, to, start, end int) []byte {
 	var out []byte
 	m := matcher{code: w.code[:to], src: w.src, shape: w.from, steps: &w.steps}
@@ -195,7 +283,7 @@ func (w *rewriter) between(i, to, start, end int) []byte {
 			continue
 		}
 		k := w.code[i]
-		w.places = append(w.places, rename.Place{File: w.file, Line: k.Line, Col: k.Col})
+		w.found = append(w.found, i)
 		out = append(out, w.src[start:k.Start]...)
 		start = w.code[after-1].End
 		if w.rule.To == "" {
@@ -244,9 +332,26 @@ func (w *rewriter) statement(i int) bool {
 // dropLine takes away a line of which nothing is left.
 func (w *rewriter) dropLine(out []byte, start int) ([]byte, int) {
 	begin := bytes.LastIndexByte(out, '\n') + 1
-	end := w.lineAfter(start)
+	end := len(w.src)
+	if i := bytes.IndexByte(w.src[start:], '\n'); i >= 0 {
+		end = start + i + 1
+	}
 	if len(bytes.TrimSpace(out[begin:])) > 0 || len(bytes.TrimSpace(w.src[start:end])) > 0 {
 		return out, start
 	}
 	return out[:begin], end
+}
+
+// firstName returns the first name in a text's code.
+func firstName(text string) string {
+	tokens, err := cpptoken.Scan([]byte(text))
+	if err != nil {
+		return ""
+	}
+	for _, k := range tokens {
+		if k.Kind == cpptoken.Identifier {
+			return k.Name
+		}
+	}
+	return ""
 }

@@ -1,0 +1,134 @@
+package replace_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hexmage/hexmage/patches/cpptoken"
+	"github.com/hexmage/hexmage/patches/replace"
+)
+
+// rewrite applies a rule and checks that a second time it changes nothing, and counts as many places.
+func rewrite(t *testing.T, r replace.Rule, src string) (out string, changed, already int) {
+	t.Helper()
+	got, err := r.Rewrite("a.cpp", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := r.Rewrite("a.cpp", got.Out)
+	if err != nil || string(again.Out) != string(got.Out) || len(again.Changed) != 0 {
+		t.Errorf("a second time: %q, %v, %v", again.Out, again.Changed, err)
+	}
+	if n := len(got.Changed) + len(got.Already); r.To != "" && len(again.Already) != n {
+		t.Errorf("%d places at first, %d then", n, len(again.Already))
+	}
+	return string(got.Out), len(got.Changed), len(got.Already)
+}
+
+func TestReplace(t *testing.T) {
+	for _, tt := range []struct {
+		name, from, to, src, want string
+		changed                   int
+	}{
+		{"dropped line", "REGISTER()", "", "{\n  REGISTER()\n  x;\n}", "{\n  x;\n}", 1},
+		{"dropped line with semicolon", "REGISTER()", "", "{\r\n  REGISTER ( ) ;\r\n  x;\r\n}", "{\r\n  x;\r\n}", 1},
+		{"dropped of several", "REGISTER()", "", "{ REGISTER(); x; }", "{  x; }", 1},
+		{"the statement of an if", "REGISTER()", "", "if (a) REGISTER(); x;", "if (a) ; x;", 1},
+		{"a comment stays", "REGISTER()", "", "REGISTER() // why\n", " // why\n", 1},
+		{"in comments and strings", "REGISTER()", "", "// REGISTER()\n\"REGISTER()\"", "// REGISTER()\n\"REGISTER()\"", 0},
+		{"other arguments", "REGISTER()", "", "REGISTER(1); XREGISTER(); a.REGISTER(); b::REGISTER()",
+			"REGISTER(1); XREGISTER(); a.REGISTER(); b::REGISTER()", 0},
+		{"arguments move", "f($a, $b)", "g($b, $a)", "f(x, h(1, 2)); f ( {1,2} ,\n y )", "g(h(1, 2), x); g(y, {1,2})", 2},
+		{"one in another", "f($a)", "g($a, 0)", "f(f(f(1)))", "g(g(g(1, 0), 0), 0)", 3},
+		{"all arguments", "f($$all)", "g(0, $$all)", "f(1, 2); f(\"a,b\")", "g(0, 1, 2); g(0, \"a,b\")", 2},
+		{"no arguments", "f($a)", "g($a)", "f()", "f()", 0},
+		{"not over the end of a statement", "f($$a) g", "h", "f(1; 2) g", "f(1; 2) g", 0},
+		{"a member", ".get($a)", ".at($a)", "x.get(1) + get(2)", "x.at(1) + get(2)", 1},
+		{"literals", `OP($f, "a")`, `OP($f, "b")`, `OP(x, "a") OP(x, "c")`, `OP(x, "b") OP(x, "c")`, 1},
+		{"in a macro", "f($a)", "g($a)", "#define F(x) \\\n  f(x)\n", "#define F(x) \\\n  g(x)\n", 1},
+		{"splices", "f($a)", "g($a)", "f\\\n(1)", "g(1)", 1},
+		{"left open", "f($a)", "g($a)", "f(1", "f(1", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := replace.Rule{Name: "x", From: tt.from, To: tt.to}
+			got, changed, _ := rewrite(t, r, tt.src)
+			if got != tt.want || changed != tt.changed {
+				t.Errorf("got %q with %d changes, want %q with %d", got, changed, tt.want, tt.changed)
+			}
+		})
+	}
+}
+
+// TestReplaceBounded: brackets that are never closed do not take forever.
+func TestReplaceBounded(t *testing.T) {
+	src := []byte(strings.Repeat("f(", 200_000))
+	_, err := (replace.Rule{From: "f($a)", To: "g($a)"}).Rewrite("a.cpp", src)
+	if err == nil || !strings.Contains(err.Error(), "never closed") {
+		t.Errorf("Rewrite = %v", err)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	rules := []replace.Rule{
+		{From: "f($a $b)"}, {From: "f(", To: "/*"}, {From: "f($a)", To: "g($b)"}, {From: "f($a)", To: "1 + f($a)"},
+		{From: "f()"}, {From: "$a"},
+	}
+	rules[4].Expect.Min = 1
+	var text string
+	for _, r := range rules {
+		if err := r.Validate(); err != nil {
+			text += err.Error() + "\n"
+		}
+	}
+	for _, want := range []string{
+		`replace "": files is empty`, `"$a": a shape begins and ends with code`, "nothing stands between $a and $b",
+		`to: "/*": 1:1: comment is never closed`, "$b is not in from", "never come to rest",
+		"min must be 0 where to is empty", "max 0 must",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("Validate does not say %q:\n%s", want, text)
+		}
+	}
+}
+
+// FuzzReplace: no source makes a rule panic or change its own work, and comments and literals stay.
+func FuzzReplace(f *testing.F) {
+	for _, seed := range []string{
+		"#include <a>\nf(x, 1)\n", "REG()\nINIT()\n", "f(f(1),f(2))", "#ifndef A\n#define A\nUSE\n#endif", "REG();REG()",
+		"// f(1)\n\"f(1)\"",
+		"namespace {\nint check();\n}OPT(check)", "#if\nINIT ( )\r\nREG", "f(\\\n1)",
+		"}})]int c(){OPT(c)", "OPT(){};#", "OPT)x}",
+	} {
+		f.Add(seed)
+	}
+	rules := []replace.Rule{{Name: "swap", From: "f($a)", To: "g($a)"}, {Name: "drop", From: "REG()"}}
+	f.Fuzz(func(t *testing.T, src string) {
+		if _, err := cpptoken.Scan([]byte(src)); err != nil {
+			return
+		}
+		for _, r := range rules {
+			got, err := r.Rewrite("f", []byte(src))
+			if err != nil {
+				continue
+			}
+			again, err := r.Rewrite("f", got.Out)
+			if err != nil || string(again.Out) != string(got.Out) || len(again.Changed) != 0 {
+				t.Fatalf("%s: %q became %q, then %q (%v)", r, src, got.Out, again.Out, err)
+			}
+			if before, after := inert(src), inert(string(got.Out)); before != after {
+				t.Fatalf("%s: comments and literals of %q were %q, are %q", r, src, before, after)
+			}
+		}
+	})
+}
+
+func inert(src string) (texts string) {
+	tokens, _ := cpptoken.Scan([]byte(src))
+	for _, k := range tokens {
+		switch k.Kind {
+		case cpptoken.Comment, cpptoken.String, cpptoken.RawString, cpptoken.Char:
+			texts += src[k.Start:k.End] + "\n"
+		}
+	}
+	return texts
+}
