@@ -14,8 +14,8 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/runner"
-	"github.com/hexmage/hexmage/runner/agent"
 	"github.com/hexmage/hexmage/runner/measure"
+	"github.com/hexmage/hexmage/runner/sample"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/runner/ssh"
 	"github.com/hexmage/hexmage/runner/thermal"
@@ -190,8 +190,10 @@ func (r Run) check(p *step.Plan) {
 			p.Fail("cooldown", "Cannot cool down", "%s.", err)
 		}
 	}
-	if ms, least, most := int64(r.SampleMS), agent.MinInterval.Milliseconds(), agent.MaxInterval.Milliseconds(); float64(ms) != r.SampleMS || ms != 0 && (ms < least || ms > most) {
-		p.Fail("sample_ms", "Cannot take samples", "sample_ms is %v: use a whole number of milliseconds from %d to %d, or 0 for no samples.", r.SampleMS, least, most)
+	least, most := sample.MinInterval.Milliseconds(), sample.MaxInterval.Milliseconds()
+	if ms := int64(r.SampleMS); float64(ms) != r.SampleMS || ms != 0 && (ms < least || ms > most) {
+		p.Fail("sample_ms", "Cannot take samples",
+			"sample_ms is %v: use a whole number of milliseconds from %d to %d, or 0 for no samples.", r.SampleMS, least, most)
 	}
 	texts, in := "", r.texts(p.Env)
 	for _, arg := range inVariants() {

@@ -104,7 +104,7 @@ func key(name string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }), "_")
 }
 
-// sample is a number that a phone was asked for while it ran, as runner/agent names it.
+// sample is a number that a phone was asked for while it ran, as runner/sample names it.
 type sample struct{ name, label, unit string }
 
 func samples() []sample {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hexmage/hexmage/runner/agent"
+	"github.com/hexmage/hexmage/runner/sample"
 	"github.com/hexmage/hexmage/runner/session"
 )
 
@@ -49,7 +49,7 @@ type Run struct {
 	Stdout     string             `json:"stdout"`
 	Record     string             `json:"record,omitempty"`  // a session.Record
 	Phone      string             `json:"phone,omitempty"`   // a session.Phone, where there is no record
-	Samples    string             `json:"samples,omitempty"` // an agent.Series
+	Samples    string             `json:"samples,omitempty"` // a sample.Series
 	Facts      map[string]float64 `json:"facts,omitempty"`
 	Tokens     string             `json:"tokens,omitempty"` // with Expect
 	Expect     string             `json:"expect,omitempty"`
@@ -103,9 +103,9 @@ type ran struct {
 	Metrics    []Metric        `json:"metrics"`
 
 	sampled   bool
-	note      string        // what is wrong with its samples
-	series    *agent.Series // them, of as many runs as are drawn
-	simulated bool          // the phone was
+	note      string         // what is wrong with its samples
+	series    *sample.Series // them, of as many runs as are drawn
+	simulated bool           // the phone was
 }
 
 type row struct {

@@ -6,13 +6,13 @@ import (
 	"math"
 	"strings"
 
-	"github.com/hexmage/hexmage/runner/agent"
+	"github.com/hexmage/hexmage/runner/sample"
 )
 
 // course is what was sampled of a run, and whose run it was.
 type course struct {
 	name   string
-	series agent.Series
+	series sample.Series
 }
 
 // Of a picture of samples: its size and that of a panel, in pixels, how many runs are drawn, and about how many points of all of them in a panel: the
@@ -31,12 +31,12 @@ const (
 // panel is one measure over time: a line for each run.
 type panel struct {
 	title  string
-	values func(agent.Series) []float64
+	values func(sample.Series) []float64
 }
 
 func panels() []panel {
-	megabytes := func(name string) func(agent.Series) []float64 {
-		return func(s agent.Series) []float64 {
+	megabytes := func(name string) func(sample.Series) []float64 {
+		return func(s sample.Series) []float64 {
 			out := s.Column(name)
 			for i := range out {
 				out[i] /= 1e6
@@ -45,7 +45,7 @@ func panels() []panel {
 		}
 	}
 	return []panel{
-		{"temperature of the hottest sensor, °C", agent.Series.Hottest},
+		{"temperature of the hottest sensor, °C", sample.Series.Hottest},
 		{"memory of the program (RSS), MB", megabytes("rss")},
 		{"memory that the device has left, MB", megabytes("mem_available")},
 	}

@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/runner/agent"
 	"github.com/hexmage/hexmage/runner/measure"
+	"github.com/hexmage/hexmage/runner/sample"
 )
 
 // seriesFile writes the samples of a stream, and returns the file.
 func seriesFile(t *testing.T, stream string) string {
 	t.Helper()
-	var p agent.Parser
+	var p sample.Parser
 	if _, err := p.Write([]byte(stream)); err != nil {
 		t.Fatal(err)
 	}

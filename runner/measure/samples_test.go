@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/runner/agent"
 	"github.com/hexmage/hexmage/runner/measure"
+	"github.com/hexmage/hexmage/runner/sample"
 )
 
 func TestSamplesAreMetrics(t *testing.T) {
-	var p agent.Parser
+	var p sample.Parser
 	stream := "hexmage-samples 1\ncolumn rss kB\ncolumn temperature0 mC cpu\nbegin\n1 1000 40000\n2 3000 55000\n3 2000 45000\n"
 	if _, err := p.Write([]byte(stream)); err != nil {
 		t.Fatal(err)
@@ -22,7 +22,7 @@ func TestSamplesAreMetrics(t *testing.T) {
 	if err := p.Series().WriteJSON(&good); err != nil {
 		t.Fatal(err)
 	}
-	if err := (agent.Series{Note: "no samples: the device is a teapot"}).WriteJSON(&none); err != nil {
+	if err := (sample.Series{Note: "no samples: the device is a teapot"}).WriteJSON(&none); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -64,7 +64,7 @@ func TestSamplesOfManyRunsWarnOnce(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	var none bytes.Buffer
-	if err := (agent.Series{Note: "no samples: the device is a teapot"}).WriteJSON(&none); err != nil {
+	if err := (sample.Series{Note: "no samples: the device is a teapot"}).WriteJSON(&none); err != nil {
 		t.Fatal(err)
 	}
 	spec := measure.Spec{Out: at("metrics.json")}

@@ -11,11 +11,11 @@ import (
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/internal/tool"
-	"github.com/hexmage/hexmage/runner/agent"
+	"github.com/hexmage/hexmage/runner/sample"
 )
 
 // Tool is the tool's name, and its behaviour version.
-const Tool tool.Name[Spec] = "metrics/10"
+const Tool tool.Name[Spec] = "metrics/11"
 
 // maxFile bounds what a device may have printed or written, in bytes.
 const maxFile = 64 << 20
@@ -122,14 +122,14 @@ func readTokens(path string) (*tokens, error) {
 }
 
 // sampled reads the samples of a run. What is wrong with them is no failure.
-func sampled(file string) (agent.Series, error) {
+func sampled(file string) (sample.Series, error) {
 	b, err := boundedfile.Read(file, maxFile)
 	if err != nil {
-		return agent.Series{}, err
+		return sample.Series{}, err
 	}
-	s, err := agent.ReadJSON(b)
+	s, err := sample.ReadJSON(b)
 	if err != nil {
-		return agent.Series{}, fmt.Errorf("%s: %w", file, err)
+		return sample.Series{}, fmt.Errorf("%s: %w", file, err)
 	}
 	return s, nil
 }
@@ -144,7 +144,7 @@ func sampleLabel(name string) (string, bool) {
 }
 
 // isSampled tells whether a metric comes from samples, and so says nothing of what the program printed.
-func isSampled(name string) bool { return slices.Contains(agent.SummaryNames(), name) }
+func isSampled(name string) bool { return slices.Contains(sample.SummaryNames(), name) }
 
 // warnOnce adds what is to be said of the samples, however many runs it is true of.
 func (t *table) warnOnce(note string) {

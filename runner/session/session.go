@@ -21,12 +21,12 @@ import (
 	"time"
 
 	"github.com/hexmage/hexmage/internal/execute"
-	"github.com/hexmage/hexmage/runner/agent"
 	"github.com/hexmage/hexmage/runner/devinfo"
 	"github.com/hexmage/hexmage/runner/layout"
 	"github.com/hexmage/hexmage/runner/lease"
 	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/push"
+	"github.com/hexmage/hexmage/runner/sample"
 	"github.com/hexmage/hexmage/runner/thermal"
 )
 
@@ -71,8 +71,8 @@ type Result struct {
 	Warmups  []time.Duration   // of the warm-up runs; the last is the one that failed, when there is no Started
 	Before   []thermal.Reading // temperatures, where they were wanted and could be read
 	After    []thermal.Reading
-	Log      []byte        // of a command that failed
-	Samples  *agent.Series // nil: not wanted, or the command did not start
+	Log      []byte         // of a command that failed
+	Samples  *sample.Series // nil: not wanted, or the command did not start
 }
 
 // Session is a device in use. Run may be called by one goroutine at a time.
@@ -90,7 +90,6 @@ func (s *Session) Run(ctx context.Context, q Request) (Result, error) {
 	if err := q.check(); err != nil {
 		return Result{}, err
 	}
-	q = q.withAgent()
 	st := push.New(s.Device, s.Lease, s.Sums, s.Wait, q.reporter("push"))
 	sums, err := st.Ensure(ctx, q.Files)
 	if err != nil {

@@ -1,4 +1,4 @@
-/* hexmage-agent: what hexmage needs a program of its own for on a device. Freestanding, AArch64 Linux: no libc, no allocation, no threads. */
+/* hexmage-agent computes SHA-256 on a device. Freestanding, AArch64 Linux: no libc, no allocation, no threads. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,48 +8,31 @@
 enum { EXIT_USAGE = 2, HWCAP_SHA2 = 1 << 6 };
 struct machine {
   uint64_t hwcap;
-  int64_t clock_ticks; /* a second, of /proc's CPU times */
-  int64_t page_bytes;
 };
 extern struct machine machine;
 
 int sys_open(const char *path);
-int sys_open_dir(const char *path);
 void sys_close(int fd);
 int64_t sys_read(int fd, void *to, size_t bytes);
 int64_t sys_write(int fd, const void *from, size_t bytes);
-int64_t sys_list(int fd, void *to, size_t bytes);       /* getdents64 */
-void sys_read_ahead(int fd);                            /* it will be read from start to end */
-bool sys_wait_input(int64_t ns);                        /* waits so long for input or its end on fd 0 */
-int64_t sys_now(void);                                  /* monotonic, nanoseconds */
-int64_t sys_cpu_time(void);                             /* of this process, microseconds */
+void sys_read_ahead(int fd); /* the program reads the file from start to end */
 _Noreturn void sys_exit(int code);
 
 /* text.c: text in buffers of fixed size; what does not fit is cut off */
-enum { PATH_BYTES = 256, TEXT_BYTES = 8192 };
+enum { TEXT_BYTES = 8192 };
 struct text {
   char data[TEXT_BYTES];
   size_t bytes;
 };
 void text_add(struct text *t, const char *s);
 void text_number(struct text *t, int64_t n);
-void text_printable(struct text *t, const char *s, size_t most); /* blanks and what is not printable become '_' */
 bool text_write(struct text *t, int fd);                         /* and empties it */
 void complain(const char *what, const char *name, int64_t error); /* on standard error */
 
 bool equal(const char *a, const char *b);
-bool starts_with(const char *s, const char *prefix);
 size_t length(const char *s);
 void *memcpy(void *to, const void *from, size_t bytes);
 void *memset(void *to, int byte, size_t bytes);
-
-/* path_join puts up to four parts together; false when they do not fit. */
-bool path_join(char to[PATH_BYTES], const char *a, const char *b, const char *c, const char *d);
-/* number_at reads a decimal number, after blanks; it returns what follows it, NULL if there is none. */
-const char *number_at(const char *s, int64_t *n);
-const char *decimal(int64_t n, char to[24]);
-/* file_text reads a small file, without blanks at its end; its length, or a negative errno. */
-int64_t file_text(const char *path, char *to, size_t bytes);
 
 /* sha256.c, sha256_armv8.c */
 enum { SHA256_BLOCK = 64, SHA256_BYTES = 32 };
@@ -66,6 +49,4 @@ void sha256_start(struct sha256 *h, bool portable);
 void sha256_add(struct sha256 *h, const void *data, size_t bytes);
 void sha256_end(struct sha256 *h, uint8_t sum[SHA256_BYTES]);
 
-/* The commands. */
 int sum(int argc, char **argv);
-int sample(int argc, char **argv);

@@ -1,14 +1,11 @@
 /* Where Linux enters, and the system calls. */
 #include "agent.h"
 
-enum {
-  NR_OPENAT = 56, NR_CLOSE = 57, NR_GETDENTS64 = 61, NR_READ = 63, NR_WRITE = 64, NR_PPOLL = 73, NR_EXIT_GROUP = 94, NR_CLOCK_GETTIME = 113,
-  NR_GETRUSAGE = 165, NR_FADVISE64 = 223,
-};
-enum { EINTR = 4, AT_FDCWD = -100, O_DIRECTORY = 040000, O_CLOEXEC = 02000000 };
-enum { AT_NULL = 0, AT_PAGESZ = 6, AT_HWCAP = 16, AT_CLKTCK = 17 };
+enum { NR_OPENAT = 56, NR_CLOSE = 57, NR_READ = 63, NR_WRITE = 64, NR_EXIT_GROUP = 94, NR_FADVISE64 = 223 };
+enum { EINTR = 4, AT_FDCWD = -100, O_CLOEXEC = 02000000 };
+enum { AT_NULL = 0, AT_HWCAP = 16 };
 
-struct machine machine = {.clock_ticks = 100, .page_bytes = 4096};
+struct machine machine;
 
 static int64_t call(int64_t number, int64_t a, int64_t b, int64_t c, int64_t d, int64_t e) {
   register int64_t x8 __asm__("x8") = number;
@@ -22,8 +19,6 @@ static int64_t call(int64_t number, int64_t a, int64_t b, int64_t c, int64_t d, 
 }
 
 int sys_open(const char *path) { return (int)call(NR_OPENAT, AT_FDCWD, (int64_t)path, O_CLOEXEC, 0, 0); }
-
-int sys_open_dir(const char *path) { return (int)call(NR_OPENAT, AT_FDCWD, (int64_t)path, O_CLOEXEC | O_DIRECTORY, 0, 0); }
 
 void sys_close(int fd) { call(NR_CLOSE, fd, 0, 0, 0, 0); }
 
@@ -43,32 +38,9 @@ int64_t sys_write(int fd, const void *from, size_t bytes) {
   return n;
 }
 
-int64_t sys_list(int fd, void *to, size_t bytes) { return call(NR_GETDENTS64, fd, (int64_t)to, (int64_t)bytes, 0, 0); }
-
 void sys_read_ahead(int fd) {
   enum { SEQUENTIAL = 2 };
   call(NR_FADVISE64, fd, 0, 0, SEQUENTIAL, 0);
-}
-
-bool sys_wait_input(int64_t ns) {
-  struct {
-    int fd;
-    short wanted, is;
-  } input = {0, 1 /* POLLIN */, 0};
-  int64_t wait[2] = {ns / 1000000000, ns % 1000000000};
-  return ns >= 0 && call(NR_PPOLL, (int64_t)&input, 1, (int64_t)wait, 0, 0) > 0;
-}
-
-int64_t sys_now(void) {
-  int64_t t[2] = {0, 0};
-  call(NR_CLOCK_GETTIME, 1 /* CLOCK_MONOTONIC */, (int64_t)t, 0, 0, 0);
-  return t[0] * 1000000000 + t[1];
-}
-
-int64_t sys_cpu_time(void) {
-  int64_t used[18] = {0}; /* struct rusage begins with user and system time, in seconds and microseconds */
-  call(NR_GETRUSAGE, 0 /* RUSAGE_SELF */, (int64_t)used, 0, 0, 0);
-  return (used[0] + used[2]) * 1000000 + used[1] + used[3];
 }
 
 _Noreturn void sys_exit(int code) {
@@ -92,14 +64,9 @@ _Noreturn __attribute__((used)) void agent_start(uint64_t *stack) {
   while (*at) at++; /* the environment */
   for (at++; *at != AT_NULL; at += 2) {
     if (at[0] == AT_HWCAP) machine.hwcap = at[1];
-    if (at[0] == AT_PAGESZ && at[1]) machine.page_bytes = (int64_t)at[1];
-    if (at[0] == AT_CLKTCK && at[1]) machine.clock_ticks = (int64_t)at[1];
   }
   if (argc >= 2 && equal(argv[1], "sum")) sys_exit(sum(argc - 2, argv + 2));
-  if (argc >= 2 && equal(argv[1], "sample")) sys_exit(sample(argc - 2, argv + 2));
-  static const char usage[] =
-      "usage: hexmage-agent sum [--portable] <names\n"
-      "       hexmage-agent sample [--interval-ms 100] [--pid N | --pid-file FILE] [--root DIR]\n";
+  static const char usage[] = "usage: hexmage-agent sum [--portable] <names\n";
   sys_write(2, usage, sizeof usage - 1);
   sys_exit(EXIT_USAGE);
 }

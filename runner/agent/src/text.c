@@ -1,4 +1,4 @@
-/* Text, numbers, paths and small files. */
+/* Text and numbers. */
 #include "agent.h"
 
 void *memcpy(void *to, const void *from, size_t bytes) {
@@ -25,16 +25,11 @@ bool equal(const char *a, const char *b) {
   return *a == *b;
 }
 
-bool starts_with(const char *s, const char *prefix) {
-  while (*prefix && *s == *prefix) s++, prefix++;
-  return !*prefix;
-}
-
 void text_add(struct text *t, const char *s) {
   while (*s && t->bytes < TEXT_BYTES) t->data[t->bytes++] = *s++;
 }
 
-const char *decimal(int64_t n, char to[24]) {
+static const char *decimal(int64_t n, char to[24]) {
   char *at = to + 23;
   uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
   *at = 0;
@@ -49,13 +44,6 @@ const char *decimal(int64_t n, char to[24]) {
 void text_number(struct text *t, int64_t n) {
   char digits[24];
   text_add(t, decimal(n, digits));
-}
-
-void text_printable(struct text *t, const char *s, size_t most) {
-  for (; *s && most; s++, most--) {
-    char one[2] = {*s > ' ' && *s < 127 ? *s : '_', 0};
-    text_add(t, one);
-  }
 }
 
 bool text_write(struct text *t, int fd) {
@@ -82,44 +70,4 @@ void complain(const char *what, const char *name, int64_t error) {
   }
   text_add(&t, "\n");
   text_write(&t, 2);
-}
-
-bool path_join(char to[PATH_BYTES], const char *a, const char *b, const char *c, const char *d) {
-  const char *parts[] = {a, b, c, d};
-  size_t n = 0;
-  for (int i = 0; i < 4; i++) {
-    for (const char *s = parts[i]; s && *s; s++) {
-      if (n == PATH_BYTES - 1) return false;
-      to[n++] = *s;
-    }
-  }
-  to[n] = 0;
-  return true;
-}
-
-const char *number_at(const char *s, int64_t *n) {
-  while (*s == ' ' || *s == '\t') s++;
-  bool negative = *s == '-';
-  if (negative) s++;
-  if (*s < '0' || *s > '9') return NULL;
-  uint64_t value = 0;
-  for (; *s >= '0' && *s <= '9'; s++) {
-    if (value > (uint64_t)INT64_MAX / 10 - 1) return NULL;
-    value = value * 10 + (uint64_t)(*s - '0');
-  }
-  *n = negative ? -(int64_t)value : (int64_t)value;
-  return s;
-}
-
-int64_t file_text(const char *path, char *to, size_t bytes) {
-  int fd = sys_open(path);
-  if (fd < 0) return fd;
-  size_t done = 0;
-  int64_t n = 0;
-  while (done < bytes - 1 && (n = sys_read(fd, to + done, bytes - 1 - done)) > 0) done += (size_t)n;
-  sys_close(fd);
-  if (n < 0) return n;
-  while (done && (unsigned char)to[done - 1] <= ' ') done--;
-  to[done] = 0;
-  return (int64_t)done;
 }

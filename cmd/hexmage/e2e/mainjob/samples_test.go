@@ -11,20 +11,20 @@ import (
 	"testing"
 
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
-	"github.com/hexmage/hexmage/runner/agent"
+	"github.com/hexmage/hexmage/runner/sample"
 )
 
 // TestSamples: what the runner took of the phone while it ran is a file, a table of numbers, and lines of the metrics.
 func TestSamples(t *testing.T) {
 	w, o := FirstRun(t)
-	s, err := agent.ReadJSON([]byte(Read(t, w.Out("samples/samples.json"))))
+	s, err := sample.ReadJSON([]byte(Read(t, w.Out("samples/samples.json"))))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(s.Rows) < 3 || s.Note != "" {
 		t.Fatalf("%d rows, note %q", len(s.Rows), s.Note)
 	}
-	i := slices.IndexFunc(s.Summary(), func(v agent.Value) bool { return v.Name == "peak_rss" })
+	i := slices.IndexFunc(s.Summary(), func(v sample.Value) bool { return v.Name == "peak_rss" })
 	if i < 0 {
 		t.Fatalf("no peak RSS in %v", s.Summary())
 	}

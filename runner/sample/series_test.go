@@ -1,4 +1,4 @@
-package agent_test
+package sample_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/runner/agent"
+	"github.com/hexmage/hexmage/runner/sample"
 )
 
 const stream = `hexmage-samples 1
@@ -38,8 +38,8 @@ begin
 end gone 12345
 `
 
-func parse(s string) agent.Series {
-	var p agent.Parser
+func parse(s string) sample.Series {
+	var p sample.Parser
 	_, _ = p.Write([]byte(s))
 	return p.Series()
 }
@@ -61,18 +61,20 @@ func TestSeries(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
-	if s.Note != "" || s.Ended != "gone" || s.AgentCPU.Microseconds() != 12345 || len(s.Absent) != 1 || s.Absent[0].Errno != 13 {
+	if s.Note != "" || s.Ended != "gone" || s.SamplerCPU.Microseconds() != 12345 ||
+		len(s.Absent) != 1 || s.Absent[0].Errno != 13 {
 		t.Errorf("%+v", s)
 	}
-	want := []agent.Value{
-		{"peak_rss", 4.1, "MB"}, {"peak_pss", 1.5, "MB"}, {"mean_cpu", 2.5, "cores"}, {"mem_available_drop", 1024, "MB"}, {"mean_gpu_busy", 37.5, "percent"},
-		{"max_temperature", 40.3, "°C"}, {"mean_power", 1000, "mW"}, {"energy", 0.4, "J"},
+	want := []sample.Value{
+		{"peak_rss", 4.1, "MB"}, {"peak_pss", 1.5, "MB"}, {"mean_cpu", 2.5, "cores"},
+		{"mem_available_drop", 1024, "MB"}, {"mean_gpu_busy", 37.5, "percent"},
+		{"max_temperature", 40.3, "°C"}, {"mean_power", 1000, "mW"}, {"energy", 0.4, "J"}, {"samples", 5, ""},
 	}
 	if got := s.Summary(); !reflect.DeepEqual(got, want) {
 		t.Errorf("summary\n%v\nwant\n%v", got, want)
 	}
 	charging := strings.Replace(stream, "4000000 1\n", "4000000 0\n", 1)
-	if got := parse(charging).Summary(); !reflect.DeepEqual(got, want[:6]) {
+	if got := parse(charging).Summary(); !reflect.DeepEqual(got, slices.Concat(want[:6], want[8:])) {
 		t.Errorf("of a phone that is charged: %v", got)
 	}
 }
@@ -93,17 +95,46 @@ begin
 1000000000 - - 9000000 99 -9000000 4000000 0
 2000000000 1 1000 9000000 50 -500000 4000000 1
 3000000000 1 3000 8000000 20 -250000 4000000 1
-4000000000 - - 7000000 99 -9000000 4000000 1
+4000000000 1 2000 8000000 20 -250000 4000000 1
+5000000000 - - 7000000 99 -9000000 4000000 1
 end gone 1
 `)
-	want := []agent.Value{{"peak_dmabuf", 3.1, "MB"}, {"mem_available_drop", 2048, "MB"}, {"mean_gpu_busy", 20, "percent"}, {"mean_power", 1000, "mW"}, {"energy", 1, "J"}}
+	want := []sample.Value{
+		{"peak_dmabuf", 3.1, "MB"}, {"mem_available_drop", 2048, "MB"}, {"mean_gpu_busy", 20, "percent"},
+		{"mean_power", 1000, "mW"}, {"energy", 2, "J"}, {"samples", 3, ""},
+	}
 	if got := s.Summary(); !reflect.DeepEqual(got, want) {
 		t.Errorf("summary\n%v\nwant\n%v", got, want)
 	}
 	for _, v := range want {
-		if !slices.Contains(agent.SummaryNames(), v.Name) {
+		if !slices.Contains(sample.SummaryNames(), v.Name) {
 			t.Errorf("%s is no name of a summary", v.Name)
 		}
+	}
+}
+
+// TestFewSamples: a summary of two samples has peaks and no means. The kernel's own peak of a process counts.
+func TestFewSamples(t *testing.T) {
+	t.Parallel()
+	s := parse(`hexmage-samples 1
+column rss kB
+column rss_peak kB
+column process_cpu ticks
+column dmabuf kilobytes
+column processes count
+column gpu_busy percent
+begin
+1000000000 - - - - - 1
+2000000000 1000 5000 1 4000 1 50
+3000000000 3000 9000 2 8000 1 50
+end gone 1
+`)
+	want := []sample.Value{{"peak_rss", 9.2, "MB"}, {"peak_dmabuf", 8, "MB"}, {"samples", 2, ""}}
+	if got := s.Summary(); !reflect.DeepEqual(got, want) {
+		t.Errorf("summary\n%v\nwant\n%v", got, want)
+	}
+	if got := s.Column("dmabuf"); got[2] != 8e6 {
+		t.Errorf("dmabuf: %v", got)
 	}
 }
 
@@ -122,11 +153,11 @@ func TestWrittenSeries(t *testing.T) {
 	if err := s.WriteJSON(&j); err != nil {
 		t.Fatal(err)
 	}
-	back, err := agent.ReadJSON(j.Bytes())
+	back, err := sample.ReadJSON(j.Bytes())
 	if err != nil {
 		t.Fatalf("%v\n%s", err, j.String())
 	}
-	s.AgentCPU = back.AgentCPU // in ms there
+	s.SamplerCPU = back.SamplerCPU // in ms there
 	if fmt.Sprint(back) != fmt.Sprint(s) {
 		t.Errorf("read\n%v\nwrote\n%v", back, s)
 	}
@@ -137,7 +168,7 @@ func TestWrittenSeries(t *testing.T) {
 		t.Errorf("JSON:\n%s", j.String())
 	}
 	for _, bad := range []string{"", "{}", `{"version": 2}`, `{"version": 1, "interval_ms": -1}`, `{"version": 1, "columns": [{"name": "time"}], "rows": [[1, 2]]}`, `{"version": 1, "rows": [["x"]]}`} {
-		if s, err := agent.ReadJSON([]byte(bad)); err == nil {
+		if s, err := sample.ReadJSON([]byte(bad)); err == nil {
 			t.Errorf("%s was read: %v", bad, s)
 		}
 	}
@@ -162,7 +193,7 @@ func TestStreamsThatAreNone(t *testing.T) {
 		"too many columns":  {"hexmage-samples 1\n" + strings.Repeat("column x count\n", 513) + "begin\n", "the device announced more than 512 columns", 0},
 	} {
 		for _, piece := range []int{len(c.stream) + 1, 7} { // however it arrives
-			var p agent.Parser
+			var p sample.Parser
 			for b := []byte(c.stream); len(b) > 0; b = b[min(piece, len(b)):] {
 				_, _ = p.Write(b[:min(piece, len(b))])
 			}
@@ -176,7 +207,7 @@ func TestStreamsThatAreNone(t *testing.T) {
 // A series that would be too long is thinned out, evenly.
 func TestLongSeries(t *testing.T) {
 	t.Parallel()
-	var p agent.Parser
+	var p sample.Parser
 	fmt.Fprint(&p, "hexmage-samples 1\n", strings.Repeat("column x count\n", 500), "begin\n")
 	values := strings.Repeat(" 1", 500) + "\n"
 	for i := range 6000 {
@@ -198,7 +229,7 @@ func FuzzParser(f *testing.F) {
 	f.Add([]byte("hexmage-samples 1\nbegin\n1\n2\n"))
 	f.Add([]byte("hexmage-samples 1\ncolumn temperature1 mC \xff,\"\ncolumn temperature2 mC __\ncolumn  \nbegin\n1 -1 2 3\n2 4611686018427387904 5 -\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var p agent.Parser
+		var p sample.Parser
 		if n, err := p.Write(b); n != len(b) || err != nil {
 			t.Fatal(n, err)
 		}
@@ -215,7 +246,7 @@ func FuzzParser(f *testing.F) {
 		if err := s.WriteJSON(&out); err != nil || !json.Valid(out.Bytes()) {
 			t.Fatalf("%v\n%s", err, out.Bytes())
 		}
-		if back, err := agent.ReadJSON(out.Bytes()); err != nil || len(back.Rows) != len(s.Rows) {
+		if back, err := sample.ReadJSON(out.Bytes()); err != nil || len(back.Rows) != len(s.Rows) {
 			t.Errorf("read back: %v, %d rows of %d", err, len(back.Rows), len(s.Rows))
 		}
 		if err := s.WriteCSV(&table); err != nil {

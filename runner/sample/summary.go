@@ -1,4 +1,4 @@
-package agent
+package sample
 
 import (
 	"bufio"
@@ -18,9 +18,15 @@ const (
 	zonePrefix = "temperature_"
 )
 
+// MinSamples is the least number of samples that Summary makes a mean of.
+const MinSamples = 3
+
 // SummaryNames are the names that a summary may have.
 func SummaryNames() []string {
-	return []string{"peak_rss", "peak_pss", "peak_dmabuf", "mean_cpu", "mem_available_drop", "mean_gpu_busy", "max_temperature", "mean_power", "energy"}
+	return []string{
+		"peak_rss", "peak_pss", "peak_dmabuf", "mean_cpu", "mem_available_drop", "mean_gpu_busy", "max_temperature",
+		"mean_power", "energy", "samples",
+	}
 }
 
 // Value is one number of a summary.
@@ -32,13 +38,17 @@ type Value struct {
 
 // Summary is what people ask of a series first; what was not sampled is left out.
 //
-//	peak_rss, peak_pss   MB      of the process and those that it started
+// Means and energy need MinSamples samples.
+//
+//	peak_rss             MB      of the process and those that it started; of one process the kernel's own peak
+//	peak_pss             MB      of them, each with its part of shared pages
 //	peak_dmabuf          MB      of buffers that they shared with the NPU or GPU and held open; RSS does not have them
 //	mean_cpu             cores   that they kept busy
 //	mem_available_drop   MB      most by which the device's available memory fell, whoever took it
 //	mean_gpu_busy        percent
 //	max_temperature      °C      of any sensor
 //	mean_power, energy   mW, J   of the whole device, at its battery; only while that is not charged
+//	samples                      taken while the process ran
 func (s Series) Summary() []Value {
 	var out []Value
 	add := func(name string, v, digits float64, unit string) {
@@ -46,7 +56,7 @@ func (s Series) Summary() []Value {
 			out = append(out, Value{name, round(v, digits), unit})
 		}
 	}
-	add("peak_rss", most(s.Column("rss"))/1e6, 10, "MB")
+	add("peak_rss", most(append(s.Column("rss"), s.Column("rss_peak")...))/1e6, 10, "MB")
 	add("peak_pss", most(s.Column("pss"))/1e6, 10, "MB")
 	if v := most(s.Column("dmabuf")) / 1e6; v > 0 {
 		add("peak_dmabuf", v, 10, "MB")
@@ -54,14 +64,18 @@ func (s Series) Summary() []Value {
 	drop := drop(s.Column("mem_available"))
 	s.Rows = s.whileItRan()
 	at := s.Column("time")
-	add("mean_cpu", mean(at, s.Column(processCPU))/100, 100, "cores")
+	// A value of process_cpu is the difference of two samples.
+	add("mean_cpu", mean(at, s.Column(processCPU), MinSamples-1)/100, 100, "cores")
 	add("mem_available_drop", drop/1e6, 10, "MB")
-	add("mean_gpu_busy", mean(at, s.Column("gpu_busy")), 10, "percent")
+	add("mean_gpu_busy", mean(at, s.Column("gpu_busy"), MinSamples), 10, "percent")
 	add("max_temperature", most(s.Hottest()), 10, "°C")
 	if power := s.power(); len(power) > 0 {
-		mw := mean(at, power)
+		mw := mean(at, power, MinSamples)
 		add("mean_power", mw, 1, "mW")
 		add("energy", mw/1e3*(at[len(at)-1]-at[0]), 1000, "J")
+	}
+	if len(s.Rows) > 0 {
+		add("samples", float64(len(s.Rows)), 1, "")
 	}
 	return out
 }
@@ -95,13 +109,14 @@ func most(values []float64) float64 {
 	return out
 }
 
-// mean weighs each value by the time since the one before it.
-func mean(at, values []float64) float64 {
-	sum, time, last := 0.0, 0.0, math.NaN()
+// mean weighs each value by the time since the one before it. It is NaN for fewer than least values.
+func mean(at, values []float64, least int) float64 {
+	sum, time, last, known := 0.0, 0.0, math.NaN(), 0
 	for i, v := range values {
 		if math.IsNaN(v) {
 			continue
 		}
+		known++
 		from := last
 		if last = at[i]; math.IsNaN(from) {
 			if i == 0 { // no time has gone by yet
@@ -111,6 +126,9 @@ func mean(at, values []float64) float64 {
 		}
 		sum += v * (at[i] - from)
 		time += at[i] - from
+	}
+	if known < least {
+		return math.NaN()
 	}
 	return sum / time
 }
@@ -203,15 +221,15 @@ func appendRow(b []byte, row []float64, missing string) []byte {
 
 // seriesJSON is the form of samples.json. Rows come last, one a line; null is what was not read.
 type seriesJSON struct {
-	Version    int                 `json:"version"`
-	IntervalMS int64               `json:"interval_ms"`
-	Note       string              `json:"note,omitempty"`
-	Ended      string              `json:"ended,omitempty"`
-	AgentCPUMS int64               `json:"agent_cpu_ms,omitempty"`
-	Summary    map[string]unitJSON `json:"summary,omitempty"`
-	Absent     []Absent            `json:"absent,omitempty"`
-	Columns    []Column            `json:"columns"`
-	Rows       [][]*float64        `json:"rows"`
+	Version      int                 `json:"version"`
+	IntervalMS   int64               `json:"interval_ms"`
+	Note         string              `json:"note,omitempty"`
+	Ended        string              `json:"ended,omitempty"`
+	SamplerCPUMS int64               `json:"sampler_cpu_ms,omitempty"`
+	Summary      map[string]unitJSON `json:"summary,omitempty"`
+	Absent       []Absent            `json:"absent,omitempty"`
+	Columns      []Column            `json:"columns"`
+	Rows         [][]*float64        `json:"rows"`
 }
 
 type unitJSON struct {
@@ -224,8 +242,9 @@ const jsonVersion = 1
 // WriteJSON writes what ReadJSON reads.
 func (s Series) WriteJSON(w io.Writer) error {
 	out := seriesJSON{
-		Version: jsonVersion, IntervalMS: s.Interval.Milliseconds(), Note: s.Note, Ended: s.Ended, AgentCPUMS: s.AgentCPU.Milliseconds(),
-		Summary: map[string]unitJSON{}, Absent: s.Absent, Columns: s.Columns,
+		Version: jsonVersion, IntervalMS: s.Interval.Milliseconds(), Note: s.Note, Ended: s.Ended,
+		SamplerCPUMS: s.SamplerCPU.Milliseconds(),
+		Summary:      map[string]unitJSON{}, Absent: s.Absent, Columns: s.Columns,
 	}
 	for _, v := range s.Summary() {
 		out.Summary[v.Name] = unitJSON{v.Value, v.Unit}
@@ -262,8 +281,9 @@ func ReadJSON(b []byte) (Series, error) {
 		return Series{}, errors.New("samples: not what hexmage wrote: interval or columns out of bounds")
 	}
 	s := Series{
-		Interval: time.Duration(in.IntervalMS) * time.Millisecond, Note: in.Note, Ended: in.Ended, AgentCPU: time.Duration(in.AgentCPUMS) * time.Millisecond,
-		Absent: in.Absent, Columns: in.Columns,
+		Interval: time.Duration(in.IntervalMS) * time.Millisecond, Note: in.Note, Ended: in.Ended,
+		SamplerCPU: time.Duration(in.SamplerCPUMS) * time.Millisecond,
+		Absent:     in.Absent, Columns: in.Columns,
 	}
 	for i, row := range in.Rows {
 		if len(row) != len(in.Columns) {

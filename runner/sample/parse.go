@@ -1,4 +1,4 @@
-package agent
+package sample
 
 import (
 	"bytes"
@@ -21,8 +21,8 @@ const (
 // none stands for a value that was not read.
 const none = math.MinInt64
 
-// Parser makes a Series of what the program writes. It is an io.Writer that never fails, so that a device that says nonsense
-// disturbs nothing: the Series then tells. Not for concurrent use.
+// Parser makes a Series of what Command prints. It is an io.Writer that never fails: if a device prints nonsense, the
+// note of the Series says it. Not for concurrent use.
 type Parser struct {
 	line    []byte
 	tooLong bool
@@ -94,7 +94,7 @@ func (p *Parser) read(line string) {
 	}
 }
 
-// header reads a line of the header. Words that a newer program may have are no matter.
+// header reads a line of the header. It ignores words that it does not know.
 func (p *Parser) header(word, rest string) {
 	f := strings.SplitN(rest, " ", 3)
 	switch word {
@@ -192,13 +192,13 @@ func printable(s string, most int) string {
 
 // Series are samples over time.
 type Series struct {
-	Interval time.Duration // between two rows, as asked for
-	Columns  []Column      // the first is the time since the first row, in s
-	Rows     [][]float64   // a value for each column; NaN where none was read
-	Absent   []Absent      // what this device does not let us read
-	Ended    string        // "gone" with the process, "closed" by us; empty: cut off, as by a link that broke
-	AgentCPU time.Duration // what taking the samples cost, of one core
-	Note     string        // what is wrong with them; empty: nothing
+	Interval   time.Duration // between two rows, as asked for
+	Columns    []Column      // the first is the time since the first row, in s
+	Rows       [][]float64   // a value for each column; NaN where none was read
+	Absent     []Absent      // what this device does not let us read
+	Ended      string        // "gone" with the process, "closed" by us; empty: cut off, as by a link that broke
+	SamplerCPU time.Duration // what taking the samples cost, of one core
+	Note       string        // what is wrong with them; empty: nothing
 }
 
 // Column says what the values of a column are.
@@ -225,6 +225,8 @@ func convert(unit string) conversion {
 	switch unit {
 	case "kB":
 		return conversion{"bytes", 1024, 1}
+	case "kilobytes":
+		return conversion{"bytes", 1000, 1}
 	case "ticks":
 		return conversion{"percent", 1, 10} // and a difference
 	case "kHz":
@@ -243,7 +245,9 @@ func convert(unit string) conversion {
 
 // Series returns what was read so far.
 func (p *Parser) Series() Series {
-	s := Series{Interval: p.interval, Columns: p.columns(), Absent: p.absent, Ended: p.ended, AgentCPU: p.cpu, Note: p.note()}
+	s := Series{
+		Interval: p.interval, Columns: p.columns(), Absent: p.absent, Ended: p.ended, SamplerCPU: p.cpu, Note: p.note(),
+	}
 	last := make([]int, len(p.raw)) // the row that had a count of ticks before
 	for i := range last {
 		last[i] = -1
