@@ -1,6 +1,9 @@
 package steps
 
 import (
+	"path"
+	"slices"
+
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/model/convert"
@@ -14,13 +17,15 @@ type Convert struct {
 
 func convertSchema() step.Schema {
 	return step.Schema{
-		Summary: "Converts safetensors, or a PyTorch checkpoint, to .mllm, natively and in a fixed order.",
+		Summary: "Converts safetensors or a PyTorch checkpoint to .mllm, in a fixed order.",
 		ArgDocs: map[string]string{
-			"model":  "Folder with model.safetensors, whole or in parts, or the file: .safetensors, or .pth, .pt or .bin with the state dict of one model, of which nothing is run.",
+			"model": "Folder with model.safetensors, whole or in parts, or a file: .safetensors, or .pth, .pt or .bin with the " +
+				"state dict of one model. A checkpoint is read in toolchain `onnx`, which runs nothing of it.",
 			"name":   "Name of the model in the file's header.",
 			"format": "Version of the file format.",
 		},
-		Outputs: []step.OutputSpec{{Name: "model", Class: action.File, Doc: "The .mllm file."}},
+		Outputs:    []step.OutputSpec{{Name: "model", Class: action.File, Doc: "The .mllm file."}},
+		Toolchains: []string{onnxToolchain},
 		Example: `step "convert" "qwen3" {
   model = step.quantize.qwen3.outputs.dir
   name  = "qwen3"
@@ -30,8 +35,14 @@ func convertSchema() step.Schema {
 
 // Plan plans the conversion.
 func (c Convert) Plan(p *step.Plan) {
-	s := c.Spec
+	s, in := c.Spec, c.Model.Input()
 	s.Input, s.Output = c.Model.InRoot(), "model.mllm"
-	a := step.Tool(p, "", "convert to .mllm "+s.Format, convert.Tool, s).In(c.Model.Input())
+	if slices.Contains([]string{".pth", ".pt", ".bin"}, path.Ext(s.Input)) {
+		a := program(p, "read a PyTorch checkpoint", map[string]any{"model": s.Input, "out": "read"}, false, "checkpoint")
+		a.Name = "checkpoint"
+		s.Input = "model.safetensors"
+		in = a.In(in).Out("read/" + s.Input).As(s.Input)
+	}
+	a := step.Tool(p, "", "convert to .mllm "+s.Format, convert.Tool, s).In(in)
 	p.File("model", a.Out(s.Output))
 }

@@ -26,7 +26,6 @@ func gitSchema() step.Schema {
 			"mirrors":         "More addresses of the same repository, tried in order.",
 			"submodules":      "Whether to take the files of submodules too, at the commits that the commit names. Without it their folders are empty, as are those whose update is none.",
 			"submodule_paths": "Take only the submodules at these paths of the repository, and all that are in them.",
-			"lfs_pointers":    "Whether to take files of Git LFS as the small pointers that the repository has for them. Without it they are an error.",
 		},
 		Outputs: []step.OutputSpec{{Name: "dir", Class: action.Tree, Doc: "The files of the commit, without .git."}},
 		Example: `step "git" "mllm" {

@@ -180,3 +180,26 @@ func TestShowUIPlanned(t *testing.T) {
 		}
 	}
 }
+
+// TestConvertCheckpoint: a checkpoint is read in toolchain onnx, and safetensors need no toolchain.
+func TestConvertCheckpoint(t *testing.T) {
+	for model, tools := range map[string][]string{"m.safetensors": nil, "dir": nil, "m.pth": {"onnx"}, "x/m.bin": {"onnx"},
+		"m.pt": nil} {
+		r := step.Request{At: addrs.Instance{Step: addrs.Step{Kind: "convert", Name: "x"}},
+			Args:       map[string]cty.Value{"model": cty.StringVal(model), "name": cty.StringVal("m")},
+			Toolchains: map[string]step.Toolchain{}}
+		for _, name := range tools {
+			r.Toolchains[name] = toolchain(name)
+		}
+		p, diags := table()["convert"].Plan(r)
+		if model == "m.pt" {
+			if said := diags.Error(); !strings.Contains(said, `needs toolchain "onnx". Add a block: toolchain "onnx" {}`) {
+				t.Errorf("without the toolchain: %s", said)
+			}
+			continue
+		}
+		if diags.HasErrors() || len(p.Specs) != 1+len(tools) {
+			t.Errorf("%s: %d actions, %v", model, len(p.Specs), diags)
+		}
+	}
+}

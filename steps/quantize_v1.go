@@ -26,7 +26,7 @@ func quantizeV1Schema() step.Schema {
 			"quant_bias":  "Whether biases are quantised, too. Not of a rotated model.",
 		}),
 		Outputs: []step.OutputSpec{
-			{Name: "model", Class: action.File, Doc: "The int8 model, a .pth: for the NPU, once `convert` has made a .mllm of it."},
+			{Name: "model", Class: action.File, Doc: "The int8 model, safetensors: `convert` makes the .mllm for the NPU of it."},
 			{Name: "distribution", Class: action.File, Doc: "What the ranges were (JSON)."},
 			{Name: "layers", Class: action.File, Doc: "A table: how many layers keep their precision at which threshold (JSON)."},
 			{Name: "shadow", Class: action.Value, Doc: "Those that keep it at the threshold that was taken, for checks: { \"model.layers.3.mlp.down_proj.input\" = 97.2 }."},
@@ -58,7 +58,7 @@ func (q QuantizeV1) Plan(p *step.Plan) {
 	made := q.run(p, "export", "quantise to int8 with upstream's export_qnn_model.py",
 		map[string]any{"rotation": rotation, "distribution": "distribution.json", "threshold": q.Threshold, "clip_all": q.ClipAll, "quant_bias": q.QuantBias},
 		q.Rotation.Input(), distribution.As("distribution.json"))
-	p.File("model", made.Out("made/model.pth"))
+	p.File("model", made.Out("made/model.safetensors"))
 	p.File("layers", made.Out("made/layers.json"))
 	p.Output("shadow", action.Value, made.Out("made/shadow.json"))
 }

@@ -53,7 +53,7 @@ func rotateV1Schema() step.Schema {
 		Summary: "Rotates a model (SpinQuant, QuaRot) with the program of mllm v1, so that fewer of its values are far out, and looks whether it still says the same.",
 		ArgDocs: mllmV1Docs(map[string]string{"seed": "Of the matrices, which upstream leaves to chance."}),
 		Outputs: []step.OutputSpec{
-			{Name: "model", Class: action.File, Doc: "The rotated model in floats, a .pth: for the CPU, which goes on where the NPU ends."},
+			{Name: "model", Class: action.File, Doc: "The rotated model in floats, safetensors: the CPU runs it after prefill on the NPU."},
 			{Name: "rotation", Class: action.File, Doc: "The matrices, for `quantize_v1`."},
 			{Name: "same", Class: action.Value, Doc: "How near the rotated model's words are to the model's, for checks: { cosine, cosine_min, argmax_equal, … }."},
 		},
@@ -69,7 +69,7 @@ func rotateV1Schema() step.Schema {
 func (r RotateV1) Plan(p *step.Plan) {
 	at, in := text(p, r.Calibration, "mllm.txt")
 	a := r.run(p, "rotated", "rotate the model with upstream's export_rotate_model.py", map[string]any{"seed": r.Seed, "calibration": at}, in)
-	p.File("model", a.Out("made/model.pth"))
+	p.File("model", a.Out("made/model.safetensors"))
 	p.File("rotation", a.Out("made/rotation.bin"))
 	p.Output("same", action.Value, a.Out("made/same.json"))
 }

@@ -1,4 +1,4 @@
-// Package convert turns safetensors models and PyTorch checkpoints into .mllm files, as upstream's converters do but reproducibly.
+// Package convert turns safetensors models into .mllm files. mllm's converters write the same tensors.
 //
 // Version 2 keeps every element type; version 1 has no shapes, stores booleans as Int8, everything else but bytes as Float32, and has
 // .weight and .bias in names for _weight and _bias.
@@ -15,12 +15,10 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/safetensors"
-	"github.com/hexmage/hexmage/model/torch"
 	"github.com/hexmage/hexmage/qnn"
 )
 
@@ -32,66 +30,14 @@ type Options struct {
 
 // Convert writes all tensors of m to w. It stops early when ctx is cancelled.
 func Convert(ctx context.Context, w io.Writer, m *safetensors.Model, o Options) error {
-	all := make([]tensor, 0, len(m.Tensors()))
-	for _, t := range m.Tensors() {
-		all = append(all, tensor{
-			Tensor: t.Tensor,
-			copyTo: func(w io.Writer) error { return copyRange(w, t.File, t.Offset, t.Size) },
-			data:   func() (io.Reader, error) { return t.Data(), nil },
-		})
-	}
 	if mark := m.Metadata()[qnn.SimulatedKey]; mark != "" {
-		o.ModelName = strings.TrimSpace(mark + " " + o.ModelName) // what it was made of is to be seen in what is made of it
+		o.ModelName = strings.TrimSpace(mark + " " + o.ModelName) // the mark goes on into each file made from the model
 	}
-	return write(ctx, w, all, o)
-}
-
-// convertTorch writes all tensors of a checkpoint, which file is.
-func convertTorch(ctx context.Context, w io.Writer, file *os.File, o Options) error {
-	st, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	f, err := torch.Parse(file, st.Size())
-	if err != nil {
-		return fmt.Errorf("%s: %w", file.Name(), err)
-	}
-	all := make([]tensor, 0, len(f.Tensors()))
-	for i := range f.Tensors() {
-		t := &f.Tensors()[i]
-		all = append(all, tensor{
-			Tensor: safetensors.Tensor{Name: t.Name, DType: t.DType, Shape: t.Shape, Size: t.Size},
-			data:   t.Data,
-			copyTo: func(w io.Writer) error {
-				if at, ok := t.At(); ok {
-					return copyRange(w, file, at, t.Size)
-				}
-				r, err := t.Data()
-				if err == nil {
-					_, err = io.Copy(w, r)
-				}
-				return err
-			},
-		})
-	}
-	slices.SortFunc(all, func(a, b tensor) int { return strings.Compare(a.Name, b.Name) })
-	return write(ctx, w, all, o)
-}
-
-// tensor is one of a model, wherever it stands.
-type tensor struct {
-	safetensors.Tensor
-	copyTo func(io.Writer) error
-	data   func() (io.Reader, error)
-}
-
-// write writes tensors, which are in the order of their names.
-func write(ctx context.Context, w io.Writer, all []tensor, o Options) error {
-	sources := make([]mllm.Source, 0, len(all))
-	names := map[string]string{} // what is written under a name
-	for _, t := range all {
+	sources := make([]mllm.Source, 0, len(m.Tensors()))
+	names := map[string]string{} // the tensor that is written under a name
+	for _, t := range m.Tensors() {
 		if o.Version == mllm.V1 {
-			if strings.HasPrefix(t.Name, "_") { // which upstream's leaves out
+			if strings.HasPrefix(t.Name, "_") { // mllm's converter leaves these out
 				continue
 			}
 			was := t.Name
@@ -110,13 +56,13 @@ func write(ctx context.Context, w io.Writer, all []tensor, o Options) error {
 	return mllm.Write(w, o.Version, o.ModelName, sources)
 }
 
-func source(ctx context.Context, t tensor, v mllm.Version) (mllm.Source, error) {
+func source(ctx context.Context, t safetensors.ModelTensor, v mllm.Version) (mllm.Source, error) {
 	s := mllm.Source{Name: t.Name, Shape: t.Shape, Size: t.Size}
 	s.Write = func(w io.Writer) error {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		return t.copyTo(w)
+		return copyRange(w, t.File, t.Offset, t.Size)
 	}
 	var ok bool
 	if v == mllm.V2 {
@@ -140,11 +86,7 @@ func source(ctx context.Context, t tensor, v mllm.Version) (mllm.Source, error) 
 		width := t.DType.Size()
 		s.DType, s.Size = mllm.Float32, t.Size/width*4
 		s.Write = func(w io.Writer) error {
-			r, err := t.data()
-			if err != nil {
-				return err
-			}
-			return castStream(ctx, w, r, width, cast)
+			return castStream(ctx, w, t.Data(), width, cast)
 		}
 	}
 	return s, nil

@@ -14,7 +14,6 @@ import (
 
 	"github.com/hexmage/hexmage/model/diff"
 	"github.com/hexmage/hexmage/model/onnx"
-	"github.com/hexmage/hexmage/model/torch"
 )
 
 // Differences are what two files of one format differ in.
@@ -151,12 +150,12 @@ func (d *Differences) tensors(a, b string, one, two *Tensors) error {
 		in[t.Name] = t
 	}
 	was := make(map[string]bool, len(one.List))
-	f, err := open(a)
+	f, err := os.Open(a)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	g, err := open(b)
+	g, err := os.Open(b)
 	if err != nil {
 		return err
 	}
@@ -193,54 +192,23 @@ func (t Tensor) what() string {
 	return fmt.Sprintf("%s%s", t.DType, dimsText(t.Shape))
 }
 
-// weights is an open file of tensors.
-type weights struct {
-	*os.File
-	gathered map[string]*torch.Tensor // of a checkpoint, whose elements may stand in another order than they are meant
-}
-
-func open(path string) (weights, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return weights{}, err
-	}
-	w := weights{File: f}
-	st, err := f.Stat()
-	if err == nil {
-		if c, err := torch.Parse(f, st.Size()); err == nil {
-			w.gathered = map[string]*torch.Tensor{}
-			for i := range c.Tensors() {
-				w.gathered[c.Tensors()[i].Name] = &c.Tensors()[i]
-			}
-		}
-	}
-	return w, err
-}
-
-// sum digests the content of a tensor.
-func (w weights) sum(t Tensor) ([]byte, error) {
+// sum digests the content of a tensor in a file.
+func (t Tensor) sum(f *os.File) ([]byte, error) {
 	h := sha256.New()
-	var r io.Reader = io.NewSectionReader(w.File, t.Offset, t.Size)
-	if c := w.gathered[t.Name]; c != nil {
-		var err error
-		if r, err = c.Data(); err != nil {
-			return nil, err
-		}
-	}
-	_, err := io.Copy(h, r)
+	_, err := io.Copy(h, io.NewSectionReader(f, t.Offset, t.Size))
 	return h.Sum(nil), err
 }
 
 // contents are digests of two tensors of the same size; both are "" where they are alike.
-func contents(f, g weights, t, u Tensor) (a, b string, err error) {
+func contents(f, g *os.File, t, u Tensor) (a, b string, err error) {
 	if t.Size != u.Size {
 		return fmt.Sprintf("%s of %d bytes", t.what(), t.Size), fmt.Sprintf("%s of %d bytes", u.what(), u.Size), nil
 	}
-	x, err := f.sum(t)
+	x, err := t.sum(f)
 	if err != nil {
 		return "", "", err
 	}
-	y, err := g.sum(u)
+	y, err := u.sum(g)
 	if bytes.Equal(x, y) || err != nil {
 		return "", "", err
 	}

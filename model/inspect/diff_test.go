@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/hexmage/hexmage/model/inspect"
-	"github.com/hexmage/hexmage/model/torch/torchtest"
 	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
 )
 
@@ -112,21 +111,6 @@ func TestCompareOutside(t *testing.T) {
 		}
 		if got := strings.Join(d.Warnings, "\n"); (want == "") != d.Same || !strings.Contains(got, want) || strings.Count(got, "\n") != map[bool]int{false: 1}[want == ""] {
 			t.Errorf("%s: %q, want %q", name, got, want)
-		}
-	}
-}
-
-// TestCompareCheckpoints: content is compared as it is meant, whatever order it is stored in.
-func TestCompareCheckpoints(t *testing.T) {
-	of := func(strides []int, data ...byte) []byte {
-		return torchtest.Archive(torchtest.Pickle(torchtest.Tensor{Name: "w", Storage: "0", Class: "ByteStorage", Count: 4, Shape: []int{2, 2}, Strides: strides}), torchtest.Storage("0", data))
-	}
-	dir := placed(t, map[string][]byte{"rows.pth": of(nil, 1, 2, 3, 4), "columns.pth": of([]int{1, 2}, 1, 3, 2, 4), "other.pth": of([]int{1, 2}, 1, 2, 3, 4),
-		"w.safetensors": safetensorsOf(`{"w":{"dtype":"U8","shape":[2,2],"data_offsets":[0,4]}}`, 1, 2, 3, 4)})
-	for other, same := range map[string]bool{"rows.pth": true, "columns.pth": true, "other.pth": false, "w.safetensors": true} {
-		d, err := inspect.Compare(dir, "rows.pth", other)
-		if err != nil || d.Same != same || !strings.HasPrefix(d.Format, "torch") {
-			t.Errorf("%s: %+v, %v", other, d, err)
 		}
 	}
 }

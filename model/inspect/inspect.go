@@ -1,4 +1,4 @@
-// Package inspect says what a file is: a model (safetensors, .mllm, GGUF, ONNX, DLC, .pte, .tflite, a PyTorch checkpoint), an ELF file, a program for Windows, a QNN
+// Package inspect says what a file is: a model (safetensors, .mllm, GGUF, ONNX, DLC, .pte, .tflite), an ELF file, a program for Windows, a QNN
 // context binary, a catalog of signed files, an SDK as a folder or a zip file.
 //
 // It looks at bytes, never at names, and trusts none of them: what it reads is bounded, whatever a file says of itself. It does
@@ -6,7 +6,6 @@
 package inspect
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
 	"debug/elf"
@@ -27,18 +26,17 @@ import (
 	"github.com/hexmage/hexmage/model/pte"
 	"github.com/hexmage/hexmage/model/safetensors"
 	"github.com/hexmage/hexmage/model/tflite"
-	"github.com/hexmage/hexmage/model/torch"
 	"github.com/hexmage/hexmage/qnn/catalogfile"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
 // ErrUnknown says that a file is none of the formats this package knows.
-var ErrUnknown = errors.New("neither a model (safetensors, .mllm, GGUF, ONNX, DLC, .pte, .tflite, a PyTorch checkpoint), nor ELF, PE, zip, a catalog or a QNN context binary")
+var ErrUnknown = errors.New("neither a model (safetensors, .mllm, GGUF, ONNX, DLC, .pte, .tflite), nor ELF, PE, zip, a catalog or a QNN context binary")
 
 // Description is what a file turned out to be. Exactly one of the fields after Size is set.
 type Description struct {
 	Path     string               `json:"path"`
-	Format   string               `json:"format"` // safetensors, mllm-v1, mllm-v2, gguf, onnx, dlc, pte, tflite, torch, elf, pe, catalog, qnn-context, zip, folder
+	Format   string               `json:"format"` // safetensors, mllm-v1, mllm-v2, gguf, onnx, dlc, pte, tflite, elf, pe, catalog, qnn-context, zip, folder
 	Size     int64                `json:"size"`   // bytes; of a folder those of its files
 	Tensors  *Tensors             `json:"tensors,omitempty"`
 	ELF      *ELF                 `json:"elf,omitempty"`
@@ -141,26 +139,13 @@ func (d *Description) folder(path string) error {
 	return err
 }
 
-// zip describes a zip file: a DLC, a PyTorch checkpoint, or what else is in it.
+// zip describes a zip file: a DLC, or what else is in it.
 func (d *Description) zip(f *os.File) error {
 	switch m, err := dlc.Parse(f, d.Size); {
 	case err == nil:
 		d.Format, d.DLC = "dlc", m
 		return nil
 	case !errors.Is(err, dlc.ErrUnknown):
-		return err
-	}
-	switch m, err := torch.Parse(f, d.Size); {
-	case err == nil:
-		d.Format, d.Tensors = "torch", &Tensors{}
-		for i := range m.Tensors() {
-			t := &m.Tensors()[i]
-			at, _ := t.At() // of one whose elements are spread, where they begin
-			d.Tensors.List = append(d.Tensors.List, Tensor{Name: t.Name, DType: string(t.DType), Shape: t.Shape, Offset: at, Size: t.Size})
-		}
-		d.Tensors.Count = len(d.Tensors.List)
-		return nil
-	case errors.Is(err, torch.ErrFormat) && !errors.Is(err, torch.ErrNoPickle) && !errors.Is(err, zip.ErrFormat):
 		return err
 	}
 	l, err := listZip(f, d.Size)

@@ -95,7 +95,7 @@ step "convert" "int8" {
   format      = "v1"
 }
 
-# A tree with model.safetensors, or a checkpoint.
+# A folder with model.safetensors, or the file of the rotated model.
 step "convert" "floats" {
   name        = "floats"
   description = "for the CPU, in floats"

@@ -21,7 +21,8 @@ import (
 const (
 	maxFiles = 20_000
 	maxBytes = 256 << 20
-	maxPack  = 512 << 20 // bytes that come
+
+	checkoutTime = 15 * time.Minute // limit of a server that sends next to nothing
 )
 
 // ErrOther says that a commit is not what was pinned.
@@ -126,8 +127,8 @@ func (s Store) dir(src Source, p Pin) string {
 
 func (s Store) options(src Source, commit string) git.Options {
 	return git.Options{
-		Spec: git.Spec{URL: src.place(), Commit: commit, LFSPointers: true}, Machine: s.Machine, Progress: says{s.Progress},
-		Pace: git.Pace{Most: maxPack}, MaxFiles: maxFiles, MaxBytes: maxBytes,
+		Spec: git.Spec{URL: src.place(), Commit: commit}, Machine: s.Machine, Progress: says{s.Progress},
+		MaxFiles: maxFiles, MaxBytes: maxBytes,
 	}
 }
 
@@ -140,7 +141,9 @@ func (s Store) checkout(ctx context.Context, src Source, commit string) (dir, tr
 	if dir, err = os.MkdirTemp(modules, "new-*"); err != nil {
 		return "", "", err
 	}
-	if err = git.Checkout(ctx, s.options(src, commit), dir); err == nil {
+	limited, stop := context.WithTimeout(ctx, checkoutTime)
+	defer stop()
+	if err = git.Checkout(limited, s.options(src, commit), dir); err == nil {
 		tree, err = unpack.Digest(ctx, dir)
 	}
 	if err != nil {

@@ -1,8 +1,8 @@
 """Runs the programs of mllm's branch v1 that prepare a model for its QNN backend, unmodified. stage says which:
 
-rotated: sources, model, calibration, seed → rotation.bin, model.pth (floats of the rotated model), same.json
+rotated: sources, model, calibration, seed → rotation.bin, model.safetensors (floats of the rotated model), same.json
 distribution: sources, model, rotation, calibration, samples → distribution.json
-export: sources, model, rotation, distribution, threshold, clip_all, quant_bias → model.pth (int8), layers.json, shadow.json
+export: sources, model, rotation, distribution, threshold, clip_all, quant_bias → model.safetensors (int8), layers.json, shadow.json
 
 Upstream leaves its matrix to chance. It gets a seed here, and is kept, as all three need the same; a model that is rotated already goes without. Its data set is a text whose paragraphs are
 the samples; every other is cut, as it cannot flatten samples that all have one number of tokens. layers.json is a table: how many layers keep their precision at which threshold.
@@ -56,7 +56,7 @@ def main(a: dict[str, Any]) -> None:
     elif a["stage"] == "distribution":
         count = samples(Path(a["calibration"]).read_text(), a["samples"], dataset)
     distribution = Path(a["distribution"]).resolve() if a["stage"] == "export" else out / "distribution.json"
-    made = out / "model.pth"
+    made = work / "model.pth"
     config = {
         "profile_config": {"dataset_path": str(dataset), "output_path": str(distribution), "num_samples": count, "no_bias": True, "model_config": model},
         "export_config": {
@@ -76,6 +76,8 @@ def main(a: dict[str, Any]) -> None:
         table, shadow = layers(json.loads(distribution.read_text()), a["threshold"], a["clip_all"])
         (out / "layers.json").write_text(json.dumps(table))
         (out / "shadow.json").write_text(json.dumps(shadow))
+    if a["stage"] in ("export", "rotated"):
+        save(made, out / "model.safetensors")
     if a["stage"] == "rotated":
         (out / "same.json").write_text(json.dumps(same(prepared, made, Path(a["calibration"]).read_text(), sees)))
 
@@ -133,6 +135,14 @@ def layers(distribution: dict[str, Any], threshold: int, clip_all: bool) -> tupl
     }
     shadow = {f"{name}.{side}": r for (name, side), r in ratio.items() if keeps(name, side, threshold)}
     return table, shadow
+
+
+def save(made: Path, to: Path) -> None:
+    """Writes the checkpoint that mllm's program made as safetensors."""
+    import torch
+    from safetensors.torch import save_file
+
+    save_file({name: t.clone().contiguous() for name, t in torch.load(made).items()}, to)  # a file of safetensors shares no bytes
 
 
 def same(model: Path, rotated: Path, text: str, sees: bool) -> dict[str, float]:

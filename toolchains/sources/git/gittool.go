@@ -1,8 +1,8 @@
 // Package git puts the files of one commit into a folder, as a built-in tool: `hexmage tool git-checkout`.
 //
 // It needs no git program, runs no hooks and no filters, and leaves no .git behind: the result depends on the commit
-// alone. Submodules are taken at the commits that it names. What Git LFS keeps elsewhere is not got: a commit with its
-// pointers is refused. It does not know branches: a commit is named by its id.
+// alone. It takes submodules at the commits that the commit names, and refuses a commit with pointers of Git LFS.
+// It does not know branches: a commit is named by its id.
 package git
 
 import (
@@ -16,8 +16,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/go-git/go-git/v5"
@@ -39,24 +39,23 @@ const Tool tool.Name[Spec] = "git-checkout/2"
 
 // Spec says what to check out.
 type Spec struct {
-	URL         string   `json:"url"`                                             // an address, or the path of a repository (with or without a work tree)
-	Commit      string   `arg:"commit,required" json:"commit"`                    // 40 hexadecimal digits
-	Sub         string   `arg:"sub" json:"sub,omitempty"`                         // take only this folder
-	Others      []string `arg:"mirrors" json:"others,omitempty"`                  // more addresses of the same repository, tried in order
-	Submodules  bool     `arg:"submodules" json:"submodules,omitempty"`           // take the files of its submodules too, at the commits that it names
-	Only        []string `arg:"submodule_paths" json:"submodule_paths,omitempty"` // only the submodules at these paths, with all that is in them
-	LFSPointers bool     `arg:"lfs_pointers" json:"lfs_pointers,omitempty"`       // take Git LFS's pointers as they are, where without it they are an error
-	Out         string   `json:"out"`                                             // folder to make
+	URL        string   `json:"url"`                                   // an address, or the path of a repository
+	Commit     string   `arg:"commit,required" json:"commit"`          // 40 hexadecimal digits
+	Sub        string   `arg:"sub" json:"sub,omitempty"`               // take this folder only
+	Others     []string `arg:"mirrors" json:"others,omitempty"`        // more addresses of the repository, in order
+	Submodules bool     `arg:"submodules" json:"submodules,omitempty"` // take the files of submodules, too
+	// Only has the paths of the submodules to take, with the submodules in them. Empty is all.
+	Only []string `arg:"submodule_paths" json:"submodule_paths,omitempty"`
+	Out  string   `json:"out"` // folder to make
 }
 
-// Options are a Spec, and with what to carry it out.
+// Options are a Spec, and how to carry it out.
 type Options struct {
 	Spec
 	fetch.Machine
-	Progress io.Writer // what the server says; may be nil
-	Pace     Pace
-	MaxFiles int   // files, folders and links that are made at most; 0: a million
-	MaxBytes int64 // of all files together; 0: any
+	Progress io.Writer // lines of the server; may be nil
+	MaxFiles int       // limit of files, folders and links; 0 is a million
+	MaxBytes int64     // limit of all files together; 0 is none
 }
 
 // ErrOffline says that the network would be needed.
@@ -82,7 +81,7 @@ func Run(ctx context.Context, s Spec, env tool.Env) error {
 
 // Checkout makes out the files of the commit. out must not exist or be empty; when Checkout fails it is as it was.
 func Checkout(ctx context.Context, o Options, out string) error {
-	c := &checkout{links: map[string]string{}}
+	c := &checkout{links: map[string]string{}, held: map[string]*git.Repository{}}
 	defer c.close()
 	tree, err := c.tree(ctx, o)
 	if err == nil {
@@ -96,16 +95,12 @@ func Checkout(ctx context.Context, o Options, out string) error {
 
 // checkout is one call of Checkout.
 type checkout struct {
-	links map[string]string // that are made last
+	links map[string]string // to make last
 	lfs   []string          // files that are pointers
 	files int
-	done  []func() // to be called when no repository is needed any more
-	held  map[string]*git.Repository
-
-	measured struct {
-		files int
-		bytes int64
-	}
+	bytes int64
+	done  []func()                   // calls for the end
+	held  map[string]*git.Repository // with a lock of this process
 }
 
 func (c *checkout) close() {
@@ -141,16 +136,16 @@ func (c *checkout) open(ctx context.Context, o Options) (*git.Repository, error)
 	if info, err := os.Stat(o.URL); err == nil && info.IsDir() {
 		return git.PlainOpen(o.URL)
 	}
-	dir := ""
+	var dir string
+	var err error
 	if o.Downloads == "" {
-		tmp, err := os.MkdirTemp("", "hexmage-git-*")
-		if err != nil {
+		if dir, err = os.MkdirTemp("", "hexmage-git-*"); err != nil {
 			return nil, err
 		}
-		dir = tmp
-		c.done = append(c.done, func() { os.RemoveAll(tmp) })
+		c.done = append(c.done, func() { os.RemoveAll(dir) })
 	} else {
-		dir = o.keeps()
+		sum := sha256.Sum256([]byte(o.URL))
+		dir = filepath.Join(o.Downloads, "git", hex.EncodeToString(sum[:8]))
 		if repo := c.held[dir]; repo != nil { // a submodule twice: the lock is ours
 			return repo, fetchCommit(ctx, o, repo)
 		}
@@ -170,22 +165,14 @@ func (c *checkout) open(ctx context.Context, o Options) (*git.Repository, error)
 	if err != nil {
 		return nil, err
 	}
-	if c.held == nil {
-		c.held = map[string]*git.Repository{}
-	}
 	c.held[dir] = repo
 	return repo, fetchCommit(ctx, o, repo)
 }
 
-// keeps is the folder of downloads that has what was fetched of the repository.
-func (o Options) keeps() string {
-	sum := sha256.Sum256([]byte(o.URL))
-	return filepath.Join(o.Downloads, "git", hex.EncodeToString(sum[:8]))
-}
-
 // fetchCommit makes the repository hold the commit, from the first address that has it.
 func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
-	if complete(repo, plumbing.NewHash(o.Commit)) {
+	hash := plumbing.NewHash(o.Commit)
+	if complete(repo, hash) {
 		return nil
 	}
 	if o.Offline {
@@ -194,11 +181,12 @@ func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
 	var errs []error
 	away := true // no address answered
 	for _, addr := range append([]string{o.URL}, o.Others...) {
-		err := fetchFrom(ctx, o, repo, fetch.Rewrite(addr, o.Mirrors))
-		for try := 1; try < tries && broken(err) && ctx.Err() == nil && !complete(repo, plumbing.NewHash(o.Commit)); try++ {
-			err = fetchFrom(ctx, o, repo, fetch.Rewrite(addr, o.Mirrors))
+		addr = fetch.Rewrite(addr, o.Mirrors)
+		err := fetchFrom(ctx, o, repo, addr)
+		for try := 1; try < tries && broken(err) && ctx.Err() == nil && !complete(repo, hash); try++ {
+			err = fetchFrom(ctx, o, repo, addr)
 		}
-		if complete(repo, plumbing.NewHash(o.Commit)) {
+		if complete(repo, hash) {
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -208,13 +196,12 @@ func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
 		if err == nil {
 			err = errors.New("it has no such commit: check `commit`")
 		}
-		errs = append(errs, fmt.Errorf("%s: %w", redact(fetch.Rewrite(addr, o.Mirrors)), err))
+		errs = append(errs, fmt.Errorf("%s: %w", redact(addr), err))
 	}
-	err := errors.Join(errs...)
-	if away {
-		return fetch.OutOfReach(err)
+	if err := errors.Join(errs...); !away {
+		return err
 	}
-	return err
+	return fetch.OutOfReach(errors.Join(errs...))
 }
 
 // auth is what the user's file of logins has for an address.
@@ -235,58 +222,41 @@ func loginError(err error) error {
 	return fmt.Errorf("%w: put a login for the host into ~/.netrc", err)
 }
 
-// unreachable tells whether an error is of the network, or of a server that is out of order.
-func unreachable(err error) bool {
-	if broken(err) || fetch.Unreachable(err) || errors.As(err, new(*net.OpError)) {
-		return true
-	}
-	return err != nil && awayRE.MatchString(err.Error())
-}
-
-// awayRE is what go-git keeps of such errors where it keeps only their text.
-var awayRE = lazyregexp.New(`connection refused|no such host|network is unreachable|no route to host|i/o timeout|status code: 5[0-9][0-9]`)
-
 const tries = 3 // of an address whose connection breaks
+
+// go-git keeps only the text of some errors.
+var (
+	brokenRE = lazyregexp.New(`EOF|connection reset|broken pipe|i/o timeout`)
+	awayRE   = lazyregexp.New(`connection refused|no such host|network is unreachable|no route to host|status code: 5..`)
+)
 
 // broken tells whether a connection broke on the way.
 func broken(err error) bool {
-	if err == nil {
-		return false
-	}
 	var timeout net.Error
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.As(err, &timeout) && timeout.Timeout() {
-		return true
-	}
-	text := err.Error() // go-git keeps only the text of some
-	return strings.Contains(text, "EOF") || strings.Contains(text, "connection reset") || strings.Contains(text, "broken pipe")
+	return err != nil && (brokenRE.MatchString(err.Error()) || errors.As(err, &timeout) && timeout.Timeout())
 }
 
-// fetchFrom asks for just the commit where the server allows that, else for all branches and tags.
+// unreachable tells whether the network caused an error, or a server that is out of order.
+func unreachable(err error) bool {
+	return broken(err) || fetch.Unreachable(err) || errors.As(err, new(*net.OpError)) ||
+		err != nil && awayRE.MatchString(err.Error())
+}
+
+// fetchFrom asks for the commit alone. If the server refuses that, it asks for all branches and tags.
 func fetchFrom(ctx context.Context, o Options, repo *git.Repository, addr string) error {
-	auth := o.auth(addr)
-	ask := func(options *git.FetchOptions) error {
-		p := &pack{pace: o.Pace}
-		watched, stop := p.watch(ctx)
-		defer stop()
-		remote := git.NewRemote(counting(repo.Storer, p), &config.RemoteConfig{Name: "origin", URLs: []string{addr}})
-		options.Progress, options.Auth = o.Progress, auth
-		err := remote.FetchContext(watched, options)
-		if err != nil && ctx.Err() == nil && watched.Err() != nil {
-			return context.Cause(watched)
-		}
-		return err
+	remote := git.NewRemote(repo.Storer, &config.RemoteConfig{Name: "origin", URLs: []string{addr}})
+	ask := func(depth int, tags git.TagMode, ref string) error {
+		return remote.FetchContext(ctx, &git.FetchOptions{Depth: depth, Tags: tags, Progress: o.Progress,
+			Auth: o.auth(addr), RefSpecs: []config.RefSpec{config.RefSpec(ref)}})
 	}
-	first := ask(&git.FetchOptions{Depth: 1, Tags: git.NoTags, RefSpecs: []config.RefSpec{config.RefSpec(o.Commit + ":refs/heads/at-" + o.Commit)}})
+	first := ask(1, git.NoTags, o.Commit+":refs/heads/at-"+o.Commit)
 	if ctx.Err() != nil || complete(repo, plumbing.NewHash(o.Commit)) {
 		return first
 	}
 	if refused(first) {
 		return loginError(first)
 	}
-	if fetch.Unreachable(first) || errors.Is(first, fetch.ErrTooLarge) { // more would be slower, and larger
-		return first
-	}
-	err := ask(&git.FetchOptions{Tags: git.AllTags, RefSpecs: []config.RefSpec{"+refs/heads/*:refs/heads/*"}})
+	err := ask(0, git.AllTags, "+refs/heads/*:refs/heads/*")
 	if err != nil && !errors.Is(err, git.NoErrAlreadyUpToDate) {
 		return errors.Join(err, first)
 	}
@@ -302,7 +272,7 @@ func redact(addr string) string {
 	return addr
 }
 
-// sayings turns what a server says while it packs into lines of progress.
+// sayings turns lines of the server into lines of progress.
 type sayings struct {
 	w    io.Writer
 	line []byte
@@ -312,23 +282,23 @@ type sayings struct {
 // Write never fails.
 func (s *sayings) Write(b []byte) (int, error) {
 	for _, c := range b {
-		if c != '\n' && c != '\r' {
-			if c >= ' ' && c < 0x7f && len(s.line) < 200 {
-				s.line = append(s.line, c)
-			}
-			continue
+		end := c == '\n' || c == '\r'
+		if !end && c >= ' ' && c < 0x7f && len(s.line) < 200 {
+			s.line = append(s.line, c)
 		}
-		if now := time.Now(); len(s.line) > 0 && now.Sub(s.last) > 200*time.Millisecond {
-			s.last = now
+		if end && len(s.line) > 0 && time.Since(s.last) > 200*time.Millisecond {
+			s.last = time.Now()
 			fmt.Fprintf(s.w, "progress 0 0 %s\n", s.line)
 		}
-		s.line = s.line[:0]
+		if end {
+			s.line = s.line[:0]
+		}
 	}
 	return len(b), nil
 }
 
-// complete tells whether the commit is there with all its trees and files: a broken fetch may leave a commit without them. Each tree is looked
-// into once, in however many places it is: a few of them could name more folders than anybody can go through.
+// complete tells whether the repository has the commit with all its trees and files: a broken fetch may leave a commit
+// without them. It reads each tree once, because a few trees can name more folders than memory holds.
 func complete(repo *git.Repository, hash plumbing.Hash) bool {
 	c, err := repo.CommitObject(hash)
 	if err != nil {
@@ -342,21 +312,12 @@ func complete(repo *git.Repository, hash plumbing.Hash) bool {
 		}
 		seen[hash] = true
 		tree, err := repo.TreeObject(hash)
-		if err != nil {
-			return false
-		}
-		for _, e := range tree.Entries {
-			switch {
-			case e.Mode == filemode.Submodule:
-			case e.Mode == filemode.Dir:
-				if !whole(e.Hash) {
-					return false
-				}
-			case repo.Storer.HasEncodedObject(e.Hash) != nil:
-				return false
+		return err == nil && !slices.ContainsFunc(tree.Entries, func(e object.TreeEntry) bool {
+			if e.Mode == filemode.Dir {
+				return !whole(e.Hash)
 			}
-		}
-		return true
+			return e.Mode != filemode.Submodule && repo.Storer.HasEncodedObject(e.Hash) != nil
+		})
 	}
 	return whole(c.TreeHash)
 }

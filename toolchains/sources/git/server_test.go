@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"math/rand/v2"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -17,7 +16,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/tool/tooltest"
@@ -224,13 +222,6 @@ func TestLFS(t *testing.T) {
 	if err := git.Checkout(t.Context(), o, out); err != nil {
 		t.Error(err)
 	}
-	o.Sub, o.LFSPointers = "", true
-	if err := git.Checkout(t.Context(), o, out+"2"); err != nil {
-		t.Error(err)
-	}
-	if b, err := os.ReadFile(filepath.Join(out+"2", "models/w.bin")); err != nil || string(b) != pointer {
-		t.Errorf("%q, %v", b, err)
-	}
 }
 
 func TestLogin(t *testing.T) {
@@ -252,68 +243,6 @@ func TestLogin(t *testing.T) {
 	if strings.Contains(said, "p4ss") {
 		t.Errorf("it prints the password: %s", said)
 	}
-}
-
-// A server that sends next to nothing is given up, though something comes all the time, and one that sends more than any repository has is
-// given up, too.
-func TestPace(t *testing.T) {
-	dir, _ := project(t)
-	noise := make([]byte, 200_000)
-	_, _ = rand.NewChaCha8([32]byte{3}).Read(noise)
-	work := filepath.Join(dir, "main")
-	write(t, work, "noise", string(noise))
-	runGit(t, work, "add", ".")
-	runGit(t, work, "commit", "-q", "-m", "noise")
-	commit := runGit(t, work, "rev-parse", "HEAD")
-	good, err := url.Parse(serve(t, dir, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		slow func(r *http.Request) bool
-		fast int64 // bytes before it becomes slow
-		pace git.Pace
-		text string
-		away bool
-	}{
-		"a byte at a time": {func(r *http.Request) bool { return r.Method == http.MethodPost }, 140_000, git.Pace{Stall: 300 * time.Millisecond, Floor: 10_000}, "less than 10000 bytes a second", true},
-		"no pack":          {func(r *http.Request) bool { return r.Method == http.MethodGet }, 0, git.Pace{Stall: 300 * time.Millisecond, First: time.Second}, "no byte of a pack came", true},
-		"too much":         {func(*http.Request) bool { return false }, 0, git.Pace{Most: 100_000}, "more than 100 kB", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			proxy := httputil.NewSingleHostReverseProxy(good)
-			proxy.FlushInterval = -1
-			proxy.ErrorLog = log.New(io.Discard, "", 0)
-			proxy.ModifyResponse = func(r *http.Response) error {
-				if c.slow(r.Request) {
-					r.Body = struct {
-						io.Reader
-						io.Closer
-					}{io.MultiReader(io.LimitReader(r.Body, c.fast), slowReader{r.Body}), r.Body}
-				}
-				return nil
-			}
-			srv := httptest.NewServer(proxy)
-			defer srv.Close()
-			out := filepath.Join(t.TempDir(), "x")
-			err := git.Checkout(t.Context(), git.Options{Spec: git.Spec{URL: srv.URL + "/main/.git", Commit: commit}, Machine: fetch.Machine{Downloads: t.TempDir()}, Pace: c.pace}, out)
-			if err == nil || !strings.Contains(err.Error(), c.text) || fetch.Unreachable(err) != c.away {
-				t.Errorf("error %v", err)
-			}
-			if _, err := os.Stat(out); err == nil {
-				t.Error("there is a result")
-			}
-		})
-	}
-}
-
-// slowReader gives a byte at a time.
-type slowReader struct{ r io.Reader }
-
-func (s slowReader) Read(b []byte) (int, error) {
-	time.Sleep(5 * time.Millisecond)
-	return s.r.Read(b[:min(len(b), 1)])
 }
 
 // TestResolve: which commit a name is now, of a folder, of a server, and as git itself sees it.

@@ -2,6 +2,7 @@ package git
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -48,9 +48,6 @@ func (c *checkout) write(ctx context.Context, o Options, tree *object.Tree, out 
 		return err
 	}
 	defer root.Close()
-	if err := c.measure(ctx, o, tree); err != nil {
-		return err
-	}
 	if err := c.fill(ctx, o, tree, root, ".", 0); err != nil {
 		return err
 	}
@@ -79,9 +76,10 @@ func (c *checkout) fill(ctx context.Context, o Options, tree *object.Tree, root 
 		if err != nil {
 			return err
 		}
-		if c.files++; c.files > maxFiles {
-			return fmt.Errorf("more than %d files", maxFiles)
+		if most := cmp.Or(o.MaxFiles, maxFiles); c.files >= most {
+			return fmt.Errorf("%w: more than %d files", fetch.ErrTooLarge, most)
 		}
+		c.files++
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -98,10 +96,7 @@ func (c *checkout) fill(ctx context.Context, o Options, tree *object.Tree, root 
 				err = c.submodule(ctx, o, inTree, entry.Hash, root, name, depth)
 			}
 		case filemode.Symlink:
-			var b []byte
-			if b, err = link(tree, &entry, inTree); err == nil {
-				c.links[name] = string(b)
-			}
+			c.links[name], err = link(tree, &entry)
 		default:
 			err = c.file(o, tree, &entry, root, name)
 		}
@@ -159,61 +154,47 @@ func (c *checkout) submodule(ctx context.Context, o Options, inTree string, comm
 	if err != nil {
 		return err
 	}
-	m, err := moduleAt(text, path.Join(strings.Trim(o.Sub, "/"), inTree))
-	if err != nil || m.never {
-		return err
+	cfg := format.New()
+	if err := format.NewDecoder(strings.NewReader(text)).Decode(cfg); err != nil {
+		return fmt.Errorf(".gitmodules: %w", err)
+	}
+	at, modules := path.Join(strings.Trim(o.Sub, "/"), inTree), cfg.Section("submodule").Subsections
+	i := slices.IndexFunc(modules, func(m *format.Subsection) bool { return path.Clean(m.Option("path")) == at })
+	if i < 0 {
+		return errors.New("it is a submodule without an entry in .gitmodules")
+	}
+	if modules[i].Option("update") == "none" { // git leaves its folder empty
+		return nil
 	}
 	sub := o
 	sub.Sub, sub.Commit, sub.Others, sub.Only = "", commit.String(), nil, nil
-	if sub.URL, err = subURL(o.URL, m.url); err != nil {
+	if sub.URL, err = subURL(o.URL, modules[i].Option("url")); err != nil {
 		return err
 	}
 	subTree, err := c.tree(ctx, sub)
-	if err == nil {
-		err = c.measure(ctx, sub, subTree)
-	}
 	if err != nil {
 		return fmt.Errorf("submodule %s: %w", redact(sub.URL), err)
 	}
 	return c.fill(ctx, sub, subTree, root, name, depth+1)
 }
 
-// module is what a .gitmodules says of one submodule.
-type module struct {
-	url   string
-	never bool // "update = none": git itself leaves its folder empty
-}
-
-// moduleAt finds the submodule whose path is want.
-func moduleAt(gitmodules, want string) (module, error) {
-	cfg := format.New()
-	if err := format.NewDecoder(strings.NewReader(gitmodules)).Decode(cfg); err != nil {
-		return module{}, fmt.Errorf(".gitmodules: %w", err)
-	}
-	for _, s := range cfg.Section("submodule").Subsections {
-		if path.Clean(s.Option("path")) == want {
-			return module{s.Option("url"), s.Option("update") == "none"}, nil
-		}
-	}
-	return module{}, errors.New("it is a submodule that .gitmodules does not speak of")
-}
-
-var remoteRE = lazyregexp.New(`^(https?|ssh|git)://|^[\w.-]+@[\w.-]+:`)
+var (
+	remoteRE = lazyregexp.New(`^(https?|ssh|git)://|^[\w.-]+@[\w.-]+:`)
+	baseRE   = lazyregexp.New(`^([a-z]+://[^/]*|[\w.-]+@[\w.-]+:)/?(.*)$`)
+)
 
 // subURL is the address of a submodule, which may be relative to that of the repository it is in.
 func subURL(parent, addr string) (string, error) {
 	if strings.HasPrefix(addr, "./") || strings.HasPrefix(addr, "../") {
-		base, rest := parent, ""
-		if m := regexp.MustCompile(`^([a-z]+://[^/]*|[\w.-]+@[\w.-]+:)/?(.*)$`).FindStringSubmatch(parent); m != nil {
-			base, rest = m[1], m[2]
-		} else {
+		m := baseRE.FindStringSubmatch(parent)
+		if m == nil {
 			return filepath.Join(parent, filepath.FromSlash(addr)), nil // a folder of this machine
 		}
-		at := path.Join("/", rest, addr)
-		if strings.HasSuffix(base, ":") {
+		at := path.Join("/", m[2], addr)
+		if strings.HasSuffix(m[1], ":") {
 			at = strings.TrimPrefix(at, "/")
 		}
-		return base + at, nil
+		return m[1] + at, nil
 	}
 	if !remoteRE.MatchString(addr) && remoteRE.MatchString(parent) {
 		return "", fmt.Errorf("its address %q is no server's, and what comes from a server names nothing of this machine", addr)
@@ -222,13 +203,12 @@ func subURL(parent, addr string) (string, error) {
 }
 
 func lfsError(names []string) error {
-	some := names[:min(len(names), 5)]
 	more := ""
-	if n := len(names) - len(some); n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
+	if n := len(names) - 5; n > 0 {
+		names, more = names[:5], fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Errorf("the commit keeps files in Git LFS, and has only pointers to them: %s%s. Take a folder without them (sub), a release archive of the project, "+
-		"or get those files with step fetch; if nothing needs them, say lfs_pointers = true", strings.Join(some, ", "), more)
+	return fmt.Errorf("the commit keeps files in Git LFS, and has only pointers to them: %s%s. Take a folder without "+
+		"them (sub), a release archive of the project, or get those files with step fetch", strings.Join(names, ", "), more)
 }
 
 func checkName(name string) error {
@@ -240,67 +220,16 @@ func checkName(name string) error {
 	return nil
 }
 
-func reader(tree *object.Tree, entry *object.TreeEntry) (io.ReadCloser, error) {
+// link returns the target of a symbolic link.
+func link(tree *object.Tree, entry *object.TreeEntry) (string, error) {
 	f, err := tree.TreeEntryFile(entry)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	return f.Reader()
-}
-
-// measure looks whether a tree is as large as it may be, before any file of it is read: what is packed small may be large.
-func (c *checkout) measure(ctx context.Context, o Options, tree *object.Tree) error {
-	if o.MaxFiles == 0 && o.MaxBytes == 0 {
-		return nil
+	if f.Size > maxLink {
+		return "", fmt.Errorf("a link of %d bytes", f.Size)
 	}
-	walker := object.NewTreeWalker(tree, true, nil)
-	defer walker.Close()
-	sizes := map[plumbing.Hash]int64{}
-	for {
-		name, entry, err := walker.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		if c.measured.files++; o.MaxFiles > 0 && c.measured.files > o.MaxFiles {
-			return fmt.Errorf("%w: more than %d files", fetch.ErrTooLarge, o.MaxFiles)
-		}
-		if entry.Mode == filemode.Dir || entry.Mode == filemode.Submodule {
-			continue
-		}
-		size, ok := sizes[entry.Hash]
-		if !ok {
-			if size, err = tree.Size(name); err != nil {
-				return err
-			}
-			sizes[entry.Hash] = size
-		}
-		if c.measured.bytes += size; o.MaxBytes > 0 && c.measured.bytes > o.MaxBytes {
-			return fmt.Errorf("%w: its files have more than %s", fetch.ErrTooLarge, bytesize.Decimal(o.MaxBytes))
-		}
-	}
-}
-
-// link returns where a symbolic link leads.
-func link(tree *object.Tree, entry *object.TreeEntry, inTree string) ([]byte, error) {
-	size, err := tree.Size(inTree)
-	if err != nil {
-		return nil, err
-	}
-	if size > maxLink {
-		return nil, fmt.Errorf("a link of %d bytes", size)
-	}
-	r, err := reader(tree, entry)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return io.ReadAll(r)
+	return f.Contents()
 }
 
 // lfsMark is how a pointer of Git LFS begins; pointers are small.
@@ -311,13 +240,21 @@ const (
 
 // file writes a regular file, and notices a pointer of Git LFS.
 func (c *checkout) file(o Options, tree *object.Tree, entry *object.TreeEntry, root *os.Root, name string) error {
-	body, err := reader(tree, entry)
+	blob, err := tree.TreeEntryFile(entry)
+	if err != nil {
+		return err
+	}
+	if c.bytes += blob.Size; o.MaxBytes > 0 && c.bytes > o.MaxBytes {
+		return fmt.Errorf("%w: its files have more than %s", fetch.ErrTooLarge, bytesize.Decimal(o.MaxBytes))
+	}
+	body, err := blob.Reader()
 	if err != nil {
 		return err
 	}
 	defer body.Close()
 	r := bufio.NewReaderSize(body, 64<<10)
-	if head, err := r.Peek(lfsSize + 1); err == io.EOF && strings.HasPrefix(string(head), lfsMark) && strings.Contains(string(head), "\noid sha256:") && !o.LFSPointers {
+	head, err := r.Peek(lfsSize + 1)
+	if text := string(head); err == io.EOF && strings.HasPrefix(text, lfsMark) && strings.Contains(text, "\noid sha256:") {
 		c.lfs = append(c.lfs, name)
 		return nil
 	}

@@ -233,6 +233,25 @@ func TestTinyORT(t *testing.T) {
 	})
 }
 
+// TestCheckpoint runs the tests of checkpoint.py in its locked environment, and converts a checkpoint.
+func TestCheckpoint(t *testing.T) {
+	w := EmulatorWarmed(t)
+	programs(t, w, "test_checkpoint.py")
+	w.Write(t, "pipelines/pth.hcl", `profile "emulator" { default = true }
+step "convert" "m" {
+  model  = "host/tests/checkpoints/module.pth"
+  format = "v1"
+  name   = "m"
+}
+output "mllm" { value = step.convert.m.outputs.model }
+`)
+	Wants(t, w.Run(t, "run", "pth"), ExitUsage, `needs toolchain "onnx"`, `toolchain "onnx" {}`)
+	w.Edit(t, "pipelines/pth.hcl", `step "convert"`, `toolchain "onnx" {}
+step "convert"`)
+	Wants(t, w.Run(t, "run", "pth"), ExitOK, "2 executed")
+	Wants(t, w.Run(t, "inspect", "out/pth/mllm"), ExitOK, "mllm", "0.weight", "1.running_mean")
+}
+
 // programs runs tests of the host's programs in their own environment.
 func programs(t *testing.T, w *World, tests string) {
 	t.Helper()
@@ -248,7 +267,7 @@ step "python" "tests" {
   environment = toolchain.onnx.dir
   script      = "host/tests/`+tests+`"
   args        = ["host/programs"]
-  inputs      = ["host/programs", "host/texts"]
+  inputs      = ["host/programs", "host/texts", "host/tests/checkpoints"]
 }
 `)
 	Wants(t, w.Run(t, "run", "programs"), ExitOK, "1 executed")

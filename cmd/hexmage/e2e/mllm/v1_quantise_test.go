@@ -15,7 +15,8 @@ import (
 	"github.com/hexmage/hexmage/model/mllm"
 )
 
-// v1Held has upstream's converter convert what pipeline mllm-v1-quantize converts.
+// v1Held has mllm's converter convert what pipeline mllm-v1-quantize converts. It reads checkpoints only: it cannot
+// read safetensors in one file.
 const v1Held = `
 profile "emulator" { default = true }
 toolchain "mllm_quantiser" {}
@@ -34,17 +35,24 @@ step "quantize_v1" "llm" {
   model    = step.model.small.outputs.dir
   rotation = step.rotate_v1.llm.outputs.rotation
 }
+step "python" "pth" {
+  environment = toolchain.mllm_quantiser.dir
+  script      = "pth.py"
+  args        = [step.quantize_v1.llm.outputs.model, "int8.pth", step.rotate_v1.llm.outputs.model, "floats.pth"]
+  output "int8" { file = "int8.pth" }
+  output "floats" { file = "floats.pth" }
+}
 step "python" "int8" {
   environment = toolchain.mllm_quantiser.dir
   script      = "v1/tools/convertor/converter.py"
-  args        = ["--input_model", step.quantize_v1.llm.outputs.model, "--output_model", "model.mllm"]
+  args        = ["--input_model", step.python.pth.outputs.int8, "--output_model", "model.mllm"]
   output "mllm" { file = "model.mllm" }
 }
 output "int8" { value = step.python.int8.outputs.mllm }
 step "python" "floats" {
   environment = toolchain.mllm_quantiser.dir
   script      = "v1/tools/convertor/converter.py"
-  args        = ["--input_model", step.rotate_v1.llm.outputs.model, "--output_model", "model.mllm"]
+  args        = ["--input_model", step.python.pth.outputs.floats, "--output_model", "model.mllm"]
   output "mllm" { file = "model.mllm" }
 }
 output "floats" { value = step.python.floats.outputs.mllm }
@@ -88,6 +96,8 @@ func TestV1Quantise(t *testing.T) {
 		"The model is a qwen2: upstream's v1 prepares qwen2 (also Qwen1.5 and Qwen2.5), and with pictures qwen2_vl.")
 
 	w.Write(t, "pipelines/held.hcl", v1Held)
+	w.Write(t, "pth.py", "import sys, torch\nfrom safetensors.torch import load_file\n"+
+		"for i in (1, 3): torch.save(load_file(sys.argv[i]), sys.argv[i + 1])\n")
 	Wants(t, slow("run", "held"), ExitOK)
 	made, held := filepath.Join(w.Dir, "out", "mllm-v1-quantize"), filepath.Join(w.Dir, "out", "held")
 	for _, name := range []string{"int8", "floats"} {
