@@ -104,7 +104,6 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"fetch_files":        step.New(fetchFilesSchema(), FetchFiles.Plan),
 		"fetch":              step.New(fetchSchema(), Fetch.Plan),
 		"git":                step.New(gitSchema(), Git.Plan),
-		"litert_context":     step.New(litertContextSchema(), LiteRTContext.Plan),
 		"kernel_test":        step.New(kernelTestSchema(), func(t KernelTest, p *step.Plan) { t.Plan(p, targets()) }),
 		"makefile":           step.New(makefileSchema(), asked(w, Makefile.facts, func(m Makefile, p *step.Plan) { m.Plan(p, targets()) })),
 		"model":              step.New(modelSchema(), Model.Plan),

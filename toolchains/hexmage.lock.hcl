@@ -281,21 +281,6 @@ locked "linux_arm64_dev" "12" {
   ]
 }
 
-locked "litert" "2.3.0" {
-  source = "python"
-  asked  = "da3d1f91ca1c0c8a167c77a204026d61183f6ed197a1857ab2fd36cd68498f4a"
-  wheels = [
-    "ai_edge_litert-2.3.0-cp313-cp313-manylinux_2_27_x86_64.whl 21781769 985ac3823fe1d5d6a04cf5f613cc2adf98a9c8a456af0b5efa8d9ac6b118ea14",
-    "backports_strenum-1.3.1-py3-none-any.whl 8304 cdcfe36dc897e2615dc793b7d3097f54d359918fc448754a517e6f23044ccf83",
-    "flatbuffers-25.12.19-py2.py3-none-any.whl 26661 7634f50c427838bb021c2d66a3d1168e9d199b0607e6329399f04846d42e20b4",
-    "ml_dtypes-0.6.0-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl 410169 26b1f1fa4f0435a2946859823f6e2bf06796f1e9f10f5a05b08a5e3c8f46ff69",
-    "numpy-2.4.6-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl 16633220 a7830bab239b79cda9c08c2da014761cafb48da6150e1da17ac06283f43b6089",
-    "protobuf-7.36.2-cp310-abi3-manylinux2014_x86_64.whl 343223 89f23aa53c24553a2416fd4fd1ec06f74fa42b14b546d8883128813f775bbfd2",
-    "tqdm-4.70.1-py3-none-any.whl 80199 c293e525e6fef9c20e8728fd4612df02a0aa31bb5fe91ecd93e123b1b7bffa73",
-    "typing_extensions-4.16.0-py3-none-any.whl 45571 481caa481374e813c1b176ada14e97f1f67a4539ce9cfeb3f350d78d6370c2e8",
-  ]
-}
-
 locked "lldb" "22" {
   source = "deb"
   packages = [

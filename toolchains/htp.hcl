@@ -174,21 +174,6 @@ toolchain "onnx_arm64" {
   }
 }
 
-# LiteRT with the plug-ins that compile for an NPU, the vendor's among them: what they compile with are the libraries of htp_host.
-toolchain "litert" {
-  description = "LiteRT with its plug-ins for NPUs, an environment of Python's"
-  page        = "https://ai.google.dev/edge/litert"
-  default     = "2.3.0"
-
-  release "2.3.0" {
-    source "python" {
-      python       = "3.13"
-      until        = "2026-11-20"
-      requirements = ["ai-edge-litert==2.3.0", "flatbuffers==25.12.19", "numpy==2.4.6"]
-    }
-  }
-}
-
 # Olive, in one environment for all of its passes that run on a CPU. Its wheels are those of the other environments where they have the same packages: PyTorch is mllm_quantiser's, ONNX Runtime is onnx's.
 toolchain "olive" {
   description = "Olive and what its passes need, an environment of Python's"

@@ -44,7 +44,6 @@ toolchain "adb" {}
 toolchain "onnx" {}
 toolchain "aimet" {}
 toolchain "quark" {}
-toolchain "litert" {}
 toolchain "executorch" {}
 toolchain "olive" {}
 toolchain "htp_host" { use = "pypi" }

@@ -324,7 +324,7 @@ func everyCommand(t *testing.T, name string, least int) {
 				files, text = []string{at},
 					`{"input_model": {"type": "ONNXModel"}, "passes": {"tidy": {"type": "OnnxPeepholeOptimizer"}}}`
 			case variable == "int8", variable == "q4k",
-				variable == "model" && slices.Contains([]string{".onnx", ".tflite", ".pte"}, filepath.Ext(at)):
+				variable == "model" && slices.Contains([]string{".onnx", ".pte"}, filepath.Ext(at)):
 				files = []string{at}
 			case variable == "samples", variable == "pictures":
 				files = []string{filepath.Join(at, "0.npz")}

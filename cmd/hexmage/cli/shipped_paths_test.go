@@ -23,9 +23,7 @@ var shippedPaths = []shippedPath{
 	{"board-ort", "emulator", map[string]string{"model": "in/qwen3"}},
 	{"executorch-qnn", "device", map[string]string{"module": "in/net.py"}},
 	{"fallback", "emulator", map[string]string{"model": "in/net.onnx", "samples": "in/samples"}},
-	{"fallback", "emulator", map[string]string{"model": "in/net.tflite"}},
 	{"fallback", "emulator", map[string]string{"model": "in/net.pte"}},
-	{"litert-qnn", "emulator", map[string]string{"model": "in/net.tflite"}},
 	{"llama-aot", "emulator", map[string]string{"model": "in/llama", "mllm": "in/clone", "quantizer": "mllm"}},
 	{"llm-npu", "device", map[string]string{"int8": "in/int8.mllm", "q4k": "in/q4k.mllm",
 		"tokenizer": "in/qwen3/tokenizer.json", "mllm": "in/clone"}},
@@ -51,7 +49,7 @@ type shippedPath struct {
 }
 
 // noPaths are the other variables.
-var noPaths = strings.Fields(`mllm-v1-quantize.samples quantizers.model bisect block_size board chunk context dlc
+var noPaths = strings.Fields(`mllm-v1-quantize.samples quantizers.model bisect block_size board chunk context
 	embedding fallback floats kv layers least lengths level norms optimization package partitions phone precision processor
 	prompt quantise quantizer releases repeat rotate schemes serial series sharing splits targets threshold tokens tolerance
 	top twins ways`)
@@ -187,7 +185,7 @@ func writeInputs(t *testing.T, dir string) {
 		writeHF(t, filepath.Join(dir, "in", architecture), architecture, 2)
 	}
 	for name, text := range map[string]string{
-		"net.onnx": "", "net.tflite": "", "net.pte": "", "int8.mllm": "", "q4k.mllm": "", "samples/1.npz": "",
+		"net.onnx": "", "net.pte": "", "int8.mllm": "", "q4k.mllm": "", "samples/1.npz": "",
 		"net.py": "def module():\n    pass\n", "text.txt": "A paragraph.\n", "recipe.json": string(recipe),
 		"runtime/libonnxruntime.so":                            "",
 		"clone/ops/LLaMAPackage/src/LLaMAPackageInterface.cpp": "", "clone/ops/LLaMAPackage/src/ops/Op.cpp": "",
