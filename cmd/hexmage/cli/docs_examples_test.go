@@ -45,7 +45,6 @@ toolchain "onnx" {}
 toolchain "aimet" {}
 toolchain "quark" {}
 toolchain "executorch" {}
-toolchain "olive" {}
 toolchain "htp_host" { use = "pypi" }
 toolchain "gnu_runtime" {}
 toolchain "tools" {
@@ -60,8 +59,6 @@ output "json" { value = step.exec.tokenizer.outputs.json }
 cp vocabulary "$2"
 -- vocabulary --
 {"a": 1}
--- recipe.json --
-{"input_model": {"type": "ONNXModel"}, "data_configs": [{"name": "calibration", "type": "RawDataContainer"}], "passes": {"q": {"type": "OnnxStaticQuantization", "data_config": "calibration"}}}
 `
 	const withNet = `
 -- pipelines/p.hcl --
