@@ -90,7 +90,6 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"htp_context":        step.New(htpContextSchema(), func(h HTPContext, p *step.Plan) { h.Plan(p, w.find) }),
 		"htp_emulate":        step.New(htpEmulateSchema(), HTPEmulate.Plan),
 		"npu_profile":        step.New(npuProfileSchema(), NPUProfile.Plan),
-		"onnx_edit":          step.New(onnxEditSchema(), ONNXEdit.Plan),
 		"onnx_llm":           step.New(onnxLLMSchema(), asked(w, ONNXLLM.facts, ONNXLLM.Plan)),
 		"onnx_quantize":      step.New(onnxQuantizeSchema(), ONNXQuantize.Plan),
 		"onnx_run":           step.New(onnxRunSchema(), ONNXRun.Plan),

@@ -60,12 +60,6 @@ cp vocabulary "$2"
 -- vocabulary --
 {"a": 1}
 `
-	const withNet = `
--- pipelines/p.hcl --
-profile "emulator" { default = true }
-toolchain "onnx" {}
-step "onnx_llm" "smollm2" { model = "models/smollm2" }
-`
 	withKinds := strings.Replace(aroundKinds, "output \"json\"", "{{"+kindExamples+"}}\noutput \"json\"", 1)
 	return map[string]map[string]docExample{
 		"fallback.md": {
@@ -159,8 +153,12 @@ int main(void) { return puts(SAID) < 0; }
 				want: map[string]string{"json": "{\"a\": 1}\n"}},
 		},
 		"onnx.md": {
-			"Edits/1":    {files: withNet},
-			"Patterns/1": {files: withNet},
+			"Edit an ONNX graph/1": {files: `
+-- pipelines/p.hcl --
+profile "emulator" { default = true }
+-- edit.py --
+-- net.onnx --
+`},
 		},
 		"from-terraform.md": {
 			"A module, ported/1": {at: "modules/greet/main.hcl", files: `

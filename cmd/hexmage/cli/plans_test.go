@@ -294,9 +294,6 @@ func TestPageOfMllm(t *testing.T) { everyCommand(t, "mllm.md", 9) }
 // TestPageOfProfiles: so can those of docs/profile.md, with a graph and samples.
 func TestPageOfProfiles(t *testing.T) { everyCommand(t, "profile.md", 5) }
 
-// TestPageOfGraphs: so can every command of docs/onnx.md.
-func TestPageOfGraphs(t *testing.T) { everyCommand(t, "onnx.md", 2) }
-
 // TestPageOfFallback: and those of docs/fallback.md.
 func TestPageOfFallback(t *testing.T) { everyCommand(t, "fallback.md", 7) }
 

@@ -29,7 +29,6 @@ var shippedPaths = []shippedPath{
 		"tokenizer": "in/qwen3/tokenizer.json", "mllm": "in/clone"}},
 	{"mllm-v1-quantize", "emulator", map[string]string{"model": "in/qwen3", "mllm": "in/clone",
 		"calibration": "in/text.txt", "pictures": "in/samples"}},
-	{"onnx-edit", "emulator", map[string]string{"model": "in/qwen3"}},
 	{"onnx-htp", "emulator", map[string]string{"model": "in/net.onnx", "samples": "in/samples"}},
 	{"phone-ort", "device", map[string]string{"model": "in/qwen3", "runtime": "in/runtime"}},
 	{"profile-npu", "emulator", map[string]string{"model": "in/net.onnx", "samples": "in/samples"}},
