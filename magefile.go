@@ -50,14 +50,14 @@ func Test() error {
 	return race("-skip=" + planning)
 }
 
-// TestAll runs Test and Mutants, and what takes hours: the long forms of faults, pushes and of what is cut in profile emulator, a real model compiled twice, AIMET, a recipe of Olive's and ExecuTorch in gigabytes of their own, and a real model taken through upstream's quantiser, two hours of kills, every test of the program under the race detector, a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour; and the release of each system, in whole systems of Debian's.
+// TestAll runs Test and Mutants, and what takes hours: the long forms of faults, pushes and of what is cut in profile emulator, a real model compiled twice, AIMET and ExecuTorch in gigabytes of their own, and a real model taken through upstream's quantiser, two hours of kills, every test of the program under the race detector, a look at the whole cache after each hostile action, every fuzz target for a minute of a processor, and those of PyTorch's checkpoints for an hour; and the release of each system, in whole systems of Debian's.
 func TestAll() error {
 	mg.SerialDeps(Test, Mutants, Faults, Hunt)
 	if err := race(); err != nil {
 		return err
 	}
-	long := map[string]string{"HEXMAGE_PUSH_MB": "1024", "HEXMAGE_LEASES": "10000", "HEXMAGE_CUTS": "all", "HEXMAGE_SMOLLM2": "twice", "HEXMAGE_QUANTIZERS": "all", "HEXMAGE_OLIVE": "all", "HEXMAGE_EXECUTORCH": "all"}
-	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestLeaseOfTwoHosts|TestFlakyPhone|TestCut|SmolLM2$|TestFitPoints|TestQuantizers|TestOlive$|TestExecuTorch", "./runner", "./cmd/hexmage/e2e/..."); err != nil {
+	long := map[string]string{"HEXMAGE_PUSH_MB": "1024", "HEXMAGE_LEASES": "10000", "HEXMAGE_CUTS": "all", "HEXMAGE_SMOLLM2": "twice", "HEXMAGE_QUANTIZERS": "all", "HEXMAGE_EXECUTORCH": "all"}
+	if err := sh.RunWithV(long, "go", "test", "-timeout=2h", "-count=1", "-run=TestPush$|TestLeaseOfTwoHosts|TestFlakyPhone|TestCut|SmolLM2$|TestFitPoints|TestQuantizers|TestExecuTorch", "./runner", "./cmd/hexmage/e2e/..."); err != nil {
 		return err
 	}
 	if err := sh.RunWithV(map[string]string{"HEXMAGE_HOSTILE": "each"}, "go", "test", "-count=1", "-run=TestHostile$", "./internal/execute/local"); err != nil {

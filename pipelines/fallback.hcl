@@ -3,7 +3,6 @@
 #   hexmage run fallback                                              a small example with an op that the NPU lacks
 #   hexmage run fallback --var model=net.onnx                         as it is: quantised, or in 16-bit floats
 #   hexmage run fallback --var model=net.onnx --var samples=samples   quantised first; samples: *.npz with its inputs
-#   hexmage run fallback --var model=net.tflite                       by LiteRT's plug-in of the vendor's
 #   hexmage run fallback --var model=net.pte                          ExecuTorch's: where its calls go
 #   hexmage run fallback … --var partitions=1                         more partitions are a failed check
 

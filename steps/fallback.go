@@ -19,7 +19,7 @@ func fallbackSchema() step.Schema {
 	return step.Schema{
 		Summary: "Says of a compiled graph which nodes stay on the CPU and why, in how many partitions the NPU runs the rest, what crosses between the two, and what to change.",
 		ArgDocs: map[string]string{
-			"compiled": "What `htp_context` made with `fallback = true`, or what `litert_context` made; or a .pte of ExecuTorch's or a compiled .tflite, from wherever: such files do not say why.",
+			"compiled": "What `htp_context` made with `fallback = true`; or a .pte of ExecuTorch. A .pte does not say why.",
 			"top":      "Nodes that the table shows.",
 			"title":    "What stands over the table.",
 		},

@@ -61,7 +61,7 @@ func programIn(p *step.Plan, environment, description string, args any, of strin
 
 // computing returns the names of the environments that have ONNX Runtime.
 func computing() []string {
-	return []string{onnxToolchain, oliveToolchain, aimetToolchain, quarkToolchain}
+	return []string{onnxToolchain, aimetToolchain, quarkToolchain}
 }
 
 // computes marks an action that computes with ONNX Runtime's CPU kernels: the processor decides about the last bits of their results.

@@ -248,7 +248,6 @@ func TestComputes(t *testing.T) {
 		{"onnx_run", "", []map[string]cty.Value{net, prompt}, true},
 		{"onnx_quantize", "", []map[string]cty.Value{net}, true},
 		{"onnx_bisect", "", []map[string]cty.Value{net}, true},
-		{"onnx_edit", "", []map[string]cty.Value{{"model": cty.StringVal("net.onnx")}}, true},
 		{"aimet_quantize", "", []map[string]cty.Value{net}, true},
 		{"quark_quantize", "", []map[string]cty.Value{net}, true},
 		{"htp_context", "", []map[string]cty.Value{net}, true},

@@ -70,11 +70,10 @@ func exampleRequest(t *testing.T, kind string, k step.Kind) step.Request {
 	}
 	r.Args = args.AsValueMap()
 	files := fstest.MapFS{ // that kinds read while they plan
-		"recipe.json":                             {Data: []byte(strings.ReplaceAll(oliveRecipe, "seen", "calibration"))},
 		"models/SmolLM2-135M-Instruct.Q4_1.gguf":  {Data: []byte("GGUF")},
 		"models/SmolLM2-135M-Instruct/model.gguf": {Data: []byte("GGUF")},
 	}
-	if slices.Contains([]string{"olive", "onnx_llm", "hf_folder"}, kind) {
+	if slices.Contains([]string{"onnx_llm", "hf_folder"}, kind) {
 		r.Open = func(name string) (fs.File, error) { return files.Open(name) }
 	}
 	for _, name := range k.Schema().Toolchains {

@@ -28,6 +28,21 @@ func planOf(t *testing.T, kind string, args map[string]cty.Value, environments .
 	return p, strings.Join(said, "\n")
 }
 
+// told returns the arguments that an action gives its program.
+func told(t *testing.T, s action.Spec) string {
+	t.Helper()
+	for _, in := range s.Inputs {
+		if in.Path == "args.json" {
+			if !json.Valid(in.Content.Data) {
+				t.Errorf("%s", in.Content.Data)
+			}
+			return string(in.Content.Data)
+		}
+	}
+	t.Fatalf("%s gives its program no arguments", s.Name)
+	return ""
+}
+
 // arguments are what an action's program is told.
 func arguments(t *testing.T, s action.Spec) map[string]any {
 	t.Helper()

@@ -281,21 +281,6 @@ locked "linux_arm64_dev" "12" {
   ]
 }
 
-locked "litert" "2.3.0" {
-  source = "python"
-  asked  = "da3d1f91ca1c0c8a167c77a204026d61183f6ed197a1857ab2fd36cd68498f4a"
-  wheels = [
-    "ai_edge_litert-2.3.0-cp313-cp313-manylinux_2_27_x86_64.whl 21781769 985ac3823fe1d5d6a04cf5f613cc2adf98a9c8a456af0b5efa8d9ac6b118ea14",
-    "backports_strenum-1.3.1-py3-none-any.whl 8304 cdcfe36dc897e2615dc793b7d3097f54d359918fc448754a517e6f23044ccf83",
-    "flatbuffers-25.12.19-py2.py3-none-any.whl 26661 7634f50c427838bb021c2d66a3d1168e9d199b0607e6329399f04846d42e20b4",
-    "ml_dtypes-0.6.0-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl 410169 26b1f1fa4f0435a2946859823f6e2bf06796f1e9f10f5a05b08a5e3c8f46ff69",
-    "numpy-2.4.6-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl 16633220 a7830bab239b79cda9c08c2da014761cafb48da6150e1da17ac06283f43b6089",
-    "protobuf-7.36.2-cp310-abi3-manylinux2014_x86_64.whl 343223 89f23aa53c24553a2416fd4fd1ec06f74fa42b14b546d8883128813f775bbfd2",
-    "tqdm-4.70.1-py3-none-any.whl 80199 c293e525e6fef9c20e8728fd4612df02a0aa31bb5fe91ecd93e123b1b7bffa73",
-    "typing_extensions-4.16.0-py3-none-any.whl 45571 481caa481374e813c1b176ada14e97f1f67a4539ce9cfeb3f350d78d6370c2e8",
-  ]
-}
-
 locked "lldb" "22" {
   source = "deb"
   packages = [
@@ -440,94 +425,6 @@ locked "ninja" "1.11.1" {
   source = "deb"
   packages = [
     "ninja-build 1.11.1-2~deb12u1 amd64 134996 e75fe14ee81334f52efe955aaaddac07d26f117bac60488ea19ea7a8b564e62c",
-  ]
-}
-
-locked "olive" "0.13.0" {
-  source = "python"
-  asked  = "c305566f1aef072a229b28b0e1ec3cda2b4eb4eee762be821dd7434484407f01"
-  wheels = [
-    "aiohappyeyeballs-2.7.1-py3-none-any.whl 15038 9243213661e29250eb41368e5daa826fc017156c3b8a11440826b2e3ed376472",
-    "aiohttp-3.14.5-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl 1911038 1ffa3a523a36d8628f98c06492ae16a31a23d14c0b4ec721757b477319f656d6",
-    "aiosignal-1.4.0-py3-none-any.whl 7490 053243f8b92b990551949e63930a839ff0cf0b0ebbe0597b0f3fb19e1a0fe82e",
-    "alembic-1.20.1-py3-none-any.whl 270355 9970712cfb81ea26c8658d378aaa5b8f6ff9146e5bb111d70497c164016cf598",
-    "annotated_types-0.8.0-py3-none-any.whl 13427 f072f4d804ea359e4eaf198b1af7a8b0943881a87f31bb764f8bf219bb9419e0",
-    "attrs-26.1.0-py3-none-any.whl 67548 c647aa4a12dfbad9333ca4e71fe62ddc36f4e63b2d260a37a8b83d2f043ac309",
-    "certifi-2026.10.19.post1-py3-none-any.whl 134047 1324c476b4811eff41a8bc2122cd0bbd4d9c7234c725446d99ab1612b3a7fdd2",
-    "charset_normalizer-3.5.2-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl 254660 7218e8f32b0956cfcd048fd42d9d5779809745ca1d86113ca56f66e7ae1549c4",
-    "colorlog-6.12.0-py3-none-any.whl 12239 30d392604e9110045a2c2aeefc27d7a017abbab63f3a8aee594eac0801df784e",
-    "datasets-2.21.0-py3-none-any.whl 527251 25e4e097110ce28824b746a107727ada94024cba11db8bc588d468414692b65a",
-    "dill-0.3.8-py3-none-any.whl 116252 c36ca9ffb54365bdd2f8eb3eff7d2a21237f8452b57ace88b1ac615b7e815bd7",
-    "filelock-4.2.12-py3-none-any.whl 222442 21decfec02f116ed4c954433cdb31f28c3b346b784543177b6d7059da2702ee9",
-    "flatbuffers-25.12.19-py2.py3-none-any.whl 26661 7634f50c427838bb021c2d66a3d1168e9d199b0607e6329399f04846d42e20b4",
-    "frozenlist-1.8.0-cp313-cp313-manylinux1_x86_64.manylinux_2_28_x86_64.manylinux_2_5_x86_64.whl 234391 fb30f9626572a76dfe4293c7194a09fb1fe93ba94c7d4f720dfae3b646b45027",
-    "fsspec-2024.6.1-py3-none-any.whl 177561 3cb443f8bcd2efb31295a5b9fdb02aee81d8452c80d28f97a6d0959e6cee101e",
-    "hf_xet-1.8.0-cp38-abi3-manylinux2014_x86_64.manylinux_2_17_x86_64.whl 4292483 29dab7c904cd1914a0439c6e1306c12c7497c8bd32290fbe563ebf51ca4b6d6d",
-    "huggingface_hub-0.36.2-py3-none-any.whl 566395 48f0c8eac16145dfce371e9d2d7772854a4f591bcb56c9cf548accf531d54270",
-    "idna-3.20-py3-none-any.whl 69583 ab7ae7122974553370f0bdb919e1a960b2cd1bc1ef0276416d896db81c14582c",
-    "jinja2-3.1.6-py3-none-any.whl 134899 85ece4451f492d0c13c5dd7c13a64681a86afae63a5f347908daf103ce6d2f67",
-    "lightning_utilities-0.15.3-py3-none-any.whl 31906 6c55f1bee70084a1cbeaa41ada96e4b3a0fea5909e844dd335bd80f5a73c5f91",
-    "mako-1.4.3-py3-none-any.whl 80164 723296007c870bfd6b3f0c3230dba7198096e5269297ebf5e4eff9e7ffa39d4f",
-    "markupsafe-3.0.4-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl 23017 434139499bb20b502ed3baa1f169e618f924a97e7a777fea1a49446d80106cf6",
-    "ml_dtypes-0.6.0-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl 410169 26b1f1fa4f0435a2946859823f6e2bf06796f1e9f10f5a05b08a5e3c8f46ff69",
-    "mpmath-1.3.0-py3-none-any.whl 536198 a0b2b9fe80bbcd81a6647ff13108738cfb482d481d826cc0e02f5b35e5c88d2c",
-    "multidict-7.2.1-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl 516056 cd69c99affd1b4debc1f9a53058ea6e3a9b34f2e733840bb45891666cd8ede0a",
-    "multiprocess-0.70.16-py312-none-any.whl 146741 fc0544c531920dde3b00c29863377f87e1632601092ea2daca74e4beb40faa2e",
-    "networkx-3.7-py3-none-any.whl 2142205 e3fd2c13a7814cee3746340d8d7f8598a67f16a58bf47fb7f8793fab6efca1b0",
-    "numpy-2.4.6-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl 16633220 a7830bab239b79cda9c08c2da014761cafb48da6150e1da17ac06283f43b6089",
-    "nvidia_cublas_cu12-12.4.5.8-py3-none-manylinux2014_x86_64.whl 363438805 2fc8da60df463fdefa81e323eef2e36489e1c94335b5358bcb38360adf75ac9b",
-    "nvidia_cuda_cupti_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl 13813957 9dec60f5ac126f7bb551c055072b69d85392b13311fcc1bcda2202d172df30fb",
-    "nvidia_cuda_nvrtc_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl 24640306 a178759ebb095827bd30ef56598ec182b85547f1508941a3d560eb7ea1fbf338",
-    "nvidia_cuda_runtime_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl 883737 64403288fa2136ee8e467cdc9c9427e0434110899d07c779f25b5c068934faa5",
-    "nvidia_cudnn_cu12-9.1.0.70-py3-none-manylinux2014_x86_64.whl 664752741 165764f44ef8c61fcdfdfdbe769d687e06374059fbb388b6c89ecb0e28793a6f",
-    "nvidia_cufft_cu12-11.2.1.3-py3-none-manylinux2014_x86_64.whl 211459117 f083fc24912aa410be21fa16d157fed2055dab1cc4b6934a0e03cba69eb242b9",
-    "nvidia_curand_cu12-10.3.5.147-py3-none-manylinux2014_x86_64.whl 56305206 a88f583d4e0bb643c49743469964103aa59f7f708d862c3ddb0fc07f851e3b8b",
-    "nvidia_cusolver_cu12-11.6.1.9-py3-none-manylinux2014_x86_64.whl 127936057 19e33fa442bcfd085b3086c4ebf7e8debc07cfe01e11513cc6d332fd918ac260",
-    "nvidia_cusparse_cu12-12.3.1.170-py3-none-manylinux2014_x86_64.whl 207454763 ea4f11a2904e2a8dc4b1833cc1b5181cde564edd0d5cd33e3c168eff2d1863f1",
-    "nvidia_cusparselt_cu12-0.6.2-py3-none-manylinux2014_x86_64.whl 150057751 df2c24502fd76ebafe7457dbc4716b2fec071aabaed4fb7691a201cde03704d9",
-    "nvidia_nccl_cu12-2.21.5-py3-none-manylinux2014_x86_64.whl 188654414 8579076d30a8c24988834445f8d633c697d42397e92ffc3f63fa26766d25e0a0",
-    "nvidia_nvjitlink_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl 21066810 06b3b9b25bf3f8af351d664978ca26a16d2c5127dbd53c0497e28d1fb9611d57",
-    "nvidia_nvtx_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl 99144 781e950d9b9f60d8241ccea575b32f5105a5baf4c2351cab5256a24869f12a1a",
-    "olive_ai-0.13.0-py3-none-any.whl 897379 b4b1768de04659cb9ed3b806ebe9b02f93e959479ca753334bb6ba592a0d5de4",
-    "onnx-1.23.2-cp312-abi3-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl 8881633 7abf381d278f31ac62487fddedc9dd42da842dce94d5d43536836ee3efdf4a2b",
-    "onnx_ir-1.1.0-py3-none-any.whl 192241 76cc313a788c073b75271c1b6abb172aaf90fcc6335ed40f9f3238b2064a2fa3",
-    "onnxruntime-1.31.1-cp313-cp313-manylinux_2_28_x86_64.whl 23760717 74a6a52994616c4d18b33db1e13c226333a70a6ba07480a5cab9c2a50dff1430",
-    "onnxruntime_genai-0.14.1-cp313-cp313-manylinux_2_28_x86_64.whl 58586127 5a92c551772a6ccec15dbec7b05a4edf13514e5ad4de9321e16dba28897cb3b3",
-    "onnxscript-0.7.2-py3-none-any.whl 754215 d0e7121c6a1eefd608058928e111cbdb76709f70d269ff0d07aee493bd1d13c9",
-    "opentelemetry_api-1.45.2-py3-none-any.whl 60335 2cbd737377e710ee740d261c94e93fa0f08e6d037c18f17513cc0a2d94479a34",
-    "opentelemetry_sdk-1.45.2-py3-none-any.whl 141756 ff974ea70ee4f1d51e2ec152db37c2b626c7bf82bb3f7d86114fd8704e7199c6",
-    "opentelemetry_semantic_conventions-0.66b2-py3-none-any.whl 206280 4cbe61e5f9275d57ab31708446e7938ef4291ebbe6a7fca6f7a629c5acae87d8",
-    "optuna-5.0.0-py3-none-any.whl 442352 5fff892ae6baf4948c810c5b8635ec67e08efb0709b41cb73b14e30391d44720",
-    "packaging-26.3-py3-none-any.whl 129956 d7193f7c8e4e93f444fde0262bf90af30e16fa0ad0ad44cb553c87339b23cd1c",
-    "pandas-3.1.1-cp313-cp313-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl 11978871 645fa00fd85cfced2d2c09dc116d3694f578501b1ce4899153fbe64788ecda98",
-    "prompt_toolkit-3.0.53-py3-none-any.whl 392288 01c0891d7f9237d5e339f7d3e42cdae80b7534abb1c7c0e3352efba6231492f2",
-    "propcache-0.5.4-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl 234316 f85915e00dcb1cd9f2f890ead064ed40a27df06f0db65be427b29482ae357572",
-    "protobuf-7.36.2-cp310-abi3-manylinux2014_x86_64.whl 343223 89f23aa53c24553a2416fd4fd1ec06f74fa42b14b546d8883128813f775bbfd2",
-    "pyarrow-26.0.1-cp313-cp313-manylinux_2_28_x86_64.whl 55038406 f71221bbc7707e3fad920d0478db9350791d4714ec445299ee0d56559fbc156c",
-    "pydantic-2.14.4-py3-none-any.whl 494865 653a2ad9f6d8858529c77c72717d0ea991d6c6837fe683246b2f4b2bbfc3fadc",
-    "pydantic_core-2.50.5-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.whl 2264332 cbfde3ad127786f1dea1a6cd89a5eb824a16203f24743ad2b4e07506f43bc844",
-    "python_dateutil-4.0.0-py3-none-any.whl 92853 a5e246f79eb80475e691bf93862cead98decd8a498cf53ba0516fcdc0f50dc1c",
-    "pyyaml-6.0.3-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl 801626 0f29edc409a6392443abf94b9cf89ce99889a1dd5376d94316ae5145dfedd5d6",
-    "questionary-2.1.1-py3-none-any.whl 36753 a51af13f345f1cdea62347589fbb6df3b290306ab8930713bfae4d475a7d4a59",
-    "regex-2026.11.19-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl 809356 5403bbcbd207f6e498fab36c4bfa31d857a0bd4173f74a845f1f731cb95d31ff",
-    "requests-2.34.2-py3-none-any.whl 73075 2a0d60c172f83ac6ab31e4554906c0f3b3588d37b5cb939b1c061f4907e278e0",
-    "safetensors-0.8.0-cp310-abi3-manylinux_2_17_x86_64.manylinux2014_x86_64.whl 516040 fd6f3f93c9a0a7cc2788ee63fb763353d4bd2e89b0751bc78fcf7dda00bea774",
-    "setuptools-84.2.1-py3-none-any.whl 876263 ca140b45d5325a9478f880e351484f62fef15f336462e449ca0c03c873d589c2",
-    "sqlalchemy-2.1.9-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl 4678129 15fb00f016b72e4e89bff3cd3b71f95012882aa5493c6c8c92a46d40714fa0dc",
-    "sympy-1.13.1-py3-none-any.whl 6189177 db36cdc64bf61b9b24578b6f7bab1ecdd2452cf008f34faa33776680c26d66f8",
-    "tokenizers-0.22.2-cp39-abi3-manylinux_2_17_x86_64.manylinux2014_x86_64.whl 3274982 369cc9fc8cc10cb24143873a0d95438bb8ee257bb80c71989e3ee290e8d72c67",
-    "torch-2.6.0-cp313-cp313-manylinux1_x86_64.whl 766626191 4874a73507a300a5d089ceaff616a569e7bb7c613c56f37f63ec3ffac65259cf",
-    "torchmetrics-1.9.0-py3-none-any.whl 983384 bfdcbff3dd1d96b3374bb2496eb39f23c4b28b8a845b6a18c313688e0d2d9ca1",
-    "tqdm-4.70.1-py3-none-any.whl 80199 c293e525e6fef9c20e8728fd4612df02a0aa31bb5fe91ecd93e123b1b7bffa73",
-    "transformers-4.57.3-py3-none-any.whl 11993463 c77d353a4851b1880191603d36acb313411d3577f6e2897814f333841f7003f4",
-    "triton-3.2.0-cp313-cp313-manylinux_2_17_x86_64.manylinux2014_x86_64.whl 253154278 e5dfa23ba84541d7c0a531dfce76d8bcd19159d50a4a8b14ad01e91734a5c1b0",
-    "typing_extensions-4.16.0-py3-none-any.whl 45571 481caa481374e813c1b176ada14e97f1f67a4539ce9cfeb3f350d78d6370c2e8",
-    "typing_inspection-0.4.5-py3-none-any.whl 14874 bc210535442b39e1bf2805e0c7a17dfd6a4ace760c84c7f7d16245d23a6b1c39",
-    "tzdata-2026.6-py2.py3-none-any.whl 348210 0a10eec6e13ef16b627fabed9a5f2ba61a62b1c67f327305f4e7e412a70b4aec",
-    "urllib3-2.8.0-py3-none-any.whl 135717 0cf3cae568d36aa9576b28dfb35f11328f1cb974ca7647d9475ebb86c75ac6e3",
-    "wcwidth-0.9.4-cp310-abi3-manylinux2014_x86_64.manylinux_2_17_x86_64.whl 785946 b185c8b927b23af2721be1783499d1cfa5c028b098b0858951b4ae224477f1c2",
-    "xxhash-4.1.0-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl 478360 9ec781ad63129c8559d035cf0b876a3843c8ebb6e423c3e8742b3e9a92124b39",
-    "yarl-1.25.1-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl 117012 be80550d9bfe83d9b62398a37081a90434e6df2d978ec345c3d2820de6beddab",
   ]
 }
 

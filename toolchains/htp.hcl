@@ -173,33 +173,3 @@ toolchain "onnx_arm64" {
     }
   }
 }
-
-# LiteRT with the plug-ins that compile for an NPU, the vendor's among them: what they compile with are the libraries of htp_host.
-toolchain "litert" {
-  description = "LiteRT with its plug-ins for NPUs, an environment of Python's"
-  page        = "https://ai.google.dev/edge/litert"
-  default     = "2.3.0"
-
-  release "2.3.0" {
-    source "python" {
-      python       = "3.13"
-      until        = "2026-11-20"
-      requirements = ["ai-edge-litert==2.3.0", "flatbuffers==25.12.19", "numpy==2.4.6"]
-    }
-  }
-}
-
-# Olive, in one environment for all of its passes that run on a CPU. Its wheels are those of the other environments where they have the same packages: PyTorch is mllm_quantiser's, ONNX Runtime is onnx's.
-toolchain "olive" {
-  description = "Olive and what its passes need, an environment of Python's"
-  page        = "https://microsoft.github.io/Olive"
-  default     = "0.13.0"
-
-  release "0.13.0" {
-    source "python" {
-      python       = "3.13"
-      until        = "2026-11-20"
-      requirements = ["olive-ai==0.13.0", "torch==2.6.0", "transformers==4.57.3", "datasets==2.21.0", "onnx==1.23.2", "onnxruntime==1.31.1", "onnxruntime-genai==0.14.1", "numpy==2.4.6", "ml-dtypes==0.6.0", "tokenizers==0.22.2"]
-    }
-  }
-}

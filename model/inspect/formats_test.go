@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/model/inspect"
-	"github.com/hexmage/hexmage/model/tflite/tflitetest"
 	"github.com/hexmage/hexmage/qnn/catalogfile"
 	"github.com/hexmage/hexmage/qnn/catalogfile/catalogfiletest"
 	"github.com/hexmage/hexmage/qnn/flatbuffer"
@@ -43,22 +42,6 @@ func pte(context []byte) []byte {
 	return append(append(b, make([]byte, 16)...), context...)
 }
 
-// tflite is a LiteRT model of one custom operation, with a context behind it.
-func tflite(context []byte) []byte {
-	tensor := func(name string, kind uint8) flatbuffer.Fields {
-		return flatbuffer.Fields{0: []uint32{1, 128}, 1: kind, 3: name}
-	}
-	graph := flatbuffer.Fields{0: []flatbuffer.Fields{tensor("a", 0), tensor("b", 9)}, 1: []uint32{0}, 2: []uint32{1}, 3: []flatbuffer.Fields{{0: uint32(1)}, {0: uint32(0)}}, 4: "main"}
-	model := flatbuffer.Write(flatbuffer.Fields{0: uint32(3), 1: []flatbuffer.Fields{{0: uint8(9), 3: uint32(9)}, {1: "DISPATCH_OP"}}, 2: []flatbuffer.Fields{graph}, 3: "made here"})
-	le := binary.LittleEndian
-	b := append(le.AppendUint32(nil, le.Uint32(model)+4), "TFL3"...)
-	b = append(b, model[4:]...)
-	for len(b)%16 != 0 {
-		b = append(b, 0)
-	}
-	return append(b, context...)
-}
-
 // catalog is one of Windows' catalogs, of a skel's two digests and another file's.
 func catalog(t testing.TB) []byte {
 	return catalogfiletest.Make(t, catalogfile.Member{Name: "skel.so", SHA1: strings.Repeat("ab", 20)}, catalogfile.Member{Name: "a.inf", SHA1: strings.Repeat("01", 20)},
@@ -87,7 +70,6 @@ func TestOtherFormats(t *testing.T) {
 			"float32   [4×16]         x"}},
 		"pte":          {pte(context), "pte", []string{"ExecuTorch program (.pte) of 1 methods", "aten::add 2", "QnnBackend 1", inner}},
 		"pte, wrapped": {pte(wrapped), "pte", []string{inner}},
-		"tflite":       {tflite(context), "tflite", []string{"LiteRT model (.tflite)", "made here", "float32   [1×128]        a", "int8      [1×128]        b", "DISPATCH_OP 1, FULLY_CONNECTED 1", inner}},
 		"a catalog":    {catalog(t), "catalog", []string{"2 files", "2026-09-30 03:02:22 UTC", "skel.so", strings.Repeat("cd", 32), strings.Repeat("ab", 20), "a.inf"}},
 		"wrapped":      {wrapped, "qnn-context", []string{"SM8750 (model 69)"}},
 	} {
@@ -125,7 +107,6 @@ func TestDamagedFormats(t *testing.T) {
 		"a program cut off":        {cut(pte(context), 1), "cut off"},
 		"a program's context":      {pte(damaged), "FlatBuffer"},
 		"a program cut early":      {pte(context)[:60], "a program of"},
-		"a model cut early":        {tflite(nil)[:40], "FlatBuffer"},
 		"a catalog cut off":        {cut(catalog(t), 1), "damaged"},
 		"signed data of others":    {bytes.Replace(catalog(t), []byte{0x2b, 6, 1, 4, 1, 0x82, 0x37, 10, 1}, []byte{0x2b, 6, 1, 4, 1, 0x82, 0x37, 10, 9}, 1), "no catalog"},
 		"an ONNX model cut off":    {cut(qnnctxtest.Real(t, "points.onnx"), 1), "cut off"},
@@ -150,7 +131,7 @@ func TestContextWithin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, raw := range map[string][]byte{"pte": pte(context), "tflite": tflite(context)} {
+	for name, raw := range map[string][]byte{"pte": pte(context)} {
 		d, err := describe(t, raw)
 		if err != nil || len(d.Program.Contexts) != 1 {
 			t.Fatalf("%s: %+v, %v", name, d.Program, err)
@@ -159,24 +140,5 @@ func TestContextWithin(t *testing.T) {
 		if diff := cmp.Diff(*alone.Context, c.Context); diff != "" || !bytes.HasPrefix(raw[c.Offset:], context) {
 			t.Errorf("%s: at %d\n%s", name, c.Offset, diff)
 		}
-	}
-}
-
-// TestManyLines: a model that names a tensor of a long name any number of times is told of in bounded room, with a word about the rest.
-func TestManyLines(t *testing.T) {
-	model := tflitetest.Compiled()
-	graph := model[2].([]flatbuffer.Fields)[0]
-	graph[1] = make([]uint32, 1<<16)
-	model[2] = []flatbuffer.Fields{graph, graph}
-	d, err := describe(t, tflitetest.Make(model))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := 0
-	for _, m := range d.Program.Methods {
-		lines += len(m.Inputs) + len(m.Outputs)
-	}
-	if lines != 4096 || len(d.Program.Warnings) != 1 || !strings.Contains(d.Program.Warnings[0], "no more than 4096") {
-		t.Errorf("%d lines, %q", lines, d.Program.Warnings)
 	}
 }

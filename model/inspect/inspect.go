@@ -1,4 +1,4 @@
-// Package inspect says what a file is: a model (safetensors, .mllm, GGUF, ONNX, DLC, .pte, .tflite), an ELF file, a program for Windows, a QNN
+// Package inspect says what a file is: a model (safetensors, .mllm, GGUF, ONNX, DLC, .pte), an ELF file, a program for Windows, a QNN
 // context binary, a catalog of signed files, an SDK as a folder or a zip file.
 //
 // It looks at bytes, never at names, and trusts none of them: what it reads is bounded, whatever a file says of itself. It does
@@ -25,18 +25,17 @@ import (
 	"github.com/hexmage/hexmage/model/onnx"
 	"github.com/hexmage/hexmage/model/pte"
 	"github.com/hexmage/hexmage/model/safetensors"
-	"github.com/hexmage/hexmage/model/tflite"
 	"github.com/hexmage/hexmage/qnn/catalogfile"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
 // ErrUnknown says that a file is none of the formats this package knows.
-var ErrUnknown = errors.New("neither a model (safetensors, .mllm, GGUF, ONNX, DLC, .pte, .tflite), nor ELF, PE, zip, a catalog or a QNN context binary")
+var ErrUnknown = errors.New("neither a model (safetensors, .mllm, GGUF, ONNX, DLC, .pte), nor ELF, PE, zip, a catalog or a QNN context binary")
 
 // Description is what a file turned out to be. Exactly one of the fields after Size is set.
 type Description struct {
 	Path     string               `json:"path"`
-	Format   string               `json:"format"` // safetensors, mllm-v1, mllm-v2, gguf, onnx, dlc, pte, tflite, elf, pe, catalog, qnn-context, zip, folder
+	Format   string               `json:"format"` // safetensors, mllm-v1, mllm-v2, gguf, onnx, dlc, pte, elf, pe, catalog, qnn-context, zip, folder
 	Size     int64                `json:"size"`   // bytes; of a folder those of its files
 	Tensors  *Tensors             `json:"tensors,omitempty"`
 	ELF      *ELF                 `json:"elf,omitempty"`
@@ -179,9 +178,6 @@ func (d *Description) read(f *os.File) error {
 	case flat(head, pte.Magic):
 		d.Format = "pte"
 		d.Program, err = describePTE(f, d.Size)
-	case flat(head, tflite.Magic):
-		d.Format = "tflite"
-		d.Program, err = describeTFLite(f, d.Size)
 	case catalogfile.Is(head):
 		d.Format = "catalog"
 		if d.Catalog, err = catalogfile.Read(f, d.Size); errors.Is(err, catalogfile.ErrOther) {

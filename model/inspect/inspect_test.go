@@ -170,7 +170,6 @@ func FuzzDescribe(f *testing.F) {
 		f.Add(qnnctxtest.Real(f, name))
 	}
 	f.Add(pte(nil))
-	f.Add(tflite(nil))
 	f.Add(catalog(f))
 	f.Add([]byte("GGUF\x03\x00\x00\x00"))
 	f.Add([]byte("\x7fELF\x01\x01\x01"))

@@ -99,8 +99,7 @@ func (d Description) headline() string {
 	case d.DLC != nil:
 		return d.dlcHeadline(size)
 	case d.Program != nil:
-		name := map[string]string{"pte": "ExecuTorch program (.pte)", "tflite": "LiteRT model (.tflite)"}[d.Format]
-		return fmt.Sprintf("%s of %d methods, %s", name, len(d.Program.Methods), size)
+		return fmt.Sprintf("ExecuTorch program (.pte) of %d methods, %s", len(d.Program.Methods), size)
 	case d.Catalog != nil:
 		return fmt.Sprintf("Catalog of files that their maker has signed for Windows, %d files, %s", len(d.Catalog.Members), size)
 	case d.Tensors != nil:
@@ -343,19 +342,8 @@ func dlcText(l *lines, f *dlc.File) {
 
 func (p *Program) text(l *lines) {
 	l.add("format", fmt.Sprintf("version %d", p.Version))
-	l.add("description", p.Description)
 	for _, m := range p.Methods {
 		l.add("method", m.Name)
-		for i, t := range m.Inputs {
-			if i < mostTensors {
-				l.add("  in", t)
-			}
-		}
-		for i, t := range m.Outputs {
-			if i < mostTensors {
-				l.add("  out", t)
-			}
-		}
 		l.add("  ops", countText(slices.Sorted(maps.Keys(m.Ops)), m.Ops))
 		l.add("  delegates", countText(slices.Sorted(maps.Keys(m.Delegates)), m.Delegates))
 	}

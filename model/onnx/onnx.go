@@ -1,5 +1,5 @@
 // Package onnx reads ONNX models: the outline, which is inputs, outputs, how many nodes of which kind, and the contexts of another compiler that a
-// model carries or points to; or the whole graph, to tell in what two differ. One enters it with Is and Parse, or with ReadGraph and Diff.
+// model carries or points to. One enters it with Is and Parse.
 //
 // For an outline weights are skipped, not read, so a model of many GB takes no longer than a small one; for a whole graph they are digested where they
 // are. Nothing in a file is trusted. The package does not know what nodes compute.
@@ -333,7 +333,6 @@ func (m *Model) SortedOps() []string {
 type field struct {
 	n        uint64
 	at, size int64
-	typ      protowire.Type
 }
 
 // parser reads a file by a window that goes forward with what is asked for.
@@ -382,7 +381,7 @@ func (p *parser) walk(f field, each func(num protowire.Number, v field) error) e
 		if n < 0 {
 			return fmt.Errorf("%w: at %d of %d bytes: %w", ErrFormat, at, p.size, protowire.ParseError(n))
 		}
-		v := field{at: at + int64(n), typ: typ}
+		v := field{at: at + int64(n)}
 		k := 0
 		switch b = b[n:]; typ {
 		case protowire.VarintType:

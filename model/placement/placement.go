@@ -1,7 +1,7 @@
 // Package placement says of a compiled graph which of its nodes run on the NPU and which stay on the CPU: in how many parts, why, what crosses between
 // them, and what to put in the place of nodes that stay.
 //
-// One enters it with Read, which knows what the compilers of profile emulator leave (placed.json), LiteRT's .tflite and ExecuTorch's .pte; or as a tool. It
+// One enters it with Read, which knows what the compilers of profile emulator leave (placed.json) and ExecuTorch's .pte; or as a tool. It
 // compiles nothing. What may be put in whose place it is told: those are facts.
 package placement
 
@@ -20,7 +20,7 @@ import (
 // Graph is a compiled graph.
 type Graph struct {
 	Name    string            `json:"name"`
-	Format  string            `json:"format"` // whose names its operations have: onnx, tflite, aten
+	Format  string            `json:"format"` // whose names its operations have: onnx, aten
 	Inputs  []string          `json:"inputs"`
 	Outputs []string          `json:"outputs"`
 	Tensors map[string]Tensor `json:"tensors"`

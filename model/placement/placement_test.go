@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -17,8 +16,6 @@ import (
 	"github.com/hexmage/hexmage/model/placement"
 	"github.com/hexmage/hexmage/model/pte"
 	"github.com/hexmage/hexmage/model/pte/ptetest"
-	"github.com/hexmage/hexmage/model/tflite"
-	"github.com/hexmage/hexmage/model/tflite/tflitetest"
 	"github.com/hexmage/hexmage/qnn"
 )
 
@@ -40,7 +37,7 @@ func between() placement.Graph {
 // known says what to put in place of Cosh, and that v79 has Sinh in another type.
 func known() *qnn.Facts {
 	return &qnn.Facts{
-		Refused:    []*qnn.Refused{{Op: "Cosh", Format: "tflite", Change: "nothing"}, {Op: "Cosh", Format: "onnx", Change: "Exp", Sure: "observed", Source: "tried"}},
+		Refused:    []*qnn.Refused{{Op: "Cosh", Format: "aten", Change: "nothing"}, {Op: "Cosh", Format: "onnx", Change: "Exp", Sure: "observed", Source: "tried"}},
 		Precisions: []*qnn.Precision{{Name: "bent", Ops: []string{"Sinh"}, Takes: map[string][]string{"v79": {"a16"}}, Sure: "observed", Source: "tried"}},
 	}
 }
@@ -66,7 +63,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestRead: what LiteRT and ExecuTorch leave, and what of it tells why.
+// TestRead: what htp_context and ExecuTorch leave.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -80,9 +77,6 @@ func TestRead(t *testing.T) {
 		}
 		return path
 	}
-	compiled := tflitetest.Make(tflitetest.Compiled())
-	at("litert/net.tflite", compiled)
-	at("litert/refused.json", []byte(`[{"op": "Atan2", "why": "not supported"}, {"op": "Atan2", "why": "another"}]`))
 	document, err := json.Marshal([]placement.Graph{between()})
 	if err != nil {
 		t.Fatal(err)
@@ -91,8 +85,6 @@ func TestRead(t *testing.T) {
 	long := strings.Repeat("1,", 64) + "1"
 	const row = 8 * 64
 	for name, want := range map[string]placement.Placed{
-		"litert":                     {CPUNodes: 1, Partitions: 2, Crossings: 2, ToNPU: 4 * row, ToCPU: 4 * row, In: 4 * row, Out: row, Nodes: []placement.Stays{{Graph: "main", Name: "bent", Op: "ATAN2", Takes: []string{"float32 [1×8×64]"}, Rank: 3, Why: "not supported"}}},
-		at("alone.tflite", compiled): {CPUNodes: 1, Partitions: 2, Crossings: 2, ToNPU: 4 * row, ToCPU: 4 * row, In: 4 * row, Out: row, Nodes: []placement.Stays{{Graph: "main", Name: "bent", Op: "ATAN2", Takes: []string{"float32 [1×8×64]"}, Rank: 3}}},
 		at("net.pte", ptetest.Make(ptetest.Fallback(), nil)): {CPUNodes: 1, Partitions: 2, Crossings: 2, ToNPU: 2 * row, ToCPU: 2 * row, In: 4 * row, Out: 4 * row, Nodes: []placement.Stays{{Graph: "forward", Name: "call 1", Op: "aten::erfinv.out", Takes: []string{"float16 [1×8×64]"}, Rank: 3}}},
 		"onnx": placement.Of([]placement.Graph{between()}, &qnn.Facts{}, ""),
 	} {
@@ -168,7 +160,7 @@ func TestChange(t *testing.T) {
 		op, format string
 		rank       int
 		want       []int
-	}{{"Own", "onnx", 6, []int{2}}, {"Own", "onnx", 4, []int{1}}, {"Other", "onnx", 7, []int{0}}, {"Other", "onnx", 5, nil}, {"Own.x", "onnx", 1, nil}, {"aten::erfinv.out", "aten", 0, []int{3}}, {"aten::add.out", "aten", 0, []int{4}}, {"aten::add", "tflite", 0, nil}} {
+	}{{"Own", "onnx", 6, []int{2}}, {"Own", "onnx", 4, []int{1}}, {"Other", "onnx", 7, []int{0}}, {"Other", "onnx", 5, nil}, {"Own.x", "onnx", 1, nil}, {"aten::erfinv.out", "aten", 0, []int{3}}, {"aten::add.out", "aten", 0, []int{4}}, {"aten::add", "onnx", 0, nil}} {
 		g := placement.Graph{Format: c.format, Tensors: map[string]placement.Tensor{"x": {Type: "int8", Shape: make([]int64, c.rank)}}, CPU: []placement.Node{{Op: c.op, Inputs: []string{"x"}}}}
 		var want []*qnn.Refused
 		for _, i := range c.want {
@@ -238,24 +230,6 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestSubgraphs: all graphs of a .tflite count, and what is refused in one is told of that one.
-func TestSubgraphs(t *testing.T) {
-	t.Parallel()
-	g := tflite.Graph{Tensors: []tflite.Tensor{{Name: "x", Type: "int8"}}, Ops: []tflite.Op{{Name: "ATAN2", Inputs: []int{0}}}}
-	graphs, err := placement.OfTFLite(&tflite.Model{Graphs: []tflite.Graph{g, g, g}}, []placement.Refused{{Op: "Atan2", Why: "first"}, {Op: "Sign", Why: "other"}, {Op: "Atan2", Why: "second"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var why []string
-	p := placement.Of(graphs, &qnn.Facts{}, "")
-	for _, n := range p.Nodes {
-		why = append(why, n.Graph+": "+n.Why)
-	}
-	if !slices.Equal(why, []string{"graph 0: first", "graph 1: second", "graph 2: "}) || p.Nodes[0].Takes[0] != "int8 [?]" {
-		t.Errorf("%q, %q", why, p.Nodes[0].Takes)
-	}
-}
-
 // TestHostile: lists of a program that are one place of the file add up to any size, and are an error before they do.
 func TestHostile(t *testing.T) {
 	t.Parallel()
@@ -274,17 +248,6 @@ func TestHostile(t *testing.T) {
 		m.Calls = append(m.Calls, pte.Call{Delegate: -1, Args: []int{1}})
 	}
 	if _, err := placement.OfPTE(&pte.Program{Methods: []pte.Method{m}}); err == nil || !strings.Contains(err.Error(), "more than 1048576") {
-		t.Error(err)
-	}
-	g := tflite.Graph{Tensors: []tflite.Tensor{{Name: strings.Repeat("x", 4000)}}, Ops: []tflite.Op{{Name: "ADD", Inputs: make([]int, 1<<18)}}}
-	graphs, err := placement.OfTFLite(&tflite.Model{Graphs: []tflite.Graph{g, g}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if in := graphs[0].CPU[0].Inputs; unsafe.StringData(in[0]) != unsafe.StringData(in[len(in)-1]) {
-		t.Error("each reference has a name of its own")
-	}
-	if _, err := placement.OfTFLite(&tflite.Model{Graphs: slices.Repeat([]tflite.Graph{g}, 5)}, nil); err == nil || !strings.Contains(err.Error(), "more than 1048576") {
 		t.Error(err)
 	}
 }
@@ -310,17 +273,6 @@ func FuzzOfPTE(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if p, err := pte.Parse(bytes.NewReader(b), int64(len(b))); err == nil {
 			if graphs, err := placement.OfPTE(p); err == nil {
-				placement.Of(graphs, known(), "v79")
-			}
-		}
-	})
-}
-
-func FuzzOfTFLite(f *testing.F) {
-	f.Add(tflitetest.Make(tflitetest.Compiled()))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if m, err := tflite.Parse(bytes.NewReader(b), int64(len(b))); err == nil {
-			if graphs, err := placement.OfTFLite(m, []placement.Refused{{Op: "Atan2", Why: "not supported"}}); err == nil {
 				placement.Of(graphs, known(), "v79")
 			}
 		}

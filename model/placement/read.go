@@ -13,20 +13,16 @@ import (
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
 	"github.com/hexmage/hexmage/model/pte"
-	"github.com/hexmage/hexmage/model/tflite"
 )
 
-// What compilers leave beside a compiled model.
-const (
-	placedFile  = "placed.json"  // of htp_context: graphs
-	refusedFile = "refused.json" // of litert_context: what LiteRT's plug-in says of operations that it does not take
-)
+// placedFile is what htp_context leaves beside its contexts: the graphs.
+const placedFile = "placed.json"
 
 // Bounds of what is read.
 const (
 	maxDocument = 256 << 20 // bytes
 	maxRank     = 64
-	maxNodes    = 1 << 20 // and, of a .tflite or a .pte, what they name
+	maxNodes    = 1 << 20 // and, of a .pte, what they name
 )
 
 // room is what may still be taken of a file: its lists may be one place of it, and so add up to any size.
@@ -39,7 +35,7 @@ func (r *room) take(n int) error {
 	return nil
 }
 
-// Read returns the graphs of what was compiled: the folder of htp_context or litert_context, a compiled .tflite, or a .pte.
+// Read returns the graphs of what was compiled: the folder of htp_context, or a .pte.
 func Read(at string) ([]Graph, error) {
 	st, err := os.Stat(at)
 	if err != nil {
@@ -51,10 +47,8 @@ func Read(at string) ([]Graph, error) {
 		graphs, err = folder(at)
 	case strings.HasSuffix(name, ".pte"):
 		graphs, err = readPTE(at)
-	case strings.HasSuffix(name, ".tflite"):
-		graphs, err = readTFLite(at, nil)
 	default:
-		err = fmt.Errorf("it is neither a .pte, nor a compiled .tflite, nor a folder of htp_context or litert_context; of an ONNX graph give what htp_context made of it")
+		err = fmt.Errorf("it is neither a .pte nor a folder of htp_context; of an ONNX graph give what htp_context made of it")
 	}
 	if err == nil && len(graphs) == 0 {
 		err = errors.New("there is no graph in it")
@@ -67,30 +61,13 @@ func Read(at string) ([]Graph, error) {
 
 func folder(at string) ([]Graph, error) {
 	raw, err := boundedfile.Read(filepath.Join(at, placedFile), maxDocument)
-	if err == nil {
-		return Parse(raw)
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	models, err := filepath.Glob(filepath.Join(at, "*.tflite"))
-	if err != nil {
-		return nil, err
-	}
-	if len(models) != 1 {
-		return nil, fmt.Errorf("it has no %s, as htp_context leaves one, and %d files *.tflite, where litert_context leaves one", placedFile, len(models))
-	}
-	var refused []Refused
-	if raw, err = boundedfile.Read(filepath.Join(at, refusedFile), maxDocument); err == nil {
-		err = json.Unmarshal(raw, &refused)
-	}
-	if err == nil && len(refused) > maxNodes {
-		err = fmt.Errorf("%s has more than %d operations", refusedFile, maxNodes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("it has no %s, as htp_context leaves one", placedFile)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return readTFLite(models[0], refused)
+	return Parse(raw)
 }
 
 // Parse reads the graphs of a placed.json.
@@ -112,88 +89,6 @@ func Parse(raw []byte) ([]Graph, error) {
 	}
 	return graphs, nil
 }
-
-// Refused is an operation that LiteRT's plug-in does not take.
-type Refused struct {
-	Op  string `json:"op"` // as the plug-in calls it: "Atan2"
-	Why string `json:"why"`
-}
-
-// dispatch is the custom operation that stands for what a plug-in of LiteRT has compiled.
-const dispatch = "DISPATCH_OP"
-
-func readTFLite(at string, refused []Refused) ([]Graph, error) {
-	f, err := os.Open(at)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	m, err := tflite.Parse(f, st.Size())
-	if err != nil {
-		return nil, err
-	}
-	return OfTFLite(m, refused)
-}
-
-// OfTFLite returns the graphs of a compiled model. refused are the operations that were not taken, in their order.
-func OfTFLite(m *tflite.Model, refused []Refused) ([]Graph, error) {
-	why := map[string][]string{} // of operations of a kind, in their order
-	for _, r := range refused {
-		why[plain(r.Op)] = append(why[plain(r.Op)], r.Why)
-	}
-	left := room(maxNodes)
-	var graphs []Graph
-	for i, from := range m.Graphs {
-		g := Graph{Name: from.Name, Format: "tflite", Tensors: map[string]Tensor{}}
-		if g.Name == "" {
-			g.Name = "graph " + strconv.Itoa(i)
-		}
-		names := make([]string, len(from.Tensors)) // a tensor's number tells it from others of its name
-		named := func(list []int) []string {
-			of := []string{}
-			for _, i := range list {
-				if names[i] == "" {
-					t := from.Tensors[i]
-					names[i] = strconv.Itoa(i) + " " + t.Name
-					g.Tensors[names[i]] = Tensor{t.Type, t.Shape, t.Constant}
-				}
-				of = append(of, names[i])
-			}
-			return of
-		}
-		g.Inputs, g.Outputs = named(from.Inputs), named(from.Outputs)
-		for n, op := range from.Ops {
-			if err := left.take(1 + len(op.Inputs) + len(op.Outputs)); err != nil {
-				return nil, err
-			}
-			in, out := named(op.Inputs), named(op.Outputs)
-			if op.Custom && op.Name == dispatch {
-				g.Parts = append(g.Parts, Part{Inputs: in, Outputs: out})
-				continue
-			}
-			node := Node{Name: fmt.Sprintf("#%d", n), Op: op.Name, Inputs: in, Outputs: out}
-			if len(op.Outputs) > 0 {
-				node.Name = from.Tensors[op.Outputs[0]].Name
-			}
-			if len(why) > 0 {
-				kind := plain(op.Name)
-				if of := why[kind]; len(of) > 0 {
-					node.Why, why[kind] = of[0], of[1:]
-				}
-			}
-			g.CPU = append(g.CPU, node)
-		}
-		graphs = append(graphs, g)
-	}
-	return graphs, nil
-}
-
-// plain makes one name of ATAN2 and Atan2, of CONV_2D and Conv2d.
-func plain(op string) string { return strings.ReplaceAll(strings.ToLower(op), "_", "") }
 
 func readPTE(at string) ([]Graph, error) {
 	f, err := os.Open(at)

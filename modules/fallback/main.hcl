@@ -1,13 +1,13 @@
 # What of a graph stays on the CPU, whichever front end it is for.
 
 module {
-  description = "Which nodes of an ONNX graph, a .tflite or a .pte stay on the CPU and why, in how many partitions the NPU runs the rest, and what crosses between them"
+  description = "Which nodes of an ONNX graph or a .pte stay on the CPU and why, in how many partitions the NPU runs the rest, and what crosses between them"
 }
 
 variable "model" {
   type        = string
   default     = ""
-  description = "An .onnx with fixed shapes, float or with QuantizeLinear and DequantizeLinear; a .tflite; or a .pte, which is compiled already; by default a small example, an .onnx"
+  description = "An .onnx with fixed shapes, float or with QuantizeLinear and DequantizeLinear; or a .pte, which is compiled already; by default a small example, an .onnx"
 }
 
 variable "samples" {
@@ -29,14 +29,11 @@ variable "top" {
 
 toolchain "htp_host" { when = !local.compiled }
 toolchain "gnu_runtime" { when = !local.compiled }
-toolchain "onnx" { when = local.onnx }
-toolchain "litert" { when = local.litert }
+toolchain "onnx" { when = !local.compiled }
 
 locals {
   compiled = trimsuffix(var.model, ".pte") != var.model
-  litert   = trimsuffix(var.model, ".tflite") != var.model
-  onnx     = !local.compiled && !local.litert
-  example  = local.onnx && var.model == ""
+  example  = var.model == ""
   model    = local.example ? "${step.python.example.outputs.dir}/net.onnx" : var.model
 }
 
@@ -49,27 +46,21 @@ step "python" "example" {
 }
 
 step "onnx_quantize" "net" {
-  when        = local.onnx && var.samples != ""
+  when        = !local.compiled && var.samples != ""
   graphs      = local.model
   calibration = var.samples
 }
 
 step "htp_context" "net" {
-  when     = local.onnx
+  when     = !local.compiled
   graphs   = var.samples == "" ? local.model : step.onnx_quantize.net.outputs.dir
   fallback = true
   floats   = true
 }
 
-step "litert_context" "net" {
-  when     = local.litert
-  model    = local.model
-  fallback = true
-}
-
 step "fallback" "net" {
   title    = "${local.example ? "the example" : basename(var.model)}${local.compiled ? "" : " for ${target.soc}, Hexagon ${target.arch}"}"
-  compiled = local.compiled ? var.model : local.litert ? step.litert_context.net.outputs.dir : step.htp_context.net.outputs.dir
+  compiled = local.compiled ? var.model : step.htp_context.net.outputs.dir
   top      = var.top
 }
 

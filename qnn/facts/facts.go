@@ -258,8 +258,8 @@ func (s *Set) check() (diags hcl.Diagnostics) {
 		facts("arch", a.Name, a.From, a.Facts)
 	}
 	for _, r := range s.Refused {
-		if !slices.Contains([]string{"onnx", "tflite", "aten"}, r.Format) {
-			bad("refused", r.Op, "", "format is %q, want onnx, tflite or aten.", r.Format)
+		if !slices.Contains([]string{"onnx", "aten"}, r.Format) {
+			bad("refused", r.Op, "", "format is %q, want onnx or aten.", r.Format)
 		}
 		if r.Change == "" {
 			bad("refused", r.Op, "", "change is empty, want what to put in its place.")

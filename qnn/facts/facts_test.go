@@ -137,7 +137,7 @@ func TestRefused(t *testing.T) {
 		return s, diags.Error()
 	}
 	const known = "\n  sure = \"observed\"\n  source = \"tried\"\n}\n"
-	s, _ := load("refused \"Cosh\" {\n  format = \"onnx\"\n  change = \"Exp\"" + known + "refused \"*\" {\n  format = \"tflite\"\n  rank = 7\n  change = \"Reshape\"" + known +
+	s, _ := load("refused \"Cosh\" {\n  format = \"onnx\"\n  change = \"Exp\"" + known + "refused \"*\" {\n  format = \"aten\"\n  rank = 7\n  change = \"Reshape\"" + known +
 		"precision \"MatMul\" {\n  ops = [\"MatMul\"]\n  takes = { v79 = [\"a8w8\"] }" + known)
 	own := 0
 	for _, r := range s.Refused {
@@ -149,7 +149,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("%d of the workspace, %+v", own, p)
 	}
 	for text, want := range map[string]string{
-		"refused \"A\" {\n  format = \"torch\"\n  change = \"B\"" + known:                                     "want onnx, tflite or aten.",
+		"refused \"A\" {\n  format = \"torch\"\n  change = \"B\"" + known:                                     "want onnx or aten.",
 		"refused \"A\" {\n  format = \"onnx\"\n  change = \"\"" + known:                                       "change is empty",
 		"refused \"A\" {\n  format = \"onnx\"\n  rank = -1\n  change = \"B\"" + known:                         "rank is -1",
 		"precision \"x\" {\n  ops = []\n  takes = {}" + known:                                                 "ops is empty",

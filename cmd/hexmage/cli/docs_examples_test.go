@@ -44,9 +44,7 @@ toolchain "adb" {}
 toolchain "onnx" {}
 toolchain "aimet" {}
 toolchain "quark" {}
-toolchain "litert" {}
 toolchain "executorch" {}
-toolchain "olive" {}
 toolchain "htp_host" { use = "pypi" }
 toolchain "gnu_runtime" {}
 toolchain "tools" {
@@ -61,14 +59,6 @@ output "json" { value = step.exec.tokenizer.outputs.json }
 cp vocabulary "$2"
 -- vocabulary --
 {"a": 1}
--- recipe.json --
-{"input_model": {"type": "ONNXModel"}, "data_configs": [{"name": "calibration", "type": "RawDataContainer"}], "passes": {"q": {"type": "OnnxStaticQuantization", "data_config": "calibration"}}}
-`
-	const withNet = `
--- pipelines/p.hcl --
-profile "emulator" { default = true }
-toolchain "onnx" {}
-step "onnx_llm" "smollm2" { model = "models/smollm2" }
 `
 	withKinds := strings.Replace(aroundKinds, "output \"json\"", "{{"+kindExamples+"}}\noutput \"json\"", 1)
 	return map[string]map[string]docExample{
@@ -163,8 +153,12 @@ int main(void) { return puts(SAID) < 0; }
 				want: map[string]string{"json": "{\"a\": 1}\n"}},
 		},
 		"onnx.md": {
-			"Edits/1":    {files: withNet},
-			"Patterns/1": {files: withNet},
+			"Edit an ONNX graph/1": {files: `
+-- pipelines/p.hcl --
+profile "emulator" { default = true }
+-- edit.py --
+-- net.onnx --
+`},
 		},
 		"from-terraform.md": {
 			"A module, ported/1": {at: "modules/greet/main.hcl", files: `

@@ -35,7 +35,7 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := map[string]func(*testing.T, string){"hello": exampleHello, "oppackage-only": exampleOpPackage,
-		"c-project": exampleCProject}
+		"c-project": exampleCProject, "onnx-edit": exampleONNXEdit}
 	dirs, err := filepath.Glob(filepath.Join(root, "*", "pipelines"))
 	if err != nil || len(dirs) != len(tests) {
 		t.Errorf("examples %q, %v; tests of %d", dirs, err, len(tests))
@@ -94,6 +94,19 @@ func exampleHello(t *testing.T, dir string) {
 
 	run("6 executed, 0 cached", "--var", "greeting=Hi")
 	letter("4 greetings\nHi, Ada!\nHi, Grace!\nHi, Hedy!\nHi, Katherine!\n")
+}
+
+// exampleONNXEdit plans what the example's README says. TestExampleONNXEdit of the emulator's tests runs it.
+func exampleONNXEdit(t *testing.T, dir string) {
+	for args, want := range map[string]string{"": "python.net", "--var=model=your.onnx": "your.onnx"} {
+		if err := os.WriteFile(filepath.Join(dir, "your.onnx"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		said, _ := hexmage(t, dir, t.TempDir(), append([]string{"plan", "-v", "edit"}, strings.Fields(args)...)...)
+		if !strings.Contains(said, "python.edit") || !strings.Contains(said, want) {
+			t.Errorf("plan %s has no %s:\n%s", args, want, said)
+		}
+	}
 }
 
 // exampleCProject does what the example's README says.

@@ -294,14 +294,8 @@ func TestPageOfMllm(t *testing.T) { everyCommand(t, "mllm.md", 9) }
 // TestPageOfProfiles: so can those of docs/profile.md, with a graph and samples.
 func TestPageOfProfiles(t *testing.T) { everyCommand(t, "profile.md", 5) }
 
-// TestPageOfGraphs: so can every command of docs/onnx.md.
-func TestPageOfGraphs(t *testing.T) { everyCommand(t, "onnx.md", 2) }
-
 // TestPageOfFallback: and those of docs/fallback.md.
 func TestPageOfFallback(t *testing.T) { everyCommand(t, "fallback.md", 7) }
-
-// TestPageOfOlive: and those of docs/olive.md.
-func TestPageOfOlive(t *testing.T) { everyCommand(t, "olive.md", 2) }
 
 func everyCommand(t *testing.T, name string, least int) {
 	t.Helper()
@@ -318,13 +312,9 @@ func everyCommand(t *testing.T, name string, least int) {
 			variable, at, _ := strings.Cut(a, "=")
 			at = filepath.Join(dir, at)
 			var files []string
-			text := "{}"
 			switch {
-			case variable == "recipe":
-				files, text = []string{at},
-					`{"input_model": {"type": "ONNXModel"}, "passes": {"tidy": {"type": "OnnxPeepholeOptimizer"}}}`
 			case variable == "int8", variable == "q4k",
-				variable == "model" && slices.Contains([]string{".onnx", ".tflite", ".pte"}, filepath.Ext(at)):
+				variable == "model" && slices.Contains([]string{".onnx", ".pte"}, filepath.Ext(at)):
 				files = []string{at}
 			case variable == "samples", variable == "pictures":
 				files = []string{filepath.Join(at, "0.npz")}
@@ -340,16 +330,11 @@ func everyCommand(t *testing.T, name string, least int) {
 				}
 				writeHF(t, at, architecture, layers)
 			}
-			if variable == "recipe" { // the plan reads it, and relative paths start in the workspace of the pipeline
-				if err := os.CopyFS(filepath.Join(dir, "pipelines"), os.DirFS("../../../pipelines")); err != nil {
-					t.Fatal(err)
-				}
-			}
 			for _, f := range files {
 				if err := os.MkdirAll(filepath.Dir(f), 0o755); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(f, []byte(text), 0o644); err != nil {
+				if err := os.WriteFile(f, []byte("{}"), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}

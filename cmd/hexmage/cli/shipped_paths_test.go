@@ -23,9 +23,7 @@ var shippedPaths = []shippedPath{
 	{"board-ort", "emulator", map[string]string{"model": "in/qwen3"}},
 	{"executorch-qnn", "device", map[string]string{"module": "in/net.py"}},
 	{"fallback", "emulator", map[string]string{"model": "in/net.onnx", "samples": "in/samples"}},
-	{"fallback", "emulator", map[string]string{"model": "in/net.tflite"}},
 	{"fallback", "emulator", map[string]string{"model": "in/net.pte"}},
-	{"litert-qnn", "emulator", map[string]string{"model": "in/net.tflite"}},
 	{"llm-npu", "device", map[string]string{"int8": "in/int8.mllm", "q4k": "in/q4k.mllm",
 		"tokenizer": "in/qwen3/tokenizer.json", "mllm": "in/clone"}},
 	{"mllm-aot", "emulator", map[string]string{"architecture": "llama", "model": "in/llama", "mllm": "in/clone",
@@ -34,9 +32,6 @@ var shippedPaths = []shippedPath{
 		"quantizer": "mllm"}},
 	{"mllm-v1-quantize", "emulator", map[string]string{"model": "in/qwen3", "mllm": "in/clone",
 		"calibration": "in/text.txt", "pictures": "in/samples"}},
-	{"olive", "emulator", map[string]string{"recipe": "in/recipe.json", "model": "in/net.onnx",
-		"samples": "in/samples", "data": `{ seen = "in/samples" }`}},
-	{"onnx-edit", "emulator", map[string]string{"model": "in/qwen3"}},
 	{"onnx-htp", "emulator", map[string]string{"model": "in/net.onnx", "samples": "in/samples"}},
 	{"phone-ort", "device", map[string]string{"model": "in/qwen3", "runtime": "in/runtime"}},
 	{"profile-npu", "emulator", map[string]string{"model": "in/net.onnx", "samples": "in/samples"}},
@@ -52,7 +47,7 @@ type shippedPath struct {
 }
 
 // noPaths are the other variables.
-var noPaths = strings.Fields(`mllm-v1-quantize.samples quantizers.model architecture bisect block_size board chunk context dlc
+var noPaths = strings.Fields(`mllm-v1-quantize.samples quantizers.model architecture bisect block_size board chunk context
 	embedding fallback floats kv layers least lengths level norms optimization package partitions phone precision processor
 	prompt quantise quantizer releases repeat rotate schemes serial series sharing splits targets threshold tokens tolerance
 	top twins ways`)
@@ -120,7 +115,7 @@ func TestShippedPathsKeys(t *testing.T) {
 		}
 		return found
 	}
-	for _, pipeline := range []string{"llm-npu", "mllm-v1-quantize", "olive", "onnx-htp"} {
+	for _, pipeline := range []string{"llm-npu", "mllm-v1-quantize", "onnx-htp"} {
 		one, two := keys(t.TempDir(), pipeline), keys(filepath.Join(t.TempDir(), "below", "another"), pipeline)
 		if !maps.Equal(one, two) {
 			t.Errorf("%s: keys differ:\n%v\n%v", pipeline, one, two)
@@ -180,16 +175,12 @@ func planIn(t *testing.T, dir, cache, pipeline, profile string, vars map[string]
 // writeInputs writes in/, which has something for each variable of shippedPaths.
 func writeInputs(t *testing.T, dir string) {
 	t.Helper()
-	recipe, err := fs.ReadFile(carried.Shipped, "modules/olive/recipe.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, architecture := range []string{"qwen3", "qwen2", "llama"} {
 		writeHF(t, filepath.Join(dir, "in", architecture), architecture, 2)
 	}
 	for name, text := range map[string]string{
-		"net.onnx": "", "net.tflite": "", "net.pte": "", "int8.mllm": "", "q4k.mllm": "", "samples/1.npz": "",
-		"net.py": "def module():\n    pass\n", "text.txt": "A paragraph.\n", "recipe.json": string(recipe),
+		"net.onnx": "", "net.pte": "", "int8.mllm": "", "q4k.mllm": "", "samples/1.npz": "",
+		"net.py": "def module():\n    pass\n", "text.txt": "A paragraph.\n",
 		"runtime/libonnxruntime.so":                            "",
 		"clone/ops/LLaMAPackage/src/LLaMAPackageInterface.cpp": "", "clone/ops/LLaMAPackage/src/ops/Op.cpp": "",
 	} {

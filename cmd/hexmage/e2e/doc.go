@@ -23,6 +23,5 @@
 // Packages are downloaded once for a user and kept, as package toolchaintest does; caches start empty all the same.
 // With -short nothing is run, and outside Linux there are no tests: actions need it. HEXMAGE_TEST_MLLM=DIR, a clone
 // of upstream, adds the build of its whole op package, and its quantiser and converter in PyTorch; with
-// HEXMAGE_UPSTREAM=all also on a model that says real words. HEXMAGE_OLIVE=DIR, a cache whose downloads are taken, or
-// anything else, has the passes of a recipe of Olive's run, which want 3.2 GB of PyTorch.
+// HEXMAGE_UPSTREAM=all also on a model that says real words.
 package e2e

@@ -104,7 +104,7 @@ def whole(name: str, stay: list[str], dropped: str) -> str:
     if dropped:
         return (
             f"ONNX Runtime leaves nodes of {name} to the CPU that the NPU takes: {dropped}\nThat is for ONNX Runtime to mend. "
-            f"Cut the graph around the nodes that stay, and compile each piece (onnx_edit cuts), or put others in their place{why}."
+            f"Cut the graph around the nodes that stay, and compile each piece (onnx.utils.extract_model cuts), or put others in their place{why}."
         )
     return f"The NPU takes no node of {name}{why}. Put others in their place: what may stand there docs/fallback.md says, or let all of it run on the CPU without this step."
 

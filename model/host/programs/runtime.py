@@ -20,7 +20,7 @@ finally:
 onnxruntime.set_default_logger_severity(3)
 
 
-def options(folder: Path | None = None, optimize: bool = True) -> onnxruntime.SessionOptions:
+def options(folder: Path | None = None) -> onnxruntime.SessionOptions:
     """Returns options of a session that computes what its graph says on any processor. folder has the data file of a graph given as bytes.
 
     ONNX Runtime by default fuses DequantizeLinear, an operator and QuantizeLinear into an integer kernel. On x86 with AVX2 and without VNNI the kernels of
@@ -31,8 +31,7 @@ def options(folder: Path | None = None, optimize: bool = True) -> onnxruntime.Se
     """
     o = onnxruntime.SessionOptions()
     o.log_severity_level = 3
-    levels = onnxruntime.GraphOptimizationLevel
-    o.graph_optimization_level = levels.ORT_ENABLE_BASIC if optimize else levels.ORT_DISABLE_ALL
+    o.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     o.add_session_config_entry("session.disable_quant_qdq", "1")
     if folder is not None:
         o.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder.resolve()))

@@ -44,7 +44,6 @@ import compare
 import context
 import decoder
 import dlc
-import emptylib
 import feed
 import foreign
 import genai
@@ -741,9 +740,8 @@ class Context(unittest.TestCase):
 
 
 def program(name: str) -> Any:
-    """A program as a module: it does not run. What only LiteRT's environment has is not needed for it."""
-    nothing = {n: mock.MagicMock() for n in ("ai_edge_litert", "flatbuffers")}
-    with mock.patch.object(command, "run"), mock.patch.dict(sys.modules, nothing):
+    """A program as a module: it does not run."""
+    with mock.patch.object(command, "run"):
         return importlib.import_module(name)
 
 
@@ -798,17 +796,6 @@ class Assigned(unittest.TestCase):
             self.assertEqual(list((Path(d) / "out").iterdir()), [])
 
 
-class LiteRT(unittest.TestCase):
-    def test_refused(self) -> None:
-        """Operations of each subgraph have numbers of their own; of what is said twice of one subgraph one is meant."""
-        op = "LiteRT Op #2 'Atan2' (code=156) is not supported in Qualcomm Compiler.\n"
-        other = op.replace("#2 'Atan2'", "#1 'Sign'")
-        said = f"{op}{op}{other}INFO: Partitioned subgraph<0>, selected 3\n{op}INFO: Partitioned subgraph<1>, selected 3\n"
-        got = program("litert_context").refused(said)
-        self.assertEqual([r["op"] for r in got], ["Atan2", "Sign", "Atan2"])
-        self.assertEqual(got[0], {"op": "Atan2", "why": "Op #2 'Atan2' (code=156) is not supported in Qualcomm Compiler."})
-
-
 class Placement(unittest.TestCase):
     def test_named(self) -> None:
         node = helper.make_node
@@ -860,18 +847,6 @@ class Placement(unittest.TestCase):
                 "y": {"type": "float16", "shape": [1, 4]},
             },
         )
-
-
-class EmptyLibrary(unittest.TestCase):
-    def test_it_is_loaded(self) -> None:
-        import ctypes
-
-        with tempfile.TemporaryDirectory() as d:
-            at = Path(d) / "libnothing.so"
-            at.write_bytes(emptylib.library("libnothing.so"))
-            ctypes.CDLL(str(at))
-            with self.assertRaises(AttributeError):
-                _ = ctypes.CDLL(str(at)).something
 
 
 class Container(unittest.TestCase):

@@ -77,10 +77,6 @@ class Reference(unittest.TestCase):
                 if SATURATING:
                     self.assertGreater(np.mean(before > 0), 0.5, f"{line}: this processor does not saturate")
 
-    def test_graphs_as_they_stand(self) -> None:
-        """The options without optimizations, of onnx_edit, give integers too."""
-        self.assertEqual(Case("MatMul", 512).off(runtime.options(optimize=False)).max(), 0)
-
     def test_wider(self) -> None:
         """Elsewhere floats round: a value is one step off at most, and few are."""
         for kind, depth in (("uint8", 512), ("uint8", 4096), ("uint16", 512), ("uint16", 4096)):
