@@ -1,8 +1,7 @@
 // Package onnx reads ONNX models: the outline, which is inputs, outputs, how many nodes of which kind, and the contexts of another compiler that a
 // model carries or points to. One enters it with Is and Parse.
 //
-// For an outline weights are skipped, not read, so a model of many GB takes no longer than a small one; for a whole graph they are digested where they
-// are. Nothing in a file is trusted. The package does not know what nodes compute.
+// Weights are skipped, not read, so a model of many GB takes no longer than a small one. Nothing in a file is trusted. The package does not know what nodes compute.
 package onnx
 
 import (
