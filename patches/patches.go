@@ -1,9 +1,9 @@
 // Package patches changes other people's sources so that they build with the SDK at hand.
 //
 // A series is a folder of ranges, <from>-<to>, each with *.patch files (unified diffs, applied in order of name) and a
-// rules.hcl with rename and replace rules over C++ tokens. The headers of the SDK decide which of them are needed, so one
-// series serves every SDK version. All patches come before all rules. Either everything that is needed fits, or nothing is
-// written.
+// rules.hcl with rename and replace rules over C++ tokens. The headers of the SDK decide which of them are needed, so
+// one series serves every SDK version. All patches come before all rules. Either everything that is needed fits, or
+// nothing is written.
 //
 // It knows nothing of building: which files a compiler reads, which macros are set. Only ApplyInPlace
 // changes its source.
