@@ -320,12 +320,12 @@ func everyCommand(t *testing.T, name string, least int) {
 				files = []string{filepath.Join(at, "0.npz")}
 			case variable == "model":
 				architecture, layers := "qwen3", 2
-				switch {
-				case strings.HasPrefix(args[0], "llama"):
-					architecture = "llama"
-				case strings.HasPrefix(args[0], "qwen2"):
-					architecture = "qwen2"
-				case slices.Contains(args, "layers=30"):
+				for _, arg := range args {
+					if a, ok := strings.CutPrefix(arg, "architecture="); ok {
+						architecture = a
+					}
+				}
+				if slices.Contains(args, "layers=30") {
 					layers = 30
 				}
 				writeHF(t, at, architecture, layers)
