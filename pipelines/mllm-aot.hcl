@@ -1,6 +1,5 @@
 # qwen3-aot-v79 for Qwen3, Qwen2 and Llama 3, and for any number of SoCs:
 #   hexmage run mllm-aot --var model=Qwen3-4B --var block_size=32 --soc SM8550,SM8650,SM8750,SM8850
-#   hexmage run mllm-aot --profile device --var architecture=qwen2 --var model=Qwen2.5-1.5B-Instruct --soc SM8650
 pipeline { description = "Qwen3, Qwen2 or Llama 3, W4A16 LPBQ, compiled ahead of time for each target, and run" }
 profile "emulator" { default = true }
 profile "simulated" {}
@@ -11,6 +10,7 @@ variable "architecture" { type = optional(string) }
 variable "mllm" { type = optional(string) }
 variable "model" { type = optional(string) }
 variable "prompt" { type = optional(string) }
+variable "serial" { type = optional(string) }
 variable "block_size" { type = optional(number) }
 variable "quantizer" { type = optional(string) }
 variable "sharing" { type = optional(bool) }
@@ -23,11 +23,11 @@ module "aot" {
   mllm         = var.mllm
   model        = var.model
   prompt       = var.prompt
+  serial       = var.serial
   block_size   = var.block_size
   quantizer    = var.quantizer
   sharing      = var.sharing
 }
-
 output "contexts" { value = { for soc, m in module.aot : soc => m.context } }
 output "htp" { value = { for soc, m in module.aot : soc => m.htp } }
 output "table" {

@@ -228,6 +228,10 @@ func (b *builder) profile(blk *hcl.Block) hcl.Diagnostics {
 	if pr.Default {
 		diags = append(diags, b.unique("The default profile", pr.Range)...)
 	}
+	if pr.Variables != nil && !b.pipeline {
+		diags = append(diags, errorf(pr.Variables.Range(), "Not for a module to say",
+			"A module's variables get their values from its caller. Remove the argument, or use locals.")...)
+	}
 	of := " of profile " + pr.Name
 	for _, blk := range c.Blocks {
 		diags = append(diags, b.checkLabels(blk)...)

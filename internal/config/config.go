@@ -107,6 +107,7 @@ type Profile struct {
 	Name        string
 	Description string
 	Default     bool
+	Inherited   bool           // from the modules that the pipeline calls: it is chosen by its name, or as the default
 	Variables   hcl.Expression // an object, or nil
 	Parts                      // toolchains change those of the same name outside of profiles
 	Range       hcl.Range

@@ -56,7 +56,7 @@ func LoadWith(fsys fs.FS, shipped ModuleFolder, name string, find Finder) (*Pipe
 	l := &loader{p: p, find: find, read: make(map[string]*Module)}
 	diags = append(diags, l.module(p.Module, from, files, true)...)
 	if len(p.Profiles) == 0 {
-		p.Profiles = p.inherited()
+		p.Profiles = p.inherited(map[*Module][]*Profile{})
 	}
 	diags = append(diags, loadVarFiles(p, fsys, names)...)
 	return p, diags

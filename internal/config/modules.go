@@ -230,28 +230,41 @@ func (m *Module) With(profile string) Parts {
 	return out
 }
 
-// inherited are the profiles of a module without profiles of its own: those of the modules that it calls. The first
-// that says so is the default.
-func (m *Module) inherited() (all []*Profile) {
-	chosen := false
+// inherited are the profiles of a module without profiles of its own: those that all modules with profiles that it
+// calls have. The first that one of these says is the default. known has those of modules that were looked at.
+func (m *Module) inherited(known map[*Module][]*Profile) []*Profile {
+	if all, ok := known[m]; ok {
+		return all
+	}
+	known[m] = nil
+	var all []*Profile
+	said := map[string]bool{}
+	first := true
 	for _, c := range m.Calls {
 		if c.Module == nil {
 			continue
 		}
 		of := c.Module.Profiles
 		if len(of) == 0 {
-			of = c.Module.inherited()
+			of = c.Module.inherited(known)
 		}
+		if len(of) == 0 {
+			continue
+		}
+		has := map[string]bool{}
 		for _, pr := range of {
-			i := slices.IndexFunc(all, func(have *Profile) bool { return have.Name == pr.Name })
-			if i < 0 {
-				i = len(all)
-				all = append(all, &Profile{Name: pr.Name, Description: pr.Description, Range: pr.Range})
+			has[pr.Name], said[pr.Name] = true, said[pr.Name] || pr.Default
+			if first {
+				all = append(all, &Profile{Name: pr.Name, Description: pr.Description, Range: pr.Range, Inherited: true})
 			}
-			all[i].Default = !chosen && pr.Default
-			chosen = chosen || pr.Default
 		}
+		all = slices.DeleteFunc(all, func(pr *Profile) bool { return !has[pr.Name] })
+		first = false
 	}
+	if i := slices.IndexFunc(all, func(pr *Profile) bool { return said[pr.Name] }); i >= 0 {
+		all[i].Default = true
+	}
+	known[m] = all
 	return all
 }
 

@@ -3,6 +3,7 @@ package lang
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -30,8 +31,8 @@ const (
 	maxTuple  = 10_000 // elements of several types that become one list
 )
 
-// Budget is the work that evaluating the expressions of a plan may still cost.
-type Budget struct{ left int64 }
+// Budget is the work that evaluating the expressions of a plan may still cost. Several goroutines may spend it.
+type Budget struct{ left atomic.Int64 }
 
 // NewBudget returns a full budget.
 func NewBudget() *Budget {
@@ -41,17 +42,17 @@ func NewBudget() *Budget {
 }
 
 // Refill makes the budget full again: for a step that is planned when the values that it waits for are there.
-func (b *Budget) Refill() { b.left = maxWork }
+func (b *Budget) Refill() { b.left.Store(maxWork) }
 
 // Spent reports whether nothing is left: any further evaluation fails.
-func (b *Budget) Spent() bool { return b.left < 0 }
+func (b *Budget) Spent() bool { return b.left.Load() < 0 }
 
 var errSpent = fmt.Errorf("the plan is more work than is allowed (%d million units): "+
 	"make its lists and texts smaller, or leave the work to a step", maxWork/1_000_000)
 
 // spend takes units from the budget.
 func (b *Budget) spend(units int) error {
-	if b.left -= int64(units); b.left < 0 {
+	if b.left.Add(-int64(units)) < 0 {
 		return errSpent
 	}
 	return nil

@@ -213,14 +213,16 @@ type object struct {
 
 func (p *planner) chooseProfile() hcl.Diagnostics {
 	var names []string
+	own := false // the pipeline has profile blocks
 	for _, pr := range p.cfg.Profiles {
 		names = append(names, pr.Name)
-		if p.o.Profile == pr.Name || p.o.Profile == "" && (pr.Default || len(p.cfg.Profiles) == 1) {
+		own = own || !pr.Inherited
+		if p.o.Profile == pr.Name || p.o.Profile == "" && (pr.Default || own && len(p.cfg.Profiles) == 1) {
 			p.profile = pr
 		}
 	}
 	switch {
-	case p.profile != nil || p.o.Profile == "" && len(names) == 0:
+	case p.profile != nil || p.o.Profile == "" && !own:
 		return nil
 	case p.o.Profile == "":
 		return errorf(hcl.Range{}, "No profile is chosen", "None of the profiles %s is the default. "+

@@ -50,7 +50,7 @@ func schemaOf(kind step.Kind, toolchain bool) *kindSchema {
 		k.blocks = append(k.blocks, bl.Type)
 	}
 	if toolchain {
-		k.args = append(k.args, "description", "when")
+		k.args = append(k.args, "default", "description", "when")
 	} else {
 		k.args = append(k.args, config.MetaArguments()...)
 		k.blocks = append(k.blocks, "output", "secret_file")

@@ -2,6 +2,8 @@
 # the device has one.
 
 profile "emulator" {
+  default = true
+
   toolchain "llvm" {}
   toolchain "qemu" { version = "11.1" }
   toolchain "busybox" {}

@@ -1,6 +1,8 @@
 # The vendor's emulator for x86: which nodes there are, and how heavy they are beside each other to the emulator. No performance.
 
 profile "emulator" {
+  default = true
+
   toolchain "htp_host" {}
   toolchain "gnu_runtime" {}
   toolchain "onnx" {}

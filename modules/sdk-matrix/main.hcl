@@ -36,6 +36,8 @@ variable "targets" {
 toolchain "qairt" { version = var.release }
 
 profile "simulated" {
+  default = true
+
   toolchain "llvm" {} # behind the simulations' compiler wrappers
 }
 

@@ -5,6 +5,7 @@ package editor
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -92,11 +93,9 @@ func Clangd(old []byte) ([]byte, error) {
 
 // Settings returns a settings.json with what leads VS Code to the compilation database in a folder below the one that
 // it opens, "" if that is it.
-func Settings(folder string) []byte {
+func Settings(folder string) ([]byte, error) {
 	at := "${workspaceFolder}/" + path.Join(folder, Folder)
-	return fmt.Appendf(nil, `{
-  "C_Cpp.default.compileCommands": %q,
-  "clangd.arguments": [%q]
-}
-`, at+"/compile_commands.json", "--compile-commands-dir="+at)
+	text, err := json.MarshalIndent(map[string]any{"C_Cpp.default.compileCommands": at + "/compile_commands.json",
+		"clangd.arguments": []string{"--compile-commands-dir=" + at}}, "", "  ")
+	return append(text, '\n'), err
 }

@@ -2,6 +2,7 @@ package editor_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,7 +82,8 @@ func TestClangd(t *testing.T) {
 func TestSettings(t *testing.T) {
 	for folder, at := range map[string]string{"": "${workspaceFolder}/.hexmage", "pkg": "${workspaceFolder}/pkg/.hexmage"} {
 		var got map[string]any
-		if err := json.Unmarshal(editor.Settings(folder), &got); err != nil {
+		text, err := editor.Settings(folder)
+		if err := errors.Join(err, json.Unmarshal(text, &got)); err != nil {
 			t.Fatal(err)
 		}
 		want := map[string]any{"C_Cpp.default.compileCommands": at + "/compile_commands.json",

@@ -92,12 +92,15 @@ func (c *ideCmd) vscode(a *app, dir string) error {
 	if err != nil {
 		return usageError("%w", err)
 	}
-	settings := editor.Settings(filepath.ToSlash(folder))
+	settings, err := editor.Settings(filepath.ToSlash(folder))
+	if err != nil {
+		return engineError(err)
+	}
 	if len(bytes.TrimSpace(old)) == 0 {
 		return a.put(at, settings)
 	}
-	if !bytes.Equal(old, settings) {
-		fmt.Fprintf(a.Env.Stderr, "hexmage: %s exists. Add these settings, if it lacks them:\n%s", at, settings)
+	if !bytes.Contains(old, []byte(editor.Folder+"/compile_commands.json")) {
+		fmt.Fprintf(a.Env.Stderr, "hexmage: %s exists. Add these settings:\n%s", at, settings)
 	}
 	return nil
 }

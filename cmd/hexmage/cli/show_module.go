@@ -59,6 +59,7 @@ type toolchainNeed struct {
 	Name     string `json:"name"`
 	Declared bool   `json:"declared"`
 	Where    string `json:"where,omitempty"`
+	Default  bool   `json:"default,omitempty"`  // declared for callers that do not
 	Optional bool   `json:"optional,omitempty"` // used where the caller declares it
 }
 
@@ -180,10 +181,11 @@ func toolchainNeeds(cfg *config.Pipeline, parts config.Parts, called bool) []too
 		return slices.ContainsFunc(needs, func(n toolchainNeed) bool { return n.Name == name })
 	}
 	for _, b := range parts.Toolchains {
-		needs = append(needs, toolchainNeed{Name: b.At.Name, Declared: true, Where: config.Where(b.Range)})
+		needs = append(needs, toolchainNeed{Name: b.At.Name, Declared: true, Default: b.Default,
+			Where: config.Where(b.Range)})
 	}
 	if !called {
-		return needs // all that a pipeline needs is declared
+		return needs // modules bring the others
 	}
 	for _, pr := range cfg.Profiles {
 		for _, b := range pr.Toolchains {
@@ -271,6 +273,8 @@ func (s interfaceShown) text(what string) string {
 	for _, t := range s.Toolchains {
 		how := "declared here (" + t.Where + ")"
 		switch {
+		case t.Default:
+			how += ", unless its caller declares it"
 		case t.Optional:
 			how = "used by its steps, where its caller declares it"
 		case !t.Declared:
