@@ -71,6 +71,9 @@ func (r Rule) check() error {
 	}
 	bound := map[string]bool{}
 	for _, k := range from {
+		if k.hole != "" && bound[k.hole] {
+			return fmt.Errorf("from: %s is there twice", k.text)
+		}
 		bound[k.hole] = true
 	}
 	for _, k := range to {
@@ -139,6 +142,7 @@ func (m *matcher) at(i int) (int, bool) {
 		}
 	}
 	m.holes = map[string][2]int{}
+	begin := i
 	for _, p := range m.shape {
 		if p.hole != "" {
 			end := m.argument(i, p.many)
@@ -154,7 +158,17 @@ func (m *matcher) at(i int) (int, bool) {
 		}
 		i++
 	}
-	return i, true
+	return i, m.oneLine(begin, i)
+}
+
+// oneLine tells whether the tokens are all of one preprocessor line, or all of none: no match goes across an #if.
+func (m *matcher) oneLine(begin, end int) bool {
+	for i, k := range m.code[begin:end] {
+		if k.Directive != m.code[begin].Directive || i > 0 && k.Directive && k.Name == "#" {
+			return false
+		}
+	}
+	return true
 }
 
 func (m *matcher) text(i int) string {
@@ -349,7 +363,7 @@ func firstName(text string) string {
 		return ""
 	}
 	for _, k := range tokens {
-		if k.Kind == cpptoken.Identifier {
+		if k.Kind == cpptoken.Identifier && !strings.HasPrefix(k.Name, "$") {
 			return k.Name
 		}
 	}

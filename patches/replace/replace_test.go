@@ -132,3 +132,19 @@ func inert(src string) (texts string) {
 	}
 	return texts
 }
+
+// TestReplaceLines: no match goes across a preprocessor line.
+func TestReplaceLines(t *testing.T) {
+	for _, src := range []string{"#undef f\n(void)x;\n", "f(1,\n#ifdef A\n2\n#else\n3\n#endif\n);\n"} {
+		for from, to := range map[string]string{"f($a)": "g($a)", "f($a, $b)": "g($b, $a)"} {
+			got, err := replace.Rule{From: from, To: to}.Rewrite("a.cpp", []byte(src))
+			if err != nil || len(got.Changed) > 0 {
+				t.Errorf("%s in %q: %q, %v", from, src, got.Out, err)
+			}
+		}
+	}
+	got, err := replace.Rule{From: "f($a)", To: "g($a)"}.Rewrite("a.cpp", []byte("#define A f(1)\n#define B\n"))
+	if want := "#define A g(1)\n#define B\n"; err != nil || string(got.Out) != want {
+		t.Errorf("%q, %v; want %q", got.Out, err, want)
+	}
+}

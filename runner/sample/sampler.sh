@@ -22,7 +22,9 @@ reading() {
 of() {
 	v= w=
 	read -r v w <"$1"
-	case $v$w in '' | *[!0-9\ ]*) v=- ;; *) [ "${w:-0}" -gt 0 ] && v=$((v * 100 / w)) || v=0 ;; esac
+	case $v$w in '' | *[!0-9\ ]*) v=- && return ;; esac
+	[ ${#w} -gt 7 ] && v=$((v / 1000)) w=$((w / 1000))
+	[ "${w:-0}" -gt 0 ] && v=$((v * 100 / w)) || v=0
 }
 
 # absent says that the file $2 gives no reading, and Linux's number of the reason. $3 replaces the number 22, "no number in it".
@@ -33,10 +35,10 @@ absent() {
 	echo "absent $1 $e ${2#"$root"}"
 }
 
-# stat_of reads the stat file of the process folder $1. The program's name in it may hold anything.
+# stat_of reads the stat file of the process folder $1. The program's name in it may hold anything, also line ends.
 stat_of() {
 	line=
-	read -r line <"$1/stat" || return 1
+	while read -r part_of; do line=$line$part_of; done <"$1/stat" || return 1
 	set -f
 	set -- ${line##*") "}
 	set +f
@@ -44,10 +46,11 @@ stat_of() {
 	state=$1 parent=$2 group=$3 session=$4 used=$((${12} + ${13} + ${14} + ${15})) tasks=${18}
 }
 
-# now sets at to the uptime in nanoseconds as text, and cs to it in hundredths of a second.
+# now sets at to the uptime in nanoseconds as text, and cs to hundredths of a second since the second of the first call.
 now() {
 	read -r at w <"$p/uptime"
-	cs=$((${at%.*} * 100 + 1${at#*.} - 100)) at=${at%.*}${at#*.}0000000
+	: "${base:=${at%.*}}"
+	cs=$(((${at%.*} - base) * 100 + 1${at#*.} - 100)) at=${at%.*}${at#*.}0000000
 }
 
 # scan adds new processes of the command to members: descendants, its process group, its session. It reads each other process twice and no
@@ -197,7 +200,7 @@ for d in "$s"/class/power_supply/*; do
 done
 [ $i = 1 ] || absent battery "$s/class/power_supply" 0
 
-pid= members= seen= once=
+pid= members= seen= once= base=
 scan
 echo begin
 why=closed nap=
@@ -247,7 +250,7 @@ while :; do
 			sleep 0.02 || sleep 1 || exit 1
 			read -r k <"$pid_file" && pid=$k && break
 		done
-		slow=0
+		slow=0 seen= once= # a child may have been there before its parent was known
 		continue
 	fi
 	sleep "$interval" &

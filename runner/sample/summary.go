@@ -80,10 +80,11 @@ func (s Series) Summary() []Value {
 	return out
 }
 
-// whileItRan are the rows from the first to the last in which there was a process; all, if none is known.
+// whileItRan are the rows from the first to the last in which there was a process; all, if nobody counted processes.
 func (s Series) whileItRan() [][]float64 {
 	var first, end int
-	for i, n := range s.Column("processes") {
+	counts := s.Column("processes")
+	for i, n := range counts {
 		if math.IsNaN(n) {
 			continue
 		}
@@ -92,7 +93,7 @@ func (s Series) whileItRan() [][]float64 {
 		}
 		end = i + 1
 	}
-	if end == 0 {
+	if len(counts) == 0 {
 		return s.Rows
 	}
 	return s.Rows[first:end]

@@ -6,14 +6,17 @@ a program that may call any function of Python. Here it finds the functions that
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import math
 import pickle
 import pickletools
+import resource
+import signal
 import zipfile
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,7 +50,10 @@ TYPES = {  # by the names that PyTorch has for them
     ("float8_e5m2",): Type("F8_E5M2", 1),
 }
 LARGEST = 16 << 20  # bytes of a pickle
-SHARED = 64  # tensors may have so many times the bytes of the file: tied weights have two names
+MEMORY = 8 << 30  # bytes of address space while a pickle is read
+SECONDS = 60  # for a pickle
+DIMENSIONS = 64
+SHARED = 4  # tensors may have so many times the bytes of the file: tied weights have two names
 
 
 class Storage(NamedTuple):
@@ -77,6 +83,10 @@ class Call(NamedTuple):
 def rebuild(storage: Storage, first: int, shape: tuple[int, ...], strides: tuple[int, ...], *more: Any) -> Tensor:
     if not isinstance(storage, Storage) or len(shape) != len(strides) or not all(type(n) is int and n >= 0 for n in (first, *shape, *strides)):
         raise Wrong("arguments make no tensor")
+    if len(shape) > DIMENSIONS or any(n >= 1 << 63 for n in (first, *shape, *strides)):
+        raise Wrong("tensor has too many dimensions, or too large ones")
+    if any(isinstance(m, dict) and m for m in more[2:]):
+        raise Wrong("tensor is a conjugate or negative view: call resolve_conj() and resolve_neg() before you save it")
     of = more[2] if len(more) > 2 and isinstance(more[2], Type) else storage.type
     if not of.size:
         raise Wrong("type of a tensor's elements is unknown")
@@ -104,12 +114,27 @@ class Unpickler(pickle.Unpickler):
         return Storage(pid[2], pid[1])
 
 
+@contextlib.contextmanager
+def bounded() -> Iterator[None]:
+    """Bounds memory and time: a small pickle may ask for any. The alarm ends the process, as no handler runs in the midst of an instruction of a pickle."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    signal.alarm(SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
 def unpickled(data: bytes) -> dict[str, Tensor]:
     """The tensors by name. As mllm's converter does, it leaves out values that are no tensors and names that begin with _."""
     for op, arg, _ in pickletools.genops(data):
         if op.name.endswith("PUT") and isinstance(arg, int) and arg > len(data):  # the table of a pickle is as long as its largest index
             raise Wrong(f"pickle stores a value at index {arg}")
-    made = Unpickler(io.BytesIO(data)).load()
+    with bounded():
+        made = Unpickler(io.BytesIO(data)).load()
     if isinstance(made, dict) and isinstance(made.get("model"), dict):  # as mllm's converter does
         made = made["model"]
     if not isinstance(made, dict) or not all(isinstance(name, str) for name in made):
@@ -141,8 +166,8 @@ def convert(file: Path, to: Path) -> None:
         entries = {i.filename.partition("/")[2]: i for i in z.infolist()}
         if "data.pkl" not in entries or entries["data.pkl"].file_size > LARGEST:
             raise Wrong(f"archive has no data.pkl of at most {LARGEST} bytes")
-        if any(i.compress_type != zipfile.ZIP_STORED for i in entries.values()):
-            raise Wrong("archive is compressed")
+        if any(i.compress_type != zipfile.ZIP_STORED or i.flag_bits & 1 for i in entries.values()):
+            raise Wrong("archive is compressed or encrypted")
         if "byteorder" in entries and z.read(entries["byteorder"]) != b"little":
             raise Wrong("numbers are big-endian")
         found = sorted(unpickled(z.read(entries["data.pkl"])).items())

@@ -6,6 +6,8 @@ import io
 import json
 import os
 import pickle
+import resource
+import signal
 import sys
 import tempfile
 import unittest
@@ -61,8 +63,10 @@ def archive(pickled: bytes, method: int = zipfile.ZIP_STORED, **storages: bytes)
 class View:
     """A tensor as torch.save pickles it: a view of a storage of floats."""
 
-    def __init__(self, key: str, first: int, shape: tuple[int, ...], strides: tuple[int, ...], of: str = "FloatStorage") -> None:
-        self.key, self.first, self.shape, self.strides, self.of = key, first, shape, strides, of
+    def __init__(
+        self, key: str, first: int, shape: tuple[int, ...], strides: tuple[int, ...], of: str = "FloatStorage", negative: bool = False
+    ) -> None:
+        self.key, self.first, self.shape, self.strides, self.of, self.negative = key, first, shape, strides, of, negative
 
 
 def pickled(tensors: dict[Any, Any]) -> bytes:
@@ -77,7 +81,9 @@ def pickled(tensors: dict[Any, Any]) -> bytes:
             out += pickle.dumps(v, 2)[2:-1]
             continue
         out += b"ctorch._utils\n_rebuild_tensor_v2\n((" + text("storage") + f"ctorch\n{v.of}\n".encode() + text(v.key) + text("cpu") + number(4) + b"tQ"
-        out += number(v.first) + many(v.shape) + many(v.strides) + b"\x89ccollections\nOrderedDict\n)RtR"
+        out += number(v.first) + many(v.shape) + many(v.strides) + b"\x89ccollections\nOrderedDict\n)R"
+        out += b"}" + text("neg") + b"\x88s" if v.negative else b""
+        out += b"tR"
     return out + b"u."
 
 
@@ -147,6 +153,17 @@ class TestCheckpoint(unittest.TestCase):
         }.items():
             self.refused(archive(text), says)
 
+    def test_bounded(self) -> None:
+        """A key of nested tuples, whose hash takes twice the time for each level, ends with the process."""
+        child = os.fork()
+        if child == 0:
+            checkpoint.SECONDS = 1
+            checkpoint.unpickled(b"\x80\x02}N" + b"2\x86" * 64 + b"Ns.")
+            os._exit(0)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), -signal.SIGALRM)
+        self.assertEqual(checkpoint.unpickled(pickled({"step": 7})), {})
+        self.assertEqual(resource.getrlimit(resource.RLIMIT_AS)[0], resource.RLIM_INFINITY)
+
     def test_views(self) -> None:
         floats = bytes(range(16))
         with tempfile.TemporaryDirectory() as folder:
@@ -173,6 +190,8 @@ class TestCheckpoint(unittest.TestCase):
             View("0", 0, (1,), (-1,)): "no tensor",
             View("0", 0, (1, 1), (1,)): "no tensor",
             View("0", 0, (1 << 40,), (1,)): "bytes",
+            View("0", 0, (1,) * 65, (1,) * 65): "too many dimensions",
+            View("0", 0, (1,), (1,), negative=True): "negative view",
             View("1", 0, (1,), (1,)): "no storage 1",
             View("../data.pkl", 0, (1,), (1,)): "no storage",
             View("0", 0, (1,), (1,), "QInt8Storage"): "imports torch.QInt8Storage",
