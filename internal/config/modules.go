@@ -255,7 +255,8 @@ func (m *Module) inherited(known map[*Module][]*Profile) []*Profile {
 		for _, pr := range of {
 			has[pr.Name], said[pr.Name] = true, said[pr.Name] || pr.Default
 			if first {
-				all = append(all, &Profile{Name: pr.Name, Description: pr.Description, Range: pr.Range, Inherited: true})
+				all = append(all,
+					&Profile{Name: pr.Name, Description: pr.Description, Range: pr.Range, Inherited: true})
 			}
 		}
 		all = slices.DeleteFunc(all, func(pr *Profile) bool { return !has[pr.Name] })
