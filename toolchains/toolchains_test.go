@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -476,5 +477,22 @@ func TestEnvironment(t *testing.T) {
 	q.Own, q.Version = &toolchains.Source{Kind: "python", Python: "3.12"}, "3.12"
 	if _, err := c.Choose(q); err == nil || !strings.Contains(err.Error(), "apt-get install python3.12") {
 		t.Errorf("no such interpreter: %v", err)
+	}
+}
+
+// TestFindShipped: an entry that is looked for alone is that of the whole lock of the shipped pipelines.
+func TestFindShipped(t *testing.T) {
+	whole, diags := toolchains.BuiltinLock()
+	if diags.HasErrors() || len(whole.Entries) == 0 {
+		t.Fatal(diags)
+	}
+	over := new(toolchains.Lock).OverShipped()
+	for _, want := range whole.Entries {
+		if got := over.Find(want.Name, want.Version, want.Source); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s %s from %s: %+v, want %+v", want.Name, want.Version, want.Source, got, want)
+		}
+	}
+	if got := over.Find("adb", "no such", "deb"); got != nil {
+		t.Errorf("%+v", got)
 	}
 }
