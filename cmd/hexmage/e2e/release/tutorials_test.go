@@ -108,13 +108,15 @@ var (
 	recorded = regexp.MustCompile(
 		`\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b|\b[0-9a-f]{8}([0-9a-f]{4})?\b|\b127\.0\.0\.1:\d+\b`)
 	skipped  = regexp.MustCompile(`(?m)^  cached  .*\n|\d+ actions \(\d+ cached\), `) // told by a run that planned anew
-	sideways = regexp.MustCompile(`(?m)(^  (ok  |note:)[^\n]*\n)+`)                   // as they may, side by side
+	counted  = regexp.MustCompile(`(?m)^(  samples +)\d+$`)
+	sideways = regexp.MustCompile(`(?m)(^  (ok  |note:)[^\n]*\n)+`) // as they may, side by side
 )
 
 // steady is a text without what no two runs have alike: times and sizes, when it was, the order of steps, how wide
 // columns are.
 func steady(text string) string {
 	text = skipped.ReplaceAllString(recorded.ReplaceAllString(measured.ReplaceAllString(text, "N"), "ID"), "")
+	text = counted.ReplaceAllString(text, "${1}N")
 	text = sideways.ReplaceAllStringFunc(text, func(lines string) string {
 		return strings.Join(slices.Sorted(strings.Lines(lines)), "")
 	})
