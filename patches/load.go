@@ -167,3 +167,15 @@ func decodeRules(file string, data []byte) (RulesFile, error) {
 	}
 	return rules, nil
 }
+
+// withoutMinimum lets the rules find fewer places than they expect.
+func withoutMinimum(ranges []Range) {
+	for _, rg := range ranges {
+		for i := range rg.Renames {
+			rg.Renames[i].Scope = rg.Renames[i].WithoutMinimum()
+		}
+		for i := range rg.Edits {
+			rg.Edits[i].Scope = rg.Edits[i].WithoutMinimum()
+		}
+	}
+}

@@ -193,7 +193,10 @@ func with(ctx context.Context, r Request, do func(*srctree.Tree) error) (Report,
 	if err := applyPatches(ctx, ranges, tree, p, r.Fuzz, &report); err != nil {
 		return report, err
 	}
-	if err := applyRules(ctx, ranges, tree, p, r.AllowFew, &report); err != nil {
+	if r.AllowFew {
+		withoutMinimum(ranges)
+	}
+	if err := applyRules(ctx, ranges, tree, p, &report); err != nil {
 		return report, err
 	}
 	names, _ := tree.Changes()

@@ -424,3 +424,27 @@ func TestToolVersion(t *testing.T) {
 		t.Errorf("version and digest are %s, were %s", got, want)
 	}
 }
+
+// TestAllowFew: sources that a series was not written for may have fewer places, and no more than it allows.
+func TestAllowFew(t *testing.T) {
+	source := t.TempDir()
+	for name, text := range map[string]string{"a.cpp": "old();\n", "b.cpp": "old(); old();\n"} {
+		if err := os.WriteFile(filepath.Join(source, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const rule = "rename \"it\" {\n  from = \"old\"\n  to = \"new\"\n  files = [\"*.cpp\"]\n  expect {\n    min = 5\n" +
+		"    max = 9\n    file \"b.cpp\" {\n      min = 1\n      max = %d\n    }\n  }\n}\n"
+	for most, want := range map[int]string{1: "b.cpp", 2: ""} {
+		r := patches.Request{Source: source, SDKInclude: t.TempDir(), Series: "own", AllowFew: true,
+			SeriesFS: fstest.MapFS{"x1-x2/rules.hcl": {Data: fmt.Appendf(nil, rule, most)}}}
+		rep, err := patches.Check(t.Context(), r)
+		if want == "" && (err != nil || rep.Places() != 3) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("at most %d in b.cpp: %d places, %v", most, rep.Places(), err)
+		}
+		r.AllowFew = false
+		if _, err := patches.Check(t.Context(), r); err == nil {
+			t.Error("3 places are as many as 5")
+		}
+	}
+}

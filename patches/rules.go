@@ -38,7 +38,7 @@ type done struct {
 
 // applyRules applies the rules to each file in their order. An error holds what is wrong with every rule.
 func applyRules(
-	ctx context.Context, ranges []Range, tree *srctree.Tree, p *Headers, allowFew bool, report *Report,
+	ctx context.Context, ranges []Range, tree *srctree.Tree, p *Headers, report *Report,
 ) error {
 	runs, err := neededRules(ranges, p, report)
 	if err != nil || len(runs) == 0 {
@@ -88,9 +88,7 @@ func applyRules(
 	var errs []error
 	for _, run := range runs {
 		if len(run.errs) == 0 {
-			err := run.Count(run.files, run.found.Changed, run.found.Already)
-			var count *rename.CountError
-			if err != nil && !(allowFew && errors.As(err, &count) && count.TooFew()) {
+			if err := run.Count(run.files, run.found.Changed, run.found.Already); err != nil {
 				run.errs = []error{err}
 			}
 		}

@@ -9,8 +9,7 @@ import (
 	"github.com/hexmage/hexmage/cmd/hexmage/cli"
 )
 
-// gcPercent halves how often garbage is collected while a plan of a few megabytes is made: it is a tenth of the time
-// until an edited source is compiled.
+// gcPercent is twice Go's default, with which the garbage collector takes a tenth of a plan's processor time.
 const gcPercent = 200
 
 func main() {

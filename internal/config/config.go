@@ -107,7 +107,7 @@ type Profile struct {
 	Name        string
 	Description string
 	Default     bool
-	Inherited   bool           // from the modules that the pipeline calls: it is chosen by its name, or as the default
+	Inherited   bool           // the pipeline's modules declare it: never chosen for being the only one
 	Variables   hcl.Expression // an object, or nil
 	Parts                      // toolchains change those of the same name outside of profiles
 	Range       hcl.Range
@@ -131,7 +131,7 @@ type Block struct {
 	RetryExitCodes                          hcl.Expression
 	DependsOn                               []Dependency
 	Description                             string
-	Default                                 bool // of a module's toolchain: it counts if no caller declares one
+	Default                                 bool // of a module's toolchain: a caller's toolchain of that name replaces it
 	Outputs                                 []*StepOutput
 	SecretFiles                             []*SecretFile
 

@@ -230,8 +230,8 @@ func (m *Module) With(profile string) Parts {
 	return out
 }
 
-// inherited are the profiles of a module without profiles of its own: those that all modules with profiles that it
-// calls have. The first that one of these says is the default. known has those of modules that were looked at.
+// inherited returns the profiles of a module without profiles of its own: the ones that all called modules with
+// profiles share. The first that one of these modules declares the default is the default. known caches the results.
 func (m *Module) inherited(known map[*Module][]*Profile) []*Profile {
 	if all, ok := known[m]; ok {
 		return all

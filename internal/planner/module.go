@@ -79,8 +79,7 @@ func (p *planner) newModule(caller *module, call *config.Call, cfg *config.Modul
 	return m, diags
 }
 
-// replaces tells whether the module, or one that leads to it, declares the toolchain in place of a block that is a
-// default.
+// replaces tells whether the module or one of its callers declares the toolchain of a default block.
 func (m *module) replaces(b *config.Block) bool {
 	declares := func(own *config.Block) bool { return own.At == b.At }
 	for ; b.Default && m != nil; m = m.caller {

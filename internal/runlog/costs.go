@@ -10,20 +10,23 @@ import (
 	"github.com/hexmage/hexmage/internal/event"
 )
 
-// Cost is what an action took when it last ran.
+// Cost is the time and memory of an action.
 type Cost struct {
 	Duration time.Duration
 	Memory   int64 // peak, in bytes; 0: not measured
 }
 
-// Costs are those of all actions of a pipeline.
+// Costs holds the cost of each action of a pipeline in its latest run.
 type Costs map[actionName]Cost
 
 // actionName names an action.
 type actionName struct{ profile, step, name string }
 
-// Of returns the cost of the action, the zero Cost if it is not on record.
-func (c Costs) Of(profile, step, name string) Cost { return c[actionName{profile, step, name}] }
+// Of returns the cost of the action, and whether one is on record.
+func (c Costs) Of(profile, step, name string) (Cost, bool) {
+	cost, ok := c[actionName{profile, step, name}]
+	return cost, ok
+}
 
 // Costs returns the cost of each action in the newest run that executed it.
 func (b *Book) Costs() Costs {
@@ -35,10 +38,10 @@ func (b *Book) Costs() Costs {
 	return costs
 }
 
-// executed is part of the line of each action that ran, and of few others: most lines of a log are of cached actions.
+// executed is in the line of each action that ran. It saves parsing the lines of cached actions, which are most of a log.
 const executed = `"outcome":"` + string(event.Executed) + `"`
 
-// add adds the costs of a run that c has no newer ones of.
+// add adds the costs of one run. c keeps the costs that it has: they are newer.
 func (c Costs) add(log string) {
 	first, rest, _ := strings.Cut(log, "\n")
 	var head line

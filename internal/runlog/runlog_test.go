@@ -66,13 +66,16 @@ func TestCosts(t *testing.T) {
 	} {
 		costs := runlog.Open(dir).Costs()
 		for step, n := range want {
-			if got := costs.Of(profile, step, "n"); got.Memory != n {
+			if got, _ := costs.Of(profile, step, "n"); got.Memory != n {
 				t.Errorf("%q, %s: %d, want %d", profile, step, got.Memory, n)
 			}
 		}
 	}
-	if got := runlog.Open(dir).Costs().Of("simulated", "a", "n").Duration; got != time.Second {
-		t.Errorf("took %v, want 1s", got)
+	if got, ok := runlog.Open(dir).Costs().Of("simulated", "a", "n"); !ok || got.Duration != time.Second {
+		t.Errorf("%v, %v; want 1s", got, ok)
+	}
+	if got, ok := runlog.Open(dir).Costs().Of("simulated", "d", "n"); ok {
+		t.Errorf("a failed action has the cost %v", got)
 	}
 	for _, a := range runlog.Open(dir).Runs()[2].Actions {
 		if a.Duration != time.Second || a.Key.IsZero() || a.Outcome != event.Executed {

@@ -1,6 +1,6 @@
 // Package editor has what editors need to understand an op package: a compilation database, and settings that lead to it.
 //
-// It makes the text of files, and changes of a .clangd only its own fragment. It reads and writes none.
+// It returns the text of files and does no I/O. In a .clangd it changes only its own fragment.
 package editor
 
 import (
@@ -91,8 +91,8 @@ func Clangd(old []byte) ([]byte, error) {
 	return slices.Concat(bytes.TrimRight(old, "\n"), []byte("\n---\n"), []byte(fragment)), nil
 }
 
-// Settings returns a settings.json with what leads VS Code to the compilation database in a folder below the one that
-// it opens, "" if that is it.
+// Settings returns a settings.json that points VS Code to the compilation database. folder is the op package's path
+// below the folder that VS Code opens.
 func Settings(folder string) ([]byte, error) {
 	at := "${workspaceFolder}/" + path.Join(folder, Folder)
 	text, err := json.MarshalIndent(map[string]any{"C_Cpp.default.compileCommands": at + "/compile_commands.json",

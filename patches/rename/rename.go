@@ -137,6 +137,15 @@ func (w *When) Check() error {
 	return errors.Join(errs...)
 }
 
+// WithoutMinimum returns the scope for sources that the rule was not written for: they may have fewer places.
+func (s Scope) WithoutMinimum() Scope {
+	s.Expect.Min, s.Expect.Files = 0, slices.Clone(s.Expect.Files)
+	for i := range s.Expect.Files {
+		s.Expect.Files[i].Min = 0
+	}
+	return s
+}
+
 // Matches says whether a rule with the scope, which is valid, applies to the file with this slash path under the source root.
 func (s Scope) Matches(path string) bool {
 	return slices.ContainsFunc(s.Files, func(f string) bool { return doublestar.MatchUnvalidated(f, path) })
@@ -313,13 +322,10 @@ type CountError struct {
 // shownPlaces bounds how many places an error lists.
 const shownPlaces = 50
 
-// TooFew tells whether the rule found fewer places than it expects.
-func (e *CountError) TooFew() bool { return len(e.Changed)+len(e.Already) < e.Min }
-
 func (e *CountError) Error() string {
 	text := fmt.Sprintf("%s: %d places of %s and %d of %s, expected %d to %d in %s; ", e.Rule,
 		len(e.Changed), e.Of, len(e.Already), e.To, e.Min, e.Max, e.In)
-	if e.TooFew() {
+	if len(e.Changed)+len(e.Already) < e.Min {
 		text += "is the source the tree this series is for, and are its files where the rule looks?"
 	} else {
 		text += "does the name mean something else in some of them? If all are right, raise the rule's expect"

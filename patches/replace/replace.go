@@ -2,7 +2,8 @@
 //
 // A shape is C++ text whose blanks and comments do not count. In a shape, $name stands for one argument: anything with
 // balanced brackets and without a comma outside of them. $$name stands for any number of arguments. Rules see tokens,
-// so comments and strings stay as they are. A second run of a rule changes nothing.
+// so comments and strings stay as they are, except comments inside the replaced code and outside its arguments. A
+// second run of a rule changes nothing.
 //
 // The package does not read files. It knows nothing of types, of macro expansion or of conditional compilation.
 package replace
@@ -331,26 +332,25 @@ func (w *rewriter) fill(holes map[string][2]int) []byte {
 	return out
 }
 
-// statement says whether a statement begins at token i, so that it may go with its semicolon.
+// statement tells whether a statement begins at token i. Then its semicolon is deleted with it. In a macro's body only
+// code after a semicolon or a brace counts: the body may follow an if.
 func (w *rewriter) statement(i int) bool {
-	if i == 0 || w.code[i-1].Directive {
-		return true
+	before := i - 1
+	for before >= 0 && w.code[before].Directive && !w.code[i].Directive {
+		before--
 	}
-	switch w.code[i-1].Name {
-	case ";", "{", "}":
-		return true
-	}
-	return false
+	return before < 0 || slices.Contains([]string{";", "{", "}"}, w.code[before].Name)
 }
 
-// dropLine takes away a line of which nothing is left.
+// dropLine deletes a line that became blank. It keeps the last line of a macro, which ends the macro.
 func (w *rewriter) dropLine(out []byte, start int) ([]byte, int) {
 	begin := bytes.LastIndexByte(out, '\n') + 1
 	end := len(w.src)
 	if i := bytes.IndexByte(w.src[start:], '\n'); i >= 0 {
 		end = start + i + 1
 	}
-	if len(bytes.TrimSpace(out[begin:])) > 0 || len(bytes.TrimSpace(w.src[start:end])) > 0 {
+	blank := len(bytes.TrimSpace(out[begin:])) == 0 && len(bytes.TrimSpace(w.src[start:end])) == 0
+	if !blank || bytes.HasSuffix(bytes.TrimRight(out[:begin], "\r\n"), []byte(`\`)) {
 		return out, start
 	}
 	return out[:begin], end

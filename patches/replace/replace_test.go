@@ -148,3 +148,21 @@ func TestReplaceLines(t *testing.T) {
 		t.Errorf("%q, %v; want %q", got.Out, err, want)
 	}
 }
+
+// TestReplaceNothing deletes statements with their semicolons, and leaves what would change other code.
+func TestReplaceNothing(t *testing.T) {
+	for src, want := range map[string]string{
+		"a();\nREG();\nb();\n":                             "a();\nb();\n",
+		"if (a)\n  REG();\nb();\n":                         "if (a)\n  ;\nb();\n",
+		"if (a)\n#ifdef B\nREG();\n#endif\nx;\n":           "if (a)\n#ifdef B\n;\n#endif\nx;\n",
+		"x;\n#ifdef B\nREG();\n#endif\n":                   "x;\n#ifdef B\n#endif\n",
+		"#define M if (a) REG(); y();\n":                   "#define M if (a) ; y();\n",
+		"#define I() \\\n a(); \\\n REG()\nint x;\n":       "#define I() \\\n a(); \\\n \nint x;\n",
+		"#define I() \\\n a(); \\\n REG(); \\\n b()\nx;\n": "#define I() \\\n a(); \\\n  \\\n b()\nx;\n",
+	} {
+		got, err := replace.Rule{From: "REG()"}.Rewrite("a.cpp", []byte(src))
+		if err != nil || string(got.Out) != want {
+			t.Errorf("%q became %q, %v; want %q", src, got.Out, err, want)
+		}
+	}
+}

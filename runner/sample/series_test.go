@@ -182,7 +182,7 @@ func TestStreamsThatAreNone(t *testing.T) {
 		rows         int
 	}{
 		"nothing":           {"", "the device sent no samples", 0},
-		"a shell's error":   {"sh: ./hexmage-agent: not executable: 64-bit ELF file\nmore\n", `the device said "sh: ./hexmage-agent: not executable: 64-bit ELF file" and no samples`, 0},
+		"a shell's error":   {"sh: syntax error: unexpected EOF\nmore\n", `the device said "sh: syntax error: unexpected EOF" and no samples`, 0},
 		"a later version":   {"hexmage-samples 2\nbegin\n1\n", `the device said "hexmage-samples 2" and no samples`, 0},
 		"a header":          {head + "begin\n", "the device sent a header and no samples", 0},
 		"cut off":           {strings.TrimSuffix(head+"begin\n"+body, "0 32000 250000 4000000 1\nend gone 12345\n"), "", 4},

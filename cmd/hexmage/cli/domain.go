@@ -99,7 +99,7 @@ func (c *catalogues) of(files map[string][]byte) (func() *toolchains.Catalogue, 
 	return func() *toolchains.Catalogue { return cat }, diags
 }
 
-// load returns the catalogue with the files. For another plan it lets a workspace's rules do their work anew.
+// load returns the catalogue with the files. forPlan gives the workspace's rules their whole budget again.
 func (c *catalogues) load(files map[string][]byte, forPlan bool) (*toolchains.Catalogue, hcl.Diagnostics) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

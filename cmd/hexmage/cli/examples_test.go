@@ -96,7 +96,7 @@ func exampleHello(t *testing.T, dir string) {
 	letter("4 greetings\nHi, Ada!\nHi, Grace!\nHi, Hedy!\nHi, Katherine!\n")
 }
 
-// exampleONNXEdit plans what the example's README says. TestExampleONNXEdit of the emulator's tests runs it.
+// exampleONNXEdit plans the example as its README does. TestExampleONNXEdit in e2e/emulator runs the example.
 func exampleONNXEdit(t *testing.T, dir string) {
 	for args, want := range map[string]string{"": "python.net", "--var=model=your.onnx": "your.onnx"} {
 		if err := os.WriteFile(filepath.Join(dir, "your.onnx"), nil, 0o644); err != nil {

@@ -335,6 +335,7 @@ type reasons struct {
 	p        *plan.Plan
 	seen     *engine.Previews
 	book     *runlog.Book
+	costs    func() runlog.Costs
 	results  store.Results
 	fresh    func(step string) bool // nil: none
 	versions map[string]string      // of toolchains, now
@@ -367,7 +368,7 @@ func (a *app) preview(ctx context.Context, p *planned, workspace string,
 		return nil, engineError(err)
 	}
 	return &reasons{p: p.Plan, seen: seen, where: a.far.where(), book: runlog.Open(a.runLogOf(p.Pipeline)),
-		fresh: o.Fresh, results: results,
+		costs: a.costs(p.Pipeline), fresh: o.Fresh, results: results,
 		versions: toolchainVersions(p.Plan), loaded: map[string]loadedAction{},
 		download: a.toDownload(seen, func(*plan.Instance) bool { return true })}, nil
 }

@@ -427,8 +427,8 @@ func templateFor(at string) (string, error) {
 	case ".pte":
 		return "net", nil
 	}
-	return "", usageError("--model %s is no model that hexmage takes: it wants a Hugging Face folder with a "+
-		"config.json, or a file .gguf, .onnx or .pte. `hexmage inspect` says what a file is", at)
+	return "", usageError("--model %s: unknown kind of model; use a Hugging Face folder with a config.json, or a "+
+		".gguf, .onnx or .pte file. `hexmage inspect` describes a file", at)
 }
 
 // installed says what SDK is in a folder, with the block that has profile device take it.

@@ -15,11 +15,9 @@ import (
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/engine"
-	"github.com/hexmage/hexmage/internal/event"
 	"github.com/hexmage/hexmage/internal/explain"
 	"github.com/hexmage/hexmage/internal/merkle"
 	"github.com/hexmage/hexmage/internal/report"
-	"github.com/hexmage/hexmage/internal/runlog"
 	"github.com/hexmage/hexmage/internal/store"
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/toolchains/doctor"
@@ -163,7 +161,6 @@ func (w *reasons) expect(ctx context.Context, workspace string, workers int, fre
 func (r *reckoning) time(ctx context.Context, e *expected, workers int, of map[addrs.Instance][]*engine.Previewed) {
 	var all, longest time.Duration
 	chain := map[addrs.Instance]time.Duration{}
-	costs := r.book.Costs()
 	for _, n := range r.p.Instances { // in topological order
 		var own, before time.Duration
 		memory := 0
@@ -186,9 +183,9 @@ func (r *reckoning) time(ctx context.Context, e *expected, workers int, of map[a
 			default:
 				e.Known++
 			}
-			n := costs.Of(r.p.Profile, v.Instance.At.Short(), v.Spec.Name).Memory
-			if n > 0 && (e.Peak == nil || n > e.Peak.Bytes) {
-				e.Peak = &peak{v.Instance.At.Short(), n}
+			cost, _ := r.costs().Of(r.p.Profile, v.Instance.At.Short(), v.Spec.Name)
+			if cost.Memory > 0 && (e.Peak == nil || cost.Memory > e.Peak.Bytes) {
+				e.Peak = &peak{v.Instance.At.Short(), cost.Memory}
 			}
 			all += took
 			own = max(own, took)
@@ -216,9 +213,8 @@ type lastTime struct {
 // took is how long the action took when a run of this pipeline here last executed it. Of one that none did, its
 // newest result that a run here found says how long it took whoever made it.
 func (w *reasons) took(ctx context.Context, step, name string) lastTime {
-	if _, was := w.book.Find(w.p.Profile, step,
-		name, func(a *runlog.Action) bool { return a.Outcome == event.Executed }); was != nil {
-		return lastTime{known: true, took: was.Duration}
+	if cost, ok := w.costs().Of(w.p.Profile, step, name); ok {
+		return lastTime{known: true, took: cost.Duration}
 	}
 	if res := w.last(ctx, step, name); res != nil && res.Duration > 0 {
 		return lastTime{known: true, took: res.Duration, elsewhere: true, worker: res.Worker}

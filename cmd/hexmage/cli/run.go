@@ -140,12 +140,12 @@ type oneRun struct {
 	junit    *junit.Report // nil: nobody wants it
 	over     bool          // the error is what the command ends with: no build began
 
-	show      event.Sink // of the build; nil: as usual
-	watches   *watchSet  // nil: nobody asks what is looked at
-	planning  *keptPlan  // of watch: the plan of the build before
-	costs     func() runlog.Costs
-	executed  int  // actions
-	unchanged bool // there was nothing to do
+	show      event.Sink          // of the build; nil: as usual
+	watches   *watchSet           // nil: nobody asks what is looked at
+	planning  *keptPlan           // of watch: the plan of the build before
+	costs     func() runlog.Costs // of earlier runs
+	executed  int                 // actions
+	unchanged bool                // there was nothing to do
 }
 
 // maxCorruptRetries is how often a build begins again. Each time the store has quarantined at least one file; a disk
@@ -289,7 +289,10 @@ func (r *oneRun) recorded(next event.Sink) event.Sink {
 // options are those of a build, but for who is told of it.
 func (r *oneRun) options(ctx context.Context, profile string) engine.Options {
 	o := r.engine.withDevices(r.engine.runOptions(r.a, &r.c.runFlags, r.workspace, r.outIn, r.out))
-	o.Took = func(step, name string) int64 { return r.costs().Of(profile, step, name).Memory }
+	o.Took = func(step, name string) int64 {
+		cost, _ := r.costs().Of(profile, step, name)
+		return cost.Memory
+	}
 	o.Secrets = r.a.secrets(ctx, r.workspace, r.c.Pipeline)
 	if r.trace != nil {
 		o.Executor, o.Flush = r.trace.Executor(o.Executor), r.trace.Flush(o.Flush)

@@ -59,7 +59,7 @@ type toolchainNeed struct {
 	Name     string `json:"name"`
 	Declared bool   `json:"declared"`
 	Where    string `json:"where,omitempty"`
-	Default  bool   `json:"default,omitempty"`  // declared for callers that do not
+	Default  bool   `json:"default,omitempty"`  // a caller may replace it
 	Optional bool   `json:"optional,omitempty"` // used where the caller declares it
 }
 

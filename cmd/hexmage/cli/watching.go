@@ -44,7 +44,7 @@ type watching struct {
 	shown    func()
 }
 
-// costs reads what the pipeline's actions took in earlier runs while something else is done.
+// costs starts to read the costs of the pipeline's actions in earlier runs. The returned function waits for them.
 func (a *app) costs(pipeline string) func() runlog.Costs {
 	read := sync.OnceValue(func() runlog.Costs { return runlog.Open(a.runLogOf(pipeline)).Costs() })
 	go read()
