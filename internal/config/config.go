@@ -131,7 +131,7 @@ type Block struct {
 	RetryExitCodes                          hcl.Expression
 	DependsOn                               []Dependency
 	Description                             string
-	Default                                 bool // of a module's toolchain: a caller's toolchain of that name replaces it
+	Default                                 bool // of a module's toolchain: a caller's replaces it
 	Outputs                                 []*StepOutput
 	SecretFiles                             []*SecretFile
 

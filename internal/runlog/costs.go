@@ -38,7 +38,7 @@ func (b *Book) Costs() Costs {
 	return costs
 }
 
-// executed is in the line of each action that ran. It saves parsing the lines of cached actions, which are most of a log.
+// executed is in the line of each action that ran. Most lines are of cached actions: add does not parse those.
 const executed = `"outcome":"` + string(event.Executed) + `"`
 
 // add adds the costs of one run. c keeps the costs that it has: they are newer.

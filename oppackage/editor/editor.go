@@ -1,6 +1,7 @@
 // Package editor has what editors need to understand an op package: a compilation database, and settings that lead to it.
 //
-// It returns the text of files and does no I/O. In a .clangd it changes only its own fragment.
+// It returns the text of files and does no I/O. In a .clangd it changes only its own fragment. It does not know which
+// editor is installed.
 package editor
 
 import (

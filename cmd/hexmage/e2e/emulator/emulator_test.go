@@ -43,7 +43,7 @@ func TestInitONNX(t *testing.T) {
 	Wants(t, w.Run(t, "run", "net", "--var", "samples=made/out/made/dir/samples"), ExitOK, "20 of 20")
 }
 
-// TestInitFolder: in an empty folder, `init --model FOLDER` of a Hugging Face folder writes a pipeline that runs without
+// TestInitFolder: in an empty folder, `init --model FOLDER` of a Hugging Face folder writes a pipeline. It runs without
 // edits, and compares the emulator's answer with the float model's.
 func TestInitFolder(t *testing.T) {
 	w := EmulatorWarmed(t)
