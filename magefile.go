@@ -135,7 +135,7 @@ func lintPython() error {
 	if err := sh.RunV(bin("ruff"), "check", "--quiet", "--no-cache", "."); err != nil {
 		return err
 	}
-	return sh.RunV(bin("mypy"), "--no-error-summary", "--ignore-missing-imports", "--cache-dir", filepath.Join(venv, "mypy"), "model/host/programs")
+	return sh.RunV(bin("mypy"), "--no-error-summary", "--ignore-missing-imports", "--cache-dir", filepath.Join(venv, "mypy"), "model/python/programs")
 }
 
 // Bench measures hexmage against the budgets of docs/performance.md. HEXMAGE_BENCH has arguments, such as -only=files.

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
-	"github.com/hexmage/hexmage/model/host"
+	"github.com/hexmage/hexmage/model/python"
 	"github.com/hexmage/hexmage/model/mllm"
 )
 
@@ -105,7 +105,7 @@ func writeUpstreams(t *testing.T, w *World, clone string) {
 			t.Fatal(err)
 		}
 	}
-	text, err := host.Text("mllm.txt")
+	text, err := python.Text("mllm.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

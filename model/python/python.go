@@ -1,11 +1,11 @@
-// Package host carries the programs of profile emulator: Python, run in a locked environment. They make static graphs of a decoder, quantise them, have the
+// Package python carries the programs of profile emulator: Python, run in a locked environment. They make static graphs of a decoder, quantise them, have the
 // vendor's compiler make contexts of them, and let its emulator answer.
 //
 //	a Hugging Face folder or a GGUF ─► onnx_llm ─► onnx_quantize ─► htp_context ─► onnx_say ─► accuracy
 //
 // A program's files are inputs of whatever runs it, so a change in one runs again what uses it, and nothing else. The package knows programs and files;
 // which step runs which with what arguments is said in steps/.
-package host
+package python
 
 import (
 	"embed"

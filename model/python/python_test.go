@@ -1,4 +1,4 @@
-package host_test
+package python_test
 
 import (
 	"bytes"
@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/model/host"
+	"github.com/hexmage/hexmage/model/python"
 )
 
 func names(t *testing.T, program string) []string {
 	t.Helper()
-	files, err := host.Program(program)
+	files, err := python.Program(program)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestProgram(t *testing.T) {
 	if got := names(t, "onnx_quantize"); slices.Contains(got, "context.py") || !slices.Contains(got, "tensors.py") {
 		t.Errorf("onnx_quantize has %q", got)
 	}
-	if _, err := host.Program("nothing"); err == nil {
+	if _, err := python.Program("nothing"); err == nil {
 		t.Error("a program that there is not")
 	}
 	all, err := filepath.Glob("programs/*.py")
@@ -69,7 +69,7 @@ func TestProgram(t *testing.T) {
 // TestTexts: what calibration and comparison read by default is there.
 func TestTexts(t *testing.T) {
 	for _, name := range []string{"calibration.txt", "reading.txt"} {
-		if text, err := host.Text(name); err != nil || len(text) < 100 {
+		if text, err := python.Text(name); err != nil || len(text) < 100 {
 			t.Errorf("%s: %d bytes, %v", name, len(text), err)
 		}
 	}

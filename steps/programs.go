@@ -6,7 +6,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/model/host"
+	"github.com/hexmage/hexmage/model/python"
 )
 
 // What the kinds of profile emulator use without being told: the environment, the vendor's libraries, and the libraries that these need of the machine.
@@ -31,7 +31,7 @@ const (
 // htpLibraries is where a tree of the vendor's wheel has its libraries.
 func htpLibraries(t step.Toolchain) string { return t.Output.Path() + "/onnxruntime_qnn" }
 
-// program adds an action that runs a program of package host in its environment, which may start others. htp says that they load the vendor's libraries.
+// program adds an action that runs a program of package python in its environment, which may start others. htp says that they load the vendor's libraries.
 func program(p *step.Plan, description string, args any, htp bool, of string, others ...string) *step.Action {
 	a := programIn(p, onnxToolchain, description, args, of, others...)
 	if htp {
@@ -70,7 +70,7 @@ func computes(p *step.Plan, a *step.Action) *step.Action {
 }
 
 func programFiles(p *step.Plan, of ...string) []action.Input {
-	files, err := host.Program(of...)
+	files, err := python.Program(of...)
 	if err != nil {
 		p.Fail("", "A program is missing", "%v.", err)
 	}
@@ -86,7 +86,7 @@ func text(p *step.Plan, given step.Path, carried string) (at string, in action.I
 	if given.IsSet() {
 		return given.InRoot(), given.Input()
 	}
-	data, err := host.Text(carried)
+	data, err := python.Text(carried)
 	if err != nil {
 		p.Fail("", "A text is missing", "%v.", err)
 	}
