@@ -27,7 +27,6 @@ type download struct {
 	broken2  atomic.Bool // HTTP/2 failed
 	noRanges bool        // the server ignores ranges, or answers them wrongly
 	requests atomic.Int32
-	streams  int      // at once, at most, that were used
 	hosts    sync.Map // that redirects led to
 }
 
@@ -75,7 +74,7 @@ func (d *download) from(ctx context.Context, addr string) (*Result, error) {
 		if p, r, err = d.attempt(ctx, addr, p); err == nil {
 			p.close()
 			p.data = nil
-			r.URL, r.Resumed, r.Requests, r.Streams = addr, resumed, int(d.requests.Load()), d.streams
+			r.URL, r.Resumed, r.Requests = addr, resumed, int(d.requests.Load())
 			return r, nil
 		}
 		restart := func() {
@@ -156,7 +155,7 @@ func (p *part) bytes() int64 {
 	if p == nil {
 		return 0
 	}
-	return p.have.Load()
+	return p.done
 }
 
 // resume opens what an earlier run left, if it can be gone on with from this address.
@@ -176,8 +175,7 @@ func (d *download) resume(addr string) *part {
 	return nil
 }
 
-// attempt gets what is missing with one request, or with several at once where the server can do that. It returns the
-// part, which it makes when there is none.
+// attempt gets what is missing with one request. It returns the part, which it makes when there is none.
 func (d *download) attempt(ctx context.Context, addr string, p *part) (*part, *Result, error) {
 	var first *answer
 	if d.noRanges && p != nil { // it can't be gone on with
@@ -194,16 +192,11 @@ func (d *download) attempt(ctx context.Context, addr string, p *part) (*part, *R
 		p.meta.URL, p.meta.Validator = "", ""
 	}
 	if p.sums == nil {
-		p.sums = newSums(d.source)
+		if err := p.sum(d.source); err != nil {
+			return p, nil, err
+		}
 	}
-	stop, hashed := make(chan struct{}), make(chan error, 1)
-	go func() { hashed <- p.hash(stop) }()
-	err := d.fill(ctx, addr, p, first)
-	close(stop)
-	if herr := <-hashed; err == nil {
-		err = herr
-	}
-	if err != nil {
+	if err := d.fill(ctx, addr, p, first); err != nil {
 		return p, nil, err
 	}
 	if err := p.data.Sync(); err != nil && !d.source.pinned() {
@@ -219,33 +212,12 @@ func (d *download) attempt(ctx context.Context, addr string, p *part) (*part, *R
 
 // start makes the first request and a part that its answer begins to fill.
 func (d *download) start(ctx context.Context, addr string) (*part, *answer, error) {
-	probe := int64(-1)
-	if d.client.Streams > 1 && !d.noRanges && (d.source.Size == 0 || d.source.Size >= 2*d.client.Chunk) {
-		probe = d.client.Chunk
-	}
-	a, err := d.get(ctx, addr, 0, probe, "")
-	var t *transientError
-	if err != nil && probe > 0 && ctx.Err() == nil && !errors.As(err, &t) &&
-		(errors.Is(err, ErrRefused) || errors.Is(err, errNoRanges)) {
-		d.noRanges, probe = true, -1 // some refuse what they do not know, and an empty file has no first byte
-		a, err = d.get(ctx, addr, 0, -1, "")
-	}
+	a, err := d.get(ctx, addr, 0, -1, "")
 	if err != nil {
 		return nil, nil, err
 	}
-	m := partMeta{URL: addr, Validator: validator(a.Header), Digest: d.source.digest(), Total: a.total}
-	m.Segments = chunks(a.total, 0)
-	if a.partial() {
-		switch {
-		case a.end == a.total: // a small file
-		case m.Validator == "" || a.total < 0:
-			a.close()
-			d.noRanges = true // pieces of two files could not be told apart
-			return d.start(ctx, addr)
-		default:
-			m.Segments = chunks(a.total, d.client.Chunk)
-		}
-	}
+	m := partMeta{URL: addr, Validator: validator(a.Header), Digest: d.source.digest(), Total: a.total,
+		Segments: [][2]int64{{0, a.total}}}
 	if m.Total < 0 && d.source.Size > 0 {
 		m.Total = d.source.Size
 	}

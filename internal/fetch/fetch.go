@@ -1,8 +1,7 @@
 // Package fetch downloads files whose digests are known.
 //
-// It takes https, http and file addresses, tries mirrors in order, reads several ranges at once from servers that
-// prove to honour them, goes on where a connection or a process broke, and checks size and digests while it writes. A
-// file appears at its place only when all of it is there and right. Of a zip archive it can get some members alone.
+// It takes https, http and file addresses, tries mirrors in order, resumes where a connection or a process broke, and
+// checks size and digests while it writes. A file appears at its place only when all of it is there and right. Of a zip archive it can get some members alone.
 // The package does not unpack, does not choose what to download, and follows no address that it was not given or
 // redirected to.
 package fetch
@@ -60,14 +59,11 @@ type Client struct {
 	MaxSize int64
 	// bytes of one whose size the server does not say either; default 4 GiB
 	MaxUntold int64
-	Streams   int                                   // requests at once for one file, at most; default 4
-	Chunk     int64                                 // bytes of one of them; default 16 MiB
 	Logins    []Login                               // what hosts want to know
 	TLS       *tls.Config                           // nil: the machine's certificates
 	Proxy     func(*http.Request) (*url.URL, error) // nil: what the environment says
 
-	// Progress is called with the bytes that are there and the size (0: not known), from any goroutine. It must not
-	// block.
+	// Progress is called with the bytes that are there and the size (0: not known). It must not block.
 	Progress func(done, total int64)
 	Waits    func() // called when another process downloads the file, and is waited for; may be nil
 }
@@ -81,7 +77,6 @@ type Result struct {
 	URL      string // where it came from; "" when it was there already
 	Resumed  int64  // bytes of an earlier, broken run that were used
 	Requests int
-	Streams  int // requests at once, at most
 
 	head []byte // the first bytes
 }
@@ -115,14 +110,8 @@ func (c Client) withDefaults() Client {
 	if c.MaxUntold <= 0 {
 		c.MaxUntold = 4 << 30
 	}
-	if c.Streams <= 0 {
-		c.Streams = 4
-	}
 	if c.Proxy == nil {
 		c.Proxy = http.ProxyFromEnvironment
-	}
-	if c.Chunk <= 0 {
-		c.Chunk = 16 << 20
 	}
 	if c.Progress == nil {
 		c.Progress = func(int64, int64) {}

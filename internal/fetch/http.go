@@ -19,7 +19,6 @@ import (
 type transientError struct {
 	err   error
 	after time.Duration // what the server asked to wait; 0: nothing
-	busy  bool          // the server wants fewer requests at once
 	slow  bool          // what came is no progress
 }
 
@@ -47,7 +46,6 @@ func (d *download) connect() *http.Client {
 			DialContext:           (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
 			TLSHandshakeTimeout:   30 * time.Second,
 			ResponseHeaderTimeout: d.client.Stall,
-			MaxIdleConnsPerHost:   d.client.Streams,
 			IdleConnTimeout:       time.Minute,
 			DisableCompression:    true,
 			ReadBufferSize:        64 << 10,
@@ -200,8 +198,7 @@ func (d *download) place(a *answer, start, end int64) error {
 	case code == http.StatusRequestTimeout || code == http.StatusTooEarly || code == http.StatusTooManyRequests ||
 		code >= 500 && code != http.StatusNotImplemented:
 		return &transientError{err: fmt.Errorf("%w: %s%s", ErrRefused, a.Status, d.says(a.Body)),
-			after: retryAfter(a.Header),
-			busy:  code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable}
+			after: retryAfter(a.Header)}
 	case code == http.StatusRequestedRangeNotSatisfiable:
 		return fmt.Errorf("%w: %s", errNoRanges, a.Status)
 	case code == http.StatusProxyAuthRequired:

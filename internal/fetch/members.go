@@ -116,16 +116,13 @@ func (d *download) membersOnce(ctx context.Context, addr string, keep func(strin
 		return nil, err
 	}
 	low := total - int64(len(tail))
-	segs, kept := extents(ms, low, keep, memberGap, d.client.Chunk)
+	segs, kept := extents(ms, low, keep, memberGap)
 	if kept == 0 {
 		return nil, fmt.Errorf("%w: the archive has none of the members that are asked for", ErrNotFile)
 	}
 	sum := sha256.Sum256(tail)
 	whole.Digest = "members " + hex.EncodeToString(sum[:])
-	if begin := int64(len(head)); low >= begin && (len(segs) == 0 || segs[0][0] >= begin) { // it starts as a zip does
-		segs = append([][2]int64{{0, begin}}, segs...)
-	}
-	whole.Segments = append(segs, [2]int64{low, total})
+	whole.Segments = segs
 	p, err := d.sparse(whole, head, tail)
 	if err != nil {
 		return nil, err
@@ -135,7 +132,7 @@ func (d *download) membersOnce(ctx context.Context, addr string, keep func(strin
 	if err := d.persist(ctx, p, func() error { return d.fill(ctx, addr, p, nil) }); err != nil {
 		return nil, err
 	}
-	return &Members{Size: total, Read: p.bytes(), Came: p.bytes() - before + int64(len(tail)), Members: kept,
+	return &Members{Size: total, Read: p.bytes() + int64(len(tail)), Came: p.bytes() - before + int64(len(tail)), Members: kept,
 		URL: addr, Requests: int(d.requests.Load())}, p.data.Sync()
 }
 
@@ -181,8 +178,8 @@ func (d *download) directory(ctx context.Context, whole partMeta) (tail []byte, 
 // extents are the pieces of the archive, up to the byte end, that hold the members that are kept, in order. Pieces
 // with less than gap bytes between them are one. A member ends where the next one begins: so its header and what
 // follows its data are in it.
-func extents(ms []archive.Member, end int64, keep func(name string) bool, gap,
-	chunk int64) (segs [][2]int64, kept int) {
+func extents(ms []archive.Member, end int64, keep func(name string) bool,
+	gap int64) (segs [][2]int64, kept int) {
 	ms = slices.SortedFunc(slices.Values(ms), func(a, b archive.Member) int { return cmp.Compare(a.Offset, b.Offset) })
 	for _, m := range ms {
 		if !keep(m.Name) {
@@ -198,13 +195,7 @@ func extents(ms []archive.Member, end int64, keep func(name string) bool, gap,
 			segs = append(segs, [2]int64{m.Offset, upto})
 		}
 	}
-	var cut [][2]int64
-	for _, s := range segs {
-		for at := s[0]; at < s[1]; at += chunk {
-			cut = append(cut, [2]int64{at, min(at+chunk, s[1])})
-		}
-	}
-	return cut, kept
+	return segs, kept
 }
 
 // sparse opens the part with the segments of m, or makes it, and puts the archive's beginning and end into it.
@@ -221,20 +212,9 @@ func (d *download) sparse(m partMeta, head, tail []byte) (*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = p.data.Truncate(m.Total)
-	put := func(s *segment, b []byte) {
-		if err == nil {
-			err = p.write(s, b)
-		}
-		if err == nil {
-			err = p.note(s)
-		}
-	}
-	put(p.segs[len(p.segs)-1], tail)
-	if len(p.segs) > 1 {
-		put(p.segs[0], head)
-	}
-	if err != nil {
+	_, herr := p.data.WriteAt(head, 0)
+	_, terr := p.data.WriteAt(tail, m.Total-int64(len(tail)))
+	if err := errors.Join(herr, terr); err != nil {
 		p.close()
 		return nil, err
 	}

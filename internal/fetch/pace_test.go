@@ -61,7 +61,7 @@ func TestSlow(t *testing.T) {
 			t.Parallel()
 			srv := httptest.NewServer(http.HandlerFunc(c.handler))
 			defer srv.Close()
-			cl := fetch.Client{Backoff: time.Millisecond, Stall: time.Second, Floor: 2000, Retries: 2, Chunk: 20_000}
+			cl := fetch.Client{Backoff: time.Millisecond, Stall: time.Second, Floor: 2000, Retries: 2}
 			s := c.source
 			s.URLs = []string{srv.URL + "/sdk.zip"}
 			dest := filepath.Join(t.TempDir(), "sdk.zip")
