@@ -131,7 +131,7 @@ func TestEndless(t *testing.T) {
 		cl := client()
 		cl.MaxUntold = 3 << 20
 		_, err := cl.Fetch(t.Context(), s, filepath.Join(dir, "sdk.zip"))
-		if !errors.Is(err, fetch.ErrTooLarge) || !strings.Contains(err.Error(), "say it yourself (size)") {
+		if !errors.Is(err, fetch.ErrTooLarge) || !strings.Contains(err.Error(), "set the source's size") {
 			t.Errorf("%s: error %v", name, err)
 		}
 		if sent.Load() > 64<<20 {

@@ -19,21 +19,21 @@ type part struct {
 	meta partMeta
 	data *os.File
 	book *os.File // the state
-	slot int64    // where the state has the number of bytes
+	slot int64    // offset of done in the state
 
-	syncEvery int64 // bytes between two flushes to disk; 0: none
+	syncEvery int64 // bytes between two syncs; 0: none
 
 	done   int64 // bytes, in the order of the segments
 	synced int64
-	sums   *sums // of the bytes that are there; nil: not wanted
+	sums   *sums // hash of the done bytes; nil: not needed
 }
 
-// partMeta says what a part file is a part of.
+// partMeta identifies the file that a part file belongs to.
 type partMeta struct {
 	URL       string `json:"url"`
 	Validator string `json:"validator,omitempty"` // strong ETag or date, for If-Range
 	Digest    string `json:"digest,omitempty"`    // of the source: a part of another pin is of no use
-	Total     int64  `json:"total"`               // bytes of the whole file; -1: not known
+	Total     int64  `json:"total"`               // bytes of the whole file; -1: unknown
 
 	// Segments are the wanted pieces of the file in order, by start and end. The end -1 is that of the file.
 	Segments [][2]int64 `json:"segments"`
@@ -44,7 +44,7 @@ const (
 	maxState    = 4 << 20 // bytes of a state file that are read
 )
 
-// newPart starts a part file at path. What was there is gone.
+// newPart creates a part file at path. It removes an existing one.
 func newPart(path string, m partMeta, pinned bool) (*part, error) {
 	removePart(path)
 	p := &part{path: path, meta: m}
@@ -55,7 +55,7 @@ func newPart(path string, m partMeta, pinned bool) (*part, error) {
 	b = append(b, '\n')
 	p.slot = int64(len(b))
 	b = append(b, make([]byte, 8)...)
-	// The state appears whole or not at all; the data before it, so that it never speaks of another file's bytes.
+	// The data file exists before the state, so that a state never describes another file's bytes.
 	f, err := os.Create(path)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func newPart(path string, m partMeta, pinned bool) (*part, error) {
 	return p, p.open(pinned)
 }
 
-// oldPart opens what an earlier run left at path; nil when there is nothing that can be gone on with.
+// oldPart opens the part file of an earlier run. It returns nil if there is none or its state is invalid.
 func oldPart(path string, pinned bool) *part {
 	b, err := boundedfile.Read(path+stateSuffix, maxState)
 	if err != nil {
@@ -95,7 +95,7 @@ func oldPart(path string, pinned bool) *part {
 	return p
 }
 
-// sound tells whether the segments are in order and within the file.
+// sound reports whether the segments are in order and within the file.
 func sound(m partMeta) bool {
 	at := int64(0)
 	for i, s := range m.Segments {
@@ -110,7 +110,7 @@ func sound(m partMeta) bool {
 }
 
 func (p *part) open(pinned bool) (err error) {
-	if !pinned { // no digest would notice what a power cut takes
+	if !pinned { // no digest detects bytes that a power cut lost
 		p.syncEvery = 16 << 20
 	}
 	if p.data, err = os.OpenFile(p.path, os.O_RDWR, 0); err != nil {
@@ -130,12 +130,12 @@ func (p *part) close() {
 }
 
 func removePart(path string) {
-	_ = os.Remove(path + stateSuffix) // first: what is left has no meaning then
+	_ = os.Remove(path + stateSuffix) // first: data without state is ignored
 	_ = os.Remove(path)
 }
 
-// next returns where the next byte belongs and where its segment ends, -1 if that is not known. ok is false if no
-// byte is missing.
+// next returns the offset of the next missing byte and the end of its segment, -1 if unknown. ok is false if no byte
+// is missing.
 func (p *part) next() (at, end int64, ok bool) {
 	left := p.done
 	for _, s := range p.meta.Segments {
@@ -147,7 +147,7 @@ func (p *part) next() (at, end int64, ok bool) {
 	return 0, 0, false
 }
 
-// end is how long a file is at least that has all bytes that are said to be there.
+// end returns the smallest size of a data file that has the done bytes.
 func (p *part) end() int64 {
 	if at, _, ok := p.next(); ok && p.done > 0 {
 		return at
@@ -186,7 +186,7 @@ func (p *part) note() error {
 	return err
 }
 
-// sum hashes the file's bytes that are there, and from then on those that are written. The file has one segment.
+// sum hashes the bytes on disk, and makes write hash the following ones. It needs a part with one segment.
 func (p *part) sum(s Source) error {
 	p.sums = newSums(s)
 	from := io.NewSectionReader(p.data, 0, p.done)

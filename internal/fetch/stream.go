@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// fill gets the bytes that are missing, one request a segment. first is an answer that has been begun, for the first
-// missing byte; nil if there is none.
+// fill downloads the missing bytes with one request a segment. first is the open response for the first missing byte,
+// or nil.
 func (d *download) fill(ctx context.Context, addr string, p *part, first *answer) error {
 	for {
 		at, end, ok := p.next()
@@ -25,7 +25,7 @@ func (d *download) fill(ctx context.Context, addr string, p *part, first *answer
 	}
 }
 
-// stream makes one request for what is missing of a segment, if there is no answer yet, and reads it to its end.
+// stream reads the rest of a segment from the open response a, or from a new request if a is nil.
 func (d *download) stream(ctx context.Context, addr string, p *part, a *answer) error {
 	at, end, _ := p.next()
 	upTo := end
@@ -46,23 +46,23 @@ func (d *download) stream(ctx context.Context, addr string, p *part, a *answer) 
 	return d.read(ctx, p, end, a)
 }
 
-// same tells whether an answer belongs to the same file as what is there.
+// same returns an error unless the response belongs to the same version of the file as the part.
 func (d *download) same(p *part, a *answer, from int64) error {
 	now := validator(a.Header)
 	switch {
 	case a.partial() && p.meta.Total >= 0 && a.total >= 0 && a.total != p.meta.Total:
-		return fmt.Errorf("%w: it has %d bytes now, and had %d", errChanged, a.total, p.meta.Total)
+		return fmt.Errorf("%w: %d bytes instead of %d", errChanged, a.total, p.meta.Total)
 	case p.meta.Validator != "" && now != "" && now != p.meta.Validator:
 		return errChanged
 	case a.partial() && now == "" && strings.HasPrefix(p.meta.Validator, `"`) && !d.source.pinned():
-		return errNoRanges // of which file this is a piece, nobody would notice
+		return errNoRanges // nothing would detect a range of another version
 	case a.partial() || from == 0:
 		return nil
 	}
-	return errNoRanges // all of it, though a range was asked for
+	return errNoRanges // the whole file in place of a range
 }
 
-// read takes the bytes of an answer into the segment that ends at end.
+// read writes the response to the segment that ends at end.
 func (d *download) read(ctx context.Context, p *part, end int64, a *answer) error {
 	at, _, _ := p.next()
 	buf := make([]byte, 256<<10)
@@ -81,10 +81,10 @@ func (d *download) read(ctx context.Context, p *part, end int64, a *answer) erro
 		if n > 0 {
 			if at+int64(n) > d.limit(p.meta.Total) || end >= 0 && at+int64(n) > end {
 				if d.source.Size == 0 && p.meta.Total < 0 {
-					return fmt.Errorf("%w: more than %d bytes came, and the server does not say how many there are: "+
-						"say it yourself (size)", ErrTooLarge, at)
+					return fmt.Errorf("%w: more than %d bytes, and the server states no size: set the source's size",
+						ErrTooLarge, at)
 				}
-				return fmt.Errorf("%w: more than %d bytes came", ErrTooLarge, at)
+				return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, at)
 			}
 			if err := p.write(buf[:n]); err != nil {
 				return err
