@@ -1,4 +1,4 @@
-package collect
+package explain
 
 import (
 	"cmp"
@@ -24,8 +24,8 @@ type folder struct{ name, at string }
 // Workspace is what the workspace's folder is called.
 const Workspace = "workspace"
 
-// at is the folder of that name, "" if the machine has none.
-func (h *Hider) at(name string) string {
+// At is the folder of that name, "" if the machine has none.
+func (h *Hider) At(name string) string {
 	for _, f := range h.folders {
 		if f.name == name {
 			return f.at

@@ -1,4 +1,4 @@
-package collect
+package explain
 
 import (
 	"bytes"
@@ -27,14 +27,15 @@ const (
 	maxDepth   = 200
 )
 
-// Materials gathers what the keys of actions were made of. What they have in common, such as a toolchain's tree, is
-// there once.
+// isOutput is the value of each declared output.
+const isOutput = "is one"
+
+// Materials describes the parts of actions' keys. Keys share folders, such as a toolchain's tree.
 type Materials struct {
 	hide    *Hider
-	level   []ref // folders that are to be listed, none of which is in another
-	queued  map[digest.Digest]bool
+	level   []string // folders that Trees lists next
+	refs    map[string]ref
 	entries int
-	trees   map[string]history.Folder
 }
 
 // ref is a folder, and where its message is.
@@ -43,10 +44,8 @@ type ref struct {
 	blobs store.Blobs
 }
 
-// NewMaterials returns one that has nothing yet.
-func NewMaterials(hide *Hider) *Materials {
-	return &Materials{hide: hide, queued: map[digest.Digest]bool{}, trees: map[string]history.Folder{}}
-}
+// NewMaterials returns empty Materials. A nil Hider hides nothing.
+func NewMaterials(hide *Hider) *Materials { return &Materials{hide: hide, refs: map[string]ref{}} }
 
 // Add fills in what the action's key was made of. The store has its messages, as far as it does.
 func (m *Materials) Add(ctx context.Context, to *history.Action, a *action.Action, blobs store.Blobs) {
@@ -66,13 +65,13 @@ func (m *Materials) Add(ctx context.Context, to *history.Action, a *action.Actio
 	}
 	for name, value := range a.Command.Platform {
 		if program, ok := strings.CutPrefix(name, action.PropertyProgram); ok {
-			to.Of[history.Program+" "+m.hide.Text(program)] = short(value)
+			to.Of[history.Program+" "+m.hide.Text(program)] = shortDigest(value)
 		} else {
 			to.Of[history.Property+" "+name] = m.value("", value)
 		}
 	}
 	for _, o := range a.Command.Outputs {
-		to.Of[history.Output+" "+o] = "is one"
+		to.Of[history.Output+" "+o] = isOutput
 	}
 	if a.Timeout > 0 {
 		to.Of[history.Timeout] = a.Timeout.String()
@@ -134,48 +133,57 @@ func (m *Materials) value(name, value string) string {
 	return strings.ToValidUTF8(shown[:maxLength], "") + "… " + mark(strconv.Itoa(len(value))+" bytes", value)
 }
 
-func short(s string) string {
+func shortDigest(s string) string {
 	if d, err := digest.Parse(s); err == nil {
 		return d.Short()
 	}
 	return s
 }
 
-// ref is what a folder is called, which is to be listed once.
+// ref returns the name of a folder in documents.
 func (m *Materials) ref(d digest.Digest, blobs store.Blobs) string {
-	if !m.queued[d] {
-		m.queued[d] = true
-		m.level = append(m.level, ref{d, blobs})
+	name := d.Hex()[:16]
+	if _, ok := m.refs[name]; !ok {
+		m.refs[name] = ref{d, blobs}
+		m.level = append(m.level, name)
 	}
-	return d.Hex()[:16]
+	return name
 }
 
-// Trees lists the folders of all that was added, level by level: where there are too many, the deepest are not there,
-// and whole is false.
+// Folder lists a folder by its name in documents. ok is false if the cache no longer has it.
+func (m *Materials) Folder(ctx context.Context, name string) (f history.Folder, ok bool) {
+	r, ok := m.refs[name]
+	if !ok {
+		return nil, false
+	}
+	dir, err := merkle.Ref(r.root).Open(ctx, r.blobs)
+	if err != nil {
+		return nil, false
+	}
+	return m.folder(dir, r.blobs), true
+}
+
+// Trees lists the folders of all added actions, level by level. If there are too many entries, Trees leaves out the
+// deepest folders, and whole is false.
 func (m *Materials) Trees(ctx context.Context) (trees map[string]history.Folder, whole bool, err error) {
-	whole = true
+	trees, whole = map[string]history.Folder{}, true
 	for depth := 0; len(m.level) > 0 && depth < maxDepth; depth++ {
 		level := m.level
 		m.level = nil
-		for _, f := range level {
+		for _, name := range level {
 			if err := ctx.Err(); err != nil {
 				return nil, false, err
 			}
-			dir, err := merkle.Ref(f.root).Open(ctx, f.blobs)
-			if err != nil { // it is no longer in the cache
+			f, ok := m.Folder(ctx, name)
+			if !ok || m.entries+len(f) >= maxEntries {
 				whole = false
 				continue
 			}
-			n := len(dir.Files) + len(dir.Dirs) + len(dir.Symlinks) + 1
-			if m.entries+n > maxEntries {
-				whole = false
-				continue
-			}
-			m.entries += n
-			m.trees[f.root.Hex()[:16]] = m.folder(dir, f.blobs)
+			m.entries += len(f) + 1
+			trees[name] = f
 		}
 	}
-	return m.trees, whole, nil
+	return trees, whole, nil
 }
 
 func (m *Materials) folder(dir *merkle.Dir, blobs store.Blobs) history.Folder {

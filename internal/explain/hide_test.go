@@ -1,17 +1,17 @@
-package collect_test
+package explain_test
 
 import (
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/hexmage/hexmage/internal/history/collect"
+	"github.com/hexmage/hexmage/internal/explain"
 )
 
 // TestHide: what looks like a credential, and where things are on this machine, is not in what is written down for
 // others; the rest stays as it is.
 func TestHide(t *testing.T) {
-	h := collect.NewHider(map[string]string{collect.Workspace: "/home/ana/work/ops/", "home": "/home/ana",
+	h := explain.NewHider(map[string]string{explain.Workspace: "/home/ana/work/ops/", "home": "/home/ana",
 		"temp": "/tmp", "none": ""}, "/usr", "/bin", "/dev", "/etc", "/data/local")
 	digests := regexp.MustCompile(` [0-9a-f]{4}\]`)
 	for text, want := range map[string]string{
@@ -62,7 +62,7 @@ func TestHide(t *testing.T) {
 	if a, b := h.Text("/scratch/one/x"), h.Text("/scratch/two/x"); a == b {
 		t.Errorf("two paths look the same: %s", a)
 	}
-	if got := (*collect.Hider)(nil).Value("TOKEN", "/home/ana"); got != "/home/ana" {
+	if got := (*explain.Hider)(nil).Value("TOKEN", "/home/ana"); got != "/home/ana" {
 		t.Errorf("a document for oneself: %s", got)
 	}
 }
@@ -72,7 +72,7 @@ func FuzzHide(f *testing.F) {
 	f.Add("x.c:1: TOKEN=abc https://a:b@c/d")
 	f.Add("\xff/\x00 --password\t'")
 	f.Fuzz(func(t *testing.T, s string) {
-		h := collect.NewHider(map[string]string{"home": "/home/ana"}, "/usr")
+		h := explain.NewHider(map[string]string{"home": "/home/ana"}, "/usr")
 		if got := h.Text("in /home/ana/" + s); !strings.HasPrefix(got, "in [") {
 			t.Errorf("%q", got)
 		}
