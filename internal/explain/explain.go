@@ -89,7 +89,8 @@ func Of(d history.Difference) Comparison {
 		}
 		n := Difference{What: what, Name: name, Change: change(h), Old: h.A, New: h.B, MoreInside: h.More}
 		for _, in := range h.Inside {
-			n.Inside = append(n.Inside, Difference{What: Input, Name: in.Name, Change: change(in), Old: in.A, New: in.B})
+			n.Inside = append(n.Inside,
+				Difference{What: Input, Name: in.Name, Change: change(in), Old: in.A, New: in.B})
 		}
 		if what == Output { // has no value
 			n.Old, n.New = "", ""

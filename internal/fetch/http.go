@@ -201,8 +201,8 @@ func (d *download) place(a *answer, start, end int64) error {
 	case code == http.StatusRequestedRangeNotSatisfiable:
 		return fmt.Errorf("%w: %s", errNoRanges, a.Status)
 	case code == http.StatusProxyAuthRequired:
-		return fmt.Errorf("%w: %s: the proxy needs a login: set HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT%s", ErrRefused,
-			a.Status, d.says(a.Body))
+		return fmt.Errorf("%w: %s: the proxy needs a login: set HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT%s",
+			ErrRefused, a.Status, d.says(a.Body))
 	case code == http.StatusUnauthorized:
 		return fmt.Errorf("%w: %s: the server needs a login: add it to ~/.netrc, or name a variable with a token "+
 			"in a header block of the source%s", ErrRefused, a.Status, d.says(a.Body))
