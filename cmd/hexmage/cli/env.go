@@ -62,7 +62,7 @@ func (c *envCmd) Run(ctx context.Context, a *app) error {
 		if len(names) > 1 {
 			return usageError("env: %q is a pipeline, and stands for all its toolchains: name it alone", name)
 		}
-		p, workspace, err := a.plan(ctx, name, nil)
+		p, workspace, err := a.plan(name, nil)
 		if err != nil {
 			return err
 		}
