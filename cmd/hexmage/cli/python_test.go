@@ -176,7 +176,7 @@ with open(sys.argv[1], "w") as f:
 	// Another cache, another home of it: the same bytes.
 	caches("two")
 	must("executed", "run", "p")
-	again, err := os.ReadFile(filepath.Join(root, "ws/out/p/said"))
+	again, err = os.ReadFile(filepath.Join(root, "ws/out/p/said"))
 	if err != nil || !bytes.Equal(again, said) {
 		t.Errorf("again it said:\n%s", again)
 	}
