@@ -15,7 +15,6 @@ toolchain "htp_host" {
   default     = "2.7.0"
 
   verify {
-    record = true
     layout = [
       "onnxruntime_qnn/libonnxruntime_providers_qnn.so",
       "onnxruntime_qnn/libQnnHtp.so",
@@ -71,7 +70,6 @@ toolchain "htp_linux_arm64" {
   }
 
   verify {
-    record = true
     layout = [
       "onnxruntime_qnn/libQnnHtp.so",
       "onnxruntime_qnn/libQnnHtpPrepare.so",

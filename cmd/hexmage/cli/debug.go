@@ -79,7 +79,7 @@ func (c *debugCmd) Run(ctx context.Context, a *app) error {
 		return usageError("--port %d: want a number from 1 to 65535", c.Port)
 	}
 	a.Serial = c.Serial
-	if err := s.choose(ctx); err != nil {
+	if err := s.choose(); err != nil {
 		return err
 	}
 	e, err := a.openEngine(ctx)
@@ -121,13 +121,13 @@ type debugging struct {
 }
 
 // choose finds the run step.
-func (s *debugging) choose(ctx context.Context) error {
+func (s *debugging) choose() error {
 	var steps []string
 	if s.c.Step != "" {
 		at, _ := addrs.CutKey(s.c.Step)
 		steps = []string{at}
 	}
-	p, workspace, err := s.a.plan(ctx, s.c.Pipeline, steps)
+	p, workspace, err := s.a.plan(s.c.Pipeline, steps)
 	if err != nil {
 		return err
 	}

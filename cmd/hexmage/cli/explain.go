@@ -78,7 +78,7 @@ const (
 // Run explains.
 func (c *explainCmd) Run(ctx context.Context, a *app) error {
 	base, key := addrs.CutKey(c.Step)
-	p, workspace, err := a.plan(ctx, c.Pipeline, []string{base})
+	p, workspace, err := a.plan(c.Pipeline, []string{base})
 	if err != nil {
 		return err
 	}
@@ -369,7 +369,7 @@ func (a *app) preview(ctx context.Context, p *planned, workspace string,
 	return &reasons{p: p.Plan, seen: seen, where: a.far.where(), book: runlog.Open(a.runLogOf(p.Pipeline)),
 		costs: a.costs(p.Pipeline), fresh: o.Fresh, results: results,
 		versions: toolchainVersions(p.Plan), loaded: map[string]loadedAction{},
-		download: a.toDownload(seen, func(*plan.Instance) bool { return true })}, nil
+		download: a.toDownload(seen)}, nil
 }
 
 // reason says in a few words why the action has its status.
