@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 6 && os.Args[1] == pushArg {
 		os.Exit(pushProcess(os.Args[2:]))
 	}
-	if len(os.Args) == 6 && os.Args[1] == boardArg {
+	if len(os.Args) == 5 && os.Args[1] == boardArg {
 		os.Exit(boardProcess(os.Args[2:]))
 	}
 	if len(os.Args) == 6 && os.Args[1] == leaseHostArg {

@@ -27,7 +27,7 @@ const pushArg = "push"
 func pushProcess(args []string) int {
 	ctx := context.Background()
 	dev := adb.NewClient("unix", args[0]).Device(args[1])
-	held, err := lease.Acquire(ctx, args[2], dev, nil)
+	held, err := lease.OnDevice(ctx, dev, func(string) {})
 	if err != nil {
 		fmt.Println(err)
 		return 1

@@ -270,19 +270,19 @@ toolchain "linux_arm64_dev" {
 
 # For tests: a board on this machine. Its users are those of a file that the test writes, which is what nss_wrapper is for.
 toolchain "sshd" {
-  description = "OpenSSH's server, for tests of boards"
+  description = "OpenSSH's server and client, for tests of boards"
   page        = "https://www.openssh.com"
   default     = "9.2"
 
   verify {
-    layout = ["usr/sbin/sshd", "usr/lib/x86_64-linux-gnu/libnss_wrapper.so"]
+    layout = ["usr/sbin/sshd", "usr/bin/ssh", "usr/bin/ssh-keygen", "usr/lib/x86_64-linux-gnu/libnss_wrapper.so"]
   }
 
   release "9.2" {
     source "deb" {
-      packages = ["openssh-server", "libnss-wrapper", # and libraries that not every machine has
+      packages = ["openssh-server", "openssh-client", "libnss-wrapper", # and libraries that not every machine has
       "libwrap0", "libnsl2", "libtirpc3", "libgssapi-krb5-2", "libkrb5-3", "libk5crypto3", "libkrb5support0", "libkeyutils1", "libssl3"]
-      only = ["usr/sbin/sshd", "usr/lib/x86_64-linux-gnu/*.so*", "lib/x86_64-linux-gnu/*.so*", "usr/share/doc/**"]
+      only = ["usr/sbin/sshd", "usr/bin/ssh", "usr/bin/ssh-keygen", "usr/lib/x86_64-linux-gnu/*.so*", "lib/x86_64-linux-gnu/*.so*", "usr/share/doc/**"]
     }
   }
 }

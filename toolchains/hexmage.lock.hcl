@@ -655,6 +655,7 @@ locked "sshd" "9.2" {
   source = "deb"
   packages = [
     "openssh-server 1:9.2p1-2+deb12u10 amd64 456584 933cd92a2329f9bf26d22660a834ae18ebdbe8df9c6127e4d9fcb098dac9cf72",
+    "openssh-client 1:9.2p1-2+deb12u10 amd64 993532 42c250b8b9110382488c53c066a960bc564ddac2cb9e449f47b6cdbb5fc1cb60",
     "libnss-wrapper 1.1.12-1 amd64 30332 8bdc077d4f69f152da4ebd75f3a60ecbfa7e449e7a73915f11f269699aee4163",
     "libwrap0 7.6.q-32 amd64 54936 cbce2669a3ba4d74cfdc52b14f38014893e23d85a33d109a3422c342eefc55f8",
     "libnsl2 1.3.0-2 amd64 39480 c0d83437fdb016cb289436f49f28a36be44b3e8f1f2498c7e3a095f709c0d6f8",

@@ -165,8 +165,8 @@ func (a *app) deviceState() string { return a.places().State().Runner() }
 
 // leaseDevice makes this the only process that uses the device, on whatever machine.
 func (a *app) leaseDevice(ctx context.Context, dev link.Device) (*lease.Lease, error) {
-	held, err := lease.Acquire(ctx, a.deviceState(), dev, func(owner string) {
-		fmt.Fprintf(a.Env.Stderr, "hexmage: waiting for device %s, which %s uses\n", dev.Place().Serial, owner)
+	held, err := lease.OnDevice(ctx, dev, func(owner string) {
+		fmt.Fprintf(a.Env.Stderr, "hexmage: waiting for device %s, in use by %s\n", dev.Place().Serial, owner)
 	})
 	if err != nil {
 		return nil, engineError(err)

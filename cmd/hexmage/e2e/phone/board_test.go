@@ -5,7 +5,6 @@ package phone_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
@@ -29,28 +28,16 @@ func TestBoardORT(t *testing.T) {
 	}
 	s := sshtest.Start(t, sshtest.Options{Path: []string{programs}})
 	c := s.Cable(t)
-	key := Read(t, s.Key)
-	for name, text := range map[string]string{"known_hosts": sshtest.Known(s.HostKey(), c.At()), "id_ed25519": key} {
-		at := filepath.Join(w.Home, ".ssh", name)
-		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w.Env = append(w.Env, "PATH="+s.Program(t)+":"+Path())
 	board := "--var=board=" + c.Address()
 	Wants(t, w.Run(t, "plan", "-v", "loopback", board), ExitOK, "bundle/run.sh")
 	c.CutAfter(20<<20, false)
-	first := answers(t, w, "loopback", board)
+	answers(t, w, "loopback", board)
 	if c.Cuts() != 1 {
 		t.Errorf("the link was cut %d times", c.Cuts())
 	}
 	again := w.Run(t, "device", "push", "-s", c.Address(), filepath.Join("out", "loopback", "bundle"), s.Home+"/")
 	if again.Code != ExitOK || !sentNothing.MatchString(again.Stdout) {
 		t.Errorf("the bundle, again: %s", again)
-	}
-	if strings.Contains(first.String()+again.String(), strings.Split(key, "\n")[1]) {
-		t.Error("the key is in what was printed")
 	}
 }
