@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -29,54 +27,36 @@ import (
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/simulated/phone"
-	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
 // debugCmd is `hexmage debug PIPELINE [STEP]`.
 type debugCmd struct {
-	Pipeline string   `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
-	Step     string   `arg:"" optional:"" help:"The run step (KIND.NAME, module.NAME.KIND.NAME) whose program it is. Default: the pipeline's only one."`
-	Break    []string `short:"b" sep:"none" placeholder:"PLACE" help:"Stop there: FILE:LINE or FUNCTION. May be repeated. Without it the program stands before its first instruction."`
-	Batch    bool     `help:"At the first breakpoint print the backtrace, arguments and variables, and end: for scripts. Exit code 1 where the program ends before."`
-	Print    bool     `help:"Start no debugger: print how one connects, and keep the program standing until Ctrl-C. For editors, with --json."`
-	Port     int      `placeholder:"N" help:"Port of this machine for the debugger. Default: a free one."`
-	Serial   string   `short:"s" placeholder:"SERIAL" help:"On this device, as for hexmage run."`
+	Pipeline string `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
+	Step     string `arg:"" optional:"" help:"The run step (KIND.NAME, module.NAME.KIND.NAME). Default: the only one."`
+	Port     int    `placeholder:"N" help:"Port of this machine for the debugger. Default: a free one."`
+	Serial   string `short:"s" placeholder:"SERIAL" help:"Use this device, as hexmage run does."`
 }
 
 // Help has the examples of `hexmage debug --help`.
 func (*debugCmd) Help() string {
-	return `Builds what the run step needs, pushes it as the step does, and starts the step's program in the same folder, with the same environment,
-arguments and input, under a debug server: lldb-server of the NDK on a phone, the emulator's own on the simulated one. LLDB then has the
-program with its symbols, its libraries, and the sources it was compiled from. What the program prints goes to standard error.
-docs/debug.md tells more.
+	return `Builds and pushes the inputs of the run step. Then it starts the step's program in the same folder, with the same environment,
+arguments and input, under a debug server: lldb-server of the NDK on a phone, qemu's on the simulated phone. The program stands
+before its first instruction. hexmage prints the command of LLDB that connects to it, and waits until the program ends, or for Ctrl-C.
+The program's output goes to standard error. docs/debug.md tells more.
 
 Examples:
 
-    hexmage debug qwen3-aot-v79 --break parse_flags                     then: bt, frame variable, next, step, continue, quit
-    hexmage debug qwen3-aot-v79 -b model.cc:30 -b Model::decode         to the first of two
-    hexmage debug qwen3-aot-v79 module.aot.run.llm -b run --batch       print where it is, and end
-    hexmage debug qwen3-aot-v79 --print --port 5039                     for an editor's debugger
-    hexmage debug qwen3-aot-v79 --profile device -s R5CXC1AAAAA         on a phone`
+    hexmage debug qwen3-aot-v79                                   then run the printed command in another terminal
+    hexmage debug qwen3-aot-v79 module.aot.run.llm --port 5039    on a port of your choice
+    hexmage debug qwen3-aot-v79 --json                            for an editor's debugger
+    hexmage debug qwen3-aot-v79 --profile device -s R5CXC1AAAAA   on a phone`
 }
 
 // Run debugs.
 func (c *debugCmd) Run(ctx context.Context, a *app) error {
 	s := &debugging{c: c, a: a}
-	for _, text := range c.Break {
-		b, err := debug.ParseBreak(text)
-		if err != nil {
-			return usageError("--break %w", err)
-		}
-		s.target.Breaks = append(s.target.Breaks, b)
-	}
-	switch {
-	case c.Batch && len(c.Break) == 0:
-		return usageError("--batch prints where the program stops first: say where with --break FILE:LINE or " +
-			"--break FUNCTION")
-	case c.Batch && c.Print:
-		return usageError("--batch starts a debugger and --print starts none: give one of them")
-	case c.Port < 0 || c.Port > 65535:
-		return usageError("--port %d: want a number from 1 to 65535", c.Port)
+	if c.Port < 0 || c.Port > 65535 {
+		return usageError("--port %d: give a number from 1 to 65535", c.Port)
 	}
 	a.Serial = c.Serial
 	if err := s.choose(ctx); err != nil {
@@ -91,13 +71,17 @@ func (c *debugCmd) Run(ctx context.Context, a *app) error {
 	if err := s.build(ctx); err != nil {
 		return err
 	}
-	if err := s.findLLDB(ctx); err != nil {
-		return err
+	if n := s.ndk(); n != nil {
+		root, err := s.tree(ctx, n.Output("dir"))
+		if err != nil {
+			return err
+		}
+		s.lldb, s.server = debug.InNDK(root)
+	}
+	if s.lldb == "" {
+		s.lldb = "lldb"
 	}
 	if err := s.prepare(ctx); err != nil {
-		return err
-	}
-	if err := s.placed(ctx); err != nil {
 		return err
 	}
 	return s.run(ctx)
@@ -116,8 +100,8 @@ type debugging struct {
 	request *execute.Request // the step's program on the device
 	store   store.Blobs      // has all that it is made of
 	target  debug.Target
-	lldb    string // the program
-	server  string // lldb-server for a phone, "" where there is none
+	lldb    string // the command
+	server  string // lldb-server for a phone, or ""
 }
 
 // choose finds the run step.
@@ -327,9 +311,7 @@ func (s *debugging) programs(ctx context.Context) error {
 			s.target.Libraries = append(s.target.Libraries, here)
 		}
 	}
-	if err := s.informed(name, found); err != nil {
-		return err
-	}
+	s.warn(name, found)
 	return s.sources(ctx, found)
 }
 
@@ -408,23 +390,16 @@ func (s *debugging) withSymbols(ctx context.Context) (all []*debug.Program, err 
 	return all, nil
 }
 
-// informed tells who has no debug information, which is an error where it is asked for.
-func (s *debugging) informed(name string, found map[string]*debug.Program) error {
+// warn tells about a program without debug information.
+func (s *debugging) warn(name string, found map[string]*debug.Program) {
 	for _, p := range found {
 		if p.Info {
-			return nil
+			return
 		}
 	}
-	remedy := "compile it with -g; to push it stripped, give the step that makes it an output \"" + symbols +
-		"\" with the folder of the unstripped ones (docs/debug.md)"
-	for _, b := range s.target.Breaks {
-		if b.File != "" {
-			return usageError("--break %s: %s has no debug information, so there are no lines: %s", b, name, remedy)
-		}
-	}
-	fmt.Fprintf(s.a.Env.Stderr, "hexmage: %s has no debug information: there are functions, but no lines, "+
-		"arguments and variables; %s\n", name, remedy)
-	return nil
+	fmt.Fprintf(s.a.Env.Stderr, "hexmage: %s has no debug information, so LLDB shows functions, but no lines or "+
+		"variables: compile it with -g. If the step strips it, add an output %q with the unstripped files "+
+		"(docs/debug.md)\n", name, symbols)
 }
 
 // sources finds out where is what the programs were compiled from.
@@ -464,61 +439,7 @@ func (s *debugging) sources(ctx context.Context, found map[string]*debug.Program
 	return nil
 }
 
-// findLLDB gets the debugger: that of the pipeline's NDK, which has its other half for phones, else the catalogue's.
-func (s *debugging) findLLDB(ctx context.Context) error {
-	if n := s.ndk(); n != nil {
-		root, err := s.tree(ctx, n.Output("dir"))
-		if err != nil {
-			return err
-		}
-		if s.lldb, s.server = debug.InNDK(root); s.lldb != "" {
-			return nil
-		}
-	}
-	p, err := s.a.toolchainPlan([]wanted{{name: "lldb"}})
-	if err != nil {
-		return err
-	}
-	if err := s.a.fetchable(p); err != nil {
-		return err
-	}
-	found, err := s.a.fetchWith(ctx, s.engine, p, s.a.here(), true)
-	if err != nil {
-		return err
-	}
-	s.lldb = filepath.Join(found[0].Path, "usr", "bin", "lldb-22")
-	return nil
-}
-
-// command is LLDB with these commands.
-func (s *debugging) command(ctx context.Context, commands []string, batch bool) *exec.Cmd {
-	argv := debug.Argv(s.lldb, commands, batch)
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir = s.a.WorkDir
-	cmd.Env = slices.DeleteFunc(slices.Clone(s.a.Env.Vars),
-		func(kv string) bool { return strings.HasPrefix(kv, sources.SecretPrefix) })
-	return cmd
-}
-
-// placed sees to it that all breakpoints are somewhere, before a device is asked for.
-func (s *debugging) placed(ctx context.Context) error {
-	if len(s.target.Breaks) == 0 {
-		return nil
-	}
-	printed, err := s.command(ctx, s.target.Load(), true).CombinedOutput()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		return engineError(fmt.Errorf("%s: %w: %s", s.lldb, err, bytes.TrimSpace(printed)))
-	}
-	for _, b := range s.target.Absent(string(printed)) {
-		return usageError("--break %s: %s", b, s.target.Explain(b))
-	}
-	return nil
-}
-
-// run starts the program on a device and the debugger here.
+// run starts the program on a device.
 func (s *debugging) run(ctx context.Context) error {
 	o := s.engine.devices
 	o.Store = s.store
@@ -531,7 +452,7 @@ func (s *debugging) run(ctx context.Context) error {
 		Server: s.serverOn, Port: s.c.Port, Output: s.a.Env.Stderr,
 		With: func(ctx context.Context, at runner.Stopped) error {
 			bar.end()
-			return s.with(ctx, at)
+			return s.print(ctx, at)
 		},
 	})
 	bar.end()
@@ -567,56 +488,20 @@ func (s *debugging) serverOn(i devinfo.Info) (session.Server, error) {
 		Size: st.Size()}), nil
 }
 
-// with has the debugger, or the user, at the program.
-func (s *debugging) with(ctx context.Context, at runner.Stopped) error {
-	commands := slices.Concat(s.target.Load(), s.target.Attach(at.Address))
-	switch {
-	case s.c.Print:
-		return s.print(ctx, at, commands)
-	case s.c.Batch:
-		var printed bytes.Buffer
-		cmd := s.command(ctx, slices.Concat(commands, debug.Show()), true)
-		cmd.Stdout, cmd.Stderr = &printed, &printed
-		err := cmd.Run()
-		text, ok := debug.Stopped(printed.String())
-		fmt.Fprint(s.a.Env.Stdout, text)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case !ok:
-			return &exitError{Code: ExitFailed,
-				Err: errors.New("the program did not come to a breakpoint: LLDB says above how it ended, or where " +
-					"it stopped")}
-		case err != nil:
-			return engineError(fmt.Errorf("%s: %w", s.lldb, err))
-		}
-		return nil
-	}
-	fmt.Fprintf(s.a.Env.Stderr, "hexmage: %s on %s, at %s; `quit` ends it\n", s.request.Command.Args[0], at.Device,
-		at.Address)
-	cmd := s.command(ctx, commands, false)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.a.Env.Stdin, unfiltered(s.a.Env.Stdout), unfiltered(s.a.Env.Stderr)
-	err := inForeground(cmd)
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) { // how people leave a debugger is theirs
-		return engineError(fmt.Errorf("%s: %w", s.lldb, err))
-	}
-	return nil
-}
-
-// stopped is what --print --json prints.
+// stopped is the program that a debugger can connect to, as --json prints it.
 type stopped struct {
 	Device    string          `json:"device"`
 	Address   string          `json:"address"`
 	Program   string          `json:"program"` // with its symbols
 	SourceMap []debug.Mapping `json:"source_map"`
 	Commands  []string        `json:"commands"` // of LLDB
-	LLDB      []string        `json:"lldb"`     // program and arguments that carry them out
+	LLDB      []string        `json:"lldb"`     // program and arguments that run them
 }
 
-// print says how one connects, and waits until the program has ended, or the user ends it.
-func (s *debugging) print(ctx context.Context, at runner.Stopped, commands []string) error {
-	argv := debug.Argv(s.lldb, commands, false)
+// print tells how to connect, and waits until the program or the user ends it.
+func (s *debugging) print(ctx context.Context, at runner.Stopped) error {
+	commands := s.target.Commands(at.Address)
+	argv := debug.Argv(s.lldb, commands)
 	if s.a.JSON {
 		err := s.a.printJSON(stopped{at.Device.String(), at.Address, s.target.Program, s.target.Sources, commands,
 			argv})
