@@ -21,7 +21,7 @@ func FuzzAnswers(f *testing.F) {
 	f.Add(strings.Repeat("1 x\n", 1000))
 	f.Fuzz(func(t *testing.T, out string) {
 		blobs := map[string]blob{a: {sum: a, size: 100}}
-		have, free, _ := parseMissing(out, blobs)
+		have, free := parseMissing(out, blobs)
 		for sum, there := range have {
 			if there && (sum != a || !strings.Contains(out, blobStat(100)+" "+a)) {
 				t.Errorf("%q is there", sum)

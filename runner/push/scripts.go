@@ -17,13 +17,12 @@ keep() {
 }
 `
 
-	// Input: sums. Output: "sha2" if the processor has instructions for SHA-256, "free KILOBYTES", then "SIZE,TIME SUM"
+	// Input: sums. Output: "free KILOBYTES", then "SIZE,TIME SUM"
 	// of each content that is there. It removes leftovers of crashed sessions: small files that were not verified
 	// (which have an old date) at once, others after a day.
 	missingScript = layout.Guard + `mkdir -p ` + layout.CAS + ` ` + layout.Parts + ` ` + layout.Used + ` ` + layout.Runs + ` && cd ` + layout.CAS + ` || exit 1
 find ` + layout.Runs + ` -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} \; 2>/dev/null
 find . -maxdepth 1 -type f -name '.*' -mtime +0 -exec rm -f {} \; 2>/dev/null
-grep -qw sha2 /proc/cpuinfo 2>/dev/null && echo sha2
 set -- $(df -Pk . 2>/dev/null | tail -n 1)
 echo "free $4"
 show() { [ $# -eq 0 ] || { stat -c '%s,%Y %n' "$@"; (cd ` + layout.Used + ` && touch "$@"); }; }
@@ -33,6 +32,16 @@ while read -r h; do
 	if [ $# -ge 100 ]; then show "$@"; set --; fi
 done
 show "$@"
+exit 0`
+
+	// Input: the agent's SHA-256. Output: "agent" if it is faster than sha256sum by more than the clock's hundredth of
+	// a second.
+	raceScript = `cd ` + layout.CAS + ` && read -r a || exit 1
+now() { read -r t _ </proc/uptime && echo "${t%.*}${t#*.}"; }
+head -c 8388608 /dev/zero >.race
+b=$(now) && s=$(sha256sum .race) && c=$(now) && m=$(echo .race | "./$a" sum) && d=$(now) && [ "${s%% *}" = "${m%% *}" ] &&
+[ $((d - c + 1)) -lt $((c - b)) ] && echo agent
+rm -f .race
 exit 0`
 
 	// Input: sums. Output: "ok SUM" or "bad SUM".

@@ -70,7 +70,7 @@ func (s *Store) have(ctx context.Context, blobs map[string]blob) error {
 	if err != nil {
 		return fmt.Errorf("list contents of the device: %w", err)
 	}
-	have, free, fast := parseMissing(out, blobs)
+	have, free := parseMissing(out, blobs)
 	t := &transfer{Store: s, blobs: blobs, left: slices.DeleteFunc(sums, func(sum string) bool { return have[sum] })}
 	s.pushed.Blobs, s.pushed.Missing = len(blobs), len(t.left)
 	for _, b := range blobs {
@@ -88,29 +88,27 @@ func (s *Store) have(ctx context.Context, blobs map[string]blob) error {
 			return err
 		}
 	}
-	if fast && t.total >= agentFrom {
-		t.bringAgent()
+	if t.total >= agentFrom {
+		s.race(ctx)
 	}
 	return t.repeat(ctx)
 }
 
-// parseMissing reads "free KILOBYTES", "SIZE,TIME SUM" and "sha2" lines. free is negative if the device does not tell
+// parseMissing reads "free KILOBYTES" and "SIZE,TIME SUM" lines. free is negative if the device does not tell
 // it.
-func parseMissing(out string, blobs map[string]blob) (have map[string]bool, free int64, fast bool) {
+func parseMissing(out string, blobs map[string]blob) (have map[string]bool, free int64) {
 	have, free = map[string]bool{}, -1
 	for line := range strings.Lines(out) {
 		said, sum, _ := strings.Cut(strings.TrimSpace(line), " ")
 		b, ok := blobs[sum]
 		switch kb, err := strconv.ParseInt(sum, 10, 64); {
-		case said == "sha2":
-			fast = true
 		case said == "free" && err == nil && kb >= 0 && kb < maxSize>>10:
 			free = kb << 10
 		case ok && said == blobStat(b.size): // another size: it was cut short when the device lost power
 			have[sum] = true
 		}
 	}
-	return have, free, fast
+	return have, free
 }
 
 // script runs a script if this session still has the device.

@@ -54,14 +54,19 @@ func (s *Store) most() int64 {
 	return maxSend
 }
 
-// bringAgent adds hexmage-agent to the push: it computes SHA-256 with the processor's instructions, which not every
-// device's sha256sum uses.
-func (t *transfer) bringAgent() {
+// race sends hexmage-agent, and uses it if it computes SHA-256 faster than the device's sha256sum. A failure leaves
+// sha256sum.
+func (s *Store) race(ctx context.Context) {
 	program, sum := agent.Program()
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(program)), nil }
-	t.blobs[sum] = blob{sum: sum, size: int64(len(program)), open: open}
-	t.left, t.total = append([]string{sum}, t.left...), t.total+int64(len(program))
-	t.agent = layout.CAS + "/" + sum
+	blobs := map[string]blob{sum: {sum: sum, size: int64(len(program)), open: open}}
+	if (&transfer{Store: s, blobs: blobs, left: []string{sum}}).attempt(ctx) != nil {
+		return
+	}
+	out, err := s.script(ctx, raceScript, strings.NewReader(sum+"\n"))
+	if err == nil && strings.TrimSpace(out) == "agent" {
+		s.agent = layout.CAS + "/" + sum
+	}
 }
 
 // repeat attempts the push until the device has all contents.
@@ -340,7 +345,7 @@ func parseParts(out string, pushed map[string]blob) map[string]place {
 
 // report tells how far the push is, with sent bytes of the blob under way.
 func (t *transfer) report(sent int64) {
-	if t.progress != nil {
+	if t.progress != nil && t.total > 0 {
 		t.progress(t.done+sent, t.total)
 	}
 }

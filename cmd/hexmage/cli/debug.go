@@ -92,13 +92,13 @@ type debugging struct {
 	c         *debugCmd
 	a         *app
 	workspace string
-	plan      *planned       // of the step and what it needs
+	plan      *planned       // of the step and its inputs
 	step      *plan.Instance // the run step
 	engine    *engineParts
 	roots     map[addrs.Output]digest.Digest // trees that were built
 
 	request *execute.Request // the step's program on the device
-	store   store.Blobs      // has all that it is made of
+	store   store.Blobs      // has the inputs of the request
 	target  debug.Target
 	lldb    string // the command
 	server  string // lldb-server for a phone, or ""
@@ -124,11 +124,10 @@ func (s *debugging) choose(ctx context.Context) error {
 	}
 	switch {
 	case len(found) == 0 && s.c.Step != "":
-		return usageError("%s is no run step, and a program is debugged that a step of kind run starts on a device: "+
-			"name one of these, which `hexmage show %s` lists", s.c.Step, s.c.Pipeline)
+		return usageError("step %s is not a run step: name one that `hexmage show %s` lists", s.c.Step, s.c.Pipeline)
 	case len(found) == 0:
-		return usageError("pipeline %s has no run step in this profile, and a program is debugged that a step of "+
-			"kind run starts on a device: add one (`hexmage show kind run`), or choose another --profile", s.c.Pipeline)
+		return usageError("pipeline %s: no run step in this profile: add one (`hexmage show kind run`), "+
+			"or choose another --profile", s.c.Pipeline)
 	case len(found) > 1:
 		return usageError("pipeline %s has several run steps: name one of %s", s.c.Pipeline, strings.Join(names, ", "))
 	}
@@ -142,7 +141,7 @@ func (s *debugging) choose(ctx context.Context) error {
 // kindRun is the kind of steps that start a program on a device.
 const kindRun = "run"
 
-// means tells whether the user may mean that step, or copy of one.
+// means tells whether the user may mean that step instance.
 func (s *debugging) means(at addrs.Instance) bool {
 	if s.c.Step == "" || at.Short() == s.c.Step {
 		return true
@@ -158,7 +157,7 @@ type maker struct {
 	path string // in the run's folder
 }
 
-// makers are those of what is pushed.
+// makers returns the steps whose outputs are pushed.
 func (s *debugging) makers() (all []maker) {
 	for _, spec := range s.step.Specs {
 		for _, in := range spec.Inputs {
@@ -174,11 +173,10 @@ func (s *debugging) makers() (all []maker) {
 	return all
 }
 
-// symbols is the output of a step that has, in a folder, what it made before its symbols were taken out.
+// symbols is the output of a step with its unstripped programs.
 const symbols = "symbols"
 
-// trees are the folders of which this has to know where they are: those with symbols, those that sources were
-// compiled from, and the NDK.
+// trees returns the folders with symbols, sources and the NDK.
 func (s *debugging) trees() (all []addrs.Output) {
 	add := func(n *plan.Instance, output string) {
 		if n != nil && n.Classes[output] == action.Tree && installedAt(n) == "" &&
@@ -200,7 +198,7 @@ func (s *debugging) trees() (all []addrs.Output) {
 	return all
 }
 
-// ndk is the pipeline's NDK, if it has one.
+// ndk returns the pipeline's NDK, or nil.
 func (s *debugging) ndk() *plan.Instance {
 	for _, n := range toolchainInstances(s.plan.Plan) {
 		if n.At.Name == "ndk" {
@@ -210,7 +208,7 @@ func (s *debugging) ndk() *plan.Instance {
 	return nil
 }
 
-// build builds what the step needs.
+// build builds the inputs of the step.
 func (s *debugging) build(ctx context.Context) error {
 	var needs []addrs.Step
 	for _, at := range s.step.Needs() {
@@ -228,7 +226,7 @@ func (s *debugging) build(ctx context.Context) error {
 	return err
 }
 
-// tree returns where the output is on this machine.
+// tree returns the folder of an output, or "".
 func (s *debugging) tree(ctx context.Context, o addrs.Output) (string, error) {
 	if n := s.plan.Instance(o.Instance); n != nil && installedAt(n) != "" {
 		return installedAt(n), nil
@@ -244,7 +242,7 @@ func (s *debugging) tree(ctx context.Context, o addrs.Output) (string, error) {
 	return dir, nil
 }
 
-// prepare makes the step's action, and lays out its programs, with their symbols, for the debugger.
+// prepare makes the step's action, and lays out its programs with their symbols.
 func (s *debugging) prepare(ctx context.Context) error {
 	o := s.engine.options(s.a)
 	o.Workspace = s.workspace
@@ -261,8 +259,8 @@ func (s *debugging) prepare(ctx context.Context) error {
 			return engineError(fmt.Errorf("%s: %w", s.step.At.Short(), v.Err))
 		}
 		if v.Action == nil {
-			return usageError("%s waits for %s, of which no result is kept (cache = false): there is nothing to "+
-				"start the program with", s.step.At.Short(), strings.Join(v.Waits, ", "))
+			return usageError("%s needs %s, and hexmage does not keep its result (cache = false): remove that line",
+				s.step.At.Short(), strings.Join(v.Waits, ", "))
 		}
 		s.step, s.store = v.Instance, seen.Store
 		s.request = &execute.Request{Action: v.Action, Step: s.step.At.Short(), Name: v.Spec.Name}
@@ -274,7 +272,7 @@ func (s *debugging) prepare(ctx context.Context) error {
 	return s.programs(ctx)
 }
 
-// programs lays out what is pushed and is a program or library, each with its symbols if they are anywhere.
+// programs lays out the pushed programs and libraries, with their symbols if a step has them.
 func (s *debugging) programs(ctx context.Context) error {
 	dir, err := os.MkdirTemp(s.engine.Scratch, "debug")
 	if err != nil {
@@ -301,8 +299,8 @@ func (s *debugging) programs(ctx context.Context) error {
 	}
 	name := path.Clean(s.request.Command.Args[0])
 	if found[name] == nil {
-		return usageError("%s starts %s, which is no program that it pushes, and only such a one can be debugged: "+
-			"have its argv begin with it, where now a shell starts it", s.step.At.Short(), s.request.Command.Args[0])
+		return usageError("%s starts %s, which is not a program that it pushes: begin its argv with the program",
+			s.step.At.Short(), s.request.Command.Args[0])
 	}
 	for _, at := range slices.Sorted(maps.Keys(found)) {
 		if here := filepath.Join(dir, filepath.FromSlash(at)); at == name {
@@ -315,8 +313,7 @@ func (s *debugging) programs(ctx context.Context) error {
 	return s.sources(ctx, found)
 }
 
-// pushed writes the programs and libraries among what is pushed to the folder. It returns them by their paths in the
-// run's folder.
+// pushed writes the pushed programs and libraries to the folder, and returns them by their paths in the run's folder.
 func (s *debugging) pushed(ctx context.Context, dir string) (map[string]*debug.Program, error) {
 	found := map[string]*debug.Program{}
 	sub, err := merkle.Ref(s.request.InputRoot).Sub(ctx, s.store, runner.PushDir)
@@ -363,7 +360,7 @@ func (s *debugging) pushed(ctx context.Context, dir string) (map[string]*debug.P
 	return found, nil
 }
 
-// withSymbols are the programs and libraries in the outputs that have symbols.
+// withSymbols returns the programs and libraries of the outputs with symbols.
 func (s *debugging) withSymbols(ctx context.Context) (all []*debug.Program, err error) {
 	for _, m := range s.makers() {
 		dir, err := s.tree(ctx, m.of.Output(symbols))
@@ -402,7 +399,7 @@ func (s *debugging) warn(name string, found map[string]*debug.Program) {
 		"(docs/debug.md)\n", name, symbols)
 }
 
-// sources finds out where is what the programs were compiled from.
+// sources finds the sources of the programs.
 func (s *debugging) sources(ctx context.Context, found map[string]*debug.Program) error {
 	for _, m := range s.makers() {
 		var folders []string
@@ -471,14 +468,14 @@ func (s *debugging) run(ctx context.Context) error {
 	return engineError(err)
 }
 
-// serverOn says how the device starts the program.
+// serverOn returns the debug server of the device.
 func (s *debugging) serverOn(i devinfo.Info) (session.Server, error) {
 	if i.Simulated {
 		return session.Server{Env: phone.DebugStub(session.DebugSocket)}, nil
 	}
 	if s.server == "" {
-		return session.Server{}, errors.New("the pipeline has no NDK with lldb-server for AArch64, which a phone " +
-			"needs: declare toolchain \"ndk\", or use --profile device")
+		return session.Server{}, errors.New("the pipeline has no NDK with lldb-server for AArch64: " +
+			"declare toolchain \"ndk\", or use --profile device")
 	}
 	st, err := os.Stat(s.server)
 	if err != nil {

@@ -80,8 +80,8 @@ func debugs(t *testing.T, w *World, args ...string) string {
 // debugsPrinted holds LLDB's output to the sources and arguments, and the pipeline's cached results stay.
 func debugsPrinted(t *testing.T, w *World) {
 	text := debugs(t, w, "module.aot.run.llm")
-	for _, want := range []string{"stop reason = breakpoint 1.1", "n=77) at model.cc:", "u32 chunk = prefill_->n, row = 0;",
-		"at main.cc:", "(u32) n = 77\n"} {
+	for _, want := range []string{"stop reason = breakpoint 1.1", "n=77) at model.cc:",
+		"u32 chunk = prefill_->n, row = 0;", "at main.cc:", "(u32) n = 77\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("LLDB does not print %q", want)
 		}
@@ -98,18 +98,18 @@ func debugsPrinted(t *testing.T, w *World) {
 // debugsNot has mistakes reported before a phone is asked for, with a next step.
 func debugsNot(t *testing.T, w *World) {
 	for _, c := range []struct{ args, says string }{
-		{"module.aot.module.toy.exec.runner", "is no run step"},
+		{"module.aot.module.toy.exec.runner", "is not a run step"},
 		{"module.aot.run.lm", "did you mean module.aot.run.llm?"},
 		{"--port 99999", "give a number from 1 to 65535"},
 	} {
 		Wants(t, w.Run(t, append([]string{"debug", Simulated, Pipeline}, strings.Fields(c.args)...)...), ExitUsage,
 			c.says)
 	}
-	Wants(t, w.Run(t, "debug", "sdk-matrix"), ExitUsage, "has no run step")
+	Wants(t, w.Run(t, "debug", "sdk-matrix"), ExitUsage, "no run step in this profile")
 	own := w.Shipped(t)
 	w.WriteShipped(t, own.With(t, `argv = concat(["./${local.program}", `, `argv = concat(["sh", "-c", `))
 	Wants(t, w.Run(t, "debug", Simulated, Pipeline), ExitUsage,
-		"module.aot.run.llm starts sh, which is no program that it pushes")
+		"module.aot.run.llm starts sh, which is not a program that it pushes")
 	w.WriteShipped(t, own)
 }
 
