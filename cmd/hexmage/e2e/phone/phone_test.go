@@ -35,7 +35,7 @@ func TestPhoneORT(t *testing.T) {
 	Wants(t, w.Run(t, "plan", "-v", "handy", phone), ExitOK, "run/phone.c", "--target=aarch64-linux-gnu",
 		"./answer --ask ask")
 	Wants(t, answers(t, w, "handy", phone), ExitOK, "not a phone's speed", "aarch64, in the NPU's place",
-		"times while files were pushed")
+		"times during the push")
 	push := func() *Outcome {
 		return w.Run(t, "device", "push", "-s", one.Serial, filepath.Join("out", "handy", "bundle"),
 			"/data/local/tmp/bundle")
