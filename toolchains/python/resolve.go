@@ -74,7 +74,7 @@ func (a Asked) Check() error {
 	if !minorRE.MatchString(a.Python) {
 		return fmt.Errorf("%w: python = %q is no version of the form \"3.11\"", ErrAsked, a.Python)
 	}
-	if _, err := pypi.ParseTags(a.Tags()); err != nil || !strings.HasPrefix(a.Platform, "manylinux_") {
+	if _, err := pypi.ParseTags(a.Tags()); err != nil || !strings.HasPrefix(a.Platform, "manylinux_") || !strings.HasSuffix(a.Platform, "_x86_64") {
 		return fmt.Errorf("%w: platform = %q is none of the form %q", ErrAsked, a.Platform, DefaultPlatform)
 	}
 	for _, r := range append(append([]string{}, a.Requirements...), a.Overrides...) {
@@ -112,14 +112,6 @@ func (a Asked) platform() string {
 		return ""
 	}
 	return parts[3] + "-" + strings.Join(parts[:3], "_")
-}
-
-// Foreign is the platform as uv calls it, where it is not one of this machine's interpreter: packages are not tried there. Else it is empty.
-func (a Asked) Foreign() string {
-	if a = a.Clean(); strings.HasSuffix(a.Platform, "_x86_64") {
-		return ""
-	}
-	return a.platform()
 }
 
 // Digest names it: with another one, the environment is another.
