@@ -235,11 +235,12 @@ func ways(t *testing.T, w *World) {
 	args := []string{"--var=kv=uint8", "--var=embedding=outside", "--var=splits=2", "--var=chunk=16",
 		`--var=schemes=["lpbq"]`}
 	Wants(t, w.Run(t, append([]string{"run", TinyORT}, args...)...), ExitOK) // each cosine is above 0.95
-	bundle := filepath.Join(w.Dir, "out", TinyORT, "bundles.lpbq")
-	for _, name := range []string{"embedding.bin", "embedding.onnx", "prefill_0_ctx.onnx", "prefill_0_ctx_qnn.bin",
-		"prefill_1_ctx.onnx", "prefill_1_ctx_qnn.bin", "decode_0_ctx.onnx", "decode_1_ctx.onnx"} {
-		if !Exists(filepath.Join(bundle, name)) {
-			t.Errorf("the bundle has no %s", name)
+	made := filepath.Join(w.Dir, "out", TinyORT, "contexts.lpbq")
+	for _, name := range []string{"embedding.bin", "device/0/prefill_0_ctx.onnx", "device/0/prefill_0_ctx_qnn.bin",
+		"device/1/prefill_1_ctx.onnx", "device/1/prefill_1_ctx_qnn.bin", "device/0/decode_0_ctx.onnx",
+		"device/1/decode_1_ctx.onnx", "device/decoder.txt", "device/rotation.bin"} {
+		if !Exists(filepath.Join(made, name)) {
+			t.Errorf("the contexts have no %s", name)
 		}
 	}
 	o := w.Run(t, "fit", "out/fitted/model", "--soc", "SM8750", "--context", "128", "--chunk", "16", "--scheme",
@@ -250,7 +251,7 @@ func ways(t *testing.T, w *World) {
 		t.Fatalf("%v: %s", err, o)
 	}
 	for i, c := range e.Contexts {
-		info, err := os.Stat(filepath.Join(bundle, fmt.Sprintf("prefill_%d_ctx_qnn.bin", i)))
+		info, err := os.Stat(filepath.Join(made, "device", Itoa(i), fmt.Sprintf("prefill_%d_ctx_qnn.bin", i)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ package phone_test
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -18,51 +19,12 @@ import (
 	"testing"
 
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
-	"github.com/hexmage/hexmage/simulated/phone/phonetest"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
-// TestPhoneORT lets a bundle answer on a phone: a simulated one behind a real adb server, with the bundle's program
-// and arm64's ONNX Runtime under qemu, whose own kernels do what the NPU would. First it is the user's adb server
-// that knows the phone, and its link breaks again and again; then it is the pipeline's own.
-func TestPhoneORT(t *testing.T) {
-	w, server := EmulatorWarmed(t), phonetest.Server(t)
-	w.Env = []string{"ADB_SERVER_SOCKET=localfilesystem:" + server.Address()}
-	w.Write(t, "pipelines/handy.hcl", onDevice("phone", `
-  processor = var.processor`))
-	one := emulate(t, w, "--linux", "--connect", "--fault", "drop-every=4MB")
-	phone := "--var=phone=" + one.Serial
-	Wants(t, w.Run(t, "plan", "-v", "handy", phone), ExitOK, "run/phone.c", "--target=aarch64-linux-gnu",
-		"./answer --ask ask")
-	Wants(t, answers(t, w, "handy", phone), ExitOK, "not a phone's speed", "aarch64, in the NPU's place",
-		"times during the push")
-	push := func() *Outcome {
-		return w.Run(t, "device", "push", "-s", one.Serial, filepath.Join("out", "handy", "bundle"),
-			"/data/local/tmp/bundle")
-	}
-	if first, again := push(), push(); first.Code != ExitOK || again.Code != ExitOK ||
-		!sentNothing.MatchString(again.Stdout) {
-		t.Errorf("the bundle, and again: %s, %s", first, again)
-	}
-	one.input.Close()
-	one.end(t)
-
-	t.Run("the pipeline's own phone", func(t *testing.T) {
-		Wants(t, w.Run(t, "run", "handy"), ExitOK, "on simulated phone SM8750 v79", "4 of 4", "not a phone's speed")
-	})
-	// the vendor's provider, stub and skel for arm64 Linux, with the bundle's own context
-	t.Run("as far as the vendor's skel", func(t *testing.T) {
-		Wants(t, w.Run(t, "run", "handy", "--var=processor=false"), ExitFailed,
-			"the simulated DSP does not run it: this is as far as it goes",
-			"prefill_ctx.onnx: the context was not loaded",
-			"The context is for SM8750, Hexagon v79, and was made by QAIRT 2.51.0",
-			"The libraries fit each other and the phone, and the DSP would load the skel")
-	})
-}
-
-// phoneGraphs makes graphs of each sort that the program for phones can be given, what the host says to the same
-// prompt, and contexts for the vendor's emulator.
-const phoneGraphs = `profile "emulator" { default = true }
+// deviceGraphs makes one pair of graphs of each kind that the device's program reads, the host's answers to one prompt,
+// and contexts for Qualcomm's emulator.
+const deviceGraphs = `profile "emulator" { default = true }
 target "SM8750" {}
 toolchain "htp_host" {}
 toolchain "gnu_runtime" {}
@@ -112,29 +74,26 @@ step "onnx_run" "way" {
   prompt   = local.prompt
   tokens   = 12
 }
-step "htp_context" "whole" {
-  graphs = local.graphs.whole
+step "htp_context" "way" {
+  for_each = toset(["cut", "whole"])
+  graphs   = local.graphs[each.key]
 }
-step "bundle" "whole" {
-  context = step.htp_context.whole.outputs.dir
-  model   = step.model.tiny.outputs.dir
-}
-step "htp_emulate" "whole" {
-  context = step.htp_context.whole.outputs.dir
-  prompt  = local.prompt
-  tokens  = 12
+step "htp_emulate" "way" {
+  for_each = toset(["cut", "whole"])
+  context  = step.htp_context.way[each.key].outputs.dir
+  prompt   = local.prompt
+  tokens   = 12
 }
 step "python" "made" {
   environment = toolchain.onnx.dir
   script      = "made.py"
-  inputs      = concat(values(local.graphs), [step.bundle.whole.outputs.dir])
-  args        = ["made", step.bundle.whole.outputs.dir, local.prompt, jsonencode(local.graphs)]
+  inputs      = concat(values(local.graphs), ["programs"])
+  args        = ["made", jsonencode(local.graphs)]
   output "dir" { tree = "made" }
 }
 output "made" { value = step.python.made.outputs.dir }
-output "bundle" { value = step.bundle.whole.outputs.dir }
-output "context" { value = step.htp_context.whole.outputs.dir }
-output "emulated" { value = step.htp_emulate.whole.outputs.dir }
+output "contexts" { value = { for way, c in step.htp_context.way : way => c.outputs.dir } }
+output "emulated" { value = { for way, e in step.htp_emulate.way : way => e.outputs.dir } }
 output "float" { value = step.onnx_run.way["float"].outputs.dir }
 output "whole" { value = step.onnx_run.way["whole"].outputs.dir }
 output "cut" { value = step.onnx_run.way["cut"].outputs.dir }
@@ -142,25 +101,21 @@ output "outside" { value = step.onnx_run.way["outside"].outputs.dir }
 output "upstream" { value = step.onnx_run.way["upstream"].outputs.dir }
 `
 
-// phoneMade puts questions beside the graphs, each in its folder, and makes graphs that are none of a language model's.
-const phoneMade = `
-import json, shutil, subprocess, sys
+// deviceMade writes decoder.txt and rotation.bin beside the graphs, and graphs of no language model.
+const deviceMade = `
+import json, shutil, sys
 from pathlib import Path
 import onnx
 from onnx import TensorProto, helper
 
-out, bundle, prompt, graphs = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], json.loads(sys.argv[4])
+sys.path.insert(0, "programs")
+import device
+
+out, graphs = Path(sys.argv[1]), json.loads(sys.argv[2])
 for name, at in graphs.items():
     shutil.copytree(at, out / name / "graphs", copy_function=shutil.copyfile)
-    like = out / name / "like"
-    shutil.copytree(bundle / "run", like / "run")
-    for p in (bundle, Path(at)):
-        for f in ("manifest.json", "arch.json", "cache.json", "tokenizer.json", "chat_template.jinja", "special_tokens.json"):
-            if p == bundle and f != "manifest.json":
-                continue
-            if (p / f).is_file():
-                shutil.copyfile(p / f, like / f)
-    subprocess.run([sys.executable, "-s", like / "run" / "phone.py", "ask", prompt, out / name / "ask", "--tokens", "12"], check=True)
+    (out / name / "context").mkdir()
+    device.write(Path(at), out / name / "context", True, "for a test")
 
 def graph(at, takes, gives):
     """A graph that gives what it takes; both graphs are it."""
@@ -187,34 +142,35 @@ shutil.copytree(out / "whole" / "graphs", out / "half")
 (out / "half" / "decode.onnx").unlink()
 `
 
-// TestPhoneProgram compiles a bundle's program for phones with this machine's compiler, and runs it on this machine:
-// on ONNX Runtime's own kernels it says to the bit what the host's own program says, and with the vendor's plug-in on
-// the vendor's emulator as well. What it cannot work with it refuses.
-func TestPhoneProgram(t *testing.T) {
+// TestDeviceProgram compiles the program of module onnx-device for this machine, and runs it here. Its logits equal the
+// host's bit by bit on ONNX Runtime's own kernels, and with Qualcomm's plug-in on Qualcomm's emulator.
+func TestDeviceProgram(t *testing.T) {
 	gcc, err := exec.LookPath("gcc")
 	if err != nil {
 		t.Skip("NOT TESTED: there is no gcc on this machine, which hexmage has in no toolchain")
 	}
 	w := EmulatorWarmed(t)
-	w.Write(t, "made.py", phoneMade)
-	w.Write(t, "pipelines/graphs.hcl", phoneGraphs)
+	for _, name := range []string{"arch.py", "device.py"} {
+		w.Write(t, "programs/"+name, Read(t, filepath.Join(Repo(), "model", "python", "programs", name)))
+	}
+	w.Write(t, "made.py", deviceMade)
+	w.Write(t, "pipelines/graphs.hcl", deviceGraphs)
 	Wants(t, w.Run(t, "run", "graphs"), ExitOK)
-	p := phoneProgram{t: t, w: w, out: filepath.Join(w.Dir, "out", "graphs"), at: filepath.Join(t.TempDir(), "answer")}
+	p := deviceProgram{t: t, w: w, out: filepath.Join(w.Dir, "out", "graphs"), at: filepath.Join(t.TempDir(), "answer")}
 	p.libraries(t)
-	source := filepath.Join(p.out, "bundle", "run", "phone.c")
-	if out, err := exec.CommandContext(t.Context(), gcc, "-std=c11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra",
+	source := filepath.Join(Repo(), "modules", "onnx-device", "answer.c")
+	if out, err := exec.CommandContext(t.Context(), gcc, "-std=gnu11", "-O1", "-Wall", "-Wextra",
 		"-Werror", "-Wno-format-truncation", "-fPIE", "-pie", "-o", p.at, source, "-ldl").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	t.Run("says what the host says", p.same)
-	t.Run("on the vendor's emulator", p.emulated)
+	t.Run("the host's logits", p.same)
+	t.Run("on Qualcomm's emulator", p.emulated)
 	t.Run("refuses", p.refuses)
-	t.Run("words", p.words)
 	t.Run("places", func(t *testing.T) { places(t, gcc, source) })
 }
 
-// phoneProgram is the program, and what it is tried on.
-type phoneProgram struct {
+// deviceProgram is the program and its inputs.
+type deviceProgram struct {
 	t       *testing.T
 	w       *World
 	out, at string // the pipeline's outputs; the program
@@ -223,7 +179,7 @@ type phoneProgram struct {
 	path    string // LD_LIBRARY_PATH of the vendor's libraries
 }
 
-func (p *phoneProgram) libraries(t *testing.T) {
+func (p *deviceProgram) libraries(t *testing.T) {
 	t.Helper()
 	where := func(name string) string {
 		o := p.w.Run(t, "toolchain", "where", name, "--profile", "emulator")
@@ -262,8 +218,24 @@ func (p *phoneProgram) libraries(t *testing.T) {
 	}
 }
 
-// run answers, and gives what was printed and the exit code.
-func (p *phoneProgram) run(t *testing.T, args ...string) (string, int) {
+// asked are the program's arguments; empty ones are those of the whole quantized graphs.
+type asked struct{ context, prompt, tokens, graphs, runtime, report string }
+
+// run starts the program, and returns its output and exit code. processor names the graphs that the program runs on
+// ONNX Runtime's own kernels.
+func (p *deviceProgram) run(t *testing.T, a asked, processor bool) (string, int) {
+	t.Helper()
+	at := func(s, otherwise string) string { return cmp.Or(s, filepath.Join(p.out, otherwise)) }
+	args := []string{"--context", at(a.context, "made/whole/context"), "--prompt", at(a.prompt, "whole/prompt.txt"),
+		"--tokens", cmp.Or(a.tokens, "12"), "--runtime", cmp.Or(a.runtime, p.runtime), "--report",
+		cmp.Or(a.report, filepath.Join(t.TempDir(), "said"))}
+	if processor {
+		args = append(args, "--processor", at(a.graphs, "made/whole/graphs"))
+	}
+	return p.start(t, args...)
+}
+
+func (p *deviceProgram) start(t *testing.T, args ...string) (string, int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), p.at, args...)
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+p.path)
@@ -275,7 +247,7 @@ func (p *phoneProgram) run(t *testing.T, args ...string) (string, int) {
 }
 
 // said compares what was said with what a step said, but for the words.
-func (p *phoneProgram) said(t *testing.T, got, want string, bits bool) {
+func (p *deviceProgram) said(t *testing.T, got, want string, bits bool) {
 	t.Helper()
 	var g, r struct {
 		Prompt []int `json:"prompt_tokens"`
@@ -294,12 +266,12 @@ func (p *phoneProgram) said(t *testing.T, got, want string, bits bool) {
 	}
 }
 
-func (p *phoneProgram) same(t *testing.T) {
+func (p *deviceProgram) same(t *testing.T) {
 	for _, way := range []string{"float", "whole", "cut", "outside", "upstream"} {
 		t.Run(way, func(t *testing.T) {
-			report := filepath.Join(t.TempDir(), "said")
-			said, code := p.run(t, "--ask", filepath.Join(p.out, "made", way, "ask"), "--graphs",
-				filepath.Join(p.out, "made", way, "graphs"), "--runtime", p.runtime, "--report", report, "--processor")
+			made, report := filepath.Join(p.out, "made", way), filepath.Join(t.TempDir(), "said")
+			said, code := p.run(t, asked{context: made + "/context", prompt: filepath.Join(p.out, way, "prompt.txt"),
+				graphs: made + "/graphs", report: report}, true)
 			if code != 0 || !strings.Contains(said,
 				"ran on: ONNX Runtime 1.31.1's own kernels on x86_64, in the NPU's place\nload: ") {
 				t.Fatalf("%d: %s", code, said)
@@ -309,56 +281,74 @@ func (p *phoneProgram) same(t *testing.T) {
 	}
 }
 
-func (p *phoneProgram) emulated(t *testing.T) {
-	twins := t.TempDir() // the emulator loads no context that graphs share
-	for _, graph := range []string{"prefill", "decode"} {
-		if err := os.CopyFS(twins, os.DirFS(filepath.Join(p.out, "context", "emulator", graph))); err != nil {
-			t.Fatal(err)
+// emulated has each graph's own context for Qualcomm's emulator, which loads no context that graphs share, and those of
+// the cut graphs in a folder for each part, as they are for a device.
+func (p *deviceProgram) emulated(t *testing.T) {
+	twins := func(way string, graphs map[string]string) string {
+		t.Helper()
+		dir := t.TempDir()
+		contexts := filepath.Join(p.out, "contexts."+way)
+		for graph, folder := range graphs {
+			if err := os.CopyFS(filepath.Join(dir, folder),
+				os.DirFS(filepath.Join(contexts, "emulator", graph))); err != nil {
+				t.Fatal(err)
+			}
 		}
+		for _, name := range []string{"decoder.txt", "rotation.bin"} {
+			text := Read(t, filepath.Join(contexts, "device", name))
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
 	}
-	report := filepath.Join(t.TempDir(), "said")
-	said, code := p.run(t, "--ask", filepath.Join(p.out, "made", "whole", "ask"), "--graphs", twins, "--runtime",
-		p.runtime, "--report", report)
-	if code != 0 || !strings.Contains(said, "ran on: the vendor's emulator for x86, in the NPU's place\n") {
-		t.Fatalf("%d: %s", code, said)
+	whole := twins("whole", map[string]string{"prefill": ".", "decode": "."})
+	for way, at := range map[string]string{"whole": whole, "cut": twins("cut",
+		map[string]string{"prefill_0": "0", "decode_0": "0", "prefill_1": "1", "decode_1": "1"})} {
+		report := filepath.Join(t.TempDir(), "said")
+		said, code := p.run(t, asked{context: at, report: report}, false)
+		if code != 0 || !strings.Contains(said, "ran on: Qualcomm's emulator for x86, in the NPU's place\n") {
+			t.Fatalf("%s, %d: %s", way, code, said)
+		}
+		p.said(t, report, filepath.Join(p.out, "emulated."+way), true)
 	}
-	p.said(t, report, filepath.Join(p.out, "emulated"), true)
 
-	said, code = p.run(t, "--ask", filepath.Join(p.out, "made", "whole", "ask"), "--graphs", twins, "--runtime",
-		p.alone, "--report", t.TempDir())
+	said, code := p.run(t, asked{context: whole, runtime: p.alone}, false)
 	if code != 1 || !regexp.MustCompile(
 		`has no libonnxruntime_providers_qnn\.so, and its libonnxruntime\.so, 1\.31\.1, has no QNN provider in it \(.*not supported.*\)`).MatchString(said) {
 		t.Errorf("without a provider, %d: %s", code, said)
 	}
-	if err := os.Truncate(filepath.Join(twins, "decode_ctx_qnn.bin"), 4096); err != nil {
+	if err := os.Truncate(filepath.Join(whole, "decode_ctx_qnn.bin"), 4096); err != nil {
 		t.Fatal(err)
 	}
-	said, code = p.run(t, "--ask", filepath.Join(p.out, "made", "whole", "ask"), "--graphs", twins, "--runtime",
-		p.runtime, "--report", t.TempDir())
+	said, code = p.run(t, asked{context: whole}, false)
 	if code != 1 || !regexp.MustCompile(
-		`(?s)decode_ctx\.onnx: the context was not loaded: .*The context is for SM8750, Hexagon v79, and was made by QAIRT 2\.51\.0`).MatchString(said) {
+		`(?s)decode_ctx\.onnx: the context was not loaded: .*The context is for SM8750, Hexagon v79, compiled by QAIRT 2\.51\.0`).MatchString(said) {
 		t.Errorf("with half of a context, %d: %s", code, said)
 	}
 }
 
-func (p *phoneProgram) refuses(t *testing.T) {
+func (p *deviceProgram) refuses(t *testing.T) {
 	made := func(names ...string) string { return filepath.Join(append([]string{p.out, "made"}, names...)...) }
-	whole := made("whole", "ask")
-	ask := func(edit func(string) string) string {
-		at := t.TempDir()
-		if err := os.CopyFS(at, os.DirFS(whole)); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(at, "ask.txt"), []byte(edit(Read(t, filepath.Join(whole, "ask.txt")))),
-			0o644); err != nil {
+	prompt := func(text string) string {
+		at := filepath.Join(t.TempDir(), "prompt.txt")
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return at
 	}
-	replaced := func(pattern, with string) string {
-		return ask(func(s string) string { return regexp.MustCompile(pattern).ReplaceAllString(s, with) })
+	context := func(pattern, with string) string {
+		at := t.TempDir()
+		if err := os.CopyFS(at, os.DirFS(made("whole", "context"))); err != nil {
+			t.Fatal(err)
+		}
+		text := regexp.MustCompile(pattern).ReplaceAllString(Read(t, filepath.Join(at, "decoder.txt")), with)
+		if err := os.WriteFile(filepath.Join(at, "decoder.txt"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return at
 	}
-	table := ask(func(s string) string { return s })
+	table := context("shared", "shared")
 	if err := os.WriteFile(filepath.Join(table, "rotation.bin"), make([]byte, 64), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -367,62 +357,52 @@ func (p *phoneProgram) refuses(t *testing.T) {
 		filepath.Join(foreign, "libonnxruntime.so")); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct{ ask, graphs, runtime, report, says string }{
-		"a token outside of the vocabulary": {ask: replaced(`prompt \d+`, "prompt 900000"),
-			says: `Token 1 of the prompt is 900000, outside of the vocabulary of \d+: was the prompt made for another model\?`},
-		"a token below it": {ask: replaced(`prompt \d+`, "prompt -1"),
-			says: `Token 1 of the prompt is -1, outside`},
-		"a prompt that is too long": {ask: replaced(`prompt .*`, "prompt"+strings.Repeat(" 7", 129)),
-			says: `The cache holds 128 tokens, and the prompt has 129`},
-		"no prompt": {ask: replaced(`prompt .*\n`, ""),
-			says: `ask\.txt: the prompt has no tokens`},
-		"a word for a number": {ask: replaced(`prompt \d+`, "prompt Paris"),
-			says: `ask\.txt: Paris is no number`},
-		"nothing to say": {ask: replaced(`tokens 12`, "tokens 0"),
-			says: `tokens is 0, and at least one is to be said`},
-		"a line of another release": {ask: replaced(`tokens 12`, "temperature 1"),
-			says: `temperature is not known: was it made by another release`},
-		"a name without a value": {ask: replaced(`tokens 12`, "tokens"),
-			says: `the line "tokens" has no value`},
-		"no question": {ask: made(), says: `ask\.txt cannot be read: No such file`},
-		"tables of another model": {ask: table,
-			says: `rotation\.bin has 16 numbers, which are not those of 144 positions`},
-		"a graph of no language model": {graphs: made("picture"),
-			says: `prefill\.onnx takes no tokens, or has no cache: it is no language model`},
-		"an input that nobody knows": {graphs: made("stranger"),
-			says: `prefill\.onnx takes temperature, which is nothing that a language model of onnx_llm takes`},
-		"a shape that is not fixed": {graphs: made("open"), says: `the shape of mask is not fixed`},
-		"a type that nobody knows": {graphs: made("doubles"),
-			says: `mask is of double; float, uint8, uint16 and int32 are known`},
-		"no logits": {graphs: made("mute"), says: `prefill\.onnx gives no logits`},
-		"a mask for another cache": {graphs: made("short"),
-			says: `mask is for a cache of 64 tokens, and the cache holds 128`},
-		"a file that is no graph": {graphs: made("torn"), says: `prefill\.onnx was not loaded: .*[Pp]rotobuf`},
-		"one graph of two":        {graphs: made("half"), says: `half has no decode\.onnx`},
-		"a float cache with another zero": {graphs: made("floats"),
-			says: `past_k_0 is of float, and has a zero of \d+`},
-		"a folder without graphs": {graphs: made("outside", "ask"), says: `ask has no prefill\.onnx`},
-		"no ONNX Runtime": {runtime: made("torn"),
-			says: `libonnxruntime\.so is not there: --runtime names the folder`},
-		"another library in its place":    {runtime: foreign, says: `has no OrtGetApiBase: it is not ONNX Runtime`},
-		"no folder":                       {runtime: made("nowhere"), says: `nowhere is not there`},
-		"a report that cannot be written": {report: file, says: `file cannot be made: File exists`},
-		"a report in a folder that is not": {report: filepath.Join(file, "said"),
-			says: `cannot be made: Not a directory`},
+	file := prompt("")
+	for name, c := range map[string]struct {
+		asked
+		says string
+	}{
+		"a token outside of the vocabulary": {asked{prompt: prompt("900000 1\n")},
+			`Token 1 of the prompt is 900000, outside of the vocabulary of \d+: was the prompt made for another model\?`},
+		"a negative token": {asked{prompt: prompt("-1")}, `Token 1 of the prompt is -1, outside`},
+		"a prompt that is too long": {asked{prompt: prompt(strings.Repeat("7 ", 129))},
+			`The cache holds 128 tokens, and the prompt has 129`},
+		"no prompt":           {asked{prompt: file}, `the prompt has no tokens`},
+		"a word for a number": {asked{prompt: prompt("1 Paris")}, `prompt\.txt: invalid number "Paris"`},
+		"no tokens":           {asked{tokens: "0"}, `--tokens 0: ask for one token at least`},
+		"tokens by a word":    {asked{tokens: "few"}, `--tokens: invalid number "few"`},
+		"a line of another release": {asked{context: context("shared", "temperature")},
+			`unknown name temperature: another release`},
+		"a name without a value": {asked{context: context("shared .", "shared")},
+			`the line "shared" has no value`},
+		"no context": {asked{context: made()}, `decoder\.txt cannot be read: No such file`},
+		"tables of another model": {asked{context: table},
+			`rotation\.bin has 16 numbers, which are not those of 144 positions`},
+		"a graph of no language model": {asked{graphs: made("picture")},
+			`prefill\.onnx takes no tokens, or has no cache: it is no language model`},
+		"an unknown input": {asked{graphs: made("stranger")},
+			`unknown input temperature, which graphs of onnx_llm do not take`},
+		"a shape that is not fixed": {asked{graphs: made("open")}, `the shape of mask is not fixed`},
+		"an unknown type": {asked{graphs: made("doubles")},
+			`mask is of double; float, uint8, uint16 and int32 are known`},
+		"no logits": {asked{graphs: made("mute")}, `prefill\.onnx gives no logits`},
+		"a mask for another cache": {asked{graphs: made("short")},
+			`mask is for a cache of 64 tokens, and the cache holds 128`},
+		"a file that is no graph": {asked{graphs: made("torn")}, `prefill\.onnx was not loaded: .*[Pp]rotobuf`},
+		"one graph of two":        {asked{graphs: made("half")}, `half has no decode\.onnx`},
+		"a float cache with another zero": {asked{graphs: made("floats")},
+			`past_k_0 is of float, and has a zero of \d+`},
+		"a folder without graphs": {asked{graphs: made("outside", "context")}, `context has no prefill\.onnx`},
+		"no ONNX Runtime": {asked{runtime: made("torn")},
+			`libonnxruntime\.so is not there: --runtime names the folder`},
+		"another library":     {asked{runtime: foreign}, `has no OrtGetApiBase: it is not ONNX Runtime`},
+		"no folder":           {asked{runtime: made("nowhere")}, `nowhere is not there`},
+		"a file for a report": {asked{report: file}, `prompt\.txt cannot be made: File exists`},
+		"a report below a file": {asked{report: filepath.Join(file, "said")},
+			`cannot be made: Not a directory`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			or := func(s, otherwise string) string {
-				if s == "" {
-					return otherwise
-				}
-				return s
-			}
-			said, code := p.run(t, "--ask", or(c.ask, whole), "--graphs", or(c.graphs, made("whole", "graphs")),
-				"--runtime", or(c.runtime, p.runtime), "--report", or(c.report, t.TempDir()), "--processor")
+			said, code := p.run(t, c.asked, true)
 			if code != 1 || !regexp.MustCompile(c.says).MatchString(said) {
 				t.Errorf("%d: %s", code, said)
 			}
@@ -432,9 +412,9 @@ func (p *phoneProgram) refuses(t *testing.T) {
 	if err := os.Rename(table, table+".away"); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--ask", made("outside", "ask"), "--graphs", made("outside", "graphs"), "--runtime", p.runtime,
-		"--report", t.TempDir(), "--processor"}
-	if said, code := p.run(t, args...); code != 1 ||
+	outside := asked{context: made("outside", "context"), prompt: filepath.Join(p.out, "outside", "prompt.txt"),
+		graphs: made("outside", "graphs")}
+	if said, code := p.run(t, outside, true); code != 1 ||
 		!strings.Contains(said, "embedding.bin cannot be read: No such file or directory. The graphs have no "+
 			"embedding") {
 		t.Errorf("without the embedding, %d: %s", code, said)
@@ -442,40 +422,14 @@ func (p *phoneProgram) refuses(t *testing.T) {
 	if err := os.WriteFile(table, []byte("short"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if said, code := p.run(t, args...); code != 1 || !strings.Contains(said, "embedding.bin has 5 bytes, not the ") {
+	if said, code := p.run(t, outside, true); code != 1 ||
+		!strings.Contains(said, "embedding.bin has 5 bytes, not the ") {
 		t.Errorf("with a piece of the embedding, %d: %s", code, said)
 	}
-	if said, code := p.run(t, "What is the capital of France?"); code != 1 || !strings.HasPrefix(said, "usage: ") {
-		t.Errorf("used otherwise, %d: %s", code, said)
-	}
-}
-
-// words are put to what was said by the bundle's other half.
-func (p *phoneProgram) words(t *testing.T) {
-	p.w.Write(t, "pipelines/words.hcl", `profile "emulator" { default = true }
-toolchain "onnx" {}
-step "python" "words" {
-  environment = toolchain.onnx.dir
-  script      = "out/graphs/bundle/run/phone.py"
-  inputs      = ["out/graphs/bundle", "out/graphs/emulated"]
-  args        = ["words", "What?", "out/graphs/emulated", "said"]
-  output "dir" { tree = "said" }
-}
-output "said" { value = step.python.words.outputs.dir }
-`)
-	if err := os.WriteFile(filepath.Join(p.out, "emulated", "times.json"), []byte("{}\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	Wants(t, p.w.Run(t, "run", "words"), ExitOK)
-	var got, want struct{ Prompt, Text string }
-	for at, into := range map[string]any{filepath.Join(p.w.Dir, "out", "words", "said"): &got,
-		filepath.Join(p.out, "emulated"): &want} {
-		if err := json.Unmarshal([]byte(Read(t, filepath.Join(at, "said.json"))), into); err != nil {
-			t.Fatal(err)
+	for _, args := range [][]string{nil, {"What is the capital of France?"}, {"--prompt"}, {"--temperature", "1"}} {
+		if said, code := p.start(t, args...); code != 1 || !strings.HasPrefix(said, "usage: ") {
+			t.Errorf("%q, %d: %s", args, code, said)
 		}
-	}
-	if got.Text != want.Text || want.Text == "" || got.Prompt == "" {
-		t.Errorf("the words are %q, want %q", got, want)
 	}
 }
 

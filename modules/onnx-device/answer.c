@@ -1,10 +1,10 @@
-// Answers on a phone, from the folder of a bundle: a phone has no Python, so what board.py does on a board is done here in C, with nothing but the C library.
+// Answers a prompt on a phone or board, by ONNX Runtime and the C library alone: such devices have no Python and no tokenizer.
 //
-//	phone --ask DIR --graphs DIR --runtime DIR --report DIR [--processor]
+//	answer --context DIR --prompt FILE --tokens N --runtime DIR --report DIR [--processor GRAPHS]
 //
-// ask is what phone.py made of a prompt: tokens and tables, no words. graphs is the bundle, whose contexts the NPU runs; with --processor it has quantised
-// graphs, as onnx_quantize makes them, and ONNX Runtime's own kernels do what the NPU would. runtime has libonnxruntime.so and, but for --processor, the
-// vendor's libraries. report is a folder for said.json, said.npy and times.json, as accuracy reads them; how long it took is printed, too.
+// context is device/ of htp_context: decoder.txt, rotation.bin, and the graphs that the NPU runs. prompt has token ids, as onnx_run and htp_emulate write them.
+// With --processor, ONNX Runtime's own kernels run the quantized graphs of that folder in the NPU's place. runtime has libonnxruntime.so and, for the NPU,
+// Qualcomm's libraries. report gets said.json, said.npy and times.json, which accuracy reads; the program also prints its times.
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@
 
 #define PROVIDER "QNNExecutionProvider"
 #define MASK (-100.0f) // far below what attention scores reach, as in feed.py
-#define SEES 65535     // where a token looks, of graphs that are quantised as upstream does
+#define SEES 65535     // where a token looks, of graphs that are quantized as mllm does
 #define PARTS 64       // of a graph that is cut, at most
 #define RANK 8
 
@@ -162,12 +162,12 @@ static void load_runtime(const char *folder) {
   if (!table) wrong("%s/libonnxruntime.so is ONNX Runtime %s; 1.%d or newer is needed.", folder, version, API_VERSION);
 #define TAKE(name, place, returns, takes) memcpy(&ort.name, table + place, sizeof ort.name);
   PLACES(TAKE)
-  must(ort.CreateEnv(ERROR, "phone", &env), "start");
+  must(ort.CreateEnv(ERROR, "answer", &env), "start");
   must(ort.CreateCpuMemoryInfo(ARENA, 0, &memory), "memory");
   must(ort.GetAllocatorWithDefaultOptions(&allocator), "memory");
 }
 
-// add_npu gives a session the vendor's provider: a library of its own where there is one, else what is in ONNX Runtime.
+// add_npu gives a session Qualcomm's provider: the plug-in if the folder has it, else the provider in libonnxruntime.so.
 static void add_npu(void *options, const char *folder) {
   const char *keys[] = {"backend_path"}, *values[] = {text("%s/libQnnHtp.so", folder)};
   const char *plugin = "libonnxruntime_providers_qnn.so";
@@ -193,7 +193,7 @@ static void add_npu(void *options, const char *folder) {
   must(ort.GetEpDevices(env, &all, &n), "devices");
   for (size_t i = 0; i < n; i++)
     if (!strcmp(ort.EpDevice_EpName(all[i]), PROVIDER) && (!device || ort.HardwareDevice_Type(ort.EpDevice_Device(all[i])) == NPU)) device = all[i];
-  if (!device) wrong("The vendor's execution provider offers no device: is it of a release that goes with ONNX Runtime %s?", version);
+  if (!device) wrong("Qualcomm's execution provider offers no device: is it of a release that goes with ONNX Runtime %s?", version);
   must(ort.SessionOptionsAppendExecutionProvider_V2(options, env, &device, 1, keys, values, 1), plugin);
 }
 
@@ -267,9 +267,9 @@ static void place(Part *p, Tensors *t, size_t i, Tensor *same) {
 typedef struct {
   int64_t *prompt, *stop;
   size_t prompts, stops;
-  long most;
-  int shared;                        // both graphs are in one context
-  const char *made;                  // what the context is for, in words
+  int64_t most;
+  int shared;       // both graphs are in one context
+  const char *made; // by which compiler, and for which chip
   struct { const char *name; long value; } *zero; // of the cache
   size_t zeros;
   float *rotation;
@@ -279,20 +279,24 @@ typedef struct {
 static int64_t number(const char *word, const char *file) {
   char *end;
   long long v = strtoll(word, &end, 10);
-  if (*end || end == word || strlen(word) > 18) wrong("%s: %s is no number.", file, word);
+  if (*end || end == word || strlen(word) > 18) wrong("%s: invalid number \"%s\".", file, word);
   return v;
 }
 
 static int64_t *numbers(char *line, size_t *n, const char *file) {
   int64_t *v = grab((strlen(line) / 2 + 1) * sizeof *v);
-  for (char *w = strtok(line, " "); w; w = strtok(NULL, " ")) v[(*n)++] = number(w, file);
+  for (char *w = strtok(line, " \n"); w; w = strtok(NULL, " \n")) v[(*n)++] = number(w, file);
   return v;
 }
 
-static Ask asked(const char *folder) {
+static Ask asked(const char *context, const char *prompt, const char *tokens) {
   Ask a = {0};
   size_t bytes, lines = 0;
-  char *file = text("%s/ask.txt", folder), *table = text("%s/rotation.bin", folder), *rest = content(file, &bytes);
+  a.prompt = numbers(content(prompt, &bytes), &a.prompts, prompt);
+  if (!a.prompts) wrong("%s: the prompt has no tokens.", prompt);
+  a.most = number(tokens, "--tokens");
+  if (a.most < 1) wrong("--tokens %s: ask for one token at least.", tokens);
+  char *file = text("%s/decoder.txt", context), *rest = content(file, &bytes);
   for (size_t i = 0; i < bytes; i++) lines += rest[i] == '\n';
   a.zero = grab((lines + 1) * sizeof *a.zero);
   while (rest && *rest) {
@@ -302,22 +306,18 @@ static Ask asked(const char *folder) {
     char *value = strchr(line, ' ');
     if (!value) wrong("%s: the line \"%s\" has no value.", file, line);
     *value++ = 0;
-    if (!strcmp(line, "prompt")) a.prompt = numbers(value, &a.prompts, file);
-    else if (!strcmp(line, "stop")) a.stop = numbers(value, &a.stops, file);
-    else if (!strcmp(line, "tokens")) a.most = (long)number(value, file);
+    if (!strcmp(line, "stop")) a.stop = numbers(value, &a.stops, file);
     else if (!strcmp(line, "shared")) a.shared = number(value, file) != 0;
     else if (!strcmp(line, "made")) a.made = value;
     else if (!strcmp(line, "zero")) {
       char *of = strchr(value, ' ');
-      if (!of) wrong("%s: the zero of %s is not said.", file, value);
+      if (!of) wrong("%s: the zero of %s has no value.", file, value);
       *of++ = 0;
       a.zero[a.zeros].name = value;
       a.zero[a.zeros++].value = (long)number(of, file);
-    } else wrong("%s: %s is not known: was it made by another release of hexmage than this program?", file, line);
+    } else wrong("%s: unknown name %s: another release of hexmage made the file or this program.", file, line);
   }
-  if (!a.prompts) wrong("%s: the prompt has no tokens.", file);
-  if (a.most < 1) wrong("%s: tokens is %ld, and at least one is to be said.", file, a.most);
-  a.rotation = (float *)content(table, &bytes);
+  a.rotation = (float *)content(text("%s/rotation.bin", context), &bytes);
   a.rotations = bytes / sizeof(float);
   return a;
 }
@@ -382,10 +382,10 @@ static void given(Decoder *d, Graph *g, Part *p, Tensor *t) {
   } else if (!strcmp(n, "cos") || !strcmp(n, "sin")) {
     want(p, t, FLOAT, 4);
     if (d->ask.rotations % (size_t)(2 * s[3]) || (int64_t)(d->ask.rotations / (size_t)(2 * s[3])) < d->context + w - 1)
-      wrong("rotation.bin has %zu numbers, which are not those of %lld positions of %lld: was it made of another bundle?", d->ask.rotations, (long long)(d->context + w), (long long)s[3]);
+      wrong("rotation.bin has %zu numbers, which are not those of %lld positions of %lld: was it made of another model?", d->ask.rotations, (long long)(d->context + w), (long long)s[3]);
   } else if (!strcmp(n, "position_ids")) want(p, t, INT32, 1);
   else if (strncmp(n, "past_", 5))
-    wrong("%s takes %s, which is nothing that a language model of onnx_llm takes: --graphs names the folder of a bundle, or with --processor of onnx_quantize.", p->file, n);
+    wrong("%s: unknown input %s, which graphs of onnx_llm do not take: --context names device/ of htp_context, and --processor what onnx_quantize made.", p->file, n);
 }
 
 // load_part opens a graph's file.
@@ -404,7 +404,7 @@ static void load_part(Decoder *d, Part *p, const char *runtime, int processor) {
   Status *s = ort.CreateSession(env, p->file, options, &p->session);
   if (s && processor) wrong("%s was not loaded: %s", p->file, said(s));
   if (s)
-    wrong("%s: the context was not loaded: %s\nWhat the vendor's libraries say of it stands above. The context is %s.", p->file, said(s), d->ask.made ? d->ask.made : "of a bundle that does not say what for");
+    wrong("%s: the context was not loaded: %s\nQualcomm's libraries print the cause above. The context is %s.", p->file, said(s), d->ask.made ? d->ask.made : "of an unknown chip");
   tensors(p, &p->in, 1);
   tensors(p, &p->out, 0);
 }
@@ -415,7 +415,12 @@ static void load_graph(Decoder *d, Graph *g, const char *folder, const char *nam
   char *one = text("%s/%s%s", folder, name, end);
   if (is_file(one)) g->part[g->parts++].file = one;
   else
-    for (char *at; g->parts < PARTS && is_file(at = text("%s/%s_%zu%s", folder, name, g->parts, end));) g->part[g->parts++].file = at;
+    while (g->parts < PARTS) { // beside each other, or each with its context in a folder of its own, as htp_context has them
+      char *at = text("%s/%s_%zu%s", folder, name, g->parts, end);
+      if (!is_file(at)) at = text("%s/%zu/%s_%zu%s", folder, g->parts, name, g->parts, end);
+      if (!is_file(at)) break;
+      g->part[g->parts++].file = at;
+    }
   if (!g->parts) wrong("%s has no %s%s.", folder, name, end);
   for (size_t i = 0; i < g->parts; i++) load_part(d, &g->part[i], runtime, processor);
   for (size_t i = 0; i < g->parts; i++) {
@@ -595,7 +600,7 @@ static double sum(const double *v, size_t n) {
   return s;
 }
 
-// report writes what accuracy reads, but for the words, which phone.py adds.
+// report writes what accuracy reads. accuracy decodes the words.
 static void report(Decoder *d, Said *s, const char *folder, const char *on) {
   FILE *f = make(folder, "said.json");
   fprintf(f, "{\n");
@@ -617,15 +622,17 @@ static void report(Decoder *d, Said *s, const char *folder, const char *on) {
 }
 
 int main(int argc, char **argv) {
-  const char *ask = NULL, *graphs = NULL, *runtime = NULL, *out = NULL;
-  int processor = 0;
-  for (int i = 1; i < argc; i++) {
-    const char **value = !strcmp(argv[i], "--ask") ? &ask : !strcmp(argv[i], "--graphs") ? &graphs : !strcmp(argv[i], "--runtime") ? &runtime : !strcmp(argv[i], "--report") ? &out : NULL;
-    if (!strcmp(argv[i], "--processor")) processor = 1;
-    else if (!value || ++i == argc) ask = NULL, i = argc;
-    else *value = argv[i];
+  const char *context = NULL, *prompt = NULL, *tokens = NULL, *runtime = NULL, *out = NULL, *processor = NULL;
+  const struct { const char *name, **value; } options[] = {{"--context", &context}, {"--prompt", &prompt}, {"--tokens", &tokens}, {"--runtime", &runtime}, {"--report", &out}, {"--processor", &processor}};
+  int i = 1;
+  for (; i + 1 < argc; i += 2) {
+    size_t k = 0;
+    while (k < sizeof options / sizeof *options && strcmp(argv[i], options[k].name)) k++;
+    if (k == sizeof options / sizeof *options) break;
+    *options[k].value = argv[i + 1];
   }
-  if (!ask || !graphs || !runtime || !out) wrong("usage: phone --ask DIR --graphs DIR --runtime DIR --report DIR [--processor]");
+  if (i != argc || !context || !prompt || !tokens || !runtime || !out)
+    wrong("usage: answer --context DIR --prompt FILE --tokens N --runtime DIR --report DIR [--processor GRAPHS]");
   struct stat there;
   if (mkdir(out, 0755) && (stat(out, &there) || !S_ISDIR(there.st_mode))) wrong("%s cannot be made: %m.", out);
   char *libraries = realpath(runtime, NULL);
@@ -634,20 +641,20 @@ int main(int argc, char **argv) {
   setenv("ADSP_LIBRARY_PATH", own && *own ? text("%s;%s", libraries, own) : libraries, 1);
   setenv("ORT_DISABLE_TELEMETRY", "1", 1);
 
-  Ask a = asked(ask);
+  Ask a = asked(context, prompt, tokens);
   load_runtime(libraries);
   double begun = now();
-  Decoder d = loaded(a, graphs, libraries, processor);
+  Decoder d = loaded(a, processor ? processor : context, libraries, processor != NULL);
   double load = now() - begun;
   Said s = answer(&d);
   struct utsname machine;
   if (uname(&machine)) wrong("uname: %m.");
-  char *on = processor ? text("ONNX Runtime %s's own kernels on %s, in the NPU's place", version, machine.machine) : strcmp(machine.machine, "x86_64") ? "the NPU" : "the vendor's emulator for x86, in the NPU's place";
+  char *on = processor ? text("ONNX Runtime %s's own kernels on %s, in the NPU's place", version, machine.machine) : strcmp(machine.machine, "x86_64") ? "the NPU" : "Qualcomm's emulator for x86, in the NPU's place";
   report(&d, &s, out, on);
   printf("tokens:");
   for (size_t i = 0; i < s.n; i++) printf(" %lld", (long long)s.tokens[i]);
-  double prompt = 1e3 * sum(s.prefill, s.prefills);
-  printf("\nran on: %s\nload: %.1f ms\nprompt: %zu tokens in %.1f ms\ntime to first token: %.1f ms\n", on, 1e3 * load, a.prompts, prompt, prompt);
+  double first = 1e3 * sum(s.prefill, s.prefills);
+  printf("\nran on: %s\nload: %.1f ms\nprompt: %zu tokens in %.1f ms\ntime to first token: %.1f ms\n", on, 1e3 * load, a.prompts, first, first);
   if (s.decodes) printf("answer: %zu more tokens in %.1f ms\n", s.decodes, 1e3 * sum(s.decode, s.decodes));
   fflush(stdout);
   _exit(0); // without the libraries' own cleaning up, which is not always sound
