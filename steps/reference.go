@@ -20,14 +20,17 @@ func referenceSchema() step.Schema {
 	return step.Schema{
 		Summary: "Computes the tokens that the simulated runner must print for the toy model.",
 		ArgDocs: map[string]string{
-			"model":             "The .mllm file: v2, or v1 for the programs of mllm's branch v1.",
-			"config":            "The model's config.json: step `context`'s for v2, Hugging Face's for v1.",
-			"tokenizer":         "The tokenizer file that the runner reads.",
-			"prompt":            "The prompt's text.",
-			"max_new_tokens":    "Most tokens of the answer.",
-			"max_prompt_tokens": "Most tokens of the prompt; the runner leaves the others out. Default: no limit.",
+			"model":          "The .mllm file: v2, or v1 for the programs of mllm's branch v1.",
+			"config":         "The model's config.json: step `context`'s for v2, Hugging Face's for v1.",
+			"tokenizer":      "The tokenizer file that the runner reads.",
+			"prompt":         "The prompt's text.",
+			"max_new_tokens": "Most tokens of the answer.",
+			"lengths":        "Lengths to which the runner cuts the prompt, in tokens.",
 		},
-		Outputs: []step.OutputSpec{{Name: "tokens", Class: action.File, Doc: "Prompt tokens, tokens and text as JSON."}},
+		Outputs: []step.OutputSpec{
+			{Name: "tokens", Class: action.File, Doc: "Prompt tokens, tokens and text as JSON."},
+			{Name: "dir", Class: action.Tree, Doc: "tokens.json, and LENGTH.json for each of `lengths`."},
+		},
 		Example: `step "reference" "qwen3" {
   model     = step.convert.qwen3.outputs.model
   config    = step.context.qwen3.outputs.config
@@ -44,7 +47,8 @@ func (r Reference) Plan(p *step.Plan) {
 		return
 	}
 	s := r.ReferenceSpec
-	s.Model, s.Config, s.Tokenizer, s.Out = r.Model.InRoot(), r.Config.InRoot(), r.Tokenizer.InRoot(), "tokens.json"
+	s.Model, s.Config, s.Tokenizer, s.Out, s.Dir = r.Model.InRoot(), r.Config.InRoot(), r.Tokenizer.InRoot(), "tokens.json", "dir"
 	a := step.Tool(p, "", "compute the reference's tokens", toymodel.ReferenceTool, s).In(r.Model.Input(), r.Config.Input(), r.Tokenizer.Input())
 	p.File("tokens", a.Out(s.Out))
+	p.Tree("dir", a.OutTree(s.Dir))
 }

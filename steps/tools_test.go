@@ -59,7 +59,7 @@ func convertSpec(in, out, format string) convert.Spec {
 }
 
 func referenceSpec(model, config, prompt, out string) toymodel.ReferenceSpec {
-	return toymodel.ReferenceSpec{Model: "{dir}/" + model, Config: "{dir}/" + config, Tokenizer: "{dir}/quantized/tokenizer.json", Prompt: prompt, MaxNew: 32, Out: "{dir}/" + out}
+	return toymodel.ReferenceSpec{Model: "{dir}/" + model, Config: "{dir}/" + config, Tokenizer: "{dir}/quantized/tokenizer.json", Prompt: prompt, MaxNew: 32, Out: "{dir}/" + out, Dir: "{dir}/dir"}
 }
 
 // toolPipeline makes everything from a seed to a context and expected tokens in a new folder.

@@ -343,8 +343,8 @@ locked "make" "4.3" {
 
 locked "mllm" "1" {
   source = "embedded"
-  size   = 129589
-  sha256 = "ceb344d3f97a5b0c968fe541c080217390adbd86755382dbe80476bcaa5e502b"
+  size   = 64313
+  sha256 = "353c5379bdf74243f113ef1da5b4b4695ce6a4eb5ad47be0aa5054c563c67781"
 }
 
 locked "mllm_quantiser" "2.6.0" {

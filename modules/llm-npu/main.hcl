@@ -111,7 +111,7 @@ step "run" "main" {
   env         = local.env
   push        = local.push
   pull        = local.pull
-  expect      = local.expect == null ? null : local.expect[matrix.seq]
+  expect      = local.expect == null ? null : "${local.expect}/${matrix.seq}.json"
   facts       = { prefill_tokens = matrix.seq } # so the paper counts: all that goes through, also what the prompt is filled up with
   columns     = ["prefill_tokens_per_s", "prefill_time_us", "load_time_us"]
   baselines   = ["llm.npu-paper", "llm.npu-reproduction"]

@@ -23,7 +23,7 @@ profile "simulated" {
     serial   = null
     repeat   = 1
     pull     = ["results/tokens.json"]
-    expect   = { for n in var.lengths : n => step.reference.small[n].outputs.tokens }
+    expect   = step.reference.small.outputs.dir
     open_env = { OPEN_RUNNER_RESULTS = "$HEXMAGE_ROOT/results/tokens.json" } # the simulation's alone: upstream's programs write no file
   }
 
@@ -47,14 +47,13 @@ profile "simulated" {
   }
 
   step "reference" "small" {
-    for_each          = var.lengths
-    description       = "the tokens that the phone must print"
-    model             = step.convert.floats.outputs.model
-    config            = "${step.model.small.outputs.dir}/config.json"
-    tokenizer         = step.vocab.small.outputs.vocab
-    prompt            = "Why can greatness not be planned? Give three reasons, one a line, and name somebody who found something great while looking for something else."
-    max_prompt_tokens = tonumber(each.key)
-    max_new_tokens    = 101
+    description    = "the tokens that the phone must print"
+    model          = step.convert.floats.outputs.model
+    config         = "${step.model.small.outputs.dir}/config.json"
+    tokenizer      = step.vocab.small.outputs.vocab
+    prompt         = "Why can greatness not be planned? Give three reasons, one a line, and name somebody who found something great while looking for something else."
+    lengths        = [for n in var.lengths : tonumber(n)]
+    max_new_tokens = 101
   }
 
   step "exec" "runner" {

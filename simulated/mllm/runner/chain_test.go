@@ -88,7 +88,7 @@ func (m chained) want(t testing.TB, prompt string) toymodel.Result {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "tokens.json")
 	s := toymodel.ReferenceSpec{Model: filepath.Join(m.dir, "model.mllm"), Config: filepath.Join(m.dir, "config.json"),
-		Tokenizer: filepath.Join(m.dir, "quantised/tokenizer.json"), Prompt: prompt, MaxNew: 32, Out: out}
+		Tokenizer: filepath.Join(m.dir, "quantised/tokenizer.json"), Prompt: prompt, MaxNew: 32, Out: out, Dir: t.TempDir()}
 	if _, stderr, code := tooltest.Run(t, toymodel.ReferenceTool, toymodel.RunReference, s); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, stderr)
 	}

@@ -142,8 +142,9 @@ type ReferenceSpec struct {
 	Tokenizer string `json:"tokenizer"` // the file that the program reads
 	Prompt    string `arg:"prompt,required" json:"prompt"`
 	MaxNew    int    `arg:"max_new_tokens" default:"32" json:"max_new_tokens"`
-	MaxPrompt int    `arg:"max_prompt_tokens" json:"max_prompt_tokens,omitempty"` // 0: no limit
-	Out       string `json:"out"`                                                 // tokens.json to write
+	Lengths   []int  `arg:"lengths" json:"lengths,omitempty"` // of the prompt in tokens; each has a result of its own
+	Out       string `json:"out"`                             // tokens.json to write
+	Dir       string `json:"dir"`                             // folder for LENGTH.json, and tokens.json again
 }
 
 // positionsV1 is the number of positions that mllm's programs of version 1 have by default.
@@ -161,17 +162,22 @@ func RunReference(_ context.Context, s ReferenceSpec, env tool.Env) error {
 		return err
 	}
 	ids := Tokenize(Prompt([]byte(s.Prompt)), tokenizer, c.VocabSize)
-	if s.MaxPrompt > 0 {
-		ids = ids[:min(len(ids), s.MaxPrompt)]
+	files := map[string]int{s.Out: len(ids), filepath.Join(s.Dir, "tokens.json"): len(ids)}
+	for _, n := range s.Lengths {
+		files[filepath.Join(s.Dir, fmt.Sprintf("%d.json", n))] = min(n, len(ids))
 	}
-	r, err := m.Generate(ids, s.MaxNew, c.MaxCacheLength)
-	if err != nil {
-		return err
+	for file, n := range files {
+		r, err := m.Generate(ids[:n], s.MaxNew, c.MaxCacheLength)
+		if err == nil {
+			err = WriteResult(file, r)
+		}
+		if err != nil {
+			return err
+		}
+		if file == s.Out {
+			fmt.Fprintf(env.Stdout, "%d prompt tokens, %d tokens: %q\n", n, len(r.Tokens), r.Text)
+		}
 	}
-	if err := WriteResult(s.Out, r); err != nil {
-		return err
-	}
-	fmt.Fprintf(env.Stdout, "%d prompt tokens, %d tokens: %q\n", len(r.PromptTokens), len(r.Tokens), r.Text)
 	return nil
 }
 
