@@ -343,8 +343,8 @@ locked "make" "4.3" {
 
 locked "mllm" "1" {
   source = "embedded"
-  size   = 64313
-  sha256 = "353c5379bdf74243f113ef1da5b4b4695ce6a4eb5ad47be0aa5054c563c67781"
+  size   = 64331
+  sha256 = "5595d8204796e2b682b8d7d2e0ecb2c0c95bf1d325455dd9760653289bf3b7e4"
 }
 
 locked "mllm_quantiser" "2.6.0" {

@@ -35,7 +35,7 @@ func lineOf(t *testing.T, w *World, name, text string) int {
 
 // TestDebug stops the simulation's runner on the simulated phone: real code for AArch64, a real adb server, the
 // emulator's own stub, a real LLDB that hexmage fetches itself. What LLDB prints has the function, the line of our
-// source, with its text, and what the step gives its program: its prompt has 77 tokens.
+// source, with its text, and what the step gives its program: its prompt has 144 tokens.
 func TestDebug(t *testing.T) {
 	w, server := Warmed(t).WithDownloads(t), phonetest.Server(t)
 	w.Env = []string{"ADB_SERVER_SOCKET=localfilesystem:" + server.Address()}
@@ -55,7 +55,7 @@ func debugsBatch(t *testing.T, w *World) {
 	if !found {
 		t.Fatal("docs/debug.md begins with no command")
 	}
-	at := lineOf(t, w, "model.cc", "  u32 chunk = prefill_->n")
+	at := lineOf(t, w, "model.cc", "  for (u32 at = 0; at < n; at += chunk) {")
 	o := w.Run(t, strings.Fields(args)...)
 	t.Logf("with LLDB to unpack: %v", o.Took)
 	number, space := regexp.MustCompile(`0x[0-9a-f]+|[0-9]+`), regexp.MustCompile(`(?m)[ \t]+$`)
@@ -65,17 +65,17 @@ func debugsBatch(t *testing.T, w *World) {
 	if says, has := plain(o.Stdout), plain(printed); says != has {
 		t.Errorf("docs/debug.md has\n%q\nand the command prints\n%q", has, says)
 	}
-	Wants(t, o, 0, "stop reason = breakpoint 1.1", fmt.Sprintf("n=77) at model.cc:%d:", at),
-		fmt.Sprintf("-> %d  \t  u32 chunk = prefill_->n, row = 0;", at), "at main.cc:", "(u32) n = 77\n")
+	Wants(t, o, 0, "stop reason = breakpoint 1.1", fmt.Sprintf("n=144, real=144, chunk=32) at model.cc:%d:", at),
+		fmt.Sprintf("-> %d  \t  for (u32 at = 0; at < n; at += chunk) {", at), "at main.cc:", "(u32) n = 144\n")
 	if strings.Contains(o.Stdout, "(lldb)") || strings.Contains(o.Stdout, "num_tokens") ||
-		!strings.Contains(o.Stderr, "num_tokens: 77") {
+		!strings.Contains(o.Stderr, "num_tokens: 144") {
 		t.Errorf("the program's words and the debugger's are not apart: %s", o)
 	}
 
 	// The first of two places, a line of a file that is named with its folder; the step is named, too. Its arguments
 	// have come to the program.
-	at = lineOf(t, w, "main.cc", "u32 id = model.prefill(")
-	o = w.Run(t, "debug", Simulated, Pipeline, "module.aot.run.llm", "-b", "Model::best", "-b",
+	at = lineOf(t, w, "main.cc", "  model.prefill(")
+	o = w.Run(t, "debug", Simulated, Pipeline, "module.aot.run.llm", "-b", "Model::decode", "-b",
 		fmt.Sprintf("runner/main.cc:%d", at), "--batch")
 	t.Logf("again: %v", o.Took)
 	Wants(t, o, 0, "stop reason = breakpoint 2.1", fmt.Sprintf("at main.cc:%d:", at),
@@ -122,7 +122,7 @@ const debugged = "mllm-qwen3-aot-runner"
 func debugsByHand(t *testing.T, w *World) {
 	cmd := w.Command(t.Context(), "debug", Simulated, Pipeline, "--break", "Model::prefill")
 	cmd.Stdin = strings.NewReader("frame variable n\nquit\n")
-	Wants(t, Ended(t, cmd), 0, "stop reason = breakpoint 1.1", "(u32) n = 77",
+	Wants(t, Ended(t, cmd), 0, "stop reason = breakpoint 1.1", "(u32) n = 144",
 		"hexmage: ./"+debugged+" on simulated phone SM8750 v79")
 
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -159,7 +159,7 @@ func debugsByHand(t *testing.T, w *World) {
 		append(said.LLDB[1:], "--batch", "--no-lldbinit", "--one-line", "frame variable n", "--one-line",
 			"process kill")...)
 	debugger.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + w.Home}
-	if text, err := debugger.CombinedOutput(); err != nil || !strings.Contains(string(text), "(u32) n = 77") {
+	if text, err := debugger.CombinedOutput(); err != nil || !strings.Contains(string(text), "(u32) n = 144") {
 		t.Errorf("%v: %s", err, text)
 	}
 	if err := cmd.Wait(); err != nil { // the program has ended
@@ -181,7 +181,7 @@ func debugsWithoutInformation(t *testing.T, w *World) {
 func debugsOnConnectedPhone(t *testing.T, w *World) {
 	one := emulate(t, w, "--connect")
 	Wants(t, w.Run(t, "debug", Simulated, Pipeline, "-s", one.Serial, "--break", "Model::prefill", "--batch"), 0,
-		"(u32) n = 77")
+		"(u32) n = 144")
 	if o := w.Run(t, "device", "shell", "-s", one.Serial, "ls /data/local/tmp/hexmage/run | wc -l"); o.Stdout != "0\n" {
 		t.Errorf("left on the phone: %s", o)
 	}

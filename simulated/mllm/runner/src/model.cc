@@ -25,7 +25,7 @@ void Model::take_in(const u32 *ids, u32 n, u32 real, u32 position, bool mixed) {
   }
 }
 
-void Model::prefill(const u32 *ids, u32 n, u32 real, u32 chunk) {
+[[gnu::noinline]] void Model::prefill(const u32 *ids, u32 n, u32 real, u32 chunk) {
   for (u32 at = 0; at < n; at += chunk) {
     u32 rows = n - at < chunk ? n - at : chunk;
     take_in(ids + at, rows, real < at ? 0 : real - at < rows ? real - at : rows, at, false);
