@@ -111,8 +111,6 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"python":             step.New(pythonSchema(), Python.Plan),
 		"quark_quantize":     step.New(quarkQuantizeSchema(), QuarkQuantize.Plan),
 		"rotate_v1":          step.New(rotateV1Schema(), RotateV1.Plan),
-		"int8_v1":            step.New(int8V1Schema(), Int8V1.Plan),
-		"reference_v1":       step.New(referenceV1Schema(), ReferenceV1.Plan),
 		"quantize_v1":        step.New(quantizeV1Schema(), QuantizeV1.Plan),
 		"quantize":           step.New(quantizeSchema(), asked(w, Quantize.facts, Quantize.Plan)),
 		"reference":          step.New(referenceSchema(), Reference.Plan),

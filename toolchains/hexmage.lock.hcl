@@ -334,8 +334,8 @@ locked "make" "4.3" {
 
 locked "mllm" "1" {
   source = "embedded"
-  size   = 129589
-  sha256 = "ceb344d3f97a5b0c968fe541c080217390adbd86755382dbe80476bcaa5e502b"
+  size   = 64331
+  sha256 = "5595d8204796e2b682b8d7d2e0ecb2c0c95bf1d325455dd9760653289bf3b7e4"
 }
 
 locked "mllm_quantiser" "2.6.0" {

@@ -18,7 +18,7 @@ import (
 
 // TestDebug stops the runner on the simulated phone: real code for AArch64, a real adb server, qemu's stub and a real
 // LLDB with the printed commands. LLDB's output has the function, the line of the source with its text, and the input
-// of the step's program: its prompt has 77 tokens.
+// of the step's program: its prompt has 144 tokens.
 func TestDebug(t *testing.T) {
 	w, server := Warmed(t), phonetest.Server(t)
 	w.Env = []string{"ADB_SERVER_SOCKET=localfilesystem:" + server.Address()}
@@ -80,8 +80,8 @@ func debugs(t *testing.T, w *World, args ...string) string {
 // debugsPrinted holds LLDB's output to the sources and arguments, and the pipeline's cached results stay.
 func debugsPrinted(t *testing.T, w *World) {
 	text := debugs(t, w, "module.aot.run.llm")
-	for _, want := range []string{"stop reason = breakpoint 1.1", "n=77) at model.cc:",
-		"u32 chunk = prefill_->n, row = 0;", "at main.cc:", "(u32) n = 77\n"} {
+	for _, want := range []string{"stop reason = breakpoint 1.1", "n=144) at model.cc:",
+		"u32 chunk = prefill_->n, row = 0;", "at main.cc:", "(u32) n = 144\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("LLDB does not print %q", want)
 		}
@@ -116,7 +116,7 @@ func debugsNot(t *testing.T, w *World) {
 // debugsOnConnectedPhone takes a phone of the user's own adb server, here a simulated one, by its serial.
 func debugsOnConnectedPhone(t *testing.T, w *World) {
 	one := emulate(t, w, "--connect")
-	if text := debugs(t, w, "-s", one.Serial); !strings.Contains(text, "(u32) n = 77") {
+	if text := debugs(t, w, "-s", one.Serial); !strings.Contains(text, "(u32) n = 144") {
 		t.Error(text)
 	}
 	if o := w.Run(t, "device", "shell", "-s", one.Serial, "ls /data/local/tmp/hexmage/run | wc -l"); o.Stdout != "0\n" {

@@ -133,23 +133,11 @@ func TestONNXBoard(t *testing.T) {
 	}
 	s := sshtest.Start(t, sshtest.Options{Path: []string{programs}})
 	c := s.Cable(t)
-	key := Read(t, s.Key)
-	for name, text := range map[string]string{"known_hosts": sshtest.Known(s.HostKey(), c.At()), "id_ed25519": key} {
-		at := filepath.Join(w.Home, ".ssh", name)
-		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w.Env = append(w.Env, "PATH="+s.Program(t)+":"+Path())
 	c.CutAfter(8<<20, false)
-	first := answers(t, w, "--var=board="+c.Address(), `--var=launcher=["arm64"]`)
+	answers(t, w, "--var=board="+c.Address(), `--var=launcher=["arm64"]`)
 	if c.Cuts() != 1 {
 		t.Errorf("the link broke %d times", c.Cuts())
 	}
-	again := pushed(t, w, c.Address(), s.Home+"/")
-	if strings.Contains(first.String()+again.String(), strings.Split(key, "\n")[1]) {
-		t.Error("the output has the key")
-	}
+	pushed(t, w, c.Address(), s.Home+"/")
 }
