@@ -23,7 +23,7 @@ profile "simulated" {
     serial   = null
     repeat   = 1
     pull     = ["results/tokens.json"]
-    expect   = step.reference_v1.small.outputs.dir
+    expect   = step.reference.small.outputs.dir
     open_env = { OPEN_RUNNER_RESULTS = "$HEXMAGE_ROOT/results/tokens.json" } # the simulation's alone: upstream's programs write no file
   }
 
@@ -35,14 +35,14 @@ profile "simulated" {
     architecture = "qwen2"
   }
 
-  step "int8_v1" "small" {
+  step "quantize_v1" "small" {
     model = step.model.small.outputs.dir
   }
 
   step "convert" "int8" {
     name        = "int8"
     description = "for the NPU"
-    model       = step.int8_v1.small.outputs.dir
+    model       = step.quantize_v1.small.outputs.model
     format      = "v1"
   }
 
@@ -57,11 +57,12 @@ profile "simulated" {
     tokenizer = "${step.model.small.outputs.dir}/tokenizer.json"
   }
 
-  step "reference_v1" "small" {
+  step "reference" "small" {
     description = "what the device must say"
-    int8        = step.convert.int8.outputs.model
+    model       = step.convert.int8.outputs.model
     floats      = step.convert.floats.outputs.model
-    model       = step.model.small.outputs.dir
+    config      = "${step.model.small.outputs.dir}/config.json"
+    tokenizer   = "${step.model.small.outputs.dir}/tokenizer.json"
     prompt      = "Why can greatness not be planned? Give three reasons, one a line, and name somebody who found something great while looking for something else."
     runs        = { for n in var.lengths : n => tonumber(n) > 512 ? 1 : 0 }
   }
