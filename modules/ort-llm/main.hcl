@@ -49,7 +49,7 @@ variable "kv" {
 variable "splits" {
   type        = number
   default     = 1
-  description = "Contexts that the layers are cut into: one may take so much, and no more (hexmage fit)"
+  description = "Contexts that the layers are cut into, if one would be too large"
 }
 
 variable "embedding" {

@@ -1,6 +1,5 @@
 # Your language model through Qualcomm's own compiler and emulator for x86, from public packages: no SDK, no account, no phone.
 #
-#   hexmage fit MODEL --soc @soc@                            first: what it takes of the phone
 #   hexmage run @name@                                       each way of quantising beside the float model
 #   hexmage run @name@ --var prompt="Name three fruits."     compiles nothing again
 

@@ -80,8 +80,8 @@ func debugs(t *testing.T, w *World, args ...string) string {
 // debugsPrinted holds LLDB's output to the sources and arguments, and the pipeline's cached results stay.
 func debugsPrinted(t *testing.T, w *World) {
 	text := debugs(t, w, "module.aot.run.llm")
-	for _, want := range []string{"stop reason = breakpoint 1.1", "n=144) at model.cc:",
-		"u32 chunk = prefill_->n, row = 0;", "at main.cc:", "(u32) n = 144\n"} {
+	for _, want := range []string{"stop reason = breakpoint 1.1", "n=144, real=144, chunk=32) at model.cc:",
+		"for (u32 at = 0; at < n; at += chunk) {", "at main.cc:", "(u32) n = 144\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("LLDB does not print %q", want)
 		}
