@@ -81,13 +81,11 @@ func (w Workspace) Kinds() map[string]step.Kind {
 	}
 	known := sync.OnceValues(func() (metrics.Set, hcl.Diagnostics) { return metrics.Load(w.Metrics) })
 	return map[string]step.Kind{
-		"aimet_quantize":     step.New(aimetQuantizeSchema(), AIMETQuantize.Plan),
 		"hf_folder":          step.New(hfFolderSchema(), asked(w, HFFolder.facts, HFFolder.Plan)),
-		"onnx_bisect":        step.New(onnxBisectSchema(), ONNXBisect.Plan),
 		"accuracy":           step.New(accuracySchema(), Accuracy.Plan),
 		"audit":              step.New(auditSchema(), Audit.Plan),
 		"bundle":             step.New(bundleSchema(), Bundle.Plan),
-		"htp_context":        step.New(htpContextSchema(), func(h HTPContext, p *step.Plan) { h.Plan(p, w.find) }),
+		"htp_context":        step.New(htpContextSchema(), func(h HTPContext, p *step.Plan) { h.Plan(p, w.find, w.known()) }),
 		"htp_emulate":        step.New(htpEmulateSchema(), HTPEmulate.Plan),
 		"npu_profile":        step.New(npuProfileSchema(), NPUProfile.Plan),
 		"onnx_llm":           step.New(onnxLLMSchema(), asked(w, ONNXLLM.facts, ONNXLLM.Plan)),
@@ -98,7 +96,6 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"simulated_phone":    step.New(simulatedPhoneSchema(), SimulatedPhone.Plan),
 		"exec":               step.New(execSchema(), asked(w, Exec.facts, Exec.Plan)),
 		"executorch_context": step.New(executorchContextSchema(), ExecuTorchContext.Plan),
-		"fallback":           step.New(fallbackSchema(), func(f Fallback, p *step.Plan) { f.Plan(p, w.known()) }),
 		"fetch_files":        step.New(fetchFilesSchema(), FetchFiles.Plan),
 		"fetch":              step.New(fetchSchema(), Fetch.Plan),
 		"git":                step.New(gitSchema(), Git.Plan),
@@ -110,7 +107,6 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"oppackage":          step.New(opPackageSchema(), asked(w, OpPackage.facts, func(o OpPackage, p *step.Plan) { o.Plan(p, targets()) })),
 		"patch":              step.New(patchSchema(), Patch.Plan),
 		"python":             step.New(pythonSchema(), Python.Plan),
-		"quark_quantize":     step.New(quarkQuantizeSchema(), QuarkQuantize.Plan),
 		"rotate_v1":          step.New(rotateV1Schema(), RotateV1.Plan),
 		"int8_v1":            step.New(int8V1Schema(), Int8V1.Plan),
 		"reference_v1":       step.New(referenceV1Schema(), ReferenceV1.Plan),

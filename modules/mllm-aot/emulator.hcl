@@ -84,14 +84,14 @@ profile "emulator" {
   step "onnx_llm" "llm" {
     description = "the quantised model as a graph, with upstream's points of quantisation"
     model       = step.quantize.llm.outputs.dir
-    context     = var.context
+    context_len = var.context
   }
 
   # By its own choice the compiler makes contexts of these graphs whose rows from the 16th of a chunk on are wrong, by 1 part of 100 and without a word.
   step "htp_context" "llm" {
-    graphs       = step.onnx_llm.llm.outputs.dir
-    sharing      = var.sharing
-    optimization = 3
+    graphs             = step.onnx_llm.llm.outputs.dir
+    share_weights      = var.sharing
+    optimization_level = 3
   }
 
   step "htp_emulate" "llm" {
@@ -112,13 +112,13 @@ profile "emulator" {
   step "onnx_llm" "twin" {
     description = "the first layers alone"
     model       = step.quantize.llm.outputs.dir
-    context     = var.context
+    context_len = var.context
     layers      = 2
   }
 
   step "htp_context" "twin" {
-    graphs       = step.onnx_llm.twin.outputs.dir
-    optimization = 3
+    graphs             = step.onnx_llm.twin.outputs.dir
+    optimization_level = 3
   }
 
   step "htp_emulate" "twin" {
@@ -136,7 +136,7 @@ profile "emulator" {
   step "onnx_llm" "float" {
     description = "the model before it was quantised"
     model       = local.model
-    context     = var.context
+    context_len = var.context
   }
 
   step "onnx_run" "float" {

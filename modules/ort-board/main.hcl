@@ -69,12 +69,12 @@ locals {
 }
 
 module "host" {
-  source  = "ort-llm"
-  model   = var.model
-  schemes = [var.scheme]
-  prompt  = var.prompt
-  tokens  = var.tokens
-  context = var.context
+  source      = "onnx-htp"
+  model       = var.model
+  schemes     = [var.scheme]
+  prompt      = var.prompt
+  tokens      = var.tokens
+  context_len = var.context
 }
 
 step "run" "board" {
@@ -85,7 +85,7 @@ step "run" "board" {
     "bundle/" = local.bundle
     "python/" = toolchain.python_arm64.dir
     "site/"   = "${toolchain.onnx_arm64.dir}/lib/python3.13/site-packages"
-  }, local.npu, var.processor ? { "graphs/" = module.host.quantised[var.scheme] } : {})
+  }, local.npu, var.processor ? { "graphs/" = module.host.quantized[var.scheme] } : {})
   argv = concat(["bundle/run.sh", var.prompt, "--tokens", tostring(var.tokens), "--report", "said"],
   var.processor ? ["--processor", "graphs"] : ["--libraries", "qnn"])
   env = {

@@ -17,7 +17,7 @@ profile "emulator" {
     compiler = ["${toolchain.llvm.dir}/usr/bin/clang-22", "--target=aarch64-linux-gnu", "--sysroot=${toolchain.linux_arm64_dev.dir}", "-fuse-ld=lld"]
     device   = step.simulated_phone.phone.outputs.image # null where a phone is named
     serial   = var.phone == "" ? null : var.phone
-    graphs   = var.processor ? module.host.quantised[var.scheme] : local.bundle
+    graphs   = var.processor ? module.host.quantized[var.scheme] : local.bundle
     options  = var.processor ? ["--processor"] : []
     env      = var.processor ? {} : { LD_LIBRARY_PATH = "$HEXMAGE_ROOT/runtime" }
 

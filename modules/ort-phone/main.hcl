@@ -63,12 +63,12 @@ toolchain "adb" {}
 toolchain "onnx" {}
 
 module "host" {
-  source  = "ort-llm"
-  model   = var.model
-  schemes = [var.scheme]
-  prompt  = var.prompt
-  tokens  = var.tokens
-  context = var.context
+  source      = "onnx-htp"
+  model       = var.model
+  schemes     = [var.scheme]
+  prompt      = var.prompt
+  tokens      = var.tokens
+  context_len = var.context
 }
 
 step "exec" "program" {

@@ -19,7 +19,7 @@ import (
 	"github.com/hexmage/hexmage/model/fit/fittest"
 )
 
-// fitHead is what pipelines of these tests begin with. Their steps are those of module ort-llm, so what a test has
+// fitHead is what pipelines of these tests begin with. Their steps are those of module onnx-htp, so what a test has
 // compiled before is not compiled again.
 const fitHead = `profile "emulator" { default = true }
 target "SM8750" {}
@@ -32,22 +32,22 @@ toolchain "onnx" {}
 const fitSteps = `
 step "onnx_llm" "float" {
   model   = local.model
-  context = 128
+  context_len = 128
 }
-step "onnx_quantize" "way" {
+step "onnx_quantize" "scheme" {
   for_each = toset(["a16w8", "lpbq"])
   graphs   = step.onnx_llm.float.outputs.dir
-  scheme   = each.value
+  method   = each.value
 }
-step "htp_context" "way" {
+step "htp_context" "scheme" {
   for_each = toset(["a16w8", "lpbq"])
-  graphs   = step.onnx_quantize.way[each.key].outputs.dir
+  graphs   = step.onnx_quantize.scheme[each.key].outputs.dir
 }
-output "context" { value = { for way, c in step.htp_context.way : way => c.outputs.dir } }
-output "times" { value = { for way, c in step.htp_context.way : way => c.outputs.times } }
+output "context" { value = { for way, c in step.htp_context.scheme : way => c.outputs.dir } }
+output "times" { value = { for way, c in step.htp_context.scheme : way => c.outputs.times } }
 `
 
-// fitted holds what fit reckons for what pipeline tiny-ort compiles to what that was.
+// fitted holds what fit reckons for what pipeline onnx-htp compiles by default to what that was.
 func fitted(t *testing.T, w *World) {
 	w.Write(t, "pipelines/fitted.hcl", fitHead+`step "model" "tiny" {
   seed   = 79
@@ -88,7 +88,7 @@ func near(t *testing.T, w *World, pipeline, model string) {
 }
 
 // took says how large the largest of contexts is that htp_context made, and how much memory the compiler had for it:
-// of device/, or of twins.
+// of device/, or of emulator/.
 func took(t *testing.T, w *World, dir, at string, contexts ...string) (size, peak int64) {
 	t.Helper()
 	var times map[string]struct {
@@ -155,11 +155,11 @@ func TestFitPoints(t *testing.T) {
 		if err := fittest.Write(filepath.Join(w.Dir, "models", p.name), p.model, tokenizer); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&steps, "step \"onnx_llm\" %q {\n  model = \"models/%[1]s\"\n  chunk = %d\n  context = %d\n}\n",
+		fmt.Fprintf(&steps, "step \"onnx_llm\" %q {\n  model = \"models/%[1]s\"\n  ar_len = %d\n  context_len = %d\n}\n",
 			p.name, p.chunk, p.context)
 		for _, s := range schemes {
 			name := p.name + "_" + s
-			fmt.Fprintf(&steps, "step \"onnx_quantize\" %q {\n  graphs = step.onnx_llm.%s.outputs.dir\n  scheme = "+
+			fmt.Fprintf(&steps, "step \"onnx_quantize\" %q {\n  graphs = step.onnx_llm.%s.outputs.dir\n  method = "+
 				"%q\n  samples = 2\n}\n", name, p.name, s)
 			fmt.Fprintf(&steps, "step \"htp_context\" %q {\n  graphs = step.onnx_quantize.%[1]s.outputs.dir\n}\n", name)
 			fmt.Fprintf(&steps, "output %q { value = step.htp_context.%[1]s.outputs.dir }\noutput \"%[1]s_times\" { "+
@@ -229,13 +229,12 @@ func TestFitPoints(t *testing.T) {
 	}
 }
 
-// ways are the parameters of module ort-llm that decide what a model takes: each is one on the emulator, too, and
-// what fit says of the parts is near.
+// ways are the parameters of module onnx-htp that decide what a model takes: each compiles, and fit estimates the sizes
+// of the parts.
 func ways(t *testing.T, w *World) {
-	args := []string{"--var=kv=uint8", "--var=embedding=outside", "--var=splits=2", "--var=chunk=16",
-		`--var=schemes=["lpbq"]`}
-	Wants(t, w.Run(t, append([]string{"run", TinyORT}, args...)...), ExitOK) // each cosine is above 0.95
-	bundle := filepath.Join(w.Dir, "out", TinyORT, "bundles.lpbq")
+	w.Write(t, "pipelines/parts.hcl", partsPipeline)
+	Wants(t, w.Run(t, "run", "parts"), ExitOK)
+	bundle := filepath.Join(w.Dir, "out", "parts", "bundles.lpbq")
 	for _, name := range []string{"embedding.bin", "embedding.onnx", "prefill_0_ctx.onnx", "prefill_0_ctx_qnn.bin",
 		"prefill_1_ctx.onnx", "prefill_1_ctx_qnn.bin", "decode_0_ctx.onnx", "decode_1_ctx.onnx"} {
 		if !Exists(filepath.Join(bundle, name)) {
@@ -259,8 +258,7 @@ func ways(t *testing.T, w *World) {
 		}
 	}
 
-	Wants(t, w.Run(t, "run", TinyORT, "--var=sharing=false", `--var=schemes=["a16w8"]`), ExitOK, "12 of 12")
-	at := filepath.Join(w.Dir, "out", TinyORT, "contexts.a16w8")
+	at := filepath.Join(w.Dir, "out", "parts", "apart.a16w8")
 	for _, graph := range []string{"prefill", "decode"} {
 		name := graph + "_ctx_qnn.bin"
 		if Read(t, filepath.Join(at, "device", name)) != Read(t, filepath.Join(at, "emulator", graph, name)) {
@@ -268,3 +266,30 @@ func ways(t *testing.T, w *World) {
 		}
 	}
 }
+
+const partsPipeline = `profile "emulator" { default = true }
+target "SM8750" {}
+step "model" "tiny" {
+  seed   = 79
+  layers = 2
+}
+module "parts" {
+  source     = "onnx-htp"
+  model      = step.model.tiny.outputs.dir
+  schemes    = ["lpbq"]
+  kv         = "uint8"
+  embedding  = "outside"
+  num_shards = 2
+  ar_len     = 16
+  min_cosine = 0.95
+}
+module "apart" {
+  source        = "onnx-htp"
+  model         = step.model.tiny.outputs.dir
+  schemes       = ["a16w8"]
+  share_weights = false
+  min_cosine    = 0.95
+}
+output "bundles" { value = module.parts.bundles }
+output "apart" { value = module.apart.contexts }
+`

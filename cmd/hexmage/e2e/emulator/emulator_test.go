@@ -35,11 +35,11 @@ func TestInitONNX(t *testing.T) {
 		"hexmage run net --var samples=FOLDER")
 	Wants(t, w.Run(t, "run", "net"), ExitUsage, "samples")
 	o := w.Run(t, "run", "net", "--var", "samples=made/out/made/dir/samples")
-	Wants(t, o, ExitOK, "net.onnx for SM8750", "cpu", "htp", "20 of 20")
+	Wants(t, o, ExitOK, "net.onnx for SM8750", "a16w8", "20 of 20")
 	if ran := w.RunJSON(t, "net", "--var", "samples=made/out/made/dir/samples"); ran.Executed != 0 {
 		t.Errorf("again: %q ran", ran.Names)
 	}
-	w.Edit(t, "pipelines/net.hcl", "var.samples\n", "var.samples\n  optimization = 3\n")
+	w.Edit(t, "pipelines/net.hcl", "var.samples\n", "var.samples\n  optimization_level = 3\n")
 	Wants(t, w.Run(t, "run", "net", "--var", "samples=made/out/made/dir/samples"), ExitOK, "20 of 20")
 }
 
@@ -67,27 +67,27 @@ output "dir" { value = step.model.it.outputs.dir }
 	}
 }
 
-// TestTinyORT goes the whole way of profile emulator with nothing but the packages that it names: a model through the
+// TestONNXHTP goes the whole way of profile emulator with nothing but the packages that it names: a model through the
 // vendor's compiler and emulator.
-func TestTinyORT(t *testing.T) {
+func TestONNXHTP(t *testing.T) {
 	cold := NewWorld(t)
-	asksFor(t, cold, TinyORT, "htp_host", "gnu_runtime", "onnx", "uv")
-	asksFor(t, cold, "smollm2-ort", "htp_host", "gnu_runtime", "onnx", "uv", "smollm2")
+	asksFor(t, cold, ONNXHTP, "htp_host", "gnu_runtime", "onnx", "uv")
+	asksFor(t, cold, ONNXHTP+" --var=model=smollm2", "htp_host", "gnu_runtime", "onnx", "uv", "smollm2")
 	w := EmulatorWarmed(t) // what has run there came from nothing
-	if o := w.Run(t, "run", TinyORT); o.Code != 0 || !strings.Contains(o.Stdout, "12 of 12") ||
+	if o := w.Run(t, "run", ONNXHTP); o.Code != 0 || !strings.Contains(o.Stdout, "12 of 12") ||
 		!strings.Contains(o.Stdout, "not a phone's speed") {
 		t.Fatalf("the first run: %s", o)
 	}
-	if again := w.RunJSON(t, TinyORT); again.Executed != 0 {
+	if again := w.RunJSON(t, ONNXHTP); again.Executed != 0 {
 		t.Errorf("the second run did %q", again.Names)
 	}
-	asksFor(t, w, TinyORT)
-	asksFor(t, w, "smollm2-ort", "smollm2")
+	asksFor(t, w, ONNXHTP)
+	asksFor(t, w, ONNXHTP+" --var=model=smollm2", "smollm2")
 
 	t.Run("what runs again", func(t *testing.T) {
 		for arg, never := range map[string][]string{"--var=prompt=Name three fruits.": {"onnx_llm", "onnx_quantize",
 			"htp_context"}, "--soc=SM8650": {"onnx_llm", "onnx_quantize", "onnx_run"}} {
-			r := w.RunJSON(t, arg, TinyORT)
+			r := w.RunJSON(t, arg, ONNXHTP)
 			for _, name := range r.Names {
 				for _, kind := range never {
 					if strings.Contains(name, "."+kind+".") {
@@ -99,21 +99,21 @@ func TestTinyORT(t *testing.T) {
 				t.Errorf("%s: nothing ran", arg)
 			}
 		}
-		if r := w.RunJSON(t, TinyORT); r.Executed != 0 {
+		if r := w.RunJSON(t, ONNXHTP); r.Executed != 0 {
 			t.Errorf("back again: %q ran", r.Names)
 		}
 	})
 
 	t.Run("any graph", func(t *testing.T) {
-		if o := w.Run(t, "run", "onnx-htp"); o.Code != 0 || !strings.Contains(o.Stdout, "20 of 20") ||
+		if o := w.Run(t, "run", ONNXHTP, "--var=graph=example"); o.Code != 0 || !strings.Contains(o.Stdout, "20 of 20") ||
 			!strings.Contains(o.Stdout, "0.9998") {
 			t.Fatal(o)
 		}
-		if r := w.RunJSON(t, "onnx-htp"); r.Executed != 0 {
+		if r := w.RunJSON(t, ONNXHTP, "--var=graph=example"); r.Executed != 0 {
 			t.Errorf("again: %q ran", r.Names)
 		}
 		// in 16-bit floats
-		if o := w.Run(t, "run", "onnx-htp", "--var=quantise=false"); o.Code != 0 ||
+		if o := w.Run(t, "run", ONNXHTP, "--var=graph=example", `--var=schemes=["none"]`); o.Code != 0 ||
 			!strings.Contains(o.Stdout, "6 of 6") {
 			t.Error(o)
 		}
@@ -134,7 +134,7 @@ func TestTinyORT(t *testing.T) {
 			"said")); said != "run.sh and onnxruntime-genai say what htp_emulate says: 12 tokens" {
 			t.Error(said)
 		}
-		dir := filepath.Join(w.Dir, "out", TinyORT, "bundles.lpbq")
+		dir := filepath.Join(w.Dir, "out", ONNXHTP, "bundles.lpbq")
 		var manifest struct {
 			Context struct {
 				File, QAIRT, SoC string
@@ -154,7 +154,7 @@ func TestTinyORT(t *testing.T) {
 			manifest.Runtime["qairt"] != "2.51.0" || manifest.Runtime["onnxruntime-qnn"] != "2.7.0" {
 			t.Errorf("manifest.json: %+v", manifest)
 		}
-		if shared := filepath.Join(w.Dir, "out", TinyORT, "contexts.lpbq", "device", manifest.Context.File); Read(t,
+		if shared := filepath.Join(w.Dir, "out", ONNXHTP, "contexts.lpbq", "device", manifest.Context.File); Read(t,
 			shared) != Read(t, filepath.Join(dir, manifest.Context.File)) {
 			t.Error("the bundle's context is not the shared one")
 		}
@@ -189,21 +189,21 @@ func TestTinyORT(t *testing.T) {
 	t.Run("reproducible", func(t *testing.T) {
 		other := NewWorld(t).WithEmulatorDownloads(t)
 		for _, w := range []*World{w, other} { // in w others were made meanwhile
-			if o := w.Run(t, "run", TinyORT); o.Code != 0 {
+			if o := w.Run(t, "run", ONNXHTP); o.Code != 0 {
 				t.Fatalf("in %s: %s", w.Dir, o)
 			}
 		}
 		for _, name := range []string{"device/prefill_ctx_qnn.bin", "emulator/prefill/prefill_ctx_qnn.bin",
 			"emulator/decode/decode_ctx_qnn.bin"} {
 			at := "contexts.a16w8/" + name
-			one, two := Read(t, filepath.Join(w.Dir, "out", TinyORT, at)),
-				Read(t, filepath.Join(other.Dir, "out", TinyORT, at))
+			one, two := Read(t, filepath.Join(w.Dir, "out", ONNXHTP, at)),
+				Read(t, filepath.Join(other.Dir, "out", ONNXHTP, at))
 			if one != two || len(one) < 100_000 {
 				t.Errorf("%s: %d and %d bytes, not the same", name, len(one), len(two))
 			}
 		}
 		for _, scheme := range []string{"a16w8", "lpbq"} {
-			at := filepath.Join("out", TinyORT, "bundles."+scheme, "manifest.json") // which has every file's digest
+			at := filepath.Join("out", ONNXHTP, "bundles."+scheme, "manifest.json") // which has every file's digest
 			if Read(t, filepath.Join(w.Dir, at)) != Read(t, filepath.Join(other.Dir, at)) {
 				t.Errorf("%s: not the same", at)
 			}
@@ -217,11 +217,11 @@ func TestTinyORT(t *testing.T) {
 			scheme string
 		}{"SM8550": {"73", 43, "lpbq"}, "SM8650": {"75", 57, "lpbq"}, "SM8750": {"79", 69, "a16w4"},
 			"SM8850": {"81", 87, "lpbq"}} {
-			if o := w.Run(t, "--soc", soc, "run", TinyORT, `--var=schemes=["`+of.scheme+`"]`); o.Code != 0 {
+			if o := w.Run(t, "--soc", soc, "run", ONNXHTP, `--var=schemes=["`+of.scheme+`"]`); o.Code != 0 {
 				t.Errorf("%s: %s", soc, o)
 				continue
 			}
-			at := filepath.Join("out", TinyORT, "contexts."+of.scheme)
+			at := filepath.Join("out", ONNXHTP, "contexts."+of.scheme)
 			o := w.Run(t, "inspect", "--json", filepath.Join(at, "device", "prefill_ctx_qnn.bin"))
 			Wants(t, o, ExitOK, `"arch":`+of.arch, `"soc_model":`+Itoa(of.model), "2.51.0")
 			// as the vendor's own library found them
@@ -229,7 +229,7 @@ func TestTinyORT(t *testing.T) {
 				Wants(t, o, ExitOK, g)
 			}
 		}
-		Wants(t, w.Run(t, "--soc", "SM9999", "run", TinyORT), ExitUsage, "SM9999", "`hexmage compat` lists")
+		Wants(t, w.Run(t, "--soc", "SM9999", "run", ONNXHTP), ExitUsage, "SM9999", "`hexmage compat` lists")
 	})
 }
 
@@ -257,7 +257,7 @@ func programs(t *testing.T, w *World, tests string) {
 	t.Helper()
 	for _, sub := range []string{"programs", "tests", "texts"} {
 		if err := os.CopyFS(filepath.Join(w.Dir, "host", sub),
-			os.DirFS(filepath.Join(Repo(), "model", "host", sub))); err != nil {
+			os.DirFS(filepath.Join(Repo(), "model", "python", sub))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -279,7 +279,7 @@ step "python" "tests" {
 func anyProcessor(t *testing.T, w *World) {
 	t.Helper()
 	env := strings.TrimSpace(w.Run(t, "toolchain", "where", "--profile", "emulator", "onnx").Stdout)
-	host := filepath.Join(Repo(), "model", "host")
+	host := filepath.Join(Repo(), "model", "python")
 	// bin/python3 may be a script, which the emulator does not take: Python says where its program is, and with which
 	// libraries.
 	said, err := exec.CommandContext(t.Context(), filepath.Join(env, "bin", "python3"), "-c",
@@ -327,7 +327,8 @@ func asksFor(t *testing.T, w *World, pipeline string, names ...string) {
 			t.Errorf("the lock says no size of %s", name)
 		}
 	}
-	plan, doctor := w.Run(t, "plan", pipeline), w.Run(t, "doctor", pipeline)
+	args := strings.Fields(pipeline) // and variables
+	plan, doctor := w.Run(t, append([]string{"plan"}, args...)...), w.Run(t, append([]string{"doctor"}, args...)...)
 	if sum == 0 {
 		Wants(t, doctor, doctor.Code, "nothing is to be downloaded")
 		if strings.Contains(plan.Stdout, "to download") || plan.Code != ExitOK {
@@ -427,7 +428,7 @@ step "model" "tiny" {
   layers = 2
 }
 module "llm" {
-  source   = "ort-llm"
+  source   = "onnx-htp"
   model    = step.model.tiny.outputs.dir
   schemes  = ["lpbq"]
   licences = ["LICENCE-OF-TINY"]

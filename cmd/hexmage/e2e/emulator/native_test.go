@@ -34,7 +34,7 @@ func TestNativeQuantizer(t *testing.T) {
 	w := EmulatorWarmed(t)
 	for _, sub := range []string{"programs", "tests", "texts"} {
 		if err := os.CopyFS(filepath.Join(w.Dir, "host", sub),
-			os.DirFS(filepath.Join(Repo(), "model", "host", sub))); err != nil {
+			os.DirFS(filepath.Join(Repo(), "model", "python", sub))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,7 +63,7 @@ step "audit" "m" {
 step "onnx_llm" "float" { model = "model" }
 step "onnx_llm" "quantized" {
   model   = step.quantize.m.outputs.dir
-  context = 64
+  context_len = 64
 }
 output "found" { value = step.audit.m.outputs.found }
 `

@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
-	"github.com/hexmage/hexmage/model/python"
 	"github.com/hexmage/hexmage/model/mllm"
+	"github.com/hexmage/hexmage/model/python"
 )
 
 // TestUpstreamsQuantiser runs upstream's own programs, of the clone that HEXMAGE_TEST_MLLM names, in their locked
@@ -99,7 +99,7 @@ func TestUpstreamsWords(t *testing.T) {
 // mllm.txt, what the quantiser reads; stored.py.
 func writeUpstreams(t *testing.T, w *World, clone string) {
 	t.Helper()
-	for to, from := range map[string]string{"host": filepath.Join(Repo(), "model", "host", "programs"),
+	for to, from := range map[string]string{"host": filepath.Join(Repo(), "model", "python", "programs"),
 		"mllm/pymllm": filepath.Join(clone, "pymllm")} {
 		if err := os.CopyFS(filepath.Join(w.Dir, to), os.DirFS(from)); err != nil {
 			t.Fatal(err)
@@ -342,7 +342,7 @@ step "onnx_llm" "kind" {
 step "htp_context" "kind" {
   for_each     = local.blocks
   graphs       = step.onnx_llm.kind[each.key].outputs.dir
-  optimization = 3
+  optimization_level = 3
 }
 step "htp_emulate" "kind" {
   for_each = local.blocks
@@ -450,24 +450,24 @@ step "convert" "it" {
 }
 step "onnx_llm" "float" {
   model   = step.python.folder.outputs.dir
-  context = 128
+  context_len = 128
 }
 step "onnx_llm" "it" {
   model   = step.quantize.it.outputs.dir
-  context = 128
+  context_len = 128
 }
 step "onnx_llm" "twin" {
   model   = step.quantize.it.outputs.dir
-  context = 128
+  context_len = 128
   layers  = 2
 }
 step "htp_context" "it" {
   graphs       = step.onnx_llm.it.outputs.dir
-  optimization = 3
+  optimization_level = 3
 }
 step "htp_context" "twin" {
   graphs       = step.onnx_llm.twin.outputs.dir
-  optimization = 3
+  optimization_level = 3
 }
 step "htp_emulate" "it" {
   context = step.htp_context.it.outputs.dir
