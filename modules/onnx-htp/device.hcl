@@ -10,7 +10,7 @@ profile "device" {
   locals {
     htp_host  = var.profiling == "" ? null : "2.4.0" # the compiler of that release
     profiling = null
-    measured  = var.profiling == "" ? [] : local.schemes
+    measured  = var.profiling == "" || !local.runs ? [] : local.schemes
     stem      = local.example ? "net" : trimsuffix(basename(var.graph), ".onnx")
     profiles  = { for scheme, s in step.exec.view : scheme => s.outputs.csv }
     logs      = { for scheme, s in step.run.net : scheme => s.outputs.results }
@@ -30,7 +30,7 @@ profile "device" {
 
   step "python" "raw" {
     description = "samples for qnn-net-run"
-    when        = var.profiling != ""
+    when        = length(local.measured) > 0
     environment = toolchain.onnx.dir
     script      = "${path.module}/raw.py"
     args        = [local.samples, "inputs"]

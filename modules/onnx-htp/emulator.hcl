@@ -12,7 +12,7 @@ profile "emulator" {
   }
 
   step "npu_profile" "scheme" {
-    for_each = var.profiling == "" ? [] : local.schemes
+    for_each = var.profiling == "" || !local.runs ? [] : local.schemes
     title    = "${local.name}, ${each.key}, for ${target.soc}, Hexagon ${target.arch}: ${var.profiling}"
     profile  = "${local.profiles[each.key]}/${local.llm ? "decode" : local.example ? "net" : trimsuffix(basename(var.graph), ".onnx")}.csv"
     graphs   = "${step.htp_context.scheme[each.key].outputs.dir}/graphs"

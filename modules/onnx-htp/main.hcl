@@ -18,12 +18,12 @@ variable "graph" {
 variable "samples" {
   type        = string
   default     = ""
-  description = "Graph: a folder of *.npz files with its inputs by name, for calibration and comparison. Language model: a text file for calibration, a prompt per line"
+  description = "Graph: a folder of *.npz files with its inputs by name, for calibration and comparison; without them the graph is compiled and does not run. Language model: a text file for calibration, a prompt per line"
 }
 
 variable "schemes" {
   type        = optional(set(string))
-  description = "Quantization schemes, by default a16w8, for a language model also lpbq: a16w8, a16w4, lpbq, lpbq_rotated, mobilequant, ort, aimet_a16w8, aimet_a8w8, quark_a16w8, quark_a8w8; or none, for a model that is quantized already or to compile 16-bit floats"
+  description = "Quantization schemes, by default a16w8, for a language model also lpbq, for a graph without samples none: a16w8, a16w4, lpbq, lpbq_rotated, mobilequant, ort, aimet_a16w8, aimet_a8w8, quark_a16w8, quark_a8w8; or none, for a model that is quantized already or to compile 16-bit floats"
   validation {
     condition = length(setsubtract(coalesce(var.schemes, []), [
       "none", "a16w8", "a16w4", "lpbq", "lpbq_rotated", "mobilequant", "ort", "aimet_a16w8", "aimet_a8w8", "quark_a16w8", "quark_a8w8",
@@ -181,8 +181,9 @@ locals {
 
   llm     = var.graph == ""
   example = var.graph == "example"
+  runs    = local.llm || local.example || var.samples != ""
   name    = local.llm ? "model" : basename(var.graph)
-  schemes = var.schemes == null ? toset(local.llm ? ["a16w8", "lpbq"] : ["a16w8"]) : var.schemes
+  schemes = var.schemes == null ? toset(local.llm ? ["a16w8", "lpbq"] : local.runs ? ["a16w8"] : ["none"]) : var.schemes
   prompt  = local.llm ? var.prompt : ""
   graph   = local.example ? "${step.python.example.outputs.dir}/net.onnx" : var.graph
   samples = local.example && var.samples == "" ? "${step.python.example.outputs.dir}/samples" : var.samples
@@ -210,6 +211,7 @@ step "onnx_llm" "float" {
 
 step "onnx_run" "float" {
   description = "outputs of the float model"
+  when        = local.runs
   graphs      = local.float
   inputs      = local.inputs
   prompt      = local.prompt
@@ -243,7 +245,7 @@ step "htp_context" "scheme" {
 
 step "htp_emulate" "scheme" {
   description = "outputs on Qualcomm's emulator"
-  for_each    = local.schemes
+  for_each    = local.runs ? local.schemes : []
   context     = step.htp_context.scheme[each.key].outputs.dir
   inputs      = local.inputs
   prompt      = local.prompt
@@ -255,7 +257,7 @@ step "htp_emulate" "scheme" {
 
 step "onnx_run" "scheme" {
   description = "outputs of the same graphs on the CPU"
-  for_each    = local.schemes
+  for_each    = local.runs ? local.schemes : []
   graphs      = local.graphs[each.key]
   inputs      = local.inputs
   prompt      = local.prompt
@@ -265,6 +267,7 @@ step "onnx_run" "scheme" {
 }
 
 step "accuracy" "schemes" {
+  when            = local.runs
   title           = "${local.name} for ${target.soc}, Hexagon ${target.arch}${local.llm ? ": ${var.prompt}" : ""}"
   min_cosine      = var.min_cosine == null ? (local.llm ? 0 : 0.99) : var.min_cosine
   match_threshold = var.match_threshold
@@ -285,12 +288,14 @@ step "bundle" "scheme" {
 }
 
 check "accuracy" {
+  when          = local.runs
   description   = "each scheme is near the float model"
   condition     = step.accuracy.schemes.outputs.first_below_min == ""
   error_message = "${step.accuracy.schemes.outputs.first_below_min}: mean cosine to the float model is below min_cosine. If the column \"to the CPU\" is as low, the compiler changed the graph: look at softmaxes of 8 bits whose zero point is not the type's minimum, then bisect the graph. Otherwise quantization did: use more samples, or samples like real inputs."
 }
 
 check "compiler" {
+  when          = local.runs
   description   = "the emulator computes what ONNX Runtime computes"
   severity      = "warning"
   condition     = length(step.accuracy.schemes.outputs.mismatches) == 0
