@@ -268,7 +268,7 @@ step "onnx_run" "scheme" {
 
 step "accuracy" "schemes" {
   when            = local.runs
-  title           = "${local.name} for ${target.soc}, Hexagon ${target.arch}${local.llm ? ": ${var.prompt}" : ""}"
+  title           = local.llm ? "${target.soc}, Hexagon ${target.arch}: ${var.prompt}" : "${local.name} for ${target.soc}, Hexagon ${target.arch}"
   min_cosine      = var.min_cosine == null ? (local.llm ? 0 : 0.99) : var.min_cosine
   match_threshold = var.match_threshold
   reference       = step.onnx_run.float.outputs.dir

@@ -1,8 +1,8 @@
-"""Compares outputs of graphs with a reference: reference, title, min_cosine, match_threshold, truncated_reference, and by name outputs, contexts, compile_times,
-times, cpu_outputs, truncated_outputs → table, rows, first_below_min, mismatches: JSON files.
+"""Compares outputs of graphs with a reference: reference, title, min_cosine, match_threshold, truncated_reference, and by name outputs, contexts,
+compile_times, times, cpu_outputs, truncated_outputs → table, rows, first_below_min, mismatches: JSON files.
 
-cpu_outputs are those of the same quantized graphs on the CPU: a context whose outputs differ is a mismatch, and its row says WRONG. truncated_outputs are those of the
-model's first layers.
+cpu_outputs are those of the same quantized graphs on the CPU: a context whose outputs differ is a mismatch, and its row says WRONG.
+truncated_outputs are those of the model's first layers.
 """
 
 from __future__ import annotations

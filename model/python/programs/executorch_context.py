@@ -1,6 +1,6 @@
 """Lowers a PyTorch module to a .pte for a target's NPU with ExecuTorch: module, soc, precision, libraries → out: NAME.pte; times: a JSON file.
 
-It runs in the environment executorch. libraries is a folder with the vendor's libQnnHtp.so for x86, of the release that ExecuTorch was built against: with
+It runs in the environment executorch. libraries is a folder with Qualcomm's libQnnHtp.so for x86, of the release that ExecuTorch was built against: with
 those of another it fails as they say, which is told word for word.
 """
 
@@ -85,7 +85,7 @@ def given(script: Path) -> tuple[Any, list[tuple[Any, ...]]]:
 
 
 def quantised(net: Any, samples: list[tuple[Any, ...]], soc: str, precision: str) -> Any:
-    """The module after its samples went through it, with ExecuTorch's own quantiser for the vendor's NPU."""
+    """The module after its samples went through it, with ExecuTorch's own quantiser for Qualcomm's NPU."""
     import torch
     from executorch.backends.qualcomm.quantizer.quantizer import QnnQuantizer, QuantDtype
     from executorch.backends.qualcomm.serialization.qc_schema import QcomChipset

@@ -1,4 +1,4 @@
-"""Writes graphs as the vendor's own tools read them, before anything is compiled: graphs, libraries, target, fallback → out: GRAPH.dlc of each."""
+"""Writes graphs as Qualcomm's own tools read them, before anything is compiled: graphs, libraries, target, fallback → out: GRAPH.dlc of each."""
 
 from __future__ import annotations
 

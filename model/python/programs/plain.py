@@ -79,7 +79,7 @@ def quantize(source: Path, folder: Path, out: Path, method: str) -> None:
 
 
 def qdq(source: Path, feeds: Callable[[], Iterator[dict[str, np.ndarray]]], to: Path) -> None:
-    """A graph, quantised to 16-bit activations and 8-bit weights by ONNX Runtime's quantiser as the vendor's provider wants it.
+    """A graph, quantised to 16-bit activations and 8-bit weights by ONNX Runtime's quantiser as Qualcomm's provider wants it.
 
     The quantizer creates its own sessions for calibration. They run the float graph, so no kernel saturates.
     """

@@ -1,4 +1,4 @@
-"""What the vendor's compiler made of an ONNX graph, as its own JSON tells: whether its nodes compute in integers, and whether its tensors have the points of
+"""What Qualcomm's compiler made of an ONNX graph, as its own JSON tells: whether its nodes compute in integers, and whether its tensors have the points of
 quantisation that were asked for."""
 
 from __future__ import annotations

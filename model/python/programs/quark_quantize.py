@@ -106,7 +106,7 @@ def norms(model: onnx.ModelProto) -> list[str]:
 
 
 def scalars(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model, whose scales and zero points of whole tensors are scalars. Quark writes lists of one, which ONNX Runtime and the vendor's compiler take for those of an axis."""
+    """The model, whose scales and zero points of whole tensors are scalars. Quark writes lists of one, which ONNX Runtime and Qualcomm's compiler take for those of an axis."""
     of = {name for n in model.graph.node if n.op_type in ("QuantizeLinear", "DequantizeLinear") for name in n.input[1:]}
     for t in model.graph.initializer:
         if t.name in of and list(t.dims) == [1]:
