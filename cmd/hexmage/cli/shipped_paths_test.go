@@ -47,7 +47,7 @@ type shippedPath struct {
 // noPaths are the other variables.
 var noPaths = strings.Fields(`mllm-v1-quantize.samples quantizers.model allow_cpu_fallback architecture block_size board
 	context context_len floats kv layers lengths norms package phone precision processor profiling prompt quantizer releases
-	repeat rotate schemes serial series sharing targets threshold tokens tolerance`)
+	repeat rotate schemes serial series share_weights targets threshold tokens`)
 
 // TestShippedPaths: in an empty folder a relative path that is the value of a shipped pipeline's variable is one of
 // that folder. If nothing is there, the plan names the path as it was given.
