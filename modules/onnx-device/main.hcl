@@ -1,4 +1,4 @@
-# A language model on a phone or Linux board: one C program on ONNX Runtime answers a prompt from the context that ort-llm compiled. emulator.hcl and device.hcl
+# A language model on a phone or Linux board: one C program on ONNX Runtime answers a prompt from the context that onnx-htp compiled. emulator.hcl and device.hcl
 # have the parts that only one profile needs.
 
 module {
@@ -34,7 +34,7 @@ variable "tokens" {
   description = "Tokens of the answer, at most"
 }
 
-variable "context" {
+variable "context_len" {
   type        = number
   default     = 128
   description = "Tokens that the key/value cache holds: prompt and answer together"
@@ -81,12 +81,12 @@ locals {
 }
 
 module "host" {
-  source  = "ort-llm"
-  model   = var.model
-  schemes = [var.scheme]
-  prompt  = var.prompt
-  tokens  = var.tokens
-  context = var.context
+  source      = "onnx-htp"
+  model       = var.model
+  schemes     = [var.scheme]
+  prompt      = var.prompt
+  tokens      = var.tokens
+  context_len = var.context_len
 }
 
 step "exec" "program" {
@@ -106,7 +106,7 @@ step "run" "device" {
       "prompt.txt" = "${module.host.emulated[var.scheme]}/prompt.txt"
       "context/"   = "${local.context}/device"
     },
-    local.npu ? {} : { "graphs/" = module.host.quantised[var.scheme] },
+    local.npu ? {} : { "graphs/" = module.host.quantized[var.scheme] },
     { for name, from in local.linux ? local.on_linux : local.on_android : "runtime/${name}" => from },
   )
   argv = concat(var.launcher, ["./answer", "--context", "context", "--prompt", "prompt.txt", "--tokens", tostring(var.tokens), "--runtime", "runtime", "--report", "said"],

@@ -22,10 +22,11 @@ import (
 	"github.com/hexmage/hexmage/toolchains"
 )
 
-// compatCmd is `hexmage compat [--soc NAME] [--rules] [FILE…]`.
+// compatCmd is `hexmage compat [--soc NAME] [--rules] [--ops] [FILE…]`.
 type compatCmd struct {
 	Files []string `arg:"" optional:"" help:"Files, and folders of some, that are to be on a device together: says what keeps them from working together, and with --soc on that."`
 	Rules bool     `help:"List the rules instead."`
+	Ops   bool     `help:"List ONNX operations: types on the NPU of --soc, replacements of unsupported ones."`
 }
 
 // Help has the examples of `hexmage compat --help`.
@@ -35,6 +36,7 @@ func (*compatCmd) Help() string {
     hexmage compat                    every SoC, with the first SDKs that know it
     hexmage compat --soc SM8750       which QAIRT goes with which Hexagon SDK and NDK, and why the others do not
     hexmage compat --soc SM8750 --json
+    hexmage compat --soc SM8750 --ops which ONNX operations its NPU runs in which types, and replacements of others
     hexmage compat --rules            the rules that plans are checked against
     hexmage compat --soc SM8750 push/ the libraries and contexts in a folder: of one SDK, whole, for that phone?`
 }
@@ -52,6 +54,8 @@ func (c *compatCmd) Run(ctx context.Context, a *app) error {
 		return a.compatFiles(ctx, d.catalogue(), c.Files)
 	case c.Rules:
 		return a.compatRules(d.catalogue())
+	case c.Ops && len(a.SoC) == 0:
+		return usageError("--ops: types depend on the SoC; add --soc SM8750")
 	case len(a.SoC) == 0:
 		return a.compatSoCs(d.catalogue())
 	}
@@ -62,6 +66,9 @@ func (c *compatCmd) Run(ctx context.Context, a *app) error {
 	s, err := d.catalogue().FindSoC(soc)
 	if err != nil {
 		return usageError("%v", err)
+	}
+	if c.Ops {
+		return a.compatOps(d.catalogue(), s)
 	}
 	m, diags := d.catalogue().Matrix(s)
 	if diags.HasErrors() {
@@ -237,6 +244,42 @@ func (a *app) compatSoCs(c *toolchains.Catalogue) error {
 	fmt.Fprint(a.Env.Stdout, columns(rows))
 	fmt.Fprint(a.Env.Stdout, "\n?: by its arch only; nobody has published which QAIRT is the first that knows "+
 		"it.\nWhat goes together for one of them: hexmage compat --soc SM8750\n")
+	return nil
+}
+
+// compatOps prints the facts about ONNX operations that apply to a SoC.
+func (a *app) compatOps(c *toolchains.Catalogue, s *qnn.SoC) error {
+	type operation struct {
+		Op          string   `json:"op"`
+		MinRank     int      `json:"min_rank,omitempty"`
+		Types       []string `json:"types,omitempty"`
+		Replacement string   `json:"replacement,omitempty"`
+		Source      string   `json:"source"`
+	}
+	var all []operation
+	for _, p := range c.Precisions {
+		for _, op := range p.Ops {
+			all = append(all, operation{Op: op, Types: p.Takes[s.Arch], Source: p.Sure + ": " + p.Source})
+		}
+	}
+	for _, r := range c.Refused {
+		all = append(all, operation{Op: r.Op, MinRank: r.Rank, Replacement: r.Change, Source: r.Sure + ": " + r.Source})
+	}
+	if a.JSON {
+		return a.printJSON(all)
+	}
+	rows := [][]string{{"operation", "types or replacement", "known from"}}
+	for _, o := range all {
+		name, text := o.Op, strings.Join(o.Types, " ")
+		if o.MinRank > 0 {
+			name = fmt.Sprintf("%s, %d dimensions or more", name, o.MinRank)
+		}
+		if o.Replacement != "" {
+			text = "unsupported: " + o.Replacement
+		}
+		rows = append(rows, []string{name, text, o.Source})
+	}
+	fmt.Fprint(a.Env.Stdout, columns(rows))
 	return nil
 }
 

@@ -494,6 +494,10 @@ func TestCompatCommand(t *testing.T) {
 		"htp_chipset SM8350 for soc_model 35, which is SM7325; SM8350 is 30") {
 		t.Errorf("what upstream believes of SM8350 is not contradicted:\n%s", text)
 	}
+	if ops := run("--ops", "--soc", "SM8750"); !strings.Contains(ops, "MatMul") || !strings.Contains(ops, "a16w8") ||
+		!strings.Contains(ops, "unsupported: ") {
+		t.Errorf("operations:\n%s", ops)
+	}
 	if rules := run("--rules"); !strings.Contains(rules, "push-one-sdk") || !strings.Contains(rules, "qairt-arch") {
 		t.Errorf("rules:\n%s", rules)
 	}
