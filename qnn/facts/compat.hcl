@@ -253,7 +253,7 @@ compat "context-size" {
   argument = "model"
   when     = arch.context_mb > 0 && step.context_mb > arch.context_mb
   reason   = "${step.kind} ${step.name}: a context has at least ${step.context_mb} MiB, and Hexagon ${arch.name} loads contexts of at most ${arch.context_mb} MiB: \"limit is ${arch.context_mb * 1024} KB\""
-  remedy   = "use a smaller model; with module ort-llm also 4-bit weights, more shards (splits) or an embedding on the CPU (embedding = \"outside\")"
+  remedy   = "use a smaller model; with module onnx-htp also 4-bit weights, more shards (num_shards) or an embedding on the CPU (embedding = \"outside\")"
   sure     = sure("arch", arch.name, "context_mb")
   source   = source("arch", arch.name, "context_mb")
 }
