@@ -364,6 +364,7 @@ func (d *download) verify(r *Result, f io.ReaderAt) error {
 	}
 	if d.source.Archive && !d.source.pinned() && strings.HasPrefix(string(r.head), "PK") {
 		// Nothing else would notice that a zip was cut off where the server said it ends.
+		const maxMembers = 2_000_000
 		if _, err := archive.ListZip(f, r.Size, maxMembers); err != nil {
 			return fmt.Errorf("%w: %w", ErrNotFile, err)
 		}

@@ -2,7 +2,7 @@
 //
 // It takes https, http and file addresses, tries mirrors in order, reads several ranges at once from servers that
 // prove to honour them, goes on where a connection or a process broke, and checks size and digests while it writes. A
-// file appears at its place only when all of it is there and right. Of a zip archive it can get some members alone.
+// file appears at its place only when all of it is there and right.
 // The package does not unpack, does not choose what to download, and follows no address that it was not given or
 // redirected to.
 package fetch
