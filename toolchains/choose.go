@@ -41,7 +41,6 @@ type Choice struct {
 	Found     Installed              // for an installed SDK: what it says it is
 	Notes     []string               // for people: why another source was passed over
 	Packages  *Environment           // for an environment of Python's: what it is made of
-	Warnings  []string               // for people: what is not in order, and harms others than hexmage
 
 	embeddedID string // for an embedded source: the build id
 }
