@@ -59,6 +59,15 @@ func New(devices []Device) *Pool {
 // Len returns the number of devices.
 func (p *Pool) Len() int { return len(p.devices) }
 
+// Names lists the devices for people.
+func (p *Pool) Names() string {
+	var all []string
+	for _, d := range p.devices {
+		all = append(all, d.Name)
+	}
+	return strings.Join(all, ", ")
+}
+
 // Find returns the device with a name or serial.
 func (p *Pool) Find(serial string) (Device, bool) {
 	for _, d := range p.devices {
