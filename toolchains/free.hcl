@@ -228,22 +228,6 @@ toolchain "linux_arm64" {
       only         = ["lib/*.so*", "lib/aarch64-linux-gnu/*.so*", "usr/lib/aarch64-linux-gnu/*.so*", "usr/share/doc/**"]
     }
   }
-
-  # Newer, for what is pushed to boards.
-  release "13" {
-    verify {
-      layout = ["usr/lib/ld-linux-aarch64.so.1"]
-    }
-    source "deb" {
-      suite        = "trixie"
-      architecture = "arm64"
-      packages     = ["libc6", "libgcc-s1", "libstdc++6"]
-      only         = ["usr/lib/*.so*", "usr/lib/aarch64-linux-gnu/*.so*", "usr/share/doc/**"]
-      link "lib" { # where programs look for their loader
-        to = "usr/lib"
-      }
-    }
-  }
 }
 
 # What programs for arm64 Linux are compiled with, beside a compiler: headers of the C library, without the kernel's, and what they are linked with.
