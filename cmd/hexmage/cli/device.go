@@ -69,7 +69,7 @@ func (t deviceTarget) open(ctx context.Context, a *app) (link.Device, error) {
 	} else if ok {
 		dev, err := d.Attach(ctx, a.reach())
 		if err != nil {
-			return nil, engineError(err)
+			return nil, engineError(fmt.Errorf("device %s (%s): %w", d.Name, d.Serial, err))
 		}
 		return dev, nil
 	}
