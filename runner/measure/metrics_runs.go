@@ -48,7 +48,7 @@ func readRuns(spec Spec) (all []*variant, err error) {
 			return nil, err
 		}
 		one := ran{Repetition: r.Repetition, Metrics: p.Parse(b)}
-		if len(one.Metrics) > 0 || r.Record != "" {
+		if one.spoke = len(one.Metrics) > 0; one.spoke || r.Record != "" {
 			one.Metrics = WithFacts(one.Metrics, r.Facts)
 		}
 		if r.Record != "" {
@@ -111,16 +111,6 @@ func recorded(r *session.Record) []Metric {
 		}
 	}
 	return out
-}
-
-// spoke tells whether the program printed something of its performance.
-func (r ran) spoke(spec Spec) bool {
-	return slices.ContainsFunc(r.Metrics, func(m Metric) bool {
-		return !isSampled(m.Name) && m.Name != runTime && m.Name != heatBefore && m.Name != heatAfter && !slices.ContainsFunc(spec.Runs, func(r Run) bool {
-			_, known := r.Facts[m.Name]
-			return known
-		})
-	})
 }
 
 // show fills the part of the table that people read.

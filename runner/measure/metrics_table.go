@@ -103,6 +103,7 @@ type ran struct {
 	Record     *session.Record `json:"record,omitempty"`
 	Metrics    []Metric        `json:"metrics"`
 
+	spoke     bool // the program printed metrics
 	sampled   bool
 	note      string         // what is wrong with its samples
 	series    *sample.Series // them, of as many runs as are drawn
@@ -181,7 +182,7 @@ func (t *table) measure(spec Spec) error {
 		var runs [][]Metric
 		for _, r := range v.Runs {
 			runs = append(runs, r.Metrics)
-			silent = silent && !r.spoke(spec)
+			silent = silent && !r.spoke
 			switch {
 			case r.series != nil:
 				t.courses = append(t.courses, course{Run{Name: v.Name, Repetition: r.Repetition}.String(), *r.series})

@@ -20,18 +20,17 @@ const (
 	maxGrowth    = 64 << 20 // bytes of a file above its size: a log may grow meanwhile, and a file of /proc has no size
 )
 
-// pull brings what the command wrote to q.PullDir and returns which of q.Pull were there.
-func (s *Session) pull(ctx context.Context, dir string, q Request) ([]string, error) {
+// pull copies the files of q.Pull that exist to q.PullDir.
+func (s *Session) pull(ctx context.Context, dir string, q Request) error {
 	if len(q.Pull) == 0 {
-		return nil, nil
+		return nil
 	}
 	files, err := link.OpenFiles(ctx, s.Device)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer files.Close()
 	p := puller{files: files, device: dir, host: q.PullDir, report: q.reporter("pull"), left: maxPullFiles}
-	var there []string
 	for _, name := range q.Pull {
 		st, err := files.Lstat(ctx, path.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -41,11 +40,10 @@ func (s *Session) pull(ctx context.Context, dir string, q Request) ([]string, er
 			err = p.any(ctx, name, st, 0)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		there = append(there, name)
 	}
-	return there, nil
+	return nil
 }
 
 type puller struct {

@@ -64,7 +64,6 @@ const (
 // Result is what came of a command that ran.
 type Result struct {
 	ExitCode int
-	Pulled   []string      // those of Pull that were there
 	Pushed   push.Pushed   // what it took to have the files there
 	Duration time.Duration // of the command, as seen from here: one round trip more than it took
 	Started  time.Time
@@ -152,7 +151,7 @@ func (s *Session) runOnce(ctx context.Context, st *push.Store, q Request, sums m
 		res.Log = s.logOf(ctx, dir)
 	}
 	if counts {
-		if res.Pulled, err = s.pull(ctx, dir, q); err != nil {
+		if err = s.pull(ctx, dir, q); err != nil {
 			return res, fmt.Errorf("pull: %w", err)
 		}
 	}

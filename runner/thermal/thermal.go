@@ -4,6 +4,7 @@
 package thermal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -110,26 +111,19 @@ func (c Cooldown) chosen(all []Reading) []Reading {
 	return out
 }
 
-// Hottest returns the highest reading of those that count by Sensible, or of all where none does; false when there is none.
+// Hottest returns the highest reading of the chip's sensors, or of all sensors of a device without these.
 func Hottest(all []Reading) (Reading, bool) {
-	counted := Cooldown{}.chosen(all)
-	if len(counted) == 0 {
-		counted = all
+	if counted := (Cooldown{}).chosen(all); len(counted) > 0 {
+		return hottest(counted), true
 	}
-	if len(counted) == 0 {
+	if len(all) == 0 {
 		return Reading{}, false
 	}
-	return hottest(counted), true
+	return hottest(all), true
 }
 
 func hottest(all []Reading) Reading {
-	top := all[0]
-	for _, t := range all[1:] {
-		if t.Celsius > top.Celsius {
-			top = t
-		}
-	}
-	return top
+	return slices.MaxFunc(all, func(a, b Reading) int { return cmp.Compare(a.Celsius, b.Celsius) })
 }
 
 // Cooled is how a cool-down went.
