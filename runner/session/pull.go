@@ -13,11 +13,11 @@ import (
 	"github.com/hexmage/hexmage/runner/link"
 )
 
-// Limits of what a device may give back in one run.
+// Limits of one pull.
 const (
 	maxPullDepth = 64
 	maxPullFiles = 100_000
-	maxGrowth    = 64 << 20 // bytes of a file above its size: a log may grow meanwhile, and a file of /proc has no size
+	maxGrowth    = 64 << 20 // bytes above a file's size: a log may grow, and a file of /proc has no size
 )
 
 // pull copies the files of q.Pull that exist to q.PullDir.
@@ -51,10 +51,10 @@ type puller struct {
 	device, host string
 	report       func(done, total int64)
 	done         int64
-	left         int // files that may still come
+	left         int // files up to the limit
 }
 
-// any pulls the file or folder at the slash path name.
+// any pulls the file or folder at the slash path.
 func (p *puller) any(ctx context.Context, name string, st link.Stat, depth int) error {
 	if p.left--; p.left < 0 {
 		return fmt.Errorf("more than %d files", maxPullFiles)
@@ -122,7 +122,7 @@ func (p *puller) file(ctx context.Context, name string, st link.Stat) error {
 	return err
 }
 
-// sized takes so many bytes: a device that sends for ever must not fill this machine's disk.
+// sized takes a limited number of bytes, so that a device cannot fill this machine's disk.
 type sized struct {
 	w    io.Writer
 	left int64
@@ -138,8 +138,8 @@ func (s *sized) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Pull copies a file or folder of the device into an existing, empty folder of this machine, under its own name, which it returns.
-// report, if not nil, is told of bytes that moved.
+// Pull copies a file or folder of the device into an existing, empty folder of this machine, and returns its name.
+// report, if not nil, receives bytes that moved.
 func Pull(ctx context.Context, dev link.Device, from, dir string, report func(done, total int64)) (string, error) {
 	from = path.Clean(from)
 	if !path.IsAbs(from) || from == "/" {
