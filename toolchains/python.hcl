@@ -2,9 +2,9 @@
 # environment; and, from 3.11 on, for environments (sources of kind python), which want bin/python3 and its library below the root.
 
 toolchain "python" {
-  description = "Python: 3.10 for the SDK's converters, later ones for environments of packages"
-  page        = "https://www.python.org/downloads"
-  default     = "3.10"
+  description   = "Python: 3.10 for the SDK's converters, later ones for environments of packages"
+  download_page = "https://www.python.org/downloads"
+  default       = "3.10"
 
   release "3.10" {
     verify {
@@ -124,9 +124,9 @@ toolchain "python" {
 
 # For boards: the same Python for arm64 Linux. It goes there with what is run, so that a board needs none of its own.
 toolchain "python_arm64" {
-  description = "Python for arm64 Linux, to be pushed to boards"
-  page        = "https://www.debian.org"
-  default     = "3.13"
+  description   = "Python for arm64 Linux, to be pushed to boards"
+  download_page = "https://www.debian.org"
+  default       = "3.13"
 
   verify {
     layout = ["usr/bin/python3.13", "usr/lib/python3.13/os.py"]

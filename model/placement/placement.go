@@ -53,28 +53,28 @@ type Node struct {
 
 // Taken is in which types an arch takes an operation of ONNX's, and how that is known: a16w8 is 16 bits for activations and 8 for weights.
 type Taken struct {
-	Op     string   `json:"op"`
-	Types  []string `json:"types"`
-	Sure   string   `json:"sure"`
-	Source string   `json:"source"`
+	Op         string   `json:"op"`
+	Types      []string `json:"types"`
+	Confidence string   `json:"confidence"`
+	Source     string   `json:"source"`
 }
 
 // Placed is what is said of graphs, for checks and tables.
 type Placed struct {
-	NPUNodes   int            `json:"npu_nodes"` // 0 where no part tells of how many it was made
-	CPUNodes   int            `json:"cpu_nodes"`
-	Partitions int            `json:"partitions"`
-	Crossings  int            `json:"crossings"` // tensors that go from the CPU to a part or back, once for each part
-	ToNPU      int64          `json:"to_npu_bytes"`
-	ToCPU      int64          `json:"to_cpu_bytes"`
-	Between    int64          `json:"between_bytes"`   // from one part to another
-	Open       int            `json:"open_tensors"`    // that cross, and whose size is not known
-	In         int64          `json:"in_bytes"`        // from the application to parts
-	Out        int64          `json:"out_bytes"`       // from parts to the application
-	Nodes      []Stays        `json:"nodes"`           // on the CPU
-	Instead    []*qnn.Refused `json:"instead"`         // of their operations, each once
-	Taken      []Taken        `json:"taken"`           // of their operations that the arch takes in other types
-	Unknown    []string       `json:"no_remedy_known"` // their operations of which no fact says what to do
+	NPUNodes   int                  `json:"npu_nodes"` // 0 where no part tells of how many it was made
+	CPUNodes   int                  `json:"cpu_nodes"`
+	Partitions int                  `json:"partitions"`
+	Crossings  int                  `json:"crossings"` // tensors that go from the CPU to a part or back, once for each part
+	ToNPU      int64                `json:"to_npu_bytes"`
+	ToCPU      int64                `json:"to_cpu_bytes"`
+	Between    int64                `json:"between_bytes"`   // from one part to another
+	Open       int                  `json:"open_tensors"`    // that cross, and whose size is not known
+	In         int64                `json:"in_bytes"`        // from the application to parts
+	Out        int64                `json:"out_bytes"`       // from parts to the application
+	Nodes      []Stays              `json:"nodes"`           // on the CPU
+	Instead    []*qnn.UnsupportedOp `json:"instead"`         // of their operations, each once
+	Taken      []Taken              `json:"taken"`           // of their operations that the arch takes in other types
+	Unknown    []string             `json:"no_remedy_known"` // their operations of which no fact says what to do
 }
 
 // Stays is a node on the CPU, as people read it.
@@ -89,7 +89,7 @@ type Stays struct {
 
 // Of says it of graphs that were compiled for an arch, "" where that is not known; known has the facts about their operations.
 func Of(graphs []Graph, known *qnn.Facts, arch string) Placed {
-	p := Placed{Nodes: []Stays{}, Instead: []*qnn.Refused{}, Taken: []Taken{}, Unknown: []string{}}
+	p := Placed{Nodes: []Stays{}, Instead: []*qnn.UnsupportedOp{}, Taken: []Taken{}, Unknown: []string{}}
 	ops := map[operation]bool{}
 	for i := range graphs {
 		p.graph(&graphs[i])
@@ -242,8 +242,8 @@ func (t Tensor) String() string {
 // change notes what can be put in the place of an operation, or in which types it is taken; it is false where no fact says either. What is said of the
 // operation itself comes before what is said of any, and of more dimensions before of fewer.
 func (p *Placed) change(o operation, known *qnn.Facts, arch string) bool {
-	var best *qnn.Refused
-	for _, r := range known.Refused {
+	var best *qnn.UnsupportedOp
+	for _, r := range known.UnsupportedOps {
 		if r.Format == o.format && o.rank >= r.Rank && (o.is(r.Op) || r.Op == "*") && (best == nil || best.Op == "*" && r.Op != "*" || (best.Op == "*") == (r.Op == "*") && r.Rank > best.Rank) {
 			best = r
 		}
@@ -256,7 +256,7 @@ func (p *Placed) change(o operation, known *qnn.Facts, arch string) bool {
 	}
 	if of := known.FindPrecision(o.op); of != nil && o.format == "onnx" && len(of.Takes[arch]) > 0 {
 		if !slices.ContainsFunc(p.Taken, func(t Taken) bool { return t.Op == o.op }) {
-			p.Taken = append(p.Taken, Taken{o.op, of.Takes[arch], of.Sure, of.Source})
+			p.Taken = append(p.Taken, Taken{o.op, of.Takes[arch], of.Confidence, of.Source})
 		}
 		return true
 	}

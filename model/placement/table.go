@@ -73,10 +73,10 @@ func (p Placed) changes(arch string) string {
 		if r.Rank > 0 {
 			op = fmt.Sprintf("tensors of %d dimensions or more", r.Rank)
 		}
-		lines = append(lines, fmt.Sprintf("In place of %s: %s (%s: %s).", op, r.Change, r.Sure, r.Source))
+		lines = append(lines, fmt.Sprintf("In place of %s: %s (%s: %s).", op, r.Change, r.Confidence, r.Source))
 	}
 	for _, t := range p.Taken {
-		lines = append(lines, fmt.Sprintf("%s takes %s as %s (%s: %s).", arch, t.Op, strings.Join(t.Types, ", "), t.Sure, t.Source))
+		lines = append(lines, fmt.Sprintf("%s takes %s as %s (%s: %s).", arch, t.Op, strings.Join(t.Types, ", "), t.Confidence, t.Source))
 	}
 	if len(p.Unknown) > 0 {
 		lines = append(lines, fmt.Sprintf("No fact says what to put in place of %s.", strings.Join(p.Unknown, ", ")))

@@ -14,14 +14,14 @@ const Tool tool.Name[Spec] = "fallback/2"
 
 // Spec says what to read.
 type Spec struct {
-	Title      string           `json:"title"`    // of the table
-	Compiled   string           `json:"compiled"` // what Read takes
-	Refused    []*qnn.Refused   `json:"refused,omitempty"`
-	Arch       string           `json:"arch,omitempty"` // that it was compiled for, v79
-	Precisions []*qnn.Precision `json:"precisions,omitempty"`
-	Top        int              `json:"top"`   // nodes that the table shows
-	Table      string           `json:"table"` // the file for the table
-	Out        string           `json:"out"`   // the file for the Placed
+	Title          string               `json:"title"`    // of the table
+	Compiled       string               `json:"compiled"` // what Read takes
+	UnsupportedOps []*qnn.UnsupportedOp `json:"unsupported_ops,omitempty"`
+	Arch           string               `json:"arch,omitempty"` // that it was compiled for, v79
+	Precisions     []*qnn.Precision     `json:"precisions,omitempty"`
+	Top            int                  `json:"top"`   // nodes that the table shows
+	Table          string               `json:"table"` // the file for the table
+	Out            string               `json:"out"`   // the file for the Placed
 }
 
 // Run is the tool.
@@ -30,7 +30,7 @@ func Run(_ context.Context, s Spec, _ tool.Env) error {
 	if err != nil {
 		return err
 	}
-	p := Of(graphs, &qnn.Facts{Refused: s.Refused, Precisions: s.Precisions}, s.Arch)
+	p := Of(graphs, &qnn.Facts{UnsupportedOps: s.UnsupportedOps, Precisions: s.Precisions}, s.Arch)
 	if err := write(s.Out, p); err != nil {
 		return err
 	}

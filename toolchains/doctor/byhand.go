@@ -220,7 +220,7 @@ func (w *walk) sdk(ctx context.Context, q toolchains.Request) {
 	if ch, err = w.choose(q, true); err == nil && ch.Spec.Vendor == nil {
 		licence := ""
 		if t.Licence != "" {
-			licence = " and accepts the licence of " + t.Page
+			licence = " and accepts the licence of " + t.DownloadPage
 		}
 		w.todo(name, what, "Run "+lock+", which downloads it"+licence+do+".")
 		return
@@ -230,7 +230,7 @@ func (w *walk) sdk(ctx context.Context, q toolchains.Request) {
 		source = r.Source("qpm")
 	}
 	if source == nil {
-		w.todo(name, what, "Its page is "+t.Page+do+".")
+		w.todo(name, what, "Its page is "+t.DownloadPage+do+".")
 		return
 	}
 	client := source.Kind + "-cli"
@@ -276,7 +276,7 @@ func (w *walk) client(ctx context.Context, t *toolchains.Toolchain, client, prod
 		w.todo("login", first, "Run `"+login+"`.")
 	case !slices.ContainsFunc(products, func(p string) bool { return strings.EqualFold(p, product) }):
 		w.todo("licence", "the account is offered "+strconv.Itoa(len(products))+" products, and not "+product,
-			"Open "+t.Page+" and accept what it asks for; some accounts, private ones above all, never may"+w.instead(t)+".")
+			"Open "+t.DownloadPage+" and accept what it asks for; some accounts, private ones above all, never may"+w.instead(t)+".")
 	default:
 		w.done("login", "%s offers %s", client, product)
 	}

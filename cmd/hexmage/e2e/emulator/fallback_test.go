@@ -41,7 +41,7 @@ func TestFallback(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 		if len(p.Nodes) != 1 || p.Nodes[0].Name != "bent" || p.Nodes[0].Op != "Cosh" || p.Nodes[0].Why == "" ||
-			p.Nodes[0].Rank != 3 || len(p.Instead) != 1 || p.Instead[0].Sure != "observed" {
+			p.Nodes[0].Rank != 3 || len(p.Instead) != 1 || p.Instead[0].Confidence != "observed" {
 			t.Errorf("%+v, %+v", p.Nodes, p.Instead)
 		}
 		t.Log(o.Stdout)
@@ -114,7 +114,7 @@ func remedies(t *testing.T, w *World) {
 	for _, m := range made {
 		tried[strings.TrimSuffix(filepath.Base(m), "_changed.onnx")] = true
 	}
-	for _, r := range s.Refused {
+	for _, r := range s.UnsupportedOps {
 		if r.Format != "onnx" {
 			continue
 		}
