@@ -23,7 +23,6 @@ func gitSchema() step.Schema {
 			"url":             "Address of the repository (https, http, ssh, git), or the path of one on this machine (its folder, or its .git folder).",
 			"commit":          "The whole commit id: 40 hexadecimal digits. A branch or tag would mean something else tomorrow.",
 			"sub":             "Take only this folder of the repository.",
-			"mirrors":         "More addresses of the same repository, tried in order.",
 			"submodules":      "Whether to take the files of submodules too, at the commits that the commit names. Without it their folders are empty, as are those whose update is none.",
 			"submodule_paths": "Take only the submodules at these paths of the repository, and all that are in them.",
 		},

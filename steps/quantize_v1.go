@@ -3,7 +3,6 @@ package steps
 import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
-	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
 )
 
 // QuantizeV1 are the arguments of kind quantize_v1.
@@ -18,7 +17,7 @@ type QuantizeV1 struct {
 
 func quantizeV1Schema() step.Schema {
 	return step.Schema{
-		Summary: "Quantizes a model for the QNN backend of mllm v1 with mllm's own programs: int8, static, per tensor. Layers with shadow outliers keep their precision. Without `sources`, hexmage quantizes a small Qwen2 for profile simulated.",
+		Summary: "Quantises a model for the QNN backend of mllm v1 with upstream's own programs: int8, static, per tensor, with layers that keep their precision where few values are far out.",
 		ArgDocs: mllmV1Docs(map[string]string{
 			"rotation":    "The matrices of `rotate_v1`: the model is rotated first. A model that is rotated already goes without.",
 			"num_samples": "How many paragraphs the model reads while its ranges are taken, at most. Upstream's program writes nothing before its end: killed, it begins anew.",
@@ -28,9 +27,9 @@ func quantizeV1Schema() step.Schema {
 		}),
 		Outputs: []step.OutputSpec{
 			{Name: "model", Class: action.File, Doc: "The int8 model, safetensors: `convert` makes the .mllm for the NPU of it."},
-			{Name: "distribution", Class: action.File, Optional: true, Doc: "The ranges (JSON); null without `sources`."},
-			{Name: "layers", Class: action.File, Optional: true, Doc: "A table: how many layers keep their precision at which threshold (JSON); null without `sources`."},
-			{Name: "shadow", Class: action.Value, Optional: true, Doc: "Layers that keep it at `threshold`, for checks: { \"model.layers.3.mlp.down_proj.input\" = 97.2 }; null without `sources`."},
+			{Name: "distribution", Class: action.File, Doc: "What the ranges were (JSON)."},
+			{Name: "layers", Class: action.File, Doc: "A table: how many layers keep their precision at which threshold (JSON)."},
+			{Name: "shadow", Class: action.Value, Doc: "Those that keep it at the threshold that was taken, for checks: { \"model.layers.3.mlp.down_proj.input\" = 97.2 }."},
 		},
 		Toolchains: []string{quantizerToolchain},
 		Example: `step "quantize_v1" "qwen" {
@@ -44,12 +43,6 @@ func quantizeV1Schema() step.Schema {
 
 // Plan plans upstream's two programs: a change of the threshold runs the second alone.
 func (q QuantizeV1) Plan(p *step.Plan) {
-	if !q.Sources.IsSet() {
-		s := quantizer.V1Spec{Model: q.Model.InRoot(), Out: "dir"}
-		a := step.Tool(p, "", "quantize to int8 for mllm v1", quantizer.V1Tool, s).In(q.Model.Input())
-		p.File("model", a.Out("dir/model.safetensors"))
-		return
-	}
 	if q.Rotation.IsSet() && q.QuantBias {
 		p.Fail("quant_bias", "Not of a rotated model", "Upstream quantises no biases of a model that it rotates. Leave one of the two out.")
 		return

@@ -9,7 +9,7 @@ import (
 
 // mllmV1 is what upstream's programs of branch v1 have in common.
 type mllmV1 struct {
-	Sources     step.Path `arg:"sources"`
+	Sources     step.Path `arg:"sources,required"`
 	Model       step.Path `arg:"model,required"`
 	Calibration step.Path `arg:"calibration"`
 	Pictures    step.Path `arg:"pictures"`
@@ -17,7 +17,7 @@ type mllmV1 struct {
 
 func mllmV1Docs(more map[string]string) map[string]string {
 	docs := map[string]string{
-		"sources":     "A source tree of mllm's branch v1, whose programs run.",
+		"sources":     "A source tree of mllm's branch v1.",
 		"model":       "The Hugging Face model's folder, of architecture Qwen2 (also Qwen1.5 and Qwen2.5).",
 		"calibration": "A text whose paragraphs the model reads. By default one of ours.",
 		"pictures":    "Of a model that sees (qwen2_vl, such as ShowUI-2B): folder with upstream's data set of pictures and what is asked of them, ScreenSpot. Upstream's program for these asks for a GPU.",
@@ -67,10 +67,6 @@ func rotateV1Schema() step.Schema {
 
 // Plan plans the rotation.
 func (r RotateV1) Plan(p *step.Plan) {
-	if !r.Sources.IsSet() {
-		p.Fail("sources", "Missing sources", "Set sources to a source tree of mllm's branch v1.")
-		return
-	}
 	at, in := text(p, r.Calibration, "mllm.txt")
 	a := r.run(p, "rotated", "rotate the model with upstream's export_rotate_model.py", map[string]any{"seed": r.Seed, "calibration": at}, in)
 	p.File("model", a.Out("made/model.safetensors"))

@@ -86,7 +86,6 @@ func (w Workspace) Kinds() map[string]step.Kind {
 		"onnx_bisect":     step.New(onnxBisectSchema(), ONNXBisect.Plan),
 		"accuracy":        step.New(accuracySchema(), Accuracy.Plan),
 		"audit":           step.New(auditSchema(), Audit.Plan),
-		"bundle":          step.New(bundleSchema(), Bundle.Plan),
 		"htp_context":     step.New(htpContextSchema(), func(h HTPContext, p *step.Plan) { h.Plan(p, w.find) }),
 		"htp_emulate":     step.New(htpEmulateSchema(), HTPEmulate.Plan),
 		"npu_profile":     step.New(npuProfileSchema(), NPUProfile.Plan),

@@ -19,8 +19,7 @@ func (t *Toolchain) Verify(r *Release) verify.Checks {
 		}
 		v.Layout = append(v.Layout, r.fillAll(c.Layout)...)
 		v.Absent = append(v.Absent, r.fillAll(c.Absent)...)
-		v.Host = append(v.Host, r.fillAll(c.Host)...)
-		v.Identity, v.Record = v.Identity || c.Identity, v.Record || c.Record
+		v.Identity = v.Identity || c.Identity
 		for _, e := range c.ELF {
 			e.Pattern = r.fill(e.Pattern)
 			v.ELF = append(v.ELF, e)

@@ -40,7 +40,6 @@ toolchain "hexagon" {
     ]
     absent   = ["*/hexagon_sdk.json", "Hexagon_SDK/*/hexagon_sdk.json"] # another SDK that was unpacked into this one
     identity = true                                                     # the tools that hexagon_sdk.json names are there
-    host     = ["tools/HEXAGON_Tools/${tools_version}/Tools/bin/hexagon-*", "ipc/fastrpc/qaic/bin/qaic"]
     elf "tools/HEXAGON_Tools/*/Tools/target/hexagon/lib/v*/G0/pic/libc++*.so.1" {
       machine = 164
     }

@@ -1,7 +1,6 @@
 package toolchains
 
 import (
-	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -25,20 +24,9 @@ const LockFile = "hexmage.lock.hcl"
 // from the catalogue.
 type Lock struct {
 	Entries []*Locked
-	Modules []*LockedModule
 
 	base    *Lock // has what Entries do not have; nil: nothing
 	shipped bool  // so does the lock of the shipped pipelines
-}
-
-// LockedModule is what a tag, branch or commit of a repository with modules was.
-type LockedModule struct {
-	URL string `hcl:"url,label"` // of the repository, without a folder in it
-	Ref string `hcl:"ref,label"` // as sources have it: a tag, a branch, HEAD, or the commit itself
-
-	Commit string    `hcl:"commit"`
-	Tree   string    `hcl:"tree"` // digest of the files of the commit
-	Place  hcl.Range `hcl:",def_range"`
 }
 
 // Locked is one release.
@@ -80,8 +68,7 @@ func ParseLock(src []byte, name string) (*Lock, hcl.Diagnostics) {
 
 // lockFile is a lock file as HCL reads it.
 type lockFile struct {
-	Entries []*lockedBlock  `hcl:"locked,block"`
-	Modules []*LockedModule `hcl:"module,block"`
+	Entries []*lockedBlock `hcl:"locked,block"`
 }
 
 type lockedBlock struct {
@@ -99,7 +86,7 @@ func decodeLock(f *hcl.File, diags hcl.Diagnostics) (*Lock, hcl.Diagnostics) {
 	}
 	var file lockFile
 	diags = append(diags, gohcl.DecodeBody(f.Body, nil, &file)...)
-	l := &Lock{Modules: file.Modules}
+	l := &Lock{}
 	for _, b := range file.Entries {
 		e := &Locked{Name: b.Name, Version: b.Version}
 		diags = append(diags, gohcl.DecodeBody(b.Rest, nil, e)...)
@@ -126,15 +113,6 @@ func decodeLock(f *hcl.File, diags hcl.Diagnostics) (*Lock, hcl.Diagnostics) {
 		if e.Tree != "" && !isHex(e.Tree, 64) {
 			bad("invalid tree digest %q", e.Tree)
 		}
-	}
-	twice := map[[2]string]bool{}
-	for _, m := range l.Modules {
-		key := [2]string{m.URL, m.Ref}
-		if twice[key] || !isHex(m.Commit, 40) || !isHex(m.Tree, 64) {
-			diags = append(diags, lockError(m.Place, fmt.Sprintf("module %s %s: want one block for it, with a "+
-				"commit of 40 and a tree of 64 hexadecimal digits", m.URL, m.Ref)))
-		}
-		twice[key] = true
 	}
 	return l, diags
 }
@@ -193,29 +171,14 @@ func (l *Lock) Find(name, version, source string) *Locked {
 	return nil
 }
 
-// Module returns the entry of a ref of a repository with modules, nil when it has none.
-func (l *Lock) Module(url, ref string) *LockedModule {
-	i := slices.IndexFunc(l.Modules, func(m *LockedModule) bool { return m.URL == url && m.Ref == ref })
-	if i < 0 {
-		return nil
-	}
-	return l.Modules[i]
-}
-
-// SetModule adds the entry, or replaces the one of the same ref.
-func (l *Lock) SetModule(m *LockedModule) {
-	l.Modules = append(slices.DeleteFunc(l.Modules, func(have *LockedModule) bool { return have.URL == m.URL && have.Ref == m.Ref }), m)
-}
-
 // OverShipped returns a lock with l's entries, and those of the lock of the shipped pipelines that l does not have.
-// Shipped pipelines need no module that is not shipped.
 func (l *Lock) OverShipped() *Lock {
-	return &Lock{Entries: l.Entries, Modules: l.Modules, shipped: true}
+	return &Lock{Entries: l.Entries, shipped: true}
 }
 
 // Over returns a lock with l's entries, and those of base that l does not have.
 func (l *Lock) Over(base *Lock) *Lock {
-	return &Lock{Entries: l.Entries, Modules: l.Modules, base: base}
+	return &Lock{Entries: l.Entries, base: base}
 }
 
 // All returns all entries.
@@ -263,9 +226,6 @@ func (l *Lock) Encode() []byte {
 		}
 		return entries[i].Source < entries[j].Source
 	})
-	modules := slices.SortedFunc(slices.Values(l.Modules), func(a, b *LockedModule) int {
-		return cmp.Or(cmp.Compare(a.URL, b.URL), cmp.Compare(a.Ref, b.Ref))
-	})
 	f := hclwrite.NewEmptyFile()
 	b := f.Body()
 	b.AppendUnstructuredTokens(comment("# Written by `hexmage lock`: what each release of a toolchain was, to the byte. Commit it."))
@@ -291,12 +251,6 @@ func (l *Lock) Encode() []byte {
 		if len(e.Wheels) > 0 {
 			body.SetAttributeRaw("wheels", lockLines(e.Wheels, (*Wheel).line))
 		}
-	}
-	for _, m := range modules {
-		b.AppendNewline()
-		body := b.AppendNewBlock("module", []string{m.URL, m.Ref}).Body()
-		body.SetAttributeValue("commit", cty.StringVal(m.Commit))
-		body.SetAttributeValue("tree", cty.StringVal(m.Tree))
 	}
 	return hclwrite.Format(f.Bytes())
 }

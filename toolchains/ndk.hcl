@@ -23,7 +23,6 @@ toolchain "ndk" {
       "toolchains/llvm/prebuilt/linux-x86_64/sysroot/usr/include",
     ]
     identity = true
-    host     = ["toolchains/llvm/prebuilt/linux-x86_64/bin/*"]
     elf "toolchains/llvm/prebuilt/linux-x86_64/sysroot/usr/lib/aarch64-linux-android/libc++_shared.so" {
       machine = 183
     }

@@ -69,7 +69,6 @@ toolchain "qairt" {
     # Another SDK that was unpacked into this one.
     absent   = ["*/sdk.yaml", "qairt/*/sdk.yaml"]
     identity = true
-    host     = ["bin/x86_64-linux-clang/*"]
     elf "lib/aarch64-android/*.so" {
       machine    = 183
       not_needed = ["libc.so.6", "libstdc++.so.6", "ld-linux-*"] # of the folders for other Linux systems on the same processor

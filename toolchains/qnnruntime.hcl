@@ -24,7 +24,6 @@ toolchain "qnnruntime" {
   }
 
   verify {
-    record = true
     layout = ["qnnruntime/.libs/libQnnCpu.so", "qnnruntime/.libs/libQnnHtp.so", "qnnruntime/.libs/libQnnSystem.so"]
     elf "qnnruntime/.libs/*.so" {
       machine = 183

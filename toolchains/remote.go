@@ -29,7 +29,7 @@ func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string,
 		}
 	case "pypi":
 		w := s.wheel(r.Version)
-		spec.Kind, spec.Wheel, spec.Verify.Record = sources.KindArchive, &w, len(s.Only) == 0
+		spec.Kind, spec.Wheel = sources.KindArchive, &w
 	case "qpm", "qsc":
 		p := qpm.Product{Name: s.Product, Version: r.Version, Licence: s.Activate, Extract: s.Extract}
 		for _, a := range s.Adds {

@@ -92,7 +92,7 @@ type Source struct {
 	Repositories []string `hcl:"repositories,optional"` // of maven: roots of repositories, tried in order; none: those of Maven's own configuration
 
 	Project string `hcl:"project,optional"` // of pypi: what the index calls it
-	Tags    string `hcl:"tags,optional"`    // of pypi: the most specific wheel that is taken, python-abi-platform; "" is py3-none-any
+	Tags    string `hcl:"tags,optional"`    // of pypi: the end of the file's name, python-abi-platform; "" is none-any
 	Index   string `hcl:"index,optional"`   // of pypi and python: an index's address; "" is what pip's own configuration names
 
 	Python       string   `hcl:"python,optional"`       // of python: the release of toolchain python that runs it
@@ -161,5 +161,5 @@ func (s *Source) checkRemote() string {
 
 // wheel is the one that a source of kind pypi names.
 func (s *Source) wheel(version string) pypi.Wheel {
-	return pypi.Wheel{Project: s.Project, Version: version, Tags: cmp.Or(s.Tags, "py3-none-any"), Index: s.Index}
+	return pypi.Wheel{Project: s.Project, Version: version, Tags: cmp.Or(s.Tags, "none-any"), Index: s.Index}
 }

@@ -15,7 +15,7 @@ toolchain "uv" {
     }
     source "pypi" {
       project = "uv"
-      tags    = "py3-none-manylinux_2_17_x86_64"
+      tags    = "py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64"
       link "bin/uv" {
         to = "../uv-0.13.9.data/scripts/uv"
       }

@@ -34,15 +34,9 @@ type ModuleFolder struct {
 // Name is the folder's slash path in the workspace, or absolute.
 func (f ModuleFolder) Name() string { return path.Join(f.Root, f.Dir) }
 
-// Finder finds the module that a source names, which is no relative path: a shipped one, or one of a repository. Its
-// errors say what to do; they are the Extra of the diagnostics that show them.
+// Finder returns the folder of a module that a pipeline calls by name. Its errors include the next step, and are the
+// Extra of the diagnostics that show them.
 type Finder func(source string) (ModuleFolder, error)
-
-// HiddenError is the error of a Finder for a source that may have a secret in it: its line is not shown.
-type HiddenError struct{ Err error }
-
-func (e *HiddenError) Error() string { return e.Err.Error() }
-func (e *HiddenError) Unwrap() error { return e.Err }
 
 // loader reads modules, each folder once.
 type loader struct {
@@ -101,9 +95,6 @@ func (l *loader) call(c *Call, from ModuleFolder) hcl.Diagnostics {
 	folder, err := from.Called(c.Source, l.find)
 	if err != nil {
 		diags := errorf(c.SourceRange, "No such module", "%s", sentence(err))
-		if errors.As(err, new(*HiddenError)) {
-			diags = errorf(hcl.Range{}, "No such module", "%s: %s", where(c.SourceRange), sentence(err))
-		}
 		diags[0].Extra = err
 		return diags
 	}

@@ -15,31 +15,31 @@ import (
 	"github.com/hexmage/hexmage/internal/archive"
 )
 
-// Members is what FetchMembers got.
+// Members describes the result of FetchMembers.
 type Members struct {
-	Size     int64 // of the whole archive
-	Read     int64 // bytes of it that are there now
-	Came     int64 // bytes that came in this run
-	Members  int   // that were asked for
+	Size     int64 // bytes of the whole archive
+	Read     int64 // bytes of it on disk
+	Came     int64 // bytes of this run
+	Members  int   // number of requested members
 	URL      string
 	Requests int
 }
 
-// ErrNoRanges is what FetchMembers returns, wrapped, when no server sends pieces of the archive in a way that can be
-// relied on: then all of it has to be downloaded.
+// ErrNoRanges is wrapped by errors of FetchMembers if no server answers ranges reliably. The caller then has to
+// download the whole archive.
 var ErrNoRanges = errors.New("the server does not send parts of the file")
 
-// memberGap is how many bytes between two members are read along rather than asked around.
+// memberGap is the largest gap in bytes between two members that one request covers.
 const memberGap = 256 << 10
 
 const (
-	maxDirectory = 128 << 20 // bytes at the end of an archive that are read for its directory
+	maxDirectory = 128 << 20 // bytes at the end of an archive, to find its directory
 	maxMembers   = 2_000_000
 )
 
-// FetchMembers makes dest a file that is the zip archive of the source as far as those members go that keep wants:
-// the rest of it is a hole. An archive's own digests say nothing of such a file; whoever unpacks it has to check each
-// member's CRC, and the result against a digest of its own. What was begun is gone on with, also by another process.
+// FetchMembers writes a sparse copy of the source's zip archive to dest. It has the directory and the members that
+// keep selects. The digests of the archive do not apply to it: the caller checks each member's CRC and the digest of
+// the unpacked tree. A later call, also of another process, resumes an interrupted one.
 func (c Client) FetchMembers(ctx context.Context, s Source, keep func(name string) bool,
 	dest string) (*Members, error) {
 	var m *Members
@@ -61,11 +61,11 @@ func (c Client) FetchMembers(ctx context.Context, s Source, keep func(name strin
 	return m, nil
 }
 
-// members gets them from one address. Of a file that changes meanwhile nothing is kept.
+// members downloads from one address. It restarts if the file on the server changes.
 func (d *download) members(ctx context.Context, addr string, keep func(string) bool) (*Members, error) {
 	u, err := url.Parse(addr)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, fmt.Errorf("%w: the address is none of http and https", ErrNoRanges)
+		return nil, fmt.Errorf("%w: unsupported address: use https or http", ErrNoRanges)
 	}
 	d.http1 = d.source.HTTP1
 	d.http = d.connect()
@@ -108,7 +108,7 @@ func (d *download) membersOnce(ctx context.Context, addr string, keep func(strin
 		return nil, err
 	}
 	if string(head) != "PK\x03\x04" {
-		return nil, fmt.Errorf("%w: it is no zip archive, it starts with %q", ErrNotFile, head)
+		return nil, fmt.Errorf("%w: not a zip archive but a file that starts with %q", ErrNotFile, head)
 	}
 	whole := partMeta{URL: addr, Validator: valid, Total: total}
 	tail, ms, err := d.directory(ctx, whole)
@@ -116,16 +116,13 @@ func (d *download) membersOnce(ctx context.Context, addr string, keep func(strin
 		return nil, err
 	}
 	low := total - int64(len(tail))
-	segs, kept := extents(ms, low, keep, memberGap, d.client.Chunk)
+	segs, kept := extents(ms, low, keep, memberGap)
 	if kept == 0 {
-		return nil, fmt.Errorf("%w: the archive has none of the members that are asked for", ErrNotFile)
+		return nil, fmt.Errorf("%w: the archive has none of the requested members", ErrNotFile)
 	}
 	sum := sha256.Sum256(tail)
 	whole.Digest = "members " + hex.EncodeToString(sum[:])
-	if begin := int64(len(head)); low >= begin && (len(segs) == 0 || segs[0][0] >= begin) { // it starts as a zip does
-		segs = append([][2]int64{{0, begin}}, segs...)
-	}
-	whole.Segments = append(segs, [2]int64{low, total})
+	whole.Segments = segs
 	p, err := d.sparse(whole, head, tail)
 	if err != nil {
 		return nil, err
@@ -135,8 +132,8 @@ func (d *download) membersOnce(ctx context.Context, addr string, keep func(strin
 	if err := d.persist(ctx, p, func() error { return d.fill(ctx, addr, p, nil) }); err != nil {
 		return nil, err
 	}
-	return &Members{Size: total, Read: p.bytes(), Came: p.bytes() - before + int64(len(tail)), Members: kept,
-		URL: addr, Requests: int(d.requests.Load())}, p.data.Sync()
+	return &Members{Size: total, Read: p.bytes() + int64(len(tail)), Came: p.bytes() - before + int64(len(tail)),
+		Members: kept, URL: addr, Requests: int(d.requests.Load())}, p.data.Sync()
 }
 
 // readerAt is an io.ReaderAt.
@@ -144,17 +141,17 @@ type readerAt func(p []byte, off int64) (int, error)
 
 func (f readerAt) ReadAt(p []byte, off int64) (int, error) { return f(p, off) }
 
-// directory reads the end of a zip archive, as much of it as it takes to know the members.
+// directory reads the end of a zip archive with its whole directory.
 func (d *download) directory(ctx context.Context, whole partMeta) (tail []byte, ms []archive.Member, err error) {
 	low := max(0, whole.Total-1<<20)
 	if tail, err = d.bytes(ctx, whole, low, whole.Total); err != nil {
 		return nil, nil, err
 	}
-	var failed error // of the network
+	var failed error // a network error
 	ms, err = archive.ListZip(readerAt(func(p []byte, off int64) (int, error) {
 		if off < low {
 			if whole.Total-off > maxDirectory {
-				return 0, fmt.Errorf("%w: its central directory has more than %d bytes", ErrTooLarge, maxDirectory)
+				return 0, fmt.Errorf("%w: central directory of more than %d bytes", ErrTooLarge, maxDirectory)
 			}
 			before, err := d.bytes(ctx, whole, off, low)
 			if err != nil {
@@ -178,11 +175,11 @@ func (d *download) directory(ctx context.Context, whole partMeta) (tail []byte, 
 	return tail, ms, nil
 }
 
-// extents are the pieces of the archive, up to the byte end, that hold the members that are kept, in order. Pieces
-// with less than gap bytes between them are one. A member ends where the next one begins: so its header and what
-// follows its data are in it.
-func extents(ms []archive.Member, end int64, keep func(name string) bool, gap,
-	chunk int64) (segs [][2]int64, kept int) {
+// extents returns the ranges of the archive up to end that hold the members that keep selects, in order. It joins
+// ranges that are less than gap bytes apart. A member's range ends where the next member begins, so that it includes
+// the header and the data descriptor.
+func extents(ms []archive.Member, end int64, keep func(name string) bool,
+	gap int64) (segs [][2]int64, kept int) {
 	ms = slices.SortedFunc(slices.Values(ms), func(a, b archive.Member) int { return cmp.Compare(a.Offset, b.Offset) })
 	for _, m := range ms {
 		if !keep(m.Name) {
@@ -198,16 +195,10 @@ func extents(ms []archive.Member, end int64, keep func(name string) bool, gap,
 			segs = append(segs, [2]int64{m.Offset, upto})
 		}
 	}
-	var cut [][2]int64
-	for _, s := range segs {
-		for at := s[0]; at < s[1]; at += chunk {
-			cut = append(cut, [2]int64{at, min(at+chunk, s[1])})
-		}
-	}
-	return cut, kept
+	return segs, kept
 }
 
-// sparse opens the part with the segments of m, or makes it, and puts the archive's beginning and end into it.
+// sparse opens or creates the part file with the segments of m, and writes the archive's first and last bytes to it.
 func (d *download) sparse(m partMeta, head, tail []byte) (*part, error) {
 	if p := oldPart(d.path, false); p != nil {
 		if p.meta.Digest == m.Digest && p.meta.Validator == m.Validator && p.meta.Total == m.Total &&
@@ -221,27 +212,16 @@ func (d *download) sparse(m partMeta, head, tail []byte) (*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = p.data.Truncate(m.Total)
-	put := func(s *segment, b []byte) {
-		if err == nil {
-			err = p.write(s, b)
-		}
-		if err == nil {
-			err = p.note(s)
-		}
-	}
-	put(p.segs[len(p.segs)-1], tail)
-	if len(p.segs) > 1 {
-		put(p.segs[0], head)
-	}
-	if err != nil {
+	_, herr := p.data.WriteAt(head, 0)
+	_, terr := p.data.WriteAt(tail, m.Total-int64(len(tail)))
+	if err := errors.Join(herr, terr); err != nil {
 		p.close()
 		return nil, err
 	}
 	return p, nil
 }
 
-// bytes reads a piece of the file into memory; where a connection breaks it goes on.
+// bytes reads a range of the file into memory. It resumes after a broken connection.
 func (d *download) bytes(ctx context.Context, m partMeta, start, end int64) (b []byte, err error) {
 	for idle := 0; ; {
 		before := len(b)
@@ -279,7 +259,7 @@ func (d *download) bytes(ctx context.Context, m partMeta, start, end int64) (b [
 	}
 }
 
-// persist calls f until it succeeds or fails for good; p tells of progress, and may be nil.
+// persist calls f until it succeeds or its error is permanent. Progress in p, which may be nil, resets the retries.
 func (d *download) persist(ctx context.Context, p *part, f func() error) error {
 	for failures := 0; ; {
 		before := p.bytes()

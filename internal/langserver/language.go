@@ -73,7 +73,7 @@ func language() map[string][]Word {
 			"tree", "Path of a folder that the command fills.",
 			"value", "Path of a JSON file that the command writes. Other steps use its value."),
 		"step/secret_file{": described("content", "Content of the file."),
-		"module{": slices.Concat(described("source", "A name, a path that begins with `./` or `../`, or `git::URL`."),
+		"module{": slices.Concat(described("source", "A name, or a path that begins with `./` or `../`."),
 			only(meta, "for_each", "when", "target", "depends_on", "description")),
 		"output{": slices.Concat(description, described("value", "Value of the output.",
 			"show", "`\"table\"`: hexmage prints the value as a table.")),

@@ -24,9 +24,8 @@ var ErrNotELF = errors.New("not an ELF file")
 const (
 	maxSegments = 512
 	maxSections = 100_000
-	maxDynamic  = 1 << 16 // bytes
-	maxNeeded   = 1024    // libraries, and folders to look for them in
-	maxVersions = 4096
+	maxDynamic  = 1 << 16  // bytes
+	maxNeeded   = 1024     // libraries, and folders to look for them in
 	maxNames    = 64 << 20 // bytes
 	maxSymbols  = 4 << 20
 	maxNotes    = 64 << 10 // bytes
@@ -377,65 +376,6 @@ func (f *File) dynamic() (*dynamic, error) {
 	}
 	f.dyn = d
 	return d, nil
-}
-
-// versionTable says where the fields of a table of versions are: a list of entries, each of which has a list of
-// names.
-type versionTable struct {
-	table, length elf.DynTag
-	// of an entry: its size, and where it says how many names it has, how far away they are, and the next entry
-	size, count, first, next               uint64
-	nameSize, nameField, nameNext, maxName uint64 // of a name
-}
-
-// VersionNeeds returns the versions of symbols that a file needs of each library.
-func (f *File) VersionNeeds() (map[string][]string, error) {
-	needs := map[string][]string{}
-	return needs, f.versions(versionTable{elf.DT_VERNEED, elf.DT_VERNEEDNUM, 16, 2, 8, 12, 16, 8, 12, maxVersions}, func(d *dynamic, entry []byte, version string) {
-		lib := nameAt(d.names, uint64(f.Order.Uint32(entry[4:])))
-		needs[lib] = append(needs[lib], version)
-	})
-}
-
-// Versions returns the versions of symbols that a library defines.
-func (f *File) Versions() ([]string, error) {
-	var all []string
-	const own = 1 // the names after the first are its parents'
-	return all, f.versions(versionTable{elf.DT_VERDEF, elf.DT_VERDEFNUM, 20, 6, 12, 16, 8, 0, 4, own}, func(_ *dynamic, _ []byte, version string) {
-		all = append(all, version)
-	})
-}
-
-func (f *File) versions(t versionTable, each func(d *dynamic, entry []byte, version string)) error {
-	d, err := f.dynamic()
-	if err != nil {
-		return err
-	}
-	at, left := d.tags[t.table], maxVersions
-	for n := d.tags[t.length]; at != 0 && n > 0; n-- {
-		entry, err := f.memory(at, t.size, "versions")
-		if err != nil {
-			return err
-		}
-		of := at + uint64(f.Order.Uint32(entry[t.first:]))
-		for range min(uint64(f.Order.Uint16(entry[t.count:])), t.maxName) {
-			if left--; left < 0 {
-				return fmt.Errorf("versions: more than %d", maxVersions)
-			}
-			b, err := f.memory(of, t.nameSize, "versions")
-			if err != nil {
-				return err
-			}
-			each(d, entry, nameAt(d.names, uint64(f.Order.Uint32(b[t.nameField:]))))
-			of += uint64(f.Order.Uint32(b[t.nameNext:]))
-		}
-		next := uint64(f.Order.Uint32(entry[t.next:]))
-		if left--; next == 0 || left < 0 {
-			return nil
-		}
-		at += next
-	}
-	return nil
 }
 
 // DynamicSymbols calls each for the symbols that the loader knows, without the null symbol.

@@ -81,33 +81,6 @@ func same(t *testing.T, name string, b []byte) {
 	if diff := cmp.Diff(needed, d.Needed); diff != "" || strings.Join(soname, "") != d.Soname {
 		t.Errorf("%s: it is %s, want %q (-want +got):\n%s", name, d.Soname, soname, diff)
 	}
-	var wantNeeds []string
-	all, _ := want.DynamicVersionNeeds()
-	for _, n := range all {
-		for _, v := range n.Needs {
-			wantNeeds = append(wantNeeds, n.Name+" "+v.Dep)
-		}
-	}
-	var needs []string
-	gotNeeds, err := f.VersionNeeds()
-	for lib, versions := range gotNeeds {
-		for _, v := range versions {
-			needs = append(needs, lib+" "+v)
-		}
-	}
-	slices.Sort(needs)
-	slices.Sort(wantNeeds)
-	if diff := cmp.Diff(wantNeeds, needs); err != nil || diff != "" {
-		t.Errorf("%s: needed versions, %v (-want +got):\n%s", name, err, diff)
-	}
-	var wantVersions []string
-	defined, _ := want.DynamicVersions()
-	for _, v := range defined {
-		wantVersions = append(wantVersions, v.Name)
-	}
-	if versions, err := f.Versions(); err != nil || cmp.Diff(wantVersions, versions) != "" {
-		t.Errorf("%s: versions %q, %v, want %q", name, versions, err, wantVersions)
-	}
 	var symbols, dynamic []elf.Symbol
 	if err := errors.Join(f.Symbols(func(s elf.Symbol) { symbols = append(symbols, s) }), f.DynamicSymbols(func(s elf.Symbol) { dynamic = append(dynamic, s) })); err != nil {
 		t.Errorf("%s: %v", name, err)
@@ -234,14 +207,12 @@ func everything(f *elffile.File) error {
 	_, interpreter := f.Interpreter()
 	_, segments := f.Segments()
 	_, dynamic := f.Dynamic()
-	_, needs := f.VersionNeeds()
-	_, versions := f.Versions()
 	sections, err := f.Sections()
 	for _, s := range sections {
 		_, derr := f.Data(s, 1<<20)
 		err = errors.Join(err, derr)
 	}
-	return errors.Join(interpreter, segments, dynamic, needs, versions, err, f.Whole(), f.Symbols(func(elf.Symbol) {}),
+	return errors.Join(interpreter, segments, dynamic, err, f.Whole(), f.Symbols(func(elf.Symbol) {}),
 		f.DynamicSymbols(func(elf.Symbol) {}), f.Notes(func(string, uint32, []byte) {}))
 }
 

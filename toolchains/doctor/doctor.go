@@ -1,9 +1,8 @@
 // Package doctor says what this machine has and lacks for hexmage, and how to get what is missing.
 //
-// It looks and changes nothing: no downloads, no settings, nothing is started but programs that print their version. What
-// it asks of the machine goes through Probes, so that any machine can be told to it. It does not know how pipelines are
-// planned or devices are spoken to; the command line tells it what they lack. It prints no value of a variable but of those
-// that name an SDK's folder or a proxy, and of a proxy's address no password.
+// It changes nothing: it downloads nothing, starts no program and writes no settings. It asks the machine through Probes,
+// so tests describe a machine. It does not know how hexmage plans pipelines or talks to devices: the command line tells
+// it what they lack. It prints the values of variables that name an SDK's folder or a proxy, without passwords.
 package doctor
 
 import (
@@ -16,7 +15,6 @@ import (
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 )
 
 // Status is how a finding ends.
@@ -31,11 +29,9 @@ const (
 
 // The sections, in the order in which they are shown; after them come those of pipelines.
 const (
-	SectionMachine  = "this machine"
-	SectionPrograms = "programs"
-	SectionDevices  = "devices"
-	SectionNetwork  = "network"
-	sectionProfile  = "profile "
+	SectionMachine = "this machine"
+	SectionDevices = "devices"
+	sectionProfile = "profile "
 )
 
 // Finding is one thing that was looked at.
@@ -56,14 +52,13 @@ type Options struct {
 	Machine   toolchains.Machine
 	Profile   string // "": all
 	Store     string // the store's folder: its file system must have room
-	AptLists  string // the system's package lists; "" is /var/lib/apt/lists
 	// Stored returns the root of a release's tree in the store; nil: none is.
 	Stored    func(name, version, profile string) (root string, ok bool)
 	Pipelines []Pipeline
-
-	Vendor  qpm.Client // asked what it offers, where an SDK comes through it only
-	Offline bool       // not then
 }
+
+// NoPhone begins the text about a pipeline's run without a phone.
+const NoPhone = "No phone is attached"
 
 // Pipeline is what one pipeline lacks in one profile.
 type Pipeline struct {
@@ -71,19 +66,8 @@ type Pipeline struct {
 	SoC           string   // what it builds for, "" when it does not say
 	Missing       []string // "run.llm: No phone is attached: connect one …"
 	Err           string   // why it can't be planned
-	Asked         []toolchains.Request
-	Takes         map[string]Take // by TakeOf: what is known of the toolchains
-	Download      int64           // bytes that it will download, where that is known; 0: nothing
+	Download      int64    // bytes that are left to download, as far as sizes are known
 }
-
-// Take is how a pipeline gets a toolchain.
-type Take struct {
-	Stored   bool
-	Download int64 // bytes, of one that is not
-}
-
-// TakeOf is the key of a release.
-func TakeOf(name, version string) string { return name + " " + version }
 
 // Examine looks at everything, in the order in which it matters.
 func Examine(ctx context.Context, o Options) []Finding {
@@ -92,9 +76,7 @@ func Examine(ctx context.Context, o Options) []Finding {
 	}
 	e := &examination{o: o, p: o.Probes}
 	e.machine()
-	e.programs(ctx)
 	e.devices(ctx)
-	e.network(ctx)
 	if o.Profile != "device" { // profile emulator has all that profile simulated has
 		e.profile("simulated", []string{"llvm", "qemu", "adb", "busybox", "qairt", "hexagon", "ndk", "mllm"})
 	}
@@ -183,19 +165,13 @@ func (e *examination) profile(profile string, names []string) {
 		switch {
 		case err == nil:
 			_, stored := o.Stored(n, r.Version, profile)
-			f.Detail = origin(ch, Take{stored, ch.Size()})
+			f.Detail = origin(ch, stored)
 		case errors.Is(err, toolchains.ErrNotAvailable):
 			f.Status, f.Detail, f.Remedy = e.unless(profile), t.Name+" "+r.Version+" can't be had here", qnn.Sentence(err.Error())
 		default:
 			f.Status, f.Detail, f.Remedy = e.unless(profile), t.Name+" "+r.Version+" is not pinned yet", qnn.Sentence(strings.TrimPrefix(err.Error(), t.Name+" "+r.Version+": "))
 		}
 		e.add(f)
-		if profile == "device" {
-			e.copies(t, r)
-		}
-		if err == nil {
-			e.hostNeeds(ch, profile)
-		}
 	}
 }
 
@@ -208,7 +184,7 @@ func (e *examination) unless(profile string) Status {
 }
 
 // origin says where a release comes from.
-func origin(ch *toolchains.Choice, take Take) string {
+func origin(ch *toolchains.Choice, stored bool) string {
 	text := ch.Release.Version + ", "
 	switch ch.Source.Kind {
 	case "archive":
@@ -237,12 +213,12 @@ func origin(ch *toolchains.Choice, take Take) string {
 		text += ch.Source.Kind
 	}
 	switch {
-	case take.Stored:
+	case stored:
 		return text + ", in the store"
 	case ch.Source.Kind == "embedded":
 		return text + ", part of hexmage"
-	case take.Download > 0:
-		return text + ", to be downloaded: " + bytesize.Decimal(take.Download)
+	case ch.Size() > 0:
+		return text + ", to be downloaded: " + bytesize.Decimal(ch.Size())
 	}
 	return text + ", to be downloaded"
 }

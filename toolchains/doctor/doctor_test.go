@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"os"
 	"os/exec"
@@ -19,7 +18,6 @@ import (
 	"github.com/hexmage/hexmage/simulated/sdk/sdktest"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/doctor"
-	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -76,12 +74,12 @@ func TestThisMachine(t *testing.T) {
 type fake struct {
 	t        *testing.T
 	root     string
-	programs map[string]string // name → what it prints as its version
+	programs map[string]bool
 	vars     map[string]string
 }
 
 func newFake(t *testing.T, release, kernel, meminfo string) *fake {
-	f := &fake{t: t, root: t.TempDir(), programs: map[string]string{}, vars: map[string]string{}}
+	f := &fake{t: t, root: t.TempDir(), programs: map[string]bool{}, vars: map[string]string{}}
 	f.write("etc/os-release", release)
 	f.write("proc/sys/kernel/osrelease", kernel+"\n")
 	f.write("proc/meminfo", meminfo)
@@ -118,36 +116,12 @@ func (f *fake) sdk(dir, name, version string) {
 	sdktest.AsVendors(f.t, f.path(dir))
 }
 
-// link makes an ELF file for x86-64 with a real linker: a library that defines the version of a symbol, or, with libs, a program that needs libraries.
-func (f *fake) link(name, version string, libs ...string) {
-	f.t.Helper()
-	source, args := "void f(void) {}\n", []string{"-shared", "-Wl,-soname," + filepath.Base(name)}
-	if len(libs) > 0 {
-		source, args = "void f(void); void _start(void) { f(); }\n", nil
-		for _, l := range libs {
-			args = append(args, f.path(l))
-		}
-		args = append(args, "-Wl,--no-as-needed")
-	}
-	if version != "" {
-		f.write("tmp/script", version+" { global: *; };\n")
-		args = append(args, "-Wl,--version-script="+f.path("tmp/script"))
-	}
-	f.write("tmp/a.c", source)
-	f.write(name, "")
-	args = append([]string{"--target=x86_64-linux-gnu", "-nostdlib", "-fuse-ld=lld", "--ld-path=" + toolchaintest.Path(f.t, "llvm", "usr/bin/ld.lld-22"),
-		"-Wl,--no-as-needed", "-o", f.path(name), f.path("tmp/a.c")}, args...)
-	if out, err := exec.CommandContext(f.t.Context(), toolchaintest.Path(f.t, "llvm", "usr/bin/clang-22"), args...).CombinedOutput(); err != nil {
-		f.t.Fatalf("clang: %v\n%s", err, out)
-	}
-}
-
 func (f *fake) options() doctor.Options {
 	o := options(f.t)
 	o.Store = f.path("home/ana/.cache/hexmage")
 	o.Machine = toolchains.Machine{Home: f.path("home/ana"), Getenv: func(n string) string { return f.vars[n] },
 		LookPath: func(n string) (string, error) {
-			if _, ok := f.programs[n]; !ok {
+			if !f.programs[n] {
 				return "", exec.ErrNotFound
 			}
 			return f.path("usr/bin/" + n), nil
@@ -156,9 +130,6 @@ func (f *fake) options() doctor.Options {
 		Sandbox:    func() (doctor.Sandbox, error) { return doctor.Sandbox{Signals: true, Sockets: true}, nil },
 		Namespaces: func() error { return nil },
 		Free:       func(dir string) (int64, string, error) { return 812e9, dir, nil },
-		Output: func(_ context.Context, program string, _ ...string) (string, error) {
-			return f.programs[filepath.Base(program)], nil
-		},
 	}
 	return o
 }
@@ -195,12 +166,8 @@ func (f *fake) golden(name string, found []doctor.Finding) {
 // TestFullMachine examines a machine that has everything: SDKs installed in the vendors' layout, a phone, the programs.
 func TestFullMachine(t *testing.T) {
 	f := newFake(t, "PRETTY_NAME=\"Ubuntu 22.04.5 LTS\"\n", "6.8.0-45-generic", "MemTotal:       131072000 kB\nMemAvailable:   120000000 kB\n")
-	for n, v := range map[string]string{"apt-get": "", "git": "git version 2.34.1\n", "make": "GNU Make 4.3\nBuilt for x\n", "clang": "Ubuntu clang version 14.0.0-1ubuntu1.1\n",
-		"python3.10": "Python 3.10.12\n", "adb": "", "cmake": "", "ninja": ""} {
-		f.programs[n] = v
-	}
-	f.write("var/lib/apt/lists/archive_Packages", "")
-	const qairt, tools = "opt/qcom/aistack/qairt/2.41.0.251128", "/bin/x86_64-linux-clang/"
+	f.programs["apt-get"] = true
+	const qairt = "opt/qcom/aistack/qairt/2.41.0.251128"
 	f.sdk(qairt, "qairt", "")
 	f.sdk("home/ana/Qualcomm/Hexagon_SDK/6.4.0.2", "hexagon", "")
 	f.sdk("opt/ndk/android-ndk-r28b", "ndk", "")
@@ -209,18 +176,11 @@ func TestFullMachine(t *testing.T) {
 	f.vars["QNN_SDK_ROOT"] = f.path(qairt)
 	f.vars["HTTPS_PROXY"] = "http://ana:hunter2@proxy.example:3128"
 	f.vars["HF_TOKEN"] = "hf_hunter2"
-	f.link("lib/x86_64-linux-gnu/libc.so.6", "GLIBC_2.35")
-	f.link("opt/llvm/lib/libc++.so.1", "")
-	f.write("etc/ld.so.conf", "include ld.so.conf.d/*.conf\n")
-	f.write("etc/ld.so.conf.d/llvm.conf", "# LLVM\n/opt/llvm/lib\n")
-	f.link(qairt+tools+"qnn-net-run", "", "lib/x86_64-linux-gnu/libc.so.6", "opt/llvm/lib/libc++.so.1")
-	f.link(qairt+tools+"qnn-context-binary-generator", "", "lib/x86_64-linux-gnu/libc.so.6")
 	o := f.options()
 	o.Stored = func(string, string, string) (string, bool) { return "", true }
 	o.Probes.Devices = func(context.Context) ([]doctor.Device, error) {
 		return []doctor.Device{{Serial: "1b2c3d4e", State: "device", Model: "Pineapple 8", SoC: "SM8750"}}, nil
 	}
-	o.Probes.Reach = func(context.Context, string) error { return nil }
 	o.Pipelines = []doctor.Pipeline{{Name: "qwen3-aot-v79", SoC: "SM8750", Profile: "simulated"}, {Name: "qwen3-aot-v79", SoC: "SM8750", Profile: "device"}}
 	found := doctor.Examine(t.Context(), o)
 	for _, x := range found {
@@ -232,7 +192,7 @@ func TestFullMachine(t *testing.T) {
 		t.Errorf("%v: a secret in %s", err, b)
 	}
 	f.golden("full.txt", found)
-	const docs, shown = "../../docs/toolchains.md", "$ hexmage doctor --network\n"
+	const docs, shown = "../../docs/toolchains.md", "$ hexmage doctor qwen3-aot-v79\n"
 	doc, err := os.ReadFile(docs)
 	golden, err2 := os.ReadFile("testdata/full.txt")
 	if err != nil || err2 != nil {
@@ -255,26 +215,21 @@ func TestFullMachine(t *testing.T) {
 // TestPoorMachine examines a machine on which next to everything is missing, and what is there is wrong.
 func TestPoorMachine(t *testing.T) {
 	f := newFake(t, "PRETTY_NAME=\"Ubuntu 20.04.6 LTS\"\n", "5.4.0-150-generic", "MemTotal:       8056000 kB\nMemAvailable:   4000000 kB\n")
-	f.programs["python3"], f.programs["uv"] = "Python 3.12.3\n", ""
 	f.write("proc/sys/kernel/unprivileged_userns_clone", "0\n")
 	const qairt = "opt/qcom/aistack/qairt/2.41.0.251128"
 	f.sdk(qairt, "qairt", "")
 	f.write("opt/ndk/r26c/source.properties", "Pkg.Revision = 26.2.11394342\n")
 	f.sdk("opt/ndk/r28b", "ndk", "")
 	f.vars = map[string]string{"ANDROID_NDK_ROOT": f.path("opt/ndk/r26c"), "ANDROID_NDK_HOME": f.path("opt/ndk/r28b"), "HEXAGON_SDK_ROOT": f.path("gone"), "QNN_SDK_ROOT": f.path(qairt)}
-	f.link("lib/x86_64-linux-gnu/libc.so.6", "GLIBC_2.34")
-	f.link("tmp/libpython3.10.so.1.0", "")
-	f.link(qairt+"/bin/x86_64-linux-clang/qnn-net-run", "", "lib/x86_64-linux-gnu/libc.so.6", "tmp/libpython3.10.so.1.0")
-	f.link("lib/x86_64-linux-gnu/libc.so.6", "GLIBC_2.31")
 	o := f.options()
 	o.Profile = "device"
 	o.Probes.Sandbox = func() (doctor.Sandbox, error) { return doctor.Sandbox{}, syscall.ENOSYS }
 	o.Probes.Namespaces = func() error { return syscall.EPERM }
 	o.Probes.Free = func(dir string) (int64, string, error) { return 1 << 30, dir, nil }
 	o.Probes.Devices = func(context.Context) ([]doctor.Device, error) {
-		return []doctor.Device{{Serial: "1b2c3d4e", State: "unauthorized"}, {Serial: "10.0.0.7:5555", State: "offline"}}, nil
+		return []doctor.Device{{Serial: "1b2c3d4e", State: "unauthorized"}, {Serial: "10.0.0.7:5555", State: "offline"},
+			{Serial: "2c3d4e5f", State: "no permissions; see [http://developer.android.com/tools/device.html]"}}, nil
 	}
-	o.Probes.Reach = func(_ context.Context, host string) error { return errors.New("connection refused") }
 	o.Pipelines = []doctor.Pipeline{{Name: "qwen3-aot-v79", SoC: "SM8750", Profile: "device", Missing: []string{
 		"exec.aot_tools: The program cmake is not in PATH: apt-get install cmake.", "exec.android: The program cmake is not in PATH: apt-get install cmake.",
 		"exec.android: The program ninja is not in PATH: apt-get install ninja-build.",
@@ -312,7 +267,7 @@ func TestInterrupted(t *testing.T) {
 func TestCommands(t *testing.T) {
 	found := []doctor.Finding{{Status: doctor.Missing, Command: "apt-get install a b"}, {Status: doctor.Optional, Command: "hexmage lock x"}, {Status: doctor.OK, Command: "never"},
 		{Status: doctor.Missing, Command: "apt-get install b c"}, {Status: doctor.Missing, Command: "hexmage lock x"}, {Status: doctor.Missing}}
-	if got := strings.Join(doctor.Commands(found, nil), "|"); got != "apt-get install a b c|hexmage lock x" {
+	if got := strings.Join(doctor.Commands(found), "|"); got != "apt-get install a b c|hexmage lock x" {
 		t.Error(got)
 	}
 }
@@ -342,31 +297,5 @@ func TestSandbox(t *testing.T) {
 				t.Errorf("%q is not in %q", want, text)
 			}
 		}
-	}
-}
-
-// TestWheels: toolchains from package indexes are shown with their size.
-func TestWheels(t *testing.T) {
-	o := options(t)
-	c, diags := toolchains.Load(map[string][]byte{"ours.hcl": []byte("toolchain \"six\" {\n  default = \"1.16.0\"\n  release \"1.16.0\" {\n    source \"pypi\" {\n      project = \"six\"\n    }\n  }\n}\n")})
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
-	sum := strings.Repeat("8a", 32)
-	o.Catalogue = c
-	o.Lock = &toolchains.Lock{Entries: []*toolchains.Locked{{Name: "six", Version: "1.16.0", Source: "pypi",
-		File: "six-1.16.0-py2.py3-none-any.whl", Size: 11053, SHA256: sum}}}
-	o.Pipelines = []doctor.Pipeline{{Name: "p", Asked: []toolchains.Request{{Name: "six"}}, Download: 11053}, {Name: "q", Asked: []toolchains.Request{{Name: "six"}},
-		Takes: map[string]doctor.Take{doctor.TakeOf("six", "1.16.0"): {Stored: true}}}}
-	found := doctor.Examine(t.Context(), o)
-	if f := find(t, found, "pipeline q", "toolchain.six"); !strings.Contains(f.Detail, "in the store") ||
-		find(t, found, "pipeline q", "downloads").Detail != "nothing is to be downloaded" {
-		t.Errorf("of one that is there: %+v", f)
-	}
-	if f := find(t, found, "pipeline p", "downloads"); f.Detail != "11.1 kB to be downloaded" {
-		t.Errorf("%+v", f)
-	}
-	if f := find(t, found, "pipeline p", "toolchain.six"); !strings.Contains(f.Detail, "to be downloaded: 11.1 kB") {
-		t.Errorf("%+v", f)
 	}
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -14,7 +15,6 @@ import (
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/toolchains/binfmt"
-	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
 // NotLinux is what hexmage is on other systems.
@@ -48,6 +48,7 @@ func (e *examination) machine() {
 	e.size()
 	e.disk()
 	e.proxy()
+	e.aptGet()
 	e.kernel(true)
 }
 
@@ -113,23 +114,23 @@ func (e *examination) system() {
 	f.Detail = e.osName() + ", " + e.p.OS + "/" + e.p.Arch
 	if release := e.read("proc/sys/kernel/osrelease"); release != "" {
 		f.Detail += ", kernel " + release
-		if strings.Contains(strings.ToLower(release), "microsoft") {
-			f.Detail += " (WSL: phones are reached by `adb connect`, or by usbipd)"
-		}
-	}
-	if libc, ok := verify.Machine(e.p.Root, "")("libc.so.6"); ok {
-		if v := verify.Highest(libc, "GLIBC"); v != "" {
-			f.Detail += ", glibc " + v
-		}
 	}
 	if e.p.OS != "linux" {
 		f.Status = Optional
 		f.Remedy = NotLinux
+	} else if strings.Contains(e.read("proc/version"), "-Microsoft") { // the kernel of WSL 2 has -microsoft-standard
+		f.Status, f.Remedy = Missing, "WSL 1 lacks system calls that actions need. In Windows run `wsl --set-version "+
+			"DISTRIBUTION 2`."
 	} else if e.p.Arch != "amd64" {
 		f.Status = Optional
 		f.Remedy = "The vendors' SDKs have tools for x86-64 hosts only; the simulated profile's packages are pinned for amd64."
 	}
 	e.add(f)
+}
+
+// wsl tells whether this is the Windows Subsystem for Linux.
+func (e *examination) wsl() bool {
+	return strings.Contains(strings.ToLower(e.read("proc/version")), "microsoft")
 }
 
 func (e *examination) size() {
@@ -167,18 +168,10 @@ func (e *examination) meminfo() (total, available int64) {
 	return total, available
 }
 
-// store is the folder whose file system must have room.
-func (e *examination) store() string {
-	if e.o.Store == "" {
-		return os.TempDir()
-	}
-	return e.o.Store
-}
-
 // disk looks at the room on the store's file system, or on that of the nearest folder that is there.
 func (e *examination) disk() {
 	f := Finding{Name: "disk", Status: OK}
-	store := e.store()
+	store := cmp.Or(e.o.Store, os.TempDir())
 	free, _, err := e.p.Free(store)
 	switch {
 	case err != nil:

@@ -1,13 +1,10 @@
 package doctor
 
 import (
-	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -15,12 +12,10 @@ import (
 	"github.com/hexmage/hexmage/internal/execute/sandbox"
 )
 
-const versionLimit = 5 * time.Second // for a program that prints its version
-
-// System returns the probes of this machine; those of devices and the network are for the caller to add.
+// System returns the probes of this machine; the caller adds the devices.
 func System() Probes {
 	return Probes{OS: runtime.GOOS, Arch: runtime.GOARCH, Root: "/", Processors: runtime.NumCPU(),
-		Ready: local.Ready, Sandbox: sandboxed, Namespaces: namespaces, Free: free, Output: output}
+		Ready: local.Ready, Sandbox: sandboxed, Namespaces: namespaces, Free: free}
 }
 
 func sandboxed() (Sandbox, error) {
@@ -58,13 +53,4 @@ func free(dir string) (int64, string, error) {
 		}
 		dir = parent
 	}
-}
-
-func output(ctx context.Context, program string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, versionLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.WaitDelay = time.Second
-	b, err := cmd.CombinedOutput()
-	return string(b), err
 }

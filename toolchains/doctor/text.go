@@ -12,13 +12,9 @@ import (
 type TextOptions struct {
 	Width int                                // columns; 0 is 100
 	Paint func(s Status, text string) string // colours a word; nil: none
-	Steps []Step                             // what is done by hand, after the findings
 }
 
-const (
-	nameWidth    = 20
-	sectionSteps = "by hand, in this order"
-)
+const nameWidth = 20
 
 // Text writes findings for people: sections, a line or a few for each, and at the end what to type next.
 func Text(w io.Writer, found []Finding, o TextOptions) error {
@@ -37,32 +33,25 @@ func Text(w io.Writer, found []Finding, o TextOptions) error {
 			}
 			b.WriteString(section + "\n")
 		}
-		o.line(&b, f.Status, string(f.Status), f.Name, f.Detail, f.Remedy)
-	}
-	if len(o.Steps) > 0 {
-		b.WriteString("\n" + sectionSteps + "\n")
-	}
-	for _, s := range o.Steps {
-		o.line(&b, map[State]Status{Done: OK, Next: Missing, Later: Optional}[s.State], string(s.State), s.Name, s.What, s.Do)
+		o.line(&b, f)
 	}
 	b.WriteString("\n" + summary(found, o))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// line writes one thing that was looked at.
-func (o TextOptions) line(b *strings.Builder, s Status, state, name, what, do string) {
+func (o TextOptions) line(b *strings.Builder, f Finding) {
 	const before = 2 + 10
-	fmt.Fprintf(b, "  %s%-*s", o.Paint(s, fmt.Sprintf("%-10s", state)), nameWidth, name)
+	fmt.Fprintf(b, "  %s%-*s", o.Paint(f.Status, fmt.Sprintf("%-10s", f.Status)), nameWidth, f.Name)
 	indent := before + nameWidth + 1
-	if utf8.RuneCountInString(name) > nameWidth { // a long name has its own line
+	if utf8.RuneCountInString(f.Name) > nameWidth { // a long name has its own line
 		b.WriteString("\n" + strings.Repeat(" ", indent))
 	} else {
 		b.WriteByte(' ')
 	}
-	b.WriteString(wrap(what, o.Width, indent) + "\n")
-	if s != OK && do != "" {
-		b.WriteString(strings.Repeat(" ", indent) + "→ " + wrap(do, o.Width, indent+2) + "\n")
+	b.WriteString(wrap(f.Detail, o.Width, indent) + "\n")
+	if f.Status != OK && f.Remedy != "" {
+		b.WriteString(strings.Repeat(" ", indent) + "→ " + wrap(f.Remedy, o.Width, indent+2) + "\n")
 	}
 }
 
@@ -98,15 +87,8 @@ func summary(found []Finding, o TextOptions) string {
 			optional++
 		}
 	}
-	left := 0
-	for _, s := range o.Steps {
-		if s.State != Done {
-			left++
-		}
-	}
 	var b strings.Builder
 	switch {
-	case missing == 0 && left > 0: // said below
 	case missing == 0 && optional == 0:
 		b.WriteString(o.Paint(OK, "Nothing is missing.") + "\n")
 	case missing == 0 && optional == 1:
@@ -116,21 +98,8 @@ func summary(found []Finding, o TextOptions) string {
 	default:
 		fmt.Fprintf(&b, "%s, %d optional.\n", o.Paint(Missing, fmt.Sprintf("%d missing", missing)), optional)
 	}
-	cmds, title := Commands(found, nil), "next"
-	if i := slices.IndexFunc(o.Steps, func(s Step) bool { return s.State == Next }); i >= 0 {
-		next := o.Steps[i]
-		fmt.Fprintf(&b, "%s left to do by hand: %d of %d.\n\nnext: %s\n", o.Paint(Missing, "Steps"), left, len(o.Steps), next.Name)
-		if next.Command != "" {
-			b.WriteString("  " + next.Command + "\n")
-		} else {
-			b.WriteString("  " + wrap(next.Do, o.Width, 2) + "\n")
-		}
-		b.WriteString("  Then ask doctor again, which goes on from there.\n")
-		title = "also"
-		cmds = slices.DeleteFunc(cmds, func(c string) bool { return slices.ContainsFunc(o.Steps, func(s Step) bool { return s.Command == c }) })
-	}
-	if len(cmds) > 0 {
-		b.WriteString("\n" + title + "\n")
+	if cmds := Commands(found); len(cmds) > 0 {
+		b.WriteString("\nnext\n")
 		for _, c := range cmds {
 			b.WriteString("  " + c + "\n")
 		}
@@ -138,8 +107,8 @@ func summary(found []Finding, o TextOptions) string {
 	return b.String()
 }
 
-// Commands returns the commands that get what is not OK, in order, each once, the packages of all in one; before them that of the step that is next.
-func Commands(found []Finding, steps []Step) []string {
+// Commands returns the commands that get what is missing, each once and in order, with all packages in one command.
+func Commands(found []Finding) []string {
 	const apt = "apt-get install "
 	out, packages := []string{}, []string{}
 	where := -1
@@ -163,10 +132,6 @@ func Commands(found []Finding, steps []Step) []string {
 	}
 	if where >= 0 {
 		out[where] = apt + strings.Join(packages, " ")
-	}
-	if i := slices.IndexFunc(steps, func(s Step) bool { return s.State == Next && s.Command != "" }); i >= 0 {
-		first := steps[i].Command
-		out = slices.Insert(slices.DeleteFunc(out, func(c string) bool { return c == first }), 0, first)
 	}
 	return out
 }

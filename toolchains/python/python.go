@@ -1,6 +1,6 @@
 // Package python makes environments of Python: packages that were chosen once, installed without network.
 //
-//	requirements ─► Resolve, when locking: uv says which versions ─► package pypi: which files
+//	requirements ─► Resolve, when locking: uv chooses versions and files
 //	wheels that are there ─► Install, the tool: uv puts them below one folder ─► the tree, the same bytes each time
 //
 // uv does the work: it is started here and nowhere else. The package does not know where wheels come from, what the lock is, nor what the packages are for.
@@ -21,7 +21,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/internal/tool"
-	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
 // Tool is the tool's name, and its behaviour version.
@@ -29,12 +28,11 @@ const Tool tool.Name[Spec] = "python-install/2"
 
 // Spec says what to install. Paths are relative to the working directory.
 type Spec struct {
-	Python   string  `json:"python"`             // the interpreter
-	Platform string  `json:"platform,omitempty"` // that packages are for, as uv calls it; empty: the interpreter's own
-	UV       string  `json:"uv"`
-	Wheels   string  `json:"wheels"` // the folder with the files
-	Files    []Wheel `json:"files"`
-	Out      string  `json:"out"` // to make: bin, lib/python3.11/site-packages, …
+	Python string  `json:"python"` // the interpreter
+	UV     string  `json:"uv"`
+	Wheels string  `json:"wheels"` // the folder with the files
+	Files  []Wheel `json:"files"`
+	Out    string  `json:"out"` // to make: bin, lib/python3.11/site-packages, …
 }
 
 // Wheel is a file in Spec.Wheels.
@@ -83,9 +81,6 @@ func (s Spec) install(ctx context.Context, stderr io.Writer) error {
 	if len(s.Files) > 0 {
 		args := []string{"pip", "install", "--quiet", "--offline", "--no-index", "--find-links", s.Wheels, "--require-hashes", "--no-deps", "--only-binary", ":all:",
 			"--link-mode", "hardlink", "--no-python-downloads", "--python", python, "--prefix", made, "--requirements", wanted}
-		if s.Platform != "" {
-			args = append(args, "--python-platform", s.Platform)
-		}
 		c := uv(ctx, s.UV, tmp, args...)
 		c.Stdout, c.Stderr = &files, stderr
 		if err := c.Run(); err != nil {
@@ -97,9 +92,6 @@ func (s Spec) install(ctx context.Context, stderr io.Writer) error {
 	if err := os.RemoveAll(filepath.Join(tmp, "cache")); err != nil {
 		return err
 	}
-	if err := recorded(ctx, made); err != nil {
-		return err
-	}
 	if err := clean(made, python); err != nil {
 		return err
 	}
@@ -107,20 +99,6 @@ func (s Spec) install(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	return os.Rename(made, out)
-}
-
-// recorded compares what was installed with what the wheels say of their files, which uv does not.
-func recorded(ctx context.Context, dir string) error {
-	packages, err := filepath.Glob(filepath.Join(dir, "lib", "*", "site-packages"))
-	if err != nil {
-		return err
-	}
-	for _, p := range packages {
-		if err := verify.Tree(ctx, p, verify.Checks{}); err != nil {
-			return fmt.Errorf("a wheel is not what its own list of files says: %w", err)
-		}
-	}
-	return nil
 }
 
 // uv is a run of uv that knows of nothing but what it is told: no configuration, no cache but that in dir.

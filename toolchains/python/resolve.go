@@ -2,6 +2,7 @@ package python
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -9,9 +10,12 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/BurntSushi/toml"
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 	"github.com/hexmage/hexmage/toolchains/sources/pypi"
@@ -40,6 +44,7 @@ const DefaultPlatform = "manylinux_2_35_x86_64"
 
 var (
 	minorRE       = lazyregexp.New(`^3\.\d{1,2}$`)
+	platformRE    = lazyregexp.New(`^(manylinux_\d{1,2}_\d{1,2})_([a-z0-9_]+)$`)
 	requirementRE = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*\s*(\[[A-Za-z0-9._, -]*\])?\s*([(=<>!~;].*)?$`)
 )
 
@@ -74,7 +79,7 @@ func (a Asked) Check() error {
 	if !minorRE.MatchString(a.Python) {
 		return fmt.Errorf("%w: python = %q is no version of the form \"3.11\"", ErrAsked, a.Python)
 	}
-	if _, err := pypi.ParseTags(a.Tags()); err != nil || !strings.HasPrefix(a.Platform, "manylinux_") {
+	if !platformRE.MatchString(a.Platform) || !strings.HasSuffix(a.Platform, "_x86_64") {
 		return fmt.Errorf("%w: platform = %q is none of the form %q", ErrAsked, a.Platform, DefaultPlatform)
 	}
 	for _, r := range append(append([]string{}, a.Requirements...), a.Overrides...) {
@@ -99,28 +104,8 @@ func (a Asked) until() (time.Time, error) {
 	return t, nil
 }
 
-// Tags are those of the wheels that are taken.
-func (a Asked) Tags() string {
-	cp := "cp" + strings.ReplaceAll(a.Python, ".", "")
-	return cp + "-" + cp + "-" + a.Platform
-}
-
-// platform is what uv calls the platform: manylinux_2_35_x86_64 is x86_64-manylinux_2_35 to it; "" of one of another form.
-func (a Asked) platform() string {
-	parts := strings.SplitN(a.Platform, "_", 4)
-	if len(parts) != 4 {
-		return ""
-	}
-	return parts[3] + "-" + strings.Join(parts[:3], "_")
-}
-
-// Foreign is the platform as uv calls it, where it is not one of this machine's interpreter: packages are not tried there. Else it is empty.
-func (a Asked) Foreign() string {
-	if a = a.Clean(); strings.HasSuffix(a.Platform, "_x86_64") {
-		return ""
-	}
-	return a.platform()
-}
+// platform is uv's name of the platform: x86_64-manylinux_2_35 for manylinux_2_35_x86_64.
+func (a Asked) platform() string { return platformRE.ReplaceAllString(a.Platform, "$2-$1") }
 
 // Digest names it: with another one, the environment is another.
 func (a Asked) Digest() string {
@@ -128,13 +113,14 @@ func (a Asked) Digest() string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", []any{a.Python, a.Platform, a.Requirements, a.Overrides, a.Until, a.Index})))
 }
 
-// Chosen is a package that Resolve chose, with the digests of all its files.
+// Chosen is the wheel of a package that uv chose.
 type Chosen struct {
-	Project, Version string
-	SHA256           []string
+	File   string
+	Size   int64 // bytes; 0 if unknown
+	SHA256 string
 }
 
-// Resolve has uv choose the packages. dir is a folder for its files; python an interpreter; env what is to be in uv's environment beside.
+// Resolve has uv choose the wheels. dir is a folder for uv's files, python an interpreter, env more variables for uv.
 func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi.Config, env []string) ([]Chosen, error) {
 	a = a.Clean()
 	if err := a.Check(); err != nil {
@@ -144,15 +130,12 @@ func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi
 		return nil, nil
 	}
 	in, over := filepath.Join(dir, "requirements.in"), filepath.Join(dir, "overrides.in")
-	if err := errors.Join(os.WriteFile(in, []byte(strings.Join(a.Requirements, "\n")+"\n"), 0o600), os.WriteFile(over, []byte(strings.Join(a.Overrides, "\n")+"\n"), 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(in, []byte(strings.Join(a.Requirements, "\n")+"\n"), 0o600),
+		os.WriteFile(over, []byte(strings.Join(a.Overrides, "\n")+"\n"), 0o600)); err != nil {
 		return nil, err
 	}
-	platform := a.platform()
-	if platform == "" {
-		return nil, fmt.Errorf("%w: platform %q", ErrAsked, a.Platform)
-	}
-	args := []string{"pip", "compile", "--quiet", "--only-binary", ":all:", "--no-annotate", "--no-header", "--no-emit-index-url", "--no-emit-find-links", "--generate-hashes", "--no-python-downloads",
-		"--python-version", a.Python, "--python-platform", platform}
+	args := []string{"pip", "compile", "--quiet", "--only-binary", ":all:", "--format", "pylock.toml", "--no-header",
+		"--generate-hashes", "--no-python-downloads", "--python-version", a.Python, "--python-platform", a.platform()}
 	if until, err := a.until(); err == nil && !until.IsZero() {
 		args = append(args, "--exclude-newer", until.Format(time.RFC3339))
 	}
@@ -176,9 +159,10 @@ func Resolve(ctx context.Context, a Asked, program, python, dir string, cfg pypi
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, fmt.Errorf("uv finds no packages that go together: %w:\n%s", err, hide.Replace(strings.TrimSpace(said.String())))
+		return nil, fmt.Errorf("uv finds no packages that fit together: %w:\n%s", err,
+			hide.Replace(strings.TrimSpace(said.String())))
 	}
-	return parse(out.String())
+	return parse(out.Bytes())
 }
 
 // indexes tells uv of the machine's indexes by its environment, which nobody else sees, and returns what takes their addresses out of messages.
@@ -225,29 +209,44 @@ func indexes(cfg pypi.Config, env *[]string) *strings.Replacer {
 	return strings.NewReplacer(words...)
 }
 
-var (
-	chosenRE = lazyregexp.New(`^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?==([0-9A-Za-z.!+_-]+)\s*(?:;[^\\]*)?\\?$`)
-	hashRE   = lazyregexp.New(`^--hash=sha256:([0-9a-f]{64})\s*\\?$`)
-)
-
-// parse reads what uv prints: a package a line, then its digests.
-func parse(text string) ([]Chosen, error) {
+// parse reads a lock of PEP 751 and returns one wheel of each package.
+func parse(lock []byte) ([]Chosen, error) {
+	var all struct {
+		Packages []struct {
+			Name   string `toml:"name"`
+			Wheels []struct {
+				URL    string            `toml:"url"`
+				Size   int64             `toml:"size"`
+				Hashes map[string]string `toml:"hashes"`
+			} `toml:"wheels"`
+		} `toml:"packages"`
+	}
+	if err := toml.Unmarshal(lock, &all); err != nil {
+		return nil, fmt.Errorf("read the lock that uv wrote: %w", err)
+	}
 	var out []Chosen
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
+	for _, p := range all.Packages {
+		var best Chosen
+		for _, w := range p.Wheels { // all fit the platform: one for it alone comes before one for any
+			u, err := url.Parse(w.URL)
+			if err != nil {
+				return nil, err
+			}
+			c := Chosen{File: path.Base(u.Path), Size: w.Size, SHA256: w.Hashes["sha256"]}
+			if best.File == "" || cmp.Or(better(c.File, best.File), cmp.Compare(c.Size, best.Size)) > 0 {
+				best = c
+			}
 		}
-		if m := hashRE.FindStringSubmatch(line); m != nil && len(out) > 0 {
-			c := &out[len(out)-1]
-			c.SHA256 = append(c.SHA256, m[1])
-			continue
+		if best.SHA256 == "" {
+			return nil, fmt.Errorf("uv names no wheel with a sha256 for package %q", p.Name)
 		}
-		m := chosenRE.FindStringSubmatch(line)
-		if m == nil {
-			return nil, fmt.Errorf("uv printed a line that is not understood: %.100q", line)
-		}
-		out = append(out, Chosen{Project: m[1], Version: m[2]})
+		out = append(out, best)
 	}
 	return out, nil
+}
+
+// better compares the names of two wheels of one package. A later name is for a newer platform.
+func better(a, b string) int {
+	order := func(name string) string { return fmt.Sprint(!strings.HasSuffix(name, "-any.whl"), name) }
+	return cmp.Compare(order(a), order(b))
 }

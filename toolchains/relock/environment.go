@@ -1,16 +1,9 @@
 package relock
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"sync/atomic"
-	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/toolchains"
@@ -19,11 +12,7 @@ import (
 	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 )
 
-// asking is how many indexes' pages are read at once.
-const asking = 6
-
-// environment chooses the packages of an environment: uv, which is pinned itself, says which versions, the index which
-// files. It downloads only files whose index does not give their size and sha256.
+// environment has uv choose the packages of an environment. It downloads no package.
 func environment(ctx context.Context, c *toolchains.Catalogue, q toolchains.Request, ch *toolchains.Choice, o Options) (*toolchains.Locked, error) {
 	asked := ch.Packages.Asked
 	e := &toolchains.Locked{Name: ch.Toolchain.Name, Version: ch.Release.Version, Source: ch.Source.Kind, Asked: asked.Digest()}
@@ -71,20 +60,14 @@ func environment(ctx context.Context, c *toolchains.Catalogue, q toolchains.Requ
 	if err != nil {
 		return nil, err
 	}
-	e.Wheels = make([]*toolchains.Wheel, len(chosen))
-	var done atomic.Int64
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(asking)
-	for i, p := range chosen {
-		g.Go(func() (err error) {
-			if e.Wheels[i], err = wheel(ctx, p, asked, getenv, o); err != nil {
-				return err
-			}
-			o.say(fmt.Sprintf("%d of %d packages found", done.Add(1), len(chosen)))
-			return nil
-		})
+	for _, p := range chosen {
+		w, err := toolchains.NewWheel(p.File, p.Size, p.SHA256)
+		if err != nil {
+			return nil, err
+		}
+		e.Wheels = append(e.Wheels, w)
 	}
-	return e, g.Wait()
+	return e, nil
 }
 
 func netrc(getenv func(string) string, home string) string {
@@ -107,52 +90,4 @@ func tree(ctx context.Context, c *toolchains.Catalogue, q toolchains.Request, at
 		return "", err
 	}
 	return at, sources.Fetch(ctx, ch.Spec, at, o.Options)
-}
-
-// wheel finds the file of a package that fits.
-func wheel(ctx context.Context, p python.Chosen, a python.Asked, getenv func(string) string,
-	o Options) (*toolchains.Wheel, error) {
-	c := pypi.Client{Getenv: getenv, Home: o.Home, Mirrors: o.Mirrors, Logins: o.Logins, Fetch: fetch.Client{Backoff: o.Backoff}}
-	if a.Until != "" {
-		var err error
-		if c.Until, err = time.Parse(time.DateOnly, a.Until); err != nil {
-			return nil, err
-		}
-	}
-	f, err := c.Find(ctx, pypi.Wheel{Project: p.Project, Version: p.Version, Tags: a.Tags(), Index: a.Index})
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range f.Notes {
-		if o.Warn != nil {
-			o.Warn(n)
-		}
-	}
-	size, sum := f.Size, f.SHA256
-	if size == 0 || sum == "" {
-		if size, sum, err = download(ctx, f, o); err != nil {
-			return nil, err
-		}
-	}
-	if !slices.Contains(p.SHA256, sum) {
-		return nil, fmt.Errorf("%w: uv and the package index of %s do not mean the same file by %s: "+
-			"sha256 %s is none of those that uv found", fetch.ErrMismatch, f.From, f.Name, sum)
-	}
-	return toolchains.NewWheel(f.Name, size, sum)
-}
-
-// download gets a file whose index does not give its size or its sha256, and returns them. It keeps the file.
-func download(ctx context.Context, f *pypi.Found, o Options) (size int64, sum string, err error) {
-	get := f.Fetch
-	get.Logins = append(get.Logins, o.Logins...)
-	name := filepath.Join(o.Downloads, cmp.Or(f.SHA256, f.Name))
-	r, err := get.Fetch(ctx, fetch.Source{URLs: []string{f.URL}, Size: f.Size, SHA256: f.SHA256, Archive: true,
-		Label: f.Name + " from the package index of " + f.From}, name)
-	if err != nil {
-		return 0, "", err
-	}
-	if kept := filepath.Join(o.Downloads, r.SHA256); kept != name {
-		err = os.Rename(name, kept)
-	}
-	return r.Size, r.SHA256, err
 }

@@ -281,11 +281,9 @@ func learn(ctx context.Context, ch *toolchains.Choice, e *toolchains.Locked, o s
 		e.Trust = ""
 	}
 	if e.Tree == "" {
-		if e.Tree, err = unpack.Digest(ctx, out); err != nil {
-			return err
-		}
+		e.Tree, err = unpack.Digest(ctx, out)
 	}
-	return compareMirrors(ctx, ch.Spec, e, o)
+	return err
 }
 
 func equal(a, b *toolchains.Locked) bool {

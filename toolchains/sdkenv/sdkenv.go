@@ -1,9 +1,9 @@
 // Package sdkenv works out an environment in which SDKs are set up, from the environment that is there, and writes it for
 // a shell.
 //
-// The SDKs' own scripts put their folders in front each time they are sourced, so that those of several releases pile up.
-// Here doing it twice changes nothing, and the folders of another release give way. The package does not know which
-// variables an SDK needs (the catalogue does), nor does it read the process's environment.
+// Doing it twice changes nothing, and the folders of another release that the variables name give way. (The SDKs' own
+// scripts put their folders in front each time.) The package does not know which variables an SDK needs (the catalog
+// does), and does not read the process's environment.
 package sdkenv
 
 import (
@@ -21,18 +21,13 @@ import (
 // Environment is one in the making.
 type Environment struct {
 	lookup func(name string) string
-	other  func(toolchain, root string) bool
 	vars   map[string]string
 	lists  map[string]bool
 }
 
-// New returns an environment that starts from what lookup says ("" for variables that are not set). other tells whether a
-// folder is the root of a release of the toolchain, whichever; nil knows none.
-func New(lookup func(name string) string, other func(toolchain, root string) bool) *Environment {
-	if other == nil {
-		other = func(string, string) bool { return false }
-	}
-	return &Environment{lookup: lookup, other: other, vars: map[string]string{}, lists: map[string]bool{}}
+// New returns an environment that starts from the results of lookup ("" for a variable that is not set).
+func New(lookup func(name string) string) *Environment {
+	return &Environment{lookup: lookup, vars: map[string]string{}, lists: map[string]bool{}}
 }
 
 var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -52,9 +47,10 @@ func (e *Environment) Add(toolchain, root string, values []toolchains.EnvValue) 
 			continue
 		}
 		if strings.Contains(root, ":") {
-			return fmt.Errorf("toolchain %s is at %q: a list such as %s can't have a folder with \":\" in its name: move the SDK", toolchain, root, v.Name)
+			return fmt.Errorf("toolchain %s is at %q: a list such as %s can't have a folder with \":\" in its name: move "+
+				"the SDK", toolchain, root, v.Name)
 		}
-		e.vars[v.Name], e.lists[v.Name] = e.prepend(toolchain, v, olds), true
+		e.vars[v.Name], e.lists[v.Name] = e.prepend(v, olds), true
 	}
 	return nil
 }
@@ -78,10 +74,9 @@ func (e *Environment) roots(values []toolchains.EnvValue) []string {
 	return out
 }
 
-// prepend puts the value in front of the list. Left out of what was there are parts that the value has, those of another
-// release of the toolchain, and empty ones, which programs read as the working directory: they come from scripts that
-// put something in front of nothing.
-func (e *Environment) prepend(toolchain string, v toolchains.EnvValue, olds []string) string {
+// prepend puts the value in front of the list. It leaves out parts that the value has, parts of another release of the
+// toolchain, and empty parts, which programs read as the working directory.
+func (e *Environment) prepend(v toolchains.EnvValue, olds []string) string {
 	old, ok := e.vars[v.Name]
 	if !ok {
 		old = e.lookup(v.Name)
@@ -92,7 +87,7 @@ func (e *Environment) prepend(toolchain string, v toolchains.EnvValue, olds []st
 		have[path.Clean(p)] = true
 	}
 	for _, p := range strings.Split(old, ":") {
-		if p == "" || have[path.Clean(p)] || e.replaced(toolchain, p, v.Tails, olds) {
+		if p == "" || have[path.Clean(p)] || replaced(p, v.Tails, olds) {
 			continue
 		}
 		have[path.Clean(p)] = true
@@ -101,18 +96,12 @@ func (e *Environment) prepend(toolchain string, v toolchains.EnvValue, olds []st
 	return strings.Join(parts, ":")
 }
 
-// replaced tells whether the part of a list belongs to another release.
-func (e *Environment) replaced(toolchain, part string, tails, olds []string) bool {
-	for _, tail := range tails {
+// replaced tells whether the part of a list is below one of the old roots.
+func replaced(part string, tails, olds []string) bool {
+	return slices.ContainsFunc(tails, func(tail string) bool {
 		root, ok := strings.CutSuffix(path.Clean(part), path.Clean(tail))
-		if !ok || root == "" || tail == "" {
-			continue
-		}
-		if slices.Contains(olds, root) || e.other(toolchain, root) {
-			return true
-		}
-	}
-	return false
+		return ok && tail != "" && slices.Contains(olds, root)
+	})
 }
 
 // Var is a variable of the result.
@@ -132,12 +121,12 @@ func (e *Environment) Vars() []Var {
 }
 
 // Shells are the shells that Write knows. The lines for bash are those of any POSIX shell.
-func Shells() []string { return []string{"bash", "zsh", "sh", "fish", "powershell"} }
+func Shells() []string { return []string{"bash", "zsh", "sh", "fish"} }
 
 // Write writes one line for each variable which sets it in the shell, whatever is in its value.
 func Write(w io.Writer, shell string, vars []Var) error {
 	line, ok := map[string]func(Var) string{
-		"bash": posix, "zsh": posix, "sh": posix, "fish": fish, "powershell": powershell,
+		"bash": posix, "zsh": posix, "sh": posix, "fish": fish,
 	}[shell]
 	if !ok {
 		return fmt.Errorf("shell %q is not known: use one of %s", shell, strings.Join(Shells(), ", "))
@@ -181,16 +170,4 @@ func fish(v Var) string {
 		b.WriteString(" '" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(p) + "'")
 	}
 	return b.String()
-}
-
-// powershell takes typographic quotes for plain ones, and two of any kind for one.
-func powershell(v Var) string {
-	var b strings.Builder
-	for _, r := range v.Value {
-		b.WriteRune(r)
-		if strings.ContainsRune("'\u2018\u2019\u201a\u201b", r) {
-			b.WriteRune(r)
-		}
-	}
-	return "$env:" + v.Name + " = '" + b.String() + "'"
 }

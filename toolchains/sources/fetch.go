@@ -125,7 +125,9 @@ func (w *work) fetch(ctx context.Context, out string) error {
 
 func (s *work) packages(ctx context.Context) ([]string, error) {
 	o := s.o
-	c := deb.Client{Dir: filepath.Join(o.Downloads, "deb"), System: true, Architecture: s.Architecture, Suite: s.Suite, Offline: o.Offline, Progress: o.Progress}
+	c := deb.Client{Dir: filepath.Join(o.Downloads, "deb"), System: true, Architecture: s.Architecture, Suite: s.Suite,
+		Offline: o.Offline, HTTP: fetch.Client{Backoff: o.Backoff, Logins: o.Logins}, Mirrors: o.Mirrors,
+		Progress: o.Progress}
 	if s.Suite == "" {
 		release, err := os.ReadFile("/etc/os-release")
 		c.Pinned = pinnedFor(string(release), err)

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -21,7 +20,6 @@ import (
 	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/toolchains/sources"
 	"github.com/hexmage/hexmage/toolchains/sources/deb"
-	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 	"github.com/hexmage/hexmage/toolchains/unpack"
 	"github.com/hexmage/hexmage/toolchains/verify"
 )
@@ -99,35 +97,6 @@ func TestArchive(t *testing.T) {
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("there is a result")
-	}
-}
-
-// What a fetched program will need of this machine, which does not have it, is said when it is fetched, and is no error.
-func TestHostLacks(t *testing.T) {
-	dir := t.TempDir()
-	clang, lld := toolchaintest.Path(t, "llvm", "usr/bin/clang-22"), toolchaintest.Path(t, "llvm", "usr/bin/ld.lld-22")
-	link := func(args ...string) {
-		t.Helper()
-		cmd := exec.Command(clang, append([]string{"--target=x86_64-linux-gnu", "--ld-path=" + lld, "-nostdlib"}, args...)...)
-		cmd.Dir, cmd.Stdin = dir, strings.NewReader("int f(void) { return 0; } void _start(void) { f(); }")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-	}
-	link("-shared", "-fPIC", "-Wl,-soname,libnowhere.so.9", "-x", "c", "-", "-o", "libnowhere.so")
-	link("-x", "c", "-", "-Wl,--no-as-needed", "-L.", "-lnowhere", "-o", "tool")
-	program, err := os.ReadFile(filepath.Join(dir, "tool"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, sum := zipOf(t, map[string]string{"bin/tool": string(program)})
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(b) }))
-	defer srv.Close()
-	s := sources.Spec{Kind: sources.KindArchive, Name: "sdk 1.0", URLs: []string{srv.URL + "/sdk.zip"}, SHA256: sum, Size: int64(len(b)),
-		Layout: unpack.Layout{Verify: verify.Checks{Layout: []string{"bin/tool"}, Host: []string{"bin/*"}}}}
-	_, printed, code := run(t, s, t.TempDir())
-	if code != 0 || !strings.Contains(printed, "warning: bin/tool: found none, want libnowhere.so.9 on this machine") {
-		t.Errorf("exit code %d: %s", code, printed)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/qnn/sdk"
 	"github.com/hexmage/hexmage/toolchains/sources/qpm"
+	"github.com/hexmage/hexmage/toolchains/verify"
 )
 
 // maxProgram bounds what is copied of a program, in bytes.
@@ -58,7 +59,7 @@ func (s *work) programs(ctx context.Context, out string) error {
 	if err := s.host(tmp); err != nil {
 		return err
 	}
-	if err := s.Verified(ctx, tmp, s.o.Warn); err != nil {
+	if err := verify.Tree(ctx, tmp, s.Verify); err != nil {
 		return err
 	}
 	_ = os.Remove(out) // an empty folder
@@ -93,7 +94,7 @@ func (s Spec) host(dir string) error {
 
 // checkOnly verifies a tree that is there, and writes a report that says so.
 func (s *work) checkOnly(ctx context.Context, out string) error {
-	if err := s.Verified(ctx, s.File, s.o.Warn); err != nil {
+	if err := verify.Tree(ctx, s.File, s.Verify); err != nil {
 		return err
 	}
 	is, err := sdk.Identify(s.File)

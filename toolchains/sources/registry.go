@@ -52,9 +52,6 @@ func (s *work) wheel(ctx context.Context, c pypi.Client) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range f.Notes {
-		s.o.Warn(n)
-	}
 	if s.SHA256 == "" { // of one that is not pinned yet, what its index says must be right
 		s.found.vouched, s.SHA256, s.Size = f.SHA256 != "", f.SHA256, f.Size
 	}

@@ -44,7 +44,6 @@ type Options struct {
 	System   bool                                 // the archives are packages of a distribution: their links begin at its root
 	Digest   func(sum string) error               // told the Digest of what was unpacked, before anything is added; its error is the result; may be nil
 	Progress func(done, total int64, text string) // total 0: not known; called from any goroutine
-	Warn     func(text string)
 }
 
 // Check refuses paths that lead out of the tree.
@@ -124,7 +123,7 @@ func (l Layout) Finish(ctx context.Context, root *os.Root, o Options) error {
 		}
 	}
 	o.Progress(0, 0, "verify")
-	return l.Verified(ctx, root.Name(), o.Warn)
+	return verify.Tree(ctx, root.Name(), l.Verify)
 }
 
 // link adds a link, unless the archive has something there.
@@ -139,18 +138,6 @@ func link(root *os.Root, name, to string) error {
 		return err
 	}
 	return root.Symlink(to, name)
-}
-
-// Verified checks the tree at dir. What its programs need and this machine lacks is told now, before one of them fails with it: it may
-// be got meanwhile, so it is no error.
-func (l Layout) Verified(ctx context.Context, dir string, warn func(string)) error {
-	if err := verify.Tree(ctx, dir, l.Verify); err != nil {
-		return err
-	}
-	for _, p := range verify.HostNeeds(dir, l.Verify.Host).Lacks(verify.Machine("/", "")) {
-		warn(p.Error())
-	}
-	return nil
 }
 
 // Digest is the digest of the folder dir: that of its root's Directory message, with SHA-256, as 64 hexadecimal digits.

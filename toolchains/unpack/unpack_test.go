@@ -44,7 +44,7 @@ func sdk(t *testing.T, files map[string]string) string {
 
 // quiet are options of one who listens to nothing.
 func quiet() unpack.Options {
-	return unpack.Options{Progress: func(int64, int64, string) {}, Warn: func(string) {}}
+	return unpack.Options{Progress: func(int64, int64, string) {}}
 }
 
 func TestLayout(t *testing.T) {

@@ -1,6 +1,5 @@
-// Package verify checks that an unpacked toolchain is what it is said to be: files at their places and none that do not
-// belong there, whole ELF files for the right machine and arch under their own names, version files and build ids that agree
-// within the SDK, programs that run, and what the programs of the host need of the host.
+// Package verify checks an unpacked toolchain: the layout, whole ELF files for the right machine and arch under their
+// own names, version files and build ids that agree within the SDK, and programs that run.
 //
 // A hash says that an archive is the pinned one; it does not say that the pinned one is complete, or an installed copy
 // unmixed. The package knows files; it does not know where they came from and changes nothing.
@@ -37,10 +36,8 @@ type Checks struct {
 	Text     []Text   `hcl:"text,block" json:"text,omitempty"`
 	BuildID  *BuildID `hcl:"build_id,block" json:"build_id,omitempty"`
 	Identity bool     `hcl:"identity,optional" json:"identity,omitempty"` // version files, headers, tools and the folder's name must agree about what the SDK is
-	Record   bool     `hcl:"record,optional" json:"record,omitempty"`     // each file must be what the RECORD of its wheel says
 	Run      []Run    `hcl:"run,block" json:"run,omitempty"`
-	Host     []string `hcl:"host,optional" json:"host,omitempty"` // patterns of programs that run on the host; see HostNeeds
-	Arches   []string `json:"arches,omitempty"`                   // "79": a pattern with "{arch}" is checked for each
+	Arches   []string `json:"arches,omitempty"` // "79": a pattern with "{arch}" is checked for each
 }
 
 // ELF says what the ELF files that match Pattern must be. Each must be whole.
@@ -105,9 +102,7 @@ type Counts struct {
 	BuildIDs int `json:"build_ids"` // files that hold one, or the release's version
 	Silent   int `json:"silent"`    // files that hold neither: of them a digest alone tells
 	Texts    int `json:"texts"`
-	Programs int `json:"programs"`           // that were run
-	Recorded int `json:"recorded,omitempty"` // files that a wheel's RECORD names
-	Signed   int `json:"signed,omitempty"`   // libraries that a catalog beside them names
+	Programs int `json:"programs"` // that were run
 }
 
 const (
@@ -136,7 +131,7 @@ func Tree(ctx context.Context, root string, c Checks) error {
 // Examine checks the tree at root and returns all that there is to say. The error is only that ctx has ended.
 func Examine(ctx context.Context, root string, c Checks) (Report, error) {
 	t := tree{root: root, fsys: os.DirFS(root), checks: c, report: Report{Problems: []*Problem{}, Warnings: []*Problem{}}}
-	for _, check := range []func(){t.layout, t.absent, t.elf, t.text, t.identity, t.buildIDs, t.record, t.catalogs} {
+	for _, check := range []func(){t.layout, t.absent, t.elf, t.text, t.identity, t.buildIDs} {
 		if err := ctx.Err(); err != nil {
 			return Report{}, err
 		}

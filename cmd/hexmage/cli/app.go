@@ -42,10 +42,9 @@ type app struct {
 
 	interrupts *interrupts
 	catalogues *catalogues
-	events     bool        // with --json the command prints events, not one object
-	also       event.Sink  // is sent diagnostics, too; may be nil
-	far        *farCache   // what openRemote found; nil: it was not asked yet
-	pinning    *modulePins // of `hexmage lock`; nil: modules of git repositories are as the lock has them
+	events     bool       // with --json the command prints events, not one object
+	also       event.Sink // is sent diagnostics, too; may be nil
+	far        *farCache  // what openRemote found; nil: it was not asked yet
 
 	texts langserver.Texts // of the editor: what stands in place of files; nil: nothing
 	// of the editor: is told what is wrong, in place of the terminal; nil: the terminal is

@@ -193,11 +193,11 @@ func (l *completedLine) complete(ctx context.Context, words []string) error {
 	}
 	switch {
 	case wants != nil:
-		return l.value(ctx, wants, word)
+		return l.value(wants, word)
 	case !literal && strings.HasPrefix(word, "-"):
 		if f, value, valued := flagOf(node, word); f != nil && valued && strings.HasPrefix(word, "--") {
 			l.prefix = strings.TrimSuffix(word, value)
-			return l.value(ctx, f, value)
+			return l.value(f, value)
 		}
 		for _, f := range flagsOf(node) {
 			if f.Hidden {
@@ -293,7 +293,7 @@ func (l *completedLine) offerNames(names []string, means string) {
 }
 
 // value offers what a flag may be given, of which some is there.
-func (l *completedLine) value(ctx context.Context, f *kong.Flag, some string) error {
+func (l *completedLine) value(f *kong.Flag, some string) error {
 	switch f.Name {
 	case "soc":
 		l.prefix += some[:strings.LastIndexAny(some, ",+")+1]
@@ -303,16 +303,16 @@ func (l *completedLine) value(ctx context.Context, f *kong.Flag, some string) er
 		}
 		l.offers = append(l.offers, d.socOffers()...)
 	case "profile":
-		l.profiles(ctx)
+		l.profiles()
 	case "var":
 		l.nospace = true
-		if cfg := l.pipeline(ctx); cfg != nil {
+		if cfg := l.pipeline(); cfg != nil {
 			for _, v := range cfg.Variables {
 				l.offers = append(l.offers, offer{v.Name + "=", v.Description})
 			}
 		}
 	case "fresh", "verify":
-		l.steps(ctx)
+		l.steps()
 	case "sandbox":
 		l.offerNames([]string{"strict", "staged", "off"}, "")
 	default:
@@ -342,20 +342,20 @@ func (l *completedLine) positional(ctx context.Context, node *kong.Node, p *kong
 			l.offers = append(l.offers, all[i].names...)
 			return nil
 		}
-		l.steps(ctx)
+		l.steps()
 	case "show what":
 		all, err := l.a.explainables(ctx)
 		if err != nil {
 			return err
 		}
-		l.pipelines(ctx)
+		l.pipelines()
 		l.offers = append(l.offers, offer{"module", "a module, by its name or folder"},
 			offer{allKinds, "all kinds of step"})
 		for _, x := range all {
 			l.offers = append(l.offers, offer{x.word, x.means})
 		}
 	case "lock what", "env names":
-		l.pipelines(ctx)
+		l.pipelines()
 		return l.toolchains()
 	case "toolchain list names", "toolchain show name", "toolchain fetch names", "toolchain where name",
 		"toolchain env names":
@@ -375,9 +375,9 @@ func (l *completedLine) positional(ctx context.Context, node *kong.Node, p *kong
 	default:
 		switch p.Name {
 		case "pipeline", "pipelines":
-			l.pipelines(ctx)
+			l.pipelines()
 		case "steps", "step":
-			l.steps(ctx)
+			l.steps()
 		default:
 			l.files = true
 		}
@@ -385,12 +385,10 @@ func (l *completedLine) positional(ctx context.Context, node *kong.Node, p *kong
 	return nil
 }
 
-func (l *completedLine) pipelines(ctx context.Context) {
-	read, done := l.a.skeletons(ctx)
-	defer done()
+func (l *completedLine) pipelines() {
 	for _, name := range l.a.pipelines() {
 		means := ""
-		if cfg, _ := read(name); cfg != nil {
+		if cfg, _ := l.a.skeleton(name); cfg != nil {
 			means = cfg.Description
 		}
 		l.offers = append(l.offers, offer{name, means})
@@ -407,20 +405,18 @@ func (l *completedLine) toolchains() error {
 }
 
 // pipeline is the one that the line names so far; nil if it names none that can be read.
-func (l *completedLine) pipeline(ctx context.Context) *config.Pipeline {
+func (l *completedLine) pipeline() *config.Pipeline {
 	for _, argument := range []string{"pipeline", "what"} {
 		if given := l.arguments[argument]; len(given) > 0 {
-			read, done := l.a.skeletons(ctx)
-			defer done()
-			cfg, _ := read(given[0])
+			cfg, _ := l.a.skeleton(given[0])
 			return cfg
 		}
 	}
 	return nil
 }
 
-func (l *completedLine) profiles(ctx context.Context) {
-	cfg := l.pipeline(ctx)
+func (l *completedLine) profiles() {
+	cfg := l.pipeline()
 	if cfg == nil {
 		l.offerNames([]string{toolchains.ProfileEmulator, toolchains.ProfileSimulated, "device"}, "")
 		return
@@ -431,8 +427,8 @@ func (l *completedLine) profiles(ctx context.Context) {
 }
 
 // steps offers the addresses of the steps and toolchains that the pipeline has in the profile, in modules, too.
-func (l *completedLine) steps(ctx context.Context) {
-	cfg := l.pipeline(ctx)
+func (l *completedLine) steps() {
+	cfg := l.pipeline()
 	if cfg == nil {
 		return
 	}

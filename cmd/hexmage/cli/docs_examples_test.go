@@ -120,9 +120,6 @@ toolchain "qairt" {}
 toolchain "hexagon" {}
 toolchain "ndk" {}
 `},
-			"Modules from git/1": {reason: "there is no such repository: script/gitmodule.txtar has one"},
-			"Modules from git/2": {reason: "a part of a lock file, which `hexmage lock` writes: script/" +
-				"gitmodule.txtar"},
 			"Order/1": {files: "-- pipelines/p.hcl --\nvariable \"boards\" { default = { left = " +
 				"\"/dev/ttyUSB0\" } }\n"},
 			"Secrets/1": {args: []string{"--var", "token=secret"}},

@@ -2,11 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"io"
-	"net/http"
-	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +11,6 @@ import (
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/internal/engine"
-	"github.com/hexmage/hexmage/internal/plan"
 	"github.com/hexmage/hexmage/internal/planner"
 	"github.com/hexmage/hexmage/internal/remote"
 	"github.com/hexmage/hexmage/runner/adb"
@@ -24,14 +19,11 @@ import (
 	"github.com/hexmage/hexmage/steps"
 	"github.com/hexmage/hexmage/toolchains"
 	"github.com/hexmage/hexmage/toolchains/doctor"
-	"github.com/hexmage/hexmage/toolchains/sources"
-	"github.com/hexmage/hexmage/toolchains/sources/qpm"
 )
 
 // doctorCmd is `hexmage doctor [PIPELINE…]`.
 type doctorCmd struct {
 	Pipelines []string `arg:"" optional:"" help:"Look only at what these pipelines lack. Default: all."`
-	Network   bool     `help:"Also ask whether the hosts that SDKs are downloaded from answer."`
 }
 
 // Run says what this machine has and lacks. It fails when something is missing that the chosen profile (simulated, when
@@ -42,21 +34,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	o := a.doctorOptions(d)
-	var seen []doctor.Device // asked once: a phone that is away takes its time
-	asked, unseen := false, error(nil)
-	o.Probes.Devices = func(ctx context.Context) ([]doctor.Device, error) {
-		if !asked {
-			seen, unseen = a.devicesSeen(ctx)
-		}
-		asked = true
-		return seen, unseen
-	}
-	if c.Network {
-		if a.Offline {
-			return usageError("--network and --offline contradict each other: give one of them")
-		}
-		o.Probes.Reach = reach
-	}
+	o.Probes.Devices = a.devicesSeen
 	roots := map[string]map[string]located{}
 	o.Stored = func(name, version, profile string) (string, bool) {
 		if roots[profile] == nil {
@@ -82,24 +60,14 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	found = append(found, far...)
-	var steps []doctor.Step
-	if a.Profile == "device" {
-		o.Offline, o.Vendor = a.Offline,
-			qpm.Client{Search: filepath.SplitList(a.Env.Var("PATH")), Home: a.Env.Var("HOME"),
-				Env: sources.Proxies(a.Env.Vars)}
-		asking, cancel := context.WithTimeout(ctx, vendorLimit)
-		defer cancel()
-		steps = doctor.ByHand(asking, o)
-	}
 	if a.JSON {
 		err = a.printJSON(struct {
 			Findings []doctor.Finding `json:"findings"`
-			Steps    []doctor.Step    `json:"steps,omitempty"`
 			Next     []string         `json:"next"`
-		}{found, steps, doctor.Commands(found, steps)})
+		}{found, doctor.Commands(found)})
 	} else {
 		err = doctor.Text(a.Env.Stdout, found,
-			doctor.TextOptions{Steps: steps, Width: a.Env.Width, Paint: func(s doctor.Status, text string) string {
+			doctor.TextOptions{Width: a.Env.Width, Paint: func(s doctor.Status, text string) string {
 				return a.painted(map[doctor.Status]string{doctor.OK: "32", doctor.Missing: "31",
 					doctor.Optional: "33"}[s], text)
 			}})
@@ -107,8 +75,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return engineError(err)
 	}
-	if slices.ContainsFunc(found, func(f doctor.Finding) bool { return f.Status == doctor.Missing }) ||
-		slices.ContainsFunc(steps, func(s doctor.Step) bool { return s.State != doctor.Done }) {
+	if slices.ContainsFunc(found, func(f doctor.Finding) bool { return f.Status == doctor.Missing }) {
 		return &exitError{Code: ExitFailed}
 	}
 	return nil
@@ -184,7 +151,7 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 	if err != nil {
 		return nil, err
 	}
-	cfg, diags := a.load(ctx, workspace, name)
+	cfg, diags := a.load(workspace, name)
 	if diags.HasErrors() {
 		return []doctor.Pipeline{{Name: name, Profile: a.Profile, Err: mistakes(diags)}}, nil
 	}
@@ -213,12 +180,8 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 		case diags.HasErrors():
 			out = append(out, doctor.Pipeline{Name: name, Profile: profile, SoC: soc, Err: mistakes(diags)})
 		default:
-			asked, err := own.requests(ctx, name, d)
-			if err != nil {
-				return nil, err
-			}
 			p.Plan = own.checkMachine(p.Plan)
-			of, err := own.lacking(ctx, p, workspace, asked)
+			of, err := own.lacking(ctx, p, workspace)
 			if err != nil {
 				return nil, err
 			}
@@ -229,55 +192,41 @@ func (a *app) examined(ctx context.Context, name string, d *domain) ([]doctor.Pi
 	return out, nil
 }
 
-// lacking says what a plan lacks, by what checkMachine has found, and how it gets the toolchains that it asks for.
-func (a *app) lacking(ctx context.Context, p *planned, workspace string,
-	asked []toolchains.Request) (doctor.Pipeline, error) {
-	of := doctor.Pipeline{Name: p.Pipeline, Profile: p.Profile, Asked: asked}
-	var err error
-	of.Takes, of.Download, err = a.takes(ctx, p, workspace)
+// lacking returns what a plan lacks, by checkMachine, and how much its toolchains are left to download.
+func (a *app) lacking(ctx context.Context, p *planned, workspace string) (doctor.Pipeline, error) {
+	of := doctor.Pipeline{Name: p.Pipeline, Profile: p.Profile}
 	for _, n := range p.Instances {
 		for _, m := range n.Missing {
 			of.Missing = append(of.Missing, n.At.Short()+": "+m)
 		}
 	}
-	return of, err
-}
-
-// takes says of each toolchain of the plan whether it is in the store, and what it would download, by name and
-// version; and how much that is in all.
-func (a *app) takes(ctx context.Context, p *planned, workspace string) (map[string]doctor.Take, int64, error) {
-	var of []addrs.Step
+	var toolchains []addrs.Step
 	for _, n := range toolchainInstances(p.Plan) {
-		of = append(of, n.At.Step)
+		toolchains = append(toolchains, n.At.Step)
 	}
-	p, err := p.Select(of...)
-	if err != nil || len(of) == 0 {
-		return nil, 0, err
+	p, err := p.Select(toolchains...)
+	if err != nil || len(toolchains) == 0 {
+		return of, err
 	}
 	o, _, err := a.lookupOnly(ctx, workspace)
 	if err != nil {
-		return nil, 0, err
+		return of, err
 	}
 	p.extend(&o)
 	seen, err := engine.Preview(ctx, p.Plan, o, nil)
 	if err != nil {
-		return nil, 0, engineError(err)
+		return of, engineError(err)
 	}
-	out := map[string]doctor.Take{}
-	for _, n := range toolchainInstances(p.Plan) {
-		out[doctor.TakeOf(n.At.Name, n.Version)] = doctor.Take{Stored: stored(seen, n),
-			Download: a.toDownload(seen, func(o *plan.Instance) bool { return o.At == n.At })}
-	}
-	return out, a.toDownload(seen, func(*plan.Instance) bool { return true }), nil
+	of.Download = a.toDownload(seen)
+	return of, nil
 }
 
-// toDownload is how much those actions of some instances will download that have no result, in bytes. What two of
-// them want is counted once.
-func (a *app) toDownload(seen *engine.Previews, of func(*plan.Instance) bool) (n int64) {
+// toDownload returns how many bytes the actions without a result will download. It counts equal actions once.
+func (a *app) toDownload(seen *engine.Previews) (n int64) {
 	fetched := map[string]bool{}
 	for i := range seen.Actions {
 		v := &seen.Actions[i]
-		if key := v.Key.Hex(); v.Status == engine.WillRun && v.Spec != nil && of(v.Instance) && !fetched[key] {
+		if key := v.Key.Hex(); v.Status == engine.WillRun && v.Spec != nil && !fetched[key] {
 			fetched[key] = true
 			n += steps.Download(*v.Spec, a.places().Downloads())
 		}
@@ -285,10 +234,7 @@ func (a *app) toDownload(seen *engine.Previews, of func(*plan.Instance) bool) (n
 	return n
 }
 
-const (
-	askLimit    = 3 * time.Second  // for a phone, and for a host of the network, to answer
-	vendorLimit = 60 * time.Second // for the vendor's clients, which refresh their catalogues first
-)
+const askLimit = 3 * time.Second // for a phone to answer
 
 // devicesSeen asks the phones of devices.hcl, and the user's adb server, if it runs, what else it sees.
 func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
@@ -305,12 +251,12 @@ func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
 	client := adb.NewClient(network, address)
 	var out []doctor.Device
 	known := map[string]bool{}
-	for _, s := range pool.New(a.deviceState(), listed.Devices).States(ctx,
+	for _, s := range pool.States(ctx, listed.Devices,
 		pool.Reach{SSH: a.ssh(), Server: func(context.Context) (*adb.Client, error) { return client, nil }}) {
 		d := doctor.Device{Serial: s.Serial, State: "device", Model: strings.TrimSpace(s.Name + " " + s.Info.Model),
 			SoC: s.Info.SoC}
-		if s.Aside != nil {
-			d.State = "set aside: " + s.Aside.Error()
+		if s.Why != nil {
+			d.State = "unusable: " + s.Why.Error()
 		}
 		known[s.Serial] = known[s.Serial] || s.Server == (pool.Server{})
 		out = append(out, d)
@@ -332,27 +278,6 @@ func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
 		out = append(out, d)
 	}
 	return out, nil
-}
-
-// reach asks a host for its front page. Whatever it says, it answers.
-func reach(ctx context.Context, host string) error {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+host+"/", nil)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("User-Agent", "Mozilla/5.0")
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := client.Do(req)
-	var asked *url.Error
-	if errors.As(err, &asked) {
-		err = asked.Err // without the address, which people see already
-	}
-	if err != nil {
-		return err
-	}
-	return res.Body.Close()
 }
 
 func (a *app) painted(code, s string) string {

@@ -75,7 +75,7 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 		Phones: listed.Simulated,
 	}
 	if len(listed.Devices) > 0 {
-		devices.Pool = pool.New(devices.State, listed.Devices)
+		devices.Pool = pool.New(listed.Devices)
 	}
 	e.device, e.devices, e.simulated = runner.New(devices), devices, max(1, listed.Simulated)
 	e.phones = max(e.simulated, len(listed.Devices))
@@ -121,7 +121,7 @@ func (a *app) buildRoots(ctx context.Context, e *engineParts, p *planned, worksp
 	failures := &failureSink{next: sink}
 	o := e.options(a)
 	o.Sink, o.Workspace, o.Roots = a.diagnosed(workspace, failures), workspace, roots
-	o.Secrets, o.LogDir = a.secrets(ctx, workspace, p.Pipeline), a.logsOf(p.Pipeline)
+	o.Secrets, o.LogDir = a.secrets(workspace, p.Pipeline), a.logsOf(p.Pipeline)
 	p.extend(&o)
 	res, err := engine.Run(ctx, p.Plan, o)
 	done()

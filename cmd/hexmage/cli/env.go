@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ import (
 // envCmd is `hexmage env [PIPELINE | TOOLCHAIN[@VERSION]…]`.
 type envCmd struct {
 	Names []string `arg:"" optional:"" help:"A pipeline (all its toolchains), or toolchains of the catalogue, NAME or NAME@VERSION. Default: qairt, hexagon and ndk."`
-	Shell string   `enum:"bash,zsh,sh,fish,powershell,json" default:"bash" placeholder:"SHELL" help:"Write for bash, zsh, sh, fish, powershell, or as json. Default: bash."`
+	Shell string   `enum:"bash,zsh,sh,fish,json" default:"bash" placeholder:"SHELL" help:"Write for bash, zsh, sh, fish, or as json. Default: bash."`
 }
 
 // Help has the examples of `hexmage env --help`.
@@ -36,7 +35,7 @@ Examples:
 // toolchainEnvCmd is `hexmage toolchain env NAME…`: the same for toolchains only.
 type toolchainEnvCmd struct {
 	Names []string `arg:"" help:"Toolchains of the catalogue, NAME or NAME@VERSION."`
-	Shell string   `enum:"bash,zsh,sh,fish,powershell,json" default:"bash" placeholder:"SHELL" help:"Write for bash, zsh, sh, fish, powershell, or as json. Default: bash."`
+	Shell string   `enum:"bash,zsh,sh,fish,json" default:"bash" placeholder:"SHELL" help:"Write for bash, zsh, sh, fish, or as json. Default: bash."`
 }
 
 // Run prints.
@@ -62,7 +61,7 @@ func (c *envCmd) Run(ctx context.Context, a *app) error {
 		if len(names) > 1 {
 			return usageError("env: %q is a pipeline, and stands for all its toolchains: name it alone", name)
 		}
-		p, workspace, err := a.plan(ctx, name, nil)
+		p, workspace, err := a.plan(name, nil)
 		if err != nil {
 			return err
 		}
@@ -117,10 +116,7 @@ func (a *app) printEnv(ctx context.Context, p *planned, workspace, shell string)
 	if err != nil {
 		return err
 	}
-	e := sdkenv.New(a.Env.Var, func(toolchain, root string) bool {
-		is, err := sdk.Identify(root)
-		return (err == nil || errors.Is(err, sdk.ErrNoVersion)) && is.Name == toolchain
-	})
+	e := sdkenv.New(a.Env.Var)
 	for _, l := range ls {
 		t, r, err := d.catalogue().Find(l.Name, l.Version)
 		if is, bad := sdk.Identify(l.Path); err != nil && bad == nil {

@@ -42,7 +42,7 @@ func (c *ideCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	if c.Pipeline != "" {
-		if arches, err = c.ofPipeline(ctx, a, arches, roots); err != nil {
+		if arches, err = c.ofPipeline(a, arches, roots); err != nil {
 			return err
 		}
 	}
@@ -111,7 +111,7 @@ func (c *ideCmd) roots(ctx context.Context, a *app, arches []oppackage.Arch) (op
 	workspace := a.here()
 	var err error
 	if c.Pipeline != "" {
-		p, workspace, err = a.plan(ctx, c.Pipeline, nil)
+		p, workspace, err = a.plan(c.Pipeline, nil)
 	} else {
 		names := []string{"hexagon"}
 		for _, arch := range arches {
@@ -146,7 +146,7 @@ func (c *ideCmd) roots(ctx context.Context, a *app, arches []oppackage.Arch) (op
 
 // ofPipeline are the targets that the pipeline's toolchains can build for, those of its own targets' archs first. No
 // other would have a folder of headers that is there.
-func (c *ideCmd) ofPipeline(ctx context.Context, a *app, arches []oppackage.Arch,
+func (c *ideCmd) ofPipeline(a *app, arches []oppackage.Arch,
 	r oppackage.Roots) ([]oppackage.Arch, error) {
 	workspace, err := a.workspace(c.Pipeline)
 	if err != nil {
@@ -156,7 +156,7 @@ func (c *ideCmd) ofPipeline(ctx context.Context, a *app, arches []oppackage.Arch
 	if err != nil {
 		return nil, err
 	}
-	cfg, diags := a.load(ctx, workspace, c.Pipeline)
+	cfg, diags := a.load(workspace, c.Pipeline)
 	if diags.HasErrors() {
 		return nil, a.printDiags(diags, cfg.Shown())
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -20,11 +19,11 @@ type usedKind struct {
 }
 
 // listKinds prints one line for each kind of step, or, if only is a kind, all about that kind.
-func listKinds(ctx context.Context, a *app, kinds map[string]step.Kind, only string) error {
+func listKinds(a *app, kinds map[string]step.Kind, only string) error {
 	if only != "" && kinds[only] == nil {
 		return usageError("there is no kind %q. %s", only, orList("There are", only, slices.Sorted(maps.Keys(kinds))))
 	}
-	users := a.kindUsers(ctx)
+	users := a.kindUsers()
 	var rows [][]string
 	for _, d := range step.Describe(kinds) {
 		k := usedKind{d, users[d.Kind]}
@@ -54,12 +53,10 @@ func orList(there, name string, names []string) string {
 
 // kindUsers are the pipelines that use a kind, the workspace's and the shipped ones, by kind. One that cannot be read
 // uses none.
-func (a *app) kindUsers(ctx context.Context) map[string][]string {
+func (a *app) kindUsers() map[string][]string {
 	users := map[string][]string{}
-	read, done := a.skeletons(ctx)
-	defer done()
 	for _, name := range a.pipelines() {
-		cfg, _ := read(name)
+		cfg, _ := a.skeleton(name)
 		if cfg == nil {
 			continue
 		}

@@ -55,7 +55,7 @@ func TestAKindIsOneFileAndOneLine(t *testing.T) {
 		t.Helper()
 		var out bytes.Buffer
 		a := &app{globalFlags: globalFlags{JSON: asJSON}, Env: Env{Stdout: &out}}
-		if err := listKinds(t.Context(), a, kinds, kind); err != nil {
+		if err := listKinds(a, kinds, kind); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()

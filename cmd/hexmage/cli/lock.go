@@ -23,9 +23,9 @@ import (
 
 // lockCmd is `hexmage lock [PIPELINE | TOOLCHAIN [RELEASE]]`.
 type lockCmd struct {
-	What    string   `arg:"" optional:"" help:"A pipeline (its modules of git repositories, and all its toolchains, in the chosen profile), or a toolchain of the catalogue. Default: all pipelines of the workspace."`
+	What    string   `arg:"" optional:"" help:"A pipeline (all its toolchains, in the chosen profile), or a toolchain of the catalogue. Default: all pipelines of the workspace."`
 	Release string   `arg:"" optional:"" help:"Release of the toolchain. Default: the catalogue's."`
-	Upgrade []string `placeholder:"NAME" help:"Pin this toolchain anew, though it is pinned, or the modules of the git repository with this address. May be repeated."`
+	Upgrade []string `placeholder:"NAME" help:"Pin this toolchain anew, though it is pinned. May be repeated."`
 	Check   bool     `help:"Only say what is missing or stale; ask nobody what there is, write nothing. Exit code 2 when something is."`
 }
 
@@ -41,7 +41,6 @@ Examples:
     hexmage lock qwen3-aot-v79 --profile device        all toolchains of the pipeline
     hexmage lock qairt 2.41.0.251128 --profile device  this release
     hexmage lock --upgrade llvm                        pin anew: take what there is now
-    hexmage lock --upgrade https://host/modules.git    what the tags and branches of this repository are now
     hexmage lock --check                               for continuous integration: is all pinned?`
 }
 
@@ -57,18 +56,12 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if !c.Check {
-		a.pinning = &modulePins{lock: lock, upgrade: c.Upgrade, called: map[[2]string]bool{}}
-	}
-	reqs, err := c.requests(ctx, a, d)
+	reqs, err := c.requests(a, d)
 	if err != nil {
 		return err
 	}
 	if c.Check {
 		return a.checkLock(d, reqs)
-	}
-	if c.What == "" && a.Profile == "" {
-		a.pinning.forget()
 	}
 	if c.What == "" { // what the shipped lock pins is pinned; a release that is named is to be in the workspace's own
 		reqs = slices.DeleteFunc(reqs, func(q toolchains.Request) bool {
@@ -94,7 +87,6 @@ func (c *lockCmd) Run(ctx context.Context, a *app) error {
 	o.Progress = line.download
 	changes, err := relock.Update(ctx, d.catalogue(), lock, reqs, o)
 	line.end()
-	changes = append(a.pinning.changes, changes...)
 	changed := false
 	for _, ch := range changes {
 		if !a.JSON {
@@ -177,7 +169,7 @@ func (a *app) checkLock(d *domain, reqs []toolchains.Request) error {
 }
 
 // requests are the releases that the command is about, each once.
-func (c *lockCmd) requests(ctx context.Context, a *app, d *domain) ([]toolchains.Request, error) {
+func (c *lockCmd) requests(a *app, d *domain) ([]toolchains.Request, error) {
 	var all []toolchains.Request
 	add := func(reqs ...toolchains.Request) {
 		for _, q := range reqs {
@@ -192,13 +184,13 @@ func (c *lockCmd) requests(ctx context.Context, a *app, d *domain) ([]toolchains
 	pipelines := []string{c.What}
 	switch {
 	case c.What == "":
-		pipelines = a.ownPipelines(ctx)
+		pipelines = a.ownPipelines()
 	case !slices.Contains(a.pipelines(), c.What) || c.Release != "":
 		add(toolchains.Request{Name: c.What, Version: c.Release, Profile: a.Profile, Machine: d.machine})
 		pipelines = nil
 	}
 	for _, p := range pipelines {
-		reqs, err := a.requests(ctx, p, d)
+		reqs, err := a.requests(p, d)
 		if err != nil {
 			return nil, err
 		}
@@ -212,8 +204,7 @@ func (c *lockCmd) requests(ctx context.Context, a *app, d *domain) ([]toolchains
 		add(reqs...)
 	}
 	for _, name := range c.Upgrade {
-		if slices.ContainsFunc(all, func(q toolchains.Request) bool { return q.Name == name }) ||
-			a.pinning != nil && a.pinning.calls(name) {
+		if slices.ContainsFunc(all, func(q toolchains.Request) bool { return q.Name == name }) {
 			continue
 		}
 		if _, _, err := d.catalogue().Find(name, ""); err != nil {
@@ -225,10 +216,10 @@ func (c *lockCmd) requests(ctx context.Context, a *app, d *domain) ([]toolchains
 }
 
 // ownPipelines are the workspace's pipelines, those of them that have the chosen profile.
-func (a *app) ownPipelines(ctx context.Context) []string {
+func (a *app) ownPipelines() []string {
 	var out []string
 	for _, name := range a.own() {
-		cfg, diags := a.load(ctx, a.Root, name)
+		cfg, diags := a.load(a.Root, name)
 		if a.Profile == "" || diags.HasErrors() ||
 			slices.ContainsFunc(cfg.Profiles, func(p *config.Profile) bool { return p.Name == a.Profile }) {
 			out = append(out, name)
@@ -238,12 +229,12 @@ func (a *app) ownPipelines(ctx context.Context) []string {
 }
 
 // requests are the toolchains that a pipeline asks for.
-func (a *app) requests(ctx context.Context, pipeline string, d *domain) ([]toolchains.Request, error) {
+func (a *app) requests(pipeline string, d *domain) ([]toolchains.Request, error) {
 	workspace, err := a.workspace(pipeline)
 	if err != nil {
 		return nil, err
 	}
-	cfg, diags := a.load(ctx, workspace, pipeline)
+	cfg, diags := a.load(workspace, pipeline)
 	var asked []toolchains.Request
 	if !diags.HasErrors() {
 		o := a.plannerOptions(workspace, cfg, d)

@@ -68,25 +68,21 @@ func (a *app) editorWorkspace(file string, open langserver.Texts) *langserver.Wo
 	return &langserver.Workspace{
 		Root:      own.Root,
 		Pipelines: func() []string { return names(own.files(own.Root)) },
-		Load: func(ctx context.Context, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
-			return own.load(ctx, own.Root, pipeline)
+		Load: func(_ context.Context, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
+			return own.load(own.Root, pipeline)
 		},
 		Check: own.editorCheck,
-		Find: func(source string) (config.ModuleFolder, error) {
-			find, done := own.finder(context.Background(), own.Root)
-			defer done()
-			return find(source)
-		},
+		Find:  own.finder(own.Root),
 		Words: own.editorWords,
 	}
 }
 
 // editorCheck is `hexmage validate` of one pipeline.
-func (a *app) editorCheck(ctx context.Context, pipeline string) (hcl.Diagnostics, error) {
+func (a *app) editorCheck(_ context.Context, pipeline string) (hcl.Diagnostics, error) {
 	own := *a
 	var all hcl.Diagnostics
 	own.onDiags = func(diags hcl.Diagnostics) { all = append(all, diags...) }
-	_, err := own.validateIn(ctx, own.Root, pipeline)
+	_, err := own.validateIn(own.Root, pipeline)
 	var printed *exitError
 	if errors.As(err, &printed) && printed.Err == nil {
 		err = nil

@@ -20,7 +20,7 @@ func (r *oneRun) make(ctx context.Context, began time.Time) (engine.Result, erro
 		r.costs = r.a.costs(r.c.Pipeline)
 	}
 	end := r.phase("plan")
-	p, err := r.plan(ctx, began)
+	p, err := r.plan(began)
 	end()
 	if err == nil {
 		err = r.a.runnable(p.planned, "the pipeline")
@@ -37,7 +37,7 @@ func (r *oneRun) make(ctx context.Context, began time.Time) (engine.Result, erro
 	if err != nil {
 		return r.unable(err)
 	}
-	o := r.options(ctx, p.Profile)
+	o := r.options(p.Profile)
 	if o.Fresh, err = choose(r.a.Fresh, "--fresh", p.Plan); err != nil {
 		return r.unable(err)
 	}
@@ -81,17 +81,17 @@ func (r *oneRun) hasRoom(ctx context.Context, p *planned) error {
 }
 
 // plan plans the pipeline, or returns the plan of the build before if planning would read what it read then.
-func (r *oneRun) plan(ctx context.Context, began time.Time) (*keptPlan, error) {
+func (r *oneRun) plan(began time.Time) (*keptPlan, error) {
 	fn, err := r.a.digestFunction()
 	if err != nil {
 		return nil, err
 	}
 	m := r.a.machineOf(r.workspace, fn)
 	if k := r.planning; k == nil || k.reads == nil || k.reads.Holds(m) != nil {
-		p, _, err := r.a.plan(ctx, r.c.Pipeline, r.c.Steps)
+		p, _, err := r.a.plan(r.c.Pipeline, r.c.Steps)
 		if err != nil {
 			if r.watches != nil {
-				r.watches.unplanned(r.a.load(ctx, r.workspace, r.c.Pipeline))
+				r.watches.unplanned(r.a.load(r.workspace, r.c.Pipeline))
 			}
 			return nil, err
 		}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -18,37 +17,27 @@ import (
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/workspace"
 	"github.com/hexmage/hexmage/toolchains"
-	"github.com/hexmage/hexmage/toolchains/gitmodule"
 )
 
-// skeletons returns what reads a pipeline, the workspace's own or a shipped one, until done is called: nil for one
-// that cannot be read. Nothing is unpacked or got to look.
-func (a *app) skeletons(ctx context.Context) (read func(name string) (cfg *config.Pipeline, own bool), done func()) {
-	offline := *a
-	offline.Offline = true // modules of repositories that are not in the cache are not got to look
-	g := &gitModules{a: &offline, workspace: a.Root}
-	return func(name string) (*config.Pipeline, bool) {
-		var from fs.FS = hexmage.Shipped
-		own := a.Root != "" && workspace.Has(rooted.FS(a.Root), name)
-		if own {
-			from = rooted.FS(a.Root)
-		}
-		// as the binary carries them
-		cfg, diags := config.Load(from, name, func(source string) (config.ModuleFolder, error) {
-			if strings.HasPrefix(source, gitmodule.Prefix) {
-				return g.find(ctx, source)
-			}
-			if f, ok := moduleOf(from, source); ok {
-				return f, nil
-			}
-			f, _ := moduleOf(hexmage.Shipped, source)
+// skeleton reads a pipeline, the workspace's own or a shipped one, and unpacks nothing: nil if it has errors.
+func (a *app) skeleton(name string) (cfg *config.Pipeline, own bool) {
+	var from fs.FS = hexmage.Shipped
+	own = a.Root != "" && workspace.Has(rooted.FS(a.Root), name)
+	if own {
+		from = rooted.FS(a.Root)
+	}
+	// as the binary carries them
+	cfg, diags := config.Load(from, name, func(source string) (config.ModuleFolder, error) {
+		if f, ok := moduleOf(from, source); ok {
 			return f, nil
-		})
-		if diags.HasErrors() {
-			cfg = nil
 		}
-		return cfg, own
-	}, g.done
+		f, _ := moduleOf(hexmage.Shipped, source)
+		return f, nil
+	})
+	if diags.HasErrors() {
+		cfg = nil
+	}
+	return cfg, own
 }
 
 // The groups in which which lists pipelines.
@@ -61,13 +50,11 @@ const (
 
 // which is the error for a command that no pipeline was named for: it lists those that there are, with what one has
 // to have for each, beside what hexmage gets by itself.
-func (a *app) which(ctx context.Context) error {
+func (a *app) which() error {
 	d, err := a.domain(a.here())
 	if err != nil {
 		return err
 	}
-	read, done := a.skeletons(ctx)
-	defer done()
 	groups := map[string]string{}
 	names := a.pipelines()
 	width := 0
@@ -75,7 +62,7 @@ func (a *app) which(ctx context.Context) error {
 		width = max(width, shown(name))
 	}
 	for _, name := range names {
-		cfg, own := read(name)
+		cfg, own := a.skeleton(name)
 		group, says := groupOwn, "cannot be read: hexmage validate "+name
 		var needs []string
 		if cfg != nil {

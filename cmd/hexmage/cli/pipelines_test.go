@@ -23,7 +23,7 @@ func TestNeeds(t *testing.T) {
 	}
 	some := 0
 	for _, name := range names(hexmage.Shipped) {
-		cfg, diags := a.load(t.Context(), a.here(), name)
+		cfg, diags := a.load(a.here(), name)
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}

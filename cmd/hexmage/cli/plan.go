@@ -64,7 +64,7 @@ func (p *planned) Select(steps ...addrs.Step) (*planned, error) {
 func (p *planned) extend(o *engine.Options) { o.Extender, o.Hints = p.more, p.more.Explain }
 
 // plan plans a pipeline, restricted to steps if any are given. It returns the workspace too. Diagnostics are printed.
-func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*planned, string, error) {
+func (a *app) plan(pipeline string, steps []string) (*planned, string, error) {
 	selection, err := selected(steps)
 	if err != nil {
 		return nil, "", err
@@ -74,7 +74,7 @@ func (a *app) plan(ctx context.Context, pipeline string, steps []string) (*plann
 		return nil, "", err
 	}
 	a.catalogues.begin(workspace)
-	cfg, diags := a.load(ctx, workspace, pipeline)
+	cfg, diags := a.load(workspace, pipeline)
 	var p *planned
 	if !diags.HasErrors() {
 		whole, more, err := a.planConfig(workspace, cfg)
@@ -122,10 +122,8 @@ func (a *app) strays(cfg *config.Pipeline) (names []string) {
 	if drop(cfg); len(set) == 0 {
 		return nil
 	}
-	read, done := a.skeletons(context.Background()) // which waits for nothing
-	defer done()
 	for _, name := range a.pipelines() {
-		other, _ := read(name)
+		other, _ := a.skeleton(name)
 		drop(other)
 	}
 	return slices.Sorted(maps.Keys(set))
@@ -140,9 +138,9 @@ func (a *app) plannerOptions(workspace string, cfg *config.Pipeline, d *domain) 
 }
 
 // secrets returns what has the values that the secrets of a pipeline's plan refer to: those of this command.
-func (a *app) secrets(ctx context.Context, workspace, pipeline string) func() (secret.Values, error) {
+func (a *app) secrets(workspace, pipeline string) func() (secret.Values, error) {
 	return func() (secret.Values, error) {
-		cfg, diags := a.load(ctx, workspace, pipeline)
+		cfg, diags := a.load(workspace, pipeline)
 		var values secret.Values
 		if !diags.HasErrors() {
 			var more hcl.Diagnostics
@@ -245,7 +243,7 @@ Examples:
 
 // Run prints what the pipeline would run.
 func (c *planCmd) Run(ctx context.Context, a *app) error {
-	p, workspace, err := a.plan(ctx, c.Pipeline, c.Steps)
+	p, workspace, err := a.plan(c.Pipeline, c.Steps)
 	if err != nil {
 		return err
 	}
@@ -300,8 +298,8 @@ func (*graphCmd) Help() string {
 }
 
 // Run prints the graph.
-func (c *graphCmd) Run(ctx context.Context, a *app) error {
-	p, _, err := a.plan(ctx, c.Pipeline, c.Steps)
+func (c *graphCmd) Run(a *app) error {
+	p, _, err := a.plan(c.Pipeline, c.Steps)
 	if err != nil {
 		return err
 	}
@@ -338,14 +336,14 @@ type checked struct {
 }
 
 // Run checks pipelines, one after the other, and says of each whether it is right.
-func (c *validateCmd) Run(ctx context.Context, a *app) error {
+func (c *validateCmd) Run(a *app) error {
 	names := c.Pipelines
 	if len(names) == 0 {
 		names = a.pipelines()
 	}
 	bad := false
 	for _, name := range names {
-		all, err := a.validate(ctx, name)
+		all, err := a.validate(name)
 		if err != nil {
 			bad = true
 			var said *exitError
@@ -379,17 +377,17 @@ func (c *validateCmd) Run(ctx context.Context, a *app) error {
 }
 
 // validate plans a pipeline in the chosen profile, or in each that it has. What is wrong in several is said once.
-func (a *app) validate(ctx context.Context, name string) ([]checked, error) {
+func (a *app) validate(name string) ([]checked, error) {
 	workspace, err := a.workspace(name)
 	if err != nil {
 		return []checked{{Pipeline: name, Profile: a.Profile}}, err
 	}
-	return a.validateIn(ctx, workspace, name)
+	return a.validateIn(workspace, name)
 }
 
 // validateIn is validate of a pipeline of the workspace.
-func (a *app) validateIn(ctx context.Context, workspace, name string) ([]checked, error) {
-	cfg, diags := a.load(ctx, workspace, name)
+func (a *app) validateIn(workspace, name string) ([]checked, error) {
+	cfg, diags := a.load(workspace, name)
 	if diags.HasErrors() {
 		return []checked{{Pipeline: name, Profile: a.Profile}}, a.printDiags(diags, cfg.Shown())
 	}

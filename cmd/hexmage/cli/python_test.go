@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -124,24 +125,24 @@ with open(sys.argv[1], "w") as f:
 	if strings.Contains(string(lock), "127.0.0.1") || strings.Contains(string(lock), "://") {
 		t.Errorf("the lock has an address:\n%s", lock)
 	}
-	// If the index gives no sizes, lock downloads the wheels and writes the same file.
+	// If the index gives no sizes, the lock has none.
 	first := cache
 	caches("plain")
 	srv.Plain.Store(true)
 	write("ws/hexmage.lock.hcl", "")
 	must("pinned 2 packages", "lock")
-	if again, err := os.ReadFile(filepath.Join(root, "ws/hexmage.lock.hcl")); err != nil || !bytes.Equal(again, lock) ||
-		srv.Files.Load() == 0 {
-		t.Errorf("without sizes: %v, %d requests for wheels\n%s", err, srv.Files.Load(), again)
+	unsized := regexp.MustCompile(`(\.whl) \d+ `).ReplaceAll(lock, []byte("$1 0 "))
+	again, err := os.ReadFile(filepath.Join(root, "ws/hexmage.lock.hcl"))
+	if err != nil || !bytes.Equal(again, unsized) {
+		t.Errorf("without sizes: %v\n%s", err, again)
 	}
+	write("ws/hexmage.lock.hcl", string(lock))
 	srv.Plain.Store(false)
 	cache = first
 	must("pins all", "lock", "--check")
 	_, size, _ := strings.Cut(strings.TrimSpace(must("; to download: ", "plan", "p")), "; to download: ")
-	must("2 packages for Python "+version+", to be downloaded: "+size, "doctor", "p")
 	must(size+" to be downloaded", "doctor", "p")
 	must("6 executed", "run", "p")
-	must("2 packages for Python "+version+", in the store", "doctor", "p")
 	if out := must("nothing is to be downloaded", "doctor", "p"); strings.Contains(out, size+" to be") {
 		t.Errorf("doctor after the run: %s", out)
 	}
@@ -175,7 +176,7 @@ with open(sys.argv[1], "w") as f:
 	// Another cache, another home of it: the same bytes.
 	caches("two")
 	must("executed", "run", "p")
-	again, err := os.ReadFile(filepath.Join(root, "ws/out/p/said"))
+	again, err = os.ReadFile(filepath.Join(root, "ws/out/p/said"))
 	if err != nil || !bytes.Equal(again, said) {
 		t.Errorf("again it said:\n%s", again)
 	}

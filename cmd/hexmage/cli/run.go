@@ -44,7 +44,7 @@ Examples:
 // Run builds the pipeline.
 func (c *runCmd) Run(ctx context.Context, a *app) error {
 	if c.Pipeline == "" {
-		return a.which(ctx)
+		return a.which()
 	}
 	began := time.Now()
 	a.Serial, a.events = c.Serial, true
@@ -287,13 +287,13 @@ func (r *oneRun) recorded(next event.Sink) event.Sink {
 }
 
 // options are those of a build, but for who is told of it.
-func (r *oneRun) options(ctx context.Context, profile string) engine.Options {
+func (r *oneRun) options(profile string) engine.Options {
 	o := r.engine.withDevices(r.engine.runOptions(r.a, &r.c.runFlags, r.workspace, r.outIn, r.out))
 	o.Took = func(step, name string) int64 {
 		cost, _ := r.costs().Of(profile, step, name)
 		return cost.Memory
 	}
-	o.Secrets = r.a.secrets(ctx, r.workspace, r.c.Pipeline)
+	o.Secrets = r.a.secrets(r.workspace, r.c.Pipeline)
 	if r.trace != nil {
 		o.Executor, o.Flush = r.trace.Executor(o.Executor), r.trace.Flush(o.Flush)
 	}

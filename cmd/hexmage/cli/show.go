@@ -70,18 +70,18 @@ const allKinds = "kinds"
 func (c *showCmd) Run(ctx context.Context, a *app) error {
 	switch {
 	case c.What == "module" && c.Address != "":
-		return a.showModule(ctx, c.Address)
+		return a.showModule(c.Address)
 	case c.What == allKinds && c.Address == "":
-		return listKinds(ctx, a, steps.Workspace{}.Kinds(), "")
+		return listKinds(a, steps.Workspace{}.Kinds(), "")
 	}
 	workspace, err := a.workspace(c.What)
 	switch {
 	case err != nil:
 		return c.explain(ctx, a, err)
 	case c.Address == "":
-		return a.showPipeline(ctx, workspace, c.What)
+		return a.showPipeline(workspace, c.What)
 	}
-	cfg, diags := a.load(ctx, workspace, c.What)
+	cfg, diags := a.load(workspace, c.What)
 	if err := a.printDiags(diags, cfg.Shown()); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (a *app) explainables(ctx context.Context) ([]explainable, error) {
 	c := d.catalogue()
 	return []explainable{
 		{"kind", "a kind of step, or toolchain", d.kindOffers(), func(name string) bool { return d.kinds[name] != nil },
-			func(name string) error { return listKinds(ctx, a, steps.Workspace{}.Kinds(), name) }},
+			func(name string) error { return listKinds(a, steps.Workspace{}.Kinds(), name) }},
 		{"soc", "a SoC", d.socOffers(), func(name string) bool { _, err := c.FindSoC(name); return err == nil },
 			func(name string) error { return a.showSoC(c, name) }},
 		{"arch", "a Hexagon arch",
@@ -323,7 +323,7 @@ func (a *app) showError(cat *diagnose.Catalogue, name string) error {
 	}
 	shown := []failureShown{}
 	for _, e := range entries {
-		shown = append(shown, failureShown{e.ID, e.Rank.String(), e.Where, e.Warning, e.Benign, e.Cause, e.Remedy,
+		shown = append(shown, failureShown{e.ID, string(e.Rank), e.Where, e.Warning(), e.Benign, e.Cause, e.Remedy,
 			e.Source, e.Explains, e.Examples})
 	}
 	if a.JSON {

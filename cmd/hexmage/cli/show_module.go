@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -72,12 +71,10 @@ type declaredShown struct {
 }
 
 // showModule shows what a module takes and gives.
-func (a *app) showModule(ctx context.Context, name string) error {
-	find, done := a.finder(ctx, a.here())
-	defer done()
+func (a *app) showModule(name string) error {
 	var folder config.ModuleFolder
 	dir := absolute(a.WorkDir, name)
-	if modulePath(name) && !strings.HasPrefix(name, "git::") {
+	if modulePath(name) {
 		root := dir
 		if rel, err := filepath.Rel(a.Root, dir); a.Root != "" && err == nil && filepath.IsLocal(rel) {
 			root = a.Root
@@ -92,7 +89,7 @@ func (a *app) showModule(ctx context.Context, name string) error {
 		}
 	} else {
 		var err error
-		if folder, err = find(name); err != nil {
+		if folder, err = a.module(a.here(), name); err != nil {
 			return givenError{usageError("%w", err)}
 		}
 	}
@@ -108,8 +105,8 @@ func (a *app) showModule(ctx context.Context, name string) error {
 }
 
 // showPipeline shows what a pipeline takes and gives.
-func (a *app) showPipeline(ctx context.Context, workspace, name string) error {
-	cfg, diags := a.load(ctx, workspace, name)
+func (a *app) showPipeline(workspace, name string) error {
+	cfg, diags := a.load(workspace, name)
 	if err := a.printDiags(diags, cfg.Shown()); err != nil {
 		return err
 	}

@@ -24,19 +24,15 @@ type toolchainVerifyCmd struct {
 
 // verified is what verify says, for programs.
 type verified struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Path    string `json:"path"`
-	OK      bool   `json:"ok"`
-	Known   bool   `json:"known"` // the catalogue has the release
-	// libraries that are in no SDK: version is the build id of most of them
-	Loose    bool              `json:"loose,omitempty"`
-	Digest   string            `json:"digest"`           // of the tree
-	Stored   string            `json:"stored,omitempty"` // its digest when it was stored
-	Locked   string            `json:"locked,omitempty"` // SHA-256 of the tree, where the lock knows it and it is that
-	Report   verify.Report     `json:"report"`
-	Lacks    []*verify.Problem `json:"host_lacks"` // what its programs for the host lack on this machine
-	Programs int               `json:"host_programs"`
+	Name    string        `json:"name"`
+	Version string        `json:"version"`
+	Path    string        `json:"path"`
+	OK      bool          `json:"ok"`
+	Known   bool          `json:"known"`            // the catalogue has the release
+	Digest  string        `json:"digest"`           // of the tree
+	Stored  string        `json:"stored,omitempty"` // its digest when it was stored
+	Locked  string        `json:"locked,omitempty"` // SHA-256 of the tree, where the lock knows it and it is that
+	Report  verify.Report `json:"report"`
 }
 
 // Run verifies: exit code 1 when something is not as it should be.
@@ -66,9 +62,6 @@ func (c *toolchainVerifyCmd) Run(ctx context.Context, a *app) error {
 	if err := lockedTree(ctx, d, &v); err != nil {
 		return err
 	}
-	needs := verify.HostNeeds(v.Path, checks.Host)
-	v.Programs = needs.Programs
-	v.Lacks = needs.Lacks(verify.Machine("/", a.Env.Var("LD_LIBRARY_PATH")))
 	v.OK = len(v.Report.Problems) == 0
 	if a.JSON {
 		err = a.printJSON(v)
@@ -118,10 +111,6 @@ func (c *toolchainVerifyCmd) folder(d *domain, dir string, v *verified) (verify.
 	if c.As == "" {
 		is, err := sdk.Identify(dir)
 		if errors.Is(err, sdk.ErrUnknown) {
-			if checks, id := verify.Libraries(dir); id != "" {
-				v.Name, v.Version, v.Loose = "QNN libraries", id, true
-				return checks, nil
-			}
 			return verify.Checks{}, usageError("%w. To check it all the same, say what it must be: --as NAME@VERSION",
 				err)
 		}
@@ -211,24 +200,14 @@ func (a *app) printVerified(v verified) {
 			fmt.Fprintf(w, "            → %s\n", p.Remedy)
 		}
 	}
-	switch {
-	case v.Loose:
-		line("33", "note", "this is no SDK: libraries of one build are checked against each other, and against the "+
-			"RECORD of a wheel where one is there")
-	case !v.Known:
+	if !v.Known {
 		line("33", "note", "the catalogue does not have this release: only what holds for every release was checked")
 	}
 	n := v.Report.Checked
 	line("32", "checked", "%d paths, %d ELF files, %d build ids, %d version files; %d programs run", n.Paths, n.ELF,
 		n.BuildIDs, n.Texts, n.Programs)
-	if n.Recorded > 0 {
-		line("32", "checked", "%d files by the digests of their wheels", n.Recorded)
-	}
-	if n.Signed > 0 {
-		line("32", "checked", "%d libraries by the digests that their maker has signed in catalogs (.cat)", n.Signed)
-	}
-	if n.Silent > 0 && n.Recorded == 0 && v.Locked == "" && v.Stored == "" {
-		line("33", "note", "%d libraries say no build: that they are of this release only a digest would tell",
+	if n.Silent > 0 && v.Locked == "" && v.Stored == "" {
+		line("33", "note", "%d libraries have no build id: only a digest tells whether they are of this release",
 			n.Silent)
 	}
 	for _, p := range v.Report.Problems {
@@ -236,12 +215,6 @@ func (a *app) printVerified(v verified) {
 	}
 	for _, p := range v.Report.Warnings {
 		problem("33", "warning", p)
-	}
-	for _, p := range v.Lacks {
-		problem("33", "host", p)
-	}
-	if v.Programs > 0 && len(v.Lacks) == 0 {
-		line("32", "host", "%d programs find their libraries on this machine", v.Programs)
 	}
 	same := ""
 	if v.Stored != "" && v.Stored == v.Digest {

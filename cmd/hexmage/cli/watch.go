@@ -202,9 +202,9 @@ func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFin
 		}
 	}
 	if !v.chosen {
-		steps, err := v.choose(ctx)
+		steps, err := v.choose()
 		if err != nil {
-			v.watches.unplanned(v.a.load(ctx, v.workspace, v.c.Pipeline))
+			v.watches.unplanned(v.a.load(v.workspace, v.c.Pipeline))
 			return r, event.BuildFinished{}, err
 		}
 		v.steps, v.chosen = steps, true
@@ -218,11 +218,11 @@ func (v *viewer) build(ctx context.Context, first bool) (*oneRun, event.BuildFin
 
 // choose returns the steps to build: all but those that run on a device, and what needs these, unless they are asked
 // for.
-func (v *viewer) choose(ctx context.Context) ([]string, error) {
+func (v *viewer) choose() ([]string, error) {
 	if v.c.OnDevice {
 		return v.c.Until, nil
 	}
-	p, _, err := v.a.plan(ctx, v.c.Pipeline, v.c.Until)
+	p, _, err := v.a.plan(v.c.Pipeline, v.c.Until)
 	if err != nil {
 		return nil, err
 	}

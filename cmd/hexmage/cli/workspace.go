@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -17,7 +17,6 @@ import (
 	"github.com/hexmage/hexmage/internal/nearest"
 	"github.com/hexmage/hexmage/internal/rooted"
 	"github.com/hexmage/hexmage/internal/workspace"
-	"github.com/hexmage/hexmage/toolchains/gitmodule"
 )
 
 // files are those of a workspace, as they are on disk, or in an editor.
@@ -47,7 +46,7 @@ func (a *app) place(at string, folders ...string) (string, error) {
 }
 
 // load reads a pipeline, the workspace's own or a shipped one, and the modules that it calls.
-func (a *app) load(ctx context.Context, root, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
+func (a *app) load(root, pipeline string) (*config.Pipeline, hcl.Diagnostics) {
 	files, shipped := a.files(root), config.ModuleFolder{FS: hexmage.Shipped}
 	if !workspace.Has(files, pipeline) && workspace.Has(shipped.FS, pipeline) {
 		var err error
@@ -56,9 +55,7 @@ func (a *app) load(ctx context.Context, root, pipeline string) (*config.Pipeline
 				Severity: hcl.DiagError, Summary: "Shipped pipelines", Detail: err.Error(), Extra: err}}
 		}
 	}
-	find, done := a.finder(ctx, root)
-	defer done()
-	cfg, diags := config.LoadWith(files, shipped, pipeline, find)
+	cfg, diags := config.LoadWith(files, shipped, pipeline, a.finder(root))
 	for _, with := range a.With {
 		if cfg != nil {
 			diags = append(diags, setVersion(cfg, with)...)
@@ -92,23 +89,21 @@ func setVersion(cfg *config.Pipeline, with string) hcl.Diagnostics {
 		fmt.Sprintf("The pipeline has no toolchain %s; it has %s.", w.name, strings.Join(others, ", ")))
 }
 
-// finder finds the modules of a workspace's pipelines, until done is called: those of git repositories, and those
-// with a name.
-func (a *app) finder(ctx context.Context, workspace string) (_ config.Finder, done func()) {
-	g := &gitModules{a: a, workspace: workspace}
-	return func(source string) (config.ModuleFolder, error) {
-		if strings.HasPrefix(source, gitmodule.Prefix) {
-			return g.find(ctx, source)
-		}
-		return a.module(workspace, source)
-	}, g.done
+// finder finds the modules that a workspace's pipelines name.
+func (a *app) finder(workspace string) config.Finder {
+	return func(source string) (config.ModuleFolder, error) { return a.module(workspace, source) }
 }
 
 // module finds a module by its name: the workspace's own, else the shipped one.
 func (a *app) module(workspace, source string) (config.ModuleFolder, error) {
+	if strings.HasPrefix(source, "git::") || strings.HasPrefix(source, "git@") || strings.Contains(source, "://") {
+		return config.ModuleFolder{}, errors.New("a module's source is a name or a relative path, and this source is " +
+			"an address: add the repository to the workspace, for example with `git submodule add`, and write the " +
+			"folder's path, such as \"../modules/NAME\"")
+	}
 	if !hclsyntax.ValidIdentifier(source) {
-		return config.ModuleFolder{}, fmt.Errorf("%q is no module: give the name of a shipped one, a relative path, "+
-			"which begins with ./ or ../, or git::URL of a repository", source)
+		return config.ModuleFolder{}, fmt.Errorf("invalid source %q: write the name of a shipped module, or a "+
+			"relative path, which begins with ./ or ../", source)
 	}
 	own, ok := moduleOf(a.files(workspace), source)
 	if ok {

@@ -2,7 +2,6 @@ package deb
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,16 +16,16 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// updateTime is long enough for the lists over a slow line; apt-get itself may wait for ever.
+// updateTime is enough for the lists over a slow link. apt-get itself may wait forever.
 const updateTime = 15 * time.Minute
 
-// apt is one way of calling the client: with the system's package lists, or with lists of our own.
+// apt calls apt-get with the system's package lists, or with our own.
 type apt struct {
 	path    string
-	system  string // configuration file for use with the system's lists; "" when they are not to be used
-	private string // configuration file for use with our own
+	system  string // configuration file for the system's lists; "" if unused
+	private string // configuration file for our own lists
 	fresh   bool   // our own lists were updated in this run
-	away    string // what the client said last of a server that it did not reach
+	away    string // apt-get's last message about a server that it did not reach
 }
 
 func (c *Client) apt(ctx context.Context) (*apt, error) {
@@ -42,8 +41,8 @@ func (c *Client) apt(ctx context.Context) (*apt, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return nil, fmt.Errorf("%w (%v): packages come from Debian or Ubuntu; on another system install the tool yourself and write `use = \"installed\"` in its toolchain block",
-			ErrNoClient, err)
+		return nil, fmt.Errorf("%w (%v): packages come from Debian or Ubuntu; on another system install the tool "+
+			"yourself and write `use = \"installed\"` in its toolchain block", ErrNoClient, err)
 	}
 	a := &apt{path: path}
 	if a.private, err = c.configure("apt.conf", true); err != nil {
@@ -62,13 +61,17 @@ func (c *Client) apt(ctx context.Context) (*apt, error) {
 	return a, nil
 }
 
-// configure writes a configuration file that keeps all that apt writes in our own folder.
+// configure writes a configuration file that makes apt write to our own folder alone.
 func (c *Client) configure(name string, ownLists bool) (string, error) {
 	dir, err := filepath.Abs(c.lists())
 	if err != nil {
 		return "", err
 	}
-	for _, d := range []string{"lists/partial", "cache/archives/partial", "state"} {
+	cache := "cache"
+	if ownLists {
+		cache = "cache-own"
+	}
+	for _, d := range []string{"lists/partial", cache + "/archives/partial", "state"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
 			return "", err
 		}
@@ -80,38 +83,37 @@ func (c *Client) configure(name string, ownLists bool) (string, error) {
 	q := func(s string) string { return `"` + strings.ReplaceAll(s, `"`, "") + `"` }
 	var b strings.Builder
 	// The system's hooks (clean-ups, software catalogues) are for the system's own updates.
-	b.WriteString("#clear APT::Update::Post-Invoke;\n#clear APT::Update::Post-Invoke-Success;\n#clear APT::Update::Pre-Invoke;\n")
+	b.WriteString("#clear APT::Update::Post-Invoke;\n#clear APT::Update::Post-Invoke-Success;\n" +
+		"#clear APT::Update::Pre-Invoke;\n")
 	b.WriteString("APT::Sandbox::User \"root\";\n") // no change of user: the folder is the caller's
 	b.WriteString("Acquire::AllowInsecureRepositories \"false\";\nAPT::Get::AllowUnauthenticated \"false\";\n")
 	b.WriteString("Acquire::Retries \"3\";\nAcquire::Languages \"none\";\n")
-	for _, target := range []string{"DEP-11", "DEP-11-icons", "DEP-11-icons-small", "DEP-11-icons-hidpi", "DEP-11-icons-large", "Contents-deb"} {
+	for _, target := range []string{"DEP-11", "DEP-11-icons", "DEP-11-icons-small", "DEP-11-icons-hidpi",
+		"DEP-11-icons-large", "Contents-deb"} {
 		fmt.Fprintf(&b, "Acquire::IndexTargets::deb::%s::DefaultEnabled \"false\";\n", target)
 	}
 	if c.Architecture != "" {
 		fmt.Fprintf(&b, "APT::Architecture %s;\nAPT::Architectures { %s; };\n", q(c.Architecture), q(c.Architecture))
 	}
-	cache := "cache"
 	if ownLists {
-		fmt.Fprintf(&b, "Dir::State %s;\nDir::State::lists %s;\n", q(filepath.Join(dir, "state")), q(filepath.Join(dir, "lists")))
-		cache = "cache-own"
-		if err := os.MkdirAll(filepath.Join(dir, cache, "archives", "partial"), 0o755); err != nil {
-			return "", err
-		}
+		fmt.Fprintf(&b, "Dir::State %s;\nDir::State::lists %s;\n", q(filepath.Join(dir, "state")),
+			q(filepath.Join(dir, "lists")))
 	}
 	fmt.Fprintf(&b, "Dir::State::status %s;\nDir::Cache %s;\n", q(status), q(filepath.Join(dir, cache)))
 	conf := filepath.Join(dir, name)
 	return conf, os.WriteFile(conf, []byte(b.String()), 0o644)
 }
 
-// keyring has the keys of all releases of Debian that are not over, where its package is installed.
+// keyring is the file of Debian's package debian-archive-keyring: the keys of all supported releases.
 const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
-// only makes our own lists those of the suite, from the server from which this machine has the distribution.
+// only restricts our own lists to the suite, on the server from which this machine has its distribution.
 func (c *Client) only(ctx context.Context, a *apt) error {
-	// Without what releases say of themselves: of suites whose lists are not there, as in ours, nothing would be said.
-	out, err := a.run(ctx, a.private, c.Dir, "indextargets", "--no-release-info", "--format", "$(COMPONENT) $(RELEASE) $(REPO_URI)", "Created-By: Packages")
+	// With release information, apt-get leaves out suites without lists, and our own folder has no lists yet.
+	out, err := a.run(ctx, a.private, c.Dir, "indextargets", "--no-release-info",
+		"--format", "$(COMPONENT) $(RELEASE) $(REPO_URI)", "Created-By: Packages")
 	if err != nil {
-		return fmt.Errorf("ask where this machine has its packages from: %w", err)
+		return fmt.Errorf("find the server of this machine's packages: %w", err)
 	}
 	var server, fixes string
 	for line := range strings.Lines(out) {
@@ -119,7 +121,7 @@ func (c *Client) only(ctx context.Context, a *apt) error {
 		if len(f) != 3 || f[0] != "main" {
 			continue
 		}
-		// Suites with updates lie where the release itself does; those of security fixes, and of others than the distribution, lie elsewhere.
+		// Updates are on the server of the release itself; security fixes and other publishers are not.
 		if strings.HasSuffix(f[1], "-security") {
 			fixes = f[2]
 		}
@@ -128,7 +130,8 @@ func (c *Client) only(ctx context.Context, a *apt) error {
 		}
 	}
 	if server == "" {
-		return fmt.Errorf("suite %s: %w: no server of the distribution's is in /etc/apt/sources.list, nor in files beside it", c.Suite, ErrNoPackage)
+		return fmt.Errorf("suite %s: %w: /etc/apt/sources.list and the files beside it name no server of the distribution",
+			c.Suite, ErrNoPackage)
 	}
 	signed := ""
 	if _, err := os.Stat(keyring); err == nil {
@@ -161,7 +164,8 @@ func (c *Client) only(ctx context.Context, a *apt) error {
 func (a *apt) run(ctx context.Context, conf, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, a.path, append([]string{"-q", "-c", conf}, args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(slices.DeleteFunc(cmd.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "HEXMAGE_") }), "LC_ALL=C", "LANG=C")
+	ours := func(kv string) bool { return strings.HasPrefix(kv, "HEXMAGE_") }
+	cmd.Env = append(slices.DeleteFunc(cmd.Environ(), ours), "LC_ALL=C", "LANG=C")
 	cmd.WaitDelay = 5 * time.Second
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
@@ -169,7 +173,7 @@ func (a *apt) run(ctx context.Context, conf, dir string, args ...string) (string
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
-	if said := awayRE.FindString(errOut.String()); said != "" { // also where it goes on, with lists that are old
+	if said := awayRE.FindString(errOut.String()); said != "" { // apt-get goes on with old lists
 		a.away = said
 	}
 	if err != nil {
@@ -178,16 +182,17 @@ func (a *apt) run(ctx context.Context, conf, dir string, args ...string) (string
 	return out.String(), nil
 }
 
-// outOfReach makes an error one of the network, if the client said that it did not reach a server: what failed may have failed for that.
+// outOfReach marks an error as one of the network if apt-get did not reach a server, because that may be the cause.
 func (a *apt) outOfReach(ctx context.Context, err error) error {
-	if err == nil || a.away == "" || ctx.Err() != nil || full(err) {
+	if err == nil || a.away == "" || ctx.Err() != nil {
 		return err
 	}
 	return fetch.OutOfReach(fmt.Errorf("%w (a server of the distribution does not answer: %s)", err, a.away))
 }
 
-// awayRE is how the client says that a server did not answer.
-var awayRE = lazyregexp.New(`(?i)temporary failure resolving[^\n]*|could not (?:resolve|connect to)[^\n]*|unable to connect to[^\n]*|connection (?:timed out|refused|failed)[^\n]*|network is unreachable[^\n]*|\s50[0-9]\s\s+[a-z][^\n]*`)
+// awayRE matches apt-get's messages about a server that does not answer.
+var awayRE = lazyregexp.New(`(?i)(?:temporary failure resolving|could not (?:resolve|connect to)|unable to connect to|` +
+	`connection (?:timed out|refused|failed)|network is unreachable|\s50[0-9]\s\s+[a-z])[^\n]*`)
 
 // tail returns the error lines, or the last lines, of what apt-get wrote.
 func tail(s string) string {
@@ -208,16 +213,15 @@ func (c *Client) update(ctx context.Context, a *apt) error {
 	if a.fresh {
 		return nil
 	}
-	if err := room(c.Dir, listsNeed, "package lists"); err != nil {
-		return err
-	}
 	c.progress(0, 0, "package lists")
-	ctx, cancel := context.WithTimeoutCause(ctx, updateTime, fmt.Errorf("apt-get update did not end within %s: look at the network and at /etc/apt/sources.list", updateTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, updateTime, fmt.Errorf("apt-get update did not end within %s: check "+
+		"the network, free disk space and /etc/apt/sources.list", updateTime))
 	defer cancel()
 	if _, err := a.run(ctx, a.private, c.Dir, "update"); err != nil {
 		err = fmt.Errorf("update the package lists: %w", err)
 		if c.Suite != "" {
-			err = fmt.Errorf("%w; where this machine's server has no suite %s, install the tool yourself and write `use = \"installed\"` in its toolchain block", err, c.Suite)
+			err = fmt.Errorf("%w; if this machine's server has no suite %s, install the tool yourself and write "+
+				"`use = \"installed\"` in its toolchain block", err, c.Suite)
 		}
 		return err
 	}
@@ -227,7 +231,7 @@ func (c *Client) update(ctx context.Context, a *apt) error {
 
 // resolve asks the index for the packages: the system's lists if they have all of them, else our own, as they are or
 // updated.
-func (c *Client) resolve(ctx context.Context, a *apt, want []Package) ([]Package, error) {
+func (c *Client) resolve(ctx context.Context, a *apt, want []Package) ([]listed, error) {
 	if a.system != "" && !a.fresh {
 		if ps, err := c.ask(ctx, a, a.system, want); err == nil {
 			return ps, nil
@@ -244,7 +248,7 @@ func (c *Client) resolve(ctx context.Context, a *apt, want []Package) ([]Package
 	return c.ask(ctx, a, a.private, want)
 }
 
-func (c *Client) ask(ctx context.Context, a *apt, conf string, want []Package) ([]Package, error) {
+func (c *Client) ask(ctx context.Context, a *apt, conf string, want []Package) ([]listed, error) {
 	out, err := a.run(ctx, conf, c.Dir, append([]string{"download", "--print-uris"}, arguments(want)...)...)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -252,20 +256,17 @@ func (c *Client) ask(ctx context.Context, a *apt, conf string, want []Package) (
 		}
 		return nil, fmt.Errorf("%w: %v", ErrNoPackage, err)
 	}
-	listed, err := parseURIs(out)
+	all, err := parseURIs(out)
 	if err != nil {
 		return nil, err
 	}
-	ps := make([]Package, len(want))
+	ps := make([]listed, len(want))
 	for i, w := range want {
-		for _, p := range listed {
-			if p.Name == w.Name {
-				ps[i] = p
-			}
-		}
-		if ps[i].Name == "" {
+		at := slices.IndexFunc(all, func(p listed) bool { return p.Name == w.Name })
+		if at < 0 {
 			return nil, fmt.Errorf("%w: %s", ErrNoPackage, w.Name)
 		}
+		ps[i] = all[at]
 		if w.Version != "" && ps[i].Version != w.Version {
 			return nil, fmt.Errorf("%w: %s in version %s; it has %s", ErrNoPackage, w.Name, w.Version, ps[i].Version)
 		}
@@ -285,7 +286,7 @@ func arguments(ps []Package) []string {
 	return args
 }
 
-// lists is the folder of all that apt writes.
+// lists returns the folder for the files of apt.
 func (c *Client) lists() string {
 	name := "apt"
 	for _, s := range []string{c.Architecture, c.Suite} {
@@ -294,118 +295,6 @@ func (c *Client) lists() string {
 		}
 	}
 	return filepath.Join(c.Dir, name)
-}
-
-// hasLists tells whether our own package lists are there.
-func (c *Client) hasLists() bool {
-	entries, _ := os.ReadDir(filepath.Join(c.lists(), "lists"))
-	for _, e := range entries {
-		if !e.IsDir() && e.Name() != "lock" {
-			return true
-		}
-	}
-	return false
-}
-
-// errOther says that a download went well and did not give the package.
-var errOther = errors.New("apt-get said it downloaded them, but what it wrote is something else than its index names")
-
-// errNoLists says that there are no lists yet by which to download.
-var errNoLists = errors.New("there are no package lists")
-
-// download lets apt-get write those packages that are missing into the partial folder, and takes them over: by the system's lists, which may be
-// old and name files that are gone, then by our own, and if update is set by our own made current.
-func (c *Client) download(ctx context.Context, a *apt, ps []Package, update bool) error {
-	dir := c.partial()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	var need []Package
-	var total int64
-	for _, p := range ps {
-		if _, ok := c.cached([]Package{p}); !ok {
-			need = append(need, p)
-			total += p.Size
-		}
-	}
-	if err := room(dir, total, "packages "+names(need)); err != nil {
-		return err
-	}
-	ctx, stop := c.watch(ctx, dir, total, names(need))
-	defer stop()
-	get := func(conf string) error {
-		_, err := a.run(ctx, conf, dir, append([]string{"download"}, arguments(need)...)...)
-		c.adopt(need)
-		if _, ok := c.cached(need); ok {
-			return nil
-		}
-		return cmp.Or(err, errOther)
-	}
-	var errs []error
-	for _, conf := range []string{a.system, a.private} {
-		if conf == "" || conf == a.system && a.fresh || conf == a.private && !c.hasLists() {
-			continue
-		}
-		err := get(conf)
-		if err == nil || full(err) || ctx.Err() != nil {
-			return err
-		}
-		errs = append(errs, err)
-	}
-	if !update {
-		return cmp.Or(errors.Join(errs...), errNoLists)
-	}
-	if err := c.update(ctx, a); err != nil {
-		return errors.Join(append(errs, err)...)
-	}
-	return get(a.private)
-}
-
-// watch reports the size of what is in dir until stop is called. The context that it returns ends when too little comes.
-func (c *Client) watch(ctx context.Context, dir string, total int64, what string) (paced context.Context, stop func()) {
-	paced, cancel := context.WithCancelCause(ctx)
-	first, stall, floor := cmp.Or(c.First, 5*time.Minute), cmp.Or(c.Stall, time.Minute), cmp.Or(c.Floor, 1<<10)
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(min(300*time.Millisecond, stall/4))
-		defer tick.Stop()
-		began := sizeIn(dir)
-		last, since := began, time.Now()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				sum := sizeIn(dir)
-				c.progress(min(sum, total), total, what)
-				patience := stall
-				if sum == began {
-					patience = first
-				}
-				if waited := time.Since(since); waited >= patience {
-					if sum-last < int64(waited.Seconds()*float64(floor)) {
-						cancel(fetch.OutOfReach(fmt.Errorf("download %s: %d bytes came in %s, less than %d a second: try again later, or use another mirror in /etc/apt/sources.list",
-							what, sum-last, waited.Round(time.Second/10), floor)))
-						return
-					}
-					last, since = sum, time.Now()
-				}
-			}
-		}
-	}()
-	return paced, func() { close(done); <-ended; cancel(nil) }
-}
-
-// sizeIn is the size of the files in a folder.
-func sizeIn(dir string) (sum int64) {
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil {
-			sum += info.Size()
-		}
-	}
-	return sum
 }
 
 func (c *Client) progress(done, total int64, what string) {

@@ -1,12 +1,13 @@
 // Package deb gets Debian packages without root and without installing them.
 //
-// It asks the distribution's own client (apt-get) what there is and lets it download, so mirrors, proxies and signatures
-// are the distribution's business; every package is then checked against a digest, pinned or from the signed index. It
-// writes to a folder of its own and changes nothing of the system. It does not know what the packages are for, and does
-// not unpack them.
+// It asks the distribution's own client, apt-get, for the address and digest of each package, so apt verifies the
+// signatures of the package lists. hexmage downloads each package and compares it with its digest, pinned or from the
+// signed lists. The package writes to a folder of its own and changes nothing of the system. It does not know what the
+// packages are for, and does not unpack them.
 package deb
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -16,17 +17,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+	"syscall"
 
-	"github.com/rogpeppe/go-internal/lockedfile"
-
+	"github.com/hexmage/hexmage/internal/atomicfile"
+	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // Package is one package file.
 type Package struct {
 	Name    string `json:"name"`
-	Version string `json:"version"` // "" in a request: what the index names
+	Version string `json:"version"` // "" in a request: the version of the index
 	Arch    string `json:"arch,omitempty"`
 	Size    int64  `json:"size,omitempty"`   // bytes
 	SHA256  string `json:"sha256,omitempty"` // 64 hexadecimal digits
@@ -34,129 +35,173 @@ type Package struct {
 
 // Client gets packages into a folder.
 type Client struct {
-	Dir     string // where packages and the client's own lists are kept; made when missing
-	AptGet  string // the client; "" is apt-get, looked up in PATH
-	System  bool   // use the system's package lists where they have the packages
-	Offline bool   // never ask the network
-	// Architecture is Debian's name of the machine that the packages are for, "arm64"; "" is this one. Those of another one have lists of their own: no
-	// system has them.
+	Dir     string // folder of packages and of our own package lists; made if missing
+	AptGet  string // "" is apt-get, looked up in PATH
+	System  bool   // use the system's package lists if they have the packages
+	Offline bool
+	// Architecture is Debian's name of the machine that the packages are for, such as "arm64"; "" is this machine's.
 	Architecture string
-	// Suite is another suite of the distribution than those that this machine is configured for, such as "trixie-backports"; "" is none. It is asked
-	// for where this machine has the distribution from, and has lists of its own.
+	// Suite is a suite that this machine is not configured for, such as "trixie-backports". apt-get asks the server from
+	// which this machine has its distribution. "" is this machine's suites.
 	Suite string
-	// Pinned is the suite in which packages were pinned, where this machine has another release of the distribution; "" is none. It is asked, with its updates and
-	// security fixes, for what is pinned and not in this machine's own suites.
+	// Pinned is the suite of the pinned versions if this machine has another release of the distribution; "" is none.
+	// Client asks it, with its updates and security fixes, for versions that this machine's suites do not have.
 	Pinned   string
+	HTTP     fetch.Client
+	Mirrors  []fetch.Mirror
 	Progress func(done, total int64, what string) // may be nil
 
-	// A download is given up when no byte of it comes for First, or over Stall less than Floor bytes a second. Zero values are the defaults: five
-	// minutes, one minute, 1024.
-	First, Stall time.Duration
-	Floor        int64
-
-	fixes bool // of Suite also the updates and security fixes
+	fixes bool // use the updates and security fixes of Suite too
 }
 
-// ErrNoClient is what Get and Index return, wrapped, where there is no apt-get.
-var ErrNoClient = errors.New("apt-get is not there")
+// Errors of Get and Index, wrapped.
+var (
+	ErrNoClient  = errors.New("apt-get is missing")
+	ErrNoPackage = errors.New("the distribution does not have the package")
+	ErrOffline   = errors.New("hexmage is offline")
+)
 
-// ErrNoPackage is what Get and Index return, wrapped, when the index has no such package or not in this version.
-var ErrNoPackage = errors.New("the distribution does not have the package")
-
-// ErrOffline is what Get and Index return, wrapped, when the network is needed and may not be used.
-var ErrOffline = errors.New("hexmage is offline")
-
-// Result is what Get got.
+// Result is the outcome of Get.
 type Result struct {
 	Files    []string  // the package files, in the order of the request
 	Packages []Package // what they are
-	Warnings []string  // for people: what is not as it was pinned
+	Warnings []string  // differences from the pins, for people
+}
+
+// listed is a package as a package list names it.
+type listed struct {
+	Package
+	urls []string
 }
 
 // Get returns the files of the packages, downloading those that are not in the folder yet. A package with a SHA256 is
-// pinned: it is that file or an error, but for one case. When the distribution no longer serves a pinned version, all
-// packages of the request are taken as its signed index names them now, and Warnings says so: versions of one request
-// belong together.
-func (c *Client) Get(ctx context.Context, want []Package) (res *Result, err error) {
+// pinned: Get returns that file or an error, with one exception. If the distribution no longer serves a pinned version,
+// Get takes all packages of the request as the signed index names them now and adds a warning: the versions of one
+// request belong together.
+func (c *Client) Get(ctx context.Context, want []Package) (*Result, error) {
 	if err := validate(want); err != nil {
 		return nil, err
 	}
-	if files, ok := c.cached(want); ok {
+	if files, ok := c.downloaded(want); ok {
 		return &Result{Files: files, Packages: want}, nil
 	}
 	if c.Offline {
-		return nil, fmt.Errorf("packages %s: %w and not all of them were downloaded before: run once without --offline", names(want), ErrOffline)
+		return nil, fmt.Errorf("packages %s: %w and not all of them were downloaded before: run once without --offline",
+			names(want), ErrOffline)
 	}
-	unlock, err := c.lock()
+	var got []listed
+	var warnings []string
+	var fresh bool
+	choose := func(a *apt) (err error) {
+		got, warnings, err = c.choose(ctx, a, want)
+		fresh = a.fresh
+		return err
+	}
+	if err := c.withApt(ctx, choose); err != nil {
+		return nil, err
+	}
+	res, err := c.download(ctx, got)
+	if err != nil && !fresh && ctx.Err() == nil && !fetch.Unreachable(err) && !errors.Is(err, syscall.ENOSPC) {
+		err = c.withApt(ctx, func(a *apt) error { // the lists are old, and may name files that are gone
+			if err := c.update(ctx, a); err != nil {
+				return err
+			}
+			return choose(a)
+		})
+		if err == nil {
+			res, err = c.download(ctx, got)
+		}
+	}
 	if err != nil {
 		return nil, err
+	}
+	res.Warnings = warnings
+	return res, nil
+}
+
+// Downloaded returns the path of a package with the digest.
+func (c *Client) Downloaded(sum string) string { return filepath.Join(c.Dir, sum+".deb") }
+
+// downloaded returns the files of the packages if all of them are pinned and intact in the folder.
+func (c *Client) downloaded(ps []Package) (files []string, ok bool) {
+	for _, p := range ps {
+		file := c.Downloaded(p.SHA256)
+		if p.SHA256 == "" || fetch.Check(file, fetch.Source{Size: p.Size, SHA256: p.SHA256}) != nil {
+			return nil, false
+		}
+		files = append(files, file)
+	}
+	return files, true
+}
+
+func (c *Client) download(ctx context.Context, ps []listed) (*Result, error) {
+	res := &Result{}
+	for _, p := range ps {
+		var urls []string
+		for _, u := range p.urls {
+			urls = append(urls, fetch.Rewrite(u, c.Mirrors))
+		}
+		with := c.HTTP
+		with.Progress = func(done, total int64) { c.progress(done, total, p.Name) }
+		file := c.Downloaded(p.SHA256)
+		if _, err := with.Fetch(ctx, fetch.Source{URLs: urls, Size: p.Size, SHA256: p.SHA256}, file); err != nil {
+			return nil, fmt.Errorf("package %s %s: %w", p.Name, p.Version, err)
+		}
+		res.Files, res.Packages = append(res.Files, file), append(res.Packages, p.Package)
+	}
+	return res, nil
+}
+
+// addresses returns the addresses for one that apt-get printed. In mirror+file:/etc/apt/mirrors.txt/pool/x.deb, the file
+// mirrors.txt has the addresses of servers.
+func addresses(printed string) ([]string, error) {
+	scheme, place, _ := strings.Cut(printed, ":")
+	switch scheme {
+	case "http", "https":
+		return []string{printed}, nil
+	case "file", "copy":
+		return []string{"file://" + strings.TrimPrefix(place, "//")}, nil
+	case "mirror+file":
+		for list := filepath.Dir(place); list != filepath.Dir(list); list = filepath.Dir(list) {
+			if info, err := os.Stat(list); err == nil && info.Mode().IsRegular() {
+				return mirrors(list, strings.TrimPrefix(place, list))
+			}
+		}
+	}
+	return nil, fmt.Errorf("address %.200q: want http, https, file or mirror+file in /etc/apt/sources.list", printed)
+}
+
+// mirrors returns the addresses of a file on the servers of a mirror list.
+func mirrors(list, file string) (urls []string, err error) {
+	f, err := os.Open(list)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if fields := strings.Fields(lines.Text()); len(fields) > 0 && !strings.HasPrefix(fields[0], "#") {
+			urls = append(urls, strings.TrimSuffix(fields[0], "/")+file)
+		}
+	}
+	return urls, lines.Err()
+}
+
+// withApt calls do while this process alone uses the package lists.
+func (c *Client) withApt(ctx context.Context, do func(a *apt) error) error {
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return err
+	}
+	unlock, err := atomicfile.Lock(ctx, filepath.Join(c.Dir, "lock"))
+	if err != nil {
+		return err
 	}
 	defer unlock()
-	c.adopt(want)
-	if files, ok := c.cached(want); ok {
-		return &Result{Files: files, Packages: want}, nil
-	}
 	a, err := c.apt(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer func() { err = a.outOfReach(ctx, err) }()
-	// Of packages that are all pinned the digests tell whether they are right: the index need not be asked first.
-	if !slices.ContainsFunc(want, func(p Package) bool { return p.SHA256 == "" || p.Version == "" }) && c.download(ctx, a, want, false) == nil {
-		files, _ := c.cached(want)
-		return &Result{Files: files, Packages: want}, nil
-	}
-	if files, err := c.fromPinned(ctx, a, want); err != nil || files != nil {
-		return &Result{Files: files, Packages: want}, err
-	}
-	got, warnings, err := c.choose(ctx, a, want)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.download(ctx, a, got, true); err != nil {
-		if ctx.Err() != nil || !a.fresh {
-			return nil, err
-		}
-		// The lists were old and are new now: what they name may be another version.
-		if got, warnings, err = c.choose(ctx, a, want); err != nil {
-			return nil, err
-		}
-		if err := c.download(ctx, a, got, true); err != nil {
-			return nil, err
-		}
-	}
-	files, _ := c.cached(got)
-	return &Result{Files: files, Packages: got, Warnings: warnings}, nil
-}
-
-// fromPinned returns the files of packages that are pinned and not in this machine's own suites, from the suite in which they were pinned; nil, if that has not all of
-// them either.
-func (c *Client) fromPinned(ctx context.Context, a *apt, want []Package) ([]string, error) {
-	if c.Pinned == "" || slices.ContainsFunc(want, func(p Package) bool { return p.SHA256 == "" || p.Version == "" }) {
-		return nil, nil
-	}
-	if _, err := c.resolve(ctx, a, want); !errors.Is(err, ErrNoPackage) {
-		return nil, nil // they are there, or something else is wrong, which is said when they are chosen
-	}
-	there := *c
-	there.Suite, there.System, there.fixes = c.Pinned, false, true
-	b, err := there.apt(ctx)
-	if err == nil {
-		err = there.download(ctx, b, want, true)
-	}
-	if full(err) || ctx.Err() != nil {
-		return nil, err
-	}
-	files, _ := c.cached(want)
-	return files, nil
-}
-
-// lock lets one process at a time in: apt's lists and the partial downloads are shared by all.
-func (c *Client) lock() (unlock func(), err error) {
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
-		return nil, err
-	}
-	return lockedfile.MutexAt(filepath.Join(c.Dir, "lock")).Lock()
+	return a.outOfReach(ctx, do(a))
 }
 
 // Index returns the packages as the distribution's signed index names them now: version, size and digest.
@@ -165,46 +210,57 @@ func (c *Client) Index(ctx context.Context, want []Package) (ps []Package, err e
 		return nil, err
 	}
 	if c.Offline {
-		return nil, fmt.Errorf("packages %s: %w: the index can't be asked", names(want), ErrOffline)
+		return nil, fmt.Errorf("packages %s: %w: run once without --offline", names(want), ErrOffline)
 	}
-	unlock, err := c.lock()
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	a, err := c.apt(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = a.outOfReach(ctx, err) }()
-	return c.resolve(ctx, a, unpinned(want))
+	err = c.withApt(ctx, func(a *apt) error {
+		found, err := c.resolve(ctx, a, unpinned(want))
+		for _, p := range found {
+			ps = append(ps, p.Package)
+		}
+		return err
+	})
+	return ps, err
 }
 
-// choose settles which files to download.
-func (c *Client) choose(ctx context.Context, a *apt, want []Package) ([]Package, []string, error) {
+// choose returns the packages to download.
+func (c *Client) choose(ctx context.Context, a *apt, want []Package) ([]listed, []string, error) {
+	pinned := !slices.ContainsFunc(want, func(p Package) bool { return p.Version == "" })
 	got, err := c.resolve(ctx, a, want)
+	if errors.Is(err, ErrNoPackage) && c.Pinned != "" && pinned {
+		other := *c
+		other.Suite, other.Pinned, other.System, other.fixes = c.Pinned, "", false, true
+		if b, e := other.apt(ctx); e == nil {
+			if there, e := other.resolve(ctx, b, want); e == nil {
+				got, err = there, nil
+			}
+		}
+	}
 	var warnings []string
 	if errors.Is(err, ErrNoPackage) && slices.ContainsFunc(want, func(p Package) bool { return p.Version != "" }) {
 		was := err
 		if got, err = c.resolve(ctx, a, unpinned(want)); err != nil {
 			return nil, nil, err
 		}
-		warnings = append(warnings, fmt.Sprintf(
-			"%v. Taken instead, with the digests of the distribution's signed index: %s. Run `hexmage lock` to pin them.", was, versions(got)))
+		warnings = append(warnings, fmt.Sprintf("%v: hexmage takes these versions of the distribution's signed index: %s. "+
+			"Run `hexmage lock` to pin them.", was, versions(got)))
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	for i, w := range want {
 		g := got[i]
+		if got[i].urls, err = addresses(g.urls[0]); err != nil {
+			return nil, nil, fmt.Errorf("package %s: %w", g.Name, err)
+		}
 		switch {
 		case w.SHA256 == "" || w.Version != g.Version:
 		case w.Arch != "" && w.Arch != g.Arch:
-			warnings = append(warnings, fmt.Sprintf("%s %s is pinned for %s and not for %s: taken with the digest of the distribution's signed index. Run `hexmage lock` here to pin it.",
-				w.Name, w.Version, w.Arch, g.Arch))
+			warnings = append(warnings, fmt.Sprintf("%s %s is pinned for %s, not for %s: hexmage takes the digest of the "+
+				"distribution's signed index. Run `hexmage lock` here to pin it.", w.Name, w.Version, w.Arch, g.Arch))
 		case w.SHA256 != g.SHA256:
-			return nil, nil, fmt.Errorf("package %s %s: the distribution's index names sha256 %s, hexmage.lock.hcl pins %s: "+
-				"the package was replaced under the same version; if that is right, run `hexmage lock`", w.Name, w.Version, g.SHA256, w.SHA256)
+			return nil, nil, fmt.Errorf("package %s %s: the distribution's index names sha256 %s, hexmage.lock.hcl pins "+
+				"%s: the package was replaced under the same version; if that is right, run `hexmage lock`",
+				w.Name, w.Version, g.SHA256, w.SHA256)
 		}
 	}
 	return got, warnings, nil
@@ -226,7 +282,7 @@ func names(ps []Package) string {
 	return strings.Join(ss, ", ")
 }
 
-func versions(ps []Package) string {
+func versions(ps []listed) string {
 	var ss []string
 	for _, p := range ps {
 		ss = append(ss, p.Name+" "+p.Version)
@@ -263,36 +319,23 @@ func (p Package) Check() error {
 	return nil
 }
 
-// parseURIs reads what `apt-get download --print-uris` prints: 'URL' FILE SIZE SHA256:HEX, one a line.
-func parseURIs(out string) ([]Package, error) {
-	var ps []Package
+// parseURIs reads the output of `apt-get download --print-uris`: lines of 'URL' FILE SIZE SHA256:HEX.
+func parseURIs(out string) ([]listed, error) {
+	var ps []listed
 	for line := range strings.Lines(out) {
 		if !strings.HasPrefix(line, "'") {
 			continue
 		}
-		_, rest, ok := strings.Cut(line[1:], "'")
-		f := strings.Fields(rest)
-		if !ok || len(f) != 3 {
-			return nil, fmt.Errorf("apt-get printed a line that is not understood: %q", line)
-		}
+		addr, rest, _ := strings.Cut(line[1:], "'")
+		f := append(strings.Fields(rest), "", "", "")
 		size, err := strconv.ParseInt(f[1], 10, 64)
-		sum, isSHA := strings.CutPrefix(f[2], "SHA256:")
-		if err != nil || !isSHA || !digestRE.MatchString(sum) || sum == "" {
-			return nil, fmt.Errorf("apt-get names no size or no SHA256 for a package: %q", line)
+		parts := append(strings.Split(strings.TrimSuffix(f[0], ".deb"), "_"), "", "")
+		version, verr := url.PathUnescape(parts[1])
+		p := Package{Name: parts[0], Version: version, Arch: parts[2], Size: size, SHA256: strings.TrimPrefix(f[2], "SHA256:")}
+		if err = errors.Join(err, verr, p.Check()); err != nil || size < 0 || p.SHA256 == "" {
+			return nil, fmt.Errorf("apt-get printed an unknown line %.300q: %w", line, err)
 		}
-		parts := strings.Split(strings.TrimSuffix(f[0], ".deb"), "_")
-		if len(parts) != 3 {
-			return nil, fmt.Errorf("apt-get names a file that is no package: %q", f[0])
-		}
-		version, err := url.PathUnescape(parts[1])
-		if err != nil {
-			return nil, fmt.Errorf("apt-get names a file that is no package: %q", f[0])
-		}
-		p := Package{Name: parts[0], Version: version, Arch: parts[2], Size: size, SHA256: sum}
-		if err := validate([]Package{p}); err != nil {
-			return nil, err
-		}
-		ps = append(ps, p)
+		ps = append(ps, listed{p, []string{addr}})
 	}
 	return ps, nil
 }

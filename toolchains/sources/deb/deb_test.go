@@ -8,9 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -50,12 +48,7 @@ for a in $args; do
 	set -- $line
 	[ -z "$want" ] || [ "$want" = "$2" ] || { echo "E: Version '$want' for '$name' was not found" >&2; exit 100; }
 	if [ -n "$print" ]; then
-		echo "'file:///$name' ${name}_$(echo "$2" | sed 's/:/%%3a/')_amd64.deb $3 SHA256:$4"
-	else
-		[ -e "$dir/pool/$name-$2" ] || { echo "E: 404 $name" >&2; exit 100; }
-		while [ -e "$dir/slow" ]; do printf x >> "${name}_$2_amd64.deb"; sleep 0.1; done
-		while [ -e "$dir/silent" ]; do sleep 0.1; done
-		cp "$dir/pool/$name-$2" "${name}_$2_amd64.deb"
+		echo "'$(cat "$dir/base" 2>/dev/null || echo "file:$dir")/pool/$name-$2' ${name}_$(echo "$2" | sed 's/:/%%3a/')_amd64.deb $3 SHA256:$4"
 	fi
 done
 `
@@ -224,7 +217,7 @@ func TestRefusals(t *testing.T) {
 	}
 	a.index(t, "served", lying)
 	_ = os.Remove(filepath.Join(a.dir, "own.index"))
-	if _, err := a.client(t).Get(t.Context(), []deb.Package{{Name: "xx", Version: "1.0-1"}}); err == nil || !strings.Contains(err.Error(), "something else than its index names") {
+	if _, err := a.client(t).Get(t.Context(), []deb.Package{{Name: "xx", Version: "1.0-1"}}); err == nil || !strings.Contains(err.Error(), "not what its digest says") {
 		t.Errorf("a file that is not what the index says: %v", err)
 	}
 	for says, away := range map[string]bool{
@@ -357,24 +350,20 @@ func TestOtherRelease(t *testing.T) {
 	}
 }
 
-func TestKilledRun(t *testing.T) {
+// TestMirrorList downloads from the servers of a mirror list, as images of continuous integration have it.
+func TestMirrorList(t *testing.T) {
 	a := newArchive(t)
 	x := a.publish(t, "xx", "1.0-1")
-	c := a.client(t)
-	partial := filepath.Join(c.Dir, "partial")
-	if err := os.MkdirAll(partial, 0o755); err != nil {
-		t.Fatal(err)
+	a.index(t, "system", x)
+	a.write(t, "mirrors.txt", "# servers\nfile:///nowhere/\tpriority:1\nfile://"+a.dir+"/\tpriority:2\n")
+	a.write(t, "base", "mirror+file:"+a.dir+"/mirrors.txt")
+	if r, err := a.client(t).Get(t.Context(), []deb.Package{x}); err != nil || len(r.Files) != 1 {
+		t.Errorf("%+v, %v", r, err)
 	}
-	for name, body := range map[string]string{"xx_1.0-1_amd64.deb": "package xx 1.0-1", "x2.deb": "package xx 1.0"} {
-		if err := os.WriteFile(filepath.Join(partial, name), []byte(body), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := c.Get(t.Context(), []deb.Package{x}); err != nil || a.calls(t) != 0 {
-		t.Errorf("a whole package of a killed run is not used: %v, %d calls", err, a.calls(t))
-	}
-	if left, _ := os.ReadDir(partial); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
+	a.write(t, "base", "tor+http://server")
+	if _, err := a.client(t).Get(t.Context(), []deb.Package{x}); err == nil ||
+		!strings.Contains(err.Error(), "want http, https, file or mirror+file") {
+		t.Errorf("another way: %v", err)
 	}
 }
 
@@ -414,44 +403,4 @@ func FuzzPrintURIs(f *testing.F) {
 			}
 		}
 	})
-}
-
-// TestFullDisk: nothing is downloaded that there is no room for, and the message says how much is missing.
-func TestFullDisk(t *testing.T) {
-	a := newArchive(t)
-	x := a.publish(t, "xx", "1.0-1")
-	x.Size = 1 << 60
-	a.index(t, "system", x)
-	_, err := a.client(t).Get(t.Context(), []deb.Package{x})
-	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "packages xx take 1099511627776 MB in ") {
-		t.Errorf("error %v", err)
-	}
-	if n := a.calls(t); n != 1 { // the index was asked, nothing more
-		t.Errorf("%d calls of apt-get", n)
-	}
-}
-
-// Who sends a byte now and then, or none, is given up.
-func TestPace(t *testing.T) {
-	for _, server := range []string{"slow", "silent"} {
-		t.Run(server, func(t *testing.T) {
-			t.Parallel()
-			a := newArchive(t)
-			x := a.publish(t, "xx", "1.0")
-			a.index(t, "system", x)
-			a.write(t, server, "")
-			c := a.client(t)
-			c.First, c.Stall = 2*time.Second, time.Second
-			_, err := c.Get(t.Context(), []deb.Package{x})
-			if err == nil || !strings.Contains(err.Error(), "less than 1024 a second") || !fetch.Unreachable(err) {
-				t.Fatalf("got %v", err)
-			}
-			if err := os.Remove(filepath.Join(a.dir, server)); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := c.Get(t.Context(), []deb.Package{x}); err != nil {
-				t.Errorf("afterwards: %v", err)
-			}
-		})
-	}
 }

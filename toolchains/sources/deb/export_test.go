@@ -1,4 +1,3 @@
 package deb
 
-// ParseURIs is parseURIs, for the fuzz test.
 var ParseURIs = parseURIs

@@ -6,6 +6,7 @@
 package git
 
 import (
+	"archive/tar"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,7 +19,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/config"
@@ -39,11 +39,10 @@ const Tool tool.Name[Spec] = "git-checkout/2"
 
 // Spec says what to check out.
 type Spec struct {
-	URL        string   `json:"url"`                                   // an address, or the path of a repository
-	Commit     string   `arg:"commit,required" json:"commit"`          // 40 hexadecimal digits
-	Sub        string   `arg:"sub" json:"sub,omitempty"`               // take this folder only
-	Others     []string `arg:"mirrors" json:"others,omitempty"`        // more addresses of the repository, in order
-	Submodules bool     `arg:"submodules" json:"submodules,omitempty"` // take the files of submodules, too
+	URL        string `json:"url"`                                   // an address, or the path of a repository
+	Commit     string `arg:"commit,required" json:"commit"`          // 40 hexadecimal digits
+	Sub        string `arg:"sub" json:"sub,omitempty"`               // take this folder only
+	Submodules bool   `arg:"submodules" json:"submodules,omitempty"` // take the files of submodules, too
 	// Only has the paths of the submodules to take, with the submodules in them. Empty is all.
 	Only []string `arg:"submodule_paths" json:"submodule_paths,omitempty"`
 	Out  string   `json:"out"` // folder to make
@@ -54,12 +53,7 @@ type Options struct {
 	Spec
 	fetch.Machine
 	Progress io.Writer // lines of the server; may be nil
-	MaxFiles int       // limit of files, folders and links; 0 is a million
-	MaxBytes int64     // limit of all files together; 0 is none
 }
-
-// ErrOffline says that the network would be needed.
-var ErrOffline = errors.New("hexmage is offline and the commit was not fetched before: run once without --offline")
 
 var commitRE = lazyregexp.New(`^[0-9a-f]{40}$`)
 
@@ -72,17 +66,23 @@ func Run(ctx context.Context, s Spec, env tool.Env) error {
 	if err != nil {
 		return err
 	}
-	if err = Checkout(ctx, Options{Spec: s, Machine: m, Progress: &sayings{w: env.Stderr}}, s.Out); fetch.Unreachable(err) {
+	err = Checkout(ctx, Options{Spec: s, Machine: m, Progress: progress{env.Stderr}}, s.Out)
+	if fetch.Unreachable(err) {
 		fmt.Fprintf(env.Stderr, "%s: %v\n", Tool, err)
 		return errors.Join(tool.ErrSaid, tool.ErrUnable)
 	}
 	return err
 }
 
-// Checkout makes out the files of the commit. out must not exist or be empty; when Checkout fails it is as it was.
+// Checkout writes the files of the commit to the folder out. out must not exist or be empty; a Checkout that fails
+// leaves it unchanged.
 func Checkout(ctx context.Context, o Options, out string) error {
-	c := &checkout{links: map[string]string{}, held: map[string]*git.Repository{}}
-	defer c.close()
+	c := &checkout{held: map[string]*git.Repository{}}
+	defer func() {
+		for _, unlock := range c.unlock {
+			unlock()
+		}
+	}()
 	tree, err := c.tree(ctx, o)
 	if err == nil {
 		err = c.write(ctx, o, tree, out)
@@ -95,21 +95,13 @@ func Checkout(ctx context.Context, o Options, out string) error {
 
 // checkout is one call of Checkout.
 type checkout struct {
-	links map[string]string // to make last
-	lfs   []string          // files that are pointers
-	files int
-	bytes int64
-	done  []func()                   // calls for the end
-	held  map[string]*git.Repository // with a lock of this process
+	tar    *tar.Writer
+	files  int
+	held   map[string]*git.Repository // locked by this process
+	unlock []func()
 }
 
-func (c *checkout) close() {
-	for _, f := range c.done {
-		f()
-	}
-}
-
-// tree returns the files of the commit, or of the folder of it that is wanted.
+// tree returns the files of the commit, or of the folder Sub in it.
 func (c *checkout) tree(ctx context.Context, o Options) (*object.Tree, error) {
 	repo, err := c.open(ctx, o)
 	if err != nil {
@@ -117,7 +109,8 @@ func (c *checkout) tree(ctx context.Context, o Options) (*object.Tree, error) {
 	}
 	commit, err := repo.CommitObject(plumbing.NewHash(o.Commit))
 	if err != nil {
-		return nil, fmt.Errorf("the repository has no such commit (%w): check `commit`, or fetch it into that repository", err)
+		return nil, fmt.Errorf("the repository has no such commit (%w): check `commit`, or fetch it into that "+
+			"repository", err)
 	}
 	tree, err := commit.Tree()
 	if err != nil {
@@ -136,28 +129,19 @@ func (c *checkout) open(ctx context.Context, o Options) (*git.Repository, error)
 	if info, err := os.Stat(o.URL); err == nil && info.IsDir() {
 		return git.PlainOpen(o.URL)
 	}
-	var dir string
-	var err error
-	if o.Downloads == "" {
-		if dir, err = os.MkdirTemp("", "hexmage-git-*"); err != nil {
-			return nil, err
-		}
-		c.done = append(c.done, func() { os.RemoveAll(dir) })
-	} else {
-		sum := sha256.Sum256([]byte(o.URL))
-		dir = filepath.Join(o.Downloads, "git", hex.EncodeToString(sum[:8]))
-		if repo := c.held[dir]; repo != nil { // a submodule twice: the lock is ours
-			return repo, fetchCommit(ctx, o, repo)
-		}
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, err
-		}
-		unlock, err := atomicfile.Lock(ctx, dir+".lock")
-		if err != nil {
-			return nil, err
-		}
-		c.done = append(c.done, unlock)
+	sum := sha256.Sum256([]byte(o.URL))
+	dir := filepath.Join(o.Downloads, "git", hex.EncodeToString(sum[:8]))
+	if repo := c.held[dir]; repo != nil {
+		return repo, fetchCommit(ctx, o, repo)
 	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	unlock, err := atomicfile.Lock(ctx, dir+".lock")
+	if err != nil {
+		return nil, err
+	}
+	c.unlock = append(c.unlock, unlock)
 	repo, err := git.PlainOpen(dir)
 	if errors.Is(err, git.ErrRepositoryNotExists) {
 		repo, err = git.PlainInit(dir, true)
@@ -169,44 +153,57 @@ func (c *checkout) open(ctx context.Context, o Options) (*git.Repository, error)
 	return repo, fetchCommit(ctx, o, repo)
 }
 
-// fetchCommit makes the repository hold the commit, from the first address that has it.
+// fetchCommit makes the repository hold the commit. It asks for the commit alone; if the server refuses that, it asks
+// for all branches and tags.
 func fetchCommit(ctx context.Context, o Options, repo *git.Repository) error {
 	hash := plumbing.NewHash(o.Commit)
 	if complete(repo, hash) {
 		return nil
 	}
 	if o.Offline {
-		return ErrOffline
+		return errors.New("hexmage is offline and the commit was not fetched before: run once without --offline")
 	}
-	var errs []error
-	away := true // no address answered
-	for _, addr := range append([]string{o.URL}, o.Others...) {
-		addr = fetch.Rewrite(addr, o.Mirrors)
-		err := fetchFrom(ctx, o, repo, addr)
-		for try := 1; try < tries && broken(err) && ctx.Err() == nil && !complete(repo, hash); try++ {
-			err = fetchFrom(ctx, o, repo, addr)
+	addr := fetch.Rewrite(o.URL, o.Mirrors)
+	remote := git.NewRemote(repo.Storer, &config.RemoteConfig{Name: "origin", URLs: []string{addr}})
+	ask := func(depth int, tags git.TagMode, ref string) error {
+		return remote.FetchContext(ctx, &git.FetchOptions{Depth: depth, Tags: tags, Progress: o.Progress,
+			Auth: o.auth(addr), RefSpecs: []config.RefSpec{config.RefSpec(ref)}})
+	}
+	var err error
+	for try := 0; try == 0 || try < tries && unreachable(err); try++ {
+		err = ask(1, git.NoTags, o.Commit+":refs/heads/at-"+o.Commit)
+		if login(err) {
+			return fmt.Errorf("%s: %w: put a login for the host into ~/.netrc", redact(addr), err)
 		}
-		if complete(repo, hash) {
+		if ctx.Err() == nil && !unreachable(err) && !complete(repo, hash) {
+			all := ask(0, git.AllTags, "+refs/heads/*:refs/heads/*")
+			if all == nil || errors.Is(all, git.NoErrAlreadyUpToDate) {
+				all = errors.New("the repository has no such commit: check `commit`")
+			}
+			err = errors.Join(all, err)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case complete(repo, hash):
 			return nil
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		away = away && unreachable(err)
-		if err == nil {
-			err = errors.New("it has no such commit: check `commit`")
-		}
-		errs = append(errs, fmt.Errorf("%s: %w", redact(addr), err))
 	}
-	if err := errors.Join(errs...); !away {
-		return err
+	if err = fmt.Errorf("%s: %w", redact(addr), err); unreachable(err) {
+		return fetch.OutOfReach(err)
 	}
-	return fetch.OutOfReach(errors.Join(errs...))
+	return err
 }
 
-// auth is what the user's file of logins has for an address.
+// login tells whether a server asks for a login.
+func login(err error) bool {
+	return errors.Is(err, transport.ErrAuthenticationRequired) || errors.Is(err, transport.ErrAuthorizationFailed)
+}
+
+// auth returns the login of the user's .netrc for an address.
 func (o Options) auth(addr string) transport.AuthMethod {
-	if u, err := url.Parse(addr); err == nil && u.User == nil && (u.Scheme == "https" || u.Scheme == "http") && fetch.Private(u) {
+	u, err := url.Parse(addr)
+	if err == nil && u.User == nil && (u.Scheme == "https" || u.Scheme == "http") && fetch.Private(u) {
 		if user, password, ok := fetch.Basic(o.Logins, u.Hostname()); ok {
 			return &githttp.BasicAuth{Username: user, Password: password}
 		}
@@ -214,85 +211,31 @@ func (o Options) auth(addr string) transport.AuthMethod {
 	return nil
 }
 
-func refused(err error) bool {
-	return errors.Is(err, transport.ErrAuthenticationRequired) || errors.Is(err, transport.ErrAuthorizationFailed)
-}
-
-func loginError(err error) error {
-	return fmt.Errorf("%w: put a login for the host into ~/.netrc", err)
-}
-
-const tries = 3 // of an address whose connection breaks
+const tries = 3 // of an address with a connection that fails
 
 // go-git keeps only the text of some errors.
-var (
-	brokenRE = lazyregexp.New(`EOF|connection reset|broken pipe|i/o timeout`)
-	awayRE   = lazyregexp.New(`connection refused|no such host|network is unreachable|no route to host|status code: 5..`)
-)
+var awayRE = lazyregexp.New(`EOF|connection re(set|fused)|broken pipe|[Tt]imeout|no such host|` +
+	`network is unreachable|no route to host|status code: 5..`)
 
-// broken tells whether a connection broke on the way.
-func broken(err error) bool {
-	var timeout net.Error
-	return err != nil && (brokenRE.MatchString(err.Error()) || errors.As(err, &timeout) && timeout.Timeout())
-}
-
-// unreachable tells whether the network caused an error, or a server that is out of order.
+// unreachable tells whether the network or a server that is out of order caused an error.
 func unreachable(err error) bool {
-	return broken(err) || fetch.Unreachable(err) || errors.As(err, new(*net.OpError)) ||
-		err != nil && awayRE.MatchString(err.Error())
-}
-
-// fetchFrom asks for the commit alone. If the server refuses that, it asks for all branches and tags.
-func fetchFrom(ctx context.Context, o Options, repo *git.Repository, addr string) error {
-	remote := git.NewRemote(repo.Storer, &config.RemoteConfig{Name: "origin", URLs: []string{addr}})
-	ask := func(depth int, tags git.TagMode, ref string) error {
-		return remote.FetchContext(ctx, &git.FetchOptions{Depth: depth, Tags: tags, Progress: o.Progress,
-			Auth: o.auth(addr), RefSpecs: []config.RefSpec{config.RefSpec(ref)}})
-	}
-	first := ask(1, git.NoTags, o.Commit+":refs/heads/at-"+o.Commit)
-	if ctx.Err() != nil || complete(repo, plumbing.NewHash(o.Commit)) {
-		return first
-	}
-	if refused(first) {
-		return loginError(first)
-	}
-	err := ask(0, git.AllTags, "+refs/heads/*:refs/heads/*")
-	if err != nil && !errors.Is(err, git.NoErrAlreadyUpToDate) {
-		return errors.Join(err, first)
-	}
-	return nil
+	return err != nil && (fetch.Unreachable(err) || errors.As(err, new(*net.OpError)) || awayRE.MatchString(err.Error()))
 }
 
 // redact returns the address without a password.
 func redact(addr string) string {
-	if u, err := url.Parse(addr); err == nil && u.User != nil {
-		u.User = url.User(u.User.Username())
-		return u.String()
+	if u, err := url.Parse(addr); err == nil {
+		return u.Redacted()
 	}
 	return addr
 }
 
-// sayings turns lines of the server into lines of progress.
-type sayings struct {
-	w    io.Writer
-	line []byte
-	last time.Time
-}
+// progress turns lines of the server into lines of progress.
+type progress struct{ w io.Writer }
 
-// Write never fails.
-func (s *sayings) Write(b []byte) (int, error) {
-	for _, c := range b {
-		end := c == '\n' || c == '\r'
-		if !end && c >= ' ' && c < 0x7f && len(s.line) < 200 {
-			s.line = append(s.line, c)
-		}
-		if end && len(s.line) > 0 && time.Since(s.last) > 200*time.Millisecond {
-			s.last = time.Now()
-			fmt.Fprintf(s.w, "progress 0 0 %s\n", s.line)
-		}
-		if end {
-			s.line = s.line[:0]
-		}
+func (p progress) Write(b []byte) (int, error) {
+	for _, line := range strings.FieldsFunc(string(b), func(r rune) bool { return r < ' ' || r > '~' }) {
+		fmt.Fprintf(p.w, "progress 0 0 %.200s\n", line)
 	}
 	return len(b), nil
 }

@@ -1,8 +1,8 @@
 package git
 
 import (
+	"archive/tar"
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,22 +19,19 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/hexmage/hexmage/internal/archive"
-	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 const (
-	maxFiles = 1_000_000
-	maxLink  = 4096 // bytes of where a link leads
+	maxFiles   = 1_000_000 // files, folders and links
+	maxDepth   = 8         // submodules in submodules
+	maxText    = 1 << 20   // bytes of a .gitmodules, or of the target of a link
+	maxPointer = 1024      // bytes of a pointer of Git LFS
 )
 
-// write puts the tree's files into a folder beside out and renames it. Links are made last, so nothing is written
-// through one.
+// write packs the files into a tar archive beside out and unpacks it, so the checks of archives apply to them.
 func (c *checkout) write(ctx context.Context, o Options, tree *object.Tree, out string) error {
-	if names, err := os.ReadDir(out); err == nil && len(names) > 0 {
-		return fmt.Errorf("the folder %s is not empty: remove it first", out)
-	}
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return err
 	}
@@ -43,29 +40,24 @@ func (c *checkout) write(ctx context.Context, o Options, tree *object.Tree, out 
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	root, err := os.OpenRoot(tmp)
+	f, err := os.Create(filepath.Join(tmp, "commit.tar"))
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	if err := c.fill(ctx, o, tree, root, ".", 0); err != nil {
+	defer f.Close()
+	c.tar = tar.NewWriter(f)
+	if err := c.add(ctx, o, tree, "", 0); err != nil {
 		return err
 	}
-	if len(c.lfs) > 0 {
-		return lfsError(c.lfs)
-	}
-	if err := c.makeLinks(root); err != nil {
+	if err := c.tar.Close(); err != nil {
 		return err
 	}
-	if err := os.Chmod(tmp, 0o755); err != nil {
-		return err
-	}
-	_ = os.Remove(out) // an empty folder
-	return os.Rename(tmp, out)
+	_, err = archive.Unpack(ctx, out, archive.Options{CaseMatters: true}, f.Name())
+	return err
 }
 
-// fill writes the files of one tree below at.
-func (c *checkout) fill(ctx context.Context, o Options, tree *object.Tree, root *os.Root, at string, depth int) error {
+// add adds the files of a tree to the archive, below the folder at. go-git rejects names such as ".." and ".git".
+func (c *checkout) add(ctx context.Context, o Options, tree *object.Tree, at string, depth int) error {
 	walker := object.NewTreeWalker(tree, true, nil)
 	defer walker.Close()
 	for {
@@ -73,32 +65,23 @@ func (c *checkout) fill(ctx context.Context, o Options, tree *object.Tree, root 
 		if err == io.EOF {
 			return nil
 		}
-		if err != nil {
+		if c.files++; err == nil && c.files > maxFiles {
+			err = fmt.Errorf("%w: more than %d files", fetch.ErrTooLarge, maxFiles)
+		}
+		if err := errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
-		if most := cmp.Or(o.MaxFiles, maxFiles); c.files >= most {
-			return fmt.Errorf("%w: more than %d files", fetch.ErrTooLarge, most)
-		}
-		c.files++
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := checkName(inTree); err != nil {
-			return err
-		}
-		name := path.Join(at, inTree)
+		name := at + inTree
 		switch entry.Mode {
 		case filemode.Dir:
-			err = root.MkdirAll(name, 0o755)
 		case filemode.Submodule:
 			// Without its files it is an empty folder, as `git clone` leaves it.
-			if err = root.MkdirAll(name, 0o755); err == nil && o.wants(inTree) {
-				err = c.submodule(ctx, o, inTree, entry.Hash, root, name, depth)
+			err = c.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755})
+			if err == nil && o.wants(inTree) {
+				err = c.submodule(ctx, o, inTree, entry.Hash, name, depth)
 			}
-		case filemode.Symlink:
-			c.links[name], err = link(tree, &entry)
 		default:
-			err = c.file(o, tree, &entry, root, name)
+			err = c.file(tree, &entry, name)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -106,36 +89,63 @@ func (c *checkout) fill(ctx context.Context, o Options, tree *object.Tree, root 
 	}
 }
 
-// wants tells whether the submodule at a path of the tree is to be taken.
-func (o Options) wants(inTree string) bool {
-	return o.Submodules && (len(o.Only) == 0 || slices.Contains(o.Only, path.Join(strings.Trim(o.Sub, "/"), inTree)))
-}
-
-// makeLinks makes the symbolic links, when all else is there.
-func (c *checkout) makeLinks(root *os.Root) error {
-	if err := archive.CheckLinks(c.links); err != nil {
+// file adds a regular file or a link. It rejects a pointer of Git LFS.
+func (c *checkout) file(tree *object.Tree, entry *object.TreeEntry, name string) error {
+	blob, err := tree.TreeEntryFile(entry)
+	if err != nil {
 		return err
 	}
-	for name, target := range c.links {
-		if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+	if entry.Mode == filemode.Symlink {
+		target, err := text(blob)
+		if err != nil {
 			return err
 		}
-		if err := root.Symlink(target, name); err != nil {
-			return err
-		}
+		return c.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: target})
 	}
-	return nil
+	body, err := blob.Reader()
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	r := bufio.NewReader(body)
+	head, err := r.Peek(maxPointer + 1)
+	if err == io.EOF && strings.HasPrefix(string(head), "version https://git-lfs.github.com/spec/v1\n") &&
+		strings.Contains(string(head), "\noid sha256:") {
+		return errors.New("the file is in Git LFS, and the commit has a pointer to it: take a folder without such " +
+			"files (`sub`), a release archive of the project, or fetch the file with step fetch")
+	}
+	h := &tar.Header{Name: name, Size: blob.Size, Mode: 0o644}
+	if entry.Mode == filemode.Executable {
+		h.Mode = 0o755
+	}
+	if err := c.tar.WriteHeader(h); err != nil {
+		return err
+	}
+	_, err = io.Copy(c.tar, r)
+	return err
 }
 
-const (
-	maxDepth   = 8       // submodules in submodules
-	maxModules = 1 << 20 // bytes of a .gitmodules
-)
+// text returns the content of a small file.
+func text(f *object.File) (string, error) {
+	if f.Size > maxText {
+		return "", fmt.Errorf("%w: %d bytes", fetch.ErrTooLarge, f.Size)
+	}
+	return f.Contents()
+}
 
-// submodule writes the files of the submodule that is at inTree of the tree of o.
-func (c *checkout) submodule(ctx context.Context, o Options, inTree string, commit plumbing.Hash, root *os.Root, name string, depth int) error {
+// wants tells whether to take the submodule at a path of the tree.
+func (o Options) wants(inTree string) bool {
+	return o.Submodules && (len(o.Only) == 0 || slices.Contains(o.Only, o.inCommit(inTree)))
+}
+
+// inCommit returns the path in the commit of a path in the tree.
+func (o Options) inCommit(inTree string) string { return path.Join(strings.Trim(o.Sub, "/"), inTree) }
+
+// submodule adds the files of the submodule at the path inTree of the tree of o.
+func (c *checkout) submodule(ctx context.Context, o Options, inTree string, commit plumbing.Hash, at string,
+	depth int) error {
 	if depth >= maxDepth {
-		return fmt.Errorf("submodules lie in submodules %d times", maxDepth)
+		return fmt.Errorf("submodules are nested more than %d deep", maxDepth)
 	}
 	whole := o
 	whole.Sub = ""
@@ -145,133 +155,50 @@ func (c *checkout) submodule(ctx context.Context, o Options, inTree string, comm
 	}
 	f, err := tree.File(".gitmodules")
 	if err != nil {
-		return fmt.Errorf("it is a submodule, and the commit has no .gitmodules that says where it is: %w", err)
+		return fmt.Errorf("find the address of the submodule in .gitmodules: %w", err)
 	}
-	if f.Size > maxModules {
-		return fmt.Errorf(".gitmodules has %d bytes", f.Size)
-	}
-	text, err := f.Contents()
-	if err != nil {
-		return err
-	}
+	list, err := text(f)
 	cfg := format.New()
-	if err := format.NewDecoder(strings.NewReader(text)).Decode(cfg); err != nil {
+	if err == nil {
+		err = format.NewDecoder(strings.NewReader(list)).Decode(cfg)
+	}
+	if err != nil {
 		return fmt.Errorf(".gitmodules: %w", err)
 	}
-	at, modules := path.Join(strings.Trim(o.Sub, "/"), inTree), cfg.Section("submodule").Subsections
-	i := slices.IndexFunc(modules, func(m *format.Subsection) bool { return path.Clean(m.Option("path")) == at })
+	modules := cfg.Section("submodule").Subsections
+	i := slices.IndexFunc(modules, func(m *format.Subsection) bool {
+		return path.Clean(m.Option("path")) == o.inCommit(inTree)
+	})
 	if i < 0 {
-		return errors.New("it is a submodule without an entry in .gitmodules")
+		return errors.New("the submodule has no entry in .gitmodules")
 	}
 	if modules[i].Option("update") == "none" { // git leaves its folder empty
 		return nil
 	}
 	sub := o
-	sub.Sub, sub.Commit, sub.Others, sub.Only = "", commit.String(), nil, nil
+	sub.Sub, sub.Commit, sub.Only = "", commit.String(), nil
 	if sub.URL, err = subURL(o.URL, modules[i].Option("url")); err != nil {
 		return err
 	}
-	subTree, err := c.tree(ctx, sub)
-	if err != nil {
+	if tree, err = c.tree(ctx, sub); err != nil {
 		return fmt.Errorf("submodule %s: %w", redact(sub.URL), err)
 	}
-	return c.fill(ctx, sub, subTree, root, name, depth+1)
+	return c.add(ctx, sub, tree, at+"/", depth+1)
 }
 
 var (
 	remoteRE = lazyregexp.New(`^(https?|ssh|git)://|^[\w.-]+@[\w.-]+:`)
-	baseRE   = lazyregexp.New(`^([a-z]+://[^/]*|[\w.-]+@[\w.-]+:)/?(.*)$`)
+	baseRE   = lazyregexp.New(`^([a-z]+://[^/]*/|[\w.-]+@[\w.-]+:)(.*)$`)
 )
 
-// subURL is the address of a submodule, which may be relative to that of the repository it is in.
+// subURL returns the address of a submodule. addr may be relative to the repository's own address.
 func subURL(parent, addr string) (string, error) {
-	if strings.HasPrefix(addr, "./") || strings.HasPrefix(addr, "../") {
-		m := baseRE.FindStringSubmatch(parent)
-		if m == nil {
-			return filepath.Join(parent, filepath.FromSlash(addr)), nil // a folder of this machine
-		}
-		at := path.Join("/", m[2], addr)
-		if strings.HasSuffix(m[1], ":") {
-			at = strings.TrimPrefix(at, "/")
-		}
-		return m[1] + at, nil
+	base := baseRE.FindStringSubmatch(parent)
+	if base != nil && (strings.HasPrefix(addr, "./") || strings.HasPrefix(addr, "../")) {
+		return base[1] + path.Join("/", base[2], addr)[1:], nil
 	}
-	if !remoteRE.MatchString(addr) && remoteRE.MatchString(parent) {
-		return "", fmt.Errorf("its address %q is no server's, and what comes from a server names nothing of this machine", addr)
+	if !remoteRE.MatchString(addr) {
+		return "", fmt.Errorf("the submodule's address %q is a path of this machine: want https, http, ssh or git", addr)
 	}
 	return addr, nil
-}
-
-func lfsError(names []string) error {
-	more := ""
-	if n := len(names) - 5; n > 0 {
-		names, more = names[:5], fmt.Sprintf(" and %d more", n)
-	}
-	return fmt.Errorf("the commit keeps files in Git LFS, and has only pointers to them: %s%s. Take a folder without "+
-		"them (sub), a release archive of the project, or get those files with step fetch", strings.Join(names, ", "), more)
-}
-
-func checkName(name string) error {
-	for _, e := range strings.Split(name, "/") {
-		if e == "" || e == "." || e == ".." || strings.EqualFold(e, ".git") {
-			return fmt.Errorf("the commit has an unsafe path: %q", name)
-		}
-	}
-	return nil
-}
-
-// link returns the target of a symbolic link.
-func link(tree *object.Tree, entry *object.TreeEntry) (string, error) {
-	f, err := tree.TreeEntryFile(entry)
-	if err != nil {
-		return "", err
-	}
-	if f.Size > maxLink {
-		return "", fmt.Errorf("a link of %d bytes", f.Size)
-	}
-	return f.Contents()
-}
-
-// lfsMark is how a pointer of Git LFS begins; pointers are small.
-const (
-	lfsMark = "version https://git-lfs.github.com/spec/v1\n"
-	lfsSize = 1024
-)
-
-// file writes a regular file, and notices a pointer of Git LFS.
-func (c *checkout) file(o Options, tree *object.Tree, entry *object.TreeEntry, root *os.Root, name string) error {
-	blob, err := tree.TreeEntryFile(entry)
-	if err != nil {
-		return err
-	}
-	if c.bytes += blob.Size; o.MaxBytes > 0 && c.bytes > o.MaxBytes {
-		return fmt.Errorf("%w: its files have more than %s", fetch.ErrTooLarge, bytesize.Decimal(o.MaxBytes))
-	}
-	body, err := blob.Reader()
-	if err != nil {
-		return err
-	}
-	defer body.Close()
-	r := bufio.NewReaderSize(body, 64<<10)
-	head, err := r.Peek(lfsSize + 1)
-	if text := string(head); err == io.EOF && strings.HasPrefix(text, lfsMark) && strings.Contains(text, "\noid sha256:") {
-		c.lfs = append(c.lfs, name)
-		return nil
-	}
-	perm := os.FileMode(0o644)
-	if entry.Mode == filemode.Executable {
-		perm = 0o755
-	}
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return err
-	}
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, r)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	return err
 }

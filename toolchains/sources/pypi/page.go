@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"path"
 	"strings"
-	"time"
 
 	"golang.org/x/net/html"
 )
@@ -20,8 +19,6 @@ type File struct {
 	URL    string
 	Size   int64  // bytes; 0 where the index does not say
 	SHA256 string // "" likewise
-	Yanked string // why it should not be taken any more; "" when it may be
-	Upload time.Time
 }
 
 // ErrPage is what a page of an index is refused with, wrapped, that is none.
@@ -59,8 +56,6 @@ func parseJSON(b []byte, base *url.URL) ([]File, error) {
 			URL    string            `json:"url"`
 			Hashes map[string]string `json:"hashes"`
 			Size   int64             `json:"size"`
-			Upload string            `json:"upload-time"`
-			Yanked any               `json:"yanked"`
 		} `json:"files"`
 	}
 	if err := json.Unmarshal(b, &page); err != nil {
@@ -82,17 +77,6 @@ func parseJSON(b []byte, base *url.URL) ([]File, error) {
 			file.SHA256 = sum
 		}
 		file.Size = f.Size
-		switch y := f.Yanked.(type) {
-		case bool:
-			if y {
-				file.Yanked = noReason
-			}
-		case string:
-			file.Yanked = reason(y)
-		}
-		if file.Upload, _ = time.Parse(time.RFC3339, f.Upload); file.Upload.IsZero() {
-			file.Upload = time.Time{}
-		}
 		out = append(out, file)
 	}
 	return out, nil
@@ -136,9 +120,6 @@ func parseHTML(b []byte, base *url.URL) ([]File, error) {
 				if !ok {
 					continue
 				}
-				if why, yanked := attr["data-yanked"]; yanked {
-					file.Yanked = reason(why)
-				}
 				if out = append(out, file); len(out) > maxFiles {
 					return nil, fmt.Errorf("%w: it has more than %d files", ErrPage, maxFiles)
 				}
@@ -163,7 +144,7 @@ func place(link string, base *url.URL) (f File, ok bool) {
 	}
 	u.Fragment, u.RawFragment = "", ""
 	f.Name, f.URL = path.Base(u.Path), u.String()
-	_, ok = parseName(f.Name)
+	_, _, _, ok = parseName(f.Name)
 	return f, ok
 }
 
@@ -173,17 +154,3 @@ func follows(page, to *url.URL) bool {
 }
 
 func isSum(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
-
-const noReason = "no reason is given"
-
-// reason is why a file was yanked, as one short line.
-func reason(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }), " ")
-	if r := []rune(text); len(r) > 120 {
-		text = string(r[:120]) + "…"
-	}
-	if text == "" {
-		return noReason
-	}
-	return text
-}

@@ -1,11 +1,11 @@
-// Package pypi finds files in Python package indexes: PyPI, a mirror of it, a company's own.
+// Package pypi finds files in Python package indexes: PyPI, a mirror of it, an index of a company.
 //
-//	name, version, tags ─► Client.Find ─► the index that the machine's own configuration names (ReadConfig, as pip reads it)
+//	name, version, tags ─► Client.Find ─► the index of the machine's own configuration (ReadConfig, as pip reads it)
 //	                                        │ its page of the project: PEP 691, else PEP 503
-//	                                        ▼ the file that fits best: name, size, sha256, and for now its address
+//	                                        ▼ the file: name, size, sha256, and its present address
 //
-// No address of it goes into a lock, a key or a log: messages call an index by who names it. The package downloads pages and nothing
-// else; what a wheel becomes is not its business, nor which packages belong together.
+// An index's address is in no lock, key or log: messages name the variable or file that configures the index. The
+// package downloads pages and nothing else. It does not know how to install a wheel, nor which packages fit together.
 package pypi
 
 import (
@@ -20,7 +20,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/lazyregexp"
@@ -30,9 +29,9 @@ import (
 type Wheel struct {
 	Project string `json:"project"`
 	Version string `json:"version"`
-	Tags    string `json:"tags,omitempty"`  // the most specific that is taken: cp311-cp311-manylinux_2_35_x86_64
-	File    string `json:"file,omitempty"`  // "" is the one that fits best
-	Index   string `json:"index,omitempty"` // an address that the catalogue gives; "" asks what the machine names
+	Tags    string `json:"tags,omitempty"`  // end of the file's name: cp311-cp311-manylinux_2_35_x86_64, none-any
+	File    string `json:"file,omitempty"`  // "" is the file with these tags
+	Index   string `json:"index,omitempty"` // an address of the catalog; "" is the machine's own indexes
 }
 
 // What Find returns, wrapped.
@@ -48,24 +47,23 @@ type Client struct {
 	Mirrors []fetch.Mirror
 	Logins  []fetch.Login // of hosts, as ~/.netrc has them
 	Fetch   fetch.Client  // how pages are got
-	Until   time.Time     // what was uploaded later is not there; zero: all is
-	SHA256  string        // of the file that is wanted, where it is known
+	SHA256  string        // of the file; "" if unknown
 }
 
 // Found is a file, and how it is had now.
 type Found struct {
 	File
 	From  string       // who names its index
-	Fetch fetch.Client // with what the index wants to know
-	Notes []string     // for people
+	Fetch fetch.Client // with the index's login, certificates and proxy
 }
 
 var (
 	projectRE = lazyregexp.New(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,200}[A-Za-z0-9])?$`)
 	versionRE = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z.!+_-]{0,100}$`)
+	tagsRE    = lazyregexp.New(`^[a-z0-9_.]+(-[A-Za-z0-9_.]+){1,2}$`)
 )
 
-// Check says what is wrong with the name of a wheel.
+// Check returns an error for names that no index has.
 func (w Wheel) Check() error {
 	if !projectRE.MatchString(w.Project) {
 		return fmt.Errorf("%q is no name of a Python package", w.Project)
@@ -73,28 +71,22 @@ func (w Wheel) Check() error {
 	if !versionRE.MatchString(w.Version) {
 		return fmt.Errorf("%q is no version of a Python package: name one, such as 1.16.0", w.Version)
 	}
-	if w.File != "" {
-		n, ok := parseName(w.File)
-		if !ok || n.project != Normalize(w.Project) || !sameVersion(n.version, w.Version) {
-			return fmt.Errorf("%.200q is no wheel of %s %s", w.File, w.Project, w.Version)
+	if w.File == "" {
+		if !tagsRE.MatchString(w.Tags) {
+			return fmt.Errorf("tags %q: want the end of the file's name, such as py3-none-any or "+
+				"cp311-cp311-manylinux_2_35_x86_64", w.Tags)
 		}
 		return nil
 	}
-	_, err := ParseTags(w.Tags)
-	return err
-}
-
-// ParseFile returns the wheel that has the name of the file, by PEP 427. Its project is normalized.
-func ParseFile(name string) (Wheel, error) {
-	n, ok := parseName(name)
-	if !ok {
-		return Wheel{}, fmt.Errorf("invalid file name of a wheel %.200q", name)
+	project, version, _, ok := parseName(w.File)
+	if !ok || project != Normalize(w.Project) || !sameVersion(version, w.Version) {
+		return fmt.Errorf("%.200q is no wheel of %s %s", w.File, w.Project, w.Version)
 	}
-	w := Wheel{Project: n.project, Version: n.version, File: name}
-	return w, w.Check()
+	return nil
 }
 
-// Find returns the file. The first index that has one counts; of one that is not pinned yet, no other may have another file of that name.
+// Find returns the file from the first index that has it. If the file is not pinned yet, each index before that one must
+// have answered.
 func (c Client) Find(ctx context.Context, w Wheel) (*Found, error) {
 	if err := w.Check(); err != nil {
 		return nil, err
@@ -109,53 +101,37 @@ func (c Client) Find(ctx context.Context, w Wheel) (*Found, error) {
 	if f := w.inFolders(cfg.Folders); f != nil {
 		return f, nil
 	}
-	var found *Found
 	var errs []error
 	var asked []string
+	silent := false // an index did not answer; one that wants a login may answer so for each file that it does not have
 	for _, i := range cfg.Indexes {
 		f, err := c.ask(ctx, i, w)
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case err != nil:
-			errs = append(errs, err)
-		case f == nil:
-		case c.SHA256 != "":
+			errs, silent = append(errs, err), silent || !errors.Is(err, ErrLogin)
+		case f != nil && (c.SHA256 != "" || !silent):
 			return f, nil
-		case found == nil:
-			found, w.File = f, f.Name
-		case f.SHA256 != "" && found.SHA256 != "" && f.SHA256 != found.SHA256:
-			return nil, fmt.Errorf("%w: the package indexes of %s and of %s have each its own %s, sha256 %s and %s: find out which is right, and name its index in the toolchain's block (index = \"https://…\"), "+
-				"or take the other out of pip's configuration", fetch.ErrMismatch, found.From, i.From, f.Name, found.SHA256, f.SHA256)
 		}
 		asked = append(asked, i.From)
 	}
-	if found != nil { // what an index shows nobody without a login is not taken for it; some say so of all that they do not have
-		errs = slices.DeleteFunc(errs, func(err error) bool { return errors.Is(err, ErrLogin) })
-	}
-	if err := errors.Join(errs...); err != nil { // one that did not answer may have it
+	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	if found != nil {
-		return found, nil
-	}
 	if len(asked) == 0 {
-		return nil, fmt.Errorf("%w: %s: pip's configuration names none (no-index)", ErrNotFound, w)
+		return nil, fmt.Errorf("%w: %s: pip's configuration names no index (no-index)", ErrNotFound, w)
 	}
-	why := ""
-	if !c.Until.IsZero() {
-		why = " from before " + c.Until.Format(time.DateOnly)
-	}
-	return nil, fmt.Errorf("%w: %s%s: asked was the index of %s; where it is in another one, name that in pip's configuration (PIP_EXTRA_INDEX_URL)",
-		ErrNotFound, w, why, strings.Join(asked, ", "))
+	return nil, fmt.Errorf("%w: %s: hexmage asked the index of %s; if another index has it, name that one in pip's "+
+		"configuration (PIP_EXTRA_INDEX_URL)", ErrNotFound, w, strings.Join(asked, ", "))
 }
 
-// String says which wheel it is.
+// String describes the wheel in messages.
 func (w Wheel) String() string {
 	if w.File != "" {
 		return w.File
 	}
-	return fmt.Sprintf("a wheel of %s %s for %s", w.Project, w.Version, w.Tags)
+	return fmt.Sprintf("a wheel of %s %s that ends in %s", w.Project, w.Version, w.Tags)
 }
 
 // inFolders looks for the file in folders of this machine.
@@ -167,32 +143,20 @@ func (w Wheel) inFolders(folders []string) *Found {
 			u := url.URL{Scheme: "file", Path: name}
 			files = append(files, File{Name: filepath.Base(name), URL: u.String()})
 		}
-		if f := w.choose(files, time.Time{}); f != nil {
+		if f := w.choose(files); f != nil {
 			return &Found{File: *f, From: "the folder " + dir}
 		}
 	}
 	return nil
 }
 
-// choose returns the file of a page that is meant, nil when none is. What is yanked is taken where nothing else is left.
-func (w Wheel) choose(files []File, until time.Time) *File {
-	files = slices.DeleteFunc(slices.Clone(files), func(f File) bool {
-		n, ok := parseName(f.Name)
-		return !ok || n.project != Normalize(w.Project) || !sameVersion(n.version, w.Version) || w.File != "" && w.File != f.Name ||
-			!until.IsZero() && (f.Upload.IsZero() || !f.Upload.Before(until))
-	})
-	if w.File == "" {
-		tags, err := ParseTags(w.Tags)
-		if err != nil {
-			return nil
-		}
-		files = tags.best(files)
-	}
-	for _, yanked := range []bool{false, true} {
-		for _, f := range files {
-			if (f.Yanked != "") == yanked {
-				return &f
-			}
+// choose returns the wheel's file, nil if it is not among the files.
+func (w Wheel) choose(files []File) *File {
+	for _, f := range files {
+		project, version, tags, ok := parseName(f.Name)
+		if ok && project == Normalize(w.Project) && sameVersion(version, w.Version) &&
+			(f.Name == w.File || w.File == "" && strings.HasSuffix("-"+tags, "-"+w.Tags)) {
+			return &f
 		}
 	}
 	return nil
@@ -217,8 +181,8 @@ func (c Client) ask(ctx context.Context, i Index, w Wheel) (*Found, error) {
 	case http.StatusNotFound, http.StatusGone:
 		return nil, nil
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return nil, fmt.Errorf("%w: that of %s answers %d: put the login of its host into ~/.netrc, or into its address in pip's configuration (https://USER:PASSWORD@…)",
-			ErrLogin, i.From, fetch.Status(err))
+		return nil, fmt.Errorf("%w: that of %s answers %d: put the login of its host into ~/.netrc, or into its address in "+
+			"pip's configuration (https://USER:PASSWORD@…)", ErrLogin, i.From, fetch.Status(err))
 	}
 	if err != nil {
 		return nil, err
@@ -227,23 +191,19 @@ func (c Client) ask(ctx context.Context, i Index, w Wheel) (*Found, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", label, err)
 	}
-	f := w.choose(files, c.Until)
+	f := w.choose(files)
 	if f == nil {
 		return nil, nil
 	}
 	if c.SHA256 != "" && f.SHA256 != "" && f.SHA256 != c.SHA256 {
-		return nil, fmt.Errorf("%w: the package index of %s has a file %s with sha256 %s, pinned is %s: it was replaced, or is another project's; find out which is right",
-			fetch.ErrMismatch, i.From, f.Name, f.SHA256, c.SHA256)
+		return nil, fmt.Errorf("%w: the package index of %s has a file %s with sha256 %s, pinned is %s: it was replaced, or "+
+			"is another project's; find out which is right", fetch.ErrMismatch, i.From, f.Name, f.SHA256, c.SHA256)
 	}
 	f.URL = fetch.Rewrite(f.URL, c.Mirrors)
-	found := &Found{File: *f, From: i.From, Fetch: get}
-	if f.Yanked != "" {
-		found.Notes = append(found.Notes, fmt.Sprintf("%s was yanked by its authors: %s", f.Name, f.Yanked))
-	}
-	return found, nil
+	return &Found{File: *f, From: i.From, Fetch: get}, nil
 }
 
-// client adds to a client what pip's configuration says of certificates and proxies.
+// client returns f with the certificates and the proxy of pip's configuration.
 func (c Config) client(f fetch.Client) (fetch.Client, error) {
 	if c.CA != "" && f.TLS == nil {
 		pem, err := os.ReadFile(c.CA)

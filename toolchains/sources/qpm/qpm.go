@@ -1,9 +1,8 @@
-// Package qpm gets products through the vendor's own clients, qpm-cli and qsc-cli.
+// Package qpm gets products through Qualcomm's own clients, qpm-cli and qsc-cli.
 //
-// It calls them so that they work without a person: always with absolute paths, without a terminal, with the licence
-// activated first; it believes neither an exit code of zero nor an empty folder; and where they fail it finds their log and
-// says what is known to help. Who is logged in is the clients' business: the package asks for no password and sees none. It
-// does not know what the products are, nor whether they are the right ones: that is verified afterwards.
+// It calls them without a terminal, with absolute paths, and with the license activated first. It trusts neither exit
+// code 0 nor an empty folder. If a client fails, the error has the client's log and the known remedy. The clients keep
+// the login: the package sees no password. It does not know what the products are.
 package qpm
 
 import (
@@ -16,9 +15,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
+
+	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
 // Product is what to get.
@@ -118,12 +118,8 @@ func (c Client) Download(ctx context.Context, p Product, dir string) (string, er
 	}
 	var found []string
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			for _, suffix := range []string{".zip", ".tar.gz", ".tar.xz", ".tgz"} {
-				if strings.HasSuffix(strings.ToLower(name), suffix) {
-					found = append(found, name)
-				}
-			}
+		if err == nil && d.Type().IsRegular() && archiveRE.MatchString(name) {
+			found = append(found, name)
 		}
 		return err
 	})
@@ -136,36 +132,7 @@ func (c Client) Download(ctx context.Context, p Product, dir string) (string, er
 	return found[0], nil
 }
 
-// Offered asks a client, "qpm-cli" or "qsc-cli", which products it offers to the account that is logged in. That is how the vendor has
-// people see whether they are: an error wraps ErrRefused when nobody is, ErrNoClient when there is no client.
-func (c Client) Offered(ctx context.Context, name string) ([]string, error) {
-	said, err := c.run(ctx, name, "", map[string][]string{"qpm-cli": {"--product-list"}, "qsc-cli": {"sdk", "info"}}[name]...)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for line := range strings.Lines(said) { // among "---- List of products ----" and "[Info]: …"
-		if line = clean(line); line != "" && !strings.ContainsAny(line, " [:") {
-			names = append(names, line)
-		}
-	}
-	if len(names) == 0 {
-		e := &Error{Command: name, How: "it lists no product", Said: lastLines(said, 5), kind: ErrFailed}
-		e.explain(name, said)
-		return nil, e
-	}
-	return names, nil
-}
-
-// Refused says why the vendor refused the last call of a client, by the newest log on this machine: nil when it did not, or nothing is known.
-func (c Client) Refused(name string) *Error {
-	logs := c.logs(name, time.Time{}, "")
-	e := &Error{Command: name, How: "its last call", Log: logs.file, LogSaid: logs.text, kind: ErrFailed}
-	if e.explain(name, logs.all); !errors.Is(e, ErrRefused) {
-		return nil
-	}
-	return e
-}
+var archiveRE = lazyregexp.New(`(?i)\.(zip|tgz|tar\.[gx]z)$`)
 
 // absolute refuses what the clients answer with "unexpected error".
 func absolute(dir string) error {
@@ -214,12 +181,12 @@ func (c Client) run(ctx context.Context, name, into string, args ...string) (str
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
-	text := out.text()
+	text := string(out.tail)
 	if err == nil && !failed(text) && (into == "" || !empty(into)) {
 		return text, nil
 	}
-	logs := c.logs(name, started, text)
-	e := &Error{Command: name + " " + strings.Join(args, " "), Said: lastLines(text, 5), Log: logs.file, LogSaid: logs.text, kind: ErrFailed}
+	log, logged := c.log(started)
+	e := &Error{Command: name + " " + strings.Join(args, " "), Said: lastLines(text), Log: log, LogSaid: errorLines(logged)}
 	switch {
 	case err != nil:
 		e.How = err.Error()
@@ -228,20 +195,15 @@ func (c Client) run(ctx context.Context, name, into string, args ...string) (str
 	default:
 		e.How = "exit code 0, but " + into + " is empty"
 	}
-	e.explain(name, text+"\n"+logs.all)
+	e.kind, e.Remedy = explain(name, text+"\n"+logged)
 	return "", e
 }
 
-// failed tells whether what a client printed speaks of a failure: their exit code does not always.
-func failed(text string) bool {
-	text = strings.ToLower(text)
-	for _, s := range []string{"unexpected error", "login failed", "access denied", "[error]", "error:", "401 unauthorized", "status code 401", "not logged in", "no such product", "failed to "} {
-		if strings.Contains(text, s) {
-			return true
-		}
-	}
-	return false
-}
+var failedRE = lazyregexp.New(`(?i)unexpected error|login failed|access denied|\[error\]|error:|401 unauthorized|` +
+	`status code 401|not logged in|no such product|failed to `)
+
+// failed tells whether a client printed a failure. Its exit code may be 0 then.
+func failed(text string) bool { return failedRE.MatchString(text) }
 
 func empty(dir string) bool {
 	names, err := os.ReadDir(dir)
@@ -250,44 +212,26 @@ func empty(dir string) bool {
 
 const maxTail = 64 << 10 // bytes of what a client prints, the last ones
 
-// output keeps the end of what a client prints, and tells each line.
+// output keeps the end of the text that a client prints, and passes each line on.
 type output struct {
-	mu   sync.Mutex
 	say  func(string)
 	name string
 	tail []byte
 	line []byte
 }
 
-// Write never fails.
 func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	o.tail = append(o.tail, b...)
-	if over := len(o.tail) - maxTail; over > 0 {
-		o.tail = o.tail[over:]
-	}
+	o.tail = o.tail[max(0, len(o.tail)-maxTail):]
 	o.line = append(o.line, b...)
-	for {
-		i := bytes.IndexAny(o.line, "\r\n") // they draw progress on one line
-		if i < 0 {
-			break
-		}
+	for i := bytes.IndexAny(o.line, "\r\n"); i >= 0; i = bytes.IndexAny(o.line, "\r\n") { // progress is one line
 		if line := clean(string(o.line[:i])); line != "" && o.say != nil {
 			o.say(o.name + ": " + line)
 		}
 		o.line = o.line[i+1:]
 	}
-	if len(o.line) > 4096 {
-		o.line = nil
-	}
+	o.line = o.line[max(0, len(o.line)-maxTail):]
 	return len(b), nil
-}
-
-func (o *output) text() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return string(o.tail)
 }
 
 const maxLine = 200

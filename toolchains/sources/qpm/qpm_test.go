@@ -21,12 +21,6 @@ echo "$*" >> "$HOME/calls"
 fail() { mkdir -p "$HOME/logs/today"; printf '2026-01-01 start\n2026-01-01 ERROR %s\n2026-01-01 end\n' "$1" > "$HOME/logs/today/qik.log"; }
 mode=$(cat "$HOME/mode")
 case $1 in
---product-list)
-	case $mode in
-	login) printf 'Username: '; exit 0 ;;
-	none) echo "---- List of products ----"; exit 0 ;;
-	esac
-	printf -- '---- List of products ----\nhexagon8.8\nhexagonsdk6.x\nqpm\n' ;;
 --license-activate)
 	[ "$mode" != active ] || { echo "error: already activated"; exit 4; }
 	[ "$mode" != unlicensed ] || { echo "License activation failed for $2"; exit 1; }
@@ -53,7 +47,6 @@ esac
 const qscScript = `#!/bin/sh
 echo "$*" >> "$HOME/calls"
 mode=$(cat "$HOME/mode")
-[ "$*" != "sdk info" ] || { printf '[Info]: Starting qsc-cli version 1.26.6...\nHexagonSDK6.x\nQualcomm_AI_Runtime_Community\n'; exit 0; }
 [ "$1 $2" = "sdk download" ] || exit 2
 shift 2
 while [ $# -gt 0 ]; do case $1 in --required-version) version=$2; shift ;; --path) path=$2; shift ;; esac; shift; done
@@ -123,11 +116,11 @@ func TestInstallFails(t *testing.T) {
 		says []string
 	}{
 		"401":        {qpm.ErrRefused, []string{"exit status 1", "Request failed", "logs/today/qik.log", "ERROR HTTP status code 401", "agreements", `use = "archive"`}},
-		"login":      {qpm.ErrRefused, []string{"not logged in", "qpm-cli --login"}},
+		"login":      {qpm.ErrRefused, []string{"no valid login", "qpm-cli --login"}},
 		"agree":      {qpm.ErrRefused, []string{"exit code 0, but it speaks of an error", "https://www.qualcomm.com/agreements"}},
 		"nothing":    {qpm.ErrFailed, []string{"is empty"}},
 		"silent":     {qpm.ErrFailed, []string{"exit status 3", "log: 2026-01-01 ERROR extraction of package failed: disk quota"}},
-		"unlicensed": {qpm.ErrRefused, []string{"--license-activate hexagonsdk6.x", "licence", "activate"}},
+		"unlicensed": {qpm.ErrRefused, []string{"--license-activate hexagonsdk6.x", "license", "activate"}},
 	} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
@@ -176,57 +169,5 @@ func TestDownload(t *testing.T) {
 		if want := "sdk download --name Qualcomm_AI_Runtime_Community --required-version 2.42.0.251225 --path " + dir + " --force\n"; string(calls) != want {
 			t.Errorf("calls %q, want %q", calls, want)
 		}
-	}
-}
-
-// The vendor's own guide has people list the products to see whether the login worked; what the lists look like is what people have shown of them.
-func TestOffered(t *testing.T) {
-	for _, c := range []struct {
-		client, mode string
-		want         []string
-		kind         error
-		says         string
-	}{
-		{"qpm-cli", "", []string{"hexagon8.8", "hexagonsdk6.x", "qpm"}, nil, ""},
-		{"qsc-cli", "", []string{"HexagonSDK6.x", "Qualcomm_AI_Runtime_Community"}, nil, ""},
-		{"qpm-cli", "login", nil, qpm.ErrRefused, "qpm-cli --login USER"},
-		{"qpm-cli", "none", nil, qpm.ErrFailed, "it lists no product"},
-	} {
-		cl, _ := client(t, c.mode)
-		got, err := cl.Offered(t.Context(), c.client)
-		if !slices.Equal(got, c.want) || !errors.Is(err, c.kind) || err != nil && !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s, %q: %q, %v; want %q, %v, %q", c.client, c.mode, got, err, c.want, c.kind, c.says)
-		}
-	}
-	cl, home := client(t, "")
-	if err := os.RemoveAll(filepath.Join(home, "bin")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := cl.Offered(t.Context(), "qsc-cli"); !errors.Is(err, qpm.ErrNoClient) {
-		t.Errorf("without the client: %v", err)
-	}
-}
-
-// What the last call met is in the newest log, whoever made it.
-func TestRefused(t *testing.T) {
-	cl, home := client(t, "401")
-	if e := cl.Refused("qpm-cli"); e != nil {
-		t.Errorf("nothing was called yet: %v", e)
-	}
-	if err := cl.Install(t.Context(), qpm.Product{Name: "hexagonsdk6.x", Version: "6.2.0.1"}, filepath.Join(t.TempDir(), "sdk")); err == nil {
-		t.Fatal("no error")
-	}
-	if e := cl.Refused("qpm-cli"); e == nil || !strings.Contains(e.Error(), "401") || !strings.HasSuffix(e.Log, "qik.log") || e.Remedy == "" {
-		t.Errorf("after a refusal: %v", e)
-	}
-	later := time.Now().Add(time.Minute)
-	if err := os.WriteFile(filepath.Join(home, "logs", "new.log"), []byte("SUCCESS\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(filepath.Join(home, "logs", "new.log"), later, later); err != nil {
-		t.Fatal(err)
-	}
-	if e := cl.Refused("qpm-cli"); e != nil {
-		t.Errorf("after a success: %v", e)
 	}
 }

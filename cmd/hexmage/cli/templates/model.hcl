@@ -14,5 +14,5 @@ module "llm" {
   schemes = ["a16w8", "lpbq"]
   prompt  = var.prompt
 }
-output "bundles" { value = module.llm.bundles } # what a phone or board needs, in a folder each
+output "contexts" { value = module.llm.contexts } # of each way a folder, whose device/ goes onto a phone or board
 output "table" { value = module.llm.table }
