@@ -161,7 +161,6 @@ toolchain "ort_linux_arm64" {
   default       = "1.31.1"
 
   verify {
-    record = true
     layout = ["onnxruntime/capi/libonnxruntime.so.1.31.1"]
     elf "onnxruntime/capi/*.so*" {
       machine = 183
