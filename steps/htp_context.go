@@ -120,7 +120,7 @@ func (h HTPContext) place(p *step.Plan, dir action.Input, arch int, known *qnn.F
 		s.Title = p.At.Name
 	}
 	if known != nil {
-		s.Arch, s.Refused, s.Precisions = "v"+strconv.Itoa(arch), known.Refused, known.Precisions
+		s.Arch, s.UnsupportedOps, s.Precisions = "v"+strconv.Itoa(arch), known.UnsupportedOps, known.Precisions
 	}
 	a := step.Tool(p, "", "report nodes on the CPU", placement.Tool, s).In(dir.As("dir"))
 	a.Name = "placement"

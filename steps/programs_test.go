@@ -197,7 +197,7 @@ func TestPlacementPlan(t *testing.T) {
 		}
 	}
 	known := w.Catalogue().Facts
-	if len(known.Refused) < 10 || len(known.Precisions) < 5 || !cmp.Equal(got.Refused, known.Refused) ||
+	if len(known.UnsupportedOps) < 10 || len(known.Precisions) < 5 || !cmp.Equal(got.UnsupportedOps, known.UnsupportedOps) ||
 		!cmp.Equal(got.Precisions, known.Precisions) || got.Arch != "v79" || got.Dir != "dir" || got.Title != "x" {
 		t.Errorf("%+v", got)
 	}

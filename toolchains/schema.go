@@ -18,11 +18,11 @@ import (
 
 // Toolchain is an SDK or tool, with how its releases are had.
 type Toolchain struct {
-	*qnn.SDK           // its name, and what is true of it wherever it comes from
-	Description string `hcl:"description,optional"`
-	Page        string `hcl:"page,optional"`    // where people get it by hand
-	Licence     string `hcl:"licence,optional"` // what has to be accepted
-	Default     string `hcl:"default,optional"` // release that is taken when a pipeline names none
+	*qnn.SDK            // its name, and what is true of it wherever it comes from
+	Description  string `hcl:"description,optional"`
+	DownloadPage string `hcl:"download_page,optional"` // where people get it by hand
+	Licence      string `hcl:"licence,optional"`       // what has to be accepted
+	Default      string `hcl:"default,optional"`       // release that is taken when a pipeline names none
 
 	Checks  *verify.Checks `hcl:"verify,block"`
 	EnvVars []*EnvVar      `hcl:"env,block"`

@@ -49,18 +49,18 @@ type Node struct {
 
 // Report has the numbers of all graphs, and their nodes on the CPU.
 type Report struct {
-	NPUNodes           int              `json:"npu_nodes"`
-	CPUNodes           int              `json:"cpu_nodes"`
-	Partitions         int              `json:"partitions"`
-	Crossings          int              `json:"crossings"` // tensors between CPU and NPU, once per partition
-	ToNPU              int64            `json:"to_npu_bytes"`
-	ToCPU              int64            `json:"to_cpu_bytes"`
-	Between            int64            `json:"between_bytes"`   // from partition to partition
-	UnknownSize        int              `json:"unknown_size"`    // tensors that cross and have no fixed size
-	Nodes              []CPUNode        `json:"nodes"`           // on the CPU
-	Replacements       []*qnn.Refused   `json:"replacements"`    // for their operations, each once
-	SupportedTypes     []*qnn.Precision `json:"supported_types"` // of their operations that the NPU runs in other types
-	UnknownReplacement []string         `json:"no_replacement_known"`
+	NPUNodes           int                  `json:"npu_nodes"`
+	CPUNodes           int                  `json:"cpu_nodes"`
+	Partitions         int                  `json:"partitions"`
+	Crossings          int                  `json:"crossings"` // tensors between CPU and NPU, once per partition
+	ToNPU              int64                `json:"to_npu_bytes"`
+	ToCPU              int64                `json:"to_cpu_bytes"`
+	Between            int64                `json:"between_bytes"`   // from partition to partition
+	UnknownSize        int                  `json:"unknown_size"`    // tensors that cross and have no fixed size
+	Nodes              []CPUNode            `json:"nodes"`           // on the CPU
+	Replacements       []*qnn.UnsupportedOp `json:"replacements"`    // for their operations, each once
+	SupportedTypes     []*qnn.Precision     `json:"supported_types"` // of their operations that the NPU runs in other types
+	UnknownReplacement []string             `json:"no_replacement_known"`
 }
 
 // CPUNode is a node on the CPU, for people.
@@ -75,7 +75,7 @@ type CPUNode struct {
 
 // Of reports on graphs that were compiled for an arch, such as v79.
 func Of(graphs []Graph, known *qnn.Facts, arch string) Report {
-	r := Report{Nodes: []CPUNode{}, Replacements: []*qnn.Refused{}, SupportedTypes: []*qnn.Precision{}, UnknownReplacement: []string{}}
+	r := Report{Nodes: []CPUNode{}, Replacements: []*qnn.UnsupportedOp{}, SupportedTypes: []*qnn.Precision{}, UnknownReplacement: []string{}}
 	for i := range graphs {
 		r.add(&graphs[i])
 	}
@@ -189,8 +189,8 @@ func (t Tensor) String() string {
 
 // advise adds the facts about a node's operation. A fact about the operation precedes one about any, a higher rank a lower one.
 func (r *Report) advise(n CPUNode, known *qnn.Facts, arch string) {
-	var best *qnn.Refused
-	for _, f := range known.Refused {
+	var best *qnn.UnsupportedOp
+	for _, f := range known.UnsupportedOps {
 		if f.Format == "onnx" && n.Rank >= f.Rank && (f.Op == n.Op || f.Op == "*") &&
 			(best == nil || best.Op == "*" && f.Op != "*" || (best.Op == "*") == (f.Op == "*") && f.Rank > best.Rank) {
 			best = f
@@ -203,7 +203,7 @@ func (r *Report) advise(n CPUNode, known *qnn.Facts, arch string) {
 			r.Replacements = append(r.Replacements, best)
 		}
 	case types != nil && len(types.Takes[arch]) > 0:
-		of := &qnn.Precision{Name: types.Name, Ops: []string{n.Op}, Takes: map[string][]string{arch: types.Takes[arch]}, Sure: types.Sure, Source: types.Source}
+		of := &qnn.Precision{Name: types.Name, Ops: []string{n.Op}, Takes: map[string][]string{arch: types.Takes[arch]}, Confidence: types.Confidence, Source: types.Source}
 		if !slices.ContainsFunc(r.SupportedTypes, func(p *qnn.Precision) bool { return p.Ops[0] == n.Op }) {
 			r.SupportedTypes = append(r.SupportedTypes, of)
 		}

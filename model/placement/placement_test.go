@@ -34,8 +34,8 @@ func between() placement.Graph {
 // known has a replacement for Cosh, and types that v79 supports for Sinh.
 func known() *qnn.Facts {
 	return &qnn.Facts{
-		Refused:    []*qnn.Refused{{Op: "Cosh", Format: "aten", Change: "nothing"}, {Op: "Cosh", Format: "onnx", Change: "Exp", Sure: "observed", Source: "tried"}},
-		Precisions: []*qnn.Precision{{Name: "bent", Ops: []string{"Sinh"}, Takes: map[string][]string{"v79": {"a16"}}, Sure: "observed", Source: "tried"}},
+		UnsupportedOps: []*qnn.UnsupportedOp{{Op: "Cosh", Format: "aten", Change: "nothing"}, {Op: "Cosh", Format: "onnx", Change: "Exp", Confidence: "observed", Source: "tried"}},
+		Precisions:     []*qnn.Precision{{Name: "bent", Ops: []string{"Sinh"}, Takes: map[string][]string{"v79": {"a16"}}, Confidence: "observed", Source: "tried"}},
 	}
 }
 
@@ -47,7 +47,7 @@ func TestOf(t *testing.T) {
 		NPUNodes: 5, CPUNodes: 2, Partitions: 2, Crossings: 3, ToNPU: 2 * elements, ToCPU: 2*elements + elements, Between: 2 * elements,
 		Nodes: []placement.CPUNode{{Graph: "net", Name: "bend", Op: "Cosh", Takes: []string{"uint16 [1×8×64]", "float32 [1×8×64]"}, Rank: 3, Why: "no such op"},
 			{Graph: "net", Name: "end", Op: "Sinh", Takes: []string{"uint8 [1×8×64]"}, Rank: 3}},
-		Replacements: known().Refused[1:], SupportedTypes: known().Precisions, UnknownReplacement: []string{},
+		Replacements: known().UnsupportedOps[1:], SupportedTypes: known().Precisions, UnknownReplacement: []string{},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -86,7 +86,7 @@ func TestTool(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "placed.json"), document, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := placement.Spec{Title: "net", Dir: dir, Refused: known().Refused, Arch: "v79", Table: filepath.Join(dir, "table.json"), Out: filepath.Join(dir, "nodes.json")}
+	s := placement.Spec{Title: "net", Dir: dir, UnsupportedOps: known().UnsupportedOps, Arch: "v79", Table: filepath.Join(dir, "table.json"), Out: filepath.Join(dir, "nodes.json")}
 	if _, said, code := tooltest.Run(t, placement.Tool, placement.Run, s); code != 0 {
 		t.Fatalf("%d: %s", code, said)
 	}
@@ -109,19 +109,19 @@ func TestTool(t *testing.T) {
 // TestReplacements: a fact about the operation precedes one about any, a higher rank a lower one, and one about another format does not apply.
 func TestReplacements(t *testing.T) {
 	t.Parallel()
-	of := func(op, format string, rank int) *qnn.Refused {
-		return &qnn.Refused{Op: op, Format: format, Rank: rank, Change: "x"}
+	of := func(op, format string, rank int) *qnn.UnsupportedOp {
+		return &qnn.UnsupportedOp{Op: op, Format: format, Rank: rank, Change: "x"}
 	}
-	all := &qnn.Facts{Refused: []*qnn.Refused{of("*", "onnx", 6), of("Own", "onnx", 0), of("Own", "onnx", 5), of("aten::add", "aten", 0)}}
+	all := &qnn.Facts{UnsupportedOps: []*qnn.UnsupportedOp{of("*", "onnx", 6), of("Own", "onnx", 0), of("Own", "onnx", 5), of("aten::add", "aten", 0)}}
 	for _, c := range []struct {
 		op   string
 		rank int
 		want []int
 	}{{"Own", 6, []int{2}}, {"Own", 4, []int{1}}, {"Other", 7, []int{0}}, {"Other", 5, nil}, {"aten::add", 0, nil}} {
 		g := placement.Graph{Tensors: map[string]placement.Tensor{"x": {Type: "int8", Shape: make([]int64, c.rank)}}, CPU: []placement.Node{{Op: c.op, Inputs: []string{"x"}}}}
-		var want []*qnn.Refused
+		var want []*qnn.UnsupportedOp
 		for _, i := range c.want {
-			want = append(want, all.Refused[i])
+			want = append(want, all.UnsupportedOps[i])
 		}
 		got := placement.Of([]placement.Graph{g, g}, all, "")
 		if !slices.Equal(want, got.Replacements) || (want == nil) != (len(got.UnknownReplacement) == 1) {

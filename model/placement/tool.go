@@ -18,13 +18,13 @@ const Tool tool.Name[Spec] = "placement/1"
 
 // Spec says what to read.
 type Spec struct {
-	Title      string           `json:"title"` // of the table
-	Dir        string           `json:"dir"`   // of htp_context, with placed.json
-	Refused    []*qnn.Refused   `json:"refused,omitempty"`
-	Arch       string           `json:"arch,omitempty"` // that the graphs were compiled for: v79
-	Precisions []*qnn.Precision `json:"precisions,omitempty"`
-	Table      string           `json:"table"` // file for the table
-	Out        string           `json:"out"`   // file for the Report
+	Title          string               `json:"title"` // of the table
+	Dir            string               `json:"dir"`   // of htp_context, with placed.json
+	UnsupportedOps []*qnn.UnsupportedOp `json:"unsupported_ops,omitempty"`
+	Arch           string               `json:"arch,omitempty"` // that the graphs were compiled for: v79
+	Precisions     []*qnn.Precision     `json:"precisions,omitempty"`
+	Table          string               `json:"table"` // file for the table
+	Out            string               `json:"out"`   // file for the Report
 }
 
 // Bounds of what is read and shown.
@@ -45,7 +45,7 @@ func Run(_ context.Context, s Spec, _ tool.Env) error {
 	if err != nil {
 		return fmt.Errorf("placed.json: %w", err)
 	}
-	r := Of(graphs, &qnn.Facts{Refused: s.Refused, Precisions: s.Precisions}, s.Arch)
+	r := Of(graphs, &qnn.Facts{UnsupportedOps: s.UnsupportedOps, Precisions: s.Precisions}, s.Arch)
 	if err := write(s.Out, r); err != nil {
 		return err
 	}
@@ -109,10 +109,10 @@ func (r Report) advice(arch string) string {
 		if f.Rank > 0 {
 			op = fmt.Sprintf("tensors of %d dimensions or more", f.Rank)
 		}
-		lines = append(lines, fmt.Sprintf("Replace %s by %s (%s: %s).", op, f.Change, f.Sure, f.Source))
+		lines = append(lines, fmt.Sprintf("Replace %s by %s (%s: %s).", op, f.Change, f.Confidence, f.Source))
 	}
 	for _, p := range r.SupportedTypes {
-		lines = append(lines, fmt.Sprintf("%s runs %s as %s (%s: %s).", arch, p.Ops[0], strings.Join(p.Takes[arch], ", "), p.Sure, p.Source))
+		lines = append(lines, fmt.Sprintf("%s runs %s as %s (%s: %s).", arch, p.Ops[0], strings.Join(p.Takes[arch], ", "), p.Confidence, p.Source))
 	}
 	if len(r.UnknownReplacement) > 0 {
 		lines = append(lines, fmt.Sprintf("No replacement is known for %s.", strings.Join(r.UnknownReplacement, ", ")))

@@ -194,20 +194,20 @@ func counted(n int, one, more string) string {
 
 // socRecord is a SoC as JSON has it.
 type socRecord struct {
-	Name       string   `json:"name"`
-	Marketing  string   `json:"marketing,omitempty"`
-	Aliases    []string `json:"aliases,omitempty"`
-	Arch       string   `json:"arch"`
-	SoCModel   int      `json:"soc_model"`
-	AndroidIDs []int    `json:"soc_ids,omitempty"`
-	VTCMMB     int      `json:"vtcm_mb,omitempty"`
-	LPAI       string   `json:"lpai,omitempty"`
-	Features   []string `json:"features,omitempty"`
-	Note       string   `json:"note,omitempty"`
+	Name          string   `json:"name"`
+	MarketingName string   `json:"marketing_name,omitempty"`
+	Aliases       []string `json:"aliases,omitempty"`
+	Arch          string   `json:"arch"`
+	SoCModel      int      `json:"soc_model"`
+	AndroidIDs    []int    `json:"soc_ids,omitempty"`
+	VTCMMB        int      `json:"vtcm_mb,omitempty"`
+	LPAI          string   `json:"lpai,omitempty"`
+	Features      []string `json:"features,omitempty"`
+	Note          string   `json:"note,omitempty"`
 }
 
 func recordOf(c *toolchains.Catalogue, s *qnn.SoC) socRecord {
-	return socRecord{s.Name, s.Marketing, s.Aliases, s.Arch, s.SoCModel, s.AndroidIDs, s.VTCMMB, s.LPAI,
+	return socRecord{s.Name, s.MarketingName, s.Aliases, s.Arch, s.SoCModel, s.AndroidIDs, s.VTCMMB, s.LPAI,
 		c.Features(s), s.Note}
 }
 
@@ -234,7 +234,7 @@ func (a *app) compatSoCs(c *toolchains.Catalogue) error {
 		if n.QAIRT != "" && s.MinSDK == "" {
 			first += " ?"
 		}
-		rows = append(rows, []string{s.Name, s.Marketing, s.Arch, strconv.Itoa(s.SoCModel), numbersText(s.AndroidIDs),
+		rows = append(rows, []string{s.Name, s.MarketingName, s.Arch, strconv.Itoa(s.SoCModel), numbersText(s.AndroidIDs),
 			megabytes(s.VTCMMB),
 			first, orDash(n.Hexagon), orDash(tools)})
 	}
@@ -259,11 +259,11 @@ func (a *app) compatOps(c *toolchains.Catalogue, s *qnn.SoC) error {
 	var all []operation
 	for _, p := range c.Precisions {
 		for _, op := range p.Ops {
-			all = append(all, operation{Op: op, Types: p.Takes[s.Arch], Source: p.Sure + ": " + p.Source})
+			all = append(all, operation{Op: op, Types: p.Takes[s.Arch], Source: p.Confidence + ": " + p.Source})
 		}
 	}
-	for _, r := range c.Refused {
-		all = append(all, operation{Op: r.Op, MinRank: r.Rank, Replacement: r.Change, Source: r.Sure + ": " + r.Source})
+	for _, r := range c.UnsupportedOps {
+		all = append(all, operation{Op: r.Op, MinRank: r.Rank, Replacement: r.Change, Source: r.Confidence + ": " + r.Source})
 	}
 	if a.JSON {
 		return a.printJSON(all)
@@ -285,24 +285,24 @@ func (a *app) compatOps(c *toolchains.Catalogue, s *qnn.SoC) error {
 
 func (a *app) compatRules(c *toolchains.Catalogue) error {
 	type rule struct {
-		ID       string `json:"id"`
-		Severity string `json:"severity"`
-		Summary  string `json:"summary,omitempty"`
-		Source   string `json:"source,omitempty"`
-		Sure     string `json:"sure,omitempty"`
+		ID         string `json:"id"`
+		Severity   string `json:"severity"`
+		Summary    string `json:"summary,omitempty"`
+		Source     string `json:"source,omitempty"`
+		Confidence string `json:"confidence,omitempty"`
 	}
 	var all []rule
 	for _, r := range c.Rules {
 		x := rule{ID: r.ID, Severity: r.Severity, Summary: r.Summary}
-		x.Source, x.Sure = r.KnownFrom()
+		x.Source, x.Confidence = r.KnownFrom()
 		all = append(all, x)
 	}
 	if a.JSON {
 		return a.printJSON(all)
 	}
-	rows := [][]string{{"rule", "severity", "", "sure", "known from"}}
+	rows := [][]string{{"rule", "severity", "", "confidence", "known from"}}
 	for _, r := range all {
-		rows = append(rows, []string{r.ID, r.Severity, r.Summary, r.Sure, r.Source})
+		rows = append(rows, []string{r.ID, r.Severity, r.Summary, r.Confidence, r.Source})
 	}
 	fmt.Fprint(a.Env.Stdout, columns(rows))
 	return nil
@@ -383,7 +383,7 @@ func (s socRecord) head(a *app) string {
 	if s.LPAI != "" {
 		known = append(known, "LPAI "+s.LPAI)
 	}
-	text := fmt.Sprintf("%s  %s\n%s\n", a.painted("1", s.Name), s.Marketing, strings.Join(known, " · "))
+	text := fmt.Sprintf("%s  %s\n%s\n", a.painted("1", s.Name), s.MarketingName, strings.Join(known, " · "))
 	if len(s.Features) > 0 {
 		text += fmt.Sprintf("its HTP can: %s\n", strings.Join(s.Features, ", "))
 	}

@@ -347,7 +347,7 @@ func TestCompatWarns(t *testing.T) {
 			says: []string{"compat qairt-soc; declared", "ours.hcl"}},
 		"a workspace's own record that is not sure": {pipeline: toolchainsOf("SM9950", "2.41.0.251128", "6.4.0.2"),
 			ours: "soc \"SM9950\" {\n  arch = \"v79\"\n  soc_model = 199\n  min_sdk = \"2.51\"\n  fact \"min_sdk\" " +
-				"{\n    sure = \"inferred\"\n    source = \"a rumour\"\n  }\n}\n",
+				"{\n    confidence = \"inferred\"\n    source = \"a rumour\"\n  }\n}\n",
 			says: []string{"Warning: ", "compat qairt-soc; inferred: a rumour"}},
 		// Rules that mention nothing but the target are asked at its block, whatever else there is.
 		"soc_id as soc_model": {pipeline: "target \"SM8750\" { soc_model = 618 }\n" + oneStep, code: ExitUsage,

@@ -46,7 +46,7 @@ func TestFallback(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 		if len(p.Nodes) != 1 || p.Nodes[0].Name != "bent" || p.Nodes[0].Op != "Cosh" || p.Nodes[0].Why == "" ||
-			p.Nodes[0].Rank != 3 || len(p.Replacements) != 1 || p.Replacements[0].Sure != "observed" {
+			p.Nodes[0].Rank != 3 || len(p.Replacements) != 1 || p.Replacements[0].Confidence != "observed" {
 			t.Errorf("%+v, %+v", p.Nodes, p.Replacements)
 		}
 		t.Log(o.Stdout)
@@ -155,7 +155,7 @@ func remedies(t *testing.T, w *World) {
 	for _, m := range made {
 		tried[strings.TrimSuffix(filepath.Base(m), "_changed.onnx")] = true
 	}
-	for _, r := range s.Refused {
+	for _, r := range s.UnsupportedOps {
 		if r.Format != "onnx" {
 			continue
 		}
