@@ -13,7 +13,7 @@ import (
 	"github.com/hexmage/hexmage/qnn"
 )
 
-// smol is SmolLM2-135M, tiny the model of pipeline tiny-ort.
+// smol is SmolLM2-135M, tiny the model of pipeline onnx-htp.
 func smol() fit.Model {
 	return fit.Model{Architecture: "llama", Layers: 30, Hidden: 576, Heads: 9, KVHeads: 3, HeadDim: 64, Intermediate: 1536, Vocabulary: 49152, Tied: true}
 }

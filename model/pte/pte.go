@@ -1,7 +1,6 @@
-// Package pte reads ExecuTorch's programs, .pte: their methods with values and calls, which backend runs what was delegated, and where segments lie.
+// Package pte reads ExecuTorch's programs, .pte: methods, their operations, the backends of their delegates, and segments.
 //
-// One enters it with Parse. Nothing in a file is trusted: each list is bounded, each index checked. It does not know what operations compute, nor what is
-// in the data of a delegate.
+// Its entry is Parse. Each list of a file is bounded. It does not know what operations compute, nor the data of a delegate.
 package pte
 
 import (
@@ -10,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/hexmage/hexmage/qnn/flatbuffer"
 )
@@ -26,7 +24,6 @@ const (
 	maxMethods  = 256
 	maxItems    = 1 << 18 // of a list
 	maxAll      = 1 << 22 // elements of all lists, and bytes of names: many may be one place of the file
-	maxRank     = 64
 	extendedTag = "eh00"
 )
 
@@ -41,15 +38,11 @@ type Program struct {
 // Segment is a part of the file behind the program.
 type Segment struct{ Offset, Size int64 }
 
-// Method is a graph that can be called, its calls in order.
+// Method is a graph that can be called.
 type Method struct {
 	Name      string
-	Values    []Value
-	Inputs    []int // of Values
-	Outputs   []int
 	Operators []Operator
-	Delegates []string // who runs each delegated part: QnnBackend
-	Calls     []Call
+	Delegates []string // backend of each delegated part: QnnBackend
 }
 
 // Operator is an operation by its name, aten::add, and overload, out.
@@ -60,21 +53,6 @@ func (o Operator) String() string {
 		return o.Name
 	}
 	return o.Name + "." + o.Overload
-}
-
-// Value is a tensor, with Type; a list of other values, with List; or something else, with neither.
-type Value struct {
-	Type     string  // "float32", "" of what is no tensor
-	Shape    []int64 // -1 are dimensions of which nothing but a bound is known
-	Constant bool
-	List     []int
-}
-
-// Call is one of an operation, or of a delegated part.
-type Call struct {
-	Operator int // of Operators, -1 of a delegated part
-	Delegate int // of Delegates, -1 of an operation
-	Args     []int
 }
 
 // Parse reads the program of the given size behind r.
@@ -150,23 +128,6 @@ func method(r *flatbuffer.Reader, t flatbuffer.Table) (m Method, err error) {
 	if m.Name, err = r.String(t, 0); err != nil {
 		return m, err
 	}
-	values, err := r.Tables(t, 2, maxItems)
-	if err != nil {
-		return m, err
-	}
-	for _, v := range values {
-		x, err := value(r, v, len(values))
-		if err != nil {
-			return m, err
-		}
-		m.Values = append(m.Values, x)
-	}
-	if m.Inputs, err = r.Indices(t, 3, maxItems, len(values)); err != nil {
-		return m, err
-	}
-	if m.Outputs, err = r.Indices(t, 4, maxItems, len(values)); err != nil {
-		return m, err
-	}
 	operators, err := r.Tables(t, 6, maxItems)
 	if err != nil {
 		return m, err
@@ -193,118 +154,5 @@ func method(r *flatbuffer.Reader, t flatbuffer.Table) (m Method, err error) {
 		}
 		m.Delegates = append(m.Delegates, name)
 	}
-	chains, err := r.Tables(t, 5, maxMethods)
-	if err != nil {
-		return m, err
-	}
-	for _, c := range chains {
-		if err := m.chain(r, c); err != nil {
-			return m, fmt.Errorf("method %q: %w", m.Name, err)
-		}
-	}
 	return m, nil
-}
-
-// Kinds of an instruction, and of a value, as the format numbers them.
-const (
-	kernelCall   = 1
-	delegateCall = 2
-	tensorValue  = 5
-	tensorList   = 10
-	optionalList = 11
-)
-
-// chain reads the calls of a chain; what moves and frees values, and jumps, is left out.
-func (m *Method) chain(r *flatbuffer.Reader, t flatbuffer.Table) error {
-	list, err := r.Tables(t, 2, maxItems)
-	if err != nil {
-		return err
-	}
-	for _, i := range list {
-		kind, err := i.Uint8(0)
-		if err != nil {
-			return err
-		}
-		if kind != kernelCall && kind != delegateCall {
-			continue
-		}
-		args, err := i.Table(1)
-		if err != nil {
-			return err
-		}
-		of, err := args.Uint32(0)
-		if err != nil {
-			return err
-		}
-		c := Call{Operator: -1, Delegate: -1}
-		place, all, what := &c.Operator, len(m.Operators), "operation"
-		if kind == delegateCall {
-			place, all, what = &c.Delegate, len(m.Delegates), "delegate"
-		}
-		if int64(of) >= int64(all) {
-			return fmt.Errorf("it calls %s %d of %d", what, of, all)
-		}
-		*place = int(of)
-		if c.Args, err = r.Indices(args, 1, maxItems, len(m.Values)); err != nil {
-			return err
-		}
-		m.Calls = append(m.Calls, c)
-	}
-	return nil
-}
-
-func value(r *flatbuffer.Reader, t flatbuffer.Table, all int) (v Value, err error) {
-	kind, err := t.Uint8(0)
-	if err != nil || kind != tensorValue && kind != tensorList && kind != optionalList {
-		return v, err
-	}
-	of, err := t.Table(1)
-	if err != nil {
-		return v, err
-	}
-	if kind != tensorValue {
-		v.List, err = r.Indices(of, 0, maxItems, all)
-		return v, err
-	}
-	scalar, err := of.Uint8(0)
-	if err != nil {
-		return v, err
-	}
-	sizes, err := r.Int32s(of, 2, maxRank)
-	if err != nil {
-		return v, err
-	}
-	buffer, err := of.Uint32(5)
-	if err != nil {
-		return v, err
-	}
-	dynamic, err := of.Uint8(8)
-	if err != nil {
-		return v, err
-	}
-	allocated, _, err := of.Vector(6) // a table, of which it is enough to know that it is there
-	v.Type, v.Shape, v.Constant = scalarType(scalar), []int64{}, buffer > 0 && allocated == 0
-	for _, n := range sizes {
-		if dynamic > 0 { // then sizes are bounds, and which of them vary nothing says
-			n = -1
-		}
-		v.Shape = append(v.Shape, int64(n))
-	}
-	return v, err
-}
-
-// scalarType names an element's type, as PyTorch numbers them.
-func scalarType(n uint8) string {
-	names := []string{"uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "", "", "", "bool", "qint8", "quint8", "qint32", "bfloat16"}
-	switch {
-	case int(n) < len(names) && names[n] != "":
-		return names[n]
-	case n == 27:
-		return "uint16"
-	case n == 28:
-		return "uint32"
-	case n == 29:
-		return "uint64"
-	}
-	return "type " + strconv.Itoa(int(n))
 }

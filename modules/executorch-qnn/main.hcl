@@ -26,6 +26,6 @@ step "executorch_context" "net" {
 }
 
 output "pte" {
-  description = "the lowered module; hexmage inspect lists its calls on the NPU and on the CPU"
+  description = "the lowered module; hexmage inspect lists its delegates and its operations on the CPU"
   value       = step.executorch_context.net.outputs.pte
 }

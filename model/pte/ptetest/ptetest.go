@@ -24,23 +24,10 @@ func Make(plan flatbuffer.Fields, segment []byte) []byte {
 	return append(append(b, program[4:]...), segment...)
 }
 
-// Fallback is a method with two parts for the NPU, and an operation between them that it does not have: aten::erfinv, whose first argument is a list.
+// Fallback is a method with two parts for the NPU, and an operation between them that it does not have.
 func Fallback() flatbuffer.Fields {
-	tensor := func(scalar uint8, constant uint32, sizes ...uint32) flatbuffer.Fields {
-		of := flatbuffer.Fields{0: scalar, 2: sizes, 5: constant}
-		return flatbuffer.Fields{0: uint8(5), 1: of}
-	}
-	call := func(kind uint8, of uint32, args ...uint32) flatbuffer.Fields {
-		return flatbuffer.Fields{0: kind, 1: flatbuffer.Fields{0: of, 1: args}}
-	}
 	return flatbuffer.Fields{
 		0: "forward",
-		2: []flatbuffer.Fields{
-			tensor(6, 0, 1, 8, 64), tensor(5, 0, 1, 8, 64), tensor(5, 0, 1, 8, 64), tensor(6, 0, 1, 8, 64), tensor(4, 1),
-			{0: uint8(2), 1: flatbuffer.Fields{0: uint64(3)}}, {0: uint8(10), 1: flatbuffer.Fields{0: []uint32{1, 4}}},
-		},
-		3: []uint32{0}, 4: []uint32{3},
-		5: []flatbuffer.Fields{{2: []flatbuffer.Fields{call(2, 0, 0, 1), {0: uint8(3), 1: flatbuffer.Fields{0: uint32(1), 1: uint32(1)}}, call(1, 0, 6, 5, 2), call(2, 1, 2, 3)}}},
 		6: []flatbuffer.Fields{{0: "aten::erfinv", 1: "out"}},
 		7: []flatbuffer.Fields{{0: "QnnBackend"}, {0: "QnnBackend"}},
 	}
