@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -135,13 +136,13 @@ func (r *Report) cross(to *int64, t Tensor) {
 	*to += n
 }
 
-// bytes returns the size of a tensor with a fixed shape and a known type.
+// bytes returns the size of a tensor with a fixed shape and a type that ends with its bits.
 func (t Tensor) bytes() (n int64, ok bool) {
-	bits := bitsOf(t.Type)
-	if bits == 0 || t.Shape == nil {
+	bits, err := strconv.Atoi(strings.TrimLeft(strings.Replace(t.Type, "bool", "uint8", 1), "abcdefghijklmnopqrstuvwxyz"))
+	if err != nil || bits < 1 || bits > 64 || t.Shape == nil {
 		return 0, false
 	}
-	n = bits
+	n = int64(bits)
 	for _, d := range t.Shape {
 		if d < 0 || d > 0 && n > (math.MaxInt64-7)/d {
 			return 0, false
@@ -151,24 +152,8 @@ func (t Tensor) bytes() (n int64, ok bool) {
 	return (n + 7) / 8, true
 }
 
-func bitsOf(kind string) int64 {
-	switch kind {
-	case "float64", "int64", "uint64":
-		return 64
-	case "float32", "int32", "uint32":
-		return 32
-	case "float16", "bfloat16", "int16", "uint16":
-		return 16
-	case "int8", "uint8", "bool":
-		return 8
-	case "int4", "uint4":
-		return 4
-	}
-	return 0
-}
-
 func (g *Graph) describe(n Node) CPUNode {
-	c := CPUNode{Graph: short(g.Name), Name: short(n.Name), Op: short(n.Op), Takes: []string{}, Why: printable(strings.Join(strings.Fields(n.Why), " "))}
+	c := CPUNode{Graph: printable(g.Name), Name: printable(n.Name), Op: printable(n.Op), Takes: []string{}, Why: printable(strings.Join(strings.Fields(n.Why), " "))}
 	for _, name := range n.Inputs {
 		if t := g.Tensors[name]; !t.Constant && t.Type != "" {
 			c.Takes = append(c.Takes, t.String())
@@ -182,9 +167,9 @@ func (g *Graph) describe(n Node) CPUNode {
 
 func (t Tensor) String() string {
 	if t.Shape == nil {
-		return short(t.Type) + " [?]"
+		return printable(t.Type) + " [?]"
 	}
-	return short(t.Type) + " " + strings.ReplaceAll(fmt.Sprint(t.Shape), " ", "×")
+	return printable(t.Type) + " " + strings.ReplaceAll(fmt.Sprint(t.Shape), " ", "×")
 }
 
 // advise adds the facts about a node's operation. A fact about the operation precedes one about any, a higher rank a lower one.
@@ -210,18 +195,6 @@ func (r *Report) advise(n CPUNode, known *qnn.Facts, arch string) {
 	case !slices.Contains(r.UnknownReplacement, n.Op):
 		r.UnknownReplacement = append(r.UnknownReplacement, n.Op)
 	}
-}
-
-const maxName = 200 // runes: a file may name a long name a million times
-
-func short(s string) string { return printable(cut(s, maxName)) }
-
-// cut shortens a text to a number of runes.
-func cut(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }
 
 // printable replaces control characters of a file's names.

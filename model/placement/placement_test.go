@@ -60,19 +60,6 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestParse: a document that is damaged or has too many dimensions is rejected.
-func TestParse(t *testing.T) {
-	t.Parallel()
-	for document, want := range map[string]string{
-		"{": "unexpected end",
-		`[{"tensors": {"x": {"type": "int8", "shape": [` + strings.Repeat("1,", 64) + `1]}}}]`: "65 dimensions",
-	} {
-		if _, err := placement.Parse([]byte(document)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", document, err)
-		}
-	}
-}
-
 // TestTool: the table, and the document beside it.
 func TestTool(t *testing.T) {
 	t.Parallel()
@@ -130,29 +117,15 @@ func TestReplacements(t *testing.T) {
 	}
 }
 
-// TestLong: a name that is long once may stand a million times, and is cut; a reason is whole.
-func TestLong(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("é", 4000)
-	p := placement.Of([]placement.Graph{{Name: long, CPU: []placement.Node{{Name: long, Op: long, Why: long}}}}, &qnn.Facts{}, "")
-	for _, name := range []string{p.Nodes[0].Graph, p.Nodes[0].Name, p.Nodes[0].Op, p.UnknownReplacement[0]} {
-		if name != strings.Repeat("é", 199)+"…" {
-			t.Errorf("%d bytes", len(name))
-		}
-	}
-	if p.Nodes[0].Why != long {
-		t.Error("the reason is cut")
-	}
-}
-
-func FuzzParse(f *testing.F) {
+func FuzzOf(f *testing.F) {
 	document, err := json.Marshal([]placement.Graph{between()})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(document)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if graphs, err := placement.Parse(b); err == nil {
+		var graphs []placement.Graph
+		if err := json.Unmarshal(b, &graphs); err == nil {
 			p := placement.Of(graphs, known(), "v79")
 			if p.ToNPU < 0 || p.ToCPU < 0 || p.Between < 0 {
 				t.Errorf("%+v", p)

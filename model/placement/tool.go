@@ -30,7 +30,6 @@ type Spec struct {
 // Bounds of what is read and shown.
 const (
 	maxDocument = 256 << 20 // bytes
-	maxRank     = 64
 	maxLines    = 20
 	maxWhy      = 100 // runes of a reason in the table
 )
@@ -41,8 +40,8 @@ func Run(_ context.Context, s Spec, _ tool.Env) error {
 	if err != nil {
 		return err
 	}
-	graphs, err := Parse(raw)
-	if err != nil {
+	var graphs []Graph
+	if err := json.Unmarshal(raw, &graphs); err != nil {
 		return fmt.Errorf("placed.json: %w", err)
 	}
 	r := Of(graphs, &qnn.Facts{UnsupportedOps: s.UnsupportedOps, Precisions: s.Precisions}, s.Arch)
@@ -50,22 +49,6 @@ func Run(_ context.Context, s Spec, _ tool.Env) error {
 		return err
 	}
 	return write(s.Table, r.table(s.Title, s.Arch))
-}
-
-// Parse reads the graphs of a placed.json.
-func Parse(raw []byte) ([]Graph, error) {
-	var graphs []Graph
-	if err := json.Unmarshal(raw, &graphs); err != nil {
-		return nil, err
-	}
-	for _, g := range graphs {
-		for name, t := range g.Tensors {
-			if len(t.Shape) > maxRank {
-				return nil, fmt.Errorf("tensor %q: %d dimensions, at most %d are read", short(name), len(t.Shape), maxRank)
-			}
-		}
-	}
-	return graphs, nil
 }
 
 // row is a row of report.Table.
@@ -80,7 +63,11 @@ type row struct {
 func (r Report) table(title, arch string) map[string]any {
 	lines := [][]string{}
 	for _, n := range r.Nodes[:min(maxLines, len(r.Nodes))] {
-		lines = append(lines, []string{n.Graph, n.Name, n.Op, strings.Join(n.Takes, ", "), cut(n.Why, maxWhy)})
+		why := n.Why
+		if r := []rune(why); len(r) > maxWhy {
+			why = string(r[:maxWhy-1]) + "…"
+		}
+		lines = append(lines, []string{n.Graph, n.Name, n.Op, strings.Join(n.Takes, ", "), why})
 	}
 	rows := []row{
 		{"npu_nodes", "nodes on the NPU", r.NPUNodes, ""},
