@@ -295,7 +295,7 @@ func TestPageOfMllm(t *testing.T) { everyCommand(t, "mllm.md", 9) }
 func TestPageOfProfiles(t *testing.T) { everyCommand(t, "profile.md", 5) }
 
 // TestPageOfFallback: and those of docs/fallback.md.
-func TestPageOfFallback(t *testing.T) { everyCommand(t, "fallback.md", 4) }
+func TestPageOfFallback(t *testing.T) { everyCommand(t, "fallback.md", 3) }
 
 func everyCommand(t *testing.T, name string, least int) {
 	t.Helper()
