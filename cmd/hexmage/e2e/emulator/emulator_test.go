@@ -105,7 +105,8 @@ func TestONNXHTP(t *testing.T) {
 	})
 
 	t.Run("any graph", func(t *testing.T) {
-		if o := w.Run(t, "run", ONNXHTP, "--var=graph=example"); o.Code != 0 || !strings.Contains(o.Stdout, "20 of 20") ||
+		if o := w.Run(t, "run", ONNXHTP, "--var=graph=example"); o.Code != 0 ||
+			!strings.Contains(o.Stdout, "20 of 20") ||
 			!strings.Contains(o.Stdout, "0.9998") {
 			t.Fatal(o)
 		}
