@@ -23,8 +23,8 @@ type Options struct {
 	USB         bool   // look for devices on USB, too; takes them away from other servers
 }
 
-// Server is a private adb server: a child process that ends with Close or with this process. If a link breaks, adb servers
-// sometimes crash: then a Server starts again, and Reconnect connects its devices again.
+// Server is a private adb server: a child process that ends with Close or with this process. If a link breaks, adb
+// servers sometimes crash: then a Server starts again, and Reconnect connects its devices again.
 type Server struct {
 	*Client
 	options Options
@@ -65,7 +65,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// environ leaves out everything of the caller's: ADB_* and ANDROID_* variables would lead the server to other devices.
+// environ leaves out everything of the caller's: ADB_* and ANDROID_* variables would lead the server to other
+// devices.
 func (o Options) environ() []string {
 	home := o.Home
 	if home == "" {
@@ -93,8 +94,8 @@ func (s *Server) start() (*exec.Cmd, error) {
 	return cmd, cmd.Start()
 }
 
-// run starts processes from a thread that lives as long as they do: the kernel kills a child whose parent-death signal is
-// set when the thread that started it ends, not only when this process does.
+// run starts processes from a thread that lives as long as they do: the kernel kills a child whose parent-death
+// signal is set when the thread that started it ends, not only when this process does.
 func (s *Server) run() error {
 	started := make(chan error, 1)
 	go func() {
