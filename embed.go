@@ -8,7 +8,7 @@ import "embed"
 
 // Shipped has the shipped pipelines, modules and op package, under the paths they have in this repository.
 //
-//go:embed pipelines/*.hcl modules/*/*.hcl modules/*/*/*.hcl modules/*/*.py oppackage/example/LLaMAPackage
+//go:embed pipelines/*.hcl modules/*/*.hcl modules/*/*/*.hcl modules/*/*.py modules/*/*.c oppackage/example/LLaMAPackage
 var Shipped embed.FS
 
 // Op is the source of an op, Clip, which `hexmage init --op NAME` starts an op of that name from.

@@ -3,6 +3,7 @@ package patches
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/hexmage/hexmage/patches/series"
 	"github.com/hexmage/hexmage/patches/srctree"
@@ -17,7 +18,7 @@ type planned struct {
 }
 
 // applyPatches applies the patches in order. The first that does not fit ends it.
-func applyPatches(ctx context.Context, ranges []Range, tree *srctree.Tree, p *Headers, fuzz int, report *Report) error {
+func applyPatches(ctx context.Context, ranges []Range, tree *srctree.Tree, p *Headers, report *Report) error {
 	var all []planned
 	for _, rg := range ranges {
 		for _, patch := range rg.Patches {
@@ -29,12 +30,13 @@ func applyPatches(ctx context.Context, ranges []Range, tree *srctree.Tree, p *He
 		}
 	}
 	before := tree.Clone()
-	results, failed := applyFrom(ctx, all, 0, tree, fuzz)
+	results, failed := applyFrom(ctx, all, 0, tree)
 	if failed != nil && ctx.Err() == nil {
-		// A patch that has been applied can't be told by itself when others, or renames, have changed its lines since.
+		// Later patches or renames may have changed the lines of an applied patch: then only all of them together can be
+		// undone.
 		if done := appliedBefore(all, before, ranges, p); done > 0 {
 			again := before.Clone()
-			if rest, err := applyFrom(ctx, all, done, again, fuzz); err == nil {
+			if rest, err := applyFrom(ctx, all, done, again); err == nil {
 				results, failed = rest, nil
 				*tree = *again
 			}
@@ -45,7 +47,7 @@ func applyPatches(ctx context.Context, ranges []Range, tree *srctree.Tree, p *He
 }
 
 // applyFrom applies all patches but the first done ones, which the tree has.
-func applyFrom(ctx context.Context, all []planned, done int, tree *srctree.Tree, fuzz int) ([]PatchResult, error) {
+func applyFrom(ctx context.Context, all []planned, done int, tree *srctree.Tree) ([]PatchResult, error) {
 	var results []PatchResult
 	var failed error
 	for i, pl := range all {
@@ -60,11 +62,11 @@ func applyFrom(ctx context.Context, all []planned, done int, tree *srctree.Tree,
 		case i < done:
 			result.State = StateAlready
 		default:
-			r, err := pl.patch.Apply(tree, series.Options{Fuzz: fuzz})
-			result.State, result.Moved = string(r.State), r.Moved
+			state, err := pl.patch.Apply(tree)
+			result.State = string(state)
 			if err != nil {
 				result.State = StateFailed
-				failed = fmt.Errorf("%s: %w\nedit the patch to match the file, or write it again with git diff", pl.rg, err)
+				failed = fmt.Errorf("%s: %w\nwrite the patch again with git diff", pl.rg, err)
 			}
 		}
 		results = append(results, result)
@@ -72,19 +74,13 @@ func applyFrom(ctx context.Context, all []planned, done int, tree *srctree.Tree,
 	return results, failed
 }
 
-// appliedBefore returns how many patches from the first on a tree has: so many can be undone, from the last to the first, on the
-// tree as it is or as it was before the series' renames.
+// appliedBefore returns how many patches from the first on a tree has: so many can be undone, from the last to the first,
+// on the tree as it is or as it was before the renames of the series.
 func appliedBefore(all []planned, tree *srctree.Tree, ranges []Range, p *Headers) int {
-	trees := []*srctree.Tree{tree}
-	if old := withoutRenames(tree, ranges, p); old != nil {
-		trees = append(trees, old)
-	}
+	trees := []*srctree.Tree{tree, withoutRenames(tree, ranges, p)}
 	for n := len(all); n > 0; n-- {
-		if !all[n-1].needed {
-			continue
-		}
 		for _, t := range trees {
-			if undoes(all[:n], t.Clone()) {
+			if t != nil && all[n-1].needed && undoes(all[:n], t.Clone()) {
 				return n
 			}
 		}
@@ -92,35 +88,20 @@ func appliedBefore(all []planned, tree *srctree.Tree, ranges []Range, p *Headers
 	return 0
 }
 
-// undoes says whether the patches can be undone, and changes the tree.
-func undoes(all []planned, tree *srctree.Tree) bool {
-	for i := len(all) - 1; i >= 0; i-- {
-		if !all[i].needed {
-			continue
-		}
-		if r, err := all[i].patch.Reverse().Apply(tree, series.Options{}); err != nil || r.State != series.Applied {
-			return false
-		}
-	}
-	return true
-}
-
-// withoutRenames returns the tree with the renames that are needed taken back, nil if that can't be said.
+// withoutRenames returns the tree with the needed renames undone, nil if that fails.
 func withoutRenames(tree *srctree.Tree, ranges []Range, p *Headers) *srctree.Tree {
 	var back []*ruleRun
-	for i := len(ranges) - 1; i >= 0; i-- {
-		for j := len(ranges[i].Renames) - 1; j >= 0; j-- {
-			r := ranges[i].Renames[j]
-			if needed, _, err := p.needed(r.When); err != nil {
+	for _, rg := range slices.Backward(ranges) {
+		for _, r := range slices.Backward(rg.Renames) {
+			needed, _, err := p.needed(r.When)
+			if err != nil {
 				return nil
-			} else if needed {
+			}
+			if needed {
 				r.From, r.To = r.To, r.From
 				back = append(back, &ruleRun{rule: r})
 			}
 		}
-	}
-	if len(back) == 0 {
-		return nil
 	}
 	old := tree.Clone()
 	err := tree.Walk(func(name string) error {
@@ -134,4 +115,17 @@ func withoutRenames(tree *srctree.Tree, ranges []Range, p *Headers) *srctree.Tre
 		return nil
 	}
 	return old
+}
+
+// undoes tells whether the patches can be undone, and changes the tree.
+func undoes(all []planned, tree *srctree.Tree) bool {
+	for i := len(all) - 1; i >= 0; i-- {
+		if !all[i].needed {
+			continue
+		}
+		if state, err := all[i].patch.Reverse().Apply(tree); err != nil || state != series.Applied {
+			return false
+		}
+	}
+	return true
 }

@@ -156,7 +156,7 @@ func TestAllOrNothing(t *testing.T) {
 		want   []string
 	}{
 		"the last patch": {func(files map[string]string, s fstest.MapFS) { files["a.cpp"] = "one\ntwo\n3\n" },
-			[]string{"patch 0002-text.patch: a.cpp: hunk 1 (@@ -2,2 +2,2 @@)", "  !     3 | three", "  !     3 | 3"}},
+			[]string{"patch 0002-text.patch: a.cpp: hunk 1 (@@ -2,2 +2,2 @@)", "  -     3 | three", "  +     3 | 3"}},
 		"a rule": {func(files map[string]string, s fstest.MapFS) {
 			s["1-2/rules.hcl"] = &fstest.MapFile{Data: []byte("rename \"x\" {\n from = \"old_name\"\n to = \"new_name\"\n files = [\"**\"]\n expect {\n max = 1\n }\n}\n")}
 		}, []string{"2 places of old_name and 0 of new_name, expected 0 to 1", "a.cpp:3:1", "deep/er/new.cpp:1:5"}},
@@ -202,7 +202,7 @@ func TestConflictReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := json.Marshal(c)
-	if err != nil || !strings.Contains(string(data), `"expected":[{"number":2,"text":"two","differ":true}`) {
+	if err != nil || !strings.Contains(string(data), `"line":2,"expected":["two","three"],"found":["2","3"]`) {
 		t.Errorf("%s, %v", data, err)
 	}
 }

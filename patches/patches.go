@@ -73,7 +73,6 @@ type Request struct {
 	Series     string // the series' name, for the report
 	SeriesFS   fs.FS  // the series' folder
 	Out        string // folder for the patched copy; it must be empty or not exist. Only Apply uses it
-	Fuzz       int    // how many lines of context at each end of a hunk may be left out
 	// AllowFew accepts fewer places than a rule's expect block asks for. Set it if the user did not name the series.
 	AllowFew bool
 }
@@ -123,8 +122,6 @@ type PatchResult struct {
 	State  string   `json:"state"`
 	Reason string   `json:"reason,omitempty"`
 	Files  []string `json:"files"` // slash paths it names
-	// Moved are the hunks that were found in another place than they say, or without some of their context.
-	Moved []series.Shift `json:"moved,omitempty"`
 }
 
 // RuleResult is what became of one rule.
@@ -135,9 +132,8 @@ type RuleResult struct {
 	To      string         `json:"to"`
 	State   string         `json:"state"`
 	Reason  string         `json:"reason,omitempty"`
-	Changed []rename.Place `json:"changed"`        // places in the tree after its patches and the rules before
-	Already []rename.Place `json:"already"`        // places that were To before
-	Left    []rename.Place `json:"left,omitempty"` // places spelled From that are of another class than the rule's receiver
+	Changed []rename.Place `json:"changed"` // places in the tree after its patches and the rules before
+	Already []rename.Place `json:"already"` // places that were To before
 }
 
 // Apply writes the patched copy of the source. An error says every rule that did not fit, or every hunk of the first patch that
@@ -190,7 +186,7 @@ func with(ctx context.Context, r Request, do func(*srctree.Tree) error) (Report,
 	p := OpenHeaders(r.SDKInclude)
 	defer p.Close()
 	tree := srctree.New(source.FS())
-	if err := applyPatches(ctx, ranges, tree, p, r.Fuzz, &report); err != nil {
+	if err := applyPatches(ctx, ranges, tree, p, &report); err != nil {
 		return report, err
 	}
 	if r.AllowFew {
@@ -205,7 +201,7 @@ func with(ctx context.Context, r Request, do func(*srctree.Tree) error) (Report,
 }
 
 // Tool is the tool's name, and its behaviour version: it changes when what it writes for the same input does.
-const Tool tool.Name[Spec] = "patch/3"
+const Tool tool.Name[Spec] = "patch/4"
 
 // Spec says what to patch.
 type Spec struct {
@@ -279,20 +275,10 @@ func (r Report) Text() string {
 	var b strings.Builder
 	for _, p := range r.Patches {
 		fmt.Fprintf(&b, "%s/%s/%s: %s%s\n", r.Series, p.Range, p.File, p.State, because(p.Reason))
-		for _, m := range p.Moved {
-			fmt.Fprintf(&b, "  %s: hunk %d: found at line %d, %+d lines from where it says", m.File, m.Hunk, m.Line, m.Offset)
-			if m.Fuzz > 0 {
-				fmt.Fprintf(&b, ", without %d lines of context", m.Fuzz)
-			}
-			b.WriteByte('\n')
-		}
 	}
 	for _, n := range r.Renames {
 		fmt.Fprintf(&b, "%s/%s: %s -> %s: %s%s", r.Series, n.Range, n.From, n.To, n.State, because(n.Reason))
 		writePlaces(&b, n)
-		for _, p := range n.Left {
-			fmt.Fprintf(&b, "  %s left alone: a member of %s\n", p, p.Type)
-		}
 	}
 	for _, e := range r.Edits {
 		fmt.Fprintf(&b, "%s/%s: replace %q: %s%s", r.Series, e.Range, e.Rule, e.State, because(e.Reason))

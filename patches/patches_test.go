@@ -419,7 +419,7 @@ func TestToolVersion(t *testing.T) {
 	}
 	h.Write([]byte(stdout))
 	h.Write([]byte(read(t, filepath.Dir(report), "report")))
-	const want = "patch/3 6cfabddcef40ad5d"
+	const want = "patch/4 6cfabddcef40ad5d"
 	if got := string(patches.Tool) + fmt.Sprintf(" %.8x", h.Sum(nil)); got != want {
 		t.Errorf("version and digest are %s, were %s", got, want)
 	}

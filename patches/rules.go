@@ -74,7 +74,6 @@ func applyRules(
 			run.files = append(run.files, name)
 			run.found.Changed = append(run.found.Changed, d.found.Changed...)
 			run.found.Already = append(run.found.Already, d.found.Already...)
-			run.found.Left = append(run.found.Left, d.found.Left...)
 			if d.err != nil {
 				run.errs = append(run.errs, d.err)
 			}
@@ -121,7 +120,7 @@ func neededRules(ranges []Range, p *Headers, report *Report) ([]*ruleRun, error)
 		if needed {
 			runs = append(runs, &ruleRun{rule: r, rg: result.Range, publish: func(state string, found rename.Rewritten) {
 				at := &(*to)[i]
-				at.State, at.Left = state, found.Left
+				at.State = state
 				at.Changed, at.Already = append(at.Changed, found.Changed...), append(at.Already, found.Already...)
 			}})
 		}

@@ -34,7 +34,6 @@ check "words" {
   severity      = "warning"
   error_message = "Not every way of quantising says word for word what the float model says."
 }
-output "bundles" { value = module.llm.bundles }
 output "contexts" { value = module.llm.contexts }
 output "table" { value = module.llm.table }
 output "twins" { value = module.llm.twins }

@@ -34,7 +34,6 @@ check "npu" {
   condition     = alltrue([for row in values(module.llm.rows) : row.cpu_nodes == 0 && row.cosine > 0.95])
   error_message = "A node stayed on the CPU, or the emulator's outputs are far from the float model's."
 }
-output "bundles" { value = module.llm.bundles }
 output "contexts" { value = module.llm.contexts }
 output "table" { value = module.llm.table }
 output "twins" { value = module.llm.twins }

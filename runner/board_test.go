@@ -34,7 +34,6 @@ func dialBoard(t *testing.T, address string, o ssh.Options) *ssh.Board {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.Close() })
 	return b
 }
 
@@ -43,8 +42,7 @@ func TestBoardRuns(t *testing.T) {
 	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{})
 	dev := dialBoard(t, s.Address(), s.Options(t))
-	state := t.TempDir()
-	held, err := lease.Acquire(t.Context(), state, dev, nil)
+	held, err := lease.OnDevice(t.Context(), dev, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,8 +98,8 @@ func TestBoardPush(t *testing.T) {
 	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{})
 	c := s.Cable(t)
-	dev := dialBoard(t, c.Address(), s.Options(t, c.At()))
-	held, err := lease.Acquire(t.Context(), t.TempDir(), dev, nil)
+	dev := dialBoard(t, c.Address(), s.Options(t))
+	held, err := lease.OnDevice(t.Context(), dev, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,17 +172,17 @@ func TestBoardFull(t *testing.T) {
 	}
 }
 
-// boardArg makes the test binary run something that does not end on a board: ADDRESS KNOWN KEY STATE. It says when that has begun.
+// boardArg makes the test binary run something that does not end on a board: ADDRESS PROGRAM DIR. It says when that has begun.
 const boardArg = "board"
 
 func boardProcess(args []string) int {
 	ctx := context.Background()
-	dev, err := ssh.Dial(ctx, args[0], ssh.Options{Known: []string{args[1]}, Keys: []string{args[2]}})
+	dev, err := ssh.Dial(ctx, args[0], ssh.Options{Program: args[1], Dir: args[2]})
 	if err != nil {
 		fmt.Println(err)
 		return 1
 	}
-	held, err := lease.Acquire(ctx, args[3], dev, nil)
+	held, err := lease.OnDevice(ctx, dev, nil)
 	if err != nil {
 		fmt.Println(err)
 		return 1
@@ -201,7 +199,7 @@ func TestBoardKilled(t *testing.T) {
 	s := sshtest.Start(t, sshtest.Options{})
 	o := s.Options(t)
 	dev := dialBoard(t, s.Address(), o)
-	cmd := exec.CommandContext(t.Context(), os.Args[0], boardArg, s.Address(), o.Known[0], o.Keys[0], t.TempDir())
+	cmd := exec.CommandContext(t.Context(), os.Args[0], boardArg, s.Address(), o.Program, o.Dir)
 	said := &phonetest.Log{}
 	cmd.Stdout, cmd.Stderr = said, os.Stderr
 	if err := cmd.Start(); err != nil {
@@ -217,7 +215,7 @@ func TestBoardKilled(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	go func() {
-		held, err := lease.OnDevice(ctx, dev, lease.Options{Who: "another host", Host: "another", Waiting: func(owner string) { waiting <- owner }})
+		held, err := lease.OnDevice(ctx, dev, func(owner string) { waiting <- owner })
 		if err == nil {
 			held.Release()
 		}
@@ -261,34 +259,33 @@ func runs(command string) bool {
 func TestBoardOfPool(t *testing.T) {
 	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{})
-	o := s.Options(t)
-	p := pool.New(t.TempDir(), []pool.Device{
-		{Name: "bench", Serial: s.Address(), Key: o.Keys[0]},
-		{Name: "stranger", Serial: strings.Replace(s.Address(), "board@", "nobody@", 1), Key: o.Keys[0]},
-	})
-	reach := pool.Reach{SSH: ssh.Options{Known: o.Known}}
-	states := p.States(t.Context(), reach)
-	if len(states) != 2 || states[0].Aside != nil || states[0].Info.Machine == "" || states[1].Aside == nil || !strings.Contains(states[1].Aside.Error(), "does not let user nobody in") {
+	devices := []pool.Device{
+		{Name: "bench", Serial: s.Address()},
+		{Name: "stranger", Serial: strings.Replace(s.Address(), "board@", "nobody@", 1)},
+	}
+	reach := pool.Reach{SSH: s.Options(t)}
+	states := pool.States(t.Context(), devices, reach)
+	if states[0].Why != nil || states[0].Info.Machine == "" || states[1].Why == nil || !strings.Contains(states[1].Why.Error(), "Permission denied") {
 		t.Fatalf("%+v", states)
 	}
-	l, err := p.Take(t.Context(), pool.Want{Serial: "bench", Reach: reach})
+	p, notes := pool.New(devices), ""
+	want := pool.Want{Reach: reach, Waiting: func(string) {}, Note: func(text string) { notes += text }}
+	l, err := p.Take(t.Context(), want)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if out, err := link.Output(t.Context(), l.Device, "echo $USER", nil); err != nil || out != sshtest.User+"\n" {
 		t.Errorf("%q, %v", out, err)
 	}
+	want.Serial = "bench"
 	busy, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if _, err := p.Take(busy, pool.Want{Serial: "bench", Reach: reach}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := p.Take(busy, want); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("lent twice: %v", err)
 	}
 	l.Return()
-	if _, err := l.Device.Shell(t.Context(), "true", link.Streams{}); err == nil || !strings.Contains(err.Error(), "it was closed here") {
-		t.Errorf("given back, and still open: %v", err)
-	}
-	if l, err = p.Take(t.Context(), pool.Want{Reach: reach}); err != nil || l.Info.Name != "bench" {
-		t.Fatalf("%+v, %v", l, err)
+	if l, err = p.Take(t.Context(), want); err != nil || l.Info.Name != "bench" || notes != "" {
+		t.Fatalf("%+v, %v, %q", l, err, notes)
 	}
 	l.Return()
 }

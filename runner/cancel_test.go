@@ -56,7 +56,7 @@ func TestCancelledPush(t *testing.T) {
 	s := newSession(t, func(o *phone.Options) { o.SlowBytesPerSecond = 60 << 20 })
 	s.Sums = push.Sums{Dir: t.TempDir()}
 	before := processes(t, s)
-	name, second := randomFile(t, 20<<20), randomFile(t, 18<<20)
+	name, second := randomFile(t, 20<<20), randomFile(t, 20<<20)
 	files := map[string]push.File{}
 	var small int64
 	for i := range 12 {
@@ -125,7 +125,7 @@ func TestCancelledPush(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(second, append([]byte("changed"), b...), 0o644); err != nil {
+	if err := os.WriteFile(second, append([]byte("changed"), b[7:]...), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, wait := range []time.Duration{0, 5 * time.Millisecond, 20 * time.Millisecond} {

@@ -45,18 +45,12 @@ func (d *Device) Debug(ctx context.Context, a *execute.Request, g Debugging) (er
 	}
 	q.Stdout, q.Stderr = g.Output, g.Output
 	q.Report = a.Report
-	u, err := d.use(ctx, a, &notes{}, nil)
+	u, err := d.use(ctx, a, &notes{})
 	if err != nil {
 		return failed("use a device", err)
 	}
 	defer u.release()
-	debug := func(ctx context.Context) { err = d.debugOn(ctx, a, q, u, g) }
-	if u.lease == nil {
-		debug(ctx)
-	} else {
-		u.lease.Watched(ctx, debug)
-	}
-	return err
+	return d.debugOn(ctx, a, q, u, g)
 }
 
 // forwarder is a device whose sockets somebody on this machine can connect to.

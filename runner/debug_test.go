@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -90,7 +89,7 @@ func TestDebug(t *testing.T) {
 		Args: []string{"program", "it's"}, Env: map[string]string{"G": "in $HEXMAGE_ROOT"}, Outputs: []string{"stdout.txt", "results"},
 		Platform: map[string]string{action.PropertyStdin: "in.txt", action.PropertyStdout: "stdout.txt"},
 	})
-	target := debug.Target{Program: program, Folder: filepath.Dir(program), Breaks: []debug.Break{{Function: "answer"}}}
+	target := debug.Target{Program: program, Folder: filepath.Dir(program)}
 	for name, server := range map[string]func(devinfo.Info) (session.Server, error){
 		"the emulator's stub": stub,
 		"lldb-server": func(devinfo.Info) (session.Server, error) {
@@ -100,9 +99,9 @@ func TestDebug(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var printed bytes.Buffer
 			err := b.device.Debug(t.Context(), &execute.Request{Action: a}, runner.Debugging{Server: server, Output: &printed, With: func(ctx context.Context, at runner.Stopped) error {
-				commands := slices.Concat(target.Load(), target.Attach(at.Address), debug.Show(), []string{"process continue"})
-				argv := debug.Argv(toolchaintest.Path(t, "lldb", "usr/bin/lldb-22"), commands, true)
-				cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+				commands := append(target.Commands(at.Address), "breakpoint set --name answer", "process continue", "thread backtrace", "process continue")
+				argv := debug.Argv(toolchaintest.Path(t, "lldb", "usr/bin/lldb-22"), commands)
+				cmd := exec.CommandContext(ctx, argv[0], append(argv[1:], "--no-lldbinit", "--batch")...)
 				cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + t.TempDir()}
 				out, err := cmd.CombinedOutput()
 				said := string(out)
@@ -111,7 +110,7 @@ func TestDebug(t *testing.T) {
 						t.Errorf("LLDB does not say %q", want)
 					}
 				}
-				if text, ok := debug.Stopped(said); !ok || strings.Contains(text, "Breakpoint 1:") || !at.Device.Simulated {
+				if !strings.Contains(said, "stop reason = breakpoint 1.1") || !at.Device.Simulated {
 					t.Errorf("on %v", at.Device)
 				}
 				<-at.Ended

@@ -78,7 +78,6 @@ type Device struct {
 	tmp func() (string, error) // a folder below o.Dir, which Close removes
 
 	phones *phones
-	hosts  *ssh.Hosts
 
 	mu      sync.Mutex           // guards what follows, also while it is being started
 	servers map[bool]*adb.Server // by whether they look at USB
@@ -87,7 +86,7 @@ type Device struct {
 // New returns a Device. Nothing is started yet.
 func New(o Options) *Device {
 	tmp := sync.OnceValues(func() (string, error) { return os.MkdirTemp(o.Dir, "device") })
-	return &Device{o: o, tmp: tmp, phones: newPhones(o.Phones), hosts: ssh.NewHosts(o.SSH), servers: map[bool]*adb.Server{}}
+	return &Device{o: o, tmp: tmp, phones: newPhones(o.Phones), servers: map[bool]*adb.Server{}}
 }
 
 // Close ends adb's server and the simulated phones.
@@ -99,7 +98,6 @@ func (d *Device) Close() error {
 		errs = append(errs, s.Close())
 	}
 	clear(d.servers)
-	errs = append(errs, d.hosts.Close())
 	if dir, err := d.tmp(); err == nil {
 		errs = append(errs, os.RemoveAll(dir))
 	}

@@ -4,6 +4,7 @@ package runner_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -31,10 +32,9 @@ func TestLinkOverSSH(t *testing.T) {
 		t.Fatal(err)
 	}
 	cable := s.Cable(t)
-	hosts := ssh.NewHosts(s.Options(t, cable.At()))
-	t.Cleanup(func() { hosts.Close() })
+	o := s.Options(t)
 	client := adb.NewClientOver(cable.Address(), func(ctx context.Context) (net.Conn, error) {
-		return hosts.Dial(ctx, cable.Address(), "", "unix", server.Address())
+		return o.Connect(ctx, cable.Address(), server.Address())
 	})
 	device := client.Device(e.Addr())
 	linktest.Run(t, "adb.Device over ssh", device, cable.Cut)
@@ -42,7 +42,7 @@ func TestLinkOverSSH(t *testing.T) {
 		t.Errorf("a forward: %v", err)
 	}
 	server.Close()
-	if _, err := client.Version(t.Context()); err == nil || !strings.Contains(err.Error(), "no adb server answers at "+cable.Address()) {
+	if _, err := client.Version(t.Context()); !errors.Is(err, link.ErrDropped) {
 		t.Errorf("without the server: %v", err)
 	}
 }
@@ -52,21 +52,15 @@ func TestPhonesElsewhere(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, phonetest.Image(t, nil), 4)
 	var cables [2]*sshtest.Cable
-	var known []string
+	s := sshtest.Start(t, sshtest.Options{})
 	for i := range cables {
-		s := sshtest.Start(t, sshtest.Options{})
 		cables[i] = s.Cable(t)
-		known = append(known, sshtest.Known(s.HostKey(), cables[i].At()))
 		for n := i; n < len(l.devices); n += 2 {
-			l.devices[n].Server.Host, l.devices[n].Key = cables[i].Address(), s.Key
+			l.devices[n].Server.Host = cables[i].Address()
 		}
 	}
-	name := t.TempDir() + "/known_hosts"
-	if err := os.WriteFile(name, []byte(strings.Join(known, "")), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	b := newBench(t, func(o *runner.Options) {
-		o.Pool, o.SSH = pool.New(o.State, l.devices), ssh.Options{Known: []string{name}}
+		o.Pool, o.SSH = pool.New(l.devices), s.Options(t)
 	})
 	program, err := os.ReadFile(phonetest.Compile(t, "aarch64", summing))
 	if err != nil {
@@ -103,19 +97,23 @@ func TestPhonesElsewhere(t *testing.T) {
 	if workers["phone1"] == 0 || workers["phone3"] == 0 || workers["phone1"]+workers["phone2"]+workers["phone3"]+workers["phone4"] != 12 {
 		t.Errorf("%v", workers)
 	}
-	if !strings.Contains(warnings, "warning: the run on phone2 broke off") || !strings.Contains(warnings, "phone phone2 ("+l.devices[1].Serial+") is set aside: the adb server "+l.devices[1].Server.String()+" is out of reach: adb: ssh: "+cables[1].Address()+": it cannot be reached: dial tcp ") {
+	if !strings.Contains(warnings, "warning: the run on phone2 broke off") {
 		t.Errorf("the host that was lost is not told of:\n%s", warnings)
 	}
 	t.Log(workers, warnings)
 
 	// Nobody else reaches them: whose host key is not known, and whose server does not run.
-	states := pool.New(t.TempDir(), l.devices[:1]).States(t.Context(), pool.Reach{Hosts: ssh.NewHosts(ssh.Options{})})
-	if err := states[0].Aside; err == nil || link.Retryable(err) || !strings.Contains(err.Error(), "is not known") {
+	why := func(d pool.Device, o ssh.Options) error {
+		return pool.States(t.Context(), []pool.Device{d}, pool.Reach{SSH: o})[0].Why
+	}
+	if err := why(l.devices[1], s.Options(t)); err == nil || !link.Retryable(err) || !strings.Contains(err.Error(), "Connection refused") {
+		t.Errorf("of a host that is lost: %v", err)
+	}
+	if err := why(l.devices[0], s.Sharing(t, s.Client(t, ""))); err == nil || link.Retryable(err) || !strings.Contains(err.Error(), "Host key verification failed") {
 		t.Errorf("of an unknown host: %v", err)
 	}
 	l.servers[0].Close()
-	states = pool.New(t.TempDir(), l.devices[:1]).States(t.Context(), pool.Reach{Hosts: ssh.NewHosts(ssh.Options{Known: []string{name}})})
-	if err := states[0].Aside; err == nil || !strings.Contains(err.Error(), "no adb server answers at "+l.devices[0].Server.String()+"; start it there with: adb start-server") {
+	if err := why(l.devices[0], s.Options(t)); err == nil || !strings.Contains(err.Error(), "the adb server "+l.devices[0].Server.String()+" does not answer; run `adb start-server` there") {
 		t.Errorf("without a server: %v", err)
 	}
 }

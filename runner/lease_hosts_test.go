@@ -221,20 +221,14 @@ func leaseLife(ctx context.Context, dir, server, serial, host, id string) error 
 
 // leaseWorker is a process that wants the phone, until it is killed.
 func leaseWorker(args []string) int {
-	dir, dev, host, id := args[0], adb.NewClient("unix", args[1]).Device(args[2]), args[3], args[4]
+	dir, dev, id := args[0], adb.NewClient("unix", args[1]).Device(args[2]), args[4]
 	ctx := context.Background()
 	for n := 0; ; n++ {
-		here, err := lease.Process(ctx, filepath.Join(dir, host, "leases"), args[2], nil)
-		if err != nil {
-			fmt.Println("process:", id, err)
-			return 1
-		}
-		h, err := lease.OnDevice(ctx, dev, lease.Options{Who: id, Host: host, Grace: 20 * time.Millisecond})
+		h, err := lease.OnDevice(ctx, dev, func(string) {})
 		if err == nil {
 			err = useAlone(ctx, dir, dev, h, fmt.Sprintf("%s.%d", id, n))
 			h.Release()
 		}
-		here()
 		switch {
 		case errors.Is(err, errNotAlone):
 			fmt.Println("violation:", id, err)

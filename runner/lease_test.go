@@ -105,28 +105,15 @@ func twoHosts(t *testing.T, change func(*phone.Options)) (c *cable, servers [2]*
 func TestHold(t *testing.T) {
 	t.Parallel()
 	_, servers, one, two := twoHosts(t, nil)
-	const grace, forever = 300 * time.Millisecond, time.Hour
-	hold := func(d *adb.Device, who, host string, grace time.Duration, waiting func(string)) *lease.Lease {
+	hold := func(d *adb.Device, waiting func(string)) *lease.Lease {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		h, err := lease.OnDevice(ctx, d, lease.Options{Who: who, Host: host, Grace: grace, Waiting: waiting})
+		h, err := lease.OnDevice(ctx, d, waiting)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return h
-	}
-	never := func(owner string) { t.Errorf("waits for %s", owner) }
-	h := hold(one, "one\nhost", "1", grace, nil)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	said := ""
-	waiting := func(owner string) {
-		said = owner
-		time.AfterFunc(grace, cancel)
-	}
-	if _, err := lease.OnDevice(ctx, two, lease.Options{Who: "two", Host: "2", Grace: time.Millisecond, Waiting: waiting}); !errors.Is(err, context.Canceled) || said != "one host" {
-		t.Errorf("while the first has it: %v, told %q", err, said)
 	}
 	user := func() string {
 		t.Helper()
@@ -136,25 +123,34 @@ func TestHold(t *testing.T) {
 		}
 		return info.User
 	}
-	if got := user(); got != "one host" {
+	h := hold(one, nil)
+	if _, err := lease.OnDevice(t.Context(), two, nil); err == nil || !strings.Contains(err.Error(), ": in use by hexmage on ") {
+		t.Errorf("while the first has it: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	said := ""
+	waiting := func(owner string) {
+		said = owner
+		time.AfterFunc(300*time.Millisecond, cancel)
+	}
+	if _, err := lease.OnDevice(ctx, two, waiting); !errors.Is(err, context.Canceled) || !strings.HasPrefix(said, "hexmage on ") {
+		t.Errorf("while the first has it: %v, told %q", err, said)
+	}
+	if got := user(); got != said {
 		t.Errorf("the device says that %q uses it", got)
 	}
 	h.Release()
 	if got := user(); got != "" {
 		t.Errorf("the device says that %q uses it, and nobody does", got)
 	}
-	hold(two, "two", "2", forever, never).Release()
-	// A host that goes away without a word: others wait for it a while, processes of its own do not.
-	hold(one, "one", "1", grace, nil)
+	hold(two, nil).Release()
+	// Of a host that goes away without a word the lease ends with its link.
+	hold(one, nil)
 	servers[0].Close()
-	// Until the device has noticed, the first still has it.
-	if _, err := link.Output(t.Context(), two, `p=$(cat /data/local/tmp/hexmage/lease/*/pid); while grep -q hexmage-lease "/proc/$p/cmdline" 2>/dev/null; do sleep 0.05; done`, nil); err != nil {
-		t.Fatal(err)
-	}
-	start := time.Now()
-	hold(two, "two", "2", grace, never).Release()
-	if took := time.Since(start); took < grace {
-		t.Errorf("after %v it was taken from a host whose link might have come back", took)
+	hold(two, func(string) {}).Release()
+	if got := user(); got != "" {
+		t.Errorf("the device says that %q uses it, and nobody does", got)
 	}
 	left := func(command string) {
 		t.Helper()
@@ -162,43 +158,26 @@ func TestHold(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	left("echo 1 >pid && echo old >owner && echo 2 >host")
-	hold(two, "two", "2", forever, never).Release() // what a process of the same host left is taken over at once
+	left("echo 1 >pid && echo old >owner")
+	hold(two, nil).Release()
 	left(": of a device that lost its power")
-	hold(two, "two", "2", grace, never).Release()
+	hold(two, nil).Release()
 	left("mkdir ../.new.y && mv ../x ../.old.z.1")
-	hold(two, "two", "2", forever, never).Release()
+	hold(two, nil).Release()
 	if out, err := link.Output(t.Context(), two, "ls /data/local/tmp/hexmage", nil); err != nil || out != "" {
 		t.Errorf("left: %q, %v", out, err)
 	}
 }
 
-// TestHoldOverABrokenLink has the link of the first host break, time and again, while the second waits: it gets the device when the first
-// is done, and not before.
+// TestHoldOverABrokenLink has the link of the only host break, time and again, during a push: it takes its lease again.
 func TestHoldOverABrokenLink(t *testing.T) {
 	t.Parallel()
-	c, _, one, two := twoHosts(t, func(o *phone.Options) { o.SlowBytesPerSecond = 20 << 20 })
-	held, err := lease.OnDevice(t.Context(), one, lease.Options{Who: "one", Host: "1"})
+	c, _, one, _ := twoHosts(t, func(o *phone.Options) { o.SlowBytesPerSecond = 20 << 20 })
+	held, err := lease.OnDevice(t.Context(), one, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var mu sync.Mutex
-	events := ""
-	event := func(name string) {
-		mu.Lock()
-		defer mu.Unlock()
-		events += name + " "
-	}
-	var second sync.WaitGroup
-	second.Go(func() {
-		h, err := lease.OnDevice(t.Context(), two, lease.Options{Who: "two", Host: "2", Grace: 20 * time.Second}) // the machine may be busy
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		event("two")
-		h.Release()
-	})
+	defer held.Release()
 	s := &session.Session{Device: one, Lease: held}
 	name, next := randomFile(t, 24<<20), int64(4<<20)
 	p, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]push.File{"f": onDisk(t, name)}, func(done, _ int64) {
@@ -208,17 +187,8 @@ func TestHoldOverABrokenLink(t *testing.T) {
 			time.AfterFunc(200*time.Millisecond, c.plug)
 		}
 	})
-	if err != nil || p.Dropped < 2 {
+	if err != nil || p.Dropped < 2 || held.Check(t.Context()) != nil {
 		t.Errorf("%+v, %v; want a push over a link that broke", p, err)
-	}
-	if out := onDevice(t, s, "cat /data/local/tmp/hexmage/lease/*/owner"); out != "one\n" {
-		t.Errorf("the device is held by %q", out)
-	}
-	event("one")
-	held.Release()
-	second.Wait()
-	if events != "one two " {
-		t.Errorf("the device was had by %q, want one and then two", events)
 	}
 }
 
@@ -232,7 +202,7 @@ func TestHoldThatIsLost(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			cord, _, one, two := twoHosts(t, func(o *phone.Options) { o.SlowBytesPerSecond = 20 << 20 })
-			held, err := lease.OnDevice(t.Context(), one, lease.Options{Who: "one", Host: "1"})
+			held, err := lease.OnDevice(t.Context(), one, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -246,7 +216,7 @@ func TestHoldThatIsLost(t *testing.T) {
 				}
 				pulled = true
 				cord.pull()
-				h, err := lease.OnDevice(t.Context(), two, lease.Options{Who: "two", Host: "2", Grace: 10 * time.Millisecond})
+				h, err := lease.OnDevice(t.Context(), two, func(string) {})
 				if err != nil {
 					t.Error(err)
 					return
@@ -259,7 +229,7 @@ func TestHoldThatIsLost(t *testing.T) {
 				before = onDevice(t, between, "cd /data/local/tmp; find . -type f | sort | grep -v lease")
 				cord.plug()
 			})
-			if !errors.Is(err, lease.ErrLost) || !link.Retryable(err) || c.stays && !strings.Contains(err.Error(), "two") {
+			if !errors.Is(err, lease.ErrLost) || !link.Retryable(err) || c.stays && !strings.Contains(err.Error(), "hexmage on ") {
 				t.Errorf("the push of the first: %v", err)
 			}
 			if _, err := s.Run(t.Context(), session.Request{Args: []string{"touch", "/data/local/tmp/touched"}}); !errors.Is(err, lease.ErrLost) {
@@ -276,7 +246,7 @@ func TestHoldThatIsLost(t *testing.T) {
 func TestFolderThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	dev := newSession(t, nil).Device
-	held, err := lease.Acquire(t.Context(), t.TempDir(), dev, nil)
+	held, err := lease.OnDevice(t.Context(), dev, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func (b *bench) record(t *testing.T, r *action.Result) (got session.Record) {
 // program's.
 func TestMeasure(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(o *runner.Options) { o.Simulate = emulate(t, phone.Faults{Celsius: 70, HeatFactor: 10}) })
+	b := newBench(t, func(o *runner.Options) { o.Simulate = emulate(t, phone.Faults{Celsius: 70}) })
 	const script = "x:#!/system/bin/sh\necho run >>$COUNT; n=$(wc -l <$COUNT)\necho out $n; [ -e mine ] && echo used before; : >mine; [ \"$n\" != \"$1\" ]\n"
 	measure := func(name, failAt string, platform map[string]string) (*action.Result, error) {
 		platform[runner.PropertyRecord] = "run.json"

@@ -18,7 +18,6 @@ import (
 	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
-	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/pool"
 	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/simulated/phone/phonetest"
@@ -80,7 +79,7 @@ func (l *lab) running(t *testing.T, i int) {
 func TestEightPhones(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, phonetest.Image(t, nil), 8)
-	b := newBench(t, func(o *runner.Options) { o.Pool = pool.New(o.State, l.devices) })
+	b := newBench(t, func(o *runner.Options) { o.Pool = pool.New(l.devices) })
 	program, err := os.ReadFile(phonetest.Compile(t, "aarch64", summing))
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +124,7 @@ func TestEightPhones(t *testing.T) {
 			t.Errorf("%s did %d of the runs", d.Name, workers[d.Name])
 		}
 	}
-	if strings.Count(warnings, "warning: the run on "+dead+" broke off") != 1 || !strings.Contains(warnings, "phone "+dead+" ("+l.devices[dying].Serial+") is set aside: ") || strings.Count(warnings, "set aside") != 1 {
+	if strings.Count(warnings, "warning: the run on "+dead+" broke off") != 1 || strings.Count(warnings, "cannot be used") > 1 {
 		t.Errorf("the dead phone is not named once:\n%s", warnings)
 	}
 	t.Log(workers, warnings)
@@ -136,35 +135,25 @@ func TestPoolErrors(t *testing.T) {
 	l := newLab(t, phonetest.Image(t, nil), 1)
 	gone := phonetest.Start(t, phonetest.Image(t, nil), nil)
 	gone.Close()
-	full := phonetest.Start(t, phonetest.Image(t, nil), func(o *phone.Options) { o.DiskBytes = 1 << 20 })
 	user := pool.Server{Network: "unix", Address: l.servers[0].Address()}
 	devices := []pool.Device{
 		{Name: "gone", Serial: gone.Addr(), Server: user},
 		{Name: "unplugged", Serial: "R5CX123"},
-		{Name: "full", Serial: full.Addr()},
 		{Name: "lonely", Serial: "R5CX124", Server: pool.Server{Network: "unix", Address: filepath.Join(t.TempDir(), "adb.sock")}},
 		{Name: "other", Serial: l.phones[0].Addr(), SoC: "SM8650"},
 	}
-	c := adb.NewClient("unix", user.Address)
-	if err := c.Connect(t.Context(), full.Addr()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := link.Output(t.Context(), c.Device(full.Addr()), "dd if=/dev/zero of=/data/fill bs=4096 2>/dev/null; :", nil); err != nil {
-		t.Fatal(err)
-	}
-	b := newBench(t, func(o *runner.Options) { o.Server, o.Pool = user, pool.New(o.State, devices) })
+	b := newBench(t, func(o *runner.Options) { o.Server, o.Pool = user, pool.New(devices) })
 	any := map[string]string{runner.PropertyImage: ""}
 	_, err := b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, nil, action.Command{Args: []string{"true"}, Platform: any})})
 	failed, ok := errors.AsType[*execute.Error](err)
-	if !ok || !failed.Retryable || !errors.Is(err, pool.ErrSetAside) {
+	if !ok || !failed.Retryable || !errors.Is(err, pool.ErrNoneWorks) {
 		t.Fatalf("%v", err)
 	}
 	for _, want := range []string{
-		"all 5 that fit are set aside:", "gone  " + gone.Addr() + "  ", "Connection refused",
-		"unplugged  R5CX123  it is not connected to the adb server",
-		"full  " + full.Addr() + "  nothing can be written to its /data/local/tmp: No space left on device",
-		"lonely  R5CX124  the adb server unix:", "start it there with: adb -a nodaemon server",
-		"other  " + l.phones[0].Addr() + "  it has the SoC SM8750, the pool says SM8650",
+		"no device works; devices.hcl has:", "gone  " + gone.Addr() + "  ", "Connection refused",
+		"unplugged  R5CX123    it is not connected to the adb server",
+		"lonely  R5CX124    the adb server unix:", "run `adb start-server` there",
+		"other  " + l.phones[0].Addr() + "  SM8650  it has the SoC SM8750, devices.hcl says SM8650",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %q:\n%v", want, err)
@@ -176,33 +165,33 @@ func TestPoolErrors(t *testing.T) {
 	}
 }
 
-// TestPoolsOfOneLab has two hosts, which know nothing of each other, and two processes of one of them use the same two phones.
+// TestPoolsOfOneLab has two pools, which know nothing of each other, use the same two phones.
 func TestPoolsOfOneLab(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, phonetest.Image(t, nil), 2)
-	here, there := t.TempDir(), t.TempDir()
-	one, other, beside := pool.New(here, l.devices), pool.New(there, l.devices), pool.New(here, l.devices)
-	first, err := one.Take(t.Context(), pool.Want{Serial: l.devices[0].Serial}) // of two that fit, the one that answers first is lent
+	one, other := pool.New(l.devices), pool.New(l.devices)
+	said := make(chan string, 1)
+	w := pool.Want{Waiting: func(text string) { said <- text }, Note: func(text string) { t.Error(text) }}
+	first, err := one.Take(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := other.Take(t.Context(), pool.Want{Serial: l.devices[1].Serial})
+	second, err := other.Take(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if first.Info.Name != "phone1" || second.Info.Name != "phone2" {
 		t.Errorf("%s and %s", first.Info.Name, second.Info.Name)
 	}
-	said := make(chan string, 1)
 	third := make(chan *pool.Lease, 1)
 	go func() {
-		l, err := beside.Take(t.Context(), pool.Want{Waiting: func(text string) { said <- text }})
+		l, err := one.Take(t.Context(), w)
 		if err != nil {
 			t.Error(err)
 		}
 		third <- l
 	}()
-	if text := <-said; !strings.Contains(text, "phone1 is used by another part of this process") || !strings.Contains(text, "phone2 is used by hexmage on ") {
+	if text := <-said; !strings.Contains(text, "phone1 is in use by another action") || !strings.Contains(text, "in use by hexmage on ") {
 		t.Errorf("%q", text)
 	}
 	second.Return()
@@ -214,50 +203,11 @@ func TestPoolsOfOneLab(t *testing.T) {
 	first.Return()
 }
 
-// TestSuspectedPhone has a phone whose DSP loads nothing, and a mistake that has the same words everywhere.
-func TestSuspectedPhone(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, phonetest.Image(t, nil), 2)
-	b := newBench(t, func(o *runner.Options) { o.Pool = pool.New(o.State, l.devices) })
-	if err := os.WriteFile(filepath.Join(l.disks[0], "wedged"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	run := func(mistake string) *action.Result {
-		t.Helper()
-		line := "[ -e /data/wedged" + mistake + " ] && { echo 'qnn_open failed, 0x80000406, prio 100' >&2; exit 3; }; echo fine"
-		r, err := b.device.Execute(t.Context(), &execute.Request{Action: b.action(t, nil, action.Command{Args: []string{"sh", "-c", line}, Platform: map[string]string{runner.PropertyImage: ""}})})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
-	if r := run(" -o 1"); r.ExitCode != 3 || strings.Contains(string(r.Stderr), "warning") {
-		t.Errorf("everywhere: %+v", r)
-	}
-	want := "warning: phone phone1 (" + l.devices[0].Serial + ") is set aside: what failed on it with 0x80000406 works on phone2: boot it again\n"
-	r := run("")
-	for range 10 { // where phone1 is slow to answer, phone2 is lent before it
-		if len(r.Stderr) > 0 || r.ExitCode != 0 || !strings.HasPrefix(r.Worker, "phone2 ") {
-			break
-		}
-		r = run("")
-	}
-	if r.ExitCode != 0 || string(r.Stdout) != "fine\n" || string(r.Stderr) != want {
-		t.Errorf("on one: exit code %d, %q, %q", r.ExitCode, r.Stdout, r.Stderr)
-	}
-	if r := run(""); r.ExitCode != 0 || !strings.HasPrefix(r.Worker, "phone2 ") || len(r.Stderr) > 0 {
-		t.Errorf("the next: %+v", r)
-	}
-	if err := os.Remove(filepath.Join(l.disks[0], "wedged")); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestDeadlyProgram kills every phone that it gets.
 func TestDeadlyProgram(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, phonetest.Image(t, nil), 4)
-	b := newBench(t, func(o *runner.Options) { o.Pool = pool.New(o.State, l.devices) })
+	b := newBench(t, func(o *runner.Options) { o.Pool = pool.New(l.devices) })
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
 	for i := range l.phones {
@@ -358,7 +308,7 @@ func TestEmulatedPhonesSideBySide(t *testing.T) {
 func TestPhoneIsGivenBackOnCancel(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, phonetest.Image(t, nil), 1)
-	b := newBench(t, func(o *runner.Options) { o.Pool = pool.New(o.State, l.devices) })
+	b := newBench(t, func(o *runner.Options) { o.Pool = pool.New(l.devices) })
 	a := b.action(t, nil, action.Command{Args: []string{"sleep", "60"}, Platform: map[string]string{runner.PropertyImage: ""}})
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -102,31 +101,4 @@ func TestServerEnds(t *testing.T) {
 		_, err := s.Run(t.Context(), session.Request{Args: []string{"true"}})
 		check(t, err)
 	})
-	// One of ours is started again: a push goes on, a command does not, and says why.
-	t.Run("a private one", func(t *testing.T) {
-		server := phonetest.Server(t)
-		if err := server.Connect(t.Context(), e.Addr()); err != nil {
-			t.Fatal(err)
-		}
-		s := &session.Session{Device: server.Device(e.Addr()), Sums: push.Sums{Dir: t.TempDir()}}
-		kill := sync.OnceFunc(func() { end(t, filepath.Dir(server.Address())) })
-		_, err := s.Run(t.Context(), session.Request{Args: []string{"sh", "-c", "echo begun; sleep 60"}, Stdout: &killing{kill: kill}, Stderr: io.Discard})
-		if !errors.Is(err, adb.ErrServer) || !strings.Contains(err.Error(), "was started again") {
-			t.Errorf("the error is %v", err)
-		}
-	})
-}
-
-// end kills the adb server that works in a folder.
-func end(t *testing.T, dir string) {
-	found, _ := filepath.Glob("/proc/[0-9]*/cwd")
-	for _, cwd := range found {
-		if at, err := os.Readlink(cwd); err == nil && at == dir {
-			if err := exec.Command("kill", "-9", filepath.Base(filepath.Dir(cwd))).Run(); err != nil {
-				t.Error(err)
-			}
-			return
-		}
-	}
-	t.Error("the server is not found")
 }

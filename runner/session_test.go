@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 6 && os.Args[1] == pushArg {
 		os.Exit(pushProcess(os.Args[2:]))
 	}
-	if len(os.Args) == 6 && os.Args[1] == boardArg {
+	if len(os.Args) == 5 && os.Args[1] == boardArg {
 		os.Exit(boardProcess(os.Args[2:]))
 	}
 	if len(os.Args) == 6 && os.Args[1] == leaseHostArg {
@@ -223,7 +223,7 @@ func TestPushOverALinkThatBreaks(t *testing.T) {
 	}
 }
 
-// TestPushOverALinkThatBreaksUnderLoad: such a link carries a push once there are pauses, and what is said of the push says so.
+// TestPushOverALinkThatBreaksUnderLoad: such a link carries a push in small parts, and hexmage tells what may help.
 func TestPushOverALinkThatBreaksUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, func(o *phone.Options) { o.SlowBytesPerSecond, o.DropAboveBytes = 24e6, 2e6 }) // also a busy machine sends more than 2.5 MB in a second
@@ -238,8 +238,8 @@ func TestPushOverALinkThatBreaksUnderLoad(t *testing.T) {
 		t.Errorf("it arrived damaged: %q, want %q", out.String(), want)
 	}
 	t.Logf("%+v", res.Pushed)
-	if p := res.Pushed; p.Dropped < 2 || p.Dropped > 6 || !p.Paced || !strings.Contains(p.Notice(), "in small pieces, with pauses") {
-		t.Errorf("%+v: want a link that breaks twice, and then a few times at most", p)
+	if p := res.Pushed; p.Dropped < 2 || p.Dropped > 12 || !strings.Contains(p.Notice(), "a better link over Wi-Fi") {
+		t.Errorf("%+v: want a link that breaks at most once for each part", p)
 	}
 }
 

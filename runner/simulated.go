@@ -12,12 +12,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/execute"
 	"github.com/hexmage/hexmage/runner/adb"
 	"github.com/hexmage/hexmage/runner/devinfo"
-	"github.com/hexmage/hexmage/runner/lease"
-	"github.com/hexmage/hexmage/runner/pool"
 )
 
 // Simulated is a simulated device that runs.
@@ -178,9 +177,9 @@ func (d *Device) usePhone(ctx context.Context, p *handset, s *adb.Server, n *not
 		if p.dead() {
 			text = "it has ended, and another one is started"
 		} else if err := u.dev.Reconnect(ctx); err != nil {
-			text = pool.Short(err).Error()
+			text = err.Error()
 		}
-		n.add(fmt.Sprintf("the run on %s broke off (%v) and is begun again; %s", u.info, pool.Short(err), text))
+		n.add(fmt.Sprintf("the run on %s broke off (%v) and is begun again; %s", u.info, err, text))
 		d.phones.giveBack(p)
 	}
 	var err error
@@ -230,8 +229,6 @@ func (d *Device) disk(root string) (data string, release func(), err error) {
 	if d.o.OwnDisk {
 		return "", func() { os.RemoveAll(root) }, nil
 	}
-	now, cancel := context.WithCancel(context.Background())
-	cancel() // no waiting
 	var unlock func()
 	for i := 1; i <= d.phones.most && unlock == nil; i++ {
 		name := "data"
@@ -239,7 +236,7 @@ func (d *Device) disk(root string) (data string, release func(), err error) {
 			name = fmt.Sprintf("data-%d", i)
 		}
 		data = filepath.Join(d.o.State, "simulated", name)
-		unlock, _ = lease.Process(now, filepath.Join(d.o.State, "leases"), "simulated-"+name, nil)
+		unlock, _ = LockDisk(data + ".lock")
 	}
 	if unlock == nil {
 		data = filepath.Join(root, "data")
@@ -257,6 +254,20 @@ func (d *Device) disk(root string) (data string, release func(), err error) {
 		return "", nil, err
 	}
 	return data, release, nil
+}
+
+// lockWait is for a lock that is free. A process that has it keeps it as long as its phone.
+const lockWait = 300 * time.Millisecond
+
+// LockDisk makes this process the only user of a simulated phone's disk, by a lock file beside it. If another process has
+// the disk, the error is a context.DeadlineExceeded.
+func LockDisk(name string) (unlock func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	return atomicfile.Lock(ctx, name)
 }
 
 // deviceLog takes what a simulated device prints, and while an action runs on it gives a copy to that. A nil deviceLog is that of a real

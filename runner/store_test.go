@@ -27,7 +27,7 @@ const pushArg = "push"
 func pushProcess(args []string) int {
 	ctx := context.Background()
 	dev := adb.NewClient("unix", args[0]).Device(args[1])
-	held, err := lease.Acquire(ctx, args[2], dev, nil)
+	held, err := lease.OnDevice(ctx, dev, func(string) {})
 	if err != nil {
 		fmt.Println(err)
 		return 1
@@ -119,13 +119,13 @@ func TestPushIsResumed(t *testing.T) {
 		onDevice(t, s, "mkdir -p "+cas+"; cd "+cas+"; "+command)
 	}
 	name := strings.Fields(onDevice(t, s, "yes 0123456789abcdef | head -n 1310720 | tr -d '\\n' | sha256sum"))[0]
-	left("yes 0123456789abcdef | head -n 1000000 | tr -d '\\n' >." + name + ".0123.part")
+	left("yes 0123456789abcdef | head -n 1000000 | tr -d '\\n' >." + name + ".part")
 	p, err := send()
-	if want := int64(len(data) - 16000000); err != nil || p.Sent != want {
-		t.Errorf("%+v, %v; want %d bytes sent", p, err, want)
+	if want := int64(len(data) - 15<<20); err != nil || p.Sent != want {
+		t.Errorf("%+v, %v; want %d bytes sent, from the last whole part", p, err, want)
 	}
 	// What is left is not what it should be: it is told by the digest, and sent anew.
-	left("rm -f " + name + "; yes | head -c 9000000 >." + name + ".4567.part")
+	left("rm -f " + name + "; yes | head -c 9000000 >." + name + ".part")
 	p, err = send()
 	if err != nil || p.Sent < int64(len(data)) {
 		t.Errorf("over a damaged part: %+v, %v", p, err)
@@ -222,7 +222,7 @@ func TestNothingElseIsRemoved(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, nil)
 	const root = "/data/local/tmp/hexmage"
-	for _, dir := range []string{"", "/cas", "/run", "/used", "/chunks"} {
+	for _, dir := range []string{"", "/cas", "/run", "/used", "/parts"} {
 		onDevice(t, s, "rm -rf "+root+"; mkdir -p /data/precious/cas /data/precious/run; echo 1 >/data/precious/photo; touch -t 200001010000 /data/precious/photo /data/precious/.old; "+
 			"[ -z '"+dir+"' ] || mkdir -p "+root+"; ln -s /data/precious "+root+dir)
 		_, err := s.Push(t.Context(), "/data/local/tmp/x", map[string]push.File{"f": file("content", false)}, nil)
@@ -265,17 +265,17 @@ func TestPushPaths(t *testing.T) {
 	}
 }
 
-// TestChunksThatCannotBeHad changes a file that the device has, or so it seems.
-func TestChunksThatCannotBeHad(t *testing.T) {
+// TestPartsThatCannotBeHad changes a file that the device has, or so it seems.
+func TestPartsThatCannotBeHad(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		before string // run on the device before the second push
-		during string // run when the device has said which chunks it has
+		during string // run when the device has listed its parts
 	}{
 		{name: "a blob that is gone", during: "rm -f " + cas + "/*"},
 		{name: "a damaged blob", before: "cd " + cas + " && for f in *; do printf x | dd of=$f bs=1 seek=1000 conv=notrunc && touch -d @1000000000 $f; done"},
-		{name: "a damaged list", before: "cd " + cas + "/../chunks && for f in *; do sed 's/^[0-9]* ./30000 0/' $f >x && mv x $f; done"},
+		{name: "a damaged list", before: "cd " + cas + "/../parts && for f in *; do sort $f >x && mv x $f; done"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -26,9 +26,8 @@ type inUse struct {
 	held    *lease.Lease // nil: nobody else knows it
 	release func()
 	// lost is called instead of release after the device, its link or its adb server went away. nil: there is no other device to go on with.
-	lost  func(err error)
-	lease *pool.Lease   // of a pool; else nil
-	wait  time.Duration // for it to come back when it goes away while files are pushed; 0: as long as a person may need
+	lost func(err error)
+	wait time.Duration // for it to come back when it goes away while files are pushed; 0: as long as a person may need
 }
 
 // native is the device, if it runs programs for AArch64 itself; else nil: what runs them there has its libraries elsewhere.
@@ -73,53 +72,39 @@ func (n *notes) warn(r *action.Result) *action.Result {
 	return &own
 }
 
-// onOne runs f on a device that fits the action. When a phone of the pool dies, it is run on another one; likewise, once, when it fails in a
-// way that may be the phone's fault.
-func (d *Device) onOne(ctx context.Context, a *execute.Request, f func(context.Context, *inUse) (*action.Result, error)) (*action.Result, error) {
-	n, first := &notes{}, (*doubtful)(nil)
+// onOne runs f on a device that fits the action. If a device of the pool dies, another one runs f.
+func (d *Device) onOne(ctx context.Context, a *execute.Request,
+	f func(context.Context, *inUse) (*action.Result, error)) (*action.Result, error) {
+	n := &notes{}
 	for lost := 1; ; lost++ {
-		u, err := d.use(ctx, a, n, first)
-		if err != nil && first != nil && ctx.Err() == nil { // nobody to compare with
-			return n.warn(first.result), nil
-		}
+		u, err := d.use(ctx, a, n)
 		if err != nil {
 			e := failed("use a device", err)
-			e.Retryable = e.Retryable || errors.Is(err, pool.ErrSetAside)
+			e.Retryable = e.Retryable || errors.Is(err, pool.ErrNoneWorks)
 			return nil, e
 		}
-		var r *action.Result
-		if u.lease == nil {
-			r, err = f(ctx, u)
-		} else {
-			u.lease.Watched(ctx, func(ctx context.Context) { r, err = f(ctx, u) })
+		r, err := f(ctx, u)
+		if err == nil {
+			u.release()
+			return n.warn(r), nil
 		}
-		switch {
-		case err == nil && first != nil:
-			u.release()
-			return n.warn(first.compare(a.Action, r, u, n)), nil
-		case err == nil:
-			first = suspect(a.Action, r, u)
-			u.release()
-			if first == nil {
-				return n.warn(r), nil
-			}
-			a.Report(0, 0, "it failed as if something was wrong with "+u.info.String()+": another phone is tried")
-			continue
-		case ctx.Err() != nil || !link.Retryable(err) || u.lost == nil:
+		if ctx.Err() != nil || !link.Retryable(err) || u.lost == nil {
 			u.release()
 			return nil, err
 		}
 		u.lost(err)
 		if lost >= maxLost {
-			return nil, &execute.Error{Op: fmt.Sprintf("run on %d phones, one after another", lost), Err: fmt.Errorf("each broke off; the last: %w", err),
-				Retryable: true, Remedy: "does the program crash or restart phones? Try it on one with --serial, and read its log: hexmage device log --all"}
+			return nil, &execute.Error{Op: fmt.Sprintf("run on %d phones, one after another", lost),
+				Err: fmt.Errorf("each broke off; the last: %w", err), Retryable: true,
+				Remedy: "does the program crash or restart phones? Try it on one with --serial, and read its log: " +
+					"hexmage device log --all"}
 		}
-		a.Report(0, 0, u.info.String()+" went away; another phone is looked for")
+		a.Report(0, 0, u.info.String()+" went away; hexmage looks for another phone")
 	}
 }
 
-// use finds a device that fits the action and makes this action its only user. It is not the one that failed before.
-func (d *Device) use(ctx context.Context, a *execute.Request, n *notes, before *doubtful) (*inUse, error) {
+// use finds a device that fits the action and makes this action its only user.
+func (d *Device) use(ctx context.Context, a *execute.Request, n *notes) (*inUse, error) {
 	p := a.Command.Platform
 	serial, soc := d.o.Serial, p[PropertySelect]
 	if serial == "" {
@@ -133,29 +118,21 @@ func (d *Device) use(ctx context.Context, a *execute.Request, n *notes, before *
 			if soc == "" {
 				soc = p[PropertySoC]
 			}
-			w := pool.Want{Serial: serial, SoC: soc}
-			if before != nil {
-				w.Except = before.lease.Info.Name
-			}
-			return d.useOfPool(ctx, a, w, n)
+			return d.useOfPool(ctx, a, pool.Want{Serial: serial, SoC: soc}, n)
 		}
 	}
 	dev, err := d.real(ctx, a.Action, serial, soc)
-	if errors.Is(err, devinfo.ErrNoDevice) && d.o.Pool != nil {
-		err = fmt.Errorf("%w\ndevices.hcl has %s", err, d.o.Pool.Names())
-	}
 	if err != nil {
 		return nil, err
 	}
 	u := &inUse{dev: dev}
-	u.held, err = lease.Acquire(ctx, d.o.State, dev, func(owner string) {
-		a.Report(0, 0, "waiting for device "+dev.Place().Serial+", which "+owner+" uses")
+	u.held, err = lease.OnDevice(ctx, dev, func(owner string) {
+		a.Report(0, 0, "waiting for device "+dev.Place().Serial+", in use by "+owner)
 	})
 	if err != nil {
-		link.Close(dev)
 		return nil, err
 	}
-	u.release = func() { u.held.Release(); link.Close(dev) }
+	u.release = u.held.Release
 	if u.info, err = devinfo.Describe(ctx, dev); err != nil {
 		u.release()
 		return nil, err
@@ -163,22 +140,21 @@ func (d *Device) use(ctx context.Context, a *execute.Request, n *notes, before *
 	return u, nil
 }
 
-// useOfPool takes a phone of the pool.
+// useOfPool takes a device of the pool.
 func (d *Device) useOfPool(ctx context.Context, a *execute.Request, w pool.Want, n *notes) (*inUse, error) {
-	if root, err := d.inputFolder(ctx, a.Action, PushDir); err == nil { // else nothing is pushed
-		w.Files = root.String()
-	}
-	w.Reach = pool.Reach{SSH: d.o.SSH, Hosts: d.hosts, Server: func(ctx context.Context) (*adb.Client, error) {
+	w.Reach = pool.Reach{SSH: d.o.SSH, Server: func(ctx context.Context) (*adb.Client, error) {
 		c, _, err := d.client(ctx, a.Action)
 		return c, err
 	}}
-	w.Note = n.add
-	w.Waiting = func(text string) { a.Report(0, 0, text) }
+	w.Waiting, w.Note = func(text string) { a.Report(0, 0, text) }, n.add
 	l, err := d.o.Pool.Take(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	u := &inUse{dev: l.Device, held: l.Held, info: l.Info, release: l.Return, lost: func(err error) { l.Lost(ctx, err) }, lease: l}
+	u := &inUse{dev: l.Device, held: l.Held, info: l.Info, release: l.Return, lost: func(err error) {
+		n.add(fmt.Sprintf("the run on %s broke off (%v) and is begun again", l.Info.Name, err))
+		l.Lost(err)
+	}}
 	if d.o.Pool.Len() > 1 {
 		u.wait = othersWait
 	}

@@ -21,6 +21,7 @@ type Accuracy struct {
 	Agree        float64              `arg:"agree" default:"0.9" range:"0..1"`
 	Twins        map[string]step.Path `arg:"twins"`
 	Twin         step.Path            `arg:"twin"`
+	Tokenizer    step.Path            `arg:"tokenizer"`
 	Least        float64              `arg:"least" range:"0..1"`
 	Title        string               `arg:"title"`
 }
@@ -40,6 +41,7 @@ func accuracySchema() step.Schema {
 			"agree":         "The mean cosine to that, from which on the outputs are the same.",
 			"twins":         "Likewise what truncated twins gave, graphs of the first layers.",
 			"twin":          "What twins are compared with: what the float model's first layers gave.",
+			"tokenizer":     "Graphs of `onnx_llm`, whose tokenizer decodes outputs without words, such as those of a device.",
 			"title":         "What stands over the table.",
 		},
 		Outputs: []step.OutputSpec{
@@ -59,7 +61,7 @@ func accuracySchema() step.Schema {
 
 // Plan plans the comparison, one action for all.
 func (c Accuracy) Plan(p *step.Plan) {
-	args := map[string]any{"reference": "", "least": c.Least, "agree": c.Agree, "twin": "", "title": c.Title, "table": "table.json", "rows": "rows.json",
+	args := map[string]any{"reference": "", "least": c.Least, "agree": c.Agree, "twin": "", "tokenizer": "", "title": c.Title, "table": "table.json", "rows": "rows.json",
 		"first_bad": "first_bad.json", "wrong": "wrong.json", "plot": "plot.svg"}
 	if c.Reference.IsSet() {
 		args["reference"] = c.Reference.InRoot()
@@ -71,6 +73,9 @@ func (c Accuracy) Plan(p *step.Plan) {
 		args["twin"] = c.Twin.InRoot()
 	}
 	inputs := []action.Input{c.Reference.Input(), c.Twin.Input()}
+	if c.Tokenizer.IsSet() {
+		args["tokenizer"], inputs = c.Tokenizer.InRoot(), append(inputs, c.Tokenizer.Input())
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Outputs)) {
 		if _, ok := c.References[name]; ok == c.Reference.IsSet() {
 			p.Fail("references", "What to compare with", "%q must have either a reference of its own, in references, or reference, the one of all.", name)

@@ -2,8 +2,10 @@ package steps
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/action"
@@ -13,47 +15,67 @@ import (
 	"github.com/hexmage/hexmage/toolchains/unpack"
 )
 
-// Fetch are the arguments of kind fetch: it downloads a file, and unpacks it if asked.
+// Fetch are the arguments of kind fetch: it downloads a file, and unpacks it if asked, or several files into a folder.
 type Fetch struct {
-	URL         string           `arg:"url,required"`
-	Mirrors     []string         `arg:"mirrors"`
-	SHA256      string           `arg:"sha256,required"`
-	Size        int64            `arg:"size"`
-	Unpack      bool             `arg:"unpack"`
-	StripPrefix string           `arg:"strip_prefix"`
-	Executable  bool             `arg:"executable"`
-	UserAgent   string           `arg:"user_agent"`
-	Headers     []sources.Header `block:"header"`
+	URL         string            `arg:"url,required"`
+	Mirrors     []string          `arg:"mirrors"`
+	SHA256      string            `arg:"sha256"`
+	Files       map[string]string `arg:"files"`
+	Size        int64             `arg:"size"`
+	Unpack      bool              `arg:"unpack"`
+	StripPrefix string            `arg:"strip_prefix"`
+	Executable  bool              `arg:"executable"`
+	UserAgent   string            `arg:"user_agent"`
+	Headers     []sources.Header  `block:"header"`
 }
 
 func fetchSchema() step.Schema {
 	return step.Schema{
-		Summary: "Downloads a file whose digest is known, and unpacks it if it is an archive.",
+		Summary: "Downloads a file, or several files into one folder. Each has a digest. An interrupted download resumes where it stopped.",
 		ArgDocs: map[string]string{
-			"url":          "Address of the file: https, http or file.",
-			"mirrors":      "More addresses of the same file, tried in order.",
+			"url":          "Address of the file: https, http or file. With `files`, address of the folder.",
+			"mirrors":      "More addresses of the same file or folder, tried in order.",
 			"sha256":       "Digest of the file: 64 hexadecimal digits.",
+			"files":        "In place of `sha256`: digests of several files by their names below `url`, such as those of a model. A hub shows them; `sha256sum FILE` prints them.",
 			"size":         "Size of the file in bytes, if known.",
 			"unpack":       "Whether the file is an archive (zip, tar.*, deb) to be unpacked into outputs.dir.",
 			"strip_prefix": "Folder of the archive whose content becomes outputs.dir.",
 			"executable":   "Whether outputs.file is a program.",
-			"user_agent":   "What to call oneself, for servers that refuse programs.",
+			"user_agent":   "User agent of the request, for servers that refuse programs.",
 			"header":       "A line of the request with a secret: a block `header \"Authorization\"` with `variable = \"token\"` and `prefix = \"Bearer \"` takes it from HEXMAGE_VAR_token. It goes to the url's host, or to hosts, and into no key, file or log.",
 		},
 		Outputs: []step.OutputSpec{
-			{Name: "file", Class: action.File, Doc: "The file as it was downloaded."},
-			{Name: "dir", Class: action.Tree, Doc: "What was in the archive; without unpack, a folder with the file under its own name."},
+			{Name: "file", Class: action.File, Optional: true, Doc: "The file as it was downloaded; null with `files`."},
+			{Name: "dir", Class: action.Tree, Doc: "The content of the archive; with `files` the folder; else a folder with the file under its own name."},
 		},
-		Example: `step "fetch" "tokenizer" {
-  url    = "https://example.com/models/tokenizer.tar.gz"
-  sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-  unpack = true
+		Example: `step "fetch" "qwen" {
+  url = "https://example.com/Qwen1.5-1.8B-Chat/resolve/main"
+  files = {
+    "config.json"       = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+    "model.safetensors" = "fd61a03af4f77d870fc21e05e7e80678095c92d808cfb3b5c279ee04c74aca13"
+  }
 }`,
 	}
 }
 
-// Plan plans the download, and the unpacking.
+// Plan plans the downloads, and the unpacking.
 func (f Fetch) Plan(p *step.Plan) {
+	switch {
+	case f.Files != nil && f.SHA256 != "":
+		p.Fail("files", "Two kinds of digests", "files has digests by name, sha256 that of one file. Remove one of them.")
+	case f.Files != nil && (f.Unpack || f.StripPrefix != "" || f.Executable || f.Size > 0):
+		p.Fail("files", "One file only", "unpack, strip_prefix, executable and size are for one file. Remove them, or use sha256.")
+	case f.Files != nil:
+		f.several(p)
+	case f.SHA256 == "":
+		p.Fail("sha256", "Missing digest", "Set sha256 for one file, or files for several.")
+	default:
+		f.single(p)
+	}
+}
+
+// single plans the download of one file.
+func (f Fetch) single(p *step.Plan) {
 	u, sum := address(p, "url", f.URL), digestOf(p, "sha256", f.SHA256)
 	if p.Failed() {
 		return
@@ -66,10 +88,7 @@ func (f Fetch) Plan(p *step.Plan) {
 	if f.Unpack {
 		name = "download"
 	}
-	get := fetch(p, name, "fetch "+base, sources.Spec{Kind: sources.KindFile, Name: base, URLs: append([]string{f.URL}, f.Mirrors...), Size: f.Size,
-		SHA256: sum, UserAgent: f.UserAgent, Executable: f.Executable, Headers: f.Headers, Out: "file"})
-	online(get, "fetch") // it keeps downloads in the cache
-	file := get.Out("file")
+	file := f.download(p, name, base, append([]string{f.URL}, f.Mirrors...), sum)
 	p.File("file", file)
 	if !f.Unpack {
 		p.Tree("dir", file.As(base))
@@ -79,6 +98,52 @@ func (f Fetch) Plan(p *step.Plan) {
 		Layout: unpack.Layout{StripPrefix: f.StripPrefix}, Out: treeDir})
 	out.In(file.As("archive"))
 	p.Tree("dir", out.OutTree(treeDir))
+}
+
+// several plans a download for each file of a folder.
+func (f Fetch) several(p *step.Plan) {
+	folders := append([]string{f.URL}, f.Mirrors...)
+	for i, at := range folders {
+		argument := "url"
+		if i > 0 {
+			argument = "mirrors"
+		}
+		if u := address(p, argument, at); u != nil && (u.RawQuery != "" || u.Fragment != "") {
+			p.Fail(argument, "Not a folder's address", "%q has a query or a fragment. Use the address of a folder, or sha256 for one file.", at)
+		}
+	}
+	if len(f.Files) == 0 {
+		p.Fail("files", "No files", "files is empty. Add a name and a digest.")
+	}
+	var dir []action.Input
+	for _, name := range slices.Sorted(maps.Keys(f.Files)) {
+		sum := digestOf(p, "files", f.Files[name])
+		if name != path.Clean(name) || path.IsAbs(name) || strings.HasPrefix(name, "..") || name == "." || strings.ContainsAny(name, "\\\x00") {
+			p.Fail("files", "Not a name", "%q is not a path below the folder.", name)
+		}
+		if p.Failed() {
+			continue
+		}
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) { // of a relative path, so that it ends
+			if _, ok := f.Files[dir]; ok {
+				p.Fail("files", "A file and a folder", "%q is a file, and %q is below it.", dir, name)
+			}
+		}
+		var urls []string
+		for _, at := range folders {
+			urls = append(urls, strings.TrimSuffix(at, "/")+"/"+(&url.URL{Path: name}).EscapedPath())
+		}
+		dir = append(dir, f.download(p, name, path.Base(name), urls, sum).As(name))
+	}
+	p.Tree("dir", dir...)
+}
+
+// download adds the download of a file, and returns it.
+func (f Fetch) download(p *step.Plan, name, base string, urls []string, sum string) action.Input {
+	get := fetch(p, name, "fetch "+base, sources.Spec{Kind: sources.KindFile, Name: base, URLs: urls, Size: f.Size,
+		SHA256: sum, UserAgent: f.UserAgent, Executable: f.Executable, Headers: f.Headers, Out: "file"})
+	online(get, "fetch") // it keeps downloads in the cache
+	return get.Out("file")
 }
 
 // address is that of a file or folder to download, or fails.

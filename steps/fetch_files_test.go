@@ -51,13 +51,16 @@ func TestFetchFiles(t *testing.T) {
 		sum := sha256.Sum256([]byte(text))
 		sums[name] = cty.StringVal(hex.EncodeToString(sum[:]))
 	}
-	k := steps.Workspace{}.Kinds()["fetch_files"]
-	request := func(sha256 map[string]cty.Value) map[string]cty.Value {
-		return map[string]cty.Value{"url": cty.StringVal(server.URL + "/gone"), "mirrors": cty.ListVal([]cty.Value{cty.StringVal(server.URL + "/mirror/")}), "sha256": cty.MapVal(sha256)}
+	k := steps.Workspace{}.Kinds()["fetch"]
+	request := func(files map[string]cty.Value) map[string]cty.Value {
+		return map[string]cty.Value{"url": cty.StringVal(server.URL + "/gone"), "mirrors": cty.ListVal([]cty.Value{cty.StringVal(server.URL + "/mirror/")}), "files": cty.MapVal(files)}
 	}
-	p, diags := k.Plan(fetchRequest(k, "fetch_files", "model", "host", request(sums)))
+	p, diags := k.Plan(fetchRequest(k, "fetch", "model", "host", request(sums)))
 	if diags.HasErrors() {
 		t.Fatal(diags)
+	}
+	if _, ok := p.Outputs["file"]; ok {
+		t.Error("output file is planned for several files")
 	}
 	dirs := perform(t, p)
 	if parts := p.Outputs["dir"].Parts; len(parts) != len(files) {
@@ -72,17 +75,31 @@ func TestFetchFiles(t *testing.T) {
 		t.Errorf("cut off %d times, gone on %d times", cut, resumed)
 	}
 	for name, sum := range map[string]string{"../x": strings.Repeat("0", 64), "/x": strings.Repeat("0", 64), "x": "no"} {
-		if _, diags := k.Plan(fetchRequest(k, "fetch_files", "model", "host", request(map[string]cty.Value{name: cty.StringVal(sum)}))); !diags.HasErrors() {
+		if _, diags := k.Plan(fetchRequest(k, "fetch", "model", "host", request(map[string]cty.Value{name: cty.StringVal(sum)}))); !diags.HasErrors() {
 			t.Errorf("%q = %q is planned", name, sum)
 		}
 	}
 	zero := cty.StringVal(strings.Repeat("0", 64))
-	if _, diags := k.Plan(fetchRequest(k, "fetch_files", "model", "host", request(map[string]cty.Value{"a": zero, "a/b/c": zero}))); !diags.HasErrors() {
+	if _, diags := k.Plan(fetchRequest(k, "fetch", "model", "host", request(map[string]cty.Value{"a": zero, "a/b/c": zero}))); !diags.HasErrors() {
 		t.Error("a file is a folder, too")
+	}
+	for name, with := range map[string]map[string]cty.Value{
+		"two kinds of digests": {"sha256": zero}, "an archive": {"unpack": cty.True}, "a program": {"executable": cty.True},
+	} {
+		args := request(sums)
+		for argument, v := range with {
+			args[argument] = v
+		}
+		if _, diags := k.Plan(fetchRequest(k, "fetch", "model", "host", args)); !diags.HasErrors() {
+			t.Errorf("%s: several files are planned", name)
+		}
+	}
+	if _, diags := k.Plan(fetchRequest(k, "fetch", "x", "host", map[string]cty.Value{"url": cty.StringVal("https://example.com/x")})); !diags.HasErrors() {
+		t.Error("a file without a digest is planned")
 	}
 	query := request(map[string]cty.Value{"a": zero})
 	query["url"] = cty.StringVal("https://example.com/m?download=true")
-	if _, diags := k.Plan(fetchRequest(k, "fetch_files", "model", "host", query)); !diags.HasErrors() {
+	if _, diags := k.Plan(fetchRequest(k, "fetch", "model", "host", query)); !diags.HasErrors() {
 		t.Error("names follow a query")
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/model/fit"
@@ -50,21 +52,27 @@ func (m Quantize) facts(q *question) bool {
 	if native {
 		n.Types = floats()
 	}
-	if f, ok := q.model(m.Model, n); ok && native {
-		q.fits(m.Model.Host(), fit.MLLM{Model: f.Model, BlockSize: n.BlockSize})
+	if f, ok := q.model(m.Model, n); ok {
+		b := fit.MLLM(f.Model, n.BlockSize, int64(m.MaxLength))
+		if !native { // mllm's train.py writes other files and takes other memory
+			b.File, b.Quantizer = 0, 0
+		}
+		q.fits(m.Model.Host(), b)
 	}
 	return true
 }
 
-// fits reports what the machine lacks to quantize a model and to compile it.
-func (q *question) fits(at string, m fit.MLLM) {
-	q.p.OutputBytes(m.File())
+// fits reports what the machine lacks to quantize a model and to compile it, and tells the rules what the device has to
+// load.
+func (q *question) fits(at string, b fit.Bounds) {
+	q.p.OutputBytes(b.File)
+	q.loads(b.Context, b.Process)
 	if q.w.Memory == nil {
 		return
 	}
-	takes := map[string]int64{"hexmage's quantizer": m.Quantizer()}
+	takes := map[string]int64{"hexmage's quantizer": b.Quantizer}
 	if q.p.Profile == toolchains.ProfileEmulator { // in others mllm's compiler runs, and its step has memory_gb
-		takes["Qualcomm's compiler"] = m.Compiler()
+		takes["Qualcomm's compiler"] = b.Compiler
 	}
 	has := q.w.Memory()
 	for _, program := range slices.Sorted(maps.Keys(takes)) {
@@ -73,6 +81,12 @@ func (q *question) fits(at string, m fit.MLLM) {
 				"larger machine or a smaller model.", at, program, bytesize.Decimal(n), bytesize.Decimal(has)))
 		}
 	}
+}
+
+// loads says the size of the largest context and of all that a process on the DSP maps, in bytes.
+func (q *question) loads(largest, process int64) {
+	q.say("context_mb", cty.NumberIntVal(largest>>20))
+	q.say("process_mb", cty.NumberIntVal(process>>20))
 }
 
 // facts looks at a model of the workspace.

@@ -2,7 +2,6 @@ package steps
 
 import (
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -10,8 +9,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/oppackage"
-	"github.com/hexmage/hexmage/simulated/kerneltest"
-	"github.com/hexmage/hexmage/simulated/phone/cdsp"
+	"github.com/hexmage/hexmage/oppackage/kerneltest"
 )
 
 // KernelTest are the arguments of kind kernel_test.
@@ -23,21 +21,21 @@ type KernelTest struct {
 	Cases   []kerneltest.Case `block:"case,required"`
 }
 
-// reference is the target whose build has the ops' reference branches.
-const reference = "htp_aarch64"
-
 func kernelTestSchema() step.Schema {
 	return step.Schema{
-		Summary: "Runs ops' Hexagon code on a simulated DSP, and compares it with the ops' reference branches.",
+		Summary: "Runs ops' Hexagon code on the simulated DSP, and compares it with the ops' reference branches.",
 		ArgDocs: withOpDocs(map[string]string{
-			"source":        "Folder of the package: an output of another step, or a folder of the workspace.",
-			"archs":         "Hexagon archs to build for and to emulate. Default: those whose HTP can run weights of 4 bits in blocks.",
-			"sources":       "Only these sources of ops (paths in the package, which may have * and ?), with an interface made for them. Default: the whole package.",
+			"source": "Folder of the package: an output of another step, or a folder of the workspace.",
+			"archs":  "Hexagon archs to build for and to simulate. Default: those whose HTP runs weights of 4 bits in blocks.",
+			"sources": "Only these sources of ops (paths in the package, which may have * and ?), with a generated interface. " +
+				"Default: the whole package.",
 			"tools_version": "Version of the Hexagon tools, a folder of the SDK's tools/HEXAGON_Tools. Default: toolchain.hexagon's.",
-			"case":          "A call of the op that the label names, once for each of seeds (default: [1]); parameters are inputs after the others. A tensor has stored numbers: data (all of them, or one for all), a file (little-endian), or made up ones whose real values are between low and high. An element of an output may differ from the reference by max_abs, or by max_ulp steps of its type (default: 0, not at all).",
+			"case": "A call of the op that the label names, once for each of seeds (default: [1]). Parameters are inputs after the others. " +
+				"A tensor has stored numbers, data (one for each element, or one for all), or random ones with real values between low and high. " +
+				"An output's element may differ from the reference by max_abs, or by max_ulp steps of its type (default: 0).",
 		}),
-		Outputs:    []step.OutputSpec{{Name: "report", Class: action.Tree, Doc: "<arch>.txt and .json: what each call came to, with the largest errors, and what became of each op of the package."}},
-		Toolchains: []string{"qairt", "hexagon", "ndk", "llvm", "qemu"},
+		Outputs:    []step.OutputSpec{{Name: "report", Class: action.Tree, Doc: "<arch>.txt: each call with its largest errors."}},
+		Toolchains: []string{"qairt", "hexagon", "llvm", "qemu"},
 		Example: `step "kernel_test" "ops" {
   source = step.patch.ops.outputs.dir
   archs  = ["v79"]
@@ -56,30 +54,29 @@ func kernelTestSchema() step.Schema {
 	}
 }
 
-// kernels is a step of the kind.
+// kernels plans a step of the kind.
 type kernels struct {
 	opBuild
 	cases []kerneltest.Case
-	files []action.Input // of tensors
-	only  []string       // patterns of sources; none is the whole package
+	only  []string // patterns of sources; empty for the whole package
 	qemu  action.Input
 	llvm  action.Input
 
 	release string // of qemu
 }
 
-// Plan checks the cases, and leaves the rest to when the sources are there.
+// Plan checks the cases, and plans the rest when the sources are known.
 func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
-	var quantised []string // those on which LLMs run
+	var quantized []string // archs that run LLMs
 	for _, a := range all {
 		if slices.Contains(a.Features, "lpbq") {
-			quantised = append(quantised, a.Name)
+			quantized = append(quantized, a.Name)
 		}
 	}
-	targets := []string{reference}
 	if len(t.Archs) == 0 {
-		t.Archs = quantised
+		t.Archs = quantized
 	}
+	var targets []string
 	for _, a := range t.Archs {
 		targets = append(targets, "htp_"+strings.TrimPrefix(a, "htp_"))
 	}
@@ -88,13 +85,16 @@ func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
 		Version string `arg:"version"`
 	}](qemu.Attrs)
 	p.Report(diags...)
-	k := kernels{opBuild: newBuild(p, all, t.opSource, targets, "archs", t.Tools), only: t.Sources, qemu: qemu.Input(), llvm: p.Toolchain("llvm").Input(), release: release.Version}
-	for _, a := range k.arches[min(1, len(k.arches)):] {
+	k := kernels{opBuild: newBuild(p, all, t.opSource, targets, "archs", t.Tools), cases: t.Cases, only: t.Sources,
+		qemu: qemu.Input(), llvm: p.Toolchain("llvm").Input(), release: release.Version}
+	for _, a := range k.arches {
 		if a.Family != "hexagon" {
-			p.Fail("archs", "Not a Hexagon arch", "%s is no arch of a DSP: say %s.", a.Target, strings.Join(quantised, ", "))
+			p.Fail("archs", "Not a Hexagon arch", "%s is not a DSP's arch: use %s.", a.Target, strings.Join(quantized, ", "))
 		}
 	}
-	k.place(p, t.Cases)
+	if err := kerneltest.Validate(t.Cases); err != nil {
+		p.Fail("case", "Invalid kernel test", "%v.", err)
+	}
 	if p.Failed() {
 		return
 	}
@@ -116,32 +116,14 @@ func (t KernelTest) Plan(p *step.Plan, all oppackage.Targets) {
 	p.Explain(func(spec string, output []byte) []string {
 		hints := explainBuild(spec, output)
 		if kerneltest.HVX(k.release, "") != "" && strings.Contains(string(output), "'Q6_") {
-			hints = append(hints, "the simulated DSP of qemu "+k.release+" has HVX up to v66, and the op uses newer instructions; toolchain \"qemu\" { version = \"11.1\" } has the integers of v68 and v69, too, and "+
-				"says what no emulator has, which can be tested on a device only; or test the package's other ops with sources = […]")
+			hints = append(hints, "the simulated DSP of qemu "+k.release+" has HVX up to v66, and the op uses newer instructions: "+
+				"set toolchain \"qemu\" { version = \"11.1\" }, which has the integers of v68 and v69, or test the package's other ops with sources = […]")
 		}
 		return hints
 	})
 }
 
-// place takes the cases, with the files of their tensors in the exec root.
-func (k *kernels) place(p *step.Plan, cases []kerneltest.Case) {
-	for _, c := range cases {
-		for _, tensors := range [][]kerneltest.Tensor{c.Inputs, c.Outputs} {
-			for i, t := range tensors {
-				if t.File != "" {
-					file := p.Path("case", t.File).As(fmt.Sprintf("in/case/%d-%s", len(k.files), path.Base(t.File)))
-					k.files, tensors[i].File = append(k.files, file), file.Path
-				}
-			}
-		}
-	}
-	if err := kerneltest.Validate(cases); err != nil {
-		p.Fail("case", "Not a kernel test", "%v.", err)
-	}
-	k.cases = cases
-}
-
-// choose takes all ops out of the package but the wanted ones, and has an interface made for these.
+// choose removes all ops from the package except the selected ones, and generates an interface for these.
 func (k *kernels) choose(p *oppackage.Package) error {
 	ops := oppackage.Ops(p.Files)
 	wanted := map[string]bool{}
@@ -155,7 +137,7 @@ func (k *kernels) choose(p *oppackage.Package) error {
 			}
 		}
 		if !some {
-			return fmt.Errorf("sources: no op of the package is in %s; there is %s", pattern, strings.Join(ops, ", "))
+			return fmt.Errorf("sources: no source matches %s: use one of %s", pattern, strings.Join(ops, ", "))
 		}
 	}
 	p.Files = slices.DeleteFunc(slices.Clone(p.Files), func(f string) bool {
@@ -163,7 +145,7 @@ func (k *kernels) choose(p *oppackage.Package) error {
 		return ext == ".cpp" && (dir == "src" || dir == "src/ops" && !wanted[f])
 	})
 	p.Interface = path.Join(k.p.At.Dir(), "interface", p.Name+"Interface.cpp")
-	k.config = new(string) // the op config has the other ops, too
+	k.config = new(string) // the op config names the other ops too
 	return p.Validate()
 }
 
@@ -173,87 +155,65 @@ func (k kernels) tests(pkg oppackage.Package) error {
 	if pkg.Interface != "" {
 		k.makeInterface(pkg)
 	}
-	program, err := k.reference(pkg)
-	if err != nil {
-		return err
-	}
 	shell, err := dspProgram(k.p, k.llvm)
 	if err != nil {
 		return err
 	}
+	reference := k.reference(pkg)
 	var report []action.Input
-	for _, a := range k.arches[1:] {
-		hvx := kerneltest.HVX(k.release, a.Compiled)
-		pkg.HVX = oppackage.HVXFlags(hvx)
-		objects, sources, read := k.viaAssembly(a, pkg)
-		lib := k.link(a, pkg, objects)
-		lib.Path = lib.Spec.Path
-		code := kerneltest.Code{Library: lib.Spec.Path, HVX: hvx, Sources: sources}
-		report = append(report, k.test(a, code, shell, program, append(read, lib))...)
+	for _, a := range k.arches {
+		report = append(report, k.test(a, pkg, shell, reference))
 	}
 	k.p.Tree("report", report...)
 	return nil
 }
 
-// viaAssembly plans the compilation of each source for an arch by way of a text of its instructions, so that those that the emulator gets wrong are
-// found before they run: it returns the objects, the sources with these texts, and what of them is read.
-func (k kernels) viaAssembly(a oppackage.Arch, pkg oppackage.Package) (objects []action.Input, sources []kerneltest.Source, read []action.Input) {
+// dsp returns the simulated DSP of an arch with a library.
+func (k kernels) dsp(a oppackage.Arch, hvx string, shell, library action.Input) kerneltest.DSP {
+	return kerneltest.DSP{Qemu: k.qemu.Path + "/usr/bin/qemu-hexagon-static", Shell: shell.Path, Library: library.Spec.Path,
+		Arch: a.Compiled, HVX: hvx}
+}
+
+// at returns a library at the path that its action writes.
+func at(library action.Input) action.Input {
+	library.Path = library.Spec.Path
+	return library
+}
+
+// referenceHVX is the HVX version of all emulators.
+const referenceHVX = "v66"
+
+// reference builds the library of the ops' reference branches for the first arch.
+func (k kernels) reference(pkg oppackage.Package) action.Input {
+	a := k.arches[0]
+	k.variant, pkg.Build = "reference", path.Join(pkg.Build, "reference")
+	pkg.HVX = oppackage.HVXFlags(referenceHVX)
+	pkg.Extras = append(slices.Clone(pkg.Extras), oppackage.Extra{Defines: []string{"REFERENCE_OP"}})
+	_, objects := k.compile(a, pkg)
+	return at(k.link(a, pkg, objects))
+}
+
+// test builds the library for an arch and runs the cases. It compiles by way of assembly text, in which the test finds instructions
+// that qemu executes wrongly.
+func (k kernels) test(a oppackage.Arch, pkg oppackage.Package, shell, reference action.Input) action.Input {
+	hvx, out := kerneltest.HVX(k.release, a.Compiled), path.Join(k.p.At.Dir(), "report", a.Version+".txt")
+	pkg.HVX = oppackage.HVXFlags(hvx)
+	spec := kerneltest.Spec{Cases: k.cases, Reference: k.dsp(k.arches[0], referenceHVX, shell, reference), Out: out}
+	read := []action.Input{shell, reference, k.qemu}
+	var objects []action.Input
 	lines, _ := oppackage.Lines(a, pkg, k.roots)
 	for _, c := range lines {
 		text, object := c.ViaAssembly()
 		assembly, source := k.compilation(a, pkg, text), k.sourceOf(pkg, c)
-		act := k.p.Action(made(a, pkg, object), "assemble "+path.Base(object.Source)+" for "+a.Target, object.Args...).In(assembly).In(k.toolchains[a.Target]...)
+		act := k.p.Action(k.made(a, pkg, object), "assemble "+path.Base(object.Source)+" for "+a.Target, object.Args...).
+			In(assembly).In(k.toolchains[a.Target]...)
 		k.compiler(act)
 		objects = append(objects, act.Out(object.Object).As(object.Object))
-		sources = append(sources, kerneltest.Source{Path: source.Path, Assembly: assembly.Path})
-		read = append(read, source, assembly)
+		spec.Sources = append(spec.Sources, kerneltest.Source{Path: source.Path, Assembly: assembly.Path})
+		read = append(read, assembly)
 	}
-	return objects, sources, read
-}
-
-// reference compiles the package for the phone's processor and links it with the harness, a static program instead of the library.
-func (k kernels) reference(pkg oppackage.Package) (action.Input, error) {
-	a := k.arches[0]
-	_, objects := k.compile(a, pkg)
-	dir, out := path.Join(k.p.At.Dir(), "harness"), path.Join(k.p.At.Dir(), "build/reference")
-	link := k.p.Action("reference", "link the reference branches with the harness",
-		k.roots.NDK+"/toolchains/llvm/prebuilt/linux-x86_64/bin/clang", "--target=aarch64-none-linux-android21", "-std=c17", "-O1", "-ffreestanding", "-fno-builtin",
-		"-ffp-contract=off", "-static", "-fPIC", "-I"+k.roots.QAIRT+"/include/QNN", "-I"+dir, "-o", out).In(k.toolchains[a.Target]...)
-	k.compiler(link)
-	for _, f := range []struct {
-		name string
-		from fs.FS
-	}{{cdsp.Wire, cdsp.Sources()}, {"half.c", cdsp.Sources()}, {"harness.c", kerneltest.Harness()}, {"math.c", cdsp.Sources()}, {"shell.h", cdsp.Sources()}, {"text.c", cdsp.Sources()}} {
-		data, err := fs.ReadFile(f.from, f.name)
-		if err != nil {
-			return action.Input{}, err
-		}
-		at := path.Join(dir, f.name)
-		link.In(action.Input{Path: at, Content: &action.Content{Data: data}})
-		if path.Ext(at) == ".c" {
-			link.Args = append(link.Args, at)
-		}
-	}
-	for _, o := range objects {
-		link.In(o)
-		link.Args = append(link.Args, o.Path)
-	}
-	return link.Out(out), nil
-}
-
-// dspProgram compiles the simulated DSP's first program.
-func dspProgram(p *step.Plan, llvm action.Input) (action.Input, error) {
-	sources, err := embedded(cdsp.Sources(), "")
-	a := p.Action("dsp", "compile the simulated DSP's "+cdsp.Program, cdsp.Args(llvm.Path+"/usr/bin/clang-22", cdsp.Program)...)
-	return a.In(llvm).In(sources...).Out(cdsp.Program).As(cdsp.Program), err
-}
-
-// test runs the cases for an arch. read is what code names.
-func (k kernels) test(a oppackage.Arch, code kerneltest.Code, shell, program action.Input, read []action.Input) []action.Input {
-	out := path.Join(k.p.At.Dir(), "report", a.Version)
-	program.Path = program.Spec.Path
-	test := step.Tool(k.p, a.Target+"/test", "run kernel tests for "+a.Version, kerneltest.Tool, kerneltest.Spec{Cases: k.cases, Arch: a.Compiled,
-		Code: code, Shell: shell.Path, Reference: program.Path, Qemu: k.qemu.Path + "/usr/bin", Out: out})
-	test.In(shell, program, k.qemu).In(read...).In(k.files...).SetEnv(k.p.Env)
-	return []action.Input{test.Out(out + ".json").As(a.Version + ".json"), test.Out(out + ".txt").As(a.Version + ".txt")}
+	lib := at(k.link(a, pkg, objects))
+	spec.Tested = k.dsp(a, hvx, shell, lib)
+	test := step.Tool(k.p, a.Target+"/test", "run kernel tests for "+a.Version, kerneltest.Tool, spec)
+	return test.In(append(read, lib)...).SetEnv(k.p.Env).Out(out).As(a.Version + ".txt")
 }

@@ -19,7 +19,6 @@ pipeline {
 
 toolchain "qairt" {}
 toolchain "hexagon" {}
-toolchain "ndk" {}
 toolchain "llvm" {}
 toolchain "qemu" {}
 
@@ -185,9 +184,8 @@ func kernelWorkspace(t *testing.T, qemu, more string) *workspace {
 	}
 	// Small programs in the place of large toolchains, which would be copied for each test.
 	programs := map[string]string{"llvm/usr/bin/clang-22": toolchaintest.Path(t, "llvm", "usr/bin/clang-22")}
-	for _, q := range []string{"qemu-hexagon-static", "qemu-aarch64-static"} {
-		programs["qemu/usr/bin/"+q] = toolchaintest.Path(t, qemu, "usr/bin/"+q)
-	}
+	const hexagon = "usr/bin/qemu-hexagon-static"
+	programs["qemu/"+hexagon] = toolchaintest.Path(t, qemu, hexagon)
 	for at, real := range programs {
 		sdktest.Write(t, w.sdks, map[string]string{at: "#!/bin/sh\nexec " + real + " \"$@\"\n"})
 	}
@@ -202,8 +200,7 @@ func TestKernels(t *testing.T) {
 	for _, arch := range []string{"v73", "v75", "v79", "v81"} {
 		data, err := os.ReadFile(filepath.Join(w.at, "out/report", arch+".txt"))
 		want := fmt.Sprintf("RMSNorm on %[1]s, seed 1: 780 elements, 0 differ, max abs error 0, 0 ulp\nRMSNorm on %[1]s, seed 2: 780 elements, 0 differ, max abs error 0, 0 ulp\n", arch)
-		if err != nil || !strings.HasPrefix(string(data), want) || strings.Count(string(data), ", 0 differ,") != 7 ||
-			!strings.HasSuffix(string(data), "\nRMSNorm: ran with HVX v66\nRoPE: ran with HVX v66\nSiLU: ran with HVX v66\n") {
+		if err != nil || !strings.HasPrefix(string(data), want) || strings.Count(string(data), ", 0 differ,") != 7 {
 			t.Errorf("%s: %v\n%s", arch, err, data)
 		}
 	}
@@ -242,8 +239,8 @@ func TestKernelsRefused(t *testing.T) {
 		t.Fatalf("%q: %v", ran, failures)
 	}
 	for _, tt := range []struct{ name, old, new, want string }{
-		{"another shape", "dims  = [130]", "dims  = [64]", "RMSNorm on v79, seed 1: the reference: refused: 3: the op failed: types or dims"},
-		{"another op", `case "SiLU"`, `case "Gelu"`, "there is no such op"},
+		{"another shape", "dims  = [130]", "dims  = [64]", "RMSNorm on v79, seed 1: the reference: 0x80000401 RMSNorm: the op failed"},
+		{"another op", `case "SiLU"`, `case "Gelu"`, "Gelu: the library has no such op"},
 		{"dims of an output", "dims       = [1, 1, 2, 33]\n      scale      = 0.0005", "dims       = [1, 2, 1, 33]\n      scale      = 0.0005", "output 0 has dims [1 1 2 33], the case says [1 2 1 33]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -164,9 +164,13 @@ func (b opBuild) check(a oppackage.Arch, pkg oppackage.Package, lib action.Input
 
 // opSource are the arguments of all kinds about an op package: its sources, and flags of its own.
 type opSource struct {
-	Source  step.Path `arg:"source,required"`
-	Package string    `arg:"package"`
+	Source step.Path `arg:"source,required"`
+	opFlags
+}
 
+// opFlags are those beside the sources.
+type opFlags struct {
+	Package   string            `arg:"package"`
 	Includes  []string          `arg:"includes"`
 	Defines   []string          `arg:"defines"`
 	Flags     []string          `arg:"flags"`

@@ -25,6 +25,7 @@ type opBuild struct {
 	more       []action.Input // that extras refer to
 	roots      oppackage.Roots
 	toolchains map[string][]action.Input // by target
+	variant    string                    // distinguishes a second build of the package
 }
 
 // newBuild makes what all kinds that build have. argument is what the targets come from.
@@ -174,7 +175,7 @@ func (b opBuild) compile(a oppackage.Arch, pkg oppackage.Package) (compiles []op
 
 // compilation plans a line, and returns what it makes, at its path.
 func (b opBuild) compilation(a oppackage.Arch, pkg oppackage.Package, c oppackage.Compile) action.Input {
-	act := b.p.Action(made(a, pkg, c), "compile "+strings.TrimPrefix(c.Source, pkg.Dir+"/")+" for "+a.Target, c.Args...)
+	act := b.p.Action(b.made(a, pkg, c), "compile "+strings.TrimPrefix(c.Source, pkg.Dir+"/")+" for "+a.Target, c.Args...)
 	b.compiler(act)
 	// The compiler says which headers it read: a change of one compiles those sources again that include it.
 	act.Depfile = c.Depfile
@@ -186,8 +187,8 @@ func (b opBuild) compilation(a oppackage.Arch, pkg oppackage.Package, c oppackag
 }
 
 // made names the action that makes an object.
-func made(a oppackage.Arch, pkg oppackage.Package, c oppackage.Compile) string {
-	return a.Target + "/" + strings.TrimPrefix(c.Object, path.Join(pkg.Build, a.Folder)+"/")
+func (b opBuild) made(a oppackage.Arch, pkg oppackage.Package, c oppackage.Compile) string {
+	return path.Join(a.Target, b.variant, strings.TrimPrefix(c.Object, path.Join(pkg.Build, a.Folder)+"/"))
 }
 
 // sourceOf is the source of a line: one of the package, or the interface that is made.
@@ -211,7 +212,7 @@ func (b opBuild) reads(act *step.Action, a oppackage.Arch, pkg oppackage.Package
 func (b opBuild) link(a oppackage.Arch, pkg oppackage.Package, objects []action.Input) action.Input {
 	_, link := oppackage.Lines(a, pkg, b.roots)
 	lib := oppackage.Library(pkg.Name)
-	act := b.p.Action(a.Target+"/"+lib, "link "+lib+" for "+a.Target, link.Args...)
+	act := b.p.Action(path.Join(a.Target, b.variant, lib), "link "+lib+" for "+a.Target, link.Args...)
 	b.compiler(act)
 	return act.In(b.toolchains[a.Target]...).In(b.more...).In(objects...).Out(link.Library)
 }

@@ -18,15 +18,19 @@ type Reference struct {
 
 func referenceSchema() step.Schema {
 	return step.Schema{
-		Summary: "Runs a reference forward pass of the toy model on the host, for the device's tokens to be compared with.",
+		Summary: "Computes the tokens that the simulated runner must print for the toy model.",
 		ArgDocs: map[string]string{
-			"model":          "The .mllm file (v2).",
-			"config":         "The model's config.json.",
-			"tokenizer":      "The model's tokenizer.json.",
+			"model":          "The .mllm file: v2, or v1 for the programs of mllm's branch v1.",
+			"config":         "The model's config.json: step `context`'s for v2, Hugging Face's for v1.",
+			"tokenizer":      "The tokenizer file that the runner reads.",
 			"prompt":         "The prompt's text.",
-			"max_new_tokens": "How many tokens to make at most.",
+			"max_new_tokens": "Most tokens of the answer.",
+			"lengths":        "Lengths to which the runner cuts the prompt, in tokens.",
 		},
-		Outputs: []step.OutputSpec{{Name: "tokens", Class: action.File, Doc: "Prompt tokens, tokens and text as JSON."}},
+		Outputs: []step.OutputSpec{
+			{Name: "tokens", Class: action.File, Doc: "Prompt tokens, tokens and text as JSON."},
+			{Name: "dir", Class: action.Tree, Doc: "tokens.json, and LENGTH.json for each of `lengths`."},
+		},
 		Example: `step "reference" "qwen3" {
   model     = step.convert.qwen3.outputs.model
   config    = step.context.qwen3.outputs.config
@@ -39,11 +43,12 @@ func referenceSchema() step.Schema {
 // Plan plans the pass.
 func (r Reference) Plan(p *step.Plan) {
 	if strings.TrimSpace(r.Prompt) == "" {
-		p.Fail("prompt", "The prompt is empty", "A model goes on from the tokens of a prompt and needs at least one. Write some text.")
+		p.Fail("prompt", "The prompt is empty", "The model needs at least one token. Write some text.")
 		return
 	}
 	s := r.ReferenceSpec
-	s.Model, s.Config, s.Tokenizer, s.Out = r.Model.InRoot(), r.Config.InRoot(), r.Tokenizer.InRoot(), "tokens.json"
-	a := step.Tool(p, "", "reference forward pass", toymodel.ReferenceTool, s).In(r.Model.Input(), r.Config.Input(), r.Tokenizer.Input())
+	s.Model, s.Config, s.Tokenizer, s.Out, s.Dir = r.Model.InRoot(), r.Config.InRoot(), r.Tokenizer.InRoot(), "tokens.json", "dir"
+	a := step.Tool(p, "", "compute the reference's tokens", toymodel.ReferenceTool, s).In(r.Model.Input(), r.Config.Input(), r.Tokenizer.Input())
 	p.File("tokens", a.Out(s.Out))
+	p.Tree("dir", a.OutTree(s.Dir))
 }

@@ -27,6 +27,8 @@ import (
 //	soc_models     numbers that a command passes as soc_model
 //	vendor_first   a folder of the phone that LD_LIBRARY_PATH has before the pushed QNN libraries; "" when none is
 //	aot_arch, aot_soc  what a config of upstream's compiler is for
+//	context_mb     lower bound of the largest context, in MiB; 0: not known
+//	process_mb     lower bound of what a process on the DSP maps: all contexts and the cache, in MiB
 //
 // and what is wrong by rules that are code.
 type question struct {
@@ -58,7 +60,7 @@ func (q *question) ask() {
 	about := map[string]cty.Value{
 		"kind": cty.StringVal(q.p.At.Kind), "name": cty.StringVal(q.p.At.Name), "arches": empty, "tools_version": cty.StringVal(""), "tools_wanted": empty,
 		"unset_roots": empty, "renamed": cty.EmptyTupleVal, "signed_pd": cty.False, "soc_models": empty, "vendor_first": cty.StringVal(""),
-		"aot_arch": cty.StringVal(""), "aot_soc": cty.StringVal(""),
+		"aot_arch": cty.StringVal(""), "aot_soc": cty.StringVal(""), "context_mb": cty.Zero, "process_mb": cty.Zero,
 	}
 	for name, v := range q.said {
 		about[name] = v

@@ -58,7 +58,10 @@ func TestSteps(t *testing.T) {
 		"huge.json":            strings.Repeat(" ", 2<<20),
 		"src/src/ops/broken.c": "",
 		"old/src/ops/Op.cpp":   "// get_interface_scale\nfloat f(const Tensor &t) { return t.get_interface_scale(); }\n",
-		"p/src/ops/Open.cpp":   "float f(T &t) { /* never closed t.get_interface_scale()",
+		"big/config.json": `{"model_type": "qwen3", "num_hidden_layers": 40, "hidden_size": 5120, "num_attention_heads": 40,
+			"num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 17408, "vocab_size": 151936}`,
+		"big/tokenizer.json": "{}",
+		"p/src/ops/Open.cpp": "float f(T &t) { /* never closed t.get_interface_scale()",
 	} {
 		at := filepath.Join(workspace, name)
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
@@ -94,10 +97,12 @@ func TestSteps(t *testing.T) {
 		"set in the Makefile":    {kind: "exec", args: map[string]cty.Value{"argv": texts("make", "-C", "set", "htp_v79"), "inputs": texts("set/Makefile")}, toolchains: open, looks: "set/Makefile"},
 		"a Makefile of ours": {kind: "exec", args: map[string]cty.Value{"argv": texts("make", "-C", makes.Path(), "htp_v79"), "inputs": texts("ops/Makefile")},
 			uses: []step.Use{step.UseOf(cty.GetAttrPath("argv"), makes)}, toolchains: open},
-		"a config, old SDK":         {kind: "exec", args: map[string]cty.Value{"argv": texts("compile", "--aot_config", "cfg.json")}, toolchains: old, errors: "signed-pd", looks: "cfg.json"},
-		"a config, new SDK":         {kind: "exec", args: map[string]cty.Value{"argv": texts("compile", "--aot_config=cfg.json")}, toolchains: open, warnings: "signed-pd-skel", looks: "cfg.json"},
-		"other JSON":                {kind: "exec", args: map[string]cty.Value{"argv": texts("compile", "other.json", "huge.json", "none.json")}, toolchains: open, looks: "huge.json none.json other.json"},
-		"a soc_id twice":            {kind: "exec", args: map[string]cty.Value{"argv": texts("sh", "-c", `a --soc_model 660 && b --soc_model=660 && echo '{"soc_model": 87}'`)}, toolchains: open, errors: "soc-id-in-command"},
+		"a config, old SDK": {kind: "exec", args: map[string]cty.Value{"argv": texts("compile", "--aot_config", "cfg.json")}, toolchains: old, errors: "signed-pd", looks: "cfg.json"},
+		"a config, new SDK": {kind: "exec", args: map[string]cty.Value{"argv": texts("compile", "--aot_config=cfg.json")}, toolchains: open, warnings: "signed-pd-skel", looks: "cfg.json"},
+		"other JSON":        {kind: "exec", args: map[string]cty.Value{"argv": texts("compile", "other.json", "huge.json", "none.json")}, toolchains: open, looks: "huge.json none.json other.json"},
+		"a soc_id twice":    {kind: "exec", args: map[string]cty.Value{"argv": texts("sh", "-c", `a --soc_model 660 && b --soc_model=660 && echo '{"soc_model": 87}'`)}, toolchains: open, errors: "soc-id-in-command"},
+		"a model too large": {kind: "quantize", args: map[string]cty.Value{"model": cty.StringVal("big"), "pymllm": cty.StringVal("/mllm")},
+			toolchains: append(slices.Clip(open), compatToolchain("mllm_quantiser", "1", "pypi")), warnings: "context-size process-size", looks: "big big/config.json big/tokenizer.json"},
 		"no target":                 {kind: "oppackage", args: map[string]cty.Value{"source": cty.StringVal("o"), "targets": texts("htp_v75")}, looks: folders("o"), toolchains: open, target: cty.NullVal(cty.DynamicPseudoType)},
 		"not for the target":        {kind: "oppackage", args: map[string]cty.Value{"source": cty.StringVal("o"), "targets": texts("htp_v75", "htp_aarch64")}, looks: folders("o"), toolchains: open, warnings: "op-target"},
 		"for more than the runtime": {kind: "oppackage", args: map[string]cty.Value{"source": cty.StringVal("o"), "targets": texts("htp_v79", "htp_v81")}, looks: folders("o"), toolchains: open, warnings: "op-runtime"},

@@ -23,14 +23,16 @@ const maxLibrary = 256 << 20
 func (r Run) facts(q *question) bool {
 	var files []qnn.File
 	var contexts []qnn.ContextBinary
+	var largest, process int64
 	for _, name := range slices.Sorted(maps.Keys(r.Push)) {
 		from := r.Push[name]
 		f := qnn.File{Name: name, From: from.String()}
 		q.refuseSimulated("push", from.Host())
 		if from.Host() == "" {
 			q.fromOutput(from.String(), &f)
-		} else if ok, c := q.inspect(from.Host(), &f); c != nil {
+		} else if ok, c, size := q.inspect(from.Host(), &f); c != nil {
 			contexts = append(contexts, c.Binary(f.Name))
+			largest, process = max(largest, size), process+size
 			continue
 		} else if !ok {
 			continue
@@ -41,6 +43,7 @@ func (r Run) facts(q *question) bool {
 	if t := facts.TargetOf(q.p.Target); t != nil {
 		arch = t.Arch
 	}
+	q.loads(largest, process)
 	q.found = append(q.found, qnn.PushSet(files, arch)...)
 	for _, c := range contexts {
 		q.found = append(q.found, qnn.CheckContext(c, q.runtime(files))...)
@@ -76,16 +79,17 @@ func (q *question) fromOutput(value string, f *qnn.File) {
 	}
 }
 
-// inspect looks into a file of the workspace; false when it is nothing that rules are about, or a context binary.
-func (q *question) inspect(at string, f *qnn.File) (bool, *qnnctx.Info) {
+// inspect looks into a file of the workspace. It returns true if rules are about the file, or the header and size of a
+// context binary.
+func (q *question) inspect(at string, f *qnn.File) (bool, *qnnctx.Info, int64) {
 	opened, size := q.file(at)
 	if opened == nil {
-		return false, nil
+		return false, nil, 0
 	}
 	defer opened.Close()
 	file, ok := opened.(io.ReaderAt)
 	if !ok {
-		return false, nil
+		return false, nil, 0
 	}
 	if e, err := elffile.Open(file, size); err == nil {
 		if e.Machine == qnn.MachineHexagon {
@@ -94,12 +98,12 @@ func (q *question) inspect(at string, f *qnn.File) (bool, *qnnctx.Info) {
 		if ids, err := buildid.Find(io.NewSectionReader(file, 0, min(size, maxLibrary))); err == nil && len(ids) == 1 {
 			f.BuildID = ids[0]
 		}
-		return true, nil
+		return true, nil, 0
 	}
 	if c, err := qnnctx.Parse(file, size); err == nil {
-		return false, &c
+		return false, &c, size
 	}
-	return false, nil
+	return false, nil, 0
 }
 
 // runtime is what is to load contexts: the backend that is pushed, else the QAIRT of the pipeline, and the target.

@@ -2,36 +2,69 @@ package steps
 
 import (
 	"maps"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/step"
 	"github.com/hexmage/hexmage/internal/version"
+	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/steps/probe"
 )
 
-// SDKMatrix are the arguments of kind sdk_matrix.
+// SDKMatrix are the arguments of kind sdk_matrix: it compiles an op package with one SDK, or puts the results of several
+// SDKs into a table.
 type SDKMatrix struct {
-	Cells map[string]step.Path `arg:"cells,required"`
-	Title string               `arg:"title"`
+	Source step.Path `arg:"source"`
+	opFlags
+	Targets []string             `arg:"targets"`
+	HVX     string               `arg:"hvx"`
+	Tools   string               `arg:"tools_version"`
+	Cells   map[string]step.Path `arg:"cells"`
+	Title   string               `arg:"title"`
 }
 
 func sdkMatrixSchema() step.Schema {
 	return step.Schema{
-		Summary: "Puts what several SDKs compile of an op package into one table: a line for each SDK, a column for each target, and of what does not compile the first error and the rule that mends it.",
-		ArgDocs: map[string]string{
-			"cells": "By the SDK's release, the outputs `cells` of `oppackage_probe`.",
-			"title": "What stands over the table.",
+		Summary: "With `source`: compiles each source of an op package for each target with one SDK, and reports what compiles. With `cells`: puts the reports of several SDKs into one table. A source that does not compile is not a failure.",
+		ArgDocs: withOpDocs(map[string]string{
+			"source":        "The op package, as of `oppackage`.",
+			"targets":       "With `source`: what to compile for, such as htp_aarch64 and htp_v79.",
+			"hvx":           "As of `oppackage`.",
+			"tools_version": "As of `oppackage`.",
+			"cells":         "Outputs `cells` of other steps of this kind, by the SDK's release.",
+			"title":         "Title of the table.",
+		}),
+		Outputs: []step.OutputSpec{
+			{Name: "cells", Class: action.File, Optional: true, Doc: "With `source`: by target how many sources compile, the first error, and the rule that fixes it (JSON)."},
+			{Name: "found", Class: action.Value, Optional: true, Doc: "The same, for checks: { htp_v79 = { compiled, of, first, rule } }."},
+			{Name: "table", Class: action.File, Optional: true, Doc: "With `cells`: the table (JSON). A line for each SDK, a column for each target."},
 		},
-		Outputs: []step.OutputSpec{{Name: "table", Class: action.File, Doc: "The table (JSON)."}},
+		Toolchains: []string{"qairt", "hexagon", "ndk", "llvm"},
 		Example: `step "sdk_matrix" "llama" {
-  cells = { "2.41.0.251128" = step.oppackage_probe.llama.outputs.cells }
+  source  = "LLaMAPackage"
+  package = "LLaMAPackage"
+  targets = ["htp_aarch64", "htp_v79"]
 }`,
 	}
 }
 
-// Plan plans the table, its lines in the order of releases.
-func (m SDKMatrix) Plan(p *step.Plan) {
+// Plan plans the compilations, or the table.
+func (m SDKMatrix) Plan(p *step.Plan, all oppackage.Targets) {
+	switch {
+	case m.Source.IsSet() == (m.Cells != nil):
+		p.Fail("", "Sources or a table", "Set source to compile an op package, or cells to make a table.")
+	case m.Cells != nil:
+		m.table(p)
+	default:
+		m.probe(p, all)
+	}
+}
+
+// table plans the table, its lines in the order of releases.
+func (m SDKMatrix) table(p *step.Plan) {
 	s := probe.MatrixSpec{Title: m.Title, Out: "table.json"}
 	var in []action.Input
 	for _, sdk := range slices.SortedFunc(maps.Keys(m.Cells), version.Compare) {
@@ -39,4 +72,51 @@ func (m SDKMatrix) Plan(p *step.Plan) {
 		in = append(in, m.Cells[sdk].Input())
 	}
 	p.File("table", step.Tool(p, "", "make the table", probe.Matrix, s).In(in...).Out(s.Out))
+}
+
+// probe plans a compilation of each source, once they are known.
+func (m SDKMatrix) probe(p *step.Plan, all oppackage.Targets) {
+	if err := all.CheckHVX(m.HVX); err != nil {
+		p.Fail("hvx", "Unknown HVX version", "%v.", err)
+		return
+	}
+	b := newBuild(p, all, opSource{m.Source, m.opFlags}, m.Targets, "targets", m.Tools)
+	if p.Failed() {
+		return
+	}
+	b.hvx, b.config = oppackage.HVXFlags(m.HVX), new(string)
+	b.probe(b.preview())
+	p.Await(b.trees(), func(p *step.Plan, l action.Listing) error {
+		b := b.on(p)
+		pkg, err := b.find(l)
+		if err != nil {
+			return err
+		}
+		pkg.Interface = "" // a made one is no source of the package
+		b.probe(pkg)
+		return nil
+	})
+}
+
+// probe plans the compilations, each by a tool that says what came of it in the object's place.
+func (b opBuild) probe(pkg oppackage.Package) {
+	pkg = b.place(pkg)
+	rules := patches.Digest()
+	var results []string
+	var said []action.Input
+	for _, a := range b.arches {
+		compiles, _ := oppackage.Lines(a, pkg, b.roots)
+		for _, c := range compiles {
+			rel := strings.TrimPrefix(c.Source, pkg.Dir+"/")
+			s := probe.CompileSpec{Args: c.Args, Target: a.Target, Source: rel, Rules: rules, Out: strings.TrimSuffix(c.Object, ".o") + ".json"}
+			act := step.Tool(b.p, a.Target+"/"+rel, "try "+rel+" for "+a.Target, probe.Compile, s).In(b.source.Below(rel))
+			b.compiler(act)
+			b.reads(act, a, pkg)
+			results, said = append(results, s.Out), append(said, act.Out(s.Out).As(s.Out))
+		}
+	}
+	out := path.Join(b.p.At.Dir(), "cells.json")
+	cells := step.Tool(b.p, "cells", "see what compiles", probe.Gather, probe.GatherSpec{Results: results, Out: out}).In(said...).Out(out)
+	b.p.File("cells", cells)
+	b.p.Output("found", action.Value, cells)
 }

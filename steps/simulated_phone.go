@@ -57,6 +57,13 @@ func (e SimulatedPhone) Plan(p *step.Plan) {
 	p.Tree("image", image.In(in...).OutTree("image"))
 }
 
+// dspProgram compiles the simulated DSP's first program.
+func dspProgram(p *step.Plan, llvm action.Input) (action.Input, error) {
+	sources, err := embedded(cdsp.Sources(), "")
+	a := p.Action("dsp", "compile the simulated DSP's "+cdsp.Program, cdsp.Args(llvm.Path+"/usr/bin/clang-22", cdsp.Program)...)
+	return a.In(llvm).In(sources...).Out(cdsp.Program).As(cdsp.Program), err
+}
+
 // linuxParts has compiled what a phone needs for programs of arm64 Linux, and adds it to the spec of its image.
 func linuxParts(p *step.Plan, llvm action.Input, spec *phone.Spec) ([]action.Input, error) {
 	root := p.Toolchain("linux_arm64")

@@ -202,7 +202,7 @@ func environment(p *step.Plan, ch *toolchains.Choice) error {
 	if err != nil {
 		return err
 	}
-	spec := python.Spec{Platform: e.Asked.Foreign(), Python: "toolchains/python/bin/python3", UV: "toolchains/uv/bin/uv", Wheels: "wheels", Out: treeDir}
+	spec := python.Spec{Python: "toolchains/python/bin/python3", UV: "toolchains/uv/bin/uv", Wheels: "wheels", Out: treeDir}
 	var wheels []action.Input
 	for _, w := range e.Wheels {
 		from := w.Spec(e.Asked.Index)

@@ -9,14 +9,13 @@ import (
 	"github.com/hexmage/hexmage/model/profile"
 	"github.com/hexmage/hexmage/model/vocab"
 	"github.com/hexmage/hexmage/oppackage"
+	"github.com/hexmage/hexmage/oppackage/kerneltest"
 	"github.com/hexmage/hexmage/oppackage/libcheck"
 	"github.com/hexmage/hexmage/oppackage/opconfig"
 	"github.com/hexmage/hexmage/patches"
 	"github.com/hexmage/hexmage/runner/measure"
-	"github.com/hexmage/hexmage/simulated/kerneltest"
 	"github.com/hexmage/hexmage/simulated/mllm/compiler"
 	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
-	"github.com/hexmage/hexmage/simulated/mllm/qwennpu"
 	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/steps/probe"
@@ -45,8 +44,6 @@ func Tools() map[string]tool.Func {
 		vocab.Tool.String():             tool.New(vocab.Tool, vocab.Run),
 		convert.Tool.String():           tool.New(convert.Tool, convert.Run),
 		quantizer.Tool.String():         tool.New(quantizer.Tool, quantizer.Run),
-		quantizer.V1Tool.String():       tool.New(quantizer.V1Tool, quantizer.RunV1),
-		qwennpu.Tool.String():           tool.New(qwennpu.Tool, qwennpu.Run),
 		toymodel.MakeTool.String():      tool.New(toymodel.MakeTool, toymodel.RunMake),
 		toymodel.ReferenceTool.String(): tool.New(toymodel.ReferenceTool, toymodel.RunReference),
 		measure.Tool.String():           tool.New(measure.Tool, measure.Metrics),

@@ -59,7 +59,7 @@ func convertSpec(in, out, format string) convert.Spec {
 }
 
 func referenceSpec(model, config, prompt, out string) toymodel.ReferenceSpec {
-	return toymodel.ReferenceSpec{Model: "{dir}/" + model, Config: "{dir}/" + config, Tokenizer: "{dir}/quantized/tokenizer.json", Prompt: prompt, MaxNew: 32, Out: "{dir}/" + out}
+	return toymodel.ReferenceSpec{Model: "{dir}/" + model, Config: "{dir}/" + config, Tokenizer: "{dir}/quantized/tokenizer.json", Prompt: prompt, MaxNew: 32, Out: "{dir}/" + out, Dir: "{dir}/dir"}
 }
 
 // toolPipeline makes everything from a seed to a context and expected tokens in a new folder.
@@ -95,13 +95,13 @@ func golden() map[string][2]string {
 		"model/config.json":           {"toymodel.MakeTool", "32a44240a62d800764cb3cb61cd7f1a1511bf98a0d32832c42c267cc39848ba7"},
 		"model/tokenizer.json":        {"toymodel.MakeTool", "f869d45fd40ffaab9559593f0fdc1ce3e0190a26910b8d5b0ff1d3ed8c2a6d19"},
 		"model/model.safetensors":     {"toymodel.MakeTool", "7f10295f478a442f125788248807d8f88c6b6c7a27b14a6f1d097391f08a5180"},
-		"quantized/model.safetensors": {"quantizer.Tool", "969e084cdbb9f53df82efc9fdb855cc55e47283a03fd799633eb76c8be84aaba"},
+		"quantized/model.safetensors": {"quantizer.Tool", "1a8ea83e21b65b9b653ced2be1210c6174e811db4128501580933679bb9bb2fa"},
 		"quantized/config.json":       {"quantizer.Tool", "32a44240a62d800764cb3cb61cd7f1a1511bf98a0d32832c42c267cc39848ba7"},
-		"model.mllm":                  {"convert.Tool", "71fe9f08d44f97f14d86a844d57dc2894816d211047ced6473b4b7e42b8b1025"},
+		"model.mllm":                  {"convert.Tool", "331ddd564f053275c5a1941e0571da886f1dd8c262f99eecf683783ec45489d3"},
 		"config.json":                 {"aotconfig.Tool", "628a4f1ce07a273ab02ab9b1accbda57e358943647c3603bb18627a896468160"},
 		"aot.json":                    {"aotconfig.Tool", "6eb8291c21d7692001980862142eec1f1e7f691e021b5328c753b8f3a9da2a99"},
-		"context.bin":                 {"compiler.Qwen3", "c80ab71ca1784ff76157ed248c6e49558f7c54c81d2637e6b0d514b3df925320"},
-		"tokens.json":                 {"toymodel.ReferenceTool", "06d4f1907ba1d63fc9a37b9ff2a2fa42dbbe761c1e4b261b34ffbc0ede16766a"},
+		"context.bin":                 {"compiler.Qwen3", "987b0b31041820d6e86502617af83c807d8560d4f8e2ffb5f0c88ecba103c92e"},
+		"tokens.json":                 {"toymodel.ReferenceTool", "f334126a625bd1206ff4de4e2cb389d7cb1f8fa3b527290223dc9457d1df4daf"},
 	}
 }
 

@@ -228,22 +228,6 @@ toolchain "linux_arm64" {
       only         = ["lib/*.so*", "lib/aarch64-linux-gnu/*.so*", "usr/lib/aarch64-linux-gnu/*.so*", "usr/share/doc/**"]
     }
   }
-
-  # Newer, for what is pushed to boards.
-  release "13" {
-    verify {
-      layout = ["usr/lib/ld-linux-aarch64.so.1"]
-    }
-    source "deb" {
-      suite        = "trixie"
-      architecture = "arm64"
-      packages     = ["libc6", "libgcc-s1", "libstdc++6"]
-      only         = ["usr/lib/*.so*", "usr/lib/aarch64-linux-gnu/*.so*", "usr/share/doc/**"]
-      link "lib" { # where programs look for their loader
-        to = "usr/lib"
-      }
-    }
-  }
 }
 
 # What programs for arm64 Linux are compiled with, beside a compiler: headers of the C library, without the kernel's, and what they are linked with.
@@ -270,19 +254,19 @@ toolchain "linux_arm64_dev" {
 
 # For tests: a board on this machine. Its users are those of a file that the test writes, which is what nss_wrapper is for.
 toolchain "sshd" {
-  description = "OpenSSH's server, for tests of boards"
+  description = "OpenSSH's server and client, for tests of boards"
   page        = "https://www.openssh.com"
   default     = "9.2"
 
   verify {
-    layout = ["usr/sbin/sshd", "usr/lib/x86_64-linux-gnu/libnss_wrapper.so"]
+    layout = ["usr/sbin/sshd", "usr/bin/ssh", "usr/bin/ssh-keygen", "usr/lib/x86_64-linux-gnu/libnss_wrapper.so"]
   }
 
   release "9.2" {
     source "deb" {
-      packages = ["openssh-server", "libnss-wrapper", # and libraries that not every machine has
+      packages = ["openssh-server", "openssh-client", "libnss-wrapper", # and libraries that not every machine has
       "libwrap0", "libnsl2", "libtirpc3", "libgssapi-krb5-2", "libkrb5-3", "libk5crypto3", "libkrb5support0", "libkeyutils1", "libssl3"]
-      only = ["usr/sbin/sshd", "usr/lib/x86_64-linux-gnu/*.so*", "lib/x86_64-linux-gnu/*.so*", "usr/share/doc/**"]
+      only = ["usr/sbin/sshd", "usr/bin/ssh", "usr/bin/ssh-keygen", "usr/lib/x86_64-linux-gnu/*.so*", "lib/x86_64-linux-gnu/*.so*", "usr/share/doc/**"]
     }
   }
 }

@@ -19,7 +19,7 @@ locked "aimet" "2.42.0" {
     "aimet_onnx-2.42.0-cp310-abi3-manylinux_2_34_x86_64.whl 85032212 a3e0652e7799ef9c5739a2f01544e93437e03e73f616d7133903d97ef9e15789",
     "attrs-26.1.0-py3-none-any.whl 67548 c647aa4a12dfbad9333ca4e71fe62ddc36f4e63b2d260a37a8b83d2f043ac309",
     "bokeh-3.10.2-py3-none-any.whl 6729346 511f0c3ecbd396012b65b677826c92ccfa4e951a25484da068fed46b1183b154",
-    "certifi-2026.10.19.post1-py3-none-any.whl 134047 1324c476b4811eff41a8bc2122cd0bbd4d9c7234c725446d99ab1612b3a7fdd2",
+    "certifi-2026.10.18-py3-none-any.whl 134093 73191c47aaa79da394e8fee2dbc2ec827432cab56311122c9e47abf79e390f62",
     "charset_normalizer-3.5.2-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl 254660 7218e8f32b0956cfcd048fd42d9d5779809745ca1d86113ca56f66e7ae1549c4",
     "cloudpickle-3.1.3-py3-none-any.whl 22399 1654f4f18e416447210a63c5c25a135d65a292156aa5fa519dfa4baf7726dddb",
     "colorcet-3.2.1-py3-none-any.whl 262291 3f6fde13cef2169222dd5fe2a2bf847c02d644470fdf167ed566f6421df470f7",
@@ -117,7 +117,7 @@ locked "executorch" "1.5.1" {
     "anyio-4.16.0-py3-none-any.whl 134521 c66ae634e0b8228396b801741beb3294326d4b6102f7bba4041c0dfb58c29026",
     "attrs-26.1.0-py3-none-any.whl 67548 c647aa4a12dfbad9333ca4e71fe62ddc36f4e63b2d260a37a8b83d2f043ac309",
     "cattrs-26.2.1-py3-none-any.whl 74843 a12aaa3453dc8f633a815293179f08b7421ed18d2575c459c3c736f840beac24",
-    "certifi-2026.10.19.post1-py3-none-any.whl 134047 1324c476b4811eff41a8bc2122cd0bbd4d9c7234c725446d99ab1612b3a7fdd2",
+    "certifi-2026.10.18-py3-none-any.whl 134093 73191c47aaa79da394e8fee2dbc2ec827432cab56311122c9e47abf79e390f62",
     "charset_normalizer-3.5.2-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl 254660 7218e8f32b0956cfcd048fd42d9d5779809745ca1d86113ca56f66e7ae1549c4",
     "click-8.5.1-py3-none-any.whl 126163 8bb5376d2006950386f8c6427613334a2acadc5f559cb80e638d00b4df957e37",
     "cloudpickle-3.1.3-py3-none-any.whl 22399 1654f4f18e416447210a63c5c25a135d65a292156aa5fa519dfa4baf7726dddb",
@@ -262,15 +262,6 @@ locked "linux_arm64" "12" {
   ]
 }
 
-locked "linux_arm64" "13" {
-  source = "deb"
-  packages = [
-    "libc6 2.41-12+deb13u5 arm64 2488872 0966fc3da1a26cc57647c68b5736f791b6e7eb498173a7993f63b6c89b4ed4f5",
-    "libgcc-s1 14.2.0-19 arm64 54104 1108bc87879833d6d9a145f22a4a15cddb34e065b4b5f4b97bee586adbac2851",
-    "libstdc++6 14.2.0-19 arm64 637536 6669b0c52a2e7c6af9adfdabce3ff6e286065cdfbc7b85280862b5f799daebee",
-  ]
-}
-
 locked "linux_arm64_dev" "12" {
   source = "deb"
   packages = [
@@ -343,8 +334,8 @@ locked "make" "4.3" {
 
 locked "mllm" "1" {
   source = "embedded"
-  size   = 129589
-  sha256 = "ceb344d3f97a5b0c968fe541c080217390adbd86755382dbe80476bcaa5e502b"
+  size   = 64331
+  sha256 = "5595d8204796e2b682b8d7d2e0ecb2c0c95bf1d325455dd9760653289bf3b7e4"
 }
 
 locked "mllm_quantiser" "2.6.0" {
@@ -356,7 +347,7 @@ locked "mllm_quantiser" "2.6.0" {
     "aiohttp-3.14.5-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl 1911038 1ffa3a523a36d8628f98c06492ae16a31a23d14c0b4ec721757b477319f656d6",
     "aiosignal-1.4.0-py3-none-any.whl 7490 053243f8b92b990551949e63930a839ff0cf0b0ebbe0597b0f3fb19e1a0fe82e",
     "attrs-26.1.0-py3-none-any.whl 67548 c647aa4a12dfbad9333ca4e71fe62ddc36f4e63b2d260a37a8b83d2f043ac309",
-    "certifi-2026.10.19.post1-py3-none-any.whl 134047 1324c476b4811eff41a8bc2122cd0bbd4d9c7234c725446d99ab1612b3a7fdd2",
+    "certifi-2026.10.18-py3-none-any.whl 134093 73191c47aaa79da394e8fee2dbc2ec827432cab56311122c9e47abf79e390f62",
     "charset_normalizer-3.5.2-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl 254660 7218e8f32b0956cfcd048fd42d9d5779809745ca1d86113ca56f66e7ae1549c4",
     "datasets-2.21.0-py3-none-any.whl 527251 25e4e097110ce28824b746a107727ada94024cba11db8bc588d468414692b65a",
     "dill-0.3.8-py3-none-any.whl 116252 c36ca9ffb54365bdd2f8eb3eff7d2a21237f8452b57ace88b1ac615b7e815bd7",
@@ -430,7 +421,7 @@ locked "ninja" "1.11.1" {
 
 locked "onnx" "1.31.1" {
   source = "python"
-  asked  = "f7029af7161c4845e7bd082af74b8d9e2c89a36def9ab0093caf8149bcbb5fbc"
+  asked  = "3caed1efca71b285e1ca1b1f860f43a272b4a728b4f61a22186408ab3cf1041f"
   wheels = [
     "anyio-4.16.0-py3-none-any.whl 134521 c66ae634e0b8228396b801741beb3294326d4b6102f7bba4041c0dfb58c29026",
     "certifi-2026.10.18-py3-none-any.whl 134093 73191c47aaa79da394e8fee2dbc2ec827432cab56311122c9e47abf79e390f62",
@@ -452,7 +443,6 @@ locked "onnx" "1.31.1" {
     "numpy-2.4.6-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl 16633220 a7830bab239b79cda9c08c2da014761cafb48da6150e1da17ac06283f43b6089",
     "onnx-1.23.2-cp312-abi3-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl 8881633 7abf381d278f31ac62487fddedc9dd42da842dce94d5d43536836ee3efdf4a2b",
     "onnxruntime-1.31.1-cp313-cp313-manylinux_2_28_x86_64.whl 23760717 74a6a52994616c4d18b33db1e13c226333a70a6ba07480a5cab9c2a50dff1430",
-    "onnxruntime_genai-0.18.0-cp313-cp313-manylinux_2_28_x86_64.whl 11246660 5e841f51315eba711ad60c2df1cd59332387fc1cf3708ce1d2320991a1479438",
     "packaging-26.3-py3-none-any.whl 129956 d7193f7c8e4e93f444fde0262bf90af30e16fa0ad0ad44cb553c87339b23cd1c",
     "protobuf-7.36.2-cp310-abi3-manylinux2014_x86_64.whl 343223 89f23aa53c24553a2416fd4fd1ec06f74fa42b14b546d8883128813f775bbfd2",
     "pyyaml-6.0.3-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl 801626 0f29edc409a6392443abf94b9cf89ce99889a1dd5376d94316ae5145dfedd5d6",
@@ -465,19 +455,12 @@ locked "onnx" "1.31.1" {
   ]
 }
 
-locked "onnx_arm64" "1.31.1" {
-  source = "python"
-  asked  = "3fc3e2a5583790fb7b1583187b7d3849e925408917ad889c87b7c3dbf6648320"
-  wheels = [
-    "flatbuffers-25.12.19-py2.py3-none-any.whl 26661 7634f50c427838bb021c2d66a3d1168e9d199b0607e6329399f04846d42e20b4",
-    "jinja2-3.1.6-py3-none-any.whl 134899 85ece4451f492d0c13c5dd7c13a64681a86afae63a5f347908daf103ce6d2f67",
-    "markupsafe-3.0.4-cp313-cp313-manylinux2014_aarch64.manylinux_2_17_aarch64.manylinux_2_28_aarch64.whl 24395 7018d4af1cd272e847aa5917983ab5e83e4f6579f9dbfecd4a79c0ca80b144c2",
-    "numpy-2.4.6-cp313-cp313-manylinux_2_27_aarch64.manylinux_2_28_aarch64.whl 15669392 72fbe16c6fac95aedf5937fa873445cec2110be35d8a4e9433d7501fd98dae6b",
-    "onnxruntime-1.31.1-cp313-cp313-manylinux_2_28_aarch64.whl 21420628 dcaedc50333876f3829ab966b242147f0e548229e29c36fe44622ecf748c25ee",
-    "packaging-26.3-py3-none-any.whl 129956 d7193f7c8e4e93f444fde0262bf90af30e16fa0ad0ad44cb553c87339b23cd1c",
-    "protobuf-7.36.2-cp310-abi3-manylinux2014_aarch64.whl 344219 e11e1f0180583a2af89db6a2ecd9e8dc40aa6d2988ca175bfd0e6d12ea72d74e",
-    "tokenizers-0.23.3-cp310-abi3-manylinux_2_17_aarch64.manylinux2014_aarch64.whl 3519944 ec82e80e65a862275b97c3d90b7a523df8d9519ee48aeb4e9625b2cc909274e0",
-  ]
+locked "ort_linux_arm64" "1.31.1" {
+  source = "pypi"
+  file   = "onnxruntime-1.31.1-cp313-cp313-manylinux_2_28_aarch64.whl"
+  size   = 21420628
+  sha256 = "dcaedc50333876f3829ab966b242147f0e548229e29c36fe44622ecf748c25ee"
+  tree   = "a9a1c02a8a2e532d9343855eefc8d4bcaad6096d012378e447b0dcfe973e9329"
 }
 
 locked "python" "3.13" {
@@ -487,20 +470,6 @@ locked "python" "3.13" {
   tree   = "5828c5c6ae28e4632b71467aedcf381a261563e724cd4afc8ee2fc1420771746"
   # Its vendor publishes no digest: this is what came the first time. Compare it with what others have got.
   trust = "first use"
-}
-
-locked "python_arm64" "3.13" {
-  source = "deb"
-  packages = [
-    "python3.13-minimal 3.13.5-2+deb13u5 arm64 2008016 95237a3ad99bf9366308e16f7c79449c9371c4cff9c883772fb7c254652467eb",
-    "libpython3.13-minimal 3.13.5-2+deb13u5 arm64 856328 3655ef258b19142cf6fe38ef89731d5c630b2cf3309632494a720b28c1cfcd85",
-    "libpython3.13-stdlib 3.13.5-2+deb13u5 arm64 1894712 d1178d24e4d143cc6c577d9dc0f26dd982efccc2e600d25ce86361f168a22be0",
-    "libbz2-1.0 1.0.8-6 arm64 37772 3537fe4fc577a60c8a9568873cd577db7ebc135eb8bb1825f18caf8972d9d2f2",
-    "libexpat1 2.9.0-1~deb13u1 arm64 113920 d9e1c50fcdad079fe16d77f1578adcc763be1bf7f2da7fa8adca7010b0c84c83",
-    "libffi8 3.4.8-2 arm64 21260 d84a783b818f2386627604e64b793eb4ac5bb9ea1ba321a194a1c9c82fe09a01",
-    "liblzma5 5.8.1-1+deb13u2 arm64 302984 88f3aa499dc30edf01b9209ab40f11e37edfbecef971f84f4721de1874ed4827",
-    "zlib1g 1:1.3.dfsg+really1.3.1-1+deb13u1 arm64 85028 0e41b3d7ad8ad7fcd36dd4d61ca91a70018478fc4af652e044f4be770784ddff",
-  ]
 }
 
 locked "qairt" "2.31.0.250130" {
@@ -560,7 +529,7 @@ locked "quark" "0.13" {
     "annotated_types-0.8.0-py3-none-any.whl 13427 f072f4d804ea359e4eaf198b1af7a8b0943881a87f31bb764f8bf219bb9419e0",
     "anyio-4.16.0-py3-none-any.whl 134521 c66ae634e0b8228396b801741beb3294326d4b6102f7bba4041c0dfb58c29026",
     "attrs-26.1.0-py3-none-any.whl 67548 c647aa4a12dfbad9333ca4e71fe62ddc36f4e63b2d260a37a8b83d2f043ac309",
-    "certifi-2026.10.19.post1-py3-none-any.whl 134047 1324c476b4811eff41a8bc2122cd0bbd4d9c7234c725446d99ab1612b3a7fdd2",
+    "certifi-2026.10.18-py3-none-any.whl 134093 73191c47aaa79da394e8fee2dbc2ec827432cab56311122c9e47abf79e390f62",
     "charset_normalizer-3.5.2-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl 254660 7218e8f32b0956cfcd048fd42d9d5779809745ca1d86113ca56f66e7ae1549c4",
     "click-8.5.1-py3-none-any.whl 126163 8bb5376d2006950386f8c6427613334a2acadc5f559cb80e638d00b4df957e37",
     "cloudpickle-3.1.3-py3-none-any.whl 22399 1654f4f18e416447210a63c5c25a135d65a292156aa5fa519dfa4baf7726dddb",
@@ -655,6 +624,7 @@ locked "sshd" "9.2" {
   source = "deb"
   packages = [
     "openssh-server 1:9.2p1-2+deb12u10 amd64 456584 933cd92a2329f9bf26d22660a834ae18ebdbe8df9c6127e4d9fcb098dac9cf72",
+    "openssh-client 1:9.2p1-2+deb12u10 amd64 993532 42c250b8b9110382488c53c066a960bc564ddac2cb9e449f47b6cdbb5fc1cb60",
     "libnss-wrapper 1.1.12-1 amd64 30332 8bdc077d4f69f152da4ebd75f3a60ecbfa7e449e7a73915f11f269699aee4163",
     "libwrap0 7.6.q-32 amd64 54936 cbce2669a3ba4d74cfdc52b14f38014893e23d85a33d109a3422c342eefc55f8",
     "libnsl2 1.3.0-2 amd64 39480 c0d83437fdb016cb289436f49f28a36be44b3e8f1f2498c7e3a095f709c0d6f8",

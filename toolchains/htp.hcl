@@ -149,25 +149,29 @@ toolchain "onnx" {
     source "python" {
       python       = "3.13"
       until        = "2026-11-20"
-      requirements = ["onnx==1.23.2", "onnxruntime==1.31.1", "numpy==2.4.6", "ml-dtypes==0.6.0", "tokenizers==0.23.3", "jinja2==3.1.6", "gguf==0.19.0", "onnxruntime-genai==0.18.0"]
+      requirements = ["onnx==1.23.2", "onnxruntime==1.31.1", "numpy==2.4.6", "ml-dtypes==0.6.0", "tokenizers==0.23.3", "jinja2==3.1.6", "gguf==0.19.0"]
     }
   }
 }
 
-# What a bundle runs with on a board, beside the vendor's libraries: pushed there, so that a board needs no pip and no network. Of what ONNX Runtime and the tokenizers name as
-# needed, the parts that running a model does not import are left out.
-toolchain "onnx_arm64" {
-  description = "ONNX Runtime and what goes with it for arm64 Linux, to be pushed to boards"
+# ONNX Runtime's library for devices with arm64 Linux, out of the wheel for Python.
+toolchain "ort_linux_arm64" {
+  description = "ONNX Runtime for arm64 Linux"
   page        = "https://onnxruntime.ai"
   default     = "1.31.1"
 
+  verify {
+    record = true
+    layout = ["onnxruntime/capi/libonnxruntime.so.1.31.1"]
+    elf "onnxruntime/capi/*.so*" {
+      machine = 183
+    }
+  }
+
   release "1.31.1" {
-    source "python" {
-      python       = "3.13"
-      platform     = "manylinux_2_34_aarch64"
-      until        = "2026-11-20"
-      requirements = ["onnxruntime==1.31.1", "numpy==2.4.6", "tokenizers==0.23.3", "jinja2==3.1.6"]
-      overrides    = ["sympy; sys_platform == 'none'", "coloredlogs; sys_platform == 'none'", "huggingface-hub; sys_platform == 'none'"]
+    source "pypi" {
+      project = "onnxruntime"
+      tags    = "cp313-cp313-manylinux_2_28_aarch64"
     }
   }
 }

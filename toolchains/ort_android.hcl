@@ -1,5 +1,5 @@
 # ONNX Runtime for Android, and the vendor's execution provider for it, a library of its own. Both are under MIT's licence; the vendor's libraries that the provider loads
-# are QAIRT's. They are AARs, whose libraries for arm64 lie where Android's own layout has them. Who has unpacked such libraries gives module ort-phone their folder.
+# are QAIRT's. They are AARs, whose libraries for arm64 lie where Android's own layout has them. Module onnx-device also takes a folder with such libraries.
 #
 # The provider's page says what goes with what: 2.5.0 and newer with ONNX Runtime 1.26 and newer. Nobody has fetched them where hexmage is developed.
 

@@ -121,30 +121,3 @@ toolchain "python" {
     }
   }
 }
-
-# For boards: the same Python for arm64 Linux. It goes there with what is run, so that a board needs none of its own.
-toolchain "python_arm64" {
-  description = "Python for arm64 Linux, to be pushed to boards"
-  page        = "https://www.debian.org"
-  default     = "3.13"
-
-  verify {
-    layout = ["usr/bin/python3.13", "usr/lib/python3.13/os.py"]
-    elf "usr/bin/python3.13" {
-      machine = 183
-    }
-    elf "usr/lib/aarch64-linux-gnu/*.so*" {
-      machine = 183
-    }
-  }
-
-  # Of Debian 13: it wants glibc 2.38 of the board.
-  release "3.13" {
-    source "deb" {
-      suite        = "trixie"
-      architecture = "arm64"
-      packages     = ["python3.13-minimal", "libpython3.13-minimal", "libpython3.13-stdlib", "libbz2-1.0", "libexpat1", "libffi8", "liblzma5", "zlib1g"]
-      only         = ["usr/bin/python3.13", "usr/lib/python3.13/**", "usr/lib/aarch64-linux-gnu/*.so*", "usr/share/doc/**"]
-    }
-  }
-}

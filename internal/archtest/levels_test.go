@@ -43,7 +43,7 @@ func roomOf(rel string) (room, bool) {
 
 // testKit tells whether only tests may import the package: its name ends in "test", as net/http/httptest's does. What
 // runs kernel tests for users is a tool.
-func testKit(rel string) bool { return strings.HasSuffix(rel, "test") && rel != "simulated/kerneltest" }
+func testKit(rel string) bool { return strings.HasSuffix(rel, "test") && rel != "oppackage/kerneltest" }
 
 // arrows returns what is wrong with what packages import, a sentence each. Dependencies are looked at whole, not only
 // direct ones, but said where they enter: at the import that crosses.

@@ -1,50 +1,44 @@
-// Package explain says in what two actions differ.
+// Package explain compares two actions.
 //
-// It reads the older action's messages from where executing leaves them, beside the result or in the store, and walks
-// both trees of inputs side by side, into those folders only whose digests differ. It does not know pipelines or
-// runs, and where something is no longer in the store it says so instead of guessing.
+// Load reads an action's messages from the result or the store. Materials describes the parts of an action's key as
+// package history has them, and Compare has history compare them. It opens only folders that differ. The package does
+// not know pipelines or runs.
 package explain
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"path"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
-	"github.com/hexmage/hexmage/internal/merkle"
+	"github.com/hexmage/hexmage/internal/history"
 	"github.com/hexmage/hexmage/internal/store"
 )
 
-// What differs.
+// Values of Difference.What.
 const (
-	Toolchain = "toolchain"
-	Input     = "input"
-	Program   = "program" // of the host
-	Argument  = "argument"
-	Variable  = "variable" // of the environment
-	Output    = "output"
-	Property  = "property" // of the platform: executor, tool, network, …
-	Timeout   = "timeout"
-	Caching   = "caching"
+	Toolchain = history.Toolchain
+	Input     = history.Input
+	Argument  = history.Argument
+	Output    = history.Output
+	Timeout   = history.Timeout
+	Caching   = history.Caching
 )
 
-// How it differs.
+// Values of Difference.Change.
 const (
 	Changed = "changed"
 	Added   = "added"
 	Removed = "removed"
 )
 
-// Difference is one thing in which two actions differ.
+// Difference is one difference between two actions.
 type Difference struct {
 	What string `json:"what"`
-	// a slash path in the exec root, a toolchain, a variable, the number of an argument
+	// a slash path in the exec root, a toolchain, a variable, the number or name of an argument
 	Name   string `json:"name,omitempty"`
 	Change string `json:"change"`
 	Old    string `json:"old,omitempty"` // a value, or a digest's first digits, with what else is to be said
@@ -55,171 +49,65 @@ type Difference struct {
 	MoreInside int          `json:"more_inside,omitempty"`
 }
 
-// Comparison is all in which two actions differ, as far as that is known.
+// Comparison holds the differences between two actions.
 type Comparison struct {
 	Differences []Difference `json:"differences"`
-	More        int          `json:"more,omitempty"`    // differences beyond the limit
-	Unknown     []string     `json:"unknown,omitempty"` // what cannot be told, and why
+	More        int          `json:"more,omitempty"`    // differences that are not listed
+	Unknown     []string     `json:"unknown,omitempty"` // notes on missing information
 }
 
-// Compare says in what the actions differ: at most limit Differences, toolchains and inputs first. Both actions'
-// Directory messages are looked for in the store; those that are not there are named in Comparison.Unknown.
-func Compare(ctx context.Context, blobs store.Blobs, before, now *action.Action, limit int) (Comparison, error) {
-	c := &comparer{blobs: blobs, limit: limit}
-	if before.InputRoot != now.InputRoot {
-		if err := c.folders(ctx, "", before.InputRoot, now.InputRoot); err != nil {
-			return Comparison{}, err
+// Made is an action and the versions of toolchains when hexmage planned it, by name.
+type Made struct {
+	Action     *action.Action
+	Toolchains map[string]string
+}
+
+// Compare compares two actions. It reads Directory messages of both from the store.
+func Compare(ctx context.Context, blobs store.Blobs, before, now Made) Comparison {
+	m := NewMaterials(nil)
+	document := func(of Made) (*history.Document, *history.Action) {
+		a := &history.Action{Key: of.Action.Key(of.Action.InputRoot.Function()).Hex()}
+		m.Add(ctx, a, of.Action, blobs)
+		open := func(name string) (history.Folder, bool) { return m.Folder(ctx, name) }
+		return &history.Document{Toolchains: of.Toolchains, Open: open}, a
+	}
+	x, a := document(before)
+	y, b := document(now)
+	return Of(history.Differ(x, a, y, b))
+}
+
+// Of converts a difference between actions of two documents.
+func Of(d history.Difference) Comparison {
+	c := Comparison{More: d.More, Unknown: d.Unknown}
+	for _, h := range d.Changes {
+		what, name, _ := strings.Cut(h.Name, " ")
+		switch what {
+		case Caching:
+			h.A, h.B = cmp.Or(h.A, "on"), cmp.Or(h.B, "on")
+		case Timeout:
+			h.A, h.B = cmp.Or(h.A, "none"), cmp.Or(h.B, "none")
 		}
-	}
-	slices.SortStableFunc(c.Differences, func(a, b Difference) int { return rank(a) - rank(b) })
-	c.pairs(programs(before.Command.Platform), programs(now.Command.Platform), Program)
-	c.arguments(before.Command.Args, now.Command.Args)
-	c.pairs(before.Command.Env, now.Command.Env, Variable)
-	c.outputs(before.Command.Outputs, now.Command.Outputs)
-	c.pairs(properties(before.Command.Platform), properties(now.Command.Platform), Property)
-	if before.Timeout != now.Timeout {
-		c.add(Difference{What: Timeout, Change: Changed, Old: before.Timeout.String(), New: now.Timeout.String()})
-	}
-	if before.DoNotCache != now.DoNotCache {
-		c.add(Difference{What: Caching, Change: Changed, Old: caching(before), New: caching(now)})
-	}
-	return c.Comparison, nil
-}
-
-// rank puts toolchains before other inputs.
-func rank(d Difference) int {
-	if d.What == Toolchain {
-		return 0
-	}
-	return 1
-}
-
-func caching(a *action.Action) string {
-	if a.DoNotCache {
-		return "off"
-	}
-	return "on"
-}
-
-type comparer struct {
-	Comparison
-	blobs store.Blobs
-	limit int
-}
-
-func (c *comparer) add(d Difference) {
-	if len(c.Differences) >= c.limit {
-		c.More++
-		return
-	}
-	d.Old, d.New = short(d.Old), short(d.New)
-	c.Differences = append(c.Differences, d)
-}
-
-// maxValue is how many bytes of a value are shown.
-const maxValue = 200
-
-func short(s string) string {
-	if len(s) <= maxValue {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxValue], "") + "…"
-}
-
-// programs are the host programs among platform properties: their digests by name.
-func programs(platform map[string]string) map[string]string {
-	found := map[string]string{}
-	for k, v := range platform {
-		if name, ok := strings.CutPrefix(k, action.PropertyProgram); ok {
-			found[name] = shortDigest(v)
+		n := Difference{What: what, Name: name, Change: change(h), Old: h.A, New: h.B, MoreInside: h.More}
+		for _, in := range h.Inside {
+			n.Inside = append(n.Inside,
+				Difference{What: Input, Name: in.Name, Change: change(in), Old: in.A, New: in.B})
 		}
-	}
-	return found
-}
-
-// properties are the other platform properties.
-func properties(platform map[string]string) map[string]string {
-	found := map[string]string{}
-	for k, v := range platform {
-		if !strings.HasPrefix(k, action.PropertyProgram) {
-			found[k] = v
+		if what == Output { // has no value
+			n.Old, n.New = "", ""
 		}
+		c.Differences = append(c.Differences, n)
 	}
-	return found
+	return c
 }
 
-func shortDigest(s string) string {
-	if d, err := digest.Parse(s); err == nil {
-		return d.Short()
-	}
-	return s
-}
-
-func (c *comparer) pairs(before, now map[string]string, what string) {
-	names := maps.Clone(before)
-	maps.Copy(names, now)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		o, had := before[name]
-		n, has := now[name]
-		if had && has && o == n {
-			continue
-		}
-		c.add(Difference{What: what, Name: name, Change: change(had, has), Old: o, New: n})
-	}
-}
-
-func change(had, has bool) string {
+func change(h history.Change) string {
 	switch {
-	case !had:
+	case h.A == "":
 		return Added
-	case !has:
+	case h.B == "":
 		return Removed
 	}
 	return Changed
-}
-
-// arguments compares what is between the arguments that both have in common at the beginning and at the end.
-func (c *comparer) arguments(before, now []string) {
-	from := 0
-	for from < len(before) && from < len(now) && before[from] == now[from] {
-		from++
-	}
-	endB, endN := len(before), len(now)
-	for endB > from && endN > from && before[endB-1] == now[endN-1] {
-		endB--
-		endN--
-	}
-	for i := from; i < max(endB, endN); i++ {
-		d := Difference{What: Argument, Name: strconv.Itoa(i), Change: change(i < endB, i < endN)}
-		if i < endB {
-			d.Old = before[i]
-		}
-		if i < endN {
-			d.New = now[i]
-		}
-		if d.Change == Changed && d.Old == d.New {
-			continue
-		}
-		c.add(d)
-	}
-}
-
-func (c *comparer) outputs(before, now []string) {
-	for _, o := range before {
-		if !slices.Contains(now, o) {
-			c.add(Difference{What: Output, Name: o, Change: Removed})
-		}
-	}
-	for _, o := range now {
-		if !slices.Contains(before, o) {
-			c.add(Difference{What: Output, Name: o, Change: Added})
-		}
-	}
-}
-
-// gone tells whether the error only means that something is not in the store.
-func gone(err error) bool {
-	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
 }
 
 // maxMessage is how large an Action or a Command may be, in bytes.
@@ -384,96 +272,3 @@ func below(p, folder string) (string, bool) {
 
 // toolchains is the folder of an exec root in which toolchains appear, one each.
 const toolchains = "toolchains"
-
-// maxDepth is how deep folders may be.
-const maxDepth = 500
-
-// folders compares the two folders at a path of the exec root, one level deep, and goes into those that differ. A
-// toolchain is one difference: what changed in an SDK is not what changed in the pipeline.
-func (c *comparer) folders(ctx context.Context, at string, before, now digest.Digest) error {
-	if strings.Count(at, "/") > maxDepth {
-		return fmt.Errorf("folders are more than %d deep at %s", maxDepth, at)
-	}
-	o, err := merkle.Ref(before).Open(ctx, c.blobs)
-	if err == nil {
-		var n *merkle.Dir
-		if n, err = merkle.Ref(now).Open(ctx, c.blobs); err == nil {
-			return c.entries(ctx, at, o, n)
-		}
-	}
-	if !gone(err) {
-		return err
-	}
-	where := "in " + at
-	if at == "" {
-		where = "among the inputs"
-	}
-	c.Unknown = append(c.Unknown,
-		fmt.Sprintf("what changed %s: it is no longer in the cache (%s → %s)", where, before.Short(), now.Short()))
-	return nil
-}
-
-func (c *comparer) entries(ctx context.Context, at string, before, now *merkle.Dir) error {
-	return merkle.Zip(before, now, func(name string, was, is merkle.Entry) error {
-		p := path.Join(at, name)
-		o, n := described(was), described(is)
-		switch {
-		case o == n:
-		case at == toolchains:
-			c.add(Difference{What: Toolchain, Name: name, Change: change(o != "", n != ""), Old: of(was), New: of(is)})
-		case was.Dir != nil && is.Dir != nil:
-			from, _ := was.Dir.Ref()
-			to, _ := is.Dir.Ref()
-			return c.folders(ctx, p, from, to)
-		case p == toolchains && (was.Dir != nil && n == "" || is.Dir != nil && o == ""):
-			return c.oneSided(ctx, p, was.Dir, is.Dir)
-		default:
-			c.add(Difference{What: Input, Name: p, Change: change(o != "", n != ""), Old: o, New: n})
-		}
-		return nil
-	})
-}
-
-// oneSided compares a folder with nothing.
-func (c *comparer) oneSided(ctx context.Context, at string, before, now *merkle.Dir) error {
-	empty := &merkle.Dir{}
-	o, n := empty, empty
-	var err error
-	if before != nil {
-		o, err = before.Open(ctx, c.blobs)
-	} else {
-		n, err = now.Open(ctx, c.blobs)
-	}
-	if gone(err) {
-		c.Unknown = append(c.Unknown, "what is in "+at)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return c.entries(ctx, at, o, n)
-}
-
-// described is what an entry is, "" for nothing. Things that differ have different descriptions.
-func described(e merkle.Entry) string {
-	switch {
-	case e.File != nil && e.File.Executable:
-		return fmt.Sprintf("%s (%d bytes), executable", e.File.Digest.Short(), e.File.Digest.Size())
-	case e.File != nil:
-		return fmt.Sprintf("%s (%d bytes)", e.File.Digest.Short(), e.File.Digest.Size())
-	case e.Dir != nil:
-		return "folder " + of(e)
-	case e.Symlink != "":
-		return "symlink to " + e.Symlink
-	}
-	return ""
-}
-
-// of is the digest of a toolchain's root.
-func of(e merkle.Entry) string {
-	if e.Dir == nil {
-		return described(e)
-	}
-	ref, _ := e.Dir.Ref()
-	return ref.Short()
-}

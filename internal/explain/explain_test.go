@@ -102,7 +102,7 @@ func TestCompare(t *testing.T) {
 			reason: "argument -c is gone, and 1 more"},
 		"variables": {files: files,
 			change: func(a *action.Action) { a.Command.Env = map[string]string{"A": "", "C": "3"} },
-			want:   []string{"variable A changed: 1 → ", "variable B is gone: 2", "variable C is new: 3"},
+			want:   []string{`variable A changed: 1 → ""`, "variable B is gone: 2", "variable C is new: 3"},
 			reason: "variable A changed, and 2 more"},
 		"outputs": {files: files, change: func(a *action.Action) { a.Command.Outputs = []string{"b.o"} },
 			want: []string{"output a.o is gone", "output b.o is new"}, reason: "output a.o is gone, and 1 more"},
@@ -113,17 +113,13 @@ func TestCompare(t *testing.T) {
 		}, want: []string{"program cc changed: " + short("cc") + " → " + short("new cc")},
 			reason: "program cc changed"},
 		"timeout": {files: files, change: func(a *action.Action) { a.Timeout = time.Minute },
-			want: []string{"timeout changed: 0s → 1m0s"}, reason: "timeout changed"},
+			want: []string{"timeout changed: none → 1m0s"}, reason: "timeout changed"},
 		"caching": {files: files, change: func(a *action.Action) { a.DoNotCache = true },
 			want: []string{"caching changed: on → off"}, reason: "caching changed"},
 	} {
 		blobs := memory.NewBlobs()
 		before, now := made(t, blobs, files, nil), made(t, blobs, c.files, c.change)
-		got, err := explain.Compare(t.Context(), blobs, before, now, 100)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
+		got := explain.Compare(t.Context(), blobs, explain.Made{Action: before}, explain.Made{Action: now})
 		got.Place(&action.Spec{Inputs: []action.Input{
 			{Path: "src", Host: &action.HostPath{Path: "lib"}},
 			{Path: "a.c", Artifact: &addrs.Output{
@@ -148,10 +144,11 @@ func TestCompare(t *testing.T) {
 // Of more differences than the limit, the others are counted.
 func TestLimit(t *testing.T) {
 	blobs := memory.NewBlobs()
-	now := made(t, blobs, nil, func(a *action.Action) { a.Command.Args = make([]string, 50) })
-	got, err := explain.Compare(t.Context(), blobs, made(t, blobs, map[string]string{"x": "1"}, nil), now, 10)
-	if err != nil || len(got.Differences) != 10 || got.More != 41 {
-		t.Errorf("%d and %d more, %v", len(got.Differences), got.More, err)
+	now := made(t, blobs, nil, func(a *action.Action) { a.Command.Args = make([]string, 1100) })
+	before := made(t, blobs, map[string]string{"x": "1"}, nil)
+	got := explain.Compare(t.Context(), blobs, explain.Made{Action: before}, explain.Made{Action: now})
+	if len(got.Differences) != 1000 || got.More != 101 {
+		t.Errorf("%d and %d more", len(got.Differences), got.More)
 	}
 }
 
@@ -160,10 +157,9 @@ func TestGone(t *testing.T) {
 	blobs, full := memory.NewBlobs(), memory.NewBlobs()
 	before := made(t, full, map[string]string{"a": "1", "sub/b": "1"}, nil)
 	now := made(t, blobs, map[string]string{"a": "2", "sub/b": "2"}, func(a *action.Action) { a.Command.Args = nil })
-	got, err := explain.Compare(t.Context(), blobs, before, now, 10)
-	if err != nil || len(got.Unknown) != 1 || len(got.Differences) != 3 ||
-		!strings.Contains(got.Unknown[0], "among the inputs") {
-		t.Errorf("%+v, %v", got, err)
+	got := explain.Compare(t.Context(), blobs, explain.Made{Action: before}, explain.Made{Action: now})
+	if len(got.Unknown) != 1 || len(got.Differences) != 3 || !strings.Contains(got.Unknown[0], "the inputs") {
+		t.Errorf("%+v", got)
 	}
 	e := before.Encode(fn)
 	if _, _, err := explain.Load(t.Context(), blobs, nil, e.Key); !errors.Is(err, store.ErrNotFound) {

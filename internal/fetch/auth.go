@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// Login is a header with a secret for one host. It is sent with requests to that host only, over https or to this
-// machine, and never after a redirect to somewhere else.
+// Login is a header with a secret for one host. The client sends it to that host only, over https or to this machine,
+// and not after a redirect to another host.
 type Login struct {
 	Host   string // "example.com", of any port, or "example.com:8443"; "" is any of the source's own
 	Header string // "Authorization"
@@ -26,7 +26,7 @@ type Login struct {
 type transport struct {
 	http.RoundTripper
 	logins []Login
-	own    map[string]bool // host:port of the source's addresses: others get nothing
+	own    map[string]bool // host:port of the source's addresses: other hosts get no login
 }
 
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -42,7 +42,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		if with == nil {
 			with = req.Clone(req.Context())
 		}
-		if with.Header.Get(l.Header) == "" { // the first one counts
+		if with.Header.Get(l.Header) == "" { // the first login wins
 			with.Header.Set(l.Header, l.Value)
 		}
 	}
@@ -52,7 +52,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.RoundTripper.RoundTrip(with)
 }
 
-// CloseIdleConnections is what http.Client looks for.
+// CloseIdleConnections implements an optional interface of http.Client.
 func (t *transport) CloseIdleConnections() {
 	if c, ok := t.RoundTripper.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
@@ -67,7 +67,7 @@ func hostPort(u *url.URL) string {
 	return strings.ToLower(u.Hostname()) + ":" + port
 }
 
-// Private tells whether what is sent to the address is read by nobody on the way.
+// Private reports whether nothing between this machine and the address can read a request.
 func Private(u *url.URL) bool {
 	if u.Scheme == "https" {
 		return true
@@ -76,7 +76,7 @@ func Private(u *url.URL) bool {
 	return ip != nil && ip.IsLoopback() || u.Hostname() == "localhost"
 }
 
-// scrub takes secrets out of a text that comes from elsewhere.
+// scrub removes secrets from a server's text.
 func scrub(text string, logins []Login) string {
 	for _, l := range logins {
 		secrets := []string{l.Value, strings.TrimPrefix(strings.TrimPrefix(l.Value, "Bearer "), "Basic ")}
@@ -100,8 +100,7 @@ const (
 	maxNetrcWords = 10_000
 )
 
-// Netrc reads a .netrc file: the logins of hosts, as curl and git read it. A "default" entry is not taken: it would
-// go to every host. Macros are skipped.
+// Netrc parses a .netrc file like curl and git. It ignores macros, and a "default" entry: every host would get it.
 func Netrc(r io.Reader) ([]Login, error) {
 	var logins []Login
 	var host, user, password string
@@ -161,7 +160,7 @@ func Netrc(r io.Reader) ([]Login, error) {
 	return logins, lines.Err()
 }
 
-// NetrcFile is Netrc for the file of that name; one that is not there, or has no name, holds no logins.
+// NetrcFile parses the named file. A missing file or an empty name has no logins.
 func NetrcFile(name string) ([]Login, error) {
 	if name == "" {
 		return nil, nil
@@ -198,12 +197,12 @@ func Basic(logins []Login, host string) (user, password string, ok bool) {
 	return "", "", false
 }
 
-// AddressLogin is the login that an address asks for: for its host and port alone.
+// AddressLogin returns the login in an address, for its host and port only.
 func AddressLogin(u *url.URL, user, password string) Login {
 	return BasicLogin(hostPort(u), user, password)
 }
 
-// BasicLogin is the login of a host with a user and a password.
+// BasicLogin returns a login with a user and a password for a host.
 func BasicLogin(host, user, password string) Login {
 	return Login{Host: host, Header: "Authorization",
 		Value: "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))}

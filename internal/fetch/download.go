@@ -17,27 +17,26 @@ import (
 	"github.com/hexmage/hexmage/internal/archive"
 )
 
-// download is a file on its way.
+// download is the state of one Fetch.
 type download struct {
 	client   Client
 	source   Source
-	path     string // of the part
+	path     string // of the part file
 	http     *http.Client
-	http1    bool        // what http was made for
+	http1    bool        // http speaks HTTP/1.1 only
 	broken2  atomic.Bool // HTTP/2 failed
-	noRanges bool        // the server ignores ranges, or answers them wrongly
+	noRanges bool        // the server ignores ranges or answers them incorrectly
 	requests atomic.Int32
-	streams  int      // at once, at most, that were used
-	hosts    sync.Map // that redirects led to
+	hosts    sync.Map // targets of redirects
 }
 
-// Errors that lead to another try in another way; they are not for people.
+// Errors that make from restart the download. Users do not see them unless restarts fail.
 var (
 	errNoRanges = errors.New("the server does not honour ranges")
 	errChanged  = errors.New("the file on the server changed while it was downloaded")
 )
 
-const maxChanges = 3 // of the file on the server, until it is given up
+const maxChanges = 3 // restarts because the file on the server changed
 
 func (s Source) digest() string { return s.SHA256 + "/" + s.SHA1 + "/" + s.MD5 }
 
@@ -49,7 +48,7 @@ func (d *download) finish(dest string) error {
 	return nil
 }
 
-// from downloads from one address until the file is there, a permanent error, or too many tries without progress.
+// from downloads from one address until the file is complete, an error is permanent, or Retries are used up.
 func (d *download) from(ctx context.Context, addr string) (*Result, error) {
 	if isLocal(addr) {
 		return d.copyLocal(ctx, addr)
@@ -75,7 +74,7 @@ func (d *download) from(ctx context.Context, addr string) (*Result, error) {
 		if p, r, err = d.attempt(ctx, addr, p); err == nil {
 			p.close()
 			p.data = nil
-			r.URL, r.Resumed, r.Requests, r.Streams = addr, resumed, int(d.requests.Load()), d.streams
+			r.URL, r.Resumed, r.Requests = addr, resumed, int(d.requests.Load())
 			return r, nil
 		}
 		restart := func() {
@@ -96,7 +95,7 @@ func (d *download) from(ctx context.Context, addr string) (*Result, error) {
 			continue
 		case (errors.Is(err, ErrMismatch) || errors.Is(err, ErrNotFile)) && again &&
 			(resumed > 0 || before > 0 || d.requests.Load()-asked > 1):
-			// It was put together of several answers, one of which may be what is wrong: once more from the start.
+			// The file consists of several responses, and one of them may be wrong: restart once.
 			again = false
 			restart()
 			continue
@@ -115,26 +114,26 @@ func (d *download) from(ctx context.Context, addr string) (*Result, error) {
 	}
 }
 
-// remote refuses what is no address of a server.
+// remote rejects addresses with a scheme other than https and http.
 func remote(addr string) error {
 	u, err := url.Parse(addr)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return errors.New("the address is none of https, http and file")
+		return errors.New("unsupported address: use https, http or file")
 	}
 	return nil
 }
 
-// bear counts a failure after which it may go on, and waits; it gives up after too many without progress.
+// bear counts a transient failure and waits. It returns an error after too many failures without progress.
 func (d *download) bear(ctx context.Context, t *transientError, failures *int, progress bool) error {
 	if progress && !t.slow {
 		*failures = 0
 	} else if *failures++; *failures > d.client.Retries {
-		return fmt.Errorf("given up after %d tries without progress: %w", *failures, t)
+		return fmt.Errorf("no progress in %d tries: %w", *failures, t)
 	}
 	return d.pause(ctx, *failures, t.after)
 }
 
-// pause waits after so many tries without progress; a moment only after one with progress.
+// pause waits before the next try: exponentially longer for each failure without progress.
 func (d *download) pause(ctx context.Context, failures int, asked time.Duration) error {
 	wait := d.client.Backoff / 4
 	if failures > 0 {
@@ -151,22 +150,22 @@ func (d *download) pause(ctx context.Context, failures int, asked time.Duration)
 	}
 }
 
-// bytes is how much is there; nothing is there of nil.
+// bytes returns the number of bytes on disk, 0 for nil.
 func (p *part) bytes() int64 {
 	if p == nil {
 		return 0
 	}
-	return p.have.Load()
+	return p.done
 }
 
-// resume opens what an earlier run left, if it can be gone on with from this address.
+// resume opens the part file of an earlier run. It returns nil, and removes the file, if this address cannot resume it.
 func (d *download) resume(addr string) *part {
 	p := oldPart(d.path, d.source.pinned())
 	switch {
 	case p == nil:
 	case p.meta.Digest == d.source.digest() &&
 		(d.source.Size == 0 || p.meta.Total < 0 || p.meta.Total == d.source.Size) &&
-		// the digest tells whether the parts fit together
+		// a digest detects a mix of two versions
 		(p.meta.Validator != "" && p.meta.URL == addr || d.source.pinned()):
 		return p
 	default:
@@ -176,11 +175,10 @@ func (d *download) resume(addr string) *part {
 	return nil
 }
 
-// attempt gets what is missing with one request, or with several at once where the server can do that. It returns the
-// part, which it makes when there is none.
+// attempt requests the missing bytes. It creates the part file if p is nil, and returns it.
 func (d *download) attempt(ctx context.Context, addr string, p *part) (*part, *Result, error) {
 	var first *answer
-	if d.noRanges && p != nil { // it can't be gone on with
+	if d.noRanges && p != nil { // a resume needs ranges
 		p.close()
 		p = nil
 	}
@@ -190,20 +188,15 @@ func (d *download) attempt(ctx context.Context, addr string, p *part) (*part, *R
 			return p, nil, err
 		}
 	}
-	if p.meta.URL != addr { // of a mirror; the digest decides
+	if p.meta.URL != addr { // another mirror's validator means nothing here
 		p.meta.URL, p.meta.Validator = "", ""
 	}
 	if p.sums == nil {
-		p.sums = newSums(d.source)
+		if err := p.sum(d.source); err != nil {
+			return p, nil, err
+		}
 	}
-	stop, hashed := make(chan struct{}), make(chan error, 1)
-	go func() { hashed <- p.hash(stop) }()
-	err := d.fill(ctx, addr, p, first)
-	close(stop)
-	if herr := <-hashed; err == nil {
-		err = herr
-	}
-	if err != nil {
+	if err := d.fill(ctx, addr, p, first); err != nil {
 		return p, nil, err
 	}
 	if err := p.data.Sync(); err != nil && !d.source.pinned() {
@@ -217,35 +210,14 @@ func (d *download) attempt(ctx context.Context, addr string, p *part) (*part, *R
 	return p, r, d.verify(r, p.data)
 }
 
-// start makes the first request and a part that its answer begins to fill.
+// start makes the first request and creates the part file.
 func (d *download) start(ctx context.Context, addr string) (*part, *answer, error) {
-	probe := int64(-1)
-	if d.client.Streams > 1 && !d.noRanges && (d.source.Size == 0 || d.source.Size >= 2*d.client.Chunk) {
-		probe = d.client.Chunk
-	}
-	a, err := d.get(ctx, addr, 0, probe, "")
-	var t *transientError
-	if err != nil && probe > 0 && ctx.Err() == nil && !errors.As(err, &t) &&
-		(errors.Is(err, ErrRefused) || errors.Is(err, errNoRanges)) {
-		d.noRanges, probe = true, -1 // some refuse what they do not know, and an empty file has no first byte
-		a, err = d.get(ctx, addr, 0, -1, "")
-	}
+	a, err := d.get(ctx, addr, 0, -1, "")
 	if err != nil {
 		return nil, nil, err
 	}
-	m := partMeta{URL: addr, Validator: validator(a.Header), Digest: d.source.digest(), Total: a.total}
-	m.Segments = chunks(a.total, 0)
-	if a.partial() {
-		switch {
-		case a.end == a.total: // a small file
-		case m.Validator == "" || a.total < 0:
-			a.close()
-			d.noRanges = true // pieces of two files could not be told apart
-			return d.start(ctx, addr)
-		default:
-			m.Segments = chunks(a.total, d.client.Chunk)
-		}
-	}
+	m := partMeta{URL: addr, Validator: validator(a.Header), Digest: d.source.digest(), Total: a.total,
+		Segments: [][2]int64{{0, a.total}}}
 	if m.Total < 0 && d.source.Size > 0 {
 		m.Total = d.source.Size
 	}
@@ -257,19 +229,19 @@ func (d *download) start(ctx context.Context, addr string) (*part, *answer, erro
 	return p, a, nil
 }
 
-// localPath is the path of a file of this machine.
+// localPath returns the path of a file address or a path.
 func localPath(addr string) (string, error) {
 	if !strings.HasPrefix(addr, "file://") {
 		return addr, nil
 	}
 	u, err := url.Parse(addr)
 	if err != nil || u.Host != "" && u.Host != "localhost" {
-		return "", errors.New("a file address has the form file:///path")
+		return "", errors.New("invalid file address: write file:///path")
 	}
 	return filepath.FromSlash(u.Path), nil
 }
 
-// copyLocal takes a file of this machine.
+// copyLocal copies a file of this machine.
 func (d *download) copyLocal(ctx context.Context, addr string) (*Result, error) {
 	name, err := localPath(addr)
 	if err != nil {
@@ -285,7 +257,7 @@ func (d *download) copyLocal(ctx context.Context, addr string) (*Result, error) 
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, errors.New("it is a folder")
+		return nil, errors.New("not a file but a folder")
 	}
 	if err := d.sizeFits(info.Size()); err != nil {
 		return nil, err
@@ -318,7 +290,7 @@ func (d *download) copy(ctx context.Context, out io.Writer, h *sums, in io.Reade
 		n, err := in.Read(buf)
 		if n > 0 {
 			if limit := d.limit(total); h.n+int64(n) > limit {
-				return fmt.Errorf("%w: more than %d bytes came", ErrTooLarge, limit)
+				return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
 			}
 			_, _ = h.Write(buf[:n])
 			if _, err := out.Write(buf[:n]); err != nil {
@@ -338,7 +310,7 @@ func (d *download) copy(ctx context.Context, out io.Writer, h *sums, in io.Reade
 	}
 }
 
-// limit is how many bytes may come of a file that is said to have total bytes; -1: nobody says how many.
+// limit returns the largest number of bytes to accept of a file with total bytes by the server; -1: unknown.
 func (d *download) limit(total int64) int64 {
 	switch {
 	case d.source.Size > 0:
@@ -349,7 +321,7 @@ func (d *download) limit(total int64) int64 {
 	return d.client.MaxSize
 }
 
-// verify checks the whole file, whose bytes are in f.
+// verify checks the complete file f.
 func (d *download) verify(r *Result, f io.ReaderAt) error {
 	if d.source.Archive {
 		if err := notArchive(r.head); err != nil {
@@ -363,7 +335,7 @@ func (d *download) verify(r *Result, f io.ReaderAt) error {
 		return err
 	}
 	if d.source.Archive && !d.source.pinned() && strings.HasPrefix(string(r.head), "PK") {
-		// Nothing else would notice that a zip was cut off where the server said it ends.
+		// Without a digest only the zip's directory shows a truncation.
 		const maxMembers = 2_000_000
 		if _, err := archive.ListZip(f, r.Size, maxMembers); err != nil {
 			return fmt.Errorf("%w: %w", ErrNotFile, err)
@@ -372,12 +344,12 @@ func (d *download) verify(r *Result, f io.ReaderAt) error {
 	return nil
 }
 
-// pacedBody is the body of an answer that is given up when too little of it comes: nothing for some time, or over
-// that time fewer bytes than the floor. Only the time that is spent waiting for it counts.
+// pacedBody is a response body that fails after Stall without a byte, or if fewer bytes than Floor arrive a second
+// over Stall. Only time that a Read waits counts.
 type pacedBody struct {
 	io.ReadCloser
 	client  Client
-	cancel  func() // ends a read that waits
+	cancel  func() // ends a blocked Read
 	stalled atomic.Bool
 	came    int64
 	waited  time.Duration
@@ -396,11 +368,11 @@ func (p *pacedBody) Read(b []byte) (int, error) {
 	switch {
 	case err == io.EOF:
 	case p.stalled.Load():
-		err = &transientError{err: fmt.Errorf("no byte came for %v", p.client.Stall)}
+		err = &transientError{err: fmt.Errorf("no byte for %v", p.client.Stall)}
 	case p.waited >= p.client.Stall:
 		if float64(p.came) < float64(p.client.Floor)*p.waited.Seconds() {
 			err = &transientError{slow: true,
-				err: fmt.Errorf("%d bytes came in %v: less than %d bytes a second is given up", p.came,
+				err: fmt.Errorf("%d bytes in %v: less than %d bytes a second", p.came,
 					p.waited.Round(time.Second/10), p.client.Floor)}
 		}
 		p.came, p.waited = 0, 0

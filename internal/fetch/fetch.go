@@ -1,10 +1,8 @@
 // Package fetch downloads files whose digests are known.
 //
-// It takes https, http and file addresses, tries mirrors in order, reads several ranges at once from servers that
-// prove to honour them, goes on where a connection or a process broke, and checks size and digests while it writes. A
-// file appears at its place only when all of it is there and right.
-// The package does not unpack, does not choose what to download, and follows no address that it was not given or
-// redirected to.
+// It takes https, http and file addresses, tries mirrors in order, resumes where a connection or a process broke, and
+// checks size and digests while it writes. A file appears at its place only when it is complete and correct.
+// The package does not unpack and does not choose what to download. It follows only given addresses and redirects.
 package fetch
 
 import (
@@ -26,71 +24,67 @@ import (
 
 // Source is what to download.
 type Source struct {
-	URLs []string // the same file each, tried in order
+	URLs []string // of the same file, tried in order
 
-	Size   int64  // bytes; 0: not known
-	SHA256 string // hexadecimal, lower case; as are the others. All that are given are checked
+	Size   int64  // bytes; 0: unknown
+	SHA256 string // hexadecimal, lower case. Fetch checks each digest that is given
 	SHA1   string
 	MD5    string
 
-	Archive bool // the file must start as an archive does; a page of text is then recognised as such
+	Archive bool // the file must start like an archive; Fetch reports a text page as ErrNotFile
 
-	// Sidecars are what to put after the address for a file with its digest (".sha256", ".sha1"), as some
-	// repositories have it. Those that are there are checked, the first one that is found.
+	// Sidecars are suffixes of the address (".sha256", ".sha1"). A server may have the file's digest there. Fetch
+	// checks the first sidecar that exists.
 	Sidecars []string
 
-	UserAgent string // some servers refuse programs; "" is "hexmage"
-	Accept    string // the forms of it that are understood; "" is all
-	Label     string // what messages call its addresses; "" is the address itself
-	HTTP1     bool   // some servers break HTTP/2 streams; where that is seen to happen, HTTP/1.1 follows by itself
+	UserAgent string // default "hexmage"; some servers refuse programs
+	Accept    string // media types; "" accepts all
+	Label     string // replaces the addresses in messages; "" shows the address
+	HTTP1     bool   // use HTTP/1.1 from the start. After a broken HTTP/2 stream Fetch switches by itself
 }
 
 // Client downloads. The zero value works.
 type Client struct {
 	Offline   bool
-	Transport http.RoundTripper // nil: one of our own
-	// tries after the first, per address and without progress between them; default 4
+	Transport http.RoundTripper // nil: a new http.Transport
+	// retries of an address without progress between them; default 4
 	Retries int
-	Backoff time.Duration // before the first of them, doubled each time; default 1 s
-	// without a byte for this long a connection is given up; default 60 s
+	Backoff time.Duration // before the first retry, doubled for each further one; default 1 s
+	// idle timeout of a connection; default 60 s
 	Stall time.Duration
-	// bytes a second over Stall, below which it is given up too; default 1 KiB
+	// bytes a second, measured over Stall, below which Fetch drops a connection; default 1 KiB
 	Floor int64
-	// bytes of a file whose size the source does not say; default 64 GiB
+	// largest size in bytes if the source has none; default 64 GiB
 	MaxSize int64
-	// bytes of one whose size the server does not say either; default 4 GiB
+	// largest size in bytes if the server states none either; default 4 GiB
 	MaxUntold int64
-	Streams   int                                   // requests at once for one file, at most; default 4
-	Chunk     int64                                 // bytes of one of them; default 16 MiB
-	Logins    []Login                               // what hosts want to know
-	TLS       *tls.Config                           // nil: the machine's certificates
-	Proxy     func(*http.Request) (*url.URL, error) // nil: what the environment says
+	Logins    []Login                               // credentials of hosts
+	TLS       *tls.Config                           // nil: the certificates of this machine
+	Proxy     func(*http.Request) (*url.URL, error) // nil: the environment's
 
-	// Progress is called with the bytes that are there and the size (0: not known), from any goroutine. It must not
-	// block.
+	// Progress receives the bytes on disk and the size (0: unknown). It must not block.
 	Progress func(done, total int64)
-	Waits    func() // called when another process downloads the file, and is waited for; may be nil
+	Waits    func() // called before Fetch waits for another process that downloads the file; may be nil
 }
 
-// Result is what was downloaded.
+// Result describes a downloaded file.
 type Result struct {
 	Size     int64
 	SHA256   string
 	SHA1     string // "" unless the source has one
-	MD5      string // likewise
-	URL      string // where it came from; "" when it was there already
-	Resumed  int64  // bytes of an earlier, broken run that were used
+	MD5      string // "" unless the source has one
+	URL      string // the address that served it; "" if the file existed already
+	Resumed  int64  // bytes that an interrupted run had downloaded
 	Requests int
-	Streams  int // requests at once, at most
 
 	head []byte // the first bytes
 }
 
-// What went wrong. Errors of Fetch wrap one of these, or a network error.
+// Errors of Fetch wrap one of these or a network error.
 var (
 	ErrOffline = errors.New("hexmage is offline and the file was not downloaded before: run once without " +
 		"--offline, or give its address as a file:// URL")
-	ErrMismatch = errors.New("the file is not what its digest says")
+	ErrMismatch = errors.New("wrong digest or size")
 	ErrNotFile  = errors.New("the server sent a page instead of the file")
 	ErrRefused  = errors.New("the server refused")
 	ErrTooLarge = errors.New("the file is larger than expected")
@@ -115,14 +109,8 @@ func (c Client) withDefaults() Client {
 	if c.MaxUntold <= 0 {
 		c.MaxUntold = 4 << 30
 	}
-	if c.Streams <= 0 {
-		c.Streams = 4
-	}
 	if c.Proxy == nil {
 		c.Proxy = http.ProxyFromEnvironment
-	}
-	if c.Chunk <= 0 {
-		c.Chunk = 16 << 20
 	}
 	if c.Progress == nil {
 		c.Progress = func(int64, int64) {}
@@ -130,16 +118,15 @@ func (c Client) withDefaults() Client {
 	return c
 }
 
-// Fetch makes dest hold the file. A file that is there already is checked, and downloaded again when it is not right.
-// An unfinished download is kept beside dest, as dest.part, for the next try; several processes may ask for the same
-// dest.
+// Fetch downloads the file to dest. It checks an existing file, and replaces it if it is wrong. An interrupted
+// download stays beside dest as dest.part, and the next call resumes it. Several processes may use one dest.
 func (c Client) Fetch(ctx context.Context, s Source, dest string) (*Result, error) {
 	c = c.withDefaults()
 	r, err := c.there(s, dest)
 	if r != nil || err != nil {
 		return r, err
 	}
-	there := func() (bool, error) { // another process may get it meanwhile
+	there := func() (bool, error) { // another process may have finished meanwhile
 		r, err = c.there(s, dest)
 		return r != nil, err
 	}
@@ -155,8 +142,7 @@ func (c Client) Fetch(ctx context.Context, s Source, dest string) (*Result, erro
 	return r, nil
 }
 
-// each takes the right to download to dest and, unless the file is there by then, tries one address after the other
-// until one works.
+// each locks dest. Unless the file exists by then, it tries the addresses in order until one works.
 func (c Client) each(ctx context.Context, s Source, dest string, there func() (bool, error),
 	from func(d *download, addr string) error) error {
 	if len(s.URLs) == 0 {
@@ -194,7 +180,7 @@ func (c Client) each(ctx context.Context, s Source, dest string, there func() (b
 	return errors.Join(errs...)
 }
 
-// lock takes the right to download to dest.
+// lock waits for the exclusive lock of dest.
 func (c Client) lock(ctx context.Context, dest string) (func(), error) {
 	if c.Waits != nil {
 		wait := time.AfterFunc(500*time.Millisecond, c.Waits)
@@ -203,8 +189,7 @@ func (c Client) lock(ctx context.Context, dest string) (func(), error) {
 	return atomicfile.Lock(ctx, dest+".lock")
 }
 
-// there returns the result for a file that is at dest already; nil when there is none, or a wrong one, which it
-// removes.
+// there returns the result of an existing, correct file at dest, else nil. It removes a file with a wrong digest.
 func (c Client) there(s Source, dest string) (*Result, error) {
 	if !s.pinned() {
 		return nil, nil
@@ -222,7 +207,7 @@ func (c Client) there(s Source, dest string) (*Result, error) {
 	return r, nil
 }
 
-// Check says whether the file is what the source says it is.
+// Check returns an error if the file differs from the size or the digests of the source.
 func Check(name string, s Source) error {
 	if !s.pinned() && s.Size == 0 && !s.Archive {
 		return nil
@@ -238,12 +223,12 @@ func (s Source) pinned() bool { return s.SHA256 != "" || s.SHA1 != "" || s.MD5 !
 
 func (r *Result) check(s Source) error {
 	if s.Size > 0 && r.Size != s.Size {
-		return fmt.Errorf("%w: it has %d bytes, expected are %d", ErrMismatch, r.Size, s.Size)
+		return fmt.Errorf("%w: %d bytes instead of %d", ErrMismatch, r.Size, s.Size)
 	}
 	for _, sum := range []struct{ name, got, want string }{{"sha256", r.SHA256, s.SHA256}, {"sha1", r.SHA1, s.SHA1},
 		{"md5", r.MD5, s.MD5}} {
 		if sum.want != "" && sum.got != sum.want {
-			return fmt.Errorf("%w: its %s is %s, expected is %s", ErrMismatch, sum.name, sum.got, sum.want)
+			return fmt.Errorf("%w: %s %s instead of %s", ErrMismatch, sum.name, sum.got, sum.want)
 		}
 	}
 	return nil
@@ -251,7 +236,7 @@ func (r *Result) check(s Source) error {
 
 func isLocal(u string) bool { return strings.HasPrefix(u, "file://") || !strings.Contains(u, "://") }
 
-// called is what messages call an address.
+// called returns the name of an address in messages.
 func (s Source) called(addr string) string {
 	if s.Label != "" {
 		return s.Label
@@ -259,8 +244,7 @@ func (s Source) called(addr string) string {
 	return redact(addr)
 }
 
-// said puts what messages call the address before the error. Where that is no address, the error names no host
-// either.
+// said prefixes the error with the name of the address. If the source has a label, said hides host names too.
 func (d *download) said(addr string, err error) error {
 	err = fmt.Errorf("fetch %s: %w", d.source.called(addr), err)
 	if d.source.Label == "" {
@@ -279,7 +263,7 @@ func (d *download) said(addr string, err error) error {
 	return &hiddenError{err, addresses.ReplaceAllString(text, "the server")}
 }
 
-// addresses are of machines, as errors of connections name them.
+// addresses matches IP addresses in errors of connections.
 var addresses = lazyregexp.New(`\b\d{1,3}(\.\d{1,3}){3}(:\d+)?|\[[0-9a-f:]*:[0-9a-f:.]*\](:\d+)?`)
 
 // hiddenError is an error with another text.
@@ -295,23 +279,23 @@ func (e *hiddenError) Unwrap() error { return e.error }
 func redact(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return "an address that is none"
+		return "an invalid address"
 	}
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	return u.String()
 }
 
-// Variables with which a process that downloads is told about its machine. None of them changes what is got.
+// Environment variables of processes that download. They do not affect the content of a download.
 const (
-	EnvDownloads = "HEXMAGE_DOWNLOADS" // folder that keeps downloads, so that a killed run resumes
-	EnvOffline   = "HEXMAGE_OFFLINE"   // "1": ask no network
-	EnvMirrors   = "HEXMAGE_MIRRORS"   // also the user's own: what to ask in place of other addresses
-	EnvNetrc     = "NETRC"             // likewise: file with logins of hosts
+	EnvDownloads = "HEXMAGE_DOWNLOADS" // folder for downloads, so that a killed run resumes
+	EnvOffline   = "HEXMAGE_OFFLINE"   // "1": use no network
+	EnvMirrors   = "HEXMAGE_MIRRORS"   // see ParseMirrors; users set it too
+	EnvNetrc     = "NETRC"             // file with logins of hosts; users set it too
 )
 
-// Machine is what those variables say.
+// Machine holds the values of these variables.
 type Machine struct {
-	Downloads string // "" keeps nothing
+	Downloads string // "": temporary
 	Offline   bool
 	Mirrors   []Mirror
 	Logins    []Login
@@ -326,23 +310,23 @@ func MachineOf(getenv func(name string) string) (m Machine, err error) {
 	return m, err
 }
 
-// Mirror says where to ask in place of addresses that begin with From: at To and the rest.
+// Mirror replaces the prefix From of an address by To.
 type Mirror struct{ From, To string }
 
-// ParseMirrors reads mirrors as a variable holds them: "https://a/=https://b/c/", several with spaces between.
+// ParseMirrors parses mirrors separated by spaces: "https://a/=https://b/c/".
 func ParseMirrors(text string) ([]Mirror, error) {
 	var ms []Mirror
 	for _, word := range strings.Fields(text) {
 		from, to, ok := strings.Cut(word, "=")
 		if !ok || !strings.Contains(from, "://") || !strings.Contains(to, "://") {
-			return nil, fmt.Errorf("%.80q says no mirror: the form is https://from/=https://to/", word)
+			return nil, fmt.Errorf("invalid mirror %.80q: write https://from/=https://to/", word)
 		}
 		ms = append(ms, Mirror{from, to})
 	}
 	return ms, nil
 }
 
-// Rewrite returns the address to ask in place of addr: by the mirror with the longest From.
+// Rewrite applies the mirror with the longest matching From to addr.
 func Rewrite(addr string, ms []Mirror) string {
 	best := Mirror{}
 	for _, m := range ms {

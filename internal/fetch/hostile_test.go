@@ -46,94 +46,94 @@ func (l *lossy) Write(b []byte) (int, error) {
 	return l.ResponseWriter.Write(b)
 }
 
-// Servers that are asked for several ranges at once, and what some of them do then.
-func TestParallel(t *testing.T) {
+// TestBrokenConnections covers servers that break a connection and answer the request for the rest in different ways.
+func TestBrokenConnections(t *testing.T) {
 	b := content(2_000_000)
 	other := content(2_000_000)
+	other[100_000] ^= 1
 	other[1_700_000] ^= 1
-	var busy atomic.Int32
 	for name, c := range map[string]struct {
 		handler func(n int32, w http.ResponseWriter, r *http.Request)
 		change  func(*fetch.Source, *fetch.Client)
 		want    error
 		text    string
-		streams int   // that are used; 0: any number
+		drops   int32 // the first requests whose connections break
 		max     int32 // requests at most; 0: any number
 	}{
 		"good": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { serve(w, r, b) },
-			streams: 4, max: 20},
+			max: 1},
 		"good without a pin": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { serve(w, r, b) },
-			change: unpin, streams: 4, max: 20},
+			change: unpin, max: 1},
 		"drops every connection": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
 			serve(&lossy{w, 60_000}, r, b)
-		}, streams: 4},
+		}},
 		"ignores ranges": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) { _, _ = w.Write(b) },
-			streams: 1, max: 1},
+			max: 1},
 		"ignores ranges and drops": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 			if n < 3 {
 				cut(w, 200, b, 1_500_000)
 			}
 			_, _ = w.Write(b)
-		}, streams: 1, max: 4},
+		}, max: 4},
 		"ignores ranges after the first": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
 			if n > 1 {
 				r.Header.Del("Range")
 			}
 			serve(w, r, b)
-		}, max: 6},
+		}, drops: 1, max: 6},
 		"refuses ranges": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Range") != "" {
 				http.Error(w, "no ranges", http.StatusForbidden)
 				return
 			}
 			_, _ = w.Write(b)
-		}, streams: 1, max: 2},
+		}, max: 1},
 		"has a weak validator": {handler: func(_ int32, w http.ResponseWriter,
 			r *http.Request) {
 			serveTag(w, r, b, `W/"1"`)
-		}, streams: 1, max: 2},
+		}, max: 1},
 		"changes the file, with another tag": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
-			if n <= 3 {
+			if n == 1 {
 				serveTag(w, r, other, `"old"`)
 				return
 			}
 			serveTag(w, r, b, `"new"`)
-		}},
+		}, drops: 1},
 		"changes the file, with another tag, without a pin": {handler: func(n int32, w http.ResponseWriter,
 			r *http.Request) {
-			if n <= 3 {
+			if n == 1 {
 				serveTag(w, r, other, `"old"`)
 				return
 			}
 			serveTag(w, r, b, `"new"`)
-		}, change: unpin},
+		}, change: unpin, drops: 1},
 		"ignores If-Range and changes the file": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
 			r.Header.Del("If-Range")
-			if n <= 3 {
+			if n == 1 {
 				serveTag(w, r, other, `"old"`)
 				return
 			}
 			serveTag(w, r, b, `"new"`)
-		}, change: unpin},
+		}, change: unpin, drops: 1},
 		"changes the file all the time": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
 			r.Header.Del("If-Range")
 			serveTag(w, r, b, fmt.Sprintf(`"%d"`, n))
-		}, text: "changed while it was downloaded"},
+		}, drops: 100, text: "changed while it was downloaded"},
 		"changes the file in silence": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
-			if n <= 12 {
+			if n == 1 {
 				serve(w, r, other)
 				return
 			}
 			serve(w, r, b)
-		}},
+		}, drops: 1},
 		"changed the file in silence, for good": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
-			if n > 3 {
+			if n > 1 {
 				serve(w, r, other)
 				return
 			}
 			serve(w, r, b)
-		}, want: fetch.ErrMismatch, text: "sha256"},
+		}, drops: 1, want: fetch.ErrMismatch, text: "sha256"},
 		"changes the length": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
 			r.Header.Del("If-Range")
 			if n == 2 {
@@ -141,7 +141,7 @@ func TestParallel(t *testing.T) {
 				return
 			}
 			serve(w, r, b)
-		}, change: unpin},
+		}, change: unpin, drops: 1},
 		"sends several ranges": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
 			if n > 1 && r.Header.Get("Range") != "" {
 				w.Header().Set("Content-Type", "multipart/byteranges; boundary=x")
@@ -150,28 +150,14 @@ func TestParallel(t *testing.T) {
 				return
 			}
 			serve(w, r, b)
-		}, max: 6},
-		"takes one at a time": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
-			if busy.Add(1) > 1 {
-				busy.Add(-1)
-				http.Error(w, "slow down", http.StatusTooManyRequests)
-				return
-			}
-			defer busy.Add(-1)
-			time.Sleep(2 * time.Millisecond)
-			serve(w, r, b)
-		}},
-		"is slow": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
-			time.Sleep(30 * time.Millisecond)
-			serve(w, r, b)
-		}, streams: 4},
+		}, drops: 1, max: 6},
 		"forgets the tag": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
 			if n == 1 {
 				serve(w, r, b)
 				return
 			}
 			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b))
-		}},
+		}, drops: 1},
 		"forgets the tag, without a pin": {handler: func(n int32, w http.ResponseWriter, r *http.Request) {
 			if n == 1 {
 				serve(w, r, other)
@@ -179,7 +165,7 @@ func TestParallel(t *testing.T) {
 			}
 			r.Header.Del("If-Range")
 			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b))
-		}, change: unpin},
+		}, change: unpin, drops: 1},
 		"packs it": {handler: func(_ int32, w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write([]byte("\x1f\x8b\x08 and so on"))
@@ -207,11 +193,15 @@ func TestParallel(t *testing.T) {
 					http.Error(w, "no", http.StatusForbidden)
 					return
 				}
-				c.handler(n.Add(1), w, r)
+				if n := n.Add(1); n <= c.drops {
+					c.handler(n, &lossy{w, 600_000}, r)
+				} else {
+					c.handler(n, w, r)
+				}
 			}))
 			defer srv.Close()
 			s, cl := pinned(b, srv.URL+"/sdk.zip?token=secret"), client()
-			cl.Chunk, cl.Retries = 200_000, 8
+			cl.Retries = 8
 			if c.change != nil {
 				c.change(&s, &cl)
 			}
@@ -236,8 +226,8 @@ func TestParallel(t *testing.T) {
 			if got, err := os.ReadFile(dest); err != nil || !bytes.Equal(got, b) {
 				t.Errorf("wrong content, %v", err)
 			}
-			if c.streams > 0 && r.Streams != c.streams {
-				t.Errorf("%d streams, want %d", r.Streams, c.streams)
+			if c.drops > 0 && r.Requests < 2 {
+				t.Errorf("%d requests", r.Requests)
 			}
 			if sum := sha256.Sum256(b); r.SHA256 != hex.EncodeToString(sum[:]) {
 				t.Errorf("result %+v", r)
@@ -293,7 +283,7 @@ func TestBrokenHTTP2(t *testing.T) {
 	c := client()
 	pool := x509.NewCertPool()
 	pool.AddCert(srv.Certificate())
-	c.TLS, c.Chunk = &tls.Config{RootCAs: pool}, 500_000
+	c.TLS = &tls.Config{RootCAs: pool}
 	if _, err := c.Fetch(t.Context(), pinned(b, srv.URL), filepath.Join(t.TempDir(), "x")); err != nil {
 		t.Error(err)
 	}
@@ -422,7 +412,7 @@ func TestMirrorsTogether(t *testing.T) {
 			http.Error(w, "gone", http.StatusGone)
 			return
 		}
-		serveTag(&counting{w, &sent}, r, b, `"first"`)
+		serveTag(&lossy{&counting{w, &sent}, 250_000}, r, b, `"first"`)
 	}))
 	defer first.Close()
 	second := httptest.NewServer(
@@ -432,7 +422,6 @@ func TestMirrorsTogether(t *testing.T) {
 		}))
 	defer second.Close()
 	c := client()
-	c.Chunk = 200_000
 	r, err := c.Fetch(t.Context(), pinned(b, first.URL, second.URL), filepath.Join(t.TempDir(), "x"))
 	if err != nil {
 		t.Fatal(err)

@@ -15,30 +15,28 @@ import (
 	"time"
 )
 
-// transientError is one that may be gone when the same request is made again.
+// transientError is an error that a retry of the same request may not meet.
 type transientError struct {
 	err   error
-	after time.Duration // what the server asked to wait; 0: nothing
-	busy  bool          // the server wants fewer requests at once
-	slow  bool          // what came is no progress
+	after time.Duration // the server's Retry-After; 0: none
+	slow  bool          // the received bytes do not count as progress
 }
 
 func (e *transientError) Error() string { return e.err.Error() }
 func (e *transientError) Unwrap() error { return e.err }
 
-// Unreachable tells whether an error is of the network, or of a server that is out of order: nothing is wrong with
-// what was asked for, and later it may be had.
+// Unreachable reports whether the network or a server failed. The request itself is valid, and may succeed later.
 func Unreachable(err error) bool {
 	return errors.As(err, new(*transientError)) || errors.As(err, new(*net.DNSError)) ||
 		errors.As(err, new(*tls.CertificateVerificationError))
 }
 
-// OutOfReach makes an error that Unreachable knows of one that a program which asked the network told.
+// OutOfReach wraps an error so that Unreachable reports true.
 func OutOfReach(err error) error { return &transientError{err: err} }
 
 const maxRedirects = 10
 
-// connect makes the client that all requests of a download share. The caller closes its idle connections.
+// connect returns the HTTP client of a download. The caller closes its idle connections.
 func (d *download) connect() *http.Client {
 	rt := d.client.Transport
 	if rt == nil {
@@ -47,7 +45,6 @@ func (d *download) connect() *http.Client {
 			DialContext:           (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
 			TLSHandshakeTimeout:   30 * time.Second,
 			ResponseHeaderTimeout: d.client.Stall,
-			MaxIdleConnsPerHost:   d.client.Streams,
 			IdleConnTimeout:       time.Minute,
 			DisableCompression:    true,
 			ReadBufferSize:        64 << 10,
@@ -74,16 +71,16 @@ func (d *download) connect() *http.Client {
 				return fmt.Errorf("%w: it redirects from https to %s", ErrRefused, req.URL.Scheme)
 			}
 			d.hosts.Store(req.URL.Hostname(), true)
-			req.Header.Del("Referer") // the address that redirects may hold a token
+			req.Header.Del("Referer") // the previous address may hold a token
 			return nil
 		}}
 }
 
-// answer is a server's response with the bytes that were asked for, or all.
+// answer is a server's response with the requested bytes or the whole file.
 type answer struct {
 	*http.Response
-	start, end int64 // end -1: not known; it is the byte after the last one
-	total      int64 // -1: not known
+	start, end int64 // end is exclusive; -1: unknown
+	total      int64 // -1: unknown
 	cancel     func()
 }
 
@@ -94,8 +91,8 @@ func (a *answer) close() {
 
 func (a *answer) partial() bool { return a.StatusCode == http.StatusPartialContent }
 
-// get asks for the bytes from start to end (-1: up to the end of the file); for all of them without a Range when
-// start is 0 and end is -1. With validator the server is to send all of a file that is another one by now.
+// get requests the bytes from start up to end (-1: the end of the file), without a Range header for the whole file.
+// With a validator the server sends the whole file if it changed.
 func (d *download) get(ctx context.Context, addr string, start, end int64, validator string) (*answer, error) {
 	a, err := d.ask(ctx, addr, start, end, validator)
 	if err != nil {
@@ -114,7 +111,7 @@ func (d *download) get(ctx context.Context, addr string, start, end int64, valid
 func (d *download) ask(ctx context.Context, addr string, start, end int64, validator string) (*answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, addr, nil)
 	if err != nil {
-		return nil, errors.New("the address is none")
+		return nil, errors.New("invalid address")
 	}
 	agent := d.source.UserAgent
 	if agent == "" {
@@ -142,7 +139,7 @@ func (d *download) ask(ctx context.Context, addr string, start, end int64, valid
 	}
 	cancel()
 	var wrapped *url.Error
-	if errors.As(err, &wrapped) { // its text has the whole address, and with it what may be a token
+	if errors.As(err, &wrapped) { // its text has the whole address, which may hold a token
 		err = wrapped.Err
 	}
 	var dns *net.DNSError
@@ -153,14 +150,14 @@ func (d *download) ask(ctx context.Context, addr string, start, end int64, valid
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return nil, fmt.Errorf("%w: the machine has no network, or needs a proxy (HTTPS_PROXY)", err)
 	case errors.As(err, &cert):
-		return nil, fmt.Errorf("%w: the server, or a proxy in between, shows a certificate that this machine does "+
-			"not trust (SSL_CERT_FILE names more of them)", err)
+		return nil, fmt.Errorf("%w: untrusted certificate of the server or of a proxy: set SSL_CERT_FILE to a "+
+			"file with the missing certificate", err)
 	}
 	return nil, d.transient(err)
 }
 
-// transient wraps an error of the network. One that HTTP/2 alone can have makes the next requests use HTTP/1.1: the
-// some servers reset long streams.
+// transient wraps a network error. After an error of HTTP/2 the next requests use HTTP/1.1: some servers reset long
+// streams.
 func (d *download) transient(err error) error {
 	if t := (*transientError)(nil); errors.As(err, &t) {
 		return t
@@ -172,17 +169,17 @@ func (d *download) transient(err error) error {
 	return &transientError{err: err}
 }
 
-// downgrade tells whether the client is to be made anew, for HTTP/1.1.
+// downgrade reports whether the HTTP client has to be replaced by one for HTTP/1.1.
 func (d *download) downgrade() bool { return d.broken2.Load() && !d.http1 }
 
-// place looks at the answer's head: whether it is the file, and from which byte on.
+// place reads from the response's header which bytes of the file it has.
 func (d *download) place(a *answer, start, end int64) error {
 	switch code := a.StatusCode; {
 	case code == http.StatusPartialContent:
 		first, last, total, ok := contentRange(a.Header.Get("Content-Range"))
 		if !ok || first != start || end >= 0 && last > end ||
 			strings.HasPrefix(a.Header.Get("Content-Type"), "multipart/") {
-			return fmt.Errorf("%w: the server sent range %.60q, asked was from byte %d on", errNoRanges,
+			return fmt.Errorf("%w: range %.60q instead of one from byte %d", errNoRanges,
 				a.Header.Get("Content-Range"), start)
 		}
 		a.start, a.end, a.total = first, last, total
@@ -190,8 +187,8 @@ func (d *download) place(a *answer, start, end int64) error {
 	case code == http.StatusOK:
 		a.end, a.total = a.ContentLength, a.ContentLength
 		if enc := a.Header.Get("Content-Encoding"); !d.source.pinned() && d.packed(a, enc) {
-			return fmt.Errorf("%w: the server packs it once more (Content-Encoding: %.20q), though it was asked not "+
-				"to: give a sha256, or another address", ErrNotFile, enc)
+			return fmt.Errorf("%w: the server compresses it (Content-Encoding: %.20q) against the request: set "+
+				"sha256, or use another address", ErrNotFile, enc)
 		}
 		if err := d.sizeFits(a.ContentLength); err != nil {
 			return d.refusal(a, err)
@@ -200,30 +197,28 @@ func (d *download) place(a *answer, start, end int64) error {
 	case code == http.StatusRequestTimeout || code == http.StatusTooEarly || code == http.StatusTooManyRequests ||
 		code >= 500 && code != http.StatusNotImplemented:
 		return &transientError{err: fmt.Errorf("%w: %s%s", ErrRefused, a.Status, d.says(a.Body)),
-			after: retryAfter(a.Header),
-			busy:  code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable}
+			after: retryAfter(a.Header)}
 	case code == http.StatusRequestedRangeNotSatisfiable:
 		return fmt.Errorf("%w: %s", errNoRanges, a.Status)
 	case code == http.StatusProxyAuthRequired:
-		return fmt.Errorf("%w: %s: the proxy wants a login: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT%s", ErrRefused,
-			a.Status, d.says(a.Body))
+		return fmt.Errorf("%w: %s: the proxy needs a login: set HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT%s",
+			ErrRefused, a.Status, d.says(a.Body))
 	case code == http.StatusUnauthorized:
-		return fmt.Errorf("%w: %s: it wants a login: put one into ~/.netrc, or name a variable with a token in a "+
-			"header block of the source%s", ErrRefused, a.Status, d.says(a.Body))
+		return fmt.Errorf("%w: %s: the server needs a login: add it to ~/.netrc, or name a variable with a token "+
+			"in a header block of the source%s", ErrRefused, a.Status, d.says(a.Body))
 	case code == http.StatusForbidden:
-		return fmt.Errorf("%w: %s: the file may need an account or an accepted licence, or the server does not like "+
-			"the User-Agent%s",
+		return fmt.Errorf("%w: %s: the file may need an account or an accepted license, or the server rejects the "+
+			"User-Agent%s",
 			ErrRefused, a.Status, d.says(a.Body))
 	case code == http.StatusNotFound || code == http.StatusGone:
-		return fmt.Errorf("%w: %s: the address is wrong, or the file was withdrawn%s", ErrRefused, a.Status,
+		return fmt.Errorf("%w: %s: the address is wrong, or the file was removed%s", ErrRefused, a.Status,
 			d.says(a.Body))
 	default:
 		return fmt.Errorf("%w: %s%s", ErrRefused, a.Status, d.says(a.Body))
 	}
 }
 
-// packed tells whether an answer is not the file itself. Some servers call a file encoded that is an archive by its
-// name.
+// packed reports whether a response is a compressed form of the file. Some servers mark archives as encoded.
 func (d *download) packed(a *answer, enc string) bool {
 	if enc == "" || strings.EqualFold(enc, "identity") {
 		return false
@@ -241,7 +236,7 @@ func (d *download) packed(a *answer, enc string) bool {
 
 func (d *download) says(r io.Reader) string { return scrub(snippet(r), d.client.Logins) }
 
-// refusal reads a small answer that can't be the file, and returns what it says in place of err when it is a page.
+// refusal reads a small response of a wrong size. If it is a page, refusal returns its message in place of err.
 func (d *download) refusal(a *answer, err error) error {
 	if !errors.Is(err, ErrMismatch) || a.ContentLength > 1<<20 {
 		return err
@@ -253,20 +248,19 @@ func (d *download) refusal(a *answer, err error) error {
 	return err
 }
 
-// sizeFits refuses an answer whose announced size can't be that of the file, before any of it is read.
+// sizeFits rejects a response by its announced size.
 func (d *download) sizeFits(n int64) error {
 	switch want := d.source.Size; {
 	case n < 0:
 	case want > 0 && n != want:
-		return fmt.Errorf("%w: the server announces %d bytes, expected are %d", ErrMismatch, n, want)
+		return fmt.Errorf("%w: the server announces %d bytes instead of %d", ErrMismatch, n, want)
 	case n > d.client.MaxSize:
 		return fmt.Errorf("%w: the server announces %d bytes", ErrTooLarge, n)
 	}
 	return nil
 }
 
-// validator returns what If-Range may hold: a strong ETag, else a date that is strong: one from long before the
-// answer.
+// validator returns a strong validator for If-Range: an ETag, else a date at least a minute before the response.
 func validator(h http.Header) string {
 	if tag := h.Get("ETag"); strings.HasPrefix(tag, `"`) {
 		return tag
@@ -281,7 +275,7 @@ func validator(h http.Header) string {
 	return h.Get("Last-Modified")
 }
 
-// contentRange reads "bytes START-END/TOTAL"; end is the byte after the last one; total is -1 when it is not said.
+// contentRange parses "bytes START-END/TOTAL". The returned end is exclusive; total is -1 if unknown.
 func contentRange(s string) (start, end, total int64, ok bool) {
 	rest, found := strings.CutPrefix(s, "bytes ")
 	span, size, slash := strings.Cut(rest, "/")

@@ -35,15 +35,12 @@ func TestMain(m *testing.M) {
 		_, _ = fmt.Sscan(os.Args[4], &size)
 		s := fetch.Source{URLs: []string{os.Args[2]}, SHA256: os.Args[3], Size: size, Archive: true}
 		c := fetch.Client{Backoff: time.Millisecond}
-		if size < 128<<20 {
-			c.Chunk = 4 << 20
-		}
 		r, err := c.Fetch(context.Background(), s, os.Args[5])
 		if err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
-		fmt.Printf("resumed %d streams %d from %q\n", r.Resumed, r.Streams, r.URL)
+		fmt.Printf("resumed %d from %q\n", r.Resumed, r.URL)
 		os.Exit(0)
 	}
 	os.Exit(m.Run())

@@ -58,7 +58,7 @@ func TestSlow(t *testing.T) {
 			t.Parallel()
 			srv := httptest.NewServer(http.HandlerFunc(c.handler))
 			defer srv.Close()
-			cl := fetch.Client{Backoff: time.Millisecond, Stall: time.Second, Floor: 2000, Retries: 2, Chunk: 20_000}
+			cl := fetch.Client{Backoff: time.Millisecond, Stall: time.Second, Floor: 2000, Retries: 2}
 			s := c.source
 			s.URLs = []string{srv.URL + "/sdk.zip"}
 			dest := filepath.Join(t.TempDir(), "sdk.zip")
@@ -123,7 +123,7 @@ func TestEndless(t *testing.T) {
 		cl := client()
 		cl.MaxUntold = 3 << 20
 		_, err := cl.Fetch(t.Context(), s, filepath.Join(dir, "sdk.zip"))
-		if !errors.Is(err, fetch.ErrTooLarge) || !strings.Contains(err.Error(), "say it yourself (size)") {
+		if !errors.Is(err, fetch.ErrTooLarge) || !strings.Contains(err.Error(), "set the source's size") {
 			t.Errorf("%s: error %v", name, err)
 		}
 		if sent.Load() > 64<<20 {

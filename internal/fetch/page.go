@@ -14,7 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/lazyregexp"
 )
 
-// notArchive returns what is wrong with the first bytes of what should be an archive.
+// notArchive returns an error unless the first bytes of a file may be an archive's.
 func notArchive(head []byte) error {
 	if archive.Begins(head) {
 		return nil
@@ -28,7 +28,7 @@ func notArchive(head []byte) error {
 	return fmt.Errorf("%w: it is something that is no archive%s", ErrNotFile, quoted(message(head)))
 }
 
-// pageKind says what kind of page or message a text is, "" when it looks like none.
+// pageKind names the kind of page or message that a text is, "" if it looks like none.
 func pageKind(head []byte) string {
 	text := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(string(head[:min(len(head), 1024)]), "\ufeff")))
 	switch {
@@ -43,10 +43,9 @@ func pageKind(head []byte) string {
 	return ""
 }
 
-const maxMessage = 200 // characters of a server's message that are shown
+const maxMessage = 200 // characters of a server's message in an error
 
-// message is what a page or a refusal says, for people: the text of the message rather than its markup, on one line,
-// without anything that a terminal would obey.
+// message returns the text of a page or a refusal on one line, without markup and control characters.
 func message(b []byte) string {
 	text := jsonMessage(b)
 	if text == "" {
@@ -55,7 +54,7 @@ func message(b []byte) string {
 	return clean(text)
 }
 
-// jsonMessage returns the strings of a JSON message that are written for people.
+// jsonMessage returns the strings of a JSON message that describe an error.
 func jsonMessage(b []byte) string {
 	var v any
 	if json.Unmarshal(bytes.TrimSpace(b), &v) != nil {
@@ -89,7 +88,7 @@ func jsonMessage(b []byte) string {
 	return strings.Join(found, ": ")
 }
 
-// These do for a hint what a parser of HTML would do; what they get wrong is shown as it is, and is harmless.
+// These approximate an HTML parser. A mistake only makes a hint less readable.
 var (
 	silentRE = lazyregexp.New(`(?is)<(script|style|svg)\b.*?(</(script|style|svg)\s*>|$)|<!--.*?(-->|$)`)
 	tagRE    = lazyregexp.New(`(?s)<[^<>]*(>|$)`)
@@ -102,7 +101,7 @@ func markupMessage(text string) string {
 	return html.UnescapeString(tagRE.ReplaceAllString(silentRE.ReplaceAllString(text, " "), " "))
 }
 
-// clean makes one short line of a text that somebody else wrote.
+// clean returns a server's text as one short line.
 func clean(text string) string {
 	var b strings.Builder
 	n, space := 0, false
@@ -136,7 +135,7 @@ func quoted(text string) string {
 	return fmt.Sprintf(", which says %q", text)
 }
 
-// snippet returns what a refusal's text says, for people: "" or ": " and the text.
+// snippet returns ": " and the message of a refusal, or "".
 func snippet(r io.Reader) string {
 	b, _ := io.ReadAll(io.LimitReader(r, 64<<10))
 	if text := message(b); text != "" {

@@ -1,72 +1,50 @@
 package fetch
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
-	"sync/atomic"
 
 	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
-// part is an unfinished download: the bytes in dest.part, and in dest.part.state what they are part of and how far
-// each segment is. Another process goes on with it after this one is killed at any instant.
+// part is an unfinished download: the bytes in dest.part, and in dest.part.state which file they belong to and how many
+// of its bytes are there. Another process resumes it after this one is killed at any instant.
 type part struct {
 	path string
 	meta partMeta
-	segs []*segment
 	data *os.File
-	book *os.File // the state; slot i, 8 bytes, is how far segment i is
-	head int64    // where the slots begin
+	book *os.File // the state
+	slot int64    // offset of done in the state
 
-	syncEvery int64 // bytes of a segment between two flushes to disk; 0: none
+	syncEvery int64 // bytes between two syncs; 0: none
 
-	have atomic.Int64 // bytes of all segments
-	sums *sums        // of the file from its first byte on, as far as it was hashed; nil before
-	grew chan struct{}
+	done   int64 // bytes, in the order of the segments
+	synced int64
+	sums   *sums // hash of the done bytes; nil: not needed
 }
 
-// partMeta says what a part file is a part of.
+// partMeta identifies the file that a part file belongs to.
 type partMeta struct {
-	URL       string     `json:"url"`
-	Validator string     `json:"validator,omitempty"` // strong ETag or date, for If-Range
-	Digest    string     `json:"digest,omitempty"`    // of the source: a part of another pin is of no use
-	Total     int64      `json:"total"`               // bytes of the whole file; -1: not known
-	Segments  [][2]int64 `json:"segments"`            // start and end; the end -1 is that of the file, wherever it is
-}
+	URL       string `json:"url"`
+	Validator string `json:"validator,omitempty"` // strong ETag or date, for If-Range
+	Digest    string `json:"digest,omitempty"`    // of the source: a part of another pin is of no use
+	Total     int64  `json:"total"`               // bytes of the whole file; -1: unknown
 
-// segment is a piece of the file that is read with requests of its own, from its start on.
-type segment struct {
-	start, end int64 // end -1: not known
-	slot       int
-	done       atomic.Int64
-	synced     int64 // of the worker that has the segment
+	// Segments are the wanted pieces of the file in order, by start and end. The end -1 is that of the file.
+	Segments [][2]int64 `json:"segments"`
 }
-
-func (s *segment) complete() bool { return s.end >= 0 && s.start+s.done.Load() >= s.end }
 
 const (
 	stateSuffix = ".state"
 	maxState    = 4 << 20 // bytes of a state file that are read
 )
 
-// chunks cuts a file of total bytes into segments.
-func chunks(total, size int64) [][2]int64 {
-	if total < 0 || size <= 0 {
-		return [][2]int64{{0, total}}
-	}
-	var segs [][2]int64
-	for at := int64(0); at < total || at == 0; at += size {
-		segs = append(segs, [2]int64{at, min(at+size, total)})
-	}
-	return segs
-}
-
-// newPart starts a part file at path. What was there is gone.
+// newPart creates a part file at path. It removes an existing one.
 func newPart(path string, m partMeta, pinned bool) (*part, error) {
 	removePart(path)
 	p := &part{path: path, meta: m}
@@ -75,9 +53,9 @@ func newPart(path string, m partMeta, pinned bool) (*part, error) {
 		return nil, err
 	}
 	b = append(b, '\n')
-	p.head = int64(len(b))
-	b = append(b, make([]byte, 8*len(m.Segments))...)
-	// The state appears whole or not at all; the data before it, so that it never speaks of another file's bytes.
+	p.slot = int64(len(b))
+	b = append(b, make([]byte, 8)...)
+	// The data file exists before the state, so that a state never describes another file's bytes.
 	f, err := os.Create(path)
 	if err != nil {
 		return nil, err
@@ -96,39 +74,28 @@ func newPart(path string, m partMeta, pinned bool) (*part, error) {
 	return p, p.open(pinned)
 }
 
-// oldPart opens what an earlier run left at path; nil when there is nothing that can be gone on with.
+// oldPart opens the part file of an earlier run. It returns nil if there is none or its state is invalid.
 func oldPart(path string, pinned bool) *part {
 	b, err := boundedfile.Read(path+stateSuffix, maxState)
 	if err != nil {
 		return nil
 	}
 	p := &part{path: path}
-	n := 0
-	for n < len(b) && b[n] != '\n' {
-		n++
-	}
-	if n == len(b) || json.Unmarshal(b[:n], &p.meta) != nil || !sound(p.meta) || len(b) != n+1+8*len(p.meta.Segments) {
+	meta, slot, found := bytes.Cut(b, []byte("\n"))
+	if !found || len(slot) != 8 || json.Unmarshal(meta, &p.meta) != nil || !sound(p.meta) {
 		return nil
 	}
-	p.head = int64(n) + 1
+	p.slot = int64(len(meta)) + 1
+	p.done = int64(binary.LittleEndian.Uint64(slot))
+	p.synced = p.done
 	info, err := os.Stat(path)
-	if err != nil || p.open(pinned) != nil {
+	if err != nil || p.done < 0 || p.end() > info.Size() || p.open(pinned) != nil {
 		return nil
-	}
-	for i, s := range p.segs {
-		done := int64(binary.LittleEndian.Uint64(b[n+1+8*i:]))
-		if done < 0 || s.end >= 0 && done > s.end-s.start || s.start+done > info.Size() && done > 0 {
-			p.close()
-			return nil
-		}
-		s.done.Store(done)
-		s.synced = done
-		p.have.Add(done)
 	}
 	return p
 }
 
-// sound tells whether the segments are in order and within the file.
+// sound reports whether the segments are in order and within the file.
 func sound(m partMeta) bool {
 	at := int64(0)
 	for i, s := range m.Segments {
@@ -139,16 +106,12 @@ func sound(m partMeta) bool {
 		}
 		at = s[1]
 	}
-	return len(m.Segments) > 0
+	return true
 }
 
 func (p *part) open(pinned bool) (err error) {
-	p.grew = make(chan struct{}, 1)
-	if !pinned { // no digest would notice what a power cut takes
+	if !pinned { // no digest detects bytes that a power cut lost
 		p.syncEvery = 16 << 20
-	}
-	for i, s := range p.meta.Segments {
-		p.segs = append(p.segs, &segment{start: s[0], end: s[1], slot: i})
 	}
 	if p.data, err = os.OpenFile(p.path, os.O_RDWR, 0); err != nil {
 		return err
@@ -167,86 +130,69 @@ func (p *part) close() {
 }
 
 func removePart(path string) {
-	_ = os.Remove(path + stateSuffix) // first: what is left has no meaning then
+	_ = os.Remove(path + stateSuffix) // first: data without state is ignored
 	_ = os.Remove(path)
 }
 
-// write puts the next bytes of a segment into the file, and writes down that they are there.
-func (p *part) write(s *segment, b []byte) error {
-	done := s.done.Load()
-	if _, err := p.data.WriteAt(b, s.start+done); err != nil {
-		return err
+// next returns the offset of the next missing byte and the end of its segment, -1 if unknown. ok is false if no byte
+// is missing.
+func (p *part) next() (at, end int64, ok bool) {
+	left := p.done
+	for _, s := range p.meta.Segments {
+		if s[1] < 0 || left < s[1]-s[0] {
+			return s[0] + left, s[1], true
+		}
+		left -= s[1] - s[0]
 	}
-	s.done.Store(done + int64(len(b)))
-	p.have.Add(int64(len(b)))
-	select {
-	case p.grew <- struct{}{}:
-	default:
-	}
-	if p.syncEvery > 0 && done+int64(len(b)) < s.synced+p.syncEvery {
-		return nil
-	}
-	return p.note(s)
+	return 0, 0, false
 }
 
-// note writes down how far the segment is.
-func (p *part) note(s *segment) error {
+// end returns the smallest size of a data file that has the done bytes.
+func (p *part) end() int64 {
+	if at, _, ok := p.next(); ok && p.done > 0 {
+		return at
+	}
+	if n := len(p.meta.Segments); n > 0 && p.done > 0 {
+		return p.meta.Segments[n-1][1]
+	}
+	return 0
+}
+
+// write puts the next bytes into the file, and notes that they are there.
+func (p *part) write(b []byte) error {
+	at, _, _ := p.next()
+	if _, err := p.data.WriteAt(b, at); err != nil {
+		return err
+	}
+	p.done += int64(len(b))
+	if p.sums != nil {
+		_, _ = p.sums.Write(b)
+	}
+	if p.syncEvery > 0 && p.done < p.synced+p.syncEvery {
+		return nil
+	}
+	return p.note()
+}
+
+// note records in the state how many bytes are there.
+func (p *part) note() error {
 	if p.syncEvery > 0 {
 		if err := p.data.Sync(); err != nil {
 			return err
 		}
 	}
-	s.synced = s.done.Load()
-	var slot [8]byte
-	binary.LittleEndian.PutUint64(slot[:], uint64(s.synced))
-	_, err := p.book.WriteAt(slot[:], p.head+8*int64(s.slot))
+	p.synced = p.done
+	_, err := p.book.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(p.done)), p.slot)
 	return err
 }
 
-// frontier is up to where the file is there without a gap, from its first byte on.
-func (p *part) frontier() int64 {
-	at := int64(0)
-	for _, s := range p.segs {
-		if s.start > at {
-			return at
-		}
-		at = s.start + s.done.Load()
-		if !s.complete() {
-			return at
-		}
+// sum hashes the bytes on disk, and makes write hash the following ones. It needs a part with one segment.
+func (p *part) sum(s Source) error {
+	p.sums = newSums(s)
+	from := io.NewSectionReader(p.data, 0, p.done)
+	n, err := io.CopyBuffer(struct{ io.Writer }{p.sums}, struct{ io.Reader }{from}, make([]byte, 1<<20))
+	if err == nil && n < p.done {
+		err = io.ErrUnexpectedEOF
 	}
-	return at
-}
-
-// begin returns the file's first bytes, as far as they are there.
-func (p *part) begin() []byte {
-	b := make([]byte, min(p.frontier(), headSize))
-	n, err := p.data.ReadAt(b, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		n = 0
-	}
-	return b[:n]
-}
-
-// hash puts the file through the sums as it grows, until stop is closed and all that is there without a gap was read.
-func (p *part) hash(stop <-chan struct{}) error {
-	h := p.sums
-	buf := make([]byte, 1<<20)
-	for ended := false; ; {
-		for upto := p.frontier(); h.n < upto; {
-			n, err := p.data.ReadAt(buf[:min(int64(len(buf)), upto-h.n)], h.n)
-			if n == 0 && err != nil {
-				return err
-			}
-			_, _ = h.Write(buf[:n])
-		}
-		if ended {
-			return nil
-		}
-		select {
-		case <-p.grew:
-		case <-stop:
-			ended = true
-		}
-	}
+	return err
 }

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Small gets a small file, such as the list of what a repository has, into memory: the first of the source's
-// addresses, at most limit bytes. at is the address that it came from, after redirects.
+// Small reads a small file, such as an index, into memory: at most limit bytes from the source's first address.
+// at is the address after redirects.
 func (c Client) Small(ctx context.Context, s Source, limit int64) (b []byte, at string, err error) {
 	if len(s.URLs) == 0 {
 		return nil, "", errors.New("fetch: no address")
@@ -33,7 +33,7 @@ func (c Client) Small(ctx context.Context, s Source, limit int64) (b []byte, at 
 	}
 	u, err := url.Parse(addr)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, "", errors.New("the address is none of https, http and file")
+		return nil, "", errors.New("unsupported address: use https, http or file")
 	}
 	d.http = d.connect()
 	defer func() { d.http.CloseIdleConnections() }()
@@ -57,7 +57,7 @@ func (d *download) small(ctx context.Context, addr string, limit int64) ([]byte,
 	case err != nil:
 		return nil, "", d.transient(err)
 	case int64(len(b)) > limit:
-		return nil, "", fmt.Errorf("%w: more than %d bytes came", ErrTooLarge, limit)
+		return nil, "", fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
 	}
 	return b, a.Request.URL.String(), nil
 }
@@ -65,7 +65,7 @@ func (d *download) small(ctx context.Context, addr string, limit int64) ([]byte,
 func smallLocal(addr string, limit int64) ([]byte, error) {
 	u, err := url.Parse(addr)
 	if err != nil || u.Host != "" && u.Host != "localhost" {
-		return nil, errors.New("a file address has the form file:///path")
+		return nil, errors.New("invalid file address: write file:///path")
 	}
 	f, err := os.Open(filepath.FromSlash(u.Path))
 	if err != nil {
@@ -74,12 +74,12 @@ func smallLocal(addr string, limit int64) ([]byte, error) {
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(b)) > limit {
-		err = fmt.Errorf("%w: it has more than %d bytes", ErrTooLarge, limit)
+		err = fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
 	}
 	return b, err
 }
 
-// statusError is a refusal with its code.
+// statusError is a refusal with its HTTP status code.
 type statusError struct {
 	error
 	code int
@@ -87,7 +87,7 @@ type statusError struct {
 
 func (e *statusError) Unwrap() error { return e.error }
 
-// Status is the code with which a server refused, 0 when it did not.
+// Status returns the HTTP status code of a refusal, else 0.
 func Status(err error) int {
 	if e := (*statusError)(nil); errors.As(err, &e) {
 		return e.code
@@ -95,7 +95,7 @@ func Status(err error) int {
 	return 0
 }
 
-// persist calls f until it succeeds or fails for good.
+// persist calls f until it succeeds or its error is permanent.
 func (d *download) persist(ctx context.Context, f func() error) error {
 	for failures := 0; ; {
 		err := f()

@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// sums hashes with all functions that a source has digests for; SHA-256 always, for the lock file.
+// sums hashes with SHA-256, for the lock file, and with each other function that the source has a digest of.
 type sums struct {
 	n         int64
 	sha256    hash.Hash
-	sha1, md5 hash.Hash // nil when not wanted
+	sha1, md5 hash.Hash // nil: not needed
 	writers   io.Writer
 	head      []byte // the first bytes
 }
@@ -72,9 +72,9 @@ func sumFile(name string, s Source) (*Result, error) {
 	return h.result(), nil
 }
 
-// sidecar compares the part with the digest that lies beside it on the server, if there is one.
+// sidecar checks the part file against the digest beside it on the server, if one exists.
 func (d *download) sidecar(ctx context.Context, addr string) error {
-	// a pin says more than the server that it is checked against
+	// a pinned digest is stronger than one from the same server
 	if isLocal(addr) || d.http == nil || d.source.SHA256 != "" {
 		return nil
 	}
@@ -101,14 +101,14 @@ func (d *download) sidecar(ctx context.Context, addr string) error {
 		}
 		if err := r.check(s); err != nil {
 			removePart(d.path)
-			return fmt.Errorf("%w, which is what the file %s beside it says", err, suffix)
+			return fmt.Errorf("%w, by the file %s beside it", err, suffix)
 		}
 		return nil
 	}
 	return nil
 }
 
-// sideSum returns the digest in a sidecar, "" when there is none.
+// sideSum returns the digest in a sidecar, "" if there is none.
 func (d *download) sideSum(ctx context.Context, addr, suffix string) (string, error) {
 	size := map[string]int{".sha256": 64, ".sha1": 40, ".md5": 32}[suffix]
 	if size == 0 {
@@ -130,7 +130,7 @@ func (d *download) sideSum(ctx context.Context, addr, suffix string) (string, er
 			return nil
 		case a.StatusCode == http.StatusOK && err == nil:
 			f := strings.Fields(strings.ToLower(string(b)))
-			// else a page, most likely
+			// any other text is most likely a page
 			if len(f) > 0 && len(f[0]) == size && strings.Trim(f[0], "0123456789abcdef") == "" {
 				sum = f[0]
 			}
@@ -139,7 +139,7 @@ func (d *download) sideSum(ctx context.Context, addr, suffix string) (string, er
 		return &transientError{err: fmt.Errorf("%w: %s", ErrRefused, a.Status)}
 	})
 	if err != nil {
-		err = fmt.Errorf("the digest beside it (%s): %w", suffix, err)
+		err = fmt.Errorf("digest file %s: %w", suffix, err)
 	}
 	return sum, err
 }

@@ -150,7 +150,7 @@ func (c *comparer) folders(d *Difference, at, a, b string) {
 	from, okA := c.x.folder(a)
 	to, okB := c.y.folder(b)
 	if !okA || !okB {
-		d.unknown("what differs in " + where + ": its files are not in the document")
+		d.unknown("what differs in " + where + ": its files are no longer known")
 		return
 	}
 	for _, h := range c.pairs(from, to) {
@@ -170,10 +170,15 @@ func (c *comparer) folders(d *Difference, at, a, b string) {
 	}
 }
 
-// folder is what is in the folder; that of nothing is empty.
+// folder returns a folder by its name. The empty name is an empty folder.
 func (d *Document) folder(ref string) (Folder, bool) {
-	f, ok := d.Trees[ref]
-	return f, ok || ref == ""
+	if f, ok := d.Trees[ref]; ok || ref == "" {
+		return f, true
+	}
+	if d.Open == nil {
+		return nil, false
+	}
+	return d.Open(ref)
 }
 
 func (d *Difference) unknown(text string) {
@@ -230,11 +235,13 @@ func (c *comparer) inside(t *Change, at, a, b string) {
 	if !c.may(at) {
 		return
 	}
-	for _, h := range c.pairs(c.x.Trees[a], c.y.Trees[b]) {
+	from, _ := c.x.folder(a)
+	to, _ := c.y.folder(b)
+	for _, h := range c.pairs(from, to) {
 		dirA, isA := strings.CutPrefix(h.A, FolderPrefix)
 		dirB, isB := strings.CutPrefix(h.B, FolderPrefix)
-		_, inX := c.x.Trees[dirA]
-		_, inY := c.y.Trees[dirB]
+		_, inX := c.x.folder(dirA)
+		_, inY := c.y.folder(dirB)
 		h.Name = path.Join(at, h.Name)
 		switch {
 		case isA && isB && inX && inY:

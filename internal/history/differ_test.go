@@ -78,7 +78,7 @@ func TestDiffer(t *testing.T) {
 	delete(y.Trees, "inc2")
 	delete(y.Trees, "lib2")
 	got := lines(history.Differ(x, a, y, b))
-	for _, says := range []string{"unknown: what differs in inc: its files are not in the document",
+	for _, says := range []string{"unknown: what differs in inc: its files are no longer known",
 		"  lib: folder lib1 → folder lib2"} {
 		if !slices.Contains(got, says) {
 			t.Errorf("no %q in %q", says, got)

@@ -54,9 +54,11 @@ type Document struct {
 	Checks   []event.CheckFinished `json:"checks,omitempty"`
 	Failures []runlog.Failure      `json:"failures,omitempty"`
 	Warnings []runlog.Warning      `json:"warnings,omitempty"`
-	// of what actions were given: each folder once, by its digest
-	Trees   map[string]Folder `json:"trees,omitempty"`
-	Unknown []string          `json:"unknown,omitempty"` // what cannot be told, and why
+	// folders of the actions' inputs, by the first digits of their digests
+	Trees map[string]Folder `json:"trees,omitempty"`
+	// Open returns a folder that Trees lacks; may be nil
+	Open    func(name string) (f Folder, ok bool) `json:"-"`
+	Unknown []string                              `json:"unknown,omitempty"` // what cannot be told, and why
 }
 
 // Result is how a run ended.

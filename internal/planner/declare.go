@@ -72,6 +72,11 @@ func (s *placed) copy(key string) *instance {
 	return s.byAddress[addrs.Instance{Step: s.at, Key: key, Keyed: true}]
 }
 
+// optional tells whether steps of the kind may lack an output.
+func (s *placed) optional(output string) bool {
+	return slices.ContainsFunc(s.schema.Outputs, func(o step.OutputSpec) bool { return o.Name == output && o.Optional })
+}
+
 // exists tells whether there is a copy of the step, or it itself.
 func (s *placed) exists() bool {
 	return s != nil && slices.ContainsFunc(s.instances, func(in *instance) bool { return in.plan != nil })

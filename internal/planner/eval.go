@@ -278,7 +278,7 @@ func stepValue(s *placed, filled map[addrs.Output]cty.Value) cty.Value {
 	for _, in := range s.instances {
 		outs := make(map[string]cty.Value, len(in.outputs))
 		for _, o := range in.outputs {
-			if in.plan == nil {
+			if in.plan == nil || in.lacks(o.Name) {
 				outs[o.Name] = cty.NullVal(cty.String)
 				continue
 			}

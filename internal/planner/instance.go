@@ -341,6 +341,15 @@ func spare(n *plan.Instance, toolchains []string) {
 	}
 }
 
+// lacks tells whether the kind planned the step without an optional output.
+func (in *instance) lacks(output string) bool {
+	if in.answer.Outputs == nil || in.answer.Expand != nil { // not planned yet
+		return false
+	}
+	_, planned := in.answer.Outputs[output]
+	return !planned
+}
+
 // check finds mistakes of a kind before they become puzzling failures.
 func (in *instance) check() hcl.Diagnostics {
 	b := in.s.block
@@ -352,8 +361,10 @@ func (in *instance) check() hcl.Diagnostics {
 	}
 	if in.answer.Expand == nil {
 		for _, o := range in.outputs {
-			if a, ok := in.answer.Outputs[o.Name]; !ok {
+			if a, ok := in.answer.Outputs[o.Name]; !ok && !in.s.optional(o.Name) {
 				bug("output %s is missing", o.Name)
+			} else if !ok {
+				continue
 			} else if a.Class != o.Class {
 				bug("output %s is a %s, declared as a %s", o.Name, a.Class, o.Class)
 			}

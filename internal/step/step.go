@@ -35,7 +35,7 @@ type Schema struct {
 	Args      hcldec.ObjectSpec // arguments and blocks, beside the meta-arguments
 	ArgDocs   map[string]string // a line for each argument
 	Arguments []Argument        // the same for people, sorted by name; set by New
-	Outputs   []OutputSpec      // the outputs every step of this kind has
+	Outputs   []OutputSpec      // the outputs that steps of this kind have
 
 	// OwnOutputs allows `output` blocks in the step. OutputsFrom names a list argument whose elements are also names
 	// of file outputs, such as "targets".
@@ -59,11 +59,12 @@ type Schema struct {
 	Example string // a step of the kind, in HCL
 }
 
-// OutputSpec is an output that every step of a kind has.
+// OutputSpec is an output of each step of a kind. An optional output is null in a step that did not plan it.
 type OutputSpec struct {
-	Name  string
-	Class action.Class
-	Doc   string
+	Name     string
+	Class    action.Class
+	Doc      string
+	Optional bool
 }
 
 // Request is what Plan is given.

@@ -14,12 +14,6 @@ func Compare(a, b string) int {
 	return cmp.Or(n, cmp.Compare(len(restA), len(restB)))
 }
 
-// CompareShared compares as many parts as both have: 2.31 and 2.31.0.250130 are equal.
-func CompareShared(a, b string) int {
-	n, _, _ := shared(a, b)
-	return n
-}
-
 // Older tells whether version a comes before b. A version that is not known ("") is neither older nor newer.
 func Older(a, b string) bool { return a != "" && b != "" && Compare(a, b) < 0 }
 

@@ -43,23 +43,6 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func TestCompareShared(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{
-		{"2.31.0", "2.31.0.250130", 0}, {"2.31", "2.31.1", 0}, {"", "2.31", 0}, {"2.31.0.250130", "2.32", -1},
-		{"2.100", "2.31.0", 1}, {"v15", "v16", -1},
-	} {
-		if got := version.CompareShared(c.a, c.b); got != c.want {
-			t.Errorf("%s and %s: %d, want %d", c.a, c.b, got, c.want)
-		}
-		if got := version.CompareShared(c.b, c.a); got != -c.want {
-			t.Errorf("%s and %s: %d, want %d", c.b, c.a, got, -c.want)
-		}
-	}
-}
-
 func FuzzCompare(f *testing.F) {
 	f.Add("2.37.0.250724", "r28b", "19.0.04")
 	f.Fuzz(func(t *testing.T, a, b, c string) {

@@ -7,20 +7,18 @@ import (
 
 // Model is the part of a decoder's description that decides how much memory it takes.
 type Model struct {
-	Architecture string `json:"architecture"`
-	Layers       int64  `json:"layers"`
-	Hidden       int64  `json:"hidden"`
-	Heads        int64  `json:"heads"`
-	KVHeads      int64  `json:"kv_heads"`
-	HeadDim      int64  `json:"head_dim"`
-	Intermediate int64  `json:"intermediate"`
-	Vocabulary   int64  `json:"vocabulary"`
-	Tied         bool   `json:"tied"` // the head is the embedding, as a file has it
-	// From says what was read: "config.json and the headers of 2 files", "config.json alone", "the header of x.gguf".
-	From string `json:"from"`
+	Architecture string
+	Layers       int64
+	Hidden       int64
+	Heads        int64
+	KVHeads      int64
+	HeadDim      int64
+	Intermediate int64
+	Vocabulary   int64
+	Tied         bool // the head is the embedding, as a file has it
 }
 
-// Architectures are those that onnx_llm makes graphs of, and that were measured.
+// Architectures returns the architectures that onnx_llm makes graphs of.
 func Architectures() []string { return []string{"llama", "qwen2", "qwen3"} }
 
 // Parameters is how many weights the model has, the head's once more only if it has weights of its own.

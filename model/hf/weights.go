@@ -22,16 +22,12 @@ type stored struct {
 // weights reads the headers of the safetensors files, and compares them with the model if its shapes are known.
 func (r *reader) weights(known bool) {
 	m := &r.folder.Model
-	m.From = "config.json alone: there are no weights beside it"
 	files, listed := r.files()
 	if files == nil {
 		return
 	}
 	found := map[string]stored{}
 	r.shards(files, listed, found)
-	if m.From = "config.json and the header of " + weightsFile; len(files) > 1 {
-		m.From = fmt.Sprintf("config.json and the headers of %d files", len(files))
-	}
 	if r.needs.Types == nil {
 		_, separate := found[head]
 		m.Tied = !separate

@@ -12,8 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hexmage/hexmage/model/inspect"
-	"github.com/hexmage/hexmage/qnn/catalogfile"
-	"github.com/hexmage/hexmage/qnn/catalogfile/catalogfiletest"
 	"github.com/hexmage/hexmage/qnn/flatbuffer"
 	"github.com/hexmage/hexmage/qnn/qnnctx/qnnctxtest"
 )
@@ -42,12 +40,6 @@ func pte(context []byte) []byte {
 	return append(append(b, make([]byte, 16)...), context...)
 }
 
-// catalog is one of Windows' catalogs, of a skel's two digests and another file's.
-func catalog(t testing.TB) []byte {
-	return catalogfiletest.Make(t, catalogfile.Member{Name: "skel.so", SHA1: strings.Repeat("ab", 20)}, catalogfile.Member{Name: "a.inf", SHA1: strings.Repeat("01", 20)},
-		catalogfile.Member{Name: "skel.so", SHA256: strings.Repeat("cd", 32)})
-}
-
 // TestOtherFormats: what is told of each kind of file, in the text for people.
 func TestOtherFormats(t *testing.T) {
 	context := qnnctxtest.Real(t, "2.51-SM8750.bin")
@@ -70,7 +62,6 @@ func TestOtherFormats(t *testing.T) {
 			"float32   [4×16]         x"}},
 		"pte":          {pte(context), "pte", []string{"ExecuTorch program (.pte) of 1 methods", "aten::add 2", "QnnBackend 1", inner}},
 		"pte, wrapped": {pte(wrapped), "pte", []string{inner}},
-		"a catalog":    {catalog(t), "catalog", []string{"2 files", "2026-09-30 03:02:22 UTC", "skel.so", strings.Repeat("cd", 32), strings.Repeat("ab", 20), "a.inf"}},
 		"wrapped":      {wrapped, "qnn-context", []string{"SM8750 (model 69)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -107,8 +98,6 @@ func TestDamagedFormats(t *testing.T) {
 		"a program cut off":        {cut(pte(context), 1), "cut off"},
 		"a program's context":      {pte(damaged), "FlatBuffer"},
 		"a program cut early":      {pte(context)[:60], "a program of"},
-		"a catalog cut off":        {cut(catalog(t), 1), "damaged"},
-		"signed data of others":    {bytes.Replace(catalog(t), []byte{0x2b, 6, 1, 4, 1, 0x82, 0x37, 10, 1}, []byte{0x2b, 6, 1, 4, 1, 0x82, 0x37, 10, 9}, 1), "no catalog"},
 		"an ONNX model cut off":    {cut(qnnctxtest.Real(t, "points.onnx"), 1), "cut off"},
 		"the context in a model":   {bytes.Replace(qnnctxtest.Real(t, "embedded.onnx"), []byte{0, 0, 0, 2, 0, 0, 0, 3}, []byte{0, 0, 0, 9, 0, 0, 0, 3}, 1), "it begins with"},
 		"wrapping without context": {append([]byte{0xcd, 0xab, 0x78, 0x56}, make([]byte, 300)...), "has none"},

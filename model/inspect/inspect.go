@@ -1,8 +1,8 @@
-// Package inspect says what a file is: a model (safetensors, .mllm, GGUF, ONNX, DLC, .pte), an ELF file, a program for Windows, a QNN
-// context binary, a catalog of signed files, an SDK as a folder or a zip file.
+// Package inspect identifies a file: a model (safetensors, .mllm, ONNX, DLC, .pte), an ELF file, a QNN context binary, or an SDK
+// as a folder or a zip file.
 //
-// It looks at bytes, never at names, and trusts none of them: what it reads is bounded, whatever a file says of itself. It does
-// not run, load or unpack anything, and does not judge whether files fit together.
+// It looks at bytes, never at names, and bounds all that it reads. It does not run, load or unpack anything, and it does not know
+// which files fit together.
 package inspect
 
 import (
@@ -20,37 +20,33 @@ import (
 	"strings"
 
 	"github.com/hexmage/hexmage/model/dlc"
-	"github.com/hexmage/hexmage/model/gguf"
 	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/model/onnx"
 	"github.com/hexmage/hexmage/model/pte"
 	"github.com/hexmage/hexmage/model/safetensors"
-	"github.com/hexmage/hexmage/qnn/catalogfile"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
-// ErrUnknown says that a file is none of the formats this package knows.
-var ErrUnknown = errors.New("neither a model (safetensors, .mllm, GGUF, ONNX, DLC, .pte), nor ELF, PE, zip, a catalog or a QNN context binary")
+// ErrUnknown is the error for a file in none of this package's formats.
+var ErrUnknown = errors.New("neither a model (safetensors, .mllm, ONNX, DLC, .pte), nor ELF, zip or a QNN context binary")
 
-// Description is what a file turned out to be. Exactly one of the fields after Size is set.
+// Description is the identity of a file. Exactly one of the fields after Size is set.
 type Description struct {
-	Path     string               `json:"path"`
-	Format   string               `json:"format"` // safetensors, mllm-v1, mllm-v2, gguf, onnx, dlc, pte, elf, pe, catalog, qnn-context, zip, folder
-	Size     int64                `json:"size"`   // bytes; of a folder those of its files
-	Tensors  *Tensors             `json:"tensors,omitempty"`
-	ELF      *ELF                 `json:"elf,omitempty"`
-	PE       *PE                  `json:"pe,omitempty"`
-	ONNX     *onnx.Model          `json:"onnx,omitempty"`
-	DLC      *dlc.File            `json:"dlc,omitempty"`
-	Program  *Program             `json:"program,omitempty"`
-	Catalog  *catalogfile.Catalog `json:"catalog,omitempty"`
-	Context  *qnnctx.Info         `json:"context,omitempty"`
-	Contents *Contents            `json:"contents,omitempty"`
+	Path     string       `json:"path"`
+	Format   string       `json:"format"` // safetensors, mllm-v1, mllm-v2, onnx, dlc, pte, elf, qnn-context, zip, folder
+	Size     int64        `json:"size"`   // in bytes; for a folder, the sum of its files
+	Tensors  *Tensors     `json:"tensors,omitempty"`
+	ELF      *ELF         `json:"elf,omitempty"`
+	ONNX     *onnx.Model  `json:"onnx,omitempty"`
+	DLC      *dlc.File    `json:"dlc,omitempty"`
+	Program  *Program     `json:"program,omitempty"`
+	Context  *qnnctx.Info `json:"context,omitempty"`
+	Contents *Contents    `json:"contents,omitempty"`
 
-	Contexts []InnerContext `json:"contexts,omitempty"` // that an ONNX model carries within it
+	Contexts []InnerContext `json:"contexts,omitempty"` // context binaries inside an ONNX model
 
-	SoC     string   `json:"soc,omitempty"`      // of a context: the SoC that the facts have for its soc_model
-	AlsoFor []string `json:"also_for,omitempty"` // of Hexagon code: archs for which code is compiled as for the one that the file is for
+	SoC     string   `json:"soc,omitempty"`      // SoC that the facts have for a context's soc_model
+	AlsoFor []string `json:"also_for,omitempty"` // further archs that share compiled code with a Hexagon file's arch
 }
 
 // Tensors describes a model file.
@@ -71,10 +67,7 @@ type Tensor struct {
 	Size   int64   `json:"size"`
 }
 
-// Describe opens the file or folder at path and says what it is. Errors that mean "not a known format" wrap ErrUnknown.
-func Describe(path string) (Description, error) { return describe(path, path) }
-
-// describe calls the file at name path.
+// describe opens the file or folder called name and describes it as path. The error for an unknown format wraps ErrUnknown.
 func describe(name, path string) (Description, error) {
 	f, err := os.Open(name)
 	var pathErr *os.PathError
@@ -173,21 +166,11 @@ func (d *Description) read(f *os.File) error {
 		err = d.qnnContext(f, 0)
 	case magic == wrapMagic:
 		err = d.wrapped(f)
-	case gguf.Is(head):
-		err = d.gguf(f)
 	case flat(head, pte.Magic):
 		d.Format = "pte"
 		d.Program, err = describePTE(f, d.Size)
-	case catalogfile.Is(head):
-		d.Format = "catalog"
-		if d.Catalog, err = catalogfile.Read(f, d.Size); errors.Is(err, catalogfile.ErrOther) {
-			err = fmt.Errorf("%w: %w", ErrUnknown, err)
-		}
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		err = d.zip(f)
-	case bytes.HasPrefix(head, []byte("MZ")):
-		d.Format = "pe"
-		d.PE, err = describePE(f, d.Size)
 	case onnx.Is(head):
 		err = d.onnx(f)
 	case len(head) >= 9 && head[8] == '{':
@@ -235,19 +218,6 @@ func unwrap(r *io.SectionReader) (at int64, ok bool) {
 // flat tells whether a file begins as a FlatBuffer of that kind.
 func flat(head []byte, magic string) bool {
 	return len(head) >= flatHeader && string(head[4:flatHeader]) == magic
-}
-
-func (d *Description) gguf(r io.ReaderAt) error {
-	f, err := gguf.Parse(r, d.Size)
-	if err != nil {
-		return err
-	}
-	d.Format = "gguf"
-	d.Tensors = &Tensors{Metadata: f.Metadata, ModelName: f.Metadata["general.name"], Count: len(f.Tensors)}
-	for _, t := range f.Tensors {
-		d.Tensors.List = append(d.Tensors.List, Tensor{t.Name, t.Type, t.Dims, t.Offset, t.Size})
-	}
-	return nil
 }
 
 // onnx describes a model. ONNX has no mark of its own: a file that only begins like one is not known.

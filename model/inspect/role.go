@@ -48,12 +48,12 @@ func symbolRole(name string) string {
 
 var (
 	skelName    = lazyregexp.New(`^libQnnHtpV\d+Skel\.so$`)
-	stubName    = lazyregexp.New(`^(?:lib)?QnnHtpV\d+Stub\.(?:so|dll)$`)
-	prepareName = lazyregexp.New(`^(?:lib)?(?:QnnHtpPrepare|HtpPrepare|SnpeHtp)\.(?:so|dll)$`)
+	stubName    = lazyregexp.New(`^libQnnHtpV\d+Stub\.so$`)
+	prepareName = lazyregexp.New(`^lib(?:QnnHtpPrepare|HtpPrepare|SnpeHtp)\.so$`)
 )
 
-// role is what a library is by the name that it says of itself, what it exports, and what it calls its interface. Of the prepare library, and of
-// stubs for Windows, only the name tells.
+// role returns a library's role in QNN by its soname, its exports and its provider's name. Only the soname identifies the
+// prepare library.
 func role(name string, roles, providers []string) string {
 	switch {
 	case prepareName.MatchString(name):

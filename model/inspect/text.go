@@ -10,7 +10,6 @@ import (
 	"github.com/hexmage/hexmage/internal/bytesize"
 	"github.com/hexmage/hexmage/model/dlc"
 	"github.com/hexmage/hexmage/model/onnx"
-	"github.com/hexmage/hexmage/qnn/catalogfile"
 	"github.com/hexmage/hexmage/qnn/qnnctx"
 )
 
@@ -44,14 +43,6 @@ func (d Description) String() string {
 			l.add("also for", a+", whose code is compiled as for "+d.ELF.Arch)
 		}
 		d.ELF.text(l)
-	case d.PE != nil:
-		l.add("name", d.PE.Name)
-		l.add("QNN build id", d.PE.BuildIDs...)
-		l.add("QNN version", d.PE.Versions...)
-		l.add("QNN interface", d.PE.Providers...)
-		for _, w := range d.PE.Warnings {
-			l.add("warning", w)
-		}
 	case d.Context != nil:
 		contextText(l, d.Context, d.SoC)
 	case d.ONNX != nil:
@@ -60,8 +51,6 @@ func (d Description) String() string {
 		dlcText(l, d.DLC)
 	case d.Program != nil:
 		d.Program.text(l)
-	case d.Catalog != nil:
-		catalogText(d.Catalog, l)
 	case d.Tensors != nil:
 		d.Tensors.text(l)
 	case d.Contents != nil:
@@ -75,12 +64,6 @@ func (d Description) headline() string {
 	switch {
 	case d.ELF != nil:
 		return fmt.Sprintf("%s, %s", d.ELF.headline(), size)
-	case d.PE != nil:
-		kind := "Program or library"
-		if d.PE.Role != "" {
-			kind = "QNN " + d.PE.Role
-		}
-		return fmt.Sprintf("%s for Windows on %s, %s", kind, d.PE.Machine, size)
 	case d.Context != nil:
 		made := "QNN context binary"
 		if d.Context.Simulated {
@@ -100,8 +83,6 @@ func (d Description) headline() string {
 		return d.dlcHeadline(size)
 	case d.Program != nil:
 		return fmt.Sprintf("ExecuTorch program (.pte) of %d methods, %s", len(d.Program.Methods), size)
-	case d.Catalog != nil:
-		return fmt.Sprintf("Catalog of files that their maker has signed for Windows, %d files, %s", len(d.Catalog.Members), size)
 	case d.Tensors != nil:
 		return fmt.Sprintf("%s model of %d tensors, %s", d.Format, d.Tensors.Count, size)
 	case d.Contents != nil:
@@ -352,15 +333,6 @@ func (p *Program) text(l *lines) {
 	}
 	for _, w := range p.Warnings {
 		l.add("warning", w)
-	}
-}
-
-func catalogText(c *catalogfile.Catalog, l *lines) {
-	l.add("made", c.Made.Format("2006-01-02 15:04:05 UTC"))
-	for _, m := range c.Members {
-		l.add("file", m.Name)
-		l.add("  SHA-256", m.SHA256)
-		l.add("  SHA-1", m.SHA1)
 	}
 }
 

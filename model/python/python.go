@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-//go:embed programs/*.py programs/*.c
+//go:embed programs/*.py
 var programs embed.FS
 
 // File is a file of a program.
@@ -23,8 +23,7 @@ type File struct {
 	Data []byte
 }
 
-// Program returns the files of a program, such as onnx_llm, and of those that it starts: themselves, what they import of their neighbours, and the other half, in C,
-// of one that has such a half; sorted by name.
+// Program returns the files of a program, such as onnx_llm, and of those that it starts: themselves, and what they import of their neighbors; sorted by name.
 func Program(names ...string) ([]File, error) {
 	var files []File
 	seen := map[string]bool{}
@@ -39,9 +38,6 @@ func Program(names ...string) ([]File, error) {
 			return err
 		}
 		files = append(files, File{module + ".py", data})
-		if data, err := programs.ReadFile("programs/" + module + ".c"); err == nil {
-			files = append(files, File{module + ".c", data})
-		}
 		for _, name := range imports(string(data)) {
 			if _, err := programs.Open("programs/" + name + ".py"); err == nil {
 				if err := add(name); err != nil {

@@ -1,4 +1,4 @@
-# The vendor's SDK of the release that ExecuTorch was built against. Another one's structures are laid out differently.
+# The QAIRT release that ExecuTorch was built against: other releases have other structures.
 
 profile "device" {
   toolchain "qairt" { version = "2.37.0.250724" }

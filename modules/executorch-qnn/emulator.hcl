@@ -1,5 +1,5 @@
-# The vendor's libraries in public packages are of a later release than ExecuTorch was built against: it fails with what they say (docs/fallback.md), until an
-# ExecuTorch comes that was built against theirs.
+# Public packages have libraries of a later release than ExecuTorch was built against: ExecuTorch fails
+# (docs/executorch.md).
 
 profile "emulator" {
   toolchain "htp_host" {}

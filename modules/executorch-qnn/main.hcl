@@ -1,67 +1,58 @@
-# ExecuTorch's way to the NPU: a PyTorch module, quantised and lowered by ExecuTorch itself.
+# ExecuTorch's way to the NPU: ExecuTorch quantizes and lowers a PyTorch module itself.
 
 module {
-  description = "A PyTorch module lowered to a .pte for the target by ExecuTorch, with the vendor's SDK that it was built against"
+  description = "A PyTorch module lowered to a .pte for the target by ExecuTorch, with the QAIRT that it was built against"
 }
 
 variable "module" {
   type        = string
   default     = ""
-  description = "A Python file with module(), which returns a torch.nn.Module, and samples(), a list of tuples of its inputs; by default a small example"
+  description = "A Python file with module(), which returns a torch.nn.Module, and samples(), which returns a list of tuples of its inputs. Default: a small example"
 }
 
 variable "precision" {
   type        = string
   default     = "a16w8"
-  description = "a16w8, a8w8 or a16w4: bits of activations and weights; or f16"
+  description = "Bits of activations and weights: a16w8, a8w8, a16w4; or f16"
+  validation {
+    condition     = contains(["a16w8", "a8w8", "a16w4", "f16"], var.precision)
+    error_message = "precision is a16w8, a8w8, a16w4 or f16, not ${var.precision}."
+  }
 }
 
 variable "partitions" {
   type        = optional(number)
-  description = "Partitions on the NPU at most: more are a failed check; by default any number will do"
+  description = "Most partitions on the NPU: the step fails if there are more. Default: any number"
 }
 
 toolchain "executorch" {}
 toolchain "gnu_runtime" {}
 
 locals {
-  title = "${var.module == "" ? "the example" : basename(var.module)} for ${target.soc}, Hexagon ${target.arch}, by ExecuTorch"
+  net     = var.module == "" ? "${path.module}/net.py" : var.module
+  runtime = toolchain.gnu_runtime.dir
 }
 
-step "executorch_context" "net" {
-  module    = var.module == "" ? "${path.module}/net.py" : var.module
-  libraries = local.libraries
-  precision = var.precision
-}
-
-step "fallback" "net" {
-  title    = local.title
-  compiled = step.executorch_context.net.outputs.pte
-}
-
-check "partitions" {
-  description   = "the NPU runs it in as few partitions as is wanted"
-  condition     = var.partitions == null || step.fallback.net.outputs.rows.partitions <= coalesce(var.partitions, 0)
-  error_message = "The NPU runs ${step.fallback.net.outputs.rows.partitions} partitions, ${coalesce(var.partitions, 0)} at most are wanted: between them ${step.fallback.net.outputs.rows.cpu_nodes} calls run on the CPU. The table says which."
+step "python" "net" {
+  environment = toolchain.executorch.dir
+  script      = "${path.module}/lower.py"
+  args = concat([local.net, "--soc", target.soc, "--precision", var.precision, "--libraries", local.libraries,
+    "--out", "net.pte", "--nodes", "nodes.json"],
+  var.partitions == null ? [] : ["--partitions", tostring(var.partitions)])
+  inputs          = [local.net]
+  env             = { LD_LIBRARY_PATH = "${local.libraries}:${local.runtime}/usr/lib/x86_64-linux-gnu:${local.runtime}/lib/x86_64-linux-gnu" }
+  fixed_addresses = true
+  varies          = "a signature of ExecuTorch has the time"
+  output "pte" { file = "net.pte" }
+  output "nodes" { file = "nodes.json" }
 }
 
 output "pte" {
   description = "the lowered module"
-  value       = step.executorch_context.net.outputs.pte
-}
-
-output "rows" {
-  description = "the table's numbers, for checks"
-  value       = step.fallback.net.outputs.rows
+  value       = step.python.net.outputs.pte
 }
 
 output "nodes" {
-  description = "every call on the CPU (JSON)"
-  value       = step.fallback.net.outputs.nodes
-}
-
-output "table" {
-  description = "what stays on the CPU"
-  show        = "table"
-  value       = step.fallback.net.outputs.table
+  description = "number of partitions on the NPU, and the operations on the CPU (JSON)"
+  value       = step.python.net.outputs.nodes
 }

@@ -12,8 +12,8 @@ profile "simulated" {
     name     = "a small Qwen2"
     ops      = "${path.module}/../../oppackage/example/LLaMAPackage"
     hvx      = "v66" # all that qemu runs right
-    int8     = step.convert.int8.outputs.model
-    q4k      = step.convert.floats.outputs.model # the simulation's program reads floats in the place of 4 bits
+    int8     = step.convert.floats.outputs.model # the simulated programs read floats, not int8 and 4 bits
+    q4k      = step.convert.floats.outputs.model
     vocab    = step.vocab.small.outputs.vocab
     merges   = step.vocab.small.outputs.merges
     main     = step.exec.runner.outputs.bin
@@ -23,7 +23,7 @@ profile "simulated" {
     serial   = null
     repeat   = 1
     pull     = ["results/tokens.json"]
-    expect   = step.reference_v1.small.outputs.dir
+    expect   = step.reference.small.outputs.dir
     open_env = { OPEN_RUNNER_RESULTS = "$HEXMAGE_ROOT/results/tokens.json" } # the simulation's alone: upstream's programs write no file
   }
 
@@ -35,20 +35,9 @@ profile "simulated" {
     architecture = "qwen2"
   }
 
-  step "int8_v1" "small" {
-    model = step.model.small.outputs.dir
-  }
-
-  step "convert" "int8" {
-    name        = "int8"
-    description = "for the NPU"
-    model       = step.int8_v1.small.outputs.dir
-    format      = "v1"
-  }
-
   step "convert" "floats" {
     name        = "floats"
-    description = "for the CPU"
+    description = "for the NPU and the CPU"
     model       = step.model.small.outputs.dir
     format      = "v1"
   }
@@ -57,13 +46,14 @@ profile "simulated" {
     tokenizer = "${step.model.small.outputs.dir}/tokenizer.json"
   }
 
-  step "reference_v1" "small" {
-    description = "what the device must say"
-    int8        = step.convert.int8.outputs.model
-    floats      = step.convert.floats.outputs.model
-    model       = step.model.small.outputs.dir
-    prompt      = "Why can greatness not be planned? Give three reasons, one a line, and name somebody who found something great while looking for something else."
-    runs        = { for n in var.lengths : n => tonumber(n) > 512 ? 1 : 0 }
+  step "reference" "small" {
+    description    = "the tokens that the phone must print"
+    model          = step.convert.floats.outputs.model
+    config         = "${step.model.small.outputs.dir}/config.json"
+    tokenizer      = step.vocab.small.outputs.vocab
+    prompt         = "Why can greatness not be planned? Give three reasons, one a line, and name somebody who found something great while looking for something else."
+    lengths        = [for n in var.lengths : tonumber(n)]
+    max_new_tokens = 101
   }
 
   step "exec" "runner" {

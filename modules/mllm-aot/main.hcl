@@ -76,7 +76,7 @@ variable "tokens" {
 variable "sharing" {
   type        = bool
   default     = true
-  description = "Profile emulator: one context with prefill and decode that has the weights once; false compiles a context of each, in half the memory and less than half the time"
+  description = "Profile emulator: one context with prefill and decode that has the weights once; false compiles a context of each graph, in half the memory"
 }
 
 variable "near" {

@@ -1,5 +1,5 @@
 # A small language model for the HTP, with nothing but public packages: static graphs, quantised in several ways, compiled by the vendor's own compiler for
-# x86, and run on the vendor's emulator beside the float model. ort-board and ort-phone call it for what goes onto their devices.
+# x86, and run on the vendor's emulator beside the float model. onnx-device calls it for what goes onto a device.
 
 module {
   description = "A language model through Qualcomm's HTP compiler and emulator for x86, from public packages; each way of quantising beside the float model"
@@ -49,7 +49,7 @@ variable "kv" {
 variable "splits" {
   type        = number
   default     = 1
-  description = "Contexts that the layers are cut into: one may take so much, and no more (hexmage fit)"
+  description = "Contexts that the layers are cut into, if one would be too large"
 }
 
 variable "embedding" {
@@ -73,7 +73,7 @@ variable "text" {
 variable "licences" {
   type        = list(string)
   default     = []
-  description = "Files with the texts of the model's licence, or folders of them, for the bundles"
+  description = "Files with the texts of the model's license, or folders of them; contexts.NAME/device has all texts"
 }
 
 variable "twins" {
@@ -88,6 +88,7 @@ toolchain "onnx" {}
 
 step "onnx_llm" "float" {
   model     = var.model
+  licenses  = var.licences
   context   = var.context
   chunk     = var.chunk
   embedding = var.embedding
@@ -115,14 +116,6 @@ step "htp_context" "way" {
   sharing  = var.sharing
 }
 
-step "bundle" "way" {
-  description = "what a phone or board needs, in one folder"
-  for_each    = var.schemes
-  context     = step.htp_context.way[each.key].outputs.dir
-  model       = var.model
-  licences    = var.licences
-}
-
 step "htp_emulate" "way" {
   description = "what the NPU would say"
   for_each    = var.schemes
@@ -139,11 +132,6 @@ step "accuracy" "way" {
   contexts      = { for way, c in step.htp_context.way : way => c.outputs.dir }
   compile_times = { for way, c in step.htp_context.way : way => c.outputs.times }
   times         = { for way, e in step.htp_emulate.way : way => e.outputs.times }
-}
-
-output "bundles" {
-  description = "for each way of quantising, what a phone or board needs: docs/emulator.md"
-  value       = { for way, b in step.bundle.way : way => b.outputs.dir }
 }
 
 module "twins" {

@@ -53,12 +53,12 @@ step "patch" "ops" {
   series = var.series
 }
 
-step "oppackage_probe" "package" {
+step "sdk_matrix" "package" {
   source  = var.series == "" ? local.sources : step.patch.ops.outputs.dir
   package = var.package
   targets = var.targets
 }
 
 output "cells" {
-  value = step.oppackage_probe.package.outputs.cells
+  value = step.sdk_matrix.package.outputs.cells
 }

@@ -21,8 +21,7 @@ func TestUpstream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := maker(t, filepath.Dir(makefile))
-	targets, err := equiv.Compare(t.Context(), m, makefile, p, arches)
+	targets, err := equiv.Compare(t.Context(), maker(t, filepath.Dir(makefile)), makefile, p, arches)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,9 +33,4 @@ func TestUpstream(t *testing.T) {
 			t.Errorf("%s: %d differences without a reason", target.Target, target.Unexplained())
 		}
 	}
-	n, err := equiv.Check(t.Context(), m, p, arches)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("the generated Makefile and the pipeline run the same %d lines", n)
 }

@@ -77,7 +77,7 @@ func sources(t testing.TB, renamed bool) string {
 }
 
 // compiler returns the command line that compiles one source of the package, without the source and the output.
-// target is "aarch64" or an arch as "v79". These are the flags that makefiles of op packages have.
+// target is "aarch64", an arch such as "v79", or "v79-reference", for the arch with the ops' reference branches. These are the flags that makefiles of op packages have.
 func (s sdks) compiler(target string) []string {
 	common := []string{
 		"-std=c++17", "-I" + s.qairt + "/include/QNN", "-fPIC", "-Wall", "-Wreorder", "-Wno-missing-braces", "-Wno-unused-function",
@@ -89,6 +89,10 @@ func (s sdks) compiler(target string) []string {
 	if target == "aarch64" {
 		return slices.Concat(s.linker(target), common, []string{"-D__HVXDBL__", "-I" + tools + "/libnative/include", "-ffast-math",
 			"-fno-finite-math-only", "-DUSE_OS_LINUX", "-DANDROID", "-fomit-frame-pointer", "-Wno-invalid-offsetof", "-DREFERENCE_OP", "-c"})
+	}
+	target, reference := strings.CutSuffix(target, "-reference")
+	if reference {
+		common = append(common, "-DREFERENCE_OP")
 	}
 	qurt := s.hexagon + "/rtos/qurt/compute" + target + "/include"
 	return slices.Concat(s.linker(target), common, []string{"-mhvx=v66", "-mhvx-length=128B", "-mhmx", "-DUSE_OS_QURT", "-O2", "-Wno-reorder",

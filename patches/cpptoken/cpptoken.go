@@ -4,14 +4,13 @@
 // The tokens tile the source: every byte belongs to exactly one token, and the tokens' texts in order are the source again.
 // Line splices (a backslash before a line end) are followed everywhere except in raw strings, as a compiler does.
 //
-// It knows nothing of the grammar, of types, of macros' expansions or of conditional compilation (code under #if 0 is code),
-// and it takes trigraphs for what they look like, as C++17 does.
+// It does not know the grammar, types, macros' expansions or conditional compilation: code under #if 0 is code. It does not
+// know digraphs, trigraphs and universal character names (\u00e9), which op sources do not have.
 package cpptoken
 
 import (
 	"bytes"
 	"fmt"
-	"strings"
 )
 
 // Kind says what a token is.
@@ -27,19 +26,17 @@ const (
 	String                 // a string literal with its prefix and suffix
 	RawString              // a raw string literal with its prefix and suffix
 	Char                   // a character literal with its prefix and suffix
-	HeaderName             // <...> or "..." after #include or in __has_include
+	HeaderName             // <...> or "..." after #include
 	Punct                  // one punctuation mark; -> and :: and ## are one mark each
 )
 
 // Token is a part of a source.
 type Token struct {
 	Kind       Kind
-	Directive  bool // inside a preprocessor line
-	Start, End int  // byte offsets into the source
-	Line, Col  int  // where Start is; both count from 1, columns in bytes
-	// Name is the spelling with line splices taken out, of a digraph that of the mark it stands for. It is set for Identifier
-	// and Punct.
-	Name string
+	Directive  bool   // inside a preprocessor line
+	Start, End int    // byte offsets into the source
+	Line, Col  int    // where Start is; both count from 1, columns in bytes
+	Name       string // of an Identifier or Punct: the spelling without line splices
 }
 
 // Error says that a source cannot be cut into tokens, because something is left open at its end.
@@ -151,7 +148,7 @@ func (s *scanner) next() error {
 	}
 	if !s.text {
 		s.text = true
-		s.directive = c == '#' || c == '%' && s.peekIs(p, ':')
+		s.directive = c == '#'
 	}
 	header := s.header
 	s.header = false
@@ -174,7 +171,7 @@ func (s *scanner) next() error {
 	case digit(c) || c == '.' && s.peek(p, digit):
 		s.number(p)
 		return nil
-	case s.nameByte(c, p, true):
+	case letter(c):
 		return s.identifier()
 	}
 	s.punct(c, p)
@@ -257,40 +254,14 @@ func (s *scanner) until(p int, close byte) (int, bool) {
 	return 0, false
 }
 
-// punct takes a punctuation mark. Only the marks that a reader of tokens asks for are put together, and digraphs.
+// punct takes a punctuation mark. Only the marks that a reader of tokens asks for are put together.
 func (s *scanner) punct(c byte, p int) {
 	if d, q := s.at(p); q > p && q <= len(s.src) {
 		switch pair := string([]byte{c, d}); pair {
 		case "->", "::", "##":
 			s.emit(Punct, q, pair)
 			return
-		case "%:":
-			if e, r := s.at(q); e == '%' && s.peekIs(r, ':') {
-				_, end := s.at(r)
-				s.emit(Punct, end, "##")
-				return
-			}
-			s.emit(Punct, q, "#")
-			return
-		case "<%":
-			s.emit(Punct, q, "{")
-			return
-		case "%>":
-			s.emit(Punct, q, "}")
-			return
-		case ":>":
-			s.emit(Punct, q, "]")
-			return
-		case "<:":
-			// <:: opens a template's arguments with a name of the outermost namespace, unless : or > comes next.
-			if e, r := s.at(q); e != ':' || s.peekIs(r, ':') || s.peekIs(r, '>') {
-				s.emit(Punct, q, "[")
-				return
-			}
 		}
-	}
-	if c == '(' && strings.HasPrefix(s.name, "__has_include") {
-		s.header = true
 	}
 	s.emit(Punct, p, string([]byte{c}))
 }

@@ -32,8 +32,7 @@ func (s *scanner) literal(quote byte, p int) {
 
 // suffix takes a literal's suffix, if there is one at p.
 func (s *scanner) suffix(p int) int {
-	c, q := s.at(p)
-	if !s.nameByte(c, q, true) {
+	if c, _ := s.at(p); !letter(c) {
 		return p
 	}
 	_, end := s.word(p)
@@ -60,51 +59,15 @@ func (s *scanner) number(p int) {
 	s.emit(Number, len(s.src), "")
 }
 
-// nameByte says whether c, read up to p, continues a name or (first) begins one; \u1234 counts as a letter.
-func (s *scanner) nameByte(c byte, p int, first bool) bool {
-	if letter(c) || !first && digit(c) {
-		return true
-	}
-	return c == '\\' && s.ucn(p) > 0
-}
-
-// ucn returns the offset after a universal character name whose backslash ends at p, or 0.
-func (s *scanner) ucn(p int) int {
-	c, p := s.at(p)
-	n := 0
-	switch c {
-	case 'u':
-		n = 4
-	case 'U':
-		n = 8
-	default:
-		return 0
-	}
-	for range n {
-		c, q := s.at(p)
-		if !digit(c) && !('a' <= c|0x20 && c|0x20 <= 'f') {
-			return 0
-		}
-		p = q
-	}
-	return p
-}
-
 // word returns the name at p without its splices, and the offset after it.
 func (s *scanner) word(p int) (string, int) {
 	var b strings.Builder
-	for first := true; p < len(s.src); first = false {
+	for p < len(s.src) {
 		c, q := s.at(p)
-		if !s.nameByte(c, q, first) {
+		if !letter(c) && !(digit(c) && b.Len() > 0) {
 			break
 		}
 		b.WriteByte(c)
-		if c == '\\' {
-			for end := s.ucn(q); q < end; {
-				c, q = s.at(q)
-				b.WriteByte(c)
-			}
-		}
 		p = q
 	}
 	return b.String(), p
@@ -130,9 +93,7 @@ func (s *scanner) identifier() error {
 	if s.directive {
 		if s.name == "" {
 			s.name = name
-			s.header = name == "include" || name == "include_next" || name == "import"
-		} else if name == "__has_include" || name == "__has_include_next" {
-			s.name = name
+			s.header = name == "include" || name == "include_next"
 		}
 	}
 	s.emit(Identifier, end, name)

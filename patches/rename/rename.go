@@ -3,10 +3,10 @@
 // A Rule names an old and a new spelling, what the headers must say for the rule to be needed, and how many places a source
 // tree is expected to have. A place is a token, so comments and strings stay as they are.
 //
-// A rule with a receiver looks at member accesses only (x.old, p->old, Receiver::old), and leaves alone those whose object
-// the file itself shows to be of another class. What tokens can show, and what they can't, is at classOf.
+// A rule with a receiver looks at member accesses only: x.old, p->old, Receiver::old.
 //
-// It knows nothing of types beyond that, and it does not read files; its callers do.
+// The package does not know the types of objects: the bounds of a rule guard against members of other classes. It does not
+// read files; its callers do.
 package rename
 
 import (
@@ -29,9 +29,7 @@ type Rule struct {
 	To   string `hcl:"to"`
 	// Receiver is the class whose member From is. It limits places to member accesses and is what a compiler's message names.
 	Receiver string `hcl:"receiver,optional"`
-	// Except names classes that are declared elsewhere and have a member From of their own, which stays as it is.
-	Except []string `hcl:"except,optional"`
-	Scope  `hcl:",remain"`
+	Scope    `hcl:",remain"`
 }
 
 // Scope is what rules of all sorts have: where they look, how much they expect there, when they are needed.
@@ -80,14 +78,6 @@ func (r Rule) Validate() error {
 	}
 	if r.Receiver != "" && !name.MatchString(r.Receiver) {
 		bad("receiver %q must be a class name without its namespace", r.Receiver)
-	}
-	for _, e := range r.Except {
-		if !name.MatchString(e) || e == r.Receiver {
-			bad("except: %q must be a class name, and another than the receiver", e)
-		}
-	}
-	if len(r.Except) > 0 && r.Receiver == "" {
-		bad("except is of use only with a receiver")
 	}
 	for _, err := range r.Scope.Check() {
 		bad("%w", err)
@@ -192,8 +182,6 @@ type Place struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 	Col  int    `json:"col"`
-	// Type is the class of the object whose member the name is, where the file shows it; "" where it is taken by its name alone.
-	Type string `json:"type,omitempty"`
 }
 
 func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col) }
@@ -208,7 +196,6 @@ type Rewritten struct {
 	Out     []byte  // the source with its changes; the source itself if there are none
 	Changed []Place // in the source as it was
 	Already []Place // that are as the rule wants them
-	Left    []Place // of a rule with a receiver: members of another class, which stay
 }
 
 // Rewrite returns the source with every place of From spelled To. Line splices inside a name are kept behind it, so that lines
@@ -228,7 +215,6 @@ func (r Rule) RewriteSource(s *Source) (Rewritten, error) {
 	if err != nil {
 		return res, err
 	}
-	classes := classFinder{code: code, receiver: r.Receiver, except: r.Except}
 	var out []byte
 	copied := 0
 	for i, k := range code {
@@ -236,17 +222,8 @@ func (r Rule) RewriteSource(s *Source) (Rewritten, error) {
 			continue
 		}
 		place := Place{File: s.File, Line: k.Line, Col: k.Col}
-		if r.Receiver != "" {
-			if !r.member(code[:i]) {
-				continue
-			}
-			var other bool
-			if place.Type, other = classes.classOf(i); other {
-				if k.Name == r.From {
-					res.Left = append(res.Left, place)
-				}
-				continue
-			}
+		if r.Receiver != "" && !r.member(code[:i]) {
+			continue
 		}
 		if k.Name == r.To {
 			res.Already = append(res.Already, place)

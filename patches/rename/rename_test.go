@@ -63,62 +63,25 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestReceiver: what one file's tokens show of an object's class, and what they don't.
+// TestReceiver: a rule with a receiver changes members of any object, and no other names.
 func TestReceiver(t *testing.T) {
-	const quant = "struct Quant { float get_interface_scale() const; };\n"
 	for _, tt := range []struct {
-		name, src     string
-		changed, left int
-		class         string // that was seen of the one place
+		name, src string
+		changed   int
 	}{
-		{"a tensor", "float f(const Tensor &in) { return in.get_interface_scale(); }", 1, 0, "Tensor"},
-		{"a pointer with namespace", "float f(const hnnx::Tensor *in) { return in->get_interface_scale(); }", 1, 0, "Tensor"},
-		{"a template parameter", "template <typename T> float f(const T &in) { return in.get_interface_scale(); }", 1, 0, ""},
-		{"an unknown class", "float f(const Quant &in) { return in.get_interface_scale(); }", 1, 0, ""},
-		{"another class", quant + "float f(const Quant &in) { return in.get_interface_scale(); }", 0, 1, "Quant"},
-		{"another class by except", "float f(const Scales &in) { return in.get_interface_scale(); }", 0, 1, "Scales"},
-		{"a derived class", "class Plain : public Tensor {};\nfloat f(Plain &in) { return in.get_interface_scale(); }", 1, 0, ""},
-		{"a class of an unknown base", "class Plain : public Base {};\nfloat f(Plain &in) { return in.get_interface_scale(); }", 1, 0, ""},
-		{"derived from another class", quant + "class More final : private Quant {};\nfloat f(More &in) { return in.get_interface_scale(); }", 0, 1, "More"},
-		{"declared only", "class Quant;\nfloat f(Quant &in) { return in.get_interface_scale(); }", 1, 0, ""},
-		{"a local variable", quant + "float f() { Quant q{}; return q.get_interface_scale(); }", 0, 1, "Quant"},
-		{"an inner block", quant + "float f() { Quant q; { Tensor q; return q.get_interface_scale(); } }", 1, 0, "Tensor"},
-		{"a block that is over", quant + "float f(Tensor &q) { { Quant q; } return q.get_interface_scale(); }", 1, 0, "Tensor"},
-		{"another function's parameter", quant + "int g(Quant &q) { return 0; }\nfloat f(Tensor &q) { return q.get_interface_scale(); }", 1, 0, "Tensor"},
-		{"another function's parameter alone", quant + "int g(Quant &q) { return 0; }\nfloat f() { return q.get_interface_scale(); }", 1, 0, ""},
-		{"a prototype's parameter", quant + "int g(Quant &q);\nfloat f() { return q.get_interface_scale(); }", 1, 0, ""},
-		{"auto hides", quant + "Quant q;\nfloat f() { auto q = tensor(); return q.get_interface_scale(); }", 1, 0, ""},
-		{"a binding hides", quant + "Quant q;\nfloat f() { auto &[p, q] = pair(); return q.get_interface_scale(); }", 1, 0, ""},
-		{"a template hides", quant + "Quant q;\nfloat f() { Ref<Tensor> q; return q.get_interface_scale(); }", 1, 0, ""},
-		{"one of several hides", quant + "Quant q;\nfloat f() { Tensor p, q; return q.get_interface_scale(); }", 1, 0, ""},
-		{"uses do not hide", quant + "float f() { Quant q; g(a, q); b = a * q; return q.get_interface_scale(); }", 0, 1, "Quant"},
-		{"a member's member", quant + "Quant q;\nfloat f() { return a.q.get_interface_scale(); }", 1, 0, ""},
-		{"a call's result", quant + "float f() { return q().get_interface_scale() + (*q).x; }", 1, 0, ""},
-		{"elements", quant + "float f() { Quant q[2]; return q[g(1)].get_interface_scale(); }", 0, 1, "Quant"},
-		{"elements of a class", quant + "float f() { Quant q; return q[1].get_interface_scale(); }", 1, 0, ""},
-		{"this in a class", "struct Quant { float s; float f() { return this->get_interface_scale(); } };", 0, 1, "Quant"},
-		{"this in a member's definition", quant + "float Quant::f(int a) const { if (a) { return this->get_interface_scale(); } }", 0, 1, "Quant"},
-		{"this in an unknown class", "float Other::f() { return this->get_interface_scale(); }", 1, 0, ""},
-		{"a pack", "template <int... get_interface_scale> int f();", 0, 0, ""},
-		{"brackets that were never opened", ") ] } ].get_interface_scale() }.get_interface_scale()", 2, 0, ""},
+		{"a parameter", "float f(const Tensor &in) { return in.get_interface_scale(); }", 1},
+		{"a template parameter", "template <typename T> float f(const T &in) { return in.get_interface_scale(); }", 1},
+		{"a member's member", "a.q.get_interface_scale()", 1},
+		{"a call's result", "q().get_interface_scale()", 1},
+		{"an element", "q[g(1)].get_interface_scale()", 1},
+		{"this", "this->get_interface_scale()", 1},
+		{"a pack", "template <int... get_interface_scale> int f();", 0},
+		{"a declaration", "struct Quant { float get_interface_scale() const; };", 0},
+		{"brackets that were never opened", ") ] } ].get_interface_scale() }.get_interface_scale()", 2},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			r := scaleRule()
-			r.Except = []string{"Scales"}
-			got, err := r.Rewrite("a.cpp", []byte(tt.src))
-			if err != nil || len(got.Changed) != tt.changed || len(got.Left) != tt.left {
-				t.Fatalf("Rewrite = changed %v, left %v, %v", got.Changed, got.Left, err)
-			}
-			for _, p := range append(got.Changed, got.Left...) {
-				if p.Type != tt.class {
-					t.Errorf("type %q, want %q", p.Type, tt.class)
-				}
-			}
-			again, err := r.Rewrite("a.cpp", got.Out)
-			if err != nil || !bytes.Equal(again.Out, got.Out) || len(again.Already) != tt.changed {
-				t.Errorf("a second Rewrite: %q, %v", again.Out, err)
-			}
-		})
+		if got, err := scaleRule().Rewrite("a.cpp", []byte(tt.src)); err != nil || len(got.Changed) != tt.changed {
+			t.Errorf("%s: changed %v, %v", tt.name, got.Changed, err)
+		}
 	}
 }
 
@@ -245,9 +208,9 @@ func TestValidate(t *testing.T) {
 	if err := scaleRule().Validate(); err != nil {
 		t.Errorf("a good rule: %v", err)
 	}
-	bad := rename.Rule{Name: "x", From: "a-b", To: "a-b", Receiver: "q::T", Except: []string{"q::T"}, Scope: rename.Scope{Files: []string{"[a"}, When: &rename.When{Header: "h["}, Expect: rename.Expect{Min: 3, Max: 2, Files: []rename.FileExpect{{Pattern: "x[", Max: -1}}}}}
+	bad := rename.Rule{Name: "x", From: "a-b", To: "a-b", Receiver: "q::T", Scope: rename.Scope{Files: []string{"[a"}, When: &rename.When{Header: "h["}, Expect: rename.Expect{Min: 3, Max: 2, Files: []rename.FileExpect{{Pattern: "x[", Max: -1}}}}}
 	err := bad.Validate()
-	for _, want := range []string{"must be C++ names", "are both", "receiver", "is not a pattern", "min 3 and max 2", "lacks or declares", "except: \"q::T\"", "\"h[\" is not", "file \"x[\" is not", "min 0 and max -1"} {
+	for _, want := range []string{"must be C++ names", "are both", "receiver", "is not a pattern", "min 3 and max 2", "lacks or declares", "\"h[\" is not", "file \"x[\" is not", "min 0 and max -1"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Validate does not say %q: %v", want, err)
 		}

@@ -1,11 +1,10 @@
 // Package series applies ordered unified diffs to a source tree, strictly and reversibly.
 //
-// A hunk applies where every one of its lines agrees, blanks and line ends too. If it does not agree where it says, but in
-// exactly one other place, it applies there and the distance is reported. Context lines are left out (fuzz) only when asked. After
-// each patch its reverse must give the files before it. It changes an srctree.Tree, so nothing is written before the whole series fits.
+// A hunk applies if each of its lines agrees with the file at the place that the hunk names, blanks and line ends too. The
+// package changes an srctree.Tree, so nothing is written before the whole series fits.
 //
-// It knows nothing of SDKs or of what the sources are, it does not run git, and it refuses binary patches, symbolic links
-// and copies.
+// The package does not know SDKs or what the sources are. It does not run git, and it rejects binary patches, symbolic
+// links and copies.
 package series
 
 import (
@@ -180,100 +179,39 @@ const (
 	Already State = "already applied"
 )
 
-// Options say how far a patch may be from fitting.
-type Options struct {
-	Fuzz int // how many lines of context at each end of a hunk may be left out
-}
-
-// Result is what became of a patch.
-type Result struct {
-	State State
-	Moved []Shift // hunks that did not apply just as they say
-}
-
-// Shift is a hunk that was found in another place than it says, or only without some of its context.
-type Shift struct {
-	File   string `json:"file"`
-	Hunk   int    `json:"hunk"`           // counts from 1
-	Line   int    `json:"line"`           // of the file, where it was found; counts from 1
-	Offset int    `json:"offset"`         // how many lines further down than it says
-	Fuzz   int    `json:"fuzz,omitempty"` // how many lines of context were left out at an end
-}
-
-// Apply applies p to the tree. When p does not apply but its reverse does, the tree has it already and stays as it is.
-// On an error, a *Conflict for each hunk where the two disagree, the tree stays as it was.
-func (p *Patch) Apply(t *srctree.Tree, o Options) (Result, error) {
-	next, at, err := p.try(t, search{})
-	if err == nil {
-		return p.accept(t, next, at)
-	}
-	reverse := p.Reverse()
-	if _, _, errBack := reverse.try(t, search{}); errBack == nil {
-		return Result{State: Already}, nil
-	}
-	elsewhere := search{anywhere: true}
-	next, at, err = p.try(t, elsewhere)
-	_, _, errBack := reverse.try(t, elsewhere)
-	switch {
-	case err == nil && errBack == nil:
-		return Result{}, &Conflict{Patch: p.Name, File: p.Files()[0], Err: errors.New("it would apply, but the tree also has what it makes, each in another place than it says: nobody can tell whether it has been applied; make the patch anew")}
-	case errBack == nil:
-		return Result{State: Already}, nil
-	}
-	for fuzz := 1; err != nil && fuzz <= o.Fuzz; fuzz++ {
-		var fuzzy error
-		if next, at, fuzzy = p.try(t, search{anywhere: true, fuzz: fuzz}); fuzzy == nil {
-			err = nil
-		}
-	}
+// Apply applies p to the tree. If p does not apply but its reverse does, the tree has it already and stays as it is. On
+// an error, a *Conflict for each hunk where patch and tree disagree, the tree stays as it was.
+func (p *Patch) Apply(t *srctree.Tree) (State, error) {
+	next, err := p.try(t)
 	if err != nil {
-		return Result{}, err
-	}
-	return p.accept(t, next, at)
-}
-
-// accept takes next as the tree, if the patch can be undone on it.
-func (p *Patch) accept(t, next *srctree.Tree, at *placed) (Result, error) {
-	back, _, err := (&Patch{Name: p.Name, files: at.files}).Reverse().try(next, search{})
-	if err != nil {
-		return Result{}, fmt.Errorf("patch %s cannot be undone: %w", p.Name, err)
-	}
-	for _, path := range p.Files() {
-		was, errWas := t.File(path)
-		is, errIs := back.File(path)
-		if (errWas == nil) != (errIs == nil) || !was.Equal(is) {
-			return Result{}, fmt.Errorf("patch %s cannot be undone: %s would not be as before", p.Name, path)
+		if _, errBack := p.Reverse().try(t); errBack == nil {
+			return Already, nil
 		}
+		return "", err
 	}
 	*t = *next
-	return Result{State: Applied, Moved: at.shifted}, nil
+	return Applied, nil
 }
 
-// placed is a patch with its hunks where they were found.
-type placed struct {
-	files   []*gitdiff.File
-	shifted []Shift
-}
+// maxConflicts bounds how many conflicts an error shows.
+const maxConflicts = 20
 
 // try returns the tree with the patch applied, or a *Conflict for each hunk or file that does not fit.
-func (p *Patch) try(t *srctree.Tree, s search) (*srctree.Tree, *placed, error) {
-	next, at := t.Clone(), &placed{}
+func (p *Patch) try(t *srctree.Tree) (*srctree.Tree, error) {
+	next := t.Clone()
 	var errs []error
 	for _, f := range p.files {
-		if err := p.applyFile(next, f, s, at); err != nil {
-			if errs = append(errs, err); len(errs) == maxConflicts {
-				break
-			}
+		errs = append(errs, p.applyFile(next, f)...)
+		if len(errs) > maxConflicts {
+			errs = append(errs[:maxConflicts], fmt.Errorf("patch %s: more hunks may not fit", p.Name))
+			break
 		}
 	}
-	if len(errs) > 0 {
-		return nil, nil, errors.Join(errs...)
-	}
-	return next, at, nil
+	return next, errors.Join(errs...)
 }
 
-func (p *Patch) applyFile(t *srctree.Tree, f *gitdiff.File, s search, at *placed) error {
-	conflict := func(path string, err error) error { return &Conflict{Patch: p.Name, File: path, Err: err} }
+func (p *Patch) applyFile(t *srctree.Tree, f *gitdiff.File) []error {
+	conflict := func(path string, err error) []error { return []error{&Conflict{Patch: p.Name, File: path, Err: err}} }
 	old := srctree.File{Mode: 0o644}
 	if f.OldName != "" {
 		var err error
@@ -286,24 +224,19 @@ func (p *Patch) applyFile(t *srctree.Tree, f *gitdiff.File, s search, at *placed
 			return conflict(f.NewName, err)
 		}
 	}
-	located, moved, err := p.locate(f, splitLines(old.Data), s)
-	if err != nil {
-		return err
+	out, errs := p.hunks(f, splitLines(old.Data))
+	if len(errs) > 0 {
+		return errs
 	}
-	var out bytes.Buffer
-	if err := gitdiff.Apply(&out, bytes.NewReader(old.Data), located); err != nil {
-		return conflict(name(f), err)
-	}
-	if out.Len() > srctree.MaxFile {
+	if len(out) > srctree.MaxFile {
 		return conflict(name(f), fmt.Errorf("it would be larger than %d bytes", srctree.MaxFile))
 	}
-	at.files, at.shifted = append(at.files, located), append(at.shifted, moved...)
 	if f.OldName != "" && f.OldName != f.NewName {
 		t.Set(f.OldName, srctree.File{Deleted: true})
 	}
 	if f.NewName == "" {
-		if out.Len() > 0 {
-			return conflict(f.OldName, fmt.Errorf("the patch deletes it, but %d bytes more than it knows are in it", out.Len()))
+		if len(out) > 0 {
+			return conflict(f.OldName, fmt.Errorf("the patch deletes the file, which has %d bytes more than the patch", len(out)))
 		}
 		return nil
 	}
@@ -311,27 +244,88 @@ func (p *Patch) applyFile(t *srctree.Tree, f *gitdiff.File, s search, at *placed
 	if f.NewMode != 0 {
 		mode = srctree.Mode(f.NewMode)
 	}
-	t.Set(f.NewName, srctree.File{Data: bytes.Clone(out.Bytes()), Mode: mode})
+	t.Set(f.NewName, srctree.File{Data: []byte(out), Mode: mode})
 	return nil
+}
+
+// hunks returns a file's text with the hunks applied.
+func (p *Patch) hunks(f *gitdiff.File, lines []string) (string, []error) {
+	hunks := slices.Clone(f.TextFragments)
+	slices.SortStableFunc(hunks, func(a, b *gitdiff.TextFragment) int { return int(a.OldPosition - b.OldPosition) })
+	var out strings.Builder
+	var errs []error
+	done := 0 // lines
+	for i, h := range hunks {
+		if len(errs) > maxConflicts {
+			break
+		}
+		old, new := sides(h)
+		at := start(h)
+		switch {
+		case f.OldName != "" && len(old) == 0 && len(lines) > 0:
+			errs = append(errs, p.conflict(f, i, h, lines, errors.New("the hunk has no context: write the diff without -U0")))
+			continue
+		case at < done || !matches(lines, old, at):
+			errs = append(errs, p.conflict(f, i, h, lines, errors.New("the file has other lines there")))
+			continue
+		}
+		for _, l := range slices.Concat(lines[done:at], new) {
+			out.WriteString(l)
+		}
+		done = at + len(old)
+	}
+	for _, l := range lines[done:] {
+		out.WriteString(l)
+	}
+	return out.String(), errs
+}
+
+// splitLines cuts text into lines with their ends; the last may have none.
+func splitLines(data []byte) []string {
+	var lines []string
+	for line := range bytes.Lines(data) {
+		lines = append(lines, string(line))
+	}
+	return lines
+}
+
+// start returns the index of the line at which a hunk says that it begins.
+func start(h *gitdiff.TextFragment) int {
+	if h.OldLines == 0 || h.OldPosition == 0 {
+		return 0
+	}
+	return int(h.OldPosition) - 1
+}
+
+// sides returns the lines that a hunk expects and those that it leaves.
+func sides(h *gitdiff.TextFragment) (old, new []string) {
+	for _, l := range h.Lines {
+		if l.Old() {
+			old = append(old, l.Line)
+		}
+		if l.New() {
+			new = append(new, l.Line)
+		}
+	}
+	return old, new
+}
+
+// matches tells whether the lines at an index are these.
+func matches(lines, want []string, at int) bool {
+	return at >= 0 && at <= len(lines) && len(want) <= len(lines)-at && slices.Equal(lines[at:at+len(want)], want)
 }
 
 // Conflict says where a patch and a tree disagree, and shows both.
 type Conflict struct {
-	Patch    string `json:"patch"`
-	File     string `json:"file"`               // slash path
-	Hunk     int    `json:"hunk,omitempty"`     // counts from 1; 0 when the whole file is in the way
-	At       string `json:"at,omitempty"`       // the hunk's header
-	Expected []Line `json:"expected,omitempty"` // the lines that the hunk expects
-	Found    []Line `json:"found,omitempty"`    // the lines of the file that are most like them
-	Reason   string `json:"reason"`             // what Err says
-	Err      error  `json:"-"`
-}
-
-// Line is one line of a side of a conflict.
-type Line struct {
-	Number int    `json:"number"` // in the file, counts from 1; of an expected line, where the hunk says it is
-	Text   string `json:"text"`   // without its line end
-	Differ bool   `json:"differ"` // the other side has no such line here
+	Patch    string   `json:"patch"`
+	File     string   `json:"file"`               // slash path
+	Hunk     int      `json:"hunk,omitempty"`     // counts from 1; 0 if the whole file is in the way
+	At       string   `json:"at,omitempty"`       // the hunk's header
+	Line     int      `json:"line,omitempty"`     // at which the hunk begins
+	Expected []string `json:"expected,omitempty"` // lines that the hunk expects
+	Found    []string `json:"found,omitempty"`    // lines of the file at the same place
+	Reason   string   `json:"reason"`             // what Err says
+	Err      error    `json:"-"`
 }
 
 func (e *Conflict) Error() string {
@@ -341,147 +335,77 @@ func (e *Conflict) Error() string {
 		fmt.Fprintf(&b, ": hunk %d (%s)", e.Hunk, e.At)
 	}
 	fmt.Fprintf(&b, ": %v", e.Err)
-	if len(e.Expected) == 0 {
-		return b.String()
-	}
-	fmt.Fprintf(&b, "\n  the hunk expects, from line %d:", e.Expected[0].Number)
-	writeSide(&b, e.Expected)
-	if len(e.Found) == 0 {
-		b.WriteString("\n  the file is empty")
-		return b.String()
-	}
-	fmt.Fprintf(&b, "\n  the file has, from line %d:", e.Found[0].Number)
-	writeSide(&b, e.Found)
-	return b.String()
-}
-
-func writeSide(b *strings.Builder, lines []Line) {
-	for _, l := range lines {
-		mark := ' '
-		if l.Differ {
-			mark = '!'
+	for i, l := range e.Expected {
+		if i == 0 {
+			b.WriteString("\n  the hunk expects (-), the file has (+):")
 		}
-		fmt.Fprintf(b, "\n  %c %5d | %s", mark, l.Number, l.Text)
+		mark := "-"
+		if i < len(e.Found) && e.Found[i] == l {
+			mark = " "
+		}
+		fmt.Fprintf(&b, "\n  %s %5d | %s", mark, e.Line+i, l)
+		if mark == "-" && i < len(e.Found) {
+			fmt.Fprintf(&b, "\n  + %5d | %s", e.Line+i, e.Found[i])
+		}
 	}
+	return b.String()
 }
 
 // Unwrap returns the reason.
 func (e *Conflict) Unwrap() error { return e.Err }
 
-// shown bounds how many lines of a side are shown, maxCompared how many pairs of lines are compared to find the nearest.
+// shown bounds how many lines of a hunk are shown, maxSearched how many pairs of lines are compared to find it elsewhere.
 const (
 	shown       = 40
-	maxCompared = 20_000_000
+	maxSearched = 20_000_000
 )
 
-// conflict shows both sides of a hunk that is not where it is to be.
-func (p *Patch) conflict(f *gitdiff.File, i int, h *gitdiff.TextFragment, lines []string, from int, err error) *Conflict {
+// conflict shows both sides of a hunk that does not fit.
+func (p *Patch) conflict(f *gitdiff.File, i int, h *gitdiff.TextFragment, lines []string, err error) *Conflict {
 	old, new := sides(h)
-	at, note := nearest(lines, old, start(h))
+	at := min(start(h), len(lines))
+	found := lines[at:min(len(lines), at+len(old))]
+	note := ""
+	switch {
+	case len(old) == 0 || len(lines)*len(old) > maxSearched:
+	case len(found) == len(old) && slices.Equal(ends(found, "\n"), ends(old, "\n")):
+		note = "only line ends differ: bring file and patch to LF, or both to CRLF"
+	case elsewhere(lines, old) > 0:
+		note = fmt.Sprintf("these lines are at line %d", elsewhere(lines, old))
+	case len(new) > 0 && elsewhere(lines, new) > 0:
+		note = fmt.Sprintf("the result of the hunk is already at line %d", elsewhere(lines, new))
+	}
 	if note != "" {
 		err = fmt.Errorf("%w; %s", err, note)
-	} else if done := places(lines, new, from); len(done) > 0 && len(new) > 0 {
-		err = fmt.Errorf("%w; what it makes is there already, at line %d", err, done[0]+1)
 	}
-	c := &Conflict{Patch: p.Name, File: name(f), Hunk: i + 1, At: header(h), Err: err, Reason: err.Error()}
-	end := min(len(lines), at+len(old)+1)
-	have := lines[min(at, end):end]
-	old, have = old[:min(len(old), shown)], have[:min(len(have), shown)]
-	inOld, inHave := common(old, have)
-	for j, l := range old {
-		c.Expected = append(c.Expected, Line{start(h) + j + 1, text(l), !inOld[j]})
-	}
-	for j, l := range have {
-		if j == len(old) && !inHave[j] {
-			break // the one line more is shown when it tells that the rest has moved
-		}
-		c.Found = append(c.Found, Line{at + j + 1, text(l), !inHave[j]})
-	}
-	return c
+	return &Conflict{Patch: p.Name, File: name(f), Hunk: i + 1, At: header(h), Err: err, Reason: err.Error(), Line: start(h) + 1,
+		Expected: ends(old[:min(len(old), shown)], ""), Found: ends(found[:min(len(found), shown)], "")}
 }
 
-// text shows a line: what cannot be seen is spelled out.
-func text(l string) string {
-	switch {
-	case strings.HasSuffix(l, "\r\n"):
-		return strings.TrimSuffix(l, "\r\n") + "␍"
-	case !strings.HasSuffix(l, "\n"):
-		return l + " (no line end)"
+// elsewhere returns the number of the line at which these lines begin in a file, 0 if they are not there.
+func elsewhere(lines, want []string) int {
+	for at := range lines {
+		if matches(lines, want, at) {
+			return at + 1
+		}
 	}
-	return strings.TrimSuffix(l, "\n")
+	return 0
 }
 
-// nearest returns the index of the lines that are most like those wanted, of equals the one nearest to where they were to be, and
-// what there is to say when they are nearly the same.
-func nearest(lines, want []string, at int) (int, string) {
-	loose := func(l string) string { return strings.Join(strings.Fields(l), " ") }
-	if len(want) == 0 || len(lines)*len(want) > maxCompared {
-		return clamp(at, len(lines)), ""
-	}
-	looseWant, looseHave := make([]string, len(want)), make([]string, len(lines))
-	for i, l := range want {
-		looseWant[i] = loose(l)
-	}
-	for i, l := range lines {
-		looseHave[i] = loose(l)
-	}
-	best, most := clamp(at, len(lines)), 0
-	for i := range lines {
-		score := 0
-		for j := range want {
-			if i+j < len(lines) && looseHave[i+j] == looseWant[j] && looseWant[j] != "" {
-				score++
-			}
-		}
-		if score > most || score == most && score > 0 && abs(i-at) < abs(best-at) {
-			best, most = i, score
-		}
-	}
-	if best+len(want) > len(lines) || !slices.Equal(looseHave[best:best+len(want)], looseWant) || slices.Equal(lines[best:best+len(want)], want) {
-		return best, ""
-	}
-	for j, l := range want {
-		if have := lines[best+j]; strings.TrimRight(have, "\r\n") != strings.TrimRight(l, "\r\n") {
-			return best, "only blanks differ"
-		} else if strings.HasSuffix(have, "\r\n") && !strings.HasSuffix(l, "\r\n") {
-			return best, "the file's lines end with CRLF, the patch's with LF: bring the file to LF, or make the patch from a file with CRLF"
-		} else if strings.HasSuffix(l, "\r\n") && !strings.HasSuffix(have, "\r\n") {
-			return best, "the patch's lines end with CRLF, the file's with LF: bring the file to CRLF, or make the patch from a file with LF"
-		}
-	}
-	return best, "only the line end at the end of the file differs"
-}
-
-func clamp(at, n int) int { return max(0, min(at, n-1)) }
-
-func abs(n int) int { return max(n, -n) }
-
-// common marks the lines of a longest common subsequence.
-func common(a, b []string) (inA, inB []bool) {
-	length := make([][]int, len(a)+1)
-	for i := range length {
-		length[i] = make([]int, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
-				length[i][j] = length[i+1][j+1] + 1
-			} else {
-				length[i][j] = max(length[i+1][j], length[i][j+1])
-			}
-		}
-	}
-	inA, inB = make([]bool, len(a)), make([]bool, len(b))
-	for i, j := 0, 0; i < len(a) && j < len(b); {
+// ends returns the lines with another line end. For "" it shows an unusual one.
+func ends(lines []string, end string) []string {
+	var out []string
+	for _, l := range lines {
+		text := strings.TrimRight(l, "\r\n")
 		switch {
-		case a[i] == b[j]:
-			inA[i], inB[j] = true, true
-			i, j = i+1, j+1
-		case length[i+1][j] >= length[i][j+1]:
-			i++
-		default:
-			j++
+		case end != "":
+			text += end
+		case strings.HasSuffix(l, "\r\n"):
+			text += "␍"
+		case !strings.HasSuffix(l, "\n"):
+			text += " (no line end)"
 		}
+		out = append(out, text)
 	}
-	return inA, inB
+	return out
 }

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/hexmage/hexmage/patches/series"
 	"github.com/hexmage/hexmage/patches/srctree"
 )
@@ -32,11 +30,6 @@ func parse(t *testing.T, text string) *series.Patch {
 		t.Fatal(err)
 	}
 	return p
-}
-
-func apply(p *series.Patch, tree *srctree.Tree) (series.State, error) {
-	r, err := p.Apply(tree, series.Options{})
-	return r.State, err
 }
 
 const change = `diff --git a/src/a.cpp b/src/a.cpp
@@ -64,7 +57,7 @@ func TestApply(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tree, p := srctree.New(base()), parse(t, tt.patch)
-			if state, err := apply(p, tree); err != nil || state != series.Applied {
+			if state, err := p.Apply(tree); err != nil || state != series.Applied {
 				t.Fatalf("Apply = %q, %v", state, err)
 			}
 			compare := func(want map[string]string) {
@@ -77,11 +70,11 @@ func TestApply(t *testing.T) {
 				}
 			}
 			compare(tt.want)
-			if state, err := apply(p, tree); err != nil || state != series.Already {
+			if state, err := p.Apply(tree); err != nil || state != series.Already {
 				t.Errorf("a second Apply = %q, %v", state, err)
 			}
 			compare(tt.want)
-			if _, err := p.Reverse().Apply(tree, series.Options{}); err != nil {
+			if _, err := p.Reverse().Apply(tree); err != nil {
 				t.Errorf("undo: %v", err)
 			}
 			compare(map[string]string{"src/a.cpp": source, "src/run.sh": "echo\n"})
@@ -92,7 +85,7 @@ func TestApply(t *testing.T) {
 func TestModes(t *testing.T) {
 	tree := srctree.New(base())
 	p := parse(t, "diff --git a/src/a.cpp b/src/a.cpp\nold mode 100644\nnew mode 100755\n")
-	if _, err := apply(p, tree); err != nil {
+	if _, err := p.Apply(tree); err != nil {
 		t.Fatal(err)
 	}
 	if _, files := tree.Changes(); files["src/a.cpp"].Mode != 0o755 {
@@ -109,28 +102,23 @@ func TestModes(t *testing.T) {
 // TestConflict: both sides are shown, and the tree stays as it was.
 func TestConflict(t *testing.T) {
 	files := base()
-	files["src/a.cpp"].Data = []byte("zero\n" + strings.Replace(source, "three", "THREE", 1))
+	files["src/a.cpp"].Data = []byte(strings.Replace(source, "three", "THREE", 1))
 	tree := srctree.New(files)
-	_, err := apply(parse(t, change+"@@ -9,1 +10,1 @@\n-nine\n+9\n"), tree)
-	const want = `patch 0001.patch: src/a.cpp: hunk 1 (@@ -2,3 +2,4 @@): the file has these lines nowhere
-  the hunk expects, from line 2:
+	_, err := parse(t, change+"@@ -9,1 +10,1 @@\n-nine\n+9\n").Apply(tree)
+	const want = `patch 0001.patch: src/a.cpp: hunk 1 (@@ -2,3 +2,4 @@): the file has other lines there
+  the hunk expects (-), the file has (+):
         2 | two
-  !     3 | three
+  -     3 | three
+  +     3 | THREE
         4 | four
-  the file has, from line 3:
-        3 | two
-  !     4 | THREE
-        5 | four
-patch 0001.patch: src/a.cpp: hunk 2 (@@ -9,1 +10,1 @@): the file has these lines nowhere
-  the hunk expects, from line 9:
-  !     9 | nine
-  the file has, from line 7:
-  !     7 | six`
+patch 0001.patch: src/a.cpp: hunk 2 (@@ -9,1 +10,1 @@): the file has other lines there
+  the hunk expects (-), the file has (+):
+  -     9 | nine`
 	if err == nil || err.Error() != want {
 		t.Errorf("Apply = %v\nwant %s", err, want)
 	}
 	var c *series.Conflict
-	if !errors.As(err, &c) || c.File != "src/a.cpp" || c.Hunk != 1 || len(c.Expected) != 3 || !c.Expected[1].Differ || c.Found[1].Text != "THREE" {
+	if !errors.As(err, &c) || c.File != "src/a.cpp" || c.Hunk != 1 || len(c.Expected) != 3 || c.Found[1] != "THREE" {
 		t.Errorf("conflict %+v", c)
 	}
 	if names, _ := tree.Changes(); len(names) != 0 {
@@ -138,63 +126,21 @@ patch 0001.patch: src/a.cpp: hunk 2 (@@ -9,1 +10,1 @@): the file has these lines
 	}
 }
 
-// TestConflictNotes: what is nearly the same is told apart from what is not.
+// TestConflictNotes: the error says why a hunk nearly fits.
 func TestConflictNotes(t *testing.T) {
 	for name, tt := range map[string]struct{ file, patch, want string }{
-		"CRLF file":        {strings.ReplaceAll(source, "\n", "\r\n"), change, "the file's lines end with CRLF, the patch's with LF"},
-		"CRLF patch":       {source, strings.NewReplacer("two\n", "two\r\n", "three\n", "three\r\n", "four\n", "four\r\n").Replace(change), "the patch's lines end with CRLF, the file's with LF"},
-		"blanks":           {strings.ReplaceAll(source, "three", "three "), change, "only blanks differ"},
-		"end of file":      {"one\ntwo\nthree\nfour", change, "only the line end at the end of the file differs"},
-		"made already":     {"two\n3\n3.5\nfour\nx\n", change + "@@ -8 +9 @@\n-y\n+z\n", "what it makes is there already, at line 1"},
-		"several places":   {"0\n1\n" + source + source, change, "it fits in several places, and not where it says: at lines 4 10"},
-		"whole file ends":  {"", change, "the file is empty"},
-		"no context":       {source, "--- a/src/a.cpp\n+++ b/src/a.cpp\n@@ -2,0 +3 @@\n+new\n", "make the diff with context"},
-		"both made and to": {"0\n" + source + "two\n3\n3.5\nfour\n", change, "nobody can tell"},
+		"CRLF file":    {strings.ReplaceAll(source, "\n", "\r\n"), change, "only line ends differ"},
+		"CRLF patch":   {source, strings.NewReplacer("two\n", "two\r\n", "three\n", "three\r\n", "four\n", "four\r\n").Replace(change), "only line ends differ"},
+		"end of file":  {"one\ntwo\nthree\nfour", change, "four (no line end)"},
+		"moved":        {"0\n1\n" + source, change, "these lines are at line 4"},
+		"made already": {"two\n3\n3.5\nfour\nx\n", change + "@@ -8 +9 @@\n-y\n+z\n", "the result of the hunk is already at line 1"},
+		"whole file":   {"", change, "the file has other lines there"},
+		"no context":   {source, "--- a/src/a.cpp\n+++ b/src/a.cpp\n@@ -2,0 +3 @@\n+new\n", "write the diff without -U0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tree := srctree.New(fstest.MapFS{"src/a.cpp": {Data: []byte(tt.file)}})
-			if state, err := apply(parse(t, tt.patch), tree); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if state, err := parse(t, tt.patch).Apply(tree); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Apply = %q, %v\nwant %s", state, err, tt.want)
-			}
-		})
-	}
-}
-
-// TestMoved: hunks that have one other place apply there, and it is told; context is left out only when asked.
-func TestMoved(t *testing.T) {
-	for _, tt := range []struct {
-		name, file, patch, want string
-		fuzz                    int
-		moved                   []series.Shift
-	}{
-		{"further down", "0\n00\n" + source, change, "0\n00\none\ntwo\n3\n3.5\nfour\nfive\nsix\n", 0, []series.Shift{{File: "src/a.cpp", Hunk: 1, Line: 4, Offset: 2}}},
-		{"further up", source[4:], change, "two\n3\n3.5\nfour\nfive\nsix\n", 0, []series.Shift{{File: "src/a.cpp", Hunk: 1, Line: 1, Offset: -1}}},
-		{"the second moves as the first", "0\n" + source + "six\nx\nsix\n", change + "@@ -6 +7,2 @@\n six\n+seven\n", "0\none\ntwo\n3\n3.5\nfour\nfive\nsix\nseven\nsix\nx\nsix\n", 0,
-			[]series.Shift{{File: "src/a.cpp", Hunk: 1, Line: 3, Offset: 1}, {File: "src/a.cpp", Hunk: 2, Line: 7, Offset: 1}}},
-		{"fuzz", strings.Replace(source, "two", "2", 1), change, "one\n2\n3\n3.5\nfour\nfive\nsix\n", 1, []series.Shift{{File: "src/a.cpp", Hunk: 1, Line: 3, Fuzz: 1}}},
-		{"fuzz and further down", "0\n" + strings.Replace(source, "four", "4", 1), change, "0\none\ntwo\n3\n3.5\n4\nfive\nsix\n", 2, []series.Shift{{File: "src/a.cpp", Hunk: 1, Line: 4, Offset: 1, Fuzz: 1}}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			tree, p := srctree.New(fstest.MapFS{"src/a.cpp": {Data: []byte(tt.file)}}), parse(t, tt.patch)
-			if tt.fuzz > 0 {
-				if _, err := apply(p, tree); err == nil {
-					t.Fatal("it applied without being asked for fuzz")
-				}
-			}
-			r, err := p.Apply(tree, series.Options{Fuzz: tt.fuzz})
-			if err != nil || r.State != series.Applied {
-				t.Fatalf("Apply = %+v, %v", r, err)
-			}
-			if got, _ := tree.Read("src/a.cpp"); string(got) != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
-			if diff := cmp.Diff(tt.moved, r.Moved); diff != "" {
-				t.Errorf("moved (-want +got):\n%s", diff)
-			}
-			if tt.fuzz == 0 {
-				if r, err := p.Apply(tree, series.Options{}); err != nil || r.State != series.Already {
-					t.Errorf("a second Apply = %+v, %v", r, err)
-				}
 			}
 		})
 	}
@@ -208,8 +154,8 @@ func TestManyConflicts(t *testing.T) {
 		fmt.Fprintf(&patch, "@@ -%d,2 +%d,2 @@\n a%d\n-b\n+c\n", 3*i+1, 3*i+1, i)
 		fmt.Fprintf(&file, "x\ny\nz\n")
 	}
-	_, err := apply(parse(t, patch.String()), srctree.New(fstest.MapFS{"src/a.cpp": {Data: []byte(file.String())}}))
-	if err == nil || strings.Count(err.Error(), "the hunk expects") != 20 || !strings.Contains(err.Error(), "and perhaps more hunks") {
+	_, err := parse(t, patch.String()).Apply(srctree.New(fstest.MapFS{"src/a.cpp": {Data: []byte(file.String())}}))
+	if err == nil || strings.Count(err.Error(), "the hunk expects") != 20 || !strings.Contains(err.Error(), "more hunks may not fit") {
 		t.Errorf("%d hunks shown", strings.Count(err.Error(), "the hunk expects"))
 	}
 }
@@ -219,7 +165,7 @@ func TestLineEnds(t *testing.T) {
 	crlf := strings.ReplaceAll(source, "\n", "\r\n")
 	p := parse(t, "--- a/src/a.cpp\n+++ b/src/a.cpp\n@@ -5,2 +5,2 @@\n five\r\n-six\r\n+6\n\\ No newline at end of file\n")
 	tree := srctree.New(fstest.MapFS{"src/a.cpp": {Data: []byte(crlf)}})
-	if state, err := apply(p, tree); err != nil || state != series.Applied {
+	if state, err := p.Apply(tree); err != nil || state != series.Applied {
 		t.Fatalf("Apply = %q, %v", state, err)
 	}
 	if got, _ := tree.Read("src/a.cpp"); string(got) != strings.Replace(crlf, "six\r\n", "6", 1) {
@@ -234,16 +180,16 @@ func TestLineEnds(t *testing.T) {
 func TestEmptied(t *testing.T) {
 	p := parse(t, "diff --git a/src/run.sh b/src/run.sh\n--- a/src/run.sh\n+++ b/src/run.sh\n@@ -1 +0,0 @@\n-echo\n")
 	tree := srctree.New(base())
-	if _, err := apply(p, tree); err != nil {
+	if _, err := p.Apply(tree); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := tree.Read("src/run.sh"); err != nil || len(got) != 0 {
 		t.Errorf("emptied to %q, %v", got, err)
 	}
-	if state, err := apply(p, tree); err != nil || state != series.Already {
+	if state, err := p.Apply(tree); err != nil || state != series.Already {
 		t.Errorf("a second Apply = %q, %v", state, err)
 	}
-	if _, err := p.Reverse().Apply(tree, series.Options{}); err != nil {
+	if _, err := p.Reverse().Apply(tree); err != nil {
 		t.Error(err)
 	}
 }
@@ -271,7 +217,7 @@ func TestRefuses(t *testing.T) {
 	} {
 		tree := srctree.New(base())
 		var c *series.Conflict
-		if state, err := apply(parse(t, text), tree); !errors.As(err, &c) {
+		if state, err := parse(t, text).Apply(tree); !errors.As(err, &c) {
 			t.Errorf("%s: Apply = %q, %v", name, state, err)
 		}
 	}
@@ -297,7 +243,7 @@ func TestLinks(t *testing.T) {
 	defer root.Close()
 	for _, name := range []string{"link/a", "file"} {
 		p := parse(t, "--- a/"+name+"\n+++ b/"+name+"\n@@ -1 +1 @@\n-a\n+b\n")
-		if state, err := apply(p, srctree.New(root.FS())); err == nil {
+		if state, err := p.Apply(srctree.New(root.FS())); err == nil {
 			t.Errorf("%s: %s", name, state)
 		}
 	}
@@ -334,7 +280,7 @@ func TestGit(t *testing.T) {
 	}
 	git("add", ".")
 	tree := srctree.New(before)
-	if _, err := apply(parse(t, git("diff", "--cached")), tree); err != nil {
+	if _, err := parse(t, git("diff", "--cached")).Apply(tree); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range after {
@@ -355,14 +301,10 @@ func FuzzSeries(f *testing.F) {
 			return
 		}
 		tree := srctree.New(fstest.MapFS{"src/a.cpp": {Data: []byte(src), Mode: 0o644}})
-		r, err := p.Apply(tree, series.Options{Fuzz: 1})
-		if err != nil || r.State != series.Applied {
+		if state, err := p.Apply(tree); err != nil || state != series.Applied {
 			return
 		}
-		if len(r.Moved) > 0 {
-			return // its reverse names other places; Apply has undone it by itself
-		}
-		if _, err := p.Reverse().Apply(tree, series.Options{}); err != nil {
+		if _, err := p.Reverse().Apply(tree); err != nil {
 			t.Fatalf("applied, but cannot be undone: %v", err)
 		}
 		names, files := tree.Changes()

@@ -6,14 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"strings"
 )
 
-// staged ends the name of a file that is written before it takes the place of another.
+// staged ends the name of a file that is written before it replaces another.
 const staged = ".hexmage-new"
 
-// WriteBack writes the tree's changes into the folder that its base was read from. First all new files are written next to
-// the old ones, then each takes its place; an error leaves the folder as it was, or says which files could not be put back.
+// WriteBack writes the tree's changes into the folder that its base was read from. It writes all new files beside the old
+// ones before it replaces any, so a full disk or a file that cannot be written leaves the folder as it was.
 func (t *Tree) WriteBack(dir string) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -21,111 +20,65 @@ func (t *Tree) WriteBack(dir string) (err error) {
 	}
 	defer root.Close()
 	names, changes := t.Changes()
-	base := New(root.FS())
-	old := map[string]File{}
-	perm := map[string]fs.FileMode{}
-	var made, folders, placed []string
+	var made []string
 	defer func() {
-		for _, name := range made {
-			_ = root.Remove(name)
-		}
-		if err == nil {
-			return
-		}
-		for _, name := range placed {
-			if back := putBack(root, name, old[name], perm[name]); back != nil {
-				err = errors.Join(err, fmt.Errorf("%s could not be put back: %w", name, back))
-			}
-		}
-		for i := len(folders) - 1; i >= 0; i-- {
-			_ = root.Remove(folders[i])
+		for _, name := range made { // those that replaced a file are gone
+			_ = root.Remove(name + staged)
 		}
 	}()
 	for _, name := range names {
-		if old[name], err = base.Original(name); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		perm[name] = 0o666 // before umask
-		if info, err := root.Lstat(name); err == nil {
-			perm[name] = info.Mode().Perm()
-		}
 		f := changes[name]
 		if f.Deleted {
 			continue
 		}
-		if err := mkdirs(root, path.Dir(name), &folders); err != nil {
+		if err := root.MkdirAll(path.Dir(name), 0o777); err != nil {
 			return err
 		}
-		if err := write(root, name+staged, f, perm[name], old[name].Deleted); err != nil {
+		if err := write(root, name, f); err != nil {
 			return err
 		}
-		made = append(made, name+staged)
+		made = append(made, name)
 	}
-	for _, name := range names {
+	for i, name := range names {
 		if changes[name].Deleted {
-			if old[name].Deleted {
-				continue
+			if err = root.Remove(name); errors.Is(err, fs.ErrNotExist) {
+				err = nil
 			}
-			err = root.Remove(name)
 		} else {
 			err = root.Rename(name+staged, name)
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("%w; %d of %d files are replaced already", err, i, len(names))
 		}
-		placed = append(placed, name)
 	}
 	return nil
 }
 
-// write makes a file. One that is new gets the permissions that the user's umask leaves.
-func write(root *os.Root, name string, f File, perm fs.FileMode, isNew bool) error {
+// write writes a file beside the one that it replaces, with the same permissions. A new file gets the permissions that the
+// user's umask leaves.
+func write(root *os.Root, name string, f File) error {
+	perm, old := fs.FileMode(0o666), false
+	if info, err := root.Lstat(name); err == nil {
+		perm, old = info.Mode().Perm(), true
+	}
 	if f.Mode&0o100 != 0 {
 		perm |= perm & 0o444 >> 2
 	} else {
 		perm &^= 0o111
 	}
-	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	out, err := root.OpenFile(name+staged, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is in the way: delete it, an earlier run has left it", name)
+		return fmt.Errorf("%s is in the way: delete it, an earlier run has left it", name+staged)
 	}
 	if err != nil {
 		return err
 	}
 	_, err = out.Write(f.Data)
-	if !isNew {
+	if old {
 		err = errors.Join(err, out.Chmod(perm))
 	}
 	if err = errors.Join(err, out.Close()); err != nil {
-		_ = root.Remove(name)
+		_ = root.Remove(name + staged)
 	}
 	return err
-}
-
-func putBack(root *os.Root, name string, f File, perm fs.FileMode) error {
-	if f.Deleted {
-		return root.Remove(name)
-	}
-	if err := write(root, name+staged, f, perm, false); err != nil {
-		return err
-	}
-	return root.Rename(name+staged, name)
-}
-
-// mkdirs makes a folder and those it is in, and adds what it made to the list.
-func mkdirs(root *os.Root, dir string, made *[]string) error {
-	if dir == "." {
-		return nil
-	}
-	parts := strings.Split(dir, "/")
-	for i := range parts {
-		name := strings.Join(parts[:i+1], "/")
-		switch err := root.Mkdir(name, 0o777); {
-		case err == nil:
-			*made = append(*made, name)
-		case !errors.Is(err, fs.ErrExist):
-			return err
-		}
-	}
-	return nil
 }

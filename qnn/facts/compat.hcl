@@ -248,6 +248,26 @@ compat "lpbq" {
   source   = "executorch: feature matrix, #17296"
 }
 
+compat "context-size" {
+  summary  = "Context too large"
+  argument = "model"
+  when     = arch.context_mb > 0 && step.context_mb > arch.context_mb
+  reason   = "${step.kind} ${step.name}: a context has at least ${step.context_mb} MiB, and Hexagon ${arch.name} loads contexts of at most ${arch.context_mb} MiB: \"limit is ${arch.context_mb * 1024} KB\""
+  remedy   = "use a smaller model; with module ort-llm also 4-bit weights, more shards (splits) or an embedding on the CPU (embedding = \"outside\")"
+  sure     = sure("arch", arch.name, "context_mb")
+  source   = source("arch", arch.name, "context_mb")
+}
+
+compat "process-size" {
+  summary  = "Model too large for one process on the DSP"
+  argument = "model"
+  when     = arch.process_mb > 0 && step.process_mb > arch.process_mb
+  reason   = "${step.kind} ${step.name}: contexts and cache take at least ${step.process_mb} MiB together, and a process on Hexagon ${arch.name} maps at most ${arch.process_mb} MiB"
+  remedy   = "use a smaller model, a shorter cache, or several processes"
+  sure     = sure("arch", arch.name, "process_mb")
+  source   = source("arch", arch.name, "process_mb")
+}
+
 compat "soc-id-in-command" {
   summary  = "An Android soc_id is used as soc_model"
   argument = "argv"

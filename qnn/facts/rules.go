@@ -85,13 +85,13 @@ func (r *Rule) isCoded() bool {
 	return slices.ContainsFunc(qnn.Coded(), func(i qnn.Info) bool { return i.ID == r.ID })
 }
 
-// askedAt tells whether the rule is asked at a block: at the target, when it mentions nothing but that and its SoC; at a toolchain block, when
+// askedAt tells whether the rule is asked at a block: at the target, when it mentions nothing but that, its arch and its SoC; at a toolchain block, when
 // it mentions that and no other; at a step, when it mentions the step, or several toolchains.
 func (r *Rule) askedAt(block string) bool {
 	n := 0
 	for _, name := range r.needs {
 		switch name {
-		case "target", "soc":
+		case "target", "arch", "soc":
 		case "step":
 			return block == AtStep
 		default:

@@ -15,7 +15,8 @@ import (
 
 // Subject is what rules are asked about. What is not set is not known, and rules that mention it are not asked.
 //
-// In rules: `target` is what the pipeline builds for (soc, arch, soc_model, vtcm_mb), `soc` what the catalogue says of that SoC (name,
+// In rules: `target` is what the pipeline builds for (soc, arch, soc_model, vtcm_mb), `arch` its Hexagon arch (name,
+// context_mb, process_mb), `soc` what the catalogue says of that SoC (name,
 // marketing, arch, soc_model, vtcm_mb, soc_ids, min_sdk, features, note), `qairt`, `hexagon`, `ndk`, … a release of the toolchain
 // of that name (name, version, build_id, tools_version, revision, arches, core_api, htp_api, context_blob, stand_in, installed), `step` the step
 // (see package steps). Texts that are not known are "", numbers 0, lists empty.
@@ -30,6 +31,10 @@ func (s *Set) variables(f Subject) map[string]cty.Value {
 	if t := f.Target; t != nil {
 		vars["target"] = cty.ObjectVal(map[string]cty.Value{"soc": cty.StringVal(t.SoC), "arch": cty.StringVal(t.Arch),
 			"soc_model": number(t.SoCModel), "vtcm_mb": number(t.VTCMMB)})
+		if a := s.FindArch(t.Arch); a != nil {
+			vars["arch"] = cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(a.Name),
+				"context_mb": number(a.ContextMB), "process_mb": number(a.ProcessMB)})
+		}
 		if soc, err := s.FindSoC(t.SoC); err == nil {
 			vars["soc"] = cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(soc.Name), "marketing": cty.StringVal(soc.Marketing),
 				"arch": cty.StringVal(soc.Arch), "soc_model": number(soc.SoCModel), "vtcm_mb": number(soc.VTCMMB), "soc_ids": numbers(soc.AndroidIDs),

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hexmage/hexmage/runner/layout"
@@ -22,7 +21,6 @@ import (
 type Client struct {
 	network, address string
 	over             func(context.Context) (net.Conn, error) // makes connections; nil: to network and address
-	restarts         atomic.Int32                            // of the server, where it is a private one
 }
 
 // NewClient returns a client of the server at address: network is "tcp" ("127.0.0.1:5037" is the usual server) or "unix" (a socket's path).
@@ -118,9 +116,7 @@ func (c *Client) Pair(ctx context.Context, address, code string) error {
 
 // Device returns a handle on the device with the given serial. Nothing is sent.
 func (c *Client) Device(serial string) *Device {
-	d := &Device{client: c, serial: serial}
-	d.restarts.Store(c.restarts.Load())
-	return d
+	return &Device{client: c, serial: serial}
 }
 
 // ask sends a request whose answer is one text.
@@ -150,9 +146,8 @@ func (c *Client) askAs(ctx context.Context, service, name string) (string, error
 
 // Device is one device of a server. Safe for concurrent use.
 type Device struct {
-	client   *Client
-	serial   string
-	restarts atomic.Int32 // of the server, up to when it was last connected
+	client *Client
+	serial string
 
 	mu  sync.Mutex // guards what follows
 	can *abilities // nil: not asked for yet
@@ -164,7 +159,6 @@ func (d *Device) Place() link.Place { return link.Place{Serial: d.serial, Folder
 // Reconnect makes a TCP device usable again after its link broke. For a device on USB it only checks that it is there.
 func (d *Device) Reconnect(ctx context.Context) error {
 	d.forget()
-	d.restarts.Store(d.client.restarts.Load())
 	if !strings.Contains(d.serial, ":") {
 		_, err := d.Features(ctx)
 		return err

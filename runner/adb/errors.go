@@ -17,14 +17,10 @@ var ErrServer = errors.New("no adb server")
 // serverGone is an ErrServer.
 type serverGone struct {
 	address string
-	again   bool // it has been started again
 	err     error
 }
 
 func (e *serverGone) Error() string {
-	if e.again {
-		return fmt.Sprintf("the adb server at %s has ended, and was started again (%v)", e.address, e.err)
-	}
 	return fmt.Sprintf("no adb server answers at %s: it has ended, or was not started (%v)", e.address, e.err)
 }
 
@@ -33,34 +29,27 @@ func (e *serverGone) Unwrap() error { return e.err }
 // Is implements what errors.Is asks.
 func (e *serverGone) Is(target error) bool { return target == ErrServer || target == link.ErrDropped }
 
-// Explain returns the error, or if it says that a connection was lost and that was the server's end, one that says so.
+// Explain returns the error, or an ErrServer if a connection was lost because the server has ended.
 func (d *Device) Explain(ctx context.Context, err error) error {
 	if !errors.Is(err, link.ErrDropped) || errors.Is(err, ErrServer) || ctx.Err() != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, whyWait)
 	defer cancel()
-	for try := 0; ; try++ {
-		if d.client.restarts.Load() > d.restarts.Load() {
-			return &serverGone{d.client.address, true, err}
-		}
-		if _, gone := d.client.Version(ctx); errors.Is(gone, ErrServer) && try > 0 { // a private one may be about to be started again
-			return &serverGone{d.client.address, false, err}
-		}
-		if try == whyTries {
-			return err
+	for { // a server that is killed closes its connections one after another
+		if _, gone := d.client.Version(ctx); errors.Is(gone, ErrServer) {
+			return &serverGone{d.client.address, err}
 		}
 		select {
 		case <-ctx.Done():
 			return err
-		case <-time.After(whyPause): // a server that is killed closes its connections one after another
+		case <-time.After(whyPause):
 		}
 	}
 }
 
 const (
-	whyWait  = time.Second
-	whyTries = 4
+	whyWait  = 100 * time.Millisecond
 	whyPause = 25 * time.Millisecond
 )
 

@@ -11,12 +11,8 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -229,67 +225,4 @@ func TestForward(t *testing.T) {
 			t.Errorf("%q was taken for a socket", end)
 		}
 	}
-}
-
-// TestServerThatCrashes kills the server time and again: it comes back, and a device of it after a Reconnect.
-func TestServerThatCrashes(t *testing.T) {
-	t.Parallel()
-	s := phonetest.Server(t)
-	e := phonetest.Start(t, phonetest.Image(t, nil), nil)
-	if err := s.Connect(t.Context(), e.Addr()); err != nil {
-		t.Fatal(err)
-	}
-	d := s.Device(e.Addr())
-	for range 3 {
-		old := serverPID(t, s)
-		if err := syscall.Kill(old, syscall.SIGSEGV); err != nil {
-			t.Fatal(err)
-		}
-		err := errors.New("not asked yet")
-		for end := time.Now().Add(10 * time.Second); err != nil && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-			if err = d.Reconnect(t.Context()); err != nil && !link.Retryable(err) {
-				t.Fatal(err)
-			}
-		}
-		if out, err := link.Output(t.Context(), d, "echo here", nil); err != nil || out != "here\n" {
-			t.Fatalf("%q, %v\n%s", out, err, s.Log())
-		}
-		if now := serverPID(t, s); now == old {
-			t.Error("it did not crash")
-		}
-	}
-	if !strings.Contains(s.Log(), "started again") {
-		t.Errorf("the log does not tell: %s", s.Log())
-	}
-	last := serverPID(t, s)
-	s.Close()
-	if err := syscall.Kill(last, 0); err == nil {
-		t.Error("it outlived its end")
-	}
-}
-
-// serverPID finds the child process that listens for the server.
-func serverPID(t *testing.T, s *adb.Server) int {
-	t.Helper()
-	dir := filepath.Dir(s.Address())
-	all, err := filepath.Glob("/proc/[0-9]*/cwd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		for _, p := range all {
-			if at, err := os.Readlink(p); err == nil && at == dir {
-				pid, err := strconv.Atoi(filepath.Base(filepath.Dir(p)))
-				if err != nil {
-					t.Fatal(err)
-				}
-				return pid
-			}
-		}
-		if all, err = filepath.Glob("/proc/[0-9]*/cwd"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Fatal("no server runs")
-	return 0
 }

@@ -63,8 +63,8 @@ func read(t *testing.T, path string) *debug.Program {
 // lldb has LLDB carry out the commands, up to one that fails.
 func lldb(t *testing.T, commands ...string) string {
 	t.Helper()
-	argv := debug.Argv(toolchaintest.Path(t, "lldb", "usr/bin/lldb-22"), commands, true)
-	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	argv := debug.Argv(toolchaintest.Path(t, "lldb", "usr/bin/lldb-22"), commands)
+	cmd := exec.CommandContext(t.Context(), argv[0], append(argv[1:], "--no-lldbinit", "--no-use-colors", "--batch")...)
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + t.TempDir()}
 	out, err := cmd.CombinedOutput()
 	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
@@ -108,67 +108,18 @@ func TestSources(t *testing.T) {
 			}
 			p := read(t, filepath.Join(dir, "program"))
 			target := debug.Target{Program: p.Path, Folder: dir}
-			if out := lldb(t, append(target.Load(), "source list --name twice")...); strings.Contains(out, text) {
+			load := func() []string { // all but the connection
+				all := target.Commands("")
+				return append(all[:len(all)-1], "source list --name twice")
+			}
+			if out := lldb(t, load()...); strings.Contains(out, text) {
 				t.Errorf("without a map: %s", out)
 			}
 			target.Sources = debug.Sources(p.Folders, map[string]string{"src": elsewhere, "toolchains/llvm": t.TempDir()})
-			if out := lldb(t, append(target.Load(), "source list --name twice")...); !strings.Contains(out, text) {
+			if out := lldb(t, load()...); !strings.Contains(out, text) {
 				t.Errorf("with %v: %s", target.Sources, out)
 			}
 		})
-	}
-}
-
-// Breakpoints that are nowhere are told, by LLDB's own words, and what the user may have meant.
-func TestAbsent(t *testing.T) {
-	t.Parallel()
-	dir := compile(t, "-g")
-	target := debug.Target{Program: filepath.Join(dir, "program"), Folder: dir}
-	want := map[string]string{
-		"answer":        "",
-		"program.c:6":   "",
-		"twice":         "",
-		"anser":         "there is no function anser in program: did you mean answer?",
-		"Model::decode": "there is no function Model::decode in program: give its name as in the source",
-		"progam.c:6":    "nothing was compiled from a file progam.c in program: did you mean program.c?",
-		"program.c:600": "line 600 of program.c has no code",
-	}
-	for text := range want {
-		b, err := debug.ParseBreak(text)
-		if err != nil || b.String() != text {
-			t.Fatalf("%s: %v, %v", text, b, err)
-		}
-		target.Breaks = append(target.Breaks, b)
-	}
-	out := lldb(t, target.Load()...)
-	absent := target.Absent(out)
-	for _, b := range target.Breaks {
-		said := ""
-		if slices.Contains(absent, b) {
-			said = target.Explain(b)
-		}
-		if w := want[b.String()]; !strings.HasPrefix(said, w) || (w == "") != (said == "") {
-			t.Errorf("%s: %q, want %q\n%s", b, said, w, out)
-		}
-	}
-}
-
-func TestParseBreak(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]debug.Break{
-		"main.cc:12":            {File: "main.cc", Line: 12},
-		"src/runner/main.cc:12": {File: "src/runner/main.cc", Line: 12},
-		"Model::decode":         {Function: "Model::decode"},
-		"run":                   {Function: "run"},
-	} {
-		if b, err := debug.ParseBreak(text); err != nil || b != want {
-			t.Errorf("%s: %+v, %v", text, b, err)
-		}
-	}
-	for _, text := range []string{"", " ", "main.cc:", "main.cc:x", "main.cc:0", "main.cc:-1", "a\nquit"} {
-		if b, err := debug.ParseBreak(text); err == nil {
-			t.Errorf("%q is %+v", text, b)
-		}
 	}
 }
 
@@ -176,26 +127,18 @@ func TestParseBreak(t *testing.T) {
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	target := debug.Target{
-		Program: "/x/a b/run", Libraries: []string{"/x/a b/lib/libM.so"}, Folder: "/x/a b",
+		Program: "/x/a b/r\"`un", Libraries: []string{"/x/a b/lib/libM.so"}, Folder: "/x/a b",
 		Sources: debug.Sources([]string{".", "/e"}, map[string]string{"toolchains/mllm": "/t/1", "src": "/w/src"}),
-		Breaks:  []debug.Break{{File: "main.cc", Line: 3}, {Function: "a\"`b"}},
 	}
 	want := []string{
 		`settings set target.source-map "/e/toolchains/mllm" "/t/1" "/e/src" "/w/src" "toolchains/mllm" "/t/1" "src" "/w/src"`,
 		`settings set target.exec-search-paths "/x/a b"`,
-		`target create "/x/a b/run"`,
+		"target create \"/x/a b/r\\\"\\`un\"",
 		`target modules add "/x/a b/lib/libM.so"`,
-		`breakpoint set --file "main.cc" --line 3`,
-		"breakpoint set --name \"a\\\"\\`b\"",
 		`gdb-remote 127.0.0.1:5039`,
-		`process continue`,
 	}
-	if got := append(target.Load(), target.Attach("127.0.0.1:5039")...); !slices.Equal(got, want) {
+	if got := target.Commands("127.0.0.1:5039"); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
-	}
-	target.Breaks = nil
-	if got := target.Attach("127.0.0.1:5039"); !slices.Equal(got, want[6:7]) {
-		t.Errorf("without breakpoints: %q", got)
 	}
 }
 

@@ -13,18 +13,18 @@ import (
 	"github.com/hexmage/hexmage/qnn/elffile"
 )
 
-// Program is a program or library, as far as a debugger wants to know of it.
+// Program describes a program or library to a debugger.
 type Program struct {
 	Path    string
 	Info    bool     // it has DWARF debug information: lines, variables, arguments
-	Folders []string // of Info: where it was compiled, as its units say, each once, sorted; "" and "." where the compiler was told to say nothing
+	Folders []string // of Info: working folders of the compiler, sorted; "" and "." if the compiler hides them
 	code    [sha256.Size]byte
 }
 
-// SameCode tells whether the device does the same in both, and addresses of one are addresses of the other: one may be the other without its symbols.
+// SameCode tells whether both have the same code at the same addresses: one may be the other without its symbols.
 func (p *Program) SameCode(other *Program) bool { return p.code == other.code }
 
-// Read reads a program for a phone's processor. It returns nil, and no error, for a file that is none.
+// Read reads a program for a phone's processor. For any other file it returns nil and no error.
 func Read(path string) (*Program, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -40,7 +40,11 @@ func Read(path string) (*Program, error) {
 		return nil, nil
 	}
 	p := &Program{Path: path}
-	sections, err := sectionsOf(f, st.Size())
+	file, err := elffile.Open(f, st.Size())
+	var sections []elf.SectionHeader
+	if err == nil {
+		sections, err = file.Sections()
+	}
 	if err == nil {
 		p.code, err = code(sections, f)
 	}
@@ -53,20 +57,12 @@ func Read(path string) (*Program, error) {
 	return p, nil
 }
 
-func sectionsOf(r io.ReaderAt, size int64) ([]elf.SectionHeader, error) {
-	f, err := elffile.Open(r, size)
-	if err != nil {
-		return nil, err
-	}
-	return f.Sections()
-}
-
 // IsProgram tells by the first 20 bytes of a file whether it is a program or library for AArch64.
 func IsProgram(head []byte) bool {
 	return len(head) >= 20 && string(head[:6]) == elf.ELFMAG+"\x02\x01" && (head[16] == byte(elf.ET_EXEC) || head[16] == byte(elf.ET_DYN)) && head[18] == byte(elf.EM_AARCH64) && head[19] == 0
 }
 
-// code names what of the file is executed, and where.
+// code returns a digest of the executable sections and their addresses.
 func code(sections []elf.SectionHeader, r io.ReaderAt) (sum [sha256.Size]byte, err error) {
 	h := sha256.New()
 	for _, s := range sections {
@@ -86,78 +82,33 @@ func (p *Program) readInfo(sections []elf.SectionHeader, r io.ReaderAt) error {
 	if p.Info = slices.ContainsFunc(sections, func(s elf.SectionHeader) bool { return s.Name == ".debug_info" && s.FileSize > 0 }); !p.Info {
 		return nil
 	}
-	d, err := information(r)
+	f, err := elf.NewFile(r)
 	if err != nil {
 		return err
 	}
-	err = entries(d, func(e *dwarf.Entry) bool {
-		if e.Tag == dwarf.TagCompileUnit {
-			dir, _ := e.Val(dwarf.AttrCompDir).(string)
-			p.Folders = append(p.Folders, dir)
-		}
-		return false
-	})
-	slices.Sort(p.Folders)
-	p.Folders = slices.Compact(p.Folders)
-	return err
-}
-
-// names are the files that a program was compiled from, without their folders, and its functions, without what they are in; each once, sorted.
-func names(path string) (files, functions []string, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	d, err := information(f)
-	if err != nil {
-		return nil, nil, err
-	}
-	err = entries(d, func(e *dwarf.Entry) bool {
-		name, _ := e.Val(dwarf.AttrName).(string)
-		switch {
-		case name == "":
-		case e.Tag == dwarf.TagCompileUnit:
-			files = append(files, filepath.Base(name))
-		case e.Tag == dwarf.TagSubprogram:
-			functions = append(functions, name)
-		}
-		return e.Tag != dwarf.TagSubprogram
-	})
-	slices.Sort(files)
-	slices.Sort(functions)
-	return slices.Compact(files), slices.Compact(functions), err
-}
-
-func information(r io.ReaderAt) (*dwarf.Data, error) {
-	f, err := elf.NewFile(r)
-	if err != nil {
-		return nil, err
-	}
 	d, err := f.DWARF()
 	if err != nil {
-		return nil, fmt.Errorf("debug information: %w", err)
+		return fmt.Errorf("debug information: %w", err)
 	}
-	return d, nil
-}
-
-// entries calls each for the entries of debug information, and for those in one only if it says so.
-func entries(d *dwarf.Data, each func(*dwarf.Entry) (into bool)) error {
-	for r := d.Reader(); ; {
-		e, err := r.Next()
+	for units := d.Reader(); ; units.SkipChildren() {
+		e, err := units.Next()
 		if err != nil {
 			return fmt.Errorf("debug information: %w", err)
 		}
 		if e == nil {
-			return nil
+			break
 		}
-		if e.Tag != 0 && !each(e) {
-			r.SkipChildren()
+		if e.Tag == dwarf.TagCompileUnit {
+			dir, _ := e.Val(dwarf.AttrCompDir).(string)
+			p.Folders = append(p.Folders, dir)
 		}
 	}
+	slices.Sort(p.Folders)
+	p.Folders = slices.Compact(p.Folders)
+	return nil
 }
 
-// InNDK returns LLDB for this machine and lldb-server for phones in a folder as NDKs are; "" for what is not there.
+// InNDK returns LLDB for this machine and lldb-server for phones of an NDK, or "" for a missing one.
 func InNDK(root string) (lldb, server string) {
 	llvm := filepath.Join(root, "toolchains", "llvm", "prebuilt", "linux-x86_64")
 	for _, name := range []string{"lldb.sh", "lldb"} { // the script knows where its libraries are

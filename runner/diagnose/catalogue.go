@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -10,49 +11,42 @@ import (
 	"github.com/hexmage/hexmage/runner/literal"
 )
 
-// Rank says how near a failure is to the root: what names the cause comes before what only shows that something broke.
-type Rank int
+// Rank tells how near a failure is to the root: a cause comes before a symptom.
+type Rank string
 
-// The ranks, in the order in which findings are told.
+// The ranks, in the order of findings.
 const (
-	Cause       Rank = iota // the line says what is wrong
-	Symptom                 // the line says where it broke
-	Consequence             // the line follows from another failure, usually above it
+	Cause       Rank = "cause"       // the line tells what is wrong; the default
+	Symptom     Rank = "symptom"     // the line tells where it broke
+	Consequence Rank = "consequence" // the line follows from another failure, usually above it
 )
 
-// ParseRank reads a rank's name.
-func ParseRank(s string) (Rank, error) {
-	if i := slices.Index(rankNames(), s); i >= 0 {
-		return Rank(i), nil
-	}
-	return 0, fmt.Errorf("rank %q is none of %s", s, strings.Join(rankNames(), ", "))
-}
-
-// String returns the rank's name.
-func (r Rank) String() string { return rankNames()[r] }
-
-func rankNames() []string { return []string{"cause", "symptom", "consequence"} }
+func ranks() []Rank { return []Rank{Cause, Symptom, Consequence} }
 
 // Places are where a failure can be seen.
 func Places() []string { return []string{"compile", "tool", "device", "logcat", "fetch"} }
 
-// Entry is a known failure, or a known line that looks like one and is none.
+// Entry is a known failure, or a known harmless line that looks like one. Its tags are those of block failure in a
+// catalogue.
 type Entry struct {
-	ID       string
-	File     string   // that it is from, for messages
-	Where    []string // of Places
-	Patterns []string // regular expressions (RE2); a line that one of them matches is this failure
-	Also     []string // each must match some line too, else this is not the failure; a guard against patterns that mean little alone
-	Rank     Rank
-	Warning  bool   // something may be wrong, though the program can go on
-	Benign   bool   // nothing is wrong: the line is noise
-	Seed     bool   // seen in the reproduction of llm.npu on a Snapdragon 8 Elite
-	Cause    string // {name} stands for what the group of that name matched
-	Remedy   string // likewise; empty for a benign entry
-	Source   string // where it is known from
-	Explains []string
-	Examples []string // texts of which this entry is the diagnosis
+	ID       string   `hcl:",label"`
+	File     string   // of the block, for messages
+	Where    []string `hcl:"where"`             // of Places
+	Patterns []string `hcl:"patterns"`          // regular expressions (RE2); a line that matches one is this failure
+	Also     []string `hcl:"also,optional"`     // each must match some line too; a guard for patterns that mean little alone
+	Rank     Rank     `hcl:"rank,optional"`     // "": Cause
+	Severity string   `hcl:"severity,optional"` // "warning": the program can go on; "error" or ""
+	Benign   bool     // the line is noise
+	Seed     bool     `hcl:"seed,optional"` // seen in the reproduction of llm.npu on a Snapdragon 8 Elite
+	Cause    string   `hcl:"cause"`         // {name} stands for the match of the group of that name
+	Remedy   string   `hcl:"remedy"`        // as Cause; empty for a benign entry
+	Source   string   `hcl:"source"`
+	Explains []string `hcl:"explains,optional"`
+	Examples []string `hcl:"examples"` // texts of which this entry is the diagnosis
 }
+
+// Warning tells whether the program can go on.
+func (e *Entry) Warning() bool { return e.Severity == "warning" }
 
 // Catalogue is all failures that are known, and the names of codes. It may be used by several goroutines.
 type Catalogue struct {
@@ -72,13 +66,15 @@ type pattern struct {
 }
 
 const (
-	// minLiteral is how long a text every match of a pattern must contain: patterns without one would be tried on every line, and match too much.
+	// minLiteral is how long a text every match of a pattern must contain: patterns without one would be tried on every
+	// line, and match too much.
 	minLiteral = 3
 	maxPattern = 400 // bytes of a pattern
 	maxEntries = 2000
 )
 
-// New compiles a catalogue. Of entries with the same ID the last counts, at the place of the first. The error lists all that is wrong.
+// New compiles a catalogue. Of entries with the same ID the last counts, at the place of the first. The error lists all
+// that is wrong.
 func New(entries []*Entry, codes Codes) (*Catalogue, error) {
 	c := &Catalogue{Codes: codes, byID: map[string]*Entry{}}
 	var errs []error
@@ -94,6 +90,7 @@ func New(entries []*Entry, codes Codes) (*Catalogue, error) {
 		return nil, fmt.Errorf("%d failures are too many: at most %d", len(c.Entries), maxEntries)
 	}
 	for i, e := range c.Entries {
+		e.Rank = cmp.Or(e.Rank, Cause)
 		if err := c.compile(i, e); err != nil {
 			errs = append(errs, fmt.Errorf("%s: failure %q: %w", e.File, e.ID, err))
 		}
@@ -114,6 +111,10 @@ func (c *Catalogue) compile(i int, e *Entry) error {
 		return errors.New("it has no cause")
 	case e.Remedy == "" && !e.Benign:
 		return errors.New("it has no remedy: say what to do")
+	case !slices.Contains(ranks(), e.Rank):
+		return fmt.Errorf("rank %q: use one of %q", e.Rank, ranks())
+	case !slices.Contains([]string{"", "error", "warning"}, e.Severity):
+		return fmt.Errorf("severity %q: use error or warning", e.Severity)
 	case len(e.Where) == 0:
 		return fmt.Errorf("where is empty: say where it is seen, of %s", strings.Join(Places(), ", "))
 	}

@@ -49,7 +49,7 @@ func TestOrder(t *testing.T) {
 		entry("shows", "it broke", rank(diagnose.Symptom)),
 		entry("one", "root one", func(e *diagnose.Entry) { e.Explains = []string{"two"} }),
 		entry("two", "root two"), entry("three", "root three"),
-		entry("slow", "it is slow", func(e *diagnose.Entry) { e.Warning = true }),
+		entry("slow", "it is slow", func(e *diagnose.Entry) { e.Severity = "warning" }),
 		entry("noise", "never mind", func(e *diagnose.Entry) { e.Benign, e.Remedy = true, "" }),
 		entry("both", "root both", func(e *diagnose.Entry) { e.Also = []string{"and this"} }),
 	)

@@ -40,12 +40,12 @@ failure "sdk-download" {
 
 failure "fetch-digest" {
   where    = ["fetch"]
-  patterns = ["is not what its digest says", "(?i)(?:checksum|sha-?256|digest) mismatch"]
+  patterns = ["wrong digest or size", "(?i)(?:checksum|sha-?256|digest) mismatch"]
   cause    = "The file is another one than the one that was pinned: it was replaced, or damaged on the way."
   remedy   = "Run again; if it stays so and the new one is right, `hexmage lock` pins it."
   source   = "hexmage"
   examples = [
-    "fetch: x.zip is not what its digest says: want sha256 12ab, got 34cd",
+    "fetch https://example.com/x.zip: wrong digest or size: sha256 34cd instead of 12ab",
     "hash: sha256 mismatch for qairt.zip",
   ]
 }
@@ -140,7 +140,7 @@ failure "fetch-changing" {
 
 failure "fetch-login" {
   where    = ["fetch"]
-  patterns = ["it wants a login"]
+  patterns = ["(?:wants|needs) a login"]
   cause    = "The server lets only people in whom it knows."
   remedy   = "Write the login for the host into ~/.netrc (machine HOST login USER password TOKEN); a token for a header into a variable, which a header block of the source names."
   source   = "hexmage"

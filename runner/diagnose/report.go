@@ -53,11 +53,11 @@ func (s *scanner) report() *Report {
 			explained[id] = true
 		}
 		level := "error"
-		if e.Warning {
+		if e.Warning() {
 			level = "warning"
 		}
 		r.Findings = append(r.Findings, Finding{
-			Entry: e, ID: e.ID, Rank: e.Rank.String(), Level: level, Cause: fill(e.Cause, h.groups), Remedy: fill(e.Remedy, h.groups),
+			Entry: e, ID: e.ID, Rank: string(e.Rank), Level: level, Cause: fill(e.Cause, h.groups), Remedy: fill(e.Remedy, h.groups),
 			Codes: s.c.Codes.In(h.line.Text), Count: h.count, Source: e.Source, Line: h.line,
 		})
 	}
@@ -72,11 +72,11 @@ func (s *scanner) report() *Report {
 
 // weight orders findings: causes before symptoms before consequences, what another explains after those, warnings last.
 func (f Finding) weight() int {
-	w := int(f.Entry.Rank)
+	w := slices.Index(ranks(), f.Entry.Rank)
 	if f.follows {
-		w = max(w, int(Consequence))
+		w = len(ranks()) - 1
 	}
-	if f.Entry.Warning {
+	if f.Entry.Warning() {
 		w += 10
 	}
 	return w

@@ -27,19 +27,19 @@ func (f Folder) Runs() string { return string(f) + "/run" }
 
 // Folders of a device, as scripts name them.
 const (
-	Root   = "$hexmage"
-	CAS    = Root + "/cas"
-	Chunks = Root + "/chunks" // the recipes of large blobs
-	Used   = Root + "/used"   // empty files: their times say when a blob was last asked for
-	Runs   = Root + "/run"
-	Lease  = Root + "/lease" // who has the device
+	Root  = "$hexmage"
+	CAS   = Root + "/cas"
+	Parts = Root + "/parts" // digests of the parts of large blobs
+	Used  = Root + "/used"  // empty files: their times say when a blob was last asked for
+	Runs  = Root + "/run"
+	Lease = Root + "/lease" // who has the device
 )
 
 // PID is a file in a run's folder: the process group of its command.
 const PID = ".hexmage.pid"
 
 // Guard begins a script that removes things: it ends the script where one of the folders is a link, as what is removed must be ours.
-const Guard = `for d in ` + Root + ` ` + CAS + ` ` + Chunks + ` ` + Used + ` ` + Runs + ` ` + Lease + `; do
+const Guard = `for d in ` + Root + ` ` + CAS + ` ` + Parts + ` ` + Used + ` ` + Runs + ` ` + Lease + `; do
 	[ -L $d ] && { echo "$d is a link: remove it" >&2; exit 1; }
 done
 `

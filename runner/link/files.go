@@ -126,7 +126,7 @@ const dropWait = 5 * time.Second
 func (s shellFiles) Push(ctx context.Context, at string, mode fs.FileMode, modified time.Time, r io.Reader, progress func(sent int64)) (int64, error) {
 	in := &guarded{r: r, progress: progress}
 	to := Quote(at)
-	_, err := Output(ctx, s.d, english+"mkdir -p "+Quote(path.Dir(at))+" && rm -f "+to+" && cat >"+to+" && chmod "+strconv.FormatUint(uint64(mode.Perm()), 8)+" "+to+" && touch -d @"+strconv.FormatInt(modified.Unix(), 10)+" "+to, in)
+	_, err := Output(ctx, s.d, english+"mkdir -p "+Quote(path.Dir(at))+" && rm -f "+to+" && cat >"+to+" && chmod "+strconv.FormatUint(uint64(mode.Perm()), 8)+" "+to+" && touch -c -d @"+strconv.FormatInt(modified.Unix(), 10)+" "+to, in)
 	sent := in.close()
 	if err != nil && !Retryable(err) { // cat took the end of what came for the file's own
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropWait)

@@ -1,4 +1,4 @@
-# run.sh of a bundle, with --report. Its time to first token is spelt as genie-t2t-run spells it.
+# run.sh of a bundle, with --report.
 
 metric "load_time_us" {
   pattern = "^load: {time}$"
@@ -22,5 +22,10 @@ metric "decode_tokens" {
 
 metric "decode_time_us" {
   pattern = "^answer: [0-9]+ more tokens in {time}$"
+  unit    = "us"
+}
+
+metric "ttft_us" {
+  pattern = "^time to first token: {time}$"
   unit    = "us"
 }

@@ -3,6 +3,7 @@ package measure
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -32,12 +33,12 @@ func Better(unit string) int {
 	return 0
 }
 
-// Pattern is a line that some program prints, and the metric that stands in it. Of pipelines and workspaces, and of what hexmage knows, it is the
-// same block: metric "NAME" { … }.
+// Pattern is a line that some program prints, and the metric that stands in it. Of pipelines and workspaces, and of
+// what hexmage knows, it is the same block: metric "NAME" { … }.
 type Pattern struct {
 	Name string `arg:"name,label" json:"name"` // of a time with or without "_us"
-	// RE2. The first group is the number; a group `unit` may hold a unit of time, which counts instead of Unit. {number} stands for a group
-	// with a number, {time} for one with a number and its unit.
+	// RE2. The first group is the number; a group `unit` may hold a unit of time, which counts instead of Unit.
+	// {number} stands for a group with a number, {time} for one with a number and its unit.
 	Pattern string `arg:"pattern,required" json:"pattern"`
 	Unit    string `arg:"unit,required" json:"unit"`
 	Better  string `arg:"better" json:"better,omitempty"` // "more", "less" or "neither", where the unit does not say; "": as the unit says
@@ -182,8 +183,8 @@ func NewParser(own, known []Pattern) (*Parser, error) {
 	return p, nil
 }
 
-// Parse returns the metrics of one run, each once: when a program prints one several times, the last counts. Times are in microseconds,
-// whatever was printed.
+// Parse returns the metrics of one run, each once: when a program prints one several times, the last counts. Times are
+// in microseconds, whatever was printed.
 func (p *Parser) Parse(stdout []byte) []Metric {
 	var found []Metric
 	var low []byte
@@ -208,13 +209,13 @@ func (p *Parser) Parse(stdout []byte) []Metric {
 	return derive(found)
 }
 
-// unitOf is the unit that a quantity has where its line does not say.
+// unitOf returns the unit of a fact.
 func unitOf(name string) string {
-	for _, u := range [][2]string{{"_per_s", "tokens/s"}, {"_time", "us"}, {"ttft", "us"}, {"_per_token", "us/token"}, {"_tokens", "tokens"}, {"_cycles", "cycles"}, {"_size", "MB"}} {
+	for _, u := range [][2]string{
+		{"inferences_per_s", "inferences/s"}, {"_per_s", "tokens/s"}, {"_time", "us"}, {"_us", "us"}, {"ttft", "us"},
+		{"_per_token", "us/token"}, {"_tokens", "tokens"}, {"_cycles", "cycles"}, {"_size", "MB"},
+	} {
 		if strings.HasSuffix(name, u[0]) {
-			if name == "inferences_per_s" {
-				return "inferences/s"
-			}
 			return u[1]
 		}
 	}
@@ -230,7 +231,8 @@ func Value(ms []Metric, name string) (float64, bool) {
 	return ms[i].Value, true
 }
 
-// derive adds the speeds that follow from times and tokens, and puts all into a fixed order: phases first, then as they came.
+// derive adds the speeds that follow from times and tokens, and puts all into a fixed order: phases first, then as they
+// came.
 func derive(found []Metric) []Metric {
 	for _, phase := range []string{"prefill", "decode"} {
 		speed := phase + "_tokens_per_s"
@@ -250,30 +252,13 @@ func derive(found []Metric) []Metric {
 	return append(rows, found...)
 }
 
-// WithFacts adds what is known of a run and was not printed, such as prefill_tokens, and what follows from it.
+// WithFacts adds values that the program did not print, such as prefill_tokens, and speeds that follow from them.
 func WithFacts(ms []Metric, facts map[string]float64) []Metric {
 	ms = slices.Clone(ms)
-	for name, v := range facts {
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
 		if _, ok := Value(ms, name); !ok {
-			unit := unitOf(name)
-			if strings.HasSuffix(name, "_us") {
-				unit = "us"
-			}
-			ms = append(ms, Metric{Name: name, Value: v, Unit: unit})
+			ms = append(ms, Metric{Name: name, Value: facts[name], Unit: unitOf(name)})
 		}
 	}
-	slices.SortStableFunc(ms, func(a, b Metric) int {
-		_, x := facts[a.Name]
-		_, y := facts[b.Name]
-		switch {
-		case x && y:
-			return strings.Compare(a.Name, b.Name)
-		case x:
-			return 1
-		case y:
-			return -1
-		}
-		return 0
-	})
 	return derive(ms)
 }

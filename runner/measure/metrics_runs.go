@@ -22,8 +22,8 @@ const (
 	heatAfter  = "temperature_after"
 )
 
-// readRuns reads the runs and groups them by variant, in the order of each variant's first run. What they printed is also written to the file
-// Printed, if it has a name.
+// readRuns reads the runs and groups them by variant, in the order of each variant's first run. What they printed is
+// also written to the file Printed, if it has a name.
 func readRuns(spec Spec) (all []*variant, err error) {
 	p, err := NewParser(spec.Patterns, spec.Known)
 	if err != nil {
@@ -124,7 +124,7 @@ func (r ran) spoke(spec Spec) bool {
 }
 
 // show fills the part of the table that people read.
-func (t *table) show(all []*variant, spec Spec, several bool) {
+func (t *table) show(all []*variant, spec Spec) {
 	records := false
 	for _, v := range all {
 		for _, r := range v.Runs {
@@ -155,7 +155,7 @@ func (t *table) show(all []*variant, spec Spec, several bool) {
 				Value: fmt.Sprintf("± %s (%s … %s)", short(s.Spread), short(s.Min), short(s.Max)), Unit: s.Unit})
 		}
 	}
-	if several {
+	if len(spec.Runs) > 1 {
 		t.Stats = v.Stats
 	}
 	t.Comparisons = v.Comparisons

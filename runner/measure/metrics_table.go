@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -60,7 +61,8 @@ func (r Run) String() string {
 	return strings.TrimPrefix(fmt.Sprintf("%s #%d", r.Name, r.Repetition), " ")
 }
 
-// table is what a report shows of a run: report.Table, as this tool writes it, and for programs what the rows are made of.
+// table is what a report shows of a run: report.Table, as this tool writes it, and for programs what the rows are made
+// of.
 type table struct {
 	Title       string       `json:"title"`
 	Profile     string       `json:"profile"`
@@ -69,7 +71,7 @@ type table struct {
 	Rows        []row        `json:"rows"`
 	Columns     []column     `json:"columns,omitempty"` // of the lines, one a variant
 	Lines       [][]string   `json:"lines,omitempty"`
-	Stats       []Stat       `json:"stats,omitempty"` // when there are several repetitions of the only variant
+	Stats       []Stat       `json:"stats,omitempty"` // of several runs of the only variant
 	Comparisons []Comparison `json:"comparisons,omitempty"`
 	Variants    []*variant   `json:"variants,omitempty"` // every single value, of runs with a record
 	Warnings    []string     `json:"warnings,omitempty"`
@@ -78,7 +80,6 @@ type table struct {
 	courses  []course // to be drawn
 	undrawn  int      // runs that are not
 	measured any      // what pipelines read: metrics by name, or those by variant
-	previous Baseline // the earlier run, without its rows
 }
 
 type column struct {
@@ -131,41 +132,33 @@ func label(name string) string {
 // Previous is the name of the baseline that an earlier run is.
 const Previous = "previous"
 
-// previous makes a baseline of what this tool wrote for an earlier run of the variant. It is for runs of the same profile.
-func previous(file string, of *variant) (Baseline, error) {
-	old, err := readJSON[table](file)
-	if err != nil {
-		return Baseline{}, err
-	}
-	out := Baseline{Name: Previous, Source: file, Profile: old.Profile, Simulated: old.Simulated || old.Profile == simulatedProfile}
-	add := func(name string, value, spread float64) {
-		if s := stat(of.Stats, name); s != nil && s.way() != 0 {
-			out.Rows = append(out.Rows, BaselineRow{Metric: name, Value: value, Spread: spread})
+// previous makes a baseline of the table of an earlier run, for runs of the same profile.
+func previous(file string, old *table, of *variant) Baseline {
+	b := Baseline{Name: Previous, Source: file, Profile: old.Profile}
+	b.Simulated = old.Simulated || old.Profile == simulatedProfile
+	var stats []Stat
+	if len(of.Variant) == 0 {
+		stats = old.Stats
+		for _, r := range old.Rows {
+			if v, ok := r.Value.(float64); ok && stat(stats, r.Name) == nil {
+				stats = append(stats, Stat{Metric: Metric{Name: r.Name, Value: v}})
+			}
 		}
 	}
 	for _, v := range old.Variants {
 		if maps.Equal(v.Variant, of.Variant) {
-			for _, s := range v.Stats {
-				add(s.Name, s.Value, s.Spread)
-			}
-			return out, nil
+			stats = v.Stats
 		}
 	}
-	for _, r := range old.Rows {
-		if v, ok := r.Value.(float64); ok && len(of.Variant) == 0 {
-			spread := 0.0
-			for _, s := range old.Stats {
-				if s.Name == r.Name {
-					spread = s.Spread
-				}
-			}
-			add(r.Name, v, spread)
+	for _, s := range stats {
+		if now := stat(of.Stats, s.Name); now != nil && now.way() != 0 {
+			b.Rows = append(b.Rows, BaselineRow{Metric: s.Name, Value: s.Value, Spread: s.Spread})
 		}
 	}
-	return out, nil
+	return b
 }
 
-// measure reads what the runs printed and fills the table.
+// measure reads the runs and fills the table.
 func (t *table) measure(spec Spec) error {
 	all, err := readRuns(spec)
 	if err != nil {
@@ -175,8 +168,15 @@ func (t *table) measure(spec Spec) error {
 	t.Simulated = t.Profile == simulatedProfile || slices.ContainsFunc(all, func(v *variant) bool {
 		return slices.ContainsFunc(v.Runs, func(r ran) bool { return r.simulated })
 	})
+	var old *table
+	if spec.Previous != "" {
+		if old, err = readJSON[table](spec.Previous); err != nil {
+			return err
+		}
+	}
 	silent := true
 	var measured []Measured
+	applied := map[string]bool{"": true}
 	for _, v := range all {
 		var runs [][]Metric
 		for _, r := range v.Runs {
@@ -193,14 +193,24 @@ func (t *table) measure(spec Spec) error {
 		for i := range v.Stats {
 			v.Stats[i].Better = spec.better(v.Stats[i].Name)
 		}
-		if err := t.compare(v, spec); err != nil {
-			return err
+		baselines := slices.Clone(spec.Baselines)
+		if old != nil {
+			baselines = append(baselines, previous(spec.Previous, old, v))
+		}
+		for _, b := range baselines {
+			if t.applies(b) {
+				applied[b.Name] = true
+				tolerance := cmp.Or(spec.Tolerance, DefaultTolerance)
+				v.Comparisons = append(v.Comparisons, Compare(v.Stats, b, tolerance)...)
+			}
 		}
 		measured = append(measured, Measured{Name: v.Name, Stats: v.Stats, Comparisons: v.Comparisons})
 	}
 	t.measured = numbers(all, spec)
-	t.show(all, spec, len(spec.Runs) > 1)
-	t.breaches = CheckAll(measured, t.limits(spec))
+	t.show(all, spec)
+	// Limits against baselines of other runs are not checked.
+	limits := slices.DeleteFunc(slices.Clone(spec.Limits), func(l Limit) bool { return !applied[l.Baseline] })
+	t.breaches = Check(measured, limits)
 	t.note(silent)
 	return nil
 }
@@ -235,51 +245,16 @@ func numbers(all []*variant, spec Spec) any {
 	return variants
 }
 
-// compare sets what was measured of a variant beside the baselines that are for such a run.
-func (t *table) compare(v *variant, spec Spec) error {
-	tolerance := spec.Tolerance
-	if tolerance == 0 {
-		tolerance = DefaultTolerance
-	}
-	baselines := slices.Clone(spec.Baselines)
-	if spec.Previous != "" {
-		b, err := previous(spec.Previous, v)
-		if err != nil {
-			return err
-		}
-		baselines = append(baselines, b)
-		t.previous = Baseline{Profile: b.Profile, Simulated: b.Simulated}
-	}
-	for _, b := range baselines {
-		if t.applies(b) {
-			v.Comparisons = append(v.Comparisons, Compare(v.Stats, b, tolerance)...)
-		}
-	}
-	return nil
-}
-
 // simulatedProfile is the profile whose device is always a simulated one.
 const simulatedProfile = "simulated"
 
-// applies tells whether a baseline is for the runs. A simulated phone's numbers are never set beside a phone's, whatever the profile.
+// applies tells whether a baseline is for the runs. A simulated phone's numbers are never set beside a phone's,
+// whatever the profile.
 func (t *table) applies(b Baseline) bool {
 	if simulated := b.Simulated || b.Profile == simulatedProfile; simulated != t.Simulated {
 		return false
 	}
 	return b.Profile == t.Profile || b.Profile == "" || t.Simulated
-}
-
-// limits are those that are for the runs: limits against baselines of others are not checked.
-func (t *table) limits(spec Spec) []Limit {
-	var out []Limit
-	for _, l := range spec.Limits {
-		mine := l.Baseline == "" || l.Baseline == Previous && t.applies(t.previous) ||
-			slices.ContainsFunc(spec.Baselines, func(b Baseline) bool { return b.Name == l.Baseline && t.applies(b) })
-		if mine {
-			out = append(out, l)
-		}
-	}
-	return out
 }
 
 // rounded drops digits that nobody measured.

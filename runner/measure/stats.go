@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -31,7 +32,8 @@ func (s Stat) way() int {
 	return Better(s.Unit)
 }
 
-// madScale makes the median distance from the median an estimate of the standard deviation of normally distributed values.
+// madScale makes the median distance from the median an estimate of the standard deviation of normally distributed
+// values.
 const madScale = 1.4826
 
 // Summarize puts the repetitions of one run together, in their order.
@@ -111,11 +113,12 @@ type Comparison struct {
 	Unit     string  `json:"unit"`
 }
 
-// DefaultTolerance is the part of a baseline by which a value may differ and be within noise: phones vary so much from one day to the next.
+// DefaultTolerance is the part of a baseline by which a value may differ and be within noise: phones vary so much from
+// one day to the next.
 const DefaultTolerance = 0.05
 
-// Compare compares what was measured with the rows of the baseline that are about such a run. A difference is noise when it is not more than
-// tolerance × the baseline, or than twice the larger spread of the two.
+// Compare compares what was measured with the rows of the baseline that are about such a run. A difference is noise
+// when it is not more than tolerance × the baseline, or than twice the larger spread of the two.
 func Compare(stats []Stat, b Baseline, tolerance float64) []Comparison {
 	var out []Comparison
 	for _, row := range b.Rows {
@@ -169,74 +172,63 @@ type Limit struct {
 	When map[string]float64 `arg:"when" json:"when,omitempty"` // for runs with these values only, by metric
 }
 
-// Check says which limits do not hold, one a line. A metric that was not measured, and a baseline that says nothing of such a run, are breaches
-// too: a limit that checks nothing is a mistake.
-func Check(stats []Stat, comparisons []Comparison, limits []Limit) []string {
-	var bad []string
-	for _, l := range limits {
-		s := stat(stats, l.Metric)
-		if s == nil {
-			var have []string
-			for _, s := range stats {
-				have = append(have, s.Name)
-			}
-			bad = append(bad, fmt.Sprintf("%s has a limit and was not measured; the run printed %s", l.Metric, orNothing(have)))
-			continue
-		}
-		if l.Min != nil && s.Value < *l.Min {
-			bad = append(bad, fmt.Sprintf("%s is %s, below its limit of %s %s", l.Metric, number(s.Value), number(*l.Min), s.Unit))
-		}
-		if l.Max != nil && s.Value > *l.Max {
-			bad = append(bad, fmt.Sprintf("%s is %s, above its limit of %s %s", l.Metric, number(s.Value), number(*l.Max), s.Unit))
-		}
-		if l.Baseline != "" {
-			bad = append(bad, l.against(comparisons)...)
-		}
-	}
-	return bad
-}
-
 // Measured is a variant's statistics, with its comparisons.
 type Measured struct {
-	Name        string // of the variant, "" when there is only one
+	Name        string // of the variant, "" if there is only one
 	Stats       []Stat
 	Comparisons []Comparison
 }
 
-// CheckAll is Check for every variant. A limit holds for the variants that it is for, and that its baseline says something of; that there is
-// none is a breach.
-func CheckAll(variants []Measured, limits []Limit) []string {
+// Check lists breaches of limits, one a line. It also lists limits that check nothing: no run has the values of When,
+// the metric was not measured, or the baseline has no value for any of the runs.
+func Check(variants []Measured, limits []Limit) []string {
 	var bad []string
 	for _, l := range limits {
-		applied, compared := false, false
-		for _, v := range variants {
-			compared = compared || fits(v.Stats, l.When) && l.comparison(v.Comparisons) >= 0
-		}
-		for _, v := range variants {
-			if !fits(v.Stats, l.When) {
-				continue
-			}
-			applied = true
-			one := l
-			if compared && l.comparison(v.Comparisons) < 0 {
-				if one.Baseline = ""; one.Min == nil && one.Max == nil {
-					continue
-				}
-			}
-			for _, text := range Check(v.Stats, v.Comparisons, []Limit{one}) {
+		mine := slices.DeleteFunc(slices.Clone(variants), func(v Measured) bool { return !fits(v.Stats, l.When) })
+		compared := slices.ContainsFunc(mine, func(v Measured) bool { return l.comparison(v.Comparisons) >= 0 })
+		for _, v := range mine {
+			for _, text := range l.check(v, compared) {
 				if v.Name != "" {
 					text = v.Name + ": " + text
 				}
 				bad = append(bad, text)
 			}
 		}
-		if !applied {
+		if len(mine) == 0 {
 			var when []string
 			for _, name := range slices.Sorted(maps.Keys(l.When)) {
 				when = append(when, name+" = "+number(l.When[name]))
 			}
-			bad = append(bad, fmt.Sprintf("%s has a limit for runs with %s, and there was none", l.Metric, strings.Join(when, ", ")))
+			text := "%s has a limit for runs with %s, and there was none"
+			bad = append(bad, fmt.Sprintf(text, l.Metric, strings.Join(when, ", ")))
 		}
+	}
+	return bad
+}
+
+// check lists breaches of one variant. If the baseline has values for other variants only, it is not checked.
+func (l Limit) check(v Measured, compared bool) (bad []string) {
+	against := l.Baseline != "" && (!compared || l.comparison(v.Comparisons) >= 0)
+	s := stat(v.Stats, l.Metric)
+	switch {
+	case !against && l.Min == nil && l.Max == nil:
+		return nil
+	case s == nil:
+		have := make([]string, len(v.Stats))
+		for i, s := range v.Stats {
+			have[i] = s.Name
+		}
+		printed := cmp.Or(strings.Join(have, ", "), "no metrics")
+		return []string{fmt.Sprintf("%s has a limit and was not measured; the run printed %s", l.Metric, printed)}
+	case l.Min != nil && s.Value < *l.Min:
+		text := "%s is %s, below its limit of %s %s"
+		bad = append(bad, fmt.Sprintf(text, l.Metric, number(s.Value), number(*l.Min), s.Unit))
+	case l.Max != nil && s.Value > *l.Max:
+		text := "%s is %s, above its limit of %s %s"
+		bad = append(bad, fmt.Sprintf(text, l.Metric, number(s.Value), number(*l.Max), s.Unit))
+	}
+	if against {
+		bad = append(bad, l.against(v.Comparisons)...)
 	}
 	return bad
 }
@@ -257,13 +249,6 @@ func (l Limit) against(comparisons []Comparison) []string {
 	}
 	return []string{fmt.Sprintf("%s is %s %s, worse than baseline %q (%s) by %.1f %%: more than the %.1f %% that are allowed",
 		l.Metric, number(c.Value), c.Unit, l.Baseline, number(c.Base), 100*worse/math.Abs(c.Base), 100*l.Regression)}
-}
-
-func orNothing(list []string) string {
-	if len(list) == 0 {
-		return "no metrics"
-	}
-	return strings.Join(list, ", ")
 }
 
 // number writes a value as people do: 1013.68, 25, 0.0042.

@@ -15,7 +15,7 @@ import (
 )
 
 // Tool is the tool's name, and its behaviour version.
-const Tool tool.Name[Spec] = "metrics/11"
+const Tool tool.Name[Spec] = "metrics/12"
 
 // maxFile bounds what a device may have printed or written, in bytes.
 const maxFile = 64 << 20

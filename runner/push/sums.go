@@ -4,136 +4,129 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/hexmage/hexmage/internal/atomicfile"
 	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
-// Sums remembers the SHA-256 of contents that are named in another way, and of large ones where they are cut, so that unchanged gigabytes
-// are not read on every run. It is a folder with a small file for each; it may be removed at any time. An empty Sums remembers nothing.
-// Safe for concurrent use, also by several processes.
+// partSize is the unit that is reused, and resumed after. Small parts resend little after a change or a break; a
+// gigabyte has 1024 of them.
+const partSize = 1 << 20
+
+// blob is a file's content on its way to the device.
+type blob struct {
+	sum   string   // SHA-256, 64 hexadecimal digits
+	parts []string // for each part the start of its SHA-256: the device verifies the whole
+	size  int64
+	open  func() (io.ReadCloser, error)
+}
+
+// Sums is a folder that remembers digests of named contents, so that a push does not read unchanged gigabytes. It has a
+// small file for each content, and may be removed at any time. The zero value remembers nothing. Safe for concurrent
+// use, also by several processes.
 type Sums struct {
 	Dir string
 }
 
-// Of returns the SHA-256, in hexadecimal, of the content that key names. A key must name the same content for ever;
-// an empty one names nothing, and then the content is always read.
-func (s Sums) Of(key string, open func() (io.ReadCloser, error)) (string, error) {
-	sum, _, err := s.read(context.Background(), File{Key: key, Open: open})
-	return sum, err
-}
-
-// read is Of, and if it has to read a large file it cuts that on the way. Else there is no recipe.
-func (s Sums) read(ctx context.Context, f File) (string, recipe, error) {
-	at := s.file(f.Key)
-	if at != "" {
-		if b, err := os.ReadFile(at); err == nil && isSum(string(b)) {
-			return string(b), nil, nil
+// read returns the blob of a file. A key must name the same content forever.
+func (s Sums) read(ctx context.Context, f File) (blob, error) {
+	b, at := blob{size: f.Size, open: f.Open}, ""
+	if s.Dir != "" && f.Key != "" {
+		name := sha256.Sum256([]byte(f.Key))
+		at = filepath.Join(s.Dir, hex.EncodeToString(name[:]))
+		text, err := os.ReadFile(at)
+		lines := strings.Fields(string(text))
+		if err == nil && int64(len(lines)) == 1+(f.Size+partSize-1)/partSize && isSum(lines[0]) {
+			b.sum, b.parts = lines[0], lines[1:]
+			return b, nil
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		return "", nil, context.Cause(ctx)
+	if err := b.hash(ctx); err != nil {
+		return b, err
 	}
-	r, err := f.Open()
+	if at != "" {
+		if err := atomicfile.PlaceFile(at, []byte(b.sum+"\n"+strings.Join(b.parts, "\n")+"\n"), 0o644); err != nil {
+			return b, fmt.Errorf("remember a hash: %w", err)
+		}
+	}
+	return b, nil
+}
+
+// hash reads the content, and sets its digests.
+func (b *blob) hash(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	r, err := b.open()
 	if err != nil {
-		return "", nil, err
+		return err
 	}
 	defer r.Close()
-	sum, cuts, err := sumAndChop(boundedfile.Until(ctx, r), f.Size > largeFile)
-	if err != nil {
-		return "", nil, fmt.Errorf("hash %s: %w", f.Key, err)
-	}
-	if at == "" {
-		return sum, cuts, nil
-	}
-	if f.Size > largeFile {
-		s.remember(sum, cuts)
-	}
-	if err := atomicfile.PlaceFile(at, []byte(sum), 0o644); err != nil {
-		return "", nil, fmt.Errorf("remember a hash: %w", err)
-	}
-	return sum, cuts, nil
-}
-
-// file is where the hash of what key names is remembered; empty: nowhere.
-func (s Sums) file(key string) string {
-	if s.Dir == "" || key == "" {
-		return ""
-	}
-	name := sha256.Sum256([]byte(key))
-	return filepath.Join(s.Dir, hex.EncodeToString(name[:]))
-}
-
-// recipe returns where the content is cut, if that is remembered. What is wrong about it costs bytes, no more: the device computes the SHA-256.
-func (s Sums) recipe(sum string, size int64) recipe {
-	if s.Dir == "" {
-		return nil
-	}
-	b, err := os.ReadFile(filepath.Join(s.Dir, sum+".chunks"))
-	if err != nil {
-		return nil
-	}
-	r, err := parseRecipe(b)
-	if err != nil || r.size() != size {
-		return nil
-	}
-	return r
-}
-
-// remember notes where a content is cut; that it cannot is no loss but of time.
-func (s Sums) remember(sum string, r recipe) {
-	if s.Dir != "" {
-		_ = atomicfile.PlaceFile(filepath.Join(s.Dir, sum+".chunks"), r.text(), 0o644)
-	}
-}
-
-// sumAndChop reads once, and hashes all of it beside hashing its chunks.
-func sumAndChop(r io.Reader, cuts bool) (string, recipe, error) {
-	h := sha256.New()
-	if !cuts {
-		_, err := io.CopyBuffer(struct{ io.Writer }{h}, struct{ io.Reader }{r}, make([]byte, 1<<20))
-		return hex.EncodeToString(h.Sum(nil)), nil, err
-	}
-	b := newAsyncWriter(h)
-	all, err := chop(io.TeeReader(r, b))
-	b.close()
-	return hex.EncodeToString(h.Sum(nil)), all, err
-}
-
-// asyncWriter writes on another goroutine.
-type asyncWriter struct {
-	free, full chan []byte
-	done       chan struct{}
-}
-
-func newAsyncWriter(w io.Writer) *asyncWriter {
-	const buffers = 4
-	b := &asyncWriter{free: make(chan []byte, buffers), full: make(chan []byte, buffers), done: make(chan struct{})}
-	for range buffers {
-		b.free <- nil
-	}
-	go func() {
-		defer close(b.done)
-		for p := range b.full {
-			_, _ = w.Write(p) // a hash does not fail
-			b.free <- p
+	in, whole, buf, size := boundedfile.Until(ctx, r), sha256.New(), make([]byte, partSize), int64(0)
+	for err == nil {
+		var n int
+		n, err = io.ReadFull(in, buf)
+		if n > 0 {
+			whole.Write(buf[:n])
+			part := sha256.Sum256(buf[:n])
+			b.parts = append(b.parts, hex.EncodeToString(part[:16]))
+			size += int64(n)
 		}
-	}()
-	return b
+	}
+	if err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("hash: %w", err)
+	}
+	if size != b.size {
+		return fmt.Errorf("the file to push has %d bytes, expected %d: did it change just now?", size, b.size)
+	}
+	b.sum = hex.EncodeToString(whole.Sum(nil))
+	return nil
 }
 
-func (b *asyncWriter) Write(p []byte) (int, error) {
-	b.full <- append((<-b.free)[:0], p...)
-	return len(p), nil
+// same fails if the content is not the one that was hashed.
+func (b blob) same(ctx context.Context) error {
+	now := blob{size: b.size, open: b.open}
+	if err := now.hash(ctx); err != nil {
+		return err
+	}
+	if now.sum != b.sum {
+		return fmt.Errorf("the file to push has the SHA-256 %s, expected %s: did it change just now?", now.sum, b.sum)
+	}
+	return nil
 }
 
-func (b *asyncWriter) close() {
-	close(b.full)
-	<-b.done
+// read returns n bytes of the content from the offset.
+func (b blob) read(at, n int64) ([]byte, error) {
+	r, err := b.open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	buf := make([]byte, n)
+	if err = skip(r, at); err == nil {
+		_, err = io.ReadFull(r, buf)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the file to push: %w", err)
+	}
+	return buf, nil
+}
+
+// skip moves a reader forward, by Seek if that works.
+func skip(r io.Reader, n int64) error {
+	if s, ok := r.(io.Seeker); ok {
+		if _, err := s.Seek(n, io.SeekStart); err == nil {
+			return nil
+		}
+	}
+	_, err := io.CopyN(io.Discard, r, n)
+	return err
 }
 
 func isSum(s string) bool {

@@ -4,309 +4,171 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"io"
+	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/hexmage/hexmage/internal/bytesize"
+	"github.com/hexmage/hexmage/runner/agent"
+	"github.com/hexmage/hexmage/runner/layout"
+	"github.com/hexmage/hexmage/runner/lease"
 	"github.com/hexmage/hexmage/runner/link"
 )
 
 const (
-	senders       = 4       // connections for small files: each waits for the device after every file
-	inFlightBytes = 2 << 20 // of them on their way at once, but for one that is larger by itself: what is lost when the link breaks
-	commitEarly   = 4 << 20 // so much is verified while the next files are on their way
+	maxAttempts = 5                // in a row without progress, and for contents that arrive damaged
+	maxSend     = 16 << 20         // that one command sends until the link breaks; afterwards it sends a part
+	sendWait    = 90 * time.Second // for one command: then its link counts as broken, and commands become smaller
+	agentFrom   = 64 << 20         // bytes of a push that is worth sending hexmage-agent
 )
 
-// transfer is the state of a push that may take several attempts.
+// transfer is a push that may take several attempts.
 type transfer struct {
 	*Store
-	blobs map[string]blob
-	large []string // large ones that the device does not have yet
-	now   *largeBlob
-	known map[string]recipe // of the large blobs that the device has; nil: not asked for yet
-	total int64
-	piece int64 // the most that is on its way at once; 0: as much as there is
-	sent  int64 // before the link broke last
-	rest  int64 // how many times as long as sending a piece took nothing is sent after it
-	bare  int64 // bytes that the link carried, before it broke, without such pauses
-
-	mu         sync.Mutex // guards what follows, and store.pushed, while small files are on their way
-	changed    *sync.Cond
-	left       []string // small ones that were not pushed, in order
-	pushed     []string // on the device, not verified
-	unverified int64    // bytes of those
-	inFlight   int64    // bytes of files on their way
-	done       int64    // bytes of files that arrived
-	partial    int64    // bytes that were sent of others
-	arrived    int64    // grows with all that the device keeps
+	blobs       map[string]blob
+	left        []string // sums of blobs to send
+	arrived     []string // sums of blobs to verify
+	size        int64    // of those
+	known       map[string]place
+	total, done int64
+	progressed  bool // something arrived since the link broke
+	damaged     int  // times that a content arrived damaged
 }
 
-func newTransfer(s *Store, blobs map[string]blob) *transfer {
-	t := &transfer{Store: s, blobs: blobs}
-	t.changed = sync.NewCond(&t.mu)
-	return t
+// place is a part of a blob on the device.
+type place struct {
+	blob string
+	part int
 }
 
-// dropped counts a link that broke. What was on its way then is lost, some of it in the buffers of adb's server: from now on only a small
-// part of what the link carried before is on its way at once, and no file has to arrive in one go that is larger.
-func (t *transfer) dropped() {
-	t.Store.pushed.Dropped++
-	carried := t.Store.pushed.Sent - t.sent
-	t.piece = max(carried/lossPart, minPiece)
-	t.sent = t.Store.pushed.Sent
-	t.pace(carried)
-	t.left = slices.DeleteFunc(t.left, func(sum string) bool {
-		if t.blobs[sum].size <= t.piece {
-			return false
-		}
-		t.large = append(t.large, sum)
-		return true
-	})
+var errDamaged = errors.New("the content that arrived on the device differs from the content that was sent")
+
+// most is the number of bytes that one command sends. A link that breaks loses the bytes on their way, so a command
+// then sends one part.
+func (s *Store) most() int64 {
+	if s.pushed.Dropped > 0 {
+		return partSize
+	}
+	return maxSend
 }
 
-// pace decides on pauses after a break before which the link carried so many bytes. Some links break under load: those of USB that goes over a network do,
-// as into WSL. From the second break on there are pauses, longer with each. A link that with the longest carries no more than without breaks by
-// amount, and not by load: then there are none again.
-func (t *transfer) pace(carried int64) {
-	switch {
-	case t.Store.pushed.Dropped == 2:
-		t.rest, t.bare, t.Store.pushed.Paced = 1, carried, true
-	case t.rest == maxRest && carried < 2*t.bare:
-		t.rest = 0
-	case t.rest > 0:
-		t.rest = min(2*t.rest, maxRest)
+// race sends hexmage-agent, and uses it if it computes SHA-256 faster than the device's sha256sum. A failure leaves
+// sha256sum.
+func (s *Store) race(ctx context.Context) {
+	program, sum := agent.Program()
+	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(program)), nil }
+	blobs := map[string]blob{sum: {sum: sum, size: int64(len(program)), open: open}}
+	if (&transfer{Store: s, blobs: blobs, left: []string{sum}}).attempt(ctx) != nil {
+		return
+	}
+	out, err := s.script(ctx, raceScript, strings.NewReader(sum+"\n"))
+	if err == nil && strings.TrimSpace(out) == "agent" {
+		s.agent = layout.CAS + "/" + sum
 	}
 }
 
-// pause waits after something was sent that took so long, if the link wants that.
-func (t *transfer) pause(ctx context.Context, took time.Duration) error {
-	if t.rest == 0 {
-		return nil
-	}
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(min(took*time.Duration(t.rest), maxPause)):
-		return nil
-	}
-}
-
-// attempt pushes what is left until the end or the first error.
-func (t *transfer) attempt(ctx context.Context) error {
-	if err := t.small(ctx); err != nil {
-		return err
-	}
-	for len(t.large) > 0 {
-		if err := t.pushLarge(ctx, t.blobs[t.large[0]]); err != nil {
+// repeat attempts the push until the device has all contents.
+func (t *transfer) repeat(ctx context.Context) error {
+	for failures := 0; ; {
+		t.progressed = false
+		err := t.attempt(ctx)
+		if err == nil || errors.Is(err, lease.ErrLost) || ctx.Err() != nil {
 			return err
 		}
-		t.large = t.large[1:]
+		switch {
+		case link.Retryable(err):
+			t.Store.pushed.Dropped++
+		case errors.Is(err, errDamaged) && t.damaged < maxAttempts:
+		default:
+			return err
+		}
+		if t.progressed {
+			failures = 0
+		}
+		if failures++; failures >= maxAttempts {
+			return fmt.Errorf("given up after %d attempts: %w", failures, err)
+		}
+		if err := t.reconnect(ctx); err != nil {
+			return err
+		}
 	}
-	return nil
 }
 
-// small pushes the small files, several at a time, and has the device verify those that arrived meanwhile.
-func (t *transfer) small(ctx context.Context) error {
-	if len(t.left)+len(t.pushed) == 0 {
-		return nil
-	}
+// attempt sends the blobs that are left until the first error.
+func (t *transfer) attempt(ctx context.Context) error {
 	if err := t.held.Check(ctx); err != nil {
 		return err
 	}
-	// The largest first, so that no stream is left with one in the end.
-	slices.SortStableFunc(t.left, func(a, b string) int { return int(t.blobs[b].size - t.blobs[a].size) })
-	n := min(senders, len(t.left))
-	if t.rest > 0 {
-		n = min(n, 1) // several would send in each other's pauses
+	files, err := link.OpenFiles(ctx, t.dev)
+	if err != nil {
+		return err
 	}
-	errs := make([]error, n+1)
-	var wg sync.WaitGroup
-	failed := false // guarded by mu
-	running := n
-	for i := range n {
-		wg.Go(func() {
-			err := t.sender(ctx, &failed)
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			errs[i], failed = err, failed || err != nil
-			running--
-			t.changed.Broadcast()
-		})
-	}
-	var again []string
-	again, errs[n] = t.verify(ctx, &running)
-	t.mu.Lock()
-	failed = failed || errs[n] != nil
-	t.mu.Unlock()
-	wg.Wait()
-	t.left = append(again, t.left...)
-	for _, err := range errs { // a link that broke explains the others
-		if link.Retryable(err) {
-			return err
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// sender pushes files until there are none, or one fails.
-func (t *transfer) sender(ctx context.Context, failed *bool) error {
-	var files *link.Files
-	for {
-		b, ok := t.take(failed)
-		if !ok {
-			break
-		}
-		var err error
-		if files == nil {
-			var f link.Files
-			if f, err = link.OpenFiles(ctx, t.dev); err == nil {
-				files = &f
-				defer f.Close()
+	defer files.Close()
+	for len(t.left) > 0 {
+		b := t.blobs[t.left[0]]
+		large := b.size > t.most()
+		if large || t.size >= maxSend {
+			if err := t.verify(ctx); err != nil {
+				return err
 			}
 		}
-		began := time.Now()
-		if err == nil {
-			err = t.push(ctx, files, b)
-		}
-		t.landed(b, err)
-		if err == nil {
-			err = t.pause(ctx, time.Since(began))
+		if large {
+			err = t.inParts(ctx, b)
+		} else {
+			err = t.whole(ctx, files, b)
 		}
 		if err != nil {
 			return err
 		}
+		t.left, t.done, t.progressed = t.left[1:], t.done+b.size, true
 	}
-	return nil
+	return t.verify(ctx)
 }
 
-// take waits until one more file may be on its way.
-func (t *transfer) take(failed *bool) (blob, bool) {
-	most := int64(inFlightBytes)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.piece > 0 {
-		most = min(most, t.piece)
-	}
-	for {
-		if *failed || len(t.left) == 0 {
-			return blob{}, false
-		}
-		if b := t.blobs[t.left[0]]; t.inFlight == 0 || t.inFlight+b.size <= most {
-			t.left = t.left[1:]
-			t.inFlight += b.size
-			return b, true
-		}
-		t.changed.Wait()
-	}
-}
-
-// landed notes what became of a file.
-func (t *transfer) landed(b blob, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.inFlight -= b.size
-	if err != nil {
-		t.left = append([]string{b.sum}, t.left...)
-	} else {
-		t.pushed = append(t.pushed, b.sum)
-		t.unverified += b.size
-		t.done += b.size
-		t.arrived += 1 + b.size
-	}
-	t.changed.Broadcast()
-}
-
-func (t *transfer) push(ctx context.Context, files *link.Files, b blob) error {
+// whole sends a small blob.
+func (t *transfer) whole(ctx context.Context, files link.Files, b blob) error {
 	r, err := b.open()
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	last := int64(0)
-	carried, err := files.Push(ctx, t.dev.Place().Folder.CAS()+"/"+partName(b.sum, t.id), 0o755, time.Unix(blobTime, 0), r, func(sent int64) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.partial += sent - last
-		last = sent
-		t.notify()
-	})
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.partial -= last
-	t.Store.pushed.Sent += carried
+	to := t.dev.Place().Folder.CAS() + "/." + b.sum + ".part"
+	sent, err := files.Push(ctx, to, 0o755, time.Unix(blobTime, 0), r, t.report)
+	t.Store.pushed.Sent += sent
+	if err == nil {
+		t.arrived, t.size = append(t.arrived, b.sum), t.size+b.size
+	}
 	return err
 }
 
-// report tells how far it is, with sent bytes of what is under way.
-func (t *transfer) report(sent int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.partial = sent
-	t.notify()
-}
-
-// notify needs the lock: whoever is told is told by one goroutine at a time.
-func (t *transfer) notify() {
-	if t.progress != nil {
-		t.progress(t.done+t.partial, t.total)
+// verify lets the device verify and name the small blobs that arrived.
+func (t *transfer) verify(ctx context.Context) error {
+	if len(t.arrived) == 0 {
+		return nil
 	}
-}
-
-// errCorrupted says that a blob did not arrive as it was sent.
-var errCorrupted = errors.New("what arrived on the device is not what was sent")
-
-// verify has the device verify and name what was pushed, while senders run and until nothing is left. It returns what is to be pushed again.
-func (t *transfer) verify(ctx context.Context, running *int) (again []string, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	all := 0
-	for err == nil {
-		for *running > 0 && t.unverified < commitEarly {
-			t.changed.Wait()
-		}
-		if len(t.pushed) == 0 {
-			break
-		}
-		batch := t.pushed
-		t.pushed, t.unverified = nil, 0
-		all += len(batch)
-		var wrong []string
-		t.mu.Unlock()
-		wrong, err = t.commit(ctx, batch)
-		t.mu.Lock()
-		if err != nil { // nobody knows what became of them
-			t.pushed = append(batch, t.pushed...)
-			break
-		}
-		for _, sum := range wrong {
-			t.done -= t.blobs[sum].size
-			t.arrived -= 1 + t.blobs[sum].size
-		}
-		again = append(again, wrong...)
-	}
-	if err == nil && len(again) > 0 {
-		err = fmt.Errorf("%w: %d of %d files, the first with SHA-256 %s", errCorrupted, len(again), all, again[0])
-	}
-	return again, err
-}
-
-// commit has the device verify files and name what is right, in one command. It returns what is wrong.
-func (t *transfer) commit(ctx context.Context, batch []string) (wrong []string, err error) {
-	out, err := t.script(ctx, commitScript, strings.NewReader(t.id+"\n"+strings.Join(batch, "\n")+"\n"))
+	out, err := t.script(ctx, commitScript, strings.NewReader(strings.Join(t.arrived, "\n")+"\n"))
 	if err != nil {
-		return nil, full(err)
+		return err
 	}
 	right := parseVerdicts(out)
-	for _, sum := range batch {
+	var wrong []string
+	for _, sum := range t.arrived {
 		if !right[sum] {
-			wrong = append(wrong, sum)
+			wrong, t.done = append(wrong, sum), t.done-t.blobs[sum].size
 		}
 	}
-	return wrong, nil
+	all := len(t.arrived)
+	t.arrived, t.size, t.left = nil, 0, append(wrong, t.left...)
+	if len(wrong) > 0 {
+		t.damaged++
+		return fmt.Errorf("%w: %d of %d files, the first with SHA-256 %s", errDamaged, len(wrong), all, wrong[0])
+	}
+	return nil
 }
 
-// parseVerdicts reads "ok SUM" and "bad SUM" lines.
+// parseVerdicts reads "ok SUM" lines.
 func parseVerdicts(out string) map[string]bool {
 	right := map[string]bool{}
 	for line := range strings.Lines(out) {
@@ -315,4 +177,175 @@ func parseVerdicts(out string) map[string]bool {
 		}
 	}
 	return right
+}
+
+// inParts makes the device build a large blob in one file, from front to back. The length of that file tells where to
+// continue after a break.
+func (t *transfer) inParts(ctx context.Context, b blob) error {
+	if t.known == nil {
+		out, err := t.output(ctx, partsScript, "")
+		if err != nil {
+			return fmt.Errorf("list parts of the device: %w", err)
+		}
+		t.known = parseParts(out, t.blobs)
+	}
+	out, err := t.script(ctx, sizeScript, strings.NewReader(b.sum+"\n"))
+	if err != nil {
+		return err
+	}
+	for least := int64(0); ; t.progressed = true {
+		at, err := b.reached(out)
+		if err == nil && at < least {
+			err = fmt.Errorf("the device does not add to its file of %s", b.sum)
+		}
+		if err != nil {
+			return err
+		}
+		t.report(at)
+		if at == b.size {
+			return t.finish(ctx, b)
+		}
+		from := t.known[b.part(at)]
+		n := t.run(b, at, from)
+		if from.blob != "" {
+			out, err = t.copy(ctx, b, at, n, from)
+		} else {
+			least = at + 1
+			out, err = t.send(ctx, b, at, min(n, t.most()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// part returns the digest of the part at the offset.
+func (b blob) part(at int64) string {
+	if i := at / partSize; i < int64(len(b.parts)) {
+		return b.parts[i]
+	}
+	return ""
+}
+
+// reached reads the size of a blob's file on the device, and returns where to continue.
+func (b blob) reached(out string) (int64, error) {
+	n, err := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
+	if err != nil || n < 0 || n > maxSize {
+		return 0, fmt.Errorf("the device answers %.60q for the size of a file", out)
+	}
+	if n >= b.size {
+		return b.size, nil
+	}
+	return n - n%partSize, nil
+}
+
+// run returns how many bytes from the offset are on the device in one piece, or are not.
+func (t *transfer) run(b blob, at int64, from place) int64 {
+	end := at
+	for next := from; end < b.size && next == from; next = t.known[b.part(end)] {
+		end = min(end+partSize, b.size)
+		if from.blob != "" {
+			from.part++
+		}
+	}
+	return end - at
+}
+
+// send adds bytes to a blob's file, and returns the size of the file.
+func (t *transfer) send(ctx context.Context, b blob, at, n int64) (string, error) {
+	data, err := b.read(at, n)
+	if err != nil {
+		return "", err
+	}
+	slow := fmt.Errorf("%w: sending %s took more than %v", link.ErrDropped, bytesize.Decimal(n), sendWait)
+	ctx, cancel := context.WithTimeoutCause(ctx, sendWait, slow)
+	defer cancel()
+	in := &counted{data: data}
+	script := strings.NewReplacer("SUM", b.sum, "AT", strconv.FormatInt(at/partSize, 10)).Replace(sendScript)
+	out, err := t.script(ctx, script, in)
+	t.Store.pushed.Sent += in.n.Load()
+	if err != nil && context.Cause(ctx) == slow {
+		err = slow
+	}
+	return out, err
+}
+
+// counted reads data, and counts it. The link may still read when its command is over.
+type counted struct {
+	data []byte
+	n    atomic.Int64
+}
+
+// Read implements io.Reader.
+func (c *counted) Read(p []byte) (int, error) {
+	n := copy(p, c.data[c.n.Load():])
+	if n == 0 && len(p) > 0 {
+		return 0, io.EOF
+	}
+	c.n.Add(int64(n))
+	return n, nil
+}
+
+// copy makes the device copy bytes from another blob, and returns the size of the file. If the device cannot do that,
+// all other parts are sent.
+func (t *transfer) copy(ctx context.Context, b blob, at, n int64, from place) (string, error) {
+	count := (n + partSize - 1) / partSize
+	in := fmt.Sprintf("%s %s %d %d %d\n", b.sum, from.blob, from.part, at/partSize, count)
+	out, err := t.script(ctx, copyScript, strings.NewReader(in))
+	if next, e := b.reached(out); err == nil && e == nil && next == at+n {
+		t.Store.pushed.Reused += n
+		return out, nil
+	}
+	if link.Retryable(err) || ctx.Err() != nil {
+		return "", err
+	}
+	t.known = map[string]place{}
+	return t.script(ctx, sizeScript, strings.NewReader(b.sum+"\n"))
+}
+
+// finish lets the device verify the blob and name it.
+func (t *transfer) finish(ctx context.Context, b blob) error {
+	out, err := t.script(ctx, finishScript, strings.NewReader(b.sum+"\n"+strings.Join(b.parts, "\n")+"\n"))
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(out) == "ok" {
+		for i, part := range b.parts {
+			t.known[part] = place{b.sum, i}
+		}
+		return nil
+	}
+	if err := b.same(ctx); err != nil {
+		return err
+	}
+	t.damaged++
+	t.known = map[string]place{} // a blob that was copied from may be damaged
+	return fmt.Errorf("%w: SHA-256 %s, %s", errDamaged, b.sum, bytesize.Decimal(b.size))
+}
+
+// parseParts reads the digests of each blob's parts, after a line "blob SUM". Blobs that are pushed now do not count:
+// they are not what they were.
+func parseParts(out string, pushed map[string]blob) map[string]place {
+	known, in, part := map[string]place{}, "", 0
+	for line := range strings.Lines(out) {
+		line = strings.TrimSpace(line)
+		if sum, ok := strings.CutPrefix(line, "blob "); ok {
+			if in, part = sum, 0; !isSum(sum) || pushed[sum].open != nil {
+				in = ""
+			}
+			continue
+		}
+		if in != "" && line != "" {
+			known[line] = place{in, part}
+		}
+		part++
+	}
+	return known
+}
+
+// report tells how far the push is, with sent bytes of the blob under way.
+func (t *transfer) report(sent int64) {
+	if t.progress != nil && t.total > 0 {
+		t.progress(t.done+sent, t.total)
+	}
 }

@@ -26,7 +26,7 @@ func contents(all ...string) map[string]blob {
 	return blobs
 }
 
-// TestAgentVerifies has the agent compute what a phone's own sha256sum computes elsewhere, and stand back when it cannot.
+// TestAgentVerifies: the agent computes SHA-256 in place of the phone's sha256sum, which computes it if the agent fails.
 func TestAgentVerifies(t *testing.T) {
 	t.Parallel()
 	dev := phonetest.Device(t, phonetest.Image(t, nil), nil)
@@ -38,21 +38,18 @@ func TestAgentVerifies(t *testing.T) {
 		}
 		return strings.TrimSpace(out)
 	}
-	newStore := func(dev link.Device) *Store {
-		return &Store{dev: dev, id: layout.NewID()}
-	}
-	// Whichever is faster here: the race leaves nothing, and the agent is on the device from then on.
-	do("mkdir -p " + layout.CAS)
-	s := newStore(dev)
-	s.choose(t.Context())
+	// Whichever is faster here: the race leaves only the agent.
+	do("mkdir -p " + layout.CAS + " " + layout.Used)
+	racer := &Store{dev: dev}
+	racer.race(t.Context())
 	_, program := agent.Program()
-	if s.agent != "" && s.agent != layout.CAS+"/"+program {
-		t.Errorf("chosen was %q", s.agent)
+	if racer.agent != "" && racer.agent != layout.CAS+"/"+program {
+		t.Errorf("chosen was %q", racer.agent)
 	}
 	if got := do("ls -A " + layout.CAS); got != program {
 		t.Errorf("after the race there is %q", got)
 	}
-	large := strings.Repeat("0123456789abcde\n", (largeFile+1<<20)/16)
+	large := strings.Repeat("0123456789abcde\n", (maxSend+1<<20)/16)
 	for _, c := range []struct {
 		name, script string
 		asked        string // by how many pushed files
@@ -61,13 +58,13 @@ func TestAgentVerifies(t *testing.T) {
 		{"one that fails", "exit 1", "3"},
 		{"one that dies", "kill -9 $$", "3"},
 	} {
-		do("cd /data/local/tmp; rm -rf hexmage/cas/[!" + program[:1] + "]* hexmage/chunks asked; printf '%s\n' '#!/system/bin/sh' 'echo >>/data/local/tmp/asked' '" + c.script + "' >agent; chmod 755 agent")
-		s := newStore(dev)
+		do("cd /data/local/tmp; rm -rf hexmage/cas/[!" + program[:1] + "]* hexmage/parts asked; printf '%s\n' '#!/system/bin/sh' 'echo >>/data/local/tmp/asked' '" + c.script + "' >agent; chmod 755 agent")
+		s := &Store{dev: dev}
 		s.agent = "/data/local/tmp/agent"
 		blobs := contents("one", "two"+c.name, large+c.name)
 		for sum, b := range blobs {
-			if b.size > largeFile { // all of it is there, and nobody knows whether it is right
-				do(fmt.Sprintf("cd %s; { yes 0123456789abcde | head -n %d; printf %%s '%s'; } >.%s.0123.part", layout.CAS, len(large)/16, c.name, sum))
+			if b.size > maxSend { // all of it is there, and nobody knows whether it is right
+				do(fmt.Sprintf("cd %s; { yes 0123456789abcde | head -n %d; printf %%s '%s'; } >.%s.part", layout.CAS, len(large)/16, c.name, sum))
 			}
 		}
 		if err := s.have(t.Context(), blobs); err != nil || s.pushed.Sent > 1000 {

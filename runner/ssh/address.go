@@ -2,8 +2,7 @@ package ssh
 
 import (
 	"fmt"
-	"net"
-	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -11,56 +10,33 @@ import (
 // Scheme is how the serial of a board begins.
 const Scheme = "ssh://"
 
-// Is tells whether a serial is the address of a board.
+// Is reports whether a serial is the address of a board.
 func Is(serial string) bool { return strings.HasPrefix(serial, Scheme) }
 
-// address is where a board listens, and as whom it is asked.
-type address struct{ user, host, port string }
+// address matches what Check accepts: user and port are optional, as ~/.ssh/config may have them.
+const address = `^ssh://([A-Za-z0-9_][A-Za-z0-9_.+-]*@)?([A-Za-z0-9_][A-Za-z0-9_.-]*|\[[A-Za-z0-9:.%]+\])(:([0-9]+))?$`
 
 // maxAddress is longer than any address.
 const maxAddress = 512
 
-// Check says what is wrong with the address of a board.
+// Check returns an error for a serial that is no address of a board.
 func Check(serial string) error {
-	_, err := parse(serial)
-	return err
-}
-
-// parse reads "ssh://USER@HOST" or "ssh://USER@HOST:PORT".
-func parse(serial string) (address, error) {
-	wrong := func(why string) (address, error) {
-		return address{}, fmt.Errorf("%.80q is no ssh address: %s; want ssh://USER@HOST or ssh://USER@HOST:PORT", Shown(serial), why)
-	}
-	if !Is(serial) || len(serial) > maxAddress || strings.ContainsFunc(serial, unprintable) {
-		return wrong("it is not of that form")
-	}
 	if Shown(serial) != serial {
-		return wrong("it has a password, which would be in logs: use a key")
+		return fmt.Errorf("%.80q: the address has a password, which would be in logs: use a key", Shown(serial))
 	}
-	u, err := url.Parse(serial)
-	switch {
-	case err != nil:
-		return wrong("it cannot be read")
-	case u.User == nil || u.User.Username() == "":
-		return wrong("it does not say as which user")
-	case strings.HasPrefix(u.User.Username(), "-") || strings.ContainsAny(u.User.Username(), "/:@") || strings.ContainsFunc(u.User.Username(), unprintable):
-		return wrong("its user is none")
-	case u.Hostname() == "" || strings.HasPrefix(u.Hostname(), "-") || strings.ContainsAny(u.Hostname(), "/@,*?!|") || strings.ContainsFunc(u.Hostname(), unprintable):
-		return wrong("it names no host")
-	case u.Path != "" || u.RawQuery != "" || u.Fragment != "":
-		return wrong("something follows the host")
+	found := regexp.MustCompile(address).FindStringSubmatch(serial)
+	if found != nil && found[4] != "" {
+		if n, err := strconv.ParseUint(found[4], 10, 16); err != nil || n == 0 {
+			found = nil
+		}
 	}
-	a := address{u.User.Username(), strings.ToLower(u.Hostname()), u.Port()} // as ssh writes it into its list of known hosts
-	if a.port == "" {
-		a.port = "22"
+	if found == nil || len(serial) > maxAddress {
+		return fmt.Errorf("%.80q: invalid ssh address: write ssh://HOST, ssh://USER@HOST or ssh://USER@HOST:PORT", serial)
 	}
-	if n, err := strconv.ParseUint(a.port, 10, 16); err != nil || n == 0 {
-		return wrong("its port is none")
-	}
-	return a, nil
+	return nil
 }
 
-// Shown is a serial as people may see it: of a board's address, without what may be a password.
+// Shown returns a serial for people: without a password.
 func Shown(serial string) string {
 	rest, ok := strings.CutPrefix(serial, Scheme)
 	at := strings.LastIndexByte(rest, '@')
@@ -73,8 +49,3 @@ func Shown(serial string) string {
 	}
 	return Scheme + user + ":…" + rest[at:]
 }
-
-func unprintable(r rune) bool { return r <= ' ' || r > '~' }
-
-// dial is what package net and lists of known hosts call it.
-func (a address) dial() string { return net.JoinHostPort(a.host, a.port) }

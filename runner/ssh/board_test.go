@@ -13,10 +13,6 @@ import (
 	"testing"
 	"time"
 
-	cryptossh "golang.org/x/crypto/ssh"
-	"golang.org/x/crypto/ssh/agent"
-	"golang.org/x/crypto/ssh/knownhosts"
-
 	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/runner/link/linktest"
 	"github.com/hexmage/hexmage/runner/ssh"
@@ -29,28 +25,37 @@ func dial(t *testing.T, address string, o ssh.Options) *ssh.Board {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.Close() })
 	return b
 }
 
-// TestBoard holds a board, a real sshd, to what package link promises of devices.
+// TestBoard holds a board, a real sshd, to what package link promises of devices: with a shared connection, and without.
 func TestBoard(t *testing.T) {
 	t.Parallel()
-	s := sshtest.Start(t, sshtest.Options{})
-	c := s.Cable(t)
-	b := dial(t, c.Address(), s.Options(t, c.At()))
-	if got, want := string(b.Place().Folder), filepath.Join(s.Home, ".hexmage-device"); got != want {
-		t.Errorf("%s, want %s", got, want)
+	for _, name := range []string{"shared connection", "connection for each command"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sshtest.Start(t, sshtest.Options{})
+			c, o := s.Cable(t), s.Options(t)
+			if name != "shared connection" {
+				o.Dir = ""
+			}
+			b := dial(t, c.Address(), o)
+			if got, want := string(b.Place().Folder), filepath.Join(s.Home, ".hexmage-device"); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			linktest.Run(t, "ssh.Board", b, c.Cut)
+			if n := strings.Count(s.Log(), "Accepted publickey"); o.Dir != "" && n > 3 || o.Dir == "" && n < 20 {
+				t.Errorf("%d connections", n)
+			}
+		})
 	}
-	linktest.Run(t, "ssh.Board", b, c.Cut)
 }
 
-// refused dials in vain, and returns what was said.
+// refused dials in vain, and returns the error's text.
 func refused(t *testing.T, address string, o ssh.Options) string {
 	t.Helper()
-	b, err := ssh.Dial(t.Context(), address, o)
+	_, err := ssh.Dial(t.Context(), address, o)
 	if err == nil {
-		b.Close()
 		t.Fatal("it was taken")
 	}
 	if link.Retryable(err) {
@@ -68,99 +73,21 @@ func says(t *testing.T, said string, want ...string) {
 	}
 }
 
-// TestHostKeys has hexmage believe nobody whom the user does not know.
-func TestHostKeys(t *testing.T) {
+// TestRefused leaves trust to ssh: an unknown host, a host with another key, and a user without a key are refused at once.
+func TestRefused(t *testing.T) {
 	t.Parallel()
-	s := sshtest.Start(t, sshtest.Options{})
-	o := s.Options(t)
-	at := strings.TrimPrefix(s.Address(), "ssh://board@")
-	name := knownhosts.Normalize(at)
-	shown := "ssh-ed25519 " + cryptossh.FingerprintSHA256(s.HostKey())
-	other := sshtest.NewKey(t, filepath.Join(t.TempDir(), "other"), "")
-	known := func(text string) ssh.Options {
-		k := o
-		k.Known = []string{filepath.Join(t.TempDir(), "known_hosts")}
-		if err := os.WriteFile(k.Known[0], []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return k
+	s, other := sshtest.Start(t, sshtest.Options{}), sshtest.Start(t, sshtest.Options{})
+	says(t, refused(t, s.Address(), s.Sharing(t, s.Client(t, ""))), "Host key verification failed", "run `ssh "+s.Address()+"`")
+	says(t, refused(t, s.Address(), s.Sharing(t, s.Client(t, "* "+other.HostKey(t)))),
+		"REMOTE HOST IDENTIFICATION HAS CHANGED", "Host key verification failed")
+	says(t, refused(t, s.Address(), s.Sharing(t, s.Client(t, "* "+s.HostKey(t)))), "Permission denied (publickey)")
+	says(t, refused(t, strings.Replace(s.Address(), "board@", "somebody@", 1), s.Options(t)), "Permission denied (publickey)")
+	nothing := s.Options(t)
+	nothing.Program = filepath.Join(t.TempDir(), "ssh")
+	says(t, refused(t, s.Address(), nothing), "install OpenSSH's client")
+	if n := strings.Count(s.Log(), "Accepted publickey"); n > 0 {
+		t.Errorf("%d logins", n)
 	}
-	unknown := known("# nobody\n")
-	says(t, refused(t, s.Address(), unknown), "the host key of "+name+" ("+shown+") is not known", "it is not in "+unknown.Known[0], "ssh-keygen -lf", "ssh -p ")
-	nowhere := o
-	nowhere.Known = []string{filepath.Join(t.TempDir(), "nothing")}
-	says(t, refused(t, s.Address(), nowhere), "is not known")
-	changed := known("# first\n" + sshtest.Known(other, at))
-	says(t, refused(t, s.Address(), changed), "is another than "+changed.Known[0]+":2 has", "somebody may be in between", "ssh-keygen -f "+changed.Known[0]+" -R '"+name+"'")
-	says(t, refused(t, s.Address(), known("@revoked * "+string(cryptossh.MarshalAuthorizedKey(s.HostKey()))+sshtest.Known(s.HostKey(), at))), "is revoked by")
-	says(t, refused(t, s.Address(), known("nonsense\n")), "read the known hosts", ":1", "make it a comment")
-	for _, text := range []string{
-		knownhosts.HashHostname(name) + " " + string(cryptossh.MarshalAuthorizedKey(s.HostKey())),
-		"# comment\n\n" + sshtest.Known(s.HostKey(), "elsewhere:22", at),
-	} {
-		dial(t, s.Address(), known(text))
-	}
-	if n := strings.Count(s.Log(), "Accepted publickey"); n != 2 {
-		t.Errorf("a key was shown %d times, to two who were believed:\n%s", n, s.Log())
-	}
-}
-
-// TestKeys has a board take the keys that it knows, and no others; what is said names where keys were looked for, and shows none.
-func TestKeys(t *testing.T) {
-	t.Parallel()
-	s := sshtest.Start(t, sshtest.Options{})
-	o := s.Options(t)
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
-	sshtest.NewKey(t, at("wrong"), "")
-	sshtest.NewKey(t, at("locked"), "hunter2")
-	if err := os.WriteFile(at("none"), []byte("no key"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	with := func(names ...string) ssh.Options {
-		k := o
-		k.Keys = names
-		return k
-	}
-	says(t, refused(t, s.Address(), with(at("wrong"))), "does not let user board in", "takes none of the keys of "+at("wrong"), "ssh-copy-id -p ")
-	says(t, refused(t, s.Address(), with(at("nowhere"))), "there is no key to show", at("nowhere"))
-	says(t, refused(t, s.Address(), with(at("locked"))), at("locked")+" has a passphrase", "ssh-add")
-	says(t, refused(t, s.Address(), with(at("none"), at("wrong"))), at("none")+" cannot be used", "takes none of the keys of "+at("wrong"))
-	silent := with()
-	silent.Agent = at("no.sock")
-	says(t, refused(t, s.Address(), silent), "the agent of SSH_AUTH_SOCK does not answer")
-	says(t, refused(t, strings.Replace(s.Address(), "board@", "somebody@", 1), o), "does not let user somebody in")
-	dial(t, s.Address(), with(at("wrong"), s.Key))
-
-	held := with()
-	held.Agent = at("agent.sock")
-	ln, err := net.Listen("unix", held.Agent)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ln.Close() })
-	text, err := os.ReadFile(s.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := cryptossh.ParseRawPrivateKey(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ring := agent.NewKeyring()
-	if err := ring.Add(agent.AddedKey{PrivateKey: key}); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		for {
-			nc, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			go func() { _ = agent.ServeAgent(ring, nc) }() // until its client has what it wants
-		}
-	}()
-	dial(t, s.Address(), held)
 }
 
 // TestStrangeShells refuses a board whose shell says more than what it is asked for.
@@ -171,7 +98,7 @@ func TestStrangeShells(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := sshtest.Start(t, sshtest.Options{Shell: noisy})
-	says(t, refused(t, s.Address(), s.Options(t)), `its shell prints "Welcome\n"`, "bashrc")
+	says(t, refused(t, s.Address(), s.Options(t)), `the login shell prints "Welcome\n"`, "bashrc")
 	other := filepath.Join(t.TempDir(), "other") // reads a backslash within quotes as fish does
 	if err := os.WriteFile(other, []byte("#!/bin/sh\nexec /bin/sh -c \"$(printf %s \"$2\" | "+`sed 's/\\\\/\\/g'`+")\"\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -179,12 +106,13 @@ func TestStrangeShells(t *testing.T) {
 	s = sshtest.Start(t, sshtest.Options{Shell: other})
 	says(t, refused(t, s.Address(), s.Options(t)), "does not read quotes as a POSIX shell does", "chsh")
 	s = sshtest.Start(t, sshtest.Options{Shell: "/bin/false"})
-	refused(t, s.Address(), s.Options(t))
+	says(t, refused(t, s.Address(), s.Options(t)), "the login shell runs no command (exit code 1)")
 }
 
 // TestUnreachable says of a board that is not there that it may come back.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
+	s := sshtest.Start(t, sshtest.Options{})
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -200,71 +128,76 @@ func TestUnreachable(t *testing.T) {
 			nc.Close()
 		}
 	}()
-	_, err = ssh.Dial(t.Context(), "ssh://board@"+at, ssh.Options{})
-	if err == nil || !link.Retryable(err) {
-		t.Errorf("no ssh: %v", err)
-	} else {
-		says(t, err.Error(), "does not answer as ssh does")
-	}
-	ln.Close()
-	_, err = ssh.Dial(t.Context(), "ssh://board@"+at, ssh.Options{})
-	if err == nil || !link.Retryable(err) || !errors.Is(err, link.ErrDropped) {
-		t.Errorf("nobody listens: %v", err)
-	} else {
-		says(t, err.Error(), "cannot be reached", "connection refused")
+	for _, want := range []string{"kex_exchange_identification", "Connection refused"} {
+		_, err = ssh.Dial(t.Context(), "ssh://board@"+at, s.Options(t))
+		if err == nil || !errors.Is(err, link.ErrDropped) {
+			t.Errorf("%v", err)
+		} else {
+			says(t, err.Error(), want)
+		}
+		ln.Close()
 	}
 }
 
-// TestSilence has a link that carries nothing any more be found dead when somebody asks.
+// TestSilence ends a command whose link carries nothing any more, and none that only takes its time. The next has a new link.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{})
 	c := s.Cable(t)
-	b := dial(t, c.Address(), s.Options(t, c.At()))
-	c.Freeze()
-	begun := time.Now()
-	if err := b.Reconnect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(begun); took < 4*time.Second || took > 30*time.Second {
-		t.Errorf("it took %v", took)
-	}
+	b := dial(t, c.Address(), s.Options(t, "-o", "ServerAliveInterval=1"))
 	var out bytes.Buffer
-	if code, err := b.Shell(t.Context(), "echo back", link.Streams{Stdout: &out}); err != nil || code != 0 || out.String() != "back\n" {
-		t.Errorf("%d, %v, %q", code, err, out.String())
+	if code, err := b.Shell(t.Context(), "sleep 5; echo slow", link.Streams{Stdout: &out}); err != nil || code != 0 || out.String() != "slow\n" {
+		t.Fatalf("a slow command: %d, %v, %q", code, err, out.String())
+	}
+	time.AfterFunc(500*time.Millisecond, c.Freeze)
+	begun := time.Now()
+	if _, err := b.Shell(t.Context(), "sleep 60", link.Streams{}); !errors.Is(err, link.ErrDropped) || time.Since(begun) > 30*time.Second {
+		t.Errorf("after %v: %v", time.Since(begun), err)
+	}
+	if err := b.Reconnect(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 
-// TestSessions: a board that opens no more sessions, as sshd does not beyond ten, is asked again for a while: others end. What it says then is an error.
+// TestSessions runs more commands at the same time than sshd lets one connection have.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{})
-	c := s.Cable(t)
-	b := dial(t, c.Address(), s.Options(t, c.At()))
-	run := func(n int, command string) (failed []error) {
-		errs := make(chan error, n)
-		for range n {
-			go func() {
-				code, err := b.Shell(t.Context(), command, link.Streams{})
-				if err == nil && code != 0 {
-					err = fmt.Errorf("exit code %d", code)
-				}
-				errs <- err
-			}()
-		}
-		for range n {
-			if err := <-errs; err != nil {
-				failed = append(failed, err)
+	b := dial(t, s.Address(), s.Options(t))
+	errs := make(chan error)
+	const most = 15
+	for range most {
+		go func() {
+			code, err := b.Shell(t.Context(), "sleep 0.5; exit 7", link.Streams{})
+			if err == nil && code != 7 {
+				err = fmt.Errorf("exit code %d", code)
 			}
+			errs <- err
+		}()
+	}
+	for range most {
+		if err := <-errs; err != nil {
+			t.Error(err)
 		}
-		return failed
 	}
-	if failed := run(15, "sleep 0.5"); failed != nil {
-		t.Errorf("%d failed: %v", len(failed), failed[0])
+}
+
+// TestMarks has a command print what looks like the start of a mark, and leave a process behind that holds its output.
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	s := sshtest.Start(t, sshtest.Options{})
+	b := dial(t, s.Address(), s.Options(t))
+	for _, c := range []struct {
+		command, errOut string
+		code            int
+	}{
+		{"printf hexmage- >&2; exit 255", "hexmage-", 255},
+		{"printf h >&2; sleep 0.1; printf exmage-000 >&2; exit 254", "hexmage-000", 254},
+		{"sleep 1 & exit 3", "", 3},
+	} {
+		var errOut bytes.Buffer
+		if code, err := b.Shell(t.Context(), c.command, link.Streams{Stderr: &errOut}); err != nil || code != c.code || errOut.String() != c.errOut {
+			t.Errorf("%s: %d, %v, %q", c.command, code, err, errOut.String())
+		}
 	}
-	failed := run(12, "sleep 8")
-	if len(failed) != 2 {
-		t.Fatalf("%d failed: %v", len(failed), failed)
-	}
-	says(t, failed[0].Error(), "the board opens no more sessions")
 }

@@ -21,22 +21,21 @@ var (
 const machines = "/proc/sys/fs/binfmt_misc"
 
 // registerInterpreters makes AArch64 and Hexagon programs run by their names in this user namespace, and only in it. Where the kernel has one register for all,
-// it must have them: then qemu-aarch64 is the one of that, whose path is returned.
-func registerInterpreters(s setup) (aarch64 string, err error) {
+// it must have them.
+func registerInterpreters(s setup) error {
 	dir := filepath.Join(s.Root, "proc/sys/fs/binfmt_misc")
 	if err := mount("binfmt_misc", dir, "binfmt_misc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
-		aarch64 := aarch64Programs.Interpreter(machines)
 		switch {
-		case aarch64 != "" && hexagonPrograms.Interpreter(machines) != "":
-			return aarch64, nil
+		case aarch64Programs.Interpreter(machines) != "" && hexagonPrograms.Interpreter(machines) != "":
+			return nil
 		case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENODEV):
-			return "", &UnsupportedError{err.Error(), "load the kernel's module for it: modprobe binfmt_misc"}
+			return &UnsupportedError{err.Error(), "load the kernel's module for it: modprobe binfmt_misc"}
 		}
-		return "", &UnsupportedError{err.Error(), "binfmt_misc in a user namespace needs Linux 6.7 or newer; this is " + kernelRelease() + ". Before, the machine must have qemu for AArch64 and Hexagon programs: apt-get install qemu-user-static"}
+		return &UnsupportedError{err.Error(), "binfmt_misc in a user namespace needs Linux 6.7 or newer; this is " + kernelRelease() + ". Before, the machine must have qemu for AArch64 and Hexagon programs: apt-get install qemu-user-static"}
 	}
 	// The interpreters are named relative to their folder: a path may hold ':', which would end the field, or be too long for the line.
 	if err := os.Chdir(filepath.Join(s.Image, hiddenDir)); err != nil {
-		return "", err
+		return err
 	}
 	for _, i := range []struct {
 		name string
@@ -44,10 +43,10 @@ func registerInterpreters(s setup) (aarch64 string, err error) {
 		qemu string
 	}{{"hexmage-aarch64", aarch64Programs, qemuAArch64}, {"hexmage-hexagon", hexagonPrograms, qemuHexagon}} {
 		if err := os.WriteFile(filepath.Join(dir, "register"), []byte(i.of.Line(i.name, i.qemu)), 0); err != nil {
-			return "", &UnsupportedError{fmt.Sprintf("register %s with binfmt_misc: %v", i.qemu, err), "binfmt_misc in a user namespace needs Linux 6.7 or newer; this is " + kernelRelease()}
+			return &UnsupportedError{fmt.Sprintf("register %s with binfmt_misc: %v", i.qemu, err), "binfmt_misc in a user namespace needs Linux 6.7 or newer; this is " + kernelRelease()}
 		}
 	}
-	return filepath.Join(s.Image, hiddenDir, qemuAArch64), nil
+	return nil
 }
 
 func kernelRelease() string {

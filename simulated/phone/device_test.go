@@ -337,7 +337,6 @@ func TestStartIsRefused(t *testing.T) {
 		{"no program", func(o *phone.Options) { o.Self = []string{"/nowhere"} }, "/nowhere"},
 		{"another program", func(o *phone.Options) { o.Self = []string{"/bin/true"} }, "does Options.Self call phone.Init?"},
 		{"disk and data", func(o *phone.Options) { o.Data, o.DiskBytes = t.TempDir(), 1 }, "exclude each other"},
-		{"nothing to hide", func(o *phone.Options) { o.Hidden = phone.HiddenCdsprpc }, "there is no libcdsprpc.so to hide"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := phone.Options{Self: phonetest.Self(t), Image: image, Dir: t.TempDir()}

@@ -82,12 +82,10 @@ func (d *device) protectionDomain(c *net.UnixConn) error {
 		return fmt.Errorf("start the protection domain: %w", err)
 	}
 	pid := cmd.Process.Pid
-	d.domains.started(pid)
 	over := make(chan struct{})
 	go killWhenHungUp(fd, cmd.Process, over)
 	err = d.procs.Wait(cmd)
 	close(over)
-	d.domains.end(pid, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 	if err != nil {
 		return fmt.Errorf("protection domain %d: %w", pid, err)
 	}

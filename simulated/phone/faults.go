@@ -20,48 +20,35 @@ type Faults struct {
 	SlowBytesPerSecond int64 `json:"slow_bytes_per_second,omitempty"` // limit of the adb link in each direction; 0: none
 	DiskBytes          int64 `json:"disk_bytes,omitempty"`            // size of /data, which then is in memory; 0: no limit
 
-	Refuse     time.Duration `json:"refuse,omitempty"`      // take no new link for so long after one was cut
-	DSP        DSPFault      `json:"dsp,omitempty"`         // what is wrong with the DSP until the device reboots
-	VendorQNN  string        `json:"vendor_qnn,omitempty"`  // build id of the vendor's QNN libraries, which then come first in every search path of a shell
-	Silicon    *SoCProps     `json:"silicon,omitempty"`     // what the device really is; its properties go on saying what the image does
-	KillAfter  time.Duration `json:"kill_after,omitempty"`  // kill an AArch64 program that has run for so long, once: the one with the most memory
-	KillAtDSP  bool          `json:"kill_at_dsp,omitempty"` // kill the first program that opens the DSP
-	Skew       time.Duration `json:"skew,omitempty"`        // how far the device's clock is ahead of the host's
-	Celsius    float64       `json:"celsius,omitempty"`     // how warm it is when it starts; 0: as its surroundings
-	Hidden     Hidden        `json:"hidden,omitempty"`      // what programs on the device do not see
-	HeatFactor float64       `json:"heat_factor,omitempty"` // it warms and cools so many times as fast as otherwise; 0: 1
+	Refuse    time.Duration `json:"refuse,omitempty"`      // take no new link for so long after one was cut
+	DSP       DSPFault      `json:"dsp,omitempty"`         // what is wrong with the DSP until the device reboots
+	VendorQNN string        `json:"vendor_qnn,omitempty"`  // build id of the vendor's QNN libraries, which then come first in every search path of a shell
+	Silicon   *SoCProps     `json:"silicon,omitempty"`     // what the device really is; its properties go on saying what the image does
+	KillAtDSP bool          `json:"kill_at_dsp,omitempty"` // kill the first program that opens the DSP
+	Skew      time.Duration `json:"skew,omitempty"`        // how far the device's clock is ahead of the host's
+	Celsius   float64       `json:"celsius,omitempty"`     // temperature at the start, from which it cools down; 0: as its surroundings
+
+	texts []string // as Set took them
 }
 
-// DSPFault says what is wrong with the DSP.
+// DSPFault is a state of the DSP.
 type DSPFault string
 
-// What can be wrong with the DSP. A reboot ends each of them for good.
+// States of the DSP. A reboot makes it well.
 const (
 	DSPWell    DSPFault = ""
-	DSPRefuses DSPFault = "fail"  // opening a library fails with 0x80000406
-	DSPHangs   DSPFault = "hang"  // calls are never answered
-	DSPCrashes DSPFault = "crash" // the first call is lost with its protection domain, then it is DSPRefuses
+	DSPCrashes DSPFault = "crash" // the first call is lost with its protection domain, then it is dspRefuses
+	dspRefuses DSPFault = "fail"  // opening a library fails with 0x80000406
 )
 
-// Hidden is a part of the device that programs do not see.
-type Hidden string
-
-// What can be hidden.
-const (
-	HiddenNothing Hidden = ""
-	HiddenSoCID   Hidden = "soc-id"     // /sys/devices/soc0/soc_id, as in a container without the board's /sys
-	HiddenCdsprpc Hidden = "libcdsprpc" // libcdsprpc.so, as from an app that does not declare it
-)
-
-// Fault is a row of the table of faults: how people ask for it, and what it does.
+// Fault is a row of the table of faults: its name and value on the command line, and its effect.
 type Fault struct {
-	Name, Value string // "drop-every", "SIZE"; a value in brackets may be left out
-	Doc         string // what it does, for people
+	Name, Value string // "drop-every", "SIZE"; a value in brackets is optional
+	Doc         string
 	set         func(f *Faults, value string, soc func(name string) (SoCProps, error)) error
-	get         func(f Faults) string // the value, "" where the fault is off
 }
 
-// Usage is how the fault is written: "drop-every=SIZE", "wedge-dsp[=fail|hang|crash]".
+// Usage is how the fault is written: "drop-every=SIZE", "wedge-dsp[=crash]".
 func (f Fault) Usage() string {
 	if inner, ok := strings.CutPrefix(f.Value, "["); ok {
 		return f.Name + "[=" + inner
@@ -72,126 +59,73 @@ func (f Fault) Usage() string {
 // FaultTable returns all faults, in the order in which they are told.
 func FaultTable() []Fault {
 	return []Fault{
-		bytesFault("drop-every", "SIZE", "cut the link again and again, each time after SIZE from the host", func(f *Faults) *int64 { return &f.DropEveryBytes }),
-		bytesFault("drop-after", "SIZE", "cut the link once, after SIZE from the host", func(f *Faults) *int64 { return &f.DropAfterBytes }),
-		bytesFault("drop-above", "SIZE", "cut the link whenever SIZE more came from the host than SIZE per second let pass: it breaks under load", func(f *Faults) *int64 { return &f.DropAboveBytes }),
-		durationFault("refuse", "DURATION", "take no new link for DURATION after one was cut", false, func(f *Faults) *time.Duration { return &f.Refuse }),
-		bytesFault("slow", "SIZE", "let SIZE per second through the link, in each direction", func(f *Faults) *int64 { return &f.SlowBytesPerSecond }),
-		bytesFault("corrupt", "SIZE", "flip a bit of one byte from the host, after SIZE", func(f *Faults) *int64 { return &f.CorruptByte }),
-		bytesFault("disk", "SIZE", "a /data of SIZE, in memory, so that it fills up", func(f *Faults) *int64 { return &f.DiskBytes }),
-		{"wedge-dsp", "[fail|hang|crash]", "until a reboot, DSP calls fail with 0x80000406, or hang; crash: the first one dies, the others fail",
+		bytesFault("drop-every", "cut the link again and again, each time after SIZE from the host", func(f *Faults) *int64 { return &f.DropEveryBytes }),
+		bytesFault("drop-after", "cut the link once, after SIZE from the host", func(f *Faults) *int64 { return &f.DropAfterBytes }),
+		bytesFault("drop-above", "cut the link whenever SIZE more came from the host than SIZE per second let pass: it breaks under load", func(f *Faults) *int64 { return &f.DropAboveBytes }),
+		durationFault("refuse", "take no new link for DURATION after one was cut", false, func(f *Faults) *time.Duration { return &f.Refuse }),
+		bytesFault("slow", "let SIZE per second through the link, in each direction", func(f *Faults) *int64 { return &f.SlowBytesPerSecond }),
+		bytesFault("corrupt", "flip a bit of one byte from the host, after SIZE", func(f *Faults) *int64 { return &f.CorruptByte }),
+		bytesFault("disk", "a /data of SIZE, in memory, so that it fills up", func(f *Faults) *int64 { return &f.DiskBytes }),
+		{"wedge-dsp", "[crash]", "the first DSP call dies, and later ones fail with 0x80000406 until a reboot",
 			func(f *Faults, v string, _ func(string) (SoCProps, error)) error {
-				if v == "" {
-					v = string(DSPRefuses)
+				if f.DSP = DSPCrashes; v != "" && v != string(DSPCrashes) {
+					return fmt.Errorf("%q: want crash", v)
 				}
-				if !slices.Contains([]DSPFault{DSPRefuses, DSPHangs, DSPCrashes}, DSPFault(v)) {
-					return fmt.Errorf("%q: want fail, hang or crash", v)
-				}
-				f.DSP = DSPFault(v)
 				return nil
-			},
-			func(f Faults) string { return string(f.DSP) }},
+			}},
 		{"vendor-qnn", "[BUILD_ID]", "the vendor's QNN libraries are of this build, an old one if none is given, and come first in the search paths of shells",
 			func(f *Faults, v string, _ func(string) (SoCProps, error)) error {
 				if v == "" {
 					v = olderVendorQNN
 				}
-				if !strings.HasPrefix(v, "v") {
-					v = "v" + v
-				}
-				f.VendorQNN = v
-				return checkBuildID(v)
-			},
-			func(f Faults) string { return f.VendorQNN }},
+				f.VendorQNN = "v" + strings.TrimPrefix(v, "v")
+				return checkBuildID(f.VendorQNN)
+			}},
 		{"soc", "NAME", "it really is SoC NAME: soc_id, DSP and VTCM are of that one, the properties are not",
 			func(f *Faults, v string, soc func(string) (SoCProps, error)) error {
 				s, err := soc(v)
 				f.Silicon = &s
 				return err
-			},
-			func(f Faults) string {
-				if f.Silicon == nil {
-					return ""
-				}
-				return f.Silicon.Model
 			}},
-		{"hide", "soc-id|libcdsprpc", "programs do not see /sys/devices/soc0/soc_id, or libcdsprpc.so",
+		{"kill-runner", "[dsp]", "kill, once, the first program that opens the DSP",
 			func(f *Faults, v string, _ func(string) (SoCProps, error)) error {
-				f.Hidden = Hidden(v)
-				if f.Hidden != HiddenSoCID && f.Hidden != HiddenCdsprpc {
-					return fmt.Errorf("%q: want %s or %s", v, HiddenSoCID, HiddenCdsprpc)
+				if f.KillAtDSP = true; v != "" && v != "dsp" {
+					return fmt.Errorf("%q: want dsp", v)
 				}
 				return nil
-			},
-			func(f Faults) string { return string(f.Hidden) }},
-		{"kill-runner", "DURATION|dsp", "kill, once, the largest program that has run for DURATION, or the first that opens the DSP",
-			func(f *Faults, v string, _ func(string) (SoCProps, error)) (err error) {
-				if v == "dsp" {
-					f.KillAtDSP = true
-					return nil
-				}
-				f.KillAfter, err = parseDuration(v)
-				return err
-			},
-			func(f Faults) string {
-				if f.KillAtDSP {
-					return "dsp"
-				}
-				return durationText(f.KillAfter)
 			}},
-		durationFault("clock", "DURATION", "the clock is ahead by DURATION, or behind with a minus: -20y", true, func(f *Faults) *time.Duration { return &f.Skew }),
-		numberFault("hot", "CELSIUS", "it has CELSIUS degrees when it starts", 100, func(f *Faults) *float64 { return &f.Celsius }),
-		numberFault("heat", "FACTOR", "it warms and cools FACTOR times as fast, for tests of cooling down", 10000, func(f *Faults) *float64 { return &f.HeatFactor }),
+		durationFault("clock", "the clock is ahead by DURATION, or behind with a minus: -20y", true, func(f *Faults) *time.Duration { return &f.Skew }),
+		{"hot", "CELSIUS", "it has CELSIUS degrees when it starts, and cools down to 30",
+			func(f *Faults, v string, _ func(string) (SoCProps, error)) (err error) {
+				const most = 100
+				if f.Celsius, err = strconv.ParseFloat(v, 64); err != nil || !(f.Celsius > 0 && f.Celsius <= most) {
+					return fmt.Errorf("%q: want a number from 0 to %d", v, most)
+				}
+				return nil
+			}},
 	}
 }
 
-func bytesFault(name, value, doc string, at func(*Faults) *int64) Fault {
-	return Fault{name, value, doc,
-		func(f *Faults, v string, _ func(string) (SoCProps, error)) (err error) {
-			*at(f), err = bytesize.Parse(v)
-			return err
-		},
-		func(f Faults) string {
-			if *at(&f) == 0 {
-				return ""
-			}
-			return sizeText(*at(&f))
-		}}
+func bytesFault(name, doc string, at func(*Faults) *int64) Fault {
+	return Fault{name, "SIZE", doc, func(f *Faults, v string, _ func(string) (SoCProps, error)) (err error) {
+		*at(f), err = bytesize.Parse(v)
+		return err
+	}}
 }
 
-func durationFault(name, value, doc string, negative bool, at func(*Faults) *time.Duration) Fault {
-	return Fault{name, value, doc,
-		func(f *Faults, v string, _ func(string) (SoCProps, error)) error {
-			rest, minus := strings.CutPrefix(v, "-")
-			d, err := parseDuration(rest)
-			if err == nil && minus && !negative {
-				err = fmt.Errorf("%q is negative", v)
-			}
-			if minus {
-				d = -d
-			}
-			*at(f) = d
-			return err
-		},
-		func(f Faults) string { return durationText(*at(&f)) }}
-}
-
-func numberFault(name, value, doc string, most float64, at func(*Faults) *float64) Fault {
-	return Fault{name, value, doc,
-		func(f *Faults, v string, _ func(string) (SoCProps, error)) error {
-			n, err := strconv.ParseFloat(v, 64)
-			if err != nil || !(n > 0 && n <= most) {
-				return fmt.Errorf("%q: want a number from 0 to %g", v, most)
-			}
-			*at(f) = n
-			return nil
-		},
-		func(f Faults) string {
-			if *at(&f) == 0 {
-				return ""
-			}
-			return strconv.FormatFloat(*at(&f), 'f', -1, 64)
-		}}
+func durationFault(name, doc string, negative bool, at func(*Faults) *time.Duration) Fault {
+	return Fault{name, "DURATION", doc, func(f *Faults, v string, _ func(string) (SoCProps, error)) error {
+		rest, minus := strings.CutPrefix(v, "-")
+		d, err := parseDuration(rest)
+		if err == nil && minus && !negative {
+			err = fmt.Errorf("%q is negative", v)
+		}
+		if minus {
+			d = -d
+		}
+		*at(f) = d
+		return err
+	}}
 }
 
 // Set takes a fault as people write it, NAME or NAME=VALUE. soc looks up a SoC by its name.
@@ -211,31 +145,12 @@ func (f *Faults) Set(text string, soc func(name string) (SoCProps, error)) error
 	if err := one.set(f, value, soc); err != nil {
 		return fmt.Errorf("fault %s: %w", name, err)
 	}
+	f.texts = append(f.texts, text)
 	return nil
 }
 
-// On returns the faults that are on, as Set takes them.
-func (f Faults) On() []string {
-	var on []string
-	for _, one := range FaultTable() {
-		if v := one.get(f); v != "" {
-			on = append(on, one.Name+"="+v)
-		}
-	}
-	return on
-}
-
-func sizeText(n int64) string {
-	for _, u := range []struct {
-		unit string
-		n    int64
-	}{{"GB", 1e9}, {"MB", 1e6}, {"kB", 1000}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
-		if n%u.n == 0 {
-			return strconv.FormatInt(n/u.n, 10) + u.unit
-		}
-	}
-	return strconv.FormatInt(n, 10)
-}
+// On returns the faults that Set took.
+func (f Faults) On() []string { return f.texts }
 
 const (
 	day  = 24 * time.Hour
@@ -255,20 +170,6 @@ func parseDuration(v string) (time.Duration, error) {
 		return d, nil
 	}
 	return 0, fmt.Errorf("%q: want a duration such as 500ms, 5s, 3h, 2d or 20y", v)
-}
-
-func durationText(d time.Duration) string {
-	switch {
-	case d == 0:
-		return ""
-	case d%year == 0:
-		return strconv.FormatInt(int64(d/year), 10) + "y"
-	case d%day == 0:
-		return strconv.FormatInt(int64(d/day), 10) + "d"
-	case d%time.Hour == 0:
-		return strconv.FormatInt(int64(d/time.Hour), 10) + "h"
-	}
-	return d.String()
 }
 
 // never is more bytes than a device sees in its life.

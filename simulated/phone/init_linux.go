@@ -2,6 +2,7 @@ package phone
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,11 +67,9 @@ type device struct {
 	main     *os.File // what logcat reads
 	state    *state
 	procs    *processes
-	domains  domains
 	link     *link
 	dsp      *net.UnixListener // nil: no DSP
 	qemu     *os.File          // qemu-hexagon, which is not in the device's file system
-	aarch64  os.FileInfo       // qemu-aarch64 that runs programs
 
 	wedged    atomic.Pointer[DSPFault] // nil: the DSP is well
 	killAtDSP atomic.Bool
@@ -109,7 +108,7 @@ func boot(stdin *bufio.Reader, listener *os.File) (*device, error) {
 	if d.state, err = d.enterRoot(s); err != nil {
 		return nil, err
 	}
-	if err := d.state.sensors(parts(s.Faults.Celsius), load{}); err != nil {
+	if err := d.state.sensors(cmp.Or(s.Faults.Celsius, ambient)); err != nil {
 		return nil, err
 	}
 	if d.main, err = openLog(); err != nil {
@@ -134,10 +133,7 @@ func (d *device) serve() error {
 		go d.serveDSP()
 	}
 	_, _ = d.main.WriteString(logLine("init", 'I', d.faults.Skew, "the simulated "+d.soc.Model+" has started")) // a phone's log is never empty
-	go d.keepWarm()
-	if d.faults.KillAfter > 0 {
-		go d.killOne(d.faults.KillAfter)
-	}
+	go d.coolDown()
 	return adbd.Serve(d.link, adbd.Config{
 		Banner: map[string]string{
 			"ro.product.name":   "hexmage_simulated_phone",

@@ -13,13 +13,12 @@ import (
 // processes starts and reaps the processes of a device. Its process is pid 1 there, so it inherits every orphan, and has to reap those
 // without taking away the exit codes of the processes that somebody waits for.
 type processes struct {
-	mu    sync.Mutex
-	own   map[int]bool
-	first chan struct{} // a token: something was started
+	mu  sync.Mutex
+	own map[int]bool
 }
 
 func newProcesses() *processes {
-	p := &processes{own: map[int]bool{}, first: make(chan struct{}, 1)}
+	p := &processes{own: map[int]bool{}}
 	died := make(chan os.Signal, 1)
 	signal.Notify(died, syscall.SIGCHLD)
 	go func() {
@@ -37,10 +36,6 @@ func (p *processes) Start(cmd *exec.Cmd) error {
 	err := cmd.Start()
 	if err == nil {
 		p.own[cmd.Process.Pid] = true
-		select {
-		case p.first <- struct{}{}:
-		default:
-		}
 	}
 	return err
 }
@@ -50,13 +45,6 @@ func (p *processes) idle() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.own) == 0
-}
-
-// waitForOne waits until something runs.
-func (p *processes) waitForOne() {
-	for p.idle() {
-		<-p.first
-	}
 }
 
 // Wait waits for a process that Start started.

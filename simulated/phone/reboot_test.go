@@ -5,6 +5,7 @@ package phone_test
 import (
 	"bytes"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -74,11 +75,12 @@ const wedgedReply = "FRP1\x01\x00\x00\x80\x07\x00\x00\x00"
 
 func TestReboot(t *testing.T) {
 	t.Parallel()
-	e, s, d := dspPhone(t, func(o *phone.Options) { o.DSP = phone.DSPRefuses })
+	e, s, d := dspPhone(t, func(o *phone.Options) { o.DSP = phone.DSPCrashes })
 	adbCommand := official(t, s, phonetest.ServerOptions(t), t.TempDir())
 	const bootID = "cat /proc/sys/kernel/random/boot_id"
 	seen := map[string]bool{output(t, d, bootID): true}
 
+	callDSP(t, d, "/data/local/tmp/client", openFrame)
 	for range 2 {
 		out, _ := callDSP(t, d, "/data/local/tmp/client", openFrame+openFrame)
 		if want := wedgedReply; strings.Count(out, want) != 2 || !strings.Contains(out, "\x06\x04\x00\x80") {
@@ -162,37 +164,18 @@ func TestDSPCrashes(t *testing.T) {
 	}
 }
 
-func TestDSPHangs(t *testing.T) {
-	t.Parallel()
-	_, _, d := dspPhone(t, func(o *phone.Options) { o.DSP = phone.DSPHangs })
-	if out, code := callDSP(t, d, "timeout -s KILL 0.5 /data/local/tmp/client", openFrame); out != "" || code != 137 {
-		t.Errorf("a DSP that hangs: exit code %d, %q", code, out)
-	}
-}
-
 func TestKills(t *testing.T) {
 	t.Parallel()
 	const client = "/data/local/tmp/client"
-	for name, c := range map[string]struct {
-		fault   phone.Faults
-		command string
-	}{
-		"when it opens the DSP":   {phone.Faults{KillAtDSP: true}, client},
-		"when it runs for a time": {phone.Faults{KillAfter: 300 * time.Millisecond}, "sleep 1.5 | " + client},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, _, d := dspPhone(t, func(o *phone.Options) { o.Faults = c.fault })
-			if _, code := callDSP(t, d, c.command, ""); code != 137 {
-				t.Errorf("the first: exit code %d, want 137", code)
-			}
-			if out, code := callDSP(t, d, c.command, ""); code != 0 || out != "v79" {
-				t.Errorf("the next one: exit code %d, %q", code, out)
-			}
-			if log := output(t, d, "logcat -d | grep -c \"lowmemorykiller: Kill 'client'\""); log != "1" {
-				t.Errorf("the log tells of %s kills", log)
-			}
-		})
+	_, _, d := dspPhone(t, func(o *phone.Options) { o.KillAtDSP = true })
+	if _, code := callDSP(t, d, client, ""); code != 137 {
+		t.Errorf("the first: exit code %d, want 137", code)
+	}
+	if out, code := callDSP(t, d, client, ""); code != 0 || out != "v79" {
+		t.Errorf("the next one: exit code %d, %q", code, out)
+	}
+	if log := output(t, d, "logcat -d | grep -c \"lowmemorykiller: Kill 'client'\""); log != "1" {
+		t.Errorf("the log tells of %s kills", log)
 	}
 }
 
@@ -322,56 +305,16 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// busyDSP works for half a second for each byte.
-const busyDSP = hexagonCalls + `
-void run(int *sp) {
-	volatile unsigned n;
-	unsigned char c;
-	while (call(63, 0, (int)&c, 1) == 1) {
-		for (n = 0; n < 20000000; n++) {}
-		call(64, 1, (int)&c, 1);
-	}
-	call(93, 0, 0, 0);
-}
-`
-
-func TestHeat(t *testing.T) {
+func TestCoolsDown(t *testing.T) {
 	t.Parallel()
-	shell := phonetest.Compile(t, "hexagon", busyDSP)
-	d := phonetest.Device(t, phonetest.Image(t, func(m *phone.Image) { m.FastRPCShell = shell }), func(o *phone.Options) { o.HeatFactor, o.Celsius = 40, 50 })
-	client, err := os.ReadFile(phonetest.Compile(t, "aarch64", phonetest.DSPClient))
-	if err != nil {
-		t.Fatal(err)
-	}
-	push(t, d, "/data/local/tmp/client", client)
-	const read = "cat /sys/class/thermal/thermal_zone3/temp"
-	milli := func() int {
-		var n int
-		for _, c := range output(t, d, read) {
-			n = 10*n + int(c-'0')
+	d := phonetest.Device(t, phonetest.Image(t, nil), func(o *phone.Options) { o.Celsius = 50 })
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		n, err := strconv.Atoi(output(t, d, "cat /sys/class/thermal/thermal_zone3/temp"))
+		if err != nil || n > 50_000 || n < 30_000 || time.Now().After(deadline) {
+			t.Fatalf("%d thousandths of a degree, %v", n, err)
 		}
-		return n
-	}
-	until := func(what string, ok func(n int) bool) {
-		t.Helper()
-		deadline := time.Now().Add(20 * time.Second)
-		for n := milli(); !ok(n); n = milli() {
-			if time.Now().After(deadline) {
-				t.Fatalf("the DSP is never %s: %d", what, n)
-			}
-			time.Sleep(50 * time.Millisecond)
+		if n < 45_000 {
+			return
 		}
 	}
-	if n := milli(); n > 50_000 || n < 30_000 { // how far it has cooled is up to how busy this machine is
-		t.Errorf("at first %d thousandths of a degree, want 50000 or less", n)
-	}
-	until("cool", func(n int) bool { return n < 31_000 })
-	worked := make(chan struct{})
-	go func() {
-		defer close(worked)
-		_, _ = link.Output(t.Context(), d, "/data/local/tmp/client", strings.NewReader("ABC"))
-	}()
-	until("warm", func(n int) bool { return n > 40_000 })
-	<-worked
-	until("cool again", func(n int) bool { return n < 31_000 })
 }

@@ -19,11 +19,7 @@ func (d *device) enterRoot(s setup) (*state, error) {
 	if err := mount("tmpfs", s.Root, "tmpfs", unix.MS_NOSUID, "mode=0755,size=16m"); err != nil {
 		return nil, err
 	}
-	hidden := ""
-	if s.Faults.Hidden == HiddenCdsprpc {
-		hidden = rpcFolder
-	}
-	if err := bindImage(s.Image, s.Root, hidden); err != nil {
+	if err := bindImage(s.Image, s.Root); err != nil {
 		return nil, err
 	}
 	if err := mountData(s); err != nil {
@@ -32,11 +28,7 @@ func (d *device) enterRoot(s setup) (*state, error) {
 	if err := mountProc(s.Root); err != nil {
 		return nil, err
 	}
-	aarch64, err := registerInterpreters(s)
-	if err != nil {
-		return nil, err
-	}
-	if d.aarch64, err = os.Stat(aarch64); err != nil {
+	if err := registerInterpreters(s); err != nil {
 		return nil, err
 	}
 	if err := makeDev(s.Root); err != nil {
@@ -55,8 +47,8 @@ func (d *device) enterRoot(s setup) (*state, error) {
 	return st, st.hide()
 }
 
-// bindImage shows the image's folders, read-only, below root, but for the one that is hidden.
-func bindImage(image, root, hidden string) error {
+// bindImage shows the image's folders, read-only, below root.
+func bindImage(image, root string) error {
 	entries, err := os.ReadDir(image)
 	if err != nil {
 		return err
@@ -64,7 +56,7 @@ func bindImage(image, root, hidden string) error {
 	for _, e := range entries {
 		from, to := filepath.Join(image, e.Name()), filepath.Join(root, e.Name())
 		switch {
-		case e.Name() == hiddenDir || e.Name() == hidden:
+		case e.Name() == hiddenDir:
 		case e.Type()&os.ModeSymlink != 0:
 			target, err := os.Readlink(from)
 			if err != nil {

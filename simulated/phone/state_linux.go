@@ -116,9 +116,6 @@ func (st *state) fill(root string, s setup, soc SoCProps) error {
 			}
 		}
 	}
-	if s.Faults.Hidden == HiddenSoCID {
-		really.SoCID = 0
-	}
 	if err := st.putAll(soc0(really)); err != nil {
 		return err
 	}
@@ -197,7 +194,7 @@ func soc0(s SoCProps) map[string]string {
 	return files
 }
 
-// Frequencies of the simulated cores, in kHz. They are of no SoC: the cores are the host's, and only their load is real.
+// Frequencies of the simulated cores, in kHz. They are of no SoC.
 const (
 	slowest = 400_000
 	fastest = 2_000_000
@@ -236,24 +233,24 @@ func cpuinfo() string {
 	return b.String()
 }
 
-// sensors writes what changes: temperatures, frequencies, and what the battery gives.
-func (st *state) sensors(all []*part, l load) error {
+// sensors writes temperatures, frequencies and the battery's state.
+func (st *state) sensors(celsius float64) error {
 	files := map[string]string{}
-	for n, p := range all {
+	for n, zone := range zones() {
 		at := fmt.Sprintf("sys/class/thermal/thermal_zone%d/", n)
-		files[at+"type"] = p.zone + "\n"
+		files[at+"type"] = zone + "\n"
 		files[at+"mode"] = "enabled\n"
-		files[at+"temp"] = fmt.Sprintf("%d\n", int(p.celsius*1000))
+		files[at+"temp"] = fmt.Sprintf("%d\n", int(celsius*1000))
 	}
 	battery := "sys/class/power_supply/battery/"
-	files[battery+"temp"] = fmt.Sprintf("%d\n", int(all[len(all)-1].celsius*10))
+	files[battery+"temp"] = fmt.Sprintf("%d\n", int(celsius*10))
 	files[battery+"capacity"] = "80\n"
-	files[battery+"status"] = "Charging\n"                                                             // as a phone does on its cable, so that nobody takes our numbers for its power
-	files[battery+"voltage_now"] = fmt.Sprintf("%d\n", 4_000_000-int(100_000*min(1, l.cpu+l.dsp)))     // µV
-	files[battery+"current_now"] = fmt.Sprintf("%d\n", 1_250_000-int(1_500_000*l.cpu+1_000_000*l.dsp)) // µA
+	files[battery+"status"] = "Charging\n" // as on its cable: its current is no measure of power
+	files[battery+"voltage_now"] = "4000000\n"
+	files[battery+"current_now"] = "1250000\n"
 	files["sys/class/kgsl/kgsl-3d0/gpu_busy_percentage"] = "0 %\n"
 	for n := range runtime.NumCPU() {
-		files[fmt.Sprintf("sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", n)] = fmt.Sprintln(slowest + int(l.cpu*(fastest-slowest))/1000*1000)
+		files[fmt.Sprintf("sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", n)] = fmt.Sprintln(fastest)
 	}
 	return st.putAll(files)
 }

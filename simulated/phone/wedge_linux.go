@@ -6,9 +6,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // Parts of the protocol of the DSP's socket: cdsp/README.md.
@@ -18,21 +15,15 @@ const (
 	framePayload = 64 << 20
 	frameReply   = 1 << 31
 	unableToLoad = 0x80000406
-
-	wedgePoll = 100 * time.Millisecond
 )
 
 // wedge serves a client of the DSP in the way of the fault, for as long as the client is there.
 func (d *device) wedge(c *net.UnixConn, fault DSPFault) error {
 	defer c.Close()
 	r := bufio.NewReader(c)
-	switch fault {
-	case DSPHangs:
-		d.say("adsprpc", 'W', "a call to domain 3 (cdsp) has no answer yet")
-		return untilGone(c)
-	case DSPCrashes:
+	if fault == DSPCrashes {
 		_, _, _, err := readFrame(r)
-		refuses := DSPRefuses
+		refuses := dspRefuses
 		d.wedged.Store(&refuses)
 		d.say("remoteproc-cdsp", 'E', "fatal error received: the protection domain of a client has gone")
 		return err
@@ -53,19 +44,6 @@ func (d *device) wedge(c *net.UnixConn, fault DSPFault) error {
 			return err
 		}
 	}
-}
-
-// untilGone waits until the client has closed its socket.
-func untilGone(c *net.UnixConn) error {
-	raw, err := c.SyscallConn()
-	for gone := false; err == nil && !gone; time.Sleep(wedgePoll) {
-		err = raw.Control(func(fd uintptr) {
-			fds := []unix.PollFd{{Fd: int32(fd)}} // of a peer that is gone one hears without asking
-			n, err := unix.Poll(fds, 0)
-			gone = n > 0 || err != nil && !errors.Is(err, unix.EINTR)
-		})
-	}
-	return err
 }
 
 // readFrame reads the head of a frame, n bytes of payload follow.

@@ -85,7 +85,7 @@ func device(b *hclsyntax.Block) (d pool.Device, diags hcl.Diagnostics) {
 	if d.Name == "" || strings.ContainsFunc(d.Name, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		diags = append(diags, mistake(b.LabelRanges[0], "Unusable name", "%q is no name for a device: --serial takes it, so it has no spaces and is not empty.", d.Name))
 	}
-	diags = append(diags, config.UnexpectedIn(b.Body, []string{"serial", "server", "soc", "key"}, nil, what)...)
+	diags = append(diags, config.UnexpectedIn(b.Body, []string{"serial", "server", "soc"}, nil, what)...)
 	text := func(name string) (string, hcl.Range) {
 		a := b.Body.Attributes[name]
 		if a == nil {
@@ -119,29 +119,17 @@ func device(b *hclsyntax.Block) (d pool.Device, diags hcl.Diagnostics) {
 	if diags.HasErrors() {
 		return d, diags
 	}
-	return d, append(diags, overSSH(b, &d, text)...)
-}
-
-// overSSH reads what there is of a board, and of a phone whose adb server is reached over ssh.
-func overSSH(b *hclsyntax.Block, d *pool.Device, text func(string) (string, hcl.Range)) (diags hcl.Diagnostics) {
-	key, at := text("key")
-	if key != "" && !ssh.Is(d.Serial) && d.Server.Host == "" {
-		return hcl.Diagnostics{mistake(at, "A key of a phone", "key is the file with the key for a board, whose serial is ssh://USER@HOST, or for the host of a server ssh://USER@HOST. adb has keys of its own.")}
-	}
-	if key != "" && !filepath.IsAbs(key) && !strings.HasPrefix(key, "~/") {
-		diags = append(diags, mistake(at, "Unusable key", "key %q: name the file by an absolute path, or one that begins with ~/.", key))
-	}
-	d.Key = key
 	if !ssh.Is(d.Serial) {
-		return diags
+		return d, diags
 	}
 	if err := ssh.Check(d.Serial); err != nil {
 		diags = append(diags, mistake(b.Body.Attributes["serial"].Expr.Range(), "Unusable serial", "%v.", err))
 	}
 	if a := b.Body.Attributes["server"]; a != nil {
-		diags = append(diags, mistake(a.SrcRange, "A board has no adb server", "Leave server out: %s is reached over ssh.", ssh.Shown(d.Serial)))
+		diags = append(diags, mistake(a.SrcRange, "A board has no adb server", "Leave server out: %s is reached over ssh.",
+			ssh.Shown(d.Serial)))
 	}
-	return diags
+	return d, diags
 }
 
 // adbPort is where adb servers usually listen.

@@ -26,7 +26,6 @@ device "twin" {
 device "board" {
   serial = "ssh://ubuntu@10.0.0.9:2222"
   soc    = "QCS9100"
-  key    = "~/.ssh/board"
 }
 simulated { phones = 2 }
 `), "devices.hcl")
@@ -37,7 +36,7 @@ simulated { phones = 2 }
 		{Name: "desk", Serial: "R5CX123"},
 		{Name: "rack", Serial: "10.0.0.7:5555", Server: pool.Server{Network: "tcp", Address: "10.0.0.2:5037"}, SoC: "SM8750"},
 		{Name: "twin", Serial: "R5CX123", Server: pool.Server{Network: "unix", Address: "/run/adb.sock"}},
-		{Name: "board", Serial: "ssh://ubuntu@10.0.0.9:2222", Key: "~/.ssh/board", SoC: "QCS9100"},
+		{Name: "board", Serial: "ssh://ubuntu@10.0.0.9:2222", SoC: "QCS9100"},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -64,12 +63,9 @@ func TestMistakes(t *testing.T) {
 		{"device \"a\" { serial = \"x\" }\ndevice \"a\" { serial = \"y\" }", `devices.hcl:2,1-11: Declared twice; device "a" is declared here and at devices.hcl:1`},
 		{"device \"a\" { serial = \"x\" }\ndevice \"b\" { serial = \"x\" }", `the device with serial x is declared here and at devices.hcl:1`},
 		{"device \"a\" { serial = \"b\" }\ndevice \"b\" { serial = \"x\" }", `"b" is the name of this device and the serial of "a"`},
-		{"device \"a\" {\n  serial = \"ssh://10.0.0.9\"\n}", `devices.hcl:2,12-28: Unusable serial; "ssh://10.0.0.9" is no ssh address: it does not say as which user`},
-		{"device \"a\" {\n  serial = \"ssh://u@h\"\n  key = \"id\"\n}", `devices.hcl:3,9-13: Unusable key; key "id": name the file by an absolute path`},
+		{"device \"a\" {\n  serial = \"ssh://-x\"\n}", `devices.hcl:2,12-22: Unusable serial; "ssh://-x": invalid ssh address`},
 		{"device \"a\" {\n  serial = \"ssh://u@h\"\n  server = \"10.0.0.2:5037\"\n}", `A board has no adb server`},
-		{"device \"a\" {\n  serial = \"x\"\n  key = \"/id\"\n}", `A key of a phone`},
-		{"device \"a\" {\n  serial = \"x\"\n  server = \"10.0.0.2:5037\"\n  key = \"/id\"\n}", `A key of a phone`},
-		{"device \"a\" {\n  serial = \"x\"\n  server = \"ssh://rack\"\n}", `devices.hcl:3,12-24: Unusable server; "ssh://rack" is no ssh address: it does not say as which user`},
+		{"device \"a\" {\n  serial = \"x\"\n  server = \"ssh://a b\"\n}", `"ssh://a b" is no server: it is not empty and has no spaces`},
 		{`simulated { phones = 0 }`, `phones is 0; it is a whole number from 1 to 256`},
 		{`simulated { phones = 1.5 }`, `phones is 1.5`},
 		{`simulated { phones = "many" }`, `phones is a number`},

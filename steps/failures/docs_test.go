@@ -60,7 +60,7 @@ func tables(c *diagnose.Catalogue) string {
 		if e.Seed {
 			id += " ●"
 		}
-		if e.Warning {
+		if e.Warning() {
 			id += " (warning)"
 		}
 		line, _, _ := strings.Cut(e.Examples[0], "\n")

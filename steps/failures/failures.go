@@ -23,24 +23,9 @@ const Dir = "diagnosis"
 
 // content is what a file may hold.
 type content struct {
-	Failures []*failure `hcl:"failure,block"`
-	Benign   []*benign  `hcl:"benign,block"`
-	Codes    []*codes   `hcl:"codes,block"`
-}
-
-type failure struct {
-	ID       string   `hcl:",label"`
-	Where    []string `hcl:"where"`
-	Patterns []string `hcl:"patterns"`
-	Also     []string `hcl:"also,optional"`
-	Rank     string   `hcl:"rank,optional"` // cause when not given
-	Severity string   `hcl:"severity,optional"`
-	Cause    string   `hcl:"cause"`
-	Remedy   string   `hcl:"remedy"`
-	Source   string   `hcl:"source"`
-	Explains []string `hcl:"explains,optional"`
-	Seed     bool     `hcl:"seed,optional"`
-	Examples []string `hcl:"examples"`
+	Failures []*diagnose.Entry `hcl:"failure,block"`
+	Benign   []*benign         `hcl:"benign,block"`
+	Codes    []*codes          `hcl:"codes,block"`
 }
 
 type benign struct {
@@ -112,20 +97,8 @@ func parse(name string, src []byte) (entries []*diagnose.Entry, families diagnos
 	if diags = append(diags, gohcl.DecodeBody(f.Body, nil, &c)...); diags.HasErrors() {
 		return nil, nil, diags
 	}
-	for _, x := range c.Failures {
-		e := &diagnose.Entry{
-			ID: x.ID, File: name, Where: x.Where, Patterns: x.Patterns, Also: x.Also, Warning: x.Severity == "warning", Seed: x.Seed,
-			Cause: x.Cause, Remedy: x.Remedy, Source: x.Source, Explains: x.Explains, Examples: x.Examples,
-		}
-		if x.Severity != "" && x.Severity != "warning" && x.Severity != "error" {
-			diags = append(diags, wrong(name, fmt.Errorf("failure %q: severity %q is neither error nor warning", x.ID, x.Severity))...)
-		}
-		if x.Rank != "" {
-			var err error
-			if e.Rank, err = diagnose.ParseRank(x.Rank); err != nil {
-				diags = append(diags, wrong(name, fmt.Errorf("failure %q: %w", x.ID, err))...)
-			}
-		}
+	for _, e := range c.Failures {
+		e.File = name
 		entries = append(entries, e)
 	}
 	for _, x := range c.Benign {

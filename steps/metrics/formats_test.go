@@ -21,15 +21,6 @@ func formats() []struct{ name, in, want string } {
 		{"mllm v1: vision", "vit embedding time: 321 ms\nPrefill:88 ms\n", "prefill_time_us=88000us vision_time_us=321000us"},
 		{"mllm v1: profiling of modules", "  Load time: 2.5 s\n  Prefilling speed: 318.3 tokens/s , TTFT: 0.2 s\n  Decoding speed: 12.5 tokens/s\n",
 			"prefill_tokens_per_s=318.3tokens/s ttft_us=200000us decode_tokens_per_s=12.5tokens/s load_time_us=2.5e+06us"},
-		{"llama.cpp, old", "llama_print_timings:        load time =   907.71 ms\nllama_print_timings:      sample time =   301.80 ms /   512 runs   (    0.59 ms per token,  1696.48 tokens per second)\n" +
-			"llama_print_timings: prompt eval time =  6294.68 ms /   271 tokens (   23.23 ms per token,    43.05 tokens per second)\n" +
-			"llama_print_timings:        eval time = 115222.19 ms /   510 runs   (  225.93 ms per token,     4.43 tokens per second)\nllama_print_timings:       total time = 121963.55 ms\n",
-			"prefill_time_us=6.29468e+06us prefill_tokens=271tokens prefill_tokens_per_s=43.05tokens/s decode_time_us=1.1522219e+08us decode_tokens=510tokens decode_tokens_per_s=4.43tokens/s total_time_us=1.2196355e+08us load_time_us=907710us"},
-		{"llama.cpp, server", "prompt eval time =     915.13 ms /    51 tokens (   17.94 ms per token,    55.73 tokens per second)\n       eval time =   23038.87 ms /   275 tokens (   83.78 ms per token,    11.94 tokens per second)\n",
-			"prefill_time_us=915130us prefill_tokens=51tokens prefill_tokens_per_s=55.73tokens/s decode_time_us=2.303887e+07us decode_tokens=275tokens decode_tokens_per_s=11.94tokens/s"},
-		{"genie", "[KPIS]:\nInit Time: 3079529 us\nPrompt Processing Time: 246203 us, Prompt Processing Rate : 97.48 toks/sec\nToken Generation Time: 1234567 us, Token Generation Rate: 12.10 toks/sec\n",
-			"prefill_time_us=246203us prefill_tokens_per_s=97.48tokens/s decode_time_us=1.234567e+06us decode_tokens_per_s=12.1tokens/s init_time_us=3.079529e+06us"},
-		{"genie, its first token", "Time to first token: 12 ms\n", "ttft_us=12000us"},
 		{"run.sh of a bundle", "Paris.\nran on: the NPU\nload: 500.0 ms\nprompt: 3 tokens in 250.5 ms\ntime to first token: 250.5 ms\nanswer: 2 more tokens in 125.0 ms\n",
 			"prefill_time_us=250500us prefill_tokens=3tokens prefill_tokens_per_s=11.98tokens/s ttft_us=250500us decode_time_us=125000us decode_tokens=2tokens decode_tokens_per_s=16tokens/s load_time_us=500000us"},
 		{"qnn-net-run", "Execute Stats (Average):\n------------------------\nTotal Inference Time:\n    NetRun: 1816 us\n    Backend (Number of HVX threads used): 4 count\n    Backend (RPC (execute) time): 1700 us\n    Backend (QNN accelerator (execute) time): 1500 us\n" +

@@ -28,12 +28,11 @@ const Tool tool.Name[Spec] = "python-install/2"
 
 // Spec says what to install. Paths are relative to the working directory.
 type Spec struct {
-	Python   string  `json:"python"`             // the interpreter
-	Platform string  `json:"platform,omitempty"` // that packages are for, as uv calls it; empty: the interpreter's own
-	UV       string  `json:"uv"`
-	Wheels   string  `json:"wheels"` // the folder with the files
-	Files    []Wheel `json:"files"`
-	Out      string  `json:"out"` // to make: bin, lib/python3.11/site-packages, …
+	Python string  `json:"python"` // the interpreter
+	UV     string  `json:"uv"`
+	Wheels string  `json:"wheels"` // the folder with the files
+	Files  []Wheel `json:"files"`
+	Out    string  `json:"out"` // to make: bin, lib/python3.11/site-packages, …
 }
 
 // Wheel is a file in Spec.Wheels.
@@ -82,9 +81,6 @@ func (s Spec) install(ctx context.Context, stderr io.Writer) error {
 	if len(s.Files) > 0 {
 		args := []string{"pip", "install", "--quiet", "--offline", "--no-index", "--find-links", s.Wheels, "--require-hashes", "--no-deps", "--only-binary", ":all:",
 			"--link-mode", "hardlink", "--no-python-downloads", "--python", python, "--prefix", made, "--requirements", wanted}
-		if s.Platform != "" {
-			args = append(args, "--python-platform", s.Platform)
-		}
 		c := uv(ctx, s.UV, tmp, args...)
 		c.Stdout, c.Stderr = &files, stderr
 		if err := c.Run(); err != nil {

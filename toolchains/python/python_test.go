@@ -31,7 +31,7 @@ func TestAsked(t *testing.T) {
 		seen[a.Digest()] = true
 	}
 	for name, change := range map[string]func(a *Asked){
-		"python": func(a *Asked) { a.Python = "3" }, "python 2": func(a *Asked) { a.Python = "2.7" }, "platform": func(a *Asked) { a.Platform = "win_amd64" }, "until": func(a *Asked) { a.Until = "yesterday" },
+		"python": func(a *Asked) { a.Python = "3" }, "python 2": func(a *Asked) { a.Python = "2.7" }, "platform": func(a *Asked) { a.Platform = "win_amd64" }, "machine": func(a *Asked) { a.Platform = "manylinux_2_34_aarch64" }, "until": func(a *Asked) { a.Until = "yesterday" },
 		"option": func(a *Asked) { a.Requirements = []string{"--index-url https://x.example"} }, "file": func(a *Asked) { a.Requirements = []string{"-r more.txt"} },
 		"address": func(a *Asked) { a.Requirements = []string{"six @ https://x.example/six.whl"} }, "folder": func(a *Asked) { a.Requirements = []string{"./six"} },
 		"two lines": func(a *Asked) { a.Requirements = []string{"six\n-r x"} }, "override": func(a *Asked) { a.Overrides = []string{"-e ."} }, "hash": func(a *Asked) { a.Requirements = []string{"six==1 --hash=sha256:00"} },
@@ -129,15 +129,6 @@ func TestRelocated(t *testing.T) {
 		got, err := relocated(name, "/tmp/exec/python/bin/python3")
 		if err != nil || (want == "") != (got == nil) || want != "" && (!strings.HasSuffix(string(got), want) || !strings.Contains(string(got), `$(dirname -- "$0")/python3`) || strings.Contains(string(got), "/tmp/exec")) {
 			t.Errorf("%q: %q, %v", body, got, err)
-		}
-	}
-}
-
-// Packages for another machine are installed for that one; those for this one are installed as its interpreter wants them.
-func TestForeign(t *testing.T) {
-	for platform, want := range map[string]string{"": "", "manylinux_2_35_x86_64": "", "manylinux_2_34_aarch64": "aarch64-manylinux_2_34"} {
-		if got := (Asked{Python: "3.13", Platform: platform}).Foreign(); got != want {
-			t.Errorf("%q: %q, want %q", platform, got, want)
 		}
 	}
 }

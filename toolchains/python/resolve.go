@@ -80,7 +80,7 @@ func (a Asked) Check() error {
 	if !minorRE.MatchString(a.Python) {
 		return fmt.Errorf("%w: python = %q is no version of the form \"3.11\"", ErrAsked, a.Python)
 	}
-	if !platformRE.MatchString(a.Platform) {
+	if !platformRE.MatchString(a.Platform) || !strings.HasSuffix(a.Platform, "_x86_64") {
 		return fmt.Errorf("%w: platform = %q is none of the form %q", ErrAsked, a.Platform, DefaultPlatform)
 	}
 	for _, r := range append(append([]string{}, a.Requirements...), a.Overrides...) {
@@ -107,14 +107,6 @@ func (a Asked) until() (time.Time, error) {
 
 // platform is uv's name of the platform: x86_64-manylinux_2_35 for manylinux_2_35_x86_64.
 func (a Asked) platform() string { return platformRE.ReplaceAllString(a.Platform, "$2-$1") }
-
-// Foreign is the platform as uv calls it, where it is not one of this machine's interpreter: packages are not tried there. Else it is empty.
-func (a Asked) Foreign() string {
-	if a = a.Clean(); strings.HasSuffix(a.Platform, "_x86_64") {
-		return ""
-	}
-	return a.platform()
-}
 
 // Digest names it: with another one, the environment is another.
 func (a Asked) Digest() string {

@@ -23,31 +23,10 @@ type boardUser struct {
 func newBoardUser(t *testing.T) *boardUser {
 	t.Helper()
 	home := t.TempDir()
-	if err := os.Mkdir(filepath.Join(home, ".ssh"), 0o700); err != nil {
-		t.Fatal(err)
-	}
 	// There is no adb here, and none is started.
 	return &boardUser{dir: t.TempDir(),
 		vars: []string{"HOME=" + home, "HEXMAGE_CACHE=" + t.TempDir(),
 			"ADB_SERVER_SOCKET=localfilesystem:" + filepath.Join(home, "none.sock"), "PATH=/nowhere"}}
-}
-
-func (u *boardUser) home() string { return strings.TrimPrefix(u.vars[0], "HOME=") }
-
-// knows writes down the board's host key, and takes its user's key.
-func (u *boardUser) knows(t *testing.T, s *sshtest.Server) {
-	t.Helper()
-	key, err := os.ReadFile(s.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := strings.TrimPrefix(s.Address(), "ssh://"+sshtest.User+"@")
-	for name, text := range map[string]string{"known_hosts": sshtest.Known(s.HostKey(), at),
-		"id_ed25519": string(key)} {
-		if err := os.WriteFile(filepath.Join(u.home(), ".ssh", name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 func (u *boardUser) run(stdin string, args ...string) (code int, stdout, stderr string) {
@@ -72,10 +51,15 @@ func TestBoardCommands(t *testing.T) {
 	s, u := sshtest.Start(t, sshtest.Options{}), newBoardUser(t)
 	at := s.Address()
 	if code, _, errs := u.run("", "info", "-s", at); code != cli.ExitEngine ||
-		!strings.Contains(errs, "is not known") || !strings.Contains(errs, "connect once with: ssh -p ") {
+		!strings.Contains(errs, "install OpenSSH's client") {
+		t.Errorf("without ssh: exit code %d, %q", code, errs)
+	}
+	u.vars = append(u.vars, "PATH="+s.Client(t, ""))
+	if code, _, errs := u.run("", "info", "-s", at); code != cli.ExitEngine ||
+		!strings.Contains(errs, "Host key verification failed") || !strings.Contains(errs, "run `ssh "+at+"`") {
 		t.Errorf("a board that nobody knows: exit code %d, %q", code, errs)
 	}
-	u.knows(t, s)
+	u.vars = append(u.vars, "PATH="+s.Program(t))
 	out := u.ok(t, "info", "-s", at)
 	for _, want := range []string{"serial       " + at + "\n", "system       ", "Linux ", "disk         ",
 		" free, 0 B of it are hexmage's"} {
@@ -120,16 +104,9 @@ func TestBoardCommands(t *testing.T) {
 		t.Errorf("a password: exit code %d, %q", code, errs)
 	}
 
-	// By a name, and with a key of its own.
-	if err := os.Rename(filepath.Join(u.home(), ".ssh/id_ed25519"), filepath.Join(u.home(), "board-key")); err != nil {
-		t.Fatal(err)
-	}
-	if code, _, errs := u.run("", "info", "-s", at); code != cli.ExitEngine ||
-		!strings.Contains(errs, "there is no key to show") {
-		t.Errorf("without a key: exit code %d, %q", code, errs)
-	}
+	// By a name.
 	file := filepath.Join(u.dir, "devices.hcl")
-	if err := os.WriteFile(file, []byte("device \"bench\" {\n  serial = \""+at+"\"\n  key    = \"~/board-key\"\n}\n"+
+	if err := os.WriteFile(file, []byte("device \"bench\" { serial = \""+at+"\" }\n"+
 		"device \"gone\" { serial = \"ssh://u@127.0.0.1:1\" }\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +117,7 @@ func TestBoardCommands(t *testing.T) {
 	var rows []map[string]string
 	if err := json.Unmarshal([]byte(u.ok(t, "list", "--json")), &rows); err != nil || len(rows) != 2 ||
 		rows[0]["state"] != "device" || rows[0]["serial"] != at ||
-		rows[1]["state"] != "set aside" || !strings.Contains(rows[1]["detail"], "connection refused") {
+		rows[1]["state"] != "unusable" || !strings.Contains(rows[1]["detail"], "Connection refused") {
 		t.Errorf("list: %v, %v", rows, err)
 	}
 	u.ok(t, "clean", "-s", "bench")

@@ -109,11 +109,10 @@ type commands struct {
 	IDE        ideCmd        `cmd:"" name:"ide" help:"Write what clangd and VS Code need to understand an op package."`
 	LSP        lspCmd        `cmd:"" name:"lsp" help:"Serve an editor by the Language Server Protocol."`
 	Inspect    inspectCmd    `cmd:"" help:"Say what a library, context binary, model or SDK is."`
-	Fit        fitCmd        `cmd:"" help:"Reckon what a language model takes of a target before it is compiled: contexts, splits, memory, time a token."`
 	Toolchain  toolchainCmd  `cmd:"" help:"The toolchains of the catalogue: list, fetch and verify them, find where they are."`
 	Compat     compatCmd     `cmd:"" help:"Print what works with what for a SoC, and why the rest does not."`
 	Env        envCmd        `cmd:"" help:"Print what the SDKs' own environment scripts would set, for a shell."`
-	Debug      debugCmd      `cmd:"" help:"Stop a pipeline's program at a breakpoint on the device, in LLDB, with its symbols and sources."`
+	Debug      debugCmd      `cmd:"" help:"Start a pipeline's program on the device under a debug server, and print the LLDB command."`
 	Device     deviceCmd     `cmd:"" help:"Devices: list them, push and pull files, run commands, read logs, connect over the network."`
 	Diagnose   diagnoseCmd   `cmd:"" help:"Find the failure in a log: its cause, and what to do."`
 	Doctor     doctorCmd     `cmd:"" help:"Say what this machine has, what it lacks, and how to get it."`

@@ -36,7 +36,7 @@ func completed() map[string]string {
 		"run --trace=pipelines/gre\t":            "<hexmage><run><--trace=pipelines/greetings.hcl>",
 		"--col\tne\t":                            "<hexmage><--colour><never>",
 		"help dev\tpul\t":                        "<hexmage><help><device><pull>",
-		"show kind oppackage_\t":                 "<hexmage><show><kind><oppackage_probe>",
+		"show kind sdk_\t":                       "<hexmage><show><kind><sdk_matrix>",
 		"show so\tSM875\t":                       "<hexmage><show><soc><SM8750>",
 		"show error skel-not\t":                  "<hexmage><show><error><skel-not-loaded>",
 		"toolchain show hexa\t":                  "<hexmage><toolchain><show><hexagon>",

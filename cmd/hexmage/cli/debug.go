@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -29,54 +27,36 @@ import (
 	"github.com/hexmage/hexmage/runner/push"
 	"github.com/hexmage/hexmage/runner/session"
 	"github.com/hexmage/hexmage/simulated/phone"
-	"github.com/hexmage/hexmage/toolchains/sources"
 )
 
 // debugCmd is `hexmage debug PIPELINE [STEP]`.
 type debugCmd struct {
-	Pipeline string   `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
-	Step     string   `arg:"" optional:"" help:"The run step (KIND.NAME, module.NAME.KIND.NAME) whose program it is. Default: the pipeline's only one."`
-	Break    []string `short:"b" sep:"none" placeholder:"PLACE" help:"Stop there: FILE:LINE or FUNCTION. May be repeated. Without it the program stands before its first instruction."`
-	Batch    bool     `help:"At the first breakpoint print the backtrace, arguments and variables, and end: for scripts. Exit code 1 where the program ends before."`
-	Print    bool     `help:"Start no debugger: print how one connects, and keep the program standing until Ctrl-C. For editors, with --json."`
-	Port     int      `placeholder:"N" help:"Port of this machine for the debugger. Default: a free one."`
-	Serial   string   `short:"s" placeholder:"SERIAL" help:"On this device, as for hexmage run."`
+	Pipeline string `arg:"" help:"A pipeline: the name of a file in pipelines/ without .hcl, or of a folder there."`
+	Step     string `arg:"" optional:"" help:"The run step (KIND.NAME, module.NAME.KIND.NAME). Default: the only one."`
+	Port     int    `placeholder:"N" help:"Port of this machine for the debugger. Default: a free one."`
+	Serial   string `short:"s" placeholder:"SERIAL" help:"Use this device, as hexmage run does."`
 }
 
 // Help has the examples of `hexmage debug --help`.
 func (*debugCmd) Help() string {
-	return `Builds what the run step needs, pushes it as the step does, and starts the step's program in the same folder, with the same environment,
-arguments and input, under a debug server: lldb-server of the NDK on a phone, the emulator's own on the simulated one. LLDB then has the
-program with its symbols, its libraries, and the sources it was compiled from. What the program prints goes to standard error.
-docs/debug.md tells more.
+	return `Builds and pushes the inputs of the run step. Then it starts the step's program in the same folder, with the same environment,
+arguments and input, under a debug server: lldb-server of the NDK on a phone, qemu's on the simulated phone. The program stands
+before its first instruction. hexmage prints the command of LLDB that connects to it, and waits until the program ends, or for Ctrl-C.
+The program's output goes to standard error. docs/debug.md tells more.
 
 Examples:
 
-    hexmage debug qwen3-aot-v79 --break parse_flags                     then: bt, frame variable, next, step, continue, quit
-    hexmage debug qwen3-aot-v79 -b model.cc:30 -b Model::decode         to the first of two
-    hexmage debug qwen3-aot-v79 module.aot.run.llm -b run --batch       print where it is, and end
-    hexmage debug qwen3-aot-v79 --print --port 5039                     for an editor's debugger
-    hexmage debug qwen3-aot-v79 --profile device -s R5CXC1AAAAA         on a phone`
+    hexmage debug qwen3-aot-v79                                   then run the printed command in another terminal
+    hexmage debug qwen3-aot-v79 module.aot.run.llm --port 5039    on a port of your choice
+    hexmage debug qwen3-aot-v79 --json                            for an editor's debugger
+    hexmage debug qwen3-aot-v79 --profile device -s R5CXC1AAAAA   on a phone`
 }
 
 // Run debugs.
 func (c *debugCmd) Run(ctx context.Context, a *app) error {
 	s := &debugging{c: c, a: a}
-	for _, text := range c.Break {
-		b, err := debug.ParseBreak(text)
-		if err != nil {
-			return usageError("--break %w", err)
-		}
-		s.target.Breaks = append(s.target.Breaks, b)
-	}
-	switch {
-	case c.Batch && len(c.Break) == 0:
-		return usageError("--batch prints where the program stops first: say where with --break FILE:LINE or " +
-			"--break FUNCTION")
-	case c.Batch && c.Print:
-		return usageError("--batch starts a debugger and --print starts none: give one of them")
-	case c.Port < 0 || c.Port > 65535:
-		return usageError("--port %d: want a number from 1 to 65535", c.Port)
+	if c.Port < 0 || c.Port > 65535 {
+		return usageError("--port %d: give a number from 1 to 65535", c.Port)
 	}
 	a.Serial = c.Serial
 	if err := s.choose(); err != nil {
@@ -91,13 +71,17 @@ func (c *debugCmd) Run(ctx context.Context, a *app) error {
 	if err := s.build(ctx); err != nil {
 		return err
 	}
-	if err := s.findLLDB(ctx); err != nil {
-		return err
+	if n := s.ndk(); n != nil {
+		root, err := s.tree(ctx, n.Output("dir"))
+		if err != nil {
+			return err
+		}
+		s.lldb, s.server = debug.InNDK(root)
+	}
+	if s.lldb == "" {
+		s.lldb = "lldb"
 	}
 	if err := s.prepare(ctx); err != nil {
-		return err
-	}
-	if err := s.placed(ctx); err != nil {
 		return err
 	}
 	return s.run(ctx)
@@ -108,16 +92,16 @@ type debugging struct {
 	c         *debugCmd
 	a         *app
 	workspace string
-	plan      *planned       // of the step and what it needs
+	plan      *planned       // of the step and its inputs
 	step      *plan.Instance // the run step
 	engine    *engineParts
 	roots     map[addrs.Output]digest.Digest // trees that were built
 
 	request *execute.Request // the step's program on the device
-	store   store.Blobs      // has all that it is made of
+	store   store.Blobs      // has the inputs of the request
 	target  debug.Target
-	lldb    string // the program
-	server  string // lldb-server for a phone, "" where there is none
+	lldb    string // the command
+	server  string // lldb-server for a phone, or ""
 }
 
 // choose finds the run step.
@@ -140,11 +124,10 @@ func (s *debugging) choose() error {
 	}
 	switch {
 	case len(found) == 0 && s.c.Step != "":
-		return usageError("%s is no run step, and a program is debugged that a step of kind run starts on a device: "+
-			"name one of these, which `hexmage show %s` lists", s.c.Step, s.c.Pipeline)
+		return usageError("step %s is not a run step: name one that `hexmage show %s` lists", s.c.Step, s.c.Pipeline)
 	case len(found) == 0:
-		return usageError("pipeline %s has no run step in this profile, and a program is debugged that a step of "+
-			"kind run starts on a device: add one (`hexmage show kind run`), or choose another --profile", s.c.Pipeline)
+		return usageError("pipeline %s: no run step in this profile: add one (`hexmage show kind run`), "+
+			"or choose another --profile", s.c.Pipeline)
 	case len(found) > 1:
 		return usageError("pipeline %s has several run steps: name one of %s", s.c.Pipeline, strings.Join(names, ", "))
 	}
@@ -158,7 +141,7 @@ func (s *debugging) choose() error {
 // kindRun is the kind of steps that start a program on a device.
 const kindRun = "run"
 
-// means tells whether the user may mean that step, or copy of one.
+// means tells whether the user may mean that step instance.
 func (s *debugging) means(at addrs.Instance) bool {
 	if s.c.Step == "" || at.Short() == s.c.Step {
 		return true
@@ -174,7 +157,7 @@ type maker struct {
 	path string // in the run's folder
 }
 
-// makers are those of what is pushed.
+// makers returns the steps whose outputs are pushed.
 func (s *debugging) makers() (all []maker) {
 	for _, spec := range s.step.Specs {
 		for _, in := range spec.Inputs {
@@ -190,11 +173,10 @@ func (s *debugging) makers() (all []maker) {
 	return all
 }
 
-// symbols is the output of a step that has, in a folder, what it made before its symbols were taken out.
+// symbols is the output of a step with its unstripped programs.
 const symbols = "symbols"
 
-// trees are the folders of which this has to know where they are: those with symbols, those that sources were
-// compiled from, and the NDK.
+// trees returns the folders with symbols, sources and the NDK.
 func (s *debugging) trees() (all []addrs.Output) {
 	add := func(n *plan.Instance, output string) {
 		if n != nil && n.Classes[output] == action.Tree && installedAt(n) == "" &&
@@ -216,7 +198,7 @@ func (s *debugging) trees() (all []addrs.Output) {
 	return all
 }
 
-// ndk is the pipeline's NDK, if it has one.
+// ndk returns the pipeline's NDK, or nil.
 func (s *debugging) ndk() *plan.Instance {
 	for _, n := range toolchainInstances(s.plan.Plan) {
 		if n.At.Name == "ndk" {
@@ -226,7 +208,7 @@ func (s *debugging) ndk() *plan.Instance {
 	return nil
 }
 
-// build builds what the step needs.
+// build builds the inputs of the step.
 func (s *debugging) build(ctx context.Context) error {
 	var needs []addrs.Step
 	for _, at := range s.step.Needs() {
@@ -244,7 +226,7 @@ func (s *debugging) build(ctx context.Context) error {
 	return err
 }
 
-// tree returns where the output is on this machine.
+// tree returns the folder of an output, or "".
 func (s *debugging) tree(ctx context.Context, o addrs.Output) (string, error) {
 	if n := s.plan.Instance(o.Instance); n != nil && installedAt(n) != "" {
 		return installedAt(n), nil
@@ -260,7 +242,7 @@ func (s *debugging) tree(ctx context.Context, o addrs.Output) (string, error) {
 	return dir, nil
 }
 
-// prepare makes the step's action, and lays out its programs, with their symbols, for the debugger.
+// prepare makes the step's action, and lays out its programs with their symbols.
 func (s *debugging) prepare(ctx context.Context) error {
 	o := s.engine.options(s.a)
 	o.Workspace = s.workspace
@@ -277,8 +259,8 @@ func (s *debugging) prepare(ctx context.Context) error {
 			return engineError(fmt.Errorf("%s: %w", s.step.At.Short(), v.Err))
 		}
 		if v.Action == nil {
-			return usageError("%s waits for %s, of which no result is kept (cache = false): there is nothing to "+
-				"start the program with", s.step.At.Short(), strings.Join(v.Waits, ", "))
+			return usageError("%s needs %s, and hexmage does not keep its result (cache = false): remove that line",
+				s.step.At.Short(), strings.Join(v.Waits, ", "))
 		}
 		s.step, s.store = v.Instance, seen.Store
 		s.request = &execute.Request{Action: v.Action, Step: s.step.At.Short(), Name: v.Spec.Name}
@@ -290,7 +272,7 @@ func (s *debugging) prepare(ctx context.Context) error {
 	return s.programs(ctx)
 }
 
-// programs lays out what is pushed and is a program or library, each with its symbols if they are anywhere.
+// programs lays out the pushed programs and libraries, with their symbols if a step has them.
 func (s *debugging) programs(ctx context.Context) error {
 	dir, err := os.MkdirTemp(s.engine.Scratch, "debug")
 	if err != nil {
@@ -317,8 +299,8 @@ func (s *debugging) programs(ctx context.Context) error {
 	}
 	name := path.Clean(s.request.Command.Args[0])
 	if found[name] == nil {
-		return usageError("%s starts %s, which is no program that it pushes, and only such a one can be debugged: "+
-			"have its argv begin with it, where now a shell starts it", s.step.At.Short(), s.request.Command.Args[0])
+		return usageError("%s starts %s, which is not a program that it pushes: begin its argv with the program",
+			s.step.At.Short(), s.request.Command.Args[0])
 	}
 	for _, at := range slices.Sorted(maps.Keys(found)) {
 		if here := filepath.Join(dir, filepath.FromSlash(at)); at == name {
@@ -327,14 +309,11 @@ func (s *debugging) programs(ctx context.Context) error {
 			s.target.Libraries = append(s.target.Libraries, here)
 		}
 	}
-	if err := s.informed(name, found); err != nil {
-		return err
-	}
+	s.warn(name, found)
 	return s.sources(ctx, found)
 }
 
-// pushed writes the programs and libraries among what is pushed to the folder. It returns them by their paths in the
-// run's folder.
+// pushed writes the pushed programs and libraries to the folder, and returns them by their paths in the run's folder.
 func (s *debugging) pushed(ctx context.Context, dir string) (map[string]*debug.Program, error) {
 	found := map[string]*debug.Program{}
 	sub, err := merkle.Ref(s.request.InputRoot).Sub(ctx, s.store, runner.PushDir)
@@ -381,7 +360,7 @@ func (s *debugging) pushed(ctx context.Context, dir string) (map[string]*debug.P
 	return found, nil
 }
 
-// withSymbols are the programs and libraries in the outputs that have symbols.
+// withSymbols returns the programs and libraries of the outputs with symbols.
 func (s *debugging) withSymbols(ctx context.Context) (all []*debug.Program, err error) {
 	for _, m := range s.makers() {
 		dir, err := s.tree(ctx, m.of.Output(symbols))
@@ -408,26 +387,19 @@ func (s *debugging) withSymbols(ctx context.Context) (all []*debug.Program, err 
 	return all, nil
 }
 
-// informed tells who has no debug information, which is an error where it is asked for.
-func (s *debugging) informed(name string, found map[string]*debug.Program) error {
+// warn tells about a program without debug information.
+func (s *debugging) warn(name string, found map[string]*debug.Program) {
 	for _, p := range found {
 		if p.Info {
-			return nil
+			return
 		}
 	}
-	remedy := "compile it with -g; to push it stripped, give the step that makes it an output \"" + symbols +
-		"\" with the folder of the unstripped ones (docs/debug.md)"
-	for _, b := range s.target.Breaks {
-		if b.File != "" {
-			return usageError("--break %s: %s has no debug information, so there are no lines: %s", b, name, remedy)
-		}
-	}
-	fmt.Fprintf(s.a.Env.Stderr, "hexmage: %s has no debug information: there are functions, but no lines, "+
-		"arguments and variables; %s\n", name, remedy)
-	return nil
+	fmt.Fprintf(s.a.Env.Stderr, "hexmage: %s has no debug information, so LLDB shows functions, but no lines or "+
+		"variables: compile it with -g. If the step strips it, add an output %q with the unstripped files "+
+		"(docs/debug.md)\n", name, symbols)
 }
 
-// sources finds out where is what the programs were compiled from.
+// sources finds the sources of the programs.
 func (s *debugging) sources(ctx context.Context, found map[string]*debug.Program) error {
 	for _, m := range s.makers() {
 		var folders []string
@@ -464,61 +436,7 @@ func (s *debugging) sources(ctx context.Context, found map[string]*debug.Program
 	return nil
 }
 
-// findLLDB gets the debugger: that of the pipeline's NDK, which has its other half for phones, else the catalogue's.
-func (s *debugging) findLLDB(ctx context.Context) error {
-	if n := s.ndk(); n != nil {
-		root, err := s.tree(ctx, n.Output("dir"))
-		if err != nil {
-			return err
-		}
-		if s.lldb, s.server = debug.InNDK(root); s.lldb != "" {
-			return nil
-		}
-	}
-	p, err := s.a.toolchainPlan([]wanted{{name: "lldb"}})
-	if err != nil {
-		return err
-	}
-	if err := s.a.fetchable(p); err != nil {
-		return err
-	}
-	found, err := s.a.fetchWith(ctx, s.engine, p, s.a.here(), true)
-	if err != nil {
-		return err
-	}
-	s.lldb = filepath.Join(found[0].Path, "usr", "bin", "lldb-22")
-	return nil
-}
-
-// command is LLDB with these commands.
-func (s *debugging) command(ctx context.Context, commands []string, batch bool) *exec.Cmd {
-	argv := debug.Argv(s.lldb, commands, batch)
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir = s.a.WorkDir
-	cmd.Env = slices.DeleteFunc(slices.Clone(s.a.Env.Vars),
-		func(kv string) bool { return strings.HasPrefix(kv, sources.SecretPrefix) })
-	return cmd
-}
-
-// placed sees to it that all breakpoints are somewhere, before a device is asked for.
-func (s *debugging) placed(ctx context.Context) error {
-	if len(s.target.Breaks) == 0 {
-		return nil
-	}
-	printed, err := s.command(ctx, s.target.Load(), true).CombinedOutput()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		return engineError(fmt.Errorf("%s: %w: %s", s.lldb, err, bytes.TrimSpace(printed)))
-	}
-	for _, b := range s.target.Absent(string(printed)) {
-		return usageError("--break %s: %s", b, s.target.Explain(b))
-	}
-	return nil
-}
-
-// run starts the program on a device and the debugger here.
+// run starts the program on a device.
 func (s *debugging) run(ctx context.Context) error {
 	o := s.engine.devices
 	o.Store = s.store
@@ -531,7 +449,7 @@ func (s *debugging) run(ctx context.Context) error {
 		Server: s.serverOn, Port: s.c.Port, Output: s.a.Env.Stderr,
 		With: func(ctx context.Context, at runner.Stopped) error {
 			bar.end()
-			return s.with(ctx, at)
+			return s.print(ctx, at)
 		},
 	})
 	bar.end()
@@ -550,14 +468,14 @@ func (s *debugging) run(ctx context.Context) error {
 	return engineError(err)
 }
 
-// serverOn says how the device starts the program.
+// serverOn returns the debug server of the device.
 func (s *debugging) serverOn(i devinfo.Info) (session.Server, error) {
 	if i.Simulated {
 		return session.Server{Env: phone.DebugStub(session.DebugSocket)}, nil
 	}
 	if s.server == "" {
-		return session.Server{}, errors.New("the pipeline has no NDK with lldb-server for AArch64, which a phone " +
-			"needs: declare toolchain \"ndk\", or use --profile device")
+		return session.Server{}, errors.New("the pipeline has no NDK with lldb-server for AArch64: " +
+			"declare toolchain \"ndk\", or use --profile device")
 	}
 	st, err := os.Stat(s.server)
 	if err != nil {
@@ -567,56 +485,20 @@ func (s *debugging) serverOn(i devinfo.Info) (session.Server, error) {
 		Size: st.Size()}), nil
 }
 
-// with has the debugger, or the user, at the program.
-func (s *debugging) with(ctx context.Context, at runner.Stopped) error {
-	commands := slices.Concat(s.target.Load(), s.target.Attach(at.Address))
-	switch {
-	case s.c.Print:
-		return s.print(ctx, at, commands)
-	case s.c.Batch:
-		var printed bytes.Buffer
-		cmd := s.command(ctx, slices.Concat(commands, debug.Show()), true)
-		cmd.Stdout, cmd.Stderr = &printed, &printed
-		err := cmd.Run()
-		text, ok := debug.Stopped(printed.String())
-		fmt.Fprint(s.a.Env.Stdout, text)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case !ok:
-			return &exitError{Code: ExitFailed,
-				Err: errors.New("the program did not come to a breakpoint: LLDB says above how it ended, or where " +
-					"it stopped")}
-		case err != nil:
-			return engineError(fmt.Errorf("%s: %w", s.lldb, err))
-		}
-		return nil
-	}
-	fmt.Fprintf(s.a.Env.Stderr, "hexmage: %s on %s, at %s; `quit` ends it\n", s.request.Command.Args[0], at.Device,
-		at.Address)
-	cmd := s.command(ctx, commands, false)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.a.Env.Stdin, unfiltered(s.a.Env.Stdout), unfiltered(s.a.Env.Stderr)
-	err := inForeground(cmd)
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) { // how people leave a debugger is theirs
-		return engineError(fmt.Errorf("%s: %w", s.lldb, err))
-	}
-	return nil
-}
-
-// stopped is what --print --json prints.
+// stopped is the program that a debugger can connect to, as --json prints it.
 type stopped struct {
 	Device    string          `json:"device"`
 	Address   string          `json:"address"`
 	Program   string          `json:"program"` // with its symbols
 	SourceMap []debug.Mapping `json:"source_map"`
 	Commands  []string        `json:"commands"` // of LLDB
-	LLDB      []string        `json:"lldb"`     // program and arguments that carry them out
+	LLDB      []string        `json:"lldb"`     // program and arguments that run them
 }
 
-// print says how one connects, and waits until the program has ended, or the user ends it.
-func (s *debugging) print(ctx context.Context, at runner.Stopped, commands []string) error {
-	argv := debug.Argv(s.lldb, commands, false)
+// print tells how to connect, and waits until the program or the user ends it.
+func (s *debugging) print(ctx context.Context, at runner.Stopped) error {
+	commands := s.target.Commands(at.Address)
+	argv := debug.Argv(s.lldb, commands)
 	if s.a.JSON {
 		err := s.a.printJSON(stopped{at.Device.String(), at.Address, s.target.Program, s.target.Sources, commands,
 			argv})

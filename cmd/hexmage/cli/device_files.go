@@ -106,11 +106,10 @@ func (c *devicePushCmd) Run(ctx context.Context, a *app) error {
 func pushText(p push.Pushed) string {
 	var all []string
 	if p.Reused > 0 {
-		all = append(all, bytesize.Decimal(p.Reused)+" put together from what the device has")
+		all = append(all, bytesize.Decimal(p.Reused)+" reused from contents of the device")
 	}
 	if p.Dropped > 0 {
-		all = append(all, fmt.Sprintf("the link broke %d times%s", p.Dropped,
-			map[bool]string{true: " (so in small pieces, with pauses)"}[p.Paced]))
+		all = append(all, fmt.Sprintf("the link broke %d times", p.Dropped))
 	}
 	if p.Evicted > 0 {
 		all = append(all, fmt.Sprintf("%d older contents removed", p.Evicted))
@@ -165,8 +164,8 @@ func (a *app) deviceState() string { return a.places().State().Runner() }
 
 // leaseDevice makes this the only process that uses the device, on whatever machine.
 func (a *app) leaseDevice(ctx context.Context, dev link.Device) (*lease.Lease, error) {
-	held, err := lease.Acquire(ctx, a.deviceState(), dev, func(owner string) {
-		fmt.Fprintf(a.Env.Stderr, "hexmage: waiting for device %s, which %s uses\n", dev.Place().Serial, owner)
+	held, err := lease.OnDevice(ctx, dev, func(owner string) {
+		fmt.Fprintf(a.Env.Stderr, "hexmage: waiting for device %s, in use by %s\n", dev.Place().Serial, owner)
 	})
 	if err != nil {
 		return nil, engineError(err)

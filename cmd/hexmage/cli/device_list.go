@@ -37,7 +37,7 @@ type deviceRow struct {
 	Name   string `json:"name,omitempty"` // in devices.hcl
 	Serial string `json:"serial"`
 	Server string `json:"server,omitempty"` // as devices.hcl has it; empty: the user's own
-	State  string `json:"state"`            // as adb says; "in use"; of a phone of devices.hcl: "set aside"
+	State  string `json:"state"`            // as adb says; "in use"; of a device of devices.hcl: "unusable"
 	SoC    string `json:"soc,omitempty"`
 	Arch   string `json:"arch,omitempty"`
 	Model  string `json:"model,omitempty"`
@@ -94,19 +94,14 @@ func (a *app) deviceRows(ctx context.Context, catalogue *toolchains.Catalogue, l
 	if failed != nil && len(listed) == 0 {
 		return nil, failed
 	}
-	states := pool.New(a.deviceState(), listed).States(ctx,
-		pool.Reach{SSH: a.ssh(), Hosts: ssh.NewHosts(a.ssh()),
-			Server: func(context.Context) (*adb.Client, error) { return c, failed }})
+	states := pool.States(ctx, listed, pool.Reach{SSH: a.ssh(),
+		Server: func(context.Context) (*adb.Client, error) { return c, failed }})
 	rows := make([]deviceRow, 0, len(states))
 	for _, s := range states {
 		r := deviceRow{Name: s.Name, Serial: s.Serial, Server: s.Server.String(), State: "device", SoC: s.SoC}
-		switch {
-		case s.Aside != nil:
-			r.State, r.Detail = "set aside", s.Aside.Error()
-		case s.InUse:
-			r.State = "in use"
-		}
-		if s.Aside == nil {
+		if s.Why != nil {
+			r.State, r.Detail = "unusable", s.Why.Error()
+		} else {
 			r.describe(catalogue, s.Info)
 		}
 		rows = append(rows, r)

@@ -85,10 +85,7 @@ func (a *app) adbServer(ctx context.Context) (*adb.Client, error) {
 		where = "localfilesystem:" + address
 	}
 	cmd := exec.CommandContext(ctx, o.Path, "-L", where, "start-server")
-	// The server goes on when this command is over, and has no use for secrets.
-	cmd.Env = slices.DeleteFunc(slices.Clone(a.Env.Vars),
-		func(kv string) bool { return strings.HasPrefix(kv, sources.SecretPrefix) })
-	cmd.Env = append(cmd.Env, reaper.Outlives)
+	cmd.Env = append(a.varsWithoutSecrets(), reaper.Outlives) // the server goes on when this command is over
 	if o.LibraryPath != "" {
 		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+o.LibraryPath)
 	}
@@ -116,6 +113,23 @@ func (a *app) runningADB(ctx context.Context) (*adb.Client, error) {
 	return c, err
 }
 
+// varsWithoutSecrets returns the environment for programs that have no use for secrets.
+func (a *app) varsWithoutSecrets() []string {
+	return slices.DeleteFunc(slices.Clone(a.Env.Vars),
+		func(kv string) bool { return strings.HasPrefix(kv, sources.SecretPrefix) })
+}
+
+// inPath returns the program of a name in the user's PATH, or "".
+func (a *app) inPath(name string) string {
+	for _, dir := range filepath.SplitList(a.Env.Var("PATH")) {
+		p := filepath.Join(dir, name)
+		if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 && filepath.IsAbs(p) {
+			return p
+		}
+	}
+	return ""
+}
+
 func isRunning(ctx context.Context, c *adb.Client) bool {
 	_, err := c.Version(ctx)
 	return err == nil
@@ -123,11 +137,8 @@ func isRunning(ctx context.Context, c *adb.Client) bool {
 
 // findADB finds the adb program: the user's, else that of the catalogue's toolchain.
 func (a *app) findADB(ctx context.Context) (adb.Options, error) {
-	for _, dir := range filepath.SplitList(a.Env.Var("PATH")) {
-		p := filepath.Join(dir, "adb")
-		if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 && filepath.IsAbs(p) {
-			return adb.Options{Path: p}, nil
-		}
+	if p := a.inPath("adb"); p != "" {
+		return adb.Options{Path: p}, nil
 	}
 	for _, name := range []string{"ANDROID_HOME", "ANDROID_SDK_ROOT"} {
 		if dir := a.Env.Var(name); dir != "" {
@@ -182,21 +193,20 @@ func (a *app) deviceFile() (devices.File, error) {
 	if diags.HasErrors() {
 		return devices.File{}, a.printDiags(diags, map[string]*hcl.File{path: {Bytes: src}})
 	}
-	for i, d := range f.Devices {
-		if rest, ok := strings.CutPrefix(d.Key, "~/"); ok {
-			f.Devices[i].Key = filepath.Join(a.Env.Var("HOME"), rest)
-		}
-	}
 	return f, nil
 }
 
-// ssh is how the user's boards are reached: with what ssh itself would use.
-func (a *app) ssh() ssh.Options { return ssh.User(a.Env.Var("HOME"), a.Env.Var("SSH_AUTH_SOCK")) }
+// ssh is how hexmage reaches the user's boards and other hosts.
+func (a *app) ssh() ssh.Options {
+	o := ssh.Options{Program: a.inPath("ssh"), Env: a.varsWithoutSecrets(), Dir: filepath.Join(a.deviceState(), "ssh")}
+	if dir := a.Env.Var("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		o.Dir = filepath.Join(dir, "hexmage") // the path of a socket has to be short
+	}
+	return o
+}
 
 // reach is how the user's phones and boards are reached.
-func (a *app) reach() pool.Reach {
-	return pool.Reach{Server: a.adbServer, SSH: a.ssh(), Hosts: ssh.NewHosts(a.ssh())}
-}
+func (a *app) reach() pool.Reach { return pool.Reach{Server: a.adbServer, SSH: a.ssh()} }
 
 // inPool finds the user's phone with a name or serial.
 func (a *app) inPool(serial string) (pool.Device, bool, error) {
@@ -204,7 +214,7 @@ func (a *app) inPool(serial string) (pool.Device, bool, error) {
 	if err != nil || serial == "" {
 		return pool.Device{}, false, err
 	}
-	d, ok := pool.New(a.deviceState(), f.Devices).Find(serial)
+	d, ok := pool.New(f.Devices).Find(serial)
 	return d, ok, nil
 }
 

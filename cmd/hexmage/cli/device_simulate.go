@@ -18,8 +18,8 @@ import (
 
 	"github.com/hexmage/hexmage/internal/addrs"
 	"github.com/hexmage/hexmage/qnn"
+	"github.com/hexmage/hexmage/runner"
 	"github.com/hexmage/hexmage/runner/adb"
-	"github.com/hexmage/hexmage/runner/lease"
 	"github.com/hexmage/hexmage/simulated/phone"
 	"github.com/hexmage/hexmage/toolchains"
 )
@@ -133,14 +133,12 @@ func (c *deviceSimulateCmd) Run(ctx context.Context, a *app) error {
 
 // ownDisk makes this the only phone of the cache whose /data is the folder.
 func (a *app) ownDisk(dir string) (free func(), err error) {
-	now, cancel := context.WithCancel(context.Background())
-	cancel() // no waiting
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
 	sum := sha256.Sum256([]byte(dir)) // a path can be too long for a file name
-	free, err = lease.Process(now, filepath.Join(a.deviceState(), "leases"), "data-"+hex.EncodeToString(sum[:8]), nil)
-	if errors.Is(err, context.Canceled) {
+	free, err = runner.LockDisk(filepath.Join(a.deviceState(), "simulated", hex.EncodeToString(sum[:8])+".lock"))
+	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, &exitError{Code: ExitLocked,
 			Err: fmt.Errorf("--data %s: another simulated phone has it: two cannot write to one disk", dir)}
 	}

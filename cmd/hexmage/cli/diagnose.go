@@ -93,7 +93,7 @@ func (c *diagnoseCmd) Run(_ context.Context, a *app) error {
 // wrong tells whether the report has more than warnings.
 func wrong(r *diagnose.Report) bool {
 	return len(r.Unknown) > 0 ||
-		slices.ContainsFunc(r.Findings, func(f diagnose.Finding) bool { return !f.Entry.Warning })
+		slices.ContainsFunc(r.Findings, func(f diagnose.Finding) bool { return !f.Entry.Warning() })
 }
 
 // codes tells what numbers mean.

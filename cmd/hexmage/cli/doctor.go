@@ -251,12 +251,12 @@ func (a *app) devicesSeen(ctx context.Context) ([]doctor.Device, error) {
 	client := adb.NewClient(network, address)
 	var out []doctor.Device
 	known := map[string]bool{}
-	for _, s := range pool.New(a.deviceState(), listed.Devices).States(ctx,
+	for _, s := range pool.States(ctx, listed.Devices,
 		pool.Reach{SSH: a.ssh(), Server: func(context.Context) (*adb.Client, error) { return client, nil }}) {
 		d := doctor.Device{Serial: s.Serial, State: "device", Model: strings.TrimSpace(s.Name + " " + s.Info.Model),
 			SoC: s.Info.SoC}
-		if s.Aside != nil {
-			d.State = "set aside: " + s.Aside.Error()
+		if s.Why != nil {
+			d.State = "unusable: " + s.Why.Error()
 		}
 		known[s.Serial] = known[s.Serial] || s.Server == (pool.Server{})
 		out = append(out, d)

@@ -75,7 +75,7 @@ func (a *app) openEngine(ctx context.Context) (*engineParts, error) {
 		Phones: listed.Simulated,
 	}
 	if len(listed.Devices) > 0 {
-		devices.Pool = pool.New(devices.State, listed.Devices)
+		devices.Pool = pool.New(listed.Devices)
 	}
 	e.device, e.devices, e.simulated = runner.New(devices), devices, max(1, listed.Simulated)
 	e.phones = max(e.simulated, len(listed.Devices))

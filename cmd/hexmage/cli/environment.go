@@ -31,7 +31,7 @@ func environment() []environmentVariable {
 		{envMemProfile, "a file to write what hexmage itself allocated to (pprof)"},
 		{"XDG_CACHE_HOME", "where the cache is, without HEXMAGE_CACHE"},
 		{"XDG_CONFIG_HOME", "where config.hcl is, and devices.hcl without HEXMAGE_DEVICES"},
-		{"XDG_RUNTIME_DIR", "where actions have what must not reach a disk, such as a secret's file"},
+		{"XDG_RUNTIME_DIR", "a folder for a secret's file of an action, and for sockets of ssh connections"},
 		{"HTTPS_PROXY", "the proxy for downloads; HTTP_PROXY and NO_PROXY likewise"},
 		{"NO_COLOR", "set: no colours"},
 		{"TERM", "dumb: no colours, and no lines that are drawn anew"},
@@ -41,7 +41,7 @@ func environment() []environmentVariable {
 		{"ADB_SERVER_SOCKET", "where the adb server listens, as for adb; else ANDROID_ADB_SERVER_ADDRESS and " +
 			"ANDROID_ADB_SERVER_PORT"},
 		{"ANDROID_HOME", "an Android SDK with adb, where PATH has none; ANDROID_SDK_ROOT likewise"},
-		{"SSH_AUTH_SOCK", "the agent that has your keys, for boards over ssh"},
+		{"SSH_AUTH_SOCK", "the agent that has your keys, for boards and for git over ssh"},
 		{"PATH", "where adb, ssh and the clients of vendors and registries are found"},
 		{"LD_LIBRARY_PATH", "folders where `hexmage toolchain verify` looks, too, for libraries of this machine " +
 			"that an SDK needs"},

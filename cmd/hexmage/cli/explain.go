@@ -70,10 +70,9 @@ type earlierRun struct {
 }
 
 const (
-	maxExplained   = 20   // actions of a step that are explained; the others are counted
-	maxDifferences = 1000 // of one action
-	shownFew       = 12   // differences that people see
-	insideFew      = 3    // in a toolchain
+	maxExplained = 20 // actions of a step that are explained; the others are counted
+	shownFew     = 12 // differences that people see
+	insideFew    = 3  // in a toolchain
 )
 
 // Run explains.
@@ -248,7 +247,7 @@ func (w *reasons) earlier(ctx context.Context, run *runlog.Run, a *runlog.Action
 	if t.Same {
 		return t, nil
 	}
-	c, err := w.compare(ctx, run, a, v, maxDifferences)
+	c, err := w.compare(ctx, run, a, v)
 	switch {
 	case gone(err):
 		t.Notes = append(t.Notes, "something differs; what it was made of then is no longer in the cache")
@@ -397,7 +396,7 @@ func (w *reasons) reason(ctx context.Context, v *engine.Previewed) string {
 	case last.Key == v.Key:
 		return "its result is no longer in the cache"
 	}
-	c, err := w.compare(ctx, run, last, v, 2)
+	c, err := w.compare(ctx, run, last, v)
 	if err != nil {
 		return "changed; what it was is no longer in the cache"
 	}
@@ -408,8 +407,8 @@ func (w *reasons) reason(ctx context.Context, v *engine.Previewed) string {
 }
 
 // compare compares what an action of a run was made of with what it would be made of now.
-func (w *reasons) compare(ctx context.Context, run *runlog.Run, then *runlog.Action, v *engine.Previewed,
-	limit int) (explain.Comparison, error) {
+func (w *reasons) compare(ctx context.Context, run *runlog.Run, then *runlog.Action,
+	v *engine.Previewed) (explain.Comparison, error) {
 	old, ok := w.loaded[then.Key.Hex()]
 	if !ok {
 		old.action, old.blobs, old.err = explain.Load(ctx, w.seen.Store, w.results, then.Key)
@@ -418,28 +417,10 @@ func (w *reasons) compare(ctx context.Context, run *runlog.Run, then *runlog.Act
 	if old.err != nil {
 		return explain.Comparison{}, old.err
 	}
-	c, err := explain.Compare(ctx, old.blobs, old.action, v.Action, limit)
-	if err != nil {
-		return c, err
-	}
+	c := explain.Compare(ctx, old.blobs, explain.Made{Action: old.action, Toolchains: run.Toolchains},
+		explain.Made{Action: v.Action, Toolchains: w.versions})
 	c.Place(v.Spec)
-	for i := range c.Differences {
-		if d := &c.Differences[i]; d.What == explain.Toolchain {
-			d.Old, d.New = release(run.Toolchains[d.Name], d.Old), release(w.versions[d.Name], d.New)
-		}
-	}
 	return c, nil
-}
-
-// release is a toolchain's version with its root digest.
-func release(version, root string) string {
-	switch {
-	case version == "" || root == "":
-		return root
-	case root == "":
-		return version
-	}
-	return version + " (" + root + ")"
 }
 
 // gone tells whether the error means that what an action was made of is no longer in the cache.

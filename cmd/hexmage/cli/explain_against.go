@@ -11,7 +11,6 @@ import (
 	"github.com/hexmage/hexmage/internal/engine"
 	"github.com/hexmage/hexmage/internal/explain"
 	"github.com/hexmage/hexmage/internal/history"
-	"github.com/hexmage/hexmage/internal/history/collect"
 	"github.com/hexmage/hexmage/internal/nearest"
 )
 
@@ -57,8 +56,9 @@ func (a *app) against(ctx context.Context, name string, w *reasons, found []*eng
 	if !slices.ContainsFunc(found, func(v *engine.Previewed) bool { return steps[plainStep(v)] }) {
 		return nil, x.lacks(w.p.Pipeline, w.p.Profile, plainStep(found[0]))
 	}
-	m := collect.NewMaterials(a.hider())
-	x.here = &history.Document{Toolchains: w.versions}
+	m := explain.NewMaterials(a.hider())
+	open := func(name string) (history.Folder, bool) { return m.Folder(ctx, name) }
+	x.here = &history.Document{Toolchains: w.versions, Open: open}
 	for _, v := range found {
 		if v.Action == nil {
 			continue
@@ -67,9 +67,6 @@ func (a *app) against(ctx context.Context, name string, w *reasons, found []*eng
 		x.here.Digests = v.Key.Function().String()
 		m.Add(ctx, h, v.Action, w.seen.Store)
 		x.actions[h.Key] = h
-	}
-	if x.here.Trees, _, err = m.Trees(ctx); err != nil {
-		return nil, engineError(err)
 	}
 	return x, nil
 }
@@ -124,43 +121,15 @@ func (x *against) compare(v *engine.Previewed) *earlierRun {
 	if t.Same {
 		return t
 	}
-	d := history.Differ(x.theirs, h, x.here, x.actions[v.Key.Hex()])
-	c := explain.Comparison{More: d.More}
-	for _, change := range d.Changes {
-		c.Differences = append(c.Differences, difference(change))
-	}
+	c := explain.Of(history.Differ(x.theirs, h, x.here, x.actions[v.Key.Hex()]))
 	c.Place(v.Spec)
 	t.Differences, t.More = append(t.Differences, c.Differences...), c.More
-	t.Notes = append(t.Notes, d.Unknown...)
+	t.Notes = append(t.Notes, c.Unknown...)
 	if h.Run != "" {
 		t.Notes = append(t.Notes, fmt.Sprintf("whether run %s would have had it so, too: it did not look at it, "+
 			"and what is compared is of run %s", x.theirs.ID, h.Run))
 	}
 	return t
-}
-
-// difference is a change as explain has it.
-func difference(c history.Change) explain.Difference {
-	what, name, _ := strings.Cut(c.Name, " ")
-	d := explain.Difference{What: what, Name: name, Change: changed(c), Old: c.A, New: c.B, MoreInside: c.More}
-	if what == history.Output {
-		d.Old, d.New = "", ""
-	}
-	for _, in := range c.Inside {
-		d.Inside = append(d.Inside,
-			explain.Difference{What: explain.Input, Name: in.Name, Change: changed(in), Old: in.A, New: in.B})
-	}
-	return d
-}
-
-func changed(c history.Change) string {
-	switch {
-	case c.A == "":
-		return explain.Added
-	case c.B == "":
-		return explain.Removed
-	}
-	return explain.Changed
 }
 
 // verdict is what a comparison came to, in a few words.

@@ -8,7 +8,7 @@ import (
 
 // inspectCmd is `hexmage inspect FILE…`.
 type inspectCmd struct {
-	Files []string `arg:"" help:"Libraries, op packages, context binaries, models, catalogs, SDKs as folders or zip files, or folders with any of them."`
+	Files []string `arg:"" help:"Libraries, op packages, context binaries, models, SDKs as folders or zip files, or folders with any of them."`
 }
 
 // Help has the examples of `hexmage inspect --help`.

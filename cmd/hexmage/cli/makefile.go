@@ -58,8 +58,7 @@ type makefileCmd struct {
 	packageFlags
 	Output  string `short:"o" placeholder:"FILE" help:"Write to FILE, - for standard output. Default: Makefile in DIR."`
 	Force   bool   `help:"Also write over a Makefile that is not hexmage's."`
-	Compare string `placeholder:"MAKEFILE" help:"Write nothing: compare what MAKEFILE would run for the package with what hexmage runs. Exit code 1 for a difference that is not meant."`
-	Check   bool   `help:"Write nothing: make sure that make would run the very lines that a pipeline runs."`
+	Compare string `placeholder:"MAKEFILE" help:"Compare what MAKEFILE would run with what hexmage runs."`
 }
 
 // madeBy begins the line by which a generated Makefile is known.
@@ -78,7 +77,7 @@ func (c *makefileCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.Compare != "" || c.Check {
+	if c.Compare != "" {
 		return c.compare(ctx, a, dir, p, arches)
 	}
 	var text bytes.Buffer
@@ -209,20 +208,9 @@ func (c *makefileCmd) compare(ctx context.Context, a *app, dir string, p oppacka
 	arches []oppackage.Arch) error {
 	program, err := exec.LookPath("make")
 	if err != nil {
-		return usageError("there is no make on this machine, which is to be asked what it would run: %s",
-			howToGet("make"))
+		return usageError("make is missing on this machine: %s", howToGet("make"))
 	}
 	m := equiv.Make{Program: program, Env: []string{"PATH=" + a.Env.Var("PATH"), "HOME=" + a.Env.Var("HOME")}, Dir: dir}
-	if c.Check {
-		n, err := equiv.Check(ctx, m, p, arches)
-		if err != nil {
-			return &exitError{Code: ExitFailed, Err: err}
-		}
-		fmt.Fprintf(a.Env.Stdout, "make and pipelines run the same %d lines for %d targets\n", n, len(arches))
-	}
-	if c.Compare == "" {
-		return nil
-	}
 	targets, err := equiv.Compare(ctx, m, absolute(a.WorkDir, c.Compare), p, arches)
 	if errors.Is(err, fs.ErrNotExist) {
 		return usageError("%w", err)
@@ -245,9 +233,9 @@ func (c *makefileCmd) compare(ctx context.Context, a *app, dir string, p oppacka
 		}
 	}
 	if unexplained > 0 {
-		return &exitError{Code: ExitFailed, Err: fmt.Errorf("%d differences are not meant: + is what only hexmage "+
-			"has, - what only %s has; say such flags (--define, --flag, --include; in a step: defines, flags, "+
-			"includes)", unexplained, c.Compare)}
+		return &exitError{Code: ExitFailed, Err: fmt.Errorf("%d differences have no reason: + is a word that "+
+			"only hexmage has, - one that only %s has; add such flags (--define, --flag, --include; in a step: "+
+			"defines, flags, includes)", unexplained, c.Compare)}
 	}
 	return nil
 }
@@ -261,6 +249,5 @@ Examples:
     hexmage makefile LLaMAPackage --arch htp_v79,htp_aarch64
     hexmage makefile LLaMAPackage -o - | less
     hexmage makefile MyPackage --define FAST=1 --flag=-O3
-    hexmage makefile LLaMAPackage --check                          as pipelines do?
-    hexmage makefile LLaMAPackage --compare LLaMAPackage/Makefile  what do we do otherwise, and why?`
+    hexmage makefile LLaMAPackage --compare LLaMAPackage/Makefile  exit code 1 for a difference without a reason`
 }

@@ -39,21 +39,17 @@ type patchArgs struct {
 	Source string `arg:"" help:"Folder of the sources."`
 	SDK    string `name:"sdk" default:"qairt" placeholder:"SDK" help:"SDK root, or qairt[@VERSION]. Default: qairt."`
 	Series string `placeholder:"NAME" help:"Shipped series, or NAME=FOLDER. Default: the shipped one that fits."`
-	Fuzz   int    `default:"0" placeholder:"N" help:"Leave out up to N lines of context at each end of a hunk. Default: none."`
 }
 
 // request opens what the arguments name.
 func (p *patchArgs) request(ctx context.Context, a *app) (patches.Request, error) {
 	source, err := a.place(absolute(a.WorkDir, p.Source))
-	r := patches.Request{Source: source, Fuzz: p.Fuzz}
+	r := patches.Request{Source: source}
 	if err != nil {
 		return r, err
 	}
 	if info, err := os.Stat(r.Source); err != nil || !info.IsDir() {
 		return r, usageError("%s is no folder of sources: name the one that has the op package's files", p.Source)
-	}
-	if p.Fuzz < 0 {
-		return r, usageError("--fuzz %d: it is a number of lines", p.Fuzz)
 	}
 	if r.SDKInclude, err = a.sdkHeaders(ctx, p.SDK); err != nil {
 		return r, err

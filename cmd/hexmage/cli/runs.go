@@ -15,6 +15,7 @@ import (
 
 	"github.com/hexmage/hexmage/internal/ansi"
 	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/internal/explain"
 	"github.com/hexmage/hexmage/internal/fetch"
 	"github.com/hexmage/hexmage/internal/history"
 	"github.com/hexmage/hexmage/internal/history/collect"
@@ -169,7 +170,7 @@ func (a *app) documentOf(ctx context.Context, book *runlog.Book, run *runlog.Run
 	if blobs, results, err := a.stores(); err == nil {
 		stores = collect.Stores{Blobs: store.Blobs(blobs), Results: results}
 	}
-	var hide *collect.Hider
+	var hide *explain.Hider
 	if of {
 		hide = a.hider()
 	}
@@ -181,8 +182,8 @@ func (a *app) documentOf(ctx context.Context, book *runlog.Book, run *runlog.Run
 }
 
 // hider takes out of a document what is not for others.
-func (a *app) hider() *collect.Hider {
-	return collect.NewHider(map[string]string{collect.Workspace: a.here(), "cache": a.Cache,
+func (a *app) hider() *explain.Hider {
+	return explain.NewHider(map[string]string{explain.Workspace: a.here(), "cache": a.Cache,
 		"shipped": a.places().Shipped(), "home": a.Env.Var("HOME"), "temp": os.TempDir()},
 		"/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/dev", "/proc", "/sys", // of the system's
 		"/data/local", "/vendor", "/system") // of phones

@@ -20,7 +20,6 @@ import (
 // shippedPaths are the variables of shipped pipelines that name files or folders, by pipeline and a profile that reads
 // them, and what they need beside them. Paths start with in/.
 var shippedPaths = []shippedPath{
-	{"board-ort", "emulator", map[string]string{"model": "in/qwen3"}},
 	{"executorch-qnn", "device", map[string]string{"module": "in/net.py"}},
 	{"fallback", "emulator", map[string]string{"model": "in/net.onnx", "samples": "in/samples"}},
 	{"fallback", "emulator", map[string]string{"model": "in/net.pte"}},
@@ -33,7 +32,7 @@ var shippedPaths = []shippedPath{
 	{"mllm-v1-quantize", "emulator", map[string]string{"model": "in/qwen3", "mllm": "in/clone",
 		"calibration": "in/text.txt", "pictures": "in/samples"}},
 	{"onnx-htp", "emulator", map[string]string{"model": "in/net.onnx", "samples": "in/samples"}},
-	{"phone-ort", "device", map[string]string{"model": "in/qwen3", "runtime": "in/runtime"}},
+	{"onnx-device", "device", map[string]string{"model": "in/qwen3", "runtime": "in/runtime"}},
 	{"profile-npu", "emulator", map[string]string{"model": "in/net.onnx", "samples": "in/samples"}},
 	{"quantizers", "emulator", map[string]string{"mllm": "in/clone", "model": "tiny"}},
 	{"qwen3-aot-v79", "simulated", map[string]string{"mllm": "in/clone"}},
@@ -48,7 +47,7 @@ type shippedPath struct {
 
 // noPaths are the other variables.
 var noPaths = strings.Fields(`mllm-v1-quantize.samples quantizers.model architecture bisect block_size board chunk context
-	embedding fallback floats kv layers least lengths level norms optimization package partitions phone precision processor
+	embedding fallback floats kv layers least lengths level norms optimization package partitions precision
 	prompt quantise quantizer releases repeat rotate schemes serial series sharing splits targets threshold tokens tolerance
 	top twins ways`)
 

@@ -323,7 +323,7 @@ func (a *app) showError(cat *diagnose.Catalogue, name string) error {
 	}
 	shown := []failureShown{}
 	for _, e := range entries {
-		shown = append(shown, failureShown{e.ID, e.Rank.String(), e.Where, e.Warning, e.Benign, e.Cause, e.Remedy,
+		shown = append(shown, failureShown{e.ID, string(e.Rank), e.Where, e.Warning(), e.Benign, e.Cause, e.Remedy,
 			e.Source, e.Explains, e.Examples})
 	}
 	if a.JSON {

@@ -30,8 +30,8 @@ type Stores struct {
 // Document makes the document of a run of the book. With hide it is for others: it has what each action's key was
 // made of, also of those that the run had no need to look at, and nothing of what hide takes out.
 func Document(ctx context.Context, book *runlog.Book, run *runlog.Run, stores Stores,
-	hide *Hider) (*history.Document, error) {
-	c := &collector{book: book, run: run, stores: stores, hide: hide, materials: NewMaterials(hide),
+	hide *explain.Hider) (*history.Document, error) {
+	c := &collector{book: book, run: run, stores: stores, hide: hide, materials: explain.NewMaterials(hide),
 		loaded: map[digest.Digest]loadedAction{}, sizes: map[digest.Digest]int64{}}
 	s := run.Summary
 	c.d = &history.Document{
@@ -79,10 +79,10 @@ type collector struct {
 	book   *runlog.Book
 	run    *runlog.Run
 	stores Stores
-	hide   *Hider // nil: the document is for this machine
+	hide   *explain.Hider // nil: the document is for this machine
 	d      *history.Document
 
-	materials *Materials
+	materials *explain.Materials
 	plan      []runlog.Step
 
 	loaded map[digest.Digest]loadedAction
@@ -297,7 +297,7 @@ func (c *collector) forOthers(ctx context.Context) error {
 	c.d.Outputs = slices.Clone(c.d.Outputs)
 	for i := range c.d.Outputs {
 		o := &c.d.Outputs[i]
-		o.Path = strings.TrimPrefix(text(o.Path), text(c.hide.at(Workspace))+"/")
+		o.Path = strings.TrimPrefix(text(o.Path), text(c.hide.At(explain.Workspace))+"/")
 		if utf8.Valid(o.Content) {
 			o.Content = []byte(text(string(o.Content)))
 		}
@@ -397,10 +397,7 @@ func (c *collector) reason(ctx context.Context, a *runlog.Action) string {
 	if err != nil {
 		return "changed; what it was is no longer in the cache"
 	}
-	differs, err := explain.Compare(ctx, blobs, old, now.action, 2)
-	if err != nil {
-		return "changed"
-	}
+	differs := explain.Compare(ctx, blobs, explain.Made{Action: old}, explain.Made{Action: now.action})
 	return cmp.Or(differs.Reason(), "changed")
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/hexmage/hexmage/internal/action"
 	"github.com/hexmage/hexmage/internal/digest"
 	"github.com/hexmage/hexmage/internal/event"
+	"github.com/hexmage/hexmage/internal/explain"
 	"github.com/hexmage/hexmage/internal/history"
 	"github.com/hexmage/hexmage/internal/history/collect"
 	"github.com/hexmage/hexmage/internal/merkle"
@@ -91,7 +92,7 @@ func (p *place) run(steps []runlog.Step, fresh []string, events ...event.Event) 
 func (p *place) document(at int) *history.Document {
 	p.t.Helper()
 	book := runlog.Open(p.dir)
-	d, err := collect.Document(p.t.Context(), book, book.Runs()[at], p.stores, collect.NewHider(nil))
+	d, err := collect.Document(p.t.Context(), book, book.Runs()[at], p.stores, explain.NewHider(nil))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func TestCollect(t *testing.T) {
 	d = p.run(nil, nil, did(obj, "o", event.Cached, one), did("exec.all", "", event.Executed, all),
 		did("exec.new", "", event.Executed, p.made("n", "-g", 1, false)))
 	want = []string{"module.m.exec.obj " + obj + " o: its result was known from an earlier run than the last",
-		"exec.all: its result was no longer in the cache", "exec.new: argument  is now -g"}
+		"exec.all: its result was no longer in the cache", `exec.new: argument "" is now -g`}
 	if diff := cmp.Diff(want, reasons(d)); diff != "" {
 		t.Error(diff)
 	}
@@ -245,7 +246,7 @@ func TestTreesAreBounded(t *testing.T) {
 		}
 		return root
 	}
-	m := collect.NewMaterials(collect.NewHider(nil))
+	m := explain.NewMaterials(explain.NewHider(nil))
 	for i, root := range []digest.Digest{tree("a", wide(5)), tree("b", wide(99_900)), tree("c", wide(99_990)),
 		tree("d", wide(7))} {
 		var to history.Action

@@ -159,7 +159,9 @@ func checkOutputs(t *testing.T, k step.Kind, r step.Request, p step.Planned) {
 	t.Helper()
 	want := map[string]action.Class{}
 	for _, o := range k.Schema().Outputs {
-		want[o.Name] = o.Class
+		if _, planned := p.Outputs[o.Name]; planned || !o.Optional {
+			want[o.Name] = o.Class
+		}
 	}
 	for _, o := range r.Outputs {
 		want[o.Name] = o.Class

@@ -1,4 +1,4 @@
-"""Compares what graphs gave: reference, references, outputs, contexts, compile_times, times, on_cpu, twins (by name), twin, least, agree, title →
+"""Compares what graphs gave: reference, references, outputs, contexts, compile_times, times, on_cpu, twins (by name), twin, tokenizer, least, agree, title →
 table, rows, first_bad, wrong: JSON files; plot: the same as a picture.
 
 With references, each is compared with its own, such as truncated twins with the float model cut after as many layers.
@@ -16,14 +16,15 @@ import numpy as np
 
 import command
 import plot
+import tokens
 from arch import Wrong
 from compare import perplexity, rows
 
 EMULATOR = "Measured on Qualcomm's HTP emulator for x86-64: not a phone's speed."
 
 
-def compared(reference: Path, outputs: Path) -> dict[str, Any]:
-    """One against the reference."""
+def compared(reference: Path, outputs: Path, tokenizer: str = "") -> dict[str, Any]:
+    """One against the reference. tokenizer is the folder of the tokenizer that decodes outputs without words."""
     if not (reference / "said.json").is_file():
         return applied(reference, outputs)
     r, g = (json.loads((p / "said.json").read_text()) for p in (reference, outputs))
@@ -34,13 +35,14 @@ def compared(reference: Path, outputs: Path) -> dict[str, Any]:
         same += 1
     most = min(same + 1, len(r["tokens"]), len(g["tokens"]))  # rows before which both had said the same
     said = (np.load(reference / "said.npy")[:most], np.load(outputs / "said.npy")[:most])
-    found: dict[str, Any] = {"words": g["text"], "tokens": len(r["tokens"]), "equal": same}
+    text = g["text"] if "text" in g else tokens.Text(Path(tokenizer)).decode(g["tokens"])
+    found: dict[str, Any] = {"words": text, "tokens": len(r["tokens"]), "equal": same}
     if "on" in g:
         found["on"] = g["on"]
     if "text_tokens" in r and "text_tokens" in g:
-        text = (np.load(reference / "text.npy"), np.load(outputs / "text.npy"))
-        found |= rows(*(np.concatenate(pair) for pair in zip(said, text, strict=True)))
-        found["perplexity"] = perplexity(text[1], g["text_tokens"])
+        read = (np.load(reference / "text.npy"), np.load(outputs / "text.npy"))
+        found |= rows(*(np.concatenate(pair) for pair in zip(said, read, strict=True)))
+        found["perplexity"] = perplexity(read[1], g["text_tokens"])
     else:
         found |= rows(*said)
     if g.get("choices"):
@@ -70,7 +72,7 @@ def context(folder: Path) -> dict[str, Any]:
     """What a context is, in numbers."""
     manifest, nodes = (json.loads((folder / name).read_text()) for name in ("manifest.json", "nodes.json"))
     on = [n["on"] for graph in nodes.values() for n in graph]
-    size = sum(f["bytes"] for name, f in manifest["files"].items() if name.startswith("device/"))
+    size = sum(f["bytes"] for name, f in manifest["files"].items() if name.startswith("device/") and "_ctx" in name)
     return {"npu_nodes": on.count("NPU"), "cpu_nodes": on.count("CPU"), "context_mb": round(size / 1e6, 1)}
 
 
@@ -133,7 +135,7 @@ def cell(row: dict[str, Any], name: str) -> str:
 def row(a: dict[str, Any], name: str) -> dict[str, Any]:
     """One line's numbers."""
     try:
-        found = compared(Path(a["references"].get(name) or a["reference"]), Path(a["outputs"][name]))
+        found = compared(Path(a["references"].get(name) or a["reference"]), Path(a["outputs"][name]), a["tokenizer"])
     except Wrong as e:
         raise Wrong(f"{name}: {e}") from e
     if name in a["on_cpu"]:

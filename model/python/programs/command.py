@@ -26,16 +26,15 @@ T = TypeVar("T")
 Part = Callable[[dict[str, Any]], dict[str, Any] | None]
 
 BESIDE = ("tokenizer.json", "chat_template.jinja", "special_tokens.json", "embedding.bin")  # what goes on beside the graphs
+LICENSES = "licenses"  # and the texts of the model's license
 
 
-def run(command: Part, given: dict[str, Any] | None = None) -> None:
-    """Runs the program, and ends the process without the libraries' own cleaning up, which is not always sound. given are arguments that it has read itself."""
+def run(command: Part) -> None:
+    """Runs the program, and ends the process without the libraries' own cleaning up, which is not always sound."""
     argv = sys.argv[1:]
     code = 0
     try:
-        if given is not None:
-            report = command(given)
-        elif len(argv) == 2 and argv[0] == "--child":
+        if len(argv) == 2 and argv[0] == "--child":
             report = command(json.loads(argv[1]))
         elif len(argv) == 1:
             report = command(json.loads(Path(argv[0]).read_text()))
@@ -65,6 +64,8 @@ def carry(source: Path, to: Path, *more: str) -> None:
     for name in (*BESIDE, *more):
         if (source / name).is_file():
             shutil.copyfile(source / name, to / name)
+    if (source / LICENSES).is_dir():
+        shutil.copytree(source / LICENSES, to / LICENSES, copy_function=shutil.copyfile)
 
 
 def files(folder: Path) -> dict[str, dict[str, Any]]:

@@ -10,10 +10,11 @@ import numpy as np
 from tokenizers import Tokenizer
 
 import command
-import origin
 import weights
-from arch import Arch
+from arch import Arch, Wrong
 
+SPECIAL = ("bos", "eos", "pad", "unk")
+GGUF = {"bos": "bos", "eos": "eos", "pad": "padding", "unk": "unknown"}  # the same names in a GGUF
 FEW = 4096  # positions that its config allows, where nobody says another number
 
 
@@ -25,26 +26,45 @@ def main(a: dict[str, Any]) -> None:
         settings |= json.loads(files.pop("special_tokens.json"))
     for name, text in files.items():
         (out / name).write_text(text)
-    said = origin.of(Path(a["model"]))
-    if pad := padding(said, found.arch.stop, files.get("tokenizer.json")):
+    ids, word = special(Path(a["model"]))
+    if pad := padding(ids, word, found.arch.stop, files.get("tokenizer.json")):
         settings["pad_token"] = pad
     (out / "tokenizer_config.json").write_text(json.dumps(settings, indent=1) + "\n")
     own_head = found.own_head()
-    (out / "config.json").write_text(json.dumps(config(found.arch, not own_head, said.ids), indent=1) + "\n")
+    (out / "config.json").write_text(json.dumps(config(found.arch, not own_head, ids), indent=1) + "\n")
     keys = [key for key in weights.TOP if key != "head" or own_head]
     keys += [f"{i}.{key}" for i in range(found.arch.layers) for key in weights.LAYER if found.has(f"{i}.{key}")]
     write(out / "model.safetensors", found, keys)
 
 
-def padding(said: origin.Origin, stop: tuple[int, ...], tokenizer: str | None) -> str | None:
+def special(path: Path) -> tuple[dict[str, int], Any]:
+    """The special tokens of a Hugging Face folder or a GGUF, as weights.open_model takes them, and the word that a folder pads with."""
+    if path.is_dir() and (path / "config.json").is_file():
+        config, generation, tokenizer = (
+            json.loads((path / name).read_text()) if (path / name).is_file() else {} for name in ("config.json", "generation_config.json", "tokenizer_config.json")
+        )
+        named = {kind: next((d[f"{kind}_token_id"] for d in (generation, config) if d.get(f"{kind}_token_id") is not None), None) for kind in SPECIAL}
+        ids = {kind: value[0] if isinstance(value, list) and value else value for kind, value in named.items()}
+        return {kind: i for kind, i in ids.items() if isinstance(i, int)}, tokenizer.get("pad_token")
+    if path.is_dir():
+        ggufs = sorted(path.glob("*.gguf"))
+        if len(ggufs) != 1:
+            raise Wrong(f"{path} has neither a config.json nor one GGUF.")
+        path = ggufs[0]
+    import gguf  # slow to import, and only needed here
+
+    fields = {kind: gguf.GGUFReader(path).get_field(f"tokenizer.ggml.{name}_token_id") for kind, name in GGUF.items()}
+    return {kind: int(f.contents()) for kind, f in fields.items() if f is not None}, None
+
+
+def padding(ids: dict[str, int], word: Any, stop: tuple[int, ...], tokenizer: str | None) -> str | None:
     """What texts of a batch are filled up with, which transformers does not do without: the model's own word, else that of its own token, else what an answer ends with."""
-    word = said.tokenizer.get("pad_token")
     if isinstance(word, dict):
         word = word.get("content")
     if word or not tokenizer:
         return word or None
-    ids = [*([said.ids["pad"]] if "pad" in said.ids else []), *stop]
-    return Tokenizer.from_str(tokenizer).id_to_token(ids[0]) if ids else None
+    first = [*([ids["pad"]] if "pad" in ids else []), *stop]
+    return Tokenizer.from_str(tokenizer).id_to_token(first[0]) if first else None
 
 
 def config(of: Arch, tied: bool, ids: dict[str, int]) -> dict[str, Any]:

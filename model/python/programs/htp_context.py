@@ -5,7 +5,8 @@ and the compiler's peak of memory; schematics: a folder, if operations are to be
 Where the graphs have a points.json, every point in it must be in the graph that the compiler writes down, to the bit.
 
 device/ has one context for all graphs, with their weights once, or for one graph a file with a context for each of socs. The emulator loads neither, so
-each graph has a twin of its own there, for the target. Without sharing the twins are in device/, too, in place of the one context.
+each graph has a twin of its own there, for the target. Without sharing the twins are in device/, too, in place of the one context. Of a language model device/
+also has the texts of its license, and decoder.txt and rotation.bin: device.py.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import onnx
 
 import command
 import context
+import device
 import dlc
 import feed
 import placement
@@ -72,8 +74,13 @@ def main(a: dict[str, Any]) -> None:
             shutil.copyfile(p, out / "device" / p.name)
     if a["fallback"]:
         explain(graphs, nodes, target, o, out)
+    if (source / "arch.json").is_file():
+        made = next(c for name, c in described.items() if name.startswith("emulator" if apart else "device"))
+        device.write(source, out / "device", not apart, f"for {made['soc']}, Hexagon v{made['arch']}, compiled by QAIRT {made['build'].removeprefix('v')}")
     (out / "placed.json").write_text(json.dumps(placement.document(graphs, out / "device", nodes), indent=1) + "\n")
     command.carry(source, out, "arch.json", "cache.json")
+    if (out / command.LICENSES).is_dir():
+        shutil.move(out / command.LICENSES, out / "device")
     (out / "nodes.json").write_text(json.dumps(nodes, indent=1) + "\n")
     files = command.files(out)
     manifest = {"target": target.__dict__, "socs": [t.__dict__ for t in socs], "contexts": described, "files": files} | ({"points": found} if found else {})

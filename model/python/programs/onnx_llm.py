@@ -1,11 +1,12 @@
-"""A model as static graphs: model, context, chunk, layers, embedding → out: prefill.onnx, decode.onnx, weights.bin, arch.json, tokenizer.json, chat_template.jinja,
-special_tokens.json; with embedding "outside" embedding.bin.
+"""A model as static graphs: model, licenses, context, chunk, layers, embedding → out: prefill.onnx, decode.onnx, weights.bin, arch.json, tokenizer.json, chat_template.jinja,
+special_tokens.json, licenses/; with embedding "outside" embedding.bin.
 
 The graphs are float, or quantised where the model is: as mllm's quantiser wrote it. Then there are cache.json and points.json, too.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import decoder
 import upstream
 import weights
 from arch import Wrong
+
+TEXTS = re.compile(r"(licen[cs]e|notice|copying|use_policy)", re.IGNORECASE)  # files that a model's license asks to pass on
 
 
 def main(a: dict[str, Any]) -> None:
@@ -24,6 +27,7 @@ def main(a: dict[str, Any]) -> None:
         out = command.fresh(a["out"])
         for name, text in upstream.write(Path(a["model"]), out, a["context"], a["chunk"], a.get("layers")):
             (out / name).write_text(text)
+        licenses(a, out)
         return
     found, files = weights.open_model(Path(a["model"]))
     found.arch = found.arch.sized(a["context"], a["chunk"], a.get("layers"), outside)
@@ -31,6 +35,18 @@ def main(a: dict[str, Any]) -> None:
     for name, text in files.items():
         (out / name).write_text(text)
     decoder.write(out, found.arch, found)
+    licenses(a, out)
+
+
+def licenses(a: dict[str, Any], out: Path) -> None:
+    """Copies the license texts of the model's folder, and those given: they go along as far as the context."""
+    model, to = Path(a["model"]), out / command.LICENSES
+    own = [p for p in model.iterdir() if p.is_file() and TEXTS.match(p.name)] if model.is_dir() else []
+    for p in [*sorted(own), *(f for g in map(Path, a.get("licenses", [])) for f in (sorted(x for x in g.rglob("*") if x.is_file()) if g.is_dir() else [g]))]:
+        to.mkdir(exist_ok=True)
+        if (to / p.name).exists() and (to / p.name).read_bytes() != p.read_bytes():
+            raise Wrong(f"{p.name}: two different license texts have this name. Rename one of the files.")
+        (to / p.name).write_bytes(p.read_bytes())
 
 
 command.run(main)

@@ -1,4 +1,4 @@
-"""Lets a decoder answer: graphs, libraries, prompt, system, tokens, text, choices → out: said.json, said.npy, text.npy; said: said.json once more; times: a JSON file;
+"""Lets a decoder answer: graphs, libraries, prompt, system, tokens, text, choices → out: said.json, said.npy, text.npy, prompt.txt; said: said.json once more; times: a JSON file;
 profile: where its time goes, a folder.
 
 With libraries, graphs is what htp_context made, and runs on the vendor's emulator; else it runs on ONNX Runtime's own kernels. profile is filled if
@@ -7,8 +7,11 @@ profiling says how: basic, detailed, optrace.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import arch
 import choices
@@ -50,8 +53,13 @@ def main(a: dict[str, Any]) -> dict[str, Any]:
     if a.get("choices"):
         questions = choices.read(Path(a["choices"]), words, of.chunk)
         report["choices"] = choices.picked(questions, d.after_each([q.text for q in questions])) if questions else []
-    Path(a["said"]).write_text(session.keep(out, said, report, text))
-    Path(a["times"]).write_text(session.times(said))
+    np.save(out / "said.npy", np.stack(said.logits))
+    if text is not None:
+        np.save(out / "text.npy", text)
+    (out / "prompt.txt").write_text(" ".join(map(str, said.prompt)) + "\n")  # what the program on a device reads
+    for at in (out / "said.json", Path(a["said"])):
+        at.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    Path(a["times"]).write_text(json.dumps({"prefill": [round(t, 3) for t in said.prefill], "decode": [round(t, 3) for t in said.decode]}) + "\n")
     return {"tokens": len(said.tokens)}
 
 

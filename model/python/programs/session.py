@@ -57,15 +57,11 @@ def profiled(a: dict[str, Any], context: Path) -> dict[str, str]:
     return {"profiling_level": a["profiling"], "profiling_file_path": str(folder / f"{context.stem.removesuffix('_ctx')}.csv")}
 
 
-def load(context: Path, libraries: Path, shared: bool = False, profile: dict[str, str] | None = None, rest: bool = False) -> Run:
-    """A compiled context on whatever the libraries are for; shared says that another session of this process has its graph in the same context, rest that nodes of the
-    graph run on the CPU.
-    """
+def load(context: Path, libraries: Path, profile: dict[str, str] | None = None, rest: bool = False) -> Run:
+    """A compiled context on whatever the libraries are for; rest says that nodes of the graph run on the CPU."""
     o = runtime.options()  # for nodes that run on the CPU
     if not rest:
         o.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
-    if shared:
-        o.add_session_config_entry("ep.share_ep_contexts", "1")
     o.add_provider_for_devices(devices(libraries), {"backend_path": backend(libraries)} | (profile or {}))
     return _run(onnxruntime.InferenceSession(str(context), sess_options=o, enable_fallback=0))
 
@@ -99,7 +95,7 @@ def _run(s: onnxruntime.InferenceSession) -> Run:
 
 
 def backend(libraries: Path) -> str:
-    """The vendor's compiler and emulator for x86; on a board, its way to the NPU."""
+    """The vendor's compiler and emulator for x86."""
     return str(libraries.resolve() / "libQnnHtp.so")
 
 
@@ -124,21 +120,6 @@ class Said:
     logits: list[np.ndarray] = field(default_factory=list)  # before each token, float32 [vocabulary]
     prefill: list[float] = field(default_factory=list)  # seconds a chunk
     decode: list[float] = field(default_factory=list)  # seconds a token
-
-
-def keep(out: Path, said: Said, report: dict[str, Any], text: np.ndarray | None) -> str:
-    """Writes what was said into a folder, as accuracy reads it: said.json, said.npy and text.npy, the logits after each token of a text; gives said.json."""
-    np.save(out / "said.npy", np.stack(said.logits))
-    if text is not None:
-        np.save(out / "text.npy", text)
-    made = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
-    (out / "said.json").write_text(made)
-    return made
-
-
-def times(said: Said) -> str:
-    """How long it took, as accuracy reads it."""
-    return json.dumps({"prefill": [round(t, 3) for t in said.prefill], "decode": [round(t, 3) for t in said.decode]}) + "\n"
 
 
 class Decoder:

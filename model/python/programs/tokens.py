@@ -63,5 +63,5 @@ class Text:
             raise Wrong(f"{at} has no lines to calibrate with.")
         return [self.chat(line) for line in lines[:most]]
 
-    def decode(self, ids: list[int], special: bool = False) -> str:
-        return str(self.tokenizer.decode(ids, skip_special_tokens=not special))
+    def decode(self, ids: list[int]) -> str:
+        return str(self.tokenizer.decode(ids, skip_special_tokens=True))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
-import importlib.machinery
-import importlib.metadata
 import io
 import itertools
 import json
@@ -35,7 +33,6 @@ from onnx import TensorProto, helper
 
 import arch
 import assigned
-import board
 import calibrate
 import canonical
 import choices
@@ -43,12 +40,11 @@ import command
 import compare
 import context
 import decoder
+import device
 import dlc
 import feed
 import foreign
-import genai
 import mllm
-import origin
 import parts
 import placement
 import plain
@@ -156,172 +152,17 @@ class Decoder(unittest.TestCase):
             made().arch.sized(24, 8, 3)
 
 
-class Genai(unittest.TestCase):
-    """onnxruntime-genai itself, on graphs for the processor: their contexts take and give the same."""
-
-    def bundle(self, folder: Path) -> dict[str, Any]:
-        decoder.write(folder, self.w.arch, self.w)
-        contexts = {g: folder / f"{g}.onnx" for g in feed.GRAPHS}
-        config = genai.write(folder, self.w.arch, contexts, {"bos": 1, "pad": 95}, {})
-        text = json.dumps(config).replace(json.dumps(genai.NPU), json.dumps(genai.HERE))
-        (folder / "genai_config.json").write_text(text)
-        return dict(json.loads(text))
-
-    def setUp(self) -> None:
-        self.w = made()
-
-    def test_says_what_we_say(self) -> None:
-        import onnxruntime_genai as og
-
-        for length, outside in ((1, False), (5, False), (5, True), (8, False), (11, False), (11, True)):
-            self.w.arch = dataclasses.replace(self.w.arch, outside=outside)
-            ids = [int(i) for i in np.random.default_rng(length).integers(0, 90, length)]
-            with tempfile.TemporaryDirectory() as d:
-                self.bundle(Path(d))
-                s = session.Decoder(self.w.arch, session.cpu(Path(d) / "prefill.onnx"), session.cpu(Path(d) / "decode.onnx"), None, session.table(Path(d), self.w.arch))
-                model = og.Model(og.Config(d))
-                g = og.Generator(model, og.GeneratorParams(model))
-                g.append_tokens(np.array(ids, np.int32))
-                got = []
-                while len(got) < 8:
-                    g.generate_next_token()
-                    got.append(int(g.get_next_tokens()[0]))
-                self.assertEqual(got, s.say(ids, 8).tokens)
-                del g, model
-
-    def test_positions_and_cache(self) -> None:
-        a = self.w.arch
+class Devices(unittest.TestCase):
+    def test_tables(self) -> None:
+        of = dataclasses.replace(made().arch, stop=(2, 7))
         with tempfile.TemporaryDirectory() as d:
-            genai.positions(Path(d) / "positions.onnx", a)
-            genai.cache(Path(d) / "cache.onnx", a, TensorProto.UINT16)
-            at, put = session.cpu(Path(d) / "positions.onnx"), session.cpu(Path(d) / "cache.onnx")
-            r = np.random.default_rng(3)
-            for past, width in ((0, 8), (8, 8), (0, 1), (11, 1), (23, 1)):
-                lengths = {"past_sequence_length": np.array([[past + width - 1]], np.int32), "total_sequence_length": np.array([24], np.int32)}
-                want = feed.inputs(a, [1] * width, width, past, {})
-                for name, got in at({"input_ids": want.pop("input_ids"), **lengths}).items():
-                    np.testing.assert_array_equal(got, want.pop(name))
-                self.assertFalse(want)
-                old = {"past_" + t: r.integers(0, 9, (1, a.kv_heads, a.context, a.head_dim)).astype(np.uint16) for t in genai.tensors(a)}
-                new = {"new_" + t: r.integers(10, 99, (1, a.kv_heads, width, a.head_dim)).astype(np.uint16) for t in genai.tensors(a)}
-                for name, got in put({**lengths, **old, **new}).items():
-                    wanted = old[name.replace("present", "past")].copy()
-                    wanted[:, :, past : past + width] = new[name.replace("present", "new")]
-                    np.testing.assert_array_equal(got, wanted)
-
-    def test_wrong_names_are_refused(self) -> None:
-        with tempfile.TemporaryDirectory() as d:
-            config = self.bundle(Path(d))
-            genai.check(Path(d))
-
-            def misspelt(part: Any) -> int:
-                """Each key of a part of the config, spelt otherwise: genai names the stages and providers freely, and nothing else."""
-                count = 0
-                for key in list(part):
-                    if key not in ("pipeline", "provider_options", "inputs", "outputs") or isinstance(part[key], dict):
-                        part[key + "_x"] = part.pop(key)
-                        (Path(d) / "genai_config.json").write_text(json.dumps(config))
-                        with self.assertRaisesRegex(Wrong, "genai_config.json", msg=key):
-                            genai.check(Path(d))
-                        part[key] = part.pop(key + "_x")
-                        count += 1
-                return count
-
-            of = config["model"]["decoder"]
-            stage = of["pipeline"][1]["prefill"]
-            self.assertGreater(
-                sum(map(misspelt, (config, config["model"], of, of["inputs"], of["outputs"], of["sliding_window"], stage, config["search"]))), 30
-            )
-
-    def test_graphs_that_do_not_fit(self) -> None:
-        with tempfile.TemporaryDirectory() as d:
-            self.bundle(Path(d))
-            contexts = {g: Path(d) / f"{g}.onnx" for g in feed.GRAPHS}
-            other = dataclasses.replace(self.w.arch, context=32)
-            with self.assertRaisesRegex(Wrong, "prefill.onnx takes other tensors.*mask"):
-                genai.write(Path(d), other, contexts, {"bos": 1, "pad": 95}, {})
-            with self.assertRaisesRegex(Wrong, "multiple of chunk"):
-                genai.write(Path(d), dataclasses.replace(self.w.arch, context=23), contexts, {"bos": 1, "pad": 95}, {})
-
-
-class Origins(unittest.TestCase):
-    def test_of_a_folder(self) -> None:
-        with tempfile.TemporaryDirectory() as d:
-            for name, text in {
-                "config.json": json.dumps({**CONFIG, "eos_token_id": [2, 7], "bos_token_id": 1}),
-                "generation_config.json": json.dumps({"bos_token_id": 4, "temperature": 0.6}),
-                "README.md": "---\nlanguage: en\nlicense: apache-2.0\n---\nlicense: mit\n",
-                "LICENSE": "text",
-                "Notice.txt": "text",
-            }.items():
-                (Path(d) / name).write_text(text)
-            found = origin.of(Path(d))
-        self.assertEqual((found.licence, found.ids, found.generation["temperature"]), ("apache-2.0", {"bos": 4, "eos": 2}, 0.6))
-        self.assertEqual([p.name for p in found.texts], ["LICENSE", "Notice.txt"])
-
-    def test_padding_is_in_no_chat(self) -> None:
-        """SmolLM2 names <|im_end|> as what it pads with, which stands in each chat: genai would cut the prompt there."""
-        from tokenizers import AddedToken, Tokenizer, models
-
-        with tempfile.TemporaryDirectory() as d:
-            t = Tokenizer(models.BPE({"a": 0}, []))
-            t.add_special_tokens([AddedToken(w, special=True) for w in ("<|im_start|>", "<|im_end|>", "<|endoftext|>")])
-            t.save(str(Path(d) / "tokenizer.json"))
-            (Path(d) / "chat_template.jinja").write_text("{% for m in messages %}<|im_start|>{{ m['content'] }}<|im_end|>{% endfor %}")
-            words = tokens.Text(Path(d))
-        of = dataclasses.replace(made().arch, stop=(2,))
-        self.assertEqual(genai.special(of, {"pad": 2, "bos": 1}, words), {"bos": 1, "pad": 3})
-        self.assertEqual(genai.special(of, {"pad": 2, "unk": 9}, words), {"bos": 9, "pad": 9})
-        with self.assertRaisesRegex(Wrong, "none to pad"):
-            genai.special(dataclasses.replace(of, stop=(3, 95)), {}, words)
-
-
-class Board(unittest.TestCase):
-    def test_versions(self) -> None:
-        runtime = {board.PACKAGE: "2.7.0"}
-        with mock.patch("platform.machine", lambda: "aarch64"):
-            with mock.patch("importlib.metadata.version", lambda name: "2.6.1"), self.assertRaisesRegex(Wrong, "2.6.1 is older than 2.7.0.*pip install"):
-                board.installed(runtime)
-            with mock.patch("importlib.metadata.version", lambda name: "2.10.0"), mock.patch("importlib.util.find_spec", lambda name: None):
-                with self.assertRaisesRegex(Wrong, "its folder is not there"):
-                    board.installed(runtime)
-            with (
-                tempfile.TemporaryDirectory() as d,
-                mock.patch("importlib.metadata.version", lambda name: "2.10.0"),
-                mock.patch.object(board, "DRIVERS", Path(d)),
-            ):
-                with mock.patch("importlib.util.find_spec", lambda name: importlib.machinery.ModuleSpec(name, None, origin="/lib/onnxruntime_qnn/__init__.py")):
-                    with self.assertRaisesRegex(Wrong, "no NPU to ask"):
-                        board.installed(runtime)
-                    (Path(d) / "fastrpc-cdsp").touch()
-                    self.assertEqual(board.installed(runtime), Path("/lib/onnxruntime_qnn"))
-            with mock.patch("importlib.metadata.version", mock.Mock(side_effect=importlib.metadata.PackageNotFoundError)):
-                with self.assertRaisesRegex(Wrong, "has no onnxruntime-qnn"):
-                    board.installed(runtime)
-        with self.assertRaisesRegex(Wrong, "for a board, aarch64"):
-            board.installed(runtime)
-
-    def test_the_processor_in_the_npus_place(self) -> None:
-        said = session.Said([1, 2, 3], [4, 5], [np.zeros(8, np.float32)] * 2, [0.25, 0.25], [0.125])
-        with tempfile.TemporaryDirectory() as d, mock.patch.object(session, "cpu", lambda model: lambda feeds: {**feeds, model.stem: len(feeds)}):
-            for name in ("prefill.onnx", "decode_0.onnx"):
-                (Path(d) / name).touch()
-            (prefill, decode), on = board.graphs({"processor": d}, {})
-            self.assertEqual(prefill({}), {"prefill": 0})
-            self.assertEqual(decode({}), {"decode_0": 0})
-            (Path(d) / "decode_1.onnx").touch()
-            (_, decode), _ = board.graphs({"processor": d}, {})
-            self.assertEqual(decode({}), {"decode_0": 0, "decode_1": 1})  # what the first part gives the second takes
-            (Path(d) / "prefill.onnx").unlink()
-            with self.assertRaisesRegex(Wrong, "has no prefill.onnx"):
-                board.graphs({"processor": d}, {})
-        self.assertRegex(on, "ONNX Runtime [0-9.]+'s own kernels on .*, in the NPU's place")
-        lines = board.figures(said, 0.5, on).splitlines()
-        self.assertEqual(lines[1:], ["load: 500.0 ms", "prompt: 3 tokens in 500.0 ms", "time to first token: 500.0 ms", "answer: 1 more tokens in 125.0 ms"])
-        with tempfile.TemporaryDirectory() as d:
-            session.keep(Path(d), said, {"tokens": said.tokens, "on": on}, np.ones((3, 8), np.float32))
-            self.assertEqual(sorted(p.name for p in Path(d).iterdir()), ["said.json", "said.npy", "text.npy"])
-        self.assertEqual(json.loads(session.times(said)), {"prefill": [0.25, 0.25], "decode": [0.125]})
+            of.save(Path(d) / "arch.json")
+            points = {"past_k_0": {"scale": 0.5, "zero_point": 128, "type": "uint8"}, "new_k_0": {"scale": 0.5, "zero_point": 3, "type": "uint8"}}
+            (Path(d) / "cache.json").write_text(json.dumps(points))
+            device.write(Path(d), Path(d), True, "for a test")
+            self.assertEqual((Path(d) / "decoder.txt").read_text(), "shared 1\nmade for a test\nstop 2 7\nzero past_k_0 128\n")
+            tables = np.fromfile(Path(d) / "rotation.bin", np.float32).reshape(2, 24 + 8, 8)
+            np.testing.assert_array_equal(tables, np.stack([t[0, 0] for t in of.rotation(0, 32)]))
 
     def test_the_npu_of_several_devices(self) -> None:
         kinds = onnxruntime.OrtHardwareDeviceType
@@ -1244,7 +1085,7 @@ class Foreign(unittest.TestCase):
 
 
 # What accuracy is given where there is nothing else, and where it writes.
-NOTHING: dict[str, Any] = {"references": {}, "contexts": {}, "compile_times": {}, "times": {}, "on_cpu": {}, "twins": {}, "twin": "", "agree": 0.9, "title": ""}
+NOTHING: dict[str, Any] = {"references": {}, "contexts": {}, "compile_times": {}, "times": {}, "on_cpu": {}, "twins": {}, "twin": "", "tokenizer": "", "agree": 0.9, "title": ""}
 FILES = {"table": "table.json", "rows": "rows.json", "first_bad": "bad.json", "wrong": "wrong.json", "plot": "plot.svg"}
 
 TEMPLATE = """{{ bos_token }}{% for m in messages %}<|im_start|>{{ m['role'] }}
@@ -1432,8 +1273,6 @@ class Programs(unittest.TestCase):
         self.assertEqual(json.loads((self.at / "bad.json").read_text()), "q")
 
     def test_parts(self) -> None:
-        import onnxruntime_genai as og
-
         for count, kv in ((1, "uint16"), (2, "uint16"), (1, "uint8"), (2, "uint8")):
             self.assertEqual(self.quantise("a16w8", f"{kv}_{count}", kv=kv, splits=count), "")
             self.say(f"{kv}_{count}", f"{kv}_{count}_said")
@@ -1441,22 +1280,22 @@ class Programs(unittest.TestCase):
                 texts = [np.load(self.at / f"{kv}_{n}_said" / "text.npy") for n in (1, 2)]
                 np.testing.assert_allclose(texts[0], texts[1], rtol=1e-4, atol=1e-4)
         self.assertRegex(self.quantise("a16w8", "many", splits=3), "has 2 layers: they cannot be cut into 3 parts")
-        at = self.at / "uint8_2"
-        of, have = arch.load(at / "arch.json"), [p.stem for p in at.glob("*.onnx")]
-        contexts = {n: at / f"{n}.onnx" for g in feed.GRAPHS for n in feed.stems(have, g)}
-        self.assertEqual(list(contexts), ["prefill_0", "prefill_1", "decode_0", "decode_1"])
-        config = genai.write(at, of, contexts, {"bos": 1, "pad": of.vocabulary - 1}, {})
-        (at / "genai_config.json").write_text(json.dumps(config).replace(json.dumps(genai.NPU), json.dumps(genai.HERE)))
-        said = json.loads((self.at / "uint8_2_said" / "said.json").read_text())
-        model = og.Model(og.Config(str(at)))
-        g = og.Generator(model, og.GeneratorParams(model))
-        g.append_tokens(np.array(said["prompt_tokens"], np.int32))
-        got = []
-        while len(got) < len(said["tokens"]):
-            g.generate_next_token()
-            got.append(int(g.get_next_tokens()[0]))
-        self.assertEqual(got, said["tokens"])
-        del g, model
+
+    def test_what_goes_to_a_device(self) -> None:
+        for at, text in {"model/LICENSE": "own", "given/NOTICE": "given", "given/LICENSE": "own", "other/LICENSE": "other"}.items():
+            (self.at / at).parent.mkdir(exist_ok=True)
+            (self.at / at).write_text(text)
+        self.assertEqual(self.program("onnx_llm", model="model", licenses=["given"], context=160, chunk=16, embedding="inside", out="licensed"), "")
+        self.assertEqual(self.quantise("a16w8", "q", graphs="licensed"), "")
+        self.assertEqual({p.name: p.read_text() for p in (self.at / "q" / "licenses").iterdir()}, {"LICENSE": "own", "NOTICE": "given"})
+        bad = self.program("onnx_llm", model="model", licenses=["other/LICENSE"], context=160, chunk=16, embedding="inside", out="both")
+        self.assertIn("LICENSE: two different license texts", bad)
+        said = self.say("float", "f")
+        self.assertEqual((self.at / "f" / "prompt.txt").read_text().split(), [str(i) for i in said["prompt_tokens"]])
+        shutil.copytree(self.at / "f", self.at / "device")
+        (self.at / "device" / "said.json").write_text(json.dumps({k: said[k] for k in ("prompt_tokens", "tokens")} | {"on": "the NPU"}))
+        rows, _ = self.compare(reference="f", outputs={"device": "device"}, tokenizer="float", least=0)
+        self.assertEqual((rows["device"]["words"], rows["device"]["equal"]), (said["text"], len(said["tokens"])))
 
     def test_an_embedding_outside(self) -> None:
         self.assertEqual(self.program("onnx_llm", model="model", context=160, chunk=16, embedding="outside", out="outside"), "")
@@ -1656,7 +1495,7 @@ class Programs(unittest.TestCase):
         self.assertEqual(self.program("hf_folder", model="model", out="again"), "")
         one, two = (weights.open_model(self.at / n)[0] for n in ("model", "again"))
         self.assertEqual(dataclasses.replace(two.arch, stop=()), dataclasses.replace(one.arch, stop=()))
-        self.assertEqual(origin.of(self.at / "again").ids["bos"], 1)
+        self.assertEqual(json.loads((self.at / "again" / "config.json").read_text())["bos_token_id"], 1)
         from tokenizers import Tokenizer
 
         words = Tokenizer.from_file(str(self.at / "again" / "tokenizer.json"))

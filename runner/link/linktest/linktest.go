@@ -48,6 +48,7 @@ func shell(t *testing.T, d link.Device) {
 		code                              int
 	}{
 		{name: "apart", command: "echo out; echo err >&2; exit 3", out: "out\n", errOut: "err\n", code: 3},
+		{name: "exit code of a client without a link", command: "echo err >&2; exit 255", errOut: "err\n", code: 255},
 		{name: "input to its end", command: "cat; echo over", stdin: "in\n", out: "in\nover\n"},
 		{name: "no input", command: "cat; echo over", out: "over\n"},
 		{name: "input that nobody reads", command: "echo x", stdin: large, out: "x\n"},

@@ -7,8 +7,6 @@ package sshtest
 
 import (
 	"bytes"
-	"crypto/ed25519"
-	"encoding/pem"
 	"fmt"
 	"net"
 	"os"
@@ -21,9 +19,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/crypto/ssh"
-	"golang.org/x/crypto/ssh/knownhosts"
 
 	board "github.com/hexmage/hexmage/runner/ssh"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
@@ -42,11 +37,10 @@ type Options struct {
 // Server is a server that runs.
 type Server struct {
 	Home string // the user's; of one with Options.Disk nothing is seen there from outside
-	Key  string // file of the private key that it takes
 	Pid  int    // of the server
+	root string // of the toolchain
 	dir  string
 	addr string
-	host ssh.PublicKey
 	log  *os.File
 	done chan struct{} // closed when it has ended
 }
@@ -65,13 +59,17 @@ func Start(t testing.TB, o Options) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	s := &Server{dir: dir, Home: filepath.Join(dir, "home"), Key: filepath.Join(dir, "id_ed25519")}
+	s := &Server{root: root, dir: dir, Home: filepath.Join(dir, "home")}
 	if err := os.Mkdir(s.Home, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s.host = NewKey(t, filepath.Join(dir, "host_key"), "")
-	public := NewKey(t, s.Key, "")
-	s.write(t, "authorized_keys", string(ssh.MarshalAuthorizedKey(public)))
+	for _, name := range []string{"host_key", "id"} {
+		cmd := exec.Command(filepath.Join(root, "usr/bin/ssh-keygen"), "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(dir, name))
+		cmd.Env = []string{"LD_LIBRARY_PATH=" + s.libraries()}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
 	shell := o.Shell
 	if shell == "" {
 		shell = "/bin/sh"
@@ -103,32 +101,6 @@ func (s *Server) write(t testing.TB, name, text string) {
 	}
 }
 
-// NewKey makes a key and writes it to a file, with a passphrase if there is one. It returns its public half.
-func NewKey(t testing.TB, name, passphrase string) ssh.PublicKey {
-	t.Helper()
-	public, private, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var block *pem.Block
-	if passphrase == "" {
-		block, err = ssh.MarshalPrivateKey(private, "a test's")
-	} else {
-		block, err = ssh.MarshalPrivateKeyWithPassphrase(private, "a test's", []byte(passphrase))
-	}
-	if err == nil {
-		err = os.WriteFile(name, pem.EncodeToMemory(block), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := ssh.NewPublicKey(public)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
 // freePort is one that nobody listens at now.
 func freePort(t testing.TB) int {
 	t.Helper()
@@ -148,10 +120,9 @@ func (s *Server) start(t testing.TB, root string, o Options) error {
 	path := strings.Join(append(slices.Clone(o.Path), "/usr/local/bin", "/usr/bin", "/bin"), ":")
 	s.write(t, "config", strings.Join([]string{
 		"ListenAddress 127.0.0.1", "Port " + strconv.Itoa(port), "HostKey " + filepath.Join(s.dir, "host_key"), "PidFile " + filepath.Join(s.dir, "pid"),
-		"AuthorizedKeysFile " + filepath.Join(s.dir, "authorized_keys"), "PasswordAuthentication no", "KbdInteractiveAuthentication no", "UsePAM no", "StrictModes no",
+		"AuthorizedKeysFile " + filepath.Join(s.dir, "id.pub"), "PasswordAuthentication no", "KbdInteractiveAuthentication no", "UsePAM no", "StrictModes no",
 		"PrintMotd no", "SetEnv PATH=" + path, "",
 	}, "\n"))
-	lib := filepath.Join(root, "usr/lib/x86_64-linux-gnu")
 	argv := []string{filepath.Join(root, "usr/sbin/sshd"), "-D", "-e", "-f", filepath.Join(s.dir, "config")}
 	if o.Disk > 0 {
 		argv = append([]string{"unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
@@ -165,7 +136,7 @@ func (s *Server) start(t testing.TB, root string, o Options) error {
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, log, log
-	cmd.Env = []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "BOARD_HOME=" + s.Home, "LD_LIBRARY_PATH=" + lib + ":" + filepath.Join(root, "lib/x86_64-linux-gnu"), "LD_PRELOAD=" + filepath.Join(lib, "libnss_wrapper.so"),
+	cmd.Env = []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "BOARD_HOME=" + s.Home, "LD_LIBRARY_PATH=" + s.libraries(), "LD_PRELOAD=" + filepath.Join(root, "usr/lib/x86_64-linux-gnu/libnss_wrapper.so"),
 		"NSS_WRAPPER_PASSWD=" + filepath.Join(s.dir, "passwd"), "NSS_WRAPPER_GROUP=" + filepath.Join(s.dir, "group")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
@@ -247,22 +218,58 @@ func (s *Server) Address() string { return address(s.addr) }
 
 func address(at string) string { return "ssh://" + User + "@" + at }
 
-// HostKey is by what it is known.
-func (s *Server) HostKey() ssh.PublicKey { return s.host }
-
-// Options are those of who knows the server, at its own address and at others, and has the key that it takes.
-func (s *Server) Options(t testing.TB, at ...string) board.Options {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), "known_hosts")
-	if err := os.WriteFile(name, []byte(Known(s.host, append(at, s.addr)...)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return board.Options{Known: []string{name}, Keys: []string{s.Key}}
+// libraries are the folders of those that the programs need.
+func (s *Server) libraries() string {
+	return filepath.Join(s.root, "usr/lib/x86_64-linux-gnu") + ":" + filepath.Join(s.root, "lib/x86_64-linux-gnu")
 }
 
-// Known is a file of known hosts.
-func Known(key ssh.PublicKey, at ...string) string {
-	return knownhosts.Line(at, key) + "\n"
+// Program makes a folder with a program ssh, which knows the server by its host key and has the key that it takes. Its own
+// options come before those that it is called with. It reads no configuration of the user who runs the test.
+func (s *Server) Program(t testing.TB, own ...string) (dir string) {
+	t.Helper()
+	return s.Client(t, "* "+s.HostKey(t), append(own, "-i", filepath.Join(s.dir, "id"))...)
+}
+
+// HostKey is by what it is known.
+func (s *Server) HostKey(t testing.TB) string {
+	t.Helper()
+	key, err := os.ReadFile(filepath.Join(s.dir, "host_key.pub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(key)
+}
+
+// Client is Program with other known hosts, and without a key.
+func (s *Server) Client(t testing.TB, known string, own ...string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	hosts := filepath.Join(dir, "known_hosts")
+	if err := os.WriteFile(hosts, []byte(known), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script := fmt.Sprintf("#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s -F none -o IdentityAgent=none -o IdentitiesOnly=yes -o GlobalKnownHostsFile=none -o UserKnownHostsFile=%s %s \"$@\"\n",
+		s.libraries(), filepath.Join(s.root, "usr/bin/ssh"), hosts, strings.Join(own, " "))
+	if err := os.WriteFile(filepath.Join(dir, "ssh"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Options are those of who knows the server, and has the key that it takes.
+func (s *Server) Options(t testing.TB, own ...string) board.Options {
+	t.Helper()
+	return s.Sharing(t, s.Program(t, own...))
+}
+
+// Sharing are options of a program that Program or Client made.
+func (s *Server) Sharing(t testing.TB, program string) board.Options {
+	t.Helper()
+	dir, err := os.MkdirTemp(s.dir, "s") // t.TempDir can be too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	return board.Options{Program: filepath.Join(program, "ssh"), Dir: dir}
 }
 
 // Cable is a way to a server that may be cut.

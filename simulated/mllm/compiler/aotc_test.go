@@ -2,139 +2,15 @@ package compiler
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/hexmage/hexmage/internal/tool"
 	"github.com/hexmage/hexmage/model/aotconfig"
-	"github.com/hexmage/hexmage/model/convert"
-	"github.com/hexmage/hexmage/model/mllm"
-	"github.com/hexmage/hexmage/model/safetensors"
-	"github.com/hexmage/hexmage/simulated/mllm/blob"
-	"github.com/hexmage/hexmage/simulated/mllm/quantizer"
 	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 )
-
-// small is a model that is quick to quantise and whose sizes all differ.
-func small() toymodel.Config {
-	c := toymodel.DefaultConfig()
-	c.HiddenSize, c.IntermediateSize, c.NumHiddenLayers, c.NumAttentionHeads, c.NumKeyValueHeads, c.HeadDim = 64, 96, 2, 3, 1, 16
-	c.MaxCacheLength, c.MaxPositionEmbeddings = 64, 64
-	return c
-}
-
-func smallWeights(t *testing.T, c toymodel.Config) *toymodel.Weights {
-	t.Helper()
-	dir := t.TempDir()
-	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
-	if err := toymodel.Make(in, 9, c); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := quantizer.Quantise(context.Background(), quantizer.Spec{Model: in, Architecture: c.Architecture(), Out: out}); err != nil {
-		t.Fatal(err)
-	}
-	m, err := safetensors.Open(filepath.Join(out, "model.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
-	var b bytes.Buffer
-	if err := convert.Convert(context.Background(), &b, m, convert.Options{Version: mllm.V2}); err != nil {
-		t.Fatal(err)
-	}
-	f, err := mllm.Parse(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := toymodel.LoadWeights(f, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
-}
-
-// The context holds the document's operations in the document's order, on shared weights that are the model's.
-func TestContext(t *testing.T) {
-	w := smallWeights(t, small())
-	c := w.Config
-	s := newStatics(w)
-	payload := &blob.Blob{Shape: shape(c), OpPackage: opPackage, Statics: s.list, Graphs: []blob.Graph{buildGraph(s, 32), buildGraph(s, 1)}}
-	layer := []string{"input_layernorm", "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.q_norm", "self_attn.q_rope", "self_attn.k_norm",
-		"self_attn.k_rope", "self_attn.k_cache", "self_attn.v_cache", "self_attn.attention", "self_attn.o_proj", "add_0", "post_attention_layernorm",
-		"mlp.gate_proj", "mlp.up_proj", "mlp.act", "mlp.mul", "mlp.down_proj", "add_1"}
-	want := []string{"model.embed_tokens"}
-	for l := range c.NumHiddenLayers {
-		for _, o := range layer {
-			want = append(want, fmt.Sprintf("model.layers.%d.%s", l, o))
-		}
-	}
-	want = append(want, "model.norm", "lm_head")
-	for _, g := range payload.Graphs {
-		var names []string
-		for _, o := range g.Ops {
-			names = append(names, o.Name)
-			if o.Package != (o.Type == "RMSNorm") {
-				t.Errorf("%s %s: in the op package: %v", g.Name, o.Name, o.Package)
-			}
-		}
-		if d := cmp.Diff(want, names); d != "" {
-			t.Errorf("%s: %s", g.Name, d)
-		}
-		written := map[blob.Operand]bool{}
-		for _, i := range g.Inputs {
-			written[blob.Operand(i)] = true
-		}
-		for _, o := range g.Ops {
-			for _, in := range o.In {
-				if in>>31 == 0 && !written[in] {
-					t.Errorf("%s %s reads tensor %d (%s) before anything writes it", g.Name, o.Name, in, g.Tensors[in].Name)
-				}
-			}
-			for _, out := range o.Out {
-				written[out] = true
-			}
-		}
-		if logits := g.Tensors[g.Outputs[0]]; logits.Name != "logits" || logits.Dims != dims(int(g.Tokens), c.VocabSize) || logits.Kind != blob.Output {
-			t.Errorf("%s: first output %+v", g.Name, logits)
-		}
-		if len(g.Inputs) != 2+2*c.NumHiddenLayers || len(g.Outputs) != 1+2*c.NumHiddenLayers {
-			t.Errorf("%s: %d inputs, %d outputs", g.Name, len(g.Inputs), len(g.Outputs))
-		}
-	}
-	checkPacked(t, w, payload)
-}
-
-// Qwen2 and Llama have no norms of heads in their graphs, and Qwen2's q, k and v alone have a bias, which is the model's.
-func TestContextOfOthers(t *testing.T) {
-	for architecture, biases := range map[string]int{"qwen2": 3, "llama": 0} {
-		c := small()
-		c.ModelType, c.AttentionBias, c.HeadDim, c.LinearBlockSize, c.LinearImplType = architecture, biases > 0, 32, 32, toymodel.LinearImplType(32)
-		w := smallWeights(t, c)
-		s := newStatics(w)
-		got := 0
-		for _, o := range buildGraph(s, 1).Ops {
-			if strings.HasSuffix(o.Name, "q_norm") || strings.HasSuffix(o.Name, "k_norm") {
-				t.Errorf("%s has %s", architecture, o.Name)
-			}
-			if o.Code != blob.OpLinear || len(o.In) == 4 {
-				continue
-			}
-			got++
-			if bias := s.list[o.In[4]&^(1<<31)]; bias.Name != o.Name+".bias" || !bytes.Equal(bias.Data, w.Bytes(o.Name+".bias")) || len(bias.Data) == 0 {
-				t.Errorf("%s: the bias of %s is %s, %d bytes", architecture, o.Name, bias.Name, len(bias.Data))
-			}
-		}
-		if got != biases*c.NumHiddenLayers {
-			t.Errorf("%s: %d layers have a bias, want %d", architecture, got, biases*c.NumHiddenLayers)
-		}
-	}
-}
 
 // A compiler takes the models of its architecture alone.
 func TestAnotherArchitecture(t *testing.T) {
@@ -160,32 +36,6 @@ func TestAnotherArchitecture(t *testing.T) {
 	}
 	if code := New(Llama)(t.Context(), []string{"-o", "x"}, tool.Env{Stdout: &out, Stderr: &out}); code != aborted || !strings.Contains(out.String(), `unknown argument "-o"`) {
 		t.Errorf("-o: exit code %d, %s", code, &out)
-	}
-}
-
-// checkPacked unpacks every int4 weight and compares it with the model's.
-func checkPacked(t *testing.T, w *toymodel.Weights, b *blob.Blob) {
-	t.Helper()
-	for _, s := range b.Statics {
-		raw, want := s.Data, w.Bytes(s.Name)
-		if s.DType != blob.Int4Packed {
-			if !bytes.Equal(raw, want) {
-				t.Errorf("static %s differs from the model's", s.Name)
-			}
-			continue
-		}
-		in, out := int(s.Dims[2]), int(s.Dims[3])
-		for i := range in {
-			for o := range out {
-				v := raw[i*(out/2)+o/2]
-				if o%2 == 1 {
-					v >>= 4
-				}
-				if v&15 != want[i*out+o] {
-					t.Fatalf("%s[%d][%d] is %d, want %d", s.Name, i, o, v&15, want[i*out+o])
-				}
-			}
-		}
 	}
 }
 

@@ -29,9 +29,9 @@ import (
 // The tools' names, which are those of upstream's programs, and their behaviour versions: raise them whenever an output changes. They take upstream's
 // flags.
 const (
-	Qwen3 tool.Name[[]string] = "mllm-qwen3-aot-sha-c/2"
-	Qwen2 tool.Name[[]string] = "mllm-qwen2-aot-c-sha/1"
-	Llama tool.Name[[]string] = "mllm-llama-aot-c-sha/1"
+	Qwen3 tool.Name[[]string] = "mllm-qwen3-aot-sha-c/3"
+	Qwen2 tool.Name[[]string] = "mllm-qwen2-aot-c-sha/2"
+	Llama tool.Name[[]string] = "mllm-llama-aot-c-sha/2"
 )
 
 // Tools are all of them.
@@ -161,18 +161,17 @@ func (p program) compile(ctx context.Context, o options, stdout io.Writer) error
 		return err
 	}
 	fmt.Fprintln(stdout, "Preparing SHA parameters (slicing MHA weights)...")
-	s := newStatics(w)
 	fmt.Fprintln(stdout, "SHA parameters prepared.")
-	payload := &blob.Blob{Shape: shape(c), OpPackage: opPackage, Statics: s.list}
+	payload := payload(w)
 	for _, n := range []int{32, 1} {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		fmt.Fprintf(stdout, "Tracing SHA model (seq=%d)...\n", n)
-		g := buildGraph(s, n)
+		g := graph(n)
 		payload.Graphs = append(payload.Graphs, g)
 		fmt.Fprintln(stdout, "SHA model traced successfully.")
-		if err := p.dump(g); err != nil {
+		if err := p.dump(g, payload); err != nil {
 			return err
 		}
 	}
@@ -198,13 +197,13 @@ func (p program) dumped(g blob.Graph) string {
 }
 
 // dump writes that file: what is in it is not upstream's.
-func (p program) dump(g blob.Graph) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s, in the place of upstream's dump of %s\n", qnn.Simulated, g.Name)
-	for _, o := range g.Ops {
-		fmt.Fprintf(&b, "%s %s\n", o.Type, o.Name)
+func (p program) dump(g blob.Graph, b *blob.Blob) error {
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "%s, in place of mllm's dump of %s\n", qnn.Simulated, g.Name)
+	for _, n := range b.Norms {
+		fmt.Fprintf(&text, "RMSNorm %s\n", n.Name)
 	}
-	return os.WriteFile(p.dumped(g), b.Bytes(), 0o644)
+	return os.WriteFile(p.dumped(g), text.Bytes(), 0o644)
 }
 
 func loadWeights(path string, c toymodel.Config) (*toymodel.Weights, error) {

@@ -14,7 +14,6 @@ import (
 	"github.com/hexmage/hexmage/internal/tool/tooltest"
 	"github.com/hexmage/hexmage/model/aotconfig"
 	"github.com/hexmage/hexmage/model/convert"
-	"github.com/hexmage/hexmage/model/mllm"
 	"github.com/hexmage/hexmage/qnn"
 	"github.com/hexmage/hexmage/runner/link"
 	"github.com/hexmage/hexmage/simulated/mllm/compiler"
@@ -27,7 +26,7 @@ import (
 // chained is what the tools of a pipeline make of the model that the simulated profile runs.
 type chained struct {
 	context, config, tokenizer []byte
-	weights                    *toymodel.Weights
+	dir                        string   // has model.mllm, and config.json beside it
 	said                       string   // what the compiler printed
 	wrote                      []string // files of the compiler
 }
@@ -81,34 +80,27 @@ func chain(t testing.TB, program tool.Name[[]string]) chained {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw := read("model.mllm")
-	file, err := mllm.Parse(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := toymodel.ParseConfig(read("config.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := toymodel.LoadWeights(file, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return chained{compiled, read("config.json"), read("quantised/tokenizer.json"), w, out.String(), wrote}
+	return chained{compiled, read("config.json"), read("quantised/tokenizer.json"), dir, out.String(), wrote}
 }
 
-// want is what the reference says.
+// want returns the reference's result.
 func (m chained) want(t testing.TB, prompt string) toymodel.Result {
 	t.Helper()
-	tokenizer, err := toymodel.ParseTokenizer(m.tokenizer)
+	out := filepath.Join(t.TempDir(), "tokens.json")
+	s := toymodel.ReferenceSpec{Model: filepath.Join(m.dir, "model.mllm"), Config: filepath.Join(m.dir, "config.json"),
+		Tokenizer: filepath.Join(m.dir, "quantised/tokenizer.json"), Prompt: prompt, MaxNew: 32, Out: out, Dir: t.TempDir()}
+	if _, stderr, code := tooltest.Run(t, toymodel.ReferenceTool, toymodel.RunReference, s); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, stderr)
+	}
+	raw, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := toymodel.Generate(t.Context(), m.weights, tokenizer, prompt, 32)
-	if err != nil {
+	var r toymodel.Result
+	if err := json.Unmarshal(raw, &r); err != nil {
 		t.Fatal(err)
 	}
-	return want
+	return r
 }
 
 func check(t testing.TB, prompt string, tokens []byte, want toymodel.Result) {
@@ -134,10 +126,9 @@ func wholeChain(t *testing.T, p programs, m chained) {
 	if raw, err := os.ReadFile(p.runner); err != nil || !bytes.Contains(raw, []byte(qnn.Simulated)) {
 		t.Errorf("the runner does not say that it is a simulation: %v", err)
 	}
-	ph := newPhone(t, p, "v79", m.weights, m.config, m.tokenizer)
-	ph.write("qwen3.bin", m.context)
-	for _, prompt := range toymodel.SamplePrompts()[:4] {
-		out, code := ph.run(prompt, flags()...)
+	ph := newPhone(t, p, "v79", m)
+	for _, prompt := range []string{"hello", "Größe über alles? Nein: naïve café, 你好。", strings.Repeat("word ", 30)} {
+		out, code := ph.run(prompt+"\r\nignored\n", flags()...)
 		if code != 0 {
 			t.Fatalf("%q: exit code %d\n%s", prompt, code, out)
 		}
@@ -145,7 +136,47 @@ func wholeChain(t *testing.T, p programs, m chained) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		check(t, prompt, raw, m.want(t, prompt))
+		want := m.want(t, prompt)
+		check(t, prompt, raw, want)
+		checkOutput(t, out, len(want.PromptTokens), len(want.Tokens))
+	}
+}
+
+// TestWrongOps has op packages that compute something else give other tokens than the reference's.
+func TestWrongOps(t *testing.T) {
+	text, err := os.ReadFile("testdata/rmsnorm.cc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, m := build(t), chain(t, compiler.Qwen3)
+	want := m.want(t, "hello")
+	for name, edit := range map[string][2]string{
+		"one lane is off by one": {"      y[i] =", "      q += i == d - 1;\n      y[i] ="},
+		"rounding down":          {"(u + rounder) - rounder", "u"},
+		"another zero point":     {"int64_t a = x[i] - in[0].zero_point", "int64_t a = x[i] - in[0].zero_point - 1"},
+	} {
+		wrong := strings.Replace(string(text), edit[0], edit[1], 1)
+		if wrong == string(text) {
+			t.Fatalf("%s: no %q in the op", name, edit[0])
+		}
+		source := filepath.Join(t.TempDir(), "rmsnorm.cc")
+		if err := os.WriteFile(source, []byte(wrong), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p.library = source + ".so"
+		compileOp(t, filepath.Dir(p.shell), source, p.library)
+		ph := newPhone(t, p, "v79", m)
+		if out, code := ph.run("hello\n", flags()...); code != 0 {
+			t.Fatalf("%s: exit code %d\n%s", name, code, out)
+		}
+		raw, err := os.ReadFile(filepath.Join(ph.dir, "results/tokens.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got toymodel.Result
+		if err := json.Unmarshal(raw, &got); err != nil || slices.Equal(got.Tokens, want.Tokens) {
+			t.Errorf("%s: %v: the tokens are the reference's", name, err)
+		}
 	}
 }
 

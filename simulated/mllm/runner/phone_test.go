@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
@@ -13,10 +14,14 @@ import (
 	"testing"
 
 	devrunner "github.com/hexmage/hexmage/simulated/mllm/runner"
-	"github.com/hexmage/hexmage/simulated/mllm/toymodel"
 	"github.com/hexmage/hexmage/simulated/phone/cdsp"
 	"github.com/hexmage/hexmage/toolchains/toolchaintest"
 )
+
+var le = binary.LittleEndian
+
+// buildID is the SDK's.
+const buildID = "v2.41.0.251128000000_0"
 
 func program(t testing.TB, toolchain, name string) string {
 	return filepath.Join(toolchaintest.Root(t, toolchain), "usr/bin", name)
@@ -81,12 +86,18 @@ func build(t testing.TB) programs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compile(t, dsp, program(t, "llvm", "clang++-22"), "--target=hexagon-unknown-none-elf", "-mv79", "-mhvx=v66", "-G0", "-O2", "-std=c++17", "-ffreestanding",
-		"-nostdlibinc", "-nostdlib", "-ffp-contract=off", "-fvisibility=hidden", "-fPIC", "-shared", "-fuse-ld=lld", "-o", "rmsnorm.so", source)
+	compileOp(t, dsp, source, "rmsnorm.so")
 	return programs{filepath.Join(dir, devrunner.Program), filepath.Join(dsp, cdsp.Program), filepath.Join(dsp, "rmsnorm.so")}
 }
 
-func newPhone(t testing.TB, p programs, arch string, w *toymodel.Weights, config, tokenizer []byte) *handset {
+// compileOp compiles an op package of one source.
+func compileOp(t testing.TB, dir, source, out string) {
+	t.Helper()
+	compile(t, dir, program(t, "llvm", "clang++-22"), "--target=hexagon-unknown-none-elf", "-mv79", "-mhvx=v66", "-G0", "-O2", "-std=c++17",
+		"-ffreestanding", "-nostdlibinc", "-nostdlib", "-ffp-contract=off", "-fvisibility=hidden", "-fPIC", "-shared", "-fuse-ld=lld", "-o", out, source)
+}
+
+func newPhone(t testing.TB, p programs, arch string, m chained) *handset {
 	t.Helper()
 	ph := &handset{t: t, dir: t.TempDir(), system: t.TempDir(), env: map[string]string{
 		"LD_LIBRARY_PATH": ".", "ADSP_LIBRARY_PATH": ";dsp;/vendor/lib/rfsa/adsp", "OPEN_FASTRPC_DEVICE": "cdsp.sock", "OPEN_RUNNER_RESULTS": "results/tokens.json",
@@ -99,9 +110,9 @@ func newPhone(t testing.TB, p programs, arch string, w *toymodel.Weights, config
 	if err != nil {
 		t.Fatal(err)
 	}
-	ph.write("qwen3.bin", contextBinary(w))
-	ph.write("config.json", config)
-	ph.write("tokenizer.json", tokenizer)
+	ph.write("qwen3.bin", m.context)
+	ph.write("config.json", m.config)
+	ph.write("tokenizer.json", m.tokenizer)
 	ph.write("dsp/libQnnLLaMAPackage_HTP.so", library)
 	ph.write("libQnnHtp.so", []byte("\177ELF\x00v2.41\x00v1.2.3.4\x00"+buildID+"\x00v2.9.9.999999999999\x00"))
 	ph.write("libQnnLLaMAPackage_CPU.so", opPackage(183))

@@ -206,8 +206,11 @@ func (c Config) Validate() error {
 
 // CheckNorm says what keeps the simulation's own ops from this model: their normalisation has no parameter.
 func (c Config) CheckNorm() error {
-	if c.RMSNormEps != 1e-06 {
+	switch {
+	case c.RMSNormEps != 1e-06:
 		return fmt.Errorf("rms_norm_eps is %v; the DSP op knows only 1e-06", c.RMSNormEps)
+	case c.HiddenSize%c.HeadDim != 0:
+		return fmt.Errorf("hidden_size %d is not a multiple of head_dim %d", c.HiddenSize, c.HeadDim)
 	}
 	return nil
 }
@@ -376,6 +379,21 @@ func (c Config) LayerAct(layer int, act string) string {
 	return fmt.Sprintf("model.layers.%d.%s", layer, act)
 }
 
+// normActs returns the activations that go into a norm of a layer and come out of it.
+func (c Config) normActs(layer int, name string) (in, out string) {
+	switch name[strings.LastIndexByte(name, '.')+1:] {
+	case "input_layernorm":
+		return cmp.Or(c.HiddenAct(layer), Embedding), c.LayerAct(layer, ActAttnInput)
+	case "post_attention_layernorm":
+		return c.LayerAct(layer, ActAdd0), c.LayerAct(layer, ActMLPInput)
+	case "q_norm":
+		return c.LayerAct(layer, ActQ), c.LayerAct(layer, ActQNorm)
+	case "k_norm":
+		return c.LayerAct(layer, ActK), c.LayerAct(layer, ActKNorm)
+	}
+	return ActFinal, ActHead
+}
+
 // HiddenAct is the activation that layer's input (or, for the number of layers, the final norm's) is quantised with.
 // Layer 0's is the embedding's own and has no activation; the name is then "".
 func (c Config) HiddenAct(layer int) string {
@@ -444,22 +462,4 @@ func (c Config) Schema() []TensorSpec {
 		affine(a+fakeQuant, i(1))
 	}
 	return out
-}
-
-// SamplePrompts are the texts that activations are calibrated on.
-func SamplePrompts() []string {
-	return []string{
-		"The harbour master keeps a small notebook.",
-		"When the wind turns, she",
-		"A good tool does one thing at a time",
-		"\"Why is it slow?\" asked the engineer.",
-		"The model has layers, the layers have heads, and the heads look back at the words",
-		"In the winter the river freezes",
-		"The first number is 1, the second is 2, then 3, 5, 8,",
-		"hello world! 42 x_y(z) = {a: [b, c]};",
-		"The night train crosses the plain with its windows lit. A man reads a letter, a child sleeps, and the driver counts the signals",
-		"One day a young woman came, climbed the stairs and set the clock right.",
-		"Größe über alles? Nein: naïve café, 你好。",
-		"To measure is to know",
-	}
 }

@@ -1,8 +1,6 @@
-// Package toymodel is the small toy model of docs/design/0002: its configuration, a seeded generator of float weights,
-// its tokenizer, and a reference forward pass over quantised weights that is exact to the last bit.
+// Package toymodel is the toy model of docs/design/0002: its configuration, a seeded generator of float weights in Hugging Face's
+// layout, and the reference of the simulated runner's tokens.
 //
-// The reference exists to be compared with: the device runner implements the same document on its own, and the two must give the
-// same tokens. So this package shares no code with it, and prefers the document's words to speed.
-//
-// It does not know how weights are quantised (simulated/mllm/quantizer), what a context binary is, or what a device is.
+// The runner implements the same document on its own, and both must give the same tokens, so the two share no code. The package
+// does not know how weights are quantized (simulated/mllm/quantizer), and knows neither context binaries nor devices.
 package toymodel

@@ -5,25 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/hexmage/hexmage/internal/boundedfile"
 )
 
-// maxTokenizer bounds a tokenizer.json, maxText a text to encode, in bytes.
-const (
-	maxTokenizer = 64 << 20
-	maxText      = 1 << 16
-)
+// maxText bounds a text to encode, in bytes.
+const maxText = 1 << 16
 
-// Tokenizer is the byte-level BPE of docs/design/0002 §5. It is safe for concurrent use.
+// Tokenizer is a byte-level BPE, of which only the encoder is here. It is safe for concurrent use.
 type Tokenizer struct {
 	vocab map[string]int // keys spelt in the byte alphabet
-	names map[int]string
 	ranks map[[2]string]int
 	added []addedToken
 	bytes [256]string
-	runes map[rune]byte
 }
 
 type addedToken struct {
@@ -42,20 +34,7 @@ type tokenizerFile struct {
 	} `json:"model"`
 }
 
-// ReadTokenizer reads a tokenizer.json.
-func ReadTokenizer(path string) (*Tokenizer, error) {
-	raw, err := boundedfile.Read(path, maxTokenizer)
-	if err != nil {
-		return nil, err
-	}
-	t, err := ParseTokenizer(raw)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return t, nil
-}
-
-// ParseTokenizer decodes a tokenizer.json. Not every byte has to have a token: SmolLM2 has none for control characters, and Encode says so of a text with one.
+// ParseTokenizer decodes a tokenizer.json. A byte may lack a token; Encode rejects a text with such a byte.
 func ParseTokenizer(raw []byte) (*Tokenizer, error) {
 	var f tokenizerFile
 	if err := json.Unmarshal(raw, &f); err != nil {
@@ -67,16 +46,9 @@ func ParseTokenizer(raw []byte) (*Tokenizer, error) {
 	if len(f.Model.Vocab) == 0 {
 		return nil, errors.New("model.vocab is empty")
 	}
-	t := &Tokenizer{vocab: f.Model.Vocab, names: map[int]string{}, ranks: map[[2]string]int{}, added: f.Added, runes: map[rune]byte{}}
+	t := &Tokenizer{vocab: f.Model.Vocab, ranks: map[[2]string]int{}, added: f.Added}
 	for b, r := range byteAlphabet() {
 		t.bytes[b] = string(r)
-		t.runes[r] = byte(b)
-	}
-	for name, id := range t.vocab {
-		if old, dup := t.names[id]; dup || id < 0 {
-			return nil, fmt.Errorf("token id %d is used by %q and %q, or negative", id, old, name)
-		}
-		t.names[id] = name
 	}
 	for _, a := range t.added {
 		if a.Content == "" || a.ID < 0 {
@@ -239,35 +211,4 @@ func (t *Tokenizer) merge(piece string) []string {
 		symbols[at] += symbols[at+1]
 		symbols = append(symbols[:at+1], symbols[at+2:]...)
 	}
-}
-
-// Decode gives the text of ids; special tokens give nothing.
-func (t *Tokenizer) Decode(ids []int) (string, error) {
-	var out []byte
-next:
-	for _, id := range ids {
-		for _, a := range t.added {
-			if a.ID == id {
-				if !a.Special {
-					out = append(out, a.Content...)
-				}
-				continue next
-			}
-		}
-		name, ok := t.names[id]
-		if !ok {
-			return "", fmt.Errorf("no token has id %d", id)
-		}
-		for _, r := range name {
-			b, ok := t.runes[r]
-			if !ok {
-				return "", fmt.Errorf("token %d (%q) is not spelt in the byte alphabet", id, name)
-			}
-			out = append(out, b)
-		}
-	}
-	if utf8.Valid(out) {
-		return string(out), nil
-	}
-	return strings.ToValidUTF8(string(out), "\uFFFD"), nil
 }

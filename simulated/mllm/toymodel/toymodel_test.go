@@ -54,41 +54,6 @@ func TestMakeDependsOnItsArgumentsAlone(t *testing.T) {
 	}
 }
 
-// Every id is in use exactly once, and the sample texts survive encoding.
-func TestGeneratedTokenizer(t *testing.T) {
-	dir := t.TempDir()
-	if err := toymodel.Make(dir, 1, toymodel.DefaultConfig()); err != nil {
-		t.Fatal(err)
-	}
-	tok, err := toymodel.ReadTokenizer(filepath.Join(dir, "tokenizer.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for id := range toymodel.DefaultConfig().VocabSize {
-		if _, err := tok.Decode([]int{id}); err != nil {
-			t.Error(err)
-		}
-	}
-	if _, err := tok.Decode([]int{512}); err == nil {
-		t.Error("id 512 is in use")
-	}
-	for _, p := range toymodel.SamplePrompts() {
-		ids, err := tok.Encode(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if back, err := tok.Decode(ids); err != nil || back != p {
-			t.Errorf("%q came back as %q, %v", p, back, err)
-		}
-		if len(ids) >= len(p) {
-			t.Errorf("%q takes %d tokens: no merge was used", p, len(ids))
-		}
-	}
-	if ids, err := tok.Encode("<|im_start|>!<|im_end|>"); err != nil || len(ids) != 3 || ids[0] != 510 || ids[1] != 0 || ids[2] != 511 {
-		t.Errorf("added tokens: %v, %v", ids, err)
-	}
-}
-
 func TestConfigRejects(t *testing.T) {
 	good, err := toymodel.DefaultConfig().Encode()
 	if err != nil {

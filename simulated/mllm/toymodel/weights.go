@@ -59,111 +59,35 @@ func (w *Weights) Affine(name string) (scale float32, zeroPoint int32) {
 	return math.Float32frombits(binary.LittleEndian.Uint32(s)), int32(binary.LittleEndian.Uint32(z))
 }
 
-func (w *Weights) quant(name string) quant {
-	s, z := w.Affine(name)
-	return newQuant(s, z)
-}
-
+// check rejects unusable scales and zero points of the tensors that the runner reads.
 func (w *Weights) check() error {
-	c := w.Config
-	names := append(c.Activations(), Embedding)
-	for _, n := range c.Norms() {
-		names = append(names, n.Name)
-	}
-	for _, n := range names {
-		s, z := w.Affine(n)
-		if !(s > 0x1p-100 && s < 0x1p100) || z < 0 || z > 65535 {
-			return fmt.Errorf("%s: scale %v, zero point %d are not usable", n, s, z)
-		}
-	}
-	for l := range c.NumHiddenLayers {
-		for _, a := range []string{ActKCache, ActVCache} {
-			if _, z := w.Affine(c.LayerAct(l, a)); z != 128 {
-				return fmt.Errorf("%s: zero point %d; the KV cache is symmetric around 128", c.LayerAct(l, a), z)
-			}
-		}
-		if s, z := w.Affine(c.LayerAct(l, ActSoftmax)); math.Float32bits(s) != bitsUnit || z != 0 {
-			return fmt.Errorf("%s: scale %v, zero point %d; fixed at 1/65535 and 0", c.LayerAct(l, ActSoftmax), s, z)
-		}
-	}
-	ss, sz := w.Affine(ActSin)
-	cs, cz := w.Affine(ActCos)
-	if ss != cs || sz != fixedTable || cz != fixedTable {
-		return fmt.Errorf("sin and cos tables have scales %v, %v and zero points %d, %d; they must be equal and %d", ss, cs, sz, cz, fixedTable)
-	}
-	for _, l := range c.Linears() {
-		for _, b := range w.data[l.Name+".weight"] {
-			if b > 15 {
-				return fmt.Errorf("%s.weight holds %d; int4 values are stored as 0..15", l.Name, b)
-			}
-		}
-		for _, b := range w.data[l.Name+".scale1"] {
-			if b < 1 || b > 16 {
-				return fmt.Errorf("%s.scale1 holds %d, not in 1..16", l.Name, b)
-			}
-		}
-	}
-	for _, l := range c.Biases() {
-		for o, v := range floats32(w.data[l.Name+".bias"]) {
-			if !(v > -0x1p100 && v < 0x1p100) {
-				return fmt.Errorf("%s.bias[%d] is %v", l.Name, o, v)
+	for _, n := range w.Model().Norms {
+		for _, q := range []Quant{n.Quant, n.In, n.Out} {
+			if !(q.Scale > 0x1p-100 && q.Scale < 0x1p100) || q.ZeroPoint < 0 || q.ZeroPoint > 65535 {
+				return fmt.Errorf("%s: unusable scale %v or zero point %d", n.Name, q.Scale, q.ZeroPoint)
 			}
 		}
 	}
 	return nil
 }
 
-// linear is one LPBQ layer in the shape the reference computes with.
-type linear struct {
-	in, out, block int
-	weight         []int8 // [out][in]
-	scale1         []uint8
-	scale2         []float32
-	bias           []float32 // nil: none
-}
-
-func (w *Weights) linear(s LinearSpec) linear {
-	l := linear{in: s.In, out: s.Out, block: w.Config.LinearBlockSize, scale1: w.data[s.Name+".scale1"]}
-	l.weight = make([]int8, s.In*s.Out)
-	for i, b := range w.data[s.Name+".weight"] { // stored [in][out]
-		l.weight[i%s.Out*s.In+i/s.Out] = int8(b<<4) >> 4
+// Model returns what the runner computes with.
+func (w *Weights) Model() *Model {
+	c := w.Config
+	m := &Model{Hidden: c.HiddenSize, Embedding: words(w.data[Embedding+".weight"])}
+	quant := func(name string) Quant {
+		s, z := w.Affine(name)
+		return Quant{s, z}
 	}
-	l.scale2, l.bias = floats32(w.data[s.Name+".scale2"]), floats32(w.data[s.Name+".bias"])
-	return l
-}
-
-func floats32(raw []byte) []float32 {
-	var out []float32
-	for ; len(raw) >= 4; raw = raw[4:] {
-		out = append(out, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
+	for i, n := range c.Norms() {
+		layer := i / max(1, (len(c.Norms())-1)/c.NumHiddenLayers)
+		in, out := c.normActs(layer, n.Name)
+		m.Norms = append(m.Norms, Norm{n.Name, words(w.data[n.Name+".weight"]), quant(n.Name), quant(in), quant(out)})
 	}
-	return out
+	return m
 }
 
-func (l linear) apply(x []uint16, qx, qo quant) []uint16 {
-	y := make([]uint16, l.out)
-	blocks := l.in / l.block
-	for o := range y {
-		row := l.weight[o*l.in : (o+1)*l.in]
-		var acc int64
-		for b := range blocks {
-			var sum int64
-			for i := b * l.block; i < (b+1)*l.block; i++ {
-				sum += (int64(x[i]) - int64(qx.zp)) * int64(row[i])
-			}
-			acc += sum * int64(l.scale1[o*blocks+b])
-		}
-		v := float32(float32(acc) * float32(qx.scale*l.scale2[o]))
-		if l.bias != nil {
-			v = float32(v + l.bias[o])
-		}
-		y[o] = qo.u16(v)
-	}
-	return y
-}
-
-func (w *Weights) u16(name string) []uint16 {
-	raw := w.data[name]
+func words(raw []byte) []uint16 {
 	out := make([]uint16, len(raw)/2)
 	for i := range out {
 		out[i] = binary.LittleEndian.Uint16(raw[2*i:])

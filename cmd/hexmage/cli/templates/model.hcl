@@ -1,6 +1,5 @@
 # Your language model through Qualcomm's own compiler and emulator for x86, from public packages: no SDK, no account, no phone.
 #
-#   hexmage fit MODEL --soc @soc@                            first: what it takes of the phone
 #   hexmage run @name@                                       each way of quantising beside the float model
 #   hexmage run @name@ --var prompt="Name three fruits."     compiles nothing again
 
@@ -15,5 +14,5 @@ module "llm" {
   schemes = ["a16w8", "lpbq"]
   prompt  = var.prompt
 }
-output "bundles" { value = module.llm.bundles } # what a phone or board needs, in a folder each
+output "contexts" { value = module.llm.contexts } # of each way a folder, whose device/ goes onto a phone or board
 output "table" { value = module.llm.table }

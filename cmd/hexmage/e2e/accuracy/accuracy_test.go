@@ -16,7 +16,6 @@ func TestAccuracy(t *testing.T) {
 	t.Run("qwen3", func(t *testing.T) { qwen3OnEmulator(t, w) })
 	t.Run("family", func(t *testing.T) { familyOnEmulator(t, w) })
 	t.Run("planted", func(t *testing.T) { planted(t, w) })
-	t.Run("fit", func(t *testing.T) { fitted(t, w) })
 	t.Run("ways", func(t *testing.T) { ways(t, w) })
 	t.Run("twins", func(t *testing.T) { twins(t, w) })
 	t.Run("chat", func(t *testing.T) { chat(t, w) })

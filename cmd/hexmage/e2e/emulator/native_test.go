@@ -34,7 +34,7 @@ func TestNativeQuantizer(t *testing.T) {
 	w := EmulatorWarmed(t)
 	for _, sub := range []string{"programs", "tests", "texts"} {
 		if err := os.CopyFS(filepath.Join(w.Dir, "host", sub),
-			os.DirFS(filepath.Join(Repo(), "model", "host", sub))); err != nil {
+			os.DirFS(filepath.Join(Repo(), "model", "python", sub))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -93,9 +93,9 @@ func contextMistakes() []provocation {
 		{id: "context-malformed", in: onPhone, mistake: "the context was cut off",
 			before: "mv model.bin m; head -c 5000 m > model.bin"},
 		{id: "tensor-exists", in: onPhone, mistake: "two tensors of a graph have one name",
-			says: "Tensor name model.layers.0.mlp.mul already exists in the graph",
+			says: "Tensor name model.layers.0.self_attn.k_norm already exists in the graph",
 			context: func(b []byte) []byte {
-				return bytes.ReplaceAll(b, []byte("model.layers.0.mlp.act"), []byte("model.layers.0.mlp.mul"))
+				return bytes.ReplaceAll(b, []byte("layers.0.self_attn.q_norm"), []byte("layers.0.self_attn.k_norm"))
 			}},
 		{id: "arch-of-other-device", in: onPhone, mistake: "the context is compiled for SM8650",
 			plan: "compat context-arch", target: `"soc":"SM8650","arch":"v75"`},
@@ -111,7 +111,7 @@ func contextMistakes() []provocation {
 		{id: "constant-output", in: "the comparison with the reference",
 			mistake: "a part of the context's weights is damaged",
 			context: func(b []byte) []byte {
-				for i := len(b) / 3; i < len(b)*2/3; i++ {
+				for i := len(b) / 10; i < len(b)*9/10; i++ { // embeddings
 					b[i] ^= 0x55
 				}
 				return b

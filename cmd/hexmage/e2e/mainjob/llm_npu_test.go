@@ -41,7 +41,7 @@ func TestLLMNPU(t *testing.T) {
 	// One length more runs that one alone, and its reference.
 	r := w.RunJSON(t, "--offline", `--var=lengths=["64","256","1024","100"]`, "llm-npu")
 	if names := strings.Join(r.Names, "\n"); strings.Count(names, "run.main run[") != 1 ||
-		!strings.Contains(names, "run.main run[seq=100]") || !strings.Contains(names, "reference_v1.small") {
+		!strings.Contains(names, "run.main run[seq=100]") || !strings.Contains(names, "reference.small") {
 		t.Errorf("another length: %q ran", r.Names)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	. "github.com/hexmage/hexmage/cmd/hexmage/e2e/worldtest"
-	"github.com/hexmage/hexmage/model/python"
 	"github.com/hexmage/hexmage/model/mllm"
+	"github.com/hexmage/hexmage/model/python"
 )
 
 // TestUpstreamsQuantiser runs upstream's own programs, of the clone that HEXMAGE_TEST_MLLM names, in their locked
@@ -99,7 +99,7 @@ func TestUpstreamsWords(t *testing.T) {
 // mllm.txt, what the quantiser reads; stored.py.
 func writeUpstreams(t *testing.T, w *World, clone string) {
 	t.Helper()
-	for to, from := range map[string]string{"host": filepath.Join(Repo(), "model", "host", "programs"),
+	for to, from := range map[string]string{"host": filepath.Join(Repo(), "model", "python", "programs"),
 		"mllm/pymllm": filepath.Join(clone, "pymllm")} {
 		if err := os.CopyFS(filepath.Join(w.Dir, to), os.DirFS(from)); err != nil {
 			t.Fatal(err)

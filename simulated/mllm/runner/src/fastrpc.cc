@@ -40,15 +40,17 @@ struct Cursor {
   }
 };
 
-void put_tensor(Text &out, const Tensor &t, u32 depth) {
-  put_word(out, t.dtype);
+size_t size_of(const Rows &r) { return size_t(2) * r.rows * r.depth; }
+
+void put_rows(Text &out, const Rows &r) {
+  put_word(out, WIRE_QUINT16);
   put_word(out, 1);
   put_word(out, 1);
-  put_word(out, static_cast<u32>(t.size / 2 / depth));
-  put_word(out, depth);
-  put(out, &t.scale, sizeof t.scale);
-  put(out, &t.zero_point, sizeof t.zero_point);
-  put_word(out, static_cast<u32>(t.size));
+  put_word(out, r.rows);
+  put_word(out, r.depth);
+  put(out, &r.scale, sizeof r.scale);
+  put(out, &r.zero_point, sizeof r.zero_point);
+  put_word(out, static_cast<u32>(size_of(r)));
 }
 
 [[noreturn]] void rpc_failed(Str what, u32 code, Str why) {
@@ -137,18 +139,30 @@ Str DspLibrary::call(u32 kind, Str what) {
   return rest.left;
 }
 
-void DspLibrary::execute(Str op, const Tensor &out, const Tensor *const *in, u32 n_in, u32 depth) {
+void DspLibrary::execute(Str op, const Rows &out, const Rows &in, const Rows &weight) {
   put_word(request_, handle_);
   put_string(request_, op);
   put_word(request_, 1);
-  put_word(request_, n_in);
-  put_tensor(request_, out, depth);
-  for (u32 i = 0; i < n_in; i++) put_tensor(request_, *in[i], depth);
-  for (u32 i = 0; i < n_in; i++) put(request_, in[i]->data, in[i]->size);
+  put_word(request_, 2);
+  const Rows *all[] = {&out, &in, &weight};
+  for (const Rows *r : all) put_rows(request_, *r);
+  for (const Rows *r : all) {
+    if (r != &out) put(request_, r->data, size_of(*r));
+  }
   Cursor answer{call(WIRE_EXECUTE, op)};
   u32 head[WIRE_TENSOR_BYTES / 4];
   answer.take(head, sizeof head);
-  if (answer.broken || head[7] != out.size || answer.left.size != out.size)
+  if (answer.broken || head[7] != size_of(out) || answer.left.size != size_of(out))
     rpc_failed(op, static_cast<u32>(AEE_EFAILED), "the op's output is not as large as the graph's tensor");
-  answer.take(out.data, out.size);
+  answer.take(out.data, size_of(out));
+}
+
+DspLibrary *connect_dsp(Str op_package) {
+  Text name, device;
+  Str given = environment("OPEN_FASTRPC_DEVICE");
+  name << "libQnn" << op_package << "_HTP.so";
+  device << (given.size ? given : Str("/dev/fastrpc-cdsp"));
+  auto dsp = new (take<DspLibrary>(1)) DspLibrary(device.c_str(), name.str());
+  if (!dsp->has_op("RMSNorm")) FAIL("could not create op: ", op_package, "::RMSNorm, which the graphs need, is not in the op package");
+  return dsp;
 }

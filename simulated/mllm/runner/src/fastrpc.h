@@ -11,8 +11,8 @@ class DspLibrary {
   Str build_id() const { return build_id_; }
   bool has_op(Str name) const;
 
-  // Runs an op on activations: rows of depth elements, one output.
-  void execute(Str op, const Tensor &out, const Tensor *const *in, u32 n_in, u32 depth);
+  // Runs an op of two inputs and one output.
+  void execute(Str op, const Rows &out, const Rows &in, const Rows &weight);
 
  private:
   Str call(u32 kind, Str what);  // sends request_, returns what follows a good status
@@ -25,3 +25,6 @@ class DspLibrary {
   u8 *answer_ = nullptr;
   size_t answer_capacity_ = 0;
 };
+
+// The op package's library, which has the norm. Ends the program on failure.
+DspLibrary *connect_dsp(Str op_package);

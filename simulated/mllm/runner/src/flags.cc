@@ -12,6 +12,15 @@ void print_help() {
       "  OPEN_RUNNER_RESULTS (a file for the tokens), OPEN_FASTRPC_DEVICE (default /dev/fastrpc-cdsp)\n");
 }
 
+u32 number_of(Str flag, Str digits) {
+  u32 n = 0;
+  for (size_t k = 0; k < digits.size; k++) {
+    if (digits.at[k] < '0' || digits.at[k] > '9' || k >= 6) FAIL(flag, " wants a number, not ", digits);
+    n = n * 10 + static_cast<u32>(digits.at[k] - '0');
+  }
+  return n;
+}
+
 Flags parse_flags(i32 count, const char *const *arguments) {
   Flags flags;
   for (i32 i = 1; i < count; i++) {
@@ -33,12 +42,7 @@ Flags parse_flags(i32 count, const char *const *arguments) {
       *to = arguments[i];
       continue;
     }
-    Str digits(arguments[i]);
-    flags.ar_len = 0;
-    for (size_t k = 0; k < digits.size; k++) {
-      if (digits.at[k] < '0' || digits.at[k] > '9' || k >= 5) FAIL("--ar_len wants a number, not ", digits);
-      flags.ar_len = flags.ar_len * 10 + static_cast<u32>(digits.at[k] - '0');
-    }
+    flags.ar_len = number_of(flag, arguments[i]);
     if (flags.ar_len == 0) FAIL("--ar_len wants a number of at least 1");
   }
   if (!flags.config) {

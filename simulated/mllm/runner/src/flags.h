@@ -12,3 +12,6 @@ struct Flags {
 // Ends the program when a flag is not known or lacks its value.
 Flags parse_flags(i32 count, const char *const *arguments);
 void print_help();
+
+// The value of a flag as a number. Ends the program when it is none.
+u32 number_of(Str flag, Str digits);

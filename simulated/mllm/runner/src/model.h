@@ -1,4 +1,4 @@
-// Runs the graphs of a context: prefill in chunks, then one token after the other.
+// The toy language model of docs/design/0002: all its work is the op package's norm, on the DSP.
 #pragma once
 
 #include "context.h"
@@ -6,19 +6,19 @@
 
 class Model {
  public:
-  Model(Context *context, Graph *prefill, Graph *decode, DspLibrary *dsp) : context_(context), prefill_(prefill), decode_(decode), dsp_(dsp) {}
+  Model(const Context *context, DspLibrary *dsp);
 
-  // Fills the KV cache with n > 0 tokens at positions 0..n-1 and returns the token after them.
-  u32 prefill(const u32 *ids, u32 n);
-  // Adds the token at the position and returns the one after it.
-  u32 decode(u32 id, u32 position);
+  // Takes tokens in at positions from 0 on, in chunks. Only the first real ones leave a trace; the others fill a chunk up.
+  void prefill(const u32 *ids, u32 n, u32 real, u32 chunk);
+  // Takes one token in.
+  void decode(u32 id, u32 position);
+  // The token that follows what was taken in.
+  u32 next() const;
 
  private:
-  void run(Graph *graph, u32 past);
-  void run_op(const Graph *graph, const Op &op, u32 past);
-  u32 best(const Graph *graph, u32 row) const;
+  void take_in(const u32 *ids, u32 n, u32 real, u32 position, bool mixed);
 
-  Context *context_;
-  Graph *prefill_, *decode_;
+  const Context *context_;
   DspLibrary *dsp_;
+  u16 *state_;
 };

@@ -1,7 +1,5 @@
 #include "report.h"
 
-#include "json.h"
-
 namespace {
 
 void coloured(Text &out, const char *colour, Str text) { out << "\x1b[" << colour << "m" << text << "\x1b[0m"; }
@@ -57,15 +55,20 @@ void print_summary(const Times &times) {
   print(out.str());
 }
 
-void write_results(Str path, Tokens prompt, Tokens answer, Str text) {
+void write_results(Tokens prompt, const Answer &answer) {
+  Str path = environment("OPEN_RUNNER_RESULTS"), text = answer.text();
+  if (path.size == 0) return;
   Text out, name;
   out << "{\"prompt_tokens\":";
   numbers(out, prompt);
   out << ",\"tokens\":";
-  numbers(out, answer);
-  out << ",\"text\":";
-  json::quote(out, text);
-  out << "}\n";
+  numbers(out, answer.tokens());
+  out << ",\"text\":\"";
+  for (size_t i = 0; i < text.size; i++) {
+    if (text.at[i] == '"' || text.at[i] == '\\') out << '\\';
+    out << text.at[i];
+  }
+  out << "\"}\n";
 
   size_t folder = path.size;
   while (folder && path.at[folder - 1] != '/') folder--;

@@ -1,0 +1,61 @@
+package planner_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
+	"golang.org/x/tools/txtar"
+
+	"github.com/hexmage/hexmage/internal/action"
+	"github.com/hexmage/hexmage/internal/config"
+	"github.com/hexmage/hexmage/internal/planner"
+	"github.com/hexmage/hexmage/internal/step"
+)
+
+// sometimes has output a, and output b if the step says both = true.
+type sometimes struct{}
+
+func (sometimes) Schema() step.Schema {
+	return step.Schema{
+		Args:    hcldec.ObjectSpec{"both": &hcldec.AttrSpec{Name: "both", Type: cty.Bool}},
+		Outputs: []step.OutputSpec{{Name: "a"}, {Name: "b", Optional: true}},
+	}
+}
+
+func (sometimes) Plan(r step.Request) (step.Planned, hcl.Diagnostics) {
+	file := action.Artifact{Parts: []action.Input{{Spec: &action.SpecOutput{Path: "f"}}}}
+	p := step.Planned{Specs: []action.Spec{{Args: []string{"make"}, Outputs: []action.Output{{Path: "f"}}}},
+		Outputs: map[string]action.Artifact{"a": file}}
+	if v := r.Args["both"]; v != cty.NilVal && v.True() {
+		p.Outputs["b"] = file
+	}
+	return p, nil
+}
+
+// TestOptionalOutput: an optional output that a step does not plan is null.
+func TestOptionalOutput(t *testing.T) {
+	a := txtar.Parse([]byte(`-- pipelines/p.hcl --
+step "sometimes" "one" {}
+step "sometimes" "two" { both = true }
+output "one" { value = step.sometimes.one.outputs.b == null ? step.sometimes.one.outputs.a : "never" }
+output "two" { value = step.sometimes.two.outputs.b }
+`))
+	o := unpack(t, a)
+	o.Kinds["sometimes"] = sometimes{}
+	var diags hcl.Diagnostics
+	o.Config, diags = config.Load(os.DirFS(o.Workspace), "p", nil)
+	p, _, ds := planner.Build(o)
+	if diags = append(diags, ds...); diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	got := map[string]string{}
+	for _, out := range p.Outputs {
+		got[out.Name] = out.Artifact.Artifact.Name
+	}
+	if got["one"] != "a" || got["two"] != "b" {
+		t.Errorf("outputs %v, want one from a and two from b", got)
+	}
+}

@@ -1,0 +1,25 @@
+# No NPU: ONNX Runtime's own kernels run the quantized graphs, on a simulated phone or on a board of yours.
+
+profile "emulator" {
+  default = true
+
+  toolchain "qemu" { version = "11.1" }
+  toolchain "busybox" {}
+  toolchain "linux_arm64" {}
+
+  locals {
+    linux  = true
+    npu    = false
+    device = step.simulated_phone.phone.outputs.image # null with a board
+    env    = {}
+
+    android_compiler = []
+    on_android       = {}
+  }
+
+  step "simulated_phone" "phone" {
+    description = "a phone for machines without one"
+    when        = var.board == ""
+    linux       = true
+  }
+}

@@ -1,0 +1,151 @@
+# A language model on a phone or Linux board: one C program on ONNX Runtime answers a prompt from the context that ort-llm compiled. emulator.hcl and device.hcl
+# have the parts that only one profile needs.
+
+module {
+  description = "A compiled language model on a phone or Linux board: tokens, speed, and its logits beside the emulator's"
+}
+
+variable "board" {
+  type        = string
+  default     = ""
+  description = "A Linux board: ssh://USER@HOST:PORT, a name of devices.hcl, or a serial number of adb; by default a phone"
+}
+
+variable "model" {
+  type        = string
+  description = "A folder in the Hugging Face layout, or a GGUF file: of Llama, Qwen2 or Qwen3 architecture"
+}
+
+variable "scheme" {
+  type        = string
+  default     = "a16w8"
+  description = "Quantization scheme: a16w8, a16w4, lpbq"
+}
+
+variable "prompt" {
+  type        = string
+  default     = "What is the capital of France?"
+  description = "User's message; the chat template of the model is filled in with it"
+}
+
+variable "tokens" {
+  type        = number
+  default     = 12
+  description = "Tokens of the answer, at most"
+}
+
+variable "context" {
+  type        = number
+  default     = 128
+  description = "Tokens that the key/value cache holds: prompt and answer together"
+}
+
+variable "launcher" {
+  type        = list(string)
+  default     = []
+  description = "Command in front of the program on the device, such as [\"taskset\", \"f0\"]"
+}
+
+variable "runtime" {
+  type        = string
+  default     = ""
+  description = "Profile device, phones: a folder with libonnxruntime.so for Android and the libraries that it loads; by default hexmage fetches the AARs after you pin them"
+
+  validation {
+    condition     = var.runtime == "" || length(fileset(var.runtime, "libonnxruntime.so")) == 1
+    error_message = "The folder has no libonnxruntime.so. Copy jni/arm64-v8a of the AARs com.microsoft.onnxruntime:onnxruntime-android and com.qualcomm.qti:onnxruntime-android-qnn into it: docs/onnx-device.md."
+  }
+}
+
+toolchain "onnx" {}
+toolchain "adb" {}
+toolchain "llvm" {}
+toolchain "linux_arm64_dev" {}
+toolchain "ort_linux_arm64" {}
+toolchain "htp_linux_arm64" { when = local.npu }
+
+locals {
+  context = module.host.contexts[var.scheme]
+  where   = local.npu ? "the NPU" : "ONNX Runtime's own kernels in the NPU's place"
+  arch    = upper(target.arch)
+
+  # QnnHtp and its stub load on the processor, the skel loads on the NPU of one arch.
+  qnn = ["libQnnHtp.so", "libQnnSystem.so", "libQnnHtp${local.arch}Stub.so", "libQnnHtp${local.arch}Skel.so"]
+  on_linux = !local.linux ? {} : merge(
+    { "libonnxruntime.so" = "${toolchain.ort_linux_arm64.dir}/onnxruntime/capi/libonnxruntime.so.1.31.1" },
+    { for name in local.npu ? concat(["libonnxruntime_providers_qnn.so"], local.qnn) : [] : name => "${toolchain.htp_linux_arm64.dir}/onnxruntime_qnn/${name}" },
+  )
+  compiler = local.linux ? [
+    "${toolchain.llvm.dir}/usr/bin/clang-22", "--target=aarch64-linux-gnu", "--sysroot=${toolchain.linux_arm64_dev.dir}", "-fuse-ld=lld",
+  ] : local.android_compiler
+}
+
+module "host" {
+  source  = "ort-llm"
+  model   = var.model
+  schemes = [var.scheme]
+  prompt  = var.prompt
+  tokens  = var.tokens
+  context = var.context
+}
+
+step "exec" "program" {
+  description = "the program that answers on the device"
+  argv        = concat(local.compiler, ["-std=gnu11", "-O2", "-Wall", "-fPIE", "-pie", "-o", "answer", "${path.module}/answer.c", "-ldl"])
+  inputs      = ["${path.module}/answer.c"]
+  output "bin" { file = "answer" }
+}
+
+step "run" "device" {
+  title  = "${target.soc} on ${local.where}"
+  device = local.device
+  serial = var.board == "" ? null : var.board
+  push = merge(
+    {
+      "answer"     = step.exec.program.outputs.bin
+      "prompt.txt" = "${module.host.emulated[var.scheme]}/prompt.txt"
+      "context/"   = "${local.context}/device"
+    },
+    local.npu ? {} : { "graphs/" = module.host.quantised[var.scheme] },
+    { for name, from in local.linux ? local.on_linux : local.on_android : "runtime/${name}" => from },
+  )
+  argv = concat(var.launcher, ["./answer", "--context", "context", "--prompt", "prompt.txt", "--tokens", tostring(var.tokens), "--runtime", "runtime", "--report", "said"],
+  local.npu ? [] : ["--processor", "graphs"])
+  env  = merge({ LD_LIBRARY_PATH = "$HEXMAGE_ROOT/runtime" }, local.env)
+  pull = ["said/said.json", "said/said.npy", "said/times.json"]
+}
+
+step "accuracy" "device" {
+  title     = "${target.soc}, Hexagon ${target.arch}, on ${local.where}: ${var.prompt}"
+  reference = module.host.emulated[var.scheme]
+  outputs   = { device = step.run.device.outputs.results, float = module.host.float }
+  times     = { device = "${step.run.device.outputs.results}/times.json", float = module.host.float_times }
+  tokenizer = module.host.graphs
+}
+
+output "context" {
+  description = "device/ has the pushed context, the model's license texts, and the tables of the program"
+  value       = local.context
+}
+
+output "measured" {
+  description = "speeds of the device, for checks"
+  value       = step.run.device.outputs.measured
+}
+
+output "metrics" {
+  description = "speeds of the device"
+  show        = "table"
+  value       = step.run.device.outputs.metrics
+}
+
+output "rows" {
+  description = "numbers of the table, for checks"
+  value       = step.accuracy.device.outputs.rows
+}
+
+output "table" {
+  description = "the device beside the emulator"
+  show        = "table"
+  value       = step.accuracy.device.outputs.table
+}

@@ -1,0 +1,168 @@
+// Package kerneltest runs ops of an op package's Hexagon library on the simulated DSP, on given or random tensors, and compares
+// their outputs with those of a library of the ops' reference branches.
+//
+// It knows tensors; it does not know the meaning of an op, compiler flags or speed.
+package kerneltest
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// Limits of a case, which are those of the DSP's protocol.
+const (
+	maxTensors = 16
+	maxBytes   = 32 << 20 // all tensors of a case
+	maxCases   = 1000
+)
+
+// Case is one call of an op for each seed.
+type Case struct {
+	Op      string   `arg:"op,label" json:"op"`
+	Name    string   `arg:"name" json:"name,omitempty"`   // shown after the op
+	Seeds   []uint64 `arg:"seeds" json:"seeds,omitempty"` // default: seed 1
+	Inputs  []Tensor `block:"input" json:"inputs"`        // parameters come after inputs, in the op's order
+	Outputs []Tensor `block:"output,required" json:"outputs"`
+	// An element may differ by MaxAbs in real numbers, or by MaxULP steps of its type; a quantized type's step is one stored number.
+	MaxAbs float64 `arg:"max_abs" json:"max_abs"`
+	MaxULP uint64  `arg:"max_ulp" json:"max_ulp"`
+}
+
+// Tensor is an operand. An output has type, dims and quantization only.
+type Tensor struct {
+	Type  string  `arg:"dtype,required" json:"dtype"`
+	Dims  []int   `arg:"dims,required" json:"dims"` // up to four, the last of b, h, w, d
+	Scale float32 `arg:"scale" json:"scale,omitempty"`
+	Zero  int32   `arg:"zero_point" json:"zero_point,omitempty"`
+
+	Data []float64 `arg:"data" json:"data,omitempty"` // stored numbers, one for each element, or one for all
+	// Random numbers have real values between Low and High. If both are 0, a quantized type takes any stored number, a float -1 to 1
+	// and int32 -1000 to 1000.
+	Low  float64 `arg:"low" json:"low,omitempty"`
+	High float64 `arg:"high" json:"high,omitempty"`
+}
+
+// dtype is an element type: its number in simulated_abi.h, its bytes, and its range of stored integers; floats have no range.
+type dtype struct {
+	number   uint32
+	bytes    int
+	min, max int64
+}
+
+func dtypes() map[string]dtype {
+	return map[string]dtype{
+		"quint8": {1, 1, 0, math.MaxUint8}, "quint16": {2, 2, 0, math.MaxUint16}, "float32": {3, 4, 0, 0}, "float16": {4, 2, 0, 0},
+		"int32": {5, 4, math.MinInt32, math.MaxInt32}, "qint8": {6, 1, math.MinInt8, math.MaxInt8},
+		"qint16": {7, 2, math.MinInt16, math.MaxInt16},
+	}
+}
+
+func (t Tensor) dtype() dtype { return dtypes()[t.Type] }
+
+// quantized tells whether stored numbers have a scale and a zero point.
+func (t Tensor) quantized() bool { return t.dtype().max != 0 && t.Type != "int32" }
+
+// shape returns Dims as four.
+func (t Tensor) shape() [4]int {
+	s := [4]int{1, 1, 1, 1}
+	copy(s[max(0, 4-len(t.Dims)):], t.Dims)
+	return s
+}
+
+func (t Tensor) count() int {
+	n := 1
+	for _, d := range t.Dims {
+		n *= d
+	}
+	return n
+}
+
+func (t Tensor) size() int { return t.count() * t.dtype().bytes }
+
+func (t Tensor) scale() float32 {
+	if t.Scale == 0 {
+		return 1
+	}
+	return t.Scale
+}
+
+// Validate checks cases.
+func Validate(cases []Case) error {
+	if len(cases) == 0 || len(cases) > maxCases {
+		return fmt.Errorf("%d cases: the limits are 1 and %d", len(cases), maxCases)
+	}
+	for _, c := range cases {
+		if err := c.validate(); err != nil {
+			return fmt.Errorf("case %s: %w", c.title(), err)
+		}
+	}
+	return nil
+}
+
+func (c Case) title() string {
+	if c.Name == "" {
+		return c.Op
+	}
+	return fmt.Sprintf("%s %q", c.Op, c.Name)
+}
+
+func (c Case) validate() error {
+	n := len(c.Inputs) + len(c.Outputs)
+	switch {
+	case len(c.Outputs) == 0:
+		return fmt.Errorf("missing output")
+	case n > maxTensors || len(c.Seeds) > maxCases:
+		return fmt.Errorf("%d tensors and %d seeds: the limits are %d and %d", n, len(c.Seeds), maxTensors, maxCases)
+	case math.IsNaN(c.MaxAbs) || c.MaxAbs < 0:
+		return fmt.Errorf("invalid max_abs %v", c.MaxAbs)
+	}
+	bytes := 0
+	for i, t := range slices.Concat(c.Outputs, c.Inputs) {
+		at := fmt.Sprintf("output %d", i)
+		if i >= len(c.Outputs) {
+			at = fmt.Sprintf("input %d", i-len(c.Outputs))
+		}
+		if err := t.validate(); err != nil {
+			return fmt.Errorf("%s: %w", at, err)
+		}
+		if bytes += t.size(); bytes > maxBytes {
+			return fmt.Errorf("the tensors take more than %d MiB", maxBytes>>20)
+		}
+	}
+	return nil
+}
+
+func (t Tensor) validate() error {
+	d, ok := dtypes()[t.Type]
+	if !ok {
+		return fmt.Errorf("unknown dtype %q: use one of %v", t.Type, slices.Sorted(maps.Keys(dtypes())))
+	}
+	n := 1
+	for _, dim := range t.Dims {
+		if dim < 1 || dim > maxBytes || n > maxBytes/dim {
+			return fmt.Errorf("invalid dims %v: each is at least 1, and their product at most %d Mi", t.Dims, maxBytes>>20)
+		}
+		n *= dim
+	}
+	s := float64(t.Scale)
+	switch {
+	case len(t.Dims) == 0 || len(t.Dims) > 4:
+		return fmt.Errorf("%d dims: the limits are 1 and 4", len(t.Dims))
+	case math.IsNaN(s) || math.IsInf(s, 0) || s < 0:
+		return fmt.Errorf("invalid scale %v", t.Scale)
+	case t.quantized() && t.Scale == 0:
+		return fmt.Errorf("type %s needs a scale", t.Type)
+	case len(t.Data) > 1 && len(t.Data) != n:
+		return fmt.Errorf("data has %d numbers for %d elements: give one for each element, or one for all", len(t.Data), n)
+	case !(t.Low <= t.High):
+		return fmt.Errorf("low %v is above high %v", t.Low, t.High)
+	}
+	for _, v := range t.Data {
+		if d.max != 0 && (v != math.Trunc(v) || v < float64(d.min) || v > float64(d.max)) {
+			return fmt.Errorf("data has %v: %s stores whole numbers from %d to %d", v, t.Type, d.min, d.max)
+		}
+	}
+	return nil
+}

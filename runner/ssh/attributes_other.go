@@ -1,0 +1,7 @@
+//go:build !unix
+
+package ssh
+
+import "syscall"
+
+func attributes() *syscall.SysProcAttr { return nil }

@@ -1,0 +1,270 @@
+package toymodel
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/hexmage/hexmage/internal/boundedfile"
+	"github.com/hexmage/hexmage/internal/tool"
+	"github.com/hexmage/hexmage/model/mllm"
+)
+
+// Quant is a tensor's scale and zero point.
+type Quant struct {
+	Scale     float32
+	ZeroPoint int32
+}
+
+// Norm is a norm layer with the quantization of its weight, input and output.
+type Norm struct {
+	Name           string
+	Weight         []uint16
+	Quant, In, Out Quant
+}
+
+// Model is the toy model as the runner computes it (docs/design/0002).
+type Model struct {
+	Hidden    int
+	Embedding []uint16
+	Norms     []Norm
+
+	state []uint16
+}
+
+// takeIn takes tokens in at positions from first on.
+func (m *Model) takeIn(ids []int, first int, mixed bool) {
+	const step = 40503
+	before := append([]uint16(nil), m.state...)
+	for r, id := range ids {
+		x := make([]uint16, m.Hidden)
+		for i := range x {
+			x[i] = m.Embedding[id*m.Hidden+i] + uint16(step*(first+r))
+			if mixed {
+				x[i] += before[i]
+			}
+		}
+		for _, n := range m.Norms {
+			for d, row := len(n.Weight), x; len(row) > 0; row = row[d:] {
+				RMSNorm(row[:d], row[:d], n.Weight, n.In.Scale, n.In.ZeroPoint, n.Quant.Scale, n.Quant.ZeroPoint, n.Out.Scale, n.Out.ZeroPoint)
+			}
+		}
+		for i, v := range x {
+			m.state[i] = 3*m.state[i] + v
+		}
+	}
+}
+
+// next returns the token that follows.
+func (m *Model) next() int {
+	var hash uint32
+	for i, v := range m.state {
+		hash += uint32(v) * uint32(2*i+1)
+	}
+	return int(' ' + (hash^hash>>16)%95)
+}
+
+// Result is a run of the model, the content of tokens.json.
+type Result struct {
+	PromptTokens []int  `json:"prompt_tokens"`
+	Tokens       []int  `json:"tokens"`
+	Text         string `json:"text"`
+}
+
+// Tokenize returns a text's tokens: its bytes, after a token that stands for the tokenizer's file.
+func Tokenize(text string, tokenizer []byte, vocab int) []int {
+	var sum uint32
+	for _, b := range tokenizer {
+		sum = sum*31 + uint32(b)
+	}
+	ids := []int{int((sum ^ sum>>16) % uint32(vocab))}
+	for i := range len(text) {
+		ids = append(ids, int(text[i]))
+	}
+	return ids
+}
+
+// Generate returns the tokens that follow a prompt: at most maxNew, and none beyond the last position.
+func (m *Model) Generate(prompt []int, maxNew, positions int) (Result, error) {
+	if len(prompt) < 2 || len(prompt) > positions {
+		return Result{}, fmt.Errorf("the prompt has %d tokens, the context holds %d", len(prompt)-1, positions)
+	}
+	r := Result{PromptTokens: prompt}
+	m.state = make([]uint16, m.Hidden)
+	m.takeIn(prompt, 0, false)
+	for position := len(prompt); ; position++ {
+		id := m.next()
+		r.Tokens = append(r.Tokens, id)
+		r.Text += string(rune(id))
+		if len(r.Tokens) >= maxNew || position == positions {
+			return r, nil
+		}
+		m.takeIn([]int{id}, position, true)
+	}
+}
+
+// RMSNorm normalizes one row of numbers as the op package's op does (docs/design/0002). x, w and out have the same length.
+func RMSNorm(out, x, w []uint16, xs float32, xz int32, ws float32, wz int32, os float32, oz int32) {
+	const magic = 12582912 // 1.5 * 2^23: adding it to a small float32 rounds to an integer, half to even
+	// Each operation has its own float32 conversion, so that the compiler does not fuse it with the next one.
+	inv := float32(1 / os)
+	var s uint64
+	for _, v := range x {
+		a := int64(v) - int64(xz)
+		s += uint64(a * a)
+	}
+	m := float32(float32(s) / float32(len(x)))
+	v := float32(float32(m*float32(xs*xs)) + math.Float32frombits(0x358637BD)) // 1e-6
+	k := float32(xs * float32(1/Sqrt(v)))
+	for i, xv := range x {
+		y := float32(float32(int32(xv)-xz) * k)
+		g := float32(float32(int32(w[i])-wz) * ws)
+		u := min(max(float32(float32(y*g)*inv), -131072), 131072)
+		out[i] = uint16(min(max(int32(float32(float32(u+magic)-magic))+oz, 0), 65535))
+	}
+}
+
+// Sqrt is correctly rounded: float64's square root of a float32 has more than 2p+2 bits.
+func Sqrt(v float32) float32 { return float32(math.Sqrt(float64(v))) }
+
+// ReferenceTool is the tool's name and behavior version: raise it whenever an output changes.
+const ReferenceTool tool.Name[ReferenceSpec] = "reference/2"
+
+// ReferenceSpec is the input of RunReference.
+type ReferenceSpec struct {
+	Model     string `json:"model"`     // .mllm of version 2, or of version 1 for the programs of mllm's branch v1
+	Config    string `json:"config"`    // the model's config.json; for version 1 in Hugging Face's form
+	Tokenizer string `json:"tokenizer"` // the file that the program reads
+	Prompt    string `arg:"prompt,required" json:"prompt"`
+	MaxNew    int    `arg:"max_new_tokens" default:"32" json:"max_new_tokens"`
+	Lengths   []int  `arg:"lengths" json:"lengths,omitempty"` // of the prompt in tokens; each has a result of its own
+	Out       string `json:"out"`                             // tokens.json to write
+	Dir       string `json:"dir"`                             // folder for LENGTH.json, and tokens.json again
+}
+
+// positionsV1 is the number of positions that mllm's programs of version 1 have by default.
+const positionsV1 = 1124
+
+// RunReference writes the tokens that the simulated runner prints.
+func RunReference(_ context.Context, s ReferenceSpec, env tool.Env) error {
+	m, c, err := readModel(s.Model, s.Config)
+	if err != nil {
+		return err
+	}
+	const maxTokenizer = 64 << 20
+	tokenizer, err := boundedfile.Read(s.Tokenizer, maxTokenizer)
+	if err != nil {
+		return err
+	}
+	ids := Tokenize(Prompt([]byte(s.Prompt)), tokenizer, c.VocabSize)
+	files := map[string]int{s.Out: len(ids), filepath.Join(s.Dir, "tokens.json"): len(ids)}
+	for _, n := range s.Lengths {
+		files[filepath.Join(s.Dir, fmt.Sprintf("%d.json", n))] = min(n, len(ids))
+	}
+	for file, n := range files {
+		r, err := m.Generate(ids[:n], s.MaxNew, c.MaxCacheLength)
+		if err == nil {
+			err = WriteResult(file, r)
+		}
+		if err != nil {
+			return err
+		}
+		if file == s.Out {
+			fmt.Fprintf(env.Stdout, "%d prompt tokens, %d tokens: %q\n", n, len(r.Tokens), r.Text)
+		}
+	}
+	return nil
+}
+
+// readModel reads a .mllm file of either version.
+func readModel(path, config string) (*Model, Config, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, Config{}, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, Config{}, err
+	}
+	file, err := mllm.Parse(f, st.Size())
+	if err != nil {
+		return nil, Config{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if file.Version == mllm.V1 {
+		c, err := ReadHub(config)
+		if err != nil {
+			return nil, c, err
+		}
+		if c.HeadNorms() {
+			return nil, c, fmt.Errorf("%s: model_type is %q: mllm's branch v1 runs qwen2", config, c.ModelType)
+		}
+		c.MaxCacheLength = positionsV1
+		m, err := modelV1(file, c)
+		return m, c, err
+	}
+	c, err := ReadConfig(config)
+	if err != nil {
+		return nil, c, err
+	}
+	w, err := LoadWeights(file, c)
+	if err != nil {
+		return nil, c, fmt.Errorf("%s: %w", path, err)
+	}
+	return w.Model(), c, nil
+}
+
+// modelV1 takes the upper halves of floats for numbers, as the simulated programs of mllm's branch v1 do.
+func modelV1(f *mllm.File, c Config) (*Model, error) {
+	halves := func(name string, n int) ([]uint16, error) {
+		p, ok := f.Lookup(name)
+		if !ok || p.DType != mllm.Float32 || p.Size != int64(4*n) {
+			return nil, fmt.Errorf("the model has no float tensor %q of %d elements", name, n)
+		}
+		raw := make([]byte, p.Size)
+		if _, err := io.ReadFull(f.Data(p), raw); err != nil {
+			return nil, err
+		}
+		all := words(raw)
+		for i := range n {
+			all[i] = all[2*i+1]
+		}
+		return all[:n], nil
+	}
+	m := &Model{Hidden: c.HiddenSize}
+	var err error
+	if m.Embedding, err = halves(Embedding+".weight", c.VocabSize*c.HiddenSize); err != nil {
+		return nil, err
+	}
+	for _, n := range c.Norms() {
+		w, err := halves(n.Name+".weight", n.Dim)
+		if err != nil {
+			return nil, err
+		}
+		m.Norms = append(m.Norms, Norm{n.Name, w, Quant{0x1p-14, 0}, Quant{0x1p-12, 32768}, Quant{0x1p-13, 32768}})
+	}
+	return m, nil
+}
+
+// Prompt returns the part of a text or of standard input that is the prompt: its first line.
+func Prompt(raw []byte) string {
+	line, _, _ := bytes.Cut(raw, []byte("\n"))
+	return string(bytes.TrimSuffix(line, []byte("\r")))
+}
+
+// WriteResult writes a tokens.json.
+func WriteResult(path string, r Result) error {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(raw, '\n'), 0o644)
+}
