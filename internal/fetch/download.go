@@ -216,8 +216,7 @@ func (d *download) start(ctx context.Context, addr string) (*part, *answer, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	m := partMeta{URL: addr, Validator: validator(a.Header), Digest: d.source.digest(), Total: a.total,
-		Segments: [][2]int64{{0, a.total}}}
+	m := partMeta{URL: addr, Validator: validator(a.Header), Digest: d.source.digest(), Total: a.total}
 	if m.Total < 0 && d.source.Size > 0 {
 		m.Total = d.source.Size
 	}
