@@ -212,7 +212,7 @@ func (d *download) attempt(ctx context.Context, addr string, p *part) (*part, *R
 
 // start makes the first request and creates the part file.
 func (d *download) start(ctx context.Context, addr string) (*part, *answer, error) {
-	a, err := d.get(ctx, addr, 0, -1, "")
+	a, err := d.get(ctx, addr, 0, "")
 	if err != nil {
 		return nil, nil, err
 	}

@@ -45,7 +45,7 @@ func (c Client) Small(ctx context.Context, s Source, limit int64) (b []byte, at 
 }
 
 func (d *download) small(ctx context.Context, addr string, limit int64) ([]byte, string, error) {
-	a, err := d.get(ctx, addr, 0, -1, "")
+	a, err := d.get(ctx, addr, 0, "")
 	if err != nil {
 		return nil, "", err
 	}

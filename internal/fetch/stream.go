@@ -18,7 +18,7 @@ func (d *download) fill(ctx context.Context, addr string, p *part, a *answer) er
 	at := p.done
 	if a == nil {
 		var err error
-		if a, err = d.get(ctx, addr, at, -1, p.meta.Validator); err != nil {
+		if a, err = d.get(ctx, addr, at, p.meta.Validator); err != nil {
 			return err
 		}
 		if err := d.same(p, a, at); err != nil {

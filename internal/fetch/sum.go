@@ -118,7 +118,7 @@ func (d *download) sideSum(ctx context.Context, addr, suffix string) (string, er
 		http: d.http}
 	sum := ""
 	err := plain.persist(ctx, func() error {
-		a, err := plain.ask(ctx, addr, 0, -1, "")
+		a, err := plain.ask(ctx, addr, 0, "")
 		if err != nil {
 			return err
 		}
