@@ -155,7 +155,8 @@ func TestFitPoints(t *testing.T) {
 		if err := fittest.Write(filepath.Join(w.Dir, "models", p.name), p.model, tokenizer); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&steps, "step \"onnx_llm\" %q {\n  model = \"models/%[1]s\"\n  ar_len = %d\n  context_len = %d\n}\n",
+		fmt.Fprintf(&steps, "step \"onnx_llm\" %q {\n  model = \"models/%[1]s\"\n"+
+			"  ar_len = %d\n  context_len = %d\n}\n",
 			p.name, p.chunk, p.context)
 		for _, s := range schemes {
 			name := p.name + "_" + s
