@@ -105,8 +105,8 @@ func TestONNXHTP(t *testing.T) {
 	})
 
 	t.Run("any graph", func(t *testing.T) {
-		if o := w.Run(t, "run", ONNXHTP, "--var=graph=example"); o.Code != 0 ||
-			!strings.Contains(o.Stdout, "20 of 20") ||
+		o := w.Run(t, "run", ONNXHTP, "--var=graph=example")
+		if o.Code != 0 || !strings.Contains(o.Stdout, "20 of 20") ||
 			!strings.Contains(o.Stdout, "0.9998") {
 			t.Fatal(o)
 		}
@@ -114,7 +114,8 @@ func TestONNXHTP(t *testing.T) {
 			t.Errorf("again: %q ran", r.Names)
 		}
 		// in 16-bit floats
-		if o := w.Run(t, "run", ONNXHTP, "--var=graph=example", `--var=schemes=["none"]`); o.Code != 0 ||
+		o = w.Run(t, "run", ONNXHTP, "--var=graph=example", `--var=schemes=["none"]`)
+		if o.Code != 0 ||
 			!strings.Contains(o.Stdout, "6 of 6") {
 			t.Error(o)
 		}
