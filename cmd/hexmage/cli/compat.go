@@ -227,7 +227,8 @@ func (a *app) compatSoCs(c *toolchains.Catalogue) error {
 		if n.QAIRT != "" && s.MinSDK == "" {
 			first += " ?"
 		}
-		rows = append(rows, []string{s.Name, s.MarketingName, s.Arch, strconv.Itoa(s.SoCModel), numbersText(s.AndroidIDs),
+		rows = append(rows, []string{s.Name, s.MarketingName, s.Arch, strconv.Itoa(s.SoCModel),
+			numbersText(s.AndroidIDs),
 			megabytes(s.VTCMMB),
 			first, orDash(n.Hexagon), orDash(tools)})
 	}

@@ -304,7 +304,8 @@ func (c *deviceInfoCmd) Run(ctx context.Context, a *app) error {
 	}
 	i := deviceInfo{Details: h}
 	if s := socOf(d.catalogue(), h.Info); s != nil {
-		i.Target = &deviceTargetInfo{s.Name, s.MarketingName, archOf(d.catalogue(), h.Info), s.SoCModel, s.VTCMMB, s.MinSDK}
+		i.Target = &deviceTargetInfo{s.Name, s.MarketingName, archOf(d.catalogue(), h.Info), s.SoCModel, s.VTCMMB,
+			s.MinSDK}
 	}
 	if a.JSON {
 		return a.printJSON(i)

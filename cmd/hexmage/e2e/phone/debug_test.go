@@ -40,7 +40,8 @@ func debugs(t *testing.T, w *World, args ...string) string {
 	address := l.Addr().String()
 	l.Close()
 	_, port, _ := net.SplitHostPort(address)
-	cmd := w.Command(t.Context(), append([]string{"device", "debug", Simulated, Pipeline, "--port", port, "--json"}, args...)...)
+	cmd := w.Command(t.Context(), append([]string{"device", "debug", Simulated, Pipeline, "--port", port, "--json"},
+		args...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -102,8 +103,8 @@ func debugsNot(t *testing.T, w *World) {
 		{"module.aot.run.lm", "did you mean module.aot.run.llm?"},
 		{"--port 99999", "give a number from 1 to 65535"},
 	} {
-		Wants(t, w.Run(t, append([]string{"device", "debug", Simulated, Pipeline}, strings.Fields(c.args)...)...), ExitUsage,
-			c.says)
+		Wants(t, w.Run(t, append([]string{"device", "debug", Simulated, Pipeline}, strings.Fields(c.args)...)...),
+			ExitUsage, c.says)
 	}
 	Wants(t, w.Run(t, "device", "debug", "sdk-matrix"), ExitUsage, "no run step in this profile")
 	own := w.Shipped(t)
