@@ -29,6 +29,7 @@ type deviceCmd struct {
 	Push     devicePushCmd     `cmd:"" help:"Copy files to a device; what it has already is not sent."`
 	Pull     devicePullCmd     `cmd:"" help:"Copy files from a device."`
 	Log      deviceLogCmd      `cmd:"" help:"Print a device's log (logcat)."`
+	Debug    debugCmd          `cmd:"" help:"Start a pipeline's program under a debug server for LLDB."`
 	Clean    deviceCleanCmd    `cmd:"" help:"Remove all that hexmage keeps on a device."`
 	Connect  deviceConnectCmd  `cmd:"" help:"Connect to a device over the network."`
 	Simulate deviceSimulateCmd `cmd:"" help:"Start a simulated phone, which may misbehave, and keep it until Ctrl-C."`

@@ -263,7 +263,7 @@ step "python" "tests" {
 // of one core.
 func anyProcessor(t *testing.T, w *World) {
 	t.Helper()
-	env := strings.TrimSpace(w.Run(t, "toolchain", "where", "--profile", "emulator", "onnx").Stdout)
+	env := strings.TrimSpace(w.Run(t, "toolchain", "path", "--profile", "emulator", "onnx").Stdout)
 	host := filepath.Join(Repo(), "model", "python")
 	// bin/python3 may be a script, which the emulator does not take: Python says where its program is, and with which
 	// libraries.
@@ -369,7 +369,7 @@ func sized(t *testing.T, w *World) {
 		if name == "smollm2" || own == nil && (name == "python" || name == "onnx") {
 			continue // not fetched here, or made of the machine's own
 		}
-		at := strings.TrimSpace(w.Run(t, "toolchain", "where", "--profile", "emulator", name+"@"+e.Version).Stdout)
+		at := strings.TrimSpace(w.Run(t, "toolchain", "path", "--profile", "emulator", name+"@"+e.Version).Stdout)
 		var unpacked int64
 		if err := filepath.WalkDir(at, func(_ string, e os.DirEntry, err error) error {
 			if err != nil || !e.Type().IsRegular() {
