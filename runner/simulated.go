@@ -229,9 +229,6 @@ const maxDisk = 8 << 30
 // between runs, as a phone's is. Only one phone can have each: one of another process that finds none free gets an
 // empty one, which goes away with it.
 func (d *Device) disk(root string) (data string, release func(), err error) {
-	if d.o.OwnDisk {
-		return "", func() { os.RemoveAll(root) }, nil
-	}
 	var unlock func()
 	for i := 1; i <= d.phones.most && unlock == nil; i++ {
 		name := "data"

@@ -335,9 +335,6 @@ func passedOver(p *step.Plan, ch *toolchains.Choice) {
 	warn := func(summary, text string) {
 		p.Report(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: qnn.Sentence(text), Subject: p.ArgRange("version")})
 	}
-	for _, w := range ch.Warnings {
-		warn("Several copies of an SDK", w)
-	}
 	if p.Profile == "" && ch.Source.Kind == "embedded" {
 		warn(SimulatedSDK, ch.Spec.Name+" is hexmage's own, in the vendor's place, since the pipeline has no profile: what is built with it runs on no phone. "+
 			"Write profile \"simulated\" { default = true } if that is meant, and a profile such as \"device\" for the vendor's")

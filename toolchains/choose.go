@@ -41,7 +41,6 @@ type Choice struct {
 	Found     Installed              // for an installed SDK: what it says it is
 	Notes     []string               // for people: why another source was passed over
 	Packages  *Environment           // for an environment of Python's: what it is made of
-	Warnings  []string               // for people: what is not in order, and harms others than hexmage
 
 	embeddedID string // for an embedded source: the build id
 }
@@ -221,8 +220,8 @@ func (c *Catalogue) notAvailable(t *Toolchain, r *Release, q Request, why []stri
 	if s := r.Source("installed"); s != nil && !simulated && len(s.Env) > 0 {
 		fmt.Fprintf(&b, "; where a copy is installed, set %s to its root", strings.Join(s.Env, " or "))
 	}
-	if t.Page != "" && !simulated {
-		fmt.Fprintf(&b, "; get it from its page, %s", t.Page)
+	if t.DownloadPage != "" && !simulated {
+		fmt.Fprintf(&b, "; get it from its page, %s", t.DownloadPage)
 	}
 	if t.Licence != "" && !simulated {
 		fmt.Fprintf(&b, " (%s)", t.Licence)

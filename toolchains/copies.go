@@ -91,26 +91,6 @@ func (t *Toolchain) called(c Copy) string {
 	return c.Found.Name + " " + c.Found.Version
 }
 
-// Disagreement says which variables lead to different copies of the toolchain, "" when none do: each program takes the one that it
-// happens to read.
-func (t *Toolchain) Disagreement(copies []Copy) string {
-	var texts []string
-	for _, c := range copies {
-		switch {
-		case len(c.Variables) == 0:
-		case c.Err != nil:
-			texts = append(texts, c.Err.Error())
-		default:
-			texts = append(texts, c.Name()+" has "+t.called(c))
-		}
-	}
-	if len(texts) < 2 {
-		return ""
-	}
-	return "variables of one SDK lead to different places: " + strings.Join(texts, ", ") +
-		"; programs take the one that they happen to read: set them alike, or unset all but one (`hexmage env " + t.Name + "` prints what fits)"
-}
-
 // installed takes an installed copy: programs in PATH, or the SDK of the release that is asked for.
 func (ch *Choice) installed(q Request, spec sources.Spec) (bool, string, error) {
 	t, r, s := ch.Toolchain, ch.Release, ch.Source
@@ -123,9 +103,6 @@ func (ch *Choice) installed(q Request, spec sources.Spec) (bool, string, error) 
 		c := copies[i]
 		spec.Kind, spec.File = sources.KindCheck, c.Path
 		ch.Spec, ch.Host, ch.Found = spec, c.Path, c.Found
-		if text := t.Disagreement(copies); text != "" {
-			ch.Warnings = append(ch.Warnings, text+"; taken is "+c.Name()+", which is the release that is asked for")
-		}
 		return true, "", nil
 	}
 	for _, c := range copies {

@@ -31,7 +31,7 @@ func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string,
 		w := s.wheel(r.Version)
 		spec.Kind, spec.Wheel = sources.KindArchive, &w
 	case "qpm", "qsc":
-		p := qpm.Product{Name: s.Product, Version: r.Version, Licence: s.Activate, Extract: s.Extract}
+		p := qpm.Product{Name: s.Product, Version: r.Version}
 		for _, a := range s.Adds {
 			a.Version, a.Path = r.fill(a.Version), r.fill(a.Path)
 			p.Adds = append(p.Adds, a)
@@ -49,7 +49,7 @@ func (ch *Choice) remote(q Request, spec *sources.Spec) (ok bool, reason string,
 		if e.SHA256 != "" {
 			spec.Size, spec.SHA256 = e.Size, e.SHA256
 		}
-		if spec.Parts || spec.Kind == sources.KindVendor { // of others the archive's digest says it, and that costs nothing
+		if spec.Parts || spec.Kind == sources.KindVendor { // the digest of the archive says it for all others
 			spec.Tree = e.Tree
 		}
 	}
@@ -77,12 +77,8 @@ func (s *Source) byHand(r *Release) string {
 	if s.Kind == "qsc" {
 		return fmt.Sprintf("install it and log in with `qsc-cli login -u USER`, or `qsc-cli sdk download --name %s --required-version %s --path DIR` elsewhere", s.Product, r.Version)
 	}
-	licence := s.Activate
-	if licence == "" {
-		licence = s.Product
-	}
 	return fmt.Sprintf("install it and log in with `qpm-cli --login`, or elsewhere `qpm-cli --license-activate %s` and `qpm-cli --install %s --version %s --path DIR` "+
-		"(DIR must be absolute; logs are in /var/tmp/qcom/qik/logs)", licence, s.Product, r.Version)
+		"(DIR must be absolute; logs are in /var/tmp/qcom/qik/logs)", s.Product, s.Product, r.Version)
 }
 
 // agrees tells whether the catalogue's digests and those of the lock are of one file.

@@ -18,11 +18,11 @@ import (
 
 // Toolchain is an SDK or tool, with how its releases are had.
 type Toolchain struct {
-	*qnn.SDK           // its name, and what is true of it wherever it comes from
-	Description string `hcl:"description,optional"`
-	Page        string `hcl:"page,optional"`    // where people get it by hand
-	Licence     string `hcl:"licence,optional"` // what has to be accepted
-	Default     string `hcl:"default,optional"` // release that is taken when a pipeline names none
+	*qnn.SDK            // its name, and what is true of it wherever it comes from
+	Description  string `hcl:"description,optional"`
+	DownloadPage string `hcl:"download_page,optional"` // where people get it by hand
+	Licence      string `hcl:"licence,optional"`       // what has to be accepted
+	Default      string `hcl:"default,optional"`       // release that is taken when a pipeline names none
 
 	Checks  *verify.Checks `hcl:"verify,block"`
 	EnvVars []*EnvVar      `hcl:"env,block"`
@@ -65,9 +65,9 @@ type Source struct {
 	MD5         string           `hcl:"md5,optional"`
 	UserAgent   string           `hcl:"user_agent,optional"`
 	HTTP1       bool             `hcl:"http1,optional"`
-	Parts       bool             `hcl:"parts,optional"`        // of a zip archive: read only those members that Only names
 	CaseMatters bool             `hcl:"case_matters,optional"` // of an archive for Linux: names that differ in case only are fine
-	Tree        string           `hcl:"tree,optional"`         // digest of the tree that comes of it, where the source itself has none: of parts, qpm, qsc
+	Parts       bool             `hcl:"parts,optional"`        // of a zip: read only the members that Only selects
+	Tree        string           `hcl:"tree,optional"`         // of parts, qpm and qsc: digest of the tree
 	Headers     []sources.Header `hcl:"header,block"`          // what the servers want to know
 
 	Packages     []string      `hcl:"packages,optional"`     // of a deb source
@@ -83,10 +83,8 @@ type Source struct {
 
 	Steps string `hcl:"steps,optional"` // of a manual source: what people have to do
 
-	Product  string    `hcl:"product,optional"`  // of qpm and qsc: what the vendor's client calls it
-	Extract  bool      `hcl:"extract,optional"`  // of qpm: unpack it, rather than install it
-	Adds     []qpm.Add `hcl:"add,block"`         // of qpm: products that belong into the tree, such as tools
-	Activate string    `hcl:"activate,optional"` // of qpm: the licence to activate before; "" is product
+	Product string    `hcl:"product,optional"` // of qpm and qsc: what the vendor's client calls it
+	Adds    []qpm.Add `hcl:"add,block"`        // of qpm: products that belong into the tree, such as tools
 
 	Coordinates  string   `hcl:"coordinates,optional"`  // of maven: GROUP:ARTIFACT:VERSION[:CLASSIFIER][@EXTENSION]
 	Repositories []string `hcl:"repositories,optional"` // of maven: roots of repositories, tried in order; none: those of Maven's own configuration

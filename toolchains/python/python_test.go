@@ -54,10 +54,12 @@ func TestParse(t *testing.T) {
 		return "[[packages]]\nname = \"" + name + "\"\nversion = \"1\"\nwheels = [" + strings.Join(wheels, ", ") + "]\n"
 	}
 	const of28, of17 = "x-1-cp311-cp311-manylinux_2_28_x86_64.whl", "x-1-cp311-cp311-manylinux2014_x86_64.whl"
+	const abi3 = "x-1-cp37-abi3-manylinux_2_28_x86_64.whl"
 	got, err := parse([]byte("lock-version = \"1.0\"\n" + pack("six", wheel("six-1-py3-none-any.whl", ", size = 5", a)) +
-		pack("x", wheel("x-1-py3-none-any.whl", "", a), wheel(of28, "", b), wheel(of28, ", size = 7", b), wheel(of17, "", a)) +
+		pack("x", wheel("x-1-py3-none-any.whl", "", a), wheel(of28, "", b), wheel(of28, ", size = 7", b), wheel(of17, "", a), wheel(abi3, "", a)) +
+		pack("m", wheel("m-1-py39-none-any.whl", "", a), wheel("m-1-py313-none-any.whl", "", b)) +
 		pack("torch", wheel("torch-1%2Bcpu-cp311-cp311-linux_x86_64.whl", "", b))))
-	want := []Chosen{{"six-1-py3-none-any.whl", 5, a}, {of28, 7, b}, {"torch-1+cpu-cp311-cp311-linux_x86_64.whl", 0, b}}
+	want := []Chosen{{"six-1-py3-none-any.whl", 5, a}, {of28, 7, b}, {"m-1-py313-none-any.whl", 0, b}, {"torch-1+cpu-cp311-cp311-linux_x86_64.whl", 0, b}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}

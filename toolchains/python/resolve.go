@@ -18,6 +18,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/hexmage/hexmage/internal/lazyregexp"
+	"github.com/hexmage/hexmage/internal/version"
 	"github.com/hexmage/hexmage/toolchains/sources/pypi"
 )
 
@@ -227,7 +228,7 @@ func parse(lock []byte) ([]Chosen, error) {
 	var out []Chosen
 	for _, p := range all.Packages {
 		var best Chosen
-		for _, w := range p.Wheels { // all fit the platform: one for it alone comes before one for any
+		for _, w := range p.Wheels { // all fit the platform
 			u, err := url.Parse(w.URL)
 			if err != nil {
 				return nil, err
@@ -245,8 +246,19 @@ func parse(lock []byte) ([]Chosen, error) {
 	return out, nil
 }
 
-// better compares the names of two wheels of one package. A later name is for a newer platform.
+// better compares the names of two wheels of one package: wheels for any platform come last, then those for several
+// versions of Python. Of the others the one for the newer Python and platform is better.
 func better(a, b string) int {
-	order := func(name string) string { return fmt.Sprint(!strings.HasSuffix(name, "-any.whl"), name) }
-	return cmp.Compare(order(a), order(b))
+	rank := func(name string) int {
+		switch {
+		case strings.HasSuffix(name, "-any.whl"):
+			return 0
+		case strings.Contains(name, "-abi3-"):
+			return 1
+		}
+		return 2
+	}
+	glibc := strings.NewReplacer("manylinux2014", "manylinux_2_17", "manylinux2010", "manylinux_2_12",
+		"manylinux1", "manylinux_2_5")
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), version.Compare(glibc.Replace(a), glibc.Replace(b)))
 }

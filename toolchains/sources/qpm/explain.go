@@ -48,8 +48,8 @@ func (e *Error) Error() string {
 // Unwrap returns ErrFailed or ErrRefused.
 func (e *Error) Unwrap() error { return e.kind }
 
-// explain returns the kind and the remedy of a failure, by the text of a client and its log.
-func explain(name, text string) (kind error, remedy string) {
+// explain returns the remedy and the kind of a failure, by the text of a client and its log.
+func explain(name, text string) (remedy string, kind error) {
 	login := loginCommand(name)
 	list := map[string]string{"qsc-cli": "qsc-cli sdk info", "qpm-cli": "qpm-cli --product-list"}[name]
 	for _, cause := range []struct {
@@ -67,7 +67,7 @@ func explain(name, text string) (kind error, remedy string) {
 				"have it. Some accounts never may: then take a release that needs no account (use = \"archive\"), or a " +
 				"copy (use = \"installed\", path = …)."},
 		{`licen`, ErrRefused, "The product's license is not active: open its page in a browser, accept the license, and try " +
-			"again; or name the license to activate in the catalog (activate = …)."},
+			"again."},
 		{`no such product|(product|version) not found|not found in the catalog|invalid product|no matching version`,
 			ErrFailed, "The client does not know the product or the version: `" + list + "` lists the account's products."},
 		{`no space left`, ErrFailed, "A disk is full: the clients need room for the package and its content, also below " +
@@ -76,10 +76,10 @@ func explain(name, text string) (kind error, remedy string) {
 			"Qualcomm's servers do not answer: check the network and the proxy settings (HTTPS_PROXY)."},
 	} {
 		if regexp.MustCompile(`(?i)` + cause.pattern).MatchString(text) {
-			return cause.kind, cause.remedy
+			return cause.remedy, cause.kind
 		}
 	}
-	return ErrFailed, ""
+	return "", ErrFailed
 }
 
 const (

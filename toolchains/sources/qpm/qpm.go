@@ -25,10 +25,7 @@ import (
 type Product struct {
 	Name    string `json:"name"` // as the client calls it: "hexagonsdk6.x", "Qualcomm_AI_Runtime_Community"
 	Version string `json:"version"`
-
-	Licence string `json:"licence,omitempty"` // of qpm: what to activate before; "" is Name, "-" nothing
-	Extract bool   `json:"extract,omitempty"` // of qpm: unpack it, rather than install it
-	Adds    []Add  `json:"adds,omitempty"`    // of qpm: unpacked into folders of it
+	Adds    []Add  `json:"adds,omitempty"` // of qpm: unpacked into folders of it
 }
 
 // Add is a product that is unpacked below another.
@@ -65,28 +62,18 @@ func (c Client) Install(ctx context.Context, p Product, dir string) error {
 	if err := absolute(dir); err != nil {
 		return err
 	}
-	licence := p.Licence
-	if licence == "" {
-		licence = p.Name
+	_, err := c.run(ctx, "qpm-cli", "", "--license-activate", p.Name)
+	var e *Error
+	if errors.As(err, &e) && strings.Contains(strings.ToLower(strings.Join(e.Said, " ")), "already") {
+		err = nil // the license is active
 	}
-	if licence != "-" {
-		_, err := c.run(ctx, "qpm-cli", "", "--license-activate", licence)
-		var e *Error
-		if errors.As(err, &e) && strings.Contains(strings.ToLower(strings.Join(e.Said, " ")), "already") {
-			err = nil // it is active
-		}
-		if err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	verb := "--install"
-	if p.Extract {
-		verb = "--extract"
-	}
-	if _, err := c.run(ctx, "qpm-cli", dir, verb, p.Name, "--version", p.Version, "--path", dir, "--silent"); err != nil {
+	if _, err := c.run(ctx, "qpm-cli", dir, "--install", p.Name, "--version", p.Version, "--path", dir, "--silent"); err != nil {
 		return err
 	}
 	for _, a := range p.Adds {
@@ -195,7 +182,7 @@ func (c Client) run(ctx context.Context, name, into string, args ...string) (str
 	default:
 		e.How = "exit code 0, but " + into + " is empty"
 	}
-	e.kind, e.Remedy = explain(name, text+"\n"+logged)
+	e.Remedy, e.kind = explain(name, text+"\n"+logged)
 	return "", e
 }
 

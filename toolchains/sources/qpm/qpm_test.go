@@ -105,7 +105,7 @@ func TestInstall(t *testing.T) {
 
 func TestActiveAlready(t *testing.T) {
 	c, _ := client(t, "active")
-	if err := c.Install(t.Context(), qpm.Product{Name: "x", Version: "1", Extract: true}, filepath.Join(t.TempDir(), "sdk")); err != nil {
+	if err := c.Install(t.Context(), qpm.Product{Name: "x", Version: "1"}, filepath.Join(t.TempDir(), "sdk")); err != nil {
 		t.Error(err)
 	}
 }
@@ -120,7 +120,7 @@ func TestInstallFails(t *testing.T) {
 		"agree":      {qpm.ErrRefused, []string{"exit code 0, but it speaks of an error", "https://www.qualcomm.com/agreements"}},
 		"nothing":    {qpm.ErrFailed, []string{"is empty"}},
 		"silent":     {qpm.ErrFailed, []string{"exit status 3", "log: 2026-01-01 ERROR extraction of package failed: disk quota"}},
-		"unlicensed": {qpm.ErrRefused, []string{"--license-activate hexagonsdk6.x", "license", "activate"}},
+		"unlicensed": {qpm.ErrRefused, []string{"--license-activate hexagonsdk6.x", "license"}},
 	} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
